@@ -19,6 +19,7 @@
 #include "attach/smaps.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/text.h"
 
@@ -286,6 +287,7 @@ void hi_copy_set_time(struct hi_copy *copy)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	copy->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	copy->monotonic_ns = hi_clock_ns();
 	if (hi_proc_read_small(copy->own.pid, "statm", text, sizeof(text), NULL) &&
 	    sscanf(text, "%*u %llu", &pages) == 1 && pages)
 		copy->rss = pages * HI_PAGE;

@@ -229,7 +229,8 @@ static enum hi_status make_copied_image(struct hi_copy *copy,
 {
 	struct hi_memory *memory = NULL;
 	struct hi_image *image = NULL;
-	struct hi_image_stats stats = {.time_ns = copy->time_ns};
+	struct hi_image_stats stats = {.time_ns = copy->time_ns,
+				       .monotonic_ns = copy->monotonic_ns};
 	enum hi_status status = leave_out_unreadable(copy, err);
 
 	if (status != HI_OK)

@@ -81,11 +81,12 @@ struct hi_copy {
 	struct hi_image_files files;
 	uint64_t *auxv;
 	size_t n_auxv;
-	uint64_t held_bytes; /* by the last plan */
-	uint64_t time_ns;    /* CLOCK_REALTIME of the image; 0: not yet known */
-	uint64_t rss;	     /* at time_ns; UINT64_MAX: unknown */
-	uint64_t max_image;  /* options */
-	bool in_place;	     /* only live pieces are read, the rest when it is touched */
+	uint64_t held_bytes;   /* by the last plan */
+	uint64_t time_ns;      /* CLOCK_REALTIME of the image; 0: not yet known */
+	uint64_t monotonic_ns; /* the same by CLOCK_MONOTONIC */
+	uint64_t rss;	       /* at time_ns; UINT64_MAX: unknown */
+	uint64_t max_image;    /* options */
+	bool in_place; /* only live pieces are read, the rest when it is touched */
 	/* Pages that could not be read. */
 	pthread_mutex_t lock;
 	struct hi_page_runs unreadable; /* flags unused (1) */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "attach/core_arguments.h"
 #include "attach/core_notes.h"
 #include "attach/frozen.h"
 #include "attach/image.h"
@@ -469,6 +470,20 @@ static enum hi_status find_exe(const struct core *core, struct hi_image *image,
 	return HI_OK;
 }
 
+/* In the note where the stack has none. */
+static enum hi_status find_command_line(const struct core *core, struct hi_image *image,
+					struct hi_error *err)
+{
+	enum hi_status status = hi_core_arguments_read(image, &image->command_line, err);
+
+	if (status == HI_OK || status == HI_NO_MEMORY)
+		return status;
+	return hi_command_line_of_note(&image->command_line, core->notes.args,
+				       HI_CORE_NOTE_ARGUMENTS)
+		       ? HI_OK
+		       : hi_fail_memory(err, "command line");
+}
+
 static enum hi_status fill_core_image(struct core *core, struct hi_image *image,
 				      const struct hi_core_options *options,
 				      struct hi_error *err)
@@ -481,6 +496,8 @@ static enum hi_status fill_core_image(struct core *core, struct hi_image *image,
 		status = add_auxv(core, image);
 	if (status == HI_OK)
 		status = find_exe(core, image, options, err);
+	if (status == HI_OK)
+		status = find_command_line(core, image, err);
 	image->stats.time_ns = core->mtime_ns;
 	image->complete = image->stats.segments_missing == 0;
 	return status;

@@ -11,6 +11,8 @@ struct hi_core_file {
 	const char *path; /* in the core's bytes, NUL-terminated */
 };
 
+enum { HI_CORE_NOTE_ARGUMENTS = 80 }; /* pr_psargs, with its NUL */
+
 struct hi_core_notes {
 	struct threads HI_VECTOR(struct hi_thread) threads;
 	struct files HI_VECTOR(struct hi_core_file) files; /* as written */

@@ -322,5 +322,6 @@ void hi_image_destroy(struct hi_image *image)
 	free(image->threads);
 	free(image->auxv);
 	free(image->exe);
+	hi_command_line_free(&image->command_line);
 	free(image);
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "attach/command_line.h"
 #include "attach/memory.h"
 #include "attach/trigger.h"
 
@@ -60,12 +61,14 @@ enum hi_snapshot_mode {
 struct hi_image_stats {
 	uint64_t pause_ns; /* stop to resume, the longest of all threads; 0 for a core */
 	uint64_t time_ns;  /* CLOCK_REALTIME at the stop; a core: its file's mtime */
+	uint64_t monotonic_ns; /* CLOCK_MONOTONIC when all threads stood; a core: 0 */
 	uint64_t bytes_copied;
 	uint64_t pages_never_touched; /* mapped, private, neither present nor swapped */
 	uint64_t pages_swapped;	      /* left out (no --swap) */
 	uint64_t bytes_unreadable;    /* present, but the read failed */
 	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
 	uint32_t threads_in_allocator;
+	bool at_exit;			/* it was about to exit (exit_watch.h) */
 	struct hi_trigger_stop trigger; /* position NONE: stopped at once */
 	/* Read from the target while it ran: shared memory, and what a fork does not
 	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */
@@ -83,6 +86,7 @@ struct hi_image {
 	size_t n_auxv;	/* pairs */
 	pid_t pid;	/* in the pid namespace of this process; 0: unknown */
 	char *exe;	/* path as the target sees it; "" when unknown; hostile */
+	struct hi_command_line command_line; /* of a core; empty: unknown */
 	enum hi_snapshot_mode mode;
 	bool complete; /* nothing that should be there was unreadable or missing */
 	struct hi_image_stats stats;

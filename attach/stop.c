@@ -6,11 +6,13 @@
  */
 #include "attach/stop.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "attach/available.h"
 #include "attach/copy.h"
+#include "attach/exit_watch.h"
 #include "attach/tracer.h"
 #include "attach/tracer_process.h"
 #include "base/alloc.h"
@@ -35,6 +37,7 @@
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* less than this is always copied */
 #define MAX_TAKES 4
+#define TRACER_END_MS 200
 #define BYTES_PER_NS 1 /* into memory that was not touched before, at least */
 
 struct snapshot {
@@ -46,8 +49,9 @@ struct snapshot {
 	struct hi_thread *threads; /* stop.threads, outliving the tracer */
 	struct hi_tracer_child child;
 	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
-	bool lost;  /* the tracer has ended, and the reason is known */
-	bool again; /* the fork was refused, and this stop cannot copy */
+	bool lost;    /* the tracer has ended, and the reason is known */
+	bool again;   /* the fork was refused, and this stop cannot copy */
+	bool at_exit; /* it stood already, at its end */
 	char not_forked[160];
 };
 
@@ -83,16 +87,39 @@ static void copy_instead(struct snapshot *self, const struct hi_error *why)
 	self->options.snapshot = HI_REQUEST_COPY;
 }
 
+/* A process that exits cannot be forked. How long it is held has a limit of its own. */
+static enum hi_status prepare_exit(struct snapshot *self, struct hi_error *err)
+{
+	struct hi_exit_watch *watch = self->options.exit_watch;
+
+	self->at_exit = true;
+	self->options.snapshot = HI_REQUEST_COPY;
+	self->options.max_pause_ns = HI_EXIT_HOLD_NS;
+	self->tracer = hi_take(watch->tracer);
+	self->stop = watch->stop;
+	watch->state = HI_EXIT_UNWATCHED;
+	return hi_copy_reserve(self->copy, err);
+}
+
 /* Everything that the stop must not spend its time on. */
 static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *err)
 {
+	struct hi_exit_watch *watch = self->options.exit_watch;
 	enum hi_status status;
 	struct hi_error why;
 
 	status = hi_copy_estimate(self->target, &self->options, &self->copy, err);
 	if (status != HI_OK)
 		return status;
+	if (watch && hi_exit_watch_look(watch) == HI_EXIT_STANDS)
+		return prepare_exit(self, err);
+	status = hi_exit_watch_prepare(watch, self->target, err);
+	if (status != HI_OK)
+		return status;
 	self->options.snapshot = choose_snapshot_mode(self);
+	/* Threads that are left traced until the child has ended could not be watched. */
+	if (watch && self->options.snapshot == HI_REQUEST_FORK)
+		self->options.sleepers = NULL;
 	status = hi_tracer_start(self->target, &self->options, &self->tracer, err);
 	if (status != HI_OK)
 		return status;
@@ -161,13 +188,32 @@ static enum hi_status check_torn(struct snapshot *self, struct hi_error *err)
 	return HI_OK;
 }
 
+/* As soon as it may be traced again: some threads may stay traced until the tracer ends,
+ * which it does now unless there is a child. */
+static void watch_again(const struct snapshot *self)
+{
+	struct pollfd end = {.fd = hi_tracer_fd(self->tracer), .events = POLLIN};
+
+	if (self->at_exit || !self->options.exit_watch)
+		return;
+	if (self->options.snapshot != HI_REQUEST_FORK)
+		(void)poll(&end, 1, TRACER_END_MS);
+	hi_exit_watch_resume(self->options.exit_watch);
+}
+
 /* The target stands only inside this function. */
 static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 {
-	enum hi_status status = hi_tracer_stop(self->tracer, &self->stop, err), resumed;
+	enum hi_status status = HI_OK, resumed;
 	uint64_t resumed_ns;
 	struct hi_error second;
 
+	if (!self->at_exit && !hi_exit_watch_pause(self->options.exit_watch)) {
+		self->again = true;
+		return HI_OK;
+	}
+	if (!self->at_exit)
+		status = hi_tracer_stop(self->tracer, &self->stop, err);
 	if (status != HI_OK) {
 		/* A tracer that was killed has not disarmed it: the next hit would signal
 		 * without effect. */
@@ -187,6 +233,7 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 		return resumed;
 	}
 	self->pause_ns = resumed_ns - self->stop.stopped_ns;
+	watch_again(self);
 	return status == HI_OK ? check_torn(self, err) : status;
 }
 
@@ -254,6 +301,7 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 	stats = &image->stats;
 	stats->pause_ns = self->pause_ns > self->first_pause_ns ? self->pause_ns
 								: self->first_pause_ns;
+	stats->at_exit = self->at_exit;
 	stats->threads_in_allocator = self->stop.threads_in_allocator;
 	stats->trigger = self->stop.trigger;
 	memcpy(stats->not_forked, self->not_forked, sizeof(stats->not_forked));
@@ -300,5 +348,7 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 				 "process runs on, unharmed",
 				 (int)target->pid, MAX_TAKES + 1);
 	destroy_snapshot(&self);
+	if (!self.at_exit)
+		hi_exit_watch_resume(options->exit_watch);
 	return status;
 }

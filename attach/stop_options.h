@@ -13,6 +13,7 @@
 
 #include "attach/trigger.h"
 
+struct hi_exit_watch;
 struct hi_sleepers;
 
 struct hi_range {
@@ -59,6 +60,12 @@ struct hi_stop_options {
 	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */
 	struct hi_sleepers *sleepers;
+	/* Of a process whose end is watched (exit_watch.h): not during the stop. If it
+	 * stands at its end, this is the stop. NULL: none. Borrowed. */
+	struct hi_exit_watch *exit_watch;
+	/* Not 0: the trigger is the end of the process, which is held there no longer
+	 * than this. Set by exit_watch.c only. */
+	uint64_t exit_hold_ns;
 };
 
 /* The pause budget of these options, in nanoseconds. */

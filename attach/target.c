@@ -102,6 +102,25 @@ static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
 	return target->exe ? HI_OK : hi_fail_memory(err, "path of the executable");
 }
 
+/* A title that the process gave itself is as good; an empty one is of a process that
+ * ends, or that has overwritten it. */
+static enum hi_status read_command_line(struct hi_target *target, struct hi_error *err)
+{
+	struct hi_command_line *line = &target->command_line;
+
+	/* One byte more, to see that there is more. */
+	line->bytes = hi_alloc(HI_COMMAND_LINE_MAX + 2);
+	if (!line->bytes)
+		return hi_fail_memory(err, "command line");
+	if (!hi_proc_read_small(target->priv->proc_pid, "cmdline", line->bytes,
+				HI_COMMAND_LINE_MAX + 2, &line->size))
+		line->size = 0;
+	line->is_cut = line->size > HI_COMMAND_LINE_MAX;
+	if (line->is_cut)
+		line->size = HI_COMMAND_LINE_MAX;
+	return HI_OK;
+}
+
 /* By a smaps_rollup; Pss_Anon since Linux 5.3. A little may be shared by chance. */
 static bool has_shared_anonymous(const char *rollup)
 {
@@ -158,6 +177,8 @@ static enum hi_status read_target_facts(struct hi_target *target, struct hi_erro
 	pid_t pid = target->priv->proc_pid;
 	enum hi_status status = read_exe(target, err);
 
+	if (status == HI_OK)
+		status = read_command_line(target, err);
 	if (status == HI_OK)
 		status = read_target_sizes(target, err);
 	if (status == HI_OK)
@@ -231,6 +252,7 @@ void hi_target_close(struct hi_target *target)
 	hi_mappings_free(target->mappings, target->n_mappings);
 	free(target->children);
 	free(target->exe);
+	hi_command_line_free(&target->command_line);
 	free(target->priv);
 	free(target);
 }

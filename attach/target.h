@@ -19,6 +19,7 @@ struct hi_target {
 	pid_t pid;
 	int pidfd; /* polls readable when the target has exited */
 	char *exe; /* readlink of /proc/PID/exe without " (deleted)"; hostile */
+	struct hi_command_line command_line; /* as it was when it was opened */
 	bool exe_deleted;
 	char name[32];
 	uint64_t

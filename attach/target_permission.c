@@ -270,6 +270,8 @@ static enum hi_status check_tracer(pid_t pid, const char *status, struct hi_erro
 		return HI_OK;
 	if (!hi_proc_stat(tracer, &stat))
 		snprintf(stat.name, sizeof(stat.name), "?");
+	else if (stat.ppid == getpid())
+		return HI_OK; /* our own one, that of exit_watch.c */
 	hi_text_escape(name, sizeof(name), stat.name, strlen(stat.name));
 	return refuse(err, EPERM,
 		      "process %d is already traced by process %d (%s): a process has "

@@ -411,6 +411,11 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
 		return;
 	}
+	if (EVENT_OF(stop) == PTRACE_EVENT_EXIT) {
+		tracee->state = HI_TRACEE_STOPPED;
+		tracee->is_at_probe = true;
+		return;
+	}
 	hi_restart_arrange(all->pid, tracee->tid, &tracee->regs);
 	if (EVENT_OF(stop) == PTRACE_EVENT_STOP) {
 		tracee->state = HI_TRACEE_STOPPED;

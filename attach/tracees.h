@@ -35,7 +35,7 @@ struct hi_tracee {
 	enum hi_tracee_state state;
 	bool maybe_inside;   /* avoid.c */
 	bool is_settled;     /* avoid.c: no more tries */
-	bool is_at_probe;    /* wait.c: it stands at the probe and is not moved */
+	bool is_at_probe;    /* it stands at the probe, or exits, and is not moved */
 	bool was_asleep;     /* when it was listed: woken up among few, not among all */
 	bool is_interrupted; /* RUNNING: PTRACE_INTERRUPT was sent */
 	unsigned restarts;   /* of its call in a row, before this stop */
@@ -100,6 +100,8 @@ struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
 /* tid stands in PTRACE_EVENT_CLONE: adopts the thread that it made, or lets the
  * process go that it made (PTRACE_O_TRACECLONE catches those too). */
 void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid);
+/* After an exec: there is one thread, the leader, and it runs. */
+void hi_tracees_forget_old(struct hi_tracees *all);
 /* The dead are forgotten. Moves items. */
 void hi_tracees_compact(struct hi_tracees *all);
 /* tid stands before this signal. True: it is the trigger's, which is then no longer

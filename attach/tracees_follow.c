@@ -129,6 +129,15 @@ static void let_go(pid_t pid)
 	}
 }
 
+void hi_tracees_forget_old(struct hi_tracees *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		all->items[i].state = HI_TRACEE_DEAD;
+	hi_tracees_compact(all);
+	all->leader_exited = false;
+	(void)hi_tracees_adopt(all, all->pid);
+}
+
 void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid)
 {
 	unsigned long born;

@@ -344,17 +344,12 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 		       (int)self->target);
 }
 
-static enum hi_status call_tracer(struct hi_tracer *self, uint32_t command,
-				  struct hi_error *err)
+static enum hi_status take_reply(struct hi_tracer *self, uint32_t command,
+				 uint64_t asked_ns, struct hi_error *err)
 {
 	struct hi_tracer_reply rep = {};
-	uint64_t asked_ns = hi_clock_ns();
 
-	if (!self->tracer)
-		return hi_fail(err, HI_OS, 0, "process %d: the tracer has ended",
-			       (int)self->target);
-	if (!send_command(self->socket, command) ||
-	    !receive_reply(self, asked_ns, &rep)) {
+	if (!receive_reply(self, asked_ns, &rep)) {
 		end_processes(self);
 		return tracer_lost(self, err);
 	}
@@ -367,10 +362,46 @@ static enum hi_status call_tracer(struct hi_tracer *self, uint32_t command,
 	return rep.status;
 }
 
-enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret,
-			      struct hi_error *err)
+static enum hi_status give_command(struct hi_tracer *self, uint32_t command,
+				   struct hi_error *err)
 {
-	enum hi_status status = call_tracer(self, HI_TRACER_STOP, err);
+	if (!self->tracer)
+		return hi_fail(err, HI_OS, 0, "process %d: the tracer has ended",
+			       (int)self->target);
+	if (send_command(self->socket, command))
+		return HI_OK;
+	end_processes(self);
+	return tracer_lost(self, err);
+}
+
+static enum hi_status call_tracer(struct hi_tracer *self, uint32_t command,
+				  struct hi_error *err)
+{
+	uint64_t asked_ns = hi_clock_ns();
+	enum hi_status status = give_command(self, command, err);
+
+	return status == HI_OK ? take_reply(self, command, asked_ns, err) : status;
+}
+
+enum hi_status hi_tracer_begin_stop(struct hi_tracer *self, struct hi_error *err)
+{
+	return give_command(self, HI_TRACER_STOP, err);
+}
+
+int hi_tracer_socket(const struct hi_tracer *self)
+{
+	return self->socket;
+}
+
+bool hi_tracer_is_waiting(const struct hi_tracer *self)
+{
+	return atomic_load(&self->shared->seized);
+}
+
+enum hi_status hi_tracer_end_stop(struct hi_tracer *self, struct hi_tracer_stop *ret,
+				  struct hi_error *err)
+{
+	enum hi_status status = take_reply(self, HI_TRACER_STOP, hi_clock_ns(), err);
 
 	if (status != HI_OK)
 		return status;
@@ -383,6 +414,14 @@ enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret
 		.trigger = self->shared->trigger,
 	};
 	return HI_OK;
+}
+
+enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret,
+			      struct hi_error *err)
+{
+	enum hi_status status = hi_tracer_begin_stop(self, err);
+
+	return status == HI_OK ? hi_tracer_end_stop(self, ret, err) : status;
 }
 
 enum hi_status hi_tracer_can_fork(const struct hi_tracer *self, struct hi_error *err)
@@ -440,6 +479,12 @@ bool hi_tracer_is_torn(const struct hi_tracer *self)
 int hi_tracer_fd(const struct hi_tracer *self)
 {
 	return self->tracer_fd;
+}
+
+void hi_tracer_let_go(struct hi_tracer *self)
+{
+	if (self)
+		end_process(&self->tracer, self->tracer_fd);
 }
 
 void hi_tracer_destroy(struct hi_tracer *self)

@@ -43,6 +43,13 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
  */
 enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
 			      struct hi_error *err);
+/* The same in two steps. In between the socket polls readable when there is an answer. */
+enum hi_status hi_tracer_begin_stop(struct hi_tracer *tracer, struct hi_error *err);
+enum hi_status hi_tracer_end_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
+				  struct hi_error *err);
+int hi_tracer_socket(const struct hi_tracer *tracer);
+/* Its trigger is waited for, and all threads are seized. */
+bool hi_tracer_is_waiting(const struct hi_tracer *tracer);
 /* After the start: HI_OK, or what hi_tracer_fork would fail with, known already. */
 enum hi_status hi_tracer_can_fork(const struct hi_tracer *tracer, struct hi_error *err);
 /*
@@ -68,6 +75,8 @@ enum hi_status hi_tracer_resume(struct hi_tracer *tracer, uint64_t *resumed_ns_r
 /* Polls readable when the tracer has ended, and with it the stop; -1 before the
  * start. Stays the tracer's. */
 int hi_tracer_fd(const struct hi_tracer *tracer);
+/* Ends the tracer alone, and so lets the target go at once; destroy it later. */
+void hi_tracer_let_go(struct hi_tracer *tracer);
 /* Ends both processes and reaps them; resumes first if still stopped. */
 void hi_tracer_destroy(struct hi_tracer *tracer);
 

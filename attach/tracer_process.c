@@ -151,7 +151,8 @@ static enum hi_status check_identity(const struct tracer_process *self,
 	    (request->start_time && start_time_of(request->pid) != request->start_time))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
 			       (int)request->pid);
-	if (has_exec_ed(self))
+	/* An end that is watched may be that of another program. */
+	if (!request->options->exit_hold_ns && has_exec_ed(self))
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d: it has started another program (exec)",
 			       (int)request->pid);
@@ -189,6 +190,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		.tracees = &self->tracees,
 		.trigger = self->request->options->trigger,
 		.timeout_ns = self->request->options->timeout_ns,
+		.at_exit = self->request->options->exit_hold_ns != 0,
 		.inspector = self->request->socket,
 		.interrupt = interrupt_of(self->request),
 		.beat_ns = beat_limit_ns(self) / 4,
@@ -201,10 +203,12 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 	report_alive(self);
 	set_tick(true);
 	self->tracees.deadline_ns = hi_clock_ns() + beat_limit_ns(self);
-	status = hi_tracees_seize(&self->tracees, hi_wait_ptrace_options(), err);
+	status = hi_tracees_seize(&self->tracees, hi_wait_ptrace_options(&wait), err);
 	set_tick(false);
 	if (status == HI_OK)
 		status = check_identity(self, err);
+	if (status == HI_OK)
+		atomic_store(&shared->seized, 1);
 	if (status == HI_OK)
 		status = hi_wait_for_hit(&wait, &shared->trigger, err);
 	if (status != HI_OK)
@@ -273,6 +277,14 @@ static void publish_threads(struct tracer_process *self)
 			publish_thread(shared, &all->items[i]);
 }
 
+/* How long it may stand. */
+static uint64_t hold_limit_ns(const struct tracer_process *self)
+{
+	const struct hi_stop_options *options = self->request->options;
+
+	return options->exit_hold_ns ? options->exit_hold_ns : hi_stop_budget_ns(options);
+}
+
 static enum hi_status stop_threads(struct tracer_process *self, struct hi_error *err)
 {
 	struct hi_tracer_shared *shared = self->request->shared;
@@ -290,8 +302,7 @@ static enum hi_status stop_threads(struct tracer_process *self, struct hi_error 
 		return status;
 	set_tick(true);
 	self->is_stopping = true;
-	arm_watchdog(self,
-		     shared->stopped_ns + hi_stop_budget_ns(self->request->options));
+	arm_watchdog(self, shared->stopped_ns + hold_limit_ns(self));
 	status = stop_outside(self, shared->stopped_ns, err);
 	if (status != HI_OK)
 		return status;

@@ -25,6 +25,7 @@ struct hi_tracer_reply {
 struct hi_tracer_shared {
 	_Atomic uint32_t timed_out;  /* the watchdog has acted */
 	_Atomic uint32_t waiting;    /* for the trigger; nothing is stopped */
+	_Atomic uint32_t seized;     /* all threads, before the trigger is waited for */
 	_Atomic uint64_t resumed_ns; /* 0 until the last thread was let go */
 	_Atomic uint64_t alive_ns;   /* the tracer's last sign while it waits */
 	uint64_t stopped_ns;

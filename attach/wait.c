@@ -30,6 +30,17 @@
  * could not see that (struct hi_trigger_hit, unsent). To remove it, the signal mask would
  * have to be changed, and would stay changed if the tracer died. A program without a
  * handler ignores it.
+ *
+ * Note [The end of a process]
+ *
+ * With PTRACE_O_TRACEEXIT a thread that exits stands still once more, while the process
+ * still has its memory. It cannot run user code again, but goes on to exit when it is
+ * let go, or when the tracer dies. It is the end of the process if the thread called
+ * exit_group(), died of a signal, or is the last one. The other threads of an
+ * exit_group() look like those of a process in which one thread calls exec, so these are
+ * held for a short time, until the one that ended the process stands too: their stacks
+ * are roots. After SIGKILL nothing is held: the memory may be wanted (the kernel's OOM
+ * killer), and so may a prompt end.
  */
 #include "attach/wait.h"
 
@@ -41,6 +52,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +71,7 @@
 #define CHEAP_NS 20000u
 #define SWEEP_REST_NS 50000000u /* at most: a cost includes waiting for a processor */
 #define HIT_TRIES 8
+#define EXIT_GRACE_NS 20000000u
 
 enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
 
@@ -75,13 +88,15 @@ struct waiting {
 	bool is_patient;
 	struct pollfd fds[N_FDS];
 	uint64_t armed_ns, end_ns, near_ns, beat_ns;
-	uint64_t may_sweep_ns; /* not earlier */
+	uint64_t held_until_ns; /* threads that exit; 0: none are held */
+	uint64_t may_sweep_ns;	/* not earlier */
 	bool sweep_is_due;
 };
 
-unsigned long hi_wait_ptrace_options(void)
+unsigned long hi_wait_ptrace_options(const struct hi_wait *wait)
 {
-	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+	       (wait->at_exit ? PTRACE_O_TRACEEXIT : 0);
 }
 
 /* ---- the hit ---- */
@@ -162,10 +177,79 @@ static void forward_signal(struct waiting *w, struct hi_tracee *tracee, int sig)
 		end_wait(w, HI_HIT_AT);
 }
 
+/* ---- the end of the process ---- */
+
+static bool has_other_threads(const struct waiting *w, pid_t tid)
+{
+	for (size_t i = 0; i < w->all->count; i++)
+		if (w->all->items[i].tid != tid &&
+		    w->all->items[i].state != HI_TRACEE_DEAD &&
+		    !w->all->items[i].is_at_probe)
+			return true;
+	return false;
+}
+
+enum ending { ENDS_THREAD, ENDS_PERHAPS, ENDS_PROCESS };
+
+/* See Note [The end of a process]. */
+static enum ending find_ending(const struct waiting *w, const struct hi_tracee *tracee)
+{
+	unsigned long status = 0;
+	int sig;
+
+	if (!w->wait->at_exit || ptrace(PTRACE_GETEVENTMSG, tracee->tid, 0, &status) < 0)
+		return ENDS_THREAD;
+	sig = WTERMSIG((int)status);
+	if (sig)
+		return sig == SIGKILL ? ENDS_THREAD : ENDS_PROCESS;
+	if (tracee->regs.orig_rax == SYS_exit_group || !has_other_threads(w, tracee->tid))
+		return ENDS_PROCESS;
+	return tracee->regs.orig_rax == SYS_exit ? ENDS_THREAD : ENDS_PERHAPS;
+}
+
+static void on_exit_event(struct waiting *w, struct hi_tracee *tracee)
+{
+	enum ending ending = ENDS_THREAD;
+
+	/* No signal is due there, so none is lost; else it would be reported again. */
+	hi_tracee_consume(tracee->tid);
+	if (ptrace(PTRACE_GETREGS, tracee->tid, 0, &tracee->regs) == 0)
+		ending = find_ending(w, tracee);
+	if (ending == ENDS_THREAD) {
+		(void)ptrace(PTRACE_CONT, tracee->tid, 0, 0);
+		tracee->state = HI_TRACEE_RUNNING;
+		return;
+	}
+	tracee->state = HI_TRACEE_STOPPED;
+	tracee->is_at_probe = true;
+	if (ending == ENDS_PERHAPS && !w->held_until_ns)
+		w->held_until_ns = hi_clock_ns() + EXIT_GRACE_NS;
+	if (ending == ENDS_PERHAPS)
+		return;
+	w->knows_hit = true;
+	w->stop->hit = (struct hi_trigger_hit){.tid = tracee->tid};
+	end_wait(w, HI_HIT_AT);
+	w->stop->waited_ns = 0; /* the wait is no part of a census */
+}
+
+/* The process did not end: one of its threads execs. */
+static void release_held(struct waiting *w)
+{
+	w->held_until_ns = 0;
+	for (size_t i = 0; i < w->all->count; i++)
+		if (w->all->items[i].is_at_probe)
+			(void)ptrace(PTRACE_CONT, w->all->items[i].tid, 0, 0);
+}
+
 /* The tid is that of the leader, which may have exited long ago. */
 static void on_exec(struct waiting *w, pid_t tid)
 {
 	hi_tracee_consume(tid);
+	if (w->wait->at_exit) {
+		hi_tracees_forget_old(w->all);
+		(void)ptrace(PTRACE_CONT, tid, 0, 0);
+		return;
+	}
 	w->status = hi_fail(w->err, HI_GONE, 0,
 			    "process %d: it has started another program (exec)",
 			    (int)w->all->pid);
@@ -199,6 +283,9 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 		}
 		(void)ptrace(PTRACE_LISTEN, tid, 0, 0);
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
+		return;
+	case PTRACE_EVENT_EXIT:
+		on_exit_event(w, tracee);
 		return;
 	case PTRACE_EVENT_CLONE:
 		hi_tracees_adopt_cloned(w->all, tid);
@@ -387,6 +474,8 @@ static void check_clock(struct waiting *w)
 	}
 	if (w->sweep_is_due && now_ns >= w->may_sweep_ns)
 		sweep_tracees(w);
+	if (goes_on(w) && w->held_until_ns && now_ns >= w->held_until_ns)
+		release_held(w);
 	if (goes_on(w))
 		check_end(w, now_ns);
 	if (goes_on(w))
@@ -410,6 +499,7 @@ static void sleep_until_event(struct waiting *w)
 
 	lower_deadline(&at_ns, w->end_ns);
 	lower_deadline(&at_ns, w->near_ns);
+	lower_deadline(&at_ns, w->held_until_ns);
 	if (w->sweep_is_due)
 		at_ns = w->may_sweep_ns < at_ns ? w->may_sweep_ns : at_ns;
 	ts = hi_timespec(at_ns > now_ns ? at_ns - now_ns : 0);

@@ -8,19 +8,20 @@
 #include "attach/tracees.h"
 #include "attach/trigger.h"
 
-/* With these the threads must have been seized (hi_tracees_seize). */
-unsigned long hi_wait_ptrace_options(void);
-
 struct hi_wait {
 	struct hi_tracees *tracees;
 	struct hi_trigger *trigger;
 	uint64_t timeout_ns; /* 0: for ever */
+	bool at_exit;	     /* the end of the process is the hit; exec is none */
 	int inspector;	     /* its socket: the wait is over when it closes */
 	int interrupt;	     /* over when it is readable; -1: none */
 	uint64_t beat_ns;    /* beat is called at least so often */
 	void (*beat)(void *arg);
 	void *arg;
 };
+
+/* With these the threads must have been seized (hi_tracees_seize). */
+unsigned long hi_wait_ptrace_options(const struct hi_wait *wait);
 
 /*
  * All threads are seized and run. Arms the trigger, waits for the hit and disarms it. On

@@ -469,12 +469,12 @@ static void run_step(const struct hi_graph *g, int step, struct analyses *a)
 	else if (step == DOMINATORS)
 		status = hi_dominators_compute(g, a->reach, &a->dominators, &err);
 	else if (step == LEAKS)
-		status = hi_leaks_compute(g, a->reach, &a->leaks, &err);
+		status = hi_leaks_compute(g, a->reach, NULL, &a->leaks, &err);
 	else if (step == CENSUS)
 		status = hi_census_by_type(g, a->reach, a->dominators, &a->census, &err);
 	else if (step == SUSPECTS)
-		status = hi_suspects_find(g, a->reach, a->dominators, 0.2, &a->suspects,
-					  &err);
+		status = hi_suspects_find(g, a->reach, a->dominators, 0.2, NULL,
+					  &a->suspects, &err);
 	else if (step == PATHS)
 		status = hi_paths_find(g, a->reach, &target, 1, 5, &a->paths, &err);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/baseline.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,37 @@
 #include "base/text.h"
 #include "session/inspect.h"
 
-/* Another build of a program is this program; it may lie elsewhere, too. */
+/* Another build of a program is this program; it may lie elsewhere, too. The same holds
+ * for scripts. A script that is not known agrees with all. */
 static bool is_same_program(const struct hi_report_header *a,
 			    const struct hi_report_header *b)
 {
-	return strcmp(hi_base_name(a->exe), hi_base_name(b->exe)) == 0;
+	return strcmp(hi_base_name(a->exe), hi_base_name(b->exe)) == 0 &&
+	       (!a->script || !b->script ||
+		strcmp(hi_base_name(a->script), hi_base_name(b->script)) == 0);
+}
+
+/* "python3.11 app.py" */
+static void print_program(const struct hi_report_header *header, char *out, size_t size)
+{
+	const char *script = header->script ? hi_base_name(header->script) : "";
+
+	snprintf(out, size, "%.40s%s%.40s", hi_base_name(header->exe), *script ? " " : "",
+		 script);
+}
+
+static enum hi_status refuse_other_program(const struct hi_report_header *now,
+					   const struct hi_report_header *before,
+					   const char *file, struct hi_error *err)
+{
+	char program[96], other[96];
+
+	print_program(now, program, sizeof(program));
+	print_program(before, other, sizeof(other));
+	return hi_fail(err, HI_USAGE, 0,
+		       "%.60s is a snapshot of another program (%s, not %s); --force "
+		       "compares anyway",
+		       file, other, program);
 }
 
 static bool may_be_same_process(const struct hi_report_header *a,
@@ -105,11 +132,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		status = hi_inspect_make_header(ret->in, &ret->header, err);
 	if (status == HI_OK && !in->options->comparison.force &&
 	    !is_same_program(header, &ret->header))
-		status = hi_fail(err, HI_USAGE, 0,
-				 "%.60s is a snapshot of another program (%.40s, not "
-				 "%.40s); --force compares anyway",
-				 file, hi_base_name(ret->header.exe),
-				 hi_base_name(header->exe));
+		status = refuse_other_program(header, &ret->header, file, err);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
+#include "cli/births.h"
 #include "cli/command.h"
 #include "cli/untyped.h"
 #include "report/views/census_report.h"
@@ -63,6 +64,11 @@ static enum hi_status run_census_command(struct hi_inspection *in,
 
 	if (in->options->selection.untyped)
 		return hi_untyped_run(in, header, page, json, err);
+	if (in->options->selection.has_born_by)
+		return hi_births_run(
+			in, header,
+			&(struct hi_births_request){.by = in->options->selection.born_by},
+			page, json, err);
 	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)
 		return status;
@@ -79,16 +85,29 @@ static enum hi_status run_census_command(struct hi_inspection *in,
 	return HI_OK;
 }
 
+/* Instead of census, with --suggest-hints. */
+const struct hi_command hi_command_census_hints = {
+	.id = HI_COMMAND_CENSUS,
+	.name = "census",
+	.arguments = "",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
+	.write = hi_suggest_hints_write,
+};
+
 const struct hi_command hi_command_census = {
 	.id = HI_COMMAND_CENSUS,
 	.name = "census",
 	.arguments = "",
-	.purpose = "Show live objects by type, module or class: count, shallow and "
-		   "retained bytes.",
+	.purpose = "Show live objects by type, module, class or size: count, shallow "
+		   "and retained bytes.",
 	.help = "Examples:\n"
 		"  heapinspect census --by type --pid 4242 --all\n"
 		"  heapinspect census --by type2 --pid 4242\n"
 		"  heapinspect census --untyped --pid 4242\n"
+		"  heapinspect census --suggest-hints -o x.hints --pid 4242\n"
+		"  heapinspect census --by size --pid 4242\n"
+		"  heapinspect census --by owner --pid 4242\n"
+		"  heapinspect census --by site app.hirec\n"
 		"  heapinspect census --every 0.5s --for 60s --hp x.hp --pid 4242\n"
 		"  heapinspect census --at gc --for 60s --hp x.hp --pid 4242\n"
 		"  heapinspect census --at gc --at every:10 --timeout 30s --pid 4242\n"

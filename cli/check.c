@@ -1,227 +1,152 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command `check`: evaluates gates on a heap. */
+#include "cli/check.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/analysis/leak_totals.h"
-#include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/gate_names.h"
-#include "report/views/check_report.h"
-#include "report/views/heap_known.h"
 #include "report/views/names.h"
 #include "session/lookup.h"
 
 enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
 
-struct sides {
-	struct hi_inspection *in, *before; /* before: NULL, no baseline */
-	const struct hi_report_header *header, *head_before;
-};
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
-/* ---- metrics ---- */
-
-static double of_type(struct hi_inspection *in, const struct hi_gate_metric *m)
+void hi_check_heaps_close(struct hi_check_heaps *h)
 {
-	struct hi_type_set set = {};
-	struct hi_error quiet;
-	uint64_t sum = 0;
-
-	if (hi_types_select(in->graph, m->name, &set, NULL, &quiet) != HI_OK) {
-		hi_inspect_warn(in, "no object has the type %.100s", m->name);
-		return 0;
-	}
-	for (size_t i = 0; i < in->results.census->n_rows; i++) {
-		const struct hi_census_row *row = &in->results.census->rows[i];
-
-		if (!hi_type_set_has(&set, row->type))
-			continue;
-		sum += m->field == HI_GATE_COUNT      ? row->count
-		       : m->field == HI_GATE_RETAINED ? row->retained
-						      : row->shallow;
-	}
-	hi_type_set_free(&set);
-	return (double)sum;
+	hi_comparison_destroy(h->comparison);
+	hi_vector_free(&h->slopes);
 }
 
-static double of_module(struct hi_inspection *in, const struct hi_gate_metric *m)
+bool hi_check_take_format(const struct hi_options *o, enum hi_check_format *ret)
 {
-	uint64_t sum = 0;
-	bool found = false;
+	static const char *const words[] = {"text", "json", "junit", "github",
+					    "markdown"};
 
-	for (size_t i = 0; i < in->results.census->n_rows; i++) {
-		const struct hi_census_row *row = &in->results.census->rows[i];
-		const char *module = in->graph->types[row->type].module;
-
-		if (!module || strcmp(module, m->name) != 0)
-			continue;
-		found = true;
-		sum += m->field == HI_GATE_COUNT ? row->count : row->shallow;
-	}
-	if (!found)
-		hi_inspect_warn(in, "no object is of the module %.100s", m->name);
-	return (double)sum;
-}
-
-static bool is_among(const struct hi_edges *edges, hi_node node)
-{
-	for (uint32_t i = 0; i < edges->count; i++)
-		if (edges->to[i] == node)
+	*ret = o->output.json ? HI_CHECK_JSON : HI_CHECK_TEXT;
+	for (size_t i = 0; o->output.format && i < 5; i++)
+		if (strcmp(o->output.format, words[i]) == 0) {
+			*ret = (enum hi_check_format)i;
 			return true;
-	return false;
+		}
+	return !o->output.format;
 }
 
-/* A module of Python is a name for its dict, which frames and functions refer to as well:
- * what goes with the objects that it is, and not what the name alone keeps. */
-static uint64_t retained_by_runtime(const struct hi_inspection *in, hi_node root)
-{
-	struct hi_edges edges = hi_graph_edges(in->graph, root);
-	uint64_t sum = 0;
+/* ---- the gates ---- */
 
-	for (uint32_t i = 0; i < edges.count; i++)
-		if (edges.grade[i] != HI_GRADE_WEAK &&
-		    !is_among(&edges, in->results.dominators->idom[edges.to[i]]))
-			sum += in->results.dominators->retained[edges.to[i]];
-	return sum;
+static const char *nth_ledger_key(void *arg, uint32_t i)
+{
+	return ((const struct hi_ledger *)arg)->rows[i].key;
 }
 
-static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
+/* "; near it: free_top", of the rows that there are. */
+static void near_keys_text(struct hi_inspection *in, const char *name, char text[80])
 {
-	const struct hi_graph *g = in->graph;
-	uint64_t sum = 0;
-	bool found = false;
+	const char *near[HI_NAMES_NEAREST] = {};
 
-	for (hi_node i = 0; i < g->n_roots; i++) {
-		if (strcmp(g->roots[i].name, m->name) != 0)
-			continue;
-		found = true;
-		sum += g->roots[i].kind == HI_ROOT_RUNTIME
-			       ? retained_by_runtime(in, g->first_root + i)
-			       : in->results.dominators->retained[g->first_root + i];
+	if (in->results.ledger_known)
+		hi_names_nearest(name, nth_ledger_key, &in->results.ledger,
+				 (uint32_t)in->results.ledger.n_rows, near);
+	snprintf(text, 80, near[0] ? "; near it: %.60s" : "", near[0]);
+}
+
+static enum hi_status refuse_unknown_value(const struct hi_check_heaps *h,
+					   const struct hi_gate *gate,
+					   const struct hi_gate_metric *m,
+					   struct hi_error *err)
+{
+	char near[80] = "";
+
+	if (h->failure.status != HI_OK) {
+		*err = h->failure;
+		return err->status;
 	}
-	if (!found)
-		hi_inspect_warn(in, "no variable has the name %.100s", m->name);
-	return (double)sum;
+	if (m->subject == HI_GATE_LEDGER)
+		near_keys_text(h->in, m->name, near);
+	if (gate->file)
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.100s:%u: %.60s is not known%s",
+			       gate->file, gate->line, m->text, near);
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "--fail-on '%.80s': %s%.40s is not known%s%s", gate->text,
+		       m->subject == HI_GATE_LEDGER ? "row of the ledger: " : "",
+		       m->subject == HI_GATE_LEDGER ? m->name : m->text,
+		       m->baseline ? " of the baseline" : "", near);
 }
 
-static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
-		      double *ret)
+static enum hi_status keep_slopes(struct hi_check_heaps *h, struct hi_check_row *row,
+				  struct hi_error *err)
 {
-	if (!in->results.ledger_known)
-		return false;
-	if (strcmp(m->name, "rss") == 0) {
-		*ret = (double)in->results.ledger.rss;
-		return in->results.ledger.rss != HI_UNKNOWN;
+	size_t n = row->gate->n_steps;
+
+	if (!row->gate->needs_series)
+		return HI_OK;
+	row->slopes = hi_arena_alloc(&h->in->arena, n * sizeof(*row->slopes));
+	if (!row->slopes)
+		return hi_fail_memory(err, "slopes");
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_gate_step *step = &row->gate->steps[i];
+		const struct hi_check_slope *slope =
+			step->op == HI_GATE_METRIC && step->metric.slope
+				? hi_check_slope(h, &step->metric)
+				: NULL;
+
+		if (slope)
+			row->slopes[row->n_slopes++] = *slope;
 	}
-	for (size_t i = 0; i < in->results.ledger.n_rows; i++) {
-		const struct hi_ledger_row *row = &in->results.ledger.rows[i];
-		uint64_t n = m->field == HI_GATE_COUNT	   ? row->count
-			     : row->resident != HI_UNKNOWN ? row->resident
-							   : row->virtual_size;
+	return HI_OK;
+}
 
-		if (strcmp(row->key, m->name) != 0)
-			continue;
-		*ret = (double)n;
-		return n != HI_UNKNOWN;
+static struct hi_inspection *other_heap(const struct hi_check_heaps *h)
+{
+	return h->before ? h->before : h->three ? h->three->load.in : NULL;
+}
+
+static enum hi_status evaluate_gate(struct hi_check_heaps *h, const struct hi_gate *gate,
+				    struct hi_check_row *row, struct hi_error *err)
+{
+	enum hi_status status;
+
+	*row = (struct hi_check_row){.gate = gate, .next = ""};
+	row->is_skipped = gate->needs_baseline && h->lacks_baseline;
+	if (row->is_skipped)
+		return HI_OK;
+	row->result = hi_gate_evaluate(gate, hi_check_value, h);
+	if (!row->result.is_known)
+		return hi_check_is_undecoded(h, row->result.unknown)
+			       ? HI_OK
+			       : refuse_unknown_value(h, gate, row->result.unknown, err);
+	row->unmatched = hi_gate_unmatched(gate, h->in, other_heap(h));
+	if (row->unmatched)
+		hi_inspect_warn(h->in, "%s", row->unmatched);
+	row->is_small = row->result.is_true && hi_check_is_small(h, gate);
+	status = keep_slopes(h, row, err);
+	return status == HI_OK && row->result.is_true && !row->is_small
+		       ? hi_check_find_culprits(h, row, err)
+		       : status;
+}
+
+static enum hi_status evaluate_gates(struct hi_check_heaps *h, struct hi_check_row *rows,
+				     struct hi_check_report *r, struct hi_error *err)
+{
+	const struct hi_options *o = h->in->options;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < o->check.n_gates && status == HI_OK; i++) {
+		status = evaluate_gate(h, &o->check.gates[i], &rows[i], err);
+		r->n_failed += hi_check_fails(r, &rows[i]);
 	}
-	return false;
+	return status;
 }
 
-/* What a collector has not taken yet is no leak. */
-static double count_leak_roots(const struct hi_inspection *in)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < in->results.leaks->n_roots; i++)
-		n += in->results.leaks->roots[i].unreachable_class !=
-			     HI_UNREACHABLE_GARBAGE &&
-		     !in->results.leaks->roots[i].is_likely;
-	return (double)n;
-}
-
-static double of_leaks(const struct hi_inspection *in, const struct hi_gate_metric *m)
-{
-	const struct hi_leak_total *sum;
-	struct hi_leak_totals sums;
-
-	hi_leak_totals_count(in->graph, in->results.reach, in->results.reach, &sums);
-	sum = m->subject == HI_GATE_GARBAGE	    ? &sums.garbage
-	      : m->subject == HI_GATE_UNCOLLECTABLE ? &sums.uncollectable
-	      : m->subject == HI_GATE_LOST	    ? &sums.lost
-	      : m->field == HI_GATE_LIKELY	    ? &sums.likely
-						    : &sums.certain;
-	return (double)(m->field == HI_GATE_COUNT ? sum->objects : sum->bytes);
-}
-
-static double of_all(const struct hi_inspection *in, const struct hi_gate_metric *m)
-{
-	const struct hi_reach *r = in->results.reach;
-	bool leak = m->subject == HI_GATE_TOTAL;
-
-	if (m->field == HI_GATE_ROOTS)
-		return count_leak_roots(in);
-	if (m->subject != HI_GATE_LIVE && m->subject != HI_GATE_TOTAL)
-		return of_leaks(in, m);
-	if (m->field == HI_GATE_COUNT)
-		return (double)(r->live_objects + (leak ? r->leak_objects : 0));
-	return (double)(r->live_bytes + (leak ? r->leak_bytes : 0));
-}
-
-/* A heap that is not decoded adds an unknown number: a lower bound passes no gate. */
-static bool is_of_heap(const struct hi_gate_metric *m)
-{
-	static const char *const rows[] = {"live", "leak", "free", "allocator",
-					   "fragmentation"};
-
-	if (m->subject == HI_GATE_SNAPSHOT)
-		return false;
-	if (m->subject != HI_GATE_LEDGER)
-		return true;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (strncmp(m->name, rows[i], strlen(rows[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool value_of_gate(void *arg, const struct hi_gate_metric *m, double *ret)
-{
-	const struct sides *s = arg;
-	struct hi_inspection *in = m->baseline ? s->before : s->in;
-	const struct hi_report_header *header = m->baseline ? s->head_before : s->header;
-
-	if (!in || (is_of_heap(m) && hi_heap_known(header) != HI_HEAP_KNOWN))
-		return false;
-	switch (m->subject) {
-	case HI_GATE_TYPE:
-		*ret = of_type(in, m);
-		return true;
-	case HI_GATE_MODULE:
-		*ret = of_module(in, m);
-		return true;
-	case HI_GATE_ROOT:
-		*ret = of_root(in, m);
-		return true;
-	case HI_GATE_LEDGER:
-		return of_ledger(in, m, ret);
-	case HI_GATE_SNAPSHOT:
-		*ret = (double)header->pause_ns;
-		return header->pause_ns != UINT64_MAX;
-	case HI_GATE_LIVE:
-	case HI_GATE_LEAK:
-	case HI_GATE_TOTAL:
-	case HI_GATE_GARBAGE:
-	case HI_GATE_UNCOLLECTABLE:
-	case HI_GATE_LOST:
-	default:
-		*ret = of_all(in, m);
-		return true;
-	}
-}
-
-/* ---- the command ---- */
+/* ---- the output ---- */
 
 static enum hi_status write_junit(const struct hi_check_report *r,
+				  struct hi_page *scratch,
 				  const struct hi_options *options, struct hi_error *err)
 {
 	struct hi_options other = *options;
@@ -234,91 +159,172 @@ static enum hi_status write_junit(const struct hi_check_report *r,
 	status = hi_output_open(&other, &output, err);
 	if (status != HI_OK)
 		return status;
-	hi_check_junit(r, output.file);
+	hi_check_junit(r, scratch, output.file);
 	status = hi_output_commit(&output, err);
 	hi_output_close(&output);
 	return status;
 }
 
-/* The gate fails; other unknown values are an error. */
-static bool fails_as_unknown(const struct sides *s, const struct hi_gate_metric *m)
+static enum hi_status write_check_json(const struct hi_check_report *r,
+				       struct hi_output *output, struct hi_error *err)
 {
-	const struct hi_report_header *header = m->baseline ? s->head_before : s->header;
+	struct hi_json json;
 
-	return is_of_heap(m) && hi_heap_known(header) != HI_HEAP_KNOWN;
+	hi_json_init(&json, output->file);
+	hi_check_json(r, &json);
+	return !hi_json_finish(&json) && json.failed ? hi_fail_memory(err, "JSON")
+						     : HI_OK;
 }
 
-static enum hi_status evaluate_gates(const struct sides *s, const struct hi_gate *gate,
-				     struct hi_check_row *row, struct hi_error *err)
+static enum hi_status write_format(const struct hi_check_report *r,
+				   const struct hi_options *o, struct hi_page *scratch,
+				   struct hi_output *output, struct hi_error *err)
 {
-	*row = (struct hi_check_row){
-		gate, hi_gate_evaluate(gate, value_of_gate, (void *)(uintptr_t)s)};
-	if (row->result.is_known)
-		return hi_gate_check_names(gate, s->in, s->before, err);
-	if (fails_as_unknown(s, row->result.unknown))
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	enum hi_check_format format;
+
+	(void)hi_check_take_format(o, &format);
+	switch (format) {
+	case HI_CHECK_JSON:
+		return write_check_json(r, output, err);
+	case HI_CHECK_JUNIT:
+		hi_check_junit(r, scratch, output->file);
 		return HI_OK;
-	return hi_fail(err, HI_NOT_FOUND, 0, "--fail-on '%.100s': %s%.60s is not known%s",
-		       gate->text,
-		       row->result.unknown->subject == HI_GATE_LEDGER
-			       ? "row of the ledger: "
-			       : "a value",
-		       row->result.unknown->name,
-		       row->result.unknown->baseline ? " of the baseline" : "");
+	case HI_CHECK_GITHUB:
+		hi_check_github(r, scratch, output->file);
+		return HI_OK;
+	case HI_CHECK_MARKDOWN:
+		hi_check_markdown(r, scratch, output->file);
+		return HI_OK;
+	case HI_CHECK_TEXT:
+	default:
+		page = hi_page_create();
+		if (!page)
+			return hi_fail_memory(err, "page");
+		hi_check_display(r, page);
+		return hi_output_page(output, o, page, err);
+	}
 }
 
-static enum hi_status print_check_report(const struct sides *s, struct hi_page *page,
-					 struct hi_json *json, struct hi_error *err)
+/* All of them; nothing is written of what was read from a damaged file. */
+static enum hi_status write_check_report(struct hi_inspection *in,
+					 const struct hi_check_report *r,
+					 struct hi_output *output, struct hi_error *err)
 {
-	struct hi_inspection *in = s->in;
+	HI_GUARD(hi_page_destroy) struct hi_page *scratch = hi_page_create();
+	enum hi_status status =
+		scratch ? hi_inspect_check(in, err) : hi_fail_memory(err, "page");
+
+	if (status == HI_OK && hi_inspect_lost_something(in))
+		return hi_fail_memory(err, "report");
+	if (status == HI_OK)
+		status = write_junit(r, scratch, in->options, err);
+	if (status == HI_OK)
+		status = write_format(r, in->options, scratch, output, err);
+	if (status == HI_OK && in->options->check.github)
+		hi_check_github(r, scratch, stderr);
+	return status == HI_OK && scratch->failed ? hi_fail_memory(err, "report")
+						  : status;
+}
+
+/* ---- the command ---- */
+
+/* A heap that is not what was wanted does not become the measure of the next one. */
+static enum hi_status update_baseline(struct hi_check_heaps *h, struct hi_check_report *r,
+				      struct hi_error *err)
+{
+	const struct hi_options *o = h->in->options;
+	enum hi_status status;
+
+	if (!o->check.update_baseline)
+		return HI_OK;
+	if (r->n_failed && !o->check.accept) {
+		hi_inspect_warn(h->in, "the baseline stays as it is: a gate failed "
+				       "(--accept updates it anyway)");
+		return HI_OK;
+	}
+	status = hi_inspect_check(h->in, err);
+	if (status == HI_OK)
+		status = hi_check_update_baseline(h, err);
+	r->updated = o->comparison.baseline;
+	return status;
+}
+
+static enum hi_status check_heaps(struct hi_check_heaps *h, struct hi_output *output,
+				  struct hi_error *err)
+{
+	struct hi_inspection *in = h->in;
 	const struct hi_options *o = in->options;
 	struct hi_check_row *rows =
 		hi_arena_alloc(&in->arena, (o->check.n_gates + 1) * sizeof(*rows));
-	struct hi_report_header header = *s->header;
+	struct hi_report_header header = *h->header;
 	struct hi_check_report r = {.header = &header,
-				    .baseline = s->head_before,
+				    .baseline = h->head_before,
+				    .load = h->three ? &h->three->load.header : NULL,
 				    .rows = rows,
-				    .n_rows = o->check.n_gates};
+				    .n_rows = o->check.n_gates,
+				    .is_strict = o->decoding.strict,
+				    .min_size = o->selection.min_size};
 	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "gates");
 
-	for (size_t i = 0; i < o->check.n_gates && status == HI_OK; i++) {
-		status = evaluate_gates(s, &o->check.gates[i], &rows[i], err);
-		r.n_failed += hi_check_fails(&rows[i]);
-	}
+	if (status == HI_OK)
+		status = evaluate_gates(h, rows, &r, err);
+	if (status == HI_OK)
+		status = update_baseline(h, &r, err);
+	if (status != HI_OK)
+		return status;
 	/* What names nothing was found out just now. */
 	header.warnings = in->diagnostics.warnings.items;
 	header.n_warnings = in->diagnostics.warnings.count;
-	if (status == HI_OK)
-		status = write_junit(&r, o, err);
-	if (status != HI_OK)
-		return status;
 	in->diagnostics.has_finding = r.n_failed;
-	if (o->check.github)
-		hi_check_github(&r, stderr);
-	if (json)
-		hi_check_json(&r, json);
-	else
-		hi_check_display(&r, page);
-	return HI_OK;
+	return write_check_report(in, &r, output, err);
 }
 
-static enum hi_status run_check_command(struct hi_inspection *in,
-					const struct hi_report_header *header,
-					struct hi_page *page, struct hi_json *json,
-					struct hi_error *err)
+/* The baseline, or the three heaps, whose first one is the baseline. */
+static enum hi_status open_other_heaps(struct hi_check_heaps *h,
+				       struct hi_baseline *before,
+				       struct hi_three_heaps *three, struct hi_error *err)
 {
-	struct hi_baseline before = {};
-	struct sides s = {.in = in, .header = header};
+	const struct hi_options *o = h->in->options;
 	enum hi_status status = HI_OK;
 
-	if (in->options->comparison.baseline) {
-		status = hi_baseline_open(in, header, in->options->comparison.baseline,
-					  in->options->comparison.baseline_census, WANTED,
-					  &before, err);
-		s.before = before.in;
-		s.head_before = &before.header;
+	if (o->comparison.three) {
+		status = hi_three_heaps_open(h->in, h->header, WANTED, three, err);
+		h->three = three;
+		h->before = three->warm.in;
+		h->head_before = &three->warm.header;
+	} else if (o->comparison.baseline) {
+		status = hi_baseline_open(h->in, h->header, o->comparison.baseline,
+					  o->comparison.baseline_census, WANTED, before,
+					  err);
+		if (status == HI_OS && err->os_errno == ENOENT &&
+		    o->check.update_baseline) {
+			h->lacks_baseline = true;
+			hi_inspect_warn(h->in,
+					"there is no %s yet: gates that compare "
+					"with it are skipped",
+					o->comparison.baseline);
+			return HI_OK;
+		}
+		h->before = before->in;
+		h->head_before = &before->header;
 	}
+	return status;
+}
+
+static enum hi_status write_check(struct hi_inspection *in,
+				  const struct hi_report_header *header,
+				  struct hi_output *output, struct hi_error *err)
+{
+	struct hi_baseline before = {};
+	struct hi_three_heaps three = {};
+	struct hi_check_heaps heaps = {.in = in, .header = header};
+	enum hi_status status = open_other_heaps(&heaps, &before, &three, err);
+
 	if (status == HI_OK)
-		status = print_check_report(&s, page, json, err);
+		status = check_heaps(&heaps, output, err);
+	hi_check_heaps_close(&heaps);
+	hi_three_heaps_close(&three);
 	hi_baseline_close(&before);
 	return status;
 }
@@ -336,14 +342,27 @@ const struct hi_command hi_command_check = {
 		"root(\"NAME\").retained, ledger(\"NAME\").bytes, snapshot.pause.\n"
 		"baseline.METRIC is the value in the baseline. growth(METRIC) is the "
 		"relative\n"
-		"change since the baseline, for example 10%.\n"
+		"change since the baseline, for example 10%. With --three, survived and\n"
+		"survived(type=\"NAME\") (.bytes, .count) are objects that were born "
+		"between the\n"
+		"first two heaps and still exist in the third. slope(METRIC) is the "
+		"growth "
+		"per\n"
+		"census over a file of many censuses; a slope within the noise is 0.\n"
 		"\n"
 		"Examples:\n"
 		"  heapinspect check app.hisnap --fail-on 'leak.bytes > 0'\n"
 		"  heapinspect check app.hisnap --fail-on 'type(\"struct "
 		"session\").count > 1000'\n"
 		"  heapinspect check app.hisnap --baseline old.hisnap --fail-on "
-		"'growth(live.bytes) > 10%' --junit heap.xml",
+		"'growth(live.bytes) > 10%' --junit heap.xml\n"
+		"  heapinspect check --three warm.hisnap load.hisnap after.hisnap "
+		"--fail-on 'survived.bytes > 64KiB'\n"
+		"  heapinspect check series.hisnap --fail-on 'slope(type=\"struct "
+		"session\", count) > 0'\n"
+		"  heapinspect check app.hisnap --budget heap.budget -f markdown\n"
+		"  heapinspect check app.hisnap --budget heap.budget --baseline "
+		"main.hisnap --update-baseline",
 	.wanted = WANTED,
-	.run = run_check_command,
+	.write = write_check,
 };

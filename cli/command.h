@@ -35,6 +35,7 @@ enum hi_command_id {
 	HI_COMMAND_AUDIT,
 	HI_COMMAND_SNAPSHOTS,
 	HI_COMMAND_QUERY,
+	HI_COMMAND_RECORD,
 	HI_COMMANDS,
 };
 
@@ -53,6 +54,10 @@ struct hi_command {
 	enum hi_status (*write)(struct hi_inspection *in,
 				const struct hi_report_header *header,
 				struct hi_output *output, struct hi_error *err);
+	/* Beside run, with -o FILE: writes that file. The report goes to stdout. */
+	enum hi_status (*save)(struct hi_inspection *in,
+			       const struct hi_report_header *header,
+			       struct hi_output *output, struct hi_error *err);
 	/* For --every, NULL: not in series. Fills rows, n_rows, hidden, objects and
 	 * bytes of the sample, out of the inspection's arena. */
 	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
@@ -73,7 +78,11 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
 	hi_command_mark, hi_command_snap, hi_command_safepoints, hi_command_diff,
 	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots,
-	hi_command_query;
+	hi_command_query, hi_command_record;
+/* Instead of graph, when there is one heap to draw and no series. */
+extern const struct hi_command hi_command_graph_heap;
+/* Instead of census, with --suggest-hints. */
+extern const struct hi_command hi_command_census_hints;
 /* Instead of query, when there is no statement. */
 extern const struct hi_command hi_command_query_schema;
 

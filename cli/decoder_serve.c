@@ -15,7 +15,8 @@
 struct server {
 	const struct hi_decoder *decoder;
 	struct hi_cache_server cache;
-	struct hi_output junit; /* path NULL: not opened */
+	/* Beside the report: JUnit XML, the new baseline; path NULL: not opened. */
+	struct hi_output others[2];
 };
 
 static bool is_same_path(const char *name, const char *given)
@@ -56,29 +57,44 @@ static int open_served_file(const struct server *s, const char *path, int flags)
 	return hi_decoder_open_elf(path);
 }
 
-/* The one beside the report. */
+/* Is it a file that the options have written beside the report? *ret: which one. */
+static bool is_other_output(const struct hi_options *o, const char *path, size_t *ret)
+{
+	const char *const paths[] = {
+		o->check.junit, o->check.update_baseline ? o->comparison.baseline : NULL};
+
+	for (*ret = 0; *ret < 2; ++*ret)
+		if (is_same_path(path, paths[*ret]))
+			return true;
+	return false;
+}
+
 static int open_output(struct server *s, const char *path)
 {
 	struct hi_options other = *s->decoder->options;
 	struct hi_error err;
+	size_t i;
 
 	errno = EPERM;
-	if (!is_same_path(path, other.check.junit) || s->junit.path)
+	if (!is_other_output(&other, path, &i) || s->others[i].path)
 		return -1;
-	other.output.file = other.check.junit;
-	if (hi_output_open(&other, &s->junit, &err) != HI_OK) {
+	/* The request's text does not live as long. */
+	other.output.file = i ? other.comparison.baseline : other.check.junit;
+	if (hi_output_open(&other, &s->others[i], &err) != HI_OK) {
 		errno = err.os_errno ? err.os_errno : ENOMEM;
 		return -1;
 	}
-	return fcntl(fileno(s->junit.file), F_DUPFD_CLOEXEC, 3);
+	return fcntl(fileno(s->others[i].file), F_DUPFD_CLOEXEC, 3);
 }
 
 static int commit_output(struct server *s, const char *path)
 {
-	struct hi_output *output =
-		is_same_path(path, s->junit.path) ? &s->junit : s->decoder->output;
+	struct hi_output *output = s->decoder->output;
 	struct hi_error err;
 
+	for (size_t i = 0; i < 2; i++)
+		if (is_same_path(path, s->others[i].path))
+			output = &s->others[i];
 	errno = EPERM;
 	if (!is_same_path(path, output->path))
 		return -1;
@@ -124,6 +140,7 @@ void hi_decoder_serve(const struct hi_decoder *decoder)
 		answer.error = fd < 0 ? errno : 0;
 		goes_on = hi_files_answer(decoder->socket, &answer, fd);
 	}
-	hi_output_close(&server.junit);
+	for (size_t i = 0; i < 2; i++)
+		hi_output_close(&server.others[i]);
 	hi_cache_server_end(&server.cache);
 }

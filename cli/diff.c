@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/diff.h"
 #include "report/views/diff_report.h"
+#include "session/birth_sites.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 
@@ -27,7 +28,22 @@ struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
 	return hi_leak_totals_if_known(header, sums);
 }
 
-/* Rows by retainer sets are made here, the others by the comparison itself. */
+static enum hi_status group_both_heaps(struct hi_inspection *before,
+				       struct hi_inspection *after, bool same_process,
+				       struct hi_compare_groups groups[2],
+				       struct hi_error *err)
+{
+	enum hi_status status;
+
+	hi_inspect_phase(after, "groups");
+	if (!after->options->comparison.by_site)
+		return hi_diff_sets(before, after, same_process, groups, err);
+	status = hi_birth_sites_of(before, &groups[0], err);
+	return status == HI_OK ? hi_birth_sites_of(after, &groups[1], err) : status;
+}
+
+/* Rows by retainer sets and by sites are made here, the others by the comparison itself.
+ */
 static enum hi_status compare_heaps(struct hi_inspection *in, struct hi_baseline *before,
 				    const struct hi_report_header *header,
 				    struct hi_comparison **ret, struct hi_error *err)
@@ -43,8 +59,7 @@ static enum hi_status compare_heaps(struct hi_inspection *in, struct hi_baseline
 	if (status == HI_OK)
 		status = hi_diff_side(in, &b, err);
 	if (status == HI_OK && in->options->comparison.by == HI_COMPARE_BY_GROUP) {
-		hi_inspect_phase(in, "retainer sets");
-		status = hi_diff_sets(before->in, in, same_process, groups, err);
+		status = group_both_heaps(before->in, in, same_process, groups, err);
 		a.groups = &groups[0];
 		b.groups = &groups[1];
 	}
@@ -62,24 +77,27 @@ static enum hi_status print_diff_report(struct hi_inspection *in,
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_diff_report r = {.before = &before->header,
-				   .after = header,
-				   .by = words[in->options->comparison.by],
-				   .live_before = before->in->shown.reach->live_bytes,
-				   .live_after = in->shown.reach->live_bytes,
-				   .leaks_before =
-					   hi_diff_leaks(&before->header, before->in),
-				   .leaks_after = hi_diff_leaks(header, in),
-				   .top = hi_lookup_top(in->options, TOP),
-				   .min_size = in->options->selection.min_size};
+	struct hi_diff_report r = {
+		.before = &before->header,
+		.after = header,
+		.by = in->options->comparison.by_site ? "site"
+						      : words[in->options->comparison.by],
+		.live_before = before->in->shown.reach->live_bytes,
+		.live_after = in->shown.reach->live_bytes,
+		.leaks_before = hi_diff_leaks(&before->header, before->in),
+		.leaks_after = hi_diff_leaks(header, in),
+		.top = hi_lookup_top(in->options, TOP),
+		.min_size = in->options->selection.min_size};
 	enum hi_status status = compare_heaps(in, before, header, &c, err);
 
 	if (status == HI_OK)
 		status = hi_diff_describe(in, c->born, NULL, &r.born, err);
+	if (status == HI_OK)
+		status = hi_diff_lost(before->in, in, c->same_process, &r.lost, err);
 	if (status != HI_OK)
 		return status;
 	r.c = c;
-	in->diagnostics.has_finding = !hi_diff_is_none(&r);
+	in->diagnostics.has_finding = hi_diff_has_finding(&r);
 	if (json)
 		hi_diff_json(&r, json);
 	else
@@ -118,10 +136,14 @@ const struct hi_command hi_command_diff = {
 		"of two\n"
 		"processes match by type and by the path to them. The report names the "
 		"method.\n"
+		"Leaks that were live in the earlier snapshot are listed by what they "
+		"were.\n"
 		"With --three, the command lists objects that were born between the "
 		"first two\n"
 		"heaps and still exist in the third. The exit status is 1 if there is a\n"
-		"difference, or if objects survived.\n"
+		"difference, or if objects survived; with --min-size, only if a row "
+		"changed\n"
+		"by so many bytes, or so many bytes of a type survived.\n"
 		"\n"
 		"Examples:\n"
 		"  heapinspect diff before.hisnap after.hisnap\n"

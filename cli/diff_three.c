@@ -9,25 +9,18 @@
 #include "cli/diff.h"
 #include "report/views/survived_report.h"
 
-/* What both comparisons need of them is open at once: three heaps. */
-struct three {
-	struct hi_inspection *after;
-	const struct hi_report_header *header;
-	struct hi_baseline warm, load;
-	struct hi_comparison *born, *kept; /* warm-up to load, load to after */
-};
-
-static enum hi_status open_all(struct three *t, struct hi_error *err)
+static enum hi_status open_all(struct hi_three_heaps *t, unsigned wanted,
+			       struct hi_error *err)
 {
 	const struct hi_options *o = t->after->options;
-	enum hi_status status = hi_baseline_open(
-		t->after, t->header, o->comparison.middle, o->comparison.middle_census,
-		HI_WANT_DOMINATORS, &t->load, err);
+	enum hi_status status =
+		hi_baseline_open(t->after, t->header, o->comparison.middle,
+				 o->comparison.middle_census, wanted, &t->load, err);
 
 	return status == HI_OK
 		       ? hi_baseline_open(t->after, t->header, o->comparison.baseline,
-					  o->comparison.baseline_census,
-					  HI_WANT_DOMINATORS, &t->warm, err)
+					  o->comparison.baseline_census, wanted, &t->warm,
+					  err)
 		       : status;
 }
 
@@ -51,7 +44,7 @@ static enum hi_status compare_three_heaps(const struct hi_baseline *before,
 		       : status;
 }
 
-static enum hi_status compare_all_pairs(struct three *t, struct hi_error *err)
+static enum hi_status compare_all_pairs(struct hi_three_heaps *t, struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -63,10 +56,42 @@ static enum hi_status compare_all_pairs(struct three *t, struct hi_error *err)
 		       : status;
 }
 
-static enum hi_status print_three_heaps(struct three *t, struct hi_page *page,
+static enum hi_status find_survivors(struct hi_three_heaps *t, struct hi_error *err)
+{
+	struct hi_heap_side after;
+	enum hi_status status = hi_diff_side(t->after, &after, err);
+
+	return status == HI_OK ? hi_compare_survivors(t->born, t->kept, &after,
+						      &t->survivors, err)
+			       : status;
+}
+
+enum hi_status hi_three_heaps_open(struct hi_inspection *in,
+				   const struct hi_report_header *header, unsigned wanted,
+				   struct hi_three_heaps *ret, struct hi_error *err)
+{
+	enum hi_status status;
+
+	*ret = (struct hi_three_heaps){.after = in, .header = header};
+	status = open_all(ret, wanted, err);
+	if (status == HI_OK)
+		status = compare_all_pairs(ret, err);
+	return status == HI_OK ? find_survivors(ret, err) : status;
+}
+
+void hi_three_heaps_close(struct hi_three_heaps *t)
+{
+	free(t->survivors);
+	hi_comparison_destroy(t->born);
+	hi_comparison_destroy(t->kept);
+	hi_baseline_close(&t->warm);
+	hi_baseline_close(&t->load);
+	*t = (struct hi_three_heaps){};
+}
+
+static enum hi_status print_three_heaps(struct hi_three_heaps *t, struct hi_page *page,
 					struct hi_json *json, struct hi_error *err)
 {
-	HI_GUARD(free) uint64_t *survivors = NULL;
 	struct hi_survived_report r = {
 		.warm = &t->warm.header,
 		.load = &t->load.header,
@@ -80,16 +105,13 @@ static enum hi_status print_three_heaps(struct three *t, struct hi_page *page,
 		.born = t->born->all.born,
 		.load_by_address = t->born->same_process,
 		.after_by_address = t->kept->same_process};
-	struct hi_heap_side after;
-	enum hi_status status = hi_diff_side(t->after, &after, err);
+	enum hi_status status =
+		hi_diff_describe(t->after, t->survivors, t->born, &r.survived, err);
 
-	if (status == HI_OK)
-		status = hi_compare_survivors(t->born, t->kept, &after, &survivors, err);
-	if (status == HI_OK)
-		status = hi_diff_describe(t->after, survivors, t->born, &r.survived, err);
 	if (status != HI_OK)
 		return status;
-	t->after->diagnostics.has_finding = r.survived.all.count > 0;
+	/* With --min-size a smaller growth of each type is none. */
+	t->after->diagnostics.has_finding = r.survived.n_rows || r.survived.beyond.rows;
 	if (json)
 		hi_survived_json(&r, json);
 	else
@@ -101,16 +123,12 @@ enum hi_status hi_diff_three(struct hi_inspection *in,
 			     const struct hi_report_header *header, struct hi_page *page,
 			     struct hi_json *json, struct hi_error *err)
 {
-	struct three t = {.after = in, .header = header};
-	enum hi_status status = open_all(&t, err);
+	struct hi_three_heaps t;
+	enum hi_status status =
+		hi_three_heaps_open(in, header, HI_WANT_DOMINATORS, &t, err);
 
 	if (status == HI_OK)
-		status = compare_all_pairs(&t, err);
-	if (status == HI_OK)
 		status = print_three_heaps(&t, page, json, err);
-	hi_comparison_destroy(t.born);
-	hi_comparison_destroy(t.kept);
-	hi_baseline_close(&t.warm);
-	hi_baseline_close(&t.load);
+	hi_three_heaps_close(&t);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/path_text.h"
+#include "session/recorded.h"
 
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
@@ -149,6 +150,8 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 				     struct hi_error *err)
 {
 	const struct hi_objects *o = in->graph->objects;
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status;
 	uint64_t front;
 
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL	  ? "internal"
@@ -165,6 +168,10 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 			     "what is missing may lead there";
 	else if (r->is_likely)
 		r->because = in->source->explain_likely(in, node);
+	status = hi_inspect_recorded_if_any(in, &recorded, err);
+	if (status != HI_OK)
+		return status;
+	r->birth = hi_birth_info(recorded, node);
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);
@@ -244,6 +251,26 @@ static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t 
 	return node != HI_NODE_NONE && hi_naming_shows(in, node);
 }
 
+/* Of an expression: where the pointer leads, or where the record lies. */
+static enum hi_status find_explained_address(const struct hi_inspection *in,
+					     uint64_t *ret, struct hi_error *err)
+{
+	const struct hi_named_roots *roots = in->profile.roots;
+	const struct hi_named_root *root;
+
+	if (hi_lookup_is_address(in->options->argument, ret))
+		return HI_OK;
+	/* The last one: cli/options.c added it behind those of --root. */
+	root = &roots->items[roots->count - 1];
+	*ret = root->address;
+	if (!*ret && root->n_starts)
+		*ret = hi_graph_address(in->graph, root->starts[0]);
+	return *ret ? HI_OK
+		    : hi_fail(err, HI_NOT_FOUND, 0, "explain %.100s: %s",
+			      root->text.expression,
+			      root->warning ? root->warning : "it has no address");
+}
+
 static enum hi_status run_explain_command(struct hi_inspection *in,
 					  const struct hi_report_header *header,
 					  struct hi_page *page, struct hi_json *json,
@@ -263,8 +290,9 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 	enum hi_status status;
 	hi_node node;
 
-	if (!hi_lookup_is_address(in->options->argument, &r.address))
-		return hi_fail(err, HI_USAGE, 0, "not an address"); /* checked before */
+	status = find_explained_address(in, &r.address, err);
+	if (status != HI_OK)
+		return status;
 	r.mapping = in->source->mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
 	if (in->shown.reach != in->results.reach && !is_asked_for(in, node, r.address))
@@ -286,11 +314,12 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
-	.arguments = "ADDRESS",
-	.purpose = "Show one address: its block, type, evidence and fields, and the "
-		   "references to it.",
+	.arguments = "ADDRESS|EXPRESSION",
+	.purpose = "Show one address or C expression: its block, type, evidence and "
+		   "fields, and the references to it.",
 	.help = "Examples:\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
+		"  heapinspect explain 'server->clients[0]' --pid 4242\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_explain_command,

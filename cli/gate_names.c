@@ -25,42 +25,49 @@ static bool has_module_of_types(const struct hi_graph *g, const char *name)
 	return false;
 }
 
-/* A module may have no object now: then it is mapped, or a module of the runtime. */
-static bool may_have_module(struct hi_inspection *in, const char *name)
+static bool has_objects_of_module(struct hi_inspection *in, const char *name)
 {
-	const struct hi_mapped_file *files = NULL;
-	struct hi_error quiet;
 	char root[256];
-	size_t n = 0;
 
 	if (!in)
 		return false;
 	snprintf(root, sizeof(root), "module %s", name);
-	if (has_module_of_types(in->graph, name) || has_root(in, root) ||
-	    hi_mapped_files_of(in, &files, &n, &quiet) != HI_OK || !n)
-		return true;
+	return has_module_of_types(in->graph, name) || has_root(in, root);
+}
+
+/* Is it mapped, at least? */
+static bool is_mapped_module(struct hi_inspection *in, const char *name)
+{
+	const struct hi_mapped_file *files = NULL;
+	struct hi_error quiet;
+	size_t n = 0;
+
+	if (!in || hi_mapped_files_of(in, &files, &n, &quiet) != HI_OK)
+		return false;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(files[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-/* Debug information has the types that no object has. A runtime makes its types. */
-static bool may_have_type(struct hi_inspection *in, const char *name)
+static bool has_objects_of_type(struct hi_inspection *in, const char *name)
 {
 	struct hi_type_set set = {};
 	struct hi_error quiet;
+	bool ret = in && hi_types_select(in->graph, name, &set, NULL, &quiet) == HI_OK;
+
+	hi_type_set_free(&set);
+	return ret;
+}
+
+/* Debug information has types of which there is no object. */
+static bool is_known_type(struct hi_inspection *in, const char *name)
+{
+	struct hi_error quiet;
 	hi_type_id unused;
 
-	if (!in)
-		return false;
-	if (hi_types_select(in->graph, name, &set, NULL, &quiet) == HI_OK) {
-		hi_type_set_free(&set);
-		return true;
-	}
-	if (!in->decoders.types || in->decoders.runtime || strpbrk(name, "*?[,"))
-		return true;
-	return hi_types_find(in->decoders.types, name, &unused, &quiet) != HI_NOT_FOUND;
+	return in && in->decoders.types &&
+	       hi_types_find(in->decoders.types, name, &unused, &quiet) != HI_NOT_FOUND;
 }
 
 /* ---- what is near it ---- */
@@ -77,61 +84,70 @@ static const char *nth_module(void *arg, uint32_t i)
 
 static const char *nth_type(void *arg, uint32_t i)
 {
-	return i ? ((const struct hi_graph *)arg)->types[i].name : NULL;
+	const struct hi_type_name *type = &((const struct hi_graph *)arg)->types[i];
+
+	/* A label is no name that anyone types. */
+	return i && type->klass != HI_TYPE_FIELD ? type->name : NULL;
 }
 
-static enum hi_status refuse_name(const struct hi_inspection *in,
-				  const struct hi_gate_metric *m, struct hi_error *err)
+/* "; near it: struct node, struct mode", or where they are listed. */
+static const char *near_names_text(struct hi_inspection *in,
+				   const struct hi_gate_metric *m)
 {
 	struct hi_graph *g = in->graph;
-	bool is_root = m->subject == HI_GATE_ROOT, is_type = m->subject == HI_GATE_TYPE;
-	const char *near[HI_NAMES_NEAREST];
+	bool is_root = m->subject == HI_GATE_ROOT,
+	     is_module = m->subject == HI_GATE_MODULE;
+	const char *near[HI_NAMES_NEAREST], *text;
 
 	hi_names_nearest(m->name,
-			 is_root   ? name_of_gate_root
-			 : is_type ? nth_type
-				   : nth_module,
+			 is_root     ? name_of_gate_root
+			 : is_module ? nth_module
+				     : nth_type,
 			 g, is_root ? g->n_roots : g->n_types, near);
 	if (near[1] && strcmp(near[0], near[1]) == 0)
 		near[1] = NULL;
-	if (!near[0])
-		return hi_fail(
-			err, HI_NOT_FOUND, 0,
-			"--fail-on: no %s has the name %.80s; heapinspect %s lists them",
-			is_root	  ? "variable"
-			: is_type ? "type"
-				  : "module",
-			m->name,
-			is_root	  ? "query 'SELECT name FROM roots'"
-			: is_type ? "census"
-				  : "census --by module");
-	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "--fail-on: no %s has the name %.60s; near it: %.40s%s%.40s",
-		       is_root	 ? "variable"
-		       : is_type ? "type"
-				 : "module",
-		       m->name, near[0], near[1] ? ", " : "", near[1] ? near[1] : "");
+	text = near[0] ? hi_arena_printf(&in->arena, "; near it: %.80s%s%.80s", near[0],
+					 near[1] ? ", " : "", near[1] ? near[1] : "")
+		       : hi_arena_printf(&in->arena, "; heapinspect %s lists them",
+					 is_root     ? "query 'SELECT name FROM roots'"
+					 : is_module ? "census --by module"
+						     : "census");
+	return text ? text : "";
 }
 
-enum hi_status hi_gate_check_names(const struct hi_gate *gate, struct hi_inspection *in,
-				   struct hi_inspection *before, struct hi_error *err)
+static const char *unmatched_text(struct hi_inspection *in,
+				  const struct hi_gate_metric *m, bool exists)
+{
+	const char *what = m->subject == HI_GATE_ROOT	  ? "no variable has the name"
+			   : m->subject == HI_GATE_MODULE ? "no object is of the module"
+							  : "no object has the type";
+	const char *text = hi_arena_printf(&in->arena, "%s %.200s%s", what, m->name,
+					   exists ? "" : near_names_text(in, m));
+
+	return text ? text : what;
+}
+
+static bool is_matched(const struct hi_gate_metric *m, struct hi_inspection *in)
+{
+	return m->subject == HI_GATE_ROOT     ? has_root(in, m->name)
+	       : m->subject == HI_GATE_MODULE ? has_objects_of_module(in, m->name)
+					      : has_objects_of_type(in, m->name);
+}
+
+const char *hi_gate_unmatched(const struct hi_gate *gate, struct hi_inspection *in,
+			      struct hi_inspection *before)
 {
 	for (size_t i = 0; i < gate->n_steps; i++) {
 		const struct hi_gate_metric *m = &gate->steps[i].metric;
-		bool fine = gate->steps[i].op != HI_GATE_METRIC;
 
-		if (!fine && m->subject == HI_GATE_ROOT)
-			fine = has_root(in, m->name) || has_root(before, m->name);
-		else if (!fine && m->subject == HI_GATE_MODULE)
-			fine = may_have_module(in, m->name) ||
-			       may_have_module(before, m->name);
-		else if (!fine && m->subject == HI_GATE_TYPE)
-			fine = may_have_type(in, m->name) ||
-			       may_have_type(before, m->name);
-		else
-			fine = true;
-		if (!fine)
-			return refuse_name(in, m, err);
+		if (gate->steps[i].op != HI_GATE_METRIC || !hi_gate_is_named(m) ||
+		    is_matched(m, in) || is_matched(m, before))
+			continue;
+		return unmatched_text(in, m,
+				      m->subject == HI_GATE_ROOT ? false
+				      : m->subject == HI_GATE_MODULE
+					      ? is_mapped_module(in, m->name)
+					      : is_known_type(in, m->name));
 	}
-	return HI_OK;
+	return NULL;
 }

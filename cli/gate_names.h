@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Checks the names in gates: a type or variable that the program does not have is an
- * error.
- */
+/* Selectors of gates that match nothing. */
 #ifndef HI_CLI_GATE_NAMES_H
 #define HI_CLI_GATE_NAMES_H
 
@@ -10,12 +7,12 @@
 #include "session/inspect.h"
 
 /*
- * HI_NOT_FOUND with the nearest names: the gate names a variable, a module or a type that
- * neither the heap nor its baseline (NULL: none) has or could have. Such a gate would be
- * one that never fails. Where that cannot be known, it is no mistake: a type of which no
- * object lives now (out of a snapshot file, of a runtime, as a pattern).
+ * Returns NULL, or a sentence without a full stop on the first type, module or variable
+ * of the gate of which neither the heap nor the earlier one (NULL: none) has an object,
+ * with the nearest names. Such a gate counts 0, and would never fail. The text lives in
+ * the arena of `in`; it has names of the target in it, unescaped.
  */
-enum hi_status hi_gate_check_names(const struct hi_gate *gate, struct hi_inspection *in,
-				   struct hi_inspection *before, struct hi_error *err);
+const char *hi_gate_unmatched(const struct hi_gate *gate, struct hi_inspection *in,
+			      struct hi_inspection *before);
 
 #endif

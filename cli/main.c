@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/run.h"
 
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	setlocale(LC_CTYPE, "");
 	/* A closed pipe is an error to be reported, not a death while a target waits. */
-	signal(SIGPIPE, SIG_IGN);
+	hi_launch_keep_sigpipe(signal(SIGPIPE, SIG_IGN));
 	/* libc's own variables: another definition would be hidden from it. */
 	argp_program_version = "heapinspect " HI_VERSION;
 	argp_err_exit_status = HI_EXIT_ERROR;

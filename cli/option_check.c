@@ -4,8 +4,11 @@
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 
+#include <ctype.h>
 #include <string.h>
 
+#include "census/snapshot/snapshot_series.h"
+#include "cli/check.h"
 #include "cli/command.h"
 #include "cli/query.h"
 #include "report/formats/export.h"
@@ -36,6 +39,32 @@ static int wrong_under(const struct hi_profile_options *p, const char *name)
 			       near[0] && near[1] ? near[1] : "");
 }
 
+/* Options that would change nothing here. */
+static int check_effect(const struct hi_options *o)
+{
+	const struct hi_profile_options *p = &o->profile;
+	enum hi_command_id id = o->command->id;
+	bool is_profile = id == HI_COMMAND_RETAINERS || id == HI_COMMAND_UP ||
+			  id == HI_COMMAND_QUERY || id == HI_COMMAND_DIFF;
+	const char *restriction = p->n_retainers ? "--retainer"
+				  : p->identity	 ? "--identity"
+				  : p->max_set	 ? "--max-set"
+						 : NULL;
+
+	if (p->n_roots && !p->n_under && id != HI_COMMAND_ROOTS && id != HI_COMMAND_QUERY)
+		return hi_option_wrong("--root %s: only with --under %s, which restricts "
+				       "%s to what the root leads to (roots and query "
+				       "take it alone)",
+				       p->roots[0].name, p->roots[0].name,
+				       o->command->name);
+	if (restriction && !p->retained_by && !is_profile)
+		return hi_option_wrong(
+			"%s: only with --retained-by NAME, which restricts "
+			"%s to what has this retainer",
+			restriction, o->command->name);
+	return 0;
+}
+
 static int check_profile(const struct hi_options *o)
 {
 	const struct hi_profile_options *p = &o->profile;
@@ -46,9 +75,9 @@ static int check_profile(const struct hi_options *o)
 		return hi_option_wrong("--root %s: two roots have this name", twice);
 	if (unknown)
 		return wrong_under(p, unknown);
-	if (p->identity == HI_IDENTITY_SITE)
-		return hi_option_wrong("--identity site: needs allocation events, which "
-				       "are not recorded yet");
+	if (p->identity == HI_IDENTITY_SITE && !o->target.file)
+		return hi_option_wrong("--identity site: only of a recording; make one "
+				       "with heapinspect record");
 	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
 		return hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
 				       "heapinspect roots --help");
@@ -58,22 +87,118 @@ static int check_profile(const struct hi_options *o)
 	if (p->n_roots && o->decoding.conservative)
 		return hi_option_wrong(
 			"--root: not with --conservative, which reads no types");
+	return check_effect(o);
+}
+
+/* An option that says how a target is stopped or decoded; NULL: none was given. */
+static const char *option_of_inspection(const struct hi_options *o)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} words[] = {{o->target.exe, "--exe"},
+		     {o->decoding.swap, "--swap"},
+		     {o->decoding.conservative, "--conservative"},
+		     {o->decoding.n_hints, "--hints"},
+		     {o->decoding.no_hints, "--no-hints"},
+		     {o->decoding.debug_dir, "--debug-dir"},
+		     {o->decoding.threads, "--threads"},
+		     {o->decoding.strict, "--strict"},
+		     {o->safepoint.max_pause_ns, "--max-pause"},
+		     {o->safepoint.at.text || o->safepoint.every_text, "--at"},
+		     {o->safepoint.timeout_ns, "--timeout"},
+		     {o->safepoint.has_snapshot, "--snapshot"},
+		     {o->safepoint.max_image, "--max-image"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].given)
+			return words[i].name;
+	return NULL;
+}
+
+/* An option of graph that only a series takes; NULL: none was given. */
+static const char *option_of_drawn_series(const struct hi_options *o)
+{
+	const struct hi_bands_options *b = &o->drawing.bands;
+
+	return b->limit		 ? "--bands"
+	       : b->sort	 ? "--sort"
+	       : b->from > 0	 ? "--from"
+	       : b->to > 0	 ? "--to"
+	       : b->y_max > 0	 ? "--ymax"
+	       : o->drawing.like ? "--like"
+				 : NULL;
+}
+
+/* A series has other options than one heap. */
+static int check_graph(const struct hi_options *o)
+{
+	bool is_heap = o->command == &hi_command_graph_heap;
+	const char *only = option_of_drawn_series(o);
+
+	if (o->command->id != HI_COMMAND_GRAPH)
+		return 0;
+	if (is_heap && o->argument)
+		return hi_option_wrong("%s: not a snapshot file, and there is another "
+				       "target already",
+				       o->argument);
+	if (is_heap && only)
+		return hi_option_wrong("%s: only for a series: a file of snap --every, "
+				       "or FILE.hp",
+				       only);
+	if (!is_heap && !o->argument)
+		return hi_option_wrong(
+			"graph: give --pid N, --core FILE, a snapshot file "
+			"or FILE.hp; see heapinspect graph --help");
+	if (!is_heap && o->drawing.has_shape)
+		return hi_option_wrong("--shape: only of one heap; %s is a series "
+				       "(--census N selects a census of a snapshot file)",
+				       o->argument);
+	if (!is_heap && o->selection.has_born_by)
+		return hi_option_wrong("--by context: only of one heap with a recording; "
+				       "%s is a series",
+				       o->argument);
+	if (!is_heap && option_of_inspection(o))
+		return hi_option_wrong("%s: %s is a series, and not decoded",
+				       option_of_inspection(o), o->argument);
+	if (!is_heap && o->target.census)
+		return hi_option_wrong("--census: %s is no file of many censuses",
+				       o->argument);
+	return 0;
+}
+
+/* A number that is no address is no expression either. */
+static int check_explained(const struct hi_options *o)
+{
+	const char *text = o->argument;
+	size_t n = strlen(text);
+	uint64_t address;
+	bool is_number = isdigit((unsigned char)*text);
+
+	for (size_t i = 0; i < n; i++)
+		is_number = is_number && isalnum((unsigned char)text[i]);
+	if (hi_lookup_is_address(text, &address))
+		return 0;
+	if (is_number || !n)
+		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
+				       text);
+	if (o->decoding.conservative)
+		return hi_option_wrong("explain %s: an expression needs types, which "
+				       "--conservative does not read",
+				       text);
 	return 0;
 }
 
 static int check_command(const struct hi_options *o)
 {
 	enum hi_query_format format;
-	uint64_t address;
 
 	if (o->command->arguments[0] && o->command->arguments[0] != '[' && !o->argument)
 		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
 				       o->command->name, o->command->arguments,
 				       o->command->name);
-	if (o->command->id == HI_COMMAND_EXPLAIN &&
-	    !hi_lookup_is_address(o->argument, &address))
-		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
-				       o->argument);
+	if (o->command->id == HI_COMMAND_EXPLAIN && check_explained(o) != 0)
+		return 2;
 	if (o->command->id == HI_COMMAND_QUERY && !hi_query_take_format(o, &format))
 		return hi_option_wrong("-f %s: not one of table, json, csv",
 				       o->output.format);
@@ -83,6 +208,8 @@ static int check_command(const struct hi_options *o)
 				       o->output.format);
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->target.pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
+	if (check_graph(o) != 0)
+		return 2;
 	if (o->drawing.bands.to > 0 && o->drawing.bands.to < o->drawing.bands.from)
 		return hi_option_wrong("--from and --to: the range is empty");
 	return 0;
@@ -103,33 +230,112 @@ static int check_file(const struct hi_options *o)
 		     {o->decoding.n_hints, "--hints"},
 		     {o->decoding.no_hints, "--no-hints"},
 		     {o->decoding.debug_dir, "--debug-dir"},
+		     {o->selection.suggest_hints, "--suggest-hints"},
 		     {o->selection.untyped, "--untyped"}};
 
+	if (o->snap.redact)
+		return hi_option_wrong("--redact: %s holds names of keys already; write "
+				       "it with snap --redact",
+				       o->target.file);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (words[i].given)
 			return hi_option_wrong("%s: not with a snapshot file (%s)",
 					       words[i].name, o->target.file);
-	if (o->command->id == HI_COMMAND_SNAP || o->command->id == HI_COMMAND_AUDIT)
-		return hi_option_wrong("%s: needs --pid or --core: a snapshot file has "
-				       "no contents",
-				       o->command->name);
+	if (o->command->id == HI_COMMAND_SNAP)
+		return hi_option_wrong(
+			"snap: writes a file from --pid or --core; %s is a "
+			"snapshot file already",
+			o->target.file);
+	if (o->command->id == HI_COMMAND_RECORD)
+		return hi_option_wrong("record: follows a process: give --pid; %s is a "
+				       "file (census --by site shows its recording)",
+				       o->target.file);
+	if (o->command->id == HI_COMMAND_AUDIT)
+		return hi_option_wrong("audit: needs --pid or --core: reference counts "
+				       "are not in a snapshot file (%s)",
+				       o->target.file);
+	return 0;
+}
+
+/* Of a budget, the place in the file. */
+static int wrong_gate(const struct hi_gate *gate, const char *why)
+{
+	if (gate->file)
+		return hi_option_wrong("%s:%u: %s", gate->file, gate->line, why);
+	return hi_option_wrong("--fail-on '%s': %s", gate->text, why);
+}
+
+/* What a gate compares with must be given. */
+static int check_gate(const struct hi_options *o, const struct hi_gate *gate)
+{
+	if (gate->needs_three && !o->comparison.three)
+		return wrong_gate(gate, "survived needs three heaps: heapinspect check "
+					"--three WARM LOAD AFTER");
+	if (gate->needs_baseline && !o->comparison.baseline)
+		return wrong_gate(gate, "--baseline FILE is missing");
+	if (gate->needs_series &&
+	    (!o->target.file || !hi_snapshots_is_one(o->target.file)))
+		return wrong_gate(gate,
+				  "slope needs a file of many censuses (heapinspect "
+				  "snap --every 10s -o FILE)");
+	return 0;
+}
+
+static int check_baseline_update(const struct hi_options *o)
+{
+	if (o->check.accept && !o->check.update_baseline)
+		return hi_option_wrong("--accept: only with --update-baseline");
+	if (!o->check.update_baseline)
+		return 0;
+	if (!o->comparison.baseline || o->comparison.three)
+		return hi_option_wrong("--update-baseline: --baseline FILE is missing");
+	if (o->comparison.baseline_census)
+		return hi_option_wrong("--update-baseline: %s is one census of a file",
+				       o->comparison.baseline);
+	if ((o->output.file && strcmp(o->output.file, o->comparison.baseline) == 0) ||
+	    (o->check.junit && strcmp(o->check.junit, o->comparison.baseline) == 0))
+		return hi_option_wrong("%s: the report and the baseline are one file",
+				       o->comparison.baseline);
 	return 0;
 }
 
 /* Gates that look at a baseline need one. */
 static int check_gates(const struct hi_options *o)
 {
+	enum hi_check_format format;
+
 	if (o->command->id != HI_COMMAND_CHECK)
 		return 0;
+	if (!hi_check_take_format(o, &format))
+		return hi_option_wrong(
+			"-f %s: not one of text, json, junit, github, markdown",
+			o->output.format);
+	if (o->output.json && format != HI_CHECK_JSON)
+		return hi_option_wrong("--json and -f %s: only one of them",
+				       o->output.format);
 	if (!o->check.n_gates)
-		return hi_option_wrong("check: --fail-on EXPR is missing; see "
-				       "heapinspect check --help");
+		return hi_option_wrong("check: --fail-on EXPR is missing, or --budget "
+				       "FILE; see heapinspect check --help");
+	if (o->comparison.three && (!o->comparison.baseline || !o->comparison.middle))
+		return hi_option_wrong(
+			"--three: needs three snapshot files: after warm-up, under load, "
+			"and after the load; the last may be a process or a core");
 	for (size_t i = 0; i < o->check.n_gates; i++)
-		if (o->check.gates[i].needs_baseline && !o->comparison.baseline)
-			return hi_option_wrong("--fail-on '%s': --baseline FILE is "
-					       "missing",
-					       o->check.gates[i].text);
-	return 0;
+		if (check_gate(o, &o->check.gates[i]) != 0)
+			return 2;
+	return check_baseline_update(o);
+}
+
+/* Formats whose rows are stacks. */
+static bool has_stacks(const char *format)
+{
+	static const char *const formats[] = {"folded", "speedscope", "massif",
+					      "pprof",	"dot",	      "dhat"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (strcmp(format, formats[i]) == 0)
+			return true;
+	return false;
 }
 
 static int check_export(const struct hi_options *o)
@@ -146,11 +352,17 @@ static int check_export(const struct hi_options *o)
 	if (!hi_export_has_format(o->output.format))
 		return hi_option_wrong(
 			"-f %s: not one of heapsnapshot, csv, ndjson, parquet, "
-			"folded, speedscope, massif, pprof, hp, dot, "
+			"sqlite, "
+			"folded, speedscope, massif, pprof, dhat, hp, dot, "
 			"prometheus",
 			o->output.format);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		is_table |= o->output.table && strcmp(o->output.table, tables[i]) == 0;
+	if (o->selection.has_born_by && !has_stacks(o->output.format))
+		return hi_option_wrong("--by context: only with -f folded, speedscope, "
+				       "massif, pprof, dhat and dot");
+	if (o->output.n_labels && strcmp(o->output.format, "prometheus") != 0)
+		return hi_option_wrong("--label: only with -f prometheus");
 	if (o->output.table && !is_table)
 		return hi_option_wrong(
 			"--table %s: not one of objects, edges, types, roots, censuses, "
@@ -181,7 +393,7 @@ static int check_diff(const struct hi_options *o)
 		return hi_option_wrong("--root: only with --under, which restricts both "
 				       "heaps");
 	if ((p->n_retainers || p->identity || p->max_set) &&
-	    o->comparison.by != HI_COMPARE_BY_GROUP)
+	    (o->comparison.by != HI_COMPARE_BY_GROUP || o->comparison.by_site))
 		return hi_option_wrong("--retainer, --identity, --max-set: only with "
 				       "--by retainers");
 	return 0;
@@ -196,8 +408,20 @@ static int check_target(const struct hi_options *o)
 	if (o->target.census)
 		return hi_option_wrong("--census: only with a snapshot file");
 	if (!o->target.pid && !o->target.core)
-		return hi_option_wrong("no target: give --pid N, --core FILE or a "
-				       "snapshot file; see heapinspect --help");
+		return hi_option_wrong(
+			"no target: give --pid N, --name NAME, --core FILE, a "
+			"snapshot file or -- PROGRAM; see heapinspect --help");
+	if (o->command->id == HI_COMMAND_RECORD && o->target.program)
+		return hi_option_wrong("record: -- %s: a program cannot be recorded from "
+				       "its start yet; start it by itself, and use --pid",
+				       *o->target.program);
+	if (o->selection.has_born_by)
+		return hi_option_wrong("--by site, context, thread, age: only of a "
+				       "recording; make one with heapinspect record");
+	if (hi_birth_choice_is_set(&o->selection.births))
+		return hi_option_wrong(
+			"--site, --site-any, --age, --born, --thread: only "
+			"of a recording; make one with heapinspect record");
 	if (o->command->id == HI_COMMAND_SNAP &&
 	    (!o->output.file || strcmp(o->output.file, "-") == 0))
 		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
@@ -232,6 +456,8 @@ static int check_stop(const struct hi_options *o)
 
 static int check_series(const struct hi_options *o)
 {
+	if (o->command->id == HI_COMMAND_RECORD)
+		return 0;
 	if (o->series.hp && o->profile.count)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))
@@ -247,6 +473,9 @@ static int check_rows(const struct hi_options *o)
 {
 	if (o->selection.all && o->selection.top)
 		return hi_option_wrong("--all and --top: only one of them");
+	if (o->selection.suggest_hints && o->output.json)
+		return hi_option_wrong("--suggest-hints and --json: hints are no JSON; "
+				       "census --untyped --json has them");
 	if (o->selection.untyped && o->selection.has_by)
 		return hi_option_wrong("--untyped and --by: only one of them");
 	if (o->decoding.conservative && (o->decoding.n_hints || o->selection.untyped))

@@ -6,61 +6,94 @@
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED                                                                         \
-	(~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS) |                                    \
-	   BIT(SNAPSHOTS)))		     /* make an image of it */
-#define LOOKING (TARGETED | BIT(SAFEPOINTS)) /* at a target */
-#define SHOWING (LOOKING & ~BIT(SNAP))	     /* and print a report */
-#define PROFILED (SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS)))
+	(~(BIT(MARK) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS))) /* make an image of it */
+#define LOOKING (TARGETED | BIT(SAFEPOINTS))		  /* at a target */
+#define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH)))	  /* and print a report */
+#define STOPPED (TARGETED & ~BIT(RECORD)) /* which has a stop of its own */
+#define PROFILED                                                                         \
+	(SHOWING &                                                                       \
+	 ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | BIT(RECORD)))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
-#define ROWED (ROWS | BIT(DIFF))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
+#define BORN (PROFILED & ~(BIT(AUDIT) | BIT(QUERY) | BIT(EXPLAIN))) /* of a recording */
 
 const struct hi_option_entry hi_option_table[] = {
 	{{0, 0, 0, 0, "Target:", 1}, LOOKING},
 	{{"pid", 'p', "PID", 0, "a running process", 1}, LOOKING},
+	{{"name", HI_OPT_NAME, "NAME", 0,
+	  "the one running process of this name (its comm, executable or script)", 1},
+	 LOOKING},
 	{{"core", HI_OPT_CORE, "FILE", 0, "a core file, from gcore or the kernel", 1},
-	 TARGETED},
+	 STOPPED},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the executable of the core, if it has moved", 1},
-	 TARGETED},
+	 STOPPED},
 	{{"compress", HI_OPT_COMPRESS, 0, 0,
 	  "compress the file: smaller, but it opens more slowly", 1},
-	 BIT(SNAP)},
+	 BIT(SNAP) | BIT(RECORD)},
 	{{"with-contents", HI_OPT_WITH_CONTENTS, 0, 0,
 	  "also write the bytes of objects, so that explain shows values", 1},
-	 BIT(SNAP)},
+	 BIT(SNAP) | BIT(RECORD)},
 	{{"redact", HI_OPT_REDACT, 0, 0,
-	  "write no strings of the heap: keys and attributes have no names", 1},
-	 BIT(SNAP)},
+	  "show and write no text of the heap: keys and attributes have no names, "
+	  "strings no values",
+	  1},
+	 TARGETED},
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
-	 (SHOWING & ~BIT(SAFEPOINTS)) | BIT(SNAPSHOTS)},
+	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD))) | BIT(SNAPSHOTS) | BIT(GRAPH)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
-	  "group by type, type2 (with the types of its children), module or class", 2},
+	  "group by type, type2 (with the types of its children), module, class, size or "
+	  "owner (by type, tables and items with the object that owns them); of a "
+	  "recording: site (the function that allocated), context (its call stack), "
+	  "thread or age",
+	  2},
 	 BIT(CENSUS)},
 	{{"by", HI_OPT_COMPARE_BY, "WHAT", 0,
-	  "group by type, module, root (the variable that alone holds it) or retainers "
-	  "(their set)",
+	  "group by type, module, root (the variable that alone holds it), retainers "
+	  "(their set) or site (of recordings: the function that allocated)",
 	  2},
 	 BIT(DIFF)},
+	{{"by", HI_OPT_BORN_BY, "WHAT", 0,
+	  "of a recording: context (live bytes by the call stack that allocated them)",
+	  2},
+	 BIT(EXPORT) | BIT(GRAPH)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",
 	  2},
 	 BIT(DIFF)},
+	{{"three", HI_OPT_THREE, 0, 0,
+	  "take three heaps (after warm-up, under load, after the load), for gates on "
+	  "survived",
+	  2},
+	 BIT(CHECK)},
 	{{"force", HI_OPT_FORCE, 0, 0, "compare with a snapshot of another program, too",
 	  2},
 	 BIT(DIFF) | BIT(CHECK)},
 	{{"fail-on", HI_OPT_FAIL_ON, "EXPR", 0,
 	  "fail when this is true, for example 'leak.bytes > 0'; may be repeated", 2},
 	 BIT(CHECK)},
+	{{"budget", HI_OPT_BUDGET, "FILE", 0,
+	  "read gates from FILE: one a line, as [NAME:] EXPR, with # comments", 2},
+	 BIT(CHECK)},
 	{{"baseline", HI_OPT_BASELINE, "FILE", 0, "an earlier snapshot to compare with",
 	  2},
 	 BIT(CHECK)},
+	{{"update-baseline", HI_OPT_UPDATE_BASELINE, 0, 0,
+	  "when every gate holds, write this heap to the baseline file; without the "
+	  "file, "
+	  "gates that compare are skipped",
+	  2},
+	 BIT(CHECK)},
+	{{"accept", HI_OPT_ACCEPT, 0, 0, "with --update-baseline: also when a gate fails",
+	  2},
+	 BIT(CHECK)},
 	{{"format", 'f', "FORMAT", 0,
-	  "heapsnapshot, csv, ndjson, parquet, folded, speedscope, massif, pprof, hp, "
+	  "heapsnapshot, csv, ndjson, parquet, sqlite, folded, speedscope, massif, "
+	  "pprof, dhat, hp, "
 	  "dot or "
 	  "prometheus",
 	  2},
@@ -70,33 +103,61 @@ const struct hi_option_entry hi_option_table[] = {
 	  "for a file of many censuses also censuses or sums",
 	  2},
 	 BIT(EXPORT)},
+	{{"label", HI_OPT_LABEL, "NAME=VALUE", 0,
+	  "for prometheus: a label of all samples; may be repeated", 2},
+	 BIT(EXPORT)},
 	{{"format", 'f', "ROWS", 0, "table (the default), json or csv", 2}, BIT(QUERY)},
+	{{"format", 'f', "FORMAT", 0,
+	  "text (the default), json, junit, github (annotations) or markdown (a step's "
+	  "summary)",
+	  2},
+	 BIT(CHECK)},
 	{{"schema", HI_OPT_SCHEMA, 0, 0, "list the tables and their columns", 2},
 	 BIT(QUERY)},
 	{{"untyped", HI_OPT_UNTYPED, 0, 0,
 	  "fields that lead to memory without a type, and hints that would name it", 2},
 	 BIT(CENSUS)},
+	{{"suggest-hints", HI_OPT_SUGGEST_HINTS, 0, 0,
+	  "write hints for tagged unions and for memory without a type, for --hints", 2},
+	 BIT(CENSUS)},
 	{{"type", HI_OPT_TYPE, "NAME", 0, "only these types (a, b or a pattern with *)",
 	  2},
 	 ROWS},
+	{{"type", HI_OPT_TYPE, "NAME", 0,
+	  "count only objects of these types (a, b or a pattern with *)", 2},
+	 BIT(RETAINERS) | BIT(ROOTS)},
 	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0,
 	  "only rows of at least SIZE bytes (64KiB)", 2},
-	 ROWED},
+	 ROWS | BIT(RETAINERS) | BIT(ROOTS) | BIT(RECORD)},
+	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0,
+	  "only rows that changed by SIZE bytes or more (64KiB); the exit status is 0 "
+	  "when no row did",
+	  2},
+	 BIT(DIFF)},
+	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0,
+	  "a gate does not fail for less than SIZE bytes (64KiB), or for less growth", 2},
+	 BIT(CHECK)},
 	{{"type", HI_OPT_TYPE, "NAME", 0, "the type to start from (or a pattern with *)",
 	  2},
 	 BIT(UP)},
 	{{"ways", 'k', "N", 0, "show at most N paths (default: 5)", 2}, BIT(PATHS)},
+	{{"each", HI_OPT_EACH, 0, 0,
+	  "list paths one by one that differ in an index or a key only", 2},
+	 BIT(PATHS)},
 	{{"top", HI_OPT_TOP, "N", 0, "show at most N rows per table", 2},
 	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
 	{{"all", HI_OPT_ALL, 0, 0, "show every row", 2},
 	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
+	{{"shape", HI_OPT_SHAPE, "SHAPE", 0,
+	  "of one heap: flame (a flame graph, the default) or treemap", 2},
+	 BIT(GRAPH)},
 	{{"bands", HI_OPT_BANDS, "N", 0,
 	  "draw at most N bands; the rest are added up in OTHER (default: 20)", 2},
 	 BIT(GRAPH)},
 	{{"min-pct", HI_OPT_MIN_PCT, "PERCENT", 0,
 	  "leave out the smallest bands that together have less than PERCENT of the area "
-	  "(default: 1)",
+	  "(default: 1); of one heap, sum up what is smaller (default: 0.05)",
 	  2},
 	 BIT(GRAPH)},
 	{{"sort", HI_OPT_SORT, "ORDER", 0,
@@ -111,6 +172,16 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"like", HI_OPT_LIKE, "FILE", 0,
 	  "colours, order and scale of the graph of another heap profile", 2},
 	 BIT(GRAPH)},
+	{{"for", HI_OPT_FOR, "TIME", 0,
+	  "end the recording after this time (default: when the target exits, or at ^C)",
+	  2},
+	 BIT(RECORD)},
+	{{"sample", HI_OPT_SAMPLE, "SIZE|all", 0,
+	  "record one allocation per SIZE bytes on average, by chance (512KiB), or all; "
+	  "default: chosen by how often the target allocates, so that it loses at most "
+	  "about 5% of a processor",
+	  2},
+	 BIT(RECORD)},
 	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
@@ -128,7 +199,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  3},
 	 RESTRICTED | BIT(DIFF) | BIT(QUERY)},
 	{{"identity", HI_OPT_IDENTITY, "WHAT", 0,
-	  "the identity of a retainer: type, var, module or addr (default: type)", 3},
+	  "the identity of a retainer: type, var, site (of a recording), module or addr "
+	  "(default: type)",
+	  3},
 	 (RESTRICTED & ~BIT(UP)) | BIT(DIFF) | BIT(QUERY)},
 	{{"max-set", HI_OPT_MAX_SET, "N", 0,
 	  "sets of more than N retainers become MANY (default: 8)", 3},
@@ -148,8 +221,28 @@ const struct hi_option_entry hi_option_table[] = {
 	  3},
 	 (PROFILED & ~(BIT(AUDIT) | BIT(QUERY))) | BIT(DIFF)},
 	{{"retained-by", HI_OPT_RETAINED_BY, "NAME", 0,
-	  "only objects with this retainer in their set (',' separates several)", 3},
+	  "only objects with this retainer in their set (a,b or a pattern with *)", 3},
 	 RESTRICTED},
+	{{0, 0, 0, 0, "Of a recording (heapinspect record):", 3}, BORN},
+	{{"site", HI_OPT_SITE, "FUNCTION", 0,
+	  "only objects that this function allocated (a name or a pattern with *): the "
+	  "innermost one that does not only allocate for its caller",
+	  3},
+	 BORN},
+	{{"site-any", HI_OPT_SITE_ANY, "FUNCTION", 0,
+	  "only objects with this function anywhere in the stack that allocated them", 3},
+	 BORN},
+	{{"age", HI_OPT_AGE, "RANGE", 0,
+	  "only objects of this age at the end of the recording: 10s.. or ..1min or "
+	  "10s..1min",
+	  3},
+	 BORN},
+	{{"born", HI_OPT_BORN, "RANGE", 0,
+	  "only objects that were allocated in this range of time since its start", 3},
+	 BORN},
+	{{"thread", HI_OPT_THREAD, "TID", 0, "only objects that this thread allocated",
+	  3},
+	 BORN},
 	{{0, 0, 0, 0, "Series:", 4}, SERIES},
 	{{"every", HI_OPT_EVERY, "TIME|SIZE", 0,
 	  "repeat after this time (0.5s), or each time the target's resident memory has "
@@ -174,7 +267,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  4},
 	 BIT(SNAP)},
 	{{"time", HI_OPT_TIME, "AXIS", 0,
-	  "time axis: cpu (CPU time of the target), wall or census (default: cpu)", 4},
+	  "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
+	  "census (default: wall)",
+	  4},
 	 SERIES},
 	{{"for", HI_OPT_FOR, "TIME", 0, "count for this time (default: 1s)", 2},
 	 BIT(SAFEPOINTS)},
@@ -186,10 +281,10 @@ const struct hi_option_entry hi_option_table[] = {
 	  "argument's name, $1 to $6, a global variable, and -> . * of them); with a "
 	  "second --at every:N at each N-th time only; now does not wait",
 	  5},
-	 TARGETED},
+	 STOPPED},
 	{{"timeout", HI_OPT_TIMEOUT, "TIME", 0,
 	  "limit for the wait of --at; then exit with status 124 (default: none)", 5},
-	 TARGETED},
+	 STOPPED},
 	{{"snapshot", HI_OPT_SNAPSHOT, "HOW", 0,
 	  "copy the memory during the pause, or fork the target and read the child; auto "
 	  "takes the one with the shorter pause (default)",
@@ -228,7 +323,12 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"strict", HI_OPT_STRICT, 0, 0,
 	  "exit with status 4 if the snapshot is not complete", 6},
-	 TARGETED},
+	 TARGETED & ~BIT(CHECK)},
+	{{"strict", HI_OPT_STRICT, 0, 0,
+	  "a gate on a name that matches nothing fails; exit with status 4 if the "
+	  "snapshot is not complete",
+	  6},
+	 BIT(CHECK)},
 	{{"no-sandbox", HI_OPT_NO_SANDBOX, 0, 0,
 	  "decode in this process, with all its privileges (for debugging)", 6},
 	 EVERY & ~BIT(MARK)},
@@ -240,12 +340,22 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"github", HI_OPT_GITHUB, 0, 0, "also write annotations for GitHub, to stderr",
 	  7},
 	 BIT(CHECK)},
-	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7}, EVERY},
+	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7},
+	 EVERY & ~BIT(RECORD)},
+	{{"output", 'o', "FILE", 0,
+	  "write the recording to FILE (mode 0600); the report goes to standard output",
+	  7},
+	 BIT(RECORD)},
 	{{"color", HI_OPT_COLOR, "WHEN", 0, "colour the output: auto, always or never",
 	  7},
 	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"width", HI_OPT_WIDTH, "N", 0,
 	  "width of the text in columns (default: the terminal's, else 80)", 7},
+	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
+	{{"full-names", HI_OPT_FULL_NAMES, 0, 0,
+	  "show types by their full names, not std::string and the like; JSON always has "
+	  "full names",
+	  7},
 	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"quiet", 'q', 0, 0, "print only errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0,

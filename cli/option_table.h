@@ -17,9 +17,11 @@
 
 enum hi_option_key {
 	HI_OPT_CORE = 0x100,
+	HI_OPT_NAME,
 	HI_OPT_EXE,
 	HI_OPT_JSON,
 	HI_OPT_ALL,
+	HI_OPT_FULL_NAMES,
 	HI_OPT_TOP,
 	HI_OPT_COLOR,
 	HI_OPT_WIDTH,
@@ -33,6 +35,7 @@ enum hi_option_key {
 	HI_OPT_STRICT,
 	HI_OPT_BY,
 	HI_OPT_UNTYPED,
+	HI_OPT_SUGGEST_HINTS,
 	HI_OPT_HINTS,
 	HI_OPT_NO_HINTS,
 	HI_OPT_NO_SANDBOX,
@@ -43,8 +46,11 @@ enum hi_option_key {
 	HI_OPT_FROM,
 	HI_OPT_TO,
 	HI_OPT_Y_MAX,
+	HI_OPT_SHAPE,
+	HI_OPT_LABEL,
 	HI_OPT_EVERY,
 	HI_OPT_FOR,
+	HI_OPT_SAMPLE,
 	HI_OPT_HP,
 	HI_OPT_TIME,
 	HI_OPT_ROOT,
@@ -60,6 +66,7 @@ enum hi_option_key {
 	HI_OPT_RETAINED_BY,
 	HI_OPT_COMPRESS,
 	HI_OPT_REDACT,
+	HI_OPT_EACH,
 	HI_OPT_WITH_CONTENTS,
 	HI_OPT_AT,
 	HI_OPT_TIMEOUT,
@@ -70,6 +77,9 @@ enum hi_option_key {
 	HI_OPT_COMPARE_BY,
 	HI_OPT_BASELINE,
 	HI_OPT_FAIL_ON,
+	HI_OPT_BUDGET,
+	HI_OPT_UPDATE_BASELINE,
+	HI_OPT_ACCEPT,
 	HI_OPT_JUNIT,
 	HI_OPT_GITHUB,
 	HI_OPT_TABLE,
@@ -77,6 +87,12 @@ enum hi_option_key {
 	HI_OPT_MAX_FILE,
 	HI_OPT_CENSUS,
 	HI_OPT_SCHEMA,
+	HI_OPT_BORN_BY,
+	HI_OPT_SITE,
+	HI_OPT_SITE_ANY,
+	HI_OPT_AGE,
+	HI_OPT_BORN,
+	HI_OPT_THREAD,
 };
 
 struct hi_option_entry {
@@ -103,6 +119,8 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o);
 int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most);
 /* Those of a series. */
 int hi_option_take_series(int key, char *arg, struct hi_options *o);
+/* Those of a recording. */
+int hi_option_take_births(int key, char *arg, struct hi_options *o);
 /* Those of stopping the target. */
 int hi_option_take_stop(int key, char *arg, struct hi_options *o);
 

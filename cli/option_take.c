@@ -8,8 +8,12 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "census/snapshot/snapshot_series.h"
+#include "cli/budget.h"
+#include "cli/births.h"
 #include "cli/command.h"
+#include "cli/option_names.h"
 #include "cli/option_table.h"
+#include "report/formats/prometheus_labels.h"
 #include "session/naming.h"
 #include "session/snapshot/source.h"
 
@@ -61,16 +65,35 @@ static int take_color(struct hi_options *o, const char *text)
 
 static int take_by(struct hi_options *o, const char *text)
 {
-	static const char *const words[] = {"type", "type2", "module", "class"};
+	static const char *const words[] = {"type",  "type2", "module",
+					    "class", "size",  "owner"};
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(text, words[i]) == 0) {
 			o->selection.by = (enum hi_by)i;
 			o->selection.has_by = true;
 			return 0;
 		}
-	hi_option_wrong("--by %s: not one of type, type2, module, class", text);
+	if (hi_births_take_by(text, &o->selection.born_by)) {
+		o->selection.has_born_by = o->selection.has_by = true;
+		return 0;
+	}
+	hi_option_wrong("--by %s: not one of type, type2, module, class, "
+			"size, owner, site, context, thread, age",
+			text);
 	return HI_OPTION_SAID;
+}
+
+static int take_born_by(struct hi_options *o, const char *text)
+{
+	if (strcmp(text, "context") != 0) {
+		hi_option_wrong("--by %s: not context (the call stack that allocated)",
+				text);
+		return HI_OPTION_SAID;
+	}
+	o->selection.has_born_by = true;
+	o->selection.born_by = HI_BORN_BY_CONTEXT;
+	return 0;
 }
 
 static int take_compare_by(struct hi_options *o, const char *text)
@@ -83,12 +106,12 @@ static int take_compare_by(struct hi_options *o, const char *text)
 			o->comparison.by = (enum hi_compare_by)i;
 			return 0;
 		}
-	if (strcmp(text, "site") == 0)
-		hi_option_wrong(
-			"--by site: needs allocation events, which are not recorded yet");
-	else
-		hi_option_wrong("--by %s: not one of type, module, root, retainers",
-				text);
+	if (strcmp(text, "site") == 0) {
+		o->comparison.by = HI_COMPARE_BY_GROUP;
+		o->comparison.by_site = true;
+		return 0;
+	}
+	hi_option_wrong("--by %s: not one of type, module, root, retainers, site", text);
 	return HI_OPTION_SAID;
 }
 
@@ -122,6 +145,24 @@ static int take_hints(struct hi_options *o, const char *file)
 		return HI_OPTION_SAID;
 	}
 	o->decoding.hints[o->decoding.n_hints++] = file;
+	return 0;
+}
+
+static int take_label(struct hi_options *o, const char *text)
+{
+	const char *wrong = hi_prometheus_check_label(text);
+	size_t n = strcspn(text, "=") + 1;
+
+	for (size_t i = 0; i < o->output.n_labels && !wrong; i++)
+		if (strncmp(text, o->output.labels[i], n) == 0)
+			wrong = "this label is given twice";
+	if (!wrong && o->output.n_labels == HI_OPTIONS_LABELS)
+		wrong = "too many labels; at most 16";
+	if (wrong) {
+		hi_option_wrong("--label %s: %s", text, wrong);
+		return HI_OPTION_SAID;
+	}
+	o->output.labels[o->output.n_labels++] = text;
 	return 0;
 }
 
@@ -160,6 +201,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_color(o, arg);
 	case HI_OPT_BY:
 		return take_by(o, arg);
+	case HI_OPT_BORN_BY:
+		return take_born_by(o, arg);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:
@@ -170,6 +213,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_series(key, arg, o);
 		if (bad == ARGP_ERR_UNKNOWN)
 			bad = hi_option_take_stop(key, arg, o);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = hi_option_take_births(key, arg, o);
 		return bad == ARGP_ERR_UNKNOWN ? hi_option_take_drawn(key, arg, o) : bad;
 	}
 }
@@ -209,7 +254,8 @@ static int take_census_option(struct hi_options *o, const char *text)
 /* The earlier one comes first. */
 static int take_snapshot(const char *arg, const char *census, struct hi_options *o)
 {
-	if (o->command->id == HI_COMMAND_DIFF && !o->comparison.baseline) {
+	if ((o->command->id == HI_COMMAND_DIFF || o->comparison.three) &&
+	    !o->comparison.baseline) {
 		o->comparison.baseline = arg;
 		o->comparison.baseline_census = census;
 		return 0;
@@ -230,16 +276,10 @@ static int take_snapshot(const char *arg, const char *census, struct hi_options 
 	return census ? hi_option_take_once("--census", census, &o->target.census) : 0;
 }
 
-static void say_commands(const char *arg)
+/* For graph: by what is in it. A file of many censuses is drawn as a series. */
+static bool is_one_heap(const char *arg, const char *census)
 {
-	char names[512] = "";
-	size_t n = 0;
-
-	for (size_t i = 0; hi_commands[i] && n < sizeof(names); i++)
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
-				      hi_commands[i]->name);
-	hi_option_wrong("%s: not a command; the commands are %s (for a process: --pid N)",
-			arg, names);
+	return hi_snapshot_is_one(arg) || (census && hi_snapshots_is_one(arg));
 }
 
 static int take_argument(char *arg, struct hi_options *o)
@@ -247,11 +287,13 @@ static int take_argument(char *arg, struct hi_options *o)
 	const char *census = NULL;
 
 	split_census(arg, &census);
-	if (!o->command->run_alone && is_snapshot(arg))
+	if (o->command->id == HI_COMMAND_GRAPH
+		    ? is_one_heap(arg, census)
+		    : !o->command->run_alone && is_snapshot(arg))
 		return take_snapshot(arg, census, o);
 	if (!o->command->arguments[0]) {
 		if (o->command->id == HI_COMMAND_SUMMARY)
-			say_commands(arg);
+			hi_option_no_command(arg);
 		else
 			hi_option_wrong("%s: %s takes no argument", arg,
 					o->command->name);
@@ -280,16 +322,21 @@ struct plain {
 static const struct plain flags[] = {
 	PLAIN(HI_OPT_JSON, output.json),
 	PLAIN(HI_OPT_ALL, selection.all),
+	PLAIN(HI_OPT_FULL_NAMES, output.full_names),
 	PLAIN(HI_OPT_CONSERVATIVE, decoding.conservative),
 	PLAIN(HI_OPT_SWAP, decoding.swap),
 	PLAIN(HI_OPT_SCHEMA, output.schema),
 	PLAIN(HI_OPT_GITHUB, check.github),
+	PLAIN(HI_OPT_UPDATE_BASELINE, check.update_baseline),
+	PLAIN(HI_OPT_ACCEPT, check.accept),
 	PLAIN(HI_OPT_THREE, comparison.three),
 	PLAIN(HI_OPT_FORCE, comparison.force),
 	PLAIN(HI_OPT_COMPRESS, snap.compress),
 	PLAIN(HI_OPT_WITH_CONTENTS, snap.with_contents),
 	PLAIN(HI_OPT_REDACT, snap.redact),
 	PLAIN(HI_OPT_UNTYPED, selection.untyped),
+	PLAIN(HI_OPT_SUGGEST_HINTS, selection.suggest_hints),
+	PLAIN(HI_OPT_EACH, selection.each),
 	PLAIN(HI_OPT_NO_HINTS, decoding.no_hints),
 	PLAIN(HI_OPT_NO_SANDBOX, decoding.no_sandbox),
 	PLAIN(HI_OPT_STRICT, decoding.strict),
@@ -341,11 +388,21 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return take_census_option(o, arg);
 	case 'f':
 		return hi_option_take_once("--format", arg, &o->output.format);
+	case HI_OPT_LABEL:
+		return take_label(o, arg);
 	case HI_OPT_TABLE:
 		return hi_option_take_once("--table", arg, &o->output.table);
+	case HI_OPT_BUDGET:
+		bad = hi_option_take_once("--budget", arg, &o->check.budget);
+		return bad ? bad : hi_budget_read(arg, &o->check);
 	case HI_OPT_JUNIT:
 		return hi_option_take_once("--junit", arg, &o->check.junit);
+	case HI_OPT_NAME:
+		return hi_option_take_once("--name", arg, &o->target.name);
 	case HI_OPT_TYPE:
+		o->selection.type_restricts =
+			o->command && (o->command->id == HI_COMMAND_RETAINERS ||
+				       o->command->id == HI_COMMAND_ROOTS);
 		return hi_option_take_once("--type", arg, &o->selection.type);
 	case ARGP_KEY_ARG:
 		return take_argument(arg, o);

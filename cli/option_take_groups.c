@@ -7,6 +7,7 @@
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
+#include "probes/bpf/sampling.h"
 
 static int take_sort(struct hi_options *o, const char *text)
 {
@@ -31,6 +32,16 @@ static int take_decimal(const char *option, const char *text, double high, doubl
 	return HI_OPTION_SAID;
 }
 
+static int take_shape(struct hi_options *o, const char *text)
+{
+	o->drawing.has_shape = true;
+	o->drawing.treemap = strcmp(text, "treemap") == 0;
+	if (o->drawing.treemap || strcmp(text, "flame") == 0)
+		return 0;
+	hi_option_wrong("--shape %s: not one of flame, treemap", text);
+	return HI_OPTION_SAID;
+}
+
 /* What only the graph takes. */
 int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 {
@@ -45,7 +56,10 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 	case HI_OPT_MIN_PCT:
 		bad = take_decimal("--min-pct", arg, 50, &o->drawing.bands.min_share);
 		o->drawing.bands.min_share /= 100;
+		o->drawing.has_min_share = true;
 		return bad;
+	case HI_OPT_SHAPE:
+		return take_shape(o, arg);
 	case HI_OPT_SORT:
 		return take_sort(o, arg);
 	case HI_OPT_FROM:
@@ -122,7 +136,21 @@ int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most
 	}
 }
 
-/* Options of a series. */
+static int take_sample_distance(struct hi_record_options *r, const char *text)
+{
+	r->has_sample = true;
+	r->sample_bytes = 0;
+	if (strcmp(text, "all") == 0)
+		return 0;
+	if (hi_parse_size(text, &r->sample_bytes) && r->sample_bytes &&
+	    r->sample_bytes <= HI_SAMPLING_MEAN_MAX)
+		return 0;
+	hi_option_wrong("--sample %s: not all, and not a size up to 1GiB like 512KiB",
+			text);
+	return HI_OPTION_SAID;
+}
+
+/* Options of a series, and of a recording. */
 int hi_option_take_series(int key, char *arg, struct hi_options *o)
 {
 	switch (key) {
@@ -137,6 +165,8 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 			return 0;
 		hi_option_wrong("--for %s: not a time like 60s or 5min", arg);
 		return HI_OPTION_SAID;
+	case HI_OPT_SAMPLE:
+		return take_sample_distance(&o->record, arg);
 	case HI_OPT_FULL:
 		if (hi_series_take_full(&o->series, arg))
 			return 0;
@@ -199,6 +229,57 @@ int hi_option_take_stop(int key, char *arg, struct hi_options *o)
 			return 0;
 		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
 		return HI_OPTION_SAID;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* "10s..1min"; an end that is missing is open. */
+static bool take_range(const char *text, struct hi_birth_range *ret)
+{
+	struct hi_birth_range range = {.is_set = true, .to_ns = UINT64_MAX};
+	const char *dots = strstr(text, "..");
+	char from[32];
+
+	if (!dots || (size_t)(dots - text) >= sizeof(from) || (dots == text && !dots[2]))
+		return false;
+	snprintf(from, sizeof(from), "%.*s", (int)(dots - text), text);
+	if ((*from && !hi_parse_duration(from, &range.from_ns)) ||
+	    (dots[2] && !hi_parse_duration(dots + 2, &range.to_ns)) ||
+	    range.from_ns >= range.to_ns)
+		return false;
+	*ret = range;
+	return true;
+}
+
+static int take_range_of(const char *option, const char *text, struct hi_birth_range *ret)
+{
+	if (take_range(text, ret))
+		return 0;
+	hi_option_wrong("%s %s: not a range of time like 10s.., ..1min or 10s..1min",
+			option, text);
+	return HI_OPTION_SAID;
+}
+
+int hi_option_take_births(int key, char *arg, struct hi_options *o)
+{
+	struct hi_birth_choice *births = &o->selection.births;
+	uint64_t thread = 0;
+	int bad;
+
+	switch (key) {
+	case HI_OPT_SITE:
+		return hi_option_take_once("--site", arg, &births->site);
+	case HI_OPT_SITE_ANY:
+		return hi_option_take_once("--site-any", arg, &births->site_any);
+	case HI_OPT_AGE:
+		return take_range_of("--age", arg, &births->age);
+	case HI_OPT_BORN:
+		return take_range_of("--born", arg, &births->born);
+	case HI_OPT_THREAD:
+		bad = hi_option_take_number("--thread", arg, 1, UINT32_MAX, &thread);
+		births->thread = (uint32_t)thread;
+		return bad;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,37 +10,15 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
+#include "cli/by_name.h"
 #include "cli/command.h"
+#include "cli/exit_codes.h"
+#include "cli/option_names.h"
 #include "cli/option_table.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
-
-/* Whether this option (its long name up to n bytes, or its letter) takes a
- * value that is the next word. */
-static bool takes_value(const char *name, size_t n, int letter)
-{
-	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct argp_option *o = &hi_option_table[i].option;
-
-		if (letter ? o->key == letter
-			   : o->name && n && !strncmp(o->name, name, n))
-			return o->arg != NULL;
-	}
-	return false;
-}
-
-/* How many words the option at argv[i] takes: 1 or 2. */
-static int option_words(const char *word)
-{
-	if (word[1] == '-')
-		return strchr(word, '=') ? 1
-					 : 1 + takes_value(word + 2, strlen(word + 2), 0);
-	for (const char *c = word + 1; *c; c++)
-		if (takes_value(NULL, 0, *c))
-			return c[1] ? 1 : 2;
-	return 1;
-}
+#include "session/lookup.h"
 
 /* The command's name may stand before or behind options: the first word that
  * is neither an option nor an option's value. Removes it from argv. */
@@ -49,7 +28,7 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	int i = 1;
 
 	while (i < *argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0)
-		i += option_words(argv[i]);
+		i += hi_option_words(argv[i]);
 	command = i < *argc ? hi_command_find(argv[i]) : NULL;
 	if (!command)
 		return &hi_command_summary;
@@ -58,33 +37,117 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	return command;
 }
 
-static bool takes_snapshot(const struct hi_command *command)
+/* What is looked at. */
+static const char *describe_looked_at(const struct hi_command *command)
 {
 	switch (command->id) {
-	case HI_COMMAND_AUDIT:
 	case HI_COMMAND_GRAPH:
 	case HI_COMMAND_MARK:
-	case HI_COMMAND_SAFEPOINTS:
-	case HI_COMMAND_SNAP:
 	case HI_COMMAND_SNAPSHOTS:
-		return false;
+		return "";
+	case HI_COMMAND_SAFEPOINTS:
+	case HI_COMMAND_RECORD:
+		return "--pid PID";
+	case HI_COMMAND_AUDIT:
+	case HI_COMMAND_SNAP:
+		return "--pid PID|--core FILE";
 	default:
-		return true;
+		return "--pid PID|--core FILE|FILE.hisnap";
 	}
 }
 
 /* What the usage line shows behind the options. */
 static void describe_operands(const struct hi_command *command, char *out, size_t size)
 {
+	const char *target = describe_looked_at(command);
+
 	if (command->id == HI_COMMAND_SUMMARY)
-		snprintf(out, size, "[COMMAND] [FILE.hisnap]");
+		snprintf(out, size, "[COMMAND] %s", target);
 	else if (command->id == HI_COMMAND_DIFF)
-		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] [AFTER.hisnap]");
+		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] %s", target);
 	else
-		snprintf(out, size, "%s%s%s",
-			 takes_snapshot(command) ? "[FILE.hisnap]" : "",
-			 takes_snapshot(command) && *command->arguments ? " " : "",
-			 command->arguments);
+		snprintf(out, size, "%s%s%s", command->arguments,
+			 *target && *command->arguments ? " " : "", target);
+}
+
+/* The examples are to be copied: no line of them is wrapped. */
+static void print_help(const struct argp *argp, const struct hi_command *command,
+		       char *name)
+{
+	/* Written at once, so that errno is that of the write. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	argp_help(argp, stdout,
+		  ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_PRE_DOC, name);
+	printf("\n%s\n", command->help);
+}
+
+/* The exit status. A reader that has gone (| head) is no error to be reported. */
+static int finish_help(void)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return HI_EXIT_FINE;
+	if (errno == EPIPE)
+		return 128 + SIGPIPE;
+	fprintf(stderr, "heapinspect: cannot write the help: %s\n",
+		strerror(errno ? errno : EIO));
+	return HI_EXIT_ERROR;
+}
+
+/* Where "--" stands, with the program to start behind it; argc: nowhere. */
+static int find_separator(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc && strcmp(argv[i], "--") != 0)
+		i += argv[i][0] == '-' && argv[i][1] ? hi_option_words(argv[i]) : 1;
+	return i < argc ? i : argc;
+}
+
+/* Does the command inspect a process as a whole? Else "--" only ends its options. */
+static bool can_start_program(const struct hi_command *command)
+{
+	return !command->run_alone && command->id != HI_COMMAND_EXPLAIN;
+}
+
+/* One target only, and a stop that needs no program yet. */
+static int check_program(struct hi_options *o)
+{
+	const struct hi_target_options *t = &o->target;
+
+	if (!t->program)
+		return 0;
+	if (!*t->program)
+		return hi_option_wrong("--: the program to start is missing");
+	if (t->pid || t->name || t->core || t->file)
+		return hi_option_wrong("-- %s: only one target at a time; %s is one "
+				       "already",
+				       *t->program,
+				       t->pid	 ? "--pid"
+				       : t->name ? "--name"
+				       : t->core ? "--core"
+						 : t->file);
+	if (o->safepoint.at.text || o->safepoint.every_text)
+		return hi_option_wrong("--at: not with -- PROG, which has no code before "
+				       "it begins; start it by itself and use --pid");
+	o->target.pid = HI_TARGET_TO_START;
+	return 0;
+}
+
+/* --name becomes --pid. */
+static int find_target_by_name(struct hi_options *o)
+{
+	const struct hi_target_options *t = &o->target;
+
+	if (!t->name)
+		return 0;
+	if (t->pid || t->core || t->file)
+		return hi_option_wrong("--name and %s: only one target at a time",
+				       t->pid	 ? "--pid"
+				       : t->core ? "--core"
+						 : t->file);
+	o->target.pid = hi_process_by_name(t->name);
+	return o->target.pid ? 0 : 2;
 }
 
 static error_t parse_as(const struct hi_command *command, int argc, char **argv,
@@ -94,7 +157,7 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	struct argp_option *options =
 		hi_calloc(hi_option_table_size + 1, sizeof(*options));
 	struct argp argp = {.options = options, .parser = hi_option_take};
-	char name[64], doc[2048], operands[128];
+	char name[64], operands[128];
 	size_t n = 0;
 
 	if (!options)
@@ -102,14 +165,19 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	for (size_t i = 0; i < hi_option_table_size; i++)
 		if (hi_option_table[i].commands & 1u << command->id)
 			options[n++] = hi_option_table[i].option;
-	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
-	argp.doc = doc;
+	argp.doc = command->purpose;
 	describe_operands(command, operands, sizeof(operands));
 	argp.args_doc = operands;
 	snprintf(name, sizeof(name), "heapinspect%s%s",
 		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
 		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);
 	argv[0] = name;
+	if (hi_option_wants_help(argc, argv)) {
+		print_help(&argp, command, name);
+		exit(finish_help());
+	}
+	if (hi_option_names_check(command, argc, argv) != 0)
+		return HI_OPTION_SAID;
 	return argp_parse(&argp, argc, argv, 0, NULL, o);
 }
 
@@ -127,24 +195,60 @@ static void settle_diff(struct hi_options *o)
 		o->comparison.baseline_census = "first";
 }
 
+/* One heap is inspected; a series is read. */
+static void settle_graph(struct hi_options *o)
+{
+	if (o->command != &hi_command_graph)
+		return;
+	if (o->argument && o->target.census && hi_snapshots_is_one(o->argument)) {
+		o->target.file = o->argument;
+		o->argument = NULL;
+	}
+	if (o->target.pid || o->target.core || o->target.file)
+		o->command = &hi_command_graph_heap;
+}
+
+/* An expression is a root that restricts nothing: it is looked up as those are. */
+static bool settle_explain(struct hi_options *o)
+{
+	uint64_t address;
+
+	return o->command->id != HI_COMMAND_EXPLAIN ||
+	       hi_lookup_is_address(o->argument, &address) ||
+	       hi_profile_take_expression(&o->profile, o->argument);
+}
+
 int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
 	struct hi_options o = {.selection.paths = 5,
 			       .drawing.bands.min_share = 0.01,
 			       .series.full = {.first = true, .last = true}};
 	error_t bad;
+	int program;
 
 	o.command = find_command(&argc, argv);
-	bad = parse_as(o.command, argc, argv, &o);
+	program = can_start_program(o.command) ? find_separator(argc, argv) : argc;
+	if (program < argc)
+		o.target.program = argv + program + 1;
+	bad = parse_as(o.command, program, argv, &o);
 	if (o.command == &hi_command_query && (o.output.schema || !o.argument))
 		o.command = &hi_command_query_schema;
+	settle_graph(&o);
+	if (o.selection.suggest_hints) {
+		o.selection.untyped = true;
+		o.command = &hi_command_census_hints;
+	}
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	if (!bad)
 		settle_diff(&o);
-	if (bad == HI_OPTION_SAID || (!bad && hi_option_check(&o) != 0)) {
+	if (bad == HI_OPTION_SAID ||
+	    (!bad && (check_program(&o) != 0 || find_target_by_name(&o) != 0 ||
+		      hi_option_check(&o) != 0))) {
 		hi_options_free(&o);
 		return 2;
 	}
+	if (!bad && !settle_explain(&o))
+		bad = ENOMEM;
 	if (bad)
 		return hi_option_wrong("options: %s", strerror(bad));
 	*ret = o;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,20 @@ static bool is_special(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* Gauges are replaced in a directory that another user reads. */
+static bool keeps_mode(const struct hi_options *o)
+{
+	return o->output.format && strcmp(o->output.format, "prometheus") == 0;
+}
+
+static void copy_mode(const char *path, int fd)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		(void)fchmod(fd, st.st_mode & 0777);
 }
 
 static enum hi_status open_output_file(const char *path, struct hi_output *ret,
@@ -101,11 +116,18 @@ static enum hi_status open_served(const char *path, struct hi_output *ret,
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err)
 {
-	*ret = (struct hi_output){.file = stdout};
+	enum hi_status status;
+
+	/* A program that is started here has the standard output for itself. */
+	*ret = (struct hi_output){.file = options->target.program ? stderr : stdout};
 	if (!options->output.file || strcmp(options->output.file, "-") == 0)
 		return HI_OK;
-	return hi_files_are_served() ? open_served(options->output.file, ret, err)
-				     : open_output_file(options->output.file, ret, err);
+	if (hi_files_are_served())
+		return open_served(options->output.file, ret, err);
+	status = open_output_file(options->output.file, ret, err);
+	if (status == HI_OK && ret->temporary && keeps_mode(options))
+		copy_mode(ret->path, fileno(ret->file));
+	return status;
 }
 
 void hi_output_serve(struct hi_output *output)
@@ -145,6 +167,7 @@ struct hi_text_options hi_output_looks(const struct hi_options *options, int fd)
 	return (struct hi_text_options){
 		.width = find_width(options, fd),
 		.color = wants_color(options, fd),
+		.full_names = options->output.full_names,
 		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
 }
@@ -157,13 +180,41 @@ enum hi_status hi_output_page(struct hi_output *output, const struct hi_options 
 	return hi_text_render(page, &text, output->file, err);
 }
 
+/* An earlier write may have failed, and its errno is lost: asks the descriptor. */
+static int find_write_error(int fd)
+{
+	struct pollfd at = {.fd = fd, .events = POLLOUT};
+	struct stat file;
+
+	if (poll(&at, 1, 0) == 1 && at.revents & (POLLERR | POLLHUP))
+		return EPIPE;
+	/* Nothing is written; a device that is full says so. */
+	if (fstat(fd, &file) == 0 && S_ISCHR(file.st_mode) && write(fd, "", 0) < 0)
+		return errno;
+	return EIO;
+}
+
 enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
 {
-	const char *name = output->path ? output->path : "standard output";
+	const char *name = output->path		    ? output->path
+			   : output->file == stderr ? "standard error"
+						    : "standard output";
 
 	errno = 0;
-	if (fflush(output->file) != 0 || ferror(output->file))
-		return hi_fail_errno(err, "cannot write %s", name);
+	if (fflush(output->file) != 0 || ferror(output->file)) {
+		enum hi_status status;
+		bool is_closed_pipe;
+
+		if (errno == 0)
+			errno = find_write_error(fileno(output->file));
+		is_closed_pipe = errno == EPIPE && !output->path;
+		status = hi_fail_errno(err, "cannot write %s", name);
+
+		/* The reader has what it wanted, as head has: nothing to say. */
+		if (is_closed_pipe)
+			err->text[0] = 0;
+		return status;
+	}
 	/* A network file system reports a full disk only now. */
 	if (output->path && fclose(hi_take(output->file)) != 0)
 		return hi_fail_errno(err, "cannot write %s", name);

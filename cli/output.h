@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the report goes: stdout, or a file of mode 0600 that appears under its
- * name only when it is complete. A full disk or a closed pipe is an error.
+ * Where the report goes: stdout (stderr with -- PROG), or a file of mode 0600 that
+ * appears under its name only when it is complete. A full disk is an error with a
+ * message. A closed pipe of stdout is one without: the status is 128 + SIGPIPE.
  */
 #ifndef HI_CLI_OUTPUT_H
 #define HI_CLI_OUTPUT_H
@@ -14,7 +15,7 @@
 
 struct hi_output {
 	FILE *file;
-	const char *path; /* NULL: stdout */
+	const char *path; /* NULL: stdout or stderr */
 	char *temporary;  /* renamed to path at the end; NULL: written directly */
 	bool served;	  /* another process gives it its name (cli/decoder.h) */
 };

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "report/views/paths_merge.h"
 #include "report/views/paths_report.h"
 #include "session/lookup.h"
 #include "session/naming.h"
@@ -72,49 +77,172 @@ static enum hi_status find_type(struct hi_inspection *in, const char *pattern,
 	return HI_OK;
 }
 
-static enum hi_status fill_way(struct hi_inspection *in, const struct hi_path *path,
-			       struct hi_paths_way *way, struct hi_error *err)
+/* ---- ways ---- */
+
+/* So many are looked at, to say how many are alike. */
+enum { LOOKED_AT = 10000 };
+
+struct ways {
+	struct ways_list HI_VECTOR(struct hi_paths_way) list;
+	bool more;
+};
+
+/* The first key behind a root of a runtime is a variable's name: of a module, of a
+ * frame. */
+static bool is_named_by_key(const struct hi_inspection *in, const struct hi_path *path)
 {
-	way->steps = hi_arena_alloc(&in->arena, path->length * sizeof(*way->steps) + 1);
-	if (!way->steps)
+	const struct hi_root *root;
+	hi_node node = path->nodes[0];
+
+	if (node < in->graph->first_root || node >= in->graph->first_kind)
+		return false;
+	root = &in->graph->roots[node - in->graph->first_root];
+	return root->kind == HI_ROOT_RUNTIME ||
+	       (root->kind == HI_ROOT_STACK && !*root->type);
+}
+
+static enum hi_status add_way(struct hi_inspection *in, const struct hi_path *path,
+			      struct ways *ways, struct hi_error *err)
+{
+	struct hi_paths_way way = {
+		.worst = path->worst, .n_steps = path->length, .n_alike = 1};
+
+	way.steps = hi_arena_alloc(&in->arena, path->length * sizeof(*way.steps) + 1);
+	if (!way.steps)
 		return hi_fail_memory(err, "ways");
-	way->n_steps = path->length;
-	way->worst = path->worst;
-	way->text = hi_path_text_of_nodes(in, path->nodes, path->length);
-	for (size_t i = 0; i < path->length; i++) {
-		way->steps[i].info =
-			hi_node_info(in->graph, in->results.dominators, path->nodes[i]);
-		way->steps[i].edge =
-			i ? hi_path_text_of_edge(in, path->nodes[i - 1], path->nodes[i])
-			  : "";
-	}
+	way.text = way.pattern = hi_path_text_of_nodes(in, path->nodes, path->length);
+	way.named_by_key = is_named_by_key(in, path);
+	for (size_t i = 0; i < path->length; i++)
+		way.steps[i].info.node = path->nodes[i];
+	way.steps[0].info =
+		hi_node_info(in->graph, in->results.dominators, path->nodes[0]);
+	if (!hi_vector_push(&ways->list, way))
+		return hi_fail_memory(err, "ways");
 	return HI_OK;
 }
 
+/* Those whose worst edge has this grade; `before` better ones are known. */
+static enum hi_status add_ways(struct hi_inspection *in, const struct targets *t,
+			       enum hi_grade worst, size_t before, struct ways *ways,
+			       struct hi_error *err)
+{
+	size_t k = in->options->selection.paths;
+	struct hi_paths_wanted wanted = {.k = k, .most = LOOKED_AT, .worst = worst};
+	struct hi_paths *paths = NULL;
+	enum hi_status status;
+
+	/* They may come first again. */
+	wanted.k += before;
+	if (wanted.most < wanted.k)
+		wanted.most = wanted.k;
+	status = hi_paths_search(in->graph, t->nodes.items, t->nodes.count, &wanted,
+				 &paths, err);
+	if (status != HI_OK)
+		return status;
+	ways->more |= paths->more;
+	hi_path_text_prepare(in, paths);
+	for (size_t i = 0; status == HI_OK && i < paths->n_paths; i++)
+		if (paths->paths[i].worst == worst)
+			status = add_way(in, &paths->paths[i], ways, err);
+	hi_paths_destroy(paths);
+	return status;
+}
+
+/* Best evidence first; a word of a stack without a name says least. */
+static int compare_ways(const void *a, const void *b)
+{
+	const struct hi_paths_way *x = *(const struct hi_paths_way *const *)a;
+	const struct hi_paths_way *y = *(const struct hi_paths_way *const *)b;
+	bool x_untyped = x->steps[0].info.kind == HI_ROOT_UNTYPED;
+	bool y_untyped = y->steps[0].info.kind == HI_ROOT_UNTYPED;
+
+	if (x->worst != y->worst)
+		return x->worst < y->worst ? -1 : 1;
+	if (x_untyped != y_untyped)
+		return x_untyped ? 1 : -1;
+	if (x->n_steps != y->n_steps)
+		return x->n_steps < y->n_steps ? -1 : 1;
+	return x < y ? -1 : x > y; /* as they were found */
+}
+
+/* By pointers: where each stood is part of the order. */
+static enum hi_status sort_ways(struct ways *ways, struct hi_error *err)
+{
+	size_t n = ways->list.count;
+	HI_GUARD(free)
+	const struct hi_paths_way **order = hi_calloc(n + 1, sizeof(*order));
+	HI_GUARD(free) struct hi_paths_way *copy = hi_calloc(n + 1, sizeof(*copy));
+
+	if (!order || !copy)
+		return hi_fail_memory(err, "ways");
+	for (size_t i = 0; i < n; i++)
+		order[i] = &ways->list.items[i];
+	qsort(order, n, sizeof(*order), compare_ways);
+	for (size_t i = 0; i < n; i++)
+		copy[i] = *order[i];
+	if (n)
+		memcpy(ways->list.items, copy, n * sizeof(*copy));
+	return HI_OK;
+}
+
+/* Adds the ways of one kind, merged. */
+static enum hi_status add_merged_ways(struct hi_inspection *in, const struct targets *t,
+				      enum hi_grade worst, struct ways *ways,
+				      struct hi_error *err)
+{
+	struct ways found = {};
+	enum hi_status status = add_ways(in, t, worst, ways->list.count, &found, err);
+
+	if (status == HI_OK)
+		status = sort_ways(&found, err);
+	if (status == HI_OK && !in->options->selection.each)
+		status = hi_paths_merge(found.list.items, &found.list.count, &in->arena,
+					err);
+	ways->more |= found.more;
+	for (size_t i = 0; i < found.list.count; i++)
+		found.list.items[i].more_alike = found.more;
+	for (size_t i = 0; status == HI_OK && i < found.list.count; i++)
+		if (!hi_vector_push(&ways->list, found.list.items[i]))
+			status = hi_fail_memory(err, "ways");
+	hi_vector_free(&found.list);
+	return status;
+}
+
+static void fill_steps(struct hi_inspection *in, struct hi_paths_way *way)
+{
+	for (size_t i = 0; i < way->n_steps; i++) {
+		hi_node node = way->steps[i].info.node;
+
+		way->steps[i].edge =
+			i ? hi_path_text_of_edge(in, way->steps[i - 1].info.node, node)
+			  : "";
+		way->steps[i].info =
+			hi_node_info(in->graph, in->results.dominators, node);
+	}
+}
+
 static enum hi_status find_paths_to_objects(struct hi_inspection *in,
-					    const struct targets *t,
-					    struct hi_paths_report *report,
+					    const struct targets *t, struct ways *ways,
 					    struct hi_error *err)
 {
-	struct hi_paths *paths = NULL;
+	size_t k = in->options->selection.paths;
 	enum hi_status status = HI_OK;
 
 	if (t->nodes.count == 0)
 		return HI_OK;
-	status = hi_paths_find(in->graph, in->results.reach, t->nodes.items,
-			       t->nodes.count, in->options->selection.paths, &paths, err);
+	for (enum hi_grade worst = HI_GRADE_EXACT;
+	     status == HI_OK && worst <= HI_GRADE_CONSERVATIVE && ways->list.count < k;
+	     worst++)
+		status = add_merged_ways(in, t, worst, ways, err);
 	if (status != HI_OK)
 		return status;
-	report->more = paths->more;
-	report->ways =
-		hi_arena_alloc(&in->arena, (paths->n_paths + 1) * sizeof(*report->ways));
-	if (!report->ways)
-		status = hi_fail_memory(err, "ways");
-	for (size_t i = 0; status == HI_OK && i < paths->n_paths; i++)
-		status = fill_way(in, &paths->paths[i], &report->ways[report->n_ways++],
-				  err);
-	hi_paths_destroy(paths);
-	return status;
+	if (ways->list.count > k) {
+		ways->list.count = k;
+		ways->more = true;
+	}
+	for (size_t i = 0; i < ways->list.count; i++)
+		fill_steps(in, &ways->list.items[i]);
+	return HI_OK;
 }
 
 static enum hi_status run_paths_command(struct hi_inspection *in,
@@ -124,6 +252,7 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 {
 	const char *query = in->options->argument;
 	struct targets t = {};
+	struct ways ways = {};
 	struct hi_paths_report report = {
 		.header = header, .query = query, .steps = in->options->output.verbose};
 	uint64_t address;
@@ -132,18 +261,20 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 					: find_type(in, query, &t, err);
 
 	if (status == HI_OK)
-		status = find_paths_to_objects(in, &t, &report, err);
+		status = find_paths_to_objects(in, &t, &ways, err);
 	report.target = t.text ? t.text : query;
 	report.n_targets = t.nodes.count + t.n_unreachable;
 	report.n_unreachable = t.n_unreachable;
-	hi_vector_free(&t.nodes);
-	if (status != HI_OK)
-		return status;
-	if (json)
+	report.ways = ways.list.items;
+	report.n_ways = ways.list.count;
+	report.more = ways.more;
+	if (status == HI_OK && json)
 		hi_paths_json(&report, json);
-	else
+	else if (status == HI_OK)
 		hi_paths_display(&report, page);
-	return HI_OK;
+	hi_vector_free(&t.nodes);
+	hi_vector_free(&ways.list);
+	return status;
 }
 
 const struct hi_command hi_command_paths = {

@@ -23,6 +23,20 @@ bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
 	return true;
 }
 
+bool hi_profile_take_expression(struct hi_profile_options *p, const char *expression)
+{
+	struct hi_root_text *roots = hi_calloc(p->n_roots + 1, sizeof(*roots));
+
+	if (!roots)
+		return false;
+	if (p->n_roots)
+		memcpy(roots, p->roots, p->n_roots * sizeof(*roots));
+	free(p->roots);
+	p->roots = roots;
+	p->roots[p->n_roots++] = (struct hi_root_text){expression, expression};
+	return true;
+}
+
 bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
 			      const char **why_ret)
 {

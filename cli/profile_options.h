@@ -14,6 +14,8 @@
  */
 bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
 			  const char **why_ret);
+/* Adds a root whose name is its expression. Call it last. False: no memory. */
+bool hi_profile_take_expression(struct hi_profile_options *p, const char *expression);
 /* Adds a --retainer. */
 bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
 			      const char **why_ret);

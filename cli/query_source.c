@@ -2,6 +2,7 @@
 #include "cli/query_source.h"
 
 #include "decode/inference/audit.h"
+#include "session/recorded.h"
 #include "session/retainers/named_bins.h"
 #include "session/retainers/retaining.h"
 
@@ -201,6 +202,12 @@ static enum hi_status feed_audit(void *arg, const struct hi_audit **ret,
 	return HI_OK;
 }
 
+static enum hi_status feed_recorded(void *arg, const struct hi_recorded **ret,
+				    struct hi_error *err)
+{
+	return hi_inspect_recorded(((struct hi_query_feed *)arg)->in, ret, err);
+}
+
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns)
 {
@@ -216,6 +223,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 		.censuses = feed_censuses,
 		.marks = feed_marks,
 		.audit = feed_audit,
+		.recorded = feed_recorded,
 		.retainers = feed_retainers,
 		.bins = feed_bins,
 		.label = feed_label,

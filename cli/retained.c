@@ -30,12 +30,9 @@ static enum hi_status make_retained_report(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = exact_bytes(in, &set, &exact, err);
 	if (status == HI_OK)
-		status = hi_retained_report_create(
-			header, in->graph, in->shown.reach, in->results.dominators,
-			in->results.census, &only, exact, ret, err);
+		status = hi_retained_create(in, header, in->shown.reach, &only, exact,
+					    ret, err);
 	hi_type_set_free(&set);
-	if (status == HI_OK)
-		hi_retained_name_rows(in, *ret);
 	return status;
 }
 

@@ -35,6 +35,7 @@ static enum hi_status run_retainers_command(struct hi_inspection *in,
 		.shown = in->shown.reach == in->results.reach ? NULL : in->shown.reach,
 		.allocated = hi_inspect_allocated(in),
 		.name = name_of_retainer_row,
+		.min_size = in->options->selection.min_size,
 	};
 	enum hi_status status;
 

@@ -88,7 +88,8 @@ static enum hi_status run_roots_command(struct hi_inspection *in,
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
 	HI_GUARD(hi_bins_report_destroy) struct hi_bins_report *report = NULL;
 	const struct hi_profile_options *p = &in->options->profile;
-	struct hi_restrict only = {.top = hi_lookup_top(in->options, TOP)};
+	struct hi_restrict only = {.top = hi_lookup_top(in->options, TOP),
+				   .min_size = in->options->selection.min_size};
 	struct hi_bins_view view = {.join = p->join,
 				    .all = p->all_bins,
 				    .pure = p->pure,

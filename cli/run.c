@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/run.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +10,15 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
+#include "cli/launch.h"
+#include "cli/record.h"
 #include "cli/series.h"
+#include "report/views/legend.h"
 #include "session/inspect.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 
 static int exit_code(enum hi_status status)
 {
@@ -43,6 +49,10 @@ static int report_run_error(const struct hi_error *err)
 	char text[4 * sizeof(err->text)];
 
 	hi_text_escape(text, sizeof(text), err->text, strlen(err->text));
+	/* The reader has gone (| head): quiet, with the status of other tools in a shell.
+	 */
+	if (err->status == HI_OS && err->os_errno == EPIPE && !*text)
+		return 128 + SIGPIPE;
 	/* Empty where the error was reported already, in more than a line. */
 	if (*text)
 		fprintf(stderr, "heapinspect: %s\n", text);
@@ -62,6 +72,14 @@ static void report_phase_times(const struct hi_inspection *in)
 	}
 	fprintf(stderr, "heapinspect: %-22s %10s\n", "together",
 		hi_text_duration(time, all));
+}
+
+/* So that types of one short name are told apart. */
+static void know_types(const struct hi_inspection *in, struct hi_page *page)
+{
+	page->type_names.keep_full = in->options->output.full_names;
+	for (uint32_t i = 0; in->graph && i < in->graph->n_types; i++)
+		hi_type_names_add(&page->type_names, in->graph->types[i].name);
 }
 
 /* The report, page or document, onto the output. */
@@ -89,14 +107,37 @@ static enum hi_status write_report(struct hi_inspection *in,
 	page = hi_page_create();
 	if (!page)
 		return hi_fail_memory(err, "page");
+	know_types(in, page);
 	status = o->command->run(in, header, page, NULL, err);
+	for (size_t i = 0; i < in->diagnostics.notes.count; i++)
+		hi_page_note_above_commands(
+			page, hi_page_safe(page, in->diagnostics.notes.items[i]));
 	if (status == HI_OK)
 		status = hi_inspect_check(in, err);
 	if (status == HI_OK && hi_inspect_lost_something(in))
 		return hi_fail_memory(err, "report");
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		hi_legend_add(page);
 		status = hi_output_page(output, o, page, err);
+	}
 	return status;
+}
+
+/* The file of -o where that is not the report, and the report. */
+static enum hi_status save_and_report(struct hi_inspection *in,
+				      const struct hi_report_header *header,
+				      struct hi_output *output, struct hi_error *err)
+{
+	struct hi_output screen = {.file = stdout};
+	enum hi_status status;
+
+	if (!in->options->command->save || !output->path)
+		return write_report(in, header, output, err);
+	status = in->options->command->save(in, header, output, err);
+	hi_inspect_phase(in, "report");
+	if (status == HI_OK)
+		status = write_report(in, header, &screen, err);
+	return status == HI_OK ? hi_output_commit(&screen, err) : status;
 }
 
 static bool is_partial(const struct hi_report_header *header)
@@ -116,7 +157,7 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 		return report_run_error(&err);
 	hi_inspect_phase(in, "report");
 	if (hi_inspect_make_header(in, &header, &err) != HI_OK ||
-	    write_report(in, &header, output, &err) != HI_OK ||
+	    save_and_report(in, &header, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return report_run_error(&err);
 	hi_inspect_phase(in, NULL);
@@ -139,10 +180,33 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 
 	if (hi_inspect_begin(options, &in, &err) != HI_OK)
 		return report_run_error(&err);
+	/* The image is made: a process that stood at its exit need not wait longer. */
+	if (options->recorder)
+		hi_exit_watch_end(options->exit_watch);
 	if (!options->decoding.no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
 		return report_run_error(&err);
 	return decoder.pid ? hi_decoder_wait(&decoder) : decode_and_report(in, output);
+}
+
+/* The stop of the inspection is the end of the recording. */
+static int record_and_inspect(const struct hi_options *options, struct hi_output *output)
+{
+	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
+	struct hi_exit_watch watch = {};
+	struct hi_options o = *options;
+	struct hi_error err = {};
+	int code;
+
+	o.exit_watch = &watch;
+	if (hi_record_follow(options, &watch, &recorder, &err) != HI_OK) {
+		hi_exit_watch_end(&watch);
+		return report_run_error(&err);
+	}
+	o.recorder = recorder;
+	code = inspect_once(&o, output);
+	hi_exit_watch_end(&watch);
+	return code;
 }
 
 static int run_series(const struct hi_options *options)
@@ -181,12 +245,52 @@ static int run_without_inspection(const struct hi_options *options,
 	return HI_EXIT_FINE;
 }
 
+/* A series is one from its first moment; anything else is about its end. */
+static int inspect_program(const struct hi_options *options, struct hi_launch *launch,
+			   struct hi_output *output)
+{
+	struct hi_options o = *options;
+	int code = HI_EXIT_FINE;
+
+	o.target.pid = launch->pid;
+	o.exit_watch = &launch->watch;
+	if (!output) {
+		code = run_series(&o);
+	} else if (hi_launch_await_end(launch)) {
+		hi_launch_release_signals(launch);
+		code = inspect_once(&o, output);
+	} else {
+		fprintf(stderr, "heapinspect: no report: the program had SIGKILL, after "
+				"which nothing is read, or its end was missed\n");
+	}
+	return hi_launch_finish(launch, code);
+}
+
+static int run_program_of(const struct hi_options *options)
+{
+	bool is_series = hi_series_asked(&options->series);
+	struct hi_output output = {};
+	struct hi_launch launch;
+	struct hi_error err;
+	int code;
+
+	if (!is_series && hi_output_open(options, &output, &err) != HI_OK)
+		return report_run_error(&err);
+	code = hi_launch_start(&launch, options->target.program);
+	if (!code)
+		code = inspect_program(options, &launch, is_series ? NULL : &output);
+	hi_output_close(&output);
+	return code;
+}
+
 int hi_run(const struct hi_options *options)
 {
 	struct hi_output output;
 	struct hi_error err;
 	int code;
 
+	if (options->target.program)
+		return run_program_of(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
 		return run_series(options);
@@ -194,6 +298,8 @@ int hi_run(const struct hi_options *options)
 		return report_run_error(&err);
 	code = (options->command->run_alone || is_of_series(options)
 			? run_without_inspection
+		: options->command->id == HI_COMMAND_RECORD
+			? record_and_inspect
 			: inspect_once)(options, &output);
 	hi_output_close(&output);
 	return code;

@@ -30,7 +30,8 @@ static void print_series_note(void *arg, const char *text)
 /* What rows are. */
 static const char *name_of_series_rows(const struct hi_options *options)
 {
-	static const char *const by[] = {"type", "type2", "module", "class"};
+	static const char *const by[] = {"type",  "type2", "module",
+					 "class", "size",  "owner"};
 	enum hi_command_id id = options->command->id;
 
 	return id == HI_COMMAND_CENSUS || id == HI_COMMAND_SNAP
@@ -49,11 +50,16 @@ enum hi_status hi_series_run_command(const struct hi_options *options, bool *par
 					    .find_rows = options->command->sample,
 					    .note = print_series_note,
 					    .note_arg = &sinks};
-	enum hi_status status = hi_series_signals_watch(err);
+	enum hi_status status = HI_OK;
 
+	/* Of a program that was started here they are passed on to it. */
+	request.stop_fd = -1;
+	if (!options->target.program) {
+		status = hi_series_signals_watch(err);
+		request.stop_fd = hi_series_signals_fd();
+	}
 	if (status != HI_OK)
 		return status;
-	request.stop_fd = hi_series_signals_fd();
 	status = hi_series_create(&request, &series, err);
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &sinks, err);

@@ -16,6 +16,22 @@ struct lines_sink {
 	uint64_t bytes_before; /* of the census before */
 };
 
+/* What is shown, above the first line; JSON has it in each. */
+static void put_restriction(const struct lines_sink *s,
+			    const struct hi_series_sample *sample, FILE *out)
+{
+	char only[512], safe[4 * sizeof(only)];
+
+	hi_series_restriction_text(sample, only, sizeof(only));
+	if (s->options->selection.type)
+		snprintf(only + strlen(only), sizeof(only) - strlen(only), "%stype %s",
+			 *only ? ", " : "", s->options->selection.type);
+	if (!*only || sample->number > 1)
+		return;
+	hi_text_escape(safe, sizeof(safe), only, strlen(only));
+	fprintf(out, "Only what is %s\n", safe);
+}
+
 static enum hi_status put_census_line(void *sink, const struct hi_series_header *header,
 				      const struct hi_series_census_event *event,
 				      struct hi_error *err)
@@ -27,11 +43,13 @@ static enum hi_status put_census_line(void *sink, const struct hi_series_header 
 
 	if (hi_sink_text_open(&line, err) != HI_OK)
 		return HI_NO_MEMORY;
-	if (s->options->output.json)
+	if (s->options->output.json) {
 		fine = hi_series_json(header, event->sample, line.file);
-	else
+	} else {
+		put_restriction(s, event->sample, line.file);
 		fine = hi_series_text(header, event->sample, s->bytes_before, &looks,
 				      line.file, err) == HI_OK;
+	}
 	s->bytes_before = event->sample->bytes;
 	return hi_sink_text_write(&line, fine, &s->file, err);
 }

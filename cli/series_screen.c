@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,14 +18,49 @@ struct screen_sink {
 	const struct hi_options *options;
 	struct hi_sink_file file;
 	struct hi_series_live *live; /* NULL: the series is over */
+	bool no_keys;		     /* standard input has ended */
+	bool pauses;
 };
 
 /* The terminal that shows one; -1: none does. */
 static volatile sig_atomic_t screen = -1;
 
+/* Standard input as it was before keys were read one by one; while has_keys. */
+static struct termios before_keys;
+static volatile sig_atomic_t has_keys, takes_keys;
+
+/* Only the process group in the foreground may read keys, or set the terminal. */
+static bool owns_terminal(void)
+{
+	return isatty(0) && tcgetpgrp(0) == getpgrp();
+}
+
+static void leave_keys(void)
+{
+	if (has_keys && owns_terminal())
+		(void)tcsetattr(0, TCSANOW, &before_keys);
+	has_keys = 0;
+}
+
+static void enter_keys(void)
+{
+	struct termios keys;
+
+	if (has_keys || !takes_keys || !owns_terminal() ||
+	    tcgetattr(0, &before_keys) != 0)
+		return;
+	keys = before_keys;
+	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	keys.c_cc[VMIN] = 1;
+	keys.c_cc[VTIME] = 0;
+	has_keys = tcsetattr(0, TCSANOW, &keys) == 0;
+}
+
 void hi_series_screen_leave(void)
 {
 	int fd = screen;
+
+	leave_keys();
 
 	if (fd >= 0)
 		(void)!write(fd, HI_SERIES_LIVE_LEAVE, sizeof(HI_SERIES_LIVE_LEAVE) - 1);
@@ -34,6 +70,8 @@ void hi_series_screen_enter(void)
 {
 	int fd = screen;
 
+	if (fd >= 0)
+		enter_keys();
 	if (fd >= 0)
 		(void)!write(fd, HI_SERIES_LIVE_ENTER, sizeof(HI_SERIES_LIVE_ENTER) - 1);
 }
@@ -56,9 +94,13 @@ static enum hi_status draw_live_view(struct screen_sink *s,
 	if (hi_sink_text_open(&text, err) != HI_OK)
 		return HI_NO_MEMORY;
 	if (screen < 0) {
+		/* A program that we started may read them. */
+		s->no_keys = s->options->exit_watch != NULL;
+		takes_keys = !s->no_keys;
 		screen = s->file.fd;
 		hi_series_screen_enter();
 	}
+	hi_series_live_show_keys(s->live, has_keys && !s->no_keys, s->pauses);
 	fine = hi_series_live_draw(s->live, header, terminal_lines(s->file.fd), &looks,
 				   text.file, err) == HI_OK;
 	return hi_sink_text_write(&text, fine, &s->file, err);
@@ -84,6 +126,21 @@ static enum hi_status show_mark(void *sink, const struct hi_series_header *heade
 	return draw_live_view(s, header, err);
 }
 
+/* On the screen that stays. */
+static void print_last_table(struct screen_sink *s, const struct hi_series_header *header)
+{
+	struct hi_text_options looks = hi_output_looks(s->options, s->file.fd);
+	struct hi_sink_text text;
+	struct hi_error quiet;
+	bool fine;
+
+	if (hi_sink_text_open(&text, &quiet) != HI_OK)
+		return;
+	fine = hi_series_live_print(s->live, header, terminal_lines(s->file.fd), &looks,
+				    text.file, &quiet) == HI_OK;
+	(void)!hi_sink_text_write(&text, fine, &s->file, &quiet);
+}
+
 static void end_live_view(struct screen_sink *s)
 {
 	if (!s->live)
@@ -97,11 +154,49 @@ static enum hi_status end_screen_sink(void *sink, const struct hi_series_header 
 				      const struct hi_series_end_event *event,
 				      struct hi_error *err)
 {
-	(void)header;
+	struct screen_sink *s = sink;
+	bool shown = screen >= 0;
+
 	(void)event;
 	(void)err;
-	end_live_view(sink);
+	hi_series_screen_leave();
+	screen = -1;
+	if (shown && s->live)
+		print_last_table(s, header);
+	end_live_view(s);
 	return HI_OK;
+}
+
+static int screen_keys_fd(void *sink)
+{
+	const struct screen_sink *s = sink;
+
+	return has_keys && !s->no_keys && owns_terminal() ? 0 : -1;
+}
+
+static enum hi_series_wish take_screen_keys(void *sink,
+					    const struct hi_series_header *header)
+{
+	struct screen_sink *s = sink;
+	enum hi_series_wish wish = HI_SERIES_WISH_NONE;
+	struct hi_error quiet;
+	char keys[16];
+	ssize_t n = read(0, keys, sizeof(keys));
+
+	s->no_keys = n <= 0;
+	for (ssize_t i = 0; i < n; i++) {
+		if (keys[i] == 'q' || keys[i] == 'Q')
+			return HI_SERIES_WISH_END;
+		if (keys[i] == 's')
+			hi_series_live_sort(s->live);
+		if (keys[i] == 'p' || keys[i] == ' ') {
+			s->pauses = !s->pauses;
+			wish = wish == HI_SERIES_WISH_NONE ? HI_SERIES_WISH_PAUSE
+							   : HI_SERIES_WISH_NONE;
+		}
+	}
+	(void)!draw_live_view(s, header, &quiet);
+	return wish;
 }
 
 static void destroy_screen_sink(void *sink)
@@ -115,6 +210,8 @@ static const struct hi_series_sink_ops screen_sink_ops = {
 	.census = show_census,
 	.mark = show_mark,
 	.end = end_screen_sink,
+	.keys_fd = screen_keys_fd,
+	.take_keys = take_screen_keys,
 	.destroy = destroy_screen_sink,
 };
 

@@ -47,7 +47,7 @@ static void on_terminal_stop(int number)
 
 enum hi_status hi_series_signals_watch(struct hi_error *err)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

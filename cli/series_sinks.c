@@ -17,6 +17,9 @@ static enum hi_status open_lines(const struct hi_options *options,
 	enum hi_status status;
 	bool made;
 
+	/* The program has the standard output, and the terminal. */
+	if (options->target.program && (!path || strcmp(path, "-") == 0))
+		return hi_series_lines_open(options, hi_sink_file_stderr(), ret, err);
 	if (!path || strcmp(path, "-") == 0)
 		return !options->output.json && hi_series_screen_is_possible()
 			       ? hi_series_screen_open(options, ret, err)

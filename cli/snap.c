@@ -3,18 +3,19 @@
  * The command `snap`: writes a snapshot file, which every command reads in place of a
  * process.
  */
+#include "cli/snap.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "cli/command.h"
 #include "session/series/rows.h"
 #include "session/snapshot/source.h"
 
-static enum hi_status write_snapshot(struct hi_inspection *in,
-				     const struct hi_report_header *header,
-				     struct hi_output *output, struct hi_error *err)
+enum hi_status hi_snap_write(struct hi_inspection *in,
+			     const struct hi_report_header *header,
+			     struct hi_output *output, struct hi_error *err)
 {
 	struct hi_snapshot_options options = {
 		.compress = in->options->snap.compress,
@@ -54,7 +55,8 @@ const struct hi_command hi_command_snap = {
 		"objects are names of edges, and are in the file too. With --redact, the "
 		"file\n"
 		"has no strings from the heap except names of types, modules and "
-		"variables.\n"
+		"variables,\n"
+		"and of the command line the program's name only.\n"
 		"\n"
 		"With --every, all censuses are written to one file: the totals by type "
 		"of each\n"
@@ -73,7 +75,7 @@ const struct hi_command hi_command_snap = {
 		"  heapinspect app.hisnap\n"
 		"  heapinspect census app.hisnap --by module",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
-	.write = write_snapshot,
+	.write = hi_snap_write,
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "report/views/summary_report.h"
 #include "session/lookup.h"
 #include "session/path_text.h"
+#include "session/recorded.h"
+#include "session/suspect_text.h"
 
 /* Rows of a page and of JSON. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };
@@ -26,15 +29,31 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 		const struct hi_suspect *s = &in->results.suspects->items[i];
 
 		w.names[i] = hi_path_text_from_root(in, s->top);
-		w.paths[i] = hi_arena_printf(
-			&in->arena, "%s%s", w.names[i],
-			hi_path_text_between(in, s->top, s->accumulation));
+		w.paths[i] = hi_suspect_text(in, s);
 	}
 	*ret = w;
 	return HI_OK;
 }
 
 HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
+HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
+
+/* What else the file can tell. */
+static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+	char time[24];
+
+	if (status == HI_OK && recorded)
+		hi_inspect_note(
+			in,
+			"the file has a recording of %s: census --by site, leaks "
+			"and explain show where objects were allocated",
+			hi_text_duration(time, recorded->births->end_ns -
+						       recorded->births->start_ns));
+	return status;
+}
 
 static enum hi_status run_summary_command(struct hi_inspection *in,
 					  const struct hi_report_header *header,
@@ -42,6 +61,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 					  struct hi_error *err)
 {
 	HI_GUARD(hi_owners_destroy) struct hi_owners *owners = NULL;
+	HI_GUARD(hi_nearest_destroy) struct hi_nearest *nearest = NULL;
 	struct hi_summary_report *report = NULL;
 	struct suspect_text words = {};
 	enum hi_status status = describe_suspects(in, &words, err);
@@ -64,6 +84,12 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 		status = hi_owners_compute(in->graph, in->results.reach,
 					   &in->shown.dominators, &owners, err);
 	inputs.owners = owners;
+	/* JSON has the sets themselves. */
+	if (status == HI_OK && owners->n_shared_by_many && !json)
+		status = hi_nearest_compute(in->graph, in->results.reach, &nearest, err);
+	inputs.nearest = nearest;
+	if (status == HI_OK && page)
+		status = note_recording(in, err);
 	if (status == HI_OK)
 		status = hi_summary_report_create(&inputs, &report, err);
 	if (status != HI_OK)
@@ -97,6 +123,7 @@ const struct hi_command hi_command_summary = {
 		"  roots      what named roots hold, each alone and together\n"
 		"  retainers  live bytes by the set of their nearest retainers\n"
 		"  up         from the objects of a type up to the roots\n"
+		"  record     follow allocations; which functions made what is live\n"
 		"  safepoints where --at can stop the process, and how often each is "
 		"hit\n"
 		"  snap       write a snapshot file, which every command takes\n"
@@ -110,6 +137,7 @@ const struct hi_command hi_command_summary = {
 		"\nExamples:\n"
 		"  heapinspect --pid 4242\n"
 		"  heapinspect --pid 4242 --json -o heap.json\n"
+		"  heapinspect leaks -- ./program --its --options\n"
 		"  heapinspect --pid 4242 --at gc --timeout 30s\n"
 		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
 		"  heapinspect census --core core.4242 --all\n"

@@ -19,7 +19,6 @@
 /* Smaller ones fit everything; larger modules cost more than they help. */
 enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };
 
-HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
 HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
 
 struct candidate {
@@ -202,15 +201,15 @@ static enum hi_status find_candidates(struct hi_inspection *in,
 	return status;
 }
 
-enum hi_status hi_untyped_run(struct hi_inspection *in,
-			      const struct hi_report_header *header, struct hi_page *page,
-			      struct hi_json *json, struct hi_error *err)
+enum hi_status hi_untyped_make(struct hi_inspection *in,
+			       const struct hi_report_header *header, size_t top,
+			       struct hi_untyped_report **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_untyped_destroy) struct hi_untyped *untyped = NULL;
+	struct hi_untyped *untyped = NULL;
 	HI_GUARD(hi_untyped_report_destroy) struct hi_untyped_report *report = NULL;
 	struct hi_type_set set;
 	struct hi_restrict only;
-	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
+	enum hi_status status = hi_lookup_restrict(in, top, &set, &only, err);
 
 	if (status != HI_OK)
 		return status;
@@ -222,6 +221,24 @@ enum hi_status hi_untyped_run(struct hi_inspection *in,
 	hi_type_set_free(&set);
 	if (status == HI_OK)
 		status = find_candidates(in, report, err);
+	if (status == HI_OK)
+		status = hi_suggest_unions(in, &report->unions, &report->n_unions, err);
+	if (report)
+		report->untyped = untyped;
+	else
+		hi_untyped_destroy(untyped);
+	if (status == HI_OK)
+		*ret = hi_take(report);
+	return status;
+}
+
+enum hi_status hi_untyped_run(struct hi_inspection *in,
+			      const struct hi_report_header *header, struct hi_page *page,
+			      struct hi_json *json, struct hi_error *err)
+{
+	HI_GUARD(hi_untyped_report_destroy) struct hi_untyped_report *report = NULL;
+	enum hi_status status = hi_untyped_make(in, header, TOP, &report, err);
+
 	if (status != HI_OK)
 		return status;
 	if (json)

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
+#include "report/views/rss_advice.h"
 #include "report/views/waste_report.h"
 #include "session/lookup.h"
 
@@ -21,6 +22,14 @@ static enum hi_status compare_waste_contents(struct hi_inspection *in,
 	}
 	hi_inspect_phase(in, "comparing contents");
 	return in->source->compare_contents(in, &options, ret, err);
+}
+
+static void show_waste_page(const struct hi_inspection *in,
+			    const struct hi_waste_report *report, struct hi_page *page)
+{
+	hi_waste_display(report, page);
+	if (in->results.ledger_known)
+		hi_rss_advice_show(&in->results.ledger, report->header, page);
 }
 
 static enum hi_status
@@ -43,7 +52,7 @@ print_waste_report(struct hi_inspection *in, const struct hi_report_header *head
 	if (json)
 		hi_waste_json(report, json);
 	else
-		hi_waste_display(report, page);
+		show_waste_page(in, report, page);
 	hi_waste_report_destroy(report);
 	return HI_OK;
 }
@@ -78,6 +87,6 @@ const struct hi_command hi_command_waste = {
 		"  heapinspect waste --pid 4242\n"
 		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all\n"
 		"  heapinspect waste app.hisnap",
-	.wanted = 0,
+	.wanted = HI_WANT_LEDGER,
 	.run = run_waste_command,
 };

@@ -10,12 +10,11 @@ function(hi_embed_bpf target name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/bpf/${name}.bpf.c)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
   set(assembler ${CMAKE_CURRENT_BINARY_DIR}/${name}_bpf.S)
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/bpf/*.h)
   # asm/types.h lives in the folder of the machine that we build on.
   add_custom_command(OUTPUT ${object}
     COMMAND ${HI_BPF_CLANG} -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror
-      -I${PROJECT_SOURCE_DIR} -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
-    DEPENDS ${source} ${headers} COMMENT "Compiling ${name}.bpf.c" VERBATIM)
+      -I${PROJECT_SOURCE_DIR} -I/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -MD -MF ${object}.d -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "Compiling ${name}.bpf.c" VERBATIM)
   file(CONFIGURE OUTPUT ${assembler} CONTENT
 "\t.section .rodata
 \t.balign 16

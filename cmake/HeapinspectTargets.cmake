@@ -2,6 +2,11 @@
 # How folders, tests and fixtures are built. Each folder's CMakeLists.txt only
 # lists its contents.
 
+if(HI_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  # What the archives need themselves.
+  string(APPEND CMAKE_C_STANDARD_LIBRARIES " -lelf -llzma -lbz2 -lzstd -lz -lm")
+endif()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)

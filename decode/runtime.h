@@ -160,7 +160,7 @@ struct hi_runtime_collector {
 
 struct hi_runtime {
 	const struct hi_runtime_ops *ops;
-	/* Labels have no values: of a key or an attribute "[?]" and ".?". */
+	/* Labels have no values: of a key or an attribute "["…"]" and ".?". */
 	bool redact;
 	char version[48];  /* "3.11.2" */
 	char found_by[64]; /* how the layout was found: "symbols", "table for 3.11" */
@@ -176,6 +176,9 @@ struct hi_runtime {
 	/* Variables of its memory manager: roots of the runtime, not the program's. */
 	const uint64_t *internals;
 	size_t n_internals;
+	/* Names of variables whose pointers it leaves behind when the memory is freed:
+	 * they hold nothing. Ends with NULL; NULL: none. */
+	const char *const *dangling;
 	/* After type_of; may grow until then. */
 	const struct hi_runtime_type *types;
 	uint32_t n_types;

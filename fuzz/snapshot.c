@@ -13,6 +13,10 @@
 #include "census/analysis/compare.h"
 #include "census/graph/marked.h"
 #include "census/graph/merged.h"
+#include "census/events/birth_choice.h"
+#include "census/events/birth_groups.h"
+#include "census/events/merged_births.h"
+#include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
 
@@ -60,10 +64,10 @@ static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 	hi_node target = 0;
 	struct hi_error err;
 
-	(void)hi_leaks_compute(g, r, &leaks, &err);
+	(void)hi_leaks_compute(g, r, NULL, &leaks, &err);
 	(void)hi_census_by_type(g, r, d, &census, &err);
-	(void)hi_suspects_find(g, r, d, 0.2, &suspects, &err);
-	(void)hi_merged_make(g, r, d, &merged, &err);
+	(void)hi_suspects_find(g, r, d, 0.2, NULL, &suspects, &err);
+	(void)hi_merged_make(g, r, d, NULL, &merged, &err);
 	(void)hi_compare(&side, &side, false, HI_COMPARE_BY_ROOT, &compared, &err);
 	(void)hi_compare(&side, &side, true, HI_COMPARE_BY_TYPE, &twice, &err);
 	(void)hi_marked_by_type(&side, r->any, &marked, &err);
@@ -77,6 +81,41 @@ static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 	hi_comparison_destroy(twice);
 	hi_marked_destroy(marked);
 	hi_paths_destroy(paths);
+}
+
+static void use_births(const struct hi_recorded *r, const struct hi_graph *g)
+{
+	const struct hi_birth_choice choice = {.site_any = "*", .age = {true, 1, 1000}};
+	uint64_t *bits = calloc(1, g->n_objects / 8 + 16);
+	struct hi_merged *merged = NULL;
+	struct hi_error err;
+
+	if (!bits)
+		return;
+	(void)hi_births_choose(r->births, &r->contexts, &r->frames, &choice, bits, &err);
+	memset(bits, 0xff, g->n_objects / 8 + 1);
+	if (hi_merged_births_make(g, bits, r->births, &r->contexts, &r->frames, &merged,
+				  &err) == HI_OK)
+		hi_merged_destroy(merged);
+	free(bits);
+}
+
+static void read_births(struct hi_snapshot *s, const struct hi_graph *g)
+{
+	struct hi_recorded *r = NULL;
+	struct hi_error err;
+
+	if (hi_snapshot_births(s, g->n_objects, &r, &err) != HI_OK)
+		return;
+	for (int by = HI_BORN_BY_SITE; by <= HI_BORN_BY_AGE; by++) {
+		struct hi_birth_groups *groups = NULL;
+
+		(void)hi_birth_groups_make(r->births, &r->contexts, &r->frames,
+					   (enum hi_born_by)by, &groups, &err);
+		hi_birth_groups_destroy(groups);
+	}
+	use_births(r, g);
+	hi_recorded_destroy(r);
 }
 
 /* The tables alone, without the heap. */
@@ -115,6 +154,7 @@ static void read_all(const char *path)
 		if (!hi_graph_is_valid(g))
 			abort();
 		(void)hi_snapshot_used(s, g, &used, &err);
+		read_births(s, g);
 		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
 			for (hi_node i = 0; i < g->n_nodes; i++)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)

@@ -24,7 +24,7 @@
  * be loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time
  * know it: the layout is struct bpf_attr's, link_create.uprobe_multi.
  */
-enum { WITH_COOKIES_SIZE = 64 };
+enum { WITH_COOKIES_SIZE = 64, MULTI_AT_RETURN = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
 
 struct uprobe_multi_attr {
 	uint32_t prog_fd, target_fd, attach_type, link_flags;
@@ -49,6 +49,17 @@ enum hi_status hi_bpf_refused(int error, struct hi_error *err)
 	return status;
 }
 
+static enum hi_status create_multi_link(struct uprobe_multi_attr *attr, int *link_ret,
+					struct hi_error *err)
+{
+	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	if (link < 0)
+		return hi_bpf_refused(errno, err);
+	*link_ret = link;
+	return HI_OK;
+}
+
 enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
 				 const struct hi_uprobe *uprobe, int *link_ret,
 				 struct hi_error *err)
@@ -63,12 +74,26 @@ enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
 		.count = 1,
 		.pid = (uint32_t)pid,
 	};
-	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
-	if (link < 0)
-		return hi_bpf_refused(errno, err);
-	*link_ret = link;
-	return HI_OK;
+	return create_multi_link(&attr, link_ret, err);
+}
+
+enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
+				  const struct hi_bpf_places *places, int *link_ret,
+				  struct hi_error *err)
+{
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)program,
+		.attach_type = HI_BPF_UPROBE_MULTI,
+		.path = (uintptr_t)uprobe->path,
+		.offsets = (uintptr_t)places->offsets,
+		.cookies = (uintptr_t)places->cookies,
+		.count = (uint32_t)places->count,
+		.flags = uprobe->at_return ? MULTI_AT_RETURN : 0,
+		.pid = (uint32_t)pid,
+	};
+
+	return create_multi_link(&attr, link_ret, err);
 }
 
 enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,

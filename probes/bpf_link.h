@@ -15,7 +15,18 @@ enum hi_status hi_bpf_refused(int error, struct hi_error *err);
 enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
 				 const struct hi_uprobe *uprobe, int *link_ret,
 				 struct hi_error *err);
-/* The same by a perf event for the target, which lives as long as the link. */
+/* Instructions of one file. */
+struct hi_bpf_places {
+	size_t count;
+	const uint64_t *offsets, *cookies;
+};
+/* One link for all of them; the offset of uprobe is not used. With uprobe->at_return each
+ * must be one where the stack pointer still is what it was at the function's entry. */
+enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
+				  const struct hi_bpf_places *places, int *link_ret,
+				  struct hi_error *err);
+/* The same as hi_bpf_link_multi by a perf event for the target, which lives as long as
+ * the link. */
 enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);

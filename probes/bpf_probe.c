@@ -9,30 +9,24 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "probes/holder.h"
 #include "base/cleanup.h"
 #include "probes/bpf_link.h"
+#include "probes/bpf_process.h"
 #include "probes/bpf_probe.h"
 #include "probes/probe_kind.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
 
-enum {
-	INITIAL_PID_NS = 0xEFFFFFFC, /* its inode: PROC_PID_INIT_INO of linux/proc_ns.h */
-	TASKS_MAX = 1 << 16,
-	PAGE = 4096,
-};
+enum { PAGE = 4096 };
 
 struct bpf_probe {
 	struct hi_probe probe;
@@ -50,8 +44,6 @@ struct bpf_probe {
 	size_t n_links;
 	int links[];
 };
-
-HI_DEFINE_GUARD(DIR *, closedir)
 
 static struct bpf_probe *to_bpf_probe(struct hi_trigger *trigger)
 {
@@ -95,34 +87,6 @@ static void bpf_arm(struct hi_trigger *trigger)
 	__atomic_store_n(&shared->armed, HI_BPF_ARMED, __ATOMIC_SEQ_CST);
 }
 
-/* The thread with the id tid in the target's namespace, as its id in this process's
- * namespace; 0: none. */
-static pid_t find_tid_by_own_namespace(pid_t pid, pid_t tid)
-{
-	HI_GUARD(closedir) DIR *dir = NULL;
-	struct dirent *entry;
-	char path[96], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	for (int i = 0; dir && i < TASKS_MAX && (entry = readdir(dir)); i++) {
-		HI_GUARD(fclose) FILE *file = NULL;
-
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid,
-			 entry->d_name);
-		file = fopen(path, "re");
-		while (file && fgets(line, sizeof(line), file)) {
-			const char *last = strrchr(line, '\t');
-
-			if (strncmp(line, "NSpid:", 6) == 0 && last && atoi(last) == tid)
-				return (pid_t)atoi(entry->d_name);
-		}
-	}
-	return 0;
-}
-
 static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 {
 	const struct bpf_probe *probe = to_bpf_probe(trigger);
@@ -135,7 +99,7 @@ static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 	ret->tid = (pid_t)shared->hit_tid;
 	ret->unsent = shared->hit_unsent;
 	if (probe->has_foreign_tids)
-		ret->tid = find_tid_by_own_namespace(probe->pid, ret->tid);
+		ret->tid = hi_bpf_process_tid(probe->pid, ret->tid);
 	return true;
 }
 
@@ -263,46 +227,17 @@ static enum hi_status map_program_memory(struct bpf_probe *probe, struct hi_erro
 	return HI_OK;
 }
 
-/* The last number of "NStgid:"; pid where there is none. */
-static pid_t innermost_tgid(pid_t pid)
-{
-	HI_GUARD(fclose) FILE *file = NULL;
-	char path[64], line[256];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *last = strrchr(line, '\t');
-
-		if (strncmp(line, "NStgid:", 7) == 0 && last)
-			return (pid_t)atoi(last);
-	}
-	return pid;
-}
-
-/*
- * The program sees process ids of the initial namespace, or, if it asks for that, of the
- * namespace that the hitting thread is in. If this process is in the initial one its ids
- * are used; elsewhere the target's ids in its own namespace.
- */
 static enum hi_status set_target_process(struct bpf_probe *probe, struct hi_error *err)
 {
-	struct hi_bpf_shared *shared = probe->shared;
-	struct stat own, other;
-	char path[64];
+	struct hi_bpf_process process;
+	enum hi_status status = hi_bpf_process_find(probe->pid, &process, err);
 
-	shared->tgid = (uint32_t)probe->pid;
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)probe->pid);
-	if (stat("/proc/self/ns/pid", &own) != 0)
-		return hi_fail_errno(err, "/proc/self/ns/pid");
-	if (own.st_ino == INITIAL_PID_NS)
-		return HI_OK;
-	if (stat(path, &other) != 0)
-		return hi_fail_errno(err, "%s", path);
-	shared->ns_device = other.st_dev;
-	shared->ns_inode = other.st_ino;
-	shared->tgid = (uint32_t)innermost_tgid(probe->pid);
-	probe->has_foreign_tids = other.st_ino != own.st_ino;
+	if (status != HI_OK)
+		return status;
+	probe->shared->tgid = process.tgid;
+	probe->shared->ns_device = process.ns_device;
+	probe->shared->ns_inode = process.ns_inode;
+	probe->has_foreign_tids = process.has_foreign_tids;
 	return HI_OK;
 }
 
@@ -438,20 +373,6 @@ enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_targe
 	return HI_OK;
 }
 
-/* A uprobe_multi link uses the main thread's address space, which is gone then. */
-static bool has_main_thread_exited(pid_t pid)
-{
-	HI_GUARD(fclose) FILE *file = NULL;
-	char path[64], line[512], *paren;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file || !fgets(line, sizeof(line), file))
-		return false;
-	paren = strrchr(line, ')');
-	return paren && strncmp(paren, ") Z", 3) == 0;
-}
-
 enum hi_bpf_link hi_bpf_probe_link(const struct hi_probe *probe)
 {
 	return ((const struct bpf_probe *)probe)->link;
@@ -463,7 +384,7 @@ enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
 				       const struct hi_probe_sites *sites,
 				       struct hi_probe **ret, struct hi_error *err)
 {
-	if (!has_main_thread_exited(target->pid) &&
+	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
 	    hi_bpf_probe_open_by(link, target, safepoint, sites, ret, NULL) == HI_OK)
 		return HI_OK;
 	return hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, target, safepoint, sites, ret,

@@ -76,6 +76,11 @@ enum hi_status hi_own_site_prepare(struct hi_uprobe *ret, struct hi_error *err)
 	return HI_OK;
 }
 
+void hi_own_site_call(void)
+{
+	hi_own_site_text();
+}
+
 static void *run_own_site(void *arg)
 {
 	hi_own_site_text();

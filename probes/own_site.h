@@ -7,6 +7,8 @@
 
 /* An instruction of this program that nothing else runs. */
 enum hi_status hi_own_site_prepare(struct hi_uprobe *ret, struct hi_error *err);
+/* The calling thread runs it, once. */
+void hi_own_site_call(void);
 /* A second thread of this process runs it, once. */
 enum hi_status hi_own_site_run(struct hi_error *err);
 

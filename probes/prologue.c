@@ -26,7 +26,6 @@
 enum {
 	STEPS_MAX = 32,		/* instructions of the straight line */
 	FUNCTION_MAX = 1 << 20, /* bytes; of a larger one the entry is taken */
-	ARGUMENTS = 6,
 };
 
 bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n)
@@ -46,7 +45,7 @@ bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n)
 	return n == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
 }
 
-/* The n-th argument's register, whatever part of it; -1: another register. */
+/* The bit of `kept` for this register, whatever part of it; -1: another register. */
 static int argument_of(unsigned reg)
 {
 	switch (reg) {
@@ -82,6 +81,11 @@ static int argument_of(unsigned reg)
 	case X86_REG_R9W:
 	case X86_REG_R9B:
 		return 5;
+	case X86_REG_RSP:
+	case X86_REG_ESP:
+	case X86_REG_SP:
+	case X86_REG_SPL:
+		return 6; /* HI_PROLOGUE_STACK */
 	default:
 		return -1;
 	}

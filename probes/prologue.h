@@ -17,6 +17,9 @@ struct hi_prologue_site {
 	char instruction[64]; /* as text; "" it cannot be decoded */
 };
 
+/* A bit of `kept`: the stack pointer must still be what it was at the entry. */
+enum { HI_PROLOGUE_STACK = 1 << 6 };
+
 /*
  * code[0 .. size) are the bytes of the whole function (size 0: unknown, the entry is
  * chosen), as the file has them; addr is its address. kept: bit n, the n-th integer

@@ -15,11 +15,11 @@
 #include "base/cleanup.h"
 #include "probes/uprobe.h"
 
-enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32 };
+enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32, AT_RETURN = 1 /* format/retprobe */ };
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static enum hi_status find_uprobe_type(unsigned *ret, struct hi_error *err)
+enum hi_status hi_uprobe_type(unsigned *ret, struct hi_error *err)
 {
 	HI_GUARD(fclose)
 	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
@@ -37,7 +37,7 @@ enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 {
 	struct hi_uprobe made = {
 		.fd = -1, .offset = site->file_offset, .semaphore = site->semaphore};
-	enum hi_status status = find_uprobe_type(&made.type, err);
+	enum hi_status status = hi_uprobe_type(&made.type, err);
 
 	if (status != HI_OK)
 		return status;
@@ -129,7 +129,8 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 
 	attr->size = sizeof(*attr);
 	attr->type = uprobe->type;
-	attr->config = uprobe->semaphore << SEMAPHORE_SHIFT;
+	attr->config = uprobe->semaphore << SEMAPHORE_SHIFT |
+		       (uprobe->at_return ? AT_RETURN : 0);
 	attr->config1 = (uintptr_t)uprobe->path;
 	attr->config2 = uprobe->offset;
 	fd = tid ? perf_event_open(attr, tid) : open_for_any(attr, target->pid);

@@ -13,7 +13,10 @@ struct hi_uprobe {
 	int fd;	       /* of the file; -1: none */
 	char path[32];
 	uint64_t offset, semaphore;
+	bool at_return; /* when the function that begins there returns */
 };
+/* The number of the kernel's perf unit. HI_UNSUPPORTED: it has no uprobes. */
+enum hi_status hi_uprobe_type(unsigned *ret, struct hi_error *err);
 /* Opens the file of a site. *ret: closed by hi_uprobe_release(). HI_UNSUPPORTED: no
  * uprobes here; HI_BAD_DATA: no such site; HI_NOT_FOUND: its file is gone. */
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,

@@ -100,7 +100,8 @@ void hi_query_close(struct hi_query *q)
 	for (size_t i = 0; i < HI_ORDERS; i++)
 		hi_object_order_destroy(q->orders[i]);
 	hi_edges_to_destroy(q->edges_to);
-	hi_frames_free(&q->frames);
+	hi_born_in_destroy(q->born_in);
+	hi_stack_frames_free(&q->frames);
 	hi_sets_free(&q->retainers);
 	hi_sets_free(&q->bins);
 	free(q->type_length);

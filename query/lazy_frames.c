@@ -33,11 +33,11 @@ static const char *parse_frame_name(const char *name, uint32_t *thread_ret,
 }
 
 /* Variables of one frame stand together. */
-static struct hi_frame_row *last_if_same(struct hi_frames *frames, uint32_t thread,
-					 const char *function, size_t length,
-					 const char *place)
+static struct hi_stack_frame *last_if_same(struct hi_stack_frames *frames,
+					   uint32_t thread, const char *function,
+					   size_t length, const char *place)
 {
-	struct hi_frame_row *last =
+	struct hi_stack_frame *last =
 		frames->rows.count ? &frames->rows.items[frames->rows.count - 1] : NULL;
 
 	if (!last || last->thread != thread || strcmp(last->place, place) != 0 ||
@@ -46,12 +46,12 @@ static struct hi_frame_row *last_if_same(struct hi_frames *frames, uint32_t thre
 	return last;
 }
 
-static enum hi_status add_frame_variable(struct hi_frames *frames,
+static enum hi_status add_frame_variable(struct hi_stack_frames *frames,
 					 const struct hi_root *root, uint64_t retained,
 					 struct hi_error *err)
 {
 	const char *place = root->detail ? root->detail : "";
-	struct hi_frame_row *row;
+	struct hi_stack_frame *row;
 	uint32_t thread = 0;
 	size_t length = 0;
 	const char *function = root->kind == HI_ROOT_STACK
@@ -67,9 +67,10 @@ static enum hi_status add_frame_variable(struct hi_frames *frames,
 		if (!copy)
 			return hi_fail_memory(err, "frames");
 		memcpy(copy, function, length);
-		if (!hi_vector_push(&frames->rows, (struct hi_frame_row){.thread = thread,
-									 .function = copy,
-									 .place = place}))
+		if (!hi_vector_push(&frames->rows,
+				    (struct hi_stack_frame){.thread = thread,
+							    .function = copy,
+							    .place = place}))
 			return hi_fail_memory(err, "frames");
 		row = &frames->rows.items[frames->rows.count - 1];
 	}
@@ -78,7 +79,7 @@ static enum hi_status add_frame_variable(struct hi_frames *frames,
 	return HI_OK;
 }
 
-enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
+enum hi_status hi_query_frames(struct hi_query *q, const struct hi_stack_frames **ret,
 			       struct hi_error *err)
 {
 	const struct hi_graph *g = q->source.graph;
@@ -93,14 +94,14 @@ enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
 		status = add_frame_variable(&q->frames, &g->roots[i],
 					    d->retained[g->first_root + i], err);
 	if (status != HI_OK)
-		hi_frames_free(&q->frames);
+		hi_stack_frames_free(&q->frames);
 	q->frames.is_there = status == HI_OK;
 	return status;
 }
 
-void hi_frames_free(struct hi_frames *frames)
+void hi_stack_frames_free(struct hi_stack_frames *frames)
 {
 	hi_vector_free(&frames->rows);
 	hi_arena_free(&frames->strings);
-	*frames = (struct hi_frames){};
+	*frames = (struct hi_stack_frames){};
 }

@@ -298,6 +298,21 @@ enum hi_status hi_query_ask(struct hi_query *q, const struct hi_query_ops *ops,
 	return status;
 }
 
+uint64_t hi_query_bound_upper(struct hi_query *q, int column, int64_t value, uint64_t low,
+			      uint64_t high)
+{
+	uint64_t key;
+
+	(void)q;
+	(void)column;
+	if (value < 0)
+		return low;
+	if (value > UINT32_MAX)
+		return high;
+	key = (uint64_t)value << 32;
+	return key < low ? low : key < high ? key : high;
+}
+
 void hi_query_walk_keys(struct hi_query_walk *walk)
 {
 	walk->at = walk->low;

@@ -15,6 +15,7 @@
 #include "census/analysis/audit.h"
 #include "census/analysis/ledger.h"
 #include "census/retainers/set_table.h"
+#include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_series.h"
 #include "report/views/result.h"
 
@@ -69,6 +70,9 @@ struct hi_query_source {
 	/* HI_UNSUPPORTED: no runtime counts references, or it is a file. */
 	enum hi_status (*audit)(void *arg, const struct hi_audit **ret,
 				struct hi_error *err);
+	/* HI_NOT_FOUND: it has no recording. */
+	enum hi_status (*recorded)(void *arg, const struct hi_recorded **ret,
+				   struct hi_error *err);
 	/* Edge `index` of a node's row as text, "" unknown; valid until the next call. */
 	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
 				struct hi_error *err);

@@ -47,16 +47,29 @@ struct hi_edges_to {
 	hi_node n;
 };
 /* Names of variables, by the frame that they are in. */
-struct hi_frame_row {
+struct hi_stack_frame {
 	uint32_t thread;
 	const char *function, *place; /* place: "" unknown */
 	uint64_t variables;
 	uint64_t retained; /* by its variables */
 };
-struct hi_frames {
-	struct hi_frame_list HI_VECTOR(struct hi_frame_row) rows;
+struct hi_stack_frames {
+	struct hi_stack_frame_list HI_VECTOR(struct hi_stack_frame) rows;
 	struct hi_arena strings;
 	bool is_there;
+};
+/* Objects of a recording by context: first[c] .. first[c + 1] of context c. */
+struct hi_born_in {
+	uint32_t *first;
+	hi_node *objects;
+	uint32_t n; /* contexts */
+};
+/* The stack of the context that was asked for last. */
+struct hi_stack_read {
+	bool is_there;
+	uint32_t context, n_rows;
+	unsigned n;
+	uint32_t frames[HI_STACK_FRAMES];
 };
 struct hi_sets {
 	struct hi_query_sets from;
@@ -91,7 +104,10 @@ struct hi_query {
 	struct hi_object_order *orders[HI_ORDERS];
 	struct hi_edges_to *edges_to;
 	uint32_t *preorder_index; /* by node: its index in dominators->order */
-	struct hi_frames frames;
+	struct hi_stack_frames frames;
+	const struct hi_recorded *recorded; /* NULL: not asked for */
+	struct hi_born_in *born_in;
+	struct hi_stack_read stack;
 	struct hi_sets retainers, bins;
 };
 
@@ -123,10 +139,24 @@ void hi_edges_to_destroy(struct hi_edges_to *to);
 enum hi_status hi_query_preorder_index(struct hi_query *q, const uint32_t **ret,
 				       struct hi_error *err);
 /* The frames, made by the first call. */
-enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
+enum hi_status hi_query_frames(struct hi_query *q, const struct hi_stack_frames **ret,
 			       struct hi_error *err);
 /* Frees the rows; zero-initialised frames are fine. */
-void hi_frames_free(struct hi_frames *frames);
+void hi_stack_frames_free(struct hi_stack_frames *frames);
+/* The recording, read by the first call. HI_NOT_FOUND: there is none; HI_UNSUPPORTED: it
+ * is unknown. */
+enum hi_status hi_query_recorded(struct hi_query *q, const struct hi_recorded **ret,
+				 struct hi_error *err);
+/* Its objects by context, made by the first call. */
+enum hi_status hi_query_born_in(struct hi_query *q, const struct hi_born_in **ret,
+				struct hi_error *err);
+/* NULL is fine. */
+void hi_born_in_destroy(struct hi_born_in *in);
+/* The functions of a context's stack, the innermost first; after hi_query_recorded().
+ * NULL: it has none at this depth. */
+uint32_t hi_query_stack_rows(struct hi_query *q, uint32_t context);
+const struct hi_frame_row *hi_query_stack_row(struct hi_query *q, uint32_t context,
+					      uint32_t depth);
 /* sets: &q->retainers or &q->bins. */
 enum hi_status hi_sets_open(struct hi_query *q, struct hi_sets *sets,
 			    struct hi_error *err);
@@ -196,12 +226,16 @@ extern const struct hi_query_ops hi_query_table_objects, hi_query_table_edges,
 	hi_query_table_types, hi_query_table_roots, hi_query_table_frames,
 	hi_query_table_dominators, hi_query_table_retainer_sets, hi_query_table_bins,
 	hi_query_table_ledger, hi_query_table_censuses, hi_query_table_marks,
-	hi_query_table_audit;
+	hi_query_table_audit, hi_query_table_allocations, hi_query_table_contexts,
+	hi_query_table_context_frames;
 
 #define HI_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define HI_WAYS(list) .ways = (list), .n_ways = sizeof(list) / sizeof((list)[0])
 extern const struct hi_query_way hi_way_of_keys[1]; /* of a table that has no other */
 
+/* hi_query_ops.bound of keys whose upper 32 bits are the column. */
+uint64_t hi_query_bound_upper(struct hi_query *q, int column, int64_t value, uint64_t low,
+			      uint64_t high);
 /* Way 0 and lists: each number of [low, high) is a row. */
 void hi_query_walk_keys(struct hi_query_walk *walk);
 /* Moves on to the next key, which becomes walk->row. False: there is none. */

@@ -70,8 +70,9 @@ static enum hi_result_unit declared_unit(const char *declared)
 static enum hi_result_unit named_unit(const char *name)
 {
 	static const char *const sums[] = {"sum(", "total(", "max(", "min("};
-	static const char *const bytes[] = {"bytes",  "shallow", "retained",
-					    "usable", "used",	 "resident"};
+	static const char *const bytes[] = {"bytes",	 "shallow",	"retained",
+					    "usable",	 "used",	"resident",
+					    "requested", "freed_bytes", "most_bytes"};
 	const char *from = name, *dot;
 	size_t n = strlen(name);
 

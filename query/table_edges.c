@@ -37,21 +37,6 @@ static enum hi_status find_edge_keys(struct hi_query *q, uint64_t *low_ret,
 	return HI_OK;
 }
 
-static uint64_t bound_edge_keys(struct hi_query *q, int column, int64_t value,
-				uint64_t low, uint64_t high)
-{
-	uint64_t key;
-
-	(void)q;
-	(void)column;
-	if (value < 0)
-		return low;
-	if (value > UINT32_MAX)
-		return high;
-	key = (uint64_t)value << 32;
-	return key < low ? low : key < high ? key : high;
-}
-
 static enum hi_status start_edge_walk(struct hi_query *q, struct hi_query_walk *walk,
 				      struct hi_error *err)
 {
@@ -145,7 +130,7 @@ const struct hi_query_ops hi_query_table_edges = {
 	.grows = 1ull << SOURCE,
 	.about_rows = estimate_edge_rows,
 	.keys = find_edge_keys,
-	.bound = bound_edge_keys,
+	.bound = hi_query_bound_upper,
 	.start = start_edge_walk,
 	.next = advance_edge_walk,
 	.cell = make_edge_cell,

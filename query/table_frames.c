@@ -21,7 +21,7 @@ static uint64_t estimate_frame_rows(const struct hi_query *q)
 static enum hi_status find_frame_keys(struct hi_query *q, uint64_t *low_ret,
 				      uint64_t *high_ret, struct hi_error *err)
 {
-	const struct hi_frames *frames = NULL;
+	const struct hi_stack_frames *frames = NULL;
 	enum hi_status status = hi_query_frames(q, &frames, err);
 
 	*low_ret = 0;
@@ -32,7 +32,7 @@ static enum hi_status find_frame_keys(struct hi_query *q, uint64_t *low_ret,
 static enum hi_status make_frame_cell(struct hi_query *q, uint64_t index, int column,
 				      struct hi_result_cell *ret, struct hi_error *err)
 {
-	const struct hi_frame_row *row = &q->frames.rows.items[index];
+	const struct hi_stack_frame *row = &q->frames.rows.items[index];
 
 	(void)err;
 	*ret = column == THREAD ? hi_cell_u64(row->thread)

@@ -4,6 +4,7 @@
 #	. scripts/bare-root.sh
 #	enter_own_mounts "$@"	at the start: mounts vanish with the script
 #	make_bare_root DIR	its /proc, /dev and apt are ready to use
+#	make_suite_root DIR SUITE MIRROR	the same with another distribution
 #	remove_bare_root DIR	before every exit
 # The first one is debootstrap's, kept in build/bare for the others; packages that
 # apt-get fetches in one are there for the next.
@@ -23,23 +24,26 @@ find_mirror() {
 		awk '$1 == "Packages" && $3 == "bookworm" { print $2; exit }'
 }
 
-bootstrap() { # a folder
-	mirror=$(find_mirror)
-	[ -n "$mirror" ] || { echo "$0: no Debian 12 among apt's sources" >&2; return 1; }
-	debootstrap --variant=minbase bookworm "$1" "$mirror" >"$bare_kept/log" 2>&1 || {
+bootstrap() { # a folder, a suite, a mirror
+	[ -n "$3" ] || { echo "$0: no $2 among apt's sources" >&2; return 1; }
+	debootstrap --variant=minbase "$2" "$1" "$3" >"$bare_kept/log" 2>&1 || {
 		tail -n 20 "$bare_kept/log" >&2
 		return 1
 	}
 	rm -f "$1"/var/cache/apt/archives/*.deb
-	tar -C "$1" -cf "$bare_kept/root.tar.new" . && mv "$bare_kept/root.tar.new" "$bare_kept/root.tar"
+	tar -C "$1" -cf "$bare_kept/root.new" . && mv "$bare_kept/root.new" "$bare_kept/$2.tar"
 }
 
 make_bare_root() { # an empty folder
+	make_suite_root "$1" bookworm "$(find_mirror)"
+}
+
+make_suite_root() { # an empty folder, a suite, a mirror
 	mkdir -p "$bare_kept/archives/partial"
-	if [ -e "$bare_kept/root.tar" ]; then
-		tar -C "$1" -xf "$bare_kept/root.tar"
+	if [ -e "$bare_kept/$2.tar" ]; then
+		tar -C "$1" -xf "$bare_kept/$2.tar"
 	else
-		bootstrap "$1" || return 1
+		bootstrap "$1" "$2" "$3" || return 1
 	fi
 	# mktemp -d made it for its owner alone; other users live in it, too.
 	chmod 755 "$1"

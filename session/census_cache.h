@@ -34,6 +34,12 @@ static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cac
 	return cache && cache->samples;
 }
 
+/* Is this a census of a series? */
+static inline bool hi_census_cache_is_series(const struct hi_census_cache *cache)
+{
+	return cache != NULL;
+}
+
 /* Makes the pool unless there is one. HI_NO_MEMORY. */
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err);

@@ -7,6 +7,7 @@
 #define HI_SESSION_EDGE_TEXT_H
 
 #include "base/vector.h"
+#include "census/analysis/groups.h"
 #include "census/graph/edge_name.h"
 #include "session/inspection.h"
 
@@ -14,6 +15,7 @@ struct hi_edge_labels;
 
 struct hi_edge_text_reader {
 	struct hi_inspection *in;
+	bool with_marks; /* set after opening: texts are steps of paths (HI_EDGE_LINK) */
 	struct hi_edge_labels *decoded; /* of an image; NULL: of a snapshot */
 	/* Of a snapshot, of one node: */
 	struct HI_VECTOR(struct hi_edge_name) names;
@@ -26,6 +28,8 @@ enum hi_status hi_edge_text_open(struct hi_inspection *in,
 /* Fills in texts, one for each edge of the node; they live until the next call. */
 enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node node,
 				 const char **texts, struct hi_error *err);
+/* The reader as names for census/analysis/groups.h; borrows it. */
+struct hi_field_reader hi_edge_text_fields(struct hi_edge_text_reader *reader);
 void hi_edge_text_close(struct hi_edge_text_reader *reader); /* also of a zeroed one */
 
 #endif

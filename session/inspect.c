@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/graph/within.h"
+#include "session/edge_text.h"
 #include "session/naming.h"
 #include "session/progress.h"
 #include "session/retainers/retaining.h"
@@ -20,6 +21,8 @@ static const double suspect_share = 0.2;
 /* Of what is shown. */
 static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *err)
 {
+	struct hi_edge_text_reader names = {};
+	struct hi_field_reader fields;
 	enum hi_status status = HI_OK;
 
 	hi_inspect_phase(in, "suspects");
@@ -28,10 +31,15 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 		status = hi_within_dominators(in->graph, in->shown.reach,
 					      in->results.dominators,
 					      &in->shown.dominators, err);
-	return status == HI_OK ? hi_suspects_find(in->graph, in->shown.reach,
-						  &in->shown.dominators, suspect_share,
-						  &in->results.suspects, err)
-			       : status;
+	if (status == HI_OK)
+		status = hi_edge_text_open(in, &names, err);
+	if (status != HI_OK)
+		return status;
+	fields = hi_edge_text_fields(&names);
+	status = hi_suspects_find(in->graph, in->shown.reach, &in->shown.dominators,
+				  suspect_share, &fields, &in->results.suspects, err);
+	hi_edge_text_close(&names);
+	return status;
 }
 
 static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
@@ -46,9 +54,14 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = hi_naming_restrict(in, err);
 	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
+		hi_inspect_phase(in, "names of leaks");
+		status = in->source->find_leak_groups(in, err);
+	}
+	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
 		hi_inspect_phase(in, "leak roots");
 		status = hi_leaks_compute(in->graph, in->shown.leaks_reach,
-					  &in->results.leaks, err);
+					  in->results.leak_groups, &in->results.leaks,
+					  err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
 		hi_inspect_phase(in, "census by type");
@@ -159,6 +172,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_suspects_destroy(in->results.suspects);
 	hi_census_destroy(in->results.census);
 	hi_leaks_destroy(in->results.leaks);
+	hi_leak_groups_destroy(in->results.leak_groups);
 	hi_retaining_destroy(in->profile.retaining);
 	if (in->results.dominators &&
 	    in->shown.dominators.retained != in->results.dominators->retained)
@@ -166,9 +180,12 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_naming_close(in);
 	hi_dominators_destroy(in->results.dominators);
 	hi_reach_destroy(in->results.reach);
+	in->source->close_recorded(in);
 	in->source->close(in);
 	hi_arena_free(&in->arena);
+	hi_table_free(&in->step_texts);
 	hi_vector_free(&in->diagnostics.warnings);
+	hi_vector_free(&in->diagnostics.notes);
 	hi_vector_free(&in->phases.list);
 	free(in);
 }

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -28,6 +29,24 @@ void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	copy = hi_arena_strdup(&in->arena, text);
 	if (copy)
 		(void)hi_vector_push(&in->diagnostics.warnings, copy);
+}
+
+void hi_inspect_note(struct hi_inspection *in, const char *fmt, ...)
+{
+	struct hi_warning_list *notes = &in->diagnostics.notes;
+	char text[512];
+	const char *copy;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < notes->count; i++)
+		if (strcmp(notes->items[i], text) == 0)
+			return;
+	copy = hi_arena_strdup(&in->arena, text);
+	if (copy)
+		(void)hi_vector_push(notes, copy);
 }
 
 void hi_inspect_phase(struct hi_inspection *in, const char *name)

@@ -8,6 +8,7 @@
 #define HI_SESSION_INSPECTION_H
 
 #include "base/arena.h"
+#include "base/table.h"
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
 #include "census/analysis/ledger.h"
@@ -72,6 +73,7 @@ struct hi_inspection_results {
 	struct hi_reach *reach;
 	struct hi_typed_leaks by_types;
 	struct hi_dominators *dominators;
+	struct hi_leak_groups *leak_groups; /* outlives leaks */
 	struct hi_leaks *leaks;
 	struct hi_census *census;
 	struct hi_suspects *suspects;
@@ -98,6 +100,7 @@ struct hi_inspection_profile {
 
 struct hi_inspection_diagnostics {
 	struct hi_warning_list HI_VECTOR(const char *) warnings;
+	struct hi_warning_list notes; /* below the report */
 	bool has_finding;	  /* a difference, or a gate that failed: exit code 1 */
 	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
 	bool short_of_memory;	  /* some part did without; a warning says so */
@@ -123,12 +126,14 @@ struct hi_inspection {
 	struct hi_snapshot_source *snapshot; /* of a snapshot file; its own affair */
 	uint32_t census_number;		     /* of a file of many censuses; else 0 */
 	struct hi_graph *graph;		     /* owns the objects */
+	struct hi_recorded *recorded; /* NULL: none, or not read yet (recorded.h) */
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;
 	struct hi_inspection_diagnostics diagnostics;
 	struct hi_inspection_phases phases;
-	struct hi_arena arena; /* of the warnings, and for the commands */
+	struct hi_arena arena;	    /* of the warnings, and for the commands */
+	struct hi_table step_texts; /* of path_text.c: edges that were read together */
 };
 
 /* Bytes that the allocator has given away, by its own lists, and of objects beside
@@ -140,6 +145,9 @@ uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 bool hi_inspect_heap_is_known(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A line below the report, once; dropped when out of memory. */
+void hi_inspect_note(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Memory ran out since this was opened, and there is no warning about it yet. */
 bool hi_inspect_lost_something(const struct hi_inspection *in);

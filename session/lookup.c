@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/views/type_name.h"
+
 bool hi_lookup_is_address(const char *text, uint64_t *ret)
 {
 	char *end;
@@ -22,24 +24,46 @@ bool hi_lookup_is_address(const char *text, uint64_t *ret)
 	return true;
 }
 
-enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *pattern,
+/* "Order: 2 types have this name: shop::Order, bill::Order" */
+static void note_all_names(struct hi_inspection *in, const char *pattern,
+			   const struct hi_type_set *set)
+{
+	char out[HI_TYPE_SHORT_SIZE], text[400];
+	size_t used = 0;
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < set->n_types && used < sizeof(text) / 2; i++) {
+		if (!set->has[i])
+			continue;
+		hi_type_short(hi_graph_type_name(in->graph, i), out, sizeof(out));
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.100s",
+					 shown++ ? ", " : "", out);
+	}
+	hi_inspect_note(in, "%.60s is the name of %u types: %s%s", pattern, set->count,
+			text, shown < set->count ? ", …" : "");
+}
+
+enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 			       struct hi_type_set *ret, struct hi_error *err)
 {
-	const char *near[HI_NAMES_NEAREST];
+	struct hi_types_near near;
 	struct hi_error missing;
-	enum hi_status status = hi_types_select(in->graph, pattern, ret, near, &missing);
+	enum hi_status status = hi_types_select(in->graph, pattern, ret, &near, &missing);
+
+	if (status == HI_OK && ret->ambiguous)
+		note_all_names(in, pattern, ret);
 
 	if (status != HI_NOT_FOUND) {
 		if (status != HI_OK && err)
 			*err = missing;
 		return status;
 	}
-	if (!near[0])
+	if (!near.name[0][0])
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.140s; heapinspect census lists them", missing.text);
 	return hi_fail(err, HI_NOT_FOUND, 0, "%.100s; near it: %.50s%s%.50s%s%.50s",
-		       missing.text, near[0], near[1] ? ", " : "", near[1] ? near[1] : "",
-		       near[2] ? ", " : "", near[2] ? near[2] : "");
+		       missing.text, near.name[0], near.name[1][0] ? ", " : "",
+		       near.name[1], near.name[2][0] ? ", " : "", near.name[2]);
 }
 
 size_t hi_lookup_top(const struct hi_options *options, size_t usual)
@@ -49,7 +73,7 @@ size_t hi_lookup_top(const struct hi_options *options, size_t usual)
 	return options->selection.top ? options->selection.top : usual;
 }
 
-enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
+enum hi_status hi_lookup_restrict(struct hi_inspection *in, size_t usual,
 				  struct hi_type_set *set, struct hi_restrict *ret,
 				  struct hi_error *err)
 {

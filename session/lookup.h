@@ -9,11 +9,11 @@
 /* "0x55…"; decimal is refused, so that a type may begin with a digit. */
 bool hi_lookup_is_address(const char *text, uint64_t *ret);
 /* hi_types_select with the nearest names in the error. */
-enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *pattern,
+enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 			       struct hi_type_set *ret, struct hi_error *err);
 /* The rows that the options select; usual: without --top and --all. Free
  * ret->types' set by hi_type_set_free(set). */
-enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
+enum hi_status hi_lookup_restrict(struct hi_inspection *in, size_t usual,
 				  struct hi_type_set *set, struct hi_restrict *ret,
 				  struct hi_error *err);
 /* Returns the number of rows of a table under the options. */

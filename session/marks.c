@@ -252,7 +252,9 @@ static int send_to(int directory, const char *name, const struct message *messag
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
 		if (errno != ECONNREFUSED)
 			return 0;
-		(void)unlinkat(directory, name, 0);
+		/* That of a series which begins does not listen yet. */
+		if (is_left_behind(directory, name))
+			(void)unlinkat(directory, name, 0);
 		return -1;
 	}
 	if (!is_ours(fd) || send(fd, message, size, MSG_NOSIGNAL) != (ssize_t)size)

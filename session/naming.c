@@ -11,7 +11,10 @@
 #include "base/vector.h"
 #include "census/graph/within.h"
 #include "report/formats/json_writer.h"
+#include "session/live/root_check.h"
 #include "session/progress.h"
+#include "session/recorded.h"
+#include "session/lookup.h"
 #include "session/retainers/retaining.h"
 
 enum { SHOWN_BEFORE = 60, SHOWN = 76 }; /* bytes of a long expression */
@@ -62,7 +65,10 @@ static enum hi_status report_wrong_root(struct hi_inspection *in,
 	hi_progress_end(hi_take(in->phases.progress));
 	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
 	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
-	fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
+	if (root->name == root->expression)
+		fprintf(stderr, "heapinspect: explain: %s\n", why);
+	else
+		fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
 	hi_naming_point_at(root->expression, column);
 	if (o->output.json && (!o->output.file || strcmp(o->output.file, "-") == 0))
 		error_json(root, column, err->text);
@@ -86,6 +92,20 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
 				  : status;
 }
 
+enum hi_status hi_naming_check(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	size_t wrong = 0, column = 0;
+	enum hi_status status;
+
+	if (!p->n_roots)
+		return HI_OK;
+	status = hi_root_check(in->stop.target, p->roots, p->n_roots, &wrong, &column,
+			       err);
+	return status == HI_USAGE ? report_wrong_root(in, &p->roots[wrong], column, err)
+				  : status;
+}
+
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
 	size_t wrong = SIZE_MAX, column = 0;
@@ -98,7 +118,7 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 	     status == HI_OK && in->profile.roots && i < in->profile.roots->count; i++) {
 		const struct hi_named_root *root = &in->profile.roots->items[i];
 
-		if (root->warning)
+		if (root->warning && root->text.name != root->text.expression)
 			hi_inspect_warn(in, "root %.100s holds nothing: %s",
 					root->text.name, root->warning);
 	}
@@ -157,11 +177,55 @@ static const char *under_text(struct hi_inspection *in)
 	return text;
 }
 
+static const char *range_text(struct hi_inspection *in, const struct hi_birth_range *r)
+{
+	char from[24] = "", to[24] = "";
+
+	if (r->from_ns)
+		hi_text_duration(from, r->from_ns);
+	if (r->to_ns != UINT64_MAX)
+		hi_text_duration(to, r->to_ns);
+	return hi_arena_printf(&in->arena, "%s..%s", from, to);
+}
+
+/* "allocated by make_node, of age 10.0 s.."; NULL: not asked. */
+static const char *births_text(struct hi_inspection *in, const struct hi_birth_choice *c)
+{
+	const char *text = "";
+
+	if (!hi_birth_choice_is_set(c))
+		return NULL;
+	if (c->site)
+		text = hi_arena_printf(&in->arena, ", by %s", c->site);
+	if (c->site_any && text)
+		text = hi_arena_printf(&in->arena, "%s, below %s", text, c->site_any);
+	if (c->thread && text)
+		text = hi_arena_printf(&in->arena, "%s, by thread %u", text, c->thread);
+	if (c->age.is_set && text)
+		text = hi_arena_printf(&in->arena, "%s, %s ago", text,
+				       range_text(in, &c->age));
+	if (c->born.is_set && text)
+		text = hi_arena_printf(&in->arena, "%s, %s after its start", text,
+				       range_text(in, &c->born));
+	return text && *text
+		       ? hi_arena_printf(&in->arena, "allocated in the recording%s", text)
+		       : "allocated in the recording";
+}
+
+static bool is_restricted_by_type(const struct hi_options *o)
+{
+	return o->selection.type &&
+	       (o->selection.type_restricts || o->selection.has_born_by);
+}
+
 static void fill_only(struct hi_inspection *in)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	const struct hi_reach *all = in->results.reach, *some = in->shown.reach;
 
+	in->shown.restriction.type =
+		is_restricted_by_type(in->options) ? in->options->selection.type : NULL;
+	in->shown.restriction.births = births_text(in, &in->options->selection.births);
 	in->shown.restriction.under = under_text(in);
 	in->shown.restriction.retained_by = p->retained_by;
 	in->shown.restriction.objects = some->live_objects;
@@ -170,18 +234,87 @@ static void fill_only(struct hi_inspection *in)
 	in->shown.restriction.hidden_bytes = all->live_bytes - some->live_bytes;
 }
 
+/* The objects of the types that --type selects. In a series the type may come later. */
+static enum hi_status mark_types_shown(struct hi_inspection *in, uint64_t **ret,
+				       struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	uint64_t *bits = hi_calloc((size_t)g->n_nodes / 64 + 1, sizeof(*bits));
+	struct hi_type_set types = {};
+	enum hi_status status = HI_OK;
+
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	status = hi_lookup_types(in, in->options->selection.type, &types, err);
+	if (status == HI_NOT_FOUND && in->options->census_cache) {
+		*ret = bits;
+		return HI_OK;
+	}
+	if (status != HI_OK) {
+		free(bits);
+		return status;
+	}
+	for (hi_node i = 0; i < g->n_objects; i++)
+		if (hi_type_set_has(&types, g->objects->type[i]))
+			bits[i >> 6] |= 1ull << (i & 63);
+	hi_type_set_free(&types);
+	*ret = bits;
+	return HI_OK;
+}
+
+/* The objects that --site, --age and the others select. */
+static enum hi_status mark_births_shown(struct hi_inspection *in, uint64_t **ret,
+					struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded(in, &recorded, err);
+	HI_GUARD(free) uint64_t *bits = NULL;
+
+	if (status != HI_OK)
+		return status;
+	bits = hi_calloc((size_t)g->n_nodes / 64 + 1, sizeof(*bits));
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	status =
+		hi_births_choose(recorded->births, &recorded->contexts, &recorded->frames,
+				 &in->options->selection.births, bits, err);
+	if (status == HI_OK)
+		*ret = hi_take(bits);
+	return status;
+}
+
+/* What a mark function of the above has found is added to the restriction. */
+static enum hi_status restrict_by(struct hi_inspection *in, uint64_t **bits,
+				  enum hi_status (*mark)(struct hi_inspection *in,
+							 uint64_t **ret,
+							 struct hi_error *err),
+				  struct hi_error *err)
+{
+	uint64_t *more = NULL;
+	enum hi_status status = mark(in, &more, err);
+
+	return status == HI_OK ? intersect_marks(in, bits, more, err) : status;
+}
+
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
+	bool by_type = is_restricted_by_type(in->options);
+	bool by_birth = hi_birth_choice_is_set(&in->options->selection.births);
 	HI_GUARD(free) uint64_t *bits = NULL;
 	uint64_t *more = NULL;
 	enum hi_status status = HI_OK;
 
 	in->shown.reach = in->shown.leaks_reach = in->results.reach;
-	if (!p->n_under && !p->retained_by)
+	if (!p->n_under && !p->retained_by && !by_type && !by_birth)
 		return HI_OK;
 	if (p->n_under)
 		status = mark_under(in, &bits, err);
+	if (status == HI_OK && by_type)
+		status = restrict_by(in, &bits, mark_types_shown, err);
+	if (status == HI_OK && by_birth)
+		status = restrict_by(in, &bits, mark_births_shown, err);
 	if (status == HI_OK && p->retained_by) {
 		status = hi_retaining_mark(in, p->retained_by, &more, err);
 		if (status == HI_OK)
@@ -244,13 +377,30 @@ enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
 	return HI_OK;
 }
 
-enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+static enum hi_status recount_bins_by_type(struct hi_inspection *in, struct hi_bins *bins,
+					   struct hi_error *err)
+{
+	HI_GUARD(free) uint64_t *bits = NULL;
+	enum hi_status status = mark_types_shown(in, &bits, err);
+
+	if (status != HI_OK)
+		return status;
+	return hi_bins_recount(bins, in->graph, in->results.reach, bits, err);
+}
+
+enum hi_status hi_naming_keep_bins(struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	HI_GUARD(free) uint32_t *kept = NULL;
 	size_t n = 0;
 
+	if (in->options->selection.type_restricts && in->options->selection.type) {
+		enum hi_status status = recount_bins_by_type(in, bins, err);
+
+		if (status != HI_OK)
+			return status;
+	}
 	if (!p->n_under)
 		return HI_OK;
 	kept = hi_calloc(in->profile.roots->count + 1, sizeof(*kept));

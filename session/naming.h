@@ -12,6 +12,9 @@
 /* Compiles --root and --under; needs types. HI_USAGE with an empty text: the error was
  * printed, with a caret below it. */
 enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
+/* Compiles them before the target is stopped: a wrong name must not cost a pause. Errors
+ * as of hi_naming_open(). */
+enum hi_status hi_naming_check(struct hi_inspection *in, struct hi_error *err);
 /* Evaluates them on the graph; adds a warning for each that refers to no object. */
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
@@ -25,7 +28,7 @@ enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
 			      struct hi_error *err);
 /* Those bins of in->profile.roots (root i has the identity i + 1) that are under
  * --under. */
-enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+enum hi_status hi_naming_keep_bins(struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);
 /* Prints the expression on stderr with a caret below its byte `column`. */
 void hi_naming_point_at(const char *expression, size_t column);

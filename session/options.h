@@ -13,6 +13,8 @@
 
 #include "census/analysis/census_by.h"
 #include "census/analysis/compare.h"
+#include "census/events/birth_choice.h"
+#include "census/events/birth_groups.h"
 #include "census/graph/graphs_wanted.h"
 #include "decode/roots/named_roots.h"
 #include "probes/safepoint.h"
@@ -101,11 +103,21 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 	return s->every_ns || s->every_bytes || hi_series_at_each_hit(s);
 }
 
+/* ---- a recording ---- */
+
+struct hi_record_options {
+	bool has_sample;       /* else it is chosen by how much the target allocates */
+	uint64_t sample_bytes; /* mean distance of samples; 0: all allocations */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
+enum { HI_TARGET_TO_START = -1 }; /* instead of a pid, until the program was started */
 struct hi_target_options {
-	pid_t pid; /* 0: a core or a file */
+	pid_t pid;	      /* 0: a core or a file; HI_TARGET_TO_START */
+	char *const *program; /* that is started, with its arguments; NULL: none */
+	const char *name;     /* --name as given; its process is pid */
 	const char *core, *exe;
 	const char *file; /* a snapshot; NULL: a process or a core */
 	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
@@ -114,16 +126,22 @@ struct hi_target_options {
 
 /* Which rows are shown, and what a row stands for. */
 struct hi_selection_options {
-	const char *type;  /* NULL: all */
+	/* census of a recording: --by site, context, thread, age. */
+	bool has_born_by;
+	enum hi_born_by born_by;
+	struct hi_birth_choice births; /* --site, --site-any, --age, --born, --thread */
+	const char *type;	       /* NULL: all */
+	/* --type chooses the objects, as --under does, and not the rows of a table. */
+	bool type_restricts;
 	uint64_t min_size; /* bytes */
 	bool all;
 	size_t top;    /* rows a table; 0: the command's usual number */
 	size_t paths;  /* at most that many */
 	enum hi_by by; /* census */
-	bool has_by, untyped;
+	bool has_by, untyped, suggest_hints, each;
 };
 
-enum { HI_OPTIONS_HINTS = 16 };
+enum { HI_OPTIONS_HINTS = 16, HI_OPTIONS_LABELS = 16 };
 
 /* How the memory is read and its types are found. */
 struct hi_decoding_options {
@@ -139,11 +157,14 @@ struct hi_decoding_options {
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 
 struct hi_output_options {
-	const char *file;   /* NULL: stdout */
-	const char *format; /* of export and query */
-	const char *table;  /* of export */
-	bool schema;	    /* of query */
+	const char *file;		       /* NULL: stdout */
+	const char *format;		       /* of export and query */
+	const char *table;		       /* of export */
+	const char *labels[HI_OPTIONS_LABELS]; /* of export: "name=value" */
+	size_t n_labels;
+	bool schema; /* of query */
 	bool json, quiet, verbose;
+	bool full_names; /* of types, in text */
 	enum hi_color color;
 	unsigned width; /* 0: the terminal's */
 };
@@ -156,6 +177,7 @@ struct hi_comparison_options {
 	/* As the target's census. */
 	const char *baseline_census, *middle_census;
 	enum hi_compare_by by;
+	bool by_site; /* by is HI_COMPARE_BY_GROUP: the function that allocated */
 	bool has_by, three, force;
 };
 
@@ -166,23 +188,31 @@ struct hi_check_options {
 	struct hi_arena gate_names;
 	const char *junit; /* NULL: none */
 	bool github;
+	const char *budget; /* a file of gates; NULL: none */
+	/* The baseline file becomes this heap: if all gates hold, or anyway. */
+	bool update_baseline, accept;
 };
 
 /* Of snap. */
 struct hi_snap_options {
 	bool compress;
 	bool with_contents; /* a snapshot file with the bytes of objects */
-	bool redact;	    /* a snapshot file without strings of the heap */
+	bool redact;	    /* no strings of the heap, in reports and files */
 };
 
 /* Of graph. */
 struct hi_drawing_options {
 	struct hi_bands_options bands;
 	const char *like; /* another file; NULL: none */
+	bool has_min_share;
+	/* Of one heap. */
+	bool has_shape, treemap;
 };
 
 struct hi_command;
 struct hi_census_cache;
+struct hi_exit_watch;
+struct hi_recorder;
 
 struct hi_options {
 	const struct hi_command *command;
@@ -197,9 +227,14 @@ struct hi_options {
 	struct hi_drawing_options drawing;
 	struct hi_profile_options profile;
 	struct hi_series_options series;
+	struct hi_record_options record;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */
 	struct hi_census_cache *census_cache;
+	/* Nor this: of a program that was started here; else NULL. */
+	struct hi_exit_watch *exit_watch;
+	/* Nor this: a recording that the stop ends; else NULL. */
+	struct hi_recorder *recorder;
 };
 
 #endif

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/path_text.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/alloc.h"
+#include "census/graph/edge_name.h"
+#include "session/edge_text.h"
 
 static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 {
@@ -15,45 +21,222 @@ static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 	return false;
 }
 
-const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to)
+static uint64_t step_key(hi_node from, hi_node to)
 {
+	return (uint64_t)from << 32 | to;
+}
+
+static const char *step_text(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	uint64_t known = 0;
+
+	if (hi_table_get(&in->step_texts, step_key(from, to), &known) && known)
+		return (const char *)(uintptr_t)known;
 	if (from >= in->graph->first_kind)
 		return "";
 	return in->source->edge_text(in, from, to);
 }
 
+static bool is_link_text(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == HI_EDGE_LINK;
+}
+
+const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	const char *text = step_text(in, from, to), *shown;
+
+	if (!is_link_text(text))
+		return text;
+	shown = hi_arena_printf(&in->arena, "%.*s", (int)strlen(text) - 1, text);
+	return shown ? shown : "";
+}
+
 static const char *append_path_text(struct hi_inspection *in, const char *a,
 				    const char *b)
 {
-	const char *both = hi_arena_printf(&in->arena, "%s%s", a, b);
+	const char *both;
 
+	if (!*b)
+		return a;
+	both = hi_arena_printf(&in->arena, "%s%s", a, b);
 	return both ? both : a;
+}
+
+/* The name in `["name"]` at the beginning of a step; 0: there is none. */
+static size_t name_in_key(const char *step)
+{
+	size_t n = 0;
+
+	if (strncmp(step, "[\"", 2) != 0 || (step[2] >= '0' && step[2] <= '9'))
+		return 0;
+	while (isalnum((unsigned char)step[2 + n]) || step[2 + n] == '_')
+		n++;
+	return strncmp(step + 2 + n, "\"]", 2) == 0 ? n : 0;
+}
+
+/* An attribute in the dictionary of an instance is an attribute. */
+static const char *append_step(struct hi_inspection *in, const char *text,
+			       const char *step)
+{
+	static const char dict[] = ".__dict__";
+	size_t n = strlen(text), m = sizeof(dict) - 1, name = name_in_key(step);
+	const char *both;
+
+	if (!name || n < m || strcmp(text + n - m, dict) != 0)
+		return append_path_text(in, text, step);
+	both = hi_arena_printf(&in->arena, "%.*s.%.*s%s", (int)(n - m), text, (int)name,
+			       step + 2, step + name + 4);
+	return both ? both : text;
+}
+
+/* The steps of a path that are written: links of containers are not. Of a long chain
+ * only both ends are looked at. */
+enum { SHOWN_HEAD = 24, SHOWN_TAIL = 8, LOOKED_AT = 2048 };
+
+struct shown_steps {
+	const char *texts[SHOWN_HEAD + SHOWN_TAIL];
+	size_t n, head, n_skipped;
+	bool in_container; /* what was skipped */
+};
+
+/* From the front, then from the back: a list of a million nodes is a long path. */
+static void find_shown_steps(struct hi_inspection *in, const hi_node *nodes, size_t n,
+			     struct shown_steps *ret)
+{
+	const char *tail[SHOWN_TAIL];
+	size_t first = 0, end = n - 1, n_tail = 0;
+	bool links = true;
+
+	for (; first < end && ret->n < SHOWN_HEAD && first < LOOKED_AT; first++) {
+		const char *text = step_text(in, nodes[first], nodes[first + 1]);
+
+		links = is_link_text(text);
+		if (!links)
+			ret->texts[ret->n++] = text;
+	}
+	for (size_t looked = 0; end > first && n_tail < SHOWN_TAIL && looked < LOOKED_AT;
+	     looked++, end--) {
+		const char *text = step_text(in, nodes[end - 1], nodes[end]);
+
+		if (!is_link_text(text))
+			tail[n_tail++] = text;
+		else if (end - 1 > first && looked + 1 == LOOKED_AT)
+			ret->in_container = links;
+	}
+	ret->n_skipped = end - first;
+	ret->head = ret->n;
+	while (n_tail)
+		ret->texts[ret->n++] = tail[--n_tail];
 }
 
 const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
 				  size_t n)
 {
-	enum { HEAD = 24, TAIL = 8 };
+	struct shown_steps steps = {};
 	const char *text = "";
 
 	/* A path to the root itself has no edge. */
 	if (n == 1 && nodes[0] >= in->graph->first_root &&
 	    nodes[0] < in->graph->first_kind)
 		return in->graph->roots[nodes[0] - in->graph->first_root].name;
-	for (size_t i = 0; i + 1 < n; i++) {
-		/* A list of a million nodes is a long path: its ends are enough. */
-		if (n > HEAD + TAIL + 2 && i == HEAD) {
+	if (n)
+		find_shown_steps(in, nodes, n, &steps);
+	for (size_t i = 0; i < steps.n; i++) {
+		if (i == steps.head && steps.n_skipped && !steps.in_container) {
 			char skipped[48];
 
-			i = n - 1 - TAIL;
 			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
-				 i - (size_t)HEAD);
+				 steps.n_skipped);
 			text = append_path_text(in, text, skipped);
 		}
-		text = append_path_text(in, text,
-					hi_path_text_of_edge(in, nodes[i], nodes[i + 1]));
+		text = append_step(in, text, steps.texts[i]);
 	}
 	return text;
+}
+
+/* ---- many paths ---- */
+
+/* A node with so many edges is looked through once, not once for each path. */
+enum { MANY_EDGES = 64 };
+
+struct path_steps HI_VECTOR(uint64_t);
+
+static int compare_steps(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool list_steps(const struct hi_inspection *in, const struct hi_paths *paths,
+		       struct path_steps *ret)
+{
+	for (size_t p = 0; p < paths->n_paths; p++) {
+		const struct hi_path *path = &paths->paths[p];
+
+		for (size_t i = 0; i + 1 < path->length; i++)
+			if (path->nodes[i] < in->graph->first_kind &&
+			    hi_graph_edges(in->graph, path->nodes[i]).count >=
+				    MANY_EDGES &&
+			    !hi_vector_push(ret,
+					    step_key(path->nodes[i], path->nodes[i + 1])))
+				return false;
+	}
+	if (ret->count)
+		qsort(ret->items, ret->count, sizeof(*ret->items), compare_steps);
+	return true;
+}
+
+/* The best of parallel edges: the first one, as for a single step. */
+static bool keep_step_texts(struct hi_inspection *in, hi_node from, const char **texts)
+{
+	struct hi_edges edges = hi_graph_edges(in->graph, from);
+	uint64_t known;
+
+	for (uint32_t i = 0; i < edges.count; i++) {
+		uint64_t key = step_key(from, edges.to[i]);
+		const char *kept;
+
+		if (!hi_table_get(&in->step_texts, key, &known) || known)
+			continue;
+		kept = hi_arena_strdup(&in->arena, texts[i]);
+		if (!kept ||
+		    !hi_table_put(&in->step_texts, key, (uint64_t)(uintptr_t)kept))
+			return false;
+	}
+	return true;
+}
+
+static bool read_steps_of(struct hi_edge_text_reader *reader, hi_node from,
+			  struct hi_error *err)
+{
+	uint32_t n = hi_graph_edges(reader->in->graph, from).count;
+	HI_GUARD(free) const char **texts = hi_calloc(n, sizeof(*texts));
+
+	return texts && hi_edge_text_read(reader, from, texts, err) == HI_OK &&
+	       keep_step_texts(reader->in, from, texts);
+}
+
+void hi_path_text_prepare(struct hi_inspection *in, const struct hi_paths *paths)
+{
+	struct hi_edge_text_reader reader = {};
+	struct path_steps steps = {};
+	struct hi_error quiet;
+	bool ok = list_steps(in, paths, &steps) && steps.count &&
+		  hi_edge_text_open(in, &reader, &quiet) == HI_OK;
+
+	reader.with_marks = true;
+	for (size_t i = 0; ok && i < steps.count; i++)
+		ok = hi_table_put(&in->step_texts, steps.items[i], 0);
+	for (size_t i = 0; ok && i < steps.count; i++)
+		if (!i || steps.items[i] >> 32 != steps.items[i - 1] >> 32)
+			ok = read_steps_of(&reader, (hi_node)(steps.items[i] >> 32),
+					   &quiet);
+	hi_edge_text_close(&reader);
+	hi_vector_free(&steps);
 }
 
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
@@ -87,6 +270,7 @@ const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node 
 			break;
 	for (size_t i = up.count, step = 0; i-- > 0;) {
 		hi_node from = i + 1 == up.count ? top : up.items[i + 1];
+		const char *edge;
 
 		if (step++ >= HI_PATH_TEXT_STEPS && i > 0) {
 			gap = true;
@@ -97,8 +281,9 @@ const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node 
 			gap = false;
 			continue;
 		}
-		text = append_path_text(in, text,
-					hi_path_text_of_edge(in, from, up.items[i]));
+		edge = step_text(in, from, up.items[i]);
+		if (!is_link_text(edge))
+			text = append_path_text(in, text, edge);
 	}
 	hi_vector_free(&up);
 	return text;

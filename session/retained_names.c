@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/retained_names.h"
 
+#include "session/edge_text.h"
 #include "session/path_text.h"
 
 enum { NAMED = 200 }; /* of all rows, those that get a name */
@@ -15,6 +16,7 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 
 	for (size_t i = 0; i < r->n_rows && i < NAMED; i++)
 		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT &&
+		    r->rows[i].count == 1 &&
 		    hi_bit(in->results.reach->any, r->rows[i].info.node)) {
 			rows[n] = i;
 			tops[n++] = r->rows[i].info.node;
@@ -30,21 +32,28 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 
 void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *r)
 {
-	enum { DEEPEST = 16 };
-	hi_node above[DEEPEST] = {};
+	if (r->tree)
+		name_tops(in, r);
+}
 
-	if (!r->tree)
-		return;
-	name_tops(in, r);
-	for (size_t i = 0; i < r->n_rows && i < NAMED; i++) {
-		struct hi_node_info *info = &r->rows[i].info;
-		unsigned depth = r->rows[i].depth;
+enum hi_status hi_retained_create(struct hi_inspection *in,
+				  const struct hi_report_header *header,
+				  const struct hi_reach *reach,
+				  const struct hi_restrict *only, uint64_t type_exact,
+				  struct hi_retained_report **ret, struct hi_error *err)
+{
+	struct hi_edge_text_reader names = {};
+	struct hi_field_reader fields;
+	enum hi_status status = hi_edge_text_open(in, &names, err);
 
-		if (depth >= DEEPEST)
-			continue;
-		above[depth] = info->node;
-		if (info->sort == HI_NODE_OBJECT && depth)
-			info->name =
-				hi_path_text_between(in, above[depth - 1], info->node);
-	}
+	if (status != HI_OK)
+		return status;
+	fields = hi_edge_text_fields(&names);
+	status = hi_retained_report_create(header, in->graph, reach,
+					   in->results.dominators, in->results.census,
+					   only, &fields, type_exact, ret, err);
+	hi_edge_text_close(&names);
+	if (status == HI_OK)
+		hi_retained_name_rows(in, *ret);
+	return status;
 }

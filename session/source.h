@@ -50,6 +50,10 @@ struct hi_source_ops {
 
 	/* in->results.reach, classes of unreachable objects, certain and likely leaks. */
 	enum hi_status (*compute_reach)(struct hi_inspection *in, struct hi_error *err);
+	/* in->results.leak_groups; NULL where no leak is without a type, or the file does
+	 * not have them. */
+	enum hi_status (*find_leak_groups)(struct hi_inspection *in,
+					   struct hi_error *err);
 	/* Fills in->profile.roots for --root. HI_USAGE with *wrong an index of the
 	 * options' roots: its expression is wrong at byte *column. */
 	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
@@ -90,6 +94,11 @@ struct hi_source_ops {
 				 const struct hi_typing_conflict **ret,
 				 uint64_t *objects_ret);
 
+	/* in->recorded, for session/recorded.h. HI_NOT_FOUND: there is no recording. */
+	enum hi_status (*read_recorded)(struct hi_inspection *in, struct hi_error *err);
+	/* Frees it; called before close. */
+	void (*close_recorded)(struct hi_inspection *in);
+
 	/* ---- contents and use ---- */
 
 	/* Of in->shown. HI_UNSUPPORTED: the file does not have it. */
@@ -126,7 +135,7 @@ struct hi_source_ops {
 
 	/* ---- edges and objects as text ---- */
 
-	/* How `from` refers to `to`; "" unknown. */
+	/* How `from` refers to `to`, as a step of a path (HI_EDGE_LINK); "" unknown. */
 	const char *(*edge_text)(struct hi_inspection *in, hi_node from, hi_node to);
 	/* session/edge_text.h */
 	enum hi_status (*open_edge_texts)(struct hi_edge_text_reader *reader,

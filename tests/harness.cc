@@ -218,7 +218,8 @@ void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
 
 	fprintf(to,
 		"add_test([=[%s]=] [=[%s]=] --label=%s --gtest_filter=%s)\n"
-		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s)\n",
+		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s\n"
+		"  SKIP_REGULAR_EXPRESSION [=[: SKIPPED: ]=])\n",
 		entry.c_str(), program_path().c_str(), test->label, name.c_str(),
 		entry.c_str(), test->label,
 		runs_alone(test->label) ? " RUN_SERIAL TRUE" : "");

@@ -53,6 +53,20 @@ for command in $commands; do
 	zsh_specifies heapinspect "" | grep -q "^$command:" || wrong "zsh does not know $command"
 done
 
+# Sections 5 and 7, out of docs/: readable without a warning, and nothing is left out.
+for page in hints.5:HINTS snapshot.5:SNAPSHOT_FORMAT gates.7:GATES query.7:QUERY; do
+	file=$manual/heapinspect-${page%:*}
+	[ -s "$file" ] || { wrong "no $file"; continue; }
+	said=$(mandoc -T lint -W warning "$file" | grep -v 'missing date'; LC_ALL=C.UTF-8 man -l --warnings "$file" 2>&1 >/dev/null)
+	[ -z "$said" ] || wrong "$said"
+	letters() { tr -cd 'A-Za-z0-9\n' | tr -s '\n' ' ' | tr -d ' '; }
+	text=$(MANWIDTH=1000 LC_ALL=C.UTF-8 man --no-hyphenation --no-justification -l "$file" | col -b | tr -d ' \n' | letters)
+	while read -r word; do
+		word=$(letters <<<"$word")
+		grep -qF -- "$word" <<<"$text" || wrong "$file: without '$word'"
+	done < <(grep -v '^# ' "$(dirname "$0")/../docs/${page#*:}.md" | grep -oE '`[A-Za-z_.=-]+`' | sort -u)
+done
+
 expect() { # WHAT GOT WANTED
 	[ "$2" = "$3" ] || wrong "$1: '$2' instead of '$3'"
 }

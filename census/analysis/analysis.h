@@ -12,6 +12,7 @@
 #define HI_CENSUS_ANALYSIS_ANALYSIS_H
 
 #include "base/bits.h"
+#include "census/analysis/leak_groups.h"
 #include "census/graph/graph.h"
 
 /* ---- reachability (reach.c) ---- */
@@ -84,14 +85,25 @@ struct hi_leak_root {
 	hi_node node;		  /* lowest address of its component */
 	enum hi_leak_shape shape; /* cycle: its component has a cycle; single: holds
 				   * nothing else; chain: holds others */
-	uint64_t objects, bytes;  /* it and all it holds that no earlier root holds */
+	/* The member of a cycle that says most about it: typed, by the program rather
+	 * than a library. Else node. */
+	hi_node named;
+	uint32_t members; /* of the cycle that have its type; 1 */
+	uint32_t group;	  /* of named, if it has no type; 0 */
+	/* What most of the named objects are that it holds: a type, or a group; 0: none.
+	 */
+	uint32_t held_type, held_group;
+	uint64_t objects, bytes; /* it and all it holds that no earlier root holds */
 	enum hi_unreachable_class unreachable_class; /* of node */
 	bool is_likely;				     /* verdict of node; else certain */
 	/* Of objects, bytes: those that are only likely. */
 	uint64_t likely_objects, likely_bytes;
 };
-struct hi_leak_row { /* leak roots of one type, shape, class and verdict */
-	uint32_t type;
+struct hi_leak_row {	/* leak roots of one type or group, shape, class and verdict */
+	uint32_t type;	/* of the roots' named */
+	uint32_t group; /* without a type: hi_leak_root.group */
+	uint32_t least_members, most_members;
+	uint32_t held_type, held_group; /* of the example */
 	enum hi_leak_shape shape;
 	enum hi_unreachable_class unreachable_class;
 	bool is_likely;
@@ -104,13 +116,16 @@ struct hi_leaks {
 	size_t n_roots;
 	struct hi_leak_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	uint64_t objects, bytes; /* certain and likely */
+	const struct hi_leak_groups *groups; /* borrowed; NULL */
+	uint64_t objects, bytes;	     /* certain and likely */
 	uint64_t likely_objects, likely_bytes;
 	size_t n_likely_roots;
 	uint64_t by_class[HI_UNREACHABLE_CLASSES]; /* certain bytes, by the
 						      class of the leak root */
 };
+/* groups: of objects without a type; outlives the leaks; may be NULL. */
 enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
+				const struct hi_leak_groups *groups,
 				struct hi_leaks **ret, struct hi_error *err);
 void hi_leaks_destroy(struct hi_leaks *leaks);
 
@@ -164,6 +179,15 @@ struct hi_paths {
 enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *reach,
 			     const hi_node *targets, size_t n_targets, size_t k,
 			     struct hi_paths **ret, struct hi_error *err);
+/* The same with a choice. */
+struct hi_paths_wanted {
+	size_t k;	     /* at least so many, if there are */
+	size_t most;	     /* up to so many while that is cheap; at least k */
+	enum hi_grade worst; /* along no worse edge; at most HI_GRADE_CONSERVATIVE */
+};
+enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
+			       size_t n_targets, const struct hi_paths_wanted *wanted,
+			       struct hi_paths **ret, struct hi_error *err);
 /* Finds for each target the path that hi_paths_find() would give first for it alone,
  * in one breadth-first walk: paths[i] leads to targets[i] and has length 0 where there
  * is none. The walk ends when all targets are found, so leave out targets that are not
@@ -173,25 +197,36 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 void hi_paths_destroy(struct hi_paths *paths);
 
 /* ---- suspects (suspects.c) ----
- * A suspect retains more than `share` of the live heap. It is followed down the dominator
- * tree while one child retains at least 0.7 of its parent; where that ends is the
- * accumulation point. */
+ * Where at least `share` of the live heap is held: below one object or variable, by many
+ * children of one type. Note [Down to the branch] in suspects.c. */
+struct hi_field_reader; /* census/analysis/groups.h */
 struct hi_suspect {
-	hi_node top; /* root variable or object just under the super-root's kinds */
-	hi_node accumulation; /* where the memory accumulates; of a run of objects of one
-			       * type (a list) the first one. Note [Runs of one type] */
-	uint64_t retained;    /* of top */
+	hi_node top;	   /* root variable or object just under the super-root's kinds */
+	uint64_t retained; /* of top */
+	hi_node accumulation; /* what holds the elements; the super-root: objects at the
+			       * top, which several roots hold */
 	uint64_t accumulation_retained;
-	uint32_t child_type; /* the type with most of the bytes of the accumulation's
-			      * children */
-	uint64_t children, children_bytes; /* of that type: direct dominator children */
+	uint32_t child_type; /* of the elements, or of what is in each of them */
+	/* The elements: children of the accumulation point, and those of their type that
+	 * hang on them. 0: it has no children. children_bytes: what they retain. */
+	uint64_t children, children_bytes;
+	bool is_list; /* linked one behind the other by one field */
+	/* Of how many threads `top` is a variable, which together are the suspect; 0: of
+	 * none. `top` and `accumulation` are then those of one of them. */
+	uint32_t threads;
+	/* An element that an edge of `holder` leads to; HI_NODE_NONE: there is none. */
+	hi_node held, holder;
+	hi_node example; /* the element that retains most; HI_NODE_NONE: no children */
 };
 struct hi_suspects {
-	struct hi_suspect *items; /* by retained; at most 64 */
+	struct hi_suspect *items; /* by children_bytes; at most 64 */
 	size_t count;
+	bool is_below; /* nothing has that share: the only item is the largest */
 };
+/* fields NULL: names of edges are not known, and so no lists. */
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
 				const struct hi_dominators *d, double share,
+				const struct hi_field_reader *fields,
 				struct hi_suspects **ret, struct hi_error *err);
 void hi_suspects_destroy(struct hi_suspects *suspects);
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "census/analysis/parts.h"
 #include "census/graph/walk_internal.h"
 
 enum { NO_ROW = UINT32_MAX };
@@ -19,7 +20,8 @@ struct grouping {
 	const bool *only;
 	struct hi_arena *strings;
 	struct HI_VECTOR(struct hi_by_row) rows;
-	uint32_t *row_of; /* MODULE: by type */
+	uint32_t *row_of; /* MODULE, OWNER: by type; SIZE: by size class, row + 1 */
+	hi_node *owners;  /* OWNER: by object; itself where it is no part */
 	uint32_t *slots;  /* TYPE2: rows + 1 by the hash of their key, 0 empty */
 	size_t n_slots;	  /* a power of two, never fuller than half */
 	bool failed;	  /* out of memory */
@@ -215,6 +217,139 @@ static uint32_t row_by_class(const struct hi_graph *g, hi_node i)
 	return klass;
 }
 
+/* ---- by size ---- */
+
+enum { SIZE_CLASSES = HI_BY_SIZE_EXACT + 65 };
+
+static uint64_t size_of_class(uint64_t usable)
+{
+	if (usable <= HI_BY_SIZE_EXACT)
+		return usable;
+	return usable > 1ull << 63 ? UINT64_MAX
+				   : 1ull << (64 - __builtin_clzll(usable - 1));
+}
+
+static unsigned number_of_class(uint64_t size)
+{
+	return size <= HI_BY_SIZE_EXACT
+		       ? (unsigned)size
+		       : HI_BY_SIZE_EXACT + 64 - (unsigned)__builtin_clzll(size - 1);
+}
+
+static uint32_t row_by_size(struct grouping *gr, hi_node i)
+{
+	uint64_t size = size_of_class(hi_objects_usable(gr->graph->objects, i));
+	uint32_t *row = &gr->row_of[number_of_class(size)];
+
+	if (!*row) {
+		if (!hi_vector_push(&gr->rows, (struct hi_by_row){.size = size})) {
+			gr->failed = true;
+			return NO_ROW;
+		}
+		*row = (uint32_t)gr->rows.count;
+	}
+	return *row - 1;
+}
+
+/* The frequent ones of a sequence in a few counters: where all are taken, each loses one
+ * (Misra and Gries). */
+static void count_lead(struct hi_by_row *row, uint64_t key)
+{
+	struct hi_by_lead *empty = NULL;
+
+	row->edges++;
+	for (unsigned i = 0; i < HI_BY_LEADS; i++) {
+		if (row->leads[i].edges && row->leads[i].key == key) {
+			row->leads[i].edges++;
+			return;
+		}
+		if (!row->leads[i].edges)
+			empty = &row->leads[i];
+	}
+	if (empty)
+		*empty = (struct hi_by_lead){key, 1};
+	else
+		for (unsigned i = 0; i < HI_BY_LEADS; i++)
+			row->leads[i].edges--;
+}
+
+/* Not only the name of a field that leads to it. */
+static bool has_real_type(const struct hi_graph *g, hi_node i)
+{
+	uint32_t type = hi_type_of(g, i);
+
+	return type && g->types[type].klass != HI_TYPE_FIELD;
+}
+
+static void count_leads_of(struct grouping *gr, hi_node i)
+{
+	const struct hi_graph *g = gr->graph;
+	struct hi_edges edges = hi_graph_edges(g, i);
+	uint32_t at = edges.count ? row_by_size(gr, i) : NO_ROW;
+
+	for (uint32_t e = 0; e < edges.count && at != NO_ROW; e++) {
+		hi_node to = edges.to[e];
+
+		if (!hi_graph_is_object(g, to) || hi_is_internal(g, to))
+			continue;
+		count_lead(&gr->rows.items[at],
+			   has_real_type(g, to)
+				   ? hi_type_of(g, to)
+				   : HI_BY_SIZE_KEY | size_of_class(hi_objects_usable(
+							      g->objects, to)));
+	}
+}
+
+static int compare_leads(const void *a, const void *b)
+{
+	const struct hi_by_lead *x = a, *y = b;
+
+	if (x->edges != y->edges)
+		return x->edges > y->edges ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void add_leads(struct grouping *gr)
+{
+	for (hi_node i = 0; i < gr->graph->n_objects; i++)
+		if (is_object_in_grouping(gr, i))
+			count_leads_of(gr, i);
+	for (size_t i = 0; i < gr->rows.count; i++)
+		qsort(gr->rows.items[i].leads, HI_BY_LEADS, sizeof(struct hi_by_lead),
+		      compare_leads);
+}
+
+static bool name_by_size(struct grouping *gr, struct hi_by_row *row)
+{
+	char text[24];
+
+	row->name = hi_arena_printf(gr->strings, "%s%s",
+				    row->size > HI_BY_SIZE_EXACT ? "to " : "",
+				    hi_text_bytes(text, row->size));
+	return row->name;
+}
+
+/* ---- by owner ---- */
+
+static bool number_types(struct grouping *gr)
+{
+	const struct hi_graph *g = gr->graph;
+
+	gr->row_of = hi_calloc(g->n_types + 1, sizeof(*gr->row_of));
+	gr->owners = hi_part_owners(g, gr->reach);
+	if (!gr->row_of || !gr->owners)
+		return false;
+	for (uint32_t i = 0; i < g->n_types; i++) {
+		struct hi_by_row row = {.sum.type = i,
+					.name = hi_text_or_empty(g->types[i].name)};
+
+		if (!hi_vector_push(&gr->rows, row))
+			return false;
+		gr->row_of[i] = i;
+	}
+	return true;
+}
+
 /* ---- counting ---- */
 
 static uint32_t find_group_row(struct grouping *gr, hi_node i)
@@ -223,6 +358,10 @@ static uint32_t find_group_row(struct grouping *gr, hi_node i)
 		return row_by_children(gr, i);
 	if (gr->by == HI_BY_MODULE)
 		return gr->row_of[hi_type_of(gr->graph, i)];
+	if (gr->by == HI_BY_SIZE)
+		return row_by_size(gr, i);
+	if (gr->by == HI_BY_OWNER)
+		return gr->row_of[hi_type_of(gr->graph, gr->owners[i])];
 	return row_by_class(gr->graph, i);
 }
 
@@ -235,7 +374,7 @@ static void count_object_in_group(struct grouping *gr, hi_node i, uint64_t cost)
 	if (at == NO_ROW)
 		return;
 	row = &gr->rows.items[at].sum;
-	row->count++;
+	row->count += gr->by != HI_BY_OWNER || gr->owners[i] == i;
 	row->shallow += cost;
 	row->by_evidence[evidence <= HI_EVIDENCE_RUNTIME ? evidence : 0] += cost;
 	if (cost > row->largest)
@@ -308,9 +447,10 @@ static bool keep_group_rows(struct grouping *gr, bool retained,
 	for (size_t i = 0; i < gr->rows.count; i++) {
 		struct hi_by_row row = gr->rows.items[i];
 
-		if (!row.sum.count)
+		if (!row.sum.count && !row.sum.shallow)
 			continue;
-		if (gr->by == HI_BY_TYPE2 && !name_by_children(gr, &row))
+		if ((gr->by == HI_BY_TYPE2 && !name_by_children(gr, &row)) ||
+		    (gr->by == HI_BY_SIZE && !name_by_size(gr, &row)))
 			return false;
 		if (!retained)
 			row.sum.retained = UINT64_MAX;
@@ -330,9 +470,14 @@ static bool break_down(struct grouping *gr, const struct hi_dominators *d,
 	bool retained = d && gr->by != HI_BY_TYPE2;
 
 	if (!seen || (gr->by == HI_BY_MODULE && !number_modules(gr)) ||
-	    (gr->by == HI_BY_CLASS && !make_classes(gr)))
+	    (gr->by == HI_BY_OWNER && !number_types(gr)) ||
+	    (gr->by == HI_BY_CLASS && !make_classes(gr)) ||
+	    (gr->by == HI_BY_SIZE &&
+	     !(gr->row_of = hi_calloc(SIZE_CLASSES, sizeof(*gr->row_of)))))
 		return false;
 	count_objects_by_group(gr, census, seen);
+	if (gr->by == HI_BY_SIZE)
+		add_leads(gr);
 	if (gr->failed || (retained && !add_retained_by_group(gr, d)))
 		return false;
 	return keep_group_rows(gr, retained, census);
@@ -356,6 +501,7 @@ enum hi_status hi_census_break_down(const struct hi_graph *g,
 	ok = break_down(&gr, dominators, census);
 	hi_vector_free(&gr.rows);
 	free(gr.row_of);
+	free(gr.owners);
 	free(gr.slots);
 	if (!ok)
 		return hi_fail_memory(err, "census");

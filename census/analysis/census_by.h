@@ -14,8 +14,21 @@ enum hi_by {
 	HI_BY_TYPE2,  /* the type and the types of what it refers to */
 	HI_BY_MODULE, /* that defines the type */
 	HI_BY_CLASS,  /* record, array, string, … */
+	HI_BY_SIZE,   /* usable bytes: each size up to HI_BY_SIZE_EXACT, then up to each
+		       * power of two */
+	HI_BY_OWNER,  /* as by type, but parts that one object alone refers to (the table
+		       * of a dict, the items of a list) are in its row; a row counts no
+		       * parts but those that nothing owns */
 };
-enum { HI_BY_CHILDREN = 4 };
+enum { HI_BY_CHILDREN = 4, HI_BY_SIZE_EXACT = 1024, HI_BY_LEADS = 6 };
+
+/* What the edges of a row lead to, roughly counted: a type, or the size class of objects
+ * without one. */
+struct hi_by_lead {
+	uint64_t key; /* type id, or HI_BY_SIZE_KEY + the largest size of the class */
+	uint64_t edges;
+};
+#define HI_BY_SIZE_KEY (1ull << 63)
 
 struct hi_by_row {
 	struct hi_census_row sum; /* type: TYPE2 only, else 0; retained: not of TYPE2
@@ -25,8 +38,13 @@ struct hi_by_row {
 	uint32_t children[HI_BY_CHILDREN];
 	uint32_t n_children;
 	bool more;
+	/* SIZE: the largest size of the class; edges of its objects to others; most of
+	 * the edges go to the first of leads (each with more than a seventh is there;
+	 * edges 0 ends them). */
+	uint64_t size, edges;
+	struct hi_by_lead leads[HI_BY_LEADS];
 	/* "struct session {char [], struct item}"; the module, "" unknown; the
-	 * class. Hostile. */
+	 * class; "48 B", "to 2.0 KiB". Hostile. */
 	const char *name;
 };
 struct hi_by_census {
@@ -39,7 +57,9 @@ struct hi_by_census {
 };
 
 /* only: by type, those to count; NULL: all. dominators may be NULL. Not for
- * HI_BY_TYPE. A record that is in truth an array of them is in class "array". */
+ * HI_BY_TYPE. Parts are what a runtime keeps
+ * for its objects in blocks of their own (hi_is_part_type()). A record that is in truth
+ * an array of them is in class "array". */
 enum hi_status hi_census_break_down(const struct hi_graph *g,
 				    const struct hi_reach *reach,
 				    const struct hi_dominators *dominators, enum hi_by by,

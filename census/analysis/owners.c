@@ -313,6 +313,22 @@ static int compare_owner_rows(const void *a, const void *b)
 	return (int)x->is_many - (int)y->is_many;
 }
 
+static bool list_shared_by_many(const struct owners_job *job, struct hi_owners *o)
+{
+	o->shared_by_many = hi_calloc(job->tops.count + 1, sizeof(*o->shared_by_many));
+	if (!o->shared_by_many)
+		return false;
+	for (size_t i = 0; i < job->tops.count; i++) {
+		const struct top *top = &job->tops.items[i];
+		hi_node node = job->dominators->order[top->at];
+
+		if (job->sets.items[top->set].n == SET_MANY &&
+		    hi_graph_is_object(job->graph, node))
+			o->shared_by_many[o->n_shared_by_many++] = node;
+	}
+	return true;
+}
+
 /* One row a set; those without bytes are dropped. */
 static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_owners *o,
 				      struct hi_error *err)
@@ -341,6 +357,8 @@ static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_ow
 		o->rows[kept++] = row;
 	}
 	o->n_rows = kept;
+	if (!list_shared_by_many(job, o))
+		return hi_fail_memory(err, "owners");
 	if (kept > 1)
 		qsort(o->rows, kept, sizeof(*o->rows), compare_owner_rows);
 	return HI_OK;
@@ -376,5 +394,6 @@ void hi_owners_destroy(struct hi_owners *owners)
 		return;
 	free(owners->rows);
 	free(owners->members);
+	free(owners->shared_by_many);
 	free(owners);
 }

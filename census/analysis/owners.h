@@ -27,6 +27,10 @@ struct hi_owners {
 	struct hi_owner_row *rows; /* by bytes, the largest first; then by variables */
 	size_t n_rows;
 	hi_node *members; /* of all rows */
+	/* Objects directly below the super-root or a kind that more than HI_OWNERS_MAX
+	 * variables reach; increasing positions in the dominators' order. */
+	hi_node *shared_by_many;
+	size_t n_shared_by_many;
 };
 /*
  * By the edges that dominators go by. dominators->retained may be of a part of the heap.

@@ -38,6 +38,7 @@ HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
 enum {
 	MAX_STATES = 32 << 20,	     /* partial paths */
+	CHEAP_STATES = 1 << 20,	     /* of more paths than are needed */
 	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
 	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
 	MAX_PATHS = 100000,
@@ -75,6 +76,8 @@ struct ranked { /* a complete path */
 
 struct search {
 	const struct hi_graph *graph;
+	struct hi_paths_wanted wanted;
+	uint8_t worst;			 /* grade of an edge that is gone along */
 	uint64_t *is_target, *is_sorted; /* bits */
 	uint32_t *distance;		 /* from the roots, + 1; 0: not reached */
 	uint32_t *doubt;
@@ -118,7 +121,7 @@ HI_INLINE void relax(struct search *s, hi_node *queue, size_t *n, hi_node from,
 	uint32_t distance = s->distance[from] + 1;
 	uint32_t doubt = s->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
 
-	if (grade == HI_GRADE_WEAK)
+	if (grade > s->worst)
 		return;
 	if (s->distance[to] == 0) {
 		s->distance[to] = distance;
@@ -193,7 +196,7 @@ HI_INLINE void each_edge_of(struct search *s, const struct hi_edge_chunk *c,
 		for (uint32_t e = c->row[i]; e < c->row[i + 1]; e++) {
 			if (e + AHEAD < c->row[n])
 				__builtin_prefetch(&s->row[c->to[e + AHEAD]], 1);
-			if (c->grade[e] != HI_GRADE_WEAK)
+			if (c->grade[e] <= s->worst)
 				fn(s, first + i, c->to[e], c->grade[e]);
 		}
 	}
@@ -435,6 +438,9 @@ static bool crosses_itself(struct search *s, const struct state *state)
 
 static bool at_limit(const struct search *s)
 {
+	if (s->n_found == s->wanted.most ||
+	    (s->n_found >= s->wanted.k && s->states.count > CHEAP_STATES))
+		return true;
 	return s->states.count > MAX_STATES || s->detours > MAX_DETOURS ||
 	       s->cross_steps > MAX_CROSS_STEPS;
 }
@@ -509,8 +515,8 @@ static void give_shortest(struct search *s)
 		hi_path_grade(s->graph, path);
 }
 
-/* Up to k paths into s->found; were there more to look at? */
-static bool run_path_search(struct search *s, size_t k)
+/* The paths into s->found; were there more to look at? */
+static bool run_path_search(struct search *s)
 {
 	bool more = false;
 
@@ -519,7 +525,7 @@ static bool run_path_search(struct search *s, size_t k)
 		uint32_t at = queue_pop(s);
 		struct state state = s->states.items[at];
 
-		if (s->n_found == k || at_limit(s)) {
+		if (at_limit(s)) {
 			more = true;
 			continue;
 		}
@@ -531,7 +537,7 @@ static bool run_path_search(struct search *s, size_t k)
 			give_path(s, at);
 	}
 	more |= s->truncated;
-	if (s->n_found == 0 && more && k && !s->out_of_memory)
+	if (s->n_found == 0 && more && s->wanted.k && !s->out_of_memory)
 		give_shortest(s);
 	return more;
 }
@@ -609,22 +615,32 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 			     const hi_node *targets, size_t n_targets, size_t k,
 			     struct hi_paths **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
-	struct search s = {.graph = g};
-	bool ok;
+	struct hi_paths_wanted wanted = {
+		.k = k, .most = k, .worst = HI_GRADE_CONSERVATIVE};
 
 	(void)reach; /* the walk from the variables finds out by itself */
+	return hi_paths_search(g, targets, n_targets, &wanted, ret, err);
+}
+
+enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
+			       size_t n_targets, const struct hi_paths_wanted *wanted,
+			       struct hi_paths **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
+	struct search s = {.graph = g, .wanted = *wanted, .worst = wanted->worst};
+	bool ok;
+
 	if (!paths)
 		return hi_fail_memory(err, "paths to a root");
 	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0,
 			       "paths to a root: the graph is too large");
-	if (k > MAX_PATHS)
-		k = MAX_PATHS;
-	s.found = hi_calloc(k, sizeof(*s.found));
+	if (s.wanted.most > MAX_PATHS)
+		s.wanted.most = MAX_PATHS;
+	s.found = hi_calloc(s.wanted.most, sizeof(*s.found));
 	ok = s.found && prepare_path_targets(&s, targets, n_targets);
 	if (ok) {
-		paths->more = run_path_search(&s, k);
+		paths->more = run_path_search(&s);
 		ok = !s.out_of_memory && give_found(&s, paths);
 	}
 	search_deinit(&s);

@@ -2,184 +2,408 @@
 /*
  * Finds what holds much of the heap, and where it accumulates.
  *
- * Note [Runs of one type]
+ * Note [Down to the branch]
  *
- * The path down goes on while one child retains most of its parent. In a linked list this
- * leads from element to element almost to the tail, which does not show the cause.
- * So when the path down ends in a run of nodes of one type, the accumulation point is the
- * first node of the run. Untyped nodes count as one type when they cost the same.
+ * The dominator tree is followed by groups of siblings (groups.h), from the super-root
+ * into every group that holds enough. A group of one node is gone through. Where that is
+ * a group of many, its parent is the accumulation point: the many are what is
+ * accumulated. Where no group holds enough, the node itself is it, with the largest group
+ * of its children. So suspects never overlap, and two variables with one large object are
+ * one suspect.
+ *
+ * Inner parts that a runtime names (the keys of a dict) belong to their container: their
+ * children are its own. Of elements whose type says nothing (tuples, untyped blocks) that
+ * hold one object each, the type of these is named.
  */
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/field_pattern.h"
+#include "census/analysis/groups.h"
+#include "census/graph/type_origin.h"
 
 HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
 
-/* A bound for tiny shares; with 20 % there are five at most. */
-enum { MAX_SUSPECTS = 64 };
+enum {
+	MAX_SUSPECTS = 64, /* a bound for tiny shares; with 20 % there are five at most */
+	MAX_STEPS = 64,	   /* nodes one below the other: more are no way to a container */
+	MANY_EDGES = 4096, /* elements of containers, which have one field */
+	MAX_PARTS = 16,
+};
 
-struct place { /* a top, and its position in the dominators' order */
-	struct hi_suspect suspect;
-	hi_node at;
+struct way {
+	struct hi_group group;
+	hi_node top;
+	hi_node parent;	  /* the node above, or the super-root */
+	unsigned steps;	  /* from the top */
+	uint32_t threads; /* it is in each of them; 0: of no thread */
 };
 
 struct finder {
+	struct hi_grouping grouping;
 	const struct hi_graph *graph;
 	const struct hi_dominators *dominators;
-	struct HI_VECTOR(struct place) tops;
-	struct tally { /* by type */
-		uint64_t count, bytes;
-	} * tally;
+	uint64_t least, largest; /* of the groups at the top */
+	size_t most;
+	struct HI_VECTOR(struct way) ways;
+	struct HI_VECTOR(struct hi_suspect) found;
 };
 
-static uint64_t retained_at(const struct finder *f, hi_node at)
+/* Takes the group's members. above: NULL at the top. */
+static bool push_way(struct finder *f, struct hi_group *group, const struct way *above)
 {
-	return f->dominators->retained[f->dominators->order[at]];
+	struct way way = {.group = *group,
+			  .top = above ? above->top : group->largest,
+			  .parent = above ? above->group.largest : f->graph->super_root,
+			  .steps = above ? above->steps + 1 : 0,
+			  .threads = above ? above->threads : 0};
+
+	if (!above && !hi_graph_is_object(f->graph, way.top) && group->tops > 1)
+		way.threads = (uint32_t)group->tops;
+	if (!hi_vector_push(&f->ways, way))
+		return false;
+	group->at = (struct hi_positions){};
+	return true;
 }
 
-/* Children of the node at `at` are at at + 1, and behind each other's span. */
-static hi_node children_end(const struct finder *f, hi_node at)
+/* ---- the top ---- */
+
+/* What the edges of named roots lead to: a module's dict is no element of anything. */
+static bool mark_held_by_roots(const struct hi_graph *g, uint64_t *held)
 {
-	return at + f->dominators->span[at];
-}
+	for (hi_node root = g->first_root; root < g->first_kind; root++) {
+		struct hi_edges edges = hi_graph_edges(g, root);
 
-static bool add_suspect_top(struct finder *f, hi_node at, double least)
-{
-	struct place place = {.at = at};
-
-	place.suspect.top = f->dominators->order[at];
-	place.suspect.retained = retained_at(f, at);
-	if (!place.suspect.retained || (double)place.suspect.retained < least)
-		return true;
-	return hi_vector_push(&f->tops, place);
-}
-
-/* What lies directly under the super-root or a kind, and is none itself. */
-static bool collect_tops(struct finder *f, double least)
-{
-	const struct hi_dominators *d = f->dominators;
-
-	for (hi_node at = 1; at < d->n_order;) {
-		if (d->order[at] >= f->graph->first_kind) {
-			at++; /* go into the kind */
-			continue;
-		}
-		if (!add_suspect_top(f, at, least))
-			return false;
-		at += d->span[at];
+		for (uint32_t i = 0; i < edges.count; i++)
+			if (hi_grade_is_precise(edges.grade[i]))
+				held[edges.to[i] >> 6] |= 1ull << (edges.to[i] & 63);
 	}
 	return true;
+}
+
+/* Leaves the members that no root holds directly. */
+static void drop_held_members(const struct finder *f, struct hi_group *group,
+			      const uint64_t *held)
+{
+	const struct hi_dominators *d = f->dominators;
+	size_t kept = 0;
+
+	group->bytes = group->own = 0;
+	group->largest = HI_NODE_NONE;
+	for (size_t i = 0; i < group->at.count; i++) {
+		hi_node node = d->order[group->at.items[i]];
+
+		if (hi_bit(held, node))
+			continue;
+		group->at.items[kept++] = group->at.items[i];
+		group->bytes += d->retained[node];
+		group->own += hi_graph_cost(f->graph, node);
+		if (group->largest == HI_NODE_NONE ||
+		    d->retained[node] > d->retained[group->largest])
+			group->largest = node;
+	}
+	group->at.count = kept;
+	group->tops = group->count = kept;
+}
+
+/* What no root holds directly, or a variable. */
+static bool may_be_suspect(struct finder *f, struct hi_group *group, const uint64_t *held)
+{
+	if (group->node == HI_NODE_NONE && hi_graph_is_object(f->graph, group->largest))
+		drop_held_members(f, group, held);
+	if (group->tops && group->bytes > f->largest)
+		f->largest = group->bytes;
+	return group->tops && group->bytes >= f->least;
+}
+
+static enum hi_status begin_at_top(struct finder *f, struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint64_t *held =
+		hi_calloc(((size_t)f->graph->n_nodes + 63) / 64 + 1, sizeof(*held));
+	struct hi_group_list list = {};
+	enum hi_status status;
+
+	if (!held)
+		return hi_fail_memory(err, "suspects");
+	mark_held_by_roots(f->graph, held);
+	status = hi_grouping_tops(&f->grouping, f->least, &list, err);
+	/* The largest is looked at last and is the first on the stack: a stack. */
+	for (size_t i = list.count; status == HI_OK && i-- > 0;) {
+		struct hi_group *group = &list.items[i];
+
+		if (may_be_suspect(f, group, held) && !push_way(f, group, NULL))
+			status = hi_fail_memory(err, "suspects");
+	}
+	hi_group_list_free(&list);
+	return status;
+}
+
+/* ---- the way down ---- */
+
+static const struct hi_type_name *type_of_group(const struct finder *f,
+						const struct hi_group *group)
+{
+	return &f->graph->types[group->type < f->graph->n_types ? group->type : 0];
+}
+
+/* Says the type of an element what is in it? "struct entry", "app.Session", a node of a
+ * container of these. */
+static bool says_what_it_is(const struct finder *f, const struct hi_group *element,
+			    const struct hi_group *inner)
+{
+	const char *name = type_of_group(f, element)->name;
+	const char *within = type_of_group(f, inner)->name;
+
+	return hi_type_is_own(type_of_group(f, element)) ||
+	       (name && within && *within && strstr(name, within));
+}
+
+/* One child for each element, which has most of its bytes and a type that says more. */
+static const struct hi_group *find_inner(const struct finder *f,
+					 const struct hi_group *elements,
+					 const struct hi_group_list *children)
+{
+	const struct hi_group *inner = children->count ? &children->items[0] : NULL;
+
+	if (!inner || inner->count < elements->count - elements->count / 10 ||
+	    inner->count > elements->count + elements->count / 10 ||
+	    (double)inner->bytes < 0.5 * (double)elements->bytes ||
+	    !hi_type_is_own(type_of_group(f, inner)) ||
+	    says_what_it_is(f, elements, inner))
+		return NULL;
+	return inner;
+}
+
+/* The variable above an object, of those that are alike in all threads. */
+static hi_node find_root_above(const struct finder *f, hi_node node)
+{
+	while (hi_graph_is_object(f->graph, node))
+		node = f->dominators->idom[node];
+	return node;
+}
+
+static enum hi_status add_suspect(struct finder *f, const struct way *way, hi_node at,
+				  const struct hi_group *elements,
+				  const struct hi_group *inner, struct hi_error *err)
+{
+	const uint64_t *retained = f->dominators->retained;
+	struct hi_suspect s = {.top = way->top,
+			       .retained = retained[way->top],
+			       .accumulation = at,
+			       .accumulation_retained = retained[at],
+			       .held = HI_NODE_NONE,
+			       .holder = HI_NODE_NONE,
+			       .threads = way->threads,
+			       .example = HI_NODE_NONE};
+
+	if (way->threads)
+		s.top = find_root_above(f, at);
+	if (elements) {
+		s.children = elements->count;
+		s.children_bytes = elements->bytes;
+		s.child_type = elements->type;
+		s.held = elements->held;
+		s.holder = elements->holder;
+		s.example = elements->largest;
+		s.is_list = elements->is_list || (way->threads && !elements->is_forked &&
+						  elements->count >= 4 * elements->tops);
+	}
+	if (inner) {
+		s.children = inner->count;
+		s.child_type = inner->type;
+		s.is_list = false;
+	}
+	/* Of several at the top, which no single node holds, the whole. */
+	if ((at == f->graph->super_root || way->threads) && elements)
+		s.retained = s.accumulation_retained = elements->bytes;
+	return hi_vector_push(&f->found, s) ? HI_OK : hi_fail_memory(err, "suspects");
+}
+
+/* The children of inner parts are the container's. */
+static enum hi_status open_parts(struct finder *f, struct hi_group_list *list,
+				 struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	size_t kept = 0, n = list->count;
+	struct hi_group parts[MAX_PARTS];
+	size_t n_parts = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *pattern =
+			hi_grouping_pattern(&f->grouping, list->items[i].field);
+
+		if (n_parts < MAX_PARTS && hi_field_is_part(pattern))
+			parts[n_parts++] = list->items[i];
+		else
+			list->items[kept++] = list->items[i];
+	}
+	list->count = kept;
+	for (size_t i = 0; i < n_parts; i++) {
+		struct hi_group_list inside = {};
+
+		if (status == HI_OK)
+			status =
+				hi_grouping_expand(&f->grouping, &parts[i], &inside, err);
+		if (status == HI_OK &&
+		    !hi_vector_append(list, inside.items, inside.count))
+			status = hi_fail_memory(err, "suspects");
+		else if (status == HI_OK)
+			inside.count = 0;
+		hi_group_list_free(&inside);
+		hi_vector_free(&parts[i].at);
+	}
+	return status;
+}
+
+static struct hi_group *find_largest_group(struct hi_group_list *list)
+{
+	struct hi_group *largest = NULL;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!largest || list->items[i].bytes > largest->bytes)
+			largest = &list->items[i];
+	return largest;
+}
+
+/* A node where no group of children holds enough, or most is in those that do not. */
+static enum hi_status stop_at_node(struct finder *f, const struct way *way, hi_node node,
+				   struct hi_group_list *children, struct hi_error *err)
+{
+	struct hi_group *largest = find_largest_group(children);
+	struct hi_group_list below = {};
+	enum hi_status status = HI_OK;
+
+	if (largest)
+		status = hi_grouping_expand(&f->grouping, largest, &below, err);
+	if (status == HI_OK)
+		status = add_suspect(f, way, node, largest,
+				     largest && largest->count > 1
+					     ? find_inner(f, largest, &below)
+					     : NULL,
+				     err);
+	hi_group_list_free(&below);
+	return status;
+}
+
+static enum hi_status go_down(struct finder *f, struct way *way, struct hi_error *err)
+{
+	struct hi_group_list list = {};
+	hi_node node = way->group.largest;
+	enum hi_status status = hi_grouping_expand(&f->grouping, &way->group, &list, err);
+	uint64_t rest = 0, retained = f->dominators->retained[node];
+	size_t n = f->ways.count;
+
+	if (status == HI_OK && way->group.count > (way->threads ? way->threads : 1)) {
+		status = add_suspect(f, way, way->parent, &way->group,
+				     find_inner(f, &way->group, &list), err);
+		hi_group_list_free(&list);
+		return status;
+	}
+	if (status == HI_OK && way->steps >= MAX_STEPS) {
+		hi_group_list_free(&list);
+		return add_suspect(f, way, way->top, NULL, NULL, err);
+	}
+	if (status == HI_OK)
+		status = open_parts(f, &list, err);
+	for (size_t i = list.count; status == HI_OK && i-- > 0;) {
+		if (list.items[i].bytes < f->least)
+			continue;
+		if (!push_way(f, &list.items[i], way))
+			status = hi_fail_memory(err, "suspects");
+		list.items[i].bytes = 0;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		rest += list.items[i].bytes;
+	if (status == HI_OK &&
+	    (f->ways.count == n || (rest >= f->least && rest > retained / 2)))
+		status = stop_at_node(f, way, node, &list, err);
+	hi_group_list_free(&list);
+	return status;
 }
 
 static int compare_suspects(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct hi_suspect *x = a, *y = b;
+	uint64_t bytes_x = x->children_bytes, bytes_y = y->children_bytes;
 
-	if (x->suspect.retained != y->suspect.retained)
-		return x->suspect.retained > y->suspect.retained ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	if (bytes_x != bytes_y)
+		return bytes_x > bytes_y ? -1 : 1;
+	if (x->accumulation_retained != y->accumulation_retained)
+		return x->accumulation_retained > y->accumulation_retained ? -1 : 1;
+	return x->example < y->example ? -1 : x->example > y->example;
 }
 
-static bool are_alike(const struct hi_graph *g, hi_node a, hi_node b)
+static enum hi_status follow_ways(struct finder *f, struct hi_error *err)
 {
-	uint32_t type;
+	enum hi_status status = HI_OK;
 
-	if (!hi_graph_is_object(g, a) || !hi_graph_is_object(g, b))
-		return false;
-	type = hi_type_of(g, a);
-	if (type != hi_type_of(g, b))
-		return false;
-	return type || hi_graph_cost(g, a) == hi_graph_cost(g, b);
-}
+	while (status == HI_OK && f->ways.count) {
+		struct way way = f->ways.items[--f->ways.count];
 
-/* The child that holds >= 0.7 of its parent; there is at most one. 0: none. */
-static hi_node heavy_child(const struct finder *f, hi_node at)
-{
-	double least = 0.7 * (double)retained_at(f, at);
-	hi_node end = children_end(f, at);
-
-	for (hi_node child = at + 1; least > 0 && child < end;
-	     child += f->dominators->span[child])
-		if ((double)retained_at(f, child) >= least)
-			return child;
-	return 0;
-}
-
-static hi_node accumulation_at(const struct finder *f, hi_node top)
-{
-	const hi_node *order = f->dominators->order;
-	hi_node first = top, next;
-
-	for (hi_node at = top; (next = heavy_child(f, at)); at = next)
-		if (!are_alike(f->graph, order[at], order[next]))
-			first = next;
-	return first;
-}
-
-static void describe_suspect(struct finder *f, struct place *place)
-{
-	const struct hi_graph *g = f->graph;
-	hi_node at = accumulation_at(f, place->at), end = children_end(f, at);
-	uint32_t best = 0;
-
-	memset(f->tally, 0, g->n_types * sizeof(*f->tally));
-	for (hi_node child = at + 1; child < end; child += f->dominators->span[child]) {
-		hi_node node = f->dominators->order[child];
-
-		if (!hi_graph_is_object(g, node))
-			continue;
-		f->tally[hi_type_of(g, node)].count++;
-		f->tally[hi_type_of(g, node)].bytes += retained_at(f, child);
+		if (f->found.count < f->most)
+			status = go_down(f, &way, err);
+		hi_vector_free(&way.group.at);
 	}
-	for (uint32_t type = 1; type < g->n_types; type++)
-		if (f->tally[type].bytes > f->tally[best].bytes)
-			best = type;
-	place->suspect.accumulation = f->dominators->order[at];
-	place->suspect.accumulation_retained = retained_at(f, at);
-	place->suspect.child_type = best;
-	place->suspect.children = f->tally[best].count;
-	place->suspect.children_bytes = f->tally[best].bytes;
-}
-
-static bool collect_largest_suspects(struct finder *f, double least,
-				     struct hi_suspects *found)
-{
-	size_t n;
-
-	if (!collect_tops(f, least))
-		return false;
-	n = f->tops.count < MAX_SUSPECTS ? f->tops.count : MAX_SUSPECTS;
-	found->items = hi_calloc(n, sizeof(*found->items));
-	if (!found->items)
-		return false;
-	if (f->tops.count)
-		qsort(f->tops.items, f->tops.count, sizeof(*f->tops.items),
+	if (status == HI_OK && f->found.count > 1)
+		qsort(f->found.items, f->found.count, sizeof(*f->found.items),
 		      compare_suspects);
-	for (; found->count < n; found->count++) {
-		describe_suspect(f, &f->tops.items[found->count]);
-		found->items[found->count] = f->tops.items[found->count].suspect;
-	}
-	return true;
+	return status;
+}
+
+static void free_finder(struct finder *f)
+{
+	for (size_t i = 0; i < f->ways.count; i++)
+		hi_vector_free(&f->ways.items[i].group.at);
+	hi_vector_free(&f->ways);
+	hi_vector_free(&f->found);
+	hi_grouping_deinit(&f->grouping);
+}
+
+static enum hi_status find_below(struct finder *f, struct hi_error *err)
+{
+	enum hi_status status = begin_at_top(f, err);
+
+	return status == HI_OK ? follow_ways(f, err) : status;
 }
 
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
 				const struct hi_dominators *d, double share,
+				const struct hi_field_reader *fields,
 				struct hi_suspects **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_suspects_destroy) struct hi_suspects *s = hi_calloc(1, sizeof(*s));
-	HI_GUARD(free) struct tally *tally = hi_calloc(g->n_types, sizeof(*tally));
-	struct finder f = {.graph = g, .dominators = d, .tally = tally};
-	bool ok = s && tally &&
-		  collect_largest_suspects(&f, share * (double)reach->live_bytes, s);
+	struct finder f = {.graph = g, .dominators = d, .most = MAX_SUSPECTS};
+	double least = share * (double)reach->live_bytes;
+	enum hi_status status;
 
-	hi_vector_free(&f.tops);
-	if (!ok)
+	if (!s)
 		return hi_fail_memory(err, "suspects");
-	*ret = hi_take(s);
-	return HI_OK;
+	f.least = least < 1 ? 1 : (uint64_t)least + ((double)(uint64_t)least < least);
+	status = hi_grouping_init(&f.grouping, g, reach, d, fields, err);
+	f.grouping.most_edges = MANY_EDGES;
+	f.grouping.joins_threads = true;
+	f.grouping.names_singles = true; /* names of a million elements take time */
+	if (status == HI_OK)
+		status = find_below(&f, err);
+	if (status == HI_OK && f.found.count == 0 && f.largest) {
+		s->is_below = true;
+		f.least = f.largest - f.largest / 4;
+		status = find_below(&f, err);
+		f.found.count = f.found.count > 1 ? 1 : f.found.count;
+	}
+	if (status == HI_OK) {
+		s->items = f.found.items;
+		s->count = f.found.count;
+		f.found.items = NULL;
+		*ret = hi_take(s);
+	}
+	free_finder(&f);
+	return status;
 }
 
 void hi_suspects_destroy(struct hi_suspects *suspects)

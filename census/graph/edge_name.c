@@ -18,28 +18,44 @@ const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_ED
 	return buffer;
 }
 
-/* The texts move while they grow: first how long each is, and at last where. */
-bool hi_edge_names_texts(struct hi_edge_texts *t, const struct hi_edge_name *names,
-			 uint32_t n, const char **texts)
+/* Is the name's own text what is shown? */
+static bool is_text_as_is(const struct hi_edge_name *name, bool with_marks)
+{
+	size_t n = name->text ? strlen(name->text) : 0;
+
+	return name->kind == HI_NAME_TEXT &&
+	       !(!with_marks && n && name->text[n - 1] == HI_EDGE_LINK);
+}
+
+static bool append_edge_text(struct hi_edge_texts *t, const struct hi_edge_name *name,
+			     bool with_marks)
 {
 	char buffer[HI_EDGE_TEXT];
+	const char *text = hi_edge_name_text(name, buffer);
+	size_t size = strlen(text) + 1;
+
+	if (t->count + size > t->capacity && !hi_vector_reserve(t, 2 * (t->count + size)))
+		return false;
+	memcpy(t->items + t->count, text, size);
+	t->count += size;
+	if (!with_marks)
+		t->count -= hi_edge_link_drop(t->items + t->count - size, size - 1);
+	return true;
+}
+
+/* The texts move while they grow: first how long each is, and at last where. */
+bool hi_edge_names_texts(struct hi_edge_texts *t, const struct hi_edge_name *names,
+			 uint32_t n, bool with_marks, const char **texts)
+{
 	size_t at = 0;
 
 	t->count = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		size_t size;
-
-		if (names[i].kind == HI_NAME_TEXT)
-			continue;
-		size = strlen(hi_edge_name_text(&names[i], buffer)) + 1;
-		if (t->count + size > t->capacity &&
-		    !hi_vector_reserve(t, 2 * (t->count + size)))
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_text_as_is(&names[i], with_marks) &&
+		    !append_edge_text(t, &names[i], with_marks))
 			return false;
-		memcpy(t->items + t->count, buffer, size);
-		t->count += size;
-	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (names[i].kind == HI_NAME_TEXT) {
+		if (is_text_as_is(&names[i], with_marks)) {
 			texts[i] = names[i].text ? names[i].text : "";
 			continue;
 		}

@@ -2,6 +2,10 @@
 /*
  * The name of an edge, split into a number and a text: the names of the elements of an
  * array differ in the number only, so a million of them share one string.
+ *
+ * A text that ends in HI_EDGE_LINK leads from one node of a container to the next, or
+ * from its table to a node: paths leave such steps out. Elsewhere the text is shown
+ * without the mark.
  */
 #ifndef HI_CENSUS_GRAPH_EDGE_NAME_H
 #define HI_CENSUS_GRAPH_EDGE_NAME_H
@@ -10,6 +14,8 @@
 #include <stdint.h>
 
 #include "base/vector.h"
+
+#define HI_EDGE_LINK '\x01'
 
 enum hi_edge_name_kind {
 	HI_NAME_TEXT,	/* text alone */
@@ -30,10 +36,20 @@ struct hi_edge_name {
 enum { HI_EDGE_TEXT = 512 };
 const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_EDGE_TEXT]);
 
-/* Many at once; zero-initialised is empty. */
+/* Ends the text in front of the mark. Returns the bytes that it drops: 1, or 0 where
+ * there is none. n: of strlen(text). */
+static inline size_t hi_edge_link_drop(char *text, size_t n)
+{
+	if (!n || text[n - 1] != HI_EDGE_LINK)
+		return 0;
+	text[n - 1] = 0;
+	return 1;
+}
+
+/* Many at once, without marks unless with_marks; zero-initialised is empty. */
 struct hi_edge_texts HI_VECTOR(char);
 /* texts live until the next call, and no longer than the names. False: no memory. */
 bool hi_edge_names_texts(struct hi_edge_texts *t, const struct hi_edge_name *names,
-			 uint32_t n, const char **texts);
+			 uint32_t n, bool with_marks, const char **texts);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Puts each name where its root starts; set_flow.c computes the sets. */
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "census/retainers/bins.h"
 #include "census/retainers/set_table_internal.h"
@@ -115,6 +117,8 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
 	bins = hi_calloc(1, sizeof(*bins));
 	if (!bins)
 		return hi_fail_memory(err, "sharing bins");
+	bins->pure = options->pure;
+	bins->pure_arg = options->arg;
 	status = hi_set_flow_init(&flow, g, pool, err);
 	if (status == HI_OK)
 		status = compute_bin_sets(g, reach, options, &flow, bins, err);
@@ -152,6 +156,67 @@ void hi_bins_restrict(struct hi_bins *bins, const struct hi_set_pool *pool,
 	}
 	t->n_rows = kept;
 	bins->noroot = bins->leak = (struct hi_set_row){};
+}
+
+/* By number of a set: its row + 1. */
+static uint32_t *index_rows(struct hi_set_table *t, uint32_t *max_ret)
+{
+	uint32_t max = 0, *index;
+
+	for (size_t i = 0; i < t->n_rows; i++)
+		max = t->rows[i].set > max ? t->rows[i].set : max;
+	index = hi_calloc((size_t)max + 1, sizeof(*index));
+	for (size_t i = 0; index && i < t->n_rows; i++) {
+		index[t->rows[i].set] = (uint32_t)i + 1;
+		t->rows[i] = (struct hi_set_row){.set = t->rows[i].set,
+						 .size = t->rows[i].size};
+	}
+	*max_ret = max;
+	return index;
+}
+
+static void drop_empty_rows(struct hi_set_table *t)
+{
+	size_t kept = 0;
+
+	t->objects = t->cost = t->cost_pure = 0;
+	for (size_t i = 0; i < t->n_rows; i++) {
+		if (!t->rows[i].objects)
+			continue;
+		t->objects += t->rows[i].objects;
+		t->cost += t->rows[i].cost;
+		t->cost_pure += t->rows[i].cost_pure;
+		t->rows[kept++] = t->rows[i];
+	}
+	t->n_rows = kept;
+	if (kept > 1)
+		qsort(t->rows, kept, sizeof(*t->rows), hi_set_row_compare);
+}
+
+enum hi_status hi_bins_recount(struct hi_bins *bins, const struct hi_graph *g,
+			       const struct hi_reach *reach, const uint64_t *bits,
+			       struct hi_error *err)
+{
+	struct hi_set_table *t = &bins->table;
+	uint32_t max;
+	HI_GUARD(free) uint32_t *index = index_rows(t, &max);
+
+	if (!index)
+		return hi_fail_memory(err, "sharing bins");
+	bins->noroot = bins->leak = (struct hi_set_row){};
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		uint32_t set = t->set[i];
+		struct hi_set_row *row =
+			hi_bit(reach->any, i) ? &bins->noroot : &bins->leak;
+
+		if (!hi_bit(bits, i) || hi_is_internal(g, i))
+			continue;
+		if (set && set <= max && index[set])
+			row = &t->rows[index[set] - 1];
+		hi_set_row_add(row, g, reach, bins->pure, bins->pure_arg, i);
+	}
+	drop_empty_rows(t);
+	return HI_OK;
 }
 
 void hi_bins_destroy(struct hi_bins *bins)

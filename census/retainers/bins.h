@@ -38,6 +38,8 @@ struct hi_bins {
 	struct hi_set_row leak;	   /* neither live nor under a name */
 	uint32_t *missed;	   /* by root: its addresses that lie in no object */
 	hi_node revisited; /* objects that it had to look at twice: a figure of speed */
+	hi_pure_fn *pure;  /* of the options, as pure_arg */
+	void *pure_arg;
 };
 
 /* HI_USAGE: an identity is 0, or a node is none. HI_LIMIT: 2^31 objects, 2^32 edges. */
@@ -49,6 +51,11 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
  * then. The sets of objects stay. */
 void hi_bins_restrict(struct hi_bins *bins, const struct hi_set_pool *pool,
 		      const uint32_t *identities, size_t n);
+/* Counts the rows, noroot and leak again, of the objects in `bits` alone; rows that have
+ * none are removed. Before hi_bins_restrict(). HI_NO_MEMORY. */
+enum hi_status hi_bins_recount(struct hi_bins *bins, const struct hi_graph *g,
+			       const struct hi_reach *reach, const uint64_t *bits,
+			       struct hi_error *err);
 void hi_bins_destroy(struct hi_bins *bins);
 
 #endif

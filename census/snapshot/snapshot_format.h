@@ -20,7 +20,7 @@
 
 enum {
 	HI_SNAPSHOT_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOT_MINOR = 2, /* sections were added, which older readers ignore */
+	HI_SNAPSHOT_MINOR = 4, /* sections were added, which older readers ignore */
 	HI_SNAPSHOT_SECTIONS = 63,
 	HI_SNAPSHOT_ALIGN = 64,
 	HI_SNAPSHOT_NAME = 16,
@@ -93,6 +93,14 @@ struct hi_snapshot_unreachable {
 	uint32_t object, unreachable_class;
 };
 
+/* "frames": a row of a frame (census/events/frames.h). */
+struct hi_snapshot_frame {
+	uint32_t module, function, file; /* offsets in "strings" */
+	uint32_t line;
+	uint64_t offset;
+	uint32_t frame, flags;
+};
+
 /*
  * "edges.name", "roots.name": an offset in "strings", below HI_SNAPSHOT_INDEX; or one of
  * these with a number: "[number]", " +0x…" (8 × number), or "[number]" and the string
@@ -111,5 +119,6 @@ _Static_assert(sizeof(struct hi_snapshot_root) == 40, "root");
 _Static_assert(sizeof(struct hi_snapshot_window) == 16, "window");
 _Static_assert(sizeof(struct hi_snapshot_large) == 16, "large");
 _Static_assert(sizeof(struct hi_snapshot_unreachable) == 8, "fate");
+_Static_assert(sizeof(struct hi_snapshot_frame) == 32, "frame");
 
 #endif

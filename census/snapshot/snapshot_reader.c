@@ -44,7 +44,7 @@ bool hi_snapshot_is_one(const char *path)
 
 	if (fd < 0)
 		return false;
-	is = read(fd, start, sizeof(start)) == sizeof(start) &&
+	is = pread(fd, start, sizeof(start), 0) == sizeof(start) &&
 	     memcmp(start, magic, sizeof(magic)) == 0;
 	close(fd);
 	return is;

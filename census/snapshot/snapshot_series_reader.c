@@ -45,7 +45,7 @@ bool hi_snapshots_is_one(const char *path)
 
 	if (fd < 0)
 		return false;
-	is = read(fd, start, sizeof(start)) == sizeof(start) &&
+	is = pread(fd, start, sizeof(start), 0) == sizeof(start) &&
 	     memcmp(start, series_magic, sizeof(start)) == 0;
 	close(fd);
 	return is;

@@ -66,7 +66,7 @@ static void put_targets(FILE *out, const struct hi_command *command)
 		return;
 	if (command->id == HI_COMMAND_DIFF)
 		fputs("\\fIBEFORE.hisnap\\fR\n", out);
-	fputs("{\\fB\\-\\-pid\\fR \\fIPID\\fR", out);
+	fputs("{\\fB\\-\\-pid\\fR \\fIPID\\fR | \\fB\\-\\-name\\fR \\fINAME\\fR", out);
 	if (command->id != HI_COMMAND_SAFEPOINTS)
 		fputs(" | \\fB\\-\\-core\\fR \\fIFILE\\fR | \\fIFILE.hisnap\\fR", out);
 	fputs("}\n", out);
@@ -132,7 +132,7 @@ static void put_page_options(FILE *out, const struct hi_command *command)
 	for (int group = 1; group <= last; group++)
 		put_group(out, command, group);
 	fputs(".SS Others\n"
-	      ".TP\n\\fB\\-?\\fR, \\fB\\-\\-help\\fR\nthe options, in short\n"
+	      ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe options, in short\n"
 	      ".TP\n\\fB\\-\\-usage\\fR\ntheir names\n"
 	      ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nthe program's version\n",
 	      out);
@@ -193,7 +193,40 @@ static void put_exit_status(FILE *out)
 	      ".TP\n2\nwrong usage, or an error\n"
 	      ".TP\n3\ncannot attach\n"
 	      ".TP\n4\nnot complete, with\n.B \\-\\-strict\n"
-	      ".TP\n124\nthe pause budget or\n.B \\-\\-timeout\nran out\n",
+	      ".TP\n124\nthe pause budget or\n.B \\-\\-timeout\nran out\n"
+	      ".TP\n126, 127\nthe program of\n.B \\-\\-\ncould not be started, or "
+	      "was not found\n",
+	      out);
+}
+
+static void put_environment(FILE *out)
+{
+	fputs(".SH ENVIRONMENT\n"
+	      ".TP\n.B COLUMNS\nwidth of the output where it is no terminal (40 to "
+	      "1000)\n"
+	      ".TP\n.B NO_COLOR\nno colours, if it is not empty; also with\n.BR TERM "
+	      "=dumb\n"
+	      ".TP\n.B DEBUGINFOD_URLS\nservers of debug information, asked for the "
+	      "files "
+	      "that are not on this machine; needs libdebuginfod\n"
+	      ".TP\n.BR XDG_CACHE_HOME ,\n.B HOME\nwhere the cache is\n"
+	      ".TP\n.B XDG_RUNTIME_DIR\nwhere a series and\n.BR heapinspect\\-mark (1)\n"
+	      "meet\n"
+	      ".TP\n.B PATH\nwhere the program of\n.B \\-\\-\nis looked for\n",
+	      out);
+}
+
+static void put_files(FILE *out)
+{
+	fputs(".SH FILES\n"
+	      ".TP\n.I ~/.cache/heapinspect/\nindexes of debug information, by build-id; "
+	      "may be removed at any time\n"
+	      ".TP\n.I /run/user/UID/heapinspect/\nsockets of series that run\n"
+	      ".TP\n.I /usr/lib/debug/\ndebug files, by build-id\n"
+	      ".TP\n.I *.hisnap\nsnapshot files:\n.BR heapinspect\\-snapshot (5)\n"
+	      ".TP\n.I *.hp\nheap profiles, for\n.BR heapinspect\\-graph (1)\n"
+	      ".TP\n.I *.hints\nhints:\n.BR heapinspect\\-hints (5)\n"
+	      ".PP\nFiles are written with mode 0600.\n",
 	      out);
 }
 
@@ -212,7 +245,9 @@ static void put_see_also(FILE *out, const struct hi_command *command)
 		fprintf(out, "%s.BR heapinspect\\-%s (1)", comma, hi_commands[i]->name);
 		comma = " ,\n";
 	}
-	fputc('\n', out);
+	fputs(" ,\n.BR heapinspect\\-hints (5) ,\n.BR heapinspect\\-snapshot (5) ,\n"
+	      ".BR heapinspect\\-gates (7) ,\n.BR heapinspect\\-query (7)\n",
+	      out);
 }
 
 void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_hand)
@@ -235,5 +270,7 @@ void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_
 	put_page_options(out, command);
 	put_examples(out, command);
 	put_exit_status(out);
+	put_environment(out);
+	put_files(out);
 	put_see_also(out, command);
 }

@@ -8,18 +8,21 @@ static const struct {
 	int key;
 	const char *words;
 } lists[] = {
-	{HI_OPT_BY, "type type2 module class"},
-	{HI_OPT_COMPARE_BY, "type module root retainers"},
+	{HI_OPT_BY, "type type2 module class size owner site context thread age"},
+	{HI_OPT_BORN_BY, "context"},
+	{HI_OPT_COMPARE_BY, "type module root retainers site"},
 	{HI_OPT_COLOR, "auto always never"},
 	{HI_OPT_SNAPSHOT, "auto copy fork"},
 	{HI_OPT_TIME, "cpu wall census"},
+	{HI_OPT_SAMPLE, "all 64KiB 512KiB"},
 	{HI_OPT_SORT, "size deviation name slope number"},
-	{HI_OPT_IDENTITY, "type var module addr"},
+	{HI_OPT_IDENTITY, "type var site module addr"},
 	{HI_OPT_TABLE, "objects edges types roots censuses sums"},
 	{HI_OPT_AT, "gc now every:"},
 	{HI_OPT_RETAINER, "global frame auto"},
-	{'f', "heapsnapshot csv ndjson parquet folded speedscope massif pprof hp dot "
-	      "prometheus"},
+	{'f',
+	 "heapsnapshot csv ndjson parquet folded speedscope massif pprof dhat hp dot "
+	 "prometheus"},
 };
 
 /* -f is of two commands. */
@@ -28,7 +31,7 @@ static const char *print_export_formats(const struct argp_option *option)
 	return strcmp(option->arg, "ROWS") == 0
 		       ? "table json csv"
 		       : "heapsnapshot csv ndjson parquet folded "
-			 "speedscope massif pprof hp dot "
+			 "speedscope massif pprof dhat hp dot "
 			 "prometheus";
 }
 

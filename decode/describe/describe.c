@@ -5,47 +5,19 @@
  */
 #include "decode/describe/describe.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "decode/describe/shown.h"
 #include "decode/layouts/walker.h"
-
-enum { MAX_DEPTH = 32 };
 
 /* struct user_regs_struct, <sys/user.h>. */
 const char *const hi_register_names[27] = {
 	"r15",	  "r14", "r13", "r12",	   "rbp",     "rbx", "r11",	 "r10", "r9",
 	"r8",	  "rax", "rcx", "rdx",	   "rsi",     "rdi", "orig_rax", "rip", "cs",
 	"eflags", "rsp", "ss",	"fs_base", "gs_base", "ds",  "es",	 "fs",	"gs"};
-
-void hi_out_add(struct hi_out *out, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	if (out->size == 0 || out->length + 1 >= out->size)
-		return;
-	va_start(ap, fmt);
-	n = vsnprintf(out->text + out->length, out->size - out->length, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	out->length += (size_t)n;
-	if (out->length >= out->size)
-		out->length = out->size - 1;
-}
-
-void hi_out_escaped(struct hi_out *out, const char *text)
-{
-	if (out->size == 0 || out->length + 1 >= out->size)
-		return;
-	out->length += hi_text_escape(out->text + out->length, out->size - out->length,
-				      text, strlen(text));
-}
 
 /* ---- bytes of a node ---- */
 
@@ -111,6 +83,8 @@ struct finding {
 	struct hi_memory_window window;
 	uint64_t to, to_size;
 	uint64_t base; /* of what lies inside, from the node's start */
+	const struct hi_layout *inner;
+	uint64_t inner_at;
 	struct hi_reference best;
 	bool found, exact;
 };
@@ -122,7 +96,11 @@ static void keep_found_reference(struct finding *f, uint64_t offset, uint64_t wo
 
 	if (word - f->to >= f->to_size || f->exact || (f->found && !exact))
 		return;
-	f->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
+	f->best = (struct hi_reference){.offset = offset,
+					.word = word,
+					.slot = slot,
+					.inner = f->inner,
+					.inner_at = f->inner_at};
 	f->found = true;
 	f->exact = exact;
 }
@@ -174,8 +152,10 @@ static void find_reference_in_place(void *arg, const struct hi_layout *layout, b
 	struct finding *f = arg;
 	uint64_t base = f->base;
 
-	f->base = addr - f->place->address;
+	f->base = f->inner_at = addr - f->place->address;
+	f->inner = layout;
 	hi_layout_words_until(layout, array, true, end - addr, find_reference_in_slot, f);
+	f->inner = NULL;
 	f->base = base;
 }
 
@@ -233,97 +213,6 @@ bool hi_node_bytes_find(const struct hi_node_bytes *place, uint64_t to, uint64_t
 	return f.found;
 }
 
-/* ---- the way to a member ---- */
-
-static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
-			 uint64_t offset)
-{
-	const struct hi_type *type = hi_type_source_get(&typing->source.types, m->type);
-	bool flexible = type->kind == HI_KIND_ARRAY && type->size == 0;
-
-	return !m->bit_size && offset >= m->offset &&
-	       (flexible || offset - m->offset < type->size);
-}
-
-/* The kind of the value at offset, by the first member that contains it. */
-static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
-				    uint64_t offset)
-{
-	const struct hi_type *type = hi_type_source_get(&typing->source.types, id);
-
-	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		const struct hi_member *m = NULL;
-
-		if (type->kind == HI_KIND_ARRAY) {
-			type = hi_type_source_get(&typing->source.types, type->target);
-			offset = type->size ? offset % type->size : 0;
-			continue;
-		}
-		for (uint32_t i = 0; i < type->n_members && !m; i++)
-			if (member_holds(typing, &type->members[i], offset))
-				m = &type->members[i];
-		if (!m)
-			return type->kind;
-		offset -= m->offset;
-		type = hi_type_source_get(&typing->source.types, m->type);
-	}
-	return HI_KIND_UNKNOWN;
-}
-
-/* Of several members that hold the offset (a union) one with a pointer there. */
-static const struct hi_member *member_at(struct hi_typing *typing,
-					 const struct hi_type *type, uint64_t offset)
-{
-	const struct hi_member *first = NULL;
-
-	for (uint32_t i = 0; i < type->n_members; i++) {
-		const struct hi_member *m = &type->members[i];
-
-		if (!member_holds(typing, m, offset))
-			continue;
-		if (!first)
-			first = m;
-		if (first_kind(typing, m->type, offset - m->offset) == HI_KIND_POINTER)
-			return m;
-	}
-	return first;
-}
-
-hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
-		      struct hi_out *out)
-{
-	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		const struct hi_type *type =
-			hi_type_source_get(&typing->source.types, id);
-		const struct hi_member *m;
-
-		if (type->kind == HI_KIND_ARRAY) {
-			uint64_t size =
-				hi_type_source_get(&typing->source.types, type->target)
-					->size;
-
-			if (!size)
-				return id;
-			hi_out_add(out, "[%llu]", (unsigned long long)(offset / size));
-			offset %= size;
-			id = type->target;
-			continue;
-		}
-		m = member_at(typing, type, offset);
-		if (!m)
-			break;
-		if (m->name && *m->name && !m->is_base) {
-			hi_out_add(out, ".");
-			hi_out_escaped(out, m->name);
-		}
-		offset -= m->offset;
-		id = m->type;
-	}
-	if (offset)
-		hi_out_add(out, " +0x%llx", (unsigned long long)offset);
-	return id;
-}
-
 /* ---- edges ---- */
 
 /* A word behind the record: as the rule writes it, with the index. */
@@ -337,10 +226,26 @@ static void begin_tail(const struct hi_reference *ref, struct hi_edge_name *name
 	name->number = is_index ? ref->index : ref->offset;
 }
 
+/* The number of an element as the program counts. */
+static uint64_t count_element(const struct hi_layout *layout, uint64_t index)
+{
+	if (layout->live.kind != HI_LIVE_RING || !hi_layout_has_count(layout))
+		return index;
+	return index >= layout->live.at ? index - layout->live.at
+					: index + layout->count - layout->live.at;
+}
+
+/* The slots of a hash table have keys, the blocks of a deque no numbers. */
+static bool has_numbers(const struct hi_layout *layout)
+{
+	return layout->live.kind != HI_LIVE_FULL && !layout->part;
+}
+
 static bool begin_typed(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within)
 {
-	uint64_t offset = ref->offset, size = place->layout->size;
+	const struct hi_layout *layout = place->layout;
+	uint64_t offset = ref->offset, size = layout->size;
 
 	if (!ref->slot && (!ref->rule || (!place->array && offset >= size))) {
 		begin_tail(ref, name);
@@ -348,25 +253,63 @@ static bool begin_typed(const struct hi_node_bytes *place, const struct hi_refer
 	}
 	*within = offset;
 	if (place->array && size) {
-		name->kind = HI_NAME_INDEX;
-		name->number = offset / size;
+		offset -= offset >= layout->lead ? layout->lead : 0;
 		*within = offset % size;
+		if (!has_numbers(layout))
+			return true;
+		name->kind = HI_NAME_INDEX;
+		name->number = count_element(layout, offset / size);
 	}
 	return true;
 }
 
-static void rest_typed(const struct hi_node_bytes *place, uint64_t within,
-		       struct hi_out *out)
+/* One record alone may be all that a container has. */
+static bool is_counted_alone(const struct hi_node_bytes *place)
 {
-	struct hi_out path = {.text = (char[400]){0}, .size = 400};
+	return !place->is_root && !place->array && hi_layout_has_count(place->layout);
+}
 
-	hi_path_to(place->typing, place->type, within, &path);
-	if (!place->is_root && !place->array && path.text[0] == '.')
-		hi_out_add(out, "->%s", path.text + 1);
-	else if (!place->is_root && !place->array && path.length == 0)
+static bool is_record_place(const struct hi_node_bytes *place)
+{
+	const struct hi_type *type = place->layout->type;
+
+	return type && (type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION);
+}
+
+static void rest_typed(const struct hi_node_bytes *place, const struct hi_reference *ref,
+		       uint64_t within, struct hi_out *out,
+		       struct hi_shown_element *element)
+{
+	struct hi_out text = {.text = (char[400]){0}, .size = 400};
+	struct hi_shown_path path = {
+		.type = place->type, .offset = within, .array = !place->is_root};
+	uint64_t record = ref->offset - within;
+	struct hi_shown_element slot = {};
+	bool is_link;
+
+	if (ref->inner && ref->inner->type && ref->inner_at >= record) {
+		path.inner = ref->inner->type->id;
+		path.inner_at = ref->inner_at - record;
+	}
+	if (place->layout->live.kind == HI_LIVE_FULL)
+		hi_shown_slot_enter(place->typing, &path, &text, &slot);
+	is_link = hi_shown_path_write(place->typing, &path, &text, element);
+	is_link |= place->array && place->layout->quiet;
+	if (slot.used)
+		*element = slot;
+	if (!has_numbers(place->layout))
+		hi_out_add(out, "%s%s", slot.used || is_link ? "" : "[*]", text.text);
+	else if (is_counted_alone(place))
+		hi_out_add(out, "[0]%s", text.text);
+	else if (!place->is_root && !place->array && text.text[0] == '.')
+		hi_out_add(out, "->%s", text.text + 1);
+	else if (!place->is_root && !place->array && text.length == 0 &&
+		 !is_record_place(place))
 		hi_out_add(out, "[0]"); /* one pointer on its own */
 	else
-		hi_out_add(out, "%s", path.text);
+		hi_out_add(out, "%s", text.text);
+	if (is_link)
+		hi_out_add(out, "%c", HI_EDGE_LINK);
 }
 
 static bool is_registers(const struct hi_node_bytes *place)
@@ -390,11 +333,13 @@ bool hi_reference_begin(const struct hi_node_bytes *place, const struct hi_refer
 	return false;
 }
 
-void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
-		       struct hi_out *out)
+void hi_reference_rest(const struct hi_node_bytes *place, const struct hi_reference *ref,
+		       uint64_t within, struct hi_out *out,
+		       struct hi_shown_element *element)
 {
+	*element = (struct hi_shown_element){};
 	if (place->layout && place->type)
-		rest_typed(place, within, out);
+		rest_typed(place, ref, within, out, element);
 	else if (place->n_ranges)
 		hi_out_add(out, " 0x%llx", (unsigned long long)place->address + within);
 	else
@@ -404,14 +349,19 @@ void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
 void hi_reference_describe(const struct hi_node_bytes *place,
 			   const struct hi_reference *ref, struct hi_out *out)
 {
+	struct hi_out rest = {.text = (char[400]){0}, .size = 400};
 	char number[HI_EDGE_TEXT];
+	struct hi_shown_element element;
 	struct hi_edge_name name;
 	uint64_t within;
 	bool more = hi_reference_begin(place, ref, &name, &within);
 
 	hi_out_add(out, "%s", hi_edge_name_text(&name, number));
-	if (more)
-		hi_reference_rest(place, within, out);
+	if (!more)
+		return;
+	hi_reference_rest(place, ref, within, &rest, &element);
+	hi_shown_key_put(place->typing, &element, place->address + ref->offset - within,
+			 rest.text, out);
 }
 
 /* ---- edges of a runtime's objects ---- */
@@ -453,6 +403,14 @@ static void describe_managed(const struct hi_node_bytes *place, uint64_t to,
 }
 
 size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
+			       hi_node from, hi_node to, char *text, size_t text_size)
+{
+	size_t n = hi_typing_describe_step(typing, graph, from, to, text, text_size);
+
+	return n - hi_edge_link_drop(text, n);
+}
+
+size_t hi_typing_describe_step(struct hi_typing *typing, const struct hi_graph *graph,
 			       hi_node from, hi_node to, char *text, size_t text_size)
 {
 	struct hi_out out = {text, text_size, 0};

@@ -4,17 +4,7 @@
 #define HI_DECODE_DESCRIBE_DESCRIBE_H
 
 #include "census/graph/edge_name.h"
-#include "decode/inference/typing_state.h"
-
-/* Text that is cut where it does not fit; always ends in NUL. */
-struct hi_out {
-	char *text;
-	size_t size, length;
-};
-void hi_out_add(struct hi_out *out, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-/* A string of the target, escaped. */
-void hi_out_escaped(struct hi_out *out, const char *text);
+#include "decode/describe/member_path.h"
 
 /* The bytes of a node, and their layout. */
 struct hi_node_bytes {
@@ -43,6 +33,9 @@ struct hi_reference {
 	const struct hi_rule *rule;   /* that describes the word; NULL: none */
 	uint64_t index;		      /* `i` of the rule */
 	uint32_t layout;	      /* that the rule infers; HI_LAYOUT_NOTHING: none */
+	/* The word is in a record that lies in the node by a rule; NULL: in none. */
+	const struct hi_layout *inner;
+	uint64_t inner_at; /* where that record is, from the node's start */
 };
 /* Finds the word that refers to bytes [to, to + to_size): the first exact one, else the
  * first. False: there is none. */
@@ -53,18 +46,16 @@ bool hi_node_bytes_find(const struct hi_node_bytes *place, uint64_t to, uint64_t
  * is what follows; *within is the same in every element of an array. */
 bool hi_reference_begin(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within);
-/* Appends the part of the reference's name that hi_reference_begin left open. */
-void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
-		       struct hi_out *out);
+/* Appends the part of the reference's name that hi_reference_begin left open; the key of
+ * an element is a mark (shown.h). */
+struct hi_shown_element;
+void hi_reference_rest(const struct hi_node_bytes *place, const struct hi_reference *ref,
+		       uint64_t within, struct hi_out *out,
+		       struct hi_shown_element *element);
 
 /* Both in one: appends the reference in C's notation. */
 void hi_reference_describe(const struct hi_node_bytes *place,
 			   const struct hi_reference *ref, struct hi_out *out);
-
-/* Appends the member at `offset` in C's notation: ".db[0].dict". Returns its type; 0:
- * unknown. */
-hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id type, uint64_t offset,
-		      struct hi_out *out);
 
 extern const char *const hi_register_names[27];
 

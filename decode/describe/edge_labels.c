@@ -10,7 +10,10 @@
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
 #include "decode/describe/describe.h"
+#include "decode/describe/shown.h"
 #include "decode/layouts/walker.h"
+
+#define NO_TEXT SIZE_MAX
 
 enum { TEXT_MAX = 512, FEW = 8, AHEAD = 16, POOL_MOST = 4 << 20 };
 
@@ -24,7 +27,7 @@ struct target {
 		struct hi_runtime_edge runtime_edge; /* found by a runtime */
 	};
 	struct hi_edge_name name;
-	size_t text; /* offset of its words, where the name has none itself */
+	size_t text; /* offset of its words; NO_TEXT: the name has its own */
 };
 
 /* Words that were found before: those of a member are the same in every object. */
@@ -32,9 +35,12 @@ enum { KNOWN_BITS = 11, KNOWN = 1 << KNOWN_BITS };
 struct known {
 	const struct hi_layout *layout; /* NULL: empty */
 	uint64_t within;
+	const struct hi_layout *inner; /* at inner_at of the record, by a rule */
+	uint64_t inner_at;
 	const char *text; /* in the pool */
 	uint32_t key;
 	bool array;
+	struct hi_shown_element element; /* used: the text has a mark */
 };
 
 /*
@@ -53,7 +59,8 @@ struct hi_edge_labels {
 	const struct hi_graph *graph;
 	struct hi_node_bytes place;
 	struct hi_memory_window window;
-	uint64_t base; /* of what lies inside, from the node's start */
+	uint64_t base;		       /* of what lies inside, from the node's start */
+	const struct hi_layout *inner; /* of that */
 	enum mode mode;
 	uint64_t low, span;    /* of all targets */
 	struct hi_edges edges; /* IN_ORDER */
@@ -132,14 +139,19 @@ static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 }
 
 /* The first exact one if there is any, else the first. */
-static inline void keep_better_word(struct target *t, uint64_t offset, uint64_t word,
+static inline void keep_better_word(const struct hi_edge_labels *l, struct target *t,
+				    uint64_t offset, uint64_t word,
 				    struct hi_pointer_slot *slot)
 {
 	bool exact = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 
 	if (t->exact || (t->found && !exact))
 		return;
-	t->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
+	t->best = (struct hi_reference){.offset = offset,
+					.word = word,
+					.slot = slot,
+					.inner = l->inner,
+					.inner_at = l->base};
 	t->found = true;
 	t->exact = exact;
 }
@@ -188,10 +200,10 @@ static void keep_found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t 
 	} else if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
 			if (is_word_in_target(&l->targets.items[i], word))
-				keep_better_word(&l->targets.items[i], offset, word,
+				keep_better_word(l, &l->targets.items[i], offset, word,
 						 slot);
 	} else if ((t = target_of(l, word))) {
-		keep_better_word(t, offset, word, slot);
+		keep_better_word(l, t, offset, word, slot);
 	}
 }
 
@@ -235,7 +247,9 @@ static void find_targets_in_place(void *arg, const struct hi_layout *layout, boo
 	uint64_t base = l->base;
 
 	l->base = addr - l->place.address;
+	l->inner = layout;
 	hi_layout_words_until(layout, array, true, end - addr, find_target_in_slot, l);
+	l->inner = NULL;
 	l->base = base;
 }
 
@@ -404,48 +418,96 @@ static bool find_known_name(void *arg, const struct hi_runtime_edge *edge)
 
 /* ---- words ---- */
 
-static __attribute__((noinline)) struct known *
-learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
+/* What the rest of a name depends on. */
+static struct known key_of_rest(const struct hi_edge_labels *l,
+				const struct hi_reference *ref, uint64_t within)
 {
-	const struct hi_node_bytes *p = &l->place;
+	struct known key = {.layout = l->place.layout,
+			    .within = within,
+			    .inner = ref->inner,
+			    .array = l->place.array};
+
+	if (ref->inner)
+		key.inner_at = ref->inner_at - (ref->offset - within);
+	return key;
+}
+
+static __attribute__((noinline)) struct known *learn_rest(struct hi_edge_labels *l,
+							  struct known *k,
+							  const struct hi_reference *ref,
+							  const struct known *key)
+{
 	char text[TEXT_MAX] = "";
 	struct hi_out out = {.text = text, .size = sizeof(text)};
+	struct hi_shown_element element;
 	const char *kept;
 
-	hi_reference_rest(p, within, &out);
+	hi_reference_rest(&l->place, ref, key->within, &out, &element);
 	kept = hi_arena_strdup(&l->pool, text);
 	if (!kept)
 		return NULL;
-	*k = (struct known){p->layout, within, kept, ++l->n_keys, p->array};
+	*k = *key;
+	k->text = kept;
+	k->key = ++l->n_keys;
+	k->element = element;
 	return k;
 }
 
 /* The rest of a name in a record or an array of them; NULL: no memory. */
-static const struct known *known_rest(struct hi_edge_labels *l, uint64_t within)
+static const struct known *known_rest(struct hi_edge_labels *l,
+				      const struct hi_reference *ref, uint64_t within)
 {
-	const struct hi_node_bytes *p = &l->place;
-	uint64_t hash = ((uintptr_t)p->layout >> 4) + within * 0x9e3779b97f4a7c15ull;
+	struct known key = key_of_rest(l, ref, within);
+	uint64_t hash = ((uintptr_t)key.layout >> 4) + within * 0x9e3779b97f4a7c15ull;
 	struct known *k = &l->known[hash * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_BITS)];
 
-	if (k->layout == p->layout && k->within == within && k->array == p->array)
+	if (k->layout == key.layout && k->within == within && k->array == key.array &&
+	    k->inner == key.inner && k->inner_at == key.inner_at)
 		return k;
-	return learn_rest(l, k, within);
+	return learn_rest(l, k, ref, &key);
 }
 
-static bool name_typed(struct hi_edge_labels *l, const struct hi_reference *ref,
-		       struct hi_edge_name *name)
+/* The key is this object's: a text of its own. False: no memory. */
+static bool name_element(struct hi_edge_labels *l, const struct known *k,
+			 struct target *t)
 {
+	struct hi_out out = {.size = TEXT_MAX};
+
+	if (!hi_vector_reserve(&l->text, l->text.count + TEXT_MAX))
+		return false;
+	out.text = l->text.items + l->text.count;
+	out.text[0] = 0;
+	hi_shown_key_put(l->typing, &k->element,
+			 l->place.address + t->best.offset - k->within, k->text, &out);
+	t->text = l->text.count;
+	l->text.count += out.length + 1;
+	return true;
+}
+
+/* The text of an element is left open. NULL: there is no memory. */
+static const struct known *name_typed(struct hi_edge_labels *l,
+				      const struct hi_reference *ref,
+				      struct hi_edge_name *name)
+{
+	static const struct known none;
 	const struct known *k;
 	uint64_t within;
 
 	if (!hi_reference_begin(&l->place, ref, name, &within))
-		return true;
-	k = known_rest(l, within);
-	if (!k)
-		return false;
-	name->text = k->text;
-	name->key = k->key;
-	return true;
+		return &none;
+	k = known_rest(l, ref, within);
+	if (k && !k->element.used) {
+		name->text = k->text;
+		name->key = k->key;
+	}
+	return k;
+}
+
+static bool name_typed_target(struct hi_edge_labels *l, struct target *t)
+{
+	const struct known *k = name_typed(l, &t->best, &t->name);
+
+	return k && (!k->element.used || name_element(l, k, t));
 }
 
 static void name_managed(struct hi_edge_labels *l, const struct hi_runtime_edge *edge,
@@ -466,10 +528,11 @@ static void name_managed(struct hi_edge_labels *l, const struct hi_runtime_edge 
 
 static void name_words(struct hi_edge_labels *l, struct target *t, struct hi_out *out)
 {
+	struct hi_shown_element none;
 	uint64_t within;
 
 	if (hi_reference_begin(&l->place, &t->best, &t->name, &within))
-		hi_reference_rest(&l->place, within, out);
+		hi_reference_rest(&l->place, &t->best, within, out, &none);
 }
 
 /* Behind the name of a variable all is one text. */
@@ -495,8 +558,9 @@ static bool describe_target(struct hi_edge_labels *l, struct target *t, const ch
 	struct hi_out out = {.size = TEXT_MAX};
 
 	t->name = (struct hi_edge_name){};
+	t->text = NO_TEXT;
 	if (!root && t->found && !is_managed(l) && l->place.layout && l->place.type)
-		return name_typed(l, &t->best, &t->name);
+		return name_typed_target(l, t);
 	if (!hi_vector_reserve(&l->text, l->text.count + TEXT_MAX))
 		return false;
 	out.text = l->text.items + l->text.count;
@@ -517,7 +581,7 @@ static void give_name(const struct hi_edge_labels *l, const struct target *t,
 		      struct hi_edge_name *ret)
 {
 	*ret = t->name;
-	if (ret->kind == HI_NAME_TEXT && !ret->text)
+	if (t->text != NO_TEXT)
 		ret->text = l->text.items + t->text;
 }
 
@@ -560,8 +624,9 @@ static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 	for (uint32_t i = 0; i < edges.count && ok; i++) {
 		struct hi_reference ref = {.offset = l->keys.items[i] >> 1,
 					   .slot = l->keys.items[i] & 1 ? &some : NULL};
+		const struct known *k = name_typed(l, &ref, &names[i]);
 
-		ok = name_typed(l, &ref, &names[i]);
+		ok = k && !k->element.used;
 	}
 	return ok;
 }
@@ -625,7 +690,7 @@ enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
 	return name_edges(l, node, edges, names) ? HI_OK : hi_fail_memory(err, "labels");
 }
 
-enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
+enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node, bool with_marks,
 				 const char **texts, struct hi_error *err)
 {
 	uint32_t n = hi_graph_edges(l->graph, node).count;
@@ -634,7 +699,8 @@ enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
 	if (!hi_vector_reserve(&l->names, n))
 		return hi_fail_memory(err, "labels");
 	status = hi_edge_names_of(l, node, l->names.items, err);
-	if (status == HI_OK && !hi_edge_names_texts(&l->texts, l->names.items, n, texts))
+	if (status == HI_OK &&
+	    !hi_edge_names_texts(&l->texts, l->names.items, n, with_marks, texts))
 		status = hi_fail_memory(err, "labels");
 	return status;
 }

@@ -147,7 +147,9 @@ static void show_value(const struct hi_node_bytes *place, struct hi_field *f,
 	uint8_t bytes[HI_FIELD_SHOWN] = {};
 	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
 
-	if (n && !hi_node_bytes_read(place, f->offset, bytes, n))
+	if (how == HI_FIELD_TEXT && place->typing->redact)
+		snprintf(f->value, sizeof(f->value), "\"…\"");
+	else if (n && !hi_node_bytes_read(place, f->offset, bytes, n))
 		hi_field_unreadable(f);
 	else
 		hi_field_show(place->typing->objects, how, bytes, f);

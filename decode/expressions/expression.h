@@ -86,6 +86,9 @@ struct hi_expression_source {
 	hi_type_id (*type_named)(void *arg, const char *name);
 	hi_type_id (*pointer_to)(void *arg, hi_type_id id);
 	struct hi_name (*name)(void *arg, const char *name);
+	/* Names of variables, for messages; false of fn stops. May be NULL. */
+	void (*each_name)(void *arg, bool (*fn)(void *fn_arg, const char *name),
+			  void *fn_arg);
 };
 /* Operands that an expression may have beside names, numbers and `this`. */
 enum hi_expression_operand {

@@ -222,6 +222,9 @@ bool hi_expr_member(struct hi_parser *p, const struct hi_type *record, const cha
 bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const char *name,
 		      size_t length, int64_t *ret);
 enum { HI_NEAREST = 120 };
+/* "; near it: 'NAME'" of the variables of the source, "" where none is near. */
+const char *hi_expr_near_variable(struct hi_parser *p, const char *name, size_t length,
+				  char out[HI_NEAREST]);
 /* "'ht_table'", or "'a', 'b', 'c', ..." if none is near, or "no members". */
 const char *hi_expr_nearest(struct hi_parser *p, const struct hi_type *record,
 			    const char *name, size_t length, char out[HI_NEAREST]);

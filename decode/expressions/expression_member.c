@@ -247,3 +247,38 @@ const char *hi_expr_nearest(struct hi_parser *p, const struct hi_type *record,
 	}
 	return out;
 }
+
+static bool measure_variable(void *arg, const char *name)
+{
+	struct nearest *n = arg;
+	size_t length = strlen(name), d;
+
+	if (length > NAME_MAX_COMPARED || length > n->length + n->best ||
+	    n->length > length + n->best)
+		return true;
+	d = edit_distance_of_names(n->name, n->length, name, length);
+	if (d < n->best) {
+		n->best = d;
+		memcpy(n->near, name, length + 1);
+	}
+	return true;
+}
+
+const char *hi_expr_near_variable(struct hi_parser *p, const char *name, size_t length,
+				  char out[HI_NEAREST])
+{
+	const struct hi_expression_source *source = p->scope->source;
+	/* Nearer than a third of it. */
+	struct nearest n = {.name = name, .length = length, .best = 2 + length / 3};
+	char shown[HI_NEAREST - 20];
+
+	*out = 0;
+	if (!source->each_name || length > NAME_MAX_COMPARED || length < 2)
+		return out;
+	source->each_name(source->arg, measure_variable, &n);
+	if (!*n.near)
+		return out;
+	hi_text_escape(shown, sizeof(shown), n.near, strlen(n.near));
+	snprintf(out, HI_NEAREST, "; near it: '%s'", shown);
+	return out;
+}

@@ -141,11 +141,20 @@ static struct hi_name find_source_name(void *arg, const char *name)
 	return (struct hi_name){};
 }
 
+static void each_source_name(void *arg, bool (*fn)(void *fn_arg, const char *name),
+			     void *fn_arg)
+{
+	const struct hi_expression_names *names = arg;
+
+	hi_types_each_variable_name(names->types, fn, fn_arg);
+}
+
 struct hi_expression_source hi_expression_source_of(struct hi_expression_names *names)
 {
 	return (struct hi_expression_source){.arg = names,
 					     .type = get_source_type,
 					     .type_named = find_source_type,
 					     .pointer_to = make_source_pointer,
-					     .name = find_source_name};
+					     .name = find_source_name,
+					     .each_name = each_source_name};
 }

@@ -72,7 +72,9 @@ static bool fail_unknown_name(struct hi_parser *p, size_t at, size_t end)
 
 	hi_text_escape(shown, sizeof(shown), p->text + at, end - at);
 	if (!self || self->n_members == 0) {
-		(void)hi_expr_fail(p, at, "no variable, function or type '%s'", shown);
+		(void)hi_expr_fail(
+			p, at, "no variable, function or type '%s'%s", shown,
+			hi_expr_near_variable(p, p->text + at, end - at, near));
 	} else {
 		hi_ctype_name(p, &type, name);
 		(void)hi_expr_fail(

@@ -125,17 +125,6 @@ static enum hi_status find_unit(struct hi_frame_cache *cache, struct hi_module *
 	return HI_NOT_FOUND;
 }
 
-/* The DIE tree of a unit may be in a split file (.dwo). */
-static void enter_split_unit(Dwarf_Die *unit)
-{
-	Dwarf_Die split;
-	uint8_t type;
-
-	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-	    type == DW_UT_skeleton && split.addr)
-		*unit = split;
-}
-
 /* ---- functions of a unit ---- */
 
 /* A walk over DIEs with an explicit stack, bounded in depth and number. */
@@ -457,7 +446,7 @@ enum hi_status hi_scopes_read(struct hi_frame_cache *cache, struct hi_pc *pc,
 	if (dwarf)
 		status = find_unit(cache, pc->module, dwarf, pc->pc - bias, &die, err);
 	if (status == HI_OK) {
-		enter_split_unit(&die);
+		hi_die_enter_split(&die);
 		status = find_function(cache, &die, pc->pc - bias, &die, err);
 	}
 	if (status == HI_OK)

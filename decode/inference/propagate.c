@@ -70,6 +70,9 @@ static void take_hit(struct hi_propagation_worker *w, const struct hi_hit *hit)
 
 	if (layout < HI_LAYOUT_FIRST)
 		return;
+	if (hit->interior && candidate->slot &&
+	    hi_pointer_slot_may_be_number(candidate->slot, w->words[hit->index]))
+		return;
 	if (hit->interior)
 		hi_propagation_add_interior(w, w->words[hit->index], hit->id, layout,
 					    candidate->evidence);

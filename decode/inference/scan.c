@@ -21,6 +21,8 @@ enum {
 	LARGE_SPARSE = 64 << 20,
 	/* In a batch: exact, also where it leads to the inside of a block. */
 	GRADE_SURE = 4,
+	/* Conservative where it leads to the inside, else exact. */
+	GRADE_START = 8,
 	GRADE_MASK = 3,
 };
 
@@ -99,6 +101,15 @@ static inline void label_hit(struct scanner *s, hi_node to, uint32_t label)
 			return;
 }
 
+static inline uint8_t grade_of_hit(uint8_t grade, bool interior)
+{
+	if (!interior)
+		return grade & GRADE_MASK;
+	if (grade == GRADE_START)
+		return HI_GRADE_CONSERVATIVE;
+	return (uint8_t)((grade & GRADE_MASK) | (grade == HI_GRADE_EXACT));
+}
+
 /* Looks the batch up and appends what it hits. */
 static void flush_scanned_words(struct scanner *s)
 {
@@ -117,10 +128,7 @@ static void flush_scanned_words(struct scanner *s)
 		const struct hi_hit *hit = &s->hits[i];
 
 		e->to[e->count] = hit->id;
-		e->grade[e->count++] =
-			(uint8_t)((s->grades[hit->index] & GRADE_MASK) |
-				  (hit->interior &&
-				   s->grades[hit->index] == HI_GRADE_EXACT));
+		e->grade[e->count++] = grade_of_hit(s->grades[hit->index], hit->interior);
 		s->row[s->owners[hit->index] + 1]++;
 		if (s->labels[hit->index])
 			label_hit(s, hit->id, s->labels[hit->index]);
@@ -223,7 +231,10 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 	if (s->covered)
 		hi_cover_mark(s->covered, s->addr + offset - s->block);
 	s->words_scanned++;
-	scan_word_to_edge(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
+	scan_word_to_edge(s, word,
+			  !known ? HI_GRADE_CONSERVATIVE
+			  : hi_pointer_slot_may_be_number(slot, word) ? GRADE_START
+								      : HI_GRADE_EXACT,
 			  slot_label_of(s, slot, known));
 	if (s->n == BATCH)
 		flush_scanned_words(s);

@@ -16,6 +16,7 @@
 struct hi_typing_options {
 	bool conservative; /* every word of every block and root may be a pointer; no
 			      types */
+	bool redact;	   /* paths have no keys of elements */
 	unsigned threads;  /* 0: hi_parallel_threads() */
 	/* Rules of containers and hints (hi_rulebook_source); zeroed: none. */
 	struct hi_rule_source rules;
@@ -76,6 +77,10 @@ void hi_typing_destroy(struct hi_typing *typing);
  * its name first. Returns the length.
  */
 size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
+			       hi_node from, hi_node to, char *out, size_t out_size);
+/* The same for a step of a path: it ends in HI_EDGE_LINK where it leads on in the same
+ * container (census/graph/edge_name.h). */
+size_t hi_typing_describe_step(struct hi_typing *typing, const struct hi_graph *graph,
 			       hi_node from, hi_node to, char *out, size_t out_size);
 
 struct hi_field {

@@ -131,7 +131,8 @@ static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_build
 								   : layout->module,
 					    .front = front_of(typing, layout)};
 
-		if (layout->klass == HI_TYPE_STRING && !layout->managed) {
+		if (layout->klass == HI_TYPE_STRING && !layout->managed &&
+		    !layout->called) {
 			name.name =
 				hi_arena_printf(&typing->arena, "%s []", layout->name);
 			if (!name.name) {
@@ -173,10 +174,16 @@ static uint64_t bytes_outside(const struct hi_typing *typing)
 	return bytes;
 }
 
-/* Of the dynamic linker, or of libc? */
+/*
+ * A type of the dynamic linker? Every library of glibc may have its own definition, and
+ * a pointer's type is one of them: libm.so.6 has struct link_map too.
+ */
 static bool is_loader_type(const struct hi_type *type)
 {
-	static const char *const names[] = {"ld-", "ld.so", "libc.so", "libc-"};
+	static const char *const names[] = {
+		"ld-",	     "ld.so",	   "libc.so", "libc-",	     "libm.so", "libm-",
+		"libmvec",   "libpthread", "libdl",   "librt.",	     "librt-",	"libanl",
+		"libresolv", "libnss_",	   "libutil", "libthread_db"};
 	const char *slash = type && type->module ? strrchr(type->module, '/') : NULL;
 	const char *name = slash ? slash + 1 : type ? type->module : NULL;
 
@@ -337,6 +344,7 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	typing->allocator = allocator;
 	typing->objects = objects;
 	typing->conservative = options && options->conservative;
+	typing->redact = options && options->redact;
 	if (options && !typing->conservative)
 		typing->runtime = options->runtime;
 	if (typing->runtime) {

@@ -27,6 +27,8 @@ struct hi_typing_source {
 	enum hi_status (*tls_variables)(void *arg, struct hi_module *module,
 					hi_tls_variable_fn *fn, void *fn_arg,
 					struct hi_error *err);
+	/* The name of an enumeration's value; NULL: it has none. */
+	const char *(*enumerator)(void *arg, const struct hi_type *type, int64_t value);
 	enum hi_status (*stack)(void *arg, const struct hi_image *image, uint32_t thread,
 				struct hi_stack **ret, struct hi_error *err);
 };
@@ -90,7 +92,7 @@ struct hi_typing {
 	struct hi_runtime *runtime; /* may be NULL */
 	struct hi_objects *objects; /* borrowed from the graph */
 	struct hi_typing_source source;
-	bool conservative;
+	bool conservative, redact;
 	unsigned threads;
 	struct hi_memory_windows memory_windows;
 	struct hi_layouts *layouts;

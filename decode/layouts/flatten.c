@@ -15,7 +15,10 @@
  *
  * Words in unions overlap. A word with two pointer members keeps one slot whose
  * pointee is unknown unless they agree, and the pointees are kept aside: the block
- * that it leads to may fit only one of them. A pointer covers raw storage.
+ * that it leads to may fit only one of them. A pointer covers raw storage. A pointer
+ * that shares its word with a number of 4 or 8 bytes is marked (number_size): glibc's
+ * tunables hold sizes of caches there, and its locales numbers, which in a program at
+ * low addresses look like addresses inside its heap.
  *
  * An integer of 8 bytes that is an argument of the template around it may be an
  * address: compilers drop typedefs there, so `std::atomic<uintptr_t>` is
@@ -35,6 +38,7 @@ struct item {
 	const struct hi_rules *cover;
 	uint64_t within;
 	bool in_template; /* see above: an integer that may be an address */
+	bool in_union;
 };
 
 struct flatten {
@@ -43,7 +47,8 @@ struct flatten {
 	struct HI_VECTOR(struct item) items;
 	struct hi_pointer_slots slots;
 	struct hi_rule_sites rule_sites;
-	struct hi_pointer_slots either; /* pointers of unions that disagree */
+	struct hi_pointer_slots either;	    /* pointers of unions that disagree */
+	struct hi_pointer_slots numbers[2]; /* in unions: of 4 bytes, and of 8 */
 	uint32_t visited;
 	bool too_complex, no_memory;
 };
@@ -82,6 +87,19 @@ static void emit_word(struct flatten *f, const struct item *at,
 					      .stride = at->count == 1 ? 8 : at->stride,
 					      .kind = kind,
 					      .pointee = pointee});
+}
+
+static void note_number(struct flatten *f, const struct item *at, uint64_t size)
+{
+	struct hi_pointer_slots *numbers = &f->numbers[size == 8];
+
+	if (!at->in_union || (size != 4 && size != 8) || numbers->count >= MAX_SLOTS)
+		return;
+	if (!hi_vector_push(numbers, ((struct hi_pointer_slot){
+					     .offset = at->offset,
+					     .count = at->count,
+					     .stride = at->count == 1 ? 8 : at->stride})))
+		f->no_memory = true;
 }
 
 /* All aligned words of [start, end) as one raw run. */
@@ -218,6 +236,7 @@ static bool visit_rules(struct flatten *f, const struct item *at,
 					   .offset = at->offset,
 					   .count = at->count,
 					   .stride = at->stride,
+					   .in_union = at->in_union,
 					   .in_template = is_template_integer(
 						   f, type,
 						   hi_type_source_get(f->types,
@@ -258,8 +277,10 @@ static void visit_undefined(struct flatten *f, const struct item *member,
 static void visit_record(struct flatten *f, const struct item *at,
 			 const struct hi_type *type, const struct hi_rules *rules)
 {
-	const struct hi_rules *cover = rules ? rules : at->cover;
-	uint64_t within = rules ? 0 : at->within;
+	/* Rules without a statement leave its words to those of what it lies in. */
+	bool own = rules && rules->n;
+	const struct hi_rules *cover = own ? rules : at->cover;
+	uint64_t within = own ? 0 : at->within;
 
 	for (uint32_t i = 0; i < type->n_members && !f->too_complex; i++) {
 		const struct hi_member *m = &type->members[i];
@@ -275,7 +296,8 @@ static void visit_record(struct flatten *f, const struct item *at,
 			cover,
 			within + m->offset,
 			is_template_integer(f, type,
-					    hi_type_source_get(f->types, m->type))};
+					    hi_type_source_get(f->types, m->type)),
+			at->in_union || type->kind == HI_KIND_UNION};
 		if (is_undefined(hi_type_source_get(f->types, m->type)))
 			visit_undefined(f, &item, type, i);
 		else
@@ -291,22 +313,23 @@ static void visit_elements(struct flatten *f, const struct item *at, hi_type_id 
 
 	if (at->count == 1) {
 		push_item(f, (struct item){element, at->offset, n, size, NULL, 0,
-					   at->in_template});
+					   at->in_template, at->in_union});
 	} else if (at->count != HI_POINTER_SLOT_TO_END && at->stride == n * size &&
 		   !__builtin_mul_overflow(at->count, n, &all)) {
 		push_item(f, (struct item){element, at->offset, all, size, NULL, 0,
-					   at->in_template});
+					   at->in_template, at->in_union});
 	} else if (n > MAX_EXPAND && at->count > MAX_EXPAND) {
 		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
 	} else if (n <= at->count) {
 		for (uint64_t i = 0; i < n; i++)
-			push_item(f,
-				  (struct item){element, at->offset + i * size, at->count,
-						at->stride, NULL, 0, at->in_template});
+			push_item(f, (struct item){element, at->offset + i * size,
+						   at->count, at->stride, NULL, 0,
+						   at->in_template, at->in_union});
 	} else {
 		for (uint64_t i = 0; i < at->count; i++)
 			push_item(f, (struct item){element, at->offset + i * at->stride,
-						   n, size, NULL, 0, at->in_template});
+						   n, size, NULL, 0, at->in_template,
+						   at->in_union});
 	}
 }
 
@@ -337,9 +360,10 @@ static void visit_array(struct flatten *f, const struct item *at,
 		return;
 	if (flexible) {
 		if (at->count == 1 && at_the_end)
-			push_item(f, (struct item){type->target, at->offset,
-						   HI_POINTER_SLOT_TO_END, element->size,
-						   NULL, 0, at->in_template});
+			push_item(f,
+				  (struct item){type->target, at->offset,
+						HI_POINTER_SLOT_TO_END, element->size,
+						NULL, 0, at->in_template, at->in_union});
 		return;
 	}
 	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
@@ -383,10 +407,14 @@ static void visit_flattened_type(struct flatten *f, const struct item *at)
 	case HI_KIND_INTEGER:
 		if (at->in_template && type->size == 8)
 			emit_word(f, at, HI_POINTER_SLOT_RAW, 0);
+		else
+			note_number(f, at, type->size);
+		return;
+	case HI_KIND_FLOAT:
+		note_number(f, at, type->size);
 		return;
 	case HI_KIND_VOID:
 	case HI_KIND_CHAR:
-	case HI_KIND_FLOAT:
 	case HI_KIND_FUNCTION:
 	case HI_KIND_DECLARATION:
 		return;
@@ -526,6 +554,15 @@ static bool merge_slots(struct flatten *f)
 	return true;
 }
 
+static void mark_numbers(struct flatten *f, const struct hi_pointer_slots *numbers,
+			 uint8_t size)
+{
+	for (size_t i = 0; i < f->slots.count; i++)
+		for (size_t j = 0; j < numbers->count && j < MAX_EXPAND; j++)
+			if (share_words(&f->slots.items[i], &numbers->items[j]))
+				f->slots.items[i].number_size = size;
+}
+
 static void flatten_type(struct flatten *f, hi_type_id id)
 {
 	push_item(f, (struct item){.type = id, .count = 1, .stride = 8});
@@ -537,6 +574,10 @@ static void flatten_type(struct flatten *f, hi_type_id id)
 	}
 	if (!f->no_memory && !f->too_complex && !merge_slots(f))
 		f->no_memory = true;
+	if (f->no_memory || f->too_complex)
+		return;
+	mark_numbers(f, &f->numbers[0], 4);
+	mark_numbers(f, &f->numbers[1], 8);
 }
 
 static int compare_rule_sites(const void *a, const void *b)
@@ -561,6 +602,8 @@ bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t si
 		emit_raw_run(&f, 0, size);
 	}
 	hi_vector_free(&f.items);
+	hi_vector_free(&f.numbers[0]);
+	hi_vector_free(&f.numbers[1]);
 	if (f.rule_sites.count > 1)
 		qsort(f.rule_sites.items, f.rule_sites.count, sizeof(*f.rule_sites.items),
 		      compare_rule_sites);

@@ -295,7 +295,8 @@ static uint32_t find_named(struct hi_layouts *layouts, const char *name, bool bl
 		const struct hi_layout *layout =
 			hi_layouts_get(layouts, layouts->priv->named.items[i]);
 
-		if (layout->blob == blob && strcmp(layout->name, name) == 0)
+		if (!layout->type && layout->blob == blob &&
+		    strcmp(layout->name, name) == 0)
 			return layout->index;
 	}
 	return HI_LAYOUT_NONE;
@@ -326,6 +327,58 @@ uint32_t hi_layouts_buffer(struct hi_layouts *layouts, const char *name, bool bl
 	index = find_named(layouts, name, blob);
 	if (!index)
 		index = make_named(layouts, name, blob);
+	pthread_mutex_unlock(&layouts->priv->lock);
+	return index;
+}
+
+/* Under the lock. */
+static uint32_t find_called(struct hi_layouts *layouts, const struct hi_layout *base,
+			    const char *name)
+{
+	for (size_t i = 0; i < layouts->priv->named.count; i++) {
+		const struct hi_layout *layout =
+			hi_layouts_get(layouts, layouts->priv->named.items[i]);
+
+		if (layout->called && layout->type == base->type &&
+		    strcmp(layout->name, name) == 0)
+			return layout->index;
+	}
+	return HI_LAYOUT_NONE;
+}
+
+/* Under the lock. */
+static uint32_t make_called(struct hi_layouts *layouts, const struct hi_layout *base,
+			    const char *name)
+{
+	struct hi_layout *layout = hi_arena_alloc(&layouts->priv->arena, sizeof(*layout));
+	const char *copy = hi_arena_strdup(&layouts->priv->arena, name);
+
+	if (!layout || !copy)
+		return HI_LAYOUT_NOTHING;
+	memcpy(layout, base, sizeof(*layout));
+	atomic_store(&layout->used, false);
+	layout->name = copy;
+	layout->called = true;
+	if (!enter_layout(layouts, layout))
+		return HI_LAYOUT_NOTHING;
+	layout->base = layout->index;
+	return hi_vector_push(&layouts->priv->named, layout->index) ? layout->index
+								    : HI_LAYOUT_NOTHING;
+}
+
+uint32_t hi_layouts_called(struct hi_layouts *layouts, uint32_t index, const char *name)
+{
+	const struct hi_layout *base;
+
+	if (!name || index < HI_LAYOUT_FIRST)
+		return index;
+	base = hi_layouts_get(layouts, index);
+	pthread_mutex_lock(&layouts->priv->lock);
+	index = find_called(layouts, base, name);
+	if (!index)
+		index = make_called(layouts, base, name);
+	if (index == HI_LAYOUT_NOTHING)
+		atomic_store(&layouts->priv->failed, true);
 	pthread_mutex_unlock(&layouts->priv->lock);
 	return index;
 }
@@ -401,14 +454,15 @@ struct hi_layout_refinement hi_layout_refinement_of(const struct hi_layout *layo
 	v.live = layout->live;
 	v.context = layout->context;
 	v.quiet = layout->quiet;
+	v.part = layout->part;
 	return v;
 }
 
 static uint32_t hash_refinement(uint32_t base, const struct hi_layout_refinement *v)
 {
-	const uint64_t words[] = {base,		v->lead,      v->first,
-				  v->count,	v->live.kind, v->live.at,
-				  v->live.step, v->context,   v->quiet};
+	const uint64_t words[] = {base,		v->lead,    v->first,	  v->count,
+				  v->live.kind, v->live.at, v->live.step, v->context,
+				  v->quiet,	v->part};
 
 	return hash_words(words, sizeof(words) / sizeof(words[0]));
 }
@@ -420,7 +474,7 @@ static bool is_refined_so(const struct hi_layout *layout, uint32_t base,
 	       layout->first == v->first && layout->count == v->count &&
 	       layout->live.kind == v->live.kind && layout->live.at == v->live.at &&
 	       layout->live.step == v->live.step && layout->context == v->context &&
-	       layout->quiet == v->quiet;
+	       layout->quiet == v->quiet && layout->part == v->part;
 }
 
 static bool grow_refined_layouts(struct hi_layouts *layouts)
@@ -462,6 +516,7 @@ static struct hi_layout *make_refined_layout(struct hi_layouts *layouts, uint32_
 	layout->count = v->count;
 	layout->live = v->live;
 	layout->quiet = v->quiet;
+	layout->part = v->part;
 	layout->context = v->context;
 	layout->context_values = hi_layouts_context_values(layouts, v->context);
 	return enter_layout(layouts, layout) ? layout : NULL;

@@ -47,6 +47,7 @@ struct hi_layout {
 	bool opaque;	  /* members unknown: every word of the block may be a pointer */
 	bool open_ended;  /* the last slots go on to the end of the block */
 	bool truncated;	  /* too complex: all of it is one raw slot */
+	bool called;	  /* by a name that a rule gives it, not its type's */
 	bool blob;	  /* a buffer without pointers; only a name */
 	uint32_t n_slots; /* sorted by offset, no word in two of them */
 	uint32_t n_pointers;
@@ -64,7 +65,8 @@ struct hi_layout {
 	uint64_t lead, first, count; /* count: or HI_COUNT_UNKNOWN */
 	struct hi_live live;	     /* of those counted */
 	hi_context context;
-	bool quiet;			/* its pointers are edges, but infer no types */
+	bool quiet; /* its pointers are edges, but infer no types */
+	bool part;  /* of a sequence in several blocks: numbers of elements say nothing */
 	const uint64_t *context_values; /* of context; NULL: none */
 	/* Set by typing_run.c: */
 	_Atomic bool used;   /* some object has it */
@@ -105,6 +107,10 @@ static inline struct hi_layout *hi_layouts_get(const struct hi_layouts *layouts,
  * pointers. */
 uint32_t hi_layouts_buffer(struct hi_layouts *layouts, const char *name, bool blob);
 
+/* The layout of `index` under another name (copied): for one use of a type, as of
+ * characters in strings. NULL: the layout itself; so for what is no layout. */
+uint32_t hi_layouts_called(struct hi_layouts *layouts, uint32_t index, const char *name);
+
 /* A type of a runtime. */
 struct hi_managed_name {
 	const char *name, *module;
@@ -122,7 +128,7 @@ struct hi_layout_refinement {
 	uint64_t lead, first, count;
 	struct hi_live live;
 	hi_context context;
-	uint32_t quiet; /* 0, 1 */
+	uint16_t quiet, part; /* 0, 1 */
 };
 struct hi_layout_refinement hi_layout_refinement_of(const struct hi_layout *layout);
 /* Index of the layout with this refinement in place of its own. Interned; a refinement

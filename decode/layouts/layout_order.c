@@ -9,15 +9,17 @@ static bool is_record(const struct hi_layout *layout)
 	return layout->klass == HI_TYPE_RECORD;
 }
 
-/* Text is the weakest, then a name alone, then a list's node where a list's head may be.
- */
+/* Text is the weakest, then a name alone, then a list's node where a list's head may be;
+ * what rules know nothing of but that it is a node is the base of one. */
 static int layout_rank(const struct hi_layout *layout)
 {
 	if (layout->klass == HI_TYPE_STRING)
 		return 0;
 	if (layout->blob || layout->opaque)
 		return 1;
-	return layout->rules && layout->rules->is_node ? 2 : 3;
+	if (!layout->rules || !layout->rules->is_node)
+		return 4;
+	return layout->rules->n ? 3 : 2;
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -67,6 +69,8 @@ static int compare_uses(const struct hi_layout *a, const struct hi_layout *b)
 		return compare_u64(a->live.step, b->live.step);
 	if (a->quiet != b->quiet)
 		return a->quiet ? 1 : -1;
+	if (a->part != b->part)
+		return a->part ? 1 : -1;
 	return compare_contexts(a, b);
 }
 

@@ -41,10 +41,19 @@ struct hi_pointer_slot {
 			    for */
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_pointer_slot_kind kind;
-	hi_type_id pointee; /* of TYPED; 0: unknown, or two pointees (union) */
+	uint8_t number_size; /* of a number in the same word of a union: 4, 8; 0: none */
+	hi_type_id pointee;  /* of TYPED; 0: unknown, or two pointees (union) */
 	/* Layout of the pointee, set by hi_layouts_pointee(); 0 before. */
 	_Atomic uint32_t layout;
 };
+
+/* May the word in this slot be a number? Then it is an exact reference only where it
+ * leads to the start of a block. */
+static inline bool hi_pointer_slot_may_be_number(const struct hi_pointer_slot *slot,
+						 uint64_t word)
+{
+	return slot->number_size == 8 || (slot->number_size == 4 && word <= UINT32_MAX);
+}
 
 /* `count` records with rules of their own inside a type, `stride` bytes apart. */
 struct hi_rule_site {

@@ -56,7 +56,8 @@ static uint32_t base_layout_of_target(struct hi_walker *w,
 	if (w->targets[i].target == target)
 		return w->targets[i].layout;
 	if (target->kind == HI_TARGET_TYPE)
-		layout = hi_layouts_of(layouts, target->type);
+		layout = hi_layouts_called(layouts, hi_layouts_of(layouts, target->type),
+					   target->name);
 	else if (target->kind == HI_TARGET_BLOB || target->kind == HI_TARGET_WORDS)
 		layout = hi_layouts_buffer(layouts, target->name,
 					   target->kind == HI_TARGET_BLOB);
@@ -117,6 +118,7 @@ static uint32_t layout_of_reference(struct hi_walker *w,
 	what.lead = reference->lead;
 	what.live = reference->live;
 	what.quiet = reference->quiet;
+	what.part = reference->part;
 	what.context = context_for(w, layout, reference->context);
 	if (layout->size == 0) {
 		what.first = what.lead = 0;

@@ -51,6 +51,9 @@ Elf *hi_module_debug_elf(struct hi_module *module);
 /* The DIE that has the type: this one, or the one that it is a concrete instance of
  * (abstract origin, specification). False: there is none. */
 bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret);
+/* The DIE of a compilation unit becomes that of its split file (.dwo), if it has one: the
+ * DIEs below are there. */
+void hi_die_enter_split(Dwarf_Die *unit);
 /* A string attribute (DW_AT_name, ...) of the DIE or of its origin; NULL: none. */
 const char *hi_die_string(Dwarf_Die *die, unsigned name);
 

@@ -81,6 +81,16 @@ bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret)
 	return false;
 }
 
+void hi_die_enter_split(Dwarf_Die *unit)
+{
+	Dwarf_Die split;
+	uint8_t type;
+
+	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+	    type == DW_UT_skeleton && split.addr)
+		*unit = split;
+}
+
 bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attr;

@@ -207,13 +207,22 @@ enum hi_status hi_root_prefix(struct hi_root_compiling *c, size_t *at,
 	return HI_OK;
 }
 
+static void each_root_variable(void *arg, bool (*fn)(void *fn_arg, const char *name),
+			       void *fn_arg)
+{
+	const struct hi_root_compiling *c = arg;
+
+	hi_types_each_variable_name(c->p->types, fn, fn_arg);
+}
+
 struct hi_expression_source hi_root_source(struct hi_root_compiling *c)
 {
 	return (struct hi_expression_source){.arg = c,
 					     .type = root_type_by_id,
 					     .type_named = type_named,
 					     .pointer_to = pointer_to,
-					     .name = look_up_root_name};
+					     .name = look_up_root_name,
+					     .each_name = each_root_variable};
 }
 
 /* ---- what there is instead ---- */

@@ -55,8 +55,11 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 
 		if (layout == HI_LAYOUT_FUNCTION)
 			return;
-		grade = hit->interior ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
-		if (layout >= HI_LAYOUT_FIRST)
+		if (!hit->interior)
+			grade = HI_GRADE_EXACT;
+		else if (!hi_pointer_slot_may_be_number(slot, r->words[hit->index]))
+			grade = HI_GRADE_INTERIOR;
+		if (layout >= HI_LAYOUT_FIRST && grade != HI_GRADE_CONSERVATIVE)
 			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
 						     .slot = slot});
 	}

@@ -132,6 +132,16 @@ static enum hi_root_kind kind_at(const struct hi_roots *r, uint64_t address)
 	return HI_ROOT_GLOBAL;
 }
 
+static bool is_dangling_variable(const struct hi_roots *r, const struct hi_variable *v)
+{
+	const struct hi_runtime *runtime = r->typing->runtime;
+	const char *const *name = runtime ? runtime->dangling : NULL;
+
+	while (name && *name && strcmp(*name, v->name) != 0)
+		name++;
+	return name && *name;
+}
+
 static void add_global(struct data_scan *d, const struct hi_variable *v)
 {
 	struct hi_roots *r = d->roots;
@@ -142,6 +152,10 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 
 	if (size < 8)
 		size = 8; /* symbols without a size: the word that hit */
+	if (is_dangling_variable(r, v)) {
+		d->done = v->address + size;
+		return;
+	}
 	if (rules)
 		hi_roots_add_ruled(r, rules, v->address, size);
 	else

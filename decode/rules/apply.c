@@ -157,6 +157,7 @@ static bool fill_live(struct application *a, const struct hi_rule_target *target
 	uint64_t full, n;
 
 	reference->quiet = target->quiet;
+	reference->part = target->part;
 	if (target->lead &&
 	    (!evaluate_code(a, target->lead, &reference->lead) || reference->lead >> 47))
 		return false;

@@ -52,7 +52,7 @@ struct hi_rule_reference {
 	uint64_t from, count; /* live elements; count UINT64_MAX: unknown */
 	struct hi_live live;
 	uint64_t lead; /* bytes before the first element */
-	bool quiet;
+	bool quiet, part;
 	uint64_t slot_size; /* slot only */
 	bool doubtful;	    /* it may be no pointer: its rule could not be resolved */
 	uint64_t lacks;	    /* what the rule lacked; 0: nothing */

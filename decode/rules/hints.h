@@ -36,7 +36,8 @@ struct hi_hint_target {
 	struct hi_text_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
 	struct hi_text_piece from, to;	 /* [to], [from .. to] */
 	struct hi_text_piece lead, full, ring; /* behind those */
-	bool down, only;
+	bool down, only, part;
+	struct hi_text_piece called; /* as "NAME" */
 	struct hi_text_piece symbol; /* SYMBOL: the address */
 	struct hi_hint_target *then; /* SYMBOL: what it stands for */
 	struct hi_text_piece back, member;
@@ -86,6 +87,12 @@ struct hi_hint_record {
 	struct hi_hint *items;
 	uint32_t n;
 };
+struct hi_hint_show {
+	struct hi_text_piece pattern, at;
+	bool hidden, link, is_element, is_wide;
+	struct hi_text_piece value, key; /* places */
+	struct hi_text_piece text, length;
+};
 struct hi_hint_const {
 	struct hi_text_piece name, value;
 };
@@ -111,7 +118,9 @@ struct hi_hints {
 	struct hi_hint_key *keys;
 	struct hi_hint_named *typedefs, *roots;
 	struct hi_hint_record *records;
-	uint32_t n_consts, n_keys, n_typedefs, n_roots, n_records;
+	struct hi_hint_show *shows;
+	struct hi_text_piece *hides; /* names of members; a '*' at the end is anything */
+	uint32_t n_consts, n_keys, n_typedefs, n_roots, n_records, n_shows, n_hides;
 };
 
 /* HI_BAD_DATA: err is "FILE:LINE:COLUMN: expected …, found …". */

@@ -78,6 +78,9 @@ bool hi_hints_record(struct hi_hints_parser *p, struct hi_hint_record *ret);
 bool hi_hints_word(struct hi_hints_parser *p, struct hi_hint *hint);
 bool hi_hints_init(struct hi_hints_parser *p, struct hi_hint *hint);
 
+/* ---- hints_show.c: `show PATTERN { … }` ---- */
+bool hi_hints_show(struct hi_hints_parser *p, struct hi_hint_show *ret);
+
 /* The vector's items move into the arena. */
 bool hi_hints_keep_(struct hi_hints_parser *p, const void *items, size_t count,
 		    size_t size, void *ret, uint32_t *n_ret);

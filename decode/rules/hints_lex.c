@@ -201,9 +201,10 @@ bool hi_hints_label(struct hi_hints_parser *p, const char *what,
 
 bool hi_hints_is_operator_word(struct hi_text_piece word)
 {
-	static const char *const words[] = {
-		"if",	"switch", "for",  "mask", "weak", "each", "until", "pool", "of",
-		"back", "in",	  "with", "full", "ring", "down", "only",  "lead"};
+	static const char *const words[] = {"if",   "switch", "for",  "mask", "weak",
+					    "each", "until",  "pool", "of",   "back",
+					    "in",   "with",   "full", "ring", "down",
+					    "only", "lead",   "as",   "part"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i]) == word.length &&

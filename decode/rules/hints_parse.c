@@ -13,6 +13,8 @@ struct top {
 	struct HI_VECTOR(struct hi_hint_const) consts;
 	struct HI_VECTOR(struct hi_hint_named) typedefs, roots;
 	struct HI_VECTOR(struct hi_hint_record) records;
+	struct HI_VECTOR(struct hi_hint_show) shows;
+	struct pieces hides;
 };
 
 /* The rest of the line is blank. */
@@ -149,6 +151,26 @@ static bool parse_record(struct top *t)
 	return hi_hints_record(&t->p, &one) && hi_hints_push(&t->p, &t->records, one);
 }
 
+static bool parse_show(struct top *t)
+{
+	struct hi_hint_show one;
+
+	return hi_hints_show(&t->p, &one) && hi_hints_push(&t->p, &t->shows, one);
+}
+
+/* hide NAME NAME*; */
+static bool parse_hidden_names(struct top *t)
+{
+	do {
+		struct hi_text_piece one;
+
+		if (!hi_hints_label(&t->p, "the name of a member", &one) ||
+		    !hi_hints_push(&t->p, &t->hides, one))
+			return false;
+	} while (!hi_hints_take(&t->p, ';'));
+	return true;
+}
+
 static bool parse_sidecar(struct top *t)
 {
 	struct hi_text_piece one;
@@ -187,6 +209,8 @@ static bool top_statement(struct top *t)
 			  {"root", parse_root_statement},
 			  {"types", parse_sidecar},
 			  {"record", parse_record},
+			  {"show", parse_show},
+			  {"hide", parse_hidden_names},
 			  {"header", parse_header}};
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
@@ -197,7 +221,7 @@ static bool top_statement(struct top *t)
 		return true;
 	}
 	return hi_hints_expected(&t->p, "for, containers, const, context, typedef, root, "
-					"types, record or header");
+					"types, record, show, hide or header");
 }
 
 static bool parse_all(struct top *t)
@@ -218,7 +242,9 @@ static bool parse_all(struct top *t)
 	       hi_hints_keep(&t->p, &t->p.keys, &h->keys, &h->n_keys) &&
 	       hi_hints_keep(&t->p, &t->typedefs, &h->typedefs, &h->n_typedefs) &&
 	       hi_hints_keep(&t->p, &t->roots, &h->roots, &h->n_roots) &&
-	       hi_hints_keep(&t->p, &t->records, &h->records, &h->n_records);
+	       hi_hints_keep(&t->p, &t->records, &h->records, &h->n_records) &&
+	       hi_hints_keep(&t->p, &t->shows, &h->shows, &h->n_shows) &&
+	       hi_hints_keep(&t->p, &t->hides, &h->hides, &h->n_hides);
 }
 
 static void free_lists(struct top *t)
@@ -231,6 +257,8 @@ static void free_lists(struct top *t)
 	hi_vector_free(&t->typedefs);
 	hi_vector_free(&t->roots);
 	hi_vector_free(&t->records);
+	hi_vector_free(&t->shows);
+	hi_vector_free(&t->hides);
 }
 
 /* A '#' at a word's beginning starts a comment; those of {impl#0} do not. */

@@ -14,7 +14,7 @@ static bool parse_back(struct hi_hints_parser *p, struct hi_hint_target *t)
 	return true;
 }
 
-/* lead EXPR; full EXPR [down], ring EXPR; only */
+/* lead EXPR; full EXPR [down], ring EXPR; only; part; as NAME */
 static bool parse_live_elements(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (hi_hints_take_word(p, "lead") && !hi_hints_expression(p, &t->lead))
@@ -28,7 +28,9 @@ static bool parse_live_elements(struct hi_hints_parser *p, struct hi_hint_target
 			return false;
 	}
 	t->only = hi_hints_take_word(p, "only");
-	return true;
+	t->part = hi_hints_take_word(p, "part");
+	return !hi_hints_take_word(p, "as") ||
+	       hi_hints_label(p, "a name for the elements", &t->called);
 }
 
 /* [N], [A .. B] */

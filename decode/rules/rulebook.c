@@ -121,7 +121,9 @@ void hi_rulebook_destroy(struct hi_rulebook *book)
 	hi_vector_free(&book->warnings);
 	hi_vector_free(&book->files);
 	hi_table_free(&book->by_type);
+	hi_vector_free(&book->shows);
 	hi_table_free(&book->by_root);
+	hi_table_free(&book->shown);
 	hi_table_free(&book->warned);
 	hi_arena_free(&book->arena);
 	pthread_mutex_destroy(&book->lock);
@@ -271,7 +273,7 @@ static void seal_rulebook(struct hi_rulebook *book)
 	book->sealed = true;
 	for (size_t t = 0; t < book->texts.count; t++)
 		work_out_names(book->texts.items[t]);
-	if (!hi_book_index(book))
+	if (!hi_book_index(book) || !hi_book_index_shows(book))
 		book->no_memory = true;
 	for (size_t i = 0; i < book->exact.count; i++)
 		hi_book_compiled(book, book->exact.items[i]);
@@ -373,6 +375,18 @@ static const struct hi_rules *root_rules(void *arg, const struct hi_variable *va
 	return c && !c->empty ? &c->rules : NULL;
 }
 
+static const struct hi_shown *shown_type_of(void *arg, hi_type_id type)
+{
+	struct hi_rulebook *book = arg;
+	const struct hi_shown *shown;
+
+	pthread_mutex_lock(&book->lock);
+	seal_rulebook(book);
+	shown = hi_book_shown(book, type);
+	pthread_mutex_unlock(&book->lock);
+	return shown;
+}
+
 /* The first text that gives one. */
 static uint64_t find_block_header(const struct hi_rulebook *book)
 {
@@ -391,7 +405,9 @@ struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book)
 				       .block_header = find_block_header(book),
 				       .rules = compiled_rules_of,
 				       .root_rules = root_rules,
-				       .of_symbol = hi_book_of_symbol};
+				       .of_symbol = hi_book_of_symbol,
+				       .shown = shown_type_of,
+				       .hides = hi_book_hides};
 }
 
 size_t hi_rulebook_warnings(struct hi_rulebook *book, const char *const **ret)

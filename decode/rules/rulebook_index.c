@@ -13,8 +13,7 @@ static bool is_exact(struct hi_text_piece pattern)
 	       !memmem(pattern.at, pattern.length, "...", 3);
 }
 
-/* `$T` in the name itself, in front of brackets: it may be called anything. */
-static bool is_open(struct hi_text_piece pattern)
+bool hi_book_is_open(struct hi_text_piece pattern)
 {
 	const char *bracket = memchr(pattern.at, '<', pattern.length);
 	size_t n = bracket ? (size_t)(bracket - pattern.at) : pattern.length;
@@ -61,10 +60,11 @@ static bool add_record(struct hi_rulebook *book, struct hi_book_text *text,
 	if (is_exact(p) && !add_alias(book, text, record))
 		return false;
 	return add_book_entry(
-		book, (struct hi_book_entry){
-			      .key = is_open(p) ? 0 : hi_type_name_key(p.at, p.length),
-			      .text = text,
-			      .record = record});
+		book,
+		(struct hi_book_entry){
+			.key = hi_book_is_open(p) ? 0 : hi_type_name_key(p.at, p.length),
+			.text = text,
+			.record = record});
 }
 
 static int compare_book_entries(const void *a, const void *b)

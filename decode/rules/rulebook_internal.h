@@ -9,6 +9,7 @@
  *	rulebook_code.c	   pieces of a text to hi_code, with their warnings
  *	rulebook_target.c  targets, cases
  *	rulebook_record.c  a record for one type; roots and typedefs
+ *	rulebook_show.c	   how paths write a type
  *	rulebook_wants.c   the context that a type needs
  *	rulebook_symbol.c  targets by the names of functions
  *	rulebook_lacks.c   warnings about rules that could not be resolved
@@ -69,6 +70,14 @@ struct hi_compiled {
 	struct HI_VECTOR(struct hi_book_edge) edges;
 };
 
+/* `show` of a text by the type's name; sorted by key, then order. */
+struct hi_book_show {
+	uint64_t key; /* hi_type_name_key; 0: any name */
+	uint32_t order;
+	struct hi_book_text *text;
+	const struct hi_hint_show *show;
+};
+
 struct hi_rulebook {
 	struct hi_types *types;		  /* or NULL */
 	struct hi_modules *modules;	  /* or NULL */
@@ -88,6 +97,8 @@ struct hi_rulebook {
 	struct HI_VECTOR(struct hi_compiled *) pending;	 /* without `wants` yet */
 	struct hi_table by_type; /* id -> struct hi_compiled *, 0: none */
 	struct hi_table by_root; /* address of a variable -> the same */
+	struct HI_VECTOR(struct hi_book_show) shows;
+	struct hi_table shown; /* type id -> struct hi_shown *, 0: plain */
 	struct HI_VECTOR(struct hi_book_symbol *) symbols;
 	struct HI_VECTOR(const char *) warnings, files;
 	struct hi_table warned; /* hash of the text */
@@ -115,6 +126,8 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 
 /* ---- rulebook_index.c ---- */
 bool hi_book_index(struct hi_rulebook *book);
+/* `$T` in the name itself, in front of brackets: it may be called anything. */
+bool hi_book_is_open(struct hi_text_piece pattern);
 /* The first record that fits the type, with the captures of its pattern. */
 const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
 					 const struct hi_type *type,
@@ -186,6 +199,11 @@ struct hi_compiled *hi_book_typedef_rules(struct hi_rulebook *book,
 					  const struct hi_type *type);
 struct hi_compiled *hi_book_root_rules(struct hi_rulebook *book,
 				       const struct hi_variable *var);
+
+/* ---- rulebook_show.c ---- */
+bool hi_book_index_shows(struct hi_rulebook *book);
+const struct hi_shown *hi_book_shown(struct hi_rulebook *book, hi_type_id type);
+bool hi_book_hides(void *arg, const char *member); /* takes no lock: texts never change */
 
 /* ---- rulebook_wants.c ---- */
 /* Fills in `wants` of all that is pending. */

@@ -54,6 +54,9 @@ static bool compile_counts(const struct hi_book_scope *scope,
 		ret->lead = hi_book_code(scope, hint->lead, false);
 	ret->down = hint->down;
 	ret->quiet = hint->only;
+	ret->part = hint->part;
+	if (hint->called.length)
+		ret->name = hi_book_piece(scope->text->book, hint->called);
 	return (!hint->from.length || ret->from) && (!hint->to.length || ret->to) &&
 	       (!hint->back.length || ret->back) && (!hint->full.length || ret->full) &&
 	       (!hint->ring.length || ret->ring) && (!hint->lead.length || ret->lead);

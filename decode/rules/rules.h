@@ -34,7 +34,7 @@ struct hi_with {			     /* context that is passed on */
 struct hi_rule_target {
 	enum hi_target_kind kind;
 	hi_type_id type;  /* TYPE */
-	const char *name; /* BLOB, WORDS */
+	const char *name; /* BLOB, WORDS; TYPE: what these elements are called, or NULL */
 	uint32_t key;	  /* CONTEXT */
 	const struct hi_code
 		*symbol; /* SYMBOL: an address; `pattern` is the rulebook's */
@@ -48,6 +48,7 @@ struct hi_rule_target {
 	const struct hi_code *lead; /* bytes before the first; NULL: 0 */
 	bool down;
 	bool quiet; /* its pointers are edges; other rules infer their targets */
+	bool part;  /* of a longer sequence: the elements' numbers say nothing */
 	/* Bytes that the object begins before the address (`back`, `in T.member`). */
 	const struct hi_code *back;
 	const struct hi_with *with;
@@ -128,6 +129,30 @@ struct hi_rules {
 			    * the targets that they pass them on to */
 };
 
+/* How paths write what lies in a type (`show`, docs/HINTS.md). Immutable once handed out.
+ * Places are bytes from the record's start; [i] of a place is `stride` bytes further. */
+enum hi_shown_kind {
+	HI_SHOWN_PLAIN,	  /* members by their names */
+	HI_SHOWN_HIDDEN,  /* nothing of what lies in it */
+	HI_SHOWN_VALUE,	  /* the value at `value` stands for the record */
+	HI_SHOWN_ELEMENT, /* the same, and it is an element: "[key]" goes before it */
+};
+struct hi_shown_place {
+	uint64_t offset, stride, size;
+	hi_type_id type; /* 0: there is no such place */
+};
+struct hi_shown {
+	enum hi_shown_kind kind;
+	/* Pointers in VALUE and ELEMENT that lie outside of both places lead to other
+	 * nodes of the same container. */
+	struct hi_shown_place value, key;
+	/* It is a string: `length` characters of char_size bytes at `text`. NULL: it is
+	 * none. */
+	const struct hi_code *text, *length;
+	unsigned char_size; /* 1 or 2 */
+	bool is_link;	    /* what points to it leads on in the same container */
+};
+
 /* Where rules come from. NULL: there are none. Thread-safe. */
 struct hi_rule_source {
 	void *arg;
@@ -143,6 +168,10 @@ struct hi_rule_source {
 	const struct hi_rule_target *(*of_symbol)(void *arg,
 						  const struct hi_rule_target *target,
 						  uint64_t address);
+	/* NULL: plain. */
+	const struct hi_shown *(*shown)(void *arg, hi_type_id type);
+	/* Do paths leave out members of this name? */
+	bool (*hides)(void *arg, const char *member);
 };
 
 #endif

@@ -209,20 +209,31 @@ static bool take_pack(struct match *m, size_t name_end)
 	return true;
 }
 
-/* Matches `$T`, and the text behind it in the same argument. */
+/* Matches `$T`, and the text behind it in the same argument; of `$T@PATTERN` all of the
+ * argument, which the pattern is to match next. */
 static bool take_capture(struct match *m)
 {
 	size_t name_end = capture_name_end(m), end = argument_end(m->name.text, m->n);
 	size_t rest = argument_end(m->pattern.text, name_end) - name_end;
+	size_t behind = name_end;
 
 	if (pattern_is(m, name_end, "..."))
 		return take_pack(m, name_end);
+	if (m->pattern.text[name_end] == '@' && end > m->n) {
+		add_capture(m, m->p + 1, name_end, end, false);
+		m->p = name_end + 1;
+		return true;
+	}
+	/* The blank of ` const` is none behind `>` or `*`. */
+	if (m->pattern.text[name_end] == ' ' && end - m->n >= rest && rest > 1 &&
+	    m->name.text[end - rest] != ' ' && !is_pattern_word(m->name.text[end - rest]))
+		behind++, rest--;
 	if (end - m->n <= rest ||
-	    memcmp(m->name.text + end - rest, m->pattern.text + name_end, rest) != 0)
+	    memcmp(m->name.text + end - rest, m->pattern.text + behind, rest) != 0)
 		return false;
 	add_capture(m, m->p + 1, name_end, end - rest, false);
 	m->n = end - rest;
-	m->p = name_end;
+	m->p = behind;
 	return true;
 }
 

@@ -166,6 +166,9 @@ static int compare_own_ranges(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Of Parser/pegen.c, since 3.9: a pointer into the parser's arena, which is freed. */
+static const char *const dangling_variables[] = {"_PyPegen_dummy_name()::cache", NULL};
+
 /* Of Objects/obmalloc.c, where debug information or a symbol table has them. */
 static enum hi_status find_internals(struct hi_py *py, struct hi_error *err)
 {
@@ -186,6 +189,7 @@ static enum hi_status find_internals(struct hi_py *py, struct hi_error *err)
 	}
 	py->base.internals = py->internals.items;
 	py->base.n_internals = py->internals.count;
+	py->base.dangling = dangling_variables;
 	return HI_OK;
 }
 

@@ -159,7 +159,7 @@ size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *ed
 		break;
 	case HI_LABEL_KEY:
 		if (c->py->base.redact) {
-			n = snprintf(out, out_size, "[?]");
+			n = snprintf(out, out_size, "[\"…\"]");
 			break;
 		}
 		hi_py_repr(c, edge->value, text, sizeof(text));

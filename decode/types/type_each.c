@@ -16,6 +16,8 @@ enum { CHAIN_MAX = 16, RECORDS_MAX = 1 << 22 };
 struct each {
 	struct hi_types *types;
 	uint64_t min_size;
+	hi_record_size_fn *wants; /* NULL: any size */
+	void *arg;		  /* of wants */
 	uint32_t module;
 	struct hi_table seen_keys, seen; /* by name, size and declaration; by id */
 	struct HI_VECTOR(hi_type_id) found;
@@ -69,6 +71,21 @@ static bool names_record(const struct each *each, const struct hi_dw_die *die,
 	return false;
 }
 
+/* Headers of compilers and libraries. */
+static bool is_system_path(const char *path)
+{
+	return strncmp(path, "/usr/", 5) == 0 ? strncmp(path, "/usr/local/", 11) != 0 &&
+							strncmp(path, "/usr/src/", 9) != 0
+					      : strncmp(path, "/lib", 4) == 0;
+}
+
+static bool is_wanted_record(const struct each *each, const struct hi_dw_die *record,
+			     const char *file)
+{
+	return !each->wants ||
+	       (each->wants(record->byte_size, each->arg) && !is_system_path(file));
+}
+
 static void take_record_die(struct each *each, const struct hi_dw_die *die,
 			    const struct hi_dw_die *record)
 {
@@ -78,6 +95,8 @@ static void take_record_die(struct each *each, const struct hi_dw_die *die,
 	char name[HI_DW_NAME_MAX];
 	uint64_t key;
 
+	if (!is_wanted_record(each, record, file))
+		return;
 	hi_type_record_name(die, name, sizeof(name));
 	key = hi_type_identity(name, record->byte_size, record->decl_line);
 	key = hi_dw_hash_name(key, file, strlen(file));
@@ -156,26 +175,46 @@ static bool walk_module(struct each *each, struct hi_module *module, uint64_t ma
 	return true;
 }
 
+static bool is_own_module(const struct hi_module *module)
+{
+	return module->is_executable || !is_system_path(module->path);
+}
+
+static enum hi_status walk_all_records(struct each *each, uint64_t max_dwarf,
+				       hi_record_fn *fn, void *arg, uint32_t *skipped_ret,
+				       struct hi_error *err)
+{
+	struct hi_types *types = each->types;
+	uint32_t skipped = 0;
+
+	hi_types_lock(types);
+	for (size_t i = 0; i < types->n_items && !each->no_memory; i++)
+		if (!each->wants || is_own_module(types->items[i].module))
+			skipped += !walk_module(each, types->items[i].module, max_dwarf);
+	hi_types_unlock(types);
+	if (skipped_ret)
+		*skipped_ret = skipped;
+	for (size_t i = 0; i < each->found.count && !each->no_memory; i++)
+		if (!fn(hi_type_get(types, each->found.items[i]), arg))
+			break;
+	each_free(each);
+	return each->no_memory ? hi_fail_memory(err, "records") : HI_OK;
+}
+
 enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
 				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
 				    uint32_t *skipped_ret, struct hi_error *err)
 {
 	struct each each = {.types = types, .min_size = min_size};
-	uint32_t skipped = 0;
 
-	hi_types_lock(types);
-	for (size_t i = 0; i < types->n_items && !each.no_memory; i++)
-		skipped += !walk_module(&each, types->items[i].module, max_dwarf);
-	hi_types_unlock(types);
-	if (each.no_memory) {
-		each_free(&each);
-		return hi_fail_memory(err, "records");
-	}
-	if (skipped_ret)
-		*skipped_ret = skipped;
-	for (size_t i = 0; i < each.found.count; i++)
-		if (!fn(hi_type_get(types, each.found.items[i]), arg))
-			break;
-	each_free(&each);
-	return HI_OK;
+	return walk_all_records(&each, max_dwarf, fn, arg, skipped_ret, err);
+}
+
+enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,
+					uint64_t max_dwarf, hi_record_fn *fn, void *arg,
+					struct hi_error *err)
+{
+	struct each each = {.types = types, .min_size = 1, .wants = wants, .arg = arg};
+
+	return walk_all_records(&each, max_dwarf, fn, arg, NULL, err);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENUMERATORS_MAX = 1 << 12, NAME_MAX_BYTES = 1024 };
+enum { ENUMERATORS_MAX = 1 << 12, NAME_MAX_BYTES = 1024, TYPEDEFS_MAX = 16 };
 
 struct writer {
 	struct hi_types *types;
@@ -106,4 +106,36 @@ bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module
 		name += n ? n : 1;
 	}
 	return w.ok && changed;
+}
+
+static bool read_enumeration(struct hi_types *types, hi_type_id id, struct hi_dw_die *die)
+{
+	const struct hi_type_slot *slot = hi_slot_at(types, hi_type_get(types, id)->id);
+
+	if (!slot || !slot->die.file || !hi_dw_die_read(slot->die, die))
+		return false;
+	for (unsigned i = 0; i < TYPEDEFS_MAX && die->tag == DW_TAG_typedef; i++) {
+		struct hi_dw_ref to = die->type;
+
+		if (!to.file || !hi_dw_die_read(to, die))
+			return false;
+	}
+	return die->tag == DW_TAG_enumeration_type;
+}
+
+size_t hi_type_enumerators(struct hi_types *types, hi_type_id id,
+			   struct hi_enumerator *ret, size_t max)
+{
+	struct hi_dw_die die, child;
+	size_t n = 0;
+	uint64_t at;
+
+	if (!read_enumeration(types, id, &die))
+		return 0;
+	at = die.next;
+	for (unsigned i = 0;
+	     i < ENUMERATORS_MAX && n < max && hi_dw_child_next(&die, &at, &child); i++)
+		if (child.tag == DW_TAG_enumerator && child.const_value && child.name)
+			ret[n++] = (struct hi_enumerator){child.name, child.value};
+	return n;
 }

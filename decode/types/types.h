@@ -107,6 +107,13 @@ struct hi_types_stats hi_types_stats(const struct hi_types *types);
 /* Loads the type if need be; its pointees are not loaded. Never NULL: id 0 and unknown
  * ids give the unknown type. */
 const struct hi_type *hi_type_get(struct hi_types *types, hi_type_id id);
+struct hi_enumerator {
+	const char *name; /* in the debug information; hostile */
+	int64_t value;
+};
+/* The enumerators of a type, at most max, as they are declared; 0: it has none. */
+size_t hi_type_enumerators(struct hi_types *types, hi_type_id id,
+			   struct hi_enumerator *ret, size_t max);
 /* By readable name, with or without "struct "; HI_NOT_FOUND. */
 enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_id *ret,
 			     struct hi_error *err);
@@ -137,6 +144,17 @@ typedef bool hi_record_fn(const struct hi_type *type, void *arg);
 enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
 				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
 				    uint32_t *skipped_ret, struct hi_error *err);
+
+/*
+ * The same for the records of the program's own modules alone: the executable, and
+ * libraries that do not lie in the system's folders; and of these only those of a size
+ * for which wants() is true, and that no header of the system declares. Reads of each
+ * unit only what is needed to find them.
+ */
+typedef bool hi_record_size_fn(uint64_t size, void *arg);
+enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,
+					uint64_t max_dwarf, hi_record_fn *fn, void *arg,
+					struct hi_error *err);
 
 /*
  * The dynamic type behind a vtable pointer: vptr is the word at an object's
@@ -173,6 +191,11 @@ size_t hi_types_names_at(struct hi_types *types, uint64_t addr, const char **ret
 /* By source name (for expressions and tests); the first definition. */
 enum hi_status hi_types_variable_named(struct hi_types *types, const char *name,
 				       struct hi_variable *ret, struct hi_error *err);
+/* The names of variables with static storage and debug information, the executable's
+ * first; not more than some 100,000. False of fn stops. For messages: it reads them all.
+ */
+void hi_types_each_variable_name(struct hi_types *types,
+				 bool (*fn)(void *arg, const char *name), void *arg);
 /* Every thread-local variable of a module, as (name, type, offset in the TLS
  * block); false stops. */
 typedef bool hi_tls_variable_fn(const struct hi_variable *var, uint64_t tls_offset,

@@ -298,6 +298,48 @@ enum hi_status hi_types_variable_named(struct hi_types *types, const char *name,
 	return hi_fail(err, HI_NOT_FOUND, 0, "no variable %s", name);
 }
 
+/* ---- all names ---- */
+
+enum { NAMES_LISTED = 100000 };
+
+/* False: fn has stopped, or they are enough. */
+static bool list_names_in(struct hi_types *types, struct hi_module *module, size_t *left,
+			  bool (*fn)(void *arg, const char *name), void *arg)
+{
+	struct hi_type_module *item = hi_types_indexed(types, module);
+	char name[HI_DW_NAME_MAX];
+	struct hi_dw_die die;
+
+	for (size_t i = 0; item && i < item->index.n_variables; i++) {
+		if ((*left)-- == 0)
+			return false;
+		if (!hi_dw_die_read(hi_types_ref(item, item->index.variables[i].die),
+				    &die) ||
+		    !hi_dw_die_origin(&die))
+			continue;
+		variable_name(&die, name, sizeof(name));
+		if (!fn(arg, name))
+			return false;
+	}
+	return true;
+}
+
+void hi_types_each_variable_name(struct hi_types *types,
+				 bool (*fn)(void *arg, const char *name), void *arg)
+{
+	struct hi_module *exe = hi_modules_executable(types->modules);
+	size_t left = NAMES_LISTED;
+	bool go_on;
+
+	hi_types_lock(types);
+	go_on = !exe || list_names_in(types, exe, &left, fn, arg);
+	for (size_t i = 0; go_on && i < types->n_items; i++)
+		if (types->items[i].module != exe)
+			go_on = list_names_in(types, types->items[i].module, &left, fn,
+					      arg);
+	hi_types_unlock(types);
+}
+
 /* ---- thread-local ---- */
 
 struct tls_walk {

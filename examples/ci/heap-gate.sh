@@ -1,24 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Starts a service, puts load on it, takes a snapshot of its heap and gates it:
+# Starts a service, puts load on it, takes a snapshot of its heap and checks it:
 #
 #	heap-gate.sh OUT-DIRECTORY SERVICE [ARGUMENT…]
 #
 # Environment:
 #	HEAPINSPECT	the program (heapinspect on PATH)
+#	SUDO		"sudo": take the snapshot as root; the file becomes yours
 #	LOAD		a command that puts load on it, run by sh with $SERVICE_PID
-#	GATES		expressions, one a line ("leak.bytes > 0")
-#	BASELINE	an earlier snapshot; without it, only absolute gates
+#	BUDGET		a file of gates (see GATES.md)
+#	GATES		expressions, one a line; without both: leak.bytes > 0
+#	BASELINE	an earlier snapshot; it is replaced when every gate holds, and
+#			made when there is none yet
 #
-# Leaves heap.hisnap, heap.json and heap.xml (JUnit) in OUT-DIRECTORY. Exit status: that
-# of heapinspect check.
+# Leaves heap.hisnap, heap.json and heap.xml (JUnit) in OUT-DIRECTORY. On GitHub it
+# also writes annotations and the summary of the step. Exit status: that of
+# heapinspect check.
 set -eu
 
 out=${1:?usage: heap-gate.sh OUT-DIRECTORY SERVICE [ARGUMENT...]}
 shift
 heapinspect=${HEAPINSPECT:-heapinspect}
-gates=${GATES:-leak.bytes > 0}
 mkdir -p "$out"
+rm -f "$out/stdin" "$out/heap.hisnap"
 
 # Its stdin stays open as long as this script runs: some services end with it.
 mkfifo "$out/stdin"
@@ -36,19 +40,38 @@ trap tidy EXIT
 
 sh -c "${LOAD:-sleep 1}"
 kill -0 "$SERVICE_PID" || { echo "heap-gate: the service has ended" >&2; exit 2; }
-"$heapinspect" snap -q --pid "$SERVICE_PID" -o "$out/heap.hisnap"
+if [ -n "${SUDO:-}" ]; then
+	$SUDO "$heapinspect" snap -q --pid "$SERVICE_PID" -o "$out/heap.hisnap"
+	$SUDO chown "$(id -u):$(id -g)" "$out/heap.hisnap"
+else
+	"$heapinspect" snap -q --pid "$SERVICE_PID" -o "$out/heap.hisnap"
+fi
 
 # One --fail-on for each line; an expression may have blanks and quotes.
 set --
+[ -z "${BUDGET:-}" ] || set -- --budget "$BUDGET"
+[ -n "${BUDGET:-}${GATES:-}" ] || GATES='leak.bytes > 0'
 while IFS= read -r gate; do
 	[ -z "$gate" ] || set -- "$@" --fail-on "$gate"
 done <<END
-$gates
+${GATES:-}
 END
-[ -z "${BASELINE:-}" ] || set -- "$@" --baseline "$BASELINE"
-[ -z "${GITHUB_ACTIONS:-}" ] || set -- "$@" --github
 
+check() { # options of the report
+	"$heapinspect" check "$out/heap.hisnap" "$@"
+}
+[ -z "${BASELINE:-}" ] || mkdir -p "$(dirname "$BASELINE")"
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+	# Against a copy: the check below may replace the baseline.
+	rm -f "$out/baseline.hisnap"
+	[ ! -e "${BASELINE:-}" ] || cp "$BASELINE" "$out/baseline.hisnap"
+	check "$@" ${BASELINE:+--baseline "$out/baseline.hisnap" --update-baseline} \
+		-f markdown >>"$GITHUB_STEP_SUMMARY" || true
+	rm -f "$out/baseline.hisnap"
+fi
 status=0
-"$heapinspect" check "$out/heap.hisnap" "$@" --junit "$out/heap.xml" || status=$?
+check "$@" ${BASELINE:+--baseline "$BASELINE" --update-baseline} \
+	--junit "$out/heap.xml" ${GITHUB_ACTIONS:+--github} || status=$?
+[ $status -le 1 ] || exit $status
 "$heapinspect" "$out/heap.hisnap" --json -o "$out/heap.json"
 exit $status

@@ -24,6 +24,8 @@ static const struct {
 	{.name = "prometheus", .write = hi_export_prometheus},
 	{.name = "pprof", .write = hi_export_pprof, .is_binary = true},
 	{.name = "hp", .write = hi_export_hp},
+	{.name = "dhat", .write = hi_export_dhat},
+	{.name = "sqlite", .is_binary = true}, /* query/database.h writes it */
 	{.name = "parquet", .write = hi_export_tables, .is_binary = true},
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
@@ -134,7 +136,7 @@ enum hi_status hi_export_write(struct hi_export *x, struct hi_error *err)
 
 	warn_of_unknown_heap(x);
 	for (size_t i = 0; i < FORMATS && status == HI_OK; i++)
-		if (strcmp(formats[i].name, x->format) == 0)
+		if (formats[i].write && strcmp(formats[i].name, x->format) == 0)
 			status = formats[i].write(x, err);
 	return status;
 }

@@ -15,6 +15,8 @@
 #include "report/formats/mapped_file.h"
 #include "report/views/report_header.h"
 
+struct hi_recorded; /* census/snapshot/snapshot_births.h */
+
 /* Limits of the formats; tests set lower ones. */
 struct hi_export_limits {
 	uint64_t heapsnapshot; /* numbers in the array of nodes */
@@ -29,10 +31,18 @@ struct hi_export_source {
 	 * row. They are valid until the next call. Hostile. */
 	enum hi_status (*labels)(void *arg, hi_node node, const char **texts,
 				 struct hi_error *err);
+	/* Makes the merged dominator tree with its labels. *ret: hi_merged_destroy(). */
+	enum hi_status (*merge)(void *arg, struct hi_merged **ret, struct hi_error *err);
 	/* Returns the files that the target maps, the main program first; none where a
 	 * snapshot file does not have them. Borrowed. */
 	enum hi_status (*mapped_files)(void *arg, const struct hi_mapped_file **ret,
 				       size_t *n_ret, struct hi_error *err);
+	/* Returns the recording of allocations, borrowed. Where there is none: NULL, and
+	 * HI_NOT_FOUND if it is required. */
+	enum hi_status (*recorded)(void *arg, bool required,
+				   const struct hi_recorded **ret, struct hi_error *err);
+	/* Returns bits of the live objects; free it. NULL: out of memory. */
+	uint64_t *(*live_bits)(void *arg);
 	/* Reports what the format does not carry, in one line without a newline. */
 	void (*warn)(void *arg, const char *text);
 };
@@ -43,6 +53,9 @@ struct hi_export {
 	const char *table;  /* csv, ndjson, parquet: which table; NULL: objects */
 	size_t top;	    /* dot, prometheus: rows at most; 0: their own default */
 	bool all;	    /* prometheus: every type */
+	bool by_context;    /* stacks are those that allocated; pprof: with totals */
+	const char *const *labels; /* prometheus: "name=value", n_labels of them */
+	size_t n_labels;
 	const struct hi_export_limits *limits;
 	const struct hi_report_header *header;
 	const struct hi_graph *graph;
@@ -69,7 +82,7 @@ enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
 typedef enum hi_status hi_export_fn(struct hi_export *x, struct hi_error *err);
 hi_export_fn hi_export_heapsnapshot, hi_export_tables, hi_export_folded,
 	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus,
-	hi_export_pprof, hi_export_hp;
+	hi_export_pprof, hi_export_pprof_contexts, hi_export_hp, hi_export_dhat;
 
 /* ---- for the writers ---- */
 

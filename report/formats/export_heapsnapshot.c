@@ -18,6 +18,7 @@
 #include "base/interner.h"
 #include "base/vector.h"
 #include "report/formats/export.h"
+#include "report/formats/traces.h"
 
 enum { FIELDS = 7, OBJECT = 3, SYNTHETIC = 9, PROPERTY = 2, WEAK = 6 };
 enum { LEAKED = HI_ROOT_KINDS, ALLOCATOR, PSEUDO }; /* children of the root */
@@ -30,14 +31,21 @@ static const char meta[] =
 	"\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
 	"\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[["
 	"\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\","
-	"\"weak\"],\"string_or_number\",\"node\"],\"trace_function_info_fields\":[],"
-	"\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[]}";
+	"\"weak\"],\"string_or_number\",\"node\"],";
+static const char meta_without_traces[] =
+	"\"trace_function_info_fields\":[],\"trace_node_fields\":[],";
+static const char meta_of_traces[] =
+	"\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\","
+	"\"script_id\",\"line\",\"column\"],\"trace_node_fields\":[\"id\","
+	"\"function_info_index\",\"count\",\"size\",\"children\"],";
+static const char end_of_meta[] = "\"sample_fields\":[],\"location_fields\":[]}";
 
 struct writer {
 	struct hi_export *x;
 	const struct hi_graph *g;
 	struct hi_interner strings;
 	struct texts HI_VECTOR(const char *) texts;
+	struct hi_traces *traces; /* NULL: no recording */
 	uint64_t n_written, clipped;
 	bool failed;
 };
@@ -61,15 +69,15 @@ static uint32_t number_of_string(struct writer *w, const char *text)
 }
 
 static void put_node(struct writer *w, unsigned type, const char *name, uint64_t size,
-		     uint64_t edges)
+		     uint64_t edges, uint32_t trace)
 {
 	if (size > UINT32_MAX) {
 		w->clipped++;
 		size = UINT32_MAX;
 	}
-	fprintf(w->x->out, "%s%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,0",
+	fprintf(w->x->out, "%s%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",0",
 		w->n_written ? ",\n" : "", type, number_of_string(w, name),
-		2 * w->n_written + 1, size, edges);
+		2 * w->n_written + 1, size, edges, trace);
 	w->n_written++;
 }
 
@@ -86,22 +94,22 @@ static void put_nodes(struct writer *w)
 	const struct hi_export *x = w->x;
 	const struct hi_graph *g = w->g;
 
-	put_node(w, SYNTHETIC, "(root)", 0, PSEUDO);
+	put_node(w, SYNTHETIC, "(root)", 0, PSEUDO, 0);
 	for (unsigned k = 0; k < HI_ROOT_KINDS; k++)
 		put_node(w, SYNTHETIC, hi_root_kind_name((enum hi_root_kind)k), 0,
-			 hi_graph_edges(g, g->first_kind + k).count);
-	put_node(w, SYNTHETIC, "(leaked)", 0, x->leaks->n_roots);
-	put_node(w, SYNTHETIC, "(allocator)", 0, x->reach->n_internal_roots);
+			 hi_graph_edges(g, g->first_kind + k).count, 0);
+	put_node(w, SYNTHETIC, "(leaked)", 0, x->leaks->n_roots, 0);
+	put_node(w, SYNTHETIC, "(allocator)", 0, x->reach->n_internal_roots, 0);
 	for (hi_node i = g->first_root; i < g->first_kind; i++)
 		put_node(w, OBJECT, g->roots[i - g->first_root].name, 0,
-			 hi_graph_edges(g, i).count);
+			 hi_graph_edges(g, i).count, 0);
 	for (hi_node i = 0; i < g->n_objects && !w->failed; i++) {
 		const char *name = g->types[g->objects->type[i]].name;
 		bool internal = g->objects->flags[i] & HI_OBJECT_INTERNAL;
 
 		put_node(w, OBJECT, *name ? name : "(untyped)",
 			 internal ? 0 : hi_objects_cost(g->objects, i),
-			 hi_graph_edges(g, i).count);
+			 hi_graph_edges(g, i).count, hi_traces_of(w->traces, i));
 	}
 }
 
@@ -201,24 +209,46 @@ static enum hi_status check_fits(const struct hi_graph *g, uint64_t most,
 		       n, most / FIELDS);
 }
 
+/* The same as a callback. */
+static uint32_t number_of_trace_string(void *arg, const char *text)
+{
+	return number_of_string(arg, text);
+}
+
+static void put_heapsnapshot_header(const struct writer *w)
+{
+	fprintf(w->x->out,
+		"{\"snapshot\":{\"meta\":%s%s%s,\"node_count\":%" PRIu64
+		",\"edge_count\":%" PRIu64 ",\"trace_function_count\":%" PRIu32
+		"},\n\"nodes\":[",
+		meta, w->traces ? meta_of_traces : meta_without_traces, end_of_meta,
+		1 + PSEUDO + (uint64_t)w->g->n_roots + w->g->n_objects,
+		count_heapsnapshot_edges(w), hi_traces_functions(w->traces));
+}
+
+static void put_traces(struct writer *w)
+{
+	fputs("],\n\"trace_function_infos\":[", w->x->out);
+	hi_traces_put_functions(w->traces, w->x->out, number_of_trace_string, w);
+	fputs("],\"trace_tree\":[", w->x->out);
+	hi_traces_put_tree(w->traces, w->x->out);
+}
+
 enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 {
 	struct writer w = {.x = x, .g = x->graph};
 	enum hi_status status = check_fits(w.g, x->limits->heapsnapshot, err);
 
+	if (status == HI_OK)
+		status = hi_traces_make(x, &w.traces, err);
 	if (status != HI_OK)
 		return status;
-	fprintf(x->out,
-		"{\"snapshot\":{\"meta\":%s,\"node_count\":%" PRIu64
-		",\"edge_count\":%" PRIu64 ",\"trace_function_count\":0},\n\"nodes\":[",
-		meta, 1 + PSEUDO + (uint64_t)w.g->n_roots + w.g->n_objects,
-		count_heapsnapshot_edges(&w));
+	put_heapsnapshot_header(&w);
 	put_nodes(&w);
 	fputs("],\n\"edges\":[", x->out);
 	status = put_heapsnapshot_edges(&w, err);
-	fputs("],\n\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],"
-	      "\"locations\":[],\n\"strings\":[",
-	      x->out);
+	put_traces(&w);
+	fputs("],\"samples\":[],\"locations\":[],\n\"strings\":[", x->out);
 	for (size_t i = 0; i < w.strings.names.count; i++) {
 		fputs(i ? ",\n" : "", x->out);
 		hi_export_put_json(x->out, w.strings.names.items[i]);
@@ -231,6 +261,7 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 			       "%" PRIu64 " objects of 4 GiB or more are written as 4 "
 			       "GiB: the format has no larger sizes",
 			       w.clipped);
+	hi_traces_destroy(w.traces);
 	hi_interner_free(&w.strings);
 	hi_vector_free(&w.texts);
 	return status;

@@ -8,14 +8,14 @@
 #include "base/cleanup.h"
 #include "census/graph/merged.h"
 #include "report/formats/export.h"
+#include "report/views/merged_text.h"
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 
 static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
 				   struct hi_error *err)
 {
-	enum hi_status status =
-		hi_merged_make(x->graph, x->reach, x->dominators, ret, err);
+	enum hi_status status = x->source->merge(x->arg, ret, err);
 
 	if (status == HI_OK) {
 		hi_export_warn_cut(x, *ret);
@@ -24,15 +24,15 @@ static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
 	return status;
 }
 
-/* Fills in the keys of the path from the outermost node on, without the super-root.
+/* Fills in the frames of the path from the outermost node on, without the super-root.
  * Returns their number. */
 static uint32_t way_to(const struct hi_merged *m, uint32_t node,
-		       uint32_t keys[HI_MERGED_DEPTH + 1])
+		       uint32_t frames[HI_MERGED_DEPTH + 1])
 {
 	uint32_t n = m->nodes[node].depth;
 
 	for (uint32_t at = n; at > 0; at--) {
-		keys[at - 1] = m->nodes[node].key;
+		frames[at - 1] = m->nodes[node].frame;
 		node = m->nodes[node].parent;
 	}
 	return n;
@@ -52,17 +52,19 @@ static void put_stack_frame(FILE *out, const char *name)
 enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 {
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
-	uint32_t keys[HI_MERGED_DEPTH + 1];
+	uint32_t frames[HI_MERGED_DEPTH + 1];
+	char text[HI_MERGED_TEXT];
 	enum hi_status status = merge_stacks(x, &m, err);
 
 	for (size_t i = 1; status == HI_OK && i < m->count; i++) {
-		uint32_t n = way_to(m, (uint32_t)i, keys);
+		uint32_t n = way_to(m, (uint32_t)i, frames);
 
 		if (!m->nodes[i].bytes)
 			continue;
 		for (uint32_t k = 0; k < n; k++) {
 			fputs(k ? ";" : "", x->out);
-			put_stack_frame(x->out, hi_merged_name(x->graph, keys[k]));
+			put_stack_frame(x->out,
+					hi_merged_text(x->graph, m, frames[k], text));
 		}
 		fprintf(x->out, " %" PRIu64 "\n", m->nodes[i].bytes);
 	}
@@ -73,18 +75,18 @@ enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 
 static void put_samples(struct hi_export *x, const struct hi_merged *m)
 {
-	uint32_t keys[HI_MERGED_DEPTH + 1];
+	uint32_t frames[HI_MERGED_DEPTH + 1];
 	bool first = true;
 
 	for (size_t i = 1; i < m->count; i++) {
-		uint32_t n = way_to(m, (uint32_t)i, keys);
+		uint32_t n = way_to(m, (uint32_t)i, frames);
 
 		if (!m->nodes[i].bytes)
 			continue;
 		fputs(first ? "[" : ",\n[", x->out);
 		first = false;
 		for (uint32_t k = 0; k < n; k++)
-			fprintf(x->out, "%s%u", k ? "," : "", keys[k]);
+			fprintf(x->out, "%s%u", k ? "," : "", frames[k]);
 		fputc(']', x->out);
 	}
 }
@@ -104,9 +106,9 @@ static uint64_t put_weights(struct hi_export *x, const struct hi_merged *m)
 
 enum hi_status hi_export_speedscope(struct hi_export *x, struct hi_error *err)
 {
-	const struct hi_graph *g = x->graph;
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
 	enum hi_status status = merge_stacks(x, &m, err);
+	char text[HI_MERGED_TEXT];
 	uint64_t sum;
 
 	if (status != HI_OK)
@@ -114,9 +116,9 @@ enum hi_status hi_export_speedscope(struct hi_export *x, struct hi_error *err)
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"heapinspect\",\"shared\":{\"frames\":[",
 	      x->out);
-	for (uint32_t i = 0; i < g->n_types + g->n_roots + HI_ROOT_KINDS; i++) {
+	for (uint32_t i = 0; i < m->n_frames; i++) {
 		fputs(i ? ",\n{\"name\":" : "{\"name\":", x->out);
-		hi_export_put_json(x->out, hi_merged_name(g, i));
+		hi_export_put_json(x->out, hi_merged_text(x->graph, m, i, text));
 		fputc('}', x->out);
 	}
 	fputs("]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":\"live heap\","
@@ -141,35 +143,24 @@ struct massif {
 
 static bool sum_massif_children(struct massif *s)
 {
-	size_t n = s->m->count;
-
 	s->all = hi_merged_below(s->m);
-	s->first = hi_calloc(n + 2, sizeof(*s->first));
-	s->child = hi_calloc(n + 1, sizeof(*s->child));
-	if (!s->all || !s->first || !s->child)
-		return false;
-	for (size_t i = 1; i < n; i++)
-		s->first[s->m->nodes[i].parent + 2]++;
-	for (size_t i = 2; i < n + 2; i++)
-		s->first[i] += s->first[i - 1];
-	for (size_t i = 1; i < n; i++)
-		s->child[s->first[s->m->nodes[i].parent + 1]++] = (uint32_t)i;
-	return true;
+	return s->all && hi_merged_list_children(s->m, &s->first, &s->child);
 }
 
 /* The line of a node; its children follow. */
 static void put_massif_line(const struct massif *s, uint32_t node)
 {
 	const struct hi_merged_node *m = &s->m->nodes[node];
-	char safe[HI_EXPORT_TEXT];
+	char safe[HI_EXPORT_TEXT], text[HI_MERGED_TEXT];
 	uint32_t n = 0;
 
 	for (uint32_t i = s->first[node]; i < s->first[node + 1]; i++)
 		n += s->all[s->child[i]] != 0;
 	fprintf(s->x->out, "%*sn%u: %" PRIu64 " ", (int)m->depth, "", n, s->all[node]);
 	if (node)
-		fprintf(s->x->out, "0x%X: %s (heap)\n", m->key + 1,
-			hi_export_safe(safe, hi_merged_name(s->x->graph, m->key)));
+		fprintf(s->x->out, "0x%X: %s (heap)\n", m->frame + 1,
+			hi_export_safe(
+				safe, hi_merged_text(s->x->graph, s->m, m->frame, text)));
 	else
 		fputs("(heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n",
 		      s->x->out);

@@ -16,7 +16,7 @@ static void begin_csv_row(struct hi_export_table *t)
 
 static void csv_row_end(struct hi_export_table *t)
 {
-	fputs("\r\n", t->out);
+	fputc('\n', t->out);
 }
 
 /* Quoted where it must be. */
@@ -75,7 +75,8 @@ static void ndjson_row_end(struct hi_export_table *t)
 	if (t->is_heading)
 		return;
 	hi_json_end(&t->json);
-	if (!hi_json_finish(&t->json) && t->failure.status == HI_OK)
+	/* An error of the stream is found, with its reason, when it is closed. */
+	if (!hi_json_finish(&t->json) && t->json.failed && t->failure.status == HI_OK)
 		(void)!hi_fail_memory(&t->failure, "export");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One table as CSV (RFC 4180), as lines of JSON or as Parquet: the same columns in all.
+ * One table as CSV (RFC 4180, but lines end with LF), as lines of JSON or as Parquet:
+ * the same columns in all.
  *
  *	hi_export_table_open(&t, "csv", out, err);
  *	row(&t, ...);			// the heading: its values mean nothing

@@ -22,6 +22,17 @@ static uint64_t id_or_none(hi_node node)
 	return node == HI_NODE_NONE ? UINT64_MAX : node;
 }
 
+static uint64_t size_or_unknown(uint64_t size)
+{
+	return size ? size : UINT64_MAX;
+}
+
+/* Unknown where nothing leads to it. */
+static uint64_t retained_or_unknown(const struct hi_dominators *d, hi_node node)
+{
+	return d->idom[node] == HI_NODE_NONE ? UINT64_MAX : d->retained[node];
+}
+
 /* ---- rows; node is any valid one while the heading is written ---- */
 
 static void object_row(struct table *t, hi_node i)
@@ -36,7 +47,7 @@ static void object_row(struct table *t, hi_node i)
 	hi_export_number(&t->cells, "id", i);
 	hi_export_address(&t->cells, "address", is ? hi_graph_address(g, i) : 0);
 	hi_export_number(&t->cells, "usable", is ? hi_objects_usable(g->objects, i) : 0);
-	hi_export_number(&t->cells, "cost", is ? hi_objects_cost(g->objects, i) : 0);
+	hi_export_number(&t->cells, "shallow", is ? hi_objects_cost(g->objects, i) : 0);
 	hi_export_text(&t->cells, "type", g->types[type].name);
 	hi_export_number(&t->cells, "type_id", type);
 	hi_export_text(&t->cells, "module", g->types[type].module);
@@ -47,9 +58,9 @@ static void object_row(struct table *t, hi_node i)
 		       flags & HI_OBJECT_INTERNAL	? "internal"
 		       : is && hi_bit(x->reach->any, i) ? "live"
 							: "leak");
-	hi_export_number(&t->cells, "retained", is ? x->dominators->retained[i] : 0);
-	hi_export_number(&t->cells, "dominator",
-			 is ? id_or_none(x->dominators->idom[i]) : 0);
+	hi_export_number(&t->cells, "retained",
+			 is ? retained_or_unknown(x->dominators, i) : 0);
+	hi_export_number(&t->cells, "idom", is ? id_or_none(x->dominators->idom[i]) : 0);
 	hi_export_row_end(&t->cells);
 }
 
@@ -63,8 +74,8 @@ static void put_type_table_row(struct table *t, uint32_t i)
 	hi_export_number(&t->cells, "id", i);
 	hi_export_text(&t->cells, "type", type->name);
 	hi_export_text(&t->cells, "module", type->module);
-	hi_export_text(&t->cells, "class", hi_type_class_name(type->klass));
-	hi_export_number(&t->cells, "size", type->size);
+	hi_export_text(&t->cells, "class", i ? hi_type_class_name(type->klass) : "");
+	hi_export_number(&t->cells, "size", size_or_unknown(type->size));
 	hi_export_number(&t->cells, "count", row ? row->count : 0);
 	hi_export_number(&t->cells, "shallow", row ? row->shallow : 0);
 	hi_export_number(&t->cells, "retained", row ? row->retained : 0);
@@ -78,13 +89,13 @@ static void put_root_table_row(struct table *t, uint32_t i)
 	const struct hi_root *root = t->cells.is_heading ? &nothing : &g->roots[i];
 
 	hi_export_row(&t->cells);
-	hi_export_number(&t->cells, "id", g->first_root + i);
+	hi_export_number(&t->cells, "node", g->first_root + i);
 	hi_export_text(&t->cells, "kind", hi_root_kind_key(root->kind));
 	hi_export_text(&t->cells, "name", root->name);
 	hi_export_text(&t->cells, "detail", root->detail);
 	hi_export_text(&t->cells, "type", root->type);
 	hi_export_address(&t->cells, "address", root->address);
-	hi_export_number(&t->cells, "size", root->size);
+	hi_export_number(&t->cells, "size", size_or_unknown(root->size));
 	hi_export_number(
 		&t->cells, "retained",
 		t->cells.is_heading ? 0 : t->x->dominators->retained[g->first_root + i]);
@@ -95,10 +106,10 @@ static void edge_row(struct table *t, hi_node from, hi_node to, uint8_t grade,
 		     const char *label)
 {
 	hi_export_row(&t->cells);
-	hi_export_number(&t->cells, "from", from);
-	hi_export_number(&t->cells, "to", to);
+	hi_export_number(&t->cells, "source", from);
+	hi_export_number(&t->cells, "target", to);
 	hi_export_text(&t->cells, "grade", hi_grade_key(grade));
-	hi_export_text(&t->cells, "field", label);
+	hi_export_text(&t->cells, "label", label);
 	hi_export_row_end(&t->cells);
 }
 

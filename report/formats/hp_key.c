@@ -14,6 +14,7 @@ struct hi_hp_key {
 	struct hi_arena arena;
 	struct hi_table sets, names; /* number -> index in texts */
 	struct HI_VECTOR(const char *) texts;
+	struct hi_table marks; /* the number of a mark -> index in texts */
 };
 
 HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
@@ -25,6 +26,7 @@ void hi_hp_key_destroy(struct hi_hp_key *key)
 	hi_arena_free(&key->arena);
 	hi_table_free(&key->sets);
 	hi_table_free(&key->names);
+	hi_table_free(&key->marks);
 	hi_vector_free(&key->texts);
 	free(key);
 }
@@ -64,12 +66,25 @@ static enum hi_status add_key_text(struct hi_hp_key *key, struct hi_table *table
 	return HI_OK;
 }
 
+/* "TIME text": the marks are those of the series, in its order. */
+static enum hi_status read_key_mark(struct hi_hp_key *key, const char *s, const char *end,
+				    struct hi_error *err)
+{
+	const char *blank = memchr(s, ' ', (size_t)(end - s));
+
+	s = blank ? blank + 1 : end;
+	return add_key_text(key, &key->marks, key->marks.count, s, (size_t)(end - s),
+			    err);
+}
+
 static enum hi_status read_key_line(struct hi_hp_key *key, const char *s, const char *end,
 				    struct hi_error *err)
 {
 	struct hi_table *table = NULL;
 	uint64_t number;
 
+	if (read_key_word(&s, end, "MARK "))
+		return read_key_mark(key, s, end, err);
 	if (read_key_word(&s, end, "SET "))
 		table = &key->sets;
 	else if (read_key_word(&s, end, "NAME n"))
@@ -138,6 +153,13 @@ enum hi_status hi_hp_key_read(const char *path, const struct hi_hp_series *serie
 	enum hi_status status = hi_hp_read_text(path, &text, &size, err);
 
 	return status == HI_OK ? hi_hp_key_parse(text, size, series, ret, err) : status;
+}
+
+const char *hi_hp_key_mark(const struct hi_hp_key *key, size_t i)
+{
+	uint64_t at;
+
+	return hi_table_get(&key->marks, i, &at) ? key->texts.items[at] : "";
 }
 
 const char *hi_hp_key_find(const struct hi_hp_key *key, const char *label)

@@ -27,4 +27,8 @@ void hi_hp_key_destroy(struct hi_hp_key *key); /* NULL is fine */
  * Escaped; owned by the key. */
 const char *hi_hp_key_find(const struct hi_hp_key *key, const char *label);
 
+/* Returns the text of the i-th mark of the series; "" where the key does not have it.
+ * Escaped; owned by the key. */
+const char *hi_hp_key_mark(const struct hi_hp_key *key, size_t i);
+
 #endif

@@ -14,6 +14,7 @@ struct reader {
 	struct hi_hp_names names;
 	struct hi_arena arena;
 	struct HI_VECTOR(double) times, marks;
+	struct HI_VECTOR(const char *) mark_texts; /* not from a text: one a mark */
 	struct HI_VECTOR(size_t) starts;
 	struct HI_VECTOR(struct hi_hp_point) points;
 	struct HI_VECTOR(size_t) last; /* of a band: its newest point + 1 */
@@ -40,6 +41,7 @@ void hi_hp_series_destroy(struct hi_hp_series *series)
 	hi_arena_free(&r->arena);
 	hi_vector_free(&r->times);
 	hi_vector_free(&r->marks);
+	hi_vector_free(&r->mark_texts);
 	hi_vector_free(&r->starts);
 	hi_vector_free(&r->points);
 	hi_vector_free(&r->last);
@@ -244,18 +246,10 @@ static enum hi_status add_point(struct reader *r, uint32_t band, uint64_t value)
 	return HI_OK;
 }
 
-static enum hi_status take_band(struct reader *r, struct word line)
+static enum hi_status add_hp_value(struct reader *r, struct word name, uint64_t value)
 {
-	size_t at = find_value_column(line);
-	struct word name = trim_hp_word((struct word){line.text, at});
-	struct word number = trim_hp_word((struct word){line.text + at, line.n - at});
-	uint64_t value;
 	uint32_t band;
 
-	if (!r->in_sample)
-		return refuse_hp_line(r, "a band outside a sample", line);
-	if (!name.n || !parse_value(number, &value))
-		return refuse_hp_line(r, "not \"label TAB whole number\"", line);
 	if (r->names.texts.count >= HI_HP_MAX_BANDS)
 		return too_many(r, "bands", HI_HP_MAX_BANDS);
 	band = hi_hp_names_add(&r->names, name.text, name.n);
@@ -264,6 +258,20 @@ static enum hi_status take_band(struct reader *r, struct word line)
 	if (band == r->last.count && !hi_vector_push(&r->last, 0))
 		return no_memory(r);
 	return add_point(r, band, value);
+}
+
+static enum hi_status take_band(struct reader *r, struct word line)
+{
+	size_t at = find_value_column(line);
+	struct word name = trim_hp_word((struct word){line.text, at});
+	struct word number = trim_hp_word((struct word){line.text + at, line.n - at});
+	uint64_t value;
+
+	if (!r->in_sample)
+		return refuse_hp_line(r, "a band outside a sample", line);
+	if (!name.n || !parse_value(number, &value))
+		return refuse_hp_line(r, "not \"label TAB whole number\"", line);
+	return add_hp_value(r, name, value);
 }
 
 static enum hi_status take_header(struct reader *r, const char **where, struct word rest)
@@ -397,6 +405,83 @@ enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **
 		return no_memory(r);
 	series->starts = r->starts.items;
 	*ret = hi_take(series);
+	return HI_OK;
+}
+
+/* ---- from a program instead of a text ---- */
+
+static struct reader *reader_of(struct hi_hp_series *series, struct hi_error *err)
+{
+	struct reader *r = (struct reader *)series;
+
+	r->err = err;
+	return r;
+}
+
+enum hi_status hi_hp_series_create(const char *job, const char *date,
+				   struct hi_hp_series **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
+	struct reader *r = hi_calloc(1, sizeof(*r));
+
+	if (!r)
+		return hi_fail_memory(err, "series");
+	series = &r->series;
+	series->job = hi_arena_printf(&r->arena, "%s", job);
+	series->date = hi_arena_printf(&r->arena, "%s", date);
+	series->sample_unit = series->value_unit = "";
+	if (!series->job || !series->date)
+		return hi_fail_memory(err, "series");
+	*ret = hi_take(series);
+	return HI_OK;
+}
+
+enum hi_status hi_hp_series_sample(struct hi_hp_series *series, double time,
+				   struct hi_error *err)
+{
+	struct reader *r = reader_of(series, err);
+
+	if (r->times.count >= HI_HP_MAX_SAMPLES)
+		return hi_fail(err, HI_LIMIT, 0, "more than %d censuses",
+			       HI_HP_MAX_SAMPLES);
+	if (!hi_vector_push(&r->starts, r->points.count) ||
+	    !hi_vector_push(&r->times, time))
+		return no_memory(r);
+	return HI_OK;
+}
+
+enum hi_status hi_hp_series_band(struct hi_hp_series *series, const char *name,
+				 uint64_t value, struct hi_error *err)
+{
+	return add_hp_value(reader_of(series, err), (struct word){name, strlen(name)},
+			    value);
+}
+
+enum hi_status hi_hp_series_mark(struct hi_hp_series *series, double time,
+				 const char *text, struct hi_error *err)
+{
+	struct reader *r = reader_of(series, err);
+	const char *copy = hi_arena_printf(&r->arena, "%s", text);
+
+	if (r->marks.count >= HI_HP_MAX_MARKS)
+		return too_many(r, "marks", HI_HP_MAX_MARKS);
+	if (!copy || !hi_vector_push(&r->marks, time) ||
+	    !hi_vector_push(&r->mark_texts, copy))
+		return no_memory(r);
+	return HI_OK;
+}
+
+enum hi_status hi_hp_series_finish(struct hi_hp_series *series, struct hi_error *err)
+{
+	struct reader *r = reader_of(series, err);
+
+	if (!r->times.count)
+		return hi_fail(err, HI_BAD_DATA, 0, "no census: nothing to draw");
+	finish_hp_series(r);
+	series->mark_texts = r->mark_texts.items;
+	if (!hi_vector_push(&r->starts, r->points.count))
+		return no_memory(r);
+	series->starts = r->starts.items;
 	return HI_OK;
 }
 

@@ -42,6 +42,8 @@ struct hi_hp_series {
 	const char *const *bands; /* names, raw bytes, in the order of the file */
 	size_t n_marks;
 	const double *marks; /* in the order of the file */
+	/* NULL: a heap profile has none, but its key may; raw bytes. */
+	const char *const *mark_texts;
 	bool truncated;
 };
 
@@ -56,6 +58,22 @@ enum hi_status hi_hp_read_text(const char *path, char **text_ret, size_t *size_r
 enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
 			  struct hi_error *err);
 void hi_hp_series_destroy(struct hi_hp_series *series); /* NULL is fine */
+
+/*
+ * A series that is not read from a text: names and texts of marks are whole. Times do
+ * not decrease; a sample ends where the next one begins, or at finish. job and date are
+ * copied. *ret: hi_hp_series_destroy(). The limits are those of a file: HI_LIMIT;
+ * HI_NO_MEMORY.
+ */
+enum hi_status hi_hp_series_create(const char *job, const char *date,
+				   struct hi_hp_series **ret, struct hi_error *err);
+enum hi_status hi_hp_series_sample(struct hi_hp_series *series, double time,
+				   struct hi_error *err);
+enum hi_status hi_hp_series_band(struct hi_hp_series *series, const char *name,
+				 uint64_t value, struct hi_error *err);
+enum hi_status hi_hp_series_mark(struct hi_hp_series *series, double time,
+				 const char *text, struct hi_error *err);
+enum hi_status hi_hp_series_finish(struct hi_hp_series *series, struct hi_error *err);
 
 /* Digits with at most one decimal point, up to 1e15; all n bytes of them. */
 bool hi_hp_parse_time(const char *text, size_t n, double *ret);

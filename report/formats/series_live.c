@@ -14,7 +14,7 @@
 
 enum {
 	MAX_ROWS = 100,
-	HEAD_LINES = 5,
+	HEAD_LINES = 7,
 	NUMBER_COLUMNS = 11 + 11 + 12, /* bytes, objects, change */
 	LEAST_NAME = 16,
 	NOTE_SAMPLES = 10, /* so long is a note shown */
@@ -25,8 +25,11 @@ static const char total[] = "";
 
 struct row {
 	uint64_t bytes, objects;
+	uint64_t first; /* its bytes in the first sample */
 	const char *name;
 };
+
+enum row_order { BY_BYTES, BY_OBJECTS, BY_CHANGE, ROW_ORDERS };
 
 struct hi_series_live {
 	struct hi_series_past *past;
@@ -37,6 +40,11 @@ struct hi_series_live {
 	uint64_t longest_pause_ns;
 	char note[200];
 	uint64_t note_until; /* number of a sample */
+	char only[200];	     /* restriction; "" none */
+	struct hi_leak_total leaked[HI_LEAK_KINDS];
+	bool had_leaks[HI_LEAK_KINDS];
+	enum row_order order;
+	bool keys, pauses;
 };
 
 struct hi_series_live *hi_series_live_create(void)
@@ -57,6 +65,51 @@ void hi_series_live_destroy(struct hi_series_live *live)
 	free(live);
 }
 
+static int compare_live_rows(const void *a, const void *b, void *arg)
+{
+	const struct row *x = a, *y = b;
+	const struct hi_series_live *live = arg;
+	int64_t x_change = (int64_t)(x->bytes - x->first);
+	int64_t y_change = (int64_t)(y->bytes - y->first);
+
+	if (live->order == BY_CHANGE && x_change != y_change)
+		return x_change > y_change ? -1 : 1;
+	if (live->order == BY_OBJECTS && x->objects != y->objects)
+		return x->objects > y->objects ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void sort_live_rows(struct hi_series_live *live)
+{
+	if (live->n_rows > 1)
+		qsort_r(live->rows, live->n_rows, sizeof(*live->rows), compare_live_rows,
+			live);
+}
+
+void hi_series_live_sort(struct hi_series_live *live)
+{
+	live->order = (live->order + 1) % ROW_ORDERS;
+	sort_live_rows(live);
+}
+
+void hi_series_live_show_keys(struct hi_series_live *live, bool keys, bool pauses)
+{
+	live->keys = keys;
+	live->pauses = pauses;
+}
+
+static bool add_leaks(struct hi_series_live *live, const struct hi_series_sample *sample,
+		      enum hi_leak_kind kind)
+{
+	live->leaked[kind] = hi_series_leaked(sample, kind);
+	live->had_leaks[kind] |= live->leaked[kind].bytes != 0;
+	return !live->had_leaks[kind] ||
+	       hi_series_past_add(live->past, hi_leak_kind_label(kind), sample->number,
+				  live->leaked[kind].bytes);
+}
+
 enum hi_status hi_series_live_add(struct hi_series_live *live,
 				  const struct hi_series_header *header,
 				  const struct hi_series_sample *sample,
@@ -69,6 +122,10 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 	live->n_rows = 0;
 	live->n_all = sample->n_rows;
 	hi_arena_free(&live->shown);
+	hi_series_restriction_text(sample, live->only, sizeof(live->only));
+	live->now.only = NULL;
+	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
+		fine &= add_leaks(live, sample, i);
 	if (sample->pause_ns > live->longest_pause_ns)
 		live->longest_pause_ns = sample->pause_ns;
 	for (size_t i = 0; fine && i < sample->n_rows; i++) {
@@ -80,8 +137,13 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 			continue;
 		name = hi_arena_strdup(&live->shown, name);
 		fine = name != NULL;
-		live->rows[live->n_rows++] = (struct row){row->bytes, row->objects, name};
+		live->rows[live->n_rows++] =
+			(struct row){row->bytes, row->objects, 0, name};
 	}
+	for (size_t i = 0; i < live->n_rows && fine; i++)
+		live->rows[i].first =
+			hi_series_past_first(live->past, live->rows[i].name);
+	sort_live_rows(live);
 	return fine ? HI_OK : hi_fail_memory(err, "live view");
 }
 
@@ -98,14 +160,16 @@ struct screen {
 	const struct hi_series_live *live;
 	struct hi_text_style style;
 	struct hi_arena arena; /* of one drawing */
+	struct hi_type_names type_names;
 	unsigned name_columns, history;
+	bool plain; /* lines that stay, not a screen */
 	bool failed;
 };
 
 /* The rest of the old line goes. */
 static void end_line(const struct screen *s)
 {
-	fputs("\033[K\n", s->style.out);
+	fputs(s->plain ? "\n" : "\033[K\n", s->style.out);
 }
 
 static void put_screen_text(struct screen *s, const char *text, unsigned columns,
@@ -160,13 +224,26 @@ static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects
 		hi_series_change_text(change, first, bytes));
 }
 
+static void put_keys(struct screen *s)
+{
+	static const char *const orders[] = {"bytes", "objects", "change"};
+	const struct hi_series_live *live = s->live;
+	char line[128];
+
+	snprintf(line, sizeof(line), "q quits  s sorts (by %s)  p %s",
+		 orders[live->order], live->pauses ? "continues (paused)" : "pauses");
+	hi_text_color(&s->style, 'd');
+	put_screen_text(s, line, s->style.width - 1, false);
+	hi_text_color(&s->style, 0);
+}
+
 static void put_screen_header(struct screen *s)
 {
 	const struct hi_series_live *live = s->live;
 	char line[512], time[32], pause[24], longest[24], leaks[160];
 
-	snprintf(line, sizeof(line), "%s, pid %d", hi_base_name(s->header->exe),
-		 s->header->pid);
+	snprintf(line, sizeof(line), "%s, pid %d%s%s", hi_base_name(s->header->exe),
+		 s->header->pid, *live->only ? ", only what is " : "", live->only);
 	hi_text_color(&s->style, 'b');
 	put_screen_text(s, line, s->style.width - 1, false);
 	hi_text_color(&s->style, 0);
@@ -181,6 +258,8 @@ static void put_screen_header(struct screen *s)
 		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
 	put_screen_text(s, line, s->style.width - 1, false);
 	end_line(s);
+	if (live->keys && !s->plain)
+		put_keys(s);
 	end_line(s);
 }
 
@@ -195,7 +274,7 @@ static void put_screen_row(struct screen *s, const char *label, const char *name
 static void put_screen_rows(struct screen *s, unsigned lines)
 {
 	const struct hi_series_live *live = s->live;
-	char heading[64];
+	char heading[64], label[HI_TYPE_SHORT_SIZE];
 
 	snprintf(heading, sizeof(heading), "by %s", s->header->by);
 	hi_text_color(&s->style, 'd');
@@ -204,15 +283,20 @@ static void put_screen_rows(struct screen *s, unsigned lines)
 	hi_text_color(&s->style, 0);
 	end_line(s);
 	put_screen_row(s, "all that is live", total, live->now.bytes, live->now.objects);
+	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
+		if (live->had_leaks[i])
+			put_screen_row(s, hi_leak_kind_label(i), hi_leak_kind_label(i),
+				       live->leaked[i].bytes, live->leaked[i].objects);
 	for (size_t i = 0; i < live->n_rows && i < lines; i++)
-		put_screen_row(s, live->rows[i].name, live->rows[i].name,
-			       live->rows[i].bytes, live->rows[i].objects);
+		put_screen_row(
+			s, hi_type_names_shown(&s->type_names, live->rows[i].name, label),
+			live->rows[i].name, live->rows[i].bytes, live->rows[i].objects);
 }
 
-enum hi_status hi_series_live_draw(struct hi_series_live *live,
-				   const struct hi_series_header *header, unsigned lines,
-				   const struct hi_text_options *looks, FILE *out,
-				   struct hi_error *err)
+/* Of the columns of a line the numbers take theirs, the name and the past the rest. */
+static struct screen make_screen(struct hi_series_live *live,
+				 const struct hi_series_header *header,
+				 const struct hi_text_options *looks, FILE *out)
 {
 	struct screen s = {.header = header,
 			   .live = live,
@@ -220,13 +304,31 @@ enum hi_status hi_series_live_draw(struct hi_series_live *live,
 	unsigned room = looks->width > NUMBER_COLUMNS + LEAST_NAME + 2
 				? looks->width - NUMBER_COLUMNS - LEAST_NAME - 2
 				: 0;
-	/* Two for the header of the table and the total, one for what stays below. */
-	unsigned rows = lines > HEAD_LINES + 2 ? lines - HEAD_LINES - 1 : 1;
 
 	s.history = room / 2 < HI_SERIES_HISTORY ? room / 2 : HI_SERIES_HISTORY;
 	s.name_columns = looks->width > NUMBER_COLUMNS + s.history + 2
 				 ? looks->width - NUMBER_COLUMNS - s.history - 2
 				 : LEAST_NAME;
+	s.type_names.keep_full = looks->full_names;
+	for (size_t i = 0; i < live->n_rows; i++)
+		hi_type_names_add(&s.type_names, live->rows[i].name);
+	return s;
+}
+
+/* Two for the header of the table and the total, one for what stays below. */
+static unsigned rows_for(unsigned lines)
+{
+	return lines > HEAD_LINES + 2 ? lines - HEAD_LINES - 1 : 1;
+}
+
+enum hi_status hi_series_live_draw(struct hi_series_live *live,
+				   const struct hi_series_header *header, unsigned lines,
+				   const struct hi_text_options *looks, FILE *out,
+				   struct hi_error *err)
+{
+	struct screen s = make_screen(live, header, looks, out);
+	unsigned rows = rows_for(lines);
+
 	fputs("\033[H", out);
 	put_screen_header(&s);
 	put_screen_rows(&s, rows);
@@ -237,6 +339,27 @@ enum hi_status hi_series_live_draw(struct hi_series_live *live,
 		fprintf(out, "%zu more rows",
 			(live->n_all > rows ? live->n_all - rows : 0) +
 				(size_t)live->now.hidden.rows);
+	hi_type_names_free(&s.type_names);
+	hi_arena_free(&s.arena);
+	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+}
+
+enum hi_status hi_series_live_print(struct hi_series_live *live,
+				    const struct hi_series_header *header, unsigned lines,
+				    const struct hi_text_options *looks, FILE *out,
+				    struct hi_error *err)
+{
+	struct screen s = make_screen(live, header, looks, out);
+	unsigned rows = rows_for(lines);
+
+	s.plain = true;
+	put_screen_header(&s);
+	/* The commands and the prompt need lines, too. */
+	put_screen_rows(&s, rows > 5 ? rows - 5 : 1);
+	fprintf(out, "\nNext:\n  heapinspect retained --pid %d\n", header->pid);
+	if (live->leaked[HI_LEAK_CERTAIN].bytes || live->leaked[HI_LEAK_LIKELY].bytes)
+		fprintf(out, "  heapinspect leaks --pid %d\n", header->pid);
+	hi_type_names_free(&s.type_names);
 	hi_arena_free(&s.arena);
 	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
 }

@@ -25,6 +25,16 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 				  struct hi_error *err);
 /* A line at the bottom for the next few samples. */
 void hi_series_live_note(struct hi_series_live *live, const char *text);
+/* Sorts rows by the next of bytes, objects, change. */
+void hi_series_live_sort(struct hi_series_live *live);
+/* Shows a line with the keys; pauses: and that no census is taken. */
+void hi_series_live_show_keys(struct hi_series_live *live, bool keys, bool pauses);
+/* The last table as plain lines, with the commands to go on with: for the end of the
+ * series, on the screen that stays. HI_NO_MEMORY. */
+enum hi_status hi_series_live_print(struct hi_series_live *live,
+				    const struct hi_series_header *header, unsigned lines,
+				    const struct hi_text_options *looks, FILE *out,
+				    struct hi_error *err);
 /* The whole screen of `lines` lines, for one write; HI_NO_MEMORY. */
 enum hi_status hi_series_live_draw(struct hi_series_live *live,
 				   const struct hi_series_header *header, unsigned lines,

@@ -40,9 +40,11 @@ static bool add_largest(const struct hi_series_header *header,
 {
 	char bytes[24];
 
+	for (size_t i = 0; i < s->n_rows; i++)
+		hi_type_names_add(&page->type_names, s->rows[i].name);
 	for (size_t i = 0; i < s->n_rows && i < LARGEST; i++) {
 		const char *name =
-			hi_page_safe(page, hi_series_name(header, &s->rows[i]));
+			hi_page_type(page, hi_series_name(header, &s->rows[i]));
 
 		name = hi_text_fit(style, &page->arena, name, NAME_COLUMNS);
 		if (!name)
@@ -69,6 +71,7 @@ enum hi_status hi_series_text(const struct hi_series_header *header,
 
 	if (!page)
 		return hi_fail_memory(err, "text");
+	page->type_names.keep_full = looks->full_names;
 	memset(line, 0, sizeof(line));
 	largest = fmemopen(line, sizeof(line), "w");
 	if (!largest)

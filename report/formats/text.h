@@ -10,7 +10,8 @@
 struct hi_text_options {
 	unsigned width; /* columns; 0: 80. Clamped to [40, 1000] */
 	bool color;
-	bool utf8; /* else plain ASCII: "...", ">=" and \xNN */
+	bool full_names; /* of types; read by what writes text without a page */
+	bool utf8;	 /* else plain ASCII: "...", ">=" and \xNN */
 };
 
 /* Writes the page. HI_NO_MEMORY: also if the page ran out of memory while it was

@@ -61,8 +61,8 @@ const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *ar
 {
 	static const struct {
 		const char *from, *to;
-	} characters[] = {{"…", "..."}, {"≥", ">="}, {"≤", "<="},
-			  {"·", "-"},	{"→", "->"}, {"×", "x"}};
+	} characters[] = {{"…", "..."}, {"≥", ">="}, {"≤", "<="}, {"·", "-"},
+			  {"→", "->"},	{"×", "x"},  {"±", "+-"}};
 	enum { CHARACTERS = sizeof(characters) / sizeof(characters[0]) };
 	char *copy, *end;
 	size_t n = strlen(text);
@@ -127,6 +127,9 @@ const char *hi_text_fit(const struct hi_text_style *style, struct hi_arena *aren
 		return text;
 	if (columns <= dots_columns + 1)
 		return "";
+	tail = hi_text_fit_arguments(style, arena, text, columns);
+	if (tail)
+		return tail;
 	room = columns - dots_columns;
 	head = (room + 1) / 2;
 	n = hi_text_prefix(style, text, head, &head);

@@ -17,10 +17,17 @@ unsigned hi_text_columns(const struct hi_text_style *style, const char *text);
 /* Returns the bytes of the longest prefix of text that takes at most `columns`. */
 size_t hi_text_prefix(const struct hi_text_style *style, const char *text,
 		      unsigned columns, unsigned *taken_ret);
-/* Returns text in at most `columns` columns, cut in the middle with an ellipsis, in
- * ASCII if the style is ASCII. Lives in the arena. NULL: out of memory. */
+/* Returns text in at most `columns` columns, cut with an ellipsis inside of template
+ * arguments or in the middle, in ASCII if the style is ASCII. Lives in the arena. NULL:
+ * out of memory. */
 const char *hi_text_fit(const struct hi_text_style *style, struct hi_arena *arena,
 			const char *text, unsigned columns);
+/* The same for a text with template arguments, which is cut inside of them, and keeps
+ * what stands outside. NULL: it has none, or does not fit so, or out of memory. text:
+ * hi_text_plain(). */
+const char *hi_text_fit_arguments(const struct hi_text_style *style,
+				  struct hi_arena *arena, const char *text,
+				  unsigned columns);
 /* Returns the text, in ASCII if the style is ASCII. */
 const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *arena,
 			  const char *text);

@@ -109,6 +109,45 @@ static void put_title(const struct hi_text_style *style, const char *text,
 	put_wrapped(style, aside, beside ? column + 2 : INDENT, INDENT);
 }
 
+/* Cut at its end: how a command line goes on says less than how it begins. */
+static void put_start_of(const struct hi_text_style *style, const char *text,
+			 unsigned columns)
+{
+	const char *dots = style->utf8 ? "…" : "...";
+	unsigned dots_columns = style->utf8 ? 1 : 3;
+	bool fits = hi_text_columns(style, text) <= columns;
+	size_t n = fits ? strlen(text)
+			: hi_text_prefix(style, text, columns - dots_columns, NULL);
+
+	fwrite(text, 1, n, style->out);
+	fputs(fits ? "" : dots, style->out);
+	putc('\n', style->out);
+}
+
+/* What is run stands beside it where that leaves room to recognise it. */
+static void put_page_title(const struct hi_text_style *style, const char *text,
+			   const char *aside)
+{
+	enum { RECOGNISED = 30 };
+	unsigned column = hi_text_columns(style, text) + INDENT, all;
+
+	if (!*aside) {
+		put_title(style, text, aside, 'b');
+		return;
+	}
+	all = column + hi_text_columns(style, aside);
+	if (all > style->width && column + RECOGNISED > style->width) {
+		put_title(style, text, NULL, 'b');
+		column = INDENT;
+	} else {
+		hi_text_color(style, 'b');
+		fputs(text, style->out);
+		hi_text_color(style, 0);
+	}
+	fprintf(style->out, "%*s", INDENT, "");
+	put_start_of(style, aside, style->width - column);
+}
+
 static void put_fact(const struct hi_text_style *style, const char *key, const char *text,
 		     unsigned widest)
 {
@@ -122,18 +161,58 @@ static void put_fact(const struct hi_text_style *style, const char *key, const c
 	put_wrapped(style, text, column, column);
 }
 
+/* Where a line of a command may end: in front of a blank between words. A shell takes a
+ * backslash at the end of a line as if the line went on. */
+static size_t end_of_command_line(const struct hi_text_style *style, const char *text,
+				  unsigned room)
+{
+	char quote = 0;
+	size_t end = 0;
+
+	if (hi_text_columns(style, text) <= room)
+		return strlen(text);
+	for (size_t i = 0; text[i]; i++) {
+		if (quote ? text[i] == quote : text[i] == '\'' || text[i] == '"')
+			quote = quote ? 0 : text[i];
+		if (quote || text[i] != ' ')
+			continue;
+		if (end &&
+		    hi_text_columns(style, text) - hi_text_columns(style, text + i) >
+			    room - 2)
+			break;
+		end = i;
+	}
+	return end ? end : strlen(text);
+}
+
+/* Can be pasted as it is: its purpose is a comment of the shell. */
 static void put_command_line(const struct hi_text_style *style, const char *text,
 			     const char *aside, unsigned widest)
 {
-	unsigned columns = hi_text_columns(style, text);
+	unsigned columns = hi_text_columns(style, text), indent = INDENT;
 
-	fprintf(style->out, "%*s", INDENT, "");
-	hi_text_color(style, 'c');
-	fputs(text, style->out);
-	hi_text_color(style, 0);
-	if (aside && INDENT + widest + 2 + hi_text_columns(style, aside) <= style->width)
-		fprintf(style->out, "%*s%s", (int)(widest - columns + 2), "", aside);
+	while (*text) {
+		size_t n = end_of_command_line(style, text, style->width - indent);
+
+		fprintf(style->out, "%*s", (int)indent, "");
+		hi_text_color(style, 'c');
+		fwrite(text, 1, n, style->out);
+		fputs(text[n] ? " \\" : "", style->out);
+		hi_text_color(style, 0);
+		text += n + strspn(text + n, " ");
+		if (*text)
+			putc('\n', style->out);
+		indent = 2 * INDENT;
+	}
+	if (aside && *aside &&
+	    INDENT + widest + 4 + hi_text_columns(style, aside) <= style->width)
+		fprintf(style->out, "%*s# %s", (int)(widest - columns + 2), "", aside);
 	putc('\n', style->out);
+}
+
+static bool begins_run(const struct hi_page *page, size_t i)
+{
+	return i == 0 || page->items.items[i - 1].kind != page->items.items[i].kind;
 }
 
 static enum hi_status put_item(const struct hi_text_style *style,
@@ -148,7 +227,7 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		return hi_fail_memory(err, "page");
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
-		put_title(style, text, aside, 'b');
+		put_page_title(style, text, aside);
 		break;
 	case HI_ITEM_HEADING:
 		putc('\n', style->out);
@@ -179,6 +258,8 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		fprintf(style->out, "%*s%s\n", INDENT, "", text);
 		break;
 	case HI_ITEM_COMMAND:
+		if (begins_run(page, i))
+			put_title(style, "Next:", NULL, 'b');
 		put_command_line(style, text, aside, run_columns(style, page, i));
 		break;
 	case HI_ITEM_TABLE:

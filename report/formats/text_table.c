@@ -46,6 +46,7 @@ static void number_text(const struct hi_text_style *style, char out[48],
 		snprintf(text, sizeof(text), "0x%" PRIx64, cell->number);
 		break;
 	case HI_COLUMN_COUNT:
+	case HI_COLUMN_MINOR_COUNT:
 	case HI_COLUMN_TEXT:
 	case HI_COLUMN_WORD:
 	case HI_COLUMN_FIGURE:
@@ -80,26 +81,54 @@ static unsigned cell_columns(const struct hi_text_style *style, struct hi_arena 
 	return (text ? hi_text_columns(style, text) : 1) + cell->indent * 2u;
 }
 
-/* Leaves minor columns out, then takes from the widest text column, until the table
- * fits. */
-static void shrink_columns(const struct hi_text_style *style,
-			   const struct hi_report_table *t, struct layout *l)
+/* Leaves out columns of a kind, those to the right first, until the table would fit with
+ * text cut to its least. Returns the width of the table. */
+static unsigned hide_columns(const struct hi_text_style *style,
+			     const struct hi_report_table *t, struct layout *l,
+			     enum hi_column_kind kind, unsigned total, unsigned spare)
 {
-	unsigned total = INDENT;
-
-	for (size_t c = 0; c < t->n_columns; c++)
-		total += l->width[c] + (c ? GAP : 0);
-	for (size_t c = t->n_columns; c > 1 && total > style->width; c--) {
-		if (t->columns[c - 1].kind != HI_COLUMN_MINOR_BYTES)
+	for (size_t c = t->n_columns; c > 1 && total > style->width + spare; c--) {
+		if (t->columns[c - 1].kind != kind || l->hidden[c - 1])
 			continue;
 		l->hidden[c - 1] = true;
 		total -= l->width[c - 1] + GAP;
 	}
+	return total;
+}
+
+/* What text columns can give way. */
+static unsigned count_spare(const struct hi_report_table *t, const struct layout *l)
+{
+	unsigned spare = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		if (t->columns[c].kind == HI_COLUMN_TEXT && !l->hidden[c] &&
+		    l->width[c] > TEXT_LEAST)
+			spare += l->width[c] - TEXT_LEAST;
+	return spare;
+}
+
+/* Leaves minor columns out, then those that can be missed best where the table could not
+ * fit with them; then takes from the widest text column, until it fits. */
+static void shrink_columns(const struct hi_text_style *style,
+			   const struct hi_report_table *t, struct layout *l)
+{
+	static const enum hi_column_kind missed[] = {HI_COLUMN_PERCENT, HI_COLUMN_WORD,
+						     HI_COLUMN_FIGURE,	HI_COLUMN_COUNT,
+						     HI_COLUMN_ADDRESS, HI_COLUMN_BYTES};
+	unsigned total = INDENT;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		total += l->width[c] + (c ? GAP : 0);
+	total = hide_columns(style, t, l, HI_COLUMN_MINOR_BYTES, total, 0);
+	total = hide_columns(style, t, l, HI_COLUMN_MINOR_COUNT, total, 0);
+	for (size_t i = 0; i < sizeof(missed) / sizeof(*missed); i++)
+		total = hide_columns(style, t, l, missed[i], total, count_spare(t, l));
 	while (total > style->width) {
 		size_t widest = SIZE_MAX;
 
 		for (size_t c = 0; c < t->n_columns; c++)
-			if (t->columns[c].kind == HI_COLUMN_TEXT &&
+			if (t->columns[c].kind == HI_COLUMN_TEXT && !l->hidden[c] &&
 			    l->width[c] > TEXT_LEAST &&
 			    (widest == SIZE_MAX || l->width[c] > l->width[widest]))
 				widest = c;
@@ -166,7 +195,9 @@ static enum hi_status put_text_table_row(const struct hi_text_style *style,
 		if (l->hidden[c])
 			continue;
 		text = cell_text(style, scratch, kind, cell, buf);
-		if (indent > l->width[c] / 2)
+		/* Deep rows of a narrow column give up indentation, not their text. */
+		if (indent > l->width[c] / 2 && text &&
+		    indent + hi_text_columns(style, text) > l->width[c])
 			indent = l->width[c] / 2;
 		if (text && kind == HI_COLUMN_TEXT)
 			text = hi_text_fit(style, scratch, text, l->width[c] - indent);
@@ -179,8 +210,19 @@ static enum hi_status put_text_table_row(const struct hi_text_style *style,
 	return HI_OK;
 }
 
-static void put_titles(const struct hi_text_style *style, const struct hi_report_table *t,
-		       const struct layout *l)
+/* A title gives way with its column; out of memory it stays away. */
+static const char *fit_title(const struct hi_text_style *style, struct hi_arena *scratch,
+			     const struct hi_column *column, unsigned width)
+{
+	const char *title = column->kind == HI_COLUMN_TEXT
+				    ? hi_text_fit(style, scratch, column->title, width)
+				    : column->title;
+
+	return title ? title : "";
+}
+
+static void put_titles(const struct hi_text_style *style, struct hi_arena *scratch,
+		       const struct hi_report_table *t, const struct layout *l)
 {
 	bool any = false;
 
@@ -195,8 +237,8 @@ static void put_titles(const struct hi_text_style *style, const struct hi_report
 			continue;
 		if (c)
 			fprintf(style->out, "%*s", GAP, "");
-		put_cell(style, t->columns[c].title, 0, l->width[c],
-			 is_left(t->columns[c].kind), c + 1 == t->n_columns);
+		put_cell(style, fit_title(style, scratch, &t->columns[c], l->width[c]), 0,
+			 l->width[c], is_left(t->columns[c].kind), c + 1 == t->n_columns);
 	}
 	hi_text_color(style, 0);
 	putc('\n', style->out);
@@ -213,7 +255,7 @@ enum hi_status hi_text_table(const struct hi_text_style *style,
 	if (t->n_columns == 0 || t->n_columns > COLUMNS_MAX || n == 0)
 		return HI_OK;
 	measure_columns(style, &scratch, t, &l);
-	put_titles(style, t, &l);
+	put_titles(style, &scratch, t, &l);
 	for (size_t row = 0; row < n && status == HI_OK; row++) {
 		bool stress = strong < t->strong.count && t->strong.items[strong] == row;
 

@@ -58,7 +58,7 @@ static void show_audit_table(const struct hi_audit_report *r,
 		const struct hi_audit_row *row = &rows[i];
 
 		hi_cell_text(table,
-			     hi_page_safe(page, name_of_audited_type(r, row->type)), 0);
+			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->excess);
 		hi_cell_number(table, row->bytes);
@@ -109,7 +109,7 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 		const struct hi_audit_cause *cause = &r->causes[i];
 
 		hi_cell_text(table,
-			     hi_page_safe(page, name_of_audited_type(r, cause->type)), 0);
+			     hi_page_type(page, name_of_audited_type(r, cause->type)), 0);
 		hi_cell_number(table, cause->objects);
 		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
 	}
@@ -149,7 +149,7 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 		const struct hi_garbage_row *row = &r->garbage->rows[i];
 
 		hi_cell_text(table,
-			     hi_page_safe(page, name_of_audited_type(r, row->type)), 0);
+			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
 		hi_cell_text(table, text_of_garbage_state(row), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->bytes);

@@ -48,8 +48,16 @@ void hi_bands_destroy(struct hi_bands *bands)
 
 void hi_bands_name_labels(struct hi_bands *bands, const struct hi_hp_key *key)
 {
+	bands->key = key;
 	for (size_t i = 0; i < bands->count; i++)
 		bands->items[i].whole = hi_hp_key_find(key, bands->items[i].name);
+}
+
+const char *hi_bands_mark_text(const struct hi_bands *bands, size_t mark)
+{
+	if (bands->series->mark_texts)
+		return bands->series->mark_texts[mark];
+	return bands->key ? hi_hp_key_mark(bands->key, mark) : "";
 }
 
 /*
@@ -209,6 +217,16 @@ static void describe_band(const struct work *w, const struct sums *sums,
 	}
 }
 
+/* The empty sample at the end is no fall to 0: the bands keep their height up to it. */
+static void hold_last_values(struct work *w)
+{
+	struct hi_bands *b = w->bands;
+
+	for (size_t i = 0; w->n_measured < b->n_samples && i < b->count; i++)
+		b->items[i].values[b->n_samples - 1] =
+			b->items[i].values[b->n_samples - 2];
+}
+
 /* One row of values a band; OTHER's row, if there is one, is the first. */
 static enum hi_status fill_values(struct work *w, struct hi_error *err)
 {
@@ -239,6 +257,7 @@ static enum hi_status fill_values(struct work *w, struct hi_error *err)
 		b->removed_peak = removed > b->removed_peak ? removed : b->removed_peak;
 		b->drawn_peak = drawn > b->drawn_peak ? drawn : b->drawn_peak;
 	}
+	hold_last_values(w);
 	return HI_OK;
 }
 

@@ -45,6 +45,7 @@ struct hi_band {
 
 struct hi_bands {
 	const struct hi_hp_series *series; /* borrowed */
+	const struct hi_hp_key *key;	   /* borrowed; NULL: none */
 	size_t first, n_samples;	   /* of the series' samples those in range */
 	struct hi_band *items;		   /* from the bottom of the stack to its top */
 	size_t count;
@@ -64,8 +65,10 @@ struct hi_bands {
 enum hi_status hi_bands_create(const struct hi_hp_series *series,
 			       const struct hi_bands_options *options,
 			       struct hi_bands **ret, struct hi_error *err);
-/* Fills in `whole` of the bands, borrowed from the key. */
+/* Fills in `whole` of the bands. The key must outlive the bands. */
 void hi_bands_name_labels(struct hi_bands *bands, const struct hi_hp_key *key);
+/* Returns the text of a mark of the series, "" unknown. Hostile. */
+const char *hi_bands_mark_text(const struct hi_bands *bands, size_t mark);
 void hi_bands_destroy(struct hi_bands *bands); /* NULL is fine */
 
 #endif

@@ -24,7 +24,7 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 
 		hi_cell_text(t, hi_page_safe(page, root->name), 0);
 		hi_cell_text(t, hi_page_safe(page, root->expression), 0);
-		hi_cell_text(t, hi_page_safe(page, root->type), 0);
+		hi_cell_text(t, hi_page_type(page, root->type), 0);
 		hi_cell_number(t, root->reached);
 		hi_cell_number(t, root->alone);
 	}

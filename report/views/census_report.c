@@ -126,14 +126,14 @@ static const struct hi_column *columns_of(const struct hi_census_report *r, size
 				{"of live", HI_COLUMN_PERCENT},
 				{"retained", HI_COLUMN_BYTES},
 				{"average", HI_COLUMN_MINOR_BYTES},
-				{"largest", HI_COLUMN_BYTES},
+				{"largest", HI_COLUMN_MINOR_BYTES},
 				{"evidence", HI_COLUMN_WORD}},
 		[HI_BY_TYPE2] = {{"type {leads to}", HI_COLUMN_TEXT},
 				 {"count", HI_COLUMN_COUNT},
 				 {"shallow", HI_COLUMN_BYTES},
 				 {"of live", HI_COLUMN_PERCENT},
 				 {"average", HI_COLUMN_MINOR_BYTES},
-				 {"largest", HI_COLUMN_BYTES},
+				 {"largest", HI_COLUMN_MINOR_BYTES},
 				 {"evidence", HI_COLUMN_WORD}},
 		[HI_BY_MODULE] = {{"module", HI_COLUMN_TEXT},
 				  {"count", HI_COLUMN_COUNT},
@@ -141,17 +141,32 @@ static const struct hi_column *columns_of(const struct hi_census_report *r, size
 				  {"of live", HI_COLUMN_PERCENT},
 				  {"retained", HI_COLUMN_BYTES},
 				  {"average", HI_COLUMN_MINOR_BYTES},
-				  {"largest", HI_COLUMN_BYTES}},
+				  {"largest", HI_COLUMN_MINOR_BYTES}},
 		[HI_BY_CLASS] = {{"class", HI_COLUMN_TEXT},
 				 {"count", HI_COLUMN_COUNT},
 				 {"shallow", HI_COLUMN_BYTES},
 				 {"of live", HI_COLUMN_PERCENT},
 				 {"retained", HI_COLUMN_BYTES},
 				 {"average", HI_COLUMN_MINOR_BYTES},
-				 {"largest", HI_COLUMN_BYTES}},
+				 {"largest", HI_COLUMN_MINOR_BYTES}},
+		[HI_BY_SIZE] = {{"size", HI_COLUMN_FIGURE},
+				{"count", HI_COLUMN_COUNT},
+				{"shallow", HI_COLUMN_BYTES},
+				{"of live", HI_COLUMN_PERCENT},
+				{"retained", HI_COLUMN_MINOR_BYTES},
+				{"untyped", HI_COLUMN_PERCENT},
+				{"pointers", HI_COLUMN_FIGURE},
+				{"lead to", HI_COLUMN_TEXT}},
+		[HI_BY_OWNER] = {{"type", HI_COLUMN_TEXT},
+				 {"count", HI_COLUMN_COUNT},
+				 {"with parts", HI_COLUMN_BYTES},
+				 {"of live", HI_COLUMN_PERCENT},
+				 {"retained", HI_COLUMN_BYTES},
+				 {"average", HI_COLUMN_MINOR_BYTES},
+				 {"largest", HI_COLUMN_MINOR_BYTES}},
 	};
 
-	*n_ret = 6u + has_retained(r) + has_evidence(r);
+	*n_ret = r->by == HI_BY_SIZE ? 8u : 6u + has_retained(r) + has_evidence(r);
 	return columns[r->by];
 }
 
@@ -162,6 +177,48 @@ static const char *label_of_census_line(const struct hi_census_report *r,
 	if (r->by == HI_BY_MODULE)
 		return *row->name ? hi_page_safe(page, row->name) : "(unknown)";
 	return hi_type_label(row->name, page);
+}
+
+static const char *lead_text(const struct hi_census_report *r, uint64_t key,
+			     struct hi_page *page)
+{
+	uint64_t size = key & ~HI_BY_SIZE_KEY;
+	char bytes[24];
+
+	if (!(key & HI_BY_SIZE_KEY))
+		return hi_type_label(hi_graph_type_name(r->graph, (uint32_t)key), page);
+	return hi_page_printf(page, "%s%s", size > HI_BY_SIZE_EXACT ? "to " : "",
+			      hi_bytes(bytes, size));
+}
+
+/* The most frequent targets: "64 B, struct session". */
+static const char *leads_text(const struct hi_census_report *r,
+			      const struct hi_census_line *row, struct hi_page *page)
+{
+	enum { SHOWN = 2 };
+	const char *text = "";
+
+	for (unsigned i = 0; i < SHOWN && row->row->leads[i].edges; i++)
+		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
+				      lead_text(r, row->row->leads[i].key, page));
+	return text;
+}
+
+static void show_size_line(const struct hi_census_report *r,
+			   const struct hi_census_line *row, struct hi_report_table *t)
+{
+	uint64_t n = row->count ? row->count : 1;
+
+	hi_cell_text(t, row->name, 0);
+	hi_cell_number(t, row->count);
+	hi_cell_number(t, row->shallow);
+	hi_cell_percent(t, row->shallow, r->bytes);
+	hi_cell_at_least(t, row->retained);
+	hi_cell_percent(t, row->by_evidence[HI_EVIDENCE_NONE], row->shallow);
+	hi_cell_text(t,
+		     hi_page_printf(t->page, "%.1f", (double)row->row->edges / (double)n),
+		     0);
+	hi_cell_text(t, leads_text(r, row, t->page), 0);
 }
 
 static uint64_t average_size_of_line(const struct hi_census_line *row)
@@ -203,8 +260,8 @@ static void show_conflicts(const struct hi_census_report *r, struct hi_page *pag
 	for (size_t i = 0; i < r->n_conflicts && i < r->conflicts_shown; i++) {
 		const struct hi_census_conflict *c = &r->conflicts[i];
 
-		hi_cell_text(t, hi_page_safe(page, c->type), 0);
-		hi_cell_text(t, hi_page_safe(page, c->other), 0);
+		hi_cell_text(t, hi_page_type(page, c->type), 0);
+		hi_cell_text(t, hi_page_type(page, c->other), 0);
 		hi_cell_number(t, c->objects);
 		hi_cell_address(t, c->example);
 	}
@@ -220,6 +277,8 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		[HI_BY_TYPE2] = "Live bytes by type and the types that it leads to",
 		[HI_BY_MODULE] = "Live bytes by the module that defines the type",
 		[HI_BY_CLASS] = "Live bytes by class of type",
+		[HI_BY_SIZE] = "Live bytes by size of the objects",
+		[HI_BY_OWNER] = "Live bytes by type, with the parts of objects",
 	};
 	const struct hi_column *columns;
 	struct hi_report_table *t;
@@ -228,19 +287,53 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_heap_live_text(r->header, r->bytes, r->objects, page));
 	hi_report_header_facts(r->header, page, false);
-	hi_page_heading(page, headings[r->by], NULL);
+	hi_page_heading(page, headings[r->by],
+			r->by == HI_BY_SIZE    ? "pointers: to other objects, per object"
+			: r->by == HI_BY_OWNER ? "parts: tables, items and buffers that "
+						 "one object alone refers to"
+					       : NULL);
 	columns = columns_of(r, &n);
 	t = hi_page_table(page, columns, n);
 	for (size_t i = 0; i < r->n_rows; i++)
-		show_census_line(r, &r->rows[i], t);
+		(r->by == HI_BY_SIZE ? show_size_line : show_census_line)(r, &r->rows[i],
+									  t);
 	if (r->by == HI_BY_TYPE)
 		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 	else
 		hi_hidden_types_note(page, &r->beyond, &r->below, &r->other);
 	show_conflicts(r, page);
+	if (r->by != HI_BY_SIZE && hi_report_header_is_untyped(r->header)) {
+		hi_page_blank(page);
+		hi_page_command(page,
+				hi_page_printf(page, "heapinspect census --by size %s",
+					       hi_report_header_target(r->header, page)),
+				"memory without types, by size and pointers");
+	}
 }
 
 /* ---- as JSON ---- */
+
+static void size_key_json(const struct hi_census_report *r,
+			  const struct hi_census_line *row, struct hi_json *json)
+{
+	hi_json_number(json, "size", row->row->size);
+	hi_json_number(json, "pointers", row->row->edges);
+	hi_json_array(json, "leads_to");
+	for (unsigned i = 0; i < HI_BY_LEADS && row->row->leads[i].edges; i++) {
+		uint64_t key = row->row->leads[i].key;
+		bool is_size = key & HI_BY_SIZE_KEY;
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type",
+			     is_size ? NULL
+				     : hi_type_key(hi_graph_type_name(r->graph,
+								      (uint32_t)key)));
+		hi_json_number(json, "size",
+			       is_size ? key & ~HI_BY_SIZE_KEY : UINT64_MAX);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
 
 static void key_json(const struct hi_census_report *r, const struct hi_census_line *row,
 		     struct hi_json *json)
@@ -249,7 +342,9 @@ static void key_json(const struct hi_census_report *r, const struct hi_census_li
 		hi_json_text(json, "module", hi_known(row->name));
 	} else if (r->by == HI_BY_CLASS) {
 		hi_json_text(json, "class", row->name);
-	} else if (r->by == HI_BY_TYPE) {
+	} else if (r->by == HI_BY_SIZE) {
+		size_key_json(r, row, json);
+	} else if (r->by == HI_BY_TYPE || r->by == HI_BY_OWNER) {
 		hi_json_text(json, "type", hi_type_key(row->name));
 	} else {
 		hi_json_text(
@@ -303,7 +398,8 @@ static void conflicts_json(const struct hi_census_report *r, struct hi_json *jso
 
 void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 {
-	static const char *const keys[] = {"type", "type2", "module", "class"};
+	static const char *const keys[] = {"type",  "type2", "module",
+					   "class", "size",  "owner"};
 
 	hi_report_header_json(r->header, "heapinspect/census/v1", json);
 	hi_json_text(json, "by", keys[r->by]);

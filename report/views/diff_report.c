@@ -9,7 +9,8 @@
 
 bool hi_diff_is_none(const struct hi_diff_report *r)
 {
-	return !r->c->all.born.count && !r->c->all.died.count && !r->c->all.grown;
+	return !r->c->all.born.count && !r->c->all.died.count && !r->c->all.grown &&
+	       !r->lost.all.count;
 }
 
 static int64_t signed_change(uint64_t before, uint64_t after)
@@ -31,6 +32,16 @@ static bool is_diff_row_shown(const struct hi_diff_report *r,
 	if (!row->born.count && !row->died.count && !row->grown)
 		return false;
 	return size_of_change(bytes) >= r->min_size;
+}
+
+bool hi_diff_has_finding(const struct hi_diff_report *r)
+{
+	if (!r->min_size)
+		return !hi_diff_is_none(r);
+	for (size_t i = 0; i < r->c->n_rows; i++)
+		if (is_diff_row_shown(r, &r->c->rows[i]))
+			return true;
+	return false;
 }
 
 /* "+1.5 MiB" */
@@ -172,6 +183,15 @@ static void show_diff_rows(const struct hi_diff_report *r, struct hi_page *page)
 	}
 	if (hidden)
 		hi_page_note(page, hi_page_printf(page, "%zu more rows (--all)", hidden));
+	if (!n) {
+		char least[24];
+
+		hi_page_note(page, hi_page_printf(page,
+						  "no %s changed by %s or more "
+						  "(--min-size): exit status 0",
+						  text_of_diff_key(r->by),
+						  hi_bytes(least, r->min_size)));
+	}
 }
 
 static void suggest_diff_commands(const struct hi_diff_report *r, struct hi_page *page)
@@ -205,6 +225,7 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 	show_diff_headline(r, page);
 	hi_report_header_facts(r->after, page, false);
 	show_diff_rows(r, page);
+	hi_lost_objects_show(&r->lost, page);
 	hi_new_objects_show(&r->born, false, page);
 	suggest_diff_commands(r, page);
 }
@@ -260,5 +281,6 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 	hi_json_end(json);
 	put_diff_row_json(r, &r->c->all, "all", json);
 	hi_new_objects_json(&r->born, false, json);
+	hi_lost_objects_json(&r->lost, json);
 	hi_json_end(json);
 }

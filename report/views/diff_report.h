@@ -6,22 +6,27 @@
 #include "census/analysis/compare.h"
 #include "report/views/report_header.h"
 #include "report/views/leak_totals.h"
+#include "report/views/lost_objects.h"
 #include "report/views/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_diff_report {
 	const struct hi_report_header *before, *after;
 	const struct hi_comparison *c;
-	const char *by;			  /* "type", "module", "root", "retainers" */
+	const char *by; /* "type", "module", "root", "retainers", "site" */
 	uint64_t live_before, live_after; /* bytes */
 	struct hi_leak_totals leaks_before, leaks_after;
 	struct hi_new_objects born;
+	struct hi_lost_objects lost;
 	size_t top;
 	uint64_t min_size; /* rows that changed by less are left out */
 };
 
 /* Returns whether no object was born, died or changed its size. */
 bool hi_diff_is_none(const struct hi_diff_report *r);
+/* Is there a difference that a build should fail for? With --min-size: a row that changed
+ * by so many bytes. */
+bool hi_diff_has_finding(const struct hi_diff_report *r);
 /* Returns a text on how objects were matched, and what that cannot show. */
 const char *hi_diff_matched_text(bool by_address);
 /* Writes the member `key`: which heap it is, and its bytes. */

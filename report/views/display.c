@@ -27,6 +27,7 @@ void hi_page_destroy(struct hi_page *page)
 	}
 	hi_vector_free(&page->tables);
 	hi_vector_free(&page->items);
+	hi_type_names_free(&page->type_names);
 	hi_arena_free(&page->arena);
 	free(page);
 }
@@ -50,6 +51,13 @@ const char *hi_page_safe(struct hi_page *page, const char *hostile)
 	return keep_page_text(page, out);
 }
 
+const char *hi_page_type(struct hi_page *page, const char *hostile)
+{
+	char out[HI_TYPE_SHORT_SIZE];
+
+	return hi_page_safe(page, hi_type_names_shown(&page->type_names, hostile, out));
+}
+
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped)
 {
 	char out[SAFE_MAX + 8];
@@ -69,6 +77,15 @@ const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return keep_page_text(page, text);
+}
+
+const char *hi_page_sentence(struct hi_page *page, const char *text, bool escaped)
+{
+	char out[HI_TYPE_SHORT_SIZE];
+
+	if (!page->type_names.keep_full)
+		text = hi_type_short(text, out, sizeof(out));
+	return escaped ? hi_page_safe_again(page, text) : hi_page_safe(page, text);
 }
 
 static void add_item(struct hi_page *page, struct hi_item item)
@@ -124,6 +141,23 @@ void hi_page_note(struct hi_page *page, const char *text)
 	add_text(page, HI_ITEM_NOTE, text, NULL);
 }
 
+void hi_page_note_above_commands(struct hi_page *page, const char *text)
+{
+	size_t n = page->items.count, at = n;
+	struct hi_item note;
+
+	while (at > 0 && (page->items.items[at - 1].kind == HI_ITEM_COMMAND ||
+			  page->items.items[at - 1].kind == HI_ITEM_BLANK))
+		at--;
+	hi_page_note(page, text);
+	if (page->items.count == n)
+		return;
+	note = page->items.items[n];
+	memmove(&page->items.items[at + 1], &page->items.items[at],
+		(n - at) * sizeof(note));
+	page->items.items[at] = note;
+}
+
 void hi_page_warning(struct hi_page *page, const char *text)
 {
 	add_text(page, HI_ITEM_WARNING, text, NULL);
@@ -134,8 +168,22 @@ void hi_page_code(struct hi_page *page, const char *text)
 	add_text(page, HI_ITEM_CODE, text, NULL);
 }
 
+void hi_page_replace_commands(struct hi_page *page, const char *command,
+			      const char *purpose)
+{
+	page->only_command = command;
+	page->only_purpose = purpose;
+}
+
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose)
 {
+	if (page->only_command) {
+		command = page->only_command;
+		purpose = page->only_purpose;
+		page->only_command = page->only_purpose = "";
+	}
+	if (!*command)
+		return;
 	add_text(page, HI_ITEM_COMMAND, command, purpose);
 }
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vector.h"
+#include "report/views/type_names.h"
 
 enum hi_column_kind {
 	HI_COLUMN_TEXT, /* left; may be cut in the middle */
@@ -21,6 +22,7 @@ enum hi_column_kind {
 	HI_COLUMN_BYTES,
 	HI_COLUMN_MINOR_BYTES, /* left out of text that would be too wide */
 	HI_COLUMN_COUNT,
+	HI_COLUMN_MINOR_COUNT, /* left out as HI_COLUMN_MINOR_BYTES are */
 	HI_COLUMN_PERCENT,
 	HI_COLUMN_ADDRESS,
 	HI_COLUMN_FIGURE, /* text, to the right; never cut */
@@ -73,7 +75,9 @@ struct hi_page {
 	struct hi_arena arena;
 	struct hi_item_list HI_VECTOR(struct hi_item) items;
 	struct hi_report_table_list HI_VECTOR(struct hi_report_table *) tables;
+	struct hi_type_names type_names;
 	bool failed;
+	const char *only_command, *only_purpose; /* hi_page_replace_commands; or NULL */
 };
 
 struct hi_page *hi_page_create(void); /* NULL: out of memory */
@@ -85,6 +89,12 @@ void hi_page_destroy(struct hi_page *page);
 const char *hi_page_safe(struct hi_page *page, const char *hostile);
 /* The same for text that is escaped already. */
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
+/* The name of a type as this page shows it (page->type_names), escaped; "" for "" and
+ * NULL. Lives as long as the page and is never NULL. */
+const char *hi_page_type(struct hi_page *page, const char *hostile);
+/* A text with names of types in it, which become short as page->type_names wants it;
+ * `escaped`: it is escaped already. As hi_page_safe(). */
+const char *hi_page_sentence(struct hi_page *page, const char *text, bool escaped);
 /* The text as one word of a shell command line, in quotes where a shell would split or
  * expand it. Lives as long as the page; never NULL. */
 const char *hi_page_shell_word(struct hi_page *page, const char *text);
@@ -105,12 +115,18 @@ void hi_page_fact(struct hi_page *page, const char *key, const char *text);
 void hi_page_text(struct hi_page *page, const char *text);
 /* Adds a less important paragraph. */
 void hi_page_note(struct hi_page *page, const char *text);
+/* The same above the commands that end the page, if it has some. */
+void hi_page_note_above_commands(struct hi_page *page, const char *text);
 /* Adds a warning. */
 void hi_page_warning(struct hi_page *page, const char *text);
 /* Adds a line that is not wrapped. */
 void hi_page_code(struct hi_page *page, const char *text);
 /* Adds a command line to try, and what it shows. */
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
+/* The first command that is added is this one instead, and there are no others: what they
+ * would look at is gone. Strings are kept. */
+void hi_page_replace_commands(struct hi_page *page, const char *command,
+			      const char *purpose);
 
 /* Adds a table, to be filled row by row with exactly n cells per row, in the order of
  * the columns. Never NULL. */

@@ -90,7 +90,8 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 
 	show_block(r, page);
 	if (r->is_likely && r->because && *r->because)
-		hi_page_fact(page, "leads there", hi_page_safe(page, r->because));
+		hi_page_fact(page, "leads there",
+			     hi_page_sentence(page, r->because, false));
 	if (*r->mapping)
 		hi_page_fact(page, "mapping", hi_page_safe(page, r->mapping));
 	if (!is_node(r))
@@ -102,7 +103,10 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 						: ""));
 	show_runtime_facts(r, page);
 	if (*r->evidence)
-		hi_page_fact(page, "evidence", hi_page_safe(page, r->evidence));
+		hi_page_fact(page, "evidence",
+			     hi_page_sentence(page, r->evidence, false));
+	if (r->info.sort == HI_NODE_OBJECT)
+		hi_birth_show_fact(&r->birth, page);
 	if (*r->info.detail)
 		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
 	if (r->info.retained != UINT64_MAX && r->info.retained)
@@ -154,8 +158,8 @@ static void show_evidence_steps(const struct hi_explain_report *r, struct hi_pag
 			     root ? hi_root_kind_key(step->info.kind)
 				  : hi_type_label(step->info.type, page),
 			     0);
-		hi_cell_text(t, hi_page_safe_again(page, step->text), 0);
-		hi_cell_text(t, hi_page_safe_again(page, step->says), 0);
+		hi_cell_text(t, hi_page_sentence(page, step->text, true), 0);
+		hi_cell_text(t, hi_page_sentence(page, step->says, true), 0);
 		hi_cell_text(t, text_of_step_origin(step, page), 0);
 	}
 }
@@ -189,7 +193,7 @@ static void show_object_fields(const struct hi_explain_report *r, struct hi_page
 		if (has_offsets(r))
 			hi_cell_number(t, f->offset);
 		hi_cell_text(t, hi_page_safe(page, f->path), 0);
-		hi_cell_text(t, hi_page_safe(page, f->type), 0);
+		hi_cell_text(t, hi_page_type(page, f->type), 0);
 		hi_cell_text(t, hi_page_safe_again(page, f->value), 0);
 		if (!f->points)
 			hi_cell_empty(t);
@@ -294,6 +298,8 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 						  : unreachable_class_text(r)));
 	hi_report_header_facts(r->header, page, false);
 	show_object_facts(r, page);
+	if (r->info.sort == HI_NODE_OBJECT)
+		hi_birth_show_stack(&r->birth, page);
 	show_evidence_steps(r, page);
 	show_object_fields(r, page);
 	show_referrers(r, page);
@@ -379,6 +385,8 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 		hi_json_text(json, "because",
 			     r->is_likely && r->because ? hi_known(r->because) : NULL);
 	}
+	if (object)
+		hi_birth_json(&r->birth, json);
 	hi_json_text(json, "mapping", hi_known(r->mapping));
 	hi_json_address(json, "block", r->block);
 	hi_json_number(json, "offset", r->offset);

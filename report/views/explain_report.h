@@ -4,6 +4,7 @@
 #ifndef HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 #define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 
+#include "report/views/births_report.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 
@@ -65,6 +66,7 @@ struct hi_explain_report {
 	size_t n_dominators;
 	bool dominators_cut;
 	uint64_t live_bytes;
+	struct hi_birth_info birth; /* of an object */
 };
 
 /* Adds the report to a page. */

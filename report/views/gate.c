@@ -2,6 +2,7 @@
 #include "report/views/gate.h"
 
 #include <math.h>
+#include <string.h>
 
 struct stack {
 	double items[HI_GATE_STEPS];
@@ -51,6 +52,18 @@ static bool compare_gate_values(enum hi_gate_order order, double a, double b)
 	}
 }
 
+static void keep_gate_value(struct hi_gate_result *r, const struct hi_gate_metric *m,
+			    double value)
+{
+	for (size_t i = 0; i < r->n_values; i++)
+		if (strcmp(r->values[i].metric->text, m->text) == 0)
+			return;
+	if (r->n_values == HI_GATE_VALUES)
+		return;
+	r->values[r->n_values].metric = m;
+	r->values[r->n_values++].value = value;
+}
+
 struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
 				       hi_gate_value_fn *value, void *arg)
 {
@@ -66,6 +79,8 @@ struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
 			r.unknown = &gate->steps[i].metric;
 			return r;
 		}
+		if (gate->steps[i].op == HI_GATE_METRIC)
+			keep_gate_value(&r, &gate->steps[i].metric, number);
 		if (gate->steps[i].op == HI_GATE_PUSH ||
 		    gate->steps[i].op == HI_GATE_METRIC)
 			s.items[s.n++] = number;
@@ -81,6 +96,12 @@ struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
 		r.right = 0;
 	r.is_true = compare_gate_values(gate->order, r.left, r.right);
 	return r;
+}
+
+bool hi_gate_is_named(const struct hi_gate_metric *m)
+{
+	return m->subject == HI_GATE_TYPE || m->subject == HI_GATE_MODULE ||
+	       m->subject == HI_GATE_ROOT || (m->subject == HI_GATE_SURVIVED && *m->name);
 }
 
 const char *hi_gate_order_text(enum hi_gate_order order)

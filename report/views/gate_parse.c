@@ -26,7 +26,7 @@ static void fail_gate_parse(struct parser *p, const char *at, const char *fmt, .
 	__attribute__((format(printf, 3, 4)));
 static void fail_gate_parse(struct parser *p, const char *at, const char *fmt, ...)
 {
-	char text[160];
+	char text[240];
 	va_list ap;
 
 	if (p->failed)
@@ -70,8 +70,7 @@ static bool take_gate_word(struct parser *p, const char *word)
 	return true;
 }
 
-static void add_gate_step(struct parser *p, enum hi_gate_op op, double number,
-			  struct hi_gate_metric metric)
+static void add_gate_step(struct parser *p, const char *at, struct hi_gate_step step)
 {
 	struct hi_gate *g = p->gate;
 
@@ -81,55 +80,73 @@ static void add_gate_step(struct parser *p, enum hi_gate_op op, double number,
 		fail_gate_parse(p, p->at, "too long");
 		return;
 	}
-	g->steps[g->n_steps].op = op;
-	g->steps[g->n_steps].number = number;
-	g->steps[g->n_steps++].metric = metric;
-	g->needs_baseline |= metric.baseline;
+	step.column = (size_t)(at - p->text);
+	g->steps[g->n_steps++] = step;
+}
+
+static void add_gate_operator(struct parser *p, const char *at, enum hi_gate_op op)
+{
+	add_gate_step(p, at, (struct hi_gate_step){.op = op});
+}
+
+static void add_gate_metric(struct parser *p, const char *at, struct hi_gate_metric m)
+{
+	p->gate->needs_baseline |= m.baseline;
+	p->gate->needs_three |= m.subject == HI_GATE_SURVIVED;
+	p->gate->needs_series |= m.slope;
+	add_gate_step(p, at, (struct hi_gate_step){.op = HI_GATE_METRIC, .metric = m});
 }
 
 /* ---- numbers ---- */
 
+static const struct {
+	const char *text;
+	double factor;
+	enum hi_gate_unit unit;
+} units[] = {{"", 1, HI_GATE_PLAIN},
+	     {"B", 1, HI_GATE_OF_BYTES},
+	     {"KiB", 1024, HI_GATE_OF_BYTES},
+	     {"MiB", 1048576, HI_GATE_OF_BYTES},
+	     {"GiB", 1073741824, HI_GATE_OF_BYTES},
+	     {"TiB", 1099511627776, HI_GATE_OF_BYTES},
+	     {"K", 1024, HI_GATE_OF_BYTES},
+	     {"M", 1048576, HI_GATE_OF_BYTES},
+	     {"G", 1073741824, HI_GATE_OF_BYTES},
+	     {"KB", 1024, HI_GATE_OF_BYTES},
+	     {"MB", 1048576, HI_GATE_OF_BYTES},
+	     {"GB", 1073741824, HI_GATE_OF_BYTES},
+	     {"us", 1e3, HI_GATE_NS},
+	     {"ms", 1e6, HI_GATE_NS},
+	     {"s", 1e9, HI_GATE_NS},
+	     {"%", 0.01, HI_GATE_SHARE}};
+/* What no heap has: 16 EiB. */
+static const double most = 18446744073709551616.0;
+
 static void parse_gate_number(struct parser *p)
 {
-	static const struct {
-		const char *text;
-		double factor;
-	} units[] = {{"", 1},
-		     {"B", 1},
-		     {"KiB", 1024},
-		     {"MiB", 1048576},
-		     {"GiB", 1073741824},
-		     {"TiB", 1099511627776},
-		     {"K", 1024},
-		     {"M", 1048576},
-		     {"G", 1073741824},
-		     {"KB", 1024},
-		     {"MB", 1048576},
-		     {"GB", 1073741824},
-		     {"us", 1e3},
-		     {"ms", 1e6},
-		     {"s", 1e9}};
 	const char *start = p->at, *unit;
 	double value = strtod(p->at, (char **)(uintptr_t)&p->at);
 	size_t n;
 
+	skip_gate_blanks(p);
 	unit = p->at;
-	n = word_length(unit);
-	if (*unit == '%') {
-		p->at++;
-		add_gate_step(p, HI_GATE_PUSH, value / 100, (struct hi_gate_metric){});
+	n = *unit == '%' ? 1 : isalpha((unsigned char)*unit) ? word_length(unit) : 0;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strlen(units[i].text) != n || strncmp(unit, units[i].text, n) != 0)
+			continue;
+		p->at += n;
+		if (!(value * units[i].factor <= most))
+			fail_gate_parse(p, start, "the number is too large");
+		add_gate_step(p, start,
+			      (struct hi_gate_step){.op = HI_GATE_PUSH,
+						    .number = value * units[i].factor,
+						    .unit = units[i].unit});
 		return;
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strlen(units[i].text) == n && strncmp(unit, units[i].text, n) == 0) {
-			p->at += n;
-			add_gate_step(p, HI_GATE_PUSH, value * units[i].factor,
-				      (struct hi_gate_metric){});
-			return;
-		}
-	fail_gate_parse(p, n ? unit : start,
-			"unknown unit %.20s; the units are B, KiB, MiB, GiB, TiB, %%, ms",
-			unit);
+	fail_gate_parse(
+		p, n ? unit : start,
+		"unknown unit %.*s; the units are B, KiB, MiB, GiB, TiB, %%, us, ms, s",
+		n < 20 ? (int)n : 20, unit);
 }
 
 /* ---- metrics ---- */
@@ -153,6 +170,7 @@ static const struct {
 	{"root", HI_GATE_ROOT, true, FIELD(RETAINED)},
 	{"ledger", HI_GATE_LEDGER, true, FIELD(BYTES) | FIELD(COUNT)},
 	{"snapshot", HI_GATE_SNAPSHOT, false, FIELD(PAUSE)},
+	{"survived", HI_GATE_SURVIVED, false, FIELD(BYTES) | FIELD(COUNT)},
 #undef FIELD
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
@@ -166,7 +184,7 @@ static const char *parse_quoted_name(struct parser *p)
 {
 	const char *end, *text;
 
-	if (!take_gate_token(p, "(") || !take_gate_token(p, "\"")) {
+	if (!take_gate_token(p, "\"")) {
 		fail_gate_parse(p, p->at,
 				"expected a name in quotes, as in (\"struct conn\")");
 		return "";
@@ -176,23 +194,51 @@ static const char *parse_quoted_name(struct parser *p)
 		fail_gate_parse(p, p->at, "the closing quote is missing");
 		return "";
 	}
+	if (end == p->at)
+		fail_gate_parse(p, p->at, "the name is empty");
 	text = hi_arena_printf(p->arena, "%.*s", (int)(end - p->at), p->at);
 	p->at = end + 1;
+	return text ? text : "";
+}
+
+/* ("NAME"), or (type="NAME") of what survived. */
+static const char *parse_gate_name(struct parser *p, enum hi_gate_subject subject)
+{
+	const char *name;
+
+	if (!take_gate_token(p, "("))
+		fail_gate_parse(p, p->at,
+				"expected a name in quotes, as in (\"struct conn\")");
+	if (subject == HI_GATE_SURVIVED && take_gate_word(p, "type") &&
+	    !take_gate_token(p, "="))
+		fail_gate_parse(p, p->at, "expected =, as in (type=\"struct conn\")");
+	name = parse_quoted_name(p);
 	if (!take_gate_token(p, ")"))
 		fail_gate_parse(p, p->at, "expected )");
-	return text ? text : "";
+	return name;
+}
+
+/* "bytes, count, retained" */
+static void list_gate_fields(size_t subject, char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = 0;
+	for (unsigned i = 0; i < FIELDS && used < size; i++)
+		if (subjects[subject].fields >> i & 1)
+			used += (size_t)snprintf(text + used, size - used, "%s%s",
+						 used ? ", " : "", fields[i]);
 }
 
 static void parse_gate_field(struct parser *p, size_t subject, struct hi_gate_metric *m)
 {
 	const char *start;
+	char list[64];
 
-	if (!take_gate_token(p, ".")) {
-		fail_gate_parse(p, p->at, "expected a field, as in .bytes");
-		return;
-	}
+	skip_gate_blanks(p);
 	start = p->at;
-	if (take_gate_word(p, "objects")) {
+	if (subjects[subject].fields >> HI_GATE_COUNT & 1 &&
+	    take_gate_word(p, "objects")) {
 		m->field = HI_GATE_COUNT;
 		return;
 	}
@@ -201,74 +247,171 @@ static void parse_gate_field(struct parser *p, size_t subject, struct hi_gate_me
 			m->field = (enum hi_gate_field)i;
 			return;
 		}
-	fail_gate_parse(p, start, "%s has no such field; its fields: %s%s%s",
-			subjects[subject].word,
-			subjects[subject].fields & 1 ? "bytes, count" : "",
-			subjects[subject].fields >> HI_GATE_RETAINED & 1 ? " retained"
-									 : "",
-			subjects[subject].fields >> HI_GATE_PAUSE & 1 ? " pause" : "");
+	list_gate_fields(subject, list, sizeof(list));
+	fail_gate_parse(p, start, "%s has no such field; its fields: %s",
+			subjects[subject].word, list);
+}
+
+static void keep_gate_text(struct parser *p, const char *start, struct hi_gate_metric *m)
+{
+	const char *text = hi_arena_printf(p->arena, m->slope ? "slope(%.*s)" : "%.*s",
+					   (int)(p->at - start), start);
+
+	m->text = text ? text : "";
+}
+
+static void parse_baseline_prefix(struct parser *p, struct hi_gate_metric *m)
+{
+	if (!take_gate_word(p, "baseline"))
+		return;
+	m->baseline = true;
+	if (!take_gate_token(p, "."))
+		fail_gate_parse(p, p->at, "expected a metric, as in baseline.live.bytes");
 }
 
 static bool parse_gate_metric(struct parser *p, struct hi_gate_metric *m)
 {
-	const char *start;
+	const char *start, *whole;
 
-	*m = (struct hi_gate_metric){.name = ""};
-	if (take_gate_word(p, "baseline")) {
-		m->baseline = true;
-		if (!take_gate_token(p, "."))
-			fail_gate_parse(p, p->at,
-					"expected a metric, as in baseline.live.bytes");
-	}
+	skip_gate_blanks(p);
+	whole = p->at;
+	parse_baseline_prefix(p, m);
 	skip_gate_blanks(p);
 	start = p->at;
 	for (size_t i = 0; i < SUBJECTS && !p->failed; i++) {
 		if (!take_gate_word(p, subjects[i].word))
 			continue;
 		m->subject = subjects[i].subject;
-		if (subjects[i].named)
-			m->name = parse_quoted_name(p);
-		parse_gate_field(p, i, m);
+		if (m->baseline && m->subject == HI_GATE_SURVIVED)
+			fail_gate_parse(p, start, "the baseline has no survivors");
+		if (subjects[i].named ||
+		    (m->subject == HI_GATE_SURVIVED && *p->at == '('))
+			m->name = parse_gate_name(p, m->subject);
+		if (!p->failed && !take_gate_token(p, "."))
+			fail_gate_parse(p, p->at, "expected a field, as in .bytes");
+		if (!p->failed)
+			parse_gate_field(p, i, m);
+		keep_gate_text(p, whole, m);
 		return !p->failed;
 	}
 	fail_gate_parse(p, start,
 			"not a metric; the metrics are live, leak, total, garbage, "
-			"uncollectable, "
-			"lost, type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), "
-			"ledger(\"NAME\"), "
-			"snapshot");
+			"uncollectable, lost, type(\"NAME\"), module(\"NAME\"), "
+			"root(\"NAME\"), ledger(\"NAME\"), snapshot, survived, and "
+			"growth(METRIC), slope(METRIC)");
 	return false;
 }
 
-/* growth(M): (M - baseline.M) / baseline.M */
-static void parse_gate_growth(struct parser *p)
+/* type="NAME", count: what functions take instead of type("NAME").count. */
+static bool parse_selected_metric(struct parser *p, struct hi_gate_metric *m)
 {
 	const char *start = p->at;
-	struct hi_gate_metric m, before;
 
+	for (size_t i = 0; i < SUBJECTS; i++) {
+		if (!subjects[i].named || !take_gate_word(p, subjects[i].word))
+			continue;
+		if (!take_gate_token(p, "=")) {
+			p->at = start;
+			return false;
+		}
+		m->subject = subjects[i].subject;
+		m->name = parse_quoted_name(p);
+		if (!p->failed && !take_gate_token(p, ","))
+			fail_gate_parse(p, p->at,
+					"expected a field, as in (type=\"struct conn\", "
+					"count)");
+		if (!p->failed)
+			parse_gate_field(p, i, m);
+		keep_gate_text(p, start, m);
+		return true;
+	}
+	return false;
+}
+
+/* (METRIC) of growth and slope. */
+static bool parse_function_metric(struct parser *p, struct hi_gate_metric *m)
+{
 	if (!take_gate_token(p, "("))
 		fail_gate_parse(p, p->at, "expected (");
-	if (p->failed || !parse_gate_metric(p, &m))
-		return;
-	if (m.baseline)
-		fail_gate_parse(p, start, "growth already compares with the baseline");
+	skip_gate_blanks(p);
+	if (p->failed || (!parse_selected_metric(p, m) && !parse_gate_metric(p, m)))
+		return false;
 	if (!take_gate_token(p, ")"))
 		fail_gate_parse(p, p->at, "expected )");
+	return !p->failed;
+}
+
+/* growth(M): (M - baseline.M) / baseline.M */
+static void parse_gate_growth(struct parser *p, const char *start)
+{
+	const char *at = p->at;
+	struct hi_gate_metric m = {.name = ""}, before;
+
+	if (!parse_function_metric(p, &m))
+		return;
+	if (m.baseline || m.subject == HI_GATE_SURVIVED)
+		fail_gate_parse(p, at,
+				m.baseline ? "growth already compares with the baseline"
+					   : "the baseline has no survivors");
 	before = m;
 	before.baseline = true;
-	add_gate_step(p, HI_GATE_METRIC, 0, m);
-	add_gate_step(p, HI_GATE_METRIC, 0, before);
-	add_gate_step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
-	add_gate_step(p, HI_GATE_METRIC, 0, before);
-	add_gate_step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
+	before.text = hi_arena_printf(p->arena, "baseline.%s", m.text);
+	if (!before.text)
+		before.text = "";
+	add_gate_metric(p, start, m);
+	add_gate_metric(p, start, before);
+	add_gate_operator(p, start, HI_GATE_SUBTRACT);
+	add_gate_metric(p, start, before);
+	add_gate_operator(p, start, HI_GATE_DIVIDE);
+}
+
+/* Of what every census of a file has. */
+static bool may_have_slope(const struct hi_gate_metric *m)
+{
+	switch (m->subject) {
+	case HI_GATE_LIVE:
+	case HI_GATE_TYPE:
+		return m->field != HI_GATE_RETAINED;
+	case HI_GATE_LEAK:
+		return m->field == HI_GATE_BYTES || m->field == HI_GATE_LIKELY;
+	case HI_GATE_GARBAGE:
+		return m->field == HI_GATE_BYTES;
+	case HI_GATE_TOTAL:
+	case HI_GATE_UNCOLLECTABLE:
+	case HI_GATE_LOST:
+	case HI_GATE_MODULE:
+	case HI_GATE_ROOT:
+	case HI_GATE_LEDGER:
+	case HI_GATE_SNAPSHOT:
+	case HI_GATE_SURVIVED:
+	default:
+		return false;
+	}
+}
+
+static void parse_gate_slope(struct parser *p, const char *start)
+{
+	const char *at = p->at;
+	struct hi_gate_metric m = {.slope = true, .name = ""};
+
+	if (!parse_function_metric(p, &m))
+		return;
+	if (m.baseline || !may_have_slope(&m))
+		fail_gate_parse(p, at,
+				"not in every census of a file; slope takes live.bytes, "
+				"live.count, leak.bytes, leak.likely, garbage.bytes, "
+				"type(\"NAME\").bytes and .count");
+	add_gate_metric(p, start, m);
 }
 
 /* NOLINTBEGIN(misc-no-recursion): HI_GATE_DEPTH. */
 static void parse_gate_factor(struct parser *p)
 {
-	struct hi_gate_metric m;
+	struct hi_gate_metric m = {.name = ""};
+	const char *start;
 
 	skip_gate_blanks(p);
+	start = p->at;
 	if (p->failed)
 		return;
 	if (isdigit((unsigned char)*p->at) || *p->at == '.') {
@@ -281,9 +424,11 @@ static void parse_gate_factor(struct parser *p)
 		if (!take_gate_token(p, ")"))
 			fail_gate_parse(p, p->at, "expected )");
 	} else if (take_gate_word(p, "growth")) {
-		parse_gate_growth(p);
+		parse_gate_growth(p, start);
+	} else if (take_gate_word(p, "slope")) {
+		parse_gate_slope(p, start);
 	} else if (parse_gate_metric(p, &m)) {
-		add_gate_step(p, HI_GATE_METRIC, 0, m);
+		add_gate_metric(p, start, m);
 	}
 }
 
@@ -291,12 +436,16 @@ static void parse_gate_product(struct parser *p)
 {
 	parse_gate_factor(p);
 	while (!p->failed) {
+		const char *at;
+
+		skip_gate_blanks(p);
+		at = p->at;
 		if (take_gate_token(p, "*")) {
 			parse_gate_factor(p);
-			add_gate_step(p, HI_GATE_MULTIPLY, 0, (struct hi_gate_metric){});
+			add_gate_operator(p, at, HI_GATE_MULTIPLY);
 		} else if (take_gate_token(p, "/")) {
 			parse_gate_factor(p);
-			add_gate_step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
+			add_gate_operator(p, at, HI_GATE_DIVIDE);
 		} else {
 			return;
 		}
@@ -309,12 +458,16 @@ static void parse_gate_sum(struct parser *p)
 		return;
 	parse_gate_product(p);
 	while (!p->failed) {
+		const char *at;
+
+		skip_gate_blanks(p);
+		at = p->at;
 		if (take_gate_token(p, "+")) {
 			parse_gate_product(p);
-			add_gate_step(p, HI_GATE_ADD, 0, (struct hi_gate_metric){});
+			add_gate_operator(p, at, HI_GATE_ADD);
 		} else if (take_gate_token(p, "-")) {
 			parse_gate_product(p);
-			add_gate_step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
+			add_gate_operator(p, at, HI_GATE_SUBTRACT);
 		} else {
 			return;
 		}
@@ -345,9 +498,12 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 	struct parser p = {
 		.text = text, .at = text, .arena = arena, .gate = ret, .err = err};
 
-	*ret = (struct hi_gate){.text = text};
+	*ret = (struct hi_gate){.text = text, .name = ""};
 	parse_gate_sum(&p);
 	ret->n_left = ret->n_steps;
+	ret->left_length = (size_t)(p.at - text);
+	while (ret->left_length && strchr(" \t\n", text[ret->left_length - 1]))
+		ret->left_length--;
 	if (!p.failed)
 		parse_gate_order(&p);
 	parse_gate_sum(&p);
@@ -355,7 +511,7 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 	if (!p.failed && *p.at)
 		fail_gate_parse(&p, p.at, "unexpected text after the comparison");
 	if (!p.failed)
-		return HI_OK;
+		return hi_gate_find_unit(ret, column_ret, err);
 	*column_ret = (size_t)(p.wrong_at - text);
 	return HI_USAGE;
 }

@@ -10,23 +10,34 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "report/views/svg.h"
+#include "report/views/type_name.h"
 
 enum {
 	WIDTH = 1240,
 	LEFT = 84,
 	TOP = 76,
-	PLOT_WIDTH = 640,
+	PLOT_WIDTH = 1120,
 	PLOT_HEIGHT = 440,
-	LEGEND = LEFT + PLOT_WIDTH + 28,
-	LEGEND_MEAN = 1050, /* right ends of the columns */
-	LEGEND_SHARE = 1105,
-	LEGEND_SLOPE = 1220,
+	/* Below the plot: axis, notes, and the legend, whose figures come first, so that
+	 * names have the rest of the line. */
+	LEGEND_TOP = 106,
+	LEGEND_MEAN = LEFT + 96, /* right ends of the columns */
+	LEGEND_SHARE = LEFT + 142,
+	LEGEND_LAST = LEFT + 226,
+	LEGEND_SLOPE = LEFT + 326,
+	LEGEND_NAME = LEFT + 342,
+	NAME_LINE = 118, /* characters of a line of a name */
+	NAME_LINES = 6,
 	ROW = 20,
-	BELOW = 92,	 /* axis, notes */
-	NAME_MAX = 28,	 /* characters */
+	NAME_ROW = 15,
+	BELOW = 30,
 	COLUMNS = 2000,	 /* samples that are drawn */
 	TICKS_MAX = 300, /* samples that get a tick of their own */
+	MARK_ROWS = 6,	 /* texts of marks, one below the other where they would touch */
+	MARK_TEXT = 40,	 /* characters */
+	TEXT_SIZE = 4096,
 };
+static const double character = 6.8; /* px of one */
 
 /* Neighbours differ in hue and in lightness, so that they also differ for red-green
  * colour blindness. */
@@ -230,13 +241,13 @@ static void put_y_axis(const struct picture *p)
 
 static void put_x_axis(const struct picture *p)
 {
-	double step = hi_svg_step(p->x_to - p->x_from, 8, false, false);
+	double step = hi_svg_step(p->x_to - p->x_from, 12, false, false);
 	double bottom = TOP + p->height, time = time_of(p, 0);
 	bool one = !(p->bands->x_to > p->bands->x_from);
 	char text[40];
 
-	/* Bounded: 8 steps and one for rounding. */
-	for (unsigned i = 0; i < (one ? 1 : 10); i++) {
+	/* Bounded: 12 steps and one for rounding. */
+	for (unsigned i = 0; i < (one ? 1 : 14); i++) {
 		double x = one ? time : (ceil(p->x_from / step - 1e-9) + i) * step;
 
 		if (x > p->x_to + step * 1e-6)
@@ -266,12 +277,50 @@ static void put_sample_ticks(const struct picture *p)
 	fputs("\"/>\n", p->out);
 }
 
+static size_t characters_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The row in which a text from x to end touches none; -1: there is none. */
+static int find_mark_row(double ends[MARK_ROWS], double x, double end)
+{
+	for (int row = 0; row < MARK_ROWS; row++)
+		if (x > ends[row]) {
+			ends[row] = end;
+			return row;
+		}
+	return -1;
+}
+
+/* Beside the line of the mark, to its left at the right end of the plot. */
+static void put_mark_text(const struct picture *p, const char *text, double x,
+			  double ends[MARK_ROWS])
+{
+	size_t n = characters_of(text);
+	double width = (double)(n < MARK_TEXT ? n : MARK_TEXT) * character + 12;
+	bool is_left = x + width > LEFT + PLOT_WIDTH;
+	double from = is_left ? x - width : x;
+	int row = *text ? find_mark_row(ends, from, from + width) : -1;
+
+	if (row >= 0)
+		put_label(p->out, is_left ? "marktext right" : "marktext",
+			  is_left ? x - 5 : x + 5, TOP + 12 + 14.0 * row, text,
+			  MARK_TEXT);
+}
+
 static void put_mark_lines(const struct picture *p)
 {
 	const struct hi_hp_series *s = p->bands->series;
-	char text[40];
+	double ends[MARK_ROWS] = {};
+	char time[40];
 
 	for (size_t i = 0; i < s->n_marks; i++) {
+		const char *text = hi_bands_mark_text(p->bands, i);
 		double x = x_of(p, s->marks[i]);
 
 		if (s->marks[i] < p->x_from || s->marks[i] > p->x_to)
@@ -280,49 +329,116 @@ static void put_mark_lines(const struct picture *p)
 		put_svg_line(p->out, "markline", x, TOP - 6, x, TOP + p->height);
 		fputs("/><path d=\"", p->out);
 		put_point(p, 'M', x - 5, TOP - 12);
-		fputs("h10l-5 7Z\"/><title>MARK ", p->out);
-		fprintf(p->out, "%s</title></g>\n",
-			hi_svg_tick(text, s->marks[i], 0.001));
+		fprintf(p->out, "h10l-5 7Z\"/><title>MARK %s",
+			hi_svg_tick(time, s->marks[i], 0.001));
+		fputs(*text ? ": " : "", p->out);
+		hi_svg_text(p->out, text, 0);
+		fputs("</title>", p->out);
+		put_mark_text(p, text, x, ends);
+		fputs("</g>\n", p->out);
 	}
 }
 
-static void put_legend_row(const struct picture *p, const struct hi_band *band, double y)
+/* ---- the legend: below the plot, with whole names ---- */
+
+/* A type by its short name; what a number stands for. */
+static const char *legend_name(const struct hi_band *band, char out[TEXT_SIZE])
+{
+	const char *name = band->whole ? band->whole : band->name;
+
+	return *name == '{' ? name : hi_type_short(name, out, TEXT_SIZE);
+}
+
+/* Where the next line of a name begins: behind a blank or a comma, or anywhere. */
+static size_t find_line_end(const char *text)
+{
+	size_t n = 0, characters = 0, best = 0;
+
+	for (; text[n]; n++) {
+		if (((unsigned char)text[n] & 0xc0) != 0x80 && ++characters > NAME_LINE)
+			return best ? best : n;
+		if (characters > NAME_LINE / 2 && strchr(" ,:>", text[n]))
+			best = n + 1;
+	}
+	return n;
+}
+
+/* Lines that the name takes; put: writes them. */
+static int wrap_name(const struct picture *p, const struct hi_band *band, double y,
+		     bool put)
+{
+	char buffer[TEXT_SIZE], line[4 * NAME_LINE + 8];
+	const char *text = legend_name(band, buffer);
+	int lines = 0;
+
+	for (; lines == 0 || (*text && lines < NAME_LINES); lines++) {
+		size_t n = find_line_end(text);
+		bool is_last = lines + 1 == NAME_LINES && text[n];
+
+		snprintf(line, sizeof(line), "%.*s%s", (int)n, text,
+			 is_last ? "\xe2\x80\xa6" : "");
+		if (put)
+			put_label(p->out, band->id == UINT32_MAX ? "left dim" : "left",
+				  LEGEND_NAME, y + (double)lines * NAME_ROW, line, 0);
+		text += n;
+	}
+	return lines;
+}
+
+/* Returns the height of the row. */
+static double put_legend_row(const struct picture *p, const struct hi_band *band,
+			     double y)
 {
 	char text[40];
+	int lines;
 
 	fputs("<g>", p->out);
 	fprintf(p->out, "<rect class=\"swatch\" width=\"13\" height=\"13\" fill=\"%s\"",
 		colour_of(band));
-	hi_svg_attribute(p->out, "x", LEGEND);
+	hi_svg_attribute(p->out, "x", LEFT);
 	hi_svg_attribute(p->out, "y", y - 11);
 	fputs("/>\n", p->out);
-	put_label(p->out, band->id == UINT32_MAX ? "left dim" : "left", LEGEND + 20, y,
-		  band->name, NAME_MAX);
 	put_label(p->out, "right", LEGEND_MEAN, y,
 		  hi_svg_value(text, band->mean, p->unit), 0);
 	put_share(text, share_of(p->bands, band->area, band->peak));
 	put_label(p->out, "right", LEGEND_SHARE, y, text, 0);
+	put_label(p->out, "right", LEGEND_LAST, y,
+		  hi_svg_value(text, band->last, p->unit), 0);
 	put_label(p->out, band->slope < 0 ? "right down" : "right up", LEGEND_SLOPE, y,
 		  slope_text(p, text, band->slope), 0);
+	lines = wrap_name(p, band, y, true);
 	put_band_title(p, band);
 	fputs("</g>\n", p->out);
+	return ROW + (lines - 1) * NAME_ROW;
+}
+
+static double legend_height(const struct picture *p)
+{
+	double height = 0;
+
+	for (size_t i = 0; i < p->bands->count; i++)
+		height += ROW +
+			  (wrap_name(p, &p->bands->items[i], 0, false) - 1) * NAME_ROW;
+	return height;
 }
 
 static void put_legend(const struct picture *p)
 {
 	const struct hi_bands *b = p->bands;
-	double y = TOP + 5;
+	double y = TOP + p->height + LEGEND_TOP;
 	const char *unit = b->series->sample_unit;
 	char slope[48];
 
 	snprintf(slope, sizeof(slope), "slope per %.20s",
 		 !*unit || strcmp(unit, "seconds") == 0 ? "second" : unit);
-	put_label(p->out, "left head", LEGEND + 20, y - 14, "band", 0);
-	put_label(p->out, "right head", LEGEND_MEAN, y - 14, "mean", 0);
-	put_label(p->out, "right head", LEGEND_SHARE, y - 14, "%", 0);
-	put_label(p->out, "right head", LEGEND_SLOPE, y - 14, slope, 0);
-	for (size_t i = b->count; i > 0; i--, y += ROW)
-		put_legend_row(p, &b->items[i - 1], y + 6);
+	put_label(p->out, "right head", LEGEND_MEAN, y, "mean", 0);
+	put_label(p->out, "right head", LEGEND_SHARE, y, "%", 0);
+	put_label(p->out, "right head", LEGEND_LAST, y, "at the end", 0);
+	put_label(p->out, "right head", LEGEND_SLOPE, y, slope, 0);
+	put_label(p->out, "left head", LEGEND_NAME, y, "band", 0);
+	y += ROW;
+	for (size_t i = b->count; i > 0; i--)
+		y += put_legend_row(p, &b->items[i - 1], y);
 }
 
 /* Text is appended only as long as there is room. */
@@ -411,12 +527,14 @@ static const char style[] =
 	"\n"
 	".axis{stroke:#555}.grid{stroke:#000;stroke-opacity:.09}\n"
 	".samples{stroke:#888;fill:none}\n"
+	".marktext{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px;"
+	"stroke-linejoin:round}\n"
 	".mark path{fill:#222}.markline{stroke:#222;stroke-dasharray:5 4}\n"
 	"</style>\n";
 
 static void put_picture(struct picture *p)
 {
-	double height = TOP + p->height + BELOW;
+	double height = TOP + p->height + LEGEND_TOP + ROW + legend_height(p) + BELOW;
 
 	fprintf(p->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -455,8 +573,7 @@ static void find_scale(struct picture *p)
 	p->y_step = hi_svg_step(y_max, 8, p->unit.binary, true);
 	half = p->y_step > 1 ? p->y_step / 2 : 1;
 	p->y_top = ceil(y_max / half) * half;
-	p->height = (double)(b->count + 1) * ROW;
-	p->height = p->height < PLOT_HEIGHT ? PLOT_HEIGHT : p->height;
+	p->height = PLOT_HEIGHT;
 }
 
 enum hi_status hi_graph_svg_write(const struct hi_bands *bands, FILE *out,

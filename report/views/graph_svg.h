@@ -2,8 +2,9 @@
 /*
  * A stacked graph as one SVG file, which any browser shows: no script, no font and
  * no picture from elsewhere. Bands are <path class="band"> from the bottom to the
- * top of the stack; MARKs are dashed lines; the legend stands in the order of the
- * stack. Every figure of a band is in its tooltip.
+ * top of the stack; MARKs are dashed lines with their text; the legend stands below,
+ * in the order of the stack, with whole names. Every figure of a band is in its
+ * tooltip.
  */
 #ifndef HI_REPORT_VIEWS_GRAPH_SVG_H
 #define HI_REPORT_VIEWS_GRAPH_SVG_H

@@ -26,7 +26,7 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 			hi_hidden_add(&r->beyond, row->bytes);
 		else
 			r->rows[r->n_rows++] = (struct hi_leaks_row){
-				.type = hi_graph_type_name(g, row->type),
+				.kind = hi_leak_name_of_row(g, leaks, row),
 				.shape = row->shape,
 				.unreachable_class = row->unreachable_class,
 				.is_likely = row->is_likely,
@@ -44,7 +44,7 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 {
 	for (size_t i = 0; i < leaks->n_roots; i++) {
 		const struct hi_leak_root *root = &leaks->roots[i];
-		uint32_t type = g->objects->type[root->node];
+		uint32_t type = g->objects->type[root->named];
 
 		if (!hi_type_set_has(only->types, type) || root->bytes < only->min_size)
 			continue;
@@ -53,7 +53,7 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 			continue;
 		}
 		r->roots[r->n_roots++] = (struct hi_leaks_row){
-			.type = hi_graph_type_name(g, type),
+			.kind = hi_leak_name_of_root(g, leaks, root),
 			.shape = root->shape,
 			.unreachable_class = root->unreachable_class,
 			.is_likely = root->is_likely,
@@ -199,22 +199,31 @@ static void cell_name(const struct hi_leaks_row *row, bool named,
 static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
-		{"what", HI_COLUMN_WORD},	{"type of the leak root", HI_COLUMN_TEXT},
-		{"shape", HI_COLUMN_WORD},	{"roots", HI_COLUMN_COUNT},
-		{"objects", HI_COLUMN_COUNT},	{"bytes", HI_COLUMN_BYTES},
-		{"example", HI_COLUMN_ADDRESS}, {"which is", HI_COLUMN_TEXT}};
+		{"what", HI_COLUMN_WORD},
+		{"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},
+		{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_MINOR_COUNT},
+		{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS},
+		{"which is", HI_COLUMN_TEXT}};
 	bool named = has_root_names(r->rows, r->n_rows);
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "By type",
+	hi_page_heading(page, "By type and layout",
 			"single: holds no other object; chain: holds others; cycle: its "
 			"members hold each other");
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (*hi_leak_name_legend(&r->rows[i].kind)) {
+			hi_page_text(page, hi_leak_name_legend(&r->rows[i].kind));
+			break;
+		}
 	t = table_with_or_without_what(r, columns, 7 + named, page);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
 
 		print_class_cell(r, row, t);
-		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->objects);
@@ -232,24 +241,39 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 		{"type", HI_COLUMN_TEXT},     {"shape", HI_COLUMN_WORD},
 		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},
 		{"which is", HI_COLUMN_TEXT}};
+	static const struct hi_column recorded[] = {
+		{"what", HI_COLUMN_WORD},	 {"address", HI_COLUMN_ADDRESS},
+		{"type", HI_COLUMN_TEXT},	 {"shape", HI_COLUMN_WORD},
+		{"objects", HI_COLUMN_COUNT},	 {"bytes", HI_COLUMN_BYTES},
+		{"allocated by", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
-	bool named = has_root_names(r->roots, r->n_roots);
+	bool named = !r->sites && has_root_names(r->roots, r->n_roots);
 	struct hi_report_table *t;
 
 	hi_page_heading(page, "Largest leak roots", NULL);
-	t = table_with_or_without_what(r, columns, 6 + named, page);
+	t = r->sites ? table_with_or_without_what(r, recorded, 7, page)
+		     : table_with_or_without_what(r, columns, 6 + named, page);
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_leaks_row *row = &r->roots[i];
 
 		print_class_cell(r, row, t);
 		hi_cell_number(t, row->address);
-		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
-		cell_name(row, named, t, page);
+		if (r->sites)
+			hi_cell_text(t, hi_birth_site_text(&row->birth, page), 0);
+		else
+			cell_name(row, named, t, page);
 	}
 	hi_hidden_note(page, &r->roots_beyond, &none, &none);
+}
+
+static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	if (r->sites)
+		hi_births_sites_show(r->sites, "By the function that allocated", page);
 }
 
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
@@ -260,6 +284,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	if (r->objects == 0)
 		return;
 	show_leak_rows(r, page);
+	show_leak_sites(r, page);
 	if (r->n_roots) {
 		show_leak_roots(r, page);
 		hi_page_blank(page);
@@ -280,8 +305,10 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 	hi_json_array(json, single ? "roots" : "rows");
 	for (size_t i = 0; i < n; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(rows[i].type));
+		hi_leak_name_json(&rows[i].kind, json);
 		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
+		if (single && rows[i].shape == HI_LEAK_CYCLE)
+			hi_json_number(json, "members", rows[i].kind.most_members);
 		if (r->by_class)
 			hi_json_text(json, "fate",
 				     hi_unreachable_class_key(rows[i].unreachable_class));
@@ -293,6 +320,8 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 		hi_json_address(json, single ? "address" : "example", rows[i].address);
 		if (rows[i].name && *rows[i].name)
 			hi_json_text(json, "name", rows[i].name);
+		if (single)
+			hi_birth_json(&rows[i].birth, json);
 		hi_json_end(json);
 	}
 	hi_json_end(json);
@@ -321,6 +350,8 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 	hi_json_end(json);
 	rows_json(r, r->rows, r->n_rows, json);
 	rows_json(r, r->roots, r->n_roots, json);
+	if (r->sites)
+		hi_births_sites_json(r->sites, json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	hi_json_end(json);
 }

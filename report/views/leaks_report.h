@@ -3,12 +3,14 @@
 #ifndef HI_REPORT_VIEWS_LEAKS_REPORT_H
 #define HI_REPORT_VIEWS_LEAKS_REPORT_H
 
+#include "report/views/leak_name.h"
+#include "report/views/births_report.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
 struct hi_leaks_row {
-	const char *type; /* "" untyped */
+	struct hi_leak_name kind;
 	enum hi_leak_shape shape;
 	enum hi_unreachable_class unreachable_class;
 	bool is_likely; /* its leak roots; else certain */
@@ -17,6 +19,7 @@ struct hi_leaks_row {
 	/* Name of the function, class or coroutine in its runtime; "" or NULL: none;
 	 * borrowed, hostile. */
 	const char *name;
+	struct hi_birth_info birth; /* of a root */
 };
 struct hi_leaks_report {
 	const struct hi_report_header *header;
@@ -26,12 +29,15 @@ struct hi_leaks_report {
 	bool is_doubtful;	  /* hi_reach.is_doubtful */
 	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES], of the leaks; NULL: no
 				     collector */
-	struct hi_leaks_row *rows; /* by type and shape */
+	struct hi_leaks_row *rows; /* by type, layout and shape */
 	size_t n_rows;
 	struct hi_leaks_row *roots; /* single leak roots, count 1 */
 	size_t n_roots;
 	struct hi_hidden beyond, below, other; /* of rows */
 	struct hi_hidden roots_beyond;
+	/* Set by the caller, which owns it: where the leaks were allocated; NULL: there
+	 * is no recording. */
+	struct hi_births_sites *sites;
 };
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */

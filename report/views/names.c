@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/views/type_name.h"
 
 enum { NAME_MAX_COMPARED = 64, FAR = 1000 };
 
@@ -77,33 +79,123 @@ void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, u
 	}
 }
 
-static const char *name_of_type(void *arg, uint32_t i)
-{
-	const struct hi_graph *g = *(const struct hi_graph **)arg;
+/* Each name twice in its own memory: what is compared, its NUL, and the short one. */
+struct short_names {
+	const struct hi_graph *g;
+	bool qualified; /* compare with qualifiers */
+	struct hi_arena arena;
+};
 
-	return i ? g->types[i].name : NULL;
+static const char *nth_short_name(void *arg, uint32_t i)
+{
+	struct short_names *names = arg;
+	const char *full = names->g->types[i].name;
+	char shown[HI_TYPE_SHORT_SIZE], compared[HI_TYPE_SHORT_SIZE], *both;
+	size_t n;
+
+	if (!i || !full)
+		return NULL;
+	hi_type_short(full, shown, sizeof(shown));
+	n = strlen(names->qualified
+			   ? hi_type_short(full, compared, sizeof(compared))
+			   : hi_type_unqualified(full, compared, sizeof(compared)));
+	both = hi_arena_alloc(&names->arena, n + strlen(shown) + 2);
+	if (!both)
+		return NULL;
+	memcpy(both, compared, n);
+	memcpy(both + n + 1, shown, strlen(shown) + 1);
+	return both;
 }
 
 static void find_nearest(const struct hi_graph *g, const char *pattern,
-			 const char *nearest[HI_NAMES_NEAREST])
+			 struct hi_types_near *near)
 {
-	hi_names_nearest(pattern, name_of_type, &g, g->n_types, nearest);
+	struct short_names names = {.g = g, .qualified = strstr(pattern, "::") != NULL};
+	const char *nearest[HI_NAMES_NEAREST];
+	char out[HI_TYPE_SHORT_SIZE];
+
+	hi_names_nearest(hi_type_short(pattern, out, sizeof(out)), nth_short_name, &names,
+			 g->n_types, nearest);
+	for (size_t i = 0; i < HI_NAMES_NEAREST; i++)
+		if (nearest[i])
+			snprintf(near->name[i], sizeof(near->name[i]), "%s",
+				 nearest[i] + strlen(nearest[i]) + 1);
+	hi_arena_free(&names.arena);
+}
+
+static bool is_in_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Are they equal but for blanks that divide no words? */
+static bool equal_but_blanks(const char *a, const char *b)
+{
+	char last = 0;
+
+	for (;;) {
+		bool space_a = *a == ' ', space_b = *b == ' ';
+
+		a += strspn(a, " ");
+		b += strspn(b, " ");
+		if (*a != *b ||
+		    (space_a != space_b && is_in_word(last) && is_in_word(*a)))
+			return false;
+		if (!*a)
+			return true;
+		last = *a++;
+		b++;
+	}
+}
+
+enum match { MATCH_FULL, MATCH_SHORT, MATCH_UNQUALIFIED, MATCH_SHELL };
+
+static bool matches_short(const char *want, const char *name, enum match how)
+{
+	char want_short[HI_TYPE_SHORT_SIZE], out[HI_TYPE_SHORT_SIZE];
+
+	if (how == MATCH_UNQUALIFIED) {
+		hi_type_unqualified(name, out, sizeof(out));
+		return equal_but_blanks(want, hi_type_bare(out));
+	}
+	hi_type_short(name, out, sizeof(out));
+	if (how == MATCH_SHELL)
+		return fnmatch(want, hi_type_bare(out), 0) == 0;
+	/* A pasted name, of this compiler or another. */
+	hi_type_short(want, want_short, sizeof(want_short));
+	return equal_but_blanks(want_short, hi_type_bare(out));
+}
+
+static bool name_matches(const char *want, const char *name, enum match how)
+{
+	const char *bare = hi_type_bare(name);
+
+	switch (how) {
+	case MATCH_FULL:
+		return strcmp(want, bare) == 0;
+	case MATCH_SHELL:
+		return fnmatch(want, bare, 0) == 0 || matches_short(want, name, how);
+	case MATCH_SHORT:
+	case MATCH_UNQUALIFIED:
+	default:
+		return matches_short(want, name, how);
+	}
 }
 
 /* Returns how many match. */
-static uint32_t select_where(const struct hi_graph *g, const char *pattern, bool shell,
-			     struct hi_type_set *set)
+static uint32_t select_where(const struct hi_graph *g, const char *pattern,
+			     enum match how, struct hi_type_set *set)
 {
 	const char *want = hi_type_bare(pattern);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < g->n_types; i++) {
+	for (uint32_t i = 0; i < g->n_types && *want; i++) {
 		const char *name = g->types[i].name ? g->types[i].name : "";
 
 		if (!*name)
 			name = i == 0 ? "(untyped)" : "";
-		name = hi_type_bare(name);
-		if (shell ? fnmatch(want, name, 0) != 0 : strcmp(want, name) != 0)
+		if (!name_matches(want, name, how))
 			continue;
 		set->count += !set->has[i];
 		set->has[i] = true;
@@ -115,8 +207,15 @@ static uint32_t select_where(const struct hi_graph *g, const char *pattern, bool
 static bool select_one(const struct hi_graph *g, const char *pattern,
 		       struct hi_type_set *set)
 {
-	return select_where(g, pattern, false, set) > 0 ||
-	       (strpbrk(pattern, "*?[") && select_where(g, pattern, true, set) > 0);
+	uint32_t n;
+
+	if (select_where(g, pattern, MATCH_FULL, set) > 0 ||
+	    select_where(g, pattern, MATCH_SHORT, set) > 0)
+		return true;
+	n = select_where(g, pattern, MATCH_UNQUALIFIED, set);
+	set->ambiguous |= n > 1;
+	return n > 0 || (strpbrk(pattern, "*?[") &&
+			 select_where(g, pattern, MATCH_SHELL, set) > 0);
 }
 
 /* Length of the first name of a list: to a comma outside of template arguments. */
@@ -152,23 +251,22 @@ static bool select_list(const struct hi_graph *g, const char *list,
 }
 
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
-			       struct hi_type_set *ret,
-			       const char *nearest[HI_NAMES_NEAREST],
+			       struct hi_type_set *ret, struct hi_types_near *near,
 			       struct hi_error *err)
 {
 	struct hi_type_set set = {.n_types = g->n_types};
 	char missing[512];
 
-	for (size_t i = 0; nearest && i < HI_NAMES_NEAREST; i++)
-		nearest[i] = NULL;
+	if (near)
+		*near = (struct hi_types_near){};
 	set.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*set.has));
 	if (!set.has)
 		return hi_fail_memory(err, "set of types");
 	if (!select_one(g, pattern, &set) &&
 	    !select_list(g, pattern, &set, missing, sizeof(missing))) {
 		hi_type_set_free(&set);
-		if (nearest)
-			find_nearest(g, missing, nearest);
+		if (near)
+			find_nearest(g, missing, near);
 		return hi_fail(err, HI_NOT_FOUND, 0, "no object has the type %.100s",
 			       missing);
 	}

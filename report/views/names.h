@@ -5,25 +5,34 @@
 
 #include "census/graph/graph.h"
 
-enum { HI_NAMES_NEAREST = 3 };
+enum { HI_NAMES_NEAREST = 3, HI_NAMES_NEAREST_SIZE = 64 };
 
 struct hi_type_set {
 	bool *has; /* n_types entries */
 	uint32_t n_types;
 	uint32_t count; /* types in it */
+	/* Several of them have one name without qualifiers, which was asked for. */
+	bool ambiguous;
+};
+
+/* Short names of types near one that is not there, "" behind the last. */
+struct hi_types_near {
+	char name[HI_NAMES_NEAREST][HI_NAMES_NEAREST_SIZE];
 };
 
 /*
  * Selects the types whose name is `pattern`, with or without "struct ", "class ", "union
- * " or "enum " on either side. If there is none and the pattern has a * or ?, it is a
- * shell pattern. If no type matches that either and it has commas outside of template
- * arguments, it is a list of names, each of which must exist. "(untyped)" is type 0.
- * HI_NOT_FOUND with the name that is missing; then nearest (may be NULL) gets the closest
- * names, NULL where there is none.
+ * " or "enum " on either side. If there is none: those with this short name
+ * (type_name.h), then those with this name without qualifiers, which may be several;
+ * then, if the pattern has a * or ?, it is a shell pattern for full or short names. If
+ * no type matches that either and it has commas outside of template arguments, it is a
+ * list of names, each of which must exist. "(untyped)" is type 0. Blanks count only
+ * between words.
+ * HI_NOT_FOUND with the name that is missing; then near (may be NULL) gets the closest
+ * names.
  */
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
-			       struct hi_type_set *ret,
-			       const char *nearest[HI_NAMES_NEAREST],
+			       struct hi_type_set *ret, struct hi_types_near *near,
 			       struct hi_error *err);
 /* Finds the names with the least edit distance from the pattern among n names (NULL:
  * skipped), the nearest first; NULL where none is near. */

@@ -4,6 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Text is always of many characters; pointers whose name is not theirs have one that a
+ * hint gives to all of them. */
+static bool says_many(const struct hi_type_name *type)
+{
+	size_t n = type->name ? strlen(type->name) : 0;
+
+	return type->klass == HI_TYPE_STRING ||
+	       (type->klass == HI_TYPE_POINTER_ARRAY && n && type->name[n - 1] != '*');
+}
+
 static void fill_object(const struct hi_graph *g, struct hi_node_info *info)
 {
 	const struct hi_objects *o = g->objects;
@@ -13,7 +23,8 @@ static void fill_object(const struct hi_graph *g, struct hi_node_info *info)
 	info->address = hi_graph_address(g, info->node);
 	info->shallow = hi_objects_cost(o, info->node);
 	info->evidence = o->flags[info->node] & HI_OBJECT_EVIDENCE_MASK;
-	info->array = o->flags[info->node] & HI_OBJECT_ARRAY;
+	info->array = (o->flags[info->node] & HI_OBJECT_ARRAY) &&
+		      !says_many(&g->types[o->type[info->node]]);
 	info->internal = o->flags[info->node] & HI_OBJECT_INTERNAL;
 }
 
@@ -49,19 +60,30 @@ struct hi_node_info hi_node_info(const struct hi_graph *g,
 
 const char *hi_type_label(const char *type, struct hi_page *page)
 {
-	return hi_page_safe(page, hi_type_key(type));
+	return hi_page_type(page, hi_type_key(type));
+}
+
+/* Is the short name that of an array already? */
+static bool is_of_many(const char *shown, const char *full)
+{
+	size_t n = strlen(full);
+
+	return n > 0 && full[n - 1] == '*' && strchr(shown, '*') == NULL;
 }
 
 static const char *object_type(const struct hi_node_info *info, struct hi_page *page)
 {
 	size_t n = strlen(info->type);
+	const char *type;
 
 	if (info->internal && n == 0)
 		return "(the allocator's own)";
 	/* Some type names have it already: "char []". */
 	if (!info->array || n == 0 || info->type[n - 1] == ']')
 		return hi_type_label(info->type, page);
-	return hi_page_printf(page, "%s []", hi_page_safe(page, info->type));
+	type = hi_page_type(page, info->type);
+	/* "hash buckets" says it. */
+	return is_of_many(type, info->type) ? type : hi_page_printf(page, "%s []", type);
 }
 
 static const char *object_label(const struct hi_node_info *info, struct hi_page *page)
@@ -98,6 +120,12 @@ const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page 
 	default:
 		return object_label(info, page);
 	}
+}
+
+const char *hi_node_type_label(const struct hi_node_info *info, struct hi_page *page)
+{
+	return info->sort == HI_NODE_OBJECT ? object_type(info, page)
+					    : hi_type_label(info->type, page);
 }
 
 const char *hi_where_label(const char *detail, struct hi_page *page)

@@ -32,6 +32,8 @@ struct hi_node_info hi_node_info(const struct hi_graph *g,
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page);
 /* The same without the address, for tables that have a column for it. */
 const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page *page);
+/* Returns the type of an object or a variable, "struct dict", "char []". Safe. */
+const char *hi_node_type_label(const struct hi_node_info *info, struct hi_page *page);
 /* Returns "server.c:120" for "/src/deep/server.c:120"; the name of a module stays.
  * Safe. */
 const char *hi_where_label(const char *detail, struct hi_page *page);

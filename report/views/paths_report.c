@@ -2,7 +2,6 @@
 #include "report/views/paths_report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page)
 {
@@ -22,51 +21,36 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 	}
 }
 
-/* Paths that look the same on a page: frames of one function that calls itself. */
-static bool reads_the_same(const struct hi_paths_way *a, const struct hi_paths_way *b)
+static void show_way_facts(const struct hi_paths_way *way, struct hi_page *page)
 {
-	const struct hi_node_info *root = &a->steps[0].info, *other = &b->steps[0].info;
-
-	return a->n_steps == b->n_steps && a->worst == b->worst &&
-	       root->kind == other->kind && strcmp(a->text, b->text) == 0 &&
-	       strcmp(root->detail, other->detail) == 0 &&
-	       a->steps[a->n_steps - 1].info.address ==
-		       b->steps[b->n_steps - 1].info.address;
-}
-
-/* Counts the paths from i on that are shown as one. */
-static size_t same_ways(const struct hi_paths_report *r, size_t i)
-{
-	size_t n = 1;
-
-	while (!r->steps && i + n < r->n_ways && r->ways[i + n].n_steps &&
-	       reads_the_same(&r->ways[i], &r->ways[i + n]))
-		n++;
-	return n;
-}
-
-static void show_ways(const struct hi_paths_report *r, size_t i, size_t same,
-		      struct hi_page *page)
-{
-	const struct hi_paths_way *way = &r->ways[i];
 	const struct hi_node_info *root = &way->steps[0].info;
 	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
 	const char *detail = hi_where_label(root->detail, page);
 
-	hi_page_heading(page,
-			same > 1 ? hi_page_printf(page, "%zu to %zu", i + 1, i + same)
-				 : hi_page_printf(page, "%zu", i + 1),
-			NULL);
-	hi_page_text(page, hi_page_safe(page, way->text));
 	hi_page_note(page,
 		     hi_page_printf(page, "%s root%s%s; to %s; %s edges, %zu step%s",
 				    hi_root_kind_key(root->kind), *detail ? ", " : "",
 				    detail, hi_node_label(end, page),
 				    hi_grade_key((uint8_t)way->worst), way->n_steps - 1,
 				    way->n_steps == 2 ? "" : "s"));
-	if (same > 1)
-		hi_page_note(page, hi_page_printf(page, "%zu more with the same text",
-						  same - 1));
+}
+
+static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
+{
+	const struct hi_paths_way *way = &r->ways[i];
+	char n[32];
+
+	hi_page_heading(page, hi_page_printf(page, "%zu", i + 1),
+			way->n_alike > 1
+				? hi_page_printf(page, "%s%s ways alike (--each)",
+						 way->more_alike ? "≥ " : "",
+						 hi_count(n, way->n_alike))
+				: NULL);
+	hi_page_text(page, hi_page_safe(page, way->pattern));
+	if (way->n_alike > 1)
+		hi_page_note(page, hi_page_printf(page, "such as %s",
+						  hi_page_safe(page, way->text)));
+	show_way_facts(way, page);
 	if (r->steps)
 		show_path_steps(way, page);
 }
@@ -78,16 +62,14 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_page_printf(page, "%zu path%s to %s%s", r->n_ways,
 					  r->n_ways == 1 ? "" : "s",
-					  hi_page_safe(page, r->target),
+					  hi_page_sentence(page, r->target, false),
 					  r->more ? "; there are more (-k N)" : ""));
 	hi_report_header_facts(r->header, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
 		hi_page_text(page, "No pointer refers to it: it is a leak.");
-	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
-		same = r->ways[i].n_steps ? same_ways(r, i) : 1;
+	for (size_t i = 0; i < r->n_ways; i++)
 		if (r->ways[i].n_steps)
-			show_ways(r, i, same, page);
-	}
+			show_way(r, i, page);
 	if (r->n_ways && r->n_unreachable)
 		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
 						  hi_count(n, r->n_unreachable)));
@@ -97,6 +79,8 @@ static void way_json(const struct hi_paths_way *way, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "path", way->text);
+	hi_json_text(json, "pattern", way->pattern);
+	hi_json_number(json, "alike", way->n_alike);
 	hi_json_text(json, "grade", hi_grade_key((uint8_t)way->worst));
 	hi_json_number(json, "length", way->n_steps ? way->n_steps - 1 : 0);
 	hi_json_array(json, "steps");

@@ -13,6 +13,12 @@ struct hi_paths_step {
 };
 struct hi_paths_way {
 	const char *text; /* "server.db[0].dict->ht_table[0][17]->next" */
+	/* Of ways that are alike: "server.db[0].dict->ht_table[0][*]->next"; else the
+	 * text. */
+	const char *pattern;
+	size_t n_alike;	   /* with this one; at least 1 */
+	bool more_alike;   /* there may be more of them */
+	bool named_by_key; /* the first key is the name of a variable */
 	enum hi_grade worst;
 	struct hi_paths_step *steps;
 	size_t n_steps;

@@ -26,10 +26,20 @@ struct hi_report_module_counts {
 	uint64_t from_memory; /* no file could be reached */
 };
 
-/* A restriction by the user: --under, --retained-by. */
+/* A module whose types are unknown. */
+struct hi_report_plain_module {
+	const char *name;  /* hostile */
+	char build_id[65]; /* hex; "" unknown */
+};
+enum { HI_REPORT_PLAIN_MODULES = 3 };
+
+/* A restriction by the user: --under, --retained-by, and --type of some commands. */
 struct hi_report_restriction {
+	const char *type;		 /* as typed; NULL: not asked */
 	const char *under, *retained_by; /* as typed; NULL: not asked */
-	uint64_t objects, bytes;	 /* live, and shown */
+	const char
+		*births; /* "allocated in the recording, by make_node"; NULL: not asked */
+	uint64_t objects, bytes; /* live, and shown */
 	uint64_t hidden_objects, hidden_bytes;
 	/* Of the objects hidden by --retained-by: those in MANY, whose retainers are
 	 * not known. */
@@ -40,8 +50,11 @@ struct hi_report_restriction {
 struct hi_report_header {
 	/* target */
 	int pid;	      /* 0: unknown (a core) */
+	bool at_exit;	      /* it was about to exit, and is gone by now */
 	uint64_t start_ticks; /* when it started, since boot; 0 unknown */
 	const char *exe;      /* "" unknown */
+	const char *cmdline;  /* one line; NULL or "" unknown; secrets may be in it */
+	const char *script;   /* what an interpreter runs; NULL: not known; "" none */
 	const char *core;     /* --core FILE as given; NULL for a process */
 	const char *file;     /* a snapshot of it, as given; NULL: looked at directly */
 	unsigned census, censuses; /* of a file with many: this one, the last; else 0 */
@@ -80,6 +93,10 @@ struct hi_report_header {
 	 * runtime"; "" or NULL: none was found. See report/views/heap_known.h. */
 	const char *not_decoded;
 	struct hi_report_module_counts modules;
+	/* Those without debug information, the program first; libraries that hardly any
+	 * type of the heap comes from (libc, …) are left out. */
+	struct hi_report_plain_module plain[HI_REPORT_PLAIN_MODULES];
+	size_t n_plain;
 	bool conservative; /* types were not requested */
 	/* What is leaked when types are believed, and when every word is; only with
 	 * conservative; UINT64_MAX: not found out. */
@@ -101,13 +118,14 @@ enum { HI_REPORT_HEADER_WARNINGS = 2 }; /* shown in a whole header; the rest is 
 void hi_report_header_collector(const struct hi_report_header *header,
 				struct hi_page *page);
 /* Adds the facts. whole: false for commands other than summary, which show only the
- * pause, gaps and warnings. */
+ * pause, gaps, warnings, and how much is in doubt where that is over a tenth. */
 void hi_report_header_facts(const struct hi_report_header *header, struct hi_page *page,
 			    bool whole);
-/* Returns "5.0 MiB by conservative edges alone" where types were read; else "". A
- * header that is not whole has it already. */
+/* Returns "5.0 MiB by conservative edges alone" where types were read; else "". */
 const char *hi_report_header_conservative(const struct hi_report_header *header,
 					  struct hi_page *page);
+/* Returns whether most bytes have no type, as without debug information. */
+bool hi_report_header_is_untyped(const struct hi_report_header *header);
 /* Returns whether the header shows how much of the heap is typed. */
 bool hi_report_header_has_shares(const struct hi_report_header *header);
 /* Opens the document and writes schema, target, snapshot, unit, allocator, debug_info

@@ -103,8 +103,11 @@ void hi_report_restriction_json(const struct hi_report_restriction *only,
 	if (!only)
 		return;
 	hi_json_object(json, "only");
+	hi_json_text(json, "type", only->type);
 	hi_json_text(json, "under", only->under);
 	hi_json_text(json, "retained_by", only->retained_by);
+	if (only->births)
+		hi_json_text(json, "births", only->births);
 	hi_json_number(json, "objects", only->objects);
 	hi_json_number(json, "bytes", only->bytes);
 	hi_json_number(json, "hidden_objects", only->hidden_objects);
@@ -128,6 +131,16 @@ static void json_debug_info(const struct hi_report_header *header, struct hi_jso
 	hi_json_number(json, "by_debuginfod", m->by_debuginfod);
 	hi_json_number(json, "mismatched", m->mismatched);
 	hi_json_number(json, "from_memory", m->from_memory);
+	hi_json_array(json, "missing");
+	for (size_t i = 0; i < header->n_plain; i++) {
+		const char *build_id = header->plain[i].build_id;
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "module", header->plain[i].name);
+		hi_json_text(json, "build_id", *build_id ? build_id : NULL);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
 	hi_json_end(json);
 }
 
@@ -163,6 +176,8 @@ void hi_report_header_json(const struct hi_report_header *header, const char *sc
 	hi_json_object(json, "target");
 	hi_json_number(json, "pid", header->pid > 0 ? (uint64_t)header->pid : UINT64_MAX);
 	hi_json_text(json, "exe", header->exe && *header->exe ? header->exe : NULL);
+	hi_json_text(json, "cmdline",
+		     header->cmdline && *header->cmdline ? header->cmdline : NULL);
 	hi_json_text(json, "build_id", header->build_id[0] ? header->build_id : NULL);
 	json_children(header, json);
 	hi_json_end(json);

@@ -22,11 +22,24 @@ const char *hi_report_header_target(const struct hi_report_header *header,
 	return hi_page_printf(page, "--core %s", hi_page_shell_word(page, header->core));
 }
 
+/* The command line without the directory of the program, whose name stands before it:
+ * what is run must fit in. "" unknown. */
+static const char *command_text(const struct hi_report_header *header)
+{
+	const char *line = hi_text_or_empty(header->cmdline), *slash = NULL;
+
+	for (const char *c = line; *c && *c != ' ' && *c != '\''; c++)
+		if (*c == '/')
+			slash = c;
+	return slash && *line != '\'' ? slash + 1 : line;
+}
+
 void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page)
 {
 	const char *exe = header->exe && *header->exe ? header->exe : "(unknown program)";
 	const char *name = hi_page_safe(page, hi_base_name(exe));
-	const char *aside = hi_page_safe(page, exe);
+	const char *command = command_text(header);
+	const char *aside = hi_page_safe(page, *command ? command : exe);
 
 	if (header->census)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s, census %u of %u",
@@ -42,8 +55,12 @@ void hi_report_header_title(const struct hi_report_header *header, struct hi_pag
 	else
 		name = hi_page_printf(page, "%s, pid %d", name, header->pid);
 	if (header->exe_deleted)
-		aside = hi_page_printf(page, "%s (deleted or replaced on disk)", aside);
+		name = hi_page_printf(page, "%s (deleted or replaced on disk)", name);
 	hi_page_title(page, name, aside);
+	if (header->at_exit)
+		hi_page_replace_commands(page,
+					 "heapinspect snap -o heap.hisnap -- PROGRAM",
+					 "keeps the heap, to look into it");
 }
 
 /* "7.52 ms, to copy 21.6 MiB of 4 threads". */
@@ -189,6 +206,40 @@ static void show_debug_info(const struct hi_report_header *header, struct hi_pag
 	hi_page_fact(page, "debug info", text);
 }
 
+bool hi_report_header_is_untyped(const struct hi_report_header *header)
+{
+	const struct hi_shares *s = header->shares;
+
+	return hi_report_header_has_shares(header) &&
+	       s->by_field.bytes + s->unnamed.bytes > s->exact.bytes + s->inferred.bytes;
+}
+
+/* "app (build-id 12ab…), libx.so.1 (no build-id)", and what helps. Where most of the heap
+ * is typed, it is not from them. */
+static void show_plain_modules(const struct hi_report_header *header,
+			       struct hi_page *page)
+{
+	const char *text = "";
+
+	if (!header->n_plain || header->conservative ||
+	    !hi_report_header_is_untyped(header))
+		return;
+	for (size_t i = 0; i < header->n_plain; i++) {
+		const struct hi_report_plain_module *m = &header->plain[i];
+
+		text = hi_page_printf(page, "%s%s%s (%s%s)", text, i ? ", " : "",
+				      hi_page_safe(page, m->name),
+				      *m->build_id ? "build-id " : "no build-id",
+				      hi_page_safe(page, m->build_id));
+	}
+	hi_page_fact(page, "no types",
+		     hi_page_printf(page,
+				    "%s: no debug information. What helps: install the "
+				    "package with it (PACKAGE-dbg or PACKAGE-dbgsym), "
+				    "set DEBUGINFOD_URLS, or give --debug-dir DIR",
+				    text));
+}
+
 bool hi_report_header_has_shares(const struct hi_report_header *header)
 {
 	const struct hi_shares *s = header->shares;
@@ -257,15 +308,34 @@ static void show_readings(const struct hi_report_header *header, struct hi_page 
 						    header->leaks_by_words)));
 }
 
+/* What a short header says of types: nothing where there is nothing to doubt. */
+static void show_weak_spots(const struct hi_shares *s, struct hi_page *page)
+{
+	uint64_t untyped = s->by_field.bytes + s->unnamed.bytes;
+	uint64_t all = s->exact.bytes + s->inferred.bytes + untyped;
+	char percent[16];
+
+	if (untyped > all / 10)
+		hi_page_fact(page, "untyped",
+			     hi_page_printf(page, "%s of the live bytes have no type",
+					    hi_percent(percent, untyped, all)));
+	if (s->conservative_only.bytes > all / 10)
+		hi_page_fact(page, "alive",
+			     hi_page_printf(page, "%s by conservative edges alone",
+					    hi_percent(percent,
+						       s->conservative_only.bytes, all)));
+}
+
 static void show_shares(const struct hi_report_header *header, struct hi_page *page,
 			bool whole)
 {
 	show_readings(header, page);
 	if (!hi_report_header_has_shares(header))
 		return;
-	hi_page_fact(page, "typed", shares_text(header->shares, page));
-	if (!whole && header->shares->conservative_only.bytes)
-		hi_page_fact(page, "alive", hi_report_header_conservative(header, page));
+	if (whole)
+		hi_page_fact(page, "typed", shares_text(header->shares, page));
+	else
+		show_weak_spots(header->shares, page);
 }
 
 static void show_children(const struct hi_report_header *header, struct hi_page *page)
@@ -331,11 +401,17 @@ static void show_only(const struct hi_report_restriction *only, struct hi_page *
 
 	if (!only)
 		return;
+	if (only->type)
+		what = hi_page_printf(page, "of type %s", hi_page_safe(page, only->type));
 	if (only->under)
-		what = hi_page_printf(page, "under %s", hi_page_safe(page, only->under));
+		what = hi_page_printf(page, "%s%sunder %s", what, *what ? ", " : "",
+				      hi_page_safe(page, only->under));
 	if (only->retained_by)
 		what = hi_page_printf(page, "%s%sretained by %s", what, *what ? ", " : "",
 				      hi_page_safe(page, only->retained_by));
+	if (only->births)
+		what = hi_page_printf(page, "%s%s%s", what, *what ? ", " : "",
+				      hi_page_safe(page, only->births));
 	hi_page_fact(page, "only",
 		     hi_page_printf(page, "%s: %s; hidden: %s in %s object%s", what,
 				    hi_bytes(shown, only->bytes),
@@ -373,6 +449,7 @@ void hi_report_header_facts(const struct hi_report_header *header, struct hi_pag
 		hi_report_header_collector(header, page);
 		show_debug_info(header, page);
 	}
+	show_plain_modules(header, page);
 	show_shares(header, page, whole);
 	if (whole)
 		show_children(header, page);

@@ -46,7 +46,7 @@ static enum hi_status csv_names(const struct hi_result *r, struct hi_error *err)
 		if (!put_result_csv_text(r->to.csv, name, strlen(name)))
 			return hi_fail_memory(err, "CSV");
 	}
-	fputs("\r\n", r->to.csv);
+	putc('\n', r->to.csv);
 	return HI_OK;
 }
 
@@ -79,7 +79,7 @@ static enum hi_status put_result_csv_row(const struct hi_result *r,
 		if (!csv_cell(r->to.csv, r->columns[i].unit, &cells[i]))
 			return hi_fail_memory(err, "CSV");
 	}
-	fputs("\r\n", r->to.csv);
+	putc('\n', r->to.csv);
 	return HI_OK;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of any columns, as a query gives them, in three forms: a table of a page, CSV
- * (RFC 4180) and rows of a JSON document. CSV and JSON are streams; the page keeps its
- * rows.
+ * (RFC 4180, but lines end with LF) and rows of a JSON document. CSV and JSON are
+ * streams; the page keeps its rows.
  */
 #ifndef HI_REPORT_VIEWS_RESULT_H
 #define HI_REPORT_VIEWS_RESULT_H

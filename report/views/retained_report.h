@@ -3,12 +3,18 @@
 #ifndef HI_REPORT_VIEWS_RETAINED_REPORT_H
 #define HI_REPORT_VIEWS_RETAINED_REPORT_H
 
+#include "census/analysis/retained_tree.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
+/* A variable, an object, or several of one type that the same field leads to. */
 struct hi_retained_row {
+	/* Of several: the one that retains most, but the sizes of all together, and no
+	 * address. The name is how the parent refers to them: "->sessions". */
 	struct hi_node_info info;
+	uint64_t count;		      /* objects; 1 of a variable */
+	bool is_list;		      /* linked one behind the other by one field */
 	unsigned depth;		      /* below a top-level one; 0 in flat lists */
 	uint64_t children_more;	      /* direct children not listed */
 	uint64_t children_more_bytes; /* what those retain */
@@ -20,10 +26,11 @@ struct hi_retained_type {
 struct hi_retained_report {
 	const struct hi_report_header *header;
 	uint64_t live_bytes;
-	bool tree; /* else a flat list of the objects of one type */
+	bool tree;			/* else a flat list of the objects of one type */
+	struct hi_retained_tree *nodes; /* owns names of rows; NULL: none */
 	struct hi_retained_row *rows;
 	size_t n_rows;
-	/* Top-level nodes by retained bytes; in a list, objects by their own. */
+	/* Top-level rows by retained bytes; in a list, objects by their own. */
 	struct hi_hidden beyond, below;
 	struct hi_retained_type *types; /* by retained; tree only */
 	size_t n_types, n_types_total;
@@ -35,14 +42,17 @@ struct hi_retained_report {
 };
 
 /*
- * Makes the report. type_exact comes from hi_census_retained_by_type(); UINT64_MAX
- * without --type or where several types match. HI_NO_MEMORY.
+ * Makes the report. fields: names of edges, NULL: none. type_exact comes from
+ * hi_census_retained_by_type(); UINT64_MAX without --type or where several types match.
+ * HI_NO_MEMORY.
  */
-enum hi_status hi_retained_report_create(
-	const struct hi_report_header *header, const struct hi_graph *graph,
-	const struct hi_reach *reach, const struct hi_dominators *dominators,
-	const struct hi_census *census, const struct hi_restrict *only,
-	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err);
+enum hi_status
+hi_retained_report_create(const struct hi_report_header *header,
+			  const struct hi_graph *graph, const struct hi_reach *reach,
+			  const struct hi_dominators *dominators,
+			  const struct hi_census *census, const struct hi_restrict *only,
+			  const struct hi_field_reader *fields, uint64_t type_exact,
+			  struct hi_retained_report **ret, struct hi_error *err);
 /* The same from rows of a tree that were computed before (taken, also on failure; from
  * hi_calloc): the first `top` of the top level. */
 enum hi_status hi_retained_report_restore(

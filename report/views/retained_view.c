@@ -5,38 +5,80 @@
 
 static const struct hi_hidden none;
 
-static const char *row_type(const struct hi_node_info *info, struct hi_page *page)
+static const char *row_type(const struct hi_retained_row *row, struct hi_page *page)
 {
-	struct hi_node_info unnamed = *info;
+	const struct hi_node_info *info = &row->info;
 
 	if (info->sort == HI_NODE_ROOT && !*info->type)
 		return hi_page_printf(page, "%s root", hi_root_kind_key(info->kind));
-	if (info->sort == HI_NODE_ROOT)
-		return hi_page_safe(page, info->type);
-	unnamed.name = "";
-	return hi_node_short_label(&unnamed, page);
+	return hi_page_printf(page, "%s%s", row->is_list ? "list of " : "",
+			      hi_node_type_label(info, page));
+}
+
+static void show_row_count(const struct hi_retained_row *row, struct hi_report_table *t)
+{
+	if (row->count > 1)
+		hi_cell_number(t, row->count);
+	else
+		hi_cell_empty(t);
+}
+
+/* What the rows below do not say: the children that are too small. */
+static void show_rest(const struct hi_retained_report *r, size_t row,
+		      struct hi_report_table *t)
+{
+	const struct hi_retained_row *up = &r->rows[row];
+
+	hi_cell_text(t, "…", up->depth + 1);
+	hi_cell_number(t, up->children_more);
+	hi_cell_text(t, up->children_more == 1 ? "other" : "others", 0);
+	hi_cell_number(t, up->children_more_bytes);
+	hi_cell_percent(t, up->children_more_bytes, r->live_bytes);
+	hi_cell_empty(t);
+}
+
+/* Behind row `at` end the rows that are as deep as the next one, or deeper: each has its
+ * rest there, the deepest first. Rows with no row below have none. */
+static void show_rests(const struct hi_retained_report *r, size_t at, size_t *open,
+		       struct hi_report_table *t)
+{
+	unsigned next = at + 1 < r->n_rows ? r->rows[at + 1].depth : 0;
+
+	for (unsigned depth = r->rows[at].depth; depth-- > next;)
+		if (r->rows[open[depth]].children_more)
+			show_rest(r, open[depth], t);
 }
 
 static void show_retained_rows(const struct hi_retained_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
-						   {"type", HI_COLUMN_TEXT},
-						   {"retained", HI_COLUMN_BYTES},
-						   {"of live", HI_COLUMN_PERCENT},
-						   {"address", HI_COLUMN_ADDRESS}};
-	struct hi_report_table *t = hi_page_table(page, columns, 5);
+	enum { DEEPEST = 16 };
+	static const struct hi_column columns[] = {
+		{"", HI_COLUMN_TEXT},		{"count", HI_COLUMN_COUNT},
+		{"type", HI_COLUMN_TEXT},	{"retained", HI_COLUMN_BYTES},
+		{"of live", HI_COLUMN_PERCENT}, {"address", HI_COLUMN_ADDRESS}};
+	struct hi_report_table *t = hi_page_table(page, columns, 6);
+	size_t open[DEEPEST] = {}; /* the row above, by depth */
 
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_retained_row *row = &r->rows[i];
 		const char *name = *row->info.name ? hi_page_safe(page, row->info.name)
-				   : r->tree	   ? "·"
-						   : "";
+				   : !r->tree	   ? ""
+				   : row->depth	   ? "·"
+						   : "(others)";
 
 		hi_cell_text(t, name, row->depth);
-		hi_cell_text(t, row_type(&row->info, page), 0);
+		show_row_count(row, t);
+		hi_cell_text(t, row_type(row, page), 0);
 		hi_cell_number(t, row->info.retained);
 		hi_cell_percent(t, row->info.retained, r->live_bytes);
-		hi_cell_address(t, row->info.address);
+		if (row->info.address)
+			hi_cell_address(t, row->info.address);
+		else
+			hi_cell_empty(t);
+		if (row->depth < DEEPEST) {
+			open[row->depth] = i;
+			show_rests(r, i, open, t);
+		}
 	}
 }
 
@@ -97,7 +139,7 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 		show_type_total(r, page);
 	hi_report_header_facts(r->header, page, false);
 	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
-			r->tree ? "children that retain at least a tenth"
+			r->tree ? "siblings of one field and type together"
 				: "by retained bytes");
 	show_retained_rows(r, page);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
@@ -109,6 +151,8 @@ static void put_retained_row_json(const struct hi_retained_row *row, struct hi_j
 {
 	hi_json_object(json, NULL);
 	hi_json_number(json, "depth", row->depth);
+	hi_json_number(json, "count", row->count);
+	hi_json_bool(json, "list", row->is_list);
 	hi_node_json(&row->info, json);
 	hi_json_number(json, "children_not_listed", row->children_more);
 	hi_json_number(json, "children_not_listed_retained", row->children_more_bytes);

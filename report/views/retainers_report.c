@@ -133,12 +133,12 @@ static enum hi_status make_retainer_rows(struct making *m, size_t top,
 		const struct hi_set_row *sum = &m->sums[i];
 
 		add_set_to_totals(m, sum);
-		if (i >= top && sum->set != HI_SET_MANY) {
-			r->beyond.rows++;
-			r->beyond.bytes += sum->cost;
-		} else if (!add_retainer_row(m, sum)) {
+		if (sum->cost < r->view.min_size && sum->set != HI_SET_MANY)
+			hi_hidden_add(&r->below, sum->cost);
+		else if (i >= top && sum->set != HI_SET_MANY)
+			hi_hidden_add(&r->beyond, sum->cost);
+		else if (!add_retainer_row(m, sum))
 			return hi_fail_memory(err, "retainer sets");
-		}
 	}
 	return HI_OK;
 }

@@ -23,6 +23,7 @@ struct hi_retainers_view {
 	void *pure_arg;
 	const struct hi_reach *shown; /* only what is live there; NULL: everything */
 	uint64_t allocated;
+	uint64_t min_size; /* smaller rows are hidden, MANY is not */
 };
 struct hi_retainers_row {
 	struct hi_set_row sum;
@@ -38,8 +39,8 @@ struct hi_retainers_report {
 	struct hi_set_row many;	       /* also in rows; objects 0: none */
 	uint64_t system_bytes;	       /* of sets with SYSTEM */
 	uint64_t weak_objects, weak_bytes;
-	uint64_t revisited; /* objects that were looked at twice */
-	struct hi_hidden beyond;
+	uint64_t revisited;		/* objects that were looked at twice */
+	struct hi_hidden beyond, below; /* by the number of rows, by min_size */
 	struct hi_sanity sanity;
 	struct hi_arena arena;
 };

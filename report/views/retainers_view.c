@@ -16,7 +16,7 @@ const char *hi_retainers_label(const struct hi_set_row *sum, const uint32_t *mem
 		return "MANY";
 	for (uint32_t i = 0; i < sum->size && i < MEMBERS_SHOWN; i++)
 		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
-				      hi_page_safe(page, name(arg, members[i])));
+				      hi_page_type(page, name(arg, members[i])));
 	if (sum->size > MEMBERS_SHOWN)
 		text = hi_page_printf(page, "%s and %u more", text,
 				      sum->size - MEMBERS_SHOWN);
@@ -117,7 +117,7 @@ static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_pa
 	t = hi_page_table(page, r->view.pure ? pure : plain, 5);
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_retainer_row(r, &r->rows[i], t);
-	hi_hidden_note(page, &r->beyond, &none, &none);
+	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (r->many.objects)
 		hi_page_note(page,
 			     hi_page_printf(page,
@@ -197,6 +197,6 @@ void hi_retainers_json(const struct hi_retainers_report *r, struct hi_json *json
 	for (size_t i = 0; i < r->n_rows; i++)
 		put_retainer_row_json(r, &r->rows[i], json);
 	hi_json_end(json);
-	hi_hidden_json(json, &r->beyond, &none, &none);
+	hi_hidden_json(json, &r->beyond, &r->below, &none);
 	hi_json_end(json);
 }

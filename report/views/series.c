@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/views/series.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,43 @@ const char *hi_series_name(const struct hi_series_header *header,
 	if (row->name && *row->name)
 		return row->name;
 	return strcmp(header->by, "type") == 0 ? hi_type_key(row->name) : "(unknown)";
+}
+
+struct hi_leak_total hi_series_leaked(const struct hi_series_sample *s,
+				      enum hi_leak_kind kind)
+{
+	const struct hi_leak_total totals[HI_LEAK_KINDS] = {
+		[HI_LEAK_CERTAIN] = s->leaks.certain,
+		[HI_LEAK_LIKELY] = s->leaks.likely,
+		[HI_LEAK_GARBAGE] = s->leaks.garbage};
+
+	if (totals[kind].bytes == UINT64_MAX)
+		return (struct hi_leak_total){};
+	/* The rows of `roots` have all of it. */
+	for (size_t i = 0; i < s->n_rows; i++)
+		if (!s->rows[i].set && s->rows[i].name &&
+		    strcmp(s->rows[i].name, "LEAK") == 0)
+			return (struct hi_leak_total){};
+	return totals[kind];
+}
+
+const char *hi_series_restriction_text(const struct hi_series_sample *s, char *out,
+				       size_t size)
+{
+	const struct hi_report_restriction *only = s->only;
+
+	const char *const parts[][2] = {
+		{"of type ", only ? only->type : NULL},
+		{"under ", only ? only->under : NULL},
+		{"retained by ", only ? only->retained_by : NULL}};
+	size_t n = 0;
+
+	*out = 0;
+	for (size_t i = 0; i < 3; i++)
+		if (parts[i][1] && n < size)
+			n += (size_t)snprintf(out + n, size - n, "%s%s%s", n ? ", " : "",
+					      parts[i][0], parts[i][1]);
+	return out;
 }
 
 static int compare_series_names(const void *a, const void *b)

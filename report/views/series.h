@@ -74,6 +74,13 @@ const char *hi_series_unit(enum hi_series_axis axis);
 /* Returns the name of a row, or the text for one that is unknown; raw. */
 const char *hi_series_name(const struct hi_series_header *header,
 			   const struct hi_series_row *row);
+/* What is leaked, for a band of its own beside the rows (hi_leak_kind_label()); zeros:
+ * none, or not known, or a row has it. */
+struct hi_leak_total hi_series_leaked(const struct hi_series_sample *sample,
+				      enum hi_leak_kind kind);
+/* "under sessions", "retained by T"; "" where nothing is restricted. Raw. */
+const char *hi_series_restriction_text(const struct hi_series_sample *sample, char *out,
+				       size_t size);
 /* Adds up rows of the same name, sorts them, and hides those below min_size and beyond
  * top. Rows of sets stay separate. */
 void hi_series_sort_rows(struct hi_series_sample *sample, uint64_t min_size, size_t top);

@@ -176,7 +176,7 @@ static void show_census_types(const struct hi_snapshots_report *r, struct hi_pag
 		hi_cell_number(table, type->objects);
 		hi_cell_at_least(table, type->retained);
 		hi_cell_text(table,
-			     *type->name ? hi_page_safe(page, type->name) : "(no type)",
+			     *type->name ? hi_page_type(page, type->name) : "(no type)",
 			     0);
 	}
 	if (r->n_types > r->shown)

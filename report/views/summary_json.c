@@ -144,7 +144,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		const struct hi_summary_leak *l = &r->leaks[i];
 
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(l->type));
+		hi_leak_name_json(&l->kind, json);
 		hi_json_text(json, "shape", hi_leak_shape_key(l->shape));
 		if (r->by_class)
 			hi_json_text(json, "fate",
@@ -163,7 +163,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 static void write_suspects(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_array(json, "suspects");
-	for (size_t i = 0; i < r->n_suspects; i++) {
+	for (size_t i = 0; i < r->n_suspects && !r->suspects_below; i++) {
 		const struct hi_summary_suspect *s = &r->suspects[i];
 
 		hi_json_object(json, NULL);
@@ -175,6 +175,7 @@ static void write_suspects(const struct hi_summary_report *r, struct hi_json *js
 		hi_json_text(json, "child_type", hi_type_key(s->child_type));
 		hi_json_number(json, "children", s->children);
 		hi_json_number(json, "children_bytes", s->children_bytes);
+		hi_json_bool(json, "list", s->is_list);
 		hi_json_end(json);
 	}
 	hi_json_end(json);

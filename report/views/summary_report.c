@@ -7,9 +7,39 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "census/graph/type_origin.h"
 #include "report/views/rank.h"
 
 HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
+
+static struct hi_summary_type describe_type(const struct hi_summary_inputs *in,
+					    const struct hi_census_row *row)
+{
+	return (struct hi_summary_type){
+		.type = hi_graph_type_name(in->graph, row->type),
+		.count = row->count,
+		.shallow = row->shallow,
+		.retained = row->retained,
+		.evidence = hi_main_evidence(row),
+	};
+}
+
+static void add_own_types(const struct hi_summary_inputs *in, struct hi_summary_report *r)
+{
+	for (size_t i = 0;
+	     i < in->census->n_rows && r->n_own_types < HI_SUMMARY_OWN_TYPES; i++) {
+		const struct hi_census_row *row = &in->census->rows[i];
+
+		/* Not for what is next to nothing. */
+		if (row->type >= in->graph->n_types ||
+		    (row->retained < r->live_bytes / 1000 &&
+		     row->shallow < r->live_bytes / 1000) ||
+		    !hi_type_is_own(&in->graph->types[row->type]))
+			continue;
+		r->own_places[r->n_own_types] = i;
+		r->own_types[r->n_own_types++] = describe_type(in, row);
+	}
+}
 
 static enum hi_status add_summary_types(const struct hi_summary_inputs *in,
 					struct hi_summary_report *r, struct hi_error *err)
@@ -24,20 +54,12 @@ static enum hi_status add_summary_types(const struct hi_summary_inputs *in,
 	r->n_types_total = census->n_rows;
 	r->untyped_bytes = census->untyped_bytes;
 	for (size_t i = 0; i < census->n_rows; i++) {
-		const struct hi_census_row *row = &census->rows[i];
-
-		if (i >= n) {
-			r->types_hidden_bytes += row->shallow;
-			continue;
-		}
-		r->types[i] = (struct hi_summary_type){
-			.type = hi_graph_type_name(in->graph, row->type),
-			.count = row->count,
-			.shallow = row->shallow,
-			.retained = row->retained,
-			.evidence = hi_main_evidence(row),
-		};
+		if (i < n)
+			r->types[i] = describe_type(in, &census->rows[i]);
+		else
+			r->types_hidden_bytes += census->rows[i].shallow;
 	}
+	add_own_types(in, r);
 	return HI_OK;
 }
 
@@ -115,22 +137,89 @@ static void fill_owner(const struct hi_summary_inputs *in, const struct hi_owner
 	};
 }
 
+static int compare_owners(const void *a, const void *b)
+{
+	const struct hi_summary_owner *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return x->n && x->variables[0].node != y->variables[0].node
+		       ? (x->variables[0].node < y->variables[0].node ? -1 : 1)
+		       : 0;
+}
+
+/* What many hold together, by the root that is nearest to it. */
+static void sum_nearest(const struct hi_summary_inputs *in, uint64_t *bytes)
+{
+	for (size_t i = 0; i < in->owners->n_shared_by_many; i++) {
+		hi_node node = in->owners->shared_by_many[i];
+		uint32_t root = in->nearest->root_of[node];
+
+		if (root != HI_NEAREST_NONE)
+			bytes[root] += in->dominators->retained[node];
+	}
+}
+
+/* A row for each root that is nearest to something; that of the root alone, if any. */
+static void add_nearest(const struct hi_summary_inputs *in, uint64_t *bytes,
+			struct hi_summary_report *r)
+{
+	const struct hi_graph *g = in->graph;
+	struct hi_node_info *variable =
+		r->owner_variables + in->owners->n_rows * HI_OWNERS_MAX;
+
+	for (size_t i = 0; i < r->n_owners; i++) {
+		struct hi_summary_owner *o = &r->owners[i];
+		hi_node node = o->n == 1 ? o->variables[0].node : 0;
+
+		if (o->n != 1 || node < g->first_root || node >= g->first_kind)
+			continue;
+		o->nearest = bytes[node - g->first_root];
+		o->bytes += o->nearest;
+		bytes[node - g->first_root] = 0;
+	}
+	for (uint32_t i = 0; i < g->n_roots; i++) {
+		if (!bytes[i])
+			continue;
+		*variable = hi_node_info(g, in->dominators, g->first_root + i);
+		r->owners[r->n_owners++] = (struct hi_summary_owner){
+			.variables = variable++,
+			.n = 1,
+			.is_named = true,
+			.bytes = bytes[i],
+			.nearest = bytes[i],
+			.largest = hi_node_info(g, in->dominators, g->first_root + i)};
+	}
+}
+
 /* Blocks of the allocator have no owner and cost nothing. */
 static enum hi_status take_owners(const struct hi_summary_inputs *in,
 				  struct hi_summary_report *r, struct hi_error *err)
 {
-	size_t n = hi_min(in->owners->n_rows, in->top);
+	size_t n = in->owners->n_rows, more = in->nearest ? in->graph->n_roots : 0;
+	HI_GUARD(free) uint64_t *nearest = hi_calloc(more + 1, sizeof(*nearest));
 
-	r->owners = hi_calloc(n + 1, sizeof(*r->owners));
+	r->owners = hi_calloc(n + more + 1, sizeof(*r->owners));
 	r->owner_variables =
-		hi_calloc(n * HI_OWNERS_MAX + 1, sizeof(*r->owner_variables));
-	if (!r->owners || !r->owner_variables)
+		hi_calloc(n * HI_OWNERS_MAX + more + 1, sizeof(*r->owner_variables));
+	if (!nearest || !r->owners || !r->owner_variables)
 		return hi_fail_memory(err, "summary of owners");
-	r->n_owners = n;
-	r->n_owners_total = in->owners->n_rows;
 	for (size_t i = 0; i < n; i++)
-		fill_owner(in, &in->owners->rows[i],
-			   r->owner_variables + i * HI_OWNERS_MAX, &r->owners[i]);
+		if (!in->nearest || !in->owners->rows[i].is_many)
+			fill_owner(in, &in->owners->rows[i],
+				   r->owner_variables + i * HI_OWNERS_MAX,
+				   &r->owners[r->n_owners++]);
+	if (in->nearest) {
+		hi_nearest_sum_kinds(in->nearest, in->graph, in->dominators,
+				     r->shared_nearest);
+		sum_nearest(in, nearest);
+		add_nearest(in, nearest, r);
+		qsort(r->owners, r->n_owners, sizeof(*r->owners), compare_owners);
+	}
+	r->n_owners_total = r->n_owners;
+	r->n_owners = hi_min(r->n_owners, in->top);
 	return HI_OK;
 }
 
@@ -155,7 +244,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 		const struct hi_leak_row *row = &in->leaks->rows[i];
 
 		r->leaks[i] = (struct hi_summary_leak){
-			.type = hi_graph_type_name(in->graph, row->type),
+			.kind = hi_leak_name_of_row(in->graph, in->leaks, row),
 			.shape = row->shape,
 			.unreachable_class = row->unreachable_class,
 			.is_likely = row->is_likely,
@@ -177,6 +266,7 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 	if (!r->suspects)
 		return hi_fail_memory(err, "suspects");
 	r->n_suspects = n;
+	r->suspects_below = in->suspects->is_below;
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_suspect *s = &in->suspects->items[i];
 		const char *path = in->suspect_paths ? in->suspect_paths[i] : NULL;
@@ -189,6 +279,8 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 			.child_type = hi_graph_type_name(in->graph, s->child_type),
 			.children = s->children,
 			.children_bytes = s->children_bytes,
+			.is_list = s->is_list,
+			.held = s->accumulation_retained,
 		};
 		/* A root has its own name. */
 		if (in->suspect_names && in->suspect_names[i] &&

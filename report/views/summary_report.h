@@ -7,7 +7,9 @@
 #define HI_REPORT_VIEWS_SUMMARY_REPORT_H
 
 #include "census/analysis/ledger.h"
+#include "census/analysis/nearest.h"
 #include "census/analysis/owners.h"
+#include "report/views/leak_name.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 
@@ -17,7 +19,7 @@ struct hi_summary_type {
 	enum hi_evidence evidence; /* that most of its bytes have */
 };
 struct hi_summary_leak {
-	const char *type;
+	struct hi_leak_name kind;
 	enum hi_leak_shape shape;
 	enum hi_unreachable_class unreachable_class;
 	bool is_likely; /* its leak roots; else certain */
@@ -26,9 +28,11 @@ struct hi_summary_leak {
 };
 struct hi_summary_suspect {
 	struct hi_node_info top, accumulation;
-	const char *path;	/* to the accumulation, as text; "" unknown */
+	const char *path;	/* to its elements, without their indices; "" unknown */
 	const char *child_type; /* "" untyped */
-	uint64_t children, children_bytes;
+	uint64_t children, children_bytes; /* the elements; 0: none */
+	uint64_t held;			   /* at the accumulation point, with all else */
+	bool is_list;			   /* they are linked one behind the other */
 };
 
 /* Variables that hold the same objects together; each of them would hold these alone,
@@ -39,8 +43,12 @@ struct hi_summary_owner {
 	bool is_many;  /* more than HI_OWNERS_MAX, which are not listed: n is 0 */
 	bool is_named; /* else words without a variable */
 	uint64_t bytes;
+	uint64_t nearest; /* of bytes: shared by many variables, of which this is the
+			   * nearest (census/analysis/nearest.h) */
 	struct hi_node_info largest; /* of what they hold: a variable or an object */
 };
+
+enum { HI_SUMMARY_OWN_TYPES = 3 };
 
 struct hi_summary_inputs {
 	const struct hi_report_header *header;
@@ -50,7 +58,8 @@ struct hi_summary_inputs {
 	const struct hi_leaks *leaks;
 	const struct hi_census *census;
 	const struct hi_suspects *suspects;
-	const struct hi_owners *owners; /* of dominators */
+	const struct hi_owners *owners;	  /* of dominators */
+	const struct hi_nearest *nearest; /* NULL: what many hold is a row of its own */
 	/* One per suspect, as text, or NULL: the path to its top from a root (""
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
@@ -69,10 +78,15 @@ struct hi_summary_report {
 	uint64_t untyped_bytes;	       /* of live */
 	struct hi_summary_type *types; /* by shallow bytes */
 	size_t n_types, n_types_total;
-	uint64_t types_hidden_bytes;	    /* shallow, of those beyond n_types */
+	uint64_t types_hidden_bytes; /* shallow, of those beyond n_types */
+	/* The program's own types (census/graph/type_origin.h), the first of them, and
+	 * their places among all types. */
+	struct hi_summary_type own_types[HI_SUMMARY_OWN_TYPES];
+	size_t own_places[HI_SUMMARY_OWN_TYPES], n_own_types;
 	uint64_t kinds[HI_ROOT_KINDS];	    /* retained */
 	uint64_t kind_roots[HI_ROOT_KINDS]; /* variables */
 	uint64_t shared_by_kinds;	    /* live, but no kind alone keeps it */
+	uint64_t shared_nearest[HI_NEAREST_CLASSES]; /* of that; 0: not known */
 	struct hi_node_info
 		*roots; /* by retained bytes; those that retain none are out */
 	size_t n_roots, n_roots_total;
@@ -85,6 +99,7 @@ struct hi_summary_report {
 	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES]; NULL: no collector */
 	struct hi_summary_suspect *suspects;
 	size_t n_suspects;
+	bool suspects_below; /* none has the share: the only one is the largest holder */
 };
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */

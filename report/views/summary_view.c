@@ -5,10 +5,11 @@
 
 #include "base/text.h"
 #include "report/views/heap_known.h"
+#include "report/views/rss_advice.h"
 #include "report/views/summary_report.h"
 
 /* Rows that are shown without --top and --all. */
-enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 1, DEFAULT_TOP = 10 };
+enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 3, DEFAULT_TOP = 10 };
 
 /* "server", "server + 2": enough to begin with. */
 static const char *owner_label(const struct hi_summary_owner *o, struct hi_page *page)
@@ -35,9 +36,23 @@ static const char *owner_sentence(const struct hi_summary_owner *o, struct hi_pa
 static const struct hi_summary_owner *main_owner(const struct hi_summary_report *r)
 {
 	for (size_t i = 0; i < r->n_owners; i++)
-		if (r->owners[i].is_named && r->owners[i].n)
+		if (r->owners[i].is_named && r->owners[i].n && !r->owners[i].nearest)
 			return &r->owners[i];
 	return NULL;
+}
+
+/* Where no variable alone keeps much. */
+static const char *held_by_suspect(const struct hi_summary_report *r,
+				   struct hi_page *page)
+{
+	const struct hi_summary_suspect *s = r->suspects;
+	char percent[16];
+
+	if (!r->n_suspects || r->suspects_below || !*s->path || s->children < 2)
+		return "";
+	return hi_page_printf(page, "; %s is held by %s",
+			      hi_percent(percent, s->children_bytes, r->live_bytes),
+			      hi_page_safe(page, s->path));
 }
 
 static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
@@ -47,8 +62,10 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 	char percent[16];
 
 	/* Below a fifth no variable stands out. */
-	if (!owner || owner->bytes < r->live_bytes / 5 || r->live_bytes == 0)
+	if (r->live_bytes == 0)
 		return "";
+	if (!owner || owner->bytes < r->live_bytes / 5)
+		return held_by_suspect(r, page);
 	/* What several variables hold together has a suspect's name. */
 	if (owner->n > 1 && top && *top->name && top->sort == HI_NODE_OBJECT &&
 	    top->retained > owner->bytes / 2)
@@ -263,6 +280,7 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (c.resident && l->unknown < 0)
 		hi_page_note(page, "More bytes were counted than RSS: pages changed "
 				   "between the two readings.");
+	hi_rss_advice_show(l, r->header, page);
 }
 
 static size_t count_shown_by_default(size_t n, size_t usual)
@@ -270,22 +288,49 @@ static size_t count_shown_by_default(size_t n, size_t usual)
 	return n > usual && n <= DEFAULT_TOP ? usual : n;
 }
 
-/* A long header takes its lines from the types: the page stays a page. */
-static size_t types_shown(const struct hi_summary_report *r)
+/* Lines of the header beyond the usual: they are taken from the types, and of many also
+ * from the suspects, so that the page stays a page. */
+static size_t count_header_extra(const struct hi_summary_report *r)
 {
-	size_t extra = r->header->n_children_total ? 2 : 0;
+	size_t extra = r->header->n_children_total ? 3 : 1;
 
 	extra += hi_report_header_has_shares(r->header) ? 2 : 0;
 	if (r->header->n_warnings > HI_REPORT_HEADER_WARNINGS)
 		extra += HI_REPORT_HEADER_WARNINGS + 1;
 	else
 		extra += r->header->n_warnings;
+	return extra;
+}
+
+static size_t suspects_shown(const struct hi_summary_report *r)
+{
+	return count_shown_by_default(r->n_suspects,
+				      count_header_extra(r) > 4 ? 1 : SUSPECTS_SHOWN);
+}
+
+static size_t types_shown(const struct hi_summary_report *r)
+{
+	size_t extra = count_header_extra(r) + (suspects_shown(r) > 1 ? 2 : 0);
+
 	return count_shown_by_default(r->n_types, DEFAULT_TOP - extra);
+}
+
+/* How many of the program's own types are beyond the first n: the last rows are theirs.
+ */
+static size_t count_own_beyond(const struct hi_summary_report *r, size_t n)
+{
+	size_t beyond = 0;
+
+	for (size_t i = r->n_own_types; i-- > 0;)
+		if (r->own_places[i] + beyond >= n && beyond < n / 2)
+			beyond++;
+	return beyond;
 }
 
 static const char *types_aside(const struct hi_summary_report *r, size_t n,
 			       struct hi_page *page)
 {
+	size_t own = count_own_beyond(r, n);
 	uint64_t hidden = r->types_hidden_bytes;
 	char percent[16], bytes[24], count[32];
 	const char *text =
@@ -294,11 +339,27 @@ static const char *types_aside(const struct hi_summary_report *r, size_t n,
 
 	if (r->n_types_total == n)
 		return text;
-	for (size_t i = n; i < r->n_types; i++)
+	for (size_t i = n - own; i < r->n_types; i++)
 		hidden += r->types[i].shallow;
+	for (size_t i = r->n_own_types - own; i < r->n_own_types; i++)
+		hidden -= r->own_types[i].shallow;
 	return hi_page_printf(page, "%s; %s more hold %s", text,
 			      hi_count(count, r->n_types_total - n),
 			      hi_bytes(bytes, hidden));
+}
+
+static void show_summary_type(const struct hi_summary_report *r,
+			      const struct hi_summary_type *row,
+			      struct hi_report_table *t)
+{
+	bool typed = row->evidence != HI_EVIDENCE_NONE;
+
+	hi_cell_text(t, hi_type_label(row->type, t->page), 0);
+	hi_cell_number(t, row->count);
+	hi_cell_number(t, row->shallow);
+	hi_cell_percent(t, row->shallow, r->live_bytes);
+	hi_cell_at_least(t, row->retained);
+	hi_cell_text(t, typed ? hi_evidence_key(row->evidence) : "", 0);
 }
 
 static void show_summary_types(const struct hi_summary_report *r, struct hi_page *page)
@@ -307,24 +368,32 @@ static void show_summary_types(const struct hi_summary_report *r, struct hi_page
 		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
 		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
 		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_WORD}};
-	size_t n = types_shown(r);
+	size_t n = types_shown(r), own = count_own_beyond(r, n);
 	struct hi_report_table *t;
 
 	if (n == 0)
 		return;
 	hi_page_heading(page, "Top types", types_aside(r, n, page));
 	t = hi_page_table(page, columns, 6);
-	for (size_t i = 0; i < n; i++) {
-		const struct hi_summary_type *row = &r->types[i];
-		bool typed = row->evidence != HI_EVIDENCE_NONE;
+	for (size_t i = 0; i < n - own; i++)
+		show_summary_type(r, &r->types[i], t);
+	for (size_t i = r->n_own_types - own; i < r->n_own_types; i++)
+		show_summary_type(r, &r->own_types[i], t);
+}
 
-		hi_cell_text(t, hi_type_label(row->type, page), 0);
-		hi_cell_number(t, row->count);
-		hi_cell_number(t, row->shallow);
-		hi_cell_percent(t, row->shallow, r->live_bytes);
-		hi_cell_at_least(t, row->retained);
-		hi_cell_text(t, typed ? hi_evidence_key(row->evidence) : "", 0);
-	}
+/* ", nearest to modules 3.1 MiB, globals 0.2 MiB": those with a hundredth or more. */
+static const char *nearest_text(const struct hi_summary_report *r, struct hi_page *page)
+{
+	const char *text = "";
+	char bytes[24];
+
+	for (unsigned k = 0; k < HI_NEAREST_CLASSES; k++)
+		if (r->shared_nearest[k] && r->shared_nearest[k] >= r->live_bytes / 100)
+			text = hi_page_printf(
+				page, "%s%s%s %s", text, *text ? ", " : ", nearest to ",
+				hi_nearest_class_name((enum hi_nearest_class)k),
+				hi_bytes(bytes, r->shared_nearest[k]));
+	return text;
 }
 
 /* "globals 180.2 MiB (84.4 %), stack frames …" */
@@ -343,9 +412,10 @@ static const char *kinds_text(const struct hi_summary_report *r, struct hi_page 
 	}
 	if (r->shared_by_kinds)
 		text = hi_page_printf(
-			page, "%s%sseveral kinds at once %s (%s)", text,
+			page, "%s%sseveral kinds at once %s (%s)%s", text,
 			*text ? ", " : "", hi_bytes(bytes, r->shared_by_kinds),
-			hi_percent(percent, r->shared_by_kinds, r->live_bytes));
+			hi_percent(percent, r->shared_by_kinds, r->live_bytes),
+			nearest_text(r, page));
 	return text;
 }
 
@@ -364,7 +434,7 @@ static void show_owner(const struct hi_summary_report *r,
 	hi_cell_number(t, o->bytes);
 	hi_cell_percent(t, o->bytes, r->live_bytes);
 	hi_cell_text(t,
-		     hi_page_safe(page, is_one ? o->variables[0].type : o->largest.type),
+		     hi_page_type(page, is_one ? o->variables[0].type : o->largest.type),
 		     0);
 	hi_cell_text(t,
 		     is_one ? hi_where_label(o->variables[0].detail, page)
@@ -405,7 +475,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		{"type of the leak root", HI_COLUMN_TEXT},
 		{"what", HI_COLUMN_WORD},
 		{"roots", HI_COLUMN_COUNT},
-		{"objects", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_MINOR_COUNT},
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
 	bool has_what = r->by_class || r->likely_objects;
@@ -424,7 +494,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
-		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
 		hi_cell_text(t,
 			     row->is_likely ? "likely leaked"
 			     : r->by_class
@@ -439,50 +509,58 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 	}
 }
 
-/* "dict->ht_table[0] (struct dictEntry * [] 0x55…)" */
-static const char *accumulation_text(const struct hi_summary_suspect *s,
-				     struct hi_page *page)
+/* "server.db->buckets"; without a path the object that holds the elements. */
+static const char *suspect_place(const struct hi_summary_suspect *s, struct hi_page *page)
 {
-	struct hi_node_info at = s->accumulation;
-
-	if (at.sort == HI_NODE_OBJECT)
-		at.name = s->path;
-	return hi_node_label(&at, page);
+	if (*s->path)
+		return hi_page_safe(page, s->path);
+	if (s->accumulation.sort == HI_NODE_SUPER)
+		return "several variables";
+	return hi_node_label(&s->accumulation, page);
 }
 
+/* "server.db->buckets: 1,312 × struct entry hold 712 KiB (97 %)" */
 static const char *suspect_text(const struct hi_summary_report *r,
 				const struct hi_summary_suspect *s, struct hi_page *page)
 {
-	char percent[16], n[32], bytes[24], at[24];
-	const char *text =
-		hi_page_printf(page, "%s holds %s", hi_node_label(&s->top, page),
-			       hi_percent(percent, s->top.retained, r->live_bytes));
+	char percent[16], n[32], bytes[24];
+	const char *place = suspect_place(s, page);
 
-	if (s->accumulation.node != s->top.node)
-		text = hi_page_printf(page, "%s, %s of it at %s", text,
-				      hi_bytes(at, s->accumulation.retained),
-				      accumulation_text(s, page));
-	if (s->children)
-		text = hi_page_printf(page, "%s: %s × %s, %s", text,
-				      hi_count(n, s->children),
-				      hi_type_label(s->child_type, page),
-				      hi_bytes(bytes, s->children_bytes));
-	return text;
+	if (s->children < 2)
+		return hi_page_printf(page, "%s: %s holds %s (%s)", place,
+				      hi_node_type_label(&s->accumulation, page),
+				      hi_bytes(bytes, s->held),
+				      hi_percent(percent, s->held, r->live_bytes));
+	place = hi_page_printf(page, "%s: %s%s × %s hold%s %s (%s)", place,
+			       s->is_list ? "list of " : "", hi_count(n, s->children),
+			       hi_type_label(s->child_type, page), s->is_list ? "s" : "",
+			       hi_bytes(bytes, s->children_bytes),
+			       hi_percent(percent, s->children_bytes, r->live_bytes));
+	/* They are a small part of what accumulates there. */
+	if (s->children_bytes < s->held / 2)
+		place = hi_page_printf(page, "%s of %s (%s) that are held there", place,
+				       hi_bytes(bytes, s->held),
+				       hi_percent(percent, s->held, r->live_bytes));
+	return place;
 }
 
 static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
 {
-	size_t n = count_shown_by_default(r->n_suspects, SUSPECTS_SHOWN);
+	size_t n = suspects_shown(r);
 
 	if (n == 0)
 		return;
-	hi_page_heading(page, "Suspects",
-			hi_page_printf(page, "%zu hold%s over 20 %% of %s%s",
-				       r->n_suspects, r->n_suspects == 1 ? "s" : " each",
-				       hi_heap_known(r->header) == HI_HEAP_KNOWN
-					       ? "the live heap"
-					       : "what was found",
-				       n < r->n_suspects ? "; the first:" : ""));
+	hi_page_heading(
+		page, "Suspects",
+		r->suspects_below
+			? "nothing holds 20 % of the live heap; the largest:"
+			: hi_page_printf(page, "%zu hold%s over 20 %% of %s%s",
+					 r->n_suspects,
+					 r->n_suspects == 1 ? "s" : " each",
+					 hi_heap_known(r->header) == HI_HEAP_KNOWN
+						 ? "the live heap"
+						 : "what was found",
+					 n < r->n_suspects ? "; the first:" : ""));
 	for (size_t i = 0; i < n; i++)
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
 }
@@ -499,7 +577,7 @@ static const char *paths_argument(const struct hi_summary_report *r, struct hi_p
 	/* A shell must take it for one word. */
 	if (!*s->child_type || strchr(s->child_type, '\''))
 		return "";
-	return hi_page_printf(page, "'%s'", hi_page_safe(page, s->child_type));
+	return hi_page_printf(page, "'%s'", hi_page_type(page, s->child_type));
 }
 
 static void suggest_summary_commands(const struct hi_summary_report *r,
@@ -511,6 +589,11 @@ static void suggest_summary_commands(const struct hi_summary_report *r,
 	if (!r->heap_known)
 		return;
 	hi_page_blank(page);
+	if (hi_report_header_is_untyped(r->header))
+		hi_page_command(
+			page,
+			hi_page_printf(page, "heapinspect census --by size %s", target),
+			"memory without types, by size and pointers");
 	hi_page_command(page, hi_page_printf(page, "heapinspect retained %s", target),
 			"retained sizes, as a tree");
 	if (*argument)

@@ -124,6 +124,7 @@ void hi_untyped_report_destroy(struct hi_untyped_report *report)
 {
 	if (!report)
 		return;
+	hi_untyped_destroy(report->untyped);
 	free(report->rows);
 	free(report);
 }
@@ -228,7 +229,7 @@ static const char *text_of_untyped_field(const struct hi_untyped_row *row,
 			    : *field == '('				? " "
 									: ".";
 
-	return hi_page_printf(page, "%s%s%s", hi_page_safe(page, owner), joint,
+	return hi_page_printf(page, "%s%s%s", hi_page_type(page, owner), joint,
 			      hi_page_safe(page, field));
 }
 
@@ -263,7 +264,7 @@ static void show_fit(const struct hi_candidates *fit, struct hi_page *page)
 		return;
 	for (size_t i = 0; i < fit->n; i++)
 		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
-				      hi_page_safe(page, fit->names[i]));
+				      hi_page_type(page, fit->names[i]));
 	if (fit->total > fit->n)
 		text = hi_page_printf(page, "%s, and %zu more", text,
 				      fit->total - fit->n);
@@ -337,6 +338,23 @@ static void show_hints(const struct hi_untyped_report *r, struct hi_page *page)
 						  r->modules_skipped));
 }
 
+static void show_tagged_unions(const struct hi_untyped_report *r, struct hi_page *page)
+{
+	if (!r->n_unions)
+		return;
+	hi_page_heading(page, "Tagged unions",
+			"hints from their members and the enumerators beside them");
+	for (size_t i = 0; i < r->n_unions; i++)
+		for (size_t k = 0; k < r->unions[i].n_lines; k++)
+			show_code(page, r->unions[i].lines[k], "");
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page,
+				       "heapinspect census --suggest-hints -o x.hints %s",
+				       hi_report_header_target(r->header, page)),
+			"all of them in a file, for --hints");
+}
+
 void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 {
 	char bytes[24], n[32], more[24], m[32];
@@ -352,10 +370,11 @@ void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 				      hi_count(m, r->unnamed_objects));
 	hi_page_text(page, text);
 	hi_report_header_facts(r->header, page, false);
-	if (!r->n_rows)
-		return;
-	show_untyped_fields(r, page);
-	show_hints(r, page);
+	if (r->n_rows) {
+		show_untyped_fields(r, page);
+		show_hints(r, page);
+	}
+	show_tagged_unions(r, page);
 }
 
 /* ---- as JSON ---- */
@@ -400,6 +419,17 @@ static bool put_untyped_row_json(const struct hi_untyped_line *line, struct hi_j
 	return ok;
 }
 
+static void put_union_json(const struct hi_suggested_record *u, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "record", u->record);
+	hi_json_array(json, "hint");
+	for (size_t i = 0; i < u->n_lines; i++)
+		hi_json_text(json, NULL, u->lines[i]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
 enum hi_status hi_untyped_json(const struct hi_untyped_report *r, struct hi_json *json,
 			       struct hi_error *err)
 {
@@ -412,6 +442,10 @@ enum hi_status hi_untyped_json(const struct hi_untyped_report *r, struct hi_json
 		ok &= put_untyped_row_json(&r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &(struct hi_hidden){});
+	hi_json_array(json, "tagged_unions");
+	for (size_t i = 0; i < r->n_unions; i++)
+		put_union_json(&r->unions[i], json);
+	hi_json_end(json);
 	hi_json_end(json);
 	return ok ? HI_OK : hi_fail_memory(err, "report of fields without types");
 }

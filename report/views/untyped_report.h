@@ -24,15 +24,24 @@ struct hi_untyped_line {
 	 * hints cannot name it. */
 	const char *record, *variable;
 };
+/* What a hint would say of a record: a line of text each. */
+struct hi_suggested_record {
+	const char *record; /* "struct value" */
+	const char *const *lines;
+	size_t n_lines;
+};
 struct hi_untyped_report {
 	const struct hi_report_header *header;
 	uint64_t live_bytes;
 	uint64_t objects, bytes; /* named by field */
 	uint64_t unnamed_objects, unnamed_bytes;
+	struct hi_untyped *untyped; /* of the rows; owned */
 	struct hi_untyped_line *rows;
 	size_t n_rows;
 	struct hi_hidden below, beyond; /* min-size, top */
 	uint32_t modules_skipped;	/* not searched for candidates: too large */
+	const struct hi_suggested_record *unions; /* the caller's: tagged unions */
+	size_t n_unions;
 };
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */

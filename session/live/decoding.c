@@ -218,6 +218,7 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			      struct hi_error *err)
 {
 	struct hi_typing_options options = {.conservative = conservative,
+					    .redact = in->options->snap.redact,
 					    .threads = in->options->decoding.threads,
 					    .runtime = in->decoders.runtime};
 	struct hi_objects *objects = NULL;

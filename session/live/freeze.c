@@ -7,10 +7,13 @@
 
 #include "attach/core.h"
 #include "attach/stop.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
+#include "session/live/recorder.h"
 #include "session/live/symbols.h"
+#include "session/naming.h"
 
 /* One line on stderr, with text of the target in it. */
 static void report_freeze_line(const char *text)
@@ -147,6 +150,33 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 		       (int)in->options->target.pid);
 }
 
+/* A function that is followed returns through a page of the kernel: a thread that stands
+ * there has its block, and its event was not made yet. */
+static void avoid_return_page(struct hi_inspection *in, struct hi_stop_options *stop)
+{
+	struct hi_range page, *ranges;
+
+	if (!in->options->recorder ||
+	    !hi_recorder_return_page(in->options->recorder, &page))
+		return;
+	ranges = hi_realloc_array(in->stop.allocator_text, in->stop.n_allocator_text + 1,
+				  sizeof(*ranges));
+	if (!ranges)
+		return;
+	ranges[in->stop.n_allocator_text++] = page;
+	in->stop.allocator_text = ranges;
+	stop->avoid = ranges;
+	stop->n_avoid = in->stop.n_allocator_text;
+}
+
+static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *err)
+{
+	if (!in->options->recorder)
+		return HI_OK;
+	return hi_recorder_finish(in->options->recorder, in->image->stats.monotonic_ns,
+				  err);
+}
+
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -157,6 +187,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		.with_swap = o->decoding.swap,
 		.threads = o->decoding.threads,
 		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
+		.exit_watch = o->exit_watch,
 		.best_effort_priority = true};
 	enum hi_status status = hi_target_open(o->target.pid, &in->stop.target, err);
 
@@ -164,13 +195,20 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		status = check_same_process(in, err);
 	if (status != HI_OK)
 		return status;
+	if (!hi_census_cache_has_samples(in->census_cache))
+		status = hi_naming_check(in, err);
+	if (status != HI_OK)
+		return status;
 	find_allocator_text(in, &stop);
+	avoid_return_page(in, &stop);
 	status = open_freeze_stop_site(in, err);
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
 	status = stop_there(in, &stop, err);
+	if (status == HI_OK)
+		status = end_recording(in, err);
 	return status == HI_OK ? remember_stop(in, err) : status;
 }
 
@@ -197,8 +235,9 @@ void hi_freeze_report(const struct hi_inspection *in)
 			 hi_text_bytes(bytes, s->bytes_copied));
 	if (in->stop.hit && in->stop.hit->place_known)
 		hi_probed_text(place, &in->stop.hit->place);
-	snprintf(text, sizeof(text), "pid %d was paused for %s%s%s (%s%s%s)",
-		 (int)in->options->target.pid, hi_text_duration(pause, s->pause_ns),
+	snprintf(text, sizeof(text), "pid %d was %s for %s%s%s (%s%s%s)",
+		 (int)in->options->target.pid, s->at_exit ? "held at its exit" : "paused",
+		 hi_text_duration(pause, s->pause_ns),
 		 !in->stop.hit	      ? ""
 		 : in->stop.hit->near ? " near "
 				      : " at ",

@@ -5,10 +5,48 @@
 #include <string.h>
 
 #include "attach/target.h"
+#include "base/cleanup.h"
 #include "session/live/decoding.h"
 
-static void count_modules(struct hi_inspection *in, struct hi_report_module_counts *c)
+/* Few objects of a heap have a type that these define. */
+static bool is_runtime_library(const struct hi_module *m)
 {
+	static const char *const names[] = {
+		"libc.",      "libc-", "libm.",	 "libm-",      "ld-",	     "libgcc_s",
+		"libpthread", "libdl", "librt.", "libresolv.", "libstdc++.", "libc++."};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(m->name, names[i], strlen(names[i])) == 0)
+			return !m->is_executable;
+	return false;
+}
+
+static void print_build_id(const struct hi_module *m, char out[65])
+{
+	for (size_t i = 0; i < m->build_id_size && i < sizeof(m->build_id); i++)
+		snprintf(out + 2 * i, 3, "%02x", m->build_id[i]);
+}
+
+/* The program pushes the others behind it. */
+static void add_plain_module(const struct hi_module *m, struct hi_report_header *header)
+{
+	struct hi_report_plain_module plain = {.name = m->name};
+	size_t n = header->n_plain, last = HI_REPORT_PLAIN_MODULES - 1;
+
+	if (is_runtime_library(m) || (n > last && !m->is_executable))
+		return;
+	print_build_id(m, plain.build_id);
+	if (n <= last)
+		header->n_plain = ++n;
+	if (m->is_executable)
+		memmove(&header->plain[1], &header->plain[0], (n - 1) * sizeof(plain));
+	header->plain[m->is_executable ? 0 : n - 1] = plain;
+}
+
+static void count_modules(struct hi_inspection *in, struct hi_report_header *header)
+{
+	struct hi_report_module_counts *c = &header->modules;
+
 	for (size_t i = 0; i < hi_modules_count(in->decoders.modules); i++) {
 		struct hi_module *m = hi_modules_get(in->decoders.modules, i);
 		struct hi_error quiet;
@@ -20,8 +58,10 @@ static void count_modules(struct hi_inspection *in, struct hi_report_module_coun
 		c->total++;
 		c->mismatched += m->file_mismatch;
 		c->from_memory += m->from_memory;
-		if (m->debug == HI_DEBUG_NONE && hi_module_debug(m, &quiet) != HI_OK)
+		if (m->debug == HI_DEBUG_NONE && hi_module_debug(m, &quiet) != HI_OK) {
+			add_plain_module(m, header);
 			continue;
+		}
 		c->with_debug += m->debug != HI_DEBUG_NONE;
 		c->in_file += m->debug == HI_DEBUG_IN_FILE;
 		c->by_build_id += m->debug == HI_DEBUG_BUILD_ID;
@@ -34,8 +74,8 @@ static void set_build_id(struct hi_inspection *in, struct hi_report_header *head
 {
 	struct hi_module *m = hi_modules_executable(in->decoders.modules);
 
-	for (size_t i = 0; m && i < m->build_id_size && i < sizeof(m->build_id); i++)
-		snprintf(header->build_id + 2 * i, 3, "%02x", m->build_id[i]);
+	if (m)
+		print_build_id(m, header->build_id);
 }
 
 static void warn_of_modules(struct hi_inspection *in)
@@ -82,6 +122,28 @@ static enum hi_status set_target(struct hi_inspection *in,
 	header->children = children;
 	header->n_children = t->n_children;
 	header->n_children_total = t->n_children_total;
+	return HI_OK;
+}
+
+/* With --redact the arguments are left out, as strings of the heap are. */
+static enum hi_status set_command_line(struct hi_inspection *in,
+				       struct hi_report_header *header,
+				       struct hi_error *err)
+{
+	const struct hi_command_line *line = in->stop.target
+						     ? &in->stop.target->command_line
+						     : &in->image->command_line;
+	bool redact = in->options->snap.redact;
+	HI_GUARD(free) char *text = hi_command_line_text(line, redact);
+	HI_GUARD(free) char *script = hi_command_line_script(header->exe, line);
+
+	if (!text || !script)
+		return hi_fail_memory(err, "command line");
+	header->cmdline = hi_arena_strdup(&in->arena, text);
+	if (!redact && line->size)
+		header->script = hi_arena_strdup(&in->arena, script);
+	if (!header->cmdline || (!redact && line->size && !header->script))
+		return hi_fail_memory(err, "command line");
 	return HI_OK;
 }
 
@@ -176,12 +238,15 @@ enum hi_status hi_live_make_header(struct hi_inspection *in, struct hi_report_he
 		.pid = in->options->target.pid ? (int)in->options->target.pid
 					       : (int)in->image->pid,
 		.exe = in->image->exe ? in->image->exe : "",
+		.at_exit = in->image->stats.at_exit,
 		.core = in->options->target.core,
 		.conservative = in->options->decoding.conservative,
 		.leaks_by_types = UINT64_MAX,
 	};
 	enum hi_status status = set_target(in, &header, err);
 
+	if (status == HI_OK)
+		status = set_command_line(in, &header, err);
 	if (status == HI_OK)
 		status = set_shares(in, &header, err);
 	if (status != HI_OK)
@@ -195,7 +260,7 @@ enum hi_status hi_live_make_header(struct hi_inspection *in, struct hi_report_he
 	set_snapshot(in, &header);
 	set_allocator(in, &header);
 	set_runtime(in, &header);
-	count_modules(in, &header.modules);
+	count_modules(in, &header);
 	set_build_id(in, &header);
 	warn_of_modules(in);
 	warn_of_types(in);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "decode/describe/edge_labels.h"
 #include "decode/describe/field_targets.h"
+#include "decode/inference/leak_names.h"
 #include "decode/inference/unreachable_classes.h"
 #include "decode/inference/verdict.h"
 #include "decode/layouts/extent.h"
@@ -23,6 +24,7 @@
 #include "session/live/freeze.h"
 #include "session/live/header.h"
 #include "session/live/modules.h"
+#include "session/live/recorded.h"
 
 /* ---- opening and closing ---- */
 
@@ -92,6 +94,13 @@ static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_er
 					  in->results.reach, err);
 	}
 	return status;
+}
+
+static enum hi_status find_image_leak_groups(struct hi_inspection *in,
+					     struct hi_error *err)
+{
+	return hi_leak_names_find(in->decoders.typing, in->decoders.types, in->graph,
+				  in->results.reach, &in->results.leak_groups, err);
 }
 
 static enum hi_status find_image_roots(struct hi_inspection *in, size_t *wrong,
@@ -282,7 +291,7 @@ static const char *image_edge_text(struct hi_inspection *in, hi_node from, hi_no
 	char text[EDGE_MAX] = "";
 	const char *kept;
 
-	hi_typing_describe_edge(in->decoders.typing, in->graph, from, to, text,
+	hi_typing_describe_step(in->decoders.typing, in->graph, from, to, text,
 				sizeof(text));
 	kept = hi_arena_strdup(&in->arena, text);
 	return kept ? kept : "";
@@ -299,7 +308,7 @@ static enum hi_status read_image_edge_texts(struct hi_edge_text_reader *reader,
 					    hi_node node, const char **texts,
 					    struct hi_error *err)
 {
-	return hi_edge_labels_of(reader->decoded, node, texts, err);
+	return hi_edge_labels_of(reader->decoded, node, reader->with_marks, texts, err);
 }
 
 static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,
@@ -346,7 +355,8 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 #define IMAGE_OPERATIONS                                                                 \
 	.open = hi_decoding_run, .close = close_image, .check = check_image,             \
 	.require_image = have_image, .compute_reach = compute_image_reach,               \
-	.find_roots = find_image_roots, .close_roots = close_image_roots,                \
+	.find_leak_groups = find_image_leak_groups, .find_roots = find_image_roots,      \
+	.close_roots = close_image_roots,                                                \
 	.compute_dominators = compute_image_dominators, .has_census = image_has_census,  \
 	.compute_census = compute_image_census, .fill_ledger = fill_image_ledger,        \
 	.make_header = hi_live_make_header, .allocated_bytes = image_allocated_bytes,    \
@@ -363,7 +373,8 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 	.read_edge_texts = read_image_edge_texts, .list_fields = list_image_fields,      \
 	.has_values = image_has_values, .explain_object = hi_live_explain_object,        \
 	.explain_likely = hi_live_explain_likely, .mapping_name = image_mapping_name,    \
-	.find_block = find_image_block
+	.find_block = find_image_block, .read_recorded = hi_live_read_recorded,          \
+	.close_recorded = hi_live_close_recorded
 
 const struct hi_source_ops hi_source_process = {
 	.name = "process", .begin = begin_process, IMAGE_OPERATIONS};

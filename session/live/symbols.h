@@ -9,6 +9,8 @@
 #define HI_SESSION_LIVE_SYMBOLS_H
 
 #include "attach/target.h"
+#include "probes/events/functions.h"
+#include "probes/events/unwind_tables.h"
 #include "probes/safepoint.h"
 
 struct hi_symbols_job {
@@ -39,6 +41,14 @@ enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 /* Calls hi_allocator_text() in that process. */
 enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **ret,
 				    size_t *n_ret, struct hi_error *err);
+/* Calls hi_event_functions_find() in that process. */
+enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose,
+					  struct hi_event_functions *ret,
+					  struct hi_error *err);
+/* Calls hi_unwind_tables_find() in that process; *ret: hi_unwind_tables_free(). */
+enum hi_status hi_symbols_unwind_tables(struct hi_target *target, bool verbose,
+					struct hi_unwind_tables *ret,
+					struct hi_error *err);
 /* Is this, which the process without rights has returned, mapped code of the target where
  * a probe may be? */
 bool hi_symbols_site_is_valid(const struct hi_target *target,

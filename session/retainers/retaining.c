@@ -2,6 +2,7 @@
 #include "session/retainers/pure.h"
 #include "session/retainers/retaining.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "report/views/names.h"
+#include "session/birth_sites.h"
 #include "session/retainers/retaining_heap.h"
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
@@ -47,6 +50,7 @@ struct naming {
 	enum hi_identity by;
 	uint32_t *of_type;  /* numbers by graph type; 0: not asked */
 	hi_node *variables; /* by node: the variable that retains it; NULL: not asked */
+	struct hi_compare_groups sites; /* of HI_IDENTITY_SITE */
 };
 
 static const char *name_of_retainer_type(const struct hi_graph *g, uint32_t type)
@@ -98,11 +102,31 @@ static const char *module_of_root(const struct naming *n, const struct hi_root *
 	return hi_root_kind_name(root->kind);
 }
 
+/* "f(): mine" for "thread 42 f(): mine", and so for each thread: the function's variable,
+ * not the thread's, is the retainer. "thread-local cache" for "thread 42 cache". */
+static uint32_t number_of_thread_root(struct naming *n, const struct hi_root *root)
+{
+	const char *name = root->name;
+	char text[320];
+
+	if (strncmp(name, "thread ", 7) != 0)
+		return hi_interner_add(&n->r->names, name);
+	name += 7;
+	name += strspn(name, "0123456789");
+	name += strspn(name, " ");
+	if (root->kind != HI_ROOT_TLS)
+		return hi_interner_add(&n->r->names, name);
+	snprintf(text, sizeof(text), "thread-local %s", name);
+	return hi_interner_add(&n->r->names, text);
+}
+
 /* Words without a variable retain as SYSTEM. */
 static uint32_t number_of_root(struct naming *n, const struct hi_root *root)
 {
 	if (root->kind == HI_ROOT_UNTYPED || root->kind == HI_ROOT_REGISTER)
 		return 0;
+	if (n->by == HI_IDENTITY_VAR)
+		return number_of_thread_root(n, root);
 	return hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
 						     ? module_of_root(n, root)
 						     : root->name);
@@ -114,6 +138,9 @@ static uint32_t number_of_object(struct naming *n, hi_node node)
 
 	if (n->by == HI_IDENTITY_ADDR)
 		return number_of_address(n, node);
+	if (n->by == HI_IDENTITY_SITE)
+		return hi_interner_add(&n->r->names,
+				       n->sites.names[n->sites.of_object[node]]);
 	if (variable != HI_NODE_NONE && n->r->identities[variable])
 		return n->r->identities[variable];
 	return number_of_type(n, n->g->objects->type[node]);
@@ -197,6 +224,8 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 		status = hi_fail_memory(err, "retainers");
 	else
 		status = find_variables(&n, err);
+	if (status == HI_OK && n.by == HI_IDENTITY_SITE)
+		status = hi_birth_sites_of(in, &n.sites, err);
 	if (status == HI_OK)
 		status = name_all(&n, err);
 	free(n.of_type);
@@ -290,7 +319,7 @@ static uint32_t find_name(const struct hi_retaining *r, const char *name)
 }
 
 struct wanted_names {
-	uint32_t items[64];
+	uint32_t *items; /* of the inspection's arena */
 	size_t count;
 };
 
@@ -316,13 +345,44 @@ static enum hi_status unknown_name(struct hi_retaining *r, const char *name,
 		       name, near[0], near[1] ? ", " : "", near[1] ? near[1] : "");
 }
 
+static void add_wanted_name(struct wanted_names *wanted, uint32_t number)
+{
+	for (size_t i = 0; i < wanted->count; i++)
+		if (wanted->items[i] == number)
+			return;
+	wanted->items[wanted->count++] = number;
+}
+
+/* One name, or all that a pattern of the shell matches. Returns whether any is. */
+static bool find_wanted_retainers(const struct hi_retaining *r, const char *part,
+				  struct wanted_names *wanted)
+{
+	uint32_t number = find_name(r, part);
+	size_t before = wanted->count;
+
+	if (number) {
+		add_wanted_name(wanted, number);
+		return true;
+	}
+	for (uint32_t i = 1; strpbrk(part, "*?") && i <= r->names.names.count; i++) {
+		const char *name = hi_interner_name((void *)(uintptr_t)&r->names, i);
+
+		if (name && fnmatch(hi_type_bare(part), hi_type_bare(name), 0) == 0)
+			add_wanted_name(wanted, i);
+	}
+	return wanted->count > before;
+}
+
 static enum hi_status find_names(struct hi_inspection *in, const char *names,
 				 struct wanted_names *ret, struct hi_error *err)
 {
 	const struct hi_retaining *r = in->profile.retaining;
-	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
 	char *text, *part, *rest;
 
+	ret->items = hi_arena_alloc(&in->arena,
+				    (r->names.names.count + 1) * sizeof(*ret->items));
+	if (!ret->items)
+		return hi_fail_memory(err, "names");
 	/* A name that has a comma itself comes first. */
 	ret->items[0] = find_name(r, names);
 	ret->count = ret->items[0] != 0;
@@ -331,15 +391,10 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 	text = rest = hi_arena_strdup(&in->arena, names);
 	if (!text)
 		return hi_fail_memory(err, "names");
-	while ((part = strsep(&rest, ",")) && ret->count < most) {
-		uint32_t number = find_name(r, part);
-
-		if (!number && hi_census_cache_has_samples(in->options->census_cache))
-			continue;
-		if (!number)
+	while ((part = strsep(&rest, ",")))
+		if (!find_wanted_retainers(r, part, ret) &&
+		    !hi_census_cache_has_samples(in->options->census_cache))
 			return unknown_name(in->profile.retaining, part, err);
-		ret->items[ret->count++] = number;
-	}
 	return HI_OK;
 }
 

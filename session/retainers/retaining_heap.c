@@ -90,6 +90,18 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 	return HI_OK;
 }
 
+/* In a series, a type of the program that no object has yet. A name that no type has is a
+ * mistake. */
+static bool may_come(const struct hi_inspection *in, const char *text)
+{
+	struct hi_error quiet;
+	hi_type_id id;
+
+	return hi_census_cache_is_series(in->options->census_cache) &&
+	       in->decoders.types &&
+	       hi_types_find(in->decoders.types, text, &id, &quiet) == HI_OK;
+}
+
 static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 				uint64_t *bits, struct hi_error *err)
 {
@@ -112,6 +124,14 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 	    (in->profile.retainers_may_miss ||
 	     hi_census_cache_has_samples(in->options->census_cache)))
 		return HI_OK;
+	if (before.status == HI_NOT_FOUND && may_come(in, text)) {
+		hi_inspect_warn(
+			in,
+			"--retainer %.80s: no object has this type yet, the series "
+			"waits for one",
+			text);
+		return HI_OK;
+	}
 	return hi_fail(err, before.status, 0, "--retainer: %s", before.text);
 }
 

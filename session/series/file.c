@@ -12,6 +12,7 @@
 #include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 
 void hi_series_file_census_close(struct hi_series_file_census *c)
 {
@@ -86,7 +87,11 @@ enum hi_status hi_series_file_rows(const struct hi_series_file_census *c,
 						 .bytes = row->shallow,
 						 .objects = row->count};
 	}
-	*ret = (struct hi_series_sample){.rows = rows, .n_rows = n};
+	*ret = (struct hi_series_sample){
+		.rows = rows,
+		.n_rows = n,
+		.lower_bound = !hi_snapshot_source_heap_is_known(c->snapshot),
+		.leaks = hi_series_file_leaks(c->entry, c->snapshot)};
 	hi_series_sort_rows(ret, 0, SIZE_MAX);
 	return HI_OK;
 }
@@ -119,19 +124,27 @@ static enum hi_status put_profile_marks(struct profile *p, uint64_t until_ns,
 	return status;
 }
 
+enum { JOB = 256 };
+
+static void format_job(const struct hi_series_file_census *c, char job[JOB])
+{
+	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
+
+	snprintf(job, JOB, "%.160s pid %d by type%s", hi_base_name(exe),
+		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
+		 hi_snapshot_source_heap_is_known(c->snapshot) ? ""
+							       : HI_SERIES_LOWER_BOUND);
+}
+
 static enum hi_status begin_profile(struct profile *p,
 				    const struct hi_series_file_census *c,
 				    struct hi_error *err)
 {
-	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
-	char job[256];
+	char job[JOB];
 	struct hi_hp_header hp_header = {
 		.job = job, .date = (time_t)(c->entry->point.time_ns / 1000000000)};
 
-	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_base_name(exe),
-		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
-		 hi_snapshot_source_heap_is_known(c->snapshot) ? ""
-							       : HI_SERIES_LOWER_BOUND);
+	format_job(c, job);
 	return hi_hp_create(p->fd, p->key_fd, &hp_header, &p->hp, err);
 }
 
@@ -154,6 +167,10 @@ static enum hi_status put_sample(void *arg, const struct hi_series_file_census *
 	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++)
 		status = hi_hp_band(p->hp, hi_series_name(&header, &sample.rows[i]),
 				    sample.rows[i].bytes, err);
+	for (unsigned kind = 0; kind < HI_LEAK_KINDS && status == HI_OK; kind++)
+		if (hi_series_leaked(&sample, kind).bytes)
+			status = hi_hp_band(p->hp, hi_leak_kind_label(kind),
+					    hi_series_leaked(&sample, kind).bytes, err);
 	free(sample.rows);
 	return status == HI_OK ? hi_hp_sample_end(p->hp, err) : status;
 }
@@ -175,5 +192,85 @@ enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 		status = hi_hp_finish(p.hp, p.last_ns, err);
 	hi_snapshots_marks_free(&p.marks);
 	hi_hp_destroy(p.hp);
+	return status;
+}
+
+/* ---- to be drawn ---- */
+
+static double seconds_of(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static enum hi_status begin_drawn(struct hi_hp_series **series,
+				  const struct hi_series_file_census *c,
+				  struct hi_error *err)
+{
+	time_t date = (time_t)(c->entry->point.time_ns / 1000000000);
+	char job[JOB], text[64] = "";
+	struct tm tm;
+
+	format_job(c, job);
+	if (localtime_r(&date, &tm))
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm);
+	return hi_hp_series_create(job, text, series, err);
+}
+
+static enum hi_status draw_census(void *arg, const struct hi_series_file_census *c,
+				  struct hi_error *err)
+{
+	static const struct hi_series_header header = {.by = "type"};
+	struct hi_hp_series **series = arg;
+	struct hi_series_sample sample = {};
+	enum hi_status status = *series ? HI_OK : begin_drawn(series, c, err);
+
+	if (status == HI_OK)
+		status = hi_hp_series_sample(*series, seconds_of(c->entry->point.wall_ns),
+					     err);
+	if (status == HI_OK)
+		status = hi_series_file_rows(c, &sample, err);
+	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++)
+		status = hi_hp_series_band(*series,
+					   hi_series_name(&header, &sample.rows[i]),
+					   sample.rows[i].bytes, err);
+	for (unsigned kind = 0; kind < HI_LEAK_KINDS && status == HI_OK; kind++)
+		if (hi_series_leaked(&sample, kind).bytes)
+			status = hi_hp_series_band(*series, hi_leak_kind_label(kind),
+						   hi_series_leaked(&sample, kind).bytes,
+						   err);
+	free(sample.rows);
+	return status;
+}
+
+static enum hi_status draw_marks(const struct hi_snapshots *s,
+				 struct hi_hp_series *series, struct hi_error *err)
+{
+	struct hi_snapshots_marks marks = {};
+	enum hi_status status = hi_snapshots_read_marks(s, &marks, err);
+
+	for (size_t i = 0; i < marks.count && status == HI_OK; i++)
+		status = hi_hp_series_mark(series, seconds_of(marks.items[i].wall_ns),
+					   marks.items[i].text, err);
+	hi_snapshots_marks_free(&marks);
+	return status;
+}
+
+enum hi_status hi_series_file_read(const char *path, struct hi_hp_series **ret,
+				   struct hi_error *err)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
+	enum hi_status status = hi_snapshots_open(path, &s, err);
+
+	if (status == HI_OK)
+		status = hi_series_file_each(s, draw_census, &series, err);
+	if (status == HI_OK && !series)
+		status = hi_fail(err, HI_BAD_DATA, 0, "%.160s: no complete census", path);
+	if (status == HI_OK)
+		status = draw_marks(s, series, err);
+	if (status == HI_OK)
+		status = hi_hp_series_finish(series, err);
+	if (status == HI_OK)
+		*ret = hi_take(series);
 	return status;
 }

@@ -4,6 +4,7 @@
 #define HI_SESSION_SERIES_FILE_H
 
 #include "census/snapshot/snapshot_series.h"
+#include "report/formats/hp_reader.h"
 #include "report/views/series.h"
 
 /* A census out of its totals, or out of its graph where these are lost; owned. */
@@ -29,10 +30,15 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
  * that is `certain`, and the rest is unknown. */
 struct hi_leak_totals hi_series_file_leaks(const struct hi_snapshots_entry *entry,
 					   const struct hi_snapshot *snapshot);
-/* By type, each name once, most bytes first; rows are the caller's to free. */
+/* By type, each name once, most bytes first, and what is leaked; rows are the caller's to
+ * free. */
 enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
 				   struct hi_series_sample *ret, struct hi_error *err);
 
+/* The same to be drawn: names of types and texts of marks are whole. *ret:
+ * hi_hp_series_destroy(). */
+enum hi_status hi_series_file_read(const char *path, struct hi_hp_series **ret,
+				   struct hi_error *err);
 /* A heap profile by type over the time on the wall, and its key (-1: none). */
 enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 				      struct hi_error *err);

@@ -8,16 +8,18 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
-#include "report/formats/export.h"
+#include "report/formats/prometheus_labels.h"
+#include "report/views/node.h"
 #include "session/lookup.h"
 #include "session/series/file.h"
 
-enum { TOP_TYPES = 50 };
+enum { TOP_TYPES = 50, KEY = 4096 };
 
 struct value {
 	uint64_t bytes, objects;
@@ -25,6 +27,10 @@ struct value {
 
 struct metrics {
 	FILE *out;
+	const struct hi_options *options;
+	struct hi_arena arena;
+	const char *exe; /* of the process; NULL: not read yet */
+	int pid;
 	const struct hi_snapshots *series;
 	struct hi_interner names;
 	struct HI_VECTOR(uint64_t) most; /* bytes in any census, by name - 1 */
@@ -41,6 +47,7 @@ struct metrics {
 static void metrics_free(struct metrics *m)
 {
 	hi_interner_free(&m->names);
+	hi_arena_free(&m->arena);
 	hi_vector_free(&m->most);
 	free(m->order);
 	free(m->row_of);
@@ -53,25 +60,37 @@ HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
 /* ---- which types ---- */
 
+/* "TYPE\nMODULE": one series for types of one name and module. */
+static const char *key_of_row(const struct hi_series_file_census *c, size_t row,
+			      char key[KEY])
+{
+	const struct hi_type_name *type = &c->graph->types[c->census->rows[row].type];
+
+	snprintf(key, KEY, "%.3000s\n%.900s", hi_type_key(type->name),
+		 hi_text_or_empty(type->module));
+	return key;
+}
+
 static enum hi_status note_most(void *arg, const struct hi_series_file_census *c,
 				struct hi_error *err)
 {
-	static const struct hi_series_header header = {.by = "type"};
 	struct metrics *m = arg;
-	struct hi_series_sample sample = {};
-	enum hi_status status = hi_series_file_rows(c, &sample, err);
+	char key[KEY];
 
-	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++) {
-		uint32_t name = hi_interner_add(&m->names,
-						hi_series_name(&header, &sample.rows[i]));
+	for (size_t i = 0; i < c->census->n_rows; i++) {
+		uint32_t name = hi_interner_add(&m->names, key_of_row(c, i, key));
 
 		if (!name || (name > m->most.count && !hi_vector_push(&m->most, 0)))
-			status = hi_fail_memory(err, "types");
-		else if (sample.rows[i].bytes > m->most.items[name - 1])
-			m->most.items[name - 1] = sample.rows[i].bytes;
+			return hi_fail_memory(err, "types");
+		if (c->census->rows[i].shallow > m->most.items[name - 1])
+			m->most.items[name - 1] = c->census->rows[i].shallow;
 	}
-	free(sample.rows);
-	return status;
+	if (!m->exe) {
+		m->exe = hi_arena_printf(&m->arena, "%s",
+					 hi_snapshot_text(c->snapshot, "head.exe", ""));
+		m->pid = (int)hi_snapshot_number(c->snapshot, "head.pid", 0);
+	}
+	return m->exe ? HI_OK : hi_fail_memory(err, "metrics");
 }
 
 /* Most bytes first; of equal ones the first. */
@@ -122,27 +141,22 @@ static void time_of_census(struct metrics *m)
 static enum hi_status take_values(void *arg, const struct hi_series_file_census *c,
 				  struct hi_error *err)
 {
-	static const struct hi_series_header header = {.by = "type"};
 	struct metrics *m = arg;
-	struct hi_series_sample sample = {};
-	enum hi_status status = hi_series_file_rows(c, &sample, err);
+	char key[KEY];
 
-	if (status != HI_OK)
-		return status;
+	(void)err;
 	time_of_census(m);
 	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
 	m->leaks[m->entry] = hi_series_file_leaks(c->entry, c->snapshot);
-	for (size_t i = 0; i < sample.n_rows; i++) {
-		uint32_t name = hi_interner_find(
-			&m->names, hi_series_name(&header, &sample.rows[i]));
+	for (size_t i = 0; i < c->census->n_rows; i++) {
+		uint32_t name = hi_interner_find(&m->names, key_of_row(c, i, key));
 		size_t row = name ? m->row_of[name - 1] : m->shown;
 		struct value *value = &m->values[row * m->series->n_entries + m->entry];
 
-		value->bytes += sample.rows[i].bytes;
-		value->objects += sample.rows[i].objects;
+		value->bytes += c->census->rows[i].shallow;
+		value->objects += c->census->rows[i].count;
 	}
 	m->entry++;
-	free(sample.rows);
 	return HI_OK;
 }
 
@@ -188,6 +202,29 @@ static uint64_t sum_of(const struct metrics *m, int which, size_t entry)
 	return values[which];
 }
 
+static void put_process_labels(const struct metrics *m, const char *type,
+			       const char *module)
+{
+	const struct hi_prometheus_labels labels = {.exe = m->exe,
+						    .pid = m->pid,
+						    .added = m->options->output.labels,
+						    .n_added =
+							    m->options->output.n_labels};
+
+	hi_prometheus_put_labels(m->out, &labels, type, module);
+}
+
+static void put_type_labels(const struct metrics *m, size_t row)
+{
+	const char *key =
+		row < m->shown ? hi_interner_name(&m->names, m->order[row]) : "(other)\n";
+	const char *end = strrchr(key, '\n');
+	char type[KEY];
+
+	snprintf(type, sizeof(type), "%.*s", (int)(end - key), key);
+	put_process_labels(m, type, end + 1);
+}
+
 static void put_total_gauges(const struct metrics *m)
 {
 	static const struct {
@@ -220,8 +257,9 @@ static void put_total_gauges(const struct metrics *m)
 
 			if (value == UINT64_MAX)
 				continue; /* unknown */
-			fprintf(m->out, "heapinspect_%s %" PRIu64, sums[which].name,
-				value);
+			fprintf(m->out, "heapinspect_%s", sums[which].name);
+			put_process_labels(m, NULL, NULL);
+			fprintf(m->out, " %" PRIu64, value);
 			put_time(m, i);
 		}
 	}
@@ -230,22 +268,12 @@ static void put_total_gauges(const struct metrics *m)
 	for (size_t i = 0; i < m->series->n_entries; i++) {
 		uint64_t ns = m->series->entries[i].point.pause_ns;
 
-		fprintf(m->out, "heapinspect_pause_seconds %" PRIu64 ".%09" PRIu64,
-			ns / 1000000000, ns % 1000000000);
+		fputs("heapinspect_pause_seconds", m->out);
+		put_process_labels(m, NULL, NULL);
+		fprintf(m->out, " %" PRIu64 ".%09" PRIu64, ns / 1000000000,
+			ns % 1000000000);
 		put_time(m, i);
 	}
-}
-
-/* A type may be called "other", and long names are cut: the number tells them apart. */
-static void put_labels(const struct metrics *m, size_t row)
-{
-	if (row == m->shown) {
-		fputs("type=\"other\",id=\"\"", m->out);
-		return;
-	}
-	fputs("type=\"", m->out);
-	hi_export_put_quoted(m->out, hi_interner_name(&m->names, m->order[row]));
-	fprintf(m->out, "\",id=\"%" PRIu32 "\"", m->order[row]);
 }
 
 static void put_types(const struct metrics *m, const char *name, const char *help,
@@ -259,9 +287,9 @@ static void put_types(const struct metrics *m, const char *name, const char *hel
 			const struct value *value =
 				&m->values[row * m->series->n_entries + i];
 
-			fprintf(m->out, "heapinspect_%s{", name);
-			put_labels(m, row);
-			fprintf(m->out, "} %" PRIu64,
+			fprintf(m->out, "heapinspect_%s", name);
+			put_type_labels(m, row);
+			fprintf(m->out, " %" PRIu64,
 				bytes ? value->bytes : value->objects);
 			put_time(m, i);
 		}
@@ -271,7 +299,7 @@ enum hi_status hi_series_file_openmetrics(const struct hi_snapshots *s,
 					  const struct hi_options *o, FILE *out,
 					  struct hi_error *err)
 {
-	struct metrics m = {.out = out, .series = s};
+	struct metrics m = {.out = out, .options = o, .series = s};
 	enum hi_status status = hi_series_file_each(s, note_most, &m, err);
 
 	if (status == HI_OK)

@@ -37,7 +37,7 @@ static enum hi_status begin_profile_sink(void *sink,
 {
 	struct profile_sink *s = sink;
 	const char *slash = strrchr(header->exe, '/');
-	char job[256];
+	char job[512], only[200];
 	struct hi_hp_header hp_header = {.job = job,
 					 .date = time(NULL),
 					 .sample_unit = hi_series_unit(header->axis)};
@@ -47,9 +47,10 @@ static enum hi_status begin_profile_sink(void *sink,
 		status = hi_sink_file_truncate(&s->key, err);
 	if (status != HI_OK)
 		return status;
-	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s",
+	hi_series_restriction_text(first, only, sizeof(only));
+	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s%s%s",
 		 slash ? slash + 1 : header->exe, header->pid, header->by,
-		 header->pure ? ", pure bytes" : "",
+		 header->pure ? ", pure bytes" : "", *only ? ", " : "", only,
 		 first->lower_bound ? HI_SERIES_LOWER_BOUND : "");
 	return hi_hp_create(s->profile.fd, s->key.fd, &hp_header, &s->hp, err);
 }
@@ -77,6 +78,15 @@ static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_sample
 		status = hi_hp_hidden_note(hp, sample->at_ns, only->hidden_bytes,
 					   only->many_bytes, err);
 	return status;
+}
+
+static enum hi_status add_leaked_band(struct hi_hp *hp,
+				      const struct hi_series_sample *sample,
+				      enum hi_leak_kind kind, struct hi_error *err)
+{
+	uint64_t bytes = hi_series_leaked(sample, kind).bytes;
+
+	return bytes ? hi_hp_band(hp, hi_leak_kind_label(kind), bytes, err) : HI_OK;
 }
 
 static enum hi_status note_retainers(struct hi_hp *hp,
@@ -108,6 +118,8 @@ static enum hi_status put_census_in_profile(void *sink,
 		status = note_retainers(hp, sample, err);
 	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
 		status = add_band(hp, header, &sample->rows[i], err);
+	for (unsigned kind = 0; status == HI_OK && kind < HI_LEAK_KINDS; kind++)
+		status = add_leaked_band(hp, sample, kind, err);
 	if (status == HI_OK)
 		status = add_hidden(hp, sample, err);
 	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/exit_watch.h"
 #include "attach/sleepers.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -24,6 +25,7 @@ HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
 
 enum {
 	GROWTH_POLL_MS = 20, /* how often memory is looked at */
+	FIRST_POLL_MS = 10,  /* how often a program that has only begun is */
 	MAX_FAILURES = 3,    /* censuses in a row that failed */
 	MAX_WARNINGS = 8,
 	IDLE_SHARE = 100,
@@ -50,6 +52,10 @@ struct hi_series {
 	unsigned failures; /* in a row */
 	uint64_t took_ns;  /* the last census, without waiting for a safepoint */
 	bool said_stretched, partial;
+	uint64_t last_try_ns; /* when a census was begun */
+	bool exited;	      /* the last sample is from the exit of the target */
+	bool quit, pauses;    /* by a key */
+	bool is_quiet;
 	bool interrupted; /* the last wait for a safepoint: it goes on */
 };
 
@@ -65,6 +71,19 @@ static bool is_readable(int fd)
 static bool has_exited(const struct hi_series *s)
 {
 	return is_readable(s->pidfd);
+}
+
+/* The target stands at its exit: a census now is the last one. */
+static bool is_exiting(const struct hi_series *s)
+{
+	return s->options->exit_watch &&
+	       hi_exit_watch_look(s->options->exit_watch) == HI_EXIT_STANDS;
+}
+
+/* A program that was started here has no heap at first: that is no failure. */
+static bool has_only_begun(const struct hi_series *s)
+{
+	return s->options->exit_watch && s->samples == 0 && !has_exited(s);
 }
 
 static bool is_stopped(const struct hi_series *s)
@@ -84,7 +103,7 @@ static void report_series_line(struct hi_series *s, const char *fmt, ...)
 	char text[HI_MARK_MAX + 512];
 	va_list ap;
 
-	if (s->options->output.quiet)
+	if (s->options->output.quiet || s->is_quiet)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -245,6 +264,8 @@ static enum hi_status begin_axes(struct hi_series *s, const struct hi_inspection
 static enum hi_status tolerate_failed_census(struct hi_series *s, enum hi_status status,
 					     struct hi_error *err)
 {
+	if (has_only_begun(s))
+		return HI_OK;
 	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
 		return status;
 	report_series_line(s, "no sample: %s", err->text);
@@ -267,8 +288,12 @@ static enum hi_status emit_sample(struct hi_series *s, struct hi_inspection *in,
 		.only = in->shown.reach == in->results.reach ? NULL
 							     : &in->shown.restriction,
 	};
-	enum hi_status status = s->request->find_rows(in, &sample, err);
+	enum hi_status status;
 
+	s->exited = in->image->stats.at_exit;
+	if (!s->exited && has_only_begun(s) && !hi_inspect_heap_is_known(in))
+		return HI_OK;
+	status = s->request->find_rows(in, &sample, err);
 	if (hi_inspect_heap_is_known(in))
 		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach,
 				     &sample.leaks);
@@ -390,7 +415,7 @@ static void schedule_next_census(struct hi_series *s)
 	uint64_t every = every_ns(s), now = series_now_ns(s), next;
 	char took[24], want[24];
 
-	if (!every)
+	if (!every || has_only_begun(s))
 		return;
 	next = (now - s->began_ns) / every + 1;
 	if (next > s->due + 1 && !s->said_stretched && s->took_ns > every) {
@@ -421,11 +446,38 @@ static uint64_t until_ns(const struct hi_series *s)
 	const struct hi_series_options *o = &s->options->series;
 	uint64_t end = o->for_ns ? s->began_ns + o->for_ns : UINT64_MAX, next;
 
-	if (o->every_ns)
+	if (s->pauses)
+		return end;
+	if (has_only_begun(s))
+		next = s->last_try_ns + FIRST_POLL_MS * 1000000ull;
+	else if (o->every_ns)
 		next = s->began_ns + s->due * every_ns(s);
 	else
 		next = series_now_ns(s) + GROWTH_POLL_MS * 1000000ull;
 	return next < end ? next : end;
+}
+
+/* The sink that has keys, if there is one now. */
+static const struct hi_series_sink *find_keys(const struct hi_series *s, int *fd_ret)
+{
+	*fd_ret = -1;
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		const struct hi_series_sink *sink = &s->sinks[i];
+
+		if (sink->ops->keys_fd)
+			*fd_ret = sink->ops->keys_fd(sink->state);
+		if (*fd_ret >= 0)
+			return sink;
+	}
+	return NULL;
+}
+
+static void take_wish(struct hi_series *s, const struct hi_series_sink *sink)
+{
+	enum hi_series_wish wish = sink->ops->take_keys(sink->state, &s->header);
+
+	s->quit |= wish == HI_SERIES_WISH_END;
+	s->pauses ^= wish == HI_SERIES_WISH_PAUSE;
 }
 
 /* Until `until`, or something happens. */
@@ -433,12 +485,19 @@ static void sleep_until(struct hi_series *s, uint64_t until)
 {
 	struct pollfd fds[] = {{.fd = s->request->stop_fd, .events = POLLIN},
 			       {.fd = s->pidfd, .events = POLLIN},
-			       {.fd = s->marks.fd, .events = POLLIN}};
+			       {.fd = s->marks.fd, .events = POLLIN},
+			       {.fd = s->options->exit_watch
+					      ? hi_exit_watch_fd(s->options->exit_watch)
+					      : -1,
+				.events = POLLIN},
+			       {.events = POLLIN}};
+	const struct hi_series_sink *keys = find_keys(s, &fds[4].fd);
 	uint64_t now = series_now_ns(s), left = until > now ? until - now : 0;
 	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
 				.tv_nsec = (long)(left % 1000000000)};
 
-	(void)ppoll(fds, 3, &time, NULL);
+	if (ppoll(fds, 5, &time, NULL) > 0 && keys && fds[4].revents)
+		take_wish(s, keys);
 }
 
 static enum hi_status put_mark(struct hi_series *s, const struct hi_mark *mark,
@@ -482,6 +541,8 @@ static bool is_due(struct hi_series *s)
 {
 	const struct hi_series_options *o = &s->options->series;
 
+	if (has_only_begun(s))
+		return series_now_ns(s) >= s->last_try_ns + FIRST_POLL_MS * 1000000ull;
 	if (hi_series_at_each_hit(o))
 		return !is_over(s);
 	if (o->every_ns)
@@ -494,9 +555,11 @@ static enum hi_series_end next_step(struct hi_series *s)
 {
 	if (is_stopped(s))
 		return HI_SERIES_STOPPED;
-	if (has_exited(s))
+	if (s->exited || has_exited(s))
 		return HI_SERIES_EXITED;
-	if (is_due(s))
+	if (s->quit)
+		return HI_SERIES_STOPPED;
+	if (is_exiting(s) || (!s->pauses && is_due(s)))
 		return HI_SERIES_GOES_ON;
 	return is_over(s) ? HI_SERIES_OVER : HI_SERIES_WAITS;
 }
@@ -549,8 +612,14 @@ static enum hi_status finish_series(struct hi_series *s, enum hi_series_end end,
 	enum hi_status status = emit_end(s, &event, err);
 
 	if (status == HI_OK && end != HI_SERIES_OVER)
-		report_series_line(s, "%s: %" PRIu64 " sample%s complete", words[end],
-				   s->samples, s->samples == 1 ? " is" : "s are");
+		report_series_line(s, "%s: %" PRIu64 " sample%s complete",
+				   s->quit ? "stopped" : words[end], s->samples,
+				   s->samples == 1 ? " is" : "s are");
+	if (status == HI_OK && end == HI_SERIES_EXITED && s->options->exit_watch &&
+	    !s->exited)
+		report_series_line(s,
+				   "there is no sample of its exit: it had SIGKILL, or "
+				   "the exit was missed");
 	for (size_t i = 0; i < s->n_sinks; i++)
 		report_news(s, &s->sinks[i]);
 	report_missed_hits(s);
@@ -571,6 +640,7 @@ static enum hi_status run_censuses(struct hi_series *s, struct hi_error *err)
 
 	s->began_ns = series_now_ns(s);
 	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
+		s->last_try_ns = series_now_ns(s);
 		status = take_sample(s, err);
 		if (!s->interrupted)
 			schedule_next_census(s);
@@ -585,6 +655,8 @@ static enum hi_status run_censuses(struct hi_series *s, struct hi_error *err)
 	}
 	if (status == HI_OK)
 		return finish_series(s, end, err);
+	/* The reader of the lines has gone: that needs no words. */
+	s->is_quiet = status == HI_OS && err->os_errno == EPIPE;
 	/* What is there is closed in order where that can be done. */
 	(void)!finish_series(s, HI_SERIES_FAILED, &quiet);
 	return status;
@@ -682,11 +754,12 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 	s->inner.output.quiet = true;
 	s->inner.census_cache = &s->census_cache;
 	s->marks = (struct hi_marks){.fd = -1, .directory = -1};
-	s->header = (struct hi_series_header){.pid = (int)o->target.pid,
-					      .exe = "",
-					      .pure = o->profile.pure,
-					      .by = request->by,
-					      .axis = o->series.axis};
+	s->header = (struct hi_series_header){
+		.pid = (int)o->target.pid,
+		.exe = "",
+		.pure = o->profile.pure,
+		.by = request->by,
+		.axis = o->series.has_axis ? o->series.axis : HI_SERIES_WALL};
 	status = open_pidfd(s, err);
 	s->census_cache.pidfd = s->pidfd;
 	if (status == HI_OK)

@@ -29,6 +29,9 @@ struct hi_series_mark_event {
 	const char *text;	  /* hostile */
 };
 
+/* What a key asks for. */
+enum hi_series_wish { HI_SERIES_WISH_NONE, HI_SERIES_WISH_END, HI_SERIES_WISH_PAUSE };
+
 struct hi_series_end_event {
 	enum hi_series_end end;
 	uint64_t at_ns;
@@ -62,6 +65,11 @@ struct hi_series_sink_ops {
 	const char *(*news)(const void *sink);
 	/* Only one of so many censuses that are due is wanted; NULL: each. */
 	uint64_t (*stride)(const void *sink);
+	/* Where keys come from; -1: from nowhere now. NULL: never. */
+	int (*keys_fd)(void *sink);
+	/* Reads the keys that are there. Pause: or go on, if it pauses. */
+	enum hi_series_wish (*take_keys)(void *sink,
+					 const struct hi_series_header *header);
 	void (*destroy)(void *sink);
 };
 

@@ -21,6 +21,7 @@ struct hi_sink_file {
 enum hi_status hi_sink_file_open(const char *path, struct hi_sink_file *ret,
 				 bool *made_ret, struct hi_error *err);
 struct hi_sink_file hi_sink_file_stdout(void);
+struct hi_sink_file hi_sink_file_stderr(void);
 /* What the file had goes when something comes in its place. */
 enum hi_status hi_sink_file_truncate(struct hi_sink_file *file, struct hi_error *err);
 void hi_sink_file_close(struct hi_sink_file *file); /* not the standard streams */

@@ -217,13 +217,14 @@ static void note_census(struct store_sink *s, const struct hi_series_sample *sam
 {
 	const struct hi_snapshots_entry *e =
 		s->writer->entries + s->writer->n_entries - 1;
-	char bytes[24], objects[32], time[24], graph[24];
+	char bytes[24], objects[32], time[24], graph[24], leaks[160];
 
+	hi_leak_totals_text(leaks, sizeof(leaks), &sample->leaks);
 	snprintf(s->news, sizeof(s->news),
-		 "census %" PRIu64 ", %s: %s live, %s objects%s%s", sample->number,
+		 "census %" PRIu64 ", %s: %s live, %s objects%s%s%s%s", sample->number,
 		 sample->wall_ns ? hi_text_duration(time, sample->wall_ns) : "0 s",
 		 hi_text_bytes(bytes, sample->bytes),
-		 hi_text_count(objects, sample->objects),
+		 hi_text_count(objects, sample->objects), *leaks ? ", " : "", leaks,
 		 e->parts[HI_SNAPSHOTS_WHOLE].size ? "; graph " : "",
 		 e->parts[HI_SNAPSHOTS_WHOLE].size
 			 ? hi_text_bytes(graph, e->parts[HI_SNAPSHOTS_WHOLE].size)

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "report/views/names.h"
 #include "session/snapshot/source.h"
 
 enum { STEPS_MOST = 1 << 20 };
@@ -199,6 +200,35 @@ static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
 	return HI_OK;
 }
 
+static const char *nth_root_name(void *arg, uint32_t i)
+{
+	const struct hi_graph *g = arg;
+
+	return g->roots[i].name;
+}
+
+static enum hi_status refuse_unknown_variable(struct hi_inspection *in,
+					      const struct hi_named_root *root,
+					      struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	const char *near[HI_NAMES_NEAREST] = {};
+	char name[128], shown[160] = "";
+	size_t n = strcspn(root->text.expression, ".-[ (");
+
+	snprintf(name, sizeof(name), "%.*s", (int)(n < 120 ? n : 120),
+		 root->text.expression);
+	hi_names_nearest(name, nth_root_name, (void *)(uintptr_t)g,
+			 g->first_kind - g->first_root, near);
+	if (near[0])
+		hi_text_escape(shown, sizeof(shown), near[0], strnlen(near[0], 36));
+	return hi_fail(err, HI_USAGE, 0,
+		       "--root %.60s: no variable of the snapshot has the name that "
+		       "\"%.80s\" begins with%s%s",
+		       root->text.name, root->text.expression,
+		       *shown ? "; near it: " : "", shown);
+}
+
 static enum hi_status find_root_by_expression(struct hi_inspection *in,
 					      struct hi_named_root *root, size_t *column,
 					      struct hi_error *err)
@@ -222,10 +252,7 @@ static enum hi_status find_root_by_expression(struct hi_inspection *in,
 	*column = find_value(root->text.expression);
 	has_value = root->text.expression[*column] != 0;
 	if (!s.steps.count && !s.failed && !has_value)
-		return hi_fail(err, HI_USAGE, 0,
-			       "--root %.60s: no variable of the snapshot has the name "
-			       "that \"%.80s\" begins with",
-			       root->text.name, root->text.expression);
+		return refuse_unknown_variable(in, root, err);
 	for (size_t i = 0; i < s.steps.count && !s.failed; i++)
 		follow_expression(&s, s.steps.items[i]);
 	if (has_value && !s.starts.count && !s.failed)

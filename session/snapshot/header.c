@@ -26,6 +26,8 @@ static const struct {
 	FIELD(pid, INT),
 	FIELD(start_ticks, NUMBER),
 	FIELD(exe, TEXT),
+	FIELD(cmdline, TEXT),
+	FIELD(script, TEXT),
 	FIELD(exe_deleted, BOOL),
 	FIELD(threads, NUMBER),
 	FIELD(time_ns, NUMBER),
@@ -170,6 +172,24 @@ static enum hi_status put_children(struct hi_snapshot_writer *w,
 	return status;
 }
 
+static enum hi_status put_plain_modules(struct hi_snapshot_writer *w,
+					const struct hi_report_header *header,
+					struct hi_error *err)
+{
+	enum hi_status status =
+		hi_snapshot_put_number(w, "head.plain", header->n_plain, err);
+	char name[NAME];
+
+	for (size_t i = 0; i < header->n_plain && status == HI_OK; i++) {
+		status = put_header_text(w, "head.plain", i, header->plain[i].name, err);
+		snprintf(name, sizeof(name), "head.plain.%zu.build_id", i);
+		if (status == HI_OK)
+			status = hi_snapshot_put_text(w, name, header->plain[i].build_id,
+						      err);
+	}
+	return status;
+}
+
 /* Where --at stopped it; nothing of that else. */
 static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_stopped *s,
 			       struct hi_error *err)
@@ -223,6 +243,8 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 		status = put_stop(w, header->stopped, err);
 	if (status == HI_OK)
 		status = put_children(w, header, err);
+	if (status == HI_OK)
+		status = put_plain_modules(w, header, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "head.warnings", header->n_warnings,
 						err);
@@ -314,6 +336,22 @@ static enum hi_status get_children(struct hi_inspection *in,
 	return HI_OK;
 }
 
+static void get_plain_modules(const struct hi_snapshot *s,
+			      struct hi_report_header *header)
+{
+	size_t n = hi_snapshot_number(s, "head.plain", 0);
+	char name[NAME];
+
+	for (size_t i = 0; i < n && i < HI_REPORT_PLAIN_MODULES; i++) {
+		struct hi_report_plain_module *plain = &header->plain[header->n_plain++];
+
+		plain->name = get_text(s, "head.plain", i);
+		snprintf(name, sizeof(name), "head.plain.%zu.build_id", i);
+		snprintf(plain->build_id, sizeof(plain->build_id), "%s",
+			 hi_snapshot_text(s, name, ""));
+	}
+}
+
 static enum hi_status get_stop(struct hi_inspection *in, struct hi_report_header *header,
 			       struct hi_error *err)
 {
@@ -382,6 +420,7 @@ enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
 		 hi_snapshot_text(s, "head.build_id", ""));
 	header.exe = header.exe ? header.exe : "";
 	header.mode = header.mode ? header.mode : "unknown";
+	get_plain_modules(s, &header);
 	status = get_children(in, &header, err);
 	if (status == HI_OK)
 		status = get_stop(in, &header, err);

@@ -127,7 +127,8 @@ static enum hi_status read_snapshot_edge_texts(struct hi_edge_text_reader *reade
 	for (uint32_t i = 0; i < n; i++)
 		reader->names.items[i] =
 			hi_snapshot_edge_name(reader->in->snapshot->snapshot, g, node, i);
-	return hi_edge_names_texts(&reader->texts, reader->names.items, n, texts)
+	return hi_edge_names_texts(&reader->texts, reader->names.items, n,
+				   reader->with_marks, texts)
 		       ? HI_OK
 		       : hi_fail_memory(err, "labels");
 }
@@ -171,6 +172,7 @@ const struct hi_source_ops hi_source_snapshot = {
 	.open = hi_snapshot_source_open,
 	.close = close_snapshot,
 	.check = hi_snapshot_source_check,
+	.find_leak_groups = hi_snapshot_source_leak_groups,
 	.require_image = refuse_without_image,
 	.compute_reach = keep_snapshot_reach,
 	.find_roots = hi_snapshot_source_roots,
@@ -204,4 +206,6 @@ const struct hi_source_ops hi_source_snapshot = {
 	.explain_likely = explain_snapshot_likely,
 	.mapping_name = snapshot_mapping_name,
 	.find_block = find_snapshot_block,
+	.read_recorded = hi_snapshot_source_read_recorded,
+	.close_recorded = hi_snapshot_source_close_recorded,
 };

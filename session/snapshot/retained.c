@@ -16,9 +16,12 @@ enum { KEPT = 100 }; /* of the top level */
 struct retained_row {
 	uint32_t depth, sort, kind, flags;
 	uint32_t name, detail, type, node; /* offsets of strings; and its number */
-	uint64_t address, shallow, retained, more, more_bytes;
+	uint64_t address, shallow, retained, more, more_bytes, count;
 };
-_Static_assert(sizeof(struct retained_row) == 72, "retained");
+_Static_assert(sizeof(struct retained_row) == 80, "retained.tree");
+/* A flag beside those of an object. */
+enum { LIST_FLAG = 1 << 8 };
+static const char section_name[] = "retained.tree";
 
 HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
 
@@ -36,7 +39,9 @@ static enum hi_status put_row(struct hi_snapshot_writer *w,
 				     .kind = info->kind,
 				     .flags = (uint32_t)info->evidence |
 					      (info->array ? HI_OBJECT_ARRAY : 0u) |
-					      (info->internal ? HI_OBJECT_INTERNAL : 0u),
+					      (info->internal ? HI_OBJECT_INTERNAL : 0u) |
+					      (from->is_list ? LIST_FLAG : 0u),
+				     .count = from->count,
 				     .node = info->node,
 				     .address = info->address,
 				     .shallow = info->shallow,
@@ -68,7 +73,7 @@ static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
 		bytes += r->rows[i].depth ? 0 : r->rows[i].info.retained;
 	}
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "retained", rows, sizeof(*rows), r->n_rows,
+		status = hi_snapshot_put(w, section_name, rows, sizeof(*rows), r->n_rows,
 					 err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "retained.rows", tops, err);
@@ -87,12 +92,10 @@ enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 
 	if (!in->results.dominators)
 		return HI_OK;
-	status = hi_retained_report_create(header, in->graph, in->results.reach,
-					   in->results.dominators, in->results.census,
-					   &only, UINT64_MAX, &r, err);
+	status = hi_retained_create(in, header, in->results.reach, &only, UINT64_MAX, &r,
+				    err);
 	if (status != HI_OK)
 		return status;
-	hi_retained_name_rows(in, r);
 	return put_retained_rows(w, r, err);
 }
 
@@ -104,7 +107,7 @@ static enum hi_status get_rows(const struct hi_inspection *in,
 {
 	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, "retained",
+	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, section_name,
 						sizeof(**ret), &items, &n, err);
 
 	*ret = items;
@@ -150,7 +153,7 @@ bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 	size_t n = 0, shown;
 
 	if (o->selection.type || o->selection.min_size ||
-	    !hi_snapshot_has(in->snapshot->snapshot, "retained"))
+	    !hi_snapshot_has(in->snapshot->snapshot, section_name))
 		return false;
 	/* Damage is reported by hi_snapshot_source_retained. */
 	return get_rows(in, &rows, &n, &quiet) != HI_OK ||
@@ -175,6 +178,8 @@ static struct hi_retained_row get_row(const struct hi_snapshot *s,
 			 .array = row->flags & HI_OBJECT_ARRAY,
 			 .internal = row->flags & HI_OBJECT_INTERNAL},
 		.depth = row->depth,
+		.count = row->count,
+		.is_list = row->flags & LIST_FLAG,
 		.children_more = row->more,
 		.children_more_bytes = row->more_bytes};
 }
@@ -204,7 +209,7 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 			free(rows);
 			return hi_fail(
 				err, HI_BAD_DATA, 0,
-				"%.120s: section retained: row %zu is inconsistent",
+				"%.120s: section retained.tree: row %zu is inconsistent",
 				in->options->target.file, i);
 		}
 		rows[i] = get_row(s, &from[i]);

@@ -89,6 +89,8 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 	const struct hi_profile_options *p = &o->profile;
 
 	/* Expressions and restrictions need the objects. */
+	if (hi_birth_choice_is_set(&o->selection.births))
+		return false;
 	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)
 		return false;
@@ -96,7 +98,8 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 		return false;
 	if (in->wanted & HI_WANT_ONLY_RETAINED)
 		return hi_snapshot_source_knows_retained(in);
-	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE;
+	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE &&
+	       !o->selection.has_born_by;
 }
 
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)
@@ -333,9 +336,13 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_snapshot_save_graph(in, w, err);
 	if (status == HI_OK)
+		status = hi_snapshot_save_leak_groups(in, w, err);
+	if (status == HI_OK)
 		status = hi_snapshot_save_retained(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_contents(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_recorded(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 

@@ -50,10 +50,19 @@ enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 /* Writes the graph with names of edges and used bytes. */
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the recording, if there is one. */
+enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err);
 /* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
 					  struct hi_error *err);
+
+/* Writes the groups of leaks without a type, if there are any. */
+enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
+					    struct hi_snapshot_writer *w,
+					    struct hi_error *err);
 
 /* The section "modules". */
 enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
@@ -142,6 +151,10 @@ const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
 enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
 						const char *field, uint64_t *bits,
 						struct hi_error *err);
+/* in->recorded. HI_NOT_FOUND: the file has no recording; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_recorded(struct hi_inspection *in,
+						struct hi_error *err);
+void hi_snapshot_source_close_recorded(struct hi_inspection *in);
 /* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;
 struct hi_waste;
@@ -169,10 +182,25 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 					    size_t *n_ret, uint64_t *objects_ret,
 					    struct hi_error *err);
 
+/* in->results.leak_groups; NULL if the file has none. HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
+					      struct hi_error *err);
+
 /* Fails if damage was found where no status could be returned: then no report may be
  * made. */
 enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
 					struct hi_error *err);
+
+/* A group of leaks. */
+struct hi_snapshot_leak_row {
+	uint64_t usable, n_like;
+	uint32_t pointers, text, like, n_fits;
+	uint32_t fits[HI_LEAK_FITS]; /* offsets of strings */
+	uint32_t spare;
+};
+struct hi_snapshot_leak_node {
+	uint32_t object, group; /* from 1 on */
+};
 
 /* A pair of types that pointers disagree about. */
 struct hi_snapshot_conflict_row {

@@ -502,6 +502,36 @@ static void compare_kinds(const struct hi_image *live, const struct hi_image *co
 	}
 }
 
+/* gdb writes the program's name alone into the notes, and the kernel 79 bytes. */
+HI_TEST_SCENARIO(core, the_command_line_is_read_from_the_stack)
+{
+	static const char long_word[] =
+		"a word that is longer than what the notes of a core have room for, "
+		"so that they have its beginning only";
+	struct hi_fixture *fx = hi_fixture_start("leak_shapes", long_word, "5", NULL);
+	const char expected[] = " 'a word that is longer than what the notes of "
+				"a core have room for, so that they have its beginning "
+				"only' 5";
+	char directory[] = "/tmp/hi-gcore-XXXXXX", prefix[64], pid[16], path[96];
+	struct hi_image *image;
+	struct hi_error err;
+	char *text;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	HI_ASSERT(mkdtemp(directory));
+	snprintf(prefix, sizeof(prefix), "%s/core", directory);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0, hi_command_run(0, "gcore", "-o", prefix, pid, NULL)->exit_code);
+	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
+	HI_ASSERT_OK(hi_core_open(path, NULL, &image, &err), &err);
+	text = hi_command_line_text(&image->command_line, false);
+	HI_ASSERT_MSG(text && strstr(text, expected), "%s", text);
+	free(text);
+	hi_image_destroy(image);
+	unlink(path);
+	rmdir(directory);
+}
+
 HI_TEST_SCENARIO(core, gcore_and_the_live_copy_hold_the_same_bytes)
 {
 	struct hi_fixture *fx = hi_fixture_start("copy_pages", "small", NULL);

@@ -400,7 +400,10 @@ HI_TEST_SCENARIO(attach_fork, all_that_can_be_seen_of_the_target_is_as_before)
 	while (line > before && line[-1] != '\n')
 		line--;
 	HI_ASSERT_EQ(2, sscanf(line, "%lx-%lx", &text_start, &text_end));
+	/* This read maps pages of the file that the target has not touched: RSS grows. */
 	code = read_memory(fx->pid, text_start, text_end - text_start);
+	free(before);
+	before = describe(fx->pid);
 	for (int i = 0; i < 50; i++)
 		hi_test_fork_once(fx->pid);
 	hi_test_wait_alone(fx);

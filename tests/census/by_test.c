@@ -121,6 +121,10 @@ static const char *true_name(const struct drawing *d, hi_node i, enum hi_by by)
 
 	if (by == HI_BY_MODULE)
 		return type->module ? type->module : "";
+	if (by == HI_BY_SIZE) {
+		snprintf(text, sizeof(text), "%d B", (int)d->objects[i].cost);
+		return text;
+	}
 	if (by == HI_BY_CLASS)
 		switch (d->objects[i].type) {
 		case 0:
@@ -271,7 +275,7 @@ HI_TEST(census_by, rows_and_shares_equal_brute_force_on_random_graphs)
 		draw(&d);
 		for (unsigned t = 0; t < TYPES; t++)
 			only[t] = below(2);
-		for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_CLASS; by++) {
+		for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_SIZE; by++) {
 			check(&d, by, NULL);
 			check(&d, by, only);
 		}
@@ -309,6 +313,113 @@ HI_TEST(census_by, a_thousand_different_families_are_a_thousand_rows)
 		HI_ASSERT_EQ(1, c->rows[i].sum.count);
 }
 
+/* Sizes above 1 KiB are counted up to powers of two, and what leads where. */
+HI_TEST(census_by, sizes_say_where_their_pointers_lead)
+{
+	static const struct object_spec specs[] = {{48, 0, 0},
+						   {48, 0, 0},
+						   {1024, 0, 0},
+						   {1025, 0, 0},
+						   {2048, 0, 0},
+						   {2049, 0, 0},
+						   {16, 1, HI_EVIDENCE_POINTER}};
+	struct hi_graph_builder *b = builder_of(specs, 7, 3);
+	uint32_t root = add_root(b, HI_ROOT_GLOBAL);
+	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
+	const struct hi_by_row *row = NULL;
+	OWN(graph) *g = NULL;
+	OWN(reach) *r = NULL;
+
+	for (hi_node i = 0; i < 7; i++)
+		root_edge(b, root, i, HI_GRADE_EXACT);
+	edge(b, 0, 6, HI_GRADE_EXACT);
+	edge(b, 0, 1, HI_GRADE_EXACT);
+	edge(b, 1, 6, HI_GRADE_EXACT);
+	g = sealed(b);
+	r = reach_of(g);
+	HI_ASSERT_OK(hi_census_break_down(g, r, NULL, HI_BY_SIZE, NULL, &c, &err), &err);
+	HI_ASSERT_EQ(5, c->n_rows);
+	HI_ASSERT_STREQ("to 2.0 KiB", c->rows[0].name);
+	HI_ASSERT_EQ(2048 + 1025, c->rows[0].sum.shallow);
+	HI_ASSERT_EQ(2048, c->rows[0].size);
+	HI_ASSERT_STREQ("to 4.0 KiB", c->rows[1].name);
+	HI_ASSERT_STREQ("1.0 KiB", c->rows[2].name);
+	row = &c->rows[3];
+	HI_ASSERT_STREQ("48 B", row->name);
+	HI_ASSERT_EQ(2, row->sum.count);
+	HI_ASSERT_EQ(3, row->edges);
+	HI_ASSERT_EQ(1, row->leads[0].key);
+	HI_ASSERT_EQ(2, row->leads[0].edges);
+	HI_ASSERT_EQ(HI_BY_SIZE_KEY | 48, row->leads[1].key);
+	HI_ASSERT_EQ(0, row->leads[2].edges);
+	HI_ASSERT_EQ(0, c->rows[0].edges);
+}
+
+/* Types of the drawing below: 1 a list, 2 its items, 3 a table, 4 of the table. */
+static const char *const part_names[] = {"", "list", "list items", "dict", "dict keys"};
+
+static const struct hi_by_row *row_named(const struct hi_by_census *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_rows; i++)
+		if (strcmp(c->rows[i].name, name) == 0)
+			return &c->rows[i];
+	return NULL;
+}
+
+static struct hi_graph_builder *named_builder_of(const struct object_spec *specs,
+						 uint32_t n, const char *const *names,
+						 uint32_t n_names)
+{
+	struct hi_objects *objects;
+	struct hi_graph_builder *b;
+	uint32_t id;
+
+	HI_ASSERT_OK(try_objects(specs, n, &objects, &err), &err);
+	HI_ASSERT_OK(hi_graph_builder_create(objects, &b, &err), &err);
+	for (uint32_t i = 1; i < n_names; i++) {
+		struct hi_type_name type = {.name = names[i], .klass = HI_TYPE_RECORD};
+
+		HI_ASSERT_OK(hi_graph_builder_type(b, &type, &id, &err), &err);
+	}
+	return b;
+}
+
+/* Two lists with items, two dicts that share one table, a table of a root, and a block
+ * that a C program calls "list items". */
+HI_TEST(census_by, parts_are_counted_with_the_object_that_owns_them)
+{
+	struct object_spec specs[] = {
+		{16, 1, HI_EVIDENCE_RUNTIME}, {16, 1, HI_EVIDENCE_RUNTIME},
+		{64, 2, HI_EVIDENCE_RUNTIME}, {32, 2, HI_EVIDENCE_RUNTIME},
+		{48, 3, HI_EVIDENCE_RUNTIME}, {48, 3, HI_EVIDENCE_RUNTIME},
+		{96, 4, HI_EVIDENCE_RUNTIME}, {80, 4, HI_EVIDENCE_RUNTIME},
+		{16, 2, HI_EVIDENCE_POINTER}};
+	struct hi_graph_builder *b = named_builder_of(specs, 9, part_names, 5);
+	uint32_t root = add_root(b, HI_ROOT_GLOBAL);
+	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
+	OWN(graph) *g = NULL;
+	OWN(reach) *r = NULL;
+
+	for (hi_node i = 0; i < 9; i++)
+		if (i != 2 && i != 3 && i != 6)
+			root_edge(b, root, i, HI_GRADE_EXACT);
+	edge(b, 0, 2, HI_GRADE_EXACT);
+	edge(b, 1, 3, HI_GRADE_EXACT);
+	edge(b, 4, 6, HI_GRADE_EXACT);
+	edge(b, 5, 6, HI_GRADE_EXACT);
+	g = sealed(b);
+	r = reach_of(g);
+	HI_ASSERT_OK(hi_census_break_down(g, r, NULL, HI_BY_OWNER, NULL, &c, &err), &err);
+	HI_ASSERT_EQ(2, row_named(c, "list")->sum.count);
+	HI_ASSERT_EQ(16 + 64 + 16 + 32, row_named(c, "list")->sum.shallow);
+	HI_ASSERT_EQ(2 * 48, row_named(c, "dict")->sum.shallow);
+	HI_ASSERT_EQ(2, row_named(c, "dict keys")->sum.count);
+	HI_ASSERT_EQ(96 + 80, row_named(c, "dict keys")->sum.shallow);
+	HI_ASSERT_EQ(1, row_named(c, "list items")->sum.count);
+	HI_ASSERT_EQ(16, row_named(c, "list items")->sum.shallow);
+	HI_ASSERT_EQ(r->live_bytes, c->bytes);
+}
+
 HI_TEST(census_by, every_failed_allocation_is_reported)
 {
 	static struct drawing d;
@@ -319,7 +430,7 @@ HI_TEST(census_by, every_failed_allocation_is_reported)
 			erase(&d);
 		draw(&d);
 	} while (d.n < 40 || d.reach->live_objects < 20);
-	for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_CLASS; by++) {
+	for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_SIZE; by++) {
 		enum hi_status status = HI_NO_MEMORY;
 		uint64_t nth;
 

@@ -319,9 +319,13 @@ HI_TEST(drawn, suspects_are_followed_to_where_they_spread_out)
 	HI_ASSERT_EQ(5100, s->items[0].accumulation_retained);
 	HI_ASSERT_EQ(3, s->items[0].child_type);
 	HI_ASSERT_EQ(50, s->items[0].children);
-	/* Not the last node but two: the list as a whole. */
-	HI_ASSERT_EQ(FIRST_NODE, s->items[1].accumulation);
+	HI_ASSERT_EQ(5000, s->items[0].children_bytes);
+	HI_ASSERT(!s->items[0].is_list);
+	/* Without names of edges a run of one type is no list: down to where less than a
+	 * fifth of the heap is left. */
+	HI_ASSERT_EQ(g->first_root + 1, s->items[1].top);
 	HI_ASSERT_EQ(4000, s->items[1].retained);
+	HI_ASSERT_EQ(1, s->items[1].children);
 }
 
 HI_TEST(drawn, a_graph_of_nothing_has_nothing)

@@ -189,14 +189,14 @@ static enum hi_status step(struct everything *e, int which, struct hi_error *err
 	case 2:
 		return hi_dominators_compute(e->graph, e->reach, &e->dominators, err);
 	case 3:
-		return hi_leaks_compute(e->graph, e->reach, &e->leaks, err);
+		return hi_leaks_compute(e->graph, e->reach, NULL, &e->leaks, err);
 	case 4:
 		return hi_census_by_type(e->graph, e->reach, e->dominators, &e->census,
 					 err);
 	case 5:
 		return hi_census_retained_by_type(e->graph, e->reach, 1, &e->bytes, err);
 	case 6:
-		return hi_suspects_find(e->graph, e->reach, e->dominators, 0.1,
+		return hi_suspects_find(e->graph, e->reach, e->dominators, 0.1, NULL,
 					&e->suspects, err);
 	case 7:
 		return hi_paths_find(e->graph, e->reach, &target, 1, 5, &e->paths, err);

@@ -146,7 +146,7 @@ static inline struct hi_leaks *leaks_of(const struct hi_graph *g,
 	struct hi_leaks *leaks;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_leaks_compute(g, r, &leaks, &err), &err);
+	HI_ASSERT_OK(hi_leaks_compute(g, r, NULL, &leaks, &err), &err);
 	return leaks;
 }
 
@@ -168,7 +168,7 @@ static inline struct hi_suspects *suspects_of(const struct hi_graph *g,
 	struct hi_suspects *s;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_suspects_find(g, r, d, share, &s, &err), &err);
+	HI_ASSERT_OK(hi_suspects_find(g, r, d, share, NULL, &s, &err), &err);
 	return s;
 }
 

@@ -149,7 +149,9 @@ static void check_leak_rows(const struct naive *n, const struct hi_leaks *leaks)
 		for (size_t k = 0; k < leaks->n_roots; k++) {
 			const struct hi_leak_root *root = &leaks->roots[k];
 
-			if (n->objects[root->node].type != row->type ||
+			HI_ASSERT(root->named == root->node ||
+				  root->shape == HI_LEAK_CYCLE);
+			if (n->objects[root->named].type != row->type ||
 			    root->shape != row->shape)
 				continue;
 			sum.count++;
@@ -296,68 +298,140 @@ static void check_referrers(const struct naive *n, const struct hi_graph *g)
 	}
 }
 
-/* ---- suspects, by their definition ---- */
+/* ---- suspects, by their definition; without names of edges ---- */
 
-static hi_node heavy_child(const struct naive *n, hi_node parent)
+struct naive_suspect {
+	hi_node at;
+	uint64_t type, count, bytes;
+};
+struct naive_suspects {
+	uint64_t least;
+	struct naive_suspect found[MAX_NODES];
+	size_t count;
+};
+
+static uint64_t held_by_node(const struct naive *n, hi_node node)
 {
-	uint64_t whole = set_cost(n, n->dominated[parent], false);
-
-	for (hi_node i = 0; i < n->n_nodes; i++)
-		if (whole && HAS(n->any, i) && naive_idom(n, i) == parent &&
-		    10 * set_cost(n, n->dominated[i], false) >= 7 * whole)
-			return i;
-	return HI_NODE_NONE;
+	return set_cost(n, n->dominated[node], false);
 }
 
-static bool are_alike(const struct naive *n, hi_node a, hi_node b)
+static bool is_at_top(const struct naive *n, hi_node node)
 {
-	if (!is_object(n, a) || !is_object(n, b) ||
-	    n->objects[a].type != n->objects[b].type)
-		return false;
-	return n->objects[a].type || cost_of(n, a) == cost_of(n, b);
+	return naive_idom(n, node) >= n->n_objects + n->n_roots;
 }
 
-static void check_suspect(const struct naive *n, const struct hi_suspect *s)
+/* Objects of a type below a node, or at the top (parent is the super-root): those that
+ * are no suspects alone, and that no root holds. */
+static struct naive_suspect group_below(const struct naive *n, hi_node parent,
+					uint32_t type, uint64_t least)
 {
-	hi_node at = s->top, last = s->top, next;
-	uint64_t bytes[TYPES] = {}, count[TYPES] = {};
+	struct naive_suspect group = {.at = parent, .type = type};
 
-	while ((next = heavy_child(n, last)) != HI_NODE_NONE) {
-		if (!are_alike(n, last, next))
-			at = next;
-		last = next;
+	for (hi_node i = 0; i < n->n_objects; i++) {
+		bool held = false;
+
+		if (!HAS(n->any, i) || n->objects[i].type != type || !held_by_node(n, i))
+			continue;
+		if (parent != n->super && naive_idom(n, i) != parent)
+			continue;
+		if (parent == n->super &&
+		    (!is_at_top(n, i) || held_by_node(n, i) >= least))
+			continue;
+		for (uint32_t e = 0; e < n->n_edges; e++)
+			held |= parent == n->super && n->edges[e].to == i &&
+				n->edges[e].from >= n->n_objects &&
+				n->edges[e].from < n->n_objects + n->n_roots &&
+				hi_grade_is_precise(n->edges[e].grade);
+		if (held)
+			continue;
+		group.count++;
+		group.bytes += held_by_node(n, i);
 	}
-	HI_ASSERT_EQ(at, s->accumulation);
-	HI_ASSERT_EQ(set_cost(n, n->dominated[s->top], false), s->retained);
-	HI_ASSERT_EQ(set_cost(n, n->dominated[at], false), s->accumulation_retained);
+	return group;
+}
+
+static void follow_naive(const struct naive *n, hi_node node, struct naive_suspects *s);
+
+/* A group that holds enough: the elements, or the way down. */
+static void take_group(const struct naive *n, const struct naive_suspect *group,
+		       struct naive_suspects *s)
+{
+	if (group->count > 1) {
+		s->found[s->count++] = *group;
+		return;
+	}
 	for (hi_node i = 0; i < n->n_objects; i++)
-		if (HAS(n->any, i) && naive_idom(n, i) == at) {
-			bytes[n->objects[i].type] += set_cost(n, n->dominated[i], false);
-			count[n->objects[i].type]++;
+		if (HAS(n->any, i) && naive_idom(n, i) == group->at &&
+		    n->objects[i].type == group->type && held_by_node(n, i))
+			follow_naive(n, i, s);
+}
+
+static void follow_naive(const struct naive *n, hi_node node, struct naive_suspects *s)
+{
+	struct naive_suspect largest = {.at = node};
+	uint64_t rest = 0;
+	bool followed = false;
+
+	for (uint32_t type = 0; type < TYPES; type++) {
+		struct naive_suspect group = group_below(n, node, type, 0);
+
+		if (group.bytes >= s->least) {
+			take_group(n, &group, s);
+			followed = true;
+			continue;
 		}
-	HI_ASSERT_EQ(bytes[s->child_type], s->children_bytes);
-	HI_ASSERT_EQ(count[s->child_type], s->children);
-	for (uint32_t type = 0; type < TYPES; type++)
-		HI_ASSERT(bytes[type] <= s->children_bytes);
+		rest += group.bytes;
+		if (group.bytes > largest.bytes)
+			largest = group;
+	}
+	if (!followed || (rest >= s->least && rest > held_by_node(n, node) / 2))
+		s->found[s->count++] = largest;
+}
+
+static void find_naive(const struct naive *n, struct naive_suspects *s)
+{
+	for (uint32_t type = 0; type < TYPES; type++) {
+		struct naive_suspect group = group_below(n, n->super, type, s->least);
+
+		if (group.count > 1 && group.bytes >= s->least)
+			s->found[s->count++] = group;
+	}
+	for (hi_node i = 0; i < n->n_objects + n->n_roots; i++)
+		if (HAS(n->any, i) && is_at_top(n, i) && held_by_node(n, i) >= s->least)
+			follow_naive(n, i, s);
+}
+
+static bool is_same_suspect(const struct naive_suspect *naive, const struct hi_suspect *s)
+{
+	return naive->at == s->accumulation && naive->bytes == s->children_bytes;
 }
 
 static void check_suspects(const struct naive *n, const struct hi_graph *g,
 			   const struct hi_reach *r, const struct hi_dominators *d)
 {
 	OWN(suspects) *s = suspects_of(g, r, d, 0.25);
-	size_t tops = 0;
+	struct naive_suspects naive = {.least = (r->live_bytes + 3) / 4};
 
-	for (hi_node i = 0; i < n->n_objects + n->n_roots; i++) {
-		uint64_t held = set_cost(n, n->dominated[i], false);
-
-		if (HAS(n->any, i) && naive_idom(n, i) >= n->n_objects + n->n_roots &&
-		    held && 4 * held >= r->live_bytes)
-			tops++;
+	naive.least += !naive.least;
+	find_naive(n, &naive);
+	if (s->is_below) {
+		HI_ASSERT_EQ(0, naive.count);
+		HI_ASSERT_EQ(1, s->count);
+		return;
 	}
-	HI_ASSERT_EQ(tops, s->count);
+	HI_ASSERT_EQ(naive.count, s->count);
 	for (size_t i = 0; i < s->count; i++) {
-		HI_ASSERT(!i || s->items[i - 1].retained >= s->items[i].retained);
-		check_suspect(n, &s->items[i]);
+		bool found = false;
+
+		HI_ASSERT(!i ||
+			  s->items[i - 1].children_bytes >= s->items[i].children_bytes);
+		for (size_t k = 0; k < naive.count; k++)
+			found |= is_same_suspect(&naive.found[k], &s->items[i]);
+		HI_ASSERT(found);
+		HI_ASSERT(!s->items[i].children ||
+			  group_below(n, s->items[i].accumulation, s->items[i].child_type,
+				      naive.least)
+					  .count == s->items[i].children);
 	}
 }
 

@@ -7,8 +7,11 @@
 #include <sys/wait.h>
 #include <xxhash.h>
 
+#include "census/events/birth_groups.h"
 #include "census/snapshot/snapshot_format.h"
 #include "tests/census/snapshots.h"
+
+HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
 
 /* A snapshot as bytes, and a file to put other bytes into. */
 struct bench {
@@ -69,6 +72,30 @@ static void mix_graph(const struct hi_snapshot *s, const struct hi_graph *g,
 	mix(sum, &r->leak_bytes, 8);
 }
 
+static void mix_births(const struct hi_recorded *r, uint64_t *sum)
+{
+	const struct hi_births *b = r->births;
+	uint32_t frames[HI_STACK_FRAMES];
+
+	mix(sum, b->context, b->n_objects * sizeof(*b->context));
+	mix(sum, b->thread, b->n_objects * sizeof(*b->thread));
+	mix(sum, b->time_ns, b->n_objects * sizeof(*b->time_ns));
+	mix(sum, b->size, b->n_objects * sizeof(*b->size));
+	mix(sum, b->threads, b->n_threads * sizeof(*b->threads));
+	mix(sum, &b->start_ns, 5 * 8);
+	mix(sum, &r->counts, sizeof(r->counts));
+	mix(sum, r->totals, r->contexts.n_contexts * sizeof(*r->totals));
+	for (uint32_t i = 0; i < r->contexts.n_contexts; i++) {
+		unsigned n = hi_context_frames(&r->contexts, i, frames);
+
+		mix(sum, &r->contexts.contexts[i], sizeof(struct hi_context));
+		mix(sum, frames, n * sizeof(*frames));
+		for (unsigned k = 0; k < n; k++)
+			mix_text(sum,
+				 r->frames.rows[r->frames.first[frames[k]]].function);
+	}
+}
+
 /* All that a reader can ask; false: refused. */
 static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 {
@@ -76,6 +103,7 @@ static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 	OWN(graph) *g = NULL;
 	OWN(reach) *r = NULL;
 	OWN(dominators) *d = NULL;
+	HI_GUARD(hi_recorded_destroy) struct hi_recorded *recorded = NULL;
 	const uint32_t *used = NULL;
 
 	*sum = 0;
@@ -84,8 +112,10 @@ static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 	    hi_snapshot_open_labels(s, g, err) != HI_OK ||
 	    hi_snapshot_reach(s, g, &r, err) != HI_OK ||
 	    hi_snapshot_dominators(s, g, &d, err) != HI_OK ||
-	    hi_snapshot_used(s, g, &used, err) != HI_OK)
+	    hi_snapshot_used(s, g, &used, err) != HI_OK ||
+	    hi_snapshot_births(s, g->n_objects, &recorded, err) != HI_OK)
 		return false;
+	mix_births(recorded, sum);
 	HI_ASSERT(hi_graph_is_valid(g));
 	mix_graph(s, g, r, d, sum);
 	if (used)
@@ -230,6 +260,28 @@ static void sign(uint8_t *file)
 	h->hash = XXH3_64bits(h, offsetof(struct hi_snapshot_header, hash));
 }
 
+static void use_births(const struct hi_recorded *r, const struct hi_objects *objects)
+{
+	struct hi_error err;
+
+	for (int by = HI_BORN_BY_SITE; by <= HI_BORN_BY_AGE; by++) {
+		HI_GUARD(hi_birth_groups_destroy) struct hi_birth_groups *g = NULL;
+		struct hi_birth_sum *sums;
+		uint64_t objects_in_groups = 0;
+
+		HI_ASSERT_OK(hi_birth_groups_make(r->births, &r->contexts, &r->frames,
+						  (enum hi_born_by)by, &g, &err),
+			     &err);
+		sums = calloc(g->n_groups, sizeof(*sums));
+		HI_ASSERT(sums);
+		hi_birth_groups_sum(g, r->births, objects, NULL, sums);
+		for (uint32_t i = 0; i < g->n_groups; i++)
+			objects_in_groups += sums[i].seen_objects;
+		free(sums);
+		HI_ASSERT_EQ(objects->count, objects_in_groups);
+	}
+}
+
 /* Whatever was accepted: nothing that goes over it may crash or run for ever. */
 static void use(const char *path)
 {
@@ -241,6 +293,7 @@ static void use(const char *path)
 	OWN(census) *census = NULL;
 	OWN(suspects) *suspects = NULL;
 	OWN(paths) *paths = NULL;
+	HI_GUARD(hi_recorded_destroy) struct hi_recorded *recorded = NULL;
 	hi_node target = 0;
 	struct hi_error err;
 
@@ -249,11 +302,13 @@ static void use(const char *path)
 	    hi_snapshot_reach(s, g, &r, &err) != HI_OK ||
 	    hi_snapshot_dominators(s, g, &d, &err) != HI_OK)
 		return;
-	(void)hi_leaks_compute(g, r, &leaks, &err);
+	(void)hi_leaks_compute(g, r, NULL, &leaks, &err);
 	(void)hi_census_by_type(g, r, d, &census, &err);
-	(void)hi_suspects_find(g, r, d, 0.2, &suspects, &err);
+	(void)hi_suspects_find(g, r, d, 0.2, NULL, &suspects, &err);
 	if (g->n_objects)
 		(void)hi_paths_find(g, r, &target, 1, 3, &paths, &err);
+	if (hi_snapshot_births(s, g->n_objects, &recorded, &err) == HI_OK)
+		use_births(recorded, g->objects);
 }
 
 static const uint64_t wicked[] = {
@@ -346,6 +401,31 @@ HI_TEST(census_snapshot_damage, names_of_edges_that_name_nothing_are_refused)
 	}
 	HI_ASSERT(strstr(said_of(&b, "edges.tail", strings), "section edges.tail"));
 	HI_ASSERT(strstr(said_of(&b, "edges.tail", UINT32_MAX), "section edges.tail"));
+}
+
+/* Numbers in the sections of a recording: each refers to something, or is refused. */
+HI_TEST(census_snapshot_damage, births_that_refer_to_nothing_are_refused)
+{
+	static const struct {
+		const char *section;
+		uint32_t bad, good;
+	} columns[] = {{"births.context", 3, 2},       {"births.thread", 2, 1},
+		       {"births.threads", 4000, 3999}, {"contexts.totals", 4, 6},
+		       {"contexts.stacks", 1, 0},      {"frames", UINT32_MAX, 0}};
+	static struct bench b;
+
+	set_up(&b, 60, false);
+	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		const char *section = columns[i].section;
+		const char *said = said_of(&b, section, columns[i].bad);
+
+		HI_ASSERT_MSG(strstr(said, strcmp(section, "contexts.stacks") == 0
+						   ? "section contexts"
+						   : section),
+			      "%s: %s", section, said);
+		HI_ASSERT_STREQ("", said_of(&b, section, columns[i].good));
+	}
+	HI_ASSERT(strstr(said_of(&b, "contexts", 1), "section contexts: not a tree"));
 }
 
 HI_TEST(census_snapshot_damage, tails_that_are_not_there_are_refused)

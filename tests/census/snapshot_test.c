@@ -116,6 +116,49 @@ static void check_dominators(const struct hi_dominators *a, const struct hi_domi
 	}
 }
 
+static void check_births(struct hi_snapshot *s, uint32_t n)
+{
+	HI_GUARD(hi_recorded_destroy) struct hi_recorded *r = NULL;
+	const struct hi_births *b;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_snapshot_births(s, n, &r, &err), &err);
+	b = r->births;
+	HI_ASSERT_EQ(n, b->n_objects);
+	for (uint32_t i = 0; i < n; i++) {
+		bool known = drawn_context(i) != HI_BIRTH_NONE;
+
+		HI_ASSERT_EQ(drawn_context(i), b->context[i]);
+		HI_ASSERT_EQ(known ? (uint64_t)i << 33 : 0, b->time_ns[i]);
+		HI_ASSERT_EQ(known ? i : 0, b->size[i]);
+		if (known)
+			HI_ASSERT_EQ(i / 2 % 2 ? 4000 : 7, b->threads[b->thread[i]]);
+	}
+	HI_ASSERT_EQ(1000, b->start_ns);
+	HI_ASSERT_EQ(2000, b->end_ns);
+	HI_ASSERT_EQ(11, b->joined);
+	HI_ASSERT_EQ(1, b->sample_bytes);
+	HI_ASSERT_EQ(12, b->without_object);
+	HI_ASSERT_EQ(13, b->too_large);
+	HI_ASSERT(memcmp(&r->counts, &drawn_counts, sizeof(drawn_counts)) == 0);
+	HI_ASSERT_EQ(3, r->contexts.n_contexts);
+	HI_ASSERT_EQ(4, r->contexts.n_frames);
+	HI_ASSERT(memcmp(r->contexts.nodes, drawn_nodes, sizeof(drawn_nodes)) == 0);
+	HI_ASSERT(memcmp(r->contexts.contexts, drawn_contexts, sizeof(drawn_contexts)) ==
+		  0);
+	HI_ASSERT(memcmp(r->totals, drawn_totals, sizeof(drawn_totals)) == 0);
+	HI_ASSERT(memcmp(r->frames.first, drawn_first, sizeof(drawn_first)) == 0);
+	HI_ASSERT_EQ(5, r->frames.n_rows);
+	for (uint32_t i = 0; i < 5; i++) {
+		HI_ASSERT_STREQ(drawn_rows[i].module, r->frames.rows[i].module);
+		HI_ASSERT_STREQ(drawn_rows[i].function, r->frames.rows[i].function);
+		HI_ASSERT_STREQ(drawn_rows[i].file, r->frames.rows[i].file);
+		HI_ASSERT_EQ(drawn_rows[i].offset, r->frames.rows[i].offset);
+		HI_ASSERT_EQ(drawn_rows[i].line, r->frames.rows[i].line);
+		HI_ASSERT_EQ(drawn_rows[i].flags, r->frames.rows[i].flags);
+	}
+}
+
 static void check_file(const char *path, const struct hi_graph *g,
 		       const struct hi_reach *r, const struct hi_dominators *d)
 {
@@ -144,6 +187,7 @@ static void check_file(const char *path, const struct hi_graph *g,
 	check_edges(g, copy, s);
 	check_reach(g, r, reach);
 	check_dominators(d, tree);
+	check_births(s, g->n_objects);
 	for (hi_node i = 0; i < g->n_objects; i++)
 		HI_ASSERT_EQ(drawn_used(NULL, i), used[i]);
 }

@@ -8,11 +8,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "tests/census/graphs.h"
 
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
+HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
 
 static inline uint32_t drawn_number(uint64_t *state, uint32_t n)
 {
@@ -207,6 +209,63 @@ static inline enum hi_status drawn_edge_names(void *arg, unsigned worker, hi_nod
 	return HI_OK;
 }
 
+/* What is written of births: three contexts, four frames, two threads. */
+static inline uint32_t drawn_context(hi_node i)
+{
+	return i % 5 == 2 ? HI_BIRTH_NONE : i % 3;
+}
+static const struct hi_context_node drawn_nodes[] = {
+	{0, HI_FRAME_NONE}, {0, 3}, {1, 0}, {1, 1}, {3, 2}};
+static const struct hi_context drawn_contexts[] = {
+	{}, {UINT64_MAX, 2, 0}, {77, 4, HI_CONTEXT_CUT}};
+static const struct hi_context_totals drawn_totals[] = {
+	{5, 50, 5, 50, 2, 20}, {9, 900, 9, 900, 3, 300}, {8, 800, 1, 100, 8, 800}};
+static const struct hi_frame_row drawn_rows[] = {
+	{"", "", "", 0, 0, 0},
+	{"/bin/app", "xmalloc", "x.h", 16, 3, HI_FRAME_ALLOCATES | HI_FRAME_INLINED},
+	{"/bin/app", "parse", "p.c", 16, 7, 0},
+	{"libx.so", "f", "", 1ull << 40, 0, 0},
+	{"/bin/app", "main", "main.c", 99, 12, 0}};
+static const uint32_t drawn_first[] = {0, 1, 3, 4, 5}, drawn_threads[] = {7, 4000};
+static const struct hi_recording_counts drawn_counts = {.events = 17,
+							.lost = 1,
+							.unknown_frees = 2,
+							.lost_frees = 3,
+							.failed_reallocs = 4,
+							.lost_begins = 5,
+							.lost_ends = 6,
+							.sampled = 7,
+							.other_kinds = 8,
+							.first_ns = 9,
+							.last_ns = 10};
+
+static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint32_t n,
+					      struct hi_error *err)
+{
+	HI_GUARD(free) uint64_t *columns = calloc(3 * (size_t)n + 1, 8);
+	uint64_t *time_ns = columns, *size = columns + n;
+	uint32_t *context = (uint32_t *)(size + n), *thread = context + n;
+	struct hi_births births = {n,  context, thread, time_ns, size, drawn_threads,
+				   2,  1000,	2000,	1,	 11,   12,
+				   13, NULL};
+	struct hi_recorded recorded = {&births,
+				       {drawn_nodes, drawn_contexts, 5, 3, 4},
+				       drawn_totals,
+				       {drawn_rows, drawn_first, 4, 5},
+				       drawn_counts};
+
+	HI_ASSERT(columns);
+	for (uint32_t i = 0; i < n; i++) {
+		context[i] = drawn_context(i);
+		if (context[i] == HI_BIRTH_NONE)
+			continue;
+		thread[i] = i / 2 % 2;
+		time_ns[i] = (uint64_t)i << 33;
+		size[i] = i;
+	}
+	return hi_snapshot_put_births(w, &recorded, err);
+}
+
 static inline enum hi_status drawn_put(struct hi_snapshot_writer *w,
 				       const struct hi_graph *g, const struct hi_reach *r,
 				       const struct hi_dominators *d,
@@ -230,6 +289,8 @@ static inline enum hi_status drawn_put(struct hi_snapshot_writer *w,
 		status = hi_snapshot_put(w, "a.future.one", future, 4, 3, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_graph(w, &in, err);
+	if (status == HI_OK)
+		status = drawn_put_births(w, g->n_objects, err);
 	if (status == HI_OK)
 		status = hi_snapshot_finish(w, err);
 	return status;

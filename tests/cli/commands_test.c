@@ -186,8 +186,8 @@ HI_TEST_SCENARIO(commands, the_page_is_at_most_a_screen_and_a_half)
 HI_TEST_SCENARIO(commands, paths_name_the_way_field_by_field)
 {
 	const char *pid = start_service();
-	json_t *doc = parse(hi_heapinspect("paths", "struct session", "-k", "3", "--pid",
-					   pid, "--json"));
+	json_t *doc = parse(hi_heapinspect("paths", "struct session", "-k", "3", "--each",
+					   "--pid", pid, "--json"));
 	json_t *rows = json_object_get(doc, "rows"), *steps;
 	unsigned bucket;
 
@@ -242,6 +242,74 @@ HI_TEST_SCENARIO(commands, explain_tells_a_live_object_a_leak_and_a_variable_apa
 		0);
 	HI_ASSERT_STREQ("variable", text_of(row, "state"));
 	HI_ASSERT_STREQ("sessions", text_of(row, "variable"));
+}
+
+static json_t *explained(const char *what, const char *option, const char *target)
+{
+	const struct hi_command *c =
+		hi_heapinspect("explain", what, option, target, "--json");
+
+	return json_array_get(json_object_get(parse(c), "rows"), 0);
+}
+
+HI_TEST_SCENARIO(commands, explain_takes_an_expression)
+{
+	const char *pid = start_service();
+	json_t *newest = explained("page_cache.newest", "--pid", pid);
+	json_t *older = explained("page_cache.newest->older", "--pid", pid);
+	json_t *fields = json_object_get(older, "fields");
+	char file[] = "/tmp/hi-explain-XXXXXX";
+	int fd = mkstemp(file);
+
+	HI_ASSERT(fd >= 0);
+	close(fd);
+	HI_ASSERT_STREQ("struct cache_entry", text_of(newest, "type"));
+	HI_ASSERT_STREQ("struct cache_entry", text_of(older, "type"));
+	/* The list is linked in both directions. */
+	HI_ASSERT_STREQ(text_of(newest, "block"),
+			text_of(row_with(fields, "path", "newer"), "value"));
+	HI_ASSERT_EQ(
+		atoi(text_of(row_with(json_object_get(newest, "fields"), "path", "key"),
+			     "value")) -
+			1,
+		atoi(text_of(row_with(fields, "path", "key"), "value")));
+	HI_ASSERT_STREQ("variable",
+			text_of(explained("page_cache", "--pid", pid), "state"));
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", pid, "-o", file)->exit_code);
+	HI_ASSERT_STREQ(
+		text_of(older, "block"),
+		text_of(json_array_get(json_object_get(parse(hi_heapinspect(
+							       "explain",
+							       "page_cache.newest->older",
+							       file, "--json")),
+						       "rows"),
+				       0),
+			"block"));
+	unlink(file);
+}
+
+HI_TEST_SCENARIO(commands, explain_refuses_an_expression_that_leads_nowhere)
+{
+	const char *pid = start_service();
+	const struct hi_command *c =
+		hi_heapinspect("explain", "page_cache.newst", "--pid", pid);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "explain: ") && strstr(c->err, "  page_cache.newst"),
+		      "%s", c->err);
+	/* The process was not stopped for it. */
+	HI_ASSERT_MSG(!strstr(c->err, "paused"), "%s", c->err);
+	c = hi_heapinspect("roots", "--root", "good=page_cache", "--root",
+			   "bad=page_cash->newest", "--pid", pid);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "--root bad: ") && !strstr(c->err, "paused"), "%s",
+		      c->err);
+	HI_ASSERT_EQ(2, hi_heapinspect("explain", "", "--pid", pid)->exit_code);
+	c = hi_heapinspect("explain", "page_cache.newest->newer", "--pid", pid);
+	HI_ASSERT(c->exit_code != 0);
+	HI_ASSERT_MSG(strstr(c->err, "is null"), "%s", c->err);
+	c = hi_heapinspect("explain", "page_cache", "--conservative", "--pid", pid);
+	HI_ASSERT_EQ(2, c->exit_code);
 }
 
 HI_TEST_SCENARIO(commands, explain_of_a_leak_and_of_nothing)
@@ -306,6 +374,79 @@ HI_TEST_SCENARIO(commands, retained_of_one_type_is_exact)
 	HI_ASSERT_EQ(PAGES * 48, number_of(type, "shallow"));
 	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(type, "retained"));
 	HI_ASSERT_EQ(PAGES, json_array_size(json_object_get(doc, "rows")));
+}
+
+static json_t *row_of_type(const json_t *rows, const char *type)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+	{
+		const char *text = json_string_value(json_object_get(row, "type"));
+
+		if (text && strcmp(text, type) == 0)
+			return row;
+	}
+	hi_test_fail(__FILE__, __LINE__, "no row of %s", type);
+	return NULL;
+}
+
+/* Each row is its own bytes, the rows one level below it, and what is in no row. */
+static void check_row_sums(const json_t *rows)
+{
+	size_t n = json_array_size(rows);
+
+	for (size_t i = 0; i < n; i++) {
+		const json_t *row = json_array_get(rows, i);
+		long long depth = number_of(row, "depth"),
+			  sum = number_of(row, "shallow");
+		bool has_children = number_of(row, "children_not_listed");
+
+		sum += number_of(row, "children_not_listed_retained");
+		for (size_t k = i + 1; k < n; k++) {
+			const json_t *below = json_array_get(rows, k);
+
+			if (number_of(below, "depth") <= depth)
+				break;
+			has_children = true;
+			if (number_of(below, "depth") == depth + 1)
+				sum += number_of(below, "retained");
+		}
+		if (has_children)
+			HI_ASSERT_EQ(number_of(row, "retained"), sum);
+	}
+}
+
+HI_TEST_SCENARIO(commands, siblings_of_one_type_are_one_row_of_retained)
+{
+	const char *pid = start_service();
+	json_t *doc = parse(hi_heapinspect("retained", "--pid", pid, "--json", "--all"));
+	json_t *rows = json_object_get(doc, "rows");
+	json_t *pages = row_of_type(rows, "struct cache_entry");
+	json_t *table = row_of_type(rows, "struct session");
+
+	HI_ASSERT_EQ(PAGES, number_of(pages, "count"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(pages, "retained"));
+	/* Chains of the table too. */
+	HI_ASSERT_EQ(SESSIONS, number_of(table, "count"));
+	check_row_sums(rows);
+}
+
+HI_TEST_SCENARIO(commands, a_suspect_is_said_by_its_holder_number_and_type)
+{
+	const char *pid = start_service();
+	struct hi_command *c = hi_heapinspect("--pid", pid);
+	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json"));
+	json_t *first = json_array_get(json_object_get(doc, "suspects"), 0);
+
+	HI_ASSERT_STREQ("page_cache", text_of(first, "path"));
+	HI_ASSERT_STREQ("struct cache_entry", text_of(first, "child_type"));
+	HI_ASSERT_EQ(PAGES, number_of(first, "children"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(first, "children_bytes"));
+	HI_ASSERT_MSG(
+		strstr(c->out, "page_cache: 900 × struct cache_entry hold 1.8 MiB ("),
+		"%s", c->out);
 }
 
 HI_TEST_SCENARIO(commands, an_unknown_type_is_answered_with_the_nearest)

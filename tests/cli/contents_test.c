@@ -86,7 +86,7 @@ HI_TEST_SCENARIO(contents, are_in_the_file_only_when_asked_for)
 {
 	char *in = snapshot_directory();
 	const char *core =
-		snapshot_core(snapshot_fixture("secret_heap", "hunter2", NULL), in);
+		snapshot_core(snapshot_fixture("secret_heap", "hunter", "2"), in);
 	const char *with = snapshot_of_core(core, in, "with.hisnap", "--with-contents");
 	const char *without = snapshot_of_core(core, in, "without.hisnap", NULL);
 	char address[1][24], command[200];
@@ -185,8 +185,8 @@ static void sign(uint8_t *file)
 /* One number of one of these tables becomes another. */
 static const char *make_up(uint8_t *file, uint64_t *state)
 {
-	static const char *const tables[] = {"retained", "layouts", "fields", "extents",
-					     "contents.unread"};
+	static const char *const tables[] = {"retained.tree", "layouts", "fields",
+					     "extents", "contents.unread"};
 	static const uint64_t wicked[] = {0,	      1,	  7,	      255,
 					  0x7fffffff, 0xffffffff, 1ull << 32, UINT64_MAX};
 	const char *name = tables[drawn(state, 5)];

@@ -32,7 +32,7 @@ HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
 {
 	static const char *const formats[] = {"heapsnapshot", "csv",	    "ndjson",
 					      "folded",	      "speedscope", "dot",
-					      "prometheus"};
+					      "prometheus",   "sqlite"};
 	char *in = snapshot_directory(), name[64];
 	const char *file = file_of_mixed_heap(in);
 	struct hi_command *c;
@@ -41,6 +41,9 @@ HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
 		snprintf(name, sizeof(name), "x.%s", formats[i]);
 		export_as(file, formats[i], NULL, in, name);
 	}
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("query", file, "-o", snapshot_path(in, "tables.txt"))
+			     ->exit_code);
 	export_as(file, "csv", "edges", in, "edges.csv");
 	export_as(file, "csv", "roots", in, "roots.csv");
 	c = hi_heapinspect("--json", file, "-o", snapshot_path(in, "live.json"));
@@ -67,6 +70,8 @@ HI_TEST_SCENARIO(export_formats, of_a_core_and_of_its_file_are_the_same)
 
 		HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0, "%s%s", a->err,
 			      b->err);
+		if (strcmp(formats[i], "csv") == 0)
+			HI_ASSERT(!strchr(a->out, '\r'));
 		HI_ASSERT_MSG(a->out_size > 20 && a->out_size == b->out_size &&
 				      memcmp(a->out, b->out, a->out_size) == 0,
 			      "%s differs", formats[i]);
@@ -150,10 +155,10 @@ HI_TEST_SCENARIO(export_formats, say_what_they_leave_out)
 
 HI_TEST_SCENARIO(export_formats, that_are_binary_are_not_for_terminals)
 {
-	static const char *const formats[] = {"pprof", "parquet"};
+	static const char *const formats[] = {"pprof", "parquet", "sqlite"};
 	char shell[300];
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct hi_command *c;
 
 		snprintf(shell, sizeof(shell),
@@ -165,4 +170,72 @@ HI_TEST_SCENARIO(export_formats, that_are_binary_are_not_for_terminals)
 		HI_ASSERT_MSG(strstr(c->out, "use -o FILE") && c->out_size < 200, "%s",
 			      c->out);
 	}
+}
+
+/* A database is there whole or not at all, and hostile names are valid text in it. */
+HI_TEST_SCENARIO(export_formats, a_database_is_complete_or_absent)
+{
+	char *in = snapshot_directory(), shell[600];
+	const char *core =
+		snapshot_core(snapshot_fixture("hostile_names", NULL, NULL), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+	const char *path = export_as(file, "sqlite", NULL, in, "a.db");
+	struct hi_command *c;
+
+	snprintf(shell, sizeof(shell),
+		 "cd %s && test $(stat -c %%a a.db) = 600 && python3 -c 'import sqlite3\n"
+		 "db = sqlite3.connect(\"a.db\")\n"
+		 "for t, in db.execute(\"SELECT name FROM sqlite_master WHERE type = "
+		 "\\\"table\\\"\").fetchall():\n"
+		 " for row in db.execute(\"SELECT * FROM \" + t):\n"
+		 "  assert all(ord(c) > 31 for v in row if isinstance(v, str) for c in "
+		 "v)'",
+		 in);
+	c = hi_command_run(0, "sh", "-c", shell, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s%s (%s)", c->out, c->err, path);
+	c = hi_heapinspect("export", file, "-f", "sqlite", "-o", "/dev/full");
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "/dev/full"), "%s", c->err);
+	c = hi_heapinspect("export", file, "-f", "sqlite", "-o", "/nonexistent/x.db");
+	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+HI_TEST_SCENARIO(export_formats, labels_of_prometheus_are_checked_and_stay)
+{
+	static const char *const wrong[] = {"",	     "x",     "=y",	"1a=b",
+					    "a-b=c", "__a=b", "type=x", "exe=x"};
+	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
+	const char *in = snapshot_directory();
+	char shell[800];
+	struct hi_command *c;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		c = hi_heapinspect("export", file, "-f", "prometheus", "--label",
+				   wrong[i]);
+		HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "--label"), "%s: %s",
+			      wrong[i], c->err);
+	}
+	HI_ASSERT_EQ(
+		2,
+		hi_heapinspect("export", file, "-f", "csv", "--label", "a=b")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("export", file, "-f", "prometheus", "--label",
+				       "a=b", "--label", "a=c")
+				->exit_code);
+	c = hi_heapinspect("export", file, "-q", "-f", "prometheus", "--label",
+			   "env=a\"b\\c\n", "--label", "zone=");
+	HI_ASSERT_MSG(strstr(c->out, "heapinspect_live_bytes{exe=\"leak_shapes\","
+				     "pid=\"28973\",env=\"a\\\"b\\\\c\\\\n\","
+				     "zone=\"\"} "),
+		      "%.500s", c->out);
+	HI_ASSERT(!strstr(c->out, ",id=\""));
+	/* A file that is replaced keeps its mode; a new one is private. */
+	snprintf(shell, sizeof(shell),
+		 "cd %s && %s/heapinspect export %s -q -f prometheus -o x.prom && "
+		 "test $(stat -c %%a x.prom) = 600 && chmod 644 x.prom && "
+		 "%s/heapinspect export %s -q -f prometheus -o x.prom && "
+		 "test $(stat -c %%a x.prom) = 644 && chmod 644 x.prom && "
+		 "%s/heapinspect export %s -q -f csv -o x.prom && "
+		 "test $(stat -c %%a x.prom) = 600",
+		 in, HI_BINARY_DIR, file, HI_BINARY_DIR, file, HI_BINARY_DIR, file);
+	c = hi_command_run(0, "sh", "-c", shell, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s%s", c->out, c->err);
 }

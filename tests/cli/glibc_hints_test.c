@@ -41,8 +41,9 @@ HI_TEST_SCENARIO(glibc_hints, tables_of_functions_that_were_never_filled_keep_no
 			   "SELECT count(*) FROM objects WHERE state = 'leak' AND "
 			   "usable = 56");
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	/* One may be reused by the library, or be in a word of the stack. */
-	HI_ASSERT_MSG(read_count(c->out) >= LEAKED - 2, "%s", c->out);
+	/* Some may be reused by the library for what /etc/resolv.conf has. A table that
+	 * kept what it refers to would keep 64. */
+	HI_ASSERT_MSG(read_count(c->out) >= LEAKED - 16, "%s", c->out);
 	c = hi_heapinspect("census", "--by", "type", "--all", "--pid", pid);
 	HI_ASSERT_MSG(strstr(c->out, "struct nss_module"), "%s", c->out);
 	HI_ASSERT_MSG(!strstr(c->out, "via nss_module"), "%s", c->out);

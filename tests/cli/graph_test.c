@@ -304,6 +304,50 @@ HI_TEST_SCENARIO(cli_graph, the_key_beside_the_file_tells_whole_names)
 		PROGRAM);
 }
 
+HI_TEST_SCENARIO(cli_graph, a_series_has_its_own_names_and_a_legend_that_shows_them)
+{
+	static const char name[] = "ns::Very<int, std::vector<ns::Other>, ns::Third>";
+
+	workshop_open();
+	/* Of the program that the series was made of. */
+	workshop_run(
+		"%s -q graph %s -o s.svg && grep -q '>struct node</text>' s.svg && "
+		"grep -q '>char \\[\\]</text>' s.svg && ! grep -q struct_node s.svg && "
+		"grep -q '5 samples over 24' s.svg",
+		PROGRAM, HI_SOURCE_DIR "/tests/data/series-v1.hisnap");
+	/* A label that is cut: its name by the key, over several lines. */
+	workshop_write("long.hp",
+		       "JOB \"x\"\nDATE \"d\"\nBEGIN_SAMPLE 0.0\n(n1)ns...\t5\n"
+		       "END_SAMPLE 0.0\n");
+	workshop_run(
+		"{ printf 'Key of a heap profile\\nJOB \"x\"\\nDATE \"d\"\\n"
+		"NAME n1 = '; for i in 1 2 3 4; do printf '%%s, ' '%s'; done; echo END; "
+		"} >long.prof",
+		name);
+	workshop_run(
+		"%s -q graph long.hp -o l.svg && grep -q '>ns::Very&lt;int' l.svg && "
+		"grep -q '[^>]*END</text>' l.svg && "
+		"test $(grep -c 'class=\"left\" x=\"426\"' l.svg) -gt 1",
+		PROGRAM);
+}
+
+HI_TEST_SCENARIO(cli_graph, marks_have_their_text)
+{
+	workshop_open();
+	workshop_write("m.hp", "JOB \"x\"\nDATE \"d\"\nBEGIN_SAMPLE 0.0\na\t5\n"
+			       "END_SAMPLE 0.0\nMARK 1.0\nMARK 1.1\nMARK 8.9\n"
+			       "BEGIN_SAMPLE 9.0\na\t5\nEND_SAMPLE 9.0\n");
+	workshop_write("m.prof", "Key of a heap profile\nJOB \"x\"\nDATE \"d\"\n\n"
+				 "MARK 1.000000 deploy <b>\nMARK 1.100000 \n"
+				 "MARK 8.900000 at the right\n");
+	workshop_run(
+		"%s -q graph m.hp -o m.svg && "
+		"grep -q 'MARK 1.000: deploy &lt;b&gt;</title><text class=\"marktext\"' "
+		"m.svg && grep -q 'MARK 1.100</title></g>' m.svg && "
+		"grep -q 'class=\"marktext right\"[^>]*>at the right<' m.svg",
+		PROGRAM);
+}
+
 HI_TEST_SCENARIO(cli_graph, like_another_file_gives_a_band_the_same_colour)
 {
 	workshop_open();

@@ -293,6 +293,34 @@ HI_TEST_SCENARIO(profiles, retainer_sets_of_drawn_heaps_are_as_drawn)
 	}
 }
 
+/* The variable of a function is one retainer, in however many threads. */
+HI_TEST_SCENARIO(profiles, by_variable_all_threads_are_one_retainer)
+{
+	static const struct band bands[MAX_BANDS] = {
+		{"work(): mine", "m1 m2 m3 b1 b2 b3"},
+		{"watch(): mine", "w"},
+		{"thread-local own", "o1 o2 o3"}};
+	const char *const by_variable[] = {"--identity=var", NULL};
+	const char *const by_address[] = {"--identity=addr", NULL};
+	char label[1000];
+	unsigned threads = 0;
+	json_t *doc, *row;
+	size_t k;
+
+	start_heap("threads");
+	doc = parse(run("retainers", by_variable));
+	HI_ASSERT_EQ(3, check_bands(doc, bands, label_of));
+	/* Else each thread is its own. */
+	doc = parse(run("retainers", by_address));
+	json_array_foreach(json_object_get(doc, "rows"), k, row)
+	{
+		label_of(row, label, sizeof(label));
+		threads += strncmp(label, "thread ", 7) == 0 &&
+			   strstr(label, " work(): mine") != NULL;
+	}
+	HI_ASSERT_EQ(3, threads);
+}
+
 /* A field that a hint calls weak. */
 HI_TEST_SCENARIO(profiles, weak_fields_retain_only_when_they_are_asked_to)
 {
@@ -732,7 +760,7 @@ HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
 	} cases[] = {
 		{"retainers", {"--retainer=sesion"}, "struct session"},
 		{"retainers", {"--retainer=session.bufer"}, "'buffer'"},
-		{"retainers", {"--identity=site"}, "needs allocation events"},
+		{"retainers", {"--identity=site"}, "heapinspect record"},
 		{"census", {"--retained-by=nobody"}, "nobody"},
 		{"roots", {"--root=cache=x", "--under=cahce"}, "near it: cache"},
 		{"summary", {"--under=cache"}, "--root cache=EXPRESSION"},

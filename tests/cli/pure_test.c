@@ -90,7 +90,7 @@ HI_TEST_SCENARIO(pure, bins_have_the_sums_of_the_paper)
 		   "bin", "pure", 4);
 	c = hi_heapinspect("query", file, "-q", "-f", "csv", roots[0], roots[1], roots[2],
 			   "SELECT pure FROM bins WHERE id IS NOT NULL ORDER BY pure");
-	HI_ASSERT_STREQ("pure\r\n32\r\n48\r\n72\r\n80\r\n", c->out);
+	HI_ASSERT_STREQ("pure\n32\n48\n72\n80\n", c->out);
 	c = hi_heapinspect("roots", "--pid", pid, roots[0], roots[1], roots[2], "--pure");
 	HI_ASSERT_MSG(strstr(c->out, "pure bytes"), "%s", c->out);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/metrics.h"
 #include "tests/support/python.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
@@ -429,7 +430,6 @@ HI_TEST_SCENARIO(python_faults, series_tell_garbage_from_leaks)
 	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
 	struct hi_command *c = hi_heapinspect("snap", "--pid", p->pid, "-o", file,
 					      "--every", "100ms", "--for", "50ms");
-	char want[80];
 	json_t *row;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
@@ -437,12 +437,12 @@ HI_TEST_SCENARIO(python_faults, series_tell_garbage_from_leaks)
 		rows_of(python_ask_file(NULL, PYTHON_WORDS("snapshots", file))), 0);
 	check_sums(row, "leaked", file);
 	c = hi_heapinspect("export", file, "-f", "prometheus");
-	snprintf(want, sizeof(want), "\nheapinspect_garbage_bytes %lld ",
-		 python_number(row, "garbage"));
-	HI_ASSERT_MSG(strstr(c->out, want), "%s in %.1500s", want, c->out);
-	snprintf(want, sizeof(want), "\nheapinspect_leak_bytes %lld ",
-		 python_number(row, "leaked"));
-	HI_ASSERT_MSG(strstr(c->out, want), "%s in %.1500s", want, c->out);
+	HI_ASSERT_MSG(hi_metrics_have_value(c->out, "heapinspect_garbage_bytes",
+					    python_number(row, "garbage")),
+		      "%.1500s", c->out);
+	HI_ASSERT_MSG(hi_metrics_have_value(c->out, "heapinspect_leak_bytes",
+					    python_number(row, "leaked")),
+		      "%.1500s", c->out);
 	c = hi_heapinspect("census", "--pid", p->pid, "--every", "100ms", "--for",
 			   "50ms");
 	HI_ASSERT_MSG(strstr(c->out, " garbage"), "%s", c->out);

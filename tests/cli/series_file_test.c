@@ -215,8 +215,9 @@ HI_TEST_SCENARIO(series_file, it_is_exported_as_a_heap_profile_and_drawn)
 	a = hi_heapinspect("graph", path);
 	b = hi_heapinspect("graph", FILE_V1);
 	HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0, "%s%s", a->err, b->err);
-	HI_ASSERT(strstr(a->out, "<svg"));
-	HI_ASSERT_STREQ(a->out, b->out);
+	/* Of the highest census, and names as each has them. */
+	HI_ASSERT(strstr(a->out, "peak 14.3 KiB") && strstr(b->out, "peak 14.3 KiB"));
+	HI_ASSERT(strstr(a->out, ">struct_node<") && strstr(b->out, ">struct node<"));
 }
 
 HI_TEST_SCENARIO(series_file, ms_print_reads_it_over_time)

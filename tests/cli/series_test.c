@@ -327,8 +327,9 @@ HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
 HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
 {
 	const char *pid = start_target();
-	struct hi_fixture *series = hi_fixture_start(PROGRAM, "census", "--every", "50ms",
-						     "--json", "--pid", pid, NULL);
+	struct hi_fixture *series =
+		hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--time", "cpu",
+				 "--json", "--pid", pid, NULL);
 	struct held idle, busy;
 	json_t *doc = next_sample(series);
 	long long worked;

@@ -87,8 +87,10 @@ HI_TEST_SCENARIO(shared_roots, what_untouched_shared_pages_hold_is_no_certain_le
 
 	start(&s, "child");
 	doc = summary_with(s.pid, NULL);
-	HI_ASSERT_EQ(geteuid() ? 0 : 1, number(doc, "leaks", "objects"));
-	HI_ASSERT_EQ(geteuid() ? 7 : 6, number(doc, "leaks", "likely_objects"));
+	HI_ASSERT_MSG(number(doc, "leaks", "objects") == (geteuid() ? 0 : 1) &&
+			      number(doc, "leaks", "likely_objects") ==
+				      (geteuid() ? 7 : 6),
+		      "%s", json_dumps(doc, JSON_INDENT(1)));
 	if (geteuid() == 0)
 		HI_ASSERT(strstr(report_of(&s, "leaks", "copy"), s.blocks[6]));
 }

@@ -210,7 +210,7 @@ HI_TEST_SCENARIO(snap, what_needs_the_process_says_so)
 	char command[512];
 	struct stat st;
 
-	check_refused(hi_heapinspect("snap", file), "a snapshot file has no contents");
+	check_refused(hi_heapinspect("snap", file), "is a snapshot file already");
 	check_refused(hi_heapinspect("census", "--untyped", file), "--untyped");
 	check_refused(hi_heapinspect("census", "--hints", "x", file), "--hints");
 	check_refused(hi_heapinspect("--core", core, file), "--core");
@@ -297,8 +297,8 @@ HI_TEST_SCENARIO(snap, stored_tables_need_their_own_sections_alone)
 	check_equal(retained, core, file);
 	check_refused(hi_heapinspect("census", "--by", "module", file),
 		      "section objects.type: damaged");
-	damage(file, "retained");
-	check_refused(hi_heapinspect("retained", file), "section retained: damaged");
+	damage(file, "retained.tree");
+	check_refused(hi_heapinspect("retained", file), "section retained.tree: damaged");
 	damage(file, "census");
 	check_refused(hi_heapinspect("census", file), "section census: damaged");
 	file = snapshot_of_core(core, in, "b.hisnap", "--compress");

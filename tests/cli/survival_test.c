@@ -381,7 +381,7 @@ static void full_disk(enum mode mode)
 	check_after_death(s, 0);
 	close(ends[0]);
 	status = hi_inspector_wait(hi_inspector_start(words_of(s, mode), ends[1]));
-	HI_ASSERT_EQ(2 << 8, status);
+	HI_ASSERT_EQ((128 + SIGPIPE) << 8, status);
 	check_after_death(s, 0);
 	close(ends[1]);
 	close(full);

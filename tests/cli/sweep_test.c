@@ -291,6 +291,61 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_report_on_cxx)
 	sweep_reports(make_core("typing_cxx", NULL, NULL), "*");
 }
 
+/* Names that are given to leaks without a type; some have two. */
+static size_t count_leak_fits(const struct hi_leak_groups *groups, uint32_t *most_ret)
+{
+	size_t n = 0;
+
+	*most_ret = 0;
+	for (size_t i = 0; groups && i < groups->count; i++) {
+		n += groups->items[i].n_fits;
+		*most_ret = groups->items[i].n_fits > *most_ret ? groups->items[i].n_fits
+								: *most_ret;
+		for (uint32_t k = 0; k < groups->items[i].n_fits; k++)
+			HI_ASSERT(groups->items[i].fits[k]);
+	}
+	return n;
+}
+
+static void sweep_leak_names(struct hi_inspection *in, size_t whole, failing *fail)
+{
+	unsigned long long n = 1, used;
+	enum hi_status status;
+
+	do {
+		struct hi_error err = {};
+		uint32_t most;
+		size_t found;
+
+		hi_leak_groups_destroy(hi_take(in->results.leak_groups));
+		fail(n);
+		status = in->source->find_leak_groups(in, &err);
+		used = hi_alloc_count();
+		hi_alloc_fail_at(0);
+		found = count_leak_fits(in->results.leak_groups, &most);
+		HI_ASSERT_MSG(status == HI_OK ? found == whole : status == HI_NO_MEMORY,
+			      "n %llu: %zu names of %zu, %s (%s)", n, found, whole,
+			      hi_status_text(status), err.text);
+		n++;
+	} while (used + 1 >= n);
+	HI_ASSERT_EQ(HI_OK, status);
+}
+
+HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_the_names_of_leaks)
+{
+	struct hi_options options = {.target.core =
+					     make_core("leak_names", "twins", NULL),
+				     .output.quiet = true,
+				     .decoding.threads = 1};
+	struct hi_inspection *in = open_whole(&options);
+	uint32_t most;
+	size_t whole = count_leak_fits(in->results.leak_groups, &most);
+
+	HI_ASSERT_MSG(most > 1, "%zu names, no two of one group", whole);
+	sweep_leak_names(in, whole, hi_alloc_fail_at);
+	sweep_leak_names(in, whole, hi_alloc_fail_once);
+}
+
 HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
 {
 	struct hi_root_text roots[] = {{"one", "live[1]"}, {"all", "live"}};

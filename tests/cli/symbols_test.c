@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "probes/condition.h"
+#include "probes/events/unwind_find.h"
 #include "session/live/symbols.h"
 #include "tests/harness.h"
 #include "tests/support/child.h"
@@ -68,6 +69,60 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 		hi_target_close(target);
 	}
 	HI_ASSERT(!hi_files_are_served());
+}
+
+HI_TEST_SCENARIO(symbols, functions_of_the_allocator_are_those_that_are_found_with_rights)
+{
+	struct probed *p = probed_start();
+	struct hi_event_functions with, without;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_event_functions_find(p->target, &with, &err), &err);
+	HI_ASSERT_OK(hi_symbols_event_functions(p->target, false, &without, &err), &err);
+	HI_ASSERT_STREQ(with.module, without.module);
+	HI_ASSERT(with.count >= 2);
+	HI_ASSERT_EQ(with.count, without.count);
+	for (size_t i = 0; i < with.count; i++) {
+		HI_ASSERT_STREQ(with.items[i].name, without.items[i].name);
+		HI_ASSERT_EQ(with.items[i].does, without.items[i].does);
+		HI_ASSERT_EQ(with.items[i].site.address, without.items[i].site.address);
+	}
+	HI_ASSERT_EQ(with.n_own, without.n_own);
+}
+
+HI_TEST_SCENARIO(symbols, tables_of_stacks_are_those_that_are_found_with_rights)
+{
+	struct probed *p = probed_start();
+	struct hi_unwind_tables with, without;
+	struct hi_error err;
+	bool same;
+
+	HI_ASSERT_OK(hi_unwind_tables_find(p->target, &with, &err), &err);
+	HI_ASSERT_OK(hi_symbols_unwind_tables(p->target, false, &without, &err), &err);
+	same = with.n_words == without.n_words &&
+	       memcmp(with.words, without.words, with.n_words * sizeof(uint64_t)) == 0;
+	/* The program, libraries, the vdso. */
+	HI_ASSERT(hi_unwind_tables_head(&without).n_modules >= 4);
+	hi_unwind_tables_free(&with);
+	hi_unwind_tables_free(&without);
+	HI_ASSERT(same);
+}
+
+HI_TEST_SCENARIO(symbols, tables_of_stacks_are_refused_outside_the_code)
+{
+	struct probed *p = probed_start();
+	struct hi_unwind_tables tables;
+	struct hi_error err;
+	uint64_t *module;
+
+	HI_ASSERT_OK(hi_unwind_tables_find(p->target, &tables, &err), &err);
+	HI_ASSERT_OK(hi_unwind_tables_check(&tables, p->target, &err), &err);
+	module = tables.words + hi_unwind_tables_head(&tables).modules;
+	module[0] -= 1 << HI_UNWIND_PAGE_BITS;
+	module[1] -= 1 << HI_UNWIND_PAGE_BITS;
+	HI_ASSERT_STATUS(HI_BAD_DATA, hi_unwind_tables_check(&tables, p->target, &err));
+	HI_ASSERT_MSG(strstr(err.text, "outside the target's code"), "%s", err.text);
+	hi_unwind_tables_free(&tables);
 }
 
 HI_TEST_SCENARIO(symbols, an_error_comes_back_with_its_words_and_its_status)

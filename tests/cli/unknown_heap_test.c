@@ -9,6 +9,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/metrics.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -212,9 +213,11 @@ HI_TEST_SCENARIO(unknown_heap, metrics_have_no_leaks_instead_of_none)
 		hi_heapinspect("export", "-f", "prometheus", "--pid", t.pid);
 
 	HI_ASSERT_EQ(0, c->exit_code);
-	check_has_not(c->out, "\nheapinspect_leak_bytes ");
-	check_has_not(c->out, "\nheapinspect_leak_objects ");
-	check_has(c->out, "\nheapinspect_heap_known 0\n");
+	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_bytes"), "%s", c->out);
+	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_objects"), "%s", c->out);
+	HI_ASSERT_MSG(hi_metrics_have(c->out, "heapinspect_live_bytes"), "%s", c->out);
+	HI_ASSERT_MSG(hi_metrics_have_value(c->out, "heapinspect_heap_known", 0), "%s",
+		      c->out);
 	check_has(c->err, "leaks there are unknown");
 	c = hi_heapinspect("export", "-f", "hp", "--pid", t.pid);
 	check_has(c->out, "lower bound");
@@ -253,10 +256,10 @@ HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
 	c = hi_heapinspect("query", file, "-q", "-f", "csv",
 			   "SELECT resident IS NULL, count IS NULL FROM ledger WHERE "
 			   "key IN ('leak', 'free')");
-	check_has(c->out, "1,1\r\n1,1\r\n");
+	check_has(c->out, "1,1\n1,1\n");
 	c = hi_heapinspect("query", file, "-q", "-f", "csv", "--root", "l=list",
 			   "SELECT bytes IS NULL FROM bins WHERE bin = 'LEAK'");
-	check_has(c->out, "\n1\r\n");
+	check_has(c->out, "\n1\n");
 	check_query_refused(file, "SELECT count(*) FROM objects WHERE state = 'leak'");
 	check_query_refused(file, "SELECT sum(state = 'leak') FROM objects");
 	check_query_refused(file, "WITH o AS (SELECT state AS s FROM objects) SELECT "
@@ -300,7 +303,8 @@ HI_TEST_SCENARIO(unknown_heap, a_series_keeps_that_it_is_unknown)
 	HI_ASSERT(json_is_null(json_object_get(
 		json_array_get(json_object_get(doc, "rows"), 0), "leaked")));
 	c = hi_heapinspect("export", file, "-f", "prometheus");
-	check_has_not(c->out, "\nheapinspect_leak_bytes ");
+	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_bytes"), "%s", c->out);
+	HI_ASSERT_MSG(hi_metrics_have(c->out, "heapinspect_live_bytes"), "%s", c->out);
 }
 
 /* Ten and more records of it are a great part of a small program's objects. */

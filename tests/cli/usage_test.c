@@ -184,6 +184,18 @@ HI_TEST_SCENARIO(usage, the_pause_is_told_on_stderr_unless_quiet)
 	HI_ASSERT(strchr(hi_heapinspect("--pid", pid, "--color=always")->out, '\033'));
 }
 
+/* Of a bash command that writes more than is buffered. */
+static struct hi_command *write_much(const char *before, const char *rest)
+{
+	char command[900];
+
+	snprintf(command, sizeof(command),
+		 "%s" PROGRAM " query -f csv %s/tests/data/v1.hisnap "
+		 "'SELECT a.id FROM objects a, objects b LIMIT 100000' %s",
+		 before, HI_SOURCE_DIR, rest);
+	return hi_command_run(0, "bash", "-c", command, NULL);
+}
+
 /* The program with `-q --pid PID` behind `before` and before `rest` of a bash command;
  * its exit code. */
 static int shell(const char *before, const char *pid, const char *rest)
@@ -195,18 +207,34 @@ static int shell(const char *before, const char *pid, const char *rest)
 	return hi_command_run(0, "bash", "-c", command, NULL)->exit_code;
 }
 
-HI_TEST_SCENARIO(usage, a_full_disk_and_a_closed_pipe_are_errors)
+HI_TEST_SCENARIO(usage, a_full_disk_is_an_error_and_a_closed_pipe_ends_quietly)
 {
 	/* Until the reader has gone: it need not have been there yet. */
 	static const char closed[] = "(while (echo) 2>/dev/null; do :; done; ";
 	const char *pid = start_target();
+	struct hi_command *c;
+	char command[600];
 
 	HI_ASSERT_EQ(2, shell("", pid, ">/dev/full"));
 	HI_ASSERT_EQ(2, shell("", pid, "--json >/dev/full"));
 	HI_ASSERT_EQ(2, shell("", pid, "-o /dev/full"));
 	HI_ASSERT_EQ(2, shell("", pid, ">&-"));
-	HI_ASSERT_EQ(2, shell(closed, pid, "--all) | true; exit ${PIPESTATUS[0]}"));
-	HI_ASSERT_EQ(2, shell(closed, pid, "--json) | true; exit ${PIPESTATUS[0]}"));
+	HI_ASSERT_EQ(141, shell(closed, pid, "--all) | true; exit ${PIPESTATUS[0]}"));
+	HI_ASSERT_EQ(141, shell(closed, pid, "--json) | true; exit ${PIPESTATUS[0]}"));
+	/* Also where a write failed long before the last one. */
+	c = write_much(closed, ") | true; exit ${PIPESTATUS[0]}");
+	HI_ASSERT_MSG(c->exit_code == 141 && !*c->err, "exit %d: %s", c->exit_code,
+		      c->err);
+	snprintf(command, sizeof(command),
+		 "%s" PROGRAM " census -q --pid %s --every 100ms --for 50ms) | true; "
+		 "exit ${PIPESTATUS[0]}",
+		 closed, pid);
+	c = hi_command_run(0, "bash", "-c", command, NULL);
+	HI_ASSERT_MSG(c->exit_code == 141 && !*c->err, "exit %d: %s", c->exit_code,
+		      c->err);
+	c = write_much("", ">/dev/full");
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "No space left"), "exit %d: %s",
+		      c->exit_code, c->err);
 }
 
 static void remove_directory(void *arg)

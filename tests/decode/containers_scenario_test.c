@@ -247,6 +247,7 @@ CONTAINERS(pointers)
 CONTAINERS(values)
 CONTAINERS(mixed)
 CONTAINERS(dead)
+CONTAINERS(iterators)
 
 HI_TEST_SCENARIO(containers, strings_of_the_old_abi)
 {

@@ -22,7 +22,7 @@ static uint64_t check_node(struct typed_process *p, struct hi_edge_labels *label
 
 	if (edges.count > 4096)
 		return 0;
-	HI_ASSERT_OK(hi_edge_labels_of(labels, node, texts, &err), &err);
+	HI_ASSERT_OK(hi_edge_labels_of(labels, node, false, texts, &err), &err);
 	for (uint32_t i = 0; i < edges.count; i++) {
 		char alone[512];
 

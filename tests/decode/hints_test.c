@@ -272,6 +272,33 @@ HI_TEST(hints, the_top_of_a_text_is_taken_apart)
 	HI_ASSERT_EQ(30, hi_hints_position(h, h->records[1].items[1].at.at).column);
 }
 
+static bool piece_is(struct hi_text_piece piece, const char *text)
+{
+	return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
+}
+
+HI_TEST(hints, what_paths_show_is_taken_apart)
+{
+	static const char text[] = "hints x\nhide _M_* \"__*\";\n"
+				   "show node<$V@pair<$K const, *>> {\n"
+				   "\telement v[i] key k[i];\n\tlink;\n}\n"
+				   "show text { text wide at length n - 1; hidden; }\n"
+				   "show block { value data; }\n";
+	const struct hi_hints *h = parse(text);
+
+	HI_ASSERT_EQ(2, h->n_hides);
+	HI_ASSERT(piece_is(h->hides[0], "_M_*") && piece_is(h->hides[1], "__*"));
+	HI_ASSERT_EQ(3, h->n_shows);
+	HI_ASSERT(piece_is(h->shows[0].pattern, "node<$V@pair<$K const, *>>"));
+	HI_ASSERT(h->shows[0].is_element && h->shows[0].link && !h->shows[0].hidden);
+	HI_ASSERT(piece_is(h->shows[0].value, "v[i]"));
+	HI_ASSERT(piece_is(h->shows[0].key, "k[i]"));
+	HI_ASSERT(h->shows[1].is_wide && h->shows[1].hidden);
+	HI_ASSERT(piece_is(h->shows[1].text, "at"));
+	HI_ASSERT(piece_is(h->shows[1].length, "n - 1"));
+	HI_ASSERT(!h->shows[2].is_element && piece_is(h->shows[2].value, "data"));
+}
+
 HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 {
 	static const char *const table[][2] = {
@@ -280,7 +307,21 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		{"hints", "1:6: expected the name of these hints, found the end"},
 		{"hints x\nrecrod y { }",
 		 "2:1: expected for, containers, const, context, typedef, root, types, "
-		 "record or header, found 'recrod'"},
+		 "record, show, hide or header, found 'recrod'"},
+		{"hints x\nshow y { z; }",
+		 "2:10: expected hidden, link, element, value or "
+		 "text, found 'z'"},
+		{"hints x\nshow y { value a; element b; }",
+		 "2:26: more than one 'value' or 'element'"},
+		{"hints x\nshow y { text a; }", "2:16: expected 'length', found ';'"},
+		{"hints x\nshow y { text a length b; text c length d; }",
+		 "2:31: more than one 'text'"},
+		{"hints x\nshow y { element a key; }",
+		 "2:23: expected an expression, found ';'"},
+		{"hints x\nshow y {",
+		 "2:9: expected hidden, link, element, value or text, "
+		 "found the end"},
+		{"hints x\nhide ;", "2:6: expected the name of a member, found ';'"},
 		{"hints x\nheader 12;",
 		 "2:8: a header has 8 to 4096 bytes, a multiple of 8"},
 		{"hints x\nheader 8x;",
@@ -379,7 +420,7 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		 "2:23: expected ';', found '.'"},
 		{"hints x\n\x1b[31m",
 		 "2:1: expected for, containers, const, context, "
-		 "typedef, root, types, record or header, found '\\x1b'"},
+		 "typedef, root, types, record, show, hide or header, found '\\x1b'"},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

@@ -108,6 +108,42 @@ HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_pointees_are_none)
 	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(layout_of(w, over)));
 }
 
+HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id half = world_scalar(w, HI_KIND_INTEGER, "int", 4);
+	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
+	hi_type_id real = world_scalar(w, HI_KIND_FLOAT, "double", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id sized = world_record(w, HI_KIND_STRUCT, "sized", 16, "p", 0, p, "n", 8,
+					number, NULL);
+	hi_type_id reals = world_array(w, real, 2);
+	hi_type_id plain = world_record(w, HI_KIND_UNION, "plain", 8, "p", 0, p, "c", 0,
+					letter, NULL);
+	hi_type_id narrow = world_record(w, HI_KIND_UNION, "narrow", 8, "p", 0, p, "i", 0,
+					 half, NULL);
+	hi_type_id value = world_record(w, HI_KIND_UNION, "value", 8, "n", 0, number, "p",
+					0, p, NULL);
+	hi_type_id wide = world_record(w, HI_KIND_UNION, "wide", 16, "s", 0, sized, "r",
+				       0, reals, NULL);
+	hi_type_id t =
+		world_record(w, HI_KIND_STRUCT, "t", 72, "n", 0, number, "p", 8, p,
+			     "plain", 16, plain, "values", 24, world_array(w, value, 2),
+			     "wide", 40, wide, "narrow", 56, narrow, "q", 64, p, NULL);
+	static const uint8_t sizes[] = {0, 0, 8, 8, 4, 0};
+	const struct hi_layout *layout = layout_of(w, t);
+
+	HI_ASSERT_STREQ("p 8*1/8 p 16*1/8 p 24*2/8 p 40*1/8 p 56*1/8 p 64*1/8",
+			slots_of(layout));
+	for (uint32_t i = 0; i < layout->n_slots; i++)
+		HI_ASSERT_EQ(sizes[i], layout->slots[i].number_size);
+	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
+	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[4], UINT32_MAX));
+	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[4], 1ull << 40));
+	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[5], 16));
+}
+
 HI_TEST(layouts, flexible_tails_go_on_to_the_end)
 {
 	struct world *w = world_create();

@@ -130,8 +130,9 @@ static void check_object(const struct typed_process *p, const struct truth *t)
 	const char *type = typed_process_type(p, t->a);
 
 	snprintf(wanted, sizeof(wanted), "%s%s", t->name, t->n > 1 ? "[]" : "");
-	if (strcmp(t->name, "char []") == 0)
-		HI_ASSERT_MSG(strncmp(type, t->name, 7) == 0, "0x%llx: %s",
+	/* Arrays whatever their number. */
+	if (strcmp(t->name, "char []") == 0 || strcmp(t->name, "string buffer") == 0)
+		HI_ASSERT_MSG(strncmp(type, t->name, strlen(t->name)) == 0, "0x%llx: %s",
 			      (unsigned long long)t->a, type);
 	else
 		HI_ASSERT_MSG(strcmp(wanted, type) == 0,

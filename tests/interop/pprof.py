@@ -59,18 +59,21 @@ class Profile:
         assert self.strings[0] == "" and len(set(self.strings)) == len(self.strings)
         self.mappings = {number(m, "id"): m for m in self.all("mapping")}
         functions = {number(m, "id"): m for m in self.all("function")}
-        self.names = {}
+        self.names, self.types = {}, {}
         for location in self.all("location"):
             (line,) = [v for k, v in location if k == "line"]
             assert number(location, "mapping_id") in {0, *self.mappings}
             function = functions[number(line, "function_id")]
             self.names[number(location, "id")] = self.text(function, "name")
+            self.types[number(location, "id")] = self.text(function, "system_name") \
+                or self.names[number(location, "id")]
         self.samples = []
         for sample in self.all("sample"):
             stack = [self.names[i] for i in numbers(sample, "location_id")]
             labels = {self.text(v, "key"): self.text(v, "str")
                       for k, v in sample if k == "label"}
-            self.samples.append((stack, numbers(sample, "value"), labels))
+            types = [self.types[i] for i in numbers(sample, "location_id")]
+            self.samples.append((stack, numbers(sample, "value"), labels, types))
         assert len(self.names) == len(self.all("location")) == len(functions)
 
     def all(self, name):
@@ -97,12 +100,16 @@ def check_values(profile, live, census):
             sum(live["bytes"][name] for name in names), names
     # Of each type what the census has: own bytes, and those that its objects retain.
     own, retained = {}, {}
-    for stack, values, labels in alive:
-        assert labels in ({}, {"type": stack[0]}), labels
+    for stack, values, labels, types in alive:
+        # "->next: struct node"; a type may be shortened, but not its label.
+        assert labels in ({}, {"type": types[0]}), labels
         assert bool(labels) == bool(values[0]), (stack, values)
+        # What a name retains counts once for each name, also further in.
+        assert values[2] == 0 or stack[0] not in stack[1:], stack
         if labels:
-            own[stack[0]] = own.get(stack[0], 0) + values[1]
-            retained[stack[0]] = retained.get(stack[0], 0) + values[2]
+            own[types[0]] = own.get(types[0], 0) + values[1]
+        if labels and types[0] not in types[1:]:
+            retained[types[0]] = retained.get(types[0], 0) + values[2]
     expected, held = {}, {}
     for row in census["rows"]:
         name = row["type"] or "(untyped)"
@@ -110,7 +117,7 @@ def check_values(profile, live, census):
         held.setdefault(name, []).append(row["retained"])
     assert own == expected
     # A variable may have the name of a type, and types that of another one.
-    variables = {stack[0] for stack, _, labels in alive if not labels}
+    variables = {types[0] for _, _, labels, types in alive if not labels}
     for name, bytes_ in retained.items():
         if len(held[name]) == 1 and name not in variables:
             assert bytes_ == held[name][0], (name, bytes_, held[name])
@@ -144,7 +151,7 @@ def check_go(profile, pprof, path):
     raw = go(pprof, path, "-raw")
     samples = re.findall(r"^ +(\d+) +(\d+) +(\d+): ", raw, re.M)
     assert [list(map(int, s)) for s in samples] == \
-        [values for _, values, _ in profile.samples]
+        [values for _, values, _, _ in profile.samples]
     for index, name in enumerate(("inuse_objects", "inuse_space", "retained_space")):
         top = go(pprof, path, "-top", "-nodecount=0", "-nodefraction=0", "-unit=B",
                  "-sample_index=" + name)
@@ -153,11 +160,12 @@ def check_go(profile, pprof, path):
             cells = line.split(None, 5)
             flat[cells[5]] = flat.get(cells[5], 0) + int(cells[0].rstrip("B"))
         ours = {}
-        for stack, values, _ in profile.samples:
+        for stack, values, _, _ in profile.samples:
             ours[stack[0]] = ours.get(stack[0], 0) + values[index]
         ours = {shown(name): 0 for name in ours} | sums(ours)
-        assert {k: v for k, v in flat.items() if v} == \
-            {k: v for k, v in ours.items() if v}, name
+        differ = {k: (v, ours.get(k, 0)) for k, v in flat.items()
+                  if v != ours.get(k, 0)}
+        assert not differ and not set(ours) - set(flat), (name, differ, set(ours) - set(flat))
     return len(samples)
 
 

@@ -146,7 +146,7 @@ static const char *prometheus_of(const char *metrics, const char *in, const char
 	return c->out;
 }
 
-/* "{__name__="…", id="2", type="…"} VALUE MS", each census at its time. */
+/* "{__name__="…", exe="…", type="…"} VALUE MS", each census at its time. */
 static void expect_samples(const char *dump, const char *labels, const uint64_t *values)
 {
 	uint64_t first = 0, before = 0, ms, value;
@@ -168,6 +168,12 @@ static void expect_samples(const char *dump, const char *labels, const uint64_t 
 	HI_ASSERT_MSG(n == 5, "%zu of %s in %s", n, start, dump);
 }
 
+#define OTHERS(what)                                                                     \
+	"type_" what "\", exe=\"growing_service\", pid=\"21325\", type=\"(other)\""
+#define PROCESS(what)                                                                    \
+	"type_" what "\", exe=\"growing_service\", module=\"growing_service\", "         \
+	"pid=\"21325\", "
+
 HI_TEST_INTEROP(interop_profiles, a_series_is_what_a_prometheus_takes)
 {
 	static const char file[] = HI_SOURCE_DIR "/tests/data/series-v1.hisnap";
@@ -181,15 +187,15 @@ HI_TEST_INTEROP(interop_profiles, a_series_is_what_a_prometheus_takes)
 		count[i] = series_nodes[i];
 	}
 	dump = prometheus_of(path, in, "all");
-	expect_samples(dump, "type_bytes\", id=\"2\", type=\"struct node\"", bytes);
-	expect_samples(dump, "type_objects\", id=\"2\", type=\"struct node\"", count);
-	/* Without --all, a label that is empty is none. */
+	expect_samples(dump, PROCESS("bytes") "type=\"struct node\"", bytes);
+	expect_samples(dump, PROCESS("objects") "type=\"struct node\"", count);
+	/* A label that is empty is none. */
 	path = snapshot_path(in, "y.om");
 	HI_ASSERT_EQ(0, hi_heapinspect("export", file, "-f", "prometheus", "--top", "1",
 				       "-o", path)
 				->exit_code);
 	dump = prometheus_of(path, in, "top");
 	HI_ASSERT(!strstr(dump, "struct node"));
-	expect_samples(dump, "type_bytes\", type=\"other\"", bytes);
-	expect_samples(dump, "type_objects\", type=\"other\"", count);
+	expect_samples(dump, OTHERS("bytes"), bytes);
+	expect_samples(dump, OTHERS("objects"), count);
 }

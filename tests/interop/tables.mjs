@@ -88,15 +88,15 @@ for (const name of tables) {
 }
 const [sums] = await ask(`SELECT
   (SELECT count(*) FROM objects WHERE state = 'live') AS live_objects,
-  (SELECT sum(cost) FROM objects WHERE state = 'live') AS live_bytes,
+  (SELECT sum(shallow) FROM objects WHERE state = 'live') AS live_bytes,
   (SELECT count(*) FROM objects WHERE state = 'leak') AS leak_objects,
-  (SELECT sum(cost) FROM objects WHERE state = 'leak') AS leak_bytes,
+  (SELECT sum(shallow) FROM objects WHERE state = 'leak') AS leak_bytes,
   (SELECT sum(count) FROM types) AS typed_objects,
   (SELECT sum(shallow) FROM types) AS typed_bytes,
   (SELECT count(*) FROM edges) AS edges,
-  (SELECT count(*) FROM edges WHERE "to" NOT IN (SELECT id FROM objects)
-    OR "from" NOT IN (SELECT id FROM objects UNION ALL SELECT id FROM roots)) AS loose_edges,
-  (SELECT count(*) FROM (SELECT type_id, sum(cost) AS bytes FROM objects
+  (SELECT count(*) FROM edges WHERE target NOT IN (SELECT id FROM objects)
+    OR source NOT IN (SELECT id FROM objects UNION ALL SELECT node FROM roots)) AS loose_edges,
+  (SELECT count(*) FROM (SELECT type_id, sum(shallow) AS bytes FROM objects
     WHERE state = 'live' GROUP BY type_id) AS o JOIN types ON types.id = o.type_id
     WHERE o.bytes <> types.shallow) AS wrong_types`)
 for (const [key, value] of Object.entries(sums)) found[key] = Number(value ?? 0)

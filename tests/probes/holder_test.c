@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/klog.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,9 +18,10 @@
 #include "probes/perf_probe.h"
 #include "probes/probe.h"
 #include "tests/harness.h"
+#include "tests/support/probe_leaks.h"
 #include "tests/support/probed.h"
 
-enum { KILLS = 60, LONGEST_US = 150000, LOG_SIZE = 4 << 20, READ_ALL = 3 };
+enum { KILLS = 60, LONGEST_US = 150000 };
 
 /* ---- the probe holder alone ---- */
 
@@ -202,32 +202,6 @@ HI_TEST_SCENARIO(probe_holder, is_replaced_when_it_was_killed)
 
 /* ---- kills ---- */
 
-/* Lines of the kernel's about these two processes: others may be at it as well. */
-static size_t count_leaks(const char *owner)
-{
-	char *log = calloc(1, LOG_SIZE + 1), *save = NULL;
-	size_t n = 0;
-
-	HI_ASSERT(log && klogctl(READ_ALL, log, LOG_SIZE) >= 0);
-	for (char *line = strtok_r(log, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save))
-		n += strstr(line, "leaking uprobe") &&
-		     (strstr(line, owner) || strstr(line, "hi-probes"));
-	free(log);
-	return n;
-}
-
-static void read_text(const struct probed *p, uint64_t at, uint8_t ret[16])
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->fx->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	HI_ASSERT(fd >= 0 && pread(fd, ret, 16, (off_t)at) == 16);
-	close(fd);
-}
-
 enum means { MULTI, EVENT, PERF };
 
 static enum hi_status open_by(enum means means, struct probed *p,
@@ -258,20 +232,6 @@ static pid_t start_owner(enum means means, const char *name, struct probed *p,
 	_exit(1);
 }
 
-static void expect_text(const struct probed *p, uint64_t at, const uint8_t wanted[16])
-{
-	uint8_t now[16];
-
-	/* The kernel takes a breakpoint out behind the death of the last owner. */
-	for (int wait = 0; wait < 500; wait++) {
-		read_text(p, at, now);
-		if (memcmp(now, wanted, 16) == 0)
-			return;
-		usleep(10000);
-	}
-	HI_ASSERT_MSG(false, "a breakpoint stayed");
-}
-
 static void expect_nothing_leaks(enum means means)
 {
 	struct probed *p = probed_start();
@@ -280,11 +240,11 @@ static void expect_nothing_leaks(enum means means)
 	uint64_t at = places->items[0].address;
 	size_t leaks;
 	char name[16];
-	uint8_t text[16];
+	uint8_t text[PROBE_TEXT];
 
 	snprintf(name, sizeof(name), "hi-%d", (int)getpid());
-	leaks = count_leaks(name);
-	read_text(p, at, text);
+	leaks = probe_leaks_count(name);
+	probe_text_read(p->fx->pid, at, text);
 	srand(1);
 	for (int i = 0; i < KILLS; i++) {
 		pid_t owner = start_owner(means, name, p, &safepoint, places);
@@ -293,9 +253,9 @@ static void expect_nothing_leaks(enum means means)
 		usleep((unsigned)rand() % LONGEST_US);
 		kill(owner, SIGKILL);
 		HI_ASSERT(waitpid(owner, &status, 0) == owner && WIFSIGNALED(status));
-		expect_text(p, at, text);
+		probe_text_expect(p->fx->pid, at, text);
 	}
-	HI_ASSERT_EQ(leaks, count_leaks(name));
+	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
 }
 
 HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link)

@@ -278,6 +278,27 @@ HI_TEST_SCENARIO(prologue, of_all_functions_of_a_cxx_library_is_what_objdump_sho
 	expect_agreement("/lib/x86_64-linux-gnu/libstdc++.so.6", 3000);
 }
 
+static uint64_t chosen_offset(const uint8_t *code, size_t size, unsigned kept)
+{
+	struct hi_prologue_site place;
+
+	hi_prologue_choose(code, size, 0x1000, kept, &place);
+	return place.offset;
+}
+
+HI_TEST(prologue, keeps_the_stack_pointer_when_asked)
+{
+	/* sub $8,%rsp; push %rbx; pop %rbx; add $8,%rsp; ret */
+	static const uint8_t moved[] = {0x48, 0x83, 0xec, 8, 0x53, 0x5b,
+					0x48, 0x83, 0xc4, 8, 0xc3};
+	/* test %rdi,%rdi; push %rbx; pop %rbx; ret */
+	static const uint8_t still[] = {0x48, 0x85, 0xff, 0x53, 0x5b, 0xc3};
+
+	HI_ASSERT_EQ(4, chosen_offset(moved, sizeof(moved), 1));
+	HI_ASSERT_EQ(0, chosen_offset(moved, sizeof(moved), 1 | HI_PROLOGUE_STACK));
+	HI_ASSERT_EQ(3, chosen_offset(still, sizeof(still), 1 | HI_PROLOGUE_STACK));
+}
+
 HI_TEST(prologue, survives_any_bytes)
 {
 	uint8_t bytes[200];

@@ -190,7 +190,8 @@ static void check_band(const struct table *t, const struct hi_band *band)
 	if (n > 1)
 		HI_ASSERT(fabs(slope_of(&seen, b) - band->slope) < 1e-6 * band->peak);
 	for (size_t i = 0; i < t->n_samples; i++) {
-		HI_ASSERT_EQ(t->values[b][i], band->values[i]);
+		/* Drawn at the same height up to the end. */
+		HI_ASSERT_EQ(t->values[b][i < n ? i : n - 1], band->values[i]);
 		peak = fmax(peak, (double)t->values[b][i]);
 	}
 	HI_ASSERT_EQ(peak, band->peak);
@@ -503,10 +504,10 @@ HI_TEST(report_bands, polygons_of_the_picture_have_the_areas_of_the_bands)
 			drawn += b->items[i].area;
 			pixels += areas[i];
 		}
-		/* Coordinates have two decimals: 640 pixels wide, 0.005 off. */
+		/* Coordinates have two decimals: 1,120 pixels wide, 0.005 off. */
 		for (size_t i = 0; i < b->count; i++)
 			HI_ASSERT_MSG(fabs(areas[i] - b->items[i].area * pixels / drawn) <
-					      10,
+					      16,
 				      "%f %f", areas[i], b->items[i].area);
 		free(svg);
 	}

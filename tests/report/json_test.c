@@ -276,7 +276,7 @@ HI_TEST(report_json, census_retained_and_leaks_are_what_the_schema_says)
 	hi_census_report_destroy(census);
 	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
 	HI_ASSERT_OK(hi_retained_report_create(&s->header, s->graph, &s->reach,
-					       &s->dominators, &s->census, &only,
+					       &s->dominators, &s->census, &only, NULL,
 					       UINT64_MAX, &retained, &err),
 		     &err);
 	d = document_open();
@@ -299,7 +299,11 @@ HI_TEST(report_json, paths_and_explain_are_what_the_schema_says)
 		{.info = hi_node_info(s->graph, &s->dominators, s->graph->first_root),
 		 .edge = ""},
 		{.info = hi_node_info(s->graph, &s->dominators, 0), .edge = "server.db"}};
-	struct hi_paths_way way = {.text = "server.db", .steps = steps, .n_steps = 2};
+	struct hi_paths_way way = {.text = "server.db",
+				   .pattern = "server.db",
+				   .n_alike = 1,
+				   .steps = steps,
+				   .n_steps = 2};
 	struct hi_paths_report paths = {.header = &s->header,
 					.query = "0x1",
 					.target = SAMPLE_HOSTILE,

@@ -42,7 +42,8 @@ struct sample {
 	struct hi_suspect suspect[2];
 	const char *suspect_paths[2];
 	uint64_t reached[1];
-	hi_node idom[64];
+	hi_node idom[64], order[64], n_order;
+	uint32_t span[64];
 	uint64_t retained[64];
 };
 
@@ -135,6 +136,18 @@ static inline void sample_make_graph(struct sample *s)
 	HI_ASSERT_OK(hi_graph_seal(gb, &s->graph, &err), &err);
 }
 
+/* The preorder of the tree below a node, by the parents alone. */
+static inline void sample_make_order(struct sample *s, hi_node node)
+{
+	hi_node at = s->n_order++;
+
+	s->order[at] = node;
+	for (hi_node i = 0; i < s->graph->n_nodes; i++)
+		if (s->idom[i] == node && i != node)
+			sample_make_order(s, i);
+	s->span[at] = s->n_order - at;
+}
+
 static inline void sample_make_results(struct sample *s)
 {
 	struct hi_graph *g = s->graph;
@@ -164,7 +177,13 @@ static inline void sample_make_results(struct sample *s)
 	s->retained[g->first_kind + HI_ROOT_STACK] = live / 20;
 	s->retained[g->first_kind + HI_ROOT_TLS] = 4711;
 	s->retained[g->super_root] = live;
-	s->dominators = (struct hi_dominators){.idom = s->idom, .retained = s->retained};
+	sample_make_order(s, g->super_root);
+	s->dominators = (struct hi_dominators){.idom = s->idom,
+					       .retained = s->retained,
+					       .order = s->order,
+					       .span = s->span,
+					       .n_nodes = g->n_nodes,
+					       .n_order = s->n_order};
 }
 
 /* Each root alone, the last three together, and what too many have together. */
@@ -243,7 +262,7 @@ static inline void sample_make_tables(struct sample *s)
 					    .accumulation = 5,
 					    .retained = 50000000,
 					    .accumulation_retained = 50000000};
-	s->suspects = (struct hi_suspects){s->suspect, 2};
+	s->suspects = (struct hi_suspects){.items = s->suspect, .count = 2};
 	s->suspect_paths[0] = "server.db[0].dict->ht_table[0]";
 	s->suspect_paths[1] = "";
 }

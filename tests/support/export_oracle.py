@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import re
+import sqlite3
 import sys
 
 WEAK, SYNTHETIC = 6, 9
@@ -112,9 +113,9 @@ def check_heapsnapshot(directory, live):
 
 def check_tables(directory, live):
     objects = read_csv(os.path.join(directory, "x.csv"))
-    assert sum(int(o["cost"]) for o in objects if o["state"] == "live") == \
+    assert sum(int(o["shallow"]) for o in objects if o["state"] == "live") == \
         live["bytes"]["live"]
-    assert sum(int(o["cost"]) for o in objects if o["state"] == "leak") == \
+    assert sum(int(o["shallow"]) for o in objects if o["state"] == "leak") == \
         live["bytes"]["leak"] + live["bytes"]["likely"]
     with open(os.path.join(directory, "x.ndjson"), encoding="utf-8") as f:
         lines = [json.loads(line) for line in f]
@@ -126,7 +127,7 @@ def check_tables(directory, live):
     edges = read_csv(os.path.join(directory, "edges.csv"))
     roots = read_csv(os.path.join(directory, "roots.csv"))
     nodes = len(objects) + len(roots)
-    assert all(int(e["from"]) < nodes and int(e["to"]) < len(objects) for e in edges)
+    assert all(int(e["source"]) < nodes and int(e["target"]) < len(objects) for e in edges)
     return "%d objects, %d edges" % (len(objects), len(edges))
 
 
@@ -150,6 +151,8 @@ def check_stacks(directory, live):
         stack = ";".join(frames[i]["name"].replace(";", ":") for i in sample)
         again[stack] = again.get(stack, 0) + weight
     assert again == folded
+    # How the program refers to them stands before their types.
+    assert any(re.search(r";(->|\.)[A-Za-z_]\w*: ", stack) for stack in folded), stack
     return "%d stacks" % len(folded)
 
 
@@ -172,33 +175,79 @@ def check_dot(directory, live):
 
 
 def check_prometheus(directory, live):
-    """The text format: HELP and TYPE before the samples, no sample twice."""
-    samples, types = {}, {}
-    sample = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)((?:\{(?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*\})?) (\d+)')
+    """The text format, strictly: https://prometheus.io/docs/instrumenting/exposition_formats/
+    HELP and TYPE before the samples, no sample twice, nothing that changes by itself."""
+    samples, types, now = {}, {}, None
+    label = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
+    sample = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(%s(?:,%s)*)\})? (\d+)' % (
+        label.replace("(", "(?:").replace("(?:?:", "(?:"),
+        label.replace("(", "(?:").replace("(?:?:", "(?:")))
     with open(os.path.join(directory, "x.prometheus"), encoding="utf-8") as f:
-        for line in f.read().splitlines():
-            if line.startswith("# TYPE "):
-                name, kind = line[7:].split(" ")
-                assert kind == "gauge" and name not in types
-                types[name] = kind
-                continue
-            if line.startswith("# HELP "):
-                continue
-            found = sample.fullmatch(line)
-            assert found, line
-            assert found.group(1) in types and found.group(1, 2) not in samples, line
-            samples[found.group(1, 2)] = int(found.group(3))
-    assert samples[("heapinspect_live_bytes", "")] == live["bytes"]["live"]
+        text = f.read()
+    assert text.endswith("\n")
+    for line in text[:-1].split("\n"):
+        if line.startswith("# TYPE "):
+            now, kind = line[7:].split(" ")
+            assert kind == "gauge" and now not in types
+            types[now] = kind
+            continue
+        if line.startswith("# HELP "):
+            continue
+        found = sample.fullmatch(line)
+        assert found, line
+        labels = re.findall(label, found.group(2) or "")
+        names = [name for name, _ in labels]
+        assert len(set(names)) == len(names), line
+        by_type = ["type", "module"] if now.startswith("heapinspect_type_") else []
+        assert names == ["exe", "pid"] + by_type, line
+        key = (found.group(1), tuple(labels))
+        assert found.group(1) == now and key not in samples, line
+        samples[key] = int(found.group(3))
+    assert [n for (name, _), n in samples.items() if name == "heapinspect_live_bytes"] == \
+        [live["bytes"]["live"]]
     assert sum(n for (name, _), n in samples.items()
                if name == "heapinspect_type_bytes") == live["bytes"]["live"]
     return "%d samples" % len(samples)
+
+
+def check_sqlite(directory, live):
+    """Python's own SQLite: whole, indexed, and the same sums."""
+    db = sqlite3.connect(os.path.join(directory, "x.sqlite"))
+    ask = lambda sql: db.execute(sql).fetchall()
+    assert ask("PRAGMA integrity_check") == [("ok",)]
+    for state, keys in (("live", ["live"]), ("leak", ["leak", "likely"])):
+        assert ask("SELECT count(*), sum(shallow) FROM objects WHERE state = '%s'" % state) == \
+            [(sum(live["objects"][k] for k in keys), sum(live["bytes"][k] for k in keys))]
+    with open(os.path.join(directory, "tables.txt"), encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    # What `query` lists: a table at the margin, its columns below it.
+    table, columns = None, {}
+    for line in lines:
+        if re.match(r"[a-z_]+  ", line):
+            table = line.split()[0]
+            columns[table] = []
+        elif re.match(r"  [a-z_]+( |$)", line) and table:
+            columns[table].append(line.split()[0])
+    for name in ("objects", "edges", "types", "roots", "dominators", "ledger", "censuses"):
+        here = [row[1] for row in ask("PRAGMA table_info(%s)" % name)]
+        assert set(here) == set(columns[name]) and here, (name, here, columns[name])
+    assert ask("SELECT count(*) FROM edges LEFT JOIN objects o ON o.id = edges.target "
+               "WHERE o.id IS NULL") == [(0,)]
+    assert ask("SELECT sum(retained) FROM dominators WHERE idom IS NULL") == \
+        [(live["bytes"]["live"],)]
+    for sql in ("SELECT * FROM edges WHERE target = 1", "SELECT * FROM edges WHERE source = 1",
+                "SELECT * FROM objects WHERE address = 1",
+                "SELECT * FROM dominators WHERE idom = 1"):
+        plan = ask("EXPLAIN QUERY PLAN " + sql)[0][3]
+        assert "USING INDEX" in plan, plan
+    return "%d edges" % ask("SELECT count(*) FROM edges")[0]
 
 
 def main():
     directory = sys.argv[1]
     with open(os.path.join(directory, "live.json"), encoding="utf-8") as f:
         live = json.load(f)
-    for check in (check_heapsnapshot, check_tables, check_stacks, check_dot,
+    for check in (check_heapsnapshot, check_tables, check_stacks, check_dot, check_sqlite,
                   check_prometheus):
         print(check.__name__, check(directory, live))
 

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/exit_watch.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#define SEIZE_LIMIT_NS (5 * HI_NS_PER_S)
+#define SEIZE_PAUSE_NS 100000u
+
+/* ---- a trigger that the tracer itself hits: wait.c sees the end ---- */
+
+static size_t list_no_fds(struct hi_trigger *trigger, int *fds, size_t max)
+{
+	(void)trigger;
+	(void)fds;
+	(void)max;
+	return 0;
+}
+
+static void arm_nothing(struct hi_trigger *trigger)
+{
+	(void)trigger;
+}
+
+static bool has_no_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
+{
+	(void)trigger;
+	(void)ret;
+	return false;
+}
+
+static const struct hi_trigger_ops exit_ops = {.fds = list_no_fds,
+					       .arm = arm_nothing,
+					       .disarm = arm_nothing,
+					       .was_hit = has_no_hit};
+static struct hi_trigger exit_trigger = {
+	.ops = &exit_ops, .poll_fd = -1, .near_only = true};
+
+/* ---- the watch ---- */
+
+enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
+				     const struct hi_target *target, struct hi_error *err)
+{
+	const struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+						.trigger = &exit_trigger,
+						.exit_hold_ns = HI_EXIT_HOLD_NS};
+
+	if (!watch || watch->next)
+		return HI_OK;
+	return hi_tracer_start(target, &options, &watch->next, err);
+}
+
+void hi_exit_watch_resume(struct hi_exit_watch *watch)
+{
+	struct hi_tracer *before;
+	struct hi_error ignored;
+
+	if (!watch || !watch->next)
+		return;
+	before = watch->tracer;
+	hi_tracer_let_go(before);
+	watch->tracer = hi_take(watch->next);
+	watch->state = HI_EXIT_UNWATCHED;
+	if (hi_tracer_begin_stop(watch->tracer, &ignored) == HI_OK)
+		watch->state = HI_EXIT_WATCHED;
+	hi_tracer_destroy(before);
+}
+
+bool hi_exit_watch_pause(struct hi_exit_watch *watch)
+{
+	if (!watch)
+		return true;
+	if (hi_exit_watch_look(watch) == HI_EXIT_STANDS)
+		return false;
+	hi_tracer_let_go(watch->tracer);
+	watch->state = HI_EXIT_UNWATCHED;
+	return true;
+}
+
+void hi_exit_watch_end(struct hi_exit_watch *watch)
+{
+	hi_tracer_destroy(hi_take(watch->tracer));
+	hi_tracer_destroy(hi_take(watch->next));
+	watch->state = HI_EXIT_UNWATCHED;
+}
+
+static enum hi_status await_seizure(struct hi_exit_watch *watch, struct hi_error *err)
+{
+	uint64_t until_ns = hi_clock_ns() + SEIZE_LIMIT_NS;
+	struct pollfd answer = {.fd = hi_exit_watch_fd(watch), .events = POLLIN};
+
+	while (!hi_tracer_is_waiting(watch->tracer)) {
+		if (poll(&answer, 1, 0) > 0) {
+			enum hi_status status =
+				hi_tracer_end_stop(watch->tracer, &watch->stop, err);
+
+			hi_exit_watch_end(watch);
+			return status == HI_OK ? hi_fail(err, HI_GONE, 0,
+							 "the process has exited")
+					       : status;
+		}
+		if (hi_clock_ns() > until_ns) {
+			hi_exit_watch_end(watch);
+			return hi_fail(err, HI_TIMEOUT, 0,
+				       "the tracer process did not start in time");
+		}
+		hi_clock_pause_ns(SEIZE_PAUSE_NS);
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
+				   const struct hi_target *target, struct hi_error *err)
+{
+	enum hi_status status = hi_exit_watch_prepare(watch, target, err);
+
+	if (status != HI_OK)
+		return status;
+	hi_exit_watch_resume(watch);
+	if (watch->state == HI_EXIT_WATCHED)
+		return await_seizure(watch, err);
+	return hi_fail(err, HI_OS, 0, "the tracer process has ended");
+}
+
+int hi_exit_watch_fd(const struct hi_exit_watch *watch)
+{
+	return watch->state == HI_EXIT_WATCHED ? hi_tracer_socket(watch->tracer) : -1;
+}
+
+enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
+{
+	struct pollfd answer = {.fd = hi_exit_watch_fd(watch), .events = POLLIN};
+	struct hi_error ignored;
+
+	if (watch->state != HI_EXIT_WATCHED || poll(&answer, 1, 0) <= 0)
+		return watch->state;
+	watch->state = hi_tracer_end_stop(watch->tracer, &watch->stop, &ignored) == HI_OK
+			       ? HI_EXIT_STANDS
+			       : HI_EXIT_UNWATCHED;
+	return watch->state;
+}

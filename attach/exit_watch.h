@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Watches a process for its end, from which on it stands still, with its memory, until an
+ * image was made of it. See Note [The end of a process] in wait.c. The watch is a tracer
+ * (tracer.h): while it lives no other process can trace the target. So a stop of the
+ * target ends the watch and begins a new one when the target runs again
+ * (hi_stop_options.exit_watch); an end in between is missed: some milliseconds
+ * where the machine is busy.
+ *
+ * The target runs on, or ends, whatever ends the watch: this process, or the time limit.
+ */
+#ifndef HI_ATTACH_EXIT_WATCH_H
+#define HI_ATTACH_EXIT_WATCH_H
+
+#include "attach/target.h"
+#include "attach/tracer.h"
+
+enum hi_exit_state {
+	HI_EXIT_UNWATCHED, /* not watched, or missed: the process has ended, or had
+			    * SIGKILL */
+	HI_EXIT_WATCHED,
+	HI_EXIT_STANDS, /* the next stop makes the image of its end */
+};
+
+/* Zero-initialised: not watched. */
+struct hi_exit_watch {
+	enum hi_exit_state state;
+	struct hi_tracer *tracer, *next; /* next: forked, and not begun */
+	struct hi_tracer_stop stop;	 /* of HI_EXIT_STANDS */
+};
+
+/*
+ * Begins to watch. Follows an exec. Waits until all threads are seized, so that an end
+ * from now on is seen. HI_CANNOT_ATTACH, HI_GONE, HI_OS.
+ */
+enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
+				   const struct hi_target *target, struct hi_error *err);
+/* Polls readable when the state has changed; -1: not watched. */
+int hi_exit_watch_fd(const struct hi_exit_watch *watch);
+/* The state now. Does not block. */
+enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch);
+/* Lets the process go, wherever it stands. */
+void hi_exit_watch_end(struct hi_exit_watch *watch);
+
+/* ---- for stop.c; watch may be NULL ---- */
+
+/* Forks the next watch, which does nothing yet. */
+enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
+				     const struct hi_target *target,
+				     struct hi_error *err);
+/* Ends this watch for a stop. False: the process stands at its end by now. */
+bool hi_exit_watch_pause(struct hi_exit_watch *watch);
+/* Begins the next one. */
+void hi_exit_watch_resume(struct hi_exit_watch *watch);
+
+/* How long a process is held at its end at most. */
+#define HI_EXIT_HOLD_NS 60000000000ull
+
+#endif

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/analysis/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "census/analysis/field_pattern.h"
+
+enum {
+	NO_EDGE = 0, /* as a pattern: the parent has no edge to it */
+	PATTERN_MAX = 512,
+	SAMPLED = 16,	 /* links that are looked at before a group may have chains */
+	SEARCHED = 4096, /* members that are searched for them */
+	RUN = 3,	 /* links by one field that make a list */
+	RUN_VISITS = 64,
+};
+
+/* field_of: a pattern's number, and whether the name is one plain member. */
+static uint32_t pack_field(uint32_t pattern, bool is_link)
+{
+	return pattern << 1 | is_link;
+}
+
+static uint64_t group_cost(const struct hi_graph *g, hi_node node)
+{
+	if (!hi_graph_is_object(g, node) || hi_is_internal(g, node))
+		return 0;
+	return hi_graph_cost(g, node);
+}
+
+static uint32_t group_type(const struct hi_graph *g, hi_node node)
+{
+	return hi_graph_is_object(g, node) ? g->objects->type[node] : 0;
+}
+
+/* Of one type, or both untyped and of one size. */
+static bool are_of_a_kind(const struct hi_graph *g, hi_node a, hi_node b)
+{
+	if (!hi_graph_is_object(g, a) || !hi_graph_is_object(g, b) ||
+	    group_type(g, a) != group_type(g, b))
+		return false;
+	return group_type(g, a) || hi_graph_cost(g, a) == hi_graph_cost(g, b);
+}
+
+static bool is_shown_child(const struct hi_grouping *gr, hi_node node)
+{
+	return hi_bit(gr->reach->any, node) && gr->dominators->retained[node];
+}
+
+/* ---- patterns ---- */
+
+/* The number of a pattern, the same for equal ones. False: out of memory. */
+static bool intern_pattern(struct hi_grouping *gr, const char *pattern, uint32_t *ret)
+{
+	uint64_t key = hi_hash_name(pattern) >> 1, known;
+	const char *kept;
+
+	while (hi_table_get(&gr->pattern_ids, key, &known)) {
+		if (strcmp(gr->patterns.items[known], pattern) == 0) {
+			*ret = (uint32_t)known;
+			return true;
+		}
+		key = (key + 1) >> 1;
+	}
+	*ret = (uint32_t)gr->patterns.count;
+	kept = hi_arena_strdup(&gr->arena, pattern);
+	return kept && hi_vector_push(&gr->patterns, kept) &&
+	       hi_table_put(&gr->pattern_ids, key, *ret);
+}
+
+const char *hi_grouping_pattern(const struct hi_grouping *gr, uint32_t field)
+{
+	return field < gr->patterns.count ? gr->patterns.items[field] : "";
+}
+
+const char *hi_grouping_exact_name(const struct hi_grouping *gr, hi_node node,
+				   const char *text)
+{
+	const struct hi_graph *g = gr->graph;
+	const char *name;
+	size_t n;
+
+	if (node < g->first_root || node >= g->first_kind)
+		return text;
+	name = g->roots[node - g->first_root].name;
+	n = strlen(name);
+	return strncmp(text, name, n) == 0 ? text + n : text;
+}
+
+/* All names of a node's edges, or none (*texts_ret NULL). */
+static enum hi_status read_fields(struct hi_grouping *gr, hi_node node, uint32_t most,
+				  const char *const **texts_ret, struct hi_error *err)
+{
+	uint32_t n = hi_graph_edges(gr->graph, node).count;
+	enum hi_status status;
+
+	*texts_ret = NULL;
+	if (!gr->fields || !gr->fields->read || n > most || n == 0)
+		return HI_OK;
+	if (!hi_vector_reserve(&gr->texts, n))
+		return hi_fail_memory(err, "groups");
+	status = gr->fields->read(gr->fields->arg, node, gr->texts.items, err);
+	if (status == HI_OK)
+		*texts_ret = gr->texts.items;
+	return status;
+}
+
+/* Fills in field_of of the node's children; of several edges the first counts. */
+static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
+				    struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	char pattern[PATTERN_MAX], last[PATTERN_MAX] = "";
+	uint32_t id = NO_EDGE;
+	const char *const *texts;
+	enum hi_status status = read_fields(gr, node, gr->most_edges, &texts, err);
+
+	for (uint32_t i = 0; status == HI_OK && i < edges.count; i++) {
+		hi_node to = edges.to[i];
+		const char *text;
+
+		if (gr->dominators->idom[to] != node || gr->field_of[to] ||
+		    edges.grade[i] == HI_GRADE_WEAK)
+			continue;
+		if (!texts) {
+			gr->field_of[to] = pack_field(NO_EDGE, true);
+			continue;
+		}
+		text = hi_grouping_exact_name(gr, node, texts[i]);
+		hi_field_pattern(text, pattern, sizeof(pattern));
+		/* Those of an array are all the same. */
+		if (id == NO_EDGE || strcmp(pattern, last) != 0) {
+			if (!intern_pattern(gr, pattern, &id))
+				return hi_fail_memory(err, "groups");
+			memcpy(last, pattern, sizeof(last));
+		}
+		gr->field_of[to] = pack_field(id, hi_field_is_link(text));
+	}
+	return status;
+}
+
+/* ---- lists of groups ---- */
+
+static bool count_in_group(struct hi_grouping *gr, struct hi_group *group, hi_node at,
+			   hi_node holder)
+{
+	hi_node node = gr->dominators->order[at];
+	uint64_t bytes = gr->dominators->retained[node];
+
+	if (!hi_vector_push(&group->at, at))
+		return false; /* a new group stays without tops: sorting drops it */
+	group->tops++;
+	group->count++;
+	group->bytes += bytes;
+	group->own += group_cost(gr->graph, node);
+	if (group->largest == HI_NODE_NONE ||
+	    bytes > gr->dominators->retained[group->largest])
+		group->largest = node;
+	if (group->held == HI_NODE_NONE && holder != HI_NODE_NONE) {
+		group->held = node;
+		group->holder = holder;
+	}
+	return true;
+}
+
+static bool push_group(struct hi_group_list *list, uint32_t field, uint32_t type,
+		       hi_node node)
+{
+	return hi_vector_push(list, ((struct hi_group){.field = field,
+						       .type = type,
+						       .node = node,
+						       .largest = HI_NODE_NONE,
+						       .held = HI_NODE_NONE,
+						       .holder = HI_NODE_NONE}));
+}
+
+/* Adds a node to the group of its field and type; makes that. */
+static bool add_group_member(struct hi_grouping *gr, struct hi_group_list *list,
+			     uint32_t field, hi_node at, hi_node holder)
+{
+	uint32_t type = group_type(gr->graph, gr->dominators->order[at]);
+	uint64_t key = (uint64_t)field << 32 | type, found;
+
+	if (!hi_table_get(&gr->index, key, &found)) {
+		found = list->count;
+		if (!push_group(list, field, type, HI_NODE_NONE) ||
+		    !hi_table_put(&gr->index, key, found))
+			return false;
+	}
+	return count_in_group(gr, &list->items[found], at, holder);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct hi_group *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->at.items[0] < y->at.items[0] ? -1 : x->at.items[0] > y->at.items[0];
+}
+
+static void sort_groups(struct hi_group_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].tops)
+			list->items[kept++] = list->items[i];
+		else
+			hi_vector_free(&list->items[i].at);
+	}
+	list->count = kept;
+	if (kept > 1)
+		qsort(list->items, kept, sizeof(*list->items), compare_groups);
+}
+
+void hi_group_list_free(struct hi_group_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		hi_vector_free(&list->items[i].at);
+	hi_vector_free(list);
+}
+
+/* ---- those that no edge of the parent leads to ---- */
+
+static bool merge_groups(struct hi_grouping *gr, struct hi_group *into,
+			 struct hi_group *from)
+{
+	const uint64_t *retained = gr->dominators->retained;
+
+	if (!hi_vector_append(&into->at, from->at.items, from->at.count))
+		return false;
+	into->tops += from->tops;
+	into->count += from->count;
+	into->bytes += from->bytes;
+	into->own += from->own;
+	if (retained[from->largest] > retained[into->largest])
+		into->largest = from->largest;
+	from->tops = 0;
+	from->at.count = 0;
+	return true;
+}
+
+/* What two patterns begin with, up to the end of a member. */
+static bool join_patterns(struct hi_grouping *gr, uint32_t a, uint32_t b, uint32_t *ret)
+{
+	const char *x = hi_grouping_pattern(gr, a), *y = hi_grouping_pattern(gr, b);
+	char both[PATTERN_MAX] = "";
+	size_t n = 0, end = 0;
+
+	for (; x[n] && x[n] == y[n] && n + 1 < sizeof(both); n++)
+		if (x[n] == '.' || x[n] == '[' || (x[n] == '-' && x[n + 1] == '>'))
+			end = n;
+	if ((!x[n] && (y[n] == '.' || y[n] == '-' || y[n] == '[')) ||
+	    (!y[n] && (x[n] == '.' || x[n] == '-' || x[n] == '[')) || (!x[n] && !y[n]))
+		end = n;
+	memcpy(both, x, end);
+	return intern_pattern(gr, both, ret);
+}
+
+/* Of the types that have a group without an edge: how many have an edge, in `edged` by
+ * the first group of each type. */
+static bool count_edged(struct hi_grouping *gr, const struct hi_group_list *list,
+			uint64_t *edged)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hi_group *group = &list->items[i];
+		uint64_t first = i;
+
+		if (group->field == NO_EDGE || group->node != HI_NODE_NONE)
+			continue;
+		if (!hi_table_get(&gr->index, group->type, &first) &&
+		    !hi_table_put(&gr->index, group->type, first))
+			return false;
+		edged[first] += group->tops;
+	}
+	return true;
+}
+
+/* Does one field alone lead to the type, and to elements of a container? */
+static bool are_only_elements(const struct hi_grouping *gr, const struct hi_group *group,
+			      uint64_t edged)
+{
+	const char *pattern = hi_grouping_pattern(gr, group->field);
+	size_t n = strlen(pattern);
+
+	return edged == group->tops && n >= 2 && strcmp(pattern + n - 2, "[]") == 0;
+}
+
+/* Note [Groups of siblings] */
+static bool join_unheld(struct hi_grouping *gr, struct hi_group_list *list,
+			uint64_t *edged, bool *joined)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct hi_group *group = &list->items[i];
+		uint64_t first;
+
+		if (group->field != NO_EDGE || group->node != HI_NODE_NONE ||
+		    !hi_table_get(&gr->index, group->type, &first) ||
+		    (group->tops < edged[first] &&
+		     !are_only_elements(gr, &list->items[first], edged[first])))
+			continue;
+		joined[first] = true;
+		if (!merge_groups(gr, &list->items[first], group))
+			return false;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		struct hi_group *group = &list->items[i], *into;
+		uint64_t first;
+
+		if (!group->tops || group->field == NO_EDGE ||
+		    !hi_table_get(&gr->index, group->type, &first) || first == i ||
+		    !joined[first])
+			continue;
+		into = &list->items[first];
+		/* No single field leads to them. */
+		if (into->field != group->field)
+			into->held = into->holder = HI_NODE_NONE;
+		if (!join_patterns(gr, into->field, group->field, &into->field) ||
+		    !merge_groups(gr, into, group))
+			return false;
+	}
+	return true;
+}
+
+static enum hi_status place_unheld(struct hi_grouping *gr, struct hi_group_list *list,
+				   struct hi_error *err)
+{
+	uint64_t *edged = hi_calloc(list->count + 1, sizeof(*edged));
+	bool *joined = hi_calloc(list->count + 1, sizeof(*joined));
+	bool ok = edged && joined;
+
+	hi_table_free(&gr->index);
+	ok = ok && count_edged(gr, list, edged) && join_unheld(gr, list, edged, joined);
+	hi_table_free(&gr->index);
+	free(edged);
+	free(joined);
+	return ok ? HI_OK : hi_fail_memory(err, "groups");
+}
+
+/* ---- chains ---- */
+
+struct run_step {
+	hi_node at;
+	uint64_t field; /* hash of the name that led here */
+	unsigned run;
+};
+
+/* The links of one node to children of its kind, each one step further. */
+static enum hi_status follow_links(struct hi_grouping *gr, struct run_step step,
+				   struct run_step *stack, size_t *depth, bool *found,
+				   struct hi_error *err)
+{
+	const struct hi_dominators *d = gr->dominators;
+	hi_node node = d->order[step.at], end = step.at + d->span[step.at];
+	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	const char *const *texts;
+	enum hi_status status = read_fields(gr, node, SEARCHED, &texts, err);
+
+	if (status != HI_OK || !texts)
+		return status;
+	for (hi_node c = step.at + 1; c < end; c += d->span[c]) {
+		if (!are_of_a_kind(gr->graph, node, d->order[c]))
+			continue;
+		for (uint32_t i = 0; i < edges.count; i++) {
+			struct run_step next = {.at = c};
+
+			if (edges.to[i] != d->order[c] || !hi_field_is_link(texts[i]))
+				continue;
+			next.field = hi_hash_name(texts[i]);
+			next.run = next.field == step.field ? step.run + 1 : 1;
+			*found |= next.run >= RUN;
+			if (*depth < RUN_VISITS)
+				stack[(*depth)++] = next;
+			break;
+		}
+	}
+	return HI_OK;
+}
+
+/* Does the same field lead three times from the node to one of its kind? */
+static enum hi_status find_link_run(struct hi_grouping *gr, hi_node at, bool *found,
+				    struct hi_error *err)
+{
+	struct run_step stack[RUN_VISITS] = {{.at = at}};
+	size_t depth = 1;
+
+	*found = false;
+	for (unsigned visits = 0; depth && visits < RUN_VISITS && !*found; visits++) {
+		enum hi_status status =
+			follow_links(gr, stack[--depth], stack, &depth, found, err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+/* Looks at some links of one member to children of its kind. */
+static enum hi_status sample_links(struct hi_grouping *gr, hi_node at, unsigned *n,
+				   bool *plain, struct hi_error *err)
+{
+	const struct hi_dominators *d = gr->dominators;
+	hi_node node = d->order[at], end = at + d->span[at], child = at + 1;
+	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	const char *const *texts;
+	enum hi_status status;
+
+	while (child < end && !are_of_a_kind(gr->graph, node, d->order[child]))
+		child += d->span[child];
+	if (child >= end)
+		return HI_OK;
+	status = read_fields(gr, node, SEARCHED, &texts, err);
+	if (status != HI_OK)
+		return status;
+	++*n;
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.to[i] == d->order[child] && edges.grade[i] != HI_GRADE_WEAK &&
+		    (!texts || !hi_field_is_link(texts[i])))
+			*plain = false;
+	return HI_OK;
+}
+
+/* May members hang on one another? */
+static enum hi_status decide_links(struct hi_grouping *gr, const struct hi_group *group,
+				   bool *ret, struct hi_error *err)
+{
+	unsigned n = 0;
+	bool plain = true;
+
+	*ret = false;
+	if (!hi_graph_is_object(gr->graph, group->largest) || !gr->fields ||
+	    !gr->fields->read)
+		return HI_OK;
+	if (group->tops == 1)
+		return find_link_run(gr, group->at.items[0], ret, err);
+	for (size_t i = 0; i < group->at.count && i < SEARCHED && n < SAMPLED && plain;
+	     i++) {
+		enum hi_status status =
+			sample_links(gr, group->at.items[i], &n, &plain, err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	*ret = n && plain;
+	return HI_OK;
+}
+
+/* ---- expansion ---- */
+
+struct expansion {
+	struct hi_grouping *gr;
+	struct hi_group *group;
+	struct hi_group_list *list;
+	bool has_links, is_forked;
+};
+
+static bool hangs_on(const struct expansion *x, hi_node node, hi_node child,
+		     uint32_t field)
+{
+	return x->has_links && are_of_a_kind(x->gr->graph, node, child) &&
+	       (field == NO_EDGE || (field & 1));
+}
+
+static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_error *err)
+{
+	struct hi_grouping *gr = x->gr;
+	const struct hi_dominators *d = gr->dominators;
+	hi_node node = d->order[at], end = at + d->span[at];
+	unsigned links = 0;
+	enum hi_status status = HI_OK;
+
+	if (d->span[at] == 1)
+		return HI_OK;
+	if (!gr->names_singles || (x->group->tops == 1 && !x->has_links))
+		status = name_children(gr, node, err);
+	for (hi_node c = at + 1; status == HI_OK && c < end; c += d->span[c]) {
+		hi_node child = d->order[c];
+		uint32_t field = gr->field_of[child];
+		bool ok = true;
+
+		gr->field_of[child] = 0;
+		if (!is_shown_child(gr, child))
+			continue;
+		if (hangs_on(x, node, child, field)) {
+			x->is_forked |= links++ > 0;
+			x->group->count++;
+			x->group->own += group_cost(gr->graph, child);
+			ok = hi_vector_push(&x->group->at, c);
+		} else {
+			ok = add_group_member(gr, x->list, field >> 1, c,
+					      field ? node : HI_NODE_NONE);
+		}
+		if (!ok)
+			status = hi_fail_memory(err, "groups");
+	}
+	return status;
+}
+
+enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group,
+				  struct hi_group_list *list, struct hi_error *err)
+{
+	struct expansion x = {.gr = gr, .group = group, .list = list};
+	enum hi_status status = decide_links(gr, group, &x.has_links, err);
+
+	hi_table_free(&gr->index);
+	/* The list grows while it is read. */
+	for (size_t i = 0; status == HI_OK && i < group->at.count; i++)
+		status = expand_member(&x, group->at.items[i], err);
+	if (status == HI_OK)
+		status = place_unheld(gr, list, err);
+	hi_table_free(&gr->index);
+	group->is_forked = x.is_forked;
+	group->is_list = group->tops == 1 && group->count > 1 && !x.is_forked;
+	sort_groups(list);
+	return status;
+}
+
+/* ---- the top ---- */
+
+/* Kinds are no owners: what hangs below them is at the top. */
+static bool is_top_place(const struct hi_grouping *gr, hi_node node)
+{
+	hi_node up = gr->dominators->idom[node];
+
+	return node < gr->graph->first_kind && up != HI_NODE_NONE &&
+	       is_shown_child(gr, node) &&
+	       (up >= gr->graph->first_kind || !hi_bit(gr->reach->any, up));
+}
+
+const char *hi_grouping_thread_variable(const struct hi_graph *g, hi_node node)
+{
+	const struct hi_root *root;
+	const char *at;
+
+	if (node < g->first_root || node >= g->first_kind)
+		return NULL;
+	root = &g->roots[node - g->first_root];
+	if ((root->kind != HI_ROOT_TLS && root->kind != HI_ROOT_STACK) ||
+	    strncmp(root->name, "thread ", 7) != 0)
+		return NULL;
+	at = root->name + 7;
+	while (*at >= '0' && *at <= '9')
+		at++;
+	return at > root->name + 7 && at[0] == ' ' && at[1] ? at + 1 : NULL;
+}
+
+/* A root or a large object for itself, the others by type. */
+static bool add_top(struct hi_grouping *gr, struct hi_group_list *list, hi_node at,
+		    uint64_t single)
+{
+	const struct hi_dominators *d = gr->dominators;
+	hi_node node = d->order[at];
+	const char *variable =
+		gr->joins_threads ? hi_grouping_thread_variable(gr->graph, node) : NULL;
+	uint32_t field;
+
+	if (variable)
+		return intern_pattern(gr, variable, &field) &&
+		       add_group_member(gr, list, field, at, HI_NODE_NONE);
+	if (hi_graph_is_object(gr->graph, node) && d->retained[node] < single)
+		return add_group_member(gr, list, NO_EDGE, at, HI_NODE_NONE);
+	return push_group(list, NO_EDGE, group_type(gr->graph, node), node) &&
+	       count_in_group(gr, &list->items[list->count - 1], at, HI_NODE_NONE);
+}
+
+enum hi_status hi_grouping_tops(struct hi_grouping *gr, uint64_t single,
+				struct hi_group_list *list, struct hi_error *err)
+{
+	const struct hi_dominators *d = gr->dominators;
+	bool ok = true;
+
+	hi_table_free(&gr->index);
+	for (hi_node at = 0; at < d->n_order && ok; at++) {
+		if (is_top_place(gr, d->order[at]))
+			ok = add_top(gr, list, at, single);
+	}
+	hi_table_free(&gr->index);
+	sort_groups(list);
+	return ok ? HI_OK : hi_fail_memory(err, "groups");
+}
+
+/* ---- lifetime ---- */
+
+enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *graph,
+				const struct hi_reach *reach,
+				const struct hi_dominators *dominators,
+				const struct hi_field_reader *fields,
+				struct hi_error *err)
+{
+	uint32_t no_edge;
+
+	*gr = (struct hi_grouping){.graph = graph,
+				   .reach = reach,
+				   .dominators = dominators,
+				   .fields = fields,
+				   .most_edges = UINT32_MAX};
+	gr->field_of = hi_calloc((size_t)graph->n_nodes + 1, sizeof(*gr->field_of));
+	/* Number 0 is NO_EDGE, which no name has: not even "". */
+	if (!gr->field_of || !intern_pattern(gr, "\1", &no_edge))
+		return hi_fail_memory(err, "groups");
+	gr->patterns.items[no_edge] = "";
+	return HI_OK;
+}
+
+void hi_grouping_deinit(struct hi_grouping *gr)
+{
+	free(gr->field_of);
+	hi_arena_free(&gr->arena);
+	hi_vector_free(&gr->patterns);
+	hi_table_free(&gr->pattern_ids);
+	hi_vector_free(&gr->texts);
+	hi_table_free(&gr->index);
+	*gr = (struct hi_grouping){};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Allocation events of a process, in a fixed layout: BPF programs include this too.
+ */
+#ifndef HI_CENSUS_EVENT_H
+#define HI_CENSUS_EVENT_H
+
+#include <linux/types.h>
+
+enum hi_event_kind {
+	HI_EVENT_ALLOC = 1,	/* addr, size were given to the program */
+	HI_EVENT_FREE,		/* at the entry: addr is given back */
+	HI_EVENT_REALLOC_BEGIN, /* at the entry: addr may be given back; size is the new
+				   one */
+	HI_EVENT_REALLOC_END,	/* at the return: addr is the result (0: failed, the old
+				   block lives on), old is what was passed */
+	HI_EVENT_STACK,		/* struct hi_event_stack */
+	HI_EVENT_LOST,		/* size events were lost here */
+};
+
+enum hi_event_flags {
+	HI_EVENT_STACK_CUT = 1, /* outer frames of the stack are missing */
+	HI_EVENT_SAMPLED = 2,
+};
+
+struct hi_event {
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 addr, size, old;
+	__u64 stack; /* hash of the frames; 0: none */
+	__u32 tid;   /* as /proc/PID/task of the inspector's namespace has it */
+	__u16 kind;
+	__u8 source; /* which family of functions: 0 malloc */
+	__u8 flags;  /* enum hi_event_flags */
+};
+
+enum { HI_STACK_FRAMES = 127 };
+
+/* A stack that events before it or behind it name. */
+struct hi_event_stack {
+	__u64 stack; /* the hash */
+	__u16 kind;  /* HI_EVENT_STACK */
+	__u16 n;     /* frames, innermost first: the caller of the allocator's function */
+	__u8 cut, unused[3];
+	__u64 frames[HI_STACK_FRAMES]; /* return addresses; only n are there */
+};
+
+#endif

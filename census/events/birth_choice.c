@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/events/birth_choice.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/cleanup.h"
+#include "census/events/birth_groups.h"
+
+/* Which contexts have what is asked for. */
+struct context_choice {
+	const struct hi_context_view *contexts;
+	const struct hi_frames *frames;
+	const struct hi_birth_choice *choice;
+	bool *row_matches; /* by row of the frames, of the pattern in hand */
+	bool *is_chosen;   /* by context */
+};
+
+static bool match_rows(struct context_choice *c, const char *pattern)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < c->frames->n_rows; i++) {
+		c->row_matches[i] =
+			hi_frame_matches(c->frames->rows[i].function, pattern);
+		found |= c->row_matches[i];
+	}
+	return found;
+}
+
+static bool has_matching_site(const struct context_choice *c, uint32_t context)
+{
+	uint32_t row = hi_context_site(c->contexts, c->frames, context);
+
+	return row < c->frames->n_rows && c->row_matches[row];
+}
+
+static bool has_matching_frame(const struct context_choice *c, uint32_t context)
+{
+	uint32_t numbers[HI_STACK_FRAMES];
+	unsigned n = hi_context_frames(c->contexts, context, numbers);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (numbers[i] >= c->frames->n_frames)
+			continue;
+		for (uint32_t k = c->frames->first[numbers[i]];
+		     k < c->frames->first[numbers[i] + 1]; k++)
+			if (c->row_matches[k])
+				return true;
+	}
+	return false;
+}
+
+static enum hi_status narrow_contexts(struct context_choice *c, const char *pattern,
+				      bool any, struct hi_error *err)
+{
+	bool found = false;
+
+	if (!pattern)
+		return HI_OK;
+	if (match_rows(c, pattern))
+		for (uint32_t i = 0; i < c->contexts->n_contexts; i++) {
+			c->is_chosen[i] &=
+				any ? has_matching_frame(c, i) : has_matching_site(c, i);
+			found |= c->is_chosen[i];
+		}
+	return found ? HI_OK
+		     : hi_fail(err, HI_NOT_FOUND, 0,
+			       "--site%s %.100s: no such function allocated in the "
+			       "recording (census --by %s lists them)",
+			       any ? "-any" : "", pattern, any ? "context" : "site");
+}
+
+static enum hi_status choose_contexts(struct context_choice *c, struct hi_error *err)
+{
+	enum hi_status status;
+
+	for (uint32_t i = 0; i < c->contexts->n_contexts; i++)
+		c->is_chosen[i] = true;
+	status = narrow_contexts(c, c->choice->site, false, err);
+	return status == HI_OK ? narrow_contexts(c, c->choice->site_any, true, err)
+			       : status;
+}
+
+static bool is_in_birth_range(const struct hi_birth_range *range, uint64_t ns)
+{
+	return !range->is_set || (ns >= range->from_ns && ns < range->to_ns);
+}
+
+static bool is_chosen_object(const struct hi_births *b, const struct context_choice *c,
+			     hi_node object)
+{
+	uint64_t length = b->end_ns > b->start_ns ? b->end_ns - b->start_ns : 0;
+	uint64_t born = b->time_ns[object], age = length > born ? length - born : 0;
+
+	return c->is_chosen[b->context[object]] &&
+	       is_in_birth_range(&c->choice->age, age) &&
+	       is_in_birth_range(&c->choice->born, born) &&
+	       (!c->choice->thread || b->threads[b->thread[object]] == c->choice->thread);
+}
+
+static enum hi_status check_chosen_thread(const struct hi_births *b, uint32_t thread,
+					  struct hi_error *err)
+{
+	for (uint32_t i = 0; i < b->n_threads; i++)
+		if (b->threads[i] == thread)
+			return HI_OK;
+	return thread ? hi_fail(err, HI_NOT_FOUND, 0,
+				"--thread %u: no such thread allocated in the recording "
+				"(census --by thread lists them)",
+				thread)
+		      : HI_OK;
+}
+
+enum hi_status hi_births_choose(const struct hi_births *births,
+				const struct hi_context_view *contexts,
+				const struct hi_frames *frames,
+				const struct hi_birth_choice *choice, uint64_t *bits,
+				struct hi_error *err)
+{
+	HI_GUARD(free) bool *rows = hi_calloc((size_t)frames->n_rows + 1, sizeof(*rows));
+	HI_GUARD(free)
+	bool *chosen = hi_calloc((size_t)contexts->n_contexts + 1, sizeof(*chosen));
+	struct context_choice c = {contexts, frames, choice, rows, chosen};
+	enum hi_status status;
+
+	if (!rows || !chosen)
+		return hi_fail_memory(err, "restriction");
+	status = check_chosen_thread(births, choice->thread, err);
+	if (status == HI_OK)
+		status = choose_contexts(&c, err);
+	for (hi_node i = 0; status == HI_OK && i < births->n_objects; i++)
+		if (hi_birth_is_known(births, i) &&
+		    births->context[i] < contexts->n_contexts &&
+		    is_chosen_object(births, &c, i))
+			hi_bit_set(bits, i);
+	return status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording: the allocations that are live now, and totals by context, kept up to date
+ * by one event after the other. It knows no process and no source.
+ *
+ * Events of one address come in the order in which they happened. A reallocation is two
+ * events of a thread: at the begin the old block leaves the table and is put aside; at
+ * the end the new block enters, or the old one again where it failed. A reallocated
+ * block has the context and the time of the reallocation.
+ *
+ * Events may be missing (lost, or from before the start), so that they contradict what
+ * the table has. The later event is right, and struct hi_recording_counts has the sum.
+ */
+#ifndef HI_CENSUS_EVENTS_RECORDING_H
+#define HI_CENSUS_EVENTS_RECORDING_H
+
+#include "census/events/contexts.h"
+#include "census/events/live.h"
+
+/* Of one context, or of all; estimates, of samples. Live are allocs - frees. */
+struct hi_context_totals {
+	uint64_t allocs, bytes;
+	uint64_t frees, freed_bytes;
+	uint64_t most_live, most_bytes; /* the largest numbers that were live at a time */
+};
+static inline uint64_t hi_totals_live(const struct hi_context_totals *t)
+{
+	return t->allocs - t->frees;
+}
+static inline uint64_t hi_totals_live_bytes(const struct hi_context_totals *t)
+{
+	return t->bytes - t->freed_bytes;
+}
+
+struct hi_recording_counts {
+	uint64_t events;	/* that were applied, without HI_EVENT_LOST and stacks */
+	uint64_t lost;		/* that the source lost, as it says */
+	uint64_t unknown_frees; /* of blocks that are not in the table: allocated before
+				   the recording, or their allocation was lost. 0 of
+				   samples */
+	uint64_t lost_frees;	/* the address of a live block was allocated again */
+	uint64_t failed_reallocs;
+	uint64_t lost_begins, lost_ends; /* reallocations of which one event is missing */
+	uint64_t sampled;		 /* events with HI_EVENT_SAMPLED */
+	uint64_t other_kinds;		 /* events of unknown kinds: ignored */
+	uint64_t first_ns, last_ns;	 /* times of the first and of the last event */
+};
+
+/*
+ * A recording may have samples only (sampling.h). Then totals are estimates, in which
+ * each sample counts as what it stands for; a reallocated block whose new size is no
+ * sample ends, as if it were freed; and frees of unknown blocks mean nothing.
+ */
+struct hi_recording;
+/* *ret: hi_recording_destroy(). */
+enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *err);
+void hi_recording_destroy(struct hi_recording *recording);
+
+/* Before the first event: events with HI_EVENT_SAMPLED are samples with this mean
+ * distance in bytes, and allocations without it are ignored. 0: all are recorded. */
+void hi_recording_set_sampling(struct hi_recording *recording, uint64_t sample_bytes);
+uint64_t hi_recording_sample_bytes(const struct hi_recording *recording);
+
+/* Applies an event. HI_NO_MEMORY: it was not applied, and later ones will be, but the
+ * table is no longer complete. */
+enum hi_status hi_recording_apply(struct hi_recording *recording,
+				  const struct hi_event *event, struct hi_error *err);
+/* Adds a stack, before or after the events that name it. HI_NO_MEMORY. */
+enum hi_status hi_recording_stack(struct hi_recording *recording,
+				  const struct hi_event_stack *stack,
+				  struct hi_error *err);
+
+void hi_recording_counts(const struct hi_recording *recording,
+			 struct hi_recording_counts *ret);
+/* Of all contexts together. */
+struct hi_context_totals hi_recording_totals(const struct hi_recording *recording);
+/* Of each context, as many as there are contexts; valid until the next event. */
+const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r);
+/* Borrowed; see there for how long its columns are valid. */
+const struct hi_contexts *hi_recording_contexts(const struct hi_recording *recording);
+
+/* Number of live allocations that have a record, without blocks that are put aside. */
+uint64_t hi_recording_live(const struct hi_recording *recording);
+/* The allocation that begins at addr; false: none is live. */
+bool hi_recording_find(const struct hi_recording *recording, uint64_t addr,
+		       struct hi_live_allocation *ret);
+/* All of them, in no order: *at is 0 at first; false: that was the last. Valid until the
+ * next event. */
+bool hi_recording_next(const struct hi_recording *recording, uint64_t *at,
+		       struct hi_live_allocation *ret);
+/* Bytes that the table of live allocations takes. */
+uint64_t hi_recording_size(const struct hi_recording *recording);
+/* Whether index and table agree, and totals with both. For tests. */
+bool hi_recording_is_valid(const struct hi_recording *recording);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording in a snapshot file: frames, contexts with totals, births of the objects.
+ * docs/SNAPSHOT_FORMAT.md has the sections. A file without them has no recording.
+ */
+#ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_BIRTHS_H
+#define HI_CENSUS_SNAPSHOT_SNAPSHOT_BIRTHS_H
+
+#include "census/events/births.h"
+#include "census/events/frames.h"
+#include "census/snapshot/snapshot_file.h"
+
+/* All that is known of a recording, for reports; borrowed. */
+struct hi_recorded {
+	const struct hi_births *births;
+	struct hi_context_view contexts;
+	const struct hi_context_totals *totals; /* of each context */
+	struct hi_frames frames;
+	struct hi_recording_counts counts;
+};
+
+/* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and
+ * contexts do not belong together. */
+enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
+				      const struct hi_recorded *recorded,
+				      struct hi_error *err);
+/* Reads them, for a graph of so many objects. *ret borrows from s:
+ * hi_recorded_destroy() before s is closed. HI_NOT_FOUND: the file has no recording;
+ * HI_BAD_DATA. */
+enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
+				  struct hi_recorded **ret, struct hi_error *err);
+/* Only for what hi_snapshot_births() returned; NULL is fine. */
+void hi_recorded_destroy(struct hi_recorded *recorded);
+
+#endif

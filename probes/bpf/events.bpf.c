@@ -1,0 +1,865 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * Allocation events: runs at the entry and at the return of each function of the
+ * allocator, and sends what happened through a ring.
+ *
+ * Note [One call at a time]
+ *
+ * Functions of an allocator call each other (realloc calls malloc and free), so that only
+ * the outermost one of a thread makes events. It is pending from its entry to its return,
+ * and known by its stack pointer. A call that was left by a longjmp, or whose thread was
+ * cancelled, never returns: so what is pending is believed only if the new call's frame
+ * lies below it, and if its return address is still the kernel's, which stands there
+ * while the function runs (a return probe replaces it). A tail call has the stack pointer
+ * of its caller, and finds the kernel's address there as well.
+ *
+ * Note [The order of events]
+ *
+ * A block is given back at the entry of free, before another thread may get it; it is
+ * given out at the return of malloc. So for one address the ring has the events in the
+ * order in which they happened, whichever threads they are of.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "probes/bpf/events_shared.h"
+#include "probes/bpf/unwind.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+/* Set by the loader. */
+const volatile struct hi_bpf_events_given given = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hi_bpf_events_shared);
+} shared_map SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, HI_BPF_EVENT_FUNCTIONS *HI_BPF_EVENT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct hi_bpf_event_counts);
+} counts_map SEC(".maps");
+
+/* max_entries is set by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 25);
+} ring_map SEC(".maps");
+
+/*
+ * A call that has not returned yet. Where it is depends on its thread; one that is taken
+ * by another thread's call leads to the next of a few.
+ */
+struct pending {
+	__u32 tid;	/* in the initial namespace; 0: free */
+	__u32 function; /* the cookie */
+	__u64 sp;	/* at its entry */
+	__u64 size;
+	__u64 old; /* what realloc was given, or where posix_memalign's result goes */
+	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
+	__u64 unused[3];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_EVENT_CALLS);
+	__type(key, __u32);
+	__type(value, struct pending);
+} calls_map SEC(".maps");
+
+enum { TRIES = 4 };
+
+/* Hashes of stacks that were sent. A stack that another one has displaced is sent again.
+ */
+struct sent {
+	__u64 hash[4];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_EVENT_STACKS);
+	__type(key, __u32);
+	__type(value, struct sent);
+} sent_map SEC(".maps");
+
+/* Room to walk a stack: a program may be preempted, and run for another thread. */
+struct scratch {
+	__u32 is_taken, unused;
+	struct hi_event_stack stack;
+	__u8 pad[8];
+	/* What find_rule() said. */
+	struct remembered {
+		__u64 pc, rule;
+		__u64 generation; /* of the tables */
+	} rules[HI_BPF_STACK_RULES];
+	/* A copy of the innermost part of the stack. */
+	__u64 window_start, window_size;
+	__u8 window[HI_BPF_STACK_WINDOW];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_EVENT_SCRATCH);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratch_map SEC(".maps");
+
+struct call {
+	struct pt_regs *regs;
+	struct hi_bpf_events_shared *shared;
+	__u32 cookie, tid;
+};
+
+static __always_inline int kind_of(__u32 cookie)
+{
+	return cookie >> 8 & 0xff;
+}
+
+/* False: not an event of the target. */
+static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
+{
+	struct bpf_pidns_info in_ns;
+	__u32 zero = 0;
+	__u64 id;
+
+	ret->regs = regs;
+	ret->cookie = (__u32)bpf_get_attach_cookie(regs);
+	ret->shared = bpf_map_lookup_elem(&shared_map, &zero);
+	if (!ret->shared)
+		return 0;
+	if (ret->cookie == HI_BPF_EVENT_OWN_SITE) {
+		__sync_fetch_and_add(&ret->shared->own_hits, 1);
+		return 0;
+	}
+	if (!*(volatile __u32 *)&ret->shared->running)
+		return 0;
+	if (ret->shared->ns_inode) {
+		if (bpf_get_ns_current_pid_tgid(ret->shared->ns_device,
+						ret->shared->ns_inode, &in_ns,
+						sizeof(in_ns)))
+			return 0;
+		ret->tid = in_ns.pid;
+		return in_ns.tgid == ret->shared->tgid;
+	}
+	id = bpf_get_current_pid_tgid();
+	ret->tid = (__u32)id;
+	return id >> 32 == ret->shared->tgid;
+}
+
+static __always_inline int is_counting(const struct call *call)
+{
+	return *(volatile __u32 *)&call->shared->running == HI_BPF_EVENTS_COUNTED;
+}
+
+static __always_inline struct hi_bpf_event_counts *counts_of(__u32 cookie)
+{
+	__u32 slot = (cookie & (HI_BPF_EVENT_FUNCTIONS - 1)) * HI_BPF_EVENT_SLOTS +
+		     (bpf_get_smp_processor_id() & (HI_BPF_EVENT_SLOTS - 1));
+
+	return bpf_map_lookup_elem(&counts_map, &slot);
+}
+
+/* ---- the ring ---- */
+
+static __always_inline void lose(struct hi_bpf_events_shared *shared, __u64 n)
+{
+	__sync_fetch_and_add(&shared->lost, n);
+}
+
+static __always_inline int put(const struct hi_event *event)
+{
+	struct hi_event *slot = bpf_ringbuf_reserve(&ring_map, sizeof(*slot), 0);
+
+	if (!slot)
+		return 0;
+	*slot = *event;
+	bpf_ringbuf_submit(slot, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* In front of the next event that fits, so that the reader knows where events are
+ * missing. */
+static __always_inline int put_lost(struct hi_bpf_events_shared *shared, __u64 time_ns)
+{
+	struct hi_event lost = {.time_ns = time_ns, .kind = HI_EVENT_LOST};
+
+	lost.size = __sync_lock_test_and_set(&shared->lost, 0);
+	if (!lost.size || put(&lost))
+		return 1;
+	lose(shared, lost.size);
+	return 0;
+}
+
+static __always_inline void send(struct hi_bpf_events_shared *shared,
+				 const struct hi_event *event)
+{
+	if ((!shared->lost || put_lost(shared, event->time_ns)) && put(event))
+		return;
+	lose(shared, 1);
+	__sync_fetch_and_add(&shared->lost_total, 1);
+}
+
+/* ---- samples: see Note [Sampling by bytes] ---- */
+
+struct line {
+	__s64 left; /* bytes up to the next point; below 1: it is being drawn */
+	__u64 unused[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_EVENT_LINES);
+	__type(key, __u32);
+	__type(value, struct line);
+} lines_map SEC(".maps");
+
+static __always_inline __s64 draw_distance(__u64 mean)
+{
+	__u64 distance = 0;
+
+	for (int i = 0; i < HI_SAMPLING_DRAWS; i++)
+		if (hi_sampling_add(&given.sampling, bpf_get_prandom_u32(), &distance))
+			break;
+	return (__s64)hi_sampling_bytes(distance, mean);
+}
+
+/* Is an allocation of so many bytes to be sampled? */
+static __always_inline int take_sample(__u64 mean, __s64 size)
+{
+	__u32 key = bpf_get_smp_processor_id() & (HI_BPF_EVENT_LINES - 1);
+	struct line *line = bpf_map_lookup_elem(&lines_map, &key);
+	__s64 left, own;
+
+	if (!line)
+		return 0;
+	if (size < 1)
+		size = 1;
+	left = __sync_fetch_and_add(&line->left, -size);
+	if (left > size)
+		return 0;
+	own = left < 1 ? draw_distance(mean) : left;
+	if (own > size) {
+		__sync_lock_test_and_set(&line->left, own - size);
+		return 0;
+	}
+	__sync_lock_test_and_set(&line->left, draw_distance(mean));
+	return 1;
+}
+
+/*
+ * Note [Which blocks were sampled]
+ *
+ * When a block is freed, its event is only sent if the block was sampled. So addresses of
+ * sampled blocks are kept, those of each KiB of memory in a set of four, and are removed
+ * when the block is freed. A set that gets a fifth one says from then on that it has all:
+ * then frees are sent that are of no use, and the reader ignores them, but none is
+ * missing. Neighbours in memory have neighbouring sets, or every free would miss the
+ * cache; and a bit for each address, never cleared, would soon be set for all addresses
+ * that a program uses again and again.
+ */
+struct sampled_set {
+	__u64 addr[4]; /* 0: free; the first one SAMPLED_ALL: all are in it */
+};
+
+enum { SAMPLED_WAYS = 4, SAMPLED_ALL = 1 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_SAMPLED_SETS);
+	__type(key, __u32);
+	__type(value, struct sampled_set);
+} sampled_map SEC(".maps");
+
+/* Heaps begin at round addresses: the upper bits move them apart. */
+static __always_inline struct sampled_set *set_of(__u64 addr)
+{
+	__u64 upper = (addr >> 28) * 0x9e3779b97f4a7c15ull >> 32;
+	__u32 key = (__u32)((addr >> 10) + upper) & (HI_BPF_SAMPLED_SETS - 1);
+
+	return bpf_map_lookup_elem(&sampled_map, &key);
+}
+
+static __always_inline int is_sampled(__u64 addr)
+{
+	const struct sampled_set *set = set_of(addr);
+
+	return set &&
+	       (set->addr[0] == addr || set->addr[1] == addr || set->addr[2] == addr ||
+		set->addr[3] == addr || set->addr[0] == SAMPLED_ALL);
+}
+
+static __always_inline void remember_sampled(__u64 addr)
+{
+	struct sampled_set *set = set_of(addr);
+
+	if (!set)
+		return;
+	for (int i = 0; i < SAMPLED_WAYS; i++) {
+		__u64 was = __sync_val_compare_and_swap(&set->addr[i], 0, addr);
+
+		if (!was || was == addr)
+			return;
+	}
+	__sync_lock_test_and_set(&set->addr[0], SAMPLED_ALL);
+}
+
+static __always_inline void forget_sampled(__u64 addr)
+{
+	struct sampled_set *set = set_of(addr);
+
+	for (int i = 0; set && i < SAMPLED_WAYS; i++)
+		__sync_val_compare_and_swap(&set->addr[i], addr, 0);
+}
+
+/* May the block be one of the recording? */
+static __always_inline int is_recorded(const struct hi_bpf_events_shared *shared,
+				       __u64 addr)
+{
+	return !shared->sample_bytes || is_sampled(addr);
+}
+
+/* ---- calls ---- */
+
+static __always_inline struct pending *pending_at(__u32 tid, __u32 try)
+{
+	__u32 slot = (tid + try * 0x9e37) & (HI_BPF_EVENT_CALLS - 1);
+
+	return bpf_map_lookup_elem(&calls_map, &slot);
+}
+
+/* This thread's; 0: none. */
+static __always_inline struct pending *find_pending(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct pending *pending = pending_at(tid, i);
+
+		if (pending && pending->tid == tid)
+			return pending;
+	}
+	return 0;
+}
+
+static __always_inline struct pending *take_pending(struct hi_bpf_events_shared *shared)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct pending *pending = pending_at(tid, i);
+
+		if (pending && !__sync_val_compare_and_swap(&pending->tid, 0, tid))
+			return pending;
+	}
+	__sync_fetch_and_add(&shared->lost_calls, 1);
+	return 0;
+}
+
+static __always_inline void release_pending(struct pending *pending)
+{
+	*(volatile __u32 *)&pending->tid = 0;
+}
+
+/* Is the call of regs made by the pending one? See Note [One call at a time]. */
+static __always_inline int is_made_by(const struct call *call,
+				      const struct pending *pending)
+{
+	__u64 trampoline = call->shared->trampoline, word = 0;
+
+	if (!trampoline)
+		return pending->sp > call->regs->rsp ||
+		       (pending->sp == call->regs->rsp &&
+			pending->function != call->cookie);
+	return pending->sp >= call->regs->rsp &&
+	       !bpf_probe_read_user(&word, sizeof(word), (const void *)pending->sp) &&
+	       word == trampoline;
+}
+
+/* glibc empties a thread's cache by free, when the thread ends: those blocks were given
+ * back before. */
+static __always_inline int is_own_call(const struct call *call)
+{
+	const struct hi_bpf_range *own = call->shared->own;
+	__u64 caller = 0;
+
+	if (!own[0].end ||
+	    bpf_probe_read_user(&caller, sizeof(caller), (const void *)call->regs->rsp))
+		return 0;
+	for (int i = 0; i < HI_BPF_EVENT_OWN; i++)
+		if (caller - own[i].start < own[i].end - own[i].start)
+			return 1;
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline struct scratch *take_scratch(void)
+{
+	__u32 slot = bpf_get_smp_processor_id() * TRIES;
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		__u32 key = (slot + i) & (HI_BPF_EVENT_SCRATCH - 1);
+		struct scratch *scratch = bpf_map_lookup_elem(&scratch_map, &key);
+
+		if (scratch && !__sync_val_compare_and_swap(&scratch->is_taken, 0, 1))
+			return scratch;
+	}
+	return 0;
+}
+
+/*
+ * Note [Tables that change]
+ *
+ * The tables are one map, in the only slot of a map of maps: the loader fills a new one
+ * and puts it into the slot. A search takes what is in the slot and uses nothing else, so
+ * an index is never used with the rows of other tables. The kernel keeps a map for as
+ * long as a program may use it. Then the loader counts the generation up: what was found
+ * before is not remembered any more. A walk that began before remembers what it finds
+ * under the old number, to no avail.
+ */
+struct tables {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct tables);
+} unwind_map SEC(".maps");
+
+/* Stays 0. */
+static volatile __u32 nothing;
+
+struct hi_unwind_reader {
+	void *tables;		 /* only in a search */
+	struct scratch *scratch; /* only in a walk */
+	__u64 generation;
+};
+
+static __always_inline __u64 table_word(void *tables, __u32 index)
+{
+	__u64 *word = bpf_map_lookup_elem(tables, &index);
+
+	return word ? *word : nothing;
+}
+
+/* From addr on; less at the end of what is mapped. */
+static __always_inline void copy_window(struct scratch *scratch, __u64 addr)
+{
+	__u32 size = HI_BPF_STACK_WINDOW;
+
+	scratch->window_start = addr;
+	if (bpf_probe_read_user(scratch->window, size, (const void *)addr)) {
+		size = 4096 - (addr & 4095);
+		if (size > HI_BPF_STACK_WINDOW ||
+		    bpf_probe_read_user(scratch->window, size, (const void *)addr))
+			size = 0;
+	}
+	scratch->window_size = size;
+}
+
+static __always_inline int window_word(struct scratch *scratch, __u64 addr, __u64 *ret)
+{
+	__u64 offset = addr - scratch->window_start;
+
+	if (offset >= scratch->window_size || offset > HI_BPF_STACK_WINDOW - 8)
+		return 0;
+	*ret = *(__u64 *)(scratch->window + offset);
+	return 1;
+}
+
+/* Not inlined: there is one for all steps. Registers are saved below the return address,
+ * which is read first. */
+static __attribute__((noinline)) int read_behind_window(struct scratch *scratch,
+							__u64 addr)
+{
+	enum { SAVED_REGISTERS = 56 };
+
+	copy_window(scratch, addr - SAVED_REGISTERS);
+	return 0;
+}
+
+static __always_inline int stack_word(struct scratch *scratch, __u64 addr, __u64 *ret)
+{
+	if (window_word(scratch, addr, ret))
+		return 1;
+	read_behind_window(scratch, addr);
+	return window_word(scratch, addr, ret) ||
+	       !bpf_probe_read_user(ret, 8, (const void *)addr);
+}
+
+#define HI_UNWIND_NOTHING nothing
+#define HI_UNWIND_WORD(reader, index) table_word((reader)->tables, index)
+#define HI_UNWIND_STACK(reader, addr, ret) stack_word((reader)->scratch, addr, ret)
+#define HI_UNWIND_RULE(reader, pc) remembered_rule(reader, pc)
+static __u64 remembered_rule(struct hi_unwind_reader *reader, __u64 pc);
+#include "probes/bpf/unwind_walk.h"
+
+/* Not static: the kernel verifies a global function once, for all its calls. */
+__attribute__((noinline)) __u64 find_rule(__u64 pc)
+{
+	struct hi_unwind_reader reader = {};
+	__u32 zero = 0, rule;
+
+	reader.tables = bpf_map_lookup_elem(&unwind_map, &zero);
+	if (!reader.tables)
+		return 0;
+	rule = hi_unwind_search(&reader, pc);
+	return rule ? hi_unwind_rule(&reader, rule) : 0;
+}
+
+static __always_inline __u64 remembered_rule(struct hi_unwind_reader *reader, __u64 pc)
+{
+	struct remembered *last =
+		&reader->scratch->rules[mix(0, pc) >> (64 - HI_BPF_STACK_RULE_BITS)];
+
+	if (last->pc != pc || last->generation != reader->generation) {
+		last->rule = find_rule(pc);
+		last->pc = pc;
+		last->generation = reader->generation;
+	}
+	return last->rule;
+}
+
+struct stack_walk {
+	struct scratch *scratch;
+	struct hi_unwind_regs regs;
+	__u64 hash, generation;
+};
+
+static long walk_frame(__u32 i, void *arg)
+{
+	struct stack_walk *walk = arg;
+	struct hi_unwind_reader reader = {.scratch = walk->scratch,
+					  .generation = walk->generation};
+	struct hi_event_stack *stack = &walk->scratch->stack;
+	struct hi_unwind_regs regs = walk->regs;
+	enum hi_unwind_step step;
+
+	if (i >= HI_STACK_FRAMES)
+		return 1;
+	stack->frames[i] = regs.rip;
+	stack->n = i + 1;
+	walk->hash = mix(walk->hash, regs.rip);
+	step = hi_unwind_step(&reader, &regs);
+	walk->regs = regs;
+	if (step == HI_UNWIND_OUTERMOST)
+		stack->cut = 0;
+	return step != HI_UNWIND_ON;
+}
+
+static __always_inline void walk_stack(const struct call *call, struct scratch *scratch)
+{
+	struct stack_walk walk = {
+		.scratch = scratch,
+		.hash = 1,
+		.generation = *(volatile __u64 *)&call->shared->generation,
+		.regs = {.rip = call->regs->rip,
+			 .rsp = call->regs->rsp,
+			 .rbp = call->regs->rbp},
+	};
+	struct hi_event_stack *stack = &scratch->stack;
+
+	stack->kind = HI_EVENT_STACK;
+	stack->cut = 1;
+	if (given.can_loop) {
+		copy_window(scratch, call->regs->rsp);
+		bpf_loop(HI_STACK_FRAMES, walk_frame, &walk, 0);
+	} else {
+		stack->n = 1;
+		stack->frames[0] = call->regs->rip;
+		walk.hash = mix(walk.hash, call->regs->rip);
+	}
+	stack->stack = mix(walk.hash, stack->cut);
+	if (!stack->stack)
+		stack->stack = 1;
+}
+
+static __always_inline int was_sent(const struct sent *sent, __u64 hash)
+{
+	return sent->hash[0] == hash || sent->hash[1] == hash || sent->hash[2] == hash ||
+	       sent->hash[3] == hash;
+}
+
+/* Sends the frames, unless they were sent before. */
+static __always_inline void send_stack(struct hi_event_stack *stack)
+{
+	__u64 hash = stack->stack;
+	__u32 n = stack->n, key = (__u32)hash & (HI_BPF_EVENT_STACKS - 1);
+	struct sent *sent = bpf_map_lookup_elem(&sent_map, &key);
+
+	if (!sent || n > HI_STACK_FRAMES || was_sent(sent, hash))
+		return;
+	if (!bpf_ringbuf_output(&ring_map, stack, 16 + n * 8 + HI_BPF_STACK_PAD,
+				BPF_RB_NO_WAKEUP))
+		sent->hash[hash >> 40 & 3] = hash;
+}
+
+/* The hash of the caller's stack, and whether it is cut; 0: there was no room for it. */
+static __always_inline __u64 record_stack(const struct call *call, __u8 *cut)
+{
+	struct scratch *scratch = take_scratch();
+	__u64 hash;
+
+	*cut = 1;
+	if (!scratch)
+		return 0;
+	walk_stack(call, scratch);
+	send_stack(&scratch->stack);
+	hash = scratch->stack.stack;
+	*cut = scratch->stack.cut;
+	*(volatile __u32 *)&scratch->is_taken = 0;
+	return hash;
+}
+
+/* ---- entries ---- */
+
+/* -1: the size does not fit; the function fails then. */
+static __always_inline __u64 multiply(__u64 a, __u64 b)
+{
+	__u64 most = a ? -1ull / a : -1ull;
+
+	asm volatile("" : "+r"(most)); /* BPF has no product of 128 bits */
+	return b > most ? -1ull : a * b;
+}
+
+static __always_inline __u64 requested_size(const struct call *call)
+{
+	switch (kind_of(call->cookie)) {
+	case HI_BPF_MALLOC:
+		return call->regs->rdi;
+	case HI_BPF_CALLOC:
+		return multiply(call->regs->rdi, call->regs->rsi);
+	case HI_BPF_REALLOCARRAY:
+		return multiply(call->regs->rsi, call->regs->rdx);
+	case HI_BPF_POSIX_MEMALIGN:
+		return call->regs->rdx;
+	default:
+		return call->regs->rsi;
+	}
+}
+
+static __always_inline int is_realloc(__u32 cookie)
+{
+	return kind_of(cookie) == HI_BPF_REALLOC ||
+	       kind_of(cookie) == HI_BPF_REALLOCARRAY;
+}
+
+static __always_inline void begin_call(const struct call *call, struct pending *pending)
+{
+	pending->function = call->cookie;
+	pending->size = requested_size(call);
+	pending->old = 0;
+	pending->has_begun = 0;
+	if (is_realloc(call->cookie) || kind_of(call->cookie) == HI_BPF_POSIX_MEMALIGN)
+		pending->old = call->regs->rdi;
+	pending->sp = call->regs->rsp;
+}
+
+/* The block at rdi is given back. */
+static __always_inline void send_entry(const struct call *call, __u16 kind, __u64 size)
+{
+	struct hi_event event = {
+		.time_ns = bpf_ktime_get_ns(),
+		.addr = call->regs->rdi,
+		.size = size,
+		.tid = call->tid,
+		.kind = kind,
+	};
+
+	if (call->shared->sample_bytes)
+		forget_sampled(call->regs->rdi);
+	send(call->shared, &event);
+}
+
+static __always_inline int enter_free(const struct call *call,
+				      struct hi_bpf_event_counts *counts)
+{
+	struct pending *pending;
+
+	if (!call->regs->rdi || !is_recorded(call->shared, call->regs->rdi))
+		return 0;
+	pending = find_pending();
+	if ((pending && is_made_by(call, pending)) || is_own_call(call)) {
+		__sync_fetch_and_add(&counts->nested, 1);
+		return 0;
+	}
+	send_entry(call, HI_EVENT_FREE, 0);
+	return 0;
+}
+
+static __always_inline int enter_alloc(const struct call *call,
+				       struct hi_bpf_event_counts *counts)
+{
+	struct pending *pending = find_pending();
+
+	if (pending && is_made_by(call, pending)) {
+		__sync_fetch_and_add(&counts->nested, 1);
+		return 0;
+	}
+	if (pending)
+		__sync_fetch_and_add(&call->shared->abandoned, 1);
+	else
+		pending = take_pending(call->shared);
+	if (!pending)
+		return 0;
+	begin_call(call, pending);
+	if (is_realloc(call->cookie) && pending->old &&
+	    is_recorded(call->shared, pending->old)) {
+		pending->has_begun = 1;
+		send_entry(call, HI_EVENT_REALLOC_BEGIN, pending->size);
+	}
+	return 0;
+}
+
+static __always_inline int count_call(const struct call *call,
+				      struct hi_bpf_event_counts *counts)
+{
+	__u64 size = requested_size(call);
+
+	if (kind_of(call->cookie) == HI_BPF_FREE)
+		return 0;
+	__sync_fetch_and_add(&counts->counted, 1);
+	if (size <= (1ull << 47))
+		__sync_fetch_and_add(&counts->counted_bytes, size);
+	return 0;
+}
+
+SEC("uprobe")
+int enter(struct pt_regs *regs)
+{
+	struct hi_bpf_event_counts *counts;
+	struct call call;
+
+	if (!find_call(regs, &call))
+		return 0;
+	counts = counts_of(call.cookie);
+	if (!counts)
+		return 0;
+	__sync_fetch_and_add(&counts->hits, 1);
+	if (is_counting(&call))
+		return count_call(&call, counts);
+	return kind_of(call.cookie) == HI_BPF_FREE ? enter_free(&call, counts)
+						   : enter_alloc(&call, counts);
+}
+
+/* ---- returns ---- */
+
+/* The block that the function gives, 0: none. */
+static __always_inline __u64 result_of(const struct call *call, __u64 old)
+{
+	__u64 block = 0;
+
+	if (kind_of(call->cookie) != HI_BPF_POSIX_MEMALIGN)
+		return call->regs->rax;
+	if ((__u32)call->regs->rax != 0 ||
+	    bpf_probe_read_user(&block, sizeof(block), (const void *)old))
+		return 0;
+	return block;
+}
+
+/* Does the pending call return here? One below has been left without a return. */
+static __always_inline int is_return_of(const struct call *call, struct pending *pending)
+{
+	if (pending->sp + 8 == call->regs->rsp)
+		return pending->function == call->cookie;
+	if (pending->sp + 8 < call->regs->rsp)
+		release_pending(pending);
+	return 0;
+}
+
+static __always_inline void send_result(const struct call *call, struct hi_event *event,
+					int has_stack)
+{
+	__u8 cut;
+
+	event->time_ns = bpf_ktime_get_ns();
+	event->tid = call->tid;
+	if (has_stack) {
+		event->stack = record_stack(call, &cut);
+		event->flags |= cut ? HI_EVENT_STACK_CUT : 0;
+	}
+	send(call->shared, event);
+}
+
+static __always_inline void count_failed(__u32 cookie)
+{
+	struct hi_bpf_event_counts *counts = counts_of(cookie);
+
+	if (counts)
+		__sync_fetch_and_add(&counts->failed, 1);
+}
+
+/* Is the block that was given out to be recorded? Then its stack is wanted. */
+static __always_inline int choose_block(const struct hi_bpf_events_shared *shared,
+					struct hi_event *event)
+{
+	if (!event->addr)
+		return 0;
+	if (shared->sample_bytes) {
+		if (!take_sample(shared->sample_bytes, (__s64)event->size))
+			return 0;
+		event->flags = HI_EVENT_SAMPLED;
+		remember_sampled(event->addr);
+	}
+	return 1;
+}
+
+/* The end of a reallocation whose begin was sent. A block that it did not get lives on.
+ */
+static __always_inline void end_realloc(const struct hi_bpf_events_shared *shared,
+					struct hi_event *event, __u64 old)
+{
+	event->kind = HI_EVENT_REALLOC_END;
+	event->old = old;
+	if (!event->addr && event->size && shared->sample_bytes)
+		remember_sampled(old);
+}
+
+SEC("uretprobe")
+int leave(struct pt_regs *regs)
+{
+	struct hi_event event = {.kind = HI_EVENT_ALLOC};
+	struct pending *pending;
+	__u64 old, has_begun;
+	struct call call;
+	int is_chosen;
+
+	if (!find_call(regs, &call) || is_counting(&call))
+		return 0;
+	pending = find_pending();
+	if (!pending || !is_return_of(&call, pending))
+		return 0;
+	event.size = pending->size;
+	old = pending->old;
+	has_begun = pending->has_begun;
+	release_pending(pending);
+	event.addr = result_of(&call, old);
+	if (!event.addr)
+		count_failed(call.cookie);
+	is_chosen = choose_block(call.shared, &event);
+	if (has_begun)
+		end_realloc(call.shared, &event, old);
+	if (is_chosen || has_begun)
+		send_result(&call, &event, is_chosen);
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * What the BPF programs of allocation events and their loader share, in memory that both
+ * map. Fixed layout.
+ */
+#ifndef HI_PROBES_BPF_EVENTS_SHARED_H
+#define HI_PROBES_BPF_EVENTS_SHARED_H
+
+#include <linux/types.h>
+
+#include "census/event.h"
+#include "probes/bpf/sampling.h"
+
+enum {
+	HI_BPF_EVENT_FUNCTIONS = 64,   /* that are probed, at most */
+	HI_BPF_EVENT_SLOTS = 8,	       /* counters of a function, by cpu */
+	HI_BPF_EVENT_OWN = 4,	       /* ranges of the allocator's own text */
+	HI_BPF_EVENT_CALLS = 1 << 16,  /* of all threads, at one time */
+	HI_BPF_EVENT_STACKS = 1 << 15, /* sets of stacks that were sent */
+	HI_BPF_EVENT_SCRATCH = 256,
+	HI_BPF_EVENT_LINES = 256,      /* of bytes, on which samples are drawn; by cpu */
+	HI_BPF_SAMPLED_SETS = 1 << 18, /* of addresses, for 1 KiB of memory each */
+	HI_BPF_STACK_WINDOW = 2048,    /* bytes of a stack that are copied at once */
+	HI_BPF_STACK_RULE_BITS = 8,
+	HI_BPF_STACK_RULES = 1 << HI_BPF_STACK_RULE_BITS, /* that are remembered */
+	/* The cookie of the loader's own site, as in shared.h. */
+	HI_BPF_EVENT_OWN_SITE = 0x7fffffff,
+	/*
+	 * A record of the ring is a struct hi_event, or as many bytes as a struct
+	 * hi_event_stack has with its frames and these: so it never has the same size.
+	 */
+	HI_BPF_STACK_PAD = 4,
+};
+
+/* What a function does. A cookie is the index of the function, and this << 8. */
+enum hi_bpf_event_function {
+	HI_BPF_MALLOC = 1,     /* (size) */
+	HI_BPF_CALLOC,	       /* (n, size) */
+	HI_BPF_REALLOC,	       /* (old, size) */
+	HI_BPF_REALLOCARRAY,   /* (old, n, size) */
+	HI_BPF_FREE,	       /* (block) */
+	HI_BPF_MEMALIGN,       /* (alignment, size) */
+	HI_BPF_POSIX_MEMALIGN, /* (&block, alignment, size) */
+};
+
+/* What the programs do. */
+enum hi_bpf_events_running {
+	HI_BPF_EVENTS_NOT,
+	HI_BPF_EVENTS_MADE,
+	HI_BPF_EVENTS_COUNTED, /* calls and bytes, and no event is made */
+};
+
+/* Read-only data, which the loader fills. */
+struct hi_bpf_events_given {
+	__u32 can_loop; /* does the kernel have bpf_loop()? */
+	struct hi_sampling_table sampling;
+};
+
+struct hi_bpf_events_shared {
+	/* Written by the loader. */
+	__u32 running; /* enum hi_bpf_events_running */
+	__u32 tgid;    /* the process, as in struct hi_bpf_shared */
+	__u64 ns_device, ns_inode;
+	__u64 trampoline;   /* where probed functions return to; 0: not known yet */
+	__u64 generation;   /* of the tables of stacks */
+	__u64 sample_bytes; /* mean distance of samples; 0: all are recorded */
+	struct hi_bpf_range {
+		__u64 start, end;
+	} own[HI_BPF_EVENT_OWN]; /* what is called from there makes no event */
+	/* Written by the programs. */
+	__u64 unused[6];
+	__u64 own_hits;	  /* of the loader's own site */
+	__u64 lost;	  /* events, since the last HI_EVENT_LOST */
+	__u64 lost_total; /* events that did not fit into the ring */
+	__u64 lost_calls; /* for which there was no room */
+	__u64 abandoned;  /* calls that did not return */
+};
+
+/* Index function * HI_BPF_EVENT_SLOTS + cpu % HI_BPF_EVENT_SLOTS. */
+struct hi_bpf_event_counts {
+	__u64 hits;   /* entries */
+	__u64 nested; /* of those: inside another function of the allocator */
+	__u64 failed; /* returned no block */
+	__u64 counted, counted_bytes; /* calls and their sizes, while they are counted */
+	__u64 unused[3];
+};
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Links between the programs of allocation events and the allocator's functions. All but
+ * the last function run in the probe holder. */
+#include <bpf/libbpf.h>
+
+#include "probes/bpf_link.h"
+#include "probes/events/bpf_source_internal.h"
+#include "probes/events/filtered_return.h"
+
+struct attachment {
+	const struct hi_bpf_source *source;
+	int entry_program, return_program;
+	int check_link, filter_link; /* closed when the holder ends, as in bpf_probe.c */
+};
+
+static uint64_t cookie_of(const struct hi_bpf_source *source, size_t function)
+{
+	return function | (uint64_t)source->functions.items[function].does << 8;
+}
+
+static bool has_return(const struct hi_bpf_source *source, size_t function)
+{
+	return source->functions.items[function].does != HI_BPF_FREE;
+}
+
+static bool are_in_one_file(const struct hi_bpf_source *source, size_t f, size_t g)
+{
+	const struct hi_event_function *items = source->functions.items;
+	const struct hi_mapping *m = source->target->mappings;
+	const struct hi_mapping *a = &m[items[f].site.mapping],
+				*b = &m[items[g].site.mapping];
+
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor;
+}
+
+/* Has an earlier link of the plan this function as well? */
+static bool is_planned(const struct hi_bpf_source *source, size_t f, bool at_return)
+{
+	for (size_t i = 0; i < source->n_planned && !source->by_perf; i++)
+		if (source->plan[i].at_return == at_return &&
+		    are_in_one_file(source, source->plan[i].function, f))
+			return true;
+	return false;
+}
+
+/* Returns first: a call whose entry was seen is then seen to return. */
+static void plan_links(struct hi_bpf_source *source, bool at_return)
+{
+	for (size_t f = 0; f < source->functions.count; f++)
+		if ((!at_return || has_return(source, f)) &&
+		    !is_planned(source, f, at_return))
+			source->plan[source->n_planned++] =
+				(struct hi_planned_link){f, at_return};
+}
+
+static enum hi_status link_functions_of_file(const struct attachment *a,
+					     const struct hi_planned_link *link,
+					     const struct hi_uprobe *uprobe,
+					     int *link_ret, struct hi_error *err)
+{
+	uint64_t offsets[HI_BPF_EVENT_FUNCTIONS], cookies[HI_BPF_EVENT_FUNCTIONS];
+	const struct hi_event_functions *functions = &a->source->functions;
+	struct hi_bpf_places places = {.offsets = offsets, .cookies = cookies};
+
+	for (size_t f = 0; f < functions->count; f++) {
+		if ((link->at_return && !has_return(a->source, f)) ||
+		    !are_in_one_file(a->source, link->function, f))
+			continue;
+		offsets[places.count] = functions->items[f].site.file_offset;
+		cookies[places.count++] = cookie_of(a->source, f);
+	}
+	return hi_bpf_link_places(link->at_return ? a->return_program : a->entry_program,
+				  a->source->target->pid, uprobe, &places, link_ret, err);
+}
+
+/* Before the first probe at a return. */
+static enum hi_status try_filter(struct attachment *a, struct hi_error *err)
+{
+	if (!hi_process_is_filtered(a->source->target->pid))
+		return HI_OK;
+	return hi_filtered_return_check(a->return_program, a->source->by_perf,
+					&a->filter_link, err);
+}
+
+static enum hi_status try_means(struct attachment *a, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!a->source->by_perf)
+		status = hi_bpf_link_check(a->entry_program, &a->source->shared->own_hits,
+					   &a->check_link, err);
+	return status == HI_OK ? try_filter(a, err) : status;
+}
+
+static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
+				     struct hi_error *err)
+{
+	struct attachment *a = arg;
+	const struct hi_planned_link *link = &a->source->plan[i];
+	struct hi_uprobe uprobe = {.fd = -1};
+	enum hi_status status = i == 0 ? try_means(a, err) : HI_OK;
+
+	if (status == HI_OK)
+		status = hi_uprobe_prepare(
+			a->source->target,
+			&a->source->functions.items[link->function].site, &uprobe, err);
+	uprobe.at_return = link->at_return;
+	if (status == HI_OK && a->source->by_perf)
+		status = hi_bpf_link_event(
+			link->at_return ? a->return_program : a->entry_program,
+			a->source->target, cookie_of(a->source, link->function), &uprobe,
+			link_ret, err);
+	else if (status == HI_OK)
+		status = link_functions_of_file(a, link, &uprobe, link_ret, err);
+	hi_uprobe_release(&uprobe);
+	return status;
+}
+
+static struct bpf_program *named_program(const struct hi_bpf_source *source,
+					 const char *name)
+{
+	return bpf_object__find_program_by_name(source->object, name);
+}
+
+enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_error *err)
+{
+	struct attachment a = {
+		.source = source,
+		.entry_program = bpf_program__fd(named_program(source, "enter")),
+		.return_program = bpf_program__fd(named_program(source, "leave")),
+		.check_link = -1,
+		.filter_link = -1,
+	};
+	enum hi_status status;
+
+	plan_links(source, true);
+	plan_links(source, false);
+	status = hi_probe_holder_start(&source->holder, attach_planned, &a,
+				       source->n_planned, source->links, err);
+	if (status == HI_OK)
+		source->n_links = source->n_planned;
+	return status;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocation events by BPF: bpf/events.bpf.c at the entry and at the return of every
+ * function of the allocator. The ring is polled by the clock: to wake a reader costs the
+ * target more than the event.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "probes/bpf_link.h"
+#include "probes/bpf_process.h"
+#include "probes/events/bpf_source_internal.h"
+
+extern const unsigned char hi_bpf_events_start[], hi_bpf_events_end[];
+
+enum {
+	PAGE = 4096,
+	RING_DEFAULT = 32 << 20,
+	RING_MAX = 1 << 30,
+	NAP_US = 2000,
+	DRAIN_NAPS = 500,
+	TIDS = 4096, /* remembered */
+	/* Of another namespace, whose id in ours is not known any more: no id of a thread
+	 * is so large. */
+	ENDED_THREAD = 1 << 30,
+};
+
+static struct hi_bpf_source *to_bpf_source(struct hi_event_source *source)
+{
+	return (struct hi_bpf_source *)source;
+}
+
+/* ---- reading ---- */
+
+struct delivery {
+	struct hi_bpf_source *source;
+	const struct hi_event_sink *sink;
+	size_t count;
+};
+
+static uint32_t translate_tid(struct hi_bpf_source *source, uint32_t tid)
+{
+	struct hi_foreign_tid *known = &source->tids[tid % TIDS];
+
+	if (known->theirs != tid) {
+		known->theirs = tid;
+		known->ours =
+			(uint32_t)hi_bpf_process_tid(source->target->pid, (pid_t)tid);
+		if (!known->ours)
+			known->ours = ENDED_THREAD | tid;
+	}
+	return known->ours;
+}
+
+static void deliver_event(const struct delivery *d, const struct hi_event *record)
+{
+	struct hi_event event = *record;
+
+	if (d->source->tids && event.tid)
+		event.tid = translate_tid(d->source, event.tid);
+	d->source->events += event.kind != HI_EVENT_LOST;
+	d->sink->event(d->sink->arg, &event);
+}
+
+static void deliver_stack(const struct delivery *d, const struct hi_event_stack *stack)
+{
+	d->source->stacks++;
+	d->source->stacks_cut += stack->cut;
+	d->sink->stack(d->sink->arg, stack);
+}
+
+static bool deliver_record(void *arg, const void *record, size_t size)
+{
+	struct delivery *d = arg;
+
+	d->count++;
+	if (size == sizeof(struct hi_event))
+		deliver_event(d, record);
+	else if (size % 8 == HI_BPF_STACK_PAD)
+		deliver_stack(d, record);
+	return true;
+}
+
+/* The page exists once a function that is probed has returned. */
+static void find_trampoline(struct hi_bpf_source *source)
+{
+	struct hi_range page;
+
+	if (!source->shared->trampoline &&
+	    hi_event_return_page(source->target->pid, &page))
+		__atomic_store_n(&source->shared->trampoline, page.start,
+				 __ATOMIC_RELEASE);
+}
+
+static bool deliver_all(const struct delivery *d, uint64_t end)
+{
+	return hi_ring_read(&d->source->ring, end, deliver_record, (void *)(uintptr_t)d);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static enum hi_status poll_ring(struct hi_event_source *base, unsigned timeout_ms,
+				const struct hi_event_sink *sink, struct hi_error *err)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+	struct delivery d = {.source = source, .sink = sink};
+	uint64_t until = now_ns() + timeout_ms * (uint64_t)1000000;
+
+	for (;;) {
+		(void)deliver_all(&d, hi_ring_end(&source->ring));
+		if (d.count || now_ns() >= until)
+			break;
+		if (!hi_target_is_alive(source->target))
+			return hi_fail(err, HI_GONE, 0, "the target has exited");
+		usleep(NAP_US);
+	}
+	if (d.count)
+		find_trampoline(source);
+	return HI_OK;
+}
+
+/* A thread may have been put aside while it writes a record. */
+static enum hi_status drain_ring(struct hi_event_source *base,
+				 const struct hi_event_sink *sink, struct hi_error *err)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+	struct delivery d = {.source = source, .sink = sink};
+	uint64_t end = hi_ring_end(&source->ring), lost;
+	struct hi_event event = {.kind = HI_EVENT_LOST, .time_ns = now_ns()};
+
+	for (int i = 0; !deliver_all(&d, end); i++) {
+		if (i == DRAIN_NAPS)
+			return hi_fail(err, HI_TIMEOUT, 0,
+				       "an event is not complete: a thread of the "
+				       "target stands in the middle of it");
+		usleep(NAP_US);
+	}
+	/* What was lost behind the last event that fitted. */
+	lost = __atomic_exchange_n(&source->shared->lost, 0, __ATOMIC_SEQ_CST);
+	event.size = lost;
+	if (lost)
+		sink->event(sink->arg, &event);
+	return HI_OK;
+}
+
+static void read_counts(const struct hi_bpf_source *source, size_t function,
+			struct hi_event_function_stats *ret)
+{
+	const struct hi_bpf_event_counts *counts =
+		source->counts + function * HI_BPF_EVENT_SLOTS;
+
+	ret->name = source->functions.items[function].name;
+	for (size_t i = 0; i < HI_BPF_EVENT_SLOTS; i++) {
+		ret->hits += __atomic_load_n(&counts[i].hits, __ATOMIC_RELAXED);
+		ret->nested += __atomic_load_n(&counts[i].nested, __ATOMIC_RELAXED);
+		ret->failed += __atomic_load_n(&counts[i].failed, __ATOMIC_RELAXED);
+		ret->counted += __atomic_load_n(&counts[i].counted, __ATOMIC_RELAXED);
+		ret->counted_bytes +=
+			__atomic_load_n(&counts[i].counted_bytes, __ATOMIC_RELAXED);
+	}
+}
+
+static void read_stats(struct hi_event_source *base, struct hi_event_stats *ret)
+{
+	const struct hi_bpf_source *source = to_bpf_source(base);
+	const struct hi_bpf_events_shared *shared = source->shared;
+
+	ret->events = source->events;
+	ret->lost = __atomic_load_n(&shared->lost_total, __ATOMIC_RELAXED);
+	ret->lost_calls = __atomic_load_n(&shared->lost_calls, __ATOMIC_RELAXED);
+	ret->stacks = source->stacks;
+	ret->stacks_cut = source->stacks_cut;
+	ret->abandoned = __atomic_load_n(&shared->abandoned, __ATOMIC_RELAXED);
+	ret->n_functions = source->functions.count;
+	for (size_t i = 0; i < source->functions.count; i++)
+		read_counts(source, i, &ret->functions[i]);
+}
+
+/* ---- in the inspector ---- */
+
+static enum hi_status start_events(struct hi_event_source *base, struct hi_error *err)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+
+	(void)err;
+	find_trampoline(source);
+	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_MADE, __ATOMIC_SEQ_CST);
+	return HI_OK;
+}
+
+static void count_events(struct hi_event_source *base)
+{
+	__atomic_store_n(&to_bpf_source(base)->shared->running, HI_BPF_EVENTS_COUNTED,
+			 __ATOMIC_SEQ_CST);
+}
+
+static void set_sampling(struct hi_event_source *base, uint64_t bytes)
+{
+	__atomic_store_n(&to_bpf_source(base)->shared->sample_bytes, bytes,
+			 __ATOMIC_SEQ_CST);
+}
+
+static void stop_events(struct hi_event_source *base)
+{
+	__atomic_store_n(&to_bpf_source(base)->shared->running, HI_BPF_EVENTS_NOT,
+			 __ATOMIC_SEQ_CST);
+}
+
+static size_t counts_size(void)
+{
+	return sizeof(struct hi_bpf_event_counts) * HI_BPF_EVENT_FUNCTIONS *
+	       HI_BPF_EVENT_SLOTS;
+}
+
+static void close_bpf_source(struct hi_event_source *base)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+
+	if (source->shared)
+		stop_events(base);
+	hi_probe_holder_close(&source->holder, source->links, source->n_links);
+	if (source->shared)
+		munmap(source->shared, PAGE);
+	if (source->counts)
+		munmap((void *)(uintptr_t)source->counts, counts_size());
+	hi_ring_unmap(&source->ring);
+	bpf_object__close(source->object);
+	free(source->tids);
+	free(source);
+}
+
+#define BPF_SOURCE_OPS(probes)                                                           \
+	{                                                                                \
+		.name = (probes), .count = count_events, .set_sampling = set_sampling,   \
+		.start = start_events, .set_unwind = hi_bpf_source_set_unwind,           \
+		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
+		.stop = stop_events, .close = close_bpf_source,                          \
+	}
+
+static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");
+static const struct hi_event_source_ops perf_source_ops = BPF_SOURCE_OPS("perf events");
+
+/* ---- opening ---- */
+
+static int print_no_message(enum libbpf_print_level level, const char *format,
+			    va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+static int set_attach_type(const struct hi_bpf_source *source)
+{
+	struct bpf_program *program;
+	int error = 0;
+
+	if (source->by_perf)
+		return 0;
+	bpf_object__for_each_program(program, source->object) if (!error) error =
+		bpf_program__set_expected_attach_type(
+			program, (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
+	return error;
+}
+
+static enum hi_status load_events_program(struct hi_bpf_source *source,
+					  struct hi_error *err)
+{
+	int error;
+
+	libbpf_set_print(print_no_message);
+	source->object = bpf_object__open_mem(
+		hi_bpf_events_start, (size_t)(hi_bpf_events_end - hi_bpf_events_start),
+		NULL);
+	if (!source->object)
+		return hi_bpf_refused(errno, err);
+	error = bpf_map__set_max_entries(
+		bpf_object__find_map_by_name(source->object, "ring_map"),
+		(uint32_t)source->ring_size);
+	if (!error)
+		error = set_attach_type(source);
+	if (!error)
+		error = hi_bpf_source_fill_given(source);
+	if (!error)
+		error = bpf_object__load(source->object);
+	return error ? hi_bpf_refused(-error, err) : HI_OK;
+}
+
+static void *map_source_memory(const struct hi_bpf_source *source, const char *name,
+			       size_t size, int prot)
+{
+	int fd = bpf_object__find_map_fd_by_name(source->object, name);
+	void *memory = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static enum hi_status map_events_memory(struct hi_bpf_source *source,
+					struct hi_error *err)
+{
+	source->shared =
+		map_source_memory(source, "shared_map", PAGE, PROT_READ | PROT_WRITE);
+	source->counts =
+		map_source_memory(source, "counts_map", counts_size(), PROT_READ);
+	if (!source->shared || !source->counts)
+		return hi_fail_errno(err, "memory of a BPF program");
+	return hi_ring_map(bpf_object__find_map_fd_by_name(source->object, "ring_map"),
+			   source->ring_size, &source->ring, err);
+}
+
+static enum hi_status tell_target(struct hi_bpf_source *source, struct hi_error *err)
+{
+	struct hi_bpf_events_shared *shared = source->shared;
+	struct hi_bpf_process process;
+	enum hi_status status = hi_bpf_process_find(source->target->pid, &process, err);
+
+	if (status != HI_OK)
+		return status;
+	shared->tgid = process.tgid;
+	shared->ns_device = process.ns_device;
+	shared->ns_inode = process.ns_inode;
+	if (process.has_foreign_tids) {
+		source->tids = hi_calloc(TIDS, sizeof(*source->tids));
+		if (!source->tids)
+			return hi_fail_memory(err, "threads");
+	}
+	for (size_t i = 0; i < source->functions.n_own; i++)
+		shared->own[i] = (struct hi_bpf_range){source->functions.own[i].start,
+						       source->functions.own[i].end};
+	return HI_OK;
+}
+
+static size_t choose_ring_size(const struct hi_event_source_options *options)
+{
+	size_t size = PAGE;
+
+	while (size < options->ring_size && size < RING_MAX)
+		size *= 2;
+	return options->ring_size ? size : RING_DEFAULT;
+}
+
+static enum hi_status check_functions(const struct hi_target *target,
+				      const struct hi_event_functions *functions,
+				      struct hi_error *err)
+{
+	if (functions->count == 0 || functions->count > HI_BPF_EVENT_FUNCTIONS ||
+	    functions->n_own > HI_BPF_EVENT_OWN)
+		return hi_fail(err, HI_BAD_DATA, 0, "no functions to follow");
+	for (size_t i = 0; i < functions->count; i++)
+		if (functions->items[i].site.mapping >= target->n_mappings)
+			return hi_fail(err, HI_BAD_DATA, functions->items[i].site.address,
+				       "a function of the allocator is in no mapped "
+				       "file");
+	return HI_OK;
+}
+
+static enum hi_status open_bpf_source(const struct hi_target *target,
+				      const struct hi_event_functions *functions,
+				      const struct hi_event_source_options *options,
+				      bool by_perf, struct hi_event_source **ret,
+				      struct hi_error *err)
+{
+	struct hi_bpf_source *source;
+	enum hi_status status = check_functions(target, functions, err);
+
+	if (status != HI_OK)
+		return status;
+	source = hi_calloc(1, sizeof(*source));
+	if (!source)
+		return hi_fail_memory(err, "events");
+	source->source.ops = by_perf ? &perf_source_ops : &multi_source_ops;
+	source->target = target;
+	source->functions = *functions;
+	source->by_perf = by_perf;
+	source->holder = HI_PROBE_HOLDER_NONE;
+	source->ring_size = choose_ring_size(options);
+	status = load_events_program(source, err);
+	if (status == HI_OK)
+		status = map_events_memory(source, err);
+	if (status == HI_OK)
+		status = tell_target(source, err);
+	if (status == HI_OK)
+		status = hi_bpf_source_attach(source, err);
+	if (status == HI_OK)
+		*ret = &source->source;
+	else
+		close_bpf_source(&source->source);
+	return status;
+}
+
+enum hi_status hi_event_source_open_by_perf(const struct hi_target *target,
+					    const struct hi_event_functions *functions,
+					    const struct hi_event_source_options *options,
+					    struct hi_event_source **ret,
+					    struct hi_error *err)
+{
+	return open_bpf_source(target, functions, options, true, ret, err);
+}
+
+enum hi_status hi_event_source_open(const struct hi_target *target,
+				    const struct hi_event_functions *functions,
+				    const struct hi_event_source_options *options,
+				    struct hi_event_source **ret, struct hi_error *err)
+{
+	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
+	    open_bpf_source(target, functions, options, false, ret, NULL) == HI_OK)
+		return HI_OK;
+	return open_bpf_source(target, functions, options, true, ret, err);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of a source by BPF share: reading (bpf_source.c), probes
+ * (bpf_attach.c), tables of stacks (bpf_unwind.c). */
+#ifndef HI_PROBES_EVENTS_BPF_SOURCE_INTERNAL_H
+#define HI_PROBES_EVENTS_BPF_SOURCE_INTERNAL_H
+
+#include "probes/events/event_source.h"
+#include "probes/events/ring.h"
+#include "probes/holder.h"
+
+struct bpf_object;
+
+enum { HI_EVENT_LINKS_MAX = 2 * HI_BPF_EVENT_FUNCTIONS };
+
+/* A link to be made: of this function, or, by uprobe_multi, of all that are in its
+ * file. */
+struct hi_planned_link {
+	size_t function;
+	bool at_return;
+};
+
+/* Thread ids of another namespace, and what they are in ours. */
+struct hi_foreign_tid {
+	uint32_t theirs, ours;
+};
+
+struct hi_bpf_source {
+	struct hi_event_source source;
+	const struct hi_target *target;
+	struct hi_event_functions functions;
+	struct bpf_object *object;
+	struct hi_bpf_events_shared *shared;
+	const struct hi_bpf_event_counts *counts;
+	struct hi_ring ring;
+	size_t ring_size;
+	bool by_perf;
+	bool can_loop;		     /* the kernel has bpf_loop() */
+	struct hi_foreign_tid *tids; /* TIDS of them, by hash; NULL: not needed */
+	uint64_t events, stacks, stacks_cut;
+	struct hi_probe_holder holder;
+	size_t n_links, n_planned;
+	int links[HI_EVENT_LINKS_MAX];
+	struct hi_planned_link plan[HI_EVENT_LINKS_MAX];
+};
+
+/* Makes the links, in the probe holder; the program and its memory are there. */
+enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_error *err);
+
+/* Before the program is loaded. Returns 0, or what libbpf said. */
+int hi_bpf_source_fill_given(struct hi_bpf_source *source);
+void hi_sampling_table_fill(struct hi_sampling_table *table);
+/* As the operation of the source. */
+enum hi_status hi_bpf_source_set_unwind(struct hi_event_source *source,
+					const struct hi_unwind_tables *tables,
+					struct hi_error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where allocation events come from.
+ *
+ * To add a source: a `struct hi_event_source` embedded first in its own, with a table of
+ * operations; a function that opens it, declared here; a line in
+ * tests/probes/event_source_test.c.
+ */
+#ifndef HI_PROBES_EVENTS_EVENT_SOURCE_H
+#define HI_PROBES_EVENTS_EVENT_SOURCE_H
+
+#include "census/event.h"
+#include "probes/events/functions.h"
+#include "probes/events/unwind_tables.h"
+
+/* Both get what is theirs until they return. HI_EVENT_STACK goes to `stack`, everything
+ * else to `event`. */
+struct hi_event_sink {
+	void (*event)(void *arg, const struct hi_event *event);
+	void (*stack)(void *arg, const struct hi_event_stack *stack);
+	void *arg;
+};
+
+struct hi_event_stats {
+	uint64_t events;     /* that the sink got, those of HI_EVENT_LOST not counted */
+	uint64_t lost;	     /* they did not fit into the ring */
+	uint64_t lost_calls; /* not seen: too many at one time */
+	uint64_t stacks,
+		stacks_cut; /* that the sink got; of those, without outer frames */
+	uint64_t abandoned; /* calls that never returned */
+	size_t n_functions;
+	struct hi_event_function_stats {
+		const char *name;
+		uint64_t hits;	 /* entries */
+		uint64_t nested; /* of those: inside another one, or by the allocator */
+		uint64_t failed; /* returned no block */
+		/* While calls were only counted, of functions that allocate. */
+		uint64_t counted, counted_bytes;
+	} functions[HI_BPF_EVENT_FUNCTIONS];
+};
+
+struct hi_event_source;
+struct hi_event_source_ops {
+	const char *name; /* by which means: "uprobe_multi", "perf events", "mock" */
+	/* Calls are only counted from now on, until the start. */
+	void (*count)(struct hi_event_source *source);
+	/* Before the start: only some allocations are to make events, by their sizes
+	 * (bpf/sampling.h), and what frees those. 0: all. */
+	void (*set_sampling)(struct hi_event_source *source, uint64_t bytes);
+	/* Events are made from now on. A call that is under way makes none. */
+	enum hi_status (*start)(struct hi_event_source *source, struct hi_error *err);
+	/* From now on stacks are walked by these tables, whether events are made or not.
+	 * tables (checked) are copied. */
+	enum hi_status (*set_unwind)(struct hi_event_source *source,
+				     const struct hi_unwind_tables *tables,
+				     struct hi_error *err);
+	/* What there is, waiting for it if there is none, at most so long. */
+	enum hi_status (*poll)(struct hi_event_source *source, unsigned timeout_ms,
+			       const struct hi_event_sink *sink, struct hi_error *err);
+	/* Everything that happened before this call; does not wait for more. */
+	enum hi_status (*drain)(struct hi_event_source *source,
+				const struct hi_event_sink *sink, struct hi_error *err);
+	void (*stats)(struct hi_event_source *source, struct hi_event_stats *ret);
+	/* No more events are made; those that were can still be drained. */
+	void (*stop)(struct hi_event_source *source);
+	/* Closes the probes and frees source. */
+	void (*close)(struct hi_event_source *source);
+};
+
+struct hi_event_source {
+	const struct hi_event_source_ops *ops;
+};
+
+struct hi_event_source_options {
+	size_t ring_size; /* bytes, rounded up to a power of two; 0: 32 MiB */
+};
+
+/*
+ * Puts the probes into a process; events are made from the start on. target and functions
+ * (copied) are of hi_target_open() and hi_event_functions_find(). target is borrowed
+ * until the close. Probes are opened, and closed last, by a process of their own
+ * (holder.h). *ret: closed by hi_event_source_close(). HI_CANNOT_ATTACH: err->text says
+ * which rights it needs; HI_UNSUPPORTED: this kernel cannot do it.
+ */
+enum hi_status hi_event_source_open(const struct hi_target *target,
+				    const struct hi_event_functions *functions,
+				    const struct hi_event_source_options *options,
+				    struct hi_event_source **ret, struct hi_error *err);
+/* The same by perf events alone, which is what hi_event_source_open() uses where the
+ * kernel has no links of uprobe_multi. */
+enum hi_status hi_event_source_open_by_perf(const struct hi_target *target,
+					    const struct hi_event_functions *functions,
+					    const struct hi_event_source_options *options,
+					    struct hi_event_source **ret,
+					    struct hi_error *err);
+
+/* As the operations. */
+void hi_event_source_count(struct hi_event_source *source);
+/* bytes: the mean distance of samples, at most HI_SAMPLING_MEAN_MAX. */
+void hi_event_source_set_sampling(struct hi_event_source *source, uint64_t bytes);
+enum hi_status hi_event_source_start(struct hi_event_source *source,
+				     struct hi_error *err);
+/* Before it, and where there is no table, a stack is cut. On failure the tables before
+ * stay. HI_UNSUPPORTED: this kernel cannot walk stacks. */
+enum hi_status hi_event_source_set_unwind(struct hi_event_source *source,
+					  const struct hi_unwind_tables *tables,
+					  struct hi_error *err);
+enum hi_status hi_event_source_poll(struct hi_event_source *source, unsigned timeout_ms,
+				    const struct hi_event_sink *sink,
+				    struct hi_error *err);
+enum hi_status hi_event_source_drain(struct hi_event_source *source,
+				     const struct hi_event_sink *sink,
+				     struct hi_error *err);
+void hi_event_source_stats(struct hi_event_source *source, struct hi_event_stats *ret);
+void hi_event_source_stop(struct hi_event_source *source);
+/* NULL is fine. */
+void hi_event_source_close(struct hi_event_source *source);
+
+/*
+ * Where no thread may stand when it is stopped for a census, beside the allocator's text:
+ * the kernel's page of the process, through which a probed function returns. False: the
+ * target has none yet.
+ */
+bool hi_event_return_page(pid_t pid, struct hi_range *ret);
+
+#endif

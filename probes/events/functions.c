@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/events/functions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/unstopped.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "decode/allocator.h"
+#include "probes/code.h"
+#include "probes/prologue.h"
+
+/* Functions of one object file have padding between them. */
+enum { PADDING_MAX = 256 };
+
+/* cfree is not among them: it is free by another name, also where a library in front of
+ * libc has only free. kept: see hi_prologue_choose(). A probe at a return replaces the
+ * return address, which is at the stack pointer only as long as that is what it was at
+ * the entry. */
+static const struct known_function {
+	const char *name;
+	enum hi_bpf_event_function does;
+	unsigned kept;
+} known_functions[] = {
+	{"malloc", HI_BPF_MALLOC, 1},
+	{"free", HI_BPF_FREE, 1},
+	{"calloc", HI_BPF_CALLOC, 3},
+	{"realloc", HI_BPF_REALLOC, 3},
+	{"reallocarray", HI_BPF_REALLOCARRAY, 7},
+	{"memalign", HI_BPF_MEMALIGN, 2},
+	{"aligned_alloc", HI_BPF_MEMALIGN, 2},
+	{"posix_memalign", HI_BPF_POSIX_MEMALIGN, 5},
+	{"valloc", HI_BPF_MALLOC, 1},
+	{"pvalloc", HI_BPF_MALLOC, 1},
+	/* jemalloc's and mimalloc's own */
+	{"mallocx", HI_BPF_MALLOC, 1},
+	{"rallocx", HI_BPF_REALLOC, 3},
+	{"dallocx", HI_BPF_FREE, 1},
+	{"sdallocx", HI_BPF_FREE, 1},
+	{"zalloc", HI_BPF_MALLOC, 1},
+	/* C++: only of a module that has malloc too (see prefer_symbols); libstdc++'s
+	 * call malloc. */
+	{"_Znwm", HI_BPF_MALLOC, 1},
+	{"_Znam", HI_BPF_MALLOC, 1},
+	{"_ZnwmRKSt9nothrow_t", HI_BPF_MALLOC, 1},
+	{"_ZnamRKSt9nothrow_t", HI_BPF_MALLOC, 1},
+	{"_ZnwmSt11align_val_t", HI_BPF_MALLOC, 1},
+	{"_ZnamSt11align_val_t", HI_BPF_MALLOC, 1},
+	{"_ZnwmSt11align_val_tRKSt9nothrow_t", HI_BPF_MALLOC, 1},
+	{"_ZnamSt11align_val_tRKSt9nothrow_t", HI_BPF_MALLOC, 1},
+	{"_ZdlPv", HI_BPF_FREE, 1},
+	{"_ZdaPv", HI_BPF_FREE, 1},
+	{"_ZdlPvm", HI_BPF_FREE, 1},
+	{"_ZdaPvm", HI_BPF_FREE, 1},
+	{"_ZdlPvRKSt9nothrow_t", HI_BPF_FREE, 1},
+	{"_ZdaPvRKSt9nothrow_t", HI_BPF_FREE, 1},
+	{"_ZdlPvSt11align_val_t", HI_BPF_FREE, 1},
+	{"_ZdaPvSt11align_val_t", HI_BPF_FREE, 1},
+	{"_ZdlPvmSt11align_val_t", HI_BPF_FREE, 1},
+	{"_ZdaPvmSt11align_val_t", HI_BPF_FREE, 1},
+	{"_ZdlPvSt11align_val_tRKSt9nothrow_t", HI_BPF_FREE, 1},
+	{"_ZdaPvSt11align_val_tRKSt9nothrow_t", HI_BPF_FREE, 1},
+};
+enum { KNOWN = sizeof(known_functions) / sizeof(known_functions[0]) };
+
+/*
+ * An allocator may have its functions under another name beside libc's malloc: both are
+ * followed then. They do not call each other.
+ */
+static const char *const prefixes[] = {"", "je_", "_rjem_", "tc_", "mi_"};
+enum { FAMILIES = sizeof(prefixes) / sizeof(prefixes[0]) };
+
+/* Where each of them is, of one module or of the target. */
+struct allocator_symbols {
+	const char *prefix;
+	struct allocator_symbol {
+		uint64_t addr, size; /* addr 0: none */
+		unsigned rank;
+		struct hi_module *module;
+	} found[KNOWN];
+};
+enum { MALLOC, FREE }; /* in known_functions */
+
+static void keep_symbol_of_family(struct allocator_symbols *family,
+				  const struct hi_function_symbol *symbol)
+{
+	size_t n = strlen(family->prefix);
+
+	if (strncmp(symbol->name, family->prefix, n) != 0)
+		return;
+	for (size_t i = 0; i < KNOWN; i++)
+		if (strcmp(symbol->name + n, known_functions[i].name) == 0 &&
+		    symbol->size >= family->found[i].size) {
+			family->found[i].addr = symbol->addr;
+			family->found[i].size = symbol->size;
+		}
+}
+
+static bool keep_allocator_symbol(const struct hi_function_symbol *symbol, void *arg)
+{
+	struct allocator_symbols *families = arg;
+
+	for (size_t f = 0; f < FAMILIES && symbol->is_code && !symbol->is_ifunc; f++)
+		keep_symbol_of_family(&families[f], symbol);
+	return true;
+}
+
+/* Whose malloc the program calls, where there are several: the higher. 0: the dynamic
+ * linker's, which serves itself until libc is there. */
+static unsigned rank_allocator_module(const struct hi_module *module)
+{
+	if (module->is_executable)
+		return 3;
+	if (strncmp(module->name, "ld-linux", 8) == 0 ||
+	    strncmp(module->name, "ld-2.", 5) == 0)
+		return 0;
+	return strncmp(module->name, "libc.so", 7) == 0 ||
+			       strncmp(module->name, "libc-2.", 7) == 0
+		       ? 1
+		       : 2;
+}
+
+/* Each function is bound by itself: a library in front of libc may leave some to it. */
+static void prefer_symbols(struct allocator_symbols *symbols,
+			   const struct allocator_symbols *found,
+			   struct hi_module *module)
+{
+	unsigned rank = rank_allocator_module(module);
+
+	if (!found->found[MALLOC].addr || !found->found[FREE].addr)
+		return;
+	for (size_t i = 0; i < KNOWN; i++) {
+		if (!found->found[i].addr || rank <= symbols->found[i].rank)
+			continue;
+		symbols->found[i] = found->found[i];
+		symbols->found[i].rank = rank;
+		symbols->found[i].module = module;
+	}
+}
+
+static struct allocator_symbols *create_families(void)
+{
+	struct allocator_symbols *families = hi_calloc(FAMILIES, sizeof(*families));
+
+	for (size_t f = 0; families && f < FAMILIES; f++)
+		families[f].prefix = prefixes[f];
+	return families;
+}
+
+static enum hi_status find_in_module(struct hi_module *module,
+				     struct allocator_symbols *families,
+				     struct hi_error *err)
+{
+	HI_GUARD(free) struct allocator_symbols *found = create_families();
+	enum hi_status status;
+
+	if (!found)
+		return hi_fail_memory(err, "functions");
+	status = hi_module_each_symbol(module, keep_allocator_symbol, found, err);
+	for (size_t f = 0; f < FAMILIES && status == HI_OK; f++)
+		prefer_symbols(&families[f], &found[f], module);
+	return status;
+}
+
+static enum hi_status find_families(struct hi_target_code *code,
+				    struct allocator_symbols *families,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	bool found = false;
+
+	for (size_t i = 0; i < hi_modules_count(code->modules) && status == HI_OK; i++)
+		status = find_in_module(hi_modules_get(code->modules, i), families, err);
+	for (size_t f = 0; f < FAMILIES; f++)
+		found |= families[f].found[MALLOC].addr != 0;
+	if (status != HI_OK || found)
+		return status;
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "no mapped file has symbols of malloc and free: allocations of "
+		       "this program cannot be followed");
+}
+
+static enum hi_status add_allocator_function(struct hi_target_code *code,
+					     const struct allocator_symbols *symbols,
+					     size_t i, struct hi_event_functions *ret,
+					     struct hi_error *err)
+{
+	const struct known_function *known = &known_functions[i];
+	const struct allocator_symbol *at = &symbols->found[i];
+	struct hi_event_function *function = &ret->items[ret->count];
+	struct hi_probe_site_list sites = {};
+	enum hi_status status;
+
+	if (ret->count == HI_BPF_EVENT_FUNCTIONS)
+		return HI_OK;
+	status = hi_probe_sites_add_function(code, &sites, at->addr, at->size,
+					     known->kept | HI_PROLOGUE_STACK, err);
+	if (status == HI_OK && sites.count) {
+		function->does = known->does;
+		function->site = sites.items[0];
+		snprintf(function->name, sizeof(function->name), "%s%s", symbols->prefix,
+			 known->name);
+		ret->count++;
+	}
+	hi_vector_free(&sites);
+	return status;
+}
+
+/* Names of one function at one address are one. */
+static bool is_alias(const struct allocator_symbols *families, size_t family, size_t i)
+{
+	uint64_t addr = families[family].found[i].addr;
+
+	for (size_t f = 0; f <= family; f++)
+		for (size_t j = 0; j < (f == family ? i : KNOWN); j++)
+			if (families[f].found[j].addr == addr)
+				return true;
+	return false;
+}
+
+static enum hi_status add_allocator_functions(struct hi_target_code *code,
+					      const struct allocator_symbols *families,
+					      struct hi_event_functions *ret,
+					      struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t f = 0; f < FAMILIES; f++)
+		for (size_t i = 0; i < KNOWN && status == HI_OK; i++)
+			if (families[f].found[i].addr && !is_alias(families, f, i))
+				status = add_allocator_function(code, &families[f], i,
+								ret, err);
+	if (status == HI_OK && ret->count == 0)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "the allocator's functions are in no file that can be "
+			       "probed: its file was deleted or replaced");
+	return status;
+}
+
+/* Keeps the largest ones. */
+static void keep_own_range(struct hi_event_functions *ret, struct hi_range range)
+{
+	size_t least = 0;
+
+	if (ret->n_own < HI_BPF_EVENT_OWN) {
+		ret->own[ret->n_own++] = range;
+		return;
+	}
+	for (size_t i = 1; i < ret->n_own; i++)
+		if (ret->own[i].end - ret->own[i].start <
+		    ret->own[least].end - ret->own[least].start)
+			least = i;
+	if (range.end - range.start > ret->own[least].end - ret->own[least].start)
+		ret->own[least] = range;
+}
+
+static enum hi_status find_own_text(const struct hi_target *target,
+				    const struct hi_module *module,
+				    struct hi_event_functions *ret, struct hi_error *err)
+{
+	HI_GUARD(free) struct hi_range *ranges = NULL;
+	struct hi_range range = {};
+	size_t n = 0;
+	enum hi_status status = hi_allocator_text(target, &ranges, &n, err);
+
+	for (size_t i = 0; i < n && status == HI_OK; i++) {
+		if (ranges[i].start < module->start || ranges[i].end > module->end)
+			continue;
+		if (range.end && ranges[i].start - range.end <= PADDING_MAX) {
+			range.end = ranges[i].end;
+			continue;
+		}
+		if (range.end)
+			keep_own_range(ret, range);
+		range = ranges[i];
+	}
+	if (range.end)
+		keep_own_range(ret, range);
+	return status;
+}
+
+/* "libc.so.6", "redis-server (je_malloc) and libc.so.6" */
+static void name_modules(const struct allocator_symbols *families,
+			 struct hi_event_functions *ret)
+{
+	size_t n = 0;
+
+	ret->module[0] = '\0';
+	for (size_t f = 0; f < FAMILIES && n < sizeof(ret->module); f++) {
+		const struct hi_module *module = families[f].found[MALLOC].module;
+
+		if (module && !is_alias(families, f, MALLOC))
+			n += (size_t)snprintf(ret->module + n, sizeof(ret->module) - n,
+					      "%s%.63s%s%s%s", n ? " and " : "",
+					      module->name, f ? " (" : "", prefixes[f],
+					      f ? "malloc)" : "");
+	}
+}
+
+enum hi_status hi_event_functions_find_in(const struct hi_target *target,
+					  struct hi_image *image,
+					  struct hi_event_functions *ret,
+					  struct hi_error *err)
+{
+	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
+	HI_GUARD(free)
+	struct allocator_symbols *families = create_families();
+	enum hi_status status = families ? hi_target_code_open(target, image, &code, err)
+					 : hi_fail_memory(err, "functions");
+
+	if (status == HI_OK)
+		status = find_families(code, families, err);
+	if (status != HI_OK)
+		return status;
+	memset(ret, 0, sizeof(*ret));
+	name_modules(families, ret);
+	status = add_allocator_functions(code, families, ret, err);
+	return status == HI_OK && families[0].found[FREE].module
+		       ? find_own_text(target, families[0].found[FREE].module, ret, err)
+		       : status;
+}
+
+enum hi_status hi_event_functions_find(const struct hi_target *target,
+				       struct hi_event_functions *ret,
+				       struct hi_error *err)
+{
+	struct hi_image *image;
+	enum hi_status status = hi_image_unstopped(target, &image, err);
+
+	return status == HI_OK ? hi_event_functions_find_in(target, image, ret, err)
+			       : status;
+}

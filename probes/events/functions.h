@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions by which a target allocates, and where probes on them go. By symbols;
+ * reads files only.
+ */
+#ifndef HI_PROBES_EVENTS_FUNCTIONS_H
+#define HI_PROBES_EVENTS_FUNCTIONS_H
+
+#include "attach/stop.h"
+#include "probes/bpf/events_shared.h"
+#include "probes/safepoint.h"
+
+struct hi_event_function {
+	char name[40]; /* "malloc", "_ZdlPv" */
+	enum hi_bpf_event_function does;
+	struct hi_probe_site site; /* argument registers and stack pointer are still as at
+				      the entry */
+};
+
+/* Plain data, also to be handed from process to process. */
+struct hi_event_functions {
+	size_t count;
+	struct hi_event_function items[HI_BPF_EVENT_FUNCTIONS];
+	char module[128]; /* that malloc is in: "libc.so.6"; several in words; hostile */
+	size_t n_own;
+	struct hi_range own[HI_BPF_EVENT_OWN]; /* the allocator's own text */
+};
+
+/*
+ * Finds the functions of the allocator that the target uses: of each the program's own if
+ * it has that, else that of a library that takes the place of libc's, else libc's.
+ * HI_NOT_FOUND: no file that is mapped has symbols of malloc and free.
+ */
+enum hi_status hi_event_functions_find(const struct hi_target *target,
+				       struct hi_event_functions *ret,
+				       struct hi_error *err);
+/* The same in a process without rights: see hi_safepoint_find_in(), which takes the image
+ * too. */
+enum hi_status hi_event_functions_find_in(const struct hi_target *target,
+					  struct hi_image *image,
+					  struct hi_event_functions *ret,
+					  struct hi_error *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/live/recorded.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/cleanup.h"
+#include "decode/describe/frame_names.h"
+#include "session/live/recorder.h"
+#include "session/recorded.h"
+
+/* What in->recorded is of here. */
+struct joined_recording {
+	struct hi_recorded recorded; /* first */
+	struct hi_births *births;
+	struct hi_frames_builder *names;
+};
+
+static void free_joined_recording(struct joined_recording *j)
+{
+	if (!j)
+		return;
+	hi_births_destroy(j->births);
+	hi_frames_builder_destroy(j->names);
+	free(j);
+}
+
+HI_DEFINE_GUARD(struct joined_recording *, free_joined_recording)
+
+void hi_live_close_recorded(struct hi_inspection *in)
+{
+	free_joined_recording((struct joined_recording *)hi_take(in->recorded));
+}
+
+/* ---- objects that cannot have a record ---- */
+
+struct block_marking {
+	const struct hi_objects *objects;
+	uint64_t *bits;
+};
+
+static bool mark_blocks(const struct hi_block *blocks, size_t n, unsigned region,
+			void *arg)
+{
+	struct block_marking *m = arg;
+
+	(void)region;
+	for (size_t i = 0; i < n; i++) {
+		hi_node first =
+			blocks[i].state == HI_BLOCK_LIVE
+				? hi_objects_find(m->objects, blocks[i].addr, NULL)
+				: HI_NODE_NONE;
+
+		if (first == HI_NODE_NONE)
+			continue;
+		for (hi_node last = hi_births_last_piece(m->objects, first);
+		     first <= last; first++)
+			hi_bit_set(m->bits, first);
+	}
+	return true;
+}
+
+/* Where other heaps are not decoded, what is outside of the known one may be of a heap
+ * whose functions are followed: it counts as from before. */
+static enum hi_status mark_other_objects(struct hi_inspection *in,
+					 struct hi_births *births, struct hi_error *err)
+{
+	struct block_marking m = {.objects = in->graph->objects};
+	enum hi_status status;
+
+	if (!in->decoders.allocator || *in->decoders.not_decoded)
+		return HI_OK;
+	m.bits = hi_calloc(1, hi_bits_size(births->n_objects) + 8);
+	if (!m.bits)
+		return hi_fail_memory(err, "blocks of a recording");
+	status = hi_allocator_walk(in->decoders.allocator, mark_blocks, &m, err);
+	if (status == HI_OK)
+		hi_births_mark_other(births, m.bits);
+	free(m.bits);
+	return status;
+}
+
+/* ---- all together ---- */
+
+static enum hi_status join_births(struct hi_inspection *in,
+				  const struct hi_recorder *recorder,
+				  struct joined_recording *j, struct hi_error *err)
+{
+	enum hi_status status;
+
+	hi_inspect_phase(in, "joining the recording");
+	status = hi_births_join(hi_recorder_recording(recorder), in->graph->objects,
+				hi_recorder_start_ns(recorder),
+				hi_recorder_end_ns(recorder), &j->births, err);
+	return status == HI_OK ? mark_other_objects(in, j->births, err) : status;
+}
+
+static enum hi_status name_stacks(struct hi_inspection *in,
+				  const struct hi_recording *recording,
+				  struct joined_recording *j, struct hi_error *err)
+{
+	const struct hi_contexts *contexts = hi_recording_contexts(recording);
+	enum hi_status status;
+
+	hi_inspect_phase(in, "names of stacks");
+	hi_contexts_view(contexts, &j->recorded.contexts);
+	status = hi_frames_builder_create(&j->names, err);
+	if (status == HI_OK)
+		status = hi_frame_names_add(in->decoders.modules,
+					    hi_contexts_addresses(contexts),
+					    j->recorded.contexts.n_frames, j->names, err);
+	if (status == HI_OK)
+		j->recorded.frames = hi_frames_builder_view(j->names);
+	return status;
+}
+
+enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_recorder *recorder = in->options->recorder;
+	HI_GUARD(free_joined_recording) struct joined_recording *j = NULL;
+	const struct hi_recording *recording;
+	enum hi_status status;
+
+	if (!recorder)
+		return hi_fail(err, HI_NOT_FOUND, 0, "allocations were not recorded");
+	j = hi_calloc(1, sizeof(*j));
+	if (!j)
+		return hi_fail_memory(err, "recording");
+	recording = hi_recorder_recording(recorder);
+	status = join_births(in, recorder, j, err);
+	if (status == HI_OK)
+		status = name_stacks(in, recording, j, err);
+	hi_inspect_phase(in, "report");
+	if (status != HI_OK)
+		return status;
+	j->recorded.births = j->births;
+	j->recorded.totals = hi_recording_by_context(recording);
+	hi_recording_counts(recording, &j->recorded.counts);
+	in->recorded = &hi_take(j)->recorded;
+	return HI_OK;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/live/recorder.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "probes/events/unwind_find.h"
+#include "session/live/symbols.h"
+#include "session/options.h"
+
+/* How often the files that are mapped as code are compared with those of before. */
+static const uint64_t look_period_ns = HI_NS_PER_S;
+
+struct hi_recorder {
+	const struct hi_options *options;
+	struct hi_target *target;
+	struct hi_event_functions functions;
+	struct hi_event_source *source; /* NULL: it has ended */
+	struct hi_event_stats stats;	/* of its end */
+	const char *means;
+	struct hi_recording *recording;
+	uint64_t opened_ns, start_ns, end_ns;
+	/* Stacks: what is mapped as code by now, and whether they can be walked. */
+	uint64_t code_hash, looked_ns;
+	bool walks_stacks;
+	/* Of the events that are being taken. */
+	struct hi_error failure;
+	bool is_past_stop; /* an event behind the stop was seen */
+};
+
+HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
+HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
+
+static void end_event_source(struct hi_recorder *r)
+{
+	if (!r->source)
+		return;
+	hi_event_source_stop(r->source);
+	hi_event_source_stats(r->source, &r->stats);
+	hi_event_source_close(hi_take(r->source));
+}
+
+void hi_recorder_close(struct hi_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	end_event_source(recorder);
+	hi_recording_destroy(recorder->recording);
+	hi_target_close(recorder->target);
+	free(recorder);
+}
+
+/* ---- tables of stacks ---- */
+
+static uint64_t hash_mapped_code(const struct hi_target *target)
+{
+	uint64_t hash = HI_HASH_START;
+
+	for (size_t i = 0; i < target->n_mappings; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+
+		if (!hi_unwind_is_code(m))
+			continue;
+		hash = hi_hash_more(hash, &m->start, sizeof(m->start));
+		hash = hi_hash_more(hash, &m->end, sizeof(m->end));
+		hash = hi_hash_more(hash, &m->inode, sizeof(m->inode));
+	}
+	return hash;
+}
+
+/* Without tables a stack has its innermost frame: worse, but no reason to fail. */
+static void set_unwind_tables(struct hi_recorder *r, struct hi_target *target)
+{
+	struct hi_unwind_tables tables = {};
+	struct hi_error unused;
+	enum hi_status status =
+		r->options->decoding.no_sandbox
+			? hi_unwind_tables_find(target, &tables, &unused)
+			: hi_symbols_unwind_tables(target, r->options->output.verbose,
+						   &tables, &unused);
+
+	if (status == HI_OK)
+		status = hi_event_source_set_unwind(r->source, &tables, &unused);
+	r->walks_stacks = status == HI_OK;
+	hi_unwind_tables_free(&tables);
+	r->code_hash = hash_mapped_code(target);
+}
+
+/* Is the allocator still where it was? Not after an exec. */
+static bool has_same_allocator(const struct hi_recorder *r,
+			       const struct hi_target *target)
+{
+	const struct hi_probe_site *site = &r->functions.items[0].site;
+	const struct hi_mapping *before = &r->target->mappings[site->mapping];
+
+	for (size_t i = 0; i < target->n_mappings; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+
+		if (m->start <= site->address && site->address < m->end)
+			return m->inode == before->inode &&
+			       m->dev_major == before->dev_major &&
+			       m->dev_minor == before->dev_minor;
+	}
+	return false;
+}
+
+/* A library that is loaded later gets its tables, too. */
+static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
+{
+	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
+
+	r->looked_ns = hi_clock_ns();
+	/* It may be about to exit. */
+	if (hi_target_open(r->options->target.pid, &target, NULL) != HI_OK ||
+	    target->n_mappings == 0)
+		return HI_OK;
+	if (!has_same_allocator(r, target))
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "process %d has started another program (exec): what was "
+			       "recorded is gone",
+			       (int)r->options->target.pid);
+	if (r->source && r->walks_stacks && hash_mapped_code(target) != r->code_hash)
+		set_unwind_tables(r, target);
+	return HI_OK;
+}
+
+/* ---- events ---- */
+
+static void keep_failure(struct hi_recorder *r, enum hi_status status,
+			 const struct hi_error *err)
+{
+	if (status != HI_OK && r->failure.status == HI_OK)
+		r->failure = *err;
+}
+
+/* Lost events are marked in front of the next one that fits: a mark that is the first
+ * event behind the stop may stand for events before it. */
+static bool is_before_stop(struct hi_recorder *r, const struct hi_event *event)
+{
+	bool was_past = r->is_past_stop;
+
+	if (!r->end_ns || event->time_ns <= r->end_ns)
+		return true;
+	r->is_past_stop = true;
+	return event->kind == HI_EVENT_LOST && !was_past;
+}
+
+static void record_event(void *arg, const struct hi_event *event)
+{
+	struct hi_recorder *r = arg;
+	struct hi_error err;
+
+	if (is_before_stop(r, event))
+		keep_failure(r, hi_recording_apply(r->recording, event, &err), &err);
+}
+
+static void record_stack(void *arg, const struct hi_event_stack *stack)
+{
+	struct hi_recorder *r = arg;
+	struct hi_error err;
+
+	keep_failure(r, hi_recording_stack(r->recording, stack, &err), &err);
+}
+
+static struct hi_event_sink sink_of(struct hi_recorder *r)
+{
+	return (struct hi_event_sink){
+		.event = record_event, .stack = record_stack, .arg = r};
+}
+
+static enum hi_status report_failure(const struct hi_recorder *r, enum hi_status status,
+				     struct hi_error *err)
+{
+	if (status != HI_OK || r->failure.status == HI_OK)
+		return status;
+	*err = r->failure;
+	return err->status;
+}
+
+enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
+				struct hi_error *err)
+{
+	struct hi_event_sink sink = sink_of(r);
+	enum hi_status status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
+
+	if (status == HI_OK && hi_clock_ns() - r->looked_ns >= look_period_ns)
+		status = look_at_code(r, err);
+	return report_failure(r, status, err);
+}
+
+bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret)
+{
+	return hi_event_return_page(recorder->target->pid, ret);
+}
+
+enum hi_status hi_recorder_finish(struct hi_recorder *r, uint64_t stopped_ns,
+				  struct hi_error *err)
+{
+	struct hi_event_sink sink = sink_of(r);
+	enum hi_status status;
+
+	r->end_ns = stopped_ns;
+	hi_event_source_stop(r->source);
+	status = hi_event_source_drain(r->source, &sink, err);
+	end_event_source(r);
+	if (status == HI_OK)
+		status = look_at_code(r, err);
+	return report_failure(r, status, err);
+}
+
+/* ---- opening ---- */
+
+static enum hi_status find_recorded_functions(struct hi_recorder *r, struct hi_error *err)
+{
+	if (r->options->decoding.no_sandbox)
+		return hi_event_functions_find(r->target, &r->functions, err);
+	return hi_symbols_event_functions(r->target, r->options->output.verbose,
+					  &r->functions, err);
+}
+
+static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
+{
+	const struct hi_event_source_options options = {};
+	enum hi_status status =
+		hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
+
+	if (status != HI_OK)
+		return status;
+	r->means = r->source->ops->name;
+	set_unwind_tables(r, r->target);
+	r->opened_ns = hi_clock_ns();
+	hi_event_source_count(r->source);
+	return HI_OK;
+}
+
+struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
+{
+	struct hi_allocation_rate rate = {.time_ns = hi_clock_ns() - r->opened_ns};
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(r, &stats);
+	for (size_t i = 0; i < stats.n_functions; i++) {
+		rate.allocations += stats.functions[i].counted;
+		rate.bytes += stats.functions[i].counted_bytes;
+	}
+	return rate;
+}
+
+enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
+				 struct hi_error *err)
+{
+	hi_recording_set_sampling(r->recording, sample_bytes);
+	hi_event_source_set_sampling(r->source, sample_bytes);
+	r->start_ns = hi_clock_ns();
+	return hi_event_source_start(r->source, err);
+}
+
+enum hi_status hi_recorder_open(const struct hi_options *options,
+				struct hi_recorder **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_recorder_close) struct hi_recorder *r = hi_calloc(1, sizeof(*r));
+	enum hi_status status;
+
+	if (!r)
+		return hi_fail_memory(err, "recording");
+	r->options = options;
+	status = hi_recording_create(&r->recording, err);
+	if (status == HI_OK)
+		status = hi_target_open(options->target.pid, &r->target, err);
+	if (status == HI_OK)
+		status = find_recorded_functions(r, err);
+	if (status == HI_OK)
+		status = open_event_source(r, err);
+	if (status == HI_OK)
+		*ret = hi_take(r);
+	return status;
+}
+
+/* ---- what was recorded ---- */
+
+const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder)
+{
+	return recorder->recording;
+}
+
+void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret)
+{
+	if (recorder->source)
+		hi_event_source_stats(recorder->source, ret);
+	else
+		*ret = recorder->stats;
+}
+
+uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder)
+{
+	return recorder->start_ns;
+}
+
+uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder)
+{
+	return recorder->end_ns;
+}
+
+const char *hi_recorder_means(const struct hi_recorder *recorder)
+{
+	return recorder->means;
+}
+
+const char *hi_recorder_module(const struct hi_recorder *recorder)
+{
+	return recorder->functions.module;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Follows the allocations of a running process (probes/events) and keeps what is live by
+ * them (census/events), from its start until a stop of the process, at which the two are
+ * compared with each other: hi_freeze() of an inspection whose options have a recorder
+ * ends it.
+ */
+#ifndef HI_SESSION_LIVE_RECORDER_H
+#define HI_SESSION_LIVE_RECORDER_H
+
+#include "attach/stop_options.h"
+#include "census/events/recording.h"
+#include "probes/events/event_source.h"
+#include "session/live/sample_choice.h"
+
+struct hi_options;
+
+struct hi_recorder;
+/*
+ * Finds the functions of the allocator and puts probes on them, which count what is
+ * allocated until the start. Reads of options the target, verbose and no_sandbox. *ret:
+ * hi_recorder_close(). Errors: as of hi_target_open(), hi_event_functions_find() and
+ * hi_event_source_open().
+ */
+enum hi_status hi_recorder_open(const struct hi_options *options,
+				struct hi_recorder **ret, struct hi_error *err);
+/* What was counted since it was opened. */
+struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
+/* Records from now on: all allocations, or samples with this mean distance in bytes. */
+enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
+				 struct hi_error *err);
+/* Takes the events that there are, waiting for some for at most so long. HI_GONE: the
+ * target has exited. HI_NO_MEMORY. */
+enum hi_status hi_recorder_poll(struct hi_recorder *recorder, unsigned timeout_ms,
+				struct hi_error *err);
+/* Where no thread of the target may stand at the stop, beside the allocator's text. */
+bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret);
+/* Takes what happened up to the stop (CLOCK_MONOTONIC), leaves out what came later, and
+ * removes the probes. HI_NO_MEMORY, HI_TIMEOUT. */
+enum hi_status hi_recorder_finish(struct hi_recorder *recorder, uint64_t stopped_ns,
+				  struct hi_error *err);
+void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
+
+/* ---- what was recorded ---- */
+
+const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder);
+/* Of the source; after the finish as of then. */
+void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
+/* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the stop, 0 before it. */
+uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
+uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
+/* "uprobe_multi", "perf events"; text of this program. */
+const char *hi_recorder_means(const struct hi_recorder *recorder);
+/* The file that malloc is in: "libc.so.6"; hostile. */
+const char *hi_recorder_module(const struct hi_recorder *recorder);
+
+#endif

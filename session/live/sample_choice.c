@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/live/sample_choice.h"
+
+#include "base/clock.h"
+#include "probes/bpf/sampling.h"
+
+/*
+ * Nanoseconds of a malloc with its free, as bench/bench_events.c measures them: the traps
+ * of the probes, which are paid in any case; the countdown to the next sample; the stack
+ * and the events of one that is recorded.
+ */
+static const double trap_ns = 2000, countdown_ns = 100, record_ns = 1600;
+/* Shares of one processor: all that may be lost; what samples get if the probes alone
+ * take that. */
+static const double most_share = 0.05, least_share = 0.005;
+/* All are recorded below. */
+static const double few_calls = 20000;
+static const uint64_t least_distance = 4096;
+
+double hi_allocation_rate_calls(const struct hi_allocation_rate *rate)
+{
+	return rate->time_ns
+		       ? (double)rate->allocations * HI_NS_PER_S / (double)rate->time_ns
+		       : 0;
+}
+
+/* The power of two from which on at most so many are sampled in a second. */
+static uint64_t choose_distance(double bytes_a_second, double samples_a_second)
+{
+	uint64_t distance = least_distance;
+
+	while (distance < HI_SAMPLING_MEAN_MAX &&
+	       bytes_a_second / (double)distance > samples_a_second)
+		distance *= 2;
+	return distance;
+}
+
+struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate)
+{
+	double calls = hi_allocation_rate_calls(rate), probes = calls * trap_ns * 1e-9;
+	double left = most_share - probes - calls * countdown_ns * 1e-9;
+	struct hi_sample_choice choice = {.probes = probes,
+					  .probes_are_too_much = probes > most_share};
+
+	if (calls < few_calls)
+		return choice;
+	if (left < least_share)
+		left = least_share;
+	choice.sample_bytes =
+		choose_distance((double)rate->bytes * HI_NS_PER_S / (double)rate->time_ns,
+				left / (record_ns * 1e-9));
+	return choice;
+}

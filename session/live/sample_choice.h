@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which allocations a recording takes, by how often the target allocates: all of them, or
+ * samples, so that the target loses at most about 5 % of one processor.
+ */
+#ifndef HI_SESSION_LIVE_SAMPLE_CHOICE_H
+#define HI_SESSION_LIVE_SAMPLE_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What was counted in a time. */
+struct hi_allocation_rate {
+	uint64_t allocations, bytes, time_ns;
+};
+/* A second; 0 if no time has passed. */
+double hi_allocation_rate_calls(const struct hi_allocation_rate *rate);
+
+struct hi_sample_choice {
+	uint64_t sample_bytes; /* mean distance; 0: all */
+	double probes;	       /* what the probes alone cost, as a share of a processor */
+	bool probes_are_too_much; /* by themselves more than the 5 % */
+};
+struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate);
+
+#endif

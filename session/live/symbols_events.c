@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checks what the process without rights has found about the allocator's functions. */
+#include <string.h>
+
+#include "session/live/symbols.h"
+
+static const char reading_functions[] = "searching for the functions of the allocator";
+
+static enum hi_status find_event_functions(struct hi_target *target,
+					   struct hi_image *image, const void *arg,
+					   void *found, struct hi_error *err)
+{
+	(void)arg;
+	return hi_event_functions_find_in(target, image, found, err);
+}
+
+#define END_TEXT(text) ((text)[sizeof(text) - 1] = 0)
+
+static bool is_event_function(const struct hi_target *target, struct hi_event_function *f)
+{
+	END_TEXT(f->name);
+	END_TEXT(f->site.function);
+	END_TEXT(f->site.instruction);
+	END_TEXT(f->site.ends);
+	f->site.single_stepped = *(const unsigned char *)&f->site.single_stepped != 0;
+	return f->does >= HI_BPF_MALLOC && f->does <= HI_BPF_POSIX_MEMALIGN &&
+	       hi_symbols_site_is_valid(target, &f->site);
+}
+
+static enum hi_status check_found_functions(const struct hi_target *target,
+					    struct hi_event_functions *functions,
+					    struct hi_error *err)
+{
+	END_TEXT(functions->module);
+	if (functions->count == 0 || functions->count > HI_BPF_EVENT_FUNCTIONS ||
+	    functions->n_own > HI_BPF_EVENT_OWN)
+		return hi_fail(err, HI_BAD_DATA, 0,
+			       "no such number of functions of an allocator");
+	for (size_t i = 0; i < functions->count; i++)
+		if (!is_event_function(target, &functions->items[i]))
+			return hi_fail(err, HI_BAD_DATA, functions->items[i].site.address,
+				       "a function of the allocator is outside the "
+				       "target's code");
+	return HI_OK;
+}
+
+enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose,
+					  struct hi_event_functions *ret,
+					  struct hi_error *err)
+{
+	const struct hi_symbols_job job = {.read = find_event_functions,
+					   .size = sizeof(struct hi_event_functions),
+					   .wants_image = true,
+					   .message = verbose ? reading_functions : NULL};
+	void *found = NULL;
+	struct hi_event_functions functions;
+	enum hi_status status = hi_symbols_read(target, &job, &found, err);
+
+	if (status != HI_OK)
+		return status;
+	memcpy(&functions, found, sizeof(functions));
+	hi_symbols_free(found, job.size);
+	status = check_found_functions(target, &functions, err);
+	if (status == HI_OK)
+		*ret = functions;
+	return status;
+}

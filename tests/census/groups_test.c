@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of siblings, the retained tree and suspects; drawn by hand, with named edges. */
+#include "census/analysis/groups.h"
+
+#include "census/analysis/field_pattern.h"
+#include "census/analysis/retained_tree.h"
+#include "tests/census/naive.h"
+
+HI_DEFINE_GUARD(struct hi_retained_tree *, hi_retained_tree_destroy)
+
+#define E HI_GRADE_EXACT
+
+/* ---- patterns ---- */
+
+static const char *pattern_of(const char *text)
+{
+	static char out[200];
+
+	hi_field_pattern(text, out, sizeof(out));
+	return out;
+}
+
+HI_TEST(groups, patterns_leave_out_indices_and_the_members_of_libraries)
+{
+	HI_ASSERT_STREQ("->buckets[]", pattern_of("->buckets[17]"));
+	HI_ASSERT_STREQ("[].key", pattern_of("[\"a]b\\\"[\"].key"));
+	HI_ASSERT_STREQ("->index", pattern_of("->index._M_h._M_before_begin._M_nxt"));
+	HI_ASSERT_STREQ("->second", pattern_of("->_M_storage._M_storage.second._M_ptr"));
+	HI_ASSERT_STREQ("->table[]", pattern_of("->table.__table_.__bucket_list_[3]"));
+	HI_ASSERT_STREQ(".__dict__", pattern_of(".__dict__"));
+	HI_ASSERT_STREQ(" +0x8", pattern_of(" +0x8"));
+	HI_ASSERT_STREQ("[]", pattern_of("[never closed"));
+	HI_ASSERT_STREQ("", pattern_of(""));
+}
+
+HI_TEST(groups, patterns_are_cut_where_they_do_not_fit)
+{
+	char out[4];
+
+	HI_ASSERT_EQ(3, hi_field_pattern("->next->next", out, sizeof(out)));
+	HI_ASSERT_STREQ("->n", out);
+}
+
+HI_TEST(groups, containers_are_names_without_their_last_indices)
+{
+	HI_ASSERT_EQ(3, hi_field_container("app[\"s[\"][3]"));
+	HI_ASSERT_EQ(11, hi_field_container("app[3].name"));
+	HI_ASSERT_EQ(9, hi_field_without_index("app[\"s[\"][3]"));
+	HI_ASSERT_EQ(9, hi_field_without_index("app[\"s[\"].<element>"));
+	HI_ASSERT_EQ(11, hi_field_without_index("app[3].name"));
+	HI_ASSERT_EQ(3, hi_field_container("app.<element>"));
+	HI_ASSERT_EQ(4, hi_field_stem("->db[][]"));
+	HI_ASSERT_EQ(2, hi_field_stem("[]"));
+	HI_ASSERT(hi_field_is_link("->next"));
+	HI_ASSERT(!hi_field_is_link("->next[1]"));
+	HI_ASSERT(!hi_field_is_link(""));
+	HI_ASSERT(hi_field_is_part(".<keys>"));
+}
+
+/* ---- drawn graphs ---- */
+
+enum { MOST_EDGES = 4000 };
+struct drawing {
+	struct {
+		hi_node from, to;
+		const char *name;
+	} edges[MOST_EDGES];
+	size_t n;
+	const struct hi_graph *graph;
+	struct hi_graph_builder *b;
+};
+
+static enum hi_status read_drawing(void *arg, hi_node node, const char **texts,
+				   struct hi_error *err)
+{
+	const struct drawing *d = arg;
+	struct hi_edges edges = hi_graph_edges(d->graph, node);
+
+	(void)err;
+	for (uint32_t i = 0; i < edges.count; i++) {
+		texts[i] = "";
+		for (size_t k = 0; k < d->n; k++)
+			if (d->edges[k].from == node && d->edges[k].to == edges.to[i])
+				texts[i] = d->edges[k].name;
+	}
+	return HI_OK;
+}
+
+static void draw(struct drawing *d, hi_node from, hi_node to, const char *name)
+{
+	HI_ASSERT(d->n < MOST_EDGES);
+	d->edges[d->n].from = from;
+	d->edges[d->n].to = to;
+	d->edges[d->n++].name = name;
+	edge(d->b, from, to, E);
+}
+
+static struct hi_suspects *suspects_drawn(struct drawing *d, const struct hi_graph *g,
+					  double share)
+{
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *dom = dominators_of(g, r);
+	struct hi_field_reader fields = {read_drawing, d};
+	struct hi_suspects *s = NULL;
+	struct hi_error err;
+
+	d->graph = g;
+	HI_ASSERT_OK(hi_suspects_find(g, r, dom, share, &fields, &s, &err), &err);
+	return s;
+}
+
+/* A table of N_BUCKETS chains of PER_CHAIN entries, each with a value. */
+enum { TABLE, FIRST_ENTRY, N_BUCKETS = 8, PER_CHAIN = 2, N_ENTRIES = 16 };
+
+static struct hi_graph *hash_table(struct drawing *d)
+{
+	struct object_spec specs[1 + 2 * N_ENTRIES] = {{100, 1, 0}};
+
+	*d = (struct drawing){};
+	for (hi_node i = 0; i < N_ENTRIES; i++) {
+		specs[FIRST_ENTRY + i] = (struct object_spec){48, 2, 0};
+		specs[FIRST_ENTRY + N_ENTRIES + i] = (struct object_spec){32, 3, 0};
+	}
+	d->b = builder_of(specs, 1 + 2 * N_ENTRIES, 4);
+	root_edge(d->b, add_root(d->b, HI_ROOT_GLOBAL), TABLE, E);
+	for (hi_node i = 0; i < N_ENTRIES; i++) {
+		hi_node entry = FIRST_ENTRY + i;
+
+		if (i < N_BUCKETS)
+			draw(d, TABLE, entry, "->buckets[5]");
+		else
+			draw(d, entry - N_BUCKETS, entry, "->next");
+		draw(d, entry, entry + N_ENTRIES, "->value");
+	}
+	return sealed(d->b);
+}
+
+HI_TEST(groups, elements_that_hang_in_chains_are_all_counted)
+{
+	static struct drawing d;
+	OWN(graph) *g = hash_table(&d);
+	OWN(suspects) *s = suspects_drawn(&d, g, 0.2);
+
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(TABLE, s->items[0].accumulation);
+	HI_ASSERT_EQ(N_ENTRIES, s->items[0].children);
+	HI_ASSERT_EQ(N_ENTRIES * 80, s->items[0].children_bytes);
+	HI_ASSERT_EQ(2, s->items[0].child_type);
+	HI_ASSERT(!s->items[0].is_list);
+	HI_ASSERT_EQ(TABLE, s->items[0].holder);
+	HI_ASSERT_EQ(FIRST_ENTRY, s->items[0].held);
+}
+
+static struct hi_retained_tree *tree_of(struct drawing *d, const struct hi_graph *g,
+					const struct hi_retained_limits *limits)
+{
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *dom = dominators_of(g, r);
+	struct hi_field_reader fields = {read_drawing, d};
+	struct hi_retained_tree *tree = NULL;
+	struct hi_error err;
+
+	d->graph = g;
+	HI_ASSERT_OK(hi_retained_tree_make(g, r, dom, &fields, limits, &tree, &err),
+		     &err);
+	return tree;
+}
+
+/* Each node is its own bytes and its children's. */
+static void check_sums(const struct hi_retained_tree *tree, uint32_t max_depth)
+{
+	for (uint32_t i = 0; i < tree->count; i++) {
+		const struct hi_retained_node *n = &tree->nodes[i];
+		uint64_t sum = n->own;
+
+		HI_ASSERT(n->depth <= max_depth);
+		for (uint32_t k = 0; k < n->n_children; k++) {
+			HI_ASSERT_EQ(i, tree->nodes[n->first_child + k].parent);
+			HI_ASSERT(n->first_child + k > i);
+			sum += tree->nodes[n->first_child + k].bytes;
+		}
+		if (n->n_children)
+			HI_ASSERT_EQ(n->bytes, sum);
+	}
+}
+
+HI_TEST(groups, the_tree_has_a_hash_table_in_three_rows)
+{
+	static struct drawing d;
+	static const struct hi_retained_limits limits = {
+		.depth = 6, .tops = 10, .children = 5, .share = 0.01};
+	OWN(graph) *g = hash_table(&d);
+	OWN(retained_tree) *t = tree_of(&d, g, &limits);
+
+	HI_ASSERT_EQ(5, t->count);
+	check_sums(t, 6);
+	HI_ASSERT_EQ(HI_RETAINED_ROOT, t->nodes[1].sort);
+	HI_ASSERT_STREQ("root", t->nodes[1].label);
+	HI_ASSERT_EQ(TABLE, t->nodes[2].example);
+	HI_ASSERT_STREQ("->buckets", t->nodes[3].label);
+	HI_ASSERT_EQ(N_ENTRIES, t->nodes[3].count);
+	HI_ASSERT_EQ(N_ENTRIES * 48, t->nodes[3].own);
+	HI_ASSERT_STREQ("->value", t->nodes[4].label);
+	HI_ASSERT_EQ(N_ENTRIES, t->nodes[4].count);
+	HI_ASSERT_EQ(N_ENTRIES * 32, t->nodes[4].bytes);
+}
+
+/* A chain of n nodes of one type, by the names in turn; the last one holds a large
+ * object of another type. */
+static struct hi_graph *chain_of(struct drawing *d, hi_node n, const char *const *names,
+				 size_t n_names)
+{
+	struct object_spec specs[200];
+
+	*d = (struct drawing){};
+	for (hi_node i = 0; i < n; i++)
+		specs[i] = (struct object_spec){100, 1, 0};
+	d->b = builder_of(specs, n, 2);
+	root_edge(d->b, add_root(d->b, HI_ROOT_GLOBAL), 0, E);
+	for (hi_node i = 0; i + 1 < n; i++)
+		draw(d, i, i + 1, names[i % n_names]);
+	return sealed(d->b);
+}
+
+HI_TEST(groups, a_list_needs_one_field_three_times)
+{
+	static const char *const next[] = {"->next"}, *const mixed[] = {"->left", "->up"};
+	static const char *const key[] = {"[\"a\"]"};
+	static const struct {
+		hi_node n;
+		const char *const *names;
+		size_t n_names;
+		bool is_list;
+	} cases[] = {{4, next, 1, true},
+		     {100, next, 1, true},
+		     {3, next, 1, false},
+		     {100, mixed, 2, false},
+		     {100, key, 1, false}};
+
+	for (size_t i = 0; i < 5; i++) {
+		static struct drawing d;
+		OWN(graph) *g =
+			chain_of(&d, cases[i].n, cases[i].names, cases[i].n_names);
+		OWN(suspects) *s = suspects_drawn(&d, g, 0.2);
+
+		HI_ASSERT_EQ(1, s->count);
+		HI_ASSERT_EQ(cases[i].is_list, s->items[0].is_list);
+		if (cases[i].is_list) {
+			HI_ASSERT_EQ(g->first_root, s->items[0].accumulation);
+			HI_ASSERT_EQ(cases[i].n, s->items[0].children);
+			HI_ASSERT_EQ(cases[i].n * 100, s->items[0].children_bytes);
+		}
+	}
+}
+
+/*
+ *	module ==> dict ["S"]=> sessions ["s1"]=> s1 …    all of one type: no run
+ */
+HI_TEST(groups, dicts_in_dicts_are_no_list)
+{
+	enum { MODULE, SESSIONS, FIRST, N_SESSIONS = 20, N = FIRST + N_SESSIONS };
+	struct object_spec specs[N];
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){64, 1, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 2)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_RUNTIME), MODULE, E);
+	draw(&d, MODULE, SESSIONS, "[\"SESSIONS\"]");
+	for (hi_node i = FIRST; i < N; i++)
+		draw(&d, SESSIONS, i, "[\"s\"]");
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(SESSIONS, s->items[0].accumulation);
+	HI_ASSERT_EQ(N_SESSIONS, s->items[0].children);
+}
+
+/*
+ *	header --> a <--> b <--> c <--> d --> header      a ring: all below the header
+ */
+HI_TEST(groups, the_inner_nodes_of_a_ring_count_with_its_ends)
+{
+	enum { HEADER, FIRST, N_NODES = 9, N = FIRST + N_NODES };
+	struct object_spec specs[N] = {{200, 1, 0}};
+	static struct drawing d;
+	static const struct hi_retained_limits limits = {
+		.depth = 6, .tops = 10, .children = 5, .share = 0.01};
+	OWN(graph) *g = NULL;
+	OWN(retained_tree) *t = NULL;
+
+	for (hi_node i = FIRST; i < N; i++)
+		specs[i] = (struct object_spec){50, 2, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 3)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), HEADER, E);
+	draw(&d, HEADER, FIRST, "->lru._M_node._M_next");
+	draw(&d, HEADER, N - 1, "->lru._M_node._M_prev");
+	for (hi_node i = FIRST; i + 1 < N; i++) {
+		draw(&d, i, i + 1, "->_M_next");
+		draw(&d, i + 1, i, "->_M_prev");
+	}
+	g = sealed(d.b);
+	t = tree_of(&d, g, &limits);
+	HI_ASSERT_EQ(4, t->count);
+	HI_ASSERT_STREQ("->lru", t->nodes[3].label);
+	HI_ASSERT_EQ(N_NODES, t->nodes[3].count);
+	check_sums(t, 6);
+}
+
+/* Two variables hold the same sessions: no variable and no object holds them all. */
+HI_TEST(groups, what_two_hold_by_element_is_one_suspect)
+{
+	enum { BY_NAME, BY_ID, FIRST, N_SESSIONS = 30, N = FIRST + N_SESSIONS };
+	struct object_spec specs[N];
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] =
+			(struct object_spec){i < FIRST ? 64 : 100, i < FIRST ? 1 : 2, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 3)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), BY_NAME, E);
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), BY_ID, E);
+	for (hi_node i = FIRST; i < N; i++) {
+		draw(&d, BY_NAME, i, "[\"s\"]");
+		draw(&d, BY_ID, i, "[7]");
+	}
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(g->super_root, s->items[0].accumulation);
+	HI_ASSERT_EQ(N_SESSIONS, s->items[0].children);
+	HI_ASSERT_EQ(N_SESSIONS * 100, s->items[0].children_bytes);
+}
+
+static struct hi_graph *thread_lists(struct drawing *d, unsigned n_threads)
+{
+	enum { PER_THREAD = 10, MOST = 8 * PER_THREAD };
+	struct object_spec specs[MOST];
+	struct hi_error err;
+
+	for (hi_node i = 0; i < MOST; i++)
+		specs[i] = (struct object_spec){100, 1, 0};
+	*d = (struct drawing){.b = builder_of(specs, n_threads * PER_THREAD, 2)};
+	for (unsigned t = 0; t < n_threads; t++) {
+		char name[40];
+		struct hi_root root = {
+			.kind = HI_ROOT_TLS, .name = name, .variable = UINT32_MAX};
+		uint32_t index;
+
+		snprintf(name, sizeof(name), "thread %u scratch", 100 + t);
+		HI_ASSERT_OK(hi_graph_builder_root(d->b, &root, &index, &err), &err);
+		root_edge(d->b, index, t * PER_THREAD, E);
+		for (hi_node i = 0; i + 1 < PER_THREAD; i++)
+			draw(d, t * PER_THREAD + i, t * PER_THREAD + i + 1, "->next");
+	}
+	return sealed(d->b);
+}
+
+HI_TEST(groups, a_variable_of_all_threads_is_one_suspect)
+{
+	static struct drawing d;
+	OWN(graph) *g = thread_lists(&d, 8);
+	OWN(suspects) *s = suspects_drawn(&d, g, 0.2);
+
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(8, s->items[0].threads);
+	HI_ASSERT_EQ(80, s->items[0].children);
+	HI_ASSERT_EQ(8000, s->items[0].children_bytes);
+	HI_ASSERT(s->items[0].is_list);
+	HI_ASSERT(!s->is_below);
+	HI_ASSERT_STREQ("scratch", hi_grouping_thread_variable(g, s->items[0].top));
+	HI_ASSERT(!hi_grouping_thread_variable(g, 0));
+}
+
+HI_TEST(groups, the_largest_is_named_where_none_has_the_share)
+{
+	enum { N = 30 };
+	struct object_spec specs[N];
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){i == 7 ? 150 : 100, 1 + i, 0};
+	d = (struct drawing){.b = builder_of(specs, N, N + 1)};
+	for (hi_node i = 0; i < N; i++)
+		root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), i, E);
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT(s->is_below);
+	HI_ASSERT_EQ(g->first_root + 7, s->items[0].top);
+}
+
+/* Objects below a limit are the rest of their parent, and nothing is lost. */
+HI_TEST(groups, the_rest_is_one_node)
+{
+	static struct drawing d;
+	static const struct hi_retained_limits limits = {
+		.depth = 4, .tops = 10, .children = 1, .share = 0.5};
+	struct object_spec specs[4] = {{10, 1, 0}, {500, 2, 0}, {60, 3, 0}, {70, 4, 0}};
+	OWN(graph) *g = NULL;
+	OWN(retained_tree) *t = NULL;
+
+	d = (struct drawing){.b = builder_of(specs, 4, 5)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), 0, E);
+	draw(&d, 0, 1, "->big");
+	draw(&d, 0, 2, "->a");
+	draw(&d, 0, 3, "->b");
+	g = sealed(d.b);
+	t = tree_of(&d, g, &limits);
+	check_sums(t, 4);
+	HI_ASSERT_EQ(5, t->count);
+	HI_ASSERT_EQ(1, t->nodes[3].example);
+	HI_ASSERT_EQ(HI_RETAINED_REST, t->nodes[4].sort);
+	HI_ASSERT_EQ(2, t->nodes[4].groups);
+	HI_ASSERT_EQ(2, t->nodes[4].count);
+	HI_ASSERT_EQ(130, t->nodes[4].bytes);
+}
+
+HI_TEST(groups, sums_hold_on_random_graphs)
+{
+	static struct naive n;
+	static struct drawing d;
+	struct hi_retained_limits limits;
+
+	random_state = 4711;
+	for (int i = 0; i < 400; i++) {
+		OWN(graph) *g = random_graph(&n, 20);
+		OWN(retained_tree) *t = NULL;
+		uint64_t objects = 0;
+
+		limits = (struct hi_retained_limits){.depth = 1 + below(5),
+						     .tops = 1 + below(5),
+						     .children = 1 + below(4),
+						     .share = below(3) * 0.1};
+		d = (struct drawing){};
+		for (uint32_t k = 0; k < n.n_edges; k++)
+			d.edges[d.n++] = (typeof(d.edges[0])){
+				n.edges[k].from, n.edges[k].to,
+				(const char *[]){"->a", "->b", "[1]", ""}[below(4)]};
+		t = tree_of(&d, g, &limits);
+		check_sums(t, limits.depth + 1);
+		for (uint32_t k = 1; k < t->count; k++)
+			if (t->nodes[k].sort == HI_RETAINED_OBJECTS)
+				objects += t->nodes[k].count;
+		HI_ASSERT(objects <= n.n_objects);
+	}
+}
+
+/* A list of many: no recursion, and each node is looked at a few times only. */
+HI_TEST(groups, a_long_list_is_walked_once)
+{
+	enum { LONG = 100000 };
+	static const struct hi_retained_limits limits = {
+		.depth = 6, .tops = 10, .children = 5, .share = 0.01};
+	struct object_spec *specs = calloc(LONG, sizeof(*specs));
+	struct hi_graph_builder *b;
+	OWN(graph) *g = NULL;
+	OWN(reach) *r = NULL;
+	OWN(dominators) *dom = NULL;
+	OWN(retained_tree) *t = NULL;
+	OWN(suspects) *s = NULL;
+	struct hi_error err;
+
+	HI_ASSERT(specs);
+	hi_test_defer(free, specs);
+	for (hi_node i = 0; i < LONG; i++)
+		specs[i] = (struct object_spec){16, 1 + i % 2, 0};
+	b = builder_of(specs, LONG, 3);
+	root_edge(b, add_root(b, HI_ROOT_GLOBAL), 0, E);
+	for (hi_node i = 0; i + 1 < LONG; i++)
+		edge(b, i, i + 1, E);
+	g = sealed(b);
+	r = reach_of(g);
+	dom = dominators_of(g, r);
+	HI_ASSERT_OK(hi_retained_tree_make(g, r, dom, NULL, &limits, &t, &err), &err);
+	HI_ASSERT_EQ(8, t->count);
+	HI_ASSERT_OK(hi_suspects_find(g, r, dom, 0.2, NULL, &s, &err), &err);
+	HI_ASSERT_EQ(1, s->count);
+}

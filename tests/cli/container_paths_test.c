@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Paths through containers are the expressions of the program: the fixture prints them
+ * with the addresses that they have.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+#include "tests/support/snapshots.h"
+
+enum { LINES = 64 };
+
+struct truth {
+	char address[24], expression[200];
+};
+
+struct story {
+	struct hi_fixture *fx;
+	char pid[16];
+	struct truth lines[LINES];
+	size_t n;
+};
+
+static void keep_truth(const char *line, void *arg)
+{
+	struct story *s = arg;
+	struct truth *t = &s->lines[s->n];
+
+	if ((line[0] != 'P' && line[0] != 'H') || s->n == LINES)
+		return;
+	HI_ASSERT_EQ(2, sscanf(line + 2, "%23s %199[^\n]", t->address, t->expression));
+	s->n++;
+}
+
+static struct story start_story(const char *fixture, const char *argument)
+{
+	struct story s = {.fx = hi_fixture_start(fixture, argument, NULL)};
+
+	hi_fixture_read_until(s.fx, "ready", keep_truth, &s);
+	snprintf(s.pid, sizeof(s.pid), "%d", (int)s.fx->pid);
+	return s;
+}
+
+static bool has_path(json_t *doc, const char *expression)
+{
+	json_t *rows = json_object_get(doc, "rows"), *row;
+	size_t i;
+
+	json_array_foreach(
+		rows, i, row) if (strcmp(json_string_value(json_object_get(row, "path")),
+					 expression) == 0) return true;
+	return false;
+}
+
+static void check_line(const struct truth *t, const char *option, const char *target)
+{
+	struct hi_command *c = option ? hi_heapinspect("paths", t->address, "-k", "20",
+						       "--json", option, target)
+				      : hi_heapinspect("paths", t->address, "-k", "20",
+						       "--json", target);
+
+	HI_ASSERT_MSG(has_path(snapshot_document(c), t->expression), "%s %s: %s\n%.3000s",
+		      option ? option : "", target, t->expression, c->out);
+}
+
+/* One of them in the process, all in a snapshot of it. */
+static void check_expressions(const char *fixture)
+{
+	char *in = snapshot_directory();
+	struct story s = start_story(fixture, NULL);
+	const char *file = snapshot_path(in, "paths.hisnap");
+	struct hi_command *c = hi_heapinspect("snap", "--pid", s.pid, "-o", file);
+
+	HI_ASSERT_MSG(c->exit_code == 0 && s.n > 20, "%s", c->err);
+	check_line(&s.lines[0], "--pid", s.pid);
+	for (size_t i = 0; i < s.n; i++)
+		check_line(&s.lines[i], NULL, file);
+}
+
+HI_TEST_SCENARIO(container_paths, are_expressions_of_the_program)
+{
+	check_expressions("containers_paths");
+}
+
+HI_TEST_SCENARIO(container_paths, of_optimised_programs)
+{
+	check_expressions("containers_paths_o2");
+}
+
+HI_TEST_SCENARIO(container_paths, through_libcxx)
+{
+	check_expressions("containers_paths_libcxx");
+}
+
+HI_TEST_SCENARIO(container_paths, of_clang)
+{
+	check_expressions("containers_paths_clang");
+}
+
+static char *plain_rows(struct hi_command *c)
+{
+	char *text =
+		json_dumps(json_object_get(snapshot_document(c), "rows"), JSON_COMPACT);
+
+	HI_ASSERT(text);
+	hi_test_defer(free, text);
+	return text;
+}
+
+HI_TEST_SCENARIO(container_paths, of_a_snapshot_are_those_of_the_core)
+{
+	char *in = snapshot_directory();
+	struct story s = start_story("containers_paths", NULL);
+	const char *core = snapshot_core(s.fx, in);
+	const char *file = snapshot_of_core(core, in, "paths.hisnap", NULL);
+
+	for (size_t i = 0; i < s.n; i += 4) {
+		struct hi_command *live = hi_heapinspect(
+			"paths", s.lines[i].address, "-k", "8", "--json", "--core", core);
+		struct hi_command *stored = hi_heapinspect("paths", s.lines[i].address,
+							   "-k", "8", "--json", file);
+
+		HI_ASSERT_STREQ(plain_rows(live), plain_rows(stored));
+	}
+}
+
+/* What stands in quotes is a key. */
+static void check_no_keys(const struct story *s, const char *out, const char *address)
+{
+	HI_ASSERT_MSG(!strstr(out, "idx:") && !strstr(out, "outer") &&
+			      !strstr(out, "too long") && !strstr(out, "a literal"),
+		      "%s %s: %s", s->pid, address, out);
+}
+
+HI_TEST_SCENARIO(container_paths, have_no_keys_when_redacted)
+{
+	char *in = snapshot_directory();
+	struct story s = start_story("containers_paths", NULL);
+	const char *file = snapshot_path(in, "redacted.hisnap");
+	struct hi_command *c;
+
+	c = hi_heapinspect("snap", "--redact", "--pid", s.pid, "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	for (size_t i = 0; i < s.n; i++) {
+		c = hi_heapinspect("paths", s.lines[i].address, "-k", "20", file);
+		check_no_keys(&s, c->out, s.lines[i].address);
+	}
+	c = hi_heapinspect("paths", s.lines[2].address, "--json", "--redact", "--pid",
+			   s.pid, "-k", "20");
+	HI_ASSERT_MSG(has_path(snapshot_document(c), "service->index[\"…\"]->one"), "%s",
+		      c->out);
+	c = hi_heapinspect("paths", s.lines[4].address, "--json", "--redact", "--pid",
+			   s.pid, "-k", "20");
+	HI_ASSERT_MSG(has_path(snapshot_document(c), "service->numbers[…]"), "%s",
+		      c->out);
+	c = hi_heapinspect("paths", s.lines[4].address, "--redact", file);
+	HI_ASSERT(c->exit_code == 2 && strstr(c->err, "snap --redact"));
+}
+
+/* Keys that lead nowhere, strings of 2^60 bytes, a chain that goes round. */
+static void check_hostile(const char *fixture)
+{
+	struct story s = start_story(fixture, "hostile");
+
+	HI_ASSERT_EQ(4, s.n);
+	for (size_t i = 0; i < s.n; i++)
+		check_line(&s.lines[i], "--pid", s.pid);
+}
+
+HI_TEST_SCENARIO(container_paths, end_where_containers_are_damaged)
+{
+	check_hostile("containers_paths");
+	check_hostile("containers_paths_libcxx");
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What pages say around their tables: which process it is, what helps, what to do next.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "tests/harness.h"
+#include "tests/support/python.h"
+#include "tests/support/snapshots.h"
+
+static void check_says(const char *text, const char *part)
+{
+	HI_ASSERT_MSG(strstr(text, part), "no \"%s\" in %s", part, text);
+}
+
+/* A Python program of its own name, ready. */
+static struct hi_fixture *start_script(const char *in, const char *name)
+{
+	const char *path = snapshot_path(in, name);
+	FILE *file = fopen(path, "we");
+	char *argv[] = {(char *)(uintptr_t)PYTHON, (char *)(uintptr_t)path,
+			(char *)(uintptr_t) "--port", (char *)(uintptr_t) "8 080", NULL};
+	struct hi_fixture *fx;
+
+	HI_ASSERT(file != NULL);
+	fputs("import sys\nprint('ready', flush=True)\nsys.stdin.read()\n", file);
+	HI_ASSERT_EQ(0, fclose(file));
+	fx = hi_fixture_startv(PYTHON, argv);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return fx;
+}
+
+static const char *text_of_pid(const struct hi_fixture *fx, char out[16])
+{
+	snprintf(out, 16, "%d", (int)fx->pid);
+	return out;
+}
+
+static const char *cmdline_of(struct hi_command *c)
+{
+	json_t *doc = snapshot_document(c);
+
+	return json_string_value(
+		json_object_get(json_object_get(doc, "target"), "cmdline"));
+}
+
+HI_TEST_SCENARIO(page, says_which_of_several_pythons_it_is)
+{
+	char *in = snapshot_directory(), pid[16], expected[256], title[256];
+	const char *file = snapshot_path(in, "a.hisnap");
+	struct hi_fixture *fx;
+
+	if (access(PYTHON, X_OK) != 0)
+		HI_SKIP("needs python3.11");
+	fx = start_script(in, "serve.py");
+	text_of_pid(fx, pid);
+	snprintf(expected, sizeof(expected), "%s %s/serve.py --port '8 080'", PYTHON, in);
+	snprintf(title, sizeof(title), "python3.11, pid %s  python3.11 %s/serve.py", pid,
+		 in);
+	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("--json", "--pid", pid)));
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("--json", file)));
+	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("leaks", "--json", file)));
+	check_says(hi_heapinspect("--pid", pid, "--width", "200")->out, title);
+}
+
+HI_TEST_SCENARIO(page, a_core_has_the_command_line_too)
+{
+	char *in = snapshot_directory();
+	struct hi_fixture *fx = snapshot_fixture("leaky_service", "7", "9");
+	const char *line =
+		cmdline_of(hi_heapinspect("--json", "--core", snapshot_core(fx, in)));
+
+	/* The kernel keeps 79 bytes of it. */
+	HI_ASSERT_MSG(line && strncmp(line, HI_FIXTURE_DIR,
+				      strlen(HI_FIXTURE_DIR) < 40 ? strlen(HI_FIXTURE_DIR)
+								  : 40) == 0,
+		      "%s", line ? line : "none");
+}
+
+HI_TEST_SCENARIO(page, a_redacted_file_has_the_programs_name_alone)
+{
+	char *in = snapshot_directory(), pid[16];
+	const char *file = snapshot_path(in, "r.hisnap");
+	struct hi_fixture *fx;
+
+	if (access(PYTHON, X_OK) != 0)
+		HI_SKIP("needs python3.11");
+	fx = start_script(in, "serve.py");
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--redact", "--pid",
+				       text_of_pid(fx, pid), "-o", file)
+				->exit_code);
+	HI_ASSERT_STREQ(PYTHON, cmdline_of(hi_heapinspect("--json", file)));
+}
+
+HI_TEST_SCENARIO(page, another_script_is_another_program)
+{
+	char *in = snapshot_directory(), pid[16];
+	const char *a = snapshot_path(in, "a.hisnap"), *b = snapshot_path(in, "b.hisnap");
+	const char *r = snapshot_path(in, "r.hisnap");
+	struct hi_command *c;
+
+	if (access(PYTHON, X_OK) != 0)
+		HI_SKIP("needs python3.11");
+	text_of_pid(start_script(in, "serve.py"), pid);
+	hi_heapinspect("snap", "-q", "--pid", pid, "-o", a);
+	hi_heapinspect("snap", "-q", "--redact", "--pid", pid, "-o", r);
+	text_of_pid(start_script(in, "worker.py"), pid);
+	hi_heapinspect("snap", "-q", "--pid", pid, "-o", b);
+	c = hi_heapinspect("diff", a, b);
+	HI_ASSERT_EQ(2, c->exit_code);
+	check_says(c->err, "another program (python3.11 serve.py, not python3.11 "
+			   "worker.py)");
+	HI_ASSERT(hi_heapinspect("diff", "--force", a, b)->exit_code < 2);
+	/* Of a redacted file the script is not known. */
+	HI_ASSERT(hi_heapinspect("diff", r, b)->exit_code < 2);
+}
+
+/* ---- without debug information ---- */
+
+/* What the linker wrote into the file, by another reader. */
+static const char *build_id_of(const char *file, char out[65])
+{
+	struct hi_command *c = hi_command_run(0, "readelf", "-n", file, NULL);
+	const char *at = strstr(c->out, "Build ID: ");
+
+	HI_ASSERT_MSG(at && sscanf(at, "Build ID: %64[0-9a-f]", out) == 1, "%s", c->out);
+	return out;
+}
+
+HI_TEST_SCENARIO(page, names_the_module_without_debug_information)
+{
+	char *in = snapshot_directory(), pid[16], build_id[65], named[160];
+	const char *stripped = snapshot_path(in, "plain"),
+		   *file = snapshot_path(in, "p.hisnap");
+	struct hi_fixture *fx;
+	struct hi_command *c;
+
+	c = hi_command_run(0, "strip", "-o", stripped, HI_FIXTURE_DIR "/leaky_service",
+			   NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	fx = hi_fixture_start(stripped, "700", "900", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	text_of_pid(fx, pid);
+	snprintf(named, sizeof(named), "plain (build-id %s)",
+		 build_id_of(stripped, build_id));
+	c = hi_heapinspect("--pid", pid, "--width", "200");
+	check_says(c->out, named);
+	check_says(c->out, "DEBUGINFOD_URLS");
+	check_says(c->out, "heapinspect census --by size --pid");
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	check_says(hi_heapinspect(file, "--width", "200")->out, named);
+	c = hi_heapinspect("census", "--by", "size", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	check_says(c->out, "pointers");
+	/* With types there is no such advice. */
+	fx = hi_fixture_start("leaky_service", "7", "9", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	c = hi_heapinspect("--pid", text_of_pid(fx, pid), "--width", "200");
+	HI_ASSERT(!strstr(c->out, "DEBUGINFOD_URLS") && !strstr(c->out, "--by size"));
+}
+
+/* ---- words on the command line ---- */
+
+static void check_refused(struct hi_command *c, const char *part)
+{
+	HI_ASSERT_EQ(2, c->exit_code);
+	check_says(c->err, part);
+}
+
+HI_TEST_SCENARIO(page, names_what_was_meant)
+{
+	check_refused(hi_heapinspect("cesnus", "--pid", "1"), "did you mean census?");
+	check_refused(hi_heapinspect("--pidd", "1"), "did you mean --pid?");
+	check_refused(hi_heapinspect("census", "--fail-on=x"),
+		      "--fail-on: not an option of census, but of check");
+	check_refused(hi_heapinspect("--by", "type", "--pid", "1"),
+		      "of census, graph, diff, export");
+	check_refused(hi_heapinspect("--\xff\n", "1"), "no such option");
+	/* Nothing is near nothing. */
+	HI_ASSERT(!strstr(hi_heapinspect("--qqqqqqqq")->err, "did you mean"));
+	HI_ASSERT(!strstr(hi_heapinspect("")->err, "did you mean"));
+}
+
+HI_TEST_SCENARIO(page, help_can_be_copied)
+{
+	struct hi_command *help = hi_heapinspect("diff", "--help"),
+			  *letter = hi_heapinspect("diff", "-h");
+
+	HI_ASSERT_EQ(0, help->exit_code);
+	HI_ASSERT_EQ(0, letter->exit_code);
+	HI_ASSERT_STREQ(help->out, letter->out);
+	check_says(help->out, "--pid PID|--core FILE|FILE.hisnap");
+	check_says(help->out, "\n  heapinspect diff a.hisnap b.hisnap --by retainers "
+			      "--retainer 'struct conn'\n");
+	/* The value of an option is not an option. */
+	HI_ASSERT_EQ(2, hi_heapinspect("-o", "-h")->exit_code);
+	HI_ASSERT(hi_heapinspect("retainers", "--help", "--pid", "x")->exit_code == 0);
+}
+
+HI_TEST_SCENARIO(page, a_full_disk_is_named_and_a_closed_pipe_is_quiet)
+{
+	char pid[16], line[400];
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "700", "900", NULL);
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	text_of_pid(fx, pid);
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const what[] = {"export -f ndjson", "export -f csv",
+						   "census --json"};
+
+		snprintf(line, sizeof(line),
+			 HI_BINARY_DIR "/heapinspect %s -q --pid %s > /dev/full", what[i],
+			 pid);
+		c = hi_command_run(0, "/bin/sh", "-c", line, NULL);
+		HI_ASSERT_EQ(2, c->exit_code);
+		check_says(c->err, "No space left on device");
+		/* The reader is gone before the first byte. */
+		snprintf(line, sizeof(line),
+			 HI_BINARY_DIR "/heapinspect %s -q --pid %s | true", what[i],
+			 pid);
+		c = hi_command_run(0, "/bin/sh", "-c", line, NULL);
+		HI_ASSERT_STREQ("", c->err);
+	}
+}
+
+/* ---- widths ---- */
+
+/* Columns of a line of UTF-8, as the C library counts them. */
+static int columns_of(const char *line, size_t n)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < n;) {
+		wchar_t c;
+		int used = mbtowc(&c, line + i, n - i);
+
+		columns += used > 0 && wcwidth(c) >= 0 ? wcwidth(c) : 1;
+		i += used > 0 ? (size_t)used : 1;
+	}
+	return columns;
+}
+
+static void check_width(const struct hi_command *c, const char *what, int width)
+{
+	const char *line = c->out;
+
+	HI_ASSERT_MSG(c->exit_code < 2 && *c->out, "%s: %s", what, c->err);
+	while (*line) {
+		size_t n = strcspn(line, "\n");
+
+		HI_ASSERT_MSG(columns_of(line, n) <= width,
+			      "%s: %d columns, not %d: %.*s", what, columns_of(line, n),
+			      width, (int)n, line);
+		line += n + (line[n] == '\n');
+	}
+}
+
+HI_TEST_SCENARIO(page, no_line_is_wider_than_the_terminal)
+{
+	static const char *const words[][5] = {
+		{"summary"},
+		{"census"},
+		{"census", "--by", "type2"},
+		{"census", "--by", "module"},
+		{"census", "--by", "class"},
+		{"census", "--by", "size"},
+		{"retained"},
+		{"leaks"},
+		{"paths", "struct session"},
+		{"waste"},
+		{"roots", "--root", "a=sessions"},
+		{"retainers"},
+		{"retainers", "--retainer", "auto"},
+		{"up", "--type", "char *"},
+		{"check", "--fail-on", "leak.bytes > 0"},
+	};
+	static const char *const widths[] = {"60", "80", "120"};
+	char *in = snapshot_directory(), pid[16], what[80];
+	const char *a = snapshot_path(in, "a.hisnap"), *b = snapshot_path(in, "b.hisnap");
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "700", "900", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	text_of_pid(fx, pid);
+	HI_ASSERT(setlocale(LC_CTYPE, "C.UTF-8") != NULL);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	hi_heapinspect("snap", "-q", "--pid", pid, "-o", a);
+	hi_fixture_start("leaky_service", "900", "700", NULL);
+	hi_heapinspect("snap", "-q", "--pid", pid, "-o", b);
+	for (unsigned w = 0; w < 3; w++) {
+		int width = atoi(widths[w]);
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+			const char *argv[12] = {HI_BINARY_DIR "/heapinspect"};
+			size_t n = 1;
+
+			for (size_t k = 0; k < 5 && words[i][k]; k++)
+				argv[n++] = words[i][k];
+			argv[n++] = a;
+			argv[n++] = "--width";
+			argv[n++] = widths[w];
+			snprintf(what, sizeof(what), "%s %s %s", words[i][0],
+				 words[i][1] ? words[i][1] : "",
+				 words[i][2] ? words[i][2] : "");
+			check_width(hi_command_runv(0, (char *const *)(uintptr_t)argv),
+				    what, width);
+		}
+		check_width(hi_heapinspect("diff", a, b, "--width", widths[w]), "diff",
+			    width);
+		check_width(hi_heapinspect("snapshots", a, "--width", widths[w]),
+			    "snapshots", width);
+		check_width(hi_heapinspect("census", "--untyped", "-q", "--pid", pid,
+					   "--width", widths[w]),
+			    "untyped", width);
+		check_width(hi_heapinspect("safepoints", "-q", "--pid", pid, "--for",
+					   "0.1s", "--width", widths[w]),
+			    "safepoints", width);
+	}
+	unsetenv("LC_ALL");
+}
+
+/* ---- options ---- */
+
+HI_TEST_SCENARIO(page, an_option_without_effect_is_refused)
+{
+	static const char *const commands[] = {"census", "retained", "leaks", "waste"};
+	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
+
+	for (unsigned i = 0; i < 4; i++) {
+		check_refused(hi_heapinspect(commands[i], file, "--root", "a=x"),
+			      "only with --under a");
+		check_refused(hi_heapinspect(commands[i], file, "--retainer", "auto"),
+			      "--retainer: only with --retained-by");
+		check_refused(hi_heapinspect(commands[i], file, "--identity", "var"),
+			      "--identity: only with --retained-by");
+		check_refused(hi_heapinspect(commands[i], file, "--max-set", "3"),
+			      "--max-set: only with --retained-by");
+	}
+	check_refused(hi_heapinspect("retainers", file, "--root", "a=x"), "--under");
+	check_refused(hi_heapinspect("audit", file), "reference counts");
+	check_refused(hi_heapinspect("snap", file), "snapshot file already");
+}
+
+/* What a pattern selects is what its names select. */
+HI_TEST_SCENARIO(page, a_retainer_may_be_a_pattern)
+{
+	char *in = snapshot_directory(), pid[16];
+	const char *file = snapshot_path(in, "a.hisnap");
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "70", "90", NULL);
+	json_t *pattern, *names;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	hi_heapinspect("snap", "-q", "--pid", text_of_pid(fx, pid), "-o", file);
+	pattern = snapshot_document(
+		hi_heapinspect("census", "--json", file, "--retained-by", "*s?ssion*"));
+	names = snapshot_document(
+		hi_heapinspect("census", "--json", file, "--retained-by", "sessions"));
+	HI_ASSERT(json_equal(json_object_get(pattern, "rows"),
+			     json_object_get(names, "rows")));
+	HI_ASSERT(json_array_size(json_object_get(names, "rows")) > 0);
+	HI_ASSERT_EQ(
+		2,
+		hi_heapinspect("census", file, "--retained-by", "*nothing*")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("census", file, "--retained-by", "")->exit_code);
+}

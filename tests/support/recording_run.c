@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/recording_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/child.h"
+
+enum { WORDS = 32, OUTPUT = 1 << 20, LIMIT_MS = 60000 };
+
+static void end_run(void *arg)
+{
+	pid_t pid = (pid_t)(intptr_t)arg;
+
+	if (waitpid(pid, NULL, WNOHANG) == 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+_Noreturn static void become_recorder(char *const argv[], int out, int err)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	for (int fd = 3; fd < 256; fd++)
+		close(fd);
+	hi_child_signals();
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+/* It prints that it records when the probes are there. */
+static void await_recording(const struct recording_run *run)
+{
+	char text[4096] = "";
+	size_t used = 0;
+
+	while (!strstr(text, "recording pid")) {
+		struct pollfd ready = {.fd = run->err, .events = POLLIN};
+		ssize_t n;
+
+		HI_ASSERT(poll(&ready, 1, LIMIT_MS) == 1);
+		n = read(run->err, text + used, sizeof(text) - 1 - used);
+		HI_ASSERT_MSG(n > 0, "it ended before it recorded: %s", text);
+		used += (size_t)n;
+		text[used] = '\0';
+	}
+}
+
+struct recording_run recording_start(pid_t target, ...)
+{
+	static char program[] = HI_BINARY_DIR "/heapinspect", record[] = "record",
+		    pid_option[] = "--pid", sample_option[] = "--sample",
+		    sample_all[] = "all";
+	char pid_text[16], *argv[WORDS] = {program,    record,	   sample_option,
+					   sample_all, pid_option, pid_text};
+	struct recording_run run;
+	int out[2], err[2];
+	size_t n = 6;
+	va_list words;
+
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)target);
+	va_start(words, target);
+	while (n + 1 < WORDS && (argv[n] = va_arg(words, char *)))
+		n++;
+	va_end(words);
+	HI_ASSERT_EQ(0, pipe2(out, O_CLOEXEC));
+	HI_ASSERT_EQ(0, pipe2(err, O_CLOEXEC));
+	run.pid = fork();
+	HI_ASSERT(run.pid >= 0);
+	if (run.pid == 0)
+		become_recorder(argv, out[1], err[1]);
+	hi_test_defer(end_run, (void *)(intptr_t)run.pid);
+	close(out[1]);
+	close(err[1]);
+	run.out = out[0];
+	run.err = err[0];
+	await_recording(&run);
+	return run;
+}
+
+static void free_recorded_command(void *arg)
+{
+	struct hi_command *c = arg;
+
+	free(c->out);
+	free(c->err);
+	free(c);
+}
+
+/* Both until their ends, so that neither pipe fills up. */
+static void read_both(const struct recording_run *run, struct hi_command *c)
+{
+	struct pollfd fds[2] = {{.fd = run->out, .events = POLLIN},
+				{.fd = run->err, .events = POLLIN}};
+	char *texts[2] = {c->out, c->err};
+	size_t *sizes[2] = {&c->out_size, &c->err_size};
+
+	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+		HI_ASSERT(poll(fds, 2, LIMIT_MS) > 0);
+		for (int i = 0; i < 2; i++) {
+			ssize_t n;
+
+			if (fds[i].fd < 0 || !fds[i].revents)
+				continue;
+			n = read(fds[i].fd, texts[i] + *sizes[i], OUTPUT - 1 - *sizes[i]);
+			if (n <= 0)
+				fds[i].fd = -1;
+			else
+				*sizes[i] += (size_t)n;
+		}
+	}
+}
+
+struct hi_command *recording_end(struct recording_run *run, int number)
+{
+	struct hi_command *c = calloc(1, sizeof(*c));
+	int status = 0;
+
+	HI_ASSERT(c);
+	c->out = calloc(1, OUTPUT);
+	c->err = calloc(1, OUTPUT);
+	HI_ASSERT(c->out && c->err);
+	hi_test_defer(free_recorded_command, c);
+	if (number)
+		kill(run->pid, number);
+	read_both(run, c);
+	close(run->out);
+	close(run->err);
+	HI_ASSERT_EQ(run->pid, waitpid(run->pid, &status, 0));
+	c->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return c;
+}
