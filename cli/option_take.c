@@ -219,13 +219,19 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 	}
 }
 
+static bool has_extension(const char *arg, const char *extension)
+{
+	size_t n = strlen(arg), end = strlen(extension);
+
+	return n > end && strcmp(arg + n - end, extension) == 0;
+}
+
 /* A word that is a snapshot by its name or by what is in it. */
 static bool is_snapshot(const char *arg)
 {
-	size_t n = strlen(arg), end = strlen(HI_SNAPSHOT_EXTENSION);
-
-	return (n > end && strcmp(arg + n - end, HI_SNAPSHOT_EXTENSION) == 0) ||
-	       hi_snapshot_is_one(arg) || hi_snapshots_is_one(arg);
+	return has_extension(arg, HI_SNAPSHOT_EXTENSION) ||
+	       has_extension(arg, HI_RECORDING_EXTENSION) || hi_snapshot_is_one(arg) ||
+	       hi_snapshots_is_one(arg);
 }
 
 /* "FILE@3", "FILE@peak": one census of a file. A file of that whole name comes first. */
@@ -282,6 +288,23 @@ static bool is_one_heap(const char *arg, const char *census)
 	return hi_snapshot_is_one(arg) || (census && hi_snapshots_is_one(arg));
 }
 
+/* A word that the command has no place for. One that looks like a file was meant as a
+ * snapshot. */
+static int refuse_argument(const char *arg, const struct hi_options *o)
+{
+	bool exists = access(arg, F_OK) == 0;
+
+	if (exists || strchr(arg, '/'))
+		hi_option_wrong("%s: %s", arg,
+				exists ? "not a snapshot file (of a core: --core FILE)"
+				       : "no such file");
+	else if (o->command->id == HI_COMMAND_SUMMARY)
+		hi_option_no_command(arg);
+	else
+		hi_option_wrong("%s: %s takes no argument", arg, o->command->name);
+	return HI_OPTION_SAID;
+}
+
 static int take_argument(char *arg, struct hi_options *o)
 {
 	const char *census = NULL;
@@ -291,14 +314,8 @@ static int take_argument(char *arg, struct hi_options *o)
 		    ? is_one_heap(arg, census)
 		    : !o->command->run_alone && is_snapshot(arg))
 		return take_snapshot(arg, census, o);
-	if (!o->command->arguments[0]) {
-		if (o->command->id == HI_COMMAND_SUMMARY)
-			hi_option_no_command(arg);
-		else
-			hi_option_wrong("%s: %s takes no argument", arg,
-					o->command->name);
-		return HI_OPTION_SAID;
-	}
+	if (!o->command->arguments[0])
+		return refuse_argument(arg, o);
 	if (o->command->id == HI_COMMAND_MARK && !o->target.pid)
 		return take_valued('p', arg, o);
 	if (o->argument) {

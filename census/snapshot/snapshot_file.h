@@ -16,6 +16,7 @@
 #include "census/graph/edge_name.h"
 
 #define HI_SNAPSHOT_EXTENSION ".hisnap"
+#define HI_RECORDING_EXTENSION ".hirec" /* of a snapshot with a recording */
 
 /* ---- writing ---- */
 

@@ -231,6 +231,16 @@ HI_TEST_SCENARIO(snap, what_needs_the_process_says_so)
 	check_refused(hi_heapinspect(half), "not a snapshot");
 }
 
+HI_TEST_SCENARIO(snap, a_file_that_is_missing_or_another_one_is_named)
+{
+	check_refused(hi_heapinspect("leaks", "/nonexistent/a.bin"), "no such file");
+	check_refused(hi_heapinspect("/nonexistent/a.bin"), "no such file");
+	check_refused(hi_heapinspect("leaks", "nonexistent.hirec"), "cannot read");
+	check_refused(hi_heapinspect("leaks", "/etc/passwd"), "not a snapshot file");
+	check_refused(hi_heapinspect("/etc/passwd"), "not a snapshot file");
+	check_refused(hi_heapinspect("leaks", "word"), "leaks takes no argument");
+}
+
 HI_TEST_SCENARIO(snap, explain_tells_what_a_file_knows)
 {
 	char *in = snapshot_directory();
