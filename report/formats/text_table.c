@@ -22,7 +22,8 @@ static bool is_left(enum hi_column_kind kind)
 
 static bool is_text_column(enum hi_column_kind kind)
 {
-	return is_left(kind) || kind == HI_COLUMN_FIGURE;
+	return is_left(kind) || kind == HI_COLUMN_FIGURE ||
+	       kind == HI_COLUMN_MINOR_FIGURE;
 }
 
 /* A number as text, ASCII but for ≥. */
@@ -50,6 +51,7 @@ static void number_text(const struct hi_text_style *style, char out[48],
 	case HI_COLUMN_TEXT:
 	case HI_COLUMN_WORD:
 	case HI_COLUMN_FIGURE:
+	case HI_COLUMN_MINOR_FIGURE:
 	default:
 		hi_text_count(text, cell->number);
 	}
@@ -122,6 +124,7 @@ static void shrink_columns(const struct hi_text_style *style,
 		total += l->width[c] + (c ? GAP : 0);
 	total = hide_columns(style, t, l, HI_COLUMN_MINOR_BYTES, total, 0);
 	total = hide_columns(style, t, l, HI_COLUMN_MINOR_COUNT, total, 0);
+	total = hide_columns(style, t, l, HI_COLUMN_MINOR_FIGURE, total, 0);
 	for (size_t i = 0; i < sizeof(missed) / sizeof(*missed); i++)
 		total = hide_columns(style, t, l, missed[i], total, count_spare(t, l));
 	while (total > style->width) {

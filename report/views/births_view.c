@@ -34,15 +34,25 @@ static const char *estimate_text(const struct hi_recorded *recorded,
 			      hi_count(n, sum->objects), sum->objects == 1 ? "" : "s");
 }
 
+/* "1.2 to 1.6 MiB", "788.0 KiB to 1.1 MiB" */
+static const char *interval_text(const struct hi_interval *interval, struct hi_page *page)
+{
+	char low[24], high[24];
+	const char *low_unit, *high_unit;
+
+	hi_bytes(low, interval->low);
+	hi_bytes(high, interval->high);
+	low_unit = strrchr(low, ' ');
+	high_unit = strrchr(high, ' ');
+	if (low_unit && high_unit && strcmp(low_unit, high_unit) == 0)
+		low[low_unit - low] = '\0';
+	return hi_page_printf(page, "%s to %s", low, high);
+}
+
 static void add_interval_cell(const struct hi_interval *interval,
 			      struct hi_report_table *t)
 {
-	char low[24], high[24];
-
-	hi_cell_text(t,
-		     hi_page_printf(t->page, "%s to %s", hi_bytes(low, interval->low),
-				    hi_bytes(high, interval->high)),
-		     0);
+	hi_cell_text(t, interval_text(interval, t->page), 0);
 }
 
 static uint64_t length_of_recording(const struct hi_births *b)
@@ -260,7 +270,7 @@ static struct hi_report_table *add_births_table(const struct hi_births_report *r
 	{                                                                                \
 		{first, HI_COLUMN_TEXT}, {"objects", HI_COLUMN_COUNT},                   \
 			{"bytes", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},      \
-			{"oldest", HI_COLUMN_FIGURE},                                    \
+			{"oldest", HI_COLUMN_MINOR_FIGURE},                              \
 			{"allocated", HI_COLUMN_MINOR_COUNT},                            \
 		{                                                                        \
 			"where", HI_COLUMN_TEXT                                          \
@@ -270,7 +280,8 @@ static struct hi_report_table *add_births_table(const struct hi_births_report *r
 	{                                                                                \
 		{first, HI_COLUMN_TEXT}, {"~objects", HI_COLUMN_COUNT},                  \
 			{"~bytes", HI_COLUMN_BYTES}, {"bytes, 95 %", HI_COLUMN_FIGURE},  \
-			{"~of live", HI_COLUMN_PERCENT}, {"oldest", HI_COLUMN_FIGURE},   \
+			{"~of live", HI_COLUMN_PERCENT},                                 \
+			{"oldest", HI_COLUMN_MINOR_FIGURE},                              \
 			{"~allocated", HI_COLUMN_MINOR_COUNT},                           \
 		{                                                                        \
 			"where", HI_COLUMN_TEXT                                          \

@@ -25,7 +25,8 @@ enum hi_column_kind {
 	HI_COLUMN_MINOR_COUNT, /* left out as HI_COLUMN_MINOR_BYTES are */
 	HI_COLUMN_PERCENT,
 	HI_COLUMN_ADDRESS,
-	HI_COLUMN_FIGURE, /* text, to the right; never cut */
+	HI_COLUMN_FIGURE,	/* text, to the right; never cut */
+	HI_COLUMN_MINOR_FIGURE, /* left out as HI_COLUMN_MINOR_BYTES are */
 };
 struct hi_column {
 	const char *title;
