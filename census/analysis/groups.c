@@ -17,6 +17,8 @@ enum {
 	RUN_VISITS = 64,
 };
 
+static const double dominant_share = 0.7; /* of a group that one member retains */
+
 /* field_of: a pattern's number, and whether the name is one plain member. */
 static uint32_t pack_field(uint32_t pattern, bool is_link)
 {
@@ -499,6 +501,92 @@ static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_e
 	return status;
 }
 
+/* ---- a member that is most of its group ---- */
+
+/* Does one of its kind hang on it? It may be the first one of a list. */
+static bool holds_its_kind(const struct hi_grouping *gr, hi_node at)
+{
+	const struct hi_dominators *d = gr->dominators;
+
+	for (hi_node c = at + 1, end = at + d->span[at]; c < end; c += d->span[c])
+		if (are_of_a_kind(gr->graph, d->order[at], d->order[c]))
+			return true;
+	return false;
+}
+
+/* Where it is in the group; SIZE_MAX: no member alone is most of the group. */
+static size_t find_dominant(const struct hi_grouping *gr, const struct hi_group *group)
+{
+	const struct hi_dominators *d = gr->dominators;
+
+	if (group->tops < 2 || group->tops != group->at.count ||
+	    (double)d->retained[group->largest] < dominant_share * (double)group->bytes)
+		return SIZE_MAX;
+	for (size_t i = 0; i < group->at.count; i++)
+		if (d->order[group->at.items[i]] == group->largest)
+			return holds_its_kind(gr, group->at.items[i]) ? SIZE_MAX : i;
+	return SIZE_MAX;
+}
+
+/* An edge of the parent that leads to the node, for its name. */
+static void find_holder(const struct hi_grouping *gr, struct hi_group *group,
+			hi_node node)
+{
+	hi_node parent = gr->dominators->idom[node];
+	struct hi_edges edges = hi_graph_edges(gr->graph, parent);
+
+	group->held = group->holder = HI_NODE_NONE;
+	for (uint32_t i = 0; i < edges.count; i++) {
+		if (edges.to[i] != node || edges.grade[i] == HI_GRADE_WEAK)
+			continue;
+		group->held = node;
+		group->holder = parent;
+		return;
+	}
+}
+
+/* Moves the member out of the group, which keeps the others. */
+static bool split_off(struct hi_grouping *gr, struct hi_group_list *list, size_t i,
+		      size_t member)
+{
+	const uint64_t *retained = gr->dominators->retained;
+	struct hi_group *group;
+	hi_node at = list->items[i].at.items[member], node = list->items[i].largest;
+
+	if (!push_group(list, list->items[i].field, list->items[i].type, HI_NODE_NONE) ||
+	    !count_in_group(gr, &list->items[list->count - 1], at, HI_NODE_NONE))
+		return false;
+	find_holder(gr, &list->items[list->count - 1], node);
+	group = &list->items[i];
+	group->at.items[member] = group->at.items[--group->at.count];
+	group->tops--;
+	group->count--;
+	group->bytes -= retained[node];
+	group->own -= group_cost(gr->graph, node);
+	group->largest = gr->dominators->order[group->at.items[0]];
+	for (size_t k = 1; k < group->at.count; k++) {
+		hi_node other = gr->dominators->order[group->at.items[k]];
+
+		if (retained[other] > retained[group->largest])
+			group->largest = other;
+	}
+	if (group->held == node)
+		find_holder(gr, group, group->largest);
+	return true;
+}
+
+static enum hi_status split_dominant(struct hi_grouping *gr, struct hi_group_list *list,
+				     struct hi_error *err)
+{
+	for (size_t i = 0, n = list->count; i < n; i++) {
+		size_t member = find_dominant(gr, &list->items[i]);
+
+		if (member != SIZE_MAX && !split_off(gr, list, i, member))
+			return hi_fail_memory(err, "groups");
+	}
+	return HI_OK;
+}
+
 enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group,
 				  struct hi_group_list *list, struct hi_error *err)
 {
@@ -511,6 +599,9 @@ enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group
 		status = expand_member(&x, group->at.items[i], err);
 	if (status == HI_OK)
 		status = place_unheld(gr, list, err);
+	/* Where groups go by type alone, a member has no name to keep. */
+	if (status == HI_OK && (group->tops == 1 || !gr->names_singles))
+		status = split_dominant(gr, list, err);
 	hi_table_free(&gr->index);
 	group->is_forked = x.is_forked;
 	group->is_list = group->tops == 1 && group->count > 1 && !x.is_forked;

@@ -16,6 +16,9 @@
  * not its children. Where there is only one first one, the same field has to lead from
  * one to the next three times: what merely refers to an object of its own type is no
  * list.
+ *
+ * A member that retains most of its group is a group of its own, so that it keeps its
+ * name: of a module with two dicts the one that grows is `["SESSIONS"]`, not one of "[]".
  */
 #ifndef HI_CENSUS_ANALYSIS_GROUPS_H
 #define HI_CENSUS_ANALYSIS_GROUPS_H

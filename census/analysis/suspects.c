@@ -14,6 +14,10 @@
  * Inner parts that a runtime names (the keys of a dict) belong to their container: their
  * children are its own. Of elements whose type says nothing (tuples, untyped blocks) that
  * hold one object each, the type of these is named.
+ *
+ * Objects of one type that several roots hold are a suspect where most of them are
+ * nearest to one root (nearest.h). Scattered ones, like the classes of all modules, have
+ * no place that could be named: of these only the members of the foremost root count.
  */
 #include <string.h>
 
@@ -24,9 +28,11 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/field_pattern.h"
 #include "census/analysis/groups.h"
+#include "census/analysis/nearest.h"
 #include "census/graph/type_origin.h"
 
 HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
+HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
 
 enum {
 	MAX_SUSPECTS = 64, /* a bound for tiny shares; with 20 % there are five at most */
@@ -46,8 +52,10 @@ struct way {
 struct finder {
 	struct hi_grouping grouping;
 	const struct hi_graph *graph;
+	const struct hi_reach *reach;
 	const struct hi_dominators *dominators;
-	uint64_t least, largest; /* of the groups at the top */
+	struct hi_nearest *nearest; /* NULL: not needed so far */
+	uint64_t least, largest;    /* of the groups at the top */
 	size_t most;
 	struct HI_VECTOR(struct way) ways;
 	struct HI_VECTOR(struct hi_suspect) found;
@@ -85,9 +93,9 @@ static bool mark_held_by_roots(const struct hi_graph *g, uint64_t *held)
 	return true;
 }
 
-/* Leaves the members that no root holds directly. */
-static void drop_held_members(const struct finder *f, struct hi_group *group,
-			      const uint64_t *held)
+/* Leaves the members whose bit is as wanted. */
+static void keep_members(const struct finder *f, struct hi_group *group,
+			 const uint64_t *bits, bool wanted)
 {
 	const struct hi_dominators *d = f->dominators;
 	size_t kept = 0;
@@ -97,7 +105,7 @@ static void drop_held_members(const struct finder *f, struct hi_group *group,
 	for (size_t i = 0; i < group->at.count; i++) {
 		hi_node node = d->order[group->at.items[i]];
 
-		if (hi_bit(held, node))
+		if (hi_bit(bits, node) != wanted)
 			continue;
 		group->at.items[kept++] = group->at.items[i];
 		group->bytes += d->retained[node];
@@ -110,14 +118,79 @@ static void drop_held_members(const struct finder *f, struct hi_group *group,
 	group->tops = group->count = kept;
 }
 
-/* What no root holds directly, or a variable. */
-static bool may_be_suspect(struct finder *f, struct hi_group *group, const uint64_t *held)
+/* The root that most of the group's bytes are nearest to; of equal ones the first. */
+static uint32_t find_foremost_root(const struct finder *f, const struct hi_group *group,
+				   uint64_t *by_root, uint64_t *bytes_ret)
 {
-	if (group->node == HI_NODE_NONE && hi_graph_is_object(f->graph, group->largest))
-		drop_held_members(f, group, held);
+	uint32_t foremost = HI_NEAREST_NONE;
+
+	*bytes_ret = 0;
+	for (size_t i = 0; i < group->at.count; i++) {
+		hi_node node = f->dominators->order[group->at.items[i]];
+		uint32_t root = f->nearest->root_of[node];
+
+		if (root == HI_NEAREST_NONE)
+			continue;
+		by_root[root] += f->dominators->retained[node];
+		if (by_root[root] > *bytes_ret ||
+		    (by_root[root] == *bytes_ret && root < foremost)) {
+			foremost = root;
+			*bytes_ret = by_root[root];
+		}
+	}
+	return foremost;
+}
+
+/* Of members that are scattered over many roots: those of the foremost one. */
+static enum hi_status keep_foremost(struct finder *f, struct hi_group *group,
+				    struct hi_error *err)
+{
+	const struct hi_graph *g = f->graph;
+	HI_GUARD(free)
+	uint64_t *by_root = hi_calloc((size_t)g->n_roots + 1, sizeof(*by_root));
+	HI_GUARD(free)
+	uint64_t *near = hi_calloc(((size_t)g->n_nodes + 63) / 64 + 1, sizeof(*near));
+	uint64_t bytes;
+	uint32_t root;
+
+	if (!by_root || !near)
+		return hi_fail_memory(err, "suspects");
+	if (!f->nearest) {
+		enum hi_status status = hi_nearest_compute(g, f->reach, &f->nearest, err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	root = find_foremost_root(f, group, by_root, &bytes);
+	if (root == HI_NEAREST_NONE || bytes >= group->bytes / 2)
+		return HI_OK;
+	for (size_t i = 0; i < group->at.count; i++) {
+		hi_node node = f->dominators->order[group->at.items[i]];
+
+		if (f->nearest->root_of[node] == root)
+			near[node >> 6] |= 1ull << (node & 63);
+	}
+	keep_members(f, group, near, true);
+	return HI_OK;
+}
+
+/* What no root holds directly, or a variable. Sets whether it may be a suspect. */
+static enum hi_status judge_top(struct finder *f, struct hi_group *group,
+				const uint64_t *held, bool *ret, struct hi_error *err)
+{
+	bool is_group = group->node == HI_NODE_NONE &&
+			hi_graph_is_object(f->graph, group->largest);
+	enum hi_status status = HI_OK;
+
+	if (is_group)
+		keep_members(f, group, held, false);
+	if (is_group && group->tops > 1 &&
+	    (group->bytes >= f->least || group->bytes > f->largest))
+		status = keep_foremost(f, group, err);
 	if (group->tops && group->bytes > f->largest)
 		f->largest = group->bytes;
-	return group->tops && group->bytes >= f->least;
+	*ret = group->tops && group->bytes >= f->least;
+	return status;
 }
 
 static enum hi_status begin_at_top(struct finder *f, struct hi_error *err)
@@ -127,18 +200,28 @@ static enum hi_status begin_at_top(struct finder *f, struct hi_error *err)
 		hi_calloc(((size_t)f->graph->n_nodes + 63) / 64 + 1, sizeof(*held));
 	struct hi_group_list list = {};
 	enum hi_status status;
+	size_t n = 0;
 
 	if (!held)
 		return hi_fail_memory(err, "suspects");
 	mark_held_by_roots(f->graph, held);
 	status = hi_grouping_tops(&f->grouping, f->least, &list, err);
-	/* The largest is looked at last and is the first on the stack: a stack. */
-	for (size_t i = list.count; status == HI_OK && i-- > 0;) {
-		struct hi_group *group = &list.items[i];
+	/* The largest first: behind a large variable few groups need a closer look. */
+	for (size_t i = 0; status == HI_OK && i < list.count; i++) {
+		bool may = false;
 
-		if (may_be_suspect(f, group, held) && !push_way(f, group, NULL))
-			status = hi_fail_memory(err, "suspects");
+		status = judge_top(f, &list.items[i], held, &may, err);
+		if (may) {
+			struct hi_group group = list.items[n];
+
+			list.items[n++] = list.items[i];
+			list.items[i] = group;
+		}
 	}
+	/* The largest is looked at last and is the first on the stack: a stack. */
+	while (status == HI_OK && n-- > 0)
+		if (!push_way(f, &list.items[n], NULL))
+			status = hi_fail_memory(err, "suspects");
 	hi_group_list_free(&list);
 	return status;
 }
@@ -361,6 +444,7 @@ static void free_finder(struct finder *f)
 		hi_vector_free(&f->ways.items[i].group.at);
 	hi_vector_free(&f->ways);
 	hi_vector_free(&f->found);
+	hi_nearest_destroy(f->nearest);
 	hi_grouping_deinit(&f->grouping);
 }
 
@@ -377,7 +461,8 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 				struct hi_suspects **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_suspects_destroy) struct hi_suspects *s = hi_calloc(1, sizeof(*s));
-	struct finder f = {.graph = g, .dominators = d, .most = MAX_SUSPECTS};
+	struct finder f = {
+		.graph = g, .reach = reach, .dominators = d, .most = MAX_SUSPECTS};
 	double least = share * (double)reach->live_bytes;
 	enum hi_status status;
 

@@ -336,6 +336,81 @@ HI_TEST(groups, what_two_hold_by_element_is_one_suspect)
 	HI_ASSERT_EQ(N_SESSIONS * 100, s->items[0].children_bytes);
 }
 
+/*
+ *	module ==> dict ["SESSIONS"]=> sessions [n]=> 20 elements
+ *	                ["NAMES"]===> names        of the same type as sessions
+ */
+static struct hi_graph *two_dicts(struct drawing *d)
+{
+	enum { DICT, SESSIONS, NAMES, FIRST, N = FIRST + 20 };
+	struct object_spec specs[N];
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){100, i < FIRST ? 1 : 2, 0};
+	*d = (struct drawing){.b = builder_of(specs, N, 3)};
+	root_edge(d->b, add_root(d->b, HI_ROOT_GLOBAL), DICT, E);
+	draw(d, DICT, SESSIONS, "[\"SESSIONS\"]");
+	draw(d, DICT, NAMES, "[\"NAMES\"]");
+	for (hi_node i = FIRST; i < N; i++)
+		draw(d, SESSIONS, i, "[7]");
+	return sealed(d->b);
+}
+
+HI_TEST(groups, a_member_that_is_most_of_its_group_keeps_its_name)
+{
+	enum { DICT, SESSIONS, NAMES };
+	static struct drawing d;
+	static const struct hi_retained_limits limits = {
+		.depth = 6, .tops = 10, .children = 5, .share = 0.01};
+	OWN(graph) *g = two_dicts(&d);
+	OWN(suspects) *s = suspects_drawn(&d, g, 0.2);
+	OWN(retained_tree) *t = tree_of(&d, g, &limits);
+
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(SESSIONS, s->items[0].accumulation);
+	HI_ASSERT_EQ(20, s->items[0].children);
+	HI_ASSERT_EQ(SESSIONS, t->nodes[3].example);
+	HI_ASSERT_STREQ("[\"SESSIONS\"]", t->nodes[3].label);
+	HI_ASSERT_EQ(NAMES, t->nodes[4].example);
+	HI_ASSERT_STREQ("[\"NAMES\"]", t->nodes[4].label);
+	HI_ASSERT_EQ(2100, t->nodes[3].bytes);
+	HI_ASSERT_EQ(100, t->nodes[4].bytes);
+	check_sums(t, 6);
+}
+
+/* Classes of ten modules, which several variables hold, and one table that has less than
+ * they have together: no module holds the classes. */
+HI_TEST(groups, what_is_scattered_over_many_roots_is_no_suspect)
+{
+	enum { MODULES = 10, EACH = 5, LAST = MODULES * (EACH + 1), N = LAST + 12 };
+	struct object_spec specs[N];
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){i < MODULES ? 16 : 100,
+						i < MODULES ? 1u
+						: i < LAST  ? 2u
+							    : 3u,
+						0};
+	d = (struct drawing){.b = builder_of(specs, N, 4)};
+	for (hi_node m = 0; m < MODULES; m++) {
+		root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), m, E);
+		for (hi_node i = 0; i < EACH; i++) {
+			draw(&d, m, MODULES + m * EACH + i, "[\"class\"]");
+			draw(&d, (m + 1) % MODULES, MODULES + m * EACH + i, "[\"c\"]");
+		}
+	}
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), LAST, E);
+	for (hi_node i = LAST + 1; i < N; i++)
+		draw(&d, LAST, i, "[7]");
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(LAST, s->items[0].accumulation);
+}
+
 static struct hi_graph *thread_lists(struct drawing *d, unsigned n_threads)
 {
 	enum { PER_THREAD = 10, MOST = 8 * PER_THREAD };
