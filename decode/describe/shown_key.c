@@ -137,10 +137,25 @@ static bool put_c_string(struct hi_typing *typing, uint64_t text, struct hi_out 
 
 /* ---- numbers ---- */
 
+/* False: the value has no name. */
+static bool put_enumerator(struct hi_typing *typing, const struct hi_type *type,
+			   int64_t value, struct hi_out *out)
+{
+	const struct hi_typing_source *source = &typing->source;
+	const char *scope, *name;
+
+	if (!source->enumerator ||
+	    !source->enumerator(source->types.arg, type->id, value, &scope, &name))
+		return false;
+	hi_out_escaped(out, scope);
+	hi_out_add(out, "%s", *scope ? "::" : "");
+	hi_out_escaped(out, name);
+	return true;
+}
+
 static bool put_integer(struct hi_typing *typing, const struct hi_type *type,
 			uint64_t value, struct hi_out *out)
 {
-	const char *name = NULL;
 	unsigned shift = type->size ? 64 - 8 * (unsigned)type->size : 0;
 	int64_t with_sign = (int64_t)(value << shift) >> shift;
 
@@ -149,13 +164,10 @@ static bool put_integer(struct hi_typing *typing, const struct hi_type *type,
 		return true;
 	}
 	if (strcmp(type->name, "bool") == 0)
-		name = value ? "true" : "false";
-	else if (typing->source.enumerator)
-		name = typing->source.enumerator(typing->source.types.arg, type,
-						 type->is_signed ? with_sign
-								 : (int64_t)value);
-	if (name)
-		hi_out_escaped(out, name);
+		hi_out_add(out, value ? "true" : "false");
+	else if (put_enumerator(typing, type,
+				type->is_signed ? with_sign : (int64_t)value, out))
+		return true;
 	else if (type->is_signed)
 		hi_out_add(out, "%" PRId64, with_sign);
 	else

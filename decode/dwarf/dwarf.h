@@ -189,7 +189,7 @@ struct hi_dw_die {
 	bool has_member_location, has_upper_bound, has_count, has_lower_bound;
 	bool dynamic_bound;    /* a bound that is no constant */
 	bool dynamic_location; /* a member location that is no constant */
-	bool declaration, external, artificial, const_value;
+	bool declaration, external, artificial, const_value, enum_class;
 	/* of unit DIEs */
 	uint64_t language, str_offsets_base, addr_base, stmt_list, dwo_id;
 	bool has_str_offsets_base, has_addr_base, has_stmt_list, has_dwo_id;

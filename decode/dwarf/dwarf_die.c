@@ -199,6 +199,9 @@ static void set_attr(struct hi_dw_die *die, uint16_t name,
 	case DW_AT_declaration:
 		die->declaration = value->u != 0;
 		break;
+	case DW_AT_enum_class:
+		die->enum_class = value->u != 0;
+		break;
 	case DW_AT_external:
 		die->external = value->u != 0;
 		break;

@@ -62,6 +62,12 @@ static enum hi_status types_each_record(void *arg, uint64_t min_size, hi_record_
 				    err);
 }
 
+static bool types_enumerator(void *arg, hi_type_id type, int64_t value,
+			     const char **scope_ret, const char **name_ret)
+{
+	return hi_type_enumerator_of(arg, type, value, scope_ret, name_ret);
+}
+
 /* Without debug information every type is unknown. */
 static const struct hi_type *unknown_type(void *arg, hi_type_id id)
 {
@@ -415,6 +421,7 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 		.variable_at = types_variable_at,
 		.each_record = types_each_record,
 		.vtable = types_vtable,
+		.enumerator = types_enumerator,
 		.tls_variables = types_tls,
 		.stack = types_stack,
 	};

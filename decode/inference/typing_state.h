@@ -27,8 +27,9 @@ struct hi_typing_source {
 	enum hi_status (*tls_variables)(void *arg, struct hi_module *module,
 					hi_tls_variable_fn *fn, void *fn_arg,
 					struct hi_error *err);
-	/* The name of an enumeration's value; NULL: it has none. */
-	const char *(*enumerator)(void *arg, const struct hi_type *type, int64_t value);
+	/* As hi_type_enumerator_of. */
+	bool (*enumerator)(void *arg, hi_type_id type, int64_t value,
+			   const char **scope_ret, const char **name_ret);
 	enum hi_status (*stack)(void *arg, const struct hi_image *image, uint32_t thread,
 				struct hi_stack **ret, struct hi_error *err);
 };

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENUMERATORS_MAX = 1 << 12, NAME_MAX_BYTES = 1024, TYPEDEFS_MAX = 16 };
+enum {
+	ENUMERATORS_MAX = 1 << 12,
+	ENUMERATORS_SEARCHED = 256,
+	NAME_MAX_BYTES = 1024,
+	TYPEDEFS_MAX = 16
+};
 
 struct writer {
 	struct hi_types *types;
@@ -48,13 +53,13 @@ static bool find_enumeration(struct writer *w, const char *name, struct hi_dw_di
 }
 
 /* Points into the debug information; NULL: none has this value. */
-static const char *find_enumerator(const struct hi_dw_die *die, int64_t value)
+static const char *find_enumerator(const struct hi_dw_die *die, int64_t value,
+				   unsigned most)
 {
 	struct hi_dw_die child;
 	uint64_t at = die->next;
 
-	for (unsigned i = 0; i < ENUMERATORS_MAX && hi_dw_child_next(die, &at, &child);
-	     i++)
+	for (unsigned i = 0; i < most && hi_dw_child_next(die, &at, &child); i++)
 		if (child.tag == DW_TAG_enumerator && child.const_value &&
 		    child.value == value)
 			return child.name;
@@ -77,7 +82,8 @@ static size_t rewrite_enumerator(struct writer *w, const char *p)
 		return 0;
 	memcpy(name, p + 1, length);
 	name[length] = '\0';
-	if (!find_enumeration(w, name, &die) || !(found = find_enumerator(&die, value)))
+	if (!find_enumeration(w, name, &die) ||
+	    !(found = find_enumerator(&die, value, ENUMERATORS_MAX)))
 		return 0;
 	for (const char *s = name; (s = strstr(s, "::")); s += 2)
 		scope = s;
@@ -138,4 +144,20 @@ size_t hi_type_enumerators(struct hi_types *types, hi_type_id id,
 		if (child.tag == DW_TAG_enumerator && child.const_value && child.name)
 			ret[n++] = (struct hi_enumerator){child.name, child.value};
 	return n;
+}
+
+bool hi_type_enumerator_of(struct hi_types *types, hi_type_id id, int64_t value,
+			   const char **scope_ret, const char **name_ret)
+{
+	struct hi_dw_die die;
+
+	*scope_ret = "";
+	*name_ret = NULL;
+	hi_types_lock(types);
+	if (read_enumeration(types, id, &die)) {
+		*scope_ret = die.enum_class && die.name ? die.name : "";
+		*name_ret = find_enumerator(&die, value, ENUMERATORS_SEARCHED);
+	}
+	hi_types_unlock(types);
+	return *name_ret;
 }

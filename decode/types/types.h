@@ -114,6 +114,11 @@ struct hi_enumerator {
 /* The enumerators of a type, at most max, as they are declared; 0: it has none. */
 size_t hi_type_enumerators(struct hi_types *types, hi_type_id id,
 			   struct hi_enumerator *ret, size_t max);
+/* The enumerator of a type that has this value, and what stands before it in source code:
+ * "Color" of a scoped enumeration, else "". Both are in the debug information; hostile.
+ * False: it has none, or over 256 enumerators. Thread-safe. */
+bool hi_type_enumerator_of(struct hi_types *types, hi_type_id id, int64_t value,
+			   const char **scope_ret, const char **name_ret);
 /* By readable name, with or without "struct "; HI_NOT_FOUND. */
 enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_id *ret,
 			     struct hi_error *err);

@@ -160,3 +160,13 @@ CULPRIT(a_cache_of_a_module, "module_cache", true, "summary",
 	{"module store[\"_CACHE\"]: 2,000 × store.Entry hold * MiB (*%)"})
 CULPRIT(a_list_of_an_extension, "extension", true, "summary",
 	{"pool_records*: *12,000 × struct pool_record holds * MiB (*%)"})
+CULPRIT(a_table_of_a_module_that_has_other_tables, "dataclass_table", true, "summary",
+	{"module __main__[\"JOBS\"]: 4,000 × __main__.Job hold * MiB (*%)"})
+CULPRIT(a_table_of_a_class, "class_table", true, "summary",
+	{"module __main__[\"Registry\"]*instances*: 2,000 × __main__.Registry hold * MiB "
+	 "(*%)"})
+CULPRIT(a_table_in_a_closure_below_a_fifth_of_the_heap, "closure_table", true, "summary",
+	{"nothing holds 20 % of the live heap; the largest: "
+	 "module __main__[\"count\"]*: 4,000 × list hold * MiB (*%)"})
+CULPRIT(one_of_two_tables_of_an_index, "two_tables", false, "summary",
+	{"shop::the_shop->by_color[Color::green]: 400 × shop::Item hold * KiB (*%)"})
