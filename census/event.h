@@ -23,17 +23,35 @@ enum hi_event_flags {
 	HI_EVENT_SAMPLED = 2,
 };
 
+/*
+ * Allocators whose functions call each other, and give out the same blocks: of calls
+ * within each other the outermost counts. Blocks of different families are different,
+ * also where they have the same address: a pool's pieces lie in blocks of malloc.
+ */
+enum hi_event_family {
+	HI_FAMILY_MALLOC,   /* general allocators, runtimes' included */
+	HI_FAMILY_CALLS,    /* functions of the program that were named */
+	HI_FAMILY_MAPPINGS, /* mmap */
+	HI_FAMILIES
+};
+
 struct hi_event {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u64 addr, size, old;
 	__u64 stack; /* hash of the frames; 0: none */
 	__u32 tid;   /* as /proc/PID/task of the inspector's namespace has it */
 	__u16 kind;
-	__u8 source; /* which family of functions: 0 malloc */
+	__u8 source; /* which functions, by a table of the recording: 0 malloc */
 	__u8 flags;  /* enum hi_event_flags */
 };
 
-enum { HI_STACK_FRAMES = 127 };
+/* Which functions gave a block; an event has the number of its source. */
+struct hi_event_source_name {
+	char name[64]; /* "malloc", "je_malloc", "pool_get"; hostile */
+	__u32 family;  /* enum hi_event_family */
+};
+
+enum { HI_EVENT_SOURCES = 32, HI_STACK_FRAMES = 127 };
 
 /* A stack that events before it or behind it name. */
 struct hi_event_stack {

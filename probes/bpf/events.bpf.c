@@ -13,6 +13,14 @@
  * while the function runs (a return probe replaces it). A tail call has the stack pointer
  * of its caller, and finds the kernel's address there as well.
  *
+ * This holds within a family (enum hi_event_family), whose functions give out one and the
+ * same block: operator new calls malloc, and so does pymalloc for what is large. A pool
+ * that calls malloc for a slab is of another family: the slab is malloc's block, and the
+ * piece of it that the pool gives out is the pool's, so both make events, and a thread
+ * may have a pending call of each family. Pools that call each other are one family: the
+ * outermost one counts. A mapping that an allocator makes for itself is none of the
+ * program's (HI_BPF_NOT_OWN): its blocks count, or the memory would count twice.
+ *
  * Note [The order of events]
  *
  * A block is given back at the entry of free, before another thread may get it; it is
@@ -59,13 +67,14 @@ struct {
  * by another thread's call leads to the next of a few.
  */
 struct pending {
-	__u32 tid;	/* in the initial namespace; 0: free */
+	__u32 key;	/* of the thread and the family; 0: free */
 	__u32 function; /* the cookie */
 	__u64 sp;	/* at its entry */
 	__u64 size;
-	__u64 old; /* what realloc was given, or where posix_memalign's result goes */
+	__u64 old;	 /* the block that it was given; 0: none */
+	__u64 result;	 /* where the result goes */
 	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
-	__u64 unused[3];
+	__u64 unused[2];
 };
 
 struct {
@@ -115,13 +124,9 @@ struct {
 struct call {
 	struct pt_regs *regs;
 	struct hi_bpf_events_shared *shared;
+	const volatile struct hi_bpf_function *does;
 	__u32 cookie, tid;
 };
-
-static __always_inline int kind_of(__u32 cookie)
-{
-	return cookie >> 8 & 0xff;
-}
 
 /* False: not an event of the target. */
 static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
@@ -141,6 +146,7 @@ static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
 	}
 	if (!*(volatile __u32 *)&ret->shared->running)
 		return 0;
+	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
 	if (ret->shared->ns_inode) {
 		if (bpf_get_ns_current_pid_tgid(ret->shared->ns_device,
 						ret->shared->ns_inode, &in_ns,
@@ -266,7 +272,8 @@ static __always_inline int take_sample(__u64 mean, __s64 size)
  * that a program uses again and again.
  */
 struct sampled_set {
-	__u64 addr[4]; /* 0: free; the first one SAMPLED_ALL: all are in it */
+	__u64 addr[4]; /* and the family; 0: free; the first one SAMPLED_ALL: all are in
+			  it */
 };
 
 enum { SAMPLED_WAYS = 4, SAMPLED_ALL = 1 };
@@ -287,8 +294,15 @@ static __always_inline struct sampled_set *set_of(__u64 addr)
 	return bpf_map_lookup_elem(&sampled_map, &key);
 }
 
-static __always_inline int is_sampled(__u64 addr)
+/* A pool's first piece has the address of its slab. */
+static __always_inline __u64 sampled_key(__u32 family, __u64 addr)
 {
+	return addr | (__u64)family << 60;
+}
+
+static __always_inline int is_sampled(__u32 family, __u64 block)
+{
+	__u64 addr = sampled_key(family, block);
 	const struct sampled_set *set = set_of(addr);
 
 	return set &&
@@ -296,8 +310,9 @@ static __always_inline int is_sampled(__u64 addr)
 		set->addr[3] == addr || set->addr[0] == SAMPLED_ALL);
 }
 
-static __always_inline void remember_sampled(__u64 addr)
+static __always_inline void remember_sampled(__u32 family, __u64 block)
 {
+	__u64 addr = sampled_key(family, block);
 	struct sampled_set *set = set_of(addr);
 
 	if (!set)
@@ -311,8 +326,9 @@ static __always_inline void remember_sampled(__u64 addr)
 	__sync_lock_test_and_set(&set->addr[0], SAMPLED_ALL);
 }
 
-static __always_inline void forget_sampled(__u64 addr)
+static __always_inline void forget_sampled(__u32 family, __u64 block)
 {
+	__u64 addr = sampled_key(family, block);
 	struct sampled_set *set = set_of(addr);
 
 	for (int i = 0; set && i < SAMPLED_WAYS; i++)
@@ -320,43 +336,51 @@ static __always_inline void forget_sampled(__u64 addr)
 }
 
 /* May the block be one of the recording? */
-static __always_inline int is_recorded(const struct hi_bpf_events_shared *shared,
-				       __u64 addr)
+static __always_inline int is_recorded(const struct call *call, __u64 addr)
 {
-	return !shared->sample_bytes || is_sampled(addr);
+	return !call->shared->sample_bytes || call->does->flags & HI_BPF_ALWAYS ||
+	       is_sampled(call->does->family, addr);
 }
 
 /* ---- calls ---- */
 
-static __always_inline struct pending *pending_at(__u32 tid, __u32 try)
+/* Not 0. Ids of threads have 22 bits. */
+static __always_inline __u32 pending_key(__u32 family)
 {
-	__u32 slot = (tid + try * 0x9e37) & (HI_BPF_EVENT_CALLS - 1);
+	return (__u32)bpf_get_current_pid_tgid() | family << 24;
+}
+
+static __always_inline struct pending *pending_at(__u32 key, __u32 try)
+{
+	__u32 slot =
+		(key + (key >> 24) * 0x3d4d + try * 0x9e37) & (HI_BPF_EVENT_CALLS - 1);
 
 	return bpf_map_lookup_elem(&calls_map, &slot);
 }
 
 /* This thread's; 0: none. */
-static __always_inline struct pending *find_pending(void)
+static __always_inline struct pending *find_pending(__u32 family)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 key = pending_key(family);
 
 	for (__u32 i = 0; i < TRIES; i++) {
-		struct pending *pending = pending_at(tid, i);
+		struct pending *pending = pending_at(key, i);
 
-		if (pending && pending->tid == tid)
+		if (pending && pending->key == key)
 			return pending;
 	}
 	return 0;
 }
 
-static __always_inline struct pending *take_pending(struct hi_bpf_events_shared *shared)
+static __always_inline struct pending *take_pending(struct hi_bpf_events_shared *shared,
+						    __u32 family)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 key = pending_key(family);
 
 	for (__u32 i = 0; i < TRIES; i++) {
-		struct pending *pending = pending_at(tid, i);
+		struct pending *pending = pending_at(key, i);
 
-		if (pending && !__sync_val_compare_and_swap(&pending->tid, 0, tid))
+		if (pending && !__sync_val_compare_and_swap(&pending->key, 0, key))
 			return pending;
 	}
 	__sync_fetch_and_add(&shared->lost_calls, 1);
@@ -365,7 +389,7 @@ static __always_inline struct pending *take_pending(struct hi_bpf_events_shared 
 
 static __always_inline void release_pending(struct pending *pending)
 {
-	*(volatile __u32 *)&pending->tid = 0;
+	*(volatile __u32 *)&pending->key = 0;
 }
 
 /* Is the call of regs made by the pending one? See Note [One call at a time]. */
@@ -633,6 +657,28 @@ static __always_inline __u64 record_stack(const struct call *call, __u8 *cut)
 
 /* ---- entries ---- */
 
+/* Each register is read in a branch of its own: the kernel refuses a context at an offset
+ * that is not known. */
+static __always_inline __u64 argument_of(const struct pt_regs *regs, __u8 number)
+{
+	__u64 value = 0;
+
+#define TAKE(n, name)                                                                    \
+	if (number == (n)) {                                                             \
+		value = regs->name;                                                      \
+		asm volatile("" : "+r"(value));                                          \
+		return value;                                                            \
+	}
+	TAKE(1, rdi)
+	TAKE(2, rsi)
+	TAKE(3, rdx)
+	TAKE(4, rcx)
+	TAKE(5, r8)
+	TAKE(6, r9)
+#undef TAKE
+	return 0;
+}
+
 /* -1: the size does not fit; the function fails then. */
 static __always_inline __u64 multiply(__u64 a, __u64 b)
 {
@@ -644,89 +690,100 @@ static __always_inline __u64 multiply(__u64 a, __u64 b)
 
 static __always_inline __u64 requested_size(const struct call *call)
 {
-	switch (kind_of(call->cookie)) {
-	case HI_BPF_MALLOC:
-		return call->regs->rdi;
-	case HI_BPF_CALLOC:
-		return multiply(call->regs->rdi, call->regs->rsi);
-	case HI_BPF_REALLOCARRAY:
-		return multiply(call->regs->rsi, call->regs->rdx);
-	case HI_BPF_POSIX_MEMALIGN:
-		return call->regs->rdx;
-	default:
-		return call->regs->rsi;
-	}
-}
+	__u64 size = call->does->unit;
 
-static __always_inline int is_realloc(__u32 cookie)
-{
-	return kind_of(cookie) == HI_BPF_REALLOC ||
-	       kind_of(cookie) == HI_BPF_REALLOCARRAY;
+	if (call->does->size && size == 1)
+		size = argument_of(call->regs, call->does->size);
+	else if (call->does->size)
+		size = multiply(size, argument_of(call->regs, call->does->size));
+	if (call->does->count)
+		size = multiply(size, argument_of(call->regs, call->does->count));
+	return size;
 }
 
 static __always_inline void begin_call(const struct call *call, struct pending *pending)
 {
+	__u8 result = call->does->result;
+
 	pending->function = call->cookie;
 	pending->size = requested_size(call);
-	pending->old = 0;
+	pending->old = call->does->block ? argument_of(call->regs, call->does->block) : 0;
+	pending->result = result == HI_BPF_RETURNED ? 0 : argument_of(call->regs, result);
 	pending->has_begun = 0;
-	if (is_realloc(call->cookie) || kind_of(call->cookie) == HI_BPF_POSIX_MEMALIGN)
-		pending->old = call->regs->rdi;
 	pending->sp = call->regs->rsp;
 }
 
-/* The block at rdi is given back. */
-static __always_inline void send_entry(const struct call *call, __u16 kind, __u64 size)
+/* The block is given back. */
+static __always_inline void send_entry(const struct call *call, __u64 block, __u16 kind,
+				       __u64 size)
 {
 	struct hi_event event = {
 		.time_ns = bpf_ktime_get_ns(),
-		.addr = call->regs->rdi,
+		.addr = block,
 		.size = size,
 		.tid = call->tid,
 		.kind = kind,
+		.source = call->does->source,
 	};
 
 	if (call->shared->sample_bytes)
-		forget_sampled(call->regs->rdi);
+		forget_sampled(call->does->family, block);
 	send(call->shared, &event);
+}
+
+/* Does a function call this one that gives out the same memory? */
+static __always_inline int is_nested(const struct call *call,
+				     const struct pending *pending)
+{
+	if (pending && is_made_by(call, pending))
+		return 1;
+	if (!(call->does->flags & HI_BPF_NOT_OWN))
+		return 0;
+	pending = find_pending(HI_FAMILY_MALLOC);
+	return (pending && is_made_by(call, pending)) || is_own_call(call);
 }
 
 static __always_inline int enter_free(const struct call *call,
 				      struct hi_bpf_event_counts *counts)
 {
-	struct pending *pending;
+	__u64 block = argument_of(call->regs, call->does->block);
+	const struct pending *pending;
 
-	if (!call->regs->rdi || !is_recorded(call->shared, call->regs->rdi))
+	if (!block || !is_recorded(call, block))
 		return 0;
-	pending = find_pending();
-	if ((pending && is_made_by(call, pending)) || is_own_call(call)) {
+	pending = find_pending(call->does->family);
+	if (is_nested(call, pending) ||
+	    (call->does->family == HI_FAMILY_MALLOC && is_own_call(call))) {
 		__sync_fetch_and_add(&counts->nested, 1);
 		return 0;
 	}
-	send_entry(call, HI_EVENT_FREE, 0);
+	send_entry(call, block, HI_EVENT_FREE,
+		   argument_of(call->regs, call->does->block_size));
 	return 0;
 }
 
 static __always_inline int enter_alloc(const struct call *call,
 				       struct hi_bpf_event_counts *counts)
 {
-	struct pending *pending = find_pending();
+	struct pending *pending = find_pending(call->does->family);
 
-	if (pending && is_made_by(call, pending)) {
+	if (is_nested(call, pending)) {
 		__sync_fetch_and_add(&counts->nested, 1);
 		return 0;
 	}
 	if (pending)
 		__sync_fetch_and_add(&call->shared->abandoned, 1);
 	else
-		pending = take_pending(call->shared);
+		pending = take_pending(call->shared, call->does->family);
 	if (!pending)
 		return 0;
 	begin_call(call, pending);
-	if (is_realloc(call->cookie) && pending->old &&
-	    is_recorded(call->shared, pending->old)) {
+	if (pending->old && is_recorded(call, pending->old)) {
 		pending->has_begun = 1;
-		send_entry(call, HI_EVENT_REALLOC_BEGIN, pending->size);
+		send_entry(call, pending->old, HI_EVENT_REALLOC_BEGIN,
+			   call->does->block_size
+				   ? argument_of(call->regs, call->does->block_size)
+				   : pending->size);
 	}
 	return 0;
 }
@@ -734,10 +791,11 @@ static __always_inline int enter_alloc(const struct call *call,
 static __always_inline int count_call(const struct call *call,
 				      struct hi_bpf_event_counts *counts)
 {
-	__u64 size = requested_size(call);
+	__u64 size;
 
-	if (kind_of(call->cookie) == HI_BPF_FREE)
+	if (!call->does->result)
 		return 0;
+	size = requested_size(call);
 	__sync_fetch_and_add(&counts->counted, 1);
 	if (size <= (1ull << 47))
 		__sync_fetch_and_add(&counts->counted_bytes, size);
@@ -758,23 +816,24 @@ int enter(struct pt_regs *regs)
 	__sync_fetch_and_add(&counts->hits, 1);
 	if (is_counting(&call))
 		return count_call(&call, counts);
-	return kind_of(call.cookie) == HI_BPF_FREE ? enter_free(&call, counts)
-						   : enter_alloc(&call, counts);
+	return call.does->result ? enter_alloc(&call, counts) : enter_free(&call, counts);
 }
 
 /* ---- returns ---- */
 
-/* The block that the function gives, 0: none. */
-static __always_inline __u64 result_of(const struct call *call, __u64 old)
+/* The block that the function gives, 0: none. mmap fails with -1. */
+static __always_inline __u64 result_of(const struct call *call,
+				       const struct pending *pending)
 {
-	__u64 block = 0;
+	__u64 block = call->regs->rax;
 
-	if (kind_of(call->cookie) != HI_BPF_POSIX_MEMALIGN)
-		return call->regs->rax;
-	if ((__u32)call->regs->rax != 0 ||
-	    bpf_probe_read_user(&block, sizeof(block), (const void *)old))
+	if (call->does->flags & HI_BPF_RETURNS_SIZE)
+		return block >= pending->size ? pending->old : 0;
+	if (call->does->result != HI_BPF_RETURNED &&
+	    (((call->does->flags & HI_BPF_RETURNS_ERROR) && (__u32)block != 0) ||
+	     bpf_probe_read_user(&block, sizeof(block), (const void *)pending->result)))
 		return 0;
-	return block;
+	return block == -1ull ? 0 : block;
 }
 
 /* Does the pending call return here? One below has been left without a return. */
@@ -810,29 +869,28 @@ static __always_inline void count_failed(__u32 cookie)
 }
 
 /* Is the block that was given out to be recorded? Then its stack is wanted. */
-static __always_inline int choose_block(const struct hi_bpf_events_shared *shared,
-					struct hi_event *event)
+static __always_inline int choose_block(const struct call *call, struct hi_event *event)
 {
 	if (!event->addr)
 		return 0;
-	if (shared->sample_bytes) {
-		if (!take_sample(shared->sample_bytes, (__s64)event->size))
+	if (call->shared->sample_bytes && !(call->does->flags & HI_BPF_ALWAYS)) {
+		if (!take_sample(call->shared->sample_bytes, (__s64)event->size))
 			return 0;
 		event->flags = HI_EVENT_SAMPLED;
-		remember_sampled(event->addr);
+		remember_sampled(call->does->family, event->addr);
 	}
 	return 1;
 }
 
 /* The end of a reallocation whose begin was sent. A block that it did not get lives on.
  */
-static __always_inline void end_realloc(const struct hi_bpf_events_shared *shared,
-					struct hi_event *event, __u64 old)
+static __always_inline void end_realloc(const struct call *call, struct hi_event *event,
+					__u64 old)
 {
 	event->kind = HI_EVENT_REALLOC_END;
 	event->old = old;
-	if (!event->addr && event->size && shared->sample_bytes)
-		remember_sampled(old);
+	if (!event->addr && event->size && call->shared->sample_bytes)
+		remember_sampled(call->does->family, old);
 }
 
 SEC("uretprobe")
@@ -846,19 +904,20 @@ int leave(struct pt_regs *regs)
 
 	if (!find_call(regs, &call) || is_counting(&call))
 		return 0;
-	pending = find_pending();
+	pending = find_pending(call.does->family);
 	if (!pending || !is_return_of(&call, pending))
 		return 0;
+	event.source = call.does->source;
 	event.size = pending->size;
 	old = pending->old;
 	has_begun = pending->has_begun;
+	event.addr = result_of(&call, pending);
 	release_pending(pending);
-	event.addr = result_of(&call, old);
 	if (!event.addr)
 		count_failed(call.cookie);
-	is_chosen = choose_block(call.shared, &event);
+	is_chosen = choose_block(&call, &event);
 	if (has_begun)
-		end_realloc(call.shared, &event, old);
+		end_realloc(&call, &event, old);
 	if (is_chosen || has_begun)
 		send_result(&call, &event, is_chosen);
 	return 0;

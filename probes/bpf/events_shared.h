@@ -12,7 +12,7 @@
 #include "probes/bpf/sampling.h"
 
 enum {
-	HI_BPF_EVENT_FUNCTIONS = 64,   /* that are probed, at most */
+	HI_BPF_EVENT_FUNCTIONS = 128,  /* that are probed, at most */
 	HI_BPF_EVENT_SLOTS = 8,	       /* counters of a function, by cpu */
 	HI_BPF_EVENT_OWN = 4,	       /* ranges of the allocator's own text */
 	HI_BPF_EVENT_CALLS = 1 << 16,  /* of all threads, at one time */
@@ -32,15 +32,35 @@ enum {
 	HI_BPF_STACK_PAD = 4,
 };
 
-/* What a function does. A cookie is the index of the function, and this << 8. */
-enum hi_bpf_event_function {
-	HI_BPF_MALLOC = 1,     /* (size) */
-	HI_BPF_CALLOC,	       /* (n, size) */
-	HI_BPF_REALLOC,	       /* (old, size) */
-	HI_BPF_REALLOCARRAY,   /* (old, n, size) */
-	HI_BPF_FREE,	       /* (block) */
-	HI_BPF_MEMALIGN,       /* (alignment, size) */
-	HI_BPF_POSIX_MEMALIGN, /* (&block, alignment, size) */
+/*
+ * What a function does, by its arguments: they have the numbers 1 to 6 in the order of
+ * the registers, 0 is none. A cookie is the index of the function in the table of these.
+ *
+ *	malloc(size)		      size 1, result HI_BPF_RETURNED
+ *	reallocarray(block, n, size)  block 1, count 2, size 3, result HI_BPF_RETURNED
+ *	posix_memalign(&block, _, size)	size 3, result 1
+ *	free(block)		      block 1
+ */
+struct hi_bpf_function {
+	__u8 size, count; /* arguments whose product is the size, in units */
+	__u8 block;	 /* argument: is given back, or where there is a result resized */
+	__u8 result;	 /* HI_BPF_RETURNED, or the argument that points to it; none: the
+			    function gives nothing */
+	__u8 block_size; /* argument: how much of the block; none: all of it */
+	__u8 source;	 /* of struct hi_event */
+	__u8 family;	 /* enum hi_event_family */
+	__u8 flags;	 /* enum hi_bpf_function_flags */
+	__u64 unit;	 /* bytes; 0: the size is not known */
+};
+
+enum { HI_BPF_ARGUMENTS = 6, HI_BPF_RETURNED = 7 };
+
+enum hi_bpf_function_flags {
+	HI_BPF_RETURNS_ERROR = 1, /* and a result only where that is 0 */
+	HI_BPF_RETURNS_SIZE = 2,  /* the block stays where it is, and has the size that it
+				     was to have only where no less is returned */
+	HI_BPF_NOT_OWN = 4,	  /* calls that the allocator makes do not count */
+	HI_BPF_ALWAYS = 8,	  /* also of samples */
 };
 
 /* What the programs do. */
@@ -54,6 +74,7 @@ enum hi_bpf_events_running {
 struct hi_bpf_events_given {
 	__u32 can_loop; /* does the kernel have bpf_loop()? */
 	struct hi_sampling_table sampling;
+	struct hi_bpf_function functions[HI_BPF_EVENT_FUNCTIONS];
 };
 
 struct hi_bpf_events_shared {

@@ -13,14 +13,9 @@ struct attachment {
 	int check_link, filter_link; /* closed when the holder ends, as in bpf_probe.c */
 };
 
-static uint64_t cookie_of(const struct hi_bpf_source *source, size_t function)
-{
-	return function | (uint64_t)source->functions.items[function].does << 8;
-}
-
 static bool has_return(const struct hi_bpf_source *source, size_t function)
 {
-	return source->functions.items[function].does != HI_BPF_FREE;
+	return source->functions.items[function].does.result != 0;
 }
 
 static bool are_in_one_file(const struct hi_bpf_source *source, size_t f, size_t g)
@@ -68,7 +63,7 @@ static enum hi_status link_functions_of_file(const struct attachment *a,
 		    !are_in_one_file(a->source, link->function, f))
 			continue;
 		offsets[places.count] = functions->items[f].site.file_offset;
-		cookies[places.count++] = cookie_of(a->source, f);
+		cookies[places.count++] = f;
 	}
 	return hi_bpf_link_places(link->at_return ? a->return_program : a->entry_program,
 				  a->source->target->pid, uprobe, &places, link_ret, err);
@@ -109,8 +104,7 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 	if (status == HI_OK && a->source->by_perf)
 		status = hi_bpf_link_event(
 			link->at_return ? a->return_program : a->entry_program,
-			a->source->target, cookie_of(a->source, link->function), &uprobe,
-			link_ret, err);
+			a->source->target, link->function, &uprobe, link_ret, err);
 	else if (status == HI_OK)
 		status = link_functions_of_file(a, link, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);

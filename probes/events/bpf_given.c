@@ -25,5 +25,7 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 
 	source->can_loop = given.can_loop;
 	hi_sampling_table_fill(&given.sampling);
+	for (size_t i = 0; i < source->functions.count; i++)
+		given.functions[i] = source->functions.items[i].does;
 	return map ? bpf_map__set_initial_value(map, &given, sizeof(given)) : -ENOENT;
 }

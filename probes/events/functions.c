@@ -10,59 +10,149 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "decode/allocator.h"
-#include "probes/code.h"
-#include "probes/prologue.h"
 
 /* Functions of one object file have padding between them. */
 enum { PADDING_MAX = 256 };
 
+/* Arguments by their numbers: see struct hi_bpf_function. */
+#define GIVES(argument)                                                                  \
+	{                                                                                \
+		.size = (argument), .result = HI_BPF_RETURNED, .unit = 1                 \
+	}
+#define GIVES_PRODUCT(n, argument)                                                       \
+	{                                                                                \
+		.count = (n), .size = (argument), .result = HI_BPF_RETURNED, .unit = 1   \
+	}
+#define GIVES_AT(where, argument)                                                        \
+	{                                                                                \
+		.size = (argument), .result = (where), .flags = HI_BPF_RETURNS_ERROR,    \
+		.unit = 1                                                                \
+	}
+#define RESIZES(of, argument)                                                            \
+	{                                                                                \
+		.block = (of), .size = (argument), .result = HI_BPF_RETURNED, .unit = 1  \
+	}
+#define RESIZES_PRODUCT(of, n, argument)                                                 \
+	{                                                                                \
+		.block = (of), .count = (n), .size = (argument),                         \
+		.result = HI_BPF_RETURNED, .unit = 1                                     \
+	}
+#define RESIZES_IN_PLACE(of, argument)                                                   \
+	{                                                                                \
+		.block = (of), .size = (argument), .result = HI_BPF_RETURNED,            \
+		.flags = HI_BPF_RETURNS_SIZE, .unit = 1                                  \
+	}
+#define TAKES(argument)                                                                  \
+	{                                                                                \
+		.block = (argument)                                                      \
+	}
+
 /* cfree is not among them: it is free by another name, also where a library in front of
- * libc has only free. kept: see hi_prologue_choose(). A probe at a return replaces the
- * return address, which is at the stack pointer only as long as that is what it was at
- * the entry. */
+ * libc has only free. */
 static const struct known_function {
+	const char *prefix; /* NULL: any */
 	const char *name;
-	enum hi_bpf_event_function does;
-	unsigned kept;
+	struct hi_bpf_function does;
 } known_functions[] = {
-	{"malloc", HI_BPF_MALLOC, 1},
-	{"free", HI_BPF_FREE, 1},
-	{"calloc", HI_BPF_CALLOC, 3},
-	{"realloc", HI_BPF_REALLOC, 3},
-	{"reallocarray", HI_BPF_REALLOCARRAY, 7},
-	{"memalign", HI_BPF_MEMALIGN, 2},
-	{"aligned_alloc", HI_BPF_MEMALIGN, 2},
-	{"posix_memalign", HI_BPF_POSIX_MEMALIGN, 5},
-	{"valloc", HI_BPF_MALLOC, 1},
-	{"pvalloc", HI_BPF_MALLOC, 1},
-	/* jemalloc's and mimalloc's own */
-	{"mallocx", HI_BPF_MALLOC, 1},
-	{"rallocx", HI_BPF_REALLOC, 3},
-	{"dallocx", HI_BPF_FREE, 1},
-	{"sdallocx", HI_BPF_FREE, 1},
-	{"zalloc", HI_BPF_MALLOC, 1},
+	{NULL, "malloc", GIVES(1)},
+	{NULL, "free", TAKES(1)},
+	{NULL, "calloc", GIVES_PRODUCT(1, 2)},
+	{NULL, "realloc", RESIZES(1, 2)},
+	{NULL, "reallocarray", RESIZES_PRODUCT(1, 2, 3)},
+	{NULL, "memalign", GIVES(2)},
+	{NULL, "aligned_alloc", GIVES(2)},
+	{NULL, "posix_memalign", GIVES_AT(1, 3)},
+	{NULL, "valloc", GIVES(1)},
+	{NULL, "pvalloc", GIVES(1)},
+	{NULL, "free_sized", TAKES(1)}, /* C23 */
+	{NULL, "free_aligned_sized", TAKES(1)},
+	/* jemalloc's own */
+	{NULL, "mallocx", GIVES(1)},
+	{NULL, "rallocx", RESIZES(1, 2)},
+	{NULL, "xallocx", RESIZES_IN_PLACE(1, 2)},
+	{NULL, "dallocx", TAKES(1)},
+	{NULL, "sdallocx", TAKES(1)},
 	/* C++: only of a module that has malloc too (see prefer_symbols); libstdc++'s
 	 * call malloc. */
-	{"_Znwm", HI_BPF_MALLOC, 1},
-	{"_Znam", HI_BPF_MALLOC, 1},
-	{"_ZnwmRKSt9nothrow_t", HI_BPF_MALLOC, 1},
-	{"_ZnamRKSt9nothrow_t", HI_BPF_MALLOC, 1},
-	{"_ZnwmSt11align_val_t", HI_BPF_MALLOC, 1},
-	{"_ZnamSt11align_val_t", HI_BPF_MALLOC, 1},
-	{"_ZnwmSt11align_val_tRKSt9nothrow_t", HI_BPF_MALLOC, 1},
-	{"_ZnamSt11align_val_tRKSt9nothrow_t", HI_BPF_MALLOC, 1},
-	{"_ZdlPv", HI_BPF_FREE, 1},
-	{"_ZdaPv", HI_BPF_FREE, 1},
-	{"_ZdlPvm", HI_BPF_FREE, 1},
-	{"_ZdaPvm", HI_BPF_FREE, 1},
-	{"_ZdlPvRKSt9nothrow_t", HI_BPF_FREE, 1},
-	{"_ZdaPvRKSt9nothrow_t", HI_BPF_FREE, 1},
-	{"_ZdlPvSt11align_val_t", HI_BPF_FREE, 1},
-	{"_ZdaPvSt11align_val_t", HI_BPF_FREE, 1},
-	{"_ZdlPvmSt11align_val_t", HI_BPF_FREE, 1},
-	{"_ZdaPvmSt11align_val_t", HI_BPF_FREE, 1},
-	{"_ZdlPvSt11align_val_tRKSt9nothrow_t", HI_BPF_FREE, 1},
-	{"_ZdaPvSt11align_val_tRKSt9nothrow_t", HI_BPF_FREE, 1},
+	{NULL, "_Znwm", GIVES(1)},
+	{NULL, "_Znam", GIVES(1)},
+	{NULL, "_ZnwmRKSt9nothrow_t", GIVES(1)},
+	{NULL, "_ZnamRKSt9nothrow_t", GIVES(1)},
+	{NULL, "_ZnwmSt11align_val_t", GIVES(1)},
+	{NULL, "_ZnamSt11align_val_t", GIVES(1)},
+	{NULL, "_ZnwmSt11align_val_tRKSt9nothrow_t", GIVES(1)},
+	{NULL, "_ZnamSt11align_val_tRKSt9nothrow_t", GIVES(1)},
+	{NULL, "_ZdlPv", TAKES(1)},
+	{NULL, "_ZdaPv", TAKES(1)},
+	{NULL, "_ZdlPvm", TAKES(1)},
+	{NULL, "_ZdaPvm", TAKES(1)},
+	{NULL, "_ZdlPvRKSt9nothrow_t", TAKES(1)},
+	{NULL, "_ZdaPvRKSt9nothrow_t", TAKES(1)},
+	{NULL, "_ZdlPvSt11align_val_t", TAKES(1)},
+	{NULL, "_ZdaPvSt11align_val_t", TAKES(1)},
+	{NULL, "_ZdlPvmSt11align_val_t", TAKES(1)},
+	{NULL, "_ZdaPvmSt11align_val_t", TAKES(1)},
+	{NULL, "_ZdlPvSt11align_val_tRKSt9nothrow_t", TAKES(1)},
+	{NULL, "_ZdaPvSt11align_val_tRKSt9nothrow_t", TAKES(1)},
+	/* gperftools' own */
+	{"tc_", "new", GIVES(1)},
+	{"tc_", "newarray", GIVES(1)},
+	{"tc_", "new_nothrow", GIVES(1)},
+	{"tc_", "newarray_nothrow", GIVES(1)},
+	{"tc_", "new_aligned", GIVES(1)},
+	{"tc_", "newarray_aligned", GIVES(1)},
+	{"tc_", "delete", TAKES(1)},
+	{"tc_", "deletearray", TAKES(1)},
+	{"tc_", "delete_sized", TAKES(1)},
+	{"tc_", "deletearray_sized", TAKES(1)},
+	{"tc_", "delete_aligned", TAKES(1)},
+	{"tc_", "deletearray_aligned", TAKES(1)},
+	/* mimalloc's own: alignments are behind the sizes */
+	{"mi_", "zalloc", GIVES(1)},
+	{"mi_", "malloc_small", GIVES(1)},
+	{"mi_", "zalloc_small", GIVES(1)},
+	{"mi_", "mallocn", GIVES_PRODUCT(1, 2)},
+	{"mi_", "malloc_aligned", GIVES(1)},
+	{"mi_", "malloc_aligned_at", GIVES(1)},
+	{"mi_", "zalloc_aligned", GIVES(1)},
+	{"mi_", "zalloc_aligned_at", GIVES(1)},
+	{"mi_", "calloc_aligned", GIVES_PRODUCT(1, 2)},
+	{"mi_", "calloc_aligned_at", GIVES_PRODUCT(1, 2)},
+	{"mi_", "reallocn", RESIZES_PRODUCT(1, 2, 3)},
+	{"mi_", "reallocf", RESIZES(1, 2)},
+	{"mi_", "rezalloc", RESIZES(1, 2)},
+	{"mi_", "recalloc", RESIZES_PRODUCT(1, 2, 3)},
+	{"mi_", "realloc_aligned", RESIZES(1, 2)},
+	{"mi_", "realloc_aligned_at", RESIZES(1, 2)},
+	{"mi_", "rezalloc_aligned", RESIZES(1, 2)},
+	{"mi_", "recalloc_aligned", RESIZES_PRODUCT(1, 2, 3)},
+	{"mi_", "new", GIVES(1)},
+	{"mi_", "new_n", GIVES_PRODUCT(1, 2)},
+	{"mi_", "new_nothrow", GIVES(1)},
+	{"mi_", "new_aligned", GIVES(1)},
+	{"mi_", "new_aligned_nothrow", GIVES(1)},
+	{"mi_", "new_realloc", RESIZES(1, 2)},
+	{"mi_", "new_reallocn", RESIZES_PRODUCT(1, 2, 3)},
+	{"mi_", "heap_malloc", GIVES(2)},
+	{"mi_", "heap_malloc_small", GIVES(2)},
+	{"mi_", "heap_zalloc", GIVES(2)},
+	{"mi_", "heap_calloc", GIVES_PRODUCT(2, 3)},
+	{"mi_", "heap_mallocn", GIVES_PRODUCT(2, 3)},
+	{"mi_", "heap_malloc_aligned", GIVES(2)},
+	{"mi_", "heap_malloc_aligned_at", GIVES(2)},
+	{"mi_", "heap_zalloc_aligned", GIVES(2)},
+	{"mi_", "heap_zalloc_aligned_at", GIVES(2)},
+	{"mi_", "heap_calloc_aligned", GIVES_PRODUCT(2, 3)},
+	{"mi_", "heap_realloc", RESIZES(2, 3)},
+	{"mi_", "heap_reallocn", RESIZES_PRODUCT(2, 3, 4)},
+	{"mi_", "heap_reallocf", RESIZES(2, 3)},
+	{"mi_", "heap_rezalloc", RESIZES(2, 3)},
+	{"mi_", "heap_recalloc", RESIZES_PRODUCT(2, 3, 4)},
+	{"mi_", "heap_realloc_aligned", RESIZES(2, 3)},
+	{"mi_", "heap_rezalloc_aligned", RESIZES(2, 3)},
+	{"mi_", "free_size", TAKES(1)},
+	{"mi_", "free_aligned", TAKES(1)},
+	{"mi_", "free_size_aligned", TAKES(1)},
 };
 enum { KNOWN = sizeof(known_functions) / sizeof(known_functions[0]) };
 
@@ -84,6 +174,11 @@ struct allocator_symbols {
 };
 enum { MALLOC, FREE }; /* in known_functions */
 
+static bool is_of_prefix(const struct known_function *known, const char *prefix)
+{
+	return !known->prefix || strcmp(known->prefix, prefix) == 0;
+}
+
 static void keep_symbol_of_family(struct allocator_symbols *family,
 				  const struct hi_function_symbol *symbol)
 {
@@ -93,6 +188,7 @@ static void keep_symbol_of_family(struct allocator_symbols *family,
 		return;
 	for (size_t i = 0; i < KNOWN; i++)
 		if (strcmp(symbol->name + n, known_functions[i].name) == 0 &&
+		    is_of_prefix(&known_functions[i], family->prefix) &&
 		    symbol->size >= family->found[i].size) {
 			family->found[i].addr = symbol->addr;
 			family->found[i].size = symbol->size;
@@ -185,28 +281,19 @@ static enum hi_status find_families(struct hi_target_code *code,
 
 static enum hi_status add_allocator_function(struct hi_target_code *code,
 					     const struct allocator_symbols *symbols,
-					     size_t i, struct hi_event_functions *ret,
+					     size_t i, uint8_t source,
+					     struct hi_event_functions *ret,
 					     struct hi_error *err)
 {
 	const struct known_function *known = &known_functions[i];
-	const struct allocator_symbol *at = &symbols->found[i];
-	struct hi_event_function *function = &ret->items[ret->count];
-	struct hi_probe_site_list sites = {};
-	enum hi_status status;
+	struct hi_found_function found = {.entry = symbols->found[i].addr,
+					  .size = symbols->found[i].size,
+					  .does = known->does};
 
-	if (ret->count == HI_BPF_EVENT_FUNCTIONS)
-		return HI_OK;
-	status = hi_probe_sites_add_function(code, &sites, at->addr, at->size,
-					     known->kept | HI_PROLOGUE_STACK, err);
-	if (status == HI_OK && sites.count) {
-		function->does = known->does;
-		function->site = sites.items[0];
-		snprintf(function->name, sizeof(function->name), "%s%s", symbols->prefix,
-			 known->name);
-		ret->count++;
-	}
-	hi_vector_free(&sites);
-	return status;
+	found.does.source = source;
+	found.does.family = HI_FAMILY_MALLOC;
+	snprintf(found.name, sizeof(found.name), "%s%s", symbols->prefix, known->name);
+	return hi_event_functions_add(code, &found, ret, err);
 }
 
 /* Names of one function at one address are one. */
@@ -221,6 +308,29 @@ static bool is_alias(const struct allocator_symbols *families, size_t family, si
 	return false;
 }
 
+/* Those of one prefix are a source. */
+static enum hi_status add_functions_of_prefix(struct hi_target_code *code,
+					      const struct allocator_symbols *families,
+					      size_t f, struct hi_event_functions *ret,
+					      struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	bool has_source = false;
+	uint8_t source = 0;
+	char name[32];
+
+	snprintf(name, sizeof(name), "%smalloc", families[f].prefix);
+	for (size_t i = 0; i < KNOWN && status == HI_OK; i++) {
+		if (!families[f].found[i].addr || is_alias(families, f, i))
+			continue;
+		if (!has_source)
+			has_source = hi_event_functions_add_source(
+				ret, name, HI_FAMILY_MALLOC, &source);
+		status = add_allocator_function(code, &families[f], i, source, ret, err);
+	}
+	return status;
+}
+
 static enum hi_status add_allocator_functions(struct hi_target_code *code,
 					      const struct allocator_symbols *families,
 					      struct hi_event_functions *ret,
@@ -228,11 +338,8 @@ static enum hi_status add_allocator_functions(struct hi_target_code *code,
 {
 	enum hi_status status = HI_OK;
 
-	for (size_t f = 0; f < FAMILIES; f++)
-		for (size_t i = 0; i < KNOWN && status == HI_OK; i++)
-			if (families[f].found[i].addr && !is_alias(families, f, i))
-				status = add_allocator_function(code, &families[f], i,
-								ret, err);
+	for (size_t f = 0; f < FAMILIES && status == HI_OK; f++)
+		status = add_functions_of_prefix(code, families, f, ret, err);
 	if (status == HI_OK && ret->count == 0)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "the allocator's functions are in no file that can be "

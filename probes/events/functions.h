@@ -6,25 +6,7 @@
 #ifndef HI_PROBES_EVENTS_FUNCTIONS_H
 #define HI_PROBES_EVENTS_FUNCTIONS_H
 
-#include "attach/stop.h"
-#include "probes/bpf/events_shared.h"
-#include "probes/safepoint.h"
-
-struct hi_event_function {
-	char name[40]; /* "malloc", "_ZdlPv" */
-	enum hi_bpf_event_function does;
-	struct hi_probe_site site; /* argument registers and stack pointer are still as at
-				      the entry */
-};
-
-/* Plain data, also to be handed from process to process. */
-struct hi_event_functions {
-	size_t count;
-	struct hi_event_function items[HI_BPF_EVENT_FUNCTIONS];
-	char module[128]; /* that malloc is in: "libc.so.6"; several in words; hostile */
-	size_t n_own;
-	struct hi_range own[HI_BPF_EVENT_OWN]; /* the allocator's own text */
-};
+#include "probes/events/function_list.h"
 
 /*
  * Finds the functions of the allocator that the target uses: of each the program's own if

@@ -16,14 +16,30 @@ static enum hi_status find_event_functions(struct hi_target *target,
 
 #define END_TEXT(text) ((text)[sizeof(text) - 1] = 0)
 
-static bool is_event_function(const struct hi_target *target, struct hi_event_function *f)
+static bool is_argument(uint8_t number)
+{
+	return number <= HI_BPF_ARGUMENTS;
+}
+
+static bool is_effect(const struct hi_event_functions *functions,
+		      const struct hi_bpf_function *does)
+{
+	return is_argument(does->size) && is_argument(does->count) &&
+	       is_argument(does->block) && is_argument(does->block_size) &&
+	       does->result <= HI_BPF_RETURNED && (does->result || does->block) &&
+	       does->family < HI_FAMILIES && does->source < functions->n_sources;
+}
+
+static bool is_event_function(const struct hi_target *target,
+			      const struct hi_event_functions *functions,
+			      struct hi_event_function *f)
 {
 	END_TEXT(f->name);
 	END_TEXT(f->site.function);
 	END_TEXT(f->site.instruction);
 	END_TEXT(f->site.ends);
 	f->site.single_stepped = *(const unsigned char *)&f->site.single_stepped != 0;
-	return f->does >= HI_BPF_MALLOC && f->does <= HI_BPF_POSIX_MEMALIGN &&
+	return is_effect(functions, &f->does) &&
 	       hi_symbols_site_is_valid(target, &f->site);
 }
 
@@ -33,11 +49,17 @@ static enum hi_status check_found_functions(const struct hi_target *target,
 {
 	END_TEXT(functions->module);
 	if (functions->count == 0 || functions->count > HI_BPF_EVENT_FUNCTIONS ||
-	    functions->n_own > HI_BPF_EVENT_OWN)
+	    functions->n_own > HI_BPF_EVENT_OWN ||
+	    functions->n_sources > HI_EVENT_SOURCES)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "no such number of functions of an allocator");
+	for (size_t i = 0; i < functions->n_sources; i++) {
+		END_TEXT(functions->sources[i].name);
+		if (functions->sources[i].family >= HI_FAMILIES)
+			return hi_fail(err, HI_BAD_DATA, 0, "no such allocator");
+	}
 	for (size_t i = 0; i < functions->count; i++)
-		if (!is_event_function(target, &functions->items[i]))
+		if (!is_event_function(target, functions, &functions->items[i]))
 			return hi_fail(err, HI_BAD_DATA, functions->items[i].site.address,
 				       "a function of the allocator is outside the "
 				       "target's code");

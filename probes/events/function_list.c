@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/events/function_list.h"
+
+#include <stdio.h>
+
+#include "probes/prologue.h"
+
+/* A bit for each argument that is used, from 0: see hi_prologue_choose(). */
+static unsigned used_arguments(const struct hi_bpf_function *does)
+{
+	const uint8_t numbers[] = {does->size, does->count, does->block, does->result,
+				   does->block_size};
+	unsigned used = 0;
+
+	for (size_t i = 0; i < sizeof(numbers); i++)
+		if (numbers[i] >= 1 && numbers[i] <= HI_BPF_ARGUMENTS)
+			used |= 1u << (numbers[i] - 1);
+	return used;
+}
+
+/* A probe at a return replaces the return address, which is at the stack pointer only as
+ * long as that is what it was at the entry. */
+enum hi_status hi_event_functions_add(struct hi_target_code *code,
+				      const struct hi_found_function *found,
+				      struct hi_event_functions *ret,
+				      struct hi_error *err)
+{
+	struct hi_event_function *function = &ret->items[ret->count];
+	struct hi_probe_site_list sites = {};
+	enum hi_status status;
+
+	if (ret->count == HI_BPF_EVENT_FUNCTIONS)
+		return HI_OK;
+	status = hi_probe_sites_add_function(
+		code, &sites, found->entry, found->size,
+		used_arguments(&found->does) | HI_PROLOGUE_STACK, err);
+	if (status == HI_OK && sites.count) {
+		function->does = found->does;
+		function->site = sites.items[0];
+		snprintf(function->name, sizeof(function->name), "%s", found->name);
+		ret->count++;
+	}
+	hi_vector_free(&sites);
+	return status;
+}
+
+bool hi_event_functions_add_source(struct hi_event_functions *functions, const char *name,
+				   enum hi_event_family family, uint8_t *ret)
+{
+	struct hi_event_source_name *source = &functions->sources[functions->n_sources];
+
+	if (functions->n_sources == HI_EVENT_SOURCES)
+		return false;
+	*ret = (uint8_t)functions->n_sources++;
+	source->family = family;
+	snprintf(source->name, sizeof(source->name), "%s", name);
+	return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The list of the functions that are followed, and how one comes into it. */
+#ifndef HI_PROBES_EVENTS_FUNCTION_LIST_H
+#define HI_PROBES_EVENTS_FUNCTION_LIST_H
+
+#include "attach/stop.h"
+#include "probes/bpf/events_shared.h"
+#include "probes/code.h"
+
+struct hi_event_function {
+	char name[64]; /* "malloc", "_ZdlPv" */
+	struct hi_bpf_function does;
+	struct hi_probe_site site; /* argument registers and stack pointer are still as at
+				      the entry */
+};
+
+/* Plain data, also to be handed from process to process. */
+struct hi_event_functions {
+	size_t count;
+	struct hi_event_function items[HI_BPF_EVENT_FUNCTIONS];
+	size_t n_sources; /* the number of each is hi_bpf_function.source */
+	struct hi_event_source_name sources[HI_EVENT_SOURCES];
+	char module[128]; /* that malloc is in: "libc.so.6"; several in words; hostile */
+	size_t n_own;
+	struct hi_range own[HI_BPF_EVENT_OWN]; /* the allocator's own text */
+};
+
+/* One that was found. */
+struct hi_found_function {
+	char name[64]; /* as reports call it */
+	uint64_t entry, size;
+	struct hi_bpf_function does;
+};
+/* Adds it with the place for its probes. HI_OK also where there is no room, or its code
+ * is in no file that is mapped: nothing is added then. */
+enum hi_status hi_event_functions_add(struct hi_target_code *code,
+				      const struct hi_found_function *found,
+				      struct hi_event_functions *ret,
+				      struct hi_error *err);
+/* Numbers a source, for hi_bpf_function.source. False: there is no room for more. */
+bool hi_event_functions_add_source(struct hi_event_functions *functions, const char *name,
+				   enum hi_event_family family, uint8_t *ret);
+
+#endif
