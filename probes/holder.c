@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include "attach/child.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/packet.h"
 
 #define START_TRIES 2
@@ -20,6 +22,9 @@
 #define ANSWER_TRIES 12
 #define END_MS 500
 #define END_TRIES 6
+#define CHILDREN_MAX 4096
+#define SETTLE_PAUSE_NS 1000000u
+#define SETTLE_TRIES 1000
 
 /*
  * Note [The process that opens and closes probes]
@@ -46,6 +51,11 @@
  * breakpoint that was left. If the inspector was killed with it, the breakpoint stays
  * until it is next hit: the kernel then removes a breakpoint without consumers
  * (handler_chain).
+ *
+ * A child that the inspector forks while probes are open (the tracer, the watchdog) has
+ * their descriptors until it closes them, which takes long where the machine is busy. If
+ * the holder were gone by then, that child would be the last, in a call that a SIGKILL
+ * can fail. So the holder is only ended when no other child has them.
  */
 
 struct answer {
@@ -219,10 +229,56 @@ static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_
 		*holder = HI_PROBE_HOLDER_NONE;
 }
 
+/* Does a child have what the descriptor is here? Then it is as it was forked. */
+static bool has_child_descriptor(int child, int fd)
+{
+	char path[64], ours[64] = "", theirs[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (readlink(path, ours, sizeof(ours) - 1) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", child, fd);
+	return readlink(path, theirs, sizeof(theirs) - 1) > 0 &&
+	       strcmp(ours, theirs) == 0;
+}
+
+/* Of this thread, which forks them all. */
+static bool has_other_closer(const struct hi_probe_holder *holder, int fd)
+{
+	HI_GUARD(fclose) FILE *children = NULL;
+	char path[64];
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)gettid());
+	children = fopen(path, "re");
+	for (int i = 0; children && i < CHILDREN_MAX; i++) {
+		if (fscanf(children, "%d", &child) != 1)
+			break;
+		if (child != holder->pid && has_child_descriptor(child, fd))
+			return true;
+	}
+	return false;
+}
+
+/* The holder is to be the last that has the descriptors. */
+static void await_other_closers(const struct hi_probe_holder *holder, const int *fds,
+				size_t n)
+{
+	/* They are closed in the order of their numbers, and the last one itself a bit
+	 * later than it vanishes from the table. */
+	int last = n ? fds[0] : -1;
+
+	for (size_t i = 1; i < n; i++)
+		last = fds[i] > last ? fds[i] : last;
+	for (int i = 0; n && i < SETTLE_TRIES && has_other_closer(holder, last); i++)
+		hi_clock_pause_ns(SETTLE_PAUSE_NS);
+}
+
 void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
 	if (n && has_holder_died(holder))
 		replace_holder(holder, fds, n);
+	await_other_closers(holder, fds, n);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
 	hi_probe_holder_end(holder);

@@ -116,6 +116,32 @@ HI_TEST_SCENARIO(probe_holder, ends_while_another_process_holds_its_socket)
 	HI_ASSERT_EQ(holder, waitpid(holder, NULL, 0));
 }
 
+/* As a tracer that is forked while there are probes, on a busy machine. */
+HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
+{
+	size_t never = SIZE_MAX;
+	struct hi_probe_holder probe_holder;
+	struct hi_error err;
+	pid_t child, pid;
+	int fd, status;
+
+	HI_ASSERT_OK(
+		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
+		&err);
+	pid = probe_holder.pid;
+	child = fork();
+	if (child == 0) {
+		usleep(200000);
+		status = hi_process_state(pid) == 'S';
+		close(fd);
+		_exit(status);
+	}
+	hi_probe_holder_close(&probe_holder, &fd, 1);
+	expect_ended(pid);
+	HI_ASSERT_EQ(child, waitpid(child, &status, 0));
+	HI_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
 HI_TEST_SCENARIO(probe_holder, ends_when_it_is_stopped)
 {
 	size_t never = SIZE_MAX;
