@@ -40,11 +40,26 @@ static void put_block(struct live_blocks *live, uint64_t addr, uint64_t size)
 		live_blocks_find(live, addr)->size = size;
 		return;
 	}
-	while (live->blocks[i].addr > 1)
+	while (live->blocks[i].addr)
 		i = (i + 1) % LIVE_BLOCKS_MAX;
 	live->blocks[i] = (struct live_block){addr, size};
 	live->live++;
 	HI_ASSERT(live->live < LIVE_BLOCKS_MAX / 2);
+}
+
+/* Blocks behind it that would not be found any more move up. */
+static void close_gap(struct live_blocks *live, size_t gap)
+{
+	for (size_t i = (gap + 1) % LIVE_BLOCKS_MAX; live->blocks[i].addr;
+	     i = (i + 1) % LIVE_BLOCKS_MAX) {
+		size_t first = first_slot(live->blocks[i].addr, LIVE_BLOCKS_MAX);
+
+		if ((i - first) % LIVE_BLOCKS_MAX < (i - gap) % LIVE_BLOCKS_MAX)
+			continue;
+		live->blocks[gap] = live->blocks[i];
+		gap = i;
+	}
+	live->blocks[gap] = (struct live_block){};
 }
 
 static struct live_block remove_block(struct live_blocks *live, uint64_t addr)
@@ -56,33 +71,40 @@ static struct live_block remove_block(struct live_blocks *live, uint64_t addr)
 		return was;
 	}
 	was = *found;
-	found->addr = 1;
+	close_gap(live, (size_t)(found - live->blocks));
 	live->live--;
 	return was;
 }
 
+/* That of a thread, else a free one. */
 static struct live_resize *resize_of(struct live_blocks *live, uint32_t tid)
 {
-	for (size_t i = 0; i < live->n_resized; i++)
+	struct live_resize *unused = NULL;
+
+	for (size_t i = 0; i < LIVE_THREADS_MAX; i++) {
 		if (live->resized[i].tid == tid)
 			return &live->resized[i];
-	HI_ASSERT(live->n_resized < LIVE_THREADS_MAX);
-	live->resized[live->n_resized].tid = tid;
-	return &live->resized[live->n_resized++];
+		if (!live->resized[i].tid && !unused)
+			unused = &live->resized[i];
+	}
+	HI_ASSERT(unused);
+	unused->tid = tid;
+	return unused;
 }
 
 static void end_resize(struct live_blocks *live, const struct hi_event *event)
 {
-	struct live_block *old = &resize_of(live, event->tid)->old;
+	struct live_resize *resize = resize_of(live, event->tid);
+	struct live_block old = resize->old;
 
 	live->ended++;
+	*resize = (struct live_resize){};
 	if (event->addr && live->is_sampled && !(event->flags & HI_EVENT_SAMPLED))
-		old->addr = 0; /* it moved, and where to is not recorded */
-	else if (event->addr)
+		return; /* it moved, and where to is not recorded */
+	if (event->addr)
 		put_block(live, event->addr, event->size);
-	else if (event->size && old->addr)
-		put_block(live, old->addr, old->size);
-	old->addr = 0;
+	else if (event->size && old.addr)
+		put_block(live, old.addr, old.size);
 }
 
 static void see_thread(struct live_blocks *live, uint32_t tid)
@@ -90,8 +112,8 @@ static void see_thread(struct live_blocks *live, uint32_t tid)
 	for (size_t i = 0; i < live->n_tids; i++)
 		if (live->tids[i] == tid)
 			return;
-	HI_ASSERT(live->n_tids < LIVE_THREADS_MAX);
-	live->tids[live->n_tids++] = tid;
+	if (live->n_tids < LIVE_THREADS_MAX)
+		live->tids[live->n_tids++] = tid;
 }
 
 static void apply_event(void *arg, const struct hi_event *event)
@@ -130,13 +152,15 @@ static void apply_event(void *arg, const struct hi_event *event)
 static void keep_stack(void *arg, const struct hi_event_stack *stack)
 {
 	struct live_blocks *live = arg;
-	size_t i = first_slot(stack->stack, LIVE_STACKS_MAX);
+	size_t i = first_slot(stack->stack, LIVE_STACKS_MAX), tries = 0;
 
 	HI_ASSERT_EQ(HI_EVENT_STACK, stack->kind);
 	HI_ASSERT(stack->stack && stack->n <= HI_STACK_FRAMES);
-	while (live->stacks[i] && live->stacks[i] != stack->stack)
+	while (live->stacks[i] && live->stacks[i] != stack->stack &&
+	       ++tries < LIVE_STACKS_MAX / 2)
 		i = (i + 1) % LIVE_STACKS_MAX;
-	live->stacks[i] = stack->stack;
+	if (tries < LIVE_STACKS_MAX / 2)
+		live->stacks[i] = stack->stack;
 	memcpy(&live->last_stack, stack,
 	       offsetof(struct hi_event_stack, frames) +
 		       stack->n * sizeof(stack->frames[0]));

@@ -12,16 +12,16 @@ enum { LIVE_BLOCKS_MAX = 1 << 18, LIVE_STACKS_MAX = 1 << 16, LIVE_THREADS_MAX = 
 
 struct live_blocks {
 	struct live_block {
-		uint64_t addr, size; /* addr 0: free; 1: was one */
+		uint64_t addr, size; /* addr 0: free */
 	} blocks[LIVE_BLOCKS_MAX];
-	struct live_resize { /* a realloc under way; addr 0: of an unknown block */
-		uint32_t tid;
+	struct live_resize {  /* a realloc under way; addr 0: of an unknown block */
+		uint32_t tid; /* 0: none */
 		struct live_block old;
 	} resized[LIVE_THREADS_MAX];
 	uint64_t stacks[LIVE_STACKS_MAX]; /* hashes; 0: free */
 	struct hi_event_stack last_stack;
-	uint32_t tids[LIVE_THREADS_MAX];
-	size_t n_tids, n_resized;
+	uint32_t tids[LIVE_THREADS_MAX]; /* the first ones */
+	size_t n_tids;
 	bool is_sampled; /* set by the caller: only some allocations make events */
 	size_t live, allocs, frees, begun, ended, lost, lost_records;
 	size_t unknown_frees; /* of blocks that are not in the table */
