@@ -15,15 +15,15 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/births.h"
+#include "cli/record_progress.h"
 #include "cli/snap.h"
 #include "report/views/display.h"
 
+HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 enum { POLL_MS = 100, COUNT_NAP_US = 10000 };
-/* Between two lines: on a terminal, where one replaces the other, and elsewhere. */
-static const uint64_t screen_period_ns = HI_NS_PER_S, line_period_ns = 10 * HI_NS_PER_S;
 
 /* ---- signals ---- */
 
@@ -40,6 +40,8 @@ static enum hi_status watch_record_signals(struct record_signals *s, struct hi_e
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->fd < 0)
 		return hi_fail_errno(err, "signalfd");
@@ -62,80 +64,6 @@ static bool has_record_signal(const struct record_signals *s)
 	struct signalfd_siginfo info;
 
 	return read(s->fd, &info, sizeof(info)) > 0;
-}
-
-/* ---- how it goes ---- */
-
-struct record_progress {
-	const struct hi_options *options;
-	const struct hi_recorder *recorder;
-	bool is_screen, is_open; /* a line of the screen has no end yet */
-	uint64_t shown_ns, period_ns;
-	uint64_t allocs; /* when it was shown last */
-};
-
-/* Estimates are marked. */
-static const char *mark_of_samples(const struct hi_recording *recording)
-{
-	return hi_recording_sample_bytes(recording) ? "~" : "";
-}
-
-static void print_record_line(struct record_progress *p, uint64_t now)
-{
-	const struct hi_recording *recording = hi_recorder_recording(p->recorder);
-	struct hi_context_totals t = hi_recording_totals(recording);
-	uint64_t ns = now - p->shown_ns, start = hi_recorder_start_ns(p->recorder);
-	struct hi_recording_counts counts;
-	const char *mark = mark_of_samples(recording);
-	char rate[32], live[32], bytes[24], lost[32], text[160];
-
-	hi_recording_counts(recording, &counts);
-	snprintf(
-		text, sizeof(text), "%llu s, %s%s allocations/s, %s%s live (%s%s)%s%s%s",
-		(now - start) / HI_NS_PER_S, mark,
-		hi_text_count(rate, (t.allocs - p->allocs) * HI_NS_PER_S / (ns ? ns : 1)),
-		mark, hi_text_count(live, hi_totals_live(&t)), mark,
-		hi_text_bytes(bytes, hi_totals_live_bytes(&t)), counts.lost ? ", " : "",
-		counts.lost ? hi_text_count(lost, counts.lost) : "",
-		counts.lost ? " lost" : "");
-	fprintf(stderr, p->is_screen ? "\r\033[K%s" : "heapinspect: %s\n", text);
-	p->is_open = p->is_screen;
-	p->allocs = t.allocs;
-	p->shown_ns = now;
-}
-
-static void show_progress(struct record_progress *p)
-{
-	uint64_t now = hi_clock_ns();
-
-	if (!p->options->output.quiet && now - p->shown_ns >= p->period_ns)
-		print_record_line(p, now);
-}
-
-static struct record_progress begin_progress(const struct hi_options *options,
-					     const struct hi_recorder *recorder)
-{
-	struct record_progress p = {.options = options,
-				    .recorder = recorder,
-				    .is_screen = isatty(STDERR_FILENO),
-				    .shown_ns = hi_recorder_start_ns(recorder)};
-	char module[256];
-
-	p.period_ns = p.is_screen ? screen_period_ns : line_period_ns;
-	if (options->output.quiet)
-		return p;
-	hi_text_escape(module, sizeof(module), hi_recorder_module(recorder),
-		       strlen(hi_recorder_module(recorder)));
-	fprintf(stderr, "heapinspect: recording pid %d: malloc of %s%s\n",
-		(int)options->target.pid, module,
-		options->series.for_ns ? "" : "; ^C ends it");
-	return p;
-}
-
-static void end_progress(const struct record_progress *p)
-{
-	if (p->is_open)
-		fprintf(stderr, "\n");
 }
 
 /* ---- how many are recorded ---- */
@@ -241,11 +169,13 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 				       const struct record_signals *signals,
 				       struct hi_exit_watch *watch, struct hi_error *err)
 {
-	struct record_progress progress = begin_progress(options, recorder);
+	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	uint64_t start = hi_recorder_start_ns(recorder), length = options->series.for_ns;
-	enum hi_status status = HI_OK;
+	enum hi_status status =
+		hi_record_progress_open(options, recorder, &progress, err);
 
 	while (status == HI_OK && !has_record_signal(signals) &&
+	       !hi_record_progress_is_ended(progress) &&
 	       hi_exit_watch_look(watch) != HI_EXIT_STANDS) {
 		uint64_t now = hi_clock_ns();
 		uint64_t left = !length		       ? UINT64_MAX
@@ -259,9 +189,9 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 						  ? (unsigned)(left / 1000000) + 1
 						  : POLL_MS,
 					  err);
-		show_progress(&progress);
+		if (status == HI_OK)
+			status = hi_record_progress_show(progress, err);
 	}
-	end_progress(&progress);
 	return status == HI_GONE ? say_exited(options, recorder, err) : status;
 }
 

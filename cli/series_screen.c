@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/series_screen.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/output.h"
+#include "cli/terminal_screen.h"
 #include "report/formats/series_live.h"
 #include "session/series/sink_file.h"
 
@@ -22,65 +19,11 @@ struct screen_sink {
 	bool pauses;
 };
 
-/* The terminal that shows one; -1: none does. */
-static volatile sig_atomic_t screen = -1;
-
-/* Standard input as it was before keys were read one by one; while has_keys. */
-static struct termios before_keys;
-static volatile sig_atomic_t has_keys, takes_keys;
-
-/* Only the process group in the foreground may read keys, or set the terminal. */
-static bool owns_terminal(void)
+static int screen_keys_fd(void *sink)
 {
-	return isatty(0) && tcgetpgrp(0) == getpgrp();
-}
+	const struct screen_sink *s = sink;
 
-static void leave_keys(void)
-{
-	if (has_keys && owns_terminal())
-		(void)tcsetattr(0, TCSANOW, &before_keys);
-	has_keys = 0;
-}
-
-static void enter_keys(void)
-{
-	struct termios keys;
-
-	if (has_keys || !takes_keys || !owns_terminal() ||
-	    tcgetattr(0, &before_keys) != 0)
-		return;
-	keys = before_keys;
-	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	keys.c_cc[VMIN] = 1;
-	keys.c_cc[VTIME] = 0;
-	has_keys = tcsetattr(0, TCSANOW, &keys) == 0;
-}
-
-void hi_series_screen_leave(void)
-{
-	int fd = screen;
-
-	leave_keys();
-
-	if (fd >= 0)
-		(void)!write(fd, HI_SERIES_LIVE_LEAVE, sizeof(HI_SERIES_LIVE_LEAVE) - 1);
-}
-
-void hi_series_screen_enter(void)
-{
-	int fd = screen;
-
-	if (fd >= 0)
-		enter_keys();
-	if (fd >= 0)
-		(void)!write(fd, HI_SERIES_LIVE_ENTER, sizeof(HI_SERIES_LIVE_ENTER) - 1);
-}
-
-static unsigned terminal_lines(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
+	return s->no_keys ? -1 : hi_terminal_screen_keys_fd();
 }
 
 static enum hi_status draw_live_view(struct screen_sink *s,
@@ -93,16 +36,14 @@ static enum hi_status draw_live_view(struct screen_sink *s,
 
 	if (hi_sink_text_open(&text, err) != HI_OK)
 		return HI_NO_MEMORY;
-	if (screen < 0) {
+	if (!hi_terminal_screen_is_open()) {
 		/* A program that we started may read them. */
 		s->no_keys = s->options->exit_watch != NULL;
-		takes_keys = !s->no_keys;
-		screen = s->file.fd;
-		hi_series_screen_enter();
+		hi_terminal_screen_open(s->file.fd, !s->no_keys);
 	}
-	hi_series_live_show_keys(s->live, has_keys && !s->no_keys, s->pauses);
-	fine = hi_series_live_draw(s->live, header, terminal_lines(s->file.fd), &looks,
-				   text.file, err) == HI_OK;
+	hi_series_live_show_keys(s->live, screen_keys_fd(s) >= 0, s->pauses);
+	fine = hi_series_live_draw(s->live, header, hi_terminal_screen_lines(s->file.fd),
+				   &looks, text.file, err) == HI_OK;
 	return hi_sink_text_write(&text, fine, &s->file, err);
 }
 
@@ -136,8 +77,8 @@ static void print_last_table(struct screen_sink *s, const struct hi_series_heade
 
 	if (hi_sink_text_open(&text, &quiet) != HI_OK)
 		return;
-	fine = hi_series_live_print(s->live, header, terminal_lines(s->file.fd), &looks,
-				    text.file, &quiet) == HI_OK;
+	fine = hi_series_live_print(s->live, header, hi_terminal_screen_lines(s->file.fd),
+				    &looks, text.file, &quiet) == HI_OK;
 	(void)!hi_sink_text_write(&text, fine, &s->file, &quiet);
 }
 
@@ -145,8 +86,7 @@ static void end_live_view(struct screen_sink *s)
 {
 	if (!s->live)
 		return;
-	hi_series_screen_leave();
-	screen = -1;
+	hi_terminal_screen_close();
 	hi_series_live_destroy(hi_take(s->live));
 }
 
@@ -155,23 +95,15 @@ static enum hi_status end_screen_sink(void *sink, const struct hi_series_header 
 				      struct hi_error *err)
 {
 	struct screen_sink *s = sink;
-	bool shown = screen >= 0;
+	bool shown = hi_terminal_screen_is_open();
 
 	(void)event;
 	(void)err;
-	hi_series_screen_leave();
-	screen = -1;
+	hi_terminal_screen_close();
 	if (shown && s->live)
 		print_last_table(s, header);
 	end_live_view(s);
 	return HI_OK;
-}
-
-static int screen_keys_fd(void *sink)
-{
-	const struct screen_sink *s = sink;
-
-	return has_keys && !s->no_keys && owns_terminal() ? 0 : -1;
 }
 
 static enum hi_series_wish take_screen_keys(void *sink,
@@ -219,17 +151,10 @@ bool hi_series_screen_note(const struct hi_series_sink *sink, const char *text)
 {
 	const struct screen_sink *s = sink->state;
 
-	if (sink->ops != &screen_sink_ops || !s->live || screen < 0)
+	if (sink->ops != &screen_sink_ops || !s->live || !hi_terminal_screen_is_open())
 		return false;
 	hi_series_live_note(s->live, text);
 	return true;
-}
-
-bool hi_series_screen_is_possible(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(1) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 enum hi_status hi_series_screen_open(const struct hi_options *options,

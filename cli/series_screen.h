@@ -6,15 +6,9 @@
 #include "session/options.h"
 #include "session/series/sink.h"
 
-/* Can the terminal show one? */
-bool hi_series_screen_is_possible(void);
 enum hi_status hi_series_screen_open(const struct hi_options *options,
 				     struct hi_series_sink *ret, struct hi_error *err);
 /* Shows the line. False: the sink is no view, or does not show one now. */
 bool hi_series_screen_note(const struct hi_series_sink *sink, const char *text);
-
-/* For handlers of signals: the terminal as it was before the live view, and back. */
-void hi_series_screen_leave(void);
-void hi_series_screen_enter(void);
 
 #endif

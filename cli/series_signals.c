@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cli/series_screen.h"
+#include "cli/terminal_screen.h"
 
 static volatile sig_atomic_t stopped;
 static int wake_fd = -1;
@@ -22,26 +22,12 @@ static void on_signal(int number)
 	if (getpid() != owner)
 		return;
 	if (stopped) {
-		hi_series_screen_leave();
+		hi_terminal_screen_leave();
 		signal(number, SIG_DFL);
 		raise(number);
 	}
 	stopped = 1;
 	(void)!write(wake_fd, &one, sizeof(one));
-	errno = saved;
-}
-
-/* The shell gets its own screen back for as long as we are stopped. */
-static void on_terminal_stop(int number)
-{
-	int saved = errno;
-
-	(void)number;
-	if (getpid() != owner)
-		return;
-	hi_series_screen_leave();
-	raise(SIGSTOP);
-	hi_series_screen_enter();
 	errno = saved;
 }
 
@@ -58,9 +44,6 @@ enum hi_status hi_series_signals_watch(struct hi_error *err)
 		/* nohup stays nohup */
 		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
-	action.sa_handler = on_terminal_stop;
-	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(SIGTSTP, &action, NULL);
 	/* A file that may not grow is an error like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	return HI_OK;

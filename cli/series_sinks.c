@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/series_lines.h"
 #include "cli/series_screen.h"
+#include "cli/terminal_screen.h"
 #include "session/series/profile.h"
 #include "session/series/store.h"
 
@@ -21,7 +22,7 @@ static enum hi_status open_lines(const struct hi_options *options,
 	if (options->target.program && (!path || strcmp(path, "-") == 0))
 		return hi_series_lines_open(options, hi_sink_file_stderr(), ret, err);
 	if (!path || strcmp(path, "-") == 0)
-		return !options->output.json && hi_series_screen_is_possible()
+		return !options->output.json && hi_terminal_screen_is_possible()
 			       ? hi_series_screen_open(options, ret, err)
 			       : hi_series_lines_open(options, file, ret, err);
 	status = hi_sink_file_open(path, &file, &made, err);

@@ -309,6 +309,11 @@ const char *hi_recorder_means(const struct hi_recorder *recorder)
 	return recorder->means;
 }
 
+const char *hi_recorder_exe(const struct hi_recorder *recorder)
+{
+	return recorder->target->exe ? recorder->target->exe : "";
+}
+
 const char *hi_recorder_module(const struct hi_recorder *recorder)
 {
 	return recorder->functions.module;

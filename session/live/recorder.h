@@ -51,6 +51,8 @@ uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
 /* "uprobe_multi", "perf events"; text of this program. */
 const char *hi_recorder_means(const struct hi_recorder *recorder);
+/* The program's file; hostile. */
+const char *hi_recorder_exe(const struct hi_recorder *recorder);
 /* The file that malloc is in: "libc.so.6"; hostile. */
 const char *hi_recorder_module(const struct hi_recorder *recorder);
 

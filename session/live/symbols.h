@@ -9,6 +9,7 @@
 #define HI_SESSION_LIVE_SYMBOLS_H
 
 #include "attach/target.h"
+#include "census/events/frames.h"
 #include "probes/events/functions.h"
 #include "probes/events/unwind_tables.h"
 #include "probes/safepoint.h"
@@ -49,6 +50,27 @@ enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose
 enum hi_status hi_symbols_unwind_tables(struct hi_target *target, bool verbose,
 					struct hi_unwind_tables *ret,
 					struct hi_error *err);
+struct hi_symbols_frames_request {
+	const uint64_t *addresses;
+	uint32_t n;
+	bool no_sandbox, verbose;
+	const char *debug_dir; /* as of hi_modules_options */
+};
+/*
+ * Calls hi_frame_names_add() in that process, for at most HI_SYMBOLS_FRAMES return
+ * addresses. Of one in inlined code at most HI_SYMBOLS_FRAME_ROWS rows are kept, the
+ * innermost ones; long texts are cut. found: hi_symbols_frames_size(n) bytes, zeros.
+ */
+enum { HI_SYMBOLS_FRAMES = 512, HI_SYMBOLS_FRAME_ROWS = 8 };
+size_t hi_symbols_frames_size(uint32_t n);
+enum hi_status hi_symbols_frames_read(struct hi_target *target,
+				      const struct hi_symbols_frames_request *request,
+				      void *found, struct hi_error *err);
+/* Checks what was found, and adds it to the builder. HI_BAD_DATA, HI_NO_MEMORY: the
+ * builder may have some of the frames. */
+enum hi_status hi_symbols_frames_take(void *found, uint32_t n,
+				      struct hi_frames_builder *builder,
+				      struct hi_error *err);
 /* Is this, which the process without rights has returned, mapped code of the target where
  * a probe may be? */
 bool hi_symbols_site_is_valid(const struct hi_target *target,

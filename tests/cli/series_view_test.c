@@ -3,19 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
-#include <utmp.h>
 
 #include "report/formats/hp_reader.h"
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/terminal_view.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
 
@@ -34,120 +32,29 @@ static void start_service(void)
 }
 
 /* A live view on a terminal of our own. */
-struct view {
-	pid_t pid;
-	int terminal, other; /* other: the side of the program, held open */
-	struct termios before;
-	size_t used;
-	char text[1 << 18];
-};
-
-static void close_view(void *arg)
+static struct terminal_view *open_view(void)
 {
-	struct view *v = arg;
-
-	if (v->pid > 0) {
-		kill(v->pid, SIGKILL);
-		waitpid(v->pid, NULL, 0);
-	}
-	close(v->terminal);
-	close(v->other);
-	free(v);
-}
-
-static struct view *open_view(void)
-{
-	struct winsize size = {.ws_row = 24, .ws_col = 80};
-	struct view *v = calloc(1, sizeof(*v));
-
-	HI_ASSERT(v && openpty(&v->terminal, &v->other, NULL, NULL, &size) == 0);
-	HI_ASSERT_EQ(0, tcgetattr(v->other, &v->before));
-	v->pid = fork();
-	HI_ASSERT(v->pid >= 0);
-	if (v->pid == 0) {
-		if (login_tty(v->other) != 0 || setenv("TERM", "xterm", 1) != 0)
-			_exit(126);
-		execl(PROGRAM, PROGRAM, "census", "--every", "100ms", "--pid", pid_text,
-		      NULL);
-		_exit(127);
-	}
-	hi_test_defer(close_view, v);
-	return v;
-}
-
-static bool has_ended(const struct view *v)
-{
-	siginfo_t info = {};
-
-	HI_ASSERT_EQ(0, waitid(P_PID, (id_t)v->pid, &info, WEXITED | WNOHANG | WNOWAIT));
-	return info.si_pid != 0;
-}
-
-/* False: the program has ended, and all that it wrote was read. */
-static bool read_view(struct view *v)
-{
-	struct pollfd poll_fd = {.fd = v->terminal, .events = POLLIN};
-	ssize_t n;
-
-	HI_ASSERT_MSG(v->used + 1 < sizeof(v->text), "too much");
-	if (poll(&poll_fd, 1, 20) <= 0)
-		return !has_ended(v) || poll(&poll_fd, 1, 0) > 0;
-	n = read(v->terminal, v->text + v->used, sizeof(v->text) - 1 - v->used);
-	if (n > 0)
-		v->used += (size_t)n;
-	return n > 0;
-}
-
-static void await_view(struct view *v, const char *text)
-{
-	v->used = 0;
-	for (;;) {
-		v->text[v->used] = 0;
-		if (strstr(v->text, text))
-			return;
-		HI_ASSERT_MSG(read_view(v), "it ended without %s: %s", text, v->text);
-	}
-}
-
-static void press(struct view *v, const char *key)
-{
-	HI_ASSERT_EQ(1, write(v->terminal, key, 1));
-}
-
-/* What comes after the screen was left; the terminal is as before. */
-static const char *end_of_view(struct view *v)
-{
-	struct termios after;
-	const char *left;
-
-	while (read_view(v))
-		;
-	v->text[v->used] = 0;
-	HI_ASSERT_EQ(0, tcgetattr(v->other, &after));
-	HI_ASSERT_EQ(v->before.c_lflag, after.c_lflag);
-	HI_ASSERT_EQ(v->before.c_cc[VMIN], after.c_cc[VMIN]);
-	left = strstr(v->text, "\033[?1049l");
-	HI_ASSERT_MSG(left, "%s", v->text);
-	return left + 8;
+	return terminal_view_open(80, PROGRAM, "census", "--every", "100ms", "--pid",
+				  pid_text, NULL);
 }
 
 HI_TEST_SCENARIO(series_view, keys_sort_pause_and_quit_and_the_last_table_stays)
 {
 	const char *stays;
-	struct view *v;
+	struct terminal_view *v;
 
 	start_service();
 	v = open_view();
-	await_view(v, "(leaked)");
-	await_view(v, "s sorts (by bytes)");
-	press(v, "s");
-	await_view(v, "s sorts (by objects)");
-	press(v, "p");
-	await_view(v, "p continues (paused)");
-	press(v, "p");
-	await_view(v, "p pauses");
-	press(v, "q");
-	stays = end_of_view(v);
+	terminal_view_await(v, "(leaked)");
+	terminal_view_await(v, "s sorts (by bytes)");
+	terminal_view_press(v, "s");
+	terminal_view_await(v, "s sorts (by objects)");
+	terminal_view_press(v, "p");
+	terminal_view_await(v, "p continues (paused)");
+	terminal_view_press(v, "p");
+	terminal_view_await(v, "p pauses");
+	terminal_view_press(v, "q");
+	stays = terminal_view_end(v);
 	HI_ASSERT_MSG(strstr(stays, "struct session"), "%s", stays);
 	HI_ASSERT_MSG(strstr(stays, "(leaked)"), "%s", stays);
 	HI_ASSERT_MSG(strstr(stays, "heapinspect leaks --pid"), "%s", stays);
@@ -160,11 +67,12 @@ HI_TEST_SCENARIO(series_view, signals_restore_the_terminal)
 
 	start_service();
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct view *v = open_view();
+		struct terminal_view *v = open_view();
 
-		await_view(v, "p pauses");
+		terminal_view_await(v, "p pauses");
 		kill(v->pid, numbers[i]);
-		HI_ASSERT_MSG(strstr(end_of_view(v), "Next:"), "signal %d", numbers[i]);
+		HI_ASSERT_MSG(strstr(terminal_view_end(v), "Next:"), "signal %d",
+			      numbers[i]);
 	}
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a recording goes, while it does: a live view on the terminal behind standard
+ * output, where `record` writes its report later; elsewhere a line on standard error, now
+ * and then.
+ */
+#ifndef HI_CLI_RECORD_PROGRESS_H
+#define HI_CLI_RECORD_PROGRESS_H
+
+#include "session/live/recorder.h"
+#include "session/options.h"
+
+struct hi_record_progress;
+/* The recording has begun; says so. Borrows both. *ret: hi_record_progress_close().
+ * HI_NO_MEMORY. */
+enum hi_status hi_record_progress_open(const struct hi_options *options,
+				       const struct hi_recorder *recorder,
+				       struct hi_record_progress **ret,
+				       struct hi_error *err);
+/* Takes keys, and shows what there is now if it is time; call it often. HI_NO_MEMORY,
+ * HI_OS. */
+enum hi_status hi_record_progress_show(struct hi_record_progress *progress,
+				       struct hi_error *err);
+/* Was the key pressed that ends the recording? */
+bool hi_record_progress_is_ended(const struct hi_record_progress *progress);
+/* Gives the terminal back, with the last table on it. NULL is fine. */
+void hi_record_progress_close(struct hi_record_progress *progress);
+
+#endif

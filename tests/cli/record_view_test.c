@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording on a terminal: of fixtures/recorded_sites.c. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/terminal_view.h"
+
+static const char program[] = HI_BINARY_DIR "/heapinspect";
+
+static struct hi_fixture *start_recorded_sites(char pid_text[16])
+{
+	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid_text, 16, "%d", (int)fx->pid);
+	return fx;
+}
+
+HI_TEST_ROOT(record_view, names_sites_takes_keys_and_leaves_table_and_report)
+{
+	char pid_text[16];
+	struct hi_fixture *fx = start_recorded_sites(pid_text);
+	struct terminal_view *v = terminal_view_open(80, program, "record", "--sample",
+						     "all", "--pid", pid_text, NULL);
+	const char *stays, *report;
+
+	terminal_view_await(v, "p pauses");
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	/* Its name and its line, while it runs. */
+	terminal_view_await(v, "make_node");
+	terminal_view_await(v, "recorded_sites.c:39");
+	terminal_view_press(v, "s");
+	terminal_view_await(v, "s sorts (by growth)");
+	terminal_view_press(v, "p");
+	terminal_view_await(v, "p continues (paused)");
+	terminal_view_press(v, "p");
+	terminal_view_await(v, "p pauses");
+	terminal_view_press(v, "q");
+	stays = terminal_view_end(v);
+	HI_ASSERT_MSG(!strstr(stays, "\033[H"), "%s", stays);
+	HI_ASSERT_MSG(strstr(stays, "recorded_sites.c:39"), "%s", stays);
+	report = strstr(stays, "Live bytes by the function");
+	HI_ASSERT_MSG(report && strstr(report, "Next:"), "%s", stays);
+}
+
+HI_TEST_ROOT(record_view, signals_restore_the_terminal)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+	char pid_text[16];
+
+	(void)start_recorded_sites(pid_text);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct terminal_view *v =
+			terminal_view_open(80, program, "record", "--sample", "all",
+					   "--pid", pid_text, NULL);
+
+		terminal_view_await(v, "p pauses");
+		kill(v->pid, numbers[i]);
+		HI_ASSERT_MSG(strstr(terminal_view_end(v), "Live bytes by"), "signal %d",
+			      numbers[i]);
+	}
+}
