@@ -41,8 +41,7 @@ static const char *field_of_elements(struct hi_inspection *in, const struct hi_s
 	const char *text, *name;
 	size_t n;
 
-	/* Of one that is only the largest of many, the holder is what is said. */
-	if (s->children < 2 || s->held == HI_NODE_NONE || s->holder != s->accumulation)
+	if (s->held == HI_NODE_NONE || s->holder != s->accumulation)
 		return "";
 	text = hi_path_text_of_edge(in, s->holder, s->held);
 	if (s->holder >= g->first_root && s->holder < g->first_kind) {
@@ -51,6 +50,8 @@ static const char *field_of_elements(struct hi_inspection *in, const struct hi_s
 		text += strncmp(text, name, n) == 0 ? n : 0;
 	}
 	text = clean_path(in, text);
+	if (s->children < 2)
+		return text;
 	return keep_text(in, text, hi_field_container(text));
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "census/analysis/field_pattern.h"
+#include "census/analysis/nearest.h"
 
 enum {
 	NO_EDGE = 0, /* as a pattern: the parent has no edge to it */
@@ -17,7 +18,8 @@ enum {
 	RUN_VISITS = 64,
 };
 
-static const double dominant_share = 0.7; /* of a group that one member retains */
+static const double dominant_share = 0.7;      /* of a group that one member retains */
+static const double variable_share = 1 / 16.0; /* of its module */
 
 /* field_of: a pattern's number, and whether the name is one plain member. */
 static uint32_t pack_field(uint32_t pattern, bool is_link)
@@ -503,29 +505,59 @@ static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_e
 
 /* ---- a member that is most of its group ---- */
 
-/* Does one of its kind hang on it? It may be the first one of a list. */
-static bool holds_its_kind(const struct hi_grouping *gr, hi_node at)
+/* The child that may be next in a list: of its kind, with over half of its bytes. */
+static hi_node find_next_of_kind(const struct hi_grouping *gr, hi_node at)
 {
 	const struct hi_dominators *d = gr->dominators;
+	hi_node node = d->order[at];
 
 	for (hi_node c = at + 1, end = at + d->span[at]; c < end; c += d->span[c])
-		if (are_of_a_kind(gr->graph, d->order[at], d->order[c]))
-			return true;
-	return false;
+		if (are_of_a_kind(gr->graph, node, d->order[c]) &&
+		    2 * d->retained[d->order[c]] > d->retained[node])
+			return d->order[c];
+	return HI_NODE_NONE;
 }
 
-/* Where it is in the group; SIZE_MAX: no member alone is most of the group. */
-static size_t find_dominant(const struct hi_grouping *gr, const struct hi_group *group)
+/* Is it the first one of a list? Then all of that are members of its group. */
+static enum hi_status begins_list(struct hi_grouping *gr, hi_node at, bool *ret,
+				  struct hi_error *err)
+{
+	hi_node node = gr->dominators->order[at], next = find_next_of_kind(gr, at);
+	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	const char *const *texts;
+	enum hi_status status;
+
+	*ret = false;
+	if (next == HI_NODE_NONE)
+		return HI_OK;
+	status = read_fields(gr, node, SEARCHED, &texts, err);
+	for (uint32_t i = 0; status == HI_OK && i < edges.count; i++)
+		*ret |= edges.to[i] == next && (!texts || hi_field_is_link(texts[i]));
+	return status;
+}
+
+/* Where the largest member is in the group; SIZE_MAX: it retains less than `least`, or
+ * there is no other. */
+static enum hi_status find_dominant(struct hi_grouping *gr, const struct hi_group *group,
+				    double least, size_t *ret, struct hi_error *err)
 {
 	const struct hi_dominators *d = gr->dominators;
+	enum hi_status status;
+	bool is_list;
+	size_t i = 0;
 
+	*ret = SIZE_MAX;
 	if (group->tops < 2 || group->tops != group->at.count ||
-	    (double)d->retained[group->largest] < dominant_share * (double)group->bytes)
-		return SIZE_MAX;
-	for (size_t i = 0; i < group->at.count; i++)
-		if (d->order[group->at.items[i]] == group->largest)
-			return holds_its_kind(gr, group->at.items[i]) ? SIZE_MAX : i;
-	return SIZE_MAX;
+	    (double)d->retained[group->largest] < least)
+		return HI_OK;
+	while (i < group->at.count && d->order[group->at.items[i]] != group->largest)
+		i++;
+	if (i == group->at.count)
+		return HI_OK;
+	status = begins_list(gr, group->at.items[i], &is_list, err);
+	if (status == HI_OK && !is_list)
+		*ret = i;
+	return status;
 }
 
 /* An edge of the parent that leads to the node, for its name. */
@@ -575,14 +607,30 @@ static bool split_off(struct hi_grouping *gr, struct hi_group_list *list, size_t
 	return true;
 }
 
+/* The children of `parent` (HI_NODE_NONE: of several). */
 static enum hi_status split_dominant(struct hi_grouping *gr, struct hi_group_list *list,
-				     struct hi_error *err)
+				     hi_node parent, struct hi_error *err)
 {
-	for (size_t i = 0, n = list->count; i < n; i++) {
-		size_t member = find_dominant(gr, &list->items[i]);
+	uint64_t is_module;
+	double least =
+		parent != HI_NODE_NONE && hi_table_get(&gr->modules, parent, &is_module)
+			? variable_share * (double)gr->dominators->retained[parent]
+			: 0;
 
-		if (member != SIZE_MAX && !split_off(gr, list, i, member))
-			return hi_fail_memory(err, "groups");
+	/* At most sixteen variables, and one member of any other group. */
+	for (size_t i = 0, n = list->count; i < n; i++) {
+		double share = dominant_share * (double)list->items[i].bytes;
+		size_t member;
+
+		do {
+			enum hi_status status = find_dominant(
+				gr, &list->items[i], least ? least : share, &member, err);
+
+			if (status != HI_OK)
+				return status;
+			if (member != SIZE_MAX && !split_off(gr, list, i, member))
+				return hi_fail_memory(err, "groups");
+		} while (least && member != SIZE_MAX);
 	}
 	return HI_OK;
 }
@@ -601,7 +649,8 @@ enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group
 		status = place_unheld(gr, list, err);
 	/* Where groups go by type alone, a member has no name to keep. */
 	if (status == HI_OK && (group->tops == 1 || !gr->names_singles))
-		status = split_dominant(gr, list, err);
+		status = split_dominant(
+			gr, list, group->tops == 1 ? group->largest : HI_NODE_NONE, err);
 	hi_table_free(&gr->index);
 	group->is_forked = x.is_forked;
 	group->is_list = group->tops == 1 && group->count > 1 && !x.is_forked;
@@ -675,6 +724,26 @@ enum hi_status hi_grouping_tops(struct hi_grouping *gr, uint64_t single,
 
 /* ---- lifetime ---- */
 
+/* What the variables of modules are in; a module's object may lead there, too, so that
+ * its root does not dominate it. */
+static bool find_module_dicts(struct hi_grouping *gr)
+{
+	const struct hi_graph *g = gr->graph;
+
+	for (uint32_t i = 0; i < g->n_roots; i++) {
+		struct hi_edges edges;
+
+		if (hi_nearest_class_of(&g->roots[i]) != HI_NEAREST_MODULES)
+			continue;
+		edges = hi_graph_edges(g, g->first_root + i);
+		for (uint32_t k = 0; k < edges.count; k++)
+			if (hi_grade_is_precise(edges.grade[k]) &&
+			    !hi_table_put(&gr->modules, edges.to[k], 1))
+				return false;
+	}
+	return true;
+}
+
 enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *graph,
 				const struct hi_reach *reach,
 				const struct hi_dominators *dominators,
@@ -690,7 +759,8 @@ enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *g
 				   .most_edges = UINT32_MAX};
 	gr->field_of = hi_calloc((size_t)graph->n_nodes + 1, sizeof(*gr->field_of));
 	/* Number 0 is NO_EDGE, which no name has: not even "". */
-	if (!gr->field_of || !intern_pattern(gr, "\1", &no_edge))
+	if (!gr->field_of || !find_module_dicts(gr) ||
+	    !intern_pattern(gr, "\1", &no_edge))
 		return hi_fail_memory(err, "groups");
 	gr->patterns.items[no_edge] = "";
 	return HI_OK;
@@ -702,6 +772,7 @@ void hi_grouping_deinit(struct hi_grouping *gr)
 	hi_arena_free(&gr->arena);
 	hi_vector_free(&gr->patterns);
 	hi_table_free(&gr->pattern_ids);
+	hi_table_free(&gr->modules);
 	hi_vector_free(&gr->texts);
 	hi_table_free(&gr->index);
 	*gr = (struct hi_grouping){};

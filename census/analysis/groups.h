@@ -19,6 +19,8 @@
  *
  * A member that retains most of its group is a group of its own, so that it keeps its
  * name: of a module with two dicts the one that grows is `["SESSIONS"]`, not one of "[]".
+ * The variables of a module are named, not elements: each that retains a sixteenth of the
+ * module's bytes is a group of its own.
  */
 #ifndef HI_CENSUS_ANALYSIS_GROUPS_H
 #define HI_CENSUS_ANALYSIS_GROUPS_H
@@ -71,7 +73,8 @@ struct hi_grouping {
 	struct HI_VECTOR(const char *) patterns;
 	struct hi_table pattern_ids;
 	struct HI_VECTOR(const char *) texts;
-	struct hi_table index; /* of the list that is being filled */
+	struct hi_table modules; /* nodes that hold the variables of modules */
+	struct hi_table index;	 /* of the list that is being filled */
 };
 
 /* Borrows all; hi_grouping_deinit(), also after a failure. HI_NO_MEMORY. */

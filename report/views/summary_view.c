@@ -526,16 +526,24 @@ static const char *suspect_text(const struct hi_summary_report *r,
 	char percent[16], n[32], bytes[24];
 	const char *place = suspect_place(s, page);
 
-	if (s->children < 2)
+	if (!s->children)
 		return hi_page_printf(page, "%s: %s holds %s (%s)", place,
 				      hi_node_type_label(&s->accumulation, page),
 				      hi_bytes(bytes, s->held),
 				      hi_percent(percent, s->held, r->live_bytes));
-	place = hi_page_printf(page, "%s: %s%s × %s hold%s %s (%s)", place,
-			       s->is_list ? "list of " : "", hi_count(n, s->children),
-			       hi_type_label(s->child_type, page), s->is_list ? "s" : "",
-			       hi_bytes(bytes, s->children_bytes),
-			       hi_percent(percent, s->children_bytes, r->live_bytes));
+	if (s->children == 1)
+		place = hi_page_printf(
+			page, "%s: %s holds %s (%s)", place,
+			hi_type_label(s->child_type, page),
+			hi_bytes(bytes, s->children_bytes),
+			hi_percent(percent, s->children_bytes, r->live_bytes));
+	else
+		place = hi_page_printf(
+			page, "%s: %s%s × %s hold%s %s (%s)", place,
+			s->is_list ? "list of " : "", hi_count(n, s->children),
+			hi_type_label(s->child_type, page), s->is_list ? "s" : "",
+			hi_bytes(bytes, s->children_bytes),
+			hi_percent(percent, s->children_bytes, r->live_bytes));
 	/* They are a small part of what accumulates there. */
 	if (s->children_bytes < s->held / 2)
 		place = hi_page_printf(page, "%s of %s (%s) that are held there", place,

@@ -378,6 +378,42 @@ HI_TEST(groups, a_member_that_is_most_of_its_group_keeps_its_name)
 	check_sums(t, 6);
 }
 
+/*
+ *	module app ==> dict ["A"]=> 100 ["B"]=> 100 ["C"]=> 100    of one type
+ *	sys.modules ====^
+ */
+HI_TEST(groups, variables_of_a_module_keep_their_names)
+{
+	enum { DICT, N = 4 };
+	static const char *const names[] = {"", "[\"A\"]", "[\"B\"]", "[\"C\"]"};
+	static const struct hi_retained_limits limits = {
+		.depth = 6, .tops = 10, .children = 5, .share = 0.01};
+	struct object_spec specs[N];
+	struct hi_root root = {
+		.kind = HI_ROOT_RUNTIME, .name = "module app", .variable = UINT32_MAX};
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(retained_tree) *t = NULL;
+	struct hi_error err;
+	uint32_t index;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){100, 1, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 2)};
+	HI_ASSERT_OK(hi_graph_builder_root(d.b, &root, &index, &err), &err);
+	root_edge(d.b, index, DICT, E);
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), DICT, E);
+	for (hi_node i = 1; i < N; i++)
+		draw(&d, DICT, i, names[i]);
+	g = sealed(d.b);
+	t = tree_of(&d, g, &limits);
+	HI_ASSERT_EQ(5, t->count); /* the roots hold nothing alone */
+	for (hi_node i = 1; i < N; i++) {
+		HI_ASSERT_EQ(i, t->nodes[1 + i].example);
+		HI_ASSERT_STREQ(names[i], t->nodes[1 + i].label);
+	}
+}
+
 /* Classes of ten modules, which several variables hold, and one table that has less than
  * they have together: no module holds the classes. */
 HI_TEST(groups, what_is_scattered_over_many_roots_is_no_suspect)

@@ -366,21 +366,27 @@ static struct naive_suspect group_below(const struct naive *n, hi_node parent,
 	return group_of(n, parent, members);
 }
 
-static bool holds_its_type(const struct naive *n, hi_node node)
+static bool begins_naive_list(const struct naive *n, hi_node node)
 {
-	for (hi_node i = 0; i < n->n_objects; i++)
-		if (HAS(n->any, i) && naive_idom(n, i) == node &&
+	for (hi_node i = 0; i < n->n_objects; i++) {
+		bool edge = false;
+
+		for (uint32_t e = 0; e < n->n_edges; e++)
+			edge |= n->edges[e].from == node && n->edges[e].to == i;
+		if (edge && HAS(n->any, i) && naive_idom(n, i) == node &&
 		    n->objects[i].type == n->objects[node].type &&
 		    (n->objects[i].type || n->objects[i].cost == n->objects[node].cost))
-			return true;
+			if (2 * held_by_node(n, i) > held_by_node(n, node))
+				return true;
+	}
 	return false;
 }
 
-/* The member that is 70 % of its group, and holds none of its kind. */
+/* The member that is 70 % of its group, and begins no list. */
 static uint64_t dominant_of(const struct naive *n, const struct naive_suspect *group)
 {
 	for (hi_node i = 0; group->count > 1 && i < n->n_objects; i++)
-		if (HAS(group->members, i) && !holds_its_type(n, i) &&
+		if (HAS(group->members, i) && !begins_naive_list(n, i) &&
 		    10 * held_by_node(n, i) >= 7 * group->bytes)
 			return BIT(i);
 	return 0;

@@ -169,4 +169,6 @@ CULPRIT(a_table_in_a_closure_below_a_fifth_of_the_heap, "closure_table", true, "
 	{"nothing holds 20 % of the live heap; the largest: "
 	 "module __main__[\"count\"]*: 4,000 × list hold * MiB (*%)"})
 CULPRIT(one_of_two_tables_of_an_index, "two_tables", false, "summary",
-	{"shop::the_shop->by_color[Color::green]: 400 × shop::Item hold * KiB (*%)"})
+	{"shop::the_shop->by_color[Color::green]: 400 × shop::Item hold * KiB (*%)",
+	 "shop::the_shop->first: shop::Part<1> holds 8.# KiB (#.# %) of 1##.# KiB (*%) "
+	 "that are held there"})
