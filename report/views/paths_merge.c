@@ -145,8 +145,11 @@ struct merging {
 
 static bool merge_way(struct merging *m, const struct hi_paths_way *way)
 {
-	uint64_t shape = hash_of_shape(way), text = hi_hash_key(way->text) ^ shape;
-	uint64_t known;
+	uint64_t target = way->steps[way->n_steps - 1].info.node;
+	uint64_t shape = hash_of_shape(way), known;
+	/* Elements of a list have one text. */
+	uint64_t text =
+		hi_hash_more(hi_hash_key(way->text) ^ shape, &target, sizeof(target));
 
 	text &= INT64_MAX;
 	if (hi_table_get(&m->by_text, text, &known))

@@ -87,6 +87,25 @@ HI_TEST(paths_merge, a_text_counts_once)
 	HI_ASSERT_STREQ("s[*]", ways[0].pattern);
 }
 
+/* Elements of a list, or of a table with equal keys. */
+HI_TEST(paths_merge, a_text_that_leads_to_several_objects_counts_for_each)
+{
+	const char *const texts[] = {"s->list[*]", "s->list[*]", "s->list[*]", NULL};
+	struct hi_error err = {};
+	size_t n = 3;
+
+	HI_ASSERT_EQ(1, merge_texts(texts, false));
+	for (size_t i = 0; i < n; i++) {
+		ways[i] = (struct hi_paths_way){
+			.text = texts[i], .steps = &roots[i], .n_steps = 1};
+		roots[i].info.node = (hi_node)(i / 2);
+	}
+	HI_ASSERT_OK(hi_paths_merge(ways, &n, &arena, &err), &err);
+	HI_ASSERT_EQ(1, n);
+	HI_ASSERT_EQ(2, ways[0].n_alike);
+	HI_ASSERT_STREQ("s->list[*]", ways[0].pattern);
+}
+
 HI_TEST(paths_merge, grades_are_not_mixed)
 {
 	const char *const texts[] = {"s[1]", NULL};
