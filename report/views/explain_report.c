@@ -192,7 +192,7 @@ static void show_object_fields(const struct hi_explain_report *r, struct hi_page
 
 		if (has_offsets(r))
 			hi_cell_number(t, f->offset);
-		hi_cell_text(t, hi_page_safe(page, f->path), 0);
+		hi_cell_text(t, hi_page_safe_again(page, f->path), 0);
 		hi_cell_text(t, hi_page_type(page, f->type), 0);
 		hi_cell_text(t, hi_page_safe_again(page, f->value), 0);
 		if (!f->points)
@@ -233,7 +233,7 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 
 		hi_cell_text(t, hi_node_short_label(&link->info, page), 0);
 		hi_cell_address(t, link->info.address);
-		hi_cell_text(t, hi_page_safe(page, link->text), 0);
+		hi_cell_text(t, hi_page_safe_again(page, link->text), 0);
 		hi_cell_text(t, hi_grade_key(link->grade), 0);
 	}
 	if (r->n_referrers_total > r->n_referrers)
@@ -316,7 +316,7 @@ static void fields_json(const struct hi_explain_report *r, struct hi_json *json)
 		hi_json_object(json, NULL);
 		hi_json_number(json, "offset", f->offset);
 		hi_json_number(json, "size", f->size);
-		hi_json_text(json, "path", f->path);
+		hi_json_escaped(json, "path", f->path);
 		hi_json_text(json, "type", hi_known(f->type));
 		hi_json_escaped(json, "value", f->value);
 		hi_json_address(json, "to", f->points ? f->to.address : 0);
@@ -352,7 +352,7 @@ static void links_json(const struct hi_explain_report *r, struct hi_json *json)
 	for (size_t i = 0; i < r->n_referrers; i++) {
 		hi_json_object(json, NULL);
 		hi_node_json(&r->referrers[i].info, json);
-		hi_json_text(json, "field", hi_known(r->referrers[i].text));
+		hi_json_escaped(json, "field", hi_known(r->referrers[i].text));
 		hi_json_text(json, "grade", hi_grade_key(r->referrers[i].grade));
 		hi_json_end(json);
 	}

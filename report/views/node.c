@@ -147,7 +147,7 @@ void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
 
 	hi_json_text(json, "node", sorts[info->sort]);
 	hi_json_text(json, "kind", is_root ? hi_root_kind_key(info->kind) : NULL);
-	hi_json_text(json, "name", hi_known(info->name));
+	hi_json_escaped(json, "name", hi_known(info->name));
 	hi_json_text(json, "detail", hi_known(info->detail));
 	hi_json_text(json, "type",
 		     info->sort == HI_NODE_OBJECT ? hi_type_key(info->type)

@@ -14,7 +14,7 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 	for (size_t i = 0; i < way->n_steps; i++) {
 		const struct hi_paths_step *step = &way->steps[i];
 
-		hi_cell_text(t, hi_page_safe(page, step->edge), 0);
+		hi_cell_text(t, hi_page_safe_again(page, step->edge), 0);
 		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
 		hi_cell_address(t, step->info.address);
 		hi_cell_number(t, step->info.retained);
@@ -46,10 +46,10 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 						 way->more_alike ? "≥ " : "",
 						 hi_count(n, way->n_alike))
 				: NULL);
-	hi_page_text(page, hi_page_safe(page, way->pattern));
+	hi_page_text(page, hi_page_safe_again(page, way->pattern));
 	if (way->n_alike > 1)
 		hi_page_note(page, hi_page_printf(page, "such as %s",
-						  hi_page_safe(page, way->text)));
+						  hi_page_safe_again(page, way->text)));
 	show_way_facts(way, page);
 	if (r->steps)
 		show_path_steps(way, page);
@@ -78,15 +78,15 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 static void way_json(const struct hi_paths_way *way, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "path", way->text);
-	hi_json_text(json, "pattern", way->pattern);
+	hi_json_escaped(json, "path", way->text);
+	hi_json_escaped(json, "pattern", way->pattern);
 	hi_json_number(json, "alike", way->n_alike);
 	hi_json_text(json, "grade", hi_grade_key((uint8_t)way->worst));
 	hi_json_number(json, "length", way->n_steps ? way->n_steps - 1 : 0);
 	hi_json_array(json, "steps");
 	for (size_t i = 0; i < way->n_steps; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "edge", hi_known(way->steps[i].edge));
+		hi_json_escaped(json, "edge", hi_known(way->steps[i].edge));
 		hi_node_json(&way->steps[i].info, json);
 		hi_json_end(json);
 	}

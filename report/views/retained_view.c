@@ -61,10 +61,11 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_retained_row *row = &r->rows[i];
-		const char *name = *row->info.name ? hi_page_safe(page, row->info.name)
-				   : !r->tree	   ? ""
-				   : row->depth	   ? "·"
-						   : "(others)";
+		const char *name = *row->info.name
+					   ? hi_page_safe_again(page, row->info.name)
+				   : !r->tree	? ""
+				   : row->depth ? "·"
+						: "(others)";
 
 		hi_cell_text(t, name, row->depth);
 		show_row_count(row, t);

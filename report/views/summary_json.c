@@ -171,7 +171,7 @@ static void write_suspects(const struct hi_summary_report *r, struct hi_json *js
 		hi_json_object(json, "accumulation");
 		hi_node_json(&s->accumulation, json);
 		hi_json_end(json);
-		hi_json_text(json, "path", hi_known(s->path));
+		hi_json_escaped(json, "path", hi_known(s->path));
 		hi_json_text(json, "child_type", hi_type_key(s->child_type));
 		hi_json_number(json, "children", s->children);
 		hi_json_number(json, "children_bytes", s->children_bytes);

@@ -52,7 +52,7 @@ static const char *held_by_suspect(const struct hi_summary_report *r,
 		return "";
 	return hi_page_printf(page, "; %s is held by %s",
 			      hi_percent(percent, s->children_bytes, r->live_bytes),
-			      hi_page_safe(page, s->path));
+			      hi_page_safe_again(page, s->path));
 }
 
 static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
@@ -513,7 +513,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 static const char *suspect_place(const struct hi_summary_suspect *s, struct hi_page *page)
 {
 	if (*s->path)
-		return hi_page_safe(page, s->path);
+		return hi_page_safe_again(page, s->path);
 	if (s->accumulation.sort == HI_NODE_SUPER)
 		return "several variables";
 	return hi_node_label(&s->accumulation, page);
