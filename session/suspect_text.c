@@ -5,9 +5,10 @@
 
 #include "census/analysis/field_pattern.h"
 #include "census/analysis/groups.h"
+#include "session/edge_text.h"
 #include "session/path_text.h"
 
-enum { PATH_MAX_TEXT = 2048 };
+enum { PATH_MAX_TEXT = 2048, JOINED_MOST = 1 << 20 };
 
 static const char *keep_text(struct hi_inspection *in, const char *text, size_t n)
 {
@@ -34,6 +35,37 @@ static const char *path_of_example(struct hi_inspection *in, const struct hi_sus
 	return keep_text(in, text, hi_field_without_index(text));
 }
 
+/* In front of the elements' own index: the indices that are not the same for all of
+ * them are "[*]": "rows[*].name" where the holder has a million. */
+static const char *join_elements(struct hi_inspection *in, const struct hi_suspect *s,
+				 const char *container)
+{
+	const struct hi_graph *g = in->graph;
+	struct hi_edges edges = hi_graph_edges(g, s->holder);
+	struct hi_edge_text_reader names = {};
+	char joined[PATH_MAX_TEXT], clean[PATH_MAX_TEXT];
+	const char **texts;
+
+	if (!strchr(container, '[') || edges.count > JOINED_MOST)
+		return container;
+	texts = hi_arena_alloc(&in->arena, (edges.count + 1) * sizeof(*texts));
+	if (!texts || hi_edge_text_open(in, &names, NULL) != HI_OK)
+		return container;
+	if (hi_edge_text_read(&names, s->holder, texts, NULL) != HI_OK)
+		edges.count = 0;
+	for (uint32_t i = 0; i < edges.count; i++) {
+		if (g->objects->type[s->held] != g->objects->type[edges.to[i]])
+			continue;
+		hi_field_clean(texts[i], clean, sizeof(clean));
+		clean[hi_field_container(clean)] = 0;
+		if (hi_field_join(container, clean, joined, sizeof(joined)) &&
+		    strcmp(container, joined) != 0)
+			container = keep_text(in, joined, strlen(joined));
+	}
+	hi_edge_text_close(&names);
+	return container;
+}
+
 /* How the holder refers to the elements; behind a root's name. */
 static const char *field_of_elements(struct hi_inspection *in, const struct hi_suspect *s)
 {
@@ -52,7 +84,8 @@ static const char *field_of_elements(struct hi_inspection *in, const struct hi_s
 	text = clean_path(in, text);
 	if (s->children < 2)
 		return text;
-	return keep_text(in, text, hi_field_container(text));
+	text = keep_text(in, text, hi_field_container(text));
+	return hi_graph_is_object(g, s->holder) ? join_elements(in, s, text) : text;
 }
 
 /* "request_scratch of 8 threads->next" for "thread 7 request_scratch->next". */

@@ -171,3 +171,25 @@ size_t hi_field_without_index(const char *text)
 	}
 	return (size_t)(at - text);
 }
+
+bool hi_field_join(const char *text, const char *other, char *out, size_t size)
+{
+	size_t used = 0;
+
+	while (*text || *other) {
+		const char *end = *text == '[' ? skip_index(text) : text + 1;
+		const char *other_end = *other == '[' ? skip_index(other) : other + 1;
+		size_t n = (size_t)(end - text);
+		bool same =
+			(size_t)(other_end - other) == n && memcmp(text, other, n) == 0;
+
+		if (*text != *other || used + (n < 3 ? 3 : n) >= size)
+			return false;
+		memcpy(out + used, same ? text : "[*]", same ? n : 3);
+		used += same ? n : 3;
+		text = end;
+		other = other_end;
+	}
+	out[used] = 0;
+	return size > 0;
+}

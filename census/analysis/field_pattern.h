@@ -27,6 +27,9 @@ bool hi_field_is_part(const char *text);
 size_t hi_field_container(const char *text);
 /* The same without the last one of them only: that of `app["s"]`. */
 size_t hi_field_without_index(const char *text);
+/* Writes into out the name with "[*]" for each index that is another one in `other`;
+ * false: it does not fit, or the two have different patterns. */
+bool hi_field_join(const char *text, const char *other, char *out, size_t size);
 /* The length of a pattern without the indices at its end: "->buckets" of
  * "->buckets[]"; all of it where nothing else is left. */
 size_t hi_field_stem(const char *pattern);

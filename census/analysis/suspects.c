@@ -12,8 +12,8 @@
  * one suspect.
  *
  * Inner parts that a runtime names (the keys of a dict) belong to their container: their
- * children are its own. Of elements whose type says nothing (tuples, untyped blocks) that
- * hold one object each, the type of these is named.
+ * children are its own. Of elements whose type says nothing (tuples, untyped blocks,
+ * closures) that hold one object each, and of arrays, the type of these is named.
  *
  * Objects of one type that several roots hold are a suspect where most of them are
  * nearest to one root (nearest.h). Scattered ones, like the classes of all modules, have
@@ -234,6 +234,20 @@ static const struct hi_type_name *type_of_group(const struct finder *f,
 	return &f->graph->types[group->type < f->graph->n_types ? group->type : 0];
 }
 
+static bool is_array_group(const struct finder *f, const struct hi_group *group)
+{
+	return hi_graph_is_object(f->graph, group->largest) &&
+	       f->graph->objects->flags[group->largest] & HI_OBJECT_ARRAY;
+}
+
+/* "struct {...}": a closure, for instance. */
+static bool has_no_name(const struct finder *f, const struct hi_group *group)
+{
+	const char *name = type_of_group(f, group)->name;
+
+	return name && strstr(name, "{...}");
+}
+
 /* Says the type of an element what is in it? "struct entry", "app.Session", a node of a
  * container of these. */
 static bool says_what_it_is(const struct finder *f, const struct hi_group *element,
@@ -242,11 +256,15 @@ static bool says_what_it_is(const struct finder *f, const struct hi_group *eleme
 	const char *name = type_of_group(f, element)->name;
 	const char *within = type_of_group(f, inner)->name;
 
+	if (has_no_name(f, element))
+		return false;
 	return hi_type_is_own(type_of_group(f, element)) ||
-	       (name && within && *within && strstr(name, within));
+	       (!is_array_group(f, element) && name && within && *within &&
+		strstr(name, within));
 }
 
-/* One child for each element, which has most of its bytes and a type that says more. */
+/* One child for each element, or for each item of elements that are arrays (the pieces of
+ * a deque), which has most of its bytes and a type that says more. */
 static const struct hi_group *find_inner(const struct finder *f,
 					 const struct hi_group *elements,
 					 const struct hi_group_list *children)
@@ -254,9 +272,12 @@ static const struct hi_group *find_inner(const struct finder *f,
 	const struct hi_group *inner = children->count ? &children->items[0] : NULL;
 
 	if (!inner || inner->count < elements->count - elements->count / 10 ||
-	    inner->count > elements->count + elements->count / 10 ||
+	    (inner->count > elements->count + elements->count / 10 &&
+	     !is_array_group(f, elements)) ||
 	    (double)inner->bytes < 0.5 * (double)elements->bytes ||
-	    !hi_type_is_own(type_of_group(f, inner)) ||
+	    !(hi_type_is_own(type_of_group(f, inner)) ||
+	      (has_no_name(f, elements) &&
+	       type_of_group(f, inner)->klass == HI_TYPE_RECORD)) ||
 	    says_what_it_is(f, elements, inner))
 		return NULL;
 	return inner;

@@ -57,6 +57,21 @@ HI_TEST(groups, containers_are_names_without_their_last_indices)
 	HI_ASSERT(hi_field_is_part(".<keys>"));
 }
 
+HI_TEST(groups, names_are_joined_where_their_indices_differ)
+{
+	char out[40] = "";
+
+	HI_ASSERT(hi_field_join("[0].name", "[17].name", out, sizeof(out)));
+	HI_ASSERT_STREQ("[*].name", out);
+	HI_ASSERT(hi_field_join("->a[2].b[\"x]\"]", "->a[2].b[4]", out, sizeof(out)));
+	HI_ASSERT_STREQ("->a[2].b[*]", out);
+	HI_ASSERT(hi_field_join("[*].name", "[3].name", out, sizeof(out)));
+	HI_ASSERT_STREQ("[*].name", out);
+	HI_ASSERT(!hi_field_join("[0].name", "[0].names", out, sizeof(out)));
+	HI_ASSERT(!hi_field_join("[0].name", "[0]", out, sizeof(out)));
+	HI_ASSERT(!hi_field_join("[0].name", "[1].name", out, 5));
+}
+
 /* ---- drawn graphs ---- */
 
 enum { MOST_EDGES = 4000 };

@@ -132,7 +132,7 @@ CULPRIT(a_list_that_numbers_in_unions_seem_to_refer_to, "number_in_union", false
 CULPRIT(a_growing_index, "growing_index", false, "summary",
 	{"service->sessions.entries: 2,500 × *shop::Session* hold * MiB (*%)"})
 CULPRIT(handlers_that_are_never_removed, "signal_handler", false, "summary",
-	{"events->reload.handlers: 1,500 × * hold 1.* MiB (*%)",
+	{"events->reload.handlers: 1,500 × shared_ptr<Context> block hold 1.* MiB (*%)",
 	 "shared_ptr<Context> block 1,500 "})
 CULPRIT(thread_local_lists, "thread_scratch", false, "summary",
 	{"request_scratch* 8 threads*: *1,600 × struct scratch holds * KiB (*%)"})
@@ -172,3 +172,8 @@ CULPRIT(one_of_two_tables_of_an_index, "two_tables", false, "summary",
 	{"shop::the_shop->by_color[Color::green]: 400 × shop::Item hold * KiB (*%)",
 	 "shop::the_shop->first: shop::Part<1> holds 8.# KiB (#.# %) of 1##.# KiB (*%) "
 	 "that are held there"})
+/* The pieces of a deque are no connections. */
+CULPRIT(what_is_in_the_pieces_of_a_deque, "idle_pool", false, "summary",
+	{"net::Pool::instance()::pool->idle: #,### × net::Tls hold 1.* MiB (*%)"})
+CULPRIT(a_field_of_all_rows, "local_rows", false, "summary",
+	{"thread * main(): rows[*].name: 4,000 × string buffer hold * KiB (*%)"})
