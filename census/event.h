@@ -31,7 +31,8 @@ enum hi_event_flags {
 enum hi_event_family {
 	HI_FAMILY_MALLOC,   /* general allocators, runtimes' included */
 	HI_FAMILY_CALLS,    /* functions of the program that were named */
-	HI_FAMILY_MAPPINGS, /* mmap */
+	HI_FAMILY_MAPPINGS, /* mmap: blocks are ranges, of which HI_EVENT_FREE and
+			       HI_EVENT_REALLOC_BEGIN take [addr, addr + size) */
 	HI_FAMILIES
 };
 
@@ -47,8 +48,9 @@ struct hi_event {
 
 /* Which functions gave a block; an event has the number of its source. */
 struct hi_event_source_name {
-	char name[64]; /* "malloc", "je_malloc", "pool_get"; hostile */
-	__u32 family;  /* enum hi_event_family */
+	char name[64];	/* "malloc", "je_malloc", "pool_get"; hostile */
+	__u32 family;	/* enum hi_event_family */
+	__u32 is_whole; /* all of its blocks have events, also of samples */
 };
 
 enum { HI_EVENT_SOURCES = 32, HI_STACK_FRAMES = 127 };

@@ -271,6 +271,16 @@ static enum hi_status find_explained_address(const struct hi_inspection *in,
 			      root->warning ? root->warning : "it has no address");
 }
 
+static enum hi_status add_piece_at(struct hi_inspection *in, struct hi_explain_report *r,
+				   struct hi_error *err)
+{
+	enum hi_status status = hi_inspect_recorded_if_any(in, &r->recorded, err);
+
+	if (status == HI_OK && r->recorded)
+		r->piece = hi_piece_at(&r->recorded->pieces, r->address);
+	return status;
+}
+
 static enum hi_status run_explain_command(struct hi_inspection *in,
 					  const struct hi_report_header *header,
 					  struct hi_page *page, struct hi_json *json,
@@ -302,6 +312,8 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 			       r.address);
 	status = node != HI_NODE_NONE ? explain_object(in, node, offset, &r, err)
 				      : explain_other(in, &r, err);
+	if (status == HI_OK)
+		status = add_piece_at(in, &r, err);
 	if (status != HI_OK)
 		return status;
 	if (json)

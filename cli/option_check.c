@@ -454,10 +454,21 @@ static int check_stop(const struct hi_options *o)
 	return 0;
 }
 
+/* Something must give what is freed. */
+static int check_calls(const struct hi_record_options *r)
+{
+	for (size_t i = 0; i < r->n_calls; i++)
+		if (r->calls[i].does.result)
+			return 0;
+	return r->n_calls ? hi_option_wrong("--frees: needs --calls, which says what "
+					    "gives the pieces that are freed")
+			  : 0;
+}
+
 static int check_series(const struct hi_options *o)
 {
 	if (o->command->id == HI_COMMAND_RECORD)
-		return 0;
+		return check_calls(&o->record);
 	if (o->series.hp && o->profile.count)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))

@@ -182,6 +182,20 @@ const struct hi_option_entry hi_option_table[] = {
 	  "about 5% of a processor",
 	  2},
 	 BIT(RECORD)},
+	{{"calls", HI_OPT_CALLS, "FUNCTION:ret,size=$N", 0,
+	  "follow an allocator of the program as well: its result is returned (ret, or "
+	  "ret=*$N: where argument N points to), the size is an argument, a number or a "
+	  "product ($2*$3); old=$N: the block that it resizes; may be repeated",
+	  2},
+	 BIT(RECORD)},
+	{{"frees", HI_OPT_FREES, "FUNCTION:$N", 0,
+	  "what --calls gave is given back by this function, as argument N; may be "
+	  "repeated",
+	  2},
+	 BIT(RECORD)},
+	{{"mappings", HI_OPT_MAPPINGS, 0, 0,
+	  "follow mmap, munmap and mremap as well, but for what allocators map", 2},
+	 BIT(RECORD)},
 	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",

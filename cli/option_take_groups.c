@@ -8,6 +8,7 @@
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 #include "probes/bpf/sampling.h"
+#include "session/naming.h"
 
 static int take_sort(struct hi_options *o, const char *text)
 {
@@ -150,6 +151,26 @@ static int take_sample_distance(struct hi_record_options *r, const char *text)
 	return HI_OPTION_SAID;
 }
 
+/* Of --calls and --frees, with a caret below what is wrong. */
+static int take_call(struct hi_record_options *r, const char *option, const char *text)
+{
+	struct hi_error err = {};
+	size_t column = 0;
+
+	if (r->n_calls == HI_CALL_SPECS_MAX) {
+		hi_option_wrong("%s: at most %d functions", option, HI_CALL_SPECS_MAX);
+		return HI_OPTION_SAID;
+	}
+	if ((strcmp(option, "--calls") == 0 ? hi_call_spec_parse : hi_free_spec_parse)(
+		    text, &r->calls[r->n_calls], &column, &err) == HI_OK) {
+		r->n_calls++;
+		return 0;
+	}
+	hi_option_wrong("%s: %s", option, err.text);
+	hi_naming_point_at(text, column);
+	return HI_OPTION_SAID;
+}
+
 /* Options of a series, and of a recording. */
 int hi_option_take_series(int key, char *arg, struct hi_options *o)
 {
@@ -167,6 +188,13 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 		return HI_OPTION_SAID;
 	case HI_OPT_SAMPLE:
 		return take_sample_distance(&o->record, arg);
+	case HI_OPT_CALLS:
+		return take_call(&o->record, "--calls", arg);
+	case HI_OPT_FREES:
+		return take_call(&o->record, "--frees", arg);
+	case HI_OPT_MAPPINGS:
+		o->record.mappings = true;
+		return 0;
 	case HI_OPT_FULL:
 		if (hi_series_take_full(&o->series, arg))
 			return 0;

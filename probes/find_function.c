@@ -143,13 +143,18 @@ static enum hi_status add_found(struct search *search, struct hi_probe_site_list
 
 		if (found->is_ifunc)
 			continue;
+		if (found->is_clone && search->safepoint->kept)
+			return hi_fail(err, HI_UNSUPPORTED, 0,
+				       "the compiler has made a clone of %.80s with "
+				       "other arguments, which cannot be read from it",
+				       name);
 		if (search->safepoint->at_return)
 			status = hi_probe_sites_add_returns(
 				search->code, sites, found->addr, found->size, err);
 		else
-			status = hi_probe_sites_add_function(search->code, sites,
-							     found->addr, found->size,
-							     search->condition.kept, err);
+			status = hi_probe_sites_add_function(
+				search->code, sites, found->addr, found->size,
+				search->condition.kept | search->safepoint->kept, err);
 		/* Shows the alias that was asked for. */
 		if (status == HI_OK && sites->count > at && found->is_exact)
 			snprintf(sites->items[at].function,

@@ -34,7 +34,9 @@ struct hi_safepoint {
 	unsigned line;	       /* LINE */
 	bool at_return;	       /* FUNCTION: where it is left, not its entry */
 	const char *condition; /* after " if ", borrowed; NULL: none */
-	uint64_t every;	       /* the n-th hit that satisfies it; 1: the first */
+	unsigned kept;	/* FUNCTION: what must still be as at the entry, as of prologue.h,
+			   beside what the condition needs */
+	uint64_t every; /* the n-th hit that satisfies it; 1: the first */
 };
 
 /*

@@ -17,6 +17,7 @@
 #include "census/events/birth_groups.h"
 #include "census/graph/graphs_wanted.h"
 #include "decode/roots/named_roots.h"
+#include "probes/events/call_spec.h"
 #include "probes/safepoint.h"
 #include "report/views/bands.h"
 #include "report/views/gate.h"
@@ -108,6 +109,9 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 struct hi_record_options {
 	bool has_sample;       /* else it is chosen by how much the target allocates */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all allocations */
+	struct hi_call_spec calls[HI_CALL_SPECS_MAX]; /* and frees, as given */
+	size_t n_calls;
+	bool mappings;
 };
 
 /* ---- all ---- */

@@ -5,35 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/table.h"
-#include "census/events/live_table_internal.h"
+#include "census/events/recording_internal.h"
 #include "census/events/sampling.h"
-
-/* The reallocation in which a thread is, or was. */
-struct realloc_call {
-	bool is_open;  /* it began and did not end */
-	bool is_known; /* the block was in the table */
-	uint64_t addr; /* as passed; 0 none */
-	struct hi_live_allocation block;
-};
-
-/* What totals have beside whole numbers, in units of 2^-32. */
-struct totals_carry {
-	uint32_t allocs, bytes, frees, freed_bytes;
-};
-
-struct hi_recording {
-	struct hi_contexts *contexts;
-	struct hi_live_table table;
-	struct HI_VECTOR(struct hi_context_totals) by_context;
-	struct HI_VECTOR(struct totals_carry) carries; /* at least as many */
-	struct hi_context_totals all;
-	struct totals_carry all_carry;
-	uint64_t sample_bytes;
-	struct hi_recording_counts counts;
-	struct HI_VECTOR(struct realloc_call) calls;
-	struct hi_table call_of; /* thread -> index of calls */
-};
 
 HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
 
@@ -42,7 +15,11 @@ void hi_recording_destroy(struct hi_recording *r)
 	if (!r)
 		return;
 	hi_contexts_destroy(r->contexts);
-	hi_live_free(&r->table);
+	for (int i = 0; i < HI_FAMILY_MAPPINGS; i++)
+		hi_live_free(&r->tables[i]);
+	hi_vector_free(&r->mapped);
+	for (size_t i = 0; i < r->calls.count; i++)
+		hi_vector_free(&r->calls.items[i].parts);
 	hi_vector_free(&r->by_context);
 	hi_vector_free(&r->carries);
 	hi_vector_free(&r->calls);
@@ -55,7 +32,7 @@ enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *e
 	HI_GUARD(hi_recording_destroy) struct hi_recording *r = hi_calloc(1, sizeof(*r));
 	enum hi_status status;
 
-	if (!r || !hi_vector_push(&r->carries, (struct totals_carry){}) ||
+	if (!r || !hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
 	    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 		return hi_fail_memory(err, "recording");
 	status = hi_contexts_create(&r->contexts, err);
@@ -64,9 +41,40 @@ enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *e
 	return status;
 }
 
+/* ---- sources ---- */
+
+void hi_recording_set_sources(struct hi_recording *r,
+			      const struct hi_event_source_name *sources, size_t n)
+{
+	r->n_sources = n < HI_EVENT_SOURCES ? n : HI_EVENT_SOURCES;
+	for (size_t i = 0; i < r->n_sources; i++)
+		r->sources[i] = sources[i];
+}
+
+const struct hi_event_source_name *hi_recording_sources(const struct hi_recording *r,
+							size_t *n_ret)
+{
+	*n_ret = r->n_sources;
+	return r->sources;
+}
+
+static enum hi_event_family family_of_source(const struct hi_recording *r,
+					     unsigned source)
+{
+	uint32_t family = source < r->n_sources ? r->sources[source].family : 0;
+
+	return family < HI_FAMILIES ? (enum hi_event_family)family : HI_FAMILY_MALLOC;
+}
+
+/* Do its samples stand for more? */
+static uint64_t sample_bytes_of(const struct hi_recording *r, unsigned source)
+{
+	return source < r->n_sources && r->sources[source].is_whole ? 0 : r->sample_bytes;
+}
+
 /* ---- totals ---- */
 
-static void raise_live_maxima(struct hi_context_totals *t)
+void hi_totals_raise(struct hi_context_totals *t)
 {
 	uint64_t live = hi_totals_live(t), bytes = hi_totals_live_bytes(t);
 
@@ -74,15 +82,15 @@ static void raise_live_maxima(struct hi_context_totals *t)
 	t->most_bytes = bytes > t->most_bytes ? bytes : t->most_bytes;
 }
 
-static void count_birth(struct hi_context_totals *t, struct totals_carry *c,
+static void count_birth(struct hi_context_totals *t, struct hi_totals_carry *c,
 			const struct hi_sample_weight *w)
 {
 	hi_carry_add(&t->allocs, &c->allocs, w->allocs, w->allocs_part);
 	hi_carry_add(&t->bytes, &c->bytes, w->bytes, w->bytes_part);
-	raise_live_maxima(t);
+	hi_totals_raise(t);
 }
 
-static void count_death(struct hi_context_totals *t, struct totals_carry *c,
+static void count_death(struct hi_context_totals *t, struct hi_totals_carry *c,
 			const struct hi_sample_weight *w)
 {
 	hi_carry_add(&t->frees, &c->frees, w->allocs, w->allocs_part);
@@ -90,25 +98,37 @@ static void count_death(struct hi_context_totals *t, struct totals_carry *c,
 }
 
 /* A death that was none: what was live before is live again. */
-static void take_back_death(struct hi_context_totals *t, struct totals_carry *c,
+static void take_back_death(struct hi_context_totals *t, struct hi_totals_carry *c,
 			    const struct hi_sample_weight *w)
 {
 	hi_carry_take(&t->frees, &c->frees, w->allocs, w->allocs_part);
 	hi_carry_take(&t->freed_bytes, &c->freed_bytes, w->bytes, w->bytes_part);
-	raise_live_maxima(t);
+	hi_totals_raise(t);
 }
 
-typedef void count_fn(struct hi_context_totals *t, struct totals_carry *c,
+typedef void count_fn(struct hi_context_totals *t, struct hi_totals_carry *c,
 		      const struct hi_sample_weight *w);
 
 static void count_block(struct hi_recording *r, const struct hi_live_allocation *block,
 			count_fn *count)
 {
-	struct hi_sample_weight w = hi_sample_weight(r->sample_bytes, block->size);
+	unsigned source = block->source % HI_EVENT_SOURCES;
+	struct hi_sample_weight w =
+		hi_sample_weight(sample_bytes_of(r, source), block->size);
 	uint32_t i = block->context;
 
+	count(&r->by_source[source], &r->source_carries[source], &w);
+	if (family_of_source(r, source) != HI_FAMILY_MALLOC)
+		return;
 	count(&r->by_context.items[i], &r->carries.items[i], &w);
 	count(&r->all, &r->all_carry, &w);
+}
+
+struct hi_context_totals hi_recording_by_source(const struct hi_recording *r,
+						size_t source)
+{
+	return source < HI_EVENT_SOURCES ? r->by_source[source]
+					 : (struct hi_context_totals){};
 }
 
 void hi_recording_set_sampling(struct hi_recording *r, uint64_t sample_bytes)
@@ -124,83 +144,103 @@ uint64_t hi_recording_sample_bytes(const struct hi_recording *r)
 /* Is the block that the event gives to the program one of the recording? */
 static bool is_block_recorded(const struct hi_recording *r, const struct hi_event *e)
 {
-	return !r->sample_bytes || e->flags & HI_EVENT_SAMPLED;
+	return !sample_bytes_of(r, e->source) || e->flags & HI_EVENT_SAMPLED;
 }
 
 /* ---- blocks ---- */
 
-static enum hi_status fail_live_memory(struct hi_error *err)
+enum hi_status hi_recording_fail_memory(struct hi_error *err)
 {
 	return hi_fail_memory(err, "table of live allocations");
 }
 
 /* Context of an event, with a row of totals. */
-static enum hi_status number_event_context(struct hi_recording *r,
+enum hi_status hi_recording_number_context(struct hi_recording *r,
 					   const struct hi_event *e, uint32_t *ret,
 					   struct hi_error *err)
 {
 	enum hi_status status = hi_contexts_number(r->contexts, e->stack, ret, err);
 
 	while (status == HI_OK && r->by_context.count <= *ret)
-		if (!hi_vector_push(&r->carries, (struct totals_carry){}) ||
+		if (!hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
 		    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 			return hi_fail_memory(err, "totals of contexts");
 	return status;
 }
 
-static bool remove_live_block(struct hi_recording *r, uint64_t addr,
+static struct hi_live_table *table_of(struct hi_recording *r, unsigned source)
+{
+	return &r->tables[family_of_source(r, source)];
+}
+
+/* Of the family of a source. */
+static bool remove_live_block(struct hi_recording *r, unsigned source, uint64_t addr,
 			      struct hi_live_allocation *ret)
 {
-	if (!hi_live_remove(&r->table, addr, ret))
+	if (!hi_live_remove(table_of(r, source), addr, ret))
 		return false;
 	count_block(r, ret, count_death);
 	return true;
 }
 
+struct hi_live_allocation hi_live_of_event(const struct hi_event *e)
+{
+	return (struct hi_live_allocation){.addr = e->addr,
+					   .size = e->size & HI_LIVE_SIZE_MAX,
+					   .source = e->source % HI_EVENT_SOURCES,
+					   .time_ns = e->time_ns,
+					   .tid = e->tid};
+}
+
 static enum hi_status add_live_block(struct hi_recording *r, const struct hi_event *e,
 				     struct hi_error *err)
 {
-	struct hi_live_allocation old, live = {.addr = e->addr,
-					       .size = e->size,
-					       .time_ns = e->time_ns,
-					       .tid = e->tid};
+	struct hi_live_allocation old, live = hi_live_of_event(e);
 	enum hi_status status;
 
-	if (remove_live_block(r, e->addr, &old))
+	if (remove_live_block(r, e->source, e->addr, &old))
 		r->counts.lost_frees++;
 	if (!is_block_recorded(r, e))
 		return HI_OK;
-	status = number_event_context(r, e, &live.context, err);
+	status = hi_recording_number_context(r, e, &live.context, err);
 	if (status != HI_OK)
 		return status;
-	if (!hi_live_add(&r->table, &live))
-		return fail_live_memory(err);
+	if (!hi_live_add(table_of(r, e->source), &live))
+		return hi_recording_fail_memory(err);
 	count_block(r, &live, count_birth);
 	return HI_OK;
 }
 
-static void apply_free(struct hi_recording *r, uint64_t addr)
+static void apply_free(struct hi_recording *r, const struct hi_event *e)
 {
 	struct hi_live_allocation old;
 
-	if (addr && !remove_live_block(r, addr, &old))
-		r->counts.unknown_frees += !r->sample_bytes;
+	if (e->addr && !remove_live_block(r, e->source, e->addr, &old))
+		r->counts.unknown_frees += !sample_bytes_of(r, e->source);
 }
 
 /* ---- reallocations ---- */
 
+/* A thread may be in one of each family. */
+static uint64_t realloc_call_key(const struct hi_recording *r, const struct hi_event *e)
+{
+	return e->tid | (uint64_t)family_of_source(r, e->source) << 32;
+}
+
 /* NULL: the thread never was in one. */
-static struct realloc_call *find_realloc_call(const struct hi_recording *r, uint32_t tid)
+struct hi_realloc_call *hi_recording_find_realloc(const struct hi_recording *r,
+						  const struct hi_event *e)
 {
 	uint64_t i;
 
-	return hi_table_get(&r->call_of, tid, &i) ? &r->calls.items[i] : NULL;
+	return hi_table_get(&r->call_of, realloc_call_key(r, e), &i) ? &r->calls.items[i]
+								     : NULL;
 }
 
 /* The end of the thread's reallocation was not seen: it does something else. */
-static void give_up_realloc_call(struct hi_recording *r, uint32_t tid)
+static void give_up_realloc_call(struct hi_recording *r, const struct hi_event *e)
 {
-	struct realloc_call *call = find_realloc_call(r, tid);
+	struct hi_realloc_call *call = hi_recording_find_realloc(r, e);
 
 	if (!call || !call->is_open)
 		return;
@@ -208,32 +248,35 @@ static void give_up_realloc_call(struct hi_recording *r, uint32_t tid)
 	r->counts.lost_ends++;
 }
 
-static enum hi_status need_realloc_call(struct hi_recording *r, uint32_t tid,
-					struct realloc_call **ret, struct hi_error *err)
+enum hi_status hi_recording_need_realloc(struct hi_recording *r, const struct hi_event *e,
+					 struct hi_realloc_call **ret,
+					 struct hi_error *err)
 {
-	*ret = find_realloc_call(r, tid);
+	*ret = hi_recording_find_realloc(r, e);
 	if (*ret)
 		return HI_OK;
 	if (!hi_vector_reserve(&r->calls, r->calls.count + 1) ||
-	    !hi_table_put(&r->call_of, tid, r->calls.count))
+	    !hi_table_put(&r->call_of, realloc_call_key(r, e), r->calls.count))
 		return hi_fail_memory(err, "reallocations");
 	*ret = &r->calls.items[r->calls.count++];
-	**ret = (struct realloc_call){};
+	**ret = (struct hi_realloc_call){};
 	return HI_OK;
 }
 
 static enum hi_status apply_realloc_begin(struct hi_recording *r,
 					  const struct hi_event *e, struct hi_error *err)
 {
-	struct realloc_call *call;
-	enum hi_status status = need_realloc_call(r, e->tid, &call, err);
+	struct hi_realloc_call *call;
+	enum hi_status status = hi_recording_need_realloc(r, e, &call, err);
 
 	if (status != HI_OK)
 		return status;
-	*call = (struct realloc_call){.is_open = true, .addr = e->addr};
-	call->is_known = e->addr && remove_live_block(r, e->addr, &call->block);
+	*call = (struct hi_realloc_call){
+		.is_open = true, .addr = e->addr, .parts = call->parts};
+	call->is_known =
+		e->addr && remove_live_block(r, e->source, e->addr, &call->block);
 	if (e->addr && !call->is_known)
-		r->counts.unknown_frees += !r->sample_bytes;
+		r->counts.unknown_frees += !sample_bytes_of(r, e->source);
 	return HI_OK;
 }
 
@@ -242,12 +285,12 @@ static enum hi_status put_block_back(struct hi_recording *r,
 				     const struct hi_live_allocation *block,
 				     struct hi_error *err)
 {
-	if (hi_live_find(&r->table, block->addr)) {
+	if (hi_live_find(table_of(r, block->source), block->addr)) {
 		r->counts.lost_frees++;
 		return HI_OK;
 	}
-	if (!hi_live_add(&r->table, block))
-		return fail_live_memory(err);
+	if (!hi_live_add(table_of(r, block->source), block))
+		return hi_recording_fail_memory(err);
 	count_block(r, block, take_back_death);
 	return HI_OK;
 }
@@ -255,16 +298,16 @@ static enum hi_status put_block_back(struct hi_recording *r,
 static enum hi_status apply_realloc_end(struct hi_recording *r, const struct hi_event *e,
 					struct hi_error *err)
 {
-	struct realloc_call *call = find_realloc_call(r, e->tid);
+	struct hi_realloc_call *call = hi_recording_find_realloc(r, e);
 	bool began = call && call->is_open && call->addr == e->old;
 	bool failed = !e->addr && e->size;
 	struct hi_live_allocation old;
 
 	if (!began) {
-		give_up_realloc_call(r, e->tid);
+		give_up_realloc_call(r, e);
 		r->counts.lost_begins++;
 		if (e->old && !failed)
-			(void)remove_live_block(r, e->old, &old);
+			(void)remove_live_block(r, e->source, e->old, &old);
 	} else {
 		call->is_open = false;
 	}
@@ -296,12 +339,14 @@ enum hi_status hi_recording_apply(struct hi_recording *r, const struct hi_event 
 	}
 	count_event(r, e);
 	if (e->kind != HI_EVENT_REALLOC_END)
-		give_up_realloc_call(r, e->tid);
+		give_up_realloc_call(r, e);
+	if (family_of_source(r, e->source) == HI_FAMILY_MAPPINGS)
+		return hi_recording_apply_to_mappings(r, e, err);
 	switch (e->kind) {
 	case HI_EVENT_ALLOC:
 		return e->addr ? add_live_block(r, e, err) : HI_OK;
 	case HI_EVENT_FREE:
-		apply_free(r, e->addr);
+		apply_free(r, e);
 		return HI_OK;
 	case HI_EVENT_REALLOC_BEGIN:
 		return apply_realloc_begin(r, e, err);
@@ -322,7 +367,8 @@ enum hi_status hi_recording_stack(struct hi_recording *r,
 	uint32_t number;
 
 	/* Totals have a row for each context. */
-	return status == HI_OK ? number_event_context(r, &named, &number, err) : status;
+	return status == HI_OK ? hi_recording_number_context(r, &named, &number, err)
+			       : status;
 }
 
 /* ---- answers ---- */
@@ -349,60 +395,107 @@ const struct hi_contexts *hi_recording_contexts(const struct hi_recording *r)
 
 uint64_t hi_recording_live(const struct hi_recording *r)
 {
-	return r->table.count;
+	return r->tables[HI_FAMILY_MALLOC].count;
 }
 
 bool hi_recording_find(const struct hi_recording *r, uint64_t addr,
 		       struct hi_live_allocation *ret)
 {
-	const struct hi_live_allocation *live = hi_live_find(&r->table, addr);
+	const struct hi_live_allocation *live =
+		hi_live_find(&r->tables[HI_FAMILY_MALLOC], addr);
 
 	if (live)
 		*ret = *live;
 	return live;
 }
 
+bool hi_recording_next_of(const struct hi_recording *r, enum hi_event_family family,
+			  uint64_t *at, struct hi_live_allocation *ret)
+{
+	if (family < HI_FAMILY_MAPPINGS)
+		return hi_live_next(&r->tables[family], at, ret);
+	if (family != HI_FAMILY_MAPPINGS || *at >= r->mapped.count)
+		return false;
+	*ret = r->mapped.items[(*at)++];
+	return true;
+}
+
 bool hi_recording_next(const struct hi_recording *r, uint64_t *at,
 		       struct hi_live_allocation *ret)
 {
-	return hi_live_next(&r->table, at, ret);
+	return hi_recording_next_of(r, HI_FAMILY_MALLOC, at, ret);
 }
 
 uint64_t hi_recording_size(const struct hi_recording *r)
 {
-	return hi_live_size(&r->table);
+	uint64_t size = r->mapped.capacity * sizeof(*r->mapped.items);
+
+	for (int i = 0; i < HI_FAMILY_MAPPINGS; i++)
+		size += hi_live_size(&r->tables[i]);
+	return size;
 }
 
 static bool is_nothing_left(const struct hi_context_totals *t,
-			    const struct totals_carry *c)
+			    const struct hi_totals_carry *c)
 {
 	return t->allocs == t->frees && t->bytes == t->freed_bytes &&
 	       c->allocs == c->frees && c->bytes == c->freed_bytes;
 }
 
 /* Takes what is live from copies of the totals: nothing may be left. */
+static bool are_source_totals_valid(const struct hi_recording *r)
+{
+	struct hi_context_totals totals[HI_EVENT_SOURCES];
+	struct hi_totals_carry carries[HI_EVENT_SOURCES];
+	struct hi_live_allocation live;
+	bool is_valid = true;
+
+	memcpy(totals, r->by_source, sizeof(totals));
+	memcpy(carries, r->source_carries, sizeof(carries));
+	for (unsigned f = 0; f < HI_FAMILIES; f++)
+		for (uint64_t at = 0;
+		     hi_recording_next_of(r, (enum hi_event_family)f, &at, &live);) {
+			struct hi_sample_weight w = hi_sample_weight(
+				sample_bytes_of(r, live.source), live.size);
+
+			count_death(&totals[live.source], &carries[live.source], &w);
+		}
+	for (int i = 0; i < HI_EVENT_SOURCES; i++)
+		is_valid &= is_nothing_left(&totals[i], &carries[i]);
+	return is_valid;
+}
+
+static bool are_tables_valid(const struct hi_recording *r)
+{
+	bool is_valid = hi_mapped_is_valid(&r->mapped);
+
+	for (int i = 0; i < HI_FAMILY_MAPPINGS; i++)
+		is_valid &= hi_live_is_valid(&r->tables[i]);
+	return is_valid;
+}
+
 bool hi_recording_is_valid(const struct hi_recording *r)
 {
 	size_t n = r->by_context.count, size = n * sizeof(struct hi_context_totals);
-	size_t carries_size = n * sizeof(struct totals_carry);
+	size_t carries_size = n * sizeof(struct hi_totals_carry);
 	HI_GUARD(free) struct hi_context_totals *sums = hi_alloc(size);
-	HI_GUARD(free) struct totals_carry *carries = hi_alloc(carries_size);
+	HI_GUARD(free) struct hi_totals_carry *carries = hi_alloc(carries_size);
 	struct hi_context_totals all = r->all;
-	struct totals_carry all_carry = r->all_carry;
+	struct hi_totals_carry all_carry = r->all_carry;
 	struct hi_live_allocation live;
 	bool is_valid;
 
-	if (!sums || !carries || !hi_live_is_valid(&r->table))
+	if (!sums || !carries || !are_tables_valid(r))
 		return false;
 	memcpy(sums, r->by_context.items, size);
 	memcpy(carries, r->carries.items, carries_size);
-	for (uint64_t at = 0; hi_live_next(&r->table, &at, &live);) {
+	for (uint64_t at = 0; hi_recording_next(r, &at, &live);) {
 		struct hi_sample_weight w = hi_sample_weight(r->sample_bytes, live.size);
 
 		count_death(&sums[live.context], &carries[live.context], &w);
 		count_death(&all, &all_carry, &w);
 	}
-	is_valid = is_nothing_left(&all, &all_carry);
+	is_valid = are_source_totals_valid(r) && is_nothing_left(&all, &all_carry);
 	for (size_t i = 0; i < n; i++)
 		is_valid &= is_nothing_left(&sums[i], &carries[i]);
 	return is_valid;

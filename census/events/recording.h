@@ -61,6 +61,21 @@ void hi_recording_destroy(struct hi_recording *recording);
 void hi_recording_set_sampling(struct hi_recording *recording, uint64_t sample_bytes);
 uint64_t hi_recording_sample_bytes(const struct hi_recording *recording);
 
+/*
+ * Before the first event: the sources, at most HI_EVENT_SOURCES, copied. Without it all
+ * are malloc. Each family of sources has its own live allocations, since their blocks may
+ * have the same addresses. Totals of all and of contexts are of HI_FAMILY_MALLOC: what a
+ * pool gives out lies in malloc's blocks, and its bytes are not to count twice.
+ */
+void hi_recording_set_sources(struct hi_recording *recording,
+			      const struct hi_event_source_name *sources, size_t n);
+/* Borrowed; *n_ret of them. */
+const struct hi_event_source_name *
+hi_recording_sources(const struct hi_recording *recording, size_t *n_ret);
+/* A mapping of which the middle is unmapped counts as one more, of no bytes. */
+struct hi_context_totals hi_recording_by_source(const struct hi_recording *recording,
+						size_t source);
+
 /* Applies an event. HI_NO_MEMORY: it was not applied, and later ones will be, but the
  * table is no longer complete. */
 enum hi_status hi_recording_apply(struct hi_recording *recording,
@@ -72,7 +87,7 @@ enum hi_status hi_recording_stack(struct hi_recording *recording,
 
 void hi_recording_counts(const struct hi_recording *recording,
 			 struct hi_recording_counts *ret);
-/* Of all contexts together. */
+/* Of all contexts together; HI_FAMILY_MALLOC. */
 struct hi_context_totals hi_recording_totals(const struct hi_recording *recording);
 /* Of each context, as many as there are contexts; valid until the next event. */
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r);
@@ -88,6 +103,10 @@ bool hi_recording_find(const struct hi_recording *recording, uint64_t addr,
  * next event. */
 bool hi_recording_next(const struct hi_recording *recording, uint64_t *at,
 		       struct hi_live_allocation *ret);
+/* The same of any family. */
+bool hi_recording_next_of(const struct hi_recording *recording,
+			  enum hi_event_family family, uint64_t *at,
+			  struct hi_live_allocation *ret);
 /* Bytes that the table of live allocations takes. */
 uint64_t hi_recording_size(const struct hi_recording *recording);
 /* Whether index and table agree, and totals with both. For tests. */

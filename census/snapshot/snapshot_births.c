@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "census/snapshot/snapshot_internal.h"
+#include "census/snapshot/snapshot_sources.h"
 
 /* Sections of columns of hi_births, and properties of its numbers and of the counts. */
 #define BIRTHS_COLUMNS(X)                                                                \
@@ -139,6 +140,8 @@ enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
 		status = put_contexts(w, r, err);
 	if (status == HI_OK)
 		status = put_births_columns(w, r->births, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_sources(w, &r->pieces, err);
 	return status == HI_OK ? put_births_numbers(w, r, err) : status;
 }
 
@@ -150,6 +153,7 @@ struct loaded_births {
 	struct hi_births births;
 	struct hi_frame_row *rows;
 	uint32_t *first;
+	struct hi_recorded_source sources[HI_EVENT_SOURCES];
 };
 
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
@@ -324,6 +328,9 @@ enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
 		status = take_contexts(s, r, err);
 	if (status == HI_OK)
 		status = take_births_columns(s, l, err);
+	if (status == HI_OK)
+		status = hi_snapshot_sources(s, r->contexts.n_contexts, l->sources,
+					     &r->pieces, err);
 	if (status != HI_OK)
 		return status;
 	take_births_numbers(s, l);

@@ -8,6 +8,7 @@
 
 #include "census/events/births.h"
 #include "census/events/frames.h"
+#include "census/events/pieces.h"
 #include "census/snapshot/snapshot_file.h"
 
 /* All that is known of a recording, for reports; borrowed. */
@@ -17,6 +18,7 @@ struct hi_recorded {
 	const struct hi_context_totals *totals; /* of each context */
 	struct hi_frames frames;
 	struct hi_recording_counts counts;
+	struct hi_pieces pieces;
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -5,8 +5,7 @@
 
 #include "probes/prologue.h"
 
-/* A bit for each argument that is used, from 0: see hi_prologue_choose(). */
-static unsigned used_arguments(const struct hi_bpf_function *does)
+unsigned hi_event_function_arguments(const struct hi_bpf_function *does)
 {
 	const uint8_t numbers[] = {does->size, does->count, does->block, does->result,
 				   does->block_size};
@@ -18,6 +17,21 @@ static unsigned used_arguments(const struct hi_bpf_function *does)
 	return used;
 }
 
+bool hi_event_functions_add_site(const char *name, const struct hi_probe_site *site,
+				 const struct hi_bpf_function *does,
+				 struct hi_event_functions *ret)
+{
+	struct hi_event_function *function = &ret->items[ret->count];
+
+	if (ret->count == HI_BPF_EVENT_FUNCTIONS)
+		return false;
+	function->does = *does;
+	function->site = *site;
+	snprintf(function->name, sizeof(function->name), "%s", name);
+	ret->count++;
+	return true;
+}
+
 /* A probe at a return replaces the return address, which is at the stack pointer only as
  * long as that is what it was at the entry. */
 enum hi_status hi_event_functions_add(struct hi_target_code *code,
@@ -25,7 +39,6 @@ enum hi_status hi_event_functions_add(struct hi_target_code *code,
 				      struct hi_event_functions *ret,
 				      struct hi_error *err)
 {
-	struct hi_event_function *function = &ret->items[ret->count];
 	struct hi_probe_site_list sites = {};
 	enum hi_status status;
 
@@ -33,13 +46,10 @@ enum hi_status hi_event_functions_add(struct hi_target_code *code,
 		return HI_OK;
 	status = hi_probe_sites_add_function(
 		code, &sites, found->entry, found->size,
-		used_arguments(&found->does) | HI_PROLOGUE_STACK, err);
-	if (status == HI_OK && sites.count) {
-		function->does = found->does;
-		function->site = sites.items[0];
-		snprintf(function->name, sizeof(function->name), "%s", found->name);
-		ret->count++;
-	}
+		hi_event_function_arguments(&found->does) | HI_PROLOGUE_STACK, err);
+	if (status == HI_OK && sites.count)
+		(void)hi_event_functions_add_site(found->name, &sites.items[0],
+						  &found->does, ret);
 	hi_vector_free(&sites);
 	return status;
 }

@@ -37,6 +37,12 @@ enum hi_status hi_event_functions_add(struct hi_target_code *code,
 				      const struct hi_found_function *found,
 				      struct hi_event_functions *ret,
 				      struct hi_error *err);
+/* The same at a site that was found. False: there is no room. */
+bool hi_event_functions_add_site(const char *name, const struct hi_probe_site *site,
+				 const struct hi_bpf_function *does,
+				 struct hi_event_functions *ret);
+/* A bit for each argument that is used, from 0: see hi_prologue_choose(). */
+unsigned hi_event_function_arguments(const struct hi_bpf_function *does);
 /* Numbers a source, for hi_bpf_function.source. False: there is no room for more. */
 bool hi_event_functions_add_source(struct hi_event_functions *functions, const char *name,
 				   enum hi_event_family family, uint8_t *ret);

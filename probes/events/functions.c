@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "decode/allocator.h"
+#include "probes/events/functions_named.h"
 
 /* Functions of one object file have padding between them. */
 enum { PADDING_MAX = 256 };
@@ -276,7 +277,10 @@ static enum hi_status find_families(struct hi_target_code *code,
 		return status;
 	return hi_fail(err, HI_NOT_FOUND, 0,
 		       "no mapped file has symbols of malloc and free: allocations of "
-		       "this program cannot be followed");
+		       "this program cannot be followed by themselves. If it has an "
+		       "allocator of its own, name its functions: --calls "
+		       "'my_alloc:ret,size=$1' --frees 'my_free:$1'; --mappings follows "
+		       "mmap");
 }
 
 static enum hi_status add_allocator_function(struct hi_target_code *code,
@@ -407,8 +411,26 @@ static void name_modules(const struct allocator_symbols *families,
 	}
 }
 
+static enum hi_status find_allocator_functions(struct hi_target_code *code,
+					       struct allocator_symbols *families,
+					       struct hi_event_functions *ret,
+					       struct hi_error *err)
+{
+	enum hi_status status = find_families(code, families, err);
+
+	if (status != HI_OK)
+		return status;
+	name_modules(families, ret);
+	status = add_allocator_functions(code, families, ret, err);
+	return status == HI_OK && families[0].found[FREE].module
+		       ? find_own_text(code->target, families[0].found[FREE].module, ret,
+				       err)
+		       : status;
+}
+
 enum hi_status hi_event_functions_find_in(const struct hi_target *target,
 					  struct hi_image *image,
+					  const struct hi_followed *followed,
 					  struct hi_event_functions *ret,
 					  struct hi_error *err)
 {
@@ -418,15 +440,25 @@ enum hi_status hi_event_functions_find_in(const struct hi_target *target,
 	enum hi_status status = families ? hi_target_code_open(target, image, &code, err)
 					 : hi_fail_memory(err, "functions");
 
-	if (status == HI_OK)
-		status = find_families(code, families, err);
-	if (status != HI_OK)
-		return status;
 	memset(ret, 0, sizeof(*ret));
-	name_modules(families, ret);
-	status = add_allocator_functions(code, families, ret, err);
-	return status == HI_OK && families[0].found[FREE].module
-		       ? find_own_text(target, families[0].found[FREE].module, ret, err)
+	if (status == HI_OK)
+		status = find_allocator_functions(code, families, ret, err);
+	if (status == HI_NOT_FOUND && (followed->n_calls || followed->mappings))
+		status = HI_OK;
+	return status == HI_OK ? hi_event_functions_add_named(code, followed, ret, err)
+			       : status;
+}
+
+enum hi_status hi_event_functions_find_with(const struct hi_target *target,
+					    const struct hi_followed *followed,
+					    struct hi_event_functions *ret,
+					    struct hi_error *err)
+{
+	struct hi_image *image;
+	enum hi_status status = hi_image_unstopped(target, &image, err);
+
+	return status == HI_OK
+		       ? hi_event_functions_find_in(target, image, followed, ret, err)
 		       : status;
 }
 
@@ -434,9 +466,7 @@ enum hi_status hi_event_functions_find(const struct hi_target *target,
 				       struct hi_event_functions *ret,
 				       struct hi_error *err)
 {
-	struct hi_image *image;
-	enum hi_status status = hi_image_unstopped(target, &image, err);
+	static const struct hi_followed nothing_more;
 
-	return status == HI_OK ? hi_event_functions_find_in(target, image, ret, err)
-			       : status;
+	return hi_event_functions_find_with(target, &nothing_more, ret, err);
 }

@@ -6,6 +6,7 @@
 #ifndef HI_PROBES_EVENTS_FUNCTIONS_H
 #define HI_PROBES_EVENTS_FUNCTIONS_H
 
+#include "probes/events/call_spec.h"
 #include "probes/events/function_list.h"
 
 /*
@@ -16,10 +17,17 @@
 enum hi_status hi_event_functions_find(const struct hi_target *target,
 				       struct hi_event_functions *ret,
 				       struct hi_error *err);
+/* And those that are named (functions_named.h); where there are some, the allocator may
+ * be missing. */
+enum hi_status hi_event_functions_find_with(const struct hi_target *target,
+					    const struct hi_followed *followed,
+					    struct hi_event_functions *ret,
+					    struct hi_error *err);
 /* The same in a process without rights: see hi_safepoint_find_in(), which takes the image
  * too. */
 enum hi_status hi_event_functions_find_in(const struct hi_target *target,
 					  struct hi_image *image,
+					  const struct hi_followed *followed,
 					  struct hi_event_functions *ret,
 					  struct hi_error *err);
 

@@ -142,6 +142,8 @@ enum hi_status hi_births_report_create(
 		r->without_record.seen_bytes + r->other.seen_bytes + r->known.seen_bytes;
 	sort_births_lines(groups, &lines);
 	keep_births_lines(r, &lines, only);
+	if (hi_pieces_report_make(recorded, groups, only->top, &r->pieces, err) != HI_OK)
+		return HI_NO_MEMORY;
 	*ret = hi_take(r);
 	return HI_OK;
 }
@@ -151,6 +153,7 @@ void hi_births_report_destroy(struct hi_births_report *report)
 	if (!report)
 		return;
 	free(report->rows);
+	hi_pieces_report_free(&report->pieces);
 	free(report);
 }
 

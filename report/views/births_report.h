@@ -8,6 +8,7 @@
 
 #include "census/events/birth_groups.h"
 #include "census/snapshot/snapshot_births.h"
+#include "report/views/pieces_report.h"
 #include "report/views/report_header.h"
 #include "report/views/restrict.h"
 
@@ -31,6 +32,7 @@ struct hi_births_report {
 	struct hi_birth_sum known, before, other, without_record;
 	struct hi_births_line *rows; /* of the known ones, by bytes */
 	size_t n_rows;
+	struct hi_pieces_report pieces;
 	struct hi_hidden below, beyond;
 	bool is_of_record;     /* the report of `record` */
 	const char *file;      /* that `record` has written; NULL: none */

@@ -406,6 +406,7 @@ void hi_births_display(const struct hi_births_report *r, struct hi_page *page)
 		warn_of_cut_stacks(r, page);
 	if (r->groups->by == HI_BORN_BY_CONTEXT)
 		show_stacks(r, page);
+	hi_pieces_display(&r->pieces, page);
 	if (r->is_of_record)
 		add_record_commands(r, page);
 	else
@@ -711,5 +712,6 @@ void hi_births_json(const struct hi_births_report *r, struct hi_json *json)
 		put_births_line_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &none);
+	hi_pieces_json(&r->pieces, json);
 	hi_json_end(json);
 }

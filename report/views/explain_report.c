@@ -300,6 +300,7 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 	show_object_facts(r, page);
 	if (r->info.sort == HI_NODE_OBJECT)
 		hi_birth_show_stack(&r->birth, page);
+	hi_piece_show(r->recorded, r->piece, page);
 	show_evidence_steps(r, page);
 	show_object_fields(r, page);
 	show_referrers(r, page);
@@ -387,6 +388,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	}
 	if (object)
 		hi_birth_json(&r->birth, json);
+	hi_piece_json(r->recorded, r->piece, json);
 	hi_json_text(json, "mapping", hi_known(r->mapping));
 	hi_json_address(json, "block", r->block);
 	hi_json_number(json, "offset", r->offset);

@@ -67,6 +67,9 @@ struct hi_explain_report {
 	bool dominators_cut;
 	uint64_t live_bytes;
 	struct hi_birth_info birth; /* of an object */
+	/* The piece of a pool, or the mapping, that the address is in; NULL: none. */
+	const struct hi_piece *piece;
+	const struct hi_recorded *recorded; /* of the piece */
 };
 
 /* Adds the report to a page. */

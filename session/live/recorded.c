@@ -14,6 +14,7 @@
 struct joined_recording {
 	struct hi_recorded recorded; /* first */
 	struct hi_births *births;
+	struct hi_piece_list *pieces;
 	struct hi_frames_builder *names;
 };
 
@@ -22,6 +23,7 @@ static void free_joined_recording(struct joined_recording *j)
 	if (!j)
 		return;
 	hi_births_destroy(j->births);
+	hi_piece_list_destroy(j->pieces);
 	hi_frames_builder_destroy(j->names);
 	free(j);
 }
@@ -93,6 +95,10 @@ static enum hi_status join_births(struct hi_inspection *in,
 	status = hi_births_join(hi_recorder_recording(recorder), in->graph->objects,
 				hi_recorder_start_ns(recorder),
 				hi_recorder_end_ns(recorder), &j->births, err);
+	if (status == HI_OK)
+		status = hi_piece_list_make(hi_recorder_recording(recorder),
+					    hi_recorder_start_ns(recorder), &j->pieces,
+					    err);
 	return status == HI_OK ? mark_other_objects(in, j->births, err) : status;
 }
 
@@ -135,6 +141,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	j->recorded.births = j->births;
+	j->recorded.pieces = hi_piece_list_view(j->pieces);
 	j->recorded.totals = hi_recording_by_context(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
 	in->recorded = &hi_take(j)->recorded;

@@ -215,10 +215,21 @@ enum hi_status hi_recorder_finish(struct hi_recorder *r, uint64_t stopped_ns,
 
 static enum hi_status find_recorded_functions(struct hi_recorder *r, struct hi_error *err)
 {
-	if (r->options->decoding.no_sandbox)
-		return hi_event_functions_find(r->target, &r->functions, err);
-	return hi_symbols_event_functions(r->target, r->options->output.verbose,
-					  &r->functions, err);
+	const struct hi_record_options *record = &r->options->record;
+	const struct hi_followed followed = {record->calls, record->n_calls,
+					     record->mappings};
+	enum hi_status status =
+		r->options->decoding.no_sandbox
+			? hi_event_functions_find_with(r->target, &followed,
+						       &r->functions, err)
+			: hi_symbols_event_functions(r->target,
+						     r->options->output.verbose,
+						     &followed, &r->functions, err);
+
+	if (status == HI_OK)
+		hi_recording_set_sources(r->recording, r->functions.sources,
+					 r->functions.n_sources);
+	return status;
 }
 
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)

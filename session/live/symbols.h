@@ -42,8 +42,9 @@ enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 /* Calls hi_allocator_text() in that process. */
 enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **ret,
 				    size_t *n_ret, struct hi_error *err);
-/* Calls hi_event_functions_find() in that process. */
+/* Calls hi_event_functions_find_with() in that process. */
 enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose,
+					  const struct hi_followed *followed,
 					  struct hi_event_functions *ret,
 					  struct hi_error *err);
 /* Calls hi_unwind_tables_find() in that process; *ret: hi_unwind_tables_free(). */

@@ -10,8 +10,7 @@ static enum hi_status find_event_functions(struct hi_target *target,
 					   struct hi_image *image, const void *arg,
 					   void *found, struct hi_error *err)
 {
-	(void)arg;
-	return hi_event_functions_find_in(target, image, found, err);
+	return hi_event_functions_find_in(target, image, arg, found, err);
 }
 
 #define END_TEXT(text) ((text)[sizeof(text) - 1] = 0)
@@ -67,10 +66,12 @@ static enum hi_status check_found_functions(const struct hi_target *target,
 }
 
 enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose,
+					  const struct hi_followed *followed,
 					  struct hi_event_functions *ret,
 					  struct hi_error *err)
 {
 	const struct hi_symbols_job job = {.read = find_event_functions,
+					   .arg = followed,
 					   .size = sizeof(struct hi_event_functions),
 					   .wants_image = true,
 					   .message = verbose ? reading_functions : NULL};

@@ -239,6 +239,15 @@ static const struct hi_recording_counts drawn_counts = {.events = 17,
 							.first_ns = 9,
 							.last_ns = 10};
 
+static const struct hi_recorded_source drawn_sources[] = {
+	{"malloc", HI_FAMILY_MALLOC, false, {9, 90, 1, 10, 8, 80}},
+	{"pool_get", HI_FAMILY_CALLS, true, {5, 50, 3, 30, 4, 40}},
+};
+static const struct hi_piece drawn_pieces[] = {
+	{.addr = 0x1000, .size = 24, .time_ns = 3, .context = 1, .tid = 7, .source = 1},
+	{.addr = 0x1020, .size = 0, .time_ns = 4, .context = 2, .tid = 8, .source = 1},
+};
+
 static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint32_t n,
 					      struct hi_error *err)
 {
@@ -248,11 +257,10 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 	struct hi_births births = {n,  context, thread, time_ns, size, drawn_threads,
 				   2,  1000,	2000,	1,	 11,   12,
 				   13, NULL};
-	struct hi_recorded recorded = {&births,
-				       {drawn_nodes, drawn_contexts, 5, 3, 4},
-				       drawn_totals,
-				       {drawn_rows, drawn_first, 4, 5},
-				       drawn_counts};
+	struct hi_recorded recorded = {
+		&births,      {drawn_nodes, drawn_contexts, 5, 3, 4},
+		drawn_totals, {drawn_rows, drawn_first, 4, 5},
+		drawn_counts, {drawn_sources, 2, drawn_pieces, 2}};
 
 	HI_ASSERT(columns);
 	for (uint32_t i = 0; i < n; i++) {

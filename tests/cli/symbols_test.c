@@ -74,11 +74,14 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 HI_TEST_SCENARIO(symbols, functions_of_the_allocator_are_those_that_are_found_with_rights)
 {
 	struct probed *p = probed_start();
+	const struct hi_followed nothing_more = {};
 	struct hi_event_functions with, without;
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_event_functions_find(p->target, &with, &err), &err);
-	HI_ASSERT_OK(hi_symbols_event_functions(p->target, false, &without, &err), &err);
+	HI_ASSERT_OK(hi_symbols_event_functions(p->target, false, &nothing_more, &without,
+						&err),
+		     &err);
 	HI_ASSERT_STREQ(with.module, without.module);
 	HI_ASSERT(with.count >= 2);
 	HI_ASSERT_EQ(with.count, without.count);
