@@ -141,6 +141,13 @@ static void check_births(struct hi_snapshot *s, uint32_t n)
 	HI_ASSERT_EQ(12, b->without_object);
 	HI_ASSERT_EQ(13, b->too_large);
 	HI_ASSERT(memcmp(&r->counts, &drawn_counts, sizeof(drawn_counts)) == 0);
+	HI_ASSERT_EQ(2, r->pieces.n_sources);
+	HI_ASSERT_STREQ("pool_get", r->pieces.sources[1].name);
+	HI_ASSERT(r->pieces.sources[1].is_whole && !r->pieces.sources[0].is_whole);
+	HI_ASSERT(memcmp(&r->pieces.sources[1].totals, &drawn_sources[1].totals,
+			 sizeof(drawn_sources[1].totals)) == 0);
+	HI_ASSERT_EQ(2, r->pieces.count);
+	HI_ASSERT(memcmp(r->pieces.items, drawn_pieces, sizeof(drawn_pieces)) == 0);
 	HI_ASSERT_EQ(3, r->contexts.n_contexts);
 	HI_ASSERT_EQ(4, r->contexts.n_frames);
 	HI_ASSERT(memcmp(r->contexts.nodes, drawn_nodes, sizeof(drawn_nodes)) == 0);
