@@ -28,6 +28,7 @@ struct hi_record_progress {
 	const struct hi_options *options;
 	const struct hi_recorder *recorder;
 	struct hi_live_sites *sites;
+	char followed[512]; /* what is recorded, escaped */
 	uint64_t shown_ns, added_ns, period_ns;
 	/* Lines: */
 	bool replaces_line, is_open; /* a line of the screen has no end yet */
@@ -140,7 +141,7 @@ static enum hi_status add_live_sample(struct hi_record_progress *p, uint64_t now
 	struct hi_recording_counts counts;
 	struct hi_record_live_sample sample = {
 		.exe = hi_recorder_exe(p->recorder),
-		.module = hi_recorder_module(p->recorder),
+		.followed = p->followed,
 		.pid = (int)p->options->target.pid,
 		.sample_bytes = hi_recording_sample_bytes(recording),
 		.time_ns = now - hi_recorder_start_ns(p->recorder),
@@ -259,16 +260,36 @@ void hi_record_progress_close(struct hi_record_progress *p)
 	free(p);
 }
 
+/* "malloc of libc.so.6, pool_get, mmap" */
+static void name_followed(const struct hi_recorder *recorder, char *out, size_t size)
+{
+	const struct hi_event_source_name *sources;
+	const char *module = hi_recorder_module(recorder);
+	char name[4 * sizeof(sources->name)];
+	size_t n = 0, used = 0;
+
+	sources = hi_recording_sources(hi_recorder_recording(recorder), &n);
+	out[0] = '\0';
+	if (*module) {
+		hi_text_escape(name, sizeof(name), module, strlen(module));
+		used = (size_t)snprintf(out, size, "malloc of %s", name);
+	}
+	for (size_t i = 0; i < n && used < size; i++) {
+		if (sources[i].family == HI_FAMILY_MALLOC)
+			continue;
+		hi_text_escape(name, sizeof(name), sources[i].name,
+			       strlen(sources[i].name));
+		used += (size_t)snprintf(out + used, size - used, "%s%s",
+					 used ? ", " : "", name);
+	}
+}
+
 static void say_begun(const struct hi_record_progress *p)
 {
-	const char *name = hi_recorder_module(p->recorder);
-	char module[256];
-
 	if (p->options->output.quiet)
 		return;
-	hi_text_escape(module, sizeof(module), name, strlen(name));
-	fprintf(stderr, "heapinspect: recording pid %d: malloc of %s%s\n",
-		(int)p->options->target.pid, module,
+	fprintf(stderr, "heapinspect: recording pid %d: %s%s\n",
+		(int)p->options->target.pid, p->followed,
 		p->options->series.for_ns ? "" : "; ^C ends it");
 }
 
@@ -293,6 +314,7 @@ enum hi_status hi_record_progress_open(const struct hi_options *options,
 	p->screen = hi_sink_file_stdout();
 	if (is_view && !(p->live = hi_record_live_create()))
 		return hi_fail_memory(err, "live view");
+	name_followed(recorder, p->followed, sizeof(p->followed));
 	say_begun(p);
 	status = hi_live_sites_create(options, &p->sites, err);
 	if (status == HI_OK)

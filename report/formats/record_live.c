@@ -168,17 +168,18 @@ enum hi_status hi_record_live_add(struct hi_record_live *live,
 				  struct hi_error *err)
 {
 	bool fine = true;
-	const char *exe = live->now.exe, *module = live->now.module;
+	const char *exe = live->now.exe, *followed = live->now.followed;
 
 	live->before_ns = live->now.time_ns;
 	live->now = *sample;
 	live->now.rows = NULL; /* the caller's */
 	live->now.exe = live->number ? exe : keep_live_text(live, sample->exe);
-	live->now.module = live->number ? module : keep_live_text(live, sample->module);
+	live->now.followed =
+		live->number ? followed : keep_live_text(live, sample->followed);
 	snprintf(live->note, sizeof(live->note), "%s", sample->note);
 	live->now.note = live->note;
 	live->number++;
-	if (!live->now.exe || !live->now.module)
+	if (!live->now.exe || !live->now.followed)
 		return hi_fail_memory(err, "live view");
 	add_past(live, &live->all, &sample->all);
 	for (size_t i = 0; fine && i < sample->n_rows; i++)
@@ -309,8 +310,8 @@ static void put_live_header(struct live_screen *s)
 	const struct hi_record_live_sample *now = &live->now;
 	char line[512], times[80], size[24], lost[32], rate[32];
 
-	snprintf(line, sizeof(line), "%s, pid %d: recording malloc of %s",
-		 hi_base_name(now->exe), now->pid, now->module);
+	snprintf(line, sizeof(line), "%s, pid %d: recording %s", hi_base_name(now->exe),
+		 now->pid, now->followed);
 	put_live_line(s, line, 'b');
 	put_live_times(times, sizeof(times), live);
 	snprintf(line, sizeof(line), "%s, %s%s; %s allocations/s%s%s%s", times,

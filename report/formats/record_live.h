@@ -21,7 +21,8 @@ struct hi_record_live_row {
 };
 
 struct hi_record_live_sample {
-	const char *exe, *module; /* hostile: the program, and where its malloc is */
+	const char *exe;      /* hostile: the program */
+	const char *followed; /* what is recorded: "malloc of libc.so.6, pool_get" */
 	int pid;
 	uint64_t sample_bytes; /* 0: every allocation is recorded */
 	uint64_t time_ns;      /* since the recording began */

@@ -327,14 +327,11 @@ void hi_piece_show(const struct hi_recorded *recorded, const struct hi_piece *pi
 void hi_piece_json(const struct hi_recorded *recorded, const struct hi_piece *piece,
 		   struct hi_json *json)
 {
-	char address[24];
-
 	if (!piece)
 		return;
-	snprintf(address, sizeof(address), "0x%" PRIx64, piece->addr);
 	hi_json_object(json, "piece");
 	hi_json_text(json, "source", recorded->pieces.sources[piece->source].name);
-	hi_json_text(json, "address", address);
+	hi_json_address(json, "address", piece->addr);
 	hi_json_number(json, "size", piece->size ? piece->size : UINT64_MAX);
 	hi_json_number(json, "thread", piece->tid);
 	hi_json_number(json, "age_ns", age_of_piece(recorded, piece));

@@ -31,7 +31,7 @@ static void add_drawn_second(struct hi_record_live *live, uint64_t at, uint64_t 
 		{"fill", "cache.c:12", {2 * at, 1024 * at, 2 * at}},
 		{"churn", "loop.c:7", {0, 0, 5000 * at}}};
 	struct hi_record_live_sample sample = {.exe = "/usr/bin/app",
-					       .module = "libc.so.6",
+					       .followed = "malloc of libc.so.6",
 					       .pid = 42,
 					       .time_ns = at * SECOND,
 					       .lost = lost,

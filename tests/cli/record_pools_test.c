@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reports of a recording with --calls, --frees and --mappings. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/schema.h"
+#include "tests/support/workshop.h"
+
+/* Which function of fixtures/pools.c gave a piece, as it says. */
+enum { GET, TAKE, RESIZE, GIVERS };
+
+struct recorded_pools {
+	struct hi_fixture *fx;
+	char file[256];
+	char piece[32], inside[32]; /* one of pool_get, and an address in it */
+	long long pieces[GIVERS], bytes[GIVERS], slabs, mapped;
+	struct hi_command *c;
+};
+
+static void take_pools_line(const char *line, void *arg)
+{
+	struct recorded_pools *p = arg;
+	unsigned long addr, size;
+	unsigned by;
+
+	if (sscanf(line, "piece %lx %lx %u", &addr, &size, &by) == 3 && by < GIVERS) {
+		p->pieces[by]++;
+		p->bytes[by] += (long long)size;
+		if (by == GET && size > 1) {
+			snprintf(p->piece, sizeof(p->piece), "0x%lx", addr);
+			snprintf(p->inside, sizeof(p->inside), "0x%lx", addr + size - 1);
+		}
+	}
+	p->slabs += sscanf(line, "slab %lx %lx", &addr, &size) == 2;
+	if (sscanf(line, "map %lx %lx", &addr, &size) == 2)
+		p->mapped += (long long)size;
+}
+
+static struct recorded_pools record_pools(const char *option)
+{
+	struct recorded_pools p = {.fx = hi_fixture_start("pools", NULL)};
+	struct recording_run run;
+
+	hi_fixture_read_until(p.fx, "ready", NULL, NULL);
+	snprintf(p.file, sizeof(p.file), "%s/app.hirec", workshop_open());
+	run = recording_start(p.fx->pid, "-o", p.file, "--calls", "pool_get:ret,size=$2",
+			      "--calls", "pool_take:ret=*$3,size=$1*$2*2", "--calls",
+			      "pool_resize:ret,size=$4,old=$2", "--frees", "pool_put:$2",
+			      "--mappings", option, NULL);
+	hi_fixture_tell(p.fx, "go 1000");
+	hi_fixture_read_until(p.fx, "done", NULL, NULL);
+	hi_fixture_tell(p.fx, "map 200");
+	hi_fixture_read_until(p.fx, "done", NULL, NULL);
+	p.c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(p.c->exit_code == 0, "exit %d: %s", p.c->exit_code, p.c->err);
+	hi_fixture_tell(p.fx, "live");
+	hi_fixture_read_until(p.fx, "that is all", take_pools_line, &p);
+	hi_fixture_tell(p.fx, "maps");
+	hi_fixture_read_until(p.fx, "that is all", take_pools_line, &p);
+	return p;
+}
+
+static void free_pools_document(void *json)
+{
+	json_decref(json);
+}
+
+static json_t *parse_pools(const struct hi_command *c)
+{
+	json_t *doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
+
+	HI_ASSERT_MSG(doc && c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	hi_test_defer(free_pools_document, doc);
+	return doc;
+}
+
+static long long member(const json_t *object, const char *name)
+{
+	const json_t *number = json_object_get(object, name);
+
+	HI_ASSERT_MSG(json_is_integer(number), "no number %s", name);
+	return json_integer_value(number);
+}
+
+static json_t *source_named(const json_t *doc, const char *name)
+{
+	json_t *source;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "sources"), i, source)
+	{
+		if (strcmp(json_string_value(json_object_get(source, "name")), name) == 0)
+			return source;
+	}
+	HI_ASSERT_MSG(false, "no source %s", name);
+	return NULL;
+}
+
+static void expect_source(const json_t *doc, const char *name, long long live,
+			  long long bytes, const char *function)
+{
+	const json_t *source = source_named(doc, name), *row;
+	long long in_rows = 0;
+	size_t i;
+
+	HI_ASSERT_EQ(live, member(source, "live"));
+	HI_ASSERT_EQ(bytes, member(source, "live_bytes"));
+	json_array_foreach(json_object_get(source, "rows"), i, row)
+	{
+		const json_t *site = json_object_get(row, "site");
+
+		in_rows += member(row, "pieces");
+		HI_ASSERT_STREQ(function,
+				json_string_value(json_object_get(site, "function")));
+	}
+	HI_ASSERT_EQ(live, in_rows);
+}
+
+static void expect_pools(const struct recorded_pools *p, const json_t *doc)
+{
+	expect_source(doc, "pool_get", p->pieces[GET], p->bytes[GET], "operate");
+	expect_source(doc, "pool_take", p->pieces[TAKE], p->bytes[TAKE], "operate");
+	expect_source(doc, "pool_resize", p->pieces[RESIZE], p->bytes[RESIZE], "operate");
+	HI_ASSERT_EQ(p->mapped, member(source_named(doc, "mmap"), "live_bytes"));
+	HI_ASSERT_EQ(p->slabs, member(source_named(doc, "malloc"), "live"));
+}
+
+HI_TEST_ROOT(record_pools, tells_sources_apart)
+{
+	struct recorded_pools p = record_pools("--json");
+	struct hi_command *c =
+		hi_heapinspect("census", "--by", "context", "--json", p.file);
+	json_t *doc = parse_pools(p.c), *rows = json_object_get(doc, "rows");
+
+	expect_pools(&p, doc);
+	/* What lies in the slabs is no part of the live bytes of the heap. */
+	HI_ASSERT_EQ(1, json_array_size(rows));
+	HI_ASSERT_EQ(p.slabs, member(json_array_get(rows, 0), "objects"));
+	HI_ASSERT_EQ(0, member(json_object_get(doc, "recording"), "without_object"));
+	hi_check_schema(p.c, "rows.v1.json");
+	expect_pools(&p, parse_pools(c));
+	hi_check_schema(c, "rows.v1.json");
+}
+
+HI_TEST_ROOT(record_pools, explains_what_is_inside_a_piece)
+{
+	struct recorded_pools p = record_pools(NULL);
+	struct hi_command *c = hi_heapinspect("explain", "--json", p.inside, p.file);
+	json_t *row = json_array_get(json_object_get(parse_pools(c), "rows"), 0);
+	json_t *piece = json_object_get(row, "piece");
+
+	HI_ASSERT(strstr(p.c->out, "Of pool_get: "));
+	HI_ASSERT_STREQ("pool_get", json_string_value(json_object_get(piece, "source")));
+	HI_ASSERT_STREQ(p.piece, json_string_value(json_object_get(piece, "address")));
+	HI_ASSERT_STREQ("operate",
+			json_string_value(json_object_get(
+				json_array_get(json_object_get(piece, "frames"), 0),
+				"function")));
+	/* The slab is an object of its own, with its own stack. */
+	HI_ASSERT(json_is_object(json_object_get(row, "allocation")));
+	hi_check_schema(c, "rows.v1.json");
+	c = hi_heapinspect("explain", p.inside, p.file);
+	HI_ASSERT_MSG(strstr(c->out, "which pool_get gave"), "%s", c->out);
+}
+
+static struct hi_command *record_wrongly(const char *pid, const char *calls)
+{
+	return hi_heapinspect("record", "--pid", pid, "--for", "1s", "--calls", calls);
+}
+
+HI_TEST_ROOT(record_pools, says_what_is_wrong_before_anything_is_probed)
+{
+	struct hi_fixture *fx = hi_fixture_start("pools", NULL);
+	struct hi_command *c;
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = record_wrongly(pid, "pool_get:ret,size=$9");
+	HI_ASSERT_EQ(2, c->exit_code);
+	/* The caret is below the argument. */
+	HI_ASSERT_MSG(strstr(c->err, "  pool_get:ret,size=$9\n                    ^\n"),
+		      "%s", c->err);
+	c = record_wrongly(pid, "pool_gte:ret,size=$2");
+	HI_ASSERT(c->exit_code != 0);
+	HI_ASSERT_MSG(strstr(c->err, "pool_gte") && strstr(c->err, "pool_get"), "%s",
+		      c->err);
+	c = hi_heapinspect("record", "--pid", pid, "--frees", "pool_put:$2");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "--calls"));
+}
