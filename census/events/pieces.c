@@ -32,14 +32,24 @@ static int compare_pieces(const void *a, const void *b)
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
+static bool has_object(const struct hi_objects *objects,
+		       const struct hi_live_allocation *live)
+{
+	uint64_t offset = 0;
+
+	return hi_objects_find(objects, live->addr, &offset) != HI_NODE_NONE && !offset;
+}
+
 static bool add_pieces_of(struct hi_piece_list *list,
 			  const struct hi_recording *recording,
-			  enum hi_event_family family, uint64_t start_ns)
+			  enum hi_event_family family, const struct hi_objects *objects,
+			  uint64_t start_ns)
 {
 	struct hi_live_allocation live;
 
 	for (uint64_t at = 0; hi_recording_next_of(recording, family, &at, &live);)
-		if (!hi_vector_push(
+		if ((family != HI_FAMILY_MALLOC || !has_object(objects, &live)) &&
+		    !hi_vector_push(
 			    &list->pieces,
 			    (struct hi_piece){.addr = live.addr,
 					      .size = live.size,
@@ -53,15 +63,20 @@ static bool add_pieces_of(struct hi_piece_list *list,
 	return true;
 }
 
-enum hi_status hi_piece_list_make(const struct hi_recording *recording, uint64_t start_ns,
+enum hi_status hi_piece_list_make(const struct hi_recording *recording,
+				  const struct hi_objects *objects, uint64_t start_ns,
+
 				  struct hi_piece_list **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_piece_list_destroy)
 	struct hi_piece_list *list = hi_calloc(1, sizeof(*list));
 	const struct hi_event_source_name *names;
+	bool ok = list;
 
-	if (!list || !add_pieces_of(list, recording, HI_FAMILY_CALLS, start_ns) ||
-	    !add_pieces_of(list, recording, HI_FAMILY_MAPPINGS, start_ns))
+	for (unsigned f = 0; f < HI_FAMILIES && ok; f++)
+		ok = add_pieces_of(list, recording, (enum hi_event_family)f, objects,
+				   start_ns);
+	if (!ok)
 		return hi_fail_memory(err, "pieces of a recording");
 	names = hi_recording_sources(recording, &list->n_sources);
 	for (size_t i = 0; i < list->n_sources; i++)

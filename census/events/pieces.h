@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sources of a recording, and what is live of those that are no general allocator:
- * pieces of pools, mappings. They have no objects of their own in a graph, since their
- * memory is that of an object, or of none, and so they are added to no sum over objects.
+ * The sources of a recording, and what is live of them without an object of its own in a
+ * graph: pieces of pools, mappings, and blocks of allocators whose heap is not decoded.
+ * Their memory is that of another object, or of none, and so they are added to no sum
+ * over objects.
  */
 #ifndef HI_CENSUS_EVENTS_PIECES_H
 #define HI_CENSUS_EVENTS_PIECES_H
 
 #include "census/events/recording.h"
+#include "census/graph/objects.h"
 
 struct hi_recorded_source {
 	const char *name; /* hostile */
@@ -30,9 +32,11 @@ struct hi_pieces {
 };
 
 struct hi_piece_list;
-/* Of all families but HI_FAMILY_MALLOC. *ret: hi_piece_list_destroy(), before the
+/* Of HI_FAMILY_MALLOC those at whose address no object begins, as
+ * hi_births.without_object counts them. *ret: hi_piece_list_destroy(), before the
  * recording is. HI_NO_MEMORY. */
-enum hi_status hi_piece_list_make(const struct hi_recording *recording, uint64_t start_ns,
+enum hi_status hi_piece_list_make(const struct hi_recording *recording,
+				  const struct hi_objects *objects, uint64_t start_ns,
 				  struct hi_piece_list **ret, struct hi_error *err);
 void hi_piece_list_destroy(struct hi_piece_list *list); /* NULL is fine */
 struct hi_pieces hi_piece_list_view(const struct hi_piece_list *list);

@@ -23,6 +23,8 @@ struct hi_totals_carry {
 	uint32_t allocs, bytes, frees, freed_bytes;
 };
 
+enum { HI_LAST_FREES = 256 };
+
 struct hi_recording {
 	struct hi_contexts *contexts;
 	struct hi_live_table tables[HI_FAMILY_MAPPINGS]; /* of the other families */
@@ -38,6 +40,11 @@ struct hi_recording {
 	uint64_t sample_bytes;
 	struct hi_recording_counts counts;
 	struct HI_VECTOR(struct hi_realloc_call) calls;
+	/* Of some threads: the block that it gave back last. */
+	struct hi_last_free {
+		uint64_t addr;
+		uint32_t tid;
+	} last_frees[HI_LAST_FREES];
 	struct hi_table call_of; /* thread and family -> index of calls */
 };
 

@@ -162,8 +162,8 @@ static void warn_of_unjoined(const struct hi_births_report *r, struct hi_page *p
 			page,
 			hi_page_printf(page,
 				       "%s allocations that were not freed are in no "
-				       "block of the heap that is decoded: they are not "
-				       "counted below",
+				       "block of a heap that is decoded: they have a "
+				       "table of their own",
 				       hi_count(n, b->without_object)));
 	if (b->too_large)
 		hi_page_warning(
@@ -320,9 +320,12 @@ static void show_births_table(const struct hi_births_report *r, struct hi_page *
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_births_line(r, i, t);
 	if (r->n_rows == 0)
-		hi_page_note(page, is_sampled ? "no sample of the recording is live"
-					      : "nothing that was allocated in the "
-						"recording is live");
+		hi_page_note(page, r->recorded->births->without_object
+					   ? "what was allocated in the recording is in "
+					     "no heap that is decoded: below"
+				   : is_sampled ? "no sample of the recording is live"
+						: "nothing that was allocated in the "
+						  "recording is live");
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 }
 

@@ -115,9 +115,11 @@ static const char *mark_of_source(const struct hi_pieces_report *r, uint32_t sou
 		       : "";
 }
 
-static bool is_of_pieces(const struct hi_recorded_source *source)
+/* Of an allocator whose heap is decoded there are none. */
+static bool has_pieces(const struct hi_pieces_report *r, uint32_t source)
 {
-	return source->family != HI_FAMILY_MALLOC;
+	return r->recorded->pieces.sources[source].family != HI_FAMILY_MALLOC ||
+	       r->sums[source].pieces;
 }
 
 static const char *sum_of_source_text(const struct hi_pieces_report *r, uint32_t source,
@@ -167,6 +169,12 @@ static void show_pieces_of(const struct hi_pieces_report *r, uint32_t source,
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"share", HI_COLUMN_PERCENT},
 						   {"where", HI_COLUMN_TEXT}};
+	static const char *const about_pieces[HI_FAMILIES] = {
+		[HI_FAMILY_MALLOC] = "in no block of a heap that is decoded",
+		[HI_FAMILY_CALLS] = "pieces in memory of other allocators, in no other "
+				    "sum",
+		[HI_FAMILY_MAPPINGS] = "mapped in the recording, in no other sum"};
+	uint32_t family = r->recorded->pieces.sources[source].family;
 	struct hi_report_table *t;
 	size_t shown = 0, n = 0;
 
@@ -176,9 +184,7 @@ static void show_pieces_of(const struct hi_pieces_report *r, uint32_t source,
 			page, "Of %s: %s",
 			hi_page_safe(page, r->recorded->pieces.sources[source].name),
 			sum_of_source_text(r, source, page)),
-		r->recorded->pieces.sources[source].family == HI_FAMILY_MAPPINGS
-			? "mapped in the recording; memory of its own"
-			: "pieces in memory of other allocators, not added to it");
+		about_pieces[family < HI_FAMILIES ? family : 0]);
 	if (!r->groups->of_context || !r->sums[source].pieces)
 		return;
 	t = hi_page_table(page, columns, 5);
@@ -235,11 +241,10 @@ void hi_pieces_display(const struct hi_pieces_report *r, struct hi_page *page)
 {
 	const struct hi_pieces *p = &r->recorded->pieces;
 
-	if (p->n_sources < 2 && (p->n_sources == 0 || !is_of_pieces(&p->sources[0])))
-		return;
-	show_sources_table(r, page);
+	if (p->n_sources > 1)
+		show_sources_table(r, page);
 	for (uint32_t i = 0; i < p->n_sources; i++)
-		if (is_of_pieces(&p->sources[i]))
+		if (has_pieces(r, i))
 			show_pieces_of(r, i, page);
 }
 

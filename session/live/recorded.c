@@ -96,9 +96,10 @@ static enum hi_status join_births(struct hi_inspection *in,
 				hi_recorder_start_ns(recorder),
 				hi_recorder_end_ns(recorder), &j->births, err);
 	if (status == HI_OK)
-		status = hi_piece_list_make(hi_recorder_recording(recorder),
-					    hi_recorder_start_ns(recorder), &j->pieces,
-					    err);
+		status = hi_piece_list_make(
+			hi_recorder_recording(recorder), in->graph->objects,
+
+			hi_recorder_start_ns(recorder), &j->pieces, err);
 	return status == HI_OK ? mark_other_objects(in, j->births, err) : status;
 }
 

@@ -153,6 +153,21 @@ HI_TEST(event_families, that_are_whole_are_recorded_without_samples)
 	HI_ASSERT(hi_recording_is_valid(r));
 }
 
+HI_TEST(event_families, count_a_free_within_a_free_once)
+{
+	struct hi_recording *r = new_recording_of_sources();
+	struct hi_recording_counts counts;
+
+	take_block(r, MALLOC, 0x30000); /* operator delete of an old block */
+	take_block(r, MALLOC, 0x30000); /* calls free */
+	give_block(r, MALLOC, 0x10000, 8);
+	take_block(r, MALLOC, 0x10000);
+	take_block(r, MALLOC, 0x10000);
+	hi_recording_counts(r, &counts);
+	HI_ASSERT_EQ(1, counts.unknown_frees);
+	HI_ASSERT_EQ(0, hi_recording_live(r));
+}
+
 /* ---- mappings ---- */
 
 struct drawn_maps {
@@ -275,6 +290,7 @@ static void free_piece_list(void *arg)
 HI_TEST(event_families, list_their_pieces_by_address)
 {
 	struct hi_recording *r = new_recording_of_sources();
+	const struct hi_objects objects = {};
 	struct hi_piece_list *list = NULL;
 	struct hi_pieces pieces;
 	struct hi_error err;
@@ -284,17 +300,20 @@ HI_TEST(event_families, list_their_pieces_by_address)
 	give_block(r, POOL, 0x10040, 64);
 	give_block(r, POOL, 0x10000, 64);
 	apply_event(r, event_of_pages(HI_EVENT_ALLOC, 15, 2, 5));
-	HI_ASSERT_OK(hi_piece_list_make(r, 0, &list, &err), &err);
+	HI_ASSERT_OK(hi_piece_list_make(r, &objects, 0, &list, &err), &err);
 	hi_test_defer(free_piece_list, list);
 	pieces = hi_piece_list_view(list);
-	HI_ASSERT_EQ(4, pieces.count);
-	HI_ASSERT_EQ(0x10000, pieces.items[0].addr);
-	HI_ASSERT_EQ(0x10040, pieces.items[1].addr);
-	HI_ASSERT_EQ(MAPPED, pieces.items[2].source);
+	/* The slab has no object here. */
+	HI_ASSERT_EQ(5, pieces.count);
+	HI_ASSERT_EQ(MALLOC, pieces.items[0].source);
+	HI_ASSERT_EQ(0x10000, pieces.items[1].addr);
+	HI_ASSERT_EQ(0x10040, pieces.items[2].addr);
+	HI_ASSERT_EQ(MAPPED, pieces.items[3].source);
 	/* The innermost one: 0x10000 is mapped as well. */
 	HI_ASSERT_EQ(0x10040, hi_piece_at(&pieces, 0x1007f)->addr);
-	HI_ASSERT_EQ(MAPPED, hi_piece_at(&pieces, 0x10080)->source);
+	HI_ASSERT_EQ(MALLOC, hi_piece_at(&pieces, 0x10080)->source);
 	HI_ASSERT_EQ(UNSIZED, hi_piece_at(&pieces, 0x10800)->source);
-	HI_ASSERT_EQ(MAPPED, hi_piece_at(&pieces, 0x10801)->source);
+	HI_ASSERT_EQ(MALLOC, hi_piece_at(&pieces, 0x10801)->source);
+	HI_ASSERT_EQ(MAPPED, hi_piece_at(&pieces, 0x11000)->source);
 	HI_ASSERT(hi_piece_at(&pieces, 0x12000) == NULL);
 }

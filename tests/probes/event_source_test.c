@@ -228,6 +228,45 @@ HI_TEST_ROOT(event_source, sees_functions_of_two_libraries)
 	expect_all_behind_a_wrapper(hi_event_source_open_by_perf);
 }
 
+/* Blocks of an allocator that takes the place of libc's; skipped where it is missing. */
+static void expect_all_of_allocator(const char *library)
+{
+	struct watched *w;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", library);
+	if (access(path, R_OK) != 0)
+		HI_SKIP("this library is not installed");
+	HI_ASSERT_EQ(0, setenv("LD_PRELOAD", path, 1));
+	hi_test_defer(forget_preloaded, NULL);
+	w = watch_started(hi_fixture_start("alloc_events", "without-pvalloc", NULL),
+			  hi_event_source_open, 0);
+	forget_preloaded(NULL);
+	hi_test_note("%s", w->functions.module);
+	for (int round = 0; round < 4; round++) {
+		go(w, 2000);
+		expect_same_blocks(w);
+	}
+	take_counts(w);
+	HI_ASSERT_EQ(w->allocs, w->live->allocs);
+	HI_ASSERT_EQ(w->frees, w->live->frees);
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_jemalloc)
+{
+	expect_all_of_allocator("libjemalloc.so.2");
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_tcmalloc)
+{
+	expect_all_of_allocator("libtcmalloc_minimal.so.4");
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_mimalloc)
+{
+	expect_all_of_allocator("libmimalloc.so.2");
+}
+
 /* Or it says that the kernel cannot do it: see Note [Returns that are filtered]. */
 static void expect_all_behind_a_filter(open_fn *open)
 {
