@@ -53,15 +53,19 @@ struct hi_event_source_name {
 	__u32 is_whole; /* all of its blocks have events, also of samples */
 };
 
-enum { HI_EVENT_SOURCES = 32, HI_STACK_FRAMES = 127 };
+enum { HI_EVENT_SOURCES = 32, HI_STACK_FRAMES = 127, HI_STACK_WORDS = 2 * HI_STACK_FRAMES };
 
 /* A stack that events before it or behind it name. */
 struct hi_event_stack {
 	__u64 stack; /* the hash */
 	__u16 kind;  /* HI_EVENT_STACK */
-	__u16 n;     /* frames, innermost first: the caller of the allocator's function */
+	__u16 n;     /* words of frames, innermost first: the caller of the allocator's
+			function */
 	__u8 cut, unused[3];
-	__u64 frames[HI_STACK_FRAMES]; /* return addresses; only n are there */
+	/* Return addresses; only n are there. A frame of Python (its top bit is set) is
+	 * two words, counted as two, until its code was looked at: see
+	 * decode/runtimes/cpython_walk.h. */
+	__u64 frames[HI_STACK_WORDS];
 };
 
 #endif

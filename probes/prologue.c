@@ -292,3 +292,21 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 	close_code_decoder(&d);
 	return whole ? n : SIZE_MAX;
 }
+
+size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
+			     uint64_t *targets, size_t max)
+{
+	struct decoder d;
+	size_t n = 0;
+
+	if (!open_code_decoder(&d, code, size, addr))
+		return 0;
+	while (n < max && decode_next_instruction(&d)) {
+		uint64_t target;
+
+		if (is_direct_jump(&d, &target) && target - addr >= size)
+			targets[n++] = target;
+	}
+	close_code_decoder(&d);
+	return n;
+}

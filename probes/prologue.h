@@ -40,6 +40,10 @@ void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 			 bool (*is_part)(void *arg, uint64_t target), void *arg,
 			 uint64_t *offsets, size_t max);
+/* Where direct jumps out of the function lead to: addresses, in the order of the jumps.
+ * At most `max` are written; the result is their number. */
+size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
+			     uint64_t *targets, size_t max);
 /* Does the kernel emulate it? n bytes, one whole instruction. */
 bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n);
 

@@ -29,12 +29,24 @@ const char *hi_age_class_name(uint32_t klass)
 
 /* ---- sites ---- */
 
+static bool has_script(const struct hi_frames *frames, const uint32_t *numbers,
+		       unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (numbers[i] < frames->n_frames &&
+		    frames->rows[frames->first[numbers[i]]].flags & HI_FRAME_SCRIPT)
+			return true;
+	return false;
+}
+
 uint32_t hi_context_site(const struct hi_context_view *contexts,
 			 const struct hi_frames *frames, uint32_t context)
 {
-	uint32_t numbers[HI_STACK_FRAMES], last = UINT32_MAX;
+	uint32_t numbers[HI_STACK_FRAMES], last = UINT32_MAX, passed = HI_FRAME_ALLOCATES;
 	unsigned n = hi_context_frames(contexts, context, numbers);
 
+	if (has_script(frames, numbers, n))
+		passed |= HI_FRAME_INTERPRETER;
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t frame = numbers[i];
 
@@ -42,7 +54,7 @@ uint32_t hi_context_site(const struct hi_context_view *contexts,
 			continue;
 		for (uint32_t k = frames->first[frame]; k < frames->first[frame + 1];
 		     k++) {
-			if (!(frames->rows[k].flags & HI_FRAME_ALLOCATES))
+			if (!(frames->rows[k].flags & passed))
 				return k;
 			last = k;
 		}

@@ -5,7 +5,8 @@
  *
  * The site of an allocation is the innermost function that does not only allocate for its
  * caller (frames.h): module, function, file and line of that row. Where all of them do,
- * it is the outermost.
+ * it is the outermost. An interpreter's own functions allocate for the code that it runs,
+ * where the stack has such code.
  */
 #ifndef HI_CENSUS_EVENTS_BIRTH_GROUPS_H
 #define HI_CENSUS_EVENTS_BIRTH_GROUPS_H

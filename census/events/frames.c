@@ -184,10 +184,11 @@ static bool keep_frame_row(struct hi_frames_builder *b, const struct hi_frame_ro
 	row.module = keep_frame_name(b, given->module);
 	row.function = keep_frame_name(b, given->function);
 	row.file = keep_frame_name(b, given->file);
-	row.flags = is_inlined ? HI_FRAME_INLINED : 0;
+	row.flags = given->flags & (HI_FRAME_INTERPRETER | HI_FRAME_SCRIPT);
+	row.flags |= is_inlined ? HI_FRAME_INLINED : 0;
 	if (!row.module || !row.function || !row.file)
 		return false;
-	if (hi_frame_allocates(row.function))
+	if (!(row.flags & HI_FRAME_SCRIPT) && hi_frame_allocates(row.function))
 		row.flags |= HI_FRAME_ALLOCATES;
 	return hi_vector_push(&b->rows, row);
 }

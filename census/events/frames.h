@@ -10,8 +10,11 @@
 #include "base/error.h"
 
 enum hi_frame_flags {
-	HI_FRAME_ALLOCATES = 1, /* it allocates for its caller: no site */
-	HI_FRAME_INLINED = 2,	/* the next row of the same frame is its caller */
+	HI_FRAME_ALLOCATES = 1,	  /* it allocates for its caller: no site */
+	HI_FRAME_INLINED = 2,	  /* the next row of the same frame is its caller */
+	HI_FRAME_INTERPRETER = 4, /* of the file of an interpreter, or of its library */
+	HI_FRAME_SCRIPT = 8,	  /* code that the interpreter runs, in place of its own
+				     frame */
 };
 /* Strings are hostile; "" unknown, never NULL. */
 struct hi_frame_row {
@@ -49,7 +52,7 @@ enum hi_status hi_frames_builder_create(struct hi_frames_builder **ret,
 void hi_frames_builder_destroy(struct hi_frames_builder *builder);
 /* The rows of the next frame, by number, n >= 1. Strings are copied, NULL counts as "".
  * HI_FRAME_ALLOCATES and HI_FRAME_INLINED are set here, from the function's name and the
- * position. HI_NO_MEMORY. */
+ * position; the other flags are kept. HI_NO_MEMORY. */
 enum hi_status hi_frames_builder_add(struct hi_frames_builder *builder,
 				     const struct hi_frame_row *rows, uint32_t n,
 				     struct hi_error *err);

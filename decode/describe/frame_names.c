@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -10,6 +11,7 @@
 #include "decode/modules/code_names.h"
 #include "decode/modules/code_scopes.h"
 #include "decode/modules/code_symbols.h"
+#include "decode/runtimes/cpython_walk_find.h"
 
 /* One address that was asked for. */
 struct asked_frame {
@@ -26,6 +28,8 @@ struct frame_span {
 
 struct frame_naming {
 	struct hi_modules *modules;
+	struct hi_module *interpreter; /* NULL: none */
+	struct hi_python_codes *codes; /* NULL: none */
 	const uint64_t *addresses;
 	struct asked_frame *asked; /* by module, then unit, then address */
 	struct frame_span *spans;  /* by position */
@@ -34,6 +38,7 @@ struct frame_naming {
 	struct hi_error *err;
 	/* Of the module that is looked at: */
 	struct hi_module *module;
+	bool is_interpreter;
 	Dwarf *dwarf; /* NULL: none */
 	Dwarf_Addr bias;
 	struct hi_code_ranges units, sections;
@@ -100,6 +105,7 @@ static enum hi_status add_frame_row(struct frame_naming *naming, uint32_t positi
 		.file = hi_code_name_cut(&naming->names, line.file),
 		.offset = module ? naming->addresses[position] - module->start : 0,
 		.line = line.line,
+		.flags = naming->is_interpreter ? HI_FRAME_INTERPRETER : 0,
 	};
 
 	if (!function || !row.file || !hi_vector_push(&naming->rows, row))
@@ -195,15 +201,26 @@ static enum hi_status name_unit_frames(struct frame_naming *naming,
 	return status;
 }
 
+/* The modules in C that come with Python are in files of their own, or in the
+ * interpreter's. */
+static bool is_of_interpreter(const struct frame_naming *naming,
+			      const struct hi_module *module)
+{
+	return naming->interpreter && (module == naming->interpreter ||
+				       strstr(module->path, "/lib-dynload/") != NULL);
+}
+
 static enum hi_status open_named_module(struct frame_naming *naming, uint32_t index)
 {
 	enum hi_status status;
 
 	naming->module = NULL;
+	naming->is_interpreter = false;
 	naming->dwarf = NULL;
 	if (index == NO_MODULE)
 		return HI_OK;
 	naming->module = hi_modules_get(naming->modules, index);
+	naming->is_interpreter = is_of_interpreter(naming, naming->module);
 	naming->dwarf = hi_module_dwarf(naming->module, &naming->bias);
 	status = hi_code_symbols_read(naming->module, &naming->sections, naming->err);
 	if (status == HI_OK && naming->dwarf)
@@ -257,15 +274,27 @@ static enum hi_status name_all_frames(struct frame_naming *naming, uint32_t n)
 	return status;
 }
 
+static enum hi_status give_python_row(struct frame_naming *naming, uint64_t frame,
+				      struct hi_frames_builder *builder)
+{
+	struct hi_frame_row row;
+
+	hi_python_codes_row(naming->codes, frame, &row);
+	return hi_frames_builder_add(builder, &row, 1, naming->err);
+}
+
 static enum hi_status give_frame_rows(struct frame_naming *naming, uint32_t n,
 				      struct hi_frames_builder *builder)
 {
 	enum hi_status status = HI_OK;
 
 	for (uint32_t i = 0; status == HI_OK && i < n; i++)
-		status = hi_frames_builder_add(
-			builder, &naming->rows.items[naming->spans[i].first],
-			naming->spans[i].n, naming->err);
+		status = naming->codes && hi_python_is_frame(naming->addresses[i])
+				 ? give_python_row(naming, naming->addresses[i], builder)
+				 : hi_frames_builder_add(
+					   builder,
+					   &naming->rows.items[naming->spans[i].first],
+					   naming->spans[i].n, naming->err);
 	return status;
 }
 
@@ -276,14 +305,17 @@ static void free_naming(struct frame_naming *naming)
 }
 HI_DEFINE_GUARD(struct frame_naming *, free_naming)
 
-enum hi_status hi_frame_names_add(struct hi_modules *modules, const uint64_t *addresses,
-				  uint32_t n, struct hi_frames_builder *builder,
-				  struct hi_error *err)
+enum hi_status hi_frame_names_add(struct hi_modules *modules,
+				  struct hi_python_codes *codes,
+				  const uint64_t *addresses, uint32_t n,
+				  struct hi_frames_builder *builder, struct hi_error *err)
 {
 	HI_GUARD(free) struct asked_frame *asked = hi_calloc(n, sizeof(*asked));
 	HI_GUARD(free) struct frame_span *spans = hi_calloc(n, sizeof(*spans));
 	struct frame_naming naming = {
 		.modules = modules,
+		.interpreter = hi_python_module(modules),
+		.codes = codes,
 		.addresses = addresses,
 		.asked = asked,
 		.spans = spans,

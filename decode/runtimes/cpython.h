@@ -20,6 +20,10 @@
  *   words (cpython_text.c)      strings and names of the target as text
  *   facts (cpython_facts.c)     id(), count, name and value of one object
  *
+ * For recordings of allocations: what a walk over the frames of a running thread needs
+ * (cpython_walk_find.c), and code objects that are copied while the program runs
+ * (cpython_code.c).
+ *
  * Versions differ in data: cpython_layout_table.h has offsets and, where a structure is
  * another one, which function reads it; cpython_builtins.c the fields of types. Sources:
  * Include/internal/pycore_*.h, Objects/obmalloc.c and the named object's own file,
@@ -165,6 +169,9 @@ struct hi_py_layout {
 		runtime_words_end, /* behind it are objects, interpreter and thread */
 		runtime_size;
 	uint32_t runtime_gc; /* 3.8: one for all interpreters */
+	/* The thread that has the lock of the interpreter (up to 3.11); the key by which
+	 * a thread finds its own state (Py_tss_t). */
+	uint32_t runtime_current, runtime_tss;
 	const struct hi_py_field *runtime_fields;
 	/* PyInterpreterState */
 	uint32_t interp_next, interp_threads, interp_runtime, interp_id, interp_gc,
@@ -182,17 +189,18 @@ struct hi_py_layout {
 	uint32_t type_cache, type_cache_entries, type_cache_entry_size, type_cache_name;
 	/* PyThreadState */
 	uint32_t thread_next, thread_interp, thread_cframe, thread_frame,
-		thread_native_id, thread_id, thread_stack_chunk, thread_size;
+		thread_native_id, thread_id, thread_pthread, thread_stack_chunk,
+		thread_size;
 	const struct hi_py_field *thread_fields;
 	uint32_t cframe_current, chunk_previous, chunk_size;
 	/* _PyInterpreterFrame; PyFrameObject up to 3.10 */
 	uint32_t frame_func, frame_locals, frame_code, frame_object, frame_previous,
-		frame_instr, frame_stacktop, frame_stackdepth, frame_owner, frame_values,
-		frame_localsplus;
+		frame_instr, frame_stacktop, frame_stackdepth, frame_is_entry,
+		frame_owner, frame_values, frame_localsplus;
 	/* PyCodeObject */
 	uint32_t code_stacksize, code_firstlineno, code_nlocalsplus, code_names,
 		code_cellvars, code_freevars, code_filename, code_qualname,
-		code_linetable, code_instructions;
+		code_linetable, code_first_traceable, code_instructions;
 	/* PyGenObject, PyFrameObject */
 	uint32_t gen_state, gen_frame, frameobj_frame, frameobj_data;
 	/* PyTypeObject, PyHeapTypeObject */
@@ -231,6 +239,8 @@ struct hi_py_layout {
 	uint64_t (*tail_size)(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 };
 extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
+/* cpython_walk_find.c: that of 3.MINOR; NULL: not known. */
+const struct hi_py_layout *hi_py_layout_of_minor(unsigned minor);
 
 /* Does this minor version have the built-in type? */
 static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
@@ -587,6 +597,8 @@ enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err);
 
 /* cpython_text.c */
+/* Writes a character as 1 to 4 bytes of UTF-8, and returns how many. */
+size_t hi_py_put_utf8(char *out, uint32_t ch);
 /* Text of a str, escaped and cut; false: it is none. */
 bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
 /* As source: 'key', 7, or <type> for what is neither. */

@@ -24,6 +24,8 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_size = 1464,
 	.runtime_gc = 344,
 	.runtime_fields = runtime_fields_3_8,
+	.runtime_current = 1368,
+	.runtime_tss = 1392,
 	/* Include/internal/pycore_pystate.h: struct _is */
 	.interp_next = 0,
 	.interp_threads = 8,
@@ -48,6 +50,7 @@ const struct hi_py_layout LAYOUT = {
 	.thread_interp = 16,
 	.thread_frame = 24,
 	.thread_id = 176,
+	.thread_pthread = 176,
 	.thread_size = 264,
 	.thread_fields = thread_fields_3_8,
 	/* Include/frameobject.h */
@@ -115,6 +118,8 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_words_end = 656,
 	.runtime_size = 656,
 	.runtime_gc = 0, /* each interpreter has its own */
+	.runtime_current = 568,
+	.runtime_tss = 584,
 	.runtime_fields = NULL,
 	/* Include/internal/pycore_interp.h */
 	.interp_runtime = 16,
@@ -174,6 +179,8 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_interpreters_main = 48,
 	.runtime_words_end = 58936,
 	.runtime_size = 166688,
+	.runtime_current = 576,
+	.runtime_tss = 592,
 	/* Include/internal/pycore_interp.h */
 	.interp_threads = 16,
 	.interp_runtime = 40,
@@ -191,6 +198,7 @@ const struct hi_py_layout LAYOUT = {
 	.thread_cframe = 56,
 	.cframe_current = 8,
 	.thread_id = 0,
+	.thread_pthread = 152,
 	.thread_native_id = 160,
 	.thread_stack_chunk = 296,
 	.chunk_previous = 0,
@@ -205,6 +213,7 @@ const struct hi_py_layout LAYOUT = {
 	.frame_instr = 56,
 	.frame_stacktop = 64,
 	.frame_stackdepth = 0,
+	.frame_is_entry = 68,
 	.frame_owner = 69,
 	.frame_values = 0,
 	.frame_localsplus = 72,
@@ -224,6 +233,7 @@ const struct hi_py_layout LAYOUT = {
 	.code_filename = 112,
 	.code_qualname = 128,
 	.code_linetable = 136,
+	.code_first_traceable = 168,
 	.code_instructions = 184,
 	.local_name = hi_py_new_local,
 	.line = hi_py_locations_line,
@@ -250,6 +260,8 @@ const struct hi_py_layout LAYOUT = {
 	/* Include/internal/pycore_runtime.h */
 	.runtime_words_end = 76392,
 	.runtime_size = 459944,
+	.runtime_current = 0, /* thread-local */
+	.runtime_tss = 1544,
 	/* Include/internal/pycore_interp.h */
 	.interp_id = 8,
 	.interp_threads = 72,
@@ -268,6 +280,7 @@ const struct hi_py_layout LAYOUT = {
 	.globals = NULL,
 	/* Include/cpython/pystate.h */
 	.cframe_current = 0,
+	.thread_pthread = 136,
 	.thread_native_id = 144,
 	.thread_stack_chunk = 232,
 	.thread_size = 288,
@@ -278,6 +291,7 @@ const struct hi_py_layout LAYOUT = {
 	.frame_func = 16,
 	.frame_locals = 40,
 	.frame_object = 48,
+	.frame_is_entry = 0, /* a frame of C code instead */
 	.frame_owner = 70,
 	/* Include/cpython/genobject.h */
 	.gen_state = 67,
@@ -286,6 +300,7 @@ const struct hi_py_layout LAYOUT = {
 	.code_stacksize = 64,
 	.code_firstlineno = 68,
 	.code_nlocalsplus = 72,
+	.code_first_traceable = 176,
 	.code_instructions = 192,
 	/* Include/cpython/object.h; Objects/typeobject.c, PEP 683 */
 	.heap_qualname = 872,
@@ -320,6 +335,7 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_interpreters_main = 640,
 	.runtime_words_end = 88352,
 	.runtime_size = 283320,
+	.runtime_tss = 2160,
 	/* Include/internal/pycore_interp.h */
 	.interp_next = 7264,
 	.interp_id = 7272,
@@ -338,12 +354,14 @@ const struct hi_py_layout LAYOUT = {
 	/* Include/cpython/pystate.h */
 	.thread_cframe = 0, /* _PyCFrame is gone */
 	.thread_frame = 72,
+	.thread_pthread = 152,
 	.thread_native_id = 160,
 	.thread_size = 336,
 	.thread_fields = thread_fields_3_13,
 	/* Include/internal/pycore_frame.h */
 	.frameobj_data = 64,
 	/* Include/cpython/code.h */
+	.code_first_traceable = 184,
 	.code_instructions = 200,
 	/* Include/cpython/object.h */
 	.type_basic = 928,

@@ -23,7 +23,7 @@ enum {
 	MOST_ATTRIBUTES = 32, /* of an object that may be a member of an enum */
 };
 
-static size_t put_utf8(char *out, uint32_t ch)
+size_t hi_py_put_utf8(char *out, uint32_t ch)
 {
 	if (ch < 0x80) {
 		out[0] = (char)ch;
@@ -77,7 +77,7 @@ static int read_str(struct hi_runtime_cursor *c, uint64_t addr, size_t max, char
 		uint32_t ch = 0;
 
 		memcpy(&ch, raw + i * kind, kind);
-		n += put_utf8(out + n, ch);
+		n += hi_py_put_utf8(out + n, ch);
 	}
 	return (int)n;
 }

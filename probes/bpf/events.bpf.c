@@ -33,6 +33,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "probes/bpf/events_shared.h"
+#include "probes/bpf/python_walk.h"
 #include "probes/bpf/unwind.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
@@ -101,7 +102,10 @@ struct {
 
 /* Room to walk a stack: a program may be preempted, and run for another thread. */
 struct scratch {
-	__u32 is_taken, unused;
+	__u32 is_taken, key;
+	/* Frames that may be added to the stack. Here the verifier does not know it: it
+	 * would follow each number by itself. */
+	__u64 left;
 	struct hi_event_stack stack;
 	__u8 pad[8];
 	/* What find_rule() said. */
@@ -109,6 +113,7 @@ struct scratch {
 		__u64 pc, rule;
 		__u64 generation; /* of the tables */
 	} rules[HI_BPF_STACK_RULES];
+	struct python_scratch python;
 	/* A copy of the innermost part of the stack. */
 	__u64 window_start, window_size;
 	__u8 window[HI_BPF_STACK_WINDOW];
@@ -439,8 +444,10 @@ static __always_inline struct scratch *take_scratch(void)
 		__u32 key = (slot + i) & (HI_BPF_EVENT_SCRATCH - 1);
 		struct scratch *scratch = bpf_map_lookup_elem(&scratch_map, &key);
 
-		if (scratch && !__sync_val_compare_and_swap(&scratch->is_taken, 0, 1))
+		if (scratch && !__sync_val_compare_and_swap(&scratch->is_taken, 0, 1)) {
+			scratch->key = key;
 			return scratch;
+		}
 	}
 	return 0;
 }
@@ -564,12 +571,33 @@ static __always_inline __u64 remembered_rule(struct hi_unwind_reader *reader, __
 	return last->rule;
 }
 
+/* Not static, as find_rule(). */
+__attribute__((noinline)) __u64 next_python_frame(__u32 scratch_key)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_map, &scratch_key);
+	__u32 zero = 0;
+	const struct hi_bpf_events_shared *shared =
+		bpf_map_lookup_elem(&shared_map, &zero);
+
+	return scratch && shared ? take_python_frame(shared, &scratch->python)
+				 : PYTHON_NONE;
+}
+
 struct stack_walk {
 	struct scratch *scratch;
+	const struct hi_bpf_events_shared *shared;
 	struct hi_unwind_regs regs;
 	__u64 hash, generation;
 };
 
+static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 frame)
+{
+	walk->scratch->stack.frames[n] = frame;
+	walk->scratch->stack.n = n + 1;
+	walk->hash = mix(walk->hash, frame);
+}
+
+/* Goes one frame out, or shows one of Python that the frame runs. */
 static long walk_frame(__u32 i, void *arg)
 {
 	struct stack_walk *walk = arg;
@@ -577,13 +605,29 @@ static long walk_frame(__u32 i, void *arg)
 					  .generation = walk->generation};
 	struct hi_event_stack *stack = &walk->scratch->stack;
 	struct hi_unwind_regs regs = walk->regs;
+	__u64 frame = PYTHON_NONE;
 	enum hi_unwind_step step;
+	__u32 n = stack->n;
 
-	if (i >= HI_STACK_FRAMES)
+	(void)i;
+	if (walk->scratch->left == 0 || n > HI_STACK_WORDS - 2)
 		return 1;
-	stack->frames[i] = regs.rip;
-	stack->n = i + 1;
-	walk->hash = mix(walk->hash, regs.rip);
+	if (is_python_loop(walk->shared, regs.rip - !regs.is_exact))
+		frame = next_python_frame(walk->scratch->key);
+	if (frame == PYTHON_SKIPPED)
+		return 0;
+	if (hi_python_is_frame(frame)) {
+		walk->scratch->left--;
+		add_frame(walk, n, frame);
+		add_frame(walk, n + 1, walk->scratch->python.walk.check);
+		return 0;
+	}
+	if (frame == PYTHON_NONE) {
+		if (hi_python_is_frame(regs.rip))
+			return 1; /* no address of a process */
+		walk->scratch->left--;
+		add_frame(walk, n, regs.rip);
+	}
 	step = hi_unwind_step(&reader, &regs);
 	walk->regs = regs;
 	if (step == HI_UNWIND_OUTERMOST)
@@ -595,6 +639,7 @@ static __always_inline void walk_stack(const struct call *call, struct scratch *
 {
 	struct stack_walk walk = {
 		.scratch = scratch,
+		.shared = call->shared,
 		.hash = 1,
 		.generation = *(volatile __u64 *)&call->shared->generation,
 		.regs = {.rip = call->regs->rip,
@@ -605,9 +650,12 @@ static __always_inline void walk_stack(const struct call *call, struct scratch *
 
 	stack->kind = HI_EVENT_STACK;
 	stack->cut = 1;
+	stack->n = 0;
+	scratch->left = HI_STACK_FRAMES;
+	scratch->python.walk = (struct python_walk){};
 	if (given.can_loop) {
 		copy_window(scratch, call->regs->rsp);
-		bpf_loop(HI_STACK_FRAMES, walk_frame, &walk, 0);
+		bpf_loop(3 * HI_STACK_FRAMES, walk_frame, &walk, 0);
 	} else {
 		stack->n = 1;
 		stack->frames[0] = call->regs->rip;
@@ -631,9 +679,11 @@ static __always_inline void send_stack(struct hi_event_stack *stack)
 	__u32 n = stack->n, key = (__u32)hash & (HI_BPF_EVENT_STACKS - 1);
 	struct sent *sent = bpf_map_lookup_elem(&sent_map, &key);
 
-	if (!sent || n > HI_STACK_FRAMES || was_sent(sent, hash))
+	if (!sent || n > HI_STACK_WORDS || was_sent(sent, hash))
 		return;
-	if (!bpf_ringbuf_output(&ring_map, stack, 16 + n * 8 + HI_BPF_STACK_PAD,
+	if (!bpf_ringbuf_output(&ring_map, stack,
+				offsetof(struct hi_event_stack, frames) + n * 8 +
+					HI_BPF_STACK_PAD,
 				BPF_RB_NO_WAKEUP))
 		sent->hash[hash >> 40 & 3] = hash;
 }

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "census/event.h"
+#include "decode/runtimes/cpython_walk.h"
 #include "probes/bpf/sampling.h"
 
 enum {
@@ -88,6 +89,10 @@ struct hi_bpf_events_shared {
 	struct hi_bpf_range {
 		__u64 start, end;
 	} own[HI_BPF_EVENT_OWN]; /* what is called from there makes no event */
+	/* Whose frames are shown in stacks. */
+	struct hi_python_walk python;
+	__u64 fs_base; /* offset of a thread's pointer in the kernel's task_struct; 0: not
+			  known, and no frames of Python are shown */
 	/* Written by the programs. */
 	__u64 unused[6];
 	__u64 own_hits;	  /* of the loader's own site */

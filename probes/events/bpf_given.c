@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The read-only data of the programs of allocation events. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "probes/events/bpf_source_internal.h"
+
+/* The member of a structure, and its offset in bytes; false: it has none. */
+static bool find_btf_member(const struct btf *btf, uint32_t type, const char *name,
+			    uint32_t *type_ret, uint64_t *offset)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type);
+	const struct btf_member *members = t ? btf_members(t) : NULL;
+
+	for (uint32_t i = 0; t && btf_is_struct(t) && i < btf_vlen(t); i++) {
+		const char *found = btf__name_by_offset(btf, members[i].name_off);
+
+		if (!found || strcmp(found, name) != 0)
+			continue;
+		*type_ret = members[i].type;
+		*offset += btf_member_bit_offset(t, i) / 8;
+		return true;
+	}
+	return false;
+}
+
+uint64_t hi_bpf_find_fs_base(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int32_t task =
+		btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
+	uint64_t offset = 0;
+	uint32_t thread, base;
+	bool found = task > 0 &&
+		     find_btf_member(btf, (uint32_t)task, "thread", &thread, &offset) &&
+		     find_btf_member(btf, thread, "fsbase", &base, &offset);
+
+	btf__free(btf);
+	return found ? offset : 0;
+}
 
 void hi_sampling_table_fill(struct hi_sampling_table *table)
 {

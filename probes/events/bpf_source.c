@@ -337,6 +337,9 @@ static enum hi_status tell_target(struct hi_bpf_source *source, struct hi_error 
 		if (!source->tids)
 			return hi_fail_memory(err, "threads");
 	}
+	shared->python = source->functions.python;
+	if (shared->python.code_type)
+		shared->fs_base = hi_bpf_find_fs_base();
 	for (size_t i = 0; i < source->functions.n_own; i++)
 		shared->own[i] = (struct hi_bpf_range){source->functions.own[i].start,
 						       source->functions.own[i].end};

@@ -48,6 +48,9 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 
 /* Before the program is loaded. Returns 0, or what libbpf said. */
 int hi_bpf_source_fill_given(struct hi_bpf_source *source);
+/* Offset of thread.fsbase in the kernel's task_struct, by its own type information; 0:
+ * it has none. */
+uint64_t hi_bpf_find_fs_base(void);
 void hi_sampling_table_fill(struct hi_sampling_table *table);
 /* As the operation of the source. */
 enum hi_status hi_bpf_source_set_unwind(struct hi_event_source *source,

@@ -23,6 +23,7 @@ struct hi_event_functions {
 	char module[128]; /* that malloc is in: "libc.so.6"; several in words; hostile */
 	size_t n_own;
 	struct hi_range own[HI_BPF_EVENT_OWN]; /* the allocator's own text */
+	struct hi_python_walk python;	       /* whose frames are shown in stacks */
 };
 
 /* One that was found. */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "decode/allocator.h"
 #include "probes/events/functions_named.h"
+#include "probes/events/python_text.h"
 
 /* Functions of one object file have padding between them. */
 enum { PADDING_MAX = 256 };
@@ -445,6 +446,8 @@ enum hi_status hi_event_functions_find_in(const struct hi_target *target,
 		status = find_allocator_functions(code, families, ret, err);
 	if (status == HI_NOT_FOUND && (followed->n_calls || followed->mappings))
 		status = HI_OK;
+	if (status == HI_OK)
+		status = hi_event_python_find(code, &ret->python, err);
 	return status == HI_OK ? hi_event_functions_add_named(code, followed, ret, err)
 			       : status;
 }

@@ -104,10 +104,11 @@ static enum hi_status join_births(struct hi_inspection *in,
 }
 
 static enum hi_status name_stacks(struct hi_inspection *in,
-				  const struct hi_recording *recording,
+				  const struct hi_recorder *recorder,
 				  struct joined_recording *j, struct hi_error *err)
 {
-	const struct hi_contexts *contexts = hi_recording_contexts(recording);
+	const struct hi_contexts *contexts =
+		hi_recording_contexts(hi_recorder_recording(recorder));
 	enum hi_status status;
 
 	hi_inspect_phase(in, "names of stacks");
@@ -115,6 +116,7 @@ static enum hi_status name_stacks(struct hi_inspection *in,
 	status = hi_frames_builder_create(&j->names, err);
 	if (status == HI_OK)
 		status = hi_frame_names_add(in->decoders.modules,
+					    hi_recorder_python_codes(recorder),
 					    hi_contexts_addresses(contexts),
 					    j->recorded.contexts.n_frames, j->names, err);
 	if (status == HI_OK)
@@ -137,7 +139,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	recording = hi_recorder_recording(recorder);
 	status = join_births(in, recorder, j, err);
 	if (status == HI_OK)
-		status = name_stacks(in, recording, j, err);
+		status = name_stacks(in, recorder, j, err);
 	hi_inspect_phase(in, "report");
 	if (status != HI_OK)
 		return status;

@@ -2,11 +2,13 @@
 #include "session/live/recorder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "attach/unstopped.h"
 #include "probes/events/unwind_find.h"
 #include "session/live/symbols.h"
 #include "session/options.h"
@@ -26,6 +28,9 @@ struct hi_recorder {
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
 	bool walks_stacks;
+	/* Python: code objects that stacks have. NULL: it has none. */
+	struct hi_image *memory; /* as it is while the target runs */
+	struct hi_python_codes *codes;
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_past_stop; /* an event behind the stop was seen */
@@ -49,6 +54,8 @@ void hi_recorder_close(struct hi_recorder *recorder)
 		return;
 	end_event_source(recorder);
 	hi_recording_destroy(recorder->recording);
+	hi_python_codes_destroy(recorder->codes);
+	hi_image_destroy(recorder->memory);
 	hi_target_close(recorder->target);
 	free(recorder);
 }
@@ -157,12 +164,18 @@ static void record_event(void *arg, const struct hi_event *event)
 		keep_failure(r, hi_recording_apply(r->recording, event, &err), &err);
 }
 
-static void record_stack(void *arg, const struct hi_event_stack *stack)
+/* The code of Python that is in it may be freed soon. */
+static void record_stack(void *arg, const struct hi_event_stack *given)
 {
 	struct hi_recorder *r = arg;
+	struct hi_event_stack stack;
 	struct hi_error err;
 
-	keep_failure(r, hi_recording_stack(r->recording, stack, &err), &err);
+	memcpy(&stack, given,
+	       offsetof(struct hi_event_stack, frames) + given->n * sizeof(uint64_t));
+	if (r->codes)
+		keep_failure(r, hi_python_codes_take(r->codes, &stack, &err), &err);
+	keep_failure(r, hi_recording_stack(r->recording, &stack, &err), &err);
 }
 
 static struct hi_event_sink sink_of(struct hi_recorder *r)
@@ -232,6 +245,20 @@ static enum hi_status find_recorded_functions(struct hi_recorder *r, struct hi_e
 	return status;
 }
 
+/* Code objects are copied as soon as a stack has them: see cpython_code.h. */
+static enum hi_status open_python_codes(struct hi_recorder *r, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!r->functions.python.code_type)
+		return HI_OK;
+	status = hi_image_unstopped(r->target, &r->memory, err);
+	return status == HI_OK
+		       ? hi_python_codes_create(r->memory->memory, &r->functions.python,
+						&r->codes, err)
+		       : status;
+}
+
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
 {
 	const struct hi_event_source_options options = {};
@@ -284,6 +311,8 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	if (status == HI_OK)
 		status = find_recorded_functions(r, err);
 	if (status == HI_OK)
+		status = open_python_codes(r, err);
+	if (status == HI_OK)
 		status = open_event_source(r, err);
 	if (status == HI_OK)
 		*ret = hi_take(r);
@@ -323,6 +352,11 @@ const char *hi_recorder_means(const struct hi_recorder *recorder)
 const char *hi_recorder_exe(const struct hi_recorder *recorder)
 {
 	return recorder->target->exe ? recorder->target->exe : "";
+}
+
+struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder)
+{
+	return recorder->codes;
 }
 
 const char *hi_recorder_module(const struct hi_recorder *recorder)

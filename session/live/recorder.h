@@ -10,6 +10,7 @@
 
 #include "attach/stop_options.h"
 #include "census/events/recording.h"
+#include "decode/runtimes/cpython_code.h"
 #include "probes/events/event_source.h"
 #include "session/live/sample_choice.h"
 
@@ -53,6 +54,9 @@ uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
 const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */
 const char *hi_recorder_exe(const struct hi_recorder *recorder);
+/* What was copied of the Python code in stacks; NULL: none. Asking it for names needs no
+ * process. */
+struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder);
 /* The file that malloc is in: "libc.so.6"; hostile. */
 const char *hi_recorder_module(const struct hi_recorder *recorder);
 

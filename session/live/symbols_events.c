@@ -2,6 +2,7 @@
 /* Checks what the process without rights has found about the allocator's functions. */
 #include <string.h>
 
+#include "decode/runtimes/cpython_walk_find.h"
 #include "session/live/symbols.h"
 
 static const char reading_functions[] = "searching for the functions of the allocator";
@@ -52,6 +53,8 @@ static enum hi_status check_found_functions(const struct hi_target *target,
 	    functions->n_sources > HI_EVENT_SOURCES)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "no such number of functions of an allocator");
+	if (!hi_python_walk_is_valid(&functions->python))
+		return hi_fail(err, HI_BAD_DATA, 0, "no such layout of CPython");
 	for (size_t i = 0; i < functions->n_sources; i++) {
 		END_TEXT(functions->sources[i].name);
 		if (functions->sources[i].family >= HI_FAMILIES)

@@ -320,6 +320,38 @@ HI_TEST(census_births, several_contexts_share_a_site_and_wrappers_are_none)
 	end_world(&w);
 }
 
+/* Frames 0 to n - 1, a row each, as one stack; the site is the row whose number is
+ * returned. */
+static uint32_t site_of_flags(const uint32_t *flags, uint32_t n)
+{
+	struct hi_context_node nodes[8] = {{0, HI_FRAME_NONE}};
+	struct hi_frame_row rows[7];
+	uint32_t first[8];
+	const struct hi_context contexts[] = {{}, {.stack = 1, .node = n}};
+	const struct hi_context_view view = {nodes, contexts, n + 1, 2, n};
+	const struct hi_frames frames = {rows, first, n, n};
+
+	for (uint32_t i = 0; i < n; i++) {
+		rows[i] = (struct hi_frame_row){"", "", "", 0, 0, flags[i]};
+		first[i] = i;
+		nodes[n - i] = (struct hi_context_node){n - i - 1, i};
+	}
+	first[n] = n;
+	return hi_context_site(&view, &frames, 1);
+}
+
+HI_TEST(census_births, an_interpreter_allocates_for_the_code_that_it_runs)
+{
+	enum { A = HI_FRAME_ALLOCATES, I = HI_FRAME_INTERPRETER, S = HI_FRAME_SCRIPT };
+
+	HI_ASSERT_EQ(2, site_of_flags((uint32_t[]){A | I, I, S, I, S, 0}, 6));
+	/* An extension calls the interpreter. */
+	HI_ASSERT_EQ(2, site_of_flags((uint32_t[]){A | I, I, 0, I, S}, 5));
+	HI_ASSERT_EQ(0, site_of_flags((uint32_t[]){0, I, S}, 3));
+	/* It runs no code. */
+	HI_ASSERT_EQ(1, site_of_flags((uint32_t[]){A | I, I, I, 0}, 4));
+}
+
 HI_TEST(census_births, without_memory_nothing_is_half_made)
 {
 	struct world w;

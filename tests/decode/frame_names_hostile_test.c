@@ -78,15 +78,16 @@ HI_TEST_SCENARIO(frame_names, of_no_module_are_empty_and_the_order_is_kept)
 
 	HI_ASSERT_OK(hi_modules_symbol(p->modules, NULL, "main", &main_at, &size, &err),
 		     &err);
-	HI_ASSERT_OK(hi_frame_names_add(p->modules, NULL, 0, builder, &err), &err);
+	HI_ASSERT_OK(hi_frame_names_add(p->modules, NULL, NULL, 0, builder, &err), &err);
 	HI_ASSERT_EQ(0, hi_frames_builder_view(builder).n_frames);
-	HI_ASSERT_OK(hi_frame_names_add(p->modules,
+	HI_ASSERT_OK(hi_frame_names_add(p->modules, NULL,
 					(uint64_t[]){main_at + size, 0, main_at + 1,
 						     UINT64_MAX, unknown, main_at + size,
 						     main_at},
 					7, builder, &err),
 		     &err);
-	HI_ASSERT_OK(hi_frame_names_add(p->modules, &unknown, 1, builder, &err), &err);
+	HI_ASSERT_OK(hi_frame_names_add(p->modules, NULL, &unknown, 1, builder, &err),
+		     &err);
 	frames = hi_frames_builder_view(builder);
 	HI_ASSERT_EQ(8, frames.n_frames);
 	check_no_module(&frames, 1);
@@ -123,7 +124,7 @@ static bool is_named_with_failure_at(struct inspected *p, const uint64_t *addres
 	HI_ASSERT_OK(hi_modules_open(p->image, &options, &modules, &err), &err);
 	HI_ASSERT_OK(hi_frames_builder_create(&builder, &err), &err);
 	hi_alloc_fail_at(nth);
-	status = hi_frame_names_add(modules, addresses, ADDRESSES, builder, &err);
+	status = hi_frame_names_add(modules, NULL, addresses, ADDRESSES, builder, &err);
 	hi_alloc_fail_at(0);
 	hi_frames_builder_destroy(builder);
 	hi_modules_close(modules);
@@ -183,7 +184,8 @@ static uint32_t count_rows(const struct inspected *p, const uint64_t *addresses)
 
 	if (hi_modules_open(p->image, &options, &modules, &err) != HI_OK ||
 	    hi_frames_builder_create(&builder, &err) != HI_OK ||
-	    hi_frame_names_add(modules, addresses, ADDRESSES, builder, &err) != HI_OK)
+	    hi_frame_names_add(modules, NULL, addresses, ADDRESSES, builder, &err) !=
+		    HI_OK)
 		_exit(2);
 	frames = hi_frames_builder_view(builder);
 	if (frames.n_frames != ADDRESSES || frames.n_rows < ADDRESSES)

@@ -257,7 +257,7 @@ static struct hi_frames name_instructions(struct hi_modules *modules,
 
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i] += module->bias + 1;
-	HI_ASSERT_OK(hi_frame_names_add(modules, list->items, (uint32_t)list->count,
+	HI_ASSERT_OK(hi_frame_names_add(modules, NULL, list->items, (uint32_t)list->count,
 					builder, &err),
 		     &err);
 	frames = hi_frames_builder_view(builder);

@@ -152,6 +152,8 @@ struct traced *traced_ready(struct hi_fixture *fx)
 	hi_test_defer(end_trace, t);
 	traced_find_tables(t);
 	HI_ASSERT_OK(hi_event_functions_find(t->target, &t->functions, &err), &err);
+	/* The interpreter's own frames, as libdwfl has them. */
+	t->functions.python = (struct hi_python_walk){};
 	HI_ASSERT_OK(hi_event_source_open(t->target, &t->functions, &options, &t->source,
 					  &err),
 		     &err);

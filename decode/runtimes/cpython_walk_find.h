@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds what cpython_walk.h has. */
+#ifndef HI_RUNTIMES_CPYTHON_WALK_FIND_H
+#define HI_RUNTIMES_CPYTHON_WALK_FIND_H
+
+#include "decode/modules/modules.h"
+#include "decode/runtimes/cpython_walk.h"
+
+/* Fills all but the evals. modules: of a process that runs, or not. False: there is no
+ * CPython, or none whose layout is known; *ret is all 0. */
+bool hi_python_find(struct hi_modules *modules, struct hi_python_walk *ret);
+/* The file that the interpreter is in; NULL: there is none. */
+struct hi_module *hi_python_module(struct hi_modules *modules);
+/* Of one that another process has found: may it be used? */
+bool hi_python_walk_is_valid(const struct hi_python_walk *walk);
+
+#endif
