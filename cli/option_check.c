@@ -465,10 +465,27 @@ static int check_calls(const struct hi_record_options *r)
 			  : 0;
 }
 
+/* --for is of the recording, with censuses and without. */
+static int check_recorded_series(const struct hi_options *o)
+{
+	bool has_file = o->output.file && strcmp(o->output.file, "-") != 0;
+
+	if (hi_series_asked(&o->series) && !has_file)
+		return hi_option_wrong("record --every: -o FILE is missing, which the "
+				       "censuses go to");
+	if (!hi_series_asked(&o->series) && (o->series.has_full || o->series.max_file))
+		return hi_option_wrong("%s: only with --every",
+				       o->series.has_full ? "--full" : "--max-file");
+	return 0;
+}
+
 static int check_series(const struct hi_options *o)
 {
-	if (o->command->id == HI_COMMAND_RECORD)
-		return check_calls(&o->record);
+	if (o->command->id == HI_COMMAND_RECORD) {
+		int wrong = check_calls(&o->record);
+
+		return wrong ? wrong : check_recorded_series(o);
+	}
 	if (o->series.hp && o->profile.count)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))

@@ -257,7 +257,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"thread", HI_OPT_THREAD, "TID", 0, "only objects that this thread allocated",
 	  3},
 	 BORN},
-	{{0, 0, 0, 0, "Series:", 4}, SERIES},
+	{{0, 0, 0, 0, "Series:", 4}, SERIES | BIT(RECORD)},
+	{{"every", HI_OPT_EVERY, "TIME|SIZE", 0,
+	  "take a census after each time of this length (10s), or each time the target's "
+	  "resident memory has grown by this size (10MB), while the recording goes on",
+	  4},
+	 BIT(RECORD)},
 	{{"every", HI_OPT_EVERY, "TIME|SIZE", 0,
 	  "repeat after this time (0.5s), or each time the target's resident memory has "
 	  "grown by this size (10MB); memory that is allocated and freed again does not "
@@ -274,12 +279,12 @@ const struct hi_option_entry hi_option_table[] = {
 	  "censuses whose graphs are kept: first, last, every:N, peaks:K (the maximum "
 	  "and K local ones), all or none; several with ',' (default: first,last)",
 	  4},
-	 BIT(SNAP)},
+	 BIT(SNAP) | BIT(RECORD)},
 	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
 	  "when the file gets larger, drop every second census and take half as many "
 	  "from then on",
 	  4},
-	 BIT(SNAP)},
+	 BIT(SNAP) | BIT(RECORD)},
 	{{"time", HI_OPT_TIME, "AXIS", 0,
 	  "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
 	  "census (default: wall)",

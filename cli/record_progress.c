@@ -24,6 +24,9 @@ static const uint64_t screen_period_ns = HI_NS_PER_S, line_period_ns = 10 * HI_N
 /* How often sites are added up where lines are shown: names come in time for them. */
 static const uint64_t names_period_ns = HI_NS_PER_S;
 
+/* How long a note is shown. */
+static const uint64_t note_ns = 10 * HI_NS_PER_S;
+
 struct hi_record_progress {
 	const struct hi_options *options;
 	const struct hi_recorder *recorder;
@@ -38,6 +41,8 @@ struct hi_record_progress {
 	struct hi_sink_file screen;
 	struct HI_VECTOR(struct hi_record_live_row) rows; /* with `texts` */
 	struct hi_arena texts;
+	char note[200];
+	uint64_t noted_ns;
 	bool pauses, is_ended;
 };
 
@@ -46,6 +51,32 @@ HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
 bool hi_record_progress_is_ended(const struct hi_record_progress *p)
 {
 	return p->is_ended;
+}
+
+bool hi_record_progress_pauses(const struct hi_record_progress *p)
+{
+	return p->pauses;
+}
+
+int hi_record_progress_keys_fd(const struct hi_record_progress *p)
+{
+	return p->live ? hi_terminal_screen_keys_fd() : -1;
+}
+
+void hi_record_progress_note(struct hi_record_progress *p, const char *text)
+{
+	char safe[2048];
+
+	if (p->live && hi_terminal_screen_is_open()) {
+		snprintf(p->note, sizeof(p->note), "%s", text);
+		p->noted_ns = hi_clock_ns();
+		return;
+	}
+	if (p->is_open)
+		fprintf(stderr, "\n");
+	p->is_open = false;
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
 /* ---- lines ---- */
@@ -148,7 +179,7 @@ static enum hi_status add_live_sample(struct hi_record_progress *p, uint64_t now
 		.for_ns = p->options->series.for_ns,
 		.all = {hi_totals_live(&t), hi_totals_live_bytes(&t), t.allocs},
 		.unnamed = sums_of_site(&unnamed),
-		.note = ""};
+		.note = now - p->noted_ns < note_ns ? p->note : ""};
 
 	hi_recording_counts(recording, &counts);
 	sample.lost = counts.lost;

@@ -21,6 +21,12 @@ enum hi_status hi_record_progress_open(const struct hi_options *options,
  * HI_OS. */
 enum hi_status hi_record_progress_show(struct hi_record_progress *progress,
 				       struct hi_error *err);
+/* A line for the user: in the view for some seconds, or on standard error. */
+void hi_record_progress_note(struct hi_record_progress *progress, const char *text);
+/* Where keys come from now; -1: from nowhere. */
+int hi_record_progress_keys_fd(const struct hi_record_progress *progress);
+/* Does the view stand still, by a key? */
+bool hi_record_progress_pauses(const struct hi_record_progress *progress);
 /* Was the key pressed that ends the recording? */
 bool hi_record_progress_is_ended(const struct hi_record_progress *progress);
 /* Gives the terminal back, with the last table on it. NULL is fine. */

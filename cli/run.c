@@ -12,6 +12,7 @@
 #include "cli/decoder.h"
 #include "cli/launch.h"
 #include "cli/record.h"
+#include "cli/record_series.h"
 #include "cli/series.h"
 #include "report/views/legend.h"
 #include "session/inspect.h"
@@ -209,6 +210,35 @@ static int record_and_inspect(const struct hi_options *options, struct hi_output
 	return code;
 }
 
+/* The report is of the last census in the file. */
+static int report_recorded_file(const struct hi_options *options)
+{
+	struct hi_output output = {.file = stdout};
+	struct hi_options o = *options;
+
+	o.target = (struct hi_target_options){.file = options->output.file};
+	o.output.file = NULL;
+	o.series = (struct hi_series_options){};
+	return inspect_once(&o, &output);
+}
+
+static int record_series(const struct hi_options *options)
+{
+	struct hi_exit_watch watch = {};
+	struct hi_error err = {};
+	bool partial = false;
+	enum hi_status status = hi_record_series(options, &watch, &partial, &err);
+	int code;
+
+	hi_exit_watch_end(&watch);
+	if (status != HI_OK)
+		return report_run_error(&err);
+	code = report_recorded_file(options);
+	return code == HI_EXIT_FINE && options->decoding.strict && partial
+		       ? HI_EXIT_PARTIAL
+		       : code;
+}
+
 static int run_series(const struct hi_options *options)
 {
 	struct hi_error err = {};
@@ -293,7 +323,8 @@ int hi_run(const struct hi_options *options)
 		return run_program_of(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
-		return run_series(options);
+		return options->command->id == HI_COMMAND_RECORD ? record_series(options)
+								 : run_series(options);
 	if (hi_output_open(options, &output, &err) != HI_OK)
 		return report_run_error(&err);
 	code = (options->command->run_alone || is_of_series(options)

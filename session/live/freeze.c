@@ -173,8 +173,9 @@ static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *e
 {
 	if (!in->options->recorder)
 		return HI_OK;
-	return hi_recorder_finish(in->options->recorder, in->image->stats.monotonic_ns,
-				  err);
+	/* Of a series it goes on. */
+	return (in->census_cache ? hi_recorder_advance : hi_recorder_finish)(
+		in->options->recorder, in->image->stats.monotonic_ns, err);
 }
 
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
@@ -206,6 +207,9 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		return status;
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
+	/* So that nothing is taken that happens between the stop and its time. */
+	if (o->recorder && in->census_cache)
+		hi_recorder_hold(o->recorder);
 	status = stop_there(in, &stop, err);
 	if (status == HI_OK)
 		status = end_recording(in, err);

@@ -98,13 +98,11 @@ static enum hi_status join_births(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_piece_list_make(
 			hi_recorder_recording(recorder), in->graph->objects,
-
 			hi_recorder_start_ns(recorder), &j->pieces, err);
 	return status == HI_OK ? mark_other_objects(in, j->births, err) : status;
 }
 
-static enum hi_status name_stacks(struct hi_inspection *in,
-				  const struct hi_recorder *recorder,
+static enum hi_status name_stacks(struct hi_inspection *in, struct hi_recorder *recorder,
 				  struct joined_recording *j, struct hi_error *err)
 {
 	const struct hi_contexts *contexts =
@@ -114,11 +112,13 @@ static enum hi_status name_stacks(struct hi_inspection *in,
 	hi_inspect_phase(in, "names of stacks");
 	hi_contexts_view(contexts, &j->recorded.contexts);
 	status = hi_frames_builder_create(&j->names, err);
+	hi_recorder_lock(recorder);
 	if (status == HI_OK)
 		status = hi_frame_names_add(in->decoders.modules,
 					    hi_recorder_python_codes(recorder),
 					    hi_contexts_addresses(contexts),
 					    j->recorded.contexts.n_frames, j->names, err);
+	hi_recorder_unlock(recorder);
 	if (status == HI_OK)
 		j->recorded.frames = hi_frames_builder_view(j->names);
 	return status;
@@ -126,7 +126,7 @@ static enum hi_status name_stacks(struct hi_inspection *in,
 
 enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *err)
 {
-	const struct hi_recorder *recorder = in->options->recorder;
+	struct hi_recorder *recorder = in->options->recorder;
 	HI_GUARD(free_joined_recording) struct joined_recording *j = NULL;
 	const struct hi_recording *recording;
 	enum hi_status status;

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/live/recorder.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "attach/unstopped.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "attach/unstopped.h"
+#include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
 #include "session/live/symbols.h"
 #include "session/options.h"
 
 /* How often the files that are mapped as code are compared with those of before. */
 static const uint64_t look_period_ns = HI_NS_PER_S;
+
+/* The buffer of events holds what comes in much more time. */
+enum { THREAD_NAP_NS = 2000000 };
 
 struct hi_recorder {
 	const struct hi_options *options;
@@ -33,11 +41,22 @@ struct hi_recorder {
 	struct hi_python_codes *codes;
 	/* Of the events that are being taken. */
 	struct hi_error failure;
+	bool is_finishing; /* events behind end_ns are left out */
 	bool is_past_stop; /* an event behind the stop was seen */
+	/* While a census reads the recording; `later` waits for its end. */
+	bool is_held;
+	struct hi_pending_events later;
+	/* The thread that takes events; it has the lock when it does. */
+	bool has_thread, is_thread_to_end;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	struct hi_error thread_error; /* why it has ended */
 };
 
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
+
+static void end_recorder_thread(struct hi_recorder *r);
 
 static void end_event_source(struct hi_recorder *r)
 {
@@ -52,7 +71,10 @@ void hi_recorder_close(struct hi_recorder *recorder)
 {
 	if (!recorder)
 		return;
+	end_recorder_thread(recorder);
 	end_event_source(recorder);
+	hi_pending_free(&recorder->later);
+	pthread_mutex_destroy(&recorder->lock);
 	hi_recording_destroy(recorder->recording);
 	hi_python_codes_destroy(recorder->codes);
 	hi_image_destroy(recorder->memory);
@@ -149,7 +171,7 @@ static bool is_before_stop(struct hi_recorder *r, const struct hi_event *event)
 {
 	bool was_past = r->is_past_stop;
 
-	if (!r->end_ns || event->time_ns <= r->end_ns)
+	if (!r->is_finishing || event->time_ns <= r->end_ns)
 		return true;
 	r->is_past_stop = true;
 	return event->kind == HI_EVENT_LOST && !was_past;
@@ -160,7 +182,9 @@ static void record_event(void *arg, const struct hi_event *event)
 	struct hi_recorder *r = arg;
 	struct hi_error err;
 
-	if (is_before_stop(r, event))
+	if (r->is_held)
+		hi_pending_add(&r->later, event);
+	else if (is_before_stop(r, event))
 		keep_failure(r, hi_recording_apply(r->recording, event, &err), &err);
 }
 
@@ -175,7 +199,10 @@ static void record_stack(void *arg, const struct hi_event_stack *given)
 	       offsetof(struct hi_event_stack, frames) + given->n * sizeof(uint64_t));
 	if (r->codes)
 		keep_failure(r, hi_python_codes_take(r->codes, &stack, &err), &err);
-	keep_failure(r, hi_recording_stack(r->recording, &stack, &err), &err);
+	if (r->is_held)
+		hi_pending_add_stack(&r->later, &stack);
+	else
+		keep_failure(r, hi_recording_stack(r->recording, &stack, &err), &err);
 }
 
 static struct hi_event_sink sink_of(struct hi_recorder *r)
@@ -204,6 +231,119 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 	return report_failure(r, status, err);
 }
 
+/* ---- beside a census ---- */
+
+static void end_recorder_thread(struct hi_recorder *r)
+{
+	if (!r->has_thread)
+		return;
+	hi_recorder_lock(r);
+	r->is_thread_to_end = true;
+	hi_recorder_unlock(r);
+	pthread_join(r->thread, NULL);
+	r->has_thread = false;
+}
+
+/* With a nap between two looks, in which others get the lock. */
+static void *take_events_in_thread(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = THREAD_NAP_NS};
+	struct hi_recorder *r = arg;
+	bool goes_on = true;
+
+	while (goes_on) {
+		hi_recorder_lock(r);
+		goes_on = !r->is_thread_to_end && r->thread_error.status == HI_OK &&
+			  hi_recorder_poll(r, 0, &r->thread_error) == HI_OK;
+		hi_recorder_unlock(r);
+		nanosleep(&nap, NULL);
+	}
+	return NULL;
+}
+
+enum hi_status hi_recorder_run(struct hi_recorder *r, struct hi_error *err)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	/* Signals are for the first thread. */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r->has_thread = true;
+	errno = pthread_create(&r->thread, NULL, take_events_in_thread, r);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (errno == 0)
+		return HI_OK;
+	r->has_thread = false;
+	return hi_fail_errno(err, "thread of a recording");
+}
+
+void hi_recorder_lock(struct hi_recorder *recorder)
+{
+	if (recorder->has_thread)
+		pthread_mutex_lock(&recorder->lock);
+}
+
+void hi_recorder_unlock(struct hi_recorder *recorder)
+{
+	if (recorder->has_thread)
+		pthread_mutex_unlock(&recorder->lock);
+}
+
+enum hi_status hi_recorder_check(struct hi_recorder *r, struct hi_error *err)
+{
+	enum hi_status status;
+
+	hi_recorder_lock(r);
+	status = r->thread_error.status;
+	if (status != HI_OK)
+		*err = r->thread_error;
+	hi_recorder_unlock(r);
+	return status;
+}
+
+void hi_recorder_hold(struct hi_recorder *r)
+{
+	hi_recorder_lock(r);
+	r->is_held = true;
+	hi_recorder_unlock(r);
+}
+
+enum hi_status hi_recorder_advance(struct hi_recorder *r, uint64_t stopped_ns,
+				   struct hi_error *err)
+{
+	struct hi_event_sink sink = sink_of(r);
+	enum hi_status status;
+
+	hi_recorder_lock(r);
+	r->end_ns = stopped_ns;
+	status = hi_event_source_drain(r->source, &sink, err);
+	if (status == HI_OK)
+		status = hi_pending_apply(&r->later, r->recording, stopped_ns, err);
+	/* It may be another program by now. */
+	if (status == HI_OK)
+		status = look_at_code(r, err);
+	status = report_failure(r, status, err);
+	if (status != HI_OK && r->thread_error.status == HI_OK)
+		r->thread_error = *err;
+	hi_recorder_unlock(r);
+	return status;
+}
+
+void hi_recorder_release(struct hi_recorder *r)
+{
+	struct hi_error err;
+
+	if (!r->is_held)
+		return;
+	hi_recorder_lock(r);
+	r->is_held = false;
+	keep_failure(r, hi_pending_apply(&r->later, r->recording, UINT64_MAX, &err),
+		     &err);
+	hi_recorder_unlock(r);
+}
+
+/* ---- the end ---- */
+
 bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret)
 {
 	return hi_event_return_page(recorder->target->pid, ret);
@@ -215,7 +355,9 @@ enum hi_status hi_recorder_finish(struct hi_recorder *r, uint64_t stopped_ns,
 	struct hi_event_sink sink = sink_of(r);
 	enum hi_status status;
 
+	end_recorder_thread(r);
 	r->end_ns = stopped_ns;
+	r->is_finishing = true;
 	hi_event_source_stop(r->source);
 	status = hi_event_source_drain(r->source, &sink, err);
 	end_event_source(r);
@@ -305,6 +447,7 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	if (!r)
 		return hi_fail_memory(err, "recording");
 	r->options = options;
+	pthread_mutex_init(&r->lock, NULL);
 	status = hi_recording_create(&r->recording, err);
 	if (status == HI_OK)
 		status = hi_target_open(options->target.pid, &r->target, err);

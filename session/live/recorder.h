@@ -3,7 +3,8 @@
  * Follows the allocations of a running process (probes/events) and keeps what is live by
  * them (census/events), from its start until a stop of the process, at which the two are
  * compared with each other: hi_freeze() of an inspection whose options have a recorder
- * ends it.
+ * ends it. Censuses of a series (options with a census cache) are beside it: each one
+ * holds the recording still from its stop to its end.
  */
 #ifndef HI_SESSION_LIVE_RECORDER_H
 #define HI_SESSION_LIVE_RECORDER_H
@@ -34,6 +35,23 @@ enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_b
  * target has exited. HI_NO_MEMORY. */
 enum hi_status hi_recorder_poll(struct hi_recorder *recorder, unsigned timeout_ms,
 				struct hi_error *err);
+/* The same in a thread of its own from now on, until the close or the finish: so that
+ * events are taken while a census is computed. Then what was recorded is read between
+ * lock and unlock only, or while it is held. Without that thread the lock does nothing.
+ * HI_OS. */
+enum hi_status hi_recorder_run(struct hi_recorder *recorder, struct hi_error *err);
+void hi_recorder_lock(struct hi_recorder *recorder);
+void hi_recorder_unlock(struct hi_recorder *recorder);
+/* Of that thread: whether it goes on. Errors as of hi_recorder_poll(). */
+enum hi_status hi_recorder_check(struct hi_recorder *recorder, struct hi_error *err);
+/* Before a stop: from now on events wait, and the recording stays as it is. */
+void hi_recorder_hold(struct hi_recorder *recorder);
+/* While it is held: takes what happened up to a stop (CLOCK_MONOTONIC); later events go
+ * on waiting. HI_NO_MEMORY, HI_TIMEOUT. */
+enum hi_status hi_recorder_advance(struct hi_recorder *recorder, uint64_t stopped_ns,
+				   struct hi_error *err);
+/* It goes on. Nothing where it is not held. */
+void hi_recorder_release(struct hi_recorder *recorder);
 /* Where no thread of the target may stand at the stop, beside the allocator's text. */
 bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret);
 /* Takes what happened up to the stop (CLOCK_MONOTONIC), leaves out what came later, and
@@ -47,7 +65,8 @@ void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder);
 /* Of the source; after the finish as of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
-/* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the stop, 0 before it. */
+/* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the
+ * first. */
 uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
 /* "uprobe_multi", "perf events"; text of this program. */
@@ -55,7 +74,7 @@ const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */
 const char *hi_recorder_exe(const struct hi_recorder *recorder);
 /* What was copied of the Python code in stacks; NULL: none. Asking it for names needs no
- * process. */
+ * process, but the lock, also while the recording is held. */
 struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder);
 /* The file that malloc is in: "libc.so.6"; hostile. */
 const char *hi_recorder_module(const struct hi_recorder *recorder);

@@ -25,6 +25,7 @@
 #include "session/live/header.h"
 #include "session/live/modules.h"
 #include "session/live/recorded.h"
+#include "session/live/recorder.h"
 
 /* ---- opening and closing ---- */
 
@@ -62,6 +63,8 @@ static void close_image(struct hi_inspection *in)
 	hi_image_destroy(in->image);
 	free(in->stop.allocator_text);
 	hi_stop_site_close(in->stop.own_site);
+	if (in->options->recorder)
+		hi_recorder_release(in->options->recorder);
 	hi_target_close(in->stop.target);
 }
 

@@ -62,8 +62,8 @@ static enum hi_status name_frames(struct hi_target *target, struct hi_image *ima
 	if (status == HI_OK)
 		status = hi_frames_builder_create(&builder, err);
 	if (status == HI_OK)
-		status = hi_frame_names_add(modules, asked->addresses, asked->n, builder,
-					    err);
+		status = hi_frame_names_add(modules, NULL, asked->addresses, asked->n,
+					    builder, err);
 	if (status != HI_OK)
 		return status;
 	frames = hi_frames_builder_view(builder);

@@ -29,6 +29,7 @@ enum {
 	MAX_FAILURES = 3,    /* censuses in a row that failed */
 	MAX_WARNINGS = 8,
 	IDLE_SHARE = 100,
+	TICK_MS = 100,
 };
 
 struct hi_series {
@@ -55,6 +56,8 @@ struct hi_series {
 	uint64_t last_try_ns; /* when a census was begun */
 	bool exited;	      /* the last sample is from the exit of the target */
 	bool quit, pauses;    /* by a key */
+	bool has_ended;	      /* the program, though not the process */
+	bool took_last;	      /* the census of the end */
 	bool is_quiet;
 	bool interrupted; /* the last wait for a safepoint: it goes on */
 };
@@ -83,7 +86,7 @@ static bool is_exiting(const struct hi_series *s)
 /* A program that was started here has no heap at first: that is no failure. */
 static bool has_only_begun(const struct hi_series *s)
 {
-	return s->options->exit_watch && s->samples == 0 && !has_exited(s);
+	return s->options->target.program && s->samples == 0 && !has_exited(s);
 }
 
 static bool is_stopped(const struct hi_series *s)
@@ -550,9 +553,10 @@ static bool is_due(struct hi_series *s)
 	return has_grown(s);
 }
 
-/* HI_SERIES_GOES_ON: take a census now. */
-static enum hi_series_end next_step(struct hi_series *s)
+static enum hi_series_end next_step_by_time(struct hi_series *s)
 {
+	if (s->has_ended)
+		return HI_SERIES_EXITED;
 	if (is_stopped(s))
 		return HI_SERIES_STOPPED;
 	if (s->exited || has_exited(s))
@@ -564,17 +568,39 @@ static enum hi_series_end next_step(struct hi_series *s)
 	return is_over(s) ? HI_SERIES_OVER : HI_SERIES_WAITS;
 }
 
+/* HI_SERIES_GOES_ON: take a census now. */
+static enum hi_series_end next_step(struct hi_series *s)
+{
+	enum hi_series_end step = next_step_by_time(s);
+	bool is_end = step == HI_SERIES_STOPPED || step == HI_SERIES_OVER;
+
+	if (!is_end || !s->request->census_at_end || s->took_last)
+		return step;
+	s->took_last = true;
+	return HI_SERIES_GOES_ON;
+}
+
+static uint64_t call_tick(struct hi_series *s)
+{
+	if (!s->request->tick)
+		return UINT64_MAX;
+	s->has_ended |= !s->request->tick(s->request->tick_arg);
+	return series_now_ns(s) + TICK_MS * 1000000ull;
+}
+
 /* Until there is a census to take, or none any more. */
 static enum hi_status wait_for_next(struct hi_series *s, enum hi_series_end *end_ret,
 				    struct hi_error *err)
 {
 	for (;;) {
 		enum hi_status status = take_pending_marks(s, err);
+		uint64_t tick = call_tick(s), until;
 
 		*end_ret = next_step(s);
 		if (status != HI_OK || *end_ret != HI_SERIES_WAITS)
 			return status;
-		sleep_until(s, until_ns(s));
+		until = until_ns(s);
+		sleep_until(s, until < tick ? until : tick);
 	}
 }
 
@@ -613,10 +639,12 @@ static enum hi_status finish_series(struct hi_series *s, enum hi_series_end end,
 
 	if (status == HI_OK && end != HI_SERIES_OVER)
 		report_series_line(s, "%s: %" PRIu64 " sample%s complete",
-				   s->quit ? "stopped" : words[end], s->samples,
-				   s->samples == 1 ? " is" : "s are");
+				   s->has_ended ? "the program has ended"
+				   : s->quit	? "stopped"
+						: words[end],
+				   s->samples, s->samples == 1 ? " is" : "s are");
 	if (status == HI_OK && end == HI_SERIES_EXITED && s->options->exit_watch &&
-	    !s->exited)
+	    !s->exited && !s->has_ended)
 		report_series_line(s,
 				   "there is no sample of its exit: it had SIGKILL, or "
 				   "the exit was missed");

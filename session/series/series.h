@@ -20,6 +20,12 @@ struct hi_series_request {
 	unsigned wanted;		  /* bits of enum hi_wanted, of each census */
 	hi_series_rows_fn *find_rows;
 	int stop_fd; /* readable: the series is to end */
+	/* One more census is taken where it ends otherwise than by the target's end. */
+	bool census_at_end;
+	/* Called often between censuses. False: the target's program has ended. NULL:
+	 * not wanted. */
+	bool (*tick)(void *arg);
+	void *tick_arg;
 	/* A line for the user. */
 	void (*note)(void *arg, const char *text);
 	void *note_arg;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/record_begin.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
+
+enum { COUNT_NAP_US = 10000 };
+
+/* ---- signals ---- */
+
+/* A signal ends the recording in order while this lives; later ones act as ever. */
+static enum hi_status watch_record_signals(struct hi_record_signals *s,
+					   struct hi_error *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->fd < 0)
+		return hi_fail_errno(err, "signalfd");
+	sigprocmask(SIG_BLOCK, &set, &s->before);
+	/* A file that may not grow is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	return HI_OK;
+}
+
+void hi_record_signals_end(struct hi_record_signals *s)
+{
+	struct signalfd_siginfo info;
+
+	if (s->fd < 0)
+		return;
+	while (read(s->fd, &info, sizeof(info)) > 0)
+		;
+	close(s->fd);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+bool hi_record_signals_came(const struct hi_record_signals *s)
+{
+	struct signalfd_siginfo info;
+
+	return read(s->fd, &info, sizeof(info)) > 0;
+}
+
+/* ---- how many are recorded ---- */
+
+/* How long calls are counted: a second, less of a short recording. */
+static uint64_t length_of_count(const struct hi_options *options)
+{
+	uint64_t tenth = options->series.for_ns / 10, least = HI_NS_PER_S / 10;
+
+	if (!tenth || tenth > HI_NS_PER_S)
+		return HI_NS_PER_S;
+	return tenth > least ? tenth : least;
+}
+
+static void say_sample_choice(const struct hi_options *options, uint64_t sample_bytes,
+			      const struct hi_allocation_rate *rate,
+			      const struct hi_sample_choice *choice)
+{
+	char size[24], calls[32];
+
+	if (options->output.quiet)
+		return;
+	if (!sample_bytes) {
+		fprintf(stderr, "heapinspect: recording every allocation\n");
+		return;
+	}
+	fprintf(stderr, "heapinspect: sampling one allocation per %s%s",
+		hi_text_bytes(size, sample_bytes), rate ? ": " : "\n");
+	if (!rate)
+		return;
+	fprintf(stderr, "%s allocations/s%s",
+		hi_text_count(calls, (uint64_t)hi_allocation_rate_calls(rate)),
+		choice->probes_are_too_much ? "" : "\n");
+	if (choice->probes_are_too_much)
+		fprintf(stderr,
+			", of which the probes alone take about %.0f %% of a processor\n",
+			100 * choice->probes);
+}
+
+/* Decides what is recorded before anything is: a change later would give samples that
+ * stand for different numbers. False: the recording is to end already. */
+static bool choose_sampling(const struct hi_options *options,
+			    const struct hi_recorder *recorder,
+			    const struct hi_record_signals *signals,
+			    struct hi_exit_watch *watch, uint64_t *ret)
+{
+	uint64_t until = hi_clock_ns() + length_of_count(options);
+	struct hi_sample_choice choice;
+	struct hi_allocation_rate rate;
+	bool is_over = false;
+
+	*ret = options->record.sample_bytes;
+	if (options->record.has_sample) {
+		say_sample_choice(options, *ret, NULL, NULL);
+		return true;
+	}
+	while (!is_over && hi_clock_ns() < until) {
+		usleep(COUNT_NAP_US);
+		is_over = hi_record_signals_came(signals) ||
+			  hi_exit_watch_look(watch) == HI_EXIT_STANDS;
+	}
+	rate = hi_recorder_rate(recorder);
+	choice = hi_sample_choose(&rate);
+	*ret = choice.sample_bytes;
+	say_sample_choice(options, *ret, &rate, &choice);
+	return !is_over;
+}
+
+/* Without it an exit ends the recording without a report. */
+static void watch_for_exit(const struct hi_options *options, struct hi_exit_watch *watch)
+{
+	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
+	struct hi_error why = {};
+	char text[4 * sizeof(why.text)];
+
+	if (hi_target_open(options->target.pid, &target, &why) == HI_OK &&
+	    hi_exit_watch_begin(watch, target, &why) == HI_OK)
+		return;
+	hi_text_escape(text, sizeof(text), why.text, strlen(why.text));
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: there will be no report if the process exits: %s\n",
+			text);
+}
+
+enum hi_status hi_record_begin(const struct hi_options *options,
+			       struct hi_exit_watch *watch,
+			       struct hi_record_signals *signals,
+			       struct hi_recorder **ret, bool *goes_on_ret,
+			       struct hi_error *err)
+{
+	uint64_t sample_bytes;
+	enum hi_status status = hi_recorder_open(options, ret, err);
+
+	if (status == HI_OK)
+		status = watch_record_signals(signals, err);
+	if (status != HI_OK)
+		return status;
+	watch_for_exit(options, watch);
+	*goes_on_ret = choose_sampling(options, *ret, signals, watch, &sample_bytes);
+	return hi_recorder_start(*ret, sample_bytes, err);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/record_series.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/record_begin.h"
+#include "cli/record_progress.h"
+#include "session/series/series.h"
+#include "session/series/store.h"
+
+HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
+HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
+HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
+
+/* What happens between two censuses. */
+struct recorded_series {
+	struct hi_recorder *recorder;
+	struct hi_record_progress *progress;
+	struct hi_error failure; /* of the recording: it has ended */
+};
+
+static void note_recorded_series(void *arg, const char *text)
+{
+	struct recorded_series *s = arg;
+
+	hi_record_progress_note(s->progress, text);
+}
+
+static bool show_recorded_series(void *arg)
+{
+	struct recorded_series *s = arg;
+	enum hi_status status = hi_recorder_check(s->recorder, &s->failure);
+
+	if (status != HI_OK)
+		return false;
+	hi_recorder_lock(s->recorder);
+	status = hi_record_progress_show(s->progress, &s->failure);
+	hi_recorder_unlock(s->recorder);
+	return status == HI_OK;
+}
+
+/* ---- keys, which the series asks its sinks for ---- */
+
+static int keys_of_recording(void *sink)
+{
+	const struct recorded_series *s = sink;
+
+	return hi_record_progress_keys_fd(s->progress);
+}
+
+static enum hi_series_wish take_keys_of_recording(void *sink,
+						  const struct hi_series_header *header)
+{
+	struct recorded_series *s = sink;
+	bool paused = hi_record_progress_pauses(s->progress);
+
+	(void)header;
+	(void)show_recorded_series(s);
+	if (hi_record_progress_is_ended(s->progress))
+		return HI_SERIES_WISH_END;
+	return hi_record_progress_pauses(s->progress) != paused ? HI_SERIES_WISH_PAUSE
+								: HI_SERIES_WISH_NONE;
+}
+
+static void leave_keys_of_recording(void *sink)
+{
+	(void)sink;
+}
+
+static const struct hi_series_sink_ops keys_sink_ops = {
+	.keys_fd = keys_of_recording,
+	.take_keys = take_keys_of_recording,
+	.destroy = leave_keys_of_recording,
+};
+
+/* ---- all of it ---- */
+
+static enum hi_status run_recorded_series(const struct hi_options *options,
+					  struct recorded_series *s, int stop_fd,
+					  bool *partial_ret, struct hi_error *err)
+{
+	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
+	struct hi_series_sink sinks[2] = {{}, {&keys_sink_ops, s}};
+	struct hi_series_request request = {.options = options,
+					    .by = "type",
+					    .wanted = options->command->wanted_in_series,
+					    .find_rows = options->command->sample,
+					    .stop_fd = stop_fd,
+					    .census_at_end = true,
+					    .tick = show_recorded_series,
+					    .tick_arg = s,
+					    .note = note_recorded_series,
+					    .note_arg = s};
+	enum hi_status status = hi_series_create(&request, &series, err);
+
+	if (status == HI_OK)
+		status = hi_series_store_open(options, &sinks[0], err);
+	if (status == HI_OK)
+		status = hi_recorder_run(s->recorder, err);
+	if (status == HI_OK)
+		status = hi_series_run(series, sinks, 2, partial_ret, err);
+	hi_series_sink_destroy(&sinks[0]);
+	return status;
+}
+
+/* The end of the program is no failure: the censuses before it are there. */
+static void say_why_it_ended(const struct recorded_series *s)
+{
+	char text[4 * sizeof(s->failure.text)];
+
+	if (s->failure.status == HI_OK)
+		return;
+	hi_text_escape(text, sizeof(text), s->failure.text, strlen(s->failure.text));
+	fprintf(stderr, "heapinspect: %s; the report is of the last census before that\n",
+		text);
+}
+
+enum hi_status hi_record_series(const struct hi_options *options,
+				struct hi_exit_watch *watch, bool *partial_ret,
+				struct hi_error *err)
+{
+	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
+	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
+	struct hi_record_signals signals = {.fd = -1};
+	struct hi_options o = *options;
+	struct recorded_series s = {};
+	bool goes_on = false;
+	enum hi_status status =
+		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
+
+	if (status == HI_OK)
+		status = hi_record_progress_open(options, recorder, &progress, err);
+	o.recorder = s.recorder = recorder;
+	o.exit_watch = watch;
+	s.progress = progress;
+	if (status == HI_OK)
+		status = run_recorded_series(&o, &s, signals.fd, partial_ret, err);
+	hi_record_signals_end(&signals);
+	hi_record_progress_close(hi_take(progress));
+	if (status == HI_OK)
+		say_why_it_ended(&s);
+	return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `record --every`: censuses while the recording goes on, all in one file. */
+#ifndef HI_CLI_RECORD_SERIES_H
+#define HI_CLI_RECORD_SERIES_H
+
+#include "attach/exit_watch.h"
+#include "session/options.h"
+
+/*
+ * Records, and takes censuses into the file of -o, of which the last one is that of the
+ * end. watch: zeros; the caller's to end. *partial_ret: some snapshot had gaps. Errors:
+ * as of hi_recorder_open() and hi_series_run(); what was complete by then is in the file.
+ */
+enum hi_status hi_record_series(const struct hi_options *options,
+				struct hi_exit_watch *watch, bool *partial_ret,
+				struct hi_error *err);
+
+#endif
