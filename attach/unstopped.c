@@ -101,21 +101,38 @@ static enum hi_status fill_unstopped_image(struct hi_image *image,
 	return image->exe ? HI_OK : hi_fail_memory(err, "image");
 }
 
-enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_image **ret,
-				  struct hi_error *err)
+/* mem_fd: -1: nothing is readable. */
+static enum hi_status make_unstopped(const struct hi_target *target, int mem_fd,
+				     struct hi_image **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_image_destroy) struct hi_image *image = NULL;
 	struct running *running = hi_calloc(1, sizeof(*running));
 	enum hi_status status;
 
-	if (!running)
+	if (!running) {
+		if (mem_fd >= 0)
+			close(mem_fd);
 		return hi_fail_memory(err, "image");
+	}
 	running->memory.ops = &running_ops;
-	running->fd = hi_proc_open(target->priv->proc_pid, "mem");
+	running->fd = mem_fd;
 	status = hi_image_create(&running->memory, HI_SNAPSHOT_MOCK, &image, err);
 	if (status == HI_OK)
 		status = fill_unstopped_image(image, target, err);
 	if (status == HI_OK)
 		*ret = hi_take(image);
 	return status;
+}
+
+enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_image **ret,
+				  struct hi_error *err)
+{
+	return make_unstopped(target, hi_proc_open(target->priv->proc_pid, "mem"), ret,
+			      err);
+}
+
+enum hi_status hi_image_of_files(const struct hi_target *target, struct hi_image **ret,
+				 struct hi_error *err)
+{
+	return make_unstopped(target, -1, ret, err);
 }

@@ -14,5 +14,9 @@
  * hi_image_destroy(). */
 enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_image **ret,
 				  struct hi_error *err);
+/* The same without its memory: what names of code need, also when that is not mapped any
+ * more. */
+enum hi_status hi_image_of_files(const struct hi_target *target, struct hi_image **ret,
+				 struct hi_error *err);
 
 #endif

@@ -10,6 +10,8 @@
 #include "session/live/recorder.h"
 #include "session/recorded.h"
 
+HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
+
 /* What in->recorded is of here. */
 struct joined_recording {
 	struct hi_recorded recorded; /* first */
@@ -102,22 +104,43 @@ static enum hi_status join_births(struct hi_inspection *in,
 	return status == HI_OK ? mark_other_objects(in, j->births, err) : status;
 }
 
+/* By what is mapped now, and of what has gone by its files. The thread of the recorder
+ * changes what it knows of code also while the recording is held: hence the lock. */
+static enum hi_status add_stack_names(struct hi_inspection *in,
+				      struct hi_recorder *recorder,
+				      const struct hi_past_code_request *request,
+				      struct hi_frames_builder *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_frames_builder_destroy) struct hi_frames_builder *now = NULL;
+	enum hi_status status = hi_frames_builder_create(&now, err);
+	struct hi_frames frames;
+
+	if (status == HI_OK)
+		status = hi_frame_names_add(in->decoders.modules,
+					    hi_recorder_python_codes(recorder),
+					    request->addresses, request->n, now, err);
+	if (status != HI_OK)
+		return status;
+	frames = hi_frames_builder_view(now);
+	return hi_past_code_names(hi_recorder_code(recorder), request, &frames, ret, err);
+}
+
 static enum hi_status name_stacks(struct hi_inspection *in, struct hi_recorder *recorder,
 				  struct joined_recording *j, struct hi_error *err)
 {
 	const struct hi_contexts *contexts =
 		hi_recording_contexts(hi_recorder_recording(recorder));
-	enum hi_status status;
+	struct hi_past_code_request request = {.debug_dir =
+						       in->options->decoding.debug_dir};
+	enum hi_status status = hi_frames_builder_create(&j->names, err);
 
 	hi_inspect_phase(in, "names of stacks");
 	hi_contexts_view(contexts, &j->recorded.contexts);
-	status = hi_frames_builder_create(&j->names, err);
+	request.addresses = hi_contexts_addresses(contexts);
+	request.n = j->recorded.contexts.n_frames;
 	hi_recorder_lock(recorder);
 	if (status == HI_OK)
-		status = hi_frame_names_add(in->decoders.modules,
-					    hi_recorder_python_codes(recorder),
-					    hi_contexts_addresses(contexts),
-					    j->recorded.contexts.n_frames, j->names, err);
+		status = add_stack_names(in, recorder, &request, j->names, err);
 	hi_recorder_unlock(recorder);
 	if (status == HI_OK)
 		j->recorded.frames = hi_frames_builder_view(j->names);

@@ -20,6 +20,8 @@
 
 /* How often the files that are mapped as code are compared with those of before. */
 static const uint64_t look_period_ns = HI_NS_PER_S;
+/* The same where a stack has an address outside of them. */
+static const uint64_t new_code_period_ns = HI_NS_PER_S / 20;
 
 /* The buffer of events holds what comes in much more time. */
 enum { THREAD_NAP_NS = 2000000 };
@@ -39,6 +41,8 @@ struct hi_recorder {
 	/* Python: code objects that stacks have. NULL: it has none. */
 	struct hi_image *memory; /* as it is while the target runs */
 	struct hi_python_codes *codes;
+	struct hi_past_code code;
+	bool has_new_code; /* a stack came from somewhere else */
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_finishing; /* events behind end_ns are left out */
@@ -74,6 +78,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	end_recorder_thread(recorder);
 	end_event_source(recorder);
 	hi_pending_free(&recorder->later);
+	hi_past_code_free(&recorder->code);
 	pthread_mutex_destroy(&recorder->lock);
 	hi_recording_destroy(recorder->recording);
 	hi_python_codes_destroy(recorder->codes);
@@ -115,7 +120,6 @@ static void set_unwind_tables(struct hi_recorder *r, struct hi_target *target)
 		status = hi_event_source_set_unwind(r->source, &tables, &unused);
 	r->walks_stacks = status == HI_OK;
 	hi_unwind_tables_free(&tables);
-	r->code_hash = hash_mapped_code(target);
 }
 
 /* Is the allocator still where it was? Not after an exec. */
@@ -151,9 +155,13 @@ static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
 			       "process %d has started another program (exec): what was "
 			       "recorded is gone",
 			       (int)r->options->target.pid);
-	if (r->source && r->walks_stacks && hash_mapped_code(target) != r->code_hash)
+	r->has_new_code = false;
+	if (hash_mapped_code(target) == r->code_hash)
+		return HI_OK;
+	if (r->source && r->walks_stacks)
 		set_unwind_tables(r, target);
-	return HI_OK;
+	r->code_hash = hash_mapped_code(target);
+	return hi_past_code_look(&r->code, target, err);
 }
 
 /* ---- events ---- */
@@ -199,6 +207,9 @@ static void record_stack(void *arg, const struct hi_event_stack *given)
 	       offsetof(struct hi_event_stack, frames) + given->n * sizeof(uint64_t));
 	if (r->codes)
 		keep_failure(r, hi_python_codes_take(r->codes, &stack, &err), &err);
+	for (unsigned i = 0; !r->has_new_code && i < stack.n && i < HI_STACK_FRAMES; i++)
+		r->has_new_code = !(stack.frames[i] & HI_PYTHON_FRAME) &&
+				  !hi_past_code_is_known(&r->code, stack.frames[i]);
 	if (r->is_held)
 		hi_pending_add_stack(&r->later, &stack);
 	else
@@ -226,7 +237,10 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 	struct hi_event_sink sink = sink_of(r);
 	enum hi_status status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
 
-	if (status == HI_OK && hi_clock_ns() - r->looked_ns >= look_period_ns)
+	/* Names of a census come from what was known at its stop. */
+	if (status == HI_OK && !r->is_held &&
+	    hi_clock_ns() - r->looked_ns >=
+		    (r->has_new_code ? new_code_period_ns : look_period_ns))
 		status = look_at_code(r, err);
 	return report_failure(r, status, err);
 }
@@ -411,6 +425,10 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 		return status;
 	r->means = r->source->ops->name;
 	set_unwind_tables(r, r->target);
+	r->code_hash = hash_mapped_code(r->target);
+	status = hi_past_code_look(&r->code, r->target, err);
+	if (status != HI_OK)
+		return status;
 	r->opened_ns = hi_clock_ns();
 	hi_event_source_count(r->source);
 	return HI_OK;
@@ -485,6 +503,11 @@ uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder)
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder)
 {
 	return recorder->end_ns;
+}
+
+const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder)
+{
+	return &recorder->code;
 }
 
 const char *hi_recorder_means(const struct hi_recorder *recorder)

@@ -13,6 +13,7 @@
 #include "census/events/recording.h"
 #include "decode/runtimes/cpython_code.h"
 #include "probes/events/event_source.h"
+#include "session/live/past_code.h"
 #include "session/live/sample_choice.h"
 
 struct hi_options;
@@ -69,6 +70,8 @@ void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats
  * first. */
 uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
+/* What was mapped as code; borrowed. */
+const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder);
 /* "uprobe_multi", "perf events"; text of this program. */
 const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */

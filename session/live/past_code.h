@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The code that a target had mapped while it was recorded: stacks have addresses, whose
+ * names are looked up at the end, when a library may be unloaded, or the program be
+ * another one. The files of what has gone stay open here.
+ */
+#ifndef HI_SESSION_LIVE_PAST_CODE_H
+#define HI_SESSION_LIVE_PAST_CODE_H
+
+#include "attach/target.h"
+#include "census/events/frames.h"
+
+/* What went away so many times at most is kept; of more, the first ones. */
+enum { HI_PAST_CODE_IMAGES = 64 };
+
+/* Zero-initialised is none. */
+struct hi_past_code {
+	struct hi_image *now; /* what is mapped by now; NULL: never looked */
+	/* Of times before: each has a file that the next look did not show any more. */
+	struct hi_image *gone[HI_PAST_CODE_IMAGES];
+	size_t n_gone;
+};
+void hi_past_code_free(struct hi_past_code *code);
+/* What is mapped now. HI_NO_MEMORY: as before. */
+enum hi_status hi_past_code_look(struct hi_past_code *code,
+				 const struct hi_target *target, struct hi_error *err);
+/* Was there code at this address at the last look? */
+bool hi_past_code_is_known(const struct hi_past_code *code, uint64_t address);
+
+/*
+ * Adds the rows of n return addresses to the builder, as hi_frame_names_add() does; names
+ * has them as they are looked up now, or nothing (n_frames 0). Where those have no module
+ * the files of before are asked, the latest first. HI_NO_MEMORY.
+ */
+struct hi_past_code_request {
+	const uint64_t *addresses;
+	uint32_t n;
+	const char *debug_dir; /* as of hi_modules_options */
+};
+enum hi_status hi_past_code_names(const struct hi_past_code *code,
+				  const struct hi_past_code_request *request,
+				  const struct hi_frames *names,
+				  struct hi_frames_builder *builder,
+				  struct hi_error *err);
+
+#endif
