@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -41,12 +42,32 @@ static struct hi_trigger exit_trigger = {
 
 /* ---- the watch ---- */
 
+/* NULL: there is no memory for it, or no watch. */
+static uint64_t *make_exec_time(struct hi_exit_watch *watch)
+{
+	void *page;
+
+	if (!watch || watch->exec_ns)
+		return watch ? watch->exec_ns : NULL;
+	page = mmap(NULL, sizeof(*watch->exec_ns), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	watch->exec_ns = page == MAP_FAILED ? NULL : page;
+	return watch->exec_ns;
+}
+
+uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch)
+{
+	return watch && watch->exec_ns ? __atomic_load_n(watch->exec_ns, __ATOMIC_ACQUIRE)
+				       : 0;
+}
+
 enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
 				     const struct hi_target *target, struct hi_error *err)
 {
 	const struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
 						.trigger = &exit_trigger,
-						.exit_hold_ns = HI_EXIT_HOLD_NS};
+						.exit_hold_ns = HI_EXIT_HOLD_NS,
+						.exec_ns = make_exec_time(watch)};
 
 	if (!watch || watch->next)
 		return HI_OK;
@@ -84,6 +105,8 @@ void hi_exit_watch_end(struct hi_exit_watch *watch)
 {
 	hi_tracer_destroy(hi_take(watch->tracer));
 	hi_tracer_destroy(hi_take(watch->next));
+	if (watch->exec_ns)
+		munmap(hi_take(watch->exec_ns), sizeof(*watch->exec_ns));
 	watch->state = HI_EXIT_UNWATCHED;
 }
 

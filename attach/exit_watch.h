@@ -27,6 +27,7 @@ struct hi_exit_watch {
 	enum hi_exit_state state;
 	struct hi_tracer *tracer, *next; /* next: forked, and not begun */
 	struct hi_tracer_stop stop;	 /* of HI_EXIT_STANDS */
+	uint64_t *exec_ns;		 /* shared with the tracers; NULL: not made yet */
 };
 
 /*
@@ -39,6 +40,9 @@ enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 int hi_exit_watch_fd(const struct hi_exit_watch *watch);
 /* The state now. Does not block. */
 enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch);
+/* When it executed another program while it was watched, for the first time
+ * (CLOCK_MONOTONIC): what happened later is of that one. 0: never. NULL is fine. */
+uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch);
 /* Lets the process go, wherever it stands. */
 void hi_exit_watch_end(struct hi_exit_watch *watch);
 

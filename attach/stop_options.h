@@ -66,6 +66,9 @@ struct hi_stop_options {
 	/* Not 0: the trigger is the end of the process, which is held there no longer
 	 * than this. Set by exit_watch.c only. */
 	uint64_t exit_hold_ns;
+	/* Of an exec meanwhile: when it was (CLOCK_MONOTONIC); shared with the tracer.
+	 * Set by exit_watch.c only. NULL: not wanted. */
+	uint64_t *exec_ns;
 };
 
 /* The pause budget of these options, in nanoseconds. */

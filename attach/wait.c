@@ -245,6 +245,9 @@ static void release_held(struct waiting *w)
 static void on_exec(struct waiting *w, pid_t tid)
 {
 	hi_tracee_consume(tid);
+	/* Until it goes on from here, nothing of the new program has run. */
+	if (w->wait->exec_ns && !*w->wait->exec_ns)
+		__atomic_store_n(w->wait->exec_ns, hi_clock_ns(), __ATOMIC_RELEASE);
 	if (w->wait->at_exit) {
 		hi_tracees_forget_old(w->all);
 		(void)ptrace(PTRACE_CONT, tid, 0, 0);

@@ -38,6 +38,28 @@ static enum hi_status say_exited(const struct hi_options *options,
 		hi_text_duration(time, hi_clock_ns() - hi_recorder_start_ns(recorder)));
 }
 
+/* The heap of the program before is gone with it: what events say is left. */
+static enum hi_status report_exec(const struct hi_options *options,
+				  const struct hi_recorder *recorder,
+				  struct hi_record_progress *progress,
+				  struct hi_error *err)
+{
+	uint64_t ns = hi_recorder_exec_ns(recorder) - hi_recorder_start_ns(recorder);
+	enum hi_status status = HI_OK;
+	char time[24];
+
+	if (!options->output.json)
+		status = hi_record_progress_print(progress, err);
+	if (status != HI_OK)
+		return status;
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "process %d has started another program (exec) after %s of "
+		       "recording: its heap is gone, so there is no census%s (record "
+		       "--every keeps those before)",
+		       (int)options->target.pid, hi_text_duration(time, ns),
+		       options->output.file ? ", and no file" : "");
+}
+
 static enum hi_status follow_until_end(const struct hi_options *options,
 				       struct hi_recorder *recorder,
 				       const struct hi_record_signals *signals,
@@ -66,6 +88,8 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 		if (status == HI_OK)
 			status = hi_record_progress_show(progress, err);
 	}
+	if (hi_recorder_exec_ns(recorder) && status == HI_UNSUPPORTED)
+		return report_exec(options, recorder, progress, err);
 	return status == HI_GONE ? say_exited(options, recorder, err) : status;
 }
 

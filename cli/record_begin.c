@@ -153,6 +153,7 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	watch_for_exit(options, watch);
+	hi_recorder_watch_exec(*ret, watch);
 	*goes_on_ret = choose_sampling(options, *ret, signals, watch, &sample_bytes);
 	return hi_recorder_start(*ret, sample_bytes, err);
 }

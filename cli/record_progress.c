@@ -27,6 +27,8 @@ static const uint64_t names_period_ns = HI_NS_PER_S;
 /* How long a note is shown. */
 static const uint64_t note_ns = 10 * HI_NS_PER_S;
 
+enum { MOST_SITES = 20 };
+
 struct hi_record_progress {
 	const struct hi_options *options;
 	const struct hi_recorder *recorder;
@@ -220,6 +222,64 @@ static void print_last_view(struct hi_record_progress *p)
 				    &looks, text.file, &quiet) == HI_OK;
 	fputc('\n', text.file);
 	(void)!hi_sink_text_write(&text, fine, &p->screen, &quiet);
+}
+
+/* ---- without a heap ---- */
+
+static int compare_sites_by_bytes(const void *a, const void *b)
+{
+	const struct hi_live_site *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->function, y->function);
+}
+
+static void print_site_row(const struct hi_live_site *site, const char *mark)
+{
+	char name[200], where[120], safe[4 * 200], place[4 * 120];
+	char bytes[26], live[34], allocs[32], size[24], count[32];
+
+	hi_live_site_name(site, name, sizeof(name));
+	hi_live_site_where(site, where, sizeof(where));
+	hi_text_escape(safe, sizeof(safe), name, strlen(name));
+	hi_text_escape(place, sizeof(place), where, strlen(where));
+	snprintf(bytes, sizeof(bytes), "%s%s", mark, hi_text_bytes(size, site->bytes));
+	snprintf(live, sizeof(live), "%s%s", mark, hi_text_count(count, site->live));
+	printf("  %-22.22s %11s %9s %10s  %.22s\n", safe, bytes, live,
+	       hi_text_count(allocs, site->allocs), place);
+}
+
+enum hi_status hi_record_progress_print(struct hi_record_progress *p,
+					struct hi_error *err)
+{
+	const struct hi_recording *recording = hi_recorder_recording(p->recorder);
+	const char *mark = mark_of_samples(recording);
+	struct hi_live_site unnamed;
+	struct hi_live_site *rows;
+	size_t n;
+	enum hi_status status = hi_live_sites_finish(
+		p->sites, recording, hi_recorder_code(p->recorder)->now, err);
+	const struct hi_live_site *all = hi_live_sites_all(p->sites, &n);
+
+	rows = hi_realloc_array(NULL, n + 1, sizeof(*rows));
+	if (!rows)
+		return hi_fail_memory(err, "sites of allocations");
+	if (n)
+		memcpy(rows, all, n * sizeof(*rows));
+	unnamed = hi_live_sites_unnamed(p->sites);
+	qsort(rows, n, sizeof(*rows), compare_sites_by_bytes);
+	printf("Live by the events alone, without objects: requested bytes\n"
+	       "  %-22s %11s %9s %10s  %s\n",
+	       "function", "bytes", "blocks", "allocated", "where");
+	for (size_t i = 0; i < n && i < MOST_SITES && rows[i].bytes; i++)
+		print_site_row(&rows[i], mark);
+	if (unnamed.bytes)
+		print_site_row(&unnamed, mark);
+	free(rows);
+	return fflush(stdout) == 0 || status != HI_OK
+		       ? status
+		       : hi_fail_errno(err, "standard output");
 }
 
 static enum hi_status take_record_keys(struct hi_record_progress *p, struct hi_error *err)

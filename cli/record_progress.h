@@ -29,6 +29,10 @@ int hi_record_progress_keys_fd(const struct hi_record_progress *progress);
 bool hi_record_progress_pauses(const struct hi_record_progress *progress);
 /* Was the key pressed that ends the recording? */
 bool hi_record_progress_is_ended(const struct hi_record_progress *progress);
+/* What was live by the events alone, by function, on standard output: where there is no
+ * heap for a census. HI_NO_MEMORY, HI_OS. */
+enum hi_status hi_record_progress_print(struct hi_record_progress *progress,
+					struct hi_error *err);
 /* Gives the terminal back, with the last table on it. NULL is fine. */
 void hi_record_progress_close(struct hi_record_progress *progress);
 

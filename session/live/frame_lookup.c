@@ -17,9 +17,10 @@
 struct hi_frame_lookup {
 	const struct hi_options *options;
 	struct hi_frames_builder *names;
-	struct hi_table frame_of; /* address -> frame of names */
-	pid_t pid;		  /* the process; 0: none */
-	void *found;		  /* shared with it; NULL: never */
+	struct hi_table frame_of;     /* address -> frame of names */
+	const struct hi_image *image; /* NULL: of the target as it is */
+	pid_t pid;		      /* the process; 0: none */
+	void *found;		      /* shared with it; NULL: never */
 	/* asked: of the process; wanted: of the next one. */
 	uint64_t asked[HI_SYMBOLS_FRAMES], wanted[HI_SYMBOLS_FRAMES];
 	uint32_t n_asked, n_wanted;
@@ -94,6 +95,20 @@ bool hi_frame_lookup_ask(struct hi_frame_lookup *l, uint64_t address)
 	return true;
 }
 
+void hi_frame_lookup_use(struct hi_frame_lookup *l, const struct hi_image *image)
+{
+	l->image = image;
+}
+
+void hi_frame_lookup_wait(struct hi_frame_lookup *l)
+{
+	siginfo_t info;
+
+	while (l->pid && waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOWAIT) != 0 &&
+	       errno == EINTR)
+		;
+}
+
 /* ---- the process ---- */
 
 static _Noreturn void look_names_up(struct hi_frame_lookup *l, struct hi_target *target)
@@ -102,7 +117,8 @@ static _Noreturn void look_names_up(struct hi_frame_lookup *l, struct hi_target 
 		.addresses = l->asked,
 		.n = l->n_asked,
 		.no_sandbox = l->options->decoding.no_sandbox,
-		.debug_dir = l->options->decoding.debug_dir};
+		.debug_dir = l->options->decoding.debug_dir,
+		.image = l->image};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "hi-names");

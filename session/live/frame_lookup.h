@@ -6,6 +6,7 @@
 #ifndef HI_SESSION_LIVE_FRAME_LOOKUP_H
 #define HI_SESSION_LIVE_FRAME_LOOKUP_H
 
+#include "attach/image.h"
 #include "census/events/frames.h"
 #include "session/options.h"
 
@@ -23,6 +24,10 @@ const struct hi_frame_row *hi_frame_lookup_find(const struct hi_frame_lookup *lo
 						uint64_t address, uint32_t *n_ret);
 /* Puts an address on the list of the next process. False: the list is full. */
 bool hi_frame_lookup_ask(struct hi_frame_lookup *lookup, uint64_t address);
+/* From now on names are those of what was mapped then; borrowed. */
+void hi_frame_lookup_use(struct hi_frame_lookup *lookup, const struct hi_image *image);
+/* Waits for the process, if there is one. */
+void hi_frame_lookup_wait(struct hi_frame_lookup *lookup);
 /* Takes what the process has found if it has ended, and starts one for the list if there
  * is none. Where one fails its addresses have no names. HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_frame_lookup_work(struct hi_frame_lookup *lookup, struct hi_error *err);

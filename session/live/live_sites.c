@@ -17,6 +17,7 @@
 enum {
 	ASK_CONTEXTS = 64, /* stacks whose names are looked up at a time */
 	UNKNOWN_SITE = UINT32_MAX,
+	FINISH_ROUNDS = 64,
 };
 
 /* A stack that has no site yet, and how much it matters. */
@@ -257,6 +258,28 @@ enum hi_status hi_live_sites_refresh(struct hi_live_sites *s,
 	if (status == HI_OK)
 		add_all_contexts(s, recording);
 	return status == HI_OK ? hi_frame_lookup_work(s->lookup, err) : status;
+}
+
+enum hi_status hi_live_sites_finish(struct hi_live_sites *s,
+				    const struct hi_recording *recording,
+				    const struct hi_image *image, struct hi_error *err)
+{
+	enum hi_status status;
+	uint64_t before;
+
+	hi_frame_lookup_wait(s->lookup);
+	hi_frame_lookup_use(s->lookup, image);
+	status = hi_live_sites_refresh(s, recording, err);
+	/* Each round names some more stacks, or the next frames of some. */
+	for (unsigned i = 0; status == HI_OK && s->unnamed.bytes && i < FINISH_ROUNDS;
+	     i++) {
+		before = s->unnamed.bytes;
+		hi_frame_lookup_wait(s->lookup);
+		status = hi_live_sites_refresh(s, recording, err);
+		if (s->unnamed.bytes == before && i % 8 == 7)
+			break;
+	}
+	return status;
 }
 
 /* ---- answers ---- */

@@ -6,6 +6,7 @@
 #ifndef HI_SESSION_LIVE_LIVE_SITES_H
 #define HI_SESSION_LIVE_LIVE_SITES_H
 
+#include "attach/image.h"
 #include "census/events/recording.h"
 #include "session/options.h"
 
@@ -34,6 +35,11 @@ void hi_live_sites_destroy(struct hi_live_sites *sites); /* NULL is fine */
 enum hi_status hi_live_sites_refresh(struct hi_live_sites *sites,
 				     const struct hi_recording *recording,
 				     struct hi_error *err);
+/* The same, but waits until all names are known that matter: those of the stacks with
+ * most. image: of what was mapped when they were made; borrowed. For the end. */
+enum hi_status hi_live_sites_finish(struct hi_live_sites *sites,
+				    const struct hi_recording *recording,
+				    const struct hi_image *image, struct hi_error *err);
 /* In the order in which they were first seen, as of the last refresh; borrowed until the
  * next one. */
 const struct hi_live_site *hi_live_sites_all(const struct hi_live_sites *sites,

@@ -45,8 +45,9 @@ struct hi_recorder {
 	bool has_new_code; /* a stack came from somewhere else */
 	/* Of the events that are being taken. */
 	struct hi_error failure;
-	bool is_finishing; /* events behind end_ns are left out */
-	bool is_past_stop; /* an event behind the stop was seen */
+	bool is_finishing;		   /* events behind end_ns are left out */
+	bool is_past_stop;		   /* an event behind the stop was seen */
+	const struct hi_exit_watch *watch; /* NULL: none */
 	/* While a census reads the recording; `later` waits for its end. */
 	bool is_held;
 	struct hi_pending_events later;
@@ -140,21 +141,28 @@ static bool has_same_allocator(const struct hi_recorder *r,
 	return false;
 }
 
+static enum hi_status fail_by_exec(const struct hi_recorder *r, struct hi_error *err)
+{
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "process %d has started another program (exec): what was recorded "
+		       "is gone",
+		       (int)r->options->target.pid);
+}
+
 /* A library that is loaded later gets its tables, too. */
 static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
 {
 	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
 
+	if (hi_recorder_exec_ns(r))
+		return fail_by_exec(r, err);
 	r->looked_ns = hi_clock_ns();
 	/* It may be about to exit. */
 	if (hi_target_open(r->options->target.pid, &target, NULL) != HI_OK ||
 	    target->n_mappings == 0)
 		return HI_OK;
 	if (!has_same_allocator(r, target))
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "process %d has started another program (exec): what was "
-			       "recorded is gone",
-			       (int)r->options->target.pid);
+		return fail_by_exec(r, err);
 	r->has_new_code = false;
 	if (hash_mapped_code(target) == r->code_hash)
 		return HI_OK;
@@ -171,6 +179,25 @@ static void keep_failure(struct hi_recorder *r, enum hi_status status,
 {
 	if (status != HI_OK && r->failure.status == HI_OK)
 		r->failure = *err;
+}
+
+void hi_recorder_watch_exec(struct hi_recorder *recorder,
+			    const struct hi_exit_watch *watch)
+{
+	recorder->watch = watch;
+}
+
+uint64_t hi_recorder_exec_ns(const struct hi_recorder *recorder)
+{
+	return hi_exit_watch_exec_ns(recorder->watch);
+}
+
+/* Is it of the program that is there now, and not of the one that is recorded? */
+static bool is_of_next_program(const struct hi_recorder *r, const struct hi_event *event)
+{
+	uint64_t exec_ns = hi_recorder_exec_ns(r);
+
+	return exec_ns && event->time_ns > exec_ns && event->kind != HI_EVENT_LOST;
 }
 
 /* Lost events are marked in front of the next one that fits: a mark that is the first
@@ -190,6 +217,8 @@ static void record_event(void *arg, const struct hi_event *event)
 	struct hi_recorder *r = arg;
 	struct hi_error err;
 
+	if (is_of_next_program(r, event))
+		return;
 	if (r->is_held)
 		hi_pending_add(&r->later, event);
 	else if (is_before_stop(r, event))
@@ -239,8 +268,9 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 
 	/* Names of a census come from what was known at its stop. */
 	if (status == HI_OK && !r->is_held &&
-	    hi_clock_ns() - r->looked_ns >=
-		    (r->has_new_code ? new_code_period_ns : look_period_ns))
+	    (hi_recorder_exec_ns(r) ||
+	     hi_clock_ns() - r->looked_ns >=
+		     (r->has_new_code ? new_code_period_ns : look_period_ns)))
 		status = look_at_code(r, err);
 	return report_failure(r, status, err);
 }

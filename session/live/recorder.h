@@ -9,6 +9,7 @@
 #ifndef HI_SESSION_LIVE_RECORDER_H
 #define HI_SESSION_LIVE_RECORDER_H
 
+#include "attach/exit_watch.h"
 #include "attach/stop_options.h"
 #include "census/events/recording.h"
 #include "decode/runtimes/cpython_code.h"
@@ -32,8 +33,15 @@ struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
 				 struct hi_error *err);
+/* What happens after an exec that the watch saw is left out; borrowed until the close.
+ * Before the start. */
+void hi_recorder_watch_exec(struct hi_recorder *recorder,
+			    const struct hi_exit_watch *watch);
+/* When the target executed another program (CLOCK_MONOTONIC); 0: not yet. */
+uint64_t hi_recorder_exec_ns(const struct hi_recorder *recorder);
 /* Takes the events that there are, waiting for some for at most so long. HI_GONE: the
- * target has exited. HI_NO_MEMORY. */
+ * target has exited; HI_UNSUPPORTED: it has executed another program, and what it had
+ * until then is recorded. HI_NO_MEMORY. */
 enum hi_status hi_recorder_poll(struct hi_recorder *recorder, unsigned timeout_ms,
 				struct hi_error *err);
 /* The same in a thread of its own from now on, until the close or the finish: so that

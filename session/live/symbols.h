@@ -56,6 +56,8 @@ struct hi_symbols_frames_request {
 	uint32_t n;
 	bool no_sandbox, verbose;
 	const char *debug_dir; /* as of hi_modules_options */
+	/* Of what was mapped earlier; NULL: of the target as it is. */
+	const struct hi_image *image;
 };
 /*
  * Calls hi_frame_names_add() in that process, for at most HI_SYMBOLS_FRAMES return

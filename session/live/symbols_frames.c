@@ -56,7 +56,8 @@ static enum hi_status name_frames(struct hi_target *target, struct hi_image *ima
 	HI_GUARD(hi_modules_close) struct hi_modules *modules = NULL;
 	HI_GUARD(hi_frames_builder_destroy) struct hi_frames_builder *builder = NULL;
 	struct hi_frames frames;
-	enum hi_status status = hi_modules_open(image, &options, &modules, err);
+	enum hi_status status = hi_modules_open(asked->image ? asked->image : image,
+						&options, &modules, err);
 
 	(void)target;
 	if (status == HI_OK)

@@ -338,6 +338,41 @@ HI_TEST_ROOT(record, ends_with_an_error_when_another_program_is_started)
 	HI_ASSERT(strstr(c->err, "another program"));
 }
 
+/* Of the table that is printed where there is no heap; -1: no row of the function. */
+static long blocks_of_site(const char *table, const char *function)
+{
+	char start[64], bytes[32], unit[8];
+	const char *row;
+	long blocks;
+
+	snprintf(start, sizeof(start), "\n  %s ", function);
+	row = strstr(table, start);
+	if (!row ||
+	    sscanf(row + strlen(start), "%31s %7s %ld", bytes, unit, &blocks) != 3)
+		return -1;
+	return blocks;
+}
+
+/* The new program, which allocates the same way, is not in it. */
+HI_TEST_ROOT(record, an_exec_leaves_what_the_events_know)
+{
+	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	hi_fixture_tell(fx, "exec");
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	c = recording_end(&run, 0);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_EQ(FIRST + SECOND + THREADED, blocks_of_site(c->out, "make_node"));
+	HI_ASSERT_EQ(LEAKED, blocks_of_site(c->out, "leak_blocks"));
+	HI_ASSERT_MSG(strstr(c->out, "recorded_sites.c:39"), "%s", c->out);
+}
+
 HI_TEST_ROOT(record, leaves_a_target_alone_when_it_is_killed)
 {
 	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
