@@ -96,6 +96,16 @@ static int take_born_by(struct hi_options *o, const char *text)
 	return 0;
 }
 
+static int take_waste_by(struct hi_options *o, const char *text)
+{
+	o->selection.has_born_by = strcmp(text, "site") == 0;
+	o->selection.born_by = HI_BORN_BY_SITE;
+	if (o->selection.has_born_by || strcmp(text, "type") == 0)
+		return 0;
+	hi_option_wrong("--by %s: not one of type, site", text);
+	return HI_OPTION_SAID;
+}
+
 static int take_compare_by(struct hi_options *o, const char *text)
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
@@ -203,6 +213,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_by(o, arg);
 	case HI_OPT_BORN_BY:
 		return take_born_by(o, arg);
+	case HI_OPT_WASTE_BY:
+		return take_waste_by(o, arg);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:

@@ -34,6 +34,11 @@ struct hi_contents_options {
 	uint64_t min_size; /* with so many bytes to save */
 	const bool *types; /* NULL: of every type */
 	uint32_t n_types;  /* of types */
+	/* Of hi_contents_recount(): rows are not by type but by these numbers, below
+	 * n_rows, of each object. A copy counts where it belongs, and the first of its
+	 * group is none. NULL: by type. */
+	const uint32_t *row_of;
+	uint32_t n_rows;
 };
 
 /*

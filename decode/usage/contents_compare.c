@@ -120,9 +120,11 @@ void hi_contents_add_group(struct hi_contents_worker *w, const struct hi_content
 	struct hi_contents_group group = {s->sum - s->most, s->first, s->count};
 	struct hi_waste_row *row = &w->rows[type < w->c->graph->n_types ? type : 0];
 
-	row->groups++;
-	row->copies += s->count - 1;
-	row->copied += group.copied;
+	if (!options->row_of) {
+		row->groups++;
+		row->copies += s->count - 1;
+		row->copied += group.copied;
+	}
 	if (options->types && (type >= options->n_types || !options->types[type])) {
 		count_left_group(&w->other, group.copied);
 		return;
@@ -266,7 +268,7 @@ static bool merge_comparison_workers(struct hi_contents_comparison *c)
 	for (unsigned i = 1; i < c->n_workers; i++) {
 		struct hi_contents_worker *v = &c->workers[i];
 
-		for (uint32_t t = 0; t < c->graph->n_types; t++)
+		for (uint32_t t = 0; t < c->n_rows; t++)
 			add_waste_row(&w->rows[t], &v->rows[t]);
 		add_left(&w->beyond, &v->beyond);
 		add_left(&w->below, &v->below);
@@ -300,7 +302,7 @@ enum hi_status hi_contents_result(struct hi_contents_comparison *c, struct hi_wa
 	if (!waste || !merge_comparison_workers(c))
 		return hi_fail_memory(err, "contents");
 	waste->rows = hi_take(w->rows);
-	for (uint32_t t = 0; t < c->graph->n_types; t++) {
+	for (uint32_t t = 0; t < c->n_rows; t++) {
 		waste->rows[t].type = t;
 		add_waste_row(&waste->all, &waste->rows[t]);
 		if (waste->rows[t].objects)
@@ -405,7 +407,8 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 					   .typing = typing,
 					   .graph = graph,
 					   .reach = reach,
-					   .options = options};
+					   .options = options,
+					   .n_rows = graph->n_types};
 	enum hi_status status = init_comparison(&c, err);
 
 	*ret = NULL;

@@ -48,7 +48,7 @@ struct hi_contents_worker {
 	struct hi_entry *fresh;		     /* HI_CHUNK_NODES of them, by object */
 	struct hi_contents_used *fresh_used; /* as many; NULL: no marks are wanted */
 	uint32_t n_fresh_used;
-	struct hi_waste_row *rows; /* by type */
+	struct hi_waste_row *rows; /* by type, or as asked: n_rows of the comparison */
 	struct hi_contents_slot *slots;
 	uint32_t n_slots, used;
 	struct hi_contents_groups groups;
@@ -71,6 +71,7 @@ struct hi_contents_comparison {
 	struct hi_waste_group *groups; /* the result */
 	struct hi_contents_worker *workers;
 	unsigned n_workers;
+	uint32_t n_rows;
 };
 
 struct hi_contents_object {

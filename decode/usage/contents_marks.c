@@ -71,6 +71,26 @@ static uint64_t used_of(struct recount *r, hi_node id, uint64_t usable)
 	return r->type_used ? bytes_used(r->type_used[id], usable) : usable;
 }
 
+static struct hi_waste_row *marked_row_of(struct recount *r, hi_node id)
+{
+	const struct hi_contents_options *options = r->c.options;
+	uint32_t row =
+		options->row_of ? options->row_of[id] : r->c.graph->objects->type[id];
+
+	return &r->worker.rows[row < r->c.n_rows ? row : 0];
+}
+
+/* Where rows are not by type, a group may be in several. */
+static void count_copy_of_row(struct recount *r, hi_node id, hi_node first)
+{
+	struct hi_waste_row *row = marked_row_of(r, id);
+
+	if (!r->c.options->row_of || id == first)
+		return;
+	row->copies++;
+	row->copied += hi_objects_cost(r->c.graph->objects, id);
+}
+
 static enum hi_status add_to_group(struct recount *r, hi_node id, hi_node first,
 				   struct hi_error *err)
 {
@@ -85,6 +105,7 @@ static enum hi_status add_to_group(struct recount *r, hi_node id, hi_node first,
 		r->slot_of[first] = (uint32_t)r->slots.count;
 	}
 	hi_contents_add(o, &r->slots.items[r->slot_of[first] - 1], id);
+	count_copy_of_row(r, id, first);
 	return HI_OK;
 }
 
@@ -97,8 +118,8 @@ static enum hi_status count_marked_object(struct recount *r, hi_node id,
 				       .usable = hi_objects_usable(g->objects, id),
 				       .cost = hi_objects_cost(g->objects, id),
 				       .is_known = true};
-	uint32_t type = g->objects->type[id], mark = r->marks->equal[id];
-	struct hi_waste_row *row = &w->rows[type < g->n_types ? type : 0];
+	uint32_t mark = r->marks->equal[id];
+	struct hi_waste_row *row = marked_row_of(r, id);
 
 	o.end = used_of(r, id, o.usable);
 	row->objects++;
@@ -187,7 +208,8 @@ enum hi_status hi_contents_recount(const struct hi_contents_marks *marks,
 
 	r.c.workers = &r.worker;
 	r.worker.c = &r.c;
-	r.worker.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*r.worker.rows));
+	r.c.n_rows = options->row_of ? options->n_rows : graph->n_types;
+	r.worker.rows = hi_calloc((size_t)r.c.n_rows + 1, sizeof(*r.worker.rows));
 	r.slot_of = hi_calloc((size_t)graph->n_objects + 1, sizeof(*r.slot_of));
 	if (!r.worker.rows || !r.slot_of)
 		status = hi_fail_memory(err, "contents");

@@ -28,9 +28,9 @@ static int by_worst(const void *a, const void *b)
 }
 
 /* All types that waste, sorted, then the selected ones. */
-static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict *only)
+static void add_waste_lines(struct hi_waste_report *r, const struct hi_waste *waste,
+			    const struct hi_restrict *only)
 {
-	const struct hi_waste *waste = r->waste;
 	size_t n = 0;
 
 	for (size_t i = 0; i < waste->n_rows; i++) {
@@ -38,14 +38,16 @@ static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict 
 
 		if (hi_waste_worst(row) || row->unused)
 			r->rows[n++] = (struct hi_waste_line){
-				hi_graph_type_name(r->graph, row->type), *row};
+				r->row_names ? r->row_names[row->type]
+					     : hi_graph_type_name(r->graph, row->type),
+				*row};
 	}
 	if (n > 1)
 		qsort(r->rows, n, sizeof(*r->rows), by_worst);
 	for (size_t i = 0; i < n; i++) {
 		struct hi_waste_line line = r->rows[i];
 
-		if (!hi_type_set_has(only->types, line.n.type))
+		if (!r->row_names && !hi_type_set_has(only->types, line.n.type))
 			hi_hidden_add(&r->other, hi_waste_worst(&line.n));
 		else if (hi_waste_worst(&line.n) < only->min_size)
 			hi_hidden_add(&r->below, hi_waste_worst(&line.n));
@@ -63,19 +65,32 @@ enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_restrict *only,
 				      struct hi_waste_report **ret, struct hi_error *err)
 {
+	return hi_waste_report_create_by_site(header, graph, waste, waste, NULL, use,
+					      only, ret, err);
+}
+
+enum hi_status
+hi_waste_report_create_by_site(const struct hi_report_header *header,
+			       const struct hi_graph *graph, const struct hi_waste *waste,
+			       const struct hi_waste *by_site, const char *const *names,
+			       const struct hi_heap_use *use,
+			       const struct hi_restrict *only,
+			       struct hi_waste_report **ret, struct hi_error *err)
+{
 	HI_GUARD(hi_waste_report_destroy)
 	struct hi_waste_report *r = hi_calloc(1, sizeof(*r));
 
 	if (r)
-		r->rows = hi_calloc(waste->n_rows + 1, sizeof(*r->rows));
+		r->rows = hi_calloc(by_site->n_rows + 1, sizeof(*r->rows));
 	if (!r || !r->rows)
 		return hi_fail_memory(err, "report of waste");
 	r->header = header;
 	r->waste = waste;
 	r->use = use;
 	r->graph = graph;
+	r->row_names = names;
 	r->restricted = only->types || only->min_size;
-	add_waste_lines(r, only);
+	add_waste_lines(r, by_site, only);
 	*ret = hi_take(r);
 	return HI_OK;
 }
@@ -220,7 +235,10 @@ void hi_waste_json(const struct hi_waste_report *r, struct hi_json *json)
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(r->rows[i].type));
+		if (r->row_names)
+			hi_json_text(json, "site", r->rows[i].name);
+		else
+			hi_json_text(json, "type", hi_type_key(r->rows[i].name));
 		counts_json(&r->rows[i].n, json);
 		hi_json_end(json);
 	}

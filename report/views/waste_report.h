@@ -9,7 +9,7 @@
 #include "report/views/restrict.h"
 
 struct hi_waste_line {
-	const char *type; /* "" untyped */
+	const char *name; /* of the type, "" untyped; or of the row */
 	struct hi_waste_row n;
 };
 
@@ -18,6 +18,8 @@ struct hi_waste_report {
 	const struct hi_waste *waste;  /* totals, groups; groups are as restricted */
 	const struct hi_heap_use *use; /* unrestricted */
 	const struct hi_graph *graph;
+	/* What rows are, where not types: their names by number, hostile. NULL: types. */
+	const char *const *row_names;
 	struct hi_waste_line *rows; /* by hi_waste_worst, types that waste anything */
 	size_t n_rows;
 	bool restricted;
@@ -36,6 +38,15 @@ enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_heap_use *use,
 				      const struct hi_restrict *only,
 				      struct hi_waste_report **ret, struct hi_error *err);
+/* The same with rows by the function that allocated: by_site has them, waste the totals
+ * and groups; names of rows by number. */
+enum hi_status
+hi_waste_report_create_by_site(const struct hi_report_header *header,
+			       const struct hi_graph *graph, const struct hi_waste *waste,
+			       const struct hi_waste *by_site, const char *const *names,
+			       const struct hi_heap_use *use,
+			       const struct hi_restrict *only,
+			       struct hi_waste_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_waste_report_destroy(struct hi_waste_report *report);
 /* Adds the report to a page. */

@@ -35,20 +35,28 @@ static void show_unread(const struct hi_waste_report *r, struct hi_page *page)
 				       hi_bytes(bytes, r->waste->unread_bytes)));
 }
 
-static void show_waste_types(const struct hi_waste_report *r, struct hi_page *page)
+static void show_waste_rows(const struct hi_waste_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
+	static const struct hi_column by_type[] = {
 		{"type", HI_COLUMN_TEXT},    {"live", HI_COLUMN_BYTES},
 		{"copies", HI_COLUMN_BYTES}, {"zeros", HI_COLUMN_BYTES},
 		{"unused", HI_COLUMN_BYTES}, {"savable", HI_COLUMN_BYTES}};
+	static const struct hi_column by_site[] = {
+		{"function", HI_COLUMN_TEXT}, {"live", HI_COLUMN_BYTES},
+		{"copies", HI_COLUMN_BYTES},  {"zeros", HI_COLUMN_BYTES},
+		{"unused", HI_COLUMN_BYTES},  {"savable", HI_COLUMN_BYTES}};
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "By type", "a byte can be in several columns");
-	t = hi_page_table(page, columns, 6);
+	hi_page_heading(page, r->row_names ? "By the function that allocated" : "By type",
+			"a byte can be in several columns");
+	t = hi_page_table(page, r->row_names ? by_site : by_type, 6);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_waste_row *row = &r->rows[i].n;
 
-		hi_cell_text(t, hi_type_label(r->rows[i].type, page), 0);
+		hi_cell_text(t,
+			     r->row_names ? hi_page_safe(page, r->rows[i].name)
+					  : hi_type_label(r->rows[i].name, page),
+			     0);
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->copied);
 		hi_cell_number(t, row->zero_bytes);
@@ -234,7 +242,7 @@ void hi_waste_display(const struct hi_waste_report *r, struct hi_page *page)
 	show_waste_headline(r, page);
 	hi_report_header_facts(r->header, page, false);
 	show_unread(r, page);
-	show_waste_types(r, page);
+	show_waste_rows(r, page);
 	show_groups(r, page);
 	if (!r->header->allocator)
 		return;

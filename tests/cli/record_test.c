@@ -338,6 +338,48 @@ HI_TEST_ROOT(record, ends_with_an_error_when_another_program_is_started)
 	HI_ASSERT(strstr(c->err, "another program"));
 }
 
+static long long member_of(const json_t *counts, const char *object, const char *member)
+{
+	return json_integer_value(
+		json_object_get(json_object_get(counts, object), member));
+}
+
+/* Rows by site are the same objects as rows by type, and the nodes stand at their
+ * function: 48 bytes of 56. */
+HI_TEST_ROOT(record, waste_is_divided_by_site)
+{
+	static const char *const counts[][2] = {{"identical", "copies"},
+						{"unused", "objects"},
+						{"unused", "bytes"},
+						{"unused", "savable"},
+						{"zero_filled", "bytes"}};
+	struct recorded_service s = record_service(false, "--json");
+	json_t *doc = parse_document(hi_heapinspect("waste", "--by", "site", "--json",
+						    "--all", s.file)),
+	       *live = json_object_get(doc, "live"), *row, *nodes = NULL;
+	size_t i;
+
+	for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
+		long long sum = 0;
+
+		json_array_foreach(json_object_get(doc, "rows"), i, row)
+		{
+			const char *site =
+				json_string_value(json_object_get(row, "site"));
+
+			sum += member_of(row, counts[k][0], counts[k][1]);
+			if (site && strncmp(site, "make_node (", 11) == 0)
+				nodes = row;
+		}
+		HI_ASSERT_EQ(member_of(live, counts[k][0], counts[k][1]), sum);
+	}
+	HI_ASSERT(nodes != NULL);
+	HI_ASSERT_EQ(FIRST + SECOND + THREADED, number_at(nodes, "objects", NULL));
+	HI_ASSERT_EQ((FIRST + SECOND + THREADED) * 64, number_at(nodes, "bytes", NULL));
+	HI_ASSERT_EQ((FIRST + SECOND + THREADED) * 8,
+		     number_at(nodes, "unused", "bytes"));
+}
+
 /* Of the table that is printed where there is no heap; -1: no row of the function. */
 static long blocks_of_site(const char *table, const char *function)
 {
