@@ -53,7 +53,11 @@ struct hi_event_source_name {
 	__u32 is_whole; /* all of its blocks have events, also of samples */
 };
 
-enum { HI_EVENT_SOURCES = 32, HI_STACK_FRAMES = 127, HI_STACK_WORDS = 2 * HI_STACK_FRAMES };
+enum {
+	HI_EVENT_SOURCES = 32,
+	HI_STACK_FRAMES = 127,
+	HI_STACK_WORDS = 2 * HI_STACK_FRAMES
+};
 
 /* A stack that events before it or behind it name. */
 struct hi_event_stack {

@@ -407,7 +407,7 @@ enum hi_status hi_record_progress_open(const struct hi_options *options,
 		return hi_fail_memory(err, "live view");
 	name_followed(recorder, p->followed, sizeof(p->followed));
 	say_begun(p);
-	status = hi_live_sites_create(options, &p->sites, err);
+	status = hi_live_sites_create(options, recorder, &p->sites, err);
 	if (status == HI_OK)
 		*ret = hi_take(p);
 	return status;

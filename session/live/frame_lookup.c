@@ -16,6 +16,7 @@
 
 struct hi_frame_lookup {
 	const struct hi_options *options;
+	struct hi_python_codes *codes;
 	struct hi_frames_builder *names;
 	struct hi_table frame_of;     /* address -> frame of names */
 	const struct hi_image *image; /* NULL: of the target as it is */
@@ -54,6 +55,7 @@ void hi_frame_lookup_destroy(struct hi_frame_lookup *l)
 }
 
 enum hi_status hi_frame_lookup_create(const struct hi_options *options,
+				      struct hi_python_codes *codes,
 				      struct hi_frame_lookup **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_frame_lookup_destroy)
@@ -63,6 +65,7 @@ enum hi_status hi_frame_lookup_create(const struct hi_options *options,
 	if (!l)
 		return hi_fail_memory(err, "names of frames");
 	l->options = options;
+	l->codes = codes;
 	status = hi_frames_builder_create(&l->names, err);
 	if (status == HI_OK)
 		*ret = hi_take(l);
@@ -116,6 +119,7 @@ static _Noreturn void look_names_up(struct hi_frame_lookup *l, struct hi_target 
 	const struct hi_symbols_frames_request request = {
 		.addresses = l->asked,
 		.n = l->n_asked,
+		.codes = l->codes,
 		.no_sandbox = l->options->decoding.no_sandbox,
 		.debug_dir = l->options->decoding.debug_dir,
 		.image = l->image};

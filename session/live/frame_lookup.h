@@ -8,12 +8,15 @@
 
 #include "attach/image.h"
 #include "census/events/frames.h"
+#include "decode/runtimes/cpython_code.h"
 #include "session/options.h"
 
 struct hi_frame_lookup;
-/* Reads of options the target and how files are decoded. *ret:
+/* Reads of options the target and how files are decoded. codes: of frames of Python, or
+ * NULL; borrowed, and not changed while hi_frame_lookup_work() runs. *ret:
  * hi_frame_lookup_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_frame_lookup_create(const struct hi_options *options,
+				      struct hi_python_codes *codes,
 				      struct hi_frame_lookup **ret, struct hi_error *err);
 /* Ends the process, too. NULL is fine. */
 void hi_frame_lookup_destroy(struct hi_frame_lookup *lookup);

@@ -52,6 +52,7 @@ void hi_live_sites_destroy(struct hi_live_sites *s)
 }
 
 enum hi_status hi_live_sites_create(const struct hi_options *options,
+				    const struct hi_recorder *recorder,
 				    struct hi_live_sites **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_live_sites_destroy)
@@ -60,13 +61,24 @@ enum hi_status hi_live_sites_create(const struct hi_options *options,
 
 	if (!s)
 		return hi_fail_memory(err, "sites of allocations");
-	status = hi_frame_lookup_create(options, &s->lookup, err);
+	status = hi_frame_lookup_create(options, hi_recorder_python_codes(recorder),
+					&s->lookup, err);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;
 }
 
 /* ---- the site of a stack ---- */
+
+/* Flags of rows that are no site: see hi_context_site(). */
+static uint32_t flags_of_no_site(const uint64_t *addresses, const uint32_t *frames,
+				 unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (addresses[frames[i]] & HI_PYTHON_FRAME)
+			return HI_FRAME_ALLOCATES | HI_FRAME_INTERPRETER;
+	return HI_FRAME_ALLOCATES;
+}
 
 /* The row that is the site, as birth_groups.h has it. NULL: some name is not known yet,
  * and *address_ret is what has to be looked up. */
@@ -77,6 +89,7 @@ static const struct hi_frame_row *find_site_row(const struct hi_live_sites *s,
 {
 	uint32_t frames[HI_STACK_FRAMES];
 	unsigned n = hi_context_frames(view, context, frames);
+	uint32_t passed = flags_of_no_site(addresses, frames, n);
 	const struct hi_frame_row *row = NULL;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -89,7 +102,7 @@ static const struct hi_frame_row *find_site_row(const struct hi_live_sites *s,
 			return NULL;
 		for (uint32_t k = 0; k < n_rows; k++) {
 			row = &rows[k];
-			if (!(row->flags & HI_FRAME_ALLOCATES))
+			if (!(row->flags & passed))
 				return row;
 		}
 	}

@@ -54,6 +54,7 @@ enum hi_status hi_symbols_unwind_tables(struct hi_target *target, bool verbose,
 struct hi_symbols_frames_request {
 	const uint64_t *addresses;
 	uint32_t n;
+	struct hi_python_codes *codes; /* as of hi_frame_names_add() */
 	bool no_sandbox, verbose;
 	const char *debug_dir; /* as of hi_modules_options */
 	/* Of what was mapped earlier; NULL: of the target as it is. */

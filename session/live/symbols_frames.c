@@ -19,7 +19,7 @@ enum { TEXT = 248 };
 struct found_row {
 	char module[TEXT], function[TEXT], file[TEXT];
 	uint64_t offset;
-	uint32_t line, padding;
+	uint32_t line, flags;
 };
 
 struct found_frame {
@@ -34,6 +34,7 @@ static void put_found_row(struct found_row *ret, const struct hi_frame_row *row)
 	snprintf(ret->file, sizeof(ret->file), "%s", row->file);
 	ret->offset = row->offset;
 	ret->line = row->line;
+	ret->flags = row->flags;
 }
 
 static void put_found_frames(const struct hi_frames *frames, struct found_frame *found)
@@ -63,8 +64,8 @@ static enum hi_status name_frames(struct hi_target *target, struct hi_image *ima
 	if (status == HI_OK)
 		status = hi_frames_builder_create(&builder, err);
 	if (status == HI_OK)
-		status = hi_frame_names_add(modules, NULL, asked->addresses, asked->n,
-					    builder, err);
+		status = hi_frame_names_add(modules, asked->codes, asked->addresses,
+					    asked->n, builder, err);
 	if (status != HI_OK)
 		return status;
 	frames = hi_frames_builder_view(builder);
@@ -93,7 +94,8 @@ static enum hi_status take_found_frame(struct found_frame *found,
 						.function = row->function,
 						.file = row->file,
 						.offset = row->offset,
-						.line = row->line};
+						.line = row->line,
+						.flags = row->flags};
 	}
 	return hi_frames_builder_add(builder, rows, n, err);
 }
