@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "report/views/leak_name.h"
 #include "report/views/merged_text.h"
 
 HI_DEFINE_GUARD(struct hi_picture *, hi_picture_destroy)
@@ -229,6 +230,25 @@ static int32_t add_leaked_node(struct sketch *s)
 	return (int32_t)(node - s->picture->nodes);
 }
 
+/* As in the report `leaks`: "like live struct value (2,025)". */
+static void name_leaked(struct sketch *s, struct hi_picture_node *node,
+			const struct hi_leak_row *row)
+{
+	struct hi_leak_name name = hi_leak_name_of_row(s->g, s->leaks, row);
+	struct hi_page *page;
+
+	if (*name.type) {
+		name_type(s, node, row->type);
+		return;
+	}
+	page = hi_page_create();
+	if (page)
+		node->type = copy_text(s, hi_leak_name_text(&name, row->shape, page));
+	else
+		s->failed = true;
+	hi_page_destroy(page);
+}
+
 static void add_leaked_types(struct sketch *s, int32_t at)
 {
 	const struct hi_leaks *leaks = s->leaks;
@@ -248,7 +268,7 @@ static void add_leaked_types(struct sketch *s, int32_t at)
 		if (!node)
 			return;
 		node->kind = HI_PICTURE_LEAKED;
-		name_type(s, node, row->type);
+		name_leaked(s, node, row);
 		node->count = row->count;
 		node->bytes = row->bytes;
 		node->own = row->bytes;

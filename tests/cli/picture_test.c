@@ -43,6 +43,21 @@ HI_TEST_SCENARIO(cli_picture, of_containers_is_in_proportion)
 		       "(leaked)");
 }
 
+/* A lost list of jobs beside live ones. */
+HI_TEST_SCENARIO(cli_picture, of_leaks_has_their_names)
+{
+	char *in = snapshot_directory();
+	const char *file = snapshot_path(in, "lost.hisnap");
+	struct hi_fixture *fx = hi_fixture_start("lost_list", NULL);
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	check_pictures(in, file, "like live struct job (60)", "(leaked)");
+}
+
 /* The container before its elements, all of which are one frame. */
 HI_TEST_SCENARIO(cli_picture, of_python_has_the_names_of_the_program)
 {
