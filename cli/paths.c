@@ -121,12 +121,18 @@ static enum hi_status add_way(struct hi_inspection *in, const struct hi_path *pa
 	return HI_OK;
 }
 
+/* --all: as many as are looked at. */
+static size_t count_wanted_paths(const struct hi_inspection *in)
+{
+	return in->options->selection.all ? LOOKED_AT : in->options->selection.paths;
+}
+
 /* Those whose worst edge has this grade; `before` better ones are known. */
 static enum hi_status add_ways(struct hi_inspection *in, const struct targets *t,
 			       enum hi_grade worst, size_t before, struct ways *ways,
 			       struct hi_error *err)
 {
-	size_t k = in->options->selection.paths;
+	size_t k = count_wanted_paths(in);
 	struct hi_paths_wanted wanted = {.k = k, .most = LOOKED_AT, .worst = worst};
 	struct hi_paths *paths = NULL;
 	enum hi_status status;
@@ -225,7 +231,7 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 					    const struct targets *t, struct ways *ways,
 					    struct hi_error *err)
 {
-	size_t k = in->options->selection.paths;
+	size_t k = count_wanted_paths(in);
 	enum hi_status status = HI_OK;
 
 	if (t->nodes.count == 0)

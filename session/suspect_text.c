@@ -43,15 +43,16 @@ static const char *join_elements(struct hi_inspection *in, const struct hi_suspe
 	const struct hi_graph *g = in->graph;
 	struct hi_edges edges = hi_graph_edges(g, s->holder);
 	struct hi_edge_text_reader names = {};
+	struct hi_error quiet;
 	char joined[PATH_MAX_TEXT], clean[PATH_MAX_TEXT];
 	const char **texts;
 
 	if (!strchr(container, '[') || edges.count > JOINED_MOST)
 		return container;
 	texts = hi_arena_alloc(&in->arena, (edges.count + 1) * sizeof(*texts));
-	if (!texts || hi_edge_text_open(in, &names, NULL) != HI_OK)
+	if (!texts || hi_edge_text_open(in, &names, &quiet) != HI_OK)
 		return container;
-	if (hi_edge_text_read(&names, s->holder, texts, NULL) != HI_OK)
+	if (hi_edge_text_read(&names, s->holder, texts, &quiet) != HI_OK)
 		edges.count = 0;
 	for (uint32_t i = 0; i < edges.count; i++) {
 		if (g->objects->type[s->held] != g->objects->type[edges.to[i]])

@@ -20,19 +20,22 @@ struct grouping {
 	const bool *only;
 	struct hi_arena *strings;
 	struct HI_VECTOR(struct hi_by_row) rows;
-	uint32_t *row_of; /* MODULE, OWNER: by type; SIZE: by size class, row + 1 */
-	hi_node *owners;  /* OWNER: by object; itself where it is no part */
-	uint32_t *slots;  /* TYPE2: rows + 1 by the hash of their key, 0 empty */
-	size_t n_slots;	  /* a power of two, never fuller than half */
-	bool failed;	  /* out of memory */
+	uint32_t *row_of;     /* MODULE, OWNER: by type; SIZE: by size class, row + 1 */
+	hi_node *owners;      /* OWNER: by object; itself where it is no part */
+	uint64_t *with_parts; /* OWNER: by object: bytes, so far */
+	uint32_t *slots;      /* TYPE2: rows + 1 by the hash of their key, 0 empty */
+	size_t n_slots;	      /* a power of two, never fuller than half */
+	bool failed;	      /* out of memory */
 };
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
 static bool is_object_in_grouping(const struct grouping *gr, hi_node i)
 {
+	hi_node counted = gr->owners ? gr->owners[i] : i;
+
 	return hi_bit(gr->reach->any, i) && !hi_is_internal(gr->graph, i) &&
-	       (!gr->only || gr->only[hi_type_of(gr->graph, i)]);
+	       (!gr->only || gr->only[hi_type_of(gr->graph, counted)]);
 }
 
 /* ---- by type and the types of the children ---- */
@@ -337,7 +340,8 @@ static bool number_types(struct grouping *gr)
 
 	gr->row_of = hi_calloc(g->n_types + 1, sizeof(*gr->row_of));
 	gr->owners = hi_part_owners(g, gr->reach);
-	if (!gr->row_of || !gr->owners)
+	gr->with_parts = hi_calloc((size_t)g->n_objects + 1, sizeof(*gr->with_parts));
+	if (!gr->row_of || !gr->owners || !gr->with_parts)
 		return false;
 	for (uint32_t i = 0; i < g->n_types; i++) {
 		struct hi_by_row row = {.sum.type = i,
@@ -377,6 +381,8 @@ static void count_object_in_group(struct grouping *gr, hi_node i, uint64_t cost)
 	row->count += gr->by != HI_BY_OWNER || gr->owners[i] == i;
 	row->shallow += cost;
 	row->by_evidence[evidence <= HI_EVIDENCE_RUNTIME ? evidence : 0] += cost;
+	if (gr->by == HI_BY_OWNER)
+		cost = gr->with_parts[gr->owners[i]] += cost;
 	if (cost > row->largest)
 		row->largest = cost;
 }
@@ -502,6 +508,7 @@ enum hi_status hi_census_break_down(const struct hi_graph *g,
 	hi_vector_free(&gr.rows);
 	free(gr.row_of);
 	free(gr.owners);
+	free(gr.with_parts);
 	free(gr.slots);
 	if (!ok)
 		return hi_fail_memory(err, "census");

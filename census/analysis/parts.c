@@ -31,11 +31,30 @@ struct part_search {
 	hi_node *owners;
 };
 
-static bool is_runtime_part(const struct part_search *s, hi_node i)
+/* The array of a vector, the text of a string; a node of a list is no buffer. */
+static bool is_container_buffer(const struct hi_graph *g, hi_node i)
 {
-	return s->is_part[hi_type_of(s->graph, i)] &&
-	       (s->graph->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK) ==
-		       HI_EVIDENCE_RUNTIME;
+	uint8_t klass = g->types[hi_type_of(g, i)].klass;
+
+	return g->objects->flags[i] & HI_OBJECT_ARRAY || klass == HI_TYPE_STRING ||
+	       klass == HI_TYPE_ARRAY || klass == HI_TYPE_POINTER_ARRAY;
+}
+
+static bool is_runtime_object(const struct hi_graph *g, hi_node i)
+{
+	return (g->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK) == HI_EVIDENCE_RUNTIME;
+}
+
+static bool is_part_of_object(const struct part_search *s, hi_node i)
+{
+	switch (s->graph->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK) {
+	case HI_EVIDENCE_RUNTIME:
+		return s->is_part[hi_type_of(s->graph, i)];
+	case HI_EVIDENCE_CONTAINER:
+		return is_container_buffer(s->graph, i);
+	default:
+		return false;
+	}
 }
 
 /* HI_NODE_NONE as the owner: nothing refers to it yet. Itself: more than one does. */
@@ -48,7 +67,7 @@ static void note_referrer(struct part_search *s, hi_node from)
 		hi_node to = edges.to[e];
 
 		if (!hi_graph_is_object(g, to) || !hi_grade_is_precise(edges.grade[e]) ||
-		    to == from || !is_runtime_part(s, to))
+		    to == from || !is_part_of_object(s, to))
 			continue;
 		if (s->owners[to] == HI_NODE_NONE && hi_graph_is_object(g, from))
 			s->owners[to] = from;
@@ -65,7 +84,10 @@ static hi_node owner_of_part(const struct part_search *s, hi_node part)
 		hi_node up = s->owners[at];
 
 		if (up == HI_NODE_NONE || up == at)
-			return is_runtime_part(s, at) ? part : at;
+			/* What is in an array that is held elsewhere is the array's. */
+			return is_runtime_object(s->graph, at) && is_part_of_object(s, at)
+				       ? part
+				       : at;
 		at = up;
 	}
 	return part;
@@ -76,7 +98,7 @@ static void find_owners(struct part_search *s)
 	const struct hi_graph *g = s->graph;
 
 	for (hi_node i = 0; i < g->n_objects; i++)
-		s->owners[i] = is_runtime_part(s, i) ? HI_NODE_NONE : i;
+		s->owners[i] = is_part_of_object(s, i) ? HI_NODE_NONE : i;
 	for (hi_node i = 0; i < g->first_kind; i++)
 		if (hi_bit(s->reach->any, i))
 			note_referrer(s, i);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts: what a runtime keeps for its objects in blocks of their own, the table of a dict
- * or the items of a list. A reader of the program counts them with the object.
+ * Parts: what a runtime or a container keeps in blocks of their own, the table of a dict,
+ * the items of a list, the array of a vector, the text of a string. A reader of the
+ * program counts them with the object.
  */
 #ifndef HI_CENSUS_ANALYSIS_PARTS_H
 #define HI_CENSUS_ANALYSIS_PARTS_H
