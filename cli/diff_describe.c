@@ -36,10 +36,16 @@ static void find_paths_to_new_objects(struct hi_inspection *in, const struct wan
 	if (!w->n ||
 	    hi_paths_shortest(in->graph, w->nodes, w->n, &paths, &quiet) != HI_OK)
 		return;
-	for (size_t i = 0; i < w->n; i++)
-		if (paths->paths[i].length)
-			*w->names[i] = hi_path_text_of_nodes(in, paths->paths[i].nodes,
-							     paths->paths[i].length);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct hi_path *path = &paths->paths[i];
+
+		/* A stale word of a stack is often nearest, but says least. */
+		if (path->length && path->worst == HI_GRADE_CONSERVATIVE)
+			*w->names[i] = hi_path_text_from_root(in, w->nodes[i]);
+		else if (path->length)
+			*w->names[i] =
+				hi_path_text_of_nodes(in, path->nodes, path->length);
+	}
 	hi_paths_destroy(paths);
 }
 

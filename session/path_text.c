@@ -239,17 +239,34 @@ void hi_path_text_prepare(struct hi_inspection *in, const struct hi_paths *paths
 	hi_vector_free(&steps);
 }
 
+/* The shortest path along no worse edges; NULL: there is none. */
+static struct hi_paths *find_one_path(struct hi_inspection *in, hi_node object,
+				      enum hi_grade worst)
+{
+	struct hi_paths_wanted wanted = {.k = 1, .most = 1, .worst = worst};
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+
+	if (hi_paths_search(in->graph, &object, 1, &wanted, &paths, &quiet) != HI_OK)
+		return NULL;
+	if (paths->n_paths)
+		return paths;
+	hi_paths_destroy(paths);
+	return NULL;
+}
+
+/* A word that a frame left on its stack is often near, but says least. */
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 {
 	struct hi_paths *paths = NULL;
-	struct hi_error quiet;
 	const char *text = "";
 
-	if (!hi_graph_is_object(in->graph, object) ||
-	    hi_paths_find(in->graph, in->results.reach, &object, 1, 1, &paths, &quiet) !=
-		    HI_OK)
+	if (!hi_graph_is_object(in->graph, object))
 		return "";
-	if (paths->n_paths)
+	for (enum hi_grade worst = HI_GRADE_EXACT;
+	     !paths && worst <= HI_GRADE_CONSERVATIVE; worst++)
+		paths = find_one_path(in, object, worst);
+	if (paths && paths->n_paths)
 		text = hi_path_text_of_nodes(in, paths->paths[0].nodes,
 					     paths->paths[0].length);
 	hi_paths_destroy(paths);

@@ -8,6 +8,7 @@
 
 /* One child with so much of its parent's is where to look on. */
 static const double most_of_it = 0.7;
+enum { LINKS = 3 }; /* from one of a kind to the next, in a list */
 
 /* Marked bytes and objects of order[0] .. order[i - 1]. */
 struct prefix {
@@ -39,29 +40,51 @@ static uint64_t marked_bytes_below(const struct hi_dominators *d, const struct p
 	return p[at + d->span[at]].bytes - p[at].bytes;
 }
 
-/* A list: its beginning holds it, not the middle of it. */
-static bool is_run(const struct hi_graph *g, hi_node up, hi_node down)
+/* The first child with that share of the marked bytes below a position; the position:
+ * there is none. */
+static uint32_t find_main_child(const struct hi_dominators *d, const struct prefix *p,
+				uint32_t at, double share)
+{
+	uint64_t bytes = marked_bytes_below(d, p, at);
+
+	for (uint32_t c = at + 1; bytes && c < at + d->span[at]; c += d->span[c])
+		if ((double)marked_bytes_below(d, p, c) >= share * (double)bytes)
+			return c;
+	return at;
+}
+
+static bool is_of_marked_kind(const struct hi_graph *g, hi_node up, hi_node down)
 {
 	return up < g->n_objects && down < g->n_objects && g->objects->type[up] &&
 	       g->objects->type[up] == g->objects->type[down];
+}
+
+/* Does a list begin here? Its beginning holds it, not the middle of it. A dict in a dict
+ * is none: it takes LINKS of them. */
+static bool begins_marked_run(const struct hi_heap_side *side, const struct prefix *p,
+			      uint32_t at)
+{
+	const struct hi_dominators *d = side->dominators;
+
+	for (unsigned i = 0; i < LINKS; i++) {
+		uint32_t next = find_main_child(d, p, at, 0.5);
+
+		if (next == at ||
+		    !is_of_marked_kind(side->graph, d->order[at], d->order[next]))
+			return false;
+		at = next;
+	}
+	return true;
 }
 
 /* Down from a position, as long as one child has most of it. */
 static uint32_t descend_to_marked_holder(const struct hi_heap_side *side,
 					 const struct prefix *p, uint32_t at)
 {
-	const struct hi_dominators *d = side->dominators;
-
 	for (;;) {
-		uint32_t end = at + d->span[at], next = at;
-		uint64_t bytes = marked_bytes_below(d, p, at);
+		uint32_t next = find_main_child(side->dominators, p, at, most_of_it);
 
-		for (uint32_t c = at + 1; c < end && next == at; c += d->span[c])
-			if ((double)marked_bytes_below(d, p, c) >=
-			    most_of_it * (double)bytes)
-				next = c;
-		if (next == at || !bytes ||
-		    is_run(side->graph, d->order[at], d->order[next]))
+		if (next == at || begins_marked_run(side, p, at))
 			return at;
 		at = next;
 	}

@@ -527,3 +527,65 @@ HI_TEST(census_compare, growth_is_what_the_holders_dominate)
 		HI_ASSERT_EQ(500, found[0].bytes);
 	}
 }
+
+/*
+ *	root -> 0 -> 1 -> 2 to 6	0 and 1 are of one type, like a module's dict and
+ *					a dict in it; the rest is marked.
+ */
+HI_TEST(census_compare, growth_is_held_by_the_dict_in_a_dict)
+{
+	enum { OUTER, INNER, FIRST, N = 7 };
+	struct object_spec specs[N];
+	struct hi_graph_builder *b;
+	struct hi_growth found[4];
+	uint64_t marked = 0x7c;
+	struct hi_error err;
+	size_t n = 0;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){100, i < FIRST ? 1 : 2, 0};
+	b = builder_of(specs, N, 3);
+	root_edge(b, add_root(b, HI_ROOT_GLOBAL), OUTER, HI_GRADE_EXACT);
+	edge(b, OUTER, INNER, HI_GRADE_EXACT);
+	for (hi_node i = FIRST; i < N; i++)
+		edge(b, INNER, i, HI_GRADE_EXACT);
+	{
+		OWN(graph) *g = sealed(b);
+		OWN(reach) *r = reach_of(g);
+		OWN(dominators) *d = dominators_of(g, r);
+		struct hi_heap_side side = {g, r, d, NULL, NULL};
+
+		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &err), &err);
+		HI_ASSERT_EQ(1, n);
+		HI_ASSERT_EQ(INNER, found[0].holder);
+	}
+}
+
+/* A list of one type, all of it marked: its beginning. */
+HI_TEST(census_compare, growth_of_a_list_is_held_by_its_beginning)
+{
+	enum { N = 20 };
+	struct object_spec specs[N];
+	struct hi_graph_builder *b;
+	struct hi_growth found[4];
+	uint64_t marked = (1 << N) - 1;
+	struct hi_error err;
+	size_t n = 0;
+
+	for (hi_node i = 0; i < N; i++)
+		specs[i] = (struct object_spec){100, 1, 0};
+	b = builder_of(specs, N, 2);
+	root_edge(b, add_root(b, HI_ROOT_GLOBAL), 0, HI_GRADE_EXACT);
+	for (hi_node i = 0; i + 1 < N; i++)
+		edge(b, i, i + 1, HI_GRADE_EXACT);
+	{
+		OWN(graph) *g = sealed(b);
+		OWN(reach) *r = reach_of(g);
+		OWN(dominators) *d = dominators_of(g, r);
+		struct hi_heap_side side = {g, r, d, NULL, NULL};
+
+		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &err), &err);
+		HI_ASSERT_EQ(1, n);
+		HI_ASSERT_EQ(0, found[0].holder);
+	}
+}

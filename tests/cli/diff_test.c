@@ -1032,3 +1032,32 @@ HI_TEST_SCENARIO(check, a_baseline_that_does_not_fit_is_refused)
 			   HI_BINARY_DIR "/heapinspect", heap, NULL);
 	check_refused(c, "No space left");
 }
+
+/* The stack of the frame has a stale word that leads there, too, and is nearer. */
+HI_TEST_SCENARIO(diff, growth_in_a_module_has_the_name_of_its_table)
+{
+	struct hi_fixture *fx = hi_fixture_start(
+		"/usr/bin/python3.11", HI_SOURCE_DIR "/fixtures/python/growing.py", NULL);
+	char *in = snapshot_directory(), pid[16];
+	const char *before = snapshot_path(in, "before.hisnap");
+	const char *after = snapshot_path(in, "after.hisnap");
+	const struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("snap", "-q", "--pid", pid, "-o", before);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	hi_fixture_tell(fx, "more");
+	hi_fixture_read_until(fx, "more", NULL, NULL);
+	c = hi_heapinspect("snap", "-q", "--pid", pid, "-o", after);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = hi_heapinspect("diff", before, after, "--width=120");
+	HI_ASSERT_EQ(1, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->out, "\n  module __main__[\"SESSIONS\"]  "), "%s",
+		      c->out);
+	c = hi_heapinspect("check", after, "--width=120", "--fail-on",
+			   "type(\"__main__.Session\").count > 0");
+	HI_ASSERT_MSG(strstr(c->out, "module __main__[\"SESSIONS\"]: 2,000 × "
+				     "__main__.Session hold "),
+		      "%s", c->out);
+}
