@@ -237,13 +237,45 @@ static const struct hi_shown *text_of_key(const struct hi_typing *typing, hi_typ
 	return shown && shown->text ? shown : NULL;
 }
 
+/* The base of std::pair, for instance. */
+static bool is_empty_member(const struct hi_typing *typing, const struct hi_member *m)
+{
+	const struct hi_type *type = hi_type_source_get(&typing->source.types, m->type);
+
+	return type->kind == HI_KIND_STRUCT && !type->n_members;
+}
+
+/* "{3, -4}". False: it has too many members, or one that is a record itself. */
+static bool put_key_record(struct hi_typing *typing, const struct hi_type *type,
+			   uint64_t addr, struct hi_out *out)
+{
+	unsigned n = 0;
+	bool ok = true;
+
+	hi_out_add(out, "{");
+	for (uint32_t i = 0; i < type->n_members && ok; i++) {
+		const struct hi_member *m = &type->members[i];
+		const struct hi_type *of =
+			hi_type_source_get(&typing->source.types, m->type);
+		const struct hi_shown *shown = text_of_key(typing, of->id);
+
+		if (is_empty_member(typing, m))
+			continue;
+		hi_out_add(out, "%s", n ? ", " : "");
+		ok = n++ < MAX_MEMBERS && !m->bit_size &&
+		     (shown ? put_string(typing, shown, addr + m->offset, out)
+			    : put_scalar(typing, of, addr + m->offset, out));
+	}
+	hi_out_add(out, "}");
+	return ok && n;
+}
+
 /* A record with one member is that member. False: it is not known what to write. */
 static bool put_key(struct hi_typing *typing, hi_type_id id, uint64_t addr,
 		    struct hi_out *out)
 {
 	const struct hi_type *type = hi_type_source_get(&typing->source.types, id);
 	const struct hi_shown *shown = text_of_key(typing, type->id);
-	bool ok = true;
 
 	for (int i = 0; !shown && i < MAX_NESTED && type->kind == HI_KIND_STRUCT &&
 			type->n_members == 1;
@@ -256,22 +288,7 @@ static bool put_key(struct hi_typing *typing, hi_type_id id, uint64_t addr,
 		return put_string(typing, shown, addr, out);
 	if (type->kind != HI_KIND_STRUCT)
 		return put_scalar(typing, type, addr, out);
-	if (!type->n_members || type->n_members > MAX_MEMBERS)
-		return false;
-	hi_out_add(out, "{");
-	for (uint32_t i = 0; i < type->n_members && ok; i++) {
-		const struct hi_member *m = &type->members[i];
-		const struct hi_type *of =
-			hi_type_source_get(&typing->source.types, m->type);
-
-		hi_out_add(out, "%s", i ? ", " : "");
-		shown = text_of_key(typing, of->id);
-		ok = !m->bit_size &&
-		     (shown ? put_string(typing, shown, addr + m->offset, out)
-			    : put_scalar(typing, of, addr + m->offset, out));
-	}
-	hi_out_add(out, "}");
-	return ok;
+	return put_key_record(typing, type, addr, out);
 }
 
 static bool is_text_key(const struct hi_typing *typing, hi_type_id id)
