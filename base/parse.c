@@ -57,11 +57,11 @@ static bool parse_units(const char *text, const struct unit *units, size_t n,
 
 bool hi_parse_duration(const char *text, uint64_t *ns_ret)
 {
-	static const struct unit units[] = {
-		{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}};
+	static const struct unit units[] = {{"ns", 1},	{"us", 1e3},   {"ms", 1e6},
+					    {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 	uint64_t ns;
 
-	if (!parse_units(text, units, 5, &ns) || ns == 0)
+	if (!parse_units(text, units, 6, &ns) || ns == 0)
 		return false;
 	*ns_ret = ns;
 	return true;

@@ -86,6 +86,8 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 						  : POLL_MS,
 					  err);
 		if (status == HI_OK)
+			status = hi_record_progress_take_keys(progress, err);
+		if (status == HI_OK)
 			status = hi_record_progress_show(progress, err);
 	}
 	if (hi_recorder_exec_ns(recorder) && status == HI_UNSUPPORTED)

@@ -282,9 +282,10 @@ enum hi_status hi_record_progress_print(struct hi_record_progress *p,
 		       : hi_fail_errno(err, "standard output");
 }
 
-static enum hi_status take_record_keys(struct hi_record_progress *p, struct hi_error *err)
+enum hi_status hi_record_progress_take_keys(struct hi_record_progress *p,
+					    struct hi_error *err)
 {
-	struct pollfd keys_fd = {.fd = hi_terminal_screen_keys_fd(), .events = POLLIN};
+	struct pollfd keys_fd = {.fd = hi_record_progress_keys_fd(p), .events = POLLIN};
 	char keys[16];
 	ssize_t n;
 
@@ -318,10 +319,7 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 
 	if (p->options->output.quiet && !p->live)
 		return HI_OK;
-	if (p->live)
-		status = take_record_keys(p, err);
-	if (status == HI_OK)
-		status = refresh_sites(p, now, err);
+	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
 		return status;
 	if (!p->live)

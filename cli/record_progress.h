@@ -17,8 +17,10 @@ enum hi_status hi_record_progress_open(const struct hi_options *options,
 				       const struct hi_recorder *recorder,
 				       struct hi_record_progress **ret,
 				       struct hi_error *err);
-/* Takes keys, and shows what there is now if it is time; call it often. HI_NO_MEMORY,
- * HI_OS. */
+/* Takes the keys that were pressed. HI_NO_MEMORY, HI_OS. */
+enum hi_status hi_record_progress_take_keys(struct hi_record_progress *progress,
+					    struct hi_error *err);
+/* Shows what there is now if it is time; call it often. HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_record_progress_show(struct hi_record_progress *progress,
 				       struct hi_error *err);
 /* A line for the user: in the view for some seconds, or on standard error. */

@@ -59,7 +59,8 @@ static enum hi_series_wish take_keys_of_recording(void *sink,
 	bool paused = hi_record_progress_pauses(s->progress);
 
 	(void)header;
-	(void)show_recorded_series(s);
+	if (hi_record_progress_take_keys(s->progress, &s->failure) != HI_OK)
+		return HI_SERIES_WISH_END;
 	if (hi_record_progress_is_ended(s->progress))
 		return HI_SERIES_WISH_END;
 	return hi_record_progress_pauses(s->progress) != paused ? HI_SERIES_WISH_PAUSE

@@ -187,7 +187,12 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 	if (!options->decoding.no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
 		return report_run_error(&err);
-	return decoder.pid ? hi_decoder_wait(&decoder) : decode_and_report(in, output);
+	if (!decoder.pid)
+		return decode_and_report(in, output);
+	/* The other process has its own. */
+	if (options->recorder)
+		hi_recorder_forget_live(options->recorder);
+	return hi_decoder_wait(&decoder);
 }
 
 /* The stop of the inspection is the end of the recording. */

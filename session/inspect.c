@@ -10,6 +10,7 @@
 #include "session/edge_text.h"
 #include "session/naming.h"
 #include "session/progress.h"
+#include "session/recorded.h"
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
 
@@ -136,10 +137,14 @@ enum hi_status hi_inspect_begin(const struct hi_options *options,
 enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 				 struct hi_error *err)
 {
+	const struct hi_recorded *recorded;
 	enum hi_status status;
 
 	in->wanted = wanted;
 	status = in->source->open(in, err);
+	/* Before anything is computed: births take less than what was live. */
+	if (status == HI_OK && in->options->recorder && !in->census_cache)
+		status = hi_inspect_recorded_if_any(in, &recorded, err);
 	if (status == HI_OK)
 		status = compute_results(in, wanted, err);
 	hi_inspect_phase(in, NULL);

@@ -65,7 +65,6 @@ static bool add_pieces_of(struct hi_piece_list *list,
 
 enum hi_status hi_piece_list_make(const struct hi_recording *recording,
 				  const struct hi_objects *objects, uint64_t start_ns,
-
 				  struct hi_piece_list **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_piece_list_destroy)

@@ -439,6 +439,12 @@ bool hi_recording_next(const struct hi_recording *r, uint64_t *at,
 	return hi_recording_next_of(r, HI_FAMILY_MALLOC, at, ret);
 }
 
+void hi_recording_forget_live(struct hi_recording *r)
+{
+	for (unsigned i = 0; i < HI_FAMILY_MAPPINGS; i++)
+		hi_live_free(&r->tables[i]);
+}
+
 uint64_t hi_recording_size(const struct hi_recording *r)
 {
 	uint64_t size = r->mapped.capacity * sizeof(*r->mapped.items);

@@ -107,6 +107,9 @@ bool hi_recording_next(const struct hi_recording *recording, uint64_t *at,
 bool hi_recording_next_of(const struct hi_recording *recording,
 			  enum hi_event_family family, uint64_t *at,
 			  struct hi_live_allocation *ret);
+/* Frees the tables of live allocations (of mappings not), which then have none; totals
+ * and contexts stay. No more events are applied. */
+void hi_recording_forget_live(struct hi_recording *recording);
 /* Bytes that the table of live allocations takes. */
 uint64_t hi_recording_size(const struct hi_recording *recording);
 /* Whether index and table agree, and totals with both. For tests. */

@@ -161,6 +161,8 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 		return hi_fail_memory(err, "recording");
 	recording = hi_recorder_recording(recorder);
 	status = join_births(in, recorder, j, err);
+	/* All of it is in the births now. */
+	hi_recorder_forget_live(recorder);
 	if (status == HI_OK)
 		status = name_stacks(in, recorder, j, err);
 	hi_inspect_phase(in, "report");

@@ -388,6 +388,12 @@ void hi_recorder_release(struct hi_recorder *r)
 
 /* ---- the end ---- */
 
+void hi_recorder_forget_live(struct hi_recorder *r)
+{
+	if (r->is_finishing)
+		hi_recording_forget_live(r->recording);
+}
+
 bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret)
 {
 	return hi_event_return_page(recorder->target->pid, ret);
@@ -445,12 +451,29 @@ static enum hi_status open_python_codes(struct hi_recorder *r, struct hi_error *
 		       : status;
 }
 
+/* The error says what is missing. */
+static enum hi_status say_what_helps(struct hi_error *err)
+{
+	struct hi_error why = *err;
+
+	(void)!hi_fail(
+		err, HI_CANNOT_ATTACH, 0,
+		"%.300s. record needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE "
+		"(setcap, or --cap-add of a container); without them snap --every and "
+		"diff show which types grow",
+		why.text);
+	err->os_errno = why.os_errno;
+	return err->status;
+}
+
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
 {
 	const struct hi_event_source_options options = {};
 	enum hi_status status =
 		hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
 
+	if (status == HI_CANNOT_ATTACH)
+		return say_what_helps(err);
 	if (status != HI_OK)
 		return status;
 	r->means = r->source->ops->name;

@@ -59,6 +59,8 @@ void hi_recorder_hold(struct hi_recorder *recorder);
  * on waiting. HI_NO_MEMORY, HI_TIMEOUT. */
 enum hi_status hi_recorder_advance(struct hi_recorder *recorder, uint64_t stopped_ns,
 				   struct hi_error *err);
+/* After the finish: frees what was live in this process; its totals stay. */
+void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
 void hi_recorder_release(struct hi_recorder *recorder);
 /* Where no thread of the target may stand at the stop, beside the allocator's text. */

@@ -8,6 +8,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/terminal_view.h"
+#include "tests/support/workshop.h"
 
 static const char program[] = HI_BINARY_DIR "/heapinspect";
 
@@ -46,6 +47,27 @@ HI_TEST_ROOT(record_view, names_sites_takes_keys_and_leaves_table_and_report)
 	HI_ASSERT_MSG(strstr(stays, "recorded_sites.c:39"), "%s", stays);
 	report = strstr(stays, "Live bytes by the function");
 	HI_ASSERT_MSG(report && strstr(report, "Next:"), "%s", stays);
+}
+
+HI_TEST_ROOT(record_view, censuses_are_notes_of_the_view_and_q_takes_the_last)
+{
+	char pid_text[16], file[256];
+	struct hi_fixture *fx = start_recorded_sites(pid_text);
+	struct terminal_view *v;
+	const char *stays;
+
+	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
+	v = terminal_view_open(80, program, "record", "--sample", "all", "--every", "1h",
+			       "-o", file, "--pid", pid_text, NULL);
+	terminal_view_await(v, "census 1, 0 s");
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	terminal_view_await(v, "make_node");
+	terminal_view_press(v, "q");
+	stays = terminal_view_end(v);
+	HI_ASSERT_MSG(strstr(stays, "census 2 of 2"), "%s", stays);
+	HI_ASSERT_MSG(strstr(strstr(stays, "Live bytes by the function"), "make_node"),
+		      "%s", stays);
 }
 
 HI_TEST_ROOT(record_view, signals_restore_the_terminal)
