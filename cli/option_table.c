@@ -60,9 +60,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "of a recording: context (live bytes by the call stack that allocated them)",
 	  2},
 	 BIT(EXPORT) | BIT(GRAPH)},
-	{{"by", HI_OPT_WASTE_BY, "WHAT", 0,
+	{{"by", HI_OPT_SITE_BY, "WHAT", 0,
 	  "group by type, or of a recording by site (the function that allocated)", 2},
-	 BIT(WASTE)},
+	 BIT(WASTE) | BIT(RETAINED)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

@@ -96,7 +96,7 @@ static int take_born_by(struct hi_options *o, const char *text)
 	return 0;
 }
 
-static int take_waste_by(struct hi_options *o, const char *text)
+static int take_site_by(struct hi_options *o, const char *text)
 {
 	o->selection.has_born_by = strcmp(text, "site") == 0;
 	o->selection.born_by = HI_BORN_BY_SITE;
@@ -213,8 +213,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_by(o, arg);
 	case HI_OPT_BORN_BY:
 		return take_born_by(o, arg);
-	case HI_OPT_WASTE_BY:
-		return take_waste_by(o, arg);
+	case HI_OPT_SITE_BY:
+		return take_site_by(o, arg);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:

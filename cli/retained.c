@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
+#include "session/birth_sites.h"
 #include "session/lookup.h"
 #include "session/retained_names.h"
 
@@ -17,6 +18,27 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 	return HI_OK;
 }
 
+/* In the place of rows by type. */
+static enum hi_status divide_by_site(struct hi_inspection *in,
+				     const struct hi_restrict *only,
+				     struct hi_retained_report *report,
+				     struct hi_error *err)
+{
+	struct hi_compare_groups sites = {};
+	struct hi_census *census = NULL;
+	enum hi_status status = hi_birth_sites_of(in, &sites, err);
+
+	if (status == HI_OK)
+		status = hi_census_by_number(in->graph, in->shown.reach,
+					     in->results.dominators, sites.of_object,
+					     sites.n, &census, err);
+	if (status == HI_OK)
+		status = hi_retained_report_set_sites(report, census, sites.names,
+						      only->top, err);
+	hi_census_destroy(census);
+	return status;
+}
+
 static enum hi_status make_retained_report(struct hi_inspection *in,
 					   const struct hi_report_header *header,
 					   struct hi_retained_report **ret,
@@ -32,6 +54,8 @@ static enum hi_status make_retained_report(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_retained_create(in, header, in->shown.reach, &only, exact,
 					    ret, err);
+	if (status == HI_OK && in->options->selection.has_born_by)
+		status = divide_by_site(in, &only, *ret, err);
 	hi_type_set_free(&set);
 	return status;
 }
@@ -65,7 +89,8 @@ const struct hi_command hi_command_retained = {
 		   "freed with them.",
 	.help = "Examples:\n"
 		"  heapinspect retained --pid 4242\n"
-		"  heapinspect retained --pid 4242 --type 'struct conn'",
+		"  heapinspect retained --pid 4242 --type 'struct conn'\n"
+		"  heapinspect retained --by site app.hirec",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_RETAINED,
 	.run = run_retained_command,
 };

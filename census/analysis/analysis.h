@@ -148,6 +148,11 @@ enum hi_status
 hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
 		  const struct hi_dominators *dominators /* NULL: no retained */,
 		  struct hi_census **ret, struct hi_error *err);
+/* The same by a number of each object, below n: the row's `type`. */
+enum hi_status hi_census_by_number(const struct hi_graph *g, const struct hi_reach *reach,
+				   const struct hi_dominators *dominators,
+				   const uint32_t *of_object, uint32_t n,
+				   struct hi_census **ret, struct hi_error *err);
 void hi_census_destroy(struct hi_census *census);
 /* Computes the bytes that become unreachable when all objects of `type` go away, by
  * the edges that dominators go by. Exact, and so never less than

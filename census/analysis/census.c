@@ -15,12 +15,27 @@ static unsigned evidence_of_object(const struct hi_graph *g, hi_node i)
 	return evidence <= HI_EVIDENCE_RUNTIME ? evidence : HI_EVIDENCE_NONE;
 }
 
+/* Which row an object is in. of_object NULL: that of its type. */
+struct census_rows {
+	const uint32_t *of_object;
+	uint32_t n;
+};
+
+HI_INLINE uint32_t census_row_of(const struct hi_graph *g, const struct census_rows *by,
+				 hi_node i)
+{
+	if (!by->of_object)
+		return hi_type_of(g, i);
+	return by->of_object[i] < by->n ? by->of_object[i] : 0;
+}
+
 static void count_live_objects_by_type(const struct hi_graph *g,
 				       const struct hi_reach *reach,
+				       const struct census_rows *by,
 				       struct hi_census_row *rows)
 {
 	for (hi_node i = 0; i < g->n_objects; i++) {
-		struct hi_census_row *row = &rows[hi_type_of(g, i)];
+		struct hi_census_row *row = &rows[census_row_of(g, by, i)];
 		uint64_t cost;
 
 		if (!hi_bit(reach->any, i) || hi_is_internal(g, i))
@@ -41,6 +56,7 @@ static void count_live_objects_by_type(const struct hi_graph *g,
  */
 static void add_retained_in_order(const struct hi_graph *g, const struct hi_reach *reach,
 				  const struct hi_dominators *d,
+				  const struct census_rows *by,
 				  struct hi_census_row *rows, hi_node *until)
 {
 	enum { AHEAD = 24 };
@@ -56,7 +72,7 @@ static void add_retained_in_order(const struct hi_graph *g, const struct hi_reac
 		if (!hi_graph_is_object(g, node) || hi_is_internal(g, node) ||
 		    !hi_bit(reach->any, node))
 			continue;
-		type = hi_type_of(g, node);
+		type = census_row_of(g, by, node);
 		if (i < until[type])
 			continue;
 		until[type] = i + d->span[i];
@@ -66,12 +82,12 @@ static void add_retained_in_order(const struct hi_graph *g, const struct hi_reac
 
 static bool add_retained_by_type(const struct hi_graph *g, const struct hi_reach *reach,
 				 const struct hi_dominators *d,
-				 struct hi_census_row *rows)
+				 const struct census_rows *by, struct hi_census_row *rows)
 {
-	HI_GUARD(free) hi_node *until = hi_calloc(g->n_types, sizeof(*until));
+	HI_GUARD(free) hi_node *until = hi_calloc(by->n, sizeof(*until));
 
 	if (until)
-		add_retained_in_order(g, reach, d, rows, until);
+		add_retained_in_order(g, reach, d, by, rows, until);
 	return until;
 }
 
@@ -85,9 +101,9 @@ static int compare_census_rows(const void *a, const void *b)
 }
 
 /* Rows of types that occur, sorted, and their totals. */
-static void keep_census_rows(const struct hi_graph *g, struct hi_census *census)
+static void keep_census_rows(const struct census_rows *by, struct hi_census *census)
 {
-	for (uint32_t type = 0; type < g->n_types; type++) {
+	for (uint32_t type = 0; type < by->n; type++) {
 		struct hi_census_row row = census->rows[type];
 
 		if (!row.count)
@@ -105,20 +121,40 @@ static void keep_census_rows(const struct hi_graph *g, struct hi_census *census)
 	qsort(census->rows, census->n_rows, sizeof(*census->rows), compare_census_rows);
 }
 
+static enum hi_status make_census(const struct hi_graph *g, const struct hi_reach *reach,
+				  const struct hi_dominators *dominators,
+				  const struct census_rows *by, struct hi_census **ret,
+				  struct hi_error *err)
+{
+	HI_GUARD(hi_census_destroy) struct hi_census *c = hi_calloc(1, sizeof(*c));
+
+	if (!c || !(c->rows = hi_calloc((size_t)by->n, sizeof(*c->rows))))
+		return hi_fail_memory(err, "census");
+	count_live_objects_by_type(g, reach, by, c->rows);
+	if (dominators && !add_retained_by_type(g, reach, dominators, by, c->rows))
+		return hi_fail_memory(err, "census");
+	keep_census_rows(by, c);
+	*ret = hi_take(c);
+	return HI_OK;
+}
+
 enum hi_status hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
 				 const struct hi_dominators *dominators,
 				 struct hi_census **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_census_destroy) struct hi_census *c = hi_calloc(1, sizeof(*c));
+	const struct census_rows by = {.n = g->n_types};
 
-	if (!c || !(c->rows = hi_calloc(g->n_types, sizeof(*c->rows))))
-		return hi_fail_memory(err, "census");
-	count_live_objects_by_type(g, reach, c->rows);
-	if (dominators && !add_retained_by_type(g, reach, dominators, c->rows))
-		return hi_fail_memory(err, "census");
-	keep_census_rows(g, c);
-	*ret = hi_take(c);
-	return HI_OK;
+	return make_census(g, reach, dominators, &by, ret, err);
+}
+
+enum hi_status hi_census_by_number(const struct hi_graph *g, const struct hi_reach *reach,
+				   const struct hi_dominators *dominators,
+				   const uint32_t *of_object, uint32_t n,
+				   struct hi_census **ret, struct hi_error *err)
+{
+	const struct census_rows by = {.of_object = of_object, .n = n};
+
+	return make_census(g, reach, dominators, &by, ret, err);
 }
 
 void hi_census_destroy(struct hi_census *census)

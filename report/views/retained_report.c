@@ -169,9 +169,10 @@ static int by_type_retained(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-static enum hi_status make_types(const struct hi_graph *g, const struct hi_census *census,
-				 size_t top, struct hi_retained_report *r,
-				 struct hi_error *err)
+/* names: by number; NULL: those of the types. */
+static enum hi_status make_types(const struct hi_graph *g, const char *const *names,
+				 const struct hi_census *census, size_t top,
+				 struct hi_retained_report *r, struct hi_error *err)
 {
 	HI_GUARD(free)
 	const struct hi_census_row **order =
@@ -189,7 +190,9 @@ static enum hi_status make_types(const struct hi_graph *g, const struct hi_censu
 		uint32_t type = order[i]->type;
 
 		r->types[i] = (struct hi_retained_type){
-			.type = type < g->n_types ? g->types[type].name : "",
+			.type = names		    ? names[type]
+				: type < g->n_types ? g->types[type].name
+						    : "",
 			.count = order[i]->count,
 			.shallow = order[i]->shallow,
 			.retained = order[i]->retained,
@@ -220,7 +223,7 @@ hi_retained_report_create(const struct hi_report_header *header,
 	if (r->tree) {
 		status = make_tree(graph, reach, dominators, only, fields, r, err);
 		if (status == HI_OK)
-			status = make_types(graph, census, only->top, r, err);
+			status = make_types(graph, NULL, census, only->top, r, err);
 	} else {
 		status = make_list(graph, reach, dominators, only, r, err);
 	}
@@ -250,10 +253,22 @@ enum hi_status hi_retained_report_restore(
 					 .n_rows = n_rows,
 					 .beyond = beyond,
 					 .type_exact = UINT64_MAX};
-	status = make_types(graph, census, top, r, err);
+	status = make_types(graph, NULL, census, top, r, err);
 	if (status == HI_OK)
 		*ret = hi_take(r);
 	return status;
+}
+
+enum hi_status hi_retained_report_set_sites(struct hi_retained_report *r,
+					    const struct hi_census *sites,
+					    const char *const *names, size_t top,
+					    struct hi_error *err)
+{
+	if (!r->tree)
+		return HI_OK;
+	free(hi_take(r->types));
+	r->types_are_sites = true;
+	return make_types(NULL, names, sites, top, r, err);
 }
 
 void hi_retained_report_destroy(struct hi_retained_report *report)

@@ -33,6 +33,7 @@ struct hi_retained_report {
 	/* Top-level rows by retained bytes; in a list, objects by their own. */
 	struct hi_hidden beyond, below;
 	struct hi_retained_type *types; /* by retained; tree only */
+	bool types_are_sites;		/* `type` is the function that allocated */
 	size_t n_types, n_types_total;
 	/* Only with --type: all live objects of it. */
 	const char *type_pattern;
@@ -60,6 +61,12 @@ enum hi_status hi_retained_report_restore(
 	uint64_t live_bytes, const struct hi_census *census, size_t top,
 	struct hi_retained_row *rows, size_t n_rows, struct hi_hidden beyond,
 	struct hi_retained_report **ret, struct hi_error *err);
+/* Puts rows by the function that allocated in the place of those by type: the first
+ * `top` of sites, whose names are by number; borrowed. Only of a tree. HI_NO_MEMORY. */
+enum hi_status hi_retained_report_set_sites(struct hi_retained_report *report,
+					    const struct hi_census *sites,
+					    const char *const *names, size_t top,
+					    struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_retained_report_destroy(struct hi_retained_report *report);
 /* Adds the report to a page. */

@@ -85,7 +85,12 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 
 static void show_retained_types(const struct hi_retained_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
+	static const struct hi_column by_type[] = {{"type", HI_COLUMN_TEXT},
+						   {"count", HI_COLUMN_COUNT},
+						   {"retained", HI_COLUMN_BYTES},
+						   {"of live", HI_COLUMN_PERCENT},
+						   {"shallow", HI_COLUMN_BYTES}};
+	static const struct hi_column by_site[] = {{"function", HI_COLUMN_TEXT},
 						   {"count", HI_COLUMN_COUNT},
 						   {"retained", HI_COLUMN_BYTES},
 						   {"of live", HI_COLUMN_PERCENT},
@@ -94,11 +99,18 @@ static void show_retained_types(const struct hi_retained_report *r, struct hi_pa
 
 	if (r->n_types == 0)
 		return;
-	hi_page_heading(page, "Retained by type",
-			"lower bounds; exact for one by --type NAME");
-	t = hi_page_table(page, columns, 5);
+	hi_page_heading(page,
+			r->types_are_sites ? "Retained by the function that allocated"
+					   : "Retained by type",
+			r->types_are_sites
+				? "lower bounds"
+				: "lower bounds; exact for one by --type NAME");
+	t = hi_page_table(page, r->types_are_sites ? by_site : by_type, 5);
 	for (size_t i = 0; i < r->n_types; i++) {
-		hi_cell_text(t, hi_type_label(r->types[i].type, page), 0);
+		hi_cell_text(t,
+			     r->types_are_sites ? hi_page_safe(page, r->types[i].type)
+						: hi_type_label(r->types[i].type, page),
+			     0);
 		hi_cell_number(t, r->types[i].count);
 		hi_cell_at_least(t, r->types[i].retained);
 		hi_cell_percent(t, r->types[i].retained, r->live_bytes);
@@ -179,7 +191,10 @@ void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < r->n_types; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(r->types[i].type));
+		if (r->types_are_sites)
+			hi_json_text(json, "site", r->types[i].type);
+		else
+			hi_json_text(json, "type", hi_type_key(r->types[i].type));
 		hi_json_number(json, "count", r->types[i].count);
 		hi_json_number(json, "shallow", r->types[i].shallow);
 		hi_json_number(json, "retained", r->types[i].retained);

@@ -89,7 +89,7 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 	const struct hi_profile_options *p = &o->profile;
 
 	/* Expressions and restrictions need the objects. */
-	if (hi_birth_choice_is_set(&o->selection.births))
+	if (hi_birth_choice_is_set(&o->selection.births) || o->selection.has_born_by)
 		return false;
 	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)
@@ -98,8 +98,7 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 		return false;
 	if (in->wanted & HI_WANT_ONLY_RETAINED)
 		return hi_snapshot_source_knows_retained(in);
-	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE &&
-	       !o->selection.has_born_by;
+	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE;
 }
 
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)

@@ -354,9 +354,10 @@ HI_TEST_ROOT(record, waste_is_divided_by_site)
 						{"unused", "savable"},
 						{"zero_filled", "bytes"}};
 	struct recorded_service s = record_service(false, "--json");
-	json_t *doc = parse_document(hi_heapinspect("waste", "--by", "site", "--json",
-						    "--all", s.file)),
-	       *live = json_object_get(doc, "live"), *row, *nodes = NULL;
+	struct hi_command *c =
+		hi_heapinspect("waste", "--by", "site", "--json", "--all", s.file);
+	json_t *doc = parse_document(c), *live = json_object_get(doc, "live"), *row,
+	       *nodes = NULL;
 	size_t i;
 
 	for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
@@ -378,6 +379,32 @@ HI_TEST_ROOT(record, waste_is_divided_by_site)
 	HI_ASSERT_EQ((FIRST + SECOND + THREADED) * 64, number_at(nodes, "bytes", NULL));
 	HI_ASSERT_EQ((FIRST + SECOND + THREADED) * 8,
 		     number_at(nodes, "unused", "bytes"));
+	hi_check_schema(c, "rows.v1.json");
+}
+
+/* The lists are chains of 64 bytes a node: the first ones retain the others. */
+HI_TEST_ROOT(record, retained_sizes_are_divided_by_site)
+{
+	struct recorded_service s = record_service(false, "--json");
+	struct hi_command *c =
+		hi_heapinspect("retained", "--by", "site", "--json", "--all", s.file);
+	json_t *doc = parse_document(c), *row;
+	long long nodes = 0, before = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "types"), i, row)
+	{
+		const char *site = json_string_value(json_object_get(row, "site"));
+
+		HI_ASSERT(site != NULL);
+		if (strncmp(site, "make_node (", 11) == 0)
+			nodes = number_at(row, "retained", NULL);
+		if (strcmp(site, "(before the recording)") == 0)
+			before = number_at(row, "retained", NULL);
+	}
+	HI_ASSERT_EQ((FIRST + SECOND + THREADED) * 64, nodes);
+	HI_ASSERT_EQ(BEFORE * 64, before);
+	hi_check_schema(c, "rows.v1.json");
 }
 
 HI_TEST_ROOT(record, says_what_helps_where_bpf_is_not_permitted)
