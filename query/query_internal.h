@@ -227,7 +227,7 @@ extern const struct hi_query_ops hi_query_table_objects, hi_query_table_edges,
 	hi_query_table_dominators, hi_query_table_retainer_sets, hi_query_table_bins,
 	hi_query_table_ledger, hi_query_table_censuses, hi_query_table_marks,
 	hi_query_table_audit, hi_query_table_allocations, hi_query_table_contexts,
-	hi_query_table_context_frames;
+	hi_query_table_context_frames, hi_query_table_pieces;
 
 #define HI_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define HI_WAYS(list) .ways = (list), .n_ways = sizeof(list) / sizeof((list)[0])

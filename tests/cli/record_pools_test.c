@@ -169,6 +169,20 @@ HI_TEST_ROOT(record_pools, explains_what_is_inside_a_piece)
 	HI_ASSERT_MSG(strstr(c->out, "which pool_get gave"), "%s", c->out);
 }
 
+HI_TEST_ROOT(record_pools, are_tables_for_queries)
+{
+	struct recorded_pools p = record_pools(NULL);
+	struct hi_command *c = hi_heapinspect(
+		"query", "--format", "csv", p.file,
+		"SELECT count(*) n, sum(p.size) bytes FROM pieces p JOIN contexts c ON "
+		"c.id = p.context WHERE source = 'pool_get' AND kind = 'pool' AND "
+		"function = 'operate'");
+	char wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "%lld,%lld", p.pieces[GET], p.bytes[GET]);
+	HI_ASSERT_MSG(strstr(c->out, wanted), "%s: %s%s", wanted, c->out, c->err);
+}
+
 static struct hi_command *record_wrongly(const char *pid, const char *calls)
 {
 	return hi_heapinspect("record", "--pid", pid, "--for", "1s", "--calls", calls);
