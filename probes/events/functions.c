@@ -277,11 +277,10 @@ static enum hi_status find_families(struct hi_target_code *code,
 	if (status != HI_OK || found)
 		return status;
 	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "no mapped file has symbols of malloc and free: allocations of "
-		       "this program cannot be followed by themselves. If it has an "
-		       "allocator of its own, name its functions: --calls "
-		       "'my_alloc:ret,size=$1' --frees 'my_free:$1'; --mappings follows "
-		       "mmap");
+		       "no mapped file has symbols of malloc and free. Name the "
+		       "functions of the program's own allocator (--calls "
+		       "'my_alloc:ret,size=$1' --frees 'my_free:$1'), or follow mmap "
+		       "(--mappings)");
 }
 
 static enum hi_status add_allocator_function(struct hi_target_code *code,

@@ -403,6 +403,8 @@ HI_TEST_SCENARIO(event_functions, are_said_to_be_missing)
 	hi_target_close(target);
 	HI_ASSERT_EQ(HI_NOT_FOUND, status);
 	HI_ASSERT(strstr(err.text, "malloc"));
+	/* What helps, to its end. */
+	HI_ASSERT(strstr(err.text, "--calls") && strstr(err.text, "mmap"));
 }
 
 HI_TEST_SCENARIO(event_functions, are_probed_where_it_is_cheap)
