@@ -459,6 +459,14 @@ HI_TEST_ROOT(record, an_exec_leaves_what_the_events_know)
 	HI_ASSERT_MSG(strstr(c->out, "recorded_sites.c:39"), "%s", c->out);
 }
 
+/* The tracer sees the death of the inspector, and ends. */
+static void await_no_tracer(pid_t pid)
+{
+	for (int i = 0; i < 1000 && hi_process_status(pid, "TracerPid") != 0; i++)
+		usleep(10000);
+	HI_ASSERT_EQ(0, hi_process_status(pid, "TracerPid"));
+}
+
 HI_TEST_ROOT(record, leaves_a_target_alone_when_it_is_killed)
 {
 	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
@@ -473,6 +481,7 @@ HI_TEST_ROOT(record, leaves_a_target_alone_when_it_is_killed)
 		c = recording_end(&run, SIGKILL);
 		HI_ASSERT_EQ(128 + SIGKILL, c->exit_code);
 		hi_fixture_read_until(fx, "done", NULL, NULL);
+		await_no_tracer(fx->pid);
 	}
 	hi_fixture_tell(fx, "go");
 	hi_fixture_read_until(fx, "done", NULL, NULL);
