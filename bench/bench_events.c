@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ *	bench_events            the benchmark
+ *	bench_events target     only its target: for scripts/bench-record
+ *
  * What it costs the target that its allocations are followed: nanoseconds of a malloc and
  * free without probes, with bare probes whose program does nothing, with samples, with
  * events that have the caller, and with whole stacks of about 6 and about 24 frames; and
@@ -25,29 +28,34 @@ enum { ROUNDS = 16, PAIRS = 50000, SHALLOW = 0, DEEP = 18 };
 
 /* ---- the target ---- */
 
-__attribute__((noinline)) static void make_pairs(int depth)
+/* What the target is asked to do. */
+struct round {
+	uint32_t depth, pairs;
+};
+
+__attribute__((noinline)) static void make_pairs(uint32_t depth, size_t pairs)
 {
 	if (depth > 0) {
-		make_pairs(depth - 1);
+		make_pairs(depth - 1, pairs);
 		__asm__ volatile(""); /* no tail call */
 		return;
 	}
-	for (size_t i = 0; i < PAIRS; i++) {
+	for (size_t i = 0; i < pairs; i++) {
 		void *volatile p = malloc(16 + (i & 255));
 
 		free(p);
 	}
 }
 
-/* Answers each byte, which is the depth, with the nanoseconds of all pairs. */
+/* Answers each round with the nanoseconds of all pairs. */
 _Noreturn static void be_target(int in, int out)
 {
-	char byte;
+	struct round round;
 
-	while (read(in, &byte, 1) == 1) {
+	while (read(in, &round, sizeof(round)) == sizeof(round)) {
 		uint64_t ns = bench_now_ns();
 
-		make_pairs(byte);
+		make_pairs(round.depth, round.pairs);
 		ns = bench_now_ns() - ns;
 		if (write(out, &ns, sizeof(ns)) != sizeof(ns))
 			break;
@@ -139,16 +147,17 @@ static uint64_t cpu_ns(void)
 }
 
 /* Reads events until the target has answered. */
-static uint64_t run_round(const struct child *child, char depth,
+static uint64_t run_round(const struct child *child, uint32_t depth,
 			  struct hi_event_source *source, struct reading *reading)
 {
 	struct hi_event_sink sink = {
 		.event = count_event, .stack = count_stack, .arg = reading};
 	struct pollfd answer = {.fd = child->answer, .events = POLLIN};
+	const struct round round = {depth, PAIRS};
 	struct hi_error err;
 	uint64_t ns;
 
-	if (write(child->ask, &depth, 1) != 1)
+	if (write(child->ask, &round, sizeof(round)) != sizeof(round))
 		exit(1);
 	while (source && poll(&answer, 1, 0) == 0)
 		if (hi_event_source_poll(source, 10, &sink, &err) != HI_OK)
@@ -176,7 +185,7 @@ typedef enum hi_status open_fn(const struct hi_target *target,
 
 struct mode {
 	const char *what;
-	char depth;
+	uint32_t depth;
 	bool has_events, has_stacks;
 	uint64_t sample_bytes; /* 0: all */
 	struct reading reading;
@@ -257,9 +266,12 @@ static void bench_source(const char *what, const struct child *child, open_fn *o
 	printf("%-14s lost %llu\n", what, (unsigned long long)stats.lost);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct child child;
+
+	if (argc > 1 && strcmp(argv[1], "target") == 0)
+		be_target(STDIN_FILENO, STDOUT_FILENO);
 
 	if (geteuid() != 0) {
 		printf("probes need root: nothing measured\n");
