@@ -24,7 +24,8 @@
 #define END_TRIES 6
 #define CHILDREN_MAX 4096
 #define SETTLE_PAUSE_NS 1000000u
-#define SETTLE_TRIES 1000
+#define SETTLE_TRIES 5000
+#define CLOSERS_MAX 8
 
 /*
  * Note [The process that opens and closes probes]
@@ -242,10 +243,52 @@ static bool has_child_descriptor(int child, int fd)
 	       strcmp(ours, theirs) == 0;
 }
 
+static bool read_first_line(const char *path, char ret[64])
+{
+	HI_GUARD(fclose) FILE *file = fopen(path, "re");
+
+	return file && fgets(ret, 64, file);
+}
+
+/* Has the child neither settled, which gives it a name, nor ended? */
+static bool is_as_forked(int child)
+{
+	char path[64], ours[64], theirs[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", child);
+	if (readlink(path, theirs, sizeof(theirs)) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/comm", child);
+	return read_first_line("/proc/self/comm", ours) &&
+	       read_first_line(path, theirs) && strcmp(ours, theirs) == 0;
+}
+
+/* Children that had the descriptor: it vanishes from their table a bit before they have
+ * closed it. */
+struct closers {
+	int fd;
+	int children[CLOSERS_MAX];
+	size_t n;
+};
+
+static bool is_closer(struct closers *closers, int child)
+{
+	for (size_t i = 0; i < closers->n; i++)
+		if (closers->children[i] == child)
+			return is_as_forked(child);
+	if (!has_child_descriptor(child, closers->fd))
+		return false;
+	if (closers->n < CLOSERS_MAX)
+		closers->children[closers->n++] = child;
+	return true;
+}
+
 /* Of this thread, which forks them all. */
-static bool has_other_closer(const struct hi_probe_holder *holder, int fd)
+static bool has_other_closer(const struct hi_probe_holder *holder,
+			     struct closers *closers)
 {
 	HI_GUARD(fclose) FILE *children = NULL;
+	bool found = false;
 	char path[64];
 	int child;
 
@@ -254,23 +297,21 @@ static bool has_other_closer(const struct hi_probe_holder *holder, int fd)
 	for (int i = 0; children && i < CHILDREN_MAX; i++) {
 		if (fscanf(children, "%d", &child) != 1)
 			break;
-		if (child != holder->pid && has_child_descriptor(child, fd))
-			return true;
+		found |= child != holder->pid && is_closer(closers, child);
 	}
-	return false;
+	return found;
 }
 
 /* The holder is to be the last that has the descriptors. */
 static void await_other_closers(const struct hi_probe_holder *holder, const int *fds,
 				size_t n)
 {
-	/* They are closed in the order of their numbers, and the last one itself a bit
-	 * later than it vanishes from the table. */
-	int last = n ? fds[0] : -1;
+	struct closers closers = {.fd = n ? fds[0] : -1};
 
+	/* They are closed in the order of their numbers. */
 	for (size_t i = 1; i < n; i++)
-		last = fds[i] > last ? fds[i] : last;
-	for (int i = 0; n && i < SETTLE_TRIES && has_other_closer(holder, last); i++)
+		closers.fd = fds[i] > closers.fd ? fds[i] : closers.fd;
+	for (int i = 0; n && i < SETTLE_TRIES && has_other_closer(holder, &closers); i++)
 		hi_clock_pause_ns(SETTLE_PAUSE_NS);
 }
 

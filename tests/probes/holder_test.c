@@ -132,9 +132,9 @@ HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
 	child = fork();
 	if (child == 0) {
 		usleep(200000);
-		status = hi_process_state(pid) == 'S';
 		close(fd);
-		_exit(status);
+		usleep(200000);
+		_exit(hi_process_state(pid) == 'S');
 	}
 	hi_probe_holder_close(&probe_holder, &fd, 1);
 	expect_ended(pid);
