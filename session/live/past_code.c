@@ -2,6 +2,7 @@
 #include "session/live/past_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/unstopped.h"
 #include "base/alloc.h"
@@ -67,15 +68,20 @@ static bool has_code_gone(const struct hi_image *before, const struct hi_image *
 }
 
 enum hi_status hi_past_code_look(struct hi_past_code *code,
-				 const struct hi_target *target, struct hi_error *err)
+				 const struct hi_target *target,
+				 const struct hi_past_frames *frames,
+				 struct hi_error *err)
 {
 	struct hi_image *later = NULL, *before = code->now;
 	enum hi_status status = hi_image_of_files(target, &later, err);
 
 	if (status != HI_OK)
 		return status;
-	if (before && code->n_gone < HI_PAST_CODE_IMAGES && has_code_gone(before, later))
+	if (before && code->n_gone < HI_PAST_CODE_IMAGES &&
+	    has_code_gone(before, later)) {
+		code->frames[code->n_gone] = *frames;
 		code->gone[code->n_gone++] = hi_take(before);
+	}
 	hi_image_destroy(before);
 	code->now = later;
 	return HI_OK;
@@ -90,8 +96,10 @@ struct past_naming {
 	uint32_t n_left;
 	/* Names that were found, and of each address its frame there. */
 	struct hi_frames_builder *found;
-	uint32_t *frame; /* UINT32_MAX: none */
+	uint32_t *frame; /* or one of these */
 };
+#define FRAME_OPEN UINT32_MAX		/* not found yet, or by the names of now */
+#define FRAME_NAMELESS (UINT32_MAX - 1) /* the name of now would be wrong */
 
 static void leave_frame(struct past_naming *p, uint32_t i)
 {
@@ -134,6 +142,41 @@ static enum hi_status ask_past_image(struct past_naming *p, const struct hi_imag
 	return HI_OK;
 }
 
+/* Was another file at the address, when there were so few frames, than is now? The call
+ * is before its return address. */
+static bool is_replaced(const struct hi_past_code *code, size_t past, uint32_t frame,
+			uint64_t address)
+{
+	uint64_t at = address ? address - 1 : 0;
+	const struct hi_mapping *then =
+		frame < code->frames[past].all ? find_code(code->gone[past], at) : NULL;
+	const struct hi_mapping *now = find_code(code->now, at);
+
+	return then && now && !is_same_code(then, now);
+}
+
+/* Frames of files in whose place another one is now: by the first time that has it. */
+static enum hi_status ask_replaced_images(struct past_naming *p,
+					  const struct hi_past_code *code,
+					  struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t past = 0; past < code->n_gone && status == HI_OK; past++) {
+		p->n_left = 0;
+		for (uint32_t i = 0; i < p->request->n; i++) {
+			if (p->frame[i] != FRAME_OPEN ||
+			    !is_replaced(code, past, i, p->request->addresses[i]))
+				continue;
+			p->frame[i] = FRAME_NAMELESS;
+			if (i < code->frames[past].sure)
+				leave_frame(p, i);
+		}
+		status = ask_past_image(p, code->gone[past], err);
+	}
+	return status;
+}
+
 static enum hi_status ask_past_images(struct past_naming *p,
 				      const struct hi_past_code *code,
 				      struct hi_error *err)
@@ -166,9 +209,9 @@ static enum hi_status give_past_names(const struct past_naming *p,
 	enum hi_status status = HI_OK;
 
 	for (uint32_t i = 0; status == HI_OK && i < p->request->n; i++)
-		if (p->frame[i] != UINT32_MAX)
+		if (p->frame[i] < FRAME_NAMELESS)
 			status = add_frame_of(&found, p->frame[i], builder, err);
-		else if (i < names->n_frames)
+		else if (p->frame[i] == FRAME_OPEN && i < names->n_frames)
 			status = add_frame_of(names, i, builder, err);
 		else
 			status = hi_frames_builder_add(builder, &nameless, 1, err);
@@ -191,13 +234,15 @@ enum hi_status hi_past_code_names(const struct hi_past_code *code,
 
 	if (!left || !index || !frame)
 		return hi_fail_memory(err, "names of frames");
-	for (uint32_t i = 0; i < request->n; i++) {
-		frame[i] = UINT32_MAX;
-		if (!has_module(names, i))
-			leave_frame(&p, i);
-	}
+	memset(frame, 0xff, n * sizeof(*frame)); /* FRAME_OPEN */
 	status = hi_frames_builder_create(&found, err);
 	p.found = found;
+	if (status == HI_OK && code->now)
+		status = ask_replaced_images(&p, code, err);
+	p.n_left = 0;
+	for (uint32_t i = 0; i < request->n; i++)
+		if (frame[i] == FRAME_OPEN && !has_module(names, i))
+			leave_frame(&p, i);
 	if (status == HI_OK)
 		status = ask_past_images(&p, code, err);
 	return status == HI_OK ? give_past_names(&p, names, builder, err) : status;

@@ -42,7 +42,8 @@ struct hi_recorder {
 	struct hi_image *memory; /* as it is while the target runs */
 	struct hi_python_codes *codes;
 	struct hi_past_code code;
-	bool has_new_code; /* a stack came from somewhere else */
+	uint32_t sure_frames; /* that were known when the code was last seen as before */
+	bool has_new_code;    /* a stack came from somewhere else */
 	/* Of the events that are being taken. */
 	struct hi_error failure;
 	bool is_finishing;		   /* events behind end_ns are left out */
@@ -149,29 +150,6 @@ static enum hi_status fail_by_exec(const struct hi_recorder *r, struct hi_error 
 		       (int)r->options->target.pid);
 }
 
-/* A library that is loaded later gets its tables, too. */
-static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
-{
-	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
-
-	if (hi_recorder_exec_ns(r))
-		return fail_by_exec(r, err);
-	r->looked_ns = hi_clock_ns();
-	/* It may be about to exit. */
-	if (hi_target_open(r->options->target.pid, &target, NULL) != HI_OK ||
-	    target->n_mappings == 0)
-		return HI_OK;
-	if (!has_same_allocator(r, target))
-		return fail_by_exec(r, err);
-	r->has_new_code = false;
-	if (hash_mapped_code(target) == r->code_hash)
-		return HI_OK;
-	if (r->source && r->walks_stacks)
-		set_unwind_tables(r, target);
-	r->code_hash = hash_mapped_code(target);
-	return hi_past_code_look(&r->code, target, err);
-}
-
 /* ---- events ---- */
 
 static void keep_failure(struct hi_recorder *r, enum hi_status status,
@@ -249,6 +227,57 @@ static struct hi_event_sink sink_of(struct hi_recorder *r)
 {
 	return (struct hi_event_sink){
 		.event = record_event, .stack = record_stack, .arg = r};
+}
+
+/* ---- code that is loaded and unloaded ---- */
+
+static uint32_t count_recorded_frames(const struct hi_recorder *r)
+{
+	struct hi_context_view view;
+
+	hi_contexts_view(hi_recording_contexts(r->recording), &view);
+	return view.n_frames;
+}
+
+/* Stacks that are in the ring by now may be of the code before. */
+static enum hi_status take_changed_code(struct hi_recorder *r, struct hi_target *target,
+					struct hi_error *err)
+{
+	struct hi_past_frames frames = {.sure = r->sure_frames};
+	struct hi_event_sink sink = sink_of(r);
+	enum hi_status status = HI_OK;
+
+	if (r->source)
+		status = hi_event_source_poll(r->source, 0, &sink, err);
+	if (status != HI_OK)
+		return status;
+	if (r->source && r->walks_stacks)
+		set_unwind_tables(r, target);
+	r->code_hash = hash_mapped_code(target);
+	frames.all = r->sure_frames = count_recorded_frames(r);
+	return hi_past_code_look(&r->code, target, &frames, err);
+}
+
+/* A library that is loaded later gets its tables, too. */
+static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
+{
+	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
+	uint32_t n_frames = count_recorded_frames(r);
+
+	if (hi_recorder_exec_ns(r))
+		return fail_by_exec(r, err);
+	r->looked_ns = hi_clock_ns();
+	/* It may be about to exit. */
+	if (hi_target_open(r->options->target.pid, &target, NULL) != HI_OK ||
+	    target->n_mappings == 0)
+		return HI_OK;
+	if (!has_same_allocator(r, target))
+		return fail_by_exec(r, err);
+	r->has_new_code = false;
+	if (hash_mapped_code(target) != r->code_hash)
+		return take_changed_code(r, target, err);
+	r->sure_frames = n_frames;
+	return HI_OK;
 }
 
 static enum hi_status report_failure(const struct hi_recorder *r, enum hi_status status,
@@ -479,7 +508,7 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 	r->means = r->source->ops->name;
 	set_unwind_tables(r, r->target);
 	r->code_hash = hash_mapped_code(r->target);
-	status = hi_past_code_look(&r->code, r->target, err);
+	status = hi_past_code_look(&r->code, r->target, &(struct hi_past_frames){}, err);
 	if (status != HI_OK)
 		return status;
 	r->opened_ns = hi_clock_ns();
@@ -512,7 +541,8 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 enum hi_status hi_recorder_open(const struct hi_options *options,
 				struct hi_recorder **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_recorder_close) struct hi_recorder *r = hi_calloc(1, sizeof(*r));
+	HI_GUARD(hi_recorder_close)
+	struct hi_recorder *r = hi_calloc(1, sizeof(*r));
 	enum hi_status status;
 
 	if (!r)
