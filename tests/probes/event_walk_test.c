@@ -190,8 +190,11 @@ static bool compare_with_events(const struct hi_block *blocks, size_t n, unsigne
 	return true;
 }
 
-static void compare_at_a_stop(struct witness *w)
+/* False: on a busy machine a thread was still inside at the end of the tries, where a
+ * block may be given out and not known. */
+static bool compare_at_a_stop(struct witness *w)
 {
+	size_t inside = w->threads_inside;
 	struct hi_image *image;
 	struct hi_event_stats stats;
 	pthread_t reader;
@@ -201,6 +204,11 @@ static void compare_at_a_stop(struct witness *w)
 	image = stop_target(w);
 	atomic_store(&w->is_stopped, true);
 	HI_ASSERT_EQ(0, pthread_join(reader, NULL));
+	if (w->threads_inside > inside) {
+		hi_image_destroy(image);
+		apply_kept(w, UINT64_MAX);
+		return false;
+	}
 	apply_kept(w, w->stopped_ns);
 	hi_event_source_stats(w->source, &stats);
 	HI_ASSERT_EQ(0, stats.lost + stats.lost_calls);
@@ -214,6 +222,7 @@ static void compare_at_a_stop(struct witness *w)
 	HI_ASSERT_EQ(w->walked, w->live->live);
 	HI_ASSERT_EQ(w->walked, hi_recording_live(w->recording));
 	apply_kept(w, UINT64_MAX);
+	return true;
 }
 
 /* ---- the tests ---- */
@@ -264,7 +273,7 @@ static void expect_same_at_stops(struct witness *w, int stops)
 {
 	struct hi_recording_counts counts;
 	struct hi_event_stats stats;
-	size_t walked = 0, fewest = SIZE_MAX;
+	size_t walked = 0, fewest = SIZE_MAX, left_out = 0;
 	struct hi_range page;
 	struct hi_error err;
 
@@ -273,11 +282,15 @@ static void expect_same_at_stops(struct witness *w, int stops)
 			HI_ASSERT_OK(
 				hi_event_source_poll(w->source, 100, &w->direct, &err),
 				&err);
-		if (i == 0) {
+		if (i == 0 && !left_out) {
 			HI_ASSERT(hi_event_return_page(w->fx->pid, &page));
 			w->avoid[w->n_avoid++] = page;
 		}
-		compare_at_a_stop(w);
+		if (!compare_at_a_stop(w)) {
+			HI_ASSERT(++left_out <= (size_t)stops);
+			i--;
+			continue;
+		}
 		walked += w->walked;
 		fewest = w->walked < fewest ? w->walked : fewest;
 	}
@@ -287,10 +300,10 @@ static void expect_same_at_stops(struct witness *w, int stops)
 	HI_ASSERT_EQ(0, counts.lost_frees + counts.lost_begins);
 	HI_ASSERT_EQ(0, w->live->unknown_frees);
 	HI_ASSERT(hi_recording_is_valid(w->recording));
-	hi_test_note("%d stops, %llu events, %zu to %zu live, %zu blocks compared, %zu "
-		     "threads perhaps inside",
+	hi_test_note("%d stops, %llu events, %zu to %zu live, %zu blocks compared; %zu "
+		     "more stops had a thread inside",
 		     stops, (unsigned long long)stats.events, fewest, w->live->live,
-		     walked, w->threads_inside);
+		     walked, left_out);
 	kill(w->fx->pid, SIGKILL);
 }
 
