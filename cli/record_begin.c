@@ -93,33 +93,91 @@ static void say_sample_choice(const struct hi_options *options, uint64_t sample_
 			100 * choice->probes);
 }
 
-/* Decides what is recorded before anything is: a change later would give samples that
- * stand for different numbers. False: the recording is to end already. */
-static bool choose_sampling(const struct hi_options *options,
-			    const struct hi_recorder *recorder,
-			    const struct hi_record_signals *signals,
-			    struct hi_exit_watch *watch, uint64_t *ret)
+/* False: the recording is to end already. */
+static bool await_count(const struct hi_options *options,
+			const struct hi_record_signals *signals,
+			struct hi_exit_watch *watch)
 {
 	uint64_t until = hi_clock_ns() + length_of_count(options);
-	struct hi_sample_choice choice;
-	struct hi_allocation_rate rate;
 	bool is_over = false;
 
-	*ret = options->record.sample_bytes;
-	if (options->record.has_sample) {
-		say_sample_choice(options, *ret, NULL, NULL);
-		return true;
-	}
 	while (!is_over && hi_clock_ns() < until) {
 		usleep(COUNT_NAP_US);
 		is_over = hi_record_signals_came(signals) ||
 			  hi_exit_watch_look(watch) == HI_EXIT_STANDS;
 	}
+	return !is_over;
+}
+
+/* Where the probes alone would take too much, objects of Python are not followed. */
+static void choose_heap(const struct hi_options *options, struct hi_recorder *recorder)
+{
+	struct hi_allocation_rate rate = hi_recorder_heap_rate(recorder);
+	struct hi_sample_choice choice = hi_sample_choose(&rate);
+	char calls[32];
+
+	if (!hi_recorder_follows_python_heap(recorder) || !choice.probes_are_too_much)
+		return;
+	hi_recorder_drop_heap(recorder);
+	if (options->output.quiet)
+		return;
+	fprintf(stderr,
+		"heapinspect: pymalloc is not followed: its %s allocations/s would take "
+		"%.0f %% of a processor; --sample all follows it\n",
+		hi_text_count(calls, (uint64_t)hi_allocation_rate_calls(&rate)),
+		100 * choice.probes);
+}
+
+/* Objects of Python that get no record, and what helps. */
+static void say_heap(const struct hi_options *options, const struct hi_recorder *recorder)
+{
+	uint32_t n = 0;
+	enum hi_python_heap heap = hi_recorder_python_heap(recorder, &n);
+	char why[80];
+
+	if (heap == HI_PYTHON_HEAP_COPIED)
+		snprintf(why, sizeof(why),
+			 "%u functions of this Python have copies of it", n);
+	else if (heap == HI_PYTHON_HEAP_MARKED)
+		snprintf(why, sizeof(why), "PYTHONMALLOC=debug moves its blocks");
+	else if (heap == HI_PYTHON_HEAP_TRACED)
+		snprintf(why, sizeof(why), "tracemalloc is on");
+	else if (heap == HI_PYTHON_HEAP_UNKNOWN)
+		snprintf(why, sizeof(why), "its functions were not found");
+	else
+		return;
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: pymalloc is not followed: %s; a Python that is "
+			"started with PYTHONMALLOC=malloc has a record of each object\n",
+			why);
+}
+
+/* Decides what is recorded before anything is: a change later would give samples that
+ * stand for different numbers. False: the recording is to end already. */
+static bool choose_sampling(const struct hi_options *options,
+			    struct hi_recorder *recorder,
+			    const struct hi_record_signals *signals,
+			    struct hi_exit_watch *watch, uint64_t *ret)
+{
+	bool has_sample = options->record.has_sample, goes_on = true;
+	struct hi_sample_choice choice;
+	struct hi_allocation_rate rate;
+
+	*ret = options->record.sample_bytes;
+	if (!has_sample || (*ret && hi_recorder_follows_python_heap(recorder))) {
+		goes_on = await_count(options, signals, watch);
+		choose_heap(options, recorder);
+	}
+	if (has_sample) {
+		say_sample_choice(options, *ret, NULL, NULL);
+		return goes_on;
+	}
 	rate = hi_recorder_rate(recorder);
 	choice = hi_sample_choose(&rate);
 	*ret = choice.sample_bytes;
 	say_sample_choice(options, *ret, &rate, &choice);
-	return !is_over;
+	return goes_on;
 }
 
 /* Without it an exit ends the recording without a report. */
@@ -154,6 +212,7 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 		return status;
 	watch_for_exit(options, watch);
 	hi_recorder_watch_exec(*ret, watch);
+	say_heap(options, *ret);
 	*goes_on_ret = choose_sampling(options, *ret, signals, watch, &sample_bytes);
 	return hi_recorder_start(*ret, sample_bytes, err);
 }

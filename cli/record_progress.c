@@ -363,6 +363,8 @@ static void name_followed(const struct hi_recorder *recorder, char *out, size_t 
 		hi_text_escape(name, sizeof(name), module, strlen(module));
 		used = (size_t)snprintf(out, size, "malloc of %s", name);
 	}
+	if (hi_recorder_follows_python_heap(recorder) && used < size)
+		used += (size_t)snprintf(out + used, size - used, ", pymalloc");
 	for (size_t i = 0; i < n && used < size; i++) {
 		if (sources[i].family == HI_FAMILY_MALLOC)
 			continue;

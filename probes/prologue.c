@@ -293,20 +293,77 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 	return whole ? n : SIZE_MAX;
 }
 
-size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
-			     uint64_t *targets, size_t max)
+/* ---- what an instruction leads to ---- */
+
+/* Of the instruction that was decoded last; false: nothing. */
+typedef bool decoded_target_fn(const struct decoder *d, uint64_t *target_ret);
+
+static size_t collect_targets(const uint8_t *code, size_t size, uint64_t addr,
+			      decoded_target_fn *target_of, uint64_t *targets, size_t max)
 {
 	struct decoder d;
 	size_t n = 0;
 
 	if (!open_code_decoder(&d, code, size, addr))
 		return 0;
-	while (n < max && decode_next_instruction(&d)) {
-		uint64_t target;
-
-		if (is_direct_jump(&d, &target) && target - addr >= size)
-			targets[n++] = target;
-	}
+	while (n < max && decode_next_instruction(&d))
+		n += target_of(&d, &targets[n]);
 	close_code_decoder(&d);
 	return n;
+}
+
+size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
+			     uint64_t *targets, size_t max)
+{
+	size_t n = collect_targets(code, size, addr, is_direct_jump, targets, max);
+	size_t out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (targets[i] - addr >= size)
+			targets[out++] = targets[i];
+	return out;
+}
+
+static bool is_direct_call(const struct decoder *d, uint64_t *target_ret)
+{
+	const cs_x86 *x86 = &d->insn->detail->x86;
+
+	if (!cs_insn_group(d->cs, d->insn, CS_GRP_CALL) || x86->op_count != 1 ||
+	    x86->operands[0].type != X86_OP_IMM)
+		return false;
+	*target_ret = (uint64_t)x86->operands[0].imm;
+	return true;
+}
+
+size_t hi_function_calls(const uint8_t *code, size_t size, uint64_t addr,
+			 uint64_t *targets, size_t max)
+{
+	return collect_targets(code, size, addr, is_direct_call, targets, max);
+}
+
+static bool has_fixed_operand(const struct decoder *d, uint64_t *target_ret)
+{
+	const cs_x86 *x86 = &d->insn->detail->x86;
+
+	for (unsigned i = 0; i < x86->op_count; i++) {
+		const x86_op_mem *mem = &x86->operands[i].mem;
+
+		if (x86->operands[i].type != X86_OP_MEM || mem->index != X86_REG_INVALID)
+			continue;
+		if (mem->base == X86_REG_RIP)
+			*target_ret =
+				d->insn->address + d->insn->size + (uint64_t)mem->disp;
+		else if (mem->base == X86_REG_INVALID)
+			*target_ret = (uint64_t)mem->disp;
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+size_t hi_function_operands(const uint8_t *code, size_t size, uint64_t addr,
+			    uint64_t *targets, size_t max)
+{
+	return collect_targets(code, size, addr, has_fixed_operand, targets, max);
 }

@@ -44,6 +44,13 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
  * At most `max` are written; the result is their number. */
 size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
 			     uint64_t *targets, size_t max);
+/* The same of its direct calls. */
+size_t hi_function_calls(const uint8_t *code, size_t size, uint64_t addr,
+			 uint64_t *targets, size_t max);
+/* The same of the addresses in memory that it uses, as far as the instructions alone say
+ * them. */
+size_t hi_function_operands(const uint8_t *code, size_t size, uint64_t addr,
+			    uint64_t *targets, size_t max);
 /* Does the kernel emulate it? n bytes, one whole instruction. */
 bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n);
 

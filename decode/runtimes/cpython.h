@@ -172,6 +172,7 @@ struct hi_py_layout {
 	/* The thread that has the lock of the interpreter (up to 3.11); the key by which
 	 * a thread finds its own state (Py_tss_t). */
 	uint32_t runtime_current, runtime_tss;
+	uint32_t runtime_allocators; /* PyMemAllocatorEx of raw, mem, obj; 0: variables */
 	const struct hi_py_field *runtime_fields;
 	/* PyInterpreterState */
 	uint32_t interp_next, interp_threads, interp_runtime, interp_id, interp_gc,

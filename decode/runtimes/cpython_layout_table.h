@@ -262,6 +262,7 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_size = 459944,
 	.runtime_current = 0, /* thread-local */
 	.runtime_tss = 1544,
+	.runtime_allocators = 96,
 	/* Include/internal/pycore_interp.h */
 	.interp_id = 8,
 	.interp_threads = 72,
@@ -336,6 +337,7 @@ const struct hi_py_layout LAYOUT = {
 	.runtime_words_end = 88352,
 	.runtime_size = 283320,
 	.runtime_tss = 2160,
+	.runtime_allocators = 704,
 	/* Include/internal/pycore_interp.h */
 	.interp_next = 7264,
 	.interp_id = 7272,

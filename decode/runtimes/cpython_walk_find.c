@@ -166,6 +166,33 @@ struct hi_module *hi_python_module(struct hi_modules *modules)
 		       : NULL;
 }
 
+uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor)
+{
+	const struct hi_py_layout *l = hi_py_layout_of_minor(minor);
+	uint64_t runtime;
+
+	return l && l->runtime_allocators &&
+			       has_python_symbol(modules, "_PyRuntime", &runtime)
+		       ? runtime + l->runtime_allocators
+		       : 0;
+}
+
+/* As cpython_probe.c: the dict of modules has them or not. */
+bool hi_python_has_marks(struct hi_modules *modules, struct hi_memory *memory,
+			 unsigned minor)
+{
+	const struct hi_py_layout *l = hi_py_layout_of_minor(minor);
+	struct hi_py_reader reader = {.memory = memory};
+	uint64_t runtime, interp;
+
+	if (!l || !has_python_symbol(modules, "_PyRuntime", &runtime))
+		return false;
+	interp = hi_py_word(&reader, runtime + l->runtime_interpreters_head);
+	return interp &&
+	       hi_py_is_marked(&reader, hi_py_word(&reader, interp + l->interp_modules) -
+						HI_PY_GC_HEAD);
+}
+
 /* ---- what another process has found ---- */
 
 bool hi_python_walk_is_valid(const struct hi_python_walk *w)

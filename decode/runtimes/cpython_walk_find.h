@@ -11,6 +11,14 @@
 bool hi_python_find(struct hi_modules *modules, struct hi_python_walk *ret);
 /* The file that the interpreter is in; NULL: there is none. */
 struct hi_module *hi_python_module(struct hi_modules *modules);
+/* Where the allocators of the domains raw, mem and obj are (each struct
+ * PyMemAllocatorEx); 0: they are variables of their own, up to 3.11. minor: of
+ * hi_python_find(). */
+uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor);
+/* Does a debug allocator put marks around the blocks (PYTHONMALLOC=debug)? memory: of the
+ * process. */
+bool hi_python_has_marks(struct hi_modules *modules, struct hi_memory *memory,
+			 unsigned minor);
 /* Of one that another process has found: may it be used? */
 bool hi_python_walk_is_valid(const struct hi_python_walk *walk);
 

@@ -62,6 +62,7 @@ enum hi_bpf_function_flags {
 				     was to have only where no less is returned */
 	HI_BPF_NOT_OWN = 4,	  /* calls that the allocator makes do not count */
 	HI_BPF_ALWAYS = 8,	  /* also of samples */
+	HI_BPF_OPTIONAL = 16,	  /* may be called too often to be followed */
 };
 
 /* What the programs do. */

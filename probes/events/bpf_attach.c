@@ -10,6 +10,7 @@
 struct attachment {
 	const struct hi_bpf_source *source;
 	int entry_program, return_program;
+	size_t first;		     /* of the plan */
 	int check_link, filter_link; /* closed when the holder ends, as in bpf_probe.c */
 };
 
@@ -29,24 +30,43 @@ static bool are_in_one_file(const struct hi_bpf_source *source, size_t f, size_t
 	       a->dev_minor == b->dev_minor;
 }
 
+static bool is_optional(const struct hi_bpf_source *source, size_t function)
+{
+	return source->functions.items[function].does.flags & HI_BPF_OPTIONAL;
+}
+
+/* May one link have both? */
+static bool are_linked_together(const struct hi_bpf_source *source, size_t f, size_t g)
+{
+	return are_in_one_file(source, f, g) &&
+	       is_optional(source, f) == is_optional(source, g);
+}
+
 /* Has an earlier link of the plan this function as well? */
 static bool is_planned(const struct hi_bpf_source *source, size_t f, bool at_return)
 {
 	for (size_t i = 0; i < source->n_planned && !source->by_perf; i++)
 		if (source->plan[i].at_return == at_return &&
-		    are_in_one_file(source, source->plan[i].function, f))
+		    are_linked_together(source, source->plan[i].function, f))
 			return true;
 	return false;
 }
 
-/* Returns first: a call whose entry was seen is then seen to return. */
-static void plan_links(struct hi_bpf_source *source, bool at_return)
+static void plan_links_at(struct hi_bpf_source *source, bool optional, bool at_return)
 {
 	for (size_t f = 0; f < source->functions.count; f++)
-		if ((!at_return || has_return(source, f)) &&
+		if (is_optional(source, f) == optional &&
+		    (!at_return || has_return(source, f)) &&
 		    !is_planned(source, f, at_return))
 			source->plan[source->n_planned++] =
 				(struct hi_planned_link){f, at_return};
+}
+
+/* Returns first: a call whose entry was seen is then seen to return. */
+static void plan_links(struct hi_bpf_source *source, bool optional)
+{
+	plan_links_at(source, optional, true);
+	plan_links_at(source, optional, false);
 }
 
 static enum hi_status link_functions_of_file(const struct attachment *a,
@@ -60,7 +80,7 @@ static enum hi_status link_functions_of_file(const struct attachment *a,
 
 	for (size_t f = 0; f < functions->count; f++) {
 		if ((link->at_return && !has_return(a->source, f)) ||
-		    !are_in_one_file(a->source, link->function, f))
+		    !are_linked_together(a->source, link->function, f))
 			continue;
 		offsets[places.count] = functions->items[f].site.file_offset;
 		cookies[places.count++] = f;
@@ -92,9 +112,9 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 				     struct hi_error *err)
 {
 	struct attachment *a = arg;
-	const struct hi_planned_link *link = &a->source->plan[i];
+	const struct hi_planned_link *link = &a->source->plan[a->first + i];
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status = i == 0 ? try_means(a, err) : HI_OK;
+	enum hi_status status = a->first + i == 0 ? try_means(a, err) : HI_OK;
 
 	if (status == HI_OK)
 		status = hi_uprobe_prepare(
@@ -128,10 +148,19 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	};
 	enum hi_status status;
 
-	plan_links(source, true);
 	plan_links(source, false);
+	source->n_kept = source->n_planned;
+	plan_links(source, true);
 	status = hi_probe_holder_start(&source->holder, attach_planned, &a,
-				       source->n_planned, source->links, err);
+				       source->n_kept, source->links, err);
+	if (status != HI_OK)
+		return status;
+	source->n_links = a.first = source->n_kept;
+	if (source->n_planned == source->n_kept)
+		return HI_OK;
+	status = hi_probe_holder_start(&source->optional_holder, attach_planned, &a,
+				       source->n_planned - source->n_kept,
+				       source->links + source->n_kept, err);
 	if (status == HI_OK)
 		source->n_links = source->n_planned;
 	return status;

@@ -220,6 +220,17 @@ static void stop_events(struct hi_event_source *base)
 			 __ATOMIC_SEQ_CST);
 }
 
+static void drop_optional_links(struct hi_event_source *base)
+{
+	struct hi_bpf_source *source = to_bpf_source(base);
+
+	if (source->n_links <= source->n_kept)
+		return;
+	hi_probe_holder_close(&source->optional_holder, source->links + source->n_kept,
+			      source->n_links - source->n_kept);
+	source->n_links = source->n_kept;
+}
+
 static size_t counts_size(void)
 {
 	return sizeof(struct hi_bpf_event_counts) * HI_BPF_EVENT_FUNCTIONS *
@@ -232,6 +243,7 @@ static void close_bpf_source(struct hi_event_source *base)
 
 	if (source->shared)
 		stop_events(base);
+	drop_optional_links(base);
 	hi_probe_holder_close(&source->holder, source->links, source->n_links);
 	if (source->shared)
 		munmap(source->shared, PAGE);
@@ -246,9 +258,10 @@ static void close_bpf_source(struct hi_event_source *base)
 #define BPF_SOURCE_OPS(probes)                                                           \
 	{                                                                                \
 		.name = (probes), .count = count_events, .set_sampling = set_sampling,   \
-		.start = start_events, .set_unwind = hi_bpf_source_set_unwind,           \
-		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
-		.stop = stop_events, .close = close_bpf_source,                          \
+		.drop_optional = drop_optional_links, .start = start_events,             \
+		.set_unwind = hi_bpf_source_set_unwind, .poll = poll_ring,               \
+		.drain = drain_ring, .stats = read_stats, .stop = stop_events,           \
+		.close = close_bpf_source,                                               \
 	}
 
 static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");
@@ -388,7 +401,7 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	source->target = target;
 	source->functions = *functions;
 	source->by_perf = by_perf;
-	source->holder = HI_PROBE_HOLDER_NONE;
+	source->holder = source->optional_holder = HI_PROBE_HOLDER_NONE;
 	source->ring_size = choose_ring_size(options);
 	status = load_events_program(source, err);
 	if (status == HI_OK)

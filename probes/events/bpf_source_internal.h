@@ -37,8 +37,10 @@ struct hi_bpf_source {
 	bool can_loop;		     /* the kernel has bpf_loop() */
 	struct hi_foreign_tid *tids; /* TIDS of them, by hash; NULL: not needed */
 	uint64_t events, stacks, stacks_cut;
-	struct hi_probe_holder holder;
-	size_t n_links, n_planned;
+	/* A holder of its own for the functions that may be dropped: their links are the
+	 * last ones, from n_kept on. */
+	struct hi_probe_holder holder, optional_holder;
+	size_t n_links, n_kept, n_planned;
 	int links[HI_EVENT_LINKS_MAX];
 	struct hi_planned_link plan[HI_EVENT_LINKS_MAX];
 };

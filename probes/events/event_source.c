@@ -16,6 +16,11 @@ void hi_event_source_set_sampling(struct hi_event_source *source, uint64_t bytes
 	source->ops->set_sampling(source, bytes);
 }
 
+void hi_event_source_drop_optional(struct hi_event_source *source)
+{
+	source->ops->drop_optional(source);
+}
+
 enum hi_status hi_event_source_start(struct hi_event_source *source, struct hi_error *err)
 {
 	return source->ops->start(source, err);

@@ -47,6 +47,8 @@ struct hi_event_source_ops {
 	/* Before the start: only some allocations are to make events, by their sizes
 	 * (bpf/sampling.h), and what frees those. 0: all. */
 	void (*set_sampling)(struct hi_event_source *source, uint64_t bytes);
+	/* Before the start: closes the probes of functions with HI_BPF_OPTIONAL. */
+	void (*drop_optional)(struct hi_event_source *source);
 	/* Events are made from now on. A call that is under way makes none. */
 	enum hi_status (*start)(struct hi_event_source *source, struct hi_error *err);
 	/* From now on stacks are walked by these tables, whether events are made or not.
@@ -98,6 +100,7 @@ enum hi_status hi_event_source_open_by_perf(const struct hi_target *target,
 void hi_event_source_count(struct hi_event_source *source);
 /* bytes: the mean distance of samples, at most HI_SAMPLING_MEAN_MAX. */
 void hi_event_source_set_sampling(struct hi_event_source *source, uint64_t bytes);
+void hi_event_source_drop_optional(struct hi_event_source *source);
 enum hi_status hi_event_source_start(struct hi_event_source *source,
 				     struct hi_error *err);
 /* Before it, and where there is no table, a stack is cut. On failure the tables before

@@ -14,6 +14,21 @@ struct hi_event_function {
 				      the entry */
 };
 
+/* What is known of the functions by which CPython allocates its objects. */
+enum hi_python_heap {
+	HI_PYTHON_HEAP_NONE,	  /* there is no CPython */
+	HI_PYTHON_HEAP_UNKNOWN,	  /* they were not found */
+	HI_PYTHON_HEAP_OF_MALLOC, /* its objects are blocks of malloc */
+	HI_PYTHON_HEAP_MARKED,	/* a debug allocator gives out addresses inside blocks */
+	HI_PYTHON_HEAP_TRACED,	/* tracemalloc allocates within its functions */
+	HI_PYTHON_HEAP_COPIED,	/* the compiler has copied them into others: they are not
+				   followed */
+	HI_PYTHON_HEAP_DROPPED, /* they are called too often */
+	HI_PYTHON_HEAP_FOLLOWED,
+	HI_PYTHON_HEAPS
+};
+enum { HI_PYTHON_HEAP_TEXT = 24 };
+
 /* Plain data, also to be handed from process to process. */
 struct hi_event_functions {
 	size_t count;
@@ -24,6 +39,11 @@ struct hi_event_functions {
 	size_t n_own;
 	struct hi_range own[HI_BPF_EVENT_OWN]; /* the allocator's own text */
 	struct hi_python_walk python;	       /* whose frames are shown in stacks */
+	uint32_t heap;			       /* enum hi_python_heap */
+	/* Its text, where no thread may stand at the census. */
+	uint32_t n_heap_text;
+	struct hi_range heap_text[HI_PYTHON_HEAP_TEXT];
+	uint32_t n_heap_copies; /* functions with copies, of HI_PYTHON_HEAP_COPIED */
 };
 
 /* One that was found. */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "decode/allocator.h"
 #include "probes/events/functions_named.h"
+#include "probes/events/python_heap.h"
 #include "probes/events/python_text.h"
 
 /* Functions of one object file have padding between them. */
@@ -447,6 +448,8 @@ enum hi_status hi_event_functions_find_in(const struct hi_target *target,
 		status = HI_OK;
 	if (status == HI_OK)
 		status = hi_event_python_find(code, &ret->python, err);
+	if (status == HI_OK)
+		status = hi_event_python_heap_add(code, ret, err);
 	return status == HI_OK ? hi_event_functions_add_named(code, followed, ret, err)
 			       : status;
 }

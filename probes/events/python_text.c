@@ -17,7 +17,7 @@
 #include "probes/events/cfi_rows.h"
 #include "probes/prologue.h"
 
-enum { LOOP_MAX = 1 << 20, JUMPS_MAX = 4096 };
+enum { LOOP_MAX = 1 << 20, JUMPS_MAX = 1 << 15 };
 
 /* The entry that has this ELF address behind its start; NULL: none. */
 static const struct hi_cfi_entry *find_entry_around(const struct hi_cfi_entries *entries,

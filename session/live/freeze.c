@@ -151,22 +151,36 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 }
 
 /* A function that is followed returns through a page of the kernel: a thread that stands
- * there has its block, and its event was not made yet. */
-static void avoid_return_page(struct hi_inspection *in, struct hi_stop_options *stop)
+ * there has its block, and its event was not made yet. In pymalloc a pool is not as it
+ * should be. */
+static void avoid_range(struct hi_inspection *in, struct hi_stop_options *stop,
+			const struct hi_range *range)
 {
-	struct hi_range page, *ranges;
+	struct hi_range *ranges = hi_realloc_array(
+		in->stop.allocator_text, in->stop.n_allocator_text + 1, sizeof(*ranges));
 
-	if (!in->options->recorder ||
-	    !hi_recorder_return_page(in->options->recorder, &page))
-		return;
-	ranges = hi_realloc_array(in->stop.allocator_text, in->stop.n_allocator_text + 1,
-				  sizeof(*ranges));
 	if (!ranges)
 		return;
-	ranges[in->stop.n_allocator_text++] = page;
+	ranges[in->stop.n_allocator_text++] = *range;
 	in->stop.allocator_text = ranges;
 	stop->avoid = ranges;
 	stop->n_avoid = in->stop.n_allocator_text;
+}
+
+static void avoid_recorded(struct hi_inspection *in, struct hi_stop_options *stop)
+{
+	const struct hi_recorder *recorder = in->options->recorder;
+	const struct hi_range *ranges;
+	struct hi_range page;
+	size_t n = 0;
+
+	if (!recorder)
+		return;
+	ranges = hi_recorder_avoided(recorder, &n);
+	for (size_t i = 0; i < n; i++)
+		avoid_range(in, stop, &ranges[i]);
+	if (hi_recorder_return_page(recorder, &page))
+		avoid_range(in, stop, &page);
 }
 
 static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *err)
@@ -201,7 +215,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	find_allocator_text(in, &stop);
-	avoid_return_page(in, &stop);
+	avoid_recorded(in, &stop);
 	status = open_freeze_stop_site(in, err);
 	if (status != HI_OK)
 		return status;

@@ -44,24 +44,38 @@ struct block_marking {
 	uint64_t *bits;
 };
 
+/* With all of the pieces that it was split into. */
+static void mark_block(const struct block_marking *m, uint64_t addr)
+{
+	hi_node first = hi_objects_find(m->objects, addr, NULL);
+
+	if (first == HI_NODE_NONE)
+		return;
+	for (hi_node last = hi_births_last_piece(m->objects, first); first <= last;
+	     first++)
+		hi_bit_set(m->bits, first);
+}
+
 static bool mark_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 			void *arg)
 {
 	struct block_marking *m = arg;
 
 	(void)region;
-	for (size_t i = 0; i < n; i++) {
-		hi_node first =
-			blocks[i].state == HI_BLOCK_LIVE
-				? hi_objects_find(m->objects, blocks[i].addr, NULL)
-				: HI_NODE_NONE;
+	for (size_t i = 0; i < n; i++)
+		if (blocks[i].state == HI_BLOCK_LIVE)
+			mark_block(m, blocks[i].addr);
+	return true;
+}
 
-		if (first == HI_NODE_NONE)
-			continue;
-		for (hi_node last = hi_births_last_piece(m->objects, first);
-		     first <= last; first++)
-			hi_bit_set(m->bits, first);
-	}
+static bool mark_runtime_blocks(const struct hi_runtime_block *blocks, size_t n,
+				size_t area, void *arg)
+{
+	struct block_marking *m = arg;
+
+	(void)area;
+	for (size_t i = 0; i < n; i++)
+		mark_block(m, blocks[i].addr);
 	return true;
 }
 
@@ -79,6 +93,10 @@ static enum hi_status mark_other_objects(struct hi_inspection *in,
 	if (!m.bits)
 		return hi_fail_memory(err, "blocks of a recording");
 	status = hi_allocator_walk(in->decoders.allocator, mark_blocks, &m, err);
+	if (status == HI_OK && in->decoders.runtime &&
+	    hi_recorder_follows_python_heap(in->options->recorder))
+		status = hi_runtime_walk(in->decoders.runtime, mark_runtime_blocks, &m,
+					 err);
 	if (status == HI_OK)
 		hi_births_mark_other(births, m.bits);
 	free(m.bits);

@@ -516,17 +516,45 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 	return HI_OK;
 }
 
-struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
+/* Of the functions that may be dropped, or of the others. */
+static struct hi_allocation_rate rate_of(const struct hi_recorder *r, bool optional)
 {
 	struct hi_allocation_rate rate = {.time_ns = hi_clock_ns() - r->opened_ns};
 	struct hi_event_stats stats;
 
 	hi_recorder_stats(r, &stats);
 	for (size_t i = 0; i < stats.n_functions; i++) {
+		unsigned flags = r->functions.items[i].does.flags;
+
+		if (!(flags & HI_BPF_OPTIONAL) == optional)
+			continue;
 		rate.allocations += stats.functions[i].counted;
 		rate.bytes += stats.functions[i].counted_bytes;
 	}
 	return rate;
+}
+
+struct hi_allocation_rate hi_recorder_heap_rate(const struct hi_recorder *r)
+{
+	return rate_of(r, true);
+}
+
+struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
+{
+	struct hi_allocation_rate rate = rate_of(r, false), heap = rate_of(r, true);
+
+	if (hi_recorder_follows_python_heap(r)) {
+		rate.allocations += heap.allocations;
+		rate.bytes += heap.bytes;
+	}
+	return rate;
+}
+
+void hi_recorder_drop_heap(struct hi_recorder *r)
+{
+	hi_event_source_drop_optional(r->source);
+	r->functions.heap = HI_PYTHON_HEAP_DROPPED;
+	r->functions.n_heap_text = 0;
 }
 
 enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
@@ -601,6 +629,25 @@ const char *hi_recorder_means(const struct hi_recorder *recorder)
 const char *hi_recorder_exe(const struct hi_recorder *recorder)
 {
 	return recorder->target->exe ? recorder->target->exe : "";
+}
+
+enum hi_python_heap hi_recorder_python_heap(const struct hi_recorder *recorder,
+					    uint32_t *n_copies_ret)
+{
+	*n_copies_ret = recorder->functions.n_heap_copies;
+	return (enum hi_python_heap)recorder->functions.heap;
+}
+
+const struct hi_range *hi_recorder_avoided(const struct hi_recorder *recorder,
+					   size_t *n_ret)
+{
+	*n_ret = recorder->functions.n_heap_text;
+	return recorder->functions.heap_text;
+}
+
+bool hi_recorder_follows_python_heap(const struct hi_recorder *recorder)
+{
+	return recorder->functions.heap == HI_PYTHON_HEAP_FOLLOWED;
 }
 
 struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder)

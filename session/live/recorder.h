@@ -63,7 +63,10 @@ enum hi_status hi_recorder_advance(struct hi_recorder *recorder, uint64_t stoppe
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
 void hi_recorder_release(struct hi_recorder *recorder);
-/* Where no thread of the target may stand at the stop, beside the allocator's text. */
+/* Where no thread of the target may stand at the stop, beside the allocator's text: these
+ * (borrowed, *n_ret of them), and the return page, if there is one. */
+const struct hi_range *hi_recorder_avoided(const struct hi_recorder *recorder,
+					   size_t *n_ret);
 bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret);
 /* Takes what happened up to the stop (CLOCK_MONOTONIC), leaves out what came later, and
  * removes the probes. HI_NO_MEMORY, HI_TIMEOUT. */
@@ -86,6 +89,16 @@ const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder);
 const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */
 const char *hi_recorder_exe(const struct hi_recorder *recorder);
+/* What is known of the functions by which CPython allocates; how many functions have
+ * copies of them, of HI_PYTHON_HEAP_COPIED. */
+enum hi_python_heap hi_recorder_python_heap(const struct hi_recorder *recorder,
+					    uint32_t *n_copies_ret);
+/* What was counted of them since it was opened. */
+struct hi_allocation_rate hi_recorder_heap_rate(const struct hi_recorder *recorder);
+/* Before the start: they are not followed, and their probes are closed. */
+void hi_recorder_drop_heap(struct hi_recorder *recorder);
+/* Are pymalloc's blocks among those that are recorded? */
+bool hi_recorder_follows_python_heap(const struct hi_recorder *recorder);
 /* What was copied of the Python code in stacks; NULL: none. Asking it for names needs no
  * process, but the lock, also while the recording is held. */
 struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder);

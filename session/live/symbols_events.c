@@ -53,7 +53,9 @@ static enum hi_status check_found_functions(const struct hi_target *target,
 	    functions->n_sources > HI_EVENT_SOURCES)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "no such number of functions of an allocator");
-	if (!hi_python_walk_is_valid(&functions->python))
+	if (functions->heap >= HI_PYTHON_HEAPS ||
+	    functions->n_heap_text > HI_PYTHON_HEAP_TEXT ||
+	    !hi_python_walk_is_valid(&functions->python))
 		return hi_fail(err, HI_BAD_DATA, 0, "no such layout of CPython");
 	for (size_t i = 0; i < functions->n_sources; i++) {
 		END_TEXT(functions->sources[i].name);

@@ -17,6 +17,11 @@ static void count_mock(struct hi_event_source *source)
 	(void)source;
 }
 
+static void drop_no_mock_probes(struct hi_event_source *source)
+{
+	(void)source;
+}
+
 static void set_mock_sampling(struct hi_event_source *source, uint64_t bytes)
 {
 	mock_of(source)->sample_bytes = bytes;
@@ -112,6 +117,7 @@ enum hi_status mock_events_open(uint64_t seed, struct mock_events **ret,
 	static const struct hi_event_source_ops ops = {
 		.name = "mock",
 		.count = count_mock,
+		.drop_optional = drop_no_mock_probes,
 		.set_sampling = set_mock_sampling,
 		.start = start_mock,
 		.set_unwind = set_mock_unwind,

@@ -41,9 +41,9 @@ _Noreturn static void become_recorder(char *const argv[], int out, int err)
 }
 
 /* It prints that it records when the probes are there. */
-static void await_recording(const struct recording_run *run)
+static void await_recording(struct recording_run *run)
 {
-	char text[4096] = "";
+	char *text = run->begun;
 	size_t used = 0;
 
 	while (!strstr(text, "recording pid")) {
@@ -51,7 +51,7 @@ static void await_recording(const struct recording_run *run)
 		ssize_t n;
 
 		HI_ASSERT(poll(&ready, 1, LIMIT_MS) == 1);
-		n = read(run->err, text + used, sizeof(text) - 1 - used);
+		n = read(run->err, text + used, sizeof(run->begun) - 1 - used);
 		HI_ASSERT_MSG(n > 0, "it ended before it recorded: %s", text);
 		used += (size_t)n;
 		text[used] = '\0';
@@ -65,7 +65,7 @@ struct recording_run recording_start(pid_t target, ...)
 		    sample_all[] = "all";
 	char pid_text[16], *argv[WORDS] = {program,    record,	   sample_option,
 					   sample_all, pid_option, pid_text};
-	struct recording_run run;
+	struct recording_run run = {};
 	int out[2], err[2];
 	size_t n = 6;
 	va_list words;
@@ -135,6 +135,8 @@ struct hi_command *recording_end(struct recording_run *run, int number)
 	hi_test_defer(free_recorded_command, c);
 	if (number)
 		kill(run->pid, number);
+	c->err_size = strlen(run->begun);
+	memcpy(c->err, run->begun, c->err_size);
 	read_both(run, c);
 	close(run->out);
 	close(run->err);

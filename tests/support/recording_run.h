@@ -12,8 +12,9 @@
 #include "tests/support/command.h"
 
 struct recording_run {
-	pid_t pid;    /* of heapinspect */
-	int out, err; /* read ends */
+	pid_t pid;	  /* of heapinspect */
+	int out, err;	  /* read ends */
+	char begun[4096]; /* on stderr, until it recorded */
 };
 
 /* Starts it on a process with more arguments up to NULL; without --sample among them, all

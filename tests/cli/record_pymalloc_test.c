@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recorded objects of Python against the heap itself: what is live in pymalloc's pools
+ * and in malloc at the end has a record, or was there when the recording began. The
+ * blocks of then are those of a snapshot; between the two the program sleeps.
+ */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/python.h"
+#include "tests/support/pythons.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/workshop.h"
+
+struct python_service {
+	struct hi_fixture *fx;
+	char pid[16], before[300], file[300];
+	struct hi_command *c; /* of record */
+};
+
+static struct python_service record_python(const char *environment, const char *python)
+{
+	struct python_service s = {};
+	struct recording_run run;
+	struct hi_command *snap;
+	const char *dir = workshop_open();
+
+	s.fx = hi_fixture_start("/usr/bin/env", environment, python,
+				HI_SOURCE_DIR "/fixtures/python/pymalloc.py", NULL);
+	hi_fixture_read_until(s.fx, "ready", NULL, NULL);
+	snprintf(s.pid, sizeof(s.pid), "%d", (int)s.fx->pid);
+	snprintf(s.before, sizeof(s.before), "%s/before.his", dir);
+	snprintf(s.file, sizeof(s.file), "%s/app.hirec", dir);
+	snap = hi_heapinspect("snap", "--pid", s.pid, "-o", s.before);
+	HI_ASSERT_MSG(snap->exit_code == 0, "%s", snap->err);
+	run = recording_start(s.fx->pid, "--json", "-o", s.file, NULL);
+	hi_fixture_tell(s.fx, "go");
+	hi_fixture_read_until(s.fx, "done", NULL, NULL);
+	s.c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(s.c->exit_code == 0, "exit %d: %s", s.c->exit_code, s.c->err);
+	return s;
+}
+
+static json_t *rows_of(const char *file, const char *sql)
+{
+	struct hi_command *c = hi_heapinspect("query", file, "--all", "--json", sql);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return json_object_get(snapshot_document(c), "rows");
+}
+
+static const char *address_of_row(const json_t *row)
+{
+	return json_string_value(json_object_get(row, "address"));
+}
+
+static long long number_of(json_t *doc, const char *object, const char *key)
+{
+	json_t *number = json_object_get(json_object_get(doc, object), key);
+
+	HI_ASSERT_MSG(json_is_integer(number), "no %s.%s", object, key);
+	return json_integer_value(number);
+}
+
+static const char *type_of_row(const json_t *row)
+{
+	const char *type = json_string_value(json_object_get(row, "type"));
+
+	return type ? type : "";
+}
+
+/* The row of that time that is at this distance; NULL: none. */
+static const json_t *row_before(const json_t *known, const json_t *row, int distance)
+{
+	unsigned long long address = strtoull(address_of_row(row), NULL, 16);
+	char text[32];
+
+	snprintf(text, sizeof(text), "%#llx", address + (unsigned long long)distance);
+	return json_object_get(known, text);
+}
+
+/* Was its block there? One in a free list is called by the address of its block, others
+ * by what is behind their collector's head. */
+static bool was_there(const json_t *known, const json_t *row)
+{
+	enum { GC_HEAD = 16 };
+	const int distances[] = {-GC_HEAD, GC_HEAD};
+
+	if (row_before(known, row, 0))
+		return true;
+	for (int i = 0; i < 2; i++) {
+		const json_t *then = row_before(known, row, distances[i]);
+
+		if (then && (strstr(type_of_row(then), "(free list)") ||
+			     strstr(type_of_row(row), "(free list)")))
+			return true;
+	}
+	return false;
+}
+
+/* Objects without a record were there before, in the same block: one that was freed
+ * meanwhile, and whose memory was given out again, has a record. Others than Python's are
+ * left out: those of the dynamic linker are in no block. */
+static size_t count_missing(const struct python_service *s)
+{
+	json_t *before = rows_of(s->before, "SELECT address, type FROM objects");
+	json_t *without = rows_of(
+		s->file, "SELECT address, type FROM objects LEFT JOIN allocations ON "
+			 "object = id WHERE object IS NULL AND state != 'internal' AND "
+			 "(evidence = 'runtime' OR type IS NULL)");
+	json_t *known = json_object(), *row;
+	size_t i, missing = 0;
+
+	json_array_foreach(before, i, row)
+		json_object_set(known, address_of_row(row), row);
+	json_array_foreach(without, i, row)
+	{
+		if (was_there(known, row))
+			continue;
+		fprintf(stderr, "%s: %s\n", address_of_row(row), type_of_row(row));
+		missing++;
+	}
+	HI_ASSERT(json_array_size(without) > 1000);
+	json_decref(known);
+	return missing;
+}
+
+static void check_witness(const char *python)
+{
+	struct python_service s = record_python("PYTHONUTF8=1", python);
+	json_t *doc = snapshot_document(s.c);
+	size_t missing;
+
+	if (strstr(s.c->err, "pymalloc is not followed")) {
+		fprintf(stderr, "%s: %s", python, s.c->err);
+		HI_ASSERT(number_of(doc, "not_recorded", "objects") > 1000);
+		return;
+	}
+	missing = count_missing(&s);
+	HI_ASSERT_EQ(0, number_of(doc, "recording", "lost"));
+	HI_ASSERT_EQ(0, number_of(doc, "recording", "missing"));
+	HI_ASSERT_EQ(0, number_of(doc, "recording", "without_object"));
+	HI_ASSERT_EQ(0, number_of(doc, "recording", "too_large"));
+	HI_ASSERT(number_of(doc, "recording", "joined") > 10000);
+	HI_ASSERT_MSG(missing == 0, "%s: %zu new objects have no record", python,
+		      missing);
+}
+
+HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record)
+{
+	hi_each_python(check_witness);
+}
+
+/* Then all of it is malloc's. */
+HI_TEST_ROOT(record_pymalloc, objects_in_blocks_of_malloc_have_records)
+{
+	struct python_service s = record_python("PYTHONMALLOC=malloc", PYTHON);
+	json_t *doc = snapshot_document(s.c);
+	size_t missing = count_missing(&s);
+
+	HI_ASSERT(!strstr(s.c->err, "not followed"));
+	HI_ASSERT(number_of(doc, "recording", "joined") > 10000);
+	HI_ASSERT_EQ(0, number_of(doc, "recording", "without_object"));
+	HI_ASSERT_EQ(0, missing);
+}
+
+HI_TEST_ROOT(record_pymalloc, says_why_debugged_objects_have_no_record)
+{
+	struct python_service s = record_python("PYTHONMALLOC=debug", PYTHON);
+
+	HI_ASSERT_MSG(strstr(s.c->err, "pymalloc is not followed: PYTHONMALLOC=debug"),
+		      "%s", s.c->err);
+	HI_ASSERT(number_of(snapshot_document(s.c), "not_recorded", "objects") > 1000);
+}
