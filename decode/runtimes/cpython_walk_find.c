@@ -64,7 +64,8 @@ static bool has_table_layout(struct hi_modules *modules, const struct hi_py_layo
 	const struct hi_py_builtin *code = hi_py_builtins;
 	uint64_t size = 0, header[FREE_THREADED / 8 + 1];
 
-	while (code->name && (!hi_py_has_builtin(l, code) || strcmp(code->name, "code")))
+	while (code->name &&
+	       (!hi_py_has_builtin(l, code) || strcmp(code->name, "code") != 0))
 		code++;
 	if (!code->name ||
 	    hi_modules_read(modules, code_type + l->type_basicsize, &size, 8, NULL) !=

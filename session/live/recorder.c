@@ -517,7 +517,7 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 }
 
 /* Of the functions that may be dropped, or of the others. */
-static struct hi_allocation_rate rate_of(const struct hi_recorder *r, bool optional)
+static struct hi_allocation_rate counted_rate(const struct hi_recorder *r, bool optional)
 {
 	struct hi_allocation_rate rate = {.time_ns = hi_clock_ns() - r->opened_ns};
 	struct hi_event_stats stats;
@@ -536,12 +536,13 @@ static struct hi_allocation_rate rate_of(const struct hi_recorder *r, bool optio
 
 struct hi_allocation_rate hi_recorder_heap_rate(const struct hi_recorder *r)
 {
-	return rate_of(r, true);
+	return counted_rate(r, true);
 }
 
 struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
 {
-	struct hi_allocation_rate rate = rate_of(r, false), heap = rate_of(r, true);
+	struct hi_allocation_rate rate = counted_rate(r, false),
+				  heap = counted_rate(r, true);
 
 	if (hi_recorder_follows_python_heap(r)) {
 		rate.allocations += heap.allocations;
