@@ -19,6 +19,7 @@ struct hi_frame_lookup {
 	struct hi_python_codes *codes;
 	struct hi_frames_builder *names;
 	struct hi_table frame_of;     /* address -> frame of names */
+	uint32_t n_before_image;      /* frames that were found without it */
 	const struct hi_image *image; /* NULL: of the target as it is */
 	pid_t pid;		      /* the process; 0: none */
 	void *found;		      /* shared with it; NULL: never */
@@ -80,6 +81,9 @@ const struct hi_frame_row *hi_frame_lookup_find(const struct hi_frame_lookup *l,
 
 	if (!hi_table_get(&l->frame_of, address, &i) || i >= frames.n_frames)
 		return NULL;
+	/* Where the process itself knew nothing, the image is asked. */
+	if (i < l->n_before_image && !*frames.rows[frames.first[i]].module)
+		return NULL;
 	*n_ret = frames.first[i + 1] - frames.first[i];
 	return &frames.rows[frames.first[i]];
 }
@@ -101,6 +105,7 @@ bool hi_frame_lookup_ask(struct hi_frame_lookup *l, uint64_t address)
 void hi_frame_lookup_use(struct hi_frame_lookup *l, const struct hi_image *image)
 {
 	l->image = image;
+	l->n_before_image = hi_frames_builder_view(l->names).n_frames;
 }
 
 void hi_frame_lookup_wait(struct hi_frame_lookup *l)

@@ -282,6 +282,8 @@ enum hi_status hi_live_sites_finish(struct hi_live_sites *s,
 
 	hi_frame_lookup_wait(s->lookup);
 	hi_frame_lookup_use(s->lookup, image);
+	for (size_t i = 0; i < s->of_context.count; i++)
+		s->of_context.items[i] = UNKNOWN_SITE;
 	status = hi_live_sites_refresh(s, recording, err);
 	/* Each round names some more stacks, or the next frames of some. */
 	for (unsigned i = 0; status == HI_OK && s->unnamed.bytes && i < FINISH_ROUNDS;

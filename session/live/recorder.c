@@ -295,6 +295,9 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 	struct hi_event_sink sink = sink_of(r);
 	enum hi_status status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
 
+	/* What the program before did up to its end. */
+	if (status == HI_OK && hi_recorder_exec_ns(r))
+		status = hi_event_source_drain(r->source, &sink, err);
 	/* Names of a census come from what was known at its stop. */
 	if (status == HI_OK && !r->is_held &&
 	    (hi_recorder_exec_ns(r) ||
