@@ -174,7 +174,7 @@ static bool is_table_absent(enum hi_status status, const char *table)
 		return true;
 	return status == HI_NOT_FOUND &&
 	       (strcmp(table, "allocations") == 0 || strcmp(table, "contexts") == 0 ||
-		strcmp(table, "context_frames") == 0);
+		strcmp(table, "context_frames") == 0 || strcmp(table, "pieces") == 0);
 }
 
 static enum hi_status fill_table(struct database *d, const struct hi_query_table *t,

@@ -47,6 +47,7 @@ struct hi_inspection_stop {
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
 	struct hi_stop_site *own_site;
+	struct hi_recorder *held;     /* while the census of a series is taken, or NULL */
 	const struct hi_stopped *hit; /* of the site's probe; NULL: stopped at once */
 	struct hi_timestamp resumed;  /* when the pause was over */
 };

@@ -75,7 +75,8 @@ struct pending {
 	__u64 old;	 /* the block that it was given; 0: none */
 	__u64 result;	 /* where the result goes */
 	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
-	__u64 unused[2];
+	__u64 caller;	 /* its return address; of HI_FAMILY_CALLS only */
+	__u64 unused;
 };
 
 struct {
@@ -597,6 +598,22 @@ static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 fr
 	walk->hash = mix(walk->hash, frame);
 }
 
+/* While a function runs whose return is probed, the kernel's address stands in the place
+ * of its return address. A pool that calls malloc is such a function. */
+static __always_inline void restore_return(const struct hi_bpf_events_shared *shared,
+					   struct hi_unwind_regs *regs)
+{
+	const struct pending *pending;
+
+	/* Not known yet: a call that is pending since so short a time has not been left.
+	 */
+	if (shared->trampoline && regs->rip != shared->trampoline)
+		return;
+	pending = find_pending(HI_FAMILY_CALLS);
+	if (pending && pending->caller && pending->sp + 8 == regs->rsp)
+		regs->rip = pending->caller;
+}
+
 /* Goes one frame out, or shows one of Python that the frame runs. */
 static long walk_frame(__u32 i, void *arg)
 {
@@ -629,6 +646,8 @@ static long walk_frame(__u32 i, void *arg)
 		add_frame(walk, n, regs.rip);
 	}
 	step = hi_unwind_step(&reader, &regs);
+	if (step == HI_UNWIND_ON)
+		restore_return(walk->shared, &regs);
 	walk->regs = regs;
 	if (step == HI_UNWIND_OUTERMOST)
 		stack->cut = 0;
@@ -761,6 +780,12 @@ static __always_inline void begin_call(const struct call *call, struct pending *
 	pending->result = result == HI_BPF_RETURNED ? 0 : argument_of(call->regs, result);
 	pending->has_begun = 0;
 	pending->sp = call->regs->rsp;
+	pending->caller = 0;
+	/* The kernel replaces it only behind this program. */
+	if (call->does->family == HI_FAMILY_CALLS &&
+	    bpf_probe_read_user(&pending->caller, sizeof(pending->caller),
+				(const void *)pending->sp))
+		pending->caller = 0;
 }
 
 /* The block is given back. */

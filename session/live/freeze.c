@@ -222,8 +222,10 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
 	/* So that nothing is taken that happens between the stop and its time. */
-	if (o->recorder && in->census_cache)
-		hi_recorder_hold(o->recorder);
+	if (o->recorder && in->census_cache) {
+		in->stop.held = o->recorder;
+		hi_recorder_hold(in->stop.held);
+	}
 	status = stop_there(in, &stop, err);
 	if (status == HI_OK)
 		status = end_recording(in, err);

@@ -63,8 +63,8 @@ static void close_image(struct hi_inspection *in)
 	hi_image_destroy(in->image);
 	free(in->stop.allocator_text);
 	hi_stop_site_close(in->stop.own_site);
-	if (in->options->recorder)
-		hi_recorder_release(in->options->recorder);
+	if (in->stop.held)
+		hi_recorder_release(in->stop.held);
 	hi_target_close(in->stop.target);
 }
 

@@ -181,7 +181,7 @@ HI_TEST_SCENARIO(page, names_what_was_meant)
 	check_refused(hi_heapinspect("census", "--fail-on=x"),
 		      "--fail-on: not an option of census, but of check");
 	check_refused(hi_heapinspect("--by", "type", "--pid", "1"),
-		      "of census, graph, diff, export");
+		      "of census, retained, waste, graph, diff, export");
 	check_refused(hi_heapinspect("--\xff\n", "1"), "no such option");
 	/* Nothing is near nothing. */
 	HI_ASSERT(!strstr(hi_heapinspect("--qqqqqqqq")->err, "did you mean"));

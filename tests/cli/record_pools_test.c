@@ -131,6 +131,38 @@ static void expect_pools(const struct recorded_pools *p, const json_t *doc)
 	HI_ASSERT_EQ(p->slabs, member(source_named(doc, "malloc"), "live"));
 }
 
+static bool has_function(const json_t *row, const char *name)
+{
+	const json_t *frame;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "frames"), i, frame)
+	{
+		const char *function =
+			json_string_value(json_object_get(frame, "function"));
+
+		if (function && strcmp(function, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Through pool_get(), whose return address is the kernel's meanwhile. Where pool_resize()
+ * calls it, its own return address is not known. */
+static void expect_whole_stacks(const json_t *rows)
+{
+	const json_t *row;
+	size_t i, whole = 0;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (json_is_false(json_object_get(row, "truncated")) &&
+		    has_function(row, "operate"))
+			whole++;
+	}
+	HI_ASSERT(whole > 0);
+}
+
 HI_TEST_ROOT(record_pools, tells_sources_apart)
 {
 	struct recorded_pools p = record_pools("--json");
@@ -145,6 +177,7 @@ HI_TEST_ROOT(record_pools, tells_sources_apart)
 	HI_ASSERT_EQ(0, member(json_object_get(doc, "recording"), "without_object"));
 	hi_check_schema(p.c, "rows.v1.json");
 	expect_pools(&p, parse_pools(c));
+	expect_whole_stacks(json_object_get(parse_pools(c), "rows"));
 	hi_check_schema(c, "rows.v1.json");
 }
 

@@ -329,7 +329,8 @@ HI_TEST_ROOT(record_query, is_in_an_exported_database)
 
 HI_TEST_SCENARIO(record_query, says_where_nothing_was_recorded)
 {
-	static const char *const tables[] = {"allocations", "contexts", "context_frames"};
+	static const char *const tables[] = {"allocations", "contexts", "context_frames",
+					     "pieces"};
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
 	char sql[64], path[300];
 	struct hi_command *c;
@@ -337,7 +338,7 @@ HI_TEST_SCENARIO(record_query, says_where_nothing_was_recorded)
 	snprintf(path, sizeof(path), "%s/old.db", workshop_open());
 	c = hi_heapinspect("export", "-f", "sqlite", "-o", path, file);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		snprintf(sql, sizeof(sql), "SELECT * FROM %s", tables[i]);
 		c = hi_heapinspect("query", file, sql);
 		HI_ASSERT_EQ(2, c->exit_code);
