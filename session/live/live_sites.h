@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recording has by now, by the function that allocated it: for those who look on
- * while it goes on. Names come later than stacks (frame_lookup.h).
+ * What a recording has by now, by the function that allocated it; for views while it
+ * goes on. Names come later than stacks (frame_lookup.h).
  */
 #ifndef HI_SESSION_LIVE_LIVE_SITES_H
 #define HI_SESSION_LIVE_LIVE_SITES_H
