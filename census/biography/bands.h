@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bands of a biography: what live memory is at a census (SPEC section 2,
+ * "Definitions"; lag, drag, void and use are those of Runciman and Rojemo, as GHC's -hb
+ * has them).
+ *
+ * An amount is known as bounds: `proved` is in the band whatever the evidence leaves
+ * open, `possible` is not excluded from it. proved <= truth <= possible. Where the
+ * evidence is complete, both are equal.
+ */
+#ifndef HI_CENSUS_BIOGRAPHY_BANDS_H
+#define HI_CENSUS_BIOGRAPHY_BANDS_H
+
+#include "base/error.h"
+
+/* In the order in which GHC writes them; the last one is ours. */
+enum hi_bio_band {
+	HI_BIO_VOID,	 /* born, and not used until its death */
+	HI_BIO_LAG,	 /* born, and not used before a later period */
+	HI_BIO_USE,	 /* from the first to the last period of use, both included */
+	HI_BIO_INHERENT, /* of a kind whose use cannot be seen: in no other band */
+	HI_BIO_DRAG,	 /* after the last period of use, until its death */
+	HI_BIO_UNUSED, /* older than the first period, and not used since: whether it was
+			  used before is not known. Never in VOID or LAG */
+	HI_BIO_BANDS
+};
+/* A set of bands is a mask of HI_BIO_BIT(). */
+#define HI_BIO_BIT(band) (1u << (band))
+#define HI_BIO_EVERY_BAND (HI_BIO_BIT(HI_BIO_BANDS) - 1)
+
+/* "VOID", "INHERENT_USE", "UNUSED-SINCE-ATTACH": as heap profiles write them. */
+const char *hi_bio_band_name(enum hi_bio_band band);
+/* Reads names with commas between them, "drag,void", as --bio has them: void, lag, use,
+ * inherent, drag, unused. HI_USAGE: there is no such band; the text lists them. */
+enum hi_status hi_bio_bands_parse(const char *text, uint32_t *mask_ret,
+				  struct hi_error *err);
+
+struct hi_bio_bounds {
+	uint64_t proved, possible;
+};
+struct hi_bio_amount {
+	uint64_t bytes, objects;
+};
+/* One census of one group. */
+struct hi_bio_row {
+	struct hi_bio_bounds bytes[HI_BIO_BANDS], objects[HI_BIO_BANDS];
+	struct hi_bio_amount live;    /* at the census */
+	struct hi_bio_amount settled; /* of those: what is dead by now. The bands of the
+					 others can still change: they are provisional */
+};
+struct hi_bio_sum {
+	struct hi_bio_bounds bytes, objects;
+};
+/*
+ * What is in one of the bands of the mask. That an amount is in none of the others
+ * counts, too: these bounds can be closer than the sums of the bounds. Both are sound: an
+ * object is in exactly one band.
+ */
+struct hi_bio_sum hi_bio_row_sum(const struct hi_bio_row *row, uint32_t mask);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lives drawn at random, beside the definition (tests/census/lives.h). */
+#include "tests/census/lives.h"
+
+/* A life within `censuses`, with uses that chance decides; nothing is known of them. */
+static struct life draw_life(uint64_t *random, const struct lives *l)
+{
+	const unsigned n = l->censuses;
+	struct life life = {.size = 1 + random_below(random, 99),
+			    .group = random_below(random, l->groups),
+			    .is_inherent = !random_below(random, 10),
+			    .is_older = !random_below(random, 5),
+			    .from = 1 + random_below(random, n + 1)};
+	const unsigned density = random_below(random, 4);
+	unsigned end;
+
+	if (random_below(random, 3))
+		life.death = life.from + random_below(random, n + 2 - life.from);
+	end = life.death ? life.death : n + 1;
+	for (unsigned p = life.from; p <= end; p++)
+		if (random_below(random, 4) < density && random_below(random, 2))
+			life.truth |= PERIOD(p);
+	return life;
+}
+
+/* Each period is known with a probability of percent. */
+static void draw_evidence(uint64_t *random, const struct lives *l, struct life *life,
+			  unsigned percent)
+{
+	const unsigned end = last_period(l, life);
+
+	/* Where the rules say that there was no use without evidence, there was none. */
+	if (life->death ? l->death_is_idle : l->tail == HI_BIO_AT_CENSUS)
+		life->truth &= ~PERIOD(end);
+	for (unsigned p = life->from; p <= end; p++) {
+		if (random_below(random, 100) >= percent)
+			continue;
+		if (life->truth & PERIOD(p))
+			life->used |= PERIOD(p);
+		else
+			life->unused |= PERIOD(p);
+	}
+}
+
+static struct lives draw_lives(uint64_t seed, unsigned max_lives, unsigned max_censuses,
+			       unsigned percent)
+{
+	uint64_t random = seed;
+	struct lives l = {.n = random_below(&random, max_lives + 1),
+			  .groups = 1 + random_below(&random, 4),
+			  .censuses = 1 + random_below(&random, max_censuses),
+			  .tail = random_below(&random, 2) ? HI_BIO_AT_CENSUS
+							   : HI_BIO_IN_PERIOD,
+			  .death_is_idle = random_below(&random, 2)};
+
+	for (uint32_t i = 0; i < l.n; i++) {
+		l.of[i] = draw_life(&random, &l);
+		draw_evidence(&random, &l, &l.of[i], percent);
+	}
+	return l;
+}
+
+static void check_lives(const struct lives *l, const char *what)
+{
+	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = play_lives(l);
+	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *v = view_of(bio, l->tail);
+	struct hi_bio_damage damage = hi_bio_damage(bio), none = {};
+
+	check_by_definition(l, v, what);
+	HI_ASSERT_EQ(0, memcmp(&none, &damage, sizeof(none)));
+	HI_ASSERT_EQ(0, hi_bio_living(bio));
+}
+
+/* With complete evidence, proved and possible are the one truth. */
+HI_TEST(biography_random, known_lives_have_the_bands_of_the_definition)
+{
+	for (uint64_t seed = 0; seed < 5000; seed++) {
+		struct lives l = draw_lives(seed, 8, 8, 100);
+		HI_GUARD(hi_bio_destroy) struct hi_bio *bio = play_lives(&l);
+		HI_GUARD(hi_bio_view_destroy)
+		struct hi_bio_view *v = view_of(bio, l.tail);
+
+		check_by_definition(&l, v, "known");
+		for (unsigned t = 1; t <= l.censuses; t++) {
+			struct hi_bio_row row;
+			uint64_t sum = 0;
+
+			hi_bio_view_row(v, HI_BIO_ALL, t, &row);
+			for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+				HI_ASSERT_EQ(row.bytes[band].proved,
+					     row.bytes[band].possible);
+				sum += row.bytes[band].proved;
+			}
+			HI_ASSERT_EQ(hi_bio_census(bio, t)->live.bytes, sum);
+		}
+	}
+}
+
+/* The bounds are as close as the evidence permits: over all sets of uses that it leaves
+ * open. */
+HI_TEST(biography_random, partly_known_lives_have_the_closest_bounds)
+{
+	for (uint64_t seed = 0; seed < 5000; seed++) {
+		struct lives l = draw_lives(seed, 6, 7, (unsigned)seed % 100);
+
+		check_lives(&l, "events");
+	}
+}
+
+/* Without events, by what each census has. Objects of one period are in none of them. */
+HI_TEST(biography_random, censuses_alone_say_the_same)
+{
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct lives l = draw_lives(seed, 6, 7, (unsigned)seed % 100);
+
+		l.by_census = true;
+		/* No census shows a death behind the last one, nor the rule for it. */
+		l.death_is_idle = l.tail == HI_BIO_AT_CENSUS;
+		check_lives(&l, "censuses");
+	}
+}
+
+/* The bands of the truth, object by object. */
+static void true_row(const struct lives *l, uint32_t group, unsigned t,
+		     struct hi_bio_amount ret[HI_BIO_BANDS])
+{
+	memset(ret, 0, HI_BIO_BANDS * sizeof(*ret));
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct life *life = &l->of[i];
+		unsigned band = band_by_definition(life, life->truth, t);
+
+		if ((group != HI_BIO_ALL && group != life->group) ||
+		    !is_at_census(l, life, t))
+			continue;
+		ret[band].bytes += life->size;
+		ret[band].objects++;
+	}
+}
+
+static void check_holds(const struct hi_bio_amount *truth, const struct hi_bio_row *row,
+			uint32_t mask)
+{
+	struct hi_bio_sum sum = hi_bio_row_sum(row, mask);
+	struct hi_bio_amount in = {};
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		HI_ASSERT(row->bytes[band].proved <= truth[band].bytes);
+		HI_ASSERT(truth[band].bytes <= row->bytes[band].possible);
+		HI_ASSERT(row->objects[band].proved <= truth[band].objects);
+		HI_ASSERT(truth[band].objects <= row->objects[band].possible);
+		in.bytes += mask & HI_BIO_BIT(band) ? truth[band].bytes : 0;
+		in.objects += mask & HI_BIO_BIT(band) ? truth[band].objects : 0;
+	}
+	HI_ASSERT(sum.bytes.proved <= in.bytes && in.bytes <= sum.bytes.possible);
+	HI_ASSERT(sum.objects.proved <= in.objects && in.objects <= sum.objects.possible);
+}
+
+static void check_groups_add_up(const struct lives *l, const struct hi_bio_view *v,
+				unsigned t)
+{
+	struct hi_bio_row all, row;
+	uint64_t live = 0, possible[HI_BIO_BANDS] = {}, proved[HI_BIO_BANDS] = {};
+
+	hi_bio_view_row(v, HI_BIO_ALL, t, &all);
+	for (uint32_t g = 0; g < l->groups; g++) {
+		hi_bio_view_row(v, g, t, &row);
+		live += row.live.bytes;
+		for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+			proved[band] += row.bytes[band].proved;
+			possible[band] += row.bytes[band].possible;
+		}
+	}
+	HI_ASSERT_EQ(all.live.bytes, live);
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		HI_ASSERT_EQ(all.bytes[band].proved, proved[band]);
+		HI_ASSERT_EQ(all.bytes[band].possible, possible[band]);
+	}
+}
+
+/* Long lives: every band, census and group, and sums of bands chosen by chance. */
+HI_TEST(biography_random, the_truth_is_within_the_bounds)
+{
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct lives l = draw_lives(seed, LIVES, 40, (unsigned)seed % 101);
+		HI_GUARD(hi_bio_destroy) struct hi_bio *bio = play_lives(&l);
+		HI_GUARD(hi_bio_view_destroy)
+		struct hi_bio_view *v = view_of(bio, l.tail);
+		uint64_t random = seed;
+
+		for (unsigned t = 1; t <= l.censuses; t++) {
+			for (uint32_t g = 0; g <= l.groups; g++) {
+				uint32_t group = g < l.groups ? g : HI_BIO_ALL;
+				struct hi_bio_amount truth[HI_BIO_BANDS];
+				struct hi_bio_row row;
+
+				true_row(&l, group, t, truth);
+				hi_bio_view_row(v, group, t, &row);
+				check_holds(truth, &row,
+					    random_below(&random, HI_BIO_EVERY_BAND + 1));
+			}
+			check_groups_add_up(&l, v, t);
+		}
+	}
+}
+
+/* A series that goes on: what has ended is final in each view. */
+HI_TEST(biography_random, a_view_of_an_open_series_is_that_of_one_that_ends_now)
+{
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct lives l = draw_lives(seed, LIVES / 2, 8, (unsigned)seed % 101);
+		HI_GUARD(hi_bio_destroy) struct hi_bio *open = play_open(&l);
+		HI_GUARD(hi_bio_destroy) struct hi_bio *ended = play_lives(&l);
+		HI_GUARD(hi_bio_view_destroy)
+		struct hi_bio_view *now = view_of(open, l.tail);
+		HI_GUARD(hi_bio_view_destroy)
+		struct hi_bio_view *end = view_of(ended, l.tail);
+
+		for (unsigned t = 1; t <= l.censuses; t++) {
+			struct hi_bio_row a, b;
+			uint64_t settled = 0;
+
+			hi_bio_view_row(end, HI_BIO_ALL, t, &a);
+			hi_bio_view_row(now, HI_BIO_ALL, t, &b);
+			check_same_row(&a, &b, "open", t);
+			for (uint32_t i = 0; i < l.n; i++)
+				if (l.of[i].death && is_at_census(&l, &l.of[i], t))
+					settled += l.of[i].size;
+			HI_ASSERT_EQ(settled, b.settled.bytes);
+			HI_ASSERT_EQ(a.live.bytes, a.settled.bytes);
+		}
+	}
+}
