@@ -246,6 +246,9 @@ static int check_file(const struct hi_options *o)
 			"snap: writes a file from --pid or --core; %s is a "
 			"snapshot file already",
 			o->target.file);
+	if (o->command->id == HI_COMMAND_BIO)
+		return hi_option_wrong("bio: follows a process: give --pid; %s is a file",
+				       o->target.file);
 	if (o->command->id == HI_COMMAND_RECORD)
 		return hi_option_wrong("record: follows a process: give --pid; %s is a "
 				       "file (census --by site shows its recording)",
@@ -399,6 +402,11 @@ static int check_diff(const struct hi_options *o)
 	return 0;
 }
 
+static bool follows_allocations(const struct hi_options *o)
+{
+	return o->command->id == HI_COMMAND_RECORD || o->command->id == HI_COMMAND_BIO;
+}
+
 static int check_target(const struct hi_options *o)
 {
 	if (check_diff(o) != 0)
@@ -411,10 +419,10 @@ static int check_target(const struct hi_options *o)
 		return hi_option_wrong(
 			"no target: give --pid N, --name NAME, --core FILE, a "
 			"snapshot file or -- PROGRAM; see heapinspect --help");
-	if (o->command->id == HI_COMMAND_RECORD && o->target.program)
-		return hi_option_wrong("record: -- %s: a program cannot be recorded from "
-				       "its start yet; start it by itself, and use --pid",
-				       *o->target.program);
+	if (follows_allocations(o) && o->target.program)
+		return hi_option_wrong("%s: -- %s: a program cannot be recorded from its "
+				       "start yet; start it by itself, and use --pid",
+				       o->command->name, *o->target.program);
 	if (o->selection.has_born_by)
 		return hi_option_wrong("--by site, context, thread, age: only of a "
 				       "recording; make one with heapinspect record");
@@ -486,6 +494,9 @@ static int check_series(const struct hi_options *o)
 
 		return wrong ? wrong : check_recorded_series(o);
 	}
+	if (o->command->id == HI_COMMAND_BIO && o->series.every_bytes)
+		return hi_option_wrong("bio --every: not a time: periods are of one "
+				       "length");
 	if (o->series.hp && o->profile.count)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))

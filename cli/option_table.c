@@ -11,9 +11,9 @@
 #define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH)))	  /* and print a report */
 #define STOPPED (TARGETED & ~BIT(RECORD)) /* which has a stop of its own */
 #define PROFILED                                                                         \
-	(SHOWING &                                                                       \
-	 ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | BIT(RECORD)))
+	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
+#define RECORDING (BIT(RECORD) | BIT(BIO)) /* follow allocations */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
@@ -26,9 +26,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "the one running process of this name (its comm, executable or script)", 1},
 	 LOOKING},
 	{{"core", HI_OPT_CORE, "FILE", 0, "a core file, from gcore or the kernel", 1},
-	 STOPPED},
+	 STOPPED & ~BIT(BIO)},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the executable of the core, if it has moved", 1},
-	 STOPPED},
+	 STOPPED & ~BIT(BIO)},
 	{{"compress", HI_OPT_COMPRESS, 0, 0,
 	  "compress the file: smaller, but it opens more slowly", 1},
 	 BIT(SNAP) | BIT(RECORD)},
@@ -42,7 +42,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
-	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD))) | BIT(SNAPSHOTS) | BIT(GRAPH)},
+	 (SHOWING & ~(BIT(SAFEPOINTS) | RECORDING)) | BIT(SNAPSHOTS) | BIT(GRAPH)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "group by type, type2 (with the types of its children), module, class, size or "
@@ -63,6 +63,23 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"by", HI_OPT_SITE_BY, "WHAT", 0,
 	  "group by type, or of a recording by site (the function that allocated)", 2},
 	 BIT(WASTE) | BIT(RETAINED)},
+	{{"by", HI_OPT_LIVES_BY, "WHAT", 0,
+	  "group by type, site (the function that allocated) or module (default: type)",
+	  2},
+	 BIT(BIO)},
+	{{"bio", HI_OPT_BIO, "BANDS", 0,
+	  "show groups by these bands: void, lag, use, inherent, drag, unused (older "
+	  "than the command); several with ',' (default: void,drag,unused)",
+	  2},
+	 BIT(BIO)},
+	{{"live", HI_OPT_LIVE, "WHAT", 0,
+	  "what counts as live: reach (what a root leads to, the default) or alloc (what "
+	  "is not freed)",
+	  2},
+	 BIT(BIO)},
+	{{"inherent", HI_OPT_INHERENT, "NAME", 0,
+	  "types whose use cannot be seen (a, b or a pattern with *): INHERENT_USE", 2},
+	 BIT(BIO)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",
@@ -131,7 +148,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 BIT(RETAINERS) | BIT(ROOTS)},
 	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0,
 	  "only rows of at least SIZE bytes (64KiB)", 2},
-	 ROWS | BIT(RETAINERS) | BIT(ROOTS) | BIT(RECORD)},
+	 ROWS | BIT(RETAINERS) | BIT(ROOTS) | RECORDING},
 	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0,
 	  "only rows that changed by SIZE bytes or more (64KiB); the exit status is 0 "
 	  "when no row did",
@@ -178,13 +195,13 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"for", HI_OPT_FOR, "TIME", 0,
 	  "end the recording after this time (default: when the target exits, or at ^C)",
 	  2},
-	 BIT(RECORD)},
+	 RECORDING},
 	{{"sample", HI_OPT_SAMPLE, "SIZE|all", 0,
 	  "record one allocation per SIZE bytes on average, by chance (512KiB), or all; "
 	  "default: chosen by how often the target allocates, so that it loses at most "
 	  "about 5% of a processor",
 	  2},
-	 BIT(RECORD)},
+	 RECORDING},
 	{{"calls", HI_OPT_CALLS, "FUNCTION:ret,size=$N", 0,
 	  "follow an allocator of the program as well: its result is returned (ret, or "
 	  "ret=*$N: where argument N points to), the size is an argument, a number or a "
@@ -260,7 +277,7 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"thread", HI_OPT_THREAD, "TID", 0, "only objects that this thread allocated",
 	  3},
 	 BORN},
-	{{0, 0, 0, 0, "Series:", 4}, SERIES | BIT(RECORD)},
+	{{0, 0, 0, 0, "Series:", 4}, SERIES | RECORDING},
 	{{"every", HI_OPT_EVERY, "TIME|SIZE", 0,
 	  "take a census after each time of this length (10s), or each time the target's "
 	  "resident memory has grown by this size (10MB), while the recording goes on",
@@ -272,6 +289,13 @@ const struct hi_option_entry hi_option_table[] = {
 	  "count",
 	  4},
 	 SERIES},
+	{{"every", HI_OPT_EVERY, "TIME", 0,
+	  "the length of a period: a census ends each one (default: 1s)", 4},
+	 BIT(BIO)},
+	{{"hp", HI_OPT_HP, "FILE", 0,
+	  "at the end, write the bands over time as a heap profile for heapinspect graph",
+	  4},
+	 BIT(BIO)},
 	{{"for", HI_OPT_FOR, "TIME", 0,
 	  "end the series after this time (default: when the target exits, or at ^C)", 4},
 	 SERIES},

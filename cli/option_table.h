@@ -97,6 +97,10 @@ enum hi_option_key {
 	HI_OPT_AGE,
 	HI_OPT_BORN,
 	HI_OPT_THREAD,
+	HI_OPT_LIVES_BY,
+	HI_OPT_BIO,
+	HI_OPT_LIVE,
+	HI_OPT_INHERENT,
 };
 
 struct hi_option_entry {

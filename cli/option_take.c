@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "census/biography/bands.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/budget.h"
 #include "cli/births.h"
@@ -103,6 +104,41 @@ static int take_site_by(struct hi_options *o, const char *text)
 	if (o->selection.has_born_by || strcmp(text, "type") == 0)
 		return 0;
 	hi_option_wrong("--by %s: not one of type, site", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_lives_by(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {[HI_LIVES_BY_TYPE] = "type",
+					    [HI_LIVES_BY_SITE] = "site",
+					    [HI_LIVES_BY_MODULE] = "module"};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->biography.by = (enum hi_lives_by)i;
+			return 0;
+		}
+	hi_option_wrong("--by %s: not one of type, site, module", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_lives_live(struct hi_options *o, const char *text)
+{
+	o->biography.live =
+		strcmp(text, "alloc") == 0 ? HI_LIVES_ALLOCATED : HI_LIVES_REACHABLE;
+	if (strcmp(text, "alloc") == 0 || strcmp(text, "reach") == 0)
+		return 0;
+	hi_option_wrong("--live %s: not one of reach, alloc", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_bands_of_lives(struct hi_options *o, const char *text)
+{
+	struct hi_error err = {};
+
+	if (hi_bio_bands_parse(text, &o->biography.bands, &err) == HI_OK)
+		return 0;
+	hi_option_wrong("--bio: %s", err.text);
 	return HI_OPTION_SAID;
 }
 
@@ -215,6 +251,14 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_born_by(o, arg);
 	case HI_OPT_SITE_BY:
 		return take_site_by(o, arg);
+	case HI_OPT_LIVES_BY:
+		return take_lives_by(o, arg);
+	case HI_OPT_LIVE:
+		return take_lives_live(o, arg);
+	case HI_OPT_BIO:
+		return take_bands_of_lives(o, arg);
+	case HI_OPT_INHERENT:
+		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:

@@ -81,11 +81,12 @@ static const struct hi_series_sink_ops keys_sink_ops = {
 /* ---- all of it ---- */
 
 static enum hi_status run_recorded_series(const struct hi_options *options,
+					  const struct hi_series_sink *into,
 					  struct recorded_series *s, int stop_fd,
 					  bool *partial_ret, struct hi_error *err)
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
-	struct hi_series_sink sinks[2] = {{}, {&keys_sink_ops, s}};
+	struct hi_series_sink store = {}, sinks[2] = {{}, {&keys_sink_ops, s}};
 	struct hi_series_request request = {.options = options,
 					    .by = "type",
 					    .wanted = options->command->wanted_in_series,
@@ -98,13 +99,14 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 					    .note_arg = s};
 	enum hi_status status = hi_series_create(&request, &series, err);
 
-	if (status == HI_OK)
-		status = hi_series_store_open(options, &sinks[0], err);
+	if (status == HI_OK && !into)
+		status = hi_series_store_open(options, &store, err);
 	if (status == HI_OK)
 		status = hi_recorder_run(s->recorder, err);
+	sinks[0] = into ? *into : store;
 	if (status == HI_OK)
 		status = hi_series_run(series, sinks, 2, partial_ret, err);
-	hi_series_sink_destroy(&sinks[0]);
+	hi_series_sink_destroy(&store);
 	return status;
 }
 
@@ -121,25 +123,27 @@ static void say_why_it_ended(const struct recorded_series *s)
 }
 
 enum hi_status hi_record_series(const struct hi_options *options,
+				const struct hi_series_sink *into,
 				struct hi_exit_watch *watch, bool *partial_ret,
 				struct hi_error *err)
 {
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	struct hi_record_signals signals = {.fd = -1};
-	struct hi_options o = *options;
+	struct hi_options o = *options, shown = *options;
 	struct recorded_series s = {};
 	bool goes_on = false;
 	enum hi_status status =
 		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
 
+	shown.output.quiet |= into != NULL;
 	if (status == HI_OK)
-		status = hi_record_progress_open(options, recorder, &progress, err);
+		status = hi_record_progress_open(&shown, recorder, &progress, err);
 	o.recorder = s.recorder = recorder;
 	o.exit_watch = watch;
 	s.progress = progress;
 	if (status == HI_OK)
-		status = run_recorded_series(&o, &s, signals.fd, partial_ret, err);
+		status = run_recorded_series(&o, into, &s, signals.fd, partial_ret, err);
 	hi_record_signals_end(&signals);
 	hi_record_progress_close(hi_take(progress));
 	if (status == HI_OK)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/bio.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
 #include "cli/launch.h"
@@ -232,7 +233,7 @@ static int record_series(const struct hi_options *options)
 	struct hi_exit_watch watch = {};
 	struct hi_error err = {};
 	bool partial = false;
-	enum hi_status status = hi_record_series(options, &watch, &partial, &err);
+	enum hi_status status = hi_record_series(options, NULL, &watch, &partial, &err);
 	int code;
 
 	hi_exit_watch_end(&watch);
@@ -242,6 +243,16 @@ static int record_series(const struct hi_options *options)
 	return code == HI_EXIT_FINE && options->decoding.strict && partial
 		       ? HI_EXIT_PARTIAL
 		       : code;
+}
+
+static int follow_biographies(const struct hi_options *options)
+{
+	struct hi_error err = {};
+	bool partial = false;
+
+	if (hi_bio_run(options, &partial, &err) != HI_OK)
+		return report_run_error(&err);
+	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
 }
 
 static int run_series(const struct hi_options *options)
@@ -326,6 +337,8 @@ int hi_run(const struct hi_options *options)
 
 	if (options->target.program)
 		return run_program_of(options);
+	if (options->command->id == HI_COMMAND_BIO)
+		return follow_biographies(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
 		return options->command->id == HI_COMMAND_RECORD ? record_series(options)

@@ -114,6 +114,20 @@ struct hi_record_options {
 	bool mappings;
 };
 
+/* ---- biographies ---- */
+
+enum hi_lives_by { HI_LIVES_BY_TYPE, HI_LIVES_BY_SITE, HI_LIVES_BY_MODULE };
+
+/* What is live: what a root reaches, or what is not freed. */
+enum hi_lives_live { HI_LIVES_REACHABLE, HI_LIVES_ALLOCATED };
+
+struct hi_biography_options {
+	enum hi_lives_by by;
+	uint32_t bands; /* bits of enum hi_bio_band; 0: not given */
+	enum hi_lives_live live;
+	const char *inherent; /* types whose use cannot be seen; NULL: none */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
@@ -232,6 +246,7 @@ struct hi_options {
 	struct hi_profile_options profile;
 	struct hi_series_options series;
 	struct hi_record_options record;
+	struct hi_biography_options biography;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */
 	struct hi_census_cache *census_cache;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decode/usage/contents_digest.h"
 #include "decode/usage/contents_internal.h"
+#include "decode/usage/digest_bytes.h"
 #include "decode/layouts/extent.h"
 #include "decode/layouts/layout.h"
 
@@ -33,58 +33,17 @@ static bool gather_object_bytes(struct hi_contents_worker *w,
 	return spans.unreadable == 0;
 }
 
-static void digest_host(struct hi_digest *d, const struct hi_contents_object *o)
+/* False: some bytes are unread. */
+static bool digest_object(struct hi_contents_worker *w, struct hi_digest *d,
+			  const struct hi_contents_object *o)
 {
-	uint64_t size = o->end - o->start;
-	const uint8_t *at = o->host + o->start;
+	struct hi_digest_buffers buffers = {w->piece, w->scratch};
 
-	for (uint64_t i = 0; size; i++) {
-		uint64_t n = size < HI_DIGEST_PIECE ? size : HI_DIGEST_PIECE;
-
-		hi_digest_piece(d, i, at, n);
-		at += n;
-		size -= n;
-	}
-}
-
-/* The same for bytes that lie in several places: pieces are put together. */
-static bool digest_spans(struct hi_contents_worker *w, struct hi_digest *d,
-			 const struct hi_contents_object *o)
-{
-	struct hi_spans spans = {.image = w->c->image,
-				 .addr = o->addr + o->start,
-				 .end = o->addr + o->end,
-				 .scratch = w->scratch};
-	uint64_t begin = spans.addr, total = o->end - o->start, current = UINT64_MAX;
-	const uint8_t *host;
-	uint64_t addr, size;
-
-	while (hi_spans_next(&spans, &host, &addr, &size))
-		while (size) {
-			uint64_t offset = addr - begin, index = offset / HI_DIGEST_PIECE;
-			uint64_t at = offset % HI_DIGEST_PIECE;
-			uint64_t n = HI_DIGEST_PIECE - at;
-
-			n = n < size ? n : size;
-			if (index != current) {
-				if (current != UINT64_MAX)
-					hi_digest_piece(d, current, w->piece,
-							HI_DIGEST_PIECE);
-				memset(w->piece, 0, HI_DIGEST_PIECE);
-				current = index;
-			}
-			memcpy(w->piece + at, host, n);
-			host += n;
-			addr += n;
-			size -= n;
-		}
-	if (current != UINT64_MAX) {
-		uint64_t left = total - current * HI_DIGEST_PIECE;
-
-		hi_digest_piece(d, current, w->piece,
-				left < HI_DIGEST_PIECE ? left : HI_DIGEST_PIECE);
-	}
-	return spans.unreadable == 0;
+	if (!o->host)
+		return hi_digest_spans(d, w->c->image, &buffers, o->addr + o->start,
+				       o->end - o->start);
+	hi_digest_host(d, o->host + o->start, o->end - o->start);
+	return true;
 }
 
 /* Text ends at its NUL, which may be the first byte behind counted elements, and is
@@ -185,10 +144,7 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 		if (o->start == o->end)
 			return false;
 		d = hi_digest_begin(type, o->end - o->start);
-		if (o->host)
-			digest_host(&d, o);
-		else
-			readable = digest_spans(w, &d, o);
+		readable = digest_object(w, &d, o);
 	}
 	if (!readable) {
 		w->unread++;

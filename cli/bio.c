@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `bio`: follows a process by censuses and by its allocations, and shows how
+ * much of its heap is used, is not used any more, or never was.
+ */
+#include "cli/bio.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/record_series.h"
+#include "report/views/bio_report.h"
+#include "report/views/legend.h"
+#include "session/biography/sink.h"
+#include "session/lookup.h"
+#include "session/series/rows.h"
+
+enum { TOP = 20 };
+
+HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+static enum hi_status write_bio_report(const struct hi_options *options,
+				       const struct hi_bio_report *report,
+				       struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	struct hi_json json;
+
+	if (options->output.json) {
+		hi_json_init(&json, output->file);
+		hi_bio_json(report, &json);
+		if (!hi_json_finish(&json))
+			return hi_fail_memory(err, "JSON");
+		return hi_output_commit(output, err);
+	}
+	page = hi_page_create();
+	if (!page)
+		return hi_fail_memory(err, "page");
+	page->type_names.keep_full = options->output.full_names;
+	hi_bio_display(report, page);
+	hi_legend_add(page);
+	if (hi_output_page(output, options, page, err) != HI_OK)
+		return err->status;
+	return hi_output_commit(output, err);
+}
+
+static enum hi_status report_lives(const struct hi_options *options,
+				   struct hi_lives_sink *sink, struct hi_output *output,
+				   struct hi_error *err)
+{
+	struct hi_lives_result_options what = {.by = options->biography.by,
+					       .bands = options->biography.bands,
+					       .top = hi_lookup_top(options, TOP),
+					       .min_size = options->selection.min_size};
+	struct hi_bio_report report;
+	struct hi_arena arena = {};
+	enum hi_status status =
+		hi_lives_result(hi_lives_sink_lives(sink), &what, &arena, &report, err);
+
+	report.pid = (int)options->target.pid;
+	report.exe = hi_lives_sink_exe(sink);
+	if (status == HI_OK)
+		status = write_bio_report(options, &report, output, err);
+	hi_arena_free(&arena);
+	return status;
+}
+
+static enum hi_status follow_and_report(const struct hi_options *options,
+					struct hi_output *output, bool *partial_ret,
+					struct hi_error *err)
+{
+	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
+	struct hi_lives_options lives = {.live = options->biography.live,
+					 .inherent = options->biography.inherent,
+					 .threads = options->decoding.threads};
+	struct hi_exit_watch watch = {};
+	struct hi_series_sink of_series;
+	enum hi_status status =
+		hi_lives_sink_open(&lives, options->series.hp, &sink, err);
+
+	if (status != HI_OK)
+		return status;
+	of_series = hi_lives_sink_of_series(sink);
+	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
+	hi_exit_watch_end(&watch);
+	return status == HI_OK ? report_lives(options, sink, output, err) : status;
+}
+
+enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
+			  struct hi_error *err)
+{
+	struct hi_output output;
+	enum hi_status status = hi_output_open(options, &output, err);
+
+	if (status != HI_OK)
+		return status;
+	status = follow_and_report(options, &output, partial_ret, err);
+	hi_output_close(&output);
+	return status;
+}
+
+const struct hi_command hi_command_bio = {
+	.id = HI_COMMAND_BIO,
+	.name = "bio",
+	.arguments = "",
+	.purpose = "Show which memory of a running process is used, is not used any more "
+		   "(DRAG), is not used yet (LAG), or is never used (VOID).",
+	.help = "Takes a census after each period (--every), and follows the allocations "
+		"in\n"
+		"between. An object was used in a period if its contents differ from "
+		"those at\n"
+		"the census before. Each amount is what is proved, and what is possible: "
+		"of\n"
+		"memory that was only read, no use is proved.\n"
+		"\n"
+		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "
+		"use "
+		"of it\n"
+		"is seen.\n"
+		"\n"
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect bio --pid 4242 --every 1s --for 60s\n"
+		"  heapinspect bio --pid 4242 --for 60s --by site --bio drag\n"
+		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"
+		"  heapinspect graph app.hp",
+	.sample = hi_series_census,
+	.wanted_in_series = HI_WANT_CENSUS,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The document of bio_report.h. */
+#include "report/views/bio_report.h"
+
+static const char *const band_keys[HI_BIO_BANDS] = {
+	[HI_BIO_VOID] = "void", [HI_BIO_LAG] = "lag",
+	[HI_BIO_USE] = "use",	[HI_BIO_INHERENT] = "inherent_use",
+	[HI_BIO_DRAG] = "drag", [HI_BIO_UNUSED] = "unused_since_attach",
+};
+
+static const char *const evidence_keys[HI_BIO_EVIDENCE] = {
+	[HI_BIO_UNKNOWN] = "none", [HI_BIO_WATCH] = "watchpoint",
+	[HI_BIO_PROBE] = "probe",  [HI_BIO_CONTENT] = "contents",
+	[HI_BIO_PAGE] = "pages",
+};
+
+static void put_amount(struct hi_json *json, const char *key, struct hi_bio_amount amount)
+{
+	hi_json_object(json, key);
+	hi_json_number(json, "bytes", amount.bytes);
+	hi_json_number(json, "objects", amount.objects);
+	hi_json_end(json);
+}
+
+static void put_bounds(struct hi_json *json, const char *key, struct hi_bio_bounds bounds)
+{
+	hi_json_object(json, key);
+	hi_json_number(json, "proved", bounds.proved);
+	hi_json_number(json, "possible", bounds.possible);
+	hi_json_end(json);
+}
+
+static void put_bands_of_row(struct hi_json *json, const struct hi_bio_row *row)
+{
+	put_amount(json, "live", row->live);
+	put_amount(json, "final", row->settled);
+	hi_json_object(json, "bands");
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		hi_json_object(json, band_keys[band]);
+		put_bounds(json, "bytes", row->bytes[band]);
+		put_bounds(json, "objects", row->objects[band]);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void put_line(struct hi_json *json, const struct hi_bio_line *line)
+{
+	hi_json_object(json, NULL);
+	hi_json_number(json, "at_ns", line->at_ns);
+	put_bands_of_row(json, &line->row);
+	put_amount(json, "unseen", line->unseen);
+	hi_json_object(json, "evidence");
+	for (unsigned i = 0; i < HI_BIO_EVIDENCE; i++)
+		put_amount(json, evidence_keys[i], line->evidence[i]);
+	hi_json_end(json);
+	hi_json_bool(json, "pages", line->has_pages);
+	hi_json_end(json);
+}
+
+static void put_idle(struct hi_json *json, const struct hi_bio_idle *idle)
+{
+	hi_json_object(json, "idle");
+	hi_json_number(json, "for_ns", idle->for_ns);
+	put_amount(json, "all", idle->all);
+	hi_json_text(json, "type", idle->type);
+	put_amount(json, "of_type", idle->of_type);
+	hi_json_text(json, "site", idle->site);
+	put_amount(json, "of_site", idle->of_site);
+	hi_json_end(json);
+}
+
+static void put_checks(struct hi_json *json, const struct hi_bio_checks *c)
+{
+	hi_json_object(json, "checks");
+	hi_json_number(json, "live", c->live);
+	hi_json_number(json, "inherent", c->inherent);
+	hi_json_number(json, "void", c->void_band);
+	hi_json_number(json, "drag", c->drag_band);
+	hi_json_number(json, "use", c->use_band);
+	hi_json_number(json, "bounds", c->bounds);
+	hi_json_number(json, "balance", c->balance);
+	hi_json_number(json, "void_area", c->void_area);
+	hi_json_number(json, "order", c->order);
+	hi_json_number(json, "groups", c->groups);
+	hi_json_end(json);
+}
+
+void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", "heapinspect/bio/v1");
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid", (uint64_t)r->pid);
+	hi_json_text(json, "exe", r->exe);
+	hi_json_end(json);
+	hi_json_number(json, "lasted_ns", r->lasted_ns);
+	hi_json_number(json, "sample_bytes", r->sample_bytes);
+	hi_json_text(json, "no_pages", r->no_pages);
+	put_amount(json, "certain", r->certain);
+	put_amount(json, "uncertain", r->uncertain);
+	put_amount(json, "left_out", r->left_out);
+	put_idle(json, &r->idle);
+	hi_json_array(json, "censuses");
+	for (size_t i = 0; i < r->n_lines; i++)
+		put_line(json, &r->lines[i]);
+	hi_json_end(json);
+	hi_json_text(json, "by", r->by);
+	hi_json_array(json, "groups");
+	for (size_t i = 0; i < r->n_groups; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "name", r->groups[i].name);
+		put_bands_of_row(json, &r->groups[i].row);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_object(json, "hidden");
+	hi_json_number(json, "rows", r->hidden.rows);
+	hi_json_number(json, "bytes", r->hidden.bytes);
+	hi_json_end(json);
+	put_checks(json, &r->checks);
+	hi_json_end(json);
+}

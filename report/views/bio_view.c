@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page of bio_report.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/views/bio_report.h"
+
+/* Lines of the table over time: more are left out in even steps. */
+enum { LINES = 20 };
+
+#define NOT_USED                                                                         \
+	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
+#define IN_USE (HI_BIO_BIT(HI_BIO_USE) | HI_BIO_BIT(HI_BIO_INHERENT))
+
+static const char *const band_meanings[HI_BIO_BANDS] = {
+	[HI_BIO_VOID] = "never used since it was allocated",
+	[HI_BIO_LAG] = "not used yet; it was used later",
+	[HI_BIO_USE] = "between its first and its last use",
+	[HI_BIO_INHERENT] = "of the types of --inherent",
+	[HI_BIO_DRAG] = "not used any more",
+	[HI_BIO_UNUSED] = "older than this command, and not used since",
+};
+
+static const struct hi_bio_line *last_line(const struct hi_bio_report *r)
+{
+	return r->n_lines ? &r->lines[r->n_lines - 1] : NULL;
+}
+
+/* ---- the first lines ---- */
+
+static const char *idle_text(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const struct hi_bio_idle *idle = &r->idle;
+	char bytes[24], share[16], time[24], of_type[24];
+	const char *text, *type;
+
+	text = hi_page_printf(
+		page, "%s%s (%s) %s not used in the last %s",
+		r->sample_bytes ? "about " : "", hi_bytes(bytes, idle->all.bytes),
+		hi_percent(share, idle->all.bytes, last_line(r)->row.live.bytes),
+		idle->all.objects == 1 ? "was" : "were",
+		hi_text_duration(time, idle->for_ns));
+	if (!idle->of_type.objects)
+		return text;
+	type = *idle->type ? hi_page_type(page, idle->type) : "memory without a type";
+	text = hi_page_printf(page, "%s; %s of it %s %s", text,
+			      hi_bytes(of_type, idle->of_type.bytes),
+			      idle->of_type.objects == 1 ? "is" : "are", type);
+	if (*idle->site && idle->of_site.bytes >= idle->of_type.bytes / 2)
+		text = hi_page_printf(page, "%s, allocated by %s", text,
+				      hi_page_safe(page, idle->site));
+	return text;
+}
+
+static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const struct hi_bio_line *last = last_line(r);
+	struct hi_bio_sum unused;
+	char bytes[24];
+
+	if (!last) {
+		hi_page_text(page, "no period is complete: nothing is known of use yet");
+		return;
+	}
+	if (r->idle.all.objects) {
+		hi_page_text(page, idle_text(r, page));
+		return;
+	}
+	unused = hi_bio_row_sum(&last->row, NOT_USED);
+	hi_page_text(page,
+		     hi_page_printf(page,
+				    "no memory is proved to be unused; up to %s may be",
+				    hi_bytes(bytes, unused.bytes.possible)));
+}
+
+static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const struct hi_bio_line *last = last_line(r);
+	char used[24], unused[24], unknown[24];
+
+	if (!last)
+		return;
+	hi_page_fact(
+		page, "evidence",
+		hi_page_printf(page,
+			       "of the last period: %s were written (their contents "
+			       "differ), %s not referenced (their pages were not), of %s "
+			       "nothing is known",
+			       hi_bytes(used, last->evidence[HI_BIO_CONTENT].bytes),
+			       hi_bytes(unused, last->evidence[HI_BIO_PAGE].bytes),
+			       hi_bytes(unknown, last->evidence[HI_BIO_UNKNOWN].bytes)));
+	if (r->no_pages)
+		hi_page_fact(page, "no pages", hi_page_safe(page, r->no_pages));
+}
+
+static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
+{
+	char bytes[24], size[24];
+
+	if (r->sample_bytes)
+		hi_page_fact(
+			page, "sampled",
+			hi_page_printf(page,
+				       "every %s on average, figures are estimates; %s "
+				       "of the heap have no record and do not count",
+				       hi_bytes(size, r->sample_bytes),
+				       hi_bytes(bytes, r->left_out.bytes)));
+	if (r->uncertain.objects)
+		hi_page_fact(page, "not recorded",
+			     hi_page_printf(
+				     page,
+				     "%s are outside of the recorded allocator: that "
+				     "they were written proves no use, as other objects "
+				     "may have taken their place",
+				     hi_bytes(bytes, r->uncertain.bytes)));
+}
+
+/* ---- tables ---- */
+
+static void add_bounds_cells(struct hi_report_table *t, struct hi_bio_bounds bounds,
+			     uint64_t whole)
+{
+	hi_cell_number(t, bounds.proved);
+	hi_cell_number(t, bounds.possible);
+	hi_cell_percent(t, bounds.proved, whole);
+}
+
+static void show_bands(const struct hi_bio_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"band", HI_COLUMN_WORD},
+						   {"proved", HI_COLUMN_BYTES},
+						   {"possible", HI_COLUMN_BYTES},
+						   {"proved", HI_COLUMN_PERCENT},
+						   {"meaning", HI_COLUMN_TEXT}};
+	const struct hi_bio_row *row = &last_line(r)->row;
+	struct hi_report_table *t;
+	char bytes[24];
+
+	hi_page_heading(
+		page, "At the last census",
+		hi_page_printf(page, "%s live", hi_bytes(bytes, row->live.bytes)));
+	t = hi_page_table(page, columns, 5);
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		if (!row->bytes[band].possible)
+			continue;
+		hi_cell_text(t, hi_bio_band_name((enum hi_bio_band)band), 0);
+		add_bounds_cells(t, row->bytes[band], row->live.bytes);
+		hi_cell_text(t, band_meanings[band], 0);
+	}
+}
+
+static const char *names_of_bands(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const char *text = "";
+
+	if (!r->has_bands)
+		return "Not used any more, or never";
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		if (r->bands & HI_BIO_BIT(band))
+			text = hi_page_printf(page, "%s%s%s", text, *text ? ", " : "",
+					      hi_bio_band_name((enum hi_bio_band)band));
+	return text;
+}
+
+static void show_bio_groups(const struct hi_bio_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"proved", HI_COLUMN_BYTES},
+						   {"possible", HI_COLUMN_BYTES},
+						   {"live", HI_COLUMN_BYTES},
+						   {"proved", HI_COLUMN_PERCENT}};
+	bool by_type = strcmp(r->by, "type") == 0;
+	struct hi_report_table *t;
+
+	hi_page_heading(page,
+			hi_page_printf(page, "%s, by %s", names_of_bands(r, page), r->by),
+			"at the last census");
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_groups; i++) {
+		const struct hi_bio_group *g = &r->groups[i];
+		struct hi_bio_sum sum = hi_bio_row_sum(&g->row, r->bands);
+
+		hi_cell_text(t,
+			     !*g->name ? "(unknown)"
+			     : by_type ? hi_page_type(page, g->name)
+				       : hi_page_safe(page, g->name),
+			     0);
+		hi_cell_number(t, sum.bytes.proved);
+		hi_cell_number(t, sum.bytes.possible);
+		hi_cell_number(t, g->row.live.bytes);
+		hi_cell_percent(t, sum.bytes.proved, g->row.live.bytes);
+	}
+	if (r->hidden.rows) {
+		char n[32], bytes[24];
+
+		hi_page_note(page,
+			     hi_page_printf(page, "%s more (%s live; --all shows them)",
+					    hi_count(n, r->hidden.rows),
+					    hi_bytes(bytes, r->hidden.bytes)));
+	}
+}
+
+/* What no band has for certain. */
+static uint64_t undecided_bytes(const struct hi_bio_row *row)
+{
+	uint64_t proved = 0;
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		proved += row->bytes[band].proved;
+	return proved < row->live.bytes ? row->live.bytes - proved : 0;
+}
+
+static uint64_t proved_sum(const struct hi_bio_row *row, uint32_t mask)
+{
+	uint64_t sum = 0;
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		sum += mask & HI_BIO_BIT(band) ? row->bytes[band].proved : 0;
+	return sum;
+}
+
+static void add_line_of_time(const struct hi_bio_line *line, struct hi_report_table *t)
+{
+	char time[24];
+
+	hi_cell_text(t, hi_text_duration(time, line->at_ns), 0);
+	hi_cell_number(t, line->row.live.bytes);
+	hi_cell_number(t, proved_sum(&line->row, NOT_USED));
+	hi_cell_number(t, proved_sum(&line->row, HI_BIO_BIT(HI_BIO_LAG)));
+	hi_cell_number(t, proved_sum(&line->row, IN_USE));
+	hi_cell_number(t, undecided_bytes(&line->row));
+	hi_cell_number(t, line->unseen.bytes);
+}
+
+static void show_lines(const struct hi_bio_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"after", HI_COLUMN_FIGURE},
+		{"live", HI_COLUMN_BYTES},
+		{"not used", HI_COLUMN_BYTES},
+		{"used later", HI_COLUMN_BYTES},
+		{"in use", HI_COLUMN_BYTES},
+		{"not known", HI_COLUMN_BYTES},
+		{"came and went", HI_COLUMN_MINOR_BYTES}};
+	size_t step = (r->n_lines + LINES - 1) / LINES;
+	struct hi_report_table *t;
+
+	hi_page_heading(page, "Over time", "what is proved; the bands add up to live");
+	t = hi_page_table(page, columns, 7);
+	for (size_t i = (r->n_lines - 1) % step; i < r->n_lines; i += step)
+		add_line_of_time(&r->lines[i], t);
+	if (step > 1)
+		hi_page_note(page, hi_page_printf(page,
+						  "every %zu. of %zu censuses (--json "
+						  "has all)",
+						  step, r->n_lines));
+}
+
+void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const char *slash = strrchr(r->exe, '/');
+	char time[24];
+
+	hi_page_title(page,
+		      hi_page_printf(page, "%s  pid %d",
+				     hi_page_safe(page, slash ? slash + 1 : r->exe),
+				     r->pid),
+		      hi_page_printf(page, "%zu period%s in %s", r->n_lines,
+				     r->n_lines == 1 ? "" : "s",
+				     hi_text_duration(time, r->lasted_ns)));
+	show_headline(r, page);
+	show_evidence(r, page);
+	show_identity(r, page);
+	if (hi_bio_checks_failed(&r->checks))
+		hi_page_warning(page, "the bands do not add up: this is an error of "
+				      "heapinspect; --json has the checks");
+	if (!r->n_lines)
+		return;
+	show_bands(r, page);
+	if (r->n_groups)
+		show_bio_groups(r, page);
+	show_lines(r, page);
+}
+
+char *hi_bio_line_text(const struct hi_bio_line *line, char out[256])
+{
+	char time[24], live[24], unused[24], use[24], open[24];
+
+	snprintf(out, 256,
+		 "%s: %s live; not used %s, in use %s, not known %s (provisional)",
+		 hi_text_duration(time, line->at_ns),
+		 hi_bytes(live, line->row.live.bytes),
+		 hi_bytes(unused, proved_sum(&line->row, NOT_USED)),
+		 hi_bytes(use, proved_sum(&line->row, IN_USE)),
+		 hi_bytes(open, undecided_bytes(&line->row)));
+	return out;
+}

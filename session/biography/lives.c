@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/biography/lives.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "decode/usage/contents_hash.h"
+#include "session/lookup.h"
+
+/* Serials of births. 0: another object may have taken its place unseen. */
+enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };
+
+/* What was seen of an object, by its number in the biographies. */
+struct seen {
+	uint64_t address, serial, hash;
+	size_t census; /* number of censuses until then; 0: never */
+};
+
+struct hi_lives {
+	struct hi_lives_options options;
+	struct hi_bio *bio;
+	struct hi_object_groups groups;
+	struct HI_VECTOR(struct seen) seen;
+	struct HI_VECTOR(struct hi_lives_census) censuses;
+	/* At the last census: all allocations that were recorded, and for how long. */
+	struct hi_bio_amount allocated;
+	uint64_t recorded_ns;
+};
+
+HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
+
+/* One census while it is added. */
+struct addition {
+	struct hi_lives *lives;
+	const struct hi_graph *graph;
+	const struct hi_births *births; /* NULL: nothing is recorded */
+	const struct hi_lives_pages *pages;
+	const uint64_t *live, *hash; /* by object */
+	struct hi_lives_census census;
+	bool is_first;
+};
+
+/* ---- objects of a census ---- */
+
+static uint64_t serial_of(const struct addition *a, hi_node object)
+{
+	const struct hi_births *b = a->births;
+
+	if (!b || b->context[object] == HI_BIRTH_OTHER)
+		return SERIAL_UNCERTAIN;
+	if (hi_birth_is_known(b, object))
+		return SERIAL_FIRST + b->time_ns[object];
+	return b->sample_bytes ? SERIAL_UNCERTAIN : SERIAL_BEFORE;
+}
+
+static void count_live_amount(struct hi_bio_amount *amount, uint64_t bytes)
+{
+	amount->objects++;
+	amount->bytes += bytes;
+}
+
+/* Of samples an object stands for others, and one without a record for none. */
+static bool weigh_object(struct addition *a, hi_node object, uint64_t *size_ret)
+{
+	const struct hi_births *b = a->births;
+
+	*size_ret = hi_objects_cost(a->graph->objects, object);
+	if (!b || !b->sample_bytes)
+		return true;
+	if (!hi_birth_is_known(b, object)) {
+		count_live_amount(&a->census.known.left_out, *size_ret);
+		return false;
+	}
+	*size_ret = hi_estimate_round(
+		(double)*size_ret /
+		hi_sample_probability(b->sample_bytes, b->size[object]));
+	return true;
+}
+
+static bool make_room_for_seen(struct hi_lives *lives, uint32_t number)
+{
+	while (lives->seen.count <= number)
+		if (!hi_vector_push(&lives->seen, (struct seen){}))
+			return false;
+	return true;
+}
+
+static bool is_idle_object(const struct addition *a, hi_node object)
+{
+	uint64_t start = hi_objects_address(a->graph->objects, object);
+
+	return a->pages &&
+	       a->pages->is_idle(a->pages->arg, start,
+				 start + hi_objects_usable(a->graph->objects, object));
+}
+
+/* before: what was seen of it at the census before. */
+static void add_evidence(const struct addition *a, hi_node object, uint32_t number,
+			 const struct seen *before, const struct seen *now)
+{
+	bool is_same = before->census + 1 == now->census && before->census &&
+		       before->address == now->address && before->serial == now->serial;
+
+	if (is_idle_object(a, object))
+		hi_bio_unused(a->lives->bio, number, HI_BIO_PAGE);
+	if (is_same && now->serial != SERIAL_UNCERTAIN &&
+	    before->hash != HI_CONTENTS_UNREAD && now->hash != HI_CONTENTS_UNREAD &&
+	    before->hash != now->hash)
+		hi_bio_used(a->lives->bio, number, HI_BIO_CONTENT);
+}
+
+static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
+{
+	struct hi_lives *lives = a->lives;
+	struct hi_bio_object o = {.address =
+					  hi_objects_address(a->graph->objects, object),
+				  .serial = serial_of(a, object)};
+	struct seen now = {.address = o.address,
+			   .serial = o.serial,
+			   .hash = a->hash[object],
+			   .census = lives->censuses.count + 1};
+	uint32_t number;
+	enum hi_status status;
+
+	if (!weigh_object(a, object, &o.size))
+		return HI_OK;
+	status = hi_object_groups_find(&lives->groups, a->graph, object, &o.group, err);
+	if (status != HI_OK)
+		return status;
+	o.is_inherent = lives->groups.list.items[o.group].is_inherent;
+	status = (a->is_first ? hi_bio_older : hi_bio_see)(lives->bio, &o, &number, err);
+	if (status != HI_OK)
+		return status;
+	if (!make_room_for_seen(lives, number))
+		return hi_fail_memory(err, "biographies");
+	count_live_amount(o.serial == SERIAL_UNCERTAIN ? &a->census.known.uncertain
+						       : &a->census.known.certain,
+			  o.size);
+	if (!a->is_first)
+		add_evidence(a, object, number, &lives->seen.items[number], &now);
+	lives->seen.items[number] = now;
+	return HI_OK;
+}
+
+static enum hi_status add_objects(struct addition *a, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++)
+		if (hi_bit(a->live, i))
+			status = add_object(a, i, err);
+	return status;
+}
+
+/* ---- what no census sees ---- */
+
+static struct hi_bio_amount sum_allocations(const struct hi_recorded *recorded)
+{
+	struct hi_bio_amount sum = {};
+
+	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
+		sum.objects += recorded->totals[i].allocs;
+		sum.bytes += recorded->totals[i].bytes;
+	}
+	return sum;
+}
+
+/* Allocations of this period that are still there, as requested. */
+static struct hi_bio_amount sum_births(const struct addition *a)
+{
+	const struct hi_births *b = a->births;
+	struct hi_bio_amount sum = {};
+
+	for (hi_node i = 0; i < b->n_objects; i++) {
+		if (hi_birth_is_known(b, i) && b->time_ns[i] >= a->lives->recorded_ns)
+			count_live_amount(&sum, b->size[i]);
+		i = hi_births_last_piece(a->graph->objects, i);
+	}
+	return sum;
+}
+
+/* What was allocated in this period and is gone. */
+static void count_unseen_births(struct addition *a, const struct hi_recorded *recorded)
+{
+	struct hi_bio_amount all = sum_allocations(recorded), born = sum_births(a);
+	struct hi_lives *lives = a->lives;
+
+	if (!a->is_first) {
+		a->census.unseen.objects =
+			all.objects - lives->allocated.objects - born.objects;
+		a->census.unseen.bytes = all.bytes - lives->allocated.bytes - born.bytes;
+	}
+	lives->allocated = all;
+	lives->recorded_ns = a->births->end_ns - a->births->start_ns;
+}
+
+/* ---- a census ---- */
+
+static enum hi_status find_inherent(struct hi_lives *lives, struct hi_inspection *in,
+				    struct hi_type_set *set, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!lives->options.inherent)
+		return HI_OK;
+	status = hi_lookup_types(in, lives->options.inherent, set, err);
+	/* The type may have no object any more. */
+	return status == HI_NOT_FOUND && lives->censuses.count ? HI_OK : status;
+}
+
+static enum hi_status end_period(struct addition *a, struct hi_error *err)
+{
+	struct hi_lives *lives = a->lives;
+
+	a->census.has_pages = a->pages != NULL;
+	a->census.took_ns = hi_clock_ns() - a->census.took_ns;
+	if (!hi_vector_push(&lives->censuses, a->census))
+		return hi_fail_memory(err, "biographies");
+	return a->is_first ? HI_OK : hi_bio_end_period(lives->bio, true, err);
+}
+
+static enum hi_status add_with_columns(struct addition *a, struct hi_inspection *in,
+				       const uint64_t *live, uint64_t *hash,
+				       struct hi_error *err)
+{
+	const struct hi_recorded *recorded = NULL;
+	struct hi_lives *lives = a->lives;
+	struct hi_type_set inherent = {};
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+
+	a->births = recorded ? recorded->births : NULL;
+	a->live = live;
+	a->hash = hash;
+	if (status == HI_OK)
+		status = find_inherent(lives, in, &inherent, err);
+	if (status == HI_OK)
+		status = hi_contents_hash(in->image, in->graph, live,
+					  lives->options.threads, hash, err);
+	if (status == HI_OK)
+		status = hi_object_groups_begin(&lives->groups, in->graph, recorded,
+						inherent.has, err);
+	if (status == HI_OK)
+		status = add_objects(a, err);
+	hi_type_set_free(&inherent);
+	if (status == HI_OK && recorded && !recorded->births->sample_bytes)
+		count_unseen_births(a, recorded);
+	return status == HI_OK ? end_period(a, err) : status;
+}
+
+/* Of what the program has not freed: the allocator's own blocks are no objects. */
+static uint64_t *copy_allocated_bits(const struct hi_graph *graph)
+{
+	uint64_t *bits = hi_calloc(1, hi_bits_size(graph->n_objects) + 8);
+
+	for (hi_node i = 0; bits && i < graph->n_objects; i++)
+		if (!hi_is_internal(graph, i))
+			hi_bit_set(bits, i);
+	return bits;
+}
+
+enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
+			    uint64_t at_ns, const struct hi_lives_pages *pages,
+			    struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint64_t *live = lives->options.live == HI_LIVES_REACHABLE
+				 ? hi_inspect_live_bits(in)
+				 : copy_allocated_bits(in->graph);
+	HI_GUARD(free)
+	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
+	struct addition a = {.lives = lives,
+			     .graph = in->graph,
+			     .pages = pages,
+			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
+			     .is_first = lives->censuses.count == 0};
+
+	if (!live || !hash)
+		return hi_fail_memory(err, "biographies");
+	return add_with_columns(&a, in, live, hash, err);
+}
+
+/* ---- all of them ---- */
+
+enum hi_status hi_lives_create(const struct hi_lives_options *options,
+			       struct hi_lives **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_lives_destroy) struct hi_lives *lives = hi_calloc(1, sizeof(*lives));
+	struct hi_bio_options bio = {};
+	enum hi_status status;
+
+	if (!lives)
+		return hi_fail_memory(err, "biographies");
+	lives->options = *options;
+	status = hi_bio_create(&bio, &lives->bio, err);
+	if (status == HI_OK)
+		*ret = hi_take(lives);
+	return status;
+}
+
+void hi_lives_destroy(struct hi_lives *lives)
+{
+	if (!lives)
+		return;
+	hi_bio_destroy(lives->bio);
+	hi_object_groups_free(&lives->groups);
+	hi_vector_free(&lives->seen);
+	hi_vector_free(&lives->censuses);
+	free(lives);
+}
+
+struct hi_bio *hi_lives_bio(struct hi_lives *lives)
+{
+	return lives->bio;
+}
+
+const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives)
+{
+	return &lives->groups;
+}
+
+const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
+						size_t *n_ret)
+{
+	*n_ret = lives->censuses.count;
+	return lives->censuses.items;
+}
+
+uint32_t hi_lives_numbers(const struct hi_lives *lives)
+{
+	return (uint32_t)lives->seen.count;
+}
+
+bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
+		     struct hi_bio_life *ret)
+{
+	return lives->seen.items[number].census == lives->censuses.count &&
+	       hi_bio_life(lives->bio, number, ret);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The biographies of a series: takes its censuses one by one, tells which objects are
+ * those of the census before, and what proves that they were used or not
+ * (census/biography has the definitions).
+ *
+ * Note [Which object is the same]
+ *
+ * An address is given out again, and another object of the same size may then lie there.
+ * The recording tells them apart: it has the time of each birth. An object without a
+ * record is older than the recording where all allocations are recorded, and then it is
+ * the same one, as its free would have been seen. Objects outside of the recorded
+ * allocator (of a runtime's own heap, in mappings), and of samples all without a record,
+ * may have been replaced unseen: that their bytes differ proves nothing then. That their
+ * pages were not referenced still proves that they were neither used nor replaced.
+ */
+#ifndef HI_SESSION_BIOGRAPHY_LIVES_H
+#define HI_SESSION_BIOGRAPHY_LIVES_H
+
+#include "census/biography/biography.h"
+#include "session/biography/object_groups.h"
+
+struct hi_lives_options {
+	enum hi_lives_live live;
+	const char *inherent; /* types whose use cannot be seen; NULL: none */
+	unsigned threads;     /* 0: all processors */
+};
+
+/* How objects of the last census were told from others. */
+struct hi_lives_known {
+	struct hi_bio_amount certain;	/* by the recording */
+	struct hi_bio_amount uncertain; /* by address, size and type alone */
+	struct hi_bio_amount left_out;	/* of samples: what has no record */
+};
+
+struct hi_lives_census {
+	uint64_t at_ns;	  /* since the first census */
+	uint64_t took_ns; /* of it, this module */
+	bool has_pages;	  /* its period has evidence from pages */
+	struct hi_lives_known known;
+	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
+};
+
+/* What is known of the target's pages in the period that a census ends. */
+struct hi_lives_pages {
+	/* Was no byte of [start, end) referenced, for certain? */
+	bool (*is_idle)(void *arg, uint64_t start, uint64_t end);
+	void *arg;
+};
+
+struct hi_lives;
+/* Strings are borrowed. *ret: hi_lives_destroy(). */
+enum hi_status hi_lives_create(const struct hi_lives_options *options,
+			       struct hi_lives **ret, struct hi_error *err);
+void hi_lives_destroy(struct hi_lives *lives);
+/*
+ * Adds a census. The first one begins period 1: what it has is older. HI_USAGE:
+ * --inherent names no type of the first census. pages NULL: nothing is known.
+ * HI_NO_MEMORY, HI_LIMIT.
+ */
+enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
+			    uint64_t at_ns, const struct hi_lives_pages *pages,
+			    struct hi_error *err);
+struct hi_bio *hi_lives_bio(struct hi_lives *lives);
+const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);
+/* Censuses 1 to hi_bio_censuses(); [0] is where period 1 begins. */
+const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
+						size_t *n_ret);
+/* One above the numbers that objects have; and what is known of one that the last census
+ * has. False: it has none of that number. */
+uint32_t hi_lives_numbers(const struct hi_lives *lives);
+bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
+		     struct hi_bio_life *ret);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/biography/object_groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { SITE_TEXT = 1024 };
+
+/* ---- texts of one census ---- */
+
+static bool intern_text(struct hi_object_groups *g, const char *text, uint32_t *ret)
+{
+	*ret = text && text[0] ? hi_interner_add(&g->texts, text) : 0;
+	return *ret || !text || !text[0];
+}
+
+static bool intern_types(struct hi_object_groups *g, const struct hi_graph *graph)
+{
+	g->n_types = graph->n_types;
+	g->types = hi_calloc(g->n_types + 1, sizeof(*g->types));
+	g->modules = hi_calloc(g->n_types + 1, sizeof(*g->modules));
+	if (!g->types || !g->modules)
+		return false;
+	for (uint32_t i = 0; i < g->n_types; i++) {
+		const struct hi_type_name *type = &graph->types[i];
+
+		if (!intern_text(g, type->name, &g->types[i]) ||
+		    !intern_text(g, type->module, &g->modules[i]))
+			return false;
+	}
+	return true;
+}
+
+/* "cache_fill cache.c:120"; of a function without a line the name alone. */
+static bool intern_site(struct hi_object_groups *g, const struct hi_recorded *recorded,
+			uint32_t context, uint32_t *ret)
+{
+	uint32_t row = hi_context_site(&recorded->contexts, &recorded->frames, context);
+	const struct hi_frame_row *frame;
+	const char *slash;
+	char text[SITE_TEXT];
+
+	*ret = 0;
+	if (row >= recorded->frames.n_rows)
+		return true;
+	frame = &recorded->frames.rows[row];
+	slash = strrchr(frame->file, '/');
+	if (frame->line)
+		snprintf(text, sizeof(text), "%.700s %.200s:%u", hi_frame_row_name(frame),
+			 slash ? slash + 1 : frame->file, frame->line);
+	else
+		snprintf(text, sizeof(text), "%.1000s", hi_frame_row_name(frame));
+	return intern_text(g, text, ret);
+}
+
+static bool intern_sites(struct hi_object_groups *g, const struct hi_recorded *recorded)
+{
+	g->n_contexts = recorded->contexts.n_contexts;
+	g->sites = hi_calloc(g->n_contexts + 1, sizeof(*g->sites));
+	for (uint32_t i = 0; g->sites && i < g->n_contexts; i++)
+		if (!intern_site(g, recorded, i, &g->sites[i]))
+			return false;
+	return g->sites != NULL;
+}
+
+static void free_census_texts(struct hi_object_groups *g)
+{
+	free(g->types);
+	free(g->modules);
+	free(g->sites);
+	g->types = g->modules = g->sites = NULL;
+	g->n_types = g->n_contexts = 0;
+}
+
+enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
+				      const struct hi_graph *graph,
+				      const struct hi_recorded *recorded,
+				      const bool *inherent, struct hi_error *err)
+{
+	free_census_texts(groups);
+	groups->recorded = recorded;
+	groups->inherent = inherent;
+	if (!intern_types(groups, graph) || (recorded && !intern_sites(groups, recorded)))
+		return hi_fail_memory(err, "groups of biographies");
+	return HI_OK;
+}
+
+/* ---- groups ---- */
+
+static uint32_t site_of_object(const struct hi_object_groups *g, hi_node object)
+{
+	const struct hi_births *births = g->recorded ? g->recorded->births : NULL;
+
+	if (!births || !hi_birth_is_known(births, object) ||
+	    births->context[object] >= g->n_contexts)
+		return 0;
+	return g->sites[births->context[object]];
+}
+
+enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
+				     const struct hi_graph *graph, hi_node object,
+				     uint32_t *ret, struct hi_error *err)
+{
+	uint32_t type = graph->objects->type[object];
+	uint64_t key, number;
+	struct hi_object_group group;
+
+	if (type >= groups->n_types)
+		type = 0;
+	group = (struct hi_object_group){.type = groups->types[type],
+					 .module = groups->modules[type],
+					 .site = site_of_object(groups, object),
+					 .is_inherent = groups->inherent &&
+							groups->inherent[type]};
+	key = (uint64_t)group.type << 32 | group.site;
+	if (!hi_table_get(&groups->index, key, &number)) {
+		number = groups->list.count;
+		if (!hi_table_put(&groups->index, key, number) ||
+		    !hi_vector_push(&groups->list, group))
+			return hi_fail_memory(err, "groups of biographies");
+	}
+	*ret = (uint32_t)number;
+	return HI_OK;
+}
+
+void hi_object_groups_free(struct hi_object_groups *groups)
+{
+	free_census_texts(groups);
+	hi_interner_free(&groups->texts);
+	hi_vector_free(&groups->list);
+	hi_table_free(&groups->index);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The groups in which biographies are counted: objects of one type that one function
+ * allocated. A group keeps its number in all censuses of a series, whatever numbers types
+ * and frames have in each of them.
+ */
+#ifndef HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
+#define HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
+
+#include "base/interner.h"
+#include "base/table.h"
+#include "session/recorded.h"
+
+/* Numbers in the texts of the groups; 0: "". Module: of the type. */
+struct hi_object_group {
+	uint32_t type, module, site;
+	bool is_inherent; /* --inherent names the type */
+};
+
+/* Zero-initialised is empty. */
+struct hi_object_groups {
+	struct hi_interner texts;
+	struct HI_VECTOR(struct hi_object_group) list;
+	struct hi_table index; /* from type and site to a number in the list */
+	/* Of the census that is added now; by type and by context of it. */
+	uint32_t *types, *modules, *sites;
+	const bool *inherent;
+	uint32_t n_types, n_contexts;
+	const struct hi_recorded *recorded;
+};
+
+/*
+ * Before the objects of a census are looked up. recorded NULL: no object has a site.
+ * inherent: by type of the graph, whether its use cannot be seen; NULL: of none. All are
+ * borrowed until the next call. HI_NO_MEMORY.
+ */
+enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
+				      const struct hi_graph *graph,
+				      const struct hi_recorded *recorded,
+				      const bool *inherent, struct hi_error *err);
+/* The group of an object of that graph. HI_NO_MEMORY. */
+enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
+				     const struct hi_graph *graph, hi_node object,
+				     uint32_t *ret, struct hi_error *err);
+void hi_object_groups_free(struct hi_object_groups *groups);
+
+#endif

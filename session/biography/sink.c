@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/biography/sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/formats/hp_writer.h"
+#include "session/series/sink_file.h"
+
+struct hi_lives_sink {
+	struct hi_lives *lives;
+	struct hi_sink_file profile; /* its fd -1: none */
+	bool made_profile;	     /* by us: removed if nothing comes */
+	char *exe;
+	char news[256];
+};
+
+HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
+HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
+HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
+
+/* ---- censuses ---- */
+
+static enum hi_status add_census_to_lives(void *sink,
+					  const struct hi_series_header *header,
+					  const struct hi_series_census_event *event,
+					  struct hi_error *err)
+{
+	struct hi_lives_sink *s = sink;
+	struct hi_bio_line line;
+	size_t n;
+	enum hi_status status =
+		hi_lives_add(s->lives, event->in, event->sample->at_ns, NULL, err);
+
+	if (status != HI_OK)
+		return status;
+	free(s->exe);
+	s->exe = hi_strdup(header->exe);
+	if (!s->exe)
+		return hi_fail_memory(err, "biographies");
+	hi_lives_censuses(s->lives, &n);
+	if (n == 1) {
+		snprintf(s->news, sizeof(s->news), "the first period begins");
+		return HI_OK;
+	}
+	status = hi_lives_last_line(s->lives, &line, err);
+	if (status == HI_OK)
+		hi_bio_line_text(&line, s->news);
+	return status;
+}
+
+static const char *news_of_lives(const void *sink)
+{
+	return ((const struct hi_lives_sink *)sink)->news;
+}
+
+/* ---- the heap profile ---- */
+
+/* What is not proved to be in another band. */
+static uint64_t use_in_profile(const struct hi_bio_row *row)
+{
+	uint64_t others = 0;
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		others += band == HI_BIO_USE ? 0 : row->bytes[band].proved;
+	return others < row->live.bytes ? row->live.bytes - others : 0;
+}
+
+/* In the order of the bands, which is GHC's. */
+static enum hi_status put_profile_sample(struct hi_hp *hp, uint64_t at_ns,
+					 const struct hi_bio_row *row,
+					 struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	hi_hp_sample_begin(hp, at_ns);
+	for (unsigned band = 0; status == HI_OK && band < HI_BIO_BANDS; band++)
+		status = hi_hp_band(hp, hi_bio_band_name((enum hi_bio_band)band),
+				    band == HI_BIO_USE ? use_in_profile(row)
+						       : row->bytes[band].proved,
+				    err);
+	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
+}
+
+static enum hi_status write_samples(struct hi_lives_sink *s, struct hi_hp *hp,
+				    uint64_t end_ns, struct hi_error *err)
+{
+	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
+	const struct hi_lives_census *censuses;
+	struct hi_bio_row row;
+	size_t n;
+	enum hi_status status =
+		hi_bio_view_make(hi_lives_bio(s->lives), HI_BIO_AT_CENSUS, &view, err);
+
+	censuses = hi_lives_censuses(s->lives, &n);
+	for (size_t t = 1; status == HI_OK && t < n; t++) {
+		hi_bio_view_row(view, HI_BIO_ALL, t, &row);
+		status = put_profile_sample(hp, censuses[t].at_ns, &row, err);
+	}
+	return status == HI_OK ? hi_hp_finish(hp, end_ns, err) : status;
+}
+
+static enum hi_status end_lives(void *sink, const struct hi_series_header *header,
+				const struct hi_series_end_event *event,
+				struct hi_error *err)
+{
+	HI_GUARD(hi_hp_destroy) struct hi_hp *hp = NULL;
+	const char *slash = strrchr(header->exe, '/');
+	struct hi_lives_sink *s = sink;
+	char job[300];
+	struct hi_hp_header head = {.job = job, .date = time(NULL), .zeros = true};
+	enum hi_status status;
+
+	s->news[0] = '\0';
+	if (s->profile.fd < 0)
+		return HI_OK;
+	snprintf(job, sizeof(job), "%.160s pid %d by use (USE has what is not known)",
+		 slash ? slash + 1 : header->exe, header->pid);
+	status = hi_sink_file_truncate(&s->profile, err);
+	if (status == HI_OK)
+		status = hi_hp_create(s->profile.fd, -1, &head, &hp, err);
+	if (status == HI_OK)
+		status = write_samples(s, hp, event->at_ns, err);
+	if (status == HI_OK)
+		s->made_profile = false;
+	return status;
+}
+
+/* ---- all of it ---- */
+
+/* The sink lives longer than the series. */
+static void leave_lives(void *sink)
+{
+	(void)sink;
+}
+
+static const struct hi_series_sink_ops lives_sink_ops = {
+	.census = add_census_to_lives,
+	.end = end_lives,
+	.news = news_of_lives,
+	.destroy = leave_lives,
+};
+
+struct hi_series_sink hi_lives_sink_of_series(struct hi_lives_sink *sink)
+{
+	return (struct hi_series_sink){&lives_sink_ops, sink};
+}
+
+enum hi_status hi_lives_sink_open(const struct hi_lives_options *options, const char *hp,
+				  struct hi_lives_sink **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *s = hi_calloc(1, sizeof(*s));
+	enum hi_status status;
+
+	if (!s)
+		return hi_fail_memory(err, "biographies");
+	s->profile.fd = -1;
+	status = hi_lives_create(options, &s->lives, err);
+	if (status == HI_OK && hp)
+		status = hi_sink_file_open(hp, &s->profile, &s->made_profile, err);
+	if (status == HI_OK)
+		*ret = hi_take(s);
+	return status;
+}
+
+struct hi_lives *hi_lives_sink_lives(struct hi_lives_sink *sink)
+{
+	return sink->lives;
+}
+
+const char *hi_lives_sink_exe(const struct hi_lives_sink *sink)
+{
+	return sink->exe ? sink->exe : "";
+}
+
+void hi_lives_sink_close(struct hi_lives_sink *sink)
+{
+	if (!sink)
+		return;
+	if (sink->made_profile)
+		unlink(sink->profile.path);
+	if (sink->profile.fd >= 0)
+		hi_sink_file_close(&sink->profile);
+	hi_lives_destroy(sink->lives);
+	free(sink->exe);
+	free(sink);
+}
