@@ -98,7 +98,7 @@ static bool is_idle_object(const struct addition *a, hi_node object)
 }
 
 /* before: what was seen of it at the census before. */
-static void add_evidence(const struct addition *a, hi_node object, uint32_t number,
+static void add_use_evidence(const struct addition *a, hi_node object, uint32_t number,
 			 const struct seen *before, const struct seen *now)
 {
 	bool is_same = before->census + 1 == now->census && before->census &&
@@ -140,7 +140,7 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 						       : &a->census.known.certain,
 			  o.size);
 	if (!a->is_first)
-		add_evidence(a, object, number, &lives->seen.items[number], &now);
+		add_use_evidence(a, object, number, &lives->seen.items[number], &now);
 	lives->seen.items[number] = now;
 	return HI_OK;
 }
