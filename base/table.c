@@ -58,14 +58,21 @@ static bool grow_table(struct hi_table *table)
 
 bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value)
 {
-	struct hi_table_slot *slot;
+	struct hi_table_slot *slot = NULL;
 
 	assert(key != EMPTY);
-	if (table->count >= table->capacity / 4 * 3 && !grow_table(table))
-		return false;
-	slot = find_table_slot(table, key);
-	if (slot->key == EMPTY)
-		table->count++;
+	if (table->capacity)
+		slot = find_table_slot(table, key);
+	if (slot && slot->key == key) {
+		slot->value = value;
+		return true;
+	}
+	if (table->count >= table->capacity / 4 * 3) {
+		if (!grow_table(table))
+			return false;
+		slot = find_table_slot(table, key);
+	}
+	table->count++;
 	*slot = (struct hi_table_slot){key, value};
 	return true;
 }

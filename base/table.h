@@ -23,7 +23,8 @@ struct hi_table {
 
 /* Looks up key. False (and *value_ret untouched): it is not there. */
 bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_ret);
-/* Adds or replaces; false (and unchanged) when out of memory. */
+/* Adds or replaces; false (and unchanged) when out of memory. A key that is there is
+ * replaced without memory. */
 bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value);
 /* Frees the slots; the table is empty again. */
 void hi_table_free(struct hi_table *table);

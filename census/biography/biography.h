@@ -24,10 +24,10 @@
  *
  * A living object takes 84 bytes in columns, one bit, and 21 to 43 bytes in an index by
  * address; columns double when they are full. Dead objects take nothing: their records
- * are used again, and their addresses leave the index at the end of a period. A group
- * takes 1,792 bytes for eight periods in which one of its objects was born or died, or
- * changed its band, and 4 bytes for eight other ones; a census takes 192 bytes.
- * hi_bio_memory() is the sum.
+ * are used again, and their addresses leave the index before they are more than those of
+ * the living. A group takes 1,792 bytes for eight periods in which one of its objects was
+ * born or died, or changed its band, and 4 bytes for eight other ones; a census takes 160
+ * bytes. hi_bio_memory() is the sum.
  */
 #ifndef HI_CENSUS_BIOGRAPHY_BIOGRAPHY_H
 #define HI_CENSUS_BIOGRAPHY_BIOGRAPHY_H
@@ -77,8 +77,8 @@ struct hi_bio_object {
  * These three begin a biography, and set *number_ret (may be NULL), which identifies the
  * object until it dies; then another object may have the number. An object that is alive
  * at that address without the death of it having been reported dies before. HI_NO_MEMORY
- * and HI_LIMIT (2^32 - 1 objects, HI_BIO_GROUPS groups): nothing has changed. HI_USAGE:
- * after hi_bio_finish().
+ * and HI_LIMIT (2^32 - 1 objects, HI_BIO_GROUPS groups): no life has begun; a former one
+ * at the address may have ended. HI_USAGE: after hi_bio_finish().
  */
 /* It was allocated in the open period. */
 enum hi_status hi_bio_born(struct hi_bio *bio, const struct hi_bio_object *object,
@@ -106,7 +106,7 @@ enum hi_status hi_bio_died(struct hi_bio *bio, uint64_t address, enum hi_bio_dea
 			   struct hi_error *err);
 /* A block was resized or moved: the death of the old object and the birth of a new one
  * (SPEC L3), also in place. If neither address nor size changed it is the same object,
- * and nothing happens. */
+ * and nothing happens. Errors as above: the old object may have died. */
 enum hi_status hi_bio_resized(struct hi_bio *bio, uint64_t old_address,
 			      const struct hi_bio_object *object, uint32_t *number_ret,
 			      struct hi_error *err);
@@ -197,12 +197,16 @@ struct hi_bio_life {
 /* Fills ret; false (and untouched) when no object has that number. Of the open period
  * only what was reported so far. */
 bool hi_bio_life(const struct hi_bio *bio, uint32_t number, struct hi_bio_life *ret);
+/* The bands in which the object may be at census t, as a mask, if its life ends in period
+ * `end`, about which no more becomes known: 0 when it is not at that census, one bit when
+ * the band is proved. Who samples objects keeps their lives for it (sample_bands.h). */
+uint32_t hi_bio_life_bands(const struct hi_bio_life *life, uint64_t end, uint64_t t);
 
 /* ---- counters ---- */
 
 struct hi_bio_damage {
 	uint64_t died_unknown;	 /* deaths where no object was alive: also second ones */
-	uint64_t born_on_live;	 /* births at an address whose object had not died */
+	uint64_t born_on_live;	 /* births at an address that had not been freed */
 	uint64_t replaced;	 /* a census found another object there */
 	uint64_t births_missed;	 /* a census found it, no event (has_events) */
 	uint64_t revived;	 /* found by a census after it was unreachable */

@@ -43,6 +43,18 @@ static void check_side(const struct side *s, struct hi_bio_checks *ret)
 	ret->use_band += b[HI_BIO_USE].proved > s->used || used < s->used;
 }
 
+static void check_evidence(const struct hi_bio_census *census, struct hi_bio_checks *ret)
+{
+	struct hi_bio_amount sum = {};
+
+	for (unsigned i = 0; i < HI_BIO_EVIDENCE; i++) {
+		sum.bytes += census->evidence[i].bytes;
+		sum.objects += census->evidence[i].objects;
+	}
+	ret->evidence += sum.bytes != census->used.bytes + census->not_used.bytes ||
+			 sum.objects != census->used.objects + census->not_used.objects;
+}
+
 static void check_row(const struct hi_bio_census *census, const struct hi_bio_row *row,
 		      struct hi_bio_checks *ret)
 {
@@ -85,6 +97,7 @@ static void check_census(const struct hi_bio *bio, const struct hi_bio_view *vie
 {
 	hi_bio_view_row(view, HI_BIO_ALL, t, row);
 	check_row(hi_bio_census(bio, t), row, ret);
+	check_evidence(hi_bio_census(bio, t), ret);
 	check_groups(view, t, ret);
 }
 
@@ -118,6 +131,6 @@ void hi_bio_check_last(const struct hi_bio *bio, const struct hi_bio_view *view,
 
 uint64_t hi_bio_checks_failed(const struct hi_bio_checks *c)
 {
-	return c->live + c->inherent + c->void_band + c->drag_band + c->use_band +
-	       c->bounds + c->balance + c->void_area + c->order + c->groups;
+	return c->live + c->inherent + c->evidence + c->void_band + c->drag_band +
+	       c->use_band + c->bounds + c->balance + c->void_area + c->order + c->groups;
 }

@@ -13,6 +13,7 @@ struct hi_bio_checks {
 	uint64_t live;	    /* the bands of a census do not add up to what it counted:
 			       the proved ones to at most, the possible ones to at least */
 	uint64_t inherent;  /* INHERENT_USE is not what the census counted */
+	uint64_t evidence;  /* the kinds of evidence do not add up to used and notUsed */
 	uint64_t void_band; /* not 0 <= void <= notUsed */
 	uint64_t drag_band; /* not 0 <= drag <= used */
 	uint64_t use_band;  /* USE and DRAG are not all of used */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Births and deaths: which object an address is, and when it begins and ends. */
+#include <assert.h>
+
 #include "base/bits.h"
 #include "census/biography/biography_internal.h"
 
@@ -43,8 +45,10 @@ static bool count_unseen(struct hi_bio *bio, uint32_t number)
 /* The index has the address already, so that this cannot fail. */
 static void replace_entry(struct hi_bio *bio, uint64_t address, uint64_t entry)
 {
-	if (!hi_table_put(&bio->index, address, entry))
-		bio->damage.died_unknown++;
+	const bool is_replaced = hi_table_put(&bio->index, address, entry);
+
+	assert(is_replaced);
+	(void)is_replaced;
 }
 
 enum hi_status hi_bio_end_life(struct hi_bio *bio, uint32_t number, bool is_idle,
@@ -157,6 +161,26 @@ static void fill_columns(struct hi_bio *bio, uint32_t number,
 		note_group(bio, object->group);
 }
 
+/* Removes the addresses of dead objects when they are half of the index. If there is no
+ * memory for a new index, the old one stays, which is as good. */
+static void renew_index(struct hi_bio *bio)
+{
+	struct hi_table old = bio->index, new = {};
+
+	if (old.count < 1024 ||
+	    old.count / 2 < (uint64_t)bio->o.living + bio->unreachable)
+		return;
+	for (size_t i = 0; i < old.capacity; i++)
+		if (old.slots[i].key != UINT64_MAX &&
+		    old.slots[i].value != HI_BIO_INDEX_DEAD &&
+		    !hi_table_put(&new, old.slots[i].key, old.slots[i].value)) {
+			hi_table_free(&new);
+			return;
+		}
+	bio->index = new;
+	hi_table_free(&old);
+}
+
 /* Begins a life at an address at which none is. */
 static enum hi_status begin_life(struct hi_bio *bio, const struct hi_bio_object *object,
 				 bool is_older, uint32_t *number_ret,
@@ -165,6 +189,7 @@ static enum hi_status begin_life(struct hi_bio *bio, const struct hi_bio_object 
 	const bool was_unreachable = is_dead_unfreed(bio, object->address);
 	uint32_t number = hi_bio_columns_take(&bio->o);
 
+	renew_index(bio);
 	if (number == HI_BIO_NONE)
 		return bio->o.count == HI_BIO_NONE
 			       ? hi_fail(err, HI_LIMIT, 0,
@@ -203,12 +228,15 @@ static enum hi_status report_birth(struct hi_bio *bio, const struct hi_bio_objec
 				   bool is_older, uint32_t *number_ret,
 				   struct hi_error *err)
 {
+	const bool is_unfreed = is_dead_unfreed(bio, object->address);
 	enum hi_status s = check_reported(bio, object, err);
 
 	if (s == HI_OK)
 		s = end_former(bio, object->address, &bio->damage.born_on_live, err);
 	if (s == HI_OK)
 		s = begin_life(bio, object, is_older, number_ret, err);
+	if (s == HI_OK)
+		bio->damage.born_on_live += is_unfreed;
 	return s;
 }
 

@@ -60,26 +60,6 @@ static enum hi_status end_unseen_lives(struct hi_bio *bio, struct hi_error *err)
 	return s;
 }
 
-/* Removes the addresses of dead objects, when there are many. If there is no memory for a
- * new index, the old one stays, which is as good. */
-static void renew_index(struct hi_bio *bio)
-{
-	struct hi_table old = bio->index, new = {};
-	const uint64_t wanted = (uint64_t)bio->o.living + bio->unreachable;
-
-	if (old.count < 1024 || old.count / 2 < wanted)
-		return;
-	for (size_t i = 0; i < old.capacity; i++)
-		if (old.slots[i].key != UINT64_MAX &&
-		    old.slots[i].value != HI_BIO_INDEX_DEAD &&
-		    !hi_table_put(&new, old.slots[i].key, old.slots[i].value)) {
-			hi_table_free(&new);
-			return;
-		}
-	bio->index = new;
-	hi_table_free(&old);
-}
-
 enum hi_status hi_bio_end_period(struct hi_bio *bio, bool is_complete,
 				 struct hi_error *err)
 {
@@ -103,7 +83,6 @@ enum hi_status hi_bio_end_period(struct hi_bio *bio, bool is_complete,
 	bio->now.evidence[HI_BIO_UNKNOWN] =
 		(struct hi_bio_amount){bio->now.used.bytes + bio->now.not_used.bytes,
 				       bio->now.used.objects + bio->now.not_used.objects};
-	renew_index(bio);
 	return HI_OK;
 }
 

@@ -60,6 +60,32 @@ static struct lives draw_lives(uint64_t seed, unsigned max_lives, unsigned max_c
 	return l;
 }
 
+/* What each census knew, by the evidence that was drawn. */
+static void check_evidence_counted(const struct lives *l, const struct hi_bio *bio)
+{
+	for (unsigned t = 1; t <= l->censuses; t++) {
+		const struct hi_bio_amount *e = hi_bio_census(bio, t)->evidence;
+		uint64_t used = 0, unused = 0, unknown = 0;
+
+		for (uint32_t i = 0; i < l->n; i++) {
+			const struct life *life = &l->of[i];
+
+			if (!is_at_census(l, life, t) || life->is_inherent)
+				continue;
+			if (life->used & PERIOD(t))
+				used += life->size;
+			else if (life->unused & PERIOD(t))
+				unused += life->size;
+			else
+				unknown += life->size;
+		}
+		HI_ASSERT_EQ(used, e[HI_BIO_WATCH].bytes + e[HI_BIO_PROBE].bytes +
+					   e[HI_BIO_CONTENT].bytes);
+		HI_ASSERT_EQ(unused, e[HI_BIO_PAGE].bytes);
+		HI_ASSERT_EQ(unknown, e[HI_BIO_UNKNOWN].bytes);
+	}
+}
+
 static void check_lives(const struct lives *l, const char *what)
 {
 	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = play_lives(l);
@@ -67,6 +93,7 @@ static void check_lives(const struct lives *l, const char *what)
 	struct hi_bio_damage damage = hi_bio_damage(bio), none = {};
 
 	check_by_definition(l, v, what);
+	check_evidence_counted(l, bio);
 	HI_ASSERT_EQ(0, memcmp(&none, &damage, sizeof(none)));
 	HI_ASSERT_EQ(0, hi_bio_living(bio));
 }
@@ -203,6 +230,25 @@ HI_TEST(biography_random, the_truth_is_within_the_bounds)
 	}
 }
 
+/* One object's life says the same as the bands. */
+static void check_living(const struct lives *l, const struct hi_bio *open)
+{
+	for (uint32_t i = 0; i < l->n && l->tail == HI_BIO_AT_CENSUS; i++) {
+		uint32_t number = hi_bio_find(open, life_address(i));
+		struct hi_bio_life life;
+
+		HI_ASSERT_EQ(!l->of[i].death, hi_bio_life(open, number, &life));
+		if (l->of[i].death)
+			continue;
+		HI_ASSERT_EQ(l->of[i].from, life.from);
+		for (unsigned t = 1; t <= l->censuses; t++)
+			HI_ASSERT_EQ(is_at_census(l, &l->of[i], t)
+					     ? possible_bands(l, &l->of[i], t)
+					     : 0,
+				     hi_bio_life_bands(&life, l->censuses + 1, t));
+	}
+}
+
 /* A series that goes on: what has ended is final in each view. */
 HI_TEST(biography_random, a_view_of_an_open_series_is_that_of_one_that_ends_now)
 {
@@ -215,6 +261,7 @@ HI_TEST(biography_random, a_view_of_an_open_series_is_that_of_one_that_ends_now)
 		HI_GUARD(hi_bio_view_destroy)
 		struct hi_bio_view *end = view_of(ended, l.tail);
 
+		check_living(&l, open);
 		for (unsigned t = 1; t <= l.censuses; t++) {
 			struct hi_bio_row a, b;
 			uint64_t settled = 0;
