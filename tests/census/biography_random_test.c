@@ -182,6 +182,19 @@ static void check_holds(const struct hi_bio_amount *truth, const struct hi_bio_r
 	HI_ASSERT(sum.objects.proved <= in.objects && in.objects <= sum.objects.possible);
 }
 
+/* Of one band, the sum is what the row has. */
+static void check_single_sums(const struct hi_bio_row *row)
+{
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		struct hi_bio_sum sum = hi_bio_row_sum(row, HI_BIO_BIT(band));
+
+		HI_ASSERT_EQ(row->bytes[band].proved, sum.bytes.proved);
+		HI_ASSERT_EQ(row->bytes[band].possible, sum.bytes.possible);
+		HI_ASSERT_EQ(row->objects[band].proved, sum.objects.proved);
+		HI_ASSERT_EQ(row->objects[band].possible, sum.objects.possible);
+	}
+}
+
 static void check_groups_add_up(const struct lives *l, const struct hi_bio_view *v,
 				unsigned t)
 {
@@ -222,6 +235,7 @@ HI_TEST(biography_random, the_truth_is_within_the_bounds)
 
 				true_row(&l, group, t, truth);
 				hi_bio_view_row(v, group, t, &row);
+				check_single_sums(&row);
 				check_holds(truth, &row,
 					    random_below(&random, HI_BIO_EVERY_BAND + 1));
 			}
