@@ -343,9 +343,36 @@ static void count_event(struct hi_recording *r, const struct hi_event *e)
 	c->sampled += !!(e->flags & HI_EVENT_SAMPLED);
 }
 
+void hi_recording_keep_events(struct hi_recording *r, struct hi_kept_events *kept)
+{
+	r->kept = kept;
+}
+
+const struct hi_kept_events *hi_recording_kept_events(const struct hi_recording *r)
+{
+	return r->kept;
+}
+
+static enum hi_status keep_event(struct hi_recording *r, const struct hi_event *e,
+				 struct hi_error *err)
+{
+	uint32_t context = 0;
+	enum hi_status status = HI_OK;
+
+	if (e->kind != HI_EVENT_LOST)
+		status = hi_recording_number_context(r, e, &context, err);
+	if (status == HI_OK)
+		hi_kept_events_add(r->kept, e, context);
+	return status;
+}
+
 enum hi_status hi_recording_apply(struct hi_recording *r, const struct hi_event *e,
 				  struct hi_error *err)
 {
+	enum hi_status status = r->kept ? keep_event(r, e, err) : HI_OK;
+
+	if (status != HI_OK)
+		return status;
 	if (e->kind == HI_EVENT_LOST) {
 		r->counts.lost += e->size;
 		return HI_OK;

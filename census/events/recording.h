@@ -15,6 +15,7 @@
 #define HI_CENSUS_EVENTS_RECORDING_H
 
 #include "census/events/contexts.h"
+#include "census/events/kept_events.h"
 #include "census/events/live.h"
 
 /* Of one context, or of all; estimates, of samples. Live are allocs - frees. */
@@ -75,6 +76,12 @@ hi_recording_sources(const struct hi_recording *recording, size_t *n_ret);
 /* A mapping of which the middle is unmapped counts as one more, of no bytes. */
 struct hi_context_totals hi_recording_by_source(const struct hi_recording *recording,
 						size_t source);
+
+/* Before the first event: events are added there, too, as they come; borrowed. */
+void hi_recording_keep_events(struct hi_recording *recording,
+			      struct hi_kept_events *kept);
+/* NULL: events are not kept. */
+const struct hi_kept_events *hi_recording_kept_events(const struct hi_recording *r);
 
 /* Applies an event. HI_NO_MEMORY: it was not applied, and later ones will be, but the
  * table is no longer complete. */
