@@ -100,6 +100,25 @@ static void use_births(const struct hi_recorded *r, const struct hi_graph *g)
 	free(bits);
 }
 
+static void read_events(struct hi_snapshot *s, const struct hi_recorded *r)
+{
+	static struct hi_kept_event events[HI_EVENT_BLOCK];
+	struct hi_stored_events stored;
+	struct hi_error err;
+	uint32_t n;
+
+	if (hi_snapshot_events(s, r->contexts.n_contexts, &stored, &err) == HI_OK)
+		for (uint64_t i = 0; i < stored.list.n_blocks; i++) {
+			if (hi_stored_events_read(&stored, i, events, &n, &err) != HI_OK)
+				continue;
+			for (uint32_t k = 0; k < n; k++)
+				if (events[k].thread >= stored.list.bounds.n_threads ||
+				    events[k].context >= r->contexts.n_contexts)
+					abort();
+		}
+	hi_stored_events_free(&stored);
+}
+
 static void read_births(struct hi_snapshot *s, const struct hi_graph *g)
 {
 	struct hi_recorded *r = NULL;
@@ -115,6 +134,7 @@ static void read_births(struct hi_snapshot *s, const struct hi_graph *g)
 		hi_birth_groups_destroy(groups);
 	}
 	use_births(r, g);
+	read_events(s, r);
 	hi_recorded_destroy(r);
 }
 

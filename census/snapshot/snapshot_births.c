@@ -142,6 +142,8 @@ enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
 		status = put_births_columns(w, r->births, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_sources(w, &r->pieces, err);
+	if (status == HI_OK && r->kept)
+		status = hi_snapshot_put_events(w, r->kept, err);
 	return status == HI_OK ? put_births_numbers(w, r, err) : status;
 }
 
@@ -334,6 +336,7 @@ enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
 	if (status != HI_OK)
 		return status;
 	take_births_numbers(s, l);
+	r->has_events = hi_snapshot_event_counts(s, &r->event_counts);
 	*ret = hi_take(r);
 	return HI_OK;
 }

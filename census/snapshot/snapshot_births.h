@@ -9,7 +9,7 @@
 #include "census/events/births.h"
 #include "census/events/frames.h"
 #include "census/events/pieces.h"
-#include "census/snapshot/snapshot_file.h"
+#include "census/snapshot/snapshot_events.h"
 
 /* All that is known of a recording, for reports; borrowed. */
 struct hi_recorded {
@@ -19,6 +19,11 @@ struct hi_recorded {
 	struct hi_frames frames;
 	struct hi_recording_counts counts;
 	struct hi_pieces pieces;
+	/* Events that were kept (record --keep-events), and how many. */
+	bool has_events;
+	struct hi_kept_counts event_counts;
+	const struct hi_kept_events *kept; /* of a recorder; NULL: they are in a file, for
+					      hi_snapshot_events(), or none */
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -96,6 +96,30 @@ static void mix_births(const struct hi_recorded *r, uint64_t *sum)
 	}
 }
 
+static bool mix_events(struct hi_snapshot *s, const struct hi_recorded *r, uint64_t *sum,
+		       struct hi_error *err)
+{
+	static struct hi_kept_event events[HI_EVENT_BLOCK];
+	struct hi_stored_events stored = {};
+	HI_GUARD(hi_stored_events_free) struct hi_stored_events *owned = &stored;
+	uint32_t n = 0;
+
+	mix(sum, &r->event_counts, sizeof(r->event_counts));
+	if (hi_snapshot_events(s, r->contexts.n_contexts, owned, err) != HI_OK)
+		return false;
+	for (uint64_t i = 0; i < stored.list.n_blocks; i++) {
+		if (hi_stored_events_read(&stored, i, events, &n, err) != HI_OK)
+			return false;
+		mix(sum, events, n * sizeof(*events));
+		for (uint32_t k = 0; k < n; k++) {
+			HI_ASSERT(events[k].thread < stored.list.bounds.n_threads);
+			HI_ASSERT(events[k].context < r->contexts.n_contexts);
+			mix(sum, &stored.threads[events[k].thread], 4);
+		}
+	}
+	return true;
+}
+
 /* All that a reader can ask; false: refused. */
 static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 {
@@ -116,6 +140,8 @@ static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 	    hi_snapshot_births(s, g->n_objects, &recorded, err) != HI_OK)
 		return false;
 	mix_births(recorded, sum);
+	if (!mix_events(s, recorded, sum, err))
+		return false;
 	HI_ASSERT(hi_graph_is_valid(g));
 	mix_graph(s, g, r, d, sum);
 	if (used)
@@ -295,6 +321,7 @@ static void use(const char *path)
 	OWN(paths) *paths = NULL;
 	HI_GUARD(hi_recorded_destroy) struct hi_recorded *recorded = NULL;
 	hi_node target = 0;
+	uint64_t sum = 0;
 	struct hi_error err;
 
 	if (hi_snapshot_open(path, &s, &err) != HI_OK ||
@@ -309,6 +336,8 @@ static void use(const char *path)
 		(void)hi_paths_find(g, r, &target, 1, 3, &paths, &err);
 	if (hi_snapshot_births(s, g->n_objects, &recorded, &err) == HI_OK)
 		use_births(recorded, g->objects);
+	if (recorded)
+		(void)mix_events(s, recorded, &sum, &err);
 }
 
 static const uint64_t wicked[] = {

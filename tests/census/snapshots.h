@@ -15,6 +15,8 @@
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
+HI_DEFINE_GUARD(struct hi_kept_events *, hi_kept_events_destroy)
+HI_DEFINE_GUARD(struct hi_stored_events *, hi_stored_events_free)
 
 static inline uint32_t drawn_number(uint64_t *state, uint32_t n)
 {
@@ -248,10 +250,41 @@ static const struct hi_piece drawn_pieces[] = {
 	{.addr = 0x1020, .size = 0, .time_ns = 4, .context = 2, .tid = 8, .source = 1},
 };
 
+enum { DRAWN_EVENTS = 30 };
+
+static inline struct hi_event drawn_event(uint32_t i)
+{
+	return (struct hi_event){.time_ns = 1000 + 7ull * i,
+				 .addr = 0x1000 + 16ull * (i % 5),
+				 .size = i % 2 ? 0 : 24 + i,
+				 .tid = 7 + i / 4 % 2,
+				 .kind = i % 2 ? HI_EVENT_FREE : HI_EVENT_ALLOC,
+				 .source = i / 10 % 2};
+}
+
+/* In a file in memory. */
+static inline struct hi_kept_events *drawn_kept_events(void)
+{
+	struct hi_kept_events *kept = NULL;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_kept_events_create(memfd_create("events", MFD_CLOEXEC), 1 << 20,
+					   &kept, &err),
+		     &err);
+	for (uint32_t i = 0; i < DRAWN_EVENTS; i++) {
+		struct hi_event event = drawn_event(i);
+
+		hi_kept_events_add(kept, &event, i % 3);
+	}
+	return kept;
+}
+
 static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint32_t n,
 					      struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *columns = calloc(3 * (size_t)n + 1, 8);
+	HI_GUARD(hi_kept_events_destroy)
+	struct hi_kept_events *kept = drawn_kept_events();
 	uint64_t *time_ns = columns, *size = columns + n;
 	uint32_t *context = (uint32_t *)(size + n), *thread = context + n;
 	struct hi_births births = {n,  context, thread, time_ns, size, drawn_threads,
@@ -260,7 +293,8 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 	struct hi_recorded recorded = {
 		&births,      {drawn_nodes, drawn_contexts, 5, 3, 4},
 		drawn_totals, {drawn_rows, drawn_first, 4, 5},
-		drawn_counts, {drawn_sources, 2, drawn_pieces, 2}};
+		drawn_counts, {drawn_sources, 2, drawn_pieces, 2},
+		.kept = kept};
 
 	HI_ASSERT(columns);
 	for (uint32_t i = 0; i < n; i++) {
