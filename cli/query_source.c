@@ -208,6 +208,14 @@ static enum hi_status feed_recorded(void *arg, const struct hi_recorded **ret,
 	return hi_inspect_recorded(((struct hi_query_feed *)arg)->in, ret, err);
 }
 
+static enum hi_status feed_events(void *arg, const struct hi_stored_events **ret,
+				  struct hi_error *err)
+{
+	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
+
+	return in->source->read_events(in, ret, err);
+}
+
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns)
 {
@@ -224,6 +232,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 		.marks = feed_marks,
 		.audit = feed_audit,
 		.recorded = feed_recorded,
+		.events = feed_events,
 		.retainers = feed_retainers,
 		.bins = feed_bins,
 		.label = feed_label,

@@ -101,6 +101,7 @@ void hi_query_close(struct hi_query *q)
 		hi_object_order_destroy(q->orders[i]);
 	hi_edges_to_destroy(q->edges_to);
 	hi_born_in_destroy(q->born_in);
+	hi_event_reading_destroy(q->events);
 	hi_stack_frames_free(&q->frames);
 	hi_sets_free(&q->retainers);
 	hi_sets_free(&q->bins);

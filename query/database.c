@@ -85,6 +85,7 @@ static bool is_primary_key(const char *table, const char *column)
 		(strcmp(table, "objects") == 0 || strcmp(table, "types") == 0 ||
 		 strcmp(table, "contexts") == 0)) ||
 	       (strcmp(column, "object") == 0 && strcmp(table, "allocations") == 0) ||
+	       (strcmp(column, "serial") == 0 && strcmp(table, "events") == 0) ||
 	       (strcmp(column, "node") == 0 &&
 		(strcmp(table, "roots") == 0 || strcmp(table, "dominators") == 0));
 }
@@ -174,7 +175,8 @@ static bool is_table_absent(enum hi_status status, const char *table)
 		return true;
 	return status == HI_NOT_FOUND &&
 	       (strcmp(table, "allocations") == 0 || strcmp(table, "contexts") == 0 ||
-		strcmp(table, "context_frames") == 0 || strcmp(table, "pieces") == 0);
+		strcmp(table, "context_frames") == 0 || strcmp(table, "pieces") == 0 ||
+		strcmp(table, "events") == 0);
 }
 
 static enum hi_status fill_table(struct database *d, const struct hi_query_table *t,
@@ -214,7 +216,8 @@ static enum hi_status make_indexes(const struct database *d, struct hi_error *er
 				"CREATE INDEX allocations_context ON "
 				"allocations(context);"
 				"CREATE INDEX context_frames_context ON "
-				"context_frames(context)",
+				"context_frames(context);"
+				"CREATE INDEX events_address ON events(address)",
 				err);
 }
 

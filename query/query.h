@@ -73,6 +73,9 @@ struct hi_query_source {
 	/* HI_NOT_FOUND: it has no recording. */
 	enum hi_status (*recorded)(void *arg, const struct hi_recorded **ret,
 				   struct hi_error *err);
+	/* After `recorded`, where that has events. */
+	enum hi_status (*events)(void *arg, const struct hi_stored_events **ret,
+				 struct hi_error *err);
 	/* Edge `index` of a node's row as text, "" unknown; valid until the next call. */
 	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
 				struct hi_error *err);

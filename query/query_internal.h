@@ -71,6 +71,13 @@ struct hi_stack_read {
 	unsigned n;
 	uint32_t frames[HI_STACK_FRAMES];
 };
+/* The events of a recording, and the block that was read last. */
+struct hi_event_reading {
+	const struct hi_stored_events *stored;
+	uint64_t block;
+	uint32_t n; /* events of it; 0: none was read */
+	struct hi_kept_event events[HI_EVENT_BLOCK];
+};
 struct hi_sets {
 	struct hi_query_sets from;
 	uint32_t *row_of; /* rows of the table by the number of their set, ascending */
@@ -108,6 +115,7 @@ struct hi_query {
 	const struct hi_recorded *recorded; /* NULL: not asked for */
 	struct hi_born_in *born_in;
 	struct hi_stack_read stack;
+	struct hi_event_reading *events; /* NULL: not asked for, or there are none */
 	struct hi_sets retainers, bins;
 };
 
@@ -157,6 +165,13 @@ void hi_born_in_destroy(struct hi_born_in *in);
 uint32_t hi_query_stack_rows(struct hi_query *q, uint32_t context);
 const struct hi_frame_row *hi_query_stack_row(struct hi_query *q, uint32_t context,
 					      uint32_t depth);
+/* How many events the recording kept; the first call reads them. Fills q->recorded, and
+ * q->events if they were kept. Errors as of hi_query_recorded(), HI_BAD_DATA. */
+enum hi_status hi_query_events(struct hi_query *q, uint64_t *n_ret, struct hi_error *err);
+/* One of them; valid until the next call. HI_BAD_DATA. */
+enum hi_status hi_query_event(struct hi_query *q, uint64_t row,
+			      const struct hi_kept_event **ret, struct hi_error *err);
+void hi_event_reading_destroy(struct hi_event_reading *reading); /* NULL is fine */
 /* sets: &q->retainers or &q->bins. */
 enum hi_status hi_sets_open(struct hi_query *q, struct hi_sets *sets,
 			    struct hi_error *err);
@@ -227,7 +242,7 @@ extern const struct hi_query_ops hi_query_table_objects, hi_query_table_edges,
 	hi_query_table_dominators, hi_query_table_retainer_sets, hi_query_table_bins,
 	hi_query_table_ledger, hi_query_table_censuses, hi_query_table_marks,
 	hi_query_table_audit, hi_query_table_allocations, hi_query_table_contexts,
-	hi_query_table_context_frames, hi_query_table_pieces;
+	hi_query_table_context_frames, hi_query_table_pieces, hi_query_table_events;
 
 #define HI_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define HI_WAYS(list) .ways = (list), .n_ways = sizeof(list) / sizeof((list)[0])

@@ -2,23 +2,15 @@
 #include "query/query_internal.h"
 
 const struct hi_query_ops *const hi_query_all[] = {
-	&hi_query_table_objects,
-	&hi_query_table_edges,
-	&hi_query_table_types,
-	&hi_query_table_roots,
-	&hi_query_table_frames,
-	&hi_query_table_dominators,
-	&hi_query_table_retainer_sets,
-	&hi_query_table_bins,
-	&hi_query_table_ledger,
-	&hi_query_table_censuses,
-	&hi_query_table_marks,
-	&hi_query_table_audit,
-	&hi_query_table_allocations,
-	&hi_query_table_contexts,
-	&hi_query_table_context_frames,
-	&hi_query_table_pieces,
-	NULL,
+	&hi_query_table_objects,	&hi_query_table_edges,
+	&hi_query_table_types,		&hi_query_table_roots,
+	&hi_query_table_frames,		&hi_query_table_dominators,
+	&hi_query_table_retainer_sets,	&hi_query_table_bins,
+	&hi_query_table_ledger,		&hi_query_table_censuses,
+	&hi_query_table_marks,		&hi_query_table_audit,
+	&hi_query_table_allocations,	&hi_query_table_contexts,
+	&hi_query_table_context_frames, &hi_query_table_pieces,
+	&hi_query_table_events,		NULL,
 };
 
 size_t hi_query_tables(void)

@@ -27,6 +27,7 @@ struct hi_inspection;
 struct hi_mapped_file;
 struct hi_options;
 struct hi_retained_report;
+struct hi_stored_events;
 struct hi_waste;
 
 struct hi_source_ops {
@@ -96,7 +97,12 @@ struct hi_source_ops {
 
 	/* in->recorded, for session/recorded.h. HI_NOT_FOUND: there is no recording. */
 	enum hi_status (*read_recorded)(struct hi_inspection *in, struct hi_error *err);
-	/* Frees it; called before close. */
+	/* After it: the events that the recording kept, which live as long as the
+	 * inspection. HI_NOT_FOUND: it kept none. */
+	enum hi_status (*read_events)(struct hi_inspection *in,
+				      const struct hi_stored_events **ret,
+				      struct hi_error *err);
+	/* Frees what read_recorded made; called before close. */
 	void (*close_recorded)(struct hi_inspection *in);
 
 	/* ---- contents and use ---- */

@@ -165,6 +165,15 @@ static enum hi_status name_stacks(struct hi_inspection *in, struct hi_recorder *
 	return status;
 }
 
+enum hi_status hi_live_read_events(struct hi_inspection *in,
+				   const struct hi_stored_events **ret,
+				   struct hi_error *err)
+{
+	(void)in, (void)ret;
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "events are in the file that record --keep-events writes");
+}
+
 enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_recorder *recorder = in->options->recorder;
@@ -190,6 +199,10 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.pieces = hi_piece_list_view(j->pieces);
 	j->recorded.totals = hi_recording_by_context(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
+	j->recorded.kept = hi_recording_kept_events(recording);
+	j->recorded.has_events = j->recorded.kept;
+	if (j->recorded.kept)
+		hi_kept_events_counts(j->recorded.kept, &j->recorded.event_counts);
 	in->recorded = &hi_take(j)->recorded;
 	return HI_OK;
 }

@@ -377,7 +377,7 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 	.has_values = image_has_values, .explain_object = hi_live_explain_object,        \
 	.explain_likely = hi_live_explain_likely, .mapping_name = image_mapping_name,    \
 	.find_block = find_image_block, .read_recorded = hi_live_read_recorded,          \
-	.close_recorded = hi_live_close_recorded
+	.read_events = hi_live_read_events, .close_recorded = hi_live_close_recorded
 
 const struct hi_source_ops hi_source_process = {
 	.name = "process", .begin = begin_process, IMAGE_OPERATIONS};

@@ -207,5 +207,6 @@ const struct hi_source_ops hi_source_snapshot = {
 	.mapping_name = snapshot_mapping_name,
 	.find_block = find_snapshot_block,
 	.read_recorded = hi_snapshot_source_read_recorded,
+	.read_events = hi_snapshot_source_read_events,
 	.close_recorded = hi_snapshot_source_close_recorded,
 };

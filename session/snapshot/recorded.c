@@ -11,6 +11,24 @@ enum hi_status hi_snapshot_source_read_recorded(struct hi_inspection *in,
 				  &in->recorded, err);
 }
 
+enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
+					      const struct hi_stored_events **ret,
+					      struct hi_error *err)
+{
+	struct hi_snapshot_source *stored = in->snapshot;
+	enum hi_status status = HI_OK;
+
+	if (!stored->has_events)
+		status = hi_snapshot_events(stored->snapshot,
+					    in->recorded->contexts.n_contexts,
+					    &stored->events, err);
+	if (status != HI_OK)
+		hi_stored_events_free(&stored->events);
+	stored->has_events = status == HI_OK;
+	*ret = &stored->events;
+	return status;
+}
+
 void hi_snapshot_source_close_recorded(struct hi_inspection *in)
 {
 	hi_recorded_destroy(hi_take(in->recorded));
@@ -23,6 +41,10 @@ enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 	const struct hi_recorded *recorded = NULL;
 	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
 
-	return status == HI_OK && recorded ? hi_snapshot_put_births(w, recorded, err)
-					   : status;
+	if (status == HI_OK && recorded)
+		status = hi_snapshot_put_births(w, recorded, err);
+	/* Of a file: as they are there. */
+	if (status == HI_OK && recorded && !recorded->kept && in->snapshot)
+		status = hi_snapshot_copy_events(in->snapshot->snapshot, w, err);
+	return status;
 }

@@ -18,6 +18,7 @@ void hi_snapshot_source_close(struct hi_snapshot_source *stored)
 {
 	if (!stored)
 		return;
+	hi_stored_events_free(&stored->events);
 	hi_snapshot_close(stored->snapshot);
 	free(stored);
 }

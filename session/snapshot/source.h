@@ -8,6 +8,7 @@
 #define HI_SESSION_SNAPSHOT_SOURCE_H
 
 #include "census/analysis/leak_totals.h"
+#include "census/snapshot/snapshot_events.h"
 #include "census/snapshot/snapshot_file.h"
 #include "session/edge_text.h"
 #include "session/inspection.h"
@@ -18,6 +19,8 @@ struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
+	bool has_events; /* these were read */
+	struct hi_stored_events events;
 	/* Of a census without its graph, which has only totals: the error for anything
 	 * that needs more. */
 	struct hi_error refusal;
@@ -154,6 +157,10 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const 
 /* in->recorded. HI_NOT_FOUND: the file has no recording; HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_read_recorded(struct hi_inspection *in,
 						struct hi_error *err);
+/* After it. *ret lives as long as the inspection. HI_NOT_FOUND, HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
+					      const struct hi_stored_events **ret,
+					      struct hi_error *err);
 void hi_snapshot_source_close_recorded(struct hi_inspection *in);
 /* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;

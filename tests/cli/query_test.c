@@ -294,7 +294,7 @@ HI_TEST_SCENARIO(query, the_document_has_all_columns)
 
 	hi_check_schema(c, "query-schema.v1.json");
 	tables = json_object_get(snapshot_document(c), "tables");
-	HI_ASSERT_EQ(16, json_array_size(tables));
+	HI_ASSERT_EQ(17, json_array_size(tables));
 	json_array_foreach(tables, i, table)
 	{
 		char line[400];

@@ -330,7 +330,7 @@ HI_TEST_ROOT(record_query, is_in_an_exported_database)
 HI_TEST_SCENARIO(record_query, says_where_nothing_was_recorded)
 {
 	static const char *const tables[] = {"allocations", "contexts", "context_frames",
-					     "pieces"};
+					     "pieces", "events"};
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
 	char sql[64], path[300];
 	struct hi_command *c;
