@@ -473,6 +473,21 @@ static int check_calls(const struct hi_record_options *r)
 			  : 0;
 }
 
+static int check_kept_events(const struct hi_options *o)
+{
+	bool has_file = o->output.file && strcmp(o->output.file, "-") != 0;
+
+	if (o->record.keep_events && hi_series_asked(&o->series))
+		return hi_option_wrong(
+			"--keep-events: not with --every: the file of a series has a "
+			"recording for each census, and events would be in it once "
+			"for each of them");
+	if (o->record.keep_events && !has_file)
+		return hi_option_wrong("--keep-events: -o FILE is missing, which the "
+				       "events go to");
+	return 0;
+}
+
 /* --for is of the recording, with censuses and without. */
 static int check_recorded_series(const struct hi_options *o)
 {
@@ -481,9 +496,10 @@ static int check_recorded_series(const struct hi_options *o)
 	if (hi_series_asked(&o->series) && !has_file)
 		return hi_option_wrong("record --every: -o FILE is missing, which the "
 				       "censuses go to");
-	if (!hi_series_asked(&o->series) && (o->series.has_full || o->series.max_file))
-		return hi_option_wrong("%s: only with --every",
-				       o->series.has_full ? "--full" : "--max-file");
+	if (!hi_series_asked(&o->series) && o->series.has_full)
+		return hi_option_wrong("--full: only with --every");
+	if (!hi_series_asked(&o->series) && o->series.max_file && !o->record.keep_events)
+		return hi_option_wrong("--max-file: only with --every or --keep-events");
 	return 0;
 }
 
@@ -492,6 +508,7 @@ static int check_series(const struct hi_options *o)
 	if (o->command->id == HI_COMMAND_RECORD) {
 		int wrong = check_calls(&o->record);
 
+		wrong = wrong ? wrong : check_kept_events(o);
 		return wrong ? wrong : check_recorded_series(o);
 	}
 	if (o->command->id == HI_COMMAND_BIO && o->series.every_bytes)

@@ -216,6 +216,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"mappings", HI_OPT_MAPPINGS, 0, 0,
 	  "follow mmap, munmap and mremap as well, but for what allocators map", 2},
 	 BIT(RECORD)},
+	{{"keep-events", HI_OPT_KEEP_EVENTS, 0, 0,
+	  "keep each allocation and each free in the file, for the table events of "
+	  "query; "
+	  "at most 1 GiB of them, or --max-file",
+	  2},
+	 BIT(RECORD)},
 	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
@@ -311,7 +317,12 @@ const struct hi_option_entry hi_option_table[] = {
 	  "when the file gets larger, drop every second census and take half as many "
 	  "from then on",
 	  4},
-	 BIT(SNAP) | BIT(RECORD)},
+	 BIT(SNAP)},
+	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
+	  "when the file gets larger, drop every second census and take half as many "
+	  "from then on; with --keep-events: keep at most this much of events",
+	  4},
+	 BIT(RECORD)},
 	{{"time", HI_OPT_TIME, "AXIS", 0,
 	  "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
 	  "census (default: wall)",

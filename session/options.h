@@ -86,7 +86,8 @@ struct hi_series_options {
 	const char *hp;			/* a heap profile; NULL: none */
 	enum hi_series_axis axis;
 	bool has_axis;
-	/* Of snap: whose graphs stay; and bytes of the file, 0: any. */
+	/* Of snap: whose graphs stay; and bytes of the file, 0: any. The latter is also
+	 * of record --keep-events. */
 	struct hi_graphs_wanted full;
 	bool has_full;
 	uint64_t max_file;
@@ -112,6 +113,7 @@ struct hi_record_options {
 	struct hi_call_spec calls[HI_CALL_SPECS_MAX]; /* and frees, as given */
 	size_t n_calls;
 	bool mappings;
+	bool keep_events; /* in the file, each one; --max-file limits them */
 };
 
 /* ---- biographies ---- */

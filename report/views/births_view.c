@@ -152,6 +152,27 @@ static void warn_of_lost_events(const struct hi_births_report *r, struct hi_page
 							   c->lost_ends)));
 }
 
+static void show_kept_events(const struct hi_births_report *r, struct hi_page *page)
+{
+	const struct hi_kept_counts *c = &r->recorded->event_counts;
+	char n[32];
+
+	if (!r->recorded->has_events)
+		return;
+	hi_page_fact(page, "events kept",
+		     hi_page_printf(page, "%s, for the table events of query",
+				    hi_count(n, c->kept)));
+	if (c->left_out)
+		hi_page_warning(
+			page,
+			hi_page_printf(page,
+				       "%s events were not kept: there was no more room "
+				       "for them (--max-file, or the disk). Those that "
+				       "were kept end before the recording does; the "
+				       "numbers below are of all",
+				       hi_count(n, c->left_out)));
+}
+
 static void warn_of_unjoined(const struct hi_births_report *r, struct hi_page *page)
 {
 	const struct hi_births *b = r->recorded->births;
@@ -402,6 +423,7 @@ void hi_births_display(const struct hi_births_report *r, struct hi_page *page)
 	show_sampling_fact(r, page);
 	show_birth_sums(r, page);
 	hi_report_header_facts(r->header, page, false);
+	show_kept_events(r, page);
 	warn_of_lost_events(r, page);
 	warn_of_unjoined(r, page);
 	show_births_table(r, page);
@@ -634,6 +656,11 @@ static void put_recording_json(const struct hi_births_report *r, struct hi_json 
 	hi_json_number(json, "duration_ns", length_of_recording(b));
 	hi_json_number(json, "sample_bytes", b->sample_bytes);
 	hi_json_number(json, "events", c->events);
+	if (r->recorded->has_events) {
+		hi_json_number(json, "events_kept", r->recorded->event_counts.kept);
+		hi_json_number(json, "events_left_out",
+			       r->recorded->event_counts.left_out);
+	}
 	hi_json_number(json, "allocations", sum.allocs);
 	hi_json_number(json, "frees", sum.frees);
 	hi_json_number(json, "lost", c->lost);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
+#include "session/live/event_spool.h"
 #include "session/live/symbols.h"
 #include "session/options.h"
 
@@ -34,6 +35,7 @@ struct hi_recorder {
 	struct hi_event_stats stats;	/* of its end */
 	const char *means;
 	struct hi_recording *recording;
+	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
 	uint64_t opened_ns, start_ns, end_ns;
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
@@ -83,6 +85,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	hi_past_code_free(&recorder->code);
 	pthread_mutex_destroy(&recorder->lock);
 	hi_recording_destroy(recorder->recording);
+	hi_kept_events_destroy(recorder->kept);
 	hi_python_codes_destroy(recorder->codes);
 	hi_image_destroy(recorder->memory);
 	hi_target_close(recorder->target);
@@ -570,6 +573,16 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 	return hi_event_source_start(r->source, err);
 }
 
+static enum hi_status open_kept_events(struct hi_recorder *r, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (r->options->record.keep_events)
+		status = hi_event_spool_open(r->options, &r->kept, err);
+	hi_recording_keep_events(r->recording, r->kept);
+	return status;
+}
+
 enum hi_status hi_recorder_open(const struct hi_options *options,
 				struct hi_recorder **ret, struct hi_error *err)
 {
@@ -582,6 +595,8 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	r->options = options;
 	pthread_mutex_init(&r->lock, NULL);
 	status = hi_recording_create(&r->recording, err);
+	if (status == HI_OK)
+		status = open_kept_events(r, err);
 	if (status == HI_OK)
 		status = hi_target_open(options->target.pid, &r->target, err);
 	if (status == HI_OK)

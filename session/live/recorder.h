@@ -22,9 +22,10 @@ struct hi_options;
 struct hi_recorder;
 /*
  * Finds the functions of the allocator and puts probes on them, which count what is
- * allocated until the start. Reads of options the target, verbose and no_sandbox. *ret:
- * hi_recorder_close(). Errors: as of hi_target_open(), hi_event_functions_find() and
- * hi_event_source_open().
+ * allocated until the start. Reads of options the target, verbose, no_sandbox and
+ * of --keep-events the output's file and its limit. *ret:
+ * hi_recorder_close(). Errors: as of hi_target_open(), hi_event_functions_find(),
+ * hi_event_spool_open() and hi_event_source_open().
  */
 enum hi_status hi_recorder_open(const struct hi_options *options,
 				struct hi_recorder **ret, struct hi_error *err);
