@@ -188,11 +188,11 @@ static uint64_t take_event_number(struct event_bytes *b)
 	return number;
 }
 
-static uint32_t take_event_index(struct event_bytes *b, uint32_t n)
+static uint32_t take_event_index(struct event_bytes *b)
 {
 	uint64_t index = take_event_number(b);
 
-	b->is_bad |= index >= n;
+	b->is_bad |= index > UINT32_MAX;
 	return (uint32_t)index;
 }
 
@@ -219,7 +219,7 @@ static bool decode_event(struct event_bytes *b, const struct hi_event_bounds *bo
 
 	e->kind = tag & HAS_KIND;
 	if (tag & HAS_THREAD)
-		e->thread = take_event_index(b, bounds->n_threads);
+		e->thread = take_event_index(b);
 	if (tag & HAS_SOURCE) {
 		e->source = take_byte(b);
 		e->flags = take_byte(b);
@@ -228,7 +228,7 @@ static bool decode_event(struct event_bytes *b, const struct hi_event_bounds *bo
 	e->addr = take_difference(b, e->addr);
 	e->size = tag & HAS_SIZE ? take_event_number(b) : 0;
 	e->old = tag & HAS_OLD ? take_difference(b, e->addr) : 0;
-	e->context = tag & HAS_CONTEXT ? take_event_index(b, bounds->n_contexts) : 0;
+	e->context = tag & HAS_CONTEXT ? take_event_index(b) : 0;
 	return !b->is_bad && is_event_valid(e, bounds);
 }
 

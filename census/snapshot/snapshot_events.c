@@ -64,28 +64,6 @@ enum hi_status hi_snapshot_put_events(struct hi_snapshot_writer *w,
 	return status == HI_OK ? put_event_counts(w, &counts, err) : status;
 }
 
-enum hi_status hi_snapshot_copy_events(struct hi_snapshot *from,
-				       struct hi_snapshot_writer *w, struct hi_error *err)
-{
-	const void *events = NULL, *threads = NULL;
-	uint64_t n = 0, n_threads = 0;
-	struct hi_kept_counts counts;
-	enum hi_status status;
-
-	if (!hi_snapshot_event_counts(from, &counts))
-		return HI_OK;
-	status = hi_snapshot_get(from, "events", 1, &events, &n, err);
-	if (status == HI_OK)
-		status = hi_snapshot_get(from, "events.threads", sizeof(uint32_t),
-					 &threads, &n_threads, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put(w, "events", events, 1, n, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put(w, "events.threads", threads, sizeof(uint32_t),
-					 n_threads, err);
-	return status == HI_OK ? put_event_counts(w, &counts, err) : status;
-}
-
 /* ---- reading ---- */
 
 bool hi_snapshot_event_counts(const struct hi_snapshot *s, struct hi_kept_counts *ret)

@@ -14,11 +14,6 @@
 enum hi_status hi_snapshot_put_events(struct hi_snapshot_writer *w,
 				      const struct hi_kept_events *kept,
 				      struct hi_error *err);
-/* The same of another file, as they are there; nothing if it has none. */
-enum hi_status hi_snapshot_copy_events(struct hi_snapshot *from,
-				       struct hi_snapshot_writer *w,
-				       struct hi_error *err);
-
 /* Does the file have them, and how many? Without reading them. */
 bool hi_snapshot_event_counts(const struct hi_snapshot *s, struct hi_kept_counts *ret);
 

@@ -41,10 +41,6 @@ enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 	const struct hi_recorded *recorded = NULL;
 	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
 
-	if (status == HI_OK && recorded)
-		status = hi_snapshot_put_births(w, recorded, err);
-	/* Of a file: as they are there. */
-	if (status == HI_OK && recorded && !recorded->kept && in->snapshot)
-		status = hi_snapshot_copy_events(in->snapshot->snapshot, w, err);
-	return status;
+	return status == HI_OK && recorded ? hi_snapshot_put_births(w, recorded, err)
+					   : status;
 }

@@ -248,6 +248,7 @@ HI_TEST(event_list, made_up_numbers_are_refused)
 	static const uint8_t bad_kind[] = {5, 2, 2}, no_kind[] = {0, 2, 2};
 	static const uint8_t beyond_thread[] = {1 | 8, 0xac, 2, 2, 2};
 	static const uint8_t last_thread[] = {1 | 8, 0xab, 2, 2, 2};
+	static const uint8_t large_thread[] = {1 | 8, 0x80, 0x80, 0x80, 0x80, 16, 2, 2};
 	static const uint8_t beyond_source[] = {1 | 16, 32, 0, 2, 2};
 	static const uint8_t beyond_context[] = {1 | 128, 2, 2, 0xf0, 0xa2, 4};
 	static const uint8_t endless[] = {1,	2,    0xff, 0xff, 0xff, 0xff,
@@ -263,6 +264,7 @@ HI_TEST(event_list, made_up_numbers_are_refused)
 	HI_ASSERT(!read_made_up_block(no_kind, sizeof(no_kind), 1));
 	HI_ASSERT(!read_made_up_block(beyond_thread, sizeof(beyond_thread), 1));
 	HI_ASSERT(read_made_up_block(last_thread, sizeof(last_thread), 1));
+	HI_ASSERT(!read_made_up_block(large_thread, sizeof(large_thread), 1));
 	HI_ASSERT(!read_made_up_block(beyond_source, sizeof(beyond_source), 1));
 	HI_ASSERT(!read_made_up_block(beyond_context, sizeof(beyond_context), 1));
 	HI_ASSERT(!read_made_up_block(endless, sizeof(endless), 1));

@@ -116,6 +116,40 @@ static void check_dominators(const struct hi_dominators *a, const struct hi_domi
 	}
 }
 
+static void check_event(const struct hi_stored_events *stored,
+			const struct hi_kept_event *e, uint32_t i)
+{
+	struct hi_event drawn = drawn_event(i);
+
+	HI_ASSERT_EQ(drawn.time_ns, e->time_ns);
+	HI_ASSERT_EQ(drawn.addr, e->addr);
+	HI_ASSERT_EQ(drawn.size, e->size);
+	HI_ASSERT_EQ(drawn.kind, e->kind);
+	HI_ASSERT_EQ(drawn.source, e->source);
+	HI_ASSERT_EQ(drawn.tid, stored->threads[e->thread]);
+	HI_ASSERT_EQ(i % 3, e->context);
+}
+
+static void check_events(struct hi_snapshot *s, const struct hi_recorded *r)
+{
+	static struct hi_kept_event events[HI_EVENT_BLOCK];
+	struct hi_stored_events stored;
+	HI_GUARD(hi_stored_events_free) struct hi_stored_events *owned = &stored;
+	struct hi_error err;
+	uint32_t n = 0;
+
+	HI_ASSERT(r->has_events && !r->kept);
+	HI_ASSERT(r->event_counts.left_out);
+	HI_ASSERT_EQ(DRAWN_EVENTS, r->event_counts.kept + r->event_counts.left_out);
+	HI_ASSERT_OK(hi_snapshot_events(s, 3, owned, &err), &err);
+	HI_ASSERT_EQ(r->event_counts.kept, stored.list.count);
+	HI_ASSERT_OK(hi_stored_events_read(owned, 0, events, &n, &err), &err);
+	HI_ASSERT_EQ(r->event_counts.kept, n);
+	HI_ASSERT(n > 10);
+	for (uint32_t i = 0; i < n; i++)
+		check_event(owned, &events[i], i);
+}
+
 static void check_births(struct hi_snapshot *s, uint32_t n)
 {
 	HI_GUARD(hi_recorded_destroy) struct hi_recorded *r = NULL;
@@ -123,6 +157,7 @@ static void check_births(struct hi_snapshot *s, uint32_t n)
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_snapshot_births(s, n, &r, &err), &err);
+	check_events(s, r);
 	b = r->births;
 	HI_ASSERT_EQ(n, b->n_objects);
 	for (uint32_t i = 0; i < n; i++) {

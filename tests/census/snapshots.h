@@ -262,13 +262,13 @@ static inline struct hi_event drawn_event(uint32_t i)
 				 .source = i / 10 % 2};
 }
 
-/* In a file in memory. */
+/* In a file in memory, and not all of them: the last have no room. */
 static inline struct hi_kept_events *drawn_kept_events(void)
 {
 	struct hi_kept_events *kept = NULL;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_kept_events_create(memfd_create("events", MFD_CLOEXEC), 1 << 20,
+	HI_ASSERT_OK(hi_kept_events_create(memfd_create("events", MFD_CLOEXEC), 120,
 					   &kept, &err),
 		     &err);
 	for (uint32_t i = 0; i < DRAWN_EVENTS; i++) {
