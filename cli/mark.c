@@ -6,8 +6,8 @@ static enum hi_status run_mark_command(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err)
 {
 	unsigned reached = 0;
-	enum hi_status status =
-		hi_marks_send(options->target.pid, options->argument, &reached, err);
+	enum hi_status status = hi_marks_send(options->target.pid, HI_MARK_PLAIN,
+					      options->argument, &reached, err);
 
 	if (status == HI_OK && !options->output.quiet)
 		fprintf(output->file, "marked %u series of pid %d\n", reached,

@@ -6,10 +6,12 @@
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED                                                                         \
-	(~(BIT(MARK) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS))) /* make an image of it */
-#define LOOKING (TARGETED | BIT(SAFEPOINTS))		  /* at a target */
-#define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH)))	  /* and print a report */
-#define STOPPED (TARGETED & ~BIT(RECORD)) /* which has a stop of its own */
+	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) |                                      \
+	   BIT(SNAPSHOTS)))			      /* make an image of it */
+#define LOOKING (TARGETED | BIT(SAFEPOINTS))	      /* at a target */
+#define NAMING (LOOKING | BIT(ERA))		      /* name a process */
+#define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH))) /* and print a report */
+#define STOPPED (TARGETED & ~BIT(RECORD))	      /* which has a stop of its own */
 #define PROFILED                                                                         \
 	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
@@ -20,11 +22,11 @@
 #define BORN (PROFILED & ~(BIT(AUDIT) | BIT(QUERY) | BIT(EXPLAIN))) /* of a recording */
 
 const struct hi_option_entry hi_option_table[] = {
-	{{0, 0, 0, 0, "Target:", 1}, LOOKING},
-	{{"pid", 'p', "PID", 0, "a running process", 1}, LOOKING},
+	{{0, 0, 0, 0, "Target:", 1}, NAMING},
+	{{"pid", 'p', "PID", 0, "a running process", 1}, NAMING},
 	{{"name", HI_OPT_NAME, "NAME", 0,
 	  "the one running process of this name (its comm, executable or script)", 1},
-	 LOOKING},
+	 NAMING},
 	{{"core", HI_OPT_CORE, "FILE", 0, "a core file, from gcore or the kernel", 1},
 	 STOPPED & ~BIT(BIO)},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the executable of the core, if it has moved", 1},
@@ -64,7 +66,8 @@ const struct hi_option_entry hi_option_table[] = {
 	  "group by type, or of a recording by site (the function that allocated)", 2},
 	 BIT(WASTE) | BIT(RETAINED)},
 	{{"by", HI_OPT_LIVES_BY, "WHAT", 0,
-	  "group by type, site (the function that allocated) or module (default: type)",
+	  "group by type, site (the function that allocated), module or era (default: "
+	  "type)",
 	  2},
 	 BIT(BIO)},
 	{{"bio", HI_OPT_BIO, "BANDS", 0,
@@ -388,7 +391,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 BIT(CHECK)},
 	{{"no-sandbox", HI_OPT_NO_SANDBOX, 0, 0,
 	  "decode in this process, with all its privileges (for debugging)", 6},
-	 EVERY & ~BIT(MARK)},
+	 EVERY & ~(BIT(MARK) | BIT(ERA))},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
 	{{"json", HI_OPT_JSON, 0, 0, "print one JSON document", 7},
 	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},

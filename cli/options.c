@@ -50,6 +50,7 @@ static const char *describe_looked_at(const struct hi_command *command)
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:
 	case HI_COMMAND_BIO:
+	case HI_COMMAND_ERA:
 		return "--pid PID";
 	case HI_COMMAND_AUDIT:
 	case HI_COMMAND_SNAP:

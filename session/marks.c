@@ -28,7 +28,11 @@ struct message {
 	uint64_t cpu_ns, wall_ns;
 	char text[HI_MARK_MAX];
 };
-static const char magic[8] = "himark1";
+static const char magics[HI_MARK_KINDS][8] = {
+	[HI_MARK_PLAIN] = "himark1", [HI_MARK_ERA] = "hi_era1"};
+/* For messages. */
+static const char *const kinds[HI_MARK_KINDS] = {
+	[HI_MARK_PLAIN] = "mark", [HI_MARK_ERA] = "era"};
 
 /* ---- the directory ---- */
 
@@ -172,6 +176,16 @@ enum hi_status hi_marks_open(pid_t target, struct hi_marks *ret, struct hi_error
 	return status;
 }
 
+static bool find_kind(const struct message *message, enum hi_mark_kind *ret)
+{
+	for (unsigned i = 0; i < HI_MARK_KINDS; i++)
+		if (memcmp(message->magic, magics[i], sizeof(magics[i])) == 0) {
+			*ret = (enum hi_mark_kind)i;
+			return true;
+		}
+	return false;
+}
+
 static bool receive_mark(int fd, struct hi_mark *ret)
 {
 	const ssize_t head = offsetof(struct message, text);
@@ -182,7 +196,7 @@ static bool receive_mark(int fd, struct hi_mark *ret)
 	if (!is_ours(fd) || poll(&waited, 1, RECEIVE_MS) != 1)
 		return false;
 	n = recv(fd, &message, sizeof(message), MSG_DONTWAIT);
-	if (n < head || memcmp(message.magic, magic, sizeof(magic)) != 0)
+	if (n < head || !find_kind(&message, &ret->kind))
 		return false;
 	ret->when = (struct hi_timestamp){message.cpu_ns, message.wall_ns};
 	memcpy(ret->text, message.text, (size_t)(n - head));
@@ -304,8 +318,8 @@ static bool is_another(int directory, struct stat *known, unsigned n)
 	return true;
 }
 
-enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_ret,
-			     struct hi_error *err)
+enum hi_status hi_marks_send(pid_t target, enum hi_mark_kind kind, const char *text,
+			     unsigned *reached_ret, struct hi_error *err)
 {
 	struct hi_timestamp now = hi_timestamp_now(target);
 	struct sending s = {.message = {.cpu_ns = now.cpu_ns, .wall_ns = now.wall_ns}};
@@ -315,9 +329,9 @@ enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_r
 	char path[200];
 
 	if (n > HI_MARK_MAX)
-		return hi_fail(err, HI_USAGE, 0, "mark: at most %d bytes of text",
-			       HI_MARK_MAX);
-	memcpy(s.message.magic, magic, sizeof(magic));
+		return hi_fail(err, HI_USAGE, 0, "%s: at most %d bytes of text",
+			       kinds[kind], HI_MARK_MAX);
+	memcpy(s.message.magic, magics[kind], sizeof(magics[kind]));
 	memcpy(s.message.text, text, n);
 	s.size = offsetof(struct message, text) + n;
 	snprintf(s.prefix, sizeof(s.prefix), "%d.", (int)target);
@@ -335,9 +349,11 @@ enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_r
 	}
 	if (!s.found)
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "mark: this user runs no series of pid %d", (int)target);
+			       "%s: this user runs no series of pid %d", kinds[kind],
+			       (int)target);
 	if (!s.reached)
-		return hi_fail(err, HI_TIMEOUT, 0, "mark: the series did not accept it");
+		return hi_fail(err, HI_TIMEOUT, 0, "%s: the series did not accept it",
+			       kinds[kind]);
 	*reached_ret = s.reached;
 	return HI_OK;
 }

@@ -25,7 +25,11 @@ struct hi_marks {
 	char directory_path[200];
 };
 
+/* What comes: a mark, or an era of biographies, which begins with it. */
+enum hi_mark_kind { HI_MARK_PLAIN, HI_MARK_ERA, HI_MARK_KINDS };
+
 struct hi_mark {
+	enum hi_mark_kind kind;
 	struct hi_timestamp when; /* of the target, as the sender saw it */
 	char text[HI_MARK_MAX + 1];
 	int fd; /* for the reply */
@@ -42,7 +46,7 @@ void hi_marks_answer(struct hi_mark *mark, bool written);
 void hi_marks_close(struct hi_marks *marks);
 
 /* Sends a mark to all series of the target. HI_NOT_FOUND: there is none. */
-enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_ret,
-			     struct hi_error *err);
+enum hi_status hi_marks_send(pid_t target, enum hi_mark_kind kind, const char *text,
+			     unsigned *reached_ret, struct hi_error *err);
 
 #endif

@@ -118,7 +118,7 @@ struct hi_record_options {
 
 /* ---- biographies ---- */
 
-enum hi_lives_by { HI_LIVES_BY_TYPE, HI_LIVES_BY_SITE, HI_LIVES_BY_MODULE };
+enum hi_lives_by { HI_LIVES_BY_TYPE, HI_LIVES_BY_SITE, HI_LIVES_BY_MODULE, HI_LIVES_BY_ERA };
 
 /* What is live: what a root reaches, or what is not freed. */
 enum hi_lives_live { HI_LIVES_REACHABLE, HI_LIVES_ALLOCATED };

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/parse.h"
 #include "decode/usage/contents_hash.h"
 #include "session/lookup.h"
 
@@ -99,7 +100,7 @@ static bool is_idle_object(const struct addition *a, hi_node object)
 
 /* before: what was seen of it at the census before. */
 static void add_use_evidence(const struct addition *a, hi_node object, uint32_t number,
-			 const struct seen *before, const struct seen *now)
+			     const struct seen *before, const struct seen *now)
 {
 	bool is_same = before->census + 1 == now->census && before->census &&
 		       before->address == now->address && before->serial == now->serial;
@@ -296,8 +297,40 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 	lives->options = *options;
 	status = hi_bio_create(&bio, &lives->bio, err);
 	if (status == HI_OK)
+		status = hi_object_groups_set_era(&lives->groups, "1", err);
+	if (status == HI_OK)
 		*ret = hi_take(lives);
 	return status;
+}
+
+/* A name gets the next number. */
+static bool number_of_era(const struct hi_lives *lives, const char *name, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (name[0] < '0' || name[0] > '9') {
+		*ret = hi_bio_era(lives->bio) + 1;
+		return true;
+	}
+	if (!hi_parse_number(name, 0, UINT32_MAX - 1, &number))
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
+
+enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
+				  struct hi_error *err)
+{
+	uint32_t era;
+	enum hi_status status;
+
+	if (!number_of_era(lives, name, &era))
+		return hi_fail(err, HI_LIMIT, 0, "era %.60s: not a number", name);
+	status = hi_bio_begin_era(lives->bio, era, name, err);
+	if (status == HI_USAGE) /* the sender is told, the series goes on */
+		return err->status = HI_LIMIT;
+	return status == HI_OK ? hi_object_groups_set_era(&lives->groups, name, err)
+			       : status;
 }
 
 void hi_lives_destroy(struct hi_lives *lives)

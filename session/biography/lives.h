@@ -61,6 +61,11 @@ void hi_lives_destroy(struct hi_lives *lives);
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, const struct hi_lives_pages *pages,
 			    struct hi_error *err);
+/* An era begins, of this name or number. HI_LIMIT: its number is not higher than those
+ * before. HI_NO_MEMORY. */
+enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
+				  struct hi_error *err);
+
 struct hi_bio *hi_lives_bio(struct hi_lives *lives);
 const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);
 /* Censuses 1 to hi_bio_censuses(); [0] is where period 1 begins. */

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-enum { SITE_TEXT = 1024 };
+enum { SITE_TEXT = 1024, MOST_TEXTS = (1 << 21) - 1 };
 
 /* ---- texts of one census ---- */
 
@@ -100,6 +100,14 @@ static uint32_t site_of_object(const struct hi_object_groups *g, hi_node object)
 	return g->sites[births->context[object]];
 }
 
+enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const char *name,
+					struct hi_error *err)
+{
+	return intern_text(groups, name, &groups->era)
+		       ? HI_OK
+		       : hi_fail_memory(err, "groups of biographies");
+}
+
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
 				     uint32_t *ret, struct hi_error *err)
@@ -113,9 +121,14 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 	group = (struct hi_object_group){.type = groups->types[type],
 					 .module = groups->modules[type],
 					 .site = site_of_object(groups, object),
+					 .era = groups->era,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
-	key = (uint64_t)group.type << 32 | group.site;
+	if (groups->texts.names.count > MOST_TEXTS)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "biographies: more than %d names of types and sites",
+			       MOST_TEXTS);
+	key = (uint64_t)group.type << 42 | (uint64_t)group.site << 21 | group.era;
 	if (!hi_table_get(&groups->index, key, &number)) {
 		number = groups->list.count;
 		if (!hi_table_put(&groups->index, key, number) ||

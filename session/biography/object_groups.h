@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The groups in which biographies are counted: objects of one type that one function
- * allocated. A group keeps its number in all censuses of a series, whatever numbers types
- * and frames have in each of them.
+ * allocated in one era. A group keeps its number in all censuses of a series, whatever
+ * numbers types and frames have in each of them.
  */
 #ifndef HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
 #define HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
@@ -14,6 +14,7 @@
 /* Numbers in the texts of the groups; 0: "". Module: of the type. */
 struct hi_object_group {
 	uint32_t type, module, site;
+	uint32_t era;	  /* of the births, as a text, too */
 	bool is_inherent; /* --inherent names the type */
 };
 
@@ -21,7 +22,8 @@ struct hi_object_group {
 struct hi_object_groups {
 	struct hi_interner texts;
 	struct HI_VECTOR(struct hi_object_group) list;
-	struct hi_table index; /* from type and site to a number in the list */
+	struct hi_table index; /* from type, site and era to a number in the list */
+	uint32_t era;	       /* of what is found from now on */
 	/* Of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
 	const bool *inherent;
@@ -38,7 +40,10 @@ enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
 				      const struct hi_graph *graph,
 				      const struct hi_recorded *recorded,
 				      const bool *inherent, struct hi_error *err);
-/* The group of an object of that graph. HI_NO_MEMORY. */
+/* What is found from now on was born in the era of this name. HI_NO_MEMORY. */
+enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const char *name,
+					struct hi_error *err);
+/* The group of an object of that graph. HI_NO_MEMORY, HI_LIMIT. */
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
 				     uint32_t *ret, struct hi_error *err);

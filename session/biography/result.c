@@ -88,6 +88,7 @@ static uint32_t text_of_group(const struct hi_object_group *group, enum hi_lives
 {
 	return by == HI_LIVES_BY_SITE	  ? group->site
 	       : by == HI_LIVES_BY_MODULE ? group->module
+	       : by == HI_LIVES_BY_ERA	  ? group->era
 					  : group->type;
 }
 
@@ -298,7 +299,8 @@ enum hi_status hi_lives_result(struct hi_lives *lives,
 {
 	static const char *const by[] = {[HI_LIVES_BY_TYPE] = "type",
 					 [HI_LIVES_BY_SITE] = "site",
-					 [HI_LIVES_BY_MODULE] = "module"};
+					 [HI_LIVES_BY_MODULE] = "module",
+					 [HI_LIVES_BY_ERA] = "era"};
 	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
 	struct hi_bio *bio = hi_lives_bio(lives);
 	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);

@@ -54,6 +54,24 @@ static enum hi_status add_census_to_lives(void *sink,
 	return status;
 }
 
+static enum hi_status take_mark_of_lives(void *sink,
+					 const struct hi_series_header *header,
+					 const struct hi_series_mark_event *event,
+					 struct hi_error *err)
+{
+	struct hi_lives_sink *s = sink;
+	enum hi_status status;
+
+	(void)header;
+	s->news[0] = '\0';
+	if (!event->is_era)
+		return HI_OK;
+	status = hi_lives_begin_era(s->lives, event->text, err);
+	if (status == HI_OK)
+		snprintf(s->news, sizeof(s->news), "era %.100s begins", event->text);
+	return status;
+}
+
 static const char *news_of_lives(const void *sink)
 {
 	return ((const struct hi_lives_sink *)sink)->news;
@@ -141,6 +159,7 @@ static void leave_lives(void *sink)
 
 static const struct hi_series_sink_ops lives_sink_ops = {
 	.census = add_census_to_lives,
+	.mark = take_mark_of_lives,
 	.end = end_lives,
 	.news = news_of_lives,
 	.destroy = leave_lives,

@@ -509,7 +509,8 @@ static enum hi_status put_mark(struct hi_series *s, const struct hi_mark *mark,
 	struct hi_series_mark_event event = {
 		.at_ns = place_on_axis(s, mark->when, s->samples),
 		.census = s->samples,
-		.text = mark->text};
+		.text = mark->text,
+		.is_era = mark->kind == HI_MARK_ERA};
 
 	event.wall_ns = s->wall_ns;
 	event.cpu_ns = s->cpu_ns;

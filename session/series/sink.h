@@ -27,6 +27,7 @@ struct hi_series_mark_event {
 	uint64_t wall_ns, cpu_ns; /* since the series began */
 	uint64_t census;	  /* number of the last one; 0: none yet */
 	const char *text;	  /* hostile */
+	bool is_era;		  /* an era of biographies begins, of this name */
 };
 
 /* What a key asks for. */
