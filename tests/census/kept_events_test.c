@@ -235,6 +235,29 @@ HI_TEST(kept_events, end_at_the_limit_and_are_then_counted)
 	}
 }
 
+/* A small one that would fit behind a large one that did not would hide a gap. */
+HI_TEST(kept_events, have_no_gap_where_one_did_not_fit)
+{
+	HI_GUARD(hi_kept_events_destroy)
+	struct hi_kept_events *kept = make_kept_events(HI_EVENT_HEADER + 40);
+	const struct hi_event small = {
+		.kind = HI_EVENT_FREE, .time_ns = 1, .addr = 16, .tid = 3};
+	const struct hi_event large = {.kind = HI_EVENT_REALLOC_END,
+				       .time_ns = 1ull << 60,
+				       .addr = 1ull << 60,
+				       .size = UINT64_MAX,
+				       .old = 1,
+				       .tid = 3};
+	struct hi_kept_counts counts;
+
+	hi_kept_events_add(kept, &small, 0);
+	hi_kept_events_add(kept, &large, 0);
+	hi_kept_events_add(kept, &small, 0);
+	hi_kept_events_counts(kept, &counts);
+	HI_ASSERT_EQ(1, counts.kept);
+	HI_ASSERT_EQ(2, counts.left_out);
+}
+
 /* A disk that is full, a descriptor that cannot be written: the recording goes on. */
 HI_TEST(kept_events, of_a_file_that_cannot_be_written_are_left_out)
 {
