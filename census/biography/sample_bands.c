@@ -61,8 +61,8 @@ static bool is_in_band(const struct hi_bio_sampled *s, unsigned band, unsigned e
 	return end ? s->bands & HI_BIO_BIT(band) : s->bands == HI_BIO_BIT(band);
 }
 
-static void sum_sample(const struct hi_bio_sampled *sampled, uint32_t n, bool is_bytes,
-		       struct sums *ret)
+static void sum_sampled_bands(const struct hi_bio_sampled *sampled, uint32_t n,
+			      bool is_bytes, struct sums *ret)
 {
 	double squares = 0;
 
@@ -177,7 +177,7 @@ static void estimate_bands(const struct hi_bio_sampled *sampled, uint32_t n,
 {
 	struct sums sums = {.live = (double)live};
 
-	sum_sample(sampled, n, is_bytes, &sums);
+	sum_sampled_bands(sampled, n, is_bytes, &sums);
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
 		ret[band] = (struct hi_bio_estimate){0, sums.live, {0, live}};
 	if (!(sums.weighted > 0))
