@@ -195,7 +195,8 @@ struct hi_bio_life {
 	enum hi_bio_state state;
 };
 /* Fills ret; false (and untouched) when no object has that number. Of the open period
- * only what was reported so far. */
+ * only what was reported so far. The life of an object that dies is to be had before its
+ * death is reported. */
 bool hi_bio_life(const struct hi_bio *bio, uint32_t number, struct hi_bio_life *ret);
 /* The bands in which the object may be at census t, as a mask, if its life ends in period
  * `end`, about which no more becomes known: 0 when it is not at that census, one bit when

@@ -14,7 +14,7 @@ static struct hi_bio_life life_of(const char *drawn, bool is_older)
 
 	read_drawn(&l.of[0]);
 	bio = play_open(&l);
-	HI_ASSERT(hi_bio_life(bio, hi_bio_find(bio, life_address(0)), &life));
+	HI_ASSERT(hi_bio_life(bio, hi_bio_find(bio, life_address(&l, 0)), &life));
 	return life;
 }
 

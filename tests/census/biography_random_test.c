@@ -134,6 +134,48 @@ HI_TEST(biography_random, partly_known_lives_have_the_closest_bounds)
 	}
 }
 
+/* Addresses are used again, and blocks are resized, in place or not: each object that
+ * dies may become the next one drawn. */
+static void link_lives(uint64_t *random, struct lives *l)
+{
+	for (uint32_t i = 1; i < l->n; i++) {
+		struct life *former = &l->of[i - 1], *life = &l->of[i];
+
+		if (!former->death || life->is_older)
+			continue;
+		if (life->from > former->death) {
+			life->slot = former->slot ? former->slot : i;
+			former->slot = life->slot;
+		} else if (life->from == former->death && life->size != former->size) {
+			life->former = i;
+			life->slot = random_below(random, 2) ? former->slot : 0;
+			if (life->slot == 0 && random_below(random, 2))
+				life->slot = former->slot = i;
+		}
+	}
+}
+
+HI_TEST(biography_random, reused_addresses_and_resized_blocks_are_told_apart)
+{
+	unsigned reused = 0, resized = 0, in_place = 0;
+
+	for (uint64_t seed = 0; seed < 3000; seed++) {
+		struct lives l = draw_lives(seed, 10, 7, (unsigned)seed % 101);
+		uint64_t random = seed;
+
+		link_lives(&random, &l);
+		for (uint32_t i = 1; i < l.n; i++) {
+			bool is_same = l.of[i].slot && l.of[i].slot == l.of[i - 1].slot;
+
+			resized += l.of[i].former > 0;
+			in_place += l.of[i].former && is_same;
+			reused += !l.of[i].former && is_same;
+		}
+		check_lives(&l, "linked");
+	}
+	HI_ASSERT(reused > 500 && resized > 500 && in_place > 200);
+}
+
 /* Without events, by what each census has. Objects of one period are in none of them. */
 HI_TEST(biography_random, censuses_alone_say_the_same)
 {
@@ -248,7 +290,7 @@ HI_TEST(biography_random, the_truth_is_within_the_bounds)
 static void check_living(const struct lives *l, const struct hi_bio *open)
 {
 	for (uint32_t i = 0; i < l->n && l->tail == HI_BIO_AT_CENSUS; i++) {
-		uint32_t number = hi_bio_find(open, life_address(i));
+		uint32_t number = hi_bio_find(open, life_address(l, i));
 		struct hi_bio_life life;
 
 		HI_ASSERT_EQ(!l->of[i].death, hi_bio_life(open, number, &life));

@@ -85,6 +85,11 @@ static struct life draw_shape(uint64_t *random)
 	return life;
 }
 
+static uint64_t sample_address(uint32_t i)
+{
+	return 0x10000 + 0x1000ull * i;
+}
+
 /* The uses of what is watched are seen, each with its probability; of the others nothing
  * is known. */
 static void play_watched(struct hi_bio *bio, const struct life *lives,
@@ -94,7 +99,7 @@ static void play_watched(struct hi_bio *bio, const struct life *lives,
 
 	for (unsigned p = 1; p <= CENSUSES; p++) {
 		for (uint32_t i = 0; i < population; i++) {
-			const struct hi_bio_object object = {.address = life_address(i),
+			const struct hi_bio_object object = {.address = sample_address(i),
 							     .size = lives[i].size};
 
 			if (lives[i].from == p)
@@ -123,7 +128,7 @@ static uint32_t list_sampled(const struct hi_bio *bio, uint32_t population,
 
 		if (!hi_bit(watched, i))
 			continue;
-		HI_ASSERT(hi_bio_life(bio, hi_bio_find(bio, life_address(i)), &life));
+		HI_ASSERT(hi_bio_life(bio, hi_bio_find(bio, sample_address(i)), &life));
 		ret[n++] = (struct hi_bio_sampled){
 			life.object.size, probability,
 			hi_bio_life_bands(&life, hi_bio_period(bio), AT)};

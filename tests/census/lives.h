@@ -31,6 +31,8 @@ struct life {
 	unsigned from, death;
 	uint64_t used, unused; /* evidence, by period */
 	uint64_t truth;	       /* uses, where they are drawn at random */
+	uint32_t slot;	       /* of its address; 0: one of its own */
+	uint32_t former;       /* the life + 1 that was resized into it; 0: none */
 };
 struct lives {
 	struct life of[LIVES];
@@ -146,16 +148,16 @@ static inline void row_by_definition(const struct lives *l, uint32_t group, unsi
 
 /* ---- by the model ---- */
 
-static inline uint64_t life_address(uint32_t i)
+static inline uint64_t life_address(const struct lives *l, uint32_t i)
 {
-	return 0x10000 + 0x1000ull * i;
+	return 0x10000 + 0x1000ull * (l->of[i].slot ? LIVES + l->of[i].slot : i);
 }
 
 static inline struct hi_bio_object life_object(const struct lives *l, uint32_t i)
 {
 	const struct life *life = &l->of[i];
 
-	return (struct hi_bio_object){life_address(i), life->size, 0, life->group,
+	return (struct hi_bio_object){life_address(l, i), life->size, 0, life->group,
 				      life->is_inherent};
 }
 
@@ -166,7 +168,7 @@ static inline void play_births(const struct lives *l, struct hi_bio *bio, unsign
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct hi_bio_object object = life_object(l, i);
 
-		if (l->of[i].from != p)
+		if (l->of[i].from != p || l->of[i].former)
 			continue;
 		if (l->of[i].is_older)
 			HI_ASSERT_OK(hi_bio_older(bio, &object, NULL, &err), &err);
@@ -177,21 +179,48 @@ static inline void play_births(const struct lives *l, struct hi_bio *bio, unsign
 	}
 }
 
-static inline void play_evidence(const struct lives *l, struct hi_bio *bio, unsigned p)
+static inline void play_evidence_of(const struct lives *l, uint32_t i, struct hi_bio *bio,
+				    unsigned p)
 {
 	static const enum hi_bio_evidence kinds[] = {HI_BIO_WATCH, HI_BIO_PROBE,
 						     HI_BIO_CONTENT};
+	uint32_t number = hi_bio_find(bio, life_address(l, i));
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t number = hi_bio_find(bio, life_address(i));
-
-		if (l->of[i].used & PERIOD(p) && number != HI_BIO_NONE)
-			hi_bio_used(bio, number, kinds[(i + p) % 3]);
-		if (l->of[i].unused & PERIOD(p) && number != HI_BIO_NONE)
-			hi_bio_unused(bio, number, HI_BIO_PAGE);
-	}
+	if (number == HI_BIO_NONE)
+		return;
+	if (l->of[i].used & PERIOD(p))
+		hi_bio_used(bio, number, kinds[(i + p) % 3]);
+	if (l->of[i].unused & PERIOD(p))
+		hi_bio_unused(bio, number, HI_BIO_PAGE);
 }
 
+/* The evidence of those that do not become others in this period. */
+static inline void play_evidence(const struct lives *l, struct hi_bio *bio, unsigned p)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (!l->of[i].former || l->of[i].from < p)
+			play_evidence_of(l, i, bio, p);
+}
+
+static inline void play_death(const struct lives *l, uint32_t i, struct hi_bio *bio,
+			      unsigned p)
+{
+	struct hi_error err;
+
+	for (uint32_t k = 0; k < l->n; k++) {
+		struct hi_bio_object object = life_object(l, k);
+
+		if (l->of[k].former != i + 1)
+			continue;
+		HI_ASSERT_OK(hi_bio_resized(bio, life_address(l, i), &object, NULL, &err),
+			     &err);
+		play_evidence_of(l, k, bio, p);
+		return;
+	}
+	HI_ASSERT_OK(hi_bio_died(bio, life_address(l, i), HI_BIO_FREED, &err), &err);
+}
+
+/* A former life comes before the one that it was resized into. */
 static inline void play_deaths(const struct lives *l, struct hi_bio *bio, unsigned p)
 {
 	struct hi_error err;
@@ -201,9 +230,7 @@ static inline void play_deaths(const struct lives *l, struct hi_bio *bio, unsign
 		bool lives_on = l->of[i].from <= p && p < last_period(l, &l->of[i]);
 
 		if (!l->by_census && l->of[i].death == p)
-			HI_ASSERT_OK(
-				hi_bio_died(bio, life_address(i), HI_BIO_FREED, &err),
-				&err);
+			play_death(l, i, bio, p);
 		if (l->by_census && lives_on)
 			HI_ASSERT_OK(hi_bio_see(bio, &object, NULL, &err), &err);
 	}
