@@ -176,6 +176,20 @@ HI_TEST(biography_damage, unreachable_objects_are_dead_until_they_are_freed_or_s
 	HI_ASSERT_EQ(27, live_at(bio, 4));
 }
 
+/* A number that is used again within a period was not seen by its census. */
+HI_TEST(biography_damage, what_the_census_saw_is_not_what_came_after_it)
+{
+	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = new_bio(true);
+	uint32_t first = give_birth(bio, 0x1000, 10);
+
+	HI_ASSERT_EQ(first, see_object(bio, 0x1000, 10, 0));
+	let_die(bio, 0x1000, HI_BIO_FREED);
+	HI_ASSERT_EQ(first, give_birth(bio, 0x2000, 20));
+	end_period(bio, true);
+	HI_ASSERT_EQ(0, hi_bio_living(bio));
+	HI_ASSERT_EQ(30, hi_bio_census(bio, 1)->unseen.bytes);
+}
+
 /* Another size or serial at an address is another object. */
 HI_TEST(biography_damage, a_census_tells_a_reused_address_by_size_and_serial)
 {
