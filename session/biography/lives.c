@@ -17,6 +17,7 @@ enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };
 /* What was seen of an object, by its number in the biographies. */
 struct seen {
 	uint64_t address, serial, hash;
+	uint32_t era;  /* of its birth, as a text of the groups */
 	size_t census; /* number of censuses until then; 0: never */
 };
 
@@ -98,19 +99,36 @@ static bool is_idle_object(const struct addition *a, hi_node object)
 				 start + hi_objects_usable(a->graph->objects, object));
 }
 
-/* before: what was seen of it at the census before. */
+/* Is it the object that the census before has seen? */
+static bool is_same_object(const struct seen *before, const struct seen *now)
+{
+	return before->census && before->census + 1 == now->census &&
+	       before->address == now->address && before->serial == now->serial;
+}
+
+/* before: what the census before has seen of it; NULL: it is new. */
 static void add_use_evidence(const struct addition *a, hi_node object, uint32_t number,
 			     const struct seen *before, const struct seen *now)
 {
-	bool is_same = before->census + 1 == now->census && before->census &&
-		       before->address == now->address && before->serial == now->serial;
-
 	if (is_idle_object(a, object))
 		hi_bio_unused(a->lives->bio, number, HI_BIO_PAGE);
-	if (is_same && now->serial != SERIAL_UNCERTAIN &&
+	if (before && now->serial != SERIAL_UNCERTAIN &&
 	    before->hash != HI_CONTENTS_UNREAD && now->hash != HI_CONTENTS_UNREAD &&
 	    before->hash != now->hash)
 		hi_bio_used(a->lives->bio, number, HI_BIO_CONTENT);
+}
+
+/* What the census before has seen of it; false: it is new. */
+static bool find_before(const struct hi_lives *lives, const struct seen *now,
+			struct seen *ret)
+{
+	uint32_t number = hi_bio_find(lives->bio, now->address);
+
+	if (number == HI_BIO_NONE || number >= lives->seen.count ||
+	    !is_same_object(&lives->seen.items[number], now))
+		return false;
+	*ret = lives->seen.items[number];
+	return true;
 }
 
 static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
@@ -119,16 +137,21 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	struct hi_bio_object o = {.address =
 					  hi_objects_address(a->graph->objects, object),
 				  .serial = serial_of(a, object)};
-	struct seen now = {.address = o.address,
-			   .serial = o.serial,
-			   .hash = a->hash[object],
-			   .census = lives->censuses.count + 1};
+	struct seen before, now = {.address = o.address,
+				   .serial = o.serial,
+				   .hash = a->hash[object],
+				   .era = lives->groups.era,
+				   .census = lives->censuses.count + 1};
+	bool is_known;
 	uint32_t number;
 	enum hi_status status;
 
 	if (!weigh_object(a, object, &o.size))
 		return HI_OK;
-	status = hi_object_groups_find(&lives->groups, a->graph, object, &o.group, err);
+	is_known = find_before(lives, &now, &before);
+	now.era = is_known ? before.era : now.era;
+	status = hi_object_groups_find(&lives->groups, a->graph, object, now.era,
+				       &o.group, err);
 	if (status != HI_OK)
 		return status;
 	o.is_inherent = lives->groups.list.items[o.group].is_inherent;
@@ -141,7 +164,7 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 						       : &a->census.known.certain,
 			  o.size);
 	if (!a->is_first)
-		add_use_evidence(a, object, number, &lives->seen.items[number], &now);
+		add_use_evidence(a, object, number, is_known ? &before : NULL, &now);
 	lives->seen.items[number] = now;
 	return HI_OK;
 }

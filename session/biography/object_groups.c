@@ -110,7 +110,7 @@ enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const c
 
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t *ret, struct hi_error *err)
+				     uint32_t era, uint32_t *ret, struct hi_error *err)
 {
 	uint32_t type = graph->objects->type[object];
 	uint64_t key, number;
@@ -121,7 +121,7 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 	group = (struct hi_object_group){.type = groups->types[type],
 					 .module = groups->modules[type],
 					 .site = site_of_object(groups, object),
-					 .era = groups->era,
+					 .era = era,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
 	if (groups->texts.names.count > MOST_TEXTS)

@@ -23,7 +23,7 @@ struct hi_object_groups {
 	struct hi_interner texts;
 	struct HI_VECTOR(struct hi_object_group) list;
 	struct hi_table index; /* from type, site and era to a number in the list */
-	uint32_t era;	       /* of what is found from now on */
+	uint32_t era;	       /* of what is born now; as a text */
 	/* Of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
 	const bool *inherent;
@@ -40,13 +40,14 @@ enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
 				      const struct hi_graph *graph,
 				      const struct hi_recorded *recorded,
 				      const bool *inherent, struct hi_error *err);
-/* What is found from now on was born in the era of this name. HI_NO_MEMORY. */
+/* An era of this name begins. HI_NO_MEMORY. */
 enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const char *name,
 					struct hi_error *err);
-/* The group of an object of that graph. HI_NO_MEMORY, HI_LIMIT. */
+/* The group of an object of that graph that was born in this era. HI_NO_MEMORY,
+ * HI_LIMIT. */
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t *ret, struct hi_error *err);
+				     uint32_t era, uint32_t *ret, struct hi_error *err);
 void hi_object_groups_free(struct hi_object_groups *groups);
 
 #endif
