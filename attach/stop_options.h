@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/user.h>
 
+#include "attach/stop_hook.h"
 #include "attach/trigger.h"
 
 struct hi_exit_watch;
@@ -53,9 +54,10 @@ struct hi_stop_options {
 	bool (*is_inside)(void *arg, const struct user_regs_struct *regs,
 			  const void *stack, size_t stack_size);
 	void *is_inside_arg;
-	uint64_t max_pause_ns;	   /* 0: 1 s */
-	bool with_swap;		   /* copy swapped pages too */
-	unsigned threads;	   /* copying threads; 0: hi_parallel_threads() */
+	const struct hi_stop_hook *hook; /* NULL: none. Borrowed. */
+	uint64_t max_pause_ns;		 /* 0: 1 s */
+	bool with_swap;			 /* copy swapped pages too */
+	unsigned threads;		 /* copying threads; 0: hi_parallel_threads() */
 	bool best_effort_priority; /* raise to SCHED_FIFO for the stop if permitted */
 	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */

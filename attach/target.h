@@ -47,6 +47,9 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);
+/* pid, or a thread of it that lives if its main thread has exited, for what /proc shows
+ * of the address space; 0: none. */
+pid_t hi_target_live_thread(pid_t pid);
 /* False once the process has exited. */
 bool hi_target_is_alive(const struct hi_target *target);
 /* Closes its descriptors, among them its memory; everything else stays. For a forked

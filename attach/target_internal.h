@@ -44,8 +44,6 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 				     struct hi_error *err);
 /* Collects the facts, then the same. */
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
-/* pid, or a thread of it that lives if its main thread has exited; 0: none. */
-pid_t hi_target_live_thread(pid_t pid);
 /* HI_CANNOT_ATTACH unless the process exists, is alive and may be inspected. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
 /* Fills err when a file of its /proc could not be read, by errno (0: it could not be

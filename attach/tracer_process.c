@@ -28,6 +28,7 @@
 #define PRIORITY 1
 #define GIVE_UP_NS (2 * HI_NS_PER_S)
 #define BEAT_MIN_NS HI_NS_PER_S
+#define HOOK_SHARE 3	 /* of the pause budget: what a hook may take at most */
 #define EXEC_CHECK_MS 10 /* while there is a child */
 
 struct tracer_process {
@@ -286,6 +287,25 @@ static uint64_t hold_limit_ns(const struct tracer_process *self)
 	return options->exit_hold_ns ? options->exit_hold_ns : hi_stop_budget_ns(options);
 }
 
+static bool is_stop_torn(const struct hi_stop_moment *moment)
+{
+	return hi_tracees_has_woken(moment->state);
+}
+
+static void run_stop_hook(const struct tracer_process *self)
+{
+	const struct hi_stop_hook *hook = self->request->options->hook;
+	struct hi_stop_moment moment = {
+		.deadline_ns = self->request->shared->stopped_ns +
+			       hold_limit_ns(self) / HOOK_SHARE,
+		.is_torn = is_stop_torn,
+		.state = &self->tracees,
+	};
+
+	if (hook)
+		hook->run(hook->arg, &moment);
+}
+
 static enum hi_status stop_threads(struct tracer_process *self, struct hi_error *err)
 {
 	struct hi_tracer_shared *shared = self->request->shared;
@@ -313,6 +333,7 @@ static enum hi_status stop_threads(struct tracer_process *self, struct hi_error 
 		arm_watchdog(self, 0); /* no thread is stopped */
 	publish_threads(self);
 	set_tick(false); /* all stand: the processors are the copy's now */
+	run_stop_hook(self);
 	return HI_OK;
 }
 
@@ -459,8 +480,9 @@ static void watch_child(struct tracer_process *self)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_request *request = self->request;
-	static int keep[6 + HI_TRIGGER_MAX_FDS];
+	static int keep[6 + HI_STOP_HOOK_FDS + HI_TRIGGER_MAX_FDS];
 	struct hi_trigger *trigger = request->options->trigger;
+	const struct hi_stop_hook *hook = request->options->hook;
 	size_t n = 0;
 
 	outlive_inspector(self, false);
@@ -470,6 +492,8 @@ static void set_up(struct tracer_process *self)
 	keep[n++] = request->pagemap;
 	keep[n++] = request->target;
 	keep[n++] = interrupt_of(request);
+	for (size_t i = 0; hook && i < hook->n_fds; i++)
+		keep[n++] = hook->fds[i];
 	if (trigger)
 		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
 	hi_child_settle("hi-tracer", keep, n);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Work of a caller while all threads of the target stand (stop_options.h). */
+#ifndef HI_ATTACH_STOP_HOOK_H
+#define HI_ATTACH_STOP_HOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HI_STOP_HOOK_FDS 4
+
+struct hi_stop_moment {
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC: the hook has to return by then */
+	/* Has a thread that was left asleep (sleepers.h) run since the stop? */
+	bool (*is_torn)(const struct hi_stop_moment *moment);
+	const void *state; /* of is_torn */
+};
+
+/*
+ * Called inside the tracer process (a fork: it can change only memory that is shared)
+ * when all threads stand, before anything is copied and before the target is made to
+ * fork. A stop that is repeated calls it again. Its time is part of the pause, and the
+ * watchdog ends the tracer if it takes too long; so it must not block, nor wait for
+ * another process. It reports by shared memory: whatever it does, the stop goes on.
+ */
+struct hi_stop_hook {
+	void (*run)(void *arg, const struct hi_stop_moment *moment);
+	/* Called in the inspector instead where the target stands at its end
+	 * (exit_watch.h). NULL: nothing is to be done. */
+	void (*skipped)(void *arg);
+	void *arg;
+	/* Descriptors that it needs; all others are closed in the tracer. */
+	int fds[HI_STOP_HOOK_FDS];
+	size_t n_fds;
+};
+
+#endif
