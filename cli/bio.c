@@ -5,20 +5,24 @@
  */
 #include "cli/bio.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/record_series.h"
 #include "report/views/bio_report.h"
 #include "report/views/legend.h"
 #include "session/biography/sink.h"
+#include "session/live/page_evidence.h"
 #include "session/lookup.h"
 #include "session/series/rows.h"
 
 enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
+HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 static enum hi_status write_bio_report(const struct hi_options *options,
@@ -67,23 +71,44 @@ static enum hi_status report_lives(const struct hi_options *options,
 	return status;
 }
 
+/* Without it there is less evidence, which the user is told. */
+static void open_page_evidence(const struct hi_options *options,
+			       struct hi_page_evidence **ret)
+{
+	struct hi_error why = {};
+	char text[4 * sizeof(why.text)];
+
+	if (hi_page_evidence_open(options->target.pid, ret, &why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why.text, strlen(why.text));
+	fprintf(stderr,
+		"heapinspect: no evidence from pages, so that nothing is proved to be "
+		"unused: %s\n",
+		text);
+}
+
 static enum hi_status follow_and_report(const struct hi_options *options,
 					struct hi_output *output, bool *partial_ret,
 					struct hi_error *err)
 {
+	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
 	struct hi_lives_options lives = {.live = options->biography.live,
 					 .inherent = options->biography.inherent,
 					 .threads = options->decoding.threads};
 	struct hi_exit_watch watch = {};
+	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	enum hi_status status =
 		hi_lives_sink_open(&lives, options->series.hp, &sink, err);
 
 	if (status != HI_OK)
 		return status;
+	open_page_evidence(options, &pages);
+	o.pages = pages;
 	of_series = hi_lives_sink_of_series(sink);
-	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
+	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
 	return status == HI_OK ? report_lives(options, sink, output, err) : status;
 }

@@ -232,6 +232,7 @@ struct hi_drawing_options {
 struct hi_command;
 struct hi_census_cache;
 struct hi_exit_watch;
+struct hi_page_evidence;
 struct hi_recorder;
 
 struct hi_options {
@@ -256,6 +257,8 @@ struct hi_options {
 	struct hi_exit_watch *exit_watch;
 	/* Nor this: a recording that the stop ends; else NULL. */
 	struct hi_recorder *recorder;
+	/* Nor this: of a series for biographies; else NULL. */
+	struct hi_page_evidence *pages;
 };
 
 #endif

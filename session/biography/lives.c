@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/biography/lives.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "decode/usage/contents_hash.h"
+#include "session/live/page_evidence.h"
 #include "session/lookup.h"
 
 /* Serials of births. 0: another object may have taken its place unseen. */
@@ -30,6 +32,8 @@ struct hi_lives {
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
 	uint64_t recorded_ns;
+	uint64_t stops;	    /* of the evidence by pages */
+	char no_pages[200]; /* why the last period has none; "": it has */
 };
 
 HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
@@ -38,9 +42,9 @@ HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
 struct addition {
 	struct hi_lives *lives;
 	const struct hi_graph *graph;
-	const struct hi_births *births; /* NULL: nothing is recorded */
-	const struct hi_lives_pages *pages;
-	const uint64_t *live, *hash; /* by object */
+	const struct hi_births *births;	      /* NULL: nothing is recorded */
+	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
+	const uint64_t *live, *hash;	      /* by object */
 	struct hi_lives_census census;
 	bool is_first;
 };
@@ -94,9 +98,9 @@ static bool is_idle_object(const struct addition *a, hi_node object)
 {
 	uint64_t start = hi_objects_address(a->graph->objects, object);
 
-	return a->pages &&
-	       a->pages->is_idle(a->pages->arg, start,
-				 start + hi_objects_usable(a->graph->objects, object));
+	return a->pages && hi_page_evidence_is_idle(
+				   a->pages, start,
+				   start + hi_objects_usable(a->graph->objects, object));
 }
 
 /* Is it the object that the census before has seen? */
@@ -285,9 +289,24 @@ static uint64_t *copy_allocated_bits(const struct hi_graph *graph)
 	return bits;
 }
 
+/* A stop without a census has ended the time that pages tell of: what was referenced
+ * before is not known any more. */
+static const struct hi_page_evidence *find_pages(struct hi_lives *lives,
+						 const struct hi_page_evidence *pages)
+{
+	uint64_t before = lives->stops;
+	const char *missing =
+		pages ? hi_page_evidence_missing(pages) : "they are not looked at";
+
+	lives->stops = pages ? hi_page_evidence_stops(pages) : 0;
+	if (!missing && lives->stops != before + 1)
+		missing = "a census has failed";
+	snprintf(lives->no_pages, sizeof(lives->no_pages), "%s", missing ? missing : "");
+	return missing ? NULL : pages;
+}
+
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
-			    uint64_t at_ns, const struct hi_lives_pages *pages,
-			    struct hi_error *err)
+			    uint64_t at_ns, struct hi_error *err)
 {
 	HI_GUARD(free)
 	uint64_t *live = lives->options.live == HI_LIVES_REACHABLE
@@ -297,7 +316,7 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
 	struct addition a = {.lives = lives,
 			     .graph = in->graph,
-			     .pages = pages,
+			     .pages = find_pages(lives, in->options->pages),
 			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
 			     .is_first = lives->censuses.count == 0};
 
@@ -382,6 +401,11 @@ const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
 {
 	*n_ret = lives->censuses.count;
 	return lives->censuses.items;
+}
+
+const char *hi_lives_no_pages(const struct hi_lives *lives)
+{
+	return lives->no_pages[0] ? lives->no_pages : NULL;
 }
 
 uint32_t hi_lives_numbers(const struct hi_lives *lives)

@@ -41,13 +41,6 @@ struct hi_lives_census {
 	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
 };
 
-/* What is known of the target's pages in the period that a census ends. */
-struct hi_lives_pages {
-	/* Was no byte of [start, end) referenced, for certain? */
-	bool (*is_idle)(void *arg, uint64_t start, uint64_t end);
-	void *arg;
-};
-
 struct hi_lives;
 /* Strings are borrowed. *ret: hi_lives_destroy(). */
 enum hi_status hi_lives_create(const struct hi_lives_options *options,
@@ -55,12 +48,11 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 void hi_lives_destroy(struct hi_lives *lives);
 /*
  * Adds a census. The first one begins period 1: what it has is older. HI_USAGE:
- * --inherent names no type of the first census. pages NULL: nothing is known.
- * HI_NO_MEMORY, HI_LIMIT.
+ * --inherent names no type of the first census. What is known of pages is in the
+ * inspection's options. HI_NO_MEMORY, HI_LIMIT.
  */
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
-			    uint64_t at_ns, const struct hi_lives_pages *pages,
-			    struct hi_error *err);
+			    uint64_t at_ns, struct hi_error *err);
 /* An era begins, of this name or number. HI_LIMIT: its number is not higher than those
  * before. HI_NO_MEMORY. */
 enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
@@ -71,6 +63,8 @@ const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);
 /* Censuses 1 to hi_bio_censuses(); [0] is where period 1 begins. */
 const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
 						size_t *n_ret);
+/* Why pages are no evidence of the last period; NULL: they are. */
+const char *hi_lives_no_pages(const struct hi_lives *lives);
 /* One above the numbers that objects have; and what is known of one that the last census
  * has. False: it has none of that number. */
 uint32_t hi_lives_numbers(const struct hi_lives *lives);

@@ -290,6 +290,7 @@ static void fill_known(const struct hi_lives *lives, struct hi_bio_report *ret)
 	ret->uncertain = censuses[n - 1].known.uncertain;
 	ret->left_out = censuses[n - 1].known.left_out;
 	ret->lasted_ns = censuses[n - 1].at_ns;
+	ret->no_pages = hi_lives_no_pages(lives);
 }
 
 enum hi_status hi_lives_result(struct hi_lives *lives,

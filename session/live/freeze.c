@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
+#include "session/live/page_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/symbols.h"
 #include "session/naming.h"
@@ -226,7 +227,9 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		in->stop.held = o->recorder;
 		hi_recorder_hold(in->stop.held);
 	}
+	hi_page_evidence_before_stop(o->pages, &stop);
 	status = stop_there(in, &stop, err);
+	hi_page_evidence_after_stop(o->pages);
 	if (status == HI_OK)
 		status = end_recording(in, err);
 	return status == HI_OK ? remember_stop(in, err) : status;
