@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "report/formats/live_screen.h"
 #include "report/formats/series_text.h"
-#include "report/formats/text_internal.h"
 
 enum {
 	PAST = 40,   /* samples that are kept of a row */
@@ -191,49 +191,12 @@ enum hi_status hi_record_live_add(struct hi_record_live *live,
 /* ---- the screen ---- */
 
 struct live_screen {
+	struct hi_live_screen base; /* first */
 	const struct hi_record_live *live;
-	struct hi_text_style style;
-	struct hi_arena arena; /* of one drawing */
 	unsigned name, where, past;
 	bool shows_live; /* the number of allocations that are live */
 	bool shows_rate;
-	bool plain; /* lines that stay, not a screen */
-	bool failed;
 };
-
-/* The rest of the old line goes. */
-static void end_live_line(const struct live_screen *s)
-{
-	fputs(s->plain ? "\n" : "\033[K\n", s->style.out);
-}
-
-static void put_live_text(struct live_screen *s, const char *text, unsigned columns,
-			  bool fill)
-{
-	char safe[4 * 512];
-	const char *fit;
-	unsigned taken;
-
-	hi_text_escape(safe, sizeof(safe), text, strnlen(text, sizeof(safe) / 4));
-	fit = hi_text_fit(&s->style, &s->arena, safe, columns);
-	s->failed |= !fit;
-	if (!fit)
-		return;
-	fputs(fit, s->style.out);
-	taken = hi_text_columns(&s->style, fit);
-	if (fill && taken < columns)
-		fprintf(s->style.out, "%*s", (int)(columns - taken), "");
-}
-
-static void put_live_line(struct live_screen *s, const char *text, char color)
-{
-	if (color)
-		hi_text_color(&s->style, color);
-	put_live_text(s, text, s->style.width - 1, false);
-	if (color)
-		hi_text_color(&s->style, 0);
-	end_live_line(s);
-}
 
 static uint64_t rate_of(const struct hi_record_live *live, uint64_t n)
 {
@@ -244,8 +207,6 @@ static uint64_t rate_of(const struct hi_record_live *live, uint64_t n)
 
 static void put_past(const struct live_screen *s, const struct live_past *past)
 {
-	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const ascii[] = {" ", "_", "_", ".", "-", "=", "+", "*", "#"};
 	const struct hi_record_live *live = s->live;
 	uint64_t from = live->number > s->past ? live->number - s->past + 1 : 1, most = 0;
 
@@ -253,14 +214,8 @@ static void put_past(const struct live_screen *s, const struct live_past *past)
 	for (uint64_t i = from; i <= live->number; i++)
 		if (past->bytes[i % PAST] > most)
 			most = past->bytes[i % PAST];
-	for (uint64_t i = from; i <= live->number; i++) {
-		uint64_t value = past->bytes[i % PAST];
-		/* Anything that is there is seen. */
-		unsigned height =
-			value ? 1 + (unsigned)((double)value * 7 / (double)most) : 0;
-
-		fputs(s->style.utf8 ? blocks[height] : ascii[height], s->style.out);
-	}
+	for (uint64_t i = from; i <= live->number; i++)
+		hi_live_put_block(&s->base, past->bytes[i % PAST], most);
 }
 
 static void put_live_row(struct live_screen *s, const struct live_past *past)
@@ -268,25 +223,26 @@ static void put_live_row(struct live_screen *s, const struct live_past *past)
 	const struct hi_record_live *live = s->live;
 	char size[24], change[32], rate[32], count[32];
 
-	put_live_text(s, past->name, s->name, true);
-	fprintf(s->style.out, "%*s%*s", BYTES, hi_text_bytes(size, past->now.bytes),
+	hi_live_put_text(&s->base, past->name, s->name, true);
+	fprintf(s->base.style.out, "%*s%*s", BYTES, hi_text_bytes(size, past->now.bytes),
 		CHANGE,
 		hi_series_change_text(change, past_bytes(live, past, GROWTH),
 				      past->now.bytes));
 	if (s->shows_rate)
-		fprintf(s->style.out, "%*s", RATE,
+		fprintf(s->base.style.out, "%*s", RATE,
 			hi_text_count(rate, rate_of(live, new_allocs(past))));
 	if (s->shows_live)
-		fprintf(s->style.out, "%*s", LIVE, hi_text_count(count, past->now.live));
+		fprintf(s->base.style.out, "%*s", LIVE,
+			hi_text_count(count, past->now.live));
 	if (s->where) {
-		fputs("  ", s->style.out);
-		put_live_text(s, past->where, s->where - 2, s->past > 0);
+		fputs("  ", s->base.style.out);
+		hi_live_put_text(&s->base, past->where, s->where - 2, s->past > 0);
 	}
 	if (s->past) {
-		fputc(' ', s->style.out);
+		fputc(' ', s->base.style.out);
 		put_past(s, past);
 	}
-	end_live_line(s);
+	hi_live_end_line(&s->base);
 }
 
 /* "12 s of 60 s". */
@@ -312,7 +268,7 @@ static void put_live_header(struct live_screen *s)
 
 	snprintf(line, sizeof(line), "%s, pid %d: recording %s", hi_base_name(now->exe),
 		 now->pid, now->followed);
-	put_live_line(s, line, 'b');
+	hi_live_put_line(&s->base, line, 'b');
 	put_live_times(times, sizeof(times), live);
 	snprintf(line, sizeof(line), "%s, %s%s; %s allocations/s%s%s%s", times,
 		 now->sample_bytes ? "estimated from one allocation per "
@@ -321,30 +277,30 @@ static void put_live_header(struct live_screen *s)
 		 hi_text_count(rate, rate_of(live, new_allocs(&live->all))),
 		 now->lost ? "; " : "", now->lost ? hi_text_count(lost, now->lost) : "",
 		 now->lost ? " events lost" : "");
-	put_live_line(s, line, 0);
-	if (live->keys && !s->plain) {
+	hi_live_put_line(&s->base, line, 0);
+	if (live->keys && !s->base.plain) {
 		snprintf(line, sizeof(line), "q ends it  s sorts (by %s)  p %s",
 			 orders[live->sorted_by],
 			 live->pauses ? "continues (paused)" : "pauses");
-		put_live_line(s, line, 'd');
+		hi_live_put_line(&s->base, line, 'd');
 	}
-	if (!s->plain)
-		end_live_line(s);
+	if (!s->base.plain)
+		hi_live_end_line(&s->base);
 }
 
 static void put_live_heading(struct live_screen *s)
 {
-	hi_text_color(&s->style, 'd');
-	put_live_text(s, "allocated by", s->name, true);
-	fprintf(s->style.out, "%*s%*s", BYTES, "live", CHANGE, "last 10 s");
+	hi_text_color(&s->base.style, 'd');
+	hi_live_put_text(&s->base, "allocated by", s->name, true);
+	fprintf(s->base.style.out, "%*s%*s", BYTES, "live", CHANGE, "last 10 s");
 	if (s->shows_rate)
-		fprintf(s->style.out, "%*s", RATE, "allocs/s");
+		fprintf(s->base.style.out, "%*s", RATE, "allocs/s");
 	if (s->shows_live)
-		fprintf(s->style.out, "%*s", LIVE, "objects");
+		fprintf(s->base.style.out, "%*s", LIVE, "objects");
 	if (s->where)
-		fputs("  where", s->style.out);
-	hi_text_color(&s->style, 0);
-	end_live_line(s);
+		fputs("  where", s->base.style.out);
+	hi_text_color(&s->base.style, 0);
+	hi_live_end_line(&s->base);
 }
 
 static struct live_past past_of_all(const struct hi_record_live *live)
@@ -372,8 +328,7 @@ static void put_live_rows(struct live_screen *s, unsigned lines)
 static struct live_screen make_live_screen(const struct hi_record_live *live,
 					   const struct hi_text_options *looks, FILE *out)
 {
-	struct live_screen s = {.live = live,
-				.style = {out, looks->width, looks->color, looks->utf8}};
+	struct live_screen s = {.base = hi_live_screen_make(looks, out), .live = live};
 	unsigned taken = BYTES + CHANGE + 1;
 	unsigned room = looks->width > taken ? looks->width - taken : 0;
 
@@ -409,13 +364,13 @@ static void put_live_bottom(struct live_screen *s, unsigned rows)
 	char line[128], size[24];
 
 	if (*live->now.note)
-		put_live_text(s, live->now.note, s->style.width - 1, false);
+		hi_live_put_line_text(&s->base, live->now.note, 0);
 	else if (live->now.unnamed.bytes) {
 		snprintf(line, sizeof(line), "%s more, of stacks without names yet",
 			 hi_text_bytes(size, live->now.unnamed.bytes));
-		put_live_text(s, line, s->style.width - 1, false);
+		hi_live_put_line_text(&s->base, line, 0);
 	} else if (live->order.count > rows)
-		fprintf(s->style.out, "%zu more rows", live->order.count - rows);
+		fprintf(s->base.style.out, "%zu more rows", live->order.count - rows);
 }
 
 enum hi_status hi_record_live_draw(struct hi_record_live *live, unsigned lines,
@@ -430,8 +385,8 @@ enum hi_status hi_record_live_draw(struct hi_record_live *live, unsigned lines,
 	put_live_rows(&s, rows);
 	fputs("\033[J", out);
 	put_live_bottom(&s, rows);
-	hi_arena_free(&s.arena);
-	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+	hi_arena_free(&s.base.arena);
+	return s.base.failed ? hi_fail_memory(err, "live view") : HI_OK;
 }
 
 enum hi_status hi_record_live_print(struct hi_record_live *live, unsigned lines,
@@ -441,9 +396,9 @@ enum hi_status hi_record_live_print(struct hi_record_live *live, unsigned lines,
 	struct live_screen s = make_live_screen(live, looks, out);
 	unsigned rows = live_rows_for(lines);
 
-	s.plain = true;
+	s.base.plain = true;
 	put_live_header(&s);
 	put_live_rows(&s, rows < 5 ? rows : 5);
-	hi_arena_free(&s.arena);
-	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+	hi_arena_free(&s.base.arena);
+	return s.base.failed ? hi_fail_memory(err, "live view") : HI_OK;
 }

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/formats/live_screen.h"
 #include "report/formats/series_text.h"
-#include "report/formats/text_internal.h"
 #include "report/views/series_past.h"
 
 enum {
@@ -156,44 +156,15 @@ void hi_series_live_note(struct hi_series_live *live, const char *text)
 /* ---- the screen ---- */
 
 struct screen {
+	struct hi_live_screen base; /* first */
 	const struct hi_series_header *header;
 	const struct hi_series_live *live;
-	struct hi_text_style style;
-	struct hi_arena arena; /* of one drawing */
 	struct hi_type_names type_names;
 	unsigned name_columns, history;
-	bool plain; /* lines that stay, not a screen */
-	bool failed;
 };
-
-/* The rest of the old line goes. */
-static void end_line(const struct screen *s)
-{
-	fputs(s->plain ? "\n" : "\033[K\n", s->style.out);
-}
-
-static void put_screen_text(struct screen *s, const char *text, unsigned columns,
-			    bool fill)
-{
-	char safe[4 * 1024];
-	const char *fit;
-	unsigned taken;
-
-	hi_text_escape(safe, sizeof(safe), text, strnlen(text, sizeof(safe) / 4));
-	fit = hi_text_fit(&s->style, &s->arena, safe, columns);
-	s->failed |= !fit;
-	if (!fit)
-		return;
-	fputs(fit, s->style.out);
-	taken = hi_text_columns(&s->style, fit);
-	if (fill && taken < columns)
-		fprintf(s->style.out, "%*s", (int)(columns - taken), "");
-}
 
 static void put_history(const struct screen *s, const char *name)
 {
-	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	static const char *const ascii[] = {" ", "_", "_", ".", "-", "=", "+", "*", "#"};
 	uint64_t newest = s->live->now.number, most = 0;
 	uint64_t first = newest > s->history ? newest - s->history + 1 : 1;
 
@@ -203,15 +174,10 @@ static void put_history(const struct screen *s, const char *name)
 		if (value > most)
 			most = value;
 	}
-	for (uint64_t i = first; i <= newest; i++) {
-		uint64_t value = hi_series_past_at(s->live->past, name, i);
-		/* Anything that is there is seen. */
-		unsigned height =
-			value ? 1 + (unsigned)((double)value * 7 / (double)most) : 0;
-
-		fputs(s->style.utf8 ? blocks[height] : ascii[height], s->style.out);
-	}
-	end_line(s);
+	for (uint64_t i = first; i <= newest; i++)
+		hi_live_put_block(&s->base, hi_series_past_at(s->live->past, name, i),
+				  most);
+	hi_live_end_line(&s->base);
 }
 
 static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects,
@@ -219,7 +185,7 @@ static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects
 {
 	char size[24], count[32], change[32];
 
-	fprintf(s->style.out, "%11s%11s%12s ", hi_text_bytes(size, bytes),
+	fprintf(s->base.style.out, "%11s%11s%12s ", hi_text_bytes(size, bytes),
 		hi_text_count(count, objects),
 		hi_series_change_text(change, first, bytes));
 }
@@ -232,9 +198,7 @@ static void put_keys(struct screen *s)
 
 	snprintf(line, sizeof(line), "q quits  s sorts (by %s)  p %s",
 		 orders[live->order], live->pauses ? "continues (paused)" : "pauses");
-	hi_text_color(&s->style, 'd');
-	put_screen_text(s, line, s->style.width - 1, false);
-	hi_text_color(&s->style, 0);
+	hi_live_put_line_text(&s->base, line, 'd');
 }
 
 static void put_screen_header(struct screen *s)
@@ -244,10 +208,7 @@ static void put_screen_header(struct screen *s)
 
 	snprintf(line, sizeof(line), "%s, pid %d%s%s", hi_base_name(s->header->exe),
 		 s->header->pid, *live->only ? ", only what is " : "", live->only);
-	hi_text_color(&s->style, 'b');
-	put_screen_text(s, line, s->style.width - 1, false);
-	hi_text_color(&s->style, 0);
-	end_line(s);
+	hi_live_put_line(&s->base, line, 'b');
 	hi_leak_totals_text(leaks, sizeof(leaks), &live->now.leaks);
 	snprintf(line, sizeof(line),
 		 "%s%s, sample %" PRIu64 ", paused for %s (at most %s)%s%s%s",
@@ -256,17 +217,16 @@ static void put_screen_header(struct screen *s)
 		 hi_text_duration(pause, live->now.pause_ns),
 		 hi_text_duration(longest, live->longest_pause_ns),
 		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
-	put_screen_text(s, line, s->style.width - 1, false);
-	end_line(s);
-	if (live->keys && !s->plain)
+	hi_live_put_line(&s->base, line, 0);
+	if (live->keys && !s->base.plain)
 		put_keys(s);
-	end_line(s);
+	hi_live_end_line(&s->base);
 }
 
 static void put_screen_row(struct screen *s, const char *label, const char *name,
 			   uint64_t bytes, uint64_t objects)
 {
-	put_screen_text(s, label, s->name_columns, true);
+	hi_live_put_text(&s->base, label, s->name_columns, true);
 	put_numbers(s, bytes, objects, hi_series_past_first(s->live->past, name));
 	put_history(s, name);
 }
@@ -277,11 +237,11 @@ static void put_screen_rows(struct screen *s, unsigned lines)
 	char heading[64], label[HI_TYPE_SHORT_SIZE];
 
 	snprintf(heading, sizeof(heading), "by %s", s->header->by);
-	hi_text_color(&s->style, 'd');
-	put_screen_text(s, heading, s->name_columns, true);
-	fprintf(s->style.out, "%11s%11s%12s", "bytes", "objects", "change");
-	hi_text_color(&s->style, 0);
-	end_line(s);
+	hi_text_color(&s->base.style, 'd');
+	hi_live_put_text(&s->base, heading, s->name_columns, true);
+	fprintf(s->base.style.out, "%11s%11s%12s", "bytes", "objects", "change");
+	hi_text_color(&s->base.style, 0);
+	hi_live_end_line(&s->base);
 	put_screen_row(s, "all that is live", total, live->now.bytes, live->now.objects);
 	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
 		if (live->had_leaks[i])
@@ -298,9 +258,8 @@ static struct screen make_screen(struct hi_series_live *live,
 				 const struct hi_series_header *header,
 				 const struct hi_text_options *looks, FILE *out)
 {
-	struct screen s = {.header = header,
-			   .live = live,
-			   .style = {out, looks->width, looks->color, looks->utf8}};
+	struct screen s = {
+		.base = hi_live_screen_make(looks, out), .header = header, .live = live};
 	unsigned room = looks->width > NUMBER_COLUMNS + LEAST_NAME + 2
 				? looks->width - NUMBER_COLUMNS - LEAST_NAME - 2
 				: 0;
@@ -334,14 +293,14 @@ enum hi_status hi_series_live_draw(struct hi_series_live *live,
 	put_screen_rows(&s, rows);
 	fputs("\033[J", out);
 	if (live->now.number < live->note_until)
-		put_screen_text(&s, live->note, looks->width - 1, false);
+		hi_live_put_line_text(&s.base, live->note, 0);
 	else if (live->n_all > rows || live->now.hidden.rows)
 		fprintf(out, "%zu more rows",
 			(live->n_all > rows ? live->n_all - rows : 0) +
 				(size_t)live->now.hidden.rows);
 	hi_type_names_free(&s.type_names);
-	hi_arena_free(&s.arena);
-	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+	hi_arena_free(&s.base.arena);
+	return s.base.failed ? hi_fail_memory(err, "live view") : HI_OK;
 }
 
 enum hi_status hi_series_live_print(struct hi_series_live *live,
@@ -352,7 +311,7 @@ enum hi_status hi_series_live_print(struct hi_series_live *live,
 	struct screen s = make_screen(live, header, looks, out);
 	unsigned rows = rows_for(lines);
 
-	s.plain = true;
+	s.base.plain = true;
 	put_screen_header(&s);
 	/* The commands and the prompt need lines, too. */
 	put_screen_rows(&s, rows > 5 ? rows - 5 : 1);
@@ -360,6 +319,6 @@ enum hi_status hi_series_live_print(struct hi_series_live *live,
 	if (live->leaked[HI_LEAK_CERTAIN].bytes || live->leaked[HI_LEAK_LIKELY].bytes)
 		fprintf(out, "  heapinspect leaks --pid %d\n", header->pid);
 	hi_type_names_free(&s.type_names);
-	hi_arena_free(&s.arena);
-	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+	hi_arena_free(&s.base.arena);
+	return s.base.failed ? hi_fail_memory(err, "live view") : HI_OK;
 }
