@@ -75,8 +75,7 @@ struct pending {
 	__u64 old;	 /* the block that it was given; 0: none */
 	__u64 result;	 /* where the result goes */
 	__u64 has_begun; /* HI_EVENT_REALLOC_BEGIN was sent */
-	__u64 caller;	 /* its return address; of HI_FAMILY_CALLS only */
-	__u64 unused;
+	__u64 unused[2];
 };
 
 struct {
@@ -598,20 +597,166 @@ static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 fr
 	walk->hash = mix(walk->hash, frame);
 }
 
-/* While a function runs whose return is probed, the kernel's address stands in the place
- * of its return address. A pool that calls malloc is such a function. */
-static __always_inline void restore_return(const struct hi_bpf_events_shared *shared,
-					   struct hi_unwind_regs *regs)
-{
-	const struct pending *pending;
+/*
+ * Note [Returns that are probed]
+ *
+ * While a function runs whose return is probed, the kernel's address stands in the place
+ * of its return address, and a stack that is walked through the function would end there.
+ * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other. So where a pool is
+ * followed, each thread's callers of followed functions are kept from the entry to the
+ * return, outermost first. The stack pointer at the entry says which call a frame is of.
+ *
+ * A call that a longjmp left does not return. It is dropped at the next entry or return
+ * that has its stack pointer or a higher one. Until then it is not used: a walk asks only
+ * for the caller of a frame whose return address is the kernel's now, and that call was
+ * entered later, at the same stack pointer, which dropped the one that was left.
+ *
+ * The kernel sees no more than 64 calls of a thread return (MAX_URETPROBE_DEPTH), and
+ * lets those within them alone. As many callers are kept.
+ */
+struct callers {
+	__u32 thread; /* its id; 0: free */
+	__u32 n;
+	struct caller {
+		__u64 sp, address; /* the caller's: where the call returns to */
+	} calls[HI_BPF_CALLERS];
+};
 
-	/* Not known yet: a call that is pending since so short a time has not been left.
-	 */
-	if (shared->trampoline && regs->rip != shared->trampoline)
+/* max_entries is set by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct callers);
+} callers_map SEC(".maps");
+
+static __always_inline struct callers *callers_at(__u32 thread, __u32 try)
+{
+	__u32 slot = (thread + try * 0x9e37) & (HI_BPF_CALLER_THREADS - 1);
+
+	return bpf_map_lookup_elem(&callers_map, &slot);
+}
+
+/* This thread's; 0: none. */
+static __always_inline struct callers *find_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (callers && callers->thread == thread)
+			return callers;
+	}
+	return 0;
+}
+
+static __always_inline struct callers *take_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (callers && !__sync_val_compare_and_swap(&callers->thread, 0, thread))
+			return callers;
+	}
+	return 0;
+}
+
+static __always_inline struct caller *caller_at(struct callers *callers, __u32 i)
+{
+	return &callers->calls[i & (HI_BPF_CALLERS - 1)];
+}
+
+/* How many calls have a higher stack pointer. */
+static __always_inline __u32 count_outer_calls(struct callers *callers, __u64 sp)
+{
+	__u32 found = nothing, n = callers->n;
+
+	for (__u32 step = HI_BPF_CALLERS; step; step >>= 1) {
+		__u32 next = found + step;
+
+		if (next <= n && caller_at(callers, next - 1)->sp > sp)
+			found = next;
+	}
+	return found;
+}
+
+/* Where probed functions return to. Until it is known: it is the start of a page. */
+static __always_inline int is_trampoline(const struct hi_bpf_events_shared *shared,
+					 __u64 address)
+{
+	return shared->trampoline ? address == shared->trampoline
+				  : address && !(address & 4095);
+}
+
+/* False: there is no room. */
+static __always_inline int push_caller(const struct call *call, struct callers *callers,
+				       __u64 sp, __u64 address)
+{
+	__u32 n = count_outer_calls(callers, sp);
+	struct caller *caller = caller_at(callers, n);
+
+	/* A tail call: it returns for the function that made it. */
+	if (n < callers->n && caller->sp == sp && is_trampoline(call->shared, address)) {
+		callers->n = n + 1;
+		return 1;
+	}
+	callers->n = n;
+	if (n >= HI_BPF_CALLERS)
+		return 0;
+	caller->sp = sp;
+	caller->address = address;
+	callers->n = n + 1;
+	return 1;
+}
+
+/* At the entry. The kernel replaces the return address only behind this program. */
+static __always_inline void keep_caller(const struct call *call)
+{
+	struct callers *callers = find_callers();
+	__u64 sp = call->regs->rsp, address = 0;
+
+	if (!callers)
+		callers = take_callers();
+	if (!callers ||
+	    bpf_probe_read_user(&address, sizeof(address), (const void *)sp) ||
+	    !push_caller(call, callers, sp, address))
+		__sync_fetch_and_add(&call->shared->lost_calls, 1);
+}
+
+/* At the return, where the stack pointer is above the place of the return address. */
+static __always_inline void drop_callers(const struct call *call)
+{
+	struct callers *callers = find_callers();
+
+	if (!callers)
 		return;
-	pending = find_pending(HI_FAMILY_CALLS);
-	if (pending && pending->caller && pending->sp + 8 == regs->rsp)
-		regs->rip = pending->caller;
+	callers->n = count_outer_calls(callers, call->regs->rsp - 8);
+	if (!callers->n)
+		*(volatile __u32 *)&callers->thread = 0;
+}
+
+/* False: the frame's return address is the kernel's, and its caller was not kept. */
+static __always_inline int restore_return(const struct hi_bpf_events_shared *shared,
+					  struct hi_unwind_regs *regs)
+{
+	struct callers *callers;
+	__u64 sp = regs->rsp - 8;
+	__u32 n;
+
+	if (!given.keeps_callers || !is_trampoline(shared, regs->rip) ||
+	    (!shared->trampoline && find_rule(regs->rip)))
+		return 1;
+	callers = find_callers();
+	if (!callers)
+		return 0;
+	n = count_outer_calls(callers, sp);
+	if (n >= callers->n || caller_at(callers, n)->sp != sp)
+		return 0;
+	regs->rip = caller_at(callers, n)->address;
+	return 1;
 }
 
 /* Goes one frame out, or shows one of Python that the frame runs. */
@@ -646,8 +791,8 @@ static long walk_frame(__u32 i, void *arg)
 		add_frame(walk, n, regs.rip);
 	}
 	step = hi_unwind_step(&reader, &regs);
-	if (step == HI_UNWIND_ON)
-		restore_return(walk->shared, &regs);
+	if (step == HI_UNWIND_ON && !restore_return(walk->shared, &regs))
+		step = HI_UNWIND_CUT;
 	walk->regs = regs;
 	if (step == HI_UNWIND_OUTERMOST)
 		stack->cut = 0;
@@ -780,12 +925,6 @@ static __always_inline void begin_call(const struct call *call, struct pending *
 	pending->result = result == HI_BPF_RETURNED ? 0 : argument_of(call->regs, result);
 	pending->has_begun = 0;
 	pending->sp = call->regs->rsp;
-	pending->caller = 0;
-	/* The kernel replaces it only behind this program. */
-	if (call->does->family == HI_FAMILY_CALLS &&
-	    bpf_probe_read_user(&pending->caller, sizeof(pending->caller),
-				(const void *)pending->sp))
-		pending->caller = 0;
 }
 
 /* The block is given back. */
@@ -842,6 +981,8 @@ static __always_inline int enter_alloc(const struct call *call,
 {
 	struct pending *pending = find_pending(call->does->family);
 
+	if (given.keeps_callers)
+		keep_caller(call);
 	if (is_nested(call, pending)) {
 		__sync_fetch_and_add(&counts->nested, 1);
 		return 0;
@@ -979,6 +1120,8 @@ int leave(struct pt_regs *regs)
 
 	if (!find_call(regs, &call) || is_counting(&call))
 		return 0;
+	if (given.keeps_callers)
+		drop_callers(&call);
 	pending = find_pending(call.does->family);
 	if (!pending || !is_return_of(&call, pending))
 		return 0;

@@ -13,10 +13,14 @@
 #include "probes/bpf/sampling.h"
 
 enum {
-	HI_BPF_EVENT_FUNCTIONS = 128,  /* that are probed, at most */
-	HI_BPF_EVENT_SLOTS = 8,	       /* counters of a function, by cpu */
-	HI_BPF_EVENT_OWN = 4,	       /* ranges of the allocator's own text */
-	HI_BPF_EVENT_CALLS = 1 << 16,  /* of all threads, at one time */
+	HI_BPF_EVENT_FUNCTIONS = 128,	 /* that are probed, at most */
+	HI_BPF_EVENT_SLOTS = 8,		 /* counters of a function, by cpu */
+	HI_BPF_EVENT_OWN = 4,		 /* ranges of the allocator's own text */
+	HI_BPF_EVENT_CALLS = 1 << 16,	 /* of all threads, at one time */
+	HI_BPF_CALLER_THREADS = 1 << 12, /* that are inside of functions at one time */
+	HI_BPF_CALLERS_BITS = 6,
+	/* Of a thread's calls within each other: as many as the kernel sees return. */
+	HI_BPF_CALLERS = 1 << HI_BPF_CALLERS_BITS,
 	HI_BPF_EVENT_STACKS = 1 << 15, /* sets of stacks that were sent */
 	HI_BPF_EVENT_SCRATCH = 256,
 	HI_BPF_EVENT_LINES = 256,      /* of bytes, on which samples are drawn; by cpu */
@@ -74,7 +78,8 @@ enum hi_bpf_events_running {
 
 /* Read-only data, which the loader fills. */
 struct hi_bpf_events_given {
-	__u32 can_loop; /* does the kernel have bpf_loop()? */
+	__u32 can_loop;	     /* does the kernel have bpf_loop()? */
+	__u32 keeps_callers; /* see Note [Returns that are probed] in events.bpf.c */
 	struct hi_sampling_table sampling;
 	struct hi_bpf_function functions[HI_BPF_EVENT_FUNCTIONS];
 };

@@ -52,12 +52,22 @@ void hi_sampling_table_fill(struct hi_sampling_table *table)
 			(uint32_t)llround(one * -log1p(-(double)i / HI_SAMPLING_BINS));
 }
 
+bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source)
+{
+	bool has_calls = false;
+
+	for (size_t i = 0; i < source->functions.count; i++)
+		has_calls |= source->functions.items[i].does.family == HI_FAMILY_CALLS;
+	return has_calls;
+}
+
 int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(source->object, ".rodata");
 	struct hi_bpf_events_given given = {
 		.can_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop,
-						    NULL) == 1};
+						    NULL) == 1,
+		.keeps_callers = hi_bpf_source_keeps_callers(source)};
 
 	source->can_loop = given.can_loop;
 	hi_sampling_table_fill(&given.sampling);

@@ -289,6 +289,19 @@ static int set_attach_type(const struct hi_bpf_source *source)
 	return error;
 }
 
+static int set_map_sizes(const struct hi_bpf_source *source)
+{
+	int error = bpf_map__set_max_entries(
+		bpf_object__find_map_by_name(source->object, "ring_map"),
+		(uint32_t)source->ring_size);
+
+	if (!error && hi_bpf_source_keeps_callers(source))
+		error = bpf_map__set_max_entries(
+			bpf_object__find_map_by_name(source->object, "callers_map"),
+			HI_BPF_CALLER_THREADS);
+	return error;
+}
+
 static enum hi_status load_events_program(struct hi_bpf_source *source,
 					  struct hi_error *err)
 {
@@ -300,9 +313,7 @@ static enum hi_status load_events_program(struct hi_bpf_source *source,
 		NULL);
 	if (!source->object)
 		return hi_bpf_refused(errno, err);
-	error = bpf_map__set_max_entries(
-		bpf_object__find_map_by_name(source->object, "ring_map"),
-		(uint32_t)source->ring_size);
+	error = set_map_sizes(source);
 	if (!error)
 		error = set_attach_type(source);
 	if (!error)

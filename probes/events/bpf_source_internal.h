@@ -48,6 +48,9 @@ struct hi_bpf_source {
 /* Makes the links, in the probe holder; the program and its memory are there. */
 enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_error *err);
 
+/* Are pools followed, so that stacks are walked through functions whose return is probed?
+ */
+bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source);
 /* Before the program is loaded. Returns 0, or what libbpf said. */
 int hi_bpf_source_fill_given(struct hi_bpf_source *source);
 /* Offset of thread.fsbase in the kernel's task_struct, by its own type information; 0:
