@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/procfs.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +16,8 @@
 #define FIRST_SIZE (64u << 10)
 #define MAX_SIZE (1u << 30)
 #define MAX_ROLLUP (8ull << 30)
+
+HI_DEFINE_GUARD(DIR *, closedir)
 
 int hi_proc_open(pid_t pid, const char *name)
 {
@@ -103,11 +107,13 @@ bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret)
 	if (length >= sizeof(stat.name))
 		length = sizeof(stat.name) - 1;
 	memcpy(stat.name, open_paren + 1, length);
-	/* Fields 3 state, 4 ppid, 9 flags, 20 num_threads, 22 starttime. */
+	/* Fields 3 state, 4 ppid, 9 flags, 20 num_threads, 22 starttime, 38 exit_signal.
+	 */
 	if (sscanf(close_paren + 1,
 		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-		   "%llu %*d %llu",
-		   &stat.state, &ppid, &flags, &threads, &start) != 5)
+		   "%llu %*d %llu %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+		   "%*u %*u %d",
+		   &stat.state, &ppid, &flags, &threads, &start, &stat.exit_signal) < 5)
 		return false;
 	stat.ppid = ppid;
 	stat.flags = flags;
@@ -124,6 +130,21 @@ bool hi_proc_stat(pid_t pid, struct hi_proc_stat *ret)
 
 	return hi_proc_read_small(pid, "stat", text, sizeof(text), &n) &&
 	       hi_proc_parse_stat(text, n, ret);
+}
+
+void hi_proc_each(void (*fn)(pid_t pid, const struct hi_proc_stat *stat, void *arg),
+		  void *arg)
+{
+	DIR *proc HI_GUARD(closedir) = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct hi_proc_stat stat;
+
+		if (isdigit((unsigned char)entry->d_name[0]) && hi_proc_stat(pid, &stat))
+			fn(pid, &stat, arg);
+	}
 }
 
 const char *hi_proc_field(const char *text, const char *key)

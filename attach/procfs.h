@@ -26,6 +26,7 @@ struct hi_proc_stat {
 	pid_t ppid;
 	uint32_t flags;
 	uint64_t n_threads, start_time; /* clock ticks since boot */
+	int exit_signal;		/* that its end sends the parent; 0: none */
 };
 #define HI_PROC_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, linux/sched.h */
 
@@ -33,6 +34,9 @@ struct hi_proc_stat {
 bool hi_proc_stat(pid_t pid, struct hi_proc_stat *ret);
 /* The same from the text of a stat file, text[0, n). False: it cannot be parsed. */
 bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret);
+/* Calls fn for each process that there is. */
+void hi_proc_each(void (*fn)(pid_t pid, const struct hi_proc_stat *stat, void *arg),
+		  void *arg);
 /* "Key:  value" lines of status or smaps_rollup: the text behind the colon and
  * blanks; NULL if the key is not there. */
 const char *hi_proc_field(const char *text, const char *key);

@@ -500,6 +500,11 @@ static int check_recorded_series(const struct hi_options *o)
 		return hi_option_wrong("--full: only with --every");
 	if (!hi_series_asked(&o->series) && o->series.max_file && !o->record.keep_events)
 		return hi_option_wrong("--max-file: only with --every or --keep-events");
+	if (o->record.children && !has_file)
+		return hi_option_wrong("record --children: -o FILE is missing: the "
+				       "recording of a child goes to FILE.PID");
+	if (o->record.children && hi_series_asked(&o->series))
+		return hi_option_wrong("--children and --every: only one of them");
 	return 0;
 }
 

@@ -225,6 +225,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "at most 1 GiB of them, or --max-file",
 	  2},
 	 BIT(RECORD)},
+	{{"children", HI_OPT_CHILDREN, 0, 0,
+	  "record the processes that the target and its children fork as well, each into "
+	  "FILE.PID beside the FILE of -o",
+	  2},
+	 BIT(RECORD)},
 	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",

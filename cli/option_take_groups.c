@@ -198,6 +198,9 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 	case HI_OPT_KEEP_EVENTS:
 		o->record.keep_events = true;
 		return 0;
+	case HI_OPT_CHILDREN:
+		o->record.children = true;
+		return 0;
 	case HI_OPT_FULL:
 		if (hi_series_take_full(&o->series, arg))
 			return 0;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/births.h"
 #include "cli/record_begin.h"
+#include "cli/record_children.h"
 #include "cli/record_progress.h"
 #include "cli/snap.h"
 #include "report/views/display.h"
@@ -85,6 +86,7 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 						  ? (unsigned)(left / 1000000) + 1
 						  : POLL_MS,
 					  err);
+		hi_record_children_look(options->children, progress);
 		if (status == HI_OK)
 			status = hi_record_progress_take_keys(progress, err);
 		if (status == HI_OK)
@@ -105,6 +107,8 @@ enum hi_status hi_record_follow(const struct hi_options *options,
 	enum hi_status status =
 		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
 
+	if (status == HI_OK && options->begun)
+		options->begun(options->begun_arg);
 	if (status == HI_OK && goes_on)
 		status = follow_until_end(options, recorder, &signals, watch, err);
 	hi_record_signals_end(&signals);
@@ -131,6 +135,8 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 				     ? hi_recorder_module(in->options->recorder)
 				     : NULL};
 
+	request.children =
+		hi_record_children_list(in->options->children, &request.n_children);
 	return hi_births_run(in, header, &request, page, json, err);
 }
 
@@ -167,6 +173,10 @@ const struct hi_command hi_command_record = {
 		"they "
 		"are\n"
 		"named (--calls, --frees), and mappings with --mappings.\n"
+		"\n"
+		"With --children, the processes that the program forks are recorded as "
+		"well, each\n"
+		"into FILE.PID.\n"
 		"\n"
 		"With --every, censuses are taken while the recording goes on, into the "
 		"same file,\n"

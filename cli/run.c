@@ -13,6 +13,7 @@
 #include "cli/decoder.h"
 #include "cli/launch.h"
 #include "cli/record.h"
+#include "cli/record_children.h"
 #include "cli/record_series.h"
 #include "cli/series.h"
 #include "report/views/legend.h"
@@ -21,6 +22,7 @@
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
+HI_DEFINE_GUARD(struct hi_record_children *, hi_record_children_close)
 
 static int exit_code(enum hi_status status)
 {
@@ -185,6 +187,8 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 	/* The image is made: a process that stood at its exit need not wait longer. */
 	if (options->recorder)
 		hi_exit_watch_end(options->exit_watch);
+	/* The report says what became of them. */
+	hi_record_children_finish(options->children);
 	if (!options->decoding.no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
 		return report_run_error(&err);
@@ -199,17 +203,25 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 /* The stop of the inspection is the end of the recording. */
 static int record_and_inspect(const struct hi_options *options, struct hi_output *output)
 {
+	HI_GUARD(hi_record_children_close) struct hi_record_children *children = NULL;
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_error err = {};
 	int code;
 
+	if (o.record.children &&
+	    hi_record_children_start(options, hi_run, &children, &err) != HI_OK)
+		return report_run_error(&err);
 	o.exit_watch = &watch;
-	if (hi_record_follow(options, &watch, &recorder, &err) != HI_OK) {
+	o.children = children;
+	if (hi_record_follow(&o, &watch, &recorder, &err) != HI_OK) {
 		hi_exit_watch_end(&watch);
+		hi_record_children_finish(children);
+		hi_record_children_print(children);
 		return report_run_error(&err);
 	}
+	hi_record_children_end(children);
 	o.recorder = recorder;
 	code = inspect_once(&o, output);
 	hi_exit_watch_end(&watch);

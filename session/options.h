@@ -113,12 +113,18 @@ struct hi_record_options {
 	struct hi_call_spec calls[HI_CALL_SPECS_MAX]; /* and frees, as given */
 	size_t n_calls;
 	bool mappings;
+	bool children;	  /* in files of their own */
 	bool keep_events; /* in the file, each one; --max-file limits them */
 };
 
 /* ---- biographies ---- */
 
-enum hi_lives_by { HI_LIVES_BY_TYPE, HI_LIVES_BY_SITE, HI_LIVES_BY_MODULE, HI_LIVES_BY_ERA };
+enum hi_lives_by {
+	HI_LIVES_BY_TYPE,
+	HI_LIVES_BY_SITE,
+	HI_LIVES_BY_MODULE,
+	HI_LIVES_BY_ERA
+};
 
 /* What is live: what a root reaches, or what is not freed. */
 enum hi_lives_live { HI_LIVES_REACHABLE, HI_LIVES_ALLOCATED };
@@ -233,6 +239,7 @@ struct hi_command;
 struct hi_census_cache;
 struct hi_exit_watch;
 struct hi_page_evidence;
+struct hi_record_children;
 struct hi_recorder;
 
 struct hi_options {
@@ -255,6 +262,11 @@ struct hi_options {
 	struct hi_census_cache *census_cache;
 	/* Nor this: of a program that was started here; else NULL. */
 	struct hi_exit_watch *exit_watch;
+	/* Nor this: of --children; else NULL. */
+	struct hi_record_children *children;
+	/* Nor this: of a child's recorder, called when it records; else NULL. */
+	void (*begun)(void *arg);
+	void *begun_arg;
 	/* Nor this: a recording that the stop ends; else NULL. */
 	struct hi_recorder *recorder;
 	/* Nor this: of a series for biographies; else NULL. */

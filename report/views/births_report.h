@@ -21,6 +21,13 @@ struct hi_births_line {
 	uint64_t allocs, frees, alloc_bytes;
 };
 
+/* A recording of a process that the target has forked. */
+struct hi_recorded_child {
+	int pid;
+	const char *file;    /* that it was written to; hostile */
+	const char *failure; /* why there is none; hostile; NULL: it is there */
+};
+
 struct hi_births_report {
 	const struct hi_report_header *header;
 	const struct hi_recorded *recorded;
@@ -37,6 +44,8 @@ struct hi_births_report {
 	bool is_of_record;     /* the report of `record` */
 	const char *file;      /* that `record` has written; NULL: none */
 	const char *allocator; /* of `record`: what was followed; NULL: not known */
+	const struct hi_recorded_child *children; /* NULL: they were not followed */
+	size_t n_children;
 };
 
 /* Has the recording samples only? */

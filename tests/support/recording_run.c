@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -40,21 +41,31 @@ _Noreturn static void become_recorder(char *const argv[], int out, int err)
 	_exit(127);
 }
 
-/* It prints that it records when the probes are there. */
-static void await_recording(struct recording_run *run)
+static size_t count_in(const char *text, const char *part)
 {
-	char *text = run->begun;
-	size_t used = 0;
+	size_t n = 0;
 
-	while (!strstr(text, "recording pid")) {
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+/* Lines of its progress come all the while. */
+void recording_await(struct recording_run *run, const char *text, size_t times)
+{
+	size_t used = strlen(run->begun);
+	time_t until = time(NULL) + LIMIT_MS / 1000;
+
+	while (count_in(run->begun, text) < times) {
 		struct pollfd ready = {.fd = run->err, .events = POLLIN};
 		ssize_t n;
 
-		HI_ASSERT(poll(&ready, 1, LIMIT_MS) == 1);
-		n = read(run->err, text + used, sizeof(run->begun) - 1 - used);
-		HI_ASSERT_MSG(n > 0, "it ended before it recorded: %s", text);
+		HI_ASSERT_MSG(poll(&ready, 1, LIMIT_MS) == 1 && time(NULL) < until,
+			      "no \"%s\" in: %s", text, run->begun);
+		n = read(run->err, run->begun + used, sizeof(run->begun) - 1 - used);
+		HI_ASSERT_MSG(n > 0, "it ended before \"%s\": %s", text, run->begun);
 		used += (size_t)n;
-		text[used] = '\0';
+		run->begun[used] = '\0';
 	}
 }
 
@@ -86,7 +97,8 @@ struct recording_run recording_start(pid_t target, ...)
 	close(err[1]);
 	run.out = out[0];
 	run.err = err[0];
-	await_recording(&run);
+	/* It prints that it records when the probes are there. */
+	recording_await(&run, "recording pid", 1);
 	return run;
 }
 

@@ -14,13 +14,15 @@
 struct recording_run {
 	pid_t pid;	  /* of heapinspect */
 	int out, err;	  /* read ends */
-	char begun[4096]; /* on stderr, until it recorded */
+	char begun[4096]; /* on stderr, as far as it was awaited */
 };
 
 /* Starts it on a process with more arguments up to NULL; without --sample among them, all
  * allocations are recorded; and returns when it records.
  * Killed and reaped when the test ends. Fails the test if it ends before. */
 struct recording_run recording_start(pid_t target, ...) __attribute__((sentinel));
+/* Until it has printed the text on stderr so many times. */
+void recording_await(struct recording_run *run, const char *text, size_t times);
 /* Sends it the signal (0: none) and waits, at most 60 s. Freed when the test ends. */
 struct hi_command *recording_end(struct recording_run *run, int number);
 

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* record --children: a file for each process that fixtures/forks.c has forked. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/schema.h"
+#include "tests/support/workshop.h"
+
+/* As the fixture has them: before the recording, and freed in it. */
+enum { CHILDREN = 32, AT_ONCE = 16, INHERITED = 500, FREED = 10 };
+
+struct recorded_forks {
+	struct hi_fixture *fx;
+	struct recording_run run;
+	char file[256];
+	int children[CHILDREN];
+	size_t n;
+	struct {
+		int pid;
+		long long blocks;
+	} kept[CHILDREN];
+	size_t n_kept;
+};
+
+static void take_forks_line(const char *line, void *arg)
+{
+	struct recorded_forks *f = arg;
+	long long blocks;
+	int pid;
+
+	if (sscanf(line, "child %d", &pid) == 1 && f->n < CHILDREN)
+		f->children[f->n++] = pid;
+	if (sscanf(line, "kept %d %lld", &pid, &blocks) == 2 && f->n_kept < CHILDREN) {
+		f->kept[f->n_kept].pid = pid;
+		f->kept[f->n_kept++].blocks = blocks;
+	}
+}
+
+static void tell_forks(struct recorded_forks *f, const char *command)
+{
+	hi_fixture_tell(f->fx, command);
+	hi_fixture_read_until(f->fx, "done", take_forks_line, f);
+}
+
+/* before: forks before the recording; NULL: none. */
+static struct recorded_forks record_forks(const char *before)
+{
+	struct recorded_forks f = {.fx = hi_fixture_start("forks", NULL)};
+
+	hi_fixture_read_until(f.fx, "ready", NULL, NULL);
+	if (before)
+		tell_forks(&f, before);
+	snprintf(f.file, sizeof(f.file), "%s/app.hirec", workshop_open());
+	f.run = recording_start(f.fx->pid, "-o", f.file, "--children", "--json", NULL);
+	return f;
+}
+
+static void free_forks_document(void *json)
+{
+	json_decref(json);
+}
+
+static json_t *parse_forks(const struct hi_command *c)
+{
+	json_t *doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
+
+	HI_ASSERT_MSG(doc && c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	hi_test_defer(free_forks_document, doc);
+	return doc;
+}
+
+static const char *file_of_process(const struct recorded_forks *f, int pid)
+{
+	static char file[300];
+
+	if (pid == f->fx->pid)
+		return f->file;
+	snprintf(file, sizeof(file), "%s.%d", f->file, pid);
+	return file;
+}
+
+/* The children of the report are those of the fixture, no more and no fewer. */
+static void expect_children(const struct recorded_forks *f, const struct hi_command *c)
+{
+	const json_t *list = json_object_get(parse_forks(c), "children"), *child;
+	size_t i, k;
+
+	hi_check_schema(c, "rows.v1.json");
+	HI_ASSERT_EQ(f->n, json_array_size(list));
+	json_array_foreach(list, i, child)
+	{
+		int pid = (int)json_integer_value(json_object_get(child, "pid"));
+
+		for (k = 0; k < f->n && f->children[k] != pid; k++)
+			;
+		HI_ASSERT(k < f->n);
+		HI_ASSERT(json_is_null(json_object_get(child, "failure")));
+		HI_ASSERT_STREQ(file_of_process(f, pid),
+				json_string_value(json_object_get(child, "file")));
+		HI_ASSERT_EQ(0, access(file_of_process(f, pid), R_OK));
+	}
+}
+
+/* What a process has kept by itself is its own, and what it inherited from before. */
+static void expect_own_blocks(const struct recorded_forks *f, int pid, long long blocks)
+{
+	struct hi_command *c = hi_heapinspect("census", "--by", "site", "--json",
+					      file_of_process(f, pid));
+	json_t *doc = parse_forks(c), *row;
+	long long own = 0, other = 0, before;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "rows"), i, row)
+	{
+		const char *site = json_string_value(
+			json_object_get(json_object_get(row, "site"), "function"));
+		long long objects = json_integer_value(json_object_get(row, "objects"));
+
+		if (site && strcmp(site, "keep_own") == 0)
+			own += objects;
+		else
+			other += objects;
+	}
+	before = json_integer_value(
+		json_object_get(json_object_get(doc, "before"), "objects"));
+	HI_ASSERT_EQ(blocks, own);
+	HI_ASSERT_EQ(0, other);
+	HI_ASSERT_MSG(before >= INHERITED - FREED && before < INHERITED, "%lld before",
+		      before);
+}
+
+HI_TEST_ROOT(record_children, have_files_with_what_is_theirs)
+{
+	struct recorded_forks f = record_forks("fork");
+
+	tell_forks(&f, "fork");
+	tell_forks(&f, "grandchild");
+	tell_forks(&f, "fork");
+	HI_ASSERT_EQ(4, f.n);
+	recording_await(&f.run, "recording child", f.n);
+	tell_forks(&f, "work");
+	HI_ASSERT_EQ(5, f.n_kept);
+	expect_children(&f, recording_end(&f.run, SIGINT));
+	for (size_t i = 0; i < f.n_kept; i++)
+		expect_own_blocks(&f, f.kept[i].pid, f.kept[i].blocks);
+}
+
+HI_TEST_ROOT(record_children, that_exit_have_what_was_live_then)
+{
+	struct recorded_forks f = record_forks(NULL);
+	char command[32];
+
+	tell_forks(&f, "fork");
+	recording_await(&f.run, "recording child", 1);
+	tell_forks(&f, "work");
+	snprintf(command, sizeof(command), "end %d", f.children[0]);
+	tell_forks(&f, command);
+	recording_await(&f.run, "has exited", 1);
+	HI_ASSERT_EQ(0, access(file_of_process(&f, f.children[0]), R_OK));
+	expect_children(&f, recording_end(&f.run, SIGINT));
+	expect_own_blocks(&f, f.children[0], f.kept[1].blocks);
+}
+
+/* It would be the heap of the program once more. */
+HI_TEST_ROOT(record_children, that_share_the_memory_are_none)
+{
+	struct recorded_forks f = record_forks(NULL);
+
+	tell_forks(&f, "vfork");
+	expect_children(&f, recording_end(&f.run, SIGINT));
+}
+
+/* The program is killed: there is no report, but the children's files are there. */
+HI_TEST_ROOT(record_children, stay_recorded_where_the_program_is_killed)
+{
+	struct recorded_forks f = record_forks(NULL);
+	struct hi_command *c;
+
+	tell_forks(&f, "fork");
+	recording_await(&f.run, "recording child", 1);
+	tell_forks(&f, "work");
+	kill(f.fx->pid, SIGKILL);
+	c = recording_end(&f.run, 0);
+	HI_ASSERT_EQ(3, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, file_of_process(&f, f.children[0])), "%s", c->err);
+	expect_own_blocks(&f, f.children[0], f.kept[1].blocks);
+}
+
+HI_TEST_SLOW(record_children, wait_where_sixteen_are_recorded)
+{
+	struct recorded_forks f;
+	char command[32];
+
+	if (geteuid() != 0)
+		HI_SKIP("probes need root");
+	f = record_forks(NULL);
+	for (int i = 0; i < AT_ONCE; i++)
+		tell_forks(&f, "fork");
+	recording_await(&f.run, "recording child", AT_ONCE);
+	tell_forks(&f, "fork");
+	recording_await(&f.run, "recorded at one time", 1);
+	snprintf(command, sizeof(command), "end %d", f.children[0]);
+	tell_forks(&f, command);
+	recording_await(&f.run, "recording child", AT_ONCE + 1);
+	expect_children(&f, recording_end(&f.run, SIGINT));
+}
+
+HI_TEST_SCENARIO(record_children, need_a_file)
+{
+	struct hi_command *c =
+		hi_heapinspect("record", "--pid", "1", "--children", "--for", "1s");
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "-o FILE"), "%s", c->err);
+	c = hi_heapinspect("record", "--pid", "1", "--children", "--every", "1s", "-o",
+			   "/tmp/none.hirec");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "--every"), "%s", c->err);
+}
