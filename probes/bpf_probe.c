@@ -306,14 +306,26 @@ static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 	return status;
 }
 
+static enum hi_status anchor_place(void *arg, size_t i, int *fd_ret, struct hi_error *err)
+{
+	const struct attaching *a = arg;
+
+	return hi_uprobe_anchor_site(a->target, &a->sites->items[i], fd_ret, err);
+}
+
 /* ---- in the inspector ---- */
 
 static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target *target,
 				 const struct hi_probe_sites *sites, struct hi_error *err)
 {
 	struct attaching a = {.probe = probe, .target = target, .sites = sites};
-	enum hi_status status = hi_probe_holder_start(&probe->holder, attach_place, &a,
-						      sites->count, probe->links, err);
+	const struct hi_probe_opening opening = {.open = attach_place,
+						 .n = sites->count,
+						 .anchor = anchor_place,
+						 .n_anchors = sites->count,
+						 .arg = &a};
+	enum hi_status status =
+		hi_probe_holder_start(&probe->holder, &opening, probe->links, err);
 
 	if (status == HI_OK)
 		probe->n_links = sites->count;

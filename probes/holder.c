@@ -2,9 +2,11 @@
 #include "probes/holder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -43,20 +45,42 @@
  * of its own, where no signal of a terminal reaches it, ignores all signals but SIGKILL
  * and SIGSTOP, and ends by itself, whatever happens to heapinspect. Other processes may
  * hold and close descriptors, and die with them: they are neither the first nor the last
- * to hold them. The holder closes as it exits: a process that exits, by itself or killed,
- * has no signal pending any more (kernel/signal.c, get_signal; prepare_signal drops new
- * ones).
- *
- * What remains is a SIGKILL for the holder in the milliseconds in which it opens. The
- * inspector then opens the same probes once more; closing them in order also removes a
- * breakpoint that was left. If the inspector was killed with it, the breakpoint stays, on
- * 6.18 also when it is hit, and costs a trap each time, until the same probe is opened
- * and closed again: 1 of 470 kills of a recording.
+ * to hold them. The holder closes as it dies: a process that dies of a SIGKILL, also of
+ * its own, has no signal pending any more (kernel/signal.c, get_signal; prepare_signal
+ * drops new ones). If the holder is killed while it opens, the inspector opens the same
+ * probes once more with a new one.
  *
  * A child that the inspector forks while probes are open (the tracer, the watchdog) has
  * their descriptors until it closes them, which takes long where the machine is busy. If
  * the holder were gone by then, that child would be the last, in a call that a SIGKILL
  * can fail. So the holder is only ended when no other child has them.
+ *
+ * Note [Anchors]
+ *
+ * No process can be kept from a SIGKILL, so the holder may get one within the call that
+ * opens a probe. The call fails before it has reached all sites, takes back what it has
+ * done, fails in that as well, and would leave its breakpoints and leak its uprobes.
+ *
+ * But all that probe one instruction of a file share one uprobe, and the kernel takes the
+ * breakpoint out of a process only when none of them wants that process any more; before
+ * that it does not reach for the page, and so nothing fails (filter_chain in
+ * register_for_each_vma). A perf event for the target with enable_on_exec wants it, but
+ * puts no breakpoint there, as that is left to the exec (trace_uprobe_filter_add in
+ * kernel/trace/trace_uprobe.c): to open it reaches for no page. Such events, the anchors,
+ * are opened first, one for each site. A call that fails then leaves its breakpoints to
+ * the anchors, and the kernel takes them out when it closes the anchors, as the holder
+ * dies. That also holds if all processes are killed at one time.
+ *
+ * The anchors go when the probes are open. To close one takes the kernel 20 to 150 ms, so
+ * that is left to a child of the holder, the closer, which is forked when there are no
+ * probes yet, and has nothing but the anchors. It dies of a SIGKILL of its own, too.
+ *
+ * What remains: a call that fails also looks at other processes that have the file
+ * mapped, and reaches for the page of those that had probes before, or were forked by
+ * such a process (MMF_HAS_UPROBES, which stays). Then the kernel says "leaking uprobe"
+ * and keeps some hundred bytes until it boots again; no process keeps a breakpoint. And
+ * where anchors are refused, a breakpoint may stay, which costs a trap each time that it
+ * is reached, until the same probe is opened and closed again.
  */
 
 struct answer {
@@ -111,35 +135,113 @@ static enum hi_status take_answer(const struct hi_probe_holder *holder, int *fd_
 
 /* ---- the holder ---- */
 
+/*
+ * A SIGKILL that comes between the call of _exit() and its first step would still be
+ * pending while descriptors are closed: see the Note above.
+ */
+static _Noreturn void exit_unkilled(void)
+{
+	(void)kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
 /* Until one fails or the inspector has ended. */
-static void open_probes(int socket, hi_probe_holder_open *open, void *arg, size_t n,
-			int *fds)
+static void open_probes(int socket, const struct hi_probe_opening *opening, int *fds)
 {
 	struct answer answer = {.status = HI_OK};
 	bool is_sent = true;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < opening->n; i++)
 		fds[i] = -1;
-	for (size_t i = 0; i < n && is_sent && answer.status == HI_OK; i++) {
-		answer.status = open(arg, i, &fds[i], &answer.error);
+	for (size_t i = 0; i < opening->n && is_sent && answer.status == HI_OK; i++) {
+		answer.status = opening->open(opening->arg, i, &fds[i], &answer.error);
 		is_sent = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
 	}
 }
 
-_Noreturn static void keep(int socket, hi_probe_holder_open *open, void *arg, size_t n,
+/* Anchors, and behind them the end of a pipe that says that the holder has closed its
+ * own, or has ended. */
+struct anchors {
+	int *fds; /* room for one more */
+	size_t n;
+	int pipe; /* -1: there is no closer */
+};
+
+static void open_anchors(const struct hi_probe_opening *opening, struct anchors *anchors)
+{
+	struct hi_error ignored;
+
+	for (size_t i = 0; i < opening->n_anchors && anchors->fds; i++)
+		anchors->n += opening->anchor(opening->arg, i, &anchors->fds[anchors->n],
+					      &ignored) == HI_OK;
+}
+
+/* The last to close them, as it exits: it takes the kernel 20 ms and more for each. */
+static _Noreturn void close_anchors(struct anchors *anchors, int pipe)
+{
+	char byte;
+
+	anchors->fds[anchors->n] = pipe;
+	hi_child_settle("hi-probes", anchors->fds, anchors->n + 1);
+	while (read(pipe, &byte, 1) < 0 && errno == EINTR)
+		;
+	exit_unkilled();
+}
+
+/* Before there are probes, so that it has none. */
+static void fork_closer(struct anchors *anchors)
+{
+	int pipes[2];
+	pid_t pid;
+
+	if (anchors->n == 0 || pipe2(pipes, O_CLOEXEC) != 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[1]);
+		close_anchors(anchors, pipes[0]);
+	}
+	close(pipes[0]);
+	anchors->pipe = pipes[1];
+}
+
+static void release_anchors(const struct anchors *anchors)
+{
+	for (size_t i = 0; i < anchors->n; i++)
+		close(anchors->fds[i]);
+	if (anchors->pipe >= 0)
+		close(anchors->pipe);
+}
+
+static void open_anchored(int socket, const struct hi_probe_opening *opening, int *kept)
+{
+	struct anchors anchors = {.pipe = -1};
+
+	anchors.fds = hi_calloc(opening->n_anchors + 1, sizeof(*anchors.fds));
+	(void)signal(SIGCHLD, SIG_IGN); /* the closer is not waited for */
+	open_anchors(opening, &anchors);
+	fork_closer(&anchors);
+	open_probes(socket, opening, kept);
+	release_anchors(&anchors);
+	free(anchors.fds);
+}
+
+/* opening: NULL: kept are open. */
+_Noreturn static void keep(int socket, const struct hi_probe_opening *opening, size_t n,
 			   int *kept)
 {
 	char byte;
 
 	(void)setsid(); /* before anything is opened */
 	hi_child_set_signals();
-	if (open)
-		open_probes(socket, open, arg, n, kept);
+	if (opening)
+		open_anchored(socket, opening, kept);
 	kept[n] = socket;
 	hi_child_settle("hi-probes", kept, n + 1);
+	(void)signal(SIGCHLD, SIG_IGN);
 	while (read(socket, &byte, 1) < 0 && errno == EINTR)
 		;
-	_exit(0); /* no signal can interrupt this: see the Note above */
+	exit_unkilled();
 }
 
 /* ---- the inspector ---- */
@@ -159,9 +261,9 @@ static enum hi_status take_all(const struct hi_probe_holder *holder, size_t n, i
 	return status;
 }
 
-/* kept: n descriptors, or room for them if there is an open. */
+/* kept: n descriptors, or room for them if there is an opening. */
 static enum hi_status fork_holder(struct hi_probe_holder *holder,
-				  hi_probe_holder_open *open, void *arg, size_t n,
+				  const struct hi_probe_opening *opening, size_t n,
 				  int *kept, struct hi_error *err)
 {
 	int sockets[2];
@@ -172,7 +274,7 @@ static enum hi_status fork_holder(struct hi_probe_holder *holder,
 	holder->pid = fork();
 	if (holder->pid == 0) {
 		close(sockets[0]);
-		keep(sockets[1], open, arg, n, kept);
+		keep(sockets[1], opening, n, kept);
 	}
 	close(sockets[1]);
 	if (holder->pid < 0) {
@@ -189,9 +291,10 @@ static enum hi_status fork_holder(struct hi_probe_holder *holder,
  * not take out. Opening the same probes anew and closing them in order removes it.
  */
 enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
-				     hi_probe_holder_open *open, void *arg, size_t n,
-				     int *fds, struct hi_error *err)
+				     const struct hi_probe_opening *opening, int *fds,
+				     struct hi_error *err)
 {
+	size_t n = opening->n;
 	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
 	enum hi_status status = HI_GONE;
 
@@ -199,7 +302,7 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
 	if (!kept)
 		return hi_fail_memory(err, "probe");
 	for (int i = 0; i < START_TRIES && status == HI_GONE; i++) {
-		status = fork_holder(holder, open, arg, n, kept, err);
+		status = fork_holder(holder, opening, n, kept, err);
 		if (status != HI_OK)
 			return status;
 		status = take_all(holder, n, fds, err);
@@ -226,7 +329,7 @@ static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_
 	if (!kept)
 		return;
 	memcpy(kept, fds, n * sizeof(*fds));
-	if (fork_holder(holder, NULL, NULL, n, kept, &ignored) != HI_OK)
+	if (fork_holder(holder, NULL, n, kept, &ignored) != HI_OK)
 		*holder = HI_PROBE_HOLDER_NONE;
 }
 

@@ -15,6 +15,17 @@
 typedef enum hi_status hi_probe_holder_open(void *arg, size_t i, int *fd_ret,
 					    struct hi_error *err);
 
+/* What a holder opens. */
+struct hi_probe_opening {
+	hi_probe_holder_open *open;
+	size_t n;
+	/* The anchors of all sites (hi_uprobe_anchor), which are opened first and closed
+	 * when the n descriptors are open. One that cannot be opened is left out. */
+	hi_probe_holder_open *anchor; /* not called if n_anchors is 0 */
+	size_t n_anchors;
+	void *arg; /* of both */
+};
+
 struct hi_probe_holder {
 	int socket; /* the holder ends when no process holds it; -1: none */
 	pid_t pid;
@@ -23,14 +34,14 @@ struct hi_probe_holder {
 #define HI_PROBE_HOLDER_NONE ((struct hi_probe_holder){.socket = -1, .pidfd = -1})
 
 /*
- * Opens n descriptors and hands them over in fds, which are the caller's; the holder has
- * them too, until hi_probe_holder_end() or until every process that has a copy of socket
- * has closed it or died. On failure there is no holder, and all is closed again; err is
- * open's, or HI_GONE (it was killed) or HI_TIMEOUT (it is stopped).
+ * Opens the n descriptors and hands them over in fds, which are the caller's; the holder
+ * has them too, until hi_probe_holder_end() or until every process that has a copy of
+ * socket has closed it or died. On failure there is no holder, and all is closed again;
+ * err is open's, or HI_GONE (it was killed) or HI_TIMEOUT (it is stopped).
  */
 enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
-				     hi_probe_holder_open *open, void *arg, size_t n,
-				     int *fds, struct hi_error *err);
+				     const struct hi_probe_opening *opening, int *fds,
+				     struct hi_error *err);
 /*
  * Closes fds, the n descriptors that hi_probe_holder_start gave, and ends the holder,
  * which closes its own last. If that has been killed another one is made for it.

@@ -364,15 +364,27 @@ static enum hi_status pin_place(void *arg, size_t i, int *fd_ret, struct hi_erro
 	return hi_uprobe_open(&probe->uprobes[i], probe->target, 0, &attr, fd_ret, err);
 }
 
+static enum hi_status anchor_pin(void *arg, size_t i, int *fd_ret, struct hi_error *err)
+{
+	const struct perf_probe *probe = arg;
+
+	return hi_uprobe_anchor(&probe->uprobes[i], probe->target, fd_ret, err);
+}
+
 static enum hi_status pin_all(struct perf_probe *probe, struct hi_error *err)
 {
 	size_t n = probe->probe.n_sites;
 	HI_GUARD(free) int *pins = hi_calloc(n, sizeof(*pins));
+	const struct hi_probe_opening opening = {.open = pin_place,
+						 .n = n,
+						 .anchor = anchor_pin,
+						 .n_anchors = n,
+						 .arg = probe};
 	enum hi_status status;
 
 	if (!pins)
 		return hi_fail_memory(err, "probe");
-	status = hi_probe_holder_start(&probe->holder, pin_place, probe, n, pins, err);
+	status = hi_probe_holder_start(&probe->holder, &opening, pins, err);
 	for (size_t i = 0; i < n && status == HI_OK; i++)
 		close(pins[i]);
 	return status;

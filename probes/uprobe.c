@@ -139,3 +139,27 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 	*fd_ret = fd;
 	return HI_OK;
 }
+
+enum hi_status hi_uprobe_anchor(const struct hi_uprobe *uprobe,
+				const struct hi_target *target, int *fd_ret,
+				struct hi_error *err)
+{
+	/* With enable_on_exec the kernel leaves the breakpoint to a later exec. */
+	struct perf_event_attr attr = {
+		.sample_period = 1, .disabled = 1, .enable_on_exec = 1};
+
+	return hi_uprobe_open(uprobe, target, 0, &attr, fd_ret, err);
+}
+
+enum hi_status hi_uprobe_anchor_site(const struct hi_target *target,
+				     const struct hi_probe_site *site, int *fd_ret,
+				     struct hi_error *err)
+{
+	struct hi_uprobe uprobe = {.fd = -1};
+	enum hi_status status = hi_uprobe_prepare(target, site, &uprobe, err);
+
+	if (status == HI_OK)
+		status = hi_uprobe_anchor(&uprobe, target, fd_ret, err);
+	hi_uprobe_release(&uprobe);
+	return status;
+}

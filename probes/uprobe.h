@@ -28,6 +28,16 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 			      const struct hi_target *target, pid_t tid,
 			      struct perf_event_attr *attr, int *fd_ret,
 			      struct hi_error *err);
+/* Opens an anchor: an event that puts no breakpoint into the target and never counts, but
+ * for which the kernel keeps those that other probes have put there. See Note [Anchors]
+ * in holder.c. The errors are hi_uprobe_open()'s. */
+enum hi_status hi_uprobe_anchor(const struct hi_uprobe *uprobe,
+				const struct hi_target *target, int *fd_ret,
+				struct hi_error *err);
+/* The same for a site, which it prepares. */
+enum hi_status hi_uprobe_anchor_site(const struct hi_target *target,
+				     const struct hi_probe_site *site, int *fd_ret,
+				     struct hi_error *err);
 /* Closes the file; more than once is fine. */
 void hi_uprobe_release(struct hi_uprobe *uprobe);
 

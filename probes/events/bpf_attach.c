@@ -131,6 +131,17 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 	return status;
 }
 
+static enum hi_status anchor_function(void *arg, size_t f, int *fd_ret,
+				      struct hi_error *err)
+{
+	const struct attachment *a = arg;
+
+	if (is_optional(a->source, f) != (a->first != 0))
+		return hi_fail(err, HI_NOT_FOUND, 0, "it is another holder's");
+	return hi_uprobe_anchor_site(a->source->target,
+				     &a->source->functions.items[f].site, fd_ret, err);
+}
+
 static struct bpf_program *named_program(const struct hi_bpf_source *source,
 					 const char *name)
 {
@@ -146,20 +157,24 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 		.check_link = -1,
 		.filter_link = -1,
 	};
+	struct hi_probe_opening opening = {.open = attach_planned,
+					   .anchor = anchor_function,
+					   .n_anchors = source->functions.count,
+					   .arg = &a};
 	enum hi_status status;
 
 	plan_links(source, false);
 	source->n_kept = source->n_planned;
 	plan_links(source, true);
-	status = hi_probe_holder_start(&source->holder, attach_planned, &a,
-				       source->n_kept, source->links, err);
+	opening.n = source->n_kept;
+	status = hi_probe_holder_start(&source->holder, &opening, source->links, err);
 	if (status != HI_OK)
 		return status;
 	source->n_links = a.first = source->n_kept;
 	if (source->n_planned == source->n_kept)
 		return HI_OK;
-	status = hi_probe_holder_start(&source->optional_holder, attach_planned, &a,
-				       source->n_planned - source->n_kept,
+	opening.n = source->n_planned - source->n_kept;
+	status = hi_probe_holder_start(&source->optional_holder, &opening,
 				       source->links + source->n_kept, err);
 	if (status == HI_OK)
 		source->n_links = source->n_planned;

@@ -51,9 +51,12 @@ HI_TEST_SCENARIO(probe_holder, hands_over_what_it_opens_and_ends)
 	struct hi_error err;
 	int fds[50];
 
-	HI_ASSERT_OK(
-		hi_probe_holder_start(&probe_holder, open_null, &never, 50, fds, &err),
-		&err);
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder,
+					   &(struct hi_probe_opening){.open = open_null,
+								      .arg = &never,
+								      .n = 50},
+					   fds, &err),
+		     &err);
 	HI_ASSERT_EQ(before + 52, count_open()); /* socket, pidfd */
 	HI_ASSERT_EQ(0, kill(probe_holder.pid, 0));
 	for (size_t i = 0; i < 50; i++)
@@ -76,8 +79,11 @@ HI_TEST_SCENARIO(probe_holder, says_what_its_opener_says)
 
 		snprintf(text, sizeof(text), "the %zuth", at);
 		HI_ASSERT_EQ(HI_UNSUPPORTED,
-			     hi_probe_holder_start(&probe_holder, open_null, &at, 3, fds,
-						   &err));
+			     hi_probe_holder_start(
+				     &probe_holder,
+				     &(struct hi_probe_opening){
+					     .open = open_null, .arg = &at, .n = 3},
+				     fds, &err));
 		HI_ASSERT_STREQ(text, err.text);
 		HI_ASSERT_EQ(-1, probe_holder.socket);
 		HI_ASSERT_EQ(before, count_open());
@@ -101,9 +107,12 @@ HI_TEST_SCENARIO(probe_holder, ends_while_another_process_holds_its_socket)
 	pid_t holder, pid;
 	int fd;
 
-	HI_ASSERT_OK(
-		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
-		&err);
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder,
+					   &(struct hi_probe_opening){.open = open_null,
+								      .arg = &never,
+								      .n = 1},
+					   &fd, &err),
+		     &err);
 	holder = fork();
 	if (holder == 0) {
 		for (;;)
@@ -125,9 +134,12 @@ HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
 	pid_t child, pid;
 	int fd, status;
 
-	HI_ASSERT_OK(
-		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
-		&err);
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder,
+					   &(struct hi_probe_opening){.open = open_null,
+								      .arg = &never,
+								      .n = 1},
+					   &fd, &err),
+		     &err);
 	pid = probe_holder.pid;
 	child = fork();
 	if (child == 0) {
@@ -150,9 +162,12 @@ HI_TEST_SCENARIO(probe_holder, ends_when_it_is_stopped)
 	pid_t pid;
 	int fd;
 
-	HI_ASSERT_OK(
-		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
-		&err);
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder,
+					   &(struct hi_probe_opening){.open = open_null,
+								      .arg = &never,
+								      .n = 1},
+					   &fd, &err),
+		     &err);
 	pid = probe_holder.pid;
 	kill(pid, SIGTERM); /* not heard */
 	kill(pid, SIGSTOP);
@@ -181,8 +196,11 @@ HI_TEST_SCENARIO(probe_holder, is_made_anew_when_it_is_killed_while_it_opens)
 	struct hi_error err;
 
 	HI_ASSERT(file >= 0);
-	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder, open_and_die_once, &file, 1,
-					   &fd, &err),
+	HI_ASSERT_OK(hi_probe_holder_start(
+			     &probe_holder,
+			     &(struct hi_probe_opening){
+				     .open = open_and_die_once, .arg = &file, .n = 1},
+			     &fd, &err),
 		     &err);
 	HI_ASSERT_EQ(2, lseek(file, 0, SEEK_END));
 	hi_probe_holder_close(&probe_holder, &fd, 1);
@@ -203,8 +221,11 @@ HI_TEST_SCENARIO(probe_holder, is_not_made_anew_for_ever)
 	struct hi_error err;
 	int fd;
 
-	HI_ASSERT_EQ(HI_GONE, hi_probe_holder_start(&probe_holder, open_and_die, NULL, 1,
-						    &fd, &err));
+	HI_ASSERT_EQ(HI_GONE, hi_probe_holder_start(
+				      &probe_holder,
+				      &(struct hi_probe_opening){
+					      .open = open_and_die, .arg = NULL, .n = 1},
+				      &fd, &err));
 	HI_ASSERT_EQ(-1, probe_holder.socket);
 	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
@@ -217,9 +238,12 @@ HI_TEST_SCENARIO(probe_holder, is_replaced_when_it_was_killed)
 	struct hi_error err;
 	int fd;
 
-	HI_ASSERT_OK(
-		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
-		&err);
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder,
+					   &(struct hi_probe_opening){.open = open_null,
+								      .arg = &never,
+								      .n = 1},
+					   &fd, &err),
+		     &err);
 	kill(probe_holder.pid, SIGKILL);
 	hi_probe_holder_close(&probe_holder, &fd, 1);
 	HI_ASSERT_EQ(before, count_open());
@@ -283,6 +307,110 @@ static void expect_nothing_leaks(enum means means)
 	}
 	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
 }
+
+/* ---- kills of the owner and its holder at one time ---- */
+
+enum { KILLS_OF_BOTH = 40, LONGEST_OPENING_US = 60000, CHILDREN = 8, TRIES = 100000 };
+
+static void remove_file(void *path)
+{
+	unlink(path);
+	free(path);
+}
+
+/* Of a program that no other process runs: uprobes are those of files. */
+static struct probed *start_copy(void)
+{
+	char command[512], *path = malloc(64);
+
+	HI_ASSERT(path);
+	snprintf(path, 64, "/tmp/hi-probed-%d", (int)getpid());
+	snprintf(command, sizeof(command), "cp " HI_FIXTURE_DIR "/probe_places %s", path);
+	hi_test_defer(remove_file, path);
+	HI_ASSERT_EQ(0, system(command));
+	return probed_start_program(path);
+}
+
+/* The process, last, and its children: until there is one. */
+static size_t await_family(pid_t pid, pid_t ret[CHILDREN])
+{
+	char path[64];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	for (int i = 0; n == 0 && i < TRIES; i++) {
+		FILE *file = fopen(path, "re");
+
+		while (file && n < CHILDREN - 1 && fscanf(file, "%d", &ret[n]) == 1)
+			n++;
+		HI_ASSERT(file && fclose(file) == 0);
+	}
+	HI_ASSERT(n > 0);
+	ret[n] = pid;
+	return n + 1;
+}
+
+/* What was killed may still be in a call of the kernel. */
+static void await_end(pid_t pid)
+{
+	for (int i = 0; kill(pid, 0) == 0; i++) {
+		HI_ASSERT(i < 1000);
+		usleep(10000);
+	}
+}
+
+static void kill_family(pid_t owner)
+{
+	pid_t family[CHILDREN];
+	size_t n;
+
+	await_family(owner, family);
+	usleep((unsigned)rand() % LONGEST_OPENING_US);
+	n = await_family(owner, family);
+	for (size_t i = 0; i < n; i++)
+		kill(family[i], SIGKILL);
+	HI_ASSERT_EQ(owner, waitpid(owner, NULL, 0));
+	for (size_t i = 0; i < n; i++)
+		await_end(family[i]);
+}
+
+static void expect_family_leaks_nothing(enum means means)
+{
+	struct probed *p = start_copy();
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
+	uint64_t at = places->items[0].address;
+	uint8_t text[PROBE_TEXT];
+	size_t leaks;
+	char name[16];
+
+	snprintf(name, sizeof(name), "hi-%d", (int)getpid());
+	leaks = probe_leaks_count(name);
+	probe_text_read(p->fx->pid, at, text);
+	srand(1);
+	for (int i = 0; i < KILLS_OF_BOTH; i++) {
+		kill_family(start_owner(means, name, p, &safepoint, places));
+		probe_text_expect(p->fx->pid, at, text);
+	}
+	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
+}
+
+HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_link)
+{
+	expect_family_leaks_nothing(MULTI);
+}
+
+HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_link_of_an_event)
+{
+	expect_family_leaks_nothing(EVENT);
+}
+
+HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_event)
+{
+	expect_family_leaks_nothing(PERF);
+}
+
+/* ---- kills of the owner ---- */
 
 HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link)
 {
