@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -19,7 +18,7 @@
 #include "base/packet.h"
 
 #define START_TRIES 2
-/* For each probe; the kernel waits for RCU, and the machine may be busy. */
+/* For each probe or anchor; the kernel waits for RCU, and the machine may be busy. */
 #define ANSWER_MS 500
 #define ANSWER_TRIES 12
 #define END_MS 500
@@ -73,14 +72,16 @@
  *
  * The anchors go when the probes are open. To close one takes the kernel 20 to 150 ms, so
  * that is left to a child of the holder, the closer, which is forked when there are no
- * probes yet, and has nothing but the anchors. It dies of a SIGKILL of its own, too.
+ * probes yet, and has nothing but the anchors. It dies of a SIGKILL of its own, too. If
+ * the probes are closed sooner, the holder waits for it, so that its own end takes the
+ * breakpoints out.
  *
  * What remains: a call that fails also looks at other processes that have the file
  * mapped, and reaches for the page of those that had probes before, or were forked by
  * such a process (MMF_HAS_UPROBES, which stays). Then the kernel says "leaking uprobe"
  * and keeps some hundred bytes until it boots again; no process keeps a breakpoint. And
- * where anchors are refused, a breakpoint may stay, which costs a trap each time that it
- * is reached, until the same probe is opened and closed again.
+ * anchors need CAP_SYS_ADMIN. Without it a breakpoint may stay, which costs a trap each
+ * time that it is reached, until the same probe is opened and closed again.
  */
 
 struct answer {
@@ -109,28 +110,33 @@ static bool await_answer(const struct hi_probe_holder *holder)
 	return false;
 }
 
+/* *fd_ret: -1: none came. */
 static enum hi_status take_answer(const struct hi_probe_holder *holder, int *fd_ret,
 				  struct hi_error *err)
 {
 	struct answer answer;
-	int fd = -1;
 
+	*fd_ret = -1;
 	if (!await_answer(holder))
 		return hi_fail(err, HI_TIMEOUT, 0,
 			       "the probe process (hi-probes, %d) did not answer",
 			       (int)holder->pid);
 	if (!hi_packet_receive(holder->socket, &answer, sizeof(answer), MSG_DONTWAIT,
-			       &fd))
+			       fd_ret))
 		return hi_fail(err, HI_GONE, 0, "the probe process was killed");
-	if (answer.status != HI_OK) {
-		if (err)
-			*err = answer.error;
-		return answer.status;
-	}
-	if (fd < 0)
+	if (answer.status != HI_OK && err)
+		*err = answer.error;
+	return answer.status;
+}
+
+static enum hi_status take_descriptor(const struct hi_probe_holder *holder, int *fd_ret,
+				      struct hi_error *err)
+{
+	enum hi_status status = take_answer(holder, fd_ret, err);
+
+	if (status == HI_OK && *fd_ret < 0)
 		return hi_fail(err, HI_LIMIT, 0, "too many open files (ulimit -n)");
-	*fd_ret = fd;
-	return HI_OK;
+	return status;
 }
 
 /* ---- the holder ---- */
@@ -159,21 +165,26 @@ static void open_probes(int socket, const struct hi_probe_opening *opening, int 
 	}
 }
 
-/* Anchors, and behind them the end of a pipe that says that the holder has closed its
- * own, or has ended. */
 struct anchors {
 	int *fds; /* room for one more */
 	size_t n;
-	int pipe; /* -1: there is no closer */
+	/* The closer (Note [Anchors]), and the end of a pipe that says that the holder
+	 * has closed its own, or has ended; -1: there is none. */
+	int closer, pipe;
 };
 
-static void open_anchors(const struct hi_probe_opening *opening, struct anchors *anchors)
+/* The inspector hears of each, as one may have to wait for others' to be closed. */
+static void open_anchors(int socket, const struct hi_probe_opening *opening,
+			 struct anchors *anchors)
 {
-	struct hi_error ignored;
+	const struct answer answer = {.status = HI_OK};
+	bool is_sent = true;
 
-	for (size_t i = 0; i < opening->n_anchors && anchors->fds; i++)
+	for (size_t i = 0; i < opening->n_anchors && is_sent; i++) {
 		anchors->n += opening->anchor(opening->arg, i, &anchors->fds[anchors->n],
-					      &ignored) == HI_OK;
+					      NULL) == HI_OK;
+		is_sent = hi_packet_send(socket, &answer, sizeof(answer), -1);
+	}
 }
 
 /* The last to close them, as it exits: it takes the kernel 20 ms and more for each. */
@@ -203,6 +214,7 @@ static void fork_closer(struct anchors *anchors)
 	}
 	close(pipes[0]);
 	anchors->pipe = pipes[1];
+	anchors->closer = pid > 0 ? pidfd_open(pid, 0) : -1;
 }
 
 static void release_anchors(const struct anchors *anchors)
@@ -213,17 +225,29 @@ static void release_anchors(const struct anchors *anchors)
 		close(anchors->pipe);
 }
 
-static void open_anchored(int socket, const struct hi_probe_opening *opening, int *kept)
+/* Returns the closer. */
+static int open_anchored(int socket, const struct hi_probe_opening *opening, int *kept)
 {
-	struct anchors anchors = {.pipe = -1};
+	struct anchors anchors = {.fds = kept + opening->n + 2, .closer = -1, .pipe = -1};
 
-	anchors.fds = hi_calloc(opening->n_anchors + 1, sizeof(*anchors.fds));
-	(void)signal(SIGCHLD, SIG_IGN); /* the closer is not waited for */
-	open_anchors(opening, &anchors);
+	(void)signal(SIGCHLD, SIG_IGN); /* the closer leaves no zombie */
+	open_anchors(socket, opening, &anchors);
 	fork_closer(&anchors);
 	open_probes(socket, opening, kept);
 	release_anchors(&anchors);
-	free(anchors.fds);
+	return anchors.closer;
+}
+
+/* While there are anchors, the breakpoints stay: the holder is to be the last. */
+static void await_closer(int closer)
+{
+	struct pollfd end = {.fd = closer, .events = POLLIN};
+
+	for (int i = 0; closer >= 0 && i < END_TRIES; i++) {
+		(void)pidfd_send_signal(closer, SIGCONT, NULL, 0);
+		if (poll(&end, 1, END_MS) > 0)
+			return;
+	}
 }
 
 /* opening: NULL: kept are open. */
@@ -234,26 +258,30 @@ _Noreturn static void keep(int socket, const struct hi_probe_opening *opening, s
 
 	(void)setsid(); /* before anything is opened */
 	hi_child_set_signals();
-	if (opening)
-		open_anchored(socket, opening, kept);
 	kept[n] = socket;
-	hi_child_settle("hi-probes", kept, n + 1);
+	kept[n + 1] = opening ? open_anchored(socket, opening, kept) : -1;
+	hi_child_settle("hi-probes", kept, n + 2);
 	(void)signal(SIGCHLD, SIG_IGN);
 	while (read(socket, &byte, 1) < 0 && errno == EINTR)
 		;
+	await_closer(kept[n + 1]);
 	exit_unkilled();
 }
 
 /* ---- the inspector ---- */
 
-static enum hi_status take_all(const struct hi_probe_holder *holder, size_t n, int *fds,
+static enum hi_status take_all(const struct hi_probe_holder *holder,
+			       const struct hi_probe_opening *opening, int *fds,
 			       struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	size_t taken = 0;
+	int none;
 
-	while (taken < n && status == HI_OK) {
-		status = take_answer(holder, &fds[taken], err);
+	for (size_t i = 0; i < opening->n_anchors && status == HI_OK; i++)
+		status = take_answer(holder, &none, err);
+	while (taken < opening->n && status == HI_OK) {
+		status = take_descriptor(holder, &fds[taken], err);
 		taken += status == HI_OK;
 	}
 	for (size_t i = 0; i < taken && status != HI_OK; i++)
@@ -261,7 +289,8 @@ static enum hi_status take_all(const struct hi_probe_holder *holder, size_t n, i
 	return status;
 }
 
-/* kept: n descriptors, or room for them if there is an opening. */
+/* kept: n descriptors, or room for them if there is an opening; then room for two more,
+ * and for the anchors and one more. */
 static enum hi_status fork_holder(struct hi_probe_holder *holder,
 				  const struct hi_probe_opening *opening, size_t n,
 				  int *kept, struct hi_error *err)
@@ -295,7 +324,8 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
 				     struct hi_error *err)
 {
 	size_t n = opening->n;
-	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
+	HI_GUARD(free)
+	int *kept = hi_calloc(n + 2 + opening->n_anchors + 1, sizeof(*kept));
 	enum hi_status status = HI_GONE;
 
 	*holder = HI_PROBE_HOLDER_NONE;
@@ -305,7 +335,7 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
 		status = fork_holder(holder, opening, n, kept, err);
 		if (status != HI_OK)
 			return status;
-		status = take_all(holder, n, fds, err);
+		status = take_all(holder, opening, fds, err);
 		if (status != HI_OK)
 			hi_probe_holder_end(holder);
 	}
@@ -322,7 +352,7 @@ static bool has_holder_died(const struct hi_probe_holder *holder)
 /* Without a holder the caller would be the last to close. */
 static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
-	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
+	HI_GUARD(free) int *kept = hi_calloc(n + 2, sizeof(*kept));
 	struct hi_error ignored;
 
 	hi_probe_holder_end(holder);

@@ -353,9 +353,9 @@ static size_t await_family(pid_t pid, pid_t ret[CHILDREN])
 /* What was killed may still be in a call of the kernel. */
 static void await_end(pid_t pid)
 {
-	for (int i = 0; kill(pid, 0) == 0; i++) {
-		HI_ASSERT(i < 1000);
-		usleep(10000);
+	for (int i = 0; kill(pid, 0) == 0 && hi_process_state(pid) != 'Z'; i++) {
+		HI_ASSERT(i < 10000);
+		usleep(1000);
 	}
 }
 
