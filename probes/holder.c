@@ -21,6 +21,7 @@
 /* For each probe or anchor; the kernel waits for RCU, and the machine may be busy. */
 #define ANSWER_MS 500
 #define ANSWER_TRIES 12
+#define ANCHORS_MS 3000
 #define END_MS 500
 #define END_TRIES 6
 #define CHILDREN_MAX 4096
@@ -70,8 +71,9 @@
  * the anchors, and the kernel takes them out when it closes the anchors, as the holder
  * dies. That also holds if all processes are killed at one time.
  *
- * The anchors go when the probes are open. To close one takes the kernel 20 to 150 ms, so
- * that is left to a child of the holder, the closer, which is forked when there are no
+ * The anchors go when the probes are open. To close one takes the kernel 20 to 150 ms, in
+ * which no process of the machine can open or close another event of a uprobe, so that is
+ * left to a child of the holder, the closer, which is forked when there are no
  * probes yet, and has nothing but the anchors. It dies of a SIGKILL of its own, too. If
  * the probes are closed sooner, the holder waits for it, so that its own end takes the
  * breakpoints out.
@@ -173,15 +175,18 @@ struct anchors {
 	int closer, pipe;
 };
 
-/* The inspector hears of each, as one may have to wait for others' to be closed. */
+/* The inspector hears of each, as one may have to wait for others' to be closed. If that
+ * takes too long, the rest is left out. */
 static void open_anchors(int socket, const struct hi_probe_opening *opening,
 			 struct anchors *anchors)
 {
 	const struct answer answer = {.status = HI_OK};
+	const uint64_t end_ns = hi_clock_ns() + ANCHORS_MS * 1000000ull;
 	bool is_sent = true;
 
 	for (size_t i = 0; i < opening->n_anchors && is_sent; i++) {
-		anchors->n += opening->anchor(opening->arg, i, &anchors->fds[anchors->n],
+		anchors->n += hi_clock_ns() < end_ns &&
+			      opening->anchor(opening->arg, i, &anchors->fds[anchors->n],
 					      NULL) == HI_OK;
 		is_sent = hi_packet_send(socket, &answer, sizeof(answer), -1);
 	}

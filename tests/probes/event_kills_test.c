@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An inspector that is killed while it opens, follows or closes leaves no probe and no
- * thread that does not go on.
+ * An inspector that is killed while it opens, follows or closes, alone or with all its
+ * processes, leaves no probe and no thread that does not go on.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "tests/support/probe_leaks.h"
 
 /* Each perf event takes its time to be closed. */
-enum { KILLS = 40, KILLS_BY_PERF = 10, LONGEST_US = 250000 };
+enum { KILLS = 40, KILLS_BY_PERF = 10, KILLS_OF_ALL = 10, LONGEST_US = 250000 };
 
 typedef enum hi_status open_fn(const struct hi_target *target,
 			       const struct hi_event_functions *functions,
@@ -58,37 +58,81 @@ static void close_the_target(void *target)
 	hi_target_close(target);
 }
 
+struct kills {
+	struct hi_fixture *fx;
+	struct hi_target *target;
+	struct hi_event_functions functions;
+	uint8_t texts[HI_BPF_EVENT_FUNCTIONS][PROBE_TEXT];
+	char name[16]; /* of the processes that are killed */
+	size_t leaks;
+};
+
+static void start_target(struct kills *k, const char *fixture)
+{
+	struct hi_error err;
+
+	k->fx = hi_fixture_start(fixture, NULL);
+	hi_fixture_read_until(k->fx, "ready", NULL, NULL);
+	HI_ASSERT_OK(hi_target_open(k->fx->pid, &k->target, &err), &err);
+	hi_test_defer(close_the_target, k->target);
+	HI_ASSERT_OK(hi_event_functions_find(k->target, &k->functions, &err), &err);
+	for (size_t i = 0; i < k->functions.count; i++)
+		probe_text_read(k->fx->pid, k->functions.items[i].site.address,
+				k->texts[i]);
+	snprintf(k->name, sizeof(k->name), "hi-%d", (int)getpid());
+	k->leaks = probe_leaks_count(k->name);
+	srand(1);
+}
+
 static void expect_kills_leave_nothing(open_fn *open, int kills)
 {
-	struct hi_fixture *fx = hi_fixture_start("alloc_events", NULL);
-	uint8_t texts[HI_BPF_EVENT_FUNCTIONS][PROBE_TEXT];
-	struct hi_event_functions functions;
-	struct hi_target *target;
-	struct hi_error err;
-	char name[16];
-	size_t leaks;
+	struct kills k;
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	HI_ASSERT_OK(hi_target_open(fx->pid, &target, &err), &err);
-	hi_test_defer(close_the_target, target);
-	HI_ASSERT_OK(hi_event_functions_find(target, &functions, &err), &err);
-	for (size_t i = 0; i < functions.count; i++)
-		probe_text_read(fx->pid, functions.items[i].site.address, texts[i]);
-	snprintf(name, sizeof(name), "hi-%d", (int)getpid());
-	leaks = probe_leaks_count(name);
-	srand(1);
+	start_target(&k, "alloc_events");
 	for (int i = 0; i < kills; i++) {
-		pid_t owner = start_recorder(open, name, target, &functions);
+		pid_t owner = start_recorder(open, k.name, k.target, &k.functions);
 		int status;
 
-		hi_fixture_tell(fx, "go 3000");
+		hi_fixture_tell(k.fx, "go 3000");
 		usleep((unsigned)rand() % LONGEST_US);
 		kill(owner, SIGKILL);
 		HI_ASSERT(waitpid(owner, &status, 0) == owner && WIFSIGNALED(status));
-		hi_fixture_read_until(fx, "done", NULL, NULL);
-		expect_whole_text(fx, &functions, texts);
+		hi_fixture_read_until(k.fx, "done", NULL, NULL);
+		expect_whole_text(k.fx, &k.functions, k.texts);
 	}
-	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
+	HI_ASSERT_EQ(k.leaks, probe_leaks_count(k.name));
+}
+
+/* Kills the owner and its holder when a breakpoint has come: others are just being set.
+ */
+static void kill_at_breakpoint(const struct kills *k, pid_t owner)
+{
+	size_t f = (size_t)rand() % k->functions.count, n = 0;
+	pid_t family[PROBE_FAMILY];
+	uint8_t now[PROBE_TEXT];
+
+	for (int i = 0;; i++) {
+		HI_ASSERT(i < 10000000);
+		if (i % 64 == 0)
+			n = probe_family_find(owner, family);
+		probe_text_read(k->fx->pid, k->functions.items[f].site.address, now);
+		if (n > 1 && memcmp(now, k->texts[f], PROBE_TEXT) != 0)
+			break;
+	}
+	probe_family_kill(family, n);
+}
+
+static void expect_kills_of_all_leave_nothing(open_fn *open)
+{
+	struct kills k;
+
+	start_target(&k, probe_own_copy("alloc_events_static"));
+	for (int i = 0; i < KILLS_OF_ALL; i++) {
+		kill_at_breakpoint(&k,
+				   start_recorder(open, k.name, k.target, &k.functions));
+		expect_whole_text(k.fx, &k.functions, k.texts);
+	}
+	HI_ASSERT_EQ(k.leaks, probe_leaks_count(k.name));
 }
 
 HI_TEST_ROOT(event_kills, leave_no_link)
@@ -99,4 +143,14 @@ HI_TEST_ROOT(event_kills, leave_no_link)
 HI_TEST_ROOT(event_kills, leave_no_perf_event)
 {
 	expect_kills_leave_nothing(hi_event_source_open_by_perf, KILLS_BY_PERF);
+}
+
+HI_TEST_ROOT(event_kills, of_all_at_one_time_leave_no_link)
+{
+	expect_kills_of_all_leave_nothing(hi_event_source_open);
+}
+
+HI_TEST_ROOT(event_kills, of_all_at_one_time_leave_no_perf_event)
+{
+	expect_kills_of_all_leave_nothing(hi_event_source_open_by_perf);
 }

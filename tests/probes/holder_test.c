@@ -310,73 +310,21 @@ static void expect_nothing_leaks(enum means means)
 
 /* ---- kills of the owner and its holder at one time ---- */
 
-enum { KILLS_OF_BOTH = 40, LONGEST_OPENING_US = 60000, CHILDREN = 8, TRIES = 100000 };
+enum { KILLS_OF_BOTH = 20, LONGEST_OPENING_US = 60000 };
 
-static void remove_file(void *path)
+static void kill_at_opening(pid_t owner)
 {
-	unlink(path);
-	free(path);
-}
+	pid_t family[PROBE_FAMILY];
 
-/* Of a program that no other process runs: uprobes are those of files. */
-static struct probed *start_copy(void)
-{
-	char command[512], *path = malloc(64);
-
-	HI_ASSERT(path);
-	snprintf(path, 64, "/tmp/hi-probed-%d", (int)getpid());
-	snprintf(command, sizeof(command), "cp " HI_FIXTURE_DIR "/probe_places %s", path);
-	hi_test_defer(remove_file, path);
-	HI_ASSERT_EQ(0, system(command));
-	return probed_start_program(path);
-}
-
-/* The process, last, and its children: until there is one. */
-static size_t await_family(pid_t pid, pid_t ret[CHILDREN])
-{
-	char path[64];
-	size_t n = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; n == 0 && i < TRIES; i++) {
-		FILE *file = fopen(path, "re");
-
-		while (file && n < CHILDREN - 1 && fscanf(file, "%d", &ret[n]) == 1)
-			n++;
-		HI_ASSERT(file && fclose(file) == 0);
-	}
-	HI_ASSERT(n > 0);
-	ret[n] = pid;
-	return n + 1;
-}
-
-/* What was killed may still be in a call of the kernel. */
-static void await_end(pid_t pid)
-{
-	for (int i = 0; kill(pid, 0) == 0 && hi_process_state(pid) != 'Z'; i++) {
-		HI_ASSERT(i < 10000);
-		usleep(1000);
-	}
-}
-
-static void kill_family(pid_t owner)
-{
-	pid_t family[CHILDREN];
-	size_t n;
-
-	await_family(owner, family);
+	for (int i = 0; probe_family_find(owner, family) < 2; i++)
+		HI_ASSERT(i < 100000);
 	usleep((unsigned)rand() % LONGEST_OPENING_US);
-	n = await_family(owner, family);
-	for (size_t i = 0; i < n; i++)
-		kill(family[i], SIGKILL);
-	HI_ASSERT_EQ(owner, waitpid(owner, NULL, 0));
-	for (size_t i = 0; i < n; i++)
-		await_end(family[i]);
+	probe_family_kill(family, probe_family_find(owner, family));
 }
 
 static void expect_family_leaks_nothing(enum means means)
 {
-	struct probed *p = start_copy();
+	struct probed *p = probed_start_program(probe_own_copy("probe_places"));
 	struct hi_safepoint safepoint = probed_parse("asm_push");
 	const struct hi_probe_sites *places = probed_find(p, "asm_push");
 	uint64_t at = places->items[0].address;
@@ -389,7 +337,7 @@ static void expect_family_leaks_nothing(enum means means)
 	probe_text_read(p->fx->pid, at, text);
 	srand(1);
 	for (int i = 0; i < KILLS_OF_BOTH; i++) {
-		kill_family(start_owner(means, name, p, &safepoint, places));
+		kill_at_opening(start_owner(means, name, p, &safepoint, places));
 		probe_text_expect(p->fx->pid, at, text);
 	}
 	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
