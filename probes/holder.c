@@ -71,12 +71,13 @@
  * the anchors, and the kernel takes them out when it closes the anchors, as the holder
  * dies. That also holds if all processes are killed at one time.
  *
- * The anchors go when the probes are open. To close one takes the kernel 20 to 150 ms, in
- * which no process of the machine can open or close another event of a uprobe, so that is
- * left to a child of the holder, the closer, which is forked when there are no
- * probes yet, and has nothing but the anchors. It dies of a SIGKILL of its own, too. If
- * the probes are closed sooner, the holder waits for it, so that its own end takes the
- * breakpoints out.
+ * The anchors go when the probes are open. To close one takes the kernel some grace
+ * periods of RCU, 60 to 260 ms where the machine is busy, and meanwhile no process can
+ * open or close another event of a uprobe. So that is left to a child of the holder, the
+ * closer, which is forked when there are no probes yet, and has nothing but the anchors.
+ * It dies of a SIGKILL of its own, too. If the probes are closed sooner, the holder waits
+ * for it, so that its own end takes the breakpoints out. If the closer was killed, the
+ * holder itself closes the anchors, while it has the probes.
  *
  * What remains: a call that fails also looks at other processes that have the file
  * mapped, and reaches for the page of those that had probes before, or were forked by
@@ -153,8 +154,8 @@ static _Noreturn void exit_unkilled(void)
 	_exit(0);
 }
 
-/* Until one fails or the inspector has ended. */
-static void open_probes(int socket, const struct hi_probe_opening *opening, int *fds)
+/* Until one fails or the inspector has ended: false. */
+static bool open_probes(int socket, const struct hi_probe_opening *opening, int *fds)
 {
 	struct answer answer = {.status = HI_OK};
 	bool is_sent = true;
@@ -165,6 +166,7 @@ static void open_probes(int socket, const struct hi_probe_opening *opening, int 
 		answer.status = opening->open(opening->arg, i, &fds[i], &answer.error);
 		is_sent = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
 	}
+	return is_sent && answer.status == HI_OK;
 }
 
 struct anchors {
@@ -192,7 +194,7 @@ static void open_anchors(int socket, const struct hi_probe_opening *opening,
 	}
 }
 
-/* The last to close them, as it exits: it takes the kernel 20 ms and more for each. */
+/* The last to close them, as it dies. */
 static _Noreturn void close_anchors(struct anchors *anchors, int pipe)
 {
 	char byte;
@@ -230,17 +232,18 @@ static void release_anchors(const struct anchors *anchors)
 		close(anchors->pipe);
 }
 
-/* Returns the closer. */
+/* Returns the closer if it is to be waited for; else -1. */
 static int open_anchored(int socket, const struct hi_probe_opening *opening, int *kept)
 {
 	struct anchors anchors = {.fds = kept + opening->n + 2, .closer = -1, .pipe = -1};
+	bool are_open;
 
 	(void)signal(SIGCHLD, SIG_IGN); /* the closer leaves no zombie */
 	open_anchors(socket, opening, &anchors);
 	fork_closer(&anchors);
-	open_probes(socket, opening, kept);
+	are_open = open_probes(socket, opening, kept);
 	release_anchors(&anchors);
-	return anchors.closer;
+	return are_open ? anchors.closer : -1;
 }
 
 /* While there are anchors, the breakpoints stay: the holder is to be the last. */
