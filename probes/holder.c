@@ -21,7 +21,7 @@
 /* For each probe or anchor; the kernel waits for RCU, and the machine may be busy. */
 #define ANSWER_MS 500
 #define ANSWER_TRIES 12
-#define ANCHORS_MS 3000
+#define ANCHORS_MS 10000
 #define END_MS 500
 #define END_TRIES 6
 #define CHILDREN_MAX 4096
@@ -83,8 +83,9 @@
  * mapped, and reaches for the page of those that had probes before, or were forked by
  * such a process (MMF_HAS_UPROBES, which stays). Then the kernel says "leaking uprobe"
  * and keeps some hundred bytes until it boots again; no process keeps a breakpoint. And
- * anchors need CAP_SYS_ADMIN. Without it a breakpoint may stay, which costs a trap each
- * time that it is reached, until the same probe is opened and closed again.
+ * anchors need CAP_SYS_ADMIN, and are left out if they take more than ten seconds.
+ * Without them a breakpoint may stay, which costs a trap each time that it is reached,
+ * until the same probe is opened and closed again.
  */
 
 struct answer {
