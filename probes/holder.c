@@ -20,7 +20,7 @@
 #define START_TRIES 2
 /* For each probe or anchor; the kernel waits for RCU, and the machine may be busy. */
 #define ANSWER_MS 500
-#define ANSWER_TRIES 12
+#define ANSWER_TRIES 40
 #define ANCHORS_MS 10000
 #define END_MS 500
 #define END_TRIES 6
