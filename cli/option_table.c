@@ -66,8 +66,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "group by type, or of a recording by site (the function that allocated)", 2},
 	 BIT(WASTE) | BIT(RETAINED)},
 	{{"by", HI_OPT_LIVES_BY, "WHAT", 0,
-	  "group by type, site (the function that allocated), module or era (default: "
-	  "type)",
+	  "group by type, site (the function that allocated), module, era or root (the "
+	  "variable that alone "
+	  "holds it at the end) (default: type)",
 	  2},
 	 BIT(BIO)},
 	{{"bio", HI_OPT_BIO, "BANDS", 0,

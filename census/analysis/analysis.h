@@ -78,6 +78,10 @@ enum hi_status hi_dominators_compute(const struct hi_graph *g,
 				     const struct hi_reach *reach,
 				     struct hi_dominators **ret, struct hi_error *err);
 void hi_dominators_destroy(struct hi_dominators *d);
+/* Sets the keys (n_nodes) of all nodes in d->order: that of the root variable that alone
+ * keeps the node alive, out of of_root (n_roots), or `several`. Others stay. */
+void hi_dominators_root_keys(const struct hi_graph *g, const struct hi_dominators *d,
+			     const uint32_t *of_root, uint32_t several, uint32_t *keys);
 
 /* ---- leaks (leaks.c) ---- */
 enum hi_leak_shape { HI_LEAK_SINGLE, HI_LEAK_CHAIN, HI_LEAK_CYCLE };

@@ -68,7 +68,6 @@ static enum hi_status keys_of_objects(const struct hi_heap_side *side,
 				      const uint32_t *roots, uint32_t **ret,
 				      struct hi_error *err)
 {
-	const struct hi_dominators *d = side->dominators;
 	const struct hi_graph *g = side->graph;
 	uint32_t *keys = hi_alloc((size_t)g->n_nodes * sizeof(*keys));
 
@@ -77,16 +76,7 @@ static enum hi_status keys_of_objects(const struct hi_heap_side *side,
 	for (hi_node i = 0; i < g->n_nodes; i++)
 		keys[i] = LEAKED + (i < g->n_objects ? hi_leak_kind_of(g, side->reach, i)
 						     : HI_LEAK_CERTAIN);
-	for (hi_node i = 0; i < d->n_order; i++) {
-		hi_node node = d->order[i], up = d->idom[node];
-
-		if (node >= g->first_root && node < g->first_kind)
-			keys[node] = roots[node - g->first_root];
-		else if (node >= g->first_kind || up == HI_NODE_NONE)
-			keys[node] = SEVERAL;
-		else
-			keys[node] = keys[up];
-	}
+	hi_dominators_root_keys(g, side->dominators, roots, SEVERAL, keys);
 	*ret = keys;
 	return HI_OK;
 }

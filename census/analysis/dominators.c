@@ -655,3 +655,18 @@ void hi_dominators_destroy(struct hi_dominators *d)
 	hi_pages_free(d->retained, (size_t)d->n_nodes * sizeof(*d->retained));
 	free(d);
 }
+
+void hi_dominators_root_keys(const struct hi_graph *g, const struct hi_dominators *d,
+			     const uint32_t *of_root, uint32_t several, uint32_t *keys)
+{
+	for (hi_node i = 0; i < d->n_order; i++) {
+		hi_node node = d->order[i], up = d->idom[node];
+
+		if (node >= g->first_root && node < g->first_kind)
+			keys[node] = of_root[node - g->first_root];
+		else if (node >= g->first_kind || up == HI_NODE_NONE)
+			keys[node] = several;
+		else
+			keys[node] = keys[up];
+	}
+}

@@ -27,6 +27,9 @@ enum hi_bio_band {
 /* A set of bands is a mask of HI_BIO_BIT(). */
 #define HI_BIO_BIT(band) (1u << (band))
 #define HI_BIO_EVERY_BAND (HI_BIO_BIT(HI_BIO_BANDS) - 1)
+/* What is not used any more, or never was. */
+#define HI_BIO_NOT_USED                                                                  \
+	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
 
 /* "VOID", "INHERENT_USE", "UNUSED-SINCE-ATTACH": as heap profiles write them. */
 const char *hi_bio_band_name(enum hi_bio_band band);

@@ -32,10 +32,10 @@ struct hi_bio_group {
 struct hi_bio_idle {
 	uint64_t for_ns;
 	struct hi_bio_amount all;
-	/* The type with most of it, and the function that allocated most of that; "":
-	 * not known. */
-	const char *type, *site;
-	struct hi_bio_amount of_type, of_site;
+	/* The type with most of it, the function that allocated most of that, and the
+	 * variable that alone keeps most of that alive; "": not known. */
+	const char *type, *site, *root;
+	struct hi_bio_amount of_type, of_site, of_root;
 };
 
 struct hi_bio_report {

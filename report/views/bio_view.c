@@ -9,17 +9,15 @@
 /* Lines of the table over time: more are left out in even steps. */
 enum { LINES = 20 };
 
-#define NOT_USED                                                                         \
-	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
 #define IN_USE (HI_BIO_BIT(HI_BIO_USE) | HI_BIO_BIT(HI_BIO_INHERENT))
 
 static const char *const band_meanings[HI_BIO_BANDS] = {
-	[HI_BIO_VOID] = "never used since it was allocated",
-	[HI_BIO_LAG] = "not used yet; it was used later",
-	[HI_BIO_USE] = "between its first and its last use",
-	[HI_BIO_INHERENT] = "of the types of --inherent",
+	[HI_BIO_VOID] = "never used",
+	[HI_BIO_LAG] = "not used yet, but later",
+	[HI_BIO_USE] = "in use",
+	[HI_BIO_INHERENT] = "of types of --inherent",
 	[HI_BIO_DRAG] = "not used any more",
-	[HI_BIO_UNUSED] = "older than this command, and not used since",
+	[HI_BIO_UNUSED] = "older, not used since",
 };
 
 static const struct hi_bio_line *last_line(const struct hi_bio_report *r)
@@ -47,6 +45,9 @@ static const char *idle_text(const struct hi_bio_report *r, struct hi_page *page
 	text = hi_page_printf(page, "%s; %s of it %s %s", text,
 			      hi_bytes(of_type, idle->of_type.bytes),
 			      idle->of_type.objects == 1 ? "is" : "are", type);
+	if (*idle->root && idle->of_root.bytes >= idle->of_type.bytes / 2)
+		text = hi_page_printf(page, "%s kept by %s", text,
+				      hi_page_safe(page, idle->root));
 	if (*idle->site && idle->of_site.bytes >= idle->of_type.bytes / 2)
 		text = hi_page_printf(page, "%s, allocated by %s", text,
 				      hi_page_safe(page, idle->site));
@@ -67,7 +68,7 @@ static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
 		hi_page_text(page, idle_text(r, page));
 		return;
 	}
-	unused = hi_bio_row_sum(&last->row, NOT_USED);
+	unused = hi_bio_row_sum(&last->row, HI_BIO_NOT_USED);
 	hi_page_text(page,
 		     hi_page_printf(page,
 				    "no memory is proved to be unused; up to %s may be",
@@ -131,7 +132,7 @@ static void show_bands(const struct hi_bio_report *r, struct hi_page *page)
 	static const struct hi_column columns[] = {{"band", HI_COLUMN_WORD},
 						   {"proved", HI_COLUMN_BYTES},
 						   {"possible", HI_COLUMN_BYTES},
-						   {"proved", HI_COLUMN_PERCENT},
+						   {"share", HI_COLUMN_PERCENT},
 						   {"meaning", HI_COLUMN_TEXT}};
 	const struct hi_bio_row *row = &last_line(r)->row;
 	struct hi_report_table *t;
@@ -169,7 +170,7 @@ static void show_bio_groups(const struct hi_bio_report *r, struct hi_page *page)
 						   {"proved", HI_COLUMN_BYTES},
 						   {"possible", HI_COLUMN_BYTES},
 						   {"live", HI_COLUMN_BYTES},
-						   {"proved", HI_COLUMN_PERCENT}};
+						   {"share", HI_COLUMN_PERCENT}};
 	bool by_type = strcmp(r->by, "type") == 0;
 	struct hi_report_table *t;
 
@@ -201,35 +202,36 @@ static void show_bio_groups(const struct hi_bio_report *r, struct hi_page *page)
 	}
 }
 
-/* What no band has for certain. */
-static uint64_t undecided_bytes(const struct hi_bio_row *row)
+/* Live bytes in parts that add up. That an object is in one of some bands may be proved
+ * where its band is not. */
+struct parts {
+	uint64_t not_used, used_later, in_use, not_known;
+};
+
+static struct parts divide_row(const struct hi_bio_row *row)
 {
-	uint64_t proved = 0;
+	struct parts p = {
+		.not_used = hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes.proved,
+		.used_later = row->bytes[HI_BIO_LAG].proved,
+		.in_use = hi_bio_row_sum(row, IN_USE).bytes.proved,
+	};
+	uint64_t known = p.not_used + p.used_later + p.in_use;
 
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
-		proved += row->bytes[band].proved;
-	return proved < row->live.bytes ? row->live.bytes - proved : 0;
-}
-
-static uint64_t proved_sum(const struct hi_bio_row *row, uint32_t mask)
-{
-	uint64_t sum = 0;
-
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
-		sum += mask & HI_BIO_BIT(band) ? row->bytes[band].proved : 0;
-	return sum;
+	p.not_known = known < row->live.bytes ? row->live.bytes - known : 0;
+	return p;
 }
 
 static void add_line_of_time(const struct hi_bio_line *line, struct hi_report_table *t)
 {
+	struct parts p = divide_row(&line->row);
 	char time[24];
 
 	hi_cell_text(t, hi_text_duration(time, line->at_ns), 0);
 	hi_cell_number(t, line->row.live.bytes);
-	hi_cell_number(t, proved_sum(&line->row, NOT_USED));
-	hi_cell_number(t, proved_sum(&line->row, HI_BIO_BIT(HI_BIO_LAG)));
-	hi_cell_number(t, proved_sum(&line->row, IN_USE));
-	hi_cell_number(t, undecided_bytes(&line->row));
+	hi_cell_number(t, p.not_used);
+	hi_cell_number(t, p.used_later);
+	hi_cell_number(t, p.in_use);
+	hi_cell_number(t, p.not_known);
 	hi_cell_number(t, line->unseen.bytes);
 }
 
@@ -246,7 +248,7 @@ static void show_lines(const struct hi_bio_report *r, struct hi_page *page)
 	size_t step = (r->n_lines + LINES - 1) / LINES;
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "Over time", "what is proved; the bands add up to live");
+	hi_page_heading(page, "Over time", "what is proved; the parts add up to live");
 	t = hi_page_table(page, columns, 7);
 	for (size_t i = (r->n_lines - 1) % step; i < r->n_lines; i += step)
 		add_line_of_time(&r->lines[i], t);
@@ -285,14 +287,13 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 
 char *hi_bio_line_text(const struct hi_bio_line *line, char out[256])
 {
+	struct parts p = divide_row(&line->row);
 	char time[24], live[24], unused[24], use[24], open[24];
 
 	snprintf(out, 256,
 		 "%s: %s live; not used %s, in use %s, not known %s (provisional)",
 		 hi_text_duration(time, line->at_ns),
-		 hi_bytes(live, line->row.live.bytes),
-		 hi_bytes(unused, proved_sum(&line->row, NOT_USED)),
-		 hi_bytes(use, proved_sum(&line->row, IN_USE)),
-		 hi_bytes(open, undecided_bytes(&line->row)));
+		 hi_bytes(live, line->row.live.bytes), hi_bytes(unused, p.not_used),
+		 hi_bytes(use, p.in_use), hi_bytes(open, p.not_known));
 	return out;
 }

@@ -45,6 +45,7 @@ struct addition {
 	const struct hi_births *births;	      /* NULL: nothing is recorded */
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
 	const uint64_t *live, *hash;	      /* by object */
+	const uint32_t *roots; /* by node, as texts of the groups; NULL: not the last */
 	struct hi_lives_census census;
 	bool is_first;
 };
@@ -155,7 +156,7 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	is_known = find_before(lives, &now, &before);
 	now.era = is_known ? before.era : now.era;
 	status = hi_object_groups_find(&lives->groups, a->graph, object, now.era,
-				       &o.group, err);
+				       a->roots ? a->roots[object] : 0, &o.group, err);
 	if (status != HI_OK)
 		return status;
 	o.is_inherent = lives->groups.list.items[o.group].is_inherent;
@@ -223,6 +224,35 @@ static void count_unseen_births(struct addition *a, const struct hi_recorded *re
 	}
 	lives->allocated = all;
 	lives->recorded_ns = a->births->end_ns - a->births->start_ns;
+}
+
+/* ---- the last census ---- */
+
+/* By node: the root variable that alone keeps it alive. Free *ret. */
+static enum hi_status find_object_roots(struct hi_lives *lives, struct hi_inspection *in,
+					uint32_t **ret, struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	HI_GUARD(free) uint32_t *of_root = hi_calloc(g->n_roots + 1u, sizeof(*of_root));
+	HI_GUARD(free) uint32_t *keys = hi_calloc(g->n_nodes + 1u, sizeof(*keys));
+	uint32_t several = 0;
+	enum hi_status status = HI_OK;
+
+	if (!of_root || !keys)
+		return hi_fail_memory(err, "roots of biographies");
+	if (!in->results.dominators)
+		status = in->source->compute_dominators(in, err);
+	if (status == HI_OK)
+		status = hi_object_groups_text(&lives->groups, "(several roots)",
+					       &several, err);
+	for (uint32_t i = 0; status == HI_OK && i < g->n_roots; i++)
+		status = hi_object_groups_text(&lives->groups, g->roots[i].name,
+					       &of_root[i], err);
+	if (status != HI_OK)
+		return status;
+	hi_dominators_root_keys(g, in->results.dominators, of_root, several, keys);
+	*ret = hi_take(keys);
+	return HI_OK;
 }
 
 /* ---- a census ---- */
@@ -306,8 +336,9 @@ static const struct hi_page_evidence *find_pages(struct hi_lives *lives,
 }
 
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
-			    uint64_t at_ns, struct hi_error *err)
+			    uint64_t at_ns, bool is_last, struct hi_error *err)
 {
+	HI_GUARD(free) uint32_t *roots = NULL;
 	HI_GUARD(free)
 	uint64_t *live = lives->options.live == HI_LIVES_REACHABLE
 				 ? hi_inspect_live_bits(in)
@@ -322,6 +353,9 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 
 	if (!live || !hash)
 		return hi_fail_memory(err, "biographies");
+	if (is_last && find_object_roots(lives, in, &roots, err) != HI_OK)
+		return err->status;
+	a.roots = roots;
 	return add_with_columns(&a, in, live, hash, err);
 }
 
@@ -339,7 +373,8 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 	lives->options = *options;
 	status = hi_bio_create(&bio, &lives->bio, err);
 	if (status == HI_OK)
-		status = hi_object_groups_set_era(&lives->groups, "1", err);
+		status = hi_object_groups_text(&lives->groups, "1", &lives->groups.era,
+					       err);
 	if (status == HI_OK)
 		*ret = hi_take(lives);
 	return status;
@@ -371,7 +406,8 @@ enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
 	status = hi_bio_begin_era(lives->bio, era, name, err);
 	if (status == HI_USAGE) /* the sender is told, the series goes on */
 		return err->status = HI_LIMIT;
-	return status == HI_OK ? hi_object_groups_set_era(&lives->groups, name, err)
+	return status == HI_OK ? hi_object_groups_text(&lives->groups, name,
+						       &lives->groups.era, err)
 			       : status;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-enum { SITE_TEXT = 1024, MOST_TEXTS = (1 << 21) - 1 };
+enum { SITE_TEXT = 1024 };
 
 /* ---- texts of one census ---- */
 
@@ -100,20 +100,35 @@ static uint32_t site_of_object(const struct hi_object_groups *g, hi_node object)
 	return g->sites[births->context[object]];
 }
 
-enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const char *name,
-					struct hi_error *err)
+enum hi_status hi_object_groups_text(struct hi_object_groups *groups, const char *text,
+				     uint32_t *ret, struct hi_error *err)
 {
-	return intern_text(groups, name, &groups->era)
+	return intern_text(groups, text, ret)
 		       ? HI_OK
 		       : hi_fail_memory(err, "groups of biographies");
 }
 
+/* From 0, in the order in which they come. */
+static bool number_pair(struct hi_table *numbers, uint32_t a, uint32_t b, uint32_t *ret)
+{
+	uint64_t key = (uint64_t)a << 32 | b, number;
+
+	if (!hi_table_get(numbers, key, &number)) {
+		number = numbers->count;
+		if (!hi_table_put(numbers, key, number))
+			return false;
+	}
+	*ret = (uint32_t)number;
+	return true;
+}
+
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t era, uint32_t *ret, struct hi_error *err)
+				     uint32_t era, uint32_t root, uint32_t *ret,
+				     struct hi_error *err)
 {
 	uint32_t type = graph->objects->type[object];
-	uint64_t key, number;
+	uint32_t of_type, of_era, number;
 	struct hi_object_group group;
 
 	if (type >= groups->n_types)
@@ -122,20 +137,15 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 					 .module = groups->modules[type],
 					 .site = site_of_object(groups, object),
 					 .era = era,
+					 .root = root,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
-	if (groups->texts.names.count > MOST_TEXTS)
-		return hi_fail(err, HI_LIMIT, 0,
-			       "biographies: more than %d names of types and sites",
-			       MOST_TEXTS);
-	key = (uint64_t)group.type << 42 | (uint64_t)group.site << 21 | group.era;
-	if (!hi_table_get(&groups->index, key, &number)) {
-		number = groups->list.count;
-		if (!hi_table_put(&groups->index, key, number) ||
-		    !hi_vector_push(&groups->list, group))
-			return hi_fail_memory(err, "groups of biographies");
-	}
-	*ret = (uint32_t)number;
+	if (!number_pair(&groups->types_and_sites, group.type, group.site, &of_type) ||
+	    !number_pair(&groups->eras_and_roots, era, root, &of_era) ||
+	    !number_pair(&groups->index, of_type, of_era, &number) ||
+	    (number == groups->list.count && !hi_vector_push(&groups->list, group)))
+		return hi_fail_memory(err, "groups of biographies");
+	*ret = number;
 	return HI_OK;
 }
 
@@ -144,5 +154,7 @@ void hi_object_groups_free(struct hi_object_groups *groups)
 	free_census_texts(groups);
 	hi_interner_free(&groups->texts);
 	hi_vector_free(&groups->list);
+	hi_table_free(&groups->types_and_sites);
+	hi_table_free(&groups->eras_and_roots);
 	hi_table_free(&groups->index);
 }

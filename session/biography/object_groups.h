@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The groups in which biographies are counted: objects of one type that one function
- * allocated in one era. A group keeps its number in all censuses of a series, whatever
- * numbers types and frames have in each of them.
+ * allocated in one era; of the last census, those that one root variable keeps alive. A
+ * group keeps its number in all censuses of a series, whatever numbers types and frames
+ * have in each of them.
  */
 #ifndef HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
 #define HI_SESSION_BIOGRAPHY_OBJECT_GROUPS_H
@@ -15,6 +16,7 @@
 struct hi_object_group {
 	uint32_t type, module, site;
 	uint32_t era;	  /* of the births, as a text, too */
+	uint32_t root;	  /* that alone keeps it alive at the last census; else 0 */
 	bool is_inherent; /* --inherent names the type */
 };
 
@@ -22,8 +24,9 @@ struct hi_object_group {
 struct hi_object_groups {
 	struct hi_interner texts;
 	struct HI_VECTOR(struct hi_object_group) list;
-	struct hi_table index; /* from type, site and era to a number in the list */
-	uint32_t era;	       /* of what is born now; as a text */
+	/* From pairs to their number: of type and site, of era and root, of these two. */
+	struct hi_table types_and_sites, eras_and_roots, index;
+	uint32_t era; /* of what is born now; as a text */
 	/* Of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
 	const bool *inherent;
@@ -40,14 +43,15 @@ enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
 				      const struct hi_graph *graph,
 				      const struct hi_recorded *recorded,
 				      const bool *inherent, struct hi_error *err);
-/* An era of this name begins. HI_NO_MEMORY. */
-enum hi_status hi_object_groups_set_era(struct hi_object_groups *groups, const char *name,
-					struct hi_error *err);
-/* The group of an object of that graph that was born in this era. HI_NO_MEMORY,
- * HI_LIMIT. */
+/* The number of a text, for eras and roots; "" is 0. HI_NO_MEMORY. */
+enum hi_status hi_object_groups_text(struct hi_object_groups *groups, const char *text,
+				     uint32_t *ret, struct hi_error *err);
+/* The group of an object of that graph that was born in this era, and has this root.
+ * HI_NO_MEMORY, HI_LIMIT. */
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t era, uint32_t *ret, struct hi_error *err);
+				     uint32_t era, uint32_t root, uint32_t *ret,
+				     struct hi_error *err);
 void hi_object_groups_free(struct hi_object_groups *groups);
 
 #endif

@@ -13,9 +13,6 @@ HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
  */
 #define IDLE_SHARE_PERCENT 80
 
-#define NOT_USED                                                                         \
-	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
-
 static void add_amount(struct hi_bio_amount *sum, uint64_t bytes)
 {
 	sum->objects++;
@@ -89,6 +86,7 @@ static uint32_t text_of_group(const struct hi_object_group *group, enum hi_lives
 	return by == HI_LIVES_BY_SITE	  ? group->site
 	       : by == HI_LIVES_BY_MODULE ? group->module
 	       : by == HI_LIVES_BY_ERA	  ? group->era
+	       : by == HI_LIVES_BY_ROOT	  ? group->root
 					  : group->type;
 }
 
@@ -204,8 +202,7 @@ static uint64_t choose_idle_period(const struct hi_lives *lives, uint64_t *by_pe
 /* Sums by text of the objects that are idle from that period on. only_type NULL: of all
  * types. */
 static void sum_idle(const struct hi_lives *lives, uint64_t period, enum hi_lives_by by,
-		     const uint32_t *only_type, struct hi_bio_amount *sums,
-		     struct hi_bio_amount *all)
+		     const uint32_t *only_type, struct hi_bio_amount *sums)
 {
 	const struct hi_object_groups *groups = hi_lives_groups(lives);
 	struct hi_bio_life life;
@@ -220,7 +217,6 @@ static void sum_idle(const struct hi_lives *lives, uint64_t period, enum hi_live
 		if (only_type && group->type != *only_type)
 			continue;
 		add_amount(&sums[text_of_group(group, by)], life.object.size);
-		add_amount(all, life.object.size);
 	}
 }
 
@@ -234,28 +230,50 @@ static uint32_t largest_sum(const struct hi_bio_amount *sums, size_t n)
 	return best;
 }
 
-/* The type with most of it, then the site with most of the type. */
+/* What most of the idle objects of a type have in common. */
+static void name_idle_by(const struct hi_lives *lives, uint64_t period,
+			 enum hi_lives_by by, const uint32_t *only_type,
+			 struct hi_bio_amount *sums, uint32_t *text_ret,
+			 struct hi_bio_amount *ret)
+{
+	size_t n = hi_lives_groups(lives)->texts.names.count + 1;
+
+	memset(sums, 0, n * sizeof(*sums));
+	sum_idle(lives, period, by, only_type, sums);
+	*text_ret = largest_sum(sums, n);
+	*ret = sums[*text_ret];
+}
+
 static enum hi_status name_idle(const struct hi_lives *lives, uint64_t period,
 				struct hi_bio_idle *ret, struct hi_error *err)
 {
 	const struct hi_interner *texts = &hi_lives_groups(lives)->texts;
-	size_t n = texts->names.count + 1;
-	HI_GUARD(free) struct hi_bio_amount *sums = hi_calloc(n, sizeof(*sums));
-	struct hi_bio_amount unused = {};
-	uint32_t type, site;
+	HI_GUARD(free)
+	struct hi_bio_amount *sums = hi_calloc(texts->names.count + 1, sizeof(*sums));
+	uint32_t type, site, root;
 
 	if (!sums)
 		return hi_fail_memory(err, "report of biographies");
-	sum_idle(lives, period, HI_LIVES_BY_TYPE, NULL, sums, &ret->all);
-	type = largest_sum(sums, n);
+	name_idle_by(lives, period, HI_LIVES_BY_TYPE, NULL, sums, &type, &ret->of_type);
+	name_idle_by(lives, period, HI_LIVES_BY_SITE, &type, sums, &site, &ret->of_site);
+	name_idle_by(lives, period, HI_LIVES_BY_ROOT, &type, sums, &root, &ret->of_root);
 	ret->type = hi_interner_name(texts, type);
-	ret->of_type = sums[type];
-	memset(sums, 0, n * sizeof(*sums));
-	sum_idle(lives, period, HI_LIVES_BY_SITE, &type, sums, &unused);
-	site = largest_sum(sums, n);
 	ret->site = hi_interner_name(texts, site);
-	ret->of_site = sums[site];
+	ret->root = hi_interner_name(texts, root);
 	return HI_OK;
+}
+
+static void sum_all_idle(const struct hi_lives *lives, uint64_t period,
+			 struct hi_bio_amount *ret)
+{
+	struct hi_bio_life life;
+
+	for (uint32_t i = 0; i < hi_lives_numbers(lives); i++) {
+		uint64_t from = idle_from(lives, i, &life);
+
+		if (from && from <= period)
+			add_amount(ret, life.object.size);
+	}
 }
 
 static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods,
@@ -266,7 +284,7 @@ static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods
 	uint64_t period;
 	size_t n;
 
-	*ret = (struct hi_bio_idle){.type = "", .site = ""};
+	*ret = (struct hi_bio_idle){.type = "", .site = "", .root = ""};
 	if (!by_period)
 		return hi_fail_memory(err, "report of biographies");
 	period = choose_idle_period(lives, by_period, n_periods);
@@ -274,6 +292,7 @@ static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods
 		return HI_OK;
 	censuses = hi_lives_censuses(lives, &n);
 	ret->for_ns = censuses[n - 1].at_ns - censuses[period - 1].at_ns;
+	sum_all_idle(lives, period, &ret->all);
 	return name_idle(lives, period, ret, err);
 }
 
@@ -301,14 +320,16 @@ enum hi_status hi_lives_result(struct hi_lives *lives,
 	static const char *const by[] = {[HI_LIVES_BY_TYPE] = "type",
 					 [HI_LIVES_BY_SITE] = "site",
 					 [HI_LIVES_BY_MODULE] = "module",
-					 [HI_LIVES_BY_ERA] = "era"};
+					 [HI_LIVES_BY_ERA] = "era",
+					 [HI_LIVES_BY_ROOT] = "root"};
 	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
 	struct hi_bio *bio = hi_lives_bio(lives);
 	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);
 
 	*ret = (struct hi_bio_report){.exe = "",
 				      .by = by[options->by],
-				      .bands = options->bands ? options->bands : NOT_USED,
+				      .bands = options->bands ? options->bands
+							      : HI_BIO_NOT_USED,
 				      .has_bands = options->bands != 0};
 	if (status != HI_OK)
 		return status;

@@ -34,8 +34,8 @@ static enum hi_status add_census_to_lives(void *sink,
 	struct hi_lives_sink *s = sink;
 	struct hi_bio_line line;
 	size_t n;
-	enum hi_status status =
-		hi_lives_add(s->lives, event->in, event->sample->at_ns, err);
+	enum hi_status status = hi_lives_add(s->lives, event->in, event->sample->at_ns,
+					     event->is_last, err);
 
 	if (status != HI_OK)
 		return status;
@@ -79,14 +79,25 @@ static const char *news_of_lives(const void *sink)
 
 /* ---- the heap profile ---- */
 
-/* What is not proved to be in another band. */
-static uint64_t use_in_profile(const struct hi_bio_row *row)
+/*
+ * One number a band, which add up to what is live. What is proved to be in one of the
+ * bands of memory that is not used, though not in which, was used at most in its first
+ * period: VOID has it as far as that is possible, else DRAG. USE has what is not known.
+ */
+static void settle_bands(const struct hi_bio_row *row, uint64_t ret[HI_BIO_BANDS])
 {
-	uint64_t others = 0;
+	uint64_t sum = 0, rest = hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes.proved, open;
 
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		ret[band] = band == HI_BIO_USE ? 0 : row->bytes[band].proved;
+		rest -= HI_BIO_NOT_USED & HI_BIO_BIT(band) ? ret[band] : 0;
+	}
+	open = row->bytes[HI_BIO_VOID].possible - ret[HI_BIO_VOID];
+	ret[HI_BIO_VOID] += rest < open ? rest : open;
+	ret[HI_BIO_DRAG] += rest < open ? 0 : rest - open;
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
-		others += band == HI_BIO_USE ? 0 : row->bytes[band].proved;
-	return others < row->live.bytes ? row->live.bytes - others : 0;
+		sum += ret[band];
+	ret[HI_BIO_USE] = sum < row->live.bytes ? row->live.bytes - sum : 0;
 }
 
 /* In the order of the bands, which is GHC's. */
@@ -94,14 +105,14 @@ static enum hi_status put_profile_sample(struct hi_hp *hp, uint64_t at_ns,
 					 const struct hi_bio_row *row,
 					 struct hi_error *err)
 {
+	uint64_t bytes[HI_BIO_BANDS];
 	enum hi_status status = HI_OK;
 
+	settle_bands(row, bytes);
 	hi_hp_sample_begin(hp, at_ns);
 	for (unsigned band = 0; status == HI_OK && band < HI_BIO_BANDS; band++)
 		status = hi_hp_band(hp, hi_bio_band_name((enum hi_bio_band)band),
-				    band == HI_BIO_USE ? use_in_profile(row)
-						       : row->bytes[band].proved,
-				    err);
+				    bytes[band], err);
 	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
 }
 
