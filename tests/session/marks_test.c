@@ -40,7 +40,8 @@ HI_TEST(marks, leave_the_socket_of_a_series_that_begins)
 
 	HI_ASSERT_EQ(0, setenv("XDG_RUNTIME_DIR", workshop_open(), 1));
 	fd = bind_socket(path);
-	HI_ASSERT_EQ(HI_NOT_FOUND, hi_marks_send(TARGET, HI_MARK_PLAIN, "text", &reached, &err));
+	HI_ASSERT_EQ(HI_NOT_FOUND,
+		     hi_marks_send(TARGET, HI_MARK_PLAIN, "text", &reached, &err));
 	HI_ASSERT_EQ(0, access(path, F_OK));
 	close(fd);
 }
