@@ -124,6 +124,8 @@ const struct hi_command hi_command_summary = {
 		"  retainers  live bytes by the set of their nearest retainers\n"
 		"  up         from the objects of a type up to the roots\n"
 		"  record     follow allocations; which functions made what is live\n"
+		"  bio        which memory is used, and which is not any more\n"
+		"  era        begin a phase in each running bio\n"
 		"  safepoints where --at can stop the process, and how often each is "
 		"hit\n"
 		"  snap       write a snapshot file, which every command takes\n"

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/biography/bands.h"
 #include "report/formats/hp_names.h"
 
 enum { USUAL_LIMIT = 20, DROPPED = -2, IN_OTHER = -3, KEPT = -4 };
@@ -353,6 +354,42 @@ static enum hi_status place_bands(struct work *w, struct hi_error *err)
 	return HI_OK;
 }
 
+/*
+ * Bands of a biography have an order, from memory that is used, at the bottom, to memory
+ * that never was, and colours of their own (palette of graph_svg.c: green, teal, blue,
+ * purple, orange, red).
+ */
+static const struct {
+	enum hi_bio_band band;
+	int colour;
+} bio_bands[] = {{HI_BIO_USE, 2},    {HI_BIO_INHERENT, 4}, {HI_BIO_LAG, 0},
+		 {HI_BIO_UNUSED, 6}, {HI_BIO_DRAG, 1},	   {HI_BIO_VOID, 3}};
+
+/* -1: it is none. */
+static int position_of_bio_band(const char *name)
+{
+	for (size_t i = 0; i < sizeof(bio_bands) / sizeof(*bio_bands); i++)
+		if (strcmp(name, hi_bio_band_name(bio_bands[i].band)) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool is_biography(const struct work *w)
+{
+	bool ret = w->series->n_bands && w->options->sort == HI_BANDS_SIZE &&
+		   !w->options->like;
+
+	for (size_t i = 0; ret && i < w->series->n_bands; i++)
+		ret = position_of_bio_band(w->series->bands[i]) >= 0;
+	return ret;
+}
+
+static void place_as_biography(struct work *w)
+{
+	for (size_t i = 0; i < w->series->n_bands; i++)
+		w->sums[i].like = position_of_bio_band(w->series->bands[i]);
+}
+
 /* The other graph's colours for its bands; the free ones, the largest band first,
  * for the rest. */
 static void colour_bands(struct work *w)
@@ -371,7 +408,8 @@ static void colour_bands(struct work *w)
 			continue;
 		if (sums->like >= 0) {
 			w->bands->items[sums->placement].colour =
-				like->items[sums->like].colour;
+				like ? like->items[sums->like].colour
+				     : bio_bands[sums->like].colour;
 			continue;
 		}
 		while (next < HI_BANDS_MAX && taken[next])
@@ -439,6 +477,8 @@ static enum hi_status build_bands(struct work *w, struct hi_error *err)
 	status = find_like(w, err);
 	if (status != HI_OK)
 		return status;
+	if (is_biography(w))
+		place_as_biography(w);
 	for (size_t i = 0; i < b->n_samples; i++)
 		sum_sample(w, i);
 	for (size_t i = 0; i < n_bands; i++)

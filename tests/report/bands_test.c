@@ -384,6 +384,46 @@ HI_TEST(report_bands, five_orders_of_one_file)
 	}
 }
 
+/* As bio --hp and GHC's -hb write them, with a band that only ours has. */
+static const char biography[] =
+	"JOB \"a\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n"
+	"BEGIN_SAMPLE 1.0\nVOID\t9\nLAG\t50\nUSE\t1\nINHERENT_USE\t7\nDRAG\t3\n"
+	"UNUSED-SINCE-ATTACH\t20\nEND_SAMPLE 1.0\n"
+	"BEGIN_SAMPLE 2.0\nVOID\t9\nLAG\t50\nUSE\t1\nINHERENT_USE\t7\nDRAG\t3\n"
+	"UNUSED-SINCE-ATTACH\t20\nEND_SAMPLE 2.0\n";
+
+static struct hi_bands *bands_of_biography(enum hi_bands_sort sort)
+{
+	struct hi_bands_options options = {.sort = sort};
+	struct hi_hp_series *series = NULL;
+	struct hi_bands *bands = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_hp_parse(biography, sizeof(biography) - 1, &series, &err), &err);
+	hi_test_defer((void (*)(void *))hi_hp_series_destroy, series);
+	HI_ASSERT_OK(hi_bands_create(series, &options, &bands, &err), &err);
+	hi_test_defer((void (*)(void *))hi_bands_destroy, bands);
+	HI_ASSERT_EQ(6, bands->count);
+	return bands;
+}
+
+HI_TEST(report_bands, a_biography_has_its_order_and_its_colours)
+{
+	static const char *const upwards[] = {
+		"USE", "INHERENT_USE", "LAG", "UNUSED-SINCE-ATTACH", "DRAG", "VOID"};
+	const struct hi_bands *bands = bands_of_biography(HI_BANDS_SIZE);
+	bool taken[HI_BANDS_MAX] = {};
+
+	for (size_t i = 0; i < 6; i++) {
+		HI_ASSERT_STREQ(upwards[i], bands->items[i].name);
+		HI_ASSERT(!taken[bands->items[i].colour]);
+		taken[bands->items[i].colour] = true;
+	}
+	/* An order that was asked for holds. */
+	bands = bands_of_biography(HI_BANDS_NAME);
+	HI_ASSERT_STREQ("DRAG", bands->items[5].name);
+}
+
 HI_TEST(report_bands, a_range_is_the_file_without_the_other_samples)
 {
 	struct table *t = random_table(), *part = new_table(t->n_bands, 0);
