@@ -19,7 +19,8 @@ enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };
 /* What was seen of an object, by its number in the biographies. */
 struct seen {
 	uint64_t address, serial, hash;
-	uint32_t era;  /* of its birth, as a text of the groups */
+	uint32_t era; /* of its birth, as a text of the groups */
+	uint32_t group;
 	size_t census; /* number of censuses until then; 0: never */
 };
 
@@ -136,6 +137,20 @@ static bool find_before(const struct hi_lives *lives, const struct seen *now,
 	return true;
 }
 
+/* Into `now`. before: NULL for a new object. */
+static enum hi_status find_group(struct addition *a, hi_node object,
+				 const struct seen *before, struct seen *now,
+				 struct hi_error *err)
+{
+	struct hi_object_groups *groups = &a->lives->groups;
+
+	now->era = before ? before->era : groups->era;
+	return hi_object_groups_find(groups, a->graph, object,
+				     before ? &groups->list.items[before->group] : NULL,
+				     now->era, a->roots ? a->roots[object] : 0,
+				     &now->group, err);
+}
+
 static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
 {
 	struct hi_lives *lives = a->lives;
@@ -145,7 +160,6 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	struct seen before, now = {.address = o.address,
 				   .serial = o.serial,
 				   .hash = a->hash[object],
-				   .era = lives->groups.era,
 				   .census = lives->censuses.count + 1};
 	bool is_known;
 	uint32_t number;
@@ -154,11 +168,10 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	if (!weigh_object(a, object, &o.size))
 		return HI_OK;
 	is_known = find_before(lives, &now, &before);
-	now.era = is_known ? before.era : now.era;
-	status = hi_object_groups_find(&lives->groups, a->graph, object, now.era,
-				       a->roots ? a->roots[object] : 0, &o.group, err);
+	status = find_group(a, object, is_known ? &before : NULL, &now, err);
 	if (status != HI_OK)
 		return status;
+	o.group = now.group;
 	o.is_inherent = lives->groups.list.items[o.group].is_inherent;
 	status = (a->is_first ? hi_bio_older : hi_bio_see)(lives->bio, &o, &number, err);
 	if (status != HI_OK)

@@ -124,8 +124,8 @@ static bool number_pair(struct hi_table *numbers, uint32_t a, uint32_t b, uint32
 
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t era, uint32_t root, uint32_t *ret,
-				     struct hi_error *err)
+				     const struct hi_object_group *before, uint32_t era,
+				     uint32_t root, uint32_t *ret, struct hi_error *err)
 {
 	uint32_t type = graph->objects->type[object];
 	uint32_t of_type, of_era, number;
@@ -140,6 +140,11 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 					 .root = root,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
+	if (!group.type && before) {
+		group.type = before->type;
+		group.module = before->module;
+		group.is_inherent = before->is_inherent;
+	}
 	if (!number_pair(&groups->types_and_sites, group.type, group.site, &of_type) ||
 	    !number_pair(&groups->eras_and_roots, era, root, &of_era) ||
 	    !number_pair(&groups->index, of_type, of_era, &number) ||

@@ -47,11 +47,12 @@ enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
 enum hi_status hi_object_groups_text(struct hi_object_groups *groups, const char *text,
 				     uint32_t *ret, struct hi_error *err);
 /* The group of an object of that graph that was born in this era, and has this root.
- * HI_NO_MEMORY, HI_LIMIT. */
+ * before: its group at the last census, NULL for a new one: what nothing leads to any
+ * more has lost its type, and keeps that one. HI_NO_MEMORY, HI_LIMIT. */
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     uint32_t era, uint32_t root, uint32_t *ret,
-				     struct hi_error *err);
+				     const struct hi_object_group *before, uint32_t era,
+				     uint32_t root, uint32_t *ret, struct hi_error *err);
 void hi_object_groups_free(struct hi_object_groups *groups);
 
 #endif
