@@ -50,42 +50,49 @@ static size_t count_in(const char *text, const char *part)
 	return n;
 }
 
+/* False: nothing came for so many milliseconds. */
+static bool read_more(struct recording_run *run, const char *awaited, int timeout_ms)
+{
+	size_t used = strlen(run->begun);
+	struct pollfd ready = {.fd = run->err, .events = POLLIN};
+	ssize_t n;
+
+	if (poll(&ready, 1, timeout_ms) != 1)
+		return false;
+	HI_ASSERT(used + 1 < sizeof(run->begun));
+	n = read(run->err, run->begun + used, sizeof(run->begun) - 1 - used);
+	HI_ASSERT_MSG(n > 0, "it ended before \"%s\": %s", awaited, run->begun);
+	run->begun[used + (size_t)n] = '\0';
+	return true;
+}
+
 /* Lines of its progress come all the while. */
 void recording_await(struct recording_run *run, const char *text, size_t times)
 {
-	size_t used = strlen(run->begun);
 	time_t until = time(NULL) + LIMIT_MS / 1000;
 
-	while (count_in(run->begun, text) < times) {
-		struct pollfd ready = {.fd = run->err, .events = POLLIN};
-		ssize_t n;
-
-		HI_ASSERT_MSG(poll(&ready, 1, LIMIT_MS) == 1 && time(NULL) < until,
+	while (count_in(run->begun, text) < times)
+		HI_ASSERT_MSG(read_more(run, text, LIMIT_MS) && time(NULL) < until,
 			      "no \"%s\" in: %s", text, run->begun);
-		n = read(run->err, run->begun + used, sizeof(run->begun) - 1 - used);
-		HI_ASSERT_MSG(n > 0, "it ended before \"%s\": %s", text, run->begun);
-		used += (size_t)n;
-		run->begun[used] = '\0';
-	}
 }
 
-struct recording_run recording_start(pid_t target, ...)
+bool recording_says(struct recording_run *run, const char *text, int timeout_ms)
 {
-	static char program[] = HI_BINARY_DIR "/heapinspect", record[] = "record",
-		    pid_option[] = "--pid", sample_option[] = "--sample",
-		    sample_all[] = "all";
-	char pid_text[16], *argv[WORDS] = {program,    record,	   sample_option,
-					   sample_all, pid_option, pid_text};
+	char *line, *end = NULL;
+
+	while (!(line = strstr(run->begun + run->taken, text)) ||
+	       !(end = strchr(line, '\n')))
+		if (!read_more(run, text, timeout_ms))
+			return false;
+	run->taken = (size_t)(end + 1 - run->begun);
+	return true;
+}
+
+static struct recording_run start_run(char *const argv[], const char *begun)
+{
 	struct recording_run run = {};
 	int out[2], err[2];
-	size_t n = 6;
-	va_list words;
 
-	snprintf(pid_text, sizeof(pid_text), "%d", (int)target);
-	va_start(words, target);
-	while (n + 1 < WORDS && (argv[n] = va_arg(words, char *)))
-		n++;
-	va_end(words);
 	HI_ASSERT_EQ(0, pipe2(out, O_CLOEXEC));
 	HI_ASSERT_EQ(0, pipe2(err, O_CLOEXEC));
 	run.pid = fork();
@@ -97,9 +104,41 @@ struct recording_run recording_start(pid_t target, ...)
 	close(err[1]);
 	run.out = out[0];
 	run.err = err[0];
-	/* It prints that it records when the probes are there. */
-	recording_await(&run, "recording pid", 1);
+	recording_await(&run, begun, 1);
 	return run;
+}
+
+struct recording_run recording_start(pid_t target, ...)
+{
+	static char program[] = HI_BINARY_DIR "/heapinspect", record[] = "record",
+		    pid_option[] = "--pid", sample_option[] = "--sample",
+		    sample_all[] = "all";
+	char pid_text[16], *argv[WORDS] = {program,    record,	   sample_option,
+					   sample_all, pid_option, pid_text};
+	size_t n = 6;
+	va_list words;
+
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)target);
+	va_start(words, target);
+	while (n + 1 < WORDS && (argv[n] = va_arg(words, char *)))
+		n++;
+	va_end(words);
+	/* It prints that it records when the probes are there. */
+	return start_run(argv, "recording pid");
+}
+
+struct recording_run recording_start_as(const char *command, const char *begun,
+					pid_t target, const char *const *words)
+{
+	static char program[] = HI_BINARY_DIR "/heapinspect", pid_option[] = "--pid";
+	char pid_text[16], *argv[WORDS] = {program, (char *)(uintptr_t)command,
+					   pid_option, pid_text};
+	size_t n = 4;
+
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)target);
+	while (n + 1 < WORDS && *words)
+		argv[n++] = (char *)(uintptr_t)*words++;
+	return start_run(argv, begun);
 }
 
 static void free_recorded_command(void *arg)

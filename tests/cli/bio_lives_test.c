@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `bio` of objects whose lives are commanded (fixtures/lives.c): the examples L1 to L6 of
+ * SPEC section 2 as a real process. Where nothing proves that pages were not referenced
+ * the bounds are wide, but they hold. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/lived.h"
+#include "tests/support/schema.h"
+
+static void expect_truth(const struct lived *l, unsigned t, const char *band,
+			 const char *names)
+{
+	HI_ASSERT_MSG(lived_truth(l, band, t, NULL) == lived_cost(l, names),
+		      "census %u, %s: %zu", t, band, lived_truth(l, band, t, NULL));
+}
+
+/* L1 until the end of a period: 6 are all. g0: the type must be there at first. */
+static struct lived *live_l1(unsigned periods, const char *const *options)
+{
+	static const char *const commands[6][8] = {
+		{"new a 100", "new c 16", "write c", "new g 1000 arena"},
+		{"new b 40", "new f 8 buf", "write f", "free f"},
+		{"new d 64 buf", "write d", "write a"},
+		{"free d", "new e 200 buf", "write c"},
+		{"free b"},
+		{"free a"},
+	};
+	struct lived *l = lived_start(LIVED("new g0 500 arena"), options);
+
+	for (unsigned i = 0; i < periods; i++)
+		lived_period(l, commands[i]);
+	return l;
+}
+
+#define ALL_BANDS "void,lag,use,inherent,drag,unused"
+
+HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
+{
+	/* SPEC's table by names of objects: void, lag, use, drag. */
+	static const char *const table[6][4] = {
+		{"", "a", "c", ""},    {"b", "a", "c", ""},  {"b", "", "a c d", ""},
+		{"b e", "", "c", "a"}, {"e", "", "", "a c"}, {"e", "", "", "c"}};
+	struct lived *l = live_l1(
+		6, LIVED("--inherent", "struct arena", "--bio", ALL_BANDS, "--all"));
+	json_t *doc = lived_end(l);
+
+	hi_check_schema(l->command, "bio.v1.json");
+	for (unsigned t = 1; t <= 6; t++) {
+		expect_truth(l, t, "void", table[t - 1][0]);
+		expect_truth(l, t, "lag", table[t - 1][1]);
+		expect_truth(l, t, "use", table[t - 1][2]);
+		expect_truth(l, t, "drag", table[t - 1][3]);
+		expect_truth(l, t, "inherent_use", "g g0");
+	}
+	/* What the writes prove: a in period 3, c in period 4. */
+	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 3, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "c"), lived_bound(doc, 4, "use", "bytes", "proved"));
+	/* f is in no census. */
+	HI_ASSERT_EQ(8,
+		     json_integer_value(json_object_get(
+			     json_object_get(
+				     json_array_get(json_object_get(doc, "censuses"), 1),
+				     "unseen"),
+			     "bytes")));
+}
+
+HI_TEST_ROOT(bio_lives, l2_begins_and_ends_bands_at_the_right_periods)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+	json_t *doc;
+
+	lived_period(l, LIVED("new late 10", "new early 10"));
+	lived_period(l, LIVED("new x 10", "write x", "free x", "new y 10", "write y",
+			      "new z 10", "write z", "new never 10", "write early"));
+	lived_period(l, LIVED("free y", "free never"));
+	lived_period(l, LIVED("free z"));
+	/* The use in the period in which the process ends is one. */
+	lived_tell(l, "write late");
+	doc = lived_end(l);
+	expect_truth(l, 2, "use", "y z early");
+	expect_truth(l, 2, "void", "never");
+	expect_truth(l, 3, "drag", "z early");
+	for (unsigned t = 1; t <= 4; t++) {
+		HI_ASSERT(lived_truth(l, "lag", t, NULL) >= lived_cost(l, "late"));
+		HI_ASSERT(lived_bound(doc, t, "lag", "bytes", "possible") >=
+			  lived_cost(l, "late"));
+	}
+	HI_ASSERT_EQ(lived_cost(l, "early"),
+		     lived_bound(doc, 2, "use", "bytes", "proved"));
+}
+
+/* Both kinds of realloc: the old object dies, another one is born. */
+HI_TEST_ROOT(bio_lives, l3_a_resize_is_a_death_and_a_birth)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+	unsigned long moving, in_place;
+	json_t *doc;
+
+	lived_period(l, LIVED("new moving 48", "new blocker 48", "new last 48"));
+	moving = lived_find(l, "moving")->address;
+	in_place = lived_find(l, "last")->address;
+	lived_period(l, LIVED("write moving", "write last"));
+	lived_period(l, LIVED());
+	lived_period(l, LIVED("resize moving 96", "write moving"));
+	HI_ASSERT(lived_find(l, "moving")->address != moving);
+	lived_period(l, LIVED("free blocker", "new x 4000", "new y 3000"));
+	lived_period(l, LIVED("write y"));
+	in_place = lived_find(l, "y")->address;
+	lived_period(l, LIVED("resize y 3600", "write y"));
+	HI_ASSERT_EQ(in_place, lived_find(l, "y")->address);
+	HI_ASSERT_EQ(7, lived_find(l, "y")->birth);
+	doc = lived_end(l);
+	/* The new one was written in the period of its birth: there is nothing that its
+	 * bytes could be compared with. */
+	HI_ASSERT_EQ(0, lived_bound(doc, 7, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(0, lived_bound(doc, 4, "use", "bytes", "proved"));
+}
+
+HI_TEST_ROOT(bio_lives, l4_groups_of_the_wanted_bands_are_those_of_the_types)
+{
+	struct lived *l = live_l1(4, LIVED("--inherent", "struct arena", "--bio",
+					   "drag,void", "--by", "type"));
+	json_t *doc = lived_end(l), *group;
+	size_t i, nodes = 0, bufs = 0, arenas = 0;
+
+	/* Nothing happened in period 5. */
+	HI_ASSERT_EQ(lived_cost(l, "a b c"), lived_truth(l, "drag", 5, "node") +
+						     lived_truth(l, "void", 5, "node"));
+	json_array_foreach(json_object_get(doc, "groups"), i, group)
+	{
+		const char *name = json_string_value(json_object_get(group, "name"));
+
+		nodes += strcmp(name, "struct node") == 0;
+		bufs += strcmp(name, "struct buf") == 0;
+		arenas += strcmp(name, "struct arena") == 0;
+	}
+	HI_ASSERT_EQ(1, nodes);
+	HI_ASSERT_EQ(1, bufs);
+	HI_ASSERT_EQ(0, arenas);
+}
+
+HI_TEST_ROOT(bio_lives, l6_bytes_that_changed_are_use_and_the_others_may_be)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+	json_t *doc;
+
+	lived_period(l, LIVED("new p 32", "new q 32", "new r 32", "write p", "write q",
+			      "write r"));
+	lived_period(l, LIVED("write p"));
+	lived_period(l, LIVED("free p", "free q", "free r"));
+	doc = lived_end(l);
+	expect_truth(l, 2, "use", "p");
+	expect_truth(l, 2, "drag", "q r");
+	HI_ASSERT_EQ(lived_cost(l, "p"), lived_bound(doc, 2, "use", "bytes", "proved"));
+	/* q lies in the page of p, which was referenced. */
+	HI_ASSERT(lived_bound(doc, 2, "use", "bytes", "possible") >=
+		  lived_cost(l, "p q"));
+	HI_ASSERT_EQ(0, lived_bound(doc, 2, "drag", "bytes", "proved"));
+}
+
+HI_TEST_ROOT(bio_lives, unreachable_is_dead_or_not_as_live_says)
+{
+	static const char *const lives[] = {"reach", "alloc"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct lived *l =
+			lived_start(LIVED("new old 300"), LIVED("--live", lives[i]));
+
+		lived_period(l, LIVED("new kept 100", "new lost 200"));
+		lived_period(l, LIVED("write lost", "write old"));
+		lived_period(l, LIVED("drop lost", "drop old", "write kept"));
+		lived_period(l, LIVED("write kept"));
+		lived_end(l);
+		expect_truth(l, 3, "drag", i ? "lost old" : "");
+	}
+}
+
+HI_TEST_ROOT(bio_lives, older_objects_are_neither_void_nor_lag)
+{
+	struct lived *l =
+		lived_start(LIVED("new used 100", "new quiet 200", "new read 60"),
+			    LIVED("--bio", ALL_BANDS));
+	json_t *doc;
+
+	lived_period(l, LIVED());
+	lived_period(l, LIVED("write used", "read read"));
+	lived_period(l, LIVED());
+	doc = lived_end(l);
+	for (unsigned t = 1; t <= 3; t++) {
+		HI_ASSERT_EQ(0, lived_bound(doc, t, "void", "bytes", "possible"));
+		HI_ASSERT_EQ(0, lived_bound(doc, t, "lag", "bytes", "possible"));
+	}
+	HI_ASSERT(lived_bound(doc, 3, "unused_since_attach", "bytes", "possible") >=
+		  lived_cost(l, "quiet"));
+}
+
+HI_TEST_ROOT(bio_lives, another_object_at_the_same_address_was_not_used)
+{
+	struct lived *l = lived_start(LIVED("new old 72"), LIVED());
+	unsigned long address;
+	json_t *doc;
+
+	lived_period(l, LIVED("new a 120", "write a"));
+	address = lived_find(l, "a")->address;
+	lived_period(l, LIVED("free a", "new b 120", "write b"));
+	HI_ASSERT_EQ(address, lived_find(l, "b")->address);
+	address = lived_find(l, "old")->address;
+	/* Also in place of an older one; and twice in a period. */
+	lived_period(l, LIVED("free old", "new c 72", "free c", "new d 72", "write d"));
+	HI_ASSERT_EQ(address, lived_find(l, "d")->address);
+	lived_period(l, LIVED("write d"));
+	doc = lived_end(l);
+	for (unsigned t = 1; t <= 3; t++)
+		HI_ASSERT_EQ(0, lived_bound(doc, t, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "d"), lived_bound(doc, 4, "use", "bytes", "proved"));
+}
+
+HI_TEST_ROOT(bio_lives, reads_and_same_values_are_possible_uses)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+	json_t *doc;
+
+	lived_period(l, LIVED("new read 5000", "new same 64"));
+	lived_period(l, LIVED("read read", "same same"));
+	lived_period(l, LIVED());
+	doc = lived_end(l);
+	HI_ASSERT_EQ(0, lived_bound(doc, 2, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "read same"),
+		     lived_bound(doc, 2, "use", "bytes", "possible"));
+}
+
+HI_TEST_ROOT(bio_lives, what_comes_and_goes_in_a_period_is_counted)
+{
+	struct lived *l = lived_start(LIVED("new old 40"), LIVED());
+
+	lived_period(l, LIVED("new a 8", "free a", "new b 1000", "free b", "new c 8"));
+	/* Resized, and dead: two that were not seen; of an older one, one. */
+	lived_period(l, LIVED("new d 100", "new e 30", "resize d 5000", "free d",
+			      "resize c 700", "free c"));
+	lived_period(l, LIVED());
+	lived_end(l);
+}
+
+HI_TEST_ROOT(bio_lives, objects_of_eight_threads_have_their_bands)
+{
+	struct lived *l = lived_start(LIVED("threads 8"), LIVED());
+	char command[64];
+
+	/* The thread library's own, of which the fixture has no word. */
+	l->other_objects = 8;
+	for (unsigned i = 0; i < 24; i++) {
+		snprintf(command, sizeof(command), "spread t%u %u", i, 64 + 16 * i);
+		lived_tell(l, command);
+	}
+	lived_period(l, LIVED());
+	for (unsigned i = 0; i < 24; i += 2) {
+		snprintf(command, sizeof(command), "write t%u", i);
+		lived_tell(l, command);
+	}
+	lived_period(l, LIVED());
+	for (unsigned i = 0; i < 24; i += 3) {
+		snprintf(command, sizeof(command), "free t%u", i);
+		lived_tell(l, command);
+	}
+	for (unsigned i = 24; i < 40; i++) {
+		snprintf(command, sizeof(command), "spread t%u %u", i, 64 + 16 * i);
+		lived_tell(l, command);
+	}
+	lived_period(l, LIVED());
+	/* dtv of each thread: 16 bytes a slot, in a block of one size. */
+	l->other_bytes = 8 * 288;
+	lived_end(l);
+}
+
+/* GHC's profiler takes such a list for VOID (SPEC section 2). */
+HI_TEST_ROOT(bio_lives, a_list_that_is_written_is_used_and_one_that_is_read_may_be)
+{
+	struct lived *l = lived_start(LIVED(), LIVED("--bio", ALL_BANDS));
+	json_t *doc;
+
+	lived_period(l, LIVED("list written 2000", "list read 2000"));
+	lived_period(l, LIVED("write written", "read read"));
+	lived_period(l, LIVED("write written", "read read"));
+	lived_period(l, LIVED());
+	doc = lived_end(l);
+	for (unsigned t = 2; t <= 3; t++) {
+		HI_ASSERT_EQ(lived_cost(l, "written"),
+			     lived_bound(doc, t, "use", "bytes", "proved"));
+		HI_ASSERT(lived_bound(doc, t, "use", "bytes", "possible") >=
+			  lived_cost(l, "written read"));
+		HI_ASSERT_EQ(0, lived_bound(doc, t, "void", "bytes", "proved"));
+	}
+}

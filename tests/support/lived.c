@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/lived.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/schema.h"
+
+enum {
+	WORDS_OF_BIO = 24,
+	NEWS_TRIES = 6000,
+	NEWS_STEP_US = 10000,
+	LOOK_US = 500,
+	LOOKS = 120000,
+};
+
+const char *const lived_bands[LIVED_BANDS] = {
+	"void", "lag", "use", "inherent_use", "drag", "unused_since_attach"};
+
+/* ---- what is true ---- */
+
+static struct lived_object *find_lived(struct lived *l, const char *name)
+{
+	for (size_t i = l->n; i-- > 0;)
+		if (strcmp(l->objects[i].name, name) == 0)
+			return &l->objects[i];
+	return NULL;
+}
+
+const struct lived_object *lived_find(const struct lived *l, const char *name)
+{
+	for (size_t i = l->n; i-- > 0;)
+		if (strcmp(l->objects[i].name, name) == 0)
+			return &l->objects[i];
+	hi_test_fail(__FILE__, __LINE__, "no object %s", name);
+}
+
+size_t lived_cost(const struct lived *l, const char *names)
+{
+	char copy[128], *rest = copy, *name;
+	size_t sum = 0;
+
+	snprintf(copy, sizeof(copy), "%s", names);
+	while ((name = strtok_r(rest, " ", &rest)))
+		sum += lived_find(l, name)->cost;
+	return sum;
+}
+
+static unsigned end_of_life(const struct lived *l, const struct lived_object *o)
+{
+	unsigned dropped = l->live_alloc ? 0 : o->dropped;
+
+	if (dropped && (!o->death || dropped < o->death))
+		return dropped;
+	return o->death ? o->death : UINT32_MAX;
+}
+
+static bool is_at_census(const struct lived *l, const struct lived_object *o, unsigned t)
+{
+	return o->birth <= t && t < end_of_life(l, o);
+}
+
+static bool is_inherent_object(const struct lived *l, const struct lived_object *o)
+{
+	return l->inherent && strcmp(l->inherent, o->type) == 0;
+}
+
+/* SPEC section 2: of what was used until the end of its life. */
+static const char *band_of(const struct lived *l, const struct lived_object *o,
+			   unsigned t)
+{
+	if (is_inherent_object(l, o))
+		return "inherent_use";
+	if (o->used && t > (unsigned)(63 - __builtin_clzll(o->used)))
+		return "drag";
+	if (o->used && t >= (unsigned)__builtin_ctzll(o->used))
+		return "use";
+	return !o->birth ? "unused_since_attach" : o->used ? "lag" : "void";
+}
+
+/* Contents prove a use in a period if they can be compared with those before it. */
+static bool is_proved_use(const struct lived *l, const struct lived_object *o, unsigned t)
+{
+	uint64_t proved = 0;
+
+	for (unsigned p = o->birth + 1; p < 64 && p < end_of_life(l, o); p++)
+		proved |= o->written & 1ull << p;
+	return !is_inherent_object(l, o) && proved &&
+	       t >= (unsigned)__builtin_ctzll(proved) &&
+	       t <= (unsigned)(63 - __builtin_clzll(proved));
+}
+
+struct amount {
+	size_t bytes, objects;
+};
+
+static void add_lived(struct amount *sum, const struct lived_object *o)
+{
+	sum->bytes += o->cost;
+	sum->objects += o->objects;
+}
+
+static struct amount truth_of(const struct lived *l, const char *band, unsigned t,
+			      const char *type)
+{
+	struct amount sum = {};
+
+	if (!type && strcmp(band, "unused_since_attach") == 0)
+		sum = (struct amount){l->other_bytes, l->other_objects};
+	for (size_t i = 0; i < l->n; i++)
+		if (is_at_census(l, &l->objects[i], t) &&
+		    (!type || strcmp(type, l->objects[i].type) == 0) &&
+		    strcmp(band, band_of(l, &l->objects[i], t)) == 0)
+			add_lived(&sum, &l->objects[i]);
+	return sum;
+}
+
+size_t lived_truth(const struct lived *l, const char *band, unsigned t, const char *type)
+{
+	return truth_of(l, band, t, type).bytes;
+}
+
+static struct amount proved_use_at(const struct lived *l, unsigned t)
+{
+	struct amount sum = {};
+
+	for (size_t i = 0; i < l->n; i++)
+		if (is_at_census(l, &l->objects[i], t) &&
+		    is_proved_use(l, &l->objects[i], t))
+			add_lived(&sum, &l->objects[i]);
+	return sum;
+}
+
+static struct amount unseen_in(const struct lived *l, unsigned t)
+{
+	struct amount sum = {};
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct lived_object *o = &l->objects[i];
+
+		if (t && o->birth == t && o->death == t) {
+			sum.bytes += o->requested;
+			sum.objects += o->objects;
+		}
+	}
+	return sum;
+}
+
+/* ---- commands ---- */
+
+static struct lived_object *add_lived_object(struct lived *l, const char *name,
+					     const char *type, size_t requested)
+{
+	struct lived_object *o = &l->objects[l->n++];
+
+	HI_ASSERT(l->n <= LIVED_OBJECTS);
+	*o = (struct lived_object){
+		.requested = requested, .objects = 1, .birth = l->period};
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	snprintf(o->type, sizeof(o->type), "%s", type);
+	return o;
+}
+
+/* A resize is the death of the old object and the birth of another one, but where
+ * nothing changed (SPEC L3). */
+static void note_resize(struct lived *l, const char *name, size_t requested,
+			const char *answer)
+{
+	struct lived_object *old = find_lived(l, name), *o;
+	unsigned long address;
+	size_t cost;
+
+	HI_ASSERT(old && sscanf(answer, "%*s %lx %zu", &address, &cost) == 2);
+	if (address == old->address && cost == old->cost)
+		return;
+	old->death = l->period;
+	o = add_lived_object(l, name, old->type, requested);
+	o->address = address;
+	o->cost = cost;
+}
+
+static void note_use(struct lived *l, const char *verb, struct lived_object *o)
+{
+	const uint64_t now = l->period ? 1ull << l->period : 0;
+
+	HI_ASSERT(o != NULL && l->period < 64);
+	if (strcmp(verb, "free") == 0)
+		o->death = l->period;
+	else if (strcmp(verb, "drop") == 0)
+		o->dropped = l->period;
+	else if (strcmp(verb, "write") == 0)
+		o->written |= now;
+	if (strcmp(verb, "write") == 0 || strcmp(verb, "read") == 0 ||
+	    strcmp(verb, "same") == 0)
+		o->used |= now;
+}
+
+/* What the fixture answered is the truth about its size. */
+static void note_command(struct lived *l, const char *command, const char *answer)
+{
+	char verb[16] = "", name[16] = "", type[16] = "node";
+	size_t n = 0;
+
+	sscanf(command, "%15s %15s %zu %15s", verb, name, &n, type);
+	if (strcmp(verb, "threads") == 0)
+		return;
+	if (strcmp(verb, "resize") == 0) {
+		note_resize(l, name, n, answer);
+		return;
+	}
+	if (strcmp(verb, "new") && strcmp(verb, "spread") && strcmp(verb, "list")) {
+		note_use(l, verb, find_lived(l, name));
+		return;
+	}
+	struct lived_object *o = add_lived_object(l, name, type, n);
+
+	HI_ASSERT_EQ(2, sscanf(answer, "%*s %lx %zu", &o->address, &o->cost));
+	if (strcmp(verb, "list") == 0) {
+		snprintf(o->type, sizeof(o->type), "cell");
+		o->objects = (unsigned)n;
+		o->requested = 16 * n;
+	}
+}
+
+void lived_tell(struct lived *l, const char *command)
+{
+	char answer[256];
+
+	hi_fixture_tell(l->fx, command);
+	HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+	note_command(l, command, answer);
+}
+
+/* ---- periods ---- */
+
+/* The process that waits for the next end of a period. Another one traces the target
+ * after a census, which has a lower number. */
+static long await_tracer(const struct lived *l)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		long tracer = (long)hi_process_status(l->fx->pid, "TracerPid");
+
+		if (tracer > l->tracer)
+			return tracer;
+		usleep(LOOK_US);
+	}
+	hi_test_fail(__FILE__, __LINE__, "nothing waits for the end of the period: %s",
+		     l->run.begun);
+}
+
+/* Whether the hit has made a census. A hit is missed if it comes before the probe is
+ * armed; then the same process still waits, or a later one and there was no news. */
+static bool await_census(struct lived *l, long tracer)
+{
+	const char *news = l->period ? "(provisional)" : "the first period begins";
+
+	for (int i = 0; i < NEWS_TRIES; i++) {
+		long now = (long)hi_process_status(l->fx->pid, "TracerPid");
+
+		if (recording_says(&l->run, news, 0))
+			return true;
+		if (now >= tracer)
+			return false;
+		usleep(NEWS_STEP_US);
+	}
+	hi_test_fail(__FILE__, __LINE__, "no census: %s", l->run.begun);
+}
+
+static void end_period(struct lived *l)
+{
+	char answer[64];
+	long tracer;
+
+	do {
+		tracer = await_tracer(l);
+		hi_fixture_tell(l->fx, "end");
+		HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+	} while (!await_census(l, tracer));
+	l->tracer = tracer;
+	l->period++;
+}
+
+static void take_option(struct lived *l, const char *option, const char *value)
+{
+	if (strcmp(option, "--live") == 0)
+		l->live_alloc = strcmp(value, "alloc") == 0;
+	if (strcmp(option, "--inherent") == 0)
+		l->inherent = strncmp(value, "struct ", 7) == 0 ? value + 7 : value;
+}
+
+struct lived *lived_start(const char *const *before, const char *const *options)
+{
+	const char *words[WORDS_OF_BIO] = {"--at", "period_end", "--for", "600s",
+					   "--json"};
+	struct lived *l = calloc(1, sizeof(*l));
+	size_t n = 5;
+
+	HI_ASSERT(l);
+	hi_test_defer(free, l);
+	for (size_t i = 0; options[i]; i++) {
+		HI_ASSERT(n + 1 < WORDS_OF_BIO);
+		words[n++] = options[i];
+		if (options[i + 1])
+			take_option(l, options[i], options[i + 1]);
+	}
+	l->fx = hi_fixture_start("lives", NULL);
+	hi_fixture_read_until(l->fx, "ready", NULL, NULL);
+	while (*before)
+		lived_tell(l, *before++);
+	l->run = recording_start_as("bio", "waiting for period_end", l->fx->pid, words);
+	end_period(l);
+	return l;
+}
+
+void lived_period(struct lived *l, const char *const *commands)
+{
+	while (*commands)
+		lived_tell(l, *commands++);
+	end_period(l);
+}
+
+/* ---- documents ---- */
+
+static json_t *get(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	HI_ASSERT_MSG(value != NULL, "no %s", key);
+	return value;
+}
+
+static size_t number_of(json_t *object, const char *key)
+{
+	return (size_t)json_integer_value(get(object, key));
+}
+
+static struct amount amount_of(json_t *object, const char *key)
+{
+	json_t *amount = get(object, key);
+
+	return (struct amount){number_of(amount, "bytes"), number_of(amount, "objects")};
+}
+
+static size_t bound_of(json_t *row, const char *band, const char *what, const char *which)
+{
+	return number_of(get(get(get(row, "bands"), band), what), which);
+}
+
+static json_t *census_of(json_t *doc, unsigned t)
+{
+	json_t *census = json_array_get(get(doc, "censuses"), t - 1);
+
+	HI_ASSERT_MSG(census != NULL, "no census %u", t);
+	return census;
+}
+
+size_t lived_bound(json_t *doc, unsigned t, const char *band, const char *what,
+		   const char *which)
+{
+	return bound_of(census_of(doc, t), band, what, which);
+}
+
+/* ---- invariants ---- */
+
+static void check_sums(json_t *row, const char *what, size_t live)
+{
+	size_t proved = 0, possible = 0;
+
+	for (unsigned i = 0; i < LIVED_BANDS; i++) {
+		size_t low = bound_of(row, lived_bands[i], what, "proved");
+		size_t high = bound_of(row, lived_bands[i], what, "possible");
+
+		HI_ASSERT_MSG(low <= high, "%s: proved %zu, possible %zu", lived_bands[i],
+			      low, high);
+		proved += low;
+		possible += high;
+	}
+	HI_ASSERT_MSG(proved <= live && live <= possible,
+		      "%s: proved %zu, live %zu, possible %zu", what, proved, live,
+		      possible);
+}
+
+static void check_row(json_t *row)
+{
+	struct amount live = amount_of(row, "live"), final = amount_of(row, "final");
+
+	check_sums(row, "bytes", live.bytes);
+	check_sums(row, "objects", live.objects);
+	HI_ASSERT(final.bytes <= live.bytes && final.objects <= live.objects);
+	HI_ASSERT_EQ(bound_of(row, "inherent_use", "bytes", "proved"),
+		     bound_of(row, "inherent_use", "bytes", "possible"));
+}
+
+static void check_evidence(json_t *census)
+{
+	static const char *const kinds[] = {"none", "watchpoint", "probe", "contents",
+					    "pages"};
+	json_t *evidence = get(census, "evidence");
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < 5; i++)
+		sum += amount_of(evidence, kinds[i]).bytes;
+	HI_ASSERT_EQ(amount_of(census, "live").bytes -
+			     bound_of(census, "inherent_use", "bytes", "proved"),
+		     sum);
+}
+
+/* Where none is left out. */
+static void check_groups(json_t *doc, json_t *last)
+{
+	json_t *groups = get(doc, "groups"), *group;
+	size_t i, live = 0;
+
+	json_array_foreach(groups, i, group)
+	{
+		check_row(group);
+		live += amount_of(group, "live").bytes;
+	}
+	if (live != amount_of(last, "live").bytes)
+		return;
+	for (unsigned band = 0; band < LIVED_BANDS; band++) {
+		size_t low = 0, high = 0;
+
+		json_array_foreach(groups, i, group)
+		{
+			low += bound_of(group, lived_bands[band], "bytes", "proved");
+			high += bound_of(group, lived_bands[band], "bytes", "possible");
+		}
+		HI_ASSERT_EQ(bound_of(last, lived_bands[band], "bytes", "proved"), low);
+		HI_ASSERT_EQ(bound_of(last, lived_bands[band], "bytes", "possible"),
+			     high);
+	}
+}
+
+void lived_check_invariants(json_t *doc)
+{
+	json_t *censuses = get(doc, "censuses"), *checks = get(doc, "checks"), *value;
+	long long before = 0;
+	const char *key;
+	size_t i;
+
+	json_object_foreach(checks, key, value)
+		HI_ASSERT_MSG(json_integer_value(value) == 0, "check %s", key);
+	json_array_foreach(censuses, i, value)
+	{
+		check_row(value);
+		check_evidence(value);
+		HI_ASSERT((long long)number_of(value, "at_ns") >= before);
+		before = (long long)number_of(value, "at_ns");
+	}
+	if (i)
+		check_groups(doc, json_array_get(censuses, i - 1));
+}
+
+/* ---- truth and bounds ---- */
+
+static void check_bound(json_t *row, const char *band, const char *what, size_t truth,
+			unsigned t, const char *type)
+{
+	size_t low = bound_of(row, band, what, "proved");
+	size_t high = bound_of(row, band, what, "possible");
+
+	HI_ASSERT_MSG(low <= truth && truth <= high,
+		      "census %u %s, %s of %s: %zu, not in [%zu, %zu]", t, type, what,
+		      band, truth, low, high);
+}
+
+static void check_census(const struct lived *l, json_t *doc, unsigned t)
+{
+	json_t *census = census_of(doc, t);
+	struct amount live = {}, use = proved_use_at(l, t), unseen = unseen_in(l, t);
+
+	for (unsigned i = 0; i < LIVED_BANDS; i++) {
+		struct amount truth = truth_of(l, lived_bands[i], t, NULL);
+
+		check_bound(census, lived_bands[i], "bytes", truth.bytes, t, "");
+		check_bound(census, lived_bands[i], "objects", truth.objects, t, "");
+		live.bytes += truth.bytes;
+		live.objects += truth.objects;
+	}
+	HI_ASSERT_EQ(live.bytes, amount_of(census, "live").bytes);
+	HI_ASSERT_EQ(live.objects, amount_of(census, "live").objects);
+	HI_ASSERT_EQ(use.bytes, bound_of(census, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(use.objects, bound_of(census, "use", "objects", "proved"));
+	HI_ASSERT_EQ(unseen.objects, amount_of(census, "unseen").objects);
+	HI_ASSERT_EQ(unseen.bytes, amount_of(census, "unseen").bytes);
+	HI_ASSERT_EQ(truth_of(l, "inherent_use", t, NULL).bytes,
+		     bound_of(census, "inherent_use", "bytes", "proved"));
+}
+
+static void check_types(const struct lived *l, json_t *doc, unsigned t)
+{
+	json_t *groups = get(doc, "groups"), *group;
+	size_t i;
+
+	if (strcmp(json_string_value(get(doc, "by")), "type") != 0)
+		return;
+	json_array_foreach(groups, i, group)
+	{
+		const char *name = json_string_value(get(group, "name"));
+
+		if (strncmp(name, "struct ", 7) != 0)
+			continue;
+		for (unsigned band = 0; band < LIVED_BANDS; band++)
+			check_bound(group, lived_bands[band], "bytes",
+				    lived_truth(l, lived_bands[band], t, name + 7), t,
+				    name);
+	}
+}
+
+void lived_check(const struct lived *l, json_t *doc)
+{
+	unsigned n = (unsigned)json_array_size(get(doc, "censuses"));
+
+	for (unsigned t = 1; t <= n; t++)
+		check_census(l, doc, t);
+	check_types(l, doc, n);
+}
+
+static void free_lived_document(void *doc)
+{
+	json_decref(doc);
+}
+
+static json_t *read_lived(struct lived *l, unsigned censuses)
+{
+	struct hi_command *c = l->command;
+	json_error_t error;
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
+	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
+	hi_test_defer(free_lived_document, doc);
+	HI_ASSERT_MSG(json_array_size(get(doc, "censuses")) == censuses,
+		      "%zu censuses, not %u: %s", json_array_size(get(doc, "censuses")),
+		      censuses, c->err);
+	lived_check_invariants(doc);
+	lived_check(l, doc);
+	return doc;
+}
+
+json_t *lived_end(struct lived *l)
+{
+	unsigned last = l->period;
+
+	/* It stops at its exit, until its census is there. */
+	close(l->fx->in);
+	l->fx->in = -1;
+	l->command = recording_end(&l->run, 0);
+	if (strstr(l->command->err, "there is no sample of its exit"))
+		last--;
+	return read_lived(l, last);
+}
+
+json_t *lived_interrupt(struct lived *l)
+{
+	l->command = recording_end(&l->run, SIGINT);
+	return read_lived(l, l->period - 1);
+}

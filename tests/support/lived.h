@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fixtures/lives.c under `heapinspect bio --at period_end`: a test commands what happens
+ * in each period, and what bio says is held against the bands of SPEC section 2 of just
+ * these commands.
+ *
+ *	struct lived *l = lived_start(LIVED("new old 50"), LIVED("--live", "alloc"));
+ *	lived_period(l, LIVED("new a 100"));
+ *	lived_period(l, LIVED("write a"));
+ *	json_t *doc = lived_end(l);	// everything is checked
+ */
+#ifndef HI_TESTS_SUPPORT_LIVED_H
+#define HI_TESTS_SUPPORT_LIVED_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+
+enum { LIVED_OBJECTS = 128, LIVED_BANDS = 6 };
+
+/* What a command made. Periods are numbered from 1; 0: before the first one. */
+struct lived_object {
+	char name[16], type[16];
+	unsigned long address;
+	size_t requested, cost;
+	unsigned objects;	/* blocks: more than one of a list */
+	unsigned birth, death;	/* death 0: it lives */
+	unsigned dropped;	/* since when nothing leads to it; 0: something does */
+	uint64_t used, written; /* a bit for each period */
+};
+
+struct lived {
+	struct hi_fixture *fx;
+	struct recording_run run;
+	bool live_alloc;      /* --live alloc */
+	const char *inherent; /* a type of the fixture; NULL: none */
+	unsigned period;      /* the open one */
+	long tracer;	      /* that waited for the last end of a period */
+	size_t n;
+	struct lived_object objects[LIVED_OBJECTS];
+	/* Of threads, older than all periods: nothing is known of them but that. */
+	size_t other_bytes, other_objects;
+	struct hi_command *command; /* at the end */
+};
+
+#define LIVED(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+/* before: commands of the time before bio comes; options of bio, beside --json. Returns
+ * in period 1. Everything ends with the test. */
+struct lived *lived_start(const char *const *before, const char *const *options);
+/* The commands of the open period, and its end. */
+void lived_period(struct lived *l, const char *const *commands);
+/* One command, in the open period. */
+void lived_tell(struct lived *l, const char *command);
+/* The fixture exits in the open period, which has the last census; the document, which
+ * was checked: by its schema, by the invariants of SPEC, and by lived_check(). */
+json_t *lived_end(struct lived *l);
+/* The same with a signal, and without a census of the open period. */
+json_t *lived_interrupt(struct lived *l);
+/* Each band of each census has what the commands say, within its bounds. */
+void lived_check(const struct lived *l, json_t *doc);
+
+/* In bytes, at census t: of the objects whose names are in `names`, with ' ' between. */
+size_t lived_cost(const struct lived *l, const char *names);
+const struct lived_object *lived_find(const struct lived *l, const char *name);
+/* "void", … as in the document; in this order. */
+extern const char *const lived_bands[LIVED_BANDS];
+/* Truth: bytes of a band at census t, of one type (NULL: of all). */
+size_t lived_truth(const struct lived *l, const char *band, unsigned t, const char *type);
+/* doc.censuses[t - 1].bands.BAND.bytes.WHICH; of objects with what == "objects". */
+size_t lived_bound(json_t *doc, unsigned t, const char *band, const char *what,
+		   const char *which);
+/* SPEC's invariants, of any document of bio. */
+void lived_check_invariants(json_t *doc);
+
+#endif
