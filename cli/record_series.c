@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/record_begin.h"
 #include "cli/record_progress.h"
+#include "cli/signal_relay.h"
 #include "session/series/series.h"
 #include "session/series/store.h"
 
@@ -131,6 +132,7 @@ enum hi_status hi_record_series(const struct hi_options *options,
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	struct hi_record_signals signals = {.fd = -1};
 	struct hi_options o = *options, shown = *options;
+	struct hi_signal_relay relay = {};
 	struct recorded_series s = {};
 	bool goes_on = false;
 	enum hi_status status =
@@ -143,7 +145,10 @@ enum hi_status hi_record_series(const struct hi_options *options,
 	o.exit_watch = watch;
 	s.progress = progress;
 	if (status == HI_OK)
-		status = run_recorded_series(&o, into, &s, signals.fd, partial_ret, err);
+		status = hi_signal_relay_begin(signals.fd, &relay, err);
+	if (status == HI_OK)
+		status = run_recorded_series(&o, into, &s, relay.fd, partial_ret, err);
+	hi_signal_relay_end(&relay);
 	hi_record_signals_end(&signals);
 	hi_record_progress_close(hi_take(progress));
 	if (status == HI_OK)
