@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
 #include "session/live/page_evidence.h"
 #include "session/lookup.h"
@@ -270,6 +271,15 @@ static enum hi_status find_object_roots(struct hi_lives *lives, struct hi_inspec
 
 /* ---- a census ---- */
 
+static bool is_type_of_program(struct hi_inspection *in, const char *name)
+{
+	struct hi_error quiet;
+	hi_type_id unused;
+
+	return in->decoders.types &&
+	       hi_types_find(in->decoders.types, name, &unused, &quiet) == HI_OK;
+}
+
 static enum hi_status find_inherent(struct hi_lives *lives, struct hi_inspection *in,
 				    struct hi_type_set *set, struct hi_error *err)
 {
@@ -278,8 +288,11 @@ static enum hi_status find_inherent(struct hi_lives *lives, struct hi_inspection
 	if (!lives->options.inherent)
 		return HI_OK;
 	status = hi_lookup_types(in, lives->options.inherent, set, err);
-	/* The type may have no object any more. */
-	return status == HI_NOT_FOUND && lives->censuses.count ? HI_OK : status;
+	/* The type may have no object yet, or none any more. */
+	if (status == HI_NOT_FOUND &&
+	    (lives->censuses.count || is_type_of_program(in, lives->options.inherent)))
+		return HI_OK;
+	return status;
 }
 
 static enum hi_status end_period(struct addition *a, struct hi_error *err)
