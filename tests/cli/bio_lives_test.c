@@ -16,7 +16,7 @@ static void expect_truth(const struct lived *l, unsigned t, const char *band,
 		      "census %u, %s: %zu", t, band, lived_truth(l, band, t, NULL));
 }
 
-/* L1 until the end of a period: 6 are all. g0: the type must be there at first. */
+/* L1 until the end of a period: 6 are all. */
 static struct lived *live_l1(unsigned periods, const char *const *options)
 {
 	static const char *const commands[6][8] = {
@@ -27,7 +27,7 @@ static struct lived *live_l1(unsigned periods, const char *const *options)
 		{"free b"},
 		{"free a"},
 	};
-	struct lived *l = lived_start(LIVED("new g0 500 arena"), options);
+	struct lived *l = lived_start(LIVED(), options);
 
 	for (unsigned i = 0; i < periods; i++)
 		lived_period(l, commands[i]);
@@ -52,7 +52,7 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 		expect_truth(l, t, "lag", table[t - 1][1]);
 		expect_truth(l, t, "use", table[t - 1][2]);
 		expect_truth(l, t, "drag", table[t - 1][3]);
-		expect_truth(l, t, "inherent_use", "g g0");
+		expect_truth(l, t, "inherent_use", "g");
 	}
 	/* What the writes prove: a in period 3, c in period 4. */
 	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 3, "use", "bytes", "proved"));
@@ -292,4 +292,31 @@ HI_TEST_ROOT(bio_lives, a_list_that_is_written_is_used_and_one_that_is_read_may_
 			  lived_cost(l, "written read"));
 		HI_ASSERT_EQ(0, lived_bound(doc, t, "void", "bytes", "proved"));
 	}
+}
+
+HI_TEST_ROOT(bio_lives, a_signal_ends_it_while_it_waits_for_the_end_of_a_period)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+
+	lived_period(l, LIVED("new a 100"));
+	lived_period(l, LIVED("write a"));
+	lived_tell(l, "new b 100");
+	lived_interrupt(l);
+	HI_ASSERT_MSG(strstr(l->command->err, "stopped by a signal"), "%s",
+		      l->command->err);
+	/* The target runs on. */
+	lived_tell(l, "write b");
+}
+
+HI_TEST_ROOT(bio_lives, a_killed_target_leaves_the_periods_before)
+{
+	struct lived *l = lived_start(LIVED(), LIVED());
+
+	lived_period(l, LIVED("new a 100", "new b 200"));
+	lived_period(l, LIVED("write a"));
+	lived_tell(l, "free a");
+	lived_kill(l);
+	HI_ASSERT_MSG(strstr(l->command->err, "has exited") ||
+			      strstr(l->command->err, "has ended"),
+		      "%s", l->command->err);
 }

@@ -135,11 +135,11 @@ HI_TEST_SCENARIO(usage, a_process_that_is_not_there_gives_3)
 
 HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 {
-	static const char *const names[] = {"summary", "census",  "retained", "leaks",
-					    "paths",   "explain", "waste",    "graph",
-					    "mark",    "audit"};
+	static const char *const names[] = {
+		"summary", "census", "retained", "leaks",  "paths", "explain", "waste",
+		"graph",   "mark",   "audit",	 "record", "bio",   "era"};
 
-	for (size_t i = 0; i < 10; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct hi_command *after = hi_heapinspect(names[i], "--help");
 		struct hi_command *before = hi_heapinspect("--help", names[i]);
 		char example[64];

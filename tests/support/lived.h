@@ -34,6 +34,7 @@ struct lived_object {
 struct lived {
 	struct hi_fixture *fx;
 	struct recording_run run;
+	bool is_program;      /* another one: nothing is known of its objects */
 	bool live_alloc;      /* --live alloc */
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
@@ -50,6 +51,10 @@ struct lived {
 /* before: commands of the time before bio comes; options of bio, beside --json. Returns
  * in period 1. Everything ends with the test. */
 struct lived *lived_start(const char *const *before, const char *const *options);
+/* The same with another program, which answers commands in the same way and calls
+ * `place` at "end"; of it lived_check() checks nothing. */
+struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
+				  const char *const *options);
 /* The commands of the open period, and its end. */
 void lived_period(struct lived *l, const char *const *commands);
 /* One command, in the open period. */
@@ -59,6 +64,8 @@ void lived_tell(struct lived *l, const char *command);
 json_t *lived_end(struct lived *l);
 /* The same with a signal, and without a census of the open period. */
 json_t *lived_interrupt(struct lived *l);
+/* The same with SIGKILL for the fixture. */
+json_t *lived_kill(struct lived *l);
 /* Each band of each census has what the commands say, within its bounds. */
 void lived_check(const struct lived *l, json_t *doc);
 

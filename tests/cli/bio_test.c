@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `bio` as a command: its options, eras, the heap profile, its page, and Python. What it
+ * says of lives is in bio_lives_test.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/lived.h"
+#include "tests/support/python.h"
+#include "tests/support/schema.h"
+#include "tests/support/workshop.h"
+
+enum { CELLS = 2000 };
+
+#define ALL_BANDS "void,lag,use,inherent,drag,unused"
+
+/* ---- options ---- */
+
+HI_TEST_SCENARIO(bio, wrong_words_are_named)
+{
+	struct hi_command *c = hi_heapinspect("bio", "--pid", "1", "--bio", "drag,idle");
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "\"idle\" is no band") &&
+			      strstr(c->err, "void, lag, use, inherent, drag or unused"),
+		      "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--bio", "");
+	HI_ASSERT_EQ(2, c->exit_code);
+	c = hi_heapinspect("bio", "--pid", "1", "--live", "most");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "reach") && strstr(c->err, "alloc"), "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--by", "colour");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "era"), "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--every", "10MiB");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "not a time"), "%s", c->err);
+}
+
+static const char *start_lives(void)
+{
+	static char pid[16];
+	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+	char line[64];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	for (int i = 0; i < 20; i++) {
+		snprintf(line, sizeof(line), "new object%d %d %s", i, 100 + i,
+			 i % 2 ? "buf" : "node");
+		hi_fixture_tell(fx, line);
+		HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	}
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	return pid;
+}
+
+HI_TEST_ROOT(bio, a_type_that_the_program_does_not_have_is_an_error)
+{
+	const char *pid = start_lives();
+	struct hi_command *c = hi_heapinspect("bio", "--pid", pid, "--every", "50ms",
+					      "--for", "2s", "--inherent", "struct bufs");
+
+	HI_ASSERT_MSG(c->exit_code != 0, "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->err, "struct bufs") && strstr(c->err, "struct buf"), "%s",
+		      c->err);
+	HI_ASSERT_EQ(0, c->out_size);
+}
+
+static void free_bio_document(void *doc)
+{
+	json_decref(doc);
+}
+
+static json_t *read_bio(const struct hi_command *c)
+{
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	hi_check_schema(c, "bio.v1.json");
+	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
+	HI_ASSERT(doc);
+	hi_test_defer(free_bio_document, doc);
+	lived_check_invariants(doc);
+	return doc;
+}
+
+HI_TEST_ROOT(bio, periods_shorter_than_a_census_are_stretched)
+{
+	const char *pid = start_lives();
+	struct hi_command *c = hi_heapinspect("bio", "--pid", pid, "--every", "1ms",
+					      "--for", "500ms", "--json");
+	json_t *doc = read_bio(c);
+
+	HI_ASSERT_MSG(strstr(c->err, "longer than --every"), "%s", c->err);
+	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) > 0);
+	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) < 500);
+}
+
+/* ---- eras ---- */
+
+static void begin_era(struct lived *l, const char *name)
+{
+	char pid[16], news[64];
+	struct hi_command *c;
+
+	snprintf(pid, sizeof(pid), "%d", (int)l->fx->pid);
+	snprintf(news, sizeof(news), "era %s begins", name);
+	c = hi_heapinspect("era", "--pid", pid, name);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(recording_says(&l->run, news, 60000), "%s", l->run.begun);
+}
+
+static void refuse_era(const struct lived *l, const char *name)
+{
+	char pid[16];
+	struct hi_command *c;
+
+	snprintf(pid, sizeof(pid), "%d", (int)l->fx->pid);
+	c = hi_heapinspect("era", "--pid", pid, name);
+	HI_ASSERT_MSG(c->exit_code != 0, "era %s: %s", name, c->out);
+}
+
+static void expect_era(json_t *doc, const char *era, size_t bytes)
+{
+	json_t *row = python_row(json_object_get(doc, "groups"), "name", era);
+
+	HI_ASSERT_MSG(row != NULL, "no era %s", era);
+	HI_ASSERT_EQ(bytes, python_number(json_object_get(row, "live"), "bytes"));
+}
+
+HI_TEST_ROOT(bio, objects_belong_to_the_era_of_their_birth)
+{
+	struct lived *l = lived_start(LIVED("new old 40"),
+				      LIVED("--by", "era", "--bio", ALL_BANDS, "--all"));
+	json_t *doc;
+
+	lived_period(l, LIVED("new a 100", "new gone 30"));
+	begin_era(l, "load");
+	lived_period(l, LIVED("new b 300", "new c 20", "free gone"));
+	begin_era(l, "7");
+	lived_period(l, LIVED("new d 500", "write b"));
+	refuse_era(l, "3");
+	begin_era(l, "after");
+	lived_period(l, LIVED("new e 700", "free c"));
+	doc = lived_end(l);
+	expect_era(doc, "1", lived_cost(l, "old a"));
+	expect_era(doc, "load", lived_cost(l, "b"));
+	expect_era(doc, "7", lived_cost(l, "d"));
+	expect_era(doc, "after", lived_cost(l, "e"));
+}
+
+/* ---- the heap profile ---- */
+
+/* The samples of a profile against the censuses of the document: the bands in GHC's
+ * order, with zeros, and their sum is what is live. */
+static void check_profile(const char *path, json_t *doc)
+{
+	static const char *const order[] = {"VOID", "LAG", "USE", "INHERENT_USE", "DRAG"};
+	json_t *censuses = json_object_get(doc, "censuses");
+	FILE *file = fopen(path, "r");
+	char line[256], name[64];
+	size_t sample = 0, band = 0, sum = 0, bytes;
+
+	HI_ASSERT(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "BEGIN_SAMPLE", 12) == 0) {
+			band = sum = 0;
+		} else if (strncmp(line, "END_SAMPLE", 10) == 0 && band) {
+			HI_ASSERT(band >= 5);
+			HI_ASSERT_EQ(
+				python_number(json_object_get(
+						      json_array_get(censuses, sample++),
+						      "live"),
+					      "bytes"),
+				sum);
+		} else if (sscanf(line, "%63[^\t]\t%zu", name, &bytes) == 2) {
+			if (band < 5)
+				HI_ASSERT_STREQ(order[band], name);
+			band++;
+			sum += bytes;
+		}
+	}
+	fclose(file);
+	HI_ASSERT_EQ(json_array_size(censuses), sample);
+}
+
+HI_TEST_ROOT(bio, the_heap_profile_is_as_ghc_writes_it_and_adds_up)
+{
+	const char *directory = workshop_open();
+	char path[300];
+	struct lived *l;
+	struct hi_command *c;
+
+	snprintf(path, sizeof(path), "%s/lives.hp", directory);
+	l = lived_start(LIVED("new g0 500 arena", "new old 90"),
+			LIVED("--hp", path, "--inherent", "arena"));
+	lived_period(l, LIVED("new a 100", "new b 1000"));
+	lived_period(l, LIVED("write a", "new g 30 arena"));
+	lived_period(l, LIVED("free a"));
+	check_profile(path, lived_end(l));
+	workshop_run("python3 " HI_SOURCE_DIR "/tests/support/hp_oracle.py hp lives.hp");
+	c = hi_heapinspect("graph", path);
+	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->out, "INHERENT_USE"), "%s%s", c->out,
+		      c->err);
+	if (access("/usr/bin/hp2ps", X_OK) == 0)
+		workshop_run("hp2ps lives.hp && test -s lives.ps");
+	else if (access(HI_SOURCE_DIR "/build/targets/hp2ps", X_OK) == 0)
+		workshop_run(HI_SOURCE_DIR
+			     "/build/targets/hp2ps lives.hp && test -s lives.ps");
+}
+
+/* ---- the page ---- */
+
+static size_t count_columns(const char *line, size_t length)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += (line[i] & 0xc0) != 0x80;
+	return n;
+}
+
+HI_TEST_ROOT(bio, the_page_fits_into_its_columns)
+{
+	static const char *const widths[] = {"80", "120"};
+	const char *pid = start_lives();
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct hi_command *c =
+			hi_heapinspect("bio", "--pid", pid, "--every", "50ms", "--for",
+				       "300ms", "--width", widths[i], "--bio", ALL_BANDS);
+		const char *line = c->out, *end;
+
+		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+		for (; (end = strchr(line, '\n')); line = end + 1)
+			HI_ASSERT_MSG(count_columns(line, (size_t)(end - line)) <=
+					      (size_t)atoi(widths[i]),
+				      "%.*s", (int)(end - line), line);
+		HI_ASSERT_MSG(strstr(c->out, "At the last census") &&
+				      strstr(c->out, "struct node") &&
+				      strstr(c->out, "Over time") &&
+				      strstr(c->out, "UNUSED"),
+			      "%s", c->out);
+	}
+}
+
+/* ---- Python ---- */
+
+/* Cells that are written are in no case VOID; with `proves` that they are used is
+ * proved, as they are blocks of malloc, whose births are known. */
+static void check_cells(const char *environment, bool proves)
+{
+	struct python *p = python_start(environment, "lives", NULL, NULL);
+	struct lived *l =
+		lived_start_program(p->fx, "getppid", LIVED("--bio", ALL_BANDS, "--all"));
+	json_t *doc, *cells, *bands;
+
+	lived_period(l, LIVED("list cells 2000"));
+	lived_period(l, LIVED("write cells"));
+	lived_period(l, LIVED("write cells"));
+	doc = lived_interrupt(l);
+	cells = python_row(json_object_get(doc, "groups"), "name", "__main__.Cell");
+	HI_ASSERT(cells);
+	HI_ASSERT_EQ(CELLS, python_number(json_object_get(cells, "live"), "objects"));
+	bands = json_object_get(cells, "bands");
+	HI_ASSERT_EQ(0, python_number(json_object_get(json_object_get(bands, "void"),
+						      "objects"),
+				      "proved"));
+	HI_ASSERT_EQ(CELLS, python_number(json_object_get(json_object_get(bands, "use"),
+							  "objects"),
+					  "possible"));
+	if (proves)
+		HI_ASSERT_EQ(CELLS,
+			     python_number(json_object_get(json_object_get(bands, "use"),
+							   "objects"),
+					   "proved"));
+}
+
+HI_TEST_ROOT(bio, cells_of_python_in_malloc_are_proved_to_be_used)
+{
+	check_cells("PYTHONMALLOC=malloc", true);
+}
+
+HI_TEST_ROOT(bio, cells_of_pymalloc_are_not_void)
+{
+	check_cells("PYTHONUTF8=1", false);
+}
