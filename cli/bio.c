@@ -21,6 +21,8 @@
 
 enum { TOP = 20 };
 
+#define MOST_COST 0.03 /* of recording, as a share of a processor */
+
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
@@ -107,6 +109,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 		return status;
 	open_page_evidence(options, &pages);
 	o.pages = pages;
+	if (!o.record.has_sample)
+		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
 	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);

@@ -200,12 +200,19 @@ const struct hi_option_entry hi_option_table[] = {
 	  "end the recording after this time (default: when the target exits, or at ^C)",
 	  2},
 	 RECORDING},
+	{{"sample", HI_OPT_SAMPLE, "SIZE|all|none", 0,
+	  "follow one allocation per SIZE bytes on average, by chance (512KiB), all, or "
+	  "none: then no use is proved, only that memory was not used; default: chosen "
+	  "by how often the target allocates, so that it loses at most about 3% of a "
+	  "processor",
+	  2},
+	 BIT(BIO)},
 	{{"sample", HI_OPT_SAMPLE, "SIZE|all", 0,
 	  "record one allocation per SIZE bytes on average, by chance (512KiB), or all; "
 	  "default: chosen by how often the target allocates, so that it loses at most "
 	  "about 5% of a processor",
 	  2},
-	 RECORDING},
+	 BIT(RECORD)},
 	{{"calls", HI_OPT_CALLS, "FUNCTION:ret,size=$N", 0,
 	  "follow an allocator of the program as well: its result is returned (ret, or "
 	  "ret=*$N: where argument N points to), the size is an argument, a number or a "

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
@@ -137,17 +138,23 @@ int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most
 	}
 }
 
-static int take_sample_distance(struct hi_record_options *r, const char *text)
+static int take_sample_distance(struct hi_options *o, const char *text)
 {
+	struct hi_record_options *r = &o->record;
+	bool has_none = o->command->id == HI_COMMAND_BIO;
+
 	r->has_sample = true;
 	r->sample_bytes = 0;
+	r->is_none = has_none && strcmp(text, "none") == 0;
+	if (r->is_none)
+		return 0;
 	if (strcmp(text, "all") == 0)
 		return 0;
 	if (hi_parse_size(text, &r->sample_bytes) && r->sample_bytes &&
 	    r->sample_bytes <= HI_SAMPLING_MEAN_MAX)
 		return 0;
-	hi_option_wrong("--sample %s: not all, and not a size up to 1GiB like 512KiB",
-			text);
+	hi_option_wrong("--sample %s: not all, %sand not a size up to 1GiB like 512KiB",
+			text, has_none ? "not none, " : "");
 	return HI_OPTION_SAID;
 }
 
@@ -187,7 +194,7 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 		hi_option_wrong("--for %s: not a time like 60s or 5min", arg);
 		return HI_OPTION_SAID;
 	case HI_OPT_SAMPLE:
-		return take_sample_distance(&o->record, arg);
+		return take_sample_distance(o, arg);
 	case HI_OPT_CALLS:
 		return take_call(&o->record, "--calls", arg);
 	case HI_OPT_FREES:

@@ -93,6 +93,22 @@ static void say_sample_choice(const struct hi_options *options, uint64_t sample_
 			100 * choice->probes);
 }
 
+static void say_not_followed(const struct hi_options *options,
+			     const struct hi_allocation_rate *rate,
+			     const struct hi_sample_choice *choice)
+{
+	char calls[32];
+
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: allocations are not followed: %s a second would "
+			"take %.0f %% of a processor (--sample all follows them). "
+			"Objects "
+			"are told by address and size, and no use is proved\n",
+			hi_text_count(calls, (uint64_t)hi_allocation_rate_calls(rate)),
+			100 * choice->probes);
+}
+
 /* False: the recording is to end already. */
 static bool await_count(const struct hi_options *options,
 			const struct hi_record_signals *signals,
@@ -158,7 +174,7 @@ static void say_heap(const struct hi_options *options, const struct hi_recorder 
 static bool choose_sampling(const struct hi_options *options,
 			    struct hi_recorder *recorder,
 			    const struct hi_record_signals *signals,
-			    struct hi_exit_watch *watch, uint64_t *ret)
+			    struct hi_exit_watch *watch, uint64_t *ret, bool *is_none_ret)
 {
 	bool has_sample = options->record.has_sample, goes_on = true;
 	struct hi_sample_choice choice;
@@ -176,7 +192,12 @@ static bool choose_sampling(const struct hi_options *options,
 	rate = hi_recorder_rate(recorder);
 	choice = hi_sample_choose(&rate);
 	*ret = choice.sample_bytes;
-	say_sample_choice(options, *ret, &rate, &choice);
+	*is_none_ret = options->record.most_cost > 0 &&
+		       choice.probes > options->record.most_cost;
+	if (*is_none_ret)
+		say_not_followed(options, &rate, &choice);
+	else
+		say_sample_choice(options, *ret, &rate, &choice);
 	return goes_on;
 }
 
@@ -204,15 +225,23 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 			       struct hi_error *err)
 {
 	uint64_t sample_bytes;
-	enum hi_status status = hi_recorder_open(options, ret, err);
+	bool is_none = options->record.is_none;
+	enum hi_status status = is_none ? HI_OK : hi_recorder_open(options, ret, err);
 
 	if (status == HI_OK)
 		status = watch_record_signals(signals, err);
 	if (status != HI_OK)
 		return status;
 	watch_for_exit(options, watch);
+	*goes_on_ret = true;
+	if (is_none)
+		return HI_OK;
 	hi_recorder_watch_exec(*ret, watch);
 	say_heap(options, *ret);
-	*goes_on_ret = choose_sampling(options, *ret, signals, watch, &sample_bytes);
-	return hi_recorder_start(*ret, sample_bytes, err);
+	*goes_on_ret =
+		choose_sampling(options, *ret, signals, watch, &sample_bytes, &is_none);
+	if (!is_none)
+		return hi_recorder_start(*ret, sample_bytes, err);
+	hi_recorder_close(hi_take(*ret));
+	return HI_OK;
 }

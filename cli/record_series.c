@@ -27,8 +27,14 @@ struct recorded_series {
 static void note_recorded_series(void *arg, const char *text)
 {
 	struct recorded_series *s = arg;
+	char safe[2048];
 
-	hi_record_progress_note(s->progress, text);
+	if (s->progress) {
+		hi_record_progress_note(s->progress, text);
+		return;
+	}
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
 static bool show_recorded_series(void *arg)
@@ -94,7 +100,8 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 					    .find_rows = options->command->sample,
 					    .stop_fd = stop_fd,
 					    .census_at_end = true,
-					    .tick = show_recorded_series,
+					    .tick = s->recorder ? show_recorded_series
+								: NULL,
 					    .tick_arg = s,
 					    .note = note_recorded_series,
 					    .note_arg = s};
@@ -102,11 +109,12 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 
 	if (status == HI_OK && !into)
 		status = hi_series_store_open(options, &store, err);
-	if (status == HI_OK)
+	if (status == HI_OK && s->recorder)
 		status = hi_recorder_run(s->recorder, err);
 	sinks[0] = into ? *into : store;
 	if (status == HI_OK)
-		status = hi_series_run(series, sinks, 2, partial_ret, err);
+		status = hi_series_run(series, sinks, s->progress ? 2 : 1, partial_ret,
+				       err);
 	hi_series_sink_destroy(&store);
 	return status;
 }
@@ -139,7 +147,7 @@ enum hi_status hi_record_series(const struct hi_options *options,
 		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
 
 	shown.output.quiet |= into != NULL;
-	if (status == HI_OK)
+	if (status == HI_OK && recorder)
 		status = hi_record_progress_open(&shown, recorder, &progress, err);
 	o.recorder = s.recorder = recorder;
 	o.exit_watch = watch;

@@ -110,6 +110,10 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 struct hi_record_options {
 	bool has_sample;       /* else it is chosen by how much the target allocates */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all allocations */
+	bool is_none;	       /* of bio: allocations are not followed */
+	/* Of bio, where nothing was chosen: they are not if that costs the target more
+	 * than this share of a processor; 0: they are. */
+	double most_cost;
 	struct hi_call_spec calls[HI_CALL_SPECS_MAX]; /* and frees, as given */
 	size_t n_calls;
 	bool mappings;

@@ -97,6 +97,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_text(json, "exe", r->exe);
 	hi_json_end(json);
 	hi_json_number(json, "lasted_ns", r->lasted_ns);
+	hi_json_bool(json, "recorded", r->is_recorded);
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
 	hi_json_text(json, "no_pages", r->no_pages);
 	put_amount(json, "certain", r->certain);

@@ -107,7 +107,12 @@ static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
 				       "of the heap have no record and do not count",
 				       hi_bytes(size, r->sample_bytes),
 				       hi_bytes(bytes, r->left_out.bytes)));
-	if (r->uncertain.objects)
+	if (!r->is_recorded)
+		hi_page_fact(page, "not recorded",
+			     "allocations were not followed: objects are told by address "
+			     "and size, so that no use is proved, and VOID, LAG and "
+			     "UNUSED-SINCE-ATTACH are not told apart for certain");
+	else if (r->uncertain.objects)
 		hi_page_fact(page, "not recorded",
 			     hi_page_printf(
 				     page,

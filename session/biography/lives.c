@@ -300,6 +300,8 @@ static enum hi_status end_period(struct addition *a, struct hi_error *err)
 	struct hi_lives *lives = a->lives;
 
 	a->census.has_pages = a->pages != NULL;
+	a->census.is_recorded = a->births != NULL;
+	a->census.sample_bytes = a->births ? a->births->sample_bytes : 0;
 	a->census.took_ns = hi_clock_ns() - a->census.took_ns;
 	if (!hi_vector_push(&lives->censuses, a->census))
 		return hi_fail_memory(err, "biographies");

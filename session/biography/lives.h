@@ -34,9 +34,11 @@ struct hi_lives_known {
 };
 
 struct hi_lives_census {
-	uint64_t at_ns;	  /* since the first census */
-	uint64_t took_ns; /* of it, this module */
-	bool has_pages;	  /* its period has evidence from pages */
+	bool is_recorded;      /* allocations were followed */
+	uint64_t sample_bytes; /* mean distance of samples; 0: all are */
+	uint64_t at_ns;	       /* since the first census */
+	uint64_t took_ns;      /* of it, this module */
+	bool has_pages;	       /* its period has evidence from pages */
 	struct hi_lives_known known;
 	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
 };

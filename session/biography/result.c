@@ -309,6 +309,8 @@ static void fill_known(const struct hi_lives *lives, struct hi_bio_report *ret)
 	ret->uncertain = censuses[n - 1].known.uncertain;
 	ret->left_out = censuses[n - 1].known.left_out;
 	ret->lasted_ns = censuses[n - 1].at_ns;
+	ret->is_recorded = censuses[n - 1].is_recorded;
+	ret->sample_bytes = censuses[n - 1].sample_bytes;
 	ret->no_pages = hi_lives_no_pages(lives);
 }
 
