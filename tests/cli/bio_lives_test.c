@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/interrupted.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
 
@@ -319,4 +320,108 @@ HI_TEST_ROOT(bio_lives, a_killed_target_leaves_the_periods_before)
 	HI_ASSERT_MSG(strstr(l->command->err, "has exited") ||
 			      strstr(l->command->err, "has ended"),
 		      "%s", l->command->err);
+}
+
+/* The recording has a birth for each reallocation. */
+HI_TEST_ROOT(bio_lives, a_resize_to_the_same_size_is_a_birth_too)
+{
+	struct lived *l = lived_start(LIVED("new old 50"), LIVED());
+	json_t *doc;
+
+	lived_period(l, LIVED("new a 100"));
+	lived_period(l, LIVED("write a", "write old"));
+	lived_period(l, LIVED("resize a 100", "resize old 50"));
+	lived_period(l, LIVED("write a"));
+	doc = lived_end(l);
+	HI_ASSERT_EQ(3, lived_find(l, "old")->birth);
+	HI_ASSERT_EQ(0, lived_bound(doc, 3, "unused_since_attach", "bytes", "possible"));
+	HI_ASSERT_EQ(0, lived_bound(doc, 3, "use", "bytes", "proved"));
+}
+
+/* ---- random lives ---- */
+
+enum { MOST_LIVING = 40, MOST_RANDOM = 300 };
+
+struct random_lives {
+	struct lived *l;
+	unsigned born, n_living;
+	unsigned living[MOST_LIVING];
+};
+
+static void tell_new(struct random_lives *r)
+{
+	static const char *const types[] = {"node", "buf", "arena"};
+	static const unsigned sizes[] = {24, 100, 1000, 5000, 20000};
+	char command[64];
+
+	if (r->n_living == MOST_LIVING || r->born == MOST_RANDOM)
+		return;
+	snprintf(command, sizeof(command), "new o%u %u %s", r->born,
+		 sizes[hi_test_random(5)] + (unsigned)hi_test_random(40),
+		 types[hi_test_random(3)]);
+	lived_tell(r->l, command);
+	r->living[r->n_living++] = r->born++;
+}
+
+static void tell_change(struct random_lives *r, const char *verb)
+{
+	unsigned i = (unsigned)hi_test_random(r->n_living);
+	char command[64], name[16];
+
+	snprintf(name, sizeof(name), "o%u", r->living[i]);
+	/* What nothing leads to has no type if no census has seen one. */
+	if (strcmp(verb, "drop") == 0 && lived_find(r->l, name)->birth == r->l->period)
+		verb = "read";
+	if (strcmp(verb, "resize") == 0)
+		snprintf(command, sizeof(command), "resize o%u %u", r->living[i],
+			 20 + (unsigned)hi_test_random(3000));
+	else
+		snprintf(command, sizeof(command), "%s o%u", verb, r->living[i]);
+	lived_tell(r->l, command);
+	if (strcmp(verb, "free") == 0 || strcmp(verb, "drop") == 0)
+		r->living[i] = r->living[--r->n_living];
+}
+
+static void tell_random(struct random_lives *r)
+{
+	static const char *const verbs[] = {"write", "write", "read",	"same",
+					    "free",  "free",  "resize", "drop"};
+	unsigned verb = (unsigned)hi_test_random(14);
+
+	if (verb >= 8 || !r->n_living)
+		tell_new(r);
+	else
+		tell_change(r, verbs[verb]);
+}
+
+static void live_at_random(unsigned periods, const char *live)
+{
+	struct random_lives r = {};
+
+	r.l = lived_start(LIVED("new older 60", "new old 9000 buf"),
+			  LIVED("--live", live, "--inherent", "struct arena", "--bio",
+				ALL_BANDS, "--all"));
+	for (unsigned t = 1; t <= periods; t++) {
+		unsigned n = (unsigned)hi_test_random(12);
+
+		while (n--)
+			tell_random(&r);
+		lived_period(r.l, LIVED());
+	}
+	lived_end(r.l);
+}
+
+HI_TEST_ROOT(bio_lives, bands_of_random_lives_are_within_the_bounds)
+{
+	live_at_random(12, "reach");
+}
+
+HI_TEST_SLOW(bio_lives, bands_of_many_random_lives_are_within_the_bounds)
+{
+	unsigned rounds = hi_test_rounds("HI_ROUNDS", 20);
+
+	for (unsigned i = 0; i < rounds; i++) {
+		live_at_random(40, "reach");
+		live_at_random(40, "alloc");
+	}
 }

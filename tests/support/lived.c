@@ -166,8 +166,8 @@ static struct lived_object *add_lived_object(struct lived *l, const char *name,
 	return o;
 }
 
-/* A resize is the death of the old object and the birth of another one, but where
- * nothing changed (SPEC L3). */
+/* A resize is the death of the old object and the birth of another one, in place, too
+ * (SPEC L3). */
 static void note_resize(struct lived *l, const char *name, size_t requested,
 			const char *answer)
 {
@@ -176,8 +176,6 @@ static void note_resize(struct lived *l, const char *name, size_t requested,
 	size_t cost;
 
 	HI_ASSERT(old && sscanf(answer, "%*s %lx %zu", &address, &cost) == 2);
-	if (address == old->address && cost == old->cost)
-		return;
 	old->death = l->period;
 	o = add_lived_object(l, name, old->type, requested);
 	o->address = address;

@@ -18,7 +18,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"
 
-enum { LIVED_OBJECTS = 128, LIVED_BANDS = 6 };
+enum { LIVED_OBJECTS = 1024, LIVED_BANDS = 6 };
 
 /* What a command made. Periods are numbered from 1; 0: before the first one. */
 struct lived_object {
