@@ -34,6 +34,7 @@ static void put_bands_of_row(struct hi_json *json, const struct hi_bio_row *row)
 {
 	put_amount(json, "live", row->live);
 	put_amount(json, "final", row->settled);
+	put_bounds(json, "not_used", hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes);
 	hi_json_object(json, "bands");
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
 		hi_json_object(json, band_keys[band]);

@@ -57,7 +57,8 @@ struct hi_bio_report {
 	 * and without a record, of samples. */
 	struct hi_bio_amount certain, uncertain, left_out;
 	struct hi_bio_checks checks;
-	const char *no_pages; /* why pages give no evidence; NULL: they do */
+	/* Why pages give no evidence in any period; NULL: they do in some. */
+	const char *no_pages;
 };
 
 /* Adds the report to a page. */

@@ -79,6 +79,7 @@ static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 {
 	const struct hi_bio_line *last = last_line(r);
 	char used[24], unused[24], unknown[24];
+	size_t without = 0;
 
 	if (!last)
 		return;
@@ -91,8 +92,16 @@ static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 			       hi_bytes(used, last->evidence[HI_BIO_CONTENT].bytes),
 			       hi_bytes(unused, last->evidence[HI_BIO_PAGE].bytes),
 			       hi_bytes(unknown, last->evidence[HI_BIO_UNKNOWN].bytes)));
+	for (size_t i = 0; i < r->n_lines; i++)
+		without += !r->lines[i].has_pages;
 	if (r->no_pages)
 		hi_page_fact(page, "no pages", hi_page_safe(page, r->no_pages));
+	else if (without)
+		hi_page_fact(page, "no pages",
+			     hi_page_printf(page,
+					    "of %zu of %zu periods it is not known which "
+					    "pages were referenced",
+					    without, r->n_lines));
 }
 
 static void show_identity(const struct hi_bio_report *r, struct hi_page *page)

@@ -312,6 +312,9 @@ static void fill_known(const struct hi_lives *lives, struct hi_bio_report *ret)
 	ret->is_recorded = censuses[n - 1].is_recorded;
 	ret->sample_bytes = censuses[n - 1].sample_bytes;
 	ret->no_pages = hi_lives_no_pages(lives);
+	for (size_t i = 1; i < n; i++)
+		if (censuses[i].has_pages)
+			ret->no_pages = NULL;
 }
 
 enum hi_status hi_lives_result(struct hi_lives *lives,

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `bio` with the evidence of pages: what was not referenced is proved to be unused, what
+ * was read is not; with the recording of allocations and without. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/lived.h"
+
+/* Blocks of their own pages: nothing else is in them. */
+#define BLOCK "400000"
+
+static size_t proved(json_t *doc, unsigned t, const char *band)
+{
+	return lived_bound(doc, t, band, "bytes", "proved");
+}
+
+HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
+{
+	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
+	size_t old = lived_cost(l, "old");
+	json_t *doc;
+
+	lived_period(l, LIVED("new young " BLOCK));
+	lived_period(l, LIVED("read old"));
+	lived_period(l, LIVED("write young"));
+	doc = lived_end(l);
+	HI_ASSERT_MSG(json_is_null(json_object_get(doc, "no_pages")), "%s",
+		      json_string_value(json_object_get(doc, "no_pages")));
+	/* Not used in period 1; whether it was used in 2 or later is not proved. */
+	HI_ASSERT(proved(doc, 1, "unused_since_attach") >= old);
+	HI_ASSERT(proved(doc, 2, "unused_since_attach") < old);
+	HI_ASSERT(lived_bound(doc, 2, "use", "bytes", "possible") >= old);
+	/* Written in period 3, after a period in which it was not used. */
+	HI_ASSERT(proved(doc, 3, "use") >= lived_cost(l, "young"));
+}
+
+/* One of the fixture's objects, of so many bytes. */
+static size_t make_object(struct hi_fixture *fx, const char *command)
+{
+	unsigned long address;
+	char line[128];
+	size_t cost = 0;
+
+	hi_fixture_tell(fx, command);
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(2, sscanf(line, "%*s %lx %zu", &address, &cost));
+	return cost;
+}
+
+HI_TEST_ROOT(bio_pages, nothing_is_proved_to_be_used_without_the_recording)
+{
+	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+	struct lived *l;
+	size_t old;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	old = make_object(fx, "new old " BLOCK);
+	l = lived_start_program(fx, "period_end", LIVED("--sample", "none"));
+	lived_period(l, LIVED("write old"));
+	lived_period(l, LIVED("read old"));
+	lived_period(l, LIVED("new young 100"));
+	lived_period(l, LIVED("write young"));
+	doc = lived_interrupt(l);
+	HI_ASSERT(json_is_false(json_object_get(doc, "recorded")));
+	for (unsigned t = 1; t <= 4; t++)
+		HI_ASSERT_EQ(0, proved(doc, t, "use"));
+	/* Written and read in periods 1 and 2, idle from 3 on. */
+	HI_ASSERT(lived_bound(doc, 2, "use", "bytes", "possible") >= old);
+	HI_ASSERT(lived_bound(doc, 4, "use", "bytes", "possible") < old);
+}
