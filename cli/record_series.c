@@ -100,6 +100,7 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 					    .find_rows = options->command->sample,
 					    .stop_fd = stop_fd,
 					    .census_at_end = true,
+					    .whole_periods = into != NULL,
 					    .tick = s->recorder ? show_recorded_series
 								: NULL,
 					    .tick_arg = s,

@@ -574,13 +574,22 @@ static enum hi_series_end next_step_by_time(struct hi_series *s)
 	return is_over(s) ? HI_SERIES_OVER : HI_SERIES_WAITS;
 }
 
+static bool wants_last_census(const struct hi_series *s)
+{
+	uint64_t since = series_now_ns(s) - s->last_try_ns;
+
+	if (!s->request->census_at_end || s->took_last)
+		return false;
+	return !s->request->whole_periods || s->samples < 2 || since >= every_ns(s) / 2;
+}
+
 /* HI_SERIES_GOES_ON: take a census now. */
 static enum hi_series_end next_step(struct hi_series *s)
 {
 	enum hi_series_end step = next_step_by_time(s);
 	bool is_end = step == HI_SERIES_STOPPED || step == HI_SERIES_OVER;
 
-	if (!is_end || !s->request->census_at_end || s->took_last)
+	if (!is_end || !wants_last_census(s))
 		return step;
 	s->took_last = true;
 	return HI_SERIES_GOES_ON;

@@ -22,6 +22,9 @@ struct hi_series_request {
 	int stop_fd; /* readable: the series is to end */
 	/* One more census is taken where it ends otherwise than by the target's end. */
 	bool census_at_end;
+	/* But not where the last one was less than half of --every ago: what is not used
+	 * in so short a time is no news. */
+	bool whole_periods;
 	/* Called often between censuses. False: the target's program has ended. NULL:
 	 * not wanted. */
 	bool (*tick)(void *arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `bio` as a command: its options, eras, the heap profile, its page, and Python. What it
  * says of lives is in bio_lives_test.c. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ HI_TEST_ROOT(bio, a_type_that_the_program_does_not_have_is_an_error)
 	struct hi_command *c = hi_heapinspect("bio", "--pid", pid, "--every", "50ms",
 					      "--for", "2s", "--inherent", "struct bufs");
 
-	HI_ASSERT_MSG(c->exit_code != 0, "%s", c->out);
+	HI_ASSERT_MSG(c->exit_code == 2, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->err, "struct bufs") && strstr(c->err, "struct buf"), "%s",
 		      c->err);
 	HI_ASSERT_EQ(0, c->out_size);
@@ -96,6 +97,35 @@ HI_TEST_ROOT(bio, periods_shorter_than_a_census_are_stretched)
 	HI_ASSERT_MSG(strstr(c->err, "longer than --every"), "%s", c->err);
 	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) > 0);
 	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) < 500);
+}
+
+/* A period of some milliseconds at the end would have what is used all the time as not
+ * used any more. */
+HI_TEST_ROOT(bio, a_signal_soon_after_a_census_makes_no_short_period)
+{
+	pid_t target = (pid_t)atoi(start_lives());
+	struct recording_run run =
+		recording_start_as("bio", "the first period begins", target,
+				   LIVED("--every", "2s", "--for", "60s", "--json"));
+	struct hi_command *c;
+	json_t *censuses;
+
+	HI_ASSERT(recording_says(&run, "(provisional)", 60000));
+	c = recording_end(&run, SIGINT);
+	censuses = json_object_get(read_bio(c), "censuses");
+	HI_ASSERT_EQ(1, json_array_size(censuses));
+}
+
+/* Where there is no other period it is better than none. */
+HI_TEST_ROOT(bio, a_signal_in_the_first_period_ends_it_with_a_census)
+{
+	pid_t target = (pid_t)atoi(start_lives());
+	struct recording_run run =
+		recording_start_as("bio", "the first period begins", target,
+				   LIVED("--every", "60s", "--for", "90s", "--json"));
+	struct hi_command *c = recording_end(&run, SIGINT);
+
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(read_bio(c), "censuses")));
 }
 
 /* ---- eras ---- */

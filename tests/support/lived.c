@@ -295,8 +295,9 @@ static void take_option(struct lived *l, const char *option, const char *value)
 
 static void start_bio(struct lived *l, const char *place, const char *const *options)
 {
-	const char *words[WORDS_OF_BIO] = {"--at", place, "--for", "600s", "--json"};
-	size_t n = 5;
+	const char *words[WORDS_OF_BIO] = {"--at",   place,	 "--for", "600s",
+					   "--json", "--sample", "all"};
+	size_t n = 7;
 
 	for (size_t i = 0; options[i]; i++) {
 		HI_ASSERT(n + 1 < WORDS_OF_BIO);
