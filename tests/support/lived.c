@@ -237,6 +237,20 @@ void lived_tell(struct lived *l, const char *command)
 
 /* ---- periods ---- */
 
+/* Was process a started after b, which was not long ago? Numbers begin again behind the
+ * largest one. */
+static bool is_later_process(long a, long b)
+{
+	long most = 1 << 22;
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "r");
+
+	if (file) {
+		HI_ASSERT_EQ(1, fscanf(file, "%ld", &most));
+		fclose(file);
+	}
+	return a && a != b && (!b || (a - b + most) % most < most / 2);
+}
+
 /* The process that waits for the next end of a period. Another one traces the target
  * after a census, which has a lower number. */
 static long await_tracer(const struct lived *l)
@@ -244,7 +258,7 @@ static long await_tracer(const struct lived *l)
 	for (int i = 0; i < LOOKS; i++) {
 		long tracer = (long)hi_process_status(l->fx->pid, "TracerPid");
 
-		if (tracer > l->tracer)
+		if (is_later_process(tracer, l->tracer))
 			return tracer;
 		usleep(LOOK_US);
 	}
@@ -263,7 +277,7 @@ static bool await_census(struct lived *l, long tracer)
 
 		if (recording_says(&l->run, news, 0))
 			return true;
-		if (now >= tracer)
+		if (now == tracer || is_later_process(now, tracer))
 			return false;
 		usleep(NEWS_STEP_US);
 	}
