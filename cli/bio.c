@@ -157,5 +157,5 @@ const struct hi_command hi_command_bio = {
 		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"
 		"  heapinspect graph app.hp",
 	.sample = hi_series_census,
-	.wanted_in_series = HI_WANT_CENSUS,
+	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
 };

@@ -47,7 +47,7 @@ struct addition {
 	const struct hi_births *births;	      /* NULL: nothing is recorded */
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
 	const uint64_t *live, *hash;	      /* by object */
-	const uint32_t *roots; /* by node, as texts of the groups; NULL: not the last */
+	const uint32_t *roots;		      /* by node, as texts of the groups */
 	struct hi_lives_census census;
 	bool is_first;
 };
@@ -148,8 +148,7 @@ static enum hi_status find_group(struct addition *a, hi_node object,
 	now->era = before ? before->era : groups->era;
 	return hi_object_groups_find(groups, a->graph, object,
 				     before ? &groups->list.items[before->group] : NULL,
-				     now->era, a->roots ? a->roots[object] : 0,
-				     &now->group, err);
+				     now->era, a->roots[object], &now->group, err);
 }
 
 static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
@@ -240,7 +239,7 @@ static void count_unseen_births(struct addition *a, const struct hi_recorded *re
 	lives->recorded_ns = a->births->end_ns - a->births->start_ns;
 }
 
-/* ---- the last census ---- */
+/* ---- what keeps objects alive ---- */
 
 /* By node: the root variable that alone keeps it alive. Free *ret. */
 static enum hi_status find_object_roots(struct hi_lives *lives, struct hi_inspection *in,
@@ -364,7 +363,7 @@ static const struct hi_page_evidence *find_pages(struct hi_lives *lives,
 }
 
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
-			    uint64_t at_ns, bool is_last, struct hi_error *err)
+			    uint64_t at_ns, struct hi_error *err)
 {
 	HI_GUARD(free) uint32_t *roots = NULL;
 	HI_GUARD(free)
@@ -381,7 +380,7 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 
 	if (!live || !hash)
 		return hi_fail_memory(err, "biographies");
-	if (is_last && find_object_roots(lives, in, &roots, err) != HI_OK)
+	if (find_object_roots(lives, in, &roots, err) != HI_OK)
 		return err->status;
 	a.roots = roots;
 	return add_with_columns(&a, in, live, hash, err);

@@ -49,13 +49,13 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err);
 void hi_lives_destroy(struct hi_lives *lives);
 /*
- * Adds a census; of the last one the roots of its objects are found. The first one begins
+ * Adds a census. The first one begins
  * period 1: what it has is older. HI_USAGE:
  * --inherent names no type of the first census. What is known of pages is in the
  * inspection's options. HI_NO_MEMORY, HI_LIMIT.
  */
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
-			    uint64_t at_ns, bool is_last, struct hi_error *err);
+			    uint64_t at_ns, struct hi_error *err);
 /* An era begins, of this name or number. HI_LIMIT: its number is not higher than those
  * before. HI_NO_MEMORY. */
 enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,

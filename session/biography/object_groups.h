@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The groups in which biographies are counted: objects of one type that one function
- * allocated in one era; of the last census, those that one root variable keeps alive. A
+ * allocated in one era, and that one root variable keeps alive. A
  * group keeps its number in all censuses of a series, whatever numbers types and frames
  * have in each of them.
  */
@@ -16,7 +16,7 @@
 struct hi_object_group {
 	uint32_t type, module, site;
 	uint32_t era;	  /* of the births, as a text, too */
-	uint32_t root;	  /* that alone keeps it alive at the last census; else 0 */
+	uint32_t root;	  /* that alone keeps it alive; 0: none is known */
 	bool is_inherent; /* --inherent names the type */
 };
 

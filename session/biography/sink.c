@@ -34,8 +34,8 @@ static enum hi_status add_census_to_lives(void *sink,
 	struct hi_lives_sink *s = sink;
 	struct hi_bio_line line;
 	size_t n;
-	enum hi_status status = hi_lives_add(s->lives, event->in, event->sample->at_ns,
-					     event->is_last, err);
+	enum hi_status status =
+		hi_lives_add(s->lives, event->in, event->sample->at_ns, err);
 
 	if (status != HI_OK)
 		return status;

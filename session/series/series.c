@@ -315,12 +315,7 @@ static enum hi_status emit_sample(struct hi_series *s, struct hi_inspection *in,
 	hi_series_sort_rows(&sample, o->selection.min_size,
 			    o->selection.top ? o->selection.top : SIZE_MAX);
 	s->partial |= !sample.complete || in->diagnostics.short_of_memory;
-	status = emit_census(
-		s,
-		&(struct hi_series_census_event){.sample = &sample,
-						 .in = in,
-						 .is_last = s->took_last || s->exited},
-		err);
+	status = emit_census(s, &(struct hi_series_census_event){&sample, in}, err);
 	if (status != HI_OK)
 		return status;
 	s->census_cache.samples = ++s->samples;

@@ -19,7 +19,6 @@ struct hi_inspection;
 struct hi_series_census_event {
 	const struct hi_series_sample *sample;
 	struct hi_inspection *in; /* what the sample was made of */
-	bool is_last;		  /* no other census is taken after it */
 };
 
 /* A mark came from outside. */
