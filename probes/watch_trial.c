@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/watch_trial.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/child.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+enum { WORDS = 8, ANSWER_MS = 10000, REAP_MS = 2000 };
+
+/* At the same address in both processes. */
+static volatile uint64_t words[WORDS];
+
+/* ---- the process ---- */
+
+static uint64_t processor_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * HI_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static void access_trial_words(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned k = 0; k < HI_WATCH_TRIAL_READS; k++)
+			(void)words[i];
+		for (unsigned k = 0; k < HI_WATCH_TRIAL_WRITES; k++)
+			words[i] = k;
+	}
+}
+
+_Noreturn static void run_watch_trial(unsigned n, int socket)
+{
+	uint64_t took_ns = 0;
+	char go;
+
+	hi_child_settle("hi-watch", &socket, 1);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (send(socket, &took_ns, sizeof(took_ns), MSG_NOSIGNAL) == sizeof(took_ns) &&
+	       recv(socket, &go, 1, 0) == 1) {
+		took_ns = processor_ns();
+		access_trial_words(n);
+		took_ns = processor_ns() - took_ns;
+	}
+	_exit(0);
+}
+
+/* ---- the inspector ---- */
+
+static enum hi_status await_watch_trial(struct hi_watch_trial *trial,
+					uint64_t *took_ns_ret, struct hi_error *err)
+{
+	struct pollfd answer = {.fd = trial->socket, .events = POLLIN};
+
+	if (poll(&answer, 1, ANSWER_MS) > 0 &&
+	    recv(trial->socket, took_ns_ret, sizeof(*took_ns_ret), MSG_DONTWAIT) ==
+		    sizeof(*took_ns_ret))
+		return HI_OK;
+	return hi_fail(err, HI_TIMEOUT, 0,
+		       "the process for the trial of watchpoints did not answer");
+}
+
+enum hi_status hi_watch_trial_start(struct hi_watch_trial *ret, unsigned n,
+				    struct hi_error *err)
+{
+	uint64_t took_ns;
+	int ends[2];
+
+	*ret = (struct hi_watch_trial){.pidfd = -1, .socket = -1, .n = n};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return hi_fail_errno(err, "socketpair");
+	ret->socket = ends[0];
+	ret->pid = fork();
+	if (ret->pid == 0)
+		run_watch_trial(n, ends[1]);
+	close(ends[1]);
+	if (ret->pid < 0)
+		return hi_fail_errno(err, "fork");
+	ret->pidfd = pidfd_open(ret->pid, 0);
+	return await_watch_trial(ret, &took_ns, err);
+}
+
+uint64_t hi_watch_trial_word(const struct hi_watch_trial *trial, unsigned i)
+{
+	(void)trial;
+	return (uintptr_t)&words[i];
+}
+
+enum hi_status hi_watch_trial_run(struct hi_watch_trial *trial, uint64_t *took_ns,
+				  struct hi_error *err)
+{
+	if (send(trial->socket, "", 1, MSG_NOSIGNAL) != 1)
+		return hi_fail_errno(err, "the process for the trial of watchpoints");
+	return await_watch_trial(trial, took_ns, err);
+}
+
+void hi_watch_trial_end(struct hi_watch_trial *trial)
+{
+	hi_close_fd(trial->socket);
+	if (trial->pid > 0) {
+		kill(trial->pid, SIGKILL); /* ours, and not yet reaped */
+		(void)hi_child_reap(trial->pid, trial->pidfd, REAP_MS);
+	}
+	hi_close_fd(trial->pidfd);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Budget of watchpoints]
+ *
+ * A hit takes a trap of some microseconds in the target, so that a loop over a watched
+ * word runs a hundred times slower. An account has the time that hits may take: it gains
+ * PERCENT of the time that passes, at most ACCOUNT_NS, and pays for each hit that is
+ * seen. When it is empty, what was hit most is ended; as long as it is empty no
+ * watchpoint is set. So a loop is slowed for some LOOK_NS, and then not before that time
+ * was gained again.
+ */
+#include "session/live/watch_evidence.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+enum { PERCENT = 2, LOOK_NS = 5000000, ACCOUNT_NS = 5000000, LOOK_SHARE = 50 };
+
+struct slot {
+	bool is_set;
+	uint64_t seen;	/* hits that are paid */
+	uint64_t base;	/* hits until the last stop */
+	uint64_t ended; /* hits before it that are to be taken */
+};
+
+struct hi_watch_evidence {
+	struct hi_watchpoints *watchpoints;
+	unsigned n;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t changed;
+	bool has_thread, over;
+	struct slot slots[HI_WATCHPOINTS_MAX];
+	uint64_t waiting[HI_WATCHPOINTS_MAX]; /* addresses that will be set */
+	bool waits;
+	int64_t account_ns;
+	uint64_t looked_ns; /* when */
+	struct hi_watch_counts counts;
+	struct hi_error missing;
+};
+
+HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
+
+/* ---- the account; locked ---- */
+
+static void gain_time(struct hi_watch_evidence *e)
+{
+	uint64_t now = hi_clock_ns();
+
+	e->account_ns += (int64_t)((now - e->looked_ns) / 100 * PERCENT);
+	if (e->account_ns > ACCOUNT_NS)
+		e->account_ns = ACCOUNT_NS;
+	e->looked_ns = now;
+}
+
+/* Returns the hits since the last time. */
+static uint64_t pay_hits(struct hi_watch_evidence *e, unsigned i)
+{
+	uint64_t hits = hi_watchpoints_hits(e->watchpoints, i);
+	uint64_t more = hits - e->slots[i].seen;
+
+	e->slots[i].seen = hits;
+	e->counts.hits += more;
+	e->account_ns -= (int64_t)(more * e->counts.hit_ns);
+	return more;
+}
+
+static void end_hottest(struct hi_watch_evidence *e, const uint64_t *more)
+{
+	unsigned hottest = 0;
+
+	for (unsigned i = 1; i < e->n; i++)
+		if (more[i] > more[hottest])
+			hottest = i;
+	/* Each of those that were hit about as often would be next. */
+	for (unsigned i = 0; i < e->n; i++)
+		if (more[i] && more[i] >= more[hottest] / 2) {
+			hi_watchpoints_end(e->watchpoints, i);
+			e->slots[i].is_set = false;
+			e->counts.moved_on++;
+		}
+}
+
+static void set_waiting(struct hi_watch_evidence *e)
+{
+	e->waits = false;
+	e->missing = (struct hi_error){};
+	if (hi_watchpoints_set(e->watchpoints, e->waiting, &e->missing) != HI_OK)
+		return;
+	for (unsigned i = 0; i < e->n; i++)
+		e->slots[i].is_set = e->waiting[i] != 0;
+}
+
+static void look_at_hits(struct hi_watch_evidence *e)
+{
+	uint64_t more[HI_WATCHPOINTS_MAX] = {};
+
+	gain_time(e);
+	for (unsigned i = 0; i < e->n; i++)
+		if (e->slots[i].is_set)
+			more[i] = pay_hits(e, i);
+	if (e->account_ns < 0)
+		end_hottest(e, more);
+	else if (e->waits)
+		set_waiting(e);
+}
+
+static void wait_to_look(struct hi_watch_evidence *e, uint64_t ns)
+{
+	struct timespec until = hi_timespec(hi_clock_ns() + ns);
+
+	pthread_cond_clockwait(&e->changed, &e->lock, CLOCK_MONOTONIC, &until);
+}
+
+static void *look_at_times(void *arg)
+{
+	struct hi_watch_evidence *e = arg;
+	uint64_t start, took_ns = 0;
+
+	pthread_mutex_lock(&e->lock);
+	while (!e->over) {
+		/* Of many threads the counts take long to read. */
+		wait_to_look(e, LOOK_NS + took_ns * LOOK_SHARE);
+		start = hi_clock_ns();
+		if (!e->over)
+			look_at_hits(e);
+		took_ns = hi_clock_ns() - start;
+	}
+	pthread_mutex_unlock(&e->lock);
+	return NULL;
+}
+
+/* ---- stops ---- */
+
+void hi_watch_evidence_before_stop(struct hi_watch_evidence *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_lock(&e->lock);
+	look_at_hits(e);
+	for (unsigned i = 0; i < e->n; i++) {
+		e->slots[i].ended += e->slots[i].seen - e->slots[i].base;
+		e->slots[i].base = e->slots[i].seen;
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
+void hi_watch_evidence_after_stop(struct hi_watch_evidence *e)
+{
+	if (!e)
+		return;
+	pthread_mutex_lock(&e->lock);
+	look_at_hits(e);
+	for (unsigned i = 0; i < e->n; i++)
+		e->slots[i].base = e->slots[i].seen;
+	pthread_mutex_unlock(&e->lock);
+}
+
+uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
+{
+	uint64_t hits;
+
+	pthread_mutex_lock(&e->lock);
+	hits = e->slots[i].ended;
+	e->slots[i].ended = 0;
+	pthread_mutex_unlock(&e->lock);
+	return hits;
+}
+
+void hi_watch_evidence_set(struct hi_watch_evidence *e,
+			   const struct hi_watch_place *places)
+{
+	pthread_mutex_lock(&e->lock);
+	look_at_hits(e);
+	for (unsigned i = 0; i < e->n; i++) {
+		struct slot *slot = &e->slots[i];
+
+		slot->ended = places[i].goes_on ? slot->seen - slot->base : 0;
+		slot->seen = slot->base = 0;
+		slot->is_set = false;
+		hi_watchpoints_end(e->watchpoints, i);
+		e->waiting[i] = places[i].address;
+	}
+	e->waits = true;
+	if (e->account_ns < 0)
+		e->counts.waited++;
+	else
+		set_waiting(e);
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- what there is to tell ---- */
+
+unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *e)
+{
+	return e->n;
+}
+
+struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *e)
+{
+	struct hi_watch_counts counts;
+
+	pthread_mutex_lock(&e->lock);
+	counts = e->counts;
+	pthread_mutex_unlock(&e->lock);
+	return counts;
+}
+
+void hi_watch_evidence_missing(struct hi_watch_evidence *e, char out[240])
+{
+	pthread_mutex_lock(&e->lock);
+	memcpy(out, e->missing.text, sizeof(e->missing.text));
+	pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- open and close ---- */
+
+static enum hi_status start_looking(struct hi_watch_evidence *e, struct hi_error *err)
+{
+	int error = pthread_create(&e->thread, NULL, look_at_times, e);
+
+	if (error)
+		return hi_fail(err, HI_OS, 0, "a thread for watchpoints: %s",
+			       strerror(error));
+	e->has_thread = true;
+	return HI_OK;
+}
+
+enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
+				      struct hi_watch_evidence **ret,
+				      struct hi_error *err)
+{
+	HI_GUARD(hi_watch_evidence_close)
+	struct hi_watch_evidence *e = hi_calloc(1, sizeof(*e));
+	enum hi_status status;
+
+	if (!e)
+		return hi_fail_memory(err, "watchpoints");
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->changed, NULL);
+	e->n = n;
+	e->looked_ns = hi_clock_ns();
+	e->account_ns = ACCOUNT_NS;
+	status = hi_watchpoints_open(pid, n, &e->watchpoints, err);
+	if (status == HI_OK)
+		e->counts.hit_ns = hi_watchpoints_hit_ns(e->watchpoints);
+	if (status == HI_OK)
+		status = start_looking(e, err);
+	if (status == HI_OK)
+		*ret = hi_take(e);
+	return status;
+}
+
+void hi_watch_evidence_close(struct hi_watch_evidence *e)
+{
+	if (!e)
+		return;
+	if (e->has_thread) {
+		pthread_mutex_lock(&e->lock);
+		e->over = true;
+		pthread_cond_signal(&e->changed);
+		pthread_mutex_unlock(&e->lock);
+		pthread_join(e->thread, NULL);
+	}
+	hi_watchpoints_close(e->watchpoints);
+	pthread_mutex_destroy(&e->lock);
+	pthread_cond_destroy(&e->changed);
+	free(e);
+}

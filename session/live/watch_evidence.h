@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Watchpoints on objects of a target, between the stops of a series
+ * (probes/watchpoints.h). A thread looks at their counts, so that they cost the target
+ * no more than a share of one processor: a watchpoint that is hit too often is ended,
+ * and the next ones wait until the share allows them.
+ *
+ * Hits belong to the time between two stops. Those between the reading of the counts
+ * before a stop and the one after it belong to none.
+ */
+#ifndef HI_SESSION_LIVE_WATCH_EVIDENCE_H
+#define HI_SESSION_LIVE_WATCH_EVIDENCE_H
+
+#include "probes/watchpoints.h"
+
+struct hi_watch_evidence;
+/* n watchpoints. *ret: hi_watch_evidence_close(). Errors: hi_watchpoints_open()'s. */
+enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
+				      struct hi_watch_evidence **ret,
+				      struct hi_error *err);
+void hi_watch_evidence_close(struct hi_watch_evidence *evidence); /* NULL is fine */
+unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *evidence);
+
+/* Around each stop. NULL is fine. */
+void hi_watch_evidence_before_stop(struct hi_watch_evidence *evidence);
+void hi_watch_evidence_after_stop(struct hi_watch_evidence *evidence);
+
+/* Hits of watchpoint i before the last stop that were not taken yet. */
+uint64_t hi_watch_evidence_take(struct hi_watch_evidence *evidence, unsigned i);
+
+/* Where a watchpoint is from now on. */
+struct hi_watch_place {
+	uint64_t address; /* a multiple of 8; 0: nowhere */
+	bool goes_on;	  /* on the same object: its hits since the last stop count on */
+};
+/* One for each watchpoint. If they cannot be set, none is until the next call, and
+ * hi_watch_evidence_missing() says why. */
+void hi_watch_evidence_set(struct hi_watch_evidence *evidence,
+			   const struct hi_watch_place *places);
+
+struct hi_watch_counts {
+	uint64_t hits;	   /* all, also those that are no evidence */
+	uint64_t moved_on; /* watchpoints that were ended as they cost too much */
+	uint64_t waited;   /* times that they were set later for that */
+	uint64_t hit_ns;   /* what one hit is taken to cost */
+};
+struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *evidence);
+/* Why they could not be set the last time, copied to out; "": they could. */
+void hi_watch_evidence_missing(struct hi_watch_evidence *evidence, char out[240]);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Accesses that a fixture makes as it is told to, and what watchpoints count of them. */
+#include <fcntl.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probes/watchpoints.h"
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+
+enum { READS = 1000, WRITES = 100, HITS = READS + WRITES, THREADS = 8 };
+
+static uint64_t words; /* of the fixture */
+static struct hi_watchpoints *watchpoints;
+
+static void close_watchpoints(void *arg)
+{
+	(void)arg;
+	hi_watchpoints_close(watchpoints);
+	watchpoints = NULL;
+}
+
+static void take_words(const char *line, void *arg)
+{
+	(void)arg;
+	(void)sscanf(line, "words %lx", &words);
+}
+
+/* A machine without them cannot run these tests. */
+static struct hi_fixture *start_watched(const char *threads, unsigned n)
+{
+	struct hi_fixture *fx = hi_fixture_start("watched_words", threads, NULL);
+	struct hi_error err;
+	enum hi_status status;
+
+	words = 0;
+	hi_fixture_read_until(fx, "ready", take_words, NULL);
+	HI_ASSERT(words);
+	status = hi_watchpoints_open(fx->pid, n, &watchpoints, &err);
+	if (status == HI_UNSUPPORTED)
+		HI_SKIP(err.text);
+	HI_ASSERT_OK(status, &err);
+	hi_test_defer(close_watchpoints, NULL);
+	return fx;
+}
+
+static void watch_word(uint64_t address)
+{
+	uint64_t addresses[HI_WATCHPOINTS_MAX] = {address};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, addresses, &err), &err);
+}
+
+static void tell(struct hi_fixture *fx, const char *who)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s %d %d", who, READS, WRITES);
+	hi_fixture_tell(fx, line);
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+}
+
+static void expect_hits(struct hi_fixture *fx, const char *who, uint64_t expected)
+{
+	watch_word(words);
+	tell(fx, who);
+	HI_ASSERT_EQ(expected, hi_watchpoints_hits(watchpoints, 0));
+}
+
+HI_TEST_ROOT(watchpoints, count_every_access_of_all_threads)
+{
+	struct hi_fixture *fx = start_watched("8", 1);
+
+	expect_hits(fx, "main", HITS);
+	expect_hits(fx, "all", THREADS * HITS);
+	expect_hits(fx, "new", HITS);
+	expect_hits(fx, "other", 0);
+	/* The count goes on after the thread has ended. */
+	tell(fx, "main");
+	tell(fx, "new");
+	HI_ASSERT_EQ(2 * HITS, hi_watchpoints_hits(watchpoints, 0));
+}
+
+HI_TEST_ROOT(watchpoints, leave_out_forked_children)
+{
+	struct hi_fixture *fx = start_watched("0", 1);
+
+	expect_hits(fx, "child", 0);
+}
+
+HI_TEST_ROOT(watchpoints, count_what_the_kernel_does_for_the_program)
+{
+	struct hi_fixture *fx = start_watched("0", 1);
+
+	watch_word(words);
+	tell(fx, "kernel");
+	/* The kernel may copy byte by byte. */
+	HI_ASSERT(hi_watchpoints_hits(watchpoints, 0) >= HITS);
+}
+
+/* As heapinspect reads. */
+HI_TEST_ROOT(watchpoints, leave_out_reads_from_outside)
+{
+	struct hi_fixture *fx = start_watched("0", 1);
+	uint64_t word;
+	char path[64];
+	int fd;
+
+	watch_word(words);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)fx->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	HI_ASSERT(fd >= 0);
+	for (int i = 0; i < READS; i++)
+		HI_ASSERT_EQ(8, pread(fd, &word, 8, (off_t)words));
+	close(fd);
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 0));
+	tell(fx, "main");
+	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 0));
+}
+
+HI_TEST_ROOT(watchpoints, are_four_and_move)
+{
+	struct hi_fixture *fx = start_watched("2", 4);
+	uint64_t addresses[4] = {words, words + 8, 0, words + 56};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, addresses, &err), &err);
+	tell(fx, "all");
+	tell(fx, "other");
+	HI_ASSERT_EQ(2 * HITS, hi_watchpoints_hits(watchpoints, 0));
+	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 1));
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 2));
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 3));
+	/* Taken away, it keeps its count, and counts no more. */
+	hi_watchpoints_end(watchpoints, 0);
+	tell(fx, "all");
+	HI_ASSERT_EQ(2 * HITS, hi_watchpoints_hits(watchpoints, 0));
+	addresses[2] = words;
+	addresses[0] = 0;
+	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, addresses, &err), &err);
+	tell(fx, "all");
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 0));
+	HI_ASSERT_EQ(2 * HITS, hi_watchpoints_hits(watchpoints, 2));
+}
+
+static int take_one(pid_t tid, uint64_t address)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+				       .size = sizeof(attr),
+				       .bp_type = HW_BREAKPOINT_RW,
+				       .bp_addr = address,
+				       .bp_len = 8};
+
+	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, 0);
+}
+
+/* None is left behind by a failure: with one fewer they can be set. */
+HI_TEST_ROOT(watchpoints, say_that_others_have_taken_them)
+{
+	struct hi_fixture *fx = start_watched("0", 4);
+	uint64_t addresses[4] = {words, words + 8, words + 16, words + 24};
+	struct hi_error err;
+	int taken = take_one(fx->pid, words + 32);
+
+	HI_ASSERT(taken >= 0);
+	HI_ASSERT_STATUS(HI_LIMIT, hi_watchpoints_set(watchpoints, addresses, &err));
+	HI_ASSERT(strstr(err.text, "are taken"));
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 0));
+	addresses[3] = 0;
+	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, addresses, &err), &err);
+	tell(fx, "main");
+	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 0));
+	close(taken);
+}
+
+HI_TEST_ROOT(watchpoints, refuse_what_cannot_be)
+{
+	struct hi_fixture *fx = start_watched("0", 1);
+	struct hi_watchpoints *none = NULL;
+	struct hi_error err;
+	uint64_t odd[1] = {words + 4}, kernel[1] = {0xffffffff81000000};
+
+	HI_ASSERT_STATUS(HI_USAGE, hi_watchpoints_open(fx->pid, 5, &none, &err));
+	HI_ASSERT(strstr(err.text, "has 1 to 4"));
+	HI_ASSERT_STATUS(HI_USAGE, hi_watchpoints_open(fx->pid, 0, &none, &err));
+	HI_ASSERT_STATUS(HI_USAGE, hi_watchpoints_set(watchpoints, odd, &err));
+	HI_ASSERT_STATUS(HI_USAGE, hi_watchpoints_set(watchpoints, kernel, &err));
+	expect_hits(fx, "main", HITS);
+}
+
+HI_TEST_ROOT(watchpoints, outlive_their_process)
+{
+	struct hi_fixture *fx = start_watched("2", 2);
+	uint64_t addresses[2] = {words, words + 8};
+	struct hi_error err;
+
+	expect_hits(fx, "main", HITS);
+	hi_fixture_end(fx);
+	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 0));
+	HI_ASSERT_STATUS(HI_GONE, hi_watchpoints_set(watchpoints, addresses, &err));
+	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 1));
+}
