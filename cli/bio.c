@@ -16,6 +16,7 @@
 #include "report/views/legend.h"
 #include "session/biography/sink.h"
 #include "session/live/page_evidence.h"
+#include "session/live/watch_evidence.h"
 #include "session/lookup.h"
 #include "session/series/rows.h"
 
@@ -25,6 +26,7 @@ enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
+HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 static enum hi_status write_bio_report(const struct hi_options *options,
@@ -52,10 +54,27 @@ static enum hi_status write_bio_report(const struct hi_options *options,
 	return hi_output_commit(output, err);
 }
 
-static enum hi_status report_lives(const struct hi_options *options,
-				   struct hi_lives_sink *sink, struct hi_output *output,
-				   struct hi_error *err)
+/* missing: why there is no evidence. */
+static void add_watch(unsigned slots, struct hi_watch_evidence *watch,
+		      const char *missing, struct hi_bio_watch *ret)
 {
+	struct hi_watch_counts counts = {};
+
+	if (watch)
+		counts = hi_watch_evidence_counts(watch);
+	ret->slots = slots;
+	ret->missing = *missing ? missing : NULL;
+	ret->all_hits = counts.hits;
+	ret->moved_on = counts.moved_on;
+	ret->waited = counts.waited;
+}
+
+static enum hi_status report_lives(const struct hi_options *options,
+				   struct hi_lives_sink *sink,
+				   const struct hi_error *no_watch,
+				   struct hi_output *output, struct hi_error *err)
+{
+	char missing[240];
 	struct hi_lives_result_options what = {.by = options->biography.by,
 					       .bands = options->biography.bands,
 					       .top = hi_lookup_top(options, TOP),
@@ -65,6 +84,10 @@ static enum hi_status report_lives(const struct hi_options *options,
 	enum hi_status status =
 		hi_lives_result(hi_lives_sink_lives(sink), &what, &arena, &report, err);
 
+	memcpy(missing, no_watch->text, sizeof(missing));
+	if (options->watch)
+		hi_watch_evidence_missing(options->watch, missing);
+	add_watch(options->biography.watch, options->watch, missing, &report.watch);
 	report.pid = (int)options->target.pid;
 	report.exe = hi_lives_sink_exe(sink);
 	if (status == HI_OK)
@@ -90,12 +113,29 @@ static void open_page_evidence(const struct hi_options *options,
 		text);
 }
 
+/* The same. */
+static void open_watch_evidence(const struct hi_options *options,
+				struct hi_watch_evidence **ret, struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	if (!options->biography.watch ||
+	    hi_watch_evidence_open(options->target.pid, options->biography.watch, ret,
+				   why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	fprintf(stderr, "heapinspect: nothing is watched: %s\n", text);
+}
+
 static enum hi_status follow_and_report(const struct hi_options *options,
 					struct hi_output *output, bool *partial_ret,
 					struct hi_error *err)
 {
 	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
+	HI_GUARD(hi_watch_evidence_close) struct hi_watch_evidence *points = NULL;
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
+	struct hi_error no_watch = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
 					 .inherent = options->biography.inherent,
 					 .threads = options->decoding.threads};
@@ -108,13 +148,15 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	open_page_evidence(options, &pages);
+	open_watch_evidence(options, &points, &no_watch);
 	o.pages = pages;
+	o.watch = points;
 	if (!o.record.has_sample)
 		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
 	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
-	return status == HI_OK ? report_lives(options, sink, output, err) : status;
+	return status == HI_OK ? report_lives(&o, sink, &no_watch, output, err) : status;
 }
 
 enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
@@ -142,7 +184,7 @@ const struct hi_command hi_command_bio = {
 		"those at\n"
 		"the census before. Each amount is what is proved, and what is possible: "
 		"of\n"
-		"memory that was only read, no use is proved.\n"
+		"memory that was only read, no use is proved, unless --watch sees it.\n"
 		"\n"
 		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "
 		"use "

@@ -84,6 +84,11 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"inherent", HI_OPT_INHERENT, "NAME", 0,
 	  "types whose use cannot be seen (a, b or a pattern with *): INHERENT_USE", 2},
 	 BIT(BIO)},
+	{{"watch", HI_OPT_WATCH, "N", 0,
+	  "put N hardware watchpoints (1 to 4) on objects of a random sample, which see "
+	  "reads, too",
+	  2},
+	 BIT(BIO)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/option_names.h"
 #include "cli/option_table.h"
+#include "probes/watchpoints.h"
 #include "report/formats/prometheus_labels.h"
 #include "session/naming.h"
 #include "session/snapshot/source.h"
@@ -132,6 +133,20 @@ static int take_lives_live(struct hi_options *o, const char *text)
 		return 0;
 	hi_option_wrong("--live %s: not one of reach, alloc", text);
 	return HI_OPTION_SAID;
+}
+
+static int take_watch(struct hi_options *o, const char *text)
+{
+	uint64_t n;
+
+	if (!hi_parse_number(text, 1, HI_WATCHPOINTS_MAX, &n)) {
+		hi_option_wrong("--watch %s: not 1 to %d, as many as a processor has for "
+				"a thread",
+				text, HI_WATCHPOINTS_MAX);
+		return HI_OPTION_SAID;
+	}
+	o->biography.watch = (unsigned)n;
+	return 0;
 }
 
 static int take_bands_of_lives(struct hi_options *o, const char *text)
@@ -261,6 +276,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_bands_of_lives(o, arg);
 	case HI_OPT_INHERENT:
 		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
+	case HI_OPT_WATCH:
+		return take_watch(o, arg);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:

@@ -139,6 +139,7 @@ struct hi_biography_options {
 	uint32_t bands; /* bits of enum hi_bio_band; 0: not given */
 	enum hi_lives_live live;
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
+	unsigned watch;	      /* hardware watchpoints on objects of a sample; 0: none */
 };
 
 /* ---- all ---- */
@@ -246,6 +247,7 @@ struct hi_exit_watch;
 struct hi_page_evidence;
 struct hi_record_children;
 struct hi_recorder;
+struct hi_watch_evidence;
 
 struct hi_options {
 	const struct hi_command *command;
@@ -276,6 +278,8 @@ struct hi_options {
 	struct hi_recorder *recorder;
 	/* Nor this: of a series for biographies; else NULL. */
 	struct hi_page_evidence *pages;
+	/* Nor this: as above. */
+	struct hi_watch_evidence *watch;
 };
 
 #endif

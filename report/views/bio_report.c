@@ -89,6 +89,45 @@ static void put_checks(struct hi_json *json, const struct hi_bio_checks *c)
 	hi_json_end(json);
 }
 
+static void put_estimate(struct hi_json *json, const char *key,
+			 const struct hi_bio_estimate *e)
+{
+	hi_json_object(json, key);
+	hi_json_real(json, "proved", e->proved);
+	hi_json_real(json, "possible", e->possible);
+	hi_json_number(json, "low", e->interval.low);
+	hi_json_number(json, "high", e->interval.high);
+	hi_json_end(json);
+}
+
+static void put_watch(struct hi_json *json, const struct hi_bio_watch *w)
+{
+	if (!w->slots) {
+		hi_json_null(json, "watch");
+		return;
+	}
+	hi_json_object(json, "watch");
+	hi_json_number(json, "watchpoints", w->slots);
+	hi_json_text(json, "missing", w->missing);
+	hi_json_number(json, "objects", w->objects);
+	hi_json_number(json, "used", w->used);
+	hi_json_number(json, "hits", w->hits);
+	hi_json_number(json, "all_hits", w->all_hits);
+	hi_json_number(json, "moved_on", w->moved_on);
+	hi_json_number(json, "waited", w->waited);
+	put_amount(json, "population", w->population);
+	hi_json_number(json, "sampled", w->estimates.sampled);
+	hi_json_object(json, "bands");
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		hi_json_object(json, band_keys[band]);
+		put_estimate(json, "bytes", &w->estimates.bytes[band]);
+		put_estimate(json, "objects", &w->estimates.objects[band]);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
 void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -122,6 +161,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_number(json, "rows", r->hidden.rows);
 	hi_json_number(json, "bytes", r->hidden.bytes);
 	hi_json_end(json);
+	put_watch(json, &r->watch);
 	put_checks(json, &r->checks);
 	hi_json_end(json);
 }

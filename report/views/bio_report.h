@@ -8,6 +8,7 @@
 #define HI_REPORT_VIEWS_BIO_REPORT_H
 
 #include "census/biography/checks.h"
+#include "census/biography/sample_bands.h"
 #include "report/formats/json_writer.h"
 #include "report/views/display.h"
 #include "report/views/restrict.h"
@@ -38,6 +39,20 @@ struct hi_bio_idle {
 	struct hi_bio_amount of_type, of_site, of_root;
 };
 
+/* Hardware watchpoints on objects of a sample. */
+struct hi_bio_watch {
+	unsigned slots;	     /* that were asked for; 0: none */
+	const char *missing; /* why none were set in the end; NULL: they were */
+	uint64_t objects;    /* that were watched */
+	uint64_t used;	     /* of them, those that were hit */
+	uint64_t hits;	     /* that prove a use */
+	uint64_t all_hits;   /* and all */
+	uint64_t moved_on;   /* watchpoints that were ended as they were hit too often */
+	uint64_t waited;     /* times that they were set later for that */
+	struct hi_bio_amount population; /* at the last census: what is sampled */
+	struct hi_bio_estimates estimates;
+};
+
 struct hi_bio_report {
 	int pid;
 	const char *exe;
@@ -57,6 +72,7 @@ struct hi_bio_report {
 	 * and without a record, of samples. */
 	struct hi_bio_amount certain, uncertain, left_out;
 	struct hi_bio_checks checks;
+	struct hi_bio_watch watch;
 	/* Why pages give no evidence in any period; NULL: they do in some. */
 	const char *no_pages;
 };

@@ -75,6 +75,17 @@ static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
 				    hi_bytes(bytes, unused.bytes.possible)));
 }
 
+static const char *watched_text(const struct hi_bio_report *r, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (!r->watch.slots)
+		return "";
+	return hi_page_printf(
+		page, "%s were read or written (a watchpoint), ",
+		hi_bytes(bytes, last_line(r)->evidence[HI_BIO_WATCH].bytes));
+}
+
 static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 {
 	const struct hi_bio_line *last = last_line(r);
@@ -86,9 +97,10 @@ static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 	hi_page_fact(
 		page, "evidence",
 		hi_page_printf(page,
-			       "of the last period: %s were written (their contents "
+			       "of the last period: %s%s were written (their contents "
 			       "differ), %s not referenced (their pages were not), of %s "
 			       "nothing is known",
+			       watched_text(r, page),
 			       hi_bytes(used, last->evidence[HI_BIO_CONTENT].bytes),
 			       hi_bytes(unused, last->evidence[HI_BIO_PAGE].bytes),
 			       hi_bytes(unknown, last->evidence[HI_BIO_UNKNOWN].bytes)));
@@ -131,6 +143,28 @@ static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
 				     hi_bytes(bytes, r->uncertain.bytes)));
 }
 
+static void show_watch(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const struct hi_bio_watch *w = &r->watch;
+	char n[32], used[32], hits[32], moved[32];
+	const char *text;
+
+	if (w->missing)
+		hi_page_fact(page, "no watch", hi_page_safe(page, w->missing));
+	if (!w->objects)
+		return;
+	text = hi_page_printf(
+		page, "%s %s, of which %s %s hit (%s in all)", hi_count(n, w->objects),
+		w->objects == 1 ? "object" : "objects", hi_count(used, w->used),
+		w->used == 1 ? "was" : "were", hi_count(hits, w->all_hits));
+	if (w->moved_on)
+		text = hi_page_printf(
+			page,
+			"%s; %s times a watchpoint was ended, as it was hit too often",
+			text, hi_count(moved, w->moved_on));
+	hi_page_fact(page, "watched", text);
+}
+
 /* ---- tables ---- */
 
 static void add_bounds_cells(struct hi_report_table *t, struct hi_bio_bounds bounds,
@@ -161,6 +195,42 @@ static void show_bands(const struct hi_bio_report *r, struct hi_page *page)
 			continue;
 		hi_cell_text(t, hi_bio_band_name((enum hi_bio_band)band), 0);
 		add_bounds_cells(t, row->bytes[band], row->live.bytes);
+		hi_cell_text(t, band_meanings[band], 0);
+	}
+}
+
+/* May the band have something, and does the sample say more than that it may have all?
+ */
+static bool is_estimated(const struct hi_bio_watch *w, unsigned band)
+{
+	const struct hi_interval *i = &w->estimates.bytes[band].interval;
+
+	return i->high > 0 && (i->low > 0 || i->high < w->population.bytes);
+}
+
+static void show_estimates(const struct hi_bio_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"band", HI_COLUMN_WORD},
+						   {"at least", HI_COLUMN_BYTES},
+						   {"at most", HI_COLUMN_BYTES},
+						   {"meaning", HI_COLUMN_TEXT}};
+	const struct hi_bio_watch *w = &r->watch;
+	struct hi_report_table *t;
+	char n[32], bytes[24];
+
+	if (!w->estimates.sampled)
+		return;
+	hi_page_heading(page, "Estimates from the sample",
+			hi_page_printf(page, "%s objects of %s; with 95 %%",
+				       hi_count(n, w->estimates.sampled),
+				       hi_bytes(bytes, w->population.bytes)));
+	t = hi_page_table(page, columns, 4);
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		if (!is_estimated(w, band))
+			continue;
+		hi_cell_text(t, hi_bio_band_name((enum hi_bio_band)band), 0);
+		hi_cell_number(t, w->estimates.bytes[band].interval.low);
+		hi_cell_number(t, w->estimates.bytes[band].interval.high);
 		hi_cell_text(t, band_meanings[band], 0);
 	}
 }
@@ -287,6 +357,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 				     hi_text_duration(time, r->lasted_ns)));
 	show_headline(r, page);
 	show_evidence(r, page);
+	show_watch(r, page);
 	show_identity(r, page);
 	if (hi_bio_checks_failed(&r->checks))
 		hi_page_warning(page, "the bands do not add up: this is an error of "
@@ -294,6 +365,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	if (!r->n_lines)
 		return;
 	show_bands(r, page);
+	show_estimates(r, page);
 	if (r->n_groups)
 		show_bio_groups(r, page);
 	show_lines(r, page);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "base/alloc.h"
 #include "base/bits.h"
@@ -34,8 +35,9 @@ struct hi_lives {
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
 	uint64_t recorded_ns;
-	uint64_t stops;	    /* of the evidence by pages */
-	char no_pages[200]; /* why the last period has none; "": it has */
+	struct hi_watch_sample *sample; /* of objects that are watched; NULL: none */
+	uint64_t stops;			/* of the evidence by pages */
+	char no_pages[200];		/* why the last period has none; "": it has */
 };
 
 HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
@@ -46,6 +48,7 @@ struct addition {
 	const struct hi_graph *graph;
 	const struct hi_births *births;	      /* NULL: nothing is recorded */
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
+	struct hi_watch_evidence *watch;      /* NULL: nothing is watched */
 	const uint64_t *live, *hash;	      /* by object */
 	const uint32_t *roots;		      /* by node, as texts of the groups */
 	struct hi_lives_census census;
@@ -123,6 +126,31 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 	    before->hash != HI_CONTENTS_UNREAD && now->hash != HI_CONTENTS_UNREAD &&
 	    before->hash != now->hash)
 		hi_bio_used(a->lives->bio, number, HI_BIO_CONTENT);
+	if (before && now->serial != SERIAL_UNCERTAIN && a->watch &&
+	    hi_watch_sample_hits(a->lives->sample, now->address, now->serial))
+		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
+}
+
+/* A collector reads the objects that it follows: those have a header in front. Such an
+ * access would prove no use by the program. */
+static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
+				      const struct hi_bio_object *o, uint32_t number,
+				      struct hi_error *err)
+{
+	const struct hi_objects *objects = a->graph->objects;
+	const struct hi_watch_object offered = {
+		.address = o->address,
+		.serial = o->serial,
+		.usable = hi_objects_usable(objects, object),
+		.size = o->size,
+		.number = number};
+
+	if (!a->watch || o->serial == SERIAL_UNCERTAIN || o->is_inherent ||
+	    hi_graph_address(a->graph, object) != o->address)
+		return HI_OK;
+	return hi_watch_sample_offer(a->lives->sample, &offered)
+		       ? HI_OK
+		       : hi_fail_memory(err, "sample of objects");
 }
 
 /* What the census before has seen of it; false: it is new. */
@@ -184,16 +212,20 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	if (!a->is_first)
 		add_use_evidence(a, object, number, is_known ? &before : NULL, &now);
 	lives->seen.items[number] = now;
-	return HI_OK;
+	return offer_to_sample(a, object, &o, number, err);
 }
 
 static enum hi_status add_objects(struct addition *a, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
+	if (a->watch)
+		hi_watch_sample_begin(a->lives->sample, a->watch);
 	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++)
 		if (hi_bit(a->live, i))
 			status = add_object(a, i, err);
+	if (status == HI_OK && a->watch)
+		hi_watch_sample_end(a->lives->sample, a->watch);
 	return status;
 }
 
@@ -362,6 +394,19 @@ static const struct hi_page_evidence *find_pages(struct hi_lives *lives,
 	return missing ? NULL : pages;
 }
 
+static enum hi_status make_sample(struct hi_lives *lives,
+				  const struct hi_watch_evidence *watch,
+				  struct hi_error *err)
+{
+	uint64_t seed = hi_clock_ns();
+
+	if (!watch || lives->sample)
+		return HI_OK;
+	(void)getrandom(&seed, sizeof(seed), 0);
+	return hi_watch_sample_create(hi_watch_evidence_slots(watch), seed,
+				      &lives->sample, err);
+}
+
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err)
 {
@@ -372,12 +417,16 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 				 : copy_allocated_bits(in->graph);
 	HI_GUARD(free)
 	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
+	enum hi_status status = make_sample(lives, in->options->watch, err);
 	struct addition a = {.lives = lives,
 			     .graph = in->graph,
 			     .pages = find_pages(lives, in->options->pages),
+			     .watch = in->options->watch,
 			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
 			     .is_first = lives->censuses.count == 0};
 
+	if (status != HI_OK)
+		return status;
 	if (!live || !hash)
 		return hi_fail_memory(err, "biographies");
 	if (find_object_roots(lives, in, &roots, err) != HI_OK)
@@ -446,6 +495,7 @@ void hi_lives_destroy(struct hi_lives *lives)
 	hi_object_groups_free(&lives->groups);
 	hi_vector_free(&lives->seen);
 	hi_vector_free(&lives->censuses);
+	hi_watch_sample_destroy(lives->sample);
 	free(lives);
 }
 
@@ -464,6 +514,11 @@ const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
 {
 	*n_ret = lives->censuses.count;
 	return lives->censuses.items;
+}
+
+const struct hi_watch_sample *hi_lives_sample(const struct hi_lives *lives)
+{
+	return lives->sample;
 }
 
 const char *hi_lives_no_pages(const struct hi_lives *lives)

@@ -19,6 +19,7 @@
 
 #include "census/biography/biography.h"
 #include "session/biography/object_groups.h"
+#include "session/biography/watch_sample.h"
 
 struct hi_lives_options {
 	enum hi_lives_live live;
@@ -66,6 +67,8 @@ const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);
 /* Censuses 1 to hi_bio_censuses(); [0] is where period 1 begins. */
 const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
 						size_t *n_ret);
+/* The sample that is watched; NULL: none. */
+const struct hi_watch_sample *hi_lives_sample(const struct hi_lives *lives);
 /* Why pages are no evidence of the last period; NULL: they are. */
 const char *hi_lives_no_pages(const struct hi_lives *lives);
 /* One above the numbers that objects have; and what is known of one that the last census

@@ -296,6 +296,49 @@ static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods
 	return name_idle(lives, period, ret, err);
 }
 
+/* ---- what is watched ---- */
+
+static enum hi_status estimate_watched(const struct hi_lives *lives,
+				       const struct hi_watch_member *members, size_t n,
+				       uint64_t t, struct hi_bio_watch *ret,
+				       struct hi_error *err)
+{
+	HI_GUARD(free)
+	struct hi_bio_sampled *sampled = hi_calloc(n + 1, sizeof(*sampled));
+	double probability = (double)n / (double)ret->population.objects;
+	struct hi_bio_life life;
+	uint32_t kept = 0;
+
+	if (!sampled)
+		return hi_fail_memory(err, "report of biographies");
+	for (size_t i = 0; i < n; i++)
+		if (hi_lives_at_end(lives, members[i].object.number, &life))
+			sampled[kept++] = (struct hi_bio_sampled){
+				life.object.size, probability,
+				hi_bio_life_bands(&life, t + 1, t)};
+	return hi_bio_sample_estimate(sampled, kept, ret->population, 1, &ret->estimates,
+				      err);
+}
+
+/* t: the last census. */
+static enum hi_status fill_watch(const struct hi_lives *lives, uint64_t t,
+				 struct hi_bio_watch *ret, struct hi_error *err)
+{
+	const struct hi_watch_sample *sample = hi_lives_sample(lives);
+	const struct hi_watch_member *members;
+	struct hi_watch_totals totals;
+	size_t n;
+
+	if (!sample)
+		return HI_OK;
+	members = hi_watch_sample_members(sample, &n, &ret->population);
+	totals = hi_watch_sample_totals(sample);
+	ret->objects = totals.objects;
+	ret->used = totals.used;
+	ret->hits = totals.hits;
+	return t && n ? estimate_watched(lives, members, n, t, ret, err) : HI_OK;
+}
+
 /* ---- all of it ---- */
 
 static void fill_known(const struct hi_lives *lives, struct hi_bio_report *ret)
@@ -344,6 +387,8 @@ enum hi_status hi_lives_result(struct hi_lives *lives,
 		status = fill_groups(lives, view, options, arena, ret, err);
 	if (status == HI_OK)
 		status = fill_idle(lives, hi_bio_view_censuses(view), &ret->idle, err);
+	if (status == HI_OK)
+		status = fill_watch(lives, hi_bio_view_censuses(view), &ret->watch, err);
 	if (status == HI_OK)
 		hi_bio_check(bio, view, &ret->checks);
 	return status;

@@ -14,7 +14,8 @@ struct hi_lives_result_options {
 };
 
 /* The censuses up to now; what still lives counts as if it ended here. Fills lines,
- * groups, idle, amounts and checks of *ret, out of the arena; its strings are the lives'.
+ * groups, idle, amounts, checks and
+ * what is watched of *ret, out of the arena; its strings are the lives'.
  * HI_NO_MEMORY. */
 enum hi_status hi_lives_result(struct hi_lives *lives,
 			       const struct hi_lives_result_options *options,

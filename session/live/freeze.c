@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "session/census_cache.h"
 #include "session/live/page_evidence.h"
+#include "session/live/watch_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/symbols.h"
 #include "session/naming.h"
@@ -228,7 +229,9 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		hi_recorder_hold(in->stop.held);
 	}
 	hi_page_evidence_before_stop(o->pages, &stop);
+	hi_watch_evidence_before_stop(o->watch);
 	status = stop_there(in, &stop, err);
+	hi_watch_evidence_after_stop(o->watch);
 	hi_page_evidence_after_stop(o->pages);
 	if (status == HI_OK)
 		status = end_recording(in, err);

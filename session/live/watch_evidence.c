@@ -12,10 +12,12 @@
 #include "session/live/watch_evidence.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "attach/child.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -123,6 +125,8 @@ static void *look_at_times(void *arg)
 	struct hi_watch_evidence *e = arg;
 	uint64_t start, took_ns = 0;
 
+	/* Where it looks late, a loop is slowed for longer. */
+	hi_child_set_priority(1);
 	pthread_mutex_lock(&e->lock);
 	while (!e->over) {
 		/* Of many threads the counts take long to read. */
@@ -166,6 +170,8 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
 {
 	uint64_t hits;
 
+	if (!e)
+		return 0;
 	pthread_mutex_lock(&e->lock);
 	hits = e->slots[i].ended;
 	e->slots[i].ended = 0;
@@ -173,9 +179,13 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
 	return hits;
 }
 
-void hi_watch_evidence_set(struct hi_watch_evidence *e,
+bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 			   const struct hi_watch_place *places)
 {
+	bool is_set;
+
+	if (!e)
+		return true;
 	pthread_mutex_lock(&e->lock);
 	look_at_hits(e);
 	for (unsigned i = 0; i < e->n; i++) {
@@ -192,7 +202,9 @@ void hi_watch_evidence_set(struct hi_watch_evidence *e,
 		e->counts.waited++;
 	else
 		set_waiting(e);
+	is_set = e->missing.status == HI_OK;
 	pthread_mutex_unlock(&e->lock);
+	return is_set;
 }
 
 /* ---- what there is to tell ---- */
@@ -223,8 +235,14 @@ void hi_watch_evidence_missing(struct hi_watch_evidence *e, char out[240])
 
 static enum hi_status start_looking(struct hi_watch_evidence *e, struct hi_error *err)
 {
-	int error = pthread_create(&e->thread, NULL, look_at_times, e);
+	sigset_t all, before;
+	int error;
 
+	sigfillset(&all);
+	/* Signals are for the first thread. */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&e->thread, NULL, look_at_times, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error)
 		return hi_fail(err, HI_OS, 0, "a thread for watchpoints: %s",
 			       strerror(error));

@@ -25,7 +25,7 @@ unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *evidence);
 void hi_watch_evidence_before_stop(struct hi_watch_evidence *evidence);
 void hi_watch_evidence_after_stop(struct hi_watch_evidence *evidence);
 
-/* Hits of watchpoint i before the last stop that were not taken yet. */
+/* Hits of watchpoint i before the last stop that were not taken yet. NULL: 0. */
 uint64_t hi_watch_evidence_take(struct hi_watch_evidence *evidence, unsigned i);
 
 /* Where a watchpoint is from now on. */
@@ -33,9 +33,10 @@ struct hi_watch_place {
 	uint64_t address; /* a multiple of 8; 0: nowhere */
 	bool goes_on;	  /* on the same object: its hits since the last stop count on */
 };
-/* One for each watchpoint. If they cannot be set, none is until the next call, and
- * hi_watch_evidence_missing() says why. */
-void hi_watch_evidence_set(struct hi_watch_evidence *evidence,
+/* One for each watchpoint; at once, or as soon as their cost allows it. False: they
+ * cannot be set, none is until the next call, and hi_watch_evidence_missing() says why.
+ * NULL: true. */
+bool hi_watch_evidence_set(struct hi_watch_evidence *evidence,
 			   const struct hi_watch_place *places);
 
 struct hi_watch_counts {

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `bio --watch` of a process that reads some of its objects, and never writes to them. */
+#include <jansson.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probes/watchpoints.h"
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+#include "tests/support/schema.h"
+
+enum { OBJECTS = 4 };
+
+static void release_document(void *document)
+{
+	json_decref(document);
+}
+
+static json_t *parse_report(const struct hi_command *c)
+{
+	json_t *document = json_loads(c->out, 0, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit code %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(document, "not JSON: %s", c->out);
+	hi_test_defer(release_document, document);
+	return document;
+}
+
+static json_int_t number_at(const json_t *object, const char *key)
+{
+	const json_t *number = json_object_get(object, key);
+
+	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
+	return json_integer_value(number);
+}
+
+/* A bound of a band of the objects of one type. */
+static json_int_t bound_of(const json_t *document, const char *type, const char *band,
+			   const char *bound)
+{
+	json_t *group;
+	size_t i;
+
+	json_array_foreach(json_object_get(document, "groups"), i, group)
+	{
+		const char *name = json_string_value(json_object_get(group, "name"));
+		const json_t *bands = json_object_get(group, "bands");
+
+		if (!strstr(name, type))
+			continue;
+		HI_ASSERT_EQ(OBJECTS,
+			     number_at(json_object_get(group, "live"), "objects"));
+		return number_at(json_object_get(json_object_get(bands, band), "objects"),
+				 bound);
+	}
+	hi_test_fail(__FILE__, __LINE__, "no group %s", type);
+}
+
+static struct hi_fixture *start_objects(char pid[16])
+{
+	struct hi_fixture *fx = hi_fixture_start("watched_objects", "4", NULL);
+	struct hi_watchpoints *trial = NULL;
+	struct hi_error err;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, 16, "%d", (int)fx->pid);
+	if (hi_watchpoints_open(fx->pid, 4, &trial, &err) == HI_UNSUPPORTED)
+		HI_SKIP(err.text);
+	hi_watchpoints_close(trial);
+	return fx;
+}
+
+#define EVERY_BAND "void,lag,use,inherent,drag,unused"
+
+/* Their contents never differ. */
+HI_TEST_ROOT(bio_watch, proves_the_use_of_what_is_only_read)
+{
+	char pid[16];
+	const json_t *document, *watch;
+	const struct hi_command *c;
+
+	(void)start_objects(pid);
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "10s",
+			   "--watch", "4", "--bio", EVERY_BAND, "--json", "--quiet");
+	document = parse_report(c);
+	watch = json_object_get(document, "watch");
+	HI_ASSERT(json_is_null(json_object_get(watch, "missing")));
+	HI_ASSERT_EQ(number_at(json_object_get(watch, "population"), "objects"),
+		     number_at(watch, "sampled"));
+	HI_ASSERT(number_at(watch, "objects") >= 2 * OBJECTS);
+	HI_ASSERT_EQ(OBJECTS, number_at(watch, "used"));
+	HI_ASSERT(number_at(watch, "hits") >= OBJECTS);
+	HI_ASSERT(number_at(watch, "hits") <= number_at(watch, "all_hits"));
+	/* Used by proof, each of them, and none of the others. */
+	HI_ASSERT_EQ(
+		0, bound_of(document, "read_object", "unused_since_attach", "possible"));
+	HI_ASSERT_EQ(OBJECTS, bound_of(document, "idle_object", "unused_since_attach",
+				       "possible"));
+	HI_ASSERT_EQ(0, bound_of(document, "idle_object", "use", "proved"));
+	hi_check_schema(c, "bio.v1.json");
+}
+
+HI_TEST_ROOT(bio_watch, is_what_proves_it)
+{
+	char pid[16];
+	const json_t *document;
+	const struct hi_command *c;
+
+	(void)start_objects(pid);
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "2s",
+			   "--bio", EVERY_BAND, "--json", "--quiet");
+	document = parse_report(c);
+	HI_ASSERT(json_is_null(json_object_get(document, "watch")));
+	HI_ASSERT_EQ(OBJECTS, bound_of(document, "read_object", "unused_since_attach",
+				       "possible"));
+	hi_check_schema(c, "bio.v1.json");
+}
+
+static int take_watchpoint(pid_t tid, uint64_t address)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
+				       .size = sizeof(attr),
+				       .bp_type = HW_BREAKPOINT_RW,
+				       .bp_addr = address,
+				       .bp_len = 8};
+
+	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
+{
+	char pid[16];
+	const struct hi_fixture *fx = start_objects(pid);
+	const struct hi_command *c;
+	const json_t *watch;
+	int taken[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		taken[i] = take_watchpoint(fx->pid, 0x10000 + 8 * i);
+		HI_ASSERT(taken[i] >= 0);
+	}
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "1s",
+			   "--watch", "1", "--json");
+	watch = json_object_get(parse_report(c), "watch");
+	HI_ASSERT(strstr(json_string_value(json_object_get(watch, "missing")),
+			 "are taken"));
+	HI_ASSERT_EQ(0, number_at(watch, "objects"));
+	HI_ASSERT_EQ(0, number_at(watch, "used"));
+	hi_check_schema(c, "bio.v1.json");
+	for (unsigned i = 0; i < 4; i++)
+		close(taken[i]);
+}
+
+HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
+{
+	static const char *const wrong[] = {"0", "5", "-1", "x"};
+
+	for (unsigned i = 0; i < 4; i++) {
+		const struct hi_command *c =
+			hi_heapinspect("bio", "--pid", "1", "--watch", wrong[i]);
+
+		HI_ASSERT(c->exit_code != 0);
+		HI_ASSERT_MSG(strstr(c->err, "not 1 to 4"), "%s", c->err);
+	}
+}
