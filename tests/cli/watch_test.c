@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `bio --watch` of a process that reads some of its objects, and never writes to them. */
 #include <jansson.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "probes/watchpoints.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/schema.h"
+#include "tests/support/watching.h"
 
 enum { OBJECTS = 4 };
 
@@ -64,14 +61,10 @@ static json_int_t bound_of(const json_t *document, const char *type, const char 
 static struct hi_fixture *start_objects(char pid[16])
 {
 	struct hi_fixture *fx = hi_fixture_start("watched_objects", "4", NULL);
-	struct hi_watchpoints *trial = NULL;
-	struct hi_error err;
 
+	hi_need_watchpoints();
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid, 16, "%d", (int)fx->pid);
-	if (hi_watchpoints_open(fx->pid, 4, &trial, &err) == HI_UNSUPPORTED)
-		HI_SKIP(err.text);
-	hi_watchpoints_close(trial);
 	return fx;
 }
 
@@ -121,18 +114,6 @@ HI_TEST_ROOT(bio_watch, is_what_proves_it)
 	hi_check_schema(c, "bio.v1.json");
 }
 
-static int take_watchpoint(pid_t tid, uint64_t address)
-{
-	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
-				       .size = sizeof(attr),
-				       .bp_type = HW_BREAKPOINT_RW,
-				       .bp_addr = address,
-				       .bp_len = 8};
-
-	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
-			    PERF_FLAG_FD_CLOEXEC);
-}
-
 HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
 {
 	char pid[16];
@@ -142,12 +123,13 @@ HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
 	int taken[4];
 
 	for (unsigned i = 0; i < 4; i++) {
-		taken[i] = take_watchpoint(fx->pid, 0x10000 + 8 * i);
+		taken[i] = hi_take_watchpoint(fx->pid, 0x10000 + 8 * i);
 		HI_ASSERT(taken[i] >= 0);
 	}
 	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "1s",
 			   "--watch", "1", "--json");
 	watch = json_object_get(parse_report(c), "watch");
+	HI_ASSERT(json_is_string(json_object_get(watch, "missing")));
 	HI_ASSERT(strstr(json_string_value(json_object_get(watch, "missing")),
 			 "are taken"));
 	HI_ASSERT_EQ(0, number_at(watch, "objects"));

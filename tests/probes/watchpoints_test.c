@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Accesses that a fixture makes as it is told to, and what watchpoints count of them. */
 #include <fcntl.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probes/watchpoints.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/watching.h"
 
 enum { READS = 1000, WRITES = 100, HITS = READS + WRITES, THREADS = 8 };
 
@@ -32,20 +28,16 @@ static void take_words(const char *line, void *arg)
 	(void)sscanf(line, "words %lx", &words);
 }
 
-/* A machine without them cannot run these tests. */
 static struct hi_fixture *start_watched(const char *threads, unsigned n)
 {
 	struct hi_fixture *fx = hi_fixture_start("watched_words", threads, NULL);
 	struct hi_error err;
-	enum hi_status status;
 
+	hi_need_watchpoints();
 	words = 0;
 	hi_fixture_read_until(fx, "ready", take_words, NULL);
 	HI_ASSERT(words);
-	status = hi_watchpoints_open(fx->pid, n, &watchpoints, &err);
-	if (status == HI_UNSUPPORTED)
-		HI_SKIP(err.text);
-	HI_ASSERT_OK(status, &err);
+	HI_ASSERT_OK(hi_watchpoints_open(fx->pid, n, &watchpoints, &err), &err);
 	hi_test_defer(close_watchpoints, NULL);
 	return fx;
 }
@@ -150,29 +142,22 @@ HI_TEST_ROOT(watchpoints, are_four_and_move)
 	HI_ASSERT_EQ(2 * HITS, hi_watchpoints_hits(watchpoints, 2));
 }
 
-static int take_one(pid_t tid, uint64_t address)
-{
-	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
-				       .size = sizeof(attr),
-				       .bp_type = HW_BREAKPOINT_RW,
-				       .bp_addr = address,
-				       .bp_len = 8};
-
-	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, 0);
-}
-
 /* None is left behind by a failure: with one fewer they can be set. */
 HI_TEST_ROOT(watchpoints, say_that_others_have_taken_them)
 {
 	struct hi_fixture *fx = start_watched("0", 4);
 	uint64_t addresses[4] = {words, words + 8, words + 16, words + 24};
 	struct hi_error err;
-	int taken = take_one(fx->pid, words + 32);
+	int others[3], taken = hi_take_watchpoint(fx->pid, words + 32);
 
 	HI_ASSERT(taken >= 0);
 	HI_ASSERT_STATUS(HI_LIMIT, hi_watchpoints_set(watchpoints, addresses, &err));
 	HI_ASSERT(strstr(err.text, "are taken"));
 	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 0));
+	for (unsigned i = 0; i < 3; i++)
+		HI_ASSERT((others[i] = hi_take_watchpoint(fx->pid, words)) >= 0);
+	for (unsigned i = 0; i < 3; i++)
+		close(others[i]);
 	addresses[3] = 0;
 	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, addresses, &err), &err);
 	tell(fx, "main");

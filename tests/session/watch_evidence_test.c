@@ -9,6 +9,7 @@
 #include "session/live/watch_evidence.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/watching.h"
 
 static uint64_t words; /* of the fixture */
 static struct hi_watch_evidence *evidence;
@@ -30,15 +31,12 @@ static struct hi_fixture *start_evidence(unsigned n)
 {
 	struct hi_fixture *fx = hi_fixture_start("watched_words", "2", NULL);
 	struct hi_error err;
-	enum hi_status status;
 
+	hi_need_watchpoints();
 	words = 0;
 	hi_fixture_read_until(fx, "ready", take_words_of, NULL);
 	HI_ASSERT(words);
-	status = hi_watch_evidence_open(fx->pid, n, &evidence, &err);
-	if (status == HI_UNSUPPORTED)
-		HI_SKIP(err.text);
-	HI_ASSERT_OK(status, &err);
+	HI_ASSERT_OK(hi_watch_evidence_open(fx->pid, n, &evidence, &err), &err);
 	hi_test_defer(close_evidence, NULL);
 	return fx;
 }
