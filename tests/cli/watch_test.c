@@ -139,6 +139,25 @@ HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
 		close(taken[i]);
 }
 
+HI_TEST_ROOT(bio_watch, reports_when_the_process_ends)
+{
+	struct hi_fixture *fx;
+	const struct hi_command *c;
+	const json_t *watch;
+	char pid[16];
+
+	hi_need_watchpoints();
+	fx = hi_fixture_start("watched_objects", "4", "4000", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "200s",
+			   "--watch", "4", "--json");
+	watch = json_object_get(parse_report(c), "watch");
+	HI_ASSERT(number_at(watch, "used") > 0);
+	HI_ASSERT(number_at(watch, "objects") >= number_at(watch, "used"));
+	hi_check_schema(c, "bio.v1.json");
+}
+
 HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
 {
 	static const char *const wrong[] = {"0", "5", "-1", "x"};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Accesses that a fixture makes as it is told to, and what watchpoints count of them. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probes/watchpoints.h"
@@ -191,4 +193,27 @@ HI_TEST_ROOT(watchpoints, outlive_their_process)
 	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 0));
 	HI_ASSERT_STATUS(HI_GONE, hi_watchpoints_set(watchpoints, addresses, &err));
 	HI_ASSERT_EQ(0, hi_watchpoints_hits(watchpoints, 1));
+}
+
+/* Its threads are still listed, until it is waited for. */
+HI_TEST_ROOT(watchpoints, know_a_process_that_has_ended)
+{
+	uint64_t address[1] = {(uintptr_t)&words & ~7ull};
+	struct hi_error err;
+	siginfo_t info;
+	pid_t pid;
+
+	hi_need_watchpoints();
+	pid = fork();
+	if (pid == 0)
+		for (;;)
+			pause();
+	HI_ASSERT(pid > 0);
+	HI_ASSERT_OK(hi_watchpoints_open(pid, 1, &watchpoints, &err), &err);
+	hi_test_defer(close_watchpoints, NULL);
+	HI_ASSERT_OK(hi_watchpoints_set(watchpoints, address, &err), &err);
+	HI_ASSERT_EQ(0, kill(pid, SIGKILL));
+	HI_ASSERT_EQ(0, waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
+	HI_ASSERT_STATUS(HI_GONE, hi_watchpoints_set(watchpoints, address, &err));
+	HI_ASSERT_EQ(pid, waitpid(pid, NULL, 0));
 }
