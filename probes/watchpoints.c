@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -188,6 +189,30 @@ static enum hi_status watch_thread(struct hi_watchpoints *w, pid_t tid,
 	return status == HI_GONE ? HI_OK : status; /* it has ended */
 }
 
+static size_t count_wanted(const struct hi_watchpoints *w)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < w->n; i++)
+		n += w->points[i].address != 0;
+	return n;
+}
+
+/* The rest of the program needs some, too: half of them. */
+static enum hi_status check_open_files(const struct hi_watchpoints *w,
+				       struct hi_error *err)
+{
+	size_t wanted = w->tids.count * count_wanted(w);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || wanted <= limit.rlim_cur / 2)
+		return HI_OK;
+	return hi_fail(err, HI_LIMIT, 0,
+		       "%zu threads take %zu open files for watchpoints: more than half "
+		       "of %llu (ulimit -n)",
+		       w->tids.count, wanted, (unsigned long long)limit.rlim_cur);
+}
+
 /* *stable_ret: no thread has appeared meanwhile. */
 static enum hi_status watch_threads(struct hi_watchpoints *w, bool *stable_ret,
 				    struct hi_error *err)
@@ -195,6 +220,8 @@ static enum hi_status watch_threads(struct hi_watchpoints *w, bool *stable_ret,
 	struct tids now = {};
 	enum hi_status status = list_watched_threads(w->pid, &w->tids, err);
 
+	if (status == HI_OK)
+		status = check_open_files(w, err);
 	for (size_t i = 0; i < w->tids.count && status == HI_OK; i++)
 		status = watch_thread(w, w->tids.items[i], err);
 	if (status == HI_OK)
@@ -207,14 +234,10 @@ static enum hi_status watch_threads(struct hi_watchpoints *w, bool *stable_ret,
 /* Has some thread a watchpoint, if one is wanted? */
 static bool are_some_set(const struct hi_watchpoints *w)
 {
-	bool wanted = false;
-
-	for (unsigned i = 0; i < w->n; i++) {
-		wanted |= w->points[i].address != 0;
+	for (unsigned i = 0; i < w->n; i++)
 		if (w->points[i].fds.count)
 			return true;
-	}
-	return !wanted;
+	return count_wanted(w) == 0;
 }
 
 /* The hits of an attempt do not count: the next one has none of its threads. */

@@ -43,8 +43,8 @@ void hi_watchpoints_close(struct hi_watchpoints *w); /* NULL is fine */
 /*
  * Moves them to these n words, each a multiple of 8; 0: nowhere. The counts begin at 0.
  * On failure none is set. HI_GONE: the process has exited; HI_LIMIT: others have taken
- * them in a thread, or there are too many threads for open files; HI_USAGE: no word of
- * a program.
+ * them in a thread, or its threads would take more than half of the open files that are
+ * allowed; HI_USAGE: no word of a program.
  */
 enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addresses,
 				  struct hi_error *err);

@@ -35,6 +35,7 @@ struct hi_lives {
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
 	uint64_t recorded_ns;
+	bool has_left_out;		/* there was an era that does not count */
 	struct hi_watch_sample *sample; /* of objects that are watched; NULL: none */
 	uint64_t stops;			/* of the evidence by pages */
 	char no_pages[200];		/* why the last period has none; "": it has */
@@ -131,6 +132,14 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
 }
 
+/* Of an era that does not count (0): it is in no band. */
+static bool is_left_out(const struct hi_lives *lives, uint32_t number)
+{
+	struct hi_bio_life life;
+
+	return lives->has_left_out && hi_bio_life(lives->bio, number, &life) && !life.era;
+}
+
 /* A collector reads the objects that it follows: those have a header in front. Such an
  * access would prove no use by the program. */
 static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
@@ -146,7 +155,8 @@ static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 		.number = number};
 
 	if (!a->watch || o->serial == SERIAL_UNCERTAIN || o->is_inherent ||
-	    hi_graph_address(a->graph, object) != o->address)
+	    hi_graph_address(a->graph, object) != o->address ||
+	    is_left_out(a->lives, number))
 		return HI_OK;
 	return hi_watch_sample_offer(a->lives->sample, &offered)
 		       ? HI_OK
@@ -479,6 +489,7 @@ enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
 
 	if (!number_of_era(lives, name, &era))
 		return hi_fail(err, HI_LIMIT, 0, "era %.60s: not a number", name);
+	lives->has_left_out |= era == 0;
 	status = hi_bio_begin_era(lives->bio, era, name, err);
 	if (status == HI_USAGE) /* the sender is told, the series goes on */
 		return err->status = HI_LIMIT;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 
 HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
 
@@ -320,13 +321,31 @@ static enum hi_status estimate_watched(const struct hi_lives *lives,
 				      err);
 }
 
-/* t: the last census. */
-static enum hi_status fill_watch(const struct hi_lives *lives, uint64_t t,
-				 struct hi_bio_watch *ret, struct hi_error *err)
+static void cap_interval(struct hi_interval *interval, uint64_t possible)
 {
+	interval->high = hi_min(interval->high, possible);
+	interval->low = hi_min(interval->low, interval->high);
+}
+
+/* What is possible of all that is live is not exceeded by a part of it. */
+static void cap_estimates(const struct hi_bio_row *all, struct hi_bio_estimates *e)
+{
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		cap_interval(&e->bytes[band].interval, all->bytes[band].possible);
+		cap_interval(&e->objects[band].interval, all->objects[band].possible);
+	}
+}
+
+static enum hi_status fill_watch(const struct hi_lives *lives,
+				 const struct hi_bio_view *view, struct hi_bio_watch *ret,
+				 struct hi_error *err)
+{
+	const uint64_t t = hi_bio_view_censuses(view);
 	const struct hi_watch_sample *sample = hi_lives_sample(lives);
 	const struct hi_watch_member *members;
 	struct hi_watch_totals totals;
+	struct hi_bio_row all;
+	enum hi_status status;
 	size_t n;
 
 	if (!sample)
@@ -336,7 +355,12 @@ static enum hi_status fill_watch(const struct hi_lives *lives, uint64_t t,
 	ret->objects = totals.objects;
 	ret->used = totals.used;
 	ret->hits = totals.hits;
-	return t && n ? estimate_watched(lives, members, n, t, ret, err) : HI_OK;
+	if (!t || !n)
+		return HI_OK;
+	status = estimate_watched(lives, members, n, t, ret, err);
+	hi_bio_view_row(view, HI_BIO_ALL, t, &all);
+	cap_estimates(&all, &ret->estimates);
+	return status;
 }
 
 /* ---- all of it ---- */
@@ -388,7 +412,7 @@ enum hi_status hi_lives_result(struct hi_lives *lives,
 	if (status == HI_OK)
 		status = fill_idle(lives, hi_bio_view_censuses(view), &ret->idle, err);
 	if (status == HI_OK)
-		status = fill_watch(lives, hi_bio_view_censuses(view), &ret->watch, err);
+		status = fill_watch(lives, view, &ret->watch, err);
 	if (status == HI_OK)
 		hi_bio_check(bio, view, &ret->checks);
 	return status;

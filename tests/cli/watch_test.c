@@ -58,6 +58,13 @@ static json_int_t bound_of(const json_t *document, const char *type, const char 
 	hi_test_fail(__FILE__, __LINE__, "no group %s", type);
 }
 
+static json_int_t estimate_of(const json_t *watch, const char *band, const char *key)
+{
+	const json_t *bands = json_object_get(watch, "bands");
+
+	return number_at(json_object_get(json_object_get(bands, band), "objects"), key);
+}
+
 static struct hi_fixture *start_objects(char pid[16])
 {
 	struct hi_fixture *fx = hi_fixture_start("watched_objects", "4", NULL);
@@ -89,6 +96,10 @@ HI_TEST_ROOT(bio_watch, proves_the_use_of_what_is_only_read)
 	HI_ASSERT_EQ(OBJECTS, number_at(watch, "used"));
 	HI_ASSERT(number_at(watch, "hits") >= OBJECTS);
 	HI_ASSERT(number_at(watch, "hits") <= number_at(watch, "all_hits"));
+	HI_ASSERT_EQ(0, estimate_of(watch, "void", "high"));
+	HI_ASSERT(estimate_of(watch, "use", "low") <= OBJECTS);
+	HI_ASSERT(estimate_of(watch, "use", "high") >= OBJECTS);
+	HI_ASSERT(estimate_of(watch, "unused_since_attach", "high") >= OBJECTS);
 	/* Used by proof, each of them, and none of the others. */
 	HI_ASSERT_EQ(
 		0, bound_of(document, "read_object", "unused_since_attach", "possible"));

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,4 +217,29 @@ HI_TEST_ROOT(watchpoints, know_a_process_that_has_ended)
 	HI_ASSERT_EQ(0, waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
 	HI_ASSERT_STATUS(HI_GONE, hi_watchpoints_set(watchpoints, address, &err));
 	HI_ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+}
+
+HI_TEST_ROOT(watchpoints, leave_files_for_others)
+{
+	struct hi_fixture *fx = start_watched("40", 4);
+	uint64_t addresses[4] = {words, words + 8, words + 16, words + 24};
+	struct rlimit old, few;
+	struct hi_error err;
+	enum hi_status status;
+
+	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &old));
+	few = old;
+	few.rlim_cur = 2 * 4 * 41 - 1;
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	status = hi_watchpoints_set(watchpoints, addresses, &err);
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &old));
+	HI_ASSERT_STATUS(HI_LIMIT, status);
+	HI_ASSERT(strstr(err.text, "41 threads take 164 open files"));
+	few.rlim_cur++;
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	status = hi_watchpoints_set(watchpoints, addresses, &err);
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &old));
+	HI_ASSERT_OK(status, &err);
+	tell(fx, "all");
+	HI_ASSERT_EQ(40 * HITS, hi_watchpoints_hits(watchpoints, 0));
 }
