@@ -145,6 +145,10 @@ HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
 			 "are taken"));
 	HI_ASSERT_EQ(0, number_at(watch, "objects"));
 	HI_ASSERT_EQ(0, number_at(watch, "used"));
+	/* One object is sampled, which does not exclude that others are in any band; but
+	 * all are older than the command. */
+	HI_ASSERT_EQ(1, number_at(watch, "sampled"));
+	HI_ASSERT_EQ(0, estimate_of(watch, "void", "high"));
 	hi_check_schema(c, "bio.v1.json");
 	for (unsigned i = 0; i < 4; i++)
 		close(taken[i]);
