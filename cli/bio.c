@@ -63,7 +63,8 @@ static void add_watch(unsigned slots, struct hi_watch_evidence *watch,
 	if (watch)
 		counts = hi_watch_evidence_counts(watch);
 	ret->slots = slots;
-	ret->missing = *missing ? missing : NULL;
+	if (*missing)
+		ret->missing = missing;
 	ret->all_hits = counts.hits;
 	ret->moved_on = counts.moved_on;
 	ret->waited = counts.waited;

@@ -355,6 +355,8 @@ static enum hi_status fill_watch(const struct hi_lives *lives,
 	ret->objects = totals.objects;
 	ret->used = totals.used;
 	ret->hits = totals.hits;
+	if (!ret->population.objects)
+		ret->missing = "the recording tells no object from others";
 	if (!t || !n)
 		return HI_OK;
 	status = estimate_watched(lives, members, n, t, ret, err);

@@ -173,6 +173,26 @@ HI_TEST_ROOT(bio_watch, reports_when_the_process_ends)
 	hi_check_schema(c, "bio.v1.json");
 }
 
+/* An object may have been replaced by another one unseen. */
+HI_TEST_ROOT(bio_watch, needs_the_recording)
+{
+	char pid[16];
+	const struct hi_command *c;
+	const json_t *watch;
+
+	(void)start_objects(pid);
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "2s",
+			   "--sample", "none", "--watch", "4", "--json");
+	watch = json_object_get(parse_report(c), "watch");
+	HI_ASSERT_EQ(0, number_at(watch, "objects"));
+	HI_ASSERT_EQ(0, number_at(watch, "hits"));
+	HI_ASSERT_EQ(0, number_at(watch, "sampled"));
+	HI_ASSERT(json_is_string(json_object_get(watch, "missing")));
+	HI_ASSERT(strstr(json_string_value(json_object_get(watch, "missing")),
+			 "the recording tells no object"));
+	hi_check_schema(c, "bio.v1.json");
+}
+
 HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
 {
 	static const char *const wrong[] = {"0", "5", "-1", "x"};
