@@ -8,6 +8,8 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/lived.h"
+#include "tests/support/interrupted.h"
 #include "tests/support/schema.h"
 #include "tests/support/watching.h"
 
@@ -204,4 +206,89 @@ HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
 		HI_ASSERT(c->exit_code != 0);
 		HI_ASSERT_MSG(strstr(c->err, "not 1 to 4"), "%s", c->err);
 	}
+}
+
+/* ---- lives that are commanded ---- */
+
+/* Four watchpoints for three objects: each read is seen. */
+HI_TEST_ROOT(bio_watch, each_read_of_few_objects_is_proved)
+{
+	struct lived *l;
+	json_t *doc;
+
+	hi_need_watchpoints();
+	l = lived_start(LIVED("new a 100", "new b 40", "new c 600"),
+			LIVED("--watch", "4"));
+	lived_period(l, LIVED("read a"));
+	lived_period(l, LIVED("read b", "read c", "read c"));
+	lived_period(l, LIVED());
+	lived_period(l, LIVED("read a"));
+	doc = lived_end(l);
+	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 1, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "a b c"),
+		     lived_bound(doc, 2, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 3, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 4, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(3, number_at(json_object_get(doc, "watch"), "used"));
+}
+
+/* The address of a watched object that is freed is that of the next one of its size. */
+HI_TEST_ROOT(bio_watch, another_object_at_the_address_proves_nothing)
+{
+	struct lived *l;
+	json_t *doc;
+
+	hi_need_watchpoints();
+	l = lived_start(LIVED("new a 100"), LIVED("--watch", "4", "--live", "alloc"));
+	lived_period(l, LIVED());
+	lived_period(l, LIVED("free a", "new b 100", "read b"));
+	lived_period(l, LIVED());
+	doc = lived_end(l);
+	HI_ASSERT_EQ(lived_find(l, "a")->address, lived_find(l, "b")->address);
+	HI_ASSERT_EQ(0, lived_bound(doc, 1, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(0, lived_bound(doc, 2, "use", "bytes", "proved"));
+	HI_ASSERT_EQ(0, number_at(json_object_get(doc, "watch"), "used"));
+	HI_ASSERT(number_at(json_object_get(doc, "watch"), "all_hits") > 0);
+}
+
+enum { LIVING = 12, PERIODS = 25 };
+
+static void tell_at_random(struct lived *l, unsigned *born, unsigned *living)
+{
+	static const char *const verbs[] = {"read",  "read", "read", "same",
+					    "write", "free", "free", "new"};
+	unsigned i = (unsigned)hi_test_random(LIVING);
+	const char *verb = verbs[hi_test_random(8)];
+	char command[64];
+
+	if (!living[i]) {
+		living[i] = ++*born;
+		snprintf(command, sizeof(command), "new o%u %u", living[i],
+			 24 + 40 * (unsigned)hi_test_random(4));
+	} else if (strcmp(verb, "new") == 0) {
+		return;
+	} else {
+		snprintf(command, sizeof(command), "%s o%u", verb, living[i]);
+		living[i] = strcmp(verb, "free") == 0 ? 0 : living[i];
+	}
+	lived_tell(l, command);
+}
+
+/* What is proved is true: lived_end() holds each band against what was told. */
+HI_TEST_ROOT(bio_watch, proves_nothing_wrong_of_random_lives)
+{
+	unsigned born = 0, living[LIVING] = {};
+	struct lived *l;
+	json_t *watch;
+
+	hi_need_watchpoints();
+	l = lived_start(LIVED(), LIVED("--watch", "4", "--live", "alloc"));
+	for (unsigned t = 0; t < PERIODS; t++) {
+		for (unsigned n = (unsigned)hi_test_random(12); n; n--)
+			tell_at_random(l, &born, living);
+		lived_period(l, LIVED());
+	}
+	watch = json_object_get(lived_end(l), "watch");
+	HI_ASSERT(number_at(watch, "objects") > 4);
+	HI_ASSERT(number_at(watch, "used") > 0);
 }

@@ -36,6 +36,7 @@ struct lived {
 	struct recording_run run;
 	bool is_program;      /* another one: nothing is known of its objects */
 	bool live_alloc;      /* --live alloc */
+	bool is_watched;      /* --watch: some reads are proved, too */
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
 	long tracer;	      /* that waited for the last end of a period */
