@@ -80,7 +80,7 @@ static struct hi_fixture *start_objects(char pid[16])
 #define EVERY_BAND "void,lag,use,inherent,drag,unused"
 
 /* Their contents never differ. */
-HI_TEST_ROOT(bio_watch, proves_the_use_of_what_is_only_read)
+HI_TEST_SLOW(bio_watch, proves_the_use_of_what_is_only_read)
 {
 	char pid[16];
 	const json_t *document, *watch;
