@@ -16,7 +16,7 @@
 #include "tests/support/probe_leaks.h"
 
 /* Each perf event takes its time to be closed. */
-enum { KILLS = 16, KILLS_BY_PERF = 6, KILLS_OF_ALL = 6, LONGEST_US = 250000 };
+enum { KILLS = 16, KILLS_BY_PERF = 4, KILLS_OF_ALL = 6, LONGEST_US = 250000 };
 
 typedef enum hi_status open_fn(const struct hi_target *target,
 			       const struct hi_event_functions *functions,

@@ -21,7 +21,7 @@
 #include "tests/support/probe_leaks.h"
 #include "tests/support/probed.h"
 
-enum { KILLS = 60, LONGEST_US = 150000 };
+enum { KILLS = 25, LONGEST_US = 150000 };
 
 /* ---- the probe holder alone ---- */
 
@@ -310,7 +310,7 @@ static void expect_nothing_leaks(enum means means)
 
 /* ---- kills of the owner and its holder at one time ---- */
 
-enum { KILLS_OF_BOTH = 20, LONGEST_OPENING_US = 60000 };
+enum { KILLS_OF_BOTH = 12, LONGEST_OPENING_US = 60000 };
 
 static void kill_at_opening(pid_t owner)
 {
