@@ -10,7 +10,7 @@
 /* One drawing of a view. */
 struct hi_live_screen {
 	struct hi_text_style style;
-	struct hi_arena arena; /* of this drawing; freed by whoever draws */
+	struct hi_arena arena; /* of this drawing; the function that draws frees it */
 	bool plain;	       /* lines that stay, not a screen */
 	bool failed;	       /* out of memory */
 };

@@ -137,9 +137,9 @@ static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
 		hi_page_fact(page, "not recorded",
 			     hi_page_printf(
 				     page,
-				     "%s are outside of the recorded allocator: that "
-				     "they were written proves no use, as other objects "
-				     "may have taken their place",
+				     "%s are outside of the recorded allocator, or "
+				     "events were lost: that they were written proves no "
+				     "use, as other objects may have taken their place",
 				     hi_bytes(bytes, r->uncertain.bytes)));
 }
 

@@ -35,7 +35,9 @@ struct hi_lives {
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
 	uint64_t recorded_ns;
-	bool has_left_out;		/* there was an era that does not count */
+	uint64_t lost;	       /* events of the recording, until the last census */
+	uint64_t certain_from; /* serials from this one on; see note_lost_events() */
+	bool has_left_out;     /* there was an era that does not count */
 	struct hi_watch_sample *sample; /* of objects that are watched; NULL: none */
 	uint64_t stops;			/* of the evidence by pages */
 	char no_pages[200];		/* why the last period has none; "": it has */
@@ -110,6 +112,25 @@ static bool is_idle_object(const struct addition *a, hi_node object)
 				   start + hi_objects_usable(a->graph->objects, object));
 }
 
+/* Does the recording tell it from another object at its address? */
+static bool is_certain(const struct addition *a, uint64_t serial)
+{
+	return serial != SERIAL_UNCERTAIN && serial >= a->lives->certain_from;
+}
+
+/* Where events were lost, a record may be of an object that is gone, and one that is
+ * older than the recording may have been freed: only later births are certain. */
+static void note_lost_events(struct hi_lives *lives, const struct hi_recorded *recorded)
+{
+	const struct hi_recording_counts *c = &recorded->counts;
+	uint64_t lost = c->lost + c->lost_frees + c->lost_begins + c->lost_ends;
+
+	if (lost != lives->lost)
+		lives->certain_from = SERIAL_FIRST + recorded->births->end_ns -
+				      recorded->births->start_ns;
+	lives->lost = lost;
+}
+
 /* Is it the object that the census before has seen? */
 static bool is_same_object(const struct seen *before, const struct seen *now)
 {
@@ -123,11 +144,10 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 {
 	if (is_idle_object(a, object))
 		hi_bio_unused(a->lives->bio, number, HI_BIO_PAGE);
-	if (before && now->serial != SERIAL_UNCERTAIN &&
-	    before->hash != HI_CONTENTS_UNREAD && now->hash != HI_CONTENTS_UNREAD &&
-	    before->hash != now->hash)
+	if (before && is_certain(a, now->serial) && before->hash != HI_CONTENTS_UNREAD &&
+	    now->hash != HI_CONTENTS_UNREAD && before->hash != now->hash)
 		hi_bio_used(a->lives->bio, number, HI_BIO_CONTENT);
-	if (before && now->serial != SERIAL_UNCERTAIN && a->watch &&
+	if (before && is_certain(a, now->serial) && a->watch &&
 	    hi_watch_sample_hits(a->lives->sample, now->address, now->serial))
 		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
 }
@@ -154,7 +174,7 @@ static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 		.size = o->size,
 		.number = number};
 
-	if (!a->watch || o->serial == SERIAL_UNCERTAIN || o->is_inherent ||
+	if (!a->watch || !is_certain(a, o->serial) || o->is_inherent ||
 	    hi_graph_address(a->graph, object) != o->address ||
 	    is_left_out(a->lives, number))
 		return HI_OK;
@@ -216,8 +236,8 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 		return status;
 	if (!make_room_for_seen(lives, number))
 		return hi_fail_memory(err, "biographies");
-	count_live_amount(o.serial == SERIAL_UNCERTAIN ? &a->census.known.uncertain
-						       : &a->census.known.certain,
+	count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
+						  : &a->census.known.uncertain,
 			  o.size);
 	if (!a->is_first)
 		add_use_evidence(a, object, number, is_known ? &before : NULL, &now);
@@ -266,6 +286,11 @@ static struct hi_bio_amount sum_births(const struct addition *a)
 	return sum;
 }
 
+static uint64_t subtract_births(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* What was allocated in this period and is gone. */
 static void count_unseen_births(struct addition *a, const struct hi_recorded *recorded)
 {
@@ -273,9 +298,10 @@ static void count_unseen_births(struct addition *a, const struct hi_recorded *re
 	struct hi_lives *lives = a->lives;
 
 	if (!a->is_first) {
-		a->census.unseen.objects =
-			all.objects - lives->allocated.objects - born.objects;
-		a->census.unseen.bytes = all.bytes - lives->allocated.bytes - born.bytes;
+		a->census.unseen.objects = subtract_births(
+			all.objects - lives->allocated.objects, born.objects);
+		a->census.unseen.bytes =
+			subtract_births(all.bytes - lives->allocated.bytes, born.bytes);
 	}
 	lives->allocated = all;
 	lives->recorded_ns = a->births->end_ns - a->births->start_ns;
@@ -359,6 +385,8 @@ static enum hi_status add_with_columns(struct addition *a, struct hi_inspection 
 	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
 
 	a->births = recorded ? recorded->births : NULL;
+	if (recorded)
+		note_lost_events(lives, recorded);
 	a->live = live;
 	a->hash = hash;
 	if (status == HI_OK)

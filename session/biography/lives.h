@@ -12,7 +12,8 @@
  * the same one, as its free would have been seen. Objects outside of the recorded
  * allocator (of a runtime's own heap, in mappings), and of samples all without a record,
  * may have been replaced unseen: that their bytes differ proves nothing then. That their
- * pages were not referenced still proves that they were neither used nor replaced.
+ * pages were not referenced still proves that they were neither used nor replaced. Where
+ * events were lost, the same holds for all that was born before.
  */
 #ifndef HI_SESSION_BIOGRAPHY_LIVES_H
 #define HI_SESSION_BIOGRAPHY_LIVES_H
