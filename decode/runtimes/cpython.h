@@ -253,6 +253,9 @@ static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
 /* Reads for one thread. It copies: nothing that it returns is borrowed. */
 struct hi_py_reader {
 	struct hi_memory *memory;
+	/* For pages of a module's data that the target never wrote to, which the memory
+	 * does not hold: objects of frozen modules. NULL: no modules. */
+	struct hi_modules *modules;
 	struct hi_py_window {
 		uint64_t start, end;
 		const uint8_t *host;

@@ -508,6 +508,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->runtime_size = size;
 	py->type_type = type;
 	py->reader.memory = image->memory;
+	py->reader.modules = py->modules;
 	py->held = hi_image_held_bytes(image);
 	py->budget = py->share = 2 * py->held + SPARE;
 	py->dwarf = types;

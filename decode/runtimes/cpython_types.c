@@ -24,6 +24,7 @@ void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py)
 	memset(c, 0, sizeof(*c));
 	c->py = py;
 	c->reader.memory = py->image->memory;
+	c->reader.modules = py->modules;
 }
 
 bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t size)
@@ -32,7 +33,9 @@ bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t si
 	const uint8_t *host = hi_memory_view(r->memory, addr, &avail);
 
 	if (!host || avail < size)
-		return hi_memory_read(r->memory, addr, buf, size, NULL) == HI_OK;
+		return (r->modules ? hi_modules_read(r->modules, addr, buf, size, NULL)
+				   : hi_memory_read(r->memory, addr, buf, size, NULL)) ==
+		       HI_OK;
 	r->windows[r->next] = (struct hi_py_window){addr, addr + avail, host};
 	r->next = (r->next + 1) % 4;
 	memcpy(buf, host, size);
