@@ -312,6 +312,44 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 
 /* ---- beside a census ---- */
 
+/*
+ * Note [Forks beside the thread]
+ *
+ * The process forks while the thread lives: to read symbols, to decode, to trace. The
+ * thread works only while it has the lock, so a fork takes it: no child begins in the
+ * middle of a change, and none with a lock of the allocator that only the thread could
+ * release (glibc's allocator survives that, the one of sanitizers does not). A thread
+ * that has the lock may fork. One recorder of a process has a thread.
+ */
+static struct hi_recorder *with_thread;
+static _Thread_local unsigned locks_held;
+
+static void lock_before_fork(void)
+{
+	if (with_thread && locks_held == 0)
+		pthread_mutex_lock(&with_thread->lock);
+}
+
+static void unlock_after_fork(void)
+{
+	if (with_thread && locks_held == 0)
+		pthread_mutex_unlock(&with_thread->lock);
+}
+
+/* No thread is in the child, and nothing to lock. */
+static void forget_thread_in_child(void)
+{
+	if (with_thread)
+		with_thread->has_thread = false;
+	with_thread = NULL;
+	locks_held = 0;
+}
+
+static void watch_forks(void)
+{
+	(void)pthread_atfork(lock_before_fork, unlock_after_fork, forget_thread_in_child);
+}
+
 static void end_recorder_thread(struct hi_recorder *r)
 {
 	if (!r->has_thread)
@@ -321,6 +359,7 @@ static void end_recorder_thread(struct hi_recorder *r)
 	hi_recorder_unlock(r);
 	pthread_join(r->thread, NULL);
 	r->has_thread = false;
+	with_thread = NULL;
 }
 
 /* With a nap between two looks, in which others get the lock. */
@@ -342,30 +381,38 @@ static void *take_events_in_thread(void *arg)
 
 enum hi_status hi_recorder_run(struct hi_recorder *r, struct hi_error *err)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t all, before;
 
+	pthread_once(&once, watch_forks);
 	sigfillset(&all);
 	/* Signals are for the first thread. */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r->has_thread = true;
+	with_thread = r;
 	errno = pthread_create(&r->thread, NULL, take_events_in_thread, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (errno == 0)
 		return HI_OK;
 	r->has_thread = false;
+	with_thread = NULL;
 	return hi_fail_errno(err, "thread of a recording");
 }
 
 void hi_recorder_lock(struct hi_recorder *recorder)
 {
-	if (recorder->has_thread)
-		pthread_mutex_lock(&recorder->lock);
+	if (!recorder->has_thread)
+		return;
+	pthread_mutex_lock(&recorder->lock);
+	locks_held++;
 }
 
 void hi_recorder_unlock(struct hi_recorder *recorder)
 {
-	if (recorder->has_thread)
-		pthread_mutex_unlock(&recorder->lock);
+	if (!recorder->has_thread)
+		return;
+	locks_held--;
+	pthread_mutex_unlock(&recorder->lock);
 }
 
 enum hi_status hi_recorder_check(struct hi_recorder *r, struct hi_error *err)
