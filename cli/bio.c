@@ -138,8 +138,7 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
 	struct hi_error no_watch = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
-					 .inherent = options->biography.inherent,
-					 .threads = options->decoding.threads};
+					 .inherent = options->biography.inherent};
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/record_begin.h"
 #include "cli/record_progress.h"
 #include "cli/signal_relay.h"
+#include "session/live/sample_choice.h"
 #include "session/series/series.h"
 #include "session/series/store.h"
 
@@ -17,8 +19,14 @@ HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
 
+/* For how long the calls are counted that decide whether the recording goes on. */
+#define COST_PERIOD_NS (2 * HI_NS_PER_S)
+
 /* What happens between two censuses. */
 struct recorded_series {
+	const struct hi_options *options;
+	uint64_t counted_ns, counted_calls; /* when the cost was looked at */
+	bool gave_up;
 	struct hi_recorder *recorder;
 	struct hi_record_progress *progress;
 	struct hi_error failure; /* of the recording: it has ended */
@@ -37,6 +45,38 @@ static void note_recorded_series(void *arg, const char *text)
 	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
+static void give_up_recording(struct recorded_series *s, uint64_t calls, uint64_t time_ns)
+{
+	char text[200], count[32];
+
+	hi_recorder_give_up(s->recorder);
+	s->gave_up = true;
+	if (s->options->output.quiet)
+		return;
+	snprintf(text, sizeof(text),
+		 "allocations are not followed any more: %s calls a second cost %.0f %% "
+		 "of a "
+		 "processor (--sample all follows them). No more uses are proved",
+		 hi_text_count(count, calls * HI_NS_PER_S / time_ns),
+		 100 * hi_sample_probes_cost(calls, time_ns));
+	note_recorded_series(s, text);
+}
+
+/* There may be more calls than at the start, which decided. */
+static void check_cost_of_recording(struct recorded_series *s)
+{
+	uint64_t now = hi_clock_ns(), time_ns = now - s->counted_ns, calls;
+
+	if (s->options->record.most_cost == 0 || s->gave_up || time_ns < COST_PERIOD_NS)
+		return;
+	calls = hi_recorder_calls(s->recorder);
+	if (s->counted_ns && hi_sample_probes_cost(calls - s->counted_calls, time_ns) >
+				     s->options->record.most_cost)
+		give_up_recording(s, calls - s->counted_calls, time_ns);
+	s->counted_ns = now;
+	s->counted_calls = calls;
+}
+
 static bool show_recorded_series(void *arg)
 {
 	struct recorded_series *s = arg;
@@ -44,6 +84,7 @@ static bool show_recorded_series(void *arg)
 
 	if (status != HI_OK)
 		return false;
+	check_cost_of_recording(s);
 	hi_recorder_lock(s->recorder);
 	status = hi_record_progress_show(s->progress, &s->failure);
 	hi_recorder_unlock(s->recorder);
@@ -101,6 +142,7 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 					    .stop_fd = stop_fd,
 					    .census_at_end = true,
 					    .whole_periods = into != NULL,
+					    .spares_target = into != NULL,
 					    .tick = s->recorder ? show_recorded_series
 								: NULL,
 					    .tick_arg = s,
@@ -142,7 +184,7 @@ enum hi_status hi_record_series(const struct hi_options *options,
 	struct hi_record_signals signals = {.fd = -1};
 	struct hi_options o = *options, shown = *options;
 	struct hi_signal_relay relay = {};
-	struct recorded_series s = {};
+	struct recorded_series s = {.options = options};
 	bool goes_on = false;
 	enum hi_status status =
 		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);

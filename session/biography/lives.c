@@ -393,7 +393,7 @@ static enum hi_status add_with_columns(struct addition *a, struct hi_inspection 
 		status = find_inherent(lives, in, &inherent, err);
 	if (status == HI_OK)
 		status = hi_contents_hash(in->image, in->graph, live,
-					  lives->options.threads, hash, err);
+					  in->options->decoding.threads, hash, err);
 	if (status == HI_OK)
 		status = hi_object_groups_begin(&lives->groups, in->graph, recorded,
 						inherent.has, err);

@@ -25,7 +25,6 @@
 struct hi_lives_options {
 	enum hi_lives_live live;
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
-	unsigned threads;     /* 0: all processors */
 };
 
 /* How objects of the last census were told from others. */

@@ -296,8 +296,11 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 				struct hi_error *err)
 {
 	struct hi_event_sink sink = sink_of(r);
-	enum hi_status status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
+	enum hi_status status;
 
+	if (!r->source) /* given up */
+		return HI_OK;
+	status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
 	/* What the program before did up to its end. */
 	if (status == HI_OK && hi_recorder_exec_ns(r))
 		status = hi_event_source_drain(r->source, &sink, err);
@@ -427,6 +430,36 @@ enum hi_status hi_recorder_check(struct hi_recorder *r, struct hi_error *err)
 	return status;
 }
 
+uint64_t hi_recorder_calls(struct hi_recorder *r)
+{
+	struct hi_event_stats stats;
+	uint64_t calls = 0;
+
+	hi_recorder_lock(r);
+	hi_recorder_stats(r, &stats);
+	hi_recorder_unlock(r);
+	for (size_t i = 0; i < stats.n_functions; i++)
+		calls += stats.functions[i].hits;
+	return calls;
+}
+
+void hi_recorder_give_up(struct hi_recorder *r)
+{
+	hi_recorder_lock(r);
+	end_event_source(r);
+	hi_recorder_unlock(r);
+}
+
+/* What happened up to the stop; where it was given up, nothing is known of that. */
+static enum hi_status drain_until_stop(struct hi_recorder *r, struct hi_error *err)
+{
+	const struct hi_event lost = {.kind = HI_EVENT_LOST, .size = 1};
+	struct hi_event_sink sink = sink_of(r);
+
+	return r->source ? hi_event_source_drain(r->source, &sink, err)
+			 : hi_recording_apply(r->recording, &lost, err);
+}
+
 void hi_recorder_hold(struct hi_recorder *r)
 {
 	hi_recorder_lock(r);
@@ -437,12 +470,11 @@ void hi_recorder_hold(struct hi_recorder *r)
 enum hi_status hi_recorder_advance(struct hi_recorder *r, uint64_t stopped_ns,
 				   struct hi_error *err)
 {
-	struct hi_event_sink sink = sink_of(r);
 	enum hi_status status;
 
 	hi_recorder_lock(r);
 	r->end_ns = stopped_ns;
-	status = hi_event_source_drain(r->source, &sink, err);
+	status = drain_until_stop(r, err);
 	if (status == HI_OK)
 		status = hi_pending_apply(&r->later, r->recording, stopped_ns, err);
 	/* It may be another program by now. */
@@ -484,14 +516,14 @@ bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range
 enum hi_status hi_recorder_finish(struct hi_recorder *r, uint64_t stopped_ns,
 				  struct hi_error *err)
 {
-	struct hi_event_sink sink = sink_of(r);
 	enum hi_status status;
 
 	end_recorder_thread(r);
 	r->end_ns = stopped_ns;
 	r->is_finishing = true;
-	hi_event_source_stop(r->source);
-	status = hi_event_source_drain(r->source, &sink, err);
+	if (r->source)
+		hi_event_source_stop(r->source);
+	status = drain_until_stop(r, err);
 	end_event_source(r);
 	if (status == HI_OK)
 		status = look_at_code(r, err);

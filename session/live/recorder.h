@@ -54,6 +54,11 @@ void hi_recorder_lock(struct hi_recorder *recorder);
 void hi_recorder_unlock(struct hi_recorder *recorder);
 /* Of that thread: whether it goes on. Errors as of hi_recorder_poll(). */
 enum hi_status hi_recorder_check(struct hi_recorder *recorder, struct hi_error *err);
+/* Calls of allocator functions since the start, those that make no event too. */
+uint64_t hi_recorder_calls(struct hi_recorder *recorder);
+/* Removes the probes, since they cost too much: from now on each census has lost events.
+ */
+void hi_recorder_give_up(struct hi_recorder *recorder);
 /* Before a stop: from now on events wait, and the recording stays as it is. */
 void hi_recorder_hold(struct hi_recorder *recorder);
 /* While it is held: takes what happened up to a stop (CLOCK_MONOTONIC); later events go

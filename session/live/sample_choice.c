@@ -24,6 +24,12 @@ double hi_allocation_rate_calls(const struct hi_allocation_rate *rate)
 		       : 0;
 }
 
+/* A malloc with its free has two. */
+double hi_sample_probes_cost(uint64_t calls, uint64_t time_ns)
+{
+	return time_ns ? (double)calls * trap_ns / 2 / (double)time_ns : 0;
+}
+
 /* The power of two from which on at most so many are sampled in a second. */
 static uint64_t choose_distance(double bytes_a_second, double samples_a_second)
 {

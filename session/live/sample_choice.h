@@ -21,6 +21,9 @@ struct hi_sample_choice {
 	double probes;	       /* what the probes alone cost, as a share of a processor */
 	bool probes_are_too_much; /* by themselves more than the 5 % */
 };
+/* What the probes cost of so many calls of allocator functions, entries of all of them,
+ * in a time: a share of a processor. */
+double hi_sample_probes_cost(uint64_t calls, uint64_t time_ns);
 struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate);
 
 #endif

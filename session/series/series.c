@@ -19,6 +19,7 @@
 #include "session/census_cache.h"
 #include "session/live/freeze.h"
 #include "session/marks.h"
+#include "session/series/pace.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
@@ -54,10 +55,13 @@ struct hi_series {
 	uint64_t took_ns;  /* the last census, without waiting for a safepoint */
 	bool said_stretched, partial;
 	uint64_t last_try_ns; /* when a census was begun */
-	bool exited;	      /* the last sample is from the exit of the target */
-	bool quit, pauses;    /* by a key */
-	bool has_ended;	      /* the program, though not the process */
-	bool took_last;	      /* the census of the end */
+	struct hi_pace pace;
+	uint64_t rests_until_ns; /* no census by time before that */
+	bool said_pace;
+	bool exited;	   /* the last sample is from the exit of the target */
+	bool quit, pauses; /* by a key */
+	bool has_ended;	   /* the program, though not the process */
+	bool took_last;	   /* the census of the end */
 	bool is_quiet;
 	bool interrupted; /* the last wait for a safepoint: it goes on */
 };
@@ -432,6 +436,38 @@ static void schedule_next_census(struct hi_series *s)
 	s->due = next;
 }
 
+/* ---- how much of the machine ---- */
+
+static void begin_pace(struct hi_series *s)
+{
+	if (!s->request->spares_target)
+		return;
+	hi_pace_begin_census(&s->pace);
+	s->inner.decoding.threads =
+		hi_pace_threads(&s->pace, s->options->decoding.threads);
+}
+
+/* Where each hit is asked for, there is a census at each. */
+static void end_pace(struct hi_series *s)
+{
+	char took[24], rest[24];
+	uint64_t rest_ns;
+
+	if (!s->request->spares_target || hi_series_at_each_hit(&s->options->series))
+		return;
+	s->rests_until_ns = hi_pace_end_census(&s->pace, s->last_try_ns);
+	rest_ns = s->rests_until_ns - s->last_try_ns;
+	if (s->said_pace || rest_ns <= every_ns(s) || !hi_pace_is_machine_busy(&s->pace))
+		return;
+	s->said_pace = true;
+	report_series_line(s,
+			   "no processor is idle: a census took %s of processor time, "
+			   "and the next one is %s later, so that the target does not "
+			   "lose more than 3 %%",
+			   hi_text_duration(took, s->pace.spent_ns),
+			   hi_text_duration(rest, rest_ns));
+}
+
 static bool has_grown(struct hi_series *s)
 {
 	uint64_t now = hi_process_anonymous_bytes(s->options->target.pid);
@@ -457,6 +493,8 @@ static uint64_t until_ns(const struct hi_series *s)
 		next = s->began_ns + s->due * every_ns(s);
 	else
 		next = series_now_ns(s) + GROWTH_POLL_MS * 1000000ull;
+	if (next < s->rests_until_ns)
+		next = s->rests_until_ns;
 	return next < end ? next : end;
 }
 
@@ -549,6 +587,8 @@ static bool is_due(struct hi_series *s)
 		return series_now_ns(s) >= s->last_try_ns + FIRST_POLL_MS * 1000000ull;
 	if (hi_series_at_each_hit(o))
 		return !is_over(s);
+	if (series_now_ns(s) < s->rests_until_ns)
+		return false;
 	if (o->every_ns)
 		return series_now_ns(s) >= s->began_ns + s->due * every_ns(s);
 	return has_grown(s);
@@ -677,9 +717,13 @@ static enum hi_status run_censuses(struct hi_series *s, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	s->began_ns = series_now_ns(s);
+	if (s->request->spares_target)
+		hi_pace_start(&s->pace);
 	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
 		s->last_try_ns = series_now_ns(s);
+		begin_pace(s);
 		status = take_sample(s, err);
+		end_pace(s);
 		if (!s->interrupted)
 			schedule_next_census(s);
 		if (status == HI_OK)
