@@ -425,3 +425,63 @@ HI_TEST_SLOW(bio_lives, bands_of_many_random_lives_are_within_the_bounds)
 		live_at_random(40, "alloc");
 	}
 }
+
+/* ---- a million objects ---- */
+
+enum { LISTS = 12, OF_A_LIST = 84000 };
+
+/* List i is used, or not, as drawn; now and then one is dropped, and a small one comes.
+ */
+static void tell_of_lists(struct lived *l, bool is_dropped[LISTS], unsigned t)
+{
+	static const char *const verbs[] = {"write", "read", "same"};
+	char command[64];
+
+	for (unsigned i = 0; i < LISTS; i++) {
+		bool is_end = hi_test_random(20) == 0;
+
+		if (is_dropped[i] || (!is_end && hi_test_random(2)))
+			continue;
+		snprintf(command, sizeof(command), "%s list%u",
+			 is_end ? "drop" : verbs[hi_test_random(3)], i);
+		lived_tell(l, command);
+		is_dropped[i] = is_end;
+	}
+	snprintf(command, sizeof(command), "list young%u %u link", t,
+		 100 + (unsigned)hi_test_random(900));
+	lived_tell(l, command);
+	if (t > 2) {
+		snprintf(command, sizeof(command), "free young%u", t - 2);
+		lived_tell(l, command);
+	}
+}
+
+static void live_with_a_million(void)
+{
+	static const char *const types[] = {"cell", "link", "chunk"};
+	static char before[LISTS][64];
+	const char *words[LISTS + 1] = {};
+	bool is_dropped[LISTS] = {};
+	struct lived *l;
+
+	for (unsigned i = 0; i < LISTS; i++) {
+		snprintf(before[i], sizeof(before[i]), "list list%u %u %s", i, OF_A_LIST,
+			 types[i % 3]);
+		words[i] = before[i];
+	}
+	l = lived_start(words, LIVED("--bio", ALL_BANDS, "--all"));
+	for (unsigned t = 1; t <= 6; t++) {
+		tell_of_lists(l, is_dropped, t);
+		lived_period(l, LIVED());
+	}
+	HI_ASSERT(lived_truth(l, "unused_since_attach", 0, NULL) > 50 << 20);
+	lived_end(l);
+}
+
+HI_TEST_SLOW(bio_lives, bands_of_a_million_objects_are_within_the_bounds)
+{
+	unsigned rounds = hi_test_rounds("HI_ROUNDS", 5);
+
+	for (unsigned i = 0; i < rounds; i++)
+		live_with_a_million();
+}

@@ -219,9 +219,12 @@ static void note_command(struct lived *l, const char *command, const char *answe
 
 	HI_ASSERT_EQ(2, sscanf(answer, "%*s %lx %zu", &o->address, &o->cost));
 	if (strcmp(verb, "list") == 0) {
-		snprintf(o->type, sizeof(o->type), "cell");
+		if (strcmp(type, "node") == 0)
+			snprintf(o->type, sizeof(o->type), "cell");
 		o->objects = (unsigned)n;
-		o->requested = 16 * n;
+		o->requested = n * (strcmp(type, "link") == 0	 ? 48
+				    : strcmp(type, "chunk") == 0 ? 176
+								 : 16);
 	}
 }
 
