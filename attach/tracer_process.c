@@ -153,11 +153,14 @@ static enum hi_status check_identity(const struct tracer_process *self,
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
 			       (int)request->pid);
 	/* An end that is watched may be that of another program. */
-	if (!request->options->exit_hold_ns && has_exec_ed(self))
-		return hi_fail(err, HI_GONE, 0,
-			       "process %d: it has started another program (exec)",
-			       (int)request->pid);
-	return HI_OK;
+	if (request->options->exit_hold_ns || !has_exec_ed(self))
+		return HI_OK;
+	/* Memory is gone before the process is. */
+	return hi_fail(err, HI_GONE, 0,
+		       hi_thread_is_exiting(request->pid, request->pid)
+			       ? "process %d: it is exiting"
+			       : "process %d: it has started another program (exec)",
+		       (int)request->pid);
 }
 
 /* ---- stop ---- */

@@ -13,6 +13,7 @@
 
 #include "attach/exit_watch.h"
 #include "attach/sleepers.h"
+#include "attach/thread_stat.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -31,6 +32,7 @@ enum {
 	MAX_WARNINGS = 8,
 	IDLE_SHARE = 100,
 	TICK_MS = 100,
+	EXIT_LIMIT_MS = 10000, /* of a process that is exiting */
 };
 
 struct hi_series {
@@ -78,6 +80,18 @@ static bool is_readable(int fd)
 static bool has_exited(const struct hi_series *s)
 {
 	return is_readable(s->pidfd);
+}
+
+/* Did the census fail because the target ends? Its memory goes first, which takes its
+ * time. */
+static bool ends_meanwhile(const struct hi_series *s, enum hi_status status)
+{
+	struct pollfd end = {.fd = s->pidfd, .events = POLLIN};
+	pid_t pid = s->options->target.pid;
+
+	if (status == HI_GONE && hi_thread_is_exiting(pid, pid))
+		(void)poll(&end, 1, EXIT_LIMIT_MS);
+	return has_exited(s);
 }
 
 /* The target stands at its exit: a census now is the last one. */
@@ -395,7 +409,7 @@ static enum hi_status take_sample(struct hi_series *s, struct hi_error *err)
 	if (status == HI_MISSED && !s->interrupted && !s->samples && is_over(s))
 		status = ended_empty(s, err);
 	if (status != HI_OK)
-		return s->interrupted || is_stopped(s) || has_exited(s) ||
+		return s->interrupted || is_stopped(s) || ends_meanwhile(s, status) ||
 				       ran_out(s, status)
 			       ? HI_OK
 			       : tolerate_failed_census(s, status, err);

@@ -241,6 +241,65 @@ HI_TEST_ROOT(bio, the_heap_profile_is_as_ghc_writes_it_and_adds_up)
 			     "/build/targets/hp2ps lives.hp && test -s lives.ps");
 }
 
+struct profile_rows {
+	char names[5][32];
+	size_t bytes[8][5]; /* by sample that has bands */
+	unsigned n;
+};
+
+static struct profile_rows read_profile(const char *path)
+{
+	struct profile_rows r = {};
+	FILE *file = fopen(path, "r");
+	char line[256], name[32];
+	unsigned band = 0;
+	size_t bytes;
+
+	HI_ASSERT(file);
+	while (r.n < 8 && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "END_SAMPLE", 10) == 0) {
+			r.n += band > 0;
+			band = 0;
+		} else if (sscanf(line, "%31[^\t]\t%zu", name, &bytes) == 2 && band < 5) {
+			snprintf(r.names[band], sizeof(r.names[band]), "%s", name);
+			r.bytes[r.n][band++] = bytes;
+		}
+	}
+	fclose(file);
+	return r;
+}
+
+/* tests/data/ghc_list.hs: GHC has no use of what is only read. Rows 2 and 3 are of the
+ * periods in which all of the list is read. */
+HI_TEST_ROOT(bio, the_list_that_ghc_takes_for_void_is_in_use)
+{
+	enum { VOID_ROW = 0, USE_ROW = 2, LIST_BYTES = 2000 * 32 };
+	const char *directory = workshop_open();
+	struct profile_rows ghc = read_profile(HI_SOURCE_DIR "/tests/data/ghc_list.hp");
+	struct profile_rows ours;
+	struct lived *l;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/list.hp", directory);
+	l = lived_start(LIVED(), LIVED("--hp", path));
+	lived_period(l, LIVED("list list 2000"));
+	lived_period(l, LIVED("read list"));
+	lived_period(l, LIVED("read list"));
+	lived_period(l, LIVED("free list"));
+	lived_end(l);
+	ours = read_profile(path);
+	HI_ASSERT(ghc.n >= 4 && ours.n >= 4);
+	for (unsigned band = 0; band < 5; band++)
+		HI_ASSERT_STREQ(ghc.names[band], ours.names[band]);
+	for (unsigned t = 1; t <= 2; t++) {
+		HI_ASSERT(ghc.bytes[t][VOID_ROW] > LIST_BYTES);
+		HI_ASSERT(ghc.bytes[t][USE_ROW] < 1000);
+		HI_ASSERT(ours.bytes[t][VOID_ROW] < 1000);
+		HI_ASSERT(ours.bytes[t][USE_ROW] >= LIST_BYTES);
+	}
+	HI_ASSERT(ghc.bytes[3][VOID_ROW] < 1000 && ours.bytes[3][USE_ROW] < 1000);
+}
+
 /* ---- the page ---- */
 
 static size_t count_columns(const char *line, size_t length)
