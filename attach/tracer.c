@@ -28,6 +28,7 @@
 #include "attach/watchdog.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "base/text.h"
 
 #define WATCHDOG_PRIORITY 2	     /* above the tracer */
@@ -144,7 +145,7 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 		return hi_fail_errno(err, "start the tracer: socketpair");
 	self->socket = ends[0];
 	request.socket = ends[1];
-	self->tracer = fork();
+	self->tracer = hi_fork();
 	if (self->tracer == 0)
 		hi_tracer_process_run(&request);
 	close(ends[1]); /* so that its end reads as the end of file */
@@ -176,7 +177,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 
 	if (inspector < 0)
 		return hi_fail_errno(err, "start the watchdog: pidfd_open");
-	self->watchdog = fork();
+	self->watchdog = hi_fork();
 	if (self->watchdog == 0)
 		hi_watchdog_run(&request);
 	if (self->watchdog < 0) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "attach/forked.h"
+#include "base/fork.h"
 #include "cli/exit_codes.h"
 
 enum { LOOK_MS = 50, FOUND_MAX = 256 };
@@ -111,7 +112,7 @@ static void start_recorder(struct child_recorders *c,
 
 	*r = (struct child_recorder){.child = *child, .all = c};
 	r->errors = memfd_create("recorder", MFD_CLOEXEC);
-	r->pid = r->errors < 0 ? -1 : fork();
+	r->pid = r->errors < 0 ? -1 : hi_fork();
 	if (r->pid == 0)
 		be_recorder(r, self);
 	c->n++;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/fork.h"
 #include "cli/decoder_signals.h"
 #include "cli/exit_codes.h"
 #include "session/live/decoder_files.h"
@@ -65,7 +66,7 @@ static enum hi_status fork_decoder(struct hi_decoder *d, struct hi_error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return hi_fail_errno(err, "start the decoder process: socketpair");
 	(void)fflush(NULL); /* what is buffered would be written twice */
-	d->pid = fork();
+	d->pid = hi_fork();
 	d->socket = ends[d->pid == 0];
 	close(ends[d->pid != 0]);
 	if (d->pid == 0)

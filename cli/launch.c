@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "cli/exit_codes.h"
 
@@ -211,7 +212,7 @@ static int start_child(struct hi_launch *launch, struct gate *gate, char *const 
 	int error;
 
 	(void)fflush(NULL); /* what is buffered would be written twice */
-	launch->pid = fork();
+	launch->pid = hi_fork();
 	if (launch->pid == 0)
 		run_program(gate, argv, parent);
 	if (launch->pid < 0) {

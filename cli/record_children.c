@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "cli/record_progress.h"
 
@@ -69,7 +70,7 @@ enum hi_status hi_record_children_start(const struct hi_options *options,
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	c->pid = fork();
+	c->pid = hi_fork();
 	if (c->pid == 0) {
 		close(ends[0]);
 		be_children_process(options, run, ends[1], self, &before);

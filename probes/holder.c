@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/packet.h"
 
 #define START_TRIES 2
@@ -215,7 +216,7 @@ static void fork_closer(struct anchors *anchors)
 
 	if (anchors->n == 0 || pipe2(pipes, O_CLOEXEC) != 0)
 		return;
-	pid = fork();
+	pid = hi_fork();
 	if (pid == 0) {
 		close(pipes[1]);
 		close_anchors(anchors, pipes[0]);
@@ -309,7 +310,7 @@ static enum hi_status fork_holder(struct hi_probe_holder *holder,
 	*holder = HI_PROBE_HOLDER_NONE;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return hi_fail_errno(err, "socketpair");
-	holder->pid = fork();
+	holder->pid = hi_fork();
 	if (holder->pid == 0) {
 		close(sockets[0]);
 		keep(sockets[1], opening, n, kept);

@@ -27,6 +27,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fork.h"
 
 enum { PAGE = 4096, PAGES = 128, ROUNDS = 6, ANSWER_MS = 10000, REAP_MS = 2000 };
 
@@ -112,7 +113,7 @@ static enum hi_status start_trial(struct trial *trial, struct hi_error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return hi_fail_errno(err, "socketpair");
 	trial->socket = ends[0];
-	trial->pid = fork();
+	trial->pid = hi_fork();
 	if (trial->pid == 0)
 		run_trial_process(trial, ends[1]);
 	close(ends[1]);

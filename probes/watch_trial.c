@@ -12,6 +12,7 @@
 #include "attach/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fork.h"
 
 enum { WORDS = 8, ANSWER_MS = 10000, REAP_MS = 2000 };
 
@@ -79,7 +80,7 @@ enum hi_status hi_watch_trial_start(struct hi_watch_trial *ret, unsigned n,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return hi_fail_errno(err, "socketpair");
 	ret->socket = ends[0];
-	ret->pid = fork();
+	ret->pid = hi_fork();
 	if (ret->pid == 0)
 		run_watch_trial(n, ends[1]);
 	close(ends[1]);

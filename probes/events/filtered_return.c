@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "probes/bpf/events_shared.h"
 #include "probes/bpf_link.h"
 #include "probes/own_site.h"
@@ -138,7 +139,7 @@ enum hi_status hi_filtered_return_check(int return_program, bool by_perf, int *l
 		close(to[1]);
 		return status;
 	}
-	pid = fork();
+	pid = hi_fork();
 	if (pid == 0) {
 		close(to[1]);
 		close(from[0]);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "base/table.h"
 #include "session/live/symbols.h"
 
@@ -153,7 +154,7 @@ static enum hi_status start_lookup(struct hi_frame_lookup *l, struct hi_error *e
 	memcpy(l->asked, l->wanted, l->n_wanted * sizeof(*l->asked));
 	l->n_asked = l->n_wanted;
 	l->n_wanted = 0;
-	l->pid = fork();
+	l->pid = hi_fork();
 	if (l->pid == 0)
 		look_names_up(l, target);
 	if (l->pid > 0)

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
@@ -57,7 +58,7 @@ struct hi_recorder {
 	/* The thread that takes events; it has the lock when it does. */
 	bool has_thread, is_thread_to_end;
 	pthread_t thread;
-	pthread_mutex_t lock;
+	struct hi_fork_gate gate;
 	struct hi_error thread_error; /* why it has ended */
 };
 
@@ -65,6 +66,14 @@ HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 static void end_recorder_thread(struct hi_recorder *r);
+
+/* In a child of this process. */
+static void forget_recorder_thread(void *arg)
+{
+	struct hi_recorder *r = arg;
+
+	r->has_thread = false;
+}
 
 static void end_event_source(struct hi_recorder *r)
 {
@@ -83,7 +92,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	end_event_source(recorder);
 	hi_pending_free(&recorder->later);
 	hi_past_code_free(&recorder->code);
-	pthread_mutex_destroy(&recorder->lock);
+	pthread_mutex_destroy(&recorder->gate.lock);
 	hi_recording_destroy(recorder->recording);
 	hi_kept_events_destroy(recorder->kept);
 	hi_python_codes_destroy(recorder->codes);
@@ -315,44 +324,6 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 
 /* ---- beside a census ---- */
 
-/*
- * Note [Forks beside the thread]
- *
- * The process forks while the thread lives: to read symbols, to decode, to trace. The
- * thread works only while it has the lock, so a fork takes it: no child begins in the
- * middle of a change, and none with a lock of the allocator that only the thread could
- * release (glibc's allocator survives that, the one of sanitizers does not). A thread
- * that has the lock may fork. One recorder of a process has a thread.
- */
-static struct hi_recorder *with_thread;
-static _Thread_local unsigned locks_held;
-
-static void lock_before_fork(void)
-{
-	if (with_thread && locks_held == 0)
-		pthread_mutex_lock(&with_thread->lock);
-}
-
-static void unlock_after_fork(void)
-{
-	if (with_thread && locks_held == 0)
-		pthread_mutex_unlock(&with_thread->lock);
-}
-
-/* No thread is in the child, and nothing to lock. */
-static void forget_thread_in_child(void)
-{
-	if (with_thread)
-		with_thread->has_thread = false;
-	with_thread = NULL;
-	locks_held = 0;
-}
-
-static void watch_forks(void)
-{
-	(void)pthread_atfork(lock_before_fork, unlock_after_fork, forget_thread_in_child);
-}
-
 static void end_recorder_thread(struct hi_recorder *r)
 {
 	if (!r->has_thread)
@@ -362,7 +333,7 @@ static void end_recorder_thread(struct hi_recorder *r)
 	hi_recorder_unlock(r);
 	pthread_join(r->thread, NULL);
 	r->has_thread = false;
-	with_thread = NULL;
+	hi_fork_gate_close();
 }
 
 /* With a nap between two looks, in which others get the lock. */
@@ -384,38 +355,32 @@ static void *take_events_in_thread(void *arg)
 
 enum hi_status hi_recorder_run(struct hi_recorder *r, struct hi_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t all, before;
 
-	pthread_once(&once, watch_forks);
 	sigfillset(&all);
 	/* Signals are for the first thread. */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r->has_thread = true;
-	with_thread = r;
+	hi_fork_gate_open(&r->gate);
 	errno = pthread_create(&r->thread, NULL, take_events_in_thread, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (errno == 0)
 		return HI_OK;
 	r->has_thread = false;
-	with_thread = NULL;
+	hi_fork_gate_close();
 	return hi_fail_errno(err, "thread of a recording");
 }
 
 void hi_recorder_lock(struct hi_recorder *recorder)
 {
-	if (!recorder->has_thread)
-		return;
-	pthread_mutex_lock(&recorder->lock);
-	locks_held++;
+	if (recorder->has_thread)
+		hi_fork_gate_lock(&recorder->gate);
 }
 
 void hi_recorder_unlock(struct hi_recorder *recorder)
 {
-	if (!recorder->has_thread)
-		return;
-	locks_held--;
-	pthread_mutex_unlock(&recorder->lock);
+	if (recorder->has_thread)
+		hi_fork_gate_unlock(&recorder->gate);
 }
 
 enum hi_status hi_recorder_check(struct hi_recorder *r, struct hi_error *err)
@@ -672,7 +637,9 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	if (!r)
 		return hi_fail_memory(err, "recording");
 	r->options = options;
-	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->gate.lock, NULL);
+	r->gate.forget = forget_recorder_thread;
+	r->gate.arg = r;
 	status = hi_recording_create(&r->recording, err);
 	if (status == HI_OK)
 		status = open_kept_events(r, err);

@@ -13,6 +13,7 @@
 #include "attach/unstopped.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/fork.h"
 #include "base/rights.h"
 #include "decode/modules/file_server.h"
 #include "session/live/decoder_files.h"
@@ -121,7 +122,7 @@ static enum hi_status read_in_a_fork(struct hi_target *target, struct hi_image *
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return hi_fail_errno(err, "socketpair");
-	pid = fork();
+	pid = hi_fork();
 	if (pid == 0) {
 		close(ends[0]);
 		read_symbols(target, image, job, ends[1], outcome);
