@@ -14,6 +14,7 @@
 #include "cli/record_series.h"
 #include "report/views/bio_report.h"
 #include "report/views/legend.h"
+#include "session/biography/result.h"
 #include "session/biography/sink.h"
 #include "session/live/page_evidence.h"
 #include "session/live/watch_evidence.h"
@@ -28,6 +29,7 @@ HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
 HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
 static enum hi_status write_bio_report(const struct hi_options *options,
 				       const struct hi_bio_report *report,
@@ -54,45 +56,27 @@ static enum hi_status write_bio_report(const struct hi_options *options,
 	return hi_output_commit(output, err);
 }
 
-/* missing: why there is no evidence. */
-static void add_watch(unsigned slots, struct hi_watch_evidence *watch,
-		      const char *missing, struct hi_bio_watch *ret)
-{
-	struct hi_watch_counts counts = {};
-
-	if (watch)
-		counts = hi_watch_evidence_counts(watch);
-	ret->slots = slots;
-	if (*missing)
-		ret->missing = missing;
-	ret->all_hits = counts.hits;
-	ret->moved_on = counts.moved_on;
-	ret->waited = counts.waited;
-}
-
 static enum hi_status report_lives(const struct hi_options *options,
-				   struct hi_lives_sink *sink,
-				   const struct hi_error *no_watch,
-				   struct hi_output *output, struct hi_error *err)
+				   struct hi_lives_sink *sink, struct hi_output *output,
+				   struct hi_error *err)
 {
-	char missing[240];
 	struct hi_lives_result_options what = {.by = options->biography.by,
 					       .bands = options->biography.bands,
 					       .top = hi_lookup_top(options, TOP),
 					       .min_size = options->selection.min_size};
+	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
 	struct hi_bio_report report;
 	struct hi_arena arena = {};
 	enum hi_status status =
-		hi_lives_result(hi_lives_sink_lives(sink), &what, &arena, &report, err);
+		hi_lives_summarize(hi_lives_sink_lives(sink), &summary, err);
 
-	memcpy(missing, no_watch->text, sizeof(missing));
-	if (options->watch)
-		hi_watch_evidence_missing(options->watch, missing);
-	add_watch(options->biography.watch, options->watch, missing, &report.watch);
-	report.pid = (int)options->target.pid;
-	report.exe = hi_lives_sink_exe(sink);
 	if (status == HI_OK)
+		status = hi_lives_result(summary, &what, &arena, &report, err);
+	if (status == HI_OK) {
+		report.pid = (int)options->target.pid;
+		report.exe = hi_lives_sink_exe(sink);
 		status = write_bio_report(options, &report, output, err);
+	}
 	hi_arena_free(&arena);
 	return status;
 }
@@ -138,7 +122,9 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
 	struct hi_error no_watch = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
-					 .inherent = options->biography.inherent};
+					 .inherent = options->biography.inherent,
+					 .watch = options->biography.watch,
+					 .no_watch = no_watch.text};
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
@@ -156,7 +142,7 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	of_series = hi_lives_sink_of_series(sink);
 	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
-	return status == HI_OK ? report_lives(&o, sink, &no_watch, output, err) : status;
+	return status == HI_OK ? report_lives(&o, sink, output, err) : status;
 }
 
 enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,

@@ -45,7 +45,7 @@ static void put_bands_of_row(struct hi_json *json, const struct hi_bio_row *row)
 	hi_json_end(json);
 }
 
-static void put_line(struct hi_json *json, const struct hi_bio_line *line)
+static void put_line(struct hi_json *json, const struct hi_bio_census_row *line)
 {
 	hi_json_object(json, NULL);
 	hi_json_number(json, "at_ns", line->at_ns);

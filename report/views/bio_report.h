@@ -7,21 +7,10 @@
 #ifndef HI_REPORT_VIEWS_BIO_REPORT_H
 #define HI_REPORT_VIEWS_BIO_REPORT_H
 
-#include "census/biography/checks.h"
-#include "census/biography/sample_bands.h"
+#include "census/biography/summary.h"
 #include "report/formats/json_writer.h"
 #include "report/views/display.h"
 #include "report/views/restrict.h"
-
-/* A census. */
-struct hi_bio_line {
-	uint64_t at_ns; /* since the first one */
-	struct hi_bio_row row;
-	struct hi_bio_amount unseen; /* born and dead in its period */
-	struct hi_bio_amount
-		evidence[HI_BIO_EVIDENCE]; /* of its period, as the census's */
-	bool has_pages;
-};
 
 /* A part of the heap at the last census. */
 struct hi_bio_group {
@@ -39,20 +28,6 @@ struct hi_bio_idle {
 	struct hi_bio_amount of_type, of_site, of_root;
 };
 
-/* Hardware watchpoints on objects of a sample. */
-struct hi_bio_watch {
-	unsigned slots;	     /* that were asked for; 0: none */
-	const char *missing; /* why none were set in the end; NULL: they were */
-	uint64_t objects;    /* that were watched */
-	uint64_t used;	     /* of them, those that were hit */
-	uint64_t hits;	     /* that prove a use */
-	uint64_t all_hits;   /* and all */
-	uint64_t moved_on;   /* watchpoints that were ended as they were hit too often */
-	uint64_t waited;     /* times that they were set later for that */
-	struct hi_bio_amount population; /* at the last census: what is sampled */
-	struct hi_bio_estimates estimates;
-};
-
 struct hi_bio_report {
 	int pid;
 	const char *exe;
@@ -60,7 +35,7 @@ struct hi_bio_report {
 	bool is_recorded;      /* allocations were followed */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns;
-	struct hi_bio_line *lines;
+	struct hi_bio_census_row *lines; /* of the censuses that end a period */
 	size_t n_lines;
 	struct hi_bio_group *groups; /* most possible bytes in `bands` first */
 	size_t n_groups;
@@ -82,6 +57,6 @@ void hi_bio_display(const struct hi_bio_report *report, struct hi_page *page);
 /* Writes the document "heapinspect/bio/v1" (docs/schema/bio.v1.json). */
 void hi_bio_json(const struct hi_bio_report *report, struct hi_json *json);
 /* A line about a census, as it is taken; provisional. Returns out. */
-char *hi_bio_line_text(const struct hi_bio_line *line, char out[256]);
+char *hi_bio_line_text(const struct hi_bio_census_row *line, char out[256]);
 
 #endif

@@ -20,7 +20,7 @@ static const char *const band_meanings[HI_BIO_BANDS] = {
 	[HI_BIO_UNUSED] = "older, not used since",
 };
 
-static const struct hi_bio_line *last_line(const struct hi_bio_report *r)
+static const struct hi_bio_census_row *last_line(const struct hi_bio_report *r)
 {
 	return r->n_lines ? &r->lines[r->n_lines - 1] : NULL;
 }
@@ -56,7 +56,7 @@ static const char *idle_text(const struct hi_bio_report *r, struct hi_page *page
 
 static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
 {
-	const struct hi_bio_line *last = last_line(r);
+	const struct hi_bio_census_row *last = last_line(r);
 	struct hi_bio_sum unused;
 	char bytes[24];
 
@@ -88,7 +88,7 @@ static const char *watched_text(const struct hi_bio_report *r, struct hi_page *p
 
 static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 {
-	const struct hi_bio_line *last = last_line(r);
+	const struct hi_bio_census_row *last = last_line(r);
 	char used[24], unused[24], unknown[24];
 	size_t without = 0;
 
@@ -305,7 +305,8 @@ static struct parts divide_row(const struct hi_bio_row *row)
 	return p;
 }
 
-static void add_line_of_time(const struct hi_bio_line *line, struct hi_report_table *t)
+static void add_line_of_time(const struct hi_bio_census_row *line,
+			     struct hi_report_table *t)
 {
 	struct parts p = divide_row(&line->row);
 	char time[24];
@@ -371,7 +372,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	show_lines(r, page);
 }
 
-char *hi_bio_line_text(const struct hi_bio_line *line, char out[256])
+char *hi_bio_line_text(const struct hi_bio_census_row *line, char out[256])
 {
 	struct parts p = divide_row(&line->row);
 	char time[24], live[24], unused[24], use[24], open[24];

@@ -31,6 +31,7 @@ struct hi_lives {
 	struct hi_bio *bio;
 	struct hi_object_groups groups;
 	struct HI_VECTOR(struct seen) seen;
+	struct HI_VECTOR(struct hi_lives_object) objects; /* of the last census */
 	struct HI_VECTOR(struct hi_lives_census) censuses;
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
@@ -38,9 +39,11 @@ struct hi_lives {
 	uint64_t lost;	       /* events of the recording, until the last census */
 	uint64_t certain_from; /* serials from this one on; see note_lost_events() */
 	bool has_left_out;     /* there was an era that does not count */
-	struct hi_watch_sample *sample; /* of objects that are watched; NULL: none */
-	uint64_t stops;			/* of the evidence by pages */
-	char no_pages[200];		/* why the last period has none; "": it has */
+	struct hi_watch_sample *sample;	     /* of objects that are watched; NULL: none */
+	struct hi_watch_counts watch_counts; /* at the last census, as the next one */
+	char no_watch[240];
+	uint64_t stops;	    /* of the evidence by pages */
+	char no_pages[200]; /* why the last period has none; "": it has */
 };
 
 HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
@@ -234,7 +237,8 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	status = (a->is_first ? hi_bio_older : hi_bio_see)(lives->bio, &o, &number, err);
 	if (status != HI_OK)
 		return status;
-	if (!make_room_for_seen(lives, number))
+	if (!make_room_for_seen(lives, number) ||
+	    !hi_vector_push(&lives->objects, (struct hi_lives_object){object, number}))
 		return hi_fail_memory(err, "biographies");
 	count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
 						  : &a->census.known.uncertain,
@@ -249,6 +253,7 @@ static enum hi_status add_objects(struct addition *a, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
+	a->lives->objects.count = 0;
 	if (a->watch)
 		hi_watch_sample_begin(a->lives->sample, a->watch);
 	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++)
@@ -445,6 +450,14 @@ static enum hi_status make_sample(struct hi_lives *lives,
 				      &lives->sample, err);
 }
 
+static void note_watch(struct hi_lives *lives, struct hi_watch_evidence *watch)
+{
+	if (!watch)
+		return;
+	lives->watch_counts = hi_watch_evidence_counts(watch);
+	hi_watch_evidence_missing(watch, lives->no_watch);
+}
+
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err)
 {
@@ -470,7 +483,9 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 	if (find_object_roots(lives, in, &roots, err) != HI_OK)
 		return err->status;
 	a.roots = roots;
-	return add_with_columns(&a, in, live, hash, err);
+	status = add_with_columns(&a, in, live, hash, err);
+	note_watch(lives, in->options->watch);
+	return status;
 }
 
 /* ---- all of them ---- */
@@ -533,6 +548,7 @@ void hi_lives_destroy(struct hi_lives *lives)
 	hi_bio_destroy(lives->bio);
 	hi_object_groups_free(&lives->groups);
 	hi_vector_free(&lives->seen);
+	hi_vector_free(&lives->objects);
 	hi_vector_free(&lives->censuses);
 	hi_watch_sample_destroy(lives->sample);
 	free(lives);
@@ -565,14 +581,31 @@ const char *hi_lives_no_pages(const struct hi_lives *lives)
 	return lives->no_pages[0] ? lives->no_pages : NULL;
 }
 
-uint32_t hi_lives_numbers(const struct hi_lives *lives)
+unsigned hi_lives_watch(const struct hi_lives *lives, const char **missing_ret,
+			struct hi_watch_counts *ret)
 {
-	return (uint32_t)lives->seen.count;
+	const char *none = lives->options.no_watch;
+
+	*missing_ret = none && *none ? none : lives->no_watch;
+	*ret = lives->watch_counts;
+	return lives->options.watch;
+}
+
+const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,
+					       size_t *n_ret)
+{
+	*n_ret = lives->objects.count;
+	return lives->objects.items;
 }
 
 bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
 		     struct hi_bio_life *ret)
 {
-	return lives->seen.items[number].census == lives->censuses.count &&
-	       hi_bio_life(lives->bio, number, ret);
+	struct hi_bio_life life;
+
+	if (lives->seen.items[number].census != lives->censuses.count ||
+	    !hi_bio_life(lives->bio, number, &life) || !life.era)
+		return false;
+	*ret = life;
+	return true;
 }

@@ -25,6 +25,9 @@
 struct hi_lives_options {
 	enum hi_lives_live live;
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
+	unsigned watch;	      /* watchpoints that were asked for; 0: none */
+	const char *no_watch; /* why there are none of them; "", NULL: there are. Read
+				 when it is asked for */
 };
 
 /* How objects of the last census were told from others. */
@@ -69,11 +72,23 @@ const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,
 						size_t *n_ret);
 /* The sample that is watched; NULL: none. */
 const struct hi_watch_sample *hi_lives_sample(const struct hi_lives *lives);
+/* Watchpoints that were asked for, why none were set at the last census ("": they were),
+ * and what they have cost until then. */
+unsigned hi_lives_watch(const struct hi_lives *lives, const char **missing_ret,
+			struct hi_watch_counts *ret);
 /* Why pages are no evidence of the last period; NULL: they are. */
 const char *hi_lives_no_pages(const struct hi_lives *lives);
-/* One above the numbers that objects have; and what is known of one that the last census
- * has. False: it has none of that number. */
-uint32_t hi_lives_numbers(const struct hi_lives *lives);
+
+/* An object that the last census has counted. */
+struct hi_lives_object {
+	uint32_t object; /* in the graph of that census */
+	uint32_t number; /* in the biographies */
+};
+/* All of them, ascending by object. Valid until the next census. */
+const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,
+					       size_t *n_ret);
+/* What is known of an object of that number which the last census has. False: it has
+ * none, or the object does not count (of era 0). */
 bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
 		     struct hi_bio_life *ret);
 

@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
-
 /* Of what was idle in the last period, so much was idle for the time in the first line.
  */
 #define IDLE_SHARE_PERCENT 80
@@ -22,44 +20,17 @@ static void add_amount(struct hi_bio_amount *sum, uint64_t bytes)
 
 /* ---- censuses ---- */
 
-static void fill_line(const struct hi_lives *lives, const struct hi_bio *bio,
-		      const struct hi_bio_view *view, uint64_t t, struct hi_bio_line *ret)
-{
-	const struct hi_bio_census *census = hi_bio_census(bio, t);
-	const struct hi_lives_census *taken;
-	size_t n;
-
-	taken = &hi_lives_censuses(lives, &n)[t];
-	*ret = (struct hi_bio_line){.at_ns = taken->at_ns,
-				    .unseen = taken->unseen,
-				    .has_pages = taken->has_pages};
-	hi_bio_view_row(view, HI_BIO_ALL, t, &ret->row);
-	memcpy(ret->evidence, census->evidence, sizeof(ret->evidence));
-}
-
-static enum hi_status fill_lines(struct hi_lives *lives, const struct hi_bio_view *view,
+static enum hi_status fill_lines(const struct hi_bio_summary *lives,
 				 struct hi_arena *arena, struct hi_bio_report *ret,
 				 struct hi_error *err)
 {
-	ret->n_lines = hi_bio_view_censuses(view);
+	ret->n_lines = hi_bio_summary_periods(lives);
 	ret->lines = hi_arena_alloc(arena, (ret->n_lines + 1) * sizeof(*ret->lines));
 	if (!ret->lines)
 		return hi_fail_memory(err, "report of biographies");
 	for (size_t i = 0; i < ret->n_lines; i++)
-		fill_line(lives, hi_lives_bio(lives), view, i + 1, &ret->lines[i]);
+		ret->lines[i] = lives->censuses[i + 1];
 	return HI_OK;
-}
-
-enum hi_status hi_lives_last_line(struct hi_lives *lives, struct hi_bio_line *ret,
-				  struct hi_error *err)
-{
-	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
-	struct hi_bio *bio = hi_lives_bio(lives);
-	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);
-
-	if (status == HI_OK)
-		fill_line(lives, bio, view, hi_bio_censuses(bio), ret);
-	return status;
 }
 
 /* ---- groups ---- */
@@ -82,7 +53,7 @@ static void add_row(struct hi_bio_row *sum, const struct hi_bio_row *more)
 	sum->settled.objects += more->settled.objects;
 }
 
-static uint32_t text_of_group(const struct hi_object_group *group, enum hi_lives_by by)
+static uint32_t text_of_group(const struct hi_bio_group_row *group, enum hi_lives_by by)
 {
 	return by == HI_LIVES_BY_SITE	  ? group->site
 	       : by == HI_LIVES_BY_MODULE ? group->module
@@ -107,18 +78,12 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /* Rows by text number; texts are as many as the interner has, and "". */
-static void sum_groups(const struct hi_lives *lives, const struct hi_bio_view *view,
-		       enum hi_lives_by by, struct ranked *ranked)
+static void sum_groups(const struct hi_bio_summary *lives, enum hi_lives_by by,
+		       struct ranked *ranked)
 {
-	const struct hi_object_groups *groups = hi_lives_groups(lives);
-	uint64_t t = hi_bio_view_censuses(view);
-	struct hi_bio_row row;
-
-	for (uint32_t g = 0; g < groups->list.count; g++) {
-		hi_bio_view_row(view, g, t, &row);
-		add_row(&ranked[text_of_group(&groups->list.items[g], by)].group.row,
-			&row);
-	}
+	for (uint32_t g = 0; g < lives->n_groups; g++)
+		add_row(&ranked[text_of_group(&lives->groups[g], by)].group.row,
+			&lives->groups[g].row);
 }
 
 static size_t keep_groups(struct ranked *ranked, size_t n,
@@ -142,12 +107,12 @@ static size_t keep_groups(struct ranked *ranked, size_t n,
 	return kept;
 }
 
-static enum hi_status fill_groups(struct hi_lives *lives, const struct hi_bio_view *view,
+static enum hi_status fill_groups(const struct hi_bio_summary *lives,
 				  const struct hi_lives_result_options *options,
 				  struct hi_arena *arena, struct hi_bio_report *ret,
 				  struct hi_error *err)
 {
-	const struct hi_interner *texts = &hi_lives_groups(lives)->texts;
+	const struct hi_interner *texts = lives->texts;
 	size_t n = texts->names.count + 1;
 	HI_GUARD(free) struct ranked *ranked = hi_calloc(n, sizeof(*ranked));
 
@@ -155,7 +120,7 @@ static enum hi_status fill_groups(struct hi_lives *lives, const struct hi_bio_vi
 		return hi_fail_memory(err, "report of biographies");
 	for (size_t i = 0; i < n; i++)
 		ranked[i].group.name = hi_interner_name(texts, (uint32_t)i);
-	sum_groups(lives, view, options->by, ranked);
+	sum_groups(lives, options->by, ranked);
 	n = keep_groups(ranked, n, options, ret);
 	ret->groups = hi_arena_alloc(arena, (n + 1) * sizeof(*ret->groups));
 	if (!ret->groups)
@@ -169,28 +134,24 @@ static enum hi_status fill_groups(struct hi_lives *lives, const struct hi_bio_vi
 /* ---- what was not used for some time ---- */
 
 /* From which period on an object is idle; 0: it may be in use. */
-static uint64_t idle_from(const struct hi_lives *lives, uint32_t number,
-			  struct hi_bio_life *life)
+static uint64_t idle_from(const struct hi_bio_life_row *life)
 {
-	if (!hi_lives_at_end(lives, number, life) || life->object.is_inherent)
-		return 0;
-	return life->quiet_from;
+	return life->flags & HI_BIO_LIFE_INHERENT ? 0 : life->quiet_from;
 }
 
 /* The period from which most of what is idle now is idle. */
-static uint64_t choose_idle_period(const struct hi_lives *lives, uint64_t *by_period,
-				   uint64_t n_periods)
+static uint64_t choose_idle_period(const struct hi_bio_summary *lives,
+				   uint64_t *by_period, uint64_t n_periods)
 {
 	uint64_t all = 0, sum = 0;
-	struct hi_bio_life life;
 
-	for (uint32_t i = 0; i < hi_lives_numbers(lives); i++) {
-		uint64_t from = idle_from(lives, i, &life);
+	for (size_t i = 0; i < lives->n_lives; i++) {
+		uint64_t from = idle_from(&lives->lives[i]);
 
 		if (!from || from > n_periods)
 			continue;
-		by_period[from] += life.object.size;
-		all += life.object.size;
+		by_period[from] += lives->lives[i].size;
+		all += lives->lives[i].size;
 	}
 	for (uint64_t t = 1; t <= n_periods; t++) {
 		sum += by_period[t];
@@ -202,22 +163,20 @@ static uint64_t choose_idle_period(const struct hi_lives *lives, uint64_t *by_pe
 
 /* Sums by text of the objects that are idle from that period on. only_type NULL: of all
  * types. */
-static void sum_idle(const struct hi_lives *lives, uint64_t period, enum hi_lives_by by,
-		     const uint32_t *only_type, struct hi_bio_amount *sums)
+static void sum_idle(const struct hi_bio_summary *lives, uint64_t period,
+		     enum hi_lives_by by, const uint32_t *only_type,
+		     struct hi_bio_amount *sums)
 {
-	const struct hi_object_groups *groups = hi_lives_groups(lives);
-	struct hi_bio_life life;
-
-	for (uint32_t i = 0; i < hi_lives_numbers(lives); i++) {
-		uint64_t from = idle_from(lives, i, &life);
-		const struct hi_object_group *group;
+	for (size_t i = 0; i < lives->n_lives; i++) {
+		uint64_t from = idle_from(&lives->lives[i]);
+		const struct hi_bio_group_row *group;
 
 		if (!from || from > period)
 			continue;
-		group = &groups->list.items[life.object.group];
+		group = &lives->groups[lives->lives[i].group];
 		if (only_type && group->type != *only_type)
 			continue;
-		add_amount(&sums[text_of_group(group, by)], life.object.size);
+		add_amount(&sums[text_of_group(group, by)], lives->lives[i].size);
 	}
 }
 
@@ -232,12 +191,12 @@ static uint32_t largest_sum(const struct hi_bio_amount *sums, size_t n)
 }
 
 /* What most of the idle objects of a type have in common. */
-static void name_idle_by(const struct hi_lives *lives, uint64_t period,
+static void name_idle_by(const struct hi_bio_summary *lives, uint64_t period,
 			 enum hi_lives_by by, const uint32_t *only_type,
 			 struct hi_bio_amount *sums, uint32_t *text_ret,
 			 struct hi_bio_amount *ret)
 {
-	size_t n = hi_lives_groups(lives)->texts.names.count + 1;
+	size_t n = lives->texts->names.count + 1;
 
 	memset(sums, 0, n * sizeof(*sums));
 	sum_idle(lives, period, by, only_type, sums);
@@ -245,10 +204,10 @@ static void name_idle_by(const struct hi_lives *lives, uint64_t period,
 	*ret = sums[*text_ret];
 }
 
-static enum hi_status name_idle(const struct hi_lives *lives, uint64_t period,
+static enum hi_status name_idle(const struct hi_bio_summary *lives, uint64_t period,
 				struct hi_bio_idle *ret, struct hi_error *err)
 {
-	const struct hi_interner *texts = &hi_lives_groups(lives)->texts;
+	const struct hi_interner *texts = lives->texts;
 	HI_GUARD(free)
 	struct hi_bio_amount *sums = hi_calloc(texts->names.count + 1, sizeof(*sums));
 	uint32_t type, site, root;
@@ -264,26 +223,23 @@ static enum hi_status name_idle(const struct hi_lives *lives, uint64_t period,
 	return HI_OK;
 }
 
-static void sum_all_idle(const struct hi_lives *lives, uint64_t period,
+static void sum_all_idle(const struct hi_bio_summary *lives, uint64_t period,
 			 struct hi_bio_amount *ret)
 {
-	struct hi_bio_life life;
-
-	for (uint32_t i = 0; i < hi_lives_numbers(lives); i++) {
-		uint64_t from = idle_from(lives, i, &life);
+	for (size_t i = 0; i < lives->n_lives; i++) {
+		uint64_t from = idle_from(&lives->lives[i]);
 
 		if (from && from <= period)
-			add_amount(ret, life.object.size);
+			add_amount(ret, lives->lives[i].size);
 	}
 }
 
-static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods,
+static enum hi_status fill_idle(const struct hi_bio_summary *lives,
 				struct hi_bio_idle *ret, struct hi_error *err)
 {
+	const uint64_t n_periods = hi_bio_summary_periods(lives);
 	HI_GUARD(free) uint64_t *by_period = hi_calloc(n_periods + 1, sizeof(*by_period));
-	const struct hi_lives_census *censuses;
 	uint64_t period;
-	size_t n;
 
 	*ret = (struct hi_bio_idle){.type = "", .site = "", .root = ""};
 	if (!by_period)
@@ -291,102 +247,28 @@ static enum hi_status fill_idle(const struct hi_lives *lives, uint64_t n_periods
 	period = choose_idle_period(lives, by_period, n_periods);
 	if (!period)
 		return HI_OK;
-	censuses = hi_lives_censuses(lives, &n);
-	ret->for_ns = censuses[n - 1].at_ns - censuses[period - 1].at_ns;
+	ret->for_ns =
+		lives->censuses[n_periods].at_ns - lives->censuses[period - 1].at_ns;
 	sum_all_idle(lives, period, &ret->all);
 	return name_idle(lives, period, ret, err);
 }
 
-/* ---- what is watched ---- */
-
-static enum hi_status estimate_watched(const struct hi_lives *lives,
-				       const struct hi_watch_member *members, size_t n,
-				       uint64_t t, struct hi_bio_watch *ret,
-				       struct hi_error *err)
-{
-	HI_GUARD(free)
-	struct hi_bio_sampled *sampled = hi_calloc(n + 1, sizeof(*sampled));
-	double probability = (double)n / (double)ret->population.objects;
-	struct hi_bio_life life;
-	uint32_t kept = 0;
-
-	if (!sampled)
-		return hi_fail_memory(err, "report of biographies");
-	for (size_t i = 0; i < n; i++)
-		if (hi_lives_at_end(lives, members[i].object.number, &life))
-			sampled[kept++] = (struct hi_bio_sampled){
-				life.object.size, probability,
-				hi_bio_life_bands(&life, t + 1, t)};
-	return hi_bio_sample_estimate(sampled, kept, ret->population, 1, &ret->estimates,
-				      err);
-}
-
-static void cap_interval(struct hi_interval *interval, uint64_t possible)
-{
-	interval->high = hi_min(interval->high, possible);
-	interval->low = hi_min(interval->low, interval->high);
-}
-
-/* What is possible of all that is live is not exceeded by a part of it. */
-static void cap_estimates(const struct hi_bio_row *all, struct hi_bio_estimates *e)
-{
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		cap_interval(&e->bytes[band].interval, all->bytes[band].possible);
-		cap_interval(&e->objects[band].interval, all->objects[band].possible);
-	}
-}
-
-static enum hi_status fill_watch(const struct hi_lives *lives,
-				 const struct hi_bio_view *view, struct hi_bio_watch *ret,
-				 struct hi_error *err)
-{
-	const uint64_t t = hi_bio_view_censuses(view);
-	const struct hi_watch_sample *sample = hi_lives_sample(lives);
-	const struct hi_watch_member *members;
-	struct hi_watch_totals totals;
-	struct hi_bio_row all;
-	enum hi_status status;
-	size_t n;
-
-	if (!sample)
-		return HI_OK;
-	members = hi_watch_sample_members(sample, &n, &ret->population);
-	totals = hi_watch_sample_totals(sample);
-	ret->objects = totals.objects;
-	ret->used = totals.used;
-	ret->hits = totals.hits;
-	if (!ret->population.objects)
-		ret->missing = "the recording tells no object from others";
-	if (!t || !n)
-		return HI_OK;
-	status = estimate_watched(lives, members, n, t, ret, err);
-	hi_bio_view_row(view, HI_BIO_ALL, t, &all);
-	cap_estimates(&all, &ret->estimates);
-	return status;
-}
-
 /* ---- all of it ---- */
 
-static void fill_known(const struct hi_lives *lives, struct hi_bio_report *ret)
+static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report *ret)
 {
-	size_t n;
-	const struct hi_lives_census *censuses = hi_lives_censuses(lives, &n);
-
-	if (!n)
-		return;
-	ret->certain = censuses[n - 1].known.certain;
-	ret->uncertain = censuses[n - 1].known.uncertain;
-	ret->left_out = censuses[n - 1].known.left_out;
-	ret->lasted_ns = censuses[n - 1].at_ns;
-	ret->is_recorded = censuses[n - 1].is_recorded;
-	ret->sample_bytes = censuses[n - 1].sample_bytes;
-	ret->no_pages = hi_lives_no_pages(lives);
-	for (size_t i = 1; i < n; i++)
-		if (censuses[i].has_pages)
-			ret->no_pages = NULL;
+	ret->lasted_ns = lives->censuses[hi_bio_summary_periods(lives)].at_ns;
+	ret->is_recorded = lives->is_recorded;
+	ret->sample_bytes = lives->sample_bytes;
+	ret->certain = lives->certain;
+	ret->uncertain = lives->uncertain;
+	ret->left_out = lives->left_out;
+	ret->no_pages = lives->no_pages;
+	ret->checks = lives->checks;
+	ret->watch = lives->watch;
 }
 
-enum hi_status hi_lives_result(struct hi_lives *lives,
+enum hi_status hi_lives_result(const struct hi_bio_summary *lives,
 			       const struct hi_lives_result_options *options,
 			       struct hi_arena *arena, struct hi_bio_report *ret,
 			       struct hi_error *err)
@@ -396,26 +278,16 @@ enum hi_status hi_lives_result(struct hi_lives *lives,
 					 [HI_LIVES_BY_MODULE] = "module",
 					 [HI_LIVES_BY_ERA] = "era",
 					 [HI_LIVES_BY_ROOT] = "root"};
-	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
-	struct hi_bio *bio = hi_lives_bio(lives);
-	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);
+	enum hi_status status;
 
 	*ret = (struct hi_bio_report){.exe = "",
 				      .by = by[options->by],
 				      .bands = options->bands ? options->bands
 							      : HI_BIO_NOT_USED,
 				      .has_bands = options->bands != 0};
-	if (status != HI_OK)
-		return status;
 	fill_known(lives, ret);
-	status = fill_lines(lives, view, arena, ret, err);
+	status = fill_lines(lives, arena, ret, err);
 	if (status == HI_OK)
-		status = fill_groups(lives, view, options, arena, ret, err);
-	if (status == HI_OK)
-		status = fill_idle(lives, hi_bio_view_censuses(view), &ret->idle, err);
-	if (status == HI_OK)
-		status = fill_watch(lives, view, &ret->watch, err);
-	if (status == HI_OK)
-		hi_bio_check(bio, view, &ret->checks);
-	return status;
+		status = fill_groups(lives, options, arena, ret, err);
+	return status == HI_OK ? fill_idle(lives, &ret->idle, err) : status;
 }

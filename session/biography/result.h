@@ -3,8 +3,9 @@
 #ifndef HI_SESSION_BIOGRAPHY_RESULT_H
 #define HI_SESSION_BIOGRAPHY_RESULT_H
 
+#include "base/arena.h"
 #include "report/views/bio_report.h"
-#include "session/biography/lives.h"
+#include "session/options.h"
 
 struct hi_lives_result_options {
 	enum hi_lives_by by;
@@ -13,16 +14,11 @@ struct hi_lives_result_options {
 	uint64_t min_size;
 };
 
-/* The censuses up to now; what still lives counts as if it ended here. Fills lines,
- * groups, idle, amounts, checks and
- * what is watched of *ret, out of the arena; its strings are the lives'.
+/* Fills all of *ret but the target, out of the arena; it borrows from the biographies.
  * HI_NO_MEMORY. */
-enum hi_status hi_lives_result(struct hi_lives *lives,
+enum hi_status hi_lives_result(const struct hi_bio_summary *lives,
 			       const struct hi_lives_result_options *options,
 			       struct hi_arena *arena, struct hi_bio_report *ret,
 			       struct hi_error *err);
-/* The last census alone. HI_NO_MEMORY. */
-enum hi_status hi_lives_last_line(struct hi_lives *lives, struct hi_bio_line *ret,
-				  struct hi_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "report/formats/hp_writer.h"
+#include "report/views/bio_report.h"
 #include "session/series/sink_file.h"
 
 struct hi_lives_sink {
@@ -32,7 +33,7 @@ static enum hi_status add_census_to_lives(void *sink,
 					  struct hi_error *err)
 {
 	struct hi_lives_sink *s = sink;
-	struct hi_bio_line line;
+	struct hi_bio_census_row line;
 	size_t n;
 	enum hi_status status =
 		hi_lives_add(s->lives, event->in, event->sample->at_ns, err);

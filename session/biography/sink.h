@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_BIOGRAPHY_SINK_H
 #define HI_SESSION_BIOGRAPHY_SINK_H
 
-#include "session/biography/result.h"
+#include "session/biography/summarize.h"
 #include "session/series/sink.h"
 
 struct hi_lives_sink;

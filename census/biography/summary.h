@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Biographies as plain data, as of the last census: what reports are made of, and what a
+ * snapshot file keeps (docs/SNAPSHOT_FORMAT.md: the rows are those of the file).
+ */
+#ifndef HI_CENSUS_BIOGRAPHY_SUMMARY_H
+#define HI_CENSUS_BIOGRAPHY_SUMMARY_H
+
+#include "base/interner.h"
+#include "census/biography/checks.h"
+#include "census/biography/sample_bands.h"
+
+/* Flags of a life. */
+enum { HI_BIO_LIFE_OLDER = 1, HI_BIO_LIFE_INHERENT = 2, HI_BIO_LIFE_FLAGS = 3 };
+
+/* An object of the last census; struct hi_bio_life says what the fields are. Objects of
+ * eras that do not count have none. */
+struct hi_bio_life_row {
+	uint32_t object; /* its number in the graph of that census */
+	uint32_t group;
+	uint64_t size; /* what counts */
+	uint32_t from, first_proved, last_proved, first_possible, last_possible;
+	uint32_t quiet_from, era;
+	uint8_t first_evidence, last_evidence, flags, state;
+};
+
+/* Objects that have all of this in common. The first five are numbers of texts. */
+struct hi_bio_group_row {
+	uint32_t type, module, site, era, root;
+	uint32_t is_inherent;
+	struct hi_bio_row row; /* at the last census */
+};
+
+/* A census; [0] is where period 1 begins, and has a time alone. */
+struct hi_bio_census_row {
+	uint64_t at_ns; /* since the first one */
+	struct hi_bio_amount unseen;
+	struct hi_bio_amount evidence[HI_BIO_EVIDENCE];
+	uint64_t has_pages; /* its period has evidence from pages */
+	struct hi_bio_row row;
+};
+
+/* Hardware watchpoints on objects of a sample. */
+struct hi_bio_watch {
+	unsigned slots;	     /* that were asked for; 0: none */
+	const char *missing; /* why none were set in the end; NULL: they were */
+	uint64_t objects;    /* that were watched */
+	uint64_t used;	     /* of them, those that were hit */
+	uint64_t hits;	     /* that prove a use */
+	uint64_t all_hits;   /* and all */
+	uint64_t moved_on;   /* watchpoints that were ended as they were hit too often */
+	uint64_t waited;     /* times that they were set later for that */
+	struct hi_bio_amount population; /* at the last census: what is sampled */
+	struct hi_bio_estimates estimates;
+};
+
+struct hi_bio_summary {
+	bool is_recorded;      /* allocations were followed */
+	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
+	/* Of what is live: told from others by the recording, by address and size alone;
+	 * and without a record, of samples. */
+	struct hi_bio_amount certain, uncertain, left_out;
+	/* Why pages give no evidence in any period; NULL: they do in some. */
+	const char *no_pages;
+	struct hi_bio_checks checks;
+	struct hi_bio_watch watch;
+	const struct hi_bio_life_row *lives; /* ascending by object */
+	size_t n_lives;
+	const struct hi_bio_group_row *groups;
+	uint32_t n_groups;
+	const struct hi_bio_census_row *censuses;
+	size_t n_censuses;		 /* at least 1: one more than periods */
+	const struct hi_interner *texts; /* 0: "" */
+	/* What of this is its own. */
+	struct hi_interner own_texts;
+	struct hi_arena arena;
+};
+
+/* A new one, empty. *ret: hi_bio_summary_destroy(). NULL: out of memory. */
+struct hi_bio_summary *hi_bio_summary_create(void);
+void hi_bio_summary_destroy(struct hi_bio_summary *summary); /* NULL is fine */
+
+/* The number of the last census; 0: no period has ended. */
+static inline uint64_t hi_bio_summary_periods(const struct hi_bio_summary *summary)
+{
+	return summary->n_censuses - 1;
+}
+/* Packs what is known of an object, and unpacks it; address and serial are not in a row,
+ * which is of a life that the last census has seen. False: a period is above 2^32 - 1. */
+bool hi_bio_life_pack(const struct hi_bio_life *life, struct hi_bio_life_row *ret);
+struct hi_bio_life hi_bio_life_unpack(const struct hi_bio_life_row *row);
+/* The bands in which the object may be at the last census, as hi_bio_life_bands(). */
+uint32_t hi_bio_summary_bands(const struct hi_bio_summary *summary,
+			      const struct hi_bio_life_row *row);
+/* The row of an object of the graph; NULL: it has none. */
+const struct hi_bio_life_row *hi_bio_summary_find(const struct hi_bio_summary *summary,
+						  uint32_t object);
+
+_Static_assert(sizeof(struct hi_bio_life_row) == 48, "life");
+_Static_assert(sizeof(struct hi_bio_group_row) == 248, "group");
+_Static_assert(sizeof(struct hi_bio_census_row) == 336, "census");
+
+#endif
