@@ -14,6 +14,7 @@
 #include "cli/record_series.h"
 #include "report/views/bio_report.h"
 #include "report/views/legend.h"
+#include "session/biography/kept.h"
 #include "session/biography/result.h"
 #include "session/biography/sink.h"
 #include "session/live/page_evidence.h"
@@ -31,6 +32,18 @@ HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
+/* page NULL: as JSON. */
+static void put_bio_report(const struct hi_bio_report *report, struct hi_page *page,
+			   struct hi_json *json)
+{
+	if (json) {
+		hi_bio_json(report, json);
+		return;
+	}
+	hi_bio_display(report, page);
+	hi_legend_add(page);
+}
+
 static enum hi_status write_bio_report(const struct hi_options *options,
 				       const struct hi_bio_report *report,
 				       struct hi_output *output, struct hi_error *err)
@@ -40,7 +53,7 @@ static enum hi_status write_bio_report(const struct hi_options *options,
 
 	if (options->output.json) {
 		hi_json_init(&json, output->file);
-		hi_bio_json(report, &json);
+		put_bio_report(report, NULL, &json);
 		if (!hi_json_finish(&json))
 			return hi_fail_memory(err, "JSON");
 		return hi_output_commit(output, err);
@@ -49,21 +62,25 @@ static enum hi_status write_bio_report(const struct hi_options *options,
 	if (!page)
 		return hi_fail_memory(err, "page");
 	page->type_names.keep_full = options->output.full_names;
-	hi_bio_display(report, page);
-	hi_legend_add(page);
+	put_bio_report(report, page, NULL);
 	if (hi_output_page(output, options, page, err) != HI_OK)
 		return err->status;
 	return hi_output_commit(output, err);
+}
+
+static struct hi_lives_result_options choose_result(const struct hi_options *options)
+{
+	return (struct hi_lives_result_options){.by = options->biography.by,
+						.bands = options->biography.bands,
+						.top = hi_lookup_top(options, TOP),
+						.min_size = options->selection.min_size};
 }
 
 static enum hi_status report_lives(const struct hi_options *options,
 				   struct hi_lives_sink *sink, struct hi_output *output,
 				   struct hi_error *err)
 {
-	struct hi_lives_result_options what = {.by = options->biography.by,
-					       .bands = options->biography.bands,
-					       .top = hi_lookup_top(options, TOP),
-					       .min_size = options->selection.min_size};
+	const struct hi_lives_result_options what = choose_result(options);
 	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
 	struct hi_bio_report report;
 	struct hi_arena arena = {};
@@ -113,6 +130,12 @@ static void open_watch_evidence(const struct hi_options *options,
 	fprintf(stderr, "heapinspect: nothing is watched: %s\n", text);
 }
 
+/* Is the series to be kept in the file of -o? */
+static bool is_file_asked(const struct hi_options *options)
+{
+	return options->output.file && strcmp(options->output.file, "-") != 0;
+}
+
 static enum hi_status follow_and_report(const struct hi_options *options,
 					struct hi_output *output, bool *partial_ret,
 					struct hi_error *err)
@@ -135,6 +158,10 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 		return status;
 	open_page_evidence(options, &pages);
 	open_watch_evidence(options, &points, &no_watch);
+	if (!is_file_asked(options))
+		o.output.file = NULL;
+	o.series.full = (struct hi_graphs_wanted){.last = true};
+	o.lives = hi_lives_sink_lives(sink);
 	o.pages = pages;
 	o.watch = points;
 	if (!o.record.has_sample)
@@ -142,14 +169,19 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	of_series = hi_lives_sink_of_series(sink);
 	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
+	o.output.file = NULL;
 	return status == HI_OK ? report_lives(&o, sink, output, err) : status;
 }
 
 enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
 			  struct hi_error *err)
 {
+	struct hi_options of_report = *options;
 	struct hi_output output;
-	enum hi_status status = hi_output_open(options, &output, err);
+	enum hi_status status;
+
+	of_report.output.file = NULL;
+	status = hi_output_open(&of_report, &output, err);
 
 	if (status != HI_OK)
 		return status;
@@ -158,32 +190,75 @@ enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
 	return status;
 }
 
+/* ---- of a file ---- */
+
+static enum hi_status run_bio_of_file(struct hi_inspection *in,
+				      const struct hi_report_header *header,
+				      struct hi_page *page, struct hi_json *json,
+				      struct hi_error *err)
+{
+	const struct hi_lives_result_options what = choose_result(in->options);
+	const struct hi_bio_summary *lives = NULL;
+	struct hi_bio_report report;
+	enum hi_status status = hi_inspect_lives(in, &lives, err);
+
+	if (status == HI_OK)
+		status = hi_lives_result(lives, &what, &in->arena, &report, err);
+	if (status != HI_OK)
+		return status;
+	report.pid = header->pid;
+	report.exe = header->exe;
+	put_bio_report(&report, page, json);
+	return HI_OK;
+}
+
+/* ---- the commands ---- */
+
+#define ABOUT                                                                            \
+	.id = HI_COMMAND_BIO, .name = "bio", .arguments = "",                            \
+	.purpose =                                                                       \
+		"Show which memory of a running process is used, is not used any more "  \
+		"(DRAG), is not used yet (LAG), or is never used (VOID).",               \
+	.help = "Takes a census after each period (--every), and follows the "           \
+		"allocations "                                                           \
+		"in\n"                                                                   \
+		"between. An object was used in a period if its contents differ from "   \
+		"those at\n"                                                             \
+		"the census before. Each amount is what is proved, and what is "         \
+		"possible: "                                                             \
+		"of\n"                                                                   \
+		"memory that was only read, no use is proved, unless --watch sees it.\n" \
+		"\n"                                                                     \
+		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "  \
+		"use "                                                                   \
+		"of it\n"                                                                \
+		"is seen.\n"                                                             \
+		"\n"                                                                     \
+		"With -o, what was found is kept in a snapshot file, with the last "     \
+		"heap: "                                                                 \
+		"bio shows\n"                                                            \
+		"it again, other commands take --bio of it, and explain shows the life " \
+		"of an\n"                                                                \
+		"object.\n"                                                              \
+		"\n"                                                                     \
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"              \
+		"\n"                                                                     \
+		"Examples:\n"                                                            \
+		"  heapinspect bio --pid 4242 --every 1s --for 60s\n"                    \
+		"  heapinspect bio --pid 4242 --for 60s --by site --bio drag\n"          \
+		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"                   \
+		"  heapinspect graph app.hp\n"                                           \
+		"  heapinspect bio --pid 4242 --for 60s -o app.hisnap\n"                 \
+		"  heapinspect bio app.hisnap --by root\n"                               \
+		"  heapinspect retainers app.hisnap --bio drag"
+
 const struct hi_command hi_command_bio = {
-	.id = HI_COMMAND_BIO,
-	.name = "bio",
-	.arguments = "",
-	.purpose = "Show which memory of a running process is used, is not used any more "
-		   "(DRAG), is not used yet (LAG), or is never used (VOID).",
-	.help = "Takes a census after each period (--every), and follows the allocations "
-		"in\n"
-		"between. An object was used in a period if its contents differ from "
-		"those at\n"
-		"the census before. Each amount is what is proved, and what is possible: "
-		"of\n"
-		"memory that was only read, no use is proved, unless --watch sees it.\n"
-		"\n"
-		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "
-		"use "
-		"of it\n"
-		"is seen.\n"
-		"\n"
-		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
-		"\n"
-		"Examples:\n"
-		"  heapinspect bio --pid 4242 --every 1s --for 60s\n"
-		"  heapinspect bio --pid 4242 --for 60s --by site --bio drag\n"
-		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"
-		"  heapinspect graph app.hp",
+	ABOUT,
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
+};
+
+const struct hi_command hi_command_bio_file = {
+	ABOUT,
+	.run = run_bio_of_file,
 };

@@ -81,6 +81,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_mark, hi_command_snap, hi_command_safepoints, hi_command_diff,
 	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots,
 	hi_command_query, hi_command_record, hi_command_bio, hi_command_era;
+/* Instead of bio, of a file. */
+extern const struct hi_command hi_command_bio_file;
 /* Instead of graph, when there is one heap to draw and no series. */
 extern const struct hi_command hi_command_graph_heap;
 /* Instead of census, with --suggest-hints. */

@@ -215,6 +215,28 @@ static int check_command(const struct hi_options *o)
 	return 0;
 }
 
+/* What was found is in the file; how to find it is not asked any more. */
+static int check_bio_file(const struct hi_options *o)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} words[] = {{o->series.every_ns || o->series.every_bytes, "--every"},
+		     {o->series.for_ns, "--for"},
+		     {o->series.hp, "--hp"},
+		     {o->record.has_sample || o->record.is_none, "--sample"},
+		     {o->biography.live != HI_LIVES_REACHABLE, "--live"},
+		     {o->biography.inherent, "--inherent"},
+		     {o->biography.watch, "--watch"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].given)
+			return hi_option_wrong(
+				"%s: only with --pid: %s has what was found already",
+				words[i].name, o->target.file);
+	return 0;
+}
+
 /* Options that need the bytes of a target. */
 static int check_file(const struct hi_options *o)
 {
@@ -247,8 +269,7 @@ static int check_file(const struct hi_options *o)
 			"snapshot file already",
 			o->target.file);
 	if (o->command->id == HI_COMMAND_BIO)
-		return hi_option_wrong("bio: follows a process: give --pid; %s is a file",
-				       o->target.file);
+		return check_bio_file(o);
 	if (o->command->id == HI_COMMAND_RECORD)
 		return hi_option_wrong("record: follows a process: give --pid; %s is a "
 				       "file (census --by site shows its recording)",
@@ -426,6 +447,10 @@ static int check_target(const struct hi_options *o)
 	if (o->selection.has_born_by)
 		return hi_option_wrong("--by site, context, thread, age: only of a "
 				       "recording; make one with heapinspect record");
+	if (o->selection.bands)
+		return hi_option_wrong(
+			"--bio: only of a file with biographies; make one with "
+			"heapinspect bio --pid N -o FILE");
 	if (hi_birth_choice_is_set(&o->selection.births))
 		return hi_option_wrong(
 			"--site, --site-any, --age, --born, --thread: only "

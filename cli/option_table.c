@@ -44,7 +44,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
-	 (SHOWING & ~(BIT(SAFEPOINTS) | RECORDING)) | BIT(SNAPSHOTS) | BIT(GRAPH)},
+	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD))) | BIT(SNAPSHOTS) | BIT(GRAPH)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "group by type, type2 (with the types of its children), module, class, size or "
@@ -76,6 +76,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "than the command); several with ',' (default: void,drag,unused)",
 	  2},
 	 BIT(BIO)},
+	{{"bio", HI_OPT_BIO, "BANDS", 0,
+	  "of a file of bio -o: only objects that are proved to be in one of these bands "
+	  "at its last census: void, lag, use, inherent, drag, unused; several with ','",
+	  2},
+	 BORN},
 	{{"live", HI_OPT_LIVE, "WHAT", 0,
 	  "what counts as live: reach (what a root leads to, the default) or alloc (what "
 	  "is not freed)",
@@ -418,8 +423,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"github", HI_OPT_GITHUB, 0, 0, "also write annotations for GitHub, to stderr",
 	  7},
 	 BIT(CHECK)},
-	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7},
-	 EVERY & ~BIT(RECORD)},
+	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7}, EVERY & ~RECORDING},
+	{{"output", 'o', "FILE", 0,
+	  "of a process: keep the biographies and the last heap in FILE (mode 0600), the "
+	  "report goes to standard output; of a file: write the report to FILE",
+	  7},
+	 BIT(BIO)},
 	{{"output", 'o', "FILE", 0,
 	  "write the recording to FILE (mode 0600); the report goes to standard output",
 	  7},

@@ -152,8 +152,10 @@ static int take_watch(struct hi_options *o, const char *text)
 static int take_bands_of_lives(struct hi_options *o, const char *text)
 {
 	struct hi_error err = {};
+	uint32_t *bands = o->command->id == HI_COMMAND_BIO ? &o->biography.bands
+							   : &o->selection.bands;
 
-	if (hi_bio_bands_parse(text, &o->biography.bands, &err) == HI_OK)
+	if (hi_bio_bands_parse(text, bands, &err) == HI_OK)
 		return 0;
 	hi_option_wrong("--bio: %s", err.text);
 	return HI_OPTION_SAID;

@@ -49,9 +49,10 @@ static const char *describe_looked_at(const struct hi_command *command)
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:
-	case HI_COMMAND_BIO:
 	case HI_COMMAND_ERA:
 		return "--pid PID";
+	case HI_COMMAND_BIO:
+		return "--pid PID|FILE.hisnap";
 	case HI_COMMAND_AUDIT:
 	case HI_COMMAND_SNAP:
 		return "--pid PID|--core FILE";
@@ -212,6 +213,17 @@ static void settle_graph(struct hi_options *o)
 		o->command = &hi_command_graph_heap;
 }
 
+/* What was followed earlier is shown out of its file. */
+static void settle_bio(struct hi_options *o)
+{
+	if (o->command != &hi_command_bio)
+		return;
+	if (o->target.file)
+		o->command = &hi_command_bio_file;
+	else if (!hi_series_asked(&o->series))
+		o->series.every_ns = PERIOD_NS;
+}
+
 /* An expression is a root that restricts nothing: it is looked up as those are. */
 static bool settle_explain(struct hi_options *o)
 {
@@ -243,8 +255,7 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 		o.command = &hi_command_census_hints;
 	}
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
-	if (o.command == &hi_command_bio && !hi_series_asked(&o.series))
-		o.series.every_ns = PERIOD_NS;
+	settle_bio(&o);
 	if (!bad)
 		settle_diff(&o);
 	if (bad == HI_OPTION_SAID ||

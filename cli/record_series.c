@@ -134,30 +134,37 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 					  bool *partial_ret, struct hi_error *err)
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
-	struct hi_series_sink store = {}, sinks[2] = {{}, {&keys_sink_ops, s}};
-	struct hi_series_request request = {.options = options,
-					    .by = "type",
-					    .wanted = options->command->wanted_in_series,
-					    .find_rows = options->command->sample,
-					    .stop_fd = stop_fd,
-					    .census_at_end = true,
-					    .whole_periods = into != NULL,
-					    .spares_target = into != NULL,
-					    .tick = s->recorder ? show_recorded_series
-								: NULL,
-					    .tick_arg = s,
-					    .note = note_recorded_series,
-					    .note_arg = s};
+	const bool is_kept = !into || options->output.file;
+	struct hi_series_sink store = {}, sinks[3] = {};
+	size_t n_sinks = 0;
+	struct hi_series_request request = {
+		.options = options,
+		.by = "type",
+		.wanted = options->command->wanted_in_series |
+			  (is_kept ? HI_SERIES_STORE_WANTED : 0),
+		.find_rows = options->command->sample,
+		.stop_fd = stop_fd,
+		.census_at_end = true,
+		.whole_periods = into != NULL,
+		.spares_target = into != NULL,
+		.tick = s->recorder ? show_recorded_series : NULL,
+		.tick_arg = s,
+		.note = note_recorded_series,
+		.note_arg = s};
 	enum hi_status status = hi_series_create(&request, &series, err);
 
-	if (status == HI_OK && !into)
+	if (status == HI_OK && is_kept)
 		status = hi_series_store_open(options, &store, err);
 	if (status == HI_OK && s->recorder)
 		status = hi_recorder_run(s->recorder, err);
-	sinks[0] = into ? *into : store;
+	if (into)
+		sinks[n_sinks++] = *into;
+	if (is_kept)
+		sinks[n_sinks++] = store;
+	if (s->progress)
+		sinks[n_sinks++] = (struct hi_series_sink){&keys_sink_ops, s};
 	if (status == HI_OK)
-		status = hi_series_run(series, sinks, s->progress ? 2 : 1, partial_ret,
-				       err);
+		status = hi_series_run(series, sinks, n_sinks, partial_ret, err);
 	hi_series_sink_destroy(&store);
 	return status;
 }

@@ -8,10 +8,11 @@
 #include "session/series/sink.h"
 
 /*
- * Records, and takes censuses into `into` (borrowed; NULL: the file of -o), of which the
- * last one is that of the end. How the recording goes is shown where it has a file only.
- * watch: zeros; the caller's to end. *partial_ret: some snapshot had gaps. Errors:
- * as of hi_recorder_open() and hi_series_run(); what was complete by then is in the file.
+ * Records, and takes censuses into `into` (borrowed; or NULL) and into the file of -o (if
+ * there is one), of which the last one is that of the end. How the recording goes is
+ * shown where it has a file only. watch: zeros; the caller's to end. *partial_ret: some
+ * snapshot had gaps. Errors: as of hi_recorder_open() and hi_series_run(); what was
+ * complete by then is in the file.
  */
 enum hi_status hi_record_series(const struct hi_options *options,
 				const struct hi_series_sink *into,

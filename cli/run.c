@@ -349,7 +349,7 @@ int hi_run(const struct hi_options *options)
 
 	if (options->target.program)
 		return run_program_of(options);
-	if (options->command->id == HI_COMMAND_BIO)
+	if (options->command == &hi_command_bio)
 		return follow_biographies(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))

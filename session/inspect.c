@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/biography/summary.h"
 #include "census/graph/within.h"
 #include "session/edge_text.h"
 #include "session/naming.h"
@@ -186,6 +187,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_dominators_destroy(in->results.dominators);
 	hi_reach_destroy(in->results.reach);
 	in->source->close_recorded(in);
+	hi_bio_summary_destroy(in->lives);
 	in->source->close(in);
 	hi_arena_free(&in->arena);
 	hi_table_free(&in->step_texts);

@@ -21,6 +21,8 @@
 #include "session/source.h"
 #include "session/timestamp.h"
 
+struct hi_bio_summary;
+
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
 	HI_WANT_LEAKS = 2,
@@ -128,6 +130,7 @@ struct hi_inspection {
 	uint32_t census_number;		     /* of a file of many censuses; else 0 */
 	struct hi_graph *graph;		     /* owns the objects */
 	struct hi_recorded *recorded; /* NULL: none, or not read yet (recorded.h) */
+	struct hi_bio_summary *lives; /* the same (biography/kept.h); owned */
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;

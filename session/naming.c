@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "census/graph/within.h"
 #include "report/formats/json_writer.h"
+#include "session/biography/kept.h"
 #include "session/live/root_check.h"
 #include "session/progress.h"
 #include "session/recorded.h"
@@ -218,6 +219,19 @@ static bool is_restricted_by_type(const struct hi_options *o)
 	       (o->selection.type_restricts || o->selection.has_born_by);
 }
 
+/* "VOID, DRAG"; NULL: not asked. */
+static const char *bands_text(struct hi_inspection *in)
+{
+	const char *text = NULL;
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		if (in->options->selection.bands & HI_BIO_BIT(band))
+			text = hi_arena_printf(&in->arena, "%s%s%s", text ? text : "",
+					       text ? ", " : "",
+					       hi_bio_band_name((enum hi_bio_band)band));
+	return text;
+}
+
 static void fill_only(struct hi_inspection *in)
 {
 	const struct hi_profile_options *p = &in->options->profile;
@@ -226,6 +240,7 @@ static void fill_only(struct hi_inspection *in)
 	in->shown.restriction.type =
 		is_restricted_by_type(in->options) ? in->options->selection.type : NULL;
 	in->shown.restriction.births = births_text(in, &in->options->selection.births);
+	in->shown.restriction.bands = bands_text(in);
 	in->shown.restriction.under = under_text(in);
 	in->shown.restriction.retained_by = p->retained_by;
 	in->shown.restriction.objects = some->live_objects;
@@ -284,6 +299,31 @@ static enum hi_status mark_births_shown(struct hi_inspection *in, uint64_t **ret
 	return status;
 }
 
+/* The objects that are proved to be in one of the bands of --bio at the last census of
+ * their biographies. */
+static enum hi_status mark_bands_shown(struct hi_inspection *in, uint64_t **ret,
+				       struct hi_error *err)
+{
+	const struct hi_bio_summary *lives = NULL;
+	enum hi_status status = hi_inspect_lives(in, &lives, err);
+	uint64_t *bits;
+
+	if (status != HI_OK)
+		return status;
+	bits = hi_calloc((size_t)in->graph->n_nodes / 64 + 1, sizeof(*bits));
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	for (size_t i = 0; i < lives->n_lives; i++) {
+		uint32_t bands = hi_bio_summary_bands(lives, &lives->lives[i]);
+		hi_node object = lives->lives[i].object;
+
+		if (bands && !(bands & ~in->options->selection.bands))
+			bits[object >> 6] |= 1ull << (object & 63);
+	}
+	*ret = bits;
+	return HI_OK;
+}
+
 /* What a mark function of the above has found is added to the restriction. */
 static enum hi_status restrict_by(struct hi_inspection *in, uint64_t **bits,
 				  enum hi_status (*mark)(struct hi_inspection *in,
@@ -302,12 +342,13 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	const struct hi_profile_options *p = &in->options->profile;
 	bool by_type = is_restricted_by_type(in->options);
 	bool by_birth = hi_birth_choice_is_set(&in->options->selection.births);
+	bool by_band = in->options->selection.bands;
 	HI_GUARD(free) uint64_t *bits = NULL;
 	uint64_t *more = NULL;
 	enum hi_status status = HI_OK;
 
 	in->shown.reach = in->shown.leaks_reach = in->results.reach;
-	if (!p->n_under && !p->retained_by && !by_type && !by_birth)
+	if (!p->n_under && !p->retained_by && !by_type && !by_birth && !by_band)
 		return HI_OK;
 	if (p->n_under)
 		status = mark_under(in, &bits, err);
@@ -315,6 +356,8 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 		status = restrict_by(in, &bits, mark_types_shown, err);
 	if (status == HI_OK && by_birth)
 		status = restrict_by(in, &bits, mark_births_shown, err);
+	if (status == HI_OK && by_band)
+		status = restrict_by(in, &bits, mark_bands_shown, err);
 	if (status == HI_OK && p->retained_by) {
 		status = hi_retaining_mark(in, p->retained_by, &more, err);
 		if (status == HI_OK)

@@ -162,7 +162,8 @@ struct hi_selection_options {
 	bool has_born_by;
 	enum hi_born_by born_by;
 	struct hi_birth_choice births; /* --site, --site-any, --age, --born, --thread */
-	const char *type;	       /* NULL: all */
+	uint32_t bands;	  /* --bio, of biographies: bits of enum hi_bio_band; 0: all */
+	const char *type; /* NULL: all */
 	/* --type chooses the objects, as --under does, and not the rows of a table. */
 	bool type_restricts;
 	uint64_t min_size; /* bytes */
@@ -244,6 +245,7 @@ struct hi_drawing_options {
 struct hi_command;
 struct hi_census_cache;
 struct hi_exit_watch;
+struct hi_lives;
 struct hi_page_evidence;
 struct hi_record_children;
 struct hi_recorder;
@@ -280,6 +282,8 @@ struct hi_options {
 	struct hi_page_evidence *pages;
 	/* Nor this: as above. */
 	struct hi_watch_evidence *watch;
+	/* Nor this: of a series whose file keeps its biographies; else NULL. */
+	struct hi_lives *lives;
 };
 
 #endif

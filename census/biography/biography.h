@@ -179,6 +179,7 @@ enum hi_bio_state {
 	HI_BIO_STATE_USED,	  /* used in the open period, or in the one before it */
 	HI_BIO_STATE_NOT_USED_SINCE, /* proved: not used since quiet_from */
 	HI_BIO_STATE_NOT_SEEN_SINCE, /* used; whether it was used since is not known */
+	HI_BIO_STATES
 };
 struct hi_bio_life {
 	struct hi_bio_object object;

@@ -20,7 +20,7 @@
 
 enum {
 	HI_SNAPSHOT_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOT_MINOR = 4, /* sections were added, which older readers ignore */
+	HI_SNAPSHOT_MINOR = 5, /* sections were added, which older readers ignore */
 	HI_SNAPSHOT_SECTIONS = 63,
 	HI_SNAPSHOT_ALIGN = 64,
 	HI_SNAPSHOT_NAME = 16,

@@ -106,6 +106,8 @@ void hi_report_restriction_json(const struct hi_report_restriction *only,
 	hi_json_text(json, "type", only->type);
 	hi_json_text(json, "under", only->under);
 	hi_json_text(json, "retained_by", only->retained_by);
+	if (only->bands)
+		hi_json_text(json, "bio", only->bands);
 	if (only->births)
 		hi_json_text(json, "births", only->births);
 	hi_json_number(json, "objects", only->objects);

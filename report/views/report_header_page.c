@@ -409,6 +409,9 @@ static void show_only(const struct hi_report_restriction *only, struct hi_page *
 	if (only->retained_by)
 		what = hi_page_printf(page, "%s%sretained by %s", what, *what ? ", " : "",
 				      hi_page_safe(page, only->retained_by));
+	if (only->bands)
+		what = hi_page_printf(page, "%s%sproved to be %s", what,
+				      *what ? ", " : "", only->bands);
 	if (only->births)
 		what = hi_page_printf(page, "%s%s%s", what, *what ? ", " : "",
 				      hi_page_safe(page, only->births));

@@ -355,6 +355,13 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 	return status == HI_NOT_FOUND ? HI_OK : status;
 }
 
+/* A series of censuses makes biographies (session/biography). */
+static enum hi_status refuse_lives(struct hi_inspection *in, struct hi_error *err)
+{
+	(void)in;
+	return hi_fail(err, HI_NOT_FOUND, 0, "one census has no biographies");
+}
+
 #define IMAGE_OPERATIONS                                                                 \
 	.open = hi_decoding_run, .close = close_image, .check = check_image,             \
 	.require_image = have_image, .compute_reach = compute_image_reach,               \
@@ -377,7 +384,8 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 	.has_values = image_has_values, .explain_object = hi_live_explain_object,        \
 	.explain_likely = hi_live_explain_likely, .mapping_name = image_mapping_name,    \
 	.find_block = find_image_block, .read_recorded = hi_live_read_recorded,          \
-	.read_events = hi_live_read_events, .close_recorded = hi_live_close_recorded
+	.read_events = hi_live_read_events, .read_lives = refuse_lives,                  \
+	.close_recorded = hi_live_close_recorded
 
 const struct hi_source_ops hi_source_process = {
 	.name = "process", .begin = begin_process, IMAGE_OPERATIONS};

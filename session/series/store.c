@@ -248,7 +248,9 @@ static enum hi_status put_census_in_store(void *sink,
 		return hi_fail_memory(err, "series");
 	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
-		note_census(s, event->sample);
+		/* Else the biographies have news of it. */
+		if (!s->options->lives)
+			note_census(s, event->sample);
 		status = rewrite_without_dropped(s, false, err);
 	}
 	if (status != HI_OK)

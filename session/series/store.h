@@ -7,9 +7,12 @@
 #ifndef HI_SESSION_SERIES_STORE_H
 #define HI_SESSION_SERIES_STORE_H
 
-#include "session/options.h"
+#include "session/inspection.h"
 #include "session/series/sink.h"
 
+/* What must be wanted of each census. */
+#define HI_SERIES_STORE_WANTED                                                           \
+	(HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS)
 /* Beside the options' output, before anything is stopped. When the disk is full, the
  * file has all that came before. HI_LIMIT of a mark: it has so many that no more are
  * taken. */

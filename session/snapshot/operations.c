@@ -206,6 +206,7 @@ const struct hi_source_ops hi_source_snapshot = {
 	.explain_likely = explain_snapshot_likely,
 	.mapping_name = snapshot_mapping_name,
 	.find_block = find_snapshot_block,
+	.read_lives = hi_snapshot_source_read_lives,
 	.read_recorded = hi_snapshot_source_read_recorded,
 	.read_events = hi_snapshot_source_read_events,
 	.close_recorded = hi_snapshot_source_close_recorded,

@@ -90,7 +90,8 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 	const struct hi_profile_options *p = &o->profile;
 
 	/* Expressions and restrictions need the objects. */
-	if (hi_birth_choice_is_set(&o->selection.births) || o->selection.has_born_by)
+	if (hi_birth_choice_is_set(&o->selection.births) || o->selection.has_born_by ||
+	    o->selection.bands)
 		return false;
 	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)
@@ -343,6 +344,8 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 		status = hi_snapshot_save_contents(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_recorded(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_lives(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 

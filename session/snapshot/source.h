@@ -57,6 +57,9 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err);
+/* Writes the biographies up to now, where the options have some. */
+enum hi_status hi_snapshot_save_lives(const struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
 /* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
@@ -162,6 +165,9 @@ enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
 					      const struct hi_stored_events **ret,
 					      struct hi_error *err);
 void hi_snapshot_source_close_recorded(struct hi_inspection *in);
+/* in->lives. HI_NOT_FOUND: the file has no biographies; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
+					     struct hi_error *err);
 /* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;
 struct hi_waste;

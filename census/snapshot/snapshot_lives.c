@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/snapshot/snapshot_lives.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/snapshot/snapshot_internal.h"
+
+/* Properties, and the numbers of a summary that they are. */
+#define LIVES_NUMBERS(X)                                                                 \
+	X("lives.recorded", is_recorded)                                                 \
+	X("lives.sample_bytes", sample_bytes)                                            \
+	X("lives.certain.bytes", certain.bytes)                                          \
+	X("lives.certain.objects", certain.objects)                                      \
+	X("lives.uncertain.bytes", uncertain.bytes)                                      \
+	X("lives.uncertain.objects", uncertain.objects)                                  \
+	X("lives.left_out.bytes", left_out.bytes)                                        \
+	X("lives.left_out.objects", left_out.objects)                                    \
+	X("lives.checks.live", checks.live)                                              \
+	X("lives.checks.inherent", checks.inherent)                                      \
+	X("lives.checks.evidence", checks.evidence)                                      \
+	X("lives.checks.void", checks.void_band)                                         \
+	X("lives.checks.drag", checks.drag_band)                                         \
+	X("lives.checks.use", checks.use_band)                                           \
+	X("lives.checks.bounds", checks.bounds)                                          \
+	X("lives.checks.balance", checks.balance)                                        \
+	X("lives.checks.void_area", checks.void_area)                                    \
+	X("lives.checks.order", checks.order)                                            \
+	X("lives.checks.groups", checks.groups)                                          \
+	X("lives.watch.slots", watch.slots)                                              \
+	X("lives.watch.objects", watch.objects)                                          \
+	X("lives.watch.used", watch.used)                                                \
+	X("lives.watch.hits", watch.hits)                                                \
+	X("lives.watch.all_hits", watch.all_hits)                                        \
+	X("lives.watch.moved_on", watch.moved_on)                                        \
+	X("lives.watch.waited", watch.waited)                                            \
+	X("lives.watch.population.bytes", watch.population.bytes)                        \
+	X("lives.watch.population.objects", watch.population.objects)                    \
+	X("lives.watch.sampled", watch.estimates.sampled)
+
+/* Texts; NULL is a missing property. */
+#define LIVES_TEXTS(X)                                                                   \
+	X("lives.no_pages", no_pages)                                                    \
+	X("lives.watch.missing", watch.missing)
+
+/* Texts of a group. */
+#define LIVES_GROUP_TEXTS(X) X(type) X(module) X(site) X(era) X(root)
+
+enum { ESTIMATES = 2 * HI_BIO_BANDS };
+
+/* ---- writing ---- */
+
+static enum hi_status put_life_groups(struct hi_snapshot_writer *w,
+				      const struct hi_bio_summary *summary,
+				      struct hi_error *err)
+{
+	const uint32_t n = summary->n_groups;
+	HI_GUARD(free)
+	struct hi_bio_group_row *rows = hi_calloc((size_t)n + 1, sizeof(*rows));
+	enum hi_status status = HI_OK;
+
+	if (!rows)
+		return hi_fail_memory(err, "groups of biographies");
+	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
+		rows[i] = summary->groups[i];
+#define PUT_TEXT(field)                                                                  \
+	if (status == HI_OK)                                                             \
+		status = hi_snapshot_put_string(                                         \
+			w, hi_interner_name(summary->texts, rows[i].field),              \
+			&rows[i].field, err);
+		LIVES_GROUP_TEXTS(PUT_TEXT)
+#undef PUT_TEXT
+	}
+	return status == HI_OK
+		       ? hi_snapshot_put(w, "lives.groups", rows, sizeof(*rows), n, err)
+		       : status;
+}
+
+static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
+					   const struct hi_bio_summary *summary,
+					   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+#define PUT_NUMBER(name, field)                                                          \
+	if (status == HI_OK)                                                             \
+		status = hi_snapshot_put_number(w, name, summary->field, err);
+	LIVES_NUMBERS(PUT_NUMBER)
+#undef PUT_NUMBER
+#define PUT_TEXT(name, field)                                                            \
+	if (status == HI_OK && summary->field)                                           \
+		status = hi_snapshot_put_text(w, name, summary->field, err);
+	LIVES_TEXTS(PUT_TEXT)
+#undef PUT_TEXT
+	return status;
+}
+
+/* Of the bands' bytes, then of their objects. */
+static enum hi_status put_life_estimates(struct hi_snapshot_writer *w,
+					 const struct hi_bio_estimates *e,
+					 struct hi_error *err)
+{
+	struct hi_bio_estimate rows[ESTIMATES];
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		rows[band] = e->bytes[band];
+		rows[HI_BIO_BANDS + band] = e->objects[band];
+	}
+	return hi_snapshot_put(w, "lives.estimates", rows, sizeof(*rows), ESTIMATES, err);
+}
+
+enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
+				     const struct hi_bio_summary *summary,
+				     struct hi_error *err)
+{
+	enum hi_status status =
+		hi_snapshot_put(w, "lives", summary->lives, sizeof(*summary->lives),
+				summary->n_lives, err);
+
+	if (status == HI_OK)
+		status = put_life_groups(w, summary, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(w, "lives.censuses", summary->censuses,
+					 sizeof(*summary->censuses), summary->n_censuses,
+					 err);
+	if (status == HI_OK && summary->watch.slots)
+		status = put_life_estimates(w, &summary->watch.estimates, err);
+	return status == HI_OK ? put_lives_properties(w, summary, err) : status;
+}
+
+/* ---- reading ---- */
+
+HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
+
+static enum hi_status take_life_censuses(struct hi_snapshot *s,
+					 struct hi_bio_summary *ret, struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_get(s, "lives.censuses",
+						sizeof(*ret->censuses), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return hi_snapshot_bad(s, "lives.censuses", err, "missing");
+	if (status != HI_OK)
+		return status;
+	if (n == 0 || n > UINT32_MAX)
+		return hi_snapshot_bad(s, "lives.censuses", err, "%llu rows",
+				       (unsigned long long)n);
+	ret->censuses = items;
+	ret->n_censuses = n;
+	for (size_t t = 1; t < n; t++)
+		if (ret->censuses[t].at_ns < ret->censuses[t - 1].at_ns)
+			return hi_snapshot_bad(s, "lives.censuses", err,
+					       "row %zu: not in order", t);
+	return HI_OK;
+}
+
+static enum hi_status take_group_text(struct hi_snapshot *s, struct hi_interner *texts,
+				      uint32_t offset, uint32_t *ret,
+				      struct hi_error *err)
+{
+	const char *text = hi_snapshot_string(s, offset);
+
+	if (!text)
+		return hi_snapshot_bad(s, "lives.groups", err, "a text");
+	*ret = *text ? hi_interner_add(texts, text) : 0;
+	return *ret || !*text ? HI_OK : hi_fail_memory(err, "groups of biographies");
+}
+
+static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summary *ret,
+				       struct hi_error *err)
+{
+	struct hi_bio_group_row *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "lives.groups", sizeof(*rows), &items, &n, err);
+
+	if (status == HI_NOT_FOUND || (status == HI_OK && n > HI_BIO_GROUPS))
+		return hi_snapshot_bad(s, "lives.groups", err, "missing or too many");
+	if (status != HI_OK)
+		return status;
+	rows = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*rows));
+	if (!rows)
+		return hi_fail_memory(err, "groups of biographies");
+	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
+		rows[i] = ((const struct hi_bio_group_row *)items)[i];
+#define TAKE_TEXT(field)                                                                 \
+	if (status == HI_OK)                                                             \
+		status = take_group_text(s, &ret->own_texts, rows[i].field,              \
+					 &rows[i].field, err);
+		LIVES_GROUP_TEXTS(TAKE_TEXT)
+#undef TAKE_TEXT
+	}
+	ret->groups = rows;
+	ret->n_groups = (uint32_t)n;
+	return status;
+}
+
+/* As hi_bio_uses_are_ordered() has them, in periods that have ended. A life that is older
+ * than the first period begins there, also when none has ended. */
+static bool is_life_ordered(const struct hi_bio_life_row *row, uint64_t periods)
+{
+	if (!row->from || (row->from > periods && row->from != 1) ||
+	    row->quiet_from > periods || (row->quiet_from && row->quiet_from < row->from))
+		return false;
+	if (!row->first_possible)
+		return !row->first_proved && !row->last_proved && !row->last_possible;
+	if (row->first_possible < row->from || row->last_possible > periods ||
+	    row->first_possible > row->last_possible)
+		return false;
+	if (!row->first_proved)
+		return !row->last_proved;
+	return row->first_possible <= row->first_proved &&
+	       row->first_proved <= row->last_proved &&
+	       row->last_proved <= row->last_possible;
+}
+
+static bool is_life_valid(const struct hi_bio_life_row *row,
+			  const struct hi_bio_summary *summary, hi_node n_objects)
+{
+	return row->object < n_objects && row->group < summary->n_groups &&
+	       row->first_evidence < HI_BIO_EVIDENCE &&
+	       row->last_evidence < HI_BIO_EVIDENCE &&
+	       (row->flags & ~HI_BIO_LIFE_FLAGS) == 0 && row->state < HI_BIO_STATES &&
+	       is_life_ordered(row, hi_bio_summary_periods(summary));
+}
+
+static enum hi_status take_life_rows(struct hi_snapshot *s, hi_node n_objects,
+				     struct hi_bio_summary *ret, struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "lives", sizeof(*ret->lives), &items, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	ret->lives = items;
+	for (size_t i = 0; i < n; i++)
+		if (!is_life_valid(&ret->lives[i], ret, n_objects) ||
+		    (i && ret->lives[i].object <= ret->lives[i - 1].object))
+			return hi_snapshot_bad(s, "lives", err, "row %zu", i);
+	ret->n_lives = n;
+	return HI_OK;
+}
+
+static bool is_estimate_valid(const struct hi_bio_estimate *e)
+{
+	return isfinite(e->proved) && isfinite(e->possible) && e->proved >= 0 &&
+	       e->possible >= 0 && e->interval.low <= e->interval.high;
+}
+
+static enum hi_status take_life_estimates(struct hi_snapshot *s,
+					  struct hi_bio_estimates *ret,
+					  struct hi_error *err)
+{
+	const struct hi_bio_estimate *rows;
+	void *items = NULL;
+	enum hi_status status = hi_snapshot_column(s, "lives.estimates", sizeof(*rows),
+						   ESTIMATES, &items, err);
+
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	for (unsigned i = 0; i < ESTIMATES; i++)
+		if (!is_estimate_valid(&rows[i]))
+			return hi_snapshot_bad(s, "lives.estimates", err, "row %u", i);
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		ret->bytes[band] = rows[band];
+		ret->objects[band] = rows[HI_BIO_BANDS + band];
+	}
+	return HI_OK;
+}
+
+static void take_lives_properties(const struct hi_snapshot *s, struct hi_bio_summary *ret)
+{
+#define TAKE_NUMBER(name, field)                                                         \
+	ret->field = (typeof(ret->field))hi_snapshot_number(s, name, 0);
+	LIVES_NUMBERS(TAKE_NUMBER)
+#undef TAKE_NUMBER
+#define TAKE_TEXT(name, field) ret->field = hi_snapshot_text(s, name, NULL);
+	LIVES_TEXTS(TAKE_TEXT)
+#undef TAKE_TEXT
+}
+
+enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
+				 struct hi_bio_summary **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives"))
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.120s has no biographies",
+			       s->path);
+	summary = hi_bio_summary_create();
+	if (!summary)
+		return hi_fail_memory(err, "biographies");
+	take_lives_properties(s, summary);
+	status = take_life_censuses(s, summary, err);
+	if (status == HI_OK)
+		status = take_life_groups(s, summary, err);
+	if (status == HI_OK)
+		status = take_life_rows(s, n_objects, summary, err);
+	if (status == HI_OK && summary->watch.slots)
+		status = take_life_estimates(s, &summary->watch.estimates, err);
+	if (status == HI_OK)
+		*ret = hi_take(summary);
+	return status;
+}

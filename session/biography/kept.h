@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The biographies that an inspection has: of a file that `bio -o` wrote. */
+#ifndef HI_SESSION_BIOGRAPHY_KEPT_H
+#define HI_SESSION_BIOGRAPHY_KEPT_H
+
+#include "census/biography/summary.h"
+#include "session/inspection.h"
+
+/* Reads them at the first call; *ret lives as long as the inspection. HI_NOT_FOUND: there
+ * are none, and the text says how they are made; HI_BAD_DATA, HI_NO_MEMORY. */
+enum hi_status hi_inspect_lives(struct hi_inspection *in,
+				const struct hi_bio_summary **ret, struct hi_error *err);
+/* The same, *ret NULL where there are none. */
+enum hi_status hi_inspect_lives_if_any(struct hi_inspection *in,
+				       const struct hi_bio_summary **ret,
+				       struct hi_error *err);
+
+#endif
