@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "report/views/explain_report.h"
+#include "session/biography/kept.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/path_text.h"
@@ -145,12 +146,29 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 	return status;
 }
 
+/* Where it was allocated, and its biography. */
+static enum hi_status add_past_of_object(struct hi_inspection *in, hi_node node,
+					 struct hi_explain_report *r,
+					 struct hi_error *err)
+{
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+
+	if (status == HI_OK)
+		status = hi_inspect_lives_if_any(in, &r->lives, err);
+	if (status != HI_OK)
+		return status;
+	r->birth = hi_birth_info(recorded, node);
+	if (r->lives)
+		r->life = hi_bio_summary_find(r->lives, node);
+	return HI_OK;
+}
+
 static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 				     uint64_t offset, struct hi_explain_report *r,
 				     struct hi_error *err)
 {
 	const struct hi_objects *o = in->graph->objects;
-	const struct hi_recorded *recorded = NULL;
 	enum hi_status status;
 	uint64_t front;
 
@@ -168,10 +186,9 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 			     "what is missing may lead there";
 	else if (r->is_likely)
 		r->because = in->source->explain_likely(in, node);
-	status = hi_inspect_recorded_if_any(in, &recorded, err);
+	status = add_past_of_object(in, node, r, err);
 	if (status != HI_OK)
 		return status;
-	r->birth = hi_birth_info(recorded, node);
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);
@@ -332,7 +349,8 @@ const struct hi_command hi_command_explain = {
 	.help = "Examples:\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect explain 'server->clients[0]' --pid 4242\n"
-		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",
+		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json\n"
+		"  heapinspect explain 0x55d0c8a412a0 app.hisnap   (of bio -o: its life)",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_explain_command,
 };

@@ -35,8 +35,8 @@ bool hi_bio_life_pack(const struct hi_bio_life *life, struct hi_bio_life_row *re
 		.group = life->object.group,
 		.size = life->object.size,
 		.era = life->era,
-		.first_evidence = (uint8_t)life->first_evidence,
-		.last_evidence = (uint8_t)life->last_evidence,
+		.first_evidence = life->first_proved ? (uint8_t)life->first_evidence : 0,
+		.last_evidence = life->last_proved ? (uint8_t)life->last_evidence : 0,
 		.flags = (uint8_t)((life->is_older ? HI_BIO_LIFE_OLDER : 0) |
 				   (life->object.is_inherent ? HI_BIO_LIFE_INHERENT : 0)),
 		.state = (uint8_t)life->state};

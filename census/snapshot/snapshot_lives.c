@@ -219,12 +219,17 @@ static bool is_life_ordered(const struct hi_bio_life_row *row, uint64_t periods)
 	       row->last_proved <= row->last_possible;
 }
 
+static bool proves_use(uint8_t evidence)
+{
+	return evidence >= HI_BIO_WATCH && evidence <= HI_BIO_CONTENT;
+}
+
 static bool is_life_valid(const struct hi_bio_life_row *row,
 			  const struct hi_bio_summary *summary, hi_node n_objects)
 {
 	return row->object < n_objects && row->group < summary->n_groups &&
-	       row->first_evidence < HI_BIO_EVIDENCE &&
-	       row->last_evidence < HI_BIO_EVIDENCE &&
+	       (!row->first_proved ||
+		(proves_use(row->first_evidence) && proves_use(row->last_evidence))) &&
 	       (row->flags & ~HI_BIO_LIFE_FLAGS) == 0 && row->state < HI_BIO_STATES &&
 	       is_life_ordered(row, hi_bio_summary_periods(summary));
 }

@@ -2,17 +2,7 @@
 /* The document of bio_report.h. */
 #include "report/views/bio_report.h"
 
-static const char *const band_keys[HI_BIO_BANDS] = {
-	[HI_BIO_VOID] = "void", [HI_BIO_LAG] = "lag",
-	[HI_BIO_USE] = "use",	[HI_BIO_INHERENT] = "inherent_use",
-	[HI_BIO_DRAG] = "drag", [HI_BIO_UNUSED] = "unused_since_attach",
-};
-
-static const char *const evidence_keys[HI_BIO_EVIDENCE] = {
-	[HI_BIO_UNKNOWN] = "none", [HI_BIO_WATCH] = "watchpoint",
-	[HI_BIO_PROBE] = "probe",  [HI_BIO_CONTENT] = "contents",
-	[HI_BIO_PAGE] = "pages",
-};
+#include "report/views/life_report.h"
 
 static void put_amount(struct hi_json *json, const char *key, struct hi_bio_amount amount)
 {
@@ -37,7 +27,7 @@ static void put_bands_of_row(struct hi_json *json, const struct hi_bio_row *row)
 	put_bounds(json, "not_used", hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes);
 	hi_json_object(json, "bands");
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		hi_json_object(json, band_keys[band]);
+		hi_json_object(json, hi_life_band_key((enum hi_bio_band)band));
 		put_bounds(json, "bytes", row->bytes[band]);
 		put_bounds(json, "objects", row->objects[band]);
 		hi_json_end(json);
@@ -53,7 +43,8 @@ static void put_line(struct hi_json *json, const struct hi_bio_census_row *line)
 	put_amount(json, "unseen", line->unseen);
 	hi_json_object(json, "evidence");
 	for (unsigned i = 0; i < HI_BIO_EVIDENCE; i++)
-		put_amount(json, evidence_keys[i], line->evidence[i]);
+		put_amount(json, hi_life_evidence_key((enum hi_bio_evidence)i),
+			   line->evidence[i]);
 	hi_json_end(json);
 	hi_json_bool(json, "pages", line->has_pages);
 	hi_json_end(json);
@@ -119,7 +110,7 @@ static void put_watch(struct hi_json *json, const struct hi_bio_watch *w)
 	hi_json_number(json, "sampled", w->estimates.sampled);
 	hi_json_object(json, "bands");
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		hi_json_object(json, band_keys[band]);
+		hi_json_object(json, hi_life_band_key((enum hi_bio_band)band));
 		put_estimate(json, "bytes", &w->estimates.bytes[band]);
 		put_estimate(json, "objects", &w->estimates.objects[band]);
 		hi_json_end(json);

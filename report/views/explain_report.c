@@ -107,6 +107,7 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 			     hi_page_sentence(page, r->evidence, false));
 	if (r->info.sort == HI_NODE_OBJECT)
 		hi_birth_show_fact(&r->birth, page);
+	hi_life_show_facts(r->lives, r->life, page);
 	if (*r->info.detail)
 		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
 	if (r->info.retained != UINT64_MAX && r->info.retained)
@@ -388,6 +389,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	}
 	if (object)
 		hi_birth_json(&r->birth, json);
+	hi_life_json(r->lives, r->life, json);
 	hi_piece_json(r->recorded, r->piece, json);
 	hi_json_text(json, "mapping", hi_known(r->mapping));
 	hi_json_address(json, "block", r->block);

@@ -5,6 +5,7 @@
 #define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 
 #include "report/views/births_report.h"
+#include "report/views/life_report.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 
@@ -67,6 +68,9 @@ struct hi_explain_report {
 	bool dominators_cut;
 	uint64_t live_bytes;
 	struct hi_birth_info birth; /* of an object */
+	/* Its biography; life NULL: it has none. */
+	const struct hi_bio_summary *lives;
+	const struct hi_bio_life_row *life;
 	/* The piece of a pool, or the mapping, that the address is in; NULL: none. */
 	const struct hi_piece *piece;
 	const struct hi_recorded *recorded; /* of the piece */
