@@ -19,6 +19,7 @@
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_lives.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -138,6 +139,26 @@ static void read_births(struct hi_snapshot *s, const struct hi_graph *g)
 	hi_recorded_destroy(r);
 }
 
+static void read_lives(struct hi_snapshot *s, const struct hi_graph *g)
+{
+	struct hi_bio_summary *lives = NULL;
+	struct hi_error err;
+
+	if (hi_snapshot_lives(s, g->n_objects, &lives, &err) != HI_OK)
+		return;
+	for (size_t i = 0; i < lives->n_lives; i++) {
+		const struct hi_bio_life_row *row = &lives->lives[i];
+
+		(void)hi_bio_summary_bands(lives, row);
+		if (hi_bio_summary_find(lives, row->object) != row ||
+		    row->group >= lives->n_groups || row->quiet_from >= lives->n_censuses)
+			abort();
+	}
+	for (uint32_t i = 0; i < lives->n_groups; i++)
+		(void)strlen(hi_interner_name(lives->texts, lives->groups[i].root));
+	hi_bio_summary_destroy(lives);
+}
+
 /* The tables alone, without the heap. */
 static void read_tables(const char *path)
 {
@@ -175,6 +196,7 @@ static void read_all(const char *path)
 			abort();
 		(void)hi_snapshot_used(s, g, &used, &err);
 		read_births(s, g);
+		read_lives(s, g);
 		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
 			for (hi_node i = 0; i < g->n_nodes; i++)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
