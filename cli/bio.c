@@ -147,7 +147,10 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	struct hi_lives_options lives = {.live = options->biography.live,
 					 .inherent = options->biography.inherent,
 					 .watch = options->biography.watch,
-					 .no_watch = no_watch.text};
+					 .no_watch = no_watch.text,
+					 .retainers = options->biography.by ==
+							      HI_LIVES_BY_RETAINERS ||
+						      is_file_asked(options)};
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
@@ -246,6 +249,7 @@ static enum hi_status run_bio_of_file(struct hi_inspection *in,
 		"Examples:\n"                                                            \
 		"  heapinspect bio --pid 4242 --every 1s --for 60s\n"                    \
 		"  heapinspect bio --pid 4242 --for 60s --by site --bio drag\n"          \
+		"  heapinspect bio --pid 4242 --for 60s --by retainers --bio drag\n"     \
 		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"                   \
 		"  heapinspect graph app.hp\n"                                           \
 		"  heapinspect bio --pid 4242 --for 60s -o app.hisnap\n"                 \

@@ -57,6 +57,11 @@ static int check_effect(const struct hi_options *o)
 				       "take it alone)",
 				       p->roots[0].name, p->roots[0].name,
 				       o->command->name);
+	if (restriction && id == HI_COMMAND_BIO)
+		return o->biography.by == HI_LIVES_BY_RETAINERS
+			       ? 0
+			       : hi_option_wrong("%s: only with --by retainers",
+						 restriction);
 	if (restriction && !p->retained_by && !is_profile)
 		return hi_option_wrong(
 			"%s: only with --retained-by NAME, which restricts "

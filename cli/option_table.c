@@ -66,9 +66,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "group by type, or of a recording by site (the function that allocated)", 2},
 	 BIT(WASTE) | BIT(RETAINED)},
 	{{"by", HI_OPT_LIVES_BY, "WHAT", 0,
-	  "group by type, site (the function that allocated), module, era or root (the "
-	  "variable that alone "
-	  "holds it at the end) (default: type)",
+	  "group by type, site (the function that allocated), module, era, root (the "
+	  "variable that alone holds it at the end) or retainers (their set at the end) "
+	  "(default: type)",
 	  2},
 	 BIT(BIO)},
 	{{"bio", HI_OPT_BIO, "BANDS", 0,
@@ -248,7 +248,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "FILE.PID beside the FILE of -o",
 	  2},
 	 BIT(RECORD)},
-	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF)},
+	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF) | BIT(BIO)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
 	  3},
@@ -263,15 +263,15 @@ const struct hi_option_entry hi_option_table[] = {
 	  "objects that count as retainers, besides all root variables: TYPE, "
 	  "TYPE.field, global, frame or auto; may be repeated",
 	  3},
-	 RESTRICTED | BIT(DIFF) | BIT(QUERY)},
+	 RESTRICTED | BIT(DIFF) | BIT(QUERY) | BIT(BIO)},
 	{{"identity", HI_OPT_IDENTITY, "WHAT", 0,
 	  "the identity of a retainer: type, var, site (of a recording), module or addr "
 	  "(default: type)",
 	  3},
-	 (RESTRICTED & ~BIT(UP)) | BIT(DIFF) | BIT(QUERY)},
+	 (RESTRICTED & ~BIT(UP)) | BIT(DIFF) | BIT(QUERY) | BIT(BIO)},
 	{{"max-set", HI_OPT_MAX_SET, "N", 0,
 	  "sets of more than N retainers become MANY (default: 8)", 3},
-	 RESTRICTED | BIT(DIFF) | BIT(QUERY)},
+	 RESTRICTED | BIT(DIFF) | BIT(QUERY) | BIT(BIO)},
 	{{"weak-as-roots", HI_OPT_WEAK_AS_ROOTS, 0, 0,
 	  "treat weak fields as strong: what they lead to is live, and they retain it",
 	  3},

@@ -110,18 +110,18 @@ static int take_site_by(struct hi_options *o, const char *text)
 
 static int take_lives_by(struct hi_options *o, const char *text)
 {
-	static const char *const words[] = {[HI_LIVES_BY_TYPE] = "type",
-					    [HI_LIVES_BY_SITE] = "site",
-					    [HI_LIVES_BY_MODULE] = "module",
-					    [HI_LIVES_BY_ERA] = "era",
-					    [HI_LIVES_BY_ROOT] = "root"};
+	static const char *const words[] = {
+		[HI_LIVES_BY_TYPE] = "type",	 [HI_LIVES_BY_SITE] = "site",
+		[HI_LIVES_BY_MODULE] = "module", [HI_LIVES_BY_ERA] = "era",
+		[HI_LIVES_BY_ROOT] = "root",	 [HI_LIVES_BY_RETAINERS] = "retainers"};
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(text, words[i]) == 0) {
 			o->biography.by = (enum hi_lives_by)i;
 			return 0;
 		}
-	hi_option_wrong("--by %s: not one of type, site, module, era, root", text);
+	hi_option_wrong("--by %s: not one of type, site, module, era, root, retainers",
+			text);
 	return HI_OPTION_SAID;
 }
 

@@ -128,7 +128,8 @@ enum hi_lives_by {
 	HI_LIVES_BY_SITE,
 	HI_LIVES_BY_MODULE,
 	HI_LIVES_BY_ERA,
-	HI_LIVES_BY_ROOT
+	HI_LIVES_BY_ROOT,
+	HI_LIVES_BY_RETAINERS /* their set */
 };
 
 /* What is live: what a root reaches, or what is not freed. */

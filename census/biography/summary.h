@@ -24,10 +24,11 @@ struct hi_bio_life_row {
 	uint8_t first_evidence, last_evidence, flags, state;
 };
 
-/* Objects that have all of this in common. The first five are numbers of texts. */
+/* Objects that have all of this in common. The first six are numbers of texts;
+ * retainers is 0 where no sets were asked for. */
 struct hi_bio_group_row {
-	uint32_t type, module, site, era, root;
-	uint32_t is_inherent;
+	uint32_t type, module, site, era, root, retainers;
+	uint32_t is_inherent, reserved;
 	struct hi_bio_row row; /* at the last census */
 };
 
@@ -97,7 +98,7 @@ const struct hi_bio_life_row *hi_bio_summary_find(const struct hi_bio_summary *s
 						  uint32_t object);
 
 _Static_assert(sizeof(struct hi_bio_life_row) == 48, "life");
-_Static_assert(sizeof(struct hi_bio_group_row) == 248, "group");
+_Static_assert(sizeof(struct hi_bio_group_row) == 256, "group");
 _Static_assert(sizeof(struct hi_bio_census_row) == 336, "census");
 
 #endif

@@ -46,7 +46,7 @@
 	X("lives.watch.missing", watch.missing)
 
 /* Texts of a group. */
-#define LIVES_GROUP_TEXTS(X) X(type) X(module) X(site) X(era) X(root)
+#define LIVES_GROUP_TEXTS(X) X(type) X(module) X(site) X(era) X(root) X(retainers)
 
 enum { ESTIMATES = 2 * HI_BIO_BANDS };
 

@@ -31,7 +31,7 @@ struct hi_bio_idle {
 struct hi_bio_report {
 	int pid;
 	const char *exe;
-	const char *by;	       /* what groups are: "type", "site", "module", "era" */
+	const char *by;	       /* what groups are: "type", "retainers" */
 	bool is_recorded;      /* allocations were followed */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns;

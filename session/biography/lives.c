@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
+#include "session/biography/object_retainers.h"
 #include "session/live/page_evidence.h"
 #include "session/lookup.h"
 
@@ -56,7 +57,7 @@ struct addition {
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
 	struct hi_watch_evidence *watch;      /* NULL: nothing is watched */
 	const uint64_t *live, *hash;	      /* by object */
-	const uint32_t *roots;		      /* by node, as texts of the groups */
+	struct hi_object_retainers retainers;
 	struct hi_lives_census census;
 	bool is_first;
 };
@@ -205,11 +206,15 @@ static enum hi_status find_group(struct addition *a, hi_node object,
 				 struct hi_error *err)
 {
 	struct hi_object_groups *groups = &a->lives->groups;
+	const struct hi_object_retainers *r = &a->retainers;
+	const struct hi_object_labels labels = {.era = before ? before->era : groups->era,
+						.root = r->root[object],
+						.retainers = r->set ? r->set[object] : 0};
 
-	now->era = before ? before->era : groups->era;
+	now->era = labels.era;
 	return hi_object_groups_find(groups, a->graph, object,
 				     before ? &groups->list.items[before->group] : NULL,
-				     now->era, a->roots[object], &now->group, err);
+				     &labels, &now->group, err);
 }
 
 static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
@@ -310,35 +315,6 @@ static void count_unseen_births(struct addition *a, const struct hi_recorded *re
 	}
 	lives->allocated = all;
 	lives->recorded_ns = a->births->end_ns - a->births->start_ns;
-}
-
-/* ---- what keeps objects alive ---- */
-
-/* By node: the root variable that alone keeps it alive. Free *ret. */
-static enum hi_status find_object_roots(struct hi_lives *lives, struct hi_inspection *in,
-					uint32_t **ret, struct hi_error *err)
-{
-	const struct hi_graph *g = in->graph;
-	HI_GUARD(free) uint32_t *of_root = hi_calloc(g->n_roots + 1u, sizeof(*of_root));
-	HI_GUARD(free) uint32_t *keys = hi_calloc(g->n_nodes + 1u, sizeof(*keys));
-	uint32_t several = 0;
-	enum hi_status status = HI_OK;
-
-	if (!of_root || !keys)
-		return hi_fail_memory(err, "roots of biographies");
-	if (!in->results.dominators)
-		status = in->source->compute_dominators(in, err);
-	if (status == HI_OK)
-		status = hi_object_groups_text(&lives->groups, "(several roots)",
-					       &several, err);
-	for (uint32_t i = 0; status == HI_OK && i < g->n_roots; i++)
-		status = hi_object_groups_text(&lives->groups, g->roots[i].name,
-					       &of_root[i], err);
-	if (status != HI_OK)
-		return status;
-	hi_dominators_root_keys(g, in->results.dominators, of_root, several, keys);
-	*ret = hi_take(keys);
-	return HI_OK;
 }
 
 /* ---- a census ---- */
@@ -461,7 +437,6 @@ static void note_watch(struct hi_lives *lives, struct hi_watch_evidence *watch)
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err)
 {
-	HI_GUARD(free) uint32_t *roots = NULL;
 	HI_GUARD(free)
 	uint64_t *live = lives->options.live == HI_LIVES_REACHABLE
 				 ? hi_inspect_live_bits(in)
@@ -480,10 +455,11 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 		return status;
 	if (!live || !hash)
 		return hi_fail_memory(err, "biographies");
-	if (find_object_roots(lives, in, &roots, err) != HI_OK)
-		return err->status;
-	a.roots = roots;
-	status = add_with_columns(&a, in, live, hash, err);
+	status = hi_object_retainers_find(&lives->groups, in, lives->options.retainers,
+					  &a.retainers, err);
+	if (status == HI_OK)
+		status = add_with_columns(&a, in, live, hash, err);
+	hi_object_retainers_free(&a.retainers);
 	note_watch(lives, in->options->watch);
 	return status;
 }

@@ -28,6 +28,7 @@ struct hi_lives_options {
 	unsigned watch;	      /* watchpoints that were asked for; 0: none */
 	const char *no_watch; /* why there are none of them; "", NULL: there are. Read
 				 when it is asked for */
+	bool retainers;	      /* groups by retainer sets, too */
 };
 
 /* How objects of the last census were told from others. */

@@ -122,13 +122,25 @@ static bool number_pair(struct hi_table *numbers, uint32_t a, uint32_t b, uint32
 	return true;
 }
 
+static bool number_group(struct hi_object_groups *g, const struct hi_object_group *group,
+			 uint32_t *ret)
+{
+	uint32_t of_type, kept_by, of_era;
+
+	return number_pair(&g->types_and_sites, group->type, group->site, &of_type) &&
+	       number_pair(&g->kept_by, group->root, group->retainers, &kept_by) &&
+	       number_pair(&g->eras_and_kept_by, group->era, kept_by, &of_era) &&
+	       number_pair(&g->index, of_type, of_era, ret) &&
+	       (*ret < g->list.count || hi_vector_push(&g->list, *group));
+}
+
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     const struct hi_object_group *before, uint32_t era,
-				     uint32_t root, uint32_t *ret, struct hi_error *err)
+				     const struct hi_object_group *before,
+				     const struct hi_object_labels *labels, uint32_t *ret,
+				     struct hi_error *err)
 {
 	uint32_t type = graph->objects->type[object];
-	uint32_t of_type, of_era, number;
 	struct hi_object_group group;
 
 	if (type >= groups->n_types)
@@ -136,8 +148,9 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 	group = (struct hi_object_group){.type = groups->types[type],
 					 .module = groups->modules[type],
 					 .site = site_of_object(groups, object),
-					 .era = era,
-					 .root = root,
+					 .era = labels->era,
+					 .root = labels->root,
+					 .retainers = labels->retainers,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
 	if (!group.type && before) {
@@ -145,13 +158,9 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 		group.module = before->module;
 		group.is_inherent = before->is_inherent;
 	}
-	if (!number_pair(&groups->types_and_sites, group.type, group.site, &of_type) ||
-	    !number_pair(&groups->eras_and_roots, era, root, &of_era) ||
-	    !number_pair(&groups->index, of_type, of_era, &number) ||
-	    (number == groups->list.count && !hi_vector_push(&groups->list, group)))
-		return hi_fail_memory(err, "groups of biographies");
-	*ret = number;
-	return HI_OK;
+	return number_group(groups, &group, ret)
+		       ? HI_OK
+		       : hi_fail_memory(err, "groups of biographies");
 }
 
 void hi_object_groups_free(struct hi_object_groups *groups)
@@ -160,6 +169,7 @@ void hi_object_groups_free(struct hi_object_groups *groups)
 	hi_interner_free(&groups->texts);
 	hi_vector_free(&groups->list);
 	hi_table_free(&groups->types_and_sites);
-	hi_table_free(&groups->eras_and_roots);
+	hi_table_free(&groups->kept_by);
+	hi_table_free(&groups->eras_and_kept_by);
 	hi_table_free(&groups->index);
 }

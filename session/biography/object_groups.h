@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The groups in which biographies are counted: objects of one type that one function
- * allocated in one era, and that one root variable keeps alive. A
+ * allocated in one era, and that one root variable, or one retainer set, keeps alive. A
  * group keeps its number in all censuses of a series, whatever numbers types and frames
  * have in each of them.
  */
@@ -15,17 +15,24 @@
 /* Numbers in the texts of the groups; 0: "". Module: of the type. */
 struct hi_object_group {
 	uint32_t type, module, site;
-	uint32_t era;	  /* of the births, as a text, too */
-	uint32_t root;	  /* that alone keeps it alive; 0: none is known */
-	bool is_inherent; /* --inherent names the type */
+	uint32_t era;	    /* of the births, as a text, too */
+	uint32_t root;	    /* that alone keeps it alive; 0: none is known */
+	uint32_t retainers; /* their set; 0: none is known, or they were not asked for */
+	bool is_inherent;   /* --inherent names the type */
+};
+
+/* What the graph does not have of an object. */
+struct hi_object_labels {
+	uint32_t era, root, retainers;
 };
 
 /* Zero-initialised is empty. */
 struct hi_object_groups {
 	struct hi_interner texts;
 	struct HI_VECTOR(struct hi_object_group) list;
-	/* From pairs to their number: of type and site, of era and root, of these two. */
-	struct hi_table types_and_sites, eras_and_roots, index;
+	/* From pairs to their number: of type and site, of root and retainers, of era and
+	 * the latter, of the first and the third. */
+	struct hi_table types_and_sites, kept_by, eras_and_kept_by, index;
 	uint32_t era; /* of what is born now; as a text */
 	/* Of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
@@ -43,16 +50,17 @@ enum hi_status hi_object_groups_begin(struct hi_object_groups *groups,
 				      const struct hi_graph *graph,
 				      const struct hi_recorded *recorded,
 				      const bool *inherent, struct hi_error *err);
-/* The number of a text, for eras and roots; "" is 0. HI_NO_MEMORY. */
+/* The number of a text, for labels; "" is 0. HI_NO_MEMORY. */
 enum hi_status hi_object_groups_text(struct hi_object_groups *groups, const char *text,
 				     uint32_t *ret, struct hi_error *err);
-/* The group of an object of that graph that was born in this era, and has this root.
+/* The group of an object of that graph that has these labels.
  * before: its group at the last census, NULL for a new one: what nothing leads to any
  * more has lost its type, and keeps that one. HI_NO_MEMORY, HI_LIMIT. */
 enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_graph *graph, hi_node object,
-				     const struct hi_object_group *before, uint32_t era,
-				     uint32_t root, uint32_t *ret, struct hi_error *err);
+				     const struct hi_object_group *before,
+				     const struct hi_object_labels *labels, uint32_t *ret,
+				     struct hi_error *err);
 void hi_object_groups_free(struct hi_object_groups *groups);
 
 #endif

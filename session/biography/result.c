@@ -55,11 +55,12 @@ static void add_row(struct hi_bio_row *sum, const struct hi_bio_row *more)
 
 static uint32_t text_of_group(const struct hi_bio_group_row *group, enum hi_lives_by by)
 {
-	return by == HI_LIVES_BY_SITE	  ? group->site
-	       : by == HI_LIVES_BY_MODULE ? group->module
-	       : by == HI_LIVES_BY_ERA	  ? group->era
-	       : by == HI_LIVES_BY_ROOT	  ? group->root
-					  : group->type;
+	return by == HI_LIVES_BY_SITE	     ? group->site
+	       : by == HI_LIVES_BY_MODULE    ? group->module
+	       : by == HI_LIVES_BY_ERA	     ? group->era
+	       : by == HI_LIVES_BY_ROOT	     ? group->root
+	       : by == HI_LIVES_BY_RETAINERS ? group->retainers
+					     : group->type;
 }
 
 /* Most possible bytes first, then by name. */
@@ -273,11 +274,10 @@ enum hi_status hi_lives_result(const struct hi_bio_summary *lives,
 			       struct hi_arena *arena, struct hi_bio_report *ret,
 			       struct hi_error *err)
 {
-	static const char *const by[] = {[HI_LIVES_BY_TYPE] = "type",
-					 [HI_LIVES_BY_SITE] = "site",
-					 [HI_LIVES_BY_MODULE] = "module",
-					 [HI_LIVES_BY_ERA] = "era",
-					 [HI_LIVES_BY_ROOT] = "root"};
+	static const char *const by[] = {
+		[HI_LIVES_BY_TYPE] = "type",	 [HI_LIVES_BY_SITE] = "site",
+		[HI_LIVES_BY_MODULE] = "module", [HI_LIVES_BY_ERA] = "era",
+		[HI_LIVES_BY_ROOT] = "root",	 [HI_LIVES_BY_RETAINERS] = "retainers"};
 	enum hi_status status;
 
 	*ret = (struct hi_bio_report){.exe = "",

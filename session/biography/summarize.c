@@ -73,6 +73,7 @@ static bool fill_group_rows(struct hi_lives *lives, const struct hi_bio_view *vi
 						    .site = g->site,
 						    .era = g->era,
 						    .root = g->root,
+						    .retainers = g->retainers,
 						    .is_inherent = g->is_inherent};
 		hi_bio_view_row(view, i, hi_bio_view_censuses(view), &rows[i].row);
 	}

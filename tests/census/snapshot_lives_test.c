@@ -263,8 +263,8 @@ static enum hi_status read_sections(uint32_t lives, uint32_t groups, uint32_t ce
 HI_TEST(snapshot_lives, missing_sections_and_other_rows_are_refused)
 {
 	static const uint32_t items[][3] = {
-		{48, 248, 0},	{48, 0, 336},	{48, 0, 0},    {40, 248, 336},
-		{48, 240, 336}, {48, 248, 328}, {48, 248, 336}};
+		{48, 256, 0},	{48, 0, 336},	{48, 0, 0},    {40, 256, 336},
+		{48, 248, 336}, {48, 256, 328}, {48, 256, 336}};
 	struct hi_error err = {};
 
 	for (unsigned i = 0; i < sizeof(items) / sizeof(*items); i++)

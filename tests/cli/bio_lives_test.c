@@ -295,6 +295,57 @@ HI_TEST_ROOT(bio_lives, a_list_that_is_written_is_used_and_one_that_is_read_may_
 	}
 }
 
+/* ---- groups: lived_end() holds each of them against what was told ---- */
+
+/* Nothing is hidden, so that the groups have all that is live. */
+static size_t count_groups(const json_t *doc)
+{
+	HI_ASSERT_EQ(0, json_integer_value(
+				json_object_get(json_object_get(doc, "hidden"), "rows")));
+	return json_array_size(json_object_get(doc, "groups"));
+}
+
+/* Objects of two and of three variables, shared before and while bio runs; gone at the
+ * end, or forgotten. */
+static void live_in_groups(struct lived *l)
+{
+	lived_period(l, LIVED("new a 100", "new b 200 buf", "new c 300 arena",
+			      "new d 400", "list cells 20", "share b"));
+	lived_period(l, LIVED("write a", "write b", "share a", "write cells"));
+	lived_period(l, LIVED("write c", "drop d", "resize c 350", "new gone 60",
+			      "share gone"));
+	lived_period(l, LIVED("free gone", "write older", "new last 70 buf"));
+}
+
+static json_t *run_groups(const char *by, const char *live)
+{
+	struct lived *l = lived_start(
+		LIVED("new old 50", "new older 5000 buf", "share old"),
+		LIVED("--by", by, "--live", live, "--bio", ALL_BANDS, "--all"));
+
+	live_in_groups(l);
+	return lived_end(l);
+}
+
+HI_TEST_ROOT(bio_lives, groups_by_retainers_are_the_sets_that_keep_objects)
+{
+	/* nodes and shared, bufs, bufs and shared, arenas, lists; what is forgotten. */
+	HI_ASSERT_EQ(5, count_groups(run_groups("retainers", "reach")));
+	HI_ASSERT_EQ(6, count_groups(run_groups("retainers", "alloc")));
+}
+
+HI_TEST_ROOT(bio_lives, groups_by_root_are_the_variables_that_keep_objects_alone)
+{
+	HI_ASSERT_EQ(4, count_groups(run_groups("root", "reach")));
+	HI_ASSERT_EQ(5, count_groups(run_groups("root", "alloc")));
+}
+
+/* Of what is older no site is known. */
+HI_TEST_ROOT(bio_lives, groups_by_site_are_the_functions_that_allocated)
+{
+	HI_ASSERT_EQ(4, count_groups(run_groups("site", "reach")));
+}
+
 HI_TEST_ROOT(bio_lives, a_signal_ends_it_while_it_waits_for_the_end_of_a_period)
 {
 	struct lived *l = lived_start(LIVED(), LIVED());

@@ -35,6 +35,28 @@ HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
 	HI_ASSERT(proved(doc, 3, "use") >= lived_cost(l, "young"));
 }
 
+/* What is not used any more, and what keeps it, in one command. */
+HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
+{
+	struct lived *l = lived_start(
+		LIVED(), LIVED("--bio", "drag", "--by", "retainers", "--all"));
+	json_t *groups, *bytes;
+
+	lived_period(l, LIVED("new a " BLOCK, "new b " BLOCK " buf", "share a"));
+	lived_period(l, LIVED("write a", "write b"));
+	lived_period(l, LIVED("write b"));
+	lived_period(l, LIVED("write b"));
+	groups = json_object_get(lived_interrupt(l), "groups");
+	HI_ASSERT_EQ(1, json_array_size(groups));
+	bytes = json_object_get(json_array_get(groups, 0), "bands");
+	bytes = json_object_get(json_object_get(bytes, "drag"), "bytes");
+	HI_ASSERT_EQ(lived_cost(l, "a"),
+		     (size_t)json_integer_value(json_object_get(bytes, "proved")));
+	HI_ASSERT(lived_belongs(
+		lived_find(l, "a"), l->period - 1, "retainers",
+		json_string_value(json_object_get(json_array_get(groups, 0), "name"))));
+}
+
 /* One of the fixture's objects, of so many bytes. */
 static size_t make_object(struct hi_fixture *fx, const char *command)
 {

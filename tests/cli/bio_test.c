@@ -35,6 +35,10 @@ HI_TEST_SCENARIO(bio, wrong_words_are_named)
 	c = hi_heapinspect("bio", "--pid", "1", "--by", "colour");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "era"), "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--max-set", "3", "--by", "root");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "--max-set: only with --by retainers"), "%s",
+		      c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--every", "10MiB");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "not a time"), "%s", c->err);
@@ -128,19 +132,50 @@ HI_TEST_ROOT(bio, a_signal_in_the_first_period_ends_it_with_a_census)
 	HI_ASSERT_EQ(1, json_array_size(json_object_get(read_bio(c), "censuses")));
 }
 
-/* ---- eras ---- */
+/* ---- retainers ---- */
 
-static void begin_era(struct lived *l, const char *name)
+static size_t live_objects_of(json_t *doc, const char *group)
 {
-	char pid[16], news[64];
-	struct hi_command *c;
+	json_t *row = python_row(json_object_get(doc, "groups"), "name", group);
 
-	snprintf(pid, sizeof(pid), "%d", (int)l->fx->pid);
-	snprintf(news, sizeof(news), "era %s begins", name);
-	c = hi_heapinspect("era", "--pid", pid, name);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	HI_ASSERT_MSG(recording_says(&l->run, news, 60000), "%s", l->run.begun);
+	HI_ASSERT_MSG(row != NULL, "no group %s", group);
+	return python_number(json_object_get(row, "live"), "objects");
 }
+
+static const char *start_list(void)
+{
+	static char pid[16];
+	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+	char line[64];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	hi_fixture_tell(fx, "list cells 20");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	hi_fixture_tell(fx, "new a 100");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	return pid;
+}
+
+/* A variable has the first cell, and each cell the next one. */
+HI_TEST_ROOT(bio, objects_are_retainers_if_they_are_named)
+{
+	const char *pid = start_list();
+	struct hi_command *c = hi_heapinspect(
+		"bio", "--pid", pid, "--every", "100ms", "--for", "300ms", "--by",
+		"retainers", "--retainer", "struct cell", "--json", "--bio", ALL_BANDS);
+	json_t *doc = read_bio(c);
+
+	HI_ASSERT_EQ(1, live_objects_of(doc, "{lists}"));
+	HI_ASSERT_EQ(19, live_objects_of(doc, "{struct cell}"));
+	HI_ASSERT_EQ(1, live_objects_of(doc, "{nodes}"));
+	c = hi_heapinspect("bio", "--pid", pid, "--every", "100ms", "--for", "300ms",
+			   "--by", "retainers", "--retainer", "struct cells");
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "struct cell"), "exit %d: %s",
+		      c->exit_code, c->err);
+}
+
+/* ---- eras ---- */
 
 static void refuse_era(const struct lived *l, const char *name)
 {
@@ -167,12 +202,12 @@ HI_TEST_ROOT(bio, objects_belong_to_the_era_of_their_birth)
 	json_t *doc;
 
 	lived_period(l, LIVED("new a 100", "new gone 30"));
-	begin_era(l, "load");
+	lived_begin_era(l, "load");
 	lived_period(l, LIVED("new b 300", "new c 20", "free gone"));
-	begin_era(l, "7");
+	lived_begin_era(l, "7");
 	lived_period(l, LIVED("new d 500", "write b"));
 	refuse_era(l, "3");
-	begin_era(l, "after");
+	lived_begin_era(l, "after");
 	lived_period(l, LIVED("new e 700", "free c"));
 	doc = lived_end(l);
 	expect_era(doc, "1", lived_cost(l, "old a"));

@@ -25,9 +25,13 @@ struct lived_object {
 	char name[16], type[16];
 	unsigned long address;
 	size_t requested, cost;
-	unsigned objects;	/* blocks: more than one of a list */
-	unsigned birth, death;	/* death 0: it lives */
-	unsigned dropped;	/* since when nothing leads to it; 0: something does */
+	unsigned objects;      /* blocks: more than one of a list */
+	unsigned birth, death; /* death 0: it lives */
+	unsigned dropped;      /* since when nothing leads to it; 0: something does */
+	bool is_shared;	       /* two variables lead to it, since that period */
+	unsigned shared;
+	const char *site; /* the function that made it */
+	char era[16];
 	uint64_t used, written; /* a bit for each period */
 };
 
@@ -40,6 +44,7 @@ struct lived {
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
 	long tracer;	      /* that waited for the last end of a period */
+	char era[16];	      /* of what is born now */
 	size_t n;
 	struct lived_object objects[LIVED_OBJECTS];
 	/* Of threads, older than all periods: nothing is known of them but that. */
@@ -60,6 +65,8 @@ struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
 void lived_period(struct lived *l, const char *const *commands);
 /* One command, in the open period. */
 void lived_tell(struct lived *l, const char *command);
+/* `heapinspect era NAME`, in the open period. */
+void lived_begin_era(struct lived *l, const char *name);
 /* The fixture exits in the open period, which has the last census; the document, which
  * was checked: by its schema, by the invariants of SPEC, and by lived_check(). */
 json_t *lived_end(struct lived *l);
@@ -77,6 +84,9 @@ const struct lived_object *lived_find(const struct lived *l, const char *name);
 extern const char *const lived_bands[LIVED_BANDS];
 /* Truth: bytes of a band at census t, of one type (NULL: of all). */
 size_t lived_truth(const struct lived *l, const char *band, unsigned t, const char *type);
+/* At census t, is it in this group by "type", "root", "retainers", "site" or "era"? */
+bool lived_belongs(const struct lived_object *o, unsigned t, const char *by,
+		   const char *group);
 /* doc.censuses[t - 1].bands.BAND.bytes.WHICH; of objects with what == "objects". */
 size_t lived_bound(json_t *doc, unsigned t, const char *band, const char *what,
 		   const char *which);
