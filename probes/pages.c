@@ -550,6 +550,13 @@ static void forget_states(struct hi_page_watch *watch)
 	watch->states.addresses.count = watch->states.bits.count = 0;
 }
 
+bool hi_page_watch_has_read(const struct hi_page_watch *watch)
+{
+	const struct shared_readings *shared = watch->shared;
+
+	return shared && (atomic_load(&shared->n) || atomic_load(&shared->n_failed));
+}
+
 enum hi_status hi_page_watch_take(struct hi_page_watch *watch, struct hi_error *err)
 {
 	struct shared_readings *shared = watch->shared;
@@ -557,7 +564,7 @@ enum hi_status hi_page_watch_take(struct hi_page_watch *watch, struct hi_error *
 	enum hi_status status;
 
 	forget_states(watch);
-	if (!shared || (!n && !atomic_load(&shared->n_failed)))
+	if (!hi_page_watch_has_read(watch))
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "the accessed bits of pages were not read at this stop");
 	if (n)

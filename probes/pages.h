@@ -64,6 +64,9 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
  * all pages are UNKNOWN until the next call. HI_NO_MEMORY as well.
  */
 enum hi_status hi_page_watch_take(struct hi_page_watch *watch, struct hi_error *err);
+/* Before hi_page_watch_take: has the stop come so far that bits were read, or cleared, or
+ * could not be? False: it has changed nothing. */
+bool hi_page_watch_has_read(const struct hi_page_watch *watch);
 /* Of the period that was taken last: see hi_page_states_get, hi_page_states_of_range. */
 enum hi_page_state hi_page_watch_get(const struct hi_page_watch *watch, uint64_t address);
 enum hi_page_state hi_page_watch_of_range(const struct hi_page_watch *watch,

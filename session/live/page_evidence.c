@@ -57,7 +57,8 @@ void hi_page_evidence_after_stop(struct hi_page_evidence *e)
 
 	if (!e)
 		return;
-	e->stops++;
+	/* A wait for a place that ended without a stop has changed nothing. */
+	e->stops += hi_page_watch_has_read(e->watch);
 	if (hi_page_watch_take(e->watch, &why) != HI_OK && e->is_prepared)
 		e->missing = why;
 }

@@ -22,7 +22,7 @@ void hi_page_evidence_before_stop(struct hi_page_evidence *evidence,
 				  struct hi_stop_options *stop);
 void hi_page_evidence_after_stop(struct hi_page_evidence *evidence);
 
-/* The number of stops until now. */
+/* The number of stops until now that may have changed what is known. */
 uint64_t hi_page_evidence_stops(const struct hi_page_evidence *evidence);
 /* Why nothing is known of the time between the last two stops; NULL: it is. */
 const char *hi_page_evidence_missing(const struct hi_page_evidence *evidence);

@@ -15,6 +15,14 @@ static size_t proved(json_t *doc, unsigned t, const char *band)
 	return lived_bound(doc, t, band, "bytes", "proved");
 }
 
+static size_t not_used(json_t *doc, unsigned t)
+{
+	json_t *census = json_array_get(json_object_get(doc, "censuses"), t - 1);
+	json_t *bounds = json_object_get(census, "not_used");
+
+	return (size_t)json_integer_value(json_object_get(bounds, "proved"));
+}
+
 HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
 {
 	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
@@ -55,6 +63,23 @@ HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 	HI_ASSERT(lived_belongs(
 		lived_find(l, "a"), l->period - 1, "retainers",
 		json_string_value(json_object_get(json_array_get(groups, 0), "name"))));
+}
+
+/* The command waits for the place when the era begins, and waits again. */
+HI_TEST_ROOT(bio_pages, an_era_that_begins_in_a_period_leaves_its_evidence)
+{
+	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
+	json_t *doc;
+
+	lived_period(l, LIVED("new young " BLOCK));
+	lived_begin_era(l, "load");
+	lived_period(l, LIVED("read old"));
+	lived_begin_era(l, "after");
+	lived_period(l, LIVED());
+	doc = lived_interrupt(l);
+	/* In period 2 only the older one was referenced, in period 3 none. */
+	HI_ASSERT_EQ(lived_cost(l, "young"), not_used(doc, 2));
+	HI_ASSERT_EQ(lived_cost(l, "young old"), not_used(doc, 3));
 }
 
 /* One of the fixture's objects, of so many bytes. */
