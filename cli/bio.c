@@ -150,7 +150,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 					 .no_watch = no_watch.text,
 					 .retainers = options->biography.by ==
 							      HI_LIVES_BY_RETAINERS ||
-						      is_file_asked(options)};
+						      is_file_asked(options),
+					 .era = options->biography.era};
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;

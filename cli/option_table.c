@@ -89,6 +89,10 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"inherent", HI_OPT_INHERENT, "NAME", 0,
 	  "types whose use cannot be seen (a, b or a pattern with *): INHERENT_USE", 2},
 	 BIT(BIO)},
+	{{"era", HI_OPT_ERA, "FROM[-TO]", 0,
+	  "only objects that were born in these eras (heapinspect era): numbers or names",
+	  2},
+	 BIT(BIO)},
 	{{"watch", HI_OPT_WATCH, "N", 0,
 	  "put N hardware watchpoints (1 to 4) on objects of a random sample, which see "
 	  "reads, too",

@@ -103,6 +103,7 @@ enum hi_option_key {
 	HI_OPT_BIO,
 	HI_OPT_LIVE,
 	HI_OPT_INHERENT,
+	HI_OPT_ERA,
 	HI_OPT_WATCH,
 };
 

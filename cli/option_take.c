@@ -16,6 +16,7 @@
 #include "cli/option_table.h"
 #include "probes/watchpoints.h"
 #include "report/formats/prometheus_labels.h"
+#include "session/biography/era_choice.h"
 #include "session/naming.h"
 #include "session/snapshot/source.h"
 
@@ -149,6 +150,17 @@ static int take_watch(struct hi_options *o, const char *text)
 	return 0;
 }
 
+static int take_eras(struct hi_options *o, const char *text)
+{
+	struct hi_error err = {};
+	struct hi_era_choice choice;
+
+	if (hi_era_choice_parse(text, &choice, &err) == HI_OK)
+		return hi_option_take_once("--era", text, &o->biography.era);
+	hi_option_wrong("%s", err.text);
+	return HI_OPTION_SAID;
+}
+
 static int take_bands_of_lives(struct hi_options *o, const char *text)
 {
 	struct hi_error err = {};
@@ -278,6 +290,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_bands_of_lives(o, arg);
 	case HI_OPT_INHERENT:
 		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
+	case HI_OPT_ERA:
+		return take_eras(o, arg);
 	case HI_OPT_WATCH:
 		return take_watch(o, arg);
 	case HI_OPT_FAIL_ON:

@@ -140,6 +140,7 @@ struct hi_biography_options {
 	uint32_t bands; /* bits of enum hi_bio_band; 0: not given */
 	enum hi_lives_live live;
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
+	const char *era;      /* FROM[-TO] (era_choice.h); NULL: all */
 	unsigned watch;	      /* hardware watchpoints on objects of a sample; 0: none */
 };
 

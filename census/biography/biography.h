@@ -161,6 +161,8 @@ uint32_t hi_bio_era(const struct hi_bio *bio);
  * born. HI_USAGE: it goes back behind one that was there. HI_NO_MEMORY. */
 enum hi_status hi_bio_begin_era(struct hi_bio *bio, uint32_t era, const char *name,
 				struct hi_error *err);
+/* From now on what is born does not count, whatever its era is; or it does again. */
+void hi_bio_leave_out(struct hi_bio *bio, bool leaves_out);
 struct hi_bio_era_mark {
 	uint32_t era;
 	uint64_t period;  /* in which it began */

@@ -80,6 +80,7 @@ struct hi_bio {
 	struct HI_VECTOR(struct hi_bio_census) censuses;
 	struct HI_VECTOR(struct hi_bio_amount) unseen; /* by group of the store */
 	uint32_t era, last_era;
+	bool leaves_out; /* what is born now */
 	struct HI_VECTOR(struct hi_bio_era_mark) eras;
 	struct hi_interner names; /* of eras */
 	struct hi_bio_damage damage;

@@ -30,6 +30,11 @@ enum hi_status hi_bio_begin_era(struct hi_bio *bio, uint32_t era, const char *na
 	return HI_OK;
 }
 
+void hi_bio_leave_out(struct hi_bio *bio, bool leaves_out)
+{
+	bio->leaves_out = leaves_out;
+}
+
 const struct hi_bio_era_mark *hi_bio_eras(const struct hi_bio *bio, uint32_t *n_ret)
 {
 	*n_ret = (uint32_t)bio->eras.count;

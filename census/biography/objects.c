@@ -117,7 +117,8 @@ static bool counts_now(const struct hi_bio *bio, bool is_older)
 	/* What is older was born in the first era. */
 	const uint32_t era = is_older ? 1 : bio->era;
 
-	return era && (!o->era_last || (era >= o->era_first && era <= o->era_last));
+	return era && !bio->leaves_out &&
+	       (!o->era_last || (era >= o->era_first && era <= o->era_last));
 }
 
 static enum hi_status check_reported(struct hi_bio *bio,

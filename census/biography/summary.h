@@ -55,6 +55,13 @@ struct hi_bio_watch {
 	struct hi_bio_estimates estimates;
 };
 
+/* Only what was born in some eras counts. */
+struct hi_bio_era {
+	const char *eras;	     /* FROM[-TO]; NULL: all count */
+	bool is_open;		     /* the last one has not begun */
+	struct hi_bio_amount hidden; /* of others, live at the last census */
+};
+
 struct hi_bio_summary {
 	bool is_recorded;      /* allocations were followed */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
@@ -65,6 +72,7 @@ struct hi_bio_summary {
 	const char *no_pages;
 	struct hi_bio_checks checks;
 	struct hi_bio_watch watch;
+	struct hi_bio_era era;
 	const struct hi_bio_life_row *lives; /* ascending by object */
 	size_t n_lives;
 	const struct hi_bio_group_row *groups;

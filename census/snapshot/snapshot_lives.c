@@ -18,6 +18,9 @@
 	X("lives.uncertain.objects", uncertain.objects)                                  \
 	X("lives.left_out.bytes", left_out.bytes)                                        \
 	X("lives.left_out.objects", left_out.objects)                                    \
+	X("lives.era.open", era.is_open)                                                 \
+	X("lives.era.hidden.bytes", era.hidden.bytes)                                    \
+	X("lives.era.hidden.objects", era.hidden.objects)                                \
 	X("lives.checks.live", checks.live)                                              \
 	X("lives.checks.inherent", checks.inherent)                                      \
 	X("lives.checks.evidence", checks.evidence)                                      \
@@ -43,6 +46,7 @@
 /* Texts; NULL is a missing property. */
 #define LIVES_TEXTS(X)                                                                   \
 	X("lives.no_pages", no_pages)                                                    \
+	X("lives.era", era.eras)                                                         \
 	X("lives.watch.missing", watch.missing)
 
 /* Texts of a group. */

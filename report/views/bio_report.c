@@ -119,6 +119,19 @@ static void put_watch(struct hi_json *json, const struct hi_bio_watch *w)
 	hi_json_end(json);
 }
 
+static void put_era(struct hi_json *json, const struct hi_bio_report *r)
+{
+	if (!r->era) {
+		hi_json_null(json, "era");
+		return;
+	}
+	hi_json_object(json, "era");
+	hi_json_text(json, "eras", r->era);
+	hi_json_bool(json, "open", r->era_is_open);
+	put_amount(json, "hidden", r->hidden_by_era);
+	hi_json_end(json);
+}
+
 void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -131,6 +144,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_bool(json, "recorded", r->is_recorded);
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
 	hi_json_text(json, "no_pages", r->no_pages);
+	put_era(json, r);
 	put_amount(json, "certain", r->certain);
 	put_amount(json, "uncertain", r->uncertain);
 	put_amount(json, "left_out", r->left_out);

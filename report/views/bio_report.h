@@ -48,6 +48,10 @@ struct hi_bio_report {
 	struct hi_bio_amount certain, uncertain, left_out;
 	struct hi_bio_checks checks;
 	struct hi_bio_watch watch;
+	/* --era: only what was born in these eras counts; NULL: not given. */
+	const char *era;
+	bool era_is_open;		    /* the last one has not begun */
+	struct hi_bio_amount hidden_by_era; /* live at the last census */
 	/* Why pages give no evidence in any period; NULL: they do in some. */
 	const char *no_pages;
 };

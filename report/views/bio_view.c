@@ -165,6 +165,21 @@ static void show_watch(const struct hi_bio_report *r, struct hi_page *page)
 	hi_page_fact(page, "watched", text);
 }
 
+static void show_era(const struct hi_bio_report *r, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (r->era)
+		hi_page_fact(
+			page, "era",
+			hi_page_printf(page,
+				       "only what was born in era %s%s; %s more are "
+				       "live",
+				       hi_page_safe(page, r->era),
+				       r->era_is_open ? " (whose end has not begun)" : "",
+				       hi_bytes(bytes, r->hidden_by_era.bytes)));
+}
+
 /* ---- tables ---- */
 
 static void add_bounds_cells(struct hi_report_table *t, struct hi_bio_bounds bounds,
@@ -360,6 +375,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	show_evidence(r, page);
 	show_watch(r, page);
 	show_identity(r, page);
+	show_era(r, page);
 	if (hi_bio_checks_failed(&r->checks))
 		hi_page_warning(page, "the bands do not add up: this is an error of "
 				      "heapinspect; --json has the checks");

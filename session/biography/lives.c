@@ -9,7 +9,6 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/parse.h"
 #include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
 #include "session/biography/object_retainers.h"
@@ -39,7 +38,9 @@ struct hi_lives {
 	uint64_t recorded_ns;
 	uint64_t lost;	       /* events of the recording, until the last census */
 	uint64_t certain_from; /* serials from this one on; see note_lost_events() */
-	bool has_left_out;     /* there was an era that does not count */
+	struct hi_era_choice eras;
+	bool counts;			     /* what is born now */
+	bool has_left_out;		     /* there was an era that does not count */
 	struct hi_watch_sample *sample;	     /* of objects that are watched; NULL: none */
 	struct hi_watch_counts watch_counts; /* at the last census, as the next one */
 	char no_watch[240];
@@ -156,12 +157,13 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
 }
 
-/* Of an era that does not count (0): it is in no band. */
+/* Of an era that does not count: it is in no band. */
 static bool is_left_out(const struct hi_lives *lives, uint32_t number)
 {
 	struct hi_bio_life life;
 
-	return lives->has_left_out && hi_bio_life(lives->bio, number, &life) && !life.era;
+	return lives->has_left_out && hi_bio_life(lives->bio, number, &life) &&
+	       life.object.group == HI_BIO_LEFT_OUT;
 }
 
 /* A collector reads the objects that it follows: those have a header in front. Such an
@@ -245,9 +247,10 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	if (!make_room_for_seen(lives, number) ||
 	    !hi_vector_push(&lives->objects, (struct hi_lives_object){object, number}))
 		return hi_fail_memory(err, "biographies");
-	count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
-						  : &a->census.known.uncertain,
-			  o.size);
+	if (!is_left_out(lives, number))
+		count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
+							  : &a->census.known.uncertain,
+				  o.size);
 	if (!a->is_first)
 		add_use_evidence(a, object, number, is_known ? &before : NULL, &now);
 	lives->seen.items[number] = now;
@@ -307,7 +310,7 @@ static void count_unseen_births(struct addition *a, const struct hi_recorded *re
 	struct hi_bio_amount all = sum_allocations(recorded), born = sum_births(a);
 	struct hi_lives *lives = a->lives;
 
-	if (!a->is_first) {
+	if (!a->is_first && lives->counts) {
 		a->census.unseen.objects = subtract_births(
 			all.objects - lives->allocated.objects, born.objects);
 		a->census.unseen.bytes =
@@ -466,6 +469,16 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 
 /* ---- all of them ---- */
 
+/* What is born now is of this era. */
+static enum hi_status count_era(struct hi_lives *lives, uint32_t era, const char *name,
+				struct hi_error *err)
+{
+	lives->counts = hi_era_choice_begin(&lives->eras, era, name) && era;
+	lives->has_left_out |= !lives->counts;
+	hi_bio_leave_out(lives->bio, !lives->counts);
+	return hi_object_groups_text(&lives->groups, name, &lives->groups.era, err);
+}
+
 enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err)
 {
@@ -477,27 +490,13 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 		return hi_fail_memory(err, "biographies");
 	lives->options = *options;
 	status = hi_bio_create(&bio, &lives->bio, err);
+	if (status == HI_OK && options->era)
+		status = hi_era_choice_parse(options->era, &lives->eras, err);
 	if (status == HI_OK)
-		status = hi_object_groups_text(&lives->groups, "1", &lives->groups.era,
-					       err);
+		status = count_era(lives, 1, "1", err);
 	if (status == HI_OK)
 		*ret = hi_take(lives);
 	return status;
-}
-
-/* A name gets the next number. */
-static bool number_of_era(const struct hi_lives *lives, const char *name, uint32_t *ret)
-{
-	uint64_t number;
-
-	if (name[0] < '0' || name[0] > '9') {
-		*ret = hi_bio_era(lives->bio) + 1;
-		return true;
-	}
-	if (!hi_parse_number(name, 0, UINT32_MAX - 1, &number))
-		return false;
-	*ret = (uint32_t)number;
-	return true;
 }
 
 enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
@@ -506,15 +505,12 @@ enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
 	uint32_t era;
 	enum hi_status status;
 
-	if (!number_of_era(lives, name, &era))
+	if (!hi_era_number(lives->bio, name, &era))
 		return hi_fail(err, HI_LIMIT, 0, "era %.60s: not a number", name);
-	lives->has_left_out |= era == 0;
 	status = hi_bio_begin_era(lives->bio, era, name, err);
 	if (status == HI_USAGE) /* the sender is told, the series goes on */
 		return err->status = HI_LIMIT;
-	return status == HI_OK ? hi_object_groups_text(&lives->groups, name,
-						       &lives->groups.era, err)
-			       : status;
+	return status == HI_OK ? count_era(lives, era, name, err) : status;
 }
 
 void hi_lives_destroy(struct hi_lives *lives)
@@ -533,6 +529,11 @@ void hi_lives_destroy(struct hi_lives *lives)
 struct hi_bio *hi_lives_bio(struct hi_lives *lives)
 {
 	return lives->bio;
+}
+
+const struct hi_era_choice *hi_lives_eras(const struct hi_lives *lives)
+{
+	return &lives->eras;
 }
 
 const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives)
@@ -580,7 +581,8 @@ bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
 	struct hi_bio_life life;
 
 	if (lives->seen.items[number].census != lives->censuses.count ||
-	    !hi_bio_life(lives->bio, number, &life) || !life.era)
+	    !hi_bio_life(lives->bio, number, &life) ||
+	    life.object.group == HI_BIO_LEFT_OUT)
 		return false;
 	*ret = life;
 	return true;

@@ -19,6 +19,7 @@
 #define HI_SESSION_BIOGRAPHY_LIVES_H
 
 #include "census/biography/biography.h"
+#include "session/biography/era_choice.h"
 #include "session/biography/object_groups.h"
 #include "session/biography/watch_sample.h"
 
@@ -29,6 +30,7 @@ struct hi_lives_options {
 	const char *no_watch; /* why there are none of them; "", NULL: there are. Read
 				 when it is asked for */
 	bool retainers;	      /* groups by retainer sets, too */
+	const char *era;      /* FROM[-TO] (era_choice.h); NULL: all eras */
 };
 
 /* How objects of the last census were told from others. */
@@ -39,17 +41,17 @@ struct hi_lives_known {
 };
 
 struct hi_lives_census {
-	bool is_recorded;      /* allocations were followed */
-	uint64_t sample_bytes; /* mean distance of samples; 0: all are */
-	uint64_t at_ns;	       /* since the first census */
-	uint64_t took_ns;      /* of it, this module */
-	bool has_pages;	       /* its period has evidence from pages */
-	struct hi_lives_known known;
+	bool is_recorded;	     /* allocations were followed */
+	uint64_t sample_bytes;	     /* mean distance of samples; 0: all are */
+	uint64_t at_ns;		     /* since the first census */
+	uint64_t took_ns;	     /* of it, this module */
+	bool has_pages;		     /* its period has evidence from pages */
+	struct hi_lives_known known; /* of what counts */
 	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
 };
 
 struct hi_lives;
-/* Strings are borrowed. *ret: hi_lives_destroy(). */
+/* Strings are borrowed. *ret: hi_lives_destroy(). HI_USAGE: era. HI_NO_MEMORY. */
 enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err);
 void hi_lives_destroy(struct hi_lives *lives);
@@ -67,6 +69,7 @@ enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
 				  struct hi_error *err);
 
 struct hi_bio *hi_lives_bio(struct hi_lives *lives);
+const struct hi_era_choice *hi_lives_eras(const struct hi_lives *lives);
 const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);
 /* Censuses 1 to hi_bio_censuses(); [0] is where period 1 begins. */
 const struct hi_lives_census *hi_lives_censuses(const struct hi_lives *lives,

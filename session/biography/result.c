@@ -267,6 +267,9 @@ static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report 
 	ret->no_pages = lives->no_pages;
 	ret->checks = lives->checks;
 	ret->watch = lives->watch;
+	ret->era = lives->era.eras;
+	ret->era_is_open = lives->era.is_open;
+	ret->hidden_by_era = lives->era.hidden;
 }
 
 enum hi_status hi_lives_result(const struct hi_bio_summary *lives,

@@ -204,6 +204,21 @@ static void fill_last_census(const struct hi_lives *lives, struct hi_bio_summary
 			ret->no_pages = NULL;
 }
 
+static void fill_era(const struct hi_lives *lives, const struct hi_bio_view *view,
+		     struct hi_bio_era *ret)
+{
+	const struct hi_era_choice *eras = hi_lives_eras(lives);
+	uint64_t t = hi_bio_view_censuses(view);
+	struct hi_bio_row hidden;
+
+	ret->eras = eras->text;
+	ret->is_open = hi_era_choice_is_open(eras);
+	if (!t)
+		return;
+	hi_bio_view_row(view, HI_BIO_LEFT_OUT, t, &hidden);
+	ret->hidden = hidden.live;
+}
+
 enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary **ret,
 				  struct hi_error *err)
 {
@@ -213,12 +228,15 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	struct hi_bio *bio = hi_lives_bio(lives);
 	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);
 
+	if (status == HI_OK)
+		status = hi_era_choice_check(hi_lives_eras(lives), bio, err);
 	if (status != HI_OK)
 		return status;
 	if (!summary || !fill_censuses(lives, view, summary) ||
 	    !fill_group_rows(lives, view, summary))
 		return hi_fail_memory(err, "summary of biographies");
 	fill_last_census(lives, summary);
+	fill_era(lives, view, &summary->era);
 	status = fill_life_rows(lives, summary, err);
 	if (status == HI_OK)
 		status = fill_watch(lives, view, &summary->watch, err);

@@ -111,6 +111,30 @@ static void check_eras(uint32_t first, uint32_t last, uint64_t counted)
 	HI_ASSERT_STREQ("", hi_bio_eras(bio, &n)[1].name);
 }
 
+/* Of three objects the second one is born when nothing counts. */
+HI_TEST(biography_life, what_is_left_out_does_not_count)
+{
+	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = NULL;
+	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *v = NULL;
+	struct hi_bio_row row;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_bio_create(NULL, &bio, &err), &err);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct hi_bio_object object = {.address = 0x1000 * (i + 1),
+						     .size = 1ull << 4 * i};
+
+		hi_bio_leave_out(bio, i == 1);
+		HI_ASSERT_OK(hi_bio_see(bio, &object, NULL, &err), &err);
+	}
+	HI_ASSERT_OK(hi_bio_end_period(bio, false, &err), &err);
+	v = view_of(bio, HI_BIO_AT_CENSUS);
+	hi_bio_view_row(v, HI_BIO_ALL, 1, &row);
+	HI_ASSERT_EQ(0x101, row.live.bytes);
+	hi_bio_view_row(v, HI_BIO_LEFT_OUT, 1, &row);
+	HI_ASSERT_EQ(0x10, row.live.bytes);
+}
+
 HI_TEST(biography_life, eras_are_restrictions_and_break_downs)
 {
 	const struct hi_bio_options back = {.era_first = 2, .era_last = 1};

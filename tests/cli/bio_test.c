@@ -35,6 +35,12 @@ HI_TEST_SCENARIO(bio, wrong_words_are_named)
 	c = hi_heapinspect("bio", "--pid", "1", "--by", "colour");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "era"), "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--era", "4-2");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "era 4 is behind era 2"), "%s", c->err);
+	c = hi_heapinspect("bio", "--pid", "1", "--era", "load-");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "not FROM or FROM-TO"), "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--max-set", "3", "--by", "root");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "--max-set: only with --by retainers"), "%s",
@@ -195,25 +201,102 @@ static void expect_era(json_t *doc, const char *era, size_t bytes)
 	HI_ASSERT_EQ(bytes, python_number(json_object_get(row, "live"), "bytes"));
 }
 
+/* Eras 1, load, 7 and after. */
+static void live_in_eras(struct lived *l)
+{
+	lived_period(l, LIVED("new a 100", "new gone 30", "new x 60", "free x"));
+	lived_begin_era(l, "load");
+	lived_period(l,
+		     LIVED("new b 300", "new c 20", "free gone", "new y 50", "free y"));
+	lived_begin_era(l, "7");
+	lived_period(l, LIVED("new d 500", "write b"));
+	refuse_era(l, "3");
+	lived_begin_era(l, "after");
+	lived_period(l, LIVED("new e 700", "free c", "new z 40", "free z", "write a"));
+}
+
 HI_TEST_ROOT(bio, objects_belong_to_the_era_of_their_birth)
 {
 	struct lived *l = lived_start(LIVED("new old 40"),
 				      LIVED("--by", "era", "--bio", ALL_BANDS, "--all"));
 	json_t *doc;
 
-	lived_period(l, LIVED("new a 100", "new gone 30"));
-	lived_begin_era(l, "load");
-	lived_period(l, LIVED("new b 300", "new c 20", "free gone"));
-	lived_begin_era(l, "7");
-	lived_period(l, LIVED("new d 500", "write b"));
-	refuse_era(l, "3");
-	lived_begin_era(l, "after");
-	lived_period(l, LIVED("new e 700", "free c"));
+	live_in_eras(l);
 	doc = lived_end(l);
+	HI_ASSERT(json_is_null(json_object_get(doc, "era")));
 	expect_era(doc, "1", lived_cost(l, "old a"));
 	expect_era(doc, "load", lived_cost(l, "b"));
 	expect_era(doc, "7", lived_cost(l, "d"));
 	expect_era(doc, "after", lived_cost(l, "e"));
+}
+
+/* lived_end() holds the bands against the objects of these eras. */
+static void check_eras(const char *eras, const char *hidden)
+{
+	struct lived *l =
+		lived_start(LIVED("new old 40"), LIVED("--by", "era", "--bio", ALL_BANDS,
+						       "--all", "--era", eras));
+	json_t *era;
+
+	live_in_eras(l);
+	era = json_object_get(lived_end(l), "era");
+	hi_check_schema(l->command, "bio.v1.json");
+	HI_ASSERT_STREQ(eras, json_string_value(json_object_get(era, "eras")));
+	HI_ASSERT(json_is_false(json_object_get(era, "open")));
+	HI_ASSERT_EQ(lived_cost(l, hidden),
+		     python_number(json_object_get(era, "hidden"), "bytes"));
+}
+
+HI_TEST_ROOT(bio, eras_restrict_it_to_what_is_born_in_them)
+{
+	check_eras("1", "b d e");
+	check_eras("load-7", "old a e");
+	check_eras("after", "old a b d");
+}
+
+static void expect_eras_refused(const char *eras, const char *message)
+{
+	struct lived *l = lived_start(LIVED("new old 40"), LIVED("--era", eras));
+	struct hi_command *c;
+
+	lived_period(l, LIVED("new a 100"));
+	lived_begin_era(l, "load");
+	lived_period(l, LIVED("new b 100"));
+	lived_begin_era(l, "after");
+	lived_period(l, LIVED());
+	c = recording_end(&l->run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 2, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->err, message), "%s", c->err);
+	HI_ASSERT_EQ(0, c->out_size);
+}
+
+HI_TEST_ROOT(bio, eras_that_were_not_there_are_an_error)
+{
+	expect_eras_refused("lod", "no era lod has begun; there were 1, load, after");
+	expect_eras_refused("after-load", "era after has begun behind era load");
+}
+
+/* Nothing of era 0 counts, whatever is proved of it; and it is no step back. */
+HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
+{
+	struct lived *l = lived_start(LIVED("new old 40"),
+				      LIVED("--by", "era", "--bio", ALL_BANDS, "--all"));
+	json_t *doc;
+
+	l->is_program = true; /* what is told in era 0 is not for lived_check() */
+	lived_period(l, LIVED("new a 100"));
+	lived_begin_era(l, "load");
+	lived_period(l, LIVED("new b 300"));
+	lived_begin_era(l, "0");
+	lived_period(l, LIVED("new c 400000"));
+	lived_period(l, LIVED("write a"));
+	lived_begin_era(l, "after");
+	lived_period(l, LIVED("new d 700"));
+	doc = lived_interrupt(l);
+	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "groups")));
+	HI_ASSERT_EQ(1, live_objects_of(doc, "after"));
+	HI_ASSERT(python_number(json_object_get(json_object_get(doc, "idle"), "all"),
+				"bytes") < 400000);
 }
 
 /* ---- the heap profile ---- */

@@ -60,9 +60,26 @@ static unsigned end_of_life(const struct lived *l, const struct lived_object *o)
 	return o->death ? o->death : UINT32_MAX;
 }
 
+static int place_of_era(const struct lived *l, const char *era)
+{
+	for (unsigned i = 0; i < l->n_eras; i++)
+		if (strcmp(era, l->eras[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* --era */
+static bool is_counted(const struct lived *l, const struct lived_object *o)
+{
+	int era = place_of_era(l, o->era), to = place_of_era(l, l->era_to);
+
+	return !*l->era_from ||
+	       (era >= place_of_era(l, l->era_from) && (era <= to || to < 0));
+}
+
 static bool is_at_census(const struct lived *l, const struct lived_object *o, unsigned t)
 {
-	return o->birth <= t && t < end_of_life(l, o);
+	return o->birth <= t && t < end_of_life(l, o) && is_counted(l, o);
 }
 
 static bool is_inherent_object(const struct lived *l, const struct lived_object *o)
@@ -147,7 +164,7 @@ static struct amount unseen_in(const struct lived *l, unsigned t)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct lived_object *o = &l->objects[i];
 
-		if (t && o->birth == t && o->death == t) {
+		if (t && o->birth == t && o->death == t && is_counted(l, o)) {
 			sum.bytes += o->requested;
 			sum.objects += o->objects;
 		}
@@ -165,7 +182,7 @@ static struct lived_object *add_lived_object(struct lived *l, const char *name,
 	HI_ASSERT(l->n <= LIVED_OBJECTS);
 	*o = (struct lived_object){
 		.requested = requested, .objects = 1, .birth = l->period};
-	snprintf(o->era, sizeof(o->era), "%s", *l->era ? l->era : "1");
+	snprintf(o->era, sizeof(o->era), "%s", l->era);
 	snprintf(o->name, sizeof(o->name), "%s", name);
 	snprintf(o->type, sizeof(o->type), "%s", type);
 	return o;
@@ -322,6 +339,9 @@ static void take_option(struct lived *l, const char *option, const char *value)
 	if (strcmp(option, "--live") == 0)
 		l->live_alloc = strcmp(value, "alloc") == 0;
 	l->is_watched |= strcmp(option, "--watch") == 0;
+	if (strcmp(option, "--era") == 0 &&
+	    sscanf(value, "%15[^-]-%15s", l->era_from, l->era_to) == 1)
+		snprintf(l->era_to, sizeof(l->era_to), "%s", l->era_from);
 	if (strcmp(option, "--inherent") == 0)
 		l->inherent = strncmp(value, "struct ", 7) == 0 ? value + 7 : value;
 }
@@ -348,6 +368,8 @@ static struct lived *new_lived(void)
 
 	HI_ASSERT(l);
 	hi_test_defer(free, l);
+	snprintf(l->era, sizeof(l->era), "1");
+	snprintf(l->eras[l->n_eras++], sizeof(l->eras[0]), "1");
 	return l;
 }
 
@@ -384,7 +406,9 @@ void lived_begin_era(struct lived *l, const char *name)
 	c = hi_heapinspect("era", "--pid", pid, name);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT_MSG(recording_says(&l->run, news, 60000), "%s", l->run.begun);
+	HI_ASSERT(l->n_eras < sizeof(l->eras) / sizeof(l->eras[0]));
 	snprintf(l->era, sizeof(l->era), "%s", name);
+	snprintf(l->eras[l->n_eras++], sizeof(l->eras[0]), "%s", name);
 }
 
 void lived_period(struct lived *l, const char *const *commands)

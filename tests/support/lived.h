@@ -45,6 +45,9 @@ struct lived {
 	unsigned period;      /* the open one */
 	long tracer;	      /* that waited for the last end of a period */
 	char era[16];	      /* of what is born now */
+	char eras[8][16];     /* in their order; the first one is "1" */
+	unsigned n_eras;
+	char era_from[16], era_to[16]; /* --era by the names above; "": all */
 	size_t n;
 	struct lived_object objects[LIVED_OBJECTS];
 	/* Of threads, older than all periods: nothing is known of them but that. */
