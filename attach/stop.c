@@ -91,10 +91,10 @@ static void copy_instead(struct snapshot *self, const struct hi_error *why)
 static enum hi_status prepare_exit(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_exit_watch *watch = self->options.exit_watch;
-	const struct hi_stop_hook *hook = self->options.hook;
 
-	if (hook && hook->skipped)
-		hook->skipped(hook->arg);
+	for (const struct hi_stop_hook *h = self->options.hook; h; h = h->next)
+		if (h->skipped)
+			h->skipped(h->arg);
 	self->at_exit = true;
 	self->options.snapshot = HI_REQUEST_COPY;
 	self->options.max_pause_ns = HI_EXIT_HOLD_NS;

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HI_STOP_HOOK_FDS 4
+/* Of all hooks of a stop. */
+#define HI_STOP_HOOK_FDS 1024
 
 struct hi_stop_moment {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: the hook has to return by then */
@@ -21,7 +22,8 @@ struct hi_stop_moment {
  * when all threads stand, before anything is copied and before the target is made to
  * fork. A stop that is repeated calls it again. Its time is part of the pause, and the
  * watchdog ends the tracer if it takes too long; so it must not block, nor wait for
- * another process. It reports by shared memory: whatever it does, the stop goes on.
+ * another process. It reports by shared memory: whatever it does, the stop goes on. It
+ * runs once in a tracer process, and may close the descriptors that it was given.
  */
 struct hi_stop_hook {
 	void (*run)(void *arg, const struct hi_stop_moment *moment);
@@ -29,9 +31,10 @@ struct hi_stop_hook {
 	 * (exit_watch.h). NULL: nothing is to be done. */
 	void (*skipped)(void *arg);
 	void *arg;
-	/* Descriptors that it needs; all others are closed in the tracer. */
-	int fds[HI_STOP_HOOK_FDS];
+	/* Descriptors that it needs; all others are closed in the tracer. Borrowed. */
+	const int *fds;
 	size_t n_fds;
+	const struct hi_stop_hook *next; /* runs after it; NULL: none. Borrowed. */
 };
 
 #endif

@@ -297,7 +297,6 @@ static bool is_stop_torn(const struct hi_stop_moment *moment)
 
 static void run_stop_hook(const struct tracer_process *self)
 {
-	const struct hi_stop_hook *hook = self->request->options->hook;
 	struct hi_stop_moment moment = {
 		.deadline_ns = self->request->shared->stopped_ns +
 			       hold_limit_ns(self) / HOOK_SHARE,
@@ -305,8 +304,8 @@ static void run_stop_hook(const struct tracer_process *self)
 		.state = &self->tracees,
 	};
 
-	if (hook)
-		hook->run(hook->arg, &moment);
+	for (const struct hi_stop_hook *h = self->request->options->hook; h; h = h->next)
+		h->run(h->arg, &moment);
 }
 
 static enum hi_status stop_threads(struct tracer_process *self, struct hi_error *err)
@@ -485,8 +484,7 @@ static void set_up(struct tracer_process *self)
 	const struct hi_tracer_request *request = self->request;
 	static int keep[6 + HI_STOP_HOOK_FDS + HI_TRIGGER_MAX_FDS];
 	struct hi_trigger *trigger = request->options->trigger;
-	const struct hi_stop_hook *hook = request->options->hook;
-	size_t n = 0;
+	size_t n = 0, n_hook = 0;
 
 	outlive_inspector(self, false);
 	keep[n++] = request->socket;
@@ -495,8 +493,10 @@ static void set_up(struct tracer_process *self)
 	keep[n++] = request->pagemap;
 	keep[n++] = request->target;
 	keep[n++] = interrupt_of(request);
-	for (size_t i = 0; hook && i < hook->n_fds; i++)
-		keep[n++] = hook->fds[i];
+	for (const struct hi_stop_hook *h = request->options->hook; h; h = h->next)
+		for (size_t i = 0; i < h->n_fds && n_hook < HI_STOP_HOOK_FDS;
+		     i++, n_hook++)
+			keep[n++] = h->fds[i];
 	if (trigger)
 		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
 	hi_child_settle("hi-tracer", keep, n);

@@ -79,6 +79,7 @@ struct hi_page_watch {
 	struct hi_page_tables *tables;
 	int link, clear_fd, vmstat_fd;
 	struct hi_stop_hook hook;
+	int hook_fds[3];
 	struct hi_range ranges[RANGES_MAX];
 	size_t n_ranges;
 	struct shared_readings *shared;
@@ -434,12 +435,16 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
 		status = open_clear_refs(watch, err);
 	if (status != HI_OK)
 		return status;
+	watch->hook_fds[0] = watch->link;
+	watch->hook_fds[1] = watch->clear_fd;
+	watch->hook_fds[2] = watch->vmstat_fd;
 	watch->hook = (struct hi_stop_hook){
 		.run = run_page_hook,
 		.skipped = skip_page_hook,
 		.arg = watch,
-		.fds = {watch->link, watch->clear_fd, watch->vmstat_fd},
+		.fds = watch->hook_fds,
 		.n_fds = 3,
+		.next = options->hook,
 	};
 	options->hook = &watch->hook;
 	return HI_OK;

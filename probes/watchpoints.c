@@ -9,16 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/vector.h"
 #include "probes/watch_trial.h"
 
 enum { WORD = 8, ATTEMPTS = 16, THREADS_MAX = 1 << 16 };
+/* A process that is forked has events open until it has closed what it does not need: so
+ * long their places may be taken when they are ended. */
+enum { SETTLE_NS = 200000000, SETTLE_STEP_NS = 1000000 };
 
 struct tids HI_VECTOR(pid_t);
 
@@ -28,13 +33,24 @@ struct watchpoint {
 	struct HI_VECTOR(int) fds; /* a thread each */
 };
 
+/* What was open at hi_watchpoints_hold(). Not changed until the release but for
+ * is_ended, so that a fork has all of it. */
+struct held {
+	int *fds; /* of all watchpoints, one after the other; NULL: nothing is held */
+	size_t n[HI_WATCHPOINTS_MAX];
+	uint64_t hits[HI_WATCHPOINTS_MAX]; /* of events that were closed before */
+	bool is_ended[HI_WATCHPOINTS_MAX]; /* since: the release closes its events */
+};
+
 struct hi_watchpoints {
 	pid_t pid;
 	unsigned n;
 	bool cannot_inherit; /* the kernel is too old for it */
 	uint64_t hit_ns;
-	struct tids tids; /* that have events */
+	uint64_t ended_ns; /* when some were ended for the last time */
+	struct tids tids;  /* that have events */
 	struct watchpoint points[HI_WATCHPOINTS_MAX];
+	struct held held;
 };
 
 HI_DEFINE_GUARD(DIR *, closedir)
@@ -163,19 +179,27 @@ static uint64_t read_hits(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
-static void unset_watchpoint(struct watchpoint *point)
+/* Events that are held stay open, and cost nothing any more. */
+static void unset_watchpoint(struct hi_watchpoints *w, unsigned i)
 {
-	for (size_t i = 0; i < point->fds.count; i++) {
-		point->hits += read_hits(point->fds.items[i]);
-		close(point->fds.items[i]);
+	struct watchpoint *point = &w->points[i];
+	const bool is_held = w->held.fds && w->held.n[i] && !w->held.is_ended[i];
+
+	for (size_t k = 0; k < point->fds.count; k++) {
+		if (is_held)
+			(void)ioctl(point->fds.items[k], PERF_EVENT_IOC_DISABLE, 0);
+		point->hits += read_hits(point->fds.items[k]);
+		if (!is_held)
+			close(point->fds.items[k]);
 	}
 	point->fds.count = 0;
+	w->held.is_ended[i] |= is_held;
 }
 
 static void unset_watchpoints(struct hi_watchpoints *w)
 {
 	for (unsigned i = 0; i < w->n; i++)
-		unset_watchpoint(&w->points[i]);
+		unset_watchpoint(w, i);
 }
 
 static enum hi_status watch_thread(struct hi_watchpoints *w, pid_t tid,
@@ -250,11 +274,30 @@ static void begin_attempt(struct hi_watchpoints *w, const uint64_t *addresses)
 	}
 }
 
-enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addresses,
-				  struct hi_error *err)
+static enum hi_status attempt_to_set(struct hi_watchpoints *w, const uint64_t *addresses,
+				     struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	bool stable = false;
+
+	for (unsigned i = 0; i < ATTEMPTS && status == HI_OK && !stable; i++) {
+		begin_attempt(w, addresses);
+		status = watch_threads(w, &stable, err);
+	}
+	return status;
+}
+
+/* Watchpoint i is ended now, if it is set. */
+static void note_ended(struct hi_watchpoints *w, unsigned i)
+{
+	if (w->points[i].fds.count)
+		w->ended_ns = hi_clock_ns();
+}
+
+enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addresses,
+				  struct hi_error *err)
+{
+	enum hi_status status;
 
 	for (unsigned i = 0; i < w->n; i++)
 		if (addresses[i] % WORD || addresses[i] >> 63)
@@ -262,9 +305,13 @@ enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addr
 				       "no watchpoint can be at 0x%llx: not a word of "
 				       "the program",
 				       (unsigned long long)addresses[i]);
-	for (unsigned i = 0; i < ATTEMPTS && status == HI_OK && !stable; i++) {
-		begin_attempt(w, addresses);
-		status = watch_threads(w, &stable, err);
+	for (unsigned i = 0; i < w->n; i++)
+		note_ended(w, i);
+	status = attempt_to_set(w, addresses, err);
+	while (status == HI_LIMIT && w->ended_ns &&
+	       hi_clock_ns() - w->ended_ns < SETTLE_NS) {
+		hi_clock_pause_ns(SETTLE_STEP_NS);
+		status = attempt_to_set(w, addresses, err);
 	}
 	if (status == HI_OK && !are_some_set(w))
 		status = hi_fail(err, HI_GONE, 0, "the target has exited");
@@ -275,7 +322,8 @@ enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addr
 
 void hi_watchpoints_end(struct hi_watchpoints *w, unsigned i)
 {
-	unset_watchpoint(&w->points[i]);
+	note_ended(w, i);
+	unset_watchpoint(w, i);
 	w->points[i].address = 0;
 }
 
@@ -287,6 +335,69 @@ uint64_t hi_watchpoints_hits(const struct hi_watchpoints *w, unsigned i)
 	for (size_t k = 0; k < point->fds.count; k++)
 		hits += read_hits(point->fds.items[k]);
 	return hits;
+}
+
+/* ---- events that are held ---- */
+
+enum hi_status hi_watchpoints_hold(struct hi_watchpoints *w, const int **fds_ret,
+				   size_t *n_ret, struct hi_error *err)
+{
+	struct held held = {};
+	size_t n = 0;
+
+	for (unsigned i = 0; i < w->n; i++)
+		n += w->points[i].fds.count;
+	held.fds = hi_calloc(n + 1, sizeof(*held.fds));
+	if (!held.fds)
+		return hi_fail_memory(err, "watchpoints");
+	*fds_ret = held.fds;
+	*n_ret = n;
+	n = 0;
+	for (unsigned i = 0; i < w->n; i++) {
+		const struct watchpoint *point = &w->points[i];
+
+		held.n[i] = point->fds.count;
+		held.hits[i] = point->hits;
+		for (size_t k = 0; k < held.n[i]; k++)
+			held.fds[n++] = point->fds.items[k];
+	}
+	w->held = held;
+	return HI_OK;
+}
+
+void hi_watchpoints_release(struct hi_watchpoints *w)
+{
+	size_t first = 0;
+
+	for (unsigned i = 0; w->held.fds && i < w->n; first += w->held.n[i++]) {
+		if (!w->held.is_ended[i])
+			continue;
+		for (size_t k = 0; k < w->held.n[i]; k++)
+			close(w->held.fds[first + k]);
+		w->ended_ns = hi_clock_ns();
+	}
+	free(w->held.fds);
+	w->held = (struct held){};
+}
+
+bool hi_watchpoints_take_held(struct hi_watchpoints *w, unsigned i, uint64_t *ret)
+{
+	const struct held *held = &w->held;
+	uint64_t hits = held->hits[i], count;
+	bool is_known = held->fds && held->n[i];
+	size_t first = 0;
+
+	for (unsigned k = 0; k < i; k++)
+		first += held->n[k];
+	for (size_t k = 0; is_known && k < held->n[i]; k++) {
+		is_known = read(held->fds[first + k], &count, sizeof(count)) ==
+			   sizeof(count);
+		hits += is_known ? count : 0;
+	}
+	for (size_t k = 0; held->fds && k < held->n[i]; k++)
+		close(held->fds[first + k]);
+	*ret = hits;
+	return is_known;
 }
 
 uint64_t hi_watchpoints_hit_ns(const struct hi_watchpoints *w)
@@ -376,6 +487,7 @@ void hi_watchpoints_close(struct hi_watchpoints *w)
 {
 	if (!w)
 		return;
+	hi_watchpoints_release(w);
 	unset_watchpoints(w);
 	for (unsigned i = 0; i < w->n; i++)
 		hi_vector_free(&w->points[i].fds);

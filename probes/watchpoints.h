@@ -52,6 +52,18 @@ enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addr
 void hi_watchpoints_end(struct hi_watchpoints *w, unsigned i);
 /* Accesses since it was set, of all threads. */
 uint64_t hi_watchpoints_hits(const struct hi_watchpoints *w, unsigned i);
+/*
+ * From hold to release the events of now are open, whatever is set or ended meanwhile, so
+ * that a process that is forked in between can read them. fds_ret: all of them, valid
+ * until the release. HI_NO_MEMORY: nothing is held.
+ */
+enum hi_status hi_watchpoints_hold(struct hi_watchpoints *w, const int **fds_ret,
+				   size_t *n_ret, struct hi_error *err);
+void hi_watchpoints_release(struct hi_watchpoints *w); /* also if nothing is held */
+/* In that process, once: accesses since watchpoint i was set, until now. Closes its
+ * events there, as they have it as long as one process has them open. False: it was not
+ * set when they were held, or cannot be read. */
+bool hi_watchpoints_take_held(struct hi_watchpoints *w, unsigned i, uint64_t *ret);
 /* What a hit took in the trial, in ns. */
 uint64_t hi_watchpoints_hit_ns(const struct hi_watchpoints *w);
 

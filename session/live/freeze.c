@@ -229,7 +229,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		hi_recorder_hold(in->stop.held);
 	}
 	hi_page_evidence_before_stop(o->pages, &stop);
-	hi_watch_evidence_before_stop(o->watch);
+	hi_watch_evidence_before_stop(o->watch, &stop);
 	status = stop_there(in, &stop, err);
 	hi_watch_evidence_after_stop(o->watch);
 	hi_page_evidence_after_stop(o->pages);

@@ -13,8 +13,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "attach/child.h"
@@ -23,12 +25,21 @@
 #include "base/clock.h"
 
 enum { PERCENT = 2, LOOK_NS = 5000000, ACCOUNT_NS = 5000000, LOOK_SHARE = 50 };
+enum { HELD_FDS = HI_STOP_HOOK_FDS / 2 }; /* that the hook takes at most */
 
 struct slot {
 	bool is_set;
-	uint64_t seen;	/* hits that are paid */
-	uint64_t base;	/* hits until the last stop */
-	uint64_t ended; /* hits before it that are to be taken */
+	uint64_t seen;	 /* hits that are paid */
+	uint64_t before; /* of them, until the last look before the stop */
+	uint64_t base;	 /* hits until the last stop */
+	uint64_t ended;	 /* hits before it that are to be taken */
+};
+
+/* Written by the hook. */
+struct stop_counts {
+	atomic_bool has_stopped, is_complete;
+	bool is_known[HI_WATCHPOINTS_MAX];
+	uint64_t hits[HI_WATCHPOINTS_MAX];
 };
 
 struct hi_watch_evidence {
@@ -38,6 +49,8 @@ struct hi_watch_evidence {
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t changed;
 	bool has_thread, over;
+	struct stop_counts *at_stop; /* shared with the tracer process */
+	struct hi_stop_hook hook;
 	struct slot slots[HI_WATCHPOINTS_MAX];
 	uint64_t waiting[HI_WATCHPOINTS_MAX]; /* addresses that will be set */
 	bool waits;
@@ -92,9 +105,9 @@ static void end_hottest(struct hi_watch_evidence *e, const uint64_t *more)
 static void set_waiting(struct hi_watch_evidence *e)
 {
 	e->waits = false;
-	e->missing = (struct hi_error){};
 	if (hi_watchpoints_set(e->watchpoints, e->waiting, &e->missing) != HI_OK)
 		return;
+	e->missing = (struct hi_error){};
 	for (unsigned i = 0; i < e->n; i++)
 		e->slots[i].is_set = e->waiting[i] != 0;
 }
@@ -107,6 +120,9 @@ static void look_at_hits(struct hi_watch_evidence *e)
 	for (unsigned i = 0; i < e->n; i++)
 		if (e->slots[i].is_set)
 			more[i] = pay_hits(e, i);
+	if (!atomic_load(&e->at_stop->has_stopped))
+		for (unsigned i = 0; i < e->n; i++)
+			e->slots[i].before = e->slots[i].seen;
 	if (e->account_ns < 0)
 		end_hottest(e, more);
 	else if (e->waits)
@@ -142,17 +158,82 @@ static void *look_at_times(void *arg)
 
 /* ---- stops ---- */
 
-void hi_watch_evidence_before_stop(struct hi_watch_evidence *e)
+/* In the tracer process: a fork, in which no other thread runs, and any may have the
+ * lock. */
+static void count_at_stop(void *arg, const struct hi_stop_moment *moment)
+{
+	struct hi_watch_evidence *e = arg;
+	struct stop_counts *at_stop = e->at_stop;
+
+	(void)moment;
+	atomic_store(&at_stop->has_stopped, true);
+	for (unsigned i = 0; i < e->n; i++)
+		at_stop->is_known[i] =
+			hi_watchpoints_take_held(e->watchpoints, i, &at_stop->hits[i]);
+	atomic_store(&at_stop->is_complete, true);
+}
+
+/* In the inspector; the target stands at its end. */
+static void count_at_exit(void *arg)
+{
+	struct hi_watch_evidence *e = arg;
+
+	pthread_mutex_lock(&e->lock);
+	for (unsigned i = 0; i < e->n; i++) {
+		e->at_stop->is_known[i] = e->slots[i].is_set;
+		e->at_stop->hits[i] = hi_watchpoints_hits(e->watchpoints, i);
+	}
+	atomic_store(&e->at_stop->has_stopped, true);
+	atomic_store(&e->at_stop->is_complete, true);
+	pthread_mutex_unlock(&e->lock);
+}
+
+static void prepare_hook(struct hi_watch_evidence *e, struct hi_stop_options *stop)
+{
+	const int *fds = NULL;
+	size_t n = 0;
+
+	if (hi_watchpoints_hold(e->watchpoints, &fds, &n, NULL) == HI_OK &&
+	    n > HELD_FDS) {
+		hi_watchpoints_release(e->watchpoints);
+		fds = NULL;
+		n = 0;
+	}
+	e->hook = (struct hi_stop_hook){.run = count_at_stop,
+					.skipped = count_at_exit,
+					.arg = e,
+					.fds = fds,
+					.n_fds = n,
+					.next = stop->hook};
+	stop->hook = &e->hook;
+}
+
+void hi_watch_evidence_before_stop(struct hi_watch_evidence *e,
+				   struct hi_stop_options *stop)
 {
 	if (!e)
 		return;
 	pthread_mutex_lock(&e->lock);
+	atomic_store(&e->at_stop->has_stopped, false);
+	atomic_store(&e->at_stop->is_complete, false);
+	prepare_hook(e, stop);
 	look_at_hits(e);
-	for (unsigned i = 0; i < e->n; i++) {
-		e->slots[i].ended += e->slots[i].seen - e->slots[i].base;
-		e->slots[i].base = e->slots[i].seen;
-	}
 	pthread_mutex_unlock(&e->lock);
+}
+
+/* Hits until the stop are taken; the next period has those after it. */
+static void end_slot_period(struct hi_watch_evidence *e, unsigned i)
+{
+	struct slot *slot = &e->slots[i];
+	const bool is_known =
+		atomic_load(&e->at_stop->is_complete) && e->at_stop->is_known[i];
+	const uint64_t hits = is_known ? e->at_stop->hits[i] : slot->before;
+
+	if (hits > slot->base)
+		slot->ended += hits - slot->base;
+	if (hits > slot->seen)
+		slot->seen = hits; /* it was ended meanwhile */
+	slot->base = is_known ? hits : slot->seen;
 }
 
 void hi_watch_evidence_after_stop(struct hi_watch_evidence *e)
@@ -161,8 +242,9 @@ void hi_watch_evidence_after_stop(struct hi_watch_evidence *e)
 		return;
 	pthread_mutex_lock(&e->lock);
 	look_at_hits(e);
-	for (unsigned i = 0; i < e->n; i++)
-		e->slots[i].base = e->slots[i].seen;
+	for (unsigned i = 0; atomic_load(&e->at_stop->has_stopped) && i < e->n; i++)
+		end_slot_period(e, i);
+	hi_watchpoints_release(e->watchpoints);
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -192,7 +274,7 @@ bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 		struct slot *slot = &e->slots[i];
 
 		slot->ended = places[i].goes_on ? slot->seen - slot->base : 0;
-		slot->seen = slot->base = 0;
+		slot->seen = slot->before = slot->base = 0;
 		slot->is_set = false;
 		hi_watchpoints_end(e->watchpoints, i);
 		e->waiting[i] = places[i].address;
@@ -250,6 +332,14 @@ static enum hi_status start_looking(struct hi_watch_evidence *e, struct hi_error
 	return HI_OK;
 }
 
+static struct stop_counts *map_stop_counts(void)
+{
+	void *memory = mmap(NULL, sizeof(struct stop_counts), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
 				      struct hi_watch_evidence **ret,
 				      struct hi_error *err)
@@ -262,6 +352,9 @@ enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
 		return hi_fail_memory(err, "watchpoints");
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->changed, NULL);
+	e->at_stop = map_stop_counts();
+	if (!e->at_stop)
+		return hi_fail_memory(err, "watchpoints");
 	e->n = n;
 	e->looked_ns = hi_clock_ns();
 	e->account_ns = ACCOUNT_NS;
@@ -287,6 +380,8 @@ void hi_watch_evidence_close(struct hi_watch_evidence *e)
 		pthread_join(e->thread, NULL);
 	}
 	hi_watchpoints_close(e->watchpoints);
+	if (e->at_stop)
+		munmap(e->at_stop, sizeof(*e->at_stop));
 	pthread_mutex_destroy(&e->lock);
 	pthread_cond_destroy(&e->changed);
 	free(e);

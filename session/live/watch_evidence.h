@@ -5,12 +5,15 @@
  * no more than a share of one processor: a watchpoint that is hit too often is ended,
  * and the next ones wait until the share allows them.
  *
- * Hits belong to the time between two stops. Those between the reading of the counts
- * before a stop and the one after it belong to none.
+ * Hits belong to the time between two stops. The counts are read while the target stands
+ * (a hook of the stop): so each hit belongs to one period. Of watchpoints that were set
+ * when the tracer process was there already, and of more than some hundred threads, the
+ * last look before the stop counts; hits between that and the stop belong to no period.
  */
 #ifndef HI_SESSION_LIVE_WATCH_EVIDENCE_H
 #define HI_SESSION_LIVE_WATCH_EVIDENCE_H
 
+#include "attach/stop_options.h"
 #include "probes/watchpoints.h"
 
 struct hi_watch_evidence;
@@ -21,8 +24,10 @@ enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
 void hi_watch_evidence_close(struct hi_watch_evidence *evidence); /* NULL is fine */
 unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *evidence);
 
-/* Around each stop. NULL is fine. */
-void hi_watch_evidence_before_stop(struct hi_watch_evidence *evidence);
+/* Around each stop; the first one adds a hook to it. If the target was not stopped in
+ * between, the period goes on. NULL is fine. */
+void hi_watch_evidence_before_stop(struct hi_watch_evidence *evidence,
+				   struct hi_stop_options *stop);
 void hi_watch_evidence_after_stop(struct hi_watch_evidence *evidence);
 
 /* Hits of watchpoint i before the last stop that were not taken yet. NULL: 0. */

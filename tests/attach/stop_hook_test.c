@@ -117,10 +117,8 @@ static struct scene *start_scene(void)
 	scene->seen->other = scene->ends[1];
 	HI_ASSERT(fstat(scene->ends[0], &st) == 0);
 	scene->seen->inode = st.st_ino;
-	scene->hook = (struct hi_stop_hook){.run = look_around,
-					    .arg = scene->seen,
-					    .fds = {scene->ends[0]},
-					    .n_fds = 1};
+	scene->hook = (struct hi_stop_hook){
+		.run = look_around, .arg = scene->seen, .fds = scene->ends, .n_fds = 1};
 	scene->options = (struct hi_stop_options){.hook = &scene->hook,
 						  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	return scene;
@@ -156,6 +154,35 @@ HI_TEST_SCENARIO(stop_hook, runs_once_while_all_threads_stand)
 		HI_ASSERT(scene->seen->left_ns > 0 &&
 			  scene->seen->left_ns < HI_TEST_PATIENCE_NS / 2);
 	}
+	expect_answer(scene);
+}
+
+static void count_call(void *arg, const struct hi_stop_moment *moment)
+{
+	struct seen *seen = arg;
+
+	(void)moment;
+	/* After the other one, and with its own descriptor, too. */
+	seen->calls = 10 * seen->calls + 1;
+	seen->other_open = is_open_as(seen->other, seen->inode);
+}
+
+HI_TEST_SCENARIO(stop_hook, is_followed_by_the_next_one)
+{
+	struct scene *scene = start_scene();
+	struct hi_stop_hook second = {.run = count_call,
+				      .arg = scene->seen,
+				      .fds = scene->ends + 1,
+				      .n_fds = 1};
+	struct hi_image *image = NULL;
+	struct hi_error err;
+
+	scene->hook.next = &second;
+	HI_ASSERT_OK(hi_stop_and_copy(scene->target, &scene->options, &image, &err),
+		     &err);
+	hi_image_destroy(image);
+	HI_ASSERT_EQ(11, scene->seen->calls);
+	HI_ASSERT(scene->seen->pipe_open && scene->seen->other_open);
 	expect_answer(scene);
 }
 

@@ -2,6 +2,7 @@
 /* What watchpoints prove between stops, and what they cost. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -47,6 +48,29 @@ static void tell_words(struct hi_fixture *fx, const char *line)
 	hi_fixture_read_until(fx, "done", NULL, NULL);
 }
 
+/* A stop: the hook runs in a fork, as in the tracer process. */
+static void run_hook(const struct hi_stop_options *stop)
+{
+	const struct hi_stop_moment moment = {};
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		stop->hook->run(stop->hook->arg, &moment);
+		_exit(0);
+	}
+	HI_ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void stop_at_once(void)
+{
+	struct hi_stop_options stop = {};
+
+	hi_watch_evidence_before_stop(evidence, &stop);
+	run_hook(&stop);
+	hi_watch_evidence_after_stop(evidence);
+}
+
 static void set_place(uint64_t address, bool goes_on)
 {
 	struct hi_watch_place places[HI_WATCHPOINTS_MAX] = {{address, goes_on}};
@@ -57,31 +81,71 @@ static void set_place(uint64_t address, bool goes_on)
 HI_TEST_ROOT(watch_evidence, has_the_hits_between_two_stops)
 {
 	struct hi_fixture *fx = start_evidence(1);
+	struct hi_stop_options stop = {};
 
 	set_place(words, false);
 	tell_words(fx, "main 10 1");
 	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0)); /* no stop was there yet */
-	hi_watch_evidence_before_stop(evidence);
-	tell_words(fx, "main 100 0"); /* at the stop: of no period */
+	hi_watch_evidence_before_stop(evidence, &stop);
+	tell_words(fx, "main 100 0"); /* while it waits for the place */
+	run_hook(&stop);
+	tell_words(fx, "main 3 0"); /* after the stop */
 	hi_watch_evidence_after_stop(evidence);
-	tell_words(fx, "main 5 0");
-	HI_ASSERT_EQ(11, hi_watch_evidence_take(evidence, 0));
+	tell_words(fx, "main 2 0");
+	HI_ASSERT_EQ(111, hi_watch_evidence_take(evidence, 0));
 	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0));
 	/* The next word of the object: what came since the stop counts on. */
 	set_place(words + 8, true);
 	tell_words(fx, "other 3 0");
-	hi_watch_evidence_before_stop(evidence);
-	hi_watch_evidence_after_stop(evidence);
+	stop_at_once();
 	HI_ASSERT_EQ(8, hi_watch_evidence_take(evidence, 0));
 	/* Another object: it does not. */
 	tell_words(fx, "other 7 0");
 	set_place(words, false);
 	tell_words(fx, "all 1 1");
-	hi_watch_evidence_before_stop(evidence);
-	hi_watch_evidence_after_stop(evidence);
+	stop_at_once();
 	HI_ASSERT_EQ(4, hi_watch_evidence_take(evidence, 0));
 	HI_ASSERT_EQ(130, hi_watch_evidence_counts(evidence).hits);
 	HI_ASSERT_EQ(0, hi_watch_evidence_counts(evidence).moved_on);
+}
+
+/* A wait that ends without a stop ends no period. */
+HI_TEST_ROOT(watch_evidence, goes_on_where_nothing_was_stopped)
+{
+	struct hi_fixture *fx = start_evidence(1);
+	struct hi_stop_options stop = {};
+
+	set_place(words, false);
+	tell_words(fx, "main 10 0");
+	hi_watch_evidence_before_stop(evidence, &stop);
+	tell_words(fx, "main 7 0");
+	hi_watch_evidence_after_stop(evidence);
+	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0));
+	tell_words(fx, "main 1 0");
+	stop_at_once();
+	HI_ASSERT_EQ(18, hi_watch_evidence_take(evidence, 0));
+}
+
+/* One that is ended for its cost while the command waits has its hits until then, and
+ * leaves the processor's place to another one. */
+HI_TEST_ROOT(watch_evidence, has_the_hits_of_one_that_is_ended_before_the_stop)
+{
+	struct hi_fixture *fx = start_evidence(1);
+	struct hi_stop_options stop = {};
+	uint64_t hits;
+
+	set_place(words, false);
+	hi_watch_evidence_before_stop(evidence, &stop);
+	hi_fixture_tell(fx, "spin 300 1");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	HI_ASSERT_EQ(1, hi_watch_evidence_counts(evidence).moved_on);
+	run_hook(&stop);
+	hi_watch_evidence_after_stop(evidence);
+	hits = hi_watch_evidence_take(evidence, 0);
+	HI_ASSERT(hits > 0);
+	HI_ASSERT(hits >= hi_watch_evidence_counts(evidence).hits);
+	for (unsigned i = 0; i < 4; i++)
+		HI_ASSERT(hi_take_watchpoint(fx->pid, words + 8) >= 0);
 }
 
 static void offer_words(struct hi_watch_sample *sample)
@@ -91,12 +155,6 @@ static void offer_words(struct hi_watch_sample *sample)
 
 	HI_ASSERT(hi_watch_sample_offer(sample, &object));
 	hi_watch_sample_end(sample, evidence);
-}
-
-static void stop_at_once(void)
-{
-	hi_watch_evidence_before_stop(evidence);
-	hi_watch_evidence_after_stop(evidence);
 }
 
 /* What was born at its address proves nothing, nor do hits after the stop. */
@@ -166,8 +224,7 @@ HI_TEST_ROOT(watch_evidence, holds_its_budget)
 	while (hi_clock_ns() - start < 3900000000) {
 		set_place(words, true);
 		usleep(100000);
-		hi_watch_evidence_before_stop(evidence);
-		hi_watch_evidence_after_stop(evidence);
+		stop_at_once();
 	}
 	watched = end_spin(fx);
 	counts = hi_watch_evidence_counts(evidence);

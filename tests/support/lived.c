@@ -319,16 +319,29 @@ static bool await_census(struct lived *l, long tracer)
 	hi_test_fail(__FILE__, __LINE__, "no census: %s", l->run.begun);
 }
 
-static void end_period(struct lived *l)
+/* last: a command right before the place, when the tracer waits for it; NULL: none. */
+static void tell_end(struct lived *l, const char *last)
 {
-	char answer[64];
+	char lines[64], answer[64];
+
+	snprintf(lines, sizeof(lines), "%s%send", last ? last : "", last ? "\n" : "");
+	hi_fixture_tell(l->fx, lines);
+	if (last)
+		HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+	if (last)
+		note_command(l, last, answer);
+	HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+}
+
+static void end_period(struct lived *l, const char *last)
+{
 	long tracer;
 
 	do {
 		usleep(LOOK_US);
 		tracer = await_tracer(l);
-		hi_fixture_tell(l->fx, "end");
-		HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+		tell_end(l, last);
+		last = NULL;
 	} while (!await_census(l, tracer));
 	l->tracer = tracer;
 	l->period++;
@@ -359,7 +372,7 @@ static void start_bio(struct lived *l, const char *place, const char *const *opt
 			take_option(l, options[i], options[i + 1]);
 	}
 	l->run = recording_start_as("bio", "waiting for ", l->fx->pid, words);
-	end_period(l);
+	end_period(l, NULL);
 }
 
 static struct lived *new_lived(void)
@@ -415,7 +428,12 @@ void lived_period(struct lived *l, const char *const *commands)
 {
 	while (*commands)
 		lived_tell(l, *commands++);
-	end_period(l);
+	end_period(l, NULL);
+}
+
+void lived_period_before(struct lived *l, const char *last)
+{
+	end_period(l, last);
 }
 
 /* ---- documents ---- */
@@ -639,6 +657,15 @@ static void free_lived_document(void *doc)
 	json_decref(doc);
 }
 
+/* What was told behind the last census has not happened. */
+static void forget_uses_behind(struct lived *l, unsigned last)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		l->objects[i].used &= (2ull << last) - 1;
+		l->objects[i].written &= (2ull << last) - 1;
+	}
+}
+
 static json_t *read_lived(struct lived *l, unsigned censuses)
 {
 	struct hi_command *c = l->command;
@@ -653,6 +680,7 @@ static json_t *read_lived(struct lived *l, unsigned censuses)
 		      "%zu censuses, not %u: %s", json_array_size(get(doc, "censuses")),
 		      censuses, c->err);
 	lived_check_invariants(doc);
+	forget_uses_behind(l, censuses);
 	if (!l->is_program)
 		lived_check(l, doc);
 	return doc;

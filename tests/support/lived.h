@@ -66,6 +66,8 @@ struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
 				  const char *const *options);
 /* The commands of the open period, and its end. */
 void lived_period(struct lived *l, const char *const *commands);
+/* The same with one command right before the end, when the inspector waits for it. */
+void lived_period_before(struct lived *l, const char *last);
 /* One command, in the open period. */
 void lived_tell(struct lived *l, const char *command);
 /* `heapinspect era NAME`, in the open period. */
