@@ -2,6 +2,7 @@
 /* Biographies in files (`bio -o`): the same report without the process, restrictions of
  * other commands to bands, and the life of one object. The truth is what the fixture
  * lives was told to do. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,6 +245,63 @@ HI_TEST_ROOT(bio_file, explain_shows_the_periods_of_the_commands)
 	c = hi_heapinspect("explain", address, k.path);
 	HI_ASSERT_MSG(strstr(c->out, "DRAG at census 4") && strstr(c->out, "in period 3"),
 		      "%s", c->out);
+}
+
+/* ---- how it ends ---- */
+
+/* The last census may be half written: those before are there. */
+HI_TEST_ROOT(bio_file, is_whole_after_the_command_was_killed)
+{
+	struct hi_command *c;
+	char path[320];
+	struct lived *l;
+	json_t *doc;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/lives.hisnap", workshop_open());
+	l = lived_start(LIVED("new old " BLOCK), LIVED("-o", path));
+	lived_period(l, LIVED("new young " BLOCK));
+	lived_period(l, LIVED("write young"));
+	lived_period(l, LIVED("read old"));
+	recording_end(&l->run, SIGKILL);
+	c = hi_heapinspect("bio", path, "--json");
+	doc = read_document(c);
+	n = json_array_size(get_member(doc, "censuses"));
+	HI_ASSERT_MSG(n == 2 || n == 3, "%zu: %s", n, c->err);
+	lived_check_invariants(doc);
+	lived_check(l, doc);
+}
+
+/* What is born in era 0 does not count: it has no band, and no life. */
+HI_TEST_ROOT(bio_file, what_does_not_count_has_no_life)
+{
+	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+	unsigned long address = 0;
+	char path[320], text[32], line[128];
+	struct hi_command *c;
+	struct lived *l;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(path, sizeof(path), "%s/lives.hisnap", workshop_open());
+	l = lived_start_program(fx, "period_end", LIVED("-o", path));
+	lived_period(l, LIVED("new counts " BLOCK));
+	snprintf(text, sizeof(text), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0, hi_heapinspect("era", "--pid", text, "0")->exit_code);
+	HI_ASSERT(recording_says(&l->run, "era 0 begins", 60000));
+	hi_fixture_tell(fx, "new none " BLOCK);
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(1, sscanf(line, "%*s %lx", &address));
+	lived_period(l, LIVED());
+	lived_period(l, LIVED());
+	doc = lived_interrupt(l);
+	c = hi_heapinspect("bio", path, "--json");
+	HI_ASSERT(json_equal(doc, read_document(c)));
+	snprintf(text, sizeof(text), "0x%lx", address);
+	c = hi_heapinspect("explain", text, path, "--json");
+	doc = json_array_get(get_member(read_document(c), "rows"), 0);
+	HI_ASSERT_STREQ("live", json_string_value(get_member(doc, "state")));
+	HI_ASSERT(!json_object_get(doc, "biography"));
 }
 
 /* ---- what is refused ---- */
