@@ -109,6 +109,34 @@ HI_TEST_ROOT(bio_file, shows_what_was_watched)
 		      c->out, k.l->command->out);
 }
 
+/* Without a recording, of samples, and of what is not freed. */
+HI_TEST_ROOT(bio_file, shows_lives_that_are_known_in_other_ways)
+{
+	static const char *const ways[][2] = {
+		{"--sample", "none"}, {"--sample", "1KiB"}, {"--live", "alloc"}};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+		struct hi_command *c;
+		char path[320];
+		struct lived *l;
+		json_t *live;
+
+		hi_fixture_read_until(fx, "ready", NULL, NULL);
+		snprintf(path, sizeof(path), "%s/lives.hisnap", workshop_open());
+		l = lived_start_program(fx, "period_end",
+					LIVED("-o", path, ways[i][0], ways[i][1]));
+		lived_period(l, LIVED("list many 3000", "new big " BLOCK));
+		lived_period(l, LIVED("write many", "drop big"));
+		lived_period(l, LIVED("read many"));
+		live = lived_interrupt(l);
+		c = hi_heapinspect("bio", path, "--json");
+		HI_ASSERT_MSG(json_equal(live, read_document(c)),
+			      "%s %s: %s\nof the process: %s", ways[i][0], ways[i][1],
+			      c->out, l->command->out);
+	}
+}
+
 /* ---- restrictions ---- */
 
 static json_t *get_member(json_t *object, const char *key)
