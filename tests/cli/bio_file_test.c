@@ -74,9 +74,10 @@ static json_t *read_document(const struct hi_command *c)
 
 HI_TEST_ROOT(bio_file, shows_the_figures_of_the_process)
 {
-	static const char *const ways[] = {"type", "site", "module", "era", "root"};
+	static const char *const ways[] = {"type", "site", "module",
+					   "era",  "root", "retainers"};
 
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		struct kept_lives k = keep_lives(ways[i]);
 		struct hi_command *c =
 			hi_heapinspect("bio", k.path, "--json", "--by", ways[i], "--bio",
