@@ -232,7 +232,11 @@ static int check_bio_file(const struct hi_options *o)
 		     {o->record.has_sample || o->record.is_none, "--sample"},
 		     {o->biography.live != HI_LIVES_REACHABLE, "--live"},
 		     {o->biography.inherent, "--inherent"},
-		     {o->biography.watch, "--watch"}};
+		     {o->biography.watch, "--watch"},
+		     {o->biography.era, "--era"},
+		     {o->profile.n_retainers, "--retainer"},
+		     {o->profile.identity, "--identity"},
+		     {o->profile.max_set, "--max-set"}};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (words[i].given)

@@ -363,4 +363,10 @@ HI_TEST_ROOT(bio_file, other_targets_say_where_biographies_come_from)
 	expect_refusal(hi_heapinspect("bio", path, "--for", "1s"), "--for");
 	expect_refusal(hi_heapinspect("bio", path, "--watch", "1"), "--watch");
 	expect_refusal(hi_heapinspect("bio", path, "--live", "alloc"), "--live");
+	expect_refusal(hi_heapinspect("bio", path, "--era", "2"), "--era: only with");
+	expect_refusal(
+		hi_heapinspect("bio", path, "--by", "retainers", "--retainer", "auto"),
+		"--retainer: only with --pid");
+	expect_refusal(hi_heapinspect("bio", path, "--by", "retainers", "--max-set", "2"),
+		       "--max-set: only with --pid");
 }
