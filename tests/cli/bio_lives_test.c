@@ -462,6 +462,47 @@ static void live_at_random(unsigned periods, const char *live)
 	lived_end(r.l);
 }
 
+/* Each object has a size of its own: of the same size at the same address they are not
+ * told apart. */
+static void tell_without_doubles(struct random_lives *r)
+{
+	static const char *const verbs[] = {"write", "read", "same", "free", "drop"};
+	unsigned verb = (unsigned)hi_test_random(9);
+	char command[64];
+
+	if (verb < 5 && r->n_living) {
+		tell_change(r, verbs[verb]);
+	} else if (r->n_living < MOST_LIVING) {
+		snprintf(command, sizeof(command), "new o%u %u", r->born,
+			 24 + 16 * r->born);
+		lived_tell(r->l, command);
+		r->living[r->n_living++] = r->born++;
+	}
+}
+
+/* Without the recording births are at the first census that has the object, deaths at
+ * the first one that has not, and no use is proved. */
+HI_TEST_ROOT(bio_lives, bands_without_the_recording_are_within_the_bounds)
+{
+	static const char *const lives[] = {"reach", "alloc"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct random_lives r = {};
+		json_t *doc;
+
+		r.l = lived_start(LIVED("new older 60000", "new old 9000 buf"),
+				  LIVED("--sample", "none", "--live", lives[i], "--bio",
+					ALL_BANDS, "--all"));
+		for (unsigned t = 1; t <= 12; t++) {
+			for (unsigned n = (unsigned)hi_test_random(12); n; n--)
+				tell_without_doubles(&r);
+			lived_period(r.l, LIVED());
+		}
+		doc = lived_end(r.l);
+		HI_ASSERT(json_is_false(json_object_get(doc, "recorded")));
+	}
+}
+
 HI_TEST_ROOT(bio_lives, bands_of_random_lives_are_within_the_bounds)
 {
 	live_at_random(12, "reach");

@@ -41,6 +41,8 @@ struct lived {
 	bool is_program;      /* another one: nothing is known of its objects */
 	bool live_alloc;      /* --live alloc */
 	bool is_watched;      /* --watch: some reads are proved, too */
+	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */
+	bool is_lossy;	      /* events were lost: what is proved is true, no more */
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
 	long tracer;	      /* that waited for the last end of a period */
