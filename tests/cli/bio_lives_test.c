@@ -2,6 +2,7 @@
 /* `bio` of objects whose lives are commanded (fixtures/lives.c): the examples L1 to L6 of
  * SPEC section 2 as a real process. Where nothing proves that pages were not referenced
  * the bounds are wide, but they hold. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -387,6 +388,55 @@ HI_TEST_ROOT(bio_lives, a_resize_to_the_same_size_is_a_birth_too)
 	HI_ASSERT_EQ(3, lived_find(l, "old")->birth);
 	HI_ASSERT_EQ(0, lived_bound(doc, 3, "unused_since_attach", "bytes", "possible"));
 	HI_ASSERT_EQ(0, lived_bound(doc, 3, "use", "bytes", "proved"));
+}
+
+/* ---- lost events ---- */
+
+enum { BURST = 400000 };
+
+static size_t uncertain_bytes(const json_t *doc)
+{
+	return (size_t)json_integer_value(
+		json_object_get(json_object_get(doc, "uncertain"), "bytes"));
+}
+
+/* heapinspect stands while more events come than there is room for, and then others: of
+ * these nothing is recorded. */
+static void lose_events(struct lived *l, const char *const *commands)
+{
+	char burst[32];
+
+	snprintf(burst, sizeof(burst), "burst %d", BURST);
+	HI_ASSERT_EQ(0, kill(l->run.pid, SIGSTOP));
+	lived_tell(l, burst);
+	while (*commands)
+		lived_tell(l, *commands++);
+	HI_ASSERT_EQ(0, kill(l->run.pid, SIGCONT));
+	l->is_lossy = true;
+}
+
+/* An object takes the place of another one of its size unseen, and is written: that
+ * proves no use of either of them. */
+HI_TEST_ROOT(bio_lives, bounds_hold_where_events_are_lost)
+{
+	struct lived *l = lived_start(LIVED("new old 72", "new kept 40"),
+				      LIVED("--bio", ALL_BANDS, "--all"));
+	unsigned long address;
+	json_t *doc;
+
+	lived_period(l, LIVED("new a 120", "new b 200"));
+	lived_period(l, LIVED("write kept"));
+	address = lived_find(l, "a")->address;
+	lose_events(l, LIVED("free a", "new c 120", "write c", "free old", "new d 72"));
+	HI_ASSERT_EQ(address, lived_find(l, "c")->address);
+	lived_period(l, LIVED());
+	lived_period(l, LIVED("write c", "write d", "new later 300"));
+	lived_period(l, LIVED("write later", "write d"));
+	doc = lived_end(l);
+	HI_ASSERT(uncertain_bytes(doc) > 0);
+	/* What is born after that is told apart again. */
+	HI_ASSERT(lived_bound(doc, 5, "use", "bytes", "proved") >=
+		  lived_cost(l, "later"));
 }
 
 /* ---- random lives ---- */

@@ -234,7 +234,7 @@ static void note_command(struct lived *l, const char *command, const char *answe
 	size_t n = 0;
 
 	sscanf(command, "%15s %15s %zu %15s", verb, name, &n, type);
-	if (strcmp(verb, "threads") == 0)
+	if (strcmp(verb, "threads") == 0 || strcmp(verb, "burst") == 0)
 		return;
 	if (strcmp(verb, "resize") == 0) {
 		note_resize(l, name, n, answer);
