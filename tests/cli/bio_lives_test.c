@@ -485,23 +485,23 @@ static void tell_change(struct random_lives *r, const char *verb)
 
 static void tell_random(struct random_lives *r)
 {
-	static const char *const verbs[] = {"write", "write", "read",	"same",
-					    "free",  "free",  "resize", "drop"};
-	unsigned verb = (unsigned)hi_test_random(14);
+	static const char *const verbs[] = {"write", "write",  "read", "same", "free",
+					    "free",  "resize", "drop", "share"};
+	unsigned verb = (unsigned)hi_test_random(15);
 
-	if (verb >= 8 || !r->n_living)
+	if (verb >= 9 || !r->n_living)
 		tell_new(r);
 	else
 		tell_change(r, verbs[verb]);
 }
 
-static void live_at_random(unsigned periods, const char *live)
+static void live_at_random(unsigned periods, const char *live, const char *by)
 {
 	struct random_lives r = {};
 
 	r.l = lived_start(LIVED("new older 60", "new old 9000 buf"),
-			  LIVED("--live", live, "--inherent", "struct arena", "--bio",
-				ALL_BANDS, "--all"));
+			  LIVED("--live", live, "--by", by, "--inherent", "struct arena",
+				"--bio", ALL_BANDS, "--all"));
 	for (unsigned t = 1; t <= periods; t++) {
 		unsigned n = (unsigned)hi_test_random(12);
 
@@ -555,7 +555,8 @@ HI_TEST_ROOT(bio_lives, bands_without_the_recording_are_within_the_bounds)
 
 HI_TEST_ROOT(bio_lives, bands_of_random_lives_are_within_the_bounds)
 {
-	live_at_random(12, "reach");
+	live_at_random(12, "reach", "type");
+	live_at_random(12, "alloc", "retainers");
 }
 
 HI_TEST_SLOW(bio_lives, bands_of_many_random_lives_are_within_the_bounds)
@@ -563,8 +564,8 @@ HI_TEST_SLOW(bio_lives, bands_of_many_random_lives_are_within_the_bounds)
 	unsigned rounds = hi_test_rounds("HI_ROUNDS", 20);
 
 	for (unsigned i = 0; i < rounds; i++) {
-		live_at_random(40, "reach");
-		live_at_random(40, "alloc");
+		live_at_random(40, "reach", i % 2 ? "root" : "type");
+		live_at_random(40, "alloc", i % 2 ? "site" : "retainers");
 	}
 }
 
