@@ -61,6 +61,8 @@ static void put_idle(struct hi_json *json, const struct hi_bio_idle *idle)
 	put_amount(json, "of_site", idle->of_site);
 	hi_json_text(json, "root", idle->root);
 	put_amount(json, "of_root", idle->of_root);
+	hi_json_text(json, "retainers", idle->retainers);
+	put_amount(json, "of_retainers", idle->of_retainers);
 	hi_json_end(json);
 }
 

@@ -26,6 +26,9 @@ struct hi_bio_idle {
 	 * variable that alone keeps most of that alive; "": not known. */
 	const char *type, *site, *root;
 	struct hi_bio_amount of_type, of_site, of_root;
+	/* The retainer set of most of that; "": not known, or not asked for. */
+	const char *retainers;
+	struct hi_bio_amount of_retainers;
 };
 
 struct hi_bio_report {

@@ -45,7 +45,10 @@ static const char *idle_text(const struct hi_bio_report *r, struct hi_page *page
 	text = hi_page_printf(page, "%s; %s of it %s %s", text,
 			      hi_bytes(of_type, idle->of_type.bytes),
 			      idle->of_type.objects == 1 ? "is" : "are", type);
-	if (*idle->root && idle->of_root.bytes >= idle->of_type.bytes / 2)
+	if (*idle->retainers && idle->of_retainers.bytes >= idle->of_type.bytes / 2)
+		text = hi_page_printf(page, "%s kept by %s", text,
+				      hi_page_safe(page, idle->retainers));
+	else if (*idle->root && idle->of_root.bytes >= idle->of_type.bytes / 2)
 		text = hi_page_printf(page, "%s kept by %s", text,
 				      hi_page_safe(page, idle->root));
 	if (*idle->site && idle->of_site.bytes >= idle->of_type.bytes / 2)

@@ -211,16 +211,19 @@ static enum hi_status name_idle(const struct hi_bio_summary *lives, uint64_t per
 	const struct hi_interner *texts = lives->texts;
 	HI_GUARD(free)
 	struct hi_bio_amount *sums = hi_calloc(texts->names.count + 1, sizeof(*sums));
-	uint32_t type, site, root;
+	uint32_t type, site, root, retainers;
 
 	if (!sums)
 		return hi_fail_memory(err, "report of biographies");
 	name_idle_by(lives, period, HI_LIVES_BY_TYPE, NULL, sums, &type, &ret->of_type);
 	name_idle_by(lives, period, HI_LIVES_BY_SITE, &type, sums, &site, &ret->of_site);
 	name_idle_by(lives, period, HI_LIVES_BY_ROOT, &type, sums, &root, &ret->of_root);
+	name_idle_by(lives, period, HI_LIVES_BY_RETAINERS, &type, sums, &retainers,
+		     &ret->of_retainers);
 	ret->type = hi_interner_name(texts, type);
 	ret->site = hi_interner_name(texts, site);
 	ret->root = hi_interner_name(texts, root);
+	ret->retainers = hi_interner_name(texts, retainers);
 	return HI_OK;
 }
 
@@ -242,7 +245,7 @@ static enum hi_status fill_idle(const struct hi_bio_summary *lives,
 	HI_GUARD(free) uint64_t *by_period = hi_calloc(n_periods + 1, sizeof(*by_period));
 	uint64_t period;
 
-	*ret = (struct hi_bio_idle){.type = "", .site = "", .root = ""};
+	*ret = (struct hi_bio_idle){.type = "", .site = "", .root = "", .retainers = ""};
 	if (!by_period)
 		return hi_fail_memory(err, "report of biographies");
 	period = choose_idle_period(lives, by_period, n_periods);

@@ -6,6 +6,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/lived.h"
+#include "tests/support/schema.h"
 
 /* Blocks of their own pages: nothing else is in them. */
 #define BLOCK "400000"
@@ -48,13 +49,16 @@ HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 {
 	struct lived *l = lived_start(
 		LIVED(), LIVED("--bio", "drag", "--by", "retainers", "--all"));
-	json_t *groups, *bytes;
+	json_t *doc, *groups, *bytes;
+	const char *idle;
 
 	lived_period(l, LIVED("new a " BLOCK, "new b " BLOCK " buf", "share a"));
 	lived_period(l, LIVED("write a", "write b"));
 	lived_period(l, LIVED("write b"));
 	lived_period(l, LIVED("write b"));
-	groups = json_object_get(lived_interrupt(l), "groups");
+	doc = lived_interrupt(l);
+	hi_check_schema(l->command, "bio.v1.json");
+	groups = json_object_get(doc, "groups");
 	HI_ASSERT_EQ(1, json_array_size(groups));
 	bytes = json_object_get(json_array_get(groups, 0), "bands");
 	bytes = json_object_get(json_object_get(bytes, "drag"), "bytes");
@@ -63,6 +67,10 @@ HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 	HI_ASSERT(lived_belongs(
 		lived_find(l, "a"), l->period - 1, "retainers",
 		json_string_value(json_object_get(json_array_get(groups, 0), "name"))));
+	idle = json_string_value(
+		json_object_get(json_object_get(doc, "idle"), "retainers"));
+	HI_ASSERT_MSG(lived_belongs(lived_find(l, "a"), l->period - 1, "retainers", idle),
+		      "%s", idle);
 }
 
 /* The command waits for the place when the era begins, and waits again. */
