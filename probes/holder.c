@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probes/holder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -88,6 +89,8 @@
  * Without them a breakpoint may stay, which costs a trap each time that it is reached,
  * until the same probe is opened and closed again.
  */
+
+HI_DEFINE_GUARD(DIR *, closedir)
 
 struct answer {
 	enum hi_status status;
@@ -426,22 +429,35 @@ static bool is_closer(struct closers *closers, int child)
 	return true;
 }
 
-/* Of this thread, which forks them all. */
-static bool has_other_closer(const struct hi_probe_holder *holder,
-			     struct closers *closers)
+static bool has_closer_of_thread(const struct hi_probe_holder *holder,
+				 struct closers *closers, const char *tid)
 {
 	HI_GUARD(fclose) FILE *children = NULL;
 	bool found = false;
 	char path[64];
 	int child;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)gettid());
+	snprintf(path, sizeof(path), "/proc/self/task/%.20s/children", tid);
 	children = fopen(path, "re");
 	for (int i = 0; children && i < CHILDREN_MAX; i++) {
 		if (fscanf(children, "%d", &child) != 1)
 			break;
 		found |= child != holder->pid && is_closer(closers, child);
 	}
+	return found;
+}
+
+/* Whichever thread has forked them. */
+static bool has_other_closer(const struct hi_probe_holder *holder,
+			     struct closers *closers)
+{
+	HI_GUARD(closedir) DIR *threads = opendir("/proc/self/task");
+	struct dirent *thread;
+	bool found = false;
+
+	while (threads && (thread = readdir(threads)))
+		if (thread->d_name[0] != '.')
+			found |= has_closer_of_thread(holder, closers, thread->d_name);
 	return found;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,9 +126,24 @@ HI_TEST_SCENARIO(probe_holder, ends_while_another_process_holds_its_socket)
 	HI_ASSERT_EQ(holder, waitpid(holder, NULL, 0));
 }
 
-/* As a tracer that is forked while there are probes, on a busy machine. */
-HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
+struct closing {
+	struct hi_probe_holder *holder;
+	const int *fd;
+};
+
+static void *close_holder(void *arg)
 {
+	struct closing *closing = arg;
+
+	hi_probe_holder_close(closing->holder, closing->fd, 1);
+	return NULL;
+}
+
+/* As a tracer that is forked while there are probes, on a busy machine. */
+static void end_behind_late_child(bool in_thread)
+{
+	struct closing closing;
+	pthread_t thread;
 	size_t never = SIZE_MAX;
 	struct hi_probe_holder probe_holder;
 	struct hi_error err;
@@ -148,10 +164,26 @@ HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
 		usleep(200000);
 		_exit(hi_process_state(pid) == 'S');
 	}
-	hi_probe_holder_close(&probe_holder, &fd, 1);
+	closing = (struct closing){&probe_holder, &fd};
+	if (in_thread) {
+		HI_ASSERT_EQ(0, pthread_create(&thread, NULL, close_holder, &closing));
+		HI_ASSERT_EQ(0, pthread_join(thread, NULL));
+	} else {
+		close_holder(&closing);
+	}
 	expect_ended(pid);
 	HI_ASSERT_EQ(child, waitpid(child, &status, 0));
 	HI_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
+HI_TEST_SCENARIO(probe_holder, ends_behind_children_that_close_late)
+{
+	end_behind_late_child(false);
+}
+
+HI_TEST_SCENARIO(probe_holder, ends_behind_children_of_other_threads)
+{
+	end_behind_late_child(true);
 }
 
 HI_TEST_SCENARIO(probe_holder, ends_when_it_is_stopped)
