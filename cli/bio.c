@@ -18,6 +18,7 @@
 #include "session/biography/result.h"
 #include "session/biography/sink.h"
 #include "session/live/page_evidence.h"
+#include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
 #include "session/lookup.h"
 #include "session/series/rows.h"
@@ -28,6 +29,7 @@ enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
+HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
 HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
@@ -75,6 +77,11 @@ static struct hi_lives_result_options choose_result(const struct hi_options *opt
 						.top = hi_lookup_top(options, TOP),
 						.min_size = options->selection.min_size};
 }
+
+/* Why there is less evidence. */
+struct no_evidence {
+	struct hi_error watch, uses;
+};
 
 static enum hi_status report_lives(const struct hi_options *options,
 				   struct hi_lives_sink *sink, struct hi_output *output,
@@ -136,18 +143,36 @@ static bool is_file_asked(const struct hi_options *options)
 	return options->output.file && strcmp(options->output.file, "-") != 0;
 }
 
+/* The same. */
+static void open_use_evidence(const struct hi_options *options,
+			      struct hi_use_evidence **ret, struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	if (!options->biography.uses ||
+	    hi_use_evidence_open(options->target.pid, options->output.verbose, ret,
+				 why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	fprintf(stderr, "heapinspect: no calls are seen: %s\n", text);
+}
+
 static enum hi_status follow_and_report(const struct hi_options *options,
 					struct hi_output *output, bool *partial_ret,
 					struct hi_error *err)
 {
 	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
 	HI_GUARD(hi_watch_evidence_close) struct hi_watch_evidence *points = NULL;
+	HI_GUARD(hi_use_evidence_close) struct hi_use_evidence *uses = NULL;
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
-	struct hi_error no_watch = {};
+	struct no_evidence no = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
 					 .inherent = options->biography.inherent,
 					 .watch = options->biography.watch,
-					 .no_watch = no_watch.text,
+					 .no_watch = no.watch.text,
+					 .uses = options->biography.uses,
+					 .no_uses = no.uses.text,
 					 .retainers = options->biography.by ==
 							      HI_LIVES_BY_RETAINERS ||
 						      is_file_asked(options),
@@ -161,13 +186,15 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	open_page_evidence(options, &pages);
-	open_watch_evidence(options, &points, &no_watch);
+	open_watch_evidence(options, &points, &no.watch);
 	if (!is_file_asked(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
 	o.lives = hi_lives_sink_lives(sink);
+	open_use_evidence(options, &uses, &no.uses);
 	o.pages = pages;
 	o.watch = points;
+	o.uses = uses;
 	if (!o.record.has_sample)
 		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
@@ -231,7 +258,9 @@ static enum hi_status run_bio_of_file(struct hi_inspection *in,
 		"the census before. Each amount is what is proved, and what is "         \
 		"possible: "                                                             \
 		"of\n"                                                                   \
-		"memory that was only read, no use is proved, unless --watch sees it.\n" \
+		"memory that was only read, no use is proved, unless --watch or "        \
+		"--uses\n"                                                               \
+		"sees it.\n"                                                             \
 		"\n"                                                                     \
 		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "  \
 		"use "                                                                   \

@@ -98,6 +98,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "reads, too",
 	  2},
 	 BIT(BIO)},
+	{{"uses", HI_OPT_USES, 0, 0,
+	  "probe functions that take pointers to the types on the heap: a call uses the "
+	  "object that it is given",
+	  2},
+	 BIT(BIO)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

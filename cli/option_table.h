@@ -105,6 +105,7 @@ enum hi_option_key {
 	HI_OPT_INHERENT,
 	HI_OPT_ERA,
 	HI_OPT_WATCH,
+	HI_OPT_USES,
 };
 
 struct hi_option_entry {

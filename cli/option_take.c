@@ -294,6 +294,9 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_eras(o, arg);
 	case HI_OPT_WATCH:
 		return take_watch(o, arg);
+	case HI_OPT_USES:
+		o->biography.uses = true;
+		return 0;
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:

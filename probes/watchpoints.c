@@ -46,6 +46,7 @@ struct hi_watchpoints {
 	pid_t pid;
 	unsigned n;
 	bool cannot_inherit; /* the kernel is too old for it */
+	bool is_of_code;
 	uint64_t hit_ns;
 	uint64_t ended_ns; /* when some were ended for the last time */
 	struct tids tids;  /* that have events */
@@ -142,7 +143,8 @@ static int try_watchpoint(const struct hi_watchpoints *w, uint64_t address, pid_
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT,
 				       .size = sizeof(attr),
-				       .bp_type = HW_BREAKPOINT_RW,
+				       .bp_type = w->is_of_code ? HW_BREAKPOINT_X
+								: HW_BREAKPOINT_RW,
 				       .bp_addr = address,
 				       .bp_len = HW_BREAKPOINT_LEN_8,
 				       .inherit = !w->cannot_inherit,
@@ -300,7 +302,7 @@ enum hi_status hi_watchpoints_set(struct hi_watchpoints *w, const uint64_t *addr
 	enum hi_status status;
 
 	for (unsigned i = 0; i < w->n; i++)
-		if (addresses[i] % WORD || addresses[i] >> 63)
+		if ((addresses[i] % WORD && !w->is_of_code) || addresses[i] >> 63)
 			return hi_fail(err, HI_USAGE, 0,
 				       "no watchpoint can be at 0x%llx: not a word of "
 				       "the program",
@@ -480,6 +482,16 @@ enum hi_status hi_watchpoints_open(pid_t pid, unsigned n, struct hi_watchpoints 
 		status = make_watchpoints(pid, n, ret, err);
 	if (status == HI_OK)
 		(*ret)->hit_ns = hit_ns;
+	return status;
+}
+
+enum hi_status hi_watchpoints_open_code(pid_t pid, unsigned n,
+					struct hi_watchpoints **ret, struct hi_error *err)
+{
+	enum hi_status status = hi_watchpoints_open(pid, n, ret, err);
+
+	if (status == HI_OK)
+		(*ret)->is_of_code = true;
 	return status;
 }
 

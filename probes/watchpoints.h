@@ -39,6 +39,11 @@ struct hi_watchpoints;
  */
 enum hi_status hi_watchpoints_open(pid_t pid, unsigned n, struct hi_watchpoints **ret,
 				   struct hi_error *err);
+/* The same, but they count how often instructions are reached that addresses name, which
+ * need no multiples. */
+enum hi_status hi_watchpoints_open_code(pid_t pid, unsigned n,
+					struct hi_watchpoints **ret,
+					struct hi_error *err);
 void hi_watchpoints_close(struct hi_watchpoints *w); /* NULL is fine */
 /*
  * Moves them to these n words, each a multiple of 8; 0: nowhere. The counts begin at 0.

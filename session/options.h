@@ -142,6 +142,7 @@ struct hi_biography_options {
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
 	const char *era;      /* FROM[-TO] (era_choice.h); NULL: all */
 	unsigned watch;	      /* hardware watchpoints on objects of a sample; 0: none */
+	bool uses;	      /* probes on functions that take objects */
 };
 
 /* ---- all ---- */
@@ -251,6 +252,7 @@ struct hi_lives;
 struct hi_page_evidence;
 struct hi_record_children;
 struct hi_recorder;
+struct hi_use_evidence;
 struct hi_watch_evidence;
 
 struct hi_options {
@@ -284,6 +286,7 @@ struct hi_options {
 	struct hi_page_evidence *pages;
 	/* Nor this: as above. */
 	struct hi_watch_evidence *watch;
+	struct hi_use_evidence *uses;
 	/* Nor this: of a series whose file keeps its biographies; else NULL. */
 	struct hi_lives *lives;
 };

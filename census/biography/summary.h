@@ -55,6 +55,20 @@ struct hi_bio_watch {
 	struct hi_bio_estimates estimates;
 };
 
+/* Probes at the entry of functions that take objects. */
+struct hi_bio_calls {
+	bool is_asked;
+	const char *missing; /* why none were there in the end; NULL: there were */
+	uint64_t functions;  /* of the target that take pointers to records */
+	uint64_t wanted;     /* of them, those that take types of the last census */
+	uint64_t probed;     /* of these, at the end */
+	uint64_t dropped;    /* that were called too often */
+	uint64_t left_out;   /* that were too many */
+	uint64_t hits;	     /* calls that were seen */
+	uint64_t not_stored; /* of them, those whose object was not kept */
+	uint64_t waited;     /* times that all were taken away for their cost */
+};
+
 /* Only what was born in some eras counts. */
 struct hi_bio_era {
 	const char *eras;	     /* FROM[-TO]; NULL: all count */
@@ -72,6 +86,7 @@ struct hi_bio_summary {
 	const char *no_pages;
 	struct hi_bio_checks checks;
 	struct hi_bio_watch watch;
+	struct hi_bio_calls uses;
 	struct hi_bio_era era;
 	const struct hi_bio_life_row *lives; /* ascending by object */
 	size_t n_lives;

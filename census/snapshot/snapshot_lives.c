@@ -32,6 +32,15 @@
 	X("lives.checks.void_area", checks.void_area)                                    \
 	X("lives.checks.order", checks.order)                                            \
 	X("lives.checks.groups", checks.groups)                                          \
+	X("lives.uses.asked", uses.is_asked)                                             \
+	X("lives.uses.functions", uses.functions)                                        \
+	X("lives.uses.wanted", uses.wanted)                                              \
+	X("lives.uses.probed", uses.probed)                                              \
+	X("lives.uses.dropped", uses.dropped)                                            \
+	X("lives.uses.left_out", uses.left_out)                                          \
+	X("lives.uses.hits", uses.hits)                                                  \
+	X("lives.uses.not_stored", uses.not_stored)                                      \
+	X("lives.uses.waited", uses.waited)                                              \
 	X("lives.watch.slots", watch.slots)                                              \
 	X("lives.watch.objects", watch.objects)                                          \
 	X("lives.watch.used", watch.used)                                                \
@@ -47,6 +56,7 @@
 #define LIVES_TEXTS(X)                                                                   \
 	X("lives.no_pages", no_pages)                                                    \
 	X("lives.era", era.eras)                                                         \
+	X("lives.uses.missing", uses.missing)                                            \
 	X("lives.watch.missing", watch.missing)
 
 /* Texts of a group. */

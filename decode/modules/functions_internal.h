@@ -3,6 +3,7 @@
 #define HI_DECODE_MODULES_FUNCTIONS_INTERNAL_H
 
 #include "decode/modules/dwfl.h"
+#include "decode/modules/functions.h"
 
 /* The function of a unit whose code holds addr (an ELF address), or innermost: the
  * innermost inlined call there. Bounded, without recursion. */
@@ -11,5 +12,10 @@ bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Di
 bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);
 /* The unit whose code holds addr. */
 bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret);
+/* The parameters of a function with this entry (an ELF address), at most max; their
+ * number. */
+size_t hi_die_parameters(struct hi_types *types, struct hi_module *module,
+			 Dwarf_Die *function, Dwarf_Addr entry, struct hi_parameter *ret,
+			 size_t max);
 
 #endif

@@ -23,7 +23,7 @@ static int argument_of_register(uint64_t number)
 	return -1;
 }
 
-enum where { UNKNOWN, SOMEWHERE_ELSE, IN_REGISTER };
+enum where { UNKNOWN, IN_SLOT, SOMEWHERE_ELSE, IN_REGISTER };
 
 static enum where find_location_at_entry(Dwarf_Die *die, Dwarf_Addr entry,
 					 int *argument_ret)
@@ -36,7 +36,7 @@ static enum where find_location_at_entry(Dwarf_Die *die, Dwarf_Addr entry,
 	    dwarf_getlocation_addr(&attr, entry, &ops, &n, 1) != 1 || n == 0)
 		return UNKNOWN;
 	if (ops[0].atom == DW_OP_fbreg || ops[0].atom == DW_OP_call_frame_cfa)
-		return UNKNOWN; /* a slot that the prologue fills */
+		return IN_SLOT; /* which the prologue fills */
 	if (n != 1 || ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
 		return SOMEWHERE_ELSE;
 	*argument_ret = argument_of_register(ops[0].atom - DW_OP_reg0);
@@ -81,6 +81,7 @@ static void take_parameter(struct hi_types *types, struct hi_module *module,
 	Dwarf_Attribute attr;
 	Dwarf_Die typed;
 	int argument = -1, need;
+	enum where where = find_location_at_entry(die, entry, &argument);
 
 	ret->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
 	if (!ret->name)
@@ -88,16 +89,16 @@ static void take_parameter(struct hi_types *types, struct hi_module *module,
 	if (hi_die_find_typed(die, &typed))
 		ret->type = hi_types_of_die(types, module, &typed);
 	need = registers_for(hi_type_get(types, ret->type));
-	if (find_location_at_entry(die, entry, &argument) == UNKNOWN && need == 1 &&
-	    *next >= 0 && *next < REGISTERS)
+	if (where < SOMEWHERE_ELSE && need == 1 && *next >= 0 && *next < REGISTERS)
 		argument = *next;
 	ret->argument = (int8_t)argument;
+	ret->is_located = where == IN_REGISTER || where == IN_SLOT;
 	*next = *next < 0 || need < 0 ? -1 : *next + need;
 }
 
-static size_t take_parameters(struct hi_types *types, struct hi_module *module,
-			      Dwarf_Die *function, Dwarf_Addr entry,
-			      struct hi_parameter *ret, size_t max)
+size_t hi_die_parameters(struct hi_types *types, struct hi_module *module,
+			 Dwarf_Die *function, Dwarf_Addr entry, struct hi_parameter *ret,
+			 size_t max)
 {
 	int next = registers_for_result(types, module, function);
 	Dwarf_Die child;
@@ -140,8 +141,8 @@ enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *
 	dwarf = hi_module_dwarf(module, &bias);
 	if (dwarf && hi_function_die(dwarf, entry - bias, &function)) {
 		found = true;
-		*n_ret =
-			take_parameters(types, module, &function, entry - bias, ret, max);
+		*n_ret = hi_die_parameters(types, module, &function, entry - bias, ret,
+					   max);
 	}
 	hi_modules_unlock(modules);
 	return found ? HI_OK

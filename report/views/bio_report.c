@@ -134,6 +134,25 @@ static void put_era(struct hi_json *json, const struct hi_bio_report *r)
 	hi_json_end(json);
 }
 
+static void put_uses(struct hi_json *json, const struct hi_bio_calls *u)
+{
+	if (!u->is_asked) {
+		hi_json_null(json, "uses");
+		return;
+	}
+	hi_json_object(json, "uses");
+	hi_json_text(json, "missing", u->missing);
+	hi_json_number(json, "functions", u->functions);
+	hi_json_number(json, "wanted", u->wanted);
+	hi_json_number(json, "probed", u->probed);
+	hi_json_number(json, "dropped", u->dropped);
+	hi_json_number(json, "left_out", u->left_out);
+	hi_json_number(json, "hits", u->hits);
+	hi_json_number(json, "not_stored", u->not_stored);
+	hi_json_number(json, "waited", u->waited);
+	hi_json_end(json);
+}
+
 void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -169,6 +188,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_number(json, "bytes", r->hidden.bytes);
 	hi_json_end(json);
 	put_watch(json, &r->watch);
+	put_uses(json, &r->uses);
 	put_checks(json, &r->checks);
 	hi_json_end(json);
 }

@@ -51,6 +51,7 @@ struct hi_bio_report {
 	struct hi_bio_amount certain, uncertain, left_out;
 	struct hi_bio_checks checks;
 	struct hi_bio_watch watch;
+	struct hi_bio_calls uses;
 	/* --era: only what was born in these eras counts; NULL: not given. */
 	const char *era;
 	bool era_is_open;		    /* the last one has not begun */

@@ -89,6 +89,17 @@ static const char *watched_text(const struct hi_bio_report *r, struct hi_page *p
 		hi_bytes(bytes, last_line(r)->evidence[HI_BIO_WATCH].bytes));
 }
 
+static const char *passed_text(const struct hi_bio_report *r, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (!r->uses.is_asked)
+		return "";
+	return hi_page_printf(
+		page, "%s were passed to a function, ",
+		hi_bytes(bytes, last_line(r)->evidence[HI_BIO_PROBE].bytes));
+}
+
 static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 {
 	const struct hi_bio_census_row *last = last_line(r);
@@ -100,10 +111,10 @@ static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 	hi_page_fact(
 		page, "evidence",
 		hi_page_printf(page,
-			       "of the last period: %s%s were written (their contents "
+			       "of the last period: %s%s%s were written (their contents "
 			       "differ), %s not referenced (their pages were not), of %s "
 			       "nothing is known",
-			       watched_text(r, page),
+			       watched_text(r, page), passed_text(r, page),
 			       hi_bytes(used, last->evidence[HI_BIO_CONTENT].bytes),
 			       hi_bytes(unused, last->evidence[HI_BIO_PAGE].bytes),
 			       hi_bytes(unknown, last->evidence[HI_BIO_UNKNOWN].bytes)));
@@ -181,6 +192,35 @@ static void show_era(const struct hi_bio_report *r, struct hi_page *page)
 				       hi_page_safe(page, r->era),
 				       r->era_is_open ? " (whose end has not begun)" : "",
 				       hi_bytes(bytes, r->hidden_by_era.bytes)));
+}
+
+static void show_uses(const struct hi_bio_report *r, struct hi_page *page)
+{
+	const struct hi_bio_calls *u = &r->uses;
+	char n[32], of[32], hits[32];
+	const char *text;
+
+	if (u->missing)
+		hi_page_fact(page, "no probes", hi_page_safe(page, u->missing));
+	if (!u->wanted)
+		return;
+	text = hi_page_printf(page,
+			      "%s of %s functions that take objects of these types; %s "
+			      "calls were seen",
+			      hi_count(n, u->probed), hi_count(of, u->wanted),
+			      hi_count(hits, u->hits));
+	if (u->dropped)
+		text = hi_page_printf(page,
+				      "%s; %s dropped, as they are called so often that "
+				      "it would cost too much",
+				      text, hi_count(n, u->dropped));
+	if (u->left_out)
+		text = hi_page_printf(page, "%s; %s left out, as they are too many", text,
+				      hi_count(n, u->left_out));
+	if (u->not_stored)
+		text = hi_page_printf(page, "%s; of %s calls the object was not kept",
+				      text, hi_count(n, u->not_stored));
+	hi_page_fact(page, "probed", text);
 }
 
 /* ---- tables ---- */
@@ -377,6 +417,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	show_headline(r, page);
 	show_evidence(r, page);
 	show_watch(r, page);
+	show_uses(r, page);
 	show_identity(r, page);
 	show_era(r, page);
 	if (hi_bio_checks_failed(&r->checks))

@@ -13,6 +13,7 @@
 #include "decode/usage/contents_hash.h"
 #include "session/biography/object_retainers.h"
 #include "session/live/page_evidence.h"
+#include "session/live/use_evidence.h"
 #include "session/lookup.h"
 
 /* Serials of births. 0: another object may have taken its place unseen. */
@@ -44,6 +45,8 @@ struct hi_lives {
 	struct hi_watch_sample *sample;	     /* of objects that are watched; NULL: none */
 	struct hi_watch_counts watch_counts; /* at the last census, as the next one */
 	char no_watch[240];
+	struct hi_use_counts use_counts; /* the same */
+	char no_uses[240];
 	uint64_t stops;	    /* of the evidence by pages */
 	char no_pages[200]; /* why the last period has none; "": it has */
 };
@@ -57,6 +60,7 @@ struct addition {
 	const struct hi_births *births;	      /* NULL: nothing is recorded */
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
 	struct hi_watch_evidence *watch;      /* NULL: nothing is watched */
+	struct hi_use_evidence *uses;	      /* NULL: no calls are seen */
 	const uint64_t *live, *hash;	      /* by object */
 	struct hi_object_retainers retainers;
 	struct hi_lives_census census;
@@ -143,6 +147,17 @@ static bool is_same_object(const struct seen *before, const struct seen *now)
 	       before->address == now->address && before->serial == now->serial;
 }
 
+/* An object that was born in the period may have got what its memory was passed for
+ * before. */
+static bool was_passed(const struct addition *a, hi_node object)
+{
+	uint64_t start = hi_objects_address(a->graph->objects, object);
+
+	return a->uses && hi_use_evidence_is_called(
+				  a->uses, start,
+				  start + hi_objects_usable(a->graph->objects, object));
+}
+
 /* before: what the census before has seen of it; NULL: it is new. */
 static void add_use_evidence(const struct addition *a, hi_node object, uint32_t number,
 			     const struct seen *before, const struct seen *now)
@@ -155,6 +170,8 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 	if (before && is_certain(a, now->serial) && a->watch &&
 	    hi_watch_sample_hits(a->lives->sample, now->address, now->serial))
 		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
+	if (before && is_certain(a, now->serial) && was_passed(a, object))
+		hi_bio_used(a->lives->bio, number, HI_BIO_PROBE);
 }
 
 /* Of an era that does not count: it is in no band. */
@@ -359,6 +376,28 @@ static enum hi_status end_period(struct addition *a, struct hi_error *err)
 	return a->is_first ? HI_OK : hi_bio_end_period(lives->bio, true, err);
 }
 
+/* The types that the census has; functions that take them are probed from now on. */
+static enum hi_status choose_uses(const struct addition *a,
+				  const struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_graph *g = a->graph;
+	HI_GUARD(free)
+	struct hi_use_type *types = hi_calloc(g->n_types + 1u, sizeof(*types));
+
+	if (in->image->stats.at_exit)
+		return HI_OK;
+	if (!types)
+		return hi_fail_memory(err, "types");
+	for (uint32_t i = 0; i < g->n_types; i++)
+		types[i].name = g->types[i].name ? g->types[i].name : "";
+	for (hi_node i = 0; i < g->n_objects; i++)
+		if (hi_bit(a->live, i) && g->objects->type[i] < g->n_types)
+			types[g->objects->type[i]].bytes +=
+				hi_objects_cost(g->objects, i);
+	hi_use_evidence_choose(a->uses, types, g->n_types);
+	return HI_OK;
+}
+
 static enum hi_status add_with_columns(struct addition *a, struct hi_inspection *in,
 				       const uint64_t *live, uint64_t *hash,
 				       struct hi_error *err)
@@ -381,6 +420,9 @@ static enum hi_status add_with_columns(struct addition *a, struct hi_inspection 
 	if (status == HI_OK)
 		status = hi_object_groups_begin(&lives->groups, in->graph, recorded,
 						inherent.has, err);
+	/* Before watchpoints are set: it needs some, too. */
+	if (status == HI_OK && a->uses)
+		status = choose_uses(a, in, err);
 	if (status == HI_OK)
 		status = add_objects(a, err);
 	hi_type_set_free(&inherent);
@@ -437,6 +479,14 @@ static void note_watch(struct hi_lives *lives, struct hi_watch_evidence *watch)
 	hi_watch_evidence_missing(watch, lives->no_watch);
 }
 
+static void note_uses(struct hi_lives *lives, struct hi_use_evidence *uses)
+{
+	if (!uses)
+		return;
+	lives->use_counts = hi_use_evidence_counts(uses);
+	hi_use_evidence_missing(uses, lives->no_uses);
+}
+
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err)
 {
@@ -451,6 +501,7 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			     .graph = in->graph,
 			     .pages = find_pages(lives, in->options->pages),
 			     .watch = in->options->watch,
+			     .uses = in->options->uses,
 			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
 			     .is_first = lives->censuses.count == 0};
 
@@ -464,6 +515,7 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 		status = add_with_columns(&a, in, live, hash, err);
 	hi_object_retainers_free(&a.retainers);
 	note_watch(lives, in->options->watch);
+	note_uses(lives, in->options->uses);
 	return status;
 }
 
@@ -566,6 +618,16 @@ unsigned hi_lives_watch(const struct hi_lives *lives, const char **missing_ret,
 	*missing_ret = none && *none ? none : lives->no_watch;
 	*ret = lives->watch_counts;
 	return lives->options.watch;
+}
+
+bool hi_lives_uses(const struct hi_lives *lives, const char **missing_ret,
+		   struct hi_use_counts *ret)
+{
+	const char *none = lives->options.no_uses;
+
+	*missing_ret = none && *none ? none : lives->no_uses;
+	*ret = lives->use_counts;
+	return lives->options.uses;
 }
 
 const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,

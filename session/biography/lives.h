@@ -22,6 +22,7 @@
 #include "session/biography/era_choice.h"
 #include "session/biography/object_groups.h"
 #include "session/biography/watch_sample.h"
+#include "session/live/use_evidence.h"
 
 struct hi_lives_options {
 	enum hi_lives_live live;
@@ -29,6 +30,8 @@ struct hi_lives_options {
 	unsigned watch;	      /* watchpoints that were asked for; 0: none */
 	const char *no_watch; /* why there are none of them; "", NULL: there are. Read
 				 when it is asked for */
+	bool uses;	      /* calls that pass objects were to be seen */
+	const char *no_uses;  /* as no_watch */
 	bool retainers;	      /* groups by retainer sets, too */
 	const char *era;      /* FROM[-TO] (era_choice.h); NULL: all eras */
 };
@@ -80,6 +83,9 @@ const struct hi_watch_sample *hi_lives_sample(const struct hi_lives *lives);
  * and what they have cost until then. */
 unsigned hi_lives_watch(const struct hi_lives *lives, const char **missing_ret,
 			struct hi_watch_counts *ret);
+/* The same of calls that pass objects. */
+bool hi_lives_uses(const struct hi_lives *lives, const char **missing_ret,
+		   struct hi_use_counts *ret);
 /* Why pages are no evidence of the last period; NULL: they are. */
 const char *hi_lives_no_pages(const struct hi_lives *lives);
 

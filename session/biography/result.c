@@ -270,6 +270,7 @@ static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report 
 	ret->no_pages = lives->no_pages;
 	ret->checks = lives->checks;
 	ret->watch = lives->watch;
+	ret->uses = lives->uses;
 	ret->era = lives->era.eras;
 	ret->era_is_open = lives->era.is_open;
 	ret->hidden_by_era = lives->era.hidden;

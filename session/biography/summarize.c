@@ -204,6 +204,25 @@ static void fill_last_census(const struct hi_lives *lives, struct hi_bio_summary
 			ret->no_pages = NULL;
 }
 
+static void fill_uses(const struct hi_lives *lives, struct hi_bio_calls *ret)
+{
+	struct hi_use_counts counts;
+	const char *missing;
+
+	if (!hi_lives_uses(lives, &missing, &counts))
+		return;
+	*ret = (struct hi_bio_calls){.is_asked = true,
+				     .missing = *missing ? missing : NULL,
+				     .functions = counts.functions,
+				     .wanted = counts.wanted,
+				     .probed = counts.probed,
+				     .dropped = counts.dropped,
+				     .left_out = counts.left_out,
+				     .hits = counts.hits,
+				     .not_stored = counts.not_stored,
+				     .waited = counts.waited};
+}
+
 static void fill_era(const struct hi_lives *lives, const struct hi_bio_view *view,
 		     struct hi_bio_era *ret)
 {
@@ -236,6 +255,7 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	    !fill_group_rows(lives, view, summary))
 		return hi_fail_memory(err, "summary of biographies");
 	fill_last_census(lives, summary);
+	fill_uses(lives, &summary->uses);
 	fill_era(lives, view, &summary->era);
 	status = fill_life_rows(lives, summary, err);
 	if (status == HI_OK)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "session/census_cache.h"
 #include "session/live/page_evidence.h"
+#include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/symbols.h"
@@ -233,6 +234,8 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	status = stop_there(in, &stop, err);
 	hi_watch_evidence_after_stop(o->watch);
 	hi_page_evidence_after_stop(o->pages);
+	if (status == HI_OK)
+		hi_use_evidence_after_stop(o->uses, in->image->stats.monotonic_ns);
 	if (status == HI_OK)
 		status = end_recording(in, err);
 	return status == HI_OK ? remember_stop(in, err) : status;

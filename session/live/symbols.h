@@ -13,6 +13,7 @@
 #include "probes/events/functions.h"
 #include "probes/events/unwind_tables.h"
 #include "probes/safepoint.h"
+#include "probes/use_functions.h"
 
 struct hi_symbols_job {
 	/* In that process. image: of the target's files, which this takes; NULL: not
@@ -50,6 +51,10 @@ enum hi_status hi_symbols_event_functions(struct hi_target *target, bool verbose
 /* Calls hi_unwind_tables_find() in that process; *ret: hi_unwind_tables_free(). */
 enum hi_status hi_symbols_unwind_tables(struct hi_target *target, bool verbose,
 					struct hi_unwind_tables *ret,
+					struct hi_error *err);
+/* Calls hi_use_functions_find_in() in that process; free *ret. */
+enum hi_status hi_symbols_use_functions(struct hi_target *target, bool verbose,
+					struct hi_use_functions **ret,
 					struct hi_error *err);
 struct hi_symbols_frames_request {
 	const uint64_t *addresses;

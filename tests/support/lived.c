@@ -223,8 +223,11 @@ static void note_use(struct lived *l, const char *verb, struct lived_object *o)
 		o->shared = l->period;
 	}
 	if (strcmp(verb, "write") == 0 || strcmp(verb, "read") == 0 ||
-	    strcmp(verb, "same") == 0)
+	    strcmp(verb, "same") == 0 || strcmp(verb, "take") == 0 ||
+	    strcmp(verb, "inside") == 0 || strcmp(verb, "hot") == 0)
 		o->used |= now;
+	else if (strcmp(verb, "spin") == 0)
+		o->used |= UINT64_MAX << (l->period ? l->period : 1);
 }
 
 /* What the fixture answered is the truth about its size. */
@@ -319,6 +322,11 @@ static bool await_census(struct lived *l, long tracer)
 	hi_test_fail(__FILE__, __LINE__, "no census: %s", l->run.begun);
 }
 
+void lived_ready(const struct lived *l)
+{
+	(void)await_tracer(l);
+}
+
 /* last: a command right before the place, when the tracer waits for it; NULL: none. */
 static void tell_end(struct lived *l, const char *last)
 {
@@ -347,11 +355,14 @@ static void end_period(struct lived *l, const char *last)
 	l->period++;
 }
 
+/* value: NULL: no word follows. */
 static void take_option(struct lived *l, const char *option, const char *value)
 {
+	l->is_watched |= strcmp(option, "--watch") == 0 || strcmp(option, "--uses") == 0;
+	if (!value)
+		return;
 	if (strcmp(option, "--live") == 0)
 		l->live_alloc = strcmp(value, "alloc") == 0;
-	l->is_watched |= strcmp(option, "--watch") == 0;
 	l->is_unrecorded |= strcmp(option, "--sample") == 0 && strcmp(value, "none") == 0;
 	if (strcmp(option, "--era") == 0 &&
 	    sscanf(value, "%15[^-]-%15s", l->era_from, l->era_to) == 1)
@@ -369,8 +380,7 @@ static void start_bio(struct lived *l, const char *place, const char *const *opt
 	for (size_t i = 0; options[i]; i++) {
 		HI_ASSERT(n + 1 < WORDS_OF_BIO);
 		words[n++] = options[i];
-		if (options[i + 1])
-			take_option(l, options[i], options[i + 1]);
+		take_option(l, options[i], options[i + 1]);
 	}
 	l->run = recording_start_as("bio", "waiting for ", l->fx->pid, words);
 	end_period(l, NULL);

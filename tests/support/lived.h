@@ -40,7 +40,7 @@ struct lived {
 	struct recording_run run;
 	bool is_program;      /* another one: nothing is known of its objects */
 	bool live_alloc;      /* --live alloc */
-	bool is_watched;      /* --watch: some reads are proved, too */
+	bool is_watched;      /* --watch, --uses: some reads are proved, too */
 	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */
 	bool is_lossy;	      /* events were lost: what is proved is true, no more */
 	const char *inherent; /* a type of the fixture; NULL: none */
@@ -70,6 +70,9 @@ struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
 void lived_period(struct lived *l, const char *const *commands);
 /* The same with one command right before the end, when the inspector waits for it. */
 void lived_period_before(struct lived *l, const char *last);
+/* Waits until the next end of a period is waited for: what the last census has begun is
+ * there by then, such as probes. */
+void lived_ready(const struct lived *l);
 /* One command, in the open period. */
 void lived_tell(struct lived *l, const char *command);
 /* `heapinspect era NAME`, in the open period. */
