@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/space/space.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/space/space_internal.h"
+
+HI_DEFINE_GUARD(struct hi_space *, hi_space_destroy)
+
+static enum hi_status fail_space(struct hi_error *err)
+{
+	return hi_fail_memory(err, "space profile");
+}
+
+/* ---- contexts and groups ---- */
+
+static struct hi_space_context *need_context(struct hi_space *s, uint32_t context)
+{
+	while (s->contexts.count <= context)
+		if (!hi_vector_push(&s->contexts, (struct hi_space_context){}))
+			return NULL;
+	return &s->contexts.items[context];
+}
+
+static struct hi_space_group *need_group(struct hi_space *s, uint32_t context,
+					 uint32_t type)
+{
+	uint64_t key = (uint64_t)context << 32 | type, index;
+
+	if (hi_table_get(&s->group_of, key, &index))
+		return &s->groups.items[index];
+	index = s->groups.count;
+	if (!hi_vector_push(&s->groups,
+			    (struct hi_space_group){.context = context, .type = type}) ||
+	    !hi_table_put(&s->group_of, key, index))
+		return NULL;
+	return &s->groups.items[index];
+}
+
+/* ---- the open period ---- */
+
+enum hi_status hi_space_allocated(struct hi_space *space, uint32_t context,
+				  const struct hi_space_amount *amount,
+				  struct hi_error *err)
+{
+	struct hi_space_context *c = need_context(space, context);
+
+	if (!c)
+		return fail_space(err);
+	hi_space_add(&c->born, amount);
+	return HI_OK;
+}
+
+enum hi_status hi_space_see(struct hi_space *space, const struct hi_space_object *object,
+			    struct hi_error *err)
+{
+	if (!hi_vector_push(&space->now, *object))
+		return fail_space(err);
+	if (!object->born)
+		space->now.items[space->now.count - 1].born = 1;
+	return HI_OK;
+}
+
+/* ---- a census ---- */
+
+static int compare_space_objects(const void *a, const void *b)
+{
+	const struct hi_space_object *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->serial == y->serial ? 0 : x->serial < y->serial ? -1 : 1;
+}
+
+static void sort_space_objects(struct hi_space_objects *list)
+{
+	for (size_t i = 1; i < list->count; i++)
+		if (compare_space_objects(&list->items[i - 1], &list->items[i]) > 0) {
+			qsort(list->items, list->count, sizeof(*list->items),
+			      compare_space_objects);
+			return;
+		}
+}
+
+/* It was live until the census before, at which it had its last age. */
+static bool end_object(struct hi_space *s, const struct hi_space_object *o,
+		       struct hi_space_period *period)
+{
+	struct hi_space_group *group = need_group(s, o->context, o->type);
+	uint32_t age = hi_space_age(s, o);
+
+	if (!group)
+		return false;
+	while (group->ended.count < age)
+		if (!hi_vector_push(&group->ended, (struct hi_space_amount){}))
+			return false;
+	hi_space_add(&group->ended.items[age - 1], &o->amount);
+	hi_space_add(&period->died, &o->amount);
+	return true;
+}
+
+static bool begin_object(struct hi_space *s, const struct hi_space_object *o,
+			 struct hi_space_period *period)
+{
+	struct hi_space_context *c = need_context(s, o->context);
+	struct hi_space_amount assumed = o->amount;
+
+	if (!c)
+		return false;
+	assumed.size += o->assumed_overhead - assumed.overhead;
+	assumed.overhead = o->assumed_overhead;
+	hi_space_add(&c->seen, &assumed);
+	hi_space_add(&period->born, &o->amount);
+	return true;
+}
+
+/* What was known of it before is not lost; a type may come later. */
+static void continue_object(const struct hi_space_object *before,
+			    struct hi_space_object *now)
+{
+	uint32_t type = now->type ? now->type : before->type;
+
+	*now = *before;
+	now->type = type;
+}
+
+/* Both lists are sorted. */
+static bool match_objects(struct hi_space *s, struct hi_space_period *period)
+{
+	size_t i = 0, k = 0;
+
+	while (i < s->before.count || k < s->now.count) {
+		int order = i == s->before.count ? 1
+			    : k == s->now.count
+				    ? -1
+				    : compare_space_objects(&s->before.items[i],
+							    &s->now.items[k]);
+
+		if (order == 0)
+			continue_object(&s->before.items[i], &s->now.items[k]);
+		else if (!(order < 0 ? end_object(s, &s->before.items[i], period)
+				     : begin_object(s, &s->now.items[k], period)))
+			return false;
+		if (order >= 0)
+			hi_space_add(&period->live, &s->now.items[k].amount);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return true;
+}
+
+static uint64_t subtract_seen(uint64_t all, uint64_t seen)
+{
+	return all > seen ? all - seen : 0;
+}
+
+/* Of estimates the difference may be below zero. */
+static struct hi_space_amount subtract_amount(const struct hi_space_amount *all,
+					      const struct hi_space_amount *seen)
+{
+	return (struct hi_space_amount){subtract_seen(all->number, seen->number),
+					subtract_seen(all->size, seen->size),
+					subtract_seen(all->overhead, seen->overhead)};
+}
+
+/* What was born in the period and is not there any more. */
+static void end_context_period(struct hi_space_context *c, struct hi_space_period *period)
+{
+	struct hi_space_amount unseen = subtract_amount(&c->born, &c->seen);
+
+	hi_space_add(&c->unseen, &unseen);
+	hi_space_add(&period->born, &unseen);
+	hi_space_add(&period->died, &unseen);
+	c->born = c->seen = (struct hi_space_amount){};
+}
+
+enum hi_status hi_space_end_period(struct hi_space *space, struct hi_error *err)
+{
+	struct hi_space_period period = {};
+	struct hi_space_objects taken;
+
+	sort_space_objects(&space->now);
+	if (!match_objects(space, &period))
+		return fail_space(err);
+	for (size_t i = 0; i < space->contexts.count; i++)
+		end_context_period(&space->contexts.items[i], &period);
+	if (!hi_vector_push(&space->history, period))
+		return fail_space(err);
+	taken = space->before;
+	space->before = space->now;
+	space->now = taken;
+	space->now.count = 0;
+	space->periods++;
+	return HI_OK;
+}
+
+/* ---- all of it ---- */
+
+enum hi_status hi_space_create(struct hi_space **ret, struct hi_error *err)
+{
+	struct hi_space *s = hi_calloc(1, sizeof(*s));
+
+	if (!s)
+		return fail_space(err);
+	*ret = s;
+	return HI_OK;
+}
+
+void hi_space_destroy(struct hi_space *space)
+{
+	if (!space)
+		return;
+	for (size_t i = 0; i < space->groups.count; i++)
+		hi_vector_free(&space->groups.items[i].ended);
+	hi_vector_free(&space->groups);
+	hi_vector_free(&space->contexts);
+	hi_table_free(&space->group_of);
+	hi_vector_free(&space->before);
+	hi_vector_free(&space->now);
+	hi_vector_free(&space->history);
+	free(space);
+}
+
+uint32_t hi_space_periods(const struct hi_space *space)
+{
+	return space->periods;
+}
+
+uint64_t hi_space_memory(const struct hi_space *space)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < space->groups.count; i++)
+		ended += space->groups.items[i].ended.capacity;
+	return sizeof(*space) + ended * sizeof(struct hi_space_amount) +
+	       space->contexts.capacity * sizeof(*space->contexts.items) +
+	       space->groups.capacity * sizeof(*space->groups.items) +
+	       space->group_of.capacity * sizeof(*space->group_of.slots) +
+	       (space->before.capacity + space->now.capacity) *
+		       sizeof(*space->before.items) +
+	       space->history.capacity * sizeof(*space->history.items);
+}
+
+const struct hi_space_period *hi_space_history(const struct hi_space *space)
+{
+	return space->history.items;
+}
+
+uint64_t hi_space_glibc_cost(uint64_t requested)
+{
+	uint64_t cost = (requested + 8 + 15) & ~15ull;
+
+	return cost < 32 ? 32 : cost;
+}

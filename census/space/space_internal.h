@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What following (space.c) and adding up (result.c) share. */
+#ifndef HI_CENSUS_SPACE_SPACE_INTERNAL_H
+#define HI_CENSUS_SPACE_SPACE_INTERNAL_H
+
+#include "base/table.h"
+#include "base/vector.h"
+#include "census/space/space.h"
+
+/* Of one context and type: ended[g - 1] has the objects that died at age g. */
+struct hi_space_group {
+	uint32_t context, type;
+	struct HI_VECTOR(struct hi_space_amount) ended;
+};
+
+struct hi_space_context {
+	struct hi_space_amount born, seen; /* in the open period; seen as assumed */
+	struct hi_space_amount unseen;	   /* before it: no census has seen them */
+};
+
+struct hi_space {
+	uint32_t periods;
+	struct HI_VECTOR(struct hi_space_context) contexts;
+	struct HI_VECTOR(struct hi_space_group) groups;
+	struct hi_table group_of; /* context and type -> index of groups */
+	/* Of the last census, and of the one that is taken; sorted by address. */
+	struct hi_space_objects HI_VECTOR(struct hi_space_object) before, now;
+	struct HI_VECTOR(struct hi_space_period) history;
+};
+
+/* The age at the last census. */
+static inline uint32_t hi_space_age(const struct hi_space *s,
+				    const struct hi_space_object *o)
+{
+	return s->periods - o->born + 1;
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Random timelines of the space profile, beside its definition. */
+#include "tests/census/space_lives.h"
+
+enum { TIMELINES = 5000 };
+
+static uint32_t draw_below(uint64_t *random, uint32_t n)
+{
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((*random >> 33) % n);
+}
+
+/* Few addresses: an object takes the place of another one that is dead. */
+static uint64_t draw_free_address(uint64_t *random, const struct space_lives *l,
+				  const struct space_life *life)
+{
+	for (uint64_t address = 1 + draw_below(random, 8);; address += 8) {
+		bool is_free = true;
+
+		for (unsigned i = 0; i < l->n; i++) {
+			const struct space_life *o = &l->of[i];
+
+			is_free &= o->address != address ||
+				   (o->dies && o->dies <= life->born) ||
+				   (life->dies && life->dies <= o->born);
+		}
+		if (is_free)
+			return address;
+	}
+}
+
+static struct space_life draw_space_life(uint64_t *random, const struct space_lives *l)
+{
+	const unsigned n = l->censuses;
+	uint64_t requested = 1 + draw_below(random, 200),
+		 number = 1 + draw_below(random, 3);
+	struct space_life life = {.context = draw_below(random, SPACE_CONTEXTS),
+				  .type = draw_below(random, SPACE_TYPES),
+				  .born = 1 + draw_below(random, n)};
+	uint64_t cost = requested + draw_below(random, 40);
+
+	life.amount = (struct hi_space_amount){number, number * cost,
+					       number * (cost - requested)};
+	life.assumed_overhead = draw_below(random, 2) ? life.amount.overhead
+						      : number * draw_below(random, 40);
+	if (draw_below(random, 4))
+		life.dies = life.born + draw_below(random, n + 2 - life.born);
+	if (!draw_below(random, 3))
+		life.typed_from = 1 + draw_below(random, n + 1);
+	if (!draw_below(random, 3))
+		life.untyped_from = 1 + draw_below(random, n + 1);
+	life.address = draw_free_address(random, l, &life);
+	return life;
+}
+
+static struct space_lives draw_space_lives(uint64_t seed)
+{
+	uint64_t random = seed * 0x9e3779b97f4a7c15u + 1;
+	struct space_lives l = {.censuses = 1 + draw_below(&random, 9)};
+	unsigned n = draw_below(&random, SPACE_LIVES + 1);
+
+	for (unsigned i = 0; i < SPACE_CONTEXTS; i++) {
+		l.site[i] = draw_below(&random, SPACE_CONTEXTS);
+		l.function[i] = draw_below(&random, 3);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		struct space_life life = draw_space_life(&random, &l);
+
+		l.of[l.n++] = life;
+	}
+	return l;
+}
+
+/* ---- the definition ---- */
+
+static bool was_ever_seen(const struct space_lives *l, const struct space_life *life)
+{
+	for (unsigned t = 1; t <= l->censuses; t++)
+		if (life_is_live(life, t))
+			return true;
+	return false;
+}
+
+static uint32_t type_that_was_seen(const struct space_lives *l,
+				   const struct space_life *life)
+{
+	for (unsigned t = 1; t <= l->censuses; t++)
+		if (life_is_live(life, t) && is_type_known(life, t))
+			return life->type;
+	return 0;
+}
+
+/* Of a life that no census saw: what all of its site have. */
+static uint32_t type_of_neighbours(const struct space_lives *l,
+				   const struct space_life *life)
+{
+	uint32_t type = UINT32_MAX;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct space_life *o = &l->of[i];
+
+		if (l->site[o->context] != l->site[life->context] || !was_ever_seen(l, o))
+			continue;
+		if (type != UINT32_MAX && type != type_that_was_seen(l, o))
+			return 0;
+		type = type_that_was_seen(l, o);
+	}
+	return type == UINT32_MAX ? 0 : type;
+}
+
+static uint32_t true_type(const struct space_lives *l, const struct space_life *life)
+{
+	return was_ever_seen(l, life) ? type_that_was_seen(l, life)
+				      : type_of_neighbours(l, life);
+}
+
+/* What is counted of it: where no census saw it, its overhead is as assumed. */
+static struct hi_space_amount true_amount(const struct space_lives *l,
+					  const struct space_life *life)
+{
+	struct hi_space_amount a = life->amount;
+
+	if (!was_ever_seen(l, life)) {
+		a.size += life->assumed_overhead - a.overhead;
+		a.overhead = life->assumed_overhead;
+	}
+	return a;
+}
+
+static bool has_age(const struct space_lives *l, const struct space_life *life,
+		    unsigned age)
+{
+	if (age == 0)
+		return true;
+	for (unsigned t = 1; t <= l->censuses; t++)
+		if (life_is_live(life, t) && t - life->born + 1 == age)
+			return true;
+	return false;
+}
+
+static struct hi_space_amount true_sum(const struct space_lives *l, uint32_t function,
+				       uint32_t type, unsigned age, bool only_live)
+{
+	struct hi_space_amount sum = {}, one;
+
+	for (unsigned i = 0; i < l->n; i++) {
+		const struct space_life *life = &l->of[i];
+
+		if (l->function[l->site[life->context]] != function ||
+		    true_type(l, life) != type || !has_age(l, life, age))
+			continue;
+		if (only_live && (!life_is_live(life, l->censuses) ||
+				  l->censuses - life->born + 1 != age))
+			continue;
+		one = true_amount(l, life);
+		hi_space_add(&sum, &one);
+	}
+	return sum;
+}
+
+/* ---- comparison ---- */
+
+static void check_sum(uint64_t seed, const char *what, struct hi_space_amount expected,
+		      struct hi_space_amount actual)
+{
+	HI_ASSERT_MSG(expected.number == actual.number && expected.size == actual.size &&
+			      expected.overhead == actual.overhead,
+		      "timeline %lu, %s: %lu/%lu/%lu, not %lu/%lu/%lu", seed, what,
+		      actual.number, actual.size, actual.overhead, expected.number,
+		      expected.size, expected.overhead);
+}
+
+static void check_cell(uint64_t seed, const struct space_lives *l,
+		       const struct hi_space_result *r, uint32_t function, uint32_t type)
+{
+	const struct hi_space_row none = {}, *row = find_space_row(r, function, type);
+
+	row = row ? row : &none;
+	for (unsigned age = 0; age <= l->censuses + 1; age++) {
+		check_sum(seed, "at an age", true_sum(l, function, type, age, false),
+			  hi_space_at_age(row, age));
+		if (age && age < row->n_ages)
+			check_sum(seed, "live", true_sum(l, function, type, age, true),
+				  row->live_ages[age]);
+	}
+}
+
+static void check_periods(uint64_t seed, const struct space_lives *l,
+			  const struct hi_space_period *history)
+{
+	struct hi_space_amount before = {}, one;
+
+	for (unsigned t = 1; t <= l->censuses; t++) {
+		struct hi_space_period truth = {}, sum = {.born = before};
+
+		for (unsigned i = 0; i < l->n; i++) {
+			const struct space_life *life = &l->of[i];
+
+			one = true_amount(l, life);
+			if (life->born == t)
+				hi_space_add(&truth.born, &one);
+			if (life->dies == t)
+				hi_space_add(&truth.died, &one);
+			if (life_is_live(life, t))
+				hi_space_add(&truth.live, &one);
+		}
+		check_sum(seed, "born", truth.born, history[t - 1].born);
+		check_sum(seed, "died", truth.died, history[t - 1].died);
+		check_sum(seed, "live at a census", truth.live, history[t - 1].live);
+		/* live[t - 1] + born = live[t] + died */
+		hi_space_add(&sum.born, &history[t - 1].born);
+		sum.live = history[t - 1].live;
+		hi_space_add(&sum.live, &history[t - 1].died);
+		check_sum(seed, "balance", sum.born, sum.live);
+		before = history[t - 1].live;
+	}
+}
+
+/* The invariants of the specification, of the rows alone. */
+static void check_invariants(uint64_t seed, const struct space_lives *l,
+			     const struct hi_space_result *r,
+			     const struct hi_space_period *history)
+{
+	struct hi_space_amount all = {}, live = {}, survived = {}, one;
+	struct hi_space_amount born = {}, seen = {};
+
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_space_row *row = &r->rows[i];
+
+		for (uint32_t age = 1; age < row->n_ages; age++)
+			HI_ASSERT_MSG(
+				row->ages[age].number <= row->ages[age - 1].number &&
+					row->ages[age].size <= row->ages[age - 1].size,
+				"timeline %lu: age %u has more", seed, age);
+		one = hi_space_at_age(row, 0);
+		hi_space_add(&all, &one);
+		one = hi_space_survived(row);
+		hi_space_add(&survived, &one);
+		one = hi_space_live(row);
+		hi_space_add(&live, &one);
+	}
+	for (unsigned t = 0; t < l->censuses; t++) {
+		hi_space_add(&born, &history[t].born);
+		hi_space_add(&seen, &history[t].live);
+	}
+	check_sum(seed, "all that was born is of age 0", born, all);
+	check_sum(seed, "each census counts once", seen, survived);
+	check_sum(seed, "live at the end", history[l->censuses - 1].live, live);
+}
+
+static void check_timeline(uint64_t seed)
+{
+	const struct space_lives l = draw_space_lives(seed);
+	HI_GUARD(hi_space_destroy) struct hi_space *space = play_space_lives(&l);
+	struct hi_space_sites sites = sites_of_lives(&l);
+	struct hi_space_result r;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_space_result(space, &sites, &r, &err), &err);
+	for (uint32_t function = 0; function < 3; function++)
+		for (uint32_t type = 0; type < SPACE_TYPES; type++)
+			check_cell(seed, &l, &r, function, type);
+	check_periods(seed, &l, hi_space_history(space));
+	check_invariants(seed, &l, &r, hi_space_history(space));
+	hi_space_result_free(&r);
+}
+
+HI_TEST(space_random, timelines_have_what_the_definition_says)
+{
+	for (uint64_t seed = 0; seed < TIMELINES; seed++)
+		check_timeline(seed);
+}
