@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/events/glibc_cost.h"
 #include "census/events/recording_internal.h"
 #include "census/events/sampling.h"
 
@@ -22,6 +23,7 @@ void hi_recording_destroy(struct hi_recording *r)
 		hi_vector_free(&r->calls.items[i].parts);
 	hi_vector_free(&r->by_context);
 	hi_vector_free(&r->carries);
+	hi_vector_free(&r->overheads);
 	hi_vector_free(&r->calls);
 	hi_table_free(&r->call_of);
 	free(r);
@@ -33,6 +35,7 @@ enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *e
 	enum hi_status status;
 
 	if (!r || !hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
+	    !hi_vector_push(&r->overheads, 0.0) ||
 	    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 		return hi_fail_memory(err, "recording");
 	status = hi_contexts_create(&r->contexts, err);
@@ -163,6 +166,7 @@ enum hi_status hi_recording_number_context(struct hi_recording *r,
 
 	while (status == HI_OK && r->by_context.count <= *ret)
 		if (!hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
+		    !hi_vector_push(&r->overheads, 0.0) ||
 		    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 			return hi_fail_memory(err, "totals of contexts");
 	return status;
@@ -192,6 +196,23 @@ struct hi_live_allocation hi_live_of_event(const struct hi_event *e)
 					   .tid = e->tid};
 }
 
+/* Is it a block of glibc's, as far as its function tells? Without names all are. */
+static bool is_from_malloc(const struct hi_recording *r, unsigned source)
+{
+	return source >= r->n_sources || strcmp(r->sources[source].name, "malloc") == 0;
+}
+
+static void count_overhead(struct hi_recording *r, const struct hi_live_allocation *block)
+{
+	unsigned source = block->source % HI_EVENT_SOURCES;
+	uint64_t sample_bytes = sample_bytes_of(r, source), size = block->size;
+
+	if (is_from_malloc(r, source))
+		r->overheads.items[block->context] +=
+			(double)(hi_glibc_cost(size) - size) /
+			hi_sample_probability(sample_bytes, size);
+}
+
 static enum hi_status add_live_block(struct hi_recording *r, const struct hi_event *e,
 				     struct hi_error *err)
 {
@@ -208,6 +229,7 @@ static enum hi_status add_live_block(struct hi_recording *r, const struct hi_eve
 	if (!hi_live_add(table_of(r, e->source), &live))
 		return hi_recording_fail_memory(err);
 	count_block(r, &live, count_birth);
+	count_overhead(r, &live);
 	return HI_OK;
 }
 
@@ -421,6 +443,11 @@ void hi_recording_counts(const struct hi_recording *r, struct hi_recording_count
 struct hi_context_totals hi_recording_totals(const struct hi_recording *r)
 {
 	return r->all;
+}
+
+const double *hi_recording_overheads(const struct hi_recording *r)
+{
+	return r->overheads.items;
 }
 
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r)

@@ -98,6 +98,10 @@ void hi_recording_counts(const struct hi_recording *recording,
 struct hi_context_totals hi_recording_totals(const struct hi_recording *recording);
 /* Of each context, as many as there are contexts; valid until the next event. */
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r);
+/* By context: what glibc's malloc takes for all allocations besides their bytes
+ * (glibc_cost.h); of samples, an estimate. Of those that other functions gave out, 0.
+ * Valid as hi_recording_by_context() is. */
+const double *hi_recording_overheads(const struct hi_recording *recording);
 /* Borrowed; see there for how long its columns are valid. */
 const struct hi_contexts *hi_recording_contexts(const struct hi_recording *recording);
 

@@ -24,6 +24,7 @@ struct hi_recorded {
 	struct hi_kept_counts event_counts;
 	const struct hi_kept_events *kept; /* of a recorder; NULL: they are in a file, for
 					      hi_snapshot_events(), or none */
+	const double *overheads;	   /* hi_recording_overheads(); NULL: of a file */
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

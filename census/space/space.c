@@ -156,13 +156,17 @@ static uint64_t subtract_seen(uint64_t all, uint64_t seen)
 	return all > seen ? all - seen : 0;
 }
 
-/* Of estimates the difference may be below zero. */
+/* Of estimates the difference may be below zero; what was requested is known better than
+ * the overhead. */
 static struct hi_space_amount subtract_amount(const struct hi_space_amount *all,
 					      const struct hi_space_amount *seen)
 {
+	uint64_t overhead = subtract_seen(all->overhead, seen->overhead);
+	uint64_t requested =
+		subtract_seen(all->size - all->overhead, seen->size - seen->overhead);
+
 	return (struct hi_space_amount){subtract_seen(all->number, seen->number),
-					subtract_seen(all->size, seen->size),
-					subtract_seen(all->overhead, seen->overhead)};
+					requested + overhead, overhead};
 }
 
 /* What was born in the period and is not there any more. */
@@ -246,11 +250,4 @@ uint64_t hi_space_memory(const struct hi_space *space)
 const struct hi_space_period *hi_space_history(const struct hi_space *space)
 {
 	return space->history.items;
-}
-
-uint64_t hi_space_glibc_cost(uint64_t requested)
-{
-	uint64_t cost = (requested + 8 + 15) & ~15ull;
-
-	return cost < 32 ? 32 : cost;
 }

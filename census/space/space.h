@@ -111,8 +111,4 @@ struct hi_space_amount hi_space_live(const struct hi_space_row *row);
 /* The amount at an age; zeros where it has none. */
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age);
 
-/* What glibc's malloc takes for a block of so many bytes that it does not map: a word in
- * front, multiples of 16, at least 32. */
-uint64_t hi_space_glibc_cost(uint64_t requested);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The worked examples of the space profile, drawn, with the figures of the specification.
  */
+#include "census/events/glibc_cost.h"
 #include "census/space/space.h"
 #include "tests/census/space_lives.h"
 
@@ -12,7 +13,7 @@ static struct space_life blocks(uint32_t function, uint32_t type, unsigned numbe
 				uint64_t requested, unsigned born, unsigned dies)
 {
 	static uint64_t address;
-	uint64_t cost = hi_space_glibc_cost(requested);
+	uint64_t cost = hi_glibc_cost(requested);
 	struct hi_space_amount amount = {number, number * cost,
 					 number * (cost - requested)};
 
@@ -217,5 +218,5 @@ HI_TEST(space_drawn, blocks_of_glibc_cost_a_word_and_whole_sixteens)
 					    {40, 48}, {100, 112}, {104, 112}, {105, 128}};
 
 	for (unsigned i = 0; i < sizeof(costs) / sizeof(*costs); i++)
-		HI_ASSERT_EQ(costs[i][1], hi_space_glibc_cost(costs[i][0]));
+		HI_ASSERT_EQ(costs[i][1], hi_glibc_cost(costs[i][0]));
 }
