@@ -279,6 +279,10 @@ static int check_file(const struct hi_options *o)
 			o->target.file);
 	if (o->command->id == HI_COMMAND_BIO)
 		return check_bio_file(o);
+	if (o->command->id == HI_COMMAND_ALLOC)
+		return hi_option_wrong(
+			"alloc: follows a process: give --pid; %s is a file",
+			o->target.file);
 	if (o->command->id == HI_COMMAND_RECORD)
 		return hi_option_wrong("record: follows a process: give --pid; %s is a "
 				       "file (census --by site shows its recording)",
@@ -434,7 +438,8 @@ static int check_diff(const struct hi_options *o)
 
 static bool follows_allocations(const struct hi_options *o)
 {
-	return o->command->id == HI_COMMAND_RECORD || o->command->id == HI_COMMAND_BIO;
+	return o->command->id == HI_COMMAND_RECORD || o->command->id == HI_COMMAND_BIO ||
+	       o->command->id == HI_COMMAND_ALLOC;
 }
 
 static int check_target(const struct hi_options *o)
@@ -542,6 +547,21 @@ static int check_recorded_series(const struct hi_options *o)
 	return 0;
 }
 
+static int check_alloc(const struct hi_options *o)
+{
+	const char *format = o->output.format;
+
+	if (o->series.every_bytes)
+		return hi_option_wrong("alloc --every: not a time: periods are of one "
+				       "length");
+	if (format && strcmp(format, "mlworks") != 0)
+		return hi_option_wrong("--format %s: not mlworks, which is the only one",
+				       format);
+	if (format && o->output.json)
+		return hi_option_wrong("--format and --json: only one of them");
+	return 0;
+}
+
 static int check_series(const struct hi_options *o)
 {
 	if (o->command->id == HI_COMMAND_RECORD) {
@@ -553,6 +573,8 @@ static int check_series(const struct hi_options *o)
 	if (o->command->id == HI_COMMAND_BIO && o->series.every_bytes)
 		return hi_option_wrong("bio --every: not a time: periods are of one "
 				       "length");
+	if (o->command->id == HI_COMMAND_ALLOC && check_alloc(o) != 0)
+		return 2;
 	if (o->series.hp && o->profile.count)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))

@@ -15,7 +15,7 @@
 #define PROFILED                                                                         \
 	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
-#define RECORDING (BIT(RECORD) | BIT(BIO)) /* follow allocations */
+#define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
@@ -28,9 +28,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "the one running process of this name (its comm, executable or script)", 1},
 	 NAMING},
 	{{"core", HI_OPT_CORE, "FILE", 0, "a core file, from gcore or the kernel", 1},
-	 STOPPED & ~BIT(BIO)},
+	 STOPPED & ~(BIT(BIO) | BIT(ALLOC))},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the executable of the core, if it has moved", 1},
-	 STOPPED & ~BIT(BIO)},
+	 STOPPED & ~(BIT(BIO) | BIT(ALLOC))},
 	{{"compress", HI_OPT_COMPRESS, 0, 0,
 	  "compress the file: smaller, but it opens more slowly", 1},
 	 BIT(SNAP) | BIT(RECORD)},
@@ -103,6 +103,10 @@ const struct hi_option_entry hi_option_table[] = {
 	  "object that it is given",
 	  2},
 	 BIT(BIO)},
+	{{"select", HI_OPT_SELECT, "TEXT", 0,
+	  "only functions with TEXT in their names, or that match it as a pattern with *",
+	  2},
+	 BIT(ALLOC)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",
@@ -155,6 +159,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "summary)",
 	  2},
 	 BIT(CHECK)},
+	{{"format", 'f', "FORMAT", 0,
+	  "mlworks: the lines of the space profiler of MLWorks, of all functions", 2},
+	 BIT(ALLOC)},
 	{{"schema", HI_OPT_SCHEMA, 0, 0, "list the tables and their columns", 2},
 	 BIT(QUERY)},
 	{{"untyped", HI_OPT_UNTYPED, 0, 0,
@@ -231,7 +238,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "default: chosen by how often the target allocates, so that it loses at most "
 	  "about 5% of a processor",
 	  2},
-	 BIT(RECORD)},
+	 BIT(RECORD) | BIT(ALLOC)},
 	{{"calls", HI_OPT_CALLS, "FUNCTION:ret,size=$N", 0,
 	  "follow an allocator of the program as well: its result is returned (ret, or "
 	  "ret=*$N: where argument N points to), the size is an argument, a number or a "
@@ -332,7 +339,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 SERIES},
 	{{"every", HI_OPT_EVERY, "TIME", 0,
 	  "the length of a period: a census ends each one (default: 1s)", 4},
-	 BIT(BIO)},
+	 BIT(BIO) | BIT(ALLOC)},
 	{{"hp", HI_OPT_HP, "FILE", 0,
 	  "at the end, write the bands over time as a heap profile for heapinspect graph",
 	  4},

@@ -106,6 +106,7 @@ enum hi_option_key {
 	HI_OPT_ERA,
 	HI_OPT_WATCH,
 	HI_OPT_USES,
+	HI_OPT_SELECT,
 };
 
 struct hi_option_entry {

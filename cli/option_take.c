@@ -292,6 +292,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
 	case HI_OPT_ERA:
 		return take_eras(o, arg);
+	case HI_OPT_SELECT:
+		return hi_option_take_once("--select", arg, &o->alloc.select);
 	case HI_OPT_WATCH:
 		return take_watch(o, arg);
 	case HI_OPT_USES:

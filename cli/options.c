@@ -20,7 +20,7 @@
 #include "cli/series_options.h"
 #include "session/lookup.h"
 
-#define PERIOD_NS 1000000000u /* of bio, without --every */
+#define PERIOD_NS 1000000000u /* of bio and alloc, without --every */
 
 /* The command's name may stand before or behind options: the first word that
  * is neither an option nor an option's value. Removes it from argv. */
@@ -49,6 +49,7 @@ static const char *describe_looked_at(const struct hi_command *command)
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:
+	case HI_COMMAND_ALLOC:
 	case HI_COMMAND_ERA:
 		return "--pid PID";
 	case HI_COMMAND_BIO:
@@ -256,6 +257,8 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 	}
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	settle_bio(&o);
+	if (o.command == &hi_command_alloc && !hi_series_asked(&o.series))
+		o.series.every_ns = PERIOD_NS;
 	if (!bad)
 		settle_diff(&o);
 	if (bad == HI_OPTION_SAID ||

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/alloc.h"
 #include "cli/bio.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
@@ -267,6 +268,16 @@ static int follow_biographies(const struct hi_options *options)
 	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
 }
 
+static int follow_allocations(const struct hi_options *options)
+{
+	struct hi_error err = {};
+	bool partial = false;
+
+	if (hi_alloc_run(options, &partial, &err) != HI_OK)
+		return report_run_error(&err);
+	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+}
+
 static int run_series(const struct hi_options *options)
 {
 	struct hi_error err = {};
@@ -351,6 +362,8 @@ int hi_run(const struct hi_options *options)
 		return run_program_of(options);
 	if (options->command == &hi_command_bio)
 		return follow_biographies(options);
+	if (options->command->id == HI_COMMAND_ALLOC)
+		return follow_allocations(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
 		return options->command->id == HI_COMMAND_RECORD ? record_series(options)

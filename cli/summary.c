@@ -125,6 +125,7 @@ const struct hi_command hi_command_summary = {
 		"  up         from the objects of a type up to the roots\n"
 		"  record     follow allocations; which functions made what is live\n"
 		"  bio        which memory is used, and which is not any more\n"
+		"  alloc      which functions allocate, and how much of it survives\n"
 		"  era        begin a phase in each running bio\n"
 		"  safepoints where --at can stop the process, and how often each is "
 		"hit\n"

@@ -145,6 +145,12 @@ struct hi_biography_options {
 	bool uses;	      /* probes on functions that take objects */
 };
 
+/* ---- space profiles ---- */
+
+struct hi_alloc_options {
+	const char *select; /* a part of names of functions, or a pattern; NULL: all */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
@@ -270,6 +276,7 @@ struct hi_options {
 	struct hi_series_options series;
 	struct hi_record_options record;
 	struct hi_biography_options biography;
+	struct hi_alloc_options alloc;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */
 	struct hi_census_cache *census_cache;

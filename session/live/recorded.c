@@ -198,6 +198,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.births = j->births;
 	j->recorded.pieces = hi_piece_list_view(j->pieces);
 	j->recorded.totals = hi_recording_by_context(recording);
+	j->recorded.overheads = hi_recording_overheads(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;

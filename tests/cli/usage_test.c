@@ -137,7 +137,7 @@ HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 {
 	static const char *const names[] = {
 		"summary", "census", "retained", "leaks",  "paths", "explain", "waste",
-		"graph",   "mark",   "audit",	 "record", "bio",   "era"};
+		"graph",   "mark",   "audit",	 "record", "bio",   "era",     "alloc"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct hi_command *after = hi_heapinspect(names[i], "--help");

@@ -308,7 +308,8 @@ static long await_tracer(const struct lived *l)
  * armed; then the same process still waits, or a later one and there was no news. */
 static bool await_census(struct lived *l, long tracer)
 {
-	const char *news = l->period ? "(provisional)" : "the first period begins";
+	const char *later = l->is_alloc ? "of the recording are live" : "(provisional)";
+	const char *news = l->period ? later : "the first period begins";
 
 	for (int i = 0; i < NEWS_TRIES; i++) {
 		long now = (long)hi_process_status(l->fx->pid, "TracerPid");
@@ -373,16 +374,19 @@ static void take_option(struct lived *l, const char *option, const char *value)
 
 static void start_bio(struct lived *l, const char *place, const char *const *options)
 {
-	const char *words[WORDS_OF_BIO] = {"--at",   place,	 "--for", "600s",
-					   "--json", "--sample", "all"};
-	size_t n = 7;
+	const char *words[WORDS_OF_BIO] = {"--at", place,      "--for",
+					   "600s", "--sample", "all"};
+	size_t n = 6;
 
 	for (size_t i = 0; options[i]; i++) {
 		HI_ASSERT(n + 1 < WORDS_OF_BIO);
 		words[n++] = options[i];
 		take_option(l, options[i], options[i + 1]);
 	}
-	l->run = recording_start_as("bio", "waiting for ", l->fx->pid, words);
+	if (!l->is_alloc)
+		words[n++] = "--json";
+	l->run = recording_start_as(l->is_alloc ? "alloc" : "bio", "waiting for ",
+				    l->fx->pid, words);
 	end_period(l, NULL);
 }
 
@@ -433,6 +437,16 @@ void lived_begin_era(struct lived *l, const char *name)
 	HI_ASSERT(l->n_eras < sizeof(l->eras) / sizeof(l->eras[0]));
 	snprintf(l->era, sizeof(l->era), "%s", name);
 	snprintf(l->eras[l->n_eras++], sizeof(l->eras[0]), "%s", name);
+}
+
+struct lived *lived_start_alloc(struct hi_fixture *fx, const char *const *options)
+{
+	struct lived *l = new_lived();
+
+	l->fx = fx;
+	l->is_program = l->is_alloc = true;
+	start_bio(l, "period_end", options);
+	return l;
 }
 
 void lived_period(struct lived *l, const char *const *commands)
@@ -720,6 +734,13 @@ json_t *lived_end(struct lived *l)
 	if (strstr(l->command->err, "there is no sample of its exit"))
 		last--;
 	return read_lived(l, last);
+}
+
+void lived_end_alloc(struct lived *l)
+{
+	close(l->fx->in);
+	l->fx->in = -1;
+	l->command = recording_end(&l->run, 0);
 }
 
 json_t *lived_interrupt(struct lived *l)

@@ -39,6 +39,7 @@ struct lived {
 	struct hi_fixture *fx;
 	struct recording_run run;
 	bool is_program;      /* another one: nothing is known of its objects */
+	bool is_alloc;	      /* under `alloc`, not bio */
 	bool live_alloc;      /* --live alloc */
 	bool is_watched;      /* --watch, --uses: some reads are proved, too */
 	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */
@@ -66,6 +67,9 @@ struct lived *lived_start(const char *const *before, const char *const *options)
  * `place` at "end"; of it lived_check() checks nothing. */
 struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
 				  const char *const *options);
+/* The same under `heapinspect alloc`; lived_end() and its like are not for it, but
+ * lived_end_alloc(). */
+struct lived *lived_start_alloc(struct hi_fixture *fx, const char *const *options);
 /* The commands of the open period, and its end. */
 void lived_period(struct lived *l, const char *const *commands);
 /* The same with one command right before the end, when the inspector waits for it. */
@@ -84,6 +88,9 @@ json_t *lived_end(struct lived *l);
 json_t *lived_interrupt(struct lived *l);
 /* The same with SIGKILL for the fixture. */
 json_t *lived_kill(struct lived *l);
+/* The fixture exits in the open period, which has the last census; l->command has what
+ * was printed. */
+void lived_end_alloc(struct lived *l);
 /* Each band of each census has what the commands say, within its bounds. */
 void lived_check(const struct lived *l, json_t *doc);
 

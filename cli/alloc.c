@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `alloc`: follows a process by censuses and by its allocations, and shows
+ * which functions allocate, and how much of that survives.
+ */
+#include "cli/alloc.h"
+
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/record_series.h"
+#include "report/formats/mlworks.h"
+#include "report/views/alloc_report.h"
+#include "report/views/legend.h"
+#include "session/lookup.h"
+#include "session/series/rows.h"
+#include "session/space/result.h"
+#include "session/space/sink.h"
+
+enum { TOP = 20 };
+
+HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+static enum hi_status write_alloc_page(const struct hi_options *options,
+				       const struct hi_alloc_report *report,
+				       struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+
+	if (!page)
+		return hi_fail_memory(err, "page");
+	page->type_names.keep_full = options->output.full_names;
+	hi_alloc_display(report, page);
+	hi_legend_add(page);
+	return hi_output_page(output, options, page, err);
+}
+
+static enum hi_status write_alloc_report(const struct hi_options *options,
+					 const struct hi_alloc_report *report,
+					 struct hi_output *output, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	struct hi_json json;
+
+	if (options->output.json) {
+		hi_json_init(&json, output->file);
+		hi_alloc_json(report, &json);
+		if (!hi_json_finish(&json))
+			return hi_fail_memory(err, "JSON");
+	} else if (options->output.format) {
+		hi_mlworks_write(report, output->file);
+	} else {
+		status = write_alloc_page(options, report, output, err);
+	}
+	return status == HI_OK ? hi_output_commit(output, err) : status;
+}
+
+static enum hi_status report_space(const struct hi_options *options,
+				   const struct hi_space_sink *sink,
+				   struct hi_output *output, struct hi_error *err)
+{
+	/* The lines of the other format are for programs. */
+	size_t usual = options->output.format ? SIZE_MAX : (size_t)TOP;
+	struct hi_space_result_options what = {.select = options->alloc.select,
+					       .top = hi_lookup_top(options, usual),
+					       .min_size = options->selection.min_size};
+	struct hi_space_result rows = {};
+	struct hi_alloc_report report;
+	struct hi_arena arena = {};
+	enum hi_status status = hi_space_profile_report(
+		hi_space_sink_profile(sink), &what, &arena, &rows, &report, err);
+
+	report.pid = (int)options->target.pid;
+	report.exe = hi_space_sink_exe(sink);
+	if (status == HI_OK)
+		status = write_alloc_report(options, &report, output, err);
+	hi_space_result_free(&rows);
+	hi_arena_free(&arena);
+	return status;
+}
+
+static enum hi_status follow_and_report_space(const struct hi_options *options,
+					      struct hi_output *output, bool *partial_ret,
+					      struct hi_error *err)
+{
+	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
+	struct hi_exit_watch watch = {};
+	struct hi_series_sink of_series;
+	enum hi_status status = hi_space_sink_open(&sink, err);
+
+	if (status != HI_OK)
+		return status;
+	of_series = hi_space_sink_of_series(sink);
+	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
+	hi_exit_watch_end(&watch);
+	return status == HI_OK ? report_space(options, sink, output, err) : status;
+}
+
+enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
+			    struct hi_error *err)
+{
+	struct hi_output output;
+	enum hi_status status = hi_output_open(options, &output, err);
+
+	if (status != HI_OK)
+		return status;
+	status = follow_and_report_space(options, &output, partial_ret, err);
+	hi_output_close(&output);
+	return status;
+}
+
+const struct hi_command hi_command_alloc = {
+	.id = HI_COMMAND_ALLOC,
+	.name = "alloc",
+	.arguments = "",
+	.purpose = "Show which functions of a running process allocate, and how much of "
+		   "that survives, by type.",
+	.help = "Takes a census after each period (--every), and follows the allocations "
+		"in\n"
+		"between. Alloc is what a function has allocated. Survived counts each "
+		"object\n"
+		"once for each census that found it; at age N are those that at least N\n"
+		"censuses have found, and at age 0 all.\n"
+		"\n"
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect alloc --pid 4242 --every 1s --for 60s\n"
+		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"
+		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"
+		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt",
+	.sample = hi_series_census,
+	.wanted_in_series = HI_WANT_CENSUS,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/mlworks.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+enum { NAME = 1024, TYPE = 12 };
+
+/* ---- words ---- */
+
+char *hi_mlworks_bytes(char out[32], uint64_t bytes)
+{
+	static const struct {
+		uint64_t unit;
+		const char *name;
+	} units[] = {{1ull << 30, "Gbytes"}, {1ull << 20, "Mbytes"}, {1 << 10, "kbytes"}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (bytes > 10 * units[i].unit) {
+			snprintf(out, 32, "%.2f %s",
+				 (double)bytes / (double)units[i].unit, units[i].name);
+			return out;
+		}
+	snprintf(out, 32, "%lu bytes", (unsigned long)bytes);
+	return out;
+}
+
+static void print_escaped(const char *text, FILE *out)
+{
+	char safe[NAME];
+
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fputs(safe, out);
+}
+
+/* "parse[reader.c]", of one without a source "parse[libreader.so]". */
+static void print_mlworks_name(const struct hi_alloc_function *f, FILE *out)
+{
+	const char *place = hi_base_name(*f->file ? f->file : f->module);
+
+	print_escaped(*f->name ? f->name : "<no stack>", out);
+	if (!*place)
+		return;
+	fputc('[', out);
+	print_escaped(place, out);
+	fputc(']', out);
+}
+
+/* A word of at most 11 characters: columns are told apart by blanks. */
+static const char *column_name(const char *type, char out[4 * TYPE])
+{
+	static const char *const kinds[] = {"struct ", "class ", "union ", "enum "};
+	char text[NAME];
+	size_t n = 0;
+
+	if (!*type)
+		return "unknown";
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strncmp(type, kinds[i], strlen(kinds[i])) == 0)
+			type += strlen(kinds[i]);
+	hi_text_escape(text, sizeof(text), type, strlen(type));
+	for (; text[n] && n < TYPE - 1; n++)
+		out[n] = text[n] == ' ' || (unsigned char)text[n] >= 0x80 ? '_' : text[n];
+	out[n] = '\0';
+	return out;
+}
+
+/* ---- lines ---- */
+
+static void print_sums(const struct hi_space_row *row, FILE *out)
+{
+	fprintf(out, "%12.0f%12.0f  ", (double)hi_space_at_age(row, 0).size,
+		(double)hi_space_survived(row).size);
+}
+
+static void print_survivors(const struct hi_space_row *row, uint32_t n_ages, FILE *out)
+{
+	fputs("            ", out);
+	for (uint32_t age = 1; age <= n_ages; age++)
+		fprintf(out, "%12.0f", (double)hi_space_at_age(row, age).size);
+	fputc('\n', out);
+}
+
+/* Columns: the first types, and all others together. */
+static size_t count_columns(const struct hi_alloc_function *f)
+{
+	return f->n_types < HI_MLWORKS_TYPES ? f->n_types : (size_t)HI_MLWORKS_TYPES;
+}
+
+static struct hi_space_amount amount_of_column(const struct hi_alloc_function *f,
+					       size_t column, uint32_t age)
+{
+	bool is_last = column + 1 == HI_MLWORKS_TYPES;
+	struct hi_space_amount sum = hi_space_at_age(f->types[column].row, age), one;
+
+	for (size_t i = column + 1; is_last && i < f->n_types; i++) {
+		one = hi_space_at_age(f->types[i].row, age);
+		hi_space_add(&sum, &one);
+	}
+	return sum;
+}
+
+static void print_columns(const struct hi_alloc_function *f, FILE *out)
+{
+	char name[4 * TYPE];
+
+	fputs("          gen       ", out);
+	for (size_t i = 0; i < count_columns(f); i++)
+		fprintf(out, "%12s",
+			f->n_types > HI_MLWORKS_TYPES && i + 1 == HI_MLWORKS_TYPES
+				? "others"
+				: column_name(f->types[i].name, name));
+	fprintf(out, "%12s\n", "total");
+}
+
+enum part { PART_NUMBER, PART_SIZE, PART_OVERHEAD };
+
+static double number_of_part(struct hi_space_amount a, enum part part)
+{
+	return (double)(part == PART_NUMBER ? a.number
+			: part == PART_SIZE ? a.size
+					    : a.overhead);
+}
+
+static void print_part(const struct hi_alloc_function *f, uint32_t age, enum part part,
+		       FILE *out)
+{
+	for (size_t i = 0; i < count_columns(f); i++)
+		fprintf(out, "%12.0f", number_of_part(amount_of_column(f, i, age), part));
+	fprintf(out, "%12.0f\n", number_of_part(hi_space_at_age(&f->all, age), part));
+}
+
+static void print_mlworks_ages(const struct hi_alloc_function *f, uint32_t n_ages,
+			       FILE *out)
+{
+	print_columns(f, out);
+	for (uint32_t age = 0; age <= n_ages; age++) {
+		fprintf(out, "          %2u     no ", age);
+		print_part(f, age, PART_NUMBER, out);
+		fputs("               size ", out);
+		print_part(f, age, PART_SIZE, out);
+		fputs("           overhead ", out);
+		print_part(f, age, PART_OVERHEAD, out);
+	}
+}
+
+void hi_mlworks_write(const struct hi_alloc_report *r, FILE *out)
+{
+	fprintf(out, "MLWorks space profile\n%lu bytes used for profiling\n",
+		(unsigned long)r->memory);
+	fprintf(out, "%u collections\nfunctions profiled : %zu\n---\n", r->n_lines,
+		r->n_selected);
+	fprintf(out, "%12s%12s  name\n", "alloc", "copied");
+	print_sums(&r->total, out);
+	fputs("total profiled\n", out);
+	for (size_t i = 0; i < r->n_functions; i++) {
+		const struct hi_alloc_function *f = &r->functions[i];
+
+		print_sums(&f->all, out);
+		print_mlworks_name(f, out);
+		fputc('\n', out);
+		print_survivors(&f->all, r->n_lines, out);
+		print_mlworks_ages(f, r->n_lines, out);
+	}
+}

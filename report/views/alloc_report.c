@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/alloc_report.h"
+
+static void put_space_amount(struct hi_json *json, const char *key,
+			     struct hi_space_amount amount)
+{
+	hi_json_object(json, key);
+	hi_json_number(json, "number", amount.number);
+	hi_json_number(json, "size", amount.size);
+	hi_json_number(json, "overhead", amount.overhead);
+	hi_json_end(json);
+}
+
+/* Ages that a row does not have are zeros. */
+static void put_ages(struct hi_json *json, const struct hi_space_row *row,
+		     uint32_t n_periods)
+{
+	hi_json_array(json, "ages");
+	for (uint32_t age = 0; age <= n_periods; age++)
+		put_space_amount(json, NULL, hi_space_at_age(row, age));
+	hi_json_end(json);
+	hi_json_array(json, "live_ages");
+	for (uint32_t age = 0; age <= n_periods; age++)
+		put_space_amount(json, NULL,
+				 age < row->n_ages ? row->live_ages[age]
+						   : (struct hi_space_amount){});
+	hi_json_end(json);
+}
+
+static void put_space_row(struct hi_json *json, const struct hi_space_row *row,
+			  uint32_t n_periods)
+{
+	put_space_amount(json, "alloc", hi_space_at_age(row, 0));
+	put_space_amount(json, "survived", hi_space_survived(row));
+	put_space_amount(json, "live", hi_space_live(row));
+	put_ages(json, row, n_periods);
+}
+
+static void put_alloc_function(struct hi_json *json, const struct hi_alloc_function *f,
+			       uint32_t n_periods)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "name", f->name);
+	hi_json_text(json, "file", f->file);
+	hi_json_text(json, "module", f->module);
+	put_space_row(json, &f->all, n_periods);
+	hi_json_array(json, "types");
+	for (size_t i = 0; i < f->n_types; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "name", f->types[i].name);
+		put_space_row(json, f->types[i].row, n_periods);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+static void put_alloc_line(struct hi_json *json, const struct hi_alloc_line *line)
+{
+	hi_json_object(json, NULL);
+	hi_json_number(json, "at_ns", line->at_ns);
+	put_space_amount(json, "born", line->amounts.born);
+	put_space_amount(json, "died", line->amounts.died);
+	put_space_amount(json, "live", line->amounts.live);
+	put_space_amount(json, "older", line->older);
+	hi_json_end(json);
+}
+
+void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", "heapinspect/alloc/v1");
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid", (uint64_t)r->pid);
+	hi_json_text(json, "exe", r->exe);
+	hi_json_end(json);
+	hi_json_number(json, "lasted_ns", r->lasted_ns);
+	hi_json_number(json, "sample_bytes", r->sample_bytes);
+	hi_json_number(json, "lost_events", r->lost);
+	hi_json_text(json, "select", r->select);
+	hi_json_array(json, "censuses");
+	for (uint32_t i = 0; i < r->n_lines; i++)
+		put_alloc_line(json, &r->lines[i]);
+	hi_json_end(json);
+	hi_json_number(json, "selected", r->n_selected);
+	hi_json_object(json, "total");
+	put_space_row(json, &r->total, r->n_lines);
+	hi_json_end(json);
+	hi_json_array(json, "functions");
+	for (size_t i = 0; i < r->n_functions; i++)
+		put_alloc_function(json, &r->functions[i], r->n_lines);
+	hi_json_end(json);
+	hi_json_object(json, "hidden");
+	hi_json_number(json, "rows", r->hidden.rows);
+	hi_json_number(json, "bytes", r->hidden.bytes);
+	hi_json_end(json);
+	hi_json_end(json);
+}

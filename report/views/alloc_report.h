@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The report `alloc`: which functions allocate, and how much of it survives how many
+ * censuses, by type (census/space has the definitions).
+ */
+#ifndef HI_REPORT_VIEWS_ALLOC_REPORT_H
+#define HI_REPORT_VIEWS_ALLOC_REPORT_H
+
+#include "census/space/space.h"
+#include "report/formats/json_writer.h"
+#include "report/views/display.h"
+#include "report/views/restrict.h"
+
+struct hi_alloc_type {
+	const char *name; /* "" unknown */
+	const struct hi_space_row *row;
+};
+
+struct hi_alloc_function {
+	/* "" unknown. File: of the source; module: path of the file with its code. */
+	const char *name, *file, *module;
+	struct hi_space_row all;     /* of all types */
+	struct hi_alloc_type *types; /* most allocated bytes first */
+	size_t n_types;
+};
+
+/* A census. */
+struct hi_alloc_line {
+	uint64_t at_ns; /* since the first one, with which period 1 begins */
+	struct hi_space_period amounts;
+	struct hi_space_amount older; /* live, from before the recording */
+};
+
+struct hi_alloc_report {
+	int pid;
+	const char *exe;
+	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
+	uint64_t lasted_ns, lost; /* lost: events */
+	uint64_t memory;	  /* bytes that the profile took here */
+	const char *select;	  /* NULL: all functions */
+	struct hi_alloc_line *lines;
+	uint32_t n_lines;	   /* and ages there can be */
+	struct hi_space_row total; /* of the selected functions */
+	size_t n_selected;
+	/* Of the selected ones those that are shown, most allocated bytes first. */
+	struct hi_alloc_function *functions;
+	size_t n_functions;
+	struct hi_hidden hidden;
+	bool all; /* ages and types of all functions that are shown */
+};
+
+/* Adds the report to a page. */
+void hi_alloc_display(const struct hi_alloc_report *report, struct hi_page *page);
+/* Writes the document "heapinspect/alloc/v1" (docs/schema/alloc.v1.json). */
+void hi_alloc_json(const struct hi_alloc_report *report, struct hi_json *json);
+
+#endif

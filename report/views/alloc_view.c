@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page of alloc_report.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/views/alloc_report.h"
+
+enum {
+	BLOCKS = 3, /* functions whose ages are shown */
+	AGES = 12,  /* of them; more are left out */
+};
+
+static const char *function_text(struct hi_page *page, const char *name)
+{
+	return *name ? hi_page_safe(page, name) : "(no stack)";
+}
+
+/* ---- the first lines ---- */
+
+static void show_alloc_headline(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	uint64_t all = hi_space_at_age(&r->total, 0).size, first;
+	char bytes[24], share[16];
+
+	if (!r->n_lines) {
+		hi_page_text(page, "no period is complete: nothing is known yet");
+		return;
+	}
+	if (!r->n_functions) {
+		hi_page_text(page, "nothing was allocated");
+		return;
+	}
+	first = hi_space_at_age(&r->functions[0].all, 0).size;
+	hi_page_text(page,
+		     hi_page_printf(page, "%s%s were allocated, %s of it by %s",
+				    r->sample_bytes ? "about " : "", hi_bytes(bytes, all),
+				    hi_percent(share, first, all),
+				    function_text(page, r->functions[0].name)));
+}
+
+static const char *amount_text(struct hi_page *page, struct hi_space_amount a)
+{
+	char size[24], number[32], overhead[24];
+
+	return hi_page_printf(page, "%s in %s object%s, of it %s overhead",
+			      hi_bytes(size, a.size), hi_count(number, a.number),
+			      a.number == 1 ? "" : "s", hi_bytes(overhead, a.overhead));
+}
+
+static void show_alloc_totals(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	char bytes[24], number[32];
+
+	hi_page_fact(page, "allocated", amount_text(page, hi_space_at_age(&r->total, 0)));
+	hi_page_fact(page, "survived",
+		     hi_page_printf(page, "%s (once for each census)",
+				    hi_bytes(bytes, hi_space_survived(&r->total).size)));
+	hi_page_fact(page, "live", amount_text(page, hi_space_live(&r->total)));
+	hi_page_fact(page, "functions",
+		     hi_page_printf(page, "%s%s%s", hi_count(number, r->n_selected),
+				    r->select ? " with names like " : "",
+				    r->select ? hi_page_safe(page, r->select) : ""));
+}
+
+static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	const struct hi_alloc_line *last = &r->lines[r->n_lines - 1];
+	char bytes[24], number[32];
+
+	if (r->sample_bytes)
+		hi_page_fact(page, "sampled",
+			     hi_page_printf(page,
+					    "every %s on average, figures are estimates",
+					    hi_bytes(bytes, r->sample_bytes)));
+	else if (last->older.number)
+		hi_page_fact(page, "older",
+			     hi_page_printf(page,
+					    "%s are live from before the recording, or "
+					    "were not recorded",
+					    hi_bytes(bytes, last->older.size)));
+	if (r->lost)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "%s events were lost: amounts may be too "
+					       "small",
+					       hi_count(number, r->lost)));
+}
+
+/* ---- tables ---- */
+
+static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"alloc", HI_COLUMN_BYTES},
+						   {"survived", HI_COLUMN_BYTES},
+						   {"live", HI_COLUMN_BYTES},
+						   {"share", HI_COLUMN_PERCENT}};
+	uint64_t all = hi_space_at_age(&r->total, 0).size;
+	struct hi_report_table *t;
+	char n[32], bytes[24];
+
+	hi_page_heading(page, "By function", "the innermost that is no allocator");
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_functions; i++) {
+		const struct hi_space_row *row = &r->functions[i].all;
+
+		hi_cell_text(t, function_text(page, r->functions[i].name), 0);
+		hi_cell_number(t, hi_space_at_age(row, 0).size);
+		hi_cell_number(t, hi_space_survived(row).size);
+		hi_cell_number(t, hi_space_live(row).size);
+		hi_cell_percent(t, hi_space_at_age(row, 0).size, all);
+	}
+	if (r->hidden.rows)
+		hi_page_note(page, hi_page_printf(page, "%s more (%s allocated; --all)",
+						  hi_count(n, r->hidden.rows),
+						  hi_bytes(bytes, r->hidden.bytes)));
+}
+
+static void add_age_row(struct hi_report_table *t, const char *age, const char *type,
+			unsigned indent, struct hi_space_amount amount)
+{
+	hi_cell_text(t, age, 0);
+	hi_cell_text(t, type, indent);
+	hi_cell_number(t, amount.number);
+	hi_cell_number(t, amount.size);
+	hi_cell_number(t, amount.overhead);
+}
+
+static const char *space_type_text(struct hi_page *page, const char *name)
+{
+	return *name ? hi_page_type(page, name) : "(unknown)";
+}
+
+/* A row for each age, also where there is nothing; and for each type that has some. */
+static void add_age_rows(const struct hi_alloc_function *f, uint32_t age,
+			 struct hi_report_table *t, struct hi_page *page)
+{
+	const char *number = hi_page_printf(page, "%u", age);
+
+	if (f->n_types == 1) {
+		add_age_row(t, number, space_type_text(page, f->types[0].name), 0,
+			    hi_space_at_age(&f->all, age));
+		return;
+	}
+	add_age_row(t, number, "all types", 0, hi_space_at_age(&f->all, age));
+	for (size_t i = 0; i < f->n_types; i++) {
+		struct hi_space_amount a = hi_space_at_age(f->types[i].row, age);
+
+		if (a.number || a.size)
+			add_age_row(t, "", space_type_text(page, f->types[i].name), 1, a);
+	}
+}
+
+static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_function *f,
+		      struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"age", HI_COLUMN_FIGURE},
+						   {"type", HI_COLUMN_TEXT},
+						   {"number", HI_COLUMN_COUNT},
+						   {"size", HI_COLUMN_BYTES},
+						   {"overhead", HI_COLUMN_BYTES}};
+	uint32_t last = r->all || r->n_lines < AGES ? r->n_lines : AGES;
+	struct hi_report_table *t;
+
+	hi_page_heading(
+		page,
+		hi_page_printf(page, "%s by age and type", function_text(page, f->name)),
+		"0: allocated; N: seen by at least N censuses");
+	t = hi_page_table(page, columns, 5);
+	for (uint32_t age = 0; age <= last; age++)
+		add_age_rows(f, age, t, page);
+	if (last < r->n_lines)
+		hi_page_note(page,
+			     hi_page_printf(page, "up to age %u of %u (--all shows them)",
+					    last, r->n_lines));
+}
+
+void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	const char *slash = strrchr(r->exe, '/');
+	char time[24];
+
+	hi_page_title(page,
+		      hi_page_printf(page, "%s  pid %d",
+				     hi_page_safe(page, slash ? slash + 1 : r->exe),
+				     r->pid),
+		      hi_page_printf(page, "%u period%s in %s", r->n_lines,
+				     r->n_lines == 1 ? "" : "s",
+				     hi_text_duration(time, r->lasted_ns)));
+	show_alloc_headline(r, page);
+	if (!r->n_lines)
+		return;
+	show_alloc_totals(r, page);
+	show_alloc_limits(r, page);
+	if (!r->n_functions)
+		return;
+	show_alloc_functions(r, page);
+	for (size_t i = 0; i < r->n_functions && (r->all || i < BLOCKS); i++)
+		show_ages(r, &r->functions[i], page);
+}

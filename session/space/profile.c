@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/space/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/table.h"
+#include "census/events/glibc_cost.h"
+
+enum { KEY_TEXT = 2048 };
+
+/* What a context has allocated until the last census. */
+struct context_totals {
+	uint64_t allocs, bytes, overhead;
+};
+
+struct hi_space_profile {
+	struct hi_space *space;
+	struct hi_interner texts;
+	struct hi_interner function_keys, site_keys; /* their numbers count from 1 */
+	struct HI_VECTOR(struct hi_space_function) functions;
+	struct HI_VECTOR(uint32_t) function_of_site;
+	struct HI_VECTOR(uint32_t) site_of_context;
+	struct HI_VECTOR(struct context_totals) totals;
+	struct HI_VECTOR(struct hi_space_census) censuses;
+	uint64_t sample_bytes;
+	uint32_t carry; /* of numbers of samples, in units of 2^-32 */
+};
+
+HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
+
+static enum hi_status fail_profile(struct hi_error *err)
+{
+	return hi_fail_memory(err, "space profile");
+}
+
+/* ---- functions and sites ---- */
+
+static bool intern_word(struct hi_space_profile *p, const char *text, uint32_t *ret)
+{
+	*ret = *text ? hi_interner_add(&p->texts, text) : 0;
+	return *ret || !*text;
+}
+
+/* A new key has the number behind the last one. */
+static bool number_space_function(struct hi_space_profile *p,
+				  const struct hi_frame_row *row, uint32_t *ret)
+{
+	struct hi_space_function f;
+	char key[KEY_TEXT];
+
+	snprintf(key, sizeof(key), "%.1000s\n%.500s\n%.500s", row->function, row->file,
+		 row->module);
+	*ret = hi_interner_add(&p->function_keys, key);
+	if (!*ret)
+		return false;
+	if (*ret < p->functions.count)
+		return true;
+	return intern_word(p, hi_frame_row_name(row), &f.name) &&
+	       intern_word(p, row->file, &f.file) &&
+	       intern_word(p, row->module, &f.module) && hi_vector_push(&p->functions, f);
+}
+
+static bool number_space_site(struct hi_space_profile *p, const struct hi_frame_row *row,
+			      uint32_t *ret)
+{
+	uint32_t function;
+	char key[KEY_TEXT];
+
+	if (!number_space_function(p, row, &function))
+		return false;
+	snprintf(key, sizeof(key), "%u\n%u\n%lx", function, row->line,
+		 (unsigned long)(row->line ? 0 : row->offset));
+	*ret = hi_interner_add(&p->site_keys, key);
+	return *ret && (*ret < p->function_of_site.count ||
+			hi_vector_push(&p->function_of_site, function));
+}
+
+/* Names may come later than a context does: each census has all of them. */
+static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *recorded)
+{
+	p->site_of_context.count = 0;
+	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
+		uint32_t site = 0,
+			 row = hi_context_site(&recorded->contexts, &recorded->frames, i);
+
+		if (row < recorded->frames.n_rows &&
+		    !number_space_site(p, &recorded->frames.rows[row], &site))
+			return false;
+		if (!hi_vector_push(&p->site_of_context, site))
+			return false;
+	}
+	return true;
+}
+
+/* ---- one census ---- */
+
+struct space_addition {
+	struct hi_space_profile *profile;
+	const struct hi_graph *graph;
+	const struct hi_recorded *recorded;
+	bool has_overheads; /* of the recording: the allocator is glibc's */
+	uint32_t *types;    /* by type of the graph, as texts */
+	struct hi_space_census census;
+};
+
+static enum hi_status add_context_births(const struct space_addition *a, uint32_t context,
+					 struct hi_error *err)
+{
+	const struct hi_context_totals *now = &a->recorded->totals[context];
+	struct context_totals *before = &a->profile->totals.items[context];
+	uint64_t overhead =
+		a->has_overheads ? hi_estimate_round(a->recorded->overheads[context]) : 0;
+	struct hi_space_amount born = {.number = now->allocs - before->allocs,
+				       .overhead = overhead - before->overhead};
+
+	born.size = now->bytes - before->bytes + born.overhead;
+	*before = (struct context_totals){now->allocs, now->bytes, overhead};
+	return born.number || born.size
+		       ? hi_space_allocated(a->profile->space, context, &born, err)
+		       : HI_OK;
+}
+
+static enum hi_status add_births(const struct space_addition *a, struct hi_error *err)
+{
+	struct hi_space_profile *p = a->profile;
+	enum hi_status status = HI_OK;
+
+	while (p->totals.count < a->recorded->contexts.n_contexts)
+		if (!hi_vector_push(&p->totals, (struct context_totals){}))
+			return fail_profile(err);
+	for (uint32_t i = 0; status == HI_OK && i < a->recorded->contexts.n_contexts; i++)
+		status = add_context_births(a, i, err);
+	return status;
+}
+
+/* The period that a time belongs to; the open one is the last. */
+static uint32_t find_period(const struct hi_space_profile *p, uint64_t time_ns)
+{
+	size_t low = 1, high = p->censuses.count; /* [0] ends none */
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->censuses.items[middle].end_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+/* What a block of so many bytes counts as; a sample counts as those that it stands for.
+ */
+static struct hi_space_amount weigh_block(struct hi_space_profile *p, uint64_t requested,
+					  uint64_t cost)
+{
+	struct hi_sample_weight w = hi_sample_weight(p->sample_bytes, requested);
+	uint64_t overhead = cost > requested ? cost - requested : 0;
+	double probability = hi_sample_probability(p->sample_bytes, requested);
+	struct hi_space_amount amount = {};
+
+	hi_carry_add(&amount.number, &p->carry, w.allocs, w.allocs_part);
+	amount.overhead = hi_estimate_round((double)overhead / probability);
+	amount.size = amount.overhead + w.bytes;
+	return amount;
+}
+
+static uint64_t assume_overhead(const struct space_addition *a, uint64_t requested)
+{
+	double probability = hi_sample_probability(a->profile->sample_bytes, requested);
+
+	if (!a->has_overheads)
+		return 0;
+	return hi_estimate_round((double)(hi_glibc_cost(requested) - requested) /
+				 probability);
+}
+
+/* Pieces that a block was split into are one object: cost and type of all of them. */
+static enum hi_status see_block(const struct space_addition *a, hi_node first,
+				hi_node last, struct hi_error *err)
+{
+	const struct hi_births *b = a->recorded->births;
+	struct hi_space_object o = {.serial = b->time_ns[first],
+				    .context = b->context[first],
+				    .born = find_period(a->profile, b->time_ns[first])};
+	uint64_t cost = 0;
+
+	for (hi_node i = first; i <= last; i++) {
+		uint32_t type = a->graph->objects->type[i];
+
+		cost += hi_objects_cost(a->graph->objects, i);
+		if (!o.type && type < a->graph->n_types)
+			o.type = a->types[type];
+	}
+	o.address = hi_objects_address(a->graph->objects, first);
+	o.amount = weigh_block(a->profile, b->size[first], cost);
+	o.assumed_overhead = assume_overhead(a, b->size[first]);
+	return hi_space_see(a->profile->space, &o, err);
+}
+
+static void count_older_block(struct space_addition *a, hi_node first, hi_node last)
+{
+	for (hi_node i = first; i <= last; i++)
+		a->census.older.size += hi_objects_cost(a->graph->objects, i);
+	a->census.older.number++;
+}
+
+static enum hi_status see_blocks(struct space_addition *a, struct hi_error *err)
+{
+	const struct hi_births *b = a->recorded->births;
+	enum hi_status status = HI_OK;
+
+	for (hi_node i = 0, last; status == HI_OK && i < b->n_objects; i = last + 1) {
+		last = hi_births_last_piece(a->graph->objects, i);
+		if (hi_birth_is_known(b, i))
+			status = see_block(a, i, last, err);
+		else if (!hi_is_internal(a->graph, i))
+			count_older_block(a, i, last);
+	}
+	return status;
+}
+
+/* Where the heap is not decoded: what the events say is live. */
+static enum hi_status see_pieces(const struct space_addition *a, struct hi_error *err)
+{
+	const struct hi_pieces *pieces = &a->recorded->pieces;
+	enum hi_status status = HI_OK;
+
+	for (uint64_t i = 0; status == HI_OK && i < pieces->count; i++) {
+		const struct hi_piece *piece = &pieces->items[i];
+		struct hi_space_object o = {
+			.address = piece->addr,
+			.serial = piece->time_ns,
+			.context = piece->context,
+			.born = find_period(a->profile, piece->time_ns)};
+
+		if (pieces->sources[piece->source].family != HI_FAMILY_MALLOC)
+			continue;
+		o.amount = weigh_block(a->profile, piece->size, piece->size);
+		o.assumed_overhead = assume_overhead(a, piece->size);
+		status = hi_space_see(a->profile->space, &o, err);
+	}
+	return status;
+}
+
+static bool name_space_types(const struct space_addition *a)
+{
+	for (uint32_t i = 0; i < a->graph->n_types; i++)
+		if (!intern_word(a->profile, a->graph->types[i].name, &a->types[i]))
+			return false;
+	return true;
+}
+
+static enum hi_status add_period(struct space_addition *a, bool heap_is_known,
+				 struct hi_error *err)
+{
+	enum hi_status status = add_births(a, err);
+
+	if (status == HI_OK)
+		status = see_blocks(a, err);
+	if (status == HI_OK && !heap_is_known)
+		status = see_pieces(a, err);
+	return status == HI_OK ? hi_space_end_period(a->profile->space, err) : status;
+}
+
+static uint64_t count_lost(const struct hi_recorded *recorded)
+{
+	const struct hi_recording_counts *c = &recorded->counts;
+
+	return c->lost + c->lost_frees + c->lost_begins + c->lost_ends;
+}
+
+enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
+				    struct hi_inspection *in, uint64_t at_ns,
+				    struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint32_t *types = hi_calloc(in->graph->n_types + 1u, sizeof(*types));
+	struct space_addition a = {
+		.profile = profile, .graph = in->graph, .types = types};
+	enum hi_status status = hi_inspect_recorded(in, &a.recorded, err);
+
+	if (status != HI_OK)
+		return status;
+	profile->sample_bytes = a.recorded->births->sample_bytes;
+	a.has_overheads = a.recorded->overheads && in->decoders.allocator;
+	a.census = (struct hi_space_census){.at_ns = at_ns,
+					    .end_ns = a.recorded->births->end_ns -
+						      a.recorded->births->start_ns,
+					    .lost = count_lost(a.recorded)};
+	if (!types || !name_space_types(&a) || !name_contexts(profile, a.recorded))
+		return fail_profile(err);
+	if (profile->censuses.count)
+		status = add_period(&a, hi_inspect_heap_is_known(in), err);
+	if (status == HI_OK && !hi_vector_push(&profile->censuses, a.census))
+		return fail_profile(err);
+	return status;
+}
+
+/* ---- all of it ---- */
+
+enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
+				       struct hi_error *err)
+{
+	HI_GUARD(hi_space_profile_destroy)
+	struct hi_space_profile *p = hi_calloc(1, sizeof(*p));
+	enum hi_status status;
+
+	if (!p || !hi_vector_push(&p->functions, (struct hi_space_function){}) ||
+	    !hi_vector_push(&p->function_of_site, 0))
+		return fail_profile(err);
+	status = hi_space_create(&p->space, err);
+	if (status == HI_OK)
+		*ret = hi_take(p);
+	return status;
+}
+
+void hi_space_profile_destroy(struct hi_space_profile *profile)
+{
+	if (!profile)
+		return;
+	hi_space_destroy(profile->space);
+	hi_interner_free(&profile->texts);
+	hi_interner_free(&profile->function_keys);
+	hi_interner_free(&profile->site_keys);
+	hi_vector_free(&profile->functions);
+	hi_vector_free(&profile->function_of_site);
+	hi_vector_free(&profile->site_of_context);
+	hi_vector_free(&profile->totals);
+	hi_vector_free(&profile->censuses);
+	free(profile);
+}
+
+const struct hi_space *hi_space_profile_space(const struct hi_space_profile *profile)
+{
+	return profile->space;
+}
+
+const char *hi_space_profile_text(const struct hi_space_profile *profile, uint32_t text)
+{
+	return hi_interner_name(&profile->texts, text);
+}
+
+const struct hi_space_function *
+hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret)
+{
+	*n_ret = profile->functions.count;
+	return profile->functions.items;
+}
+
+struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *p)
+{
+	return (struct hi_space_sites){
+		p->site_of_context.items, (uint32_t)p->site_of_context.count,
+		p->function_of_site.items, (uint32_t)p->function_of_site.count};
+}
+
+const struct hi_space_census *
+hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret)
+{
+	*n_ret = profile->censuses.count;
+	return profile->censuses.items;
+}
+
+uint64_t hi_space_profile_sample_bytes(const struct hi_space_profile *profile)
+{
+	return profile->sample_bytes;
+}
+
+uint64_t hi_space_profile_memory(const struct hi_space_profile *p)
+{
+	return hi_space_memory(p->space) + p->texts.arena.used +
+	       p->function_keys.arena.used + p->site_keys.arena.used +
+	       p->functions.capacity * sizeof(*p->functions.items) +
+	       p->totals.capacity * sizeof(*p->totals.items);
+}

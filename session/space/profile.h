@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The space profile of a series: takes its censuses one by one, together with the
+ * recording beside them, and gives what they say to census/space.
+ *
+ * Note [Periods of a series]
+ *
+ * Period 1 begins at the first census, which counts as none. The period of an object is
+ * told by the time of its birth, its identity by address and time: both are of the
+ * recording. What was allocated before the first census, while the recording began,
+ * counts as born in period 1. Objects that are older than the recording have no function;
+ * of all of them together there is one amount.
+ *
+ * What an object costs is known from its block. Of what died before a census it is
+ * computed from the size that was requested, if the allocator is glibc's; else it counts
+ * as requested.
+ */
+#ifndef HI_SESSION_SPACE_PROFILE_H
+#define HI_SESSION_SPACE_PROFILE_H
+
+#include "base/interner.h"
+#include "census/space/space.h"
+#include "session/recorded.h"
+
+/* Texts of the profile. Functions are told apart by all three. */
+struct hi_space_function {
+	uint32_t name, file, module;
+};
+
+struct hi_space_census {
+	uint64_t at_ns;		      /* since the first census */
+	uint64_t end_ns;	      /* of its period, since the recording began */
+	struct hi_space_amount older; /* live: from before the recording, or, of
+					 samples, without a record */
+	uint64_t lost;		      /* events, until then */
+};
+
+struct hi_space_profile;
+/* *ret: hi_space_profile_destroy(). HI_NO_MEMORY. */
+enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
+				       struct hi_error *err);
+void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine */
+/* Adds a census. HI_NOT_FOUND: nothing is recorded. HI_NO_MEMORY. */
+enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
+				    struct hi_inspection *in, uint64_t at_ns,
+				    struct hi_error *err);
+
+const struct hi_space *hi_space_profile_space(const struct hi_space_profile *profile);
+/* Of a text, "" for 0. Types of the result are texts, too. */
+const char *hi_space_profile_text(const struct hi_space_profile *profile, uint32_t text);
+/* By the numbers that the sites have; [0] is unknown. */
+const struct hi_space_function *
+hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret);
+/* As the last census names them; borrowed until the next. */
+struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *profile);
+/* The first one is where period 1 begins. */
+const struct hi_space_census *
+hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret);
+/* Mean distance of samples; 0: all are recorded. */
+uint64_t hi_space_profile_sample_bytes(const struct hi_space_profile *profile);
+/* Bytes that it takes here. */
+uint64_t hi_space_profile_memory(const struct hi_space_profile *profile);
+
+#endif

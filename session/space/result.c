@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/space/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/views/names.h"
+
+/* A report while it is made. */
+struct alloc_making {
+	const struct hi_space_profile *profile;
+	const struct hi_space_result_options *options;
+	struct hi_arena *arena;
+	struct hi_alloc_report *report;
+};
+
+static enum hi_status fail_report(struct hi_error *err)
+{
+	return hi_fail_memory(err, "report of a space profile");
+}
+
+/* ---- censuses ---- */
+
+static bool fill_alloc_lines(const struct alloc_making *m)
+{
+	const struct hi_space *space = hi_space_profile_space(m->profile);
+	const struct hi_space_period *history = hi_space_history(space);
+	const struct hi_space_census *censuses;
+	uint32_t n = hi_space_periods(space);
+	struct hi_alloc_line *lines = hi_arena_alloc(m->arena, (n + 1) * sizeof(*lines));
+	size_t n_censuses;
+
+	censuses = hi_space_profile_censuses(m->profile, &n_censuses);
+	for (uint32_t i = 0; lines && i < n; i++)
+		lines[i] = (struct hi_alloc_line){censuses[i + 1].at_ns, history[i],
+						  censuses[i + 1].older};
+	if (n) {
+		m->report->lasted_ns = censuses[n].at_ns;
+		m->report->lost = censuses[n].lost;
+	}
+	m->report->lines = lines;
+	m->report->n_lines = n;
+	return lines != NULL;
+}
+
+/* ---- functions ---- */
+
+static bool make_empty_row(const struct alloc_making *m, struct hi_space_row *ret)
+{
+	size_t size = (m->report->n_lines + 1) * sizeof(*ret->ages);
+
+	*ret = (struct hi_space_row){.n_ages = m->report->n_lines + 1,
+				     .ages = hi_arena_alloc(m->arena, size),
+				     .live_ages = hi_arena_alloc(m->arena, size)};
+	return ret->ages && ret->live_ages;
+}
+
+/* No row has more ages than there are censuses. */
+static void add_to_space_row(struct hi_space_row *sum, const struct hi_space_row *row)
+{
+	for (uint32_t age = 0; age < row->n_ages && age < sum->n_ages; age++) {
+		hi_space_add(&sum->ages[age], &row->ages[age]);
+		hi_space_add(&sum->live_ages[age], &row->live_ages[age]);
+	}
+}
+
+static int compare_alloc_types(const void *a, const void *b)
+{
+	const struct hi_alloc_type *x = a, *y = b;
+	uint64_t m = hi_space_at_age(x->row, 0).size, n = hi_space_at_age(y->row, 0).size;
+
+	return m != n ? (m > n ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static bool make_function(const struct alloc_making *m, const struct hi_space_row *rows,
+			  size_t n, struct hi_alloc_function *ret)
+{
+	const struct hi_space_profile *p = m->profile;
+	size_t n_functions;
+	const struct hi_space_function *f =
+		&hi_space_profile_functions(p, &n_functions)[rows->function];
+
+	*ret = (struct hi_alloc_function){
+		.name = hi_space_profile_text(p, f->name),
+		.file = hi_space_profile_text(p, f->file),
+		.module = hi_space_profile_text(p, f->module),
+		.types = hi_arena_alloc(m->arena, n * sizeof(*ret->types)),
+		.n_types = n};
+	if (!ret->types || !make_empty_row(m, &ret->all))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		ret->types[i] = (struct hi_alloc_type){
+			hi_space_profile_text(p, rows[i].type), &rows[i]};
+		add_to_space_row(&ret->all, &rows[i]);
+	}
+	qsort(ret->types, n, sizeof(*ret->types), compare_alloc_types);
+	return true;
+}
+
+static bool is_function_selected(const struct alloc_making *m, uint32_t function)
+{
+	const char *select = m->options->select;
+	size_t n;
+	const char *name = hi_space_profile_text(
+		m->profile, hi_space_profile_functions(m->profile, &n)[function].name);
+
+	return !select || strstr(name, select) || hi_frame_matches(name, select);
+}
+
+static int compare_alloc_functions(const void *a, const void *b)
+{
+	const struct hi_alloc_function *x = a, *y = b;
+	uint64_t m = hi_space_at_age(&x->all, 0).size,
+		 n = hi_space_at_age(&y->all, 0).size;
+	int order = strcmp(x->name, y->name);
+
+	if (m != n)
+		return m > n ? -1 : 1;
+	return order ? order : strcmp(x->file, y->file);
+}
+
+/* All that are selected; those that are not shown are left out later. */
+static bool make_functions(const struct alloc_making *m,
+			   const struct hi_space_result *rows)
+{
+	struct hi_alloc_report *r = m->report;
+
+	r->functions =
+		hi_arena_alloc(m->arena, (rows->n_rows + 1) * sizeof(*r->functions));
+	if (!r->functions || !make_empty_row(m, &r->total))
+		return false;
+	for (size_t i = 0, end; i < rows->n_rows; i = end) {
+		uint32_t function = rows->rows[i].function;
+
+		for (end = i; end < rows->n_rows && rows->rows[end].function == function;)
+			end++;
+		if (!is_function_selected(m, function))
+			continue;
+		if (!make_function(m, &rows->rows[i], end - i,
+				   &r->functions[r->n_functions]))
+			return false;
+		add_to_space_row(&r->total, &r->functions[r->n_functions++].all);
+	}
+	r->n_selected = r->n_functions;
+	qsort(r->functions, r->n_functions, sizeof(*r->functions),
+	      compare_alloc_functions);
+	return true;
+}
+
+static void hide_functions(const struct alloc_making *m)
+{
+	struct hi_alloc_report *r = m->report;
+	size_t n = 0;
+
+	while (n < r->n_functions && n < m->options->top &&
+	       hi_space_at_age(&r->functions[n].all, 0).size >= m->options->min_size)
+		n++;
+	for (size_t i = n; i < r->n_functions; i++)
+		hi_hidden_add(&r->hidden, hi_space_at_age(&r->functions[i].all, 0).size);
+	r->n_functions = n;
+}
+
+/* ---- a selection of nothing ---- */
+
+static const char *name_of_function(void *arg, uint32_t i)
+{
+	const struct hi_space_profile *p = arg;
+	size_t n;
+	const char *name =
+		hi_space_profile_text(p, hi_space_profile_functions(p, &n)[i].name);
+
+	return *name ? name : NULL;
+}
+
+static enum hi_status fail_selection(const struct alloc_making *m, struct hi_error *err)
+{
+	const char *near[HI_NAMES_NEAREST] = {};
+	struct hi_space_profile *p = (struct hi_space_profile *)(uintptr_t)m->profile;
+	size_t n;
+
+	hi_space_profile_functions(p, &n);
+	hi_names_nearest(m->options->select, name_of_function, p, (uint32_t)n, near);
+	return hi_fail(
+		err, HI_NOT_FOUND, 0,
+		"--select %.80s: no function that allocated has such a name%s%.80s",
+		m->options->select, near[0] ? "; near it: " : "", near[0] ? near[0] : "");
+}
+
+/* ---- all of it ---- */
+
+enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
+				       const struct hi_space_result_options *options,
+				       struct hi_arena *arena,
+				       struct hi_space_result *rows,
+				       struct hi_alloc_report *ret, struct hi_error *err)
+{
+	struct alloc_making m = {profile, options, arena, ret};
+	struct hi_space_sites sites = hi_space_profile_sites(profile);
+	enum hi_status status =
+		hi_space_result(hi_space_profile_space(profile), &sites, rows, err);
+
+	*ret = (struct hi_alloc_report){.exe = "",
+					.select = options->select,
+					.sample_bytes =
+						hi_space_profile_sample_bytes(profile),
+					.memory = hi_space_profile_memory(profile),
+					.all = options->top == SIZE_MAX};
+	if (status != HI_OK)
+		return status;
+	if (!fill_alloc_lines(&m) || !make_functions(&m, rows))
+		return fail_report(err);
+	if (options->select && rows->n_rows && !ret->n_selected)
+		return fail_selection(&m, err);
+	hide_functions(&m);
+	return HI_OK;
+}
