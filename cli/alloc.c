@@ -13,6 +13,7 @@
 #include "report/views/legend.h"
 #include "session/lookup.h"
 #include "session/series/rows.h"
+#include "session/space/file.h"
 #include "session/space/result.h"
 #include "session/space/sink.h"
 
@@ -39,25 +40,30 @@ static enum hi_status write_alloc_report(const struct hi_options *options,
 					 const struct hi_alloc_report *report,
 					 struct hi_output *output, struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
 	struct hi_json json;
 
 	if (options->output.json) {
 		hi_json_init(&json, output->file);
 		hi_alloc_json(report, &json);
-		if (!hi_json_finish(&json))
-			return hi_fail_memory(err, "JSON");
-	} else if (options->output.format) {
-		hi_mlworks_write(report, output->file);
-	} else {
-		status = write_alloc_page(options, report, output, err);
+		return hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
 	}
-	return status == HI_OK ? hi_output_commit(output, err) : status;
+	if (!options->output.format)
+		return write_alloc_page(options, report, output, err);
+	hi_mlworks_write(report, output->file);
+	return HI_OK;
 }
 
+/* Whose it is. */
+struct space_target {
+	const char *exe;
+	int pid;
+	size_t left_out;
+};
+
 static enum hi_status report_space(const struct hi_options *options,
-				   const struct hi_space_sink *sink,
-				   struct hi_output *output, struct hi_error *err)
+				   const struct hi_space_profile *profile,
+				   struct space_target target, struct hi_output *output,
+				   struct hi_error *err)
 {
 	/* The lines of the other format are for programs. */
 	size_t usual = options->output.format ? SIZE_MAX : (size_t)TOP;
@@ -67,17 +73,20 @@ static enum hi_status report_space(const struct hi_options *options,
 	struct hi_space_result rows = {};
 	struct hi_alloc_report report;
 	struct hi_arena arena = {};
-	enum hi_status status = hi_space_profile_report(
-		hi_space_sink_profile(sink), &what, &arena, &rows, &report, err);
+	enum hi_status status =
+		hi_space_profile_report(profile, &what, &arena, &rows, &report, err);
 
-	report.pid = (int)options->target.pid;
-	report.exe = hi_space_sink_exe(sink);
+	report.pid = target.pid;
+	report.exe = target.exe;
+	report.left_out = target.left_out;
 	if (status == HI_OK)
 		status = write_alloc_report(options, &report, output, err);
 	hi_space_result_free(&rows);
 	hi_arena_free(&arena);
 	return status;
 }
+
+/* ---- of a process ---- */
 
 static enum hi_status follow_and_report_space(const struct hi_options *options,
 					      struct hi_output *output, bool *partial_ret,
@@ -86,6 +95,7 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
 	struct hi_exit_watch watch = {};
 	struct hi_series_sink of_series;
+	struct space_target target = {.pid = (int)options->target.pid};
 	enum hi_status status = hi_space_sink_open(&sink, err);
 
 	if (status != HI_OK)
@@ -93,7 +103,11 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	of_series = hi_space_sink_of_series(sink);
 	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
-	return status == HI_OK ? report_space(options, sink, output, err) : status;
+	target.exe = hi_space_sink_exe(sink);
+	if (status == HI_OK)
+		status = report_space(options, hi_space_sink_profile(sink), target,
+				      output, err);
+	return status == HI_OK ? hi_output_commit(output, err) : status;
 }
 
 enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
@@ -106,6 +120,33 @@ enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
 		return status;
 	status = follow_and_report_space(options, &output, partial_ret, err);
 	hi_output_close(&output);
+	return status;
+}
+
+/* ---- of a recording ---- */
+
+HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
+
+static bool is_alloc_of_file(const struct hi_options *options)
+{
+	return options->target.file != NULL;
+}
+
+static enum hi_status write_alloc_of_file(const struct hi_options *options,
+					  struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_space_profile_destroy) struct hi_space_profile *profile = NULL;
+	struct hi_space_file file = {};
+	enum hi_status status = hi_space_profile_create(&profile, err);
+
+	if (status == HI_OK)
+		status = hi_space_file_read(options, profile, &file, err);
+	if (status == HI_OK)
+		status = report_space(
+			options, profile,
+			(struct space_target){file.exe, file.pid, file.left_out}, output,
+			err);
+	hi_space_file_free(&file);
 	return status;
 }
 
@@ -122,13 +163,19 @@ const struct hi_command hi_command_alloc = {
 		"once for each census that found it; at age N are those that at least N\n"
 		"censuses have found, and at age 0 all.\n"
 		"\n"
-		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; a file of "
+		"record "
+		"does\n"
+		"not.\n"
 		"\n"
 		"Examples:\n"
 		"  heapinspect alloc --pid 4242 --every 1s --for 60s\n"
 		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"
 		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"
-		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt",
+		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt\n"
+		"  heapinspect alloc app.hirec",
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS,
+	.wants_series = is_alloc_of_file,
+	.write_series = write_alloc_of_file,
 };

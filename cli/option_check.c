@@ -279,10 +279,6 @@ static int check_file(const struct hi_options *o)
 			o->target.file);
 	if (o->command->id == HI_COMMAND_BIO)
 		return check_bio_file(o);
-	if (o->command->id == HI_COMMAND_ALLOC)
-		return hi_option_wrong(
-			"alloc: follows a process: give --pid; %s is a file",
-			o->target.file);
 	if (o->command->id == HI_COMMAND_RECORD)
 		return hi_option_wrong("record: follows a process: give --pid; %s is a "
 				       "file (census --by site shows its recording)",
@@ -559,6 +555,15 @@ static int check_alloc(const struct hi_options *o)
 				       format);
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
+	if (!o->target.file)
+		return 0;
+	if (o->target.census)
+		return hi_option_wrong("alloc: is of all censuses of a file, not of %s",
+				       o->target.census);
+	if (o->series.for_ns || o->record.has_sample)
+		return hi_option_wrong("%s: only with --pid: %s is recorded already",
+				       o->series.for_ns ? "--for" : "--sample",
+				       o->target.file);
 	return 0;
 }
 

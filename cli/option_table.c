@@ -439,7 +439,8 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"github", HI_OPT_GITHUB, 0, 0, "also write annotations for GitHub, to stderr",
 	  7},
 	 BIT(CHECK)},
-	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7}, EVERY & ~RECORDING},
+	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7},
+	 EVERY & ~(BIT(RECORD) | BIT(BIO))},
 	{{"output", 'o', "FILE", 0,
 	  "of a process: keep the biographies and the last heap in FILE (mode 0600), the "
 	  "report goes to standard output; of a file: write the report to FILE",

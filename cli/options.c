@@ -49,9 +49,10 @@ static const char *describe_looked_at(const struct hi_command *command)
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:
-	case HI_COMMAND_ALLOC:
 	case HI_COMMAND_ERA:
 		return "--pid PID";
+	case HI_COMMAND_ALLOC:
+		return "--pid PID|FILE.hirec";
 	case HI_COMMAND_BIO:
 		return "--pid PID|FILE.hisnap";
 	case HI_COMMAND_AUDIT:
@@ -257,7 +258,8 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 	}
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	settle_bio(&o);
-	if (o.command == &hi_command_alloc && !hi_series_asked(&o.series))
+	if (o.command == &hi_command_alloc && !o.target.file &&
+	    !hi_series_asked(&o.series))
 		o.series.every_ns = PERIOD_NS;
 	if (!bad)
 		settle_diff(&o);

@@ -86,6 +86,9 @@ static enum hi_status put_contexts(struct hi_snapshot_writer *w,
 	if (status == HI_OK)
 		status = hi_snapshot_put(w, "contexts.totals", r->totals,
 					 sizeof(*r->totals), c->n_contexts, err);
+	if (status == HI_OK && r->overheads)
+		status = hi_snapshot_put(w, "contexts.costs", r->overheads,
+					 sizeof(*r->overheads), c->n_contexts, err);
 	return status;
 }
 
@@ -235,6 +238,24 @@ static enum hi_status take_context_totals(struct hi_snapshot *s, struct hi_recor
 	return HI_OK;
 }
 
+/* Files of earlier versions have none. */
+static enum hi_status take_context_overheads(struct hi_snapshot *s, struct hi_recorded *r,
+					     struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_get(s, "contexts.costs",
+						sizeof(*r->overheads), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status == HI_OK && n != r->contexts.n_contexts)
+		return hi_snapshot_bad(s, "contexts.costs", err, "%lu rows",
+				       (unsigned long)n);
+	r->overheads = items;
+	return status;
+}
+
 static enum hi_status take_contexts(struct hi_snapshot *s, struct hi_recorded *r,
 				    struct hi_error *err)
 {
@@ -257,7 +278,8 @@ static enum hi_status take_contexts(struct hi_snapshot *s, struct hi_recorded *r
 				      r->frames.n_frames};
 	if (!hi_contexts_are_valid(c))
 		return hi_snapshot_bad(s, "contexts", err, "not a tree");
-	return take_context_totals(s, r, err);
+	status = take_context_totals(s, r, err);
+	return status == HI_OK ? take_context_overheads(s, r, err) : status;
 }
 
 static enum hi_status check_births_columns(struct hi_snapshot *s,

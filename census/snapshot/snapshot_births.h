@@ -24,7 +24,9 @@ struct hi_recorded {
 	struct hi_kept_counts event_counts;
 	const struct hi_kept_events *kept; /* of a recorder; NULL: they are in a file, for
 					      hi_snapshot_events(), or none */
-	const double *overheads;	   /* hi_recording_overheads(); NULL: of a file */
+	/* Of each context: what its allocations cost beside their bytes, as far as their
+	 * sizes tell (hi_recording_overheads()); NULL: not known. */
+	const uint64_t *overheads;
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -77,6 +77,8 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_number(json, "lasted_ns", r->lasted_ns);
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
 	hi_json_number(json, "lost_events", r->lost);
+	hi_json_bool(json, "costs_computed", r->has_costs);
+	hi_json_number(json, "left_out_censuses", r->left_out);
 	hi_json_text(json, "select", r->select);
 	hi_json_array(json, "censuses");
 	for (uint32_t i = 0; i < r->n_lines; i++)

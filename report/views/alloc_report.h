@@ -37,7 +37,9 @@ struct hi_alloc_report {
 	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns, lost; /* lost: events */
 	uint64_t memory;	  /* bytes that the profile took here */
-	const char *select;	  /* NULL: all functions */
+	bool has_costs;	 /* of what died before a census; else it counts as requested */
+	size_t left_out; /* censuses of a file whose objects are not in it */
+	const char *select; /* NULL: all functions */
 	struct hi_alloc_line *lines;
 	uint32_t n_lines;	   /* and ages there can be */
 	struct hi_space_row total; /* of the selected functions */

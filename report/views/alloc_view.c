@@ -79,6 +79,16 @@ static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *p
 					    "%s are live from before the recording, or "
 					    "were not recorded",
 					    hi_bytes(bytes, last->older.size)));
+	if (!r->has_costs)
+		hi_page_fact(page, "costs",
+			     "what died before a census counts as it was requested");
+	if (r->left_out)
+		hi_page_fact(page, "left out",
+			     hi_page_printf(page,
+					    "%s censuses, whose objects are not in the "
+					    "file (record --full all): they count for no "
+					    "age",
+					    hi_count(number, r->left_out)));
 	if (r->lost)
 		hi_page_warning(page,
 				hi_page_printf(page,

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
+#include "census/events/sampling.h"
 #include "decode/describe/frame_names.h"
 #include "session/live/recorder.h"
 #include "session/recorded.h"
@@ -18,6 +19,7 @@ struct joined_recording {
 	struct hi_births *births;
 	struct hi_piece_list *pieces;
 	struct hi_frames_builder *names;
+	uint64_t *overheads; /* by context */
 };
 
 static void free_joined_recording(struct joined_recording *j)
@@ -27,6 +29,7 @@ static void free_joined_recording(struct joined_recording *j)
 	hi_births_destroy(j->births);
 	hi_piece_list_destroy(j->pieces);
 	hi_frames_builder_destroy(j->names);
+	free(j->overheads);
 	free(j);
 }
 
@@ -101,6 +104,27 @@ static enum hi_status mark_other_objects(struct hi_inspection *in,
 		hi_births_mark_other(births, m.bits);
 	free(m.bits);
 	return status;
+}
+
+/* ---- what allocations cost ---- */
+
+/* As glibc rounds sizes: of another allocator nothing is known. After the names. */
+static enum hi_status copy_overheads(const struct hi_inspection *in,
+				     const struct hi_recording *recording,
+				     struct joined_recording *j, struct hi_error *err)
+{
+	const double *overheads = hi_recording_overheads(recording);
+	uint32_t n = j->recorded.contexts.n_contexts;
+
+	if (!in->decoders.allocator)
+		return HI_OK;
+	j->overheads = hi_calloc(n + 1u, sizeof(*j->overheads));
+	if (!j->overheads)
+		return hi_fail_memory(err, "recording");
+	for (uint32_t i = 0; i < n; i++)
+		j->overheads[i] = hi_estimate_round(overheads[i]);
+	j->recorded.overheads = j->overheads;
+	return HI_OK;
 }
 
 /* ---- all together ---- */
@@ -192,13 +216,14 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	hi_recorder_forget_live(recorder);
 	if (status == HI_OK)
 		status = name_stacks(in, recorder, j, err);
+	if (status == HI_OK)
+		status = copy_overheads(in, recording, j, err);
 	hi_inspect_phase(in, "report");
 	if (status != HI_OK)
 		return status;
 	j->recorded.births = j->births;
 	j->recorded.pieces = hi_piece_list_view(j->pieces);
 	j->recorded.totals = hi_recording_by_context(recording);
-	j->recorded.overheads = hi_recording_overheads(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;

@@ -26,6 +26,7 @@ struct hi_space_profile {
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	uint64_t sample_bytes;
+	bool has_costs; /* of what died before a census */
 	uint32_t carry; /* of numbers of samples, in units of 2^-32 */
 };
 
@@ -111,8 +112,7 @@ static enum hi_status add_context_births(const struct space_addition *a, uint32_
 {
 	const struct hi_context_totals *now = &a->recorded->totals[context];
 	struct context_totals *before = &a->profile->totals.items[context];
-	uint64_t overhead =
-		a->has_overheads ? hi_estimate_round(a->recorded->overheads[context]) : 0;
+	uint64_t overhead = a->has_overheads ? a->recorded->overheads[context] : 0;
 	struct hi_space_amount born = {.number = now->allocs - before->allocs,
 				       .overhead = overhead - before->overhead};
 
@@ -273,6 +273,14 @@ static uint64_t count_lost(const struct hi_recorded *recorded)
 	return c->lost + c->lost_frees + c->lost_begins + c->lost_ends;
 }
 
+enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,
+				      struct hi_error *err)
+{
+	return hi_vector_push(&profile->censuses, (struct hi_space_census){})
+		       ? HI_OK
+		       : fail_profile(err);
+}
+
 enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 				    struct hi_inspection *in, uint64_t at_ns,
 				    struct hi_error *err)
@@ -286,7 +294,8 @@ enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 	if (status != HI_OK)
 		return status;
 	profile->sample_bytes = a.recorded->births->sample_bytes;
-	a.has_overheads = a.recorded->overheads && in->decoders.allocator;
+	a.has_overheads = a.recorded->overheads != NULL;
+	profile->has_costs = a.has_overheads;
 	a.census = (struct hi_space_census){.at_ns = at_ns,
 					    .end_ns = a.recorded->births->end_ns -
 						      a.recorded->births->start_ns,
@@ -363,6 +372,11 @@ hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret)
 {
 	*n_ret = profile->censuses.count;
 	return profile->censuses.items;
+}
+
+bool hi_space_profile_has_costs(const struct hi_space_profile *profile)
+{
+	return profile->has_costs;
 }
 
 uint64_t hi_space_profile_sample_bytes(const struct hi_space_profile *profile)

@@ -40,6 +40,10 @@ struct hi_space_profile;
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 				       struct hi_error *err);
 void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine */
+/* Before the first census: the beginning of the recording is where period 1 begins, and
+ * the first census counts as one. HI_NO_MEMORY. */
+enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,
+				      struct hi_error *err);
 /* Adds a census. HI_NOT_FOUND: nothing is recorded. HI_NO_MEMORY. */
 enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 				    struct hi_inspection *in, uint64_t at_ns,
@@ -56,6 +60,8 @@ struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *prof
 /* The first one is where period 1 begins. */
 const struct hi_space_census *
 hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret);
+/* Whether costs of what died before a census are computed; else they are as requested. */
+bool hi_space_profile_has_costs(const struct hi_space_profile *profile);
 /* Mean distance of samples; 0: all are recorded. */
 uint64_t hi_space_profile_sample_bytes(const struct hi_space_profile *profile);
 /* Bytes that it takes here. */

@@ -204,6 +204,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 					.sample_bytes =
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),
+					.has_costs = hi_space_profile_has_costs(profile),
 					.all = options->top == SIZE_MAX};
 	if (status != HI_OK)
 		return status;

@@ -222,6 +222,7 @@ static const struct hi_context drawn_contexts[] = {
 	{}, {UINT64_MAX, 2, 0}, {77, 4, HI_CONTEXT_CUT}};
 static const struct hi_context_totals drawn_totals[] = {
 	{5, 50, 5, 50, 2, 20}, {9, 900, 9, 900, 3, 300}, {8, 800, 1, 100, 8, 800}};
+static const uint64_t drawn_overheads[] = {10, 1ull << 40, 7};
 static const struct hi_frame_row drawn_rows[] = {
 	{"", "", "", 0, 0, 0},
 	{"/bin/app", "xmalloc", "x.h", 16, 3, HI_FRAME_ALLOCATES | HI_FRAME_INLINED},
@@ -294,7 +295,7 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 		&births,      {drawn_nodes, drawn_contexts, 5, 3, 4},
 		drawn_totals, {drawn_rows, drawn_first, 4, 5},
 		drawn_counts, {drawn_sources, 2, drawn_pieces, 2},
-		.kept = kept};
+		.kept = kept, .overheads = drawn_overheads};
 
 	HI_ASSERT(columns);
 	for (uint32_t i = 0; i < n; i++) {

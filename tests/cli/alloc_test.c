@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `alloc` of functions that allocate as commanded (fixtures/space_lives.c): M2 of SPEC
  * section 4 as a real process. What is true the fixture says, by malloc_usable_size(). */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
+#include "tests/support/workshop.h"
 
 struct told {
 	long long number, size, overhead;
@@ -390,4 +393,153 @@ HI_TEST_SCENARIO(alloc, wrong_options_are_refused)
 			   ->exit_code);
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc")->exit_code);
 	HI_ASSERT_EQ(3, hi_heapinspect("alloc", "--pid", "2147483647")->exit_code);
+}
+
+/* ---- recordings ---- */
+
+static char alloc_file[256];
+
+enum { LOOK_US = 20000, LOOKS = 3000 };
+
+/* Of the file, when it has some. */
+static size_t count_alloc_censuses(void)
+{
+	struct hi_command *c;
+	json_t *doc;
+	size_t n;
+
+	if (access(alloc_file, F_OK) != 0)
+		return 0;
+	c = hi_heapinspect("snapshots", "--json", "--all", alloc_file);
+	doc = json_loads(c->out, 0, NULL);
+	n = json_array_size(json_object_get(doc, "rows"));
+	json_decref(doc);
+	return n;
+}
+
+/* `record` of the same fixture, as commanded. */
+static void record_space(const char *const *commands, const char *option,
+			 const char *value, const char *full, const char *which)
+{
+	struct hi_fixture *fx = hi_fixture_start("space_lives", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+	char answer[64];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(alloc_file, sizeof(alloc_file), "%s/app.hirec", workshop_open());
+	run = recording_start(fx->pid, "-o", alloc_file, option, value, full, which,
+			      NULL);
+	for (size_t i = 0; commands[i]; i++) {
+		hi_fixture_tell(fx, commands[i]);
+		HI_ASSERT(hi_fixture_line(fx, answer, sizeof(answer)));
+	}
+	for (int i = 0; full && count_alloc_censuses() < 3; i++) {
+		HI_ASSERT(i < LOOKS);
+		usleep(LOOK_US);
+	}
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+}
+
+static json_t *read_alloc_file(size_t *censuses_ret)
+{
+	struct hi_command *c = hi_heapinspect("alloc", alloc_file, "--json", "--all");
+	struct lived l = {.command = c};
+	json_error_t error;
+	json_t *doc = json_loads(c->out, 0, &error);
+
+	HI_ASSERT_MSG(c->exit_code == 0 && doc, "%s", c->err);
+	*censuses_ret = json_array_size(json_object_get(doc, "censuses"));
+	json_decref(doc);
+	doc = read_alloc(&l, *censuses_ret);
+	check_alloc_invariants(doc);
+	return doc;
+}
+
+static const char *const recorded_commands[] = {
+	"node 13", "entry 5", "buf 2", "drop node 10", "brief 40", "inlined 1", NULL};
+
+/* 13 + 40 of 32 bytes, 2 of 112; 3 and 2 of them live. */
+static void check_recorded_parse(json_t *doc)
+{
+	json_t *parse = function_of(doc, "parse");
+
+	check_told_row(parse, "alloc", (struct told){55, 53 * 32 + 224, 53 * 8 + 24});
+	check_told_row(parse, "live", (struct told){5, 96 + 224, 48});
+	check_told_row(function_of(doc, "cache"), "live", (struct told){5, 240, 40});
+	check_told_row(function_of(doc, "fill"), "alloc", (struct told){1, 48, 8});
+	HI_ASSERT(json_is_true(json_object_get(doc, "costs_computed")));
+}
+
+HI_TEST_ROOT(alloc, a_recording_is_one_period)
+{
+	size_t n;
+	json_t *doc;
+
+	record_space(recorded_commands, NULL, NULL, NULL, NULL);
+	doc = read_alloc_file(&n);
+	HI_ASSERT_EQ(1, n);
+	check_recorded_parse(doc);
+	HI_ASSERT_EQ(320, at_age(function_of(doc, "parse"), 1).size);
+}
+
+/* However many censuses there were by then. */
+HI_TEST_ROOT(alloc, censuses_of_a_recording_are_those_of_alloc)
+{
+	size_t n;
+	json_t *doc, *census;
+
+	record_space(recorded_commands, "--every", "100ms", "--full", "all");
+	doc = read_alloc_file(&n);
+	HI_ASSERT(n >= 2);
+	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "left_out_censuses")));
+	check_recorded_parse(doc);
+	census = json_array_get(json_object_get(doc, "censuses"), n - 1);
+	check_told_row(census, "live", (struct told){11, 320 + 240 + 48, 96});
+}
+
+HI_TEST_ROOT(alloc, censuses_without_objects_are_left_out)
+{
+	struct hi_command *c;
+	size_t n;
+	json_t *doc;
+
+	record_space(recorded_commands, "--every", "100ms", "--full", "first,last");
+	doc = read_alloc_file(&n);
+	HI_ASSERT_EQ(1, n);
+	HI_ASSERT(json_integer_value(json_object_get(doc, "left_out_censuses")) > 0);
+	check_recorded_parse(doc);
+	c = hi_heapinspect("alloc", alloc_file);
+	HI_ASSERT_MSG(strstr(c->out, "whose objects are not in the file") != NULL, "%s",
+		      c->out);
+}
+
+HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
+{
+	struct hi_command *c;
+	char plain[300], pid[16];
+
+	record_space(recorded_commands, "--every", "100ms", "--full", "last");
+	c = hi_heapinspect("alloc", alloc_file);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "needs two at least: record --every 1s --full all"),
+		      "%s", c->err);
+	HI_ASSERT_STREQ("", c->out);
+	/* What is recorded is recorded. */
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", alloc_file, "--for", "1s")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", alloc_file, "--every", "1s")->exit_code);
+	HI_ASSERT_EQ(2,
+		     hi_heapinspect("alloc", alloc_file, "--sample", "all")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", alloc_file, "--at", "gc")->exit_code);
+	snprintf(plain, sizeof(plain), "%s@1", alloc_file);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", plain)->exit_code);
+	/* A snapshot has no recording. */
+	snprintf(plain, sizeof(plain), "%s.hisnap", alloc_file);
+	snprintf(pid, sizeof(pid), "%d", (int)hi_fixture_start("space_lives", NULL)->pid);
+	c = hi_heapinspect("snap", "--pid", pid, "-o", plain);
+	HI_ASSERT_EQ(0, c->exit_code);
+	c = hi_heapinspect("alloc", plain);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "has no recording of allocations"), "%s", c->err);
 }
