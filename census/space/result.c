@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What followed objects amount to, by function, type and age. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -14,10 +15,10 @@ struct site_types {
 	uint32_t type;
 };
 
-/* hi_space_row, with arrays that grow. */
+/* hi_space_row while it grows. */
 struct growing_row {
 	uint32_t function, type;
-	struct HI_VECTOR(struct hi_space_amount) ended, live; /* at just this age */
+	struct hi_space_steps steps;
 };
 
 struct row_making {
@@ -30,10 +31,8 @@ struct row_making {
 
 static void free_row_making(struct row_making *m)
 {
-	for (size_t i = 0; i < m->rows.count; i++) {
-		hi_vector_free(&m->rows.items[i].ended);
-		hi_vector_free(&m->rows.items[i].live);
-	}
+	for (size_t i = 0; i < m->rows.count; i++)
+		hi_vector_free(&m->rows.items[i].steps);
 	hi_vector_free(&m->rows);
 	hi_vector_free(&m->types);
 	hi_table_free(&m->row_of);
@@ -75,17 +74,16 @@ static bool note_type_of_site(struct row_making *m, uint32_t context, uint32_t t
 	return true;
 }
 
-/* Into both arrays, which have the same length. */
 static bool add_at_age(struct growing_row *row, uint32_t age,
 		       const struct hi_space_amount *amount, bool is_live)
 {
-	while (row->ended.count <= age)
-		if (!hi_vector_push(&row->ended, (struct hi_space_amount){}) ||
-		    !hi_vector_push(&row->live, (struct hi_space_amount){}))
-			return false;
-	hi_space_add(&row->ended.items[age], amount);
+	struct hi_space_step *step = hi_space_need_step(&row->steps, age);
+
+	if (!step)
+		return false;
+	hi_space_add(&step->all, amount);
 	if (is_live)
-		hi_space_add(&row->live.items[age], amount);
+		hi_space_add(&step->live, amount);
 	return true;
 }
 
@@ -95,8 +93,9 @@ static bool add_group_to_rows(struct row_making *m, const struct hi_space_group 
 
 	if (!row || !note_type_of_site(m, group->context, group->type))
 		return false;
-	for (uint32_t i = 0; i < group->ended.count; i++)
-		if (!add_at_age(row, i + 1, &group->ended.items[i], false))
+	for (size_t i = 0; i < group->ended.count; i++)
+		if (!add_at_age(row, group->ended.items[i].age,
+				&group->ended.items[i].all, false))
 			return false;
 	return true;
 }
@@ -152,22 +151,24 @@ static int compare_space_rows(const void *a, const void *b)
 }
 
 /* What ended at an age was there at all before it. */
+static void add_later_steps(struct hi_space_step *steps, size_t n)
+{
+	for (size_t i = n; i-- > 1;)
+		hi_space_add(&steps[i - 1].all, &steps[i].all);
+}
+
 static bool finish_row(const struct growing_row *row, struct hi_arena *arena,
 		       struct hi_space_row *ret)
 {
-	size_t n = row->ended.count, size = n * sizeof(*ret->ages);
-	struct hi_space_amount *ages = hi_arena_alloc(arena, size ? size : 1);
-	struct hi_space_amount *live = hi_arena_alloc(arena, size ? size : 1);
+	size_t n = row->steps.count, size = n * sizeof(*row->steps.items);
+	struct hi_space_step *steps = hi_arena_alloc(arena, size ? size : 1);
 
-	if (!ages || !live)
+	if (!steps)
 		return false;
-	for (size_t i = n; i-- > 0;) {
-		ages[i] = row->ended.items[i];
-		live[i] = row->live.items[i];
-		if (i + 1 < n)
-			hi_space_add(&ages[i], &ages[i + 1]);
-	}
-	*ret = (struct hi_space_row){row->function, row->type, (uint32_t)n, ages, live};
+	if (n)
+		memcpy(steps, row->steps.items, size);
+	add_later_steps(steps, n);
+	*ret = (struct hi_space_row){row->function, row->type, (uint32_t)n, steps};
 	return true;
 }
 
@@ -211,19 +212,68 @@ void hi_space_result_free(struct hi_space_result *result)
 	*result = (struct hi_space_result){};
 }
 
-/* ---- sums ---- */
+/* ---- steps ---- */
+
+/* The first step of this age or later; n: there is none. */
+static size_t find_step(const struct hi_space_step *steps, size_t n, uint32_t age)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (steps[middle].age < age)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct hi_space_step *hi_space_need_step(struct hi_space_steps *steps, uint32_t age)
+{
+	size_t i = find_step(steps->items, steps->count, age);
+
+	if (i < steps->count && steps->items[i].age == age)
+		return &steps->items[i];
+	if (!hi_vector_push(steps, (struct hi_space_step){}))
+		return NULL;
+	memmove(&steps->items[i + 1], &steps->items[i],
+		(steps->count - 1 - i) * sizeof(*steps->items));
+	steps->items[i] = (struct hi_space_step){.age = age};
+	return &steps->items[i];
+}
 
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age)
 {
-	return age < row->n_ages ? row->ages[age] : (struct hi_space_amount){};
+	size_t i = find_step(row->steps, row->n_steps, age);
+
+	return i < row->n_steps ? row->steps[i].all : (struct hi_space_amount){};
 }
 
+struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint32_t age)
+{
+	size_t i = find_step(row->steps, row->n_steps, age);
+
+	return i < row->n_steps && row->steps[i].age == age ? row->steps[i].live
+							    : (struct hi_space_amount){};
+}
+
+/* A step counts for each age since the one before it. */
 struct hi_space_amount hi_space_survived(const struct hi_space_row *row)
 {
 	struct hi_space_amount sum = {};
+	uint32_t before = 0;
 
-	for (uint32_t age = 1; age < row->n_ages; age++)
-		hi_space_add(&sum, &row->ages[age]);
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		const struct hi_space_step *step = &row->steps[i];
+		uint32_t ages = step->age - before;
+
+		sum.number += ages * step->all.number;
+		sum.size += ages * step->all.size;
+		sum.overhead += ages * step->all.overhead;
+		before = step->age;
+	}
 	return sum;
 }
 
@@ -231,7 +281,52 @@ struct hi_space_amount hi_space_live(const struct hi_space_row *row)
 {
 	struct hi_space_amount sum = {};
 
-	for (uint32_t age = 1; age < row->n_ages; age++)
-		hi_space_add(&sum, &row->live_ages[age]);
+	for (uint32_t i = 0; i < row->n_steps; i++)
+		hi_space_add(&sum, &row->steps[i].live);
 	return sum;
+}
+
+/* ---- sums of rows ---- */
+
+static int compare_steps(const void *a, const void *b)
+{
+	uint32_t x = ((const struct hi_space_step *)a)->age;
+	uint32_t y = ((const struct hi_space_step *)b)->age;
+
+	return x == y ? 0 : x < y ? -1 : 1;
+}
+
+/* What has ended at just the age of each step. */
+static size_t copy_single_steps(const struct hi_space_row *row,
+				struct hi_space_step *steps)
+{
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		steps[i] = row->steps[i];
+		if (i + 1 == row->n_steps)
+			continue;
+		steps[i].all.number -= row->steps[i + 1].all.number;
+		steps[i].all.size -= row->steps[i + 1].all.size;
+		steps[i].all.overhead -= row->steps[i + 1].all.overhead;
+	}
+	return row->n_steps;
+}
+
+void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,
+		       struct hi_space_step *steps, struct hi_space_row *ret)
+{
+	size_t filled = 0, kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		filled += copy_single_steps(&rows[i], &steps[filled]);
+	qsort(steps, filled, sizeof(*steps), compare_steps);
+	for (size_t i = 0; i < filled; i++) {
+		if (!kept || steps[kept - 1].age != steps[i].age) {
+			steps[kept++] = steps[i];
+			continue;
+		}
+		hi_space_add(&steps[kept - 1].all, &steps[i].all);
+		hi_space_add(&steps[kept - 1].live, &steps[i].live);
+	}
+	add_later_steps(steps, kept);
+	*ret = (struct hi_space_row){.n_steps = (uint32_t)kept, .steps = steps};
 }

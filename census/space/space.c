@@ -89,14 +89,12 @@ static bool end_object(struct hi_space *s, const struct hi_space_object *o,
 		       struct hi_space_period *period)
 {
 	struct hi_space_group *group = need_group(s, o->context, o->type);
-	uint32_t age = hi_space_age(s, o);
+	struct hi_space_step *step =
+		group ? hi_space_need_step(&group->ended, hi_space_age(s, o)) : NULL;
 
-	if (!group)
+	if (!step)
 		return false;
-	while (group->ended.count < age)
-		if (!hi_vector_push(&group->ended, (struct hi_space_amount){}))
-			return false;
-	hi_space_add(&group->ended.items[age - 1], &o->amount);
+	hi_space_add(&step->all, &o->amount);
 	hi_space_add(&period->died, &o->amount);
 	return true;
 }
@@ -238,7 +236,7 @@ uint64_t hi_space_memory(const struct hi_space *space)
 
 	for (size_t i = 0; i < space->groups.count; i++)
 		ended += space->groups.items[i].ended.capacity;
-	return sizeof(*space) + ended * sizeof(struct hi_space_amount) +
+	return sizeof(*space) + ended * sizeof(struct hi_space_step) +
 	       space->contexts.capacity * sizeof(*space->contexts.items) +
 	       space->groups.capacity * sizeof(*space->groups.items) +
 	       space->group_of.capacity * sizeof(*space->group_of.slots) +

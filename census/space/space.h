@@ -75,11 +75,19 @@ struct hi_space_period {
 };
 const struct hi_space_period *hi_space_history(const struct hi_space *space);
 
-/* Of one function and type. ages: n_ages of them, from age 0; what is older is nothing.
- * live_ages: of what is live at the last census, those of just this age; as many. */
+/* `all`: at this age, the same up to the step before it; a row has steps where the
+ * amount falls behind them, in ascending order of age. `live`: of what is live at the
+ * last census, those of just this age. */
+struct hi_space_step {
+	uint32_t age;
+	struct hi_space_amount all, live;
+};
+
+/* Of one function and type. What is older than the last step is nothing. */
 struct hi_space_row {
-	uint32_t function, type, n_ages;
-	struct hi_space_amount *ages, *live_ages;
+	uint32_t function, type;
+	uint32_t n_steps;
+	const struct hi_space_step *steps;
 };
 struct hi_space_result {
 	struct hi_space_row *rows; /* by function, then by type */
@@ -106,9 +114,13 @@ void hi_space_result_free(struct hi_space_result *result);
 
 /* Sum over the ages from 1 on. */
 struct hi_space_amount hi_space_survived(const struct hi_space_row *row);
-/* Of the last census. */
+/* Of the last census; and those of just one age. */
 struct hi_space_amount hi_space_live(const struct hi_space_row *row);
+struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint32_t age);
 /* The amount at an age; zeros where it has none. */
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age);
+/* Adds up n rows. steps: room for all of their steps together, which *ret borrows. */
+void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,
+		       struct hi_space_step *steps, struct hi_space_row *ret);
 
 #endif

@@ -7,10 +7,15 @@
 #include "base/vector.h"
 #include "census/space/space.h"
 
-/* Of one context and type: ended[g - 1] has the objects that died at age g. */
+/* By age, ascending; `all` is what has ended at just this age. */
+struct hi_space_steps HI_VECTOR(struct hi_space_step);
+/* The step of an age, which is made if there is none. NULL: out of memory. */
+struct hi_space_step *hi_space_need_step(struct hi_space_steps *steps, uint32_t age);
+
+/* Of one context and type. */
 struct hi_space_group {
 	uint32_t context, type;
-	struct HI_VECTOR(struct hi_space_amount) ended;
+	struct hi_space_steps ended;
 };
 
 struct hi_space_context {

@@ -21,9 +21,7 @@ static void put_ages(struct hi_json *json, const struct hi_space_row *row,
 	hi_json_end(json);
 	hi_json_array(json, "live_ages");
 	for (uint32_t age = 0; age <= n_periods; age++)
-		put_space_amount(json, NULL,
-				 age < row->n_ages ? row->live_ages[age]
-						   : (struct hi_space_amount){});
+		put_space_amount(json, NULL, hi_space_live_at_age(row, age));
 	hi_json_end(json);
 }
 

@@ -45,23 +45,18 @@ static bool fill_alloc_lines(const struct alloc_making *m)
 
 /* ---- functions ---- */
 
-static bool make_empty_row(const struct alloc_making *m, struct hi_space_row *ret)
+static bool sum_rows(const struct alloc_making *m, const struct hi_space_row *rows,
+		     size_t n, struct hi_space_row *ret)
 {
-	size_t size = (m->report->n_lines + 1) * sizeof(*ret->ages);
+	struct hi_space_step *steps;
+	size_t n_steps = 0;
 
-	*ret = (struct hi_space_row){.n_ages = m->report->n_lines + 1,
-				     .ages = hi_arena_alloc(m->arena, size),
-				     .live_ages = hi_arena_alloc(m->arena, size)};
-	return ret->ages && ret->live_ages;
-}
-
-/* No row has more ages than there are censuses. */
-static void add_to_space_row(struct hi_space_row *sum, const struct hi_space_row *row)
-{
-	for (uint32_t age = 0; age < row->n_ages && age < sum->n_ages; age++) {
-		hi_space_add(&sum->ages[age], &row->ages[age]);
-		hi_space_add(&sum->live_ages[age], &row->live_ages[age]);
-	}
+	for (size_t i = 0; i < n; i++)
+		n_steps += rows[i].n_steps;
+	steps = hi_arena_alloc(m->arena, (n_steps + 1) * sizeof(*steps));
+	if (steps)
+		hi_space_sum_rows(rows, n, steps, ret);
+	return steps != NULL;
 }
 
 static int compare_alloc_types(const void *a, const void *b)
@@ -86,13 +81,11 @@ static bool make_function(const struct alloc_making *m, const struct hi_space_ro
 		.module = hi_space_profile_text(p, f->module),
 		.types = hi_arena_alloc(m->arena, n * sizeof(*ret->types)),
 		.n_types = n};
-	if (!ret->types || !make_empty_row(m, &ret->all))
+	if (!ret->types || !sum_rows(m, rows, n, &ret->all))
 		return false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		ret->types[i] = (struct hi_alloc_type){
 			hi_space_profile_text(p, rows[i].type), &rows[i]};
-		add_to_space_row(&ret->all, &rows[i]);
-	}
 	qsort(ret->types, n, sizeof(*ret->types), compare_alloc_types);
 	return true;
 }
@@ -127,7 +120,7 @@ static bool make_functions(const struct alloc_making *m,
 
 	r->functions =
 		hi_arena_alloc(m->arena, (rows->n_rows + 1) * sizeof(*r->functions));
-	if (!r->functions || !make_empty_row(m, &r->total))
+	if (!r->functions)
 		return false;
 	for (size_t i = 0, end; i < rows->n_rows; i = end) {
 		uint32_t function = rows->rows[i].function;
@@ -139,12 +132,23 @@ static bool make_functions(const struct alloc_making *m,
 		if (!make_function(m, &rows->rows[i], end - i,
 				   &r->functions[r->n_functions]))
 			return false;
-		add_to_space_row(&r->total, &r->functions[r->n_functions++].all);
+		r->n_functions++;
 	}
 	r->n_selected = r->n_functions;
 	qsort(r->functions, r->n_functions, sizeof(*r->functions),
 	      compare_alloc_functions);
 	return true;
+}
+
+static bool sum_functions(const struct alloc_making *m)
+{
+	struct hi_alloc_report *r = m->report;
+	struct hi_space_row *rows =
+		hi_arena_alloc(m->arena, (r->n_functions + 1) * sizeof(*rows));
+
+	for (size_t i = 0; rows && i < r->n_functions; i++)
+		rows[i] = r->functions[i].all;
+	return rows && sum_rows(m, rows, r->n_functions, &r->total);
 }
 
 static void hide_functions(const struct alloc_making *m)
@@ -208,7 +212,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 					.all = options->top == SIZE_MAX};
 	if (status != HI_OK)
 		return status;
-	if (!fill_alloc_lines(&m) || !make_functions(&m, rows))
+	if (!fill_alloc_lines(&m) || !make_functions(&m, rows) || !sum_functions(&m))
 		return fail_report(err);
 	if (options->select && rows->n_rows && !ret->n_selected)
 		return fail_selection(&m, err);

@@ -105,7 +105,7 @@ static void check_m2(const struct space_lives *l)
 	/* Live at census 4. */
 	HI_ASSERT_EQ(96, live_of(&r, PARSE));
 	HI_ASSERT_EQ(240, live_of(&r, CACHE));
-	HI_ASSERT_EQ(96, find_space_row(&r, PARSE, NODE)->live_ages[4].size);
+	HI_ASSERT_EQ(96, hi_space_live_at_age(find_space_row(&r, PARSE, NODE), 4).size);
 	hi_space_result_free(&r);
 }
 

@@ -179,9 +179,9 @@ static void check_cell(uint64_t seed, const struct space_lives *l,
 	for (unsigned age = 0; age <= l->censuses + 1; age++) {
 		check_sum(seed, "at an age", true_sum(l, function, type, age, false),
 			  hi_space_at_age(row, age));
-		if (age && age < row->n_ages)
+		if (age)
 			check_sum(seed, "live", true_sum(l, function, type, age, true),
-				  row->live_ages[age]);
+				  hi_space_live_at_age(row, age));
 	}
 }
 
@@ -227,11 +227,13 @@ static void check_invariants(uint64_t seed, const struct space_lives *l,
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_space_row *row = &r->rows[i];
 
-		for (uint32_t age = 1; age < row->n_ages; age++)
-			HI_ASSERT_MSG(
-				row->ages[age].number <= row->ages[age - 1].number &&
-					row->ages[age].size <= row->ages[age - 1].size,
-				"timeline %lu: age %u has more", seed, age);
+		for (uint32_t k = 1; k < row->n_steps; k++)
+			HI_ASSERT_MSG(row->steps[k].age > row->steps[k - 1].age &&
+					      row->steps[k].all.number <=
+						      row->steps[k - 1].all.number &&
+					      row->steps[k].all.size <=
+						      row->steps[k - 1].all.size,
+				      "timeline %lu: step %u has more", seed, k);
 		one = hi_space_at_age(row, 0);
 		hi_space_add(&all, &one);
 		one = hi_space_survived(row);
@@ -248,6 +250,29 @@ static void check_invariants(uint64_t seed, const struct space_lives *l,
 	check_sum(seed, "live at the end", history[l->censuses - 1].live, live);
 }
 
+/* All rows together, at each age. */
+static void check_sum_of_rows(uint64_t seed, const struct space_lives *l,
+			      const struct hi_space_result *r)
+{
+	static struct hi_space_step steps[SPACE_LIVES * 4];
+	struct hi_space_row all;
+
+	hi_space_sum_rows(r->rows, r->n_rows, steps, &all);
+	for (unsigned age = 0; age <= l->censuses + 1; age++) {
+		struct hi_space_amount sum = {}, live = {}, one;
+
+		for (size_t i = 0; i < r->n_rows; i++) {
+			one = hi_space_at_age(&r->rows[i], age);
+			hi_space_add(&sum, &one);
+			one = hi_space_live_at_age(&r->rows[i], age);
+			hi_space_add(&live, &one);
+		}
+		check_sum(seed, "of all rows", sum, hi_space_at_age(&all, age));
+		check_sum(seed, "live of all rows", live,
+			  hi_space_live_at_age(&all, age));
+	}
+}
+
 static void check_timeline(uint64_t seed)
 {
 	const struct space_lives l = draw_space_lives(seed);
@@ -262,6 +287,7 @@ static void check_timeline(uint64_t seed)
 			check_cell(seed, &l, &r, function, type);
 	check_periods(seed, &l, hi_space_history(space));
 	check_invariants(seed, &l, &r, hi_space_history(space));
+	check_sum_of_rows(seed, &l, &r);
 	hi_space_result_free(&r);
 }
 

@@ -25,7 +25,7 @@ static char *write_example(size_t n_types, uint32_t n_ages)
 {
 	char *text;
 	struct hi_space_row rows[TYPES];
-	struct hi_space_amount sums[AGES] = {}, none[AGES] = {};
+	struct hi_space_step steps[TYPES][AGES], all[TYPES * AGES];
 	struct hi_alloc_type types[TYPES];
 	struct hi_alloc_function f = {.name = "<case><Match0>",
 				      .file = "/src/_toplevel",
@@ -42,13 +42,12 @@ static char *write_example(size_t n_types, uint32_t n_ages)
 
 	HI_ASSERT(out != NULL);
 	for (size_t i = 0; i < n_types; i++) {
-		rows[i] = (struct hi_space_row){
-			.n_ages = n_ages, .ages = amounts[i], .live_ages = none};
-		types[i] = (struct hi_alloc_type){names[i] ? names[i] : "more", &rows[i]};
 		for (uint32_t age = 0; age < n_ages; age++)
-			hi_space_add(&sums[age], &amounts[i][age]);
+			steps[i][age] = (struct hi_space_step){age, amounts[i][age], {}};
+		rows[i] = (struct hi_space_row){.n_steps = n_ages, .steps = steps[i]};
+		types[i] = (struct hi_alloc_type){names[i] ? names[i] : "more", &rows[i]};
 	}
-	f.all = (struct hi_space_row){.n_ages = n_ages, .ages = sums, .live_ages = none};
+	hi_space_sum_rows(rows, n_types, all, &f.all);
 	report.total = f.all;
 	hi_mlworks_write(&report, out);
 	fclose(out);
@@ -111,8 +110,8 @@ HI_TEST(mlworks, names_of_columns_are_words_that_fit)
 		     {"a\nb", "        a\\nb"}};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		struct hi_space_amount one[1] = {{1, 32, 0}}, none[1] = {};
-		struct hi_space_row row = {.n_ages = 1, .ages = one, .live_ages = none};
+		struct hi_space_step one = {0, {1, 32, 0}, {}};
+		struct hi_space_row row = {.n_steps = 1, .steps = &one};
 		struct hi_alloc_type type = {words[i].type, &row};
 		struct hi_alloc_function f = {.name = "f",
 					      .file = "",
