@@ -68,6 +68,7 @@ static enum hi_status report_space(const struct hi_options *options,
 	/* The lines of the other format are for programs. */
 	size_t usual = options->output.format ? SIZE_MAX : (size_t)TOP;
 	struct hi_space_result_options what = {.select = options->alloc.select,
+					       .callers = options->alloc.callers,
 					       .top = hi_lookup_top(options, usual),
 					       .min_size = options->selection.min_size};
 	struct hi_space_result rows = {};

@@ -553,6 +553,9 @@ static int check_alloc(const struct hi_options *o)
 	if (format && strcmp(format, "mlworks") != 0)
 		return hi_option_wrong("--format %s: not mlworks, which is the only one",
 				       format);
+	if (format && o->alloc.callers)
+		return hi_option_wrong(
+			"--callers: not with --format mlworks, which has none");
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
 	if (!o->target.file)

@@ -107,6 +107,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "only functions with TEXT in their names, or that match it as a pattern with *",
 	  2},
 	 BIT(ALLOC)},
+	{{"callers", HI_OPT_CALLERS, 0, 0,
+	  "also show which functions have called those that allocated", 2},
+	 BIT(ALLOC)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

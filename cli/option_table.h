@@ -107,6 +107,7 @@ enum hi_option_key {
 	HI_OPT_WATCH,
 	HI_OPT_USES,
 	HI_OPT_SELECT,
+	HI_OPT_CALLERS,
 };
 
 struct hi_option_entry {

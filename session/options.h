@@ -149,6 +149,7 @@ struct hi_biography_options {
 
 struct hi_alloc_options {
 	const char *select; /* a part of names of functions, or a pattern; NULL: all */
+	bool callers;
 };
 
 /* ---- all ---- */

@@ -39,27 +39,64 @@ static bool has_script(const struct hi_frames *frames, const uint32_t *numbers,
 	return false;
 }
 
-uint32_t hi_context_site(const struct hi_context_view *contexts,
-			 const struct hi_frames *frames, uint32_t context)
+/* The first row that has none of the flags, from *row of frame *at on, which are then its
+ * place. False: there is none. */
+static bool find_frame_row(const struct hi_frames *frames, const uint32_t *numbers,
+			   unsigned n, uint32_t passed, unsigned *at, uint32_t *row)
 {
-	uint32_t numbers[HI_STACK_FRAMES], last = UINT32_MAX, passed = HI_FRAME_ALLOCATES;
-	unsigned n = hi_context_frames(contexts, context, numbers);
-
-	if (has_script(frames, numbers, n))
-		passed |= HI_FRAME_INTERPRETER;
-	for (unsigned i = 0; i < n; i++) {
-		uint32_t frame = numbers[i];
+	for (; *at < n; ++*at, *row = 0) {
+		uint32_t frame = numbers[*at];
 
 		if (frame >= frames->n_frames)
 			continue;
-		for (uint32_t k = frames->first[frame]; k < frames->first[frame + 1];
-		     k++) {
-			if (!(frames->rows[k].flags & passed))
-				return k;
-			last = k;
-		}
+		for (; frames->first[frame] + *row < frames->first[frame + 1]; ++*row)
+			if (!(frames->rows[frames->first[frame] + *row].flags & passed))
+				return true;
 	}
-	return last;
+	return false;
+}
+
+/* The outermost, of a stack whose functions all allocate for their callers. */
+static uint32_t last_frame_row(const struct hi_frames *frames, const uint32_t *numbers,
+			       unsigned n)
+{
+	while (n-- > 0)
+		if (numbers[n] < frames->n_frames)
+			return frames->first[numbers[n] + 1] - 1;
+	return UINT32_MAX;
+}
+
+static uint32_t flags_passed_by(const struct hi_frames *frames, const uint32_t *numbers,
+				unsigned n)
+{
+	return has_script(frames, numbers, n) ? HI_FRAME_INTERPRETER : 0;
+}
+
+uint32_t hi_context_site(const struct hi_context_view *contexts,
+			 const struct hi_frames *frames, uint32_t context)
+{
+	uint32_t numbers[HI_STACK_FRAMES], row = 0;
+	unsigned n = hi_context_frames(contexts, context, numbers), at = 0;
+	uint32_t passed = HI_FRAME_ALLOCATES | flags_passed_by(frames, numbers, n);
+
+	return find_frame_row(frames, numbers, n, passed, &at, &row)
+		       ? frames->first[numbers[at]] + row
+		       : last_frame_row(frames, numbers, n);
+}
+
+uint32_t hi_context_caller(const struct hi_context_view *contexts,
+			   const struct hi_frames *frames, uint32_t context)
+{
+	uint32_t numbers[HI_STACK_FRAMES], row = 0;
+	unsigned n = hi_context_frames(contexts, context, numbers), at = 0;
+	uint32_t passed = flags_passed_by(frames, numbers, n);
+
+	if (!find_frame_row(frames, numbers, n, passed | HI_FRAME_ALLOCATES, &at, &row))
+		return UINT32_MAX;
+	row++;
+	return find_frame_row(frames, numbers, n, passed, &at, &row)
+		       ? frames->first[numbers[at]] + row
+		       : UINT32_MAX;
 }
 
 /* Where lines are unknown, the offset in the module says which call it is. */

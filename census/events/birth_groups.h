@@ -57,6 +57,11 @@ void hi_birth_groups_destroy(struct hi_birth_groups *groups);
 uint32_t hi_context_site(const struct hi_context_view *contexts,
 			 const struct hi_frames *frames, uint32_t context);
 
+/* The row that has called it, past an interpreter's own functions; UINT32_MAX: the stack
+ * does not say. */
+uint32_t hi_context_caller(const struct hi_context_view *contexts,
+			   const struct hi_frames *frames, uint32_t context);
+
 struct hi_birth_sum {
 	uint64_t objects, bytes;    /* estimates, of samples. bytes: hi_objects_cost() */
 	uint64_t first_ns, last_ns; /* births since the start of the recording; 0 in

@@ -288,7 +288,7 @@ struct hi_space_amount hi_space_live(const struct hi_space_row *row)
 
 /* ---- sums of rows ---- */
 
-static int compare_steps(const void *a, const void *b)
+static int compare_space_steps(const void *a, const void *b)
 {
 	uint32_t x = ((const struct hi_space_step *)a)->age;
 	uint32_t y = ((const struct hi_space_step *)b)->age;
@@ -318,7 +318,7 @@ void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		filled += copy_single_steps(&rows[i], &steps[filled]);
-	qsort(steps, filled, sizeof(*steps), compare_steps);
+	qsort(steps, filled, sizeof(*steps), compare_space_steps);
 	for (size_t i = 0; i < filled; i++) {
 		if (!kept || steps[kept - 1].age != steps[i].age) {
 			steps[kept++] = steps[i];

@@ -34,8 +34,25 @@ static void put_space_row(struct hi_json *json, const struct hi_space_row *row,
 	put_ages(json, row, n_periods);
 }
 
+static void put_callers(struct hi_json *json, const struct hi_alloc_function *f)
+{
+	hi_json_array(json, "callers");
+	for (size_t i = 0; i < f->n_callers; i++) {
+		const struct hi_alloc_caller *c = &f->callers[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "name", c->name);
+		hi_json_text(json, "file", c->file);
+		put_space_amount(json, "alloc", hi_space_at_age(&c->row, 0));
+		put_space_amount(json, "survived", hi_space_survived(&c->row));
+		put_space_amount(json, "live", hi_space_live(&c->row));
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 static void put_alloc_function(struct hi_json *json, const struct hi_alloc_function *f,
-			       uint32_t n_periods)
+			       uint32_t n_periods, bool has_callers)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "name", f->name);
@@ -50,6 +67,8 @@ static void put_alloc_function(struct hi_json *json, const struct hi_alloc_funct
 		hi_json_end(json);
 	}
 	hi_json_end(json);
+	if (has_callers)
+		put_callers(json, f);
 	hi_json_end(json);
 }
 
@@ -88,7 +107,7 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_json_array(json, "functions");
 	for (size_t i = 0; i < r->n_functions; i++)
-		put_alloc_function(json, &r->functions[i], r->n_lines);
+		put_alloc_function(json, &r->functions[i], r->n_lines, r->callers);
 	hi_json_end(json);
 	hi_json_object(json, "hidden");
 	hi_json_number(json, "rows", r->hidden.rows);

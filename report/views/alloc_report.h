@@ -16,12 +16,21 @@ struct hi_alloc_type {
 	const struct hi_space_row *row;
 };
 
+/* What one function has allocated that this one called. */
+struct hi_alloc_caller {
+	const char *name, *file; /* as of a function; "" unknown */
+	struct hi_space_row row;
+};
+
 struct hi_alloc_function {
 	/* "" unknown. File: of the source; module: path of the file with its code. */
 	const char *name, *file, *module;
+	uint32_t number;	     /* as the profile has it */
 	struct hi_space_row all;     /* of all types */
 	struct hi_alloc_type *types; /* most allocated bytes first */
 	size_t n_types;
+	struct hi_alloc_caller *callers; /* the same order; only where they are wanted */
+	size_t n_callers;
 };
 
 /* A census. */
@@ -48,7 +57,8 @@ struct hi_alloc_report {
 	struct hi_alloc_function *functions;
 	size_t n_functions;
 	struct hi_hidden hidden;
-	bool all; /* ages and types of all functions that are shown */
+	bool callers; /* they are wanted */
+	bool all;     /* ages and types of all functions that are shown */
 };
 
 /* Adds the report to a page. */

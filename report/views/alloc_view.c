@@ -9,6 +9,7 @@
 enum {
 	BLOCKS = 3, /* functions whose ages are shown */
 	AGES = 12,  /* of them; more are left out */
+	CALLERS = 5,
 };
 
 static const char *function_text(struct hi_page *page, const char *name)
@@ -99,6 +100,22 @@ static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *p
 
 /* ---- tables ---- */
 
+static void add_function_row(struct hi_report_table *t, const char *name, unsigned indent,
+			     const struct hi_space_row *row, uint64_t all)
+{
+	hi_cell_text(t, name, indent);
+	hi_cell_number(t, hi_space_at_age(row, 0).size);
+	hi_cell_number(t, hi_space_survived(row).size);
+	hi_cell_number(t, hi_space_live(row).size);
+	hi_cell_percent(t, hi_space_at_age(row, 0).size, all);
+}
+
+static const char *caller_text(struct hi_page *page, const char *name)
+{
+	return *name ? hi_page_printf(page, "called by %s", hi_page_safe(page, name))
+		     : "called by an unknown function";
+}
+
 static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -113,13 +130,12 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 	hi_page_heading(page, "By function", "the innermost that is no allocator");
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_functions; i++) {
-		const struct hi_space_row *row = &r->functions[i].all;
+		const struct hi_alloc_function *f = &r->functions[i];
 
-		hi_cell_text(t, function_text(page, r->functions[i].name), 0);
-		hi_cell_number(t, hi_space_at_age(row, 0).size);
-		hi_cell_number(t, hi_space_survived(row).size);
-		hi_cell_number(t, hi_space_live(row).size);
-		hi_cell_percent(t, hi_space_at_age(row, 0).size, all);
+		add_function_row(t, function_text(page, f->name), 0, &f->all, all);
+		for (size_t k = 0; k < f->n_callers && (r->all || k < CALLERS); k++)
+			add_function_row(t, caller_text(page, f->callers[k].name), 1,
+					 &f->callers[k].row, all);
 	}
 	if (r->hidden.rows)
 		hi_page_note(page, hi_page_printf(page, "%s more (%s allocated; --all)",
@@ -176,7 +192,7 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 	hi_page_heading(
 		page,
 		hi_page_printf(page, "%s by age and type", function_text(page, f->name)),
-		"0: allocated; N: seen by at least N censuses");
+		"age N: N censuses found it");
 	t = hi_page_table(page, columns, 5);
 	for (uint32_t age = 0; age <= last; age++)
 		add_age_rows(f, age, t, page);

@@ -23,6 +23,9 @@ struct hi_space_profile {
 	struct HI_VECTOR(struct hi_space_function) functions;
 	struct HI_VECTOR(uint32_t) function_of_site;
 	struct HI_VECTOR(uint32_t) site_of_context;
+	struct hi_table pair_of; /* function and caller -> pair */
+	struct HI_VECTOR(struct hi_space_pair) pairs;
+	struct HI_VECTOR(uint32_t) pair_of_context, pair_numbers;
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	uint64_t sample_bytes;
@@ -79,10 +82,40 @@ static bool number_space_site(struct hi_space_profile *p, const struct hi_frame_
 			hi_vector_push(&p->function_of_site, function));
 }
 
+static bool number_pair_of(struct hi_space_profile *p, struct hi_space_pair pair,
+			   uint32_t *ret)
+{
+	uint64_t key = (uint64_t)pair.function << 32 | pair.caller, number;
+
+	if (!hi_table_get(&p->pair_of, key, &number)) {
+		number = p->pairs.count;
+		if (!hi_vector_push(&p->pairs, pair) ||
+		    !hi_vector_push(&p->pair_numbers, (uint32_t)number) ||
+		    !hi_table_put(&p->pair_of, key, number))
+			return false;
+	}
+	*ret = (uint32_t)number;
+	return true;
+}
+
+static bool name_caller(struct hi_space_profile *p, const struct hi_recorded *recorded,
+			uint32_t context, uint32_t site)
+{
+	uint32_t number,
+		row = hi_context_caller(&recorded->contexts, &recorded->frames, context);
+	struct hi_space_pair pair = {.function = p->function_of_site.items[site]};
+
+	if (row < recorded->frames.n_rows &&
+	    !number_space_function(p, &recorded->frames.rows[row], &pair.caller))
+		return false;
+	return number_pair_of(p, pair, &number) &&
+	       hi_vector_push(&p->pair_of_context, number);
+}
+
 /* Names may come later than a context does: each census has all of them. */
 static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *recorded)
 {
-	p->site_of_context.count = 0;
+	p->site_of_context.count = p->pair_of_context.count = 0;
 	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
 		uint32_t site = 0,
 			 row = hi_context_site(&recorded->contexts, &recorded->frames, i);
@@ -90,7 +123,8 @@ static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *
 		if (row < recorded->frames.n_rows &&
 		    !number_space_site(p, &recorded->frames.rows[row], &site))
 			return false;
-		if (!hi_vector_push(&p->site_of_context, site))
+		if (!hi_vector_push(&p->site_of_context, site) ||
+		    !name_caller(p, recorded, i, site))
 			return false;
 	}
 	return true;
@@ -317,9 +351,11 @@ enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 	HI_GUARD(hi_space_profile_destroy)
 	struct hi_space_profile *p = hi_calloc(1, sizeof(*p));
 	enum hi_status status;
+	uint32_t nothing;
 
 	if (!p || !hi_vector_push(&p->functions, (struct hi_space_function){}) ||
-	    !hi_vector_push(&p->function_of_site, 0))
+	    !hi_vector_push(&p->function_of_site, 0) ||
+	    !number_pair_of(p, (struct hi_space_pair){}, &nothing))
 		return fail_profile(err);
 	status = hi_space_create(&p->space, err);
 	if (status == HI_OK)
@@ -338,6 +374,10 @@ void hi_space_profile_destroy(struct hi_space_profile *profile)
 	hi_vector_free(&profile->functions);
 	hi_vector_free(&profile->function_of_site);
 	hi_vector_free(&profile->site_of_context);
+	hi_vector_free(&profile->pairs);
+	hi_vector_free(&profile->pair_of_context);
+	hi_vector_free(&profile->pair_numbers);
+	hi_table_free(&profile->pair_of);
 	hi_vector_free(&profile->totals);
 	hi_vector_free(&profile->censuses);
 	free(profile);
@@ -365,6 +405,20 @@ struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *p)
 	return (struct hi_space_sites){
 		p->site_of_context.items, (uint32_t)p->site_of_context.count,
 		p->function_of_site.items, (uint32_t)p->function_of_site.count};
+}
+
+struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *p)
+{
+	return (struct hi_space_sites){
+		p->pair_of_context.items, (uint32_t)p->pair_of_context.count,
+		p->pair_numbers.items, (uint32_t)p->pair_numbers.count};
+}
+
+const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,
+						   size_t *n_ret)
+{
+	*n_ret = profile->pairs.count;
+	return profile->pairs.items;
 }
 
 const struct hi_space_census *

@@ -57,6 +57,14 @@ const struct hi_space_function *
 hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret);
 /* As the last census names them; borrowed until the next. */
 struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *profile);
+/* Of each context the pair of its function and the function that has called it, as a site
+ * and as a function; and what the pairs are: caller 0 is unknown. */
+struct hi_space_pair {
+	uint32_t function, caller;
+};
+struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *profile);
+const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,
+						   size_t *n_ret);
 /* The first one is where period 1 begins. */
 const struct hi_space_census *
 hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret);

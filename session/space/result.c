@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/views/names.h"
+#include "session/space/callers.h"
 
 /* A report while it is made. */
 struct alloc_making {
@@ -76,6 +77,7 @@ static bool make_function(const struct alloc_making *m, const struct hi_space_ro
 		&hi_space_profile_functions(p, &n_functions)[rows->function];
 
 	*ret = (struct hi_alloc_function){
+		.number = rows->function,
 		.name = hi_space_profile_text(p, f->name),
 		.file = hi_space_profile_text(p, f->file),
 		.module = hi_space_profile_text(p, f->module),
@@ -209,6 +211,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),
 					.has_costs = hi_space_profile_has_costs(profile),
+					.callers = options->callers,
 					.all = options->top == SIZE_MAX};
 	if (status != HI_OK)
 		return status;
@@ -217,5 +220,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 	if (options->select && rows->n_rows && !ret->n_selected)
 		return fail_selection(&m, err);
 	hide_functions(&m);
-	return HI_OK;
+	return options->callers ? hi_space_callers(profile, ret->functions,
+						   ret->n_functions, arena, err)
+				: HI_OK;
 }

@@ -10,6 +10,7 @@ struct hi_space_result_options {
 	/* Only functions that have this in their names, or match it as a pattern (* and
 	 * ?); NULL: all. */
 	const char *select;
+	bool callers;	   /* of the functions that are shown */
 	size_t top;	   /* functions; SIZE_MAX: all */
 	uint64_t min_size; /* bytes that they allocated */
 };

@@ -320,9 +320,11 @@ HI_TEST(census_births, several_contexts_share_a_site_and_wrappers_are_none)
 	end_world(&w);
 }
 
-/* Frames 0 to n - 1, a row each, as one stack; the site is the row whose number is
- * returned. */
-static uint32_t site_of_flags(const uint32_t *flags, uint32_t n)
+/* Frames 0 to n - 1, a row each, as one stack: the row that is its site, or its caller.
+ */
+typedef uint32_t row_of_context(const struct hi_context_view *contexts,
+				const struct hi_frames *frames, uint32_t context);
+static uint32_t row_of_flags(row_of_context *row_of, const uint32_t *flags, uint32_t n)
 {
 	struct hi_context_node nodes[8] = {{0, HI_FRAME_NONE}};
 	struct hi_frame_row rows[7];
@@ -337,7 +339,17 @@ static uint32_t site_of_flags(const uint32_t *flags, uint32_t n)
 		nodes[n - i] = (struct hi_context_node){n - i - 1, i};
 	}
 	first[n] = n;
-	return hi_context_site(&view, &frames, 1);
+	return row_of(&view, &frames, 1);
+}
+
+static uint32_t site_of_flags(const uint32_t *flags, uint32_t n)
+{
+	return row_of_flags(hi_context_site, flags, n);
+}
+
+static uint32_t caller_of_flags(const uint32_t *flags, uint32_t n)
+{
+	return row_of_flags(hi_context_caller, flags, n);
 }
 
 HI_TEST(census_births, an_interpreter_allocates_for_the_code_that_it_runs)
@@ -350,6 +362,19 @@ HI_TEST(census_births, an_interpreter_allocates_for_the_code_that_it_runs)
 	HI_ASSERT_EQ(0, site_of_flags((uint32_t[]){0, I, S}, 3));
 	/* It runs no code. */
 	HI_ASSERT_EQ(1, site_of_flags((uint32_t[]){A | I, I, I, 0}, 4));
+}
+
+HI_TEST(census_births, a_caller_is_the_next_function_of_the_program)
+{
+	enum { A = HI_FRAME_ALLOCATES, I = HI_FRAME_INTERPRETER, S = HI_FRAME_SCRIPT };
+
+	HI_ASSERT_EQ(2, caller_of_flags((uint32_t[]){A, 0, 0, 0}, 4));
+	HI_ASSERT_EQ(2, caller_of_flags((uint32_t[]){A, 0, A, 0}, 4));
+	HI_ASSERT_EQ(4, caller_of_flags((uint32_t[]){A | I, I, S, I, S, 0}, 6));
+	HI_ASSERT_EQ(2, caller_of_flags((uint32_t[]){A | I, I, I, 0}, 4));
+	/* There is none, and no site. */
+	HI_ASSERT_EQ(UINT32_MAX, caller_of_flags((uint32_t[]){A, 0}, 2));
+	HI_ASSERT_EQ(UINT32_MAX, caller_of_flags((uint32_t[]){A, A}, 2));
 }
 
 HI_TEST(census_births, without_memory_nothing_is_half_made)

@@ -190,7 +190,6 @@ struct m2 {
 	struct told gone, kept, bufs, entries;
 };
 
-/* The last census is that of the exit. */
 static struct lived *live_m2(const char *const *options, struct m2 *ret)
 {
 	struct lived *l = start_alloc(options);
@@ -391,8 +390,50 @@ HI_TEST_SCENARIO(alloc, wrong_options_are_refused)
 	HI_ASSERT_EQ(
 		2, hi_heapinspect("alloc", "--pid", "1", "--format", "mlworks", "--json")
 			   ->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", "--pid", "1", "--format", "mlworks",
+				       "--callers")
+				->exit_code);
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc")->exit_code);
 	HI_ASSERT_EQ(3, hi_heapinspect("alloc", "--pid", "2147483647")->exit_code);
+}
+
+static void check_callers(json_t *doc, const char *name, const char *caller,
+			  struct told alloc)
+{
+	json_t *callers = json_object_get(function_of(doc, name), "callers");
+
+	HI_ASSERT_EQ(1, json_array_size(callers));
+	check_told_row(find_named(callers, caller), "alloc", alloc);
+}
+
+/* fill() is inlined in its caller. */
+HI_TEST_ROOT(alloc, callers_are_shown_where_they_are_asked_for)
+{
+	struct lived *l = start_alloc(LIVED("--json", "--callers"));
+	struct told inlined = tell_space(l, "inlined 4"), node = tell_space(l, "node 6"),
+		    wrapped = tell_space(l, "wrapped 2");
+	json_t *doc;
+
+	lived_end_alloc(l);
+	doc = read_alloc(l, 1);
+	check_callers(doc, "fill", "refill", inlined);
+	check_callers(doc, "parse", "do_once", node);
+	check_callers(doc, "parse_wrapped", "do_once", wrapped);
+}
+
+HI_TEST_ROOT(alloc, callers_of_a_function_add_up_to_it)
+{
+	struct lived *l = start_alloc(LIVED("--callers"));
+	const char *fill, *refill;
+
+	tell_space(l, "inlined 4");
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
+	fill = strstr(l->command->out, "\n  fill ");
+	refill = strstr(l->command->out, "called by refill");
+	HI_ASSERT_MSG(fill && refill && fill < refill, "%s", l->command->out);
+	HI_ASSERT_MSG(strstr(refill, "192 B") && strstr(fill, "192 B") < refill, "%s",
+		      l->command->out);
 }
 
 /* ---- recordings ---- */
@@ -519,6 +560,7 @@ HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
 {
 	struct hi_command *c;
 	char plain[300], pid[16];
+	struct hi_fixture *fx;
 
 	record_space(recorded_commands, "--every", "100ms", "--full", "last");
 	c = hi_heapinspect("alloc", alloc_file);
@@ -536,7 +578,9 @@ HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc", plain)->exit_code);
 	/* A snapshot has no recording. */
 	snprintf(plain, sizeof(plain), "%s.hisnap", alloc_file);
-	snprintf(pid, sizeof(pid), "%d", (int)hi_fixture_start("space_lives", NULL)->pid);
+	fx = hi_fixture_start("space_lives", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	c = hi_heapinspect("snap", "--pid", pid, "-o", plain);
 	HI_ASSERT_EQ(0, c->exit_code);
 	c = hi_heapinspect("alloc", plain);

@@ -738,9 +738,8 @@ json_t *lived_end(struct lived *l)
 
 void lived_end_alloc(struct lived *l)
 {
-	close(l->fx->in);
-	l->fx->in = -1;
-	l->command = recording_end(&l->run, 0);
+	end_period(l, NULL);
+	l->command = recording_end(&l->run, SIGINT);
 }
 
 json_t *lived_interrupt(struct lived *l)

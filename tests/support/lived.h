@@ -88,8 +88,8 @@ json_t *lived_end(struct lived *l);
 json_t *lived_interrupt(struct lived *l);
 /* The same with SIGKILL for the fixture. */
 json_t *lived_kill(struct lived *l);
-/* The fixture exits in the open period, which has the last census; l->command has what
- * was printed. */
+/* The open period ends with the last census; l->command has what was printed. (At an exit
+ * a census may be missed.) */
 void lived_end_alloc(struct lived *l);
 /* Each band of each census has what the commands say, within its bounds. */
 void lived_check(const struct lived *l, json_t *doc);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The callers of the functions of a space profile, for its report. */
+#ifndef HI_SESSION_SPACE_CALLERS_H
+#define HI_SESSION_SPACE_CALLERS_H
+
+#include "report/views/alloc_report.h"
+#include "session/space/profile.h"
+
+/* Fills the callers of the n functions, by their numbers, out of the arena. HI_NO_MEMORY.
+ */
+enum hi_status hi_space_callers(const struct hi_space_profile *profile,
+				struct hi_alloc_function *functions, size_t n,
+				struct hi_arena *arena, struct hi_error *err);
+
+#endif
