@@ -80,6 +80,8 @@ static enum hi_status report_space(const struct hi_options *options,
 	report.pid = target.pid;
 	report.exe = target.exe;
 	report.left_out = target.left_out;
+	report.bars = options->alloc.bars;
+	report.weight = options->alloc.weight;
 	if (status == HI_OK)
 		status = write_alloc_report(options, &report, output, err);
 	hi_space_result_free(&rows);

@@ -553,6 +553,13 @@ static int check_alloc(const struct hi_options *o)
 	if (format && strcmp(format, "mlworks") != 0)
 		return hi_option_wrong("--format %s: not mlworks, which is the only one",
 				       format);
+	if (o->alloc.has_weight && !o->alloc.bars)
+		return hi_option_wrong("--weight: only with --bars");
+	if (o->alloc.bars && (format || o->output.json || o->alloc.callers))
+		return hi_option_wrong("--bars: not with %s", format ? "--format"
+							      : o->output.json
+								      ? "--json"
+								      : "--callers");
 	if (format && o->alloc.callers)
 		return hi_option_wrong(
 			"--callers: not with --format mlworks, which has none");

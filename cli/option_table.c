@@ -110,6 +110,13 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"callers", HI_OPT_CALLERS, 0, 0,
 	  "also show which functions have called those that allocated", 2},
 	 BIT(ALLOC)},
+	{{"bars", HI_OPT_BARS, 0, 0, "draw a bar for each function, instead of tables",
+	  2},
+	 BIT(ALLOC)},
+	{{"weight", HI_OPT_WEIGHT, "W", 0,
+	  "how much of a bar is space, from 0 (only time) to 1 (only space, the default)",
+	  2},
+	 BIT(ALLOC)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

@@ -108,6 +108,8 @@ enum hi_option_key {
 	HI_OPT_USES,
 	HI_OPT_SELECT,
 	HI_OPT_CALLERS,
+	HI_OPT_BARS,
+	HI_OPT_WEIGHT,
 };
 
 struct hi_option_entry {

@@ -451,6 +451,7 @@ static const struct plain flags[] = {
 	PLAIN(HI_OPT_SUGGEST_HINTS, selection.suggest_hints),
 	PLAIN(HI_OPT_EACH, selection.each),
 	PLAIN(HI_OPT_CALLERS, alloc.callers),
+	PLAIN(HI_OPT_BARS, alloc.bars),
 	PLAIN(HI_OPT_NO_HINTS, decoding.no_hints),
 	PLAIN(HI_OPT_NO_SANDBOX, decoding.no_sandbox),
 	PLAIN(HI_OPT_STRICT, decoding.strict),

@@ -60,6 +60,9 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 		o->drawing.bands.min_share /= 100;
 		o->drawing.has_min_share = true;
 		return bad;
+	case HI_OPT_WEIGHT:
+		o->alloc.has_weight = true;
+		return take_decimal("--weight", arg, 1, &o->alloc.weight);
 	case HI_OPT_SHAPE:
 		return take_shape(o, arg);
 	case HI_OPT_SORT:

@@ -240,6 +240,7 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
 	struct hi_options o = {.selection.paths = 5,
 			       .drawing.bands.min_share = 0.01,
+			       .alloc.weight = 1,
 			       .series.full = {.first = true, .last = true}};
 	error_t bad;
 	int program;

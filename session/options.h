@@ -150,6 +150,8 @@ struct hi_biography_options {
 struct hi_alloc_options {
 	const char *select; /* a part of names of functions, or a pattern; NULL: all */
 	bool callers;
+	bool bars, has_weight;
+	double weight; /* of space in the bars, 0 to 1 */
 };
 
 /* ---- all ---- */

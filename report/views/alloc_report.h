@@ -57,12 +57,16 @@ struct hi_alloc_report {
 	struct hi_alloc_function *functions;
 	size_t n_functions;
 	struct hi_hidden hidden;
-	bool callers; /* they are wanted */
-	bool all;     /* ages and types of all functions that are shown */
+	bool bars;     /* instead of tables */
+	double weight; /* of space in them, 0 to 1 */
+	bool callers;  /* they are wanted */
+	bool all;      /* ages and types of all functions that are shown */
 };
 
 /* Adds the report to a page. */
 void hi_alloc_display(const struct hi_alloc_report *report, struct hi_page *page);
+/* Adds a bar for each function, instead of the tables. */
+void hi_alloc_bars_display(const struct hi_alloc_report *report, struct hi_page *page);
 /* Writes the document "heapinspect/alloc/v1" (docs/schema/alloc.v1.json). */
 void hi_alloc_json(const struct hi_alloc_report *report, struct hi_json *json);
 

@@ -100,6 +100,16 @@ static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *p
 
 /* ---- tables ---- */
 
+static void show_hidden_functions(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	char n[32], bytes[24];
+
+	if (r->hidden.rows)
+		hi_page_note(page, hi_page_printf(page, "%s more (%s allocated; --all)",
+						  hi_count(n, r->hidden.rows),
+						  hi_bytes(bytes, r->hidden.bytes)));
+}
+
 static void add_function_row(struct hi_report_table *t, const char *name, unsigned indent,
 			     const struct hi_space_row *row, uint64_t all)
 {
@@ -125,7 +135,6 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 						   {"share", HI_COLUMN_PERCENT}};
 	uint64_t all = hi_space_at_age(&r->total, 0).size;
 	struct hi_report_table *t;
-	char n[32], bytes[24];
 
 	hi_page_heading(page, "By function", "the innermost that is no allocator");
 	t = hi_page_table(page, columns, 5);
@@ -137,10 +146,7 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 			add_function_row(t, caller_text(page, f->callers[k].name), 1,
 					 &f->callers[k].row, all);
 	}
-	if (r->hidden.rows)
-		hi_page_note(page, hi_page_printf(page, "%s more (%s allocated; --all)",
-						  hi_count(n, r->hidden.rows),
-						  hi_bytes(bytes, r->hidden.bytes)));
+	show_hidden_functions(r, page);
 }
 
 static void add_age_row(struct hi_report_table *t, const char *age, const char *type,
@@ -221,6 +227,11 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	show_alloc_limits(r, page);
 	if (!r->n_functions)
 		return;
+	if (r->bars) {
+		hi_alloc_bars_display(r, page);
+		show_hidden_functions(r, page);
+		return;
+	}
 	show_alloc_functions(r, page);
 	for (size_t i = 0; i < r->n_functions && (r->all || i < BLOCKS); i++)
 		show_ages(r, &r->functions[i], page);

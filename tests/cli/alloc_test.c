@@ -540,6 +540,32 @@ HI_TEST_ROOT(alloc, censuses_of_a_recording_are_those_of_alloc)
 	check_told_row(census, "live", (struct told){11, 320 + 240 + 48, 96});
 }
 
+/* M3 has heights; here space is all there is: 1,920 bytes of 2,208, 240, 48. */
+HI_TEST_ROOT(alloc, bars_have_the_shares_of_space_by_weight)
+{
+	struct hi_command *c;
+
+	record_space(recorded_commands, NULL, NULL, NULL, NULL);
+	c = hi_heapinspect("alloc", alloc_file, "--bars", "--width", "80");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->out, " ############################## ") != NULL, "%s",
+		      c->out);
+	HI_ASSERT_MSG(strstr(c->out, "86.96") && strstr(c->out, "10.87"), "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "1920 bytes") != NULL, "%s", c->out);
+	HI_ASSERT(!strstr(c->out, "no samples of time"));
+	c = hi_heapinspect("alloc", alloc_file, "--bars", "--weight", "0.5");
+	HI_ASSERT_MSG(strstr(c->out, "43.48") != NULL, "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "no samples of time") != NULL, "%s", c->out);
+	c = hi_heapinspect("alloc", alloc_file, "--bars", "--weight", "1.2");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "--weight 1.2") != NULL, "%s", c->err);
+	c = hi_heapinspect("alloc", alloc_file, "--bars", "--weight", "-0.1");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", alloc_file, "--weight", "1")->exit_code);
+	HI_ASSERT_EQ(2,
+		     hi_heapinspect("alloc", alloc_file, "--bars", "--json")->exit_code);
+}
+
 HI_TEST_ROOT(alloc, censuses_without_objects_are_left_out)
 {
 	struct hi_command *c;
