@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The worked examples of the space profile, drawn, with the figures of the specification.
  */
+#include "base/alloc.h"
 #include "census/events/glibc_cost.h"
 #include "census/space/space.h"
 #include "tests/census/space_lives.h"
@@ -219,4 +220,46 @@ HI_TEST(space_drawn, blocks_of_glibc_cost_a_word_and_whole_sixteens)
 
 	for (unsigned i = 0; i < sizeof(costs) / sizeof(*costs); i++)
 		HI_ASSERT_EQ(costs[i][1], hi_glibc_cost(costs[i][0]));
+}
+
+/* Plays a life and adds it up, with the nth allocation of memory failing. */
+static enum hi_status play_without_memory(uint64_t nth)
+{
+	const struct space_life life = blocks(PARSE, NODE, 1, 24, 1, 0);
+	struct hi_space_object o = {.address = 1,
+				    .context = PARSE,
+				    .type = NODE,
+				    .born = 1,
+				    .amount = life.amount,
+				    .assumed_overhead = life.assumed_overhead};
+	uint32_t same[] = {NONE, PARSE};
+	struct hi_space_sites sites = {same, 2, same, 2};
+	HI_GUARD(hi_space_destroy) struct hi_space *space = NULL;
+	struct hi_space_result r = {};
+	struct hi_error err;
+	enum hi_status status;
+
+	hi_alloc_fail_once(nth);
+	status = hi_space_create(&space, &err);
+	if (status == HI_OK)
+		status = hi_space_allocated(space, PARSE, &life.amount, &err);
+	if (status == HI_OK)
+		status = hi_space_see(space, &o, &err);
+	for (unsigned t = 0; status == HI_OK && t < 2; t++)
+		status = hi_space_end_period(space, &err);
+	if (status == HI_OK)
+		status = hi_space_result(space, &sites, &r, &err);
+	hi_alloc_fail_at(0);
+	HI_ASSERT(status == HI_NO_MEMORY || r.n_rows == 1);
+	hi_space_result_free(&r);
+	return status;
+}
+
+HI_TEST(space_drawn, without_memory_there_is_an_error)
+{
+	uint64_t nth = 1;
+
+	while (play_without_memory(nth) != HI_OK)
+		HI_ASSERT(nth++ < 100);
+	HI_ASSERT(nth > 5);
 }

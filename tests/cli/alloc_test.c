@@ -436,6 +436,29 @@ HI_TEST_ROOT(alloc, callers_of_a_function_add_up_to_it)
 		      l->command->out);
 }
 
+/* Of about 470 samples; 30 % are six standard deviations. */
+HI_TEST_ROOT(alloc, samples_are_estimates_that_add_up)
+{
+	struct lived *l = start_alloc(LIVED("--json", "--sample", "1KiB", "--all"));
+	struct told all = tell_space(l, "node 20000");
+	json_t *doc, *parse;
+	struct told alloc, live;
+
+	end_alloc_period(l);
+	lived_end_alloc(l);
+	doc = read_alloc(l, 2);
+	check_alloc_invariants(doc);
+	HI_ASSERT_EQ(1024, json_integer_value(json_object_get(doc, "sample_bytes")));
+	parse = function_of(doc, "parse");
+	alloc = at_age(parse, 0);
+	live = at_age(parse, 2);
+	HI_ASSERT_MSG(alloc.size > all.size * 7 / 10 && alloc.size < all.size * 13 / 10,
+		      "%lld of %lld", alloc.size, all.size);
+	HI_ASSERT_MSG(live.number > all.number * 7 / 10 &&
+			      live.number < all.number * 13 / 10,
+		      "%lld of %lld", live.number, all.number);
+}
+
 /* ---- recordings ---- */
 
 static char alloc_file[256];
