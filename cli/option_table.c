@@ -44,7 +44,8 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
-	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD))) | BIT(SNAPSHOTS) | BIT(GRAPH)},
+	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD) | BIT(ALLOC))) | BIT(SNAPSHOTS) |
+		 BIT(GRAPH)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "group by type, type2 (with the types of its children), module, class, size or "
