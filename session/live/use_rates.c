@@ -57,17 +57,17 @@ enum hi_status hi_use_rates_measure(struct hi_use_rates *r, const uint64_t *addr
 				    uint64_t *cost_ns_ret, struct hi_error *err)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
-	uint64_t places[HI_WATCHPOINTS_MAX] = {}, start_ns, end_ns;
-	const uint64_t ran_ns = processor_time_of(r->pid);
+	uint64_t places[HI_WATCHPOINTS_MAX] = {}, start_ns, end_ns, ran_ns;
 	struct hi_watchpoints *points = r->points;
 	bool is_over[HI_WATCHPOINTS_MAX] = {};
 	enum hi_status status;
 
 	for (unsigned i = 0; i < n; i++)
 		places[i] = addresses[i];
+	status = hi_watchpoints_set(points, places, err);
 	start_ns = hi_clock_ns();
 	end_ns = start_ns + WINDOW_NS;
-	status = hi_watchpoints_set(points, places, err);
+	ran_ns = processor_time_of(r->pid);
 	while (status == HI_OK &&
 	       look_at_rates(points, n, is_over, start_ns, rates_ret) &&
 	       (hi_clock_ns() < end_ns || is_waited_for(r, ran_ns)))
