@@ -10,6 +10,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/lived.h"
 #include "tests/support/interrupted.h"
+#include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/watching.h"
 
@@ -158,17 +159,21 @@ HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
 
 HI_TEST_ROOT(bio_watch, reports_when_the_process_ends)
 {
-	struct hi_fixture *fx;
+	const char *const words[] = {"--every", "300ms", "--for",  "600s",
+				     "--watch", "4",	 "--json", NULL};
+	char pid[16];
+	struct hi_fixture *fx = start_objects(pid);
+	struct recording_run run =
+		recording_start_as("bio", "the first period begins", fx->pid, words);
 	const struct hi_command *c;
 	const json_t *watch;
-	char pid[16];
 
-	hi_need_watchpoints();
-	fx = hi_fixture_start("watched_objects", "4", "4000", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "200s",
-			   "--watch", "4", "--json");
+	/* Each object is watched in some of these periods. */
+	for (unsigned i = 0; i < 10; i++)
+		HI_ASSERT(recording_says(&run, "(provisional)", 60000));
+	close(fx->in);
+	fx->in = -1;
+	c = recording_end(&run, 0);
 	watch = json_object_get(parse_report(c), "watch");
 	HI_ASSERT(number_at(watch, "used") > 0);
 	HI_ASSERT(number_at(watch, "objects") >= number_at(watch, "used"));
