@@ -34,7 +34,19 @@ struct hi_stop_hook {
 	/* Descriptors that it needs; all others are closed in the tracer. Borrowed. */
 	const int *fds;
 	size_t n_fds;
-	const struct hi_stop_hook *next; /* runs after it; NULL: none. Borrowed. */
+	const struct hi_stop_hook *next; /* of hi_stop_hook_add() */
 };
+
+/* Puts a hook before those of *hooks; nothing where it is one of them, since the same
+ * options serve several stops. Borrowed until the last stop. */
+static inline void hi_stop_hook_add(const struct hi_stop_hook **hooks,
+				    struct hi_stop_hook *hook)
+{
+	for (const struct hi_stop_hook *h = *hooks; h; h = h->next)
+		if (h == hook)
+			return;
+	hook->next = *hooks;
+	*hooks = hook;
+}
 
 #endif

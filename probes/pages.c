@@ -444,9 +444,9 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
 		.arg = watch,
 		.fds = watch->hook_fds,
 		.n_fds = 3,
-		.next = options->hook,
+		.next = watch->hook.next,
 	};
-	options->hook = &watch->hook;
+	hi_stop_hook_add(&options->hook, &watch->hook);
 	return HI_OK;
 }
 

@@ -96,18 +96,27 @@ static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
 					   const struct hi_bio_summary *summary,
 					   struct hi_error *err)
 {
+#define NUMBER_OF(name, field) {name, summary->field},
+#define TEXT_OF(name, field) {name, summary->field},
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {LIVES_NUMBERS(NUMBER_OF)};
+	const struct {
+		const char *name, *value;
+	} texts[] = {LIVES_TEXTS(TEXT_OF)};
+#undef NUMBER_OF
+#undef TEXT_OF
 	enum hi_status status = HI_OK;
 
-#define PUT_NUMBER(name, field)                                                          \
-	if (status == HI_OK)                                                             \
-		status = hi_snapshot_put_number(w, name, summary->field, err);
-	LIVES_NUMBERS(PUT_NUMBER)
-#undef PUT_NUMBER
-#define PUT_TEXT(name, field)                                                            \
-	if (status == HI_OK && summary->field)                                           \
-		status = hi_snapshot_put_text(w, name, summary->field, err);
-	LIVES_TEXTS(PUT_TEXT)
-#undef PUT_TEXT
+	for (size_t i = 0; status == HI_OK && i < sizeof(numbers) / sizeof(numbers[0]);
+	     i++)
+		status =
+			hi_snapshot_put_number(w, numbers[i].name, numbers[i].value, err);
+	for (size_t i = 0; status == HI_OK && i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].value)
+			status = hi_snapshot_put_text(w, texts[i].name, texts[i].value,
+						      err);
 	return status;
 }
 

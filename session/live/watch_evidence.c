@@ -204,8 +204,8 @@ static void prepare_hook(struct hi_watch_evidence *e, struct hi_stop_options *st
 					.arg = e,
 					.fds = fds,
 					.n_fds = n,
-					.next = stop->hook};
-	stop->hook = &e->hook;
+					.next = e->hook.next};
+	hi_stop_hook_add(&stop->hook, &e->hook);
 }
 
 void hi_watch_evidence_before_stop(struct hi_watch_evidence *e,
