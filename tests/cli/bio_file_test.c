@@ -187,7 +187,7 @@ HI_TEST_ROOT(bio_file, restrictions_leave_the_objects_of_the_bands)
 	HI_ASSERT_EQ(lived_truth(k.l, "use", k.last, NULL), lived_cost(k.l, "young"));
 }
 
-/* Who keeps what is not used any more. */
+/* What keeps memory that is not used any more. */
 HI_TEST_ROOT(bio_file, retainers_are_those_of_what_is_not_used)
 {
 	struct kept_lives k = keep_lives("root");
