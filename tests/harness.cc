@@ -204,11 +204,14 @@ const char *value_of_option(int argc, char **argv, const char *option)
 	return nullptr;
 }
 
-// Tests of root look at the whole machine (the kernel's log, uprobes), and slow ones
-// measure: they run alone.
-bool runs_alone(const std::string &label)
+// Slow tests measure: they run alone. Tests of root put probes on libraries that all
+// processes share, and most of their time is the kernel's wait until no processor runs a
+// removed one: they run one at a time, beside tests without such probes.
+const char *isolation_of(const std::string &label)
 {
-	return label == "root" || label == "slow" || label == "interop-slow";
+	if (label == "slow" || label == "interop-slow")
+		return " RUN_SERIAL TRUE";
+	return label == "root" ? " RESOURCE_LOCK probes" : "";
 }
 
 void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
@@ -222,7 +225,7 @@ void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
 		"  SKIP_REGULAR_EXPRESSION [=[: SKIPPED: ]=])\n",
 		entry.c_str(), program_path().c_str(), test->label, name.c_str(),
 		entry.c_str(), test->label,
-		runs_alone(test->label) ? " RUN_SERIAL TRUE" : "");
+		isolation_of(test->label));
 }
 
 // The file is replaced as a whole: ctest may read it meanwhile.
