@@ -224,8 +224,7 @@ void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
 		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s\n"
 		"  SKIP_REGULAR_EXPRESSION [=[: SKIPPED: ]=])\n",
 		entry.c_str(), program_path().c_str(), test->label, name.c_str(),
-		entry.c_str(), test->label,
-		isolation_of(test->label));
+		entry.c_str(), test->label, isolation_of(test->label));
 }
 
 // The file is replaced as a whole: ctest may read it meanwhile.
