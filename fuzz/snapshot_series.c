@@ -106,7 +106,7 @@ static void read_all(const char *path)
 		return;
 	keep = calloc(s->n_entries, sizeof(*keep));
 	if (keep)
-		hi_graphs_choose(&wanted, s->entries, s->n_entries, keep);
+		hi_graphs_choose(&wanted, s->entries, s->n_entries, true, keep);
 	free(keep);
 	for (size_t i = 0; i < s->n_entries; i++) {
 		if (i && s->entries[i].point.number <= s->entries[i - 1].point.number)

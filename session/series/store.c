@@ -20,6 +20,7 @@ struct store_sink {
 	struct hi_snapshots_writer *writer;
 	bool *points, *graphs; /* entries of the writer that stay */
 	bool *before;	       /* points, once more */
+	uint64_t *places;      /* of entries: among the censuses that could be made */
 	size_t capacity;
 	uint64_t stride; /* only each so manieth census is made: --max-file */
 	uint64_t calls;
@@ -39,6 +40,7 @@ static bool keeps_series_part(void *arg, size_t entry, enum hi_snapshots_kind ki
 static bool make_room(struct store_sink *s)
 {
 	size_t want = s->writer->n_entries + 1;
+	uint64_t *places;
 	bool *more;
 
 	if (want <= s->capacity)
@@ -53,16 +55,21 @@ static bool make_room(struct store_sink *s)
 	if (!(more = hi_realloc_array(s->graphs, want, sizeof(*more))))
 		return false;
 	s->graphs = more;
+	if (!(places = hi_realloc_array(s->places, want, sizeof(*places))))
+		return false;
+	s->places = places;
 	s->capacity = want;
 	return true;
 }
 
-static void choose_graphs_to_keep(struct store_sink *s)
+static void choose_graphs_to_keep(struct store_sink *s, bool is_over)
 {
-	size_t n = s->writer->n_entries;
+	const struct hi_snapshots_writer *w = s->writer;
+	size_t n = w->n_entries;
 
 	memset(s->points, 1, n * sizeof(*s->points));
-	hi_graphs_choose(&s->options->series.full, s->writer->entries, n, s->graphs);
+	hi_graphs_choose(&s->options->series.full, w->entries, n, is_over, s->graphs);
+	hi_points_drop(w->entries, s->places, s->graphs, n, s->stride, s->points);
 }
 
 static uint64_t size_kept(struct store_sink *s)
@@ -79,14 +86,18 @@ static void give_up_last(struct store_sink *s)
 	s->too_large = s->writer->entries[last].point.bytes;
 }
 
-/* What would be free without every second census; *taken_ret of them. */
-static uint64_t gain_of_halving(struct store_sink *s, size_t *taken_ret)
+/* What would be free without every second census; *taken_ret of them, and the stride
+ * then. */
+static uint64_t gain_of_halving(struct store_sink *s, size_t *taken_ret,
+				uint64_t *stride_ret)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	uint64_t before = size_kept(s), after;
 
 	memcpy(s->before, s->points, w->n_entries * sizeof(*s->points));
-	*taken_ret = hi_points_halve(s->graphs, w->n_entries, s->points);
+	*stride_ret = s->stride;
+	*taken_ret = hi_points_halve(w->entries, s->places, s->graphs, w->n_entries,
+				     stride_ret, s->points);
 	after = size_kept(s);
 	return before - after;
 }
@@ -98,11 +109,11 @@ static bool drop_census_or_graph(struct store_sink *s, size_t *graphs_gone)
 	const struct hi_snapshots_writer *w = s->writer;
 	size_t n = w->n_entries, halved,
 	       least = hi_graphs_least(w->entries, s->graphs, n);
-	uint64_t gain = gain_of_halving(s, &halved);
+	uint64_t stride, gain = gain_of_halving(s, &halved, &stride);
 
 	if (halved &&
 	    (least == n || gain >= w->entries[least].parts[HI_SNAPSHOTS_WHOLE].size)) {
-		s->stride *= 2;
+		s->stride = stride;
 		return true;
 	}
 	memcpy(s->points, s->before, n * sizeof(*s->points));
@@ -150,13 +161,25 @@ static void fit_into_max_file(struct store_sink *s)
 	note_dropped(s, stride, gone);
 }
 
+/* Entries that stay keep their places. */
+static enum hi_status thin_store(struct store_sink *s, struct hi_error *err)
+{
+	size_t before = s->writer->n_entries, n = 0;
+	enum hi_status status = hi_snapshots_thin(s->writer, keeps_series_part, s, err);
+
+	for (size_t i = 0; status == HI_OK && i < before; i++)
+		if (s->points[i])
+			s->places[n++] = s->places[i];
+	return status;
+}
+
 /* Writes the file anew without dropped parts when these are most of it. */
 static enum hi_status rewrite_without_dropped(struct store_sink *s, bool at_the_end,
 					      struct hi_error *err)
 {
 	uint64_t most = s->options->series.max_file, kept;
 
-	choose_graphs_to_keep(s);
+	choose_graphs_to_keep(s, at_the_end);
 	kept = size_kept(s);
 	if (most && kept > most) {
 		fit_into_max_file(s);
@@ -165,9 +188,7 @@ static enum hi_status rewrite_without_dropped(struct store_sink *s, bool at_the_
 		   (!most || s->writer->end <= most)) {
 		return HI_OK;
 	}
-	return kept < s->writer->end
-		       ? hi_snapshots_thin(s->writer, keeps_series_part, s, err)
-		       : HI_OK;
+	return kept < s->writer->end ? thin_store(s, err) : HI_OK;
 }
 
 /* ---- a census ---- */
@@ -184,6 +205,14 @@ static struct hi_census_point point_of(const struct hi_series_sample *s)
 					.leaked = s->leaks.certain.bytes};
 }
 
+/* Where the census that is made now stands among those that could be made. */
+static uint64_t next_place(const struct store_sink *s)
+{
+	size_t n = s->writer->n_entries;
+
+	return n ? hi_points_next(s->places[n - 1], s->stride) : 0;
+}
+
 static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 				const struct hi_series_sample *sample,
 				struct hi_error *err)
@@ -196,6 +225,7 @@ static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 			in->options->decoding.threads ? in->options->decoding.threads : 2,
 		.at = w->end};
 	struct hi_report_header header;
+	uint64_t place = next_place(s);
 	enum hi_status status = hi_inspect_make_header(in, &header, err);
 
 	if (status == HI_OK)
@@ -204,7 +234,8 @@ static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 		status = hi_snapshots_commit(w, HI_SNAPSHOTS_TOTALS, &point, err);
 	if (status != HI_OK)
 		return status;
-	choose_graphs_to_keep(s);
+	s->places[w->n_entries - 1] = place;
+	choose_graphs_to_keep(s, false);
 	if (!s->graphs[w->n_entries - 1] || point.bytes >= s->too_large)
 		return HI_OK;
 	options.at = w->end;
@@ -343,6 +374,7 @@ static void destroy_store_sink(void *sink)
 	hi_snapshots_writer_destroy(s->writer);
 	free(s->points);
 	free(s->before);
+	free(s->places);
 	free(s->graphs);
 	free(s);
 }

@@ -9,35 +9,48 @@ enum { MOST = 24 };
 
 static struct hi_snapshots_entry entries[MOST];
 
-/* Heights of few values, so that many are equal; now and then one without a graph. */
+/* Heights of few values, so that many are equal, or nearly; now and then one without a
+ * graph. */
 static size_t draw(uint64_t *state, bool all)
 {
 	size_t n = 1 + drawn_number(state, MOST - 1);
+	bool close = drawn_number(state, 2);
 
 	for (size_t i = 0; i < n; i++) {
 		entries[i] = (struct hi_snapshots_entry){
 			.point = {.number = (uint32_t)(1 + 2 * i),
-				  .bytes = drawn_number(state, 6)}};
+				  .bytes = close ? 95 + drawn_number(state, 11)
+						 : drawn_number(state, 6)}};
 		entries[i].parts[HI_SNAPSHOTS_WHOLE].size =
 			all || drawn_number(state, 4) ? 1000 : 0;
 	}
 	return n;
 }
 
-/* Lower ones on both sides of a run of equal ones, of which this is the first. */
-static bool is_peak(size_t n, size_t i)
+/* Does the curve fall by 5 % before it is higher, or, to the left, as high? */
+static bool falls_from(size_t n, size_t i, int step)
 {
 	uint64_t height = entries[i].point.bytes;
-	size_t left = i, right = i;
 
-	if (i && entries[i - 1].point.bytes == height)
-		return false;
-	while (left > 0 && entries[left].point.bytes == height)
-		left--;
-	while (right < n - 1 && entries[right].point.bytes == height)
-		right++;
-	return entries[left].point.bytes <= height &&
-	       entries[right].point.bytes <= height;
+	for (size_t k = i + (size_t)step; k < n; k += (size_t)step) {
+		uint64_t other = entries[k].point.bytes;
+
+		if (other > height || (step < 0 && other == height))
+			return false;
+		if (other < height && (height - other) * 20 >= height)
+			return true;
+	}
+	return false;
+}
+
+static bool is_peak(size_t n, size_t i)
+{
+	size_t top = 0;
+
+	for (size_t k = 1; k < n; k++)
+		if (entries[k].point.bytes > entries[top].point.bytes)
+			top = k;
+	return i == top || (falls_from(n, i, -1) && falls_from(n, i, 1));
 }
 
 /* How many peaks that can be kept come before this one in rank. */
@@ -69,7 +82,7 @@ HI_TEST(census_graphs_wanted, what_is_kept_is_what_the_definition_says)
 		bool keep[MOST];
 
 		w.peak = w.peaks != 0;
-		hi_graphs_choose(&w, entries, n, keep);
+		hi_graphs_choose(&w, entries, n, true, keep);
 		for (size_t i = 0; i < n; i++) {
 			bool can =
 				entries[i].parts[HI_SNAPSHOTS_WHOLE].size || i == n - 1;
@@ -95,27 +108,112 @@ HI_TEST(census_graphs_wanted, what_is_wanted_later_was_written_when_it_came)
 					     .peaks = drawn_number(&state, 4)};
 		bool with_all[MOST], keep[MOST];
 
-		hi_graphs_choose(&w, entries, n, with_all);
+		hi_graphs_choose(&w, entries, n, true, with_all);
 		for (size_t i = 0; i < n; i++)
 			entries[i].parts[HI_SNAPSHOTS_WHOLE].size = 0;
 		for (size_t i = 1; i <= n; i++) {
-			hi_graphs_choose(&w, entries, i, keep);
+			hi_graphs_choose(&w, entries, i, false, keep);
 			for (size_t k = 0; k < i; k++)
 				entries[k].parts[HI_SNAPSHOTS_WHOLE].size = keep[k];
 		}
+		hi_graphs_choose(&w, entries, n, true, keep);
 		HI_ASSERT(memcmp(keep, with_all, n * sizeof(*keep)) == 0);
 	}
 }
 
-HI_TEST(census_graphs_wanted, every_second_point_goes_but_those_with_graphs)
-{
-	bool points[] = {1, 1, 1, 1, 1, 1, 1, 1}, graphs[8] = {[3] = true};
-	const bool want[] = {1, 0, 1, 1, 1, 0, 1, 1}, again[] = {1, 0, 0, 1, 0, 0, 1, 1};
+/* ---- decimation ---- */
 
-	HI_ASSERT_EQ(2, hi_points_halve(graphs, 8, points)); /* the last one stays */
-	HI_ASSERT(memcmp(points, want, 8) == 0);
-	HI_ASSERT_EQ(2, hi_points_halve(graphs, 8, points));
-	HI_ASSERT(memcmp(points, again, 8) == 0);
+/* A series in which only `capacity` points fit, as a file has them. */
+struct thinned {
+	struct hi_snapshots_entry entries[MOST];
+	uint64_t place[MOST], stride;
+	bool graphs[MOST], points[MOST];
+	size_t n, capacity;
+};
+
+static void leave_points(struct thinned *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->points[i]) {
+			t->entries[n] = t->entries[i];
+			t->graphs[n] = t->graphs[i];
+			t->place[n++] = t->place[i];
+		}
+	t->n = n;
+}
+
+/* Sample `at`, of so many bytes, if it is one of those that are made. */
+static void add_sample(struct thinned *t, uint64_t at, uint64_t bytes, bool graph)
+{
+	if (at != (t->n ? hi_points_next(t->place[t->n - 1], t->stride) : 0))
+		return;
+	t->entries[t->n] = (struct hi_snapshots_entry){.point.bytes = bytes};
+	t->graphs[t->n] = graph;
+	t->place[t->n++] = at;
+	memset(t->points, 1, sizeof(t->points));
+	hi_points_drop(t->entries, t->place, t->graphs, t->n, t->stride, t->points);
+	leave_points(t);
+	while (t->n > t->capacity && hi_points_halve(t->entries, t->place, t->graphs,
+						     t->n, &t->stride, t->points))
+		leave_points(t);
+}
+
+/* M5 of SPEC section 4. */
+HI_TEST(census_graphs_wanted, of_ten_samples_and_room_for_four_0_4_and_8_stay)
+{
+	static const uint64_t places[] = {0, 4, 8};
+	struct thinned t = {.capacity = 4, .stride = 1};
+
+	for (uint64_t i = 0; i < 10; i++)
+		add_sample(&t, i, 100, false);
+	HI_ASSERT_EQ(4, t.stride);
+	HI_ASSERT_EQ(3, t.n);
+	HI_ASSERT(memcmp(t.place, places, sizeof(places)) == 0);
+}
+
+HI_TEST(census_graphs_wanted, points_stay_equally_far_apart_beside_graphs)
+{
+	static const uint64_t places[] = {0, 3, 4, 8};
+	struct thinned t = {.capacity = 4, .stride = 1};
+
+	for (uint64_t i = 0; i < 10; i++)
+		add_sample(&t, i, 100, i == 3);
+	HI_ASSERT_EQ(4, t.stride);
+	HI_ASSERT_EQ(4, t.n);
+	HI_ASSERT(memcmp(t.place, places, sizeof(places)) == 0);
+}
+
+HI_TEST(census_graphs_wanted, the_global_maximum_stays_whatever_goes)
+{
+	uint64_t state = 17;
+
+	for (unsigned round = 0; round < 2000; round++) {
+		size_t capacity = 3 + drawn_number(&state, 10), found = 0;
+		struct thinned t = {.capacity = capacity, .stride = 1};
+		uint64_t made[200], highest = 0, place = 0;
+
+		for (uint64_t i = 0; i < 200; i++) {
+			uint64_t last = t.n ? t.place[t.n - 1] : UINT64_MAX;
+
+			made[i] = drawn_number(&state, 50);
+			add_sample(&t, i, made[i], false);
+			/* Of those that were made. */
+			if (t.n && t.place[t.n - 1] != last && made[i] > highest) {
+				highest = made[i];
+				place = i;
+			}
+		}
+		HI_ASSERT(t.n <= capacity + 1);
+		for (size_t i = 0; i < t.n; i++) {
+			found += t.place[i] == place;
+			HI_ASSERT(t.place[i] % t.stride == 0 || t.place[i] == place ||
+				  i == t.n - 1);
+			HI_ASSERT_EQ(made[t.place[i]], t.entries[i].point.bytes);
+		}
+		HI_ASSERT_EQ(1, found);
+	}
 }
 
 HI_TEST(census_graphs_wanted, the_least_graph_goes_first_and_the_last_one_last)

@@ -138,23 +138,29 @@ static int wait_status(struct hi_fixture *series)
 
 /* ---- what is in the file ---- */
 
-/* The definition of --full, over the rows. */
-static bool is_wanted(json_t *rows, size_t i)
+/* Does the curve fall by 5 % before it is higher, or, to the left, as high? */
+static bool series_falls(json_t *rows, size_t i, int step)
 {
-	size_t n = json_array_size(rows), left = i, right = i;
+	size_t n = json_array_size(rows);
 	long long height = number_of(json_array_get(rows, i), "bytes");
 
-#define HEIGHT(k) number_of(json_array_get(rows, k), "bytes")
-	if (i == 0 || i == n - 1)
-		return true;
-	if (HEIGHT(i - 1) == height)
-		return false;
-	while (left > 0 && HEIGHT(left) == height)
-		left--;
-	while (right < n - 1 && HEIGHT(right) == height)
-		right++;
-	return HEIGHT(left) < height && HEIGHT(right) < height;
-#undef HEIGHT
+	for (size_t k = i + (size_t)step; k < n; k += (size_t)step) {
+		long long other = number_of(json_array_get(rows, k), "bytes");
+
+		if (other > height || (step < 0 && other == height))
+			return false;
+		if (other < height && (height - other) * 20 >= height)
+			return true;
+	}
+	return false;
+}
+
+/* The definition of --full, over the rows; the global maximum falls on both sides here.
+ */
+static bool is_wanted(json_t *rows, size_t i)
+{
+	return i == 0 || i == json_array_size(rows) - 1 ||
+	       (series_falls(rows, i, -1) && series_falls(rows, i, 1));
 }
 
 HI_TEST_SCENARIO(snap_series, a_file_has_every_census_and_the_graphs_of_the_peaks)
