@@ -172,6 +172,26 @@ static int check_graph(const struct hi_options *o)
 	return 0;
 }
 
+/* Of a whole file of many censuses. */
+static int check_over_time(const struct hi_options *o)
+{
+	const char *format = o->output.format;
+
+	if (o->command->id != HI_COMMAND_PEAKS)
+		return 0;
+	if (o->target.census)
+		return hi_option_wrong("%s: is of all censuses of a file, not of %s",
+				       o->command->name, o->target.census);
+	if (format && strcmp(format, "html") != 0)
+		return hi_option_wrong("--format %s: not html, which is the only one",
+				       format);
+	if (format && o->output.json)
+		return hi_option_wrong("--format and --json: only one of them");
+	if (o->selection.all && o->selection.top)
+		return hi_option_wrong("--all and --top: only one of them");
+	return 0;
+}
+
 /* A number that is no address is no expression either. */
 static int check_explained(const struct hi_options *o)
 {
@@ -213,7 +233,7 @@ static int check_command(const struct hi_options *o)
 				       o->output.format);
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->target.pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
-	if (check_graph(o) != 0)
+	if (check_graph(o) != 0 || check_over_time(o) != 0)
 		return 2;
 	if (o->drawing.bands.to > 0 && o->drawing.bands.to < o->drawing.bands.from)
 		return hi_option_wrong("--from and --to: the range is empty");

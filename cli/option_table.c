@@ -6,14 +6,16 @@
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED                                                                         \
-	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) |                                      \
-	   BIT(SNAPSHOTS)))			      /* make an image of it */
+	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS) |                     \
+	   OVER_TIME))				      /* make an image of it */
 #define LOOKING (TARGETED | BIT(SAFEPOINTS))	      /* at a target */
 #define NAMING (LOOKING | BIT(ERA))		      /* name a process */
 #define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH))) /* and print a report */
 #define STOPPED (TARGETED & ~BIT(RECORD))	      /* which has a stop of its own */
 #define PROFILED                                                                         \
 	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
+#define OVER_TIME BIT(PEAKS) /* of a file of many censuses */
+#define LISTING (BIT(SNAPSHOTS) | OVER_TIME)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
@@ -46,7 +48,10 @@ const struct hi_option_entry hi_option_table[] = {
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
 	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD) | BIT(ALLOC))) | BIT(SNAPSHOTS) |
 		 BIT(GRAPH)},
-	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
+	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | OVER_TIME},
+	{{"peaks", HI_OPT_PEAKS, "K", 0,
+	  "show the K highest local maxima beside the maximum (default: 3)", 2},
+	 BIT(PEAKS)},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "group by type, type2 (with the types of its children), module, class, size or "
 	  "owner (by type, tables and items with the object that owns them); of a "
@@ -173,6 +178,11 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"format", 'f', "FORMAT", 0,
 	  "mlworks: the lines of the space profiler of MLWorks, of all functions", 2},
 	 BIT(ALLOC)},
+	{{"format", 'f', "FORMAT", 0,
+	  "html: one HTML file, with the curve, in which each peak is a link to what was "
+	  "live there",
+	  2},
+	 BIT(PEAKS)},
 	{{"schema", HI_OPT_SCHEMA, 0, 0, "list the tables and their columns", 2},
 	 BIT(QUERY)},
 	{{"untyped", HI_OPT_UNTYPED, 0, 0,
@@ -206,9 +216,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "list paths one by one that differ in an index or a key only", 2},
 	 BIT(PATHS)},
 	{{"top", HI_OPT_TOP, "N", 0, "show at most N rows per table", 2},
-	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
+	 (SHOWING & ~BIT(CHECK)) | LISTING},
 	{{"all", HI_OPT_ALL, 0, 0, "show every row", 2},
-	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
+	 (SHOWING & ~BIT(CHECK)) | LISTING},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
 	{{"shape", HI_OPT_SHAPE, "SHAPE", 0,
 	  "of one heap: flame (a flame graph, the default) or treemap", 2},
@@ -444,7 +454,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 EVERY & ~(BIT(MARK) | BIT(ERA))},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
 	{{"json", HI_OPT_JSON, 0, 0, "print one JSON document", 7},
-	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING)},
 	{{"junit", HI_OPT_JUNIT, "FILE", 0, "also write JUnit XML to FILE", 7},
 	 BIT(CHECK)},
 	{{"github", HI_OPT_GITHUB, 0, 0, "also write annotations for GitHub, to stderr",
@@ -463,15 +473,15 @@ const struct hi_option_entry hi_option_table[] = {
 	 BIT(RECORD)},
 	{{"color", HI_OPT_COLOR, "WHEN", 0, "colour the output: auto, always or never",
 	  7},
-	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING)},
 	{{"width", HI_OPT_WIDTH, "N", 0,
 	  "width of the text in columns (default: the terminal's, else 80)", 7},
-	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING)},
 	{{"full-names", HI_OPT_FULL_NAMES, 0, 0,
 	  "show types by their full names, not std::string and the like; JSON always has "
 	  "full names",
 	  7},
-	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING)},
 	{{"quiet", 'q', 0, 0, "print only errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0,
 	  "print on stderr how long each step took; show more detail", 7},

@@ -110,6 +110,7 @@ enum hi_option_key {
 	HI_OPT_CALLERS,
 	HI_OPT_BARS,
 	HI_OPT_WEIGHT,
+	HI_OPT_PEAKS,
 };
 
 struct hi_option_entry {

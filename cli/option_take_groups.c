@@ -63,6 +63,10 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 	case HI_OPT_WEIGHT:
 		o->alloc.has_weight = true;
 		return take_decimal("--weight", arg, 1, &o->alloc.weight);
+	case HI_OPT_PEAKS:
+		bad = hi_option_take_number("--peaks", arg, 1, HI_GRAPHS_PEAKS_MAX, &n);
+		o->over_time.peaks = n;
+		return bad;
 	case HI_OPT_SHAPE:
 		return take_shape(o, arg);
 	case HI_OPT_SORT:

@@ -154,6 +154,12 @@ struct hi_alloc_options {
 	double weight; /* of space in the bars, 0 to 1 */
 };
 
+/* ---- files of many censuses ---- */
+
+struct hi_over_time_options {
+	size_t peaks; /* local maxima; 0: not given */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
@@ -280,6 +286,7 @@ struct hi_options {
 	struct hi_record_options record;
 	struct hi_biography_options biography;
 	struct hi_alloc_options alloc;
+	struct hi_over_time_options over_time;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */
 	struct hi_census_cache *census_cache;

@@ -57,6 +57,9 @@ struct picture {
 	size_t *drawn; /* samples */
 	size_t n_drawn;
 	double *below; /* of a drawn sample: the bands that are drawn already */
+	bool is_embedded;
+	const struct hi_graph_link *links;
+	size_t n_links;
 };
 
 static const char *colour_of(const struct hi_band *band)
@@ -339,6 +342,32 @@ static void put_mark_lines(const struct picture *p)
 	}
 }
 
+static void put_link(const struct picture *p, const struct hi_graph_link *link)
+{
+	double x = x_of(p, link->time), y = y_of(p, link->value);
+
+	if (link->time < p->x_from || link->time > p->x_to)
+		return;
+	if (y < TOP)
+		y = TOP;
+	fputs("<a class=\"link\" href=\"", p->out);
+	hi_svg_text(p->out, link->href, 0);
+	fputs("\"><title>", p->out);
+	hi_svg_text(p->out, link->title, 0);
+	fputs("</title><circle r=\"7\"", p->out);
+	hi_svg_attribute(p->out, "cx", x);
+	hi_svg_attribute(p->out, "cy", y);
+	fputs("/>", p->out);
+	put_label(p->out, "middle", x, y - 11, link->label, 8);
+	fputs("</a>\n", p->out);
+}
+
+static void put_links(const struct picture *p)
+{
+	for (size_t i = 0; i < p->n_links; i++)
+		put_link(p, &p->links[i]);
+}
+
 /* ---- the legend: below the plot, with whole names ---- */
 
 /* A type by its short name; what a number stands for. */
@@ -529,6 +558,9 @@ static const char style[] =
 	".samples{stroke:#888;fill:none}\n"
 	".marktext{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:3px;"
 	"stroke-linejoin:round}\n"
+	".link circle{fill:#fff;stroke:#222;stroke-width:2}.link:hover "
+	"circle{fill:#f28e2b}\n"
+	".link text{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:3px}\n"
 	".mark path{fill:#222}.markline{stroke:#222;stroke-dasharray:5 4}\n"
 	"</style>\n";
 
@@ -536,8 +568,9 @@ static void put_picture(struct picture *p)
 {
 	double height = TOP + p->height + LEGEND_TOP + ROW + legend_height(p) + BELOW;
 
+	if (!p->is_embedded)
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", p->out);
 	fprintf(p->out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
 		"width=\"%d\" height=\"%d\" role=\"img\">\n<title>",
 		WIDTH, (int)height, WIDTH, (int)height);
@@ -555,6 +588,7 @@ static void put_picture(struct picture *p)
 	put_x_axis(p);
 	put_sample_ticks(p);
 	put_mark_lines(p);
+	put_links(p);
 	put_legend(p);
 	fputs("</svg>\n", p->out);
 }
@@ -576,21 +610,38 @@ static void find_scale(struct picture *p)
 	p->height = PLOT_HEIGHT;
 }
 
+static enum hi_status write_graph_svg(struct picture *p, struct hi_error *err)
+{
+	enum hi_status status;
+
+	p->unit = (struct hi_svg_unit){is_binary(p->bands->series),
+				       p->bands->series->value_unit};
+	find_scale(p);
+	status = choose_samples(p, err);
+	if (status == HI_OK)
+		put_picture(p);
+	free(p->drawn);
+	free(p->below);
+	return status;
+}
+
 enum hi_status hi_graph_svg_write(const struct hi_bands *bands, FILE *out,
 				  struct hi_error *err)
 {
-	struct picture p = {
-		.bands = bands,
-		.out = out,
-		.unit = {is_binary(bands->series), bands->series->value_unit},
-	};
-	enum hi_status status;
+	struct picture p = {.bands = bands, .out = out};
 
-	find_scale(&p);
-	status = choose_samples(&p, err);
-	if (status == HI_OK)
-		put_picture(&p);
-	free(p.drawn);
-	free(p.below);
-	return status;
+	return write_graph_svg(&p, err);
+}
+
+enum hi_status hi_graph_svg_embed(const struct hi_bands *bands,
+				  const struct hi_graph_link *links, size_t n_links,
+				  FILE *out, struct hi_error *err)
+{
+	struct picture p = {.bands = bands,
+			    .out = out,
+			    .is_embedded = true,
+			    .links = links,
+			    .n_links = n_links};
+
+	return write_graph_svg(&p, err);
 }

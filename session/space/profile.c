@@ -343,6 +343,17 @@ enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 	return status;
 }
 
+enum hi_status hi_space_profile_pass(struct hi_space_profile *profile, uint64_t at_ns,
+				     uint64_t end_ns, struct hi_error *err)
+{
+	struct hi_space_census census = {.at_ns = at_ns, .end_ns = end_ns};
+	enum hi_status status = hi_space_end_period(profile->space, err);
+
+	if (status == HI_OK && !hi_vector_push(&profile->censuses, census))
+		return fail_profile(err);
+	return status;
+}
+
 /* ---- all of it ---- */
 
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,

@@ -48,6 +48,10 @@ enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,
 enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 				    struct hi_inspection *in, uint64_t at_ns,
 				    struct hi_error *err);
+/* Passes over a census whose objects are not known, end_ns after the recording began: it
+ * ends a period, and so counts for ages. HI_NO_MEMORY. */
+enum hi_status hi_space_profile_pass(struct hi_space_profile *profile, uint64_t at_ns,
+				     uint64_t end_ns, struct hi_error *err);
 
 const struct hi_space *hi_space_profile_space(const struct hi_space_profile *profile);
 /* Of a text, "" for 0. Types of the result are texts, too. */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/html_page.h"
+
+#include <inttypes.h>
+
+#include "report/views/svg.h"
+
+static const char html_style[] =
+	"<style>\n"
+	"body{font:14px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;color:#222;"
+	"background:#fff;margin:24px;max-width:1240px}\n"
+	"svg{max-width:100%;height:auto}\n"
+	"h1{font-size:20px}h2{font-size:16px;margin-top:28px}\n"
+	".aside,.note{color:#666;font-weight:normal}.warning{color:#a33}\n"
+	"table{border-collapse:collapse}\n"
+	"th{text-align:left;color:#666;font-weight:normal;font-size:12px}\n"
+	"th,td{padding:2px 14px 2px 0;vertical-align:top}\n"
+	".figure{text-align:right;white-space:nowrap}.strong{font-weight:600}\n"
+	"section:target h2{background:#ffef9e}\n"
+	"</style>\n";
+
+void hi_html_begin(const char *title, FILE *out)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+	      "<title>",
+	      out);
+	hi_svg_text(out, title, 200);
+	fprintf(out, "</title>\n%s</head><body>\n", html_style);
+}
+
+void hi_html_end(FILE *out)
+{
+	fputs("</body></html>\n", out);
+}
+
+/* ---- tables ---- */
+
+static bool is_figure(enum hi_column_kind kind)
+{
+	return kind != HI_COLUMN_TEXT && kind != HI_COLUMN_WORD;
+}
+
+static void put_html_cell_text(const struct hi_cell *cell, FILE *out)
+{
+	if (cell->indent)
+		fprintf(out, "<span style=\"padding-left:%uem\">", cell->indent);
+	hi_svg_text(out, cell->text ? cell->text : "", 0);
+	if (cell->indent)
+		fputs("</span>", out);
+}
+
+static void put_html_number(const struct hi_cell *cell, enum hi_column_kind kind,
+			    FILE *out)
+{
+	char text[40];
+
+	if (cell->at_least)
+		fputs("\xe2\x89\xa5 ", out);
+	if (cell->negative)
+		putc('-', out);
+	switch (kind) {
+	case HI_COLUMN_BYTES:
+	case HI_COLUMN_MINOR_BYTES:
+		fputs(hi_bytes(text, cell->number), out);
+		break;
+	case HI_COLUMN_PERCENT:
+		fputs(hi_percent(text, cell->number, cell->whole), out);
+		break;
+	case HI_COLUMN_ADDRESS:
+		fprintf(out, "0x%" PRIx64, cell->number);
+		break;
+	default:
+		fputs(hi_count(text, cell->number), out);
+	}
+}
+
+static void put_html_cell(const struct hi_cell *cell, enum hi_column_kind kind, FILE *out)
+{
+	fputs(is_figure(kind) ? "<td class=\"figure\">" : "<td>", out);
+	if (cell->state == HI_CELL_UNKNOWN)
+		putc('?', out);
+	else if (cell->state == HI_CELL_VALUE &&
+		 (!is_figure(kind) || kind == HI_COLUMN_FIGURE ||
+		  kind == HI_COLUMN_MINOR_FIGURE))
+		put_html_cell_text(cell, out);
+	else if (cell->state == HI_CELL_VALUE)
+		put_html_number(cell, kind, out);
+	fputs("</td>", out);
+}
+
+static void put_html_table(const struct hi_report_table *t, FILE *out)
+{
+	size_t n_rows = hi_report_table_rows(t), strong = 0;
+
+	fputs("<table><thead><tr>", out);
+	for (size_t k = 0; k < t->n_columns; k++) {
+		fputs(is_figure(t->columns[k].kind) ? "<th class=\"figure\">" : "<th>",
+		      out);
+		hi_svg_text(out, t->columns[k].title, 0);
+		fputs("</th>", out);
+	}
+	fputs("</tr></thead><tbody>\n", out);
+	for (size_t i = 0; i < n_rows; i++) {
+		bool is_strong = strong < t->strong.count && t->strong.items[strong] == i;
+
+		strong += is_strong;
+		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", out);
+		for (size_t k = 0; k < t->n_columns; k++)
+			put_html_cell(&t->cells.items[i * t->n_columns + k],
+				      t->columns[k].kind, out);
+		fputs("</tr>\n", out);
+	}
+	fputs("</tbody></table>\n", out);
+}
+
+/* ---- items ---- */
+
+static void put_html_text(const char *before, const char *text, const char *after,
+			  FILE *out)
+{
+	fputs(before, out);
+	hi_svg_text(out, text ? text : "", 0);
+	fputs(after, out);
+}
+
+static void put_html_heading(const char *element, const struct hi_item *item, FILE *out)
+{
+	fprintf(out, "<%s>", element);
+	hi_svg_text(out, item->text ? item->text : "", 0);
+	if (item->aside && *item->aside)
+		put_html_text(" <span class=\"aside\">", item->aside, "</span>", out);
+	fprintf(out, "</%s>\n", element);
+}
+
+static void put_html_item(const struct hi_item *item, FILE *out)
+{
+	switch (item->kind) {
+	case HI_ITEM_TITLE:
+		put_html_heading("h1", item, out);
+		break;
+	case HI_ITEM_HEADING:
+		put_html_heading("h2", item, out);
+		break;
+	case HI_ITEM_FACT:
+		put_html_text("<p><b>", item->aside, "</b> ", out);
+		put_html_text("", item->text, "</p>\n", out);
+		break;
+	case HI_ITEM_TEXT:
+		put_html_text("<p>", item->text, "</p>\n", out);
+		break;
+	case HI_ITEM_NOTE:
+		put_html_text("<p class=\"note\">", item->text, "</p>\n", out);
+		break;
+	case HI_ITEM_WARNING:
+		put_html_text("<p class=\"warning\">", item->text, "</p>\n", out);
+		break;
+	case HI_ITEM_CODE:
+	case HI_ITEM_COMMAND:
+		put_html_text("<pre>", item->text, "</pre>\n", out);
+		break;
+	case HI_ITEM_TABLE:
+		put_html_table(item->table, out);
+		break;
+	case HI_ITEM_BLANK:
+	default:
+		break;
+	}
+}
+
+enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_error *err)
+{
+	if (page->failed)
+		return hi_fail_memory(err, "page");
+	for (size_t i = 0; i < page->items.count; i++)
+		put_html_item(&page->items.items[i], out);
+	return HI_OK;
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/space/peaks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/snapshot/snapshot_series.h"
+#include "census/space/peaks.h"
+#include "session/inspect.h"
+#include "session/series/file.h"
+#include "session/space/profile.h"
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+
+struct hi_peaks {
+	const struct hi_options *options;
+	struct hi_peaks_request request;
+	struct hi_snapshots *series;
+	struct hi_peaks_report report;
+	struct hi_peaks_point *points;
+	struct hi_space_profile **profiles; /* of each peak, or NULL: it has the names */
+	struct hi_arena arena;
+};
+
+HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
+
+static enum hi_status fail_peaks(struct hi_error *err)
+{
+	return hi_fail_memory(err, "peaks");
+}
+
+/* ---- rows ---- */
+
+static int compare_peak_rows(const void *a, const void *b)
+{
+	const struct hi_peak_row *x = a, *y = b;
+	int order;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	order = strcmp(x->function ? x->function : "", y->function ? y->function : "");
+	if (!order)
+		order = strcmp(x->type, y->type);
+	return order ? order : (x->age > y->age) - (x->age < y->age);
+}
+
+/* All rows are there: what is shown of them, and their sums. */
+static void finish_peak(const struct hi_peaks *p, struct hi_peak *peak)
+{
+	qsort(peak->rows, peak->n_rows, sizeof(*peak->rows), compare_peak_rows);
+	peak->n_shown = peak->n_rows < p->request.top ? peak->n_rows : p->request.top;
+	for (size_t i = 0; i < peak->n_rows; i++) {
+		peak->bytes += peak->rows[i].bytes;
+		peak->in_objects += peak->rows[i].objects;
+	}
+}
+
+/* ---- by type ---- */
+
+static enum hi_status take_peak_types(struct hi_peaks *p, size_t entry,
+				      struct hi_peak *peak, struct hi_error *err)
+{
+	struct hi_series_file_census c = {};
+	enum hi_status status = hi_series_file_census_open(p->series, entry, &c, err);
+	size_t n = status == HI_OK ? c.census->n_rows : 0;
+
+	peak->rows = hi_arena_alloc(&p->arena, (n + 1) * sizeof(*peak->rows));
+	for (size_t i = 0; peak->rows && i < n; i++) {
+		const struct hi_census_row *row = &c.census->rows[i];
+		const char *name = c.graph->types[row->type].name;
+		char *type = hi_arena_strdup(&p->arena, name ? name : "");
+
+		if (!type)
+			break;
+		peak->rows[peak->n_rows++] = (struct hi_peak_row){.function = "",
+								  .file = "",
+								  .module = "",
+								  .type = type,
+								  .objects = row->count,
+								  .bytes = row->shallow};
+	}
+	hi_series_file_census_close(&c);
+	return status == HI_OK && peak->n_rows < n ? fail_peaks(err) : status;
+}
+
+/* ---- by function, type and age ---- */
+
+/* Rows while they are made. */
+struct peak_rows HI_VECTOR(struct hi_peak_row);
+
+static bool add_space_row(const struct hi_space_profile *profile,
+			  const struct hi_space_row *row, struct peak_rows *rows)
+{
+	size_t n;
+	const struct hi_space_function *f =
+		&hi_space_profile_functions(profile, &n)[row->function];
+
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		const struct hi_space_step *step = &row->steps[i];
+		struct hi_peak_row add = {
+			.function = hi_space_profile_text(profile, f->name),
+			.file = hi_space_profile_text(profile, f->file),
+			.module = hi_space_profile_text(profile, f->module),
+			.type = hi_space_profile_text(profile, row->type),
+			.age = step->age,
+			.objects = step->live.number,
+			.bytes = step->live.size};
+
+		if ((add.objects || add.bytes) && !hi_vector_push(rows, add))
+			return false;
+	}
+	return true;
+}
+
+static enum hi_status add_space_rows(const struct hi_space_profile *profile,
+				     struct peak_rows *rows, struct hi_error *err)
+{
+	struct hi_space_sites sites = hi_space_profile_sites(profile);
+	struct hi_space_result result = {};
+	enum hi_status status =
+		hi_space_result(hi_space_profile_space(profile), &sites, &result, err);
+
+	for (size_t i = 0; status == HI_OK && i < result.n_rows; i++)
+		if (!add_space_row(profile, &result.rows[i], rows))
+			status = fail_peaks(err);
+	hi_space_result_free(&result);
+	return status;
+}
+
+/* What has no record, by type: its pieces are one object. */
+static enum hi_status add_older_rows(struct hi_peaks *p, struct hi_inspection *in,
+				     const struct hi_births *b, struct peak_rows *rows,
+				     struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	HI_GUARD(free)
+	struct hi_peak_row *sums = hi_calloc(g->n_types + 1u, sizeof(*sums));
+
+	if (!sums)
+		return fail_peaks(err);
+	for (hi_node i = 0, last; i < b->n_objects; i = last + 1) {
+		uint32_t type = g->objects->type[i];
+
+		last = hi_births_last_piece(g->objects, i);
+		if (hi_birth_is_known(b, i) || hi_is_internal(g, i))
+			continue;
+		type = type < g->n_types ? type : g->n_types;
+		sums[type].objects++;
+		for (hi_node k = i; k <= last; k++)
+			sums[type].bytes += hi_objects_cost(g->objects, k);
+	}
+	for (uint32_t i = 0; i <= g->n_types; i++) {
+		const char *name = i < g->n_types ? g->types[i].name : NULL;
+
+		if (!sums[i].objects)
+			continue;
+		sums[i].type = hi_arena_strdup(&p->arena, name ? name : "");
+		if (!sums[i].type || !hi_vector_push(rows, sums[i]))
+			return fail_peaks(err);
+	}
+	return HI_OK;
+}
+
+/* Where between two periods a census was, since the recording began: in the middle of its
+ * pause, in which nothing is born. Both times of the points are those when the target
+ * went on; the recording ended when it was stopped. */
+static uint64_t end_of_period(const struct hi_census_point *point,
+			      const struct hi_census_point *peak, uint64_t peak_end_ns)
+{
+	uint64_t before =
+		peak->wall_ns > point->wall_ns ? peak->wall_ns - point->wall_ns : 0;
+	uint64_t end = peak_end_ns + peak->pause_ns, back = before + point->pause_ns / 2;
+
+	return end > back ? end - back : 0;
+}
+
+static enum hi_status pass_censuses(const struct hi_peaks *p, size_t entry,
+				    uint64_t end_ns, struct hi_space_profile *profile,
+				    struct hi_error *err)
+{
+	const struct hi_snapshots_entry *e = p->series->entries;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < entry; i++) {
+		uint64_t end = end_of_period(&e[i].point, &e[entry].point, end_ns);
+
+		if (end)
+			status = hi_space_profile_pass(profile, e[i].point.wall_ns, end,
+						       err);
+	}
+	return status;
+}
+
+static enum hi_status profile_peak(const struct hi_peaks *p, size_t entry,
+				   struct hi_inspection *in, const struct hi_births *b,
+				   struct hi_space_profile *profile, struct hi_error *err)
+{
+	enum hi_status status = hi_space_profile_begin(profile, err);
+
+	if (status == HI_OK)
+		status = pass_censuses(p, entry, b->end_ns - b->start_ns, profile, err);
+	if (status == HI_OK)
+		status = hi_space_profile_add(
+			profile, in, p->series->entries[entry].point.wall_ns, err);
+	return status;
+}
+
+static enum hi_status take_peak_objects(struct hi_peaks *p, size_t entry,
+					struct hi_inspection *in,
+					const struct hi_births *b, size_t number,
+					struct hi_error *err)
+{
+	struct hi_peak *peak = &p->report.peaks[number];
+	struct peak_rows rows = {};
+	enum hi_status status = hi_space_profile_create(&p->profiles[number], err);
+
+	if (status == HI_OK)
+		status = profile_peak(p, entry, in, b, p->profiles[number], err);
+	if (status == HI_OK)
+		status = add_space_rows(p->profiles[number], &rows, err);
+	if (status == HI_OK)
+		status = add_older_rows(p, in, b, &rows, err);
+	peak->rows = hi_arena_alloc(&p->arena, (rows.count + 1) * sizeof(*peak->rows));
+	if (status == HI_OK && !peak->rows)
+		status = fail_peaks(err);
+	if (status == HI_OK && rows.count)
+		memcpy(peak->rows, rows.items, rows.count * sizeof(*peak->rows));
+	peak->n_rows = status == HI_OK ? rows.count : 0;
+	peak->sample_bytes = b->sample_bytes;
+	peak->detail = HI_PEAK_OBJECTS;
+	hi_vector_free(&rows);
+	return status;
+}
+
+static enum hi_status open_peak(const struct hi_peaks *p, size_t entry,
+				struct hi_inspection **ret, struct hi_error *err)
+{
+	struct hi_options o = *p->options;
+	char number[24];
+
+	snprintf(number, sizeof(number), "%" PRIu32,
+		 p->series->entries[entry].point.number);
+	o.target.census = number;
+	return hi_inspect_open(&o, 0, ret, err);
+}
+
+static enum hi_status read_peak(struct hi_peaks *p, size_t entry, size_t number,
+				struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	struct hi_peak *peak = &p->report.peaks[number];
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = HI_OK;
+
+	if (p->series->entries[entry].parts[HI_SNAPSHOTS_WHOLE].size) {
+		peak->detail = HI_PEAK_TYPES;
+		status = open_peak(p, entry, &in, err);
+		if (status == HI_OK)
+			status = hi_inspect_recorded_if_any(in, &recorded, err);
+	}
+	if (status == HI_OK)
+		status = recorded ? take_peak_objects(p, entry, in, recorded->births,
+						      number, err)
+				  : take_peak_types(p, entry, peak, err);
+	if (status == HI_OK)
+		finish_peak(p, peak);
+	return status;
+}
+
+/* ---- all of them ---- */
+
+static enum hi_status take_points(struct hi_peaks *p, uint64_t *heights,
+				  struct hi_error *err)
+{
+	size_t n = p->series->n_entries;
+
+	p->points = hi_arena_alloc(&p->arena, n * sizeof(*p->points));
+	if (!p->points)
+		return fail_peaks(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_census_point *point = &p->series->entries[i].point;
+		uint64_t before = i ? p->points[i - 1].wall_ns : 0;
+
+		p->points[i] = (struct hi_peaks_point){
+			point->number, point->wall_ns > before ? point->wall_ns : before,
+			point->bytes};
+		heights[i] = point->bytes;
+	}
+	p->report.points = p->points;
+	p->report.n_points = n;
+	return HI_OK;
+}
+
+static enum hi_status begin_peaks(struct hi_peaks *p, const uint64_t *heights,
+				  const size_t *peaks, size_t n, struct hi_error *err)
+{
+	struct hi_peaks_report *r = &p->report;
+	size_t top = 0;
+
+	r->peaks = hi_arena_alloc(&p->arena, (n + 1) * sizeof(*r->peaks));
+	p->profiles = hi_arena_alloc(&p->arena, (n + 1) * sizeof(*p->profiles));
+	if (!r->peaks || !p->profiles)
+		return fail_peaks(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_census_point *point = &p->series->entries[peaks[i]].point;
+
+		p->profiles[i] = NULL;
+		r->peaks[i] = (struct hi_peak){.point = p->points[peaks[i]],
+					       .time_ns = point->time_ns,
+					       .objects = point->objects};
+		if (heights[peaks[i]] > heights[peaks[top]])
+			top = i;
+	}
+	r->peaks[top].is_top = true;
+	r->n_peaks = n;
+	return HI_OK;
+}
+
+static enum hi_status read_peaks(struct hi_peaks *p, uint64_t *heights, size_t *found,
+				 size_t *scratch, struct hi_error *err)
+{
+	enum hi_status status = take_points(p, heights, err);
+	size_t n = 0;
+
+	if (status == HI_OK) {
+		n = hi_peaks_find(heights, p->series->n_entries, p->request.most, found,
+				  scratch);
+		status = begin_peaks(p, heights, found, n, err);
+	}
+	for (size_t i = 0; status == HI_OK && i < n; i++)
+		status = read_peak(p, found[i], i, err);
+	return status;
+}
+
+/* Whose it is, as the first census has it. */
+static enum hi_status take_peaks_target(struct hi_peaks *p, struct hi_error *err)
+{
+	struct hi_series_file_census c = {};
+	enum hi_status status = hi_series_file_census_open(p->series, 0, &c, err);
+	struct hi_peaks_report *r = &p->report;
+
+	if (status != HI_OK)
+		return status;
+	r->pid = (int)hi_snapshot_number(c.snapshot, "head.pid", 0);
+	r->exe = hi_arena_strdup(&p->arena, hi_snapshot_text(c.snapshot, "head.exe", ""));
+	r->file = p->options->target.file;
+	r->damaged = p->series->damaged;
+	r->lost = p->series->lost;
+	r->asked = p->request.most;
+	hi_series_file_census_close(&c);
+	return r->exe ? HI_OK : fail_peaks(err);
+}
+
+static enum hi_status find_and_read_peaks(struct hi_peaks *p, struct hi_error *err)
+{
+	size_t n = p->series->n_entries;
+	HI_GUARD(free) uint64_t *heights = hi_calloc(n + 1, sizeof(*heights));
+	HI_GUARD(free) size_t *found = hi_calloc(n + 1, sizeof(*found));
+	HI_GUARD(free) size_t *scratch = hi_calloc(n + 1, sizeof(*scratch));
+	enum hi_status status;
+
+	if (!heights || !found || !scratch)
+		return fail_peaks(err);
+	status = take_peaks_target(p, err);
+	return status == HI_OK ? read_peaks(p, heights, found, scratch, err) : status;
+}
+
+enum hi_status hi_peaks_read(const struct hi_options *options,
+			     const struct hi_peaks_request *request,
+			     struct hi_peaks **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_peaks_destroy) struct hi_peaks *p = hi_calloc(1, sizeof(*p));
+	enum hi_status status;
+
+	if (!p)
+		return fail_peaks(err);
+	p->options = options;
+	p->request = *request;
+	status = hi_snapshots_open(options->target.file, &p->series, err);
+	if (status == HI_OK)
+		status = find_and_read_peaks(p, err);
+	if (status == HI_OK)
+		*ret = hi_take(p);
+	return status;
+}
+
+const struct hi_peaks_report *hi_peaks_report_of(const struct hi_peaks *peaks)
+{
+	return &peaks->report;
+}
+
+void hi_peaks_destroy(struct hi_peaks *peaks)
+{
+	if (!peaks)
+		return;
+	for (size_t i = 0; peaks->profiles && i < peaks->report.n_peaks; i++)
+		hi_space_profile_destroy(peaks->profiles[i]);
+	hi_snapshots_close(peaks->series);
+	hi_arena_free(&peaks->arena);
+	free(peaks);
+}
