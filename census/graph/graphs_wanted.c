@@ -10,7 +10,7 @@ static bool can_have_graph(const struct hi_snapshots_entry *e, size_t n, size_t 
 	return i == n - 1 || e[i].parts[HI_SNAPSHOTS_WHOLE].size;
 }
 
-/* The better one of what was found, n for nothing, and of a point, if it can be chosen. */
+/* The higher one of a point, if it can be chosen, and what was found; n is nothing. */
 static size_t choose_higher(const struct hi_snapshots_entry *e, size_t n,
 			    const bool *taken, size_t i, size_t best)
 {

@@ -13,7 +13,7 @@ static bool is_fall(uint64_t height, uint64_t low)
 	return low < height && height - low >= least;
 }
 
-static void climb(struct hi_peak_walk *walk, size_t point, uint64_t height)
+static void set_candidate(struct hi_peak_walk *walk, size_t point, uint64_t height)
 {
 	walk->is_rising = true;
 	walk->candidate = point;
@@ -37,7 +37,7 @@ bool hi_peak_walk_add(struct hi_peak_walk *walk, uint64_t height, size_t *peak_r
 		return true;
 	}
 	if (walk->is_rising ? height > walk->height : is_fall(height, walk->low))
-		climb(walk, point, height);
+		set_candidate(walk, point, height);
 	else if (height < walk->low)
 		walk->low = height;
 	return false;

@@ -49,6 +49,7 @@ static void put_peak(struct hi_json *json, const struct hi_peak *peak)
 	hi_json_number(json, "objects", peak->objects);
 	hi_json_bool(json, "global_maximum", peak->is_top);
 	hi_json_text(json, "detail", detail_word(peak->detail));
+	hi_json_bool(json, "damaged", peak->is_damaged);
 	hi_json_number(json, "sample_bytes", peak->sample_bytes);
 	hi_json_object(json, "total");
 	hi_json_number(json, "objects", peak->in_objects);

@@ -37,6 +37,7 @@ struct hi_peak {
 	uint64_t time_ns; /* since 1970 */
 	uint64_t objects; /* live */
 	bool is_top;	  /* the global maximum */
+	bool is_damaged;  /* its objects are in the file, but cannot be read */
 	enum hi_peak_detail detail;
 	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
 	struct hi_peak_row *rows; /* most bytes first */

@@ -77,7 +77,9 @@ static void note_detail(const struct hi_peak *p, struct hi_page *page)
 {
 	char bytes[24], n[32];
 
-	if (p->detail == HI_PEAK_TOTALS)
+	if (p->is_damaged)
+		hi_page_warning(page, "by type: its objects in the file are damaged");
+	else if (p->detail == HI_PEAK_TOTALS)
 		hi_page_note(page,
 			     hi_page_printf(page,
 					    "by type: the file has no objects of census "

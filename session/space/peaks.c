@@ -248,24 +248,39 @@ static enum hi_status open_peak(const struct hi_peaks *p, size_t entry,
 	return hi_inspect_open(&o, 0, ret, err);
 }
 
+/* Without a recording it has no rows yet. */
+static enum hi_status read_peak_objects(struct hi_peaks *p, size_t entry, size_t number,
+					struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = open_peak(p, entry, &in, err);
+
+	if (status == HI_OK)
+		status = hi_inspect_recorded_if_any(in, &recorded, err);
+	return status == HI_OK && recorded
+		       ? take_peak_objects(p, entry, in, recorded->births, number, err)
+		       : status;
+}
+
+/* Where the objects are damaged, the totals may be whole. */
 static enum hi_status read_peak(struct hi_peaks *p, size_t entry, size_t number,
 				struct hi_error *err)
 {
-	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	struct hi_peak *peak = &p->report.peaks[number];
-	const struct hi_recorded *recorded = NULL;
 	enum hi_status status = HI_OK;
 
 	if (p->series->entries[entry].parts[HI_SNAPSHOTS_WHOLE].size) {
 		peak->detail = HI_PEAK_TYPES;
-		status = open_peak(p, entry, &in, err);
-		if (status == HI_OK)
-			status = hi_inspect_recorded_if_any(in, &recorded, err);
+		status = read_peak_objects(p, entry, number, err);
 	}
-	if (status == HI_OK)
-		status = recorded ? take_peak_objects(p, entry, in, recorded->births,
-						      number, err)
-				  : take_peak_types(p, entry, peak, err);
+	if (status == HI_BAD_DATA) {
+		peak->is_damaged = true;
+		peak->detail = HI_PEAK_TOTALS;
+		status = HI_OK;
+	}
+	if (status == HI_OK && peak->detail != HI_PEAK_OBJECTS)
+		status = take_peak_types(p, entry, peak, err);
 	if (status == HI_OK)
 		finish_peak(p, peak);
 	return status;
