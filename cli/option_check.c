@@ -177,14 +177,16 @@ static int check_over_time(const struct hi_options *o)
 {
 	const char *format = o->output.format;
 
-	if (o->command->id != HI_COMMAND_PEAKS)
+	const char *only = o->command->id == HI_COMMAND_PEAKS ? "html" : "svg";
+
+	if (o->command->id != HI_COMMAND_PEAKS && o->command->id != HI_COMMAND_SPACETIME)
 		return 0;
 	if (o->target.census)
 		return hi_option_wrong("%s: is of all censuses of a file, not of %s",
 				       o->command->name, o->target.census);
-	if (format && strcmp(format, "html") != 0)
-		return hi_option_wrong("--format %s: not html, which is the only one",
-				       format);
+	if (format && strcmp(format, only) != 0)
+		return hi_option_wrong("--format %s: not %s, which is the only one",
+				       format, only);
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
 	if (o->selection.all && o->selection.top)

@@ -14,7 +14,7 @@
 #define STOPPED (TARGETED & ~BIT(RECORD))	      /* which has a stop of its own */
 #define PROFILED                                                                         \
 	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
-#define OVER_TIME BIT(PEAKS) /* of a file of many censuses */
+#define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
 #define LISTING (BIT(SNAPSHOTS) | OVER_TIME)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
@@ -123,6 +123,13 @@ const struct hi_option_entry hi_option_table[] = {
 	  "how much of a bar is space, from 0 (only time) to 1 (only space, the default)",
 	  2},
 	 BIT(ALLOC)},
+	{{"by", HI_OPT_BANDS_BY, "WHAT", 0,
+	  "bands by type (the default), function (of record --every), retainer (of the "
+	  "graphs in the file) or biography (of bio -o)",
+	  2},
+	 BIT(SPACETIME)},
+	{{"format", 'f', "FORMAT", 0, "svg: the graph, as graph draws it", 2},
+	 BIT(SPACETIME)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",

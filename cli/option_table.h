@@ -111,6 +111,7 @@ enum hi_option_key {
 	HI_OPT_BARS,
 	HI_OPT_WEIGHT,
 	HI_OPT_PEAKS,
+	HI_OPT_BANDS_BY,
 };
 
 struct hi_option_entry {

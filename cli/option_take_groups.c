@@ -44,7 +44,24 @@ static int take_shape(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
-/* What only the graph takes. */
+static int take_bands_by(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {[HI_BANDS_BY_TYPE] = "type",
+					    [HI_BANDS_BY_FUNCTION] = "function",
+					    [HI_BANDS_BY_RETAINER] = "retainer",
+					    [HI_BANDS_BY_BIOGRAPHY] = "biography"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->over_time.by = (enum hi_bands_by)i;
+			o->over_time.has_by = true;
+			return 0;
+		}
+	hi_option_wrong("--by %s: not one of type, function, retainer, biography", text);
+	return HI_OPTION_SAID;
+}
+
+/* What only graphs and files of many censuses take. */
 int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -63,6 +80,8 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 	case HI_OPT_WEIGHT:
 		o->alloc.has_weight = true;
 		return take_decimal("--weight", arg, 1, &o->alloc.weight);
+	case HI_OPT_BANDS_BY:
+		return take_bands_by(o, arg);
 	case HI_OPT_PEAKS:
 		bad = hi_option_take_number("--peaks", arg, 1, HI_GRAPHS_PEAKS_MAX, &n);
 		o->over_time.peaks = n;

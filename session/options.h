@@ -156,8 +156,17 @@ struct hi_alloc_options {
 
 /* ---- files of many censuses ---- */
 
+enum hi_bands_by {
+	HI_BANDS_BY_TYPE,
+	HI_BANDS_BY_FUNCTION,
+	HI_BANDS_BY_RETAINER,
+	HI_BANDS_BY_BIOGRAPHY
+};
+
 struct hi_over_time_options {
 	size_t peaks; /* local maxima; 0: not given */
+	enum hi_bands_by by;
+	bool has_by;
 };
 
 /* ---- all ---- */

@@ -17,7 +17,8 @@ struct curve_plot {
 	unsigned width;
 	uint64_t from_ns, length_ns, highest;
 	uint64_t heights[MOST];
-	char labels[MOST]; /* 0: none */
+	size_t samples[MOST]; /* the one of that height */
+	char labels[MOST];    /* 0: none */
 };
 
 char hi_curve_label(size_t mark)
@@ -40,18 +41,20 @@ static void fill_curve_columns(struct curve_plot *plot,
 			       const struct hi_curve_point *points, size_t n)
 {
 	unsigned last = 0;
-	uint64_t before = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		unsigned column = column_of(plot, points[i].time_ns);
 
-		for (unsigned c = last + 1; c < column; c++)
-			plot->heights[c] = before;
-		if (points[i].bytes > plot->heights[column])
+		for (unsigned c = last + 1; c < column; c++) {
+			plot->heights[c] = points[i - 1].bytes;
+			plot->samples[c] = i - 1;
+		}
+		if (!i || column != last || points[i].bytes > plot->heights[column]) {
 			plot->heights[column] = points[i].bytes;
+			plot->samples[column] = i;
+		}
 		if (points[i].bytes > plot->highest)
 			plot->highest = points[i].bytes;
-		before = points[i].bytes;
 		last = column;
 	}
 }
@@ -67,17 +70,33 @@ static unsigned rows_of(const struct curve_plot *plot, uint64_t bytes)
 	return rows || !bytes ? rows : 1;
 }
 
-/* row: from 1, at the bottom; the one above ROWS has labels alone. */
-static void put_curve_row(const struct curve_plot *plot, unsigned row,
-			  struct hi_page *page)
+/* Columns of the axis, with the value of the row where it has one. */
+static unsigned begin_row(const struct curve_plot *plot, unsigned row, char *line,
+			  size_t size)
 {
-	char line[AXIS + 3 + MOST], value[24] = "";
-	unsigned n;
+	char value[24] = "";
 
 	if (row == ROWS || row == ROWS / 2)
 		hi_bytes(value,
 			 plot->highest / ROWS * row + plot->highest % ROWS * row / ROWS);
-	n = (unsigned)snprintf(line, sizeof(line), "%*s |", AXIS, value);
+	return (unsigned)snprintf(line, size, "%*s |", AXIS, value);
+}
+
+static void put_row(char *line, unsigned n, struct hi_page *page)
+{
+	while (n && line[n - 1] == ' ')
+		n--;
+	line[n] = '\0';
+	hi_page_code(page, line);
+}
+
+/* row: from 1, at the bottom; the one above ROWS has labels alone. */
+static void put_curve_row(const struct curve_plot *plot, unsigned row,
+			  struct hi_page *page)
+{
+	char line[AXIS + 3 + MOST];
+	unsigned n = begin_row(plot, row, line, sizeof(line));
+
 	for (unsigned c = 0; c < plot->width; c++) {
 		unsigned rows = rows_of(plot, plot->heights[c]);
 
@@ -85,10 +104,7 @@ static void put_curve_row(const struct curve_plot *plot, unsigned row,
 			    : plot->labels[c] && row == rows + 1 ? plot->labels[c]
 								 : ' ';
 	}
-	while (n && line[n - 1] == ' ')
-		n--;
-	line[n] = '\0';
-	hi_page_code(page, line);
+	put_row(line, n, page);
 }
 
 static void put_curve_axis(const struct curve_plot *plot, struct hi_page *page)
@@ -114,20 +130,92 @@ static void put_labels(struct curve_plot *plot, const struct hi_curve_point *poi
 			hi_curve_label(i - 1);
 }
 
+static void begin_plot(struct curve_plot *plot, unsigned width,
+		       const struct hi_curve_point *points, size_t n)
+{
+	*plot = (struct curve_plot){.width = width < AXIS + 4 + LEAST  ? LEAST
+					     : width > AXIS + 4 + MOST ? MOST
+								       : width - AXIS - 4,
+				    .from_ns = points[0].time_ns,
+				    .length_ns =
+					    points[n - 1].time_ns - points[0].time_ns};
+	fill_curve_columns(plot, points, n);
+}
+
 void hi_curve_display(const struct hi_curve_point *points, size_t n, const size_t *marks,
 		      size_t n_marks, unsigned width, struct hi_page *page)
 {
-	struct curve_plot plot = {.width = width < AXIS + 4 + LEAST  ? LEAST
-					   : width > AXIS + 4 + MOST ? MOST
-								     : width - AXIS - 4};
+	struct curve_plot plot;
 
 	if (!n)
 		return;
-	plot.from_ns = points[0].time_ns;
-	plot.length_ns = points[n - 1].time_ns - plot.from_ns;
-	fill_curve_columns(&plot, points, n);
+	begin_plot(&plot, width, points, n);
 	put_labels(&plot, points, marks, n_marks);
 	for (unsigned row = ROWS + 1; row > 0; row--)
 		put_curve_row(&plot, row, page);
+	put_curve_axis(&plot, page);
+}
+
+/* ---- bands ---- */
+
+enum { STACK_ROWS = 2 * ROWS, LETTERS_MOST = 26 };
+
+char hi_stack_letter(size_t band)
+{
+	return (char)('A' + (char)band);
+}
+
+/* The letters of a column, from the bottom on. */
+static void fill_stack_column(const struct hi_stack *stack, size_t sample,
+			      uint64_t highest, char column[STACK_ROWS])
+{
+	uint64_t sums[LETTERS_MOST + 1] = {}, below = 0;
+	unsigned from = 0;
+
+	for (size_t k = stack->starts[sample]; k < stack->starts[sample + 1]; k++)
+		sums[stack->letters[stack->points[k].band]] += stack->points[k].value;
+	memset(column, ' ', STACK_ROWS);
+	for (size_t i = 0; i <= stack->n_letters; i++) {
+		unsigned to;
+
+		below += sums[i];
+		to = highest ? (unsigned)((double)below / (double)highest * STACK_ROWS +
+					  .5)
+			     : 0;
+		for (; from < to && from < STACK_ROWS; from++)
+			column[from] = i < stack->n_letters ? hi_stack_letter(i) : '.';
+	}
+}
+
+static void put_stack_row(const struct curve_plot *plot, char (*columns)[STACK_ROWS],
+			  unsigned row, struct hi_page *page)
+{
+	char line[AXIS + 3 + MOST];
+	unsigned n = begin_row(plot, row % 2 ? 0 : row / 2, line, sizeof(line));
+
+	for (unsigned c = 0; c < plot->width; c++)
+		line[n++] = columns[c][row - 1];
+	put_row(line, n, page);
+}
+
+void hi_stack_display(const struct hi_stack *stack, unsigned width, struct hi_page *page)
+{
+	size_t n = stack->n_samples;
+	struct hi_curve_point *points = hi_arena_alloc(&page->arena, n * sizeof(*points));
+	char(*columns)[STACK_ROWS] =
+		hi_arena_alloc(&page->arena, MOST * sizeof(*columns));
+	struct curve_plot plot;
+
+	if (!points || !columns) {
+		page->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		points[i] = (struct hi_curve_point){stack->times_ns[i], stack->totals[i]};
+	begin_plot(&plot, width, points, n);
+	for (unsigned c = 0; c < plot.width; c++)
+		fill_stack_column(stack, plot.samples[c], plot.highest, columns[c]);
+	for (unsigned row = STACK_ROWS; row > 0; row--)
+		put_stack_row(&plot, columns, row, page);
 	put_curve_axis(&plot, page);
 }

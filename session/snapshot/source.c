@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/mapped_files.h"
+#include "session/space/live_functions.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -362,5 +363,7 @@ enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 		status = put_rest(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_outline(in, w, err);
+	if (status == HI_OK)
+		status = hi_live_functions_save(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/space/spacetime.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "census/snapshot/snapshot_functions.h"
+#include "census/snapshot/snapshot_series.h"
+#include "session/biography/kept.h"
+#include "session/census_cache.h"
+#include "session/inspect.h"
+#include "session/series/file.h"
+#include "session/series/rows.h"
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
+HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
+
+enum { JOB_TEXT = 256 };
+
+/* A series while it is made. */
+struct bands_reading {
+	const struct hi_options *options;
+	const struct hi_snapshots *file;
+	struct hi_spacetime_bands *bands;
+	struct hi_census_cache cache; /* of retainers: their sets keep their numbers */
+};
+
+static enum hi_status begin_bands(struct bands_reading *r, const char *exe, int pid,
+				  const char *by, struct hi_error *err)
+{
+	char job[JOB_TEXT];
+
+	if (r->bands->series)
+		return HI_OK;
+	snprintf(job, sizeof(job), "%.160s pid %d by %s", hi_base_name(exe), pid, by);
+	return hi_hp_series_create(job, "", &r->bands->series, err);
+}
+
+static double seconds_of_ns(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* ---- by function: sums in the totals ---- */
+
+/* A function of a file: others may have its name. */
+static const char *name_live_function(const struct hi_live_function *f,
+				      char out[JOB_TEXT])
+{
+	static const char *const kinds[] = {[HI_LIVE_FUNCTION_BEFORE] =
+						    "(older than the recording)",
+					    [HI_LIVE_FUNCTION_OTHER] = "(not recorded)",
+					    [HI_LIVE_FUNCTION_NO_STACK] = "(no stack)"};
+
+	if (f->kind != HI_LIVE_FUNCTION_NAMED)
+		return kinds[f->kind];
+	snprintf(out, JOB_TEXT, "%.180s%s%.60s%s", f->function, *f->file ? " (" : "",
+		 hi_base_name(f->file), *f->file ? ")" : "");
+	return out;
+}
+
+static enum hi_status put_live_functions(struct bands_reading *r,
+					 const struct hi_snapshots_entry *entry,
+					 const struct hi_live_function *rows, size_t n,
+					 struct hi_error *err)
+{
+	struct hi_hp_series *series = r->bands->series;
+	enum hi_status status =
+		hi_hp_series_sample(series, seconds_of_ns(entry->point.wall_ns), err);
+	char name[JOB_TEXT];
+
+	for (size_t i = 0; i < n && status == HI_OK; i++)
+		if (rows[i].bytes)
+			status = hi_hp_series_band(series,
+						   name_live_function(&rows[i], name),
+						   rows[i].bytes, err);
+	return status;
+}
+
+/* HI_NOT_FOUND: the census has no such sums. */
+static enum hi_status read_live_functions(struct bands_reading *r, size_t i,
+					  struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	HI_GUARD(free) struct hi_live_function *rows = NULL;
+	size_t n = 0;
+	enum hi_status status;
+
+	if (!r->file->entries[i].parts[HI_SNAPSHOTS_TOTALS].size)
+		return HI_NOT_FOUND;
+	status = hi_snapshots_part(r->file, i, HI_SNAPSHOTS_TOTALS, &s, err);
+	if (status == HI_OK)
+		status = hi_snapshot_functions(s, &rows, &n, err);
+	if (status == HI_OK)
+		status = begin_bands(r, hi_snapshot_text(s, "head.exe", ""),
+				     (int)hi_snapshot_number(s, "head.pid", 0),
+				     "function", err);
+	return status == HI_OK ? put_live_functions(r, &r->file->entries[i], rows, n, err)
+			       : status;
+}
+
+/* ---- by retainers: of the graphs ---- */
+
+static enum hi_status put_retainer_rows(struct bands_reading *r,
+					const struct hi_snapshots_entry *entry,
+					const struct hi_series_sample *sample,
+					struct hi_error *err)
+{
+	struct hi_hp_series *series = r->bands->series;
+	enum hi_status status =
+		hi_hp_series_sample(series, seconds_of_ns(entry->point.wall_ns), err);
+
+	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
+		if (sample->rows[i].bytes)
+			status = hi_hp_series_band(series, sample->rows[i].name,
+						   sample->rows[i].bytes, err);
+	return status;
+}
+
+static enum hi_status read_retainers_of_graph(struct bands_reading *r, size_t i,
+					      struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	const struct hi_snapshots_entry *entry = &r->file->entries[i];
+	struct hi_options o = *r->options;
+	struct hi_series_sample sample = {.number = 1};
+	struct hi_report_header header;
+	char number[24];
+	enum hi_status status;
+
+	if (!entry->parts[HI_SNAPSHOTS_WHOLE].size)
+		return HI_NOT_FOUND;
+	snprintf(number, sizeof(number), "%" PRIu32, entry->point.number);
+	o.target.census = number;
+	o.census_cache = &r->cache;
+	status = hi_inspect_open(&o, 0, &in, err);
+	if (status == HI_OK)
+		status = hi_inspect_make_header(in, &header, err);
+	if (status == HI_OK)
+		status = hi_series_retainers(in, &sample, err);
+	if (status == HI_OK)
+		status = begin_bands(r, header.exe, header.pid, "retainer", err);
+	return status == HI_OK ? put_retainer_rows(r, entry, &sample, err) : status;
+}
+
+/* ---- of each census that has it ---- */
+
+typedef enum hi_status read_bands_fn(struct bands_reading *r, size_t i,
+				     struct hi_error *err);
+
+static enum hi_status finish_bands(struct bands_reading *r, struct hi_error *err)
+{
+	return hi_hp_series_finish(r->bands->series, err);
+}
+
+/* what: the bands need; command: makes a file that has it. */
+static enum hi_status read_each_census(struct bands_reading *r, read_bands_fn *read,
+				       const char *what, const char *command,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < r->file->n_entries; i++) {
+		status = read(r, i, err);
+		if (status == HI_NOT_FOUND)
+			r->bands->left_out++;
+		else if (status != HI_OK)
+			return status;
+	}
+	if (r->bands->series)
+		return finish_bands(r, err);
+	return hi_fail(err, HI_USAGE, 0,
+		       "--by %s: %.120s has no %s: make a file that has them with "
+		       "heapinspect %s",
+		       r->bands->by, r->options->target.file, what, command);
+}
+
+static enum hi_status read_bands_of_series(struct bands_reading *r, enum hi_bands_by by,
+					   struct hi_error *err)
+{
+	switch (by) {
+	case HI_BANDS_BY_FUNCTION:
+		r->bands->by = "function";
+		return read_each_census(r, read_live_functions, "live bytes by function",
+					"record --pid N --every 1s -o FILE", err);
+	case HI_BANDS_BY_RETAINER:
+		r->bands->by = "retainer";
+		return read_each_census(
+			r, read_retainers_of_graph, "graphs",
+			"snap --pid N --every 1s --full all -o FILE (or a heap profile "
+			"with retainers --pid N --every 1s --hp FILE.hp)",
+			err);
+	case HI_BANDS_BY_BIOGRAPHY:
+		return hi_fail(err, HI_USAGE, 0,
+			       "--by biography: %.120s has no biographies: make a file "
+			       "that has them with heapinspect bio --pid N -o FILE",
+			       r->options->target.file);
+	default:
+		r->bands->by = "type";
+		r->bands->is_type = true;
+		return hi_series_file_read(r->options->target.file, &r->bands->series,
+					   err);
+	}
+}
+
+/* ---- by biography ---- */
+
+static const char not_proved[] = "(not proved)";
+
+/* What is proved of each band; the rest of what is live is one more. */
+static enum hi_status put_biography(struct hi_hp_series *series,
+				    const struct hi_bio_census_row *census,
+				    struct hi_error *err)
+{
+	uint64_t rest = census->row.live.bytes;
+	enum hi_status status =
+		hi_hp_series_sample(series, seconds_of_ns(census->at_ns), err);
+
+	for (unsigned band = 0; band < HI_BIO_BANDS && status == HI_OK; band++) {
+		uint64_t bytes = census->row.bytes[band].proved;
+
+		bytes = bytes < rest ? bytes : rest;
+		rest -= bytes;
+		if (bytes)
+			status = hi_hp_series_band(
+				series, hi_bio_band_name((enum hi_bio_band)band), bytes,
+				err);
+	}
+	return status == HI_OK && rest ? hi_hp_series_band(series, not_proved, rest, err)
+				       : status;
+}
+
+static enum hi_status read_biography(struct bands_reading *r, struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	const struct hi_bio_summary *lives;
+	struct hi_report_header header;
+	enum hi_status status = hi_inspect_open(r->options, 0, &in, err);
+
+	r->bands->by = "biography";
+	if (status == HI_OK)
+		status = hi_inspect_lives(in, &lives, err);
+	if (status == HI_OK)
+		status = hi_inspect_make_header(in, &header, err);
+	if (status == HI_OK)
+		status = begin_bands(r, header.exe, header.pid, "biography", err);
+	/* The first one has a time alone. */
+	for (size_t i = 1; status == HI_OK && i < lives->n_censuses; i++)
+		status = put_biography(r->bands->series, &lives->censuses[i], err);
+	return status == HI_OK ? finish_bands(r, err) : status;
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status refuse_one_heap(const struct hi_options *o, struct hi_error *err)
+{
+	return hi_fail(err, HI_USAGE, 0,
+		       "%.160s has one heap and nothing over time: snap --every and "
+		       "record --every write files of many censuses",
+		       o->target.file);
+}
+
+/* Does the file of one heap have biographies? Only its first page is read. */
+static bool has_biographies(const char *path)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	struct hi_error unused;
+
+	return hi_snapshot_open(path, &s, &unused) == HI_OK &&
+	       hi_snapshot_has(s, "lives.censuses");
+}
+
+static enum hi_status read_profile_bands(struct bands_reading *r, struct hi_error *err)
+{
+	const struct hi_options *o = r->options;
+
+	if (o->over_time.has_by)
+		return hi_fail(err, HI_USAGE, 0,
+			       "--by: %.160s is no file of many censuses; a heap profile "
+			       "has the bands that it was written with",
+			       o->target.file);
+	r->bands->by = "profile";
+	return hi_hp_read(o->target.file, &r->bands->series, err);
+}
+
+enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
+				       struct hi_spacetime_bands *ret,
+				       struct hi_error *err)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *file = NULL;
+	struct bands_reading r = {.options = options, .bands = ret};
+	const char *path = options->target.file;
+	enum hi_bands_by by = options->over_time.by;
+	enum hi_status status;
+
+	*ret = (struct hi_spacetime_bands){};
+	if (hi_snapshot_is_one(path)) {
+		if (!options->over_time.has_by && has_biographies(path))
+			by = HI_BANDS_BY_BIOGRAPHY;
+		return by == HI_BANDS_BY_BIOGRAPHY ? read_biography(&r, err)
+						   : refuse_one_heap(options, err);
+	}
+	if (!hi_snapshots_is_one(path))
+		return read_profile_bands(&r, err);
+	status = hi_snapshots_open(path, &file, err);
+	r.file = file;
+	if (status == HI_OK)
+		status = read_bands_of_series(&r, by, err);
+	hi_census_cache_free(&r.cache);
+	return status;
+}
+
+void hi_spacetime_bands_free(struct hi_spacetime_bands *bands)
+{
+	hi_hp_series_destroy(bands->series);
+	*bands = (struct hi_spacetime_bands){};
+}
