@@ -89,6 +89,12 @@ static enum hi_status report_space(const struct hi_options *options,
 	return status;
 }
 
+static struct hi_space_choice choice_of_space(const struct hi_alloc_options *o)
+{
+	return (struct hi_space_choice){
+		.centres = {.patterns = o->centres, .n = o->n_centres}};
+}
+
 /* ---- of a process ---- */
 
 static enum hi_status follow_and_report_space(const struct hi_options *options,
@@ -99,10 +105,12 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	struct hi_exit_watch watch = {};
 	struct hi_series_sink of_series;
 	struct space_target target = {.pid = (int)options->target.pid};
+	const struct hi_space_choice choice = choice_of_space(&options->alloc);
 	enum hi_status status = hi_space_sink_open(&sink, err);
 
 	if (status != HI_OK)
 		return status;
+	hi_space_sink_choose(sink, &choice);
 	of_series = hi_space_sink_of_series(sink);
 	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
@@ -139,9 +147,12 @@ static enum hi_status write_alloc_of_file(const struct hi_options *options,
 					  struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_space_profile_destroy) struct hi_space_profile *profile = NULL;
+	const struct hi_space_choice choice = choice_of_space(&options->alloc);
 	struct hi_space_file file = {};
 	enum hi_status status = hi_space_profile_create(&profile, err);
 
+	if (status == HI_OK)
+		hi_space_profile_choose(profile, &choice);
 	if (status == HI_OK)
 		status = hi_space_file_read(options, profile, &file, err);
 	if (status == HI_OK)

@@ -113,6 +113,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "only functions with TEXT in their names, or that match it as a pattern with *",
 	  2},
 	 BIT(ALLOC)},
+	{{"centre", HI_OPT_CENTRE, "PATTERN", 0,
+	  "count what is allocated below a function for that function (a name or a "
+	  "pattern with *; several with ','): the outermost one of a stack that matches",
+	  2},
+	 BIT(ALLOC)},
 	{{"callers", HI_OPT_CALLERS, 0, 0,
 	  "also show which functions have called those that allocated", 2},
 	 BIT(ALLOC)},

@@ -107,6 +107,7 @@ enum hi_option_key {
 	HI_OPT_WATCH,
 	HI_OPT_USES,
 	HI_OPT_SELECT,
+	HI_OPT_CENTRE,
 	HI_OPT_CALLERS,
 	HI_OPT_BARS,
 	HI_OPT_WEIGHT,
@@ -140,6 +141,8 @@ int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most
 int hi_option_take_series(int key, char *arg, struct hi_options *o);
 /* Those of a recording. */
 int hi_option_take_births(int key, char *arg, struct hi_options *o);
+/* Those of space profiles. */
+int hi_option_take_alloc(int key, char *arg, struct hi_options *o);
 /* Those of stopping the target. */
 int hi_option_take_stop(int key, char *arg, struct hi_options *o);
 

@@ -292,8 +292,6 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
 	case HI_OPT_ERA:
 		return take_eras(o, arg);
-	case HI_OPT_SELECT:
-		return hi_option_take_once("--select", arg, &o->alloc.select);
 	case HI_OPT_WATCH:
 		return take_watch(o, arg);
 	case HI_OPT_USES:
@@ -523,6 +521,8 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return take_argument(arg, o);
 	default:
 		bad = hi_option_take_profile(key, arg, o, (size_t)state->argc);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = hi_option_take_alloc(key, arg, o);
 		return bad == ARGP_ERR_UNKNOWN ? take_valued(key, arg, o) : bad;
 	}
 }

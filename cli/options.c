@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
+#include "cli/alloc_options.h"
 #include "cli/by_name.h"
 #include "cli/command.h"
 #include "cli/exit_codes.h"
@@ -283,6 +284,7 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 void hi_options_free(struct hi_options *options)
 {
 	hi_profile_options_free(&options->profile);
+	hi_alloc_options_free(&options->alloc);
 	free(options->check.gates);
 	hi_arena_free(&options->check.gate_names);
 }

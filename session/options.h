@@ -149,6 +149,9 @@ struct hi_biography_options {
 
 struct hi_alloc_options {
 	const char *select; /* a part of names of functions, or a pattern; NULL: all */
+	/* Of --centre, one after the other; the list is owned. */
+	const char **centres;
+	size_t n_centres;
 	bool callers;
 	bool bars, has_weight;
 	double weight; /* of space in the bars, 0 to 1 */

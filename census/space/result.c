@@ -43,10 +43,20 @@ static uint32_t site_of_space_context(const struct row_making *m, uint32_t conte
 	return context < m->sites->n_contexts ? m->sites->of_context[context] : 0;
 }
 
-static struct growing_row *need_row(struct row_making *m, uint32_t context, uint32_t type)
+static uint32_t function_of_space_context(const struct row_making *m, uint32_t context)
 {
 	uint32_t site = site_of_space_context(m, context);
-	uint32_t function = site < m->sites->n_sites ? m->sites->function[site] : 0;
+
+	if (m->sites->group_of_context)
+		return context < m->sites->n_contexts
+			       ? m->sites->group_of_context[context]
+			       : 0;
+	return site < m->sites->n_sites ? m->sites->function[site] : 0;
+}
+
+static struct growing_row *need_row(struct row_making *m, uint32_t context, uint32_t type)
+{
+	uint32_t function = function_of_space_context(m, context);
 	uint64_t key = (uint64_t)function << 32 | type, index;
 
 	if (hi_table_get(&m->row_of, key, &index))

@@ -101,6 +101,9 @@ struct hi_space_sites {
 	uint32_t n_contexts; /* others are site 0 */
 	const uint32_t *function;
 	uint32_t n_sites; /* others have function 0 */
+	/* By context, what its rows are of in place of the site's function; others are
+	 * of 0. NULL: functions. Types are told by sites in any case. */
+	const uint32_t *group_of_context;
 };
 /*
  * Up to the last census. What died before a census has seen it has the type of its site,

@@ -97,6 +97,7 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_bool(json, "costs_computed", r->has_costs);
 	hi_json_number(json, "left_out_censuses", r->left_out);
 	hi_json_text(json, "select", r->select);
+	hi_json_text(json, "by", r->by == HI_ALLOC_BY_CENTRE ? "centre" : "function");
 	hi_json_array(json, "censuses");
 	for (uint32_t i = 0; i < r->n_lines; i++)
 		put_alloc_line(json, &r->lines[i]);

@@ -49,6 +49,8 @@ struct hi_alloc_report {
 	bool has_costs;	 /* of what died before a census; else it counts as requested */
 	size_t left_out; /* censuses of a file whose objects are not in it */
 	const char *select; /* NULL: all functions */
+	/* What stands for functions: what allocated, or what was called first. */
+	enum hi_alloc_by { HI_ALLOC_BY_FUNCTION, HI_ALLOC_BY_CENTRE } by;
 	struct hi_alloc_line *lines;
 	uint32_t n_lines;	   /* and ages there can be */
 	struct hi_space_row total; /* of the selected functions */

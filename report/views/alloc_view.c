@@ -133,10 +133,15 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 						   {"survived", HI_COLUMN_BYTES},
 						   {"live", HI_COLUMN_BYTES},
 						   {"share", HI_COLUMN_PERCENT}};
+	static const struct {
+		const char *title, *meaning;
+	} names[] = {[HI_ALLOC_BY_FUNCTION] = {"By function",
+					       "the innermost that is no allocator"},
+		     [HI_ALLOC_BY_CENTRE] = {"By centre", "the outermost of --centre"}};
 	uint64_t all = hi_space_at_age(&r->total, 0).size;
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "By function", "the innermost that is no allocator");
+	hi_page_heading(page, names[r->by].title, names[r->by].meaning);
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct hi_alloc_function *f = &r->functions[i];

@@ -23,6 +23,10 @@ struct hi_space_profile {
 	struct HI_VECTOR(struct hi_space_function) functions;
 	struct HI_VECTOR(uint32_t) function_of_site;
 	struct HI_VECTOR(uint32_t) site_of_context;
+	struct hi_space_choice choice;
+	struct hi_space_centres centres;
+	/* What the rows are of: as functions, too. */
+	struct HI_VECTOR(uint32_t) group_of_context;
 	struct hi_table pair_of; /* function and caller -> pair */
 	struct HI_VECTOR(struct hi_space_pair) pairs;
 	struct HI_VECTOR(uint32_t) pair_of_context, pair_numbers;
@@ -98,24 +102,63 @@ static bool number_pair_of(struct hi_space_profile *p, struct hi_space_pair pair
 	return true;
 }
 
-static bool name_caller(struct hi_space_profile *p, const struct hi_recorded *recorded,
-			uint32_t context, uint32_t site)
+/* Of what is no function of the program. */
+static bool number_space_group(struct hi_space_profile *p, const char *name,
+			       uint32_t *ret)
 {
-	uint32_t number,
-		row = hi_context_caller(&recorded->contexts, &recorded->frames, context);
-	struct hi_space_pair pair = {.function = p->function_of_site.items[site]};
+	struct hi_frame_row row = {.module = "", .function = name, .file = "\n"};
 
-	if (row < recorded->frames.n_rows &&
-	    !number_space_function(p, &recorded->frames.rows[row], &pair.caller))
+	if (!number_space_function(p, &row, ret))
 		return false;
-	return number_pair_of(p, pair, &number) &&
-	       hi_vector_push(&p->pair_of_context, number);
+	p->functions.items[*ret].file = 0;
+	return true;
+}
+
+/* A row of the frames, or none. */
+static bool number_row(struct hi_space_profile *p, const struct hi_recorded *recorded,
+		       uint32_t row, uint32_t *ret)
+{
+	return row >= recorded->frames.n_rows ||
+	       number_space_function(p, &recorded->frames.rows[row], ret);
+}
+
+/* What the rows of a context are of, and what has called it. */
+static bool name_row_group(struct hi_space_profile *p, const struct hi_recorded *recorded,
+			   uint32_t context, struct hi_space_pair *ret)
+{
+	struct hi_centre_rows rows;
+
+	if (!p->choice.centres.n)
+		return number_row(p, recorded,
+				  hi_context_caller(&recorded->contexts,
+						    &recorded->frames, context),
+				  &ret->caller);
+	rows = hi_space_centre_of(&p->centres, recorded, context);
+	return number_row(p, recorded, rows.caller, &ret->caller) &&
+	       (rows.centre < recorded->frames.n_rows
+			? number_row(p, recorded, rows.centre, &ret->function)
+			: number_space_group(p, "(no centre)", &ret->function));
+}
+
+static bool name_pair(struct hi_space_profile *p, const struct hi_recorded *recorded,
+		      uint32_t context, uint32_t site)
+{
+	struct hi_space_pair pair = {.function = p->function_of_site.items[site]};
+	uint32_t number;
+
+	return name_row_group(p, recorded, context, &pair) &&
+	       number_pair_of(p, pair, &number) &&
+	       hi_vector_push(&p->pair_of_context, number) &&
+	       hi_vector_push(&p->group_of_context, pair.function);
 }
 
 /* Names may come later than a context does: each census has all of them. */
 static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *recorded)
 {
 	p->site_of_context.count = p->pair_of_context.count = 0;
+	p->group_of_context.count = 0;
+	if (p->choice.centres.n && !hi_space_centres_look(&p->centres, &recorded->frames))
+		return false;
 	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
 		uint32_t site = 0,
 			 row = hi_context_site(&recorded->contexts, &recorded->frames, i);
@@ -124,7 +167,7 @@ static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *
 		    !number_space_site(p, &recorded->frames.rows[row], &site))
 			return false;
 		if (!hi_vector_push(&p->site_of_context, site) ||
-		    !name_caller(p, recorded, i, site))
+		    !name_pair(p, recorded, i, site))
 			return false;
 	}
 	return true;
@@ -307,6 +350,25 @@ static uint64_t count_lost(const struct hi_recorded *recorded)
 	return c->lost + c->lost_frees + c->lost_begins + c->lost_ends;
 }
 
+void hi_space_profile_choose(struct hi_space_profile *profile,
+			     const struct hi_space_choice *choice)
+{
+	profile->choice = *choice;
+	profile->centres.choice = choice->centres;
+}
+
+const struct hi_space_choice *
+hi_space_profile_choice(const struct hi_space_profile *profile)
+{
+	return &profile->choice;
+}
+
+enum hi_status hi_space_profile_check(const struct hi_space_profile *profile,
+				      struct hi_error *err)
+{
+	return hi_space_centres_check(&profile->centres, err);
+}
+
 enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,
 				      struct hi_error *err)
 {
@@ -385,6 +447,8 @@ void hi_space_profile_destroy(struct hi_space_profile *profile)
 	hi_vector_free(&profile->functions);
 	hi_vector_free(&profile->function_of_site);
 	hi_vector_free(&profile->site_of_context);
+	hi_vector_free(&profile->group_of_context);
+	hi_space_centres_free(&profile->centres);
 	hi_vector_free(&profile->pairs);
 	hi_vector_free(&profile->pair_of_context);
 	hi_vector_free(&profile->pair_numbers);
@@ -415,14 +479,15 @@ struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *p)
 {
 	return (struct hi_space_sites){
 		p->site_of_context.items, (uint32_t)p->site_of_context.count,
-		p->function_of_site.items, (uint32_t)p->function_of_site.count};
+		p->function_of_site.items, (uint32_t)p->function_of_site.count,
+		p->choice.centres.n ? p->group_of_context.items : NULL};
 }
 
 struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *p)
 {
 	return (struct hi_space_sites){
 		p->pair_of_context.items, (uint32_t)p->pair_of_context.count,
-		p->pair_numbers.items, (uint32_t)p->pair_numbers.count};
+		p->pair_numbers.items, (uint32_t)p->pair_numbers.count, NULL};
 }
 
 const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,

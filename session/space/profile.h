@@ -21,6 +21,7 @@
 #include "base/interner.h"
 #include "census/space/space.h"
 #include "session/recorded.h"
+#include "session/space/centres.h"
 
 /* Texts of the profile. Functions are told apart by all three. */
 struct hi_space_function {
@@ -40,6 +41,20 @@ struct hi_space_profile;
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 				       struct hi_error *err);
 void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine */
+/* What is asked of it. Texts are borrowed. */
+struct hi_space_choice {
+	/* Rows are of the centres, and one of all else, in place of functions. */
+	struct hi_centre_choice centres;
+};
+/* Before the first census. */
+void hi_space_profile_choose(struct hi_space_profile *profile,
+			     const struct hi_space_choice *choice);
+const struct hi_space_choice *
+hi_space_profile_choice(const struct hi_space_profile *profile);
+/* After the last census: HI_NOT_FOUND: what was chosen is not there; the error names what
+ * is near. */
+enum hi_status hi_space_profile_check(const struct hi_space_profile *profile,
+				      struct hi_error *err);
 /* Before the first census: the beginning of the recording is where period 1 begins, and
  * the first census counts as one. HI_NO_MEMORY. */
 enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,

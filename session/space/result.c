@@ -194,6 +194,12 @@ static enum hi_status fail_selection(const struct alloc_making *m, struct hi_err
 
 /* ---- all of it ---- */
 
+static enum hi_alloc_by by_of_rows(const struct hi_space_profile *profile)
+{
+	return hi_space_profile_choice(profile)->centres.n ? HI_ALLOC_BY_CENTRE
+							   : HI_ALLOC_BY_FUNCTION;
+}
+
 enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 				       const struct hi_space_result_options *options,
 				       struct hi_arena *arena,
@@ -202,11 +208,14 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 {
 	struct alloc_making m = {profile, options, arena, ret};
 	struct hi_space_sites sites = hi_space_profile_sites(profile);
-	enum hi_status status =
-		hi_space_result(hi_space_profile_space(profile), &sites, rows, err);
+	enum hi_status status = hi_space_profile_check(profile, err);
 
+	if (status == HI_OK)
+		status = hi_space_result(hi_space_profile_space(profile), &sites, rows,
+					 err);
 	*ret = (struct hi_alloc_report){.exe = "",
 					.select = options->select,
+					.by = by_of_rows(profile),
 					.sample_bytes =
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),

@@ -111,6 +111,12 @@ enum hi_status hi_space_sink_open(struct hi_space_sink **ret, struct hi_error *e
 	return status;
 }
 
+void hi_space_sink_choose(struct hi_space_sink *sink,
+			  const struct hi_space_choice *choice)
+{
+	hi_space_profile_choose(sink->profile, choice);
+}
+
 const struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink)
 {
 	return sink->profile;

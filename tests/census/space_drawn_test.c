@@ -233,7 +233,7 @@ static enum hi_status play_without_memory(uint64_t nth)
 				    .amount = life.amount,
 				    .assumed_overhead = life.assumed_overhead};
 	uint32_t same[] = {NONE, PARSE};
-	struct hi_space_sites sites = {same, 2, same, 2};
+	struct hi_space_sites sites = {same, 2, same, 2, NULL};
 	HI_GUARD(hi_space_destroy) struct hi_space *space = NULL;
 	struct hi_space_result r = {};
 	struct hi_error err;

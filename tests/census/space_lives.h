@@ -31,7 +31,7 @@ struct space_lives {
 static inline struct hi_space_sites sites_of_lives(const struct space_lives *l)
 {
 	return (struct hi_space_sites){l->site, SPACE_CONTEXTS, l->function,
-				       SPACE_CONTEXTS};
+				       SPACE_CONTEXTS, NULL};
 }
 
 static inline bool life_is_live(const struct space_life *life, unsigned t)

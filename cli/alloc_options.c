@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/alloc_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/option_table.h"
+
+/* Where the name ends: at a comma that is in no brackets. */
+static size_t length_of_centre(const char *text)
+{
+	int depth = 0;
+	size_t i = 0;
+
+	for (; text[i] && (text[i] != ',' || depth > 0); i++) {
+		depth += text[i] == '(' || text[i] == '<';
+		depth -= text[i] == ')' || text[i] == '>';
+	}
+	return i;
+}
+
+static bool push_centre(struct hi_alloc_options *o, const char *name)
+{
+	const char **more =
+		hi_realloc_array(o->centres, o->n_centres + 1, sizeof(*o->centres));
+
+	if (!more)
+		return false;
+	o->centres = more;
+	o->centres[o->n_centres++] = name;
+	return true;
+}
+
+bool hi_alloc_take_centres(struct hi_alloc_options *o, char *text, const char **why_ret)
+{
+	bool is_last;
+
+	do {
+		size_t n = length_of_centre(text);
+
+		is_last = !text[n];
+		text[n] = '\0';
+		*why_ret = n ? "" : "the name of a function is missing";
+		if (!n || !push_centre(o, text))
+			return false;
+		text += n + 1;
+	} while (!is_last);
+	return true;
+}
+
+void hi_alloc_options_free(struct hi_alloc_options *o)
+{
+	free((void *)o->centres);
+	*o = (struct hi_alloc_options){};
+}
+
+int hi_option_take_alloc(int key, char *arg, struct hi_options *o)
+{
+	const char *why = "";
+
+	switch (key) {
+	case HI_OPT_SELECT:
+		return hi_option_take_once("--select", arg, &o->alloc.select);
+	case HI_OPT_CENTRE:
+		if (hi_alloc_take_centres(&o->alloc, arg, &why))
+			return 0;
+		hi_option_wrong("--centre: %s", *why ? why : "out of memory");
+		return HI_OPTION_SAID;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
