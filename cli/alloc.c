@@ -92,7 +92,10 @@ static enum hi_status report_space(const struct hi_options *options,
 static struct hi_space_choice choice_of_space(const struct hi_alloc_options *o)
 {
 	return (struct hi_space_choice){
-		.centres = {.patterns = o->centres, .n = o->n_centres}};
+		.centres = {.patterns = o->centres, .n = o->n_centres},
+		.from_mark = o->from_mark,
+		.to_mark = o->to_mark,
+		.by_mark = o->by_mark};
 }
 
 /* ---- of a process ---- */

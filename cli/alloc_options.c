@@ -49,10 +49,28 @@ bool hi_alloc_take_centres(struct hi_alloc_options *o, char *text, const char **
 	return true;
 }
 
+const char *hi_alloc_options_check(const struct hi_alloc_options *o)
+{
+	if (o->by_mark && o->n_centres)
+		return "--by mark and --centre: only one of them";
+	if (o->by_mark && o->callers)
+		return "--callers: not with --by mark: a mark calls nothing";
+	return NULL;
+}
+
 void hi_alloc_options_free(struct hi_alloc_options *o)
 {
 	free((void *)o->centres);
 	*o = (struct hi_alloc_options){};
+}
+
+static int take_alloc_by(struct hi_options *o, const char *text)
+{
+	o->alloc.by_mark = strcmp(text, "mark") == 0;
+	if (o->alloc.by_mark || strcmp(text, "function") == 0)
+		return 0;
+	hi_option_wrong("--by %s: not one of function, mark", text);
+	return HI_OPTION_SAID;
 }
 
 int hi_option_take_alloc(int key, char *arg, struct hi_options *o)
@@ -67,6 +85,12 @@ int hi_option_take_alloc(int key, char *arg, struct hi_options *o)
 			return 0;
 		hi_option_wrong("--centre: %s", *why ? why : "out of memory");
 		return HI_OPTION_SAID;
+	case HI_OPT_FROM_MARK:
+		return hi_option_take_once("--from-mark", arg, &o->alloc.from_mark);
+	case HI_OPT_TO_MARK:
+		return hi_option_take_once("--to-mark", arg, &o->alloc.to_mark);
+	case HI_OPT_ALLOC_BY:
+		return take_alloc_by(o, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

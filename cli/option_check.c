@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "census/snapshot/snapshot_series.h"
+#include "cli/alloc_options.h"
 #include "cli/check.h"
 #include "cli/command.h"
 #include "cli/query.h"
@@ -587,6 +588,8 @@ static int check_alloc(const struct hi_options *o)
 			"--callers: not with --format mlworks, which has none");
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
+	if (hi_alloc_options_check(&o->alloc))
+		return hi_option_wrong("%s", hi_alloc_options_check(&o->alloc));
 	if (!o->target.file)
 		return 0;
 	if (o->target.census)

@@ -126,6 +126,29 @@ static const struct hi_series_sink_ops keys_sink_ops = {
 	.destroy = leave_keys_of_recording,
 };
 
+/* ---- marks, at which the totals of the recording are kept ---- */
+
+static enum hi_status mark_recording(void *sink, const struct hi_series_header *header,
+				     const struct hi_series_mark_event *event,
+				     struct hi_error *err)
+{
+	const struct recorded_series *s = sink;
+
+	(void)header;
+	return hi_recorder_mark(s->recorder, event->text, event->is_era, err);
+}
+
+static const struct hi_series_sink_ops marks_sink_ops = {
+	.mark = mark_recording,
+	.destroy = leave_keys_of_recording,
+};
+
+/* Eras of bio are of its biographies. */
+static bool takes_marks(const struct recorded_series *s)
+{
+	return s->recorder && s->options->command->id != HI_COMMAND_BIO;
+}
+
 /* ---- all of it ---- */
 
 static enum hi_status run_recorded_series(const struct hi_options *options,
@@ -135,7 +158,7 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
 	const bool is_kept = !into || options->output.file;
-	struct hi_series_sink store = {}, sinks[3] = {};
+	struct hi_series_sink store = {}, sinks[4] = {};
 	size_t n_sinks = 0;
 	struct hi_series_request request = {
 		.options = options,
@@ -157,6 +180,9 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 		status = hi_series_store_open(options, &store, err);
 	if (status == HI_OK && s->recorder)
 		status = hi_recorder_run(s->recorder, err);
+	/* First: if it cannot be kept, it is nowhere. */
+	if (takes_marks(s))
+		sinks[n_sinks++] = (struct hi_series_sink){&marks_sink_ops, s};
 	if (into)
 		sinks[n_sinks++] = *into;
 	if (is_kept)

@@ -152,6 +152,8 @@ struct hi_alloc_options {
 	/* Of --centre, one after the other; the list is owned. */
 	const char **centres;
 	size_t n_centres;
+	const char *from_mark, *to_mark; /* what was allocated between; NULL: any */
+	bool by_mark;
 	bool callers;
 	bool bars, has_weight;
 	double weight; /* of space in the bars, 0 to 1 */

@@ -145,6 +145,8 @@ enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
 		status = put_births_columns(w, r->births, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_sources(w, &r->pieces, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_marked(w, &r->marked, err);
 	if (status == HI_OK && r->kept)
 		status = hi_snapshot_put_events(w, r->kept, err);
 	return status == HI_OK ? put_births_numbers(w, r, err) : status;
@@ -159,6 +161,7 @@ struct loaded_births {
 	struct hi_frame_row *rows;
 	uint32_t *first;
 	struct hi_recorded_source sources[HI_EVENT_SOURCES];
+	struct hi_marked *marks;
 };
 
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
@@ -171,6 +174,7 @@ void hi_recorded_destroy(struct hi_recorded *recorded)
 		return;
 	free(l->rows);
 	free(l->first);
+	free(l->marks);
 	free(l);
 }
 
@@ -355,6 +359,9 @@ enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
 	if (status == HI_OK)
 		status = hi_snapshot_sources(s, r->contexts.n_contexts, l->sources,
 					     &r->pieces, err);
+	if (status == HI_OK)
+		status = hi_snapshot_marked(s, r->totals, r->contexts.n_contexts,
+					    &r->marked, &l->marks, err);
 	if (status != HI_OK)
 		return status;
 	take_births_numbers(s, l);

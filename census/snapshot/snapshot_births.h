@@ -10,6 +10,7 @@
 #include "census/events/frames.h"
 #include "census/events/pieces.h"
 #include "census/snapshot/snapshot_events.h"
+#include "census/snapshot/snapshot_marked.h"
 
 /* All that is known of a recording, for reports; borrowed. */
 struct hi_recorded {
@@ -27,6 +28,7 @@ struct hi_recorded {
 	/* Of each context: what its allocations cost beside their bytes, as far as their
 	 * sizes tell (hi_recording_overheads()); NULL: not known. */
 	const uint64_t *overheads;
+	struct hi_marked_view marked; /* of record --every and alloc; else none */
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -83,6 +83,10 @@ static void put_alloc_line(struct hi_json *json, const struct hi_alloc_line *lin
 	hi_json_end(json);
 }
 
+static const char *const words_of_by[] = {[HI_ALLOC_BY_FUNCTION] = "function",
+					  [HI_ALLOC_BY_CENTRE] = "centre",
+					  [HI_ALLOC_BY_MARK] = "mark"};
+
 void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -97,7 +101,9 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_bool(json, "costs_computed", r->has_costs);
 	hi_json_number(json, "left_out_censuses", r->left_out);
 	hi_json_text(json, "select", r->select);
-	hi_json_text(json, "by", r->by == HI_ALLOC_BY_CENTRE ? "centre" : "function");
+	hi_json_text(json, "by", words_of_by[r->by]);
+	hi_json_text(json, "from_mark", r->from_mark);
+	hi_json_text(json, "to_mark", r->to_mark);
 	hi_json_array(json, "censuses");
 	for (uint32_t i = 0; i < r->n_lines; i++)
 		put_alloc_line(json, &r->lines[i]);

@@ -50,7 +50,14 @@ struct hi_alloc_report {
 	size_t left_out; /* censuses of a file whose objects are not in it */
 	const char *select; /* NULL: all functions */
 	/* What stands for functions: what allocated, or what was called first. */
-	enum hi_alloc_by { HI_ALLOC_BY_FUNCTION, HI_ALLOC_BY_CENTRE } by;
+	enum hi_alloc_by {
+		HI_ALLOC_BY_FUNCTION,
+		HI_ALLOC_BY_CENTRE,
+		HI_ALLOC_BY_MARK
+	} by;
+	/* What was allocated between these marks alone; NULL: from the beginning, to the
+	 * end. */
+	const char *from_mark, *to_mark;
 	struct hi_alloc_line *lines;
 	uint32_t n_lines;	   /* and ages there can be */
 	struct hi_space_row total; /* of the selected functions */

@@ -64,6 +64,18 @@ static void show_alloc_totals(const struct hi_alloc_report *r, struct hi_page *p
 				    r->select ? hi_page_safe(page, r->select) : ""));
 }
 
+static void show_alloc_marks(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	if (r->from_mark || r->to_mark)
+		hi_page_fact(page, "only",
+			     hi_page_printf(
+				     page, "what was allocated from %s%s to %s%s",
+				     r->from_mark ? "the mark " : "the beginning",
+				     r->from_mark ? hi_page_safe(page, r->from_mark) : "",
+				     r->to_mark ? "the mark " : "the end",
+				     r->to_mark ? hi_page_safe(page, r->to_mark) : ""));
+}
+
 static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	const struct hi_alloc_line *last = &r->lines[r->n_lines - 1];
@@ -135,9 +147,11 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 						   {"share", HI_COLUMN_PERCENT}};
 	static const struct {
 		const char *title, *meaning;
-	} names[] = {[HI_ALLOC_BY_FUNCTION] = {"By function",
-					       "the innermost that is no allocator"},
-		     [HI_ALLOC_BY_CENTRE] = {"By centre", "the outermost of --centre"}};
+	} names[] = {
+		[HI_ALLOC_BY_FUNCTION] = {"By function",
+					  "the innermost that is no allocator"},
+		[HI_ALLOC_BY_CENTRE] = {"By centre", "the outermost of --centre"},
+		[HI_ALLOC_BY_MARK] = {"By mark", "the last one before the allocation"}};
 	uint64_t all = hi_space_at_age(&r->total, 0).size;
 	struct hi_report_table *t;
 
@@ -229,6 +243,7 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	if (!r->n_lines)
 		return;
 	show_alloc_totals(r, page);
+	show_alloc_marks(r, page);
 	show_alloc_limits(r, page);
 	if (!r->n_functions)
 		return;

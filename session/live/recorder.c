@@ -37,6 +37,7 @@ struct hi_recorder {
 	const char *means;
 	struct hi_recording *recording;
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
+	struct hi_marked_totals *marked;
 	uint64_t opened_ns, start_ns, end_ns;
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
@@ -95,6 +96,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	pthread_mutex_destroy(&recorder->gate.lock);
 	hi_recording_destroy(recorder->recording);
 	hi_kept_events_destroy(recorder->kept);
+	hi_marked_totals_destroy(recorder->marked);
 	hi_python_codes_destroy(recorder->codes);
 	hi_image_destroy(recorder->memory);
 	hi_target_close(recorder->target);
@@ -465,6 +467,23 @@ void hi_recorder_release(struct hi_recorder *r)
 	hi_recorder_unlock(r);
 }
 
+/* All that has happened by now is recorded, and nothing that comes later. */
+enum hi_status hi_recorder_mark(struct hi_recorder *r, const char *text, bool is_era,
+				struct hi_error *err)
+{
+	uint64_t now;
+	enum hi_status status;
+
+	hi_recorder_hold(r);
+	now = hi_clock_ns();
+	status = r->source ? hi_recorder_advance(r, now, err) : HI_OK;
+	if (status == HI_OK)
+		status = hi_marked_totals_add(r->marked, r->recording, now - r->start_ns,
+					      text, is_era, err);
+	hi_recorder_release(r);
+	return status;
+}
+
 /* ---- the end ---- */
 
 void hi_recorder_forget_live(struct hi_recorder *r)
@@ -642,6 +661,8 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	r->gate.arg = r;
 	status = hi_recording_create(&r->recording, err);
 	if (status == HI_OK)
+		status = hi_marked_totals_create(&r->marked, err);
+	if (status == HI_OK)
 		status = open_kept_events(r, err);
 	if (status == HI_OK)
 		status = hi_target_open(options->target.pid, &r->target, err);
@@ -661,6 +682,11 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder)
 {
 	return recorder->recording;
+}
+
+struct hi_marked_view hi_recorder_marked(const struct hi_recorder *recorder)
+{
+	return hi_marked_totals_view(recorder->marked);
 }
 
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret)

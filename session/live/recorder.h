@@ -11,7 +11,7 @@
 
 #include "attach/exit_watch.h"
 #include "attach/stop_options.h"
-#include "census/events/recording.h"
+#include "census/events/marked_totals.h"
 #include "decode/runtimes/cpython_code.h"
 #include "probes/events/event_source.h"
 #include "session/live/past_code.h"
@@ -65,6 +65,10 @@ void hi_recorder_hold(struct hi_recorder *recorder);
  * on waiting. HI_NO_MEMORY, HI_TIMEOUT. */
 enum hi_status hi_recorder_advance(struct hi_recorder *recorder, uint64_t stopped_ns,
 				   struct hi_error *err);
+/* A mark is now: keeps what each context has allocated by now. Only while it is not
+ * held. HI_LIMIT: there are too many; HI_NO_MEMORY, HI_TIMEOUT. */
+enum hi_status hi_recorder_mark(struct hi_recorder *recorder, const char *text,
+				bool is_era, struct hi_error *err);
 /* After the finish: frees what was live in this process; its totals stay. */
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
@@ -83,6 +87,8 @@ void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
 /* ---- what was recorded ---- */
 
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder);
+/* Borrowed until the next mark. */
+struct hi_marked_view hi_recorder_marked(const struct hi_recorder *recorder);
 /* Of the source; after the finish as of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
 /* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the

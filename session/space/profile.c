@@ -16,20 +16,26 @@ struct context_totals {
 	uint64_t allocs, bytes, overhead;
 };
 
+/* site, pair; group: what rows are of, as a function. */
+struct space_names {
+	struct HI_VECTOR(uint32_t) site, group, pair;
+};
+
 struct hi_space_profile {
 	struct hi_space *space;
 	struct hi_interner texts;
 	struct hi_interner function_keys, site_keys; /* their numbers count from 1 */
 	struct HI_VECTOR(struct hi_space_function) functions;
 	struct HI_VECTOR(uint32_t) function_of_site;
-	struct HI_VECTOR(uint32_t) site_of_context;
 	struct hi_space_choice choice;
 	struct hi_space_centres centres;
-	/* What the rows are of: as functions, too. */
-	struct HI_VECTOR(uint32_t) group_of_context;
+	struct hi_space_phases phases;
+	uint32_t marks_taken; /* of the recording's */
+	/* Of contexts, and of their parts where phases are asked for. */
+	struct space_names of_contexts, of_parts;
 	struct hi_table pair_of; /* function and caller -> pair */
 	struct HI_VECTOR(struct hi_space_pair) pairs;
-	struct HI_VECTOR(uint32_t) pair_of_context, pair_numbers;
+	struct HI_VECTOR(uint32_t) pair_numbers;
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	uint64_t sample_bytes;
@@ -148,15 +154,27 @@ static bool name_pair(struct hi_space_profile *p, const struct hi_recorded *reco
 
 	return name_row_group(p, recorded, context, &pair) &&
 	       number_pair_of(p, pair, &number) &&
-	       hi_vector_push(&p->pair_of_context, number) &&
-	       hi_vector_push(&p->group_of_context, pair.function);
+	       hi_vector_push(&p->of_contexts.site, site) &&
+	       hi_vector_push(&p->of_contexts.pair, number) &&
+	       hi_vector_push(&p->of_contexts.group, pair.function);
+}
+
+static void clear_names(struct space_names *names)
+{
+	names->site.count = names->group.count = names->pair.count = 0;
+}
+
+static void free_names(struct space_names *names)
+{
+	hi_vector_free(&names->site);
+	hi_vector_free(&names->group);
+	hi_vector_free(&names->pair);
 }
 
 /* Names may come later than a context does: each census has all of them. */
 static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *recorded)
 {
-	p->site_of_context.count = p->pair_of_context.count = 0;
-	p->group_of_context.count = 0;
+	clear_names(&p->of_contexts);
 	if (p->choice.centres.n && !hi_space_centres_look(&p->centres, &recorded->frames))
 		return false;
 	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
@@ -166,10 +184,62 @@ static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *
 		if (row < recorded->frames.n_rows &&
 		    !number_space_site(p, &recorded->frames.rows[row], &site))
 			return false;
-		if (!hi_vector_push(&p->site_of_context, site) ||
-		    !name_pair(p, recorded, i, site))
+		if (!name_pair(p, recorded, i, site))
 			return false;
 	}
+	return true;
+}
+
+/* ---- phases ---- */
+
+static bool has_phases(const struct hi_space_profile *p)
+{
+	return p->choice.from_mark || p->choice.to_mark || p->choice.by_mark;
+}
+
+static const struct space_names *names_of_space(const struct hi_space_profile *p)
+{
+	return has_phases(p) ? &p->of_parts : &p->of_contexts;
+}
+
+/* What stands for a context in the space, and whether it counts. False: no memory. */
+static bool find_part(struct hi_space_profile *p, uint32_t context, uint32_t phase,
+		      uint32_t *ret, bool *is_wanted_ret)
+{
+	*ret = context;
+	*is_wanted_ret = true;
+	if (!has_phases(p))
+		return true;
+	*is_wanted_ret = p->phases.items.items[phase].is_wanted;
+	return !*is_wanted_ret ||
+	       hi_space_part_number(&p->phases, (struct hi_space_part){context, phase},
+				    ret);
+}
+
+static uint32_t find_space_phase(const struct hi_space_profile *p, uint64_t time_ns)
+{
+	return has_phases(p) ? hi_space_phase_at(&p->phases, time_ns) : 0;
+}
+
+static bool name_part(struct hi_space_profile *p, const struct hi_space_part *part)
+{
+	const struct space_names *from = &p->of_contexts;
+	uint32_t group = from->group.items[part->context];
+
+	if (p->choice.by_mark &&
+	    !number_space_group(p, p->phases.items.items[part->phase].label, &group))
+		return false;
+	return hi_vector_push(&p->of_parts.site, from->site.items[part->context]) &&
+	       hi_vector_push(&p->of_parts.pair, from->pair.items[part->context]) &&
+	       hi_vector_push(&p->of_parts.group, group);
+}
+
+static bool name_parts(struct hi_space_profile *p)
+{
+	clear_names(&p->of_parts);
+	for (size_t i = 0; i < p->phases.parts.count; i++)
+		if (!name_part(p, &p->phases.parts.items[i]))
+			return false;
 	return true;
 }
 
@@ -184,32 +254,87 @@ struct space_addition {
 	struct hi_space_census census;
 };
 
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* What a context had allocated at a mark, or at the census; before that is known. */
 static enum hi_status add_context_births(const struct space_addition *a, uint32_t context,
+					 uint32_t phase, struct context_totals now,
 					 struct hi_error *err)
 {
-	const struct hi_context_totals *now = &a->recorded->totals[context];
-	struct context_totals *before = &a->profile->totals.items[context];
-	uint64_t overhead = a->has_overheads ? a->recorded->overheads[context] : 0;
-	struct hi_space_amount born = {.number = now->allocs - before->allocs,
-				       .overhead = overhead - before->overhead};
+	struct hi_space_profile *p = a->profile;
+	struct context_totals *before = &p->totals.items[context];
+	struct hi_space_amount born = {.number = since(now.allocs, before->allocs),
+				       .overhead = since(now.overhead, before->overhead)};
+	uint32_t part;
+	bool is_wanted;
 
-	born.size = now->bytes - before->bytes + born.overhead;
-	*before = (struct context_totals){now->allocs, now->bytes, overhead};
-	return born.number || born.size
-		       ? hi_space_allocated(a->profile->space, context, &born, err)
-		       : HI_OK;
+	born.size = since(now.bytes, before->bytes) + born.overhead;
+	*before = now;
+	if (!born.number && !born.size)
+		return HI_OK;
+	if (!find_part(p, context, phase, &part, &is_wanted))
+		return fail_profile(err);
+	return is_wanted ? hi_space_allocated(p->space, part, &born, err) : HI_OK;
+}
+
+static enum hi_status add_births_until_mark(const struct space_addition *a,
+					    const struct hi_marked *mark,
+					    struct hi_error *err)
+{
+	struct hi_space_phases *phases = &a->profile->phases;
+	uint32_t phase = (uint32_t)phases->items.count - 1;
+	enum hi_status status = HI_OK;
+
+	for (uint32_t i = 0; status == HI_OK && i < mark->n_rows; i++) {
+		const struct hi_marked_row *row =
+			&a->recorded->marked.rows[mark->first_row + i];
+
+		status = add_context_births(
+			a, row->context, phase,
+			(struct context_totals){row->allocs, row->bytes,
+						a->has_overheads ? row->overhead : 0},
+			err);
+	}
+	if (status == HI_OK && !hi_space_phases_add(phases, mark->time_ns, mark->text))
+		return fail_profile(err);
+	return status;
+}
+
+static enum hi_status add_births_until_marks(const struct space_addition *a,
+					     struct hi_error *err)
+{
+	struct hi_space_profile *p = a->profile;
+	enum hi_status status = HI_OK;
+
+	if (!has_phases(p))
+		return HI_OK;
+	if (!hi_space_phases_begin(&p->phases))
+		return fail_profile(err);
+	while (status == HI_OK && p->marks_taken < a->recorded->marked.n_marks)
+		status = add_births_until_mark(
+			a, &a->recorded->marked.marks[p->marks_taken++], err);
+	return status;
 }
 
 static enum hi_status add_births(const struct space_addition *a, struct hi_error *err)
 {
 	struct hi_space_profile *p = a->profile;
-	enum hi_status status = HI_OK;
+	const struct hi_recorded *r = a->recorded;
+	enum hi_status status;
 
-	while (p->totals.count < a->recorded->contexts.n_contexts)
+	while (p->totals.count < r->contexts.n_contexts)
 		if (!hi_vector_push(&p->totals, (struct context_totals){}))
 			return fail_profile(err);
-	for (uint32_t i = 0; status == HI_OK && i < a->recorded->contexts.n_contexts; i++)
-		status = add_context_births(a, i, err);
+	status = add_births_until_marks(a, err);
+	for (uint32_t i = 0; status == HI_OK && i < r->contexts.n_contexts; i++)
+		status = add_context_births(
+			a, i, (uint32_t)p->phases.items.count - 1,
+			(struct context_totals){r->totals[i].allocs, r->totals[i].bytes,
+						a->has_overheads ? r->overheads[i] : 0},
+			err);
 	return status;
 }
 
@@ -261,10 +386,15 @@ static enum hi_status see_block(const struct space_addition *a, hi_node first,
 {
 	const struct hi_births *b = a->recorded->births;
 	struct hi_space_object o = {.serial = b->time_ns[first],
-				    .context = b->context[first],
 				    .born = find_period(a->profile, b->time_ns[first])};
 	uint64_t cost = 0;
+	bool is_wanted;
 
+	if (!find_part(a->profile, b->context[first],
+		       find_space_phase(a->profile, o.serial), &o.context, &is_wanted))
+		return fail_profile(err);
+	if (!is_wanted)
+		return HI_OK;
 	for (hi_node i = first; i <= last; i++) {
 		uint32_t type = a->graph->objects->type[i];
 
@@ -311,10 +441,16 @@ static enum hi_status see_pieces(const struct space_addition *a, struct hi_error
 		struct hi_space_object o = {
 			.address = piece->addr,
 			.serial = piece->time_ns,
-			.context = piece->context,
 			.born = find_period(a->profile, piece->time_ns)};
+		bool is_wanted;
 
 		if (pieces->sources[piece->source].family != HI_FAMILY_MALLOC)
+			continue;
+		if (!find_part(a->profile, piece->context,
+			       find_space_phase(a->profile, o.serial), &o.context,
+			       &is_wanted))
+			return fail_profile(err);
+		if (!is_wanted)
 			continue;
 		o.amount = weigh_block(a->profile, piece->size, piece->size);
 		o.assumed_overhead = assume_overhead(a, piece->size);
@@ -355,6 +491,8 @@ void hi_space_profile_choose(struct hi_space_profile *profile,
 {
 	profile->choice = *choice;
 	profile->centres.choice = choice->centres;
+	profile->phases.from_mark = choice->from_mark;
+	profile->phases.to_mark = choice->to_mark;
 }
 
 const struct hi_space_choice *
@@ -366,7 +504,9 @@ hi_space_profile_choice(const struct hi_space_profile *profile)
 enum hi_status hi_space_profile_check(const struct hi_space_profile *profile,
 				      struct hi_error *err)
 {
-	return hi_space_centres_check(&profile->centres, err);
+	enum hi_status status = hi_space_centres_check(&profile->centres, err);
+
+	return status == HI_OK ? hi_space_phases_check(&profile->phases, err) : status;
 }
 
 enum hi_status hi_space_profile_begin(struct hi_space_profile *profile,
@@ -400,7 +540,8 @@ enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 		return fail_profile(err);
 	if (profile->censuses.count)
 		status = add_period(&a, hi_inspect_heap_is_known(in), err);
-	if (status == HI_OK && !hi_vector_push(&profile->censuses, a.census))
+	if (status == HI_OK &&
+	    (!name_parts(profile) || !hi_vector_push(&profile->censuses, a.census)))
 		return fail_profile(err);
 	return status;
 }
@@ -446,11 +587,11 @@ void hi_space_profile_destroy(struct hi_space_profile *profile)
 	hi_interner_free(&profile->site_keys);
 	hi_vector_free(&profile->functions);
 	hi_vector_free(&profile->function_of_site);
-	hi_vector_free(&profile->site_of_context);
-	hi_vector_free(&profile->group_of_context);
+	free_names(&profile->of_contexts);
+	free_names(&profile->of_parts);
 	hi_space_centres_free(&profile->centres);
+	hi_space_phases_free(&profile->phases);
 	hi_vector_free(&profile->pairs);
-	hi_vector_free(&profile->pair_of_context);
 	hi_vector_free(&profile->pair_numbers);
 	hi_table_free(&profile->pair_of);
 	hi_vector_free(&profile->totals);
@@ -477,17 +618,21 @@ hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret
 
 struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *p)
 {
+	const struct space_names *names = names_of_space(p);
+
 	return (struct hi_space_sites){
-		p->site_of_context.items, (uint32_t)p->site_of_context.count,
-		p->function_of_site.items, (uint32_t)p->function_of_site.count,
-		p->choice.centres.n ? p->group_of_context.items : NULL};
+		names->site.items, (uint32_t)names->site.count, p->function_of_site.items,
+		(uint32_t)p->function_of_site.count,
+		p->choice.centres.n || p->choice.by_mark ? names->group.items : NULL};
 }
 
 struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *p)
 {
-	return (struct hi_space_sites){
-		p->pair_of_context.items, (uint32_t)p->pair_of_context.count,
-		p->pair_numbers.items, (uint32_t)p->pair_numbers.count, NULL};
+	const struct space_names *names = names_of_space(p);
+
+	return (struct hi_space_sites){names->pair.items, (uint32_t)names->pair.count,
+				       p->pair_numbers.items,
+				       (uint32_t)p->pair_numbers.count, NULL};
 }
 
 const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,

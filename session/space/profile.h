@@ -22,6 +22,7 @@
 #include "census/space/space.h"
 #include "session/recorded.h"
 #include "session/space/centres.h"
+#include "session/space/phases.h"
 
 /* Texts of the profile. Functions are told apart by all three. */
 struct hi_space_function {
@@ -45,6 +46,9 @@ void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine
 struct hi_space_choice {
 	/* Rows are of the centres, and one of all else, in place of functions. */
 	struct hi_centre_choice centres;
+	/* As of struct hi_space_phases: only what was allocated between these marks. */
+	const char *from_mark, *to_mark;
+	bool by_mark; /* rows are of the last mark before the allocation, by its text */
 };
 /* Before the first census. */
 void hi_space_profile_choose(struct hi_space_profile *profile,

@@ -196,8 +196,11 @@ static enum hi_status fail_selection(const struct alloc_making *m, struct hi_err
 
 static enum hi_alloc_by by_of_rows(const struct hi_space_profile *profile)
 {
-	return hi_space_profile_choice(profile)->centres.n ? HI_ALLOC_BY_CENTRE
-							   : HI_ALLOC_BY_FUNCTION;
+	const struct hi_space_choice *choice = hi_space_profile_choice(profile);
+
+	return choice->by_mark	   ? HI_ALLOC_BY_MARK
+	       : choice->centres.n ? HI_ALLOC_BY_CENTRE
+				   : HI_ALLOC_BY_FUNCTION;
 }
 
 enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
@@ -207,6 +210,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 				       struct hi_alloc_report *ret, struct hi_error *err)
 {
 	struct alloc_making m = {profile, options, arena, ret};
+	const struct hi_space_choice *choice = hi_space_profile_choice(profile);
 	struct hi_space_sites sites = hi_space_profile_sites(profile);
 	enum hi_status status = hi_space_profile_check(profile, err);
 
@@ -216,6 +220,8 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 	*ret = (struct hi_alloc_report){.exe = "",
 					.select = options->select,
 					.by = by_of_rows(profile),
+					.from_mark = choice->from_mark,
+					.to_mark = choice->to_mark,
 					.sample_bytes =
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),
