@@ -5,10 +5,14 @@
  */
 #include "cli/alloc.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/edit.h"
 #include "cli/record_series.h"
 #include "report/formats/mlworks.h"
+#include "report/views/alloc_bars.h"
 #include "report/views/alloc_report.h"
 #include "report/views/legend.h"
 #include "session/lookup.h"
@@ -17,7 +21,7 @@
 #include "session/space/result.h"
 #include "session/space/sink.h"
 
-enum { TOP = 20 };
+enum { TOP = 20 }; /* as many bars as the tool of MLWorks has */
 
 HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
@@ -49,6 +53,8 @@ static enum hi_status write_alloc_report(const struct hi_options *options,
 	}
 	if (!options->output.format)
 		return write_alloc_page(options, report, output, err);
+	if (options->alloc.bars)
+		return hi_alloc_bars_svg(report, output->file, err);
 	hi_mlworks_write(report, output->file);
 	return HI_OK;
 }
@@ -60,17 +66,47 @@ struct space_target {
 	size_t left_out;
 };
 
+/* The lines of MLWorks are for programs. */
+static size_t choose_alloc_top(const struct hi_options *options)
+{
+	bool is_mlworks = options->output.format && !options->alloc.bars;
+
+	return hi_lookup_top(options, is_mlworks ? SIZE_MAX : (size_t)TOP);
+}
+
+/* The first one that is shown. */
+static enum hi_status note_edited_function(const struct hi_options *options,
+					   const struct hi_alloc_report *report,
+					   struct hi_arena *arena, struct hi_error *err)
+{
+	const struct hi_alloc_function *first =
+		report->n_functions ? &report->functions[0] : NULL;
+	struct hi_alloc_bars bars;
+
+	if (report->bars) {
+		if (!hi_alloc_bars_choose(report, arena, &bars))
+			return hi_fail_memory(err, "bars");
+		first = bars.n ? bars.items[0].function : NULL;
+	}
+	if (first)
+		hi_edit_note(options->edit_place,
+			     &(struct hi_edit_source){first->name, first->file,
+						      first->module, first->line});
+	return HI_OK;
+}
+
 static enum hi_status report_space(const struct hi_options *options,
 				   const struct hi_space_profile *profile,
 				   struct space_target target, struct hi_output *output,
 				   struct hi_error *err)
 {
-	/* The lines of the other format are for programs. */
-	size_t usual = options->output.format ? SIZE_MAX : (size_t)TOP;
-	struct hi_space_result_options what = {.select = options->alloc.select,
-					       .callers = options->alloc.callers,
-					       .top = hi_lookup_top(options, usual),
-					       .min_size = options->selection.min_size};
+	/* Bars are chosen by their heights, later. */
+	struct hi_space_result_options what = {
+		.select = options->alloc.select,
+		.callers = options->alloc.callers,
+		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
+		.min_size = options->selection.min_size,
+		.order = options->alloc.order};
 	struct hi_space_result rows = {};
 	struct hi_alloc_report report;
 	struct hi_arena arena = {};
@@ -82,8 +118,12 @@ static enum hi_status report_space(const struct hi_options *options,
 	report.left_out = target.left_out;
 	report.bars = options->alloc.bars;
 	report.weight = options->alloc.weight;
+	report.most_bars = choose_alloc_top(options);
+	report.width = hi_output_looks(options, fileno(output->file)).width;
 	if (status == HI_OK)
 		status = write_alloc_report(options, &report, output, err);
+	if (status == HI_OK && options->edit_place)
+		status = note_edited_function(options, &report, &arena, err);
 	hi_space_result_free(&rows);
 	hi_arena_free(&arena);
 	return status;
@@ -100,12 +140,20 @@ static struct hi_space_choice choice_of_space(const struct hi_alloc_options *o)
 
 /* ---- of a process ---- */
 
+/* Is the profile to be kept in the file of -o? Else that is the report. */
+static bool keeps_space_profile(const struct hi_options *options)
+{
+	return options->output.file && strcmp(options->output.file, "-") != 0 &&
+	       !options->output.format && !options->output.json;
+}
+
 static enum hi_status follow_and_report_space(const struct hi_options *options,
 					      struct hi_output *output, bool *partial_ret,
 					      struct hi_error *err)
 {
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
 	struct hi_exit_watch watch = {};
+	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	struct space_target target = {.pid = (int)options->target.pid};
 	const struct hi_space_choice choice = choice_of_space(&options->alloc);
@@ -114,8 +162,12 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	hi_space_sink_choose(sink, &choice);
+	if (!keeps_space_profile(options))
+		o.output.file = NULL;
+	o.series.full = (struct hi_graphs_wanted){.last = true};
+	o.space = hi_space_sink_profile(sink);
 	of_series = hi_space_sink_of_series(sink);
-	status = hi_record_series(options, &of_series, &watch, partial_ret, err);
+	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	hi_exit_watch_end(&watch);
 	target.exe = hi_space_sink_exe(sink);
 	if (status == HI_OK)
@@ -127,9 +179,13 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
 			    struct hi_error *err)
 {
+	struct hi_options of_report = *options;
 	struct hi_output output;
-	enum hi_status status = hi_output_open(options, &output, err);
+	enum hi_status status;
 
+	if (keeps_space_profile(options))
+		of_report.output.file = NULL;
+	status = hi_output_open(&of_report, &output, err);
 	if (status != HI_OK)
 		return status;
 	status = follow_and_report_space(options, &output, partial_ret, err);

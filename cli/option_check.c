@@ -11,6 +11,7 @@
 #include "cli/alloc_options.h"
 #include "cli/check.h"
 #include "cli/command.h"
+#include "cli/edit.h"
 #include "cli/query.h"
 #include "report/formats/export.h"
 #include "report/formats/export_table.h"
@@ -566,6 +567,46 @@ static int check_recorded_series(const struct hi_options *o)
 	return 0;
 }
 
+static int check_alloc_bars(const struct hi_options *o)
+{
+	const struct hi_alloc_options *a = &o->alloc;
+	const char *format = o->output.format;
+	bool is_picture = format && strcmp(format, "svg") == 0;
+
+	if (!a->bars && a->has_weight)
+		return hi_option_wrong("--weight: only with --bars");
+	if (!a->bars && is_picture)
+		return hi_option_wrong("--format svg: only with --bars");
+	if (!a->bars && a->has_order && a->order == HI_ALLOC_BY_WEIGHT)
+		return hi_option_wrong("--sort weight: only with --bars");
+	if (a->bars && ((format && !is_picture) || o->output.json || a->callers))
+		return hi_option_wrong("--bars: not with %s",
+				       o->output.json ? "--json"
+				       : a->callers   ? "--callers"
+						      : "--format mlworks");
+	return 0;
+}
+
+/* The file of -o, which is no report, and what it is limited by. */
+static int check_alloc_file(const struct hi_options *o)
+{
+	bool has_file = o->output.file && strcmp(o->output.file, "-") != 0;
+
+	if (o->series.max_file &&
+	    (!has_file || o->target.file || o->output.json || o->output.format))
+		return hi_option_wrong("--max-file: only with -o FILE, to which the "
+				       "profile of --pid goes");
+	return 0;
+}
+
+static int check_edit(const struct hi_options *o)
+{
+	if (o->alloc.edit && !hi_edit_has_editor())
+		return hi_option_wrong("--edit: no editor: neither VISUAL nor EDITOR is "
+				       "set");
+	return 0;
+}
+
 static int check_alloc(const struct hi_options *o)
 {
 	const char *format = o->output.format;
@@ -573,16 +614,10 @@ static int check_alloc(const struct hi_options *o)
 	if (o->series.every_bytes)
 		return hi_option_wrong("alloc --every: not a time: periods are of one "
 				       "length");
-	if (format && strcmp(format, "mlworks") != 0)
-		return hi_option_wrong("--format %s: not mlworks, which is the only one",
-				       format);
-	if (o->alloc.has_weight && !o->alloc.bars)
-		return hi_option_wrong("--weight: only with --bars");
-	if (o->alloc.bars && (format || o->output.json || o->alloc.callers))
-		return hi_option_wrong("--bars: not with %s", format ? "--format"
-							      : o->output.json
-								      ? "--json"
-								      : "--callers");
+	if (format && strcmp(format, "mlworks") != 0 && strcmp(format, "svg") != 0)
+		return hi_option_wrong("--format %s: not one of mlworks, svg", format);
+	if (check_alloc_bars(o) != 0 || check_alloc_file(o) != 0 || check_edit(o) != 0)
+		return 2;
 	if (format && o->alloc.callers)
 		return hi_option_wrong(
 			"--callers: not with --format mlworks, which has none");

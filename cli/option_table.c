@@ -146,6 +146,17 @@ const struct hi_option_entry hi_option_table[] = {
 	 BIT(SPACETIME)},
 	{{"format", 'f', "FORMAT", 0, "svg: the graph, as graph draws it", 2},
 	 BIT(SPACETIME)},
+	{{"sort", HI_OPT_ALLOC_SORT, "ORDER", 0,
+	  "order of the functions: alloc (the default), survived, live or name; of bars "
+	  "weight (the default), too",
+	  2},
+	 BIT(ALLOC)},
+	{{"edit", HI_OPT_EDIT, 0, 0,
+	  "open the source of the first function that is shown, in the editor that "
+	  "VISUAL "
+	  "or EDITOR names",
+	  2},
+	 BIT(ALLOC)},
 	{{"three", HI_OPT_THREE, 0, 0,
 	  "compare three heaps (after warm-up, under load, after the load): what was "
 	  "born under load and is still there",
@@ -199,7 +210,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(CHECK)},
 	{{"format", 'f', "FORMAT", 0,
-	  "mlworks: the lines of the space profiler of MLWorks, of all functions", 2},
+	  "mlworks: the lines of the space profiler of MLWorks, of all functions; svg: a "
+	  "picture of the bars (--bars)",
+	  2},
 	 BIT(ALLOC)},
 	{{"format", 'f', "FORMAT", 0,
 	  "html: one HTML file, with the curve, in which each peak is a link to what was "
@@ -404,6 +417,12 @@ const struct hi_option_entry hi_option_table[] = {
 	  "from then on",
 	  4},
 	 BIT(SNAP)},
+	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
+	  "limit the file of -o: beside the profile, which is of all censuses, it has "
+	  "the "
+	  "heap of the last one, and no sums of those before",
+	  4},
+	 BIT(ALLOC)},
 	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
 	  "when the file gets larger, drop every second census and take half as many "
 	  "from then on; with --keep-events: keep at most this much of events",

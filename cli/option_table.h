@@ -116,6 +116,8 @@ enum hi_option_key {
 	HI_OPT_WEIGHT,
 	HI_OPT_PEAKS,
 	HI_OPT_BANDS_BY,
+	HI_OPT_ALLOC_SORT,
+	HI_OPT_EDIT,
 };
 
 struct hi_option_entry {

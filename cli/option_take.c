@@ -450,6 +450,7 @@ static const struct plain flags[] = {
 	PLAIN(HI_OPT_EACH, selection.each),
 	PLAIN(HI_OPT_CALLERS, alloc.callers),
 	PLAIN(HI_OPT_BARS, alloc.bars),
+	PLAIN(HI_OPT_EDIT, alloc.edit),
 	PLAIN(HI_OPT_NO_HINTS, decoding.no_hints),
 	PLAIN(HI_OPT_NO_SANDBOX, decoding.no_sandbox),
 	PLAIN(HI_OPT_STRICT, decoding.strict),

@@ -9,6 +9,7 @@
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 #include "probes/bpf/sampling.h"
+#include "report/views/alloc_order.h"
 #include "session/naming.h"
 
 static int take_sort(struct hi_options *o, const char *text)
@@ -61,7 +62,17 @@ static int take_bands_by(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
-/* What only graphs and files of many censuses take. */
+static int take_alloc_order(struct hi_options *o, const char *text)
+{
+	o->alloc.has_order = true;
+	if (hi_alloc_order_parse(text, &o->alloc.order))
+		return 0;
+	hi_option_wrong("--sort %s: not one of weight, alloc, survived, live, name",
+			text);
+	return HI_OPTION_SAID;
+}
+
+/* What only graphs, alloc and files of many censuses take. */
 int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -86,6 +97,8 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_number("--peaks", arg, 1, HI_GRAPHS_PEAKS_MAX, &n);
 		o->over_time.peaks = n;
 		return bad;
+	case HI_OPT_ALLOC_SORT:
+		return take_alloc_order(o, arg);
 	case HI_OPT_SHAPE:
 		return take_shape(o, arg);
 	case HI_OPT_SORT:

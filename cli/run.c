@@ -12,6 +12,7 @@
 #include "cli/bio.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
+#include "cli/edit.h"
 #include "cli/launch.h"
 #include "cli/record.h"
 #include "cli/record_children.h"
@@ -352,7 +353,7 @@ static int run_program_of(const struct hi_options *options)
 	return code;
 }
 
-int hi_run(const struct hi_options *options)
+static int run_command(const struct hi_options *options)
 {
 	struct hi_output output;
 	struct hi_error err;
@@ -377,4 +378,27 @@ int hi_run(const struct hi_options *options)
 			: inspect_once)(options, &output);
 	hi_output_close(&output);
 	return code;
+}
+
+/* The source is opened by this process, when the one that reads the target, which returns
+ * here as well, has ended. */
+static int run_and_edit(const struct hi_options *options)
+{
+	struct hi_options o = *options;
+	const pid_t first = getpid();
+	struct hi_error err;
+	int code;
+
+	if (hi_edit_prepare(&o.edit_place, &err) != HI_OK)
+		return report_run_error(&err);
+	code = run_command(&o);
+	if (getpid() == first && code == HI_EXIT_FINE &&
+	    hi_edit_open(o.edit_place, &err) != HI_OK)
+		return report_run_error(&err);
+	return code;
+}
+
+int hi_run(const struct hi_options *options)
+{
+	return options->alloc.edit ? run_and_edit(options) : run_command(options);
 }

@@ -17,6 +17,7 @@
 #include "census/events/birth_groups.h"
 #include "census/graph/graphs_wanted.h"
 #include "decode/roots/named_roots.h"
+#include "report/views/alloc_order.h"
 #include "probes/events/call_spec.h"
 #include "probes/safepoint.h"
 #include "report/views/bands.h"
@@ -157,6 +158,9 @@ struct hi_alloc_options {
 	bool callers;
 	bool bars, has_weight;
 	double weight; /* of space in the bars, 0 to 1 */
+	bool has_order;
+	enum hi_alloc_order order;
+	bool edit;
 };
 
 /* ---- files of many censuses ---- */
@@ -276,11 +280,13 @@ struct hi_drawing_options {
 
 struct hi_command;
 struct hi_census_cache;
+struct hi_edit_place;
 struct hi_exit_watch;
 struct hi_lives;
 struct hi_page_evidence;
 struct hi_record_children;
 struct hi_recorder;
+struct hi_space_profile;
 struct hi_use_evidence;
 struct hi_watch_evidence;
 
@@ -320,6 +326,10 @@ struct hi_options {
 	struct hi_use_evidence *uses;
 	/* Nor this: of a series whose file keeps its biographies; else NULL. */
 	struct hi_lives *lives;
+	/* Nor this: where a report leaves what --edit opens; else NULL. */
+	struct hi_edit_place *edit_place;
+	/* Nor this: of a series whose file keeps its space profile; else NULL. */
+	const struct hi_space_profile *space;
 };
 
 #endif

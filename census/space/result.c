@@ -269,6 +269,14 @@ struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint
 							    : (struct hi_space_amount){};
 }
 
+uint32_t hi_space_last_age(const struct hi_space_row *row)
+{
+	for (uint32_t i = row->n_steps; i-- > 0;)
+		if (row->steps[i].all.number || row->steps[i].all.size)
+			return row->steps[i].age;
+	return 0;
+}
+
 /* A step counts for each age since the one before it. */
 struct hi_space_amount hi_space_survived(const struct hi_space_row *row)
 {

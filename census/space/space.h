@@ -122,6 +122,8 @@ struct hi_space_amount hi_space_live(const struct hi_space_row *row);
 struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint32_t age);
 /* The amount at an age; zeros where it has none. */
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age);
+/* The last age at which it has something; 0 where there is none. */
+uint32_t hi_space_last_age(const struct hi_space_row *row);
 /* Adds up n rows. steps: room for all of their steps together, which *ret borrows. */
 void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,
 		       struct hi_space_step *steps, struct hi_space_row *ret);

@@ -16,6 +16,7 @@ static const struct {
 	{HI_OPT_TIME, "cpu wall census"},
 	{HI_OPT_SAMPLE, "all 64KiB 512KiB"},
 	{HI_OPT_SORT, "size deviation name slope number"},
+	{HI_OPT_ALLOC_SORT, "weight alloc survived live name"},
 	{HI_OPT_IDENTITY, "type var site module addr"},
 	{HI_OPT_TABLE, "objects edges types roots censuses sums"},
 	{HI_OPT_AT, "gc now every:"},

@@ -74,8 +74,11 @@ static void print_sums(const struct hi_space_row *row, FILE *out)
 		(double)hi_space_survived(row).size);
 }
 
-static void print_survivors(const struct hi_space_row *row, uint32_t n_ages, FILE *out)
+/* Up to the last age that has some; none before it is left out. */
+static void print_survivors(const struct hi_space_row *row, FILE *out)
 {
+	uint32_t n_ages = hi_space_last_age(row);
+
 	fputs("            ", out);
 	for (uint32_t age = 1; age <= n_ages; age++)
 		fprintf(out, "%12.0f", (double)hi_space_at_age(row, age).size);
@@ -131,9 +134,10 @@ static void print_part(const struct hi_alloc_function *f, uint32_t age, enum par
 	fprintf(out, "%12.0f\n", number_of_part(hi_space_at_age(&f->all, age), part));
 }
 
-static void print_mlworks_ages(const struct hi_alloc_function *f, uint32_t n_ages,
-			       FILE *out)
+static void print_mlworks_ages(const struct hi_alloc_function *f, FILE *out)
 {
+	uint32_t n_ages = hi_space_last_age(&f->all);
+
 	print_columns(f, out);
 	for (uint32_t age = 0; age <= n_ages; age++) {
 		fprintf(out, "          %2u     no ", age);
@@ -160,7 +164,7 @@ void hi_mlworks_write(const struct hi_alloc_report *r, FILE *out)
 		print_sums(&f->all, out);
 		print_mlworks_name(f, out);
 		fputc('\n', out);
-		print_survivors(&f->all, r->n_lines, out);
-		print_mlworks_ages(f, r->n_lines, out);
+		print_survivors(&f->all, out);
+		print_mlworks_ages(f, out);
 	}
 }

@@ -11,27 +11,27 @@ static void put_space_amount(struct hi_json *json, const char *key,
 	hi_json_end(json);
 }
 
-/* Ages that a row does not have are zeros. */
-static void put_ages(struct hi_json *json, const struct hi_space_row *row,
-		     uint32_t n_periods)
+/* Up to the last age that has something. */
+static void put_ages(struct hi_json *json, const struct hi_space_row *row)
 {
+	uint32_t last = hi_space_last_age(row);
+
 	hi_json_array(json, "ages");
-	for (uint32_t age = 0; age <= n_periods; age++)
+	for (uint32_t age = 0; age <= last; age++)
 		put_space_amount(json, NULL, hi_space_at_age(row, age));
 	hi_json_end(json);
 	hi_json_array(json, "live_ages");
-	for (uint32_t age = 0; age <= n_periods; age++)
+	for (uint32_t age = 0; age <= last; age++)
 		put_space_amount(json, NULL, hi_space_live_at_age(row, age));
 	hi_json_end(json);
 }
 
-static void put_space_row(struct hi_json *json, const struct hi_space_row *row,
-			  uint32_t n_periods)
+static void put_space_row(struct hi_json *json, const struct hi_space_row *row)
 {
 	put_space_amount(json, "alloc", hi_space_at_age(row, 0));
 	put_space_amount(json, "survived", hi_space_survived(row));
 	put_space_amount(json, "live", hi_space_live(row));
-	put_ages(json, row, n_periods);
+	put_ages(json, row);
 }
 
 static void put_callers(struct hi_json *json, const struct hi_alloc_function *f)
@@ -52,18 +52,18 @@ static void put_callers(struct hi_json *json, const struct hi_alloc_function *f)
 }
 
 static void put_alloc_function(struct hi_json *json, const struct hi_alloc_function *f,
-			       uint32_t n_periods, bool has_callers)
+			       bool has_callers)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "name", f->name);
 	hi_json_text(json, "file", f->file);
 	hi_json_text(json, "module", f->module);
-	put_space_row(json, &f->all, n_periods);
+	put_space_row(json, &f->all);
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < f->n_types; i++) {
 		hi_json_object(json, NULL);
 		hi_json_text(json, "name", f->types[i].name);
-		put_space_row(json, f->types[i].row, n_periods);
+		put_space_row(json, f->types[i].row);
 		hi_json_end(json);
 	}
 	hi_json_end(json);
@@ -110,11 +110,11 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_json_number(json, "selected", r->n_selected);
 	hi_json_object(json, "total");
-	put_space_row(json, &r->total, r->n_lines);
+	put_space_row(json, &r->total);
 	hi_json_end(json);
 	hi_json_array(json, "functions");
 	for (size_t i = 0; i < r->n_functions; i++)
-		put_alloc_function(json, &r->functions[i], r->n_lines, r->callers);
+		put_alloc_function(json, &r->functions[i], r->callers);
 	hi_json_end(json);
 	hi_json_object(json, "hidden");
 	hi_json_number(json, "rows", r->hidden.rows);

@@ -8,6 +8,7 @@
 
 #include "census/space/space.h"
 #include "report/formats/json_writer.h"
+#include "report/views/alloc_order.h"
 #include "report/views/display.h"
 #include "report/views/restrict.h"
 
@@ -25,7 +26,8 @@ struct hi_alloc_caller {
 struct hi_alloc_function {
 	/* "" unknown. File: of the source; module: path of the file with its code. */
 	const char *name, *file, *module;
-	uint32_t number;	     /* as the profile has it */
+	uint32_t line;	 /* of the file, where it allocates: the first that was seen */
+	uint32_t number; /* as the profile has it */
 	struct hi_space_row all;     /* of all types */
 	struct hi_alloc_type *types; /* most allocated bytes first */
 	size_t n_types;
@@ -62,14 +64,17 @@ struct hi_alloc_report {
 	uint32_t n_lines;	   /* and ages there can be */
 	struct hi_space_row total; /* of the selected functions */
 	size_t n_selected;
-	/* Of the selected ones those that are shown, most allocated bytes first. */
+	/* Of the selected ones those that are shown, in their order. */
 	struct hi_alloc_function *functions;
 	size_t n_functions;
 	struct hi_hidden hidden;
 	bool bars;     /* instead of tables */
 	double weight; /* of space in them, 0 to 1 */
-	bool callers;  /* they are wanted */
-	bool all;      /* ages and types of all functions that are shown */
+	size_t most_bars;
+	unsigned width; /* of text, in characters */
+	enum hi_alloc_order order;
+	bool callers; /* they are wanted */
+	bool all;     /* ages and types of all functions that are shown */
 };
 
 /* Adds the report to a page. */

@@ -92,7 +92,7 @@ static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *p
 					    "%s are live from before the recording, or "
 					    "were not recorded",
 					    hi_bytes(bytes, last->older.size)));
-	if (!r->has_costs)
+	if (!r->has_costs && hi_space_at_age(&r->total, 0).number)
 		hi_page_fact(page, "costs",
 			     "what died before a census counts as it was requested");
 	if (r->left_out)
@@ -183,7 +183,8 @@ static const char *space_type_text(struct hi_page *page, const char *name)
 	return *name ? hi_page_type(page, name) : "(unknown)";
 }
 
-/* A row for each age, also where there is nothing; and for each type that has some. */
+/* A row for each age up to the last that has something; and for each type that has some.
+ */
 static void add_age_rows(const struct hi_alloc_function *f, uint32_t age,
 			 struct hi_report_table *t, struct hi_page *page)
 {
@@ -211,7 +212,8 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 						   {"number", HI_COLUMN_COUNT},
 						   {"size", HI_COLUMN_BYTES},
 						   {"overhead", HI_COLUMN_BYTES}};
-	uint32_t last = r->all || r->n_lines < AGES ? r->n_lines : AGES;
+	uint32_t oldest = hi_space_last_age(&f->all),
+		 last = r->all || oldest < AGES ? oldest : AGES;
 	struct hi_report_table *t;
 
 	hi_page_heading(
@@ -221,10 +223,10 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 	t = hi_page_table(page, columns, 5);
 	for (uint32_t age = 0; age <= last; age++)
 		add_age_rows(f, age, t, page);
-	if (last < r->n_lines)
+	if (last < oldest)
 		hi_page_note(page,
 			     hi_page_printf(page, "up to age %u of %u (--all shows them)",
-					    last, r->n_lines));
+					    last, oldest));
 }
 
 void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)

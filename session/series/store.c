@@ -70,6 +70,9 @@ static void choose_graphs_to_keep(struct store_sink *s, bool is_over)
 	memset(s->points, 1, n * sizeof(*s->points));
 	hi_graphs_choose(&s->options->series.full, w->entries, n, is_over, s->graphs);
 	hi_points_drop(w->entries, s->places, s->graphs, n, s->stride, s->points);
+	/* The profile in the last one has all censuses. */
+	if (s->options->space && s->options->series.max_file && n)
+		memset(s->points, 0, (n - 1) * sizeof(*s->points));
 }
 
 static uint64_t size_kept(struct store_sink *s)
@@ -279,8 +282,8 @@ static enum hi_status put_census_in_store(void *sink,
 		return hi_fail_memory(err, "series");
 	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
-		/* Else the biographies have news of it. */
-		if (!s->options->lives)
+		/* Else the biographies or the space profile have news of it. */
+		if (!s->options->lives && !s->options->space)
 			note_census(s, event->sample);
 		status = rewrite_without_dropped(s, false, err);
 	}

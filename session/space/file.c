@@ -9,9 +9,21 @@
 #include "census/snapshot/snapshot_series.h"
 #include "report/views/report_header.h"
 #include "session/inspect.h"
+#include "session/space/kept.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+
+/* census NULL: the only one. */
+static enum hi_status add_space_census(const char *census, uint64_t at_ns,
+				       struct hi_space_profile *profile,
+				       struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = census ? HI_OK : hi_space_profile_begin(profile, err);
+
+	return status == HI_OK ? hi_space_profile_add(profile, in, at_ns, err) : status;
+}
 
 /* census: its number; NULL: the only one. */
 static enum hi_status read_space_census(const struct hi_options *options,
@@ -27,7 +39,9 @@ static enum hi_status read_space_census(const struct hi_options *options,
 	o.target.census = census;
 	status = hi_inspect_open(&o, 0, &in, err);
 	if (status == HI_OK)
-		status = hi_space_profile_add(profile, in, at_ns, err);
+		status = hi_space_profile_is_kept(in)
+				 ? hi_space_profile_load(profile, in, err)
+				 : add_space_census(census, at_ns, profile, in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(in, &header, err);
 	if (status != HI_OK)
@@ -38,13 +52,41 @@ static enum hi_status read_space_census(const struct hi_options *options,
 	return ret->exe ? HI_OK : hi_fail_memory(err, "space profile");
 }
 
+static enum hi_status read_space_entry(const struct hi_options *options,
+				       const struct hi_snapshots_entry *e,
+				       struct hi_space_profile *profile,
+				       struct hi_space_file *ret, struct hi_error *err)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%u", e->point.number);
+	return read_space_census(options, number, e->point.wall_ns, profile, ret, err);
+}
+
+/* The last census with objects, if it has a profile of all until then; n_entries: none
+ * has. */
+static enum hi_status find_kept_profile(const struct hi_snapshots *series, size_t *ret,
+					struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *last = NULL;
+	size_t i = series->n_entries;
+	enum hi_status status = HI_OK;
+
+	while (i && !series->entries[i - 1].parts[HI_SNAPSHOTS_WHOLE].size)
+		i--;
+	if (i)
+		status = hi_snapshots_part(series, i - 1, HI_SNAPSHOTS_WHOLE, &last, err);
+	*ret = status == HI_OK && i && hi_snapshot_has_space(last) ? i - 1
+								   : series->n_entries;
+	return status;
+}
+
 static enum hi_status read_space_series(const struct hi_options *options,
 					const struct hi_snapshots *series,
 					struct hi_space_profile *profile,
 					struct hi_space_file *ret, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
-	char number[24];
 
 	for (size_t i = 0; status == HI_OK && i < series->n_entries; i++) {
 		const struct hi_snapshots_entry *e = &series->entries[i];
@@ -53,9 +95,7 @@ static enum hi_status read_space_series(const struct hi_options *options,
 			ret->left_out++;
 			continue;
 		}
-		snprintf(number, sizeof(number), "%u", e->point.number);
-		status = read_space_census(options, number, e->point.wall_ns, profile,
-					   ret, err);
+		status = read_space_entry(options, e, profile, ret, err);
 	}
 	return status;
 }
@@ -82,18 +122,21 @@ enum hi_status hi_space_file_read(const struct hi_options *options,
 				  struct hi_space_file *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *series = NULL;
+	size_t kept = 0;
 	enum hi_status status;
 
 	*ret = (struct hi_space_file){};
-	if (!hi_snapshots_is_one(options->target.file)) {
-		status = hi_space_profile_begin(profile, err);
-		return status == HI_OK
-			       ? read_space_census(options, NULL, 0, profile, ret, err)
-			       : status;
-	}
+	if (!hi_snapshots_is_one(options->target.file))
+		return read_space_census(options, NULL, 0, profile, ret, err);
 	status = hi_snapshots_open(options->target.file, &series, err);
 	if (status == HI_OK)
-		status = read_space_series(options, series, profile, ret, err);
+		status = find_kept_profile(series, &kept, err);
+	if (status != HI_OK)
+		return status;
+	if (kept < series->n_entries)
+		return read_space_entry(options, &series->entries[kept], profile, ret,
+					err);
+	status = read_space_series(options, series, profile, ret, err);
 	return status == HI_OK ? check_space_series(options, series, ret, err) : status;
 }
 

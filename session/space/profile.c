@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/table.h"
 #include "census/events/glibc_cost.h"
+#include "census/snapshot/snapshot_space.h"
 
 enum { KEY_TEXT = 2048 };
 
@@ -39,8 +40,9 @@ struct hi_space_profile {
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	uint64_t sample_bytes;
-	bool has_costs; /* of what died before a census */
-	uint32_t carry; /* of numbers of samples, in units of 2^-32 */
+	bool has_costs;	      /* of what died before a census */
+	uint64_t kept_memory; /* of a profile in a file: what it took there */
+	uint32_t carry;	      /* of numbers of samples, in units of 2^-32 */
 };
 
 HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
@@ -62,7 +64,7 @@ static bool intern_word(struct hi_space_profile *p, const char *text, uint32_t *
 static bool number_space_function(struct hi_space_profile *p,
 				  const struct hi_frame_row *row, uint32_t *ret)
 {
-	struct hi_space_function f;
+	struct hi_space_function f = {};
 	char key[KEY_TEXT];
 
 	snprintf(key, sizeof(key), "%.1000s\n%.500s\n%.500s", row->function, row->file,
@@ -85,6 +87,8 @@ static bool number_space_site(struct hi_space_profile *p, const struct hi_frame_
 
 	if (!number_space_function(p, row, &function))
 		return false;
+	if (!p->functions.items[function].line)
+		p->functions.items[function].line = row->line;
 	snprintf(key, sizeof(key), "%u\n%u\n%lx", function, row->line,
 		 (unsigned long)(row->line ? 0 : row->offset));
 	*ret = hi_interner_add(&p->site_keys, key);
@@ -557,6 +561,77 @@ enum hi_status hi_space_profile_pass(struct hi_space_profile *profile, uint64_t 
 	return status;
 }
 
+/* ---- what a file has kept ---- */
+
+/* numbers: room for all names; what each of them is here. */
+static bool restore_names(struct hi_space_profile *p,
+			  const struct hi_snapshot_space *kept, uint32_t *numbers)
+{
+	for (size_t i = 0; i < kept->n_names; i++)
+		if (!intern_word(p, kept->names[i], &numbers[i]))
+			return false;
+	return true;
+}
+
+static bool restore_censuses(struct hi_space_profile *p,
+			     const struct hi_snapshot_space *kept)
+{
+	for (size_t t = 0; t < kept->n_censuses; t++) {
+		const struct hi_snapshot_space_census *c = &kept->censuses[t];
+
+		if (!hi_vector_push(&p->censuses,
+				    (struct hi_space_census){.at_ns = c->at_ns,
+							     .end_ns = c->end_ns,
+							     .older = c->older,
+							     .lost = c->lost}))
+			return false;
+	}
+	return true;
+}
+
+/* Types are numbers of the file's names, there. */
+static enum hi_status restore_space(struct hi_space_profile *p,
+				    const struct hi_snapshot_space *kept,
+				    const uint32_t *numbers, struct hi_error *err)
+{
+	struct hi_space_kept own = kept->kept;
+	HI_GUARD(free)
+	struct hi_space_kept_step *steps = hi_calloc(own.n_steps + 1, sizeof(*steps));
+	struct hi_space *space = NULL;
+	enum hi_status status;
+
+	if (!steps)
+		return fail_profile(err);
+	for (size_t i = 0; i < own.n_steps; i++) {
+		steps[i] = own.steps[i];
+		steps[i].type = numbers[steps[i].type];
+	}
+	own.steps = steps;
+	status = hi_space_restore(&own, &space, err);
+	if (status != HI_OK)
+		return status;
+	hi_space_destroy(p->space);
+	p->space = space;
+	return HI_OK;
+}
+
+enum hi_status hi_space_profile_restore(struct hi_space_profile *p,
+					const struct hi_snapshot_space *kept,
+					const struct hi_recorded *recorded,
+					struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint32_t *numbers = hi_calloc(kept->n_names + 1, sizeof(*numbers));
+
+	if (!numbers || !restore_names(p, kept, numbers) || !restore_censuses(p, kept) ||
+	    !name_contexts(p, recorded))
+		return fail_profile(err);
+	p->sample_bytes = kept->sample_bytes;
+	p->has_costs = kept->has_costs;
+	p->kept_memory = kept->memory;
+	return restore_space(p, kept, numbers, err);
+}
+
 /* ---- all of it ---- */
 
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
@@ -607,6 +682,11 @@ const struct hi_space *hi_space_profile_space(const struct hi_space_profile *pro
 const char *hi_space_profile_text(const struct hi_space_profile *profile, uint32_t text)
 {
 	return hi_interner_name(&profile->texts, text);
+}
+
+uint32_t hi_space_profile_texts(const struct hi_space_profile *profile)
+{
+	return (uint32_t)profile->texts.names.count + 1;
 }
 
 const struct hi_space_function *
@@ -661,6 +741,8 @@ uint64_t hi_space_profile_sample_bytes(const struct hi_space_profile *profile)
 
 uint64_t hi_space_profile_memory(const struct hi_space_profile *p)
 {
+	if (p->kept_memory)
+		return p->kept_memory;
 	return hi_space_memory(p->space) + p->texts.arena.used +
 	       p->function_keys.arena.used + p->site_keys.arena.used +
 	       p->functions.capacity * sizeof(*p->functions.items) +

@@ -27,6 +27,7 @@
 /* Texts of the profile. Functions are told apart by all three. */
 struct hi_space_function {
 	uint32_t name, file, module;
+	uint32_t line; /* where it allocates: the first one that was seen; 0: unknown */
 };
 
 struct hi_space_census {
@@ -72,9 +73,19 @@ enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 enum hi_status hi_space_profile_pass(struct hi_space_profile *profile, uint64_t at_ns,
 				     uint64_t end_ns, struct hi_error *err);
 
+/* Instead of censuses, into an empty profile: what a file has kept of one, with the
+ * recording that its contexts are of. HI_NO_MEMORY. */
+struct hi_snapshot_space;
+enum hi_status hi_space_profile_restore(struct hi_space_profile *profile,
+					const struct hi_snapshot_space *kept,
+					const struct hi_recorded *recorded,
+					struct hi_error *err);
+
 const struct hi_space *hi_space_profile_space(const struct hi_space_profile *profile);
 /* Of a text, "" for 0. Types of the result are texts, too. */
 const char *hi_space_profile_text(const struct hi_space_profile *profile, uint32_t text);
+/* Texts have numbers below this one. */
+uint32_t hi_space_profile_texts(const struct hi_space_profile *profile);
 /* By the numbers that the sites have; [0] is unknown. */
 const struct hi_space_function *
 hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/views/alloc_order.h"
 #include "report/views/names.h"
 #include "session/space/callers.h"
 
@@ -81,6 +82,7 @@ static bool make_function(const struct alloc_making *m, const struct hi_space_ro
 		.name = hi_space_profile_text(p, f->name),
 		.file = hi_space_profile_text(p, f->file),
 		.module = hi_space_profile_text(p, f->module),
+		.line = f->line,
 		.types = hi_arena_alloc(m->arena, n * sizeof(*ret->types)),
 		.n_types = n};
 	if (!ret->types || !sum_rows(m, rows, n, &ret->all))
@@ -100,18 +102,6 @@ static bool is_function_selected(const struct alloc_making *m, uint32_t function
 		m->profile, hi_space_profile_functions(m->profile, &n)[function].name);
 
 	return !select || strstr(name, select) || hi_frame_matches(name, select);
-}
-
-static int compare_alloc_functions(const void *a, const void *b)
-{
-	const struct hi_alloc_function *x = a, *y = b;
-	uint64_t m = hi_space_at_age(&x->all, 0).size,
-		 n = hi_space_at_age(&y->all, 0).size;
-	int order = strcmp(x->name, y->name);
-
-	if (m != n)
-		return m > n ? -1 : 1;
-	return order ? order : strcmp(x->file, y->file);
 }
 
 /* All that are selected; those that are not shown are left out later. */
@@ -137,8 +127,9 @@ static bool make_functions(const struct alloc_making *m,
 		r->n_functions++;
 	}
 	r->n_selected = r->n_functions;
-	qsort(r->functions, r->n_functions, sizeof(*r->functions),
-	      compare_alloc_functions);
+	hi_alloc_sort(m->options->order == HI_ALLOC_BY_NAME ? HI_ALLOC_BY_ALLOC
+							    : m->options->order,
+		      r->functions, r->n_functions);
 	return true;
 }
 
@@ -153,17 +144,24 @@ static bool sum_functions(const struct alloc_making *m)
 	return rows && sum_rows(m, rows, r->n_functions, &r->total);
 }
 
+/* Those that are shown are the largest in the order; by name, those that allocated most.
+ */
 static void hide_functions(const struct alloc_making *m)
 {
 	struct hi_alloc_report *r = m->report;
 	size_t n = 0;
 
-	while (n < r->n_functions && n < m->options->top &&
-	       hi_space_at_age(&r->functions[n].all, 0).size >= m->options->min_size)
-		n++;
-	for (size_t i = n; i < r->n_functions; i++)
-		hi_hidden_add(&r->hidden, hi_space_at_age(&r->functions[i].all, 0).size);
+	for (size_t i = 0; i < r->n_functions; i++) {
+		uint64_t size = hi_space_at_age(&r->functions[i].all, 0).size;
+
+		if (n < m->options->top && size >= m->options->min_size)
+			r->functions[n++] = r->functions[i];
+		else
+			hi_hidden_add(&r->hidden, size);
+	}
 	r->n_functions = n;
+	if (m->options->order == HI_ALLOC_BY_NAME)
+		hi_alloc_sort(HI_ALLOC_BY_NAME, r->functions, n);
 }
 
 /* ---- a selection of nothing ---- */
@@ -227,6 +225,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 					.memory = hi_space_profile_memory(profile),
 					.has_costs = hi_space_profile_has_costs(profile),
 					.callers = options->callers,
+					.order = options->order,
 					.all = options->top == SIZE_MAX};
 	if (status != HI_OK)
 		return status;

@@ -13,6 +13,7 @@ struct hi_space_result_options {
 	bool callers;	   /* of the functions that are shown */
 	size_t top;	   /* functions; SIZE_MAX: all */
 	uint64_t min_size; /* bytes that they allocated */
+	enum hi_alloc_order order;
 };
 
 /*

@@ -40,6 +40,18 @@ HI_TEST(space_bars, the_highest_is_first_and_what_has_neither_is_left_out)
 	HI_ASSERT_EQ(2, bars[0].index);
 }
 
+/* Either is enough. */
+HI_TEST(space_bars, what_has_time_alone_has_a_bar)
+{
+	const struct hi_space_cost of[] = {{7, 0}, {0, 0}, {0, 7}}, all = {10, 10};
+	struct hi_space_bar bars[3];
+
+	HI_ASSERT_EQ(2, hi_space_bars(.25, of, 3, all, bars));
+	HI_ASSERT_EQ(0, bars[0].index);
+	check_height(52.5, bars[0].height);
+	check_height(17.5, bars[1].height);
+}
+
 HI_TEST(space_bars, without_samples_there_is_no_part_of_time)
 {
 	check_height(45, hi_space_bar_height(.5, (struct hi_space_cost){0, 900},

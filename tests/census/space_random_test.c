@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random timelines of the space profile, beside its definition. */
+#include "base/arena.h"
+#include "census/space/kept.h"
 #include "tests/census/space_lives.h"
 
 enum { TIMELINES = 5000 };
@@ -232,7 +234,9 @@ static void check_invariants(uint64_t seed, const struct space_lives *l,
 					      row->steps[k].all.number <=
 						      row->steps[k - 1].all.number &&
 					      row->steps[k].all.size <=
-						      row->steps[k - 1].all.size,
+						      row->steps[k - 1].all.size &&
+					      row->steps[k].all.overhead <=
+						      row->steps[k - 1].all.overhead,
 				      "timeline %lu: step %u has more", seed, k);
 		one = hi_space_at_age(row, 0);
 		hi_space_add(&all, &one);
@@ -248,6 +252,79 @@ static void check_invariants(uint64_t seed, const struct space_lives *l,
 	check_sum(seed, "all that was born is of age 0", born, all);
 	check_sum(seed, "each census counts once", seen, survived);
 	check_sum(seed, "live at the end", history[l->censuses - 1].live, live);
+}
+
+/* Size without overhead is what was requested, whatever censuses knew of the cost. */
+static void check_requested(uint64_t seed, const struct space_lives *l,
+			    const struct hi_space_result *r)
+{
+	uint64_t requested = 0, rows = 0;
+
+	for (unsigned i = 0; i < l->n; i++)
+		requested += l->of[i].amount.size - l->of[i].amount.overhead;
+	for (size_t i = 0; i < r->n_rows; i++) {
+		struct hi_space_amount a = hi_space_at_age(&r->rows[i], 0);
+
+		rows += a.size - a.overhead;
+	}
+	HI_ASSERT_MSG(requested == rows, "timeline %lu: %lu requested, not %lu", seed,
+		      rows, requested);
+}
+
+/* Behind the last age there is nothing, and at it there is something. */
+static void check_last_ages(uint64_t seed, const struct space_lives *l,
+			    const struct hi_space_result *r)
+{
+	for (size_t i = 0; i < r->n_rows; i++) {
+		unsigned last = 0;
+
+		for (unsigned age = 0; age <= l->censuses + 1; age++)
+			if (hi_space_at_age(&r->rows[i], age).number)
+				last = age;
+		HI_ASSERT_MSG(last == hi_space_last_age(&r->rows[i]),
+			      "timeline %lu: last age %u, not %u", seed,
+			      hi_space_last_age(&r->rows[i]), last);
+	}
+}
+
+static void check_same_rows(uint64_t seed, const struct space_lives *l,
+			    const struct hi_space_result *a,
+			    const struct hi_space_result *b)
+{
+	HI_ASSERT_EQ(a->n_rows, b->n_rows);
+	for (size_t i = 0; i < a->n_rows; i++) {
+		HI_ASSERT_EQ(a->rows[i].function, b->rows[i].function);
+		HI_ASSERT_EQ(a->rows[i].type, b->rows[i].type);
+		for (unsigned age = 0; age <= l->censuses + 1; age++) {
+			check_sum(seed, "kept", hi_space_at_age(&a->rows[i], age),
+				  hi_space_at_age(&b->rows[i], age));
+			check_sum(seed, "live and kept",
+				  hi_space_live_at_age(&a->rows[i], age),
+				  hi_space_live_at_age(&b->rows[i], age));
+		}
+	}
+}
+
+/* What a file keeps has the same results. */
+static void check_kept(uint64_t seed, const struct space_lives *l,
+		       const struct hi_space *space, const struct hi_space_result *r)
+{
+	HI_GUARD(hi_space_destroy) struct hi_space *restored = NULL;
+	struct hi_space_sites sites = sites_of_lives(l);
+	struct hi_space_result rows;
+	struct hi_space_kept kept;
+	struct hi_arena arena = {};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_space_keep(space, &arena, &kept, &err), &err);
+	HI_ASSERT_OK(hi_space_restore(&kept, &restored, &err), &err);
+	HI_ASSERT_OK(hi_space_result(restored, &sites, &rows, &err), &err);
+	check_same_rows(seed, l, r, &rows);
+	HI_ASSERT_EQ(l->censuses, hi_space_periods(restored));
+	HI_ASSERT_EQ(0, memcmp(hi_space_history(space), hi_space_history(restored),
+			       l->censuses * sizeof(struct hi_space_period)));
+	hi_space_result_free(&rows);
+	hi_arena_free(&arena);
 }
 
 /* All rows together, at each age. */
@@ -288,6 +365,9 @@ static void check_timeline(uint64_t seed)
 	check_periods(seed, &l, hi_space_history(space));
 	check_invariants(seed, &l, &r, hi_space_history(space));
 	check_sum_of_rows(seed, &l, &r);
+	check_requested(seed, &l, &r);
+	check_last_ages(seed, &l, &r);
+	check_kept(seed, &l, space, &r);
 	hi_space_result_free(&r);
 }
 

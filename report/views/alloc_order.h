@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* In which order the report `alloc` has its functions. */
+#ifndef HI_REPORT_VIEWS_ALLOC_ORDER_H
+#define HI_REPORT_VIEWS_ALLOC_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of functions: by the height of their bars, what they allocated, what survived, what is
+ * live, or their names. */
+enum hi_alloc_order {
+	HI_ALLOC_BY_WEIGHT, /* without bars: as by alloc */
+	HI_ALLOC_BY_ALLOC,
+	HI_ALLOC_BY_SURVIVED,
+	HI_ALLOC_BY_LIVE,
+	HI_ALLOC_BY_NAME,
+};
+
+struct hi_alloc_function;
+/* The word of --sort. False: it is none. */
+bool hi_alloc_order_parse(const char *word, enum hi_alloc_order *ret);
+/* As for qsort(): the larger amount comes first, of equal ones the name that is earlier,
+ * then the file. By weight as by alloc: heights are of the bars. */
+int hi_alloc_compare(enum hi_alloc_order order, const struct hi_alloc_function *a,
+		     const struct hi_alloc_function *b);
+/* Sorts n functions. */
+void hi_alloc_sort(enum hi_alloc_order order, struct hi_alloc_function *functions,
+		   size_t n);
+
+#endif

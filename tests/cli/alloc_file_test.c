@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `alloc -o FILE`: what it keeps is what was reported, however the program ended. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/lived.h"
+#include "tests/support/schema.h"
+#include "tests/support/workshop.h"
+
+static char kept_file[256];
+
+static struct lived *start_kept(const char *const *options)
+{
+	struct hi_fixture *fx = hi_fixture_start("space_lives", NULL);
+	const char *words[16] = {"-o", kept_file};
+	size_t n = 2;
+
+	snprintf(kept_file, sizeof(kept_file), "%s/app.hisnap", workshop_open());
+	while (*options)
+		words[n++] = *options++;
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return lived_start_alloc(fx, words);
+}
+
+static void tell_kept(struct lived *l, const char *command)
+{
+	char answer[256];
+
+	hi_fixture_tell(l->fx, command);
+	HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
+}
+
+/* M2 of SPEC, to the end of its third period; the fourth is open. */
+static void live_three_periods(struct lived *l)
+{
+	tell_kept(l, "node 3");
+	tell_kept(l, "node 10");
+	tell_kept(l, "entry 5");
+	lived_period(l, LIVED());
+	tell_kept(l, "drop node 10");
+	tell_kept(l, "buf 2");
+	tell_kept(l, "brief 7");
+	lived_period(l, LIVED());
+	lived_period(l, LIVED());
+	tell_kept(l, "drop buf 2");
+}
+
+static void check_same_report(struct lived *l, const char *const *options)
+{
+	char program[] = HI_BINARY_DIR "/heapinspect", alloc[] = "alloc";
+	char *argv[16] = {program, alloc, kept_file};
+	struct hi_command *c;
+
+	for (size_t n = 3; *options; n++)
+		argv[n] = (char *)(uintptr_t)*options++;
+	HI_ASSERT_MSG(l->command->exit_code == 0, "exit %d: %s", l->command->exit_code,
+		      l->command->err);
+	c = hi_command_runv(0, argv);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(*c->out && strcmp(c->out, l->command->out) == 0,
+		      "of the file: %s\nnot: %s", c->out, l->command->out);
+}
+
+HI_TEST_ROOT(alloc_file, has_the_report_that_was_shown)
+{
+	static const char *const looks[] = {"--width", "100", "--all", "--callers", NULL};
+	struct lived *l = start_kept(looks);
+
+	live_three_periods(l);
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(strstr(l->command->out, "parse by age and type") &&
+			      strstr(l->command->out, "called by do_once"),
+		      "%s", l->command->out);
+	check_same_report(l, looks);
+}
+
+HI_TEST_ROOT(alloc_file, has_the_bars_that_were_shown)
+{
+	static const char *const looks[] = {"--bars", NULL};
+	struct lived *l = start_kept(looks);
+
+	live_three_periods(l);
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(strstr(l->command->out, "##") != NULL, "%s", l->command->out);
+	check_same_report(l, looks);
+}
+
+static void free_kept_document(void *doc)
+{
+	json_decref(doc);
+}
+
+static json_t *read_kept(void)
+{
+	struct hi_command *c = hi_heapinspect("alloc", kept_file, "--json", "--all");
+	json_t *doc = json_loads(c->out, 0, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 0 && doc, "exit %d: %s", c->exit_code, c->err);
+	hi_check_schema(c, "alloc.v1.json");
+	hi_test_defer(free_kept_document, doc);
+	return doc;
+}
+
+static long long kept_size(json_t *doc, const char *function, const char *key)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "functions"), i, item)
+	{
+		if (strcmp(json_string_value(json_object_get(item, "name")), function))
+			continue;
+		return json_integer_value(
+			json_object_get(json_object_get(item, key), "size"));
+	}
+	hi_test_fail(__FILE__, __LINE__, "there is no %s", function);
+}
+
+/* 7 more nodes of 32 bytes than M2, which no census found. */
+HI_TEST_ROOT(alloc_file, has_the_figures_of_m2)
+{
+	struct lived *l = start_kept(LIVED());
+	json_t *doc;
+	struct stat st;
+
+	live_three_periods(l);
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
+	doc = read_kept();
+	HI_ASSERT_EQ(4, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(l->fx->pid, json_integer_value(json_object_get(
+					 json_object_get(doc, "target"), "pid")));
+	HI_ASSERT_EQ(640 + 7 * 32, kept_size(doc, "parse", "alloc"));
+	HI_ASSERT_EQ(1152, kept_size(doc, "parse", "survived"));
+	HI_ASSERT_EQ(96, kept_size(doc, "parse", "live"));
+	HI_ASSERT_EQ(240, kept_size(doc, "cache", "alloc"));
+	HI_ASSERT_EQ(960, kept_size(doc, "cache", "survived"));
+	HI_ASSERT_EQ(0, stat(kept_file, &st));
+	HI_ASSERT_EQ(0600, st.st_mode & 0777);
+	/* Select and MLWorks are of the file, too. */
+	HI_ASSERT(strstr(hi_heapinspect("alloc", kept_file, "--format", "mlworks")->out,
+			 "\n         240         960  cache[space_lives.c]\n"));
+	HI_ASSERT_EQ(2,
+		     hi_heapinspect("alloc", kept_file, "--select", "prase")->exit_code);
+}
+
+/* With a format, -o is the report, and there is no file beside it. */
+HI_TEST_ROOT(alloc_file, of_a_format_it_is_the_text)
+{
+	struct lived *l = start_kept(LIVED("--format", "mlworks"));
+	FILE *f;
+	char text[64] = "";
+
+	live_three_periods(l);
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
+	HI_ASSERT_STREQ("", l->command->out);
+	HI_ASSERT((f = fopen(kept_file, "r")) != NULL);
+	HI_ASSERT(fgets(text, sizeof(text), f));
+	fclose(f);
+	HI_ASSERT_STREQ("MLWorks space profile\n", text);
+}
+
+/* ---- ends ---- */
+
+static void end_by_signal(struct lived *l, int number)
+{
+	live_three_periods(l);
+	HI_ASSERT_EQ(0, kill(l->fx->pid, number));
+	l->command = recording_end(&l->run, 0);
+}
+
+/* The open period has a census where the process could be held at its end. */
+static void check_end_by_signal(int number)
+{
+	struct lived *l = start_kept(LIVED());
+	json_t *doc;
+	size_t n;
+
+	end_by_signal(l, number);
+	check_same_report(l, LIVED());
+	HI_ASSERT_MSG(strstr(l->command->err, "exited") ||
+			      strstr(l->command->err, "has ended"),
+		      "%s", l->command->err);
+	doc = read_kept();
+	n = json_array_size(json_object_get(doc, "censuses"));
+	HI_ASSERT(n == 3 || (n == 4 && number != SIGKILL));
+	HI_ASSERT_EQ(640 + 7 * 32, kept_size(doc, "parse", "alloc"));
+	HI_ASSERT_EQ(n == 3 ? 320 : 96, kept_size(doc, "parse", "live"));
+	HI_ASSERT_EQ(n == 3 ? 1056 : 1152, kept_size(doc, "parse", "survived"));
+}
+
+HI_TEST_ROOT(alloc_file, a_target_that_is_killed_has_its_censuses_in_the_file)
+{
+	check_end_by_signal(SIGKILL);
+}
+
+HI_TEST_ROOT(alloc_file, a_target_that_crashes_has_its_censuses_in_the_file)
+{
+	check_end_by_signal(SIGSEGV);
+}
+
+/* Whatever ends heapinspect itself: complete parts count. */
+HI_TEST_ROOT(alloc_file, a_kill_of_heapinspect_leaves_a_file_to_read)
+{
+	struct lived *l = start_kept(LIVED());
+
+	live_three_periods(l);
+	/* The third census is in the file when the fourth is waited for. */
+	lived_ready(l);
+	HI_ASSERT_EQ(0, kill(l->run.pid, SIGKILL));
+	recording_end(&l->run, 0);
+	HI_ASSERT(json_array_size(json_object_get(read_kept(), "censuses")) >= 2);
+	tell_kept(l, "node 1"); /* the target runs on */
+}
+
+HI_TEST_ROOT(alloc_file, wrong_files_are_refused)
+{
+	struct hi_command *c = hi_heapinspect("alloc", "--pid", "1", "--max-file", "1M");
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "--max-file: only with -o FILE"), "%s", c->err);
+	HI_ASSERT_EQ(2, hi_heapinspect("alloc", "--pid", "1", "--max-file", "1M",
+				       "--json", "-o", "/tmp/x")
+				->exit_code);
+	HI_ASSERT(hi_heapinspect("alloc", "--pid", "1", "-o", "/nonexistent/x")
+			  ->exit_code != 0);
+}
