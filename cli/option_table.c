@@ -140,11 +140,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(ALLOC)},
 	{{"by", HI_OPT_BANDS_BY, "WHAT", 0,
-	  "bands by type (the default), function (of record --every), retainer (of the "
-	  "graphs in the file) or biography (of bio -o)",
+	  "bands by type (the default), function (of a recording), retainer (of the "
+	  "graphs in the file) or biography (of a file of bio)",
 	  2},
 	 BIT(SPACETIME)},
-	{{"format", 'f', "FORMAT", 0, "svg: the graph, as graph draws it", 2},
+	{{"format", 'f', "PICTURE", 0, "svg: the graph, as graph draws it", 2},
 	 BIT(SPACETIME)},
 	{{"sort", HI_OPT_ALLOC_SORT, "ORDER", 0,
 	  "order of the functions: alloc (the default), survived, live or name; of bars "
@@ -214,7 +214,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "picture of the bars (--bars)",
 	  2},
 	 BIT(ALLOC)},
-	{{"format", 'f', "FORMAT", 0,
+	{{"format", 'f', "PAGE", 0,
 	  "html: one HTML file, with the curve, in which each peak is a link to what was "
 	  "live there",
 	  2},

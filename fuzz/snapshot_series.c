@@ -12,6 +12,7 @@
 
 #include "census/graph/graphs_wanted.h"
 #include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_functions.h"
 #include "census/snapshot/snapshot_series_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -77,13 +78,17 @@ static void open_part(const struct hi_snapshots *s, size_t i, enum hi_snapshots_
 	struct hi_graph *outline = NULL;
 	struct hi_reach *r = NULL;
 	struct hi_census *census = NULL;
+	struct hi_live_function *functions = NULL;
 	struct hi_error err;
+	size_t n;
 
 	if (!s->entries[i].parts[kind].size)
 		return;
 	if (hi_snapshots_part(s, i, kind, &part, &err) == HI_OK) {
 		if (hi_snapshot_outline(part, &outline, &r, &err) == HI_OK)
 			(void)hi_snapshot_census(part, outline, &census, &err);
+		if (hi_snapshot_functions(part, &functions, &n, &err) == HI_OK)
+			free(functions);
 		if (hi_snapshot_graph(part, &g, &err) == HI_OK && !hi_graph_is_valid(g))
 			abort();
 	}

@@ -11,6 +11,7 @@ static const struct {
 	{HI_OPT_BY, "type type2 module class size owner site context thread age"},
 	{HI_OPT_BORN_BY, "context"},
 	{HI_OPT_COMPARE_BY, "type module root retainers site"},
+	{HI_OPT_BANDS_BY, "type function retainer biography"},
 	{HI_OPT_COLOR, "auto always never"},
 	{HI_OPT_SNAPSHOT, "auto copy fork"},
 	{HI_OPT_TIME, "cpu wall census"},
@@ -40,9 +41,13 @@ struct hi_value_words hi_manual_value(const struct argp_option *option)
 {
 	if (!option->arg)
 		return (struct hi_value_words){HI_VALUE_NONE, NULL};
-	/* The one key with two lists: of export and of query. */
+	/* The one key with several lists. */
 	if (strcmp(option->arg, "ROWS") == 0)
 		return (struct hi_value_words){HI_VALUE_WORDS, "table json csv"};
+	if (strcmp(option->arg, "PAGE") == 0)
+		return (struct hi_value_words){HI_VALUE_WORDS, "html"};
+	if (strcmp(option->arg, "PICTURE") == 0)
+		return (struct hi_value_words){HI_VALUE_WORDS, "svg"};
 	if (option->key == 'f')
 		return (struct hi_value_words){HI_VALUE_WORDS,
 					       print_export_formats(option)};
