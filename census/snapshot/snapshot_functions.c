@@ -16,9 +16,9 @@ struct live_row {
 };
 _Static_assert(sizeof(struct live_row) == 32, "row");
 
-static enum hi_status put_live_row(struct hi_snapshot_writer *w,
-				   const struct hi_live_function *from,
-				   struct live_row *to, struct hi_error *err)
+static enum hi_status put_function_row(struct hi_snapshot_writer *w,
+				       const struct hi_live_function *from,
+				       struct live_row *to, struct hi_error *err)
 {
 	enum hi_status status =
 		hi_snapshot_put_string(w, from->function, &to->function, err);
@@ -41,14 +41,14 @@ enum hi_status hi_snapshot_put_functions(struct hi_snapshot_writer *w,
 	enum hi_status status = items ? HI_OK : hi_fail_memory(err, "functions");
 
 	for (size_t i = 0; i < n && status == HI_OK; i++)
-		status = put_live_row(w, &rows[i], &items[i], err);
+		status = put_function_row(w, &rows[i], &items[i], err);
 	return status == HI_OK ? hi_snapshot_put(w, functions_section, items,
 						 sizeof(*items), n, err)
 			       : status;
 }
 
-static bool read_live_row(const struct hi_snapshot *s, const struct live_row *from,
-			  struct hi_live_function *to)
+static bool read_function_row(const struct hi_snapshot *s, const struct live_row *from,
+			      struct hi_live_function *to)
 {
 	*to = (struct hi_live_function){.kind = (enum hi_live_function_kind)from->kind,
 					.function = hi_snapshot_string(s, from->function),
@@ -75,7 +75,7 @@ enum hi_status hi_snapshot_functions(struct hi_snapshot *s, struct hi_live_funct
 	if (!rows)
 		return hi_fail_memory(err, "functions");
 	for (uint64_t i = 0; i < n; i++)
-		if (!read_live_row(s, (const struct live_row *)items + i, &rows[i]))
+		if (!read_function_row(s, (const struct live_row *)items + i, &rows[i]))
 			return hi_snapshot_bad(s, functions_section, err,
 					       "an unknown kind or a name outside of "
 					       "the strings");

@@ -71,8 +71,8 @@ static unsigned rows_of(const struct curve_plot *plot, uint64_t bytes)
 }
 
 /* Columns of the axis, with the value of the row where it has one. */
-static unsigned begin_row(const struct curve_plot *plot, unsigned row, char *line,
-			  size_t size)
+static unsigned begin_plot_row(const struct curve_plot *plot, unsigned row, char *line,
+			       size_t size)
 {
 	char value[24] = "";
 
@@ -82,7 +82,7 @@ static unsigned begin_row(const struct curve_plot *plot, unsigned row, char *lin
 	return (unsigned)snprintf(line, size, "%*s |", AXIS, value);
 }
 
-static void put_row(char *line, unsigned n, struct hi_page *page)
+static void put_plot_row(char *line, unsigned n, struct hi_page *page)
 {
 	while (n && line[n - 1] == ' ')
 		n--;
@@ -95,7 +95,7 @@ static void put_curve_row(const struct curve_plot *plot, unsigned row,
 			  struct hi_page *page)
 {
 	char line[AXIS + 3 + MOST];
-	unsigned n = begin_row(plot, row, line, sizeof(line));
+	unsigned n = begin_plot_row(plot, row, line, sizeof(line));
 
 	for (unsigned c = 0; c < plot->width; c++) {
 		unsigned rows = rows_of(plot, plot->heights[c]);
@@ -104,7 +104,7 @@ static void put_curve_row(const struct curve_plot *plot, unsigned row,
 			    : plot->labels[c] && row == rows + 1 ? plot->labels[c]
 								 : ' ';
 	}
-	put_row(line, n, page);
+	put_plot_row(line, n, page);
 }
 
 static void put_curve_axis(const struct curve_plot *plot, struct hi_page *page)
@@ -191,11 +191,11 @@ static void put_stack_row(const struct curve_plot *plot, char (*columns)[STACK_R
 			  unsigned row, struct hi_page *page)
 {
 	char line[AXIS + 3 + MOST];
-	unsigned n = begin_row(plot, row % 2 ? 0 : row / 2, line, sizeof(line));
+	unsigned n = begin_plot_row(plot, row % 2 ? 0 : row / 2, line, sizeof(line));
 
 	for (unsigned c = 0; c < plot->width; c++)
 		line[n++] = columns[c][row - 1];
-	put_row(line, n, page);
+	put_plot_row(line, n, page);
 }
 
 void hi_stack_display(const struct hi_stack *stack, unsigned width, struct hi_page *page)

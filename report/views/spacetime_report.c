@@ -25,8 +25,8 @@ static void place_samples(struct hi_spacetime_report *r)
 	r->duration_ns = r->times_ns[s->n_samples - 1];
 }
 
-static void add_point(struct hi_spacetime_report *r, size_t sample, uint64_t weight,
-		      const struct hi_hp_point *point)
+static void add_band_point(struct hi_spacetime_report *r, size_t sample, uint64_t weight,
+			   const struct hi_hp_point *point)
 {
 	struct hi_spacetime_band *band = &r->bands[point->band];
 
@@ -48,7 +48,7 @@ static void sum_samples(struct hi_spacetime_report *r)
 		uint64_t weight = hi_area_weight(r->times_ns, s->n_samples, i);
 
 		for (size_t k = s->starts[i]; k < s->starts[i + 1]; k++)
-			add_point(r, i, weight, &s->points[k]);
+			add_band_point(r, i, weight, &s->points[k]);
 		hi_area_add(&r->total, r->totals[i], weight);
 		if (r->totals[i] > r->most)
 			r->most = r->totals[i];
@@ -81,7 +81,8 @@ enum hi_status hi_spacetime_report_make(const struct hi_hp_series *series, size_
 		return hi_fail(err, HI_USAGE, 0,
 			       "spacetime: the profile has %.40s over %.40s, not bytes "
 			       "over seconds",
-			       series->value_unit, series->sample_unit);
+			       *series->value_unit ? series->value_unit : "bytes",
+			       *series->sample_unit ? series->sample_unit : "seconds");
 	ret->bands = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*ret->bands));
 	ret->times_ns =
 		hi_arena_alloc(&ret->arena, series->n_samples * sizeof(*ret->times_ns));

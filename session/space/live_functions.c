@@ -73,8 +73,8 @@ static bool add_to_function(struct live_rows *rows, const struct hi_frame_row *f
 	return true;
 }
 
-static bool add_group(struct live_rows *rows, uint32_t group, uint32_t frame_row,
-		      const struct hi_birth_sum *sum)
+static bool add_live_group(struct live_rows *rows, uint32_t group, uint32_t frame_row,
+			   const struct hi_birth_sum *sum)
 {
 	const struct hi_frames *frames = &rows->recorded->frames;
 
@@ -120,7 +120,7 @@ static enum hi_status sum_functions_of(struct hi_inspection *in, struct live_row
 	if (r->births->sample_bytes)
 		subtract_samples(groups, sums);
 	for (uint32_t i = 0; i < groups->n_groups; i++)
-		if (!add_group(rows, i, groups->groups[i].key, &sums[i]))
+		if (!add_live_group(rows, i, groups->groups[i].key, &sums[i]))
 			return fail_functions(err);
 	return HI_OK;
 }

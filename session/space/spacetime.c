@@ -150,64 +150,9 @@ static enum hi_status read_retainers_of_graph(struct bands_reading *r, size_t i,
 	return status == HI_OK ? put_retainer_rows(r, entry, &sample, err) : status;
 }
 
-/* ---- of each census that has it ---- */
-
-typedef enum hi_status read_bands_fn(struct bands_reading *r, size_t i,
-				     struct hi_error *err);
-
 static enum hi_status finish_bands(struct bands_reading *r, struct hi_error *err)
 {
 	return hi_hp_series_finish(r->bands->series, err);
-}
-
-/* what: the bands need; command: makes a file that has it. */
-static enum hi_status read_each_census(struct bands_reading *r, read_bands_fn *read,
-				       const char *what, const char *command,
-				       struct hi_error *err)
-{
-	enum hi_status status = HI_OK;
-
-	for (size_t i = 0; i < r->file->n_entries; i++) {
-		status = read(r, i, err);
-		if (status == HI_NOT_FOUND)
-			r->bands->left_out++;
-		else if (status != HI_OK)
-			return status;
-	}
-	if (r->bands->series)
-		return finish_bands(r, err);
-	return hi_fail(err, HI_USAGE, 0,
-		       "--by %s: %.120s has no %s: make a file that has them with "
-		       "heapinspect %s",
-		       r->bands->by, r->options->target.file, what, command);
-}
-
-static enum hi_status read_bands_of_series(struct bands_reading *r, enum hi_bands_by by,
-					   struct hi_error *err)
-{
-	switch (by) {
-	case HI_BANDS_BY_FUNCTION:
-		r->bands->by = "function";
-		return read_each_census(r, read_live_functions, "live bytes by function",
-					"record --pid N --every 1s -o FILE", err);
-	case HI_BANDS_BY_RETAINER:
-		r->bands->by = "retainer";
-		return read_each_census(
-			r, read_retainers_of_graph, "graphs",
-			"snap --pid N --every 1s --full all -o FILE (or a heap profile "
-			"with retainers --pid N --every 1s --hp FILE.hp)",
-			err);
-	case HI_BANDS_BY_BIOGRAPHY:
-		return hi_fail(err, HI_USAGE, 0,
-			       "--by biography: %.120s has no biographies: make a file "
-			       "that has them with heapinspect bio --pid N -o FILE",
-			       r->options->target.file);
-	default:
-		r->bands->by = "type";
-		r->bands->is_type = true;
-		return hi_series_file_read(r->options->target.file, &r->bands->series,
-					   err);
-	}
 }
 
 /* ---- by biography ---- */
@@ -255,6 +200,78 @@ static enum hi_status read_biography(struct bands_reading *r, struct hi_error *e
 	for (size_t i = 1; status == HI_OK && i < lives->n_censuses; i++)
 		status = put_biography(r->bands->series, &lives->censuses[i], err);
 	return status == HI_OK ? finish_bands(r, err) : status;
+}
+
+/* They are in the last graph of a file, whatever became of its end. */
+static bool has_biographies_at_end(const struct hi_snapshots *file)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	struct hi_error unused;
+	size_t i = file->n_entries;
+
+	while (i && !file->entries[i - 1].parts[HI_SNAPSHOTS_WHOLE].size)
+		i--;
+	return i &&
+	       hi_snapshots_part(file, i - 1, HI_SNAPSHOTS_WHOLE, &s, &unused) == HI_OK &&
+	       hi_snapshot_has(s, "lives.censuses");
+}
+
+/* ---- of each census that has it ---- */
+
+typedef enum hi_status read_bands_fn(struct bands_reading *r, size_t i,
+				     struct hi_error *err);
+
+/* what: the bands need; command: makes a file that has it. */
+static enum hi_status read_each_census(struct bands_reading *r, read_bands_fn *read,
+				       const char *what, const char *command,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < r->file->n_entries; i++) {
+		status = read(r, i, err);
+		if (status == HI_NOT_FOUND)
+			r->bands->left_out++;
+		else if (status != HI_OK)
+			return status;
+	}
+	if (r->bands->series)
+		return finish_bands(r, err);
+	return hi_fail(err, HI_USAGE, 0,
+		       "--by %s: %.120s has no %s: make a file that has them with "
+		       "heapinspect %s",
+		       r->bands->by, r->options->target.file, what, command);
+}
+
+static enum hi_status read_bands_of_series(struct bands_reading *r, enum hi_bands_by by,
+					   struct hi_error *err)
+{
+	switch (by) {
+	case HI_BANDS_BY_FUNCTION:
+		r->bands->by = "function";
+		return read_each_census(r, read_live_functions, "live bytes by function",
+					"record --pid N --every 1s -o FILE", err);
+	case HI_BANDS_BY_RETAINER:
+		r->bands->by = "retainer";
+		return read_each_census(
+			r, read_retainers_of_graph, "graphs",
+			"snap --pid N --every 1s --full all -o FILE (or a heap profile "
+			"with retainers --pid N --every 1s --hp FILE.hp)",
+			err);
+	case HI_BANDS_BY_BIOGRAPHY:
+		if (!has_biographies_at_end(r->file))
+			return hi_fail(err, HI_USAGE, 0,
+				       "--by biography: %.120s has no biographies: make "
+				       "a file that has them with heapinspect bio --pid "
+				       "N -o FILE",
+				       r->options->target.file);
+		return read_biography(r, err);
+	default:
+		r->bands->by = "type";
+		r->bands->is_type = true;
+		return hi_series_file_read(r->options->target.file, &r->bands->series,
+					   err);
+	}
 }
 
 /* ---- all of it ---- */
