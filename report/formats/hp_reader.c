@@ -246,18 +246,24 @@ static enum hi_status add_point(struct reader *r, uint32_t band, uint64_t value)
 	return HI_OK;
 }
 
+static enum hi_status number_band(struct reader *r, struct word name, uint32_t *ret)
+{
+	if (r->names.texts.count >= HI_HP_MAX_BANDS)
+		return too_many(r, "bands", HI_HP_MAX_BANDS);
+	*ret = hi_hp_names_add(&r->names, name.text, name.n);
+	if (*ret == HI_HP_NO_NAME)
+		return no_memory(r);
+	if (*ret == r->last.count && !hi_vector_push(&r->last, 0))
+		return no_memory(r);
+	return HI_OK;
+}
+
 static enum hi_status add_hp_value(struct reader *r, struct word name, uint64_t value)
 {
 	uint32_t band;
+	enum hi_status status = number_band(r, name, &band);
 
-	if (r->names.texts.count >= HI_HP_MAX_BANDS)
-		return too_many(r, "bands", HI_HP_MAX_BANDS);
-	band = hi_hp_names_add(&r->names, name.text, name.n);
-	if (band == HI_HP_NO_NAME)
-		return no_memory(r);
-	if (band == r->last.count && !hi_vector_push(&r->last, 0))
-		return no_memory(r);
-	return add_point(r, band, value);
+	return status == HI_OK ? add_point(r, band, value) : status;
 }
 
 static enum hi_status take_band(struct reader *r, struct word line)
@@ -455,6 +461,19 @@ enum hi_status hi_hp_series_band(struct hi_hp_series *series, const char *name,
 {
 	return add_hp_value(reader_of(series, err), (struct word){name, strlen(name)},
 			    value);
+}
+
+enum hi_status hi_hp_series_name(struct hi_hp_series *series, const char *name,
+				 uint32_t *band_ret, struct hi_error *err)
+{
+	return number_band(reader_of(series, err), (struct word){name, strlen(name)},
+			   band_ret);
+}
+
+enum hi_status hi_hp_series_value(struct hi_hp_series *series, uint32_t band,
+				  uint64_t value, struct hi_error *err)
+{
+	return add_point(reader_of(series, err), band, value);
 }
 
 enum hi_status hi_hp_series_mark(struct hi_hp_series *series, double time,

@@ -71,6 +71,11 @@ enum hi_status hi_hp_series_sample(struct hi_hp_series *series, double time,
 				   struct hi_error *err);
 enum hi_status hi_hp_series_band(struct hi_hp_series *series, const char *name,
 				 uint64_t value, struct hi_error *err);
+/* The same in two steps, for a caller that keeps the numbers of names. */
+enum hi_status hi_hp_series_name(struct hi_hp_series *series, const char *name,
+				 uint32_t *band_ret, struct hi_error *err);
+enum hi_status hi_hp_series_value(struct hi_hp_series *series, uint32_t band,
+				  uint64_t value, struct hi_error *err);
 enum hi_status hi_hp_series_mark(struct hi_hp_series *series, double time,
 				 const char *text, struct hi_error *err);
 enum hi_status hi_hp_series_finish(struct hi_hp_series *series, struct hi_error *err);

@@ -24,12 +24,20 @@ HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 
 enum { JOB_TEXT = 256 };
 
+/* The function in a row of the census before: it is the same one in most. */
+struct known_function {
+	const char *function, *file;
+	uint32_t band;
+};
+
 /* A series while it is made. */
 struct bands_reading {
 	const struct hi_options *options;
 	const struct hi_snapshots *file;
 	struct hi_spacetime_bands *bands;
 	struct hi_census_cache cache; /* of retainers: their sets keep their numbers */
+	struct HI_VECTOR(struct known_function) known; /* by row */
+	struct hi_interner texts;		       /* of these */
 };
 
 static enum hi_status begin_bands(struct bands_reading *r, const char *exe, int pid,
@@ -66,21 +74,60 @@ static const char *name_live_function(const struct hi_live_function *f,
 	return out;
 }
 
+/* A copy that stays; "": out of memory. */
+static const char *keep_function_text(struct bands_reading *r, const char *text)
+{
+	return *text ? hi_interner_name(&r->texts, hi_interner_add(&r->texts, text)) : "";
+}
+
+static enum hi_status learn_function(struct bands_reading *r,
+				     const struct hi_live_function *row,
+				     struct known_function *known, struct hi_error *err)
+{
+	char name[JOB_TEXT];
+
+	known->function = keep_function_text(r, row->function);
+	known->file = keep_function_text(r, row->file);
+	if (strcmp(known->function, row->function) != 0 ||
+	    strcmp(known->file, row->file) != 0)
+		return hi_fail_memory(err, "functions");
+	return hi_hp_series_name(r->bands->series, name_live_function(row, name),
+				 &known->band, err);
+}
+
+static enum hi_status put_live_function(struct bands_reading *r, size_t i,
+					const struct hi_live_function *row,
+					struct hi_error *err)
+{
+	struct known_function *known;
+	enum hi_status status = HI_OK;
+
+	while (r->known.count <= i)
+		if (!hi_vector_push(&r->known, (struct known_function){}))
+			return hi_fail_memory(err, "functions");
+	known = &r->known.items[i];
+	if (row->kind != HI_LIVE_FUNCTION_NAMED || !known->function ||
+	    strcmp(known->function, row->function) != 0 ||
+	    strcmp(known->file, row->file) != 0)
+		status = learn_function(r, row, known, err);
+	if (row->kind != HI_LIVE_FUNCTION_NAMED)
+		known->function = NULL;
+	return status == HI_OK ? hi_hp_series_value(r->bands->series, known->band,
+						    row->bytes, err)
+			       : status;
+}
+
 static enum hi_status put_live_functions(struct bands_reading *r,
 					 const struct hi_snapshots_entry *entry,
 					 const struct hi_live_function *rows, size_t n,
 					 struct hi_error *err)
 {
-	struct hi_hp_series *series = r->bands->series;
-	enum hi_status status =
-		hi_hp_series_sample(series, seconds_of_ns(entry->point.wall_ns), err);
-	char name[JOB_TEXT];
+	enum hi_status status = hi_hp_series_sample(
+		r->bands->series, seconds_of_ns(entry->point.wall_ns), err);
 
 	for (size_t i = 0; i < n && status == HI_OK; i++)
 		if (rows[i].bytes)
-			status = hi_hp_series_band(series,
-						   name_live_function(&rows[i], name),
-						   rows[i].bytes, err);
+			status = put_live_function(r, i, &rows[i], err);
 	return status;
 }
 
@@ -331,6 +378,8 @@ enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
 	if (status == HI_OK)
 		status = read_bands_of_series(&r, by, err);
 	hi_census_cache_free(&r.cache);
+	hi_interner_free(&r.texts);
+	hi_vector_free(&r.known);
 	return status;
 }
 
