@@ -21,6 +21,8 @@ enum hi_event_kind {
 enum hi_event_flags {
 	HI_EVENT_STACK_CUT = 1, /* outer frames of the stack are missing */
 	HI_EVENT_SAMPLED = 2,
+	HI_EVENT_PAUSED = 4, /* of the end of a reallocation: the new block is not
+				recorded, though all others are */
 };
 
 /*

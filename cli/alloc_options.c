@@ -58,6 +58,25 @@ const char *hi_alloc_options_check(const struct hi_alloc_options *o)
 	return NULL;
 }
 
+/* What is told to a running command goes with nothing else. */
+const char *hi_alloc_pause_check(const struct hi_options *o)
+{
+	const struct hi_alloc_options *a = &o->alloc;
+
+	if (a->pause && a->resume)
+		return "--pause and --resume: only one of them";
+	if (!o->target.pid || o->target.file || o->target.core)
+		return "--pause, --resume: --pid N is missing";
+	if (a->select || a->n_centres || a->from_mark || a->to_mark || a->by_mark ||
+	    a->callers || a->bars || a->has_weight || o->series.for_ns ||
+	    o->series.every_ns || o->series.every_bytes || o->record.has_sample ||
+	    o->output.format || o->output.json || o->output.file)
+		return "--pause, --resume: only with --pid: what is shown, and how, is "
+		       "up "
+		       "to the running command";
+	return NULL;
+}
+
 void hi_alloc_options_free(struct hi_alloc_options *o)
 {
 	free((void *)o->centres);
@@ -89,6 +108,12 @@ int hi_option_take_alloc(int key, char *arg, struct hi_options *o)
 		return hi_option_take_once("--from-mark", arg, &o->alloc.from_mark);
 	case HI_OPT_TO_MARK:
 		return hi_option_take_once("--to-mark", arg, &o->alloc.to_mark);
+	case HI_OPT_PAUSE:
+		o->alloc.pause = true;
+		return 0;
+	case HI_OPT_RESUME:
+		o->alloc.resume = true;
+		return 0;
 	case HI_OPT_ALLOC_BY:
 		return take_alloc_by(o, arg);
 	default:

@@ -87,6 +87,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_alloc, hi_command_peaks, hi_command_spacetime;
 /* Instead of bio, of a file. */
 extern const struct hi_command hi_command_bio_file;
+/* Instead of alloc, with --pause or --resume. */
+extern const struct hi_command hi_command_alloc_pause;
 /* Instead of graph, when there is one heap to draw and no series. */
 extern const struct hi_command hi_command_graph_heap;
 /* Instead of census, with --suggest-hints. */

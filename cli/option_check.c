@@ -235,6 +235,8 @@ static int check_command(const struct hi_options *o)
 	    format != HI_QUERY_JSON)
 		return hi_option_wrong("--json and -f %s: only one of them",
 				       o->output.format);
+	if (o->command == &hi_command_alloc_pause && hi_alloc_pause_check(o))
+		return hi_option_wrong("%s", hi_alloc_pause_check(o));
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->target.pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
 	if (check_graph(o) != 0 || check_over_time(o) != 0)

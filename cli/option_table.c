@@ -129,6 +129,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"to-mark", HI_OPT_TO_MARK, "TEXT", 0,
 	  "only what was allocated before the mark of this text", 2},
 	 BIT(ALLOC)},
+	{{"pause", HI_OPT_PAUSE, 0, 0,
+	  "tell a running alloc or record --every of the process to record no "
+	  "allocations until --resume",
+	  2},
+	 BIT(ALLOC)},
+	{{"resume", HI_OPT_RESUME, 0, 0, "tell it to go on", 2}, BIT(ALLOC)},
 	{{"callers", HI_OPT_CALLERS, 0, 0,
 	  "also show which functions have called those that allocated", 2},
 	 BIT(ALLOC)},

@@ -229,6 +229,12 @@ static void settle_bio(struct hi_options *o)
 		o->series.every_ns = PERIOD_NS;
 }
 
+static void settle_alloc(struct hi_options *o)
+{
+	if (o->command == &hi_command_alloc && (o->alloc.pause || o->alloc.resume))
+		o->command = &hi_command_alloc_pause;
+}
+
 /* An expression is a root that restricts nothing: it is looked up as those are. */
 static bool settle_explain(struct hi_options *o)
 {
@@ -262,6 +268,7 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 	}
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	settle_bio(&o);
+	settle_alloc(&o);
 	if (o.command == &hi_command_alloc && !o.target.file &&
 	    !hi_series_asked(&o.series))
 		o.series.every_ns = PERIOD_NS;

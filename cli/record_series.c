@@ -143,6 +143,18 @@ static const struct hi_series_sink_ops marks_sink_ops = {
 	.destroy = leave_keys_of_recording,
 };
 
+static enum hi_status pause_recorded_series(void *arg, bool is_paused,
+					    struct hi_error *err)
+{
+	const struct recorded_series *s = arg;
+	enum hi_status status;
+
+	hi_recorder_lock(s->recorder);
+	status = hi_recorder_pause(s->recorder, is_paused, err);
+	hi_recorder_unlock(s->recorder);
+	return status;
+}
+
 /* Eras of bio are of its biographies. */
 static bool takes_marks(const struct recorded_series *s)
 {
@@ -172,6 +184,8 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 		.spares_target = into != NULL,
 		.tick = s->recorder ? show_recorded_series : NULL,
 		.tick_arg = s,
+		.pause = takes_marks(s) ? pause_recorded_series : NULL,
+		.pause_arg = s,
 		.note = note_recorded_series,
 		.note_arg = s};
 	enum hi_status status = hi_series_create(&request, &series, err);

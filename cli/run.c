@@ -363,7 +363,7 @@ static int run_command(const struct hi_options *options)
 		return run_program_of(options);
 	if (options->command == &hi_command_bio)
 		return follow_biographies(options);
-	if (options->command->id == HI_COMMAND_ALLOC && !options->target.file)
+	if (options->command == &hi_command_alloc && !options->target.file)
 		return follow_allocations(options);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))

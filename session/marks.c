@@ -28,11 +28,15 @@ struct message {
 	uint64_t cpu_ns, wall_ns;
 	char text[HI_MARK_MAX];
 };
-static const char magics[HI_MARK_KINDS][8] = {
-	[HI_MARK_PLAIN] = "himark1", [HI_MARK_ERA] = "hi_era1"};
+static const char magics[HI_MARK_KINDS][8] = {[HI_MARK_PLAIN] = "himark1",
+					      [HI_MARK_ERA] = "hi_era1",
+					      [HI_MARK_PAUSE] = "hipause",
+					      [HI_MARK_RESUME] = "hiresum"};
 /* For messages. */
-static const char *const kinds[HI_MARK_KINDS] = {
-	[HI_MARK_PLAIN] = "mark", [HI_MARK_ERA] = "era"};
+static const char *const kinds[HI_MARK_KINDS] = {[HI_MARK_PLAIN] = "mark",
+						 [HI_MARK_ERA] = "era",
+						 [HI_MARK_PAUSE] = "--pause",
+						 [HI_MARK_RESUME] = "--resume"};
 
 /* ---- the directory ---- */
 

@@ -25,8 +25,15 @@ struct hi_marks {
 	char directory_path[200];
 };
 
-/* What comes: a mark, or an era of biographies, which begins with it. */
-enum hi_mark_kind { HI_MARK_PLAIN, HI_MARK_ERA, HI_MARK_KINDS };
+/* What comes: a mark, an era of biographies, which begins with it, or that a recording is
+ * to pause or to go on (without a text). */
+enum hi_mark_kind {
+	HI_MARK_PLAIN,
+	HI_MARK_ERA,
+	HI_MARK_PAUSE,
+	HI_MARK_RESUME,
+	HI_MARK_KINDS
+};
 
 struct hi_mark {
 	enum hi_mark_kind kind;

@@ -155,6 +155,7 @@ struct hi_alloc_options {
 	size_t n_centres;
 	const char *from_mark, *to_mark; /* what was allocated between; NULL: any */
 	bool by_mark;
+	bool pause, resume; /* instead of a profile: tells a running one */
 	bool callers;
 	bool bars, has_weight;
 	double weight; /* of space in the bars, 0 to 1 */

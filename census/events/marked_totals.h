@@ -30,6 +30,13 @@ struct hi_marked_view {
 	uint32_t n_marks, n_rows;
 };
 
+/* A time in which allocations were not recorded. */
+struct hi_recording_pause {
+	uint64_t from_ns, to_ns; /* since the recording began; ascending */
+	uint64_t calls, bytes;	 /* that were not recorded, of malloc and its like */
+};
+enum { HI_RECORDING_PAUSES_MOST = 1 << 16 };
+
 struct hi_marked_totals;
 /* *ret: hi_marked_totals_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_marked_totals_create(struct hi_marked_totals **ret,

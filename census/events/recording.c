@@ -147,7 +147,8 @@ uint64_t hi_recording_sample_bytes(const struct hi_recording *r)
 /* Is the block that the event gives to the program one of the recording? */
 static bool is_block_recorded(const struct hi_recording *r, const struct hi_event *e)
 {
-	return !sample_bytes_of(r, e->source) || e->flags & HI_EVENT_SAMPLED;
+	return !(e->flags & HI_EVENT_PAUSED) &&
+	       (!sample_bytes_of(r, e->source) || e->flags & HI_EVENT_SAMPLED);
 }
 
 /* ---- blocks ---- */

@@ -147,6 +147,8 @@ enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
 		status = hi_snapshot_put_sources(w, &r->pieces, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_marked(w, &r->marked, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_pauses(w, r->pauses, r->n_pauses, err);
 	if (status == HI_OK && r->kept)
 		status = hi_snapshot_put_events(w, r->kept, err);
 	return status == HI_OK ? put_births_numbers(w, r, err) : status;
@@ -362,6 +364,8 @@ enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
 	if (status == HI_OK)
 		status = hi_snapshot_marked(s, r->totals, r->contexts.n_contexts,
 					    &r->marked, &l->marks, err);
+	if (status == HI_OK)
+		status = hi_snapshot_pauses(s, &r->pauses, &r->n_pauses, err);
 	if (status != HI_OK)
 		return status;
 	take_births_numbers(s, l);

@@ -28,7 +28,10 @@ struct hi_recorded {
 	/* Of each context: what its allocations cost beside their bytes, as far as their
 	 * sizes tell (hi_recording_overheads()); NULL: not known. */
 	const uint64_t *overheads;
-	struct hi_marked_view marked; /* of record --every and alloc; else none */
+	/* Of record --every and alloc; else none. */
+	struct hi_marked_view marked;
+	const struct hi_recording_pause *pauses;
+	uint32_t n_pauses;
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

@@ -114,3 +114,42 @@ enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 	return status == HI_OK ? check_marked_rows(s, totals, n_contexts, ret, err)
 			       : status;
 }
+
+/* ---- pauses ---- */
+
+static const char pauses_section[] = "pauses";
+
+enum hi_status hi_snapshot_put_pauses(struct hi_snapshot_writer *w,
+				      const struct hi_recording_pause *pauses, uint32_t n,
+				      struct hi_error *err)
+{
+	return n ? hi_snapshot_put(w, pauses_section, pauses, sizeof(*pauses), n, err)
+		 : HI_OK;
+}
+
+enum hi_status hi_snapshot_pauses(struct hi_snapshot *s,
+				  const struct hi_recording_pause **ret, uint32_t *n_ret,
+				  struct hi_error *err)
+{
+	const struct hi_recording_pause *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, pauses_section, sizeof(*rows), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	if (n > HI_RECORDING_PAUSES_MOST)
+		return hi_snapshot_bad(s, pauses_section, err, "too many rows");
+	for (uint64_t i = 0; i < n; i++)
+		if (rows[i].to_ns < rows[i].from_ns ||
+		    (i && rows[i].from_ns < rows[i - 1].to_ns))
+			return hi_snapshot_bad(s, pauses_section, err, "row %u",
+					       (unsigned)i);
+	*ret = rows;
+	*n_ret = (uint32_t)n;
+	return HI_OK;
+}

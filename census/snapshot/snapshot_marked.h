@@ -18,4 +18,12 @@ enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 				  uint32_t n_contexts, struct hi_marked_view *ret,
 				  struct hi_marked **marks_ret, struct hi_error *err);
 
+/* The same of pauses; *ret borrows from s. */
+enum hi_status hi_snapshot_put_pauses(struct hi_snapshot_writer *w,
+				      const struct hi_recording_pause *pauses, uint32_t n,
+				      struct hi_error *err);
+enum hi_status hi_snapshot_pauses(struct hi_snapshot *s,
+				  const struct hi_recording_pause **ret, uint32_t *n_ret,
+				  struct hi_error *err);
+
 #endif

@@ -1084,11 +1084,24 @@ static __always_inline void count_failed(__u32 cookie)
 		__sync_fetch_and_add(&counts->failed, 1);
 }
 
+static __always_inline void count_paused(const struct call *call, __u64 size)
+{
+	if (call->does->family != HI_FAMILY_MALLOC)
+		return;
+	__sync_fetch_and_add(&call->shared->paused_calls, 1);
+	__sync_fetch_and_add(&call->shared->paused_bytes, size);
+}
+
 /* Is the block that was given out to be recorded? Then its stack is wanted. */
 static __always_inline int choose_block(const struct call *call, struct hi_event *event)
 {
 	if (!event->addr)
 		return 0;
+	if (*(volatile __u64 *)&call->shared->is_paused) {
+		count_paused(call, event->size);
+		event->flags = HI_EVENT_PAUSED;
+		return 0;
+	}
 	if (call->shared->sample_bytes && !(call->does->flags & HI_BPF_ALWAYS)) {
 		if (!take_sample(call->shared->sample_bytes, (__s64)event->size))
 			return 0;

@@ -99,6 +99,8 @@ struct hi_bpf_events_shared {
 	struct hi_python_walk python;
 	__u64 fs_base; /* offset of a thread's pointer in the kernel's task_struct; 0: not
 			  known, and no frames of Python are shown */
+	__u64 is_paused; /* what is allocated makes no event, but what frees recorded
+			    blocks does */
 	/* Written by the programs. */
 	__u64 unused[6];
 	__u64 own_hits;	  /* of the loader's own site */
@@ -106,6 +108,8 @@ struct hi_bpf_events_shared {
 	__u64 lost_total; /* events that did not fit into the ring */
 	__u64 lost_calls; /* for which there was no room */
 	__u64 abandoned;  /* calls that did not return */
+	/* Blocks of malloc's family that were given out in pauses, and their bytes. */
+	__u64 paused_calls, paused_bytes;
 };
 
 /* Index function * HI_BPF_EVENT_SLOTS + cpu % HI_BPF_EVENT_SLOTS. */

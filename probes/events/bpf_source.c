@@ -185,6 +185,8 @@ static void read_stats(struct hi_event_source *base, struct hi_event_stats *ret)
 	ret->stacks = source->stacks;
 	ret->stacks_cut = source->stacks_cut;
 	ret->abandoned = __atomic_load_n(&shared->abandoned, __ATOMIC_RELAXED);
+	ret->paused_calls = __atomic_load_n(&shared->paused_calls, __ATOMIC_RELAXED);
+	ret->paused_bytes = __atomic_load_n(&shared->paused_bytes, __ATOMIC_RELAXED);
 	ret->n_functions = source->functions.count;
 	for (size_t i = 0; i < source->functions.count; i++)
 		read_counts(source, i, &ret->functions[i]);
@@ -211,6 +213,12 @@ static void count_events(struct hi_event_source *base)
 static void set_sampling(struct hi_event_source *base, uint64_t bytes)
 {
 	__atomic_store_n(&to_bpf_source(base)->shared->sample_bytes, bytes,
+			 __ATOMIC_SEQ_CST);
+}
+
+static void pause_events(struct hi_event_source *base, bool is_paused)
+{
+	__atomic_store_n(&to_bpf_source(base)->shared->is_paused, is_paused,
 			 __ATOMIC_SEQ_CST);
 }
 
@@ -259,9 +267,9 @@ static void close_bpf_source(struct hi_event_source *base)
 	{                                                                                \
 		.name = (probes), .count = count_events, .set_sampling = set_sampling,   \
 		.drop_optional = drop_optional_links, .start = start_events,             \
-		.set_unwind = hi_bpf_source_set_unwind, .poll = poll_ring,               \
-		.drain = drain_ring, .stats = read_stats, .stop = stop_events,           \
-		.close = close_bpf_source,                                               \
+		.pause = pause_events, .set_unwind = hi_bpf_source_set_unwind,           \
+		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
+		.stop = stop_events, .close = close_bpf_source,                          \
 	}
 
 static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");

@@ -26,6 +26,11 @@ enum hi_status hi_event_source_start(struct hi_event_source *source, struct hi_e
 	return source->ops->start(source, err);
 }
 
+void hi_event_source_pause(struct hi_event_source *source, bool is_paused)
+{
+	source->ops->pause(source, is_paused);
+}
+
 enum hi_status hi_event_source_set_unwind(struct hi_event_source *source,
 					  const struct hi_unwind_tables *tables,
 					  struct hi_error *err)

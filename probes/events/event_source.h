@@ -28,6 +28,8 @@ struct hi_event_stats {
 	uint64_t stacks,
 		stacks_cut; /* that the sink got; of those, without outer frames */
 	uint64_t abandoned; /* calls that never returned */
+	/* What malloc and its like gave out in pauses. */
+	uint64_t paused_calls, paused_bytes;
 	size_t n_functions;
 	struct hi_event_function_stats {
 		const char *name;
@@ -51,6 +53,9 @@ struct hi_event_source_ops {
 	void (*drop_optional)(struct hi_event_source *source);
 	/* Events are made from now on. A call that is under way makes none. */
 	enum hi_status (*start)(struct hi_event_source *source, struct hi_error *err);
+	/* From now on what is allocated makes no event, until it goes on: but frees of
+	 * what was recorded do, and a reallocation ends it. */
+	void (*pause)(struct hi_event_source *source, bool is_paused);
 	/* From now on stacks are walked by these tables, whether events are made or not.
 	 * tables (checked) are copied. */
 	enum hi_status (*set_unwind)(struct hi_event_source *source,
@@ -103,6 +108,7 @@ void hi_event_source_set_sampling(struct hi_event_source *source, uint64_t bytes
 void hi_event_source_drop_optional(struct hi_event_source *source);
 enum hi_status hi_event_source_start(struct hi_event_source *source,
 				     struct hi_error *err);
+void hi_event_source_pause(struct hi_event_source *source, bool is_paused);
 /* Before it, and where there is no table, a stack is cut. On failure the tables before
  * stay. HI_UNSUPPORTED: this kernel cannot walk stacks. */
 enum hi_status hi_event_source_set_unwind(struct hi_event_source *source,

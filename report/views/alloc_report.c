@@ -83,6 +83,20 @@ static void put_alloc_line(struct hi_json *json, const struct hi_alloc_line *lin
 	hi_json_end(json);
 }
 
+static void put_alloc_pauses(struct hi_json *json, const struct hi_alloc_report *r)
+{
+	hi_json_array(json, "pauses");
+	for (uint32_t i = 0; i < r->n_pauses; i++) {
+		hi_json_object(json, NULL);
+		hi_json_number(json, "from_ns", r->pauses[i].from_ns);
+		hi_json_number(json, "to_ns", r->pauses[i].to_ns);
+		hi_json_number(json, "calls", r->pauses[i].calls);
+		hi_json_number(json, "bytes", r->pauses[i].bytes);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 static const char *const words_of_by[] = {[HI_ALLOC_BY_FUNCTION] = "function",
 					  [HI_ALLOC_BY_CENTRE] = "centre",
 					  [HI_ALLOC_BY_MARK] = "mark"};
@@ -104,6 +118,7 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_text(json, "by", words_of_by[r->by]);
 	hi_json_text(json, "from_mark", r->from_mark);
 	hi_json_text(json, "to_mark", r->to_mark);
+	put_alloc_pauses(json, r);
 	hi_json_array(json, "censuses");
 	for (uint32_t i = 0; i < r->n_lines; i++)
 		put_alloc_line(json, &r->lines[i]);

@@ -42,14 +42,22 @@ struct hi_alloc_line {
 	struct hi_space_amount older; /* live, from before the recording */
 };
 
+/* A time in which allocations were not recorded. */
+struct hi_alloc_pause {
+	uint64_t from_ns, to_ns; /* since the recording began */
+	uint64_t calls, bytes;	 /* that are in no amount */
+};
+
 struct hi_alloc_report {
 	int pid;
 	const char *exe;
 	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns, lost; /* lost: events */
 	uint64_t memory;	  /* bytes that the profile took here */
-	bool has_costs;	 /* of what died before a census; else it counts as requested */
-	size_t left_out; /* censuses of a file whose objects are not in it */
+	bool has_costs; /* of what died before a census; else it counts as requested */
+	const struct hi_alloc_pause *pauses;
+	uint32_t n_pauses;
+	size_t left_out;    /* censuses of a file whose objects are not in it */
 	const char *select; /* NULL: all functions */
 	/* What stands for functions: what allocated, or what was called first. */
 	enum hi_alloc_by {

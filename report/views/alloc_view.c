@@ -76,6 +76,28 @@ static void show_alloc_marks(const struct hi_alloc_report *r, struct hi_page *pa
 				     r->to_mark ? hi_page_safe(page, r->to_mark) : ""));
 }
 
+static void show_alloc_pauses(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	struct hi_alloc_pause all = {};
+	char times[32], time[24], calls[32], bytes[24];
+
+	if (!r->n_pauses)
+		return;
+	for (uint32_t i = 0; i < r->n_pauses; i++) {
+		all.to_ns += r->pauses[i].to_ns - r->pauses[i].from_ns;
+		all.calls += r->pauses[i].calls;
+		all.bytes += r->pauses[i].bytes;
+	}
+	hi_page_fact(page, "paused",
+		     hi_page_printf(page, "%s time%s, %s: %s call%s (%s) %s not recorded",
+				    hi_count(times, r->n_pauses),
+				    r->n_pauses == 1 ? "" : "s",
+				    hi_text_duration(time, all.to_ns),
+				    hi_count(calls, all.calls), all.calls == 1 ? "" : "s",
+				    hi_bytes(bytes, all.bytes),
+				    all.calls == 1 ? "was" : "were"));
+}
+
 static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	const struct hi_alloc_line *last = &r->lines[r->n_lines - 1];
@@ -246,6 +268,7 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 		return;
 	show_alloc_totals(r, page);
 	show_alloc_marks(r, page);
+	show_alloc_pauses(r, page);
 	show_alloc_limits(r, page);
 	if (!r->n_functions)
 		return;

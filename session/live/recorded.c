@@ -226,6 +226,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.totals = hi_recording_by_context(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
 	j->recorded.marked = hi_recorder_marked(recorder);
+	j->recorded.pauses = hi_recorder_pauses(recorder, &j->recorded.n_pauses);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;
 	if (j->recorded.kept)

@@ -38,6 +38,11 @@ struct hi_recorder {
 	struct hi_recording *recording;
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
 	struct hi_marked_totals *marked;
+	struct recorder_pauses {
+		struct HI_VECTOR(struct hi_recording_pause) list;
+		bool is_open;	       /* the last one */
+		uint64_t calls, bytes; /* that were counted before it */
+	} pauses;
 	uint64_t opened_ns, start_ns, end_ns;
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
@@ -97,6 +102,7 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	hi_recording_destroy(recorder->recording);
 	hi_kept_events_destroy(recorder->kept);
 	hi_marked_totals_destroy(recorder->marked);
+	hi_vector_free(&recorder->pauses.list);
 	hi_python_codes_destroy(recorder->codes);
 	hi_image_destroy(recorder->memory);
 	hi_target_close(recorder->target);
@@ -482,6 +488,59 @@ enum hi_status hi_recorder_mark(struct hi_recorder *r, const char *text, bool is
 					      text, is_era, err);
 	hi_recorder_release(r);
 	return status;
+}
+
+/* ---- pauses ---- */
+
+static bool open_pause(struct hi_recorder *r)
+{
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(r, &stats);
+	r->pauses.calls = stats.paused_calls;
+	r->pauses.bytes = stats.paused_bytes;
+	return hi_vector_push(
+		&r->pauses.list,
+		(struct hi_recording_pause){.from_ns = hi_clock_ns() - r->start_ns});
+}
+
+/* The open one lasts at least until now. */
+static void measure_pause(struct hi_recorder *r)
+{
+	struct hi_recording_pause *last;
+	struct hi_event_stats stats;
+
+	if (!r->pauses.is_open)
+		return;
+	last = &r->pauses.list.items[r->pauses.list.count - 1];
+	hi_recorder_stats(r, &stats);
+	last->to_ns = hi_clock_ns() - r->start_ns;
+	last->calls = stats.paused_calls - r->pauses.calls;
+	last->bytes = stats.paused_bytes - r->pauses.bytes;
+}
+
+enum hi_status hi_recorder_pause(struct hi_recorder *r, bool is_paused,
+				 struct hi_error *err)
+{
+	if (is_paused == r->pauses.is_open || !r->source)
+		return HI_OK;
+	if (is_paused && r->pauses.list.count >= HI_RECORDING_PAUSES_MOST)
+		return hi_fail(err, HI_LIMIT, 0, "a recording has at most %d pauses",
+			       HI_RECORDING_PAUSES_MOST);
+	if (is_paused && !open_pause(r))
+		return hi_fail_memory(err, "pause of a recording");
+	hi_event_source_pause(r->source, is_paused);
+	measure_pause(r);
+	r->pauses.is_open = is_paused;
+	return HI_OK;
+}
+
+const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *r,
+						    uint32_t *n_ret)
+{
+	measure_pause(r);
+	*n_ret = (uint32_t)r->pauses.list.count;
+	return r->pauses.list.items;
 }
 
 /* ---- the end ---- */

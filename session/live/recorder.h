@@ -69,6 +69,11 @@ enum hi_status hi_recorder_advance(struct hi_recorder *recorder, uint64_t stoppe
  * held. HI_LIMIT: there are too many; HI_NO_MEMORY, HI_TIMEOUT. */
 enum hi_status hi_recorder_mark(struct hi_recorder *recorder, const char *text,
 				bool is_era, struct hi_error *err);
+/* From now on what is allocated is not recorded, until it goes on; frees and
+ * reallocations of recorded blocks still end these. Twice is as once. HI_LIMIT: there
+ * were too many pauses; HI_NO_MEMORY. */
+enum hi_status hi_recorder_pause(struct hi_recorder *recorder, bool is_paused,
+				 struct hi_error *err);
 /* After the finish: frees what was live in this process; its totals stay. */
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
@@ -89,6 +94,9 @@ void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder);
 /* Borrowed until the next mark. */
 struct hi_marked_view hi_recorder_marked(const struct hi_recorder *recorder);
+/* Borrowed until the next call; the open one ends now. */
+const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder,
+						    uint32_t *n_ret);
 /* Of the source; after the finish as of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
 /* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the

@@ -569,6 +569,30 @@ static enum hi_status put_mark(struct hi_series *s, const struct hi_mark *mark,
 	return emit_mark(s, &event, err);
 }
 
+static enum hi_status pause_recording(struct hi_series *s, bool is_paused,
+				      struct hi_error *err)
+{
+	enum hi_status status =
+		s->request->pause
+			? s->request->pause(s->request->pause_arg, is_paused, err)
+			: hi_fail(err, HI_LIMIT, 0,
+				  "another process asked for a pause: no allocations are "
+				  "recorded here");
+
+	if (status == HI_OK)
+		report_series_line(s, is_paused ? "the recording of allocations pauses"
+						: "the recording of allocations goes on");
+	return status;
+}
+
+static enum hi_status put_mark_or_pause(struct hi_series *s, const struct hi_mark *mark,
+					struct hi_error *err)
+{
+	if (mark->kind == HI_MARK_PAUSE || mark->kind == HI_MARK_RESUME)
+		return pause_recording(s, mark->kind == HI_MARK_PAUSE, err);
+	return put_mark(s, mark, err);
+}
+
 static enum hi_status take_pending_marks(struct hi_series *s, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -582,7 +606,7 @@ static enum hi_status take_pending_marks(struct hi_series *s, struct hi_error *e
 			mark.when.cpu_ns = now.cpu_ns;
 		if (mark.when.wall_ns > now.wall_ns)
 			mark.when.wall_ns = now.wall_ns;
-		status = put_mark(s, &mark, err);
+		status = put_mark_or_pause(s, &mark, err);
 		hi_marks_answer(&mark, status == HI_OK);
 		if (status ==
 		    HI_LIMIT) { /* the sender gets the error; the series goes on */

@@ -31,6 +31,10 @@ struct hi_series_request {
 	 * not wanted. */
 	bool (*tick)(void *arg);
 	void *tick_arg;
+	/* A recording beside it pauses or goes on, as another process asked. NULL: there
+	 * is none that can. */
+	enum hi_status (*pause)(void *arg, bool is_paused, struct hi_error *err);
+	void *pause_arg;
 	/* A line for the user. */
 	void (*note)(void *arg, const char *text);
 	void *note_arg;

@@ -39,6 +39,7 @@ struct hi_space_profile {
 	struct HI_VECTOR(uint32_t) pair_numbers;
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
+	struct HI_VECTOR(struct hi_recording_pause) pauses;
 	uint64_t sample_bytes;
 	bool has_costs;	      /* of what died before a census */
 	uint64_t kept_memory; /* of a profile in a file: what it took there */
@@ -258,7 +259,7 @@ struct space_addition {
 	struct hi_space_census census;
 };
 
-static uint64_t since(uint64_t now, uint64_t before)
+static uint64_t count_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
@@ -270,12 +271,13 @@ static enum hi_status add_context_births(const struct space_addition *a, uint32_
 {
 	struct hi_space_profile *p = a->profile;
 	struct context_totals *before = &p->totals.items[context];
-	struct hi_space_amount born = {.number = since(now.allocs, before->allocs),
-				       .overhead = since(now.overhead, before->overhead)};
+	struct hi_space_amount born = {
+		.number = count_since(now.allocs, before->allocs),
+		.overhead = count_since(now.overhead, before->overhead)};
 	uint32_t part;
 	bool is_wanted;
 
-	born.size = since(now.bytes, before->bytes) + born.overhead;
+	born.size = count_since(now.bytes, before->bytes) + born.overhead;
 	*before = now;
 	if (!born.number && !born.size)
 		return HI_OK;
@@ -540,7 +542,9 @@ enum hi_status hi_space_profile_add(struct hi_space_profile *profile,
 					    .end_ns = a.recorded->births->end_ns -
 						      a.recorded->births->start_ns,
 					    .lost = count_lost(a.recorded)};
-	if (!types || !name_space_types(&a) || !name_contexts(profile, a.recorded))
+	profile->pauses.count = 0;
+	if (!types || !name_space_types(&a) || !name_contexts(profile, a.recorded) ||
+	    !hi_vector_append(&profile->pauses, a.recorded->pauses, a.recorded->n_pauses))
 		return fail_profile(err);
 	if (profile->censuses.count)
 		status = add_period(&a, hi_inspect_heap_is_known(in), err);
@@ -671,6 +675,7 @@ void hi_space_profile_destroy(struct hi_space_profile *profile)
 	hi_table_free(&profile->pair_of);
 	hi_vector_free(&profile->totals);
 	hi_vector_free(&profile->censuses);
+	hi_vector_free(&profile->pauses);
 	free(profile);
 }
 
@@ -727,6 +732,13 @@ hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret)
 {
 	*n_ret = profile->censuses.count;
 	return profile->censuses.items;
+}
+
+const struct hi_recording_pause *
+hi_space_profile_pauses(const struct hi_space_profile *profile, uint32_t *n_ret)
+{
+	*n_ret = (uint32_t)profile->pauses.count;
+	return profile->pauses.items;
 }
 
 bool hi_space_profile_has_costs(const struct hi_space_profile *profile)

@@ -102,6 +102,10 @@ const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile
 /* The first one is where period 1 begins. */
 const struct hi_space_census *
 hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret);
+/* In which allocations were not recorded, and are in no amount. Borrowed until the next
+ * census. */
+const struct hi_recording_pause *
+hi_space_profile_pauses(const struct hi_space_profile *profile, uint32_t *n_ret);
 /* Whether costs of what died before a census are computed; else they are as requested. */
 bool hi_space_profile_has_costs(const struct hi_space_profile *profile);
 /* Mean distance of samples; 0: all are recorded. */

@@ -45,6 +45,20 @@ static bool fill_alloc_lines(const struct alloc_making *m)
 	return lines != NULL;
 }
 
+static bool fill_alloc_pauses(const struct alloc_making *m)
+{
+	uint32_t n;
+	const struct hi_recording_pause *from = hi_space_profile_pauses(m->profile, &n);
+	struct hi_alloc_pause *to = hi_arena_alloc(m->arena, (n + 1) * sizeof(*to));
+
+	for (uint32_t i = 0; to && i < n; i++)
+		to[i] = (struct hi_alloc_pause){from[i].from_ns, from[i].to_ns,
+						from[i].calls, from[i].bytes};
+	m->report->pauses = to;
+	m->report->n_pauses = n;
+	return to != NULL;
+}
+
 /* ---- functions ---- */
 
 static bool sum_rows(const struct alloc_making *m, const struct hi_space_row *rows,
@@ -229,7 +243,8 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 					.all = options->top == SIZE_MAX};
 	if (status != HI_OK)
 		return status;
-	if (!fill_alloc_lines(&m) || !make_functions(&m, rows) || !sum_functions(&m))
+	if (!fill_alloc_lines(&m) || !fill_alloc_pauses(&m) ||
+	    !make_functions(&m, rows) || !sum_functions(&m))
 		return fail_report(err);
 	if (options->select && rows->n_rows && !ret->n_selected)
 		return fail_selection(&m, err);

@@ -101,6 +101,11 @@ static void read_mock_stats(struct hi_event_source *source, struct hi_event_stat
 	*ret = mock_of(source)->stats;
 }
 
+static void pause_mock(struct hi_event_source *source, bool is_paused)
+{
+	(void)source, (void)is_paused;
+}
+
 static void stop_mock(struct hi_event_source *source)
 {
 	mock_of(source)->is_stopped = true;
@@ -120,6 +125,7 @@ enum hi_status mock_events_open(uint64_t seed, struct mock_events **ret,
 		.drop_optional = drop_no_mock_probes,
 		.set_sampling = set_mock_sampling,
 		.start = start_mock,
+		.pause = pause_mock,
 		.set_unwind = set_mock_unwind,
 		.poll = poll_mock,
 		.drain = drain_mock,
