@@ -277,6 +277,16 @@ uint32_t hi_space_last_age(const struct hi_space_row *row)
 	return 0;
 }
 
+bool hi_space_falls_at(const struct hi_space_row *row, uint32_t age)
+{
+	size_t i;
+
+	if (age <= 1)
+		return true;
+	i = find_step(row->steps, row->n_steps, age - 1);
+	return i < row->n_steps && row->steps[i].age == age - 1;
+}
+
 /* A step counts for each age since the one before it. */
 struct hi_space_amount hi_space_survived(const struct hi_space_row *row)
 {

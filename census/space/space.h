@@ -124,6 +124,9 @@ struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age);
 /* The last age at which it has something; 0 where there is none. */
 uint32_t hi_space_last_age(const struct hi_space_row *row);
+/* Whether it has less at this age than at the one before; of ages 0 and 1 true. Of a sum
+ * also where one of its parts has less. */
+bool hi_space_falls_at(const struct hi_space_row *row, uint32_t age);
 /* Adds up n rows. steps: room for all of their steps together, which *ret borrows. */
 void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,
 		       struct hi_space_step *steps, struct hi_space_row *ret);

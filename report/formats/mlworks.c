@@ -7,6 +7,10 @@
 
 enum { NAME = 1024, TYPE = 12 };
 
+/* Ages that have two digits, as MLWorks prints them. Of a function that has more, those
+ * are left out that have the figures of the one before. */
+enum { ALL_AGES = 99 };
+
 /* ---- words ---- */
 
 char *hi_mlworks_bytes(char out[32], uint64_t bytes)
@@ -77,11 +81,19 @@ static void print_sums(const struct hi_space_row *row, FILE *out)
 /* Up to the last age that has some; none before it is left out. */
 static void print_survivors(const struct hi_space_row *row, FILE *out)
 {
-	uint32_t n_ages = hi_space_last_age(row);
+	uint32_t n_ages = hi_space_last_age(row), step = 0, printed = UINT32_MAX;
+	char cell[32];
 
 	fputs("            ", out);
-	for (uint32_t age = 1; age <= n_ages; age++)
-		fprintf(out, "%12.0f", (double)hi_space_at_age(row, age).size);
+	for (uint32_t age = 1; age <= n_ages; age++) {
+		while (row->steps[step].age < age)
+			step++;
+		if (step != printed)
+			snprintf(cell, sizeof(cell), "%12.0f",
+				 (double)row->steps[step].all.size);
+		printed = step;
+		fputs(cell, out);
+	}
 	fputc('\n', out);
 }
 
@@ -140,6 +152,8 @@ static void print_mlworks_ages(const struct hi_alloc_function *f, FILE *out)
 
 	print_columns(f, out);
 	for (uint32_t age = 0; age <= n_ages; age++) {
+		if (n_ages > ALL_AGES && !hi_space_falls_at(&f->all, age))
+			continue;
 		fprintf(out, "          %2u     no ", age);
 		print_part(f, age, PART_NUMBER, out);
 		fputs("               size ", out);

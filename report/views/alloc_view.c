@@ -226,6 +226,17 @@ static void add_age_rows(const struct hi_alloc_function *f, uint32_t age,
 	}
 }
 
+static void note_ages(uint32_t oldest, uint32_t next, struct hi_page *page)
+{
+	if (next <= oldest)
+		hi_page_note(page,
+			     hi_page_printf(page, "up to age %u of %u (--all shows them)",
+					    next - 1, oldest));
+	if (oldest > AGES)
+		hi_page_note(page, "an age that is left out has what the one before has");
+}
+
+/* All ages, or where there are many those that have less than the one before. */
 static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_function *f,
 		      struct hi_page *page)
 {
@@ -234,8 +245,7 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 						   {"number", HI_COLUMN_COUNT},
 						   {"size", HI_COLUMN_BYTES},
 						   {"overhead", HI_COLUMN_BYTES}};
-	uint32_t oldest = hi_space_last_age(&f->all),
-		 last = r->all || oldest < AGES ? oldest : AGES;
+	uint32_t oldest = hi_space_last_age(&f->all), age, shown = 0;
 	struct hi_report_table *t;
 
 	hi_page_heading(
@@ -243,12 +253,13 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 		hi_page_printf(page, "%s by age and type", function_text(page, f->name)),
 		"age N: N censuses found it");
 	t = hi_page_table(page, columns, 5);
-	for (uint32_t age = 0; age <= last; age++)
+	for (age = 0; age <= oldest && (r->all || shown <= AGES); age++) {
+		if (oldest > AGES && !hi_space_falls_at(&f->all, age))
+			continue;
 		add_age_rows(f, age, t, page);
-	if (last < oldest)
-		hi_page_note(page,
-			     hi_page_printf(page, "up to age %u of %u (--all shows them)",
-					    last, oldest));
+		shown++;
+	}
+	note_ages(oldest, age, page);
 }
 
 void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)

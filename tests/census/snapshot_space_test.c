@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Space profiles in a snapshot file: read as they were written, or refused by the name of
  * their section; and an hour of a service that allocates often. */
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "census/snapshot/snapshot_space.h"
 #include "tests/census/snapshots.h"
 #include "tests/census/space_lives.h"
+#include "tests/support/command.h"
 
 enum { CONTEXTS = 3, NAMES = 3, STEPS = 4, CENSUSES = 4, ROUNDS = 3000 };
 
@@ -309,22 +311,34 @@ static uint64_t size_of_sums(const struct hi_space *space)
 }
 
 /* 50,000 allocations a second from 5,000 contexts, of which 500 live until the census;
- * about 20,000 blocks are live. The bounds are of SPEC, on a slow machine. */
+ * about 10,000 blocks are live. */
+static struct hi_space *live_hour(struct hour *h)
+{
+	struct hi_space *space = NULL;
+	struct hi_error err;
+
+	*h = (struct hour){.blocks = malloc(2000000 * sizeof(*h->blocks)), .state = 5};
+	HI_ASSERT(h->blocks);
+	hi_test_defer(free, h->blocks);
+	HI_ASSERT_OK(hi_space_create(&space, &err), &err);
+	for (uint32_t second = 1; second <= HOUR; second++)
+		end_second(h, space, second);
+	return space;
+}
+
+/* The bound is of SPEC, on a slow machine. */
 HI_TEST_SLOW(snapshot_space, an_hour_is_read_in_a_second)
 {
 	HI_GUARD(hi_space_destroy) struct hi_space *space = NULL, *restored = NULL;
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
-	struct hour h = {.blocks = malloc(2000000 * sizeof(*h.blocks)), .state = 5};
 	struct hi_snapshot_space kept, read;
 	struct hi_arena arena = {};
 	struct hi_error err = {};
 	double begun = seconds_now(), followed, saved, loaded;
 	int fd = memfd_create("hour", MFD_CLOEXEC);
+	struct hour h;
 
-	HI_ASSERT(h.blocks);
-	HI_ASSERT_OK(hi_space_create(&space, &err), &err);
-	for (uint32_t second = 1; second <= HOUR; second++)
-		end_second(&h, space, second);
+	space = live_hour(&h);
 	followed = seconds_now();
 	keep_hour(space, &arena, &kept);
 	s = write_space(&kept, false, fd);
@@ -341,6 +355,107 @@ HI_TEST_SLOW(snapshot_space, an_hour_is_read_in_a_second)
 	HI_ASSERT_EQ(h.allocated, size_of_sums(space));
 	HI_ASSERT(loaded - saved < 1);
 	close(fd);
-	free(h.blocks);
+	hi_arena_free(&arena);
+}
+
+/* ---- its file ---- */
+
+/* Each context is a function of its own, and there are no objects with a record. */
+static enum hi_status put_recording_of_hour(struct hi_snapshot_writer *w, uint32_t n,
+					    struct hi_error *err)
+{
+	static struct hi_context_node nodes[HOUR_CONTEXTS];
+	static struct hi_context contexts[HOUR_CONTEXTS];
+	static struct hi_context_totals totals[HOUR_CONTEXTS];
+	static struct hi_frame_row rows[HOUR_CONTEXTS];
+	static uint32_t first[HOUR_CONTEXTS], context[64], thread[64];
+	static uint64_t zeros[64], overheads[HOUR_CONTEXTS];
+	static char names[HOUR_CONTEXTS][24];
+	static const uint32_t threads[] = {7};
+	struct hi_births births = {n,	 context, thread, zeros, zeros, threads, 1,
+				   1000, 2000,	  0,	  0,	 0,	0,	 NULL};
+	struct hi_recorded recorded = {
+		&births,
+		{nodes, contexts, HOUR_CONTEXTS, HOUR_CONTEXTS, HOUR_CONTEXTS - 1},
+		totals,
+		{rows, first, HOUR_CONTEXTS - 1, HOUR_CONTEXTS - 1},
+		.overheads = overheads};
+
+	HI_ASSERT(n <= 64);
+	for (uint32_t i = 0; i < n; i++)
+		context[i] = HI_BIRTH_NONE;
+	nodes[0] = (struct hi_context_node){0, HI_FRAME_NONE};
+	for (uint32_t i = 1; i < HOUR_CONTEXTS; i++) {
+		nodes[i] = (struct hi_context_node){0, i - 1};
+		contexts[i] = (struct hi_context){i * 77ull, i, 0};
+		snprintf(names[i], sizeof(names[i]), "function_%u", i);
+		rows[i - 1] = (struct hi_frame_row){"/bin/app", names[i], "/src/app.c",
+						    i * 16,	i,	  0};
+		first[i] = i;
+	}
+	return hi_snapshot_put_births(w, &recorded, err);
+}
+
+static void write_hour(const struct hi_snapshot_space *space, int fd)
+{
+	OWN(graph) *g = drawn_graph_of(3, 30, false);
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, r);
+	struct hi_snapshot_graph in = {.graph = g, .reach = r, .dominators = d};
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	struct hi_snapshot_options options = {.threads = 1};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_snapshot_create(fd, &options, &w, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_put_graph(w, &in, &err), &err);
+	HI_ASSERT_OK(put_recording_of_hour(w, g->n_objects, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_put_space(w, space, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_finish(w, &err), &err);
+}
+
+/* Of processor time that commands have taken: others may have the processors. */
+static double seconds_of_commands(void)
+{
+	struct rusage used;
+
+	HI_ASSERT_EQ(0, getrusage(RUSAGE_CHILDREN, &used));
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static void remove_hour(void *path)
+{
+	unlink(path);
+}
+
+HI_TEST_SLOW(snapshot_space, the_report_of_an_hour_takes_a_second)
+{
+	static char path[] = "/tmp/hi-hour-XXXXXX";
+	static const char *const options[] = {"--callers", "--bars", "--all", "--json",
+					      "--format=mlworks"};
+	HI_GUARD(hi_space_destroy) struct hi_space *space = NULL;
+	struct hi_snapshot_space kept;
+	struct hi_arena arena = {};
+	struct hour h;
+	int fd = mkstemp(path);
+
+	HI_ASSERT(fd >= 0);
+	hi_test_defer(remove_hour, path);
+	space = live_hour(&h);
+	keep_hour(space, &arena, &kept);
+	write_hour(&kept, fd);
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		double begun = seconds_of_commands(), took;
+		struct hi_command *c = hi_heapinspect("alloc", path, options[i]);
+
+		took = seconds_of_commands() - begun;
+		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+		HI_ASSERT(strstr(c->out, "function_4999") || i != 2);
+		hi_test_note("alloc FILE %s: %.2f s, %zu bytes", options[i], took,
+			     c->out_size);
+		/* All tables of all functions are another matter. */
+		HI_ASSERT(took < 1 || i >= 2);
+	}
+	close(fd);
 	hi_arena_free(&arena);
 }

@@ -284,6 +284,14 @@ static void check_last_ages(uint64_t seed, const struct space_lives *l,
 		HI_ASSERT_MSG(last == hi_space_last_age(&r->rows[i]),
 			      "timeline %lu: last age %u, not %u", seed,
 			      hi_space_last_age(&r->rows[i]), last);
+		/* An amount that is another is one that falls. */
+		for (unsigned age = 2; age <= last; age++)
+			HI_ASSERT_MSG(
+				hi_space_falls_at(&r->rows[i], age) ||
+					hi_space_at_age(&r->rows[i], age).number ==
+						hi_space_at_age(&r->rows[i], age - 1)
+							.number,
+				"timeline %lu: falls at %u", seed, age);
 	}
 }
 
