@@ -246,7 +246,9 @@ const struct hi_command hi_command_alloc = {
 		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"
 		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"
 		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt\n"
-		"  heapinspect alloc app.hirec",
+		"  heapinspect alloc --pid 4242 --for 60s -o app.hisnap\n"
+		"  heapinspect alloc app.hisnap --bars --format svg -o bars.svg\n"
+		"  heapinspect alloc app.hirec --select parse --edit",
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS,
 	.wants_series = is_alloc_of_file,

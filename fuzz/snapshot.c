@@ -20,6 +20,7 @@
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_lives.h"
+#include "census/snapshot/snapshot_space.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -159,6 +160,46 @@ static void read_lives(struct hi_snapshot *s, const struct hi_graph *g)
 	hi_bio_summary_destroy(lives);
 }
 
+static void use_space(const struct hi_snapshot_space *kept, uint32_t n_contexts)
+{
+	uint32_t *zeros = calloc((size_t)n_contexts + 1, sizeof(*zeros));
+	struct hi_space_sites sites = {zeros, n_contexts, zeros, n_contexts};
+	struct hi_space_result rows;
+	struct hi_space *space = NULL;
+	struct hi_error err;
+
+	if (!zeros || hi_space_restore(&kept->kept, &space, &err) != HI_OK) {
+		free(zeros);
+		return;
+	}
+	if (hi_space_result(space, &sites, &rows, &err) == HI_OK) {
+		for (size_t i = 0; i < rows.n_rows; i++) {
+			if (rows.rows[i].type >= kept->n_names ||
+			    hi_space_last_age(&rows.rows[i]) > kept->kept.n_periods)
+				abort();
+			(void)hi_space_survived(&rows.rows[i]);
+		}
+		hi_space_result_free(&rows);
+	}
+	hi_space_destroy(space);
+	free(zeros);
+}
+
+static void read_space(struct hi_snapshot *s, const struct hi_graph *g)
+{
+	struct hi_recorded *r = NULL;
+	struct hi_snapshot_space kept;
+	struct hi_arena arena = {};
+	struct hi_error err;
+
+	if (hi_snapshot_births(s, g->n_objects, &r, &err) != HI_OK)
+		return;
+	if (hi_snapshot_space(s, r->contexts.n_contexts, &arena, &kept, &err) == HI_OK)
+		use_space(&kept, r->contexts.n_contexts);
+	hi_arena_free(&arena);
+	hi_recorded_destroy(r);
+}
+
 /* The tables alone, without the heap. */
 static void read_tables(const char *path)
 {
@@ -197,6 +238,7 @@ static void read_all(const char *path)
 		(void)hi_snapshot_used(s, g, &used, &err);
 		read_births(s, g);
 		read_lives(s, g);
+		read_space(s, g);
 		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
 			for (hi_node i = 0; i < g->n_nodes; i++)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)

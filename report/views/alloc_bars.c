@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "report/formats/mlworks.h"
+#include "report/views/alloc_sort.h"
 
 /* Of the page's width, a bar has so many eighths; it has 10 to FULL_BAR characters. */
 enum { EIGHTHS = 3, LEAST_BAR = 10, FULL_BAR = 120 };

@@ -4,7 +4,6 @@
 #define HI_REPORT_VIEWS_ALLOC_ORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Of functions: by the height of their bars, what they allocated, what survived, what is
  * live, or their names. */
@@ -16,15 +15,7 @@ enum hi_alloc_order {
 	HI_ALLOC_BY_NAME,
 };
 
-struct hi_alloc_function;
 /* The word of --sort. False: it is none. */
 bool hi_alloc_order_parse(const char *word, enum hi_alloc_order *ret);
-/* As for qsort(): the larger amount comes first, of equal ones the name that is earlier,
- * then the file. By weight as by alloc: heights are of the bars. */
-int hi_alloc_compare(enum hi_alloc_order order, const struct hi_alloc_function *a,
-		     const struct hi_alloc_function *b);
-/* Sorts n functions. */
-void hi_alloc_sort(enum hi_alloc_order order, struct hi_alloc_function *functions,
-		   size_t n);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "session/mapped_files.h"
 #include "session/space/live_functions.h"
-#include "session/space/kept.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -348,8 +347,8 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 		status = hi_snapshot_save_recorded(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_lives(in, w, err);
-	if (status == HI_OK && in->options->space)
-		status = hi_space_profile_save(in->options->space, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_space(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 

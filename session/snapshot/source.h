@@ -60,6 +60,9 @@ enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 /* Writes the biographies up to now, where the options have some. */
 enum hi_status hi_snapshot_save_lives(const struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the space profile up to now, where the options have one. */
+enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
 /* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
@@ -167,6 +170,13 @@ enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
 void hi_snapshot_source_close_recorded(struct hi_inspection *in);
 /* in->lives. HI_NOT_FOUND: the file has no biographies; HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
+					     struct hi_error *err);
+/* Whether the file has a space profile; and fills an empty profile from it, whose
+ * contexts are those of the recording in the file. HI_BAD_DATA, HI_NO_MEMORY. */
+struct hi_space_profile;
+bool hi_snapshot_source_has_space(const struct hi_inspection *in);
+enum hi_status hi_snapshot_source_read_space(struct hi_inspection *in,
+					     struct hi_space_profile *profile,
 					     struct hi_error *err);
 /* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;

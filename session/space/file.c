@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
+#include "census/snapshot/snapshot_space.h"
 #include "report/views/report_header.h"
 #include "session/inspect.h"
-#include "session/space/kept.h"
+#include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
@@ -39,8 +40,8 @@ static enum hi_status read_space_census(const struct hi_options *options,
 	o.target.census = census;
 	status = hi_inspect_open(&o, 0, &in, err);
 	if (status == HI_OK)
-		status = hi_space_profile_is_kept(in)
-				 ? hi_space_profile_load(profile, in, err)
+		status = hi_snapshot_source_has_space(in)
+				 ? hi_snapshot_source_read_space(in, profile, err)
 				 : add_space_census(census, at_ns, profile, in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(in, &header, err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/views/alloc_order.h"
+#include "report/views/alloc_sort.h"
 #include "report/views/names.h"
 #include "session/space/callers.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/space/kept.h"
+/* The space profile of a snapshot file. */
+#include "session/space/profile.h"
 
 #include "base/arena.h"
-#include "base/cleanup.h"
+#include "census/snapshot/snapshot_space.h"
 #include "session/snapshot/source.h"
 
 static enum hi_status fail_kept_profile(struct hi_error *err)
@@ -43,8 +44,9 @@ static bool collect_censuses(const struct hi_space_profile *profile,
 	return rows != NULL;
 }
 
-enum hi_status hi_space_profile_save(const struct hi_space_profile *profile,
-				     struct hi_snapshot_writer *w, struct hi_error *err)
+static enum hi_status save_space_profile(const struct hi_space_profile *profile,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err)
 {
 	struct hi_snapshot_space space = {
 		.sample_bytes = hi_space_profile_sample_bytes(profile),
@@ -63,15 +65,23 @@ enum hi_status hi_space_profile_save(const struct hi_space_profile *profile,
 	return status;
 }
 
+enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	return in->options->space ? save_space_profile(in->options->space, w, err)
+				  : HI_OK;
+}
+
 /* ---- reading ---- */
 
-bool hi_space_profile_is_kept(const struct hi_inspection *in)
+bool hi_snapshot_source_has_space(const struct hi_inspection *in)
 {
 	return in->snapshot && hi_snapshot_has_space(in->snapshot->snapshot);
 }
 
-enum hi_status hi_space_profile_load(struct hi_space_profile *profile,
-				     struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_read_space(struct hi_inspection *in,
+					     struct hi_space_profile *profile,
+					     struct hi_error *err)
 {
 	const struct hi_recorded *recorded = NULL;
 	struct hi_snapshot_space space;
