@@ -17,12 +17,16 @@ static struct lived *start_kept(const char *const *options)
 {
 	struct hi_fixture *fx = hi_fixture_start("space_lives", NULL);
 	const char *words[16] = {"-o", kept_file};
+	char answer[64];
 	size_t n = 2;
 
 	snprintf(kept_file, sizeof(kept_file), "%s/app.hisnap", workshop_open());
 	while (*options)
 		words[n++] = *options++;
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	/* Older than the recording. */
+	hi_fixture_tell(fx, "node 4");
+	HI_ASSERT(hi_fixture_line(fx, answer, sizeof(answer)));
 	return lived_start_alloc(fx, words);
 }
 
@@ -73,7 +77,8 @@ HI_TEST_ROOT(alloc_file, has_the_report_that_was_shown)
 	live_three_periods(l);
 	lived_end_alloc(l);
 	HI_ASSERT_MSG(strstr(l->command->out, "parse by age and type") &&
-			      strstr(l->command->out, "called by do_once"),
+			      strstr(l->command->out, "called by do_once") &&
+			      strstr(l->command->out, "128 B are live from before"),
 		      "%s", l->command->out);
 	check_same_report(l, looks);
 }
@@ -124,8 +129,11 @@ static long long kept_size(json_t *doc, const char *function, const char *key)
 HI_TEST_ROOT(alloc_file, has_the_figures_of_m2)
 {
 	struct lived *l = start_kept(LIVED());
+	char text[300], report[4096];
+	struct hi_command *c;
 	json_t *doc;
 	struct stat st;
+	FILE *f;
 
 	live_three_periods(l);
 	lived_end_alloc(l);
@@ -144,6 +152,15 @@ HI_TEST_ROOT(alloc_file, has_the_figures_of_m2)
 	/* Select and MLWorks are of the file, too. */
 	HI_ASSERT(strstr(hi_heapinspect("alloc", kept_file, "--format", "mlworks")->out,
 			 "\n         240         960  cache[space_lives.c]\n"));
+	/* A function of its own file. */
+	snprintf(text, sizeof(text), "%s.txt", kept_file);
+	c = hi_heapinspect("alloc", kept_file, "--select", "cache", "-o", text);
+	HI_ASSERT_MSG(c->exit_code == 0 && !*c->out, "%s", c->err);
+	HI_ASSERT((f = fopen(text, "r")) != NULL);
+	report[fread(report, 1, sizeof(report) - 1, f)] = '\0';
+	fclose(f);
+	HI_ASSERT_STREQ(hi_heapinspect("alloc", kept_file, "--select", "cache")->out,
+			report);
 	HI_ASSERT_EQ(2,
 		     hi_heapinspect("alloc", kept_file, "--select", "prase")->exit_code);
 }
