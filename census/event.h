@@ -16,13 +16,16 @@ enum hi_event_kind {
 				   block lives on), old is what was passed */
 	HI_EVENT_STACK,		/* struct hi_event_stack */
 	HI_EVENT_LOST,		/* size events were lost here */
+	HI_EVENT_TICK,		/* a sample of time: tid runs now, at `stack`, whose first
+				   frame is behind the instruction that it is at */
 };
 
 enum hi_event_flags {
 	HI_EVENT_STACK_CUT = 1, /* outer frames of the stack are missing */
 	HI_EVENT_SAMPLED = 2,
-	HI_EVENT_PAUSED = 4, /* of the end of a reallocation: the new block is not
-				recorded, though all others are */
+	HI_EVENT_PAUSED = 4,   /* of the end of a reallocation: the new block is not
+				  recorded, though all others are */
+	HI_EVENT_IN_PROBE = 8, /* of a tick: the kernel works for a probe of ours */
 };
 
 /*

@@ -104,6 +104,7 @@ static enum hi_status report_space(const struct hi_options *options,
 	struct hi_space_result_options what = {
 		.select = options->alloc.select,
 		.callers = options->alloc.callers,
+		.depth = (uint32_t)options->alloc.depth,
 		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
 		.min_size = options->selection.min_size,
 		.order = options->alloc.order};

@@ -620,9 +620,8 @@ static int check_alloc(const struct hi_options *o)
 		return hi_option_wrong("--format %s: not one of mlworks, svg", format);
 	if (check_alloc_bars(o) != 0 || check_alloc_file(o) != 0 || check_edit(o) != 0)
 		return 2;
-	if (format && o->alloc.callers)
-		return hi_option_wrong(
-			"--callers: not with --format mlworks, which has none");
+	if (o->alloc.has_depth && !o->alloc.callers)
+		return hi_option_wrong("--depth: only with --callers");
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
 	if (hi_alloc_options_check(&o->alloc))
@@ -632,9 +631,11 @@ static int check_alloc(const struct hi_options *o)
 	if (o->target.census)
 		return hi_option_wrong("alloc: is of all censuses of a file, not of %s",
 				       o->target.census);
-	if (o->series.for_ns || o->record.has_sample)
+	if (o->series.for_ns || o->record.has_sample || o->record.has_scan)
 		return hi_option_wrong("%s: only with --pid: %s is recorded already",
-				       o->series.for_ns ? "--for" : "--sample",
+				       o->series.for_ns	      ? "--for"
+				       : o->record.has_sample ? "--sample"
+							      : "--scan",
 				       o->target.file);
 	return 0;
 }

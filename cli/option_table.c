@@ -138,6 +138,9 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"callers", HI_OPT_CALLERS, 0, 0,
 	  "also show which functions have called those that allocated", 2},
 	 BIT(ALLOC)},
+	{{"depth", HI_OPT_DEPTH, "N", 0,
+	  "with --callers: chains of up to N callers, 0 to 15 (default: 1)", 2},
+	 BIT(ALLOC)},
 	{{"bars", HI_OPT_BARS, 0, 0, "draw a bar for each function, instead of tables",
 	  2},
 	 BIT(ALLOC)},
@@ -302,6 +305,17 @@ const struct hi_option_entry hi_option_table[] = {
 	  "about 5% of a processor",
 	  2},
 	 BIT(RECORD) | BIT(ALLOC)},
+	{{"scan", HI_OPT_SCAN, "MS", 0,
+	  "sample where each thread is after each MS milliseconds of its CPU time, for "
+	  "the "
+	  "times that alloc shows of the file; default: 0, which takes no samples",
+	  2},
+	 BIT(RECORD)},
+	{{"scan", HI_OPT_SCAN, "MS", 0,
+	  "sample where each thread is after each MS milliseconds of its CPU time "
+	  "(default: 10); 0 takes no samples, and shows no times",
+	  2},
+	 BIT(ALLOC)},
 	{{"calls", HI_OPT_CALLS, "FUNCTION:ret,size=$N", 0,
 	  "follow an allocator of the program as well: its result is returned (ret, or "
 	  "ret=*$N: where argument N points to), the size is an argument, a number or a "

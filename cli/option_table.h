@@ -120,6 +120,8 @@ enum hi_option_key {
 	HI_OPT_BANDS_BY,
 	HI_OPT_ALLOC_SORT,
 	HI_OPT_EDIT,
+	HI_OPT_SCAN,
+	HI_OPT_DEPTH,
 };
 
 struct hi_option_entry {

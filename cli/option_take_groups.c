@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The values of options that only some commands take. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -11,6 +12,8 @@
 #include "probes/bpf/sampling.h"
 #include "report/views/alloc_order.h"
 #include "session/naming.h"
+
+enum { SCAN_MS_MAX = 10000 };
 
 static int take_sort(struct hi_options *o, const char *text)
 {
@@ -197,6 +200,25 @@ static int take_sample_distance(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
+/* "10" or "10ms". */
+static int take_scan(struct hi_record_options *r, const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+	char digits[8];
+	uint64_t ms = 0;
+
+	r->has_scan = true;
+	snprintf(digits, sizeof(digits), "%.*s", (int)(n < sizeof(digits) ? n : 0), text);
+	if ((!text[n] || strcmp(text + n, "ms") == 0) &&
+	    hi_parse_number(digits, 0, SCAN_MS_MAX, &ms)) {
+		r->scan_ns = ms * 1000000;
+		return 0;
+	}
+	hi_option_wrong("--scan %s: not a number of milliseconds from 0 (off) to %d",
+			text, SCAN_MS_MAX);
+	return HI_OPTION_SAID;
+}
+
 /* Of --calls and --frees, with a caret below what is wrong. */
 static int take_call(struct hi_record_options *r, const char *option, const char *text)
 {
@@ -234,6 +256,12 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 		return HI_OPTION_SAID;
 	case HI_OPT_SAMPLE:
 		return take_sample_distance(o, arg);
+	case HI_OPT_SCAN:
+		return take_scan(&o->record, arg);
+	case HI_OPT_DEPTH:
+		o->alloc.has_depth = true;
+		return hi_option_take_number("--depth", arg, 0, HI_CHAIN_MAX,
+					     &o->alloc.depth);
 	case HI_OPT_CALLS:
 		return take_call(&o->record, "--calls", arg);
 	case HI_OPT_FREES:

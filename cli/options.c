@@ -21,6 +21,7 @@
 #include "cli/series_options.h"
 #include "session/lookup.h"
 
+#define SCAN_NS 10000000u     /* of alloc, without --scan */
 #define PERIOD_NS 1000000000u /* of bio and alloc, without --every */
 
 /* The command's name may stand before or behind options: the first word that
@@ -231,8 +232,20 @@ static void settle_bio(struct hi_options *o)
 
 static void settle_alloc(struct hi_options *o)
 {
-	if (o->command == &hi_command_alloc && (o->alloc.pause || o->alloc.resume))
+	if (o->command != &hi_command_alloc)
+		return;
+	if (!o->alloc.has_depth)
+		o->alloc.depth = 1;
+	if (o->target.file)
+		return;
+	if (o->alloc.pause || o->alloc.resume) {
 		o->command = &hi_command_alloc_pause;
+		return;
+	}
+	if (!o->record.has_scan)
+		o->record.scan_ns = SCAN_NS;
+	if (!hi_series_asked(&o->series))
+		o->series.every_ns = PERIOD_NS;
 }
 
 /* An expression is a root that restricts nothing: it is looked up as those are. */
@@ -269,9 +282,6 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	settle_bio(&o);
 	settle_alloc(&o);
-	if (o.command == &hi_command_alloc && !o.target.file &&
-	    !hi_series_asked(&o.series))
-		o.series.every_ns = PERIOD_NS;
 	if (!bad)
 		settle_diff(&o);
 	if (bad == HI_OPTION_SAID ||

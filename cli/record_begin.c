@@ -218,6 +218,27 @@ static void watch_for_exit(const struct hi_options *options, struct hi_exit_watc
 			text);
 }
 
+/* Allocations are recorded all the same. */
+static void say_missing_ticks(const struct hi_options *options,
+			      const struct hi_recorder *recorder)
+{
+	struct hi_event_stats stats;
+	char why[4 * sizeof(stats.ticks.why_none)];
+
+	if (options->output.quiet || !options->record.scan_ns)
+		return;
+	hi_recorder_stats(recorder, &stats);
+	hi_text_escape(why, sizeof(why), stats.ticks.why_none,
+		       strlen(stats.ticks.why_none));
+	if (!stats.ticks.scan_ns)
+		fprintf(stderr, "heapinspect: time is not sampled: %s\n", why);
+	if (stats.ticks.missed)
+		fprintf(stderr,
+			"heapinspect: time of %u threads is not sampled: too many files "
+			"are open (ulimit -n)\n",
+			stats.ticks.missed);
+}
+
 enum hi_status hi_record_begin(const struct hi_options *options,
 			       struct hi_exit_watch *watch,
 			       struct hi_record_signals *signals,
@@ -240,8 +261,12 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	say_heap(options, *ret);
 	*goes_on_ret =
 		choose_sampling(options, *ret, signals, watch, &sample_bytes, &is_none);
-	if (!is_none)
-		return hi_recorder_start(*ret, sample_bytes, err);
+	if (!is_none) {
+		status = hi_recorder_start(*ret, sample_bytes, err);
+		if (status == HI_OK)
+			say_missing_ticks(options, *ret);
+		return status;
+	}
 	hi_recorder_close(hi_take(*ret));
 	return HI_OK;
 }

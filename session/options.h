@@ -120,6 +120,8 @@ struct hi_record_options {
 	bool mappings;
 	bool children;	  /* in files of their own */
 	bool keep_events; /* in the file, each one; --max-file limits them */
+	bool has_scan;	  /* it was given */
+	uint64_t scan_ns; /* CPU time between two samples of time; 0: none */
 };
 
 /* ---- biographies ---- */
@@ -148,6 +150,8 @@ struct hi_biography_options {
 
 /* ---- space profiles ---- */
 
+enum { HI_CHAIN_MAX = 15 };
+
 struct hi_alloc_options {
 	const char *select; /* a part of names of functions, or a pattern; NULL: all */
 	/* Of --centre, one after the other; the list is owned. */
@@ -157,6 +161,8 @@ struct hi_alloc_options {
 	bool by_mark;
 	bool pause, resume; /* instead of a profile: tells a running one */
 	bool callers;
+	bool has_depth;
+	uint64_t depth; /* of chains of callers, 0 to HI_CHAIN_MAX */
 	bool bars, has_weight;
 	double weight; /* of space in the bars, 0 to 1 */
 	bool has_order;

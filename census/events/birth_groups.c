@@ -99,6 +99,20 @@ uint32_t hi_context_caller(const struct hi_context_view *contexts,
 		       : UINT32_MAX;
 }
 
+uint32_t hi_context_rows(const struct hi_context_view *contexts,
+			 const struct hi_frames *frames, uint32_t context, uint32_t *rows,
+			 uint32_t most)
+{
+	uint32_t numbers[HI_STACK_FRAMES], row = 0, filled = 0;
+	unsigned n = hi_context_frames(contexts, context, numbers), at = 0;
+	uint32_t passed = flags_passed_by(frames, numbers, n);
+
+	for (; filled < most && find_frame_row(frames, numbers, n, passed, &at, &row);
+	     row++)
+		rows[filled++] = frames->first[numbers[at]] + row;
+	return filled;
+}
+
 /* Where lines are unknown, the offset in the module says which call it is. */
 static uint64_t offset_of_site(const struct hi_frame_row *row)
 {

@@ -62,6 +62,13 @@ uint32_t hi_context_site(const struct hi_context_view *contexts,
 uint32_t hi_context_caller(const struct hi_context_view *contexts,
 			   const struct hi_frames *frames, uint32_t context);
 
+/* All rows of its stack, innermost first, past an interpreter's own functions where it
+ * has code that the interpreter runs. Returns how many there are; of more than `most` the
+ * outermost are left out. */
+uint32_t hi_context_rows(const struct hi_context_view *contexts,
+			 const struct hi_frames *frames, uint32_t context, uint32_t *rows,
+			 uint32_t most);
+
 struct hi_birth_sum {
 	uint64_t objects, bytes;    /* estimates, of samples. bytes: hi_objects_cost() */
 	uint64_t first_ns, last_ns; /* births since the start of the recording; 0 in

@@ -94,7 +94,7 @@ static const char *bare_function_name(const char *text, size_t *size_ret)
 	return name;
 }
 
-bool hi_frame_allocates(const char *function)
+static bool fits_any_pattern(const char *function, const char *const *patterns, size_t n)
 {
 	size_t size;
 	const char *name = bare_function_name(function, &size);
@@ -102,11 +102,92 @@ bool hi_frame_allocates(const char *function)
 	size_t plain = strcspn(name, "@<.");
 
 	plain = plain < size ? plain : size;
-	for (size_t i = 0; i < sizeof(allocating_names) / sizeof(*allocating_names); i++)
-		if (fits_frame_pattern(allocating_names[i], name, size) ||
-		    fits_frame_pattern(allocating_names[i], name, plain))
+	for (size_t i = 0; i < n; i++)
+		if (fits_frame_pattern(patterns[i], name, size) ||
+		    fits_frame_pattern(patterns[i], name, plain))
 			return true;
 	return false;
+}
+
+bool hi_frame_allocates(const char *function)
+{
+	return fits_any_pattern(function, allocating_names,
+				sizeof(allocating_names) / sizeof(*allocating_names));
+}
+
+/* Entries of allocators, and of glibc's own what may have been reached by a jump. */
+static const char *const allocator_names[] = {"malloc",
+					      "calloc",
+					      "realloc",
+					      "reallocarray",
+					      "free",
+					      "cfree",
+					      "memalign",
+					      "aligned_alloc",
+					      "posix_memalign",
+					      "valloc",
+					      "pvalloc",
+					      "malloc_trim",
+					      "malloc_usable_size",
+					      "__libc_malloc*",
+					      "__libc_calloc*",
+					      "__libc_realloc*",
+					      "__libc_free*",
+					      "__libc_memalign*",
+					      "__libc_valloc",
+					      "__libc_pvalloc",
+					      "__libc_reallocarray",
+					      "__posix_memalign",
+					      "__aligned_alloc",
+					      "_int_malloc",
+					      "_int_free*",
+					      "_int_realloc",
+					      "_int_memalign",
+					      "_mid_memalign",
+					      "malloc_consolidate",
+					      "sysmalloc*",
+					      "systrim",
+					      "tcache_*",
+					      "unlink_chunk",
+					      "arena_get*",
+					      "je_*",
+					      "tc_*",
+					      "mi_malloc*",
+					      "mi_calloc*",
+					      "mi_realloc*",
+					      "mi_free*",
+					      "operator new",
+					      "operator new[]",
+					      "operator delete",
+					      "operator delete[]",
+					      "PyMem_Malloc",
+					      "PyMem_Calloc",
+					      "PyMem_Realloc",
+					      "PyMem_Free",
+					      "PyMem_RawMalloc",
+					      "PyMem_RawCalloc",
+					      "PyMem_RawRealloc",
+					      "PyMem_RawFree",
+					      "PyObject_Malloc",
+					      "PyObject_Calloc",
+					      "PyObject_Realloc",
+					      "PyObject_Free",
+					      "_PyMem_*",
+					      "_PyObject_Malloc",
+					      "_PyObject_Calloc",
+					      "_PyObject_Realloc",
+					      "_PyObject_Free",
+					      "__rust_alloc*",
+					      "__rust_realloc",
+					      "__rust_dealloc",
+					      "__rdl_alloc*",
+					      "__rdl_realloc",
+					      "__rdl_dealloc"};
+
+bool hi_frame_is_allocator(const char *function)
+{
+	return fits_any_pattern(function, allocator_names,
+				sizeof(allocator_names) / sizeof(*allocator_names));
 }
 
 enum { NAME_MAX_MATCHED = 1024 };

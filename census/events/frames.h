@@ -36,6 +36,10 @@ struct hi_frames {
 /* Whether a function allocates for its caller, by its demangled name: malloc, operator
  * new, std::allocator, xmalloc … (the table is in frames.c). */
 bool hi_frame_allocates(const char *function);
+/* Whether a function is one of an allocator itself, which gives memory out, takes it back
+ * or resizes it, by its demangled name: what runs in it and below it is time that
+ * allocation takes. */
+bool hi_frame_is_allocator(const char *function);
 /* Is this demangled function called so: by its whole name, by the name without return
  * type, parameters and the compiler's suffixes, or by a shell pattern (* and ?) for one
  * of both? */

@@ -9,8 +9,8 @@
 #include "census/events/sampling.h"
 
 struct hi_marked_totals {
-	struct HI_VECTOR(struct hi_marked) marks;
-	struct HI_VECTOR(struct hi_marked_row) rows;
+	struct HI_VECTOR(struct hi_mark_point) marks;
+	struct HI_VECTOR(struct hi_mark_row) rows;
 	struct HI_VECTOR(uint64_t) allocs; /* by context, at the last mark */
 	struct hi_arena texts;
 };
@@ -48,7 +48,7 @@ static bool add_marked_rows(struct hi_marked_totals *t,
 		if (now[i].allocs != t->allocs.items[i] &&
 		    (t->rows.count >= HI_MARKED_ROWS_MOST ||
 		     !hi_vector_push(&t->rows,
-				     (struct hi_marked_row){.context = i,
+				     (struct hi_mark_row){.context = i,
 							    .allocs = now[i].allocs,
 							    .bytes = now[i].bytes,
 							    .overhead = hi_estimate_round(
@@ -64,7 +64,7 @@ static void note_marked_rows(struct hi_marked_totals *t, size_t first)
 }
 
 static bool add_marked(struct hi_marked_totals *t, const struct hi_recording *recording,
-		       struct hi_marked *mark, const char *text)
+		       struct hi_mark_point *mark, const char *text)
 {
 	struct hi_context_view contexts;
 
@@ -84,7 +84,7 @@ enum hi_status hi_marked_totals_add(struct hi_marked_totals *totals,
 				    uint64_t time_ns, const char *text, bool is_era,
 				    struct hi_error *err)
 {
-	struct hi_marked mark = {.time_ns = time_ns,
+	struct hi_mark_point mark = {.time_ns = time_ns,
 				 .first_row = (uint32_t)totals->rows.count,
 				 .is_era = is_era};
 

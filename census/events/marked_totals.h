@@ -12,12 +12,12 @@
 enum { HI_MARKED_MOST = 1 << 16, HI_MARKED_ROWS_MOST = 1 << 20 };
 
 /* From the beginning of the recording to the mark. */
-struct hi_marked_row {
+struct hi_mark_row {
 	uint32_t context, unused;
 	uint64_t allocs, bytes;
 	uint64_t overhead; /* as glibc rounds sizes (hi_recording_overheads()) */
 };
-struct hi_marked {
+struct hi_mark_point {
 	uint64_t time_ns; /* since the recording began; ascending */
 	const char *text; /* hostile */
 	uint32_t first_row, n_rows;
@@ -25,8 +25,8 @@ struct hi_marked {
 };
 /* Borrowed. Rows of one mark by context. */
 struct hi_marked_view {
-	const struct hi_marked *marks;
-	const struct hi_marked_row *rows;
+	const struct hi_mark_point *marks;
+	const struct hi_mark_row *rows;
 	uint32_t n_marks, n_rows;
 };
 

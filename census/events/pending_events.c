@@ -37,6 +37,20 @@ void hi_pending_add_stack(struct hi_pending_events *p, const struct hi_event_sta
 	p->stacks.count += n;
 }
 
+void hi_pending_drop_ticks(struct hi_pending_events *p, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->events.count; i++) {
+		const struct hi_event event = p->events.items[i];
+
+		if (event.kind != HI_EVENT_TICK || event.time_ns <= from_ns ||
+		    event.time_ns > to_ns)
+			p->events.items[kept++] = event;
+	}
+	p->events.count = kept;
+}
+
 static enum hi_status apply_pending_stacks(const struct hi_pending_events *p,
 					   struct hi_recording *recording,
 					   struct hi_error *err)

@@ -24,6 +24,7 @@ void hi_recording_destroy(struct hi_recording *r)
 	hi_vector_free(&r->by_context);
 	hi_vector_free(&r->carries);
 	hi_vector_free(&r->overheads);
+	hi_vector_free(&r->ticks);
 	hi_vector_free(&r->calls);
 	hi_table_free(&r->call_of);
 	free(r);
@@ -35,7 +36,7 @@ enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *e
 	enum hi_status status;
 
 	if (!r || !hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
-	    !hi_vector_push(&r->overheads, 0.0) ||
+	    !hi_vector_push(&r->overheads, 0.0) || !hi_vector_push(&r->ticks, 0) ||
 	    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 		return hi_fail_memory(err, "recording");
 	status = hi_contexts_create(&r->contexts, err);
@@ -168,6 +169,7 @@ enum hi_status hi_recording_number_context(struct hi_recording *r,
 	while (status == HI_OK && r->by_context.count <= *ret)
 		if (!hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
 		    !hi_vector_push(&r->overheads, 0.0) ||
+		    !hi_vector_push(&r->ticks, 0) ||
 		    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 			return hi_fail_memory(err, "totals of contexts");
 	return status;
@@ -389,11 +391,29 @@ static enum hi_status keep_event(struct hi_recording *r, const struct hi_event *
 	return status;
 }
 
+/* It says nothing of blocks. */
+static enum hi_status apply_tick(struct hi_recording *r, const struct hi_event *e,
+				 struct hi_error *err)
+{
+	uint32_t context;
+	enum hi_status status = hi_recording_number_context(r, e, &context, err);
+
+	if (status != HI_OK)
+		return status;
+	r->ticks.items[context]++;
+	r->counts.ticks++;
+	r->counts.ticks_in_probes += !!(e->flags & HI_EVENT_IN_PROBE);
+	return HI_OK;
+}
+
 enum hi_status hi_recording_apply(struct hi_recording *r, const struct hi_event *e,
 				  struct hi_error *err)
 {
-	enum hi_status status = r->kept ? keep_event(r, e, err) : HI_OK;
+	enum hi_status status;
 
+	if (e->kind == HI_EVENT_TICK)
+		return apply_tick(r, e, err);
+	status = r->kept ? keep_event(r, e, err) : HI_OK;
 	if (status != HI_OK)
 		return status;
 	if (e->kind == HI_EVENT_LOST) {
@@ -449,6 +469,11 @@ struct hi_context_totals hi_recording_totals(const struct hi_recording *r)
 const double *hi_recording_overheads(const struct hi_recording *r)
 {
 	return r->overheads.items;
+}
+
+const uint64_t *hi_recording_ticks(const struct hi_recording *r)
+{
+	return r->ticks.items;
 }
 
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r)

@@ -45,6 +45,9 @@ struct hi_recording_counts {
 	uint64_t sampled;		 /* events with HI_EVENT_SAMPLED */
 	uint64_t other_kinds;		 /* events of unknown kinds: ignored */
 	uint64_t first_ns, last_ns;	 /* times of the first and of the last event */
+	/* Samples of time (HI_EVENT_TICK), which are no events above; of them, those in
+	 * which the kernel worked for a probe. */
+	uint64_t ticks, ticks_in_probes;
 };
 
 /*
@@ -102,6 +105,9 @@ const struct hi_context_totals *hi_recording_by_context(const struct hi_recordin
  * (glibc_cost.h); of samples, an estimate. Of those that other functions gave out, 0.
  * Valid as hi_recording_by_context() is. */
 const double *hi_recording_overheads(const struct hi_recording *recording);
+/* By context: samples of time that found the thread there; context 0 has those without a
+ * stack. Valid as hi_recording_by_context() is. */
+const uint64_t *hi_recording_ticks(const struct hi_recording *recording);
 /* Borrowed; see there for how long its columns are valid. */
 const struct hi_contexts *hi_recording_contexts(const struct hi_recording *recording);
 

@@ -33,7 +33,14 @@
 	X("recording.sampled", sampled)                                                  \
 	X("recording.other_kinds", other_kinds)                                          \
 	X("recording.first_event", first_ns)                                             \
-	X("recording.last_event", last_ns)
+	X("recording.last_event", last_ns)                                               \
+	X("recording.ticks", ticks)                                                      \
+	X("recording.ticks_in_probes", ticks_in_probes)
+#define TIME_NUMBERS(X)                                                                  \
+	X("recording.scan", scan_ns)                                                     \
+	X("recording.target_time", target_ns)                                            \
+	X("recording.tool_time", tool_ns)                                                \
+	X("recording.threads_missed", missed)
 
 /* ---- writing ---- */
 
@@ -89,6 +96,9 @@ static enum hi_status put_contexts(struct hi_snapshot_writer *w,
 	if (status == HI_OK && r->overheads)
 		status = hi_snapshot_put(w, "contexts.costs", r->overheads,
 					 sizeof(*r->overheads), c->n_contexts, err);
+	if (status == HI_OK && r->ticks)
+		status = hi_snapshot_put(w, "contexts.ticks", r->ticks, sizeof(*r->ticks),
+					 c->n_contexts, err);
 	return status;
 }
 
@@ -121,6 +131,9 @@ static enum hi_status put_births_numbers(struct hi_snapshot_writer *w,
 #define RECORDING_NUMBER(name, field) {name, r->counts.field},
 			RECORDING_NUMBERS(RECORDING_NUMBER)
 #undef RECORDING_NUMBER
+#define TIME_NUMBER(name, field) {name, r->time.field},
+				TIME_NUMBERS(TIME_NUMBER)
+#undef TIME_NUMBER
 	};
 	enum hi_status status = HI_OK;
 
@@ -163,7 +176,7 @@ struct loaded_births {
 	struct hi_frame_row *rows;
 	uint32_t *first;
 	struct hi_recorded_source sources[HI_EVENT_SOURCES];
-	struct hi_marked *marks;
+	struct hi_mark_point *marks;
 };
 
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
@@ -244,22 +257,44 @@ static enum hi_status take_context_totals(struct hi_snapshot *s, struct hi_recor
 	return HI_OK;
 }
 
-/* Files of earlier versions have none. */
-static enum hi_status take_context_overheads(struct hi_snapshot *s, struct hi_recorded *r,
-					     struct hi_error *err)
+/* A number for each context; *ret stays NULL where the file has none. */
+static enum hi_status take_context_numbers(struct hi_snapshot *s, const char *name,
+					   const struct hi_recorded *r,
+					   const uint64_t **ret, struct hi_error *err)
 {
 	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "contexts.costs",
-						sizeof(*r->overheads), &items, &n, err);
+	enum hi_status status = hi_snapshot_get(s, name, sizeof(**ret), &items, &n, err);
 
 	if (status == HI_NOT_FOUND)
 		return HI_OK;
 	if (status == HI_OK && n != r->contexts.n_contexts)
-		return hi_snapshot_bad(s, "contexts.costs", err, "%lu rows",
-				       (unsigned long)n);
-	r->overheads = items;
+		return hi_snapshot_bad(s, name, err, "%lu rows", (unsigned long)n);
+	*ret = items;
 	return status;
+}
+
+/* Of any sum of them: it has no more than 64 bits. */
+static enum hi_status check_context_ticks(struct hi_snapshot *s,
+					  const struct hi_recorded *r,
+					  struct hi_error *err)
+{
+	for (uint32_t i = 0; r->ticks && i < r->contexts.n_contexts; i++)
+		if (r->ticks[i] > HI_TICKS_MAX)
+			return hi_snapshot_bad(s, "contexts.ticks", err, "row %u", i);
+	return HI_OK;
+}
+
+/* Files of earlier versions have none of them. */
+static enum hi_status take_context_columns(struct hi_snapshot *s, struct hi_recorded *r,
+					   struct hi_error *err)
+{
+	enum hi_status status =
+		take_context_numbers(s, "contexts.costs", r, &r->overheads, err);
+
+	if (status == HI_OK)
+		status = take_context_numbers(s, "contexts.ticks", r, &r->ticks, err);
+	return status == HI_OK ? check_context_ticks(s, r, err) : status;
 }
 
 static enum hi_status take_contexts(struct hi_snapshot *s, struct hi_recorded *r,
@@ -285,7 +320,7 @@ static enum hi_status take_contexts(struct hi_snapshot *s, struct hi_recorded *r
 	if (!hi_contexts_are_valid(c))
 		return hi_snapshot_bad(s, "contexts", err, "not a tree");
 	status = take_context_totals(s, r, err);
-	return status == HI_OK ? take_context_overheads(s, r, err) : status;
+	return status == HI_OK ? take_context_columns(s, r, err) : status;
 }
 
 static enum hi_status check_births_columns(struct hi_snapshot *s,
@@ -340,6 +375,9 @@ static void take_births_numbers(const struct hi_snapshot *s, struct loaded_birth
 #define TAKE_COUNT(name, field) l->recorded.counts.field = hi_snapshot_number(s, name, 0);
 	RECORDING_NUMBERS(TAKE_COUNT)
 #undef TAKE_COUNT
+#define TAKE_TIME(name, field) l->recorded.time.field = hi_snapshot_number(s, name, 0);
+	TIME_NUMBERS(TAKE_TIME)
+#undef TAKE_TIME
 }
 
 enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,

@@ -12,6 +12,16 @@
 #include "census/snapshot/snapshot_events.h"
 #include "census/snapshot/snapshot_marked.h"
 
+/* Of a recording with samples of time. */
+struct hi_recorded_time {
+	uint64_t scan_ns; /* CPU time between two samples; 0: there are none */
+	/* CPU time during the recording: of the target, and of heapinspect. */
+	uint64_t target_ns, tool_ns;
+	uint64_t missed; /* threads that were not sampled */
+};
+/* Samples in one context: of more a file is damaged. */
+#define HI_TICKS_MAX (1ull << 40)
+
 /* All that is known of a recording, for reports; borrowed. */
 struct hi_recorded {
 	const struct hi_births *births;
@@ -32,6 +42,10 @@ struct hi_recorded {
 	struct hi_marked_view marked;
 	const struct hi_recording_pause *pauses;
 	uint32_t n_pauses;
+	/* Of each context the samples of time that found a thread there; NULL: there are
+	 * none. */
+	const uint64_t *ticks;
+	struct hi_recorded_time time;
 };
 
 /* Writes the sections; births are those of the graph in the file. HI_USAGE: frames and

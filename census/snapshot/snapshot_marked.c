@@ -28,7 +28,7 @@ enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
 	if (!rows)
 		return hi_fail_memory(err, "marks");
 	for (uint32_t i = 0; status == HI_OK && i < marked->n_marks; i++) {
-		const struct hi_marked *mark = &marked->marks[i];
+		const struct hi_mark_point *mark = &marked->marks[i];
 
 		rows[i] = (struct stored_marked){.time_ns = mark->time_ns,
 						 .n_rows = mark->n_rows,
@@ -51,7 +51,7 @@ static enum hi_status check_marked_rows(struct hi_snapshot *s,
 					struct hi_error *err)
 {
 	for (uint32_t i = 0; i < view->n_rows; i++) {
-		const struct hi_marked_row *row = &view->rows[i];
+		const struct hi_mark_row *row = &view->rows[i];
 
 		if (row->context >= n_contexts ||
 		    row->allocs > totals[row->context].allocs ||
@@ -63,13 +63,13 @@ static enum hi_status check_marked_rows(struct hi_snapshot *s,
 
 /* Marks come in the order of time, and their rows behind each other. */
 static enum hi_status take_marked(struct hi_snapshot *s, const struct stored_marked *from,
-				  struct hi_marked *to, struct hi_marked_view *view,
+				  struct hi_mark_point *to, struct hi_marked_view *view,
 				  uint64_t n_rows, struct hi_error *err)
 {
 	uint64_t before_ns = 0;
 
 	for (uint32_t i = 0; i < view->n_marks; i++) {
-		to[i] = (struct hi_marked){.time_ns = from[i].time_ns,
+		to[i] = (struct hi_mark_point){.time_ns = from[i].time_ns,
 					   .text = hi_snapshot_string(s, from[i].text),
 					   .first_row = view->n_rows,
 					   .n_rows = from[i].n_rows,
@@ -88,7 +88,7 @@ static enum hi_status take_marked(struct hi_snapshot *s, const struct stored_mar
 enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 				  const struct hi_context_totals *totals,
 				  uint32_t n_contexts, struct hi_marked_view *ret,
-				  struct hi_marked **marks_ret, struct hi_error *err)
+				  struct hi_mark_point **marks_ret, struct hi_error *err)
 {
 	const void *marks = NULL, *rows = NULL;
 	uint64_t n = 0, n_rows = 0;

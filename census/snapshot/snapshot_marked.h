@@ -16,7 +16,7 @@ enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
 enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 				  const struct hi_context_totals *totals,
 				  uint32_t n_contexts, struct hi_marked_view *ret,
-				  struct hi_marked **marks_ret, struct hi_error *err);
+				  struct hi_mark_point **marks_ret, struct hi_error *err);
 
 /* The same of pauses; *ret borrows from s. */
 enum hi_status hi_snapshot_put_pauses(struct hi_snapshot_writer *w,

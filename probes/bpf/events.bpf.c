@@ -29,6 +29,7 @@
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
+#include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
 
@@ -133,12 +134,29 @@ struct call {
 	__u32 cookie, tid;
 };
 
+/* Is it a thread of the target that runs? */
+static __always_inline int is_target(const struct hi_bpf_events_shared *shared,
+				     __u32 *tid_ret)
+{
+	struct bpf_pidns_info in_ns;
+	__u64 id;
+
+	if (shared->ns_inode) {
+		if (bpf_get_ns_current_pid_tgid(shared->ns_device, shared->ns_inode,
+						&in_ns, sizeof(in_ns)))
+			return 0;
+		*tid_ret = in_ns.pid;
+		return in_ns.tgid == shared->tgid;
+	}
+	id = bpf_get_current_pid_tgid();
+	*tid_ret = (__u32)id;
+	return id >> 32 == shared->tgid;
+}
+
 /* False: not an event of the target. */
 static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
 {
-	struct bpf_pidns_info in_ns;
 	__u32 zero = 0;
-	__u64 id;
 
 	ret->regs = regs;
 	ret->cookie = (__u32)bpf_get_attach_cookie(regs);
@@ -152,17 +170,7 @@ static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
 	if (!*(volatile __u32 *)&ret->shared->running)
 		return 0;
 	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
-	if (ret->shared->ns_inode) {
-		if (bpf_get_ns_current_pid_tgid(ret->shared->ns_device,
-						ret->shared->ns_inode, &in_ns,
-						sizeof(in_ns)))
-			return 0;
-		ret->tid = in_ns.pid;
-		return in_ns.tgid == ret->shared->tgid;
-	}
-	id = bpf_get_current_pid_tgid();
-	ret->tid = (__u32)id;
-	return id >> 32 == ret->shared->tgid;
+	return is_target(ret->shared, &ret->tid);
 }
 
 static __always_inline int is_counting(const struct call *call)
@@ -602,8 +610,9 @@ static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 fr
  *
  * While a function runs whose return is probed, the kernel's address stands in the place
  * of its return address, and a stack that is walked through the function would end there.
- * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other. So where a pool is
- * followed, each thread's callers of followed functions are kept from the entry to the
+ * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other, and a sample of
+ * time may find a thread anywhere in malloc. So where a pool is followed or time is
+ * sampled, each thread's callers of followed functions are kept from the entry to the
  * return, outermost first. The stack pointer at the entry says which call a frame is of.
  *
  * A call that a longjmp left does not return. It is dropped at the next entry or return
@@ -617,9 +626,12 @@ static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 fr
 struct callers {
 	__u32 thread; /* its id; 0: free */
 	__u32 n;
+	/* Of samples of time: the call that has returned last, of whichever thread. */
+	__u64 returned_thread;
 	struct caller {
 		__u64 sp, address; /* the caller's: where the call returns to */
-	} calls[HI_BPF_CALLERS];
+		__u64 function;	   /* that was called */
+	} returned, calls[HI_BPF_CALLERS];
 };
 
 /* max_entries is set by the loader. */
@@ -708,6 +720,7 @@ static __always_inline int push_caller(const struct call *call, struct callers *
 		return 0;
 	caller->sp = sp;
 	caller->address = address;
+	caller->function = call->regs->rip;
 	callers->n = n + 1;
 	return 1;
 }
@@ -734,6 +747,10 @@ static __always_inline void drop_callers(const struct call *call)
 	if (!callers)
 		return;
 	callers->n = count_outer_calls(callers, call->regs->rsp - 8);
+	if (given.scan_ns) {
+		callers->returned = *caller_at(callers, callers->n);
+		callers->returned_thread = callers->thread;
+	}
 	if (!callers->n)
 		*(volatile __u32 *)&callers->thread = 0;
 }
@@ -788,7 +805,7 @@ static long walk_frame(__u32 i, void *arg)
 		if (hi_python_is_frame(regs.rip))
 			return 1; /* no address of a process */
 		walk->scratch->left--;
-		add_frame(walk, n, regs.rip);
+		add_frame(walk, n, regs.rip + (n == 0 ? regs.is_exact : 0));
 	}
 	step = hi_unwind_step(&reader, &regs);
 	if (step == HI_UNWIND_ON && !restore_return(walk->shared, &regs))
@@ -799,16 +816,22 @@ static long walk_frame(__u32 i, void *arg)
 	return step != HI_UNWIND_ON;
 }
 
-static __always_inline void walk_stack(const struct call *call, struct scratch *scratch)
+/* Where a walk begins. */
+struct stack_start {
+	struct hi_unwind_regs regs;
+	__u64 inside; /* a frame that these registers do not show; 0: none */
+};
+
+static __always_inline void walk_stack(const struct hi_bpf_events_shared *shared,
+				       const struct stack_start *start,
+				       struct scratch *scratch)
 {
 	struct stack_walk walk = {
 		.scratch = scratch,
-		.shared = call->shared,
+		.shared = shared,
 		.hash = 1,
-		.generation = *(volatile __u64 *)&call->shared->generation,
-		.regs = {.rip = call->regs->rip,
-			 .rsp = call->regs->rsp,
-			 .rbp = call->regs->rbp},
+		.generation = *(volatile __u64 *)&shared->generation,
+		.regs = start->regs,
 	};
 	struct hi_event_stack *stack = &scratch->stack;
 
@@ -817,13 +840,13 @@ static __always_inline void walk_stack(const struct call *call, struct scratch *
 	stack->n = 0;
 	scratch->left = HI_STACK_FRAMES;
 	scratch->python.walk = (struct python_walk){};
+	if (start->inside)
+		add_frame(&walk, 0, start->inside);
 	if (given.can_loop) {
-		copy_window(scratch, call->regs->rsp);
+		copy_window(scratch, start->regs.rsp);
 		bpf_loop(3 * HI_STACK_FRAMES, walk_frame, &walk, 0);
-	} else {
-		stack->n = 1;
-		stack->frames[0] = call->regs->rip;
-		walk.hash = mix(walk.hash, call->regs->rip);
+	} else if (!start->inside) {
+		add_frame(&walk, 0, start->regs.rip + start->regs.is_exact);
 	}
 	stack->stack = mix(walk.hash, stack->cut);
 	if (!stack->stack)
@@ -852,8 +875,9 @@ static __always_inline void send_stack(struct hi_event_stack *stack)
 		sent->hash[hash >> 40 & 3] = hash;
 }
 
-/* The hash of the caller's stack, and whether it is cut; 0: there was no room for it. */
-static __always_inline __u64 record_stack(const struct call *call, __u8 *cut)
+/* The hash of a stack, and whether it is cut; 0: there was no room for it. */
+static __always_inline __u64 record_stack(const struct hi_bpf_events_shared *shared,
+					  const struct stack_start *start, __u8 *cut)
 {
 	struct scratch *scratch = take_scratch();
 	__u64 hash;
@@ -861,7 +885,7 @@ static __always_inline __u64 record_stack(const struct call *call, __u8 *cut)
 	*cut = 1;
 	if (!scratch)
 		return 0;
-	walk_stack(call, scratch);
+	walk_stack(shared, start, scratch);
 	send_stack(&scratch->stack);
 	hash = scratch->stack.stack;
 	*cut = scratch->stack.cut;
@@ -1070,7 +1094,11 @@ static __always_inline void send_result(const struct call *call, struct hi_event
 	event->time_ns = bpf_ktime_get_ns();
 	event->tid = call->tid;
 	if (has_stack) {
-		event->stack = record_stack(call, &cut);
+		const struct stack_start start = {.regs = {.rip = call->regs->rip,
+							   .rsp = call->regs->rsp,
+							   .rbp = call->regs->rbp}};
+
+		event->stack = record_stack(call->shared, &start, &cut);
 		event->flags |= cut ? HI_EVENT_STACK_CUT : 0;
 	}
 	send(call->shared, event);
@@ -1122,34 +1150,220 @@ static __always_inline void end_realloc(const struct call *call, struct hi_event
 		remember_sampled(call->does->family, old);
 }
 
+static __always_inline void leave_alloc(const struct call *call, struct pending *pending)
+{
+	struct hi_event event = {.kind = HI_EVENT_ALLOC,
+				 .source = call->does->source,
+				 .size = pending->size};
+	__u64 old = pending->old, has_begun = pending->has_begun;
+	int is_chosen;
+
+	event.addr = result_of(call, pending);
+	release_pending(pending);
+	if (!event.addr)
+		count_failed(call->cookie);
+	is_chosen = choose_block(call, &event);
+	if (has_begun)
+		end_realloc(call, &event, old);
+	if (is_chosen || has_begun)
+		send_result(call, &event, is_chosen);
+}
+
+/* A sample of time that comes in between finds the call among the callers. */
 SEC("uretprobe")
 int leave(struct pt_regs *regs)
 {
-	struct hi_event event = {.kind = HI_EVENT_ALLOC};
 	struct pending *pending;
-	__u64 old, has_begun;
 	struct call call;
-	int is_chosen;
 
 	if (!find_call(regs, &call) || is_counting(&call))
 		return 0;
+	pending = find_pending(call.does->family);
+	if (pending && is_return_of(&call, pending))
+		leave_alloc(&call, pending);
 	if (given.keeps_callers)
 		drop_callers(&call);
-	pending = find_pending(call.does->family);
-	if (!pending || !is_return_of(&call, pending))
+	return 0;
+}
+
+/* ---- samples of time ---- */
+
+/*
+ * Note [One sample of a thread]
+ *
+ * Each thread has an event of its own, which its later threads inherit
+ * (probes/events/ticks.c). A thread that is found later than others may have both: one
+ * that was inherited, and one that was opened for it. Each opening has a period of its
+ * own, by a nanosecond more than the one before, and an inherited event has that of its
+ * parent. Of a thread the samples of one period count: the first one's, unless others
+ * come without it (the number of the thread was used before).
+ */
+struct tick_thread {
+	__u32 opening, others;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, HI_BPF_TICK_THREADS);
+	__type(key, __u32);
+	__type(value, struct tick_thread);
+} tick_threads_map SEC(".maps");
+
+static __always_inline int is_first_of_thread(__u32 opening)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+	struct tick_thread *known = bpf_map_lookup_elem(&tick_threads_map, &thread);
+	struct tick_thread new = {.opening = opening};
+
+	if (!known) {
+		bpf_map_update_elem(&tick_threads_map, &thread, &new, BPF_ANY);
+		return 1;
+	}
+	if (known->opening != opening && ++known->others <= 2)
 		return 0;
-	event.source = call.does->source;
-	event.size = pending->size;
-	old = pending->old;
-	has_begun = pending->has_begun;
-	event.addr = result_of(&call, pending);
-	release_pending(pending);
-	if (!event.addr)
-		count_failed(call.cookie);
-	is_chosen = choose_block(&call, &event);
-	if (has_begun)
-		end_realloc(&call, &event, old);
-	if (is_chosen || has_begun)
-		send_result(&call, &event, is_chosen);
+	known->opening = opening;
+	known->others = 0;
+	return 1;
+}
+
+/* Registers of user space, and whether the kernel works for the thread. */
+struct tick_regs {
+	__u64 rip, rsp, rbp;
+	__u32 is_known, in_kernel, in_syscall;
+};
+
+static __always_inline void read_task_regs(struct tick_regs *ret)
+{
+	struct {
+		__u64 orig_rax, rip, cs, flags, rsp;
+	} end;
+	const char *regs;
+
+	if (!given.has_task_regs)
+		return;
+	regs = (const char *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (bpf_probe_read_kernel(&end, sizeof(end),
+				  regs + offsetof(struct pt_regs, orig_rax)) ||
+	    bpf_probe_read_kernel(&ret->rbp, sizeof(ret->rbp),
+				  regs + offsetof(struct pt_regs, rbp)))
+		return;
+	ret->rip = end.rip;
+	ret->rsp = end.rsp;
+	ret->in_syscall = end.orig_rax != -1ull;
+	ret->is_known = 1;
+}
+
+static __always_inline void read_tick_regs(struct bpf_perf_event_data *ctx,
+					   struct tick_regs *ret)
+{
+	ret->in_kernel = (ctx->regs.cs & 3) != 3;
+	if (ret->in_kernel) {
+		read_task_regs(ret);
+		return;
+	}
+	ret->rip = ctx->regs.rip;
+	ret->rsp = ctx->regs.rsp;
+	ret->rbp = ctx->regs.rbp;
+	ret->is_known = 1;
+}
+
+/*
+ * Note [Samples in probes]
+ *
+ * At an entry that is probed, the kernel works while the thread stands at the breakpoint.
+ * At a return it works when the function has gone already: the thread stands behind the
+ * call, or in the kernel's page ([uprobes]), in which the first instruction of a probed
+ * function may run as well. Then the innermost call that is kept is the one which
+ * returns, or the last one that was.
+ */
+static __always_inline int is_at_breakpoint(const struct tick_regs *regs)
+{
+	__u8 byte = 0;
+
+	return !bpf_probe_read_user(&byte, sizeof(byte), (const void *)regs->rip) &&
+	       byte == 0xcc;
+}
+
+static __always_inline int may_be_return_of(const struct caller *call,
+					    const struct tick_regs *regs, int is_in_page)
+{
+	__u64 above = call->sp + 8 - regs->rsp;
+
+	return is_in_page ? above <= 64 : !above && call->address == regs->rip;
+}
+
+/* The thread's, of which the kernel sees the return; 0: none. */
+static __always_inline const struct caller *find_last_call(const struct tick_regs *regs,
+							   int is_in_page)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (!callers)
+			continue;
+		if (callers->thread == thread && callers->n &&
+		    may_be_return_of(caller_at(callers, callers->n - 1), regs,
+				     is_in_page))
+			return caller_at(callers, callers->n - 1);
+		if (callers->returned_thread == thread &&
+		    may_be_return_of(&callers->returned, regs, is_in_page))
+			return &callers->returned;
+	}
+	return 0;
+}
+
+/* True: the kernel works for a probe. */
+static __always_inline int find_tick_start(const struct hi_bpf_events_shared *shared,
+					   const struct tick_regs *regs,
+					   struct stack_start *ret)
+{
+	int is_in_page = shared->trampoline &&
+			 (regs->rip & ~4095ull) == (shared->trampoline & ~4095ull);
+	const struct caller *last;
+
+	ret->regs = (struct hi_unwind_regs){
+		.rip = regs->rip, .rsp = regs->rsp, .rbp = regs->rbp, .is_exact = 1};
+	if (!is_in_page && (!regs->in_kernel || regs->in_syscall))
+		return 0;
+	if (!is_in_page && is_at_breakpoint(regs))
+		return 1;
+	last = find_last_call(regs, is_in_page);
+	if (!last)
+		return is_in_page;
+	ret->inside = last->function + 1;
+	ret->regs.rip = last->address;
+	ret->regs.rsp = last->sp + 8;
+	ret->regs.is_exact = 0;
+	return 1;
+}
+
+SEC("perf_event")
+int tick(struct bpf_perf_event_data *ctx)
+{
+	struct hi_event event = {.kind = HI_EVENT_TICK};
+	struct hi_bpf_events_shared *shared;
+	struct stack_start start = {};
+	struct tick_regs regs = {};
+	__u32 zero = 0;
+	__u8 cut = 1;
+
+	shared = bpf_map_lookup_elem(&shared_map, &zero);
+	if (!shared || *(volatile __u32 *)&shared->running != HI_BPF_EVENTS_MADE ||
+	    !is_target(shared, &event.tid) ||
+	    !is_first_of_thread((__u32)(ctx->sample_period - given.scan_ns)))
+		return 0;
+	event.time_ns = bpf_ktime_get_ns();
+	read_tick_regs(ctx, &regs);
+	if (!regs.is_known) {
+		__sync_fetch_and_add(&shared->no_regs, 1);
+	} else {
+		if (find_tick_start(shared, &regs, &start))
+			event.flags = HI_EVENT_IN_PROBE;
+		event.stack = record_stack(shared, &start, &cut);
+	}
+	event.flags |= cut ? HI_EVENT_STACK_CUT : 0;
+	send(shared, &event);
 	return 0;
 }

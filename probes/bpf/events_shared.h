@@ -35,6 +35,7 @@ enum {
 	 * hi_event_stack has with its frames and these: so it never has the same size.
 	 */
 	HI_BPF_STACK_PAD = 4,
+	HI_BPF_TICK_THREADS = 1 << 13, /* whose samples are told apart */
 };
 
 /*
@@ -80,6 +81,9 @@ enum hi_bpf_events_running {
 struct hi_bpf_events_given {
 	__u32 can_loop;	     /* does the kernel have bpf_loop()? */
 	__u32 keeps_callers; /* see Note [Returns that are probed] in events.bpf.c */
+	__u32 has_task_regs; /* does the kernel have bpf_task_pt_regs()? */
+	__u32 unused;
+	__u64 scan_ns; /* CPU time between two samples of time; 0: there are none */
 	struct hi_sampling_table sampling;
 	struct hi_bpf_function functions[HI_BPF_EVENT_FUNCTIONS];
 };
@@ -110,6 +114,7 @@ struct hi_bpf_events_shared {
 	__u64 abandoned;  /* calls that did not return */
 	/* Blocks of malloc's family that were given out in pauses, and their bytes. */
 	__u64 paused_calls, paused_bytes;
+	__u64 no_regs;	  /* samples of time of which no register was known */
 };
 
 /* Index function * HI_BPF_EVENT_SLOTS + cpu % HI_BPF_EVENT_SLOTS. */

@@ -54,7 +54,7 @@ void hi_sampling_table_fill(struct hi_sampling_table *table)
 
 bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source)
 {
-	bool has_calls = false;
+	bool has_calls = source->scan_ns != 0;
 
 	for (size_t i = 0; i < source->functions.count; i++)
 		has_calls |= source->functions.items[i].does.family == HI_FAMILY_CALLS;
@@ -67,7 +67,11 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 	struct hi_bpf_events_given given = {
 		.can_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop,
 						    NULL) == 1,
-		.keeps_callers = hi_bpf_source_keeps_callers(source)};
+		.keeps_callers = hi_bpf_source_keeps_callers(source),
+		.has_task_regs =
+			libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
+						BPF_FUNC_task_pt_regs, NULL) == 1,
+		.scan_ns = source->scan_ns};
 
 	source->can_loop = given.can_loop;
 	hi_sampling_table_fill(&given.sampling);

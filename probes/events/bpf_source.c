@@ -7,6 +7,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -188,11 +189,32 @@ static void read_stats(struct hi_event_source *base, struct hi_event_stats *ret)
 	ret->paused_calls = __atomic_load_n(&shared->paused_calls, __ATOMIC_RELAXED);
 	ret->paused_bytes = __atomic_load_n(&shared->paused_bytes, __ATOMIC_RELAXED);
 	ret->n_functions = source->functions.count;
+	ret->ticks.scan_ns = source->no_ticks.status == HI_OK ? source->scan_ns : 0;
+	ret->ticks.missed = source->ticks.missed;
+	ret->ticks.no_stack = __atomic_load_n(&shared->no_regs, __ATOMIC_RELAXED);
+	snprintf(ret->ticks.why_none, sizeof(ret->ticks.why_none), "%s",
+		 source->no_ticks.status == HI_OK ? "" : source->no_ticks.text);
 	for (size_t i = 0; i < source->functions.count; i++)
 		read_counts(source, i, &ret->functions[i]);
 }
 
 /* ---- in the inspector ---- */
+
+static struct bpf_program *program_of_ticks(const struct hi_bpf_source *source)
+{
+	return bpf_object__find_program_by_name(source->object, "tick");
+}
+
+/* Without them there is the rest. */
+static void start_ticks(struct hi_bpf_source *source)
+{
+	if (!source->scan_ns || source->no_ticks.status != HI_OK ||
+	    hi_ticks_open(&source->ticks, source->target->pid,
+			  bpf_program__fd(program_of_ticks(source)), source->scan_ns,
+			  &source->no_ticks) == HI_OK)
+		return;
+	hi_ticks_close(&source->ticks);
+}
 
 static enum hi_status start_events(struct hi_event_source *base, struct hi_error *err)
 {
@@ -200,6 +222,7 @@ static enum hi_status start_events(struct hi_event_source *base, struct hi_error
 
 	(void)err;
 	find_trampoline(source);
+	start_ticks(source);
 	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_MADE, __ATOMIC_SEQ_CST);
 	return HI_OK;
 }
@@ -224,8 +247,10 @@ static void pause_events(struct hi_event_source *base, bool is_paused)
 
 static void stop_events(struct hi_event_source *base)
 {
-	__atomic_store_n(&to_bpf_source(base)->shared->running, HI_BPF_EVENTS_NOT,
-			 __ATOMIC_SEQ_CST);
+	struct hi_bpf_source *source = to_bpf_source(base);
+
+	__atomic_store_n(&source->shared->running, HI_BPF_EVENTS_NOT, __ATOMIC_SEQ_CST);
+	hi_ticks_close(&source->ticks);
 }
 
 static void drop_optional_links(struct hi_event_source *base)
@@ -291,7 +316,9 @@ static int set_attach_type(const struct hi_bpf_source *source)
 
 	if (source->by_perf)
 		return 0;
-	bpf_object__for_each_program(program, source->object) if (!error) error =
+	bpf_object__for_each_program(
+		program,
+		source->object) if (!error && program != program_of_ticks(source)) error =
 		bpf_program__set_expected_attach_type(
 			program, (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
 	return error;
@@ -310,8 +337,8 @@ static int set_map_sizes(const struct hi_bpf_source *source)
 	return error;
 }
 
-static enum hi_status load_events_program(struct hi_bpf_source *source,
-					  struct hi_error *err)
+static enum hi_status load_events_program_once(struct hi_bpf_source *source,
+					       struct hi_error *err)
 {
 	int error;
 
@@ -327,8 +354,28 @@ static enum hi_status load_events_program(struct hi_bpf_source *source,
 	if (!error)
 		error = hi_bpf_source_fill_given(source);
 	if (!error)
+		error = bpf_program__set_autoload(program_of_ticks(source),
+						  source->scan_ns != 0);
+	if (!error)
 		error = bpf_object__load(source->object);
 	return error ? hi_bpf_refused(-error, err) : HI_OK;
+}
+
+/* A kernel may accept all but the program of samples of time. */
+static enum hi_status load_events_program(struct hi_bpf_source *source,
+					  struct hi_error *err)
+{
+	struct hi_error why = {};
+	enum hi_status status = load_events_program_once(source, &why);
+
+	if (status != HI_OK && err)
+		*err = why;
+	if (status == HI_OK || !source->scan_ns || !source->object)
+		return status;
+	bpf_object__close(hi_take(source->object));
+	source->scan_ns = 0;
+	source->no_ticks = why;
+	return load_events_program_once(source, err);
 }
 
 static void *map_source_memory(const struct hi_bpf_source *source, const char *name,
@@ -422,6 +469,7 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	source->by_perf = by_perf;
 	source->holder = source->optional_holder = HI_PROBE_HOLDER_NONE;
 	source->ring_size = choose_ring_size(options);
+	source->scan_ns = options->scan_ns;
 	status = load_events_program(source, err);
 	if (status == HI_OK)
 		status = map_events_memory(source, err);

@@ -6,6 +6,7 @@
 
 #include "probes/events/event_source.h"
 #include "probes/events/ring.h"
+#include "probes/events/ticks.h"
 #include "probes/holder.h"
 
 struct bpf_object;
@@ -33,6 +34,9 @@ struct hi_bpf_source {
 	const struct hi_bpf_event_counts *counts;
 	struct hi_ring ring;
 	size_t ring_size;
+	uint64_t scan_ns; /* of samples of time; 0: none */
+	struct hi_ticks ticks;
+	struct hi_error no_ticks; /* why there are none */
 	bool by_perf;
 	bool can_loop;		     /* the kernel has bpf_loop() */
 	struct hi_foreign_tid *tids; /* TIDS of them, by hash; NULL: not needed */
@@ -48,8 +52,8 @@ struct hi_bpf_source {
 /* Makes the links, in the probe holder; the program and its memory are there. */
 enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_error *err);
 
-/* Are pools followed, so that stacks are walked through functions whose return is probed?
- */
+/* Are pools followed or is time sampled, so that stacks are walked through functions
+ * whose return is probed? */
 bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source);
 /* Before the program is loaded. Returns 0, or what libbpf said. */
 int hi_bpf_source_fill_given(struct hi_bpf_source *source);

@@ -21,6 +21,14 @@ struct hi_event_sink {
 	void *arg;
 };
 
+/* Samples of time. */
+struct hi_tick_stats {
+	uint64_t scan_ns;   /* CPU time between two of them; 0: there are none */
+	char why_none[240]; /* though they were wanted: this refused them; else "" */
+	uint32_t missed;    /* threads that have no timer */
+	uint64_t no_stack;  /* samples at which no register was known */
+};
+
 struct hi_event_stats {
 	uint64_t events;     /* that the sink got, those of HI_EVENT_LOST not counted */
 	uint64_t lost;	     /* they did not fit into the ring */
@@ -30,6 +38,7 @@ struct hi_event_stats {
 	uint64_t abandoned; /* calls that never returned */
 	/* What malloc and its like gave out in pauses. */
 	uint64_t paused_calls, paused_bytes;
+	struct hi_tick_stats ticks;
 	size_t n_functions;
 	struct hi_event_function_stats {
 		const char *name;
@@ -80,6 +89,9 @@ struct hi_event_source {
 
 struct hi_event_source_options {
 	size_t ring_size; /* bytes, rounded up to a power of two; 0: 32 MiB */
+	/* From the start on: a HI_EVENT_TICK for so much CPU time of each thread; 0:
+	 * none. Where that is refused there are none, which the stats say. */
+	uint64_t scan_ns;
 };
 
 /*

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-enum { NAME = 1024, TYPE = 12 };
+enum { NAME = 1024, TYPE = 12, CHAIN = 15 };
 
 /* Ages that have two digits, as MLWorks prints them. Of a function that has more, those
  * are left out that have the figures of the one before. */
@@ -39,11 +39,12 @@ static void print_escaped(const char *text, FILE *out)
 }
 
 /* "parse[reader.c]", of one without a source "parse[libreader.so]". */
-static void print_mlworks_name(const struct hi_alloc_function *f, FILE *out)
+static void print_mlworks_name(const char *name, const char *file, const char *module,
+			       FILE *out)
 {
-	const char *place = hi_base_name(*f->file ? f->file : f->module);
+	const char *place = hi_base_name(*file ? file : module);
 
-	print_escaped(*f->name ? f->name : "<no stack>", out);
+	print_escaped(*name ? name : "<no stack>", out);
 	if (!*place)
 		return;
 	fputc('[', out);
@@ -163,6 +164,96 @@ static void print_mlworks_ages(const struct hi_alloc_function *f, FILE *out)
 	}
 }
 
+/* ---- time ---- */
+
+static size_t count_counted(const struct hi_alloc_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_functions; i++)
+		n += r->functions[i].calls != HI_CALLS_NOT_COUNTED;
+	return n;
+}
+
+static void print_time_header(const struct hi_alloc_report *r, FILE *out)
+{
+	const struct hi_alloc_time *t = &r->time;
+	double mean = t->scans ? (double)t->frames / (double)t->scans : 0;
+
+	fprintf(out,
+		"MLWorks time profile:\n"
+		"%lu bytes used for time profiling data\n"
+		"functions profiled : %zu\n"
+		"functions call-counted : %zu\n"
+		"scans: %lu\n"
+		"(plus 0 ticks in GC, 0 ticks in profiler, 0 re-entered)\n",
+		(unsigned long)r->memory, r->n_selected, count_counted(r),
+		(unsigned long)t->scans);
+	if (t->scans)
+		fprintf(out,
+			"frames scanned: %lu\n"
+			"ML frames scanned: %lu (100.0%%)\n"
+			"mean stack depth: %.2f\n"
+			"maximum ML stack depth: %u\n"
+			"mean ML stack depth: %.2f\n",
+			(unsigned long)t->frames, (unsigned long)t->frames, mean,
+			t->most_frames, mean);
+}
+
+/* "f; g; h": h has called g, which has called f. */
+static void print_time_callers(const struct hi_alloc_function *f, FILE *out)
+{
+	const struct hi_alloc_caller *chain[CHAIN] = {};
+
+	for (size_t i = 0; i < f->n_callers; i++) {
+		const struct hi_alloc_caller *c = &f->callers[i];
+
+		if (!c->level || c->level > CHAIN)
+			continue;
+		chain[c->level - 1] = c;
+		if (!c->time.found)
+			continue;
+		fprintf(out, "          %8lu  %8lu  %8lu                       ",
+			(unsigned long)c->time.top, (unsigned long)c->time.scans,
+			(unsigned long)c->time.found);
+		print_mlworks_name(f->name, f->file, f->module, out);
+		for (unsigned k = 0; k < c->level; k++) {
+			fputs("; ", out);
+			print_mlworks_name(chain[k]->name, chain[k]->file, "", out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_time_row(const struct hi_alloc_function *f, FILE *out)
+{
+	if (f->calls == HI_CALLS_NOT_COUNTED)
+		fputs("       -", out);
+	else
+		fprintf(out, "%8lu", (unsigned long)f->calls);
+	fprintf(out, "  %8lu  %8lu  %8lu  %8u  %8u   ", (unsigned long)f->time.top,
+		(unsigned long)f->time.scans, (unsigned long)f->time.found, f->time.depth,
+		f->time.self);
+	print_mlworks_name(f->name, f->file, f->module, out);
+	fputc('\n', out);
+}
+
+static void write_time_profile(const struct hi_alloc_report *r, FILE *out)
+{
+	static const char line[] =
+		"---------------------------------------------------------\n";
+
+	fputs(line, out);
+	print_time_header(r, out);
+	fputs("---\n   calls       top     scans     found     depth      self   name\n",
+	      out);
+	for (size_t i = 0; i < r->n_functions; i++) {
+		print_time_row(&r->functions[i], out);
+		print_time_callers(&r->functions[i], out);
+	}
+	fputs(line, out);
+}
+
 void hi_mlworks_write(const struct hi_alloc_report *r, FILE *out)
 {
 	fprintf(out, "MLWorks space profile\n%lu bytes used for profiling\n",
@@ -175,10 +266,14 @@ void hi_mlworks_write(const struct hi_alloc_report *r, FILE *out)
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct hi_alloc_function *f = &r->functions[i];
 
+		if (!f->n_types)
+			continue;
 		print_sums(&f->all, out);
-		print_mlworks_name(f, out);
+		print_mlworks_name(f->name, f->file, f->module, out);
 		fputc('\n', out);
 		print_survivors(&f->all, out);
 		print_mlworks_ages(f, out);
 	}
+	if (r->time.scan_ns)
+		write_time_profile(r, out);
 }

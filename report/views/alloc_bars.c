@@ -14,15 +14,20 @@ enum { EIGHTHS = 3, LEAST_BAR = 10, FULL_BAR = 120 };
 
 /* ---- which bars there are ---- */
 
-static struct hi_space_cost cost_of_row(const struct hi_space_row *row)
+static struct hi_space_cost cost_of_bar(const struct hi_alloc_function *f)
 {
-	return (struct hi_space_cost){.alloc = hi_space_at_age(row, 0).size};
+	return (struct hi_space_cost){f->time.top, hi_space_at_age(&f->all, 0).size};
+}
+
+static struct hi_space_cost cost_of_all(const struct hi_alloc_report *r)
+{
+	return (struct hi_space_cost){r->time.scans, hi_space_at_age(&r->total, 0).size};
 }
 
 static struct hi_alloc_bar make_bar(const struct hi_alloc_report *r,
 				    const struct hi_alloc_function *f)
 {
-	struct hi_space_cost all = cost_of_row(&r->total), of = cost_of_row(&f->all);
+	struct hi_space_cost all = cost_of_all(r), of = cost_of_bar(f);
 
 	return (struct hi_alloc_bar){
 		f,
@@ -54,8 +59,8 @@ bool hi_alloc_bars_choose(const struct hi_alloc_report *r, struct hi_arena *aren
 	if (!costs || !bars || !ret->items)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		costs[i] = cost_of_row(&r->functions[i].all);
-	filled = hi_space_bars(r->weight, costs, n, cost_of_row(&r->total), bars);
+		costs[i] = cost_of_bar(&r->functions[i]);
+	filled = hi_space_bars(r->weight, costs, n, cost_of_all(r), bars);
 	ret->n = filled < r->most_bars ? filled : r->most_bars;
 	ret->n_left_out = filled - ret->n;
 	ret->highest = ret->n ? bars[0].height : 0;
@@ -69,9 +74,10 @@ bool hi_alloc_bars_choose(const struct hi_alloc_report *r, struct hi_arena *aren
 
 const char *hi_alloc_bars_note(const struct hi_alloc_report *r)
 {
-	return r->weight < 1 ? "no samples of time were taken: the part of time is not "
-			       "known, and is missing in the bars"
-			     : "";
+	return r->weight < 1 && !r->time.scans
+		       ? "no samples of time were taken: the part of time is not "
+			 "known, and is missing in the bars"
+		       : "";
 }
 
 /* ---- as text ---- */

@@ -34,7 +34,8 @@ static void put_space_row(struct hi_json *json, const struct hi_space_row *row)
 	put_ages(json, row);
 }
 
-static void put_callers(struct hi_json *json, const struct hi_alloc_function *f)
+static void put_callers(struct hi_json *json, const struct hi_alloc_function *f,
+			bool has_times)
 {
 	hi_json_array(json, "callers");
 	for (size_t i = 0; i < f->n_callers; i++) {
@@ -43,21 +44,26 @@ static void put_callers(struct hi_json *json, const struct hi_alloc_function *f)
 		hi_json_object(json, NULL);
 		hi_json_text(json, "name", c->name);
 		hi_json_text(json, "file", c->file);
+		hi_json_number(json, "level", c->level);
 		put_space_amount(json, "alloc", hi_space_at_age(&c->row, 0));
 		put_space_amount(json, "survived", hi_space_survived(&c->row));
 		put_space_amount(json, "live", hi_space_live(&c->row));
+		if (has_times)
+			hi_space_time_json(&c->time, true, json);
 		hi_json_end(json);
 	}
 	hi_json_end(json);
 }
 
-static void put_alloc_function(struct hi_json *json, const struct hi_alloc_function *f,
-			       bool has_callers)
+static void put_alloc_function(struct hi_json *json, const struct hi_alloc_report *r,
+			       const struct hi_alloc_function *f)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "name", f->name);
 	hi_json_text(json, "file", f->file);
 	hi_json_text(json, "module", f->module);
+	if (r->time.scan_ns)
+		hi_space_time_json(&f->time, false, json);
 	put_space_row(json, &f->all);
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < f->n_types; i++) {
@@ -67,8 +73,8 @@ static void put_alloc_function(struct hi_json *json, const struct hi_alloc_funct
 		hi_json_end(json);
 	}
 	hi_json_end(json);
-	if (has_callers)
-		put_callers(json, f);
+	if (r->callers)
+		put_callers(json, f, r->time.scan_ns);
 	hi_json_end(json);
 }
 
@@ -123,13 +129,14 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	for (uint32_t i = 0; i < r->n_lines; i++)
 		put_alloc_line(json, &r->lines[i]);
 	hi_json_end(json);
+	hi_alloc_time_json(r, json);
 	hi_json_number(json, "selected", r->n_selected);
 	hi_json_object(json, "total");
 	put_space_row(json, &r->total);
 	hi_json_end(json);
 	hi_json_array(json, "functions");
 	for (size_t i = 0; i < r->n_functions; i++)
-		put_alloc_function(json, &r->functions[i], r->callers);
+		put_alloc_function(json, r, &r->functions[i]);
 	hi_json_end(json);
 	hi_json_object(json, "hidden");
 	hi_json_number(json, "rows", r->hidden.rows);

@@ -7,6 +7,7 @@
 #define HI_REPORT_VIEWS_ALLOC_REPORT_H
 
 #include "census/space/space.h"
+#include "census/space/time.h"
 #include "report/formats/json_writer.h"
 #include "report/views/alloc_order.h"
 #include "report/views/display.h"
@@ -17,10 +18,15 @@ struct hi_alloc_type {
 	const struct hi_space_row *row;
 };
 
-/* What one function has allocated that this one called. */
+/* What one function has allocated that this one called, at the end of a chain of callers.
+ */
 struct hi_alloc_caller {
 	const char *name, *file; /* as of a function; "" unknown */
+	unsigned level;		 /* 1: it calls the function; else the caller of the last
+				    level below that is in front of it */
+	uint32_t chain;		 /* as the profile has it */
 	struct hi_space_row row;
+	struct hi_space_time time; /* top, scans and found of the chain */
 };
 
 struct hi_alloc_function {
@@ -29,10 +35,25 @@ struct hi_alloc_function {
 	uint32_t line;	 /* of the file, where it allocates: the first that was seen */
 	uint32_t number; /* as the profile has it */
 	struct hi_space_row all;     /* of all types */
+	struct hi_space_time time;   /* zeros: it is in no sample, or there are none */
+	uint64_t calls;		     /* counted; HI_CALLS_NOT_COUNTED */
 	struct hi_alloc_type *types; /* most allocated bytes first */
 	size_t n_types;
 	struct hi_alloc_caller *callers; /* the same order; only where they are wanted */
 	size_t n_callers;
+};
+
+#define HI_CALLS_NOT_COUNTED UINT64_MAX
+
+/* Of samples of time, which are scans of a stack. */
+struct hi_alloc_time {
+	uint64_t scan_ns;	/* CPU time between two of them; 0: there are none */
+	uint64_t scans, frames; /* frames of all of them, with inlined ones */
+	uint32_t most_frames;	/* of one */
+	uint64_t in_allocator, in_probes; /* of the scans; and of these */
+	uint64_t no_stack;		  /* of the scans: no frame is known */
+	uint64_t target_ns, tool_ns;	  /* CPU time during the recording */
+	uint64_t missed;		  /* threads that were not sampled */
 };
 
 /* A census. */
@@ -72,9 +93,11 @@ struct hi_alloc_report {
 	uint32_t n_lines;	   /* and ages there can be */
 	struct hi_space_row total; /* of the selected functions */
 	size_t n_selected;
-	/* Of the selected ones those that are shown, in their order. */
+	/* Of the selected ones those that are shown for what they have allocated or for
+	 * their times, in their order. */
 	struct hi_alloc_function *functions;
 	size_t n_functions;
+	struct hi_alloc_time time;
 	struct hi_hidden hidden;
 	bool bars;     /* instead of tables */
 	double weight; /* of space in them, 0 to 1 */
@@ -87,6 +110,13 @@ struct hi_alloc_report {
 
 /* Adds the report to a page. */
 void hi_alloc_display(const struct hi_alloc_report *report, struct hi_page *page);
+/* Adds what samples of time say; nothing without any. */
+void hi_alloc_time_display(const struct hi_alloc_report *report, struct hi_page *page);
+void hi_alloc_time_facts(const struct hi_alloc_report *report, struct hi_page *page);
+/* In an open object: the member "time" of the report, and of a function. */
+void hi_alloc_time_json(const struct hi_alloc_report *report, struct hi_json *json);
+void hi_space_time_json(const struct hi_space_time *time, bool is_of_caller,
+			struct hi_json *json);
 /* Adds a bar for each function, instead of the tables. */
 void hi_alloc_bars_display(const struct hi_alloc_report *report, struct hi_page *page);
 /* Writes the document "heapinspect/alloc/v1" (docs/schema/alloc.v1.json). */

@@ -29,6 +29,8 @@ int hi_alloc_compare(enum hi_alloc_order order, const struct hi_alloc_function *
 
 	if (m != n)
 		return m > n ? -1 : 1;
+	if (order != HI_ALLOC_BY_NAME && a->time.top != b->time.top)
+		return a->time.top > b->time.top ? -1 : 1;
 	by_name = strcmp(a->name, b->name);
 	return by_name ? by_name : strcmp(a->file, b->file);
 }

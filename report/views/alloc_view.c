@@ -28,7 +28,7 @@ static void show_alloc_headline(const struct hi_alloc_report *r, struct hi_page 
 		hi_page_text(page, "no period is complete: nothing is known yet");
 		return;
 	}
-	if (!r->n_functions) {
+	if (!r->n_functions || !all) {
 		hi_page_text(page, "nothing was allocated");
 		return;
 	}
@@ -160,6 +160,23 @@ static const char *caller_text(struct hi_page *page, const char *name)
 		     : "called by an unknown function";
 }
 
+/* Those that have called it while it allocated. */
+static void add_callers(const struct hi_alloc_report *r,
+			const struct hi_alloc_function *f, struct hi_report_table *t,
+			struct hi_page *page)
+{
+	for (size_t i = 0, shown = 0; i < f->n_callers && (r->all || shown < CALLERS);
+	     i++) {
+		const struct hi_alloc_caller *c = &f->callers[i];
+
+		if (!c->row.n_steps)
+			continue;
+		add_function_row(t, caller_text(page, c->name), c->level, &c->row,
+				 hi_space_at_age(&r->total, 0).size);
+		shown++;
+	}
+}
+
 static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -182,10 +199,10 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct hi_alloc_function *f = &r->functions[i];
 
+		if (!f->n_types)
+			continue;
 		add_function_row(t, function_text(page, f->name), 0, &f->all, all);
-		for (size_t k = 0; k < f->n_callers && (r->all || k < CALLERS); k++)
-			add_function_row(t, caller_text(page, f->callers[k].name), 1,
-					 &f->callers[k].row, all);
+		add_callers(r, f, t, page);
 	}
 	show_hidden_functions(r, page);
 }
@@ -281,6 +298,7 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	show_alloc_marks(r, page);
 	show_alloc_pauses(r, page);
 	show_alloc_limits(r, page);
+	hi_alloc_time_facts(r, page);
 	if (!r->n_functions)
 		return;
 	if (r->bars) {
@@ -288,7 +306,10 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 		show_hidden_functions(r, page);
 		return;
 	}
-	show_alloc_functions(r, page);
+	if (hi_space_at_age(&r->total, 0).number)
+		show_alloc_functions(r, page);
+	hi_alloc_time_display(r, page);
 	for (size_t i = 0; i < r->n_functions && (r->all || i < BLOCKS); i++)
-		show_ages(r, &r->functions[i], page);
+		if (r->functions[i].n_types)
+			show_ages(r, &r->functions[i], page);
 }

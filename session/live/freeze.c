@@ -190,6 +190,8 @@ static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *e
 {
 	if (!in->options->recorder)
 		return HI_OK;
+	hi_recorder_stood(in->options->recorder, in->image->stats.monotonic_ns,
+			  in->image->stats.pause_ns);
 	/* Of a series it goes on. */
 	return (in->census_cache ? hi_recorder_advance : hi_recorder_finish)(
 		in->options->recorder, in->image->stats.monotonic_ns, err);

@@ -227,6 +227,9 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	hi_recording_counts(recording, &j->recorded.counts);
 	j->recorded.marked = hi_recorder_marked(recorder);
 	j->recorded.pauses = hi_recorder_pauses(recorder, &j->recorded.n_pauses);
+	j->recorded.time = hi_recorder_time(recorder);
+	if (j->recorded.time.scan_ns)
+		j->recorded.ticks = hi_recording_ticks(recording);
 	j->recorded.kept = hi_recording_kept_events(recording);
 	j->recorded.has_events = j->recorded.kept;
 	if (j->recorded.kept)

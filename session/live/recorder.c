@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
+#include "session/live/cpu_times.h"
 #include "session/live/event_spool.h"
 #include "session/live/symbols.h"
 #include "session/options.h"
@@ -44,6 +45,8 @@ struct hi_recorder {
 		uint64_t calls, bytes; /* that were counted before it */
 	} pauses;
 	uint64_t opened_ns, start_ns, end_ns;
+	uint64_t stood_from_ns, stood_to_ns;   /* at the last stop */
+	struct hi_cpu_times at_start, at_stop; /* of the last stop */
 	/* Stacks: what is mapped as code by now, and whether they can be walked. */
 	uint64_t code_hash, looked_ns;
 	bool walks_stacks;
@@ -210,12 +213,18 @@ static bool is_before_stop(struct hi_recorder *r, const struct hi_event *event)
 	return event->kind == HI_EVENT_LOST && !was_past;
 }
 
+static bool is_tick_of_stop(const struct hi_recorder *r, const struct hi_event *event)
+{
+	return event->kind == HI_EVENT_TICK && event->time_ns > r->stood_from_ns &&
+	       event->time_ns <= r->stood_to_ns;
+}
+
 static void record_event(void *arg, const struct hi_event *event)
 {
 	struct hi_recorder *r = arg;
 	struct hi_error err;
 
-	if (is_of_next_program(r, event))
+	if (is_of_next_program(r, event) || is_tick_of_stop(r, event))
 		return;
 	if (r->is_held)
 		hi_pending_add(&r->later, event);
@@ -440,6 +449,16 @@ void hi_recorder_hold(struct hi_recorder *r)
 	hi_recorder_unlock(r);
 }
 
+void hi_recorder_stood(struct hi_recorder *r, uint64_t stopped_ns, uint64_t pause_ns)
+{
+	hi_recorder_lock(r);
+	r->stood_from_ns = stopped_ns;
+	r->stood_to_ns = stopped_ns + pause_ns;
+	hi_pending_drop_ticks(&r->later, r->stood_from_ns, r->stood_to_ns);
+	hi_cpu_times_read(r->options->target.pid, &r->at_stop);
+	hi_recorder_unlock(r);
+}
+
 enum hi_status hi_recorder_advance(struct hi_recorder *r, uint64_t stopped_ns,
 				   struct hi_error *err)
 {
@@ -625,7 +644,8 @@ static enum hi_status say_what_helps(struct hi_error *err)
 
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
 {
-	const struct hi_event_source_options options = {};
+	const struct hi_event_source_options options = {
+		.scan_ns = r->options->record.scan_ns};
 	enum hi_status status =
 		hi_event_source_open(r->target, &r->functions, &options, &r->source, err);
 
@@ -692,6 +712,8 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 	hi_recording_set_sampling(r->recording, sample_bytes);
 	hi_event_source_set_sampling(r->source, sample_bytes);
 	r->start_ns = hi_clock_ns();
+	hi_cpu_times_read(r->options->target.pid, &r->at_start);
+	r->at_stop = r->at_start;
 	return hi_event_source_start(r->source, err);
 }
 
@@ -754,6 +776,18 @@ void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats
 		hi_event_source_stats(recorder->source, ret);
 	else
 		*ret = recorder->stats;
+}
+
+struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder)
+{
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(recorder, &stats);
+	return (struct hi_recorded_time){
+		.scan_ns = stats.ticks.scan_ns,
+		.target_ns = recorder->at_stop.target_ns - recorder->at_start.target_ns,
+		.tool_ns = recorder->at_stop.tool_ns - recorder->at_start.tool_ns,
+		.missed = stats.ticks.missed};
 }
 
 uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder)

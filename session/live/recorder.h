@@ -12,6 +12,8 @@
 #include "attach/exit_watch.h"
 #include "attach/stop_options.h"
 #include "census/events/marked_totals.h"
+#include "census/events/recording.h"
+#include "census/snapshot/snapshot_births.h"
 #include "decode/runtimes/cpython_code.h"
 #include "probes/events/event_source.h"
 #include "session/live/past_code.h"
@@ -74,6 +76,10 @@ enum hi_status hi_recorder_mark(struct hi_recorder *recorder, const char *text,
  * were too many pauses; HI_NO_MEMORY. */
 enum hi_status hi_recorder_pause(struct hi_recorder *recorder, bool is_paused,
 				 struct hi_error *err);
+/* Before the advance: the target stood for so long from a stop on (CLOCK_MONOTONIC).
+ * Samples of that time are not the target's. */
+void hi_recorder_stood(struct hi_recorder *recorder, uint64_t stopped_ns,
+		       uint64_t pause_ns);
 /* After the finish: frees what was live in this process; its totals stay. */
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
@@ -99,6 +105,8 @@ const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder
 						    uint32_t *n_ret);
 /* Of the source; after the finish as of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
+/* Of samples of time, up to the last stop. */
+struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder);
 /* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the
  * first. */
 uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);

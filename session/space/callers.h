@@ -6,10 +6,12 @@
 #include "report/views/alloc_report.h"
 #include "session/space/profile.h"
 
-/* Fills the callers of the n functions, by their numbers, out of the arena. HI_NO_MEMORY.
- */
+/* Fills the callers of the n functions, by their numbers, out of the arena: chains of at
+ * most so many callers, each in front of its own; with samples of time, if wanted.
+ * HI_NO_MEMORY. */
 enum hi_status hi_space_callers(const struct hi_space_profile *profile,
 				struct hi_alloc_function *functions, size_t n,
-				struct hi_arena *arena, struct hi_error *err);
+				uint32_t depth, bool has_times, struct hi_arena *arena,
+				struct hi_error *err);
 
 #endif

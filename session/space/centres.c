@@ -29,67 +29,22 @@ bool hi_space_centres_look(struct hi_space_centres *centres,
 
 /* ---- the centre of a context ---- */
 
-/* A stack as rows: what is further in has a lower place. */
-struct row_place {
-	unsigned frame;
-	uint32_t row;
-};
-
-static uint32_t last_row_of(const struct hi_frames *frames, uint32_t frame)
+uint32_t hi_space_centre_of(const struct hi_space_centres *centres,
+			    const struct hi_recorded *recorded, uint32_t context)
 {
-	return frames->first[frame + 1] - 1;
-}
+	const struct hi_frames *frames = &recorded->frames;
+	uint32_t numbers[HI_STACK_FRAMES];
+	unsigned n = hi_context_frames(&recorded->contexts, context, numbers);
 
-/* False: there is no such row. */
-static bool find_outermost(const struct hi_space_centres *c,
-			   const struct hi_frames *frames, const uint32_t *numbers,
-			   unsigned n, struct row_place *ret)
-{
 	for (unsigned i = n; i-- > 0;) {
 		if (numbers[i] >= frames->n_frames)
 			continue;
-		for (uint32_t row = last_row_of(frames, numbers[i]) + 1;
+		for (uint32_t row = frames->first[numbers[i] + 1];
 		     row-- > frames->first[numbers[i]];)
-			if (c->matches.items[row]) {
-				*ret = (struct row_place){i, row};
-				return true;
-			}
+			if (centres->matches.items[row])
+				return row;
 	}
-	return false;
-}
-
-/* The next row outwards; of a script's function not what interprets it. */
-static uint32_t find_row_outside(const struct hi_frames *frames, const uint32_t *numbers,
-				 unsigned n, struct row_place at)
-{
-	bool is_script = frames->rows[at.row].flags & HI_FRAME_SCRIPT;
-
-	for (;;) {
-		if (at.row < last_row_of(frames, numbers[at.frame])) {
-			at.row++;
-		} else {
-			if (++at.frame >= n || numbers[at.frame] >= frames->n_frames)
-				return UINT32_MAX;
-			at.row = frames->first[numbers[at.frame]];
-		}
-		if (!is_script || !(frames->rows[at.row].flags & HI_FRAME_INTERPRETER))
-			return at.row;
-	}
-}
-
-struct hi_centre_rows hi_space_centre_of(const struct hi_space_centres *centres,
-					 const struct hi_recorded *recorded,
-					 uint32_t context)
-{
-	struct hi_centre_rows none = {UINT32_MAX, UINT32_MAX};
-	uint32_t numbers[HI_STACK_FRAMES];
-	unsigned n = hi_context_frames(&recorded->contexts, context, numbers);
-	struct row_place at;
-
-	if (!find_outermost(centres, &recorded->frames, numbers, n, &at))
-		return none;
-	return (struct hi_centre_rows){
-		at.row, find_row_outside(&recorded->frames, numbers, n, at)};
+	return UINT32_MAX;
 }
 
 /* ---- patterns that match nothing ---- */

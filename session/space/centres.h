@@ -27,14 +27,9 @@ struct hi_space_centres {
  * memory. */
 bool hi_space_centres_look(struct hi_space_centres *centres,
 			   const struct hi_frames *frames);
-/* Rows of the frames: the centre of a context, and what has called it; UINT32_MAX: there
- * is none. */
-struct hi_centre_rows {
-	uint32_t centre, caller;
-};
-struct hi_centre_rows hi_space_centre_of(const struct hi_space_centres *centres,
-					 const struct hi_recorded *recorded,
-					 uint32_t context);
+/* The row of the frames that is the centre of a context; UINT32_MAX: there is none. */
+uint32_t hi_space_centre_of(const struct hi_space_centres *centres,
+			    const struct hi_recorded *recorded, uint32_t context);
 /* HI_NOT_FOUND: a pattern matched no function of any frame; the error names the nearest.
  * Where there were no frames at all there is nothing to match. */
 enum hi_status hi_space_centres_check(const struct hi_space_centres *centres,

@@ -10,16 +10,23 @@
 #include "census/events/glibc_cost.h"
 #include "census/snapshot/snapshot_space.h"
 
-enum { KEY_TEXT = 2048 };
+enum { KEY_TEXT = 2048, STACK_ROWS = 1024 };
 
 /* What a context has allocated until the last census. */
 struct context_totals {
 	uint64_t allocs, bytes, overhead;
 };
 
-/* site, pair; group: what rows are of, as a function. */
+/* group: what rows are of, as a function. */
 struct space_names {
-	struct HI_VECTOR(uint32_t) site, group, pair;
+	struct HI_VECTOR(uint32_t) site, group;
+};
+
+/* Its functions, innermost first, are n from `first` of stack_functions on. row: where
+ * among them is what rows are of; of a group that is no function, the site. */
+struct stack_of_context {
+	uint64_t first, ticks;
+	uint32_t n, row;
 };
 
 struct hi_space_profile {
@@ -34,9 +41,11 @@ struct hi_space_profile {
 	uint32_t marks_taken; /* of the recording's */
 	/* Of contexts, and of their parts where phases are asked for. */
 	struct space_names of_contexts, of_parts;
-	struct hi_table pair_of; /* function and caller -> pair */
-	struct HI_VECTOR(struct hi_space_pair) pairs;
-	struct HI_VECTOR(uint32_t) pair_numbers;
+	struct HI_VECTOR(uint32_t) stack_functions;
+	struct HI_VECTOR(struct stack_of_context) stacks;
+	struct HI_VECTOR(uint32_t) function_of_row; /* 0: not numbered yet */
+	struct hi_recorded_time time;
+	struct hi_recording_counts counts;
 	struct HI_VECTOR(struct context_totals) totals;
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	struct HI_VECTOR(struct hi_recording_pause) pauses;
@@ -97,19 +106,32 @@ static bool number_space_site(struct hi_space_profile *p, const struct hi_frame_
 			hi_vector_push(&p->function_of_site, function));
 }
 
-static bool number_pair_of(struct hi_space_profile *p, struct hi_space_pair pair,
-			   uint32_t *ret)
+/* Of an unknown allocator it is one of those that were followed. */
+static bool is_allocator_row(const struct hi_recorded *recorded,
+			     const struct hi_frame_row *row)
 {
-	uint64_t key = (uint64_t)pair.function << 32 | pair.caller, number;
+	if (row->flags & HI_FRAME_SCRIPT)
+		return false;
+	for (size_t i = 0; i < recorded->pieces.n_sources; i++)
+		if (recorded->pieces.sources[i].family != HI_FAMILY_MAPPINGS &&
+		    strcmp(recorded->pieces.sources[i].name, row->function) == 0)
+			return true;
+	return hi_frame_is_allocator(row->function);
+}
 
-	if (!hi_table_get(&p->pair_of, key, &number)) {
-		number = p->pairs.count;
-		if (!hi_vector_push(&p->pairs, pair) ||
-		    !hi_vector_push(&p->pair_numbers, (uint32_t)number) ||
-		    !hi_table_put(&p->pair_of, key, number))
-			return false;
-	}
-	*ret = (uint32_t)number;
+static bool number_function_of_row(struct hi_space_profile *p,
+				   const struct hi_recorded *recorded, uint32_t row,
+				   uint32_t *ret)
+{
+	const struct hi_frame_row *r = &recorded->frames.rows[row];
+
+	*ret = p->function_of_row.items[row];
+	if (*ret)
+		return true;
+	if (!number_space_function(p, r, ret))
+		return false;
+	p->functions.items[*ret].is_allocator = is_allocator_row(recorded, r);
+	p->function_of_row.items[row] = *ret;
 	return true;
 }
 
@@ -125,73 +147,91 @@ static bool number_space_group(struct hi_space_profile *p, const char *name,
 	return true;
 }
 
-/* A row of the frames, or none. */
-static bool number_row(struct hi_space_profile *p, const struct hi_recorded *recorded,
-		       uint32_t row, uint32_t *ret)
+/* What the rows of a context are of; *row_ret: the row of the frames that has it, or that
+ * of the site. */
+static bool name_group(struct hi_space_profile *p, const struct hi_recorded *recorded,
+		       uint32_t context, uint32_t *row_ret, uint32_t *ret)
 {
-	return row >= recorded->frames.n_rows ||
-	       number_space_function(p, &recorded->frames.rows[row], ret);
-}
-
-/* What the rows of a context are of, and what has called it. */
-static bool name_row_group(struct hi_space_profile *p, const struct hi_recorded *recorded,
-			   uint32_t context, struct hi_space_pair *ret)
-{
-	struct hi_centre_rows rows;
+	uint32_t centre;
 
 	if (!p->choice.centres.n)
-		return number_row(p, recorded,
-				  hi_context_caller(&recorded->contexts,
-						    &recorded->frames, context),
-				  &ret->caller);
-	rows = hi_space_centre_of(&p->centres, recorded, context);
-	return number_row(p, recorded, rows.caller, &ret->caller) &&
-	       (rows.centre < recorded->frames.n_rows
-			? number_row(p, recorded, rows.centre, &ret->function)
-			: number_space_group(p, "(no centre)", &ret->function));
+		return true;
+	centre = hi_space_centre_of(&p->centres, recorded, context);
+	if (centre >= recorded->frames.n_rows)
+		return number_space_group(p, "(no centre)", ret);
+	*row_ret = centre;
+	return number_function_of_row(p, recorded, centre, ret);
 }
 
-static bool name_pair(struct hi_space_profile *p, const struct hi_recorded *recorded,
-		      uint32_t context, uint32_t site)
+static bool name_stack(struct hi_space_profile *p, const struct hi_recorded *recorded,
+		       uint32_t context, uint32_t row)
 {
-	struct hi_space_pair pair = {.function = p->function_of_site.items[site]};
-	uint32_t number;
+	uint32_t rows[STACK_ROWS], function;
+	uint32_t n = hi_context_rows(&recorded->contexts, &recorded->frames, context,
+				     rows, STACK_ROWS);
+	struct stack_of_context stack = {.first = p->stack_functions.count, .n = n};
 
-	return name_row_group(p, recorded, context, &pair) &&
-	       number_pair_of(p, pair, &number) &&
+	for (uint32_t i = 0; i < n; i++) {
+		if (!number_function_of_row(p, recorded, rows[i], &function) ||
+		    !hi_vector_push(&p->stack_functions, function))
+			return false;
+		stack.row += i == stack.row && rows[i] != row;
+	}
+	stack.ticks = recorded->ticks ? recorded->ticks[context] : 0;
+	return hi_vector_push(&p->stacks, stack);
+}
+
+/* row: of the site. */
+static bool name_context(struct hi_space_profile *p, const struct hi_recorded *recorded,
+			 uint32_t context, uint32_t row)
+{
+	uint32_t site = 0, group;
+
+	if (row < recorded->frames.n_rows &&
+	    !number_space_site(p, &recorded->frames.rows[row], &site))
+		return false;
+	group = p->function_of_site.items[site];
+	return name_group(p, recorded, context, &row, &group) &&
 	       hi_vector_push(&p->of_contexts.site, site) &&
-	       hi_vector_push(&p->of_contexts.pair, number) &&
-	       hi_vector_push(&p->of_contexts.group, pair.function);
+	       hi_vector_push(&p->of_contexts.group, group) &&
+	       name_stack(p, recorded, context, row);
 }
 
 static void clear_names(struct space_names *names)
 {
-	names->site.count = names->group.count = names->pair.count = 0;
+	names->site.count = names->group.count = 0;
 }
 
 static void free_names(struct space_names *names)
 {
 	hi_vector_free(&names->site);
 	hi_vector_free(&names->group);
-	hi_vector_free(&names->pair);
+}
+
+static bool forget_rows(struct hi_space_profile *p, uint32_t n_rows)
+{
+	clear_names(&p->of_contexts);
+	p->stacks.count = p->stack_functions.count = p->function_of_row.count = 0;
+	while (p->function_of_row.count < n_rows)
+		if (!hi_vector_push(&p->function_of_row, 0))
+			return false;
+	return true;
 }
 
 /* Names may come later than a context does: each census has all of them. */
 static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *recorded)
 {
-	clear_names(&p->of_contexts);
+	if (!forget_rows(p, recorded->frames.n_rows))
+		return false;
 	if (p->choice.centres.n && !hi_space_centres_look(&p->centres, &recorded->frames))
 		return false;
-	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++) {
-		uint32_t site = 0,
-			 row = hi_context_site(&recorded->contexts, &recorded->frames, i);
-
-		if (row < recorded->frames.n_rows &&
-		    !number_space_site(p, &recorded->frames.rows[row], &site))
+	for (uint32_t i = 0; i < recorded->contexts.n_contexts; i++)
+		if (!name_context(
+			    p, recorded, i,
+			    hi_context_site(&recorded->contexts, &recorded->frames, i)))
 			return false;
-		if (!name_pair(p, recorded, i, site))
-			return false;
-	}
+	p->time = recorded->time;
+	p->counts = recorded->counts;
 	return true;
 }
 
@@ -235,7 +275,6 @@ static bool name_part(struct hi_space_profile *p, const struct hi_space_part *pa
 	    !number_space_group(p, p->phases.items.items[part->phase].label, &group))
 		return false;
 	return hi_vector_push(&p->of_parts.site, from->site.items[part->context]) &&
-	       hi_vector_push(&p->of_parts.pair, from->pair.items[part->context]) &&
 	       hi_vector_push(&p->of_parts.group, group);
 }
 
@@ -287,7 +326,7 @@ static enum hi_status add_context_births(const struct space_addition *a, uint32_
 }
 
 static enum hi_status add_births_until_mark(const struct space_addition *a,
-					    const struct hi_marked *mark,
+					    const struct hi_mark_point *mark,
 					    struct hi_error *err)
 {
 	struct hi_space_phases *phases = &a->profile->phases;
@@ -295,7 +334,7 @@ static enum hi_status add_births_until_mark(const struct space_addition *a,
 	enum hi_status status = HI_OK;
 
 	for (uint32_t i = 0; status == HI_OK && i < mark->n_rows; i++) {
-		const struct hi_marked_row *row =
+		const struct hi_mark_row *row =
 			&a->recorded->marked.rows[mark->first_row + i];
 
 		status = add_context_births(
@@ -644,11 +683,9 @@ enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 	HI_GUARD(hi_space_profile_destroy)
 	struct hi_space_profile *p = hi_calloc(1, sizeof(*p));
 	enum hi_status status;
-	uint32_t nothing;
 
 	if (!p || !hi_vector_push(&p->functions, (struct hi_space_function){}) ||
-	    !hi_vector_push(&p->function_of_site, 0) ||
-	    !number_pair_of(p, (struct hi_space_pair){}, &nothing))
+	    !hi_vector_push(&p->function_of_site, 0))
 		return fail_profile(err);
 	status = hi_space_create(&p->space, err);
 	if (status == HI_OK)
@@ -670,9 +707,9 @@ void hi_space_profile_destroy(struct hi_space_profile *profile)
 	free_names(&profile->of_parts);
 	hi_space_centres_free(&profile->centres);
 	hi_space_phases_free(&profile->phases);
-	hi_vector_free(&profile->pairs);
-	hi_vector_free(&profile->pair_numbers);
-	hi_table_free(&profile->pair_of);
+	hi_vector_free(&profile->stack_functions);
+	hi_vector_free(&profile->stacks);
+	hi_vector_free(&profile->function_of_row);
 	hi_vector_free(&profile->totals);
 	hi_vector_free(&profile->censuses);
 	hi_vector_free(&profile->pauses);
@@ -711,20 +748,40 @@ struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *p)
 		p->choice.centres.n || p->choice.by_mark ? names->group.items : NULL};
 }
 
-struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *p)
+uint32_t hi_space_profile_chain(const struct hi_space_profile *p, uint32_t part,
+				uint32_t *ret, uint32_t most)
 {
-	const struct space_names *names = names_of_space(p);
+	uint32_t context = has_phases(p) ? p->phases.parts.items[part].context : part;
+	const struct stack_of_context *stack = &p->stacks.items[context];
+	const uint32_t *functions = p->stack_functions.items + stack->first;
+	uint32_t group = names_of_space(p)->group.items[part], n = 0;
 
-	return (struct hi_space_sites){names->pair.items, (uint32_t)names->pair.count,
-				       p->pair_numbers.items,
-				       (uint32_t)p->pair_numbers.count, NULL};
+	if (n < most && (stack->row >= stack->n || functions[stack->row] != group))
+		ret[n++] = group;
+	for (uint32_t i = stack->row; n < most && i < stack->n; i++)
+		ret[n++] = functions[i];
+	return n;
 }
 
-const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,
-						   size_t *n_ret)
+uint32_t hi_space_profile_n_contexts(const struct hi_space_profile *profile)
 {
-	*n_ret = profile->pairs.count;
-	return profile->pairs.items;
+	return (uint32_t)profile->stacks.count;
+}
+
+struct hi_space_stack hi_space_profile_stack(const struct hi_space_profile *p,
+					     uint32_t context)
+{
+	const struct stack_of_context *stack = &p->stacks.items[context];
+
+	return (struct hi_space_stack){p->stack_functions.items + stack->first, stack->n,
+				       stack->ticks};
+}
+
+struct hi_recorded_time hi_space_profile_time(const struct hi_space_profile *profile,
+					      struct hi_recording_counts *counts_ret)
+{
+	*counts_ret = profile->counts;
+	return profile->time;
 }
 
 const struct hi_space_census *

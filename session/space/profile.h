@@ -20,6 +20,7 @@
 
 #include "base/interner.h"
 #include "census/space/space.h"
+#include "census/space/time.h"
 #include "session/recorded.h"
 #include "session/space/centres.h"
 #include "session/space/phases.h"
@@ -28,6 +29,7 @@
 struct hi_space_function {
 	uint32_t name, file, module;
 	uint32_t line; /* where it allocates: the first one that was seen; 0: unknown */
+	bool is_allocator; /* what runs in it is time that allocation takes */
 };
 
 struct hi_space_census {
@@ -91,14 +93,19 @@ const struct hi_space_function *
 hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret);
 /* As the last census names them; borrowed until the next. */
 struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *profile);
-/* Of each context the pair of its function and the function that has called it, as a site
- * and as a function; and what the pairs are: caller 0 is unknown. */
-struct hi_space_pair {
-	uint32_t function, caller;
-};
-struct hi_space_sites hi_space_profile_pair_sites(const struct hi_space_profile *profile);
-const struct hi_space_pair *hi_space_profile_pairs(const struct hi_space_profile *profile,
-						   size_t *n_ret);
+/* Of a context of the space: the function that its row is of, and those that have called
+ * it, innermost first, at most so many. A row that is of no function (a mark, no centre)
+ * comes in front of the stack from the site on. Returns how many there are. */
+uint32_t hi_space_profile_chain(const struct hi_space_profile *profile, uint32_t part,
+				uint32_t *ret, uint32_t most);
+/* As the last census has them, by context of the recording: all functions of its stack,
+ * and samples of time. Borrowed until the next. */
+uint32_t hi_space_profile_n_contexts(const struct hi_space_profile *profile);
+struct hi_space_stack hi_space_profile_stack(const struct hi_space_profile *profile,
+					     uint32_t context);
+/* Of samples of time; scan_ns 0: none were taken. */
+struct hi_recorded_time hi_space_profile_time(const struct hi_space_profile *profile,
+					      struct hi_recording_counts *counts_ret);
 /* The first one is where period 1 begins. */
 const struct hi_space_census *
 hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret);

@@ -7,6 +7,7 @@
 #include "report/views/alloc_sort.h"
 #include "report/views/names.h"
 #include "session/space/callers.h"
+#include "session/space/times.h"
 
 /* A report while it is made. */
 struct alloc_making {
@@ -14,6 +15,7 @@ struct alloc_making {
 	const struct hi_space_result_options *options;
 	struct hi_arena *arena;
 	struct hi_alloc_report *report;
+	struct hi_space_time *times; /* by function; NULL: none */
 };
 
 static enum hi_status fail_report(struct hi_error *err)
@@ -83,22 +85,32 @@ static int compare_alloc_types(const void *a, const void *b)
 	return m != n ? (m > n ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static bool make_function(const struct alloc_making *m, const struct hi_space_row *rows,
-			  size_t n, struct hi_alloc_function *ret)
+static struct hi_alloc_function describe_function(const struct alloc_making *m,
+						  uint32_t number)
 {
 	const struct hi_space_profile *p = m->profile;
 	size_t n_functions;
 	const struct hi_space_function *f =
-		&hi_space_profile_functions(p, &n_functions)[rows->function];
+		&hi_space_profile_functions(p, &n_functions)[number];
 
-	*ret = (struct hi_alloc_function){
-		.number = rows->function,
-		.name = hi_space_profile_text(p, f->name),
-		.file = hi_space_profile_text(p, f->file),
-		.module = hi_space_profile_text(p, f->module),
-		.line = f->line,
-		.types = hi_arena_alloc(m->arena, n * sizeof(*ret->types)),
-		.n_types = n};
+	return (struct hi_alloc_function){.number = number,
+					  .name = hi_space_profile_text(p, f->name),
+					  .file = hi_space_profile_text(p, f->file),
+					  .module = hi_space_profile_text(p, f->module),
+					  .line = f->line,
+					  .time = m->times ? m->times[number]
+							   : (struct hi_space_time){},
+					  .calls = HI_CALLS_NOT_COUNTED};
+}
+
+static bool make_function(const struct alloc_making *m, const struct hi_space_row *rows,
+			  size_t n, struct hi_alloc_function *ret)
+{
+	const struct hi_space_profile *p = m->profile;
+
+	*ret = describe_function(m, rows->function);
+	ret->types = hi_arena_alloc(m->arena, n * sizeof(*ret->types));
+	ret->n_types = n;
 	if (!ret->types || !sum_rows(m, rows, n, &ret->all))
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -118,16 +130,11 @@ static bool is_function_selected(const struct alloc_making *m, uint32_t function
 	return !select || strstr(name, select) || hi_frame_matches(name, select);
 }
 
-/* All that are selected; those that are not shown are left out later. */
-static bool make_functions(const struct alloc_making *m,
-			   const struct hi_space_result *rows)
+static bool make_functions_of_rows(const struct alloc_making *m,
+				   const struct hi_space_result *rows)
 {
 	struct hi_alloc_report *r = m->report;
 
-	r->functions =
-		hi_arena_alloc(m->arena, (rows->n_rows + 1) * sizeof(*r->functions));
-	if (!r->functions)
-		return false;
 	for (size_t i = 0, end; i < rows->n_rows; i = end) {
 		uint32_t function = rows->rows[i].function;
 
@@ -140,6 +147,38 @@ static bool make_functions(const struct alloc_making *m,
 			return false;
 		r->n_functions++;
 	}
+	return true;
+}
+
+/* Those that have allocated nothing. Rows are by function, and so are the functions by
+ * now. */
+static void make_functions_of_time(const struct alloc_making *m, size_t n_functions)
+{
+	struct hi_alloc_report *r = m->report;
+	size_t n_of_rows = r->n_functions, next = 0;
+
+	for (uint32_t i = 0; m->times && i < n_functions; i++) {
+		bool has_row = next < n_of_rows && r->functions[next].number == i;
+
+		next += has_row;
+		if (!has_row && m->times[i].scans && is_function_selected(m, i))
+			r->functions[r->n_functions++] = describe_function(m, i);
+	}
+}
+
+/* All that are selected; those that are not shown are left out later. */
+static bool make_functions(const struct alloc_making *m,
+			   const struct hi_space_result *rows)
+{
+	struct hi_alloc_report *r = m->report;
+	size_t n_functions;
+
+	hi_space_profile_functions(m->profile, &n_functions);
+	r->functions = hi_arena_alloc(m->arena, (rows->n_rows + n_functions + 1) *
+							sizeof(*r->functions));
+	if (!r->functions || !make_functions_of_rows(m, rows))
+		return false;
+	make_functions_of_time(m, n_functions);
 	r->n_selected = r->n_functions;
 	hi_alloc_sort(m->options->order == HI_ALLOC_BY_NAME ? HI_ALLOC_BY_ALLOC
 							    : m->options->order,
@@ -158,24 +197,56 @@ static bool sum_functions(const struct alloc_making *m)
 	return rows && sum_rows(m, rows, r->n_functions, &r->total);
 }
 
-/* Those that are shown are the largest in the order; by name, those that allocated most.
- */
-static void hide_functions(const struct alloc_making *m)
+static int compare_tops(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x == y ? 0 : x > y ? -1 : 1;
+}
+
+/* The `top` functions that take most time have no less than this on top. */
+static uint64_t find_least_top(const struct alloc_making *m, uint64_t *tops)
+{
+	const struct hi_alloc_report *r = m->report;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_functions; i++)
+		tops[n++] = r->functions[i].time.top;
+	qsort(tops, n, sizeof(*tops), compare_tops);
+	return m->options->top < n ? tops[m->options->top] + 1 : 0;
+}
+
+static bool is_function_shown(const struct alloc_making *m, size_t i, uint64_t least_top)
+{
+	const struct hi_alloc_function *f = &m->report->functions[i];
+	uint64_t size = hi_space_at_age(&f->all, 0).size;
+
+	if (f->time.scans && f->time.top >= least_top && m->options->top)
+		return true;
+	return i < m->options->top && size >= m->options->min_size &&
+	       (f->n_types || f->time.scans);
+}
+
+/* Those that are shown are the largest in the order, and those that take most time; by
+ * name, those that allocated most. */
+static bool hide_functions(const struct alloc_making *m)
 {
 	struct hi_alloc_report *r = m->report;
+	uint64_t *tops = hi_arena_alloc(m->arena, (r->n_functions + 1) * sizeof(*tops));
+	uint64_t least_top = tops ? find_least_top(m, tops) : 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_functions; i++) {
-		uint64_t size = hi_space_at_age(&r->functions[i].all, 0).size;
-
-		if (n < m->options->top && size >= m->options->min_size)
+		if (is_function_shown(m, i, least_top))
 			r->functions[n++] = r->functions[i];
 		else
-			hi_hidden_add(&r->hidden, size);
+			hi_hidden_add(&r->hidden,
+				      hi_space_at_age(&r->functions[i].all, 0).size);
 	}
 	r->n_functions = n;
 	if (m->options->order == HI_ALLOC_BY_NAME)
 		hi_alloc_sort(HI_ALLOC_BY_NAME, r->functions, n);
+	return tops != NULL;
 }
 
 /* ---- a selection of nothing ---- */
@@ -221,8 +292,12 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 				       struct hi_space_result *rows,
 				       struct hi_alloc_report *ret, struct hi_error *err)
 {
-	struct alloc_making m = {profile, options, arena, ret};
+	struct alloc_making m = {
+		.profile = profile, .options = options, .arena = arena, .report = ret};
 	const struct hi_space_choice *choice = hi_space_profile_choice(profile);
+	/* Samples of time are of functions, and of the whole recording. */
+	const bool has_times = !choice->centres.n && !choice->by_mark &&
+			       !choice->from_mark && !choice->to_mark;
 	struct hi_space_sites sites = hi_space_profile_sites(profile);
 	enum hi_status status = hi_space_profile_check(profile, err);
 
@@ -238,18 +313,22 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),
 					.has_costs = hi_space_profile_has_costs(profile),
-					.callers = options->callers,
+					.callers = options->callers && options->depth,
 					.order = options->order,
 					.all = options->top == SIZE_MAX};
+	if (status == HI_OK && has_times)
+		status =
+			hi_space_profile_times(profile, arena, &ret->time, &m.times, err);
 	if (status != HI_OK)
 		return status;
 	if (!fill_alloc_lines(&m) || !fill_alloc_pauses(&m) ||
 	    !make_functions(&m, rows) || !sum_functions(&m))
 		return fail_report(err);
-	if (options->select && rows->n_rows && !ret->n_selected)
+	if (options->select && (rows->n_rows || ret->time.scans) && !ret->n_selected)
 		return fail_selection(&m, err);
-	hide_functions(&m);
-	return options->callers ? hi_space_callers(profile, ret->functions,
-						   ret->n_functions, arena, err)
-				: HI_OK;
+	if (!hide_functions(&m))
+		return fail_report(err);
+	return ret->callers ? hi_space_callers(profile, ret->functions, ret->n_functions,
+					       options->depth, has_times, arena, err)
+			    : HI_OK;
 }

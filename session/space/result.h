@@ -11,7 +11,8 @@ struct hi_space_result_options {
 	 * ?); NULL: all. */
 	const char *select;
 	bool callers;	   /* of the functions that are shown */
-	size_t top;	   /* functions; SIZE_MAX: all */
+	uint32_t depth;	   /* of their chains, at most; 0: none */
+	size_t top;	   /* functions, by bytes and by time; SIZE_MAX: all */
 	uint64_t min_size; /* bytes that they allocated */
 	enum hi_alloc_order order;
 };

@@ -109,6 +109,33 @@ HI_TEST(pending_events, what_does_not_fit_is_counted_as_lost)
 	hi_pending_free(&pending);
 }
 
+/* What happens while the target stands is not its time. */
+HI_TEST(pending_events, samples_of_a_stop_are_dropped_and_nothing_else)
+{
+	struct hi_recording *recording = make_waiting_recording();
+	struct hi_pending_events pending = {};
+	struct hi_recording_counts counts;
+
+	for (uint64_t t = 1; t <= 10; t++) {
+		struct hi_event tick = {.kind = HI_EVENT_TICK, .time_ns = t};
+		struct hi_event alloc = {
+			.kind = HI_EVENT_ALLOC, .addr = 16 * t, .size = 1, .time_ns = t};
+
+		hi_pending_add(&pending, &tick);
+		hi_pending_add(&pending, &alloc);
+	}
+	hi_pending_drop_ticks(&pending, 3, 7);
+	HI_ASSERT_EQ(HI_OK, hi_pending_apply(&pending, recording, 4, NULL));
+	hi_recording_counts(recording, &counts);
+	HI_ASSERT_EQ(3, counts.ticks);
+	HI_ASSERT_EQ(4, counts.events);
+	HI_ASSERT_EQ(HI_OK, hi_pending_apply(&pending, recording, UINT64_MAX, NULL));
+	hi_recording_counts(recording, &counts);
+	HI_ASSERT_EQ(6, counts.ticks);
+	HI_ASSERT_EQ(10, counts.events);
+	hi_pending_free(&pending);
+}
+
 HI_TEST(pending_events, stacks_come_whole)
 {
 	struct hi_recording *recording = make_waiting_recording();

@@ -389,6 +389,50 @@ HI_TEST(census_recording, a_start_in_the_middle_misses_only_older_blocks)
 	}
 }
 
+/* It is no event of blocks: of a thread that is in a reallocation neither. */
+HI_TEST(census_recording, samples_of_time_are_counted_by_context_and_change_nothing_else)
+{
+	HI_GUARD(hi_recording_destroy) struct hi_recording *r = new_recording();
+	const struct hi_event begin = {.kind = HI_EVENT_REALLOC_BEGIN,
+				       .addr = 16,
+				       .size = 4,
+				       .tid = 7,
+				       .time_ns = 3};
+	const struct hi_event end = {.kind = HI_EVENT_REALLOC_END,
+				     .addr = 32,
+				     .old = 16,
+				     .size = 4,
+				     .stack = 5,
+				     .tid = 7,
+				     .time_ns = 6};
+	struct hi_event tick = {.kind = HI_EVENT_TICK, .tid = 7, .time_ns = 1};
+	struct hi_recording_counts c;
+
+	apply(r, &tick);
+	apply(r, &begin);
+	tick.stack = 9;
+	tick.flags = HI_EVENT_IN_PROBE;
+	tick.time_ns = 4;
+	apply(r, &tick);
+	apply(r, &tick);
+	apply(r, &end);
+	tick.flags = HI_EVENT_STACK_CUT;
+	tick.time_ns = 99;
+	apply(r, &tick);
+	hi_recording_counts(r, &c);
+	HI_ASSERT_EQ(4, c.ticks);
+	HI_ASSERT_EQ(2, c.ticks_in_probes);
+	HI_ASSERT_EQ(1, hi_recording_ticks(r)[0]);
+	HI_ASSERT_EQ(3, hi_recording_ticks(r)[1]); /* of stack 9 */
+	HI_ASSERT_EQ(0, hi_recording_ticks(r)[2]);
+	HI_ASSERT_EQ(2, c.events);
+	HI_ASSERT_EQ(3, c.first_ns);
+	HI_ASSERT_EQ(6, c.last_ns);
+	HI_ASSERT_EQ(0, c.lost_begins + c.lost_ends + c.other_kinds);
+	HI_ASSERT_EQ(1, hi_recording_live(r));
+	HI_ASSERT(hi_recording_is_valid(r));
+}
+
 HI_TEST(census_recording, lost_and_unknown_events_are_counted)
 {
 	HI_GUARD(hi_recording_destroy) struct hi_recording *r = new_recording();

@@ -457,6 +457,37 @@ HI_TEST(census_snapshot_damage, births_that_refer_to_nothing_are_refused)
 	HI_ASSERT(strstr(said_of(&b, "contexts", 1), "section contexts: not a tree"));
 }
 
+/* A number of samples of time whose sum might be too large, and a column that is short or
+ * missing: only the last is one of an earlier version. */
+HI_TEST(census_snapshot_damage, samples_of_time_are_checked)
+{
+	static struct bench b;
+	struct hi_snapshot_section *section;
+	uint64_t sum, many = (1ull << 40) + 1;
+	struct hi_error err;
+
+	set_up(&b, 60, false);
+	memcpy(b.changed, b.bytes, b.size);
+	section = section_of(b.changed, "contexts.ticks");
+	memcpy(b.changed + section->offset, &many, sizeof(many));
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT(!read_all(b.path, &sum, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section contexts.ticks: row 0"), "%s", err.text);
+	memcpy(b.changed, b.bytes, b.size);
+	section = section_of(b.changed, "contexts.ticks");
+	section->size = section->stored = 16;
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT(!read_all(b.path, &sum, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section contexts.ticks: 2 rows"), "%s", err.text);
+	memcpy(b.changed, b.bytes, b.size);
+	strcpy(section_of(b.changed, "contexts.ticks")->name, "other");
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT_MSG(read_all(b.path, &sum, &err), "%s", err.text);
+}
+
 HI_TEST(census_snapshot_damage, tails_that_are_not_there_are_refused)
 {
 	static struct bench b;

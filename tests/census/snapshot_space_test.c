@@ -294,7 +294,8 @@ static void keep_hour(const struct hi_space *space, struct hi_arena *arena,
 static uint64_t size_of_sums(const struct hi_space *space)
 {
 	static uint32_t site[HOUR_CONTEXTS], function[HOUR_CONTEXTS];
-	struct hi_space_sites sites = {site, HOUR_CONTEXTS, function, HOUR_CONTEXTS};
+	struct hi_space_sites sites = {site, HOUR_CONTEXTS, function, HOUR_CONTEXTS,
+				       NULL};
 	struct hi_space_result rows;
 	struct hi_error err;
 	uint64_t sum = 0;

@@ -240,7 +240,12 @@ static const struct hi_recording_counts drawn_counts = {.events = 17,
 							.sampled = 7,
 							.other_kinds = 8,
 							.first_ns = 9,
-							.last_ns = 10};
+							.last_ns = 10,
+							.ticks = 26,
+							.ticks_in_probes = 5};
+static const uint64_t drawn_ticks[] = {5, 0, 21};
+static const struct hi_recorded_time drawn_time = {
+	.scan_ns = 10000000, .target_ns = 260000000, .tool_ns = 7, .missed = 1};
 
 static const struct hi_recorded_source drawn_sources[] = {
 	{"malloc", HI_FAMILY_MALLOC, false, {9, 90, 1, 10, 8, 80}},
@@ -291,11 +296,16 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 	struct hi_births births = {n,  context, thread, time_ns, size, drawn_threads,
 				   2,  1000,	2000,	1,	 11,   12,
 				   13, NULL};
-	struct hi_recorded recorded = {
-		&births,      {drawn_nodes, drawn_contexts, 5, 3, 4},
-		drawn_totals, {drawn_rows, drawn_first, 4, 5},
-		drawn_counts, {drawn_sources, 2, drawn_pieces, 2},
-		.kept = kept, .overheads = drawn_overheads};
+	struct hi_recorded recorded = {&births,
+				       {drawn_nodes, drawn_contexts, 5, 3, 4},
+				       drawn_totals,
+				       {drawn_rows, drawn_first, 4, 5},
+				       drawn_counts,
+				       {drawn_sources, 2, drawn_pieces, 2},
+				       .kept = kept,
+				       .overheads = drawn_overheads,
+				       .ticks = drawn_ticks,
+				       .time = drawn_time};
 
 	HI_ASSERT(columns);
 	for (uint32_t i = 0; i < n; i++) {

@@ -393,9 +393,6 @@ HI_TEST_SCENARIO(alloc, wrong_options_are_refused)
 	HI_ASSERT_EQ(
 		2, hi_heapinspect("alloc", "--pid", "1", "--format", "mlworks", "--json")
 			   ->exit_code);
-	HI_ASSERT_EQ(2, hi_heapinspect("alloc", "--pid", "1", "--format", "mlworks",
-				       "--callers")
-				->exit_code);
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc")->exit_code);
 	HI_ASSERT_EQ(3, hi_heapinspect("alloc", "--pid", "2147483647")->exit_code);
 }

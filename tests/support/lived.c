@@ -364,6 +364,7 @@ static void take_option(struct lived *l, const char *option, const char *value)
 		return;
 	if (strcmp(option, "--live") == 0)
 		l->live_alloc = strcmp(value, "alloc") == 0;
+	l->has_scan |= strcmp(option, "--scan") == 0;
 	l->is_unrecorded |= strcmp(option, "--sample") == 0 && strcmp(value, "none") == 0;
 	if (strcmp(option, "--era") == 0 &&
 	    sscanf(value, "%15[^-]-%15s", l->era_from, l->era_to) == 1)
@@ -385,6 +386,12 @@ static void start_bio(struct lived *l, const char *place, const char *const *opt
 	}
 	if (!l->is_alloc)
 		words[n++] = "--json";
+	/* When there is a sample of time depends on the machine. */
+	if (l->is_alloc && !l->has_scan) {
+		words[n++] = "--scan";
+		words[n++] = "0";
+	}
+	HI_ASSERT(n < WORDS_OF_BIO);
 	l->run = recording_start_as(l->is_alloc ? "alloc" : "bio", "waiting for ",
 				    l->fx->pid, words);
 	end_period(l, NULL);

@@ -40,6 +40,7 @@ struct lived {
 	struct recording_run run;
 	bool is_program;      /* another one: nothing is known of its objects */
 	bool is_alloc;	      /* under `alloc`, not bio */
+	bool has_scan;	      /* --scan: it samples time, which else alloc does not */
 	bool live_alloc;      /* --live alloc */
 	bool is_watched;      /* --watch, --uses: some reads are proved, too */
 	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a recording takes of the processor: the target's time, and the time of this
+ * program. What its probes do, they do in the target's time. */
+#ifndef HI_SESSION_LIVE_CPU_TIMES_H
+#define HI_SESSION_LIVE_CPU_TIMES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Nanoseconds of CPU time. */
+struct hi_cpu_times {
+	uint64_t target_ns; /* of all its threads, also of those that have ended */
+	uint64_t tool_ns;   /* of this process, and of its children that have ended */
+};
+/* Since they began; target_ns stays as it is where it is not known any more. */
+void hi_cpu_times_read(pid_t pid, struct hi_cpu_times *ret);
+
+#endif

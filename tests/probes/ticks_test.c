@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples of time of a process whose CPU time its fixture tells (fixtures/time_lives.c):
+ * one for each period of each thread, whichever timers a thread has.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "probes/events/bpf_source_internal.h"
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+
+enum { SCAN_NS = 2000000 };
+
+struct ticking {
+	struct hi_fixture *fx;
+	struct hi_target *target;
+	struct hi_event_functions functions;
+	struct hi_event_source *source;
+	struct hi_event_sink sink;
+	unsigned long ticks, others, stacks, cut, stopped;
+};
+
+static void end_ticking(void *arg)
+{
+	struct ticking *t = arg;
+
+	hi_event_source_close(t->source);
+	hi_target_close(t->target);
+	free(t);
+}
+
+static void take_event(void *arg, const struct hi_event *event)
+{
+	struct ticking *t = arg;
+
+	t->ticks += event->kind == HI_EVENT_TICK;
+	t->others += event->kind != HI_EVENT_TICK;
+	t->cut += event->kind == HI_EVENT_TICK && !event->stack;
+}
+
+static void take_stack(void *arg, const struct hi_event_stack *stack)
+{
+	(void)stack;
+	((struct ticking *)arg)->stacks++;
+}
+
+typedef enum hi_status opening_fn(const struct hi_target *target,
+				  const struct hi_event_functions *functions,
+				  const struct hi_event_source_options *options,
+				  struct hi_event_source **ret, struct hi_error *err);
+
+static struct ticking *open_ticking(opening_fn *open, uint64_t scan_ns)
+{
+	const struct hi_event_source_options options = {.scan_ns = scan_ns};
+	struct ticking *t = calloc(1, sizeof(*t));
+	struct hi_error err;
+
+	HI_ASSERT(t);
+	hi_test_defer(end_ticking, t);
+	t->fx = hi_fixture_start("time_lives", NULL);
+	t->sink = (struct hi_event_sink){take_event, take_stack, t};
+	hi_fixture_read_until(t->fx, "ready", NULL, NULL);
+	HI_ASSERT_OK(hi_target_open(t->fx->pid, &t->target, &err), &err);
+	HI_ASSERT_OK(hi_event_functions_find(t->target, &t->functions, &err), &err);
+	HI_ASSERT_OK(open(t->target, &t->functions, &options, &t->source, &err), &err);
+	return t;
+}
+
+static struct ticking *start_ticking(opening_fn *open, uint64_t scan_ns)
+{
+	struct ticking *t = open_ticking(open, scan_ns);
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_event_source_start(t->source, &err), &err);
+	return t;
+}
+
+/* Microseconds that the fixture has run for by it. */
+static double run_command(struct ticking *t, const char *command)
+{
+	struct hi_error err;
+	char answer[64];
+	long first, second;
+
+	hi_fixture_tell(t->fx, command);
+	HI_ASSERT(hi_fixture_line(t->fx, answer, sizeof(answer)));
+	HI_ASSERT_EQ(2, sscanf(answer, "%ld %ld", &first, &second));
+	HI_ASSERT_OK(hi_event_source_drain(t->source, &t->sink, &err), &err);
+	return (double)(first + second);
+}
+
+static void check_ticks(const struct ticking *t, double us)
+{
+	double expected = us * 1000 / SCAN_NS;
+
+	HI_ASSERT_MSG(fabs((double)t->ticks - expected) < 3 + expected / 10,
+		      "%lu ticks in %.0f us", t->ticks, us);
+}
+
+static void check_of_source(opening_fn *open)
+{
+	struct ticking *t = start_ticking(open, SCAN_NS);
+	double us = run_command(t, "spin 200 100");
+	struct hi_event_stats stats;
+
+	check_ticks(t, us);
+	HI_ASSERT(t->stacks > 0);
+	HI_ASSERT_EQ(0, t->others);
+	HI_ASSERT_EQ(0, t->cut);
+	hi_event_source_stats(t->source, &stats);
+	HI_ASSERT_EQ(SCAN_NS, stats.ticks.scan_ns);
+	HI_ASSERT_EQ(0, stats.ticks.missed);
+	HI_ASSERT_EQ(0, stats.ticks.no_stack);
+	HI_ASSERT_STREQ("", stats.ticks.why_none);
+}
+
+HI_TEST_ROOT(ticks, there_is_one_for_each_period_of_cpu_time)
+{
+	check_of_source(hi_event_source_open);
+}
+
+HI_TEST_ROOT(ticks, there_is_one_by_perf_events_too)
+{
+	check_of_source(hi_event_source_open_by_perf);
+}
+
+HI_TEST_ROOT(ticks, without_a_distance_there_is_none)
+{
+	struct ticking *t = start_ticking(hi_event_source_open, 0);
+	struct hi_event_stats stats;
+
+	run_command(t, "spin 50 50");
+	HI_ASSERT_EQ(0, t->ticks);
+	hi_event_source_stats(t->source, &stats);
+	HI_ASSERT_EQ(0, stats.ticks.scan_ns);
+}
+
+HI_TEST_ROOT(ticks, none_comes_before_the_start_or_behind_the_stop)
+{
+	struct ticking *t = open_ticking(hi_event_source_open, SCAN_NS);
+	struct hi_error err;
+	double us;
+
+	run_command(t, "spin 50 0");
+	hi_event_source_count(t->source);
+	run_command(t, "spin 50 0");
+	HI_ASSERT_EQ(0, t->ticks);
+	HI_ASSERT_OK(hi_event_source_start(t->source, &err), &err);
+	us = run_command(t, "spin 100 0");
+	hi_event_source_stop(t->source);
+	run_command(t, "spin 100 0");
+	check_ticks(t, us);
+}
+
+HI_TEST_ROOT(ticks, threads_that_begin_later_have_theirs)
+{
+	struct ticking *t = start_ticking(hi_event_source_open, SCAN_NS);
+	double us = 0;
+
+	for (int i = 0; i < 5; i++)
+		us += run_command(t, "thread 60");
+	check_ticks(t, us);
+}
+
+/* As a thread has that was listed after it was made by one that was listed before: a
+ * timer that was inherited, and its own. So have the threads that it makes. */
+HI_TEST_ROOT(ticks, a_thread_with_two_timers_counts_once)
+{
+	struct ticking *t = start_ticking(hi_event_source_open, SCAN_NS);
+	struct hi_bpf_source *source = (struct hi_bpf_source *)t->source;
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(source->object, "tick");
+	struct hi_ticks more = {};
+	struct hi_error err;
+	double us;
+
+	HI_ASSERT_OK(hi_ticks_open(&more, t->fx->pid, bpf_program__fd(program),
+				   SCAN_NS + 1, &err),
+		     &err);
+	HI_ASSERT_EQ(1, more.events.count);
+	us = run_command(t, "spin 200 100") + run_command(t, "thread 200");
+	hi_ticks_close(&more);
+	check_ticks(t, us);
+}
+
+static struct rlimit limit_to_one_file(void)
+{
+	struct rlimit few;
+
+	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &few));
+	/* One for the listing, and none for a timer. */
+	few.rlim_cur = (rlim_t)dup(0) + 1;
+	close((int)few.rlim_cur - 1);
+	HI_ASSERT(few.rlim_cur < few.rlim_max);
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+	return few;
+}
+
+static void restore_limit(void *limit)
+{
+	setrlimit(RLIMIT_NOFILE, limit);
+}
+
+/* In a child: the limit for later is lower, too. */
+HI_TEST_ROOT(ticks, a_process_without_files_left_says_so)
+{
+	struct ticking *t = open_ticking(hi_event_source_open, SCAN_NS);
+	pid_t child = fork();
+	int status;
+
+	HI_ASSERT(child >= 0);
+	if (child == 0) {
+		struct rlimit few = limit_to_one_file();
+		struct hi_event_stats stats;
+		struct hi_error err;
+		bool ok;
+
+		few.rlim_max = few.rlim_cur;
+		ok = setrlimit(RLIMIT_NOFILE, &few) == 0 &&
+		     hi_event_source_start(t->source, &err) == HI_OK;
+		hi_event_source_stats(t->source, &stats);
+		_exit(ok && stats.ticks.missed == 1 ? 0 : 1);
+	}
+	HI_ASSERT_EQ(child, waitpid(child, &status, 0));
+	HI_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+HI_TEST_ROOT(ticks, more_files_are_allowed_where_they_may_be)
+{
+	static struct rlimit before;
+	struct ticking *t = open_ticking(hi_event_source_open, SCAN_NS);
+	struct hi_error err;
+
+	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+	hi_test_defer(restore_limit, &before);
+	limit_to_one_file();
+	HI_ASSERT_OK(hi_event_source_start(t->source, &err), &err);
+	restore_limit(&before);
+	check_ticks(t, run_command(t, "spin 100 0"));
+}
+
+HI_TEST_ROOT(ticks, an_ended_process_is_gone)
+{
+	struct hi_ticks ticks = {};
+	struct hi_error err;
+
+	HI_ASSERT_EQ(HI_GONE, hi_ticks_open(&ticks, INT32_MAX, -1, SCAN_NS, &err));
+	HI_ASSERT_EQ(0, ticks.events.count);
+	hi_ticks_close(&ticks);
+}
