@@ -46,8 +46,11 @@ struct spaced spaced_amount(json_t *row, const char *key)
 	return read_spaced(json_object_get(row, key));
 }
 
+/* There are no ages behind the last that has some. */
 struct spaced spaced_at_age(json_t *row, size_t age)
 {
+	if (age >= json_array_size(json_object_get(row, "ages")))
+		return (struct spaced){};
 	return read_spaced(json_array_get(json_object_get(row, "ages"), age));
 }
 
