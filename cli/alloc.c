@@ -40,6 +40,11 @@ static enum hi_status write_alloc_page(const struct hi_options *options,
 	return hi_output_page(output, options, page, err);
 }
 
+static bool is_html_asked(const struct hi_options *options)
+{
+	return options->output.format && strcmp(options->output.format, "html") == 0;
+}
+
 static enum hi_status write_alloc_report(const struct hi_options *options,
 					 const struct hi_alloc_report *report,
 					 struct hi_output *output, struct hi_error *err)
@@ -53,6 +58,9 @@ static enum hi_status write_alloc_report(const struct hi_options *options,
 	}
 	if (!options->output.format)
 		return write_alloc_page(options, report, output, err);
+	if (is_html_asked(options))
+		return hi_alloc_html(report, options->output.full_names, output->file,
+				     err);
 	if (options->alloc.bars)
 		return hi_alloc_bars_svg(report, output->file, err);
 	hi_mlworks_write(report, output->file);
@@ -69,7 +77,8 @@ struct space_target {
 /* The lines of MLWorks are for programs. */
 static size_t choose_alloc_top(const struct hi_options *options)
 {
-	bool is_mlworks = options->output.format && !options->alloc.bars;
+	bool is_mlworks =
+		options->output.format && strcmp(options->output.format, "mlworks") == 0;
 
 	return hi_lookup_top(options, is_mlworks ? SIZE_MAX : (size_t)TOP);
 }
@@ -103,7 +112,7 @@ static enum hi_status report_space(const struct hi_options *options,
 	/* Bars are chosen by their heights, later. */
 	struct hi_space_result_options what = {
 		.select = options->alloc.select,
-		.callers = options->alloc.callers,
+		.callers = options->alloc.callers || is_html_asked(options),
 		.depth = (uint32_t)options->alloc.depth,
 		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
 		.min_size = options->selection.min_size,

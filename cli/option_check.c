@@ -573,19 +573,20 @@ static int check_alloc_bars(const struct hi_options *o)
 {
 	const struct hi_alloc_options *a = &o->alloc;
 	const char *format = o->output.format;
-	bool is_picture = format && strcmp(format, "svg") == 0;
+	bool is_picture = format && strcmp(format, "svg") == 0,
+	     has_bars = a->bars || (format && strcmp(format, "html") == 0);
 
-	if (!a->bars && a->has_weight)
+	if (!has_bars && a->has_weight)
 		return hi_option_wrong("--weight: only with --bars");
 	if (!a->bars && is_picture)
 		return hi_option_wrong("--format svg: only with --bars");
-	if (!a->bars && a->has_order && a->order == HI_ALLOC_BY_WEIGHT)
+	if (!has_bars && a->has_order && a->order == HI_ALLOC_BY_WEIGHT)
 		return hi_option_wrong("--sort weight: only with --bars");
 	if (a->bars && ((format && !is_picture) || o->output.json || a->callers))
 		return hi_option_wrong("--bars: not with %s",
 				       o->output.json ? "--json"
 				       : a->callers   ? "--callers"
-						      : "--format mlworks");
+						      : "--format mlworks or html");
 	return 0;
 }
 
@@ -616,8 +617,10 @@ static int check_alloc(const struct hi_options *o)
 	if (o->series.every_bytes)
 		return hi_option_wrong("alloc --every: not a time: periods are of one "
 				       "length");
-	if (format && strcmp(format, "mlworks") != 0 && strcmp(format, "svg") != 0)
-		return hi_option_wrong("--format %s: not one of mlworks, svg", format);
+	if (format && strcmp(format, "mlworks") != 0 && strcmp(format, "svg") != 0 &&
+	    strcmp(format, "html") != 0)
+		return hi_option_wrong("--format %s: not one of mlworks, html, svg",
+				       format);
 	if (check_alloc_bars(o) != 0 || check_alloc_file(o) != 0 || check_edit(o) != 0)
 		return 2;
 	if (o->alloc.has_depth && !o->alloc.callers)

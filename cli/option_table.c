@@ -219,7 +219,10 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(CHECK)},
 	{{"format", 'f', "FORMAT", 0,
-	  "mlworks: the lines of the space profiler of MLWorks, of all functions; svg: a "
+	  "mlworks: the lines of the space profiler of MLWorks, of all functions; html: "
+	  "a "
+	  "page of bars, each a link to its function, its callers, ages and types; svg: "
+	  "a "
 	  "picture of the bars (--bars)",
 	  2},
 	 BIT(ALLOC)},

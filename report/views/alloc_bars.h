@@ -36,5 +36,9 @@ const char *hi_alloc_bars_note(const struct hi_alloc_report *report);
  * HI_NO_MEMORY. */
 enum hi_status hi_alloc_bars_svg(const struct hi_alloc_report *report, FILE *out,
 				 struct hi_error *err);
+/* The same as an element of a page, in which bars are links to #function-N, by the number
+ * of the function in the report, from 1. */
+enum hi_status hi_alloc_bars_svg_linked(const struct hi_alloc_report *report, FILE *out,
+					struct hi_error *err);
 
 #endif

@@ -28,6 +28,7 @@ struct bars_picture {
 	const struct hi_alloc_bars *bars;
 	FILE *out;
 	double top, step; /* of the axis, per cent */
+	bool links;
 };
 
 static double length_in_picture(const struct bars_picture *p, double height)
@@ -68,6 +69,9 @@ static void put_bar(const struct bars_picture *p, size_t i)
 	hi_mlworks_bytes(bytes, hi_space_at_age(&f->all, 0).size);
 	snprintf(figures, sizeof(figures), "%.2f %%, %s", hi_alloc_bar_height(bar),
 		 bytes);
+	if (p->links)
+		fprintf(p->out, "<a href=\"#function-%zu\">",
+			(size_t)(f - p->report->functions) + 1);
 	fputs("<g class=\"bar\"><title>", p->out);
 	hi_svg_text(p->out, name, 0);
 	fputs("\n", p->out);
@@ -77,7 +81,7 @@ static void put_bar(const struct bars_picture *p, size_t i)
 	put_rectangle(p->out, LEFT, y, time, time_colour);
 	put_rectangle(p->out, LEFT + time, y, space, space_colour);
 	put_bar_text(p->out, LEFT + time + space + 6, text_y, "start", figures, 0);
-	fputs("</g>\n", p->out);
+	fputs(p->links ? "</g></a>\n" : "</g>\n", p->out);
 }
 
 static double bottom_of_bars(const struct bars_picture *p)
@@ -152,12 +156,13 @@ static void draw_bars_picture(const struct bars_picture *p)
 	fputs("</svg>\n", p->out);
 }
 
-enum hi_status hi_alloc_bars_svg(const struct hi_alloc_report *report, FILE *out,
-				 struct hi_error *err)
+static enum hi_status write_bars_svg(const struct hi_alloc_report *report, bool links,
+				     FILE *out, struct hi_error *err)
 {
 	struct hi_alloc_bars bars;
 	struct hi_arena arena = {};
-	struct bars_picture p = {.report = report, .bars = &bars, .out = out};
+	struct bars_picture p = {
+		.report = report, .bars = &bars, .out = out, .links = links};
 
 	if (!hi_alloc_bars_choose(report, &arena, &bars)) {
 		hi_arena_free(&arena);
@@ -168,4 +173,16 @@ enum hi_status hi_alloc_bars_svg(const struct hi_alloc_report *report, FILE *out
 	draw_bars_picture(&p);
 	hi_arena_free(&arena);
 	return HI_OK;
+}
+
+enum hi_status hi_alloc_bars_svg(const struct hi_alloc_report *report, FILE *out,
+				 struct hi_error *err)
+{
+	return write_bars_svg(report, false, out, err);
+}
+
+enum hi_status hi_alloc_bars_svg_linked(const struct hi_alloc_report *report, FILE *out,
+					struct hi_error *err)
+{
+	return write_bars_svg(report, true, out, err);
 }

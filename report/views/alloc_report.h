@@ -119,6 +119,15 @@ void hi_space_time_json(const struct hi_space_time *time, bool is_of_caller,
 			struct hi_json *json);
 /* Adds a bar for each function, instead of the tables. */
 void hi_alloc_bars_display(const struct hi_alloc_report *report, struct hi_page *page);
+/* Adds what stands in front of the tables. */
+void hi_alloc_display_facts(const struct hi_alloc_report *report, struct hi_page *page);
+/* Adds one function: where it is, its totals, callers, ages and types. */
+void hi_alloc_function_display(const struct hi_alloc_report *report,
+			       const struct hi_alloc_function *f, struct hi_page *page);
+/* Writes one HTML file: totals, and bars, of which each is a link to its function. Errors
+ * of the stream stay in it. HI_NO_MEMORY. */
+enum hi_status hi_alloc_html(const struct hi_alloc_report *report, bool full_names,
+			     FILE *out, struct hi_error *err);
 /* Writes the document "heapinspect/alloc/v1" (docs/schema/alloc.v1.json). */
 void hi_alloc_json(const struct hi_alloc_report *report, struct hi_json *json);
 

@@ -279,7 +279,7 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 	note_ages(oldest, age, page);
 }
 
-void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
+void hi_alloc_display_facts(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	const char *slash = strrchr(r->exe, '/');
 	char time[24];
@@ -299,7 +299,12 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	show_alloc_pauses(r, page);
 	show_alloc_limits(r, page);
 	hi_alloc_time_facts(r, page);
-	if (!r->n_functions)
+}
+
+void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
+{
+	hi_alloc_display_facts(r, page);
+	if (!r->n_lines || !r->n_functions)
 		return;
 	if (r->bars) {
 		hi_alloc_bars_display(r, page);
@@ -312,4 +317,20 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_functions && (r->all || i < BLOCKS); i++)
 		if (r->functions[i].n_types)
 			show_ages(r, &r->functions[i], page);
+}
+
+void hi_alloc_function_display(const struct hi_alloc_report *r,
+			       const struct hi_alloc_function *f, struct hi_page *page)
+{
+	struct hi_alloc_report one = *r;
+
+	one.functions = (struct hi_alloc_function *)(uintptr_t)f;
+	one.n_functions = 1;
+	one.hidden = (struct hi_hidden){};
+	hi_page_heading(page, function_text(page, f->name),
+			f->line ? hi_page_printf(page, "%s:%u",
+						 hi_page_safe(page, f->file), f->line)
+				: hi_page_safe(page, *f->file ? f->file : f->module));
+	show_alloc_functions(&one, page);
+	show_ages(&one, f, page);
 }

@@ -131,6 +131,58 @@ HI_TEST_ROOT(alloc_bars, the_picture_has_a_bar_for_each_function)
 	HI_ASSERT(!strstr(c->out, "<script") && !strstr(c->out, "<image"));
 }
 
+/* ---- the page ---- */
+
+/* By another reader of XML, beside the JSON of the same file. */
+static const char page_check[] =
+	"import json, sys\n"
+	"import xml.etree.ElementTree as tree\n"
+	"page = tree.parse('page.html').getroot()\n"
+	"doc = json.load(open('page.json'))\n"
+	"name = lambda e: e.tag.split('}')[-1]\n"
+	"ids = {e.get('id'): e for e in page.iter() if e.get('id')}\n"
+	"links = [e.get('href') for e in page.iter() if name(e) == 'a']\n"
+	"assert all(link[1:] in ids and link[0] == '#' for link in links), links\n"
+	"assert not [e for e in page.iter() if name(e) in ('script', 'img', 'link')]\n"
+	"bars = [e for e in page.iter() if e.get('class') == 'bar']\n"
+	"assert len(bars) == doc['selected'] == 3, len(bars)\n"
+	"anchors = [e for e in page.iter() if name(e) == 'a' and len(e)]\n"
+	"for a, f in zip(anchors, doc['functions']):\n"
+	"    section = ''.join(ids[a.get('href')[1:]].itertext())\n"
+	"    assert f['name'] in section and 'space_lives.c:' in section, section\n"
+	"    assert 'called by do_once' in section or f['name'] == 'fill', section\n"
+	"    for t in f['types']:\n"
+	"        assert t['name'].split()[-1] in section, section\n"
+	"    bar = ''.join(a.itertext())\n"
+	"    assert '%d bytes' % f['alloc']['size'] in bar, bar\n"
+	"def text(n):\n"
+	"    return '%d B' % n if n < 1024 else '%.1f KiB' % (n / 1024)\n"
+	"totals = ''.join(ids['totals'].itertext())\n"
+	"total = doc['total']\n"
+	"for part in ('alloc', 'live'):\n"
+	"    wanted = '%s in %d objects' % (text(total[part]['size']), "
+	"total[part]['number'])\n"
+	"    assert wanted in totals, (wanted, totals)\n"
+	"assert text(total['survived']['size']) + ' (once' in totals, totals\n";
+
+HI_TEST_ROOT(alloc_bars, each_bar_of_the_page_leads_to_its_function)
+{
+	char page[300], document[300];
+	struct hi_command *c;
+
+	record_for_bars();
+	snprintf(page, sizeof(page), "%s/page.html", bars_directory);
+	snprintf(document, sizeof(document), "%s/page.json", bars_directory);
+	c = OF_BARS("--format", "html", "-o", page);
+	HI_ASSERT_MSG(c->exit_code == 0 && !*c->out, "%s", c->err);
+	HI_ASSERT_EQ(0, OF_BARS("--json", "-o", document)->exit_code);
+	workshop_write("check.py", page_check);
+	workshop_run("/usr/bin/python3.11 check.py");
+	HI_ASSERT_EQ(0, OF_BARS("--format", "html", "--weight", "0.5")->exit_code);
+	HI_ASSERT_EQ(2, OF_BARS("--format", "html", "--bars")->exit_code);
+	HI_ASSERT_EQ(2, OF_BARS("--format", "htm")->exit_code);
+}
+
 /* ---- --edit ---- */
 
 static const char *const fake_editor = "#!/bin/sh\n"
