@@ -152,7 +152,7 @@ static const char page_check[] =
 	"    assert f['name'] in section and 'space_lives.c:' in section, section\n"
 	"    assert 'called by do_once' in section or f['name'] == 'fill', section\n"
 	"    for t in f['types']:\n"
-	"        assert t['name'].split()[-1] in section, section\n"
+	"        assert (t['name'] or '(unknown)').split()[-1] in section, section\n"
 	"    bar = ''.join(a.itertext())\n"
 	"    assert '%d bytes' % f['alloc']['size'] in bar, bar\n"
 	"def text(n):\n"
