@@ -94,6 +94,39 @@ HI_TEST_ROOT(alloc_file, has_the_bars_that_were_shown)
 	check_same_report(l, looks);
 }
 
+/* Of samples the sums are kept, not the samples. */
+HI_TEST_ROOT(alloc_file, has_the_estimates_that_were_shown)
+{
+	struct lived *l = start_kept(LIVED("--sample", "1KiB"));
+
+	tell_kept(l, "node 20000");
+	lived_period(l, LIVED());
+	tell_kept(l, "brief 3000");
+	lived_end_alloc(l);
+	HI_ASSERT_MSG(strstr(l->command->out, "figures are estimates"), "%s",
+		      l->command->out);
+	check_same_report(l, LIVED());
+}
+
+/* Of the censuses before there is nothing in the file but in the profile. */
+HI_TEST_ROOT(alloc_file, has_the_whole_profile_within_max_file)
+{
+	struct lived *l = start_kept(LIVED("--max-file", "300KiB"));
+	struct hi_command *c;
+	struct stat st;
+	json_t *doc;
+
+	live_three_periods(l);
+	lived_end_alloc(l);
+	check_same_report(l, LIVED());
+	HI_ASSERT_EQ(0, stat(kept_file, &st));
+	HI_ASSERT_MSG(st.st_size < 300 << 10, "%ld bytes", (long)st.st_size);
+	c = hi_heapinspect("snapshots", kept_file, "--json", "--all");
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+	json_decref(doc);
+}
+
 static void free_kept_document(void *doc)
 {
 	json_decref(doc);
