@@ -58,7 +58,7 @@ static struct counted live_at(json_t *doc, size_t t)
 /* ---- glibc ---- */
 
 struct mallinfo {
-	long long used, mapped, blocks, requested;
+	long long used, mapped, blocks, requested, made, of_bytes;
 };
 
 static struct mallinfo tell_counted(struct lived *l, const char *command)
@@ -68,8 +68,8 @@ static struct mallinfo tell_counted(struct lived *l, const char *command)
 
 	hi_fixture_tell(l->fx, command);
 	HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
-	HI_ASSERT_EQ(4, sscanf(answer, "%lld %lld %lld %lld", &m.used, &m.mapped,
-			       &m.blocks, &m.requested));
+	HI_ASSERT_EQ(6, sscanf(answer, "%lld %lld %lld %lld %lld %lld", &m.used,
+			       &m.mapped, &m.blocks, &m.requested, &m.made, &m.of_bytes));
 	return m;
 }
 
@@ -86,6 +86,7 @@ HI_TEST_ROOT(alloc_counters, live_is_what_mallinfo2_has)
 	struct lived *l = calloc(1, sizeof(*l));
 	struct mallinfo truth[COUNTED_PERIODS], before;
 	long long internal = 0;
+	struct counted all;
 	json_t *doc;
 
 	HI_ASSERT(l);
@@ -116,6 +117,13 @@ HI_TEST_ROOT(alloc_counters, live_is_what_mallinfo2_has)
 		HI_ASSERT_EQ(truth[t].used + truth[t].mapped, live.size + internal);
 		HI_ASSERT_EQ(truth[t].blocks, live.number);
 	}
+	/* All that was allocated since, and as it was requested; and all of that, and
+	 * of what was there before, is gone. */
+	all = amount_at(json_object_get(doc, "total"), "alloc");
+	HI_ASSERT_EQ(truth[COUNTED_PERIODS - 1].made - before.made, all.number);
+	HI_ASSERT_EQ(truth[COUNTED_PERIODS - 1].of_bytes - before.of_bytes,
+		     all.size - all.overhead);
+	HI_ASSERT_EQ(0, amount_at(json_object_get(doc, "total"), "live").number);
 	/* The cache of the thread alone. */
 	HI_ASSERT(internal >= 0 && internal < 1024);
 }
