@@ -191,6 +191,11 @@ static int check_over_time(const struct hi_options *o)
 				       format, only);
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
+	if (o->command->id == HI_COMMAND_PEAKS && o->over_time.has_by && !format)
+		return hi_option_wrong("--by: only with --format html");
+	if (o->command->id == HI_COMMAND_PEAKS && o->over_time.by > HI_BANDS_BY_FUNCTION)
+		return hi_option_wrong("--by: not one of type, function, which every "
+				       "census can have");
 	if (o->selection.all && o->selection.top)
 		return hi_option_wrong("--all and --top: only one of them");
 	return 0;

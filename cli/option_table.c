@@ -149,6 +149,10 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(ALLOC)},
 	{{"by", HI_OPT_BANDS_BY, "WHAT", 0,
+	  "of html: divide the curve by type (the default) or function (of a recording)",
+	  2},
+	 BIT(PEAKS)},
+	{{"by", HI_OPT_BANDS_BY, "WHAT", 0,
 	  "bands by type (the default), function (of a recording), retainer (of the "
 	  "graphs in the file) or biography (of a file of bio)",
 	  2},

@@ -6,14 +6,13 @@
 #include "report/views/legend.h"
 #include "report/views/peaks_report.h"
 #include "session/lookup.h"
-#include "session/series/file.h"
 #include "session/space/peaks.h"
+#include "session/space/spacetime.h"
 
 enum { PEAKS = 3, TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 
 static enum hi_status write_peaks_page(const struct hi_options *o,
@@ -37,15 +36,17 @@ static enum hi_status write_peaks_html(const struct hi_options *o,
 				       struct hi_output *output, struct hi_error *err)
 {
 	static const struct hi_bands_options usual = {.min_share = 0.01};
-	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
 	HI_GUARD(hi_bands_destroy) struct hi_bands *bands = NULL;
-	enum hi_status status = hi_series_file_read(o->target.file, &series, err);
+	struct hi_spacetime_bands read;
+	enum hi_status status = hi_spacetime_bands_read(o, &read, err);
 
 	if (status == HI_OK)
-		status = hi_bands_create(series, &usual, &bands, err);
-	return status == HI_OK ? hi_peaks_html(report, bands, o->output.full_names,
-					       output->file, err)
-			       : status;
+		status = hi_bands_create(read.series, &usual, &bands, err);
+	if (status == HI_OK)
+		status = hi_peaks_html(report, bands, o->output.full_names, output->file,
+				       err);
+	hi_spacetime_bands_free(&read);
+	return status;
 }
 
 static enum hi_status write_peaks(const struct hi_options *o,
@@ -98,6 +99,7 @@ const struct hi_command hi_command_peaks = {
 		"  heapinspect record --pid 4242 --every 1s --full peaks:3 -o app.hirec\n"
 		"  heapinspect peaks app.hirec\n"
 		"  heapinspect peaks app.hirec --peaks 10 --json\n"
-		"  heapinspect peaks app.hirec --format html -o peaks.html",
+		"  heapinspect peaks app.hirec --format html -o peaks.html\n"
+		"  heapinspect peaks app.hirec --format html --by function -o peaks.html",
 	.run_alone = run_peaks_command,
 };

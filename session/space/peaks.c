@@ -15,6 +15,7 @@
 #include "session/space/profile.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
 
 struct hi_peaks {
 	const struct hi_options *options;
@@ -22,7 +23,7 @@ struct hi_peaks {
 	struct hi_snapshots *series;
 	struct hi_peaks_report report;
 	struct hi_peaks_point *points;
-	struct hi_space_profile **profiles; /* of each peak, or NULL: it has the names */
+	struct hi_interner texts; /* names in rows */
 	struct hi_arena arena;
 };
 
@@ -31,6 +32,16 @@ HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
 static enum hi_status fail_peaks(struct hi_error *err)
 {
 	return hi_fail_memory(err, "peaks");
+}
+
+/* A copy that lives as long as the peaks; NULL: out of memory. */
+static const char *keep_peak_text(struct hi_peaks *p, const char *text)
+{
+	uint32_t number = *text ? hi_interner_add(&p->texts, text) : 0;
+
+	if (!*text)
+		return "";
+	return number ? hi_interner_name(&p->texts, number) : NULL;
 }
 
 /* ---- rows ---- */
@@ -72,7 +83,7 @@ static enum hi_status take_peak_types(struct hi_peaks *p, size_t entry,
 	for (size_t i = 0; peak->rows && i < n; i++) {
 		const struct hi_census_row *row = &c.census->rows[i];
 		const char *name = c.graph->types[row->type].name;
-		char *type = hi_arena_strdup(&p->arena, name ? name : "");
+		const char *type = keep_peak_text(p, name ? name : "");
 
 		if (!type)
 			break;
@@ -92,31 +103,45 @@ static enum hi_status take_peak_types(struct hi_peaks *p, size_t entry,
 /* Rows while they are made. */
 struct peak_rows HI_VECTOR(struct hi_peak_row);
 
-static bool add_space_row(const struct hi_space_profile *profile,
-			  const struct hi_space_row *row, struct peak_rows *rows)
+static bool name_peak_row(struct hi_peaks *p, const struct hi_space_profile *profile,
+			  const struct hi_space_row *row, struct hi_peak_row *ret)
 {
 	size_t n;
 	const struct hi_space_function *f =
 		&hi_space_profile_functions(profile, &n)[row->function];
 
+	*ret = (struct hi_peak_row){
+		.function = keep_peak_text(p, hi_space_profile_text(profile, f->name)),
+		.file = keep_peak_text(p, hi_space_profile_text(profile, f->file)),
+		.module = keep_peak_text(p, hi_space_profile_text(profile, f->module)),
+		.type = keep_peak_text(p, hi_space_profile_text(profile, row->type))};
+	return ret->function && ret->file && ret->module && ret->type;
+}
+
+/* Of each age that has some; names are copied only for these. */
+static bool add_space_row(struct hi_peaks *p, const struct hi_space_profile *profile,
+			  const struct hi_space_row *row, struct peak_rows *rows)
+{
+	struct hi_peak_row add = {};
+
 	for (uint32_t i = 0; i < row->n_steps; i++) {
 		const struct hi_space_step *step = &row->steps[i];
-		struct hi_peak_row add = {
-			.function = hi_space_profile_text(profile, f->name),
-			.file = hi_space_profile_text(profile, f->file),
-			.module = hi_space_profile_text(profile, f->module),
-			.type = hi_space_profile_text(profile, row->type),
-			.age = step->age,
-			.objects = step->live.number,
-			.bytes = step->live.size};
 
-		if ((add.objects || add.bytes) && !hi_vector_push(rows, add))
+		if (!step->live.number && !step->live.size)
+			continue;
+		if (!add.type && !name_peak_row(p, profile, row, &add))
+			return false;
+		add.age = step->age;
+		add.objects = step->live.number;
+		add.bytes = step->live.size;
+		if (!hi_vector_push(rows, add))
 			return false;
 	}
 	return true;
 }
 
-static enum hi_status add_space_rows(const struct hi_space_profile *profile,
+static enum hi_status add_space_rows(struct hi_peaks *p,
+				     const struct hi_space_profile *profile,
 				     struct peak_rows *rows, struct hi_error *err)
 {
 	struct hi_space_sites sites = hi_space_profile_sites(profile);
@@ -125,7 +150,7 @@ static enum hi_status add_space_rows(const struct hi_space_profile *profile,
 		hi_space_result(hi_space_profile_space(profile), &sites, &result, err);
 
 	for (size_t i = 0; status == HI_OK && i < result.n_rows; i++)
-		if (!add_space_row(profile, &result.rows[i], rows))
+		if (!add_space_row(p, profile, &result.rows[i], rows))
 			status = fail_peaks(err);
 	hi_space_result_free(&result);
 	return status;
@@ -158,7 +183,7 @@ static enum hi_status add_older_rows(struct hi_peaks *p, struct hi_inspection *i
 
 		if (!sums[i].objects)
 			continue;
-		sums[i].type = hi_arena_strdup(&p->arena, name ? name : "");
+		sums[i].type = keep_peak_text(p, name ? name : "");
 		if (!sums[i].type || !hi_vector_push(rows, sums[i]))
 			return fail_peaks(err);
 	}
@@ -214,14 +239,15 @@ static enum hi_status take_peak_objects(struct hi_peaks *p, size_t entry,
 					const struct hi_births *b, size_t number,
 					struct hi_error *err)
 {
+	HI_GUARD(hi_space_profile_destroy) struct hi_space_profile *profile = NULL;
 	struct hi_peak *peak = &p->report.peaks[number];
 	struct peak_rows rows = {};
-	enum hi_status status = hi_space_profile_create(&p->profiles[number], err);
+	enum hi_status status = hi_space_profile_create(&profile, err);
 
 	if (status == HI_OK)
-		status = profile_peak(p, entry, in, b, p->profiles[number], err);
+		status = profile_peak(p, entry, in, b, profile, err);
 	if (status == HI_OK)
-		status = add_space_rows(p->profiles[number], &rows, err);
+		status = add_space_rows(p, profile, &rows, err);
 	if (status == HI_OK)
 		status = add_older_rows(p, in, b, &rows, err);
 	peak->rows = hi_arena_alloc(&p->arena, (rows.count + 1) * sizeof(*peak->rows));
@@ -317,13 +343,11 @@ static enum hi_status begin_peaks(struct hi_peaks *p, const uint64_t *heights,
 	size_t top = 0;
 
 	r->peaks = hi_arena_alloc(&p->arena, (n + 1) * sizeof(*r->peaks));
-	p->profiles = hi_arena_alloc(&p->arena, (n + 1) * sizeof(*p->profiles));
-	if (!r->peaks || !p->profiles)
+	if (!r->peaks)
 		return fail_peaks(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_census_point *point = &p->series->entries[peaks[i]].point;
 
-		p->profiles[i] = NULL;
 		r->peaks[i] = (struct hi_peak){.point = p->points[peaks[i]],
 					       .time_ns = point->time_ns,
 					       .objects = point->objects};
@@ -412,9 +436,8 @@ void hi_peaks_destroy(struct hi_peaks *peaks)
 {
 	if (!peaks)
 		return;
-	for (size_t i = 0; peaks->profiles && i < peaks->report.n_peaks; i++)
-		hi_space_profile_destroy(peaks->profiles[i]);
 	hi_snapshots_close(peaks->series);
+	hi_interner_free(&peaks->texts);
 	hi_arena_free(&peaks->arena);
 	free(peaks);
 }

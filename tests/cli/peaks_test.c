@@ -110,6 +110,61 @@ HI_TEST_ROOT(peaks, a_triangle_has_one_by_function_type_and_age)
 		HI_ASSERT_STREQ("parse", curve_text(row, "function"));
 }
 
+static const char well_formed[] =
+	"import sys, xml.dom.minidom as m\n"
+	"text = open(sys.argv[1]).read()\n"
+	"d = m.parseString(text.replace('<!DOCTYPE html>', ''))\n"
+	"all = d.getElementsByTagName('*')\n"
+	"ids = [e.getAttribute('id') for e in all if e.hasAttribute('id')]\n"
+	"assert len(ids) == len(set(ids))\n"
+	"links = [e.getAttribute('href') for e in d.getElementsByTagName('a')]\n"
+	"assert all and links and not [l for l in links if l[0] != '#' or l[1:] not in "
+	"ids]\n"
+	"curve = [e for e in all if e.getAttribute('id') == 'curve'][0]\n"
+	"print(len(curve.getElementsByTagName('a')), "
+	"len(d.getElementsByTagName('script')),"
+	" len(d.getElementsByTagName('path')) > 0)\n";
+
+/* Two peaks of a recording, of two functions. */
+static void make_curve_of_two(struct curve *c)
+{
+	curve_begin(c);
+	curve_record(c, "--full", "peaks:1");
+	curve_tell(c, "node", 100);
+	curve_tell(c, "drop node", 90);
+	curve_tell(c, "entry", 90);
+	curve_tell(c, "drop entry", 80);
+	curve_end(c);
+}
+
+static void check_page(const char *html)
+{
+	struct hi_command *c =
+		hi_command_run(0, "python3", "-c", well_formed, html, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_STREQ("2 0 True\n", c->out);
+}
+
+/* The curve can be divided by what allocated. */
+HI_TEST_ROOT(peaks, the_page_of_a_recording_may_be_by_function)
+{
+	struct curve c;
+	char html[300];
+	struct hi_command *command;
+
+	make_curve_of_two(&c);
+	snprintf(html, sizeof(html), "%s.html", curve_file);
+	command = hi_heapinspect("peaks", curve_file, "--format", "html", "--by",
+				 "function", "-o", html);
+	HI_ASSERT_MSG(command->exit_code == 0, "%s", command->err);
+	check_page(html);
+	command = hi_heapinspect("peaks", curve_file, "--format", "html", "--by",
+				 "function");
+	HI_ASSERT(strstr(command->out, "parse (space_lives.c): mean"));
+	HI_ASSERT(strstr(command->out, "cache (space_lives.c): mean"));
+}
+
 /* What was there before the recording has a type, but neither function nor age. */
 HI_TEST_ROOT(peaks, what_is_older_than_the_recording_is_said)
 {
@@ -191,21 +246,6 @@ HI_TEST_SCENARIO(peaks, a_saw_has_one_for_each_tooth_with_types_or_totals)
 }
 
 /* ---- pages ---- */
-
-static const char well_formed[] =
-	"import sys, xml.dom.minidom as m\n"
-	"text = open(sys.argv[1]).read()\n"
-	"d = m.parseString(text.replace('<!DOCTYPE html>', ''))\n"
-	"all = d.getElementsByTagName('*')\n"
-	"ids = [e.getAttribute('id') for e in all if e.hasAttribute('id')]\n"
-	"assert len(ids) == len(set(ids))\n"
-	"links = [e.getAttribute('href') for e in d.getElementsByTagName('a')]\n"
-	"assert all and links and not [l for l in links if l[0] != '#' or l[1:] not in "
-	"ids]\n"
-	"curve = [e for e in all if e.getAttribute('id') == 'curve'][0]\n"
-	"print(len(curve.getElementsByTagName('a')), "
-	"len(d.getElementsByTagName('script')),"
-	" len(d.getElementsByTagName('path')) > 0)\n";
 
 HI_TEST_SCENARIO(peaks, links_of_the_page_lead_to_its_tables)
 {
@@ -381,6 +421,10 @@ HI_TEST_SCENARIO(peaks, options_without_a_meaning_are_refused)
 	curve_check_refused(hi_heapinspect("peaks", "x", "--format", "svg"), "html");
 	curve_check_refused(hi_heapinspect("peaks", "x", "--format", "html", "--json"),
 			    "only one of them");
+	curve_check_refused(hi_heapinspect("peaks", "x", "--by", "type"), "html");
+	curve_check_refused(
+		hi_heapinspect("peaks", "x", "--format", "html", "--by", "retainer"),
+		"type, function");
 	curve_check_refused(hi_heapinspect("peaks", "x@3"), "x@3");
 	curve_check_refused(hi_heapinspect("peaks", "x", "y"), "one FILE only");
 }

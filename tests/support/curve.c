@@ -26,6 +26,8 @@ void curve_record(struct curve *c, const char *option, const char *value)
 {
 	c->run = recording_start(c->fx->pid, "--every", "30ms", "-o", curve_file, option,
 				 value, NULL);
+	/* The beginning of the curve is what the fixture has now. */
+	recording_await(&c->run, ": census 1,", 1);
 }
 
 void curve_snap(struct curve *c, const char *option, const char *value)

@@ -29,7 +29,8 @@ extern char curve_file[256], curve_pid[16];
 
 /* Starts the fixture. */
 void curve_begin(struct curve *c);
-/* `record` or `snap` of it, every 30 ms, with more options. */
+/* `record` or `snap` of it, every 30 ms, with an option more. Returns when the first
+ * census was taken. */
 void curve_record(struct curve *c, const char *option, const char *value);
 void curve_snap(struct curve *c, const char *option, const char *value);
 /* One command before anything is followed. */
