@@ -53,6 +53,8 @@ static enum hi_status report_spacetime(const struct hi_options *o,
 	report.by = bands->by;
 	report.is_type = bands->is_type;
 	report.left_out = bands->left_out;
+	report.damaged = bands->damaged;
+	report.lost = bands->lost;
 	if (status == HI_OK && o->output.json) {
 		hi_json_init(&json, output->file);
 		hi_spacetime_json(&report, &json);

@@ -151,6 +151,8 @@ void hi_spacetime_json(const struct hi_spacetime_report *r, struct hi_json *json
 	hi_json_text(json, "by", r->by);
 	hi_json_number(json, "lasted_ns", r->duration_ns);
 	hi_json_number(json, "left_out_censuses", r->left_out);
+	hi_json_number(json, "damaged", r->damaged);
+	hi_json_number(json, "lost", r->lost);
 	hi_json_array(json, "censuses");
 	for (size_t i = 0; i < r->series->n_samples; i++) {
 		hi_json_object(json, NULL);

@@ -28,6 +28,7 @@ struct hi_spacetime_report {
 	uint64_t *totals;		   /* of each sample, bytes */
 	uint64_t duration_ns;
 	size_t left_out; /* censuses of the file that do not have what the bands need */
+	uint64_t damaged, lost; /* bytes of the file; parts that are missing */
 	struct hi_area total;
 	uint64_t mean, most;
 	struct hi_spacetime_band *bands; /* the largest area first */

@@ -130,6 +130,13 @@ void hi_spacetime_display(const struct hi_spacetime_report *r, unsigned width,
 					    "%s censuses, of which the file does not "
 					    "have what the bands need",
 					    hi_count(count, r->left_out)));
+	if (r->damaged || r->lost)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "the file is damaged: %s between its "
+					       "censuses, %s parts are missing",
+					       hi_bytes(bytes, r->damaged),
+					       hi_count(count, r->lost)));
 	if (!r->duration_ns)
 		hi_page_note(page, "no time passes: there is no area");
 	else

@@ -375,8 +375,11 @@ enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
 		return read_profile_bands(&r, err);
 	status = hi_snapshots_open(path, &file, err);
 	r.file = file;
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		ret->damaged = file->damaged;
+		ret->lost = file->lost;
 		status = read_bands_of_series(&r, by, err);
+	}
 	hi_census_cache_free(&r.cache);
 	hi_interner_free(&r.texts);
 	hi_vector_free(&r.known);

@@ -11,6 +11,7 @@ struct hi_spacetime_bands {
 	const char *by;		     /* "type", "profile", … */
 	bool is_type;		     /* its names are of types */
 	size_t left_out;	     /* censuses without what the bands need */
+	uint64_t damaged, lost;	     /* bytes of the file; parts that are missing */
 };
 /*
  * Reads the file of the options (target.file) by over_time.by: a file of many censuses,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `spacetime`: areas are bytes x time, exactly. What is true the fixture says, and sums
  * over other documents. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "census/snapshot/snapshot_series.h"
 #include "tests/harness.h"
 #include "tests/support/curve.h"
 #include "tests/support/lived.h"
@@ -346,6 +349,50 @@ HI_TEST(spacetime, files_and_options_that_make_no_sense_are_refused)
 		"only one of them");
 	curve_check_refused(hi_heapinspect("spacetime", path, "--all", "--top", "3"),
 			    "only one of them");
+}
+
+/* The record behind a census: then the census is no part of the file. */
+static void lose_census(size_t i)
+{
+	struct hi_snapshots *series = NULL;
+	struct hi_error err;
+	char zeros[64] = {};
+	const struct hi_snapshots_part *part;
+	int fd = open(curve_file, O_WRONLY);
+
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT_EQ(HI_OK, hi_snapshots_open(curve_file, &series, &err));
+	part = &series->entries[i].parts[HI_SNAPSHOTS_TOTALS];
+	HI_ASSERT_EQ((ssize_t)sizeof(zeros),
+		     pwrite(fd, zeros, sizeof(zeros),
+			    (off_t)((part->offset + part->size + 63) / 64 * 64)));
+	hi_snapshots_close(series);
+	close(fd);
+}
+
+HI_TEST_SCENARIO(spacetime, of_a_damaged_file_there_is_what_is_left)
+{
+	struct curve c;
+	long long most;
+	size_t n;
+	json_t *doc;
+
+	curve_begin(&c);
+	curve_snap(&c, "--full", "none");
+	make_curve(&c, &most);
+	curve_end(&c);
+	doc = read_spacetime(curve_file, NULL);
+	HI_ASSERT_EQ(0, curve_number(doc, "damaged") + curve_number(doc, "lost"));
+	n = json_array_size(json_object_get(doc, "censuses"));
+	lose_census(2);
+	doc = read_spacetime(curve_file, NULL);
+	HI_ASSERT_EQ(n - 1, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT(curve_number(doc, "damaged") > 0);
+	HI_ASSERT_EQ(1, curve_number(doc, "lost"));
+	check_areas(doc);
+	check_area_of_type(doc, "struct node");
+	HI_ASSERT(strstr(hi_heapinspect("spacetime", curve_file)->out,
+			 "the file is damaged"));
 }
 
 HI_TEST_SCENARIO(spacetime, one_census_has_no_area)
