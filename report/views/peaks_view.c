@@ -101,8 +101,7 @@ static void note_detail(const struct hi_peak *p, struct hi_page *page)
 		hi_page_note(page,
 			     hi_page_printf(page,
 					    "sampled every %s on average: figures are "
-					    "estimates, and what has no record may be "
-					    "younger than the recording",
+					    "estimates",
 					    hi_bytes(bytes, p->sample_bytes)));
 }
 

@@ -156,7 +156,48 @@ static enum hi_status add_space_rows(struct hi_peaks *p,
 	return status;
 }
 
-/* What has no record, by type: its pieces are one object. */
+/* By type of the graph, the last one is none; pieces of a block are one object. Of
+ * samples all objects, else those without a record. */
+static void sum_older_blocks(const struct hi_graph *g, const struct hi_births *b,
+			     struct hi_peak_row *sums)
+{
+	for (hi_node i = 0, last; i < b->n_objects; i = last + 1) {
+		uint32_t type = g->objects->type[i];
+
+		last = hi_births_last_piece(g->objects, i);
+		if ((hi_birth_is_known(b, i) && !b->sample_bytes) || hi_is_internal(g, i))
+			continue;
+		type = type < g->n_types ? type : g->n_types;
+		sums[type].objects++;
+		for (hi_node k = i; k <= last; k++)
+			sums[type].bytes += hi_objects_cost(g->objects, k);
+	}
+}
+
+static uint64_t take_part(uint64_t *whole, uint64_t part)
+{
+	uint64_t taken = part < *whole ? part : *whole;
+
+	*whole -= taken;
+	return part - taken;
+}
+
+/* What samples stand for is no older memory. Names of types are each once in memory. */
+static void subtract_estimates(const struct peak_rows *rows, struct hi_peak_row *sums,
+			       size_t n)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t objects = rows->items[i].objects, bytes = rows->items[i].bytes;
+
+		for (size_t k = 0; k < n; k++) {
+			if (!sums[k].type || sums[k].type != rows->items[i].type)
+				continue;
+			objects = take_part(&sums[k].objects, objects);
+			bytes = take_part(&sums[k].bytes, bytes);
+		}
+	}
+}
+
 static enum hi_status add_older_rows(struct hi_peaks *p, struct hi_inspection *in,
 				     const struct hi_births *b, struct peak_rows *rows,
 				     struct hi_error *err)
@@ -167,26 +208,19 @@ static enum hi_status add_older_rows(struct hi_peaks *p, struct hi_inspection *i
 
 	if (!sums)
 		return fail_peaks(err);
-	for (hi_node i = 0, last; i < b->n_objects; i = last + 1) {
-		uint32_t type = g->objects->type[i];
-
-		last = hi_births_last_piece(g->objects, i);
-		if (hi_birth_is_known(b, i) || hi_is_internal(g, i))
-			continue;
-		type = type < g->n_types ? type : g->n_types;
-		sums[type].objects++;
-		for (hi_node k = i; k <= last; k++)
-			sums[type].bytes += hi_objects_cost(g->objects, k);
-	}
+	sum_older_blocks(g, b, sums);
 	for (uint32_t i = 0; i <= g->n_types; i++) {
 		const char *name = i < g->n_types ? g->types[i].name : NULL;
 
-		if (!sums[i].objects)
-			continue;
-		sums[i].type = keep_peak_text(p, name ? name : "");
-		if (!sums[i].type || !hi_vector_push(rows, sums[i]))
+		if (sums[i].objects &&
+		    !(sums[i].type = keep_peak_text(p, name ? name : "")))
 			return fail_peaks(err);
 	}
+	if (b->sample_bytes)
+		subtract_estimates(rows, sums, g->n_types + 1u);
+	for (uint32_t i = 0; i <= g->n_types; i++)
+		if (sums[i].bytes && !hi_vector_push(rows, sums[i]))
+			return fail_peaks(err);
 	return HI_OK;
 }
 

@@ -191,6 +191,37 @@ HI_TEST_ROOT(peaks, what_is_older_than_the_recording_is_said)
 	HI_ASSERT_EQ(30, older);
 }
 
+/* Estimates of what was recorded, and the rest of what is there: not both of one object.
+ */
+HI_TEST_ROOT(peaks, samples_and_the_rest_make_the_whole)
+{
+	struct curve c;
+	json_t *peak, *row;
+	long long older = 0, sampled = 0;
+	size_t i;
+
+	curve_begin(&c);
+	curve_tell_before(&c, "entry", 3000);
+	curve_record_samples(&c, "1KiB");
+	curve_tell(&c, "node", 20000);
+	curve_end(&c);
+	peak = peak_at(read_peaks_document("1"), 0);
+	HI_ASSERT(curve_number(peak, "sample_bytes") > 0);
+	json_array_foreach(json_object_get(peak, "rows"), i, row)
+	{
+		if (json_is_null(json_object_get(row, "function")))
+			older += curve_number(row, "bytes");
+		else
+			sampled += curve_number(row, "bytes");
+	}
+	/* 20,000 nodes of 24 bytes are some 470 samples: 6 standard deviations. */
+	HI_ASSERT_MSG(llabs(sampled - 20000 * 32) < 20000 * 32 * 28 / 100, "%lld",
+		      sampled);
+	HI_ASSERT_MSG(older >= 3000 * 48 && older + sampled >= c.bytes &&
+			      older + sampled < c.bytes + c.bytes * 28 / 100,
+		      "%lld + %lld of %lld", older, sampled, c.bytes);
+}
+
 /* ---- a saw ---- */
 
 enum { TEETH = 4 };

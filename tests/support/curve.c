@@ -30,6 +30,13 @@ void curve_record(struct curve *c, const char *option, const char *value)
 	recording_await(&c->run, ": census 1,", 1);
 }
 
+void curve_record_samples(struct curve *c, const char *distance)
+{
+	c->run = recording_start(c->fx->pid, "--every", "30ms", "-o", curve_file,
+				 "--full", "peaks:1", "--sample", distance, NULL);
+	recording_await(&c->run, ": census 1,", 1);
+}
+
 void curve_snap(struct curve *c, const char *option, const char *value)
 {
 	const char *const words[] = {"--every", "30ms", "-o", curve_file,

@@ -32,6 +32,8 @@ void curve_begin(struct curve *c);
 /* `record` or `snap` of it, every 30 ms, with an option more. Returns when the first
  * census was taken. */
 void curve_record(struct curve *c, const char *option, const char *value);
+/* `record --sample DISTANCE --full peaks:1`. */
+void curve_record_samples(struct curve *c, const char *distance);
 void curve_snap(struct curve *c, const char *option, const char *value);
 /* One command before anything is followed. */
 void curve_tell_before(struct curve *c, const char *verb, int n);
