@@ -174,7 +174,7 @@ static void sum_older_blocks(const struct hi_graph *g, const struct hi_births *b
 	}
 }
 
-static uint64_t take_part(uint64_t *whole, uint64_t part)
+static uint64_t subtract_part(uint64_t *whole, uint64_t part)
 {
 	uint64_t taken = part < *whole ? part : *whole;
 
@@ -192,8 +192,8 @@ static void subtract_estimates(const struct peak_rows *rows, struct hi_peak_row 
 		for (size_t k = 0; k < n; k++) {
 			if (!sums[k].type || sums[k].type != rows->items[i].type)
 				continue;
-			objects = take_part(&sums[k].objects, objects);
-			bytes = take_part(&sums[k].bytes, bytes);
+			objects = subtract_part(&sums[k].objects, objects);
+			bytes = subtract_part(&sums[k].bytes, bytes);
 		}
 	}
 }
