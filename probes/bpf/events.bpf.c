@@ -747,7 +747,7 @@ static __always_inline void drop_callers(const struct call *call)
 	if (!callers)
 		return;
 	callers->n = count_outer_calls(callers, call->regs->rsp - 8);
-	if (given.scan_ns) {
+	if (given.scan_steps) {
 		callers->returned = *caller_at(callers, callers->n);
 		callers->returned_thread = callers->thread;
 	}
@@ -1200,6 +1200,7 @@ int leave(struct pt_regs *regs)
  */
 struct tick_thread {
 	__u32 opening, others;
+	__u32 left; /* steps before the one that is a sample */
 };
 
 struct {
@@ -1209,21 +1210,47 @@ struct {
 	__type(value, struct tick_thread);
 } tick_threads_map SEC(".maps");
 
-static __always_inline int is_first_of_thread(__u32 opening)
+/*
+ * Note [Threads that are short]
+ *
+ * If each thread's first sample came after a whole period, threads that run for less than
+ * that had none, and a program that makes a thread for each request would do nothing. So
+ * a timer takes shorter steps, of which every n-th is a sample, and of each thread the
+ * first one is drawn. The samples of a thread that runs for k steps are k/n on average.
+ */
+static __always_inline int is_step_a_sample(struct tick_thread *thread)
+{
+	if (thread->left) {
+		thread->left--;
+		return 0;
+	}
+	thread->left = given.scan_steps - 1;
+	return 1;
+}
+
+static __always_inline int begin_thread(__u32 thread, __u32 opening)
+{
+	struct tick_thread new = {.opening = opening};
+	int is_sample;
+
+	new.left = bpf_get_prandom_u32() % (given.scan_steps ? given.scan_steps : 1);
+	is_sample = is_step_a_sample(&new);
+	bpf_map_update_elem(&tick_threads_map, &thread, &new, BPF_ANY);
+	return is_sample;
+}
+
+static __always_inline int is_sample_of_thread(__u32 opening)
 {
 	__u32 thread = (__u32)bpf_get_current_pid_tgid();
 	struct tick_thread *known = bpf_map_lookup_elem(&tick_threads_map, &thread);
-	struct tick_thread new = {.opening = opening};
 
-	if (!known) {
-		bpf_map_update_elem(&tick_threads_map, &thread, &new, BPF_ANY);
-		return 1;
-	}
+	if (!known)
+		return begin_thread(thread, opening);
 	if (known->opening != opening && ++known->others <= 2)
 		return 0;
 	known->opening = opening;
 	known->others = 0;
-	return 1;
+	return is_step_a_sample(known);
 }
 
 /* Registers of user space, and whether the kernel works for the thread. */
@@ -1352,7 +1379,7 @@ int tick(struct bpf_perf_event_data *ctx)
 	shared = bpf_map_lookup_elem(&shared_map, &zero);
 	if (!shared || *(volatile __u32 *)&shared->running != HI_BPF_EVENTS_MADE ||
 	    !is_target(shared, &event.tid) ||
-	    !is_first_of_thread((__u32)(ctx->sample_period - given.scan_ns)))
+	    !is_sample_of_thread((__u32)(ctx->sample_period - given.scan_step_ns)))
 		return 0;
 	event.time_ns = bpf_ktime_get_ns();
 	read_tick_regs(ctx, &regs);

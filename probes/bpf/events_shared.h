@@ -82,8 +82,9 @@ struct hi_bpf_events_given {
 	__u32 can_loop;	     /* does the kernel have bpf_loop()? */
 	__u32 keeps_callers; /* see Note [Returns that are probed] in events.bpf.c */
 	__u32 has_task_regs; /* does the kernel have bpf_task_pt_regs()? */
-	__u32 unused;
-	__u64 scan_ns; /* CPU time between two samples of time; 0: there are none */
+	__u32 scan_steps; /* of a timer, from one sample of time to the next; 0: there are
+			     none */
+	__u64 scan_step_ns; /* of CPU time */
 	struct hi_sampling_table sampling;
 	struct hi_bpf_function functions[HI_BPF_EVENT_FUNCTIONS];
 };

@@ -71,8 +71,10 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 		.has_task_regs =
 			libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						BPF_FUNC_task_pt_regs, NULL) == 1,
-		.scan_ns = source->scan_ns};
+		.scan_steps = hi_ticks_steps(source->scan_ns)};
 
+	if (given.scan_steps)
+		given.scan_step_ns = source->scan_ns / given.scan_steps;
 	source->can_loop = given.can_loop;
 	hi_sampling_table_fill(&given.sampling);
 	for (size_t i = 0; i < source->functions.count; i++)

@@ -210,7 +210,8 @@ static void start_ticks(struct hi_bpf_source *source)
 {
 	if (!source->scan_ns || source->no_ticks.status != HI_OK ||
 	    hi_ticks_open(&source->ticks, source->target->pid,
-			  bpf_program__fd(program_of_ticks(source)), source->scan_ns,
+			  bpf_program__fd(program_of_ticks(source)),
+			  source->scan_ns / hi_ticks_steps(source->scan_ns),
 			  &source->no_ticks) == HI_OK)
 		return;
 	hi_ticks_close(&source->ticks);

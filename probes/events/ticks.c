@@ -125,7 +125,7 @@ static enum hi_status add_listed_threads(struct hi_ticks *ticks, pid_t pid, int 
 }
 
 enum hi_status hi_ticks_open(struct hi_ticks *ticks, pid_t pid, int program,
-			     uint64_t scan_ns, struct hi_error *err)
+			     uint64_t step_ns, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	size_t before;
@@ -133,7 +133,7 @@ enum hi_status hi_ticks_open(struct hi_ticks *ticks, pid_t pid, int program,
 	do {
 		before = ticks->events.count;
 		status = add_listed_threads(ticks, pid, program,
-					    scan_ns + ticks->openings, err);
+					    step_ns + ticks->openings, err);
 		ticks->openings += ticks->events.count > before;
 	} while (status == HI_OK && ticks->events.count > before &&
 		 ticks->openings < OPENINGS_MAX);

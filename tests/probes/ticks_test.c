@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
@@ -183,12 +184,55 @@ HI_TEST_ROOT(ticks, a_thread_with_two_timers_counts_once)
 	double us;
 
 	HI_ASSERT_OK(hi_ticks_open(&more, t->fx->pid, bpf_program__fd(program),
-				   SCAN_NS + 1, &err),
+				   SCAN_NS / hi_ticks_steps(SCAN_NS) + 1, &err),
 		     &err);
 	HI_ASSERT_EQ(1, more.events.count);
 	us = run_command(t, "spin 200 100") + run_command(t, "thread 200");
 	hi_ticks_close(&more);
 	check_ticks(t, us);
+}
+
+/* Shorter than the time between two samples, and longer than a step: on average they have
+ * their part. Of 200 threads with probability 3/10 (or 2/10, where they end too soon for
+ * a third step): five standard deviations. */
+HI_TEST_ROOT(ticks, threads_that_are_shorter_than_the_distance_have_their_part)
+{
+	struct ticking *t = start_ticking(hi_event_source_open, 10000000);
+
+	run_command(t, "threads 200 3");
+	HI_ASSERT_MSG(t->ticks >= 12 && t->ticks <= 95, "%lu", t->ticks);
+}
+
+static double cpu_us_of(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	HI_ASSERT_EQ(0, clock_getcpuclockid(pid, &clock));
+	HI_ASSERT_EQ(0, clock_gettime(clock, &time));
+	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+/* None of them is missed, and none counts twice: all that the process runs for from the
+ * start on is sampled, but what is left of each thread behind its last step. */
+HI_TEST_ROOT(ticks, threads_may_come_and_go_while_timers_are_opened)
+{
+	struct ticking *t = open_ticking(hi_event_source_open, SCAN_NS);
+	double before, after, end;
+	struct hi_error err;
+	char answer[64];
+
+	hi_fixture_tell(t->fx, "threads 60 12");
+	before = cpu_us_of(t->fx->pid);
+	HI_ASSERT_OK(hi_event_source_start(t->source, &err), &err);
+	after = cpu_us_of(t->fx->pid);
+	HI_ASSERT(hi_fixture_line(t->fx, answer, sizeof(answer)));
+	end = cpu_us_of(t->fx->pid);
+	HI_ASSERT_OK(hi_event_source_drain(t->source, &t->sink, &err), &err);
+	HI_ASSERT_MSG((double)t->ticks * SCAN_NS / 1000 > (end - after) * .8 &&
+			      (double)t->ticks * SCAN_NS / 1000 < (end - before) * 1.1,
+		      "%lu ticks in %.0f to %.0f us", t->ticks, end - after,
+		      end - before);
 }
 
 static struct rlimit limit_to_one_file(void)
