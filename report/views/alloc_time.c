@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "report/views/alloc_report.h"
 
-enum { CALLERS = 5, NS_PER_MS = 1000000 };
+enum { CALLERS = 5, NS_PER_MS = 1000000, FEW_SAMPLES = 100 };
+
+#define MOST_OF_TIME .8
 
 /* ---- JSON ---- */
 
@@ -70,6 +72,21 @@ static void show_cpu_times(const struct hi_alloc_time *t, struct hi_page *page)
 		hi_page_printf(page, "%s of both", seconds_text(page, target + tool)));
 }
 
+/* What ends soon has few samples, or none. Few are off by chance. */
+static void warn_of_few_samples(const struct hi_alloc_time *t, struct hi_page *page)
+{
+	double sampled = (double)t->scans * (double)t->scan_ns;
+
+	if (t->target_ns / FEW_SAMPLES < t->scan_ns ||
+	    sampled > MOST_OF_TIME * (double)t->target_ns)
+		return;
+	hi_page_warning(page,
+			hi_page_printf(page,
+				       "the samples stand for %.0f %% of the CPU time: "
+				       "threads that end soon have none",
+				       100 * sampled / (double)t->target_ns));
+}
+
 void hi_alloc_time_facts(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	const struct hi_alloc_time *t = &r->time;
@@ -91,6 +108,7 @@ void hi_alloc_time_facts(const struct hi_alloc_report *r, struct hi_page *page)
 				       "kernel works for heapinspect's probes",
 				       hi_percent(share, t->in_allocator, t->scans),
 				       hi_percent(probes, t->in_probes, t->scans)));
+	warn_of_few_samples(t, page);
 	if (t->missed)
 		hi_page_warning(page, hi_page_printf(page, "%s threads were not sampled",
 						     hi_text_count(number, t->missed)));

@@ -110,3 +110,50 @@ HI_TEST(census_frames, names_and_patterns_find_functions)
 				      cases[i].matches,
 			      "%s and %s", cases[i].function, cases[i].pattern);
 }
+
+/* Its entries, which time is taken by; not what only calls them for its caller. */
+HI_TEST(census_frames, functions_of_allocators_are_told_from_those_that_call_them)
+{
+	static const char *const allocators[] = {
+		"malloc",
+		"malloc@plt",
+		"__libc_malloc",
+		"__libc_free",
+		"free",
+		"cfree",
+		"calloc",
+		"realloc",
+		"_int_malloc",
+		"_int_free_maybe_consolidate",
+		"sysmalloc.constprop.0",
+		"operator new(unsigned long)",
+		"operator new[](unsigned long, std::nothrow_t const&)",
+		"operator delete(void*)",
+		"operator delete[](void*, unsigned long)",
+		"je_malloc",
+		"mi_free",
+		"tc_malloc",
+		"PyObject_Free",
+		"__rust_dealloc"};
+	static const char *const others[] = {
+		"",
+		"main",
+		"xmalloc",
+		"strdup",
+		"my_free",
+		"free_list",
+		"malloc_stats_mine",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)",
+		"std::allocator<int>::allocate(unsigned long)",
+		"brk",
+		"mmap",
+		"void std::sort<int*>(int*, int*)",
+		"operator==(node const&, node const&)",
+		"pool::free(void*)",
+		"newton"};
+
+	for (size_t i = 0; i < sizeof(allocators) / sizeof(*allocators); i++)
+		HI_ASSERT_MSG(hi_frame_is_allocator(allocators[i]), "%s", allocators[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		HI_ASSERT_MSG(!hi_frame_is_allocator(others[i]), "%s", others[i]);
+}

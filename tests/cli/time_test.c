@@ -226,6 +226,54 @@ HI_TEST_ROOT(time_samples, cpu_times_add_up)
 		      "%s", c->out);
 }
 
+/* Their threads end before the first step of their timers. */
+HI_TEST_ROOT(time_samples, time_of_short_threads_is_missed_aloud)
+{
+	static const char *const commands[] = {"threads 3000 0", "spin 20 20", NULL};
+	struct hi_command *c;
+	json_t *doc;
+
+	record_time("1", commands);
+	doc = read_time_file(NULL, NULL);
+	c = hi_heapinspect("alloc", time_file);
+	HI_ASSERT_MSG(total_of(doc, "scans") * 1250000 < total_of(doc, "target_ns") &&
+			      total_of(doc, "target_ns") > 100000000,
+		      "%lld samples in %lld ns", total_of(doc, "scans"),
+		      total_of(doc, "target_ns"));
+	HI_ASSERT_MSG(strstr(c->out, " of the CPU time: threads that end soon have none"),
+		      "%s", c->out);
+}
+
+HI_TEST_ROOT(time_samples, tables_fit_and_select_chooses_functions_of_time)
+{
+	static const char *const commands[] = {"recurse 3 100", "alloc 100", NULL};
+	struct hi_command *c;
+	char *line, *rest = NULL;
+	json_t *doc, *functions;
+
+	record_time("5", commands);
+	doc = read_time_file("--select", "descen");
+	functions = json_object_get(doc, "functions");
+	HI_ASSERT_EQ(1, json_array_size(functions));
+	HI_ASSERT_EQ(3, time_of(doc, "descend", "depth"));
+	HI_ASSERT_EQ(1, number_of(doc, "selected"));
+	HI_ASSERT(total_of(doc, "scans") > time_of(doc, "descend", "scans"));
+	HI_ASSERT_EQ(
+		2, hi_heapinspect("alloc", time_file, "--select", "nothing")->exit_code);
+	/* The one that allocated most, and the one that took most time. */
+	doc = parse_time(
+		hi_heapinspect("alloc", time_file, "--json", "--top", "1", "--callers"));
+	functions = json_object_get(doc, "functions");
+	HI_ASSERT_MSG(json_array_size(functions) <= 2, "%zu", json_array_size(functions));
+	HI_ASSERT_STREQ("allocate", json_string_value(json_object_get(
+					    json_array_get(functions, 0), "name")));
+	c = hi_heapinspect("alloc", time_file, "--width", "80", "--callers", "--depth=4");
+	HI_ASSERT_EQ(0, c->exit_code);
+	for (line = strtok_r(c->out, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		HI_ASSERT_MSG(strlen(line) <= 80, "%zu: %s", strlen(line), line);
+}
+
 /* ---- callers ---- */
 
 /* In front of a caller of one level are those of the levels before it. Returns where the
