@@ -313,9 +313,8 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(RECORD) | BIT(ALLOC)},
 	{{"scan", HI_OPT_SCAN, "MS", 0,
-	  "sample where each thread is after each MS milliseconds of its CPU time, for "
-	  "the "
-	  "times that alloc shows of the file; default: 0, which takes no samples",
+	  "sample where each thread is after each MS milliseconds of its CPU time: alloc "
+	  "shows times of the file then; default: 0, which takes no samples",
 	  2},
 	 BIT(RECORD)},
 	{{"scan", HI_OPT_SCAN, "MS", 0,
