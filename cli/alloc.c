@@ -5,8 +5,10 @@
  */
 #include "cli/alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/edit.h"
@@ -15,6 +17,7 @@
 #include "report/views/alloc_bars.h"
 #include "report/views/alloc_report.h"
 #include "report/views/legend.h"
+#include "session/live/call_counts.h"
 #include "session/lookup.h"
 #include "session/series/rows.h"
 #include "session/space/file.h"
@@ -67,11 +70,12 @@ static enum hi_status write_alloc_report(const struct hi_options *options,
 	return HI_OK;
 }
 
-/* Whose it is. */
+/* Whose it is, and what else is known of it. */
 struct space_target {
 	const char *exe;
 	int pid;
 	size_t left_out;
+	struct hi_call_counts *counts; /* NULL: calls were not counted */
 };
 
 /* The lines of MLWorks are for programs. */
@@ -104,6 +108,29 @@ static enum hi_status note_edited_function(const struct hi_options *options,
 	return HI_OK;
 }
 
+/* The list is of the arena. */
+static enum hi_status add_call_counts(struct hi_call_counts *counts,
+				      struct hi_arena *arena,
+				      struct hi_space_result_options *ret,
+				      struct hi_error *err)
+{
+	const struct hi_call_count *from;
+	struct hi_counted_calls *to;
+
+	if (!counts)
+		return HI_OK;
+	from = hi_call_counts_end(counts, &ret->n_calls);
+	to = hi_arena_alloc(arena, (ret->n_calls + 1) * sizeof(*to));
+	if (!to)
+		return hi_fail_memory(err, "counts of calls");
+	for (size_t i = 0; i < ret->n_calls; i++)
+		to[i] = (struct hi_counted_calls){from[i].name, from[i].module,
+						  from[i].calls};
+	ret->calls = to;
+	ret->call_ns = hi_call_counts_cost_ns(counts);
+	return HI_OK;
+}
+
 static enum hi_status report_space(const struct hi_options *options,
 				   const struct hi_space_profile *profile,
 				   struct space_target target, struct hi_output *output,
@@ -112,6 +139,7 @@ static enum hi_status report_space(const struct hi_options *options,
 	/* Bars are chosen by their heights, later. */
 	struct hi_space_result_options what = {
 		.select = options->alloc.select,
+		.manners = {options->alloc.manners, options->alloc.n_manners},
 		.callers = options->alloc.callers || is_html_asked(options),
 		.depth = (uint32_t)options->alloc.depth,
 		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
@@ -120,9 +148,11 @@ static enum hi_status report_space(const struct hi_options *options,
 	struct hi_space_result rows = {};
 	struct hi_alloc_report report;
 	struct hi_arena arena = {};
-	enum hi_status status =
-		hi_space_profile_report(profile, &what, &arena, &rows, &report, err);
+	enum hi_status status = add_call_counts(target.counts, &arena, &what, err);
 
+	if (status != HI_OK)
+		return status;
+	status = hi_space_profile_report(profile, &what, &arena, &rows, &report, err);
 	report.pid = target.pid;
 	report.exe = target.exe;
 	report.left_out = target.left_out;
@@ -157,11 +187,35 @@ static bool keeps_space_profile(const struct hi_options *options)
 	       !options->output.format && !options->output.json;
 }
 
+HI_DEFINE_GUARD(struct hi_call_counts *, hi_call_counts_close)
+
+/* Of the functions of --manner PATTERN=calls. *ret NULL: there are none. */
+static enum hi_status count_calls(const struct hi_options *options,
+				  struct hi_call_counts **ret, struct hi_error *err)
+{
+	const struct hi_alloc_options *o = &options->alloc;
+	HI_GUARD(free)
+	const char **patterns = hi_calloc(o->n_manners + 1, sizeof(*patterns));
+	size_t n = 0;
+
+	if (!patterns)
+		return hi_fail_memory(err, "counts of calls");
+	for (size_t i = 0; i < o->n_manners; i++)
+		if (o->manners[i].pattern && o->manners[i].columns & HI_ALLOC_CALLS)
+			patterns[n++] = o->manners[i].pattern;
+	return n ? hi_call_counts_open(
+			   options,
+			   &(struct hi_call_patterns){patterns, n, hi_frame_matches}, ret,
+			   err)
+		 : HI_OK;
+}
+
 static enum hi_status follow_and_report_space(const struct hi_options *options,
 					      struct hi_output *output, bool *partial_ret,
 					      struct hi_error *err)
 {
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
+	HI_GUARD(hi_call_counts_close) struct hi_call_counts *counts = NULL;
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
@@ -177,7 +231,10 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	o.series.full = (struct hi_graphs_wanted){.last = true};
 	o.space = hi_space_sink_profile(sink);
 	of_series = hi_space_sink_of_series(sink);
-	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
+	status = count_calls(options, &counts, err);
+	if (status == HI_OK)
+		status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
+	target.counts = counts;
 	hi_exit_watch_end(&watch);
 	target.exe = hi_space_sink_exe(sink);
 	if (status == HI_OK)
@@ -227,8 +284,8 @@ static enum hi_status write_alloc_of_file(const struct hi_options *options,
 	if (status == HI_OK)
 		status = report_space(
 			options, profile,
-			(struct space_target){file.exe, file.pid, file.left_out}, output,
-			err);
+			(struct space_target){file.exe, file.pid, file.left_out, NULL},
+			output, err);
 	hi_space_file_free(&file);
 	return status;
 }

@@ -12,7 +12,7 @@
  */
 bool hi_alloc_take_centres(struct hi_alloc_options *o, char *text, const char **why_ret);
 /* What is wrong with them together (static); NULL: nothing. */
-const char *hi_alloc_options_check(const struct hi_alloc_options *o);
+const char *hi_alloc_options_check(const struct hi_options *o);
 /* The same of --pause and --resume. */
 const char *hi_alloc_pause_check(const struct hi_options *o);
 void hi_alloc_options_free(struct hi_alloc_options *o);

@@ -632,8 +632,8 @@ static int check_alloc(const struct hi_options *o)
 		return hi_option_wrong("--depth: only with --callers");
 	if (format && o->output.json)
 		return hi_option_wrong("--format and --json: only one of them");
-	if (hi_alloc_options_check(&o->alloc))
-		return hi_option_wrong("%s", hi_alloc_options_check(&o->alloc));
+	if (hi_alloc_options_check(o))
+		return hi_option_wrong("%s", hi_alloc_options_check(o));
 	if (!o->target.file)
 		return 0;
 	if (o->target.census)

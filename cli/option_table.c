@@ -129,6 +129,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"to-mark", HI_OPT_TO_MARK, "TEXT", 0,
 	  "only what was allocated before the mark of this text", 2},
 	 BIT(ALLOC)},
+	{{"manner", HI_OPT_MANNER, "[PATTERN=]COLUMNS", 0,
+	  "which of calls, time, space, copies, types and depth=N are shown of functions "
+	  "that match PATTERN (a name, or with *), or of all; the last manner that "
+	  "matches counts. Calls are counted of what PATTERN names",
+	  2},
+	 BIT(ALLOC)},
 	{{"pause", HI_OPT_PAUSE, 0, 0,
 	  "tell a running alloc or record --every of the process to record no "
 	  "allocations until --resume",

@@ -20,6 +20,7 @@
 #include "report/views/alloc_order.h"
 #include "probes/events/call_spec.h"
 #include "probes/safepoint.h"
+#include "report/views/alloc_manner.h"
 #include "report/views/bands.h"
 #include "report/views/gate.h"
 #include "report/views/series.h"
@@ -159,6 +160,9 @@ struct hi_alloc_options {
 	size_t n_centres;
 	const char *from_mark, *to_mark; /* what was allocated between; NULL: any */
 	bool by_mark;
+	/* Of --manner, in the order given; the list is owned. */
+	struct hi_manner *manners;
+	size_t n_manners;
 	bool pause, resume; /* instead of a profile: tells a running one */
 	bool callers;
 	bool has_depth;

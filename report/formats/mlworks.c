@@ -266,13 +266,15 @@ void hi_mlworks_write(const struct hi_alloc_report *r, FILE *out)
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct hi_alloc_function *f = &r->functions[i];
 
-		if (!f->n_types)
+		if (!f->n_types || !hi_alloc_shows(f, HI_ALLOC_SPACE))
 			continue;
 		print_sums(&f->all, out);
 		print_mlworks_name(f->name, f->file, f->module, out);
 		fputc('\n', out);
-		print_survivors(&f->all, out);
-		print_mlworks_ages(f, out);
+		if (hi_alloc_shows(f, HI_ALLOC_COPIES))
+			print_survivors(&f->all, out);
+		if (hi_alloc_shows(f, HI_ALLOC_TYPES))
+			print_mlworks_ages(f, out);
 	}
 	if (r->time.scan_ns)
 		write_time_profile(r, out);

@@ -26,11 +26,16 @@ static void put_ages(struct hi_json *json, const struct hi_space_row *row)
 	hi_json_end(json);
 }
 
-static void put_space_row(struct hi_json *json, const struct hi_space_row *row)
+static void put_space_sums(struct hi_json *json, const struct hi_space_row *row)
 {
 	put_space_amount(json, "alloc", hi_space_at_age(row, 0));
 	put_space_amount(json, "survived", hi_space_survived(row));
 	put_space_amount(json, "live", hi_space_live(row));
+}
+
+static void put_space_row(struct hi_json *json, const struct hi_space_row *row)
+{
+	put_space_sums(json, row);
 	put_ages(json, row);
 }
 
@@ -55,16 +60,8 @@ static void put_callers(struct hi_json *json, const struct hi_alloc_function *f,
 	hi_json_end(json);
 }
 
-static void put_alloc_function(struct hi_json *json, const struct hi_alloc_report *r,
-			       const struct hi_alloc_function *f)
+static void put_alloc_types(struct hi_json *json, const struct hi_alloc_function *f)
 {
-	hi_json_object(json, NULL);
-	hi_json_text(json, "name", f->name);
-	hi_json_text(json, "file", f->file);
-	hi_json_text(json, "module", f->module);
-	if (r->time.scan_ns)
-		hi_space_time_json(&f->time, false, json);
-	put_space_row(json, &f->all);
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < f->n_types; i++) {
 		hi_json_object(json, NULL);
@@ -73,7 +70,40 @@ static void put_alloc_function(struct hi_json *json, const struct hi_alloc_repor
 		hi_json_end(json);
 	}
 	hi_json_end(json);
-	if (r->callers)
+}
+
+static void put_counted_calls(struct hi_json *json, const struct hi_alloc_report *r)
+{
+	hi_json_array(json, "counted");
+	for (size_t i = 0; i < r->n_calls; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "name", r->calls[i].name);
+		hi_json_text(json, "module", r->calls[i].module);
+		hi_json_number(json, "calls", r->calls[i].calls);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_number(json, "call_ns", r->call_ns);
+}
+
+static void put_alloc_function(struct hi_json *json, const struct hi_alloc_report *r,
+			       const struct hi_alloc_function *f)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "name", f->name);
+	hi_json_text(json, "file", f->file);
+	hi_json_text(json, "module", f->module);
+	if (f->calls != HI_CALLS_NOT_COUNTED)
+		hi_json_number(json, "calls", f->calls);
+	if (r->time.scan_ns && hi_alloc_shows(f, HI_ALLOC_TIME))
+		hi_space_time_json(&f->time, false, json);
+	if (hi_alloc_shows(f, HI_ALLOC_SPACE))
+		put_space_sums(json, &f->all);
+	if (hi_alloc_shows(f, HI_ALLOC_COPIES))
+		put_ages(json, &f->all);
+	if (hi_alloc_shows(f, HI_ALLOC_TYPES))
+		put_alloc_types(json, f);
+	if (r->callers && f->callers)
 		put_callers(json, f, r->time.scan_ns);
 	hi_json_end(json);
 }
@@ -125,6 +155,7 @@ void hi_alloc_json(const struct hi_alloc_report *r, struct hi_json *json)
 	hi_json_text(json, "from_mark", r->from_mark);
 	hi_json_text(json, "to_mark", r->to_mark);
 	put_alloc_pauses(json, r);
+	put_counted_calls(json, r);
 	hi_json_array(json, "censuses");
 	for (uint32_t i = 0; i < r->n_lines; i++)
 		put_alloc_line(json, &r->lines[i]);

@@ -9,6 +9,7 @@
 #include "census/space/space.h"
 #include "census/space/time.h"
 #include "report/formats/json_writer.h"
+#include "report/views/alloc_manner.h"
 #include "report/views/alloc_order.h"
 #include "report/views/display.h"
 #include "report/views/restrict.h"
@@ -34,9 +35,10 @@ struct hi_alloc_function {
 	const char *name, *file, *module;
 	uint32_t line;	 /* of the file, where it allocates: the first that was seen */
 	uint32_t number; /* as the profile has it */
-	struct hi_space_row all;     /* of all types */
-	struct hi_space_time time;   /* zeros: it is in no sample, or there are none */
-	uint64_t calls;		     /* counted; HI_CALLS_NOT_COUNTED */
+	struct hi_space_row all;   /* of all types */
+	struct hi_space_time time; /* zeros: it is in no sample, or there are none */
+	unsigned without;	   /* bits of enum hi_alloc_columns that are not shown */
+	uint64_t calls;		   /* counted; HI_CALLS_NOT_COUNTED */
 	struct hi_alloc_type *types; /* most allocated bytes first */
 	size_t n_types;
 	struct hi_alloc_caller *callers; /* the same order; only where they are wanted */
@@ -44,6 +46,11 @@ struct hi_alloc_function {
 };
 
 #define HI_CALLS_NOT_COUNTED UINT64_MAX
+
+static inline bool hi_alloc_shows(const struct hi_alloc_function *f, unsigned columns)
+{
+	return (f->without & columns) != columns;
+}
 
 /* Of samples of time, which are scans of a stack. */
 struct hi_alloc_time {
@@ -54,6 +61,13 @@ struct hi_alloc_time {
 	uint64_t no_stack;		  /* of the scans: no frame is known */
 	uint64_t target_ns, tool_ns;	  /* CPU time during the recording */
 	uint64_t missed;		  /* threads that were not sampled */
+};
+
+/* A function whose calls were counted, whether it allocates or not. */
+struct hi_counted_calls {
+	const char *name, *module; /* demangled; path of the file with its code; hostile
+				    */
+	uint64_t calls;
 };
 
 /* A census. */
@@ -75,7 +89,12 @@ struct hi_alloc_report {
 	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns, lost; /* lost: events */
 	uint64_t memory;	  /* bytes that the profile took here */
-	bool has_costs; /* of what died before a census; else it counts as requested */
+	bool has_costs;	  /* of what died before a census; else it counts as requested */
+	bool has_manners; /* else all is shown of all functions */
+	/* Of --manner PATTERN=calls; n_calls 0: none were counted. */
+	const struct hi_counted_calls *calls;
+	size_t n_calls;
+	uint64_t call_ns; /* what the count of one took, as measured */
 	const struct hi_alloc_pause *pauses;
 	uint32_t n_pauses;
 	size_t left_out;    /* censuses of a file whose objects are not in it */
@@ -117,6 +136,8 @@ void hi_alloc_time_facts(const struct hi_alloc_report *report, struct hi_page *p
 void hi_alloc_time_json(const struct hi_alloc_report *report, struct hi_json *json);
 void hi_space_time_json(const struct hi_space_time *time, bool is_of_caller,
 			struct hi_json *json);
+/* Adds the table of calls that were counted; nothing without any. */
+void hi_alloc_calls_display(const struct hi_alloc_report *report, struct hi_page *page);
 /* Adds a bar for each function, instead of the tables. */
 void hi_alloc_bars_display(const struct hi_alloc_report *report, struct hi_page *page);
 /* Adds what stands in front of the tables. */

@@ -199,7 +199,7 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct hi_alloc_function *f = &r->functions[i];
 
-		if (!f->n_types)
+		if (!f->n_types || !hi_alloc_shows(f, HI_ALLOC_SPACE))
 			continue;
 		add_function_row(t, function_text(page, f->name), 0, &f->all, all);
 		add_callers(r, f, t, page);
@@ -273,10 +273,20 @@ static void show_ages(const struct hi_alloc_report *r, const struct hi_alloc_fun
 	for (age = 0; age <= oldest && (r->all || shown <= AGES); age++) {
 		if (oldest > AGES && !hi_space_falls_at(&f->all, age))
 			continue;
-		add_age_rows(f, age, t, page);
+		if (hi_alloc_shows(f, HI_ALLOC_TYPES))
+			add_age_rows(f, age, t, page);
+		else
+			add_age_row(t, hi_page_printf(page, "%u", age), "all types", 0,
+				    hi_space_at_age(&f->all, age));
 		shown++;
 	}
 	note_ages(oldest, age, page);
+}
+
+/* Of functions that were named all that was asked for is shown. */
+static bool shows_block(const struct hi_alloc_report *r, size_t i)
+{
+	return r->all || r->has_manners || i < BLOCKS;
 }
 
 void hi_alloc_display_facts(const struct hi_alloc_report *r, struct hi_page *page)
@@ -314,8 +324,10 @@ void hi_alloc_display(const struct hi_alloc_report *r, struct hi_page *page)
 	if (hi_space_at_age(&r->total, 0).number)
 		show_alloc_functions(r, page);
 	hi_alloc_time_display(r, page);
-	for (size_t i = 0; i < r->n_functions && (r->all || i < BLOCKS); i++)
-		if (r->functions[i].n_types)
+	hi_alloc_calls_display(r, page);
+	for (size_t i = 0; i < r->n_functions && shows_block(r, i); i++)
+		if (r->functions[i].n_types &&
+		    hi_alloc_shows(&r->functions[i], HI_ALLOC_COPIES | HI_ALLOC_TYPES))
 			show_ages(r, &r->functions[i], page);
 }
 

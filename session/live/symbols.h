@@ -10,6 +10,7 @@
 
 #include "attach/target.h"
 #include "census/events/frames.h"
+#include "probes/call_sites.h"
 #include "probes/events/functions.h"
 #include "probes/events/unwind_tables.h"
 #include "probes/safepoint.h"
@@ -36,6 +37,10 @@ void hi_symbols_free(void *found, size_t size); /* NULL is fine */
 enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
 				      const struct hi_safepoint *safepoint,
 				      struct hi_probe_sites *ret, struct hi_error *err);
+/* Calls hi_call_sites_find_in() in that process. */
+enum hi_status hi_symbols_call_sites(struct hi_target *target, bool verbose,
+				     const struct hi_call_patterns *patterns,
+				     struct hi_probe_sites *ret, struct hi_error *err);
 /* Calls hi_safepoints_list() in that process; *ret is the caller's. */
 enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 				     struct hi_known_safepoint **ret, size_t *n_ret,

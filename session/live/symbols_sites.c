@@ -153,6 +153,48 @@ enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
 	return status;
 }
 
+/* ---- functions whose calls are counted ---- */
+
+static enum hi_status find_calls(struct hi_target *target, struct hi_image *image,
+				 const void *arg, void *found, struct hi_error *err)
+{
+	struct hi_probe_sites places = {};
+	struct found_places *ret = found;
+	enum hi_status status = hi_call_sites_find_in(target, image, arg, &places, err);
+
+	if (status != HI_OK)
+		return status;
+	if (places.count)
+		memcpy(ret->items, places.items, places.count * sizeof(*places.items));
+	ret->n = places.count;
+	return HI_OK;
+}
+
+_Static_assert(HI_CALL_SITES <= (int)HI_PROBE_SITES_MAX, "room for all");
+
+enum hi_status hi_symbols_call_sites(struct hi_target *target, bool verbose,
+				     const struct hi_call_patterns *patterns,
+				     struct hi_probe_sites *ret, struct hi_error *err)
+{
+	const struct hi_symbols_job job = {
+		.read = find_calls,
+		.arg = patterns,
+		.size = sizeof(struct found_places),
+		.wants_image = true,
+		.message = verbose ? "searching for functions whose calls are counted"
+				   : NULL};
+	struct found_places *found = NULL;
+	enum hi_status status = hi_symbols_read(target, &job, (void **)&found, err);
+
+	if (status != HI_OK)
+		return status;
+	status = found->n > HI_CALL_SITES
+			 ? hi_fail(err, HI_BAD_DATA, 0, "too many places for a probe")
+			 : take_places(target, found->items, found->n, ret, err);
+	hi_symbols_free(found, job.size);
+	return status;
+}
+
 /* ---- all safepoints ---- */
 
 struct found_safepoint {

@@ -275,6 +275,76 @@ static enum hi_status fail_selection(const struct alloc_making *m, struct hi_err
 		m->options->select, near[0] ? "; near it: " : "", near[0] ? near[0] : "");
 }
 
+/* ---- manners ---- */
+
+/* Functions of one name are told apart by nothing else here. */
+static uint64_t find_counted_calls(const struct alloc_making *m, const char *function)
+{
+	const struct hi_space_result_options *o = m->options;
+	uint64_t sum = 0;
+	bool is_counted = false;
+
+	for (size_t i = 0; i < o->n_calls; i++)
+		if (strcmp(o->calls[i].name, function) == 0 ||
+		    hi_frame_matches(o->calls[i].name, function)) {
+			is_counted = true;
+			sum += o->calls[i].calls;
+		}
+	return is_counted ? sum : HI_CALLS_NOT_COUNTED;
+}
+
+/* The most that is asked for of some function. */
+static uint32_t depth_of_callers(const struct hi_space_result_options *o)
+{
+	uint32_t depth = o->callers ? o->depth : 0;
+
+	for (size_t i = 0; i < o->manners.n; i++)
+		if (o->manners.items[i].has_depth && o->manners.items[i].depth > depth)
+			depth = o->manners.items[i].depth;
+	return depth;
+}
+
+/* Callers are found for all functions at once. */
+static void leave_out_callers(const struct alloc_making *m)
+{
+	struct hi_alloc_report *r = m->report;
+
+	for (size_t i = 0; i < r->n_functions; i++) {
+		struct hi_alloc_function *f = &r->functions[i];
+		struct hi_manner manner = hi_manner_of(&m->options->manners, f->name);
+		uint32_t depth = manner.has_depth      ? manner.depth
+				 : m->options->callers ? m->options->depth
+						       : 0;
+		size_t n = 0;
+
+		for (size_t k = 0; k < f->n_callers; k++)
+			if (f->callers[k].level <= depth)
+				f->callers[n++] = f->callers[k];
+		f->n_callers = n;
+		if (!depth)
+			f->callers = NULL;
+	}
+}
+
+static void apply_manners(const struct alloc_making *m)
+{
+	struct hi_alloc_report *r = m->report;
+
+	for (size_t i = 0; i < r->n_functions; i++) {
+		struct hi_alloc_function *f = &r->functions[i];
+		struct hi_manner manner = hi_manner_of(&m->options->manners, f->name);
+
+		f->without = HI_ALLOC_COLUMNS & ~manner.columns;
+		f->calls = manner.columns & HI_ALLOC_CALLS
+				   ? find_counted_calls(m, f->name)
+				   : HI_CALLS_NOT_COUNTED;
+	}
+	r->has_manners = m->options->manners.n;
+	r->calls = m->options->calls;
+	r->n_calls = m->options->n_calls;
+	r->call_ns = m->options->call_ns;
+}
+
 /* ---- all of it ---- */
 
 static enum hi_alloc_by by_of_rows(const struct hi_space_profile *profile)
@@ -313,7 +383,7 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 						hi_space_profile_sample_bytes(profile),
 					.memory = hi_space_profile_memory(profile),
 					.has_costs = hi_space_profile_has_costs(profile),
-					.callers = options->callers && options->depth,
+					.callers = depth_of_callers(options) > 0,
 					.order = options->order,
 					.all = options->top == SIZE_MAX};
 	if (status == HI_OK && has_times)
@@ -328,7 +398,11 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 		return fail_selection(&m, err);
 	if (!hide_functions(&m))
 		return fail_report(err);
-	return ret->callers ? hi_space_callers(profile, ret->functions, ret->n_functions,
-					       options->depth, has_times, arena, err)
-			    : HI_OK;
+	apply_manners(&m);
+	if (!ret->callers)
+		return HI_OK;
+	status = hi_space_callers(profile, ret->functions, ret->n_functions,
+				  depth_of_callers(options), has_times, arena, err);
+	leave_out_callers(&m);
+	return status;
 }

@@ -10,6 +10,11 @@ struct hi_space_result_options {
 	/* Only functions that have this in their names, or match it as a pattern (* and
 	 * ?); NULL: all. */
 	const char *select;
+	struct hi_manners manners;
+	/* What was counted; borrowed. */
+	const struct hi_counted_calls *calls;
+	size_t n_calls;
+	uint64_t call_ns;
 	bool callers;	   /* of the functions that are shown */
 	uint32_t depth;	   /* of their chains, at most; 0: none */
 	size_t top;	   /* functions, by bytes and by time; SIZE_MAX: all */

@@ -123,17 +123,24 @@ static void free_spaced_document(void *doc)
 	json_decref(doc);
 }
 
-json_t *spaced_document(const struct hi_command *c)
+json_t *spaced_columns(const struct hi_command *c)
 {
 	json_error_t error;
-	json_t *doc, *function;
-	size_t i;
+	json_t *doc;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	hi_check_schema(c, "alloc.v1.json");
 	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
 	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
 	hi_test_defer(free_spaced_document, doc);
+	return doc;
+}
+
+json_t *spaced_document(const struct hi_command *c)
+{
+	json_t *doc = spaced_columns(c), *function;
+	size_t i;
+
 	check_spaced_sum(spaced_total(doc), json_object_get(doc, "functions"));
 	json_array_foreach(json_object_get(doc, "functions"), i, function)
 		check_spaced_sum(function, json_object_get(function, "types"));

@@ -25,6 +25,8 @@ void spaced_check(struct spaced expected, struct spaced actual);
 json_t *spaced_read(const char *file, ...);
 /* The same of a command that was run. */
 json_t *spaced_document(const struct hi_command *c);
+/* The same, of which functions may not have all columns. */
+json_t *spaced_columns(const struct hi_command *c);
 /* "alloc", "survived", "live" of a row. */
 struct spaced spaced_amount(json_t *row, const char *key);
 struct spaced spaced_at_age(json_t *row, size_t age);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counts the calls of functions of a running process, by probes at their entries, from
+ * the open until the end.
+ */
+#ifndef HI_SESSION_LIVE_CALL_COUNTS_H
+#define HI_SESSION_LIVE_CALL_COUNTS_H
+
+#include "probes/call_sites.h"
+#include "session/options.h"
+
+struct hi_call_counts;
+struct hi_call_count {
+	const char *name;   /* demangled; hostile */
+	const char *module; /* path of the file with its code; hostile */
+	uint64_t calls;
+};
+
+/* Of options the target, verbose and no_sandbox. *ret: hi_call_counts_close(). Errors as
+ * of hi_target_open(), hi_call_sites_find_in() and hi_use_probes_set(). */
+enum hi_status hi_call_counts_open(const struct hi_options *options,
+				   const struct hi_call_patterns *patterns,
+				   struct hi_call_counts **ret, struct hi_error *err);
+/* Takes the probes away, and says what they have counted: *n_ret of them, most calls
+ * first, borrowed until the close. */
+const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
+					       size_t *n_ret);
+/* What a count takes the target, in ns, as measured. */
+uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts);
+void hi_call_counts_close(struct hi_call_counts *counts); /* NULL is fine */
+
+#endif
