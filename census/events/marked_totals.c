@@ -9,8 +9,8 @@
 #include "census/events/sampling.h"
 
 struct hi_marked_totals {
-	struct HI_VECTOR(struct hi_mark_point) marks;
-	struct HI_VECTOR(struct hi_mark_row) rows;
+	struct HI_VECTOR(struct hi_recorded_mark) marks;
+	struct HI_VECTOR(struct hi_recorded_mark_row) rows;
 	struct HI_VECTOR(uint64_t) allocs; /* by context, at the last mark */
 	struct hi_arena texts;
 };
@@ -47,12 +47,12 @@ static bool add_marked_rows(struct hi_marked_totals *t,
 	for (uint32_t i = 0; i < n_contexts; i++)
 		if (now[i].allocs != t->allocs.items[i] &&
 		    (t->rows.count >= HI_MARKED_ROWS_MOST ||
-		     !hi_vector_push(&t->rows,
-				     (struct hi_mark_row){.context = i,
-							    .allocs = now[i].allocs,
-							    .bytes = now[i].bytes,
-							    .overhead = hi_estimate_round(
-								    overheads[i])})))
+		     !hi_vector_push(&t->rows, (struct hi_recorded_mark_row){
+						       .context = i,
+						       .allocs = now[i].allocs,
+						       .bytes = now[i].bytes,
+						       .overhead = hi_estimate_round(
+							       overheads[i])})))
 			return false;
 	return true;
 }
@@ -64,7 +64,7 @@ static void note_marked_rows(struct hi_marked_totals *t, size_t first)
 }
 
 static bool add_marked(struct hi_marked_totals *t, const struct hi_recording *recording,
-		       struct hi_mark_point *mark, const char *text)
+		       struct hi_recorded_mark *mark, const char *text)
 {
 	struct hi_context_view contexts;
 
@@ -84,9 +84,9 @@ enum hi_status hi_marked_totals_add(struct hi_marked_totals *totals,
 				    uint64_t time_ns, const char *text, bool is_era,
 				    struct hi_error *err)
 {
-	struct hi_mark_point mark = {.time_ns = time_ns,
-				 .first_row = (uint32_t)totals->rows.count,
-				 .is_era = is_era};
+	struct hi_recorded_mark mark = {.time_ns = time_ns,
+					.first_row = (uint32_t)totals->rows.count,
+					.is_era = is_era};
 
 	if (totals->marks.count >= HI_MARKED_MOST ||
 	    !add_marked(totals, recording, &mark, text)) {
@@ -104,9 +104,9 @@ enum hi_status hi_marked_totals_add(struct hi_marked_totals *totals,
 	return HI_OK;
 }
 
-struct hi_marked_view hi_marked_totals_view(const struct hi_marked_totals *totals)
+struct hi_recorded_marks hi_marked_totals_view(const struct hi_marked_totals *totals)
 {
-	return (struct hi_marked_view){totals->marks.items, totals->rows.items,
-				       (uint32_t)totals->marks.count,
-				       (uint32_t)totals->rows.count};
+	return (struct hi_recorded_marks){totals->marks.items, totals->rows.items,
+					  (uint32_t)totals->marks.count,
+					  (uint32_t)totals->rows.count};
 }

@@ -12,21 +12,21 @@
 enum { HI_MARKED_MOST = 1 << 16, HI_MARKED_ROWS_MOST = 1 << 20 };
 
 /* From the beginning of the recording to the mark. */
-struct hi_mark_row {
+struct hi_recorded_mark_row {
 	uint32_t context, unused;
 	uint64_t allocs, bytes;
 	uint64_t overhead; /* as glibc rounds sizes (hi_recording_overheads()) */
 };
-struct hi_mark_point {
+struct hi_recorded_mark {
 	uint64_t time_ns; /* since the recording began; ascending */
 	const char *text; /* hostile */
 	uint32_t first_row, n_rows;
 	uint32_t is_era;
 };
 /* Borrowed. Rows of one mark by context. */
-struct hi_marked_view {
-	const struct hi_mark_point *marks;
-	const struct hi_mark_row *rows;
+struct hi_recorded_marks {
+	const struct hi_recorded_mark *marks;
+	const struct hi_recorded_mark_row *rows;
 	uint32_t n_marks, n_rows;
 };
 
@@ -49,6 +49,6 @@ enum hi_status hi_marked_totals_add(struct hi_marked_totals *totals,
 				    uint64_t time_ns, const char *text, bool is_era,
 				    struct hi_error *err);
 /* Valid until the next mark. */
-struct hi_marked_view hi_marked_totals_view(const struct hi_marked_totals *totals);
+struct hi_recorded_marks hi_marked_totals_view(const struct hi_marked_totals *totals);
 
 #endif

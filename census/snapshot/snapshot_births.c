@@ -176,7 +176,7 @@ struct loaded_births {
 	struct hi_frame_row *rows;
 	uint32_t *first;
 	struct hi_recorded_source sources[HI_EVENT_SOURCES];
-	struct hi_mark_point *marks;
+	struct hi_recorded_mark *marks;
 };
 
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)

@@ -39,7 +39,7 @@ struct hi_recorded {
 	 * sizes tell (hi_recording_overheads()); NULL: not known. */
 	const uint64_t *overheads;
 	/* Of record --every and alloc; else none. */
-	struct hi_marked_view marked;
+	struct hi_recorded_marks marked;
 	const struct hi_recording_pause *pauses;
 	uint32_t n_pauses;
 	/* Of each context the samples of time that found a thread there; NULL: there are

@@ -16,7 +16,7 @@ struct stored_marked {
 };
 
 enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
-				      const struct hi_marked_view *marked,
+				      const struct hi_recorded_marks *marked,
 				      struct hi_error *err)
 {
 	HI_GUARD(free) struct stored_marked *rows = NULL;
@@ -28,7 +28,7 @@ enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
 	if (!rows)
 		return hi_fail_memory(err, "marks");
 	for (uint32_t i = 0; status == HI_OK && i < marked->n_marks; i++) {
-		const struct hi_mark_point *mark = &marked->marks[i];
+		const struct hi_recorded_mark *mark = &marked->marks[i];
 
 		rows[i] = (struct stored_marked){.time_ns = mark->time_ns,
 						 .n_rows = mark->n_rows,
@@ -47,11 +47,11 @@ enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
 static enum hi_status check_marked_rows(struct hi_snapshot *s,
 					const struct hi_context_totals *totals,
 					uint32_t n_contexts,
-					const struct hi_marked_view *view,
+					const struct hi_recorded_marks *view,
 					struct hi_error *err)
 {
 	for (uint32_t i = 0; i < view->n_rows; i++) {
-		const struct hi_mark_row *row = &view->rows[i];
+		const struct hi_recorded_mark_row *row = &view->rows[i];
 
 		if (row->context >= n_contexts ||
 		    row->allocs > totals[row->context].allocs ||
@@ -63,17 +63,19 @@ static enum hi_status check_marked_rows(struct hi_snapshot *s,
 
 /* Marks come in the order of time, and their rows behind each other. */
 static enum hi_status take_marked(struct hi_snapshot *s, const struct stored_marked *from,
-				  struct hi_mark_point *to, struct hi_marked_view *view,
-				  uint64_t n_rows, struct hi_error *err)
+				  struct hi_recorded_mark *to,
+				  struct hi_recorded_marks *view, uint64_t n_rows,
+				  struct hi_error *err)
 {
 	uint64_t before_ns = 0;
 
 	for (uint32_t i = 0; i < view->n_marks; i++) {
-		to[i] = (struct hi_mark_point){.time_ns = from[i].time_ns,
-					   .text = hi_snapshot_string(s, from[i].text),
-					   .first_row = view->n_rows,
-					   .n_rows = from[i].n_rows,
-					   .is_era = from[i].is_era};
+		to[i] = (struct hi_recorded_mark){
+			.time_ns = from[i].time_ns,
+			.text = hi_snapshot_string(s, from[i].text),
+			.first_row = view->n_rows,
+			.n_rows = from[i].n_rows,
+			.is_era = from[i].is_era};
 		if (!to[i].text || to[i].time_ns < before_ns ||
 		    from[i].n_rows > n_rows - view->n_rows)
 			return hi_snapshot_bad(s, section, err, "mark %u", i);
@@ -87,8 +89,9 @@ static enum hi_status take_marked(struct hi_snapshot *s, const struct stored_mar
 
 enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 				  const struct hi_context_totals *totals,
-				  uint32_t n_contexts, struct hi_marked_view *ret,
-				  struct hi_mark_point **marks_ret, struct hi_error *err)
+				  uint32_t n_contexts, struct hi_recorded_marks *ret,
+				  struct hi_recorded_mark **marks_ret,
+				  struct hi_error *err)
 {
 	const void *marks = NULL, *rows = NULL;
 	uint64_t n = 0, n_rows = 0;
@@ -109,7 +112,7 @@ enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 	*marks_ret = hi_calloc(n + 1, sizeof(**marks_ret));
 	if (!*marks_ret)
 		return hi_fail_memory(err, "marks");
-	*ret = (struct hi_marked_view){*marks_ret, rows, (uint32_t)n, 0};
+	*ret = (struct hi_recorded_marks){*marks_ret, rows, (uint32_t)n, 0};
 	status = take_marked(s, marks, *marks_ret, ret, n_rows, err);
 	return status == HI_OK ? check_marked_rows(s, totals, n_contexts, ret, err)
 			       : status;

@@ -765,7 +765,7 @@ const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recor
 	return recorder->recording;
 }
 
-struct hi_marked_view hi_recorder_marked(const struct hi_recorder *recorder)
+struct hi_recorded_marks hi_recorder_marked(const struct hi_recorder *recorder)
 {
 	return hi_marked_totals_view(recorder->marked);
 }

@@ -99,7 +99,7 @@ void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
 
 const struct hi_recording *hi_recorder_recording(const struct hi_recorder *recorder);
 /* Borrowed until the next mark. */
-struct hi_marked_view hi_recorder_marked(const struct hi_recorder *recorder);
+struct hi_recorded_marks hi_recorder_marked(const struct hi_recorder *recorder);
 /* Borrowed until the next call; the open one ends now. */
 const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder,
 						    uint32_t *n_ret);

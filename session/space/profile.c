@@ -326,7 +326,7 @@ static enum hi_status add_context_births(const struct space_addition *a, uint32_
 }
 
 static enum hi_status add_births_until_mark(const struct space_addition *a,
-					    const struct hi_mark_point *mark,
+					    const struct hi_recorded_mark *mark,
 					    struct hi_error *err)
 {
 	struct hi_space_phases *phases = &a->profile->phases;
@@ -334,7 +334,7 @@ static enum hi_status add_births_until_mark(const struct space_addition *a,
 	enum hi_status status = HI_OK;
 
 	for (uint32_t i = 0; status == HI_OK && i < mark->n_rows; i++) {
-		const struct hi_mark_row *row =
+		const struct hi_recorded_mark_row *row =
 			&a->recorded->marked.rows[mark->first_row + i];
 
 		status = add_context_births(

@@ -438,9 +438,15 @@ HI_TEST(census_snapshot_damage, births_that_refer_to_nothing_are_refused)
 	static const struct {
 		const char *section;
 		uint32_t bad, good;
-	} columns[] = {{"births.context", 3, 2},       {"births.thread", 2, 1},
-		       {"births.threads", 4000, 3999}, {"contexts.totals", 4, 6},
-		       {"contexts.stacks", 1, 0},      {"frames", UINT32_MAX, 0}};
+	} columns[] = {{"births.context", 3, 2},
+		       {"births.thread", 2, 1},
+		       {"births.threads", 4000, 3999},
+		       {"contexts.totals", 4, 6},
+		       {"contexts.stacks", 1, 0},
+		       {"frames", UINT32_MAX, 0},
+		       {"recording.marks", 21, 20},
+		       {"marks.totals", 3, 2},
+		       {"pauses", 9, 8}};
 	static struct bench b;
 
 	set_up(&b, 60, false);

@@ -150,6 +150,24 @@ static void check_events(struct hi_snapshot *s, const struct hi_recorded *r)
 		check_event(owned, &events[i], i);
 }
 
+static void check_marked(const struct hi_recorded *r)
+{
+	HI_ASSERT_EQ(2, r->marked.n_marks);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hi_recorded_mark *a = &drawn_marks[i],
+					      *b = &r->marked.marks[i];
+
+		HI_ASSERT_STREQ(a->text, b->text);
+		HI_ASSERT(a->time_ns == b->time_ns && a->first_row == b->first_row &&
+			  a->n_rows == b->n_rows && a->is_era == b->is_era);
+	}
+	HI_ASSERT_EQ(3, r->marked.n_rows);
+	HI_ASSERT(memcmp(r->marked.rows, drawn_marked_rows, sizeof(drawn_marked_rows)) ==
+		  0);
+	HI_ASSERT_EQ(2, r->n_pauses);
+	HI_ASSERT(memcmp(r->pauses, drawn_pauses, sizeof(drawn_pauses)) == 0);
+}
+
 static void check_births(struct hi_snapshot *s, uint32_t n)
 {
 	HI_GUARD(hi_recorded_destroy) struct hi_recorded *r = NULL;
@@ -186,6 +204,7 @@ static void check_births(struct hi_snapshot *s, uint32_t n)
 			 sizeof(drawn_sources[1].totals)) == 0);
 	HI_ASSERT_EQ(2, r->pieces.count);
 	HI_ASSERT(memcmp(r->pieces.items, drawn_pieces, sizeof(drawn_pieces)) == 0);
+	check_marked(r);
 	HI_ASSERT_EQ(3, r->contexts.n_contexts);
 	HI_ASSERT_EQ(4, r->contexts.n_frames);
 	HI_ASSERT(memcmp(r->contexts.nodes, drawn_nodes, sizeof(drawn_nodes)) == 0);

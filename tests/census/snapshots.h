@@ -256,6 +256,12 @@ static const struct hi_piece drawn_pieces[] = {
 	{.addr = 0x1020, .size = 0, .time_ns = 4, .context = 2, .tid = 8, .source = 1},
 };
 
+static const struct hi_recorded_mark drawn_marks[] = {{10, "load", 0, 2, 0},
+						      {20, "end", 2, 1, 1}};
+static const struct hi_recorded_mark_row drawn_marked_rows[] = {
+	{1, 0, 4, 400, 9}, {2, 0, 8, 800, 7}, {1, 0, 9, 900, 1ull << 40}};
+static const struct hi_recording_pause drawn_pauses[] = {{5, 8, 3, 72}, {8, 9, 0, 0}};
+
 enum { DRAWN_EVENTS = 30 };
 
 static inline struct hi_event drawn_event(uint32_t i)
@@ -307,6 +313,10 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 				       .ticks = drawn_ticks,
 				       .time = drawn_time};
 
+	recorded.marked =
+		(struct hi_recorded_marks){drawn_marks, drawn_marked_rows, 2, 3};
+	recorded.pauses = drawn_pauses;
+	recorded.n_pauses = 2;
 	HI_ASSERT(columns);
 	for (uint32_t i = 0; i < n; i++) {
 		context[i] = drawn_context(i);
