@@ -217,6 +217,28 @@ HI_TEST_ROOT(alloc_marks, a_running_process_has_a_row_of_each_mark)
 		      l->command->out);
 }
 
+/* An era begins with a mark. */
+HI_TEST_ROOT(alloc_marks, eras_are_marks)
+{
+	struct lived *l = lived_start_alloc(spaced_start(),
+					    LIVED("--json", "--all", "--by", "mark"));
+	struct spaced before = spaced_tell(l->fx, "node 3"), behind;
+	struct hi_command *c;
+	char pid[16];
+	json_t *doc;
+
+	snprintf(pid, sizeof(pid), "%d", (int)l->fx->pid);
+	c = hi_heapinspect("era", "--pid", pid, "load");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	behind = spaced_tell(l->fx, "entry 5");
+	lived_end_alloc(l);
+	doc = spaced_document(l->command);
+	spaced_check(
+		before,
+		spaced_amount(spaced_function(doc, "(before the first mark)"), "alloc"));
+	spaced_check(behind, spaced_amount(spaced_function(doc, "load"), "live"));
+}
+
 HI_TEST_SCENARIO(alloc_marks, wrong_options_of_marks_are_refused)
 {
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc", "--pid", "1", "--by", "era")->exit_code);
