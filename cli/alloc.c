@@ -233,6 +233,8 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	of_series = hi_space_sink_of_series(sink);
 	status = count_calls(options, &counts, err);
 	if (status == HI_OK)
+		o.calls = counts;
+	if (status == HI_OK)
 		status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
 	target.counts = counts;
 	hi_exit_watch_end(&watch);

@@ -289,6 +289,7 @@ struct hi_drawing_options {
 	bool has_shape, treemap;
 };
 
+struct hi_call_counts;
 struct hi_command;
 struct hi_census_cache;
 struct hi_edit_place;
@@ -335,6 +336,8 @@ struct hi_options {
 	/* Nor this: as above. */
 	struct hi_watch_evidence *watch;
 	struct hi_use_evidence *uses;
+	/* Nor this: of a space profile that counts calls; else NULL. */
+	struct hi_call_counts *calls;
 	/* Nor this: of a series whose file keeps its biographies; else NULL. */
 	struct hi_lives *lives;
 	/* Nor this: where a report leaves what --edit opens; else NULL. */

@@ -177,6 +177,14 @@ static void add_callers(const struct hi_alloc_report *r,
 	}
 }
 
+static bool shows_sums(const struct hi_alloc_report *r)
+{
+	for (size_t i = 0; i < r->n_functions; i++)
+		if (hi_alloc_shows(&r->functions[i], HI_ALLOC_SPACE))
+			return true;
+	return false;
+}
+
 static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -194,6 +202,8 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 	uint64_t all = hi_space_at_age(&r->total, 0).size;
 	struct hi_report_table *t;
 
+	if (!shows_sums(r))
+		return;
 	hi_page_heading(page, names[r->by].title, names[r->by].meaning);
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_functions; i++) {

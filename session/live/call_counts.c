@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "attach/unstopped.h"
 #include "base/alloc.h"
@@ -10,8 +11,16 @@
 #include "probes/use_probes.h"
 #include "session/live/symbols.h"
 
+/* Memory that the tracer shares. */
+struct counts_at_stop {
+	uint64_t hits[HI_CALL_SITES];
+	bool is_known;
+};
+
 struct hi_call_counts {
 	struct hi_target *target;
+	struct counts_at_stop *at_stop;
+	struct hi_stop_hook hook;
 	struct hi_probe_sites sites;
 	struct hi_use_probes *probes;
 	struct hi_call_count list[HI_CALL_SITES];
@@ -25,6 +34,8 @@ void hi_call_counts_close(struct hi_call_counts *counts)
 		return;
 	hi_use_probes_close(counts->probes);
 	hi_probe_sites_free(&counts->sites);
+	if (counts->at_stop)
+		munmap(counts->at_stop, sizeof(*counts->at_stop));
 	hi_target_close(counts->target);
 	free(counts);
 }
@@ -59,6 +70,48 @@ static enum hi_status probe_counted_sites(struct hi_call_counts *c, struct hi_er
 	return hi_use_probes_set(c->probes, sites, c->sites.count, err);
 }
 
+/* ---- at a stop ---- */
+
+static void take_counts(void *arg)
+{
+	struct hi_call_counts *c = arg;
+
+	for (size_t i = 0; i < c->sites.count; i++)
+		c->at_stop->hits[i] = hi_use_probes_hits(c->probes, i);
+	c->at_stop->is_known = true;
+}
+
+static void take_counts_at_stop(void *arg, const struct hi_stop_moment *moment)
+{
+	(void)moment;
+	take_counts(arg);
+}
+
+void hi_call_counts_before_stop(struct hi_call_counts *counts,
+				struct hi_stop_options *stop)
+{
+	if (!counts)
+		return;
+	counts->hook = (struct hi_stop_hook){.run = take_counts_at_stop,
+					     .skipped = take_counts,
+					     .arg = counts,
+					     .next = counts->hook.next};
+	hi_stop_hook_add(&stop->hook, &counts->hook);
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status share_counts(struct hi_call_counts *c, struct hi_error *err)
+{
+	void *memory = mmap(NULL, sizeof(*c->at_stop), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return hi_fail_memory(err, "counts of calls");
+	c->at_stop = memory;
+	return HI_OK;
+}
+
 enum hi_status hi_call_counts_open(const struct hi_options *options,
 				   const struct hi_call_patterns *patterns,
 				   struct hi_call_counts **ret, struct hi_error *err)
@@ -69,7 +122,9 @@ enum hi_status hi_call_counts_open(const struct hi_options *options,
 
 	if (!c)
 		return hi_fail_memory(err, "counts of calls");
-	status = hi_target_open(options->target.pid, &c->target, err);
+	status = share_counts(c, err);
+	if (status == HI_OK)
+		status = hi_target_open(options->target.pid, &c->target, err);
 	if (status == HI_OK)
 		status = find_counted_sites(c, options, patterns, err);
 	if (status == HI_OK)
@@ -94,13 +149,14 @@ const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 					       size_t *n_ret)
 {
 	*n_ret = counts->sites.count;
+	if (!counts->at_stop->is_known)
+		take_counts(counts);
 	for (size_t i = 0; i < counts->sites.count; i++) {
 		const struct hi_probe_site *site = &counts->sites.items[i];
 		const char *path = counts->target->mappings[site->mapping].path;
 
-		counts->list[i] =
-			(struct hi_call_count){site->function, path ? path : "",
-					       hi_use_probes_hits(counts->probes, i)};
+		counts->list[i] = (struct hi_call_count){site->function, path ? path : "",
+							 counts->at_stop->hits[i]};
 	}
 	hi_use_probes_end(counts->probes);
 	qsort(counts->list, counts->sites.count, sizeof(*counts->list),

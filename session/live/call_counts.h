@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counts the calls of functions of a running process, by probes at their entries, from
- * the open until the end.
+ * the open until the last stop for a census.
  */
 #ifndef HI_SESSION_LIVE_CALL_COUNTS_H
 #define HI_SESSION_LIVE_CALL_COUNTS_H
 
+#include "attach/stop_options.h"
 #include "probes/call_sites.h"
 #include "session/options.h"
 
@@ -21,8 +22,11 @@ struct hi_call_count {
 enum hi_status hi_call_counts_open(const struct hi_options *options,
 				   const struct hi_call_patterns *patterns,
 				   struct hi_call_counts **ret, struct hi_error *err);
-/* Takes the probes away, and says what they have counted: *n_ret of them, most calls
- * first, borrowed until the close. */
+/* What is counted is taken while the target stands. NULL: nothing is done. */
+void hi_call_counts_before_stop(struct hi_call_counts *counts,
+				struct hi_stop_options *stop);
+/* Takes the probes away, and says what they had counted at the last stop, or without one
+ * by now: *n_ret of them, most calls first, borrowed until the close. */
 const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 					       size_t *n_ret);
 /* What a count takes the target, in ns, as measured. */

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
+#include "session/live/call_counts.h"
 #include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
@@ -233,6 +234,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	}
 	hi_page_evidence_before_stop(o->pages, &stop);
 	hi_watch_evidence_before_stop(o->watch, &stop);
+	hi_call_counts_before_stop(o->calls, &stop);
 	status = stop_there(in, &stop, err);
 	hi_watch_evidence_after_stop(o->watch);
 	hi_page_evidence_after_stop(o->pages);

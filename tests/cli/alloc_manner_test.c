@@ -184,6 +184,28 @@ HI_TEST_ROOT(alloc_manner, calls_are_counted_exactly_and_leave_the_code_as_it_wa
 	HI_ASSERT(memcmp(before, after, n) == 0);
 }
 
+/* parse() allocates once a call. A thread may stand between its entry and the end of
+ * malloc, and calls that came before the first event count as well. */
+HI_TEST_ROOT(alloc_manner, calls_are_those_until_the_last_census)
+{
+	struct hi_fixture *fx = spaced_start();
+	struct recording_run run = recording_start_as(
+		"alloc", "the first period begins", fx->pid,
+		LIVED("--every", "500ms", "--for", "2s", "--sample", "all", "--json",
+		      "--all", "--manner", "parse=calls,space"));
+	long long calls, allocated;
+	json_t *doc;
+
+	hi_fixture_tell(fx, "brief 2000000");
+	doc = read_manners(recording_end(&run, 0));
+	calls = counted_calls(doc, "parse");
+	allocated = spaced_amount(spaced_function(doc, "parse"), "alloc").number;
+	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "lost_events")));
+	HI_ASSERT_MSG(calls == allocated || calls == allocated + 1,
+		      "%lld calls, %lld allocations", calls, allocated);
+	HI_ASSERT(calls > 1000);
+}
+
 HI_TEST_ROOT(alloc_manner, the_report_says_what_counts_cost)
 {
 	struct lived *l = lived_start_alloc(
