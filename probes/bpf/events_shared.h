@@ -115,7 +115,7 @@ struct hi_bpf_events_shared {
 	__u64 abandoned;  /* calls that did not return */
 	/* Blocks of malloc's family that were given out in pauses, and their bytes. */
 	__u64 paused_calls, paused_bytes;
-	__u64 no_regs;	  /* samples of time of which no register was known */
+	__u64 no_regs; /* samples of time of which no register was known */
 };
 
 /* Index function * HI_BPF_EVENT_SLOTS + cpu % HI_BPF_EVENT_SLOTS. */

@@ -149,8 +149,8 @@ static bool number_space_group(struct hi_space_profile *p, const char *name,
 
 /* What the rows of a context are of; *row_ret: the row of the frames that has it, or that
  * of the site. */
-static bool name_group(struct hi_space_profile *p, const struct hi_recorded *recorded,
-		       uint32_t context, uint32_t *row_ret, uint32_t *ret)
+static bool name_row_group(struct hi_space_profile *p, const struct hi_recorded *recorded,
+			   uint32_t context, uint32_t *row_ret, uint32_t *ret)
 {
 	uint32_t centre;
 
@@ -191,7 +191,7 @@ static bool name_context(struct hi_space_profile *p, const struct hi_recorded *r
 	    !number_space_site(p, &recorded->frames.rows[row], &site))
 		return false;
 	group = p->function_of_site.items[site];
-	return name_group(p, recorded, context, &row, &group) &&
+	return name_row_group(p, recorded, context, &row, &group) &&
 	       hi_vector_push(&p->of_contexts.site, site) &&
 	       hi_vector_push(&p->of_contexts.group, group) &&
 	       name_stack(p, recorded, context, row);
