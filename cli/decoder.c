@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/fork.h"
+#include "cli/browse_terminal.h"
 #include "cli/decoder_signals.h"
 #include "cli/exit_codes.h"
 #include "session/live/decoder_files.h"
@@ -117,6 +118,7 @@ static void report_killed_decoder(const struct hi_decoder *d, int number)
 	char phase[HI_PHASE];
 
 	copy_phase(d, phase);
+	hi_browse_terminal_leave();
 	fprintf(stderr,
 		"heapinspect: the decoder process was killed by signal %d (%s)%s%s%s; "
 		"%sno file was written%s\n",

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "report/views/explain_report.h"
 #include "session/biography/kept.h"
 #include "session/lookup.h"
@@ -298,21 +299,55 @@ static enum hi_status add_piece_at(struct hi_inspection *in, struct hi_explain_r
 	return status;
 }
 
+static struct hi_explain_report begin_report(const struct hi_inspection *in,
+					     const struct hi_report_header *header)
+{
+	return (struct hi_explain_report){.header = header,
+					  .info = {.sort = HI_NODE_SUPER,
+						   .type = "",
+						   .name = "",
+						   .detail = "",
+						   .retained = UINT64_MAX},
+					  .evidence = "",
+					  .name = "",
+					  .value = "",
+					  .live_bytes = in->shown.reach->live_bytes};
+}
+
+enum hi_status hi_explain_node(struct hi_inspection *in,
+			       const struct hi_report_header *header, hi_node node,
+			       struct hi_page *page, struct hi_error *err)
+{
+	struct hi_explain_report r = begin_report(in, header);
+	const struct hi_graph *g = in->graph;
+	enum hi_status status;
+
+	if (node >= g->first_kind)
+		return HI_OK;
+	r.address = hi_graph_is_object(g, node) ? hi_graph_address(g, node)
+						: g->roots[node - g->first_root].address;
+	r.mapping = in->source->mapping_name(in, r.address);
+	if (hi_graph_is_object(g, node)) {
+		status = explain_object(in, node,
+					r.address - hi_objects_address(g->objects, node),
+					&r, err);
+	} else {
+		r.state = "variable";
+		status = explain_node(in, node, &r, err);
+	}
+	if (status == HI_OK)
+		status = add_piece_at(in, &r, err);
+	if (status == HI_OK)
+		hi_explain_display(&r, page);
+	return status;
+}
+
 static enum hi_status run_explain_command(struct hi_inspection *in,
 					  const struct hi_report_header *header,
 					  struct hi_page *page, struct hi_json *json,
 					  struct hi_error *err)
 {
-	struct hi_explain_report r = {.header = header,
-				      .info = {.sort = HI_NODE_SUPER,
-					       .type = "",
-					       .name = "",
-					       .detail = "",
-					       .retained = UINT64_MAX},
-				      .evidence = "",
-				      .name = "",
-				      .value = "",
-				      .live_bytes = in->shown.reach->live_bytes};
+	struct hi_explain_report r = begin_report(in, header);
 	uint64_t offset = 0;
 	enum hi_status status;
 	hi_node node;

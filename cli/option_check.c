@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/browse_terminal.h"
 #include "cli/option_table.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
@@ -223,6 +224,21 @@ static int check_explained(const struct hi_options *o)
 	return 0;
 }
 
+/* Before a target is stopped for nothing. */
+static int check_browse(const struct hi_options *o)
+{
+	if (o->command->id != HI_COMMAND_BROWSE)
+		return 0;
+	if (o->target.program)
+		return hi_option_wrong("browse: not with -- PROGRAM, which has the "
+				       "terminal; heapinspect snap -o FILE -- PROGRAM "
+				       "keeps its heap");
+	if (hi_browse_terminal_is_possible())
+		return 0;
+	return hi_option_wrong("browse: standard input and output are no terminal; "
+			       "heapinspect retained prints the same tree");
+}
+
 static int check_command(const struct hi_options *o)
 {
 	enum hi_query_format format;
@@ -244,7 +260,7 @@ static int check_command(const struct hi_options *o)
 		return hi_option_wrong("%s", hi_alloc_pause_check(o));
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->target.pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
-	if (check_graph(o) != 0 || check_over_time(o) != 0)
+	if (check_graph(o) != 0 || check_over_time(o) != 0 || check_browse(o) != 0)
 		return 2;
 	if (o->drawing.bands.to > 0 && o->drawing.bands.to < o->drawing.bands.from)
 		return hi_option_wrong("--from and --to: the range is empty");

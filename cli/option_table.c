@@ -7,13 +7,16 @@
 #define EVERY (~0u)
 #define TARGETED                                                                         \
 	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS) |                     \
-	   OVER_TIME))				      /* make an image of it */
-#define LOOKING (TARGETED | BIT(SAFEPOINTS))	      /* at a target */
-#define NAMING (LOOKING | BIT(ERA))		      /* name a process */
-#define SHOWING (LOOKING & ~(BIT(SNAP) | BIT(GRAPH))) /* and print a report */
-#define STOPPED (TARGETED & ~BIT(RECORD))	      /* which has a stop of its own */
+	   OVER_TIME))			     /* make an image of it */
+#define LOOKING (TARGETED | BIT(SAFEPOINTS)) /* at a target */
+#define NAMING (LOOKING | BIT(ERA))	     /* name a process */
+#define SHOWING                                                                          \
+	(LOOKING & ~(BIT(SNAP) | BIT(GRAPH) | BIT(BROWSE))) /* and print a report */
+#define STOPPED (TARGETED & ~BIT(RECORD)) /* which has a stop of its own */
 #define PROFILED                                                                         \
-	(SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING))
+	((SHOWING &                                                                      \
+	  ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING)) |       \
+	 BIT(BROWSE))
 #define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
 #define LISTING (BIT(SNAPSHOTS) | OVER_TIME)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
@@ -47,8 +50,8 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
 	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD) | BIT(ALLOC))) | BIT(SNAPSHOTS) |
-		 BIT(GRAPH)},
-	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | OVER_TIME},
+		 BIT(GRAPH) | BIT(BROWSE)},
+	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | OVER_TIME | BIT(BROWSE)},
 	{{"peaks", HI_OPT_PEAKS, "K", 0,
 	  "show the K highest local maxima beside the maximum (default: 3)", 2},
 	 BIT(PEAKS)},
@@ -535,7 +538,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  7},
 	 BIT(CHECK)},
 	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7},
-	 EVERY & ~(BIT(RECORD) | BIT(BIO))},
+	 EVERY & ~(BIT(RECORD) | BIT(BIO) | BIT(BROWSE))},
 	{{"output", 'o', "FILE", 0,
 	  "of a process: keep the biographies and the last heap in FILE (mode 0600), the "
 	  "report goes to standard output; of a file: write the report to FILE",
@@ -555,7 +558,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "show types by their full names, not std::string and the like; JSON always has "
 	  "full names",
 	  7},
-	 ((SHOWING & ~BIT(EXPORT)) | LISTING)},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING | BIT(BROWSE))},
 	{{"quiet", 'q', 0, 0, "print only errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0,
 	  "print on stderr how long each step took; show more detail", 7},

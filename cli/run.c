@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/alloc.h"
 #include "cli/bio.h"
+#include "cli/browse_terminal.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
 #include "cli/edit.h"
@@ -202,6 +203,17 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 	return hi_decoder_wait(&decoder);
 }
 
+/* Keys are read one by one until the other process has ended. */
+static int browse_once(const struct hi_options *options, struct hi_output *output)
+{
+	int code;
+
+	hi_browse_terminal_open();
+	code = inspect_once(options, output);
+	hi_browse_terminal_close();
+	return code;
+}
+
 /* The stop of the inspection is the end of the recording. */
 static int record_and_inspect(const struct hi_options *options, struct hi_output *output)
 {
@@ -373,8 +385,9 @@ static int run_command(const struct hi_options *options)
 		return report_run_error(&err);
 	code = (options->command->run_alone || is_of_series(options)
 			? run_without_inspection
-		: options->command->id == HI_COMMAND_RECORD
-			? record_and_inspect
+		: options->command->id == HI_COMMAND_RECORD ? record_and_inspect
+		: options->command->id == HI_COMMAND_BROWSE
+			? browse_once
 			: inspect_once)(options, &output);
 	hi_output_close(&output);
 	return code;

@@ -113,6 +113,7 @@ const struct hi_command hi_command_summary = {
 		"default)\n"
 		"  census     live bytes by type\n"
 		"  retained   retained sizes, as a tree from the variables down\n"
+		"  browse     the same on a terminal, with types, referrers and paths\n"
 		"  leaks      allocated objects that no root leads to\n"
 		"  paths      the shortest paths from a root to an address or a type\n"
 		"  explain    one address: its type and evidence, fields, references to "

@@ -11,6 +11,8 @@
 #ifndef HI_CENSUS_ANALYSIS_ANALYSIS_H
 #define HI_CENSUS_ANALYSIS_ANALYSIS_H
 
+#include <stdatomic.h>
+
 #include "base/bits.h"
 #include "census/analysis/leak_groups.h"
 #include "census/graph/graph.h"
@@ -204,6 +206,16 @@ enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);
+/* The same for all nodes in one walk, to ask for one after the other. Keeps 8 bytes a
+ * node. stop (NULL: none) ends it before, also from another thread: HI_TIMEOUT. */
+struct hi_path_tree;
+enum hi_status hi_path_tree_compute(const struct hi_graph *g, const atomic_bool *stop,
+				    struct hi_path_tree **ret, struct hi_error *err);
+/* Finds the path to a node; length 0: there is none. The caller frees ret->nodes.
+ * HI_NO_MEMORY. */
+enum hi_status hi_path_tree_find(const struct hi_path_tree *tree, hi_node target,
+				 struct hi_path *ret, struct hi_error *err);
+void hi_path_tree_destroy(struct hi_path_tree *tree);
 
 /* ---- suspects (suspects.c) ----
  * Where at least `share` of the live heap is held: below one object or variable, by many

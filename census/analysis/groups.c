@@ -16,6 +16,7 @@ enum {
 	SEARCHED = 4096, /* members that are searched for them */
 	RUN = 3,	 /* links by one field that make a list */
 	RUN_VISITS = 64,
+	AHEAD = 16, /* nodes to prefetch */
 };
 
 static const double dominant_share = 0.7;      /* of a group that one member retains */
@@ -125,6 +126,10 @@ static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
 		hi_node to = edges.to[i];
 		const char *text;
 
+		if (i + AHEAD < edges.count) {
+			__builtin_prefetch(&gr->dominators->idom[edges.to[i + AHEAD]]);
+			__builtin_prefetch(&gr->field_of[edges.to[i + AHEAD]], 1);
+		}
 		if (gr->dominators->idom[to] != node || gr->field_of[to] ||
 		    edges.grade[i] == HI_GRADE_WEAK)
 			continue;
@@ -461,11 +466,27 @@ struct expansion {
 	bool has_links, is_forked;
 };
 
+static bool is_full(const struct expansion *x)
+{
+	return x->gr->most_links && x->group->count >= x->gr->most_links;
+}
+
 static bool hangs_on(const struct expansion *x, hi_node node, hi_node child,
 		     uint32_t field)
 {
-	return x->has_links && are_of_a_kind(x->gr->graph, node, child) &&
+	return x->has_links && !is_full(x) && are_of_a_kind(x->gr->graph, node, child) &&
 	       (field == NO_EDGE || (field & 1));
+}
+
+static void prefetch_child(const struct hi_grouping *gr, hi_node node)
+{
+	__builtin_prefetch(&gr->field_of[node], 1);
+	__builtin_prefetch(&gr->dominators->retained[node]);
+	if (node < gr->graph->n_objects) {
+		__builtin_prefetch(&gr->graph->objects->type[node]);
+		__builtin_prefetch(&gr->graph->objects->usable_low[node]);
+		__builtin_prefetch(&gr->graph->objects->flags[node]);
+	}
 }
 
 static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_error *err)
@@ -485,6 +506,9 @@ static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_e
 		uint32_t field = gr->field_of[child];
 		bool ok = true;
 
+		/* Of leaves those are the next children. */
+		if (end - c > AHEAD)
+			prefetch_child(gr, d->order[c + AHEAD]);
 		gr->field_of[child] = 0;
 		if (!is_shown_child(gr, child))
 			continue;

@@ -66,6 +66,8 @@ struct hi_grouping {
 	const struct hi_dominators *dominators;
 	const struct hi_field_reader *fields; /* NULL: by type alone */
 	uint32_t most_edges; /* nodes with more are grouped by type alone */
+	uint64_t most_links; /* members of a group with those that hang on them; the
+			      * next ones are children; 0: no limit */
 	bool names_singles;  /* children of several nodes are grouped by type alone */
 	bool joins_threads;  /* at the top: a variable of all threads is one group */
 	uint32_t *field_of;  /* by node, of the parent that is being expanded */

@@ -18,9 +18,10 @@ struct walk {
 	hi_node *before;    /* on the path; of objects that were reached */
 	hi_node *queue;
 	size_t n;
-	uint64_t *wanted;  /* bits: not reached yet */
-	size_t n_wanted;   /* of them */
-	uint32_t farthest; /* distance of the last one that was */
+	uint64_t *wanted;	 /* bits: not reached yet */
+	size_t n_wanted;	 /* of them */
+	uint32_t farthest;	 /* distance of the last one that was */
+	const atomic_bool *stop; /* NULL */
 };
 
 static void walk_deinit(struct walk *w)
@@ -91,6 +92,13 @@ static void relax_all(struct walk *w, hi_node from)
 	}
 }
 
+static bool is_to_stop(const struct walk *w, size_t at)
+{
+	enum { ONCE_IN = 1 << 14 };
+
+	return w->stop && at % ONCE_IN == 0 && atomic_load(w->stop);
+}
+
 /* The last ones are known when all that is nearer to the roots has been left. */
 static void walk_breadth_first(struct walk *w)
 {
@@ -102,7 +110,8 @@ static void walk_breadth_first(struct walk *w)
 	for (size_t at = 0; at < w->n; at++) {
 		hi_node node = w->queue[at];
 
-		if (!w->n_wanted && w->distance[node] >= w->farthest)
+		if ((!w->n_wanted && w->distance[node] >= w->farthest) ||
+		    is_to_stop(w, at))
 			return;
 		if (at + ROW_AHEAD < w->n)
 			hi_prefetch_row(g, w->queue[at + ROW_AHEAD]);
@@ -154,4 +163,59 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 		return hi_fail_memory(err, "paths to a root");
 	*ret = hi_take(paths);
 	return HI_OK;
+}
+
+/* ---- all nodes ---- */
+
+struct hi_path_tree {
+	struct walk walk;
+};
+
+static void free_scratch(struct walk *w)
+{
+	size_t size = (size_t)w->graph->n_nodes * sizeof(uint32_t);
+
+	hi_pages_free(hi_take(w->doubt), size);
+	hi_pages_free(hi_take(w->queue), size);
+	free(hi_take(w->wanted));
+}
+
+enum hi_status hi_path_tree_compute(const struct hi_graph *g, const atomic_bool *stop,
+				    struct hi_path_tree **ret, struct hi_error *err)
+{
+	struct hi_path_tree *tree = hi_calloc(1, sizeof(*tree));
+	enum hi_status status = HI_OK;
+
+	if (!tree)
+		return hi_fail_memory(err, "paths to a root");
+	tree->walk = (struct walk){.graph = g, .farthest = UINT32_MAX, .stop = stop};
+	if (walk_init(&tree->walk, NULL, 0))
+		walk_breadth_first(&tree->walk);
+	else
+		status = hi_fail_memory(err, "paths to a root");
+	if (status == HI_OK && stop && atomic_load(stop))
+		status = hi_fail(err, HI_TIMEOUT, 0, "paths to a root: ended before");
+	if (status != HI_OK) {
+		hi_path_tree_destroy(tree);
+		return status;
+	}
+	free_scratch(&tree->walk);
+	*ret = tree;
+	return HI_OK;
+}
+
+enum hi_status hi_path_tree_find(const struct hi_path_tree *tree, hi_node target,
+				 struct hi_path *ret, struct hi_error *err)
+{
+	*ret = (struct hi_path){};
+	return give_way(&tree->walk, target, ret)
+		       ? HI_OK
+		       : hi_fail_memory(err, "paths to a root");
+}
+
+void hi_path_tree_destroy(struct hi_path_tree *tree)
+{
+	if (tree)
+		walk_deinit(&tree->walk);
+	free(tree);
 }

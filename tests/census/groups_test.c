@@ -609,3 +609,53 @@ HI_TEST(groups, a_long_list_is_walked_once)
 	HI_ASSERT_OK(hi_suspects_find(g, r, dom, 0.2, NULL, &s, &err), &err);
 	HI_ASSERT_EQ(1, s->count);
 }
+
+/* ---- limits ---- */
+
+static enum hi_status read_next(void *arg, hi_node node, const char **texts,
+				struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(arg, node);
+
+	(void)err;
+	for (uint32_t i = 0; i < edges.count; i++)
+		texts[i] = "->next";
+	return HI_OK;
+}
+
+HI_TEST(groups, a_list_ends_at_the_most_links_and_goes_on_as_a_child)
+{
+	enum { LENGTH = 20, MOST = 7 };
+	struct object_spec objects[LENGTH];
+	struct hi_group group = {.tops = 1, .count = 1, .held = HI_NODE_NONE};
+	struct hi_group_list list = {};
+	struct hi_grouping grouping;
+	struct hi_field_reader fields = {.read = read_next};
+	struct hi_graph_builder *b;
+	struct hi_error err;
+
+	for (hi_node i = 0; i < LENGTH; i++)
+		objects[i] = (struct object_spec){.cost = 16, .type = 1};
+	b = builder_of(objects, LENGTH, 2);
+	root_edge(b, add_root(b, HI_ROOT_GLOBAL), 0, E);
+	for (hi_node i = 1; i < LENGTH; i++)
+		edge(b, i - 1, i, E);
+	OWN(graph) *g = sealed(b);
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, r);
+
+	fields.arg = g;
+	HI_ASSERT_OK(hi_grouping_init(&grouping, g, r, d, &fields, &err), &err);
+	grouping.most_links = MOST;
+	for (hi_node i = 0; i < d->n_order; i++)
+		if (d->order[i] == 0)
+			HI_ASSERT(hi_vector_push(&group.at, i));
+	HI_ASSERT_OK(hi_grouping_expand(&grouping, &group, &list, &err), &err);
+	HI_ASSERT_EQ(MOST, group.count);
+	HI_ASSERT_EQ(1, list.count);
+	HI_ASSERT_EQ((LENGTH - MOST) * 16, list.items[0].bytes);
+	HI_ASSERT_STREQ("->next", hi_grouping_pattern(&grouping, list.items[0].field));
+	hi_vector_free(&group.at);
+	hi_group_list_free(&list);
+	hi_grouping_deinit(&grouping);
+}

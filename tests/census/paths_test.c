@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One walk for the ways to many objects, against a search for each of them, which
  * oracle_test.c holds against all ways that there are. */
+#include "tests/census/naive.h"
 #include "tests/census/snapshots.h"
 
 static void check_each(uint64_t seed, uint32_t n)
@@ -66,4 +67,50 @@ HI_TEST(census_paths, one_walk_gives_the_first_way_to_each)
 {
 	for (uint64_t seed = 1; seed <= 80; seed++)
 		check_each(seed, (uint32_t)(seed % 30 * 3));
+}
+
+/* ---- one walk for all ---- */
+
+static bool are_same_path(const struct hi_path *a, const struct hi_path *b)
+{
+	return a->length == b->length && a->worst == b->worst &&
+	       (!a->length ||
+		memcmp(a->nodes, b->nodes, a->length * sizeof(*a->nodes)) == 0);
+}
+
+HI_TEST(paths, a_tree_has_the_shortest_path_to_every_node)
+{
+	struct hi_error err;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct naive n;
+		struct hi_path_tree *tree;
+
+		random_state = seed * 0x9e3779b97f4a7c15;
+		OWN(graph) *g = random_graph(&n, MAX_OBJECTS);
+		HI_ASSERT_OK(hi_path_tree_compute(g, NULL, &tree, &err), &err);
+		for (hi_node i = 0; i < n.n_nodes; i++) {
+			OWN(paths) *one = NULL;
+			struct hi_path path;
+
+			HI_ASSERT_OK(hi_paths_shortest(g, &i, 1, &one, &err), &err);
+			HI_ASSERT_OK(hi_path_tree_find(tree, i, &path, &err), &err);
+			HI_ASSERT(are_same_path(&one->paths[0], &path));
+			free(path.nodes);
+		}
+		hi_path_tree_destroy(tree);
+	}
+}
+
+HI_TEST(paths, a_walk_that_is_to_stop_gives_no_tree)
+{
+	struct naive n;
+	struct hi_path_tree *tree = NULL;
+	atomic_bool stop = true;
+	struct hi_error err;
+
+	random_state = 5;
+	OWN(graph) *g = random_graph(&n, MAX_OBJECTS);
+	HI_ASSERT_EQ(HI_TIMEOUT, hi_path_tree_compute(g, &stop, &tree, &err));
+	HI_ASSERT(!tree);
 }
