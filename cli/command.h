@@ -42,6 +42,7 @@ enum hi_command_id {
 	HI_COMMAND_PEAKS,
 	HI_COMMAND_SPACETIME,
 	HI_COMMAND_BROWSE,
+	HI_COMMAND_DEEP,
 	HI_COMMANDS,
 };
 
@@ -85,7 +86,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_mark, hi_command_snap, hi_command_safepoints, hi_command_diff,
 	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots,
 	hi_command_query, hi_command_record, hi_command_bio, hi_command_era,
-	hi_command_alloc, hi_command_peaks, hi_command_spacetime, hi_command_browse;
+	hi_command_alloc, hi_command_peaks, hi_command_spacetime, hi_command_browse,
+	hi_command_deep;
 /* Instead of bio, of a file. */
 extern const struct hi_command hi_command_bio_file;
 /* Instead of alloc, with --pause or --resume. */

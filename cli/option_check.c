@@ -12,6 +12,7 @@
 #include "cli/alloc_options.h"
 #include "cli/check.h"
 #include "cli/command.h"
+#include "cli/deep.h"
 #include "cli/edit.h"
 #include "cli/query.h"
 #include "report/formats/export.h"
@@ -239,10 +240,23 @@ static int check_browse(const struct hi_options *o)
 			       "heapinspect retained prints the same tree");
 }
 
+static int check_deep(const struct hi_options *o)
+{
+	if (o->output.format && strcmp(o->output.format, "mercury") != 0)
+		return hi_option_wrong("--format %s: not mercury, which is the only one",
+				       o->output.format);
+	if (o->output.format && (o->output.json || o->deep.operands.query))
+		return hi_option_wrong("--format mercury: not with %s, it has no reports",
+				       o->output.json ? "--json" : "a query");
+	return hi_deep_check_operands(&o->deep.operands);
+}
+
 static int check_command(const struct hi_options *o)
 {
 	enum hi_query_format format;
 
+	if (o->command->id == HI_COMMAND_DEEP)
+		return check_deep(o);
 	if (o->command->arguments[0] && o->command->arguments[0] != '[' && !o->argument)
 		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
 				       o->command->name, o->command->arguments,

@@ -7,7 +7,7 @@
 #define EVERY (~0u)
 #define TARGETED                                                                         \
 	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS) |                     \
-	   OVER_TIME))			     /* make an image of it */
+	   ON_FILES))			     /* make an image of it */
 #define LOOKING (TARGETED | BIT(SAFEPOINTS)) /* at a target */
 #define NAMING (LOOKING | BIT(ERA))	     /* name a process */
 #define SHOWING                                                                          \
@@ -18,7 +18,8 @@
 	  ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING)) |       \
 	 BIT(BROWSE))
 #define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
-#define LISTING (BIT(SNAPSHOTS) | OVER_TIME)
+#define ON_FILES (OVER_TIME | BIT(DEEP))	/* of files alone */
+#define LISTING (BIT(SNAPSHOTS) | ON_FILES)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
@@ -51,7 +52,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
 	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD) | BIT(ALLOC))) | BIT(SNAPSHOTS) |
 		 BIT(GRAPH) | BIT(BROWSE)},
-	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | OVER_TIME | BIT(BROWSE)},
+	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | ON_FILES | BIT(BROWSE)},
 	{{"peaks", HI_OPT_PEAKS, "K", 0,
 	  "show the K highest local maxima beside the maximum (default: 3)", 2},
 	 BIT(PEAKS)},
@@ -157,6 +158,12 @@ const struct hi_option_entry hi_option_table[] = {
 	  "how much of a bar is space, from 0 (only time) to 1 (only space, the default)",
 	  2},
 	 BIT(ALLOC)},
+	{{"contour", HI_OPT_CONTOUR, "FILE", 0,
+	  "leave modules out of lists of callers: lines all MODULE or internal MODULE",
+	  2},
+	 BIT(DEEP)},
+	{{"format", 'f', "FORMAT", 0, "mercury: data for Mercury's deep profiler", 2},
+	 BIT(DEEP)},
 	{{"by", HI_OPT_BANDS_BY, "WHAT", 0,
 	  "of html: divide the curve by type (the default) or function (of a recording)",
 	  2},

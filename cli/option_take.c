@@ -12,6 +12,7 @@
 #include "cli/budget.h"
 #include "cli/births.h"
 #include "cli/command.h"
+#include "cli/deep.h"
 #include "cli/option_names.h"
 #include "cli/option_table.h"
 #include "probes/watchpoints.h"
@@ -403,6 +404,8 @@ static int take_argument(char *arg, struct hi_options *o)
 {
 	const char *census = NULL;
 
+	if (o->command->id == HI_COMMAND_DEEP)
+		return hi_deep_take_operand(arg, &o->deep.operands) ? HI_OPTION_SAID : 0;
 	split_census(arg, &census);
 	if (o->command->id == HI_COMMAND_GRAPH
 		    ? is_one_heap(arg, census)
@@ -462,6 +465,7 @@ static const struct plain texts[] = {
 	PLAIN(HI_OPT_CORE, target.core),
 	PLAIN(HI_OPT_EXE, target.exe),
 	PLAIN(HI_OPT_DEBUG_DIR, decoding.debug_dir),
+	PLAIN(HI_OPT_CONTOUR, deep.contour),
 	PLAIN('o', output.file),
 };
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))

@@ -50,6 +50,7 @@ static const char *describe_looked_at(const struct hi_command *command)
 	case HI_COMMAND_SNAPSHOTS:
 	case HI_COMMAND_PEAKS:
 	case HI_COMMAND_SPACETIME:
+	case HI_COMMAND_DEEP:
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:

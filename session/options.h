@@ -189,6 +189,19 @@ struct hi_over_time_options {
 	bool has_by;
 };
 
+/* ---- deep profiles ---- */
+
+struct hi_deep_operands {
+	const char *file;   /* a recording, or data of Mercury's deep profiler */
+	const char *census; /* of it; NULL: the last */
+	const char *query;  /* NULL: menu */
+};
+
+struct hi_deep_options {
+	struct hi_deep_operands operands;
+	const char *contour; /* a file of modules to leave out; NULL: none */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
@@ -318,6 +331,7 @@ struct hi_options {
 	struct hi_record_options record;
 	struct hi_biography_options biography;
 	struct hi_alloc_options alloc;
+	struct hi_deep_options deep;
 	struct hi_over_time_options over_time;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/deep/build.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "census/events/in_use.h"
+#include "session/recorded.h"
+
+enum { KEY_TEXT = 2048 };
+
+HI_DEFINE_GUARD(struct hi_deep *, hi_deep_destroy)
+
+/* Functions of stacks that say why there is nothing further out. */
+static const char cut_name[] = "(outer frames are missing)";
+static const char no_stack_name[] = "(no stack)";
+
+struct deep_making {
+	struct hi_inspection *in;
+	const struct hi_recorded *recorded;
+	struct hi_deep_profile *profile;
+	struct hi_deep *deep;
+	struct hi_interner function_keys, site_keys; /* their numbers count from 1 */
+	struct hi_deep_frame *frame_of_row; /* by row; site 0: not numbered yet */
+	struct hi_deep_frame cut, no_stack;
+	struct HI_VECTOR(struct hi_deep_frame) stack;
+	struct hi_deep_costs *costs; /* by context */
+};
+
+static enum hi_status fail_making(struct hi_error *err)
+{
+	return hi_fail_memory(err, "deep profile");
+}
+
+static void free_deep_making(struct deep_making *m)
+{
+	hi_interner_free(&m->function_keys);
+	hi_interner_free(&m->site_keys);
+	hi_vector_free(&m->stack);
+	free(m->frame_of_row);
+	free(m->costs);
+	hi_deep_destroy(m->deep);
+}
+
+/* ---- functions and call sites ---- */
+
+static bool number_procedure(struct deep_making *m, const struct hi_frame_row *row,
+			     uint32_t *ret)
+{
+	struct hi_deep_profile *p = m->profile;
+	struct hi_deep_procedure f = {};
+	char key[KEY_TEXT];
+
+	snprintf(key, sizeof(key), "%.1000s\n%.500s\n%.500s", hi_frame_row_name(row),
+		 row->file, row->module);
+	*ret = hi_interner_add(&m->function_keys, key);
+	if (!*ret || *ret < p->functions.count)
+		return *ret != 0;
+	return hi_deep_profile_intern(p, hi_frame_row_name(row), &f.name) &&
+	       hi_deep_profile_intern(p, row->module, &f.module) &&
+	       hi_deep_profile_intern(p, row->file, &f.file) &&
+	       hi_vector_push(&p->functions, f);
+}
+
+static bool number_call_site(struct deep_making *m, const struct hi_frame_row *row,
+			     struct hi_deep_frame *ret)
+{
+	struct hi_deep_profile *p = m->profile;
+	struct hi_deep_call_site site = {.callee = HI_DEEP_NONE, .line = row->line};
+	char key[64], place[32] = "";
+
+	if (!number_procedure(m, row, &ret->function))
+		return false;
+	if (row->offset)
+		snprintf(place, sizeof(place), "+0x%" PRIx64, row->offset);
+	snprintf(key, sizeof(key), "%u\n%u\n%s", ret->function, row->line, place);
+	ret->site = hi_interner_add(&m->site_keys, key);
+	if (!ret->site || ret->site < p->sites.count)
+		return ret->site != 0;
+	site.function = ret->function;
+	site.file = p->functions.items[ret->function].file;
+	return hi_deep_profile_intern(p, place, &site.place) &&
+	       hi_vector_push(&p->sites, site);
+}
+
+static bool number_special_frames(struct deep_making *m)
+{
+	struct hi_frame_row cut = {.module = "", .function = cut_name, .file = ""};
+	struct hi_frame_row none = {.module = "", .function = no_stack_name, .file = ""};
+
+	return number_call_site(m, &cut, &m->cut) &&
+	       number_call_site(m, &none, &m->no_stack);
+}
+
+/* ---- stacks ---- */
+
+static bool push_row(struct deep_making *m, uint32_t row)
+{
+	struct hi_deep_frame *frame = &m->frame_of_row[row];
+
+	return (frame->site ||
+		number_call_site(m, &m->recorded->frames.rows[row], frame)) &&
+	       hi_vector_push(&m->stack, *frame);
+}
+
+static bool stack_has_script(const struct hi_frames *frames, const uint32_t *numbers,
+			     unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (uint32_t k = frames->first[numbers[i]];
+		     k < frames->first[numbers[i] + 1]; k++)
+			if (frames->rows[k].flags & HI_FRAME_SCRIPT)
+				return true;
+	return false;
+}
+
+/* Innermost first, from the site of the context on. */
+static bool push_rows(struct deep_making *m, uint32_t context)
+{
+	const struct hi_frames *frames = &m->recorded->frames;
+	uint32_t numbers[HI_STACK_FRAMES];
+	unsigned n = hi_context_frames(&m->recorded->contexts, context, numbers);
+	uint32_t site = hi_context_site(&m->recorded->contexts, frames, context);
+	bool has_script = stack_has_script(frames, numbers, n), has_begun = false;
+
+	for (unsigned i = 0; i < n; i++)
+		for (uint32_t k = frames->first[numbers[i]];
+		     k < frames->first[numbers[i] + 1]; k++) {
+			bool is_passed = has_script &&
+					 frames->rows[k].flags & HI_FRAME_INTERPRETER;
+
+			has_begun |= k == site;
+			if (has_begun && (k == site || !is_passed) && !push_row(m, k))
+				return false;
+		}
+	return true;
+}
+
+static void turn_stack(struct deep_making *m)
+{
+	for (size_t i = 0, k = m->stack.count; i + 1 < k; i++) {
+		struct hi_deep_frame taken = m->stack.items[--k];
+
+		m->stack.items[k] = m->stack.items[i];
+		m->stack.items[i] = taken;
+	}
+}
+
+static bool make_stack(struct deep_making *m, uint32_t context)
+{
+	const struct hi_context *c = &m->recorded->contexts.contexts[context];
+
+	m->stack.count = 0;
+	if (!push_rows(m, context))
+		return false;
+	if (!m->stack.count)
+		return hi_vector_push(&m->stack, m->no_stack);
+	if (c->flags & HI_CONTEXT_CUT && !hi_vector_push(&m->stack, m->cut))
+		return false;
+	turn_stack(m);
+	return true;
+}
+
+/* ---- costs ---- */
+
+static void add_recorded_costs(struct deep_making *m)
+{
+	for (uint32_t i = 0; i < m->recorded->contexts.n_contexts; i++) {
+		const struct hi_context_totals *t = &m->recorded->totals[i];
+		struct hi_deep_costs *c = &m->costs[i];
+
+		c->of[HI_DEEP_CALLS] = c->of[HI_DEEP_EXITS] = t->allocs;
+		c->of[HI_DEEP_ALLOCS] = t->allocs;
+		c->of[HI_DEEP_BYTES] = t->bytes;
+		c->of[HI_DEEP_TICKS] = m->recorded->ticks ? m->recorded->ticks[i] : 0;
+	}
+}
+
+/* bits are freed here; NULL: out of memory. count: NULL: not wanted. */
+static bool add_used_costs(struct deep_making *m, uint64_t *bits,
+			   const enum hi_deep_cost *count, enum hi_deep_cost bytes,
+			   struct hi_in_use *before_ret)
+{
+	uint32_t n = m->recorded->contexts.n_contexts;
+	struct hi_in_use_sums sums = {.by_context =
+					      hi_calloc(n + 1u, sizeof(*sums.by_context)),
+				      .n_contexts = n};
+	bool ok = bits && sums.by_context;
+
+	if (ok) {
+		hi_in_use_sum(m->recorded->births, m->in->graph->objects, bits, &sums);
+		*before_ret = sums.before;
+	}
+	for (uint32_t i = 0; ok && i < n; i++) {
+		if (count)
+			m->costs[i].of[*count] = sums.by_context[i].allocations;
+		m->costs[i].of[bytes] = sums.by_context[i].bytes;
+	}
+	free(sums.by_context);
+	free(bits);
+	return ok;
+}
+
+/* Objects below one that counts do not count again. */
+static void add_retained_costs(struct deep_making *m)
+{
+	const struct hi_dominators *d = m->in->results.dominators;
+	const struct hi_births *b = m->recorded->births;
+
+	for (hi_node i = 0; i < d->n_order; i++) {
+		hi_node node = d->order[i];
+
+		if (node >= m->in->graph->n_objects || !hi_birth_is_known(b, node) ||
+		    b->context[node] >= m->recorded->contexts.n_contexts)
+			continue;
+		m->costs[b->context[node]].of[HI_DEEP_RETAINED_BYTES] +=
+			d->retained[node];
+		i += d->span[i] - 1;
+	}
+}
+
+static void set_known_costs(struct deep_making *m)
+{
+	static const enum hi_deep_cost always[] = {
+		HI_DEEP_CALLS, HI_DEEP_EXITS,	   HI_DEEP_ALLOCS,	HI_DEEP_BYTES,
+		HI_DEEP_LIVE,  HI_DEEP_LIVE_BYTES, HI_DEEP_LEAKED_BYTES};
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		m->profile->has[always[i]] = true;
+}
+
+static enum hi_status make_costs(struct deep_making *m, struct hi_error *err)
+{
+	static const enum hi_deep_cost live = HI_DEEP_LIVE;
+	struct hi_in_use before = {}, unused;
+
+	m->costs = hi_calloc(m->recorded->contexts.n_contexts + 1u, sizeof(*m->costs));
+	if (!m->costs)
+		return fail_making(err);
+	add_recorded_costs(m);
+	if (!add_used_costs(m, hi_inspect_live_bits(m->in), &live, HI_DEEP_LIVE_BYTES,
+			    &before) ||
+	    !add_used_costs(m, hi_inspect_leak_bits(m->in), NULL, HI_DEEP_LEAKED_BYTES,
+			    &unused))
+		return fail_making(err);
+	m->profile->before_objects = before.allocations;
+	m->profile->before_bytes = before.bytes;
+	set_known_costs(m);
+	/* Samples are too few to say what others retain. */
+	m->profile->has[HI_DEEP_RETAINED_BYTES] =
+		m->in->results.dominators && !m->recorded->births->sample_bytes;
+	if (m->profile->has[HI_DEEP_RETAINED_BYTES])
+		add_retained_costs(m);
+	return HI_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status add_contexts(struct deep_making *m, struct hi_error *err)
+{
+	static const struct hi_deep_costs nothing = {};
+	enum hi_status status = HI_OK;
+
+	for (uint32_t i = 0; status == HI_OK && i < m->recorded->contexts.n_contexts;
+	     i++) {
+		if (memcmp(&m->costs[i], &nothing, sizeof(nothing)) == 0)
+			continue;
+		if (!make_stack(m, i))
+			return fail_making(err);
+		status = hi_deep_add(m->deep, m->stack.items, m->stack.count,
+				     &m->costs[i], err);
+	}
+	return status;
+}
+
+/* A call site has one callee, or leads to several by a pointer. */
+static void find_kinds(struct hi_deep_profile *p)
+{
+	const struct hi_deep_graph *g = &p->graph;
+
+	for (uint32_t i = 0; i < g->n_edges; i++) {
+		struct hi_deep_call_site *site = &p->sites.items[g->edges[i].site];
+		uint32_t callee = g->nodes[g->edges[i].callee].function;
+
+		if (site->kind == HI_DEEP_DIRECT && site->callee == HI_DEEP_NONE)
+			site->callee = callee;
+		if (site->kind == HI_DEEP_DIRECT && site->callee != callee) {
+			site->kind = HI_DEEP_INDIRECT;
+			site->callee = HI_DEEP_NONE;
+		}
+	}
+}
+
+static enum hi_status make_deep_profile(struct deep_making *m, struct hi_error *err)
+{
+	enum hi_status status = hi_deep_create(&m->deep, err);
+
+	m->frame_of_row =
+		hi_calloc(m->recorded->frames.n_rows + 1u, sizeof(*m->frame_of_row));
+	if (status == HI_OK && (!m->frame_of_row || !number_special_frames(m)))
+		status = fail_making(err);
+	if (status == HI_OK)
+		status = make_costs(m, err);
+	if (status == HI_OK)
+		status = add_contexts(m, err);
+	if (status == HI_OK)
+		status = hi_deep_graph(m->deep, &m->profile->graph, err);
+	if (status == HI_OK)
+		find_kinds(m->profile);
+	return status;
+}
+
+enum hi_status hi_deep_build(struct hi_inspection *in, struct hi_deep_profile *ret,
+			     struct hi_error *err)
+{
+	struct deep_making m = {.in = in, .profile = ret};
+	enum hi_status status = hi_inspect_recorded(in, &m.recorded, err);
+
+	if (status == HI_OK)
+		status = hi_deep_profile_init(ret, err);
+	if (status != HI_OK)
+		return status;
+	status = make_deep_profile(&m, err);
+	ret->has[HI_DEEP_TICKS] = m.recorded->ticks != NULL;
+	if (m.recorded->time.scan_ns)
+		ret->ticks_per_second = HI_NS_PER_S / m.recorded->time.scan_ns;
+	ret->sequence = m.recorded->counts.events;
+	ret->sample_bytes = m.recorded->births->sample_bytes;
+	free_deep_making(&m);
+	if (status != HI_OK)
+		hi_deep_profile_free(ret);
+	return status;
+}
