@@ -190,8 +190,8 @@ static bool keeps_space_profile(const struct hi_options *options)
 HI_DEFINE_GUARD(struct hi_call_counts *, hi_call_counts_close)
 
 /* Of the functions of --manner PATTERN=calls. *ret NULL: there are none. */
-static enum hi_status count_calls(const struct hi_options *options,
-				  struct hi_call_counts **ret, struct hi_error *err)
+static enum hi_status open_call_counts(const struct hi_options *options,
+				       struct hi_call_counts **ret, struct hi_error *err)
 {
 	const struct hi_alloc_options *o = &options->alloc;
 	HI_GUARD(free)
@@ -231,7 +231,7 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	o.series.full = (struct hi_graphs_wanted){.last = true};
 	o.space = hi_space_sink_profile(sink);
 	of_series = hi_space_sink_of_series(sink);
-	status = count_calls(options, &counts, err);
+	status = open_call_counts(options, &counts, err);
 	if (status == HI_OK)
 		o.calls = counts;
 	if (status == HI_OK)

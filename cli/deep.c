@@ -141,7 +141,7 @@ static enum hi_status read_deep_file(const char *path, uint64_t most, uint8_t **
 	return HI_OK;
 }
 
-static enum hi_status read_mercury_file(const char *path, struct hi_deep_profile *ret,
+static enum hi_status open_mercury_file(const char *path, struct hi_deep_profile *ret,
 					struct hi_error *err)
 {
 	HI_GUARD(free) uint8_t *data = NULL;
@@ -172,7 +172,7 @@ static enum hi_status read_deep_profile(const struct hi_options *options,
 					struct hi_deep_profile *ret, struct hi_error *err)
 {
 	return is_mercury_file(from->file)
-		       ? read_mercury_file(from->file, ret, err)
+		       ? open_mercury_file(from->file, ret, err)
 		       : read_recorded_profile(options, from, ret, err);
 }
 

@@ -242,7 +242,7 @@ static void leave_component(struct finding *f, const struct fold_step *step)
 			f->active[step->noted[i]] = 0;
 }
 
-static uint32_t link_children(struct finding *f)
+static uint32_t link_mercury_children(struct finding *f)
 {
 	uint32_t root = f->component[0];
 
@@ -266,7 +266,7 @@ static void fold_components(struct finding *f)
 {
 	uint32_t depth = 1;
 
-	enter_component(f, link_children(f), 0);
+	enter_component(f, link_mercury_children(f), 0);
 	while (depth) {
 		struct fold_step *step = &f->folds[depth - 1];
 		uint32_t child = step->next_child;

@@ -58,7 +58,7 @@ static void add_deep_caller(struct hi_deep_maker *m, struct caller from,
 	hi_deep_add_row(m, rows, row);
 }
 
-static void list_callers(struct hi_deep_maker *m, struct hi_deep_rows *rows)
+static void list_deep_callers(struct hi_deep_maker *m, struct hi_deep_rows *rows)
 {
 	static const struct hi_deep_costs none;
 	const struct hi_deep_graph *g = m->graph;
@@ -184,7 +184,7 @@ enum hi_status hi_deep_make_callers(struct hi_deep_maker *m, struct hi_error *er
 		hi_deep_text(m, "Callers of %s",
 			     hi_deep_function_name(m, m->query->id ? m->query->id - 1
 								   : HI_DEEP_ALLOCATOR));
-	list_callers(m, &rows);
+	list_deep_callers(m, &rows);
 	hi_deep_merge_rows(&rows);
 	hi_deep_sort_rows(m, &rows);
 	status = show_callers(m, &rows, err);

@@ -240,7 +240,7 @@ static int compare_costs(const struct hi_deep_maker *m, const struct hi_deep_row
 	return order;
 }
 
-static int compare_rows(const void *a, const void *b, void *context)
+static int compare_deep_rows(const void *a, const void *b, void *context)
 {
 	const struct hi_deep_row *x = a, *y = b;
 	const struct hi_deep_maker *m = context;
@@ -256,7 +256,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 void hi_deep_sort_rows(struct hi_deep_maker *m, struct hi_deep_rows *rows)
 {
 	if (rows->count)
-		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_rows, m);
+		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_deep_rows,
+			m);
 }
 
 static int compare_row_ids(const void *a, const void *b)

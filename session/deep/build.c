@@ -99,7 +99,7 @@ static bool number_special_frames(struct deep_making *m)
 
 /* ---- stacks ---- */
 
-static bool push_row(struct deep_making *m, uint32_t row)
+static bool push_stack_row(struct deep_making *m, uint32_t row)
 {
 	struct hi_deep_frame *frame = &m->frame_of_row[row];
 
@@ -135,7 +135,8 @@ static bool push_rows(struct deep_making *m, uint32_t context)
 					 frames->rows[k].flags & HI_FRAME_INTERPRETER;
 
 			has_begun |= k == site;
-			if (has_begun && (k == site || !is_passed) && !push_row(m, k))
+			if (has_begun && (k == site || !is_passed) &&
+			    !push_stack_row(m, k))
 				return false;
 		}
 	return true;
