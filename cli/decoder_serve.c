@@ -36,10 +36,16 @@ static bool is_key_of(const char *name, const char *profile)
 /* On the command line. */
 static bool is_named(const struct hi_options *o, const char *name)
 {
-	const char *const given[] = {
-		o->target.file,		o->deep.operands.file, o->deep.contour,
-		o->comparison.baseline, o->comparison.middle,  o->target.core,
-		o->target.exe,		o->argument,	       o->drawing.like};
+	const char *const given[] = {o->target.file,
+				     o->deep.operands.files[0].path,
+				     o->deep.operands.files[1].path,
+				     o->deep.contour,
+				     o->comparison.baseline,
+				     o->comparison.middle,
+				     o->target.core,
+				     o->target.exe,
+				     o->argument,
+				     o->drawing.like};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
 		if (is_same_path(name, given[i]))

@@ -134,6 +134,7 @@ const struct hi_command hi_command_summary = {
 		"  snapshots  list the censuses in a snapshot file\n"
 		"  peaks      what was live when most was\n"
 		"  spacetime  live memory over time in bands, and their areas\n"
+		"  deep       costs of functions in their calling contexts\n"
 		"  diff       compare two snapshots: what was born, what died\n"
 		"  query      SQL over objects, edges, types and roots\n"
 		"  check      fail a build when a limit is exceeded\n"

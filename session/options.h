@@ -191,10 +191,22 @@ struct hi_over_time_options {
 
 /* ---- deep profiles ---- */
 
+enum hi_deep_verb {
+	HI_DEEP_VERB_QUERY,
+	HI_DEEP_VERB_MERGE,
+	HI_DEEP_VERB_DIFF,
+	HI_DEEP_VERB_ADVISE
+};
+
 struct hi_deep_operands {
-	const char *file;   /* a recording, or data of Mercury's deep profiler */
-	const char *census; /* of it; NULL: the last */
-	const char *query;  /* NULL: menu */
+	enum hi_deep_verb verb;
+	bool has_verb;
+	struct hi_deep_file {
+		const char *path;   /* a recording, or data of Mercury's deep profiler */
+		const char *census; /* of it; NULL: the last */
+	} files[2];
+	unsigned n_files;
+	const char *query; /* NULL: menu */
 };
 
 struct hi_deep_options {
