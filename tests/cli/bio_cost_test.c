@@ -50,7 +50,7 @@ static long proved_use(json_t *doc, long i)
 }
 
 /* Allocations begin to come fast after the start, which had none. */
-HI_TEST_ROOT(bio_cost, a_recording_that_becomes_too_expensive_is_given_up)
+HI_TEST_ROOT_ALONE(bio_cost, a_recording_that_becomes_too_expensive_is_given_up)
 {
 	struct hi_fixture *fx = start_lives("new object 100");
 	struct recording_run run =
@@ -76,7 +76,7 @@ HI_TEST_ROOT(bio_cost, a_recording_that_becomes_too_expensive_is_given_up)
 }
 
 /* The cost is what was asked for. */
-HI_TEST_ROOT(bio_cost, a_recording_of_all_is_not_given_up)
+HI_TEST_ROOT_ALONE(bio_cost, a_recording_of_all_is_not_given_up)
 {
 	struct hi_fixture *fx = start_lives("new object 100");
 	struct recording_run run = recording_start_as(
@@ -104,7 +104,7 @@ static pid_t start_spinning(void)
 }
 
 /* Half a million objects, on processors that are all taken. */
-HI_TEST_ROOT(bio_cost, a_busy_machine_has_fewer_censuses)
+HI_TEST_ROOT_ALONE(bio_cost, a_busy_machine_has_fewer_censuses)
 {
 	struct hi_fixture *fx = start_lives("list cells 500000");
 	long n = sysconf(_SC_NPROCESSORS_ONLN);

@@ -161,7 +161,7 @@ HI_TEST_ROOT(bio_uses, the_report_says_what_is_probed)
 }
 
 /* One that is called all the time gets no probe. */
-HI_TEST_ROOT(bio_uses, what_is_called_too_often_is_dropped_before)
+HI_TEST_ROOT_ALONE(bio_uses, what_is_called_too_often_is_dropped_before)
 {
 	struct lived *l;
 	json_t *doc;
@@ -182,7 +182,7 @@ HI_TEST_ROOT(bio_uses, what_is_called_too_often_is_dropped_before)
 }
 
 /* One that becomes so later loses it. */
-HI_TEST_ROOT(bio_uses, what_is_called_too_often_later_is_dropped_then)
+HI_TEST_ROOT_ALONE(bio_uses, what_is_called_too_often_later_is_dropped_then)
 {
 	struct lived *l = start_passing(LIVED("--uses"));
 	json_t *doc;

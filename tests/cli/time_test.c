@@ -110,7 +110,7 @@ static void check_samples(long long found, double n, double p)
 
 /* ---- times of functions ---- */
 
-HI_TEST_ROOT(time_samples, two_functions_have_the_shares_that_they_measure)
+HI_TEST_ROOT_ALONE(time_samples, two_functions_have_the_shares_that_they_measure)
 {
 	static const char *const commands[] = {"spin 900 300", NULL};
 	double us;
@@ -227,7 +227,7 @@ HI_TEST_ROOT(time_samples, cpu_times_add_up)
 }
 
 /* Their threads end before the first step of their timers. */
-HI_TEST_ROOT(time_samples, time_of_short_threads_is_missed_aloud)
+HI_TEST_ROOT_ALONE(time_samples, time_of_short_threads_is_missed_aloud)
 {
 	static const char *const commands[] = {"threads 3000 0", "spin 20 20", NULL};
 	struct hi_command *c;

@@ -319,7 +319,7 @@ static struct witness *start_threads(void)
 	return w;
 }
 
-HI_TEST_ROOT(event_walk, finds_what_is_live_by_events)
+HI_TEST_ROOT_ALONE(event_walk, finds_what_is_live_by_events)
 {
 	expect_same_at_stops(start_threads(), STOPS);
 }
@@ -344,7 +344,7 @@ static struct witness *start_churn(void)
 	return w;
 }
 
-HI_TEST_ROOT(event_walk, finds_what_is_live_while_threads_come_and_go)
+HI_TEST_ROOT_ALONE(event_walk, finds_what_is_live_while_threads_come_and_go)
 {
 	expect_same_at_stops(start_churn(), STOPS);
 }

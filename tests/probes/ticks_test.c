@@ -123,7 +123,7 @@ static void check_of_source(opening_fn *open)
 	HI_ASSERT_STREQ("", stats.ticks.why_none);
 }
 
-HI_TEST_ROOT(ticks, there_is_one_for_each_period_of_cpu_time)
+HI_TEST_ROOT_ALONE(ticks, there_is_one_for_each_period_of_cpu_time)
 {
 	check_of_source(hi_event_source_open);
 }

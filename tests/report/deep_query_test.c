@@ -88,7 +88,7 @@ HI_TEST(deep_query, names_of_mercury_are_understood)
 {
 	struct hi_arena arena = {};
 
-	HI_ASSERT_STREQ("top_procs/1-9/calls/self/oa",
+	HI_ASSERT_STREQ("top_procs/1-9/callseqs/self/oa",
 			text_again("top_procs/1-9/callseqs/self/oa", &arena));
 	HI_ASSERT_STREQ("top_procs/1-9/ticks/both/pc",
 			text_again("top_procs/1-9/time/both/pc", &arena));

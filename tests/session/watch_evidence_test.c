@@ -210,7 +210,7 @@ static double end_spin(struct hi_fixture *fx)
 
 /* A loop over a watched word goes on nearly as fast, although the watchpoint is set again
  * and again. */
-HI_TEST_ROOT(watch_evidence, holds_its_budget)
+HI_TEST_ROOT_ALONE(watch_evidence, holds_its_budget)
 {
 	struct hi_fixture *fx = start_evidence(4);
 	struct hi_watch_counts counts;
