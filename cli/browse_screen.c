@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/browse_terminal.h"
+#include "cli/terminal_description.h"
 #include "report/formats/browse_screen.h"
 
 enum {
@@ -251,7 +252,7 @@ enum hi_status hi_browse_show(struct hi_browse *browse,
 	enum hi_status status;
 
 	take_signals(&s);
-	s.screen = newterm(NULL, stdout, stdin);
+	s.screen = hi_terminal_is_described() ? newterm(NULL, stdout, stdin) : NULL;
 	if (!s.screen) {
 		give_signals_back(&s);
 		return hi_fail(err, HI_UNSUPPORTED, 0,

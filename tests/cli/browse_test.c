@@ -203,11 +203,15 @@ static pid_t child_of(pid_t pid)
 
 HI_TEST_SCENARIO(browse_command, a_decoder_that_dies_leaves_the_terminal_as_it_was)
 {
+#ifdef __SANITIZE_ADDRESS__ /* it catches the other one, and writes to the terminal */
+	static const int numbers[] = {SIGKILL};
+#else
 	static const int numbers[] = {SIGKILL, SIGSEGV};
+#endif
 	int status;
 
 	start_heap();
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		struct terminal_view *v = open_browser(80);
 
 		terminal_view_await(v, KEYS_80);

@@ -124,17 +124,17 @@ static void kill_at_breakpoint(const struct kills *k, pid_t owner)
 	probe_family_kill(family, n);
 }
 
-HI_TEST_ROOT(event_kills, leave_no_link)
+HI_TEST_ROOT_ALONE(event_kills, leave_no_link)
 {
 	expect_kills_leave_nothing(hi_event_source_open, KILLS);
 }
 
-HI_TEST_ROOT(event_kills, leave_no_perf_event)
+HI_TEST_ROOT_ALONE(event_kills, leave_no_perf_event)
 {
 	expect_kills_leave_nothing(hi_event_source_open_by_perf, KILLS_BY_PERF);
 }
 
-HI_TEST_ROOT(event_kills, of_all_at_one_time_leave_no_link)
+HI_TEST_ROOT_ALONE(event_kills, of_all_at_one_time_leave_no_link)
 {
 	struct kills k;
 

@@ -375,34 +375,34 @@ static void expect_family_leaks_nothing(enum means means)
 	HI_ASSERT_EQ(leaks, probe_leaks_count(name));
 }
 
-HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_link)
+HI_TEST_ROOT_ALONE(probe_holder, killed_with_its_owner_leaks_no_link)
 {
 	expect_family_leaks_nothing(MULTI);
 }
 
-HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_link_of_an_event)
+HI_TEST_ROOT_ALONE(probe_holder, killed_with_its_owner_leaks_no_link_of_an_event)
 {
 	expect_family_leaks_nothing(EVENT);
 }
 
-HI_TEST_ROOT(probe_holder, killed_with_its_owner_leaks_no_event)
+HI_TEST_ROOT_ALONE(probe_holder, killed_with_its_owner_leaks_no_event)
 {
 	expect_family_leaks_nothing(PERF);
 }
 
 /* ---- kills of the owner ---- */
 
-HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link)
+HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_link)
 {
 	expect_nothing_leaks(MULTI);
 }
 
-HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link_of_an_event)
+HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_link_of_an_event)
 {
 	expect_nothing_leaks(EVENT);
 }
 
-HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_event)
+HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_event)
 {
 	expect_nothing_leaks(PERF);
 }
