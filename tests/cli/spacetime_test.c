@@ -217,7 +217,7 @@ static const char profile[] = "JOB \"app\"\nDATE \"today\"\nSAMPLE_UNIT \"second
 			      "BEGIN_SAMPLE 2.0\na\t100\nb\t7\nEND_SAMPLE 2.0\n"
 			      "BEGIN_SAMPLE 3.5\nb\t8\nEND_SAMPLE 3.5\n";
 
-HI_TEST(spacetime, a_heap_profile_has_its_own_bands)
+HI_TEST_SCENARIO(spacetime, a_heap_profile_has_its_own_bands)
 {
 	char path[300];
 	json_t *doc;
@@ -331,7 +331,7 @@ HI_TEST_SCENARIO(spacetime, a_file_without_what_the_bands_need_names_the_command
 			    "heapinspect bio --pid N -o FILE");
 }
 
-HI_TEST(spacetime, files_and_options_that_make_no_sense_are_refused)
+HI_TEST_SCENARIO(spacetime, files_and_options_that_make_no_sense_are_refused)
 {
 	char path[300];
 
