@@ -211,7 +211,7 @@ static void note_function(struct finding *f, uint32_t function, uint32_t depth,
 	*noted_ret = function;
 }
 
-/* Who calls into a component is active in it, and who is called there is below it. */
+/* The caller of a call into a component is active in it; the callee is below. */
 static void enter_component(struct finding *f, uint32_t component, uint32_t depth)
 {
 	const struct hi_deep_graph *g = f->graph;
