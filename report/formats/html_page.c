@@ -74,9 +74,27 @@ static void put_html_number(const struct hi_cell *cell, enum hi_column_kind kind
 	}
 }
 
-static void put_html_cell(const struct hi_cell *cell, enum hi_column_kind kind, FILE *out)
+/* Was a link begun? */
+static bool begin_html_link(const struct hi_html_links *links, const char *address,
+			    FILE *out)
 {
+	const char *href = links && address ? links->href(links->arg, address) : NULL;
+
+	if (!href)
+		return false;
+	fputs("<a href=\"", out);
+	hi_svg_text(out, href, 0);
+	fputs("\">", out);
+	return true;
+}
+
+static void put_html_cell(const struct hi_html_links *links, const struct hi_cell *cell,
+			  enum hi_column_kind kind, FILE *out)
+{
+	bool is_link;
+
 	fputs(is_figure(kind) ? "<td class=\"figure\">" : "<td>", out);
+	is_link = begin_html_link(links, cell->link, out);
 	if (cell->state == HI_CELL_UNKNOWN)
 		putc('?', out);
 	else if (cell->state == HI_CELL_VALUE &&
@@ -85,10 +103,11 @@ static void put_html_cell(const struct hi_cell *cell, enum hi_column_kind kind, 
 		put_html_cell_text(cell, out);
 	else if (cell->state == HI_CELL_VALUE)
 		put_html_number(cell, kind, out);
-	fputs("</td>", out);
+	fputs(is_link ? "</a></td>" : "</td>", out);
 }
 
-static void put_html_table(const struct hi_report_table *t, FILE *out)
+static void put_html_table(const struct hi_html_links *links,
+			   const struct hi_report_table *t, FILE *out)
 {
 	size_t n_rows = hi_report_table_rows(t), strong = 0;
 
@@ -106,7 +125,7 @@ static void put_html_table(const struct hi_report_table *t, FILE *out)
 		strong += is_strong;
 		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", out);
 		for (size_t k = 0; k < t->n_columns; k++)
-			put_html_cell(&t->cells.items[i * t->n_columns + k],
+			put_html_cell(links, &t->cells.items[i * t->n_columns + k],
 				      t->columns[k].kind, out);
 		fputs("</tr>\n", out);
 	}
@@ -132,7 +151,22 @@ static void put_html_heading(const char *element, const struct hi_item *item, FI
 	fprintf(out, "</%s>\n", element);
 }
 
-static void put_html_item(const struct hi_item *item, FILE *out)
+static void put_html_command(const struct hi_html_links *links,
+			     const struct hi_item *item, FILE *out)
+{
+	const char *address = links && links->address_of_command
+				      ? links->address_of_command(links->arg, item->text)
+				      : NULL;
+	bool is_link;
+
+	fputs("<pre>", out);
+	is_link = begin_html_link(links, address, out);
+	hi_svg_text(out, item->text ? item->text : "", 0);
+	fputs(is_link ? "</a></pre>\n" : "</pre>\n", out);
+}
+
+static void put_html_item(const struct hi_html_links *links, const struct hi_item *item,
+			  FILE *out)
 {
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
@@ -155,11 +189,13 @@ static void put_html_item(const struct hi_item *item, FILE *out)
 		put_html_text("<p class=\"warning\">", item->text, "</p>\n", out);
 		break;
 	case HI_ITEM_CODE:
-	case HI_ITEM_COMMAND:
 		put_html_text("<pre>", item->text, "</pre>\n", out);
 		break;
+	case HI_ITEM_COMMAND:
+		put_html_command(links, item, out);
+		break;
 	case HI_ITEM_TABLE:
-		put_html_table(item->table, out);
+		put_html_table(links, item->table, out);
 		break;
 	case HI_ITEM_BLANK:
 	default:
@@ -167,11 +203,18 @@ static void put_html_item(const struct hi_item *item, FILE *out)
 	}
 }
 
-enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_error *err)
+enum hi_status hi_html_linked_page(const struct hi_page *page,
+				   const struct hi_html_links *links, FILE *out,
+				   struct hi_error *err)
 {
 	if (page->failed)
 		return hi_fail_memory(err, "page");
 	for (size_t i = 0; i < page->items.count; i++)
-		put_html_item(&page->items.items[i], out);
+		put_html_item(links, &page->items.items[i], out);
 	return HI_OK;
+}
+
+enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_error *err)
+{
+	return hi_html_linked_page(page, NULL, out, err);
 }

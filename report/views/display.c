@@ -280,6 +280,17 @@ void hi_cell_empty(struct hi_report_table *table)
 	add_cell(table, (struct hi_cell){.state = HI_CELL_EMPTY});
 }
 
+void hi_cell_link(struct hi_report_table *table, const char *address)
+{
+	struct hi_cell *last;
+
+	if (table->page->failed || !table->cells.count || !*address)
+		return;
+	last = &table->cells.items[table->cells.count - 1];
+	if (last->state != HI_CELL_EMPTY)
+		last->link = keep_page_text(table->page, address);
+}
+
 void hi_report_table_stress(struct hi_report_table *table)
 {
 	size_t rows = hi_report_table_rows(table);

@@ -38,8 +38,9 @@ struct hi_cell {
 	enum hi_cell_state state;
 	bool at_least; /* a lower bound, shown with ≥ */
 	bool negative;
-	uint8_t indent;	 /* text: levels */
-	uint64_t number; /* bytes, count, address; per cent: the part */
+	uint8_t indent;	  /* text: levels */
+	uint64_t number;  /* bytes, count, address; per cent: the part */
+	const char *link; /* address of a page (address.h); NULL: none */
 	union {
 		uint64_t whole;	  /* per cent */
 		const char *text; /* text and word */
@@ -150,6 +151,9 @@ void hi_cell_signed(struct hi_report_table *table, int64_t number);
 void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole);
 /* Adds a cell without a value. */
 void hi_cell_empty(struct hi_report_table *table);
+/* Makes the last cell lead to the page of this address (address.h), which is copied. A
+ * cell without a value, or an empty address, gets no link. Text shows no links. */
+void hi_cell_link(struct hi_report_table *table, const char *address);
 /* Emphasizes the last complete row. */
 void hi_report_table_stress(struct hi_report_table *table);
 
