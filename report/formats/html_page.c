@@ -142,10 +142,22 @@ static void put_html_text(const char *before, const char *text, const char *afte
 	fputs(after, out);
 }
 
-static void put_html_heading(const char *element, const struct hi_item *item, FILE *out)
+static void put_html_item_text(const struct hi_html_links *links, const char *before,
+			       const struct hi_item *item, const char *after, FILE *out)
+{
+	bool is_link;
+
+	fputs(before, out);
+	is_link = begin_html_link(links, item->link, out);
+	put_html_text("", item->text, is_link ? "</a>" : "", out);
+	fputs(after, out);
+}
+
+static void put_html_heading(const struct hi_html_links *links, const char *element,
+			     const struct hi_item *item, FILE *out)
 {
 	fprintf(out, "<%s>", element);
-	hi_svg_text(out, item->text ? item->text : "", 0);
+	put_html_item_text(links, "", item, "", out);
 	if (item->aside && *item->aside)
 		put_html_text(" <span class=\"aside\">", item->aside, "</span>", out);
 	fprintf(out, "</%s>\n", element);
@@ -170,26 +182,26 @@ static void put_html_item(const struct hi_html_links *links, const struct hi_ite
 {
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
-		put_html_heading("h1", item, out);
+		put_html_heading(links, "h1", item, out);
 		break;
 	case HI_ITEM_HEADING:
-		put_html_heading("h2", item, out);
+		put_html_heading(links, "h2", item, out);
 		break;
 	case HI_ITEM_FACT:
 		put_html_text("<p><b>", item->aside, "</b> ", out);
-		put_html_text("", item->text, "</p>\n", out);
+		put_html_item_text(links, "", item, "</p>\n", out);
 		break;
 	case HI_ITEM_TEXT:
-		put_html_text("<p>", item->text, "</p>\n", out);
+		put_html_item_text(links, "<p>", item, "</p>\n", out);
 		break;
 	case HI_ITEM_NOTE:
-		put_html_text("<p class=\"note\">", item->text, "</p>\n", out);
+		put_html_item_text(links, "<p class=\"note\">", item, "</p>\n", out);
 		break;
 	case HI_ITEM_WARNING:
-		put_html_text("<p class=\"warning\">", item->text, "</p>\n", out);
+		put_html_item_text(links, "<p class=\"warning\">", item, "</p>\n", out);
 		break;
 	case HI_ITEM_CODE:
-		put_html_text("<pre>", item->text, "</pre>\n", out);
+		put_html_item_text(links, "<pre>", item, "</pre>\n", out);
 		break;
 	case HI_ITEM_COMMAND:
 		put_html_command(links, item, out);

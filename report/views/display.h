@@ -70,6 +70,7 @@ enum hi_item_kind {
 struct hi_item {
 	enum hi_item_kind kind;
 	const char *text, *aside;
+	const char *link; /* address of a page that the text leads to; NULL: none */
 	struct hi_report_table *table;
 };
 
@@ -79,6 +80,7 @@ struct hi_page {
 	struct hi_report_table_list HI_VECTOR(struct hi_report_table *) tables;
 	struct hi_type_names type_names;
 	bool failed;
+	const char *link_census; /* hi_page_link_census; NULL: none */
 	const char *only_command, *only_purpose; /* hi_page_replace_commands; or NULL */
 };
 
@@ -125,6 +127,13 @@ void hi_page_warning(struct hi_page *page, const char *text);
 void hi_page_code(struct hi_page *page, const char *text);
 /* Adds a command line to try, and what it shows. */
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
+/* Makes the text of the last item lead to the page of this address (address.h), which is
+ * copied; not of a table or a command. An empty address makes no link. Text shows no
+ * links. */
+void hi_page_link(struct hi_page *page, const char *address);
+/* Links that are made from now on lead to this census of the file, where they name none
+ * and what they lead to is about one. */
+void hi_page_link_census(struct hi_page *page, unsigned census);
 /* The first command that is added is this one instead, and there are no others: what they
  * would look at is gone. Strings are kept. */
 void hi_page_replace_commands(struct hi_page *page, const char *command,
