@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "report/formats/html_picture.h"
 #include "report/views/svg.h"
 
 static const char html_style[] =
@@ -177,8 +178,9 @@ static void put_html_command(const struct hi_html_links *links,
 	fputs(is_link ? "</a></pre>\n" : "</pre>\n", out);
 }
 
-static void put_html_item(const struct hi_html_links *links, const struct hi_item *item,
-			  FILE *out)
+static enum hi_status put_html_item(const struct hi_html_links *links,
+				    const struct hi_item *item, FILE *out,
+				    struct hi_error *err)
 {
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
@@ -209,21 +211,27 @@ static void put_html_item(const struct hi_html_links *links, const struct hi_ite
 	case HI_ITEM_TABLE:
 		put_html_table(links, item->table, out);
 		break;
+	case HI_ITEM_PICTURE:
+		return hi_html_picture(item->picture, links ? links->href : NULL,
+				       links ? links->arg : NULL, out, err);
 	case HI_ITEM_BLANK:
 	default:
 		break;
 	}
+	return HI_OK;
 }
 
 enum hi_status hi_html_linked_page(const struct hi_page *page,
 				   const struct hi_html_links *links, FILE *out,
 				   struct hi_error *err)
 {
+	enum hi_status status = HI_OK;
+
 	if (page->failed)
 		return hi_fail_memory(err, "page");
-	for (size_t i = 0; i < page->items.count; i++)
-		put_html_item(links, &page->items.items[i], out);
-	return HI_OK;
+	for (size_t i = 0; i < page->items.count && status == HI_OK; i++)
+		status = put_html_item(links, &page->items.items[i], out, err);
+	return status;
 }
 
 enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_error *err)

@@ -262,6 +262,8 @@ static enum hi_status put_item(const struct hi_text_style *style,
 			put_title(style, "Next:", NULL, 'b');
 		put_command_line(style, text, aside, run_columns(style, page, i));
 		break;
+	case HI_ITEM_PICTURE:
+		break;
 	case HI_ITEM_TABLE:
 	default:
 		return hi_text_table(style, item->table, err);

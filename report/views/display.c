@@ -211,6 +211,11 @@ void hi_page_link(struct hi_page *page, const char *address)
 		last->link = keep_link(page, address);
 }
 
+void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture)
+{
+	add_item(page, (struct hi_item){.kind = HI_ITEM_PICTURE, .picture = picture});
+}
+
 void hi_page_replace_commands(struct hi_page *page, const char *command,
 			      const char *purpose)
 {

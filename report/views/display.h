@@ -66,12 +66,15 @@ enum hi_item_kind {
 	HI_ITEM_CODE, /* one line, not wrapped */
 	HI_ITEM_TABLE,
 	HI_ITEM_COMMAND, /* text: a command line; aside: what it shows */
+	HI_ITEM_PICTURE, /* not in text */
 };
+struct hi_page_picture; /* picture.h */
 struct hi_item {
 	enum hi_item_kind kind;
 	const char *text, *aside;
 	const char *link; /* address of a page that the text leads to; NULL: none */
 	struct hi_report_table *table;
+	struct hi_page_picture *picture;
 };
 
 struct hi_page {
@@ -134,6 +137,8 @@ void hi_page_link(struct hi_page *page, const char *address);
 /* Links that are made from now on lead to this census of the file, where they name none
  * and what they lead to is about one. */
 void hi_page_link_census(struct hi_page *page, unsigned census);
+/* Adds a picture (picture.h), which lives as long as the page. */
+void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture);
 /* The first command that is added is this one instead, and there are no others: what they
  * would look at is gone. Strings are kept. */
 void hi_page_replace_commands(struct hi_page *page, const char *command,
