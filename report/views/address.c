@@ -167,3 +167,62 @@ enum hi_status hi_address_parse(const char *text, struct hi_arena *arena,
 	ret->argument = argument && *argument ? argument : NULL;
 	return options ? parse_address_options(options, ret, err) : HI_OK;
 }
+
+/* ---- links ---- */
+
+/* These are about all censuses of a file. */
+static bool leads_to_all_censuses(const char *address)
+{
+	static const char *const names[] = {"alloc", "deep", "peaks", "spacetime"};
+	size_t n = strcspn(address, "/?");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == n && strncmp(names[i], address, n) == 0)
+			return true;
+	return false;
+}
+
+static bool names_census(const char *address)
+{
+	return strstr(address, "?census=") || strstr(address, "&census=");
+}
+
+static const char *keep_link(struct hi_page *page, const char *address)
+{
+	const char *copy;
+
+	if (page->link_census && !names_census(address) &&
+	    !leads_to_all_censuses(address))
+		return hi_address_with(page, address, "census", page->link_census);
+	copy = hi_arena_strdup(&page->arena, address);
+	if (!copy)
+		page->failed = true;
+	return copy;
+}
+
+void hi_page_link_census(struct hi_page *page, unsigned census)
+{
+	page->link_census = hi_page_printf(page, "%u", census);
+}
+
+void hi_page_link(struct hi_page *page, const char *address)
+{
+	struct hi_item *last;
+
+	if (page->failed || !page->items.count || !*address)
+		return;
+	last = &page->items.items[page->items.count - 1];
+	if (last->kind != HI_ITEM_TABLE && last->kind != HI_ITEM_COMMAND)
+		last->link = keep_link(page, address);
+}
+
+void hi_cell_link(struct hi_report_table *table, const char *address)
+{
+	struct hi_cell *last;
+
+	if (table->page->failed || !table->cells.count || !*address)
+		return;
+	last = &table->cells.items[table->cells.count - 1];
+	if (last->state != HI_CELL_EMPTY)
+		last->link = keep_link(table->page, address);
+}

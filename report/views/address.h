@@ -31,6 +31,20 @@ const char *hi_address_of_object(struct hi_page *page, uint64_t address);
 /* paths/TYPE: the objects of a type and what keeps them. */
 const char *hi_address_of_type(struct hi_page *page, const char *hostile);
 
+/* ---- links ---- */
+
+/* Makes the last cell lead to the page of this address (address.h), which is copied. A
+ * cell without a value, or an empty address, gets no link. Text shows no links. */
+void hi_cell_link(struct hi_report_table *table, const char *address);
+/* Makes the text of the last item lead to the page of this address (address.h), which is
+ * copied; not of a table or a command. An empty address makes no link. Text shows no
+ * links. */
+void hi_page_link(struct hi_page *page, const char *address);
+/* Links that are made from now on lead to this census of the file, where they name none
+ * and what they lead to is about one. */
+void hi_page_link_census(struct hi_page *page, unsigned census);
+/* ---- reading ---- */
+
 /* An address in parts. Strings live in the arena. */
 struct hi_address {
 	const char *name;

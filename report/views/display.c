@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "report/views/address.h"
 #include "report/views/escape.h"
 
 enum { SAFE_MAX = 4000 };
@@ -169,48 +168,6 @@ void hi_page_code(struct hi_page *page, const char *text)
 	add_text(page, HI_ITEM_CODE, text, NULL);
 }
 
-/* ---- links ---- */
-
-/* These are about all censuses of a file. */
-static bool leads_to_all_censuses(const char *address)
-{
-	static const char *const names[] = {"alloc", "deep", "peaks", "spacetime"};
-	size_t n = strcspn(address, "/?");
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i]) == n && strncmp(names[i], address, n) == 0)
-			return true;
-	return false;
-}
-
-static bool names_census(const char *address)
-{
-	return strstr(address, "?census=") || strstr(address, "&census=");
-}
-
-static const char *keep_link(struct hi_page *page, const char *address)
-{
-	if (!page->link_census || names_census(address) || leads_to_all_censuses(address))
-		return keep_page_text(page, address);
-	return hi_address_with(page, address, "census", page->link_census);
-}
-
-void hi_page_link_census(struct hi_page *page, unsigned census)
-{
-	page->link_census = hi_page_printf(page, "%u", census);
-}
-
-void hi_page_link(struct hi_page *page, const char *address)
-{
-	struct hi_item *last;
-
-	if (page->failed || !page->items.count || !*address)
-		return;
-	last = &page->items.items[page->items.count - 1];
-	if (last->kind != HI_ITEM_TABLE && last->kind != HI_ITEM_COMMAND)
-		last->link = keep_link(page, address);
-}
-
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture)
 {
 	add_item(page, (struct hi_item){.kind = HI_ITEM_PICTURE, .picture = picture});
@@ -326,17 +283,6 @@ void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whol
 void hi_cell_empty(struct hi_report_table *table)
 {
 	add_cell(table, (struct hi_cell){.state = HI_CELL_EMPTY});
-}
-
-void hi_cell_link(struct hi_report_table *table, const char *address)
-{
-	struct hi_cell *last;
-
-	if (table->page->failed || !table->cells.count || !*address)
-		return;
-	last = &table->cells.items[table->cells.count - 1];
-	if (last->state != HI_CELL_EMPTY)
-		last->link = keep_link(table->page, address);
 }
 
 void hi_report_table_stress(struct hi_report_table *table)

@@ -83,7 +83,7 @@ struct hi_page {
 	struct hi_report_table_list HI_VECTOR(struct hi_report_table *) tables;
 	struct hi_type_names type_names;
 	bool failed;
-	const char *link_census; /* hi_page_link_census; NULL: none */
+	const char *link_census;		 /* hi_page_link_census; NULL: none */
 	const char *only_command, *only_purpose; /* hi_page_replace_commands; or NULL */
 };
 
@@ -130,13 +130,6 @@ void hi_page_warning(struct hi_page *page, const char *text);
 void hi_page_code(struct hi_page *page, const char *text);
 /* Adds a command line to try, and what it shows. */
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
-/* Makes the text of the last item lead to the page of this address (address.h), which is
- * copied; not of a table or a command. An empty address makes no link. Text shows no
- * links. */
-void hi_page_link(struct hi_page *page, const char *address);
-/* Links that are made from now on lead to this census of the file, where they name none
- * and what they lead to is about one. */
-void hi_page_link_census(struct hi_page *page, unsigned census);
 /* Adds a picture (picture.h), which lives as long as the page. */
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture);
 /* The first command that is added is this one instead, and there are no others: what they
@@ -165,9 +158,6 @@ void hi_cell_signed(struct hi_report_table *table, int64_t number);
 void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole);
 /* Adds a cell without a value. */
 void hi_cell_empty(struct hi_report_table *table);
-/* Makes the last cell lead to the page of this address (address.h), which is copied. A
- * cell without a value, or an empty address, gets no link. Text shows no links. */
-void hi_cell_link(struct hi_report_table *table, const char *address);
 /* Emphasizes the last complete row. */
 void hi_report_table_stress(struct hi_report_table *table);
 
