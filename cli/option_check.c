@@ -251,12 +251,28 @@ static int check_deep(const struct hi_options *o)
 	return hi_deep_check_operands(&o->deep.operands);
 }
 
+static int check_report(const struct hi_options *o)
+{
+	if (!o->target.file)
+		return hi_option_wrong("report: FILE is missing; see heapinspect report "
+				       "--help");
+	if (o->comparison.baseline && strcmp(o->comparison.baseline, o->target.file) == 0)
+		return hi_option_wrong("%s: the file is given twice", o->target.file);
+	if (!o->output.file)
+		return hi_option_wrong("report: -o FILE.html is missing: what is "
+				       "written is for a browser; -o - writes it to "
+				       "standard output");
+	return 0;
+}
+
 static int check_command(const struct hi_options *o)
 {
 	enum hi_query_format format;
 
 	if (o->command->id == HI_COMMAND_DEEP)
 		return check_deep(o);
+	if (o->command->id == HI_COMMAND_REPORT)
+		return check_report(o);
 	if (o->command->arguments[0] && o->command->arguments[0] != '[' && !o->argument)
 		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
 				       o->command->name, o->command->arguments,

@@ -6,8 +6,8 @@
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED                                                                         \
-	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS) |                     \
-	   ON_FILES))			     /* make an image of it */
+	(~(BIT(MARK) | BIT(ERA) | BIT(SAFEPOINTS) | BIT(SNAPSHOTS) | ON_FILES |          \
+	   PAGES))			     /* make an image of it */
 #define LOOKING (TARGETED | BIT(SAFEPOINTS)) /* at a target */
 #define NAMING (LOOKING | BIT(ERA))	     /* name a process */
 #define SHOWING                                                                          \
@@ -19,6 +19,7 @@
 	 BIT(BROWSE))
 #define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
 #define ON_FILES (OVER_TIME | BIT(DEEP))	/* of files alone */
+#define PAGES BIT(REPORT)			/* of many commands */
 #define LISTING (BIT(SNAPSHOTS) | ON_FILES)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
@@ -470,6 +471,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  "from then on; with --keep-events: keep at most this much of events",
 	  4},
 	 BIT(RECORD)},
+	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
+	  "leave out pages that would make the file larger (default: 20 MiB)", 4},
+	 BIT(REPORT)},
 	{{"time", HI_OPT_TIME, "AXIS", 0,
 	  "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
 	  "census (default: wall)",

@@ -18,6 +18,7 @@
 #include "probes/watchpoints.h"
 #include "report/formats/prometheus_labels.h"
 #include "session/biography/era_choice.h"
+#include "session/complaints.h"
 #include "session/naming.h"
 #include "session/snapshot/source.h"
 
@@ -30,7 +31,7 @@ int hi_option_wrong(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));
-	fprintf(stderr, "heapinspect: %s\n", safe);
+	fprintf(hi_complaints(), "heapinspect: %s\n", safe);
 	return 2;
 }
 
@@ -400,6 +401,24 @@ static int refuse_argument(const char *arg, const struct hi_options *o)
 	return HI_OPTION_SAID;
 }
 
+/* Pages are about the first one; the second is what it is compared with. */
+static int take_paged_file(const char *arg, const char *census, struct hi_options *o)
+{
+	if (!is_snapshot(arg))
+		return refuse_argument(arg, o);
+	if (o->target.file && o->comparison.baseline) {
+		hi_option_wrong("%s: there are two files already, %s and %s", arg,
+				o->target.file, o->comparison.baseline);
+		return HI_OPTION_SAID;
+	}
+	*(o->target.file ? &o->comparison.baseline : &o->target.file) = arg;
+	if (!census)
+		return 0;
+	return hi_option_take_once("@", census,
+				   o->comparison.baseline ? &o->comparison.baseline_census
+							  : &o->target.census);
+}
+
 static int take_argument(char *arg, struct hi_options *o)
 {
 	const char *census = NULL;
@@ -407,6 +426,8 @@ static int take_argument(char *arg, struct hi_options *o)
 	if (o->command->id == HI_COMMAND_DEEP)
 		return hi_deep_take_operand(arg, &o->deep.operands) ? HI_OPTION_SAID : 0;
 	split_census(arg, &census);
+	if (o->command->id == HI_COMMAND_REPORT)
+		return take_paged_file(arg, census, o);
 	if (o->command->id == HI_COMMAND_GRAPH
 		    ? is_one_heap(arg, census)
 		    : !o->command->run_alone && is_snapshot(arg))

@@ -51,6 +51,7 @@ static const char *describe_looked_at(const struct hi_command *command)
 	case HI_COMMAND_PEAKS:
 	case HI_COMMAND_SPACETIME:
 	case HI_COMMAND_DEEP:
+	case HI_COMMAND_REPORT:
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:

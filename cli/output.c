@@ -173,10 +173,13 @@ struct hi_text_options hi_output_looks(const struct hi_options *options, int fd)
 }
 
 enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
-			      const struct hi_page *page, struct hi_error *err)
+			      struct hi_page *page, struct hi_error *err)
 {
-	struct hi_text_options text = hi_output_looks(options, fileno(output->file));
+	struct hi_text_options text;
 
+	if (output->show)
+		return output->show(output->arg, page, err);
+	text = hi_output_looks(options, fileno(output->file));
 	return hi_text_render(page, &text, output->file, err);
 }
 

@@ -18,6 +18,10 @@ struct hi_output {
 	const char *path; /* NULL: stdout or stderr */
 	char *temporary;  /* renamed to path at the end; NULL: written directly */
 	bool served;	  /* another process gives it its name (cli/decoder.h) */
+	/* Takes pages instead of the file, which has only what is no page (JSON); NULL:
+	 * they are written as text. It may take the contents: hi_page_move(). */
+	enum hi_status (*show)(void *arg, struct hi_page *page, struct hi_error *err);
+	void *arg;
 };
 
 /* Opens the output. Called before the target is stopped, so that a wrong path costs it
@@ -26,9 +30,9 @@ enum hi_status hi_output_open(const struct hi_options *options, struct hi_output
 			      struct hi_error *err);
 /* How to write for the terminal at fd, the locale and the options. */
 struct hi_text_options hi_output_looks(const struct hi_options *options, int fd);
-/* Writes the page as text, with these options. */
+/* Writes the page as text, with these options; or gives it to output->show. */
 enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
-			      const struct hi_page *page, struct hi_error *err);
+			      struct hi_page *page, struct hi_error *err);
 /* Flushes the file and gives it its name; afterwards it is complete. HI_OS. */
 enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err);
 /* Gives the file its name: the part of a commit that needs rights. */

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/query_source.h"
+#include "session/complaints.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/snapshot/source.h"
@@ -119,7 +120,7 @@ static enum hi_status prepare_statement(struct hi_query *q, const char *sql,
 	if (mistake.offset != SIZE_MAX)
 		hi_query_point_at(sql, mistake.offset);
 	if (mistake.hint[0])
-		fprintf(stderr, "  %s\n", mistake.hint);
+		fprintf(hi_complaints(), "  %s\n", mistake.hint);
 	return hi_fail(err, HI_USAGE, 0, "%s", "");
 }
 
@@ -277,7 +278,10 @@ static enum hi_status write_answer(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = prepare_statement(q, sql, err);
 	if (status == HI_OK) {
-		watch_interrupt();
+		if (in->options->most_ns)
+			hi_query_limit_time(q, in->options->most_ns);
+		else
+			watch_interrupt();
 		status = answer_statement(in, header, q, sql, output, err);
 	}
 	hi_query_close(hi_take(q));

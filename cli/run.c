@@ -19,11 +19,10 @@
 #include "cli/record_children.h"
 #include "cli/record_series.h"
 #include "cli/series.h"
-#include "report/views/legend.h"
+#include "cli/write_report.h"
 #include "session/inspect.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_record_children *, hi_record_children_close)
 
@@ -81,55 +80,6 @@ static void report_phase_times(const struct hi_inspection *in)
 		hi_text_duration(time, all));
 }
 
-/* So that types of one short name are told apart. */
-static void know_types(const struct hi_inspection *in, struct hi_page *page)
-{
-	page->type_names.keep_full = in->options->output.full_names;
-	for (uint32_t i = 0; in->graph && i < in->graph->n_types; i++)
-		hi_type_names_add(&page->type_names, in->graph->types[i].name);
-}
-
-/* The report, page or document, onto the output. */
-static enum hi_status write_report(struct hi_inspection *in,
-				   const struct hi_report_header *header,
-				   struct hi_output *output, struct hi_error *err)
-{
-	const struct hi_options *o = in->options;
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
-	struct hi_json json;
-	enum hi_status status;
-
-	if (o->command->write)
-		return o->command->write(in, header, output, err);
-	if (o->output.json) {
-		hi_json_init(&json, output->file);
-		status = o->command->run(in, header, NULL, &json, err);
-		if (status == HI_OK)
-			status = hi_inspect_check(in, err);
-		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
-					hi_inspect_lost_something(in)))
-			return hi_fail_memory(err, "JSON");
-		return status;
-	}
-	page = hi_page_create();
-	if (!page)
-		return hi_fail_memory(err, "page");
-	know_types(in, page);
-	status = o->command->run(in, header, page, NULL, err);
-	for (size_t i = 0; i < in->diagnostics.notes.count; i++)
-		hi_page_note_above_commands(
-			page, hi_page_safe(page, in->diagnostics.notes.items[i]));
-	if (status == HI_OK)
-		status = hi_inspect_check(in, err);
-	if (status == HI_OK && hi_inspect_lost_something(in))
-		return hi_fail_memory(err, "report");
-	if (status == HI_OK) {
-		hi_legend_add(page);
-		status = hi_output_page(output, o, page, err);
-	}
-	return status;
-}
-
 /* The file of -o where that is not the report, and the report. */
 static enum hi_status save_and_report(struct hi_inspection *in,
 				      const struct hi_report_header *header,
@@ -139,11 +89,11 @@ static enum hi_status save_and_report(struct hi_inspection *in,
 	enum hi_status status;
 
 	if (!in->options->command->save || !output->path)
-		return write_report(in, header, output, err);
+		return hi_write_report(in, header, output, err);
 	status = in->options->command->save(in, header, output, err);
 	hi_inspect_phase(in, "report");
 	if (status == HI_OK)
-		status = write_report(in, header, &screen, err);
+		status = hi_write_report(in, header, &screen, err);
 	return status == HI_OK ? hi_output_commit(&screen, err) : status;
 }
 

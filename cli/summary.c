@@ -135,6 +135,7 @@ const struct hi_command hi_command_summary = {
 		"  peaks      what was live when most was\n"
 		"  spacetime  live memory over time in bands, and their areas\n"
 		"  deep       costs of functions in their calling contexts\n"
+		"  report     all of this as one HTML file with links\n"
 		"  diff       compare two snapshots: what was born, what died\n"
 		"  query      SQL over objects, edges, types and roots\n"
 		"  check      fail a build when a limit is exceeded\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "query/query_internal.h"
 
 enum { STEPS_BETWEEN_LOOKS = 20000 }; /* of SQLite's machine: about a millisecond */
@@ -18,10 +19,17 @@ void hi_query_interrupt(void)
 	interrupted = 1;
 }
 
+void hi_query_limit_time(struct hi_query *q, uint64_t ns)
+{
+	q->most_ns = ns;
+	q->ends_ns = ns ? hi_clock_ns() + ns : 0;
+}
+
 static int check_interrupt(void *arg)
 {
-	(void)arg;
-	return interrupted;
+	const struct hi_query *q = arg;
+
+	return interrupted || (q->ends_ns && hi_clock_ns() > q->ends_ns);
 }
 
 /* Tables of SQLite that split arrays of JSON. */

@@ -121,6 +121,8 @@ const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t
  */
 enum hi_status hi_query_step(struct hi_query *q, const struct hi_result_cell **cells_ret,
 			     struct hi_error *err);
+/* From now on steps take this time together at most: then HI_LIMIT. 0: any. */
+void hi_query_limit_time(struct hi_query *q, uint64_t ns);
 /* Ends the running step soon, with HI_TIMEOUT. May be called from a signal handler. */
 void hi_query_interrupt(void);
 

@@ -99,7 +99,8 @@ struct hi_query {
 	struct hi_result_column *columns;
 	struct hi_result_cell *cells;
 	size_t n_columns;
-	struct hi_arena blobs; /* in hexadecimal; of this row */
+	struct hi_arena blobs;	   /* in hexadecimal; of this row */
+	uint64_t most_ns, ends_ns; /* hi_query_limit_time(); 0: none */
 	const struct hi_dominators *dominators;
 	const struct hi_census *census;
 	const struct hi_query_census *censuses;

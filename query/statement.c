@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "query/query_internal.h"
 
 static enum hi_status fail_statement(struct hi_query_mistake *mistake, size_t offset,
@@ -221,12 +223,18 @@ static enum hi_status read_result_cell(struct hi_query *q, int column,
 
 static enum hi_status step_failed(struct hi_query *q, int code, struct hi_error *err)
 {
+	char time[24];
+
 	if (q->failure.status != HI_OK) {
 		*err = q->failure;
 		return err->status;
 	}
 	if (code == SQLITE_NOMEM)
 		return hi_fail_memory(err, "query");
+	if (code == SQLITE_INTERRUPT && q->ends_ns && hi_clock_ns() > q->ends_ns)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "query: not ready after %s, which is the limit for pages",
+			       hi_text_duration(time, q->most_ns));
 	if (code == SQLITE_INTERRUPT)
 		return hi_fail(err, HI_TIMEOUT, 0, "query: interrupted");
 	return hi_fail(err, HI_USAGE, 0, "query: %s", sqlite3_errmsg(q->db));

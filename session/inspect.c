@@ -44,18 +44,13 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 	return status;
 }
 
-static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
+/* When it is known which objects are shown. */
+static enum hi_status compute_shown(struct hi_inspection *in, unsigned wanted,
 				    struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
-	if (wanted & HI_WANT_DOMINATORS) {
-		hi_inspect_phase(in, "dominators");
-		status = in->source->compute_dominators(in, err);
-	}
-	if (status == HI_OK)
-		status = hi_naming_restrict(in, err);
-	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
+	if (wanted & HI_WANT_LEAKS) {
 		hi_inspect_phase(in, "names of leaks");
 		status = in->source->find_leak_groups(in, err);
 	}
@@ -71,6 +66,20 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 	}
 	return status == HI_OK && (wanted & HI_WANT_SUSPECTS) ? find_suspects(in, err)
 							      : status;
+}
+
+static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (wanted & HI_WANT_DOMINATORS) {
+		hi_inspect_phase(in, "dominators");
+		status = in->source->compute_dominators(in, err);
+	}
+	if (status == HI_OK)
+		status = hi_naming_restrict(in, err);
+	return status == HI_OK ? compute_shown(in, wanted, err) : status;
 }
 
 static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
@@ -155,6 +164,31 @@ enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = warn_of_shortage(in, err);
 	return status;
+}
+
+enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
+			       struct hi_error *err)
+{
+	unsigned missing = wanted & ~in->wanted;
+	enum hi_status status = HI_OK;
+
+	if (missing & HI_WANT_DOMINATORS && !in->results.dominators) {
+		hi_inspect_phase(in, "dominators");
+		status = in->source->compute_dominators(in, err);
+		/* One without retained sizes. */
+		if (in->results.census) {
+			hi_census_destroy(hi_take(in->results.census));
+			missing |= HI_WANT_CENSUS;
+		}
+	}
+	if (status == HI_OK)
+		status = compute_shown(in, missing, err);
+	if (status == HI_OK && missing & HI_WANT_LEDGER)
+		status = in->source->fill_ledger(in, err);
+	hi_inspect_phase(in, NULL);
+	if (status == HI_OK)
+		in->wanted |= missing;
+	return status == HI_OK ? hi_inspect_check(in, err) : status;
 }
 
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,

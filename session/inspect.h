@@ -20,6 +20,10 @@ enum hi_status hi_inspect_begin(const struct hi_options *options,
 /* The second step. On failure the inspection is still the caller's to close. */
 enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 				 struct hi_error *err);
+/* Computes what else is wanted of an inspection that is open and has its graph. After an
+ * error it can only be closed. */
+enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
+			       struct hi_error *err);
 /* Frees the inspection and releases the target; NULL is fine. */
 void hi_inspect_close(struct hi_inspection *in);
 

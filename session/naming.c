@@ -12,6 +12,7 @@
 #include "census/graph/within.h"
 #include "report/formats/json_writer.h"
 #include "session/biography/kept.h"
+#include "session/complaints.h"
 #include "session/live/root_check.h"
 #include "session/progress.h"
 #include "session/recorded.h"
@@ -37,7 +38,7 @@ void hi_naming_point_at(const char *expression, size_t column)
 	used += 2 + 3 * (from > 0);
 	n -= from;
 	hi_text_escape(text, sizeof(text), expression + from, n > SHOWN ? SHOWN : n);
-	fprintf(stderr, "  %s%s%s\n  %*s\n", from ? "..." : "", text,
+	fprintf(hi_complaints(), "  %s%s%s\n  %*s\n", from ? "..." : "", text,
 		n > SHOWN ? "..." : "", (int)used - 1, "^");
 }
 
@@ -67,11 +68,12 @@ static enum hi_status report_wrong_root(struct hi_inspection *in,
 	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
 	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
 	if (root->name == root->expression)
-		fprintf(stderr, "heapinspect: explain: %s\n", why);
+		fprintf(hi_complaints(), "heapinspect: explain: %s\n", why);
 	else
-		fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
+		fprintf(hi_complaints(), "heapinspect: --root %s: %s\n", name, why);
 	hi_naming_point_at(root->expression, column);
-	if (o->output.json && (!o->output.file || strcmp(o->output.file, "-") == 0))
+	if (o->output.json && hi_complaints() == stderr &&
+	    (!o->output.file || strcmp(o->output.file, "-") == 0))
 		error_json(root, column, err->text);
 	return hi_fail(err, HI_USAGE, 0, "%s", "");
 }

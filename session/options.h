@@ -370,6 +370,8 @@ struct hi_options {
 	struct hi_edit_place *edit_place;
 	/* Nor this: of a series whose file keeps its space profile; else NULL. */
 	const struct hi_space_profile *space;
+	/* Nor this: of pages, the time that a statement of query may take; else 0. */
+	uint64_t most_ns;
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "report/formats/html_page.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/formats/html_picture.h"
 #include "report/views/svg.h"
@@ -65,7 +66,7 @@ static void put_html_number(const struct hi_cell *cell, enum hi_column_kind kind
 		fputs(hi_bytes(text, cell->number), out);
 		break;
 	case HI_COLUMN_PERCENT:
-		fputs(hi_percent(text, cell->number, cell->whole), out);
+		hi_svg_text(out, hi_percent(text, cell->number, cell->whole), 0);
 		break;
 	case HI_COLUMN_ADDRESS:
 		fprintf(out, "0x%" PRIx64, cell->number);
@@ -178,6 +179,70 @@ static void put_html_command(const struct hi_html_links *links,
 	fputs(is_link ? "</a></pre>\n" : "</pre>\n", out);
 }
 
+/* ---- forms ---- */
+
+/* Lines of any length, as they are. */
+static void put_html_value(const char *value, FILE *out)
+{
+	enum { PIECE = 2000 };
+
+	while (*value) {
+		char piece[PIECE + 1];
+		size_t n = strcspn(value, "\r\n");
+
+		if (n > PIECE)
+			for (n = PIECE; n > PIECE - 4 && (value[n] & 0xc0) == 0x80;)
+				n--;
+		memcpy(piece, value, n);
+		piece[n] = '\0';
+		hi_svg_text(out, piece, 0);
+		value += n;
+		if (*value == '\n')
+			putc('\n', out);
+		value += *value == '\n' || *value == '\r';
+	}
+}
+
+static void put_html_field(const struct hi_form_field *f, FILE *out)
+{
+	if (f->input == HI_FORM_HIDDEN) {
+		fprintf(out, "<input type=\"hidden\" name=\"%s\" value=\"", f->name);
+		put_html_value(f->value, out);
+		fputs("\"/>", out);
+		return;
+	}
+	fputs("<label>", out);
+	hi_svg_text(out, f->label, 0);
+	if (f->input == HI_FORM_TEXT) {
+		fprintf(out,
+			"<br/><textarea name=\"%s\" rows=\"6\" cols=\"80\" "
+			"spellcheck=\"false\">\n",
+			f->name);
+		put_html_value(f->value, out);
+		fputs("</textarea></label><br/>", out);
+		return;
+	}
+	fprintf(out, " <input type=\"text\" name=\"%s\" size=\"40\" value=\"", f->name);
+	put_html_value(f->value, out);
+	fputs("\"/></label> ", out);
+}
+
+static void put_html_form(const struct hi_html_links *links, const struct hi_item *item,
+			  FILE *out)
+{
+	const char *href = links ? links->href(links->arg, item->form->address) : NULL;
+
+	if (!href)
+		return;
+	fputs("<form method=\"get\" action=\"", out);
+	hi_svg_text(out, href, 0);
+	fputs("\"><p>", out);
+	for (size_t i = 0; i < item->form->n_fields; i++)
+		put_html_field(&item->form->fields[i], out);
+	put_html_text("<button type=\"submit\">", item->text, "</button></p></form>\n",
+		      out);
+}
+
 static enum hi_status put_html_item(const struct hi_html_links *links,
 				    const struct hi_item *item, FILE *out,
 				    struct hi_error *err)
@@ -214,6 +279,9 @@ static enum hi_status put_html_item(const struct hi_html_links *links,
 	case HI_ITEM_PICTURE:
 		return hi_html_picture(item->picture, links ? links->href : NULL,
 				       links ? links->arg : NULL, out, err);
+	case HI_ITEM_FORM:
+		put_html_form(links, item, out);
+		break;
 	case HI_ITEM_BLANK:
 	default:
 		break;

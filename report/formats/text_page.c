@@ -263,6 +263,7 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		put_command_line(style, text, aside, run_columns(style, page, i));
 		break;
 	case HI_ITEM_PICTURE:
+	case HI_ITEM_FORM:
 		break;
 	case HI_ITEM_TABLE:
 	default:

@@ -134,6 +134,9 @@ static enum hi_status parse_address_options(char *text, struct hi_address *ret,
 				       HI_ADDRESS_OPTIONS);
 		if (value)
 			*value++ = '\0';
+		/* As forms write it. */
+		for (char *c = value; c && *c; c++)
+			*c = *c == '+' ? ' ' : *c;
 		if (!unescape_address(word) || (value && !unescape_address(value)))
 			return hi_fail(err, HI_USAGE, 0,
 				       "an address has a wrong %% escape");

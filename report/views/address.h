@@ -10,7 +10,8 @@
  *	deep/clique/7%26order%3Dbytes	heapinspect deep FILE 'clique/7&order=bytes'
  *
  * In arguments and values all but letters, digits and "-_.~/:@," is %XX, so an address
- * is safe text, whatever the target has in its names.
+ * is safe text, whatever the target has in its names. In a value "+" is a space, as forms
+ * write it.
  */
 #ifndef HI_REPORT_VIEWS_ADDRESS_H
 #define HI_REPORT_VIEWS_ADDRESS_H

@@ -32,6 +32,19 @@ void hi_page_destroy(struct hi_page *page)
 	free(page);
 }
 
+struct hi_page *hi_page_move(struct hi_page *page)
+{
+	struct hi_page *to = hi_page_create();
+
+	if (!to)
+		return NULL;
+	*to = *page;
+	*page = (struct hi_page){};
+	for (size_t i = 0; i < to->tables.count; i++)
+		to->tables.items[i]->page = to;
+	return to;
+}
+
 static const char *keep_page_text(struct hi_page *page, const char *text)
 {
 	char *copy = hi_arena_strdup(&page->arena, text);
@@ -171,6 +184,24 @@ void hi_page_code(struct hi_page *page, const char *text)
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture)
 {
 	add_item(page, (struct hi_item){.kind = HI_ITEM_PICTURE, .picture = picture});
+}
+
+void hi_page_form(struct hi_page *page, const struct hi_form *form, const char *button)
+{
+	struct hi_form *copy = hi_arena_alloc(&page->arena, sizeof(*copy));
+
+	if (!copy) {
+		page->failed = true;
+		return;
+	}
+	*copy = *form;
+	copy->address = keep_page_text(page, form->address);
+	for (size_t i = 0; i < copy->n_fields; i++)
+		copy->fields[i].value = keep_page_text(
+			page, form->fields[i].value ? form->fields[i].value : "");
+	add_item(page, (struct hi_item){.kind = HI_ITEM_FORM,
+					.text = keep_page_text(page, button),
+					.form = copy});
 }
 
 void hi_page_replace_commands(struct hi_page *page, const char *command,

@@ -67,14 +67,30 @@ enum hi_item_kind {
 	HI_ITEM_TABLE,
 	HI_ITEM_COMMAND, /* text: a command line; aside: what it shows */
 	HI_ITEM_PICTURE, /* not in text */
+	HI_ITEM_FORM,	 /* text: the button; left out where there are no links */
 };
 struct hi_page_picture; /* picture.h */
+
+enum hi_form_input { HI_FORM_LINE, HI_FORM_TEXT, HI_FORM_HIDDEN };
+struct hi_form_field {
+	enum hi_form_input input;
+	const char *name, *label; /* name: of an option of an address */
+	const char *value;	  /* raw; what was asked for before */
+};
+enum { HI_FORM_FIELDS = 4 };
+struct hi_form {
+	const char *address; /* of a page, without options */
+	struct hi_form_field fields[HI_FORM_FIELDS];
+	size_t n_fields;
+};
+
 struct hi_item {
 	enum hi_item_kind kind;
 	const char *text, *aside;
 	const char *link; /* address of a page that the text leads to; NULL: none */
 	struct hi_report_table *table;
 	struct hi_page_picture *picture;
+	const struct hi_form *form;
 };
 
 struct hi_page {
@@ -90,6 +106,9 @@ struct hi_page {
 struct hi_page *hi_page_create(void); /* NULL: out of memory */
 /* Frees the page with its tables; NULL is fine. */
 void hi_page_destroy(struct hi_page *page);
+/* Moves all that is on the page to a new one; the old one is empty then. NULL: out of
+ * memory, and nothing is moved. */
+struct hi_page *hi_page_move(struct hi_page *page);
 
 /* Escapes text of the target. The result lives as long as the page and is never NULL.
  * At most 4,000 bytes of it. NULL and "" give "". */
@@ -132,6 +151,9 @@ void hi_page_code(struct hi_page *page, const char *text);
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
 /* Adds a picture (picture.h), which lives as long as the page. */
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture);
+/* Adds a form that asks for an address with options; it is copied. Only pages with links
+ * have it. */
+void hi_page_form(struct hi_page *page, const struct hi_form *form, const char *button);
 /* The first command that is added is this one instead, and there are no others: what they
  * would look at is gone. Strings are kept. */
 void hi_page_replace_commands(struct hi_page *page, const char *command,
