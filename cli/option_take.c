@@ -259,6 +259,10 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_number("-k", arg, 1, 1000, &n);
 		o->selection.paths = n;
 		return bad;
+	case HI_OPT_GROUP:
+		bad = hi_option_take_number("--group", arg, 1, UINT32_MAX, &n);
+		o->selection.group = n;
+		return bad;
 	case HI_OPT_TOP:
 		bad = hi_option_take_number("--top", arg, 1, SIZE_MAX / 2, &n);
 		o->selection.top = n;

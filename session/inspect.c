@@ -14,6 +14,7 @@
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
+#include "session/tree.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
@@ -209,6 +210,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	if (!in)
 		return;
 	hi_progress_end(in->phases.progress);
+	hi_kept_tree_destroy(in->tree);
 	hi_suspects_destroy(in->results.suspects);
 	hi_census_destroy(in->results.census);
 	hi_leaks_destroy(in->results.leaks);

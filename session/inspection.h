@@ -22,6 +22,7 @@
 #include "session/timestamp.h"
 
 struct hi_bio_summary;
+struct hi_kept_tree;
 
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
@@ -131,6 +132,7 @@ struct hi_inspection {
 	struct hi_graph *graph;		     /* owns the objects */
 	struct hi_recorded *recorded; /* NULL: none, or not read yet (recorded.h) */
 	struct hi_bio_summary *lives; /* the same (biography/kept.h); owned */
+	struct hi_kept_tree *tree;    /* of session/tree.h; NULL: not asked for yet */
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;

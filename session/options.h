@@ -242,6 +242,7 @@ struct hi_selection_options {
 	bool all;
 	size_t top;    /* rows a table; 0: the command's usual number */
 	size_t paths;  /* at most that many */
+	size_t group;  /* tree: the row that is opened, from 1; 0: none */
 	enum hi_by by; /* census */
 	bool has_by, untyped, suggest_hints, each;
 };

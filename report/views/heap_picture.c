@@ -120,6 +120,12 @@ static enum hi_picture_kind kind_of_key(const struct hi_graph *g, uint32_t key)
 						     : HI_PICTURE_UNTYPED;
 }
 
+enum hi_picture_kind hi_picture_kind_of_node(const struct hi_graph *g, hi_node node)
+{
+	return hi_graph_is_object(g, node) ? kind_of_key(g, g->objects->type[node])
+					   : HI_PICTURE_ROOT;
+}
+
 static const char *copy_text(struct sketch *s, const char *text)
 {
 	const char *copy = hi_arena_printf(&s->picture->arena, "%s", text);

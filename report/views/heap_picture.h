@@ -25,6 +25,8 @@ enum hi_picture_kind {
 };
 /* "variables", "records", …: for a legend. */
 const char *hi_picture_kind_name(enum hi_picture_kind kind);
+/* Of an object by its type; else ROOT. */
+enum hi_picture_kind hi_picture_kind_of_node(const struct hi_graph *g, hi_node node);
 
 enum {
 	HI_PICTURE_NODES = 3000, /* drawn at most */
