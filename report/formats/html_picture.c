@@ -19,7 +19,8 @@ enum {
 	TITLE = 120,	   /* characters */
 	PAD = 3,
 	BASELINE = 12,
-	LEFT = 76, /* bands: the plot */
+	LEAST_LABEL = 4, /* characters */
+	LEFT = 76,	 /* bands: the plot */
 	RIGHT = 210,
 	TOP = 26,
 	PLOT_HEIGHT = 300,
@@ -65,21 +66,30 @@ static void put_node_title_text(const struct html_drawing *d, const char *title)
 
 /* ---- boxes ---- */
 
+/* A label that fits, cut if need be; none where hardly anything of it would be seen. */
+static void put_cut_label(const struct html_drawing *d, double x, double y, double width,
+			  const char *label)
+{
+	size_t most = (size_t)fmax(width / character, 0), n = 0;
+
+	for (const char *s = label; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	if (!n || most < LEAST_LABEL)
+		return;
+	fputs("<text", d->out);
+	hi_svg_attribute(d->out, "x", x);
+	hi_svg_attribute(d->out, "y", y);
+	putc('>', d->out);
+	hi_svg_text(d->out, label, n > most ? most - 1 : most);
+	fputs("</text>", d->out);
+}
+
 static void put_box_label(const struct html_drawing *d, const struct hi_page_box *box,
 			  const struct hi_page_place *place)
 {
-	double most = (place->width - 2 * PAD) / character;
-	bool has_room =
-		place->has_strip || (place->is_leaf && place->height >= HI_TREEMAP_STRIP);
-
-	if (most < 3 || !has_room || !*box->label)
-		return;
-	fputs("<text", d->out);
-	hi_svg_attribute(d->out, "x", place->x + PAD);
-	hi_svg_attribute(d->out, "y", place->y + BASELINE);
-	putc('>', d->out);
-	hi_svg_text(d->out, box->label, (size_t)most);
-	fputs("</text>", d->out);
+	if (place->has_strip || (place->is_leaf && place->height >= HI_TREEMAP_STRIP))
+		put_cut_label(d, place->x + PAD, place->y + BASELINE,
+			      place->width - 2 * PAD, box->label);
 }
 
 static void put_page_box(const struct html_drawing *d, const struct hi_page_box *box,

@@ -12,6 +12,7 @@
 enum {
 	MOST_FIELDS = 6,
 	SHARE_WHOLE = 100000, /* 100 %, of HI_DEEP_SHARE */
+	ANY_FIELDS = 9,	      /* of a command: as many as its parser likes */
 };
 
 static const char *const cost_names[HI_DEEP_ORDERS] = {
@@ -198,6 +199,15 @@ static bool parse_module(char *fields[], struct hi_deep_query *q)
 	return true;
 }
 
+/* Which fields there are depends on how many: the others are NULL. */
+static bool parse_flame(char *fields[], struct hi_deep_query *q)
+{
+	q->cost = fields[0] ? find_cost(fields[0]) : HI_DEEP_BYTES;
+	q->id = 0;
+	return q->cost >= 0 && !fields[2] &&
+	       (!fields[1] || parse_u32(fields[1], 1, UINT32_MAX - 1, &q->id));
+}
+
 static const struct command_row {
 	const char *name, *shape;
 	int n_fields; /* -1: all that follows is one */
@@ -225,6 +235,8 @@ static const struct command_row {
 	[HI_DEEP_DUMP_FUNCTION] = {"dump_function", "dump_function/N", 1, parse_id},
 	[HI_DEEP_DUMP_SITE] = {"dump_site", "dump_site/N", 1, parse_id},
 	[HI_DEEP_DUMP_CLIQUE] = {"dump_clique", "dump_clique/N", 1, parse_id},
+	[HI_DEEP_FLAME] = {"flame", "flame or flame/COST or flame/COST/CLIQUE",
+			   ANY_FIELDS, parse_flame},
 	[HI_DEEP_TIMEOUT] = {"timeout", "timeout/MINUTES", 1, parse_id},
 	[HI_DEEP_RESTART] = {"restart", "restart", 0, parse_nothing},
 	[HI_DEEP_QUIT] = {"quit", "quit", 0, parse_nothing},
@@ -251,11 +263,12 @@ static enum hi_status fail_unknown_report(const char *name, struct hi_error *err
 			return hi_fail(err, HI_UNSUPPORTED, 0,
 				       "%s: a deep profile does not have %s", name,
 				       unsupported[i].missing);
-	return hi_fail(err, HI_USAGE, 0,
-		       "\"%s\" is no report: menu, root, clique, clique_rc, "
-		       "recursion_type_freq, proc, proc_callers, program_modules, "
-		       "module, top_procs, dump_node/_edge/_function/_site/_clique",
-		       shown);
+	return hi_fail(
+		err, HI_USAGE, 0,
+		"\"%s\" is no report: menu, root, clique, clique_rc, "
+		"recursion_type_freq, proc, proc_callers, program_modules, "
+		"module, top_procs, flame, dump_node/_edge/_function/_site/_clique",
+		shown);
 }
 
 static enum hi_status parse_command(char *text, struct hi_deep_query *q,
@@ -278,7 +291,9 @@ static enum hi_status parse_command(char *text, struct hi_deep_query *q,
 	else
 		while (rest && n < MOST_FIELDS)
 			fields[n++] = strsep(&rest, "/");
-	if (n != (row->n_fields < 0 ? 1 : row->n_fields) || !row->parse(fields, q))
+	if ((row->n_fields != ANY_FIELDS &&
+	     n != (row->n_fields < 0 ? 1 : row->n_fields)) ||
+	    !row->parse(fields, q))
 		return hi_fail(err, HI_USAGE, 0, "%s: expected %s", row->name,
 			       row->shape);
 	return HI_OK;
@@ -460,6 +475,13 @@ static void write_top(const struct hi_deep_query *q, FILE *out)
 		per_names[q->per_call]);
 }
 
+static void write_flame(const struct hi_deep_query *q, FILE *out)
+{
+	fprintf(out, "/%s", cost_names[q->cost]);
+	if (q->id)
+		fprintf(out, "/%u", q->id);
+}
+
 static void write_command(const struct hi_deep_query *q, FILE *out)
 {
 	const struct command_row *row = &commands[q->command];
@@ -471,6 +493,8 @@ static void write_command(const struct hi_deep_query *q, FILE *out)
 		fprintf(out, "/%u", q->percent);
 	else if (q->command == HI_DEEP_TOP_PROCS)
 		write_top(q, out);
+	else if (q->command == HI_DEEP_FLAME)
+		write_flame(q, out);
 	else if (row->n_fields > 0)
 		fprintf(out, "/%u", q->id);
 	else if (row->n_fields < 0) {

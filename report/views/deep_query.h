@@ -9,6 +9,7 @@
  *	proc_callers/N/(cs|pr|mo|cl)/PAGE/SIZE/(ac|nc), program_modules, module/NAME
  *	top_procs/(LOW-HIGH|pPERCENT|vVALUE)/COST/(self|both)/(pc|oa)
  *	dump_node/N, dump_edge/N, dump_function/N, dump_site/N, dump_clique/N
+ *	flame[/COST[/CLIQUE]]: contexts as a tree, largest first
  *	timeout/MINUTES, restart, quit: for a server
  *
  * Numbers count from 1, as in Mercury: node 1 is the root. Function 0 is the allocator,
@@ -46,6 +47,7 @@ enum hi_deep_command {
 	HI_DEEP_DUMP_FUNCTION,
 	HI_DEEP_DUMP_SITE,
 	HI_DEEP_DUMP_CLIQUE,
+	HI_DEEP_FLAME,
 	HI_DEEP_TIMEOUT,
 	HI_DEEP_RESTART,
 	HI_DEEP_QUIT,

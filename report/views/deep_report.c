@@ -283,6 +283,9 @@ static void add_menu_queries(struct hi_deep_maker *m)
 		query.command = more[i];
 		add_menu_row(m, t, texts[i], &query);
 	}
+	query.command = HI_DEEP_FLAME;
+	query.cost = m->cost;
+	add_menu_row(m, t, "the largest contexts, as a flame graph", &query);
 	query.command = HI_DEEP_PROC;
 	query.id = 0;
 	add_menu_row(m, t, "the allocator, and what calls it", &query);
@@ -360,6 +363,7 @@ static enum hi_status (*const makers[HI_DEEP_COMMANDS])(struct hi_deep_maker *,
 	[HI_DEEP_PROGRAM_MODULES] = hi_deep_make_modules,
 	[HI_DEEP_MODULE] = hi_deep_make_module,
 	[HI_DEEP_TOP_PROCS] = hi_deep_make_top,
+	[HI_DEEP_FLAME] = hi_deep_make_flame,
 	[HI_DEEP_DUMP_NODE] = hi_deep_make_dump,
 	[HI_DEEP_DUMP_EDGE] = hi_deep_make_dump,
 	[HI_DEEP_DUMP_FUNCTION] = hi_deep_make_dump,
@@ -391,11 +395,14 @@ static int default_cost(const struct hi_deep_maker *m, int wanted)
 static enum hi_status make_deep_report(struct hi_deep_maker *m, struct hi_error *err)
 {
 	const struct hi_deep_preferences *p = &m->query->prefs;
+	bool flame = m->query->command == HI_DEEP_FLAME;
 	bool top = m->query->command == HI_DEEP_TOP_PROCS;
 	enum hi_status status;
 
 	m->arrange = top ? HI_DEEP_BY_COST : p->arrange;
-	m->cost = top ? m->query->cost : default_cost(m, p->cost);
+	m->cost = top	  ? m->query->cost
+		  : flame ? default_cost(m, m->query->cost)
+			  : default_cost(m, p->cost);
 	m->self = top ? m->query->self : p->self;
 	m->per_call = top && m->query->per_call;
 	m->module = HI_DEEP_NONE;
@@ -453,6 +460,7 @@ void hi_deep_report_destroy(struct hi_deep_report *report)
 	hi_vector_free(&report->tables);
 	hi_vector_free(&report->facts);
 	hi_vector_free(&report->notes);
+	hi_vector_free(&report->flame);
 	hi_arena_free(&report->arena);
 	free(report);
 }

@@ -100,14 +100,24 @@ struct hi_deep_fact {
 	struct hi_deep_column column;
 	struct hi_deep_cell cell;
 };
+/* A frame of a flame graph. Its number is its index; parents come before children. */
+struct hi_deep_frame_box {
+	int32_t parent; /* -1: of the first one */
+	uint32_t depth;
+	uint64_t value;	  /* with those in it */
+	const char *name; /* hostile */
+	const char *link; /* a query */
+};
 struct hi_deep_report {
 	const char *query;	   /* its text */
 	const char *title, *aside; /* hostile, as all texts; aside: or NULL */
 	struct HI_VECTOR(struct hi_deep_fact) facts;
 	struct HI_VECTOR(struct hi_deep_table *) tables;
 	struct HI_VECTOR(const char *) notes;
-	struct hi_arena arena; /* of texts and tables */
-	bool failed;	       /* out of memory while it was made */
+	struct HI_VECTOR(struct hi_deep_frame_box) flame; /* empty: there is none */
+	enum hi_column_kind flame_kind;			  /* of its values */
+	struct hi_arena arena;				  /* of texts and tables */
+	bool failed; /* out of memory while it was made */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/views/deep_flame.h"
 #include "report/views/deep_report.h"
 
 static const char *safe_or_null(struct hi_page *page, const char *text)
@@ -145,6 +146,7 @@ void hi_deep_display(const struct hi_deep_report *report, struct hi_page *page)
 		      safe_or_null(page, report->aside));
 	for (size_t i = 0; i < report->facts.count; i++)
 		show_deep_fact(page, &report->facts.items[i]);
+	hi_deep_flame_display(report, page);
 	for (size_t i = 0; i < report->tables.count; i++)
 		show_deep_table(page, report->tables.items[i]);
 	for (size_t i = 0; i < report->notes.count; i++)
