@@ -39,7 +39,13 @@ void hi_html_end(FILE *out)
 
 static bool is_figure(enum hi_column_kind kind)
 {
-	return kind != HI_COLUMN_TEXT && kind != HI_COLUMN_WORD;
+	return kind != HI_COLUMN_TEXT && kind != HI_COLUMN_WORD &&
+	       kind != HI_COLUMN_QUERY;
+}
+
+static bool is_shown(const struct hi_html_links *links, enum hi_column_kind kind)
+{
+	return !links || kind != HI_COLUMN_QUERY;
 }
 
 static void put_html_cell_text(const struct hi_cell *cell, FILE *out)
@@ -115,6 +121,8 @@ static void put_html_table(const struct hi_html_links *links,
 
 	fputs("<table><thead><tr>", out);
 	for (size_t k = 0; k < t->n_columns; k++) {
+		if (!is_shown(links, t->columns[k].kind))
+			continue;
 		fputs(is_figure(t->columns[k].kind) ? "<th class=\"figure\">" : "<th>",
 		      out);
 		hi_svg_text(out, t->columns[k].title, 0);
@@ -127,8 +135,10 @@ static void put_html_table(const struct hi_html_links *links,
 		strong += is_strong;
 		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", out);
 		for (size_t k = 0; k < t->n_columns; k++)
-			put_html_cell(links, &t->cells.items[i * t->n_columns + k],
-				      t->columns[k].kind, out);
+			if (is_shown(links, t->columns[k].kind))
+				put_html_cell(links,
+					      &t->cells.items[i * t->n_columns + k],
+					      t->columns[k].kind, out);
 		fputs("</tr>\n", out);
 	}
 	fputs("</tbody></table>\n", out);

@@ -17,7 +17,8 @@ struct layout {
 
 static bool is_left(enum hi_column_kind kind)
 {
-	return kind == HI_COLUMN_TEXT || kind == HI_COLUMN_WORD;
+	return kind == HI_COLUMN_TEXT || kind == HI_COLUMN_WORD ||
+	       kind == HI_COLUMN_QUERY;
 }
 
 static bool is_text_column(enum hi_column_kind kind)
@@ -50,6 +51,7 @@ static void number_text(const struct hi_text_style *style, char out[48],
 	case HI_COLUMN_MINOR_COUNT:
 	case HI_COLUMN_TEXT:
 	case HI_COLUMN_WORD:
+	case HI_COLUMN_QUERY:
 	case HI_COLUMN_FIGURE:
 	case HI_COLUMN_MINOR_FIGURE:
 	default:

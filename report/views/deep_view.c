@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/views/deep_flame.h"
+#include "report/views/address.h"
 #include "report/views/deep_report.h"
 
 static const char *safe_or_null(struct hi_page *page, const char *text)
@@ -72,7 +73,7 @@ static struct hi_column *page_columns(struct hi_page *page, const struct hi_deep
 			(struct hi_column){hi_page_safe(page, t->columns.items[i].title),
 					   t->columns.items[i].kind};
 	if (links)
-		columns[n] = (struct hi_column){"query", HI_COLUMN_TEXT};
+		columns[n] = (struct hi_column){"query", HI_COLUMN_QUERY};
 	return columns;
 }
 
@@ -130,9 +131,13 @@ static void show_deep_table(struct hi_page *page, const struct hi_deep_table *t)
 	for (size_t at = 0; n && at + n <= t->cells.count; at += n) {
 		const char *link = row_link(t, at);
 
-		for (size_t i = 0; i < n; i++)
-			show_deep_cell(page, table, &t->cells.items[at + i],
-				       t->columns.items[i].kind);
+		for (size_t i = 0; i < n; i++) {
+			const struct hi_deep_cell *cell = &t->cells.items[at + i];
+
+			show_deep_cell(page, table, cell, t->columns.items[i].kind);
+			if (cell->link)
+				hi_cell_link(table, hi_address(page, "deep", cell->link));
+		}
 		if (links)
 			hi_cell_text(table, link ? short_link(page, link) : "", 0);
 	}

@@ -19,6 +19,9 @@
 enum hi_column_kind {
 	HI_COLUMN_TEXT, /* left; may be cut in the middle */
 	HI_COLUMN_WORD, /* left; short, never cut */
+	/* What to ask for the page that a cell of the row leads to: left, never cut, and
+	 * left out where cells are links. */
+	HI_COLUMN_QUERY,
 	HI_COLUMN_BYTES,
 	HI_COLUMN_MINOR_BYTES, /* left out of text that would be too wide */
 	HI_COLUMN_COUNT,
