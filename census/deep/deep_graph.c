@@ -344,6 +344,45 @@ void hi_deep_propagate(struct hi_deep_graph *g)
 	}
 }
 
+/* ---- looking up ---- */
+
+/* Edges of a node are sorted by call site and function. */
+uint32_t hi_deep_edge_at(const struct hi_deep_graph *g, uint32_t node, uint32_t site,
+			 uint32_t function)
+{
+	uint32_t low = g->nodes[node].first_edge, high = low + g->nodes[node].n_edges,
+		 end = high;
+
+	while (low < high) {
+		uint32_t i = low + (high - low) / 2;
+		const struct hi_deep_edge *e = &g->edges[i];
+		uint32_t callee = g->nodes[e->callee].function;
+
+		if (e->site < site || (e->site == site && callee < function))
+			low = i + 1;
+		else
+			high = i;
+	}
+	return low < end && g->edges[low].site == site &&
+			       g->nodes[g->edges[low].callee].function == function
+		       ? low
+		       : HI_DEEP_NONE;
+}
+
+/* A node is reached first by an edge of one with a lower number. */
+void hi_deep_find_nodes(const struct hi_deep_graph *from, const struct hi_deep_graph *in,
+			uint32_t *node_of)
+{
+	node_of[0] = 0;
+	for (uint32_t i = 0; i < from->n_edges; i++) {
+		const struct hi_deep_edge *e = &from->edges[i];
+		uint32_t at = hi_deep_edge_at(in, node_of[e->caller], e->site,
+					      from->nodes[e->callee].function);
+
+		node_of[e->callee] = in->edges[at].callee;
+	}
+}
+
 /* ---- all of it ---- */
 
 static bool allocate_graph(const struct numbering *n)

@@ -71,4 +71,12 @@ uint32_t hi_deep_clique_of(struct hi_deep *deep, uint32_t node);
  * own costs of both. */
 void hi_deep_propagate(struct hi_deep_graph *graph);
 
+/* The node's edge at a call site to a function; HI_DEEP_NONE: there is none. */
+uint32_t hi_deep_edge_at(const struct hi_deep_graph *graph, uint32_t node, uint32_t site,
+			 uint32_t function);
+/* Fills, by node of a graph, which node of another one it is that has all its calls, with
+ * the same numbers of functions and call sites. */
+void hi_deep_find_nodes(const struct hi_deep_graph *from, const struct hi_deep_graph *in,
+			uint32_t *node_of);
+
 #endif

@@ -297,13 +297,20 @@ static enum hi_status merge_numbered(const struct hi_deep_profile *a,
 				     struct hi_deep_graph *b_ret, struct hi_error *err)
 {
 	struct match_map map = {};
+	enum hi_status status;
 	bool ok = allocate_match_map(b, &map) && copy_tables(a, to) &&
 		  merge_functions(b, to, map.functions) && merge_sites(b, to, &map) &&
 		  merge_facts(a, b, to) && renumber_graph(&b->graph, &map, b_ret);
 
 	free_match_map(&map);
-	return ok ? merge_graphs(&a->graph, b_ret, &to->graph, err)
-		  : hi_fail_memory(err, "merged deep profile");
+	if (!ok)
+		return hi_fail_memory(err, "merged deep profile");
+	status = merge_graphs(&a->graph, b_ret, &to->graph, err);
+	return status ? status
+		      : hi_deep_depths_merge(
+				(struct hi_deep_with_depths){&a->graph, &a->depths},
+				(struct hi_deep_with_depths){b_ret, &b->depths},
+				&to->graph, &to->depths, err);
 }
 
 static enum hi_status merge_profiles(const struct hi_deep_profile *a,
@@ -378,26 +385,6 @@ static bool copy_shape(const struct hi_deep_graph *g, struct hi_deep_graph *ret)
 	return true;
 }
 
-/* The node's edge at a call site to a function: they are sorted so. It is there: the
- * graph was made of all calls. */
-static struct hi_deep_edge *deep_edge_at(struct hi_deep_graph *g, uint32_t node,
-					 uint32_t site, uint32_t function)
-{
-	uint32_t low = g->nodes[node].first_edge, high = low + g->nodes[node].n_edges;
-
-	while (low < high) {
-		uint32_t i = low + (high - low) / 2;
-		const struct hi_deep_edge *e = &g->edges[i];
-		uint32_t callee = g->nodes[e->callee].function;
-
-		if (e->site < site || (e->site == site && callee < function))
-			low = i + 1;
-		else
-			high = i;
-	}
-	return &g->edges[low];
-}
-
 static struct hi_deep_leaf *deep_leaf_at(struct hi_deep_graph *g, uint32_t node,
 					 uint32_t site)
 {
@@ -414,8 +401,7 @@ static struct hi_deep_leaf *deep_leaf_at(struct hi_deep_graph *g, uint32_t node,
 	return &g->leaves[low];
 }
 
-/* The costs of one profile, whose graph has the numbers of the merged one. A node is
- * reached first by an edge of one with a lower number. */
+/* The costs of one profile, whose graph has the numbers of the merged one. */
 static bool place_costs(const struct hi_deep_graph *from, struct hi_deep_graph *to)
 {
 	HI_GUARD(free)
@@ -423,12 +409,13 @@ static bool place_costs(const struct hi_deep_graph *from, struct hi_deep_graph *
 
 	if (!node_of)
 		return false;
+	hi_deep_find_nodes(from, to, node_of);
 	for (uint32_t i = 0; i < from->n_edges; i++) {
 		const struct hi_deep_edge *e = &from->edges[i];
-		struct hi_deep_edge *at = deep_edge_at(to, node_of[e->caller], e->site,
-						       from->nodes[e->callee].function);
+		struct hi_deep_edge *at =
+			&to->edges[hi_deep_edge_at(to, node_of[e->caller], e->site,
+						   from->nodes[e->callee].function)];
 
-		node_of[e->callee] = at->callee;
 		hi_deep_costs_add(&at->own, &e->own);
 		hi_deep_costs_add(&to->nodes[at->callee].own, &e->own);
 	}

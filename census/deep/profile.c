@@ -29,6 +29,7 @@ void hi_deep_profile_free(struct hi_deep_profile *profile)
 	hi_vector_free(&profile->functions);
 	hi_vector_free(&profile->sites);
 	hi_deep_graph_free(&profile->graph);
+	hi_deep_depths_free(&profile->depths);
 }
 
 const char *hi_deep_profile_text(const struct hi_deep_profile *profile, uint32_t text)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/interner.h"
-#include "census/deep/deep.h"
+#include "census/deep/depths.h"
 
 /* How a call site finds its callee. In brackets: Mercury's kind, and its number in files
  * is the value. */
@@ -48,11 +48,12 @@ struct hi_deep_profile {
 	/* [0]: of the root. */
 	struct HI_VECTOR(struct hi_deep_call_site) sites;
 	struct hi_deep_graph graph;
-	uint32_t program;	   /* text */
-	uint64_t ticks_per_second; /* 0: there are no timer samples */
-	uint64_t tool_ticks;	   /* that fell into the profiler itself */
-	uint64_t sequence;	   /* [callseqs]: events of the allocator in all */
-	bool has[HI_DEEP_COSTS];   /* which costs are known */
+	struct hi_deep_depths depths; /* data of Mercury have none */
+	uint32_t program;	      /* text */
+	uint64_t ticks_per_second;    /* 0: there are no timer samples */
+	uint64_t tool_ticks;	      /* that fell into the profiler itself */
+	uint64_t sequence;	      /* [callseqs]: events of the allocator in all */
+	bool has[HI_DEEP_COSTS];      /* which costs are known */
 	/* What is not in the graph: bytes that are live from before the recording. */
 	uint64_t before_bytes, before_objects;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */

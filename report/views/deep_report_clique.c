@@ -369,6 +369,36 @@ static void add_entry_call(struct hi_deep_maker *m, const struct hi_deep_clique 
 		add_call_row(m, t, c->entry, true);
 }
 
+static void add_depths(struct hi_deep_maker *m, uint32_t clique)
+{
+	size_t n;
+	const struct hi_deep_depth *rows =
+		hi_deep_depths_of(&m->profile->depths, clique, &n);
+	struct hi_deep_table *t;
+
+	if (!n) {
+		hi_deep_note(m, "how deep calls were is not known: calls of all depths "
+				"are one node, and this profile has no count beside that "
+				"(data of Mercury, or a sum of profiles in which several "
+				"cliques have become this one)");
+		return;
+	}
+	t = hi_deep_table(m, "depths", "How deep");
+	t->aside = "calls of the clique on the stack of an allocation in it, or further "
+		   "down";
+	hi_deep_column(m, t, "depth", "depth", HI_COLUMN_COUNT);
+	hi_deep_column(m, t, "allocs", "objects", HI_COLUMN_COUNT);
+	hi_deep_column(m, t, "bytes", "bytes", HI_COLUMN_BYTES);
+	hi_deep_column(m, t, "share", "share", HI_COLUMN_PERCENT);
+	for (size_t i = 0; i < n; i++) {
+		hi_deep_cell_number(m, t, rows[i].depth);
+		hi_deep_cell_number(m, t, rows[i].allocs);
+		hi_deep_cell_number(m, t, rows[i].bytes);
+		hi_deep_cell_ratio(m, t, rows[i].bytes,
+				   m->graph->total.of[HI_DEEP_BYTES]);
+	}
+}
+
 enum hi_status hi_deep_make_clique_rc(struct hi_deep_maker *m, struct hi_error *err)
 {
 	struct hi_deep_costs recursive = {}, base = {};
@@ -391,7 +421,8 @@ enum hi_status hi_deep_make_clique_rc(struct hi_deep_maker *m, struct hi_error *
 			    base.of[HI_DEEP_BYTES]);
 	hi_deep_fact_number(m, "recursive", "in recursive calls", HI_COLUMN_BYTES,
 			    recursive.of[HI_DEEP_BYTES]);
-	hi_deep_note(m, "how deep calls were is not known: calls of all depths are one");
+	if (recursion_type(m, c) != NOT_RECURSIVE)
+		add_depths(m, id);
 	return HI_OK;
 }
 

@@ -30,6 +30,7 @@ struct deep_making {
 	struct hi_deep_frame cut, no_stack;
 	struct HI_VECTOR(struct hi_deep_frame) stack;
 	struct hi_deep_costs *costs; /* by context */
+	struct hi_deep_depth_maker *depths;
 };
 
 static enum hi_status fail_making(struct hi_error *err)
@@ -45,6 +46,7 @@ static void free_deep_making(struct deep_making *m)
 	free(m->frame_of_row);
 	free(m->costs);
 	hi_deep_destroy(m->deep);
+	hi_deep_depth_maker_destroy(m->depths);
 }
 
 /* ---- functions and call sites ---- */
@@ -262,7 +264,12 @@ static enum hi_status make_costs(struct deep_making *m, struct hi_error *err)
 
 /* ---- all of it ---- */
 
-static enum hi_status add_contexts(struct deep_making *m, struct hi_error *err)
+/* Calls `add` with each stack that has a cost, and its costs. */
+static enum hi_status for_each_stack(
+	struct deep_making *m,
+	enum hi_status (*add)(struct deep_making *m, const struct hi_deep_costs *costs,
+			      struct hi_error *err),
+	struct hi_error *err)
 {
 	static const struct hi_deep_costs nothing = {};
 	enum hi_status status = HI_OK;
@@ -273,9 +280,36 @@ static enum hi_status add_contexts(struct deep_making *m, struct hi_error *err)
 			continue;
 		if (!make_stack(m, i))
 			return fail_making(err);
-		status = hi_deep_add(m->deep, m->stack.items, m->stack.count,
-				     &m->costs[i], err);
+		status = add(m, &m->costs[i], err);
 	}
+	return status;
+}
+
+static enum hi_status add_stack_to_graph(struct deep_making *m,
+					 const struct hi_deep_costs *costs,
+					 struct hi_error *err)
+{
+	return hi_deep_add(m->deep, m->stack.items, m->stack.count, costs, err);
+}
+
+static enum hi_status add_stack_to_depths(struct deep_making *m,
+					  const struct hi_deep_costs *costs,
+					  struct hi_error *err)
+{
+	return hi_deep_depth_maker_add(m->depths, m->stack.items, m->stack.count, costs,
+				       err);
+}
+
+/* What is a clique is known only when all stacks are in the graph. */
+static enum hi_status make_depths(struct deep_making *m, struct hi_error *err)
+{
+	enum hi_status status =
+		hi_deep_depth_maker_create(&m->profile->graph, &m->depths, err);
+
+	if (status == HI_OK)
+		status = for_each_stack(m, add_stack_to_depths, err);
+	if (status == HI_OK)
+		hi_deep_depth_maker_finish(m->depths, &m->profile->depths);
 	return status;
 }
 
@@ -308,9 +342,11 @@ static enum hi_status make_deep_profile(struct deep_making *m, struct hi_error *
 	if (status == HI_OK)
 		status = make_costs(m, err);
 	if (status == HI_OK)
-		status = add_contexts(m, err);
+		status = for_each_stack(m, add_stack_to_graph, err);
 	if (status == HI_OK)
 		status = hi_deep_graph(m->deep, &m->profile->graph, err);
+	if (status == HI_OK)
+		status = make_depths(m, err);
 	if (status == HI_OK)
 		find_kinds(m->profile);
 	return status;
