@@ -73,6 +73,8 @@ const char *hi_address_of_object(struct hi_page *page, uint64_t address)
 {
 	char text[24];
 
+	if (!address || address == UINT64_MAX)
+		return "";
 	snprintf(text, sizeof(text), "0x%" PRIx64, address);
 	return hi_address(page, "explain", text);
 }

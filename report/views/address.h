@@ -27,7 +27,7 @@ const char *hi_address(struct hi_page *page, const char *name, const char *argum
 /* Adds an option; value: raw, "" for one without a value. */
 const char *hi_address_with(struct hi_page *page, const char *address, const char *option,
 			    const char *value);
-/* explain/0x… */
+/* explain/0x…; "" for 0 and UINT64_MAX: unknown. */
 const char *hi_address_of_object(struct hi_page *page, uint64_t address);
 /* paths/TYPE: the objects of a type and what keeps them. */
 const char *hi_address_of_type(struct hi_page *page, const char *hostile);

@@ -78,6 +78,8 @@ struct hi_birth_info hi_birth_info(const struct hi_recorded *recorded, hi_node o
 /* The function that allocated it; "before the recording", of samples "before the
  * recording or not sampled", "not recorded". Safe. */
 const char *hi_birth_site_text(const struct hi_birth_info *birth, struct hi_page *page);
+/* The name of that function; "" where none is known. Raw. */
+const char *hi_birth_site_name(const struct hi_birth_info *birth);
 /* Adds a fact and the stack; nothing where there is no recording. */
 void hi_birth_show_fact(const struct hi_birth_info *birth, struct hi_page *page);
 void hi_birth_show_stack(const struct hi_birth_info *birth, struct hi_page *page);
@@ -99,9 +101,10 @@ enum hi_status hi_births_sites_find(const struct hi_recorded *recorded,
 				    const uint64_t *mask, size_t most,
 				    struct hi_births_sites *ret, struct hi_error *err);
 void hi_births_sites_free(struct hi_births_sites *sites);
-/* Adds a table under a heading. */
+/* Adds a table under a heading. Functions lead to what `command` says of what they
+ * allocated. */
 void hi_births_sites_show(const struct hi_births_sites *sites, const char *heading,
-			  struct hi_page *page);
+			  const char *command, struct hi_page *page);
 /* Writes the member "sites". */
 void hi_births_sites_json(const struct hi_births_sites *sites, struct hi_json *json);
 

@@ -5,6 +5,7 @@
 #include "report/views/frame_text.h"
 #include "report/views/heap_known.h"
 #include "report/views/hidden.h"
+#include "report/views/links.h"
 
 /* Stacks below a table by context, and frames of each. */
 enum { STACKS = 10, STACK_FRAMES = 24 };
@@ -263,6 +264,24 @@ static const char *label_of_births_line(const struct hi_births_report *r,
 	return hi_frame_function(row, page);
 }
 
+/* What is live of it; of a call stack, that of its function. */
+static const char *address_of_births_line(const struct hi_births_report *r,
+					  const struct hi_births_line *line,
+					  struct hi_page *page)
+{
+	const struct hi_frame_row *row = is_by_stack(r) ? row_of_line(r, line) : NULL;
+
+	if (r->groups->by == HI_BORN_BY_THREAD)
+		return hi_address_where(
+			page, "census", "thread",
+			hi_page_printf(page, "%u", r->groups->groups[line->group].key));
+	if (!row)
+		return "";
+	return hi_address_where(
+		page, "census", r->groups->by == HI_BORN_BY_SITE ? "site" : "site-any",
+		row->function);
+}
+
 static void show_births_line(const struct hi_births_report *r, size_t i,
 			     struct hi_report_table *t)
 {
@@ -271,6 +290,7 @@ static void show_births_line(const struct hi_births_report *r, size_t i,
 	char age[24];
 
 	hi_cell_text(t, label_of_births_line(r, line, i, t->page), 0);
+	hi_cell_link(t, address_of_births_line(r, line, t->page));
 	hi_cell_number(t, line->objects);
 	hi_cell_number(t, line->bytes);
 	if (hi_recorded_is_sampled(r->recorded))
@@ -530,6 +550,16 @@ const char *hi_birth_site_text(const struct hi_birth_info *birth, struct hi_page
 	return row ? hi_frame_function(row, page) : "(no stack)";
 }
 
+const char *hi_birth_site_name(const struct hi_birth_info *birth)
+{
+	const struct hi_frame_row *row =
+		birth->recorded && birth->known == HI_BIRTH_RECORDED
+			? site_of_birth(birth)
+			: NULL;
+
+	return row ? row->function : "";
+}
+
 static const char *why_without_record(const struct hi_birth_info *birth)
 {
 	if (birth->known != HI_BIRTH_BEFORE)
@@ -555,6 +585,8 @@ void hi_birth_show_fact(const struct hi_birth_info *birth, struct hi_page *page)
 				    "%s were requested",
 				    hi_text_duration(age, birth->age_ns), birth->thread,
 				    hi_bytes(size, birth->size)));
+	hi_page_link(page,
+		     hi_address_where(page, "census", "site", hi_birth_site_name(birth)));
 }
 
 void hi_birth_show_stack(const struct hi_birth_info *birth, struct hi_page *page)
@@ -594,7 +626,8 @@ void hi_birth_json(const struct hi_birth_info *birth, struct hi_json *json)
 /* ---- sites of some objects ---- */
 
 static void add_site_row(const struct hi_births_sites *sites,
-			 const struct hi_births_line *line, struct hi_report_table *t)
+			 const struct hi_births_line *line, const char *command,
+			 struct hi_report_table *t)
 {
 	const struct hi_frame_row *row =
 		line->group < sites->recorded->frames.n_rows
@@ -602,6 +635,8 @@ static void add_site_row(const struct hi_births_sites *sites,
 			: NULL;
 
 	hi_cell_text(t, row ? hi_frame_function(row, t->page) : "(no stack)", 0);
+	hi_cell_link(t, row ? hi_address_where(t->page, command, "site", row->function)
+			    : "");
 	hi_cell_number(t, line->objects);
 	hi_cell_number(t, line->bytes);
 	if (hi_recorded_is_sampled(sites->recorded))
@@ -623,7 +658,7 @@ static void add_siteless_row(const struct hi_births_sites *sites, const char *na
 }
 
 void hi_births_sites_show(const struct hi_births_sites *sites, const char *heading,
-			  struct hi_page *page)
+			  const char *command, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"function", HI_COLUMN_TEXT},
 						   {"objects", HI_COLUMN_COUNT},
@@ -642,7 +677,7 @@ void hi_births_sites_show(const struct hi_births_sites *sites, const char *headi
 	t = is_sampled ? hi_page_table(page, sampled, 5)
 		       : hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < sites->n_rows; i++)
-		add_site_row(sites, &sites->rows[i], t);
+		add_site_row(sites, &sites->rows[i], command, t);
 	add_siteless_row(sites, "(before the recording)", &sites->before, t);
 	add_siteless_row(sites, "(not recorded)", &sites->other, t);
 	hi_hidden_note(page, &sites->beyond, &none, &none);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "report/views/heap_known.h"
 #include "report/views/hidden.h"
+#include "report/views/links.h"
 #include "report/views/rank.h"
 
 HI_DEFINE_GUARD(struct hi_census_report *, hi_census_report_destroy)
@@ -226,15 +227,32 @@ static uint64_t average_size_of_line(const struct hi_census_line *row)
 	return row->count ? row->shallow / row->count : 0;
 }
 
+static bool is_row_a_type(const struct hi_census_report *r)
+{
+	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2 || r->by == HI_BY_OWNER;
+}
+
+static const char *address_of_line_objects(const struct hi_census_report *r,
+					   const struct hi_census_line *row,
+					   struct hi_page *page)
+{
+	return is_row_a_type(r) ? hi_address_of_objects(page, row->name) : "";
+}
+
 static void show_census_line(const struct hi_census_report *r,
 			     const struct hi_census_line *row, struct hi_report_table *t)
 {
 	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
+	hi_cell_link(t, is_row_a_type(r) ? hi_address_of_any_type(t->page, row->name)
+					 : "");
 	hi_cell_number(t, row->count);
+	hi_cell_link(t, address_of_line_objects(r, row, t->page));
 	hi_cell_number(t, row->shallow);
 	hi_cell_percent(t, row->shallow, r->bytes);
-	if (has_retained(r))
+	if (has_retained(r)) {
 		hi_cell_at_least(t, row->retained);
+		hi_cell_link(t, address_of_line_objects(r, row, t->page));
+	}
 	hi_cell_number(t, average_size_of_line(row));
 	hi_cell_number(t, row->largest);
 	if (has_evidence(r))
@@ -261,9 +279,11 @@ static void show_conflicts(const struct hi_census_report *r, struct hi_page *pag
 		const struct hi_census_conflict *c = &r->conflicts[i];
 
 		hi_cell_text(t, hi_page_type(page, c->type), 0);
+		hi_cell_link(t, hi_address_of_type(page, c->type));
 		hi_cell_text(t, hi_page_type(page, c->other), 0);
 		hi_cell_number(t, c->objects);
 		hi_cell_address(t, c->example);
+		hi_cell_link(t, hi_address_of_object(page, c->example));
 	}
 	if (r->n_conflicts > r->conflicts_shown)
 		hi_page_text(page, hi_page_printf(page, "%zu more pairs of types (--all)",

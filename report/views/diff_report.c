@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/views/heap_known.h"
+#include "report/views/links.h"
 #include "report/views/node.h"
 
 bool hi_diff_is_none(const struct hi_diff_report *r)
@@ -144,6 +145,21 @@ static const char *text_of_diff_key(const char *by)
 	return strcmp(by, "retainers") == 0 ? "retainer set" : by;
 }
 
+/* What the later heap has of it: what keeps it, or (of its figure) the objects. */
+static const char *address_of_diff_row(const struct hi_diff_report *r,
+				       const struct hi_compare_row *row, bool is_figure,
+				       struct hi_page *page)
+{
+	if (!row->after.count)
+		return "";
+	if (strcmp(r->by, "site") == 0)
+		return hi_address_where(page, "census", "site", row->name);
+	if (strcmp(r->by, "type") != 0)
+		return "";
+	return is_figure ? hi_address_of_objects(page, row->name)
+			 : hi_address_of_any_type(page, row->name);
+}
+
 static void show_diff_rows(const struct hi_diff_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -170,8 +186,10 @@ static void show_diff_rows(const struct hi_diff_report *r, struct hi_page *page)
 			continue;
 		}
 		hi_cell_text(t, hi_type_label(row->name, page), 0);
+		hi_cell_link(t, address_of_diff_row(r, row, false, page));
 		hi_cell_number(t, row->before.count);
 		hi_cell_number(t, row->after.count);
+		hi_cell_link(t, address_of_diff_row(r, row, true, page));
 		hi_cell_number(t, row->born.count);
 		hi_cell_number(t, row->died.count);
 		hi_cell_signed(t, row->grown);

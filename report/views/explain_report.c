@@ -2,7 +2,10 @@
 #include "report/views/explain_report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "report/views/links.h"
 
 static const struct {
 	const char *state, *text;
@@ -101,6 +104,8 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 				    r->info.array ? " [], an array" : "",
 				    r->conflict ? " (two pointers give different types)"
 						: ""));
+	if (r->info.sort == HI_NODE_OBJECT)
+		hi_page_link(page, hi_address_of_any_type(page, r->info.type));
 	show_runtime_facts(r, page);
 	if (*r->evidence)
 		hi_page_fact(page, "evidence",
@@ -159,6 +164,7 @@ static void show_evidence_steps(const struct hi_explain_report *r, struct hi_pag
 			     root ? hi_root_kind_key(step->info.kind)
 				  : hi_type_label(step->info.type, page),
 			     0);
+		hi_cell_link(t, hi_address_of_node(page, &step->info));
 		hi_cell_text(t, hi_page_sentence(page, step->text, true), 0);
 		hi_cell_text(t, hi_page_sentence(page, step->says, true), 0);
 		hi_cell_text(t, text_of_step_origin(step, page), 0);
@@ -205,6 +211,8 @@ static void show_object_fields(const struct hi_explain_report *r, struct hi_page
 					       hi_type_label(f->to.type, page),
 					       hi_grade_is_precise(f->grade) ? "" : " ?"),
 				0);
+		if (f->points)
+			hi_cell_link(t, hi_address_of_node(page, &f->to));
 	}
 	if (r->n_fields_total > r->n_fields)
 		hi_page_note(page, hi_page_printf(page, "and %zu more (--all)",
@@ -233,7 +241,9 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 		const struct hi_explain_link *link = &r->referrers[i];
 
 		hi_cell_text(t, hi_node_short_label(&link->info, page), 0);
+		hi_cell_link(t, hi_address_of_node(page, &link->info));
 		hi_cell_address(t, link->info.address);
+		hi_cell_link(t, hi_address_of_node(page, &link->info));
 		hi_cell_text(t, hi_page_safe_again(page, link->text), 0);
 		hi_cell_text(t, hi_grade_key(link->grade), 0);
 	}
@@ -261,7 +271,9 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_dominators; i++) {
 		hi_cell_text(t, hi_node_short_label(&r->dominators[i], page), 0);
+		hi_cell_link(t, hi_address_of_node(page, &r->dominators[i]));
 		hi_cell_address(t, r->dominators[i].address);
+		hi_cell_link(t, hi_address_of_node(page, &r->dominators[i]));
 		hi_cell_number(t, r->dominators[i].retained);
 	}
 	if (r->dominators_cut)
@@ -281,6 +293,21 @@ static void suggest_explain_commands(const struct hi_explain_report *r,
 			"the paths from a root to it");
 }
 
+/* What keeps it alive, or what else is leaked. */
+static const char *address_of_liveness(const struct hi_explain_report *r,
+				       struct hi_page *page)
+{
+	bool is_object = r->info.sort == HI_NODE_OBJECT;
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, r->info.address);
+	if (is_object && strcmp(r->state, "live") == 0)
+		return hi_address(page, "paths", text);
+	return is_object && strcmp(r->state, "leak") == 0
+		       ? hi_address(page, "leaks", NULL)
+		       : "";
+}
+
 void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 {
 	const char *what = "";
@@ -297,6 +324,7 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 					  r->info.sort == HI_NODE_ROOT
 						  ? ""
 						  : unreachable_class_text(r)));
+	hi_page_link(page, address_of_liveness(r, page));
 	hi_report_header_facts(r->header, page, false);
 	show_object_facts(r, page);
 	if (r->info.sort == HI_NODE_OBJECT)

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "report/views/heap_known.h"
 #include "report/views/hidden.h"
+#include "report/views/links.h"
 
 HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
 
@@ -196,6 +197,12 @@ static void cell_name(const struct hi_leaks_row *row, bool named,
 		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
 }
 
+/* The leak roots that have its type. */
+static const char *address_of_leaks(const struct hi_leaks_row *row, struct hi_page *page)
+{
+	return hi_address_where_type(page, "leaks", row->kind.type);
+}
+
 static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
@@ -224,14 +231,24 @@ static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page
 
 		print_class_cell(r, row, t);
 		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
+		hi_cell_link(t, address_of_leaks(row, page));
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->address);
+		hi_cell_link(t, hi_address_of_object(page, row->address));
 		cell_name(row, named, t, page);
 	}
 	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+}
+
+static void show_leak_site(const struct hi_leaks_row *row, struct hi_report_table *t,
+			   struct hi_page *page)
+{
+	hi_cell_text(t, hi_birth_site_text(&row->birth, page), 0);
+	hi_cell_link(t, hi_address_where(page, "leaks", "site",
+					 hi_birth_site_name(&row->birth)));
 }
 
 static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *page)
@@ -258,12 +275,14 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 
 		print_class_cell(r, row, t);
 		hi_cell_number(t, row->address);
+		hi_cell_link(t, hi_address_of_object(page, row->address));
 		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
+		hi_cell_link(t, address_of_leaks(row, page));
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
 		if (r->sites)
-			hi_cell_text(t, hi_birth_site_text(&row->birth, page), 0);
+			show_leak_site(row, t, page);
 		else
 			cell_name(row, named, t, page);
 	}
@@ -273,7 +292,8 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	if (r->sites)
-		hi_births_sites_show(r->sites, "By the function that allocated", page);
+		hi_births_sites_show(r->sites, "By the function that allocated", "leaks",
+				     page);
 }
 
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/views/lost_objects.h"
 
+#include "report/views/links.h"
 #include "report/views/new_objects.h"
 #include "report/views/node.h"
 
@@ -34,6 +35,7 @@ void hi_lost_objects_show(const struct hi_lost_objects *lost, struct hi_page *pa
 		hi_cell_number(t, lost->rows[i].all.bytes);
 		hi_cell_text(t, what_text(&lost->rows[i], page), 0);
 		hi_cell_number(t, lost->rows[i].example);
+		hi_cell_link(t, hi_address_of_object(page, lost->rows[i].example));
 	}
 	hi_hidden_note(page, &lost->beyond, &lost->below, &none);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "report/views/links.h"
 #include "report/views/node.h"
 
 bool hi_new_row_is_held(const struct hi_new_row *row)
@@ -30,12 +31,14 @@ static void show_new_object_row(const struct hi_new_row *row, bool survivors,
 				struct hi_report_table *t, struct hi_page *page)
 {
 	hi_cell_text(t, hi_type_label(row->type, page), 0);
+	hi_cell_link(t, hi_address_of_any_type(page, row->type));
 	hi_cell_number(t, row->count);
 	if (survivors)
 		hi_cell_number(t, row->of);
 	hi_cell_number(t, row->bytes);
 	hi_cell_at_least(t, row->retained);
 	hi_cell_text(t, way_text(row, page), 0);
+	hi_cell_link(t, hi_address_of_object(page, row->example));
 }
 
 static void show_new_object_rows(const struct hi_new_objects *n, bool survivors,
@@ -82,6 +85,7 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 		const struct hi_new_holder *h = &n->holders[i];
 
 		hi_cell_text(t, hi_page_safe_again(page, h->name), 0);
+		hi_cell_link(t, hi_address_of_object(page, h->address));
 		hi_cell_text(t, hi_type_label(h->type, page), 0);
 		hi_cell_number(t, h->objects);
 		hi_cell_number(t, h->bytes);

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "report/views/links.h"
+
 static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"by", HI_COLUMN_TEXT},
@@ -16,7 +18,9 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 
 		hi_cell_text(t, hi_page_safe_again(page, step->edge), 0);
 		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
+		hi_cell_link(t, hi_address_of_node(page, &step->info));
 		hi_cell_address(t, step->info.address);
+		hi_cell_link(t, hi_address_of_node(page, &step->info));
 		hi_cell_number(t, step->info.retained);
 	}
 }
@@ -35,6 +39,29 @@ static void show_way_facts(const struct hi_paths_way *way, struct hi_page *page)
 				    way->n_steps == 2 ? "" : "s"));
 }
 
+/* The same with one more option. */
+static const char *address_of_query(const struct hi_paths_report *r, const char *option,
+				    struct hi_page *page)
+{
+	const char *all = hi_address(page, "paths", r->query);
+
+	return hi_address_with(page, all, option, "");
+}
+
+/* The ways to the object at its end, step by step. */
+static const char *address_of_steps(const struct hi_paths_way *way, struct hi_page *page)
+{
+	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
+
+	if (end->sort != HI_NODE_OBJECT)
+		return "";
+	return hi_address_with(page,
+			       hi_address(page, "paths",
+					  hi_page_printf(page, "0x%" PRIx64,
+							 end->address)),
+			       "verbose", "");
+}
+
 static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
 {
 	const struct hi_paths_way *way = &r->ways[i];
@@ -46,11 +73,18 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 						 way->more_alike ? "≥ " : "",
 						 hi_count(n, way->n_alike))
 				: NULL);
-	hi_page_text(page, hi_page_safe_again(page, way->pattern));
 	if (way->n_alike > 1)
+		hi_page_link(page, address_of_query(r, "each", page));
+	hi_page_text(page, hi_page_safe_again(page, way->pattern));
+	hi_page_link(page, address_of_steps(way, page));
+	if (way->n_alike > 1) {
 		hi_page_note(page, hi_page_printf(page, "such as %s",
 						  hi_page_safe_again(page, way->text)));
+		hi_page_link(page, address_of_steps(way, page));
+	}
 	show_way_facts(way, page);
+	hi_page_link(page,
+		     hi_address_of_node(page, &way->steps[way->n_steps - 1].info));
 	if (r->steps)
 		show_path_steps(way, page);
 }
@@ -64,6 +98,8 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 					  r->n_ways == 1 ? "" : "s",
 					  hi_page_sentence(page, r->target, false),
 					  r->more ? "; there are more (-k N)" : ""));
+	if (r->more)
+		hi_page_link(page, address_of_query(r, "all", page));
 	hi_report_header_facts(r->header, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
 		hi_page_text(page, "No pointer refers to it: it is a leak.");

@@ -57,6 +57,9 @@ void hi_report_header_title(const struct hi_report_header *header, struct hi_pag
 	if (header->exe_deleted)
 		name = hi_page_printf(page, "%s (deleted or replaced on disk)", name);
 	hi_page_title(page, name, aside);
+	/* Without an option, links lead to the last one. */
+	if (header->census && header->census != header->censuses)
+		hi_page_link_census(page, header->census);
 	if (header->at_exit)
 		hi_page_replace_commands(page,
 					 "heapinspect snap -o heap.hisnap -- PROGRAM",

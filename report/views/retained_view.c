@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/views/hidden.h"
 #include "report/views/heap_known.h"
+#include "report/views/links.h"
 #include "report/views/retained_report.h"
 
 static const struct hi_hidden none;
@@ -15,12 +16,23 @@ static const char *row_type(const struct hi_retained_row *row, struct hi_page *p
 			      hi_node_type_label(info, page));
 }
 
+/* Several objects: all of their type. */
 static void show_row_count(const struct hi_retained_row *row, struct hi_report_table *t)
 {
-	if (row->count > 1)
-		hi_cell_number(t, row->count);
-	else
+	if (row->count <= 1) {
 		hi_cell_empty(t);
+		return;
+	}
+	hi_cell_number(t, row->count);
+	if (row->info.sort == HI_NODE_OBJECT)
+		hi_cell_link(t, hi_address_of_objects(t->page, row->info.type));
+}
+
+static void show_row_type(const struct hi_retained_row *row, struct hi_report_table *t)
+{
+	hi_cell_text(t, row_type(row, t->page), 0);
+	if (row->info.sort == HI_NODE_OBJECT)
+		hi_cell_link(t, hi_address_of_any_type(t->page, row->info.type));
 }
 
 /* What the rows below do not say: the children that are too small. */
@@ -68,19 +80,25 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 						: "(others)";
 
 		hi_cell_text(t, name, row->depth);
+		hi_cell_link(t, hi_address_of_node(page, &row->info));
 		show_row_count(row, t);
-		hi_cell_text(t, row_type(row, page), 0);
+		show_row_type(row, t);
 		hi_cell_number(t, row->info.retained);
 		hi_cell_percent(t, row->info.retained, r->live_bytes);
-		if (row->info.address)
-			hi_cell_address(t, row->info.address);
-		else
-			hi_cell_empty(t);
+		hi_cell_address(t, row->info.address);
+		hi_cell_link(t, hi_address_of_node(page, &row->info));
 		if (row->depth < DEEPEST) {
 			open[row->depth] = i;
 			show_rests(r, i, open, t);
 		}
 	}
+}
+
+static const char *address_of_retained_type(const struct hi_retained_report *r,
+					    const char *name, struct hi_page *page)
+{
+	return r->types_are_sites ? hi_address_where(page, "retained", "site", name)
+				  : hi_address_of_objects(page, name);
 }
 
 static void show_retained_types(const struct hi_retained_report *r, struct hi_page *page)
@@ -111,8 +129,14 @@ static void show_retained_types(const struct hi_retained_report *r, struct hi_pa
 			     r->types_are_sites ? hi_page_safe(page, r->types[i].type)
 						: hi_type_label(r->types[i].type, page),
 			     0);
+		hi_cell_link(t, r->types_are_sites
+					? hi_address_where(page, "census", "site",
+							   r->types[i].type)
+					: hi_address_of_any_type(page, r->types[i].type));
 		hi_cell_number(t, r->types[i].count);
+		hi_cell_link(t, address_of_retained_type(r, r->types[i].type, page));
 		hi_cell_at_least(t, r->types[i].retained);
+		hi_cell_link(t, address_of_retained_type(r, r->types[i].type, page));
 		hi_cell_percent(t, r->types[i].retained, r->live_bytes);
 		hi_cell_number(t, r->types[i].shallow);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/views/heap_known.h"
+#include "report/views/links.h"
 #include "report/views/rss_advice.h"
 #include "report/views/summary_report.h"
 
@@ -140,6 +141,7 @@ static void show_summary_headline(const struct hi_summary_report *r, struct hi_p
 					  hi_count(n, r->live_objects),
 					  r->live_objects == 1 ? "" : "s",
 					  text_of_leaked(r, page), held_by(r, page)));
+	hi_page_link(page, hi_address(page, "census", NULL));
 }
 
 /* Columns of the ledger that are not empty for this target. */
@@ -182,10 +184,25 @@ static struct ledger_columns choose_columns(const struct hi_ledger *l,
 	return c;
 }
 
+/* What shows more of it; free memory is a part of waste. */
+static const char *address_of_ledger_row(const struct hi_ledger_row *row,
+					 struct hi_page *page)
+{
+	static const struct {
+		const char *key, *command;
+	} pages[] = {{"live", "census"}, {"leak", "leaks"}, {"free", "waste"}};
+
+	for (size_t i = 0; row->key && i < sizeof(pages) / sizeof(*pages); i++)
+		if (strcmp(pages[i].key, row->key) == 0)
+			return hi_address(page, pages[i].command, NULL);
+	return "";
+}
+
 static void ledger_row(struct hi_report_table *t, const struct ledger_columns *c,
 		       const struct hi_ledger_row *row, uint64_t rss)
 {
 	hi_cell_text(t, row->label, row->level > 0 ? (unsigned)row->level : 0);
+	hi_cell_link(t, address_of_ledger_row(row, t->page));
 	if (c->resident) {
 		hi_cell_number(t, row->resident);
 		hi_cell_percent(t, row->resident, rss);
@@ -355,10 +372,13 @@ static void show_summary_type(const struct hi_summary_report *r,
 	bool typed = row->evidence != HI_EVIDENCE_NONE;
 
 	hi_cell_text(t, hi_type_label(row->type, t->page), 0);
+	hi_cell_link(t, hi_address_of_any_type(t->page, row->type));
 	hi_cell_number(t, row->count);
+	hi_cell_link(t, hi_address_of_objects(t->page, row->type));
 	hi_cell_number(t, row->shallow);
 	hi_cell_percent(t, row->shallow, r->live_bytes);
 	hi_cell_at_least(t, row->retained);
+	hi_cell_link(t, hi_address_of_objects(t->page, row->type));
 	hi_cell_text(t, typed ? hi_evidence_key(row->evidence) : "", 0);
 }
 
@@ -374,6 +394,7 @@ static void show_summary_types(const struct hi_summary_report *r, struct hi_page
 	if (n == 0)
 		return;
 	hi_page_heading(page, "Top types", types_aside(r, n, page));
+	hi_page_link(page, hi_address(page, "census", NULL));
 	t = hi_page_table(page, columns, 6);
 	for (size_t i = 0; i < n - own; i++)
 		show_summary_type(r, &r->types[i], t);
@@ -430,12 +451,16 @@ static void show_owner(const struct hi_summary_report *r,
 				  : "";
 
 	hi_cell_text(t, owner_label(o, page), 0);
+	if (o->n)
+		hi_cell_link(t, hi_address_of_node(page, &o->variables[0]));
 	hi_cell_text(t, kind, 0);
 	hi_cell_number(t, o->bytes);
 	hi_cell_percent(t, o->bytes, r->live_bytes);
 	hi_cell_text(t,
 		     hi_page_type(page, is_one ? o->variables[0].type : o->largest.type),
 		     0);
+	if (!is_one && o->largest.sort == HI_NODE_OBJECT)
+		hi_cell_link(t, hi_address_of_any_type(page, o->largest.type));
 	hi_cell_text(t,
 		     is_one ? hi_where_label(o->variables[0].detail, page)
 		     : o->n ? hi_page_printf(page, "%zu variables", o->n)
@@ -455,6 +480,7 @@ static void show_summary_roots(const struct hi_summary_report *r, struct hi_page
 	if (r->live_bytes == 0)
 		return;
 	hi_page_heading(page, "What keeps it alive", NULL);
+	hi_page_link(page, hi_address(page, "retained", NULL));
 	hi_page_text(page, hi_page_printf(page, "%s%s%s", kinds_text(r, page),
 					  *doubtful ? "; " : "", doubtful));
 	t = hi_page_table(page, columns, 6);
@@ -490,11 +516,13 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		: r->likely_objects ? "allocated, but unreachable; likely: values that "
 				      "are not pointers (such as integers) refer to them"
 				    : "allocated, but unreachable");
+	hi_page_link(page, hi_address(page, "leaks", NULL));
 	t = hi_page_table(page, has_what ? with_class : columns, 6);
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
 		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
+		hi_cell_link(t, hi_address_where_type(page, "leaks", row->kind.type));
 		hi_cell_text(t,
 			     row->is_likely ? "likely leaked"
 			     : r->by_class
@@ -506,6 +534,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->example);
+		hi_cell_link(t, hi_address_of_object(page, row->example));
 	}
 }
 
@@ -552,6 +581,17 @@ static const char *suspect_text(const struct hi_summary_report *r,
 	return place;
 }
 
+/* Where it accumulates; of several variables, what keeps the elements. */
+static const char *address_of_suspect(const struct hi_summary_suspect *s,
+				      struct hi_page *page)
+{
+	const char *address = hi_address_of_node(page, &s->accumulation);
+
+	if (*address || !s->children)
+		return address;
+	return hi_address_of_any_type(page, s->child_type);
+}
+
 static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
 {
 	size_t n = suspects_shown(r);
@@ -569,8 +609,10 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 						 ? "the live heap"
 						 : "what was found",
 					 n < r->n_suspects ? "; the first:" : ""));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
+		hi_page_link(page, address_of_suspect(&r->suspects[i], page));
+	}
 }
 
 /* What shows the path to where it accumulates: the object, else its children. */

@@ -2,6 +2,7 @@
 /* The page of `waste`. */
 #include "report/views/hidden.h"
 #include "report/views/heap_known.h"
+#include "report/views/links.h"
 #include "report/views/waste_report.h"
 
 static void show_waste_headline(const struct hi_waste_report *r, struct hi_page *page)
@@ -57,8 +58,17 @@ static void show_waste_rows(const struct hi_waste_report *r, struct hi_page *pag
 			     r->row_names ? hi_page_safe(page, r->rows[i].name)
 					  : hi_type_label(r->rows[i].name, page),
 			     0);
+		hi_cell_link(t, r->row_names
+					? hi_address_where(page, "census", "site",
+							   r->rows[i].name)
+					: hi_address_of_any_type(page, r->rows[i].name));
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->copied);
+		hi_cell_link(t, r->row_names
+					? hi_address_where(page, "waste", "site",
+							   r->rows[i].name)
+					: hi_address_where_type(page, "waste",
+								r->rows[i].name));
 		hi_cell_number(t, row->zero_bytes);
 		hi_cell_number(t, row->unused);
 		hi_cell_number(t, row->savable);
@@ -127,9 +137,13 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 		hi_cell_number(t, g->size);
 		hi_cell_text(
 			t, hi_type_label(hi_graph_type_name(r->graph, g->type), page), 0);
+		hi_cell_link(t, hi_address_of_any_type(
+					page, hi_graph_type_name(r->graph, g->type)));
 		if (!r->waste->texts_missing)
 			hi_cell_text(t, group_text(g, page), 0);
 		hi_cell_number(t, hi_graph_address(r->graph, g->first));
+		hi_cell_link(t, hi_address_of_object(
+					page, hi_graph_address(r->graph, g->first)));
 	}
 	hi_hidden_note(page, &beyond, &below, &other);
 	if (r->waste->texts_missing && r->waste->n_groups)
