@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The header of a report as a page. */
+#include "report/views/address.h"
 #include "report/views/report_header.h"
 
 #include <inttypes.h>
