@@ -51,6 +51,7 @@ static enum hi_status report_spacetime(const struct hi_options *o,
 
 	report.file = o->target.file;
 	report.by = bands->by;
+	report.censuses = bands->censuses;
 	report.is_type = bands->is_type;
 	report.left_out = bands->left_out;
 	report.damaged = bands->damaged;

@@ -308,7 +308,8 @@ enum hi_status hi_html_linked_page(const struct hi_page *page,
 	if (page->failed)
 		return hi_fail_memory(err, "page");
 	for (size_t i = 0; i < page->items.count && status == HI_OK; i++)
-		status = put_html_item(links, &page->items.items[i], out, err);
+		if (!page->items.items[i].only_text)
+			status = put_html_item(links, &page->items.items[i], out, err);
 	return status;
 }
 

@@ -181,6 +181,12 @@ void hi_page_code(struct hi_page *page, const char *text)
 	add_text(page, HI_ITEM_CODE, text, NULL);
 }
 
+void hi_page_only_text(struct hi_page *page, size_t from)
+{
+	for (size_t i = from; i < page->items.count; i++)
+		page->items.items[i].only_text = true;
+}
+
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture)
 {
 	add_item(page, (struct hi_item){.kind = HI_ITEM_PICTURE, .picture = picture});

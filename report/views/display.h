@@ -94,6 +94,7 @@ struct hi_item {
 	struct hi_report_table *table;
 	struct hi_page_picture *picture;
 	const struct hi_form *form;
+	bool only_text; /* drawn with letters: a picture beside it shows the same */
 };
 
 struct hi_page {
@@ -152,6 +153,8 @@ void hi_page_warning(struct hi_page *page, const char *text);
 void hi_page_code(struct hi_page *page, const char *text);
 /* Adds a command line to try, and what it shows. */
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
+/* Items from this one on are drawn with letters: what shows pictures leaves them out. */
+void hi_page_only_text(struct hi_page *page, size_t from);
 /* Adds a picture (picture.h), which lives as long as the page. */
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture);
 /* Adds a form that asks for an address with options; it is copied. Only pages with links

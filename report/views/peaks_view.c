@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/views/address.h"
 #include "report/views/curve_text.h"
 #include "report/views/peaks_report.h"
+#include "report/views/picture.h"
 
 static const char *after_of_peak(uint64_t wall_ns, char out[24])
 {
@@ -185,10 +187,47 @@ static void show_peaks_curve(const struct hi_peaks_report *r, unsigned width,
 	hi_curve_display(points, r->n_points, marks, r->n_peaks, width, page);
 }
 
+/* The curve as one band; each peak leads to its census. */
+static void add_peaks_picture(const struct hi_peaks_report *r, struct hi_page *page)
+{
+	double *times = hi_arena_alloc(&page->arena, r->n_points * sizeof(*times));
+	double *bytes = hi_arena_alloc(&page->arena, r->n_points * sizeof(*bytes));
+	struct hi_page_picture *picture =
+		hi_page_picture(page, HI_PAGE_BANDS, "Live bytes over time",
+				"A numbered point is a peak, and leads to what was live "
+				"there; below is what is known of it.");
+
+	if (!times || !bytes) {
+		page->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < r->n_points; i++) {
+		times[i] = (double)r->points[i].wall_ns / 1e9;
+		bytes[i] = (double)r->points[i].bytes;
+	}
+	hi_page_picture_times(picture, times, r->n_points, "seconds");
+	hi_page_band(picture, &(struct hi_page_band){.label = "live",
+						     .title = "live bytes",
+						     .values = bytes});
+	for (size_t i = 0; i < r->n_peaks; i++)
+		hi_page_picture_mark(
+			picture,
+			&(struct hi_page_mark){
+				.time = (double)r->peaks[i].point.wall_ns / 1e9,
+				.value = (double)r->peaks[i].point.bytes,
+				.label = hi_page_printf(page, "%c", hi_curve_label(i)),
+				.title = hi_peak_title(r, i, page),
+				.link = hi_address_with(
+					page, hi_address(page, "census", NULL), "census",
+					hi_page_printf(page, "%u",
+						       r->peaks[i].point.census))});
+}
+
 void hi_peaks_display(const struct hi_peaks_report *r, unsigned width,
 		      struct hi_page *page)
 {
 	const char *slash = strrchr(r->exe, '/');
+	size_t curve;
 	char time[24], bytes[24];
 
 	hi_page_title(
@@ -199,8 +238,12 @@ void hi_peaks_display(const struct hi_peaks_report *r, unsigned width,
 			       r->n_points == 1 ? "" : "es",
 			       after_of_peak(r->points[r->n_points - 1].wall_ns, time)));
 	hi_peaks_display_facts(r, page);
-	if (r->n_points > 1)
+	curve = page->items.count;
+	if (r->n_points > 1) {
 		show_peaks_curve(r, width, page);
+		hi_page_only_text(page, curve);
+		add_peaks_picture(r, page);
+	}
 	for (size_t i = 0; i < r->n_peaks; i++) {
 		const struct hi_peak *p = &r->peaks[i];
 

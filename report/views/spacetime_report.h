@@ -26,6 +26,7 @@ struct hi_spacetime_report {
 	const struct hi_hp_series *series; /* borrowed */
 	uint64_t *times_ns;		   /* of each sample, since the first one */
 	uint64_t *totals;		   /* of each sample, bytes */
+	const uint32_t *censuses; /* of each sample, number in the file; 0, NULL: none */
 	uint64_t duration_ns;
 	size_t left_out; /* censuses of the file that do not have what the bands need */
 	uint64_t damaged, lost; /* bytes of the file; parts that are missing */
@@ -48,6 +49,8 @@ void hi_spacetime_report_free(struct hi_spacetime_report *report);
 /* Adds the report to a page; width: columns that it has for the graph. */
 void hi_spacetime_display(const struct hi_spacetime_report *report, unsigned width,
 			  struct hi_page *page);
+/* Adds its bands as a picture, with the peaks. */
+void hi_spacetime_picture(const struct hi_spacetime_report *report, struct hi_page *page);
 /* Writes the document "heapinspect/spacetime/v1" (docs/schema/spacetime.v1.json). */
 void hi_spacetime_json(const struct hi_spacetime_report *report, struct hi_json *json);
 

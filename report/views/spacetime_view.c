@@ -109,7 +109,7 @@ static void show_spacetime_graph(const struct hi_spacetime_report *r, unsigned w
 void hi_spacetime_display(const struct hi_spacetime_report *r, unsigned width,
 			  struct hi_page *page)
 {
-	size_t n = r->series->n_samples;
+	size_t n = r->series->n_samples, graph;
 	char time[24], bytes[24], count[32];
 
 	hi_page_title(
@@ -137,10 +137,14 @@ void hi_spacetime_display(const struct hi_spacetime_report *r, unsigned width,
 					       "censuses, %s parts are missing",
 					       hi_bytes(bytes, r->damaged),
 					       hi_count(count, r->lost)));
-	if (!r->duration_ns)
+	graph = page->items.count;
+	if (!r->duration_ns) {
 		hi_page_note(page, "no time passes: there is no area");
-	else
+	} else {
 		show_spacetime_graph(r, width, page);
+		hi_page_only_text(page, graph);
+	}
+	hi_spacetime_picture(r, page);
 	show_spacetime_bands(r, page);
 	note_hidden_bands(r, page);
 }

@@ -354,6 +354,27 @@ static enum hi_status read_profile_bands(struct bands_reading *r, struct hi_erro
 	return hi_hp_read(o->target.file, &r->bands->series, err);
 }
 
+/* Which census a sample is: the one of its time. */
+static enum hi_status number_samples(struct bands_reading *r, struct hi_error *err)
+{
+	const struct hi_hp_series *s = r->bands->series;
+	uint32_t *numbers = hi_calloc(s->n_samples + 1, sizeof(*numbers));
+	size_t at = 0;
+
+	if (!numbers)
+		return hi_fail_memory(err, "censuses");
+	for (size_t i = 0; i < s->n_samples; i++) {
+		while (at < r->file->n_entries &&
+		       seconds_of_ns(r->file->entries[at].point.wall_ns) < s->times[i])
+			at++;
+		if (at < r->file->n_entries &&
+		    seconds_of_ns(r->file->entries[at].point.wall_ns) <= s->times[i])
+			numbers[i] = r->file->entries[at].point.number;
+	}
+	r->bands->censuses = numbers;
+	return HI_OK;
+}
+
 enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
 				       struct hi_spacetime_bands *ret,
 				       struct hi_error *err)
@@ -380,6 +401,8 @@ enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
 		ret->lost = file->lost;
 		status = read_bands_of_series(&r, by, err);
 	}
+	if (status == HI_OK && by != HI_BANDS_BY_BIOGRAPHY)
+		status = number_samples(&r, err);
 	hi_census_cache_free(&r.cache);
 	hi_interner_free(&r.texts);
 	hi_vector_free(&r.known);
@@ -389,5 +412,6 @@ enum hi_status hi_spacetime_bands_read(const struct hi_options *options,
 void hi_spacetime_bands_free(struct hi_spacetime_bands *bands)
 {
 	hi_hp_series_destroy(bands->series);
+	free(bands->censuses);
 	*bands = (struct hi_spacetime_bands){};
 }

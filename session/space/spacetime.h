@@ -10,8 +10,10 @@ struct hi_spacetime_bands {
 	struct hi_hp_series *series; /* owned */
 	const char *by;		     /* "type", "profile", … */
 	bool is_type;		     /* its names are of types */
-	size_t left_out;	     /* censuses without what the bands need */
-	uint64_t damaged, lost;	     /* bytes of the file; parts that are missing */
+	uint32_t *censuses;	/* by sample: number in the file, 0 none; NULL: no file of
+				   many */
+	size_t left_out;	/* censuses without what the bands need */
+	uint64_t damaged, lost; /* bytes of the file; parts that are missing */
 };
 /*
  * Reads the file of the options (target.file) by over_time.by: a file of many censuses,
