@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/link_options.h"
 #include "report/views/retainers_report.h"
 #include "session/lookup.h"
 #include "session/retainers/pure.h"
@@ -41,6 +42,8 @@ static enum hi_status run_retainers_command(struct hi_inspection *in,
 
 	hi_inspect_phase(in, "retainer sets");
 	status = hi_retaining_compute(in, err);
+	if (status == HI_OK)
+		status = hi_link_options_of(in, &view.options, err);
 	if (status != HI_OK)
 		return status;
 	view.arg = &in->profile.retaining->names;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/link_options.h"
 #include "report/views/bins_report.h"
 #include "session/lookup.h"
 #include "session/naming.h"
@@ -103,6 +104,8 @@ static enum hi_status run_roots_command(struct hi_inspection *in,
 	status = hi_set_pool_create(&pool, err);
 	if (status == HI_OK)
 		status = hi_named_bins_compute(in, pool, &bins, err);
+	if (status == HI_OK)
+		status = hi_link_options_of_roots(in, &view.options, err);
 	if (status == HI_OK)
 		status = hi_naming_keep_bins(in, bins, pool, err);
 	if (status == HI_OK)

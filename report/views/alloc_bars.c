@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/formats/mlworks.h"
 #include "report/views/alloc_sort.h"
+#include "report/views/links.h"
 
 /* Of the page's width, a bar has so many eighths; it has 10 to FULL_BAR characters. */
 enum { EIGHTHS = 3, LEAST_BAR = 10, FULL_BAR = 120 };
@@ -116,6 +117,8 @@ static void fill_bars(const struct hi_alloc_report *r, const struct hi_alloc_bar
 		double height = hi_alloc_bar_height(&bars->items[i]);
 
 		hi_cell_text(t, *f->name ? hi_page_safe(page, f->name) : "(no stack)", 0);
+		if (r->by == HI_ALLOC_BY_FUNCTION)
+			hi_cell_link(t, hi_address_of_function(page, f->name));
 		hi_cell_text(t, draw_bar(page, height, bars->highest, length_of_bars(r)),
 			     0);
 		hi_cell_text(t, hi_page_printf(page, "%.2f", height), 0);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/views/alloc_report.h"
+#include "report/views/links.h"
 
 static uint64_t sum_counted_calls(const struct hi_alloc_report *r)
 {
@@ -41,6 +42,7 @@ void hi_alloc_calls_display(const struct hi_alloc_report *r, struct hi_page *pag
 	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_calls; i++) {
 		hi_cell_text(t, hi_page_safe(page, r->calls[i].name), 0);
+		hi_cell_link(t, hi_address_of_function(page, r->calls[i].name));
 		hi_cell_number(t, r->calls[i].calls);
 		hi_cell_text(t, hi_page_safe(page, hi_base_name(r->calls[i].module)), 0);
 	}

@@ -138,6 +138,9 @@ void hi_space_time_json(const struct hi_space_time *time, bool is_of_caller,
 			struct hi_json *json);
 /* Adds the table of calls that were counted; nothing without any. */
 void hi_alloc_calls_display(const struct hi_alloc_report *report, struct hi_page *page);
+/* The address of what was allocated below a function; "" where --centre would take its
+ * name for a pattern. */
+const char *hi_alloc_centre_address(const char *function, struct hi_page *page);
 /* Adds a bar for each function, instead of the tables. */
 void hi_alloc_bars_display(const struct hi_alloc_report *report, struct hi_page *page);
 /* Adds what stands in front of the tables. */

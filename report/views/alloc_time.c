@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/views/alloc_report.h"
+#include "report/views/links.h"
 
 enum { CALLERS = 5, NS_PER_MS = 1000000, FEW_SAMPLES = 100 };
 
@@ -128,10 +129,12 @@ static int compare_times(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_time_row(struct hi_report_table *t, const char *name, unsigned indent,
-			 const struct hi_space_time *time, uint64_t scans)
+static void add_time_row(struct hi_report_table *t, const char *name, const char *address,
+			 unsigned indent, const struct hi_space_time *time,
+			 uint64_t scans)
 {
 	hi_cell_text(t, name, indent);
+	hi_cell_link(t, address);
 	hi_cell_number(t, time->top);
 	hi_cell_percent(t, time->top, scans);
 	hi_cell_number(t, time->scans);
@@ -152,7 +155,8 @@ static void add_callers_of_time(const struct hi_alloc_report *r,
 			     *c->name ? hi_page_printf(page, "called by %s",
 						       hi_page_safe(page, c->name))
 				      : "called by an unknown function",
-			     c->level, &c->time, r->time.scans);
+			     hi_alloc_centre_address(c->name, page), c->level, &c->time,
+			     r->time.scans);
 		hi_cell_empty(t);
 		hi_cell_empty(t);
 		shown++;
@@ -184,8 +188,11 @@ void hi_alloc_time_display(const struct hi_alloc_report *r, struct hi_page *page
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_alloc_function *f = by_time[i];
 
-		add_time_row(t, *f->name ? hi_page_safe(page, f->name) : "(no stack)", 0,
-			     &f->time, r->time.scans);
+		add_time_row(t, *f->name ? hi_page_safe(page, f->name) : "(no stack)",
+			     r->by == HI_ALLOC_BY_FUNCTION
+				     ? hi_address_of_function(page, f->name)
+				     : "",
+			     0, &f->time, r->time.scans);
 		hi_cell_number(t, f->time.depth);
 		hi_cell_number(t, f->time.self);
 		add_callers_of_time(r, f, t, page);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/views/alloc_report.h"
+#include "report/views/links.h"
 
 enum {
 	BLOCKS = 3, /* functions whose ages are shown */
@@ -144,14 +145,36 @@ static void show_hidden_functions(const struct hi_alloc_report *r, struct hi_pag
 						  hi_bytes(bytes, r->hidden.bytes)));
 }
 
-static void add_function_row(struct hi_report_table *t, const char *name, unsigned indent,
+static void add_function_row(struct hi_report_table *t, const char *name,
+			     const char *address, unsigned indent,
 			     const struct hi_space_row *row, uint64_t all)
 {
 	hi_cell_text(t, name, indent);
+	hi_cell_link(t, address);
 	hi_cell_number(t, hi_space_at_age(row, 0).size);
 	hi_cell_number(t, hi_space_survived(row).size);
 	hi_cell_number(t, hi_space_live(row).size);
 	hi_cell_percent(t, hi_space_at_age(row, 0).size, all);
+}
+
+const char *hi_alloc_centre_address(const char *function, struct hi_page *page)
+{
+	return strpbrk(function, ",*?[")
+		       ? ""
+		       : hi_address_where(page, "alloc", "centre", function);
+}
+
+/* The function with its callers; of a mark, what was allocated from it on. */
+static const char *address_of_alloc_row(const struct hi_alloc_report *r,
+					const struct hi_alloc_function *f,
+					struct hi_page *page)
+{
+	if (r->by == HI_ALLOC_BY_MARK)
+		return hi_address_where(page, "alloc", "from-mark", f->name);
+	if (r->by == HI_ALLOC_BY_CENTRE)
+		return hi_alloc_centre_address(f->name, page);
+	return hi_address_with(page, hi_address_of_function(page, f->name), "callers",
+			       "");
 }
 
 static const char *caller_text(struct hi_page *page, const char *name)
@@ -171,8 +194,9 @@ static void add_callers(const struct hi_alloc_report *r,
 
 		if (!c->row.n_steps)
 			continue;
-		add_function_row(t, caller_text(page, c->name), c->level, &c->row,
-				 hi_space_at_age(&r->total, 0).size);
+		add_function_row(t, caller_text(page, c->name),
+				 hi_alloc_centre_address(c->name, page), c->level,
+				 &c->row, hi_space_at_age(&r->total, 0).size);
 		shown++;
 	}
 }
@@ -211,7 +235,8 @@ static void show_alloc_functions(const struct hi_alloc_report *r, struct hi_page
 
 		if (!f->n_types || !hi_alloc_shows(f, HI_ALLOC_SPACE))
 			continue;
-		add_function_row(t, function_text(page, f->name), 0, &f->all, all);
+		add_function_row(t, function_text(page, f->name),
+				 address_of_alloc_row(r, f, page), 0, &f->all, all);
 		add_callers(r, f, t, page);
 	}
 	show_hidden_functions(r, page);

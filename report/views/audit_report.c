@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "report/views/links.h"
 
 static size_t count_shown_audit_rows(const struct hi_audit_report *r, size_t n)
 {
@@ -59,10 +60,15 @@ static void show_audit_table(const struct hi_audit_report *r,
 
 		hi_cell_text(table,
 			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, row->type)));
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->excess);
 		hi_cell_number(table, row->bytes);
 		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, row->example)));
 		hi_cell_number(table, row->example_counted);
 		hi_cell_number(table, row->example_found);
 		if (named)
@@ -110,8 +116,13 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 
 		hi_cell_text(table,
 			     hi_page_type(page, name_of_audited_type(r, cause->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, cause->type)));
 		hi_cell_number(table, cause->objects);
 		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, cause->example)));
 	}
 	note_more(r, r->n_causes, page);
 }
@@ -150,10 +161,15 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 
 		hi_cell_text(table,
 			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, row->type)));
 		hi_cell_text(table, text_of_garbage_state(row), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->bytes);
 		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, row->example)));
 	}
 	note_more(r, r->garbage->n_rows, page);
 }

@@ -244,6 +244,8 @@ hi_bins_report_create(const struct hi_report_header *header, const struct hi_rea
 	r->roots = roots;
 	r->n_roots = n_roots;
 	r->pure = view->pure;
+	r->options = view->options;
+	r->join = view->join;
 	r->sanity = hi_sanity_of(header, reach, view->allocated);
 	if (!make_bin_rows(&m) || !sum_roots(&m))
 		return hi_fail_memory(err, "report of bins");

@@ -4,6 +4,7 @@
 #define HI_REPORT_VIEWS_BINS_REPORT_H
 
 #include "census/retainers/bins.h"
+#include "report/views/links.h"
 #include "report/views/report_header.h"
 #include "report/views/restrict.h"
 #include "report/views/sanity.h"
@@ -36,6 +37,8 @@ struct hi_bins_report {
 	struct hi_hidden beyond, below;
 	bool pure;
 	struct hi_sanity sanity;
+	struct hi_link_options options; /* of the view, as the next */
+	const char *join;		/* NULL: "-" */
 	struct hi_arena arena;
 };
 
@@ -46,6 +49,7 @@ struct hi_bins_view {
 	/* By root: only bins with one of these, so neither NOROOT nor LEAK; NULL: all */
 	const bool *shown;
 	uint64_t allocated;
+	struct hi_link_options options; /* that made the bins, for links */
 };
 
 enum { HI_BINS_ALL_ROOTS = 10 }; /* more: no empty bins but those of one root */

@@ -1,10 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sharing bins as a page and as JSON. */
+#include <string.h>
+
 #include "report/views/bins_report.h"
 #include "report/views/hidden.h"
 #include "report/views/node.h"
 
 /* ---- as a page ---- */
+
+/* What is under one root alone. */
+static const char *address_under(const struct hi_bins_report *r, const char *name,
+				 struct hi_page *page)
+{
+	const char *census = hi_address_where(page, "census", "under", name);
+
+	return hi_address_with_options(page, census, &r->options);
+}
+
+/* The text as SQL has it, with its quotes. */
+static const char *quote_for_sql(const char *text, struct hi_page *page)
+{
+	char *quoted = hi_arena_alloc(&page->arena, 2 * strlen(text) + 3), *out = quoted;
+
+	if (!quoted) {
+		page->failed = true;
+		return "''";
+	}
+	for (*out++ = '\''; *text; text++) {
+		if (*text == '\'')
+			*out++ = '\'';
+		*out++ = *text;
+	}
+	*out++ = '\'';
+	*out = '\0';
+	return quoted;
+}
+
+/* Its objects by type. What is leaked has a page of its own. */
+static const char *address_of_bin(const struct hi_bins_report *r,
+				  const struct hi_bins_row *row, struct hi_page *page)
+{
+	const char *address;
+
+	if (!row->members)
+		return strcmp(row->label, "LEAK") == 0 ? hi_address(page, "leaks", NULL)
+						       : "";
+	address = hi_address_of_query(
+		page,
+		hi_page_printf(
+			page,
+			"SELECT type, count(*) AS objects, sum(shallow) AS bytes "
+			"FROM objects WHERE bin = (SELECT id FROM bins WHERE bin = "
+			"%s) GROUP BY type ORDER BY bytes DESC",
+			quote_for_sql(row->label, page)),
+		&r->options);
+	return r->join ? hi_address_with(page, address, "join", r->join) : address;
+}
 
 static void show_named_roots(const struct hi_bins_report *r, struct hi_page *page)
 {
@@ -23,8 +74,10 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 		const struct hi_bins_root *root = &r->roots[i];
 
 		hi_cell_text(t, hi_page_safe(page, root->name), 0);
+		hi_cell_link(t, address_under(r, root->name, page));
 		hi_cell_text(t, hi_page_safe(page, root->expression), 0);
 		hi_cell_text(t, hi_page_type(page, root->type), 0);
+		hi_cell_link(t, hi_address_of_object(page, root->address));
 		hi_cell_number(t, root->reached);
 		hi_cell_number(t, root->alone);
 	}
@@ -44,13 +97,15 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 }
 
 static void show_bin_row(const struct hi_bins_report *r, const char *label,
-			 const struct hi_set_row *sum, struct hi_report_table *t)
+			 const char *address, const struct hi_set_row *sum,
+			 struct hi_report_table *t)
 {
 	static const struct hi_set_row unknown = {
 		.cost = UINT64_MAX, .cost_pure = UINT64_MAX, .objects = UINT64_MAX};
 
 	sum = sum ? sum : &unknown;
 	hi_cell_text(t, label, 0);
+	hi_cell_link(t, address);
 	hi_cell_number(t, r->pure ? sum->cost_pure : sum->cost);
 	hi_cell_percent(t, r->pure ? sum->cost_pure : sum->cost,
 			r->pure ? r->pure_bytes : r->bytes);
@@ -82,8 +137,9 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	t = hi_page_table(page, r->pure ? pure : columns, 4);
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_bin_row(r, hi_page_safe(page, r->rows[i].label),
+			     address_of_bin(r, &r->rows[i], page),
 			     r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);
-	show_bin_row(r, "all", &all, t);
+	show_bin_row(r, "all", "", &all, t);
 	hi_report_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (leaked)

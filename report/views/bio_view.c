@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/views/bio_report.h"
+#include "report/views/links.h"
 
 /* Lines of the table over time: more are left out in even steps. */
 enum { LINES = 20 };
@@ -23,6 +24,32 @@ static const char *const band_meanings[HI_BIO_BANDS] = {
 static const struct hi_bio_census_row *last_line(const struct hi_bio_report *r)
 {
 	return r->n_lines ? &r->lines[r->n_lines - 1] : NULL;
+}
+
+/* As --bio has them. */
+static const char *const band_options[HI_BIO_BANDS] = {
+	[HI_BIO_VOID] = "void", [HI_BIO_LAG] = "lag",
+	[HI_BIO_USE] = "use",	[HI_BIO_INHERENT] = "inherent",
+	[HI_BIO_DRAG] = "drag", [HI_BIO_UNUSED] = "unused",
+};
+
+static const char *list_bands(uint32_t bands, struct hi_page *page)
+{
+	const char *text = "";
+
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		if (bands & HI_BIO_BIT(band))
+			text = hi_page_printf(page, "%s%s%s", text, *text ? "," : "",
+					      band_options[band]);
+	return text;
+}
+
+/* Objects of a type that are proved to be in one of the bands. */
+static const char *address_in_bands(const char *type, uint32_t bands,
+				    struct hi_page *page)
+{
+	return hi_address_with(page, hi_address_of_objects(page, type), "bio",
+			       list_bands(bands, page));
 }
 
 /* ---- the first lines ---- */
@@ -69,6 +96,7 @@ static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
 	}
 	if (r->idle.all.objects) {
 		hi_page_text(page, idle_text(r, page));
+		hi_page_link(page, address_in_bands(r->idle.type, HI_BIO_NOT_USED, page));
 		return;
 	}
 	unused = hi_bio_row_sum(&last->row, HI_BIO_NOT_USED);
@@ -252,6 +280,7 @@ static void show_bands(const struct hi_bio_report *r, struct hi_page *page)
 		if (!row->bytes[band].possible)
 			continue;
 		hi_cell_text(t, hi_bio_band_name((enum hi_bio_band)band), 0);
+		hi_cell_link(t, hi_address_where(page, "bio", "bio", band_options[band]));
 		add_bounds_cells(t, row->bytes[band], row->live.bytes);
 		hi_cell_text(t, band_meanings[band], 0);
 	}
@@ -306,6 +335,27 @@ static const char *names_of_bands(const struct hi_bio_report *r, struct hi_page 
 	return text;
 }
 
+/* Its objects; of an era, its biographies. */
+static const char *address_of_bio_group(const struct hi_bio_report *r,
+					const struct hi_bio_group *g,
+					struct hi_page *page)
+{
+	const char *address;
+
+	if (!*g->name)
+		return "";
+	if (strcmp(r->by, "type") == 0)
+		return address_in_bands(g->name, r->bands, page);
+	if (strcmp(r->by, "era") == 0)
+		return strpbrk(g->name, "-,")
+			       ? ""
+			       : hi_address_where(page, "bio", "era", g->name);
+	if (strcmp(r->by, "site") != 0)
+		return "";
+	address = hi_address_of_site(page, "census", g->name);
+	return hi_address_with(page, address, "bio", list_bands(r->bands, page));
+}
+
 static void show_bio_groups(const struct hi_bio_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -329,6 +379,7 @@ static void show_bio_groups(const struct hi_bio_report *r, struct hi_page *page)
 			     : by_type ? hi_page_type(page, g->name)
 				       : hi_page_safe(page, g->name),
 			     0);
+		hi_cell_link(t, address_of_bio_group(r, g, page));
 		hi_cell_number(t, sum.bytes.proved);
 		hi_cell_number(t, sum.bytes.possible);
 		hi_cell_number(t, g->row.live.bytes);

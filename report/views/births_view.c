@@ -277,9 +277,9 @@ static const char *address_of_births_line(const struct hi_births_report *r,
 			hi_page_printf(page, "%u", r->groups->groups[line->group].key));
 	if (!row)
 		return "";
-	return hi_address_where(
-		page, "census", r->groups->by == HI_BORN_BY_SITE ? "site" : "site-any",
-		row->function);
+	return hi_address_where(page, "census",
+				r->groups->by == HI_BORN_BY_SITE ? "site" : "site-any",
+				row->function);
 }
 
 static void show_births_line(const struct hi_births_report *r, size_t i,

@@ -243,8 +243,8 @@ static void show_census_line(const struct hi_census_report *r,
 			     const struct hi_census_line *row, struct hi_report_table *t)
 {
 	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
-	hi_cell_link(t, is_row_a_type(r) ? hi_address_of_any_type(t->page, row->name)
-					 : "");
+	hi_cell_link(t,
+		     is_row_a_type(r) ? hi_address_of_any_type(t->page, row->name) : "");
 	hi_cell_number(t, row->count);
 	hi_cell_link(t, address_of_line_objects(r, row, t->page));
 	hi_cell_number(t, row->shallow);

@@ -153,7 +153,7 @@ static const char *address_of_diff_row(const struct hi_diff_report *r,
 	if (!row->after.count)
 		return "";
 	if (strcmp(r->by, "site") == 0)
-		return hi_address_where(page, "census", "site", row->name);
+		return hi_address_of_site(page, "census", row->name);
 	if (strcmp(r->by, "type") != 0)
 		return "";
 	return is_figure ? hi_address_of_objects(page, row->name)

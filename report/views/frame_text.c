@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "report/views/links.h"
 
 const char *hi_frame_function(const struct hi_frame_row *row, struct hi_page *page)
 {
@@ -64,6 +65,8 @@ static bool show_frame_line(const struct hi_frame_row *row, void *arg)
 				    hi_frame_function(row, s->page),
 				    hi_frame_place(row, s->page),
 				    row->flags & HI_FRAME_INLINED ? "  (inlined)" : ""));
+	hi_page_link(s->page,
+		     hi_address_where(s->page, "census", "site-any", row->function));
 	return true;
 }
 

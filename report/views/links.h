@@ -23,4 +23,26 @@ const char *hi_address_of_objects(struct hi_page *page, const char *type);
 /* What keeps the objects of a type; of those without a type, their sizes. */
 const char *hi_address_of_any_type(struct hi_page *page, const char *type);
 
+/* COMMAND?site=FUNCTION: of what a function allocated. site: its name, and behind a blank
+ * its place ("cache_fill cache.c:120", "cache_fill (cache.c:120)"). */
+const char *hi_address_of_site(struct hi_page *page, const char *command,
+			       const char *site);
+/* alloc?select=FUNCTION */
+const char *hi_address_of_function(struct hi_page *page, const char *function);
+/* COMMAND?census=N */
+const char *hi_address_in_census(struct hi_page *page, const char *command,
+				 uint64_t census);
+
+/* Options of the command that made a report, without which its parts are not the same. */
+struct hi_link_options {
+	const struct hi_address_option *items; /* raw */
+	size_t count;
+};
+/* query/STATEMENT with these options; "" if they are too many. */
+const char *hi_address_of_query(struct hi_page *page, const char *statement,
+				const struct hi_link_options *options);
+/* The same with NAME=VALUE in an address of any command. */
+const char *hi_address_with_options(struct hi_page *page, const char *address,
+				    const struct hi_link_options *options);
+
 #endif

@@ -55,11 +55,11 @@ static const char *address_of_steps(const struct hi_paths_way *way, struct hi_pa
 
 	if (end->sort != HI_NODE_OBJECT)
 		return "";
-	return hi_address_with(page,
-			       hi_address(page, "paths",
-					  hi_page_printf(page, "0x%" PRIx64,
-							 end->address)),
-			       "verbose", "");
+	return hi_address_with(
+		page,
+		hi_address(page, "paths",
+			   hi_page_printf(page, "0x%" PRIx64, end->address)),
+		"verbose", "");
 }
 
 static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
@@ -83,8 +83,7 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 		hi_page_link(page, address_of_steps(way, page));
 	}
 	show_way_facts(way, page);
-	hi_page_link(page,
-		     hi_address_of_node(page, &way->steps[way->n_steps - 1].info));
+	hi_page_link(page, hi_address_of_node(page, &way->steps[way->n_steps - 1].info));
 	if (r->steps)
 		show_path_steps(way, page);
 }

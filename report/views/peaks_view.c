@@ -7,12 +7,18 @@
 #include "base/text.h"
 #include "report/views/address.h"
 #include "report/views/curve_text.h"
+#include "report/views/links.h"
 #include "report/views/peaks_report.h"
 #include "report/views/picture.h"
 
 static const char *after_of_peak(uint64_t wall_ns, char out[24])
 {
 	return wall_ns ? hi_text_duration(out, wall_ns) : "0 s";
+}
+
+static bool has_heap(const struct hi_peak *p)
+{
+	return !p->is_damaged && p->detail != HI_PEAK_TOTALS;
 }
 
 const char *hi_peak_title(const struct hi_peaks_report *r, size_t peak,
@@ -25,6 +31,13 @@ const char *hi_peak_title(const struct hi_peaks_report *r, size_t peak,
 			      p->point.census, after_of_peak(p->point.wall_ns, time));
 }
 
+/* Its heap; without its objects in the file, its totals by type. */
+static const char *address_of_peak(const struct hi_peak *p, struct hi_page *page)
+{
+	return hi_address_in_census(page, has_heap(p) ? "summary" : "snapshots",
+				    p->point.census);
+}
+
 /* ---- one peak ---- */
 
 static const char *peak_function_text(const struct hi_peak_row *row, struct hi_page *page)
@@ -32,6 +45,16 @@ static const char *peak_function_text(const struct hi_peak_row *row, struct hi_p
 	return !row->function	? "(older than the recording)"
 	       : *row->function ? hi_page_safe(page, row->function)
 				: "(no stack)";
+}
+
+static const char *address_of_peak_type(const struct hi_peak *p,
+					const struct hi_peak_row *row,
+					struct hi_page *page)
+{
+	if (!has_heap(p))
+		return "";
+	return hi_address_with(page, hi_address_of_type(page, row->type), "census",
+			       hi_page_printf(page, "%u", p->point.census));
 }
 
 static const char *peak_type_text(const struct hi_peak_row *row, struct hi_page *page)
@@ -49,6 +72,7 @@ static void show_peak_by_type(const struct hi_peak *p, struct hi_page *page)
 
 	for (size_t i = 0; i < p->n_shown; i++) {
 		hi_cell_text(t, peak_type_text(&p->rows[i], page), 0);
+		hi_cell_link(t, address_of_peak_type(p, &p->rows[i], page));
 		hi_cell_number(t, p->rows[i].objects);
 		hi_cell_number(t, p->rows[i].bytes);
 		hi_cell_percent(t, p->rows[i].bytes, p->bytes);
@@ -67,7 +91,10 @@ static void show_peak_by_function(const struct hi_peak *p, struct hi_page *page)
 		const struct hi_peak_row *row = &p->rows[i];
 
 		hi_cell_text(t, peak_function_text(row, page), 0);
+		if (row->function)
+			hi_cell_link(t, hi_address_of_function(page, row->function));
 		hi_cell_text(t, peak_type_text(row, page), 0);
+		hi_cell_link(t, address_of_peak_type(p, row, page));
 		hi_cell_text(t, row->age ? hi_page_printf(page, "%u", row->age) : "?", 0);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
@@ -145,6 +172,7 @@ void hi_peaks_display_facts(const struct hi_peaks_report *r, struct hi_page *pag
 		     hi_page_printf(page, "%s live in census %u, after %s",
 				    hi_bytes(bytes, top->point.bytes), top->point.census,
 				    after_of_peak(top->point.wall_ns, time)));
+	hi_page_link(page, address_of_peak(top, page));
 	hi_page_fact(page, "peaks",
 		     r->n_peaks == 1
 			     ? "no other: nowhere else live bytes fall by 5 % on both "
@@ -251,6 +279,7 @@ void hi_peaks_display(const struct hi_peaks_report *r, unsigned width,
 				hi_page_printf(page, "%s live%s",
 					       hi_bytes(bytes, p->point.bytes),
 					       p->is_top ? ", the maximum" : ""));
+		hi_page_link(page, address_of_peak(p, page));
 		hi_peak_display(p, page);
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/views/address.h"
 #include "report/views/heap_known.h"
 
 const char *hi_report_header_target(const struct hi_report_header *header,

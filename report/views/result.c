@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/views/links.h"
 
 enum { TEXT_MAX = 64 << 10 };
 
@@ -194,6 +195,7 @@ static enum hi_status keep_result_row(struct hi_result *r,
 			if (!copy)
 				return hi_fail_memory(err, "rows");
 			memcpy(copy, cell.text, cell.length);
+			copy[cell.length] = '\0';
 			cell.text = copy;
 		}
 		if (!hi_vector_push(&r->kept, cell))
@@ -250,6 +252,18 @@ static void page_cell(struct hi_page *page, struct hi_report_table *table,
 	}
 }
 
+/* Addresses lead to objects, names of types to what keeps them. */
+static void link_cell(struct hi_report_table *table,
+		      const struct hi_result_column *column, enum hi_column_kind kind,
+		      const struct hi_result_cell *cell)
+{
+	if (cell->kind == HI_RESULT_INTEGER && kind == HI_COLUMN_ADDRESS)
+		hi_cell_link(table,
+			     hi_address_of_object(table->page, (uint64_t)cell->integer));
+	else if (cell->kind == HI_RESULT_TEXT && strcmp(column->name, "type") == 0)
+		hi_cell_link(table, hi_address_of_type(table->page, cell->text));
+}
+
 static enum hi_status make_result_table(struct hi_result *r, struct hi_error *err)
 {
 	struct hi_page *page = r->to.page;
@@ -264,8 +278,12 @@ static enum hi_status make_result_table(struct hi_result *r, struct hi_error *er
 			.title = hi_page_safe(page, r->columns[i].name),
 			.kind = column_kind(r, i)};
 	table = hi_page_table(page, columns, r->n_columns);
-	for (size_t i = 0; i < r->kept.count; i++)
-		page_cell(page, table, columns[i % r->n_columns].kind, &r->kept.items[i]);
+	for (size_t i = 0; i < r->kept.count; i++) {
+		size_t k = i % r->n_columns;
+
+		page_cell(page, table, columns[k].kind, &r->kept.items[i]);
+		link_cell(table, &r->columns[k], columns[k].kind, &r->kept.items[i]);
+	}
 	return HI_OK;
 }
 

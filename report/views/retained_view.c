@@ -97,7 +97,7 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 static const char *address_of_retained_type(const struct hi_retained_report *r,
 					    const char *name, struct hi_page *page)
 {
-	return r->types_are_sites ? hi_address_where(page, "retained", "site", name)
+	return r->types_are_sites ? hi_address_of_site(page, "retained", name)
 				  : hi_address_of_objects(page, name);
 }
 
@@ -129,10 +129,10 @@ static void show_retained_types(const struct hi_retained_report *r, struct hi_pa
 			     r->types_are_sites ? hi_page_safe(page, r->types[i].type)
 						: hi_type_label(r->types[i].type, page),
 			     0);
-		hi_cell_link(t, r->types_are_sites
-					? hi_address_where(page, "census", "site",
-							   r->types[i].type)
-					: hi_address_of_any_type(page, r->types[i].type));
+		hi_cell_link(
+			t, r->types_are_sites
+				   ? hi_address_of_site(page, "census", r->types[i].type)
+				   : hi_address_of_any_type(page, r->types[i].type));
 		hi_cell_number(t, r->types[i].count);
 		hi_cell_link(t, address_of_retained_type(r, r->types[i].type, page));
 		hi_cell_at_least(t, r->types[i].retained);

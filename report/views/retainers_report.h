@@ -4,6 +4,7 @@
 #define HI_REPORT_VIEWS_RETAINERS_REPORT_H
 
 #include "census/retainers/retainers.h"
+#include "report/views/links.h"
 #include "report/views/report_header.h"
 #include "report/views/restrict.h"
 #include "report/views/sanity.h"
@@ -23,7 +24,8 @@ struct hi_retainers_view {
 	void *pure_arg;
 	const struct hi_reach *shown; /* only what is live there; NULL: everything */
 	uint64_t allocated;
-	uint64_t min_size; /* smaller rows are hidden, MANY is not */
+	uint64_t min_size;		/* smaller rows are hidden, MANY is not */
+	struct hi_link_options options; /* that made the sets, for links */
 };
 struct hi_retainers_row {
 	struct hi_set_row sum;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Retainer sets as a page and as JSON. */
+#include <inttypes.h>
+
 #include "report/views/hidden.h"
 #include "report/views/heap_known.h"
 #include "report/views/node.h"
@@ -77,6 +79,25 @@ static void show_auto(const struct hi_retainers_report *r, struct hi_page *page)
 	hi_page_fact(page, "auto", text);
 }
 
+/* The objects of a set, by type or one by one. With the same options it has the same
+ * number. */
+static const char *address_of_set(const struct hi_retainers_report *r,
+				  const struct hi_retainers_row *row, bool by_type,
+				  struct hi_page *page)
+{
+	const char *where = hi_page_printf(
+		page, "FROM objects WHERE retainer_set = %" PRIu32, row->sum.set);
+	const char *statement = hi_page_printf(
+		page,
+		by_type ? "SELECT type, count(*) AS objects, sum(shallow) AS bytes %s "
+			  "GROUP BY type ORDER BY bytes DESC"
+			: "SELECT address, type, shallow, retained %s ORDER BY "
+			  "shallow DESC LIMIT 1000",
+		where);
+
+	return hi_address_of_query(page, statement, &r->view.options);
+}
+
 static void show_retainer_row(const struct hi_retainers_report *r,
 			      const struct hi_retainers_row *row,
 			      struct hi_report_table *t)
@@ -88,6 +109,7 @@ static void show_retainer_row(const struct hi_retainers_report *r,
 		t,
 		hi_retainers_label(sum, row->members, r->view.name, r->view.arg, t->page),
 		0);
+	hi_cell_link(t, address_of_set(r, row, true, t->page));
 	hi_cell_number(t, r->view.pure ? sum->cost_pure : sum->cost);
 	if (r->view.by_count)
 		hi_cell_percent(t, sum->objects, r->objects);
@@ -95,6 +117,7 @@ static void show_retainer_row(const struct hi_retainers_report *r,
 		hi_cell_percent(t, r->view.pure ? sum->cost_pure : sum->cost,
 				r->view.pure ? r->pure : r->bytes);
 	hi_cell_number(t, sum->objects);
+	hi_cell_link(t, address_of_set(r, row, false, t->page));
 }
 
 static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_page *page)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/views/node.h"
+#include "report/views/links.h"
 
 /* ---- as a page ---- */
 
@@ -48,6 +48,14 @@ find_highest_census(const struct hi_snapshots_report *r)
 	return best;
 }
 
+/* What the file has of a census: its heap, or the totals by type. */
+static const char *address_of_census(const struct hi_snapshots_row *row,
+				     struct hi_page *page)
+{
+	return hi_address_in_census(page, row->graph ? "summary" : "snapshots",
+				    row->number);
+}
+
 static void show_series_file_facts(const struct hi_snapshots_report *r,
 				   struct hi_page *page)
 {
@@ -66,6 +74,7 @@ static void show_series_file_facts(const struct hi_snapshots_report *r,
 		     hi_page_printf(page, "%s live in census %" PRIu64 ", after %s",
 				    hi_bytes(bytes, peak->bytes), peak->number,
 				    after_text(peak, page)));
+	hi_page_link(page, address_of_census(peak, page));
 	hi_page_fact(
 		page, "file",
 		hi_page_printf(page, "%s; %zu %s graph, the others totals by type",
@@ -113,10 +122,17 @@ static void show_census_points(const struct hi_snapshots_report *r, struct hi_pa
 		const struct hi_snapshots_row *row = &r->rows[i];
 
 		hi_cell_number(table, row->number);
+		hi_cell_link(table, address_of_census(row, page));
 		hi_cell_text(table, after_text(row, page), 0);
 		hi_cell_number(table, row->bytes);
+		hi_cell_link(table, hi_address_in_census(
+					    page, row->graph ? "census" : "snapshots",
+					    row->number));
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->leaks.certain.bytes);
+		if (row->graph)
+			hi_cell_link(table,
+				     hi_address_in_census(page, "leaks", row->number));
 		hi_cell_number(table, row->leaks.likely.bytes);
 		hi_cell_number(table, row->leaks.garbage.bytes);
 		hi_cell_text(
@@ -149,13 +165,23 @@ static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page
 	for (size_t i = 0; i < r->n_marks; i++) {
 		const struct hi_snapshots_mark_line *mark = &r->marks[i];
 
-		if (mark->census)
+		if (mark->census) {
 			hi_cell_number(table, mark->census);
-		else
+			hi_cell_link(table, hi_address_in_census(page, "snapshots",
+								 mark->census));
+		} else
 			hi_cell_empty(table);
 		hi_cell_text(table, time_text(mark->wall_ns, page), 0);
 		hi_cell_text(table, hi_page_safe(page, mark->text), 0);
 	}
+}
+
+static const char *address_of_type_then(const struct hi_snapshots_report *r,
+					const struct hi_snapshots_type *type,
+					struct hi_page *page)
+{
+	return hi_address_with(page, hi_address_of_any_type(page, type->name), "census",
+			       hi_page_printf(page, "%" PRIu64, r->of->number));
 }
 
 static void show_census_types(const struct hi_snapshots_report *r, struct hi_page *page)
@@ -178,6 +204,8 @@ static void show_census_types(const struct hi_snapshots_report *r, struct hi_pag
 		hi_cell_text(table,
 			     *type->name ? hi_page_type(page, type->name) : "(no type)",
 			     0);
+		if (r->of->graph)
+			hi_cell_link(table, address_of_type_then(r, type, page));
 	}
 	if (r->n_types > r->shown)
 		hi_page_note(page, hi_page_printf(page, "%zu more with --all",

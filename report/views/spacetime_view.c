@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/views/curve_text.h"
+#include "report/views/links.h"
 #include "report/views/spacetime_report.h"
 
 enum { LETTERS = 12 }; /* bands that the graph tells apart */
@@ -40,6 +41,17 @@ static const char *band_text(const struct hi_spacetime_report *r,
 	return r->is_type ? hi_page_type(page, b->name) : hi_page_safe(page, b->name);
 }
 
+/* A type that is gone by the last census has no page. */
+static const char *address_of_band(const struct hi_spacetime_report *r,
+				   const struct hi_spacetime_band *b,
+				   struct hi_page *page)
+{
+	if (strcmp(r->by, "function") == 0)
+		return hi_address_of_function(page, b->name);
+	return strcmp(r->by, "type") == 0 && b->last ? hi_address_of_type(page, b->name)
+						     : "";
+}
+
 static const char *letter_text(struct hi_page *page, size_t band)
 {
 	return band < LETTERS ? hi_page_printf(page, "%c", hi_stack_letter(band)) : "";
@@ -60,6 +72,7 @@ static void show_spacetime_bands(const struct hi_spacetime_report *r,
 
 		hi_cell_text(t, letter_text(page, i), 0);
 		hi_cell_text(t, band_text(r, b, page), 0);
+		hi_cell_link(t, address_of_band(r, b, page));
 		hi_cell_text(t, area_text(page, &b->area), 0);
 		add_share(t, &b->area, &r->total);
 		hi_cell_number(t, b->mean);

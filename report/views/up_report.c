@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "report/views/node.h"
+#include "report/views/links.h"
 
 HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
 
@@ -252,6 +252,22 @@ static const char *types_text(const struct hi_up_report *r, const struct hi_up_s
 	return text;
 }
 
+/* The climb from a retainer alone; "" for several, and for variables. */
+static const char *address_of_climb(const struct hi_up_report *r,
+				    const struct hi_retainers_row *row,
+				    struct hi_page *page)
+{
+	const char *name;
+
+	if (row->sum.size != 1 || row->sum.set == HI_SET_MANY)
+		return "";
+	name = r->name(r->arg, row->members[0]);
+	for (uint32_t i = 1; i < r->graph->n_types; i++)
+		if (r->graph->types[i].name && strcmp(r->graph->types[i].name, name) == 0)
+			return hi_address_where_type(page, "up", name);
+	return "";
+}
+
 static void show_step(const struct hi_up_report *r, const struct hi_up_step *step,
 		      size_t number, struct hi_page *page)
 {
@@ -267,6 +283,9 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 		hi_page_printf(page, "%s in %s object%s", hi_bytes(bytes, step->bytes),
 			       hi_count(objects, step->objects),
 			       step->objects == 1 ? "" : "s"));
+	if (step->n_types == 1)
+		hi_page_link(page, hi_address_of_objects(
+					   page, r->graph->types[step->types[0]].name));
 	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < step->n_rows; i++) {
 		const struct hi_retainers_row *row = &step->rows[i];
@@ -275,6 +294,7 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 			     hi_retainers_label(&row->sum, row->members, r->name, r->arg,
 						page),
 			     0);
+		hi_cell_link(t, address_of_climb(r, row, page));
 		hi_cell_number(t, row->sum.cost);
 		hi_cell_percent(t, row->sum.cost, step->bytes);
 		hi_cell_number(t, row->sum.objects);

@@ -58,17 +58,16 @@ static void show_waste_rows(const struct hi_waste_report *r, struct hi_page *pag
 			     r->row_names ? hi_page_safe(page, r->rows[i].name)
 					  : hi_type_label(r->rows[i].name, page),
 			     0);
-		hi_cell_link(t, r->row_names
-					? hi_address_where(page, "census", "site",
-							   r->rows[i].name)
-					: hi_address_of_any_type(page, r->rows[i].name));
+		hi_cell_link(t,
+			     r->row_names
+				     ? hi_address_of_site(page, "census", r->rows[i].name)
+				     : hi_address_of_any_type(page, r->rows[i].name));
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->copied);
-		hi_cell_link(t, r->row_names
-					? hi_address_where(page, "waste", "site",
-							   r->rows[i].name)
-					: hi_address_where_type(page, "waste",
-								r->rows[i].name));
+		hi_cell_link(t, r->row_names ? hi_address_of_site(page, "waste",
+								  r->rows[i].name)
+					     : hi_address_where_type(page, "waste",
+								     r->rows[i].name));
 		hi_cell_number(t, row->zero_bytes);
 		hi_cell_number(t, row->unused);
 		hi_cell_number(t, row->savable);
