@@ -146,8 +146,9 @@ int hi_decoder_wait(struct hi_decoder *d)
 	while (waitpid(d->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return HI_EXIT_ERROR;
-	if (WIFSIGNALED(status))
-		report_killed_decoder(d, WTERMSIG(status));
+	d->ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (d->ended_by)
+		report_killed_decoder(d, d->ended_by);
 	munmap(d->phase, HI_PHASE);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : HI_EXIT_ERROR;
 }

@@ -48,7 +48,8 @@ struct hi_decoder {
 	struct hi_output *output;
 	pid_t pid; /* 0: this is the process that decodes */
 	int socket;
-	char *phase; /* shared, HI_PHASE bytes */
+	int ended_by; /* the signal that ended the second process; 0: none did */
+	char *phase;  /* shared, HI_PHASE bytes */
 	struct hi_rights_dropped dropped;
 };
 

@@ -240,6 +240,15 @@ static int check_browse(const struct hi_options *o)
 			       "heapinspect retained prints the same tree");
 }
 
+static int check_serve(const struct hi_options *o)
+{
+	if (o->target.file)
+		return 0;
+	return hi_option_wrong("serve: FILE is missing: a snapshot, a recording or a "
+			       "file of many censuses; heapinspect snap --pid N -o FILE "
+			       "makes one of a process");
+}
+
 static int check_deep(const struct hi_options *o)
 {
 	if (o->output.format && strcmp(o->output.format, "mercury") != 0)
@@ -273,6 +282,8 @@ static int check_command(const struct hi_options *o)
 		return check_deep(o);
 	if (o->command->id == HI_COMMAND_REPORT)
 		return check_report(o);
+	if (o->command->id == HI_COMMAND_SERVE)
+		return check_serve(o);
 	if (o->command->arguments[0] && o->command->arguments[0] != '[' && !o->argument)
 		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
 				       o->command->name, o->command->arguments,

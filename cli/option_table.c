@@ -19,7 +19,7 @@
 	 BIT(BROWSE))
 #define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
 #define ON_FILES (OVER_TIME | BIT(DEEP))	/* of files alone */
-#define PAGES BIT(REPORT)			/* of many commands */
+#define PAGES (BIT(REPORT) | BIT(SERVE))	/* of many commands */
 #define LISTING (BIT(SNAPSHOTS) | ON_FILES)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
@@ -52,7 +52,14 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "which census of a file: its number, first, last or peak (default: last)", 1},
 	 (SHOWING & ~(BIT(SAFEPOINTS) | BIT(RECORD) | BIT(ALLOC))) | BIT(SNAPSHOTS) |
-		 BIT(GRAPH) | BIT(BROWSE)},
+		 BIT(GRAPH) | BIT(BROWSE) | BIT(SERVE)},
+	{{0, 0, 0, 0, "Server:", 2}, BIT(SERVE)},
+	{{"port", HI_OPT_PORT, "N", 0, "listen on this port (default: any that is free)",
+	  2},
+	 BIT(SERVE)},
+	{{"timeout", HI_OPT_IDLE, "TIME", 0,
+	  "end after that time without a request (default: 30min)", 2},
+	 BIT(SERVE)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING | ON_FILES | BIT(BROWSE)},
 	{{"peaks", HI_OPT_PEAKS, "K", 0,
 	  "show the K highest local maxima beside the maximum (default: 3)", 2},
@@ -511,7 +518,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "give up when the target is paused for longer (for example 200ms; default: 1s)",
 	  5},
 	 TARGETED},
-	{{0, 0, 0, 0, "Decoding:", 6}, TARGETED},
+	{{0, 0, 0, 0, "Decoding:", 6}, TARGETED | BIT(SERVE)},
 	{{"debug-dir", HI_OPT_DEBUG_DIR, "DIR", 0,
 	  "search debug files here instead of in /usr/lib/debug (':' separates several)",
 	  6},
@@ -531,7 +538,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"threads", HI_OPT_THREADS, "N", 0,
 	  "number of threads (default: one per processor)", 6},
-	 TARGETED},
+	 TARGETED | BIT(SERVE)},
 	{{"strict", HI_OPT_STRICT, 0, 0,
 	  "exit with status 4 if the snapshot is not complete", 6},
 	 TARGETED & ~BIT(CHECK)},
@@ -552,7 +559,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  7},
 	 BIT(CHECK)},
 	{{"output", 'o', "FILE", 0, "write to FILE (mode 0600)", 7},
-	 EVERY & ~(BIT(RECORD) | BIT(BIO) | BIT(BROWSE))},
+	 EVERY & ~(BIT(RECORD) | BIT(BIO) | BIT(BROWSE) | BIT(SERVE))},
 	{{"output", 'o', "FILE", 0,
 	  "of a process: keep the biographies and the last heap in FILE (mode 0600), the "
 	  "report goes to standard output; of a file: write the report to FILE",
@@ -572,7 +579,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "show types by their full names, not std::string and the like; JSON always has "
 	  "full names",
 	  7},
-	 ((SHOWING & ~BIT(EXPORT)) | LISTING | BIT(BROWSE))},
+	 ((SHOWING & ~BIT(EXPORT)) | LISTING | BIT(BROWSE) | BIT(SERVE))},
 	{{"quiet", 'q', 0, 0, "print only errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0,
 	  "print on stderr how long each step took; show more detail", 7},

@@ -125,6 +125,8 @@ enum hi_option_key {
 	HI_OPT_EDIT,
 	HI_OPT_SCAN,
 	HI_OPT_DEPTH,
+	HI_OPT_PORT,
+	HI_OPT_IDLE,
 };
 
 struct hi_option_entry {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "census/biography/bands.h"
@@ -245,6 +247,27 @@ static int take_label(struct hi_options *o, const char *text)
 	return 0;
 }
 
+static int take_port(struct hi_options *o, const char *text)
+{
+	uint64_t port;
+	int bad = hi_option_take_number("--port", text, 0, 65535, &port);
+
+	o->serve.has_port = !bad;
+	o->serve.port = bad ? 0 : (unsigned)port;
+	return bad;
+}
+
+static int take_idle_time(struct hi_options *o, const char *text)
+{
+	if (hi_parse_duration(text, &o->serve.timeout_ns) &&
+	    o->serve.timeout_ns <= 366 * 24 * 3600 * HI_NS_PER_S)
+		return 0;
+	hi_option_wrong("--timeout %s: not a time of at most a year, such as 90s or "
+			"30min",
+			text);
+	return HI_OPTION_SAID;
+}
+
 static int take_valued(int key, char *arg, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -309,6 +332,10 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_compare_by(o, arg);
 	case HI_OPT_HINTS:
 		return take_hints(o, arg);
+	case HI_OPT_PORT:
+		return take_port(o, arg);
+	case HI_OPT_IDLE:
+		return take_idle_time(o, arg);
 	default:
 		bad = hi_option_take_series(key, arg, o);
 		if (bad == ARGP_ERR_UNKNOWN)
@@ -370,6 +397,13 @@ static int take_snapshot(const char *arg, const char *census, struct hi_options 
 		o->comparison.middle = arg;
 		o->comparison.middle_census = census;
 		return 0;
+	}
+	/* The one that came first is the earlier one, as of diff. */
+	if (o->command->id == HI_COMMAND_SERVE && o->target.file &&
+	    !o->comparison.baseline) {
+		o->comparison.baseline = o->target.file;
+		o->comparison.baseline_census = hi_take(o->target.census);
+		o->target.file = NULL;
 	}
 	if (o->target.file) {
 		hi_option_wrong("%s and %s: one target at a time%s", o->target.file, arg,
@@ -434,7 +468,8 @@ static int take_argument(char *arg, struct hi_options *o)
 		return take_paged_file(arg, census, o);
 	if (o->command->id == HI_COMMAND_GRAPH
 		    ? is_one_heap(arg, census)
-		    : !o->command->run_alone && is_snapshot(arg))
+		    : (!o->command->run_alone || o->command->id == HI_COMMAND_SERVE) &&
+			      is_snapshot(arg))
 		return take_snapshot(arg, census, o);
 	if (!o->command->arguments[0])
 		return refuse_argument(arg, o);

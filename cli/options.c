@@ -78,6 +78,8 @@ static void describe_operands(const struct hi_command *command, char *out, size_
 		snprintf(out, size, "[COMMAND] %s", target);
 	else if (command->id == HI_COMMAND_DIFF)
 		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] %s", target);
+	else if (command->id == HI_COMMAND_SERVE)
+		snprintf(out, size, "[BEFORE.hisnap] FILE.hisnap");
 	else
 		snprintf(out, size, "%s%s%s", command->arguments,
 			 *target && *command->arguments ? " " : "", target);

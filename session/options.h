@@ -214,6 +214,14 @@ struct hi_deep_options {
 	const char *contour; /* a file of modules to leave out; NULL: none */
 };
 
+/* ---- serve ---- */
+
+struct hi_serve_options {
+	bool has_port;
+	unsigned port;	     /* 0: any that is free */
+	uint64_t timeout_ns; /* without a request; 0: 30 min */
+};
+
 /* ---- all ---- */
 
 /* Which heap. One of pid, core and file. */
@@ -345,6 +353,7 @@ struct hi_options {
 	struct hi_biography_options biography;
 	struct hi_alloc_options alloc;
 	struct hi_deep_options deep;
+	struct hi_serve_options serve;
 	struct hi_over_time_options over_time;
 	struct hi_safepoint_options safepoint;
 	/* Not from the command line: of a series, for its censuses; else NULL. */

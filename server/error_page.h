@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Small pages that the server itself writes. */
+#ifndef HI_SERVER_ERROR_PAGE_H
+#define HI_SERVER_ERROR_PAGE_H
+
+#include "server/answer.h"
+
+/* A page that says what happened, in a sentence or two; text is escaped. base: what
+ * stands before addresses ("/TOKEN/"), for a link to the first page; NULL: the one that
+ * asked does not have the token. NULL: out of memory. */
+struct hi_answer *hi_error_page(unsigned code, const char *base, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A page that asks whether to do what the label says: a button that posts to address. */
+struct hi_answer *hi_question_page(const char *base, const char *address,
+				   const char *label, const char *text);
+/* To another page. location: of fewer than 64 bytes. */
+struct hi_answer *hi_redirection(unsigned code, const char *location);
+
+#endif
