@@ -428,7 +428,7 @@ static int refuse_argument(const char *arg, const struct hi_options *o)
 {
 	bool exists = access(arg, F_OK) == 0;
 
-	if (exists || strchr(arg, '/'))
+	if (exists || strchr(arg, '/') || o->command->id == HI_COMMAND_SERVE)
 		hi_option_wrong("%s: %s", arg,
 				exists ? "not a snapshot file (of a core: --core FILE)"
 				       : "no such file");
@@ -471,7 +471,7 @@ static int take_argument(char *arg, struct hi_options *o)
 		    : (!o->command->run_alone || o->command->id == HI_COMMAND_SERVE) &&
 			      is_snapshot(arg))
 		return take_snapshot(arg, census, o);
-	if (!o->command->arguments[0])
+	if (!o->command->arguments[0] || o->command->id == HI_COMMAND_SERVE)
 		return refuse_argument(arg, o);
 	if (o->command->id == HI_COMMAND_MARK && !o->target.pid)
 		return take_valued('p', arg, o);

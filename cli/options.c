@@ -52,6 +52,7 @@ static const char *describe_looked_at(const struct hi_command *command)
 	case HI_COMMAND_SPACETIME:
 	case HI_COMMAND_DEEP:
 	case HI_COMMAND_REPORT:
+	case HI_COMMAND_SERVE:
 		return "";
 	case HI_COMMAND_SAFEPOINTS:
 	case HI_COMMAND_RECORD:
@@ -78,8 +79,6 @@ static void describe_operands(const struct hi_command *command, char *out, size_
 		snprintf(out, size, "[COMMAND] %s", target);
 	else if (command->id == HI_COMMAND_DIFF)
 		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] %s", target);
-	else if (command->id == HI_COMMAND_SERVE)
-		snprintf(out, size, "[BEFORE.hisnap] FILE.hisnap");
 	else
 		snprintf(out, size, "%s%s%s", command->arguments,
 			 *target && *command->arguments ? " " : "", target);

@@ -179,7 +179,7 @@ static void tell_how_it_ends(const struct hi_options *o, uint64_t timeout_ns)
 		fprintf(stderr,
 			"heapinspect: serves %s until Ctrl-C, or until nothing was asked "
 			"for for %s\n",
-			o->target.file, hi_text_duration(time, timeout_ns));
+			o->target.file, hi_server_timeout_text(time, timeout_ns));
 }
 
 static enum hi_status serve_file(struct serving *s, struct hi_error *err)
@@ -245,7 +245,7 @@ static enum hi_status run_serve_command(const struct hi_options *options,
 const struct hi_command hi_command_serve = {
 	.id = HI_COMMAND_SERVE,
 	.name = "serve",
-	.arguments = "",
+	.arguments = "[BEFORE] FILE",
 	.purpose = "Show a file as pages in a browser, on this machine only.",
 	.help = "Prints an address to open in a browser of this machine. It has a "
 		"secret\n"

@@ -115,6 +115,7 @@ const struct hi_command hi_command_summary = {
 		"  retained   retained sizes, as a tree from the variables down\n"
 		"  browse     the same on a terminal, with types, referrers and paths\n"
 		"  tree       one level of it: what an object or a variable keeps\n"
+		"  serve      a file as linked pages in a browser, on this machine only\n"
 		"  leaks      allocated objects that no root leads to\n"
 		"  paths      the shortest paths from a root to an address or a type\n"
 		"  explain    one address: its type and evidence, fields, references to "

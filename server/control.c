@@ -37,6 +37,14 @@ static struct hi_answer *answer_restart(struct hi_exchange *x)
 	return hi_redirection(303, x->server->base);
 }
 
+char *hi_server_timeout_text(char out[24], uint64_t ns)
+{
+	if (ns % MINUTE_NS)
+		return hi_text_duration(out, ns);
+	snprintf(out, 24, "%llu min", (unsigned long long)(ns / MINUTE_NS));
+	return out;
+}
+
 /* "30": minutes; "90s". */
 static bool parse_timeout(const char *text, uint64_t *ns_ret)
 {
@@ -60,7 +68,7 @@ static struct hi_answer *answer_timeout(struct hi_exchange *x, const char *text)
 				     "timeout/N: N is no number of minutes from 1 to %u, "
 				     "and no time as 90s.",
 				     MOST_MINUTES);
-	hi_text_duration(time, ns);
+	hi_server_timeout_text(time, ns);
 	snprintf(question, sizeof(question),
 		 "The server ends after %s without a request.", time);
 	if (!is_post(x))

@@ -41,6 +41,9 @@ struct hi_server_options {
 
 struct hi_server;
 
+/* A time-out as text: "30 min", "1.50 s". Returns out. */
+char *hi_server_timeout_text(char out[24], uint64_t ns);
+
 /* Listens. *ret: hi_server_close(). HI_OS, also where the port is in use. */
 enum hi_status hi_server_open(const struct hi_server_options *options,
 			      struct hi_server **ret, struct hi_error *err);
