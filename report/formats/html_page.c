@@ -4,35 +4,112 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/formats/html_assets.h"
 #include "report/formats/html_picture.h"
 #include "report/views/svg.h"
 
-static const char html_style[] =
-	"<style>\n"
-	"body{font:14px system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;color:#222;"
-	"background:#fff;margin:24px;max-width:1240px}\n"
-	"svg{max-width:100%;height:auto}\n"
-	"h1{font-size:20px}h2{font-size:16px;margin-top:28px}\n"
-	".aside,.note{color:#666;font-weight:normal}.warning{color:#a33}\n"
-	"table{border-collapse:collapse}\n"
-	"th{text-align:left;color:#666;font-weight:normal;font-size:12px}\n"
-	"th,td{padding:2px 14px 2px 0;vertical-align:top}\n"
-	".figure{text-align:right;white-space:nowrap}.strong{font-weight:600}\n"
-	"section:target h2{background:#ffef9e}\n"
-	"</style>\n";
+/* A name that is longer is cut; the whole one is its title. */
+enum { NAME_SHOWN = 240 };
 
-void hi_html_begin(const char *title, FILE *out)
+struct html_writer {
+	const struct hi_html_links *links; /* or NULL */
+	FILE *out;
+	const char *subject; /* the last heading: what names a table */
+	unsigned n_regions;
+};
+
+void hi_html_head(const char *title, FILE *out)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, "
+	      "initial-scale=1\"/>\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+	      "<meta name=\"referrer\" content=\"no-referrer\"/>\n"
 	      "<title>",
 	      out);
 	hi_svg_text(out, title, 200);
-	fprintf(out, "</title>\n%s</head><body>\n", html_style);
+	fputs("</title>\n", out);
+}
+
+void hi_html_begin(const char *title, FILE *out)
+{
+	hi_html_head(title, out);
+	fprintf(out, "<style>%s</style></head><body class=\"plain\"><main>\n",
+		hi_html_inline.style);
 }
 
 void hi_html_end(FILE *out)
 {
-	fputs("</body></html>\n", out);
+	fputs("</main></body></html>\n", out);
+}
+
+/* ---- text ---- */
+
+static bool has_other_scripts(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x80)
+			return true;
+	return false;
+}
+
+static bool is_cut(const char *text)
+{
+	size_t characters = 0;
+
+	for (; *text && characters <= NAME_SHOWN; text++)
+		characters += ((unsigned char)*text & 0xc0) != 0x80;
+	return characters > NAME_SHOWN;
+}
+
+/* Text from right to left does not turn what stands beside it. */
+void hi_html_name(const char *text, FILE *out)
+{
+	bool cut = is_cut(text), isolated = has_other_scripts(text);
+
+	if (cut) {
+		fprintf(out, "<%s title=\"", isolated ? "bdi" : "span");
+		hi_svg_text(out, text, 0);
+		fputs("\">", out);
+	} else if (isolated) {
+		fputs("<bdi>", out);
+	}
+	hi_svg_text(out, text, NAME_SHOWN);
+	if (isolated)
+		fputs("</bdi>", out);
+	else if (cut)
+		fputs("</span>", out);
+}
+
+static void put_html_text(const char *before, const char *text, const char *after,
+			  FILE *out)
+{
+	fputs(before, out);
+	hi_svg_text(out, text ? text : "", 0);
+	fputs(after, out);
+}
+
+static void put_html_name(const char *before, const char *text, const char *after,
+			  FILE *out)
+{
+	fputs(before, out);
+	hi_html_name(text ? text : "", out);
+	fputs(after, out);
+}
+
+/* Something that may be wider than the window: it scrolls by itself, with keys, too. */
+static void begin_html_region(struct html_writer *w, const char *element,
+			      const char *class)
+{
+	fprintf(w->out,
+		"<%s class=\"%s\" tabindex=\"0\" role=\"region\" aria-label=\"%s %u",
+		element, class, strcmp(element, "pre") == 0 ? "Text" : "Table",
+		++w->n_regions);
+	if (w->subject && *w->subject) {
+		fputs(": ", w->out);
+		hi_svg_text(w->out, w->subject, 100);
+	}
+	fputs("\">", w->out);
 }
 
 /* ---- tables ---- */
@@ -48,13 +125,63 @@ static bool is_shown(const struct hi_html_links *links, enum hi_column_kind kind
 	return !links || kind != HI_COLUMN_QUERY;
 }
 
-static void put_html_cell_text(const struct hi_cell *cell, FILE *out)
+static bool is_worded_column(enum hi_column_kind kind)
 {
-	if (cell->indent)
-		fprintf(out, "<span style=\"padding-left:%uem\">", cell->indent);
-	hi_svg_text(out, cell->text ? cell->text : "", 0);
-	if (cell->indent)
-		fputs("</span>", out);
+	return !is_figure(kind) || kind == HI_COLUMN_FIGURE ||
+	       kind == HI_COLUMN_MINOR_FIGURE;
+}
+
+static bool is_bytes_column(enum hi_column_kind kind)
+{
+	return kind == HI_COLUMN_BYTES || kind == HI_COLUMN_MINOR_BYTES;
+}
+
+static const char *class_of_column(enum hi_column_kind kind)
+{
+	switch (kind) {
+	case HI_COLUMN_TEXT:
+		return "";
+	case HI_COLUMN_WORD:
+		return " class=\"w\"";
+	case HI_COLUMN_PERCENT:
+		return " class=\"n p\"";
+	case HI_COLUMN_ADDRESS:
+		return " class=\"n a\"";
+	default:
+		return " class=\"n\"";
+	}
+}
+
+static double percent_of_cell(const struct hi_cell *cell)
+{
+	return cell->whole ? 100.0 * (double)cell->number / (double)cell->whole : 0;
+}
+
+/* What a script sorts by where the text has lost it: "12.0 MiB", "<0.1 %". */
+static void put_sort_value(const struct hi_cell *cell, enum hi_column_kind kind,
+			   FILE *out)
+{
+	const char *sign = cell->negative ? "-" : "";
+
+	if (cell->state != HI_CELL_VALUE || cell->number == UINT64_MAX)
+		return;
+	if (is_bytes_column(kind) && cell->number >= 1024)
+		fprintf(out, " data-v=\"%s%" PRIu64 "\"", sign, cell->number);
+	else if (kind == HI_COLUMN_PERCENT && cell->number && cell->number < cell->whole)
+		fprintf(out, " data-v=\"%s%" PRIu64 "\"", sign,
+			(uint64_t)(percent_of_cell(cell) * 1e6));
+}
+
+static void put_percent_bar(const struct hi_cell *cell, FILE *out)
+{
+	double percent = percent_of_cell(cell);
+
+	if (cell->number == UINT64_MAX || !cell->whole)
+		return;
+	fputs("<svg class=\"share\" aria-hidden=\"true\"><rect height=\"100%\" width=\"",
+	      out);
+	hi_svg_number(out, percent > 100 ? 100 : percent);
+	fputs("%\"/></svg>", out);
 }
 
 static void put_html_number(const struct hi_cell *cell, enum hi_column_kind kind,
@@ -72,7 +199,7 @@ static void put_html_number(const struct hi_cell *cell, enum hi_column_kind kind
 		fputs(hi_bytes(text, cell->number), out);
 		break;
 	case HI_COLUMN_PERCENT:
-		hi_svg_text(out, hi_percent(text, cell->number, cell->whole), 0);
+		put_html_text("", hi_percent(text, cell->number, cell->whole), "", out);
 		break;
 	case HI_COLUMN_ADDRESS:
 		fprintf(out, "0x%" PRIx64, cell->number);
@@ -96,97 +223,128 @@ static bool begin_html_link(const struct hi_html_links *links, const char *addre
 	return true;
 }
 
-static void put_html_cell(const struct hi_html_links *links, const struct hi_cell *cell,
-			  enum hi_column_kind kind, FILE *out)
+static void put_html_cell_value(const struct hi_cell *cell, enum hi_column_kind kind,
+				FILE *out)
 {
-	bool is_link;
-
-	fputs(is_figure(kind) ? "<td class=\"figure\">" : "<td>", out);
-	is_link = begin_html_link(links, cell->link, out);
 	if (cell->state == HI_CELL_UNKNOWN)
 		putc('?', out);
-	else if (cell->state == HI_CELL_VALUE &&
-		 (!is_figure(kind) || kind == HI_COLUMN_FIGURE ||
-		  kind == HI_COLUMN_MINOR_FIGURE))
-		put_html_cell_text(cell, out);
+	else if (cell->state == HI_CELL_VALUE && is_worded_column(kind))
+		hi_html_name(cell->text ? cell->text : "", out);
 	else if (cell->state == HI_CELL_VALUE)
 		put_html_number(cell, kind, out);
-	fputs(is_link ? "</a></td>" : "</td>", out);
 }
 
-static void put_html_table(const struct hi_html_links *links,
-			   const struct hi_report_table *t, FILE *out)
+static void put_html_cell(struct html_writer *w, const struct hi_cell *cell,
+			  enum hi_column_kind kind)
+{
+	bool is_link, is_indented = !is_figure(kind) && cell->indent;
+
+	fprintf(w->out, "<td%s", class_of_column(kind));
+	put_sort_value(cell, kind, w->out);
+	putc('>', w->out);
+	if (is_indented)
+		fprintf(w->out, "<span class=\"i%u\">", cell->indent);
+	if (kind == HI_COLUMN_PERCENT && cell->state == HI_CELL_VALUE)
+		put_percent_bar(cell, w->out);
+	is_link = begin_html_link(w->links, cell->link, w->out);
+	put_html_cell_value(cell, kind, w->out);
+	fprintf(w->out, "%s%s</td>", is_link ? "</a>" : "", is_indented ? "</span>" : "");
+}
+
+static void put_html_columns(const struct html_writer *w, const struct hi_report_table *t)
+{
+	FILE *out = w->out;
+
+	fputs("<thead><tr>", out);
+	for (size_t k = 0; k < t->n_columns; k++) {
+		const char *title = t->columns[k].title;
+		const char *class = class_of_column(t->columns[k].kind);
+
+		if (!is_shown(w->links, t->columns[k].kind))
+			continue;
+		if (!title || !*title) {
+			fputs("<td></td>", out);
+			continue;
+		}
+		fprintf(out, "<th scope=\"col\"%s>", class);
+		put_html_text("", title, "</th>", out);
+	}
+	fputs("</tr></thead>", out);
+}
+
+static void put_html_table(struct html_writer *w, const struct hi_report_table *t)
 {
 	size_t n_rows = hi_report_table_rows(t), strong = 0;
 
-	fputs("<table><thead><tr>", out);
-	for (size_t k = 0; k < t->n_columns; k++) {
-		if (!is_shown(links, t->columns[k].kind))
-			continue;
-		fputs(is_figure(t->columns[k].kind) ? "<th class=\"figure\">" : "<th>",
-		      out);
-		hi_svg_text(out, t->columns[k].title, 0);
-		fputs("</th>", out);
-	}
-	fputs("</tr></thead><tbody>\n", out);
+	begin_html_region(w, "div", "scroll");
+	fputs("<table aria-label=\"", w->out);
+	hi_svg_text(w->out, w->subject && *w->subject ? w->subject : "Table", 100);
+	fputs("\">", w->out);
+	put_html_columns(w, t);
+	fputs("<tbody>\n", w->out);
 	for (size_t i = 0; i < n_rows; i++) {
 		bool is_strong = strong < t->strong.count && t->strong.items[strong] == i;
 
 		strong += is_strong;
-		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", out);
+		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", w->out);
 		for (size_t k = 0; k < t->n_columns; k++)
-			if (is_shown(links, t->columns[k].kind))
-				put_html_cell(links,
-					      &t->cells.items[i * t->n_columns + k],
-					      t->columns[k].kind, out);
-		fputs("</tr>\n", out);
+			if (is_shown(w->links, t->columns[k].kind))
+				put_html_cell(w, &t->cells.items[i * t->n_columns + k],
+					      t->columns[k].kind);
+		fputs("</tr>\n", w->out);
 	}
-	fputs("</tbody></table>\n", out);
+	fputs("</tbody></table></div>\n", w->out);
 }
 
 /* ---- items ---- */
 
-static void put_html_text(const char *before, const char *text, const char *after,
-			  FILE *out)
-{
-	fputs(before, out);
-	hi_svg_text(out, text ? text : "", 0);
-	fputs(after, out);
-}
-
-static void put_html_item_text(const struct hi_html_links *links, const char *before,
-			       const struct hi_item *item, const char *after, FILE *out)
+static void put_html_item_text(struct html_writer *w, const char *before,
+			       const struct hi_item *item, const char *after)
 {
 	bool is_link;
 
-	fputs(before, out);
-	is_link = begin_html_link(links, item->link, out);
-	put_html_text("", item->text, is_link ? "</a>" : "", out);
-	fputs(after, out);
+	fputs(before, w->out);
+	is_link = begin_html_link(w->links, item->link, w->out);
+	put_html_text("", item->text, is_link ? "</a>" : "", w->out);
+	fputs(after, w->out);
 }
 
-static void put_html_heading(const struct hi_html_links *links, const char *element,
-			     const struct hi_item *item, FILE *out)
+static void put_html_heading(struct html_writer *w, const char *element,
+			     const struct hi_item *item)
 {
-	fprintf(out, "<%s>", element);
-	put_html_item_text(links, "", item, "", out);
-	if (item->aside && *item->aside)
-		put_html_text(" <span class=\"aside\">", item->aside, "</span>", out);
-	fprintf(out, "</%s>\n", element);
+	bool has_aside = item->aside && *item->aside, is_link;
+
+	w->subject = item->text ? item->text : "";
+	fprintf(w->out, "%s<%s>", has_aside ? "<hgroup>" : "", element);
+	is_link = begin_html_link(w->links, item->link, w->out);
+	hi_html_name(w->subject, w->out);
+	fprintf(w->out, "%s</%s>", is_link ? "</a>" : "", element);
+	if (has_aside)
+		put_html_name("<p class=\"aside\">", item->aside, "</p></hgroup>",
+			      w->out);
+	putc('\n', w->out);
 }
 
-static void put_html_command(const struct hi_html_links *links,
-			     const struct hi_item *item, FILE *out)
+static void put_html_command(struct html_writer *w, const struct hi_item *item)
 {
+	const struct hi_html_links *links = w->links;
+	const char *text = item->text ? item->text : "";
+	const char *purpose = item->aside ? item->aside : "";
 	const char *address = links && links->address_of_command
-				      ? links->address_of_command(links->arg, item->text)
+				      ? links->address_of_command(links->arg, text)
 				      : NULL;
 	bool is_link;
 
-	fputs("<pre>", out);
-	is_link = begin_html_link(links, address, out);
-	hi_svg_text(out, item->text ? item->text : "", 0);
-	fputs(is_link ? "</a></pre>\n" : "</pre>\n", out);
+	fputs("<li>", w->out);
+	is_link = begin_html_link(links, address, w->out);
+	if (*purpose) {
+		if (!is_link)
+			fputs("<span>", w->out);
+		put_html_name("", purpose, is_link ? "</a>" : "</span>", w->out);
+		is_link = false;
+	}
+	put_html_text(*purpose ? " <code>" : "<code>", text, "</code>", w->out);
+	fputs(is_link ? "</a></li>\n" : "</li>\n", w->out);
 }
 
 /* ---- forms ---- */
@@ -253,44 +411,66 @@ static void put_html_form(const struct hi_html_links *links, const struct hi_ite
 		      out);
 }
 
-static enum hi_status put_html_item(const struct hi_html_links *links,
-				    const struct hi_item *item, FILE *out,
-				    struct hi_error *err)
+/* ---- pages ---- */
+
+/* Items of one kind behind each other are one element. */
+static void begin_html_run(struct html_writer *w, enum hi_item_kind kind)
+{
+	if (kind == HI_ITEM_FACT)
+		fputs("<dl>\n", w->out);
+	else if (kind == HI_ITEM_CODE)
+		begin_html_region(w, "pre", "scroll");
+	else if (kind == HI_ITEM_COMMAND)
+		fputs("<h2>Next</h2>\n<ul class=\"commands\">\n", w->out);
+}
+
+static void end_html_run(struct html_writer *w, enum hi_item_kind kind)
+{
+	if (kind == HI_ITEM_FACT)
+		fputs("</dl>\n", w->out);
+	else if (kind == HI_ITEM_CODE)
+		fputs("</pre>\n", w->out);
+	else if (kind == HI_ITEM_COMMAND)
+		fputs("</ul>\n", w->out);
+}
+
+static enum hi_status put_html_item(struct html_writer *w, const struct hi_item *item,
+				    bool is_first_title, struct hi_error *err)
 {
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
-		put_html_heading(links, "h1", item, out);
+		put_html_heading(w, is_first_title ? "h1" : "h2", item);
 		break;
 	case HI_ITEM_HEADING:
-		put_html_heading(links, "h2", item, out);
+		put_html_heading(w, "h2", item);
 		break;
 	case HI_ITEM_FACT:
-		put_html_text("<p><b>", item->aside, "</b> ", out);
-		put_html_item_text(links, "", item, "</p>\n", out);
+		put_html_name("<dt>", item->aside, "</dt>", w->out);
+		put_html_item_text(w, "<dd>", item, "</dd>\n");
 		break;
 	case HI_ITEM_TEXT:
-		put_html_item_text(links, "<p>", item, "</p>\n", out);
+		put_html_item_text(w, "<p>", item, "</p>\n");
 		break;
 	case HI_ITEM_NOTE:
-		put_html_item_text(links, "<p class=\"note\">", item, "</p>\n", out);
+		put_html_item_text(w, "<p class=\"note\">", item, "</p>\n");
 		break;
 	case HI_ITEM_WARNING:
-		put_html_item_text(links, "<p class=\"warning\">", item, "</p>\n", out);
+		put_html_item_text(w, "<p class=\"warning\">", item, "</p>\n");
 		break;
 	case HI_ITEM_CODE:
-		put_html_item_text(links, "<pre>", item, "</pre>\n", out);
+		put_html_item_text(w, "", item, "\n");
 		break;
 	case HI_ITEM_COMMAND:
-		put_html_command(links, item, out);
+		put_html_command(w, item);
 		break;
 	case HI_ITEM_TABLE:
-		put_html_table(links, item->table, out);
+		put_html_table(w, item->table);
 		break;
 	case HI_ITEM_PICTURE:
-		return hi_html_picture(item->picture, links ? links->href : NULL,
-				       links ? links->arg : NULL, out, err);
+		return hi_html_picture(item->picture, w->links ? w->links->href : NULL,
+				       w->links ? w->links->arg : NULL, w->out, err);
 	case HI_ITEM_FORM:
-		put_html_form(links, item, out);
+		put_html_form(w->links, item, w->out);
 		break;
 	case HI_ITEM_BLANK:
 	default:
@@ -303,13 +483,26 @@ enum hi_status hi_html_linked_page(const struct hi_page *page,
 				   const struct hi_html_links *links, FILE *out,
 				   struct hi_error *err)
 {
+	struct html_writer w = {.links = links, .out = out};
+	const struct hi_item *items = page->items.items;
 	enum hi_status status = HI_OK;
+	size_t n = page->items.count;
+	bool has_title = false, runs = false;
 
 	if (page->failed)
 		return hi_fail_memory(err, "page");
-	for (size_t i = 0; i < page->items.count && status == HI_OK; i++)
-		if (!page->items.items[i].only_text)
-			status = put_html_item(links, &page->items.items[i], out, err);
+	for (size_t i = 0; i < n && status == HI_OK; i++) {
+		if (items[i].only_text)
+			continue;
+		if (!runs)
+			begin_html_run(&w, items[i].kind);
+		status = put_html_item(&w, &items[i], !has_title, err);
+		has_title |= items[i].kind == HI_ITEM_TITLE;
+		runs = i + 1 < n && !items[i + 1].only_text &&
+		       items[i + 1].kind == items[i].kind;
+		if (!runs)
+			end_html_run(&w, items[i].kind);
+	}
 	return status;
 }
 

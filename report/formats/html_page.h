@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A page as HTML: without scripts, and nothing is loaded from elsewhere. What is written
- * is well-formed XML, too.
+ * A page as HTML: elements with a meaning, classes for report/web/style.css, and nothing
+ * that a content security policy would refuse (no attribute has a style or a script).
+ * What is written is well-formed XML, too.
  */
 #ifndef HI_REPORT_FORMATS_HTML_PAGE_H
 #define HI_REPORT_FORMATS_HTML_PAGE_H
@@ -22,6 +23,10 @@ struct hi_html_links {
 	void *arg;
 };
 
+/* Writes the head up to its title, for the elements of others to follow. title: raw. */
+void hi_html_head(const char *title, FILE *out);
+/* Writes a text as a name: what is too long is cut and has the whole one as a title. */
+void hi_html_name(const char *text, FILE *out);
 /* Writes what stands in front of the body, with its style. title: raw. */
 void hi_html_begin(const char *title, FILE *out);
 void hi_html_end(FILE *out);

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "report/formats/html_assets.h"
 #include "report/formats/html_page.h"
 
 struct hi_html_link {
@@ -25,8 +26,9 @@ struct hi_html_site {
 	struct hi_html_links links;
 };
 
-/* Writes a whole document that loads "style.css" and "app.js" by href(). address: of
- * this page, for the navigation. HI_NO_MEMORY. Errors of the stream stay in it. */
+/* Writes a whole document that loads "style.css" and "app.js" and "icon.svg"
+ * by href(). address: of this page, for the navigation; NULL: none. HI_NO_MEMORY. Errors
+ * of the stream stay in it. */
 enum hi_status hi_html_document(const struct hi_page *page,
 				const struct hi_html_site *site, const char *address,
 				FILE *out, struct hi_error *err);
@@ -39,12 +41,7 @@ enum hi_status hi_html_file_page(const struct hi_page *page,
 				 FILE *out, struct hi_error *err);
 void hi_html_file_end(FILE *out);
 
-/* What documents load. */
-struct hi_html_asset {
-	const char *name, *type; /* "app.js", "text/javascript; charset=utf-8" */
-	const unsigned char *bytes;
-	size_t size;
-};
+/* What documents load: "style.css", "app.js" and "icon.svg". */
 const struct hi_html_asset *hi_html_asset(const char *name); /* NULL: none */
 /* The policy for documents of a server, as the value of a header. */
 extern const char hi_html_policy[];

@@ -133,5 +133,5 @@ HI_TEST(html_page, hostile_names_are_escaped)
 			      !strstr(html, "<i>") && !strchr(html, 1),
 		      "%s", html);
 	HI_ASSERT_MSG(strstr(html, "&lt;/td&gt;&lt;img"), "%s", html);
-	HI_ASSERT_MSG(strstr(html, "<td class=\"figure\">?</td>"), "%s", html);
+	HI_ASSERT_MSG(strstr(html, "<td class=\"n\">?</td>"), "%s", html);
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One file of many pages. The style shows the page that the address names; here its title,
+// the navigation and the focus follow.
+
+export function pageOf(document, hash) {
+  let name = hash.slice(1)
+  try {
+    name = decodeURIComponent(name)
+  } catch {
+    // No escape: the name as it is.
+  }
+  const target = name ? document.getElementById(name) : null
+  return target?.closest('main > section') ?? document.querySelector('main > section')
+}
+
+export function markCurrent(document, page) {
+  const first = document.querySelector('main > section')
+  for (const link of document.querySelectorAll('nav a')) {
+    const names = link.getAttribute('href') === `#${page?.id}`
+    if (names || (page === first && link.getAttribute('href') === '#')) {
+      link.setAttribute('aria-current', 'page')
+    } else {
+      link.removeAttribute('aria-current')
+    }
+  }
+}
+
+function titleOf(page, base) {
+  const text = page?.querySelector('h1')?.textContent.trim()
+  return text && text !== base ? `${text} · ${base}` : base
+}
+
+// show: called with each page when it is shown.
+export function followAddress(document, show) {
+  const view = document.defaultView
+  const base = document.title
+  const left = new Map() // page: the link that was followed from it
+  let page = null
+  let followed = false
+
+  const change = () => {
+    const before = page
+    page = pageOf(document, view.location.hash)
+    document.title = titleOf(page, base)
+    markCurrent(document, page)
+    show(page)
+    if (!page || page === before || !before) return
+    const back = followed ? null : left.get(page)
+    const heading = page.querySelector('h1')
+    heading?.setAttribute('tabindex', '-1')
+    ;(back ?? heading)?.focus({ preventScroll: true })
+    if (followed) view.scrollTo(0, 0)
+    followed = false
+  }
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a')
+    if (!link?.getAttribute('href')?.startsWith('#')) return
+    followed = true
+    if (page?.contains(link)) left.set(page, link)
+  })
+  view.addEventListener('hashchange', change)
+  change()
+}

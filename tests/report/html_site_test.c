@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pages as HTML, alone, as documents of a server and in one file. */
+#include "tests/report/html_sample.h"
+
+#include "report/formats/html_page.h"
+
+static void free_html(void *text)
+{
+	free(text);
+}
+
+struct html_text {
+	char *text;
+	size_t size;
+	FILE *out;
+};
+
+static void open_html(struct html_text *t)
+{
+	t->out = open_memstream(&t->text, &t->size);
+	HI_ASSERT(t->out);
+}
+
+static const char *close_html(struct html_text *t)
+{
+	fclose(t->out);
+	hi_test_defer(free_html, t->text);
+	return t->text;
+}
+
+static const char *html_of_document(const char *address)
+{
+	struct html_text t = {};
+
+	open_html(&t);
+	html_sample_write_document(t.out, address);
+	return close_html(&t);
+}
+
+static const char *html_of_page(const struct hi_page *page)
+{
+	struct html_text t = {};
+	struct html_sample_links links = {};
+	struct hi_html_links to = {html_sample_href, html_sample_command, &links};
+	struct hi_error err;
+
+	open_html(&t);
+	HI_ASSERT_OK(hi_html_linked_page(page, &to, t.out, &err), &err);
+	return close_html(&t);
+}
+
+#define HAS(html, part) HI_ASSERT_MSG(strstr(html, part), "%s", html)
+#define HAS_NOT(html, part) HI_ASSERT_MSG(!strstr(html, part), "%s", html)
+
+HI_TEST(html_site, a_document_has_what_screen_readers_need)
+{
+	const char *html = html_of_document("types");
+
+	HAS(html, "<html lang=\"en\">");
+	HAS(html, "<title>Types \xc2\xb7 redis-server, pid 42 ");
+	HAS(html, "<a class=\"skip\" href=\"#main\">");
+	HAS(html, "<nav aria-label=\"Pages\">");
+	HAS(html, "<main id=\"main\"");
+	HAS(html, "<a href=\"/T/types\" aria-current=\"page\">Types</a>");
+	HAS(html, "<a href=\"/T/summary\">Summary</a>");
+	HAS_NOT(html, ">None</a>"); /* there is no such page */
+	HAS(html, "<th scope=\"col\" class=\"n\">objects</th>");
+	HAS(html, "role=\"region\" aria-label=\"Table 1: By type\"");
+	HAS(html, "<table aria-label=\"By type\">");
+	HAS(html, "href=\"/T/style.css\"");
+	HAS(html, "src=\"/T/app.js\"");
+}
+
+HI_TEST(html_site, a_page_below_one_of_the_navigation_leads_up_to_it)
+{
+	const char *html = html_of_document("types/struct%20a?top=7");
+
+	HAS(html, "<link rel=\"up\" href=\"/T/types\"/>");
+	HAS(html, "<a href=\"/T/types\" aria-current=\"true\">");
+	html = html_of_document("retained");
+	HAS(html, "<link rel=\"up\" href=\"/T/summary\"/>");
+	html = html_of_document("summary");
+	HAS_NOT(html, "rel=\"up\"");
+	/* "type" is no part of "types". */
+	html = html_of_document("typesetting");
+	HAS_NOT(html, "rel=\"up\"");
+	HAS_NOT(html, "aria-current");
+	html = html_of_document(NULL);
+	HAS_NOT(html, "aria-current");
+}
+
+HI_TEST(html_site, a_page_without_a_title_has_that_of_the_heap)
+{
+	struct html_text t = {};
+	struct html_sample_links links = {};
+	struct hi_html_site site = html_sample_site(&links, 6);
+	struct hi_page *page = html_sample_new();
+	struct hi_error err;
+	const char *html;
+
+	site.title = "redis <7>";
+	hi_page_text(page, "nothing");
+	open_html(&t);
+	HI_ASSERT_OK(hi_html_document(page, &site, "types", t.out, &err), &err);
+	html = close_html(&t);
+	HAS(html, "<title>redis &lt;7&gt;</title>");
+	HAS(html, "<h1>redis &lt;7&gt;</h1>");
+}
+
+HI_TEST(html_site, commands_have_their_purpose_and_lead_to_their_page)
+{
+	struct hi_page *page = html_sample_new();
+	const char *html;
+
+	hi_page_command(page, "heapinspect census x --all", "all <types>");
+	hi_page_command(page, "heapinspect leaks x", "what is lost");
+	hi_page_command(page, "heapinspect census y", NULL);
+	html = html_of_page(page);
+	HAS(html, "<li><a href=\"/T/types?top=100&amp;all=\">all &lt;types&gt;</a> "
+		  "<code>heapinspect census x --all</code></li>");
+	HAS(html, "<li><span>what is lost</span> <code>heapinspect leaks x</code></li>");
+	HAS(html, "<li><a href=\"/T/types?top=100&amp;all=\">"
+		  "<code>heapinspect census y</code></a></li>");
+}
+
+HI_TEST(html_site, cells_are_links_figures_and_bars)
+{
+	struct hi_page *page = html_sample_new();
+	const char *html;
+
+	html_sample_table(page, 9);
+	html = html_of_page(page);
+	HAS(html, "<td><a href=\"/T/types/name%3F\">struct redisObject</a></td>");
+	HAS(html, "<td><span class=\"i2\"><a href=\"/T/types/name%3F\">std::map");
+	HAS(html, "<td class=\"n\" data-v=\"100663296\">96.0 MiB</td>");
+	HAS(html, "<td class=\"n\">?</td>");
+	HAS(html, "<td class=\"n\" data-v=\"-3000\">-2.9 KiB</td>");
+	HAS(html, "<td class=\"n\" data-v=\"70000\">\xe2\x89\xa5 68.4 KiB</td>");
+	HAS(html, "data-v=\"25000000\"><svg class=\"share\" aria-hidden=\"true\"><rect "
+		  "height=\"100%\" width=\"25%\"/></svg>25.0 %</td>");
+	HAS(html, "<td class=\"n a\"><a href=\"/T/object/0x55d0c8a2b2a0\">0x55d0c8a2b2a0"
+		  "</a></td>");
+	HAS(html, "<td class=\"n p\">?</td>");
+	HAS(html, "<tr class=\"strong\">");
+	/* Only one cell has no page to lead to. */
+	HAS(html, "<td><span class=\"i3\"><bdi>");
+}
+
+HI_TEST(html_site, items_of_a_kind_are_one_element)
+{
+	struct hi_page *page = html_sample_new();
+
+	hi_page_fact(page, "a", "1");
+	hi_page_fact(page, "b", "2");
+	hi_page_code(page, "x");
+	hi_page_code(page, "y");
+	HI_ASSERT_STREQ("<dl>\n<dt>a</dt><dd>1</dd>\n<dt>b</dt><dd>2</dd>\n</dl>\n"
+			"<pre class=\"scroll\" tabindex=\"0\" role=\"region\" "
+			"aria-label=\"Text 1\">x\ny\n</pre>\n",
+			html_of_page(page));
+}
+
+HI_TEST(html_site, long_names_are_cut_and_have_a_title)
+{
+	struct hi_page *page = html_sample_new();
+	char expected[400] = "&quot;&amp;";
+	const char *html;
+
+	hi_page_heading(page, html_sample_long_name(page), NULL);
+	html = html_of_page(page);
+	memset(expected + strlen(expected), 'x', 232);
+	strcat(expected, "\xe2\x80\xa6</span>");
+	HAS(html, "<h2><span title=\"ns::T&lt;&quot;&amp;xxx");
+	HAS(html, expected);
+	HI_ASSERT(strlen(html) < 10000);
+}
+
+HI_TEST(html_site, assets_are_small_and_there_are_no_others)
+{
+	static const char *const names[] = {"style.css", "app.js", "icon.svg"};
+	size_t size = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct hi_html_asset *asset = hi_html_asset(names[i]);
+
+		HI_ASSERT(asset && asset->size > 0 && asset->bytes[asset->size - 1]);
+		HI_ASSERT_STREQ(names[i], asset->name);
+		size += asset->size;
+	}
+	HI_ASSERT_MSG(size < 60 * 1024, "%zu", size);
+	HI_ASSERT(!hi_html_asset("") && !hi_html_asset("app.js/") &&
+		  !hi_html_asset("../style.css"));
+}
+
+HI_TEST(html_site, the_policy_permits_nothing_inline_and_nothing_of_others)
+{
+	HAS(hi_html_policy, "default-src 'none'");
+	HAS(hi_html_policy, "script-src 'self';");
+	HAS(hi_html_policy, "base-uri 'none'");
+	HAS(hi_html_policy, "form-action 'self'");
+	HAS(hi_html_policy, "object-src 'none'");
+	HAS_NOT(hi_html_policy, "unsafe");
+	HAS_NOT(hi_html_policy, "*");
+	HAS_NOT(hi_html_policy, "http");
+}
+
+HI_TEST(html_site, a_page_that_ran_out_of_memory_says_so)
+{
+	struct html_sample_links links = {};
+	struct hi_html_site site = html_sample_site(&links, 6);
+	struct hi_page *page = html_sample_new();
+	struct html_text t = {};
+	struct hi_error err;
+
+	page->failed = true;
+	open_html(&t);
+	HI_ASSERT_STATUS(HI_NO_MEMORY,
+			 hi_html_document(page, &site, "types", t.out, &err));
+	HI_ASSERT_STATUS(HI_NO_MEMORY,
+			 hi_html_file_page(page, &site, "types", t.out, &err));
+	close_html(&t);
+}
