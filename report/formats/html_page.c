@@ -10,6 +10,8 @@
 
 /* A name that is longer is cut; the whole one is its title. */
 enum { NAME_SHOWN = 240 };
+/* From here on a name gets a column that is wide enough to read it. */
+enum { LONG_NAME = 20 };
 
 struct html_writer {
 	const struct hi_html_links *links; /* or NULL */
@@ -238,8 +240,10 @@ static void put_html_cell(struct html_writer *w, const struct hi_cell *cell,
 			  enum hi_column_kind kind)
 {
 	bool is_link, is_indented = !is_figure(kind) && cell->indent;
+	bool is_long = kind == HI_COLUMN_TEXT && cell->state == HI_CELL_VALUE &&
+		       cell->text && strlen(cell->text) > LONG_NAME;
 
-	fprintf(w->out, "<td%s", class_of_column(kind));
+	fprintf(w->out, "<td%s", is_long ? " class=\"l\"" : class_of_column(kind));
 	put_sort_value(cell, kind, w->out);
 	putc('>', w->out);
 	if (is_indented)

@@ -131,7 +131,7 @@ HI_TEST(html_site, cells_are_links_figures_and_bars)
 	html_sample_table(page, 9);
 	html = html_of_page(page);
 	HAS(html, "<td><a href=\"/T/types/name%3F\">struct redisObject</a></td>");
-	HAS(html, "<td><span class=\"i2\"><a href=\"/T/types/name%3F\">std::map");
+	HAS(html, "<td class=\"l\"><span class=\"i2\"><a href=\"/T/types/name%3F\">std");
 	HAS(html, "<td class=\"n\" data-v=\"100663296\">96.0 MiB</td>");
 	HAS(html, "<td class=\"n\">?</td>");
 	HAS(html, "<td class=\"n\" data-v=\"-3000\">-2.9 KiB</td>");

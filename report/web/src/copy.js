@@ -47,6 +47,6 @@ export function enhanceCommands(root) {
   for (const code of root.querySelectorAll('.commands code:not([data-ready])')) {
     code.setAttribute('data-ready', '')
     code.closest('li').append(
-      copyButton(document, 'Copy', 'Copy the command', () => code.textContent))
+      copyButton(document, 'Copy', 'Copy command', () => code.textContent))
   }
 }

@@ -2,24 +2,8 @@
 // What keys do, and the dialog that says so.
 import { tinykeys } from 'tinykeys'
 import { element, takesText } from './dom.js'
+import { goUp, navLetters } from './nav.js'
 import { currentRow, moveRow } from './rows.js'
-
-// A letter for each link of the navigation: of its label, as far to the left as possible.
-export function navLetters(labels) {
-  const taken = new Set()
-  return labels.map((label) => {
-    const letter = [...label.toLowerCase()].find((c) => /[a-z0-9]/.test(c) && !taken.has(c))
-    if (letter) taken.add(letter)
-    return letter
-  })
-}
-
-export function goUp(document) {
-  const view = document.defaultView
-  const up = document.querySelector('link[rel="up"]')
-  if (up) view.location.assign(up.href)
-  else view.history.back()
-}
 
 export function focusFilter(document) {
   const input = [...document.querySelectorAll('main input[type="search"]')]

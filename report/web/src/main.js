@@ -18,7 +18,7 @@ function enhance(root) {
 function addButtons(showHelp) {
   const header = document.querySelector('header')
   header?.append(element(document, 'div', { class: 'tools' },
-    copyButton(document, 'Copy address', 'Copy the address of this page', () => location.href),
+    copyButton(document, 'Copy address', 'Copy address of this page', () => location.href),
     themeButton(document),
     element(document, 'button', { type: 'button', 'aria-haspopup': 'dialog', on: { click: showHelp } },
       'Keys ', element(document, 'kbd', {}, '?'))))

@@ -40,23 +40,32 @@ const directions = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 }
 
-// The nearest node in the direction of an arrow; aside counts double.
+const BESIDE = 1e4 // for a node that is not in the row or column of the one with the focus
+
+// Of two boxes along an axis: how far the second one's middle is ahead, and how far its
+// beginning is away.
+function along(from, to, start, size) {
+  return {
+    ahead: to[start] + to[size] / 2 - from[start] - from[size] / 2,
+    aside: Math.abs(to[start] - from[start]),
+    overlaps: Math.min(from[start] + from[size], to[start] + to[size])
+      - Math.max(from[start], to[start]) > 0.01,
+  }
+}
+
+// The nearest node in the direction of an arrow, first of those in the same row or column.
 export function nodeTowards(nodes, from, key) {
   const [dx, dy] = directions[key]
   let best
   let least = Infinity
   for (const to of nodes) {
     if (to === from || to.off) continue
-    const ahead = dx
-      ? dx * (to.box.x + to.box.width / 2 - from.box.x - from.box.width / 2)
-      : dy * (to.box.y + to.box.height / 2 - from.box.y - from.box.height / 2)
-    const aside = dx
-      ? Math.max(0, to.box.y - from.box.y - from.box.height, from.box.y - to.box.y - to.box.height)
-        + Math.abs(to.box.y - from.box.y) / 100
-      : Math.max(0, to.box.x - from.box.x - from.box.width, from.box.x - to.box.x - to.box.width)
-        + Math.abs(to.box.x - from.box.x) / 100
+    const x = along(from.box, to.box, 'x', 'width')
+    const y = along(from.box, to.box, 'y', 'height')
+    const ahead = dx ? dx * x.ahead : dy * y.ahead
+    const across = dx ? y : x
     if (ahead <= 0.01) continue
-    const distance = ahead + 2 * aside
+    const distance = ahead + across.aside / 2 + (across.overlaps ? 0 : BESIDE)
     if (distance < least) {
       least = distance
       best = to
