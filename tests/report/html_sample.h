@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/formats/html_site.h"
+#include "report/views/address.h"
 #include "tests/harness.h"
 
 /* Markup, an attribute's end, bidi controls, bytes that are no UTF-8 or no XML. */
