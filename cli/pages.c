@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/pages_heaps.h"
+#include "cli/pages_kept.h"
 #include "cli/pages_site.h"
 #include "cli/write_report.h"
 #include "report/formats/json_writer.h"
@@ -21,6 +22,7 @@ struct hi_pages {
 	struct hi_pages_files files;
 	struct hi_pages_site site;
 	struct hi_pages_heaps heaps;
+	struct hi_pages_kept kept;
 	unsigned warmed; /* steps of hi_pages_warm_up() */
 	/* Of the page that is written. */
 	const char *base;
@@ -55,6 +57,7 @@ void hi_pages_close(struct hi_pages *pages)
 	if (!pages)
 		return;
 	hi_pages_heaps_free(&pages->heaps);
+	hi_pages_kept_free(&pages->kept);
 	hi_pages_site_free(&pages->site);
 	hi_page_destroy(pages->texts);
 	free(pages->link);
@@ -65,6 +68,7 @@ void hi_pages_close(struct hi_pages *pages)
 
 struct answer {
 	struct hi_page *page; /* NULL: JSON, in text */
+	bool is_kept;	      /* the page belongs to pages->kept */
 	char *text;
 	size_t size;
 };
@@ -260,9 +264,10 @@ static enum hi_status make_error_json(const char *complaint, const struct hi_err
 
 static void free_answer(struct answer *a)
 {
-	hi_page_destroy(hi_take(a->page));
-	free(hi_take(a->text));
-	a->size = 0;
+	if (!a->is_kept)
+		hi_page_destroy(a->page);
+	free(a->text);
+	*a = (struct answer){};
 }
 
 static enum hi_status run_for_answer(struct hi_pages *pages,
@@ -362,6 +367,25 @@ enum hi_status hi_pages_make(struct hi_pages *pages, const char *address,
 	return status;
 }
 
+/* The same with forms, out of those that are kept, if it can be. */
+static enum hi_status answer_or_recall(struct hi_pages *pages, const char *address,
+				       struct answer *ret, unsigned *code_ret,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	pages->has_forms = true;
+	ret->page = hi_pages_kept_find(&pages->kept, address);
+	ret->is_kept = ret->page;
+	*code_ret = 200;
+	if (ret->is_kept)
+		return renew_texts(pages, err);
+	status = answer_address(pages, address, ret, code_ret, err);
+	if (status == HI_OK && ret->page && *code_ret == 200)
+		ret->is_kept = hi_pages_kept_add(&pages->kept, address, ret->page);
+	return status;
+}
+
 /* ---- links ---- */
 
 /* Longer ones are cut where they are written. */
@@ -446,8 +470,7 @@ enum hi_status hi_pages_write(struct hi_pages *pages, const char *address,
 		return HI_OK;
 	pages->base = base;
 	pages->address = address;
-	pages->has_forms = true;
-	status = answer_address(pages, address, &answer, &code, err);
+	status = answer_or_recall(pages, address, &answer, &code, err);
 	if (status == HI_OK && answer.page)
 		status = write_answer_page(pages, address, answer.page, out, err);
 	else if (status == HI_OK)
@@ -460,19 +483,18 @@ enum hi_status hi_pages_write(struct hi_pages *pages, const char *address,
 	return status;
 }
 
-/* Of the navigation, what takes long when it is asked for first: the graph. */
+/* The pages of the navigation, in its order: what takes long is there when it is asked
+ * for. */
 bool hi_pages_warm_up(struct hi_pages *pages)
 {
-	static const char *const first[] = {"census", "retained", "", "leaks",
-					    "retainers"};
-	struct hi_page *page = NULL;
+	struct answer answer = {};
 	struct hi_error unused = {};
 	unsigned code;
 
-	if (!pages->site.n_nav || pages->warmed == sizeof(first) / sizeof(*first))
+	if (pages->warmed == pages->site.n_nav)
 		return false;
-	if (hi_pages_make(pages, first[pages->warmed++], &page, &code, &unused) != HI_OK)
-		return false;
-	hi_page_destroy(page);
-	return pages->warmed < sizeof(first) / sizeof(*first);
+	(void)!answer_or_recall(pages, pages->site.nav[pages->warmed++].address, &answer,
+				&code, &unused);
+	free_answer(&answer);
+	return pages->warmed < pages->site.n_nav;
 }
