@@ -47,10 +47,12 @@ static size_t list_snapshot_conflicts(struct hi_inspection *in,
 				      const struct hi_typing_conflict **ret,
 				      uint64_t *objects_ret)
 {
+	struct hi_error err = {};
 	size_t n = 0;
 
-	(void)!hi_snapshot_source_conflicts(in, ret, &n, objects_ret,
-					    &in->snapshot->failure);
+	/* A file of an earlier version has none, which is no failure. */
+	if (hi_snapshot_source_conflicts(in, ret, &n, objects_ret, &err) != HI_OK)
+		in->snapshot->failure = err;
 	return n;
 }
 
