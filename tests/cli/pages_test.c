@@ -284,3 +284,242 @@ HI_TEST(pages, keep_the_census_that_was_chosen)
 		HI_ASSERT_STREQ(links[i].wanted,
 				hi_pages_keep_census(page, links[i].from, links[i].to));
 }
+
+/* ---- pages of files ---- */
+
+static void close_pages(void *pages)
+{
+	hi_pages_close(pages);
+}
+
+static struct hi_pages *open_pages(const char *file, const char *other)
+{
+	struct hi_options options = {.target.file = file, .comparison.baseline = other};
+	struct hi_pages *pages = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
+	hi_test_defer(close_pages, pages);
+	return pages;
+}
+
+/* The document at an address; freed when the test ends. */
+static const char *ask_for_page(struct hi_pages *pages, const char *address,
+				unsigned *code_ret)
+{
+	struct hi_pages_answer answer = {};
+	struct hi_error err = {};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	HI_ASSERT(out);
+	HI_ASSERT_OK(hi_pages_write(pages, address, "/TOKEN/", out, &answer, &err), &err);
+	HI_ASSERT(fclose(out) == 0);
+	hi_test_defer(free, text);
+	HI_ASSERT(strlen(text) == size && answer.type);
+	*code_ret = answer.code;
+	return text;
+}
+
+static void expect_code(struct hi_pages *pages, const char *address, unsigned code,
+			const char *said)
+{
+	unsigned got = 0;
+	const char *text = ask_for_page(pages, address, &got);
+
+	HI_ASSERT_MSG(got == code, "%s: %u, %.600s", address, got, text);
+	HI_ASSERT_MSG(strstr(text, said), "%s: %s is missing in %.2000s", address, said,
+		      text);
+}
+
+/* The same page as text: it says what the command prints, word by word. */
+static void expect_text_of_command(struct hi_pages *pages, const char *address,
+				   char *const argv[])
+{
+	struct hi_text_options options = {.width = 100};
+	struct hi_page *page = NULL;
+	struct hi_command *c = hi_command_runv(0, argv);
+	struct hi_error err = {};
+	char *text = NULL;
+	size_t size = 0;
+	unsigned code = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	HI_ASSERT(out);
+	HI_ASSERT_OK(hi_pages_make(pages, address, &page, &code, &err), &err);
+	hi_test_defer(destroy_page, page);
+	HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
+	HI_ASSERT_OK(hi_text_render(page, &options, out, &err), &err);
+	HI_ASSERT(fclose(out) == 0);
+	hi_test_defer(free, text);
+	HI_ASSERT_MSG(c->exit_code < 2, "%s: %s", address, c->err);
+	HI_ASSERT_MSG(strcmp(text, c->out) == 0, "%s: the page\n%s\nthe command\n%s",
+		      address, text, c->out);
+}
+
+static char *page_word(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+/* words: of the command line, up to NULL; "FILE" is the file. */
+static void expect_same(struct hi_pages *pages, const char *file, const char *address,
+			const char *const *words)
+{
+	char *argv[16] = {page_word(HI_BINARY_DIR "/heapinspect")};
+	int n = 1;
+
+	for (; *words && n < 12; words++)
+		argv[n++] = page_word(strcmp(*words, "FILE") == 0 ? file : *words);
+	argv[n++] = page_word("--width");
+	argv[n++] = page_word("100");
+	setenv("LC_ALL", "C", 1);
+	expect_text_of_command(pages, address, argv);
+}
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const char *leaky_snapshot(void)
+{
+	const char *in = snapshot_directory();
+	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "3");
+
+	return snapshot_of_core(snapshot_core(fx, in), in, "app.hisnap", NULL);
+}
+
+HI_TEST_SCENARIO(pages, say_what_the_commands_print)
+{
+	const char *file = leaky_snapshot();
+	struct hi_pages *pages = open_pages(file, NULL);
+
+	/* Twice: with what is kept of the first time, too. */
+	for (size_t i = 0; i < 2; i++) {
+		expect_same(pages, file, "", WORDS("summary", "FILE"));
+		expect_same(pages, file, "census", WORDS("census", "FILE"));
+		expect_same(pages, file, "census?by=module&top=3",
+			    WORDS("census", "FILE", "--by", "module", "--top", "3"));
+		expect_same(pages, file, "retained", WORDS("retained", "FILE"));
+		expect_same(
+			pages, file, "retained?full-names=&min-size=1KiB",
+			WORDS("retained", "FILE", "--full-names", "--min-size", "1KiB"));
+		expect_same(pages, file, "leaks", WORDS("leaks", "FILE"));
+		expect_same(pages, file, "retainers", WORDS("retainers", "FILE"));
+		expect_same(pages, file, "retainers?retainer=auto&type=struct%20item",
+			    WORDS("retainers", "FILE", "--retainer", "auto", "--type",
+				  "struct item"));
+		expect_same(pages, file, "waste", WORDS("waste", "FILE"));
+		expect_same(pages, file, "up?type=struct%20item",
+			    WORDS("up", "FILE", "--type", "struct item"));
+		expect_same(pages, file, "paths/struct%20item?ways=2",
+			    WORDS("paths", "FILE", "struct item", "-k", "2"));
+		expect_same(pages, file, "census?retained-by=*",
+			    WORDS("census", "FILE", "--retained-by", "*"));
+		expect_same(pages, file, "query?sql=SELECT+count(*)+FROM+objects",
+			    WORDS("query", "FILE", "SELECT count(*) FROM objects"));
+	}
+}
+
+HI_TEST_SCENARIO(pages, of_errors_say_what_is_wrong)
+{
+	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+
+	expect_code(pages, "no-such-page", 404, "There is no such page");
+	expect_code(pages, "explain/0x1", 404, "0x1 is in no object");
+	expect_code(pages, "paths/struct%20nothing", 404, "struct nothing");
+	expect_code(pages, "census?by=colour", 400, "--by colour: not one of type");
+	expect_code(pages, "retained?by=thread", 400, "--by thread: not one of");
+	expect_code(pages, "census?top=x", 400, "--top x: not a number");
+	expect_code(pages, "census?all=&top=3", 400, "--all and --top");
+	expect_code(pages, "census?by=site", 404, "recording");
+	expect_code(pages, "bio", 404, "heapinspect bio");
+	expect_code(pages, "explain", 400, "ADDRESS");
+	expect_code(pages, "%zz", 400, "escape");
+	expect_code(pages, "census?census=9", 400, "");
+	expect_code(pages, "query?sql=DELETE+FROM+objects", 400, "may not be modified");
+	expect_code(pages, "query?sql=SELECT+colour+FROM+objects", 400, "colour");
+	expect_code(pages, "query?sql=.write", 400, "query");
+	expect_code(pages, "roots?root=a%3D((", 400, "--root a");
+	expect_code(pages, "json/census?by=colour", 400, "heapinspect/error/v1");
+	expect_code(pages, "json/no-such-page", 404, "heapinspect/error/v1");
+	/* It goes on, and there is a way back. */
+	expect_code(pages, "census?by=colour", 400, "href=\"/TOKEN/\"");
+	expect_code(pages, "", 200, "leak_shapes");
+}
+
+/* One that takes for ever ends, and so do its pages. */
+HI_TEST_SCENARIO(pages, end_statements_that_take_too_long)
+{
+	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+
+	expect_code(pages,
+		    "query?sql=WITH+RECURSIVE+c(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+"
+		    "FROM+c)+SELECT+count(*)+FROM+c",
+		    400, "not ready after 5.00 s");
+	expect_code(pages, "query?sql=SELECT+42", 200, "42");
+}
+
+HI_TEST_SCENARIO(pages, are_json_of_the_same_command)
+{
+	static const char *const names[] = {"summary", "census", "retained", "leaks",
+					    "waste"};
+	const char *file = leaky_snapshot();
+	struct hi_pages *pages = open_pages(file, NULL);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		json_t *doc = snapshot_document(hi_heapinspect(names[i], file, "--json")),
+		       *page;
+		unsigned code = 0;
+		char address[40];
+
+		snprintf(address, sizeof(address), "json/%s", names[i]);
+		page = json_loads(ask_for_page(pages, address, &code), 0, NULL);
+		HI_ASSERT_EQ(200, code);
+		HI_ASSERT_MSG(json_equal(doc, page), "%s", names[i]);
+		json_decref(page);
+	}
+}
+
+/* Whatever is damaged: a page says so, and the next one is there. */
+HI_TEST_SCENARIO(pages, of_damaged_files_are_pages)
+{
+	const char *file = leaky_snapshot();
+	FILE *f = fopen(file, "r+");
+	struct hi_pages *pages;
+	unsigned code = 0, bad = 0;
+	long size;
+
+	HI_ASSERT(f && fseek(f, 0, SEEK_END) == 0);
+	size = ftell(f);
+	for (long at = 4096; at < size; at += 64) {
+		HI_ASSERT(fseek(f, at, SEEK_SET) == 0);
+		fputc(0xa5, f);
+	}
+	HI_ASSERT(fclose(f) == 0);
+	pages = open_pages(file, NULL);
+	for (size_t i = 0; i < 2; i++) {
+		static const char *const addresses[] = {
+			"",	 "census",    "retained", "leaks",
+			"waste", "retainers", "query",	  "explain/0x55"};
+
+		for (size_t k = 0; k < sizeof(addresses) / sizeof(*addresses); k++) {
+			ask_for_page(pages, addresses[k], &code);
+			bad += code == 500;
+		}
+	}
+	HI_ASSERT_MSG(bad >= 8, "%u", bad);
+	HI_ASSERT(truncate(file, size / 2) == 0);
+	pages = open_pages(file, NULL);
+	expect_code(pages, "", 500, "heapinspect");
+	expect_code(pages, "census", 500, "");
+}
+
+HI_TEST_SCENARIO(pages, warm_up_ends)
+{
+	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+	unsigned n = 0;
+
+	while (hi_pages_warm_up(pages))
+		HI_ASSERT(++n < 100);
+	HI_ASSERT(n > 3 && !hi_pages_warm_up(pages));
+	expect_code(pages, "retained", 200, "<table>");
+}
