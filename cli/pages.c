@@ -28,6 +28,7 @@ struct hi_pages {
 	const char *base;
 	const char *address;
 	bool has_forms;
+	struct hi_error why; /* the last page is about it */
 	char *link; /* the last one */
 	size_t link_size;
 	struct hi_page *texts; /* of this page: addresses of commands, and the above */
@@ -336,6 +337,7 @@ static enum hi_status answer_address(struct hi_pages *pages, const char *address
 	bool is_json = a.r && a.r->is_json;
 
 	*code_ret = code_of(status);
+	pages->why = a.why;
 	if (status != HI_OK)
 		free_answer(ret);
 	if (status == HI_NO_MEMORY)
@@ -365,6 +367,11 @@ enum hi_status hi_pages_make(struct hi_pages *pages, const char *address,
 		*ret = hi_take(answer.page);
 	free_answer(&answer);
 	return status;
+}
+
+const struct hi_error *hi_pages_why(const struct hi_pages *pages)
+{
+	return &pages->why;
 }
 
 /* The same with forms, out of those that are kept, if it can be. */

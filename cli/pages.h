@@ -44,6 +44,8 @@ struct hi_html_site hi_pages_site_of(const struct hi_pages *pages);
 enum hi_status hi_pages_make(struct hi_pages *pages, const char *address,
 			     struct hi_page **ret, unsigned *code_ret,
 			     struct hi_error *err);
+/* Why the code of the last one was not 200. */
+const struct hi_error *hi_pages_why(const struct hi_pages *pages);
 /* What a link on the page of the address `from` leads to: the same census. The text lives
  * until the next page is made. */
 const char *hi_pages_address_from(struct hi_pages *pages, const char *from,

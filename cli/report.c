@@ -121,7 +121,17 @@ static enum hi_status measure_page(struct reporting *r, const struct hi_page *pa
 	return status;
 }
 
-/* Errors are left out: there is no link then. But of the first page. */
+/* Without the first page there is no report. Other errors are left out: what leads to
+ * them is no link. */
+static enum hi_status take_wrong_page(struct reporting *r, size_t i, struct hi_error *err)
+{
+	r->n_wrong++;
+	if (i > 0)
+		return HI_OK;
+	*err = *hi_pages_why(r->pages);
+	return err->status;
+}
+
 static enum hi_status make_reported_page(struct reporting *r, size_t i,
 					 struct hi_error *err)
 {
@@ -132,9 +142,10 @@ static enum hi_status make_reported_page(struct reporting *r, size_t i,
 	enum hi_status status = hi_pages_make(r->pages, address, &page, &code, err);
 
 	r->from = address;
-	r->n_wrong += status == HI_OK && code != 200;
-	if (status != HI_OK || (code != 200 && i > 0))
+	if (status != HI_OK)
 		return status;
+	if (code != 200)
+		return take_wrong_page(r, i, err);
 	status = measure_page(r, page, &size, err);
 	if (status != HI_OK)
 		return status;
