@@ -84,7 +84,12 @@ static enum hi_status take_shown_page(void *arg, struct hi_page *page,
 		return hi_fail_memory(err, "page");
 	hi_page_destroy(a->page);
 	a->page = hi_page_move(page);
-	return a->page ? HI_OK : hi_fail_memory(err, "page");
+	if (!a->page)
+		return hi_fail_memory(err, "page");
+	/* They are for what is added, and may be all types of the heap. */
+	hi_type_names_free(&a->page->type_names);
+	a->page->type_names = (struct hi_type_names){};
+	return HI_OK;
 }
 
 static enum hi_status run_on_heap(struct hi_pages *pages,

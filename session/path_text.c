@@ -21,27 +21,52 @@ static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 	return false;
 }
 
-static uint64_t step_key(hi_node from, hi_node to)
-{
-	return (uint64_t)from << 32 | to;
-}
-
-static const char *step_text(struct hi_inspection *in, hi_node from, hi_node to)
-{
-	uint64_t known = 0;
-
-	if (hi_table_get(&in->step_texts, step_key(from, to), &known) && known)
-		return (const char *)(uintptr_t)known;
-	if (from >= in->graph->first_kind)
-		return "";
-	return in->source->edge_text(in, from, to);
-}
-
 static bool is_link_text(const char *text)
 {
 	size_t n = strlen(text);
 
 	return n && text[n - 1] == HI_EDGE_LINK;
+}
+
+static uint64_t step_key(hi_node from, hi_node to)
+{
+	return (uint64_t)from << 32 | to;
+}
+
+/* Keys may be of any length, and a path has many: bytes of a step, and of a path. */
+enum { STEP_MOST = 1000, PATH_MOST = 16000 };
+
+/* The text, cut where it is too long; its mark stays. */
+static const char *cut_step(struct hi_inspection *in, const char *text)
+{
+	size_t n = STEP_MOST;
+	const char *cut;
+
+	if (strnlen(text, STEP_MOST + 1) <= STEP_MOST)
+		return text;
+	while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	cut = hi_arena_printf(&in->arena, "%.*s…%s", (int)n, text,
+			      is_link_text(text) ? (char[]){HI_EDGE_LINK, 0} : "");
+	return cut ? cut : "";
+}
+
+static const char *step_text(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	uint64_t known = 0;
+	const char *text, *cut;
+
+	if (hi_table_get(&in->step_texts, step_key(from, to), &known) && known)
+		return (const char *)(uintptr_t)known;
+	if (from >= in->graph->first_kind)
+		return "";
+	text = in->source->edge_text(in, from, to);
+	cut = cut_step(in, text);
+	/* It is long: once is enough. */
+	if (cut != text)
+		(void)hi_table_put(&in->step_texts, step_key(from, to),
+				   (uint64_t)(uintptr_t)cut);
+	return cut;
 }
 
 const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to)
@@ -152,6 +177,8 @@ const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes
 				 steps.n_skipped);
 			text = append_path_text(in, text, skipped);
 		}
+		if (strlen(text) > PATH_MOST)
+			return append_path_text(in, text, "…");
 		text = append_step(in, text, steps.texts[i]);
 	}
 	return text;
@@ -202,7 +229,8 @@ static bool keep_step_texts(struct hi_inspection *in, hi_node from, const char *
 
 		if (!hi_table_get(&in->step_texts, key, &known) || known)
 			continue;
-		kept = hi_arena_strdup(&in->arena, texts[i]);
+		kept = cut_step(in, texts[i]);
+		kept = kept == texts[i] ? hi_arena_strdup(&in->arena, kept) : kept;
 		if (!kept ||
 		    !hi_table_put(&in->step_texts, key, (uint64_t)(uintptr_t)kept))
 			return false;

@@ -12,7 +12,9 @@ const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_ED
 	if (name->kind == HI_NAME_TEXT)
 		return text;
 	if (name->kind == HI_NAME_INDEX)
-		snprintf(buffer, HI_EDGE_TEXT, "[%" PRIu64 "]%s", name->number, text);
+		/* Of a text of a megabyte, no more than there is room for is read. */
+		snprintf(buffer, HI_EDGE_TEXT, "[%" PRIu64 "]%.*s", name->number,
+			 HI_EDGE_TEXT, text);
 	else
 		snprintf(buffer, HI_EDGE_TEXT, " +0x%" PRIx64, name->number);
 	return buffer;
