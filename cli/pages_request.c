@@ -115,6 +115,7 @@ static const struct {
 	{"all", HI_PAGES_SHOWS},
 	{"ways", HI_PAGES_SHOWS},
 	{"each", HI_PAGES_SHOWS},
+	{"group", HI_PAGES_SHOWS},
 	{"full-names", HI_PAGES_SHOWS},
 	{"width", HI_PAGES_SHOWS},
 	{"force", HI_PAGES_SHOWS},
@@ -166,6 +167,7 @@ static const struct {
 	{HI_COMMAND_QUERY, WORDS_ARGUMENT}, {HI_COMMAND_BIO, WORDS_NONE},
 	{HI_COMMAND_ALLOC, WORDS_NONE},	    {HI_COMMAND_PEAKS, WORDS_NONE},
 	{HI_COMMAND_SPACETIME, WORDS_NONE}, {HI_COMMAND_DEEP, WORDS_DEEP},
+	{HI_COMMAND_TREE, WORDS_ARGUMENT},
 };
 
 static const struct hi_command *find_shown_command(const char *name, enum words *ret)

@@ -483,6 +483,11 @@ static enum hi_status put_html_item(struct html_writer *w, const struct hi_item 
 	return HI_OK;
 }
 
+static bool is_shown_item(const struct hi_html_links *links, const struct hi_item *item)
+{
+	return !item->only_text && (links || !item->needs_links);
+}
+
 enum hi_status hi_html_linked_page(const struct hi_page *page,
 				   const struct hi_html_links *links, FILE *out,
 				   struct hi_error *err)
@@ -496,13 +501,13 @@ enum hi_status hi_html_linked_page(const struct hi_page *page,
 	if (page->failed)
 		return hi_fail_memory(err, "page");
 	for (size_t i = 0; i < n && status == HI_OK; i++) {
-		if (items[i].only_text)
+		if (!is_shown_item(links, &items[i]))
 			continue;
 		if (!runs)
 			begin_html_run(&w, items[i].kind);
 		status = put_html_item(&w, &items[i], !has_title, err);
 		has_title |= items[i].kind == HI_ITEM_TITLE;
-		runs = i + 1 < n && !items[i + 1].only_text &&
+		runs = i + 1 < n && is_shown_item(links, &items[i + 1]) &&
 		       items[i + 1].kind == items[i].kind;
 		if (!runs)
 			end_html_run(&w, items[i].kind);

@@ -225,6 +225,8 @@ static enum hi_status put_item(const struct hi_text_style *style,
 
 	if (!text || !aside)
 		return hi_fail_memory(err, "page");
+	if (item->needs_links)
+		return HI_OK;
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
 		put_page_title(style, text, aside);

@@ -335,7 +335,7 @@ static const char *names_of_bands(const struct hi_bio_report *r, struct hi_page 
 	return text;
 }
 
-/* Its objects; of an era, its biographies. */
+/* Its objects. */
 static const char *address_of_bio_group(const struct hi_bio_report *r,
 					const struct hi_bio_group *g,
 					struct hi_page *page)
@@ -346,10 +346,6 @@ static const char *address_of_bio_group(const struct hi_bio_report *r,
 		return "";
 	if (strcmp(r->by, "type") == 0)
 		return address_in_bands(g->name, r->bands, page);
-	if (strcmp(r->by, "era") == 0)
-		return strpbrk(g->name, "-,")
-			       ? ""
-			       : hi_address_where(page, "bio", "era", g->name);
 	if (strcmp(r->by, "site") != 0)
 		return "";
 	address = hi_address_of_site(page, "census", g->name);

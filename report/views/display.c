@@ -210,6 +210,12 @@ void hi_page_form(struct hi_page *page, const struct hi_form *form, const char *
 					.form = copy});
 }
 
+void hi_page_only_with_links(struct hi_page *page)
+{
+	if (!page->failed && page->items.count)
+		page->items.items[page->items.count - 1].needs_links = true;
+}
+
 void hi_page_replace_commands(struct hi_page *page, const char *command,
 			      const char *purpose)
 {

@@ -91,6 +91,7 @@ struct hi_item {
 	enum hi_item_kind kind;
 	const char *text, *aside;
 	const char *link; /* address of a page that the text leads to; NULL: none */
+	bool needs_links; /* left out where there are no links, as in text */
 	struct hi_report_table *table;
 	struct hi_page_picture *picture;
 	const struct hi_form *form;
@@ -157,6 +158,9 @@ void hi_page_command(struct hi_page *page, const char *command, const char *purp
 void hi_page_only_text(struct hi_page *page, size_t from);
 /* Adds a picture (picture.h), which lives as long as the page. */
 void hi_page_add_picture(struct hi_page *page, struct hi_page_picture *picture);
+/* Leaves out the last item where there are no links, as in text: it is there for these.
+ */
+void hi_page_only_with_links(struct hi_page *page);
 /* Adds a form that asks for an address with options; it is copied. Only pages with links
  * have it. */
 void hi_page_form(struct hi_page *page, const struct hi_form *form, const char *button);

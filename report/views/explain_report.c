@@ -115,12 +115,14 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 	hi_life_show_facts(r->lives, r->life, page);
 	if (*r->info.detail)
 		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
-	if (r->info.retained != UINT64_MAX && r->info.retained)
-		hi_page_fact(page, "retains",
-			     hi_page_printf(page, "%s (%s of live)",
-					    hi_bytes(retained, r->info.retained),
-					    hi_percent(percent, r->info.retained,
-						       r->live_bytes)));
+	if (r->info.retained == UINT64_MAX || !r->info.retained)
+		return;
+	hi_page_fact(
+		page, "retains",
+		hi_page_printf(page, "%s (%s of live)",
+			       hi_bytes(retained, r->info.retained),
+			       hi_percent(percent, r->info.retained, r->live_bytes)));
+	hi_page_link(page, hi_address_of_level(page, &r->info));
 }
 
 /* "typed otherwise" where the field has another type. */
@@ -275,6 +277,7 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 		hi_cell_address(t, r->dominators[i].address);
 		hi_cell_link(t, hi_address_of_node(page, &r->dominators[i]));
 		hi_cell_number(t, r->dominators[i].retained);
+		hi_cell_link(t, hi_address_of_level(page, &r->dominators[i]));
 	}
 	if (r->dominators_cut)
 		hi_page_note(page, "and so on");

@@ -11,6 +11,17 @@ const char *hi_address_of_node(struct hi_page *page, const struct hi_node_info *
 	return is_somewhere ? hi_address_of_object(page, info->address) : "";
 }
 
+const char *hi_address_of_level(struct hi_page *page, const struct hi_node_info *info)
+{
+	bool is_somewhere = info->sort == HI_NODE_OBJECT || info->sort == HI_NODE_ROOT;
+
+	if (!is_somewhere || !info->address || !info->retained ||
+	    info->retained == UINT64_MAX)
+		return "";
+	return hi_address(page, "tree",
+			  hi_page_printf(page, "0x%" PRIx64, info->address));
+}
+
 const char *hi_address_where(struct hi_page *page, const char *command,
 			     const char *option, const char *value)
 {

@@ -12,6 +12,9 @@
 
 /* explain/0x… of an object, or of a variable that is in memory. */
 const char *hi_address_of_node(struct hi_page *page, const struct hi_node_info *info);
+/* tree/0x…: what it keeps alive, one level of the dominator tree; "" where that is
+ * nothing or not known. */
+const char *hi_address_of_level(struct hi_page *page, const struct hi_node_info *info);
 /* COMMAND?OPTION=VALUE; "" for a value that is NULL or "". */
 const char *hi_address_where(struct hi_page *page, const char *command,
 			     const char *option, const char *value);

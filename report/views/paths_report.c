@@ -22,6 +22,7 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 		hi_cell_address(t, step->info.address);
 		hi_cell_link(t, hi_address_of_node(page, &step->info));
 		hi_cell_number(t, step->info.retained);
+		hi_cell_link(t, hi_address_of_level(page, &step->info));
 	}
 }
 
@@ -48,18 +49,16 @@ static const char *address_of_query(const struct hi_paths_report *r, const char 
 	return hi_address_with(page, all, option, "");
 }
 
-/* The ways to the object at its end, step by step. */
-static const char *address_of_steps(const struct hi_paths_way *way, struct hi_page *page)
+/* All ways to the object at its end; "" where the page has these. */
+static const char *address_of_end(const struct hi_paths_report *r,
+				  const struct hi_paths_way *way, struct hi_page *page)
 {
 	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
 
-	if (end->sort != HI_NODE_OBJECT)
+	if (end->sort != HI_NODE_OBJECT || r->n_targets == 1)
 		return "";
-	return hi_address_with(
-		page,
-		hi_address(page, "paths",
-			   hi_page_printf(page, "0x%" PRIx64, end->address)),
-		"verbose", "");
+	return hi_address(page, "paths",
+			  hi_page_printf(page, "0x%" PRIx64, end->address));
 }
 
 static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
@@ -76,16 +75,17 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 	if (way->n_alike > 1)
 		hi_page_link(page, address_of_query(r, "each", page));
 	hi_page_text(page, hi_page_safe_again(page, way->pattern));
-	hi_page_link(page, address_of_steps(way, page));
+	hi_page_link(page, address_of_end(r, way, page));
 	if (way->n_alike > 1) {
 		hi_page_note(page, hi_page_printf(page, "such as %s",
 						  hi_page_safe_again(page, way->text)));
-		hi_page_link(page, address_of_steps(way, page));
+		hi_page_link(page, address_of_end(r, way, page));
 	}
 	show_way_facts(way, page);
 	hi_page_link(page, hi_address_of_node(page, &way->steps[way->n_steps - 1].info));
-	if (r->steps)
-		show_path_steps(way, page);
+	show_path_steps(way, page);
+	if (!r->steps)
+		hi_page_only_with_links(page);
 }
 
 void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)

@@ -84,6 +84,7 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 		show_row_count(row, t);
 		show_row_type(row, t);
 		hi_cell_number(t, row->info.retained);
+		hi_cell_link(t, hi_address_of_level(page, &row->info));
 		hi_cell_percent(t, row->info.retained, r->live_bytes);
 		hi_cell_address(t, row->info.address);
 		hi_cell_link(t, hi_address_of_node(page, &row->info));
@@ -178,6 +179,8 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
 			r->tree ? "siblings of one field and type together"
 				: "by retained bytes");
+	if (r->tree)
+		hi_page_link(page, hi_address(page, "tree", NULL));
 	show_retained_rows(r, page);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (r->tree)

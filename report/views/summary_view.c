@@ -455,6 +455,8 @@ static void show_owner(const struct hi_summary_report *r,
 		hi_cell_link(t, hi_address_of_node(page, &o->variables[0]));
 	hi_cell_text(t, kind, 0);
 	hi_cell_number(t, o->bytes);
+	if (is_one)
+		hi_cell_link(t, hi_address_of_level(page, &o->variables[0]));
 	hi_cell_percent(t, o->bytes, r->live_bytes);
 	hi_cell_text(t,
 		     hi_page_type(page, is_one ? o->variables[0].type : o->largest.type),

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Links of pages. Pages of a file are made, and each link is taken apart: a command that
+ * exists, options that it takes, and an object or variable that the file has. The pages
+ * that links lead to are made, too, and theirs are taken apart in turn. What is there is
+ * known from the table of options, and from the addresses that `query` lists.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/option_table.h"
+#include "cli/options.h"
+#include "cli/pages.h"
+#include "report/formats/text.h"
+#include "report/views/address.h"
+#include "session/lookup.h"
+#include "tests/harness.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/survivor.h"
+
+enum { MOST = 4096, FOLLOWED = 120 };
+
+/* Links that were seen, each once, and how many lead to each command. */
+struct walk {
+	const char *file;
+	char *seen[MOST];
+	size_t n_seen, of_command[HI_COMMANDS];
+	uint64_t *known; /* addresses in the file; sorted */
+	size_t n_known;
+	struct hi_pages *pages;
+};
+
+/* ---- links of a page ---- */
+
+typedef void link_fn(const char *link, void *arg);
+
+static void each_link(const struct hi_page *page, link_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < page->items.count; i++)
+		if (page->items.items[i].link)
+			fn(page->items.items[i].link, arg);
+	for (size_t i = 0; i < page->tables.count; i++) {
+		const struct hi_report_table *t = page->tables.items[i];
+
+		for (size_t k = 0; k < t->cells.count; k++)
+			if (t->cells.items[k].link)
+				fn(t->cells.items[k].link, arg);
+	}
+}
+
+static const struct argp_option *find_link_option(const struct hi_command *command,
+						  const char *name)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_entry *e = &hi_option_table[i];
+
+		if (e->option.name && strcmp(e->option.name, name) == 0 &&
+		    (e->commands & 1u << command->id))
+			return &e->option;
+	}
+	return NULL;
+}
+
+static bool is_seen(struct walk *w, const char *link)
+{
+	for (size_t i = 0; i < w->n_seen; i++)
+		if (strcmp(w->seen[i], link) == 0)
+			return true;
+	HI_ASSERT(w->n_seen < MOST);
+	w->seen[w->n_seen] = strdup(link);
+	hi_test_defer(free, w->seen[w->n_seen]);
+	w->n_seen++;
+	return false;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void check_link_options(const char *link, const struct hi_command *command,
+			       const struct hi_address *a)
+{
+	for (size_t i = 0; i < a->n_options; i++) {
+		const char *name = a->options[i].name, *value = a->options[i].value;
+		const struct argp_option *o = find_link_option(command, name);
+
+		HI_ASSERT_MSG(o, "%s: %s takes no --%s", link, a->name, name);
+		HI_ASSERT_MSG(o->arg ? *value : !*value, "%s: --%s", link, name);
+	}
+}
+
+static void check_link(const char *link, void *arg)
+{
+	struct walk *w = arg;
+	struct hi_arena arena = {};
+	struct hi_address a;
+	struct hi_error err = {};
+	const struct hi_command *command;
+	uint64_t address;
+
+	if (is_seen(w, link))
+		return;
+	HI_ASSERT_MSG(hi_address_parse(link, &arena, &a, &err) == HI_OK, "%s", link);
+	command = hi_command_find(a.name);
+	HI_ASSERT_MSG(command, "%s leads to no command", link);
+	w->of_command[command->id]++;
+	check_link_options(link, command, &a);
+	HI_ASSERT_MSG(a.argument ? *command->arguments != '\0'
+				 : !*command->arguments || *command->arguments == '[',
+		      "%s: an argument", link);
+	if (a.argument && hi_lookup_is_address(a.argument, &address))
+		HI_ASSERT_MSG(bsearch(&address, w->known, w->n_known, sizeof(address),
+				      compare_known),
+			      "%s is no object", link);
+	hi_arena_free(&arena);
+}
+
+/* ---- pages ---- */
+
+static void close_pages(void *pages)
+{
+	hi_pages_close(pages);
+}
+
+static void destroy_page(void *page)
+{
+	hi_page_destroy(page);
+}
+
+static void free_link_options(void *options)
+{
+	hi_options_free(options);
+}
+
+static struct hi_pages *open_pages(const char *file)
+{
+	static struct hi_options options;
+	static char name[] = "heapinspect", path[4096];
+	char *argv[] = {name, path, NULL};
+	struct hi_pages *pages = NULL;
+	struct hi_error err = {};
+
+	snprintf(path, sizeof(path), "%s", file);
+	HI_ASSERT_EQ(0, hi_options_parse(2, argv, &options));
+	hi_test_defer(free_link_options, &options);
+	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
+	hi_test_defer(close_pages, pages);
+	return pages;
+}
+
+static struct hi_page *make_linked_page(struct walk *w, const char *address)
+{
+	struct hi_page *page = NULL;
+	struct hi_error err = {};
+	unsigned code = 0;
+
+	HI_ASSERT_OK(hi_pages_make(w->pages, address, &page, &code, &err), &err);
+	hi_test_defer(destroy_page, page);
+	for (size_t i = 0; code != 200 && i < page->items.count; i++)
+		HI_ASSERT_MSG(page->items.items[i].kind != HI_ITEM_WARNING, "%s: %u: %s",
+			      address, code, page->items.items[i].text);
+	HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
+	return page;
+}
+
+/* By another way: as `query` lists them. */
+static void list_known(struct walk *w)
+{
+	json_t *rows = json_object_get(
+		snapshot_document(hi_heapinspect(
+			"query", "--json", w->file,
+			"SELECT address FROM objects UNION SELECT address FROM roots "
+			"WHERE address IS NOT NULL")),
+		"rows");
+
+	w->n_known = json_array_size(rows);
+	w->known = calloc(w->n_known + 1, sizeof(*w->known));
+	HI_ASSERT(w->known && w->n_known);
+	hi_test_defer(free, w->known);
+	for (size_t i = 0; i < w->n_known; i++)
+		w->known[i] = strtoull(json_string_value(json_object_get(
+					       json_array_get(rows, i), "address")),
+				       NULL, 0);
+	qsort(w->known, w->n_known, sizeof(*w->known), compare_known);
+}
+
+/* addresses: NULL ends. */
+static void walk_pages(struct walk *w, const char *file, const char *const *addresses)
+{
+	size_t n, step;
+
+	*w = (struct walk){.file = file};
+	list_known(w);
+	w->pages = open_pages(file);
+	for (size_t i = 0; addresses[i]; i++)
+		each_link(make_linked_page(w, addresses[i]), check_link, w);
+	n = w->n_seen;
+	step = n / FOLLOWED + 1;
+	for (size_t i = 0; i < n; i += step)
+		each_link(make_linked_page(w, w->seen[i]), check_link, w);
+}
+
+static const char *const of_snapshots[] = {
+	"summary",
+	"summary?all=",
+	"census",
+	"census?by=type2",
+	"census?by=module",
+	"census?by=size",
+	"census?by=owner",
+	"retained",
+	"leaks",
+	"waste",
+	"retainers",
+	"retainers?retainer=auto",
+	"tree",
+	"query/SELECT%20address%2Ctype%20FROM%20objects%20LIMIT%2020",
+	NULL};
+
+/* ---- of fixtures ---- */
+
+static const char *snap_for_links(const char *fixture, const char *a, const char *b,
+				  const char *extra)
+{
+	char *in = snapshot_directory();
+
+	return snapshot_of_core(snapshot_core(snapshot_fixture(fixture, a, b), in), in,
+				"links.hisnap", extra);
+}
+
+HI_TEST_SCENARIO(links, lead_to_commands_options_and_objects_that_exist)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	hi_test_defer(free, w);
+	walk_pages(w, snap_for_links("leaky_service", "7", "9", "--with-contents"),
+		   of_snapshots);
+	HI_ASSERT(w->of_command[HI_COMMAND_EXPLAIN] > 20);
+	HI_ASSERT(w->of_command[HI_COMMAND_PATHS] > 5);
+	HI_ASSERT(w->of_command[HI_COMMAND_RETAINED] > 5);
+	HI_ASSERT(w->of_command[HI_COMMAND_TREE] > 5);
+	HI_ASSERT(w->of_command[HI_COMMAND_LEAKS] > 1);
+	HI_ASSERT(w->of_command[HI_COMMAND_WASTE] > 1);
+	HI_ASSERT(w->of_command[HI_COMMAND_QUERY] > 2);
+}
+
+HI_TEST_SCENARIO(links, of_cplusplus_types_resolve)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	hi_test_defer(free, w);
+	walk_pages(w, snap_for_links("containers_mixed", NULL, NULL, NULL), of_snapshots);
+	HI_ASSERT(w->of_command[HI_COMMAND_PATHS] > 10);
+}
+
+HI_TEST_SCENARIO(links, of_leaks_resolve)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	hi_test_defer(free, w);
+	walk_pages(w, snap_for_links("leak_shapes", "acyclic", "5", NULL), of_snapshots);
+	HI_ASSERT(w->of_command[HI_COMMAND_LEAKS] > 1);
+	HI_ASSERT(w->of_command[HI_COMMAND_EXPLAIN] > 1);
+}
