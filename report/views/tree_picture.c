@@ -13,7 +13,8 @@ enum {
 	MOST_BOXES = 1000,
 	/* Nodes that are looked at for one picture, so that a page takes as long as it
 	 * takes for any heap. */
-	MOST_VISITS = 300000,
+	MOST_VISITS = 100000,
+	MOST_CHILDREN = 30000, /* of a box: of one with more nothing is in it */
 };
 
 /* A box whose inside is still to come. */
@@ -190,10 +191,10 @@ static bool find_children(struct mapping *m, hi_node node, struct best_children 
 {
 	const struct hi_tree *tree = m->r->tree;
 	const struct hi_dominators *d = tree->heap.dominators;
-	hi_node at = tree->browser.place[node], end = at + d->span[at];
+	hi_node at = tree->browser.place[node], end = at + d->span[at], n = 0;
 
 	for (hi_node c = at + 1; c < end; c += d->span[c]) {
-		if (++m->visits > MOST_VISITS)
+		if (++m->visits > MOST_VISITS || ++n > MOST_CHILDREN)
 			return false;
 		if (d->retained[d->order[c]])
 			keep_best_child(m, best, d->order[c]);
@@ -206,9 +207,9 @@ static bool find_members(struct mapping *m, const struct hi_group *group,
 {
 	const struct hi_dominators *d = m->r->tree->heap.dominators;
 
-	m->visits += group->at.count;
-	if (m->visits > MOST_VISITS)
+	if (group->at.count > MOST_CHILDREN || m->visits + group->at.count > MOST_VISITS)
 		return false;
+	m->visits += group->at.count;
 	for (size_t i = 0; i < group->at.count; i++)
 		if (d->retained[d->order[group->at.items[i]]])
 			keep_best_child(m, best, d->order[group->at.items[i]]);
