@@ -8,6 +8,7 @@
 #include "cli/explain.h"
 #include "report/views/heap_known.h"
 #include "session/edge_text.h"
+#include "session/kept.h"
 #include "session/naming.h"
 #include "session/path_text.h"
 
@@ -37,7 +38,7 @@ static void name_browsed_nodes(void *arg, const hi_node *nodes, size_t n,
 	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = NULL;
 	struct hi_error quiet;
 
-	if (hi_paths_shortest(b->in->graph, nodes, n, &paths, &quiet) != HI_OK)
+	if (hi_kept_ways(b->in, nodes, n, &paths, &quiet) != HI_OK)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (paths->paths[i].length)

@@ -8,6 +8,7 @@
 #include "cli/explain.h"
 #include "report/views/explain_report.h"
 #include "session/biography/kept.h"
+#include "session/kept.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/path_text.h"
@@ -66,9 +67,8 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 	struct hi_explain_link *links;
 	size_t max = rows_to_explain(in, REFERRERS), n = 0;
 	/* Of a restriction's many may be hidden: it looks at more than it shows. */
-	enum hi_status status = hi_referrers_find(
-		in->graph, node, in->shown.reach == in->results.reach ? max : MANY,
-		in->options->decoding.threads, &found, err);
+	enum hi_status status = hi_kept_referrers(
+		in, node, in->shown.reach == in->results.reach ? max : MANY, &found, err);
 
 	if (status != HI_OK)
 		return status;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "report/views/paths_merge.h"
 #include "report/views/paths_report.h"
+#include "session/kept.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/path_text.h"
@@ -135,14 +136,15 @@ static enum hi_status add_ways(struct hi_inspection *in, const struct targets *t
 	size_t k = count_wanted_paths(in);
 	struct hi_paths_wanted wanted = {.k = k, .most = LOOKED_AT, .worst = worst};
 	struct hi_paths *paths = NULL;
-	enum hi_status status;
+	enum hi_status status = hi_kept_paths(in, &wanted.index, err);
 
 	/* They may come first again. */
 	wanted.k += before;
 	if (wanted.most < wanted.k)
 		wanted.most = wanted.k;
-	status = hi_paths_search(in->graph, t->nodes.items, t->nodes.count, &wanted,
-				 &paths, err);
+	if (status == HI_OK)
+		status = hi_paths_search(in->graph, t->nodes.items, t->nodes.count,
+					 &wanted, &paths, err);
 	if (status != HI_OK)
 		return status;
 	ways->more |= paths->more;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "report/views/summary_report.h"
+#include "session/kept.h"
 #include "session/lookup.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -35,9 +36,6 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 	return HI_OK;
 }
 
-HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-
 /* What else the file can tell. */
 static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *err)
 {
@@ -60,8 +58,8 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 					  struct hi_page *page, struct hi_json *json,
 					  struct hi_error *err)
 {
-	HI_GUARD(hi_owners_destroy) struct hi_owners *owners = NULL;
-	HI_GUARD(hi_nearest_destroy) struct hi_nearest *nearest = NULL;
+	const struct hi_owners *owners = NULL;
+	const struct hi_nearest *nearest = NULL;
 	struct hi_summary_report *report = NULL;
 	struct suspect_text words = {};
 	enum hi_status status = describe_suspects(in, &words, err);
@@ -81,12 +79,11 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 
 	hi_inspect_phase(in, "owners");
 	if (status == HI_OK)
-		status = hi_owners_compute(in->graph, in->results.reach,
-					   &in->shown.dominators, &owners, err);
+		status = hi_kept_owners(in, &owners, err);
 	inputs.owners = owners;
 	/* JSON has the sets themselves. */
 	if (status == HI_OK && owners->n_shared_by_many && !json)
-		status = hi_nearest_compute(in->graph, in->results.reach, &nearest, err);
+		status = hi_kept_nearest(in, &nearest, err);
 	inputs.nearest = nearest;
 	if (status == HI_OK && page)
 		status = note_recording(in, err);

@@ -9,6 +9,7 @@
 #include "census/biography/summary.h"
 #include "census/graph/within.h"
 #include "session/edge_text.h"
+#include "session/kept.h"
 #include "session/naming.h"
 #include "session/progress.h"
 #include "session/recorded.h"
@@ -211,6 +212,7 @@ void hi_inspect_close(struct hi_inspection *in)
 		return;
 	hi_progress_end(in->phases.progress);
 	hi_kept_tree_destroy(in->tree);
+	hi_kept_free(&in->kept);
 	hi_suspects_destroy(in->results.suspects);
 	hi_census_destroy(in->results.census);
 	hi_leaks_destroy(in->results.leaks);

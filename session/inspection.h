@@ -23,6 +23,8 @@
 
 struct hi_bio_summary;
 struct hi_kept_tree;
+struct hi_nearest;
+struct hi_owners;
 
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
@@ -102,6 +104,14 @@ struct hi_inspection_profile {
 	bool retainers_may_miss;	/* a type or field that this heap has not */
 };
 
+/* Of session/kept.h; what nothing asked for is NULL. */
+struct hi_kept {
+	struct hi_path_index *paths;
+	struct hi_owners *owners;
+	struct hi_nearest *nearest;
+	bool has_failed; /* to prepare some of it */
+};
+
 struct hi_inspection_diagnostics {
 	struct hi_warning_list HI_VECTOR(const char *) warnings;
 	struct hi_warning_list notes; /* below the report */
@@ -136,6 +146,7 @@ struct hi_inspection {
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;
+	struct hi_kept kept;
 	struct hi_inspection_diagnostics diagnostics;
 	struct hi_inspection_phases phases;
 	struct hi_arena arena;	    /* of the warnings, and for the commands */

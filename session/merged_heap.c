@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "census/events/merged_births.h"
 #include "session/edge_text.h"
+#include "session/kept.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
 
@@ -25,7 +26,7 @@ static enum hi_status name_merged_tops(void *arg, const hi_node *nodes, size_t n
 {
 	struct hi_inspection *in = ((struct namer *)arg)->in;
 	struct hi_paths *paths = NULL;
-	enum hi_status status = hi_paths_shortest(in->graph, nodes, n, &paths, err);
+	enum hi_status status = hi_kept_ways(in, nodes, n, &paths, err);
 
 	if (status != HI_OK)
 		return status;

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "census/graph/edge_name.h"
 #include "session/edge_text.h"
+#include "session/kept.h"
 
 static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 {
@@ -275,7 +276,8 @@ static struct hi_paths *find_one_path(struct hi_inspection *in, hi_node object,
 	struct hi_paths *paths = NULL;
 	struct hi_error quiet;
 
-	if (hi_paths_search(in->graph, &object, 1, &wanted, &paths, &quiet) != HI_OK)
+	if (hi_kept_paths(in, &wanted.index, &quiet) != HI_OK ||
+	    hi_paths_search(in->graph, &object, 1, &wanted, &paths, &quiet) != HI_OK)
 		return NULL;
 	if (paths->n_paths)
 		return paths;

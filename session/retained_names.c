@@ -2,6 +2,7 @@
 #include "session/retained_names.h"
 
 #include "session/edge_text.h"
+#include "session/kept.h"
 #include "session/path_text.h"
 
 enum { NAMED = 200 }; /* of all rows, those that get a name */
@@ -21,7 +22,7 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 			rows[n] = i;
 			tops[n++] = r->rows[i].info.node;
 		}
-	if (!n || hi_paths_shortest(in->graph, tops, n, &paths, &quiet) != HI_OK)
+	if (!n || hi_kept_ways(in, tops, n, &paths, &quiet) != HI_OK)
 		return;
 	for (size_t k = 0; k < n; k++)
 		if (paths->paths[k].length)

@@ -168,6 +168,7 @@ enum hi_status hi_census_retained_by_type(const struct hi_graph *g,
 					  uint64_t *bytes_ret, struct hi_error *err);
 
 /* ---- paths to a root (paths.c) ---- */
+struct hi_path_index;
 struct hi_path {
 	hi_node *nodes; /* nodes[0] a root variable, nodes[length-1] the target */
 	size_t length;
@@ -195,6 +196,8 @@ struct hi_paths_wanted {
 	size_t k;	     /* at least so many, if there are */
 	size_t most;	     /* up to so many while that is cheap; at least k */
 	enum hi_grade worst; /* along no worse edge; at most HI_GRADE_CONSERVATIVE */
+	/* Of this graph (path_index.h), for more than one search; NULL: none is kept. */
+	struct hi_path_index *index;
 };
 enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
 			       size_t n_targets, const struct hi_paths_wanted *wanted,

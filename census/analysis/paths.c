@@ -6,8 +6,9 @@
  *
  * A breadth-first walk from all root variables gives every node its distance
  * and, among the shortest paths, the least number of doubtful (conservative)
- * edges. Then paths are grown from the targets backwards, the one with the
- * least sum of (what it has) + (distance to go) first. This estimate is exact
+ * edges. It is kept in an index, and corrected for the targets of one search
+ * (Note [Around the targets]). Then paths are grown from the targets backwards, the one
+ * with the least sum of (what it has) + (distance to go) first. This estimate is exact
  * but for paths that must not cross themselves, so the first paths that arrive
  * at a root are the shortest. (A* with a perfect estimate.)
  *
@@ -28,10 +29,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/vector.h"
-#include "census/analysis/analysis.h"
-#include "census/graph/graph_internal.h"
-#include "census/analysis/paths_internal.h"
+#include "base/table.h"
+#include "census/analysis/path_index_internal.h"
 #include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
@@ -76,14 +75,15 @@ struct ranked { /* a complete path */
 
 struct search {
 	const struct hi_graph *graph;
+	struct hi_path_index *index, *own; /* own: of this search alone, or NULL */
 	struct hi_paths_wanted wanted;
-	uint8_t worst;			 /* grade of an edge that is gone along */
-	uint64_t *is_target, *is_sorted; /* bits */
-	uint32_t *distance;		 /* from the roots, + 1; 0: not reached */
-	uint32_t *doubt;
-	uint32_t *row, *from; /* reverse edges of objects; HI_NODE_NONE ends a row */
-	size_t n_from;
-	hi_node *targets; /* reached ones, nearest first */
+	uint8_t worst;	     /* grade of an edge that is gone along */
+	uint64_t *is_target; /* bits */
+	struct hi_path_distances *d, own_d;
+	struct hi_path_around around;
+	struct hi_table rows; /* by node: first of its edges << 32 | their number */
+	struct HI_VECTOR(uint32_t) edges; /* nodes, with DOUBTFUL */
+	hi_node *targets;		  /* reached ones, nearest first */
 	size_t n_targets;
 	struct HI_VECTOR(struct state) states;
 	struct HI_VECTOR(struct queued) queue; /* binary heap */
@@ -96,14 +96,12 @@ struct search {
 
 static void search_deinit(struct search *s)
 {
-	size_t nodes = (size_t)s->graph->n_nodes * sizeof(uint32_t);
-
+	hi_path_around_restore(&s->around);
+	hi_path_distances_free(s->graph, &s->own_d);
+	hi_path_index_destroy(s->own);
 	free(s->is_target);
-	free(s->is_sorted);
-	hi_pages_free(s->distance, nodes);
-	hi_pages_free(s->doubt, nodes);
-	hi_pages_free(s->row, nodes + sizeof(uint32_t));
-	hi_pages_free(s->from, s->n_from * sizeof(uint32_t));
+	hi_table_free(&s->rows);
+	hi_vector_free(&s->edges);
 	free(s->targets);
 	hi_vector_free(&s->states);
 	hi_vector_free(&s->queue);
@@ -115,135 +113,36 @@ static void search_deinit(struct search *s)
 
 /* ---- distances ---- */
 
-HI_INLINE void relax(struct search *s, hi_node *queue, size_t *n, hi_node from,
-		     hi_node to, uint8_t grade)
+static bool measure_to_targets(struct search *s)
 {
-	uint32_t distance = s->distance[from] + 1;
-	uint32_t doubt = s->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
-
-	if (grade > s->worst)
-		return;
-	if (s->distance[to] == 0) {
-		s->distance[to] = distance;
-		s->doubt[to] = doubt;
-		queue[(*n)++] = to;
-	} else if (s->distance[to] == distance && doubt < s->doubt[to]) {
-		s->doubt[to] = doubt;
-	}
+	s->d = &s->own_d;
+	return hi_path_distances_measure(s->graph, s->worst, s->is_target,
+					 s->worst == HI_GRADE_CONSERVATIVE, &s->own_d);
 }
 
-/* Paths end at the first target, so targets are not left again. */
-static void measure_from(struct search *s, hi_node *queue)
+/* Those of paths that leave no target: of few targets, all that are kept, corrected. */
+static bool find_distances(struct search *s, const hi_node *targets, size_t n)
 {
-	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
-	const struct hi_graph *g = s->graph;
-	size_t n = 0;
+	struct hi_error quiet;
 
-	for (hi_node i = g->first_root; i < g->first_kind; i++) {
-		s->distance[i] = 1;
-		queue[n++] = i;
-	}
-	for (size_t at = 0; at < n; at++) {
-		struct hi_edges edges = hi_graph_edges(g, queue[at]);
-
-		if (at + ROW_AHEAD < n)
-			hi_prefetch_row(g, queue[at + ROW_AHEAD]);
-		if (at + EDGES_AHEAD < n) {
-			struct hi_edges later =
-				hi_graph_edges(g, queue[at + EDGES_AHEAD]);
-
-			hi_prefetch_edges(&later);
-		}
-		if (hi_bit(s->is_target, queue[at]))
-			continue;
-		for (uint32_t e = 0; e < edges.count; e++) {
-			if (e + EDGES_AHEAD < edges.count)
-				__builtin_prefetch(
-					&s->distance[edges.to[e + EDGES_AHEAD]]);
-			relax(s, queue, &n, queue[at], edges.to[e], edges.grade[e]);
-		}
-	}
-}
-
-static bool measure_root_distances(struct search *s)
-{
-	size_t size = (size_t)s->graph->n_nodes * sizeof(uint32_t);
-	hi_node *queue = hi_pages_alloc(size);
-
-	s->distance = hi_pages_alloc(size);
-	s->doubt = hi_pages_alloc(size);
-	if (!queue || !s->distance || !s->doubt) {
-		hi_pages_free(queue, size);
+	s->around = (struct hi_path_around){.index = s->index,
+					    .worst = s->worst,
+					    .is_target = s->is_target,
+					    .most = s->graph->n_objects / 8 + 64};
+	if (n > s->around.most)
+		return measure_to_targets(s);
+	if (hi_path_index_measure(s->index, s->worst, &quiet) != HI_OK)
+		return false;
+	s->d = s->around.d = &s->index->levels[s->worst];
+	switch (hi_path_around_change(&s->around, targets, n)) {
+	case HI_AROUND_DONE:
+		return true;
+	case HI_AROUND_TOO_MANY:
+		return measure_to_targets(s);
+	case HI_AROUND_NO_MEMORY:
+	default:
 		return false;
 	}
-	measure_from(s, queue);
-	hi_pages_free(queue, size);
-	return true;
-}
-
-/* ---- reverse edges ---- */
-
-typedef void edge_fn(struct search *s, hi_node from, hi_node to, uint8_t grade);
-
-HI_INLINE void each_edge_of(struct search *s, const struct hi_edge_chunk *c,
-			    hi_node first, uint32_t n, edge_fn *fn)
-{
-	enum { AHEAD = 24 };
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (!s->distance[first + i] || hi_bit(s->is_target, first + i))
-			continue;
-		for (uint32_t e = c->row[i]; e < c->row[i + 1]; e++) {
-			if (e + AHEAD < c->row[n])
-				__builtin_prefetch(&s->row[c->to[e + AHEAD]], 1);
-			if (c->grade[e] <= s->worst)
-				fn(s, first + i, c->to[e], c->grade[e]);
-		}
-	}
-}
-
-/* Edges that paths can go along, increasing by `from`. */
-HI_INLINE void each_edge(struct search *s, edge_fn *fn)
-{
-	const struct hi_graph *g = s->graph;
-
-	for (uint32_t k = 0; k < g->priv->n_chunks; k++)
-		each_edge_of(s, &g->chunks[k], k << HI_CHUNK_SHIFT,
-			     hi_chunk_nodes(g->n_objects, k), fn);
-	each_edge_of(s, &g->root_chunk, g->first_root, g->n_roots, fn);
-}
-
-HI_INLINE void count_edge(struct search *s, hi_node from, hi_node to, uint8_t grade)
-{
-	(void)from;
-	(void)grade;
-	s->row[to + 1]++;
-}
-
-HI_INLINE void put_edge(struct search *s, hi_node from, hi_node to, uint8_t grade)
-{
-	s->from[s->row[to]++] = from | (grade == HI_GRADE_CONSERVATIVE ? DOUBTFUL : 0);
-}
-
-static bool turn_edges_to_referrers(struct search *s)
-{
-	hi_node n = s->graph->n_objects;
-
-	s->row = hi_pages_alloc(((size_t)s->graph->n_nodes + 1) * sizeof(*s->row));
-	if (!s->row)
-		return false;
-	each_edge(s, count_edge);
-	for (hi_node i = 0; i < n; i++)
-		s->row[i + 1] += s->row[i];
-	s->n_from = s->row[n];
-	s->from = hi_pages_alloc(s->n_from * sizeof(*s->from));
-	if (!s->from)
-		return false;
-	each_edge(s, put_edge);
-	for (hi_node i = n; i > 0; i--) /* each row held its end */
-		s->row[i] = s->row[i - 1];
-	s->row[0] = 0;
-	return true;
 }
 
 /* ---- referrers of one node, nearest first ---- */
@@ -276,17 +175,42 @@ static uint32_t drop_parallel(uint32_t *edges, uint32_t n)
 	return kept;
 }
 
-static bool sort_row(struct search *s, uint32_t *edges, uint32_t n)
+/* Edges that paths can go along, which leave no target. */
+static uint32_t copy_referrers(struct search *s, hi_node node, uint32_t *edges)
 {
-	uint32_t kept = drop_parallel(edges, n);
+	const struct hi_path_index *index = s->index;
+	uint32_t n = 0;
 
-	if (!hi_vector_reserve(&s->sorting, kept))
+	for (uint32_t i = index->row[node]; i < index->row[node + 1]; i++) {
+		hi_node from = index->from[i] & HI_TURNED_NODE;
+		uint32_t grade = index->from[i] >> HI_TURNED_SHIFT;
+
+		if (grade <= s->worst && s->d->distance[from] &&
+		    !hi_bit(s->is_target, from))
+			edges[n++] =
+				from | (grade == HI_GRADE_CONSERVATIVE ? DOUBTFUL : 0);
+	}
+	return n;
+}
+
+static bool sort_row(struct search *s, hi_node node, uint64_t *row_ret)
+{
+	uint32_t all = s->index->row[node + 1] - s->index->row[node], kept;
+	size_t first = s->edges.count;
+	uint32_t *edges;
+
+	if (first + all >= UINT32_MAX || !hi_vector_reserve(&s->edges, first + all + 1))
+		return false;
+	edges = s->edges.items + first;
+	kept = drop_parallel(edges, copy_referrers(s, node, edges));
+	if (!hi_vector_reserve(&s->sorting, kept + 1))
 		return false;
 	for (uint32_t i = 0; i < kept; i++) {
-		hi_node node = edges[i] & ~DOUBTFUL;
+		hi_node from = edges[i] & ~DOUBTFUL;
 
 		s->sorting.items[i] = (struct referrer){
-			s->distance[node], s->doubt[node] + (edges[i] >> 31), edges[i]};
+			s->d->distance[from],
+			hi_path_doubt(s->d, from) + (edges[i] >> 31), edges[i]};
 	}
 	if (kept)
 		qsort(s->sorting.items, kept, sizeof(*s->sorting.items), by_distance);
@@ -294,21 +218,23 @@ static bool sort_row(struct search *s, uint32_t *edges, uint32_t n)
 		kept = MAX_REFERRERS;
 		s->truncated = true;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		edges[i] = i < kept ? s->sorting.items[i].edge : HI_NODE_NONE;
-	return true;
+	for (uint32_t i = 0; i < kept; i++)
+		edges[i] = s->sorting.items[i].edge;
+	s->edges.count += kept;
+	*row_ret = (uint64_t)first << 32 | kept;
+	return hi_table_put(&s->rows, node, *row_ret);
 }
 
 /* The index-th referrer of node as a reverse edge; HI_NODE_NONE: no more. */
 static uint32_t referrer_at(struct search *s, hi_node node, uint32_t index)
 {
-	uint32_t first = s->row[node], n = s->row[node + 1] - first;
+	uint64_t row = 0;
 
-	if (hi_bit_take(s->is_sorted, node) && !sort_row(s, s->from + first, n)) {
+	if (!hi_table_get(&s->rows, node, &row) && !sort_row(s, node, &row)) {
 		s->out_of_memory = true;
 		return HI_NODE_NONE;
 	}
-	return index < n ? s->from[first + index] : HI_NODE_NONE;
+	return index < (uint32_t)row ? s->edges.items[(row >> 32) + index] : HI_NODE_NONE;
 }
 
 /* ---- the queue ---- */
@@ -367,8 +293,8 @@ static uint32_t queue_pop(struct search *s)
 static bool add_state(struct search *s, struct state state)
 {
 	struct queued item = {
-		.length = s->distance[state.node] + state.length,
-		.doubt = s->doubt[state.node] + state.doubt,
+		.length = s->d->distance[state.node] + state.length,
+		.doubt = hi_path_doubt(s->d, state.node) + state.doubt,
 		.done = state.length,
 		.state = (uint32_t)s->states.count,
 	};
@@ -389,7 +315,7 @@ static bool add_referrer(struct search *s, uint32_t next, uint32_t index)
 
 	if (edge == HI_NODE_NONE)
 		return !s->out_of_memory;
-	distance = s->distance[node];
+	distance = s->d->distance[node];
 	return add_state(
 		s, (struct state){
 			   .node = node,
@@ -411,7 +337,7 @@ static bool add_search_target(struct search *s, uint32_t index)
 	return add_state(s, (struct state){.node = node,
 					   .next = NO_STATE,
 					   .sibling = index,
-					   .nearest = s->distance[node]});
+					   .nearest = s->d->distance[node]});
 }
 
 static bool add_sibling(struct search *s, const struct state *state)
@@ -425,7 +351,7 @@ static bool crosses_itself(struct search *s, const struct state *state)
 {
 	uint32_t at = state->next;
 
-	if (at == NO_STATE || s->distance[state->node] < s->states.items[at].nearest)
+	if (at == NO_STATE || s->d->distance[state->node] < s->states.items[at].nearest)
 		return false;
 	s->detours++;
 	for (; at != NO_STATE; at = s->states.items[at].next) {
@@ -446,29 +372,6 @@ static bool at_limit(const struct search *s)
 }
 
 /* ---- results ---- */
-
-/* The best grade of the edges from -> to. */
-static enum hi_grade best_grade(const struct hi_graph *g, hi_node from, hi_node to)
-{
-	struct hi_edges edges = hi_graph_edges(g, from);
-	enum hi_grade best = HI_GRADE_WEAK;
-
-	for (uint32_t e = 0; e < edges.count; e++)
-		if (edges.to[e] == to && edges.grade[e] < best)
-			best = edges.grade[e];
-	return best;
-}
-
-void hi_path_grade(const struct hi_graph *g, struct hi_path *path)
-{
-	path->worst = HI_GRADE_EXACT;
-	for (size_t i = 1; i < path->length; i++) {
-		enum hi_grade grade = best_grade(g, path->nodes[i - 1], path->nodes[i]);
-
-		if (grade > path->worst)
-			path->worst = grade;
-	}
-}
 
 /* A new path of `length` nodes; its nodes are not set yet. */
 static struct hi_path *new_path(struct search *s, uint32_t length, uint32_t doubt)
@@ -502,7 +405,8 @@ static void give_path(struct search *s, uint32_t at)
 static void give_shortest(struct search *s)
 {
 	hi_node node = s->targets[0];
-	struct hi_path *path = new_path(s, s->distance[node], s->doubt[node]);
+	struct hi_path *path =
+		new_path(s, s->d->distance[node], hi_path_doubt(s->d, node));
 
 	if (!path)
 		return;
@@ -546,41 +450,37 @@ static bool run_path_search(struct search *s)
 
 static bool choose_targets(struct search *s, const hi_node *targets, size_t n)
 {
-	HI_GUARD(free) struct referrer *keys = hi_alloc(n * sizeof(*keys));
+	HI_GUARD(free) struct referrer *keys = hi_alloc(n * sizeof(*keys) + 1);
 	size_t kept = 0;
 
-	s->targets = hi_alloc(n * sizeof(*s->targets));
+	s->targets = hi_alloc(n * sizeof(*s->targets) + 1);
 	if (!keys || !s->targets)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		hi_node node = targets[i];
 
-		/* The bit also drops targets that are named twice. */
-		if (node >= s->graph->first_kind || !s->distance[node] ||
-		    !hi_bit(s->is_target, node))
-			continue;
-		s->is_target[node >> 6] &= ~(1ull << (node & 63));
-		keys[kept++] = (struct referrer){s->distance[node], s->doubt[node], node};
+		if (node < s->graph->first_kind && s->d->distance[node])
+			keys[kept++] = (struct referrer){s->d->distance[node],
+							 hi_path_doubt(s->d, node), node};
 	}
 	if (kept)
 		qsort(keys, kept, sizeof(*keys), by_distance);
+	/* What is named twice is a target once. */
 	for (size_t i = 0; i < kept; i++)
-		s->targets[i] = keys[i].edge;
-	s->n_targets = kept;
+		if (!i || keys[i].edge != keys[i - 1].edge)
+			s->targets[s->n_targets++] = keys[i].edge;
 	return true;
 }
 
 static bool prepare_path_targets(struct search *s, const hi_node *targets, size_t n)
 {
 	s->is_target = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
-	s->is_sorted = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
-	if (!s->is_target || !s->is_sorted)
+	if (!s->is_target)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (targets[i] < s->graph->n_nodes)
 			hi_bit_take(s->is_target, targets[i]);
-	return measure_root_distances(s) && turn_edges_to_referrers(s) &&
-	       choose_targets(s, targets, n);
+	return find_distances(s, targets, n) && choose_targets(s, targets, n);
 }
 
 static int compare_found_paths(const void *a, const void *b)
@@ -627,14 +527,18 @@ enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
 			       struct hi_paths **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
-	struct search s = {.graph = g, .wanted = *wanted, .worst = wanted->worst};
+	struct search s = {.graph = g, .wanted = *wanted, .index = wanted->index};
+	enum hi_status status = HI_OK;
 	bool ok;
 
 	if (!paths)
 		return hi_fail_memory(err, "paths to a root");
-	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
-		return hi_fail(err, HI_LIMIT, 0,
-			       "paths to a root: the graph is too large");
+	if (!s.index)
+		status = hi_path_index_create(g, 0, &s.own, err);
+	if (status != HI_OK)
+		return status;
+	s.index = s.index ? s.index : s.own;
+	s.worst = (uint8_t)hi_path_index_level(s.index, wanted->worst);
 	if (s.wanted.most > MAX_PATHS)
 		s.wanted.most = MAX_PATHS;
 	s.found = hi_calloc(s.wanted.most, sizeof(*s.found));

@@ -5,8 +5,8 @@
  * them are known: the nodes are mostly near the roots, most of the heap is not.
  */
 #include "base/cleanup.h"
+#include "census/analysis/path_index_internal.h"
 #include "census/graph/graph_internal.h"
-#include "census/analysis/paths_internal.h"
 #include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
