@@ -409,6 +409,8 @@ static int take_snapshot(const char *arg, const char *census, struct hi_options 
 		hi_option_wrong("%s and %s: one target at a time%s", o->target.file, arg,
 				o->command->id == HI_COMMAND_DIFF && !o->comparison.three
 					? " (--three takes three files)"
+				: o->command->id == HI_COMMAND_SERVE
+					? " (serve takes it and one earlier file)"
 					: "");
 		return HI_OPTION_SAID;
 	}
@@ -428,7 +430,11 @@ static int refuse_argument(const char *arg, const struct hi_options *o)
 {
 	bool exists = access(arg, F_OK) == 0;
 
-	if (exists || strchr(arg, '/') || o->command->id == HI_COMMAND_SERVE)
+	if (exists && o->command->id == HI_COMMAND_SERVE)
+		hi_option_wrong("%s: not a snapshot, a recording or a file of many "
+				"censuses",
+				arg);
+	else if (exists || strchr(arg, '/') || o->command->id == HI_COMMAND_SERVE)
 		hi_option_wrong("%s: %s", arg,
 				exists ? "not a snapshot file (of a core: --core FILE)"
 				       : "no such file");
