@@ -114,7 +114,7 @@ static enum hi_status measure_page(struct reporting *r, const struct hi_page *pa
 
 	if (!out)
 		return hi_fail_memory(err, "report");
-	status = hi_html_file_page(page, &r->site, "p4294967295", out, err);
+	status = hi_html_file_page(page, &r->site, "p4294967295", r->from, out, err);
 	if (fclose(out) != 0)
 		return hi_fail_memory(err, "report");
 	*ret = size;
@@ -256,7 +256,7 @@ static enum hi_status write_about_page(const struct reporting *r,
 	if (!page)
 		return hi_fail_memory(err, "page");
 	fill_about_page(r, options, page);
-	return hi_html_file_page(page, &r->site, about_address, out, err);
+	return hi_html_file_page(page, &r->site, about_address, about_address, out, err);
 }
 
 static enum hi_status write_reported_pages(struct reporting *r,
@@ -273,7 +273,8 @@ static enum hi_status write_reported_pages(struct reporting *r,
 			continue;
 		snprintf(id, sizeof(id), "p%zu", i + 1);
 		r->from = hi_interner_name(&r->addresses, (uint32_t)i + 1);
-		status = hi_html_file_page(r->list.items[i].page, &r->site, id, out, err);
+		status = hi_html_file_page(r->list.items[i].page, &r->site, id, r->from,
+					   out, err);
 	}
 	if (status == HI_OK)
 		status = write_about_page(r, options, out, err);

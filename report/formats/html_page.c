@@ -16,6 +16,7 @@ enum { LONG_NAME = 20 };
 struct html_writer {
 	const struct hi_html_links *links; /* or NULL */
 	FILE *out;
+	const char *name;    /* of the page, above its title; NULL: the title is it */
 	const char *subject; /* the last heading: what names a table */
 	unsigned n_regions;
 };
@@ -144,6 +145,7 @@ static const char *class_of_column(enum hi_column_kind kind)
 	case HI_COLUMN_TEXT:
 		return "";
 	case HI_COLUMN_WORD:
+	case HI_COLUMN_QUERY:
 		return " class=\"w\"";
 	case HI_COLUMN_PERCENT:
 		return " class=\"n p\"";
@@ -255,7 +257,7 @@ static void put_html_cell(struct html_writer *w, const struct hi_cell *cell,
 	fprintf(w->out, "%s%s</td>", is_link ? "</a>" : "", is_indented ? "</span>" : "");
 }
 
-static void put_html_columns(const struct html_writer *w, const struct hi_report_table *t)
+static void put_html_columns(struct html_writer *w, const struct hi_report_table *t)
 {
 	FILE *out = w->out;
 
@@ -276,6 +278,17 @@ static void put_html_columns(const struct html_writer *w, const struct hi_report
 	fputs("</tr></thead>", out);
 }
 
+static void put_html_row(struct html_writer *w, const struct hi_report_table *t, size_t i,
+			 bool is_strong)
+{
+	fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", w->out);
+	for (size_t k = 0; k < t->n_columns; k++)
+		if (is_shown(w->links, t->columns[k].kind))
+			put_html_cell(w, &t->cells.items[i * t->n_columns + k],
+				      t->columns[k].kind);
+	fputs("</tr>\n", w->out);
+}
+
 static void put_html_table(struct html_writer *w, const struct hi_report_table *t)
 {
 	size_t n_rows = hi_report_table_rows(t), strong = 0;
@@ -290,12 +303,7 @@ static void put_html_table(struct html_writer *w, const struct hi_report_table *
 		bool is_strong = strong < t->strong.count && t->strong.items[strong] == i;
 
 		strong += is_strong;
-		fputs(is_strong ? "<tr class=\"strong\">" : "<tr>", w->out);
-		for (size_t k = 0; k < t->n_columns; k++)
-			if (is_shown(w->links, t->columns[k].kind))
-				put_html_cell(w, &t->cells.items[i * t->n_columns + k],
-					      t->columns[k].kind);
-		fputs("</tr>\n", w->out);
+		put_html_row(w, t, i, is_strong);
 	}
 	fputs("</tbody></table></div>\n", w->out);
 }
@@ -327,6 +335,21 @@ static void put_html_heading(struct html_writer *w, const char *element,
 		put_html_name("<p class=\"aside\">", item->aside, "</p></hgroup>",
 			      w->out);
 	putc('\n', w->out);
+}
+
+/* A title that all pages of a heap have stands beside the name of this one. */
+static void put_html_title(struct html_writer *w, const struct hi_item *item)
+{
+	bool has_aside = item->aside && *item->aside;
+
+	if (!w->name) {
+		put_html_heading(w, "h1", item);
+		return;
+	}
+	put_html_name("<hgroup><h1>", w->name, "</h1><p class=\"aside\">", w->out);
+	put_html_name("", item->text, has_aside ? " \xc2\xb7 " : "", w->out);
+	put_html_name("", item->aside, "</p></hgroup>\n", w->out);
+	w->subject = w->name;
 }
 
 static void put_html_command(struct html_writer *w, const struct hi_item *item)
@@ -443,7 +466,10 @@ static enum hi_status put_html_item(struct html_writer *w, const struct hi_item 
 {
 	switch (item->kind) {
 	case HI_ITEM_TITLE:
-		put_html_heading(w, is_first_title ? "h1" : "h2", item);
+		if (is_first_title)
+			put_html_title(w, item);
+		else
+			put_html_heading(w, "h2", item);
 		break;
 	case HI_ITEM_HEADING:
 		put_html_heading(w, "h2", item);
@@ -483,36 +509,48 @@ static enum hi_status put_html_item(struct html_writer *w, const struct hi_item 
 	return HI_OK;
 }
 
-static bool is_shown_item(const struct hi_html_links *links, const struct hi_item *item)
+/* The element of the item that was written before ends where another kind follows. */
+static void change_html_run(struct html_writer *w, const struct hi_item *before,
+			    const struct hi_item *next)
 {
-	return !item->only_text && (links || !item->needs_links);
+	if (before && next && before->kind == next->kind)
+		return;
+	if (before)
+		end_html_run(w, before->kind);
+	if (next)
+		begin_html_run(w, next->kind);
+}
+
+enum hi_status hi_html_named_page(const struct hi_page *page, const char *name,
+				  const struct hi_html_links *links, FILE *out,
+				  struct hi_error *err)
+{
+	struct html_writer w = {.links = links, .out = out, .name = name};
+	const struct hi_item *before = NULL;
+	enum hi_status status = HI_OK;
+	bool has_title = false;
+
+	if (page->failed)
+		return hi_fail_memory(err, "page");
+	for (size_t i = 0; i < page->items.count && status == HI_OK; i++) {
+		const struct hi_item *item = &page->items.items[i];
+
+		if (item->only_text || (item->needs_links && !links))
+			continue;
+		change_html_run(&w, before, item);
+		status = put_html_item(&w, item, !has_title, err);
+		has_title |= item->kind == HI_ITEM_TITLE;
+		before = item;
+	}
+	change_html_run(&w, before, NULL);
+	return status;
 }
 
 enum hi_status hi_html_linked_page(const struct hi_page *page,
 				   const struct hi_html_links *links, FILE *out,
 				   struct hi_error *err)
 {
-	struct html_writer w = {.links = links, .out = out};
-	const struct hi_item *items = page->items.items;
-	enum hi_status status = HI_OK;
-	size_t n = page->items.count;
-	bool has_title = false, runs = false;
-
-	if (page->failed)
-		return hi_fail_memory(err, "page");
-	for (size_t i = 0; i < n && status == HI_OK; i++) {
-		if (!is_shown_item(links, &items[i]))
-			continue;
-		if (!runs)
-			begin_html_run(&w, items[i].kind);
-		status = put_html_item(&w, &items[i], !has_title, err);
-		has_title |= items[i].kind == HI_ITEM_TITLE;
-		runs = i + 1 < n && is_shown_item(links, &items[i + 1]) &&
-		       items[i + 1].kind == items[i].kind;
-		if (!runs)
-			end_html_run(&w, items[i].kind);
-	}
-	return status;
+	return hi_html_named_page(page, NULL, links, out, err);
 }
 
 enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_error *err)

@@ -37,5 +37,9 @@ enum hi_status hi_html_page(const struct hi_page *page, FILE *out, struct hi_err
 enum hi_status hi_html_linked_page(const struct hi_page *page,
 				   const struct hi_html_links *links, FILE *out,
 				   struct hi_error *err);
+/* The same with a name above its title; NULL: its title is its name. */
+enum hi_status hi_html_named_page(const struct hi_page *page, const char *name,
+				  const struct hi_html_links *links, FILE *out,
+				  struct hi_error *err);
 
 #endif

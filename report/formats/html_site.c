@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/formats/html_site.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "report/views/address.h"
 #include "report/views/svg.h"
 
 const char hi_html_policy[] =
@@ -18,24 +22,11 @@ const struct hi_html_asset *hi_html_asset(const char *name)
 	return NULL;
 }
 
-/* The title of a page; its first heading if it has none. NULL: neither. */
-static const char *title_of_page(const struct hi_page *page, enum hi_item_kind kind)
+static void put_attribute(const char *name, const char *value, FILE *out)
 {
-	for (size_t i = 0; i < page->items.count; i++) {
-		const struct hi_item *item = &page->items.items[i];
-
-		if (item->kind == kind && item->text && *item->text)
-			return item->text;
-	}
-	return kind == HI_ITEM_TITLE ? title_of_page(page, HI_ITEM_HEADING) : NULL;
-}
-
-static bool has_page_title(const struct hi_page *page)
-{
-	for (size_t i = 0; i < page->items.count; i++)
-		if (page->items.items[i].kind == HI_ITEM_TITLE)
-			return true;
-	return false;
+	fprintf(out, " %s=\"", name);
+	hi_svg_text(out, value, 0);
+	putc('"', out);
 }
 
 /* ---- navigation ---- */
@@ -43,9 +34,10 @@ static bool has_page_title(const struct hi_page *page)
 /* Is `address` below the page `above`: the same command with more behind it? */
 static bool is_below(const char *address, const char *above)
 {
-	size_t n = strcspn(above, "?");
+	size_t n = strlen(above);
 
-	return strncmp(address, above, n) == 0 && address[n] && strchr("/?", address[n]);
+	return strncmp(address, above, n) == 0 && address[n] &&
+	       strchr(strchr(above, '?') ? "&" : "/?", address[n]);
 }
 
 /* The page of the navigation that a page belongs to: itself, else the one that is
@@ -75,11 +67,10 @@ static void put_nav_link(const struct hi_html_site *site, const struct hi_html_l
 
 	if (!href)
 		return;
-	fputs("<li><a href=\"", out);
-	hi_svg_text(out, href, 0);
-	putc('"', out);
+	fputs("<li><a", out);
+	put_attribute("href", href, out);
 	if (current)
-		fprintf(out, " aria-current=\"%s\"", current);
+		put_attribute("aria-current", current, out);
 	putc('>', out);
 	hi_svg_text(out, link->label, 100);
 	fputs("</a></li>\n", out);
@@ -108,16 +99,71 @@ static void put_site_header(const struct hi_html_site *site, const char *address
 	fputs("</ul></nav>\n<main id=\"main\" tabindex=\"-1\">\n", out);
 }
 
-static enum hi_status put_site_page(const struct hi_page *page,
+/* ---- names of pages ---- */
+
+static const struct hi_item *find_title(const struct hi_page *page)
+{
+	for (size_t i = 0; i < page->items.count; i++)
+		if (page->items.items[i].kind == HI_ITEM_TITLE)
+			return &page->items.items[i];
+	return NULL;
+}
+
+/* The command, or the label of its page in the navigation, its argument and options:
+ * "Explain 0x55d0c8a2b2a0", "Types, top 100, all". NULL: it is no address. */
+static const char *name_of_address(const struct hi_html_site *site, const char *address,
+				   struct hi_arena *arena)
+{
+	const struct hi_html_link *nav = find_nav(site, address);
+	struct hi_address parts, known = {};
+	struct hi_error unused;
+	char *ret;
+
+	if (hi_address_parse(address, arena, &parts, &unused) != HI_OK || !*parts.name)
+		return nav ? nav->label : NULL;
+	if (nav && hi_address_parse(nav->address, arena, &known, &unused) != HI_OK)
+		return NULL;
+	if (nav && (!parts.argument || known.argument))
+		ret = hi_arena_printf(arena, "%s", nav->label);
+	else
+		ret = hi_arena_printf(arena, "%c%s%s%s", toupper(parts.name[0]),
+				      parts.name + 1, parts.argument ? " " : "",
+				      parts.argument ? parts.argument : "");
+	for (size_t i = known.n_options; ret && i < parts.n_options; i++) {
+		const struct hi_address_option *o = &parts.options[i];
+
+		ret = hi_arena_printf(arena, "%s, %s%s%s", ret, o->name,
+				      *o->value ? " " : "", o->value);
+	}
+	return ret;
+}
+
+/* What a page is called on a site, where it has no title of its own: none, or that of the
+ * heap. NULL: its title. */
+static const char *name_of_page(const struct hi_page *page,
+				const struct hi_html_site *site, const char *address,
+				struct hi_arena *arena)
+{
+	const struct hi_item *title = find_title(page);
+	const char *name;
+
+	if (title && title->text &&
+	    strncmp(title->text, site->title, strlen(site->title)) != 0)
+		return NULL;
+	name = address ? name_of_address(site, address, arena) : NULL;
+	return name || title ? name : site->title;
+}
+
+static enum hi_status put_site_page(const struct hi_page *page, const char *name,
 				    const struct hi_html_site *site, FILE *out,
 				    struct hi_error *err)
 {
-	if (!has_page_title(page)) {
+	if (!find_title(page)) {
 		fputs("<h1>", out);
-		hi_html_name(site->title, out);
+		hi_html_name(name, out);
 		fputs("</h1>\n", out);
 	}
-	return hi_html_linked_page(page, &site->links, out, err);
+	return hi_html_named_page(page, name, &site->links, out, err);
 }
 
 /* ---- documents ---- */
@@ -129,34 +175,42 @@ static void put_head_link(const struct hi_html_site *site, const char *relation,
 
 	if (!href)
 		return;
-	fprintf(out, "<link rel=\"%s\" href=\"", relation);
-	hi_svg_text(out, href, 0);
-	fputs("\"/>\n", out);
+	fprintf(out, "<link rel=\"%s\"", relation);
+	put_attribute("href", href, out);
+	fputs("/>\n", out);
 }
 
-static void put_document_head(const struct hi_page *page, const struct hi_html_site *site,
+/* The page above: of one of the navigation the first one, of another that of the
+ * navigation that it belongs to. NULL: none. */
+static const struct hi_html_link *find_up(const struct hi_html_site *site,
+					  const char *address)
+{
+	const struct hi_html_link *up = find_nav(site, address);
+
+	if (up && strcmp(up->address, address) == 0)
+		return up == site->nav ? NULL : site->nav;
+	return up;
+}
+
+static void put_document_head(const char *name, const struct hi_html_site *site,
 			      const char *address, FILE *out)
 {
-	const char *title = title_of_page(page, HI_ITEM_TITLE);
-	const struct hi_html_link *up = find_nav(site, address);
+	const struct hi_html_link *up = find_up(site, address);
 	const char *script;
 	char both[600];
 
-	snprintf(both, sizeof(both), "%.200s%s%.300s", title ? title : "",
-		 title ? " \xc2\xb7 " : "", site->title);
+	snprintf(both, sizeof(both), "%.200s%s%.300s", name, *name ? " \xc2\xb7 " : "",
+		 site->title);
 	hi_html_head(both, out);
 	put_head_link(site, "icon", "icon.svg", out);
 	put_head_link(site, "stylesheet", "style.css", out);
-	/* Above a page of the navigation is the first one. */
-	if (up && strcmp(up->address, address) == 0)
-		up = up == site->nav ? NULL : site->nav;
 	if (up)
 		put_head_link(site, "up", up->address, out);
 	script = site->links.href(site->links.arg, "app.js");
 	if (script) {
-		fputs("<script defer=\"defer\" src=\"", out);
-		hi_svg_text(out, script, 0);
-		fputs("\"></script>\n", out);
+		fputs("<script defer=\"defer\"", out);
+		put_attribute("src", script, out);
+		fputs("></script>\n", out);
 	}
 }
 
@@ -164,13 +218,18 @@ enum hi_status hi_html_document(const struct hi_page *page,
 				const struct hi_html_site *site, const char *address,
 				FILE *out, struct hi_error *err)
 {
+	struct hi_arena arena = {};
+	const char *name = name_of_page(page, site, address, &arena);
+	const struct hi_item *title = find_title(page);
+	const char *shown = name ? name : title && title->text ? title->text : "";
 	enum hi_status status;
 
-	put_document_head(page, site, address, out);
+	put_document_head(shown == site->title ? "" : shown, site, address, out);
 	fputs("</head><body>\n", out);
 	put_site_header(site, address, out);
-	status = put_site_page(page, site, out, err);
+	status = put_site_page(page, name, site, out, err);
 	fputs("</main></body></html>\n", out);
+	hi_arena_free(&arena);
 	return status;
 }
 
@@ -188,13 +247,21 @@ void hi_html_file_begin(const struct hi_html_site *site, FILE *out)
 
 enum hi_status hi_html_file_page(const struct hi_page *page,
 				 const struct hi_html_site *site, const char *id,
-				 FILE *out, struct hi_error *err)
+				 const char *address, FILE *out, struct hi_error *err)
 {
+	struct hi_arena arena = {};
+	const char *name = name_of_page(page, site, address, &arena);
+	const struct hi_html_link *up = find_up(site, address);
+	const char *href = up ? site->links.href(site->links.arg, up->address) : NULL;
 	enum hi_status status;
 
-	fprintf(out, "<section id=\"%s\">\n", id);
-	status = put_site_page(page, site, out, err);
+	fprintf(out, "<section id=\"%s\"", id);
+	if (href)
+		put_attribute("data-up", href, out);
+	fputs(">\n", out);
+	status = put_site_page(page, name, site, out, err);
 	fputs("</section>\n", out);
+	hi_arena_free(&arena);
 	return status;
 }
 

@@ -34,11 +34,12 @@ enum hi_status hi_html_document(const struct hi_page *page,
 				FILE *out, struct hi_error *err);
 
 /* Writes a self-contained file: begin, a section for each page, end. The first page is
- * shown first. id: of the section, letters, digits, "-" and "_". */
+ * shown first. id: of the section, letters, digits, "-" and "_". address: of the page, as
+ * above. */
 void hi_html_file_begin(const struct hi_html_site *site, FILE *out);
 enum hi_status hi_html_file_page(const struct hi_page *page,
 				 const struct hi_html_site *site, const char *id,
-				 FILE *out, struct hi_error *err);
+				 const char *address, FILE *out, struct hi_error *err);
 void hi_html_file_end(FILE *out);
 
 /* What documents load: "style.css", "app.js" and "icon.svg". */

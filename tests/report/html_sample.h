@@ -9,6 +9,7 @@
 
 #include "report/formats/html_site.h"
 #include "report/views/address.h"
+#include "report/views/picture.h"
 #include "tests/harness.h"
 
 /* Markup, an attribute's end, bidi controls, bytes that are no UTF-8 or no XML. */
@@ -112,6 +113,63 @@ static inline const char *html_sample_long_name(struct hi_page *page)
 	return ret;
 }
 
+/* A box with three in it, each with three in it. */
+static inline void html_sample_boxes(struct hi_page *page,
+				     enum hi_page_picture_shape shape)
+{
+	struct hi_page_picture *p =
+		hi_page_picture(page, shape, "Bytes by what keeps them",
+				"A box is as large as its bytes.");
+	struct hi_page_box box = {
+		.label = "all", .title = "all\n9.0 MiB", .bytes = 9 << 20};
+	int32_t top = hi_page_box(p, HI_PAGE_BOX_NONE, &box);
+
+	for (unsigned i = 0; i < 9; i++) {
+		char name[40];
+		int32_t middle;
+
+		snprintf(name, sizeof(name), "kind %u", i);
+		box = (struct hi_page_box){.label = name,
+					   .title = hi_page_safe(page, HTML_HOSTILE),
+					   .link = i ? "types/a" : "none",
+					   .bytes = 1 << 20,
+					   .kind = i % HI_PICTURE_KINDS};
+		middle = hi_page_box(p, top, &box);
+		box.label = "a name that is longer than its box";
+		box.link = "";
+		for (unsigned k = 0; k < 3; k++) {
+			box.title = hi_page_printf(page, "part %u of %u", k, i);
+			box.bytes = 100000 * (k + 1);
+			hi_page_box(p, middle, &box);
+		}
+	}
+}
+
+static inline void html_sample_bands(struct hi_page *page)
+{
+	struct hi_page_picture *p =
+		hi_page_picture(page, HI_PAGE_BANDS, "Live bytes over time", "By type.");
+	double times[40], values[40];
+
+	for (unsigned i = 0; i < 40; i++)
+		times[i] = i;
+	hi_page_picture_times(p, times, 40, "s");
+	for (unsigned k = 0; k < 12; k++) {
+		for (unsigned i = 0; i < 40; i++)
+			values[i] = 1e6 * (1 + (i * (k + 1)) % 17);
+		hi_page_band(p, &(struct hi_page_band){
+					.label = hi_page_printf(page, "type %u", k),
+					.title = hi_page_safe(page, HTML_HOSTILE),
+					.link = k ? "types/a" : "",
+					.values = values});
+	}
+	hi_page_picture_mark(p, &(struct hi_page_mark){.time = 20,
+						       .value = 40e6,
+						       .label = "A",
+						       .title = "peak A",
+						       .link = "leaks"});
+}
+
 static inline struct hi_page *html_sample_page(const char *title)
 {
 	struct hi_page *page = html_sample_new();
@@ -129,6 +187,10 @@ static inline struct hi_page *html_sample_page(const char *title)
 	hi_page_heading(page, html_sample_long_name(page), NULL);
 	hi_page_code(page, "  10 MiB |    ####");
 	hi_page_code(page, "         +---------");
+	hi_page_heading(page, "Pictures", NULL);
+	html_sample_boxes(page, HI_PAGE_TREEMAP);
+	html_sample_boxes(page, HI_PAGE_FLAME);
+	html_sample_bands(page);
 	hi_page_command(page, "heapinspect census dump.hisnap --top 100",
 			"more of the types");
 	hi_page_command(page, "heapinspect explain dump.hisnap 0x55d0c8a2b2a0", NULL);
@@ -174,7 +236,7 @@ static inline void html_sample_write_file(FILE *out)
 	hi_html_file_begin(&site, out);
 	for (size_t i = 0; i < 5; i++)
 		HI_ASSERT_OK(hi_html_file_page(html_sample_page(ids[i]), &site, ids[i],
-					       out, &err),
+					       ids[i], out, &err),
 			     &err);
 	hi_html_file_end(out);
 }

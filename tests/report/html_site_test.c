@@ -101,10 +101,47 @@ HI_TEST(html_site, a_page_without_a_title_has_that_of_the_heap)
 	site.title = "redis <7>";
 	hi_page_text(page, "nothing");
 	open_html(&t);
-	HI_ASSERT_OK(hi_html_document(page, &site, "types", t.out, &err), &err);
+	HI_ASSERT_OK(hi_html_document(page, &site, NULL, t.out, &err), &err);
 	html = close_html(&t);
 	HAS(html, "<title>redis &lt;7&gt;</title>");
 	HAS(html, "<h1>redis &lt;7&gt;</h1>");
+}
+
+static const char *document_titled(const char *title, const char *address)
+{
+	struct html_text t = {};
+	struct html_sample_links links = {};
+	struct hi_html_site site = html_sample_site(&links, 6);
+	struct hi_page *page = html_sample_new();
+	struct hi_error err;
+
+	site.title = "redis, pid 42";
+	hi_page_title(page, title, "aside");
+	open_html(&t);
+	HI_ASSERT_OK(hi_html_document(page, &site, address, t.out, &err), &err);
+	return close_html(&t);
+}
+
+HI_TEST(html_site, pages_with_the_title_of_the_heap_are_named_by_their_address)
+{
+	const char *html = document_titled("redis, pid 42, snapshot a", "types?top=9");
+
+	HAS(html, "<title>Types, top 9 \xc2\xb7 redis, pid 42</title>");
+	HAS(html,
+	    "<hgroup><h1>Types, top 9</h1><p class=\"aside\">redis, pid 42, snapshot a "
+	    "\xc2\xb7 aside</p></hgroup>");
+	html = document_titled("redis, pid 42", "types/a%3Cb%22");
+	HAS(html, "<h1>Types a&lt;b&quot;</h1>");
+	html = document_titled("redis, pid 42", "explain/0x7f00");
+	HAS(html, "<title>Explain 0x7f00 \xc2\xb7 redis, pid 42</title>");
+	html = document_titled("redis, pid 42", "types");
+	HAS(html, "<h1>Types</h1>");
+	html = document_titled("redis, pid 42", "leaks?all=&by=%3Csite%3E");
+	HAS(html, "<h1>Leaks, all, by &lt;site&gt;</h1>");
+	html = document_titled("redis, pid 42", "%zz");
+	HAS(html, "<h1>redis, pid 42</h1>");
+	html = document_titled("One object", "explain/0x7f00");
+	HAS(html, "<hgroup><h1>One object</h1><p class=\"aside\">aside</p></hgroup>");
 }
 
 HI_TEST(html_site, commands_have_their_purpose_and_lead_to_their_page)
@@ -217,6 +254,6 @@ HI_TEST(html_site, a_page_that_ran_out_of_memory_says_so)
 	HI_ASSERT_STATUS(HI_NO_MEMORY,
 			 hi_html_document(page, &site, "types", t.out, &err));
 	HI_ASSERT_STATUS(HI_NO_MEMORY,
-			 hi_html_file_page(page, &site, "types", t.out, &err));
+			 hi_html_file_page(page, &site, "types", "types", t.out, &err));
 	close_html(&t);
 }

@@ -13,7 +13,9 @@ export function navLetters(labels) {
 
 export function goUp(document) {
   const view = document.defaultView
-  const up = document.querySelector('link[rel="up"]')
-  if (up) view.location.assign(up.href)
+  const up = document.querySelector('link[rel="up"]')?.href
+    ?? [...document.querySelectorAll('section[data-up]')]
+      .find((page) => page.getClientRects().length > 0)?.getAttribute('data-up')
+  if (up) view.location.assign(up)
   else view.history.back()
 }

@@ -4,6 +4,7 @@
 import { element } from './dom.js'
 import { matches } from './order.js'
 
+const SVG = 'http://www.w3.org/2000/svg'
 const CHARACTER = 6.6 // the usual width of one, in units of the picture
 
 function numberAttribute(target, name) {
@@ -23,7 +24,7 @@ function boxOf(shape) {
 
 export function readNode(node) {
   const title = node.querySelector('title')
-  const shape = node.querySelector('rect, path')
+  const shape = node.querySelector('rect, path, circle, text, line')
   const label = node.querySelector('text')
   const about = title?.textContent ?? label?.textContent ?? ''
   return {
@@ -182,13 +183,32 @@ function followTip(figure, nodeOf, hint) {
   return tip
 }
 
+// A frame around the node with the focus or the mouse, in front of all others.
+function makeRing(figure, svg, nodeOf) {
+  const ring = figure.ownerDocument.createElementNS(SVG, 'rect')
+  ring.setAttribute('class', 'ring')
+  const show = (event) => {
+    const n = nodeOf(event.target)
+    ring.remove()
+    if (!n || n.shape.localName !== 'rect') return
+    for (const name of ['x', 'y', 'width', 'height']) {
+      ring.setAttribute(name, n.shape.getAttribute(name))
+    }
+    svg.append(ring)
+  }
+  for (const name of ['focusin', 'mouseover']) figure.addEventListener(name, show)
+  for (const name of ['focusout', 'mouseleave', 'click']) {
+    figure.addEventListener(name, () => ring.remove())
+  }
+}
+
 export function searchNodes(svg, nodes, query) {
   svg.classList.toggle('looking', query !== '')
   let found = 0
   for (const n of nodes) {
     const hit = query !== '' && matches(n.name, query)
     n.node.classList.toggle('hit', hit)
-    found += hit
+    found += hit && !n.band
   }
   return found
 }
@@ -215,7 +235,7 @@ function makeRoving(figure, nodes, nodeOf) {
   const stop = (n) => {
     for (const other of nodes) other.node.setAttribute('tabindex', other === n ? '0' : '-1')
   }
-  stop(nodes[0])
+  stop(nodes.find((n) => !n.off))
   figure.addEventListener('focusin', (event) => {
     const n = nodeOf(event.target)
     if (n) stop(n)
@@ -249,21 +269,48 @@ function addZoom(figure, nodes, nodeOf, tip) {
   })
 }
 
+// What is seen in a node is part of what is said of it.
+function spokenName(n) {
+  const label = n.label?.textContent.replace(/…$/, '') ?? ''
+  const about = n.about.replaceAll('\n', ', ')
+  return about.includes(label) ? about : `${label}: ${about}`
+}
+
+// The names beside bands say what their bands say; keys go to the names.
+function tellNames(nodes) {
+  const bands = nodes.filter((n) => n.node.classList.contains('band'))
+  const names = nodes.filter((n) => n.node.classList.contains('name'))
+  names.forEach((n, i) => {
+    if (!bands[i]) return
+    n.about = bands[i].about
+    n.name = bands[i].name
+    n.band = bands[i]
+    bands[i].off = true
+    n.node.addEventListener('focus', () => bands[i].node.classList.add('here'))
+    n.node.addEventListener('blur', () => bands[i].node.classList.remove('here'))
+  })
+}
+
 function enhancePicture(figure) {
   const svg = figure.querySelector('svg')
-  const nodes = [...figure.querySelectorAll('.node')].map(readNode).filter((n) => n.shape)
+  const nodes = [...figure.querySelectorAll('.node, .band, .name, .mark')].map(readNode)
+    .filter((n) => n.shape)
   if (!svg || nodes.length === 0) return
   const byElement = new Map(nodes.map((n) => [n.node, n]))
-  const nodeOf = (target) => byElement.get(target.closest?.('.node'))
+  const nodeOf = (target) => byElement.get(target.closest?.('.node, .band, .name, .mark'))
+  // What moves in it is no part of an image.
+  svg.setAttribute('role', 'group')
+  tellNames(nodes)
   for (const n of nodes) {
     // The tip instead of the browser's; the name stays.
     n.node.querySelector('title')?.remove()
-    n.node.setAttribute('aria-label', n.about.replaceAll('\n', ', '))
+    n.node.setAttribute('aria-label', spokenName(n))
     if (!n.node.hasAttribute('href')) n.node.setAttribute('role', 'img')
   }
   const isFlame = figure.classList.contains('flame')
   const tip = followTip(figure, nodeOf, isFlame ? 'Click or z: zoom. Enter: open.' : '')
   makeRoving(figure, nodes, nodeOf)
+  makeRing(figure, svg, nodeOf)
   if (nodes.length > 8) addSearch(figure, svg, nodes)
   if (isFlame) addZoom(figure, nodes, nodeOf, tip)
 }

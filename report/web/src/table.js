@@ -74,6 +74,7 @@ function makeFilter(table) {
 function watchWidth(region) {
   const view = region.ownerDocument.defaultView
   const measure = () => {
+    if (region.clientWidth === 0) return // its page is not shown
     region.classList.remove('fits')
     const fits = region.scrollWidth <= region.clientWidth
     region.classList.toggle('fits', fits)
