@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/page_links.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/option_table.h"
+
+void page_each_link(const struct hi_page *page, page_link_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < page->items.count; i++)
+		if (page->items.items[i].link)
+			fn(page->items.items[i].link, arg);
+	for (size_t i = 0; i < page->tables.count; i++) {
+		const struct hi_report_table *t = page->tables.items[i];
+
+		for (size_t k = 0; k < t->cells.count; k++)
+			if (t->cells.items[k].link)
+				fn(t->cells.items[k].link, arg);
+	}
+}
+
+static const struct argp_option *find_link_option(const struct hi_command *command,
+						  const char *name)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_entry *e = &hi_option_table[i];
+
+		if (e->option.name && strcmp(e->option.name, name) == 0 &&
+		    (e->commands & 1u << command->id))
+			return &e->option;
+	}
+	return NULL;
+}
+
+const char *page_link_fault(const struct hi_address *address)
+{
+	const struct hi_command *command = hi_command_find(address->name);
+
+	if (!command)
+		return "no such command";
+	if (address->argument ? !*command->arguments
+			      : *command->arguments && *command->arguments != '[')
+		return "an argument too many, or none";
+	for (size_t i = 0; i < address->n_options; i++) {
+		const char *value = address->options[i].value;
+		const struct argp_option *o =
+			find_link_option(command, address->options[i].name);
+
+		if (!o)
+			return "an option that the command does not take";
+		if (o->arg ? !*value : *value != '\0')
+			return "an option's value is missing, or one too many";
+	}
+	return NULL;
+}
