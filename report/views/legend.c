@@ -20,12 +20,16 @@ static bool has_column(const struct hi_report_table *t, const char *word)
 	return false;
 }
 
+/* Of tables that text shows. */
 static bool is_in_tables(const struct hi_page *page, const char *word)
 {
-	for (size_t i = 0; i < page->tables.count; i++)
-		if (word ? has_column(page->tables.items[i], word)
-			 : has_lower_bound(page->tables.items[i]))
+	for (size_t i = 0; i < page->items.count; i++) {
+		const struct hi_item *item = &page->items.items[i];
+
+		if (item->kind == HI_ITEM_TABLE && !item->needs_links &&
+		    (word ? has_column(item->table, word) : has_lower_bound(item->table)))
 			return true;
+	}
 	return false;
 }
 
