@@ -109,6 +109,7 @@ static void fill_nav(const struct hi_pages_files *files, bool has_roots,
 	add_nav(s, true, "Summary", "");
 	add_nav(s, s->n_graphs || s->is_series, "Types", "census");
 	add_nav(s, s->n_graphs, "Dominators", "retained");
+	add_nav(s, s->n_graphs, "Tree", "tree");
 	add_nav(s, s->n_graphs, "Leaks", "leaks");
 	add_nav(s, s->n_graphs, "Retainers", "retainers");
 	add_nav(s, s->n_graphs && has_roots, "Roots", "roots");
@@ -121,6 +122,7 @@ static void fill_nav(const struct hi_pages_files *files, bool has_roots,
 	add_nav(s, has_space, "Allocation", "alloc");
 	add_nav(s, s->has_lives, "Biographies", "bio");
 	add_nav(s, s->has_recording, "Contexts", "deep");
+	add_nav(s, s->has_recording, "Flame graph", "deep/flame");
 	add_nav(s, s->has_recording, "Advice", "deep/advise");
 	add_nav(s, s->n_graphs, "SQL", "query");
 }

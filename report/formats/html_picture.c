@@ -16,7 +16,8 @@ HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
 
 enum {
 	AROUND = 8 * 1024, /* of the size, for all but nodes */
-	TITLE = 120,	   /* characters */
+	TITLE_LINE = 1024,
+	TITLE = 120, /* characters */
 	PAD = 3,
 	BASELINE = 12,
 	LEAST_LABEL = 4, /* characters */
@@ -57,10 +58,23 @@ static const char *begin_picture_node(const struct html_drawing *d, const char *
 	return href ? "a" : "g";
 }
 
+/* Line by line: what is hostile in it has none. */
 static void put_node_title_text(const struct html_drawing *d, const char *title)
 {
 	fputs("<title>", d->out);
-	hi_svg_text(d->out, title, TITLE);
+	while (title) {
+		const char *end = strchr(title, '\n');
+		size_t n = end ? (size_t)(end - title) : strlen(title);
+		char line[TITLE_LINE];
+
+		n = n < TITLE_LINE ? n : TITLE_LINE - 1;
+		memcpy(line, title, n);
+		line[n] = 0;
+		hi_svg_text(d->out, line, TITLE);
+		title = end ? end + 1 : NULL;
+		if (title)
+			putc('\n', d->out);
+	}
 	fputs("</title>", d->out);
 }
 

@@ -24,7 +24,7 @@ static void add_flame_box(const struct hi_deep_report *report,
 		&(struct hi_page_box){
 			.label = name,
 			.title = hi_page_printf(
-				page, "%s: %s (%s)", name,
+				page, "%s\n%s (%s)", name,
 				value_of_frame(report, frame->value, value), percent),
 			.link = hi_address(page, "deep", frame->link),
 			.bytes = frame->value,

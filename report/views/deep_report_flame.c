@@ -106,6 +106,31 @@ static void add_frames(struct flame_tree *t)
 	}
 }
 
+/* ---- other costs ---- */
+
+static void add_flame_costs(struct hi_deep_maker *m)
+{
+	static const int costs[] = {HI_DEEP_BYTES, HI_DEEP_LIVE_BYTES,
+				    HI_DEEP_LEAKED_BYTES, HI_DEEP_DRAG_BYTES,
+				    HI_DEEP_RETAINED_BYTES};
+	struct hi_deep_query query;
+
+	for (size_t i = 0; i < sizeof(costs) / sizeof(*costs); i++) {
+		const char *name = hi_deep_cost_name(costs[i]);
+
+		if (hi_deep_need_cost(m, costs[i], NULL))
+			continue;
+		hi_deep_fact_number(m, name, name, HI_COLUMN_BYTES,
+				    m->graph->total.of[costs[i]]);
+		hi_deep_link_init(m, &query);
+		query.command = HI_DEEP_FLAME;
+		query.cost = costs[i];
+		if (m->report->facts.count && costs[i] != m->cost)
+			m->report->facts.items[m->report->facts.count - 1].cell.link =
+				hi_deep_link_of(m, &query);
+	}
+}
+
 /* ---- the largest ones as a table, depth first ---- */
 
 static const char *zoom_link(struct hi_deep_maker *m, uint32_t clique)
@@ -200,6 +225,7 @@ enum hi_status hi_deep_make_flame(struct hi_deep_maker *m, struct hi_error *err)
 	t.box = hi_calloc((size_t)n + 1, sizeof(*t.box));
 	m->report->flame_kind = is_of_bytes(m->cost) ? HI_COLUMN_BYTES : HI_COLUMN_COUNT;
 	m->report->title = hi_deep_text(m, "Contexts by %s", hi_deep_cost_name(m->cost));
+	add_flame_costs(m);
 	if (t.value && t.chosen && t.box && n) {
 		sum_cliques(&t);
 		/* The root's clique is the last one. */

@@ -33,7 +33,7 @@ enum {
 
 struct hi_page_box {
 	const char *label; /* in the box, cut to its width */
-	const char *title; /* all about it */
+	const char *title; /* its whole name; in more lines all about it */
 	const char *link;  /* address of a page (address.h); NULL, "": none */
 	uint64_t bytes;	   /* with all boxes in it */
 	enum hi_picture_kind kind;

@@ -88,7 +88,7 @@ static void add_one_band(struct band_picture *b, size_t i)
 		b->picture,
 		&(struct hi_page_band){
 			.label = name,
-			.title = hi_page_printf(page, "%s: mean %s, most %s, last %s",
+			.title = hi_page_printf(page, "%s\nmean %s, most %s, last %s",
 						name, hi_bytes(mean, band->mean),
 						hi_bytes(most, band->most),
 						hi_bytes(last, band->last)),

@@ -74,10 +74,10 @@ static const char *title_of_box(const struct mapping *m, const char *name,
 
 	hi_percent(percent, bytes, m->r->level.list->bytes);
 	if (members > 1)
-		return hi_page_printf(m->page, "%s%s%s, %s together: %s (%s)", name, gap,
+		return hi_page_printf(m->page, "%s%s%s\n%s together: %s (%s)", name, gap,
 				      type, hi_count(n, members), hi_bytes(size, bytes),
 				      percent);
-	return hi_page_printf(m->page, "%s%s%s: %s (%s)", name, gap, type,
+	return hi_page_printf(m->page, "%s%s%s\n%s (%s)", name, gap, type,
 			      hi_bytes(size, bytes), percent);
 }
 
@@ -162,6 +162,18 @@ static void add_level_boxes(struct mapping *m)
 
 /* ---- levels below ---- */
 
+/* The rest of a list, or of a tree that is one: nothing is learned from box in box. */
+static bool goes_on(const struct mapping *m, const struct unopened *above, hi_node node)
+{
+	const struct hi_graph *g = m->r->tree->heap.graph;
+	const uint64_t *retained = m->r->tree->heap.dominators->retained;
+
+	return above->node != HI_NODE_NONE && hi_graph_is_object(g, above->node) &&
+	       hi_graph_is_object(g, node) &&
+	       g->objects->type[node] == g->objects->type[above->node] &&
+	       retained[node] >= above->bytes / 10 * 9;
+}
+
 static void add_child_box(struct mapping *m, const struct unopened *above, hi_node node)
 {
 	const struct hi_tree *tree = m->r->tree;
@@ -179,11 +191,12 @@ static void add_child_box(struct mapping *m, const struct unopened *above, hi_no
 		.bytes = info.retained,
 		.kind = hi_picture_kind_of_node(tree->heap.graph, node)};
 
-	add_to_queue(m,
-		     (struct unopened){.box = hi_page_box(m->picture, above->box, &box),
-				       .node = opens ? node : HI_NODE_NONE,
-				       .bytes = info.retained,
-				       .depth = above->depth + 1});
+	add_to_queue(m, (struct unopened){
+				.box = hi_page_box(m->picture, above->box, &box),
+				.node = opens && !goes_on(m, above, node) ? node
+									  : HI_NODE_NONE,
+				.bytes = info.retained,
+				.depth = above->depth + 1});
 }
 
 /* False: there are too many to look at. */
