@@ -18,6 +18,9 @@ enum hi_event_kind {
 	HI_EVENT_LOST,		/* size events were lost here */
 	HI_EVENT_TICK,		/* a sample of time: tid runs now, at `stack`, whose first
 				   frame is behind the instruction that it is at */
+	HI_EVENT_FAILED,	/* a call gave no block of the size that it was asked
+				   for; of a reallocation whose begin was sent its end
+				   says so. Only of HI_FAMILY_MALLOC */
 };
 
 enum hi_event_flags {

@@ -25,6 +25,7 @@ void hi_recording_destroy(struct hi_recording *r)
 	hi_vector_free(&r->carries);
 	hi_vector_free(&r->overheads);
 	hi_vector_free(&r->ticks);
+	hi_vector_free(&r->ports);
 	hi_vector_free(&r->calls);
 	hi_table_free(&r->call_of);
 	free(r);
@@ -37,6 +38,7 @@ enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *e
 
 	if (!r || !hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
 	    !hi_vector_push(&r->overheads, 0.0) || !hi_vector_push(&r->ticks, 0) ||
+	    !hi_vector_push(&r->ports, (struct hi_context_ports){}) ||
 	    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 		return hi_fail_memory(err, "recording");
 	status = hi_contexts_create(&r->contexts, err);
@@ -170,6 +172,7 @@ enum hi_status hi_recording_number_context(struct hi_recording *r,
 		if (!hi_vector_push(&r->carries, (struct hi_totals_carry){}) ||
 		    !hi_vector_push(&r->overheads, 0.0) ||
 		    !hi_vector_push(&r->ticks, 0) ||
+		    !hi_vector_push(&r->ports, (struct hi_context_ports){}) ||
 		    !hi_vector_push(&r->by_context, (struct hi_context_totals){}))
 			return hi_fail_memory(err, "totals of contexts");
 	return status;
@@ -318,6 +321,39 @@ static enum hi_status apply_realloc_begin(struct hi_recording *r,
 	return HI_OK;
 }
 
+/* ---- ports ---- */
+
+static enum hi_status apply_failure(struct hi_recording *r, const struct hi_event *e,
+				    struct hi_error *err)
+{
+	enum hi_status status;
+	uint32_t context;
+
+	if (family_of_source(r, e->source) != HI_FAMILY_MALLOC)
+		return HI_OK;
+	status = hi_recording_number_context(r, e, &context, err);
+	if (status != HI_OK)
+		return status;
+	r->ports.items[context].fails++;
+	r->counts.failed_allocs += e->kind == HI_EVENT_FAILED;
+	return HI_OK;
+}
+
+static enum hi_status apply_move(struct hi_recording *r, const struct hi_event *e,
+				 struct hi_error *err)
+{
+	enum hi_status status;
+	uint32_t context;
+
+	if (family_of_source(r, e->source) != HI_FAMILY_MALLOC || e->addr == e->old ||
+	    !is_block_recorded(r, e))
+		return HI_OK;
+	status = hi_recording_number_context(r, e, &context, err);
+	if (status == HI_OK)
+		r->ports.items[context].moves++;
+	return status;
+}
+
 /* The old block lives on. */
 static enum hi_status put_block_back(struct hi_recording *r,
 				     const struct hi_live_allocation *block,
@@ -340,6 +376,7 @@ static enum hi_status apply_realloc_end(struct hi_recording *r, const struct hi_
 	bool began = call && call->is_open && call->addr == e->old;
 	bool failed = !e->addr && e->size;
 	struct hi_live_allocation old;
+	enum hi_status status;
 
 	if (!began) {
 		give_up_realloc_call(r, e);
@@ -349,8 +386,13 @@ static enum hi_status apply_realloc_end(struct hi_recording *r, const struct hi_
 	} else {
 		call->is_open = false;
 	}
-	if (e->addr)
-		return add_live_block(r, e, err);
+	if (e->addr) {
+		status = add_live_block(r, e, err);
+		return status == HI_OK && e->old ? apply_move(r, e, err) : status;
+	}
+	status = failed ? apply_failure(r, e, err) : HI_OK;
+	if (status != HI_OK)
+		return status;
 	r->counts.failed_reallocs += failed;
 	return failed && began && call->is_known ? put_block_back(r, &call->block, err)
 						 : HI_OK;
@@ -431,6 +473,8 @@ enum hi_status hi_recording_apply(struct hi_recording *r, const struct hi_event 
 	case HI_EVENT_FREE:
 		apply_free(r, e);
 		return HI_OK;
+	case HI_EVENT_FAILED:
+		return apply_failure(r, e, err);
 	case HI_EVENT_REALLOC_BEGIN:
 		return apply_realloc_begin(r, e, err);
 	case HI_EVENT_REALLOC_END:
@@ -474,6 +518,11 @@ const double *hi_recording_overheads(const struct hi_recording *r)
 const uint64_t *hi_recording_ticks(const struct hi_recording *r)
 {
 	return r->ticks.items;
+}
+
+const struct hi_context_ports *hi_recording_ports(const struct hi_recording *r)
+{
+	return r->ports.items;
 }
 
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r)

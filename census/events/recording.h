@@ -41,6 +41,7 @@ struct hi_recording_counts {
 				   samples */
 	uint64_t lost_frees;	/* the address of a live block was allocated again */
 	uint64_t failed_reallocs;
+	uint64_t failed_allocs;		 /* that gave no block, without failed_reallocs */
 	uint64_t lost_begins, lost_ends; /* reallocations of which one event is missing */
 	uint64_t sampled;		 /* events with HI_EVENT_SAMPLED */
 	uint64_t other_kinds;		 /* events of unknown kinds: ignored */
@@ -108,6 +109,13 @@ const double *hi_recording_overheads(const struct hi_recording *recording);
 /* By context: samples of time that found the thread there; context 0 has those without a
  * stack. Valid as hi_recording_by_context() is. */
 const uint64_t *hi_recording_ticks(const struct hi_recording *recording);
+/* By context: calls of HI_FAMILY_MALLOC that gave no block although one was asked for,
+ * reallocations among them; and reallocations that have moved a block (of samples: to
+ * one that is a sample). Valid as hi_recording_by_context() is. */
+struct hi_context_ports {
+	uint64_t fails, moves;
+};
+const struct hi_context_ports *hi_recording_ports(const struct hi_recording *recording);
 /* Borrowed; see there for how long its columns are valid. */
 const struct hi_contexts *hi_recording_contexts(const struct hi_recording *recording);
 

@@ -38,6 +38,7 @@ struct hi_recording {
 	struct HI_VECTOR(struct hi_totals_carry) carries;      /* at least as many */
 	struct HI_VECTOR(double) overheads;		       /* the same */
 	struct HI_VECTOR(uint64_t) ticks;		       /* the same */
+	struct HI_VECTOR(struct hi_context_ports) ports;       /* the same */
 	struct hi_context_totals all;
 	struct hi_totals_carry all_carry;
 	uint64_t sample_bytes;

@@ -28,6 +28,7 @@
 	X("recording.unknown_frees", unknown_frees)                                      \
 	X("recording.lost_frees", lost_frees)                                            \
 	X("recording.failed_reallocs", failed_reallocs)                                  \
+	X("recording.failed_allocs", failed_allocs)                                      \
 	X("recording.lost_begins", lost_begins)                                          \
 	X("recording.lost_ends", lost_ends)                                              \
 	X("recording.sampled", sampled)                                                  \
@@ -98,6 +99,9 @@ static enum hi_status put_contexts(struct hi_snapshot_writer *w,
 					 sizeof(*r->overheads), c->n_contexts, err);
 	if (status == HI_OK && r->ticks)
 		status = hi_snapshot_put(w, "contexts.ticks", r->ticks, sizeof(*r->ticks),
+					 c->n_contexts, err);
+	if (status == HI_OK && r->ports)
+		status = hi_snapshot_put(w, "contexts.ports", r->ports, sizeof(*r->ports),
 					 c->n_contexts, err);
 	return status;
 }
@@ -285,6 +289,27 @@ static enum hi_status check_context_ticks(struct hi_snapshot *s,
 	return HI_OK;
 }
 
+/* NULL where the file has none. Any sum of them has no more than 64 bits. */
+static enum hi_status take_context_ports(struct hi_snapshot *s, struct hi_recorded *r,
+					 struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "contexts.ports", sizeof(*r->ports), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status == HI_OK && n != r->contexts.n_contexts)
+		return hi_snapshot_bad(s, "contexts.ports", err, "%lu rows",
+				       (unsigned long)n);
+	r->ports = items;
+	for (uint32_t i = 0; status == HI_OK && i < n; i++)
+		if (r->ports[i].fails > HI_TICKS_MAX || r->ports[i].moves > HI_TICKS_MAX)
+			return hi_snapshot_bad(s, "contexts.ports", err, "row %u", i);
+	return status;
+}
+
 /* Files of earlier versions have none of them. */
 static enum hi_status take_context_columns(struct hi_snapshot *s, struct hi_recorded *r,
 					   struct hi_error *err)
@@ -294,6 +319,8 @@ static enum hi_status take_context_columns(struct hi_snapshot *s, struct hi_reco
 
 	if (status == HI_OK)
 		status = take_context_numbers(s, "contexts.ticks", r, &r->ticks, err);
+	if (status == HI_OK)
+		status = take_context_ports(s, r, err);
 	return status == HI_OK ? check_context_ticks(s, r, err) : status;
 }
 

@@ -45,6 +45,8 @@ struct hi_recorded {
 	/* Of each context the samples of time that found a thread there; NULL: there are
 	 * none. */
 	const uint64_t *ticks;
+	/* By context; NULL: unknown, of files of earlier versions. */
+	const struct hi_context_ports *ports;
 	struct hi_recorded_time time;
 };
 

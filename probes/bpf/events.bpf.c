@@ -1150,23 +1150,34 @@ static __always_inline void end_realloc(const struct call *call, struct hi_event
 		remember_sampled(call->does->family, old);
 }
 
+/* Was a block asked for, and none given? */
+static __always_inline int has_failed(const struct call *call,
+				      const struct hi_event *event)
+{
+	return !event->addr && event->size && call->does->family == HI_FAMILY_MALLOC &&
+	       !*(volatile __u64 *)&call->shared->is_paused;
+}
+
 static __always_inline void leave_alloc(const struct call *call, struct pending *pending)
 {
 	struct hi_event event = {.kind = HI_EVENT_ALLOC,
 				 .source = call->does->source,
 				 .size = pending->size};
 	__u64 old = pending->old, has_begun = pending->has_begun;
-	int is_chosen;
+	int is_chosen, failed;
 
 	event.addr = result_of(call, pending);
 	release_pending(pending);
 	if (!event.addr)
 		count_failed(call->cookie);
 	is_chosen = choose_block(call, &event);
+	failed = has_failed(call, &event);
 	if (has_begun)
 		end_realloc(call, &event, old);
-	if (is_chosen || has_begun)
-		send_result(call, &event, is_chosen);
+	else if (failed)
+		event.kind = HI_EVENT_FAILED;
+	if (is_chosen || has_begun || failed)
+		send_result(call, &event, is_chosen || failed);
 }
 
 /* A sample of time that comes in between finds the call among the callers. */

@@ -224,6 +224,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	j->recorded.births = j->births;
 	j->recorded.pieces = hi_piece_list_view(j->pieces);
 	j->recorded.totals = hi_recording_by_context(recording);
+	j->recorded.ports = hi_recording_ports(recording);
 	hi_recording_counts(recording, &j->recorded.counts);
 	j->recorded.marked = hi_recorder_marked(recorder);
 	j->recorded.pauses = hi_recorder_pauses(recorder, &j->recorded.n_pauses);

@@ -591,3 +591,38 @@ HI_TEST(census_recording, without_memory_the_event_is_refused_and_nothing_breaks
 		hi_recording_destroy(r);
 	}
 }
+
+/* Calls that give nothing count by context, and change nothing else. */
+HI_TEST(census_recording, failed_calls_and_moves_count_by_context)
+{
+	HI_GUARD(hi_recording_destroy) struct hi_recording *r = new_recording();
+	struct hi_event failed = {.kind = HI_EVENT_FAILED, .size = 99, .stack = 5};
+	struct hi_event got = {.kind = HI_EVENT_ALLOC, .addr = 16, .size = 4, .stack = 6};
+	struct hi_event begin = {.kind = HI_EVENT_REALLOC_BEGIN, .addr = 16, .size = 50};
+	struct hi_event end = {
+		.kind = HI_EVENT_REALLOC_END, .old = 16, .size = 50, .stack = 5};
+	const struct hi_context_ports *ports;
+	struct hi_recording_counts c;
+
+	apply(r, &failed);
+	apply(r, &failed);
+	apply(r, &got);
+	apply(r, &begin);
+	apply(r, &end); /* it fails */
+	end.addr = 16;
+	apply(r, &begin);
+	apply(r, &end); /* in its place */
+	end.addr = 32;
+	apply(r, &begin);
+	apply(r, &end);
+	ports = hi_recording_ports(r);
+	HI_ASSERT_EQ(3, ports[1].fails); /* of stack 5 */
+	HI_ASSERT_EQ(1, ports[1].moves);
+	HI_ASSERT_EQ(0, ports[2].fails + ports[2].moves);
+	hi_recording_counts(r, &c);
+	HI_ASSERT_EQ(2, c.failed_allocs);
+	HI_ASSERT_EQ(1, c.failed_reallocs);
+	HI_ASSERT_EQ(9, c.events);
+	HI_ASSERT_EQ(1, hi_recording_live(r));
+	HI_ASSERT(hi_recording_is_valid(r));
+}

@@ -494,6 +494,39 @@ HI_TEST(census_snapshot_damage, samples_of_time_are_checked)
 	HI_ASSERT_MSG(read_all(b.path, &sum, &err), "%s", err.text);
 }
 
+/* The same of calls that failed, and of moved blocks. */
+HI_TEST(census_snapshot_damage, ports_are_checked)
+{
+	static struct bench b;
+	struct hi_snapshot_section *section;
+	uint64_t sum, many = (1ull << 40) + 1;
+	struct hi_error err;
+
+	set_up(&b, 60, false);
+	for (int i = 0; i < 2; i++) {
+		memcpy(b.changed, b.bytes, b.size);
+		section = section_of(b.changed, "contexts.ports");
+		memcpy(b.changed + section->offset + 16 + 8 * i, &many, sizeof(many));
+		sign(b.changed);
+		put(&b, b.changed, b.size);
+		HI_ASSERT(!read_all(b.path, &sum, &err));
+		HI_ASSERT_MSG(strstr(err.text, "section contexts.ports: row 1"), "%s",
+			      err.text);
+	}
+	memcpy(b.changed, b.bytes, b.size);
+	section = section_of(b.changed, "contexts.ports");
+	section->size = section->stored = 16;
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT(!read_all(b.path, &sum, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section contexts.ports: 1 rows"), "%s", err.text);
+	memcpy(b.changed, b.bytes, b.size);
+	strcpy(section_of(b.changed, "contexts.ports")->name, "other");
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT_MSG(read_all(b.path, &sum, &err), "%s", err.text);
+}
+
 HI_TEST(census_snapshot_damage, tails_that_are_not_there_are_refused)
 {
 	static struct bench b;

@@ -196,6 +196,7 @@ static void check_births(struct hi_snapshot *s, uint32_t n)
 	HI_ASSERT(memcmp(&r->counts, &drawn_counts, sizeof(drawn_counts)) == 0);
 	HI_ASSERT(memcmp(r->overheads, drawn_overheads, sizeof(drawn_overheads)) == 0);
 	HI_ASSERT(memcmp(r->ticks, drawn_ticks, sizeof(drawn_ticks)) == 0);
+	HI_ASSERT(memcmp(r->ports, drawn_ports, sizeof(drawn_ports)) == 0);
 	HI_ASSERT(memcmp(&r->time, &drawn_time, sizeof(drawn_time)) == 0);
 	HI_ASSERT_EQ(2, r->pieces.n_sources);
 	HI_ASSERT_STREQ("pool_get", r->pieces.sources[1].name);

@@ -244,6 +244,7 @@ static const struct hi_recording_counts drawn_counts = {.events = 17,
 							.ticks = 26,
 							.ticks_in_probes = 5};
 static const uint64_t drawn_ticks[] = {5, 0, 21};
+static const struct hi_context_ports drawn_ports[] = {{1, 2}, {0, 7}, {3, 0}};
 static const struct hi_recorded_time drawn_time = {
 	.scan_ns = 10000000, .target_ns = 260000000, .tool_ns = 7, .missed = 1};
 
@@ -311,6 +312,7 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 				       .kept = kept,
 				       .overheads = drawn_overheads,
 				       .ticks = drawn_ticks,
+				       .ports = drawn_ports,
 				       .time = drawn_time};
 
 	recorded.marked =

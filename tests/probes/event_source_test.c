@@ -28,7 +28,7 @@ struct watched {
 	size_t n_tids;
 	/* What the fixture says. */
 	size_t said, missing, wrong_size;
-	unsigned long allocs, frees, resized, failed;
+	unsigned long allocs, frees, resized, failed, failed_resizes;
 };
 
 static void end_watch(void *arg)
@@ -136,8 +136,8 @@ static void take_counts(struct watched *w)
 
 	hi_fixture_tell(w->fx, "counts");
 	HI_ASSERT(hi_fixture_line(w->fx, line, sizeof(line)));
-	HI_ASSERT_EQ(4, sscanf(line, "counts %lu %lu %lu %lu", &w->allocs, &w->frees,
-			       &w->resized, &w->failed));
+	HI_ASSERT_EQ(5, sscanf(line, "counts %lu %lu %lu %lu %lu", &w->allocs, &w->frees,
+			       &w->resized, &w->failed, &w->failed_resizes));
 }
 
 static void expect_same_counts(struct watched *w)
@@ -148,11 +148,13 @@ static void expect_same_counts(struct watched *w)
 	take_counts(w);
 	HI_ASSERT_EQ(w->allocs, w->live->allocs);
 	HI_ASSERT_EQ(w->frees, w->live->frees);
+	HI_ASSERT_EQ(w->failed - w->failed_resizes, w->live->failed);
 	HI_ASSERT_EQ(w->resized, w->live->begun);
 	HI_ASSERT_EQ(w->resized, w->live->ended);
 	hi_event_source_stats(w->source, &stats);
 	HI_ASSERT_EQ(0, stats.lost + stats.lost_calls + stats.abandoned);
-	HI_ASSERT_EQ(w->live->allocs + w->live->frees + 2 * w->resized, stats.events);
+	HI_ASSERT_EQ(w->live->allocs + w->live->frees + w->live->failed + 2 * w->resized,
+		     stats.events);
 	for (size_t i = 0; i < stats.n_functions; i++) {
 		HI_ASSERT_MSG(stats.functions[i].hits > 0, "%s was never hit",
 			      stats.functions[i].name);
@@ -337,7 +339,10 @@ HI_TEST_ROOT(event_source, says_how_many_events_are_lost)
 	go(w, 1);
 	take_counts(w);
 	seen = w->live->allocs + w->live->frees + w->live->begun + w->live->ended;
-	HI_ASSERT_EQ(w->allocs + w->frees + 2 * w->resized, seen + w->live->lost);
+	seen += w->live->failed;
+	HI_ASSERT_EQ(w->allocs + w->frees + 2 * w->resized + w->failed -
+			     w->failed_resizes,
+		     seen + w->live->lost);
 	hi_event_source_stats(w->source, &stats);
 	HI_ASSERT_EQ(w->live->lost, stats.lost);
 	HI_ASSERT_EQ(seen, stats.events);

@@ -129,6 +129,10 @@ static void apply_event(void *arg, const struct hi_event *event)
 		live->allocs++;
 		put_block(live, event->addr, event->size);
 		break;
+	case HI_EVENT_FAILED:
+		HI_ASSERT(!event->addr && event->size);
+		live->failed++;
+		break;
 	case HI_EVENT_FREE:
 		live->frees++;
 		remove_block(live, event->addr);

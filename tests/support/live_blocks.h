@@ -23,7 +23,7 @@ struct live_blocks {
 	uint32_t tids[LIVE_THREADS_MAX]; /* the first ones */
 	size_t n_tids;
 	bool is_sampled; /* set by the caller: only some allocations make events */
-	size_t live, allocs, frees, begun, ended, lost, lost_records;
+	size_t live, allocs, frees, begun, ended, failed, lost, lost_records;
 	size_t unknown_frees; /* of blocks that are not in the table */
 	size_t twice;	      /* given out while live */
 	size_t backwards;     /* earlier than the event before it, by over a second */
