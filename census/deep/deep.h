@@ -43,10 +43,10 @@
 
 /* What is counted. Bytes where the name says so. */
 enum hi_deep_cost {
-	HI_DEEP_CALLS,	    /* of the allocator: exits + fails */
+	HI_DEEP_CALLS,	    /* of the allocator: exits + fails + exceptions */
 	HI_DEEP_EXITS,	    /* that returned memory */
 	HI_DEEP_FAILS,	    /* that returned none */
-	HI_DEEP_REDOS,	    /* reallocations among the exits */
+	HI_DEEP_REDOS,	    /* reallocations that moved a block, among the exits */
 	HI_DEEP_EXCEPTIONS, /* that were left by an exception */
 	HI_DEEP_TICKS,	    /* timer samples */
 	HI_DEEP_CALLSEQS,   /* [callseqs] calls of all kinds; only of Mercury */
@@ -55,7 +55,13 @@ enum hi_deep_cost {
 	HI_DEEP_LIVE,	    /* objects that are live */
 	HI_DEEP_LIVE_BYTES,
 	HI_DEEP_LEAKED_BYTES,
-	HI_DEEP_DRAG_BYTES,	/* live, not used any more */
+	/* Of what is live, by its biography, where that proves it to be used or not: */
+	HI_DEEP_USE_BYTES,  /* it was used in the last period */
+	HI_DEEP_DRAG_BYTES, /* it was used, and is not any more */
+	HI_DEEP_VOID_BYTES, /* it is not used, and no use of it was seen */
+	/* Of what is live, by its contents: */
+	HI_DEEP_COPIED_BYTES,	/* copies of what another object has, too */
+	HI_DEEP_SPARE_BYTES,	/* that a request for the used bytes alone would save */
 	HI_DEEP_RETAINED_BYTES, /* kept by the topmost dominators among these objects */
 	HI_DEEP_COSTS
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "census/deep/merge.h"
 #include "report/views/deep_report.h"
 
@@ -59,6 +60,45 @@ static void list_by_function(struct hi_deep_index *index)
 		f = &index->functions[index->profile->sites.items[i].function];
 		index->site_list[f->first_site + f->n_sites++] = i;
 	}
+}
+
+static int compare_by_line(const void *a, const void *b, void *context)
+{
+	const struct hi_deep_call_site *sites = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct hi_deep_call_site *s = &sites[x], *t = &sites[y];
+
+	if (s->function != t->function)
+		return s->function < t->function ? -1 : 1;
+	if (s->file != t->file)
+		return s->file < t->file ? -1 : 1;
+	if (s->line != t->line)
+		return s->line < t->line ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* False: out of memory. */
+static bool find_shared_lines(struct hi_deep_index *index)
+{
+	struct hi_deep_call_site *sites = index->profile->sites.items;
+	size_t n = index->profile->sites.count;
+	HI_GUARD(free) uint32_t *order = hi_calloc(n + 1, sizeof(*order));
+
+	if (!order)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort_r(order, n, sizeof(*order), compare_by_line, sites);
+	for (size_t i = 1; i < n; i++) {
+		const struct hi_deep_call_site *a = &sites[order[i - 1]],
+					       *b = &sites[order[i]];
+
+		if (a->function == b->function && a->file == b->file &&
+		    a->line == b->line)
+			index->is_line_shared[order[i - 1]] =
+				index->is_line_shared[order[i]] = true;
+	}
+	return true;
 }
 
 static int compare_by_module(const void *a, const void *b, void *context)
@@ -119,8 +159,11 @@ enum hi_status hi_deep_index_create(const struct hi_deep_profile *profile,
 		hi_calloc(profile->graph.n_edges + 1u, sizeof(*index.caller_list));
 	index.site_list = hi_calloc(profile->sites.count + 1, sizeof(*index.site_list));
 	index.function_list = hi_calloc(n + 1, sizeof(*index.function_list));
+	index.is_line_shared =
+		hi_calloc(profile->sites.count + 1, sizeof(*index.is_line_shared));
 	if (!index.functions || !index.modules || !index.node_list ||
-	    !index.caller_list || !index.site_list || !index.function_list) {
+	    !index.caller_list || !index.site_list || !index.function_list ||
+	    !index.is_line_shared || !find_shared_lines(&index)) {
 		hi_deep_index_free(&index);
 		return hi_fail_memory(err, "index of a deep profile");
 	}
@@ -139,5 +182,6 @@ void hi_deep_index_free(struct hi_deep_index *index)
 	free(index->caller_list);
 	free(index->site_list);
 	free(index->function_list);
+	free(index->is_line_shared);
 	*index = (struct hi_deep_index){};
 }

@@ -22,7 +22,9 @@ static const char *const cost_names[HI_DEEP_ORDERS] = {
 	[HI_DEEP_CALLSEQS] = "callseqs",     [HI_DEEP_ALLOCS] = "allocs",
 	[HI_DEEP_BYTES] = "bytes",	     [HI_DEEP_LIVE] = "live",
 	[HI_DEEP_LIVE_BYTES] = "live_bytes", [HI_DEEP_LEAKED_BYTES] = "leaked",
-	[HI_DEEP_DRAG_BYTES] = "drag",	     [HI_DEEP_RETAINED_BYTES] = "retained",
+	[HI_DEEP_USE_BYTES] = "use",	     [HI_DEEP_DRAG_BYTES] = "drag",
+	[HI_DEEP_VOID_BYTES] = "void",	     [HI_DEEP_COPIED_BYTES] = "copies",
+	[HI_DEEP_SPARE_BYTES] = "spare",     [HI_DEEP_RETAINED_BYTES] = "retained",
 	[HI_DEEP_WORDS] = "words",
 };
 static const char *const group_names[] = {"cs", "pr", "mo", "cl"};

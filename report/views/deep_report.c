@@ -54,9 +54,27 @@ const char *hi_deep_link(struct hi_deep_maker *m, enum hi_deep_command command,
 	return hi_deep_link_of(m, &query);
 }
 
-const char *hi_deep_module_link(struct hi_deep_maker *m, uint32_t module)
+/* Its last component, where that names no other one; of that a query has no need of the
+ * rest. */
+static const char *short_module_name(const struct hi_deep_maker *m, uint32_t module)
 {
 	const char *name = hi_deep_profile_text(m->profile, module);
+	const char *base = hi_base_name(name);
+
+	for (uint32_t i = 0; *base && i < m->index->n_modules; i++) {
+		uint32_t other = m->index->modules[i].name;
+
+		if (other != module &&
+		    strcmp(hi_base_name(hi_deep_profile_text(m->profile, other)), base) ==
+			    0)
+			return name;
+	}
+	return *base ? base : name;
+}
+
+const char *hi_deep_module_link(struct hi_deep_maker *m, uint32_t module)
+{
+	const char *name = short_module_name(m, module);
 	struct hi_deep_query query;
 
 	if (strlen(name) >= sizeof(query.module))
@@ -105,6 +123,8 @@ const char *hi_deep_site_text(struct hi_deep_maker *m, uint32_t site)
 	const char *file = hi_base_name(hi_deep_profile_text(m->profile, s->file));
 	const char *place = hi_deep_profile_text(m->profile, s->place);
 
+	if (*file && s->line && m->index && !m->index->is_line_shared[site])
+		return hi_deep_text(m, "%.1000s:%u", file, s->line);
 	if (*file && s->line)
 		return hi_deep_text(m, "%.1000s:%u%s%.1000s", file, s->line,
 				    *place ? " " : "", place);
@@ -259,9 +279,8 @@ static void add_menu_top(struct hi_deep_maker *m, struct hi_deep_table *t, int c
 	query.cost = cost;
 	query.self = self;
 	add_menu_row(m, t,
-		     hi_deep_text(m, "top 100 functions by %s, %s",
-				  hi_deep_cost_name(cost),
-				  self ? "by themselves" : "with what they call"),
+		     hi_deep_text(m, "top functions by %s, %s", hi_deep_cost_name(cost),
+				  self ? "self" : "total"),
 		     &query);
 }
 
@@ -278,7 +297,7 @@ static void add_menu_queries(struct hi_deep_maker *m)
 	query.command = HI_DEEP_ROOT;
 	add_menu_row(m, t, "the root", &query);
 	query.percent = 90;
-	add_menu_row(m, t, "down from the root while one call has 90 %", &query);
+	add_menu_row(m, t, "down while one call has 90 %", &query);
 	for (int i = 0; i < 2; i++) {
 		query.command = more[i];
 		add_menu_row(m, t, texts[i], &query);
@@ -290,7 +309,7 @@ static void add_menu_queries(struct hi_deep_maker *m)
 	query.id = 0;
 	add_menu_row(m, t, "the allocator, and what calls it", &query);
 	for (int cost = 0; cost < HI_DEEP_COSTS; cost++) {
-		if (hi_deep_need_cost(m, cost, NULL))
+		if (hi_deep_need_cost(m, cost, NULL) || !m->graph->total.of[cost])
 			continue;
 		add_menu_top(m, t, cost, true);
 		add_menu_top(m, t, cost, false);

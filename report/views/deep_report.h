@@ -59,6 +59,7 @@ struct hi_deep_index {
 	uint32_t *node_list;	 /* by function, ascending */
 	uint32_t *caller_list;	 /* edges by the callee's function, ascending */
 	uint32_t *site_list;	 /* by function, ascending */
+	bool *is_line_shared;	 /* by site: another one of the function has its line */
 	uint32_t *function_list; /* by module, ascending */
 };
 /* *ret: hi_deep_index_free(); the profile must outlive it. HI_BAD_DATA: the graph has

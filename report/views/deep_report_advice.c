@@ -12,7 +12,17 @@ enum {
 	SHARE = 100,	      /* one of this many bytes or objects of all is worth it */
 };
 
-enum advice { LEAK, UNUSED, GROWS, SHORT_LIVED, POOL, N_ADVICE };
+enum advice {
+	LEAK,
+	UNUSED,
+	NEVER_USED,
+	COPIES,
+	TOO_LARGE,
+	GROWS,
+	SHORT_LIVED,
+	POOL,
+	N_ADVICE
+};
 
 struct advice_row {
 	enum advice advice;
@@ -54,6 +64,21 @@ static bool is_unused(const struct hi_deep_maker *m, const struct hi_deep_costs 
 	return is_share(m, c, HI_DEEP_DRAG_BYTES, HI_DEEP_LIVE_BYTES);
 }
 
+static bool is_never_used(const struct hi_deep_maker *m, const struct hi_deep_costs *c)
+{
+	return is_share(m, c, HI_DEEP_VOID_BYTES, HI_DEEP_LIVE_BYTES);
+}
+
+static bool is_copied(const struct hi_deep_maker *m, const struct hi_deep_costs *c)
+{
+	return is_share(m, c, HI_DEEP_COPIED_BYTES, HI_DEEP_LIVE_BYTES);
+}
+
+static bool is_too_large(const struct hi_deep_maker *m, const struct hi_deep_costs *c)
+{
+	return is_share(m, c, HI_DEEP_SPARE_BYTES, HI_DEEP_LIVE_BYTES);
+}
+
 /* Half of the calls that returned memory made something larger. */
 static bool is_growing(const struct hi_deep_maker *m, const struct hi_deep_costs *c)
 {
@@ -92,6 +117,24 @@ static const struct advice_kind {
 		    2,
 		    HI_DEEP_DRAG_BYTES,
 		    is_unused},
+	[NEVER_USED] = {"void",
+			"live, and no use was seen: allocate it when it is needed",
+			{HI_DEEP_VOID_BYTES, HI_DEEP_LIVE_BYTES},
+			2,
+			HI_DEEP_VOID_BYTES,
+			is_never_used},
+	[COPIES] = {"copies",
+		    "other objects have the same contents: share one",
+		    {HI_DEEP_COPIED_BYTES, HI_DEEP_LIVE_BYTES},
+		    2,
+		    HI_DEEP_COPIED_BYTES,
+		    is_copied},
+	[TOO_LARGE] = {"too-large",
+		       "larger than what is used of it: ask for less, or shrink it",
+		       {HI_DEEP_SPARE_BYTES, HI_DEEP_LIVE_BYTES},
+		       2,
+		       HI_DEEP_SPARE_BYTES,
+		       is_too_large},
 	[GROWS] = {"grows",
 		   "half of its calls enlarge what there was: reserve more at once",
 		   {HI_DEEP_REDOS, HI_DEEP_EXITS},

@@ -204,15 +204,22 @@ static void add_clique_calls(struct hi_deep_maker *m, const struct hi_deep_cliqu
 	hi_vector_free(&rows);
 }
 
+/* That of the first function. */
+static uint32_t clique_module(const struct hi_deep_maker *m,
+			      const struct hi_deep_clique *c)
+{
+	uint32_t function = m->graph->nodes[member_node(m, c, 0)].function;
+
+	return m->profile->functions.items[function].module;
+}
+
 static void make_clique_report(struct hi_deep_maker *m, uint32_t id)
 {
 	const struct hi_deep_clique *c = &m->graph->cliques[id];
 	struct hi_deep_costs own, desc;
 
 	clique_costs(m, c, &own, &desc);
-	m->module = m->profile->functions
-			    .items[m->graph->nodes[member_node(m, c, 0)].function]
-			    .module;
+	m->module = clique_module(m, c);
 	hi_deep_fact_text(m, "clique", "clique", hi_deep_text(m, "%u", id + 1),
 			  m->query->prefs.developer
 				  ? hi_deep_link(m, HI_DEEP_DUMP_CLIQUE, id)
@@ -408,6 +415,7 @@ enum hi_status hi_deep_make_clique_rc(struct hi_deep_maker *m, struct hi_error *
 	if (!is_clique_id(m))
 		return hi_deep_fail_id("clique", m->query->id, m->graph->n_cliques, err);
 	c = &m->graph->cliques[id];
+	m->module = clique_module(m, c);
 	m->report->title = hi_deep_text(m, "Recursion of %s", clique_names(m, c));
 	hi_deep_fact_text(m, "clique", "clique", hi_deep_text(m, "%u", id + 1),
 			  hi_deep_link(m, HI_DEEP_CLIQUE, id));

@@ -56,7 +56,7 @@ const char *hi_deep_function_text(struct hi_deep_maker *m, uint32_t function);
 const char *hi_deep_function_name(const struct hi_deep_maker *m, uint32_t function);
 /* "(unknown)" for "". */
 const char *hi_deep_module_text(const struct hi_deep_maker *m, uint32_t module);
-/* "load.c:12 +0x1c". */
+/* "load.c:12"; "load.c:12 +0x1c" where the function has several calls on the line. */
 const char *hi_deep_site_text(struct hi_deep_maker *m, uint32_t site);
 const char *hi_deep_site_kind_text(uint32_t kind);
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/views/deep_report_internal.h"
 
 static void note_hidden(struct hi_deep_maker *m, struct hi_deep_table *t, uint64_t hidden,
@@ -102,13 +103,24 @@ enum hi_status hi_deep_make_modules(struct hi_deep_maker *m, struct hi_error *er
 	return HI_OK;
 }
 
+/* By the whole name, or else by its last component, if one module alone has that. */
 static const struct hi_deep_module *find_deep_module(const struct hi_deep_maker *m)
 {
-	for (uint32_t i = 0; i < m->index->n_modules; i++)
-		if (strcmp(hi_deep_profile_text(m->profile, m->index->modules[i].name),
-			   m->query->module) == 0)
-			return &m->index->modules[i];
-	return NULL;
+	const struct hi_deep_module *found = NULL;
+	uint32_t n_found = 0;
+
+	for (uint32_t i = 0; i < m->index->n_modules; i++) {
+		const struct hi_deep_module *module = &m->index->modules[i];
+		const char *name = hi_deep_profile_text(m->profile, module->name);
+
+		if (strcmp(name, m->query->module) == 0)
+			return module;
+		if (strcmp(hi_base_name(name), m->query->module) != 0)
+			continue;
+		found = module;
+		n_found++;
+	}
+	return n_found == 1 ? found : NULL;
 }
 
 enum hi_status hi_deep_make_module(struct hi_deep_maker *m, struct hi_error *err)
@@ -120,7 +132,7 @@ enum hi_status hi_deep_make_module(struct hi_deep_maker *m, struct hi_error *err
 
 	if (!module)
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "module: the profile has none with this name "
+			       "module: the profile has none with this name, or several "
 			       "(program_modules lists them)");
 	m->module = module->name;
 	m->report->title =

@@ -14,7 +14,9 @@ static const char *const cost_titles[HI_DEEP_ORDERS] = {
 	[HI_DEEP_CALLSEQS] = "callseqs",     [HI_DEEP_ALLOCS] = "objects",
 	[HI_DEEP_BYTES] = "bytes",	     [HI_DEEP_LIVE] = "live objects",
 	[HI_DEEP_LIVE_BYTES] = "live",	     [HI_DEEP_LEAKED_BYTES] = "leaked",
-	[HI_DEEP_DRAG_BYTES] = "drag",	     [HI_DEEP_RETAINED_BYTES] = "retained",
+	[HI_DEEP_USE_BYTES] = "in use",	     [HI_DEEP_DRAG_BYTES] = "drag",
+	[HI_DEEP_VOID_BYTES] = "void",	     [HI_DEEP_COPIED_BYTES] = "copies",
+	[HI_DEEP_SPARE_BYTES] = "spare",     [HI_DEEP_RETAINED_BYTES] = "retained",
 	[HI_DEEP_WORDS] = "words",
 };
 
@@ -73,7 +75,7 @@ void hi_deep_choose_fields(struct hi_deep_maker *m, int cost)
 		wanted = 1u << HI_DEEP_TICKS | 1u << HI_DEEP_ALLOCS |
 			 1u << HI_DEEP_BYTES | 1u << HI_DEEP_LIVE_BYTES |
 			 1u << HI_DEEP_LEAKED_BYTES | 1u << HI_DEEP_DRAG_BYTES |
-			 1u << HI_DEEP_RETAINED_BYTES;
+			 1u << HI_DEEP_VOID_BYTES | 1u << HI_DEEP_RETAINED_BYTES;
 	wanted |= 1u << cost;
 	m->n_fields = 0;
 	for (int i = 0; i < HI_DEEP_ORDERS; i++)

@@ -4,12 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "census/events/in_use.h"
+#include "decode/usage/contents.h"
+#include "session/biography/kept.h"
 #include "session/recorded.h"
 
 enum { KEY_TEXT = 2048 };
@@ -171,6 +174,39 @@ static bool make_stack(struct deep_making *m, uint32_t context)
 
 /* ---- costs ---- */
 
+/* Is the stack's innermost function an operator new that throws where malloc gives
+ * nothing? Those that do not throw call one that does. */
+static bool is_throwing_new(const struct deep_making *m, uint32_t context)
+{
+	static const char name[] = "operator new";
+	const struct hi_frames *frames = &m->recorded->frames;
+	uint32_t numbers[HI_STACK_FRAMES];
+	unsigned n = hi_context_frames(&m->recorded->contexts, context, numbers), i;
+
+	for (i = 0; i < n; i++) {
+		const struct hi_frame_row *row = &frames->rows[frames->first[numbers[i]]];
+
+		if (strncmp(hi_frame_row_name(row), name, strlen(name)) != 0)
+			break;
+		if (strstr(hi_frame_row_name(row), "nothrow"))
+			return false;
+	}
+	return i > 0;
+}
+
+static void add_ports(const struct deep_making *m, uint32_t context,
+		      struct hi_deep_costs *to)
+{
+	const struct hi_context_ports *ports = &m->recorded->ports[context];
+	enum hi_deep_cost failed = ports->fails && is_throwing_new(m, context)
+					   ? HI_DEEP_EXCEPTIONS
+					   : HI_DEEP_FAILS;
+
+	to->of[HI_DEEP_CALLS] += ports->fails;
+	to->of[failed] = ports->fails;
+	to->of[HI_DEEP_REDOS] = ports->moves;
+}
+
 static void add_recorded_costs(struct deep_making *m)
 {
 	for (uint32_t i = 0; i < m->recorded->contexts.n_contexts; i++) {
@@ -178,6 +214,8 @@ static void add_recorded_costs(struct deep_making *m)
 		struct hi_deep_costs *c = &m->costs[i];
 
 		c->of[HI_DEEP_CALLS] = c->of[HI_DEEP_EXITS] = t->allocs;
+		if (m->recorded->ports)
+			add_ports(m, i, c);
 		c->of[HI_DEEP_ALLOCS] = t->allocs;
 		c->of[HI_DEEP_BYTES] = t->bytes;
 		c->of[HI_DEEP_TICKS] = m->recorded->ticks ? m->recorded->ticks[i] : 0;
@@ -209,6 +247,112 @@ static bool add_used_costs(struct deep_making *m, uint64_t *bits,
 	return ok;
 }
 
+/* ---- biographies ---- */
+
+/* HI_DEEP_COSTS: neither is proved. A use in the period of its birth is never excluded,
+ * so that an object was never used cannot be proved: that no use was seen counts. */
+static enum hi_deep_cost proved_use(const struct hi_bio_summary *lives,
+				    const struct hi_bio_life_row *life)
+{
+	uint32_t bands = hi_bio_summary_bands(lives, life);
+
+	if (bands == HI_BIO_BIT(HI_BIO_USE))
+		return HI_DEEP_USE_BYTES;
+	if (!bands || bands & ~(uint32_t)HI_BIO_NOT_USED)
+		return HI_DEEP_COSTS;
+	return life->first_proved ? HI_DEEP_DRAG_BYTES : HI_DEEP_VOID_BYTES;
+}
+
+/* Of the objects that are proved to be so; free it. NULL: out of memory. */
+static uint64_t *find_proved_bits(const struct deep_making *m,
+				  const struct hi_bio_summary *lives,
+				  enum hi_deep_cost cost)
+{
+	uint32_t n = m->in->graph->n_objects;
+	uint64_t *bits = hi_calloc(1, hi_bits_size(n) + 8);
+
+	for (size_t i = 0; bits && i < lives->n_lives; i++)
+		if (lives->lives[i].object < n &&
+		    proved_use(lives, &lives->lives[i]) == cost)
+			hi_bit_set(bits, lives->lives[i].object);
+	return bits;
+}
+
+static enum hi_status add_proved_costs(struct deep_making *m, struct hi_error *err)
+{
+	static const enum hi_deep_cost costs[] = {HI_DEEP_USE_BYTES, HI_DEEP_DRAG_BYTES,
+						  HI_DEEP_VOID_BYTES};
+	const struct hi_bio_summary *lives;
+	struct hi_in_use unused;
+	enum hi_status status = hi_inspect_lives_if_any(m->in, &lives, err);
+
+	if (status != HI_OK || !lives || !hi_bio_summary_periods(lives))
+		return status;
+	for (size_t i = 0; i < sizeof(costs) / sizeof(*costs); i++) {
+		if (!add_used_costs(m, find_proved_bits(m, lives, costs[i]), NULL,
+				    costs[i], &unused))
+			return fail_making(err);
+		m->profile->has[costs[i]] = true;
+	}
+	return HI_OK;
+}
+
+/* ---- contents ---- */
+
+/* The context of each object, or the number of contexts. Free it. */
+static uint32_t *list_contexts(const struct deep_making *m)
+{
+	const struct hi_births *b = m->recorded->births;
+	uint32_t n = m->in->graph->n_objects, last = m->recorded->contexts.n_contexts;
+	uint32_t *list = hi_calloc((size_t)n + 1, sizeof(*list));
+
+	for (hi_node i = 0; list && i < n; i++)
+		list[i] = hi_birth_is_known(b, i) && b->context[i] < last ? b->context[i]
+									  : last;
+	return list;
+}
+
+static void take_waste_rows(struct deep_making *m, const struct hi_waste *waste)
+{
+	for (size_t i = 0; i < waste->n_rows; i++) {
+		const struct hi_waste_row *row = &waste->rows[i];
+
+		if (row->type >= m->recorded->contexts.n_contexts)
+			continue;
+		m->costs[row->type].of[HI_DEEP_COPIED_BYTES] = row->copied;
+		m->costs[row->type].of[HI_DEEP_SPARE_BYTES] = row->savable;
+	}
+	m->profile->has[HI_DEEP_COPIED_BYTES] = m->profile->has[HI_DEEP_SPARE_BYTES] =
+		true;
+}
+
+/* Not of samples; files may have none. */
+static enum hi_status add_content_costs(struct deep_making *m, struct hi_error *err)
+{
+	struct hi_contents_options options = {.threads = m->in->options->decoding.threads,
+					      .n_rows = m->recorded->contexts.n_contexts +
+							1};
+	HI_GUARD(free) uint32_t *contexts = NULL;
+	struct hi_waste *waste = NULL;
+	enum hi_status status;
+
+	if (m->recorded->births->sample_bytes)
+		return HI_OK;
+	contexts = list_contexts(m);
+	if (!contexts)
+		return fail_making(err);
+	options.row_of = contexts;
+	status = m->in->source->compare_contents(m->in, &options, &waste, err);
+	if (status == HI_NOT_FOUND || status == HI_UNSUPPORTED)
+		return HI_OK;
+	if (status == HI_OK)
+		take_waste_rows(m, waste);
+	hi_waste_destroy(waste);
+	return status;
+}
+
+/* ---- what is retained ---- */
+
 /* Objects below one that counts do not count again. */
 static void add_retained_costs(struct deep_making *m)
 {
@@ -227,6 +371,8 @@ static void add_retained_costs(struct deep_making *m)
 	}
 }
 
+/* ---- all costs ---- */
+
 static void set_known_costs(struct deep_making *m)
 {
 	static const enum hi_deep_cost always[] = {
@@ -235,12 +381,18 @@ static void set_known_costs(struct deep_making *m)
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
 		m->profile->has[always[i]] = true;
+	m->profile->has[HI_DEEP_FAILS] = m->profile->has[HI_DEEP_EXCEPTIONS] =
+		m->recorded->ports != NULL;
+	/* Of samples few are both. */
+	m->profile->has[HI_DEEP_REDOS] =
+		m->recorded->ports && !m->recorded->births->sample_bytes;
 }
 
 static enum hi_status make_costs(struct deep_making *m, struct hi_error *err)
 {
 	static const enum hi_deep_cost live = HI_DEEP_LIVE;
 	struct hi_in_use before = {}, unused;
+	enum hi_status status;
 
 	m->costs = hi_calloc(m->recorded->contexts.n_contexts + 1u, sizeof(*m->costs));
 	if (!m->costs)
@@ -259,7 +411,8 @@ static enum hi_status make_costs(struct deep_making *m, struct hi_error *err)
 		m->in->results.dominators && !m->recorded->births->sample_bytes;
 	if (m->profile->has[HI_DEEP_RETAINED_BYTES])
 		add_retained_costs(m);
-	return HI_OK;
+	status = add_proved_costs(m, err);
+	return status == HI_OK ? add_content_costs(m, err) : status;
 }
 
 /* ---- all of it ---- */
