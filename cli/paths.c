@@ -86,6 +86,8 @@ enum { LOOKED_AT = 10000 };
 struct ways {
 	struct ways_list HI_VECTOR(struct hi_paths_way) list;
 	bool more;
+	/* Of all that are looked at: most of them are not shown. */
+	struct hi_arena *arena;
 };
 
 /* The first key behind a root of a runtime is a variable's name: of a module, of a
@@ -108,13 +110,15 @@ static enum hi_status add_way(struct hi_inspection *in, const struct hi_path *pa
 	struct hi_paths_way way = {
 		.worst = path->worst, .n_steps = path->length, .n_alike = 1};
 
-	way.steps = hi_arena_alloc(&in->arena, path->length * sizeof(*way.steps) + 1);
-	if (!way.steps)
+	way.nodes = hi_arena_alloc(ways->arena, path->length * sizeof(*way.nodes) + 1);
+	way.steps = hi_arena_alloc(ways->arena, sizeof(*way.steps));
+	if (!way.steps || !way.nodes)
 		return hi_fail_memory(err, "ways");
-	way.text = way.pattern = hi_path_text_of_nodes(in, path->nodes, path->length);
+	memcpy(way.nodes, path->nodes, path->length * sizeof(*way.nodes));
+	way.text = way.pattern =
+		hi_path_text_in(in, ways->arena, path->nodes, path->length);
 	way.named_by_key = is_named_by_key(in, path);
-	for (size_t i = 0; i < path->length; i++)
-		way.steps[i].info.node = path->nodes[i];
+	/* Of those that are shown, fill_steps() makes the others. */
 	way.steps[0].info =
 		hi_node_info(in->graph, in->results.dominators, path->nodes[0]);
 	if (!hi_vector_push(&ways->list, way))
@@ -198,13 +202,13 @@ static enum hi_status add_merged_ways(struct hi_inspection *in, const struct tar
 				      enum hi_grade worst, struct ways *ways,
 				      struct hi_error *err)
 {
-	struct ways found = {};
+	struct ways found = {.arena = ways->arena};
 	enum hi_status status = add_ways(in, t, worst, ways->list.count, &found, err);
 
 	if (status == HI_OK)
 		status = sort_ways(&found, err);
 	if (status == HI_OK && !in->options->selection.each)
-		status = hi_paths_merge(found.list.items, &found.list.count, &in->arena,
+		status = hi_paths_merge(found.list.items, &found.list.count, ways->arena,
 					err);
 	ways->more |= found.more;
 	for (size_t i = 0; i < found.list.count; i++)
@@ -216,17 +220,21 @@ static enum hi_status add_merged_ways(struct hi_inspection *in, const struct tar
 	return status;
 }
 
-static void fill_steps(struct hi_inspection *in, struct hi_paths_way *way)
+static enum hi_status fill_steps(struct hi_inspection *in, struct hi_arena *arena,
+				 struct hi_paths_way *way, struct hi_error *err)
 {
+	way->steps = hi_arena_alloc(arena, way->n_steps * sizeof(*way->steps) + 1);
+	if (!way->steps)
+		return hi_fail_memory(err, "ways");
 	for (size_t i = 0; i < way->n_steps; i++) {
-		hi_node node = way->steps[i].info.node;
+		hi_node node = way->nodes[i];
 
 		way->steps[i].edge =
-			i ? hi_path_text_of_edge(in, way->steps[i - 1].info.node, node)
-			  : "";
+			i ? hi_path_text_of_edge(in, way->nodes[i - 1], node) : "";
 		way->steps[i].info =
 			hi_node_info(in->graph, in->results.dominators, node);
 	}
+	return HI_OK;
 }
 
 static enum hi_status find_paths_to_objects(struct hi_inspection *in,
@@ -248,9 +256,9 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 		ways->list.count = k;
 		ways->more = true;
 	}
-	for (size_t i = 0; i < ways->list.count; i++)
-		fill_steps(in, &ways->list.items[i]);
-	return HI_OK;
+	for (size_t i = 0; status == HI_OK && i < ways->list.count; i++)
+		status = fill_steps(in, ways->arena, &ways->list.items[i], err);
+	return status;
 }
 
 static enum hi_status run_paths_command(struct hi_inspection *in,
@@ -260,7 +268,8 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 {
 	const char *query = in->options->argument;
 	struct targets t = {};
-	struct ways ways = {};
+	struct hi_arena arena = {};
+	struct ways ways = {.arena = &arena};
 	struct hi_paths_report report = {
 		.header = header, .query = query, .steps = in->options->output.verbose};
 	uint64_t address;
@@ -282,6 +291,7 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 		hi_paths_display(&report, page);
 	hi_vector_free(&t.nodes);
 	hi_vector_free(&ways.list);
+	hi_arena_free(&arena);
 	return status;
 }
 

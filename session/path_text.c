@@ -103,19 +103,25 @@ static size_t name_in_key(const char *step)
 	return strncmp(step + 2 + n, "\"]", 2) == 0 ? n : 0;
 }
 
+struct path_line HI_VECTOR(char);
+
+static bool append_line(struct path_line *line, const char *text)
+{
+	return hi_vector_append(line, text, strlen(text));
+}
+
 /* An attribute in the dictionary of an instance is an attribute. */
-static const char *append_step(struct hi_inspection *in, const char *text,
-			       const char *step)
+static bool append_step(struct path_line *line, const char *step)
 {
 	static const char dict[] = ".__dict__";
-	size_t n = strlen(text), m = sizeof(dict) - 1, name = name_in_key(step);
-	const char *both;
+	size_t m = sizeof(dict) - 1, name = name_in_key(step);
 
-	if (!name || n < m || strcmp(text + n - m, dict) != 0)
-		return append_path_text(in, text, step);
-	both = hi_arena_printf(&in->arena, "%.*s.%.*s%s", (int)(n - m), text, (int)name,
-			       step + 2, step + name + 4);
-	return both ? both : text;
+	if (!name || line->count < m ||
+	    memcmp(line->items + line->count - m, dict, m) != 0)
+		return append_line(line, step);
+	line->count -= m;
+	return hi_vector_push(line, '.') && hi_vector_append(line, step + 2, name) &&
+	       append_line(line, step + name + 4);
 }
 
 /* The steps of a path that are written: links of containers are not. Of a long chain
@@ -158,10 +164,32 @@ static void find_shown_steps(struct hi_inspection *in, const hi_node *nodes, siz
 		ret->texts[ret->n++] = tail[--n_tail];
 }
 
-const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
-				  size_t n)
+static bool write_steps(const struct shown_steps *steps, struct path_line *line)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < steps->n && ok; i++) {
+		if (i == steps->head && steps->n_skipped && !steps->in_container) {
+			char skipped[48];
+
+			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
+				 steps->n_skipped);
+			ok = append_line(line, skipped);
+		}
+		if (line->count > PATH_MOST) {
+			ok = ok && append_line(line, "…");
+			break;
+		}
+		ok = ok && append_step(line, steps->texts[i]);
+	}
+	return ok && hi_vector_push(line, '\0');
+}
+
+const char *hi_path_text_in(struct hi_inspection *in, struct hi_arena *arena,
+			    const hi_node *nodes, size_t n)
 {
 	struct shown_steps steps = {};
+	struct path_line line = {};
 	const char *text = "";
 
 	/* A path to the root itself has no edge. */
@@ -170,19 +198,16 @@ const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes
 		return in->graph->roots[nodes[0] - in->graph->first_root].name;
 	if (n)
 		find_shown_steps(in, nodes, n, &steps);
-	for (size_t i = 0; i < steps.n; i++) {
-		if (i == steps.head && steps.n_skipped && !steps.in_container) {
-			char skipped[48];
+	if (steps.n && write_steps(&steps, &line))
+		text = hi_arena_strdup(arena, line.items);
+	hi_vector_free(&line);
+	return text ? text : "";
+}
 
-			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
-				 steps.n_skipped);
-			text = append_path_text(in, text, skipped);
-		}
-		if (strlen(text) > PATH_MOST)
-			return append_path_text(in, text, "…");
-		text = append_step(in, text, steps.texts[i]);
-	}
-	return text;
+const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
+				  size_t n)
+{
+	return hi_path_text_in(in, &in->arena, nodes, n);
 }
 
 /* ---- many paths ---- */

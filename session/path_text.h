@@ -11,6 +11,9 @@ const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node
 /* n nodes, each referring to the next, as one expression. Never NULL. */
 const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
 				  size_t n);
+/* The same text in another arena, or in the graph. */
+const char *hi_path_text_in(struct hi_inspection *in, struct hi_arena *arena,
+			    const hi_node *nodes, size_t n);
 /* Reads the texts of the steps of many paths that begin at nodes with many edges. They
  * are used by the functions here from then on; without memory nothing changes. */
 void hi_path_text_prepare(struct hi_inspection *in, const struct hi_paths *paths);

@@ -389,6 +389,15 @@ static struct hi_path *new_path(struct search *s, uint32_t length, uint32_t doub
 	return &ranked->path;
 }
 
+/* Of exact edges alone there is nothing to look up: rows may be long. */
+static void find_grade(const struct search *s, struct hi_path *path)
+{
+	if (s->worst == HI_GRADE_EXACT)
+		path->worst = HI_GRADE_EXACT;
+	else
+		hi_path_grade(s->graph, path);
+}
+
 static void give_path(struct search *s, uint32_t at)
 {
 	const struct state *states = s->states.items;
@@ -398,7 +407,7 @@ static void give_path(struct search *s, uint32_t at)
 		return;
 	for (size_t i = 0; i < path->length; i++, at = states[at].next)
 		path->nodes[i] = states[at].node;
-	hi_path_grade(s->graph, path);
+	find_grade(s, path);
 }
 
 /* One shortest path by distances alone: what is left at a limit. */
@@ -416,7 +425,7 @@ static void give_shortest(struct search *s)
 			node = referrer_at(s, node, 0) & ~DOUBTFUL;
 	}
 	if (!s->out_of_memory)
-		hi_path_grade(s->graph, path);
+		find_grade(s, path);
 }
 
 /* The paths into s->found; were there more to look at? */

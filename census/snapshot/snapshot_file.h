@@ -100,6 +100,8 @@ bool hi_snapshot_is_one(const char *path);
 enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 				struct hi_error *err);
 uint64_t hi_snapshot_size(const struct hi_snapshot *s); /* of it as it is stored */
+/* Bytes of its sections that are in memory. */
+uint64_t hi_snapshot_bytes_read(const struct hi_snapshot *s);
 /* One that is a part of a file (snapshot_series.h): `size` bytes from `offset`, a
  * multiple of 4096. fd stays the caller's; `name` is what errors call it. */
 enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,

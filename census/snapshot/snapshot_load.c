@@ -49,6 +49,15 @@ void hi_snapshot_unload(struct hi_snapshot *s)
 			bytes_free(s->loaded[i].items, s->loaded[i].room);
 }
 
+uint64_t hi_snapshot_bytes_read(const struct hi_snapshot *s)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < HI_SNAPSHOT_SECTIONS; i++)
+		bytes += s->loaded[i].room;
+	return bytes;
+}
+
 enum hi_status hi_snapshot_read_at(const struct hi_snapshot *s, uint64_t at, uint8_t *to,
 				   size_t size, void *hash, bool *short_ret,
 				   struct hi_error *err)
