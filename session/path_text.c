@@ -105,7 +105,7 @@ static size_t name_in_key(const char *step)
 
 struct path_line HI_VECTOR(char);
 
-static bool append_line(struct path_line *line, const char *text)
+static bool append_to_line(struct path_line *line, const char *text)
 {
 	return hi_vector_append(line, text, strlen(text));
 }
@@ -118,10 +118,10 @@ static bool append_step(struct path_line *line, const char *step)
 
 	if (!name || line->count < m ||
 	    memcmp(line->items + line->count - m, dict, m) != 0)
-		return append_line(line, step);
+		return append_to_line(line, step);
 	line->count -= m;
 	return hi_vector_push(line, '.') && hi_vector_append(line, step + 2, name) &&
-	       append_line(line, step + name + 4);
+	       append_to_line(line, step + name + 4);
 }
 
 /* The steps of a path that are written: links of containers are not. Of a long chain
@@ -174,7 +174,7 @@ static bool write_steps(const struct shown_steps *steps, struct path_line *line)
 
 			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
 				 steps->n_skipped);
-			ok = append_line(line, skipped);
+			ok = append_to_line(line, skipped);
 		}
 		if (line->count > PATH_MOST) {
 			ok = ok && append_line(line, "…");
