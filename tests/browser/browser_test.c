@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pages of serve and report in a headless Chromium; tests/browser/pages.mjs opens
  * them. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "tests/harness.h"
 #include "tests/support/hostile_snapshot.h"
 #include "tests/support/readers.h"
+#include "tests/support/recording_run.h"
 #include "tests/support/snapshots.h"
 
 enum { WORDS = 24 };
@@ -34,28 +36,260 @@ static json_t *ask_chromium(const char *what, const char *const *words)
 	return found;
 }
 
-HI_TEST_INTEROP(browser_driver, names_each_fault_of_a_page)
+static long long number_of(const json_t *found, const char *name)
 {
-	json_t *found = ask_chromium("faults", (const char *const[]){NULL});
-
-	HI_ASSERT(json_integer_value(json_object_get(found, "faults")) > 20);
+	return json_integer_value(json_object_get(found, name));
 }
 
-/* The file is a good one: other commands read it, and so must the pages. */
-HI_TEST_SCENARIO(browser_corpus, hostile_files_are_read_by_commands)
+HI_TEST_INTEROP(browser_driver, names_each_fault_of_a_page)
+{
+	HI_ASSERT(number_of(ask_chromium("faults", (const char *const[]){NULL}),
+			    "faults") > 20);
+}
+
+/* ---- files ---- */
+
+/* Sessions, a cache, three kinds of leak. */
+static const char *make_leaks(const char *in)
+{
+	return readers_snapshot(in,
+				snapshot_fixture("leaky_service", "300", "400")->pid);
+}
+
+static const char *make_hostile(const char *in)
+{
+	return hostile_snapshot(in, "hostile.hirec", 3000);
+}
+
+static const char *make_hostile_series(const char *in)
+{
+	return hostile_series(in, "hostile.hisnap", 3);
+}
+
+static const char *pid_text(pid_t pid)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return text;
+}
+
+/* A program that allocates before and in the recording, in several threads. */
+static const char *make_recording(const char *in)
+{
+	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
+	const char *file = snapshot_path(in, "sites.hirec");
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, "-o", file, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "record: %s", c->err);
+	return file;
+}
+
+static void set_size(struct hi_fixture *fx, const char *what, int n)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line), "%s %d", what, n);
+	hi_fixture_tell(fx, line);
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+}
+
+/* A heap that grows and shrinks from census to census. */
+static const char *make_series_by(const char *in, const char *name,
+				  const char *const *command)
+{
+	struct hi_fixture *fx = hi_fixture_start("growing_service", NULL);
+	const char *file = snapshot_path(in, name);
+	struct recording_run run;
+	struct hi_command *c;
+	const char *words[8] = {"--every", "250ms", "-o", file};
+	char line[200];
+
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	for (size_t i = 0; command[2 + i]; i++)
+		words[4 + i] = command[2 + i];
+	run = recording_start_as(command[0], command[1], fx->pid, words);
+	for (int i = 1; i <= 8; i++) {
+		set_size(fx, "nodes", i * 700 % 3000);
+		set_size(fx, "blobs", i * i * 7);
+		set_size(fx, "busy", 200);
+	}
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s: exit %d: %s", command[0], c->exit_code,
+		      c->err);
+	return file;
+}
+
+/* ---- pages ---- */
+
+struct crawl {
+	const char *limit;    /* pages */
+	const char *pictures; /* a subfolder of HI_PICTURES; NULL: none */
+	long long kinds;      /* at least so many kinds of page */
+};
+
+static void crawl_served(const char *const *files, struct crawl how)
+{
+	char limit[32], pictures[300] = "axe=yes";
+	const char *words[WORDS] = {limit, pictures, "--", HI_BINARY_DIR "/heapinspect",
+				    "serve"};
+	const char *folder = getenv("HI_PICTURES");
+	json_t *found;
+
+	snprintf(limit, sizeof(limit), "limit=%s", how.limit);
+	if (folder && how.pictures)
+		snprintf(pictures, sizeof(pictures), "pictures=%.200s/%s", folder,
+			 how.pictures);
+	for (size_t i = 0; files[i]; i++)
+		words[5 + i] = files[i];
+	found = ask_chromium("crawl", words);
+	hi_test_note("%lld pages of %zu kinds, %lld left out; waits: median %lld ms, worst "
+		     "%lld ms",
+		     number_of(found, "pages"),
+		     json_object_size(json_object_get(found, "kinds")),
+		     number_of(found, "left"), number_of(found, "medianWait"),
+		     number_of(found, "worstWait"));
+	HI_ASSERT((long long)json_object_size(json_object_get(found, "kinds")) >=
+		  how.kinds);
+}
+
+static void crawl_file(const char *file, struct crawl how)
+{
+	crawl_served((const char *const[]){file, NULL}, how);
+}
+
+static const char *make_series(const char *in)
+{
+	return make_series_by(in, "series.hisnap",
+			      (const char *const[]){"snap", "census 1,", "--full", "all",
+						    NULL});
+}
+
+/* ---- in CI: each kind of page of five files at least once ---- */
+
+HI_TEST_INTEROP(browser_serve, pages_of_a_heap_with_leaks)
+{
+	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"24", "leaks", 8});
+}
+
+HI_TEST_INTEROP(browser_serve, pages_with_names_that_are_meant_to_do_harm)
+{
+	crawl_file(make_hostile(snapshot_directory()),
+		   (struct crawl){"30", "hostile", 8});
+}
+
+HI_TEST_INTEROP(browser_serve, pages_of_a_series)
+{
+	crawl_file(make_series(snapshot_directory()), (struct crawl){"24", "series", 8});
+}
+
+HI_TEST_INTEROP(browser_serve, pages_of_python)
+{
+	crawl_file(readers_python(snapshot_directory()),
+		   (struct crawl){"24", "python", 8});
+}
+
+HI_TEST_ROOT(browser_serve, pages_of_a_recording)
+{
+	crawl_file(make_recording(snapshot_directory()),
+		   (struct crawl){"30", "recording", 8});
+}
+
+/* ---- slow: all pages, up to 400 a file ---- */
+
+HI_TEST_SLOW(browser_serve, all_pages_of_a_heap_with_leaks)
+{
+	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"400", NULL, 8});
+}
+
+HI_TEST_SLOW(browser_serve, all_pages_with_names_that_are_meant_to_do_harm)
 {
 	char *in = snapshot_directory();
-	const char *file = hostile_snapshot(in, "hostile.hirec", 2000),
-		   *series = hostile_series(in, "hostile.hisnap", 3);
-	const char *const commands[] = {"summary",    "census",	   "retained", "leaks",
-					"retainers",  "spacetime", "peaks",    "snapshots",
-					"deep"};
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		struct hi_command *c = hi_heapinspect(
-			commands[i], i >= 5 && i < 8 ? series : file, "--width", "200");
+	crawl_file(make_hostile(in), (struct crawl){"400", NULL, 8});
+	crawl_file(make_hostile_series(in), (struct crawl){"400", NULL, 8});
+}
 
-		HI_ASSERT_MSG(c->exit_code == 0, "%s: exit %d: %.500s", commands[i],
-			      c->exit_code, c->err);
-	}
+HI_TEST_SLOW(browser_serve, all_pages_of_a_series)
+{
+	crawl_file(make_series(snapshot_directory()), (struct crawl){"400", NULL, 8});
+}
+
+HI_TEST_SLOW(browser_serve, all_pages_of_python)
+{
+	crawl_file(readers_python(snapshot_directory()),
+		   (struct crawl){"400", NULL, 8});
+}
+
+HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
+{
+	char *in;
+
+	if (geteuid() != 0)
+		HI_SKIP("not root");
+	in = snapshot_directory();
+	crawl_file(make_recording(in), (struct crawl){"400", NULL, 8});
+	crawl_file(make_series_by(in, "bio.hisnap",
+				  (const char *const[]){"bio", "the first period begins",
+							NULL}),
+		   (struct crawl){"400", "bio", 8});
+	crawl_file(make_series_by(in, "alloc.hirec",
+				  (const char *const[]){"alloc",
+							"the first period begins",
+							NULL}),
+		   (struct crawl){"400", "alloc", 8});
+}
+
+/* ---- other people's pages against the server ---- */
+
+HI_TEST_INTEROP(browser_serve, refuses_pages_of_others)
+{
+	char *in = snapshot_directory();
+	const char *const words[] = {"marker=struct session",
+				     "pages=census,retained,quit,restart,style.css,app.js",
+				     "--",
+				     HI_BINARY_DIR "/heapinspect",
+				     "serve",
+				     make_leaks(in),
+				     NULL};
+
+	HI_ASSERT(number_of(ask_chromium("attack", words), "refused") > 30);
+}
+
+/* ---- one file ---- */
+
+static void crawl_report(const char *in, const char *file, const char *limit,
+			 const char *name)
+{
+	const char *html = snapshot_path(in, "app.html"), *folder = getenv("HI_PICTURES");
+	char pages[32], pictures[300] = "axe=yes";
+	struct hi_command *c = hi_heapinspect("report", file, "-o", html);
+	const char *const words[] = {pages, pictures, "--", html, NULL};
+
+	HI_ASSERT_MSG(c->exit_code == 0, "report: %s", c->err);
+	snprintf(pages, sizeof(pages), "limit=%s", limit);
+	if (folder)
+		snprintf(pictures, sizeof(pictures), "pictures=%.200s/report-%s", folder,
+			 name);
+	HI_ASSERT(number_of(ask_chromium("file", words), "pages") > 5);
+}
+
+HI_TEST_INTEROP(browser_report, shows_a_heap_with_leaks_without_a_server)
+{
+	char *in = snapshot_directory();
+
+	crawl_report(in, make_leaks(in), "20", "leaks");
+}
+
+HI_TEST_INTEROP(browser_report, takes_names_that_are_meant_to_do_harm)
+{
+	char *in = snapshot_directory();
+
+	crawl_report(in, make_hostile(in), "20", "hostile");
 }
