@@ -66,14 +66,6 @@ static const char *make_hostile_series(const char *in)
 	return hostile_series(in, "hostile.hisnap", 3);
 }
 
-static const char *pid_text(pid_t pid)
-{
-	static char text[16];
-
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	return text;
-}
-
 /* A program that allocates before and in the recording, in several threads. */
 static const char *make_recording(const char *in)
 {
