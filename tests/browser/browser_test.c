@@ -118,6 +118,24 @@ static const char *make_series_by(const char *in, const char *name,
 	return file;
 }
 
+/* The files are good ones: other commands read them, and so must the pages. */
+HI_TEST_SCENARIO(browser_corpus, hostile_files_are_read_by_commands)
+{
+	char *in = snapshot_directory();
+	const char *file = make_hostile(in), *series = make_hostile_series(in);
+	const char *const of_series[] = {"spacetime", "peaks", "snapshots"};
+	const char *const of_file[] = {"summary", "census",	"retained",
+				       "leaks",	  "retainers", "deep"};
+
+	for (size_t i = 0; i < 9; i++) {
+		const char *command = i < 3 ? of_series[i] : of_file[i - 3];
+		struct hi_command *c = hi_heapinspect(command, i < 3 ? series : file);
+
+		HI_ASSERT_MSG(c->exit_code == 0, "%s: exit %d: %.500s", command,
+			      c->exit_code, c->err);
+	}
+}
+
 /* ---- pages ---- */
 
 struct crawl {
