@@ -61,6 +61,19 @@ static const char *make_hostile(const char *in)
 	return hostile_snapshot(in, "hostile.hirec", 3000);
 }
 
+/* Python with such names, where classes, attributes and keys have them. */
+static const char *make_hostile_python(const char *in)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/python3.11", "-X", "utf8",
+				 HI_SOURCE_DIR "/fixtures/python/hostile.py", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	return readers_snapshot(in, fx->pid);
+}
+
 static const char *make_hostile_series(const char *in)
 {
 	return hostile_series(in, "hostile.hisnap", 3);
@@ -199,9 +212,9 @@ HI_TEST_INTEROP(browser_serve, pages_of_a_series)
 	crawl_file(make_series(snapshot_directory()), (struct crawl){"24", "series", 8});
 }
 
-HI_TEST_INTEROP(browser_serve, pages_of_python)
+HI_TEST_INTEROP(browser_serve, pages_of_python_with_such_names)
 {
-	crawl_file(readers_python(snapshot_directory()),
+	crawl_file(make_hostile_python(snapshot_directory()),
 		   (struct crawl){"24", "python", 8});
 }
 
@@ -223,7 +236,8 @@ HI_TEST_SLOW(browser_serve, all_pages_with_names_that_are_meant_to_do_harm)
 	char *in = snapshot_directory();
 
 	crawl_file(make_hostile(in), (struct crawl){"400", NULL, 8});
-	crawl_file(make_hostile_series(in), (struct crawl){"400", NULL, 8});
+	crawl_file(make_hostile_series(in), (struct crawl){"400", "hostile-series", 8});
+	crawl_file(make_hostile_python(in), (struct crawl){"400", NULL, 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_a_series)
@@ -233,8 +247,9 @@ HI_TEST_SLOW(browser_serve, all_pages_of_a_series)
 
 HI_TEST_SLOW(browser_serve, all_pages_of_python)
 {
-	crawl_file(readers_python(snapshot_directory()),
-		   (struct crawl){"400", NULL, 8});
+	char *in = snapshot_directory();
+
+	crawl_file(readers_python(in), (struct crawl){"400", "python-truth", 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
