@@ -17,9 +17,8 @@ enum { WORDS = 24 };
 /* Runs pages.mjs WHAT WORDS; fails the test with each problem that it found. */
 static json_t *ask_chromium(const char *what, const char *const *words)
 {
-	const char *argv[WORDS + 5] = {
-		"node", HI_SOURCE_DIR "/tests/browser/pages.mjs", readers_directory(),
-		what};
+	const char *argv[WORDS + 5] = {"node", HI_SOURCE_DIR "/tests/browser/pages.mjs",
+				       readers_directory(), what};
 	json_t *found, *problem;
 	size_t n = 4, i;
 
@@ -30,9 +29,9 @@ static json_t *ask_chromium(const char *what, const char *const *words)
 	found = readers_ask_json(argv);
 	json_array_foreach(json_object_get(found, "problems"), i, problem)
 		hi_test_note("%s", json_string_value(problem));
-	HI_ASSERT_MSG(i == 0, "%zu problems, the first one: %s", i,
-		      json_string_value(json_array_get(
-			      json_object_get(found, "problems"), 0)));
+	HI_ASSERT_MSG(
+		i == 0, "%zu problems, the first one: %s", i,
+		json_string_value(json_array_get(json_object_get(found, "problems"), 0)));
 	return found;
 }
 
@@ -52,8 +51,7 @@ HI_TEST_INTEROP(browser_driver, names_each_fault_of_a_page)
 /* Sessions, a cache, three kinds of leak. */
 static const char *make_leaks(const char *in)
 {
-	return readers_snapshot(in,
-				snapshot_fixture("leaky_service", "300", "400")->pid);
+	return readers_snapshot(in, snapshot_fixture("leaky_service", "300", "400")->pid);
 }
 
 static const char *make_hostile(const char *in)
@@ -137,7 +135,7 @@ HI_TEST_SCENARIO(browser_corpus, hostile_files_are_read_by_commands)
 	char *in = snapshot_directory();
 	const char *file = make_hostile(in), *series = make_hostile_series(in);
 	const char *const of_series[] = {"spacetime", "peaks", "snapshots"};
-	const char *const of_file[] = {"summary", "census",	"retained",
+	const char *const of_file[] = {"summary", "census",    "retained",
 				       "leaks",	  "retainers", "deep"};
 
 	for (size_t i = 0; i < 9; i++) {
@@ -172,12 +170,13 @@ static void crawl_served(const char *const *files, struct crawl how)
 	for (size_t i = 0; files[i]; i++)
 		words[5 + i] = files[i];
 	found = ask_chromium("crawl", words);
-	hi_test_note("%lld pages of %zu kinds, %lld left out; waits: median %lld ms, worst "
-		     "%lld ms",
-		     number_of(found, "pages"),
-		     json_object_size(json_object_get(found, "kinds")),
-		     number_of(found, "left"), number_of(found, "medianWait"),
-		     number_of(found, "worstWait"));
+	hi_test_note(
+		"%lld pages of %zu kinds, %lld left out; waits: median %lld ms, worst "
+		"%lld ms",
+		number_of(found, "pages"),
+		json_object_size(json_object_get(found, "kinds")),
+		number_of(found, "left"), number_of(found, "medianWait"),
+		number_of(found, "worstWait"));
 	HI_ASSERT((long long)json_object_size(json_object_get(found, "kinds")) >=
 		  how.kinds);
 }
@@ -189,9 +188,9 @@ static void crawl_file(const char *file, struct crawl how)
 
 static const char *make_series(const char *in)
 {
-	return make_series_by(in, "series.hisnap",
-			      (const char *const[]){"snap", "census 1,", "--full", "all",
-						    NULL});
+	return make_series_by(
+		in, "series.hisnap",
+		(const char *const[]){"snap", "census 1,", "--full", "all", NULL});
 }
 
 /* ---- in CI: each kind of page of five files at least once ---- */
@@ -260,14 +259,13 @@ HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
 		HI_SKIP("not root");
 	in = snapshot_directory();
 	crawl_file(make_recording(in), (struct crawl){"400", NULL, 8});
-	crawl_file(make_series_by(in, "bio.hisnap",
-				  (const char *const[]){"bio", "the first period begins",
-							NULL}),
+	crawl_file(make_series_by(
+			   in, "bio.hisnap",
+			   (const char *const[]){"bio", "the first period begins", NULL}),
 		   (struct crawl){"400", "bio", 8});
 	crawl_file(make_series_by(in, "alloc.hirec",
 				  (const char *const[]){"alloc",
-							"the first period begins",
-							NULL}),
+							"the first period begins", NULL}),
 		   (struct crawl){"400", "alloc", 8});
 }
 
@@ -276,13 +274,14 @@ HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
 HI_TEST_INTEROP(browser_serve, refuses_pages_of_others)
 {
 	char *in = snapshot_directory();
-	const char *const words[] = {"marker=struct session",
-				     "pages=census,retained,quit,restart,style.css,app.js",
-				     "--",
-				     HI_BINARY_DIR "/heapinspect",
-				     "serve",
-				     make_leaks(in),
-				     NULL};
+	const char *const words[] = {
+		"marker=struct session",
+		"pages=census,retained,quit,restart,style.css,app.js",
+		"--",
+		HI_BINARY_DIR "/heapinspect",
+		"serve",
+		make_leaks(in),
+		NULL};
 
 	HI_ASSERT(number_of(ask_chromium("attack", words), "refused") > 30);
 }

@@ -44,7 +44,8 @@ static const char *const hostile_texts[] = {
 	"\033[31m\033]0;owned\a\x01\x02\x1f\x7f\xc2\x9b\xc2\x85 control",
 	"\xff\xfe\xc0\xaf\xed\xa0\x80\xf8\x88\x80\x80\x80 \xe2\x82 invalid",
 	"A\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85\xcc\x86\xcc\x87\xcc\x88 marks",
-	"\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xd8\xb3\xd9\x84\xd8\xa7\xd9\x85 from the right",
+	"\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xd8\xb3\xd9\x84\xd8\xa7\xd9\x85 from the "
+	"right",
 	" ",
 	"\n",
 	"<",
@@ -174,11 +175,11 @@ static enum hi_status name_hostile_edges(void *arg, unsigned worker, hi_node nod
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = (node + k) % NAMES;
 
-		names[k] = (struct hi_edge_name){
-			.kind = node % 3 ? HI_NAME_TEXT : HI_NAME_INDEX,
-			.number = node,
-			.text = h->names[i],
-			.key = 1 + i};
+		names[k] = (struct hi_edge_name){.kind = node % 3 ? HI_NAME_TEXT
+								  : HI_NAME_INDEX,
+						 .number = node,
+						 .text = h->names[i],
+						 .key = 1 + i};
 	}
 	return HI_OK;
 }
@@ -275,10 +276,9 @@ static enum hi_status put_hostile_births(struct hi_snapshot_writer *w,
 static enum hi_status put_hostile_header(struct hi_snapshot_writer *w, const char **names,
 					 struct hi_error *err)
 {
-	static const char *const fields[] = {"head.exe",    "head.cmdline",
-					     "head.script", "head.allocator",
-					     "head.mode",   "head.runtime",
-					     "stop.thread", "head.build_id"};
+	static const char *const fields[] = {
+		"head.exe",  "head.cmdline", "head.script", "head.allocator",
+		"head.mode", "head.runtime", "stop.thread", "head.build_id"};
 	enum hi_status status = hi_snapshot_put_number(w, "head.pid", 4242, err);
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && status == HI_OK; i++)
@@ -339,9 +339,9 @@ static struct hostile *make_hostile(unsigned objects)
 	h->reach = reach_of(h->graph);
 	h->dominators = dominators_of(h->graph, h->reach);
 	hi_test_defer(free_hostile, h);
-	HI_ASSERT_OK(hi_census_by_type(h->graph, h->reach, h->dominators, &h->census,
-				       &err),
-		     &err);
+	HI_ASSERT_OK(
+		hi_census_by_type(h->graph, h->reach, h->dominators, &h->census, &err),
+		&err);
 	return h;
 }
 
