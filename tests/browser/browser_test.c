@@ -269,6 +269,17 @@ HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
 		   (struct crawl){"400", "alloc", 8});
 }
 
+/* ---- the keyboard ---- */
+
+HI_TEST_INTEROP(browser_serve, does_what_its_list_of_keys_says)
+{
+	char *in = snapshot_directory();
+	const char *const words[] = {"--", HI_BINARY_DIR "/heapinspect", "serve",
+				     make_leaks(in), NULL};
+
+	HI_ASSERT(number_of(ask_chromium("keys", words), "done") > 50);
+}
+
 /* ---- other people's pages against the server ---- */
 
 HI_TEST_INTEROP(browser_serve, refuses_pages_of_others)

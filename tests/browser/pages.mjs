@@ -16,6 +16,7 @@ import { Attacks } from './attacks.mjs'
 import { openChromium, readAxe } from './chromium.mjs'
 import { Crawl } from './crawl.mjs'
 import { findFaults } from './faults.mjs'
+import { Keys } from './keys.mjs'
 import { startServer } from './server.mjs'
 
 const [readers, what, ...rest] = process.argv.slice(2)
@@ -48,6 +49,7 @@ const tasks = {
     const pages = (options.pages ?? '').split(',').filter(Boolean).map((path) => new URL(path, server.url).href)
     return new Attacks(browser, server.url, { pages, marker: options.marker }).run()
   }),
+  keys: (browser) => withServer((server) => new Keys(browser, server.url).run()),
 }
 
 const browser = await openChromium(readers)
