@@ -139,7 +139,7 @@ export class Crawl {
       await look(page, { scheme })
       if (this.axe) {
         await page.evaluate(this.axe)
-        for (const text of await page.evaluate(runAxe)) this.problem(`${scheme} ${shorten(url)}: ${text}`)
+        for (const text of await page.evaluate(runAxe, scheme === 'light')) this.problem(`${scheme} ${shorten(url)}: ${text}`)
       }
       await this.picture(kind, `${scheme}-1280`)
     }

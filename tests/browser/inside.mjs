@@ -31,6 +31,9 @@ export function inspectDocument() {
     }
   }
 
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  if (target && !target.getClientRects().length) problems.push('what the address names is not shown')
+
   for (const e of document.querySelectorAll('*')) {
     for (const { name } of e.attributes) {
       if (/^on/i.test(name)) problems.push(`a handler ${name} in ${text(e)}`)
@@ -96,10 +99,12 @@ export function readVisible() {
   }
 }
 
-// By axe-core, which was put into the page.
-export async function runAxe() {
+// By axe-core, which was put into the page; all of it, or what depends on colours.
+export async function runAxe(all) {
   const { violations } = await window.axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    runOnly: all
+      ? { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
+      : { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
     resultTypes: ['violations'],
     preload: false,
   })
