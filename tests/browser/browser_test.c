@@ -151,24 +151,26 @@ HI_TEST_SCENARIO(browser_corpus, hostile_files_are_read_by_commands)
 
 struct crawl {
 	const char *limit;    /* pages */
+	const char *often;    /* of each kind; NULL: as the limit allows */
 	const char *pictures; /* a subfolder of HI_PICTURES; NULL: none */
 	long long kinds;      /* at least so many kinds of page */
 };
 
 static void crawl_served(const char *const *files, struct crawl how)
 {
-	char limit[32], pictures[300] = "axe=yes";
-	const char *words[WORDS] = {limit, pictures, "--", HI_BINARY_DIR "/heapinspect",
-				    "serve"};
+	char limit[32], often[32], pictures[300] = "axe=yes";
+	const char *words[WORDS] = {
+		limit, often, pictures, "--", HI_BINARY_DIR "/heapinspect", "serve"};
 	const char *folder = getenv("HI_PICTURES");
 	json_t *found;
 
 	snprintf(limit, sizeof(limit), "limit=%s", how.limit);
+	snprintf(often, sizeof(often), "often=%s", how.often ? how.often : "0");
 	if (folder && how.pictures)
 		snprintf(pictures, sizeof(pictures), "pictures=%.200s/%s", folder,
 			 how.pictures);
 	for (size_t i = 0; files[i]; i++)
-		words[5 + i] = files[i];
+		words[6 + i] = files[i];
 	found = ask_chromium("crawl", words);
 	hi_test_note(
 		"%lld pages of %zu kinds, %lld left out; waits: median %lld ms, worst "
@@ -197,58 +199,62 @@ static const char *make_series(const char *in)
 
 HI_TEST_INTEROP(browser_serve, pages_of_a_heap_with_leaks)
 {
-	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"24", "leaks", 8});
+	crawl_file(make_leaks(snapshot_directory()),
+		   (struct crawl){"24", NULL, "leaks", 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_with_names_that_are_meant_to_do_harm)
 {
 	crawl_file(make_hostile(snapshot_directory()),
-		   (struct crawl){"30", "hostile", 8});
+		   (struct crawl){"30", NULL, "hostile", 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_of_a_series)
 {
-	crawl_file(make_series(snapshot_directory()), (struct crawl){"24", "series", 8});
+	crawl_file(make_series(snapshot_directory()),
+		   (struct crawl){"24", NULL, "series", 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_of_python_with_such_names)
 {
 	crawl_file(make_hostile_python(snapshot_directory()),
-		   (struct crawl){"24", "python", 8});
+		   (struct crawl){"24", NULL, "python", 8});
 }
 
 HI_TEST_ROOT(browser_serve, pages_of_a_recording)
 {
 	crawl_file(make_recording(snapshot_directory()),
-		   (struct crawl){"30", "recording", 8});
+		   (struct crawl){"30", NULL, "recording", 8});
 }
 
 /* ---- slow: all pages, up to 400 a file ---- */
 
 HI_TEST_SLOW(browser_serve, all_pages_of_a_heap_with_leaks)
 {
-	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"400", NULL, 8});
+	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"400", "3", NULL, 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_with_names_that_are_meant_to_do_harm)
 {
 	char *in = snapshot_directory();
 
-	crawl_file(make_hostile(in), (struct crawl){"400", NULL, 8});
-	crawl_file(make_hostile_series(in), (struct crawl){"400", "hostile-series", 8});
-	crawl_file(make_hostile_python(in), (struct crawl){"400", NULL, 8});
+	crawl_file(make_hostile(in), (struct crawl){"400", "3", NULL, 8});
+	crawl_file(make_hostile_series(in),
+		   (struct crawl){"400", "3", "hostile-series", 8});
+	crawl_file(make_hostile_python(in), (struct crawl){"400", "3", NULL, 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_a_series)
 {
-	crawl_file(make_series(snapshot_directory()), (struct crawl){"400", NULL, 8});
+	crawl_file(make_series(snapshot_directory()),
+		   (struct crawl){"400", "3", NULL, 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_python)
 {
 	char *in = snapshot_directory();
 
-	crawl_file(readers_python(in), (struct crawl){"400", "python-truth", 8});
+	crawl_file(readers_python(in), (struct crawl){"400", "3", "python-truth", 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
@@ -258,15 +264,15 @@ HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
 	if (geteuid() != 0)
 		HI_SKIP("not root");
 	in = snapshot_directory();
-	crawl_file(make_recording(in), (struct crawl){"400", NULL, 8});
+	crawl_file(make_recording(in), (struct crawl){"400", "3", NULL, 8});
 	crawl_file(make_series_by(
 			   in, "bio.hisnap",
 			   (const char *const[]){"bio", "the first period begins", NULL}),
-		   (struct crawl){"400", "bio", 8});
+		   (struct crawl){"400", "3", "bio", 8});
 	crawl_file(make_series_by(in, "alloc.hirec",
 				  (const char *const[]){"alloc",
 							"the first period begins", NULL}),
-		   (struct crawl){"400", "alloc", 8});
+		   (struct crawl){"400", "3", "alloc", 8});
 }
 
 /* ---- the keyboard ---- */

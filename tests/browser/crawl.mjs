@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { listen, look, shorten } from './chromium.mjs'
 import { findOverflow, inspectDocument, readVisible, runAxe } from './inside.mjs'
 
-const OFTEN = 3 // a page of each kind, before others of kinds that have had as many
-
 // The kind of a page: what it shows, without of what, and by which options. Of a URL with
 // a token in its path the token is left out.
 export function kindOf(url, start) {
@@ -62,8 +60,8 @@ function middle(numbers) {
 }
 
 export class Crawl {
-  // options: limit (of pages), axe (its source; none: no checks by it), pictures (a
-  // directory for screenshots), narrow (look at 640 px, too)
+  // options: limit (of pages), often (pages of each kind, at least), axe (its source; none:
+  // no checks by it), pictures (a directory for screenshots), narrow (look at 640 px, too)
   constructor(browser, start, options) {
     Object.assign(this, { browser, start, ...options })
     this.isFile = start.startsWith('file:')
@@ -198,7 +196,7 @@ export class Crawl {
   sum(pages) {
     const kinds = Object.fromEntries([...this.queue.kinds].map(([kind, { opened }]) => [kind, opened]))
     for (const [kind, { opened, waiting }] of this.queue.kinds) {
-      if (waiting.length && opened < OFTEN && pages >= this.limit) {
+      if (waiting.length && opened < this.often) {
         this.problem(`the limit of ${this.limit} pages left out pages of the kind ${kind}`)
       }
     }
