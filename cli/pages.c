@@ -29,7 +29,7 @@ struct hi_pages {
 	const char *address;
 	bool has_forms;
 	struct hi_error why; /* the last page is about it */
-	char *link; /* the last one */
+	char *link;	     /* the last one */
 	size_t link_size;
 	struct hi_page *texts; /* of this page: addresses of commands, and the above */
 };

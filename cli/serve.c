@@ -46,7 +46,7 @@ static const char *path_of_served(const struct serving *s, unsigned i)
 	return i ? s->options->comparison.baseline : s->options->target.file;
 }
 
-static bool look_at_file(const char *path, struct file_state *ret)
+static bool read_file_state(const char *path, struct file_state *ret)
 {
 	struct stat st;
 
@@ -68,7 +68,7 @@ static enum hi_status check_served_file(const char *path, struct file_state *ret
 		return hi_fail_errno(err, "%.150s", path);
 	if (!S_ISREG(st.st_mode))
 		return hi_fail(err, HI_USAGE, 0, "%.150s: not a file", path);
-	(void)look_at_file(path, ret);
+	(void)read_file_state(path, ret);
 	return HI_OK;
 }
 
@@ -142,7 +142,8 @@ static bool has_served_file_changed(void *arg)
 
 	for (unsigned i = 0; i < 2; i++) {
 		now[i] = s->states[i];
-		if (!path_of_served(s, i) || !look_at_file(path_of_served(s, i), &now[i]))
+		if (!path_of_served(s, i) ||
+		    !read_file_state(path_of_served(s, i), &now[i]))
 			continue;
 		changed |= !is_same_content(&now[i], &s->states[i]);
 		replaced |= !is_same_inode(&now[i], &s->states[i]);

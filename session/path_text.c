@@ -177,7 +177,7 @@ static bool write_steps(const struct shown_steps *steps, struct path_line *line)
 			ok = append_to_line(line, skipped);
 		}
 		if (line->count > PATH_MOST) {
-			ok = ok && append_line(line, "…");
+			ok = ok && append_to_line(line, "…");
 			break;
 		}
 		ok = ok && append_step(line, steps->texts[i]);

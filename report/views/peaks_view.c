@@ -16,7 +16,7 @@ static const char *after_of_peak(uint64_t wall_ns, char out[24])
 	return wall_ns ? hi_text_duration(out, wall_ns) : "0 s";
 }
 
-static bool has_heap(const struct hi_peak *p)
+static bool names_heap(const struct hi_peak *p)
 {
 	return !p->is_damaged && p->detail != HI_PEAK_TOTALS;
 }
@@ -34,7 +34,7 @@ const char *hi_peak_title(const struct hi_peaks_report *r, size_t peak,
 /* Its heap; without its objects in the file, its totals by type. */
 static const char *address_of_peak(const struct hi_peak *p, struct hi_page *page)
 {
-	return hi_address_in_census(page, has_heap(p) ? "summary" : "snapshots",
+	return hi_address_in_census(page, names_heap(p) ? "summary" : "snapshots",
 				    p->point.census);
 }
 
@@ -51,7 +51,7 @@ static const char *address_of_peak_type(const struct hi_peak *p,
 					const struct hi_peak_row *row,
 					struct hi_page *page)
 {
-	if (!has_heap(p))
+	if (!names_heap(p))
 		return "";
 	return hi_address_with(page, hi_address_of_type(page, row->type), "census",
 			       hi_page_printf(page, "%u", p->point.census));

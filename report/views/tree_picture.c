@@ -163,7 +163,8 @@ static void add_level_boxes(struct mapping *m)
 /* ---- levels below ---- */
 
 /* The rest of a list, or of a tree that is one: nothing is learned from box in box. */
-static bool goes_on(const struct mapping *m, const struct unopened *above, hi_node node)
+static bool has_next_level(const struct mapping *m, const struct unopened *above,
+			   hi_node node)
 {
 	const struct hi_graph *g = m->r->tree->heap.graph;
 	const uint64_t *retained = m->r->tree->heap.dominators->retained;
@@ -191,12 +192,13 @@ static void add_child_box(struct mapping *m, const struct unopened *above, hi_no
 		.bytes = info.retained,
 		.kind = hi_picture_kind_of_node(tree->heap.graph, node)};
 
-	add_to_queue(m, (struct unopened){
-				.box = hi_page_box(m->picture, above->box, &box),
-				.node = opens && !goes_on(m, above, node) ? node
-									  : HI_NODE_NONE,
-				.bytes = info.retained,
-				.depth = above->depth + 1});
+	add_to_queue(m,
+		     (struct unopened){.box = hi_page_box(m->picture, above->box, &box),
+				       .node = opens && !has_next_level(m, above, node)
+						       ? node
+						       : HI_NODE_NONE,
+				       .bytes = info.retained,
+				       .depth = above->depth + 1});
 }
 
 /* False: there are too many to look at. */

@@ -136,7 +136,8 @@ HI_TEST_ROOT(deep_ports, copies_and_spare_bytes_count_where_they_were_allocated)
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	rows = ask_functions(file, "top_procs/1-99/copies/self/oa&modules=never&"
 				   "fields=copies,spare");
-	HI_ASSERT_EQ(said.copied, number_of_function(rows, "build_colors", "total_copies"));
+	HI_ASSERT_EQ(said.copied,
+		     number_of_function(rows, "build_colors", "total_copies"));
 	HI_ASSERT_EQ(said.savable,
 		     number_of_function(rows, "build_roomies", "total_spare"));
 }
