@@ -22,7 +22,9 @@
 #define WORKER_IDLE_NS (60 * HI_NS_PER_S)
 #define END_NS HI_NS_PER_S		/* for the last answers */
 #define ASK_AGAIN_NS (HI_NS_PER_S / 20) /* somebody is about to ask */
-enum { WORKERS = 2, MOST_PAGE = 64 << 20, CACHE = 64 << 20, BACKLOG = 128 };
+/* A client that has just come may still send the token. */
+#define NEW_NS (HI_NS_PER_S / 2)
+enum { WORKERS = 2, MOST_PAGE = 64 << 20, CACHE = 64 << 20, BACKLOG = 1024 };
 
 HI_DEFINE_GUARD(struct hi_server *, hi_server_close)
 
@@ -184,7 +186,7 @@ static void end_slow_clients(struct hi_server *s, uint64_t now)
 }
 
 /* Who has the token shall not be kept out by those who have not. */
-static void thin_crowd(struct hi_server *s)
+static void thin_crowd(struct hi_server *s, uint64_t now)
 {
 	size_t n = s->n_clients;
 
@@ -192,7 +194,7 @@ static void thin_crowd(struct hi_server *s)
 		struct hi_client *oldest = NULL;
 
 		for (struct hi_client *c = s->clients; c; c = c->next) {
-			if (c->was_ended || c->has_token)
+			if (c->was_ended || c->has_token || now < c->since_ns + NEW_NS)
 				continue;
 			if (!oldest || c->since_ns < oldest->since_ns)
 				oldest = c;
@@ -204,14 +206,18 @@ static void thin_crowd(struct hi_server *s)
 	}
 }
 
+/* When the next client may have to go. */
 static uint64_t find_slowest(const struct hi_server *s)
 {
 	uint64_t first = UINT64_MAX;
+	uint64_t limit =
+		s->n_clients > HI_SERVER_CROWD ? NEW_NS : s->options.client_limit_ns;
 
 	for (const struct hi_client *c = s->clients; c; c = c->next)
-		if (!c->was_ended && c->since_ns < first)
+		if (!c->was_ended && c->since_ns < first &&
+		    (limit != NEW_NS || !c->has_token))
 			first = c->since_ns;
-	return first == UINT64_MAX ? first : first + s->options.client_limit_ns;
+	return first == UINT64_MAX ? first : first + limit;
 }
 
 /* ---- the loop ---- */
@@ -292,7 +298,7 @@ enum hi_status hi_server_run(struct hi_server *s, struct hi_error *err)
 		hi_workers_work(s->workers);
 		now = hi_clock_ns();
 		end_slow_clients(s, now);
-		thin_crowd(s);
+		thin_crowd(s, now);
 		end_when_idle(s, now);
 	}
 	finish_last_answers(s);

@@ -111,6 +111,7 @@ void hi_worker_forget(struct hi_worker *w)
 	free(hi_take(w->address));
 	hi_answer_release(hi_take(w->answer));
 	w->out_size = w->sent = 0;
+	w->is_again = false;
 	w->since_ns = hi_clock_ns();
 	w->end_by_ns = UINT64_MAX;
 }

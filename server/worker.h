@@ -18,6 +18,7 @@ struct hi_worker {
 	uint64_t since_ns;  /* begin of the request, or of having none */
 	uint64_t end_by_ns; /* when it is killed; UINT64_MAX: never */
 	char *address;	    /* that it makes the page of; NULL: idle */
+	bool is_again;	    /* the request was another process's, which was killed */
 	char *out;	    /* what is to be sent */
 	size_t out_size, sent;
 	struct hi_channel_answer head;

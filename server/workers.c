@@ -21,6 +21,7 @@
 struct waiting {
 	struct waiting *next;
 	uint64_t since_ns;
+	bool is_again;
 	char address[];
 };
 
@@ -103,27 +104,34 @@ static bool is_asked(const struct hi_workers *w, const char *address)
 	return false;
 }
 
-enum hi_status hi_workers_ask(struct hi_workers *w, const char *address,
-			      struct hi_error *err)
+static bool put_request(struct hi_workers *w, const char *address, struct waiting **ret)
 {
 	size_t n = strlen(address) + 1;
-	struct waiting *request, **end = &w->first;
+	struct waiting *request = hi_calloc(1, sizeof(*request) + n), **end = &w->first;
 
-	if (is_asked(w, address))
-		return HI_OK;
-	if (w->n_waiting >= w->options.most_waiting)
-		return hi_fail(err, HI_LIMIT, 0, "%zu pages are waited for already",
-			       w->n_waiting);
-	request = hi_calloc(1, sizeof(*request) + n);
 	if (!request)
-		return hi_fail_memory(err, "request");
+		return false;
 	memcpy(request->address, address, n);
 	request->since_ns = hi_clock_ns();
 	while (*end)
 		end = &(*end)->next;
 	*end = request;
 	w->n_waiting++;
-	return HI_OK;
+	*ret = request;
+	return true;
+}
+
+enum hi_status hi_workers_ask(struct hi_workers *w, const char *address,
+			      struct hi_error *err)
+{
+	struct waiting *request;
+
+	if (is_asked(w, address))
+		return HI_OK;
+	if (w->n_waiting >= w->options.most_waiting)
+		return hi_fail(err, HI_LIMIT, 0, "%zu pages are waited for already",
+			       w->n_waiting);
+	return put_request(w, address, &request) ? HI_OK : hi_fail_memory(err, "request");
 }
 
 bool hi_workers_are_busy(const struct hi_workers *w)
@@ -193,11 +201,37 @@ static struct hi_answer *explain_end(const struct hi_workers *w,
 			     WEXITSTATUS(status), next);
 }
 
+static bool was_killed(const struct hi_worker *worker, int status)
+{
+	return !worker->is_late && !worker->is_bad &&
+	       (WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL
+				    : WEXITSTATUS(status) == 128 + SIGKILL);
+}
+
+/* It may have been killed before it got the request. Once: the next time it is the
+ * request that makes the kernel run out of memory. */
+static bool ask_again(struct hi_workers *w, struct hi_worker *worker)
+{
+	HI_GUARD(free) char *address = hi_take(worker->address);
+	struct waiting *request;
+
+	if (!put_request(w, address, &request)) {
+		worker->address = hi_take(address);
+		return false;
+	}
+	request->is_again = true;
+	hi_worker_forget(worker);
+	return true;
+}
+
 static void reap_worker(struct hi_workers *w, struct hi_worker *worker)
 {
 	int status = 0;
 
 	if (!hi_worker_has_ended(worker, &status))
+		return;
+	if (worker->address && !worker->is_again && was_killed(worker, status) &&
+	    ask_again(w, worker))
 		return;
 	finish_request(w, worker,
 		       worker->address ? explain_end(w, worker, status) : NULL);

@@ -106,6 +106,8 @@ static enum hi_status write_mock_page(void *arg, const char *address, const char
 		fprintf(out, "%d", (int)getpid());
 	else if (strcmp(address, "big") == 0)
 		put_many(out, MOCK_BIG);
+	else if (strcmp(address, "wide") == 0)
+		put_many(out, 16 * MOCK_BIG);
 	else if (strcmp(address, "huge") == 0)
 		put_many(out, HUGE_PAGE);
 	else if (strncmp(address, "count/", 6) == 0)

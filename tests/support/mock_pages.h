@@ -6,6 +6,7 @@
  *	pid/X		the number of its process
  *	slow/MS		sleeps that long first
  *	big		1 MiB of text
+ *	wide		16 MiB
  *	huge		more than a page may have
  *	grow		its process has grown too much when it is made
  *	memory		is not made: out of memory
