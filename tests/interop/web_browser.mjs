@@ -7,15 +7,14 @@
 // FILE has the pages of tests/report/html_sample.h, with the sections summary, types,
 // retained, leaks and object.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [readers, chromium, file] = process.argv.slice(2)
-const require = createRequire(resolve(readers, 'web/package.json'))
-const puppeteer = require('puppeteer-core')
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+const require = createRequire(resolve(readers, 'package.json'))
+const { default: puppeteer } = await import(pathToFileURL(require.resolve('puppeteer-core')))
+const axe = require('axe-core').source
 const url = pathToFileURL(file).href
 const complaints = []
 

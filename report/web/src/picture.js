@@ -269,6 +269,15 @@ function addZoom(figure, nodes, nodeOf, tip) {
   })
 }
 
+// The tip stands instead of the browser's; what it says stays in the node.
+function replaceTitle(n) {
+  const title = n.node.querySelector('title')
+  if (!title) return
+  const description = n.node.ownerDocument.createElementNS(SVG, 'desc')
+  description.textContent = title.textContent
+  title.replaceWith(description)
+}
+
 // What is seen in a node is part of what is said of it.
 function spokenName(n) {
   const label = n.label?.textContent.replace(/…$/, '') ?? ''
@@ -302,8 +311,7 @@ function enhancePicture(figure) {
   svg.setAttribute('role', 'group')
   tellNames(nodes)
   for (const n of nodes) {
-    // The tip instead of the browser's; the name stays.
-    n.node.querySelector('title')?.remove()
+    replaceTitle(n)
     n.node.setAttribute('aria-label', spokenName(n))
     if (!n.node.hasAttribute('href')) n.node.setAttribute('role', 'img')
   }
