@@ -46,6 +46,8 @@ enum hi_status hi_pages_open(const struct hi_options *options, struct hi_pages *
 	pages->files.census = options->target.census;
 	pages->files.other = options->comparison.baseline;
 	pages->files.other_census = options->comparison.baseline_census;
+	pages->files.full_names = options->output.full_names;
+	pages->files.threads = options->decoding.threads;
 	status = hi_pages_site_read(&pages->files, options->profile.n_roots, &pages->site,
 				    err);
 	if (status == HI_OK)

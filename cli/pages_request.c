@@ -23,6 +23,7 @@ static const struct {
 	enum hi_pages_option is;
 } decided[] = {
 	/* Another heap. */
+	{"port", HI_PAGES_REFUSED},
 	{"pid", HI_PAGES_REFUSED},
 	{"name", HI_PAGES_REFUSED},
 	{"core", HI_PAGES_REFUSED},
@@ -158,16 +159,16 @@ static const struct {
 	enum hi_command_id id;
 	enum words words;
 } shown[] = {
-	{HI_COMMAND_SUMMARY, WORDS_NONE},   {HI_COMMAND_CENSUS, WORDS_NONE},
-	{HI_COMMAND_RETAINED, WORDS_NONE},  {HI_COMMAND_LEAKS, WORDS_NONE},
-	{HI_COMMAND_PATHS, WORDS_ARGUMENT}, {HI_COMMAND_EXPLAIN, WORDS_ARGUMENT},
-	{HI_COMMAND_WASTE, WORDS_NONE},	    {HI_COMMAND_RETAINERS, WORDS_NONE},
-	{HI_COMMAND_UP, WORDS_NONE},	    {HI_COMMAND_ROOTS, WORDS_NONE},
-	{HI_COMMAND_SNAPSHOTS, WORDS_NONE}, {HI_COMMAND_DIFF, WORDS_DIFF},
-	{HI_COMMAND_QUERY, WORDS_ARGUMENT}, {HI_COMMAND_BIO, WORDS_NONE},
-	{HI_COMMAND_ALLOC, WORDS_NONE},	    {HI_COMMAND_PEAKS, WORDS_NONE},
-	{HI_COMMAND_SPACETIME, WORDS_NONE}, {HI_COMMAND_DEEP, WORDS_DEEP},
-	{HI_COMMAND_TREE, WORDS_ARGUMENT},
+	{HI_COMMAND_SUMMARY, WORDS_NONE},     {HI_COMMAND_CENSUS, WORDS_NONE},
+	{HI_COMMAND_RETAINED, WORDS_NONE},    {HI_COMMAND_TREE, WORDS_ARGUMENT},
+	{HI_COMMAND_LEAKS, WORDS_NONE},	      {HI_COMMAND_PATHS, WORDS_ARGUMENT},
+	{HI_COMMAND_EXPLAIN, WORDS_ARGUMENT}, {HI_COMMAND_WASTE, WORDS_NONE},
+	{HI_COMMAND_RETAINERS, WORDS_NONE},   {HI_COMMAND_UP, WORDS_NONE},
+	{HI_COMMAND_ROOTS, WORDS_NONE},	      {HI_COMMAND_SNAPSHOTS, WORDS_NONE},
+	{HI_COMMAND_DIFF, WORDS_DIFF},	      {HI_COMMAND_QUERY, WORDS_ARGUMENT},
+	{HI_COMMAND_BIO, WORDS_NONE},	      {HI_COMMAND_ALLOC, WORDS_NONE},
+	{HI_COMMAND_PEAKS, WORDS_NONE},	      {HI_COMMAND_SPACETIME, WORDS_NONE},
+	{HI_COMMAND_DEEP, WORDS_DEEP},
 };
 
 static const struct hi_command *find_shown_command(const char *name, enum words *ret)
@@ -502,7 +503,8 @@ static void settle_page_options(struct hi_pages_request *r)
 		o->output.width = WIDTH;
 	o->output.json = r->is_json;
 	o->output.quiet = true;
-	o->decoding.threads = 0;
+	o->output.full_names |= r->files->full_names;
+	o->decoding.threads = r->files->threads;
 	o->most_ns = SQL_NS;
 	/* What is kept of it lives longer than this request. */
 	if (o->target.file && strcmp(o->target.file, r->files->file) == 0)

@@ -17,6 +17,8 @@ struct hi_pages_files {
 	const char *other;  /* what it is compared with; NULL: none */
 	const char *other_census;
 	bool other_is_later;
+	bool full_names; /* on every page */
+	unsigned threads;
 };
 
 struct hi_pages_request {

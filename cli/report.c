@@ -199,14 +199,15 @@ static enum hi_status make_reported_pages(struct reporting *r, struct hi_error *
 
 static const char *describe_limit(const struct reporting *r, struct hi_page *page)
 {
-	char bytes[24];
+	char bytes[24], count[32];
 
 	switch (r->limit) {
 	case LIMIT_BYTES:
 		return hi_page_printf(page, "the limit of %s (--max-file)",
 				      hi_bytes(bytes, r->most_bytes + RESERVE));
 	case LIMIT_PAGES:
-		return hi_page_printf(page, "the limit of %d pages", MOST_PAGES);
+		return hi_page_printf(page, "the limit of %s pages",
+				      hi_count(count, MOST_PAGES));
 	case LIMIT_TIME:
 		return hi_page_printf(page, "the limit of %llu s of processor time",
 				      MOST_NS / HI_NS_PER_S);
@@ -265,6 +266,7 @@ static enum hi_status write_reported_pages(struct reporting *r,
 {
 	enum hi_status status = HI_OK;
 
+	r->from = "";
 	hi_html_file_begin(&r->site, out);
 	for (size_t i = 0; i < r->list.count && status == HI_OK; i++) {
 		char id[24];

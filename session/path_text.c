@@ -35,7 +35,7 @@ static uint64_t step_key(hi_node from, hi_node to)
 }
 
 /* Keys may be of any length, and a path has many: bytes of a step, and of a path. */
-enum { STEP_MOST = 1000, PATH_MOST = 16000 };
+enum { STEP_MOST = 500, PATH_MOST = 4000 };
 
 /* The text, cut where it is too long; its mark stays. */
 static const char *cut_step(struct hi_inspection *in, const char *text)
@@ -83,12 +83,17 @@ const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node
 static const char *append_path_text(struct hi_inspection *in, const char *a,
 				    const char *b)
 {
-	const char *both;
+	size_t n = strlen(a), m = strlen(b);
+	char *both;
 
-	if (!*b)
+	if (!m)
 		return a;
-	both = hi_arena_printf(&in->arena, "%s%s", a, b);
-	return both ? both : a;
+	both = hi_arena_alloc(&in->arena, n + m + 1);
+	if (!both)
+		return a;
+	memcpy(both, a, n);
+	memcpy(both + n, b, m);
+	return both;
 }
 
 /* The name in `["name"]` at the beginning of a step; 0: there is none. */

@@ -9,7 +9,10 @@
 #include "base/hash.h"
 #include "base/table.h"
 
-enum { MOST_KEYS = 64 }; /* of a text; those behind stay as they are */
+enum {
+	MOST_KEYS = 64,	    /* of a text; those behind stay as they are */
+	MOST_DETAIL = 4096, /* bytes of what is known of a root */
+};
 
 /* One "[…]" or "{…}" of a text, or the address of a word without a name. */
 struct key {
@@ -89,7 +92,7 @@ static uint64_t hash_of_shape(const struct hi_paths_way *way)
 		at = key.end;
 	}
 	hash = hi_hash_more(hash, at, strlen(at) + 1);
-	hash = hi_hash_more(hash, root->detail, strlen(root->detail));
+	hash = hi_hash_more(hash, root->detail, strnlen(root->detail, MOST_DETAIL));
 	return hi_hash_more(hash, what, sizeof(what)) >> 1; /* no key of a table is ~0 */
 }
 

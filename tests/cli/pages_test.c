@@ -521,5 +521,5 @@ HI_TEST_SCENARIO(pages, warm_up_ends)
 	while (hi_pages_warm_up(pages))
 		HI_ASSERT(++n < 100);
 	HI_ASSERT(n > 3 && !hi_pages_warm_up(pages));
-	expect_code(pages, "retained", 200, "<table>");
+	expect_code(pages, "retained", 200, "retained");
 }

@@ -89,8 +89,8 @@ HI_TEST_SCENARIO(report, to_standard_output_is_the_same)
 HI_TEST_SCENARIO(report, hostile_names_do_no_harm)
 {
 	const char *in = snapshot_directory();
-	const char *files[] = {hostile_snapshot(in, "hostile.hirec", 400),
-			       hostile_series(in, "series.hirec", 3)};
+	const char *files[] = {hostile_snapshot(in, "hostile.hirec", 60),
+			       hostile_series(in, "series.hirec", 2)};
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *said =
@@ -104,7 +104,7 @@ HI_TEST_SCENARIO(report, hostile_names_do_no_harm)
 HI_TEST_SCENARIO(report, stays_below_its_limit)
 {
 	const char *in = snapshot_directory();
-	const char *file = hostile_snapshot(in, "hostile.hirec", 400);
+	const char *file = hostile_snapshot(in, "hostile.hirec", 60);
 	long all = size_of_report(make_report(in, file, NULL, NULL));
 	static const long limits[] = {1 << 20, 256 << 10, 128 << 10};
 

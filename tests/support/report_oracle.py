@@ -49,6 +49,11 @@ def main():
     if re.search(r"url\(\s*['\"]?(?!#|data:)", "".join(
             e.text or "" for e in root.iter() if e.tag.split("}")[-1] == "style")):
         fail("a style loads something")
+    first = [e for e in root.iter() if e.tag.split("}")[-1] == "section" and e.get("id")][0]
+    at_nav = [e for n in root.iter() if n.tag.split("}")[-1] == "nav"
+              for e in n.iter() if e.get("href")]
+    if at_nav[0].get("href") != "#" + first.get("id"):
+        fail("the navigation does not begin with the first page")
     about = [e for e in root.iter() if e.get("id") == "about"]
     nav = [" ".join(e.itertext()) for e in root.iter() if e.tag.split("}")[-1] == "nav"]
     print(f"pages={sections} links={links}")
