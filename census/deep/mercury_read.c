@@ -173,7 +173,7 @@ static bool read_kind(struct reading *r, uint8_t *ret)
 {
 	if (!read_byte(r, ret))
 		return false;
-	return *ret < HI_DEEP_SITE_KINDS ||
+	return *ret <= HI_DEEP_CALLBACK ||
 	       fail_reading(r, HI_BAD_DATA,
 			    "damaged: before byte %zu is a call site of kind %u", r->at,
 			    *ret);

@@ -100,7 +100,8 @@ static void find_callees(struct writing *w)
 	for (size_t i = 0; i < w->profile->sites.count; i++) {
 		const struct hi_deep_call_site *site = &w->profile->sites.items[i];
 
-		w->callee[i] = site->kind == HI_DEEP_DIRECT ? site->callee : HI_DEEP_NONE;
+		w->callee[i] =
+			hi_deep_is_one_callee(site->kind) ? site->callee : HI_DEEP_NONE;
 	}
 	for (uint32_t i = 0; i < g->n_edges; i++) {
 		uint32_t *callee = &w->callee[g->edges[i].site],
@@ -123,7 +124,7 @@ static void number_sites(struct writing *w)
 	for (size_t i = 0; i < p->sites.count; i++) {
 		const struct hi_deep_call_site *site = &p->sites.items[i];
 
-		if (site->kind == HI_DEEP_DIRECT && w->callee[i] == HI_DEEP_NONE)
+		if (hi_deep_is_one_callee(site->kind) && w->callee[i] == HI_DEEP_NONE)
 			continue;
 		w->css[i] = ++w->n_css;
 		first[site->function + 2]++;
@@ -139,9 +140,9 @@ static unsigned kind_of_site(const struct writing *w, uint32_t site)
 {
 	unsigned kind = w->profile->sites.items[site].kind;
 
-	return kind == HI_DEEP_DIRECT && w->callee[site] == SEVERAL
-		       ? (unsigned)HI_DEEP_INDIRECT
-		       : kind;
+	if (!hi_deep_is_one_callee(kind))
+		return kind;
+	return w->callee[site] == SEVERAL ? HI_DEEP_INDIRECT : HI_DEEP_DIRECT;
 }
 
 /* ---- header ---- */

@@ -20,8 +20,17 @@ enum hi_deep_site_kind {
 	HI_DEEP_INDIRECT, /* [higher_order]: through a function pointer */
 	HI_DEEP_VIRTUAL,  /* [method] */
 	HI_DEEP_CALLBACK, /* [callback]: of the root, and signal handlers */
+	/* Mercury does not have these: */
+	HI_DEEP_TAIL,	 /* direct, to a function that jumped to the callee */
+	HI_DEEP_INLINED, /* no call: the callee's code is there */
+	HI_DEEP_UNKNOWN, /* the code was not there */
 	HI_DEEP_SITE_KINDS
 };
+/* Does a call site lead to the same function each time, as far as is known? */
+static inline bool hi_deep_is_one_callee(uint32_t kind)
+{
+	return kind == HI_DEEP_DIRECT || kind > HI_DEEP_CALLBACK;
+}
 
 /* Texts are numbers of the profile's interner; 0 is "". */
 struct hi_deep_procedure {
@@ -35,7 +44,8 @@ struct hi_deep_procedure {
 struct hi_deep_call_site {
 	uint32_t function; /* that it is in */
 	uint32_t kind;	   /* enum hi_deep_site_kind */
-	uint32_t callee;   /* function, of HI_DEEP_DIRECT if known; else HI_DEEP_NONE */
+	uint32_t callee;   /* function, if hi_deep_is_one_callee() and it is known; else
+			      HI_DEEP_NONE */
 	uint32_t file, line;
 	uint32_t place; /* text that tells it from others of the line: +0x12, a goal path
 			 */

@@ -132,14 +132,21 @@ const char *hi_deep_site_text(struct hi_deep_maker *m, uint32_t site)
 			    place);
 }
 
+void hi_deep_kind_cell(struct hi_deep_maker *m, struct hi_deep_table *t, uint32_t site)
+{
+	uint32_t kind = m->profile->sites.items[site].kind;
+	bool is_plain = !site || kind == HI_DEEP_DIRECT || kind == HI_DEEP_UNKNOWN;
+
+	hi_deep_cell_text(m, t, is_plain ? "" : hi_deep_site_kind_text(kind), 0, NULL);
+}
+
 const char *hi_deep_site_kind_text(uint32_t kind)
 {
 	static const char *const kinds[HI_DEEP_SITE_KINDS] = {
-		[HI_DEEP_DIRECT] = "direct",
-		[HI_DEEP_SPECIAL] = "special",
-		[HI_DEEP_INDIRECT] = "indirect",
-		[HI_DEEP_VIRTUAL] = "virtual",
-		[HI_DEEP_CALLBACK] = "callback"};
+		[HI_DEEP_DIRECT] = "direct",	 [HI_DEEP_SPECIAL] = "special",
+		[HI_DEEP_INDIRECT] = "indirect", [HI_DEEP_VIRTUAL] = "virtual",
+		[HI_DEEP_CALLBACK] = "callback", [HI_DEEP_TAIL] = "tail",
+		[HI_DEEP_INLINED] = "inlined",	 [HI_DEEP_UNKNOWN] = "unknown"};
 
 	return kinds[kind];
 }

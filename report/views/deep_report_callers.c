@@ -88,6 +88,8 @@ static void add_caller_columns(struct hi_deep_maker *m, struct hi_deep_table *t)
 	hi_deep_column(m, t, keys[m->query->group], "caller", HI_COLUMN_TEXT);
 	if (m->query->group == HI_DEEP_BY_SITE)
 		hi_deep_column(m, t, "site", "at", HI_COLUMN_TEXT);
+	if (m->query->group == HI_DEEP_BY_SITE)
+		hi_deep_column(m, t, "kind", "kind", HI_COLUMN_MINOR_FIGURE);
 	hi_deep_column(m, t, "calls", "contexts", HI_COLUMN_MINOR_COUNT);
 	hi_deep_cost_columns(m, t);
 }
@@ -115,8 +117,10 @@ static void add_caller_row(struct hi_deep_maker *m, struct hi_deep_table *t,
 		hi_deep_cell_text(m, t, hi_deep_function_text(m, row->a), 0,
 				  hi_deep_link(m, HI_DEEP_PROC, row->a));
 	}
-	if (m->query->group == HI_DEEP_BY_SITE)
+	if (m->query->group == HI_DEEP_BY_SITE) {
 		hi_deep_cell_text(m, t, hi_deep_site_text(m, row->b), 0, NULL);
+		hi_deep_kind_cell(m, t, row->b);
+	}
 	hi_deep_cell_number(m, t, row->n);
 	hi_deep_cost_cells(m, t, &row->own, &row->desc);
 }

@@ -51,6 +51,7 @@ static void add_call_columns(struct hi_deep_maker *m, struct hi_deep_table *t)
 	hi_deep_column(m, t, "caller", "caller", HI_COLUMN_TEXT);
 	hi_deep_column(m, t, "site", "at", HI_COLUMN_TEXT);
 	hi_deep_column(m, t, "callee", "calls", HI_COLUMN_TEXT);
+	hi_deep_column(m, t, "kind", "kind", HI_COLUMN_MINOR_FIGURE);
 	hi_deep_cost_columns(m, t);
 	if (m->query->prefs.developer)
 		hi_deep_column(m, t, "dump", "dump", HI_COLUMN_WORD);
@@ -79,6 +80,7 @@ static void add_call_row(struct hi_deep_maker *m, struct hi_deep_table *t, uint3
 	hi_deep_cell_text(m, t, hi_deep_site_text(m, e->site), 0, NULL);
 	hi_deep_cell_text(m, t, hi_deep_function_text(m, callee->function), 0,
 			  up ? NULL : callee_link);
+	hi_deep_kind_cell(m, t, e->site);
 	hi_deep_cost_cells(m, t, &e->own, &e->desc);
 	add_call_dump(m, t, edge);
 }
@@ -91,6 +93,7 @@ static void add_leaf_row(struct hi_deep_maker *m, struct hi_deep_table *t,
 			  0, NULL);
 	hi_deep_cell_text(m, t, hi_deep_site_text(m, leaf->site), 0, NULL);
 	hi_deep_cell_text(m, t, hi_deep_function_text(m, HI_DEEP_ALLOCATOR), 0, NULL);
+	hi_deep_kind_cell(m, t, leaf->site);
 	hi_deep_cost_cells(m, t, &leaf->costs, &no_costs);
 	add_call_dump(m, t, HI_DEEP_NONE);
 }

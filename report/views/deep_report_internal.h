@@ -89,6 +89,9 @@ void hi_deep_cell_signed(struct hi_deep_maker *m, struct hi_deep_table *t,
 			 int64_t number);
 void hi_deep_cell_ratio(struct hi_deep_maker *m, struct hi_deep_table *t, uint64_t part,
 			uint64_t whole);
+/* A cell with the kind of a call, of a column of HI_COLUMN_MINOR_FIGURE; empty where that
+ * is direct or not known. */
+void hi_deep_kind_cell(struct hi_deep_maker *m, struct hi_deep_table *t, uint32_t site);
 /* Columns of costs, and their cells in the same order. */
 void hi_deep_cost_columns(struct hi_deep_maker *m, struct hi_deep_table *t);
 void hi_deep_cost_cells(struct hi_deep_maker *m, struct hi_deep_table *t,

@@ -13,6 +13,7 @@
 #include "census/events/in_use.h"
 #include "decode/usage/contents.h"
 #include "session/biography/kept.h"
+#include "session/deep/call_kinds.h"
 #include "session/recorded.h"
 
 enum { KEY_TEXT = 2048 };
@@ -34,6 +35,8 @@ struct deep_making {
 	struct HI_VECTOR(struct hi_deep_frame) stack;
 	struct hi_deep_costs *costs; /* by context */
 	struct hi_deep_depth_maker *depths;
+	struct hi_call_kinds *kinds;
+	struct hi_table calls_seen; /* frame and the frame that it called */
 };
 
 static enum hi_status fail_making(struct hi_error *err)
@@ -50,6 +53,8 @@ static void free_deep_making(struct deep_making *m)
 	free(m->costs);
 	hi_deep_destroy(m->deep);
 	hi_deep_depth_maker_destroy(m->depths);
+	hi_call_kinds_destroy(m->kinds);
+	hi_table_free(&m->calls_seen);
 }
 
 /* ---- functions and call sites ---- */
@@ -76,7 +81,8 @@ static bool number_call_site(struct deep_making *m, const struct hi_frame_row *r
 			     struct hi_deep_frame *ret)
 {
 	struct hi_deep_profile *p = m->profile;
-	struct hi_deep_call_site site = {.callee = HI_DEEP_NONE, .line = row->line};
+	struct hi_deep_call_site site = {
+		.kind = HI_DEEP_UNKNOWN, .callee = HI_DEEP_NONE, .line = row->line};
 	char key[64], place[32] = "";
 
 	if (!number_procedure(m, row, &ret->function))
@@ -103,6 +109,36 @@ static bool number_special_frames(struct deep_making *m)
 }
 
 /* ---- stacks ---- */
+
+/* k: one of the frame's rows, of which the first has the call. callee: a frame; or
+ * HI_DEEP_NONE. */
+static void find_call_kind(struct deep_making *m, uint32_t frame, uint32_t k,
+			   uint32_t callee)
+{
+	const struct hi_frames *f = &m->recorded->frames;
+	uint32_t *kind = &m->profile->sites.items[m->frame_of_row[k].site].kind;
+
+	if (k != f->first[frame])
+		*kind = HI_DEEP_INLINED;
+	else if (*kind == HI_DEEP_UNKNOWN || *kind == HI_DEEP_DIRECT)
+		*kind = hi_call_kind_of(
+			m->kinds, &f->rows[k],
+			callee == HI_DEEP_NONE ? NULL : &f->rows[f->first[callee]]);
+}
+
+/* Each pair of frames is looked at once. False: out of memory. */
+static bool see_call(struct deep_making *m, uint32_t frame, uint32_t callee)
+{
+	const struct hi_frames *f = &m->recorded->frames;
+	uint64_t key = (uint64_t)frame << 32 | callee, seen;
+
+	if (hi_table_get(&m->calls_seen, key, &seen))
+		return true;
+	for (uint32_t k = f->first[frame]; k < f->first[frame + 1]; k++)
+		if (m->frame_of_row[k].site)
+			find_call_kind(m, frame, k, callee);
+	return hi_table_put(&m->calls_seen, key, 1);
+}
 
 static bool push_stack_row(struct deep_making *m, uint32_t row)
 {
@@ -133,7 +169,7 @@ static bool push_rows(struct deep_making *m, uint32_t context)
 	uint32_t site = hi_context_site(&m->recorded->contexts, frames, context);
 	bool has_script = stack_has_script(frames, numbers, n), has_begun = false;
 
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		for (uint32_t k = frames->first[numbers[i]];
 		     k < frames->first[numbers[i] + 1]; k++) {
 			bool is_passed = has_script &&
@@ -144,6 +180,9 @@ static bool push_rows(struct deep_making *m, uint32_t context)
 			    !push_stack_row(m, k))
 				return false;
 		}
+		if (!see_call(m, numbers[i], i ? numbers[i - 1] : HI_DEEP_NONE))
+			return false;
+	}
 	return true;
 }
 
@@ -466,28 +505,43 @@ static enum hi_status make_depths(struct deep_making *m, struct hi_error *err)
 	return status;
 }
 
-/* A call site has one callee, or leads to several by a pointer. */
-static void find_kinds(struct hi_deep_profile *p)
+/* A call site has one callee, or leads to several: by a pointer, or where its code is
+ * known to be no such call, by jumps. */
+static bool find_kinds(struct hi_deep_profile *p)
 {
 	const struct hi_deep_graph *g = &p->graph;
+	HI_GUARD(free) bool *several = hi_calloc(p->sites.count + 1, sizeof(*several));
 
+	if (!several)
+		return false;
 	for (uint32_t i = 0; i < g->n_edges; i++) {
 		struct hi_deep_call_site *site = &p->sites.items[g->edges[i].site];
 		uint32_t callee = g->nodes[g->edges[i].callee].function;
 
-		if (site->kind == HI_DEEP_DIRECT && site->callee == HI_DEEP_NONE)
+		if (hi_deep_is_one_callee(site->kind) && site->callee == HI_DEEP_NONE)
 			site->callee = callee;
-		if (site->kind == HI_DEEP_DIRECT && site->callee != callee) {
-			site->kind = HI_DEEP_INDIRECT;
-			site->callee = HI_DEEP_NONE;
-		}
+		several[g->edges[i].site] |= site->callee != callee;
 	}
+	for (size_t i = 0; i < p->sites.count; i++) {
+		struct hi_deep_call_site *site = &p->sites.items[i];
+
+		if (!several[i])
+			continue;
+		site->callee = HI_DEEP_NONE;
+		if (site->kind == HI_DEEP_UNKNOWN)
+			site->kind = HI_DEEP_INDIRECT;
+		if (site->kind == HI_DEEP_DIRECT)
+			site->kind = HI_DEEP_TAIL;
+	}
+	return true;
 }
 
 static enum hi_status make_deep_profile(struct deep_making *m, struct hi_error *err)
 {
 	enum hi_status status = hi_deep_create(&m->deep, err);
 
+	if (status == HI_OK)
+		status = hi_call_kinds_create(m->in, &m->kinds, err);
 	m->frame_of_row =
 		hi_calloc(m->recorded->frames.n_rows + 1u, sizeof(*m->frame_of_row));
 	if (status == HI_OK && (!m->frame_of_row || !number_special_frames(m)))
@@ -500,8 +554,8 @@ static enum hi_status make_deep_profile(struct deep_making *m, struct hi_error *
 		status = hi_deep_graph(m->deep, &m->profile->graph, err);
 	if (status == HI_OK)
 		status = make_depths(m, err);
-	if (status == HI_OK)
-		find_kinds(m->profile);
+	if (status == HI_OK && !find_kinds(m->profile))
+		status = fail_making(err);
 	return status;
 }
 

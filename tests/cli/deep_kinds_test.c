@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How calls find their callees: fixtures/call_kinds.cc says how it makes each call. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/workshop.h"
+
+static void forget_kinds_document(void *doc)
+{
+	json_decref(doc);
+}
+
+static const char *record_kinds(const char *program)
+{
+	static char file[256];
+	struct hi_fixture *fx = hi_fixture_start(program, NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(file, sizeof(file), "%s/kinds.hirec", workshop_open());
+	run = recording_start(fx->pid, "-o", file, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	return file;
+}
+
+/* The kind of the calls that lead to a function, of the report of its callers; "" where
+ * it is plain. All of them are the same. */
+static const char *kind_of_calls_to(const char *file, const char *function)
+{
+	struct hi_command *c;
+	json_t *doc, *table, *row;
+	char query[64] = "";
+	const char *kind = NULL;
+	size_t i, k;
+
+	c = hi_heapinspect("deep", "--json", file,
+			   "top_procs/1-99/bytes/both/oa&modules=never");
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT_MSG(doc, "%s", c->err);
+	hi_test_defer(forget_kinds_document, doc);
+	table = json_array_get(json_object_get(doc, "tables"), 0);
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		const char *name = json_string_value(json_object_get(row, "function"));
+		const char *link = json_string_value(
+			json_object_get(json_object_get(row, "links"), "function"));
+
+		if (name && link && strcmp(name, function) == 0)
+			snprintf(query, sizeof(query), "proc_callers/%d/cs/1/20/nc",
+				 atoi(link + strlen("proc/")));
+	}
+	HI_ASSERT_MSG(*query, "no %s in %s", function, c->out);
+	c = hi_heapinspect("deep", "--json", file, query);
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT_MSG(doc, "%s", c->err);
+	hi_test_defer(forget_kinds_document, doc);
+	json_array_foreach(json_object_get(doc, "tables"), i, table)
+		json_array_foreach(json_object_get(table, "rows"), k, row)
+	{
+		const char *found = json_string_value(json_object_get(row, "kind"));
+
+		found = found ? found : "";
+		HI_ASSERT_MSG(!kind || strcmp(kind, found) == 0, "%s: %s and %s",
+			      function, kind, found);
+		kind = found;
+	}
+	HI_ASSERT_MSG(kind, "no callers of %s", function);
+	return kind;
+}
+
+HI_TEST_ROOT(deep_kinds, are_those_of_the_instructions)
+{
+	static const char *const wanted[][2] = {{"plain", ""},
+						{"by_pointer", "indirect"},
+						{"other_by_pointer", "indirect"},
+						{"Round::area()", "virtual"},
+						{"Square::area()", "virtual"},
+						{"reached", "tail"},
+						{"on_signal", "callback"},
+						{"small", "inlined"},
+						{"make_calls", ""}};
+	const char *file = record_kinds("call_kinds");
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		HI_ASSERT_STREQ(wanted[i][1], kind_of_calls_to(file, wanted[i][0]));
+}
+
+/* The file of the program is another one by the time of the question. */
+HI_TEST_ROOT(deep_kinds, of_another_build_are_not_known)
+{
+	const char *file;
+	char program[256];
+
+	snprintf(program, sizeof(program), "%s/call_kinds", workshop_open());
+	workshop_run("cp %s/call_kinds call_kinds", HI_FIXTURE_DIR);
+	file = record_kinds(program);
+	workshop_run("cp %s/deep_stacks other && mv other %s", HI_FIXTURE_DIR, program);
+	HI_ASSERT_STREQ("", kind_of_calls_to(file, "by_pointer"));
+	HI_ASSERT_STREQ("inlined", kind_of_calls_to(file, "small"));
+}
