@@ -74,4 +74,7 @@ export function shorten(text) {
 export async function look(page, { scheme = 'light', width = 1280, height = 800 }) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
   await page.setViewport({ width, height })
+  // Until the page has seen its new size.
+  await page.evaluate(() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(done))))
 }

@@ -6,16 +6,25 @@ import { join } from 'node:path'
 import { listen, look, shorten } from './chromium.mjs'
 import { findOverflow, inspectDocument, readVisible, runAxe } from './inside.mjs'
 
+// An address may have bytes of a name that are no UTF-8.
+function decode(text) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 // The kind of a page: what it shows, without of what, and by which options. Of a URL with
 // a token in its path the token is left out.
 export function kindOf(url, start) {
   const at = new URL(url)
   const from = new URL(start)
-  if (at.protocol === 'file:') return `#${decodeURIComponent(at.hash.slice(1)).split(/[-_/?]/)[0]}`
+  if (at.protocol === 'file:') return `#${decode(at.hash.slice(1)).split(/[-_/?]/)[0]}`
   const root = from.pathname.slice(0, from.pathname.lastIndexOf('/') + 1)
   const path = at.pathname.startsWith(root) ? at.pathname.slice(root.length) : at.pathname
   const [name, ...argument] = path.split('/')
-  const words = decodeURIComponent(argument.join('/')).split(/[/&]/)
+  const words = decode(argument.join('/')).split(/[/&]/)
   const inner = name === 'deep' && argument.length ? `/${words[0]}` : argument.length ? '/x' : ''
   const options = [...new Set(at.searchParams.keys())].filter((key) => key !== 'token').sort()
   return `${name}${inner}${options.length ? `?${options.join('&')}` : ''}`
