@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "cli/command.h"
 #include "cli/query.h"
 #include "query/query.h"
@@ -124,15 +125,27 @@ static enum hi_status show_csv(struct hi_output *output, struct hi_error *err)
 	return status;
 }
 
+/* The file is not read, but a name that does not exist is an error all the same. A page
+ * of a server has no right to open it by itself. */
+static enum hi_status check_named_file(const char *path, struct hi_error *err)
+{
+	int fd = path ? hi_files_open(path) : -1;
+
+	if (path && fd < 0)
+		return hi_fail_errno(err, "%s", path);
+	if (fd >= 0)
+		close(fd);
+	return HI_OK;
+}
+
 enum hi_status hi_query_show_schema(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err)
 {
 	enum hi_query_format format = HI_QUERY_TABLE;
+	enum hi_status status = check_named_file(options->target.file, err);
 
-	/* The file is not read, but a name that does not exist is an error all the
-	 * same. */
-	if (options->target.file && access(options->target.file, R_OK) != 0)
-		return hi_fail_errno(err, "%s", options->target.file);
+	if (status != HI_OK)
+		return status;
 	(void)hi_query_take_format(options, &format);
 	return format == HI_QUERY_JSON	? show_json(output, err)
 	       : format == HI_QUERY_CSV ? show_csv(output, err)
