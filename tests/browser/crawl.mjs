@@ -79,6 +79,8 @@ export class Crawl {
     this.queue = new Queue(start)
     this.waits = []
     this.titles = new Map()
+    this.byUrl = new Map() // titles
+    this.pages = new Set() // of the navigation
     this.most = { wait: 0, bytes: 0, elements: 0 }
   }
 
@@ -129,8 +131,20 @@ export class Crawl {
     this.waits.push(found.wait)
     for (const key of ['wait', 'bytes', 'elements']) this.most[key] = Math.max(this.most[key], found[key])
     this.titles.set(kind, found.title)
+    this.byUrl.set(url, found.title)
+    for (const page of found.pages) this.pages.add(page)
     for (const link of found.links) this.follow(link.url, url)
     if (this.queue.kinds.get(kind).opened === 1) await this.lookAround(kind, url)
+  }
+
+  // Of many tabs, people find one by its title. Those of the navigation have their own.
+  compareTitles() {
+    const found = new Map()
+    for (const [url, title] of this.byUrl) {
+      if (!this.pages.has(url)) continue
+      if (found.has(title)) this.problem(`${shorten(url)} has the title of ${shorten(found.get(title))}: ${title}`)
+      found.set(title, url)
+    }
   }
 
   follow(link, from) {
@@ -203,6 +217,7 @@ export class Crawl {
   }
 
   sum(pages) {
+    this.compareTitles()
     const kinds = Object.fromEntries([...this.queue.kinds].map(([kind, { opened }]) => [kind, opened]))
     for (const [kind, { opened, waiting }] of this.queue.kinds) {
       if (waiting.length && opened < this.often) {

@@ -28,6 +28,7 @@ const FAULTS = {
   nameless: ['<a href="/"></a>', /a link without a name/],
   wide: ['<pre class="wide">wide</pre>', /640 px .* px wide of 640/],
   scripted: ['<p id="filled"></p>', /without scripts/],
+  title: ['<nav><a href="title">same</a> <a href="./">same</a></nav>', /title has the title of /],
   pwned: ['<p id="pwned">x</p>', /window\.__pwned is 4/],
   dialog: ['<p id="ask">x</p>', /dialog on .*: alert/],
   error: ['<p id="throw">x</p>', /error in .*thrown/],

@@ -76,6 +76,8 @@ export function inspectDocument() {
   const [timing] = performance.getEntriesByType('navigation')
   return {
     title: document.title,
+    heading: document.querySelector('h1')?.textContent.trim() ?? '',
+    pages: [...document.querySelectorAll('nav a')].map((a) => a.href),
     links,
     problems,
     elements: document.querySelectorAll('*').length,
