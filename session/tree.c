@@ -8,6 +8,8 @@
 #include "session/edge_text.h"
 #include "session/path_text.h"
 
+enum { LEAST_NAMED = 1000 }; /* of live: of the largest object without a name */
+
 HI_DEFINE_GUARD(struct hi_kept_tree *, hi_kept_tree_destroy)
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
@@ -26,14 +28,20 @@ static const char *text_of_tree_edge(void *arg, hi_node from, hi_node to)
 	return from < in->graph->first_kind ? hi_path_text_of_edge(in, from, to) : "";
 }
 
-/* What cannot be named keeps its address. */
+/* What cannot be named keeps its address; and so does what is hardly worth a walk through
+ * the whole heap. */
 static void name_tree_nodes(void *arg, const hi_node *nodes, size_t n, const char **names)
 {
 	struct hi_inspection *in = arg;
+	uint64_t least = in->shown.reach->live_bytes / LEAST_NAMED, most = 0;
 	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = NULL;
 	struct hi_error quiet;
 
-	if (hi_paths_shortest(in->graph, nodes, n, &paths, &quiet) != HI_OK)
+	for (size_t i = 0; i < n; i++)
+		if (in->results.dominators->retained[nodes[i]] > most)
+			most = in->results.dominators->retained[nodes[i]];
+	if (most < least ||
+	    hi_paths_shortest(in->graph, nodes, n, &paths, &quiet) != HI_OK)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (paths->paths[i].length)

@@ -38,6 +38,8 @@ static void show_deep_fact(struct hi_page *page, const struct hi_deep_fact *fact
 		text = hi_page_printf(page, "%s (%s)", text,
 				      short_link(page, fact->cell.link));
 	hi_page_fact(page, hi_page_safe(page, fact->column.title), text);
+	if (fact->cell.link)
+		hi_page_link(page, hi_address(page, "deep", fact->cell.link));
 }
 
 /* ---- tables ---- */

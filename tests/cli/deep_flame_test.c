@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `deep FILE flame` of a recorded process: fixtures/deep_stacks.c has the stacks of the
+ * worked example of SPEC section 5, whose figures are the truth; and its page. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/recording_run.h"
+#include "tests/support/schema.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/workshop.h"
+
+static char flame_file[256];
+
+static void record_flame(void)
+{
+	struct hi_fixture *fx = hi_fixture_start("deep_stacks", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(flame_file, sizeof(flame_file), "%s/flame.hirec", workshop_open());
+	run = recording_start(fx->pid, "-o", flame_file, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+}
+
+static json_t *ask_flame_rows(const char *query)
+{
+	struct hi_command *c = hi_heapinspect("deep", flame_file, query, "--json");
+	json_t *doc = snapshot_document(c);
+
+	hi_check_schema(c, "deep.v1.json");
+	return json_object_get(json_array_get(json_object_get(doc, "tables"), 0), "rows");
+}
+
+struct context {
+	const char *name, *inside; /* inside: of this function; NULL: anything */
+	long long total, own;
+};
+
+/* The row before it that is one less deep is what calls it. */
+static bool is_context(json_t *rows, size_t at, const struct context *wanted)
+{
+	json_t *row = json_array_get(rows, at);
+	long long depth = json_integer_value(json_object_get(row, "depth"));
+
+	if (strcmp(json_string_value(json_object_get(row, "function")), wanted->name) !=
+	    0)
+		return false;
+	while (wanted->inside && at > 0) {
+		json_t *up = json_array_get(rows, --at);
+
+		if (json_integer_value(json_object_get(up, "depth")) == depth - 1)
+			return strcmp(json_string_value(json_object_get(up, "function")),
+				      wanted->inside) == 0;
+	}
+	return !wanted->inside;
+}
+
+HI_TEST_ROOT(deep_flame_command, contexts_have_the_figures_of_the_worked_example)
+{
+	static const struct context wanted[] = {
+		{"(all)", NULL, 757, 0},
+		{"work", "allocate_all", 757, 7},
+		{"load", "work", 530, 500},
+		{"parse", "load", 30, 30},
+		{"parse and 1 more (recursive)", "work", 220, 220}};
+	json_t *rows;
+
+	record_flame();
+	rows = ask_flame_rows("flame/live_bytes");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		size_t at = 0;
+		json_t *row;
+
+		while (at < json_array_size(rows) && !is_context(rows, at, &wanted[i]))
+			at++;
+		HI_ASSERT_MSG(at < json_array_size(rows), "%s", wanted[i].name);
+		row = json_array_get(rows, at);
+		HI_ASSERT_EQ(wanted[i].total,
+			     json_integer_value(json_object_get(row, "total")));
+		HI_ASSERT_EQ(wanted[i].own,
+			     json_integer_value(json_object_get(row, "own")));
+	}
+}
