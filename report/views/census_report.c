@@ -232,19 +232,36 @@ static bool is_row_a_type(const struct hi_census_report *r)
 	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2 || r->by == HI_BY_OWNER;
 }
 
+/* The name of its type, raw. */
+static const char *type_of_census_line(const struct hi_census_report *r,
+				       const struct hi_census_line *row)
+{
+	return r->by == HI_BY_TYPE2 ? hi_graph_type_name(r->graph, row->row->sum.type)
+				    : row->name;
+}
+
+static const char *address_of_line_type(const struct hi_census_report *r,
+					const struct hi_census_line *row,
+					struct hi_page *page)
+{
+	return is_row_a_type(r)
+		       ? hi_address_of_any_type(page, type_of_census_line(r, row))
+		       : "";
+}
+
 static const char *address_of_line_objects(const struct hi_census_report *r,
 					   const struct hi_census_line *row,
 					   struct hi_page *page)
 {
-	return is_row_a_type(r) ? hi_address_of_objects(page, row->name) : "";
+	return is_row_a_type(r) ? hi_address_of_objects(page, type_of_census_line(r, row))
+				: "";
 }
 
 static void show_census_line(const struct hi_census_report *r,
 			     const struct hi_census_line *row, struct hi_report_table *t)
 {
 	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
-	hi_cell_link(t,
-		     is_row_a_type(r) ? hi_address_of_any_type(t->page, row->name) : "");
+	hi_cell_link(t, address_of_line_type(r, row, t->page));
 	hi_cell_number(t, row->count);
 	hi_cell_link(t, address_of_line_objects(r, row, t->page));
 	hi_cell_number(t, row->shallow);
