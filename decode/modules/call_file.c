@@ -62,7 +62,7 @@ void hi_call_file_close(struct hi_call_file *file)
 
 /* ---- the file ---- */
 
-static bool has_build_id(Elf *elf, const char *wanted)
+static bool has_file_build_id(Elf *elf, const char *wanted)
 {
 	const void *id;
 	ssize_t n = dwelf_elf_gnu_build_id(elf, &id);
@@ -191,7 +191,7 @@ enum hi_status hi_call_file_open(const char *path, const char *build_id,
 	file->fd = hi_files_open(path);
 	file->elf =
 		file->fd < 0 ? NULL : elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
-	if (!file->elf || !has_build_id(file->elf, build_id))
+	if (!file->elf || !has_file_build_id(file->elf, build_id))
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.120s: there is no file of this build", path);
 	if (!gelf_getehdr(file->elf, &header) || header.e_machine != EM_X86_64)
@@ -239,7 +239,7 @@ static cs_insn *decode_exactly(const struct hi_call_file *file, const uint8_t *b
 	return NULL;
 }
 
-static bool is_call(const cs_insn *insn)
+static bool is_call_instruction(const cs_insn *insn)
 {
 	return insn->id == X86_INS_CALL && insn->detail->x86.op_count == 1;
 }
@@ -260,8 +260,9 @@ static cs_insn *find_call(const struct hi_call_file *file, const struct code_seg
 		if (!insn)
 			continue;
 		op = &insn->detail->x86.operands[0];
-		if (is_call(insn) && (op->type != X86_OP_IMM ||
-				      find_code_segment(file, (uint64_t)op->imm + 1)))
+		if (is_call_instruction(insn) &&
+		    (op->type != X86_OP_IMM ||
+		     find_code_segment(file, (uint64_t)op->imm + 1)))
 			return insn;
 		cs_free(insn, 1);
 	}
