@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# report/web/style.css, app.js and icon.svg as bytes in a C file, with the hashes that a
+# report/web/style.css, noscript.css, app.js and icon.svg as bytes in a C file, with the hashes that a
 # content security policy names: report/formats/html_assets.h.
 #
 # Included: hi_embed_web(target) makes the file when one of them changes.
@@ -11,7 +11,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedWeb.cmake)
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DWEB=${web} -P ${script}
-      DEPENDS ${web}/style.css ${web}/app.js ${web}/icon.svg ${script}
+      DEPENDS ${web}/style.css ${web}/noscript.css ${web}/app.js ${web}/icon.svg ${script}
       COMMENT "Embedding style and script" VERBATIM)
     target_sources(${target} PRIVATE ${output})
   endfunction()
@@ -75,6 +75,7 @@ function(embed name file before after)
   set(${name}_hash ${hash64} PARENT_SCOPE)
 endfunction()
 embed(style style.css "${text_style_before}" "${text_style_after}")
+embed(noscript noscript.css "${text_style_before}" "${text_style_after}")
 embed(script app.js "${text_script_before}" "${text_script_after}")
 embed(icon icon.svg "" "")
 
@@ -90,9 +91,10 @@ const struct hi_html_asset hi_html_assets[] = {
 };
 const struct hi_html_inline hi_html_inline = {
 	.style = (const char *)text_style,
+	.noscript = (const char *)text_noscript,
 	.script = (const char *)text_script,
 	.policy = \"default-src 'none'; script-src 'sha256-${script_hash}'; \"
-		  \"style-src 'sha256-${style_hash}'; object-src 'none'; \"
+		  \"style-src 'sha256-${style_hash}' 'sha256-${noscript_hash}'; object-src 'none'; \"
 		  \"base-uri 'none'; form-action 'none'\",
 };
 ")

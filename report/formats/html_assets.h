@@ -18,7 +18,7 @@ extern const struct hi_html_asset hi_html_assets[]; /* the last one has no name 
  * sections that are comments of CSS and JavaScript, and the policy with the hashes of
  * exactly these texts. */
 struct hi_html_inline {
-	const char *style, *script, *policy;
+	const char *style, *noscript, *script, *policy; /* noscript: a style, too */
 };
 extern const struct hi_html_inline hi_html_inline;
 

@@ -240,8 +240,9 @@ void hi_html_file_begin(const struct hi_html_site *site, FILE *out)
 	hi_html_head(site->title, out);
 	fprintf(out,
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"%s\"/>\n"
-		"<style>%s</style></head><body class=\"pages\">\n",
-		hi_html_inline.policy, hi_html_inline.style);
+		"<style>%s</style><noscript><style>%s</style></noscript></head>"
+		"<body class=\"pages\">\n",
+		hi_html_inline.policy, hi_html_inline.style, hi_html_inline.noscript);
 	put_site_header(site, NULL, out);
 }
 

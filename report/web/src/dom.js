@@ -24,3 +24,8 @@ export function announce(document, text) {
 export function takesText(target) {
   return Boolean(target?.closest?.('input, textarea, select, [contenteditable]'))
 }
+
+// What a reader sees: a page of a file of many, or all there is.
+export function shownPage(document) {
+  return document.querySelector('main > section.shown') ?? document.querySelector('main')
+}

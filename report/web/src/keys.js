@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What keys do, and the dialog that says so.
 import { tinykeys } from 'tinykeys'
-import { element, takesText } from './dom.js'
+import { element, shownPage, takesText } from './dom.js'
 import { goUp, navLetters } from './nav.js'
 import { currentRow, moveRow } from './rows.js'
 
 export function focusFilter(document) {
-  const input = [...document.querySelectorAll('main input[type="search"]')]
+  const input = [...shownPage(document).querySelectorAll('input[type="search"]')]
     .find((candidate) => candidate.getClientRects().length > 0)
   input?.focus()
   input?.select()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Ways to other pages by keys.
+import { shownPage } from './dom.js'
 
 // A letter for each link of the navigation: of its label, as far to the left as possible.
 export function navLetters(labels) {
@@ -14,8 +15,7 @@ export function navLetters(labels) {
 export function goUp(document) {
   const view = document.defaultView
   const up = document.querySelector('link[rel="up"]')?.href
-    ?? [...document.querySelectorAll('section[data-up]')]
-      .find((page) => page.getClientRects().length > 0)?.getAttribute('data-up')
+    ?? shownPage(document).getAttribute('data-up')
   if (up) view.location.assign(up)
   else view.history.back()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One file of many pages. The style shows the page that the address names; here its title,
-// the navigation and the focus follow.
+// One file of many pages: shows the one that the address names; its title, the navigation
+// and the focus follow.
 
 export function pageOf(document, hash) {
   let name = hash.slice(1)
@@ -41,6 +41,8 @@ export function followAddress(document, show) {
   const change = () => {
     const before = page
     page = pageOf(document, view.location.hash)
+    before?.classList.remove('shown')
+    page?.classList.add('shown')
     document.title = titleOf(page, base)
     markCurrent(document, page)
     show(page)
@@ -59,5 +61,6 @@ export function followAddress(document, show) {
     if (page?.contains(link)) left.set(page, link)
   })
   view.addEventListener('hashchange', change)
+  document.body.classList.add('scripted')
   change()
 }

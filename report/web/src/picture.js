@@ -269,13 +269,16 @@ function addZoom(figure, nodes, nodeOf, tip) {
   })
 }
 
-// The tip stands instead of the browser's; what it says stays in the node.
+// The tip stands instead of the browser's. Where a node has no room for a name, what the
+// title said stays in it.
 function replaceTitle(n) {
   const title = n.node.querySelector('title')
   if (!title) return
+  title.remove()
+  if (n.label) return
   const description = n.node.ownerDocument.createElementNS(SVG, 'desc')
-  description.textContent = title.textContent
-  title.replaceWith(description)
+  description.textContent = n.about
+  n.node.append(description)
 }
 
 // What is seen in a node is part of what is said of it.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One row of the tables of a page is the current one: it, or its first link, has the focus.
 
+import { shownPage } from './dom.js'
+
 function isShown(row) {
   return !row.hidden && row.getClientRects().length > 0
 }
 
 function shownRows(document) {
-  return [...document.querySelectorAll('main tbody tr')].filter(isShown)
+  return [...shownPage(document).querySelectorAll('tbody tr')].filter(isShown)
 }
 
 export function focusRow(row) {
