@@ -137,14 +137,16 @@ static const char *option_value(const struct hi_address *a, const char *name)
 static const struct page_form {
 	const char *name, *option, *label, *button;
 	enum hi_form_input input;
+	const char *address; /* NULL: its own */
 } page_forms[] = {
-	{"query", "sql", "SQL", "Run", HI_FORM_TEXT},
-	{"paths", "of", "Address or type", "Show paths", HI_FORM_LINE},
-	{"explain", "of", "Address or expression", "Explain", HI_FORM_LINE},
-	{"up", "type", "Type", "Show retainers", HI_FORM_LINE},
-	{"roots", "root", "NAME=EXPRESSION", "Show what it holds", HI_FORM_LINE},
+	{"summary", "of", "Address or type", "Find", HI_FORM_LINE, "paths"},
+	{"query", "sql", "SQL", "Run", HI_FORM_TEXT, NULL},
+	{"paths", "of", "Address or type", "Show paths", HI_FORM_LINE, NULL},
+	{"explain", "of", "Address or expression", "Explain", HI_FORM_LINE, NULL},
+	{"up", "type", "Type", "Show retainers", HI_FORM_LINE, NULL},
+	{"roots", "root", "NAME=EXPRESSION", "Show what it holds", HI_FORM_LINE, NULL},
 	{"retainers", "retainer", "Retainer (a type, auto, global, frame)", "Show sets",
-	 HI_FORM_LINE},
+	 HI_FORM_LINE, NULL},
 };
 
 static const struct page_form *find_form(const char *name)
@@ -160,10 +162,11 @@ static void add_form(struct hi_page *page, const struct hi_address *a)
 {
 	const struct page_form *from = find_form(a->name);
 	const char *census = option_value(a, "census");
-	struct hi_form form = {.address = a->name, .n_fields = 1};
+	struct hi_form form = {.n_fields = 1};
 
 	if (!from)
 		return;
+	form.address = from->address ? from->address : a->name;
 	form.fields[0] = (struct hi_form_field){
 		.input = from->input,
 		.name = from->option,

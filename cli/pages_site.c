@@ -54,6 +54,7 @@ static enum hi_status look_at_file(const char *path, struct hi_snapshot **ret,
 	site->has_recording = hi_snapshot_has(*ret, "births.context");
 	site->has_lives = hi_snapshot_has(*ret, "lives.censuses");
 	site->has_space = hi_snapshot_has_space(*ret);
+	site->has_waste = hi_snapshot_has(*ret, "waste.equal");
 	site->time_ns = hi_snapshot_number(*ret, "head.time_ns", UINT64_MAX);
 	return HI_OK;
 }
@@ -113,7 +114,7 @@ static void fill_nav(const struct hi_pages_files *files, bool has_roots,
 	add_nav(s, s->n_graphs, "Leaks", "leaks");
 	add_nav(s, s->n_graphs, "Retainers", "retainers");
 	add_nav(s, s->n_graphs && has_roots, "Roots", "roots");
-	add_nav(s, s->n_graphs, "Waste", "waste");
+	add_nav(s, s->has_waste, "Waste", "waste");
 	add_nav(s, can_compare, "Differences", "diff");
 	add_nav(s, s->is_series, "Censuses", "snapshots");
 	add_nav(s, s->is_series, "Peaks", "peaks");

@@ -14,7 +14,7 @@ struct hi_pages_site {
 	size_t n_nav;
 	/* What can be read of the file without its graph. */
 	bool is_series; /* of many censuses */
-	bool has_recording, has_lives, has_space;
+	bool has_recording, has_lives, has_space, has_waste;
 	size_t n_graphs;
 	uint64_t time_ns; /* UINT64_MAX: unknown */
 };

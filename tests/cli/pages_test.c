@@ -14,6 +14,7 @@
 #include "session/complaints.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
+#include "tests/support/hostile_snapshot.h"
 #include "tests/support/snapshots.h"
 
 /* ---- addresses ---- */
@@ -522,4 +523,79 @@ HI_TEST_SCENARIO(pages, warm_up_ends)
 		HI_ASSERT(++n < 100);
 	HI_ASSERT(n > 3 && !hi_pages_warm_up(pages));
 	expect_code(pages, "retained", 200, "retained");
+}
+
+/* Whatever the navigation leads to is there, and XML. */
+static void check_navigation(const char *file, const char *other, const char *in)
+{
+	struct hi_pages *pages = open_pages(file, other);
+	struct hi_html_site site = hi_pages_site_of(pages);
+
+	HI_ASSERT(site.n_nav > 5);
+	for (size_t i = 0; i < site.n_nav; i++) {
+		unsigned code = 0;
+		const char *text = ask_for_page(pages, site.nav[i].address, &code);
+		const char *path = snapshot_path(in, "page.html");
+		struct hi_command *c;
+		FILE *f = fopen(path, "w");
+
+		HI_ASSERT_MSG(code == 200, "%s: %u, %.3000s", site.nav[i].address, code,
+			      text);
+		HI_ASSERT(f && fputs(text, f) >= 0 && fclose(f) == 0);
+		c = hi_command_run(0, "xmllint", "--noout", path, NULL);
+		HI_ASSERT_MSG(c->exit_code == 0, "%s: %.1000s", site.nav[i].address,
+			      c->err);
+	}
+}
+
+HI_TEST_SCENARIO(pages, of_the_navigation_are_there)
+{
+	const char *in = snapshot_directory();
+	const char *recording = hostile_snapshot(in, "a.hirec", 60);
+
+	check_navigation(recording, NULL, in);
+	check_navigation(recording, hostile_snapshot(in, "b.hirec", 90), in);
+	check_navigation(hostile_series(in, "series.hirec", 3), NULL, in);
+}
+
+static long resident_kib(void)
+{
+	char line[200];
+	long kib = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	HI_ASSERT(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1)
+			break;
+	fclose(f);
+	return kib;
+}
+
+/* Many restrictions, each an inspection of its own, and many pages of one: those that
+ * were used longest ago are given up. */
+HI_TEST_SCENARIO(pages, do_not_grow_with_what_was_asked_for)
+{
+	const char *in = snapshot_directory();
+	struct hi_pages *pages = open_pages(hostile_snapshot(in, "a.hirec", 400), NULL);
+	long before = 0;
+
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < 60; i++) {
+			char address[100];
+			unsigned code = 0;
+
+			snprintf(address, sizeof(address),
+				 "census?born=%us..&min-size=%u", i + 1, i);
+			ask_for_page(pages, address, &code);
+			HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
+			snprintf(address, sizeof(address), "retained?top=%u", i + 1);
+			ask_for_page(pages, address, &code);
+			HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
+		}
+		if (round == 1)
+			before = resident_kib();
+	}
+	HI_ASSERT_MSG(resident_kib() < before + (64 << 10), "%ld KiB, then %ld", before,
+		      resident_kib());
 }
