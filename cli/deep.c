@@ -16,7 +16,7 @@
 #include "session/deep/read.h"
 #include "session/lookup.h"
 
-enum { TOP = 20 };
+enum { TOP = 20, TOP_CHECKED = 1000 };
 
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_deep_report *, hi_deep_report_destroy)
@@ -46,7 +46,8 @@ static bool take_deep_verb(const char *word, struct hi_deep_operands *to)
 	static const char *const verbs[] = {[HI_DEEP_VERB_QUERY] = "query",
 					    [HI_DEEP_VERB_MERGE] = "merge",
 					    [HI_DEEP_VERB_DIFF] = "diff",
-					    [HI_DEEP_VERB_ADVISE] = "advise"};
+					    [HI_DEEP_VERB_ADVISE] = "advise",
+					    [HI_DEEP_VERB_CHECK] = "check"};
 
 	for (unsigned i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!to->has_verb && strcmp(word, verbs[i]) == 0) {
@@ -142,13 +143,15 @@ static enum hi_status ask_kept(struct hi_deep_kept *kept,
 			       const struct hi_options *options,
 			       struct hi_deep_report **ret, struct hi_error *err)
 {
+	size_t usual =
+		options->deep.operands.verb == HI_DEEP_VERB_CHECK ? TOP_CHECKED : TOP;
 	enum hi_status status = check_deep_query(options, err);
 
 	if (status == HI_OK)
 		status = hi_deep_kept_open(kept, options, err);
 	return status == HI_OK
 		       ? hi_deep_kept_report(kept, options,
-					     (uint32_t)hi_lookup_top(options, TOP), ret,
+					     (uint32_t)hi_lookup_top(options, usual), ret,
 					     err)
 		       : status;
 }
@@ -188,6 +191,7 @@ static enum hi_status run_deep_command(const struct hi_options *options,
 	status = ask_kept(&kept, options, &report, err);
 	if (status == HI_OK) {
 		warn_of_contour(options, &kept.contour);
+		output->has_finding = report->n_failed;
 		status = write_deep_report(options, report, output, err);
 	}
 	hi_deep_kept_free(&kept);
@@ -197,7 +201,7 @@ static enum hi_status run_deep_command(const struct hi_options *options,
 const struct hi_command hi_command_deep = {
 	.id = HI_COMMAND_DEEP,
 	.name = "deep",
-	.arguments = "[query|merge|diff|advise] FILE [FILE] [QUERY]",
+	.arguments = "[query|merge|diff|advise|check] FILE [FILE] [QUERY]",
 	.purpose = "Show what each function costs in each calling context, by itself and "
 		   "with all that it calls.",
 	.help = "FILE is a recording (heapinspect record -o FILE), a census of one\n"
@@ -216,6 +220,7 @@ const struct hi_command hi_command_deep = {
 		"  heapinspect deep diff app.hirec@1 app.hirec\n"
 		"  heapinspect deep merge monday.hirec tuesday.hirec root/90\n"
 		"  heapinspect deep advise app.hirec\n"
+		"  heapinspect deep check app.hirec\n"
 		"  heapinspect deep app.hirec --format mercury -o Deep.data",
 	.run_alone = run_deep_command,
 };

@@ -17,6 +17,7 @@ struct hi_output {
 	FILE *file;
 	const char *path; /* NULL: stdout or stderr */
 	char *temporary;  /* renamed to path at the end; NULL: written directly */
+	bool has_finding; /* what was written is one: HI_EXIT_FINDING */
 	bool served;	  /* another process gives it its name (cli/decoder.h) */
 	/* Takes pages instead of the file, which has only what is no page (JSON); NULL:
 	 * they are written as text. It may take the contents: hi_page_move(). */

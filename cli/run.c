@@ -274,7 +274,7 @@ static int run_without_inspection(const struct hi_options *options,
 								     &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return report_run_error(&err);
-	return HI_EXIT_FINE;
+	return output->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
 /* A series is one from its first moment; anything else is about its end. */

@@ -195,7 +195,8 @@ enum hi_deep_verb {
 	HI_DEEP_VERB_QUERY,
 	HI_DEEP_VERB_MERGE,
 	HI_DEEP_VERB_DIFF,
-	HI_DEEP_VERB_ADVISE
+	HI_DEEP_VERB_ADVISE,
+	HI_DEEP_VERB_CHECK
 };
 
 struct hi_deep_operands {

@@ -118,7 +118,8 @@ struct hi_deep_report {
 	struct HI_VECTOR(struct hi_deep_frame_box) flame; /* empty: there is none */
 	enum hi_column_kind flame_kind;			  /* of its values */
 	struct hi_arena arena;				  /* of texts and tables */
-	bool failed; /* out of memory while it was made */
+	bool failed;	   /* out of memory while it was made */
+	uint64_t n_failed; /* of a check: errors that it has found */
 };
 
 /*
@@ -151,6 +152,13 @@ enum hi_status hi_deep_diff_report(const struct hi_deep_diff *diff,
 enum hi_status hi_deep_advice_report(const struct hi_deep_index *index,
 				     const struct hi_deep_query *query, uint32_t rows,
 				     struct hi_deep_report **ret, struct hi_error *err);
+
+/* Makes the reports of all queries, each kind with the first `most` numbers, as text and
+ * as JSON, reads their links, and lists what went wrong (n_failed). Of the query,
+ * preferences count. HI_NO_MEMORY. */
+enum hi_status hi_deep_check_report(const struct hi_deep_index *index,
+				    const struct hi_deep_query *query, uint32_t most,
+				    struct hi_deep_report **ret, struct hi_error *err);
 
 /* Adds the report to a page. A table with links has a last column with the query of the
  * first one of a row, without preferences. */

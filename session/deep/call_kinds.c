@@ -89,9 +89,9 @@ static bool is_part_of(const char *name, const char *function)
 
 /* Does the call lead to the function that has the callee's offset, as far as it is known?
  */
-static bool calls_function_at(const struct hi_call_file *file, uint64_t target,
-			      const struct hi_frame_row *row,
-			      const struct hi_frame_row *callee)
+static bool leads_to_callee(const struct hi_call_file *file, uint64_t target,
+			    const struct hi_frame_row *row,
+			    const struct hi_frame_row *callee)
 {
 	const char *called, *reached;
 
@@ -116,7 +116,7 @@ enum hi_deep_site_kind hi_call_kind_of(struct hi_call_kinds *kinds,
 		return HI_DEEP_UNKNOWN;
 	switch (hi_call_file_kind(file, row->offset, &target)) {
 	case HI_CALL_DIRECT:
-		return !target || calls_function_at(file, target, row, callee)
+		return !target || leads_to_callee(file, target, row, callee)
 			       ? HI_DEEP_DIRECT
 			       : HI_DEEP_TAIL;
 	case HI_CALL_INDIRECT:

@@ -270,6 +270,8 @@ enum hi_status hi_deep_kept_report(const struct hi_deep_kept *kept,
 		return status;
 	if (kept->state == HI_DEEP_KEPT_DIFF)
 		return hi_deep_diff_report(&kept->diff, &query, top, ret, err);
+	if (options->deep.operands.verb == HI_DEEP_VERB_CHECK)
+		return hi_deep_check_report(&kept->index, &query, top, ret, err);
 	if (options->deep.operands.verb == HI_DEEP_VERB_ADVISE)
 		return hi_deep_advice_report(&kept->index, &query, top, ret, err);
 	return hi_deep_report_create(&kept->index, &query, ret, err);

@@ -136,6 +136,16 @@ HI_TEST_ROOT(deep, a_difference_is_what_was_freed)
 				 "total_bytes"));
 }
 
+HI_TEST_ROOT(deep, check_makes_all_pages)
+{
+	const char *file = record_deep_stacks("app", false);
+	struct hi_command *c = hi_heapinspect("deep", "check", file);
+	json_t *doc = ask_deep("check", file, NULL, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->out);
+	HI_ASSERT_EQ(0, json_array_size(find_deep_table(doc, "errors")));
+}
+
 HI_TEST_ROOT(deep, data_of_mercury_have_the_same_words)
 {
 	const char *file = record_deep_stacks("app", false);
