@@ -74,7 +74,12 @@ export function shorten(text) {
 export async function look(page, { scheme = 'light', width = 1280, height = 800 }) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
   await page.setViewport({ width, height })
-  // Until the page has seen its new size.
-  await page.evaluate(() => new Promise((done) =>
-    requestAnimationFrame(() => requestAnimationFrame(done))))
+}
+
+// Until the page, which has scripts and is in front, has seen its new size.
+export async function settle(page) {
+  await page.evaluate(() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(done))
+    setTimeout(done, 2000)
+  }))
 }

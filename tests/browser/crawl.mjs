@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { listen, look, shorten } from './chromium.mjs'
+import { listen, look, settle, shorten } from './chromium.mjs'
 import { findOverflow, inspectDocument, readVisible, runAxe } from './inside.mjs'
 
 // An address may have bytes of a name that are no UTF-8.
@@ -158,6 +158,7 @@ export class Crawl {
     const { page } = this
     for (const scheme of ['light', 'dark']) {
       await look(page, { scheme })
+      await settle(page)
       if (this.axe) {
         await page.evaluate(this.axe)
         for (const text of await page.evaluate(runAxe, scheme === 'light')) this.problem(`${scheme} ${shorten(url)}: ${text}`)
@@ -166,6 +167,7 @@ export class Crawl {
     }
     for (const scheme of this.narrow ? ['light', 'dark'] : []) {
       await look(page, { scheme, width: 640 })
+      await settle(page)
       for (const text of await page.evaluate(findOverflow)) this.problem(`640 px ${shorten(url)}: ${text}`)
       await this.picture(kind, `${scheme}-640`)
     }
