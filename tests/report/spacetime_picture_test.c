@@ -15,7 +15,7 @@ HI_DEFINE_GUARD(struct hi_spacetime_report *, hi_spacetime_report_free)
 
 enum { BANDS = 30, MOST_SAMPLES = 5000 };
 
-static uint64_t totals[MOST_SAMPLES];
+static uint64_t totals[MOST_SAMPLES], values[BANDS][MOST_SAMPLES];
 static uint32_t censuses[MOST_SAMPLES];
 
 /* A band that a sample does not have is 0 there. */
@@ -33,7 +33,8 @@ static struct hi_hp_series *draw_series(size_t n_samples, uint32_t n_bands)
 		for (uint32_t k = 0; k < n_bands; k++) {
 			uint64_t bytes = (uint64_t)rand() % (1000 * (k + 1));
 
-			if (rand() % 3 == 0)
+			values[k][i] = rand() % 3 ? bytes : 0;
+			if (!values[k][i])
 				continue;
 			snprintf(name, sizeof(name), "band %u", k);
 			HI_ASSERT_OK(hi_hp_series_band(s, name, bytes, &err), &err);
@@ -50,6 +51,19 @@ static const struct hi_page_picture *picture_of_page(const struct hi_page *page)
 		if (page->items.items[i].kind == HI_ITEM_PICTURE)
 			return page->items.items[i].picture;
 	return NULL;
+}
+
+/* Each band by its name; what has none of its own is in the last one. */
+static void check_values(const struct hi_page_picture *p, bool others)
+{
+	for (size_t k = 0; k + others < p->n_bands; k++) {
+		unsigned number;
+
+		HI_ASSERT_EQ(1, sscanf(p->bands[k].label, "band %u", &number));
+		for (size_t i = 0; i < p->n_times; i++)
+			HI_ASSERT_EQ(values[number][(size_t)(p->times[i] * 4 + .5)],
+				     (uint64_t)p->bands[k].values[i]);
+	}
 }
 
 /* The samples that are drawn have all that was live. */
@@ -74,7 +88,7 @@ static void check_drawn_series(size_t n_samples, uint32_t n_bands)
 	struct hi_spacetime_report r = {};
 	HI_GUARD(hi_spacetime_report_free) struct hi_spacetime_report *guard = &r;
 	const struct hi_page_picture *p;
-	size_t top = 0, tops = 0;
+	size_t top = 0, tops = 0, drawn_tops = 0;
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_spacetime_report_make(s, 20, guard, &err), &err);
@@ -90,8 +104,12 @@ static void check_drawn_series(size_t n_samples, uint32_t n_bands)
 	HI_ASSERT(p->times[0] == 0);
 	HI_ASSERT(p->times[p->n_times - 1] * 4 + .5 >= (double)(n_samples - 1));
 	check_sums(p);
+	check_values(p, s->n_bands > 16);
 	for (size_t i = 1; i < n_samples; i++)
 		top = totals[i] > totals[top] ? i : top;
+	for (size_t i = 0; i < p->n_times; i++)
+		drawn_tops += (size_t)(p->times[i] * 4 + .5) == top;
+	HI_ASSERT_EQ(1, drawn_tops);
 	for (size_t i = 0; i < p->n_marks; i++) {
 		size_t sample = (size_t)(p->marks[i].time * 4 + .5);
 		char link[64];

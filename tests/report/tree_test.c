@@ -220,15 +220,17 @@ static struct drawn *draw_heap(void)
 {
 	static const struct hi_root roots[] = {
 		{.name = "cache",
-		 .type = EVIL,
-		 .address = 0x1000,
-		 .variable = UINT32_MAX},
-		{.name = "cache",
 		 .type = "int *",
 		 .address = 0x2000,
 		 .variable = UINT32_MAX},
+		{.name = "cache",
+		 .type = EVIL,
+		 .address = 0x1000,
+		 .variable = UINT32_MAX},
 		{.name = EVIL, .type = "", .variable = UINT32_MAX},
-		{.name = "cache", .variable = UINT32_MAX}};
+		{.name = "cache", .variable = UINT32_MAX},
+		{.name = "whole", .address = 0x3000, .variable = UINT32_MAX},
+		{.name = "part", .address = 0x3000, .variable = UINT32_MAX}};
 	struct object_spec objects[OBJECTS] = {};
 	struct drawn *w = hi_calloc(1, sizeof(*w));
 	struct hi_browse_heap heap = {.edge_text = drawn_edge_text};
@@ -240,10 +242,10 @@ static struct drawn *draw_heap(void)
 	for (size_t i = 0; i < OBJECTS; i++)
 		objects[i].cost = 16;
 	b = builder_of(objects, OBJECTS, 1);
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
 		HI_ASSERT_OK(hi_graph_builder_root(b, &roots[i], &id, &err), &err);
-	root_edge(b, 0, 0, HI_GRADE_EXACT);
-	root_edge(b, 1, NAMED, HI_GRADE_EXACT);
+	root_edge(b, 0, NAMED, HI_GRADE_EXACT);
+	root_edge(b, 1, 0, HI_GRADE_EXACT);
 	root_edge(b, 2, LEAF, HI_GRADE_EXACT);
 	for (hi_node i = 0; i + 1 < CHAIN; i++)
 		edge(b, i, i + 1, HI_GRADE_EXACT);
@@ -264,16 +266,19 @@ HI_TEST(tree, variables_with_one_name_are_told_apart_by_address)
 	hi_node first = w->graph->first_root;
 
 	/* The one that retains most has the name. */
-	HI_ASSERT_EQ(first, hi_tree_node_named(w->tree, "cache"));
-	HI_ASSERT_STREQ("cache", hi_tree_argument(w->tree, first, page));
-	HI_ASSERT_STREQ("0x2000", hi_tree_argument(w->tree, first + 1, page));
-	HI_ASSERT_EQ(first + 1, hi_tree_node_at(w->tree, 0x2000));
+	HI_ASSERT_EQ(first + 1, hi_tree_node_named(w->tree, "cache"));
+	HI_ASSERT_STREQ("cache", hi_tree_argument(w->tree, first + 1, page));
+	HI_ASSERT_STREQ("0x2000", hi_tree_argument(w->tree, first, page));
+	HI_ASSERT_EQ(first, hi_tree_node_at(w->tree, 0x2000));
+	/* Two at one address. */
+	HI_ASSERT_EQ(HI_NODE_NONE, hi_tree_node_at(w->tree, 0x3000));
 	HI_ASSERT_STREQ(EVIL, hi_tree_argument(w->tree, first + 2, page));
 	HI_ASSERT_EQ(first + 2, hi_tree_node_named(w->tree, EVIL));
 	/* In no memory: nothing leads there. */
 	HI_ASSERT_STREQ("", hi_tree_argument(w->tree, first + 3, page));
 	HI_ASSERT_STREQ("", hi_tree_address(w->tree, first + 3, 0, page));
-	HI_ASSERT_STREQ("tree/cache?group=3", hi_tree_address(w->tree, first, 3, page));
+	HI_ASSERT_STREQ("tree/cache?group=3",
+			hi_tree_address(w->tree, first + 1, 3, page));
 	HI_ASSERT_STREQ("tree", hi_tree_address(w->tree, HI_NODE_NONE, 0, page));
 	HI_ASSERT_EQ(HI_NODE_NONE, hi_tree_node_named(w->tree, "cach"));
 	HI_ASSERT_EQ(HI_NODE_NONE, hi_tree_node_at(w->tree, 0x1001));
@@ -333,8 +338,13 @@ static char *write_drawn(struct drawn *w, hi_node node, bool html)
 HI_TEST(tree, hostile_names_are_inert)
 {
 	struct drawn *w = draw_heap();
-	hi_node nodes[] = {
-		HI_NODE_NONE, 0, 5, LEAF, w->graph->first_root, w->graph->first_root + 2};
+	hi_node nodes[] = {HI_NODE_NONE,
+			   0,
+			   5,
+			   LEAF,
+			   w->graph->first_root,
+			   w->graph->first_root + 1,
+			   w->graph->first_root + 2};
 
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++) {
 		char *html = write_drawn(w, nodes[i], true);
@@ -346,4 +356,55 @@ HI_TEST(tree, hostile_names_are_inert)
 		free(html);
 		free(text);
 	}
+}
+
+/* ---- a node with many children ---- */
+
+enum { STARS = 200 };
+
+/* Of the largest children each has a box, the others together one. */
+HI_TEST(tree, boxes_of_many_children_add_up)
+{
+	static struct object_spec objects[STARS + 1];
+	static const struct hi_root root = {.name = "hub", .variable = UINT32_MAX};
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+	HI_GUARD(hi_tree_destroy) struct hi_tree *tree = NULL;
+	struct hi_browse_heap heap = {};
+	const struct hi_page_picture *p;
+	struct hi_tree_report r;
+	struct hi_graph_builder *b;
+	struct hi_error err;
+	uint64_t inside = 0;
+	size_t n = 0;
+	uint32_t id;
+
+	objects[0].cost = 64;
+	for (hi_node i = 1; i <= STARS; i++)
+		objects[i].cost = i;
+	b = builder_of(objects, STARS + 1, 1);
+	HI_ASSERT_OK(hi_graph_builder_root(b, &root, &id, &err), &err);
+	root_edge(b, 0, 0, HI_GRADE_EXACT);
+	for (hi_node i = 1; i <= STARS; i++)
+		edge(b, 0, i, HI_GRADE_EXACT);
+	OWN(graph) *g = sealed(b);
+	OWN(reach) *reach = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, reach);
+	heap = (struct hi_browse_heap){.graph = g, .reach = reach, .dominators = d};
+	HI_ASSERT_OK(hi_tree_create(&heap, &tree, &err), &err);
+	HI_ASSERT_OK(hi_tree_report_make(tree, &no_header, HI_NODE_NONE, 0, 10, &r, &err),
+		     &err);
+	hi_tree_picture(&r, page);
+	p = picture_of(page);
+	/* The heap, the variable, the hub. */
+	HI_ASSERT_EQ(64 + STARS * (STARS + 1) / 2, p->boxes[2].bytes);
+	for (size_t i = 3; i < p->n_boxes; i++) {
+		HI_ASSERT_EQ(2, p->boxes[i].parent);
+		inside += p->boxes[i].bytes;
+		n++;
+	}
+	HI_ASSERT_EQ(STARS * (STARS + 1) / 2, inside);
+	HI_ASSERT(n > 20 && n < STARS);
+	HI_ASSERT_EQ(STARS, p->boxes[3].bytes);
+	HI_ASSERT_STREQ("152 smaller", p->boxes[p->n_boxes - 1].label);
+	hi_tree_report_free(&r);
 }
