@@ -21,7 +21,9 @@ enum {
 	PAD = 3,
 	BASELINE = 12,
 	LEAST_LABEL = 4, /* characters */
-	LEFT = 76,	 /* bands: the plot */
+	LEGEND = 24,	 /* px below a treemap */
+	LEGEND_CHARACTER = 6,
+	LEFT = 76, /* bands: the plot */
 	RIGHT = 210,
 	TOP = 26,
 	PLOT_HEIGHT = 300,
@@ -205,18 +207,48 @@ static void end_figure(const struct html_drawing *d, size_t left_out)
 	fputs("</figcaption></figure>\n", d->out);
 }
 
+/* The kinds that are drawn, by name. */
+static void put_kinds_legend(const struct html_drawing *d,
+			     const struct hi_page_layout *layout)
+{
+	bool has[HI_PICTURE_KINDS] = {};
+	double x = 0, y = layout->height + LEGEND;
+
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->places[i].width > 0)
+			has[d->picture->boxes[i].kind] = true;
+	for (int k = 0; k < HI_PICTURE_KINDS; k++) {
+		const char *name = hi_picture_kind_name((enum hi_picture_kind)k);
+
+		if (!has[k])
+			continue;
+		fprintf(d->out, "<g class=\"kind k%d\"><rect width=\"11\" height=\"11\"",
+			k);
+		hi_svg_attribute(d->out, "x", x);
+		hi_svg_attribute(d->out, "y", y - 18);
+		fprintf(d->out, " fill=\"%s\"/></g><text", kind_colours[k]);
+		hi_svg_attribute(d->out, "x", x + 15);
+		hi_svg_attribute(d->out, "y", y - 8);
+		fprintf(d->out, ">%s</text>\n", name);
+		x += 15 + (double)strlen(name) * LEGEND_CHARACTER + 14;
+	}
+}
+
 static enum hi_status put_box_picture(const struct html_drawing *d, struct hi_error *err)
 {
 	struct hi_page_layout layout = {};
 	HI_GUARD(hi_page_layout_free) struct hi_page_layout *guard = &layout;
 	enum hi_status status = hi_page_lay_out(d->picture, &layout, err);
+	bool is_map = d->picture->shape == HI_PAGE_TREEMAP;
 	size_t left_out;
 
 	(void)guard;
 	if (status != HI_OK)
 		return status;
-	begin_figure(d, layout.width, layout.height);
+	begin_figure(d, layout.width, layout.height + (is_map ? LEGEND : 0));
 	left_out = put_boxes(d, &layout, err, &status);
+	if (is_map)
+		put_kinds_legend(d, &layout);
 	end_figure(d, d->picture->n_left_out + layout.too_deep + left_out);
 	return status;
 }
