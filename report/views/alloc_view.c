@@ -159,7 +159,8 @@ static void add_function_row(struct hi_report_table *t, const char *name,
 
 const char *hi_alloc_centre_address(const char *function, struct hi_page *page)
 {
-	return strpbrk(function, ",*?[")
+	/* A module, where no function is known. */
+	return *function == '/' || strpbrk(function, ",*?[")
 		       ? ""
 		       : hi_address_where(page, "alloc", "centre", function);
 }

@@ -227,9 +227,11 @@ static uint64_t average_size_of_line(const struct hi_census_line *row)
 	return row->count ? row->shallow / row->count : 0;
 }
 
+/* Of totals alone there are no objects to show. */
 static bool is_row_a_type(const struct hi_census_report *r)
 {
-	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2 || r->by == HI_BY_OWNER;
+	return !r->header->has_totals_alone &&
+	       (r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2 || r->by == HI_BY_OWNER);
 }
 
 /* The name of its type, raw. */

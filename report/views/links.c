@@ -50,20 +50,29 @@ const char *hi_address_of_any_type(struct hi_page *page, const char *type)
 /* Does a name end here, as the place follows: "file.c:12", "(lib.so+0x12)"? */
 static bool is_place(const char *text)
 {
-	return *text == '(' || strchr(text, ':');
+	const char *colon = strrchr(text, ':');
+	size_t n = strlen(text);
+
+	if (*text == '(')
+		return text[n - 1] == ')';
+	return colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+}
+
+/* "" where it is none: "(no stack)", or a module, where no function is known. */
+static const char *function_of_site(struct hi_page *page, const char *site)
+{
+	const char *blank = strrchr(site, ' ');
+	size_t n = blank && is_place(blank + 1) ? (size_t)(blank - site) : strlen(site);
+
+	if (*site == '(' || *site == '/')
+		return "";
+	return hi_page_printf(page, "%.*s", (int)n, site);
 }
 
 const char *hi_address_of_site(struct hi_page *page, const char *command,
 			       const char *site)
 {
-	const char *blank = strrchr(site, ' ');
-	size_t n = blank && is_place(blank + 1) ? (size_t)(blank - site) : strlen(site);
-
-	/* "(no stack)"; or a module, where no function is known. */
-	if (*site == '(' || *site == '/')
-		return "";
-	return hi_address_where(page, command, "site",
-				hi_page_printf(page, "%.*s", (int)n, site));
+	return hi_address_where(page, command, "site", function_of_site(page, site));
 }
 
 const char *hi_address_of_function(struct hi_page *page, const char *function)

@@ -57,6 +57,16 @@ static const char *address_of_peak_type(const struct hi_peak *p,
 			       hi_page_printf(page, "%u", p->point.census));
 }
 
+static const char *address_of_peak_site(const struct hi_peak *p,
+					const struct hi_peak_row *row,
+					struct hi_page *page)
+{
+	if (!has_heap(p))
+		return "";
+	return hi_address_with(page, hi_address_of_site(page, "census", row->function),
+			       "census", hi_page_printf(page, "%u", p->point.census));
+}
+
 static const char *peak_type_text(const struct hi_peak_row *row, struct hi_page *page)
 {
 	return *row->type ? hi_page_type(page, row->type) : "(unknown)";
@@ -92,7 +102,7 @@ static void show_peak_by_function(const struct hi_peak *p, struct hi_page *page)
 
 		hi_cell_text(t, peak_function_text(row, page), 0);
 		if (row->function)
-			hi_cell_link(t, hi_address_of_function(page, row->function));
+			hi_cell_link(t, address_of_peak_site(p, row, page));
 		hi_cell_text(t, peak_type_text(row, page), 0);
 		hi_cell_link(t, address_of_peak_type(p, row, page));
 		hi_cell_text(t, row->age ? hi_page_printf(page, "%u", row->age) : "?", 0);

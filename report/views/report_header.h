@@ -59,6 +59,7 @@ struct hi_report_header {
 	const char *core;     /* --core FILE as given; NULL for a process */
 	const char *file;     /* a snapshot of it, as given; NULL: looked at directly */
 	unsigned census, censuses; /* of a file with many: this one, the last; else 0 */
+	bool has_totals_alone;	   /* of it, by type: the file has no graph of it */
 	char build_id[65];	   /* hex; "" unknown */
 	bool exe_deleted;
 	uint64_t threads;

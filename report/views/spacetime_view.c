@@ -41,15 +41,16 @@ static const char *band_text(const struct hi_spacetime_report *r,
 	return r->is_type ? hi_page_type(page, b->name) : hi_page_safe(page, b->name);
 }
 
-/* A type that is gone by the last census has no page. */
+/* What is gone by the last census has no page, nor has "(leaked)". */
 static const char *address_of_band(const struct hi_spacetime_report *r,
 				   const struct hi_spacetime_band *b,
 				   struct hi_page *page)
 {
+	if (!b->last || *b->name == '(')
+		return "";
 	if (strcmp(r->by, "function") == 0)
-		return hi_address_of_function(page, b->name);
-	return strcmp(r->by, "type") == 0 && b->last ? hi_address_of_type(page, b->name)
-						     : "";
+		return hi_address_of_site(page, "census", b->name);
+	return strcmp(r->by, "type") == 0 ? hi_address_of_type(page, b->name) : "";
 }
 
 static const char *letter_text(struct hi_page *page, size_t band)

@@ -411,7 +411,9 @@ enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
 	const struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_report_header header = {.file = in->options->target.file,
 					  .census = in->census_number,
-					  .censuses = in->snapshot->last_census};
+					  .censuses = in->snapshot->last_census,
+					  .has_totals_alone =
+						  in->snapshot->refusal.status != HI_OK};
 	enum hi_status status;
 
 	for (size_t i = 0; i < FIELDS; i++)

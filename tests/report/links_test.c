@@ -322,6 +322,8 @@ HI_TEST(links, of_sites_have_the_function_alone)
 		{"operator new (lib.so+0x12)", "census?site=operator%20new"},
 		{"f", "census?site=f"},
 		{"ns::f(int, char*) a.cc:1", "census?site=ns::f%28int,%20char%2A%29"},
+		{"f(std::map<int, std::string>)",
+		 "census?site=f%28std::map%3Cint,%20std::string%3E%29"},
 		{"(no stack)", ""},
 		{"(before the recording)", ""},
 		{"/usr/lib/libx.so", ""},

@@ -33,14 +33,23 @@ static const struct argp_option *find_link_option(const struct hi_command *comma
 	return NULL;
 }
 
+/* Without the file that an address leaves out. */
+static const char *arguments_of(const struct hi_command *command)
+{
+	static const char file[] = "FILE";
+
+	return strncmp(command->arguments, file, strlen(file)) == 0 ? ""
+								    : command->arguments;
+}
+
 const char *page_link_fault(const struct hi_address *address)
 {
 	const struct hi_command *command = hi_command_find(address->name);
 
 	if (!command)
 		return "no such command";
-	if (address->argument ? !*command->arguments
-			      : *command->arguments && *command->arguments != '[')
+	if (address->argument ? !*arguments_of(command)
+			      : *arguments_of(command) && *arguments_of(command) != '[')
 		return "an argument too many, or none";
 	for (size_t i = 0; i < address->n_options; i++) {
 		const char *value = address->options[i].value;
