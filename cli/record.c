@@ -193,7 +193,8 @@ const struct hi_command hi_command_record = {
 		"  heapinspect census --by context app.hirec\n"
 		"  heapinspect leaks app.hirec\n"
 		"  heapinspect explain 0x55d0c8a412a0 app.hirec",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
 	.run = run_record_command,
 	.save = hi_snap_write,
 	.sample = hi_series_census,

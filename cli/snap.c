@@ -74,7 +74,8 @@ const struct hi_command hi_command_snap = {
 		"  heapinspect snapshots app.hisnap\n"
 		"  heapinspect app.hisnap\n"
 		"  heapinspect census app.hisnap --by module",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
 	.write = hi_snap_write,
 	.sample = hi_series_census,
 	.wanted_in_series =

@@ -22,6 +22,17 @@ HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 /* What holds over a fifth of the live heap is a suspect. */
 static const double suspect_share = 0.2;
 
+/* HI_NOT_FOUND is no error. */
+static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error why = {};
+	enum hi_status status = in->source->read_suspects(in, &why);
+
+	if (status != HI_OK && status != HI_NOT_FOUND && err)
+		*err = why;
+	return status;
+}
+
 /* Of what is shown. */
 static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *err)
 {
@@ -35,6 +46,12 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 		status = hi_within_dominators(in->graph, in->shown.reach,
 					      in->results.dominators,
 					      &in->shown.dominators, err);
+	if (status == HI_OK && in->shown.reach == in->results.reach) {
+		status = read_stored_suspects(in, err);
+		if (status != HI_NOT_FOUND)
+			return status;
+		status = HI_OK;
+	}
 	if (status == HI_OK)
 		status = hi_edge_text_open(in, &names, err);
 	if (status != HI_OK)

@@ -53,9 +53,13 @@ enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t 
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,
 			      struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
+	enum hi_status status = HI_NOT_FOUND;
 
-	if (!in->kept.owners)
+	if (in->kept.owners)
+		status = HI_OK;
+	else if (in->shown.reach == in->results.reach)
+		status = in->source->read_owners(in, &in->kept.owners, err);
+	if (status == HI_NOT_FOUND)
 		status = hi_owners_compute(in->graph, in->results.reach,
 					   &in->shown.dominators, &in->kept.owners, err);
 	*ret = in->kept.owners;
@@ -65,9 +69,13 @@ enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners *
 enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest **ret,
 			       struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
+	enum hi_status status = HI_NOT_FOUND;
 
-	if (!in->kept.nearest)
+	if (in->kept.nearest)
+		status = HI_OK;
+	else if (in->shown.reach == in->results.reach)
+		status = in->source->read_nearest(in, &in->kept.nearest, err);
+	if (status == HI_NOT_FOUND)
 		status = hi_nearest_compute(in->graph, in->results.reach,
 					    &in->kept.nearest, err);
 	*ret = in->kept.nearest;

@@ -21,7 +21,7 @@ enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t 
 /* Of results.reach and shown.dominators. Borrowed. */
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,
 			      struct hi_error *err);
-/* Of results.reach. Borrowed. */
+/* Of results.reach; out of a file, of what the summary asks about. Borrowed. */
 enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest **ret,
 			       struct hi_error *err);
 

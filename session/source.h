@@ -25,7 +25,9 @@ struct hi_report_header;
 struct hi_heap_use;
 struct hi_inspection;
 struct hi_mapped_file;
+struct hi_nearest;
 struct hi_options;
+struct hi_owners;
 struct hi_retained_report;
 struct hi_stored_events;
 struct hi_waste;
@@ -69,6 +71,15 @@ struct hi_source_ops {
 	bool (*has_census)(const struct hi_inspection *in);
 	/* in->results.census, of in->shown. */
 	enum hi_status (*compute_census)(struct hi_inspection *in, struct hi_error *err);
+	/* in->results.suspects and the owners of the whole heap, where they are stored.
+	 * HI_NOT_FOUND: they are not. */
+	enum hi_status (*read_suspects)(struct hi_inspection *in, struct hi_error *err);
+	enum hi_status (*read_owners)(struct hi_inspection *in, struct hi_owners **ret,
+				      struct hi_error *err);
+	/* Of the objects that owners.shared_by_many and hi_nearest_sum_kinds() are about.
+	 */
+	enum hi_status (*read_nearest)(struct hi_inspection *in, struct hi_nearest **ret,
+				       struct hi_error *err);
 	/* in->results.ledger. Its ledger_known stays false where there is none. */
 	enum hi_status (*fill_ledger)(struct hi_inspection *in, struct hi_error *err);
 	/* The header of reports; borrows from the inspection. */

@@ -53,6 +53,9 @@ enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *
 				      uint32_t item, hi_snapshot_piece_fn *next,
 				      void *arg, struct hi_error *err);
 
+/* Sections that may still be put, with those of hi_snapshot_finish(). */
+unsigned hi_snapshot_sections_left(const struct hi_snapshot_writer *w);
+
 /* What only the caller knows of a graph. */
 struct hi_snapshot_graph {
 	const struct hi_graph *graph;

@@ -391,6 +391,11 @@ static enum hi_status write_first_page(struct hi_snapshot_writer *w, struct hi_e
 	return status == HI_OK ? write_snapshot_bytes(w, &h, sizeof(h), 0, err) : status;
 }
 
+unsigned hi_snapshot_sections_left(const struct hi_snapshot_writer *w)
+{
+	return HI_SNAPSHOT_SECTIONS - w->n_sections;
+}
+
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	enum hi_status status = write_names(w, err);

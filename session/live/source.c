@@ -362,6 +362,26 @@ static enum hi_status refuse_lives(struct hi_inspection *in, struct hi_error *er
 	return hi_fail(err, HI_NOT_FOUND, 0, "one census has no biographies");
 }
 
+static enum hi_status refuse_suspects(struct hi_inspection *in, struct hi_error *err)
+{
+	(void)in;
+	return hi_fail(err, HI_NOT_FOUND, 0, "an image has no suspects");
+}
+
+static enum hi_status refuse_nearest(struct hi_inspection *in, struct hi_nearest **ret,
+				     struct hi_error *err)
+{
+	(void)in, (void)ret;
+	return hi_fail(err, HI_NOT_FOUND, 0, "an image has no nearest variables");
+}
+
+static enum hi_status refuse_owners(struct hi_inspection *in, struct hi_owners **ret,
+				    struct hi_error *err)
+{
+	(void)in, (void)ret;
+	return hi_fail(err, HI_NOT_FOUND, 0, "an image has no owners");
+}
+
 #define IMAGE_OPERATIONS                                                                 \
 	.open = hi_decoding_run, .close = close_image, .check = check_image,             \
 	.require_image = have_image, .compute_reach = compute_image_reach,               \
@@ -385,7 +405,8 @@ static enum hi_status refuse_lives(struct hi_inspection *in, struct hi_error *er
 	.explain_likely = hi_live_explain_likely, .mapping_name = image_mapping_name,    \
 	.find_block = find_image_block, .read_recorded = hi_live_read_recorded,          \
 	.read_events = hi_live_read_events, .read_lives = refuse_lives,                  \
-	.close_recorded = hi_live_close_recorded
+	.read_suspects = refuse_suspects, .read_owners = refuse_owners,                  \
+	.read_nearest = refuse_nearest, .close_recorded = hi_live_close_recorded
 
 const struct hi_source_ops hi_source_process = {
 	.name = "process", .begin = begin_process, IMAGE_OPERATIONS};

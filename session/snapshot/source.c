@@ -349,6 +349,9 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 		status = hi_snapshot_save_lives(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_space(in, w, err);
+	/* The last one: where there is no room, they are left out. */
+	if (status == HI_OK)
+		status = hi_snapshot_save_holders(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 

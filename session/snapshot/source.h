@@ -68,6 +68,10 @@ enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
 					  struct hi_error *err);
 
+/* Writes suspects and owners of the whole heap, if suspects were found. */
+enum hi_status hi_snapshot_save_holders(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
 /* Writes the groups of leaks without a type, if there are any. */
 enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
 					    struct hi_snapshot_writer *w,
@@ -168,6 +172,17 @@ enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
 					      const struct hi_stored_events **ret,
 					      struct hi_error *err);
 void hi_snapshot_source_close_recorded(struct hi_inspection *in);
+/* in->results.suspects. HI_NOT_FOUND: they were not stored; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_suspects(struct hi_inspection *in,
+					   struct hi_error *err);
+/* Which variable is nearest, of the objects that the summary asks about; the same.
+ * *ret: hi_nearest_destroy(). */
+enum hi_status hi_snapshot_source_nearest(struct hi_inspection *in,
+					  struct hi_nearest **ret, struct hi_error *err);
+/* The owners of the whole heap; the same. *ret: hi_owners_destroy(). */
+struct hi_owners;
+enum hi_status hi_snapshot_source_owners(struct hi_inspection *in, struct hi_owners **ret,
+					 struct hi_error *err);
 /* in->lives. HI_NOT_FOUND: the file has no biographies; HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
 					     struct hi_error *err);
