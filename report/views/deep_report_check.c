@@ -146,7 +146,7 @@ static void check_callers(struct checking *c, uint64_t n)
 		}
 }
 
-static void check_modules(struct checking *c)
+static void check_module_pages(struct checking *c)
 {
 	struct hi_deep_query query;
 
@@ -204,7 +204,7 @@ static void check_all_queries(struct checking *c)
 	check_numbered(c, HI_DEEP_CLIQUE_RC, g->n_cliques);
 	check_numbered(c, HI_DEEP_PROC, p->functions.count);
 	check_callers(c, p->functions.count);
-	check_modules(c);
+	check_module_pages(c);
 	check_tops(c);
 	check_numbered(c, HI_DEEP_DUMP_NODE, g->n_nodes);
 	check_numbered(c, HI_DEEP_DUMP_EDGE, g->n_edges);

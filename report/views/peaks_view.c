@@ -61,7 +61,7 @@ static const char *address_of_peak_site(const struct hi_peak *p,
 					const struct hi_peak_row *row,
 					struct hi_page *page)
 {
-	if (!has_heap(p))
+	if (!names_heap(p))
 		return "";
 	return hi_address_with(page, hi_address_of_site(page, "census", row->function),
 			       "census", hi_page_printf(page, "%u", p->point.census));
