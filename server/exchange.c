@@ -35,6 +35,7 @@ static void remove_client(struct hi_server *s, struct hi_client *client)
 	if (client->next)
 		client->next->previous = client->previous;
 	s->n_clients--;
+	s->has_work = true;
 	free(client);
 }
 
@@ -126,7 +127,7 @@ static void finish_waiting(struct hi_exchange *x, struct hi_answer *answer)
 			   : hi_error_page(500, x->server->base,
 					   "The server is out of memory.");
 	MHD_resume_connection(x->connection);
-	x->server->has_resumed = true;
+	x->server->has_work = true;
 }
 
 void hi_exchange_page_done(void *server, const char *address, struct hi_answer *answer)

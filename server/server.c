@@ -240,7 +240,7 @@ static int find_wait_ms(const struct hi_server *s)
 	MHD_UNSIGNED_LONG_LONG daemon_ms;
 	uint64_t ms;
 
-	if (s->has_resumed)
+	if (s->has_work)
 		return 0;
 	if (s->waiting)
 		until = UINT64_MAX;
@@ -293,7 +293,7 @@ enum hi_status hi_server_run(struct hi_server *s, struct hi_error *err)
 		uint64_t now;
 
 		status = wait_for_something(s, err);
-		s->has_resumed = false;
+		s->has_work = false;
 		(void)MHD_run(s->daemon);
 		hi_workers_work(s->workers);
 		now = hi_clock_ns();

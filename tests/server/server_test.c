@@ -324,7 +324,7 @@ HI_TEST_SCENARIO(server, data_of_requests_is_limited)
 
 HI_TEST_SCENARIO(server, garbage_does_no_harm)
 {
-	struct mock_server s = mock_server_start(0, 0, 0);
+	struct mock_server s = mock_server_start(0, 0, 1000 * MS);
 	static const char *const garbage[] = {
 		"\r\n\r\n\r\n",
 		"GET\r\n\r\n",
@@ -518,7 +518,7 @@ HI_TEST_SCENARIO(server, a_page_that_takes_too_long_is_ended)
 
 HI_TEST_SCENARIO(server, a_second_process_works_beside_a_slow_one)
 {
-	struct mock_server s = mock_server_start(0, 10000 * MS, 0);
+	struct mock_server s = mock_server_start(0, 3000 * MS, 0);
 	int fd = http_connect(s.url.port);
 	uint64_t start;
 
@@ -530,7 +530,7 @@ HI_TEST_SCENARIO(server, a_second_process_works_beside_a_slow_one)
 	check_page(s.url, "cached", NULL);
 	HI_ASSERT(hi_clock_ns() - start < 200 * MS);
 	check_lives(s.url);
-	HI_ASSERT(hi_clock_ns() - start < 5000 * MS);
+	HI_ASSERT(hi_clock_ns() - start < 2500 * MS);
 	HI_ASSERT_EQ(504, http_receive(fd, false).code);
 }
 
