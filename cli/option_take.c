@@ -268,6 +268,18 @@ static int take_idle_time(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
+static int take_of_server(int key, const char *arg, struct hi_options *o)
+{
+	switch (key) {
+	case HI_OPT_PORT:
+		return take_port(o, arg);
+	case HI_OPT_IDLE:
+		return take_idle_time(o, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static int take_valued(int key, char *arg, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -332,10 +344,6 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_compare_by(o, arg);
 	case HI_OPT_HINTS:
 		return take_hints(o, arg);
-	case HI_OPT_PORT:
-		return take_port(o, arg);
-	case HI_OPT_IDLE:
-		return take_idle_time(o, arg);
 	default:
 		bad = hi_option_take_series(key, arg, o);
 		if (bad == ARGP_ERR_UNKNOWN)
@@ -594,6 +602,8 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		bad = hi_option_take_profile(key, arg, o, (size_t)state->argc);
 		if (bad == ARGP_ERR_UNKNOWN)
 			bad = hi_option_take_alloc(key, arg, o);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = take_of_server(key, arg, o);
 		return bad == ARGP_ERR_UNKNOWN ? take_valued(key, arg, o) : bad;
 	}
 }

@@ -59,8 +59,8 @@ struct hi_server {
 	struct hi_exchange *waiting;
 	size_t n_exchanges; /* that have begun */
 	uint64_t last_ns;   /* end of the last request with the token */
-	/* A connection was resumed, or has ended, so that another one can be accepted: not
-	 * every version of libmicrohttpd makes its epoll descriptor readable then. */
+	/* A connection was resumed, or has ended, so that another one can be accepted:
+	 * not every version of libmicrohttpd makes its epoll descriptor readable then. */
 	bool has_work;
 	bool ends;
 };
