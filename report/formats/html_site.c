@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/arena.h"
 #include "report/views/address.h"
@@ -109,6 +110,20 @@ static const struct hi_item *find_title(const struct hi_page *page)
 	return NULL;
 }
 
+/* Options behind the first `known` ones. NULL: out of memory. */
+static char *add_options(char *name, const struct hi_address *parts, size_t known,
+			 struct hi_arena *arena)
+{
+	for (size_t i = known; name && i < parts->n_options; i++) {
+		const struct hi_address_option *o = &parts->options[i];
+		bool is_said = *o->value && strcasecmp(o->name, name) == 0;
+
+		name = hi_arena_printf(arena, "%s, %s%s%s", name, is_said ? "" : o->name,
+				       *o->value && !is_said ? " " : "", o->value);
+	}
+	return name;
+}
+
 /* The command, or the label of its page in the navigation, its argument and options:
  * "Explain 0x55d0c8a2b2a0", "Types, top 100, all". NULL: it is no address. */
 static const char *name_of_address(const struct hi_html_site *site, const char *address,
@@ -129,13 +144,7 @@ static const char *name_of_address(const struct hi_html_site *site, const char *
 		ret = hi_arena_printf(arena, "%c%s%s%s", toupper(parts.name[0]),
 				      parts.name + 1, parts.argument ? " " : "",
 				      parts.argument ? parts.argument : "");
-	for (size_t i = known.n_options; ret && i < parts.n_options; i++) {
-		const struct hi_address_option *o = &parts.options[i];
-
-		ret = hi_arena_printf(arena, "%s, %s%s%s", ret, o->name,
-				      *o->value ? " " : "", o->value);
-	}
-	return ret;
+	return add_options(ret, &parts, known.n_options, arena);
 }
 
 /* What a page is called on a site, where it has no title of its own: none, or that of the

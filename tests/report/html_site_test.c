@@ -138,6 +138,8 @@ HI_TEST(html_site, pages_with_the_title_of_the_heap_are_named_by_their_address)
 	HAS(html, "<h1>Types</h1>");
 	html = document_titled("redis, pid 42", "leaks?all=&by=%3Csite%3E");
 	HAS(html, "<h1>Leaks, all, by &lt;site&gt;</h1>");
+	html = document_titled("redis, pid 42", "sql?sql=select%201");
+	HAS(html, "<h1>Sql, select 1</h1>");
 	html = document_titled("redis, pid 42", "%zz");
 	HAS(html, "<h1>redis, pid 42</h1>");
 	html = document_titled("One object", "explain/0x7f00");
