@@ -64,10 +64,12 @@ test('values are sorted as numbers, texts behind them, unknown ones last both wa
 
 test('what a cell says exactly counts, not its text', () => {
   const found = tableOf([
-    '<td>a</td><td data-v="1048577">1.0 MiB</td>', '<td>b</td><td data-v="1048576">1.0 MiB</td>',
-    '<td>c</td><td>5 B</td>', '<td>d</td><td data-v="-3000">-2.9 KiB</td>'])
+    '<td>b</td><td data-v="1048576">1.0 MiB</td>', '<td>a</td><td data-v="1048577">1.0 MiB</td>',
+    '<td>e</td><td>?</td>', '<td>c</td><td>5 B</td>', '<td>d</td><td data-v="-3000">-2.9 KiB</td>'])
   const down = order.sortedRows(found.tBodies[0].rows, 1, true)
-  assert.deepEqual(down.map((r) => r.children[0].textContent), ['a', 'b', 'c', 'd'])
+  assert.deepEqual(down.map((r) => r.children[0].textContent), ['a', 'b', 'c', 'd', 'e'])
+  const up = order.sortedRows(found.tBodies[0].rows, 1, false)
+  assert.deepEqual(up.map((r) => r.children[0].textContent), ['d', 'c', 'b', 'a', 'e'])
 })
 
 test('sorting is the same as a sort of random numbers', () => {
@@ -212,6 +214,7 @@ test('zooming fills the picture with a node and what is below it', () => {
   assert.equal(at[4].x, 20 / 0.6)
   const last = picture.zoomed(flame, flame[5], 0, 100)
   assert.deepEqual(last.map((p) => p.width), [100, 0, 100, 0, 0, 100])
+  assert.deepEqual(last.map((p) => p.above === true), [true, false, true, false, false, false])
 })
 
 test('arrows go to the neighbour in their direction', () => {
