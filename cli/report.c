@@ -20,8 +20,8 @@
 
 enum { MOST_PAGES = 2000, MOST_QUEUED = 1 << 16, MOST_TOO_LARGE = 20 };
 #define MOST_BYTES (20ull << 20)
-#define MOST_NS (10 * HI_NS_PER_S) /* of processor time, for making pages */
-#define RESERVE (64 << 10)	   /* for what is around the pages */
+#define MOST_NS (5 * HI_NS_PER_S) /* of processor time, for making pages */
+#define RESERVE (64 << 10)	  /* for what is around the pages */
 
 HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
@@ -180,10 +180,15 @@ static enum report_limit reached_limit(const struct reporting *r)
 static enum hi_status make_reported_pages(struct reporting *r, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
+	size_t n_first;
 
 	for (size_t i = 0; i < r->site.n_nav; i++)
 		(void)link_in_file(r, r->site.nav[i].address);
+	n_first = r->list.count;
 	for (size_t i = 0; status == HI_OK && !r->failed && i < r->list.count; i++) {
+		/* The first pages take as long as they take: of all objects. */
+		if (i == n_first)
+			r->ends_ns = used_cpu_ns() + MOST_NS;
 		r->limit = reached_limit(r);
 		if (r->limit != NO_LIMIT)
 			break;
@@ -209,7 +214,9 @@ static const char *describe_limit(const struct reporting *r, struct hi_page *pag
 		return hi_page_printf(page, "the limit of %s pages",
 				      hi_count(count, MOST_PAGES));
 	case LIMIT_TIME:
-		return hi_page_printf(page, "the limit of %llu s of processor time",
+		return hi_page_printf(page,
+				      "the limit of %llu s of processor time "
+				      "behind the pages of the navigation",
 				      MOST_NS / HI_NS_PER_S);
 	case NO_LIMIT:
 	default:
@@ -302,7 +309,7 @@ static enum hi_status write_report_file(const struct hi_options *options,
 	struct reporting r = {.pages = pages,
 			      .from = "",
 			      .most_bytes = most > RESERVE ? most - RESERVE : 0,
-			      .ends_ns = MOST_NS};
+			      .ends_ns = UINT64_MAX};
 	enum hi_status status;
 
 	r.site = site;

@@ -599,3 +599,29 @@ HI_TEST_SCENARIO(pages, do_not_grow_with_what_was_asked_for)
 	HI_ASSERT_MSG(resident_kib() < before + (64 << 10), "%ld KiB, then %ld", before,
 		      resident_kib());
 }
+
+/* A path in an address is a word: whatever lies there, pages are about their own files.
+ */
+HI_TEST_SCENARIO(pages, read_no_file_that_an_address_names)
+{
+	static const char *const names[] = {"deep/diff/", "deep/",  "paths/",
+					    "explain/",	  "query/", "deep/diff/root/"};
+	const char *in = snapshot_directory();
+	const char *own = hostile_snapshot(in, "a.hirec", 30);
+	const char *other = hostile_snapshot(in, "b.hirec", 30);
+	struct hi_pages *pages = open_pages(own, NULL);
+	struct hi_page *page = hi_page_create();
+
+	HI_ASSERT(page);
+	hi_test_defer(destroy_page, page);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char address[400];
+
+		snprintf(address, sizeof(address), "%s%s", names[i],
+			 hi_address(page, "x", other) + 2);
+		expect_code(pages, address, 400, "");
+		snprintf(address, sizeof(address), "%s%s", names[i],
+			 hi_address(page, "x", own) + 2);
+		expect_code(pages, address, 400, "");
+	}
+}
