@@ -167,33 +167,38 @@ enum hi_status hi_deep_page(const struct hi_options *options, struct hi_deep_kep
 	return status;
 }
 
-static enum hi_status export_deep_profile(const struct hi_options *options,
+static enum hi_status export_deep_profile(struct hi_deep_kept *kept,
+					  const struct hi_options *options,
 					  struct hi_output *output, struct hi_error *err)
 {
-	struct hi_deep_kept kept = {};
-	enum hi_status status = hi_deep_kept_open(&kept, options, err);
+	enum hi_status status = hi_deep_kept_open(kept, options, err);
 
-	if (status == HI_OK)
-		status = hi_deep_mercury_write(&kept.profile, output->file, err);
-	hi_deep_kept_free(&kept);
-	return status;
+	return status == HI_OK ? hi_deep_mercury_write(&kept->profile, output->file, err)
+			       : status;
+}
+
+enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_kept *kept,
+			      struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_deep_report_destroy) struct hi_deep_report *report = NULL;
+	enum hi_status status;
+
+	if (options->output.format && options->deep.operands.verb != HI_DEEP_VERB_DIFF)
+		return export_deep_profile(kept, options, output, err);
+	status = ask_kept(kept, options, &report, err);
+	if (status != HI_OK)
+		return status;
+	warn_of_contour(options, &kept->contour);
+	output->has_finding = report->n_failed;
+	return write_deep_report(options, report, output, err);
 }
 
 static enum hi_status run_deep_command(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err)
 {
-	HI_GUARD(hi_deep_report_destroy) struct hi_deep_report *report = NULL;
 	struct hi_deep_kept kept = {};
-	enum hi_status status;
+	enum hi_status status = hi_deep_answer(options, &kept, output, err);
 
-	if (options->output.format && options->deep.operands.verb != HI_DEEP_VERB_DIFF)
-		return export_deep_profile(options, output, err);
-	status = ask_kept(&kept, options, &report, err);
-	if (status == HI_OK) {
-		warn_of_contour(options, &kept.contour);
-		output->has_finding = report->n_failed;
-		status = write_deep_report(options, report, output, err);
-	}
 	hi_deep_kept_free(&kept);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "cli/deep.h"
 #include "cli/pages_heaps.h"
 #include "cli/pages_kept.h"
 #include "cli/pages_site.h"
@@ -23,7 +24,8 @@ struct hi_pages {
 	struct hi_pages_site site;
 	struct hi_pages_heaps heaps;
 	struct hi_pages_kept kept;
-	unsigned warmed; /* steps of hi_pages_warm_up() */
+	struct hi_deep_kept deep; /* of the last page of it */
+	unsigned warmed;	  /* steps of hi_pages_warm_up() */
 	/* Of the page that is written. */
 	const char *base;
 	const char *address;
@@ -61,6 +63,7 @@ void hi_pages_close(struct hi_pages *pages)
 		return;
 	hi_pages_heaps_free(&pages->heaps);
 	hi_pages_kept_free(&pages->kept);
+	hi_deep_kept_free(&pages->deep);
 	hi_pages_site_free(&pages->site);
 	hi_page_destroy(pages->texts);
 	free(pages->link);
@@ -120,6 +123,8 @@ static enum hi_status run_request(struct hi_pages *pages,
 
 	if (c->wants_series && c->wants_series(o))
 		return c->write_series(o, output, err);
+	if (c->id == HI_COMMAND_DEEP)
+		return hi_deep_answer(o, &pages->deep, output, err);
 	return c->run_alone ? c->run_alone(o, output, err)
 			    : run_on_heap(pages, r, output, err);
 }
