@@ -111,7 +111,9 @@ static const char *cost_title(struct hi_deep_maker *m, int cost, const char *sco
 {
 	if (cost == HI_DEEP_BYTES && m->query->prefs.words)
 		cost = HI_DEEP_WORDS;
-	return hi_deep_text(m, "%s %s%s%s", scope, cost_titles[cost],
+	/* Bytes have their unit in each cell. */
+	return hi_deep_text(m, "%s%s%s%s%s", scope, cost == HI_DEEP_BYTES ? "" : " ",
+			    cost == HI_DEEP_BYTES ? "" : cost_titles[cost],
 			    words_of(m, cost, " words"), behind);
 }
 
@@ -149,7 +151,7 @@ void hi_deep_cost_columns(struct hi_deep_maker *m, struct hi_deep_table *t)
 					cost_title(m, cost, titles[k], " per call"),
 					HI_COLUMN_MINOR_FIGURE);
 		}
-	hi_deep_column(m, t, "share", m->self ? "self" : "share", HI_COLUMN_PERCENT);
+	hi_deep_column(m, t, "share", "share", HI_COLUMN_PERCENT);
 }
 
 void hi_deep_cost_cells(struct hi_deep_maker *m, struct hi_deep_table *t,
