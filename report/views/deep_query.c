@@ -249,10 +249,11 @@ static const struct {
 	const char *name, *missing;
 } unsupported[] = {
 	{"module_getter_setters", "reads and writes of fields (bio --watch)"},
-	{"module_rep", "the program's own representation; see `types` of a process"},
-	{"proc_static_coverage", "coverage points of the program"},
-	{"proc_dynamic_coverage", "coverage points of the program"},
-	{"call_site_dynamic_var_use", "uses of variables (bio --watch)"},
+	{"module_rep", "the types of the program: explain shows those of an object"},
+	{"proc_static_coverage", "coverage points (docs/DEEP.md: of pointer fields)"},
+	{"proc_dynamic_coverage", "coverage points (docs/DEEP.md: of pointer fields)"},
+	{"call_site_dynamic_var_use",
+	 "uses of variables: explain has those of an object"},
 };
 
 static enum hi_status fail_unknown_report(const char *name, struct hi_error *err)
