@@ -13,15 +13,31 @@ static bool is_plain_in_address(char c)
 	       (c >= '0' && c <= '9') || (c && strchr("-_.~/:@,", c));
 }
 
-/* out has 3 bytes for each of raw's, and a NUL. */
+/* Is it "." or "..", or has it such a part between slashes? */
+static bool has_dot_part(const char *raw)
+{
+	while (true) {
+		size_t n = strcspn(raw, "/");
+
+		if (n && n <= 2 && strspn(raw, ".") >= n)
+			return true;
+		if (!raw[n])
+			return false;
+		raw += n + 1;
+	}
+}
+
+/* out has 3 bytes for each of raw's, and a NUL. A browser takes "a/../b" for "b", also
+ * where the dots are escaped: then slashes are. */
 static void escape_for_address(char *out, const char *raw)
 {
 	static const char digits[] = "0123456789ABCDEF";
+	bool keeps_slashes = !has_dot_part(raw);
 
 	for (; *raw; raw++) {
 		unsigned char c = (unsigned char)*raw;
 
-		if (is_plain_in_address(*raw)) {
+		if (is_plain_in_address(*raw) && (*raw != '/' || keeps_slashes)) {
 			*out++ = *raw;
 			continue;
 		}
@@ -54,8 +70,12 @@ static const char *join_address(struct hi_page *page, const char *before,
 
 const char *hi_address(struct hi_page *page, const char *name, const char *argument)
 {
-	return argument ? join_address(page, name, "/", argument)
-			: join_address(page, name, "", "");
+	if (!argument)
+		return join_address(page, name, "", "");
+	/* For a browser they are no names, whatever is escaped. */
+	if (strcmp(argument, ".") == 0 || strcmp(argument, "..") == 0)
+		return "";
+	return join_address(page, name, "/", argument);
 }
 
 const char *hi_address_with(struct hi_page *page, const char *address, const char *option,

@@ -22,7 +22,7 @@
  * the argument is longer than HI_ADDRESS_ARGUMENT: then there is no link. */
 enum { HI_ADDRESS_ARGUMENT = 8192, HI_ADDRESS_OPTIONS = 16 };
 
-/* argument: raw, may be hostile; NULL: none. */
+/* argument: raw, may be hostile; NULL: none. No link leads to "." and "..". */
 const char *hi_address(struct hi_page *page, const char *name, const char *argument);
 /* Adds an option; value: raw, "" for one without a value. */
 const char *hi_address_with(struct hi_page *page, const char *address, const char *option,

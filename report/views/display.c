@@ -60,6 +60,9 @@ const char *hi_page_safe(struct hi_page *page, const char *hostile)
 
 	if (!hostile || !*hostile)
 		return "";
+	/* Blanks alone are not seen, and no name for a link. */
+	if (!hostile[strspn(hostile, " ")])
+		return "\\x20";
 	hi_text_escape(out, sizeof(out), hostile, strnlen(hostile, SAFE_MAX * 2));
 	return keep_page_text(page, out);
 }

@@ -14,6 +14,27 @@ HI_TEST(address, has_no_byte_of_a_name_that_means_something_in_a_page)
 	hi_page_destroy(page);
 }
 
+/* What browsers make of it: "/TOKEN/paths/../quit" is "/TOKEN/quit" for them. */
+HI_TEST(address, a_name_leads_to_no_other_page)
+{
+	static const char *const names[][2] = {
+		{"../quit", "paths/..%2Fquit"},
+		{"a/./b", "paths/a%2F.%2Fb"},
+		{"a/..", "paths/a%2F.."},
+		{"..", ""},
+		{".", ""},
+		{"src/a..b/.c", "paths/src/a..b/.c"},
+		{"a/.../b", "paths/a/.../b"},
+		{"%2e%2e/x", "paths/%252e%252e/x"},
+		{"a//b", "paths/a//b"},
+	};
+	struct hi_page *page = hi_page_create();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		HI_ASSERT_STREQ(names[i][1], hi_address(page, "paths", names[i][0]));
+	hi_page_destroy(page);
+}
+
 HI_TEST(address, any_bytes_come_back)
 {
 	struct hi_page *page = hi_page_create();
