@@ -153,24 +153,26 @@ struct crawl {
 	const char *limit;    /* pages */
 	const char *often;    /* of each kind; NULL: as the limit allows */
 	const char *pictures; /* a subfolder of HI_PICTURES; NULL: none */
+	const char *absent;   /* pages that the file has not; NULL: it has all */
 	long long kinds;      /* at least so many kinds of page */
 };
 
 static void crawl_served(const char *const *files, struct crawl how)
 {
-	char limit[32], often[32], pictures[300] = "axe=yes";
+	char limit[32], often[32], absent[64], pictures[300] = "axe=yes";
 	const char *words[WORDS] = {
 		limit, often, pictures, "--", HI_BINARY_DIR "/heapinspect", "serve"};
 	const char *folder = getenv("HI_PICTURES");
 	json_t *found;
 
 	snprintf(limit, sizeof(limit), "limit=%s", how.limit);
+	snprintf(absent, sizeof(absent), "absent=%s", how.absent ? how.absent : "");
 	snprintf(often, sizeof(often), "often=%s", how.often ? how.often : "0");
 	if (folder && how.pictures)
 		snprintf(pictures, sizeof(pictures), "pictures=%.200s/%s", folder,
 			 how.pictures);
 	for (size_t i = 0; files[i]; i++)
-		words[6 + i] = files[i];
+		words[7 + i] = files[i];
 	found = ask_chromium("crawl", words);
 	hi_test_note(
 		"%lld pages of %zu kinds, %lld left out; waits: median %lld ms, worst "
@@ -200,61 +202,74 @@ static const char *make_series(const char *in)
 HI_TEST_INTEROP(browser_serve, pages_of_a_heap_with_leaks)
 {
 	crawl_file(make_leaks(snapshot_directory()),
-		   (struct crawl){"24", NULL, "leaks", 8});
+		   (struct crawl){.limit = "24", .pictures = "leaks", .kinds = 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_with_names_that_are_meant_to_do_harm)
 {
 	crawl_file(make_hostile(snapshot_directory()),
-		   (struct crawl){"30", NULL, "hostile", 8});
+		   (struct crawl){.limit = "30",
+				  .pictures = "hostile",
+				  .absent = "waste",
+				  .kinds = 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_of_a_series)
 {
 	crawl_file(make_series(snapshot_directory()),
-		   (struct crawl){"24", NULL, "series", 8});
+		   (struct crawl){.limit = "24", .pictures = "series", .kinds = 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_of_python_with_such_names)
 {
 	crawl_file(make_hostile_python(snapshot_directory()),
-		   (struct crawl){"24", NULL, "python", 8});
+		   (struct crawl){.limit = "24", .pictures = "python", .kinds = 8});
 }
 
 HI_TEST_ROOT(browser_serve, pages_of_a_recording)
 {
 	crawl_file(make_recording(snapshot_directory()),
-		   (struct crawl){"30", NULL, "recording", 8});
+		   (struct crawl){.limit = "30", .pictures = "recording", .kinds = 8});
 }
 
 /* ---- slow: all pages, up to 400 a file ---- */
 
 HI_TEST_SLOW(browser_serve, all_pages_of_a_heap_with_leaks)
 {
-	crawl_file(make_leaks(snapshot_directory()), (struct crawl){"400", "3", NULL, 8});
+	crawl_file(make_leaks(snapshot_directory()),
+		   (struct crawl){.limit = "400", .often = "3", .kinds = 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_with_names_that_are_meant_to_do_harm)
 {
 	char *in = snapshot_directory();
 
-	crawl_file(make_hostile(in), (struct crawl){"400", "3", NULL, 8});
-	crawl_file(make_hostile_series(in),
-		   (struct crawl){"400", "3", "hostile-series", 8});
-	crawl_file(make_hostile_python(in), (struct crawl){"400", "3", NULL, 8});
+	crawl_file(make_hostile(in),
+		   (struct crawl){
+			   .limit = "400", .often = "3", .absent = "waste", .kinds = 8});
+	crawl_file(make_hostile_series(in), (struct crawl){.limit = "400",
+							   .often = "3",
+							   .pictures = "hostile-series",
+							   .absent = "waste,waste?census",
+							   .kinds = 8});
+	crawl_file(make_hostile_python(in),
+		   (struct crawl){.limit = "400", .often = "3", .kinds = 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_a_series)
 {
 	crawl_file(make_series(snapshot_directory()),
-		   (struct crawl){"400", "3", NULL, 8});
+		   (struct crawl){.limit = "400", .often = "3", .kinds = 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_python)
 {
 	char *in = snapshot_directory();
 
-	crawl_file(readers_python(in), (struct crawl){"400", "3", "python-truth", 8});
+	crawl_file(readers_python(in), (struct crawl){.limit = "400",
+						      .often = "3",
+						      .pictures = "python-truth",
+						      .kinds = 8});
 }
 
 HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
@@ -264,15 +279,19 @@ HI_TEST_SLOW(browser_serve, all_pages_of_recordings)
 	if (geteuid() != 0)
 		HI_SKIP("not root");
 	in = snapshot_directory();
-	crawl_file(make_recording(in), (struct crawl){"400", "3", NULL, 8});
+	crawl_file(make_recording(in),
+		   (struct crawl){.limit = "400", .often = "3", .kinds = 8});
 	crawl_file(make_series_by(
 			   in, "bio.hisnap",
 			   (const char *const[]){"bio", "the first period begins", NULL}),
-		   (struct crawl){"400", "3", "bio", 8});
-	crawl_file(make_series_by(in, "alloc.hirec",
-				  (const char *const[]){"alloc",
-							"the first period begins", NULL}),
-		   (struct crawl){"400", "3", "alloc", 8});
+		   (struct crawl){
+			   .limit = "400", .often = "3", .pictures = "bio", .kinds = 8});
+	crawl_file(
+		make_series_by(
+			in, "alloc.hirec",
+			(const char *const[]){"alloc", "the first period begins", NULL}),
+		(struct crawl){
+			.limit = "400", .often = "3", .pictures = "alloc", .kinds = 8});
 }
 
 /* ---- the keyboard ---- */

@@ -34,8 +34,9 @@ function tellViolations() {
 }
 
 // Hears what goes wrong; `problem` is called with a line about each. `isOurs` says of the
-// URL of a request whether the page may make it.
-export async function listen(page, { problem, isOurs }) {
+// URL of a request whether the page may make it; `mayFail`, whether an error is the right
+// answer.
+export async function listen(page, { problem, isOurs, mayFail = () => false }) {
   const at = () => shorten(page.url())
   page.on('console', (message) => {
     const text = message.text()
@@ -59,7 +60,7 @@ export async function listen(page, { problem, isOurs }) {
     if (why !== 'net::ERR_ABORTED') problem(`${at()}: failed: ${shorten(request.url())}: ${why}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 400) {
+    if (response.status() >= 400 && !mayFail(response.url())) {
       problem(`status ${response.status()} for ${shorten(response.url())} on ${at()}`)
     }
   })

@@ -70,7 +70,8 @@ function middle(numbers) {
 
 export class Crawl {
   // options: limit (of pages), often (pages of each kind, at least), axe (its source; none:
-  // no checks by it), pictures (a directory for screenshots), narrow (look at 640 px, too)
+  // no checks by it), pictures (a directory for screenshots), narrow (look at 640 px, too),
+  // absent (kinds of page that the file has not)
   constructor(browser, start, options) {
     Object.assign(this, { browser, start, ...options })
     this.isFile = start.startsWith('file:')
@@ -96,7 +97,11 @@ export class Crawl {
   async openPage({ scripts = true } = {}) {
     const page = await this.browser.newPage()
     if (!scripts) await page.setJavaScriptEnabled(false)
-    await listen(page, { problem: (text) => this.problem(text), isOurs: (url) => this.isOurs(url) })
+    await listen(page, {
+      problem: (text) => this.problem(text),
+      isOurs: (url) => this.isOurs(url),
+      mayFail: (url) => (this.absent ?? []).includes(kindOf(url, this.start)),
+    })
     await look(page, {})
     return page
   }

@@ -7,7 +7,8 @@
 //	node pages.mjs READERS attack marker=TEXT -- PROGRAM serve FILE...
 //	node pages.mjs READERS keys -- PROGRAM serve FILE...
 //
-// limit=N pages at most; often=N pages of each kind at least; axe=no leaves its checks out; pictures=DIRECTORY for screenshots.
+// limit=N pages at most; often=N pages of each kind at least; axe=no leaves its checks out; pictures=DIRECTORY for screenshots;
+// absent=KIND,KIND... may be error pages.
 // Prints one document of JSON, with all problems that were found.
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
@@ -28,7 +29,8 @@ const options = Object.fromEntries((cut < 0 ? rest : rest.slice(0, cut)).map((wo
 const words = cut < 0 ? [] : rest.slice(cut + 1)
 
 const axe = options.axe === 'no' ? null : readAxe(readers)
-const crawling = { limit: Number(options.limit ?? 400), often: Number(options.often ?? 0), axe, narrow: true, pictures: options.pictures }
+const crawling = { limit: Number(options.limit ?? 400), often: Number(options.often ?? 0), axe, narrow: true,
+  pictures: options.pictures, absent: options.absent?.split(',') }
 
 async function withServer(use) {
   const server = await startServer(words)
