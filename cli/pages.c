@@ -355,6 +355,10 @@ static enum hi_status answer_address(struct hi_pages *pages, const char *address
 	pages->why = a.why;
 	if (status != HI_OK)
 		free_answer(ret);
+	/* What a comparison links to is in the later heap. */
+	if (status == HI_OK && ret->page && pages->files.other_is_later &&
+	    strcmp(a.r->address.name, "diff") == 0)
+		hi_page_drop_links(ret->page);
 	if (status == HI_NO_MEMORY)
 		*err = a.why;
 	else if (status != HI_OK)

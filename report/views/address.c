@@ -251,3 +251,15 @@ void hi_cell_link(struct hi_report_table *table, const char *address)
 	if (last->state != HI_CELL_EMPTY)
 		last->link = keep_link(table->page, address);
 }
+
+void hi_page_drop_links(struct hi_page *page)
+{
+	for (size_t i = 0; i < page->items.count; i++)
+		page->items.items[i].link = NULL;
+	for (size_t i = 0; i < page->tables.count; i++) {
+		struct hi_report_table *t = page->tables.items[i];
+
+		for (size_t k = 0; k < t->cells.count; k++)
+			t->cells.items[k].link = NULL;
+	}
+}

@@ -41,6 +41,8 @@ void hi_cell_link(struct hi_report_table *table, const char *address);
  * copied; not of a table or a command. An empty address makes no link. Text shows no
  * links. */
 void hi_page_link(struct hi_page *page, const char *address);
+/* Makes no link of what was one. */
+void hi_page_drop_links(struct hi_page *page);
 /* Links that are made from now on lead to this census of the file, where they name none
  * and what they lead to is about one. */
 void hi_page_link_census(struct hi_page *page, unsigned census);

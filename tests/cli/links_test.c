@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
 #include "cli/pages.h"
 #include "session/lookup.h"
 #include "tests/harness.h"
@@ -95,22 +94,12 @@ static void destroy_page(void *page)
 	hi_page_destroy(page);
 }
 
-static void free_link_options(void *options)
+static struct hi_pages *open_pages(const char *file, const char *other)
 {
-	hi_options_free(options);
-}
-
-static struct hi_pages *open_pages(const char *file)
-{
-	static struct hi_options options;
-	static char name[] = "heapinspect", path[4096];
-	char *argv[] = {name, path, NULL};
+	struct hi_options options = {.target.file = file, .comparison.baseline = other};
 	struct hi_pages *pages = NULL;
 	struct hi_error err = {};
 
-	snprintf(path, sizeof(path), "%s", file);
-	HI_ASSERT_EQ(0, hi_options_parse(2, argv, &options));
-	hi_test_defer(free_link_options, &options);
 	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
 	hi_test_defer(close_pages, pages);
 	return pages;
@@ -159,7 +148,7 @@ static void walk_pages(struct walk *w, const char *file, const char *const *addr
 
 	*w = (struct walk){.file = file};
 	list_known(w);
-	w->pages = open_pages(file);
+	w->pages = open_pages(file, NULL);
 	for (size_t i = 0; addresses[i]; i++)
 		page_each_link(make_linked_page(w, addresses[i]), check_link, w);
 	n = w->n_seen;
@@ -305,4 +294,45 @@ HI_TEST_ROOT(links, of_a_recording_resolve)
 	walk_pages(w, file, of_recordings);
 	HI_ASSERT(count_links(w, "census") > 3);
 	HI_ASSERT(count_links(w, "alloc") > 0);
+}
+
+/* ---- two files ---- */
+
+static const char *snap_with_nodes(struct hi_fixture *fx, const char *nodes,
+				   const char *in, const char *name)
+{
+	const char *file = snapshot_path(in, name);
+	char pid[16], line[200];
+
+	hi_fixture_tell(fx, nodes);
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	return file;
+}
+
+/* What is in one heap alone has no page among those of the other one. */
+HI_TEST_SCENARIO(links, of_a_comparison_lead_to_the_later_heap)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	char *in = snapshot_directory();
+	struct hi_fixture *fx = hi_fixture_start("growing_service", NULL);
+	const char *before, *after;
+	char line[200];
+
+	hi_test_defer(free, w);
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	before = snap_with_nodes(fx, "nodes 100", in, "before.hisnap");
+	after = snap_with_nodes(fx, "nodes 300", in, "after.hisnap");
+	w->file = after;
+	list_known(w);
+	w->pages = open_pages(after, before);
+	page_each_link(make_linked_page(w, "diff"), check_link, w);
+	HI_ASSERT(count_links(w, "explain") > 0);
+	HI_ASSERT(count_links(w, "paths") > 0);
+	w->n_seen = 0;
+	w->pages = open_pages(before, after);
+	page_each_link(make_linked_page(w, "diff"), check_link, w);
+	HI_ASSERT_EQ(0, w->n_seen);
 }

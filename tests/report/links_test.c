@@ -228,15 +228,6 @@ HI_TEST(links, of_a_path_have_its_steps_where_text_has_not)
 
 /* ---- text ---- */
 
-static void drop_links(struct hi_page *page)
-{
-	for (size_t i = 0; i < page->items.count; i++)
-		page->items.items[i].link = NULL;
-	for (size_t i = 0; i < page->tables.count; i++)
-		for (size_t k = 0; k < page->tables.items[i]->cells.count; k++)
-			page->tables.items[i]->cells.items[k].link = NULL;
-}
-
 HI_TEST(links, make_no_difference_to_text)
 {
 	struct sample *s = sample_make();
@@ -246,7 +237,7 @@ HI_TEST(links, make_no_difference_to_text)
 	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
 		const char *with = text_of(pages[i]);
 
-		drop_links(pages[i]);
+		hi_page_drop_links(pages[i]);
 		HI_ASSERT_STREQ(text_of(pages[i]), with);
 	}
 }
