@@ -148,7 +148,7 @@ struct merging {
 
 static bool merge_way(struct merging *m, const struct hi_paths_way *way)
 {
-	uint64_t target = way->steps[way->n_steps - 1].info.node;
+	uint64_t target = way->nodes[way->n_steps - 1];
 	uint64_t shape = hash_of_shape(way), known;
 	/* Elements of a list have one text. */
 	uint64_t text =

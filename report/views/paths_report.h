@@ -21,7 +21,7 @@ struct hi_paths_way {
 	bool named_by_key; /* the first key is the name of a variable */
 	enum hi_grade worst;
 	struct hi_paths_step *steps;
-	hi_node *nodes; /* of the steps; of the caller */
+	hi_node *nodes; /* n_steps */
 	size_t n_steps;
 };
 /* Plain data, filled by the caller; strings borrowed and hostile. */

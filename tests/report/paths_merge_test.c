@@ -27,6 +27,7 @@ static size_t merge_texts(const char *const *texts, bool named_by_key)
 		roots[n] = (struct hi_paths_step){.info = {.detail = ""}};
 		ways[n] = (struct hi_paths_way){.text = texts[n],
 						.steps = &roots[n],
+						.nodes = &roots[n].info.node,
 						.n_steps = 1,
 						.named_by_key = named_by_key};
 	}
@@ -96,8 +97,10 @@ HI_TEST(paths_merge, a_text_that_leads_to_several_objects_counts_for_each)
 
 	HI_ASSERT_EQ(1, merge_texts(texts, false));
 	for (size_t i = 0; i < n; i++) {
-		ways[i] = (struct hi_paths_way){
-			.text = texts[i], .steps = &roots[i], .n_steps = 1};
+		ways[i] = (struct hi_paths_way){.text = texts[i],
+						.steps = &roots[i],
+						.nodes = &roots[i].info.node,
+						.n_steps = 1};
 		roots[i].info.node = (hi_node)(i / 2);
 	}
 	HI_ASSERT_OK(hi_paths_merge(ways, &n, &arena, &err), &err);
