@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "census/analysis/path_index.h"
 #include "cli/command.h"
 #include "report/views/paths_merge.h"
 #include "report/views/paths_report.h"
@@ -242,14 +243,18 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 					    struct hi_error *err)
 {
 	size_t k = count_wanted_paths(in);
+	struct hi_path_index *index = NULL;
 	enum hi_status status = HI_OK;
 
-	if (t->nodes.count == 0)
-		return HI_OK;
+	if (t->nodes.count)
+		status = hi_kept_paths(in, &index, err);
+	if (t->nodes.count == 0 || status != HI_OK)
+		return status;
 	for (enum hi_grade worst = HI_GRADE_EXACT;
 	     status == HI_OK && worst <= HI_GRADE_CONSERVATIVE && ways->list.count < k;
 	     worst++)
-		status = add_merged_ways(in, t, worst, ways, err);
+		if (worst == HI_GRADE_EXACT || hi_path_index_has_grade(index, worst))
+			status = add_merged_ways(in, t, worst, ways, err);
 	if (status != HI_OK)
 		return status;
 	if (ways->list.count > k) {

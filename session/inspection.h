@@ -109,6 +109,7 @@ struct hi_kept {
 	struct hi_path_index *paths;
 	struct hi_owners *owners;
 	struct hi_nearest *nearest;
+	bool has_names;	 /* of edges, checked */
 	bool has_failed; /* to prepare some of it */
 };
 

@@ -6,6 +6,7 @@
 #include "census/analysis/nearest.h"
 #include "census/analysis/owners.h"
 #include "census/analysis/path_index.h"
+#include "session/edge_text.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
@@ -95,6 +96,14 @@ bool hi_kept_warm_up(struct hi_inspection *in)
 
 	if (!has_heap(in) || in->kept.has_failed)
 		return false;
+	if (!in->kept.has_names) {
+		struct hi_edge_text_reader names = {};
+
+		in->kept.has_names = true;
+		in->kept.has_failed = hi_edge_text_open(in, &names, &quiet) != HI_OK;
+		hi_edge_text_close(&names);
+		return true;
+	}
 	if (!in->kept.paths) {
 		in->kept.has_failed = hi_kept_paths(in, &index, &quiet) != HI_OK;
 		return true;

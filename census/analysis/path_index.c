@@ -269,6 +269,11 @@ enum hi_grade hi_path_index_level(const struct hi_path_index *index, enum hi_gra
 	return worst;
 }
 
+bool hi_path_index_has_grade(const struct hi_path_index *index, enum hi_grade grade)
+{
+	return index->has_grade[grade];
+}
+
 bool hi_path_index_is_measured(const struct hi_path_index *index, enum hi_grade worst)
 {
 	return index->levels[hi_path_index_level(index, worst)].distance;

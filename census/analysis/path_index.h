@@ -22,6 +22,8 @@ enum hi_status hi_path_index_create(const struct hi_graph *g, unsigned threads,
  * node. A search does it itself. */
 enum hi_status hi_path_index_measure(struct hi_path_index *index, enum hi_grade worst,
 				     struct hi_error *err);
+/* Has the graph edges of this grade, from objects or variables? */
+bool hi_path_index_has_grade(const struct hi_path_index *index, enum hi_grade grade);
 /* Are they known? */
 bool hi_path_index_is_measured(const struct hi_path_index *index, enum hi_grade worst);
 /* The path that hi_paths_shortest() finds. Length 0: there is none. The caller frees

@@ -113,8 +113,15 @@ static enum hi_status mark_snapshot_field_targets(struct hi_inspection *in,
 static enum hi_status open_snapshot_edge_texts(struct hi_edge_text_reader *reader,
 					       struct hi_error *err)
 {
-	return hi_snapshot_open_labels(reader->in->snapshot->snapshot, reader->in->graph,
-				       err);
+	struct hi_snapshot_source *stored = reader->in->snapshot;
+	enum hi_status status = HI_OK;
+
+	/* All names are checked, once. */
+	if (!stored->has_labels)
+		status =
+			hi_snapshot_open_labels(stored->snapshot, reader->in->graph, err);
+	stored->has_labels |= status == HI_OK;
+	return status;
 }
 
 static enum hi_status read_snapshot_edge_texts(struct hi_edge_text_reader *reader,
