@@ -224,6 +224,7 @@ HI_TEST_SCENARIO(server, answers_no_requests_of_other_sites)
 		{"Origin: http://127.0.0.1:%u\r\n", 200},
 		{"Origin: http://localhost:%u\r\n", 200},
 		{"Origin: http://127.0.0.1:%u\r\nOrigin: http://evil.example\r\n", 403},
+		{"Origin: http://evil.example\r\nOrigin: http://127.0.0.1:%u\r\n", 403},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -570,11 +571,32 @@ HI_TEST_SCENARIO(server, page_processes_end_with_the_server)
 	pid_t pid = (pid_t)atoi(http_get(s.url, "pid/1").body);
 
 	HI_ASSERT(pid > 0 && kill(pid, 0) == 0);
+	/* It does not look at its socket. */
+	HI_ASSERT(http_sendf(http_connect(s.url.port),
+			     "GET %shang HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			     s.url.base));
+	hi_clock_pause_ns(100 * MS);
 	kill(s.pid, SIGKILL);
 	HI_ASSERT(WIFSIGNALED(mock_server_await_end(&s)));
 	for (unsigned i = 0; i < 1000 && kill(pid, 0) == 0; i++)
 		hi_clock_pause_ns(10 * MS);
 	HI_ASSERT(kill(pid, 0) != 0);
+}
+
+/* A connection that it kept would not end for its client. */
+HI_TEST_SCENARIO(server, page_processes_have_no_descriptors_of_the_server)
+{
+	struct mock_server s = mock_server_start(0, 0, 0);
+	pid_t pid;
+
+	for (unsigned i = 0; i < 20; i++)
+		(void)http_connect(s.url.port);
+	HI_ASSERT_EQ(303,
+		     http_ask(s.url, "POST", "restart", "Content-Length: 0\r\n").code);
+	pid = (pid_t)atoi(http_get(s.url, "pid/1").body);
+	HI_ASSERT(count_descriptors(s.pid) >= 20);
+	/* 0 to 3, "." and "..". */
+	HI_ASSERT_EQ(6, count_descriptors(pid));
 }
 
 /* ---- many ---- */
@@ -644,6 +666,7 @@ HI_TEST_SCENARIO(server, fifty_that_ask_for_one_page_get_it_made_once)
 		HI_ASSERT(askers[i].is_fine);
 		HI_ASSERT_STREQ("1", askers[i].body);
 	}
+	check_page(s.url, "count/b", "2");
 }
 
 HI_TEST_SCENARIO(server, fifty_that_ask_for_fifty_pages_get_them)
@@ -760,18 +783,36 @@ HI_TEST_SCENARIO(server, ends_when_nothing_was_asked_for)
 	wrong.base[1] ^= 1;
 	start = hi_clock_ns();
 	check_lives(s.url);
-	hi_clock_pause_ns(300 * MS);
-	HI_ASSERT_EQ(403, http_get(wrong, "").code);
+	for (unsigned i = 0; i < 50; i++) {
+		int fd = http_try_connect(wrong.port);
+
+		if (fd < 0)
+			break;
+		(void)http_sendf(fd, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+				 wrong.base);
+		HI_ASSERT(http_receive(fd, false).code != 200);
+		hi_clock_pause_ns(100 * MS);
+	}
 	HI_ASSERT_EQ(0, mock_server_await_end(&s));
 	HI_ASSERT(hi_clock_ns() - start >= 600 * MS);
-	HI_ASSERT(hi_clock_ns() - start < 10 * HI_NS_PER_S);
+	HI_ASSERT(hi_clock_ns() - start < 4 * HI_NS_PER_S);
 }
 
 HI_TEST_SCENARIO(server, does_not_end_while_a_page_is_waited_for)
 {
 	struct mock_server s = mock_server_start(300 * MS, 0, 0);
 
-	check_page(s.url, "slow/1500", NULL);
+	struct http_url wrong = s.url;
+	int fd = http_connect(s.url.port);
+
+	HI_ASSERT(http_sendf(fd, "GET %sslow/1500 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+			     s.url.base));
+	wrong.base[1] ^= 1;
+	for (unsigned i = 0; i < 10; i++) {
+		hi_clock_pause_ns(100 * MS);
+		HI_ASSERT_EQ(403, http_get(wrong, "").code);
+	}
+	HI_ASSERT_EQ(200, http_receive(fd, false).code);
 	HI_ASSERT_EQ(0, mock_server_await_end(&s));
 }
 

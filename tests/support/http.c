@@ -32,7 +32,7 @@ struct http_url http_url_parse(const char *url)
 	return ret;
 }
 
-int http_connect(unsigned port)
+int http_try_connect(unsigned port)
 {
 	static const struct timeval limit = {.tv_sec = 60};
 	static const int yes = 1;
@@ -46,8 +46,14 @@ int http_connect(unsigned port)
 	HI_ASSERT(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0);
 	HI_ASSERT(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0);
 	HI_ASSERT(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)) == 0);
-	HI_ASSERT_MSG(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0,
-		      "nobody listens on port %u", port);
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? fd : -1;
+}
+
+int http_connect(unsigned port)
+{
+	int fd = http_try_connect(port);
+
+	HI_ASSERT_MSG(fd >= 0, "nobody listens on port %u", port);
 	return fd;
 }
 

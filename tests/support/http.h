@@ -23,6 +23,8 @@ struct http_url http_url_parse(const char *url);
 
 /* A connection; fails the test if there is none. */
 int http_connect(unsigned port);
+/* -1: there is none. */
+int http_try_connect(unsigned port);
 /* False: the other end has closed the connection. */
 bool http_send(int fd, const void *bytes, size_t size);
 bool http_sendf(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
