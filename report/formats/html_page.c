@@ -65,11 +65,57 @@ static bool is_cut(const char *text)
 	return characters > NAME_SHOWN;
 }
 
+/* How many bytes of text are a character that leaves nothing to see; 0: it does not begin
+ * with one. */
+static size_t blank_length(const char *text)
+{
+	static const char *const blanks[] = {" ",
+					     "\t",
+					     "\n",
+					     "\xc2\xa0",
+					     "\xe1\x9a\x80",
+					     "\xe2\x80\xa8",
+					     "\xe2\x80\xa9",
+					     "\xe2\x80\xaf",
+					     "\xe2\x81\x9f",
+					     "\xe3\x80\x80",
+					     "\xef\xbb\xbf"};
+
+	for (size_t i = 0; i < sizeof(blanks) / sizeof(*blanks); i++)
+		if (strncmp(text, blanks[i], strlen(blanks[i])) == 0)
+			return strlen(blanks[i]);
+	/* U+2000 to U+200F. */
+	return strncmp(text, "\xe2\x80", 2) == 0 && (unsigned char)text[2] >= 0x80 &&
+			       (unsigned char)text[2] <= 0x8f
+		       ? 3
+		       : 0;
+}
+
+static bool is_blank_name(const char *text)
+{
+	bool ret = *text != '\0';
+
+	while (*text && ret) {
+		size_t n = blank_length(text);
+
+		ret = n > 0;
+		text += n;
+	}
+	return ret;
+}
+
 /* Text from right to left does not turn what stands beside it. */
 void hi_html_name(const char *text, FILE *out)
 {
 	bool cut = is_cut(text), isolated = has_other_scripts(text);
 
+	/* A link needs something to see. */
+	if (is_blank_name(text)) {
+		fputs("&quot;", out);
+		hi_svg_text(out, text, NAME_SHOWN);
+		fputs("&quot;", out);
+		return;
+	}
 	if (cut) {
 		fprintf(out, "<%s title=\"", isolated ? "bdi" : "span");
 		hi_svg_text(out, text, 0);

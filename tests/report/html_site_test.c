@@ -185,6 +185,25 @@ HI_TEST(html_site, cells_are_links_figures_and_bars)
 	HAS(html, "<td><span class=\"i3\"><bdi>");
 }
 
+HI_TEST(html_site, names_of_blanks_can_be_seen)
+{
+	static const char *const names[] = {" ", "\xc2\xa0 ", "\xe3\x80\x80",
+					    "\xe2\x80\x83"};
+	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT}};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct hi_page *page = html_sample_new();
+		struct hi_report_table *t = hi_page_table(page, columns, 1);
+		const char *html;
+
+		hi_cell_text(t, names[i], 0);
+		hi_cell_link(t, "types/a");
+		html = html_of_page(page);
+		HAS(html, "<a href=\"/T/types/a\">&quot;");
+		HAS(html, "&quot;</a>");
+	}
+}
+
 HI_TEST(html_site, items_of_a_kind_are_one_element)
 {
 	struct hi_page *page = html_sample_new();
