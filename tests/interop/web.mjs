@@ -237,7 +237,7 @@ test('names fit their boxes', () => {
 
 test('a picture has one stop of the tab key, and its search marks nodes', () => {
   const nodes = Array.from({ length: 9 }, (_, i) => `<a class="node k${i}" href="#${i}" data-d="0">
-    <rect x="${i * 10}" y="0" width="10" height="10"></rect><text>n</text>
+    <rect x="${i * 10}" y="0" width="10" height="10"></rect><text>${i === 4 ? 'nam…' : 'n'}</text>
     <title>name ${i}\n<b>5 B</b></title></a>`).join('')
   const { document } = parse(`<main><figure class="picture treemap"><svg>${nodes}</svg></figure></main>`)
   picture.enhancePictures(document)
@@ -245,6 +245,7 @@ test('a picture has one stop of the tab key, and its search marks nodes', () => 
   assert.deepEqual(all.map((n) => n.getAttribute('tabindex')), ['0', ...Array(8).fill('-1')])
   assert.equal(document.querySelector('title'), null)
   assert.match(all[3].getAttribute('aria-label'), /^name 3, /)
+  assert.match(all[4].getAttribute('aria-label'), /^nam…: name 4, /)
   const input = document.querySelector('input')
   input.value = 'NAME 7'
   input.dispatchEvent(new document.defaultView.Event('input'))

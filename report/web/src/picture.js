@@ -37,6 +37,13 @@ export function readNode(node) {
   }
 }
 
+// What is seen in a node, also a part of a name, is part of what is said of it.
+function spokenName(n) {
+  const label = n.label?.textContent ?? ''
+  const about = n.about.replaceAll('\n', ', ')
+  return about.includes(label) ? about : `${label}: ${about}`
+}
+
 const directions = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],
 }
@@ -112,6 +119,7 @@ function applyZoom(nodes, at, left, width) {
       n.label.setAttribute('x', place.x + (n.labelX - n.original.x))
       n.label.textContent = fittingName(n.name, place.width)
     }
+    n.node.setAttribute('aria-label', spokenName(n))
   })
 }
 
@@ -134,6 +142,7 @@ function makeZoom(nodes) {
         n.shape.setAttribute('width', n.original.width)
         n.label?.setAttribute('x', n.labelX)
         if (n.label) n.label.textContent = labels[i]
+        n.node.setAttribute('aria-label', spokenName(n))
       })
       return true
     }
@@ -279,13 +288,6 @@ function replaceTitle(n) {
   const description = n.node.ownerDocument.createElementNS(SVG, 'desc')
   description.textContent = n.about
   n.node.append(description)
-}
-
-// What is seen in a node is part of what is said of it.
-function spokenName(n) {
-  const label = n.label?.textContent.replace(/…$/, '') ?? ''
-  const about = n.about.replaceAll('\n', ', ')
-  return about.includes(label) ? about : `${label}: ${about}`
 }
 
 // The names beside bands say what their bands say; keys go to the names.
