@@ -9,6 +9,8 @@
 
 #include "cli/option_table.h"
 #include "cli/pages.h"
+#include "cli/pages_heaps.h"
+#include "cli/pages_kept.h"
 #include "cli/pages_request.h"
 #include "report/formats/text.h"
 #include "session/complaints.h"
@@ -624,4 +626,126 @@ HI_TEST_SCENARIO(pages, read_no_file_that_an_address_names)
 			 hi_address(page, "x", own) + 2);
 		expect_code(pages, address, 400, "");
 	}
+}
+
+/* ---- what is kept ---- */
+
+static void free_kept(void *kept)
+{
+	hi_pages_kept_free(kept);
+}
+
+/* A page of about so many bytes. */
+static struct hi_page *page_of_size(size_t bytes)
+{
+	struct hi_page *page = hi_page_create();
+
+	HI_ASSERT(page);
+	for (size_t used = 0; used < bytes; used += 2000)
+		HI_ASSERT(*hi_page_printf(page, "%02000d", 0));
+	return page;
+}
+
+HI_TEST(pages_kept, the_oldest_goes_first)
+{
+	static struct hi_pages_kept kept;
+	struct hi_page *large = page_of_size(HI_PAGES_KEPT_BYTES / 3);
+	char address[32];
+
+	hi_test_defer(free_kept, &kept);
+	hi_test_defer(destroy_page, large);
+	HI_ASSERT(!hi_pages_kept_find(&kept, "0"));
+	HI_ASSERT(!hi_pages_kept_add(&kept, "large", large));
+	for (unsigned i = 0; i < 3 * HI_PAGES_KEPT; i++) {
+		snprintf(address, sizeof(address), "%u", i);
+		HI_ASSERT(hi_pages_kept_add(&kept, address, page_of_size(100)));
+		HI_ASSERT(hi_pages_kept_find(&kept, "0"));
+	}
+	HI_ASSERT(!hi_pages_kept_find(&kept, "1") && hi_pages_kept_find(&kept, address));
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(address, sizeof(address), "large %u", i);
+		HI_ASSERT(hi_pages_kept_add(&kept, address, page_of_size(1 << 20)));
+		HI_ASSERT(kept.bytes <= HI_PAGES_KEPT_BYTES);
+	}
+	HI_ASSERT(hi_pages_kept_find(&kept, address) &&
+		  !hi_pages_kept_find(&kept, "large 1"));
+}
+
+static void free_heaps(void *heaps)
+{
+	hi_pages_heaps_free(heaps);
+}
+
+/* Enters and leaves the inspection of an address; returns whether it was open already. */
+static bool use_heap(struct hi_pages_heaps *heaps, const char *address,
+		     const struct hi_pages_files *files)
+{
+	struct hi_pages_request *r = NULL;
+	struct hi_pages_heap *heap = NULL;
+	struct hi_error err = {};
+	char text[1000];
+	bool was_open;
+
+	HI_ASSERT_MSG(read_address(address, files, &r, text) == HI_OK, "%s", text);
+	was_open = hi_pages_heaps_have_graph(heaps, r->key);
+	HI_ASSERT_OK(hi_pages_heap_enter(heaps, r, &heap, &err), &err);
+	HI_ASSERT(heap->in->options == &heap->options);
+	hi_pages_heap_leave(heap, HI_OK);
+	return was_open;
+}
+
+static unsigned count_graphs(const struct hi_pages_heaps *heaps)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < HI_PAGES_HEAPS; i++)
+		n += heaps->items[i].used && !heaps->items[i].is_outline;
+	return n;
+}
+
+HI_TEST_SCENARIO(pages_heaps, few_graphs_are_open)
+{
+	static struct hi_pages_heaps heaps;
+	struct hi_pages_files files = {
+		.file = hostile_snapshot(snapshot_directory(), "a.hirec", 60)};
+	char address[64];
+
+	hi_test_defer(free_heaps, &heaps);
+	HI_ASSERT(!use_heap(&heaps, "leaks", &files));
+	HI_ASSERT_EQ(1, count_graphs(&heaps));
+	/* A stored table needs no graph; other results of the same objects no second. */
+	use_heap(&heaps, "census", &files);
+	HI_ASSERT(use_heap(&heaps, "explain/0x55", &files));
+	HI_ASSERT(use_heap(&heaps, "summary", &files));
+	HI_ASSERT_EQ(1, count_graphs(&heaps));
+	for (unsigned i = 1; i < 12; i++) {
+		snprintf(address, sizeof(address), "census?born=%us..", i);
+		HI_ASSERT(!use_heap(&heaps, address, &files));
+		HI_ASSERT(use_heap(&heaps, "leaks", &files));
+		HI_ASSERT(count_graphs(&heaps) <= HI_PAGES_GRAPHS);
+	}
+	HI_ASSERT_EQ(HI_PAGES_GRAPHS, count_graphs(&heaps));
+	HI_ASSERT(use_heap(&heaps, address, &files));
+	HI_ASSERT(!use_heap(&heaps, "census?born=1s..", &files));
+}
+
+/* Damage that was found in one page ends the inspection: the next page reads again. */
+HI_TEST_SCENARIO(pages_heaps, damage_ends_an_inspection)
+{
+	static struct hi_pages_heaps heaps;
+	struct hi_pages_files files = {
+		.file = hostile_snapshot(snapshot_directory(), "a.hirec", 60)};
+	struct hi_pages_request *r = NULL;
+	struct hi_pages_heap *heap = NULL;
+	struct hi_error err = {};
+	char text[1000];
+
+	hi_test_defer(free_heaps, &heaps);
+	HI_ASSERT_EQ(HI_OK, read_address("leaks", &files, &r, text));
+	HI_ASSERT_OK(hi_pages_heap_enter(&heaps, r, &heap, &err), &err);
+	hi_pages_heap_leave(heap, HI_NOT_FOUND);
+	HI_ASSERT(hi_pages_heaps_have_graph(&heaps, r->key));
+	HI_ASSERT_OK(hi_pages_heap_enter(&heaps, r, &heap, &err), &err);
+	hi_pages_heap_leave(heap, HI_BAD_DATA);
+	HI_ASSERT(!hi_pages_heaps_have_graph(&heaps, r->key));
 }
