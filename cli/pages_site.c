@@ -80,14 +80,15 @@ static bool name_paged_heap(const struct hi_snapshot *s, const char *path,
 	return true;
 }
 
-static uint64_t time_of_file(const char *path)
+/* When it was taken, and whether it has what contexts are compared by. */
+static void look_at_other(const char *path, struct hi_pages_site *ret)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
-	struct hi_pages_site site = {};
 	struct hi_error unused;
 
-	return look_at_file(path, &s, &site, &unused) == HI_OK ? site.time_ns
-							       : UINT64_MAX;
+	*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
+	if (look_at_file(path, &s, ret, &unused) != HI_OK)
+		*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
 }
 
 /* ---- the pages to begin with ---- */
@@ -125,13 +126,13 @@ static void fill_nav(const struct hi_pages_files *files, bool has_roots,
 	add_nav(s, s->has_recording, "Contexts", "deep");
 	add_nav(s, s->has_recording, "Flame graph", "deep/flame");
 	add_nav(s, s->has_recording, "Advice", "deep/advise");
-	add_nav(s, s->n_graphs, "SQL", "query");
 }
 
 enum hi_status hi_pages_site_read(struct hi_pages_files *files, bool has_roots,
 				  struct hi_pages_site *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	struct hi_pages_site other;
 	struct hi_error unused;
 
 	*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
@@ -140,13 +141,18 @@ enum hi_status hi_pages_site_read(struct hi_pages_files *files, bool has_roots,
 	if (!name_paged_heap(s, files->file, ret))
 		return hi_fail_memory(err, "pages");
 	if (files->other) {
-		uint64_t other = time_of_file(files->other);
-
-		files->other_is_later = other != UINT64_MAX &&
+		look_at_other(files->other, &other);
+		files->other_is_later = other.time_ns != UINT64_MAX &&
 					ret->time_ns != UINT64_MAX &&
-					other > ret->time_ns;
+					other.time_ns > ret->time_ns;
 	}
 	fill_nav(files, has_roots, ret);
+	add_nav(ret,
+		ret->has_recording &&
+			(files->other ? other.has_recording
+				      : ret->is_series && ret->n_graphs > 1),
+		"Differences of contexts", "deep/diff");
+	add_nav(ret, ret->n_graphs, "SQL", "query");
 	return HI_OK;
 }
 
