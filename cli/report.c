@@ -30,10 +30,18 @@ static const char about_address[] = "about";
 
 struct reported_page {
 	struct hi_page *page; /* NULL: not made, or left out */
+	bool is_late;	      /* pages like it take long: others come first */
 };
 
 /* What ended the making of pages. */
 enum report_limit { NO_LIMIT, LIMIT_BYTES, LIMIT_PAGES, LIMIT_TIME };
+
+/* What pages of one command have taken. */
+enum { COSTS = 32, COST_NAME = 16 };
+struct page_cost {
+	char name[COST_NAME];
+	uint64_t ns, n;
+};
 
 struct reporting {
 	struct hi_pages *pages;
@@ -43,6 +51,7 @@ struct reporting {
 	struct reported_page_list HI_VECTOR(struct reported_page) list;
 	uint64_t bytes, most_bytes, ends_ns;
 	size_t n_made, n_wrong, n_too_large;
+	struct page_cost costs[COSTS];
 	enum report_limit limit;
 	bool is_written; /* links lead to pages that there are */
 	bool failed;
@@ -176,24 +185,91 @@ static enum report_limit reached_limit(const struct reporting *r)
 					       : NO_LIMIT;
 }
 
-/* The list grows while it is walked: first comes what the navigation leads to. */
-static enum hi_status make_reported_pages(struct reporting *r, struct hi_error *err)
+/* NULL: there are too many commands. */
+static struct page_cost *cost_of_page(struct reporting *r, const char *address)
+{
+	char name[COST_NAME];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(address, "/?"), address);
+	for (size_t i = 0; i < COSTS; i++) {
+		if (!r->costs[i].n)
+			memcpy(r->costs[i].name, name, sizeof(name));
+		if (strcmp(r->costs[i].name, name) == 0)
+			return &r->costs[i];
+	}
+	return NULL;
+}
+
+/* Fewer than fifty of them would use the time up. */
+static bool is_costly_page(struct reporting *r, size_t i)
+{
+	const struct page_cost *cost =
+		cost_of_page(r, hi_interner_name(&r->addresses, (uint32_t)i + 1));
+
+	return cost && cost->n >= 2 && cost->ns / cost->n > MOST_NS / 50;
+}
+
+static enum hi_status make_measured_page(struct reporting *r, size_t i,
+					 struct hi_error *err)
+{
+	struct page_cost *cost =
+		cost_of_page(r, hi_interner_name(&r->addresses, (uint32_t)i + 1));
+	uint64_t before = used_cpu_ns();
+	enum hi_status status = make_reported_page(r, i, err);
+
+	if (cost) {
+		cost->ns += used_cpu_ns() - before;
+		cost->n++;
+	}
+	return status;
+}
+
+/* The list grows while it is walked. late: those that were put off. */
+static enum hi_status walk_pages(struct reporting *r, size_t from, bool late,
+				 struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
-	size_t n_first;
 
-	for (size_t i = 0; i < r->site.n_nav; i++)
-		(void)link_in_file(r, r->site.nav[i].address);
-	n_first = r->list.count;
-	for (size_t i = 0; status == HI_OK && !r->failed && i < r->list.count; i++) {
-		/* The first pages take as long as they take: of all objects. */
-		if (i == n_first)
-			r->ends_ns = used_cpu_ns() + MOST_NS;
+	for (size_t i = from; status == HI_OK && !r->failed && i < r->list.count; i++) {
+		if (late != r->list.items[i].is_late)
+			continue;
+		if (!late && is_costly_page(r, i)) {
+			r->list.items[i].is_late = true;
+			continue;
+		}
 		r->limit = reached_limit(r);
 		if (r->limit != NO_LIMIT)
 			break;
-		status = make_reported_page(r, i, err);
+		status = make_measured_page(r, i, err);
 	}
+	return status;
+}
+
+/* Of the navigation: they take as long as they take. */
+static enum hi_status make_first_pages(struct reporting *r, size_t *n_ret,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < r->site.n_nav; i++)
+		(void)link_in_file(r, r->site.nav[i].address);
+	*n_ret = r->list.count;
+	for (size_t i = 0; status == HI_OK && !r->failed && i < *n_ret; i++)
+		status = make_reported_page(r, i, err);
+	return status;
+}
+
+/* First comes what the navigation leads to; what takes long comes last. */
+static enum hi_status make_reported_pages(struct reporting *r, struct hi_error *err)
+{
+	size_t n_first = 0;
+	enum hi_status status = make_first_pages(r, &n_first, err);
+
+	r->ends_ns = used_cpu_ns() + MOST_NS;
+	if (status == HI_OK)
+		status = walk_pages(r, n_first, false, err);
+	if (status == HI_OK && r->limit == NO_LIMIT)
+		status = walk_pages(r, n_first, true, err);
 	if (r->limit == NO_LIMIT && r->n_too_large)
 		r->limit = LIMIT_BYTES;
 	r->is_written = true;
