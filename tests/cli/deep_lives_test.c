@@ -87,8 +87,8 @@ HI_TEST_ROOT(deep_lives, use_drag_and_void_count_where_they_were_allocated)
 
 	snprintf(file, sizeof(file), "%s/lives.hisnap", workshop_open());
 	l = lived_start(LIVED("new old " BLOCK), LIVED("-o", file));
-	lived_period(l, LIVED("new young " BLOCK, "new dead " BLOCK " buf",
-			      "new never " BLOCK " arena"));
+	lived_period(l, LIVED("new young " BLOCK, "new dead 500000 buf",
+			      "new never 600000 arena"));
 	lived_period(l, LIVED("write young", "write dead"));
 	lived_period(l, LIVED("write dead", "read young"));
 	lived_period(l, LIVED("write young"));

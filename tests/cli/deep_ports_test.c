@@ -138,6 +138,10 @@ HI_TEST_ROOT(deep_ports, copies_and_spare_bytes_count_where_they_were_allocated)
 				   "fields=copies,spare");
 	HI_ASSERT_EQ(said.copied,
 		     number_of_function(rows, "build_colors", "total_copies"));
+	/* 100 texts each of 22, 91 and 8 bytes with their NUL, in chunks of 176 instead
+	 * of 32, 112 and 32; one of 25 in 80 instead of 48. */
+	HI_ASSERT_EQ(100 * (144 + 64 + 144) + 32,
+		     number_of_function(rows, "build_names", "total_spare"));
 	HI_ASSERT_EQ(said.savable,
 		     number_of_function(rows, "build_roomies", "total_spare"));
 }
