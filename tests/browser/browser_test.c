@@ -160,8 +160,9 @@ struct crawl {
 static void crawl_served(const char *const *files, struct crawl how)
 {
 	char limit[32], often[32], absent[64], pictures[300] = "axe=yes";
-	const char *words[WORDS] = {
-		limit, often, pictures, "--", HI_BINARY_DIR "/heapinspect", "serve"};
+	const char *words[WORDS] = {limit,  often, pictures,
+				    absent, "--",  HI_BINARY_DIR "/heapinspect",
+				    "serve"};
 	const char *folder = getenv("HI_PICTURES");
 	json_t *found;
 

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { listen, look, settle, shorten } from './chromium.mjs'
-import { findOverflow, inspectDocument, readVisible, runAxe } from './inside.mjs'
+import { findOverflow, inspectDocument, inspectShown, readVisible, runAxe } from './inside.mjs'
 
 // An address may have bytes of a name that are no UTF-8.
 function decode(text) {
@@ -106,11 +106,7 @@ export class Crawl {
     return page
   }
 
-  // Also where only the part behind # differs: a new document.
   async go(page, url) {
-    if (this.isFile) {
-      await page.goto('about:blank')
-    }
     await page.goto(url, { waitUntil: 'load', timeout: 120000 })
   }
 
@@ -131,7 +127,9 @@ export class Crawl {
       this.problem(`${shorten(url)}, a link of ${shorten(from)}: ${error.message}`)
       return
     }
-    const found = await page.evaluate(inspectDocument)
+    const isPart = this.isFile && this.byUrl.size > 0
+    if (isPart) await settle(page)
+    const found = await page.evaluate(isPart ? inspectShown : inspectDocument)
     for (const text of found.problems) this.problem(`${shorten(url)}: ${text}`)
     this.waits.push(found.wait)
     for (const key of ['wait', 'bytes', 'elements']) this.most[key] = Math.max(this.most[key], found[key])
@@ -204,7 +202,7 @@ export class Crawl {
   async readWithoutScripts() {
     const bare = await this.openPage({ scripts: false })
     const full = await this.openPage()
-    for (const kind of [...this.titles.keys()].slice(0, this.limit)) {
+    for (const kind of [...this.titles.keys()].slice(0, this.isFile ? 3 : this.limit)) {
       const url = [...this.queue.seen].find((u) => kindOf(u, this.start) === kind)
       await this.go(bare, url)
       await this.go(full, url)

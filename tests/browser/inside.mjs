@@ -39,9 +39,6 @@ export function inspectDocument() {
     }
   }
 
-  const target = document.getElementById(decode(location.hash.slice(1)))
-  if (target && !target.getClientRects().length) problems.push('what the address names is not shown')
-
   for (const e of document.querySelectorAll('*')) {
     for (const { name } of e.attributes) {
       if (/^on/i.test(name)) problems.push(`a handler ${name} in ${text(e)}`)
@@ -84,6 +81,19 @@ export function inspectDocument() {
     wait: timing ? timing.responseStart - timing.requestStart : 0,
     bytes: timing?.encodedBodySize ?? 0,
   }
+}
+
+// One file has all of its pages: of another one than the first is looked at what differs.
+export function inspectShown() {
+  const problems = []
+  const id = location.hash.slice(1)
+  const target = document.getElementById(id) ?? document.getElementById(decodeURIComponent(id))
+  const shown = [...document.querySelectorAll('main > section')].filter((s) => s.getClientRects().length)
+  if (!target) problems.push('the address names no element')
+  else if (!target.getClientRects().length) problems.push('what the address names is not shown')
+  if (shown.length !== 1) problems.push(`${shown.length} pages are shown at a time`)
+  if ('__pwned' in window) problems.push(`window.__pwned is ${String(window.__pwned)}`)
+  return { title: document.title, links: [], pages: [], problems, elements: 0, wait: 0, bytes: 0 }
 }
 
 // Is the page wider than the window? Tables and pictures may scroll in themselves.
