@@ -509,8 +509,8 @@ enum hi_status hi_pages_write(struct hi_pages *pages, const char *address,
 	return status;
 }
 
-/* The pages of the navigation, in its order: what takes long is there when it is asked
- * for. */
+/* The pages of the navigation, in its order, then what pages of single objects need: what
+ * takes long is there when it is asked for. */
 bool hi_pages_warm_up(struct hi_pages *pages)
 {
 	struct answer answer = {};
@@ -518,9 +518,9 @@ bool hi_pages_warm_up(struct hi_pages *pages)
 	unsigned code;
 
 	if (pages->warmed == pages->site.n_nav)
-		return false;
+		return hi_pages_heaps_warm_up(&pages->heaps);
 	(void)!answer_or_recall(pages, pages->site.nav[pages->warmed++].address, &answer,
 				&code, &unused);
 	free_answer(&answer);
-	return pages->warmed < pages->site.n_nav;
+	return true;
 }

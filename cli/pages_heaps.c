@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
+#include "session/kept.h"
 
 HI_DEFINE_GUARD(struct hi_pages_request *, hi_pages_request_destroy)
 
@@ -35,6 +36,23 @@ bool hi_pages_heaps_have_graph(const struct hi_pages_heaps *heaps, const char *k
 			return true;
 	}
 	return false;
+}
+
+bool hi_pages_heaps_warm_up(struct hi_pages_heaps *heaps)
+{
+	struct hi_pages_heap *first = NULL;
+
+	for (size_t i = 0; i < HI_PAGES_HEAPS; i++) {
+		struct hi_pages_heap *heap = &heaps->items[i];
+
+		if (!heap->used || heap->is_outline)
+			continue;
+		/* The one that is prepared already, or partly. */
+		if (heap->in->kept.paths)
+			return hi_kept_warm_up(heap->in);
+		first = first && first->used > heap->used ? first : heap;
+	}
+	return first && hi_kept_warm_up(first->in);
 }
 
 /* Would the stored table answer these options? */

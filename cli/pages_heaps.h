@@ -38,6 +38,9 @@ enum hi_status hi_pages_heap_enter(struct hi_pages_heaps *heaps,
 void hi_pages_heap_leave(struct hi_pages_heap *heap, enum hi_status status);
 /* Is the graph of all objects of this key there already? */
 bool hi_pages_heaps_have_graph(const struct hi_pages_heaps *heaps, const char *key);
+/* Prepares what pages of one graph have in common (session/kept.h), in steps; false:
+ * nothing is left to do. Of one graph alone: it takes up to 24 bytes an object. */
+bool hi_pages_heaps_warm_up(struct hi_pages_heaps *heaps);
 void hi_pages_heaps_free(struct hi_pages_heaps *heaps);
 
 #endif
