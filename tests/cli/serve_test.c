@@ -277,13 +277,18 @@ HI_TEST_SCENARIO(serve, a_port_in_use_is_named)
 HI_TEST_SCENARIO(serve, what_is_no_file_is_refused)
 {
 	static const char *const files[] = {"/nonexistent.hisnap", "/etc/passwd", "/tmp",
-					    "/dev/null"};
+					    "/dev/null", "directory.hisnap"};
+	const char *path = workshop_open();
+	char directory[300];
 
+	workshop_run("mkdir directory.hisnap");
+	snprintf(directory, sizeof(directory), "%s/directory.hisnap", path);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		struct hi_command *c = hi_heapinspect("serve", files[i]);
+		const char *file = *files[i] == '/' ? files[i] : directory;
+		struct hi_command *c = hi_heapinspect("serve", file, "--timeout", "1s");
 
 		HI_ASSERT_EQ(2, c->exit_code);
-		HI_ASSERT(strstr(c->err, files[i]));
+		HI_ASSERT(strstr(c->err, file));
 		HI_ASSERT_STREQ("", c->out);
 	}
 }
