@@ -280,7 +280,7 @@ static int take_of_server(int key, const char *arg, struct hi_options *o)
 	}
 }
 
-static int take_valued(int key, char *arg, struct hi_options *o)
+static int take_counted(int key, const char *arg, struct hi_options *o)
 {
 	uint64_t n = 0;
 	int bad;
@@ -310,19 +310,14 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_number("--threads", arg, 1, 1024, &n);
 		o->decoding.threads = (unsigned)n;
 		return bad;
-	case HI_OPT_MIN_SIZE:
-		if (hi_parse_size(arg, &o->selection.min_size))
-			return 0;
-		hi_option_wrong("--min-size %s: not a size like 4096 or 64KiB", arg);
-		return HI_OPTION_SAID;
-	case HI_OPT_COLOR:
-		return take_color(o, arg);
-	case HI_OPT_BY:
-		return take_by(o, arg);
-	case HI_OPT_BORN_BY:
-		return take_born_by(o, arg);
-	case HI_OPT_SITE_BY:
-		return take_site_by(o, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int take_of_lives(int key, char *arg, struct hi_options *o)
+{
+	switch (key) {
 	case HI_OPT_LIVES_BY:
 		return take_lives_by(o, arg);
 	case HI_OPT_LIVE:
@@ -338,6 +333,29 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 	case HI_OPT_USES:
 		o->biography.uses = true;
 		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int take_valued(int key, char *arg, struct hi_options *o)
+{
+	int bad;
+
+	switch (key) {
+	case HI_OPT_MIN_SIZE:
+		if (hi_parse_size(arg, &o->selection.min_size))
+			return 0;
+		hi_option_wrong("--min-size %s: not a size like 4096 or 64KiB", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_COLOR:
+		return take_color(o, arg);
+	case HI_OPT_BY:
+		return take_by(o, arg);
+	case HI_OPT_BORN_BY:
+		return take_born_by(o, arg);
+	case HI_OPT_SITE_BY:
+		return take_site_by(o, arg);
 	case HI_OPT_FAIL_ON:
 		return take_gate(o, arg);
 	case HI_OPT_COMPARE_BY:
@@ -345,7 +363,11 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 	case HI_OPT_HINTS:
 		return take_hints(o, arg);
 	default:
-		bad = hi_option_take_series(key, arg, o);
+		bad = take_counted(key, arg, o);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = take_of_lives(key, arg, o);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = hi_option_take_series(key, arg, o);
 		if (bad == ARGP_ERR_UNKNOWN)
 			bad = hi_option_take_stop(key, arg, o);
 		if (bad == ARGP_ERR_UNKNOWN)

@@ -273,21 +273,13 @@ static bool begin_html_link(const struct hi_html_links *links, const char *addre
 	return true;
 }
 
-/* Blanks alone are not seen, and no name for a link. */
-static void put_html_worded(const char *text, FILE *out)
-{
-	bool is_blank = text && *text && !text[strspn(text, " ")];
-
-	hi_html_name(is_blank ? "\\x20" : text ? text : "", out);
-}
-
 static void put_html_cell_value(const struct hi_cell *cell, enum hi_column_kind kind,
 				FILE *out)
 {
 	if (cell->state == HI_CELL_UNKNOWN)
 		putc('?', out);
 	else if (cell->state == HI_CELL_VALUE && is_worded_column(kind))
-		put_html_worded(cell->text, out);
+		hi_html_name(cell->text ? cell->text : "", out);
 	else if (cell->state == HI_CELL_VALUE)
 		put_html_number(cell, kind, out);
 }
