@@ -198,18 +198,18 @@ static const char *make_series(const char *in)
 		(const char *const[]){"snap", "census 1,", "--full", "all", NULL});
 }
 
-/* ---- in CI: each kind of page of five files at least once ---- */
+/* ---- in CI: the pages of the navigation of five files, and some behind them ---- */
 
 HI_TEST_INTEROP(browser_serve, pages_of_a_heap_with_leaks)
 {
 	crawl_file(make_leaks(snapshot_directory()),
-		   (struct crawl){.limit = "24", .pictures = "leaks", .kinds = 8});
+		   (struct crawl){.limit = "14", .pictures = "leaks", .kinds = 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_with_names_that_are_meant_to_do_harm)
 {
 	crawl_file(make_hostile(snapshot_directory()),
-		   (struct crawl){.limit = "30",
+		   (struct crawl){.limit = "20",
 				  .pictures = "hostile",
 				  .absent = "waste",
 				  .kinds = 8});
@@ -218,19 +218,19 @@ HI_TEST_INTEROP(browser_serve, pages_with_names_that_are_meant_to_do_harm)
 HI_TEST_INTEROP(browser_serve, pages_of_a_series)
 {
 	crawl_file(make_series(snapshot_directory()),
-		   (struct crawl){.limit = "24", .pictures = "series", .kinds = 8});
+		   (struct crawl){.limit = "14", .pictures = "series", .kinds = 8});
 }
 
 HI_TEST_INTEROP(browser_serve, pages_of_python_with_such_names)
 {
 	crawl_file(make_hostile_python(snapshot_directory()),
-		   (struct crawl){.limit = "24", .pictures = "python", .kinds = 8});
+		   (struct crawl){.limit = "10", .pictures = "python", .kinds = 8});
 }
 
 HI_TEST_ROOT(browser_serve, pages_of_a_recording)
 {
 	crawl_file(make_recording(snapshot_directory()),
-		   (struct crawl){.limit = "30", .pictures = "recording", .kinds = 8});
+		   (struct crawl){.limit = "16", .pictures = "recording", .kinds = 8});
 }
 
 /* ---- slow: all pages, up to 400 a file ---- */
@@ -347,12 +347,12 @@ HI_TEST_INTEROP(browser_report, shows_a_heap_with_leaks_without_a_server)
 {
 	char *in = snapshot_directory();
 
-	crawl_report(in, make_leaks(in), "20", "leaks");
+	crawl_report(in, make_leaks(in), "8", "leaks");
 }
 
 HI_TEST_INTEROP(browser_report, takes_names_that_are_meant_to_do_harm)
 {
 	char *in = snapshot_directory();
 
-	crawl_report(in, make_hostile(in), "20", "hostile");
+	crawl_report(in, make_hostile(in), "8", "hostile");
 }

@@ -198,11 +198,13 @@ export class Crawl {
     if (this.pictures) await this.page.pdf({ path: this.fileOf(kind, 'print.pdf'), format: 'A4' })
   }
 
-  // One page of each kind: its text is there without scripts, and as many links.
+  // A page of each kind, or of some where few are opened: its text is there without
+  // scripts, and as many links.
   async readWithoutScripts() {
     const bare = await this.openPage({ scripts: false })
     const full = await this.openPage()
-    for (const kind of [...this.titles.keys()].slice(0, this.isFile ? 3 : this.limit)) {
+    const most = this.isFile || this.limit < 100 ? 4 : Infinity
+    for (const kind of [...this.titles.keys()].slice(0, most)) {
       const url = [...this.queue.seen].find((u) => kindOf(u, this.start) === kind)
       await this.go(bare, url)
       await this.go(full, url)
