@@ -159,8 +159,9 @@ static void add_function_row(struct hi_report_table *t, const char *name,
 
 const char *hi_alloc_centre_address(const char *function, struct hi_page *page)
 {
-	/* A module, where no function is known. */
-	return *function == '/' || strpbrk(function, ",*?[")
+	/* A module, where no function is known; and the rest, which is no centre. */
+	return *function == '/' || strpbrk(function, ",*?[") ||
+			       strcmp(function, "(no centre)") == 0
 		       ? ""
 		       : hi_address_where(page, "alloc", "centre", function);
 }
