@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pages that were made, for who asks for them again: the files do not change. */
+/* Pages that were made, kept for the next request: the files do not change. */
 #ifndef HI_CLI_PAGES_KEPT_H
 #define HI_CLI_PAGES_KEPT_H
 

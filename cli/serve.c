@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command `serve`: a server of pages of a file (server/server.h). There is one for a
- * file: who starts another gets the URL of the one that runs.
+ * file: another command prints the URL of the one that runs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -104,8 +104,8 @@ static void name_lock(const struct serving *s, char out[HI_LOCK_NAME])
 		 (unsigned long long)s->states[0].inode, (unsigned long long)hash);
 }
 
-/* A new file of the name has another inode: who looks for its server shall find this one.
- * If there is one already, this one keeps the lock of the file that was. */
+/* A new file of the name has another inode: a later command must find this one by it. If
+ * there is one already, this one keeps the lock of the file that was. */
 static void follow_replaced_file(struct serving *s)
 {
 	struct hi_server_lock lock;
@@ -250,7 +250,7 @@ const struct hi_command hi_command_serve = {
 	.purpose = "Show a file as pages in a browser, on this machine only.",
 	.help = "Prints an address to open in a browser of this machine. It has a "
 		"secret\n"
-		"word: who does not know it gets no page. With BEFORE, an earlier file "
+		"word, without which there is no page. With BEFORE, an earlier file "
 		"of "
 		"the\n"
 		"same program, pages show differences, too. A process is shown from a "

@@ -7,10 +7,11 @@
  * A directory of the user's own ($XDG_RUNTIME_DIR/heapinspect, or /tmp/heapinspect-UID)
  * has for each server a file NAME, which the server has locked (flock) as long as it
  * lives, with its process id and its URL. The kernel releases the lock of a process that
- * was killed, so such a file is no obstacle. And it has a file "want": who looks for a
- * server holds a shared lock of it until that server has answered, and a server that
- * ends by itself holds it exclusively while it removes its file. So a server is not
- * found and gone the moment after; its time begins again with the answer.
+ * was killed, so such a file is no obstacle. And it has a file "want": a
+ * command that looks for a server holds a shared lock of it until that server has
+ * answered, and a server that ends by itself holds it exclusively while it removes its
+ * file. So a server is not found and gone the moment after; its time begins again with
+ * the answer.
  */
 #ifndef HI_SERVER_LOCK_H
 #define HI_SERVER_LOCK_H

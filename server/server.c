@@ -185,7 +185,7 @@ static void end_slow_clients(struct hi_server *s, uint64_t now)
 			end_client(c);
 }
 
-/* Who has the token shall not be kept out by those who have not. */
+/* Clients without the token must not keep out those that have it. */
 static void thin_crowd(struct hi_server *s, uint64_t now)
 {
 	size_t n = s->n_clients;

@@ -9,8 +9,8 @@
  * which it forks; they are of no use to an attacker who takes them over, and when one
  * crashes or hangs, the server answers with a page that says so.
  *
- * Whom it answers: who has the token, which is in the URL, by a name of this machine
- * (request.h). All other requests get an answer without any data.
+ * It answers requests that have the token in their URL and a name of this machine as
+ * Host (request.h). All other requests get an answer without any data.
  *
  * It has one thread. A request whose page is not in the cache is suspended until the page
  * is made; the others go on. What a client can cost is limited: bytes of a request,

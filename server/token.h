@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The secret in the addresses of a server: who has it may ask. */
+/* The secret in the addresses of a server. Requests without it are refused. */
 #ifndef HI_SERVER_TOKEN_H
 #define HI_SERVER_TOKEN_H
 

@@ -281,7 +281,7 @@ static void work_with(struct hi_workers *w, struct hi_worker *worker, uint64_t n
 	reap_worker(w, worker);
 }
 
-/* ---- who does what ---- */
+/* ---- requests and processes ---- */
 
 static struct hi_worker *find_idle(struct hi_workers *w)
 {

@@ -129,7 +129,7 @@ HI_TEST_SCENARIO(server, head_has_the_headers_of_get)
 			http_header(&head, "Content-Length"));
 }
 
-/* ---- who asks ---- */
+/* ---- clients ---- */
 
 /* The request is refused, and the answer does not have the token. */
 static void check_refused(struct http_answer a, struct http_url url)
