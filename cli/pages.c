@@ -415,6 +415,25 @@ static enum hi_status answer_or_recall(struct hi_pages *pages, const char *addre
 /* ---- links ---- */
 
 /* Longer ones are cut where they are written. */
+/* Totals of types are there for every census. */
+static bool needs_graph(const char *address)
+{
+	return strncmp(address, "snapshots", 9) != 0 &&
+	       strncmp(address, "census?census=", 14) != 0;
+}
+
+const char *hi_pages_address_from(struct hi_pages *pages, const char *from,
+				  const char *address)
+{
+	const char *kept = hi_pages_keep_census(pages->texts, from, address);
+	const char *census = hi_pages_census_in(pages->texts, kept);
+
+	if (!census || !needs_graph(kept) ||
+	    !hi_pages_site_lacks_graph(&pages->site, census))
+		return kept;
+	return hi_pages_site_has_nav(&pages->site, address) ? address : NULL;
+}
+
 enum { LINK_MOST = 4000 };
 
 static const char *link_to(void *arg, const char *address)
@@ -422,7 +441,9 @@ static const char *link_to(void *arg, const char *address)
 	struct hi_pages *pages = arg;
 	size_t size;
 
-	address = hi_pages_keep_census(pages->texts, pages->address, address);
+	address = hi_pages_address_from(pages, pages->address, address);
+	if (!address)
+		return NULL;
 	size = strlen(pages->base) + strlen(address) + 1;
 	if (size > LINK_MOST)
 		return NULL;
@@ -441,12 +462,6 @@ static const char *link_to(void *arg, const char *address)
 const char *hi_pages_address_of_command(struct hi_pages *pages, const char *command)
 {
 	return hi_pages_address_of(command, &pages->files, pages->texts);
-}
-
-const char *hi_pages_address_from(struct hi_pages *pages, const char *from,
-				  const char *address)
-{
-	return hi_pages_keep_census(pages->texts, from, address);
 }
 
 static const char *address_of_command(void *arg, const char *command)

@@ -46,8 +46,9 @@ enum hi_status hi_pages_make(struct hi_pages *pages, const char *address,
 			     struct hi_error *err);
 /* Why the code of the last one was not 200. */
 const struct hi_error *hi_pages_why(const struct hi_pages *pages);
-/* What a link on the page of the address `from` leads to: the same census. The text lives
- * until the next page is made. */
+/* What a link on the page of the address `from` leads to: the same census. Of one without
+ * a graph: pages to begin with lead to the last graph, others are none (NULL). The text
+ * lives until the next page is made. */
 const char *hi_pages_address_from(struct hi_pages *pages, const char *from,
 				  const char *address);
 /* As hi_html_links.address_of_command; the text lives as above. */

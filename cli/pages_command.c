@@ -165,8 +165,7 @@ static const char *join_suggestion(struct suggested *s)
 	return address;
 }
 
-/* "peak" out of "census?top=3&census=peak". */
-static const char *find_census_in(struct hi_page *texts, const char *address)
+const char *hi_pages_census_in(struct hi_page *texts, const char *address)
 {
 	static const char option[] = "census=";
 	const char *at = strchr(address, '?'), *value;
@@ -183,9 +182,10 @@ static const char *find_census_in(struct hi_page *texts, const char *address)
 const char *hi_pages_keep_census(struct hi_page *texts, const char *from,
 				 const char *address)
 {
-	const char *census = find_census_in(texts, from);
+	const char *census = hi_pages_census_in(texts, from);
 
-	if (!census || !hi_pages_takes_census(address) || find_census_in(texts, address))
+	if (!census || !hi_pages_takes_census(address) ||
+	    hi_pages_census_in(texts, address))
 		return address;
 	return hi_address_with(texts, *address ? address : "summary", "census", census);
 }

@@ -61,6 +61,8 @@ void hi_pages_request_destroy(struct hi_pages_request *r); /* NULL is fine */
 /* Rows of a table of a page, at most; and of JSON. */
 enum { HI_PAGES_ROWS = 10000, HI_PAGES_JSON_ROWS = 100000 };
 
+/* "peak" out of "census?top=3&census=peak", in the arena of the page; NULL: none. */
+const char *hi_pages_census_in(struct hi_page *texts, const char *address);
 /* The address for a link on the page of the address `from`: with the census that was
  * chosen there. In the arena of texts. */
 const char *hi_pages_keep_census(struct hi_page *texts, const char *from,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "census/snapshot/snapshot_series.h"
 #include "census/snapshot/snapshot_space.h"
 
@@ -27,9 +28,12 @@ static enum hi_status open_last_part(const char *path, struct hi_snapshot **ret,
 	if (status != HI_OK)
 		return status;
 	last = s->n_entries;
+	site->graphs = hi_calloc(last + 1, sizeof(*site->graphs));
+	if (!site->graphs)
+		return hi_fail_memory(err, "pages");
 	for (size_t i = 0; i < s->n_entries; i++)
 		if (s->entries[i].parts[HI_SNAPSHOTS_WHOLE].size) {
-			site->n_graphs++;
+			site->graphs[site->n_graphs++] = s->entries[i].point.number;
 			last = i;
 		}
 	if (last == s->n_entries) {
@@ -59,6 +63,19 @@ static enum hi_status look_at_file(const char *path, struct hi_snapshot **ret,
 	return HI_OK;
 }
 
+/* What cannot be read has nothing. */
+static void look_or_forget(const char *path, struct hi_snapshot **ret,
+			   struct hi_pages_site *site)
+{
+	struct hi_error unused;
+
+	*site = (struct hi_pages_site){.time_ns = UINT64_MAX};
+	if (look_at_file(path, ret, site, &unused) == HI_OK)
+		return;
+	free(site->graphs);
+	*site = (struct hi_pages_site){.time_ns = UINT64_MAX};
+}
+
 /* The program's name without its directory. */
 static bool name_paged_heap(const struct hi_snapshot *s, const char *path,
 			    struct hi_pages_site *site)
@@ -84,11 +101,9 @@ static bool name_paged_heap(const struct hi_snapshot *s, const char *path,
 static void look_at_other(const char *path, struct hi_pages_site *ret)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
-	struct hi_error unused;
 
-	*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
-	if (look_at_file(path, &s, ret, &unused) != HI_OK)
-		*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
+	look_or_forget(path, &s, ret);
+	free(hi_take(ret->graphs));
 }
 
 /* ---- the pages to begin with ---- */
@@ -133,11 +148,8 @@ enum hi_status hi_pages_site_read(struct hi_pages_files *files, bool has_roots,
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
 	struct hi_pages_site other;
-	struct hi_error unused;
 
-	*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
-	if (look_at_file(files->file, &s, ret, &unused) != HI_OK)
-		*ret = (struct hi_pages_site){.time_ns = UINT64_MAX};
+	look_or_forget(files->file, &s, ret);
 	if (!name_paged_heap(s, files->file, ret))
 		return hi_fail_memory(err, "pages");
 	if (files->other) {
@@ -156,8 +168,29 @@ enum hi_status hi_pages_site_read(struct hi_pages_files *files, bool has_roots,
 	return HI_OK;
 }
 
+bool hi_pages_site_lacks_graph(const struct hi_pages_site *site, const char *census)
+{
+	uint64_t number;
+
+	if (!site->graphs || !hi_parse_number(census, 1, UINT32_MAX, &number))
+		return false;
+	for (size_t i = 0; i < site->n_graphs; i++)
+		if (site->graphs[i] == number)
+			return false;
+	return true;
+}
+
+bool hi_pages_site_has_nav(const struct hi_pages_site *site, const char *address)
+{
+	for (size_t i = 0; i < site->n_nav; i++)
+		if (strcmp(site->nav[i].address, address) == 0)
+			return true;
+	return false;
+}
+
 void hi_pages_site_free(struct hi_pages_site *site)
 {
+	free(site->graphs);
 	free(site->title);
 	*site = (struct hi_pages_site){};
 }

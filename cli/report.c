@@ -96,7 +96,8 @@ static const char *link_in_file(void *arg, const char *address)
 
 	if (strcmp(address, about_address) == 0)
 		return "#about";
-	number = number_of_page(r, hi_pages_address_from(r->pages, r->from, address));
+	address = hi_pages_address_from(r->pages, r->from, address);
+	number = address ? number_of_page(r, address) : 0;
 	if (!number || (r->is_written && !r->list.items[number - 1].page))
 		return NULL;
 	snprintf(r->link, sizeof(r->link), "#p%u", number);

@@ -574,6 +574,53 @@ static long resident_kib(void)
 	return kib;
 }
 
+/* Asks for every page that the page links to. */
+static size_t follow_links(struct hi_pages *pages, const char *html)
+{
+	static const char before[] = "<a href=\"/TOKEN/";
+	const char *at = html;
+	size_t n = 0;
+
+	while ((at = strstr(at, before))) {
+		char address[1000];
+		unsigned code = 0;
+		size_t length;
+
+		at += sizeof(before) - 1;
+		length = strcspn(at, "\"");
+		HI_ASSERT(length < sizeof(address));
+		snprintf(address, sizeof(address), "%.*s", (int)length, at);
+		for (char *amp; (amp = strstr(address, "&amp;"));)
+			memmove(amp + 1, amp + 5, strlen(amp + 5) + 1);
+		ask_for_page(pages, address, &code);
+		HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
+		n++;
+	}
+	return n;
+}
+
+/* The first and the last census have a graph. */
+HI_TEST_SCENARIO(pages, of_a_census_without_a_graph_lead_to_pages_that_are_there)
+{
+	struct hi_fixture *fx = snapshot_fixture("leaky_service", NULL, NULL);
+	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
+	struct hi_pages *pages;
+	unsigned code = 0;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--pid", pid, "--every", "100ms",
+				       "--for", "1s", "-o", file)
+				->exit_code);
+	pages = open_pages(file, NULL);
+	ask_for_page(pages, "retained?census=2", &code);
+	HI_ASSERT_EQ(400, code);
+	HI_ASSERT(follow_links(pages, ask_for_page(pages, "census?census=2", &code)) > 5);
+	HI_ASSERT_EQ(200, code);
+	HI_ASSERT(follow_links(pages, ask_for_page(pages, "snapshots?census=2", &code)) >
+		  5);
+}
+
 /* Many restrictions, each an inspection of its own, and many pages of one: those that
  * were used longest ago are given up. */
 HI_TEST_SCENARIO(pages, do_not_grow_with_what_was_asked_for)
