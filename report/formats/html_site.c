@@ -147,6 +147,18 @@ static const char *name_of_address(const struct hi_html_site *site, const char *
 	return add_options(ret, &parts, known.n_options, arena);
 }
 
+/* "redis, pid 42, snapshot a", or "redis pid 42" as profiles begin. */
+static bool is_title_of_heap(const char *title, const char *heap)
+{
+	for (; *heap; heap++) {
+		if (*heap == *title)
+			title++;
+		else if (*heap != ',')
+			return false;
+	}
+	return true;
+}
+
 /* What a page is called on a site, where it has no title of its own: none, or that of the
  * heap. NULL: its title. */
 static const char *name_of_page(const struct hi_page *page,
@@ -156,8 +168,7 @@ static const char *name_of_page(const struct hi_page *page,
 	const struct hi_item *title = find_title(page);
 	const char *name;
 
-	if (title && title->text &&
-	    strncmp(title->text, site->title, strlen(site->title)) != 0)
+	if (title && title->text && !is_title_of_heap(title->text, site->title))
 		return NULL;
 	name = address ? name_of_address(site, address, arena) : NULL;
 	return name || title ? name : site->title;
@@ -223,6 +234,23 @@ static void put_document_head(const char *name, const struct hi_html_site *site,
 	}
 }
 
+/* Pages that have titles of their own say there which census they are of. */
+static const char *add_census(const char *title, const char *address,
+			      struct hi_arena *arena)
+{
+	struct hi_address parts;
+	struct hi_error unused;
+	const char *ret = NULL;
+
+	if (!address || hi_address_parse(address, arena, &parts, &unused) != HI_OK)
+		return title;
+	for (size_t i = 0; i < parts.n_options && !ret; i++)
+		if (strcmp(parts.options[i].name, "census") == 0)
+			ret = hi_arena_printf(arena, "%s, census %s", title,
+					      parts.options[i].value);
+	return ret ? ret : title;
+}
+
 enum hi_status hi_html_document(const struct hi_page *page,
 				const struct hi_html_site *site, const char *address,
 				FILE *out, struct hi_error *err)
@@ -233,6 +261,8 @@ enum hi_status hi_html_document(const struct hi_page *page,
 	const char *shown = name ? name : title && title->text ? title->text : "";
 	enum hi_status status;
 
+	if (!name)
+		shown = add_census(shown, address, &arena);
 	put_document_head(shown == site->title ? "" : shown, site, address, out);
 	fputs("</head><body>\n", out);
 	put_site_header(site, address, out);
