@@ -147,15 +147,12 @@ static const char *name_of_address(const struct hi_html_site *site, const char *
 	return add_options(ret, &parts, known.n_options, arena);
 }
 
-/* "redis, pid 42, snapshot a", or "redis pid 42" as profiles begin. */
+/* "redis, pid 42, snapshot a", or "redis  pid 42" as profiles begin. */
 static bool is_title_of_heap(const char *title, const char *heap)
 {
-	for (; *heap; heap++) {
-		if (*heap == *title)
-			title++;
-		else if (*heap != ',')
+	for (; *heap; heap++, title++)
+		if (*heap != *title && !(*heap == ',' && *title == ' '))
 			return false;
-	}
 	return true;
 }
 
