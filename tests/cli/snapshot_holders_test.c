@@ -36,6 +36,7 @@ static struct holders_file read_holders_file(const char *path)
 	HI_ASSERT(fd >= 0 && fstat(fd, &st) == 0);
 	f.size = (size_t)st.st_size;
 	f.bytes = malloc(f.size);
+	hi_test_defer(free, f.bytes);
 	HI_ASSERT(f.bytes && pread(fd, f.bytes, f.size, 0) == (ssize_t)f.size);
 	close(fd);
 	return f;
@@ -87,7 +88,7 @@ static char *summary_of(const char *option, const struct holders_file *f)
 	struct hi_command *c = hi_heapinspect("summary", "--all", option, f->path);
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return strdup(c->out);
+	return c->out;
 }
 
 HI_TEST_SCENARIO(snapshot_holders, say_what_is_found_without_them)
