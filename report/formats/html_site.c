@@ -147,15 +147,6 @@ static const char *name_of_address(const struct hi_html_site *site, const char *
 	return add_options(ret, &parts, known.n_options, arena);
 }
 
-/* "redis, pid 42, snapshot a", or "redis  pid 42" as profiles begin. */
-static bool is_title_of_heap(const char *title, const char *heap)
-{
-	for (; *heap; heap++, title++)
-		if (*heap != *title && !(*heap == ',' && *title == ' '))
-			return false;
-	return true;
-}
-
 /* What a page is called on a site, where it has no title of its own: none, or that of the
  * heap. NULL: its title. */
 static const char *name_of_page(const struct hi_page *page,
@@ -165,7 +156,8 @@ static const char *name_of_page(const struct hi_page *page,
 	const struct hi_item *title = find_title(page);
 	const char *name;
 
-	if (title && title->text && !is_title_of_heap(title->text, site->title))
+	if (title && title->text &&
+	    strncmp(title->text, site->title, strlen(site->title)) != 0)
 		return NULL;
 	name = address ? name_of_address(site, address, arena) : NULL;
 	return name || title ? name : site->title;

@@ -332,7 +332,7 @@ void hi_alloc_display_facts(const struct hi_alloc_report *r, struct hi_page *pag
 	char time[24];
 
 	hi_page_title(page,
-		      hi_page_printf(page, "%s  pid %d",
+		      hi_page_printf(page, "%s, pid %d",
 				     hi_page_safe(page, slash ? slash + 1 : r->exe),
 				     r->pid),
 		      hi_page_printf(page, "%u period%s in %s", r->n_lines,

@@ -455,7 +455,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	char time[24];
 
 	hi_page_title(page,
-		      hi_page_printf(page, "%s  pid %d",
+		      hi_page_printf(page, "%s, pid %d",
 				     hi_page_safe(page, slash ? slash + 1 : r->exe),
 				     r->pid),
 		      hi_page_printf(page, "%zu period%s in %s", r->n_lines,

@@ -270,7 +270,7 @@ void hi_peaks_display(const struct hi_peaks_report *r, unsigned width,
 
 	hi_page_title(
 		page,
-		hi_page_printf(page, "%s  pid %d",
+		hi_page_printf(page, "%s, pid %d",
 			       hi_page_safe(page, slash ? slash + 1 : r->exe), r->pid),
 		hi_page_printf(page, "%zu census%s in %s", r->n_points,
 			       r->n_points == 1 ? "" : "es",

@@ -138,8 +138,6 @@ HI_TEST(html_site, pages_with_the_title_of_the_heap_are_named_by_their_address)
 	HAS(html, "<h1>Types</h1>");
 	html = document_titled("redis, pid 42", "leaks?all=&by=%3Csite%3E");
 	HAS(html, "<h1>Leaks, all, by &lt;site&gt;</h1>");
-	html = document_titled("redis  pid 42", "explain/0x7f00");
-	HAS(html, "<title>Explain 0x7f00 ");
 	html = document_titled("redis server, pid 42", "explain/0x7f00");
 	HAS(html, "<title>redis server, pid 42 ");
 	html = document_titled("Deep profile", "explain/0x7f00?census=3");
