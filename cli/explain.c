@@ -227,9 +227,6 @@ static bool is_untyped_root(const struct hi_graph *g, hi_node root)
 static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_report *r,
 				    struct hi_error *err)
 {
-	static const char *const states[HI_BLOCK_STATES] = {"live",	   "internal",
-							    "free_tcache", "free_fastbin",
-							    "free_bin",	   "free_top"};
 	struct hi_block block;
 	bool found = false;
 	enum hi_status status;
@@ -248,7 +245,7 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 		return explain_node(in, root, r, err);
 	}
 	if (found) {
-		r->state = states[block.state];
+		r->state = hi_block_state_key(block.state);
 		r->block = block.addr;
 		r->usable = block.usable;
 		r->cost = block.cost;

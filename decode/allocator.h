@@ -2,35 +2,37 @@
 /*
  * Allocators: which bytes of the heap belong to which block. Reads only the image.
  *
+ * A process may have several, and several copies of one: hi_allocator_probe() looks at
+ * each module and joins what it finds into one allocator (allocators/joined.c).
+ *
  * To add an allocator: one file (or a few, with its name as prefix) under
  * decode/allocators/ with a `const struct hi_allocator_ops hi_allocator_NAME`;
  * an entry in allocators/registry.c; a fixture that prints its own truth; a
  * line in tests/decode/allocator_contract_test.c. Struct layouts are data
- * tables with their source; code never hard-codes an offset.
+ * tables with their source; code never hard-codes an offset. Allocators of slabs
+ * (equal blocks side by side) fill a table (allocators/slabs.h) that does the rest.
  */
 #ifndef HI_DECODE_ALLOCATOR_H
 #define HI_DECODE_ALLOCATOR_H
 
 #include "attach/image.h"
 #include "attach/stop.h"
+#include "census/analysis/block_states.h"
+#include "census/analysis/waste.h"
 #include "census/graph/objects.h"
 #include "decode/modules/modules.h"
 
-enum hi_block_state {
-	HI_BLOCK_LIVE,
-	HI_BLOCK_INTERNAL, /* live, but the allocator's or libc's own */
-	HI_BLOCK_FREE_TCACHE,
-	HI_BLOCK_FREE_FASTBIN,
-	HI_BLOCK_FREE_BIN, /* small, large, unsorted bins */
-	HI_BLOCK_FREE_TOP,
-	HI_BLOCK_STATES,
-};
 struct hi_block {
 	uint64_t addr;	 /* user pointer */
 	uint64_t usable; /* bytes from addr that its user may write */
-	uint64_t cost;	 /* bytes consumed, header included */
+	/* Bytes consumed, header included: usable + 0, 8 or 16 where the block is in use
+	 * and not mmapped. */
+	uint64_t cost;
 	enum hi_block_state state;
 	bool mmapped;
+	/* The pointer that the program has may lie anywhere inside (mimalloc, aligned).
+	 */
+	bool is_start_unknown;
 };
 /* Blocks come in batches, in increasing address order inside one region.
  * false stops the walk (which then returns HI_OK). */
@@ -38,11 +40,14 @@ typedef bool hi_blocks_fn(const struct hi_block *blocks, size_t n, unsigned regi
 			  void *arg);
 
 /* A contiguous area that the allocator divides: [heap], a non-main heap, one
- * mmapped chunk, … Known after probe, before the walk. */
+ * mmapped chunk, neighbouring extents, … Known after probe, before the walk. */
 struct hi_heap_region {
 	uint64_t start, end; /* of the divided area, in use or not */
 	unsigned arena;	     /* 0: main */
 	bool mmapped_chunk;
+	bool has_no_objects; /* free pages or metadata alone: no block in use */
+	uint8_t align_shift; /* blocks are aligned to 1 << this */
+	uint8_t header;	     /* bytes before a block's address that are its own */
 };
 
 struct hi_allocator; /* instance; embeds `base` first */
@@ -52,12 +57,33 @@ struct hi_allocator_damage { /* where the heap's metadata is inconsistent */
 	char text[120]; /* "arena 0: chunk size 0x41 runs past the top" */
 };
 
+/* One that is in the image and cannot be walked. */
+struct hi_allocator_refusal {
+	const char *name; /* of the allocator; text of this program */
+	char module[64];  /* hostile */
+	char text[240];	  /* the check that failed */
+};
+enum { HI_ALLOCATORS_MAX = 16 };
+struct hi_allocator_list {
+	struct hi_allocator *items[HI_ALLOCATORS_MAX];
+	size_t count;
+	struct hi_allocator_refusal refused[HI_ALLOCATORS_MAX];
+	size_t n_refused;
+};
+/* Takes allocator. More than HI_ALLOCATORS_MAX are refused. */
+void hi_allocator_list_add(struct hi_allocator_list *list,
+			   struct hi_allocator *allocator);
+/* Notes that the allocator `name` in `module` fails the check that err describes. */
+void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
+			      const char *module, const struct hi_error *err);
+
 struct hi_allocator_ops {
 	const char *name; /* "glibc" */
-	/* HI_NOT_FOUND: this allocator is not in the image. HI_BAD_DATA: it is, but the
-	 * layout check fails; err names the check. */
+	uint32_t states;  /* bits of the states that its blocks may have: its rows */
+	/* Adds each copy in the image to the list, and refuses one whose checks do not
+	 * all hold. HI_OK also where there is none; else HI_NO_MEMORY. */
 	enum hi_status (*probe)(const struct hi_image *image, struct hi_modules *modules,
-				struct hi_allocator **ret, struct hi_error *err);
+				struct hi_allocator_list *list, struct hi_error *err);
 	/* Every block exactly once. Damage is not an error: it is recorded, the
 	 * rest of that region is skipped and counted, the walk goes on. */
 	enum hi_status (*walk)(struct hi_allocator *allocator, hi_blocks_fn *fn,
@@ -73,8 +99,11 @@ struct hi_allocator_ops {
 
 struct hi_allocator {
 	const struct hi_allocator_ops *ops;
-	char version[48];  /* "2.36" */
-	char found_by[64]; /* "symbols", "disassembly of mallopt, malloc" */
+	char name[64];	    /* "glibc"; of several "jemalloc, glibc" */
+	char version[64];   /* "2.36", "5.3.0" */
+	char module[64];    /* of its variables, "redis-server"; hostile */
+	char found_by[128]; /* "symbols", "disassembly of mallopt, malloc" */
+	char checks[256];   /* that passed: "ring of arenas, bins, tops"; "" not said */
 	const struct hi_heap_region *regions; /* sorted by start */
 	size_t n_regions;
 	size_t n_arenas;
@@ -85,14 +114,28 @@ struct hi_allocator {
 	uint64_t count[HI_BLOCK_STATES], bytes[HI_BLOCK_STATES]; /* cost */
 	uint64_t
 		overhead_bytes; /* regions minus all blocks: heap headers, pads, fences */
+	/* Of slabs, after the probe; sorted by size. */
+	const struct hi_slab_class *slab_classes;
+	size_t n_slab_classes;
+	/* Of several: the allocators that were found, else NULL and 0. */
+	struct hi_allocator *const *parts;
+	size_t n_parts;
+	struct hi_allocator_refusal *refused; /* set by hi_allocator_probe() */
+	size_t n_refused;
 };
 
 extern const struct hi_allocator_ops *const hi_allocators[]; /* NULL ends */
 
-/* Probes the allocators of the registry; *ret is the first one that is in the image. */
+/*
+ * Probes the allocators of the registry. *ret is what is in the image: one, or several
+ * joined; its `refused` names those that cannot be walked. HI_NOT_FOUND: there is none.
+ * HI_BAD_DATA: each that is there was refused; err names the first and its check.
+ */
 enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_modules *modules, struct hi_allocator **ret,
 				  struct hi_error *err);
+/* Is the allocator `name` among those that are walked? allocator may be NULL. */
+bool hi_allocator_has(const struct hi_allocator *allocator, const char *name);
 /* Calls fn for every block, as hi_allocator_ops.walk says. */
 enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *fn,
 				 void *arg, struct hi_error *err);

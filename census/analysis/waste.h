@@ -7,6 +7,7 @@
 #ifndef HI_CENSUS_ANALYSIS_WASTE_H
 #define HI_CENSUS_ANALYSIS_WASTE_H
 
+#include "census/analysis/block_states.h"
 #include "census/graph/objects.h"
 
 /* Of all live objects of one type. The three do not exclude each other: an extra
@@ -64,13 +65,7 @@ struct hi_size_class {
 	uint64_t count, bytes, header;
 };
 
-enum hi_free_kind {
-	HI_FREE_TCACHE,
-	HI_FREE_FASTBIN,
-	HI_FREE_BIN,
-	HI_FREE_TOP,
-	HI_FREE_KINDS,
-};
+/* By kind: enum hi_block_state - HI_BLOCK_FREE_FIRST. */
 struct hi_free_blocks {
 	uint64_t count, bytes, largest;
 };
@@ -89,12 +84,25 @@ struct hi_page_class {
 	uint64_t allocated;    /* bytes of allocated blocks on them: these pin the rest */
 };
 
+/* Slabs of one allocator with blocks of one size. */
+struct hi_slab_class {
+	const char *allocator;	       /* its name; static storage */
+	uint64_t size;		       /* of a slot */
+	uint64_t slabs, bytes;	       /* all of the slabs' memory */
+	uint64_t slots, live, cached;  /* cached: in caches of threads, or between */
+	uint64_t empty;		       /* slabs that have no live block */
+	uint64_t sparse, sparse_bytes; /* slabs with some, in under a quarter of slots */
+	uint64_t slack; /* bytes of live slots beyond the usable ones, where known */
+};
+enum { HI_SLAB_CLASSES = 512 };
+
 struct hi_heap_use {
 	struct hi_size_class classes[HI_SIZE_CLASSES]; /* allocated blocks */
 	size_t n_classes;			       /* the last ones are not empty */
 	struct hi_free_blocks free[HI_FREE_KINDS];
 	struct hi_page_class pages[HI_PAGE_FILLS];
 	uint64_t allocated, allocated_bytes, header; /* of all classes */
+	uint32_t states;      /* that the allocators have, as bits; 0: those of glibc */
 	bool residency_known; /* false (cores): pages that the image holds */
 };
 

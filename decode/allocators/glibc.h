@@ -19,6 +19,8 @@
 
 #include "base/vector.h"
 #include "decode/allocator.h"
+#include "decode/allocators/slabs.h"
+#include "decode/allocators/window.h"
 
 enum {
 	HI_CHUNK_PREV_INUSE = 1,
@@ -66,6 +68,7 @@ struct hi_glibc_where {
 	unsigned minor; /* 2.minor; 0 unknown */
 	char version[48];
 	char found_by[64];
+	char module[64];
 };
 struct hi_glibc_options {
 	bool without_symbols; /* as for a stripped libc */
@@ -171,37 +174,5 @@ enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned reg
 				    hi_blocks_fn *fn, void *arg, struct hi_error *err);
 /* Resets damage and counts before another walk. */
 void hi_glibc_restart(struct hi_allocator *allocator);
-
-/* ---- window.c: reading on and on ---- */
-/* A window on the image that moves along. Zero-initialise but for memory; free with
- * hi_window_free(). */
-struct hi_window {
-	struct hi_memory *memory;
-	uint64_t start, end;
-	const uint8_t *host;
-	uint8_t *buffer;
-	bool out_of_memory; /* the buffer could not be made */
-};
-const void *hi_window_move(struct hi_window *w, uint64_t addr, size_t need);
-void hi_window_free(struct hi_window *w);
-/* `need` bytes at addr, NULL if not readable. Valid until the next call. */
-static inline const void *hi_window_at(struct hi_window *w, uint64_t addr, size_t need)
-{
-	uint64_t offset = addr - w->start;
-
-	if (addr >= w->start && offset < w->end - w->start &&
-	    w->end - w->start - offset >= need)
-		return w->host + offset;
-	return hi_window_move(w, addr, need);
-}
-/* Reads one little-endian integer at addr. False: unreadable. */
-static inline bool hi_window_u64(struct hi_window *w, uint64_t addr, uint64_t *ret)
-{
-	const void *p = hi_window_at(w, addr, sizeof(*ret));
-
-	if (p)
-		__builtin_memcpy(ret, p, sizeof(*ret));
-	return p;
-}
 
 #endif

@@ -162,6 +162,7 @@ enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *mo
 	if (status != HI_OK)
 		return status;
 	find_version(modules, libc, &w);
+	snprintf(w.module, sizeof(w.module), "%s", libc->name);
 	find_tcache(modules, libc, &w);
 	*ret = w;
 	return HI_OK;

@@ -308,9 +308,13 @@ static enum hi_status publish_regions(struct hi_glibc *g, struct hi_error *err)
 			continue;
 		}
 		parts[kept] = parts[i];
-		regions[kept] = (struct hi_heap_region){
-			parts[i].start, parts[i].end, parts[i].arena,
-			parts[i].kind == HI_GLIBC_MMAPPED};
+		regions[kept] = (struct hi_heap_region){.start = parts[i].start,
+							.end = parts[i].end,
+							.arena = parts[i].arena,
+							.mmapped_chunk = parts[i].kind ==
+									 HI_GLIBC_MMAPPED,
+							.align_shift = 4,
+							.header = HI_CHUNK_HEADER};
 		kept++;
 	}
 	g->parts.count = kept;
@@ -362,14 +366,18 @@ static enum hi_status open_as(const struct hi_image *image,
 	g->held = hi_image_held_bytes(image);
 	g->layout = layout;
 	g->where = *where;
-	memcpy(g->base.found_by, where->found_by, sizeof(g->base.found_by));
+	snprintf(g->base.name, sizeof(g->base.name), "glibc");
+	snprintf(g->base.found_by, sizeof(g->base.found_by), "%s", where->found_by);
+	snprintf(g->base.module, sizeof(g->base.module), "%s", where->module);
+	snprintf(g->base.checks, sizeof(g->base.checks),
+		 "malloc_par, ring of arenas, bins, tops, heaps");
 	g->base.damage = hi_calloc(64, sizeof(*g->base.damage));
 	if (!g->base.damage)
 		return hi_fail_memory(err, "allocator");
 	status = open_layout(g, err);
 	if (status != HI_OK)
 		return status;
-	memcpy(g->base.version, g->where.version, sizeof(g->base.version));
+	snprintf(g->base.version, sizeof(g->base.version), "%s", g->where.version);
 	*ret = hi_take(guard);
 	return HI_OK;
 }
@@ -436,14 +444,28 @@ enum hi_status hi_glibc_probe_with(const struct hi_image *image,
 }
 
 static enum hi_status probe_glibc(const struct hi_image *image,
-				  struct hi_modules *modules, struct hi_allocator **ret,
-				  struct hi_error *err)
+				  struct hi_modules *modules,
+				  struct hi_allocator_list *list, struct hi_error *err)
 {
-	return hi_glibc_probe_with(image, modules, NULL, ret, err);
+	struct hi_allocator *allocator;
+	struct hi_error why;
+	enum hi_status status =
+		hi_glibc_probe_with(image, modules, NULL, &allocator, &why);
+
+	if (status == HI_OK)
+		hi_allocator_list_add(list, allocator);
+	else if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "allocator");
+	else if (status != HI_NOT_FOUND)
+		hi_allocator_list_refuse(list, "glibc", "", &why);
+	return HI_OK;
 }
 
 const struct hi_allocator_ops hi_allocator_glibc = {
 	.name = "glibc",
+	.states = 1u << HI_BLOCK_LIVE | 1u << HI_BLOCK_INTERNAL |
+		  1u << HI_BLOCK_FREE_TCACHE | 1u << HI_BLOCK_FREE_FASTBIN |
+		  1u << HI_BLOCK_FREE_BIN | 1u << HI_BLOCK_FREE_TOP,
 	.probe = probe_glibc,
 	.walk = hi_glibc_walk,
 	.walk_region = hi_glibc_walk_region,

@@ -1,24 +1,114 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/parallel.h"
 #include "decode/allocators/glibc.h"
+#include "decode/allocators/joined.h"
 
 const struct hi_allocator_ops *const hi_allocators[] = {&hi_allocator_glibc, NULL};
+
+void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
+			      const char *module, const struct hi_error *err)
+{
+	struct hi_allocator_refusal *r;
+
+	if (list->n_refused == HI_ALLOCATORS_MAX)
+		return;
+	r = &list->refused[list->n_refused++];
+	r->name = name;
+	snprintf(r->module, sizeof(r->module), "%s", module);
+	snprintf(r->text, sizeof(r->text), "%s", err->text);
+}
+
+void hi_allocator_list_add(struct hi_allocator_list *list, struct hi_allocator *allocator)
+{
+	struct hi_error why;
+
+	if (list->count < HI_ALLOCATORS_MAX) {
+		list->items[list->count++] = allocator;
+		return;
+	}
+	(void)hi_fail(&why, HI_LIMIT, 0, "the process has more than %d allocators",
+		      HI_ALLOCATORS_MAX);
+	hi_allocator_list_refuse(list, allocator->ops->name, allocator->module, &why);
+	hi_allocator_release(allocator);
+}
+
+static enum hi_status probe_all(const struct hi_image *image, struct hi_modules *modules,
+				struct hi_allocator_list *list, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; hi_allocators[i] && status == HI_OK; i++)
+		status = hi_allocators[i]->probe(image, modules, list, err);
+	return status;
+}
+
+/* What was found, as one; *ret stays NULL where nothing was. */
+static enum hi_status join_found(struct hi_allocator_list *list,
+				 struct hi_allocator **ret, struct hi_error *err)
+{
+	if (list->count == 0)
+		return HI_OK;
+	if (list->count > 1)
+		return hi_allocator_join(list, ret, err);
+	*ret = list->items[0];
+	list->count = 0;
+	return HI_OK;
+}
+
+static enum hi_status keep_refusals(const struct hi_allocator_list *list,
+				    struct hi_allocator *allocator, struct hi_error *err)
+{
+	if (!list->n_refused)
+		return HI_OK;
+	allocator->refused = hi_calloc(list->n_refused, sizeof(*allocator->refused));
+	if (!allocator->refused)
+		return hi_fail_memory(err, "allocators");
+	memcpy(allocator->refused, list->refused,
+	       list->n_refused * sizeof(*allocator->refused));
+	allocator->n_refused = list->n_refused;
+	return HI_OK;
+}
 
 enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_modules *modules, struct hi_allocator **ret,
 				  struct hi_error *err)
 {
-	enum hi_status status =
-		hi_fail(err, HI_NOT_FOUND, 0, "no known allocator in this process");
+	struct hi_allocator_list list = {};
+	struct hi_allocator *found = NULL;
+	enum hi_status status = probe_all(image, modules, &list, err);
 
-	for (size_t i = 0; hi_allocators[i]; i++) {
-		status = hi_allocators[i]->probe(image, modules, ret, err);
-		if (status != HI_NOT_FOUND)
-			break;
+	if (status == HI_OK)
+		status = join_found(&list, &found, err);
+	if (status == HI_OK && found)
+		status = keep_refusals(&list, found, err);
+	for (size_t i = 0; i < list.count; i++)
+		hi_allocator_release(list.items[i]);
+	if (status != HI_OK) {
+		hi_allocator_release(found);
+		return status;
 	}
-	return status;
+	*ret = found;
+	if (found)
+		return HI_OK;
+	if (list.n_refused)
+		return hi_fail(err, HI_BAD_DATA, 0, "%s: %s", list.refused[0].name,
+			       list.refused[0].text);
+	return hi_fail(err, HI_NOT_FOUND, 0, "no known allocator in this process");
+}
+
+bool hi_allocator_has(const struct hi_allocator *allocator, const char *name)
+{
+	if (!allocator)
+		return false;
+	for (size_t i = 0; i < allocator->n_parts; i++)
+		if (hi_allocator_has(allocator->parts[i], name))
+			return true;
+	return strcmp(allocator->ops->name, name) == 0;
 }
 
 enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *fn,
@@ -75,6 +165,7 @@ enum hi_status hi_allocator_walk_parallel(struct hi_allocator *allocator,
 		return hi_allocator_walk(allocator, fn, arg, err);
 	allocator->ops->restart(allocator);
 	hi_parallel(threads, allocator->n_regions, walk_task, &w);
+	hi_allocator_sum_parts(allocator);
 	if (allocator->n_damage)
 		qsort(allocator->damage, allocator->n_damage, sizeof(*allocator->damage),
 		      compare_damage_addresses);
@@ -87,6 +178,8 @@ enum hi_status hi_allocator_walk_parallel(struct hi_allocator *allocator,
 
 void hi_allocator_release(struct hi_allocator *allocator)
 {
-	if (allocator)
-		allocator->ops->release(allocator);
+	if (!allocator)
+		return;
+	free(allocator->refused);
+	allocator->ops->release(allocator);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/alloc.h"
-#include "decode/allocators/glibc.h"
+#include "decode/allocators/window.h"
+
+#include <stdlib.h>
 
 #define BUFFER_SIZE 65536
 

@@ -75,13 +75,11 @@ static void count_allocated(struct hi_heap_use *use, const struct hi_block *b)
 
 static void count_free(struct hi_heap_use *use, const struct hi_block *b)
 {
-	static const enum hi_free_kind kinds[HI_BLOCK_STATES] = {
-		[HI_BLOCK_FREE_TCACHE] = HI_FREE_TCACHE,
-		[HI_BLOCK_FREE_FASTBIN] = HI_FREE_FASTBIN,
-		[HI_BLOCK_FREE_BIN] = HI_FREE_BIN,
-		[HI_BLOCK_FREE_TOP] = HI_FREE_TOP,
-	};
-	struct hi_free_blocks *f = &use->free[kinds[b->state]];
+	struct hi_free_blocks *f;
+
+	if (!hi_block_state_is_free(b->state))
+		return;
+	f = &use->free[b->state - HI_BLOCK_FREE_FIRST];
 
 	f->count++;
 	f->bytes += b->cost;
@@ -149,7 +147,7 @@ static enum hi_status open_pages(struct measuring *m, struct hi_error *err)
 		const struct hi_heap_region *h = &a->regions[i];
 		struct region_pages *r = &m->regions[i];
 
-		if (h->mmapped_chunk || h->end <= h->start)
+		if (h->mmapped_chunk || h->has_no_objects || h->end <= h->start)
 			continue;
 		r->first = h->start >> PAGE_BITS;
 		r->count = ((h->end - 1) >> PAGE_BITS) - r->first + 1;
@@ -254,7 +252,7 @@ enum hi_status hi_heap_use_measure(const struct hi_image *image,
 				   struct hi_allocator *allocator, unsigned threads,
 				   struct hi_heap_use *ret, struct hi_error *err)
 {
-	struct hi_heap_use use = {};
+	struct hi_heap_use use = {.states = allocator ? allocator->ops->states : 0};
 	struct measuring m = {
 		.allocator = allocator, .lock = PTHREAD_MUTEX_INITIALIZER, .use = &use};
 	enum hi_status status = HI_OK;

@@ -23,11 +23,10 @@ enum row {
 	LIVE,
 	LEAK,
 	FREE,
-	FREE_TCACHE,
-	FREE_FASTBIN,
-	FREE_BIN,
-	FREE_TOP,
+	FREE_FIRST, /* a row a state, as in enum hi_block_state */
+	FREE_LAST = FREE_FIRST + HI_FREE_KINDS - 1,
 	ALLOCATOR,
+	METADATA,
 	FRAGMENTATION,
 	STACKS,
 	FILES,
@@ -41,11 +40,8 @@ static const struct hi_ledger_row empty_rows[ROWS] = {
 	[LIVE] = {"live", "live objects", 0, 0, 0, 0, 0},
 	[LEAK] = {"leak", "leaked", 0, 0, 0, 0, 0},
 	[FREE] = {"free", "free in the allocator", 0, 0, 0, 0, 0},
-	[FREE_TCACHE] = {"free_tcache", "thread caches", 1, 0, 0, 0, 0},
-	[FREE_FASTBIN] = {"free_fastbin", "fast bins", 1, 0, 0, 0, 0},
-	[FREE_BIN] = {"free_bin", "bins", 1, 0, 0, 0, 0},
-	[FREE_TOP] = {"free_top", "top", 1, 0, 0, 0, 0},
 	[ALLOCATOR] = {"allocator", "the allocator's own", 0, 0, 0, 0, 0},
+	[METADATA] = {"metadata", "in no block", 1, 0, 0, 0, 0},
 	[FRAGMENTATION] = {"fragmentation", "fragmentation", 0, 0, 0, 0, HI_UNKNOWN},
 	[STACKS] = {"stacks", "stacks", 0, 0, 0, 0, 0},
 	[FILES] = {"files", "mapped files", 0, 0, 0, 0, 0},
@@ -80,22 +76,11 @@ struct fill {
 
 static enum row row_of_state(enum hi_block_state state)
 {
-	switch (state) {
-	case HI_BLOCK_INTERNAL:
+	if (hi_block_state_is_free(state))
+		return FREE_FIRST + (state - HI_BLOCK_FREE_FIRST);
+	if (state == HI_BLOCK_INTERNAL)
 		return ALLOCATOR;
-	case HI_BLOCK_FREE_TCACHE:
-		return FREE_TCACHE;
-	case HI_BLOCK_FREE_FASTBIN:
-		return FREE_FASTBIN;
-	case HI_BLOCK_FREE_BIN:
-		return FREE_BIN;
-	case HI_BLOCK_FREE_TOP:
-		return FREE_TOP;
-	case HI_BLOCK_LIVE:
-	case HI_BLOCK_STATES:
-		break;
-	}
-	return LIVE;
+	return state == HI_BLOCK_METADATA ? METADATA : LIVE;
 }
 
 static enum row row_of_object(const struct fill *f, hi_node id)
@@ -149,7 +134,7 @@ static void extent_of_block(const struct fill *f, const struct hi_block *b,
 			    uint64_t *start_ret, uint64_t *end_ret)
 {
 	bool whole = b->mmapped && !f->reach;
-	uint64_t start = whole ? f->region->start : b->addr - 16;
+	uint64_t start = whole ? f->region->start : b->addr - f->region->header;
 	uint64_t end;
 
 	if (start < f->before)
@@ -302,7 +287,7 @@ static void fill_costs(struct fill *f)
 {
 	const struct hi_allocator *a = f->allocator;
 
-	for (int s = HI_BLOCK_FREE_TCACHE; a && s < HI_BLOCK_STATES; s++)
+	for (int s = HI_BLOCK_FREE_FIRST; a && s < HI_BLOCK_STATES; s++)
 		set_ledger_row(f, row_of_state((enum hi_block_state)s), a->bytes[s],
 			       a->count[s]);
 	if (f->reach) {
@@ -317,15 +302,18 @@ static void fill_costs(struct fill *f)
 	}
 }
 
+static void add_ledger_row(struct hi_ledger_row *sum, const struct hi_ledger_row *row)
+{
+	sum->resident += row->resident;
+	sum->virtual_size += row->virtual_size;
+	sum->count += row->count;
+}
+
 static void sum_free(struct fill *f)
 {
-	struct hi_ledger_row *sum = &f->rows[FREE];
-
-	for (enum row r = FREE_TCACHE; r <= FREE_TOP; r++) {
-		sum->resident += f->rows[r].resident;
-		sum->virtual_size += f->rows[r].virtual_size;
-		sum->count += f->rows[r].count;
-	}
+	for (enum row r = FREE_FIRST; r <= FREE_LAST; r++)
+		add_ledger_row(&f->rows[FREE], &f->rows[r]);
+	add_ledger_row(&f->rows[ALLOCATOR], &f->rows[METADATA]);
 }
 
 static uint64_t subtract_or_zero(uint64_t whole, uint64_t parts)
@@ -550,13 +538,10 @@ static void finish_swapped(struct fill *f)
  * other anonymous memory. */
 static void forget_allocator(struct fill *f)
 {
-	static const enum row rows[] = {LEAK,	  FREE,	    FREE_TCACHE, FREE_FASTBIN,
-					FREE_BIN, FREE_TOP, ALLOCATOR,	 FRAGMENTATION};
-
 	if (!f->allocator)
 		f->rows[LIVE].label = "found by typed pointers";
-	for (size_t i = 0; !f->allocator && i < sizeof(rows) / sizeof(*rows); i++) {
-		struct hi_ledger_row *row = &f->rows[rows[i]];
+	for (enum row r = LEAK; !f->allocator && r <= FRAGMENTATION; r++) {
+		struct hi_ledger_row *row = &f->rows[r];
 
 		if (row->level == 0) {
 			f->rows[OTHER].resident += row->resident;
@@ -583,6 +568,40 @@ static void finish_unknown(struct fill *f, uint64_t rss, struct hi_ledger *ret)
 	ret->n_rows = ROWS;
 }
 
+static void name_free_rows(struct hi_ledger_row *rows)
+{
+	for (enum row r = FREE_FIRST; r <= FREE_LAST; r++) {
+		enum hi_block_state state = HI_BLOCK_FREE_FIRST + (r - FREE_FIRST);
+
+		rows[r] = (struct hi_ledger_row){.key = hi_block_state_key(state),
+						 .label = hi_block_state_label(state),
+						 .level = 1};
+	}
+}
+
+/* Whether the allocators can have such memory; without one, those of glibc. */
+static bool has_ledger_row(const struct hi_allocator *a, enum row row)
+{
+	enum hi_block_state state = HI_BLOCK_METADATA;
+
+	if (row >= FREE_FIRST && row <= FREE_LAST)
+		state = HI_BLOCK_FREE_FIRST + (row - FREE_FIRST);
+	else if (row != METADATA)
+		return true;
+	return a ? a->ops->states & hi_block_state_bit(state)
+		 : state <= HI_BLOCK_FREE_TOP;
+}
+
+static void drop_rows(struct hi_ledger *ledger, const struct hi_allocator *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ledger->n_rows; i++)
+		if (has_ledger_row(a, (enum row)i))
+			ledger->rows[kept++] = ledger->rows[i];
+	ledger->n_rows = kept;
+}
+
 enum hi_status hi_ledger_fill(const struct hi_image *image,
 			      struct hi_allocator *allocator,
 			      const struct hi_graph *graph, const struct hi_reach *reach,
@@ -600,6 +619,7 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 	if (!stack_pointers)
 		return hi_fail_memory(err, "ledger");
 	memcpy(ledger.rows, empty_rows, sizeof(empty_rows));
+	name_free_rows(ledger.rows);
 	f.residency_known = image->n_mappings &&
 			    image->mappings[0].resident != UINT64_MAX &&
 			    hi_image_resident(image, image->mappings[0].start,
@@ -614,6 +634,7 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 		fill_mappings(&f, stack_pointers);
 		finish_swapped(&f);
 		finish_unknown(&f, rss, &ledger);
+		drop_rows(&ledger, allocator);
 		*ret = ledger;
 	}
 	free(f.subobjects);

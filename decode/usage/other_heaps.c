@@ -115,7 +115,8 @@ static const char *find_replaced(struct hi_modules *modules,
 	bool is_dynamic = hi_modules_named(modules, "libc.so.6") != NULL;
 	uint64_t addr, size;
 
-	if (!allocator || !is_dynamic || allocator->count[HI_BLOCK_LIVE] >= FEW)
+	if (!hi_allocator_has(allocator, "glibc") || allocator->n_parts || !is_dynamic ||
+	    allocator->count[HI_BLOCK_LIVE] >= FEW)
 		return NULL;
 	for (size_t i = 0; i < hi_modules_count(modules); i++) {
 		struct hi_module *m = hi_modules_get(modules, i);
@@ -127,6 +128,15 @@ static const char *find_replaced(struct hi_modules *modules,
 	return NULL;
 }
 
+/* All copies of it that are in the process. */
+static bool is_decoded(const struct hi_allocator *allocator, const char *name)
+{
+	for (size_t i = 0; allocator && i < allocator->n_refused; i++)
+		if (strcmp(allocator->refused[i].name, name) == 0)
+			return false;
+	return hi_allocator_has(allocator, name);
+}
+
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
@@ -136,7 +146,8 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 	const char *text = "", *module;
 
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
-		if (is_there(modules, &others[i]) &&
+		if (!is_decoded(allocator, others[i].name) &&
+		    is_there(modules, &others[i]) &&
 		    !is_other_heap_unused(modules, image, &others[i]))
 			text = hi_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
 					       others[i].name);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "census/analysis/block_states.h"
 #include "report/views/links.h"
 
 static const struct {
@@ -13,10 +14,6 @@ static const struct {
 	{"live", "live: reachable from a root"},
 	{"leak", "leaked: allocated, but unreachable"},
 	{"internal", "the allocator's or libc's own block"},
-	{"free_tcache", "free, in a thread cache"},
-	{"free_fastbin", "free, in a fast bin"},
-	{"free_bin", "free, in a bin"},
-	{"free_top", "free, the top of its arena"},
 	{"variable", "a variable"},
 	{"mapped", "mapped, but no block of the allocator"},
 	{"unmapped", "not mapped"},
@@ -27,6 +24,9 @@ static const char *state_text(const char *state)
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
 		if (strcmp(states[i].state, state) == 0)
 			return states[i].text;
+	for (int s = HI_BLOCK_FREE_FIRST; s < HI_BLOCK_STATES; s++)
+		if (strcmp(hi_block_state_key((enum hi_block_state)s), state) == 0)
+			return hi_block_state_text((enum hi_block_state)s);
 	return state;
 }
 

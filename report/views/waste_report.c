@@ -103,16 +103,17 @@ void hi_waste_report_destroy(struct hi_waste_report *report)
 	free(report);
 }
 
-const char *hi_free_kind_key(enum hi_free_kind kind)
+const char *hi_free_kind_key(unsigned kind)
 {
-	static const char *const keys[HI_FREE_KINDS] = {
-		[HI_FREE_TCACHE] = "tcache",
-		[HI_FREE_FASTBIN] = "fastbin",
-		[HI_FREE_BIN] = "bin",
-		[HI_FREE_TOP] = "top",
-	};
+	/* Without "free_", which all of them begin with. */
+	return hi_block_state_key((enum hi_block_state)(HI_BLOCK_FREE_FIRST + kind)) + 5;
+}
 
-	return keys[kind];
+bool hi_free_kind_shows(const struct hi_heap_use *use, unsigned kind)
+{
+	return use->free[kind].count ||
+	       (use->states ? use->states >> (HI_BLOCK_FREE_FIRST + kind) & 1
+			    : HI_BLOCK_FREE_FIRST + kind <= HI_BLOCK_FREE_TOP);
 }
 
 const char *hi_page_fill_key(enum hi_page_fill fill)
@@ -199,8 +200,10 @@ static void allocator_json(const struct hi_heap_use *use, struct hi_json *json)
 	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
 		const struct hi_free_blocks *f = &use->free[i];
 
+		if (!hi_free_kind_shows(use, i))
+			continue;
 		hi_json_object(json, NULL);
-		hi_json_text(json, "kind", hi_free_kind_key((enum hi_free_kind)i));
+		hi_json_text(json, "kind", hi_free_kind_key(i));
 		hi_json_number(json, "blocks", f->count);
 		hi_json_number(json, "bytes", f->bytes);
 		hi_json_number(json, "largest", f->largest);

@@ -55,7 +55,9 @@ void hi_waste_display(const struct hi_waste_report *report, struct hi_page *page
 void hi_waste_json(const struct hi_waste_report *report, struct hi_json *json);
 
 /* Keys for JSON: "tcache", …; "empty", "under_quarter", …. */
-const char *hi_free_kind_key(enum hi_free_kind kind);
+const char *hi_free_kind_key(unsigned kind); /* below HI_FREE_KINDS */
+/* Whether the allocators that were walked have free blocks of this kind. */
+bool hi_free_kind_shows(const struct hi_heap_use *use, unsigned kind);
 /* Returns the key of a class of pages, "empty", …. */
 const char *hi_page_fill_key(enum hi_page_fill fill);
 

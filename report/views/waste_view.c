@@ -196,18 +196,17 @@ static void show_free(const struct hi_heap_use *use, struct hi_page *page)
 						   {"blocks", HI_COLUMN_COUNT},
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"largest", HI_COLUMN_BYTES}};
-	static const char *const labels[HI_FREE_KINDS] = {
-		[HI_FREE_TCACHE] = "thread caches",
-		[HI_FREE_FASTBIN] = "fast bins",
-		[HI_FREE_BIN] = "bins",
-		[HI_FREE_TOP] = "top",
-	};
 	struct hi_report_table *t;
 
 	hi_page_heading(page, "Free blocks", NULL);
 	t = hi_page_table(page, columns, 4);
 	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
-		hi_cell_text(t, labels[i], 0);
+		if (!hi_free_kind_shows(use, i))
+			continue;
+		hi_cell_text(t,
+			     hi_block_state_label(
+				     (enum hi_block_state)(HI_BLOCK_FREE_FIRST + i)),
+			     0);
 		hi_cell_number(t, use->free[i].count);
 		hi_cell_number(t, use->free[i].bytes);
 		hi_cell_number(t, use->free[i].largest);

@@ -2,6 +2,7 @@
 #include "session/live/blocks.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,13 +12,14 @@
 
 HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 
-/* Overhead classes of the object table: glibc's header beside the usable bytes. */
-enum { CLASS_HEAP, CLASS_MMAPPED, CLASS_RUNTIME /* costs nothing beside */ };
-enum { HEAP_HEADER = 8, MMAPPED_HEADER = 16, GLIBC_ALIGN_SHIFT = 4 };
+/* Overhead classes of the object table: an allocator's header beside the usable bytes. */
+enum { CLASS_HEAP, CLASS_MMAPPED, CLASS_PLAIN /* costs nothing beside */ };
+enum { HEAP_HEADER = 8, MMAPPED_HEADER = 16 };
+enum { NO_REGION = UINT_MAX }; /* in region_of */
 
 struct collecting {
 	struct hi_objects_builder *builder;
-	unsigned *region_of; /* of the builder, by the allocator's region */
+	unsigned *region_of; /* of the builder, by the allocator's region; NO_REGION */
 	size_t n_regions;
 	pthread_mutex_t lock; /* the rest: several threads call add_blocks */
 	uint64_t refused;     /* blocks that contradict each other */
@@ -43,6 +45,13 @@ static bool note_failure(struct collecting *c, enum hi_status status,
 	return go_on;
 }
 
+static unsigned overhead_class_of(const struct hi_block *b)
+{
+	if (b->mmapped || b->cost == b->usable + MMAPPED_HEADER)
+		return CLASS_MMAPPED;
+	return b->cost == b->usable + HEAP_HEADER ? CLASS_HEAP : CLASS_PLAIN;
+}
+
 static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 		       void *arg)
 {
@@ -51,15 +60,15 @@ static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_block *b = &blocks[i];
-		unsigned klass = b->mmapped ? CLASS_MMAPPED : CLASS_HEAP;
-		uint8_t flags = (uint8_t)(klass << HI_OBJECT_OVERHEAD_SHIFT);
+		uint8_t flags =
+			(uint8_t)(overhead_class_of(b) << HI_OBJECT_OVERHEAD_SHIFT);
 		enum hi_status status = HI_BAD_DATA;
 
 		if (b->state != HI_BLOCK_LIVE && b->state != HI_BLOCK_INTERNAL)
 			continue;
 		if (b->state == HI_BLOCK_INTERNAL)
 			flags |= HI_OBJECT_INTERNAL;
-		if (region < c->n_regions)
+		if (region < c->n_regions && c->region_of[region] != NO_REGION)
 			status = hi_objects_builder_add(c->builder, c->region_of[region],
 							b->addr, b->usable, flags, &err);
 		if (status != HI_OK && !note_failure(c, status, &err))
@@ -78,10 +87,13 @@ static enum hi_status open_regions(struct collecting *c,
 		return hi_fail_memory(err, "regions");
 	for (size_t i = 0; i < c->n_regions; i++) {
 		const struct hi_heap_region *r = &allocator->regions[i];
-		enum hi_status status = hi_objects_builder_region(
-			c->builder, r->start, r->end, GLIBC_ALIGN_SHIFT, &c->region_of[i],
-			err);
+		enum hi_status status = HI_OK;
 
+		c->region_of[i] = NO_REGION;
+		if (!r->has_no_objects)
+			status = hi_objects_builder_region(c->builder, r->start, r->end,
+							   r->align_shift,
+							   &c->region_of[i], err);
 		if (status != HI_OK)
 			return status;
 	}
@@ -102,7 +114,7 @@ static bool add_runtime_blocks(const struct hi_runtime_block *blocks, size_t n,
 		if (area < c->n_regions)
 			status = hi_objects_builder_add(
 				c->builder, c->region_of[area], blocks[i].addr,
-				blocks[i].size, CLASS_RUNTIME << HI_OBJECT_OVERHEAD_SHIFT,
+				blocks[i].size, CLASS_PLAIN << HI_OBJECT_OVERHEAD_SHIFT,
 				&err);
 		if (status != HI_OK && !note_failure(c, status, &err))
 			return false;

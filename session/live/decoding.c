@@ -120,6 +120,19 @@ static void warn_of_hints(struct hi_inspection *in)
 		hi_rulebook_unused(in->decoders.rulebook, warn_unused, in);
 }
 
+/* Beside allocators that are walked. */
+static void warn_of_refusals(struct hi_inspection *in)
+{
+	const struct hi_allocator *a = in->decoders.allocator;
+
+	for (size_t i = 0; i < a->n_refused; i++)
+		hi_inspect_warn(in,
+				"the heap of %s%s%s is not decoded: a check of its "
+				"layout failed: %s",
+				a->refused[i].name, *a->refused[i].module ? " in " : "",
+				a->refused[i].module, a->refused[i].text);
+}
+
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
@@ -128,8 +141,10 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "allocator");
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		warn_of_refusals(in);
 		return HI_OK;
+	}
 	in->decoders.allocator = NULL;
 	/* The report itself prints that there is none. */
 	if (status != HI_NOT_FOUND)

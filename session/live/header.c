@@ -223,7 +223,7 @@ static void set_allocator(const struct hi_inspection *in, struct hi_report_heade
 	}
 	if (!a)
 		return;
-	header->allocator = a->ops->name;
+	header->allocator = a->name;
 	header->allocator_version = a->version;
 	header->allocator_found_by = a->found_by;
 	header->arenas = a->n_arenas;

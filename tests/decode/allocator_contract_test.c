@@ -93,6 +93,7 @@ static struct hi_allocator *make_mock(void)
 	for (unsigned i = 0; i < MOCK_REGIONS; i++) {
 		m->regions[i].start = 0x10000ull * (i + 1);
 		m->regions[i].end = m->regions[i].start + MOCK_BLOCKS * 64;
+		m->regions[i].align_shift = 3;
 	}
 	return &m->base;
 }

@@ -65,11 +65,13 @@ static void release(struct hi_allocator *a)
 }
 
 static const struct hi_allocator_ops ops = {.name = "mock",
+					    .states = (1u << HI_BLOCK_STATES) - 1,
 					    .walk = walk,
 					    .walk_region = walk_region,
 					    .restart = restart,
 					    .release = release};
-static const struct hi_heap_region region = {HEAP, HEAP + HEAP_PAGES *PAGE, 0, false};
+static const struct hi_heap_region region = {
+	.start = HEAP, .end = HEAP + HEAP_PAGES * PAGE, .header = 16};
 
 static void destroy_image(void *image)
 {
@@ -372,7 +374,10 @@ static enum hi_status walk_aligned(struct hi_allocator *a, unsigned r, hi_blocks
 HI_TEST(ledger, what_lies_before_an_aligned_mapped_chunk_is_not_taken_from_it)
 {
 	static const struct hi_allocator_ops aligned = {
-		.name = "mock", .walk_region = walk_aligned, .release = release};
+		.states = (1u << HI_BLOCK_STATES) - 1,
+		.name = "mock",
+		.walk_region = walk_aligned,
+		.release = release};
 	struct hi_image *image = make_image(0x0181, true); /* pages 0, 7 and 8 */
 	struct hi_allocator a = {.ops = &aligned, .regions = &region, .n_regions = 1};
 	struct builder builder;
@@ -426,7 +431,8 @@ HI_TEST(ledger, running_out_of_memory_is_said)
 /* ---- subobjects ---- */
 
 /* Four blocks of two pages each in the first half of the heap's mapping. */
-static const struct hi_heap_region half = {HEAP, HEAP + 8 * PAGE, 0, false};
+static const struct hi_heap_region half = {
+	.start = HEAP, .end = HEAP + 8 * PAGE, .header = 16};
 
 static enum hi_status walk_pools(struct hi_allocator *a, unsigned r, hi_blocks_fn *fn,
 				 void *arg, struct hi_error *err)
@@ -517,7 +523,10 @@ static void objects_by_hand(const struct hi_objects *o, const struct hi_reach *r
 static void check_subobjects(uint32_t present, bool blocks)
 {
 	static const struct hi_allocator_ops pool_ops = {
-		.name = "mock", .walk_region = walk_pools, .release = release};
+		.states = (1u << HI_BLOCK_STATES) - 1,
+		.name = "mock",
+		.walk_region = walk_pools,
+		.release = release};
 	struct hi_image *image = make_image(present, true);
 	struct hi_allocator a = {.ops = &pool_ops, .regions = &half, .n_regions = 1};
 	struct hi_objects *objects = split_heap(blocks);

@@ -723,8 +723,8 @@ HI_TEST(subobjects, ranges_are_memory_that_is_nothing_else)
 {
 	struct hi_image *image = empty_image();
 	struct hi_heap_region regions[] = {
-		{0x10000 + 17 * PAGE, 0x10000 + 18 * PAGE, 0, 0},
-		{0x10000 + 40 * PAGE, 0x10000 + 42 * PAGE, 1, 0}};
+		{.start = 0x10000 + 17 * PAGE, .end = 0x10000 + 18 * PAGE},
+		{.start = 0x10000 + 40 * PAGE, .end = 0x10000 + 42 * PAGE}};
 	struct hi_allocator allocator = {.regions = regions, .n_regions = 2};
 	OWNED(subobjects) *c = NULL;
 	OWNED(objects) *objects = NULL;
