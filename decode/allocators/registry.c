@@ -7,8 +7,10 @@
 #include "base/parallel.h"
 #include "decode/allocators/glibc.h"
 #include "decode/allocators/joined.h"
+#include "decode/allocators/mallocng.h"
 
-const struct hi_allocator_ops *const hi_allocators[] = {&hi_allocator_glibc, NULL};
+const struct hi_allocator_ops *const hi_allocators[] = {&hi_allocator_glibc,
+							&hi_allocator_mallocng, NULL};
 
 void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
 			      const char *module, const struct hi_error *err)

@@ -14,6 +14,7 @@
 enum {
 	MAX_DAMAGE = 64,
 	BATCH = 1024,
+	PAGE = 4096,
 	/* A region is walked by one thread: about this much of one. */
 	REGION_SIZE = 32 << 20,
 	/* Free memory and metadata from here on get regions of their own, which need no
@@ -174,7 +175,8 @@ static void add_to_region(struct hi_slabs *slabs, const struct hi_slab *s, size_
 		++*n;
 	}
 	r->end = s->end;
-	if (may_hold_blocks(slabs, s) && s->align_shift < r->align_shift)
+	if ((may_hold_blocks(slabs, s) || s->start % PAGE) &&
+	    s->align_shift < r->align_shift)
 		r->align_shift = s->align_shift;
 	slabs->region_slabs[*n - 1].n++;
 }

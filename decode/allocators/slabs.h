@@ -18,7 +18,7 @@
 #include "decode/allocator.h"
 
 struct hi_slab {
-	uint64_t start, end; /* [start, end): all of its memory, in whole pages */
+	uint64_t start, end; /* [start, end): all of its memory, mostly whole pages */
 	uint64_t first;	     /* address of slot 0; start + metadata, mostly */
 	uint64_t size;	     /* from slot to slot; it costs that much */
 	uint64_t usable;     /* of a slot; size, where there is no header */

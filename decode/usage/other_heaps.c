@@ -128,13 +128,30 @@ static const char *find_replaced(struct hi_modules *modules,
 	return NULL;
 }
 
+/* "musl" is its mallocng, and its oldmalloc: "musl mallocng". */
+static bool is_heap_name(const char *allocator, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(allocator, name, n) == 0 &&
+	       (allocator[n] == '\0' || allocator[n] == ' ');
+}
+
+static bool has_named_heap(const struct hi_allocator *allocator, const char *name)
+{
+	for (size_t i = 0; i < allocator->n_parts; i++)
+		if (is_heap_name(allocator->parts[i]->ops->name, name))
+			return true;
+	return is_heap_name(allocator->ops->name, name);
+}
+
 /* All copies of it that are in the process. */
 static bool is_decoded(const struct hi_allocator *allocator, const char *name)
 {
 	for (size_t i = 0; allocator && i < allocator->n_refused; i++)
-		if (strcmp(allocator->refused[i].name, name) == 0)
+		if (is_heap_name(allocator->refused[i].name, name))
 			return false;
-	return hi_allocator_has(allocator, name);
+	return allocator && has_named_heap(allocator, name);
 }
 
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What mallocng and oldmalloc have in common: musl. For this folder and its tests. */
+#ifndef HI_DECODE_ALLOCATORS_MUSL_H
+#define HI_DECODE_ALLOCATORS_MUSL_H
+
+#include "decode/modules/modules.h"
+
+/* False: the process runs on glibc's libc.so.6, which excludes another C library. */
+bool hi_musl_may_be_in(struct hi_modules *modules);
+/* musl is module, and its text names its version: "1.2.3" into ret, which stays as it is
+ * else. */
+void hi_musl_find_version(const struct hi_image *image, struct hi_modules *modules,
+			  const struct hi_module *module, char ret[64]);
+
+#endif
