@@ -133,8 +133,8 @@ static void load_group(const struct hi_mallocng *m, const uint8_t *bytes,
 
 /* bytes of the meta at addr. One that makes no sense is left out, one whose group is
  * damaged is kept: metas lie apart from the heap, behind a guard page. */
-static enum hi_status add_group(struct hi_mallocng *m, const uint8_t *bytes,
-				uint64_t addr, struct hi_error *err)
+static enum hi_status add_meta_group(struct hi_mallocng *m, const uint8_t *bytes,
+				     uint64_t addr, struct hi_error *err)
 {
 	struct hi_mallocng_group g = {.meta = addr};
 	uint64_t pages;
@@ -200,7 +200,7 @@ static enum hi_status read_area(struct hi_mallocng *m, uint64_t area, bool is_ta
 		if (load_meta_word(bytes, at + l->meta_mem, 8) == 0)
 			m->n_free++;
 		else
-			status = add_group(m, bytes + at, area + at, err);
+			status = add_meta_group(m, bytes + at, area + at, err);
 	}
 	return status;
 }

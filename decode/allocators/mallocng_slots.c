@@ -30,8 +30,8 @@ static enum hi_block_state state_of_slot(const struct hi_mallocng_group *g, unsi
 }
 
 /* Slots [from, to) of group number `index`. */
-static enum hi_status add_piece(struct hi_mallocng *m, size_t index, unsigned from,
-				unsigned to, struct hi_error *err)
+static enum hi_status add_group_piece(struct hi_mallocng *m, size_t index, unsigned from,
+				      unsigned to, struct hi_error *err)
 {
 	const struct hi_mallocng_group *g = &m->groups.items[index];
 	uint64_t storage = hi_mallocng_storage(m, g);
@@ -66,13 +66,13 @@ static enum hi_status add_group_pieces(struct hi_mallocng *m, size_t index,
 		while (i <= g->last && !(g->nested >> i & 1))
 			i++;
 		if (i > from)
-			status = add_piece(m, index, from, i, err);
+			status = add_group_piece(m, index, from, i, err);
 		i++;
 	}
 	return status;
 }
 
-static enum hi_status add_areas(struct hi_mallocng *m, struct hi_error *err)
+static enum hi_status add_meta_areas(struct hi_mallocng *m, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -93,7 +93,7 @@ static enum hi_status add_areas(struct hi_mallocng *m, struct hi_error *err)
 
 enum hi_status hi_mallocng_add_slabs(struct hi_mallocng *m, struct hi_error *err)
 {
-	enum hi_status status = add_areas(m, err);
+	enum hi_status status = add_meta_areas(m, err);
 
 	for (size_t i = 0; i < m->groups.count && status == HI_OK; i++)
 		status = add_group_pieces(m, i, err);

@@ -8,9 +8,10 @@
 #include "decode/allocators/glibc.h"
 #include "decode/allocators/joined.h"
 #include "decode/allocators/mallocng.h"
+#include "decode/allocators/oldmalloc.h"
 
-const struct hi_allocator_ops *const hi_allocators[] = {&hi_allocator_glibc,
-							&hi_allocator_mallocng, NULL};
+const struct hi_allocator_ops *const hi_allocators[] = {
+	&hi_allocator_glibc, &hi_allocator_mallocng, &hi_allocator_oldmalloc, NULL};
 
 void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
 			      const char *module, const struct hi_error *err)
