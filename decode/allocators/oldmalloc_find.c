@@ -13,7 +13,7 @@
 /* Compiled from src/malloc/oldmalloc of 1.2.2, 1.2.3 and 1.2.5, x86-64, by
  * scripts/musl-layouts: equal in all of them. */
 const struct hi_oldmalloc_layout hi_oldmalloc_layout = {
-	.versions = "oldmalloc",
+	.versions = "1.2.5 or before",
 	.binmap = 0,
 	.bins = 8,
 	.bin_size = 24,
@@ -119,6 +119,7 @@ static enum hi_status report_mal(struct mal_scan *s, uint64_t mal, struct hi_err
 	struct hi_oldmalloc_where where = {.mal = mal};
 
 	snprintf(where.module, sizeof(where.module), "%s", s->module->name);
+	snprintf(where.version, sizeof(where.version), "%s", s->layout->versions);
 	hi_musl_find_version(s->image, s->modules, s->module, where.version);
 	return s->fn(&where, s->arg, err);
 }
