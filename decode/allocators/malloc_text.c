@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Before the stop: where no thread should be stopped. malloc's functions of
- * libc (or of a static program), and the whole text of other allocators'
- * libraries. Only reads files.
+ * Before the stop: where no thread should be stopped. Each file with code is looked at:
+ * malloc's functions of libc (or of a static program), the whole text of a library that
+ * is another allocator, and the functions of one that is inside a program or a larger
+ * library. A process may have all of them at once. Only reads files.
  */
 #include "decode/allocators/malloc_text.h"
 
@@ -14,11 +15,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "base/files.h"
 #include "base/text.h"
-
-HI_DEFINE_GUARD(Elf *, elf_end)
+#include "decode/allocators/malloc_text_signs.h"
 
 static void free_ranges(struct hi_range_list *list)
 {
@@ -30,18 +29,6 @@ static bool is_libc(const struct hi_mapping *m)
 	const char *name = hi_base_name(m->path);
 
 	return strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0;
-}
-
-/* Libraries that are an allocator and nothing else. */
-static bool is_allocator(const struct hi_mapping *m)
-{
-	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
-	const char *name = hi_base_name(m->path);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
 }
 
 /* What to add to an ELF address: by the segment that the mapping shows. */
@@ -91,12 +78,24 @@ static size_t build_id(Elf *elf, uint8_t id[32])
 	return 0;
 }
 
-/* Symbols of the debug file that has this build-id. */
-static enum hi_status by_debug_file(Elf *elf, struct hi_range_list *list,
-				    struct hi_error *err)
+/* A file, or its debug file. */
+struct elf_file {
+	int fd;
+	Elf *elf;
+};
+
+static void close_elf_file(struct elf_file *file)
 {
-	HI_GUARD(close) int fd = -1;
-	HI_GUARD(elf_end) Elf *debug = NULL;
+	if (file->elf)
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct elf_file){.fd = -1};
+}
+
+/* The debug file that has elf's build-id. */
+static bool open_debug_file(Elf *elf, struct elf_file *debug)
+{
 	char path[128] = "/usr/lib/debug/.build-id/";
 	uint8_t id[32], other[32];
 	size_t n = build_id(elf, id), used = strlen(path);
@@ -106,54 +105,126 @@ static enum hi_status by_debug_file(Elf *elf, struct hi_range_list *list,
 					 id[i], i == 0 ? "/" : "");
 	snprintf(path + used, sizeof(path) - used, ".debug");
 	if (n)
-		fd = hi_files_open(path);
-	if (fd < 0)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no debug file for libc");
-	debug = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!debug || build_id(debug, other) != n || memcmp(id, other, n) != 0)
-		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "libc's debug file is of another build");
-	return hi_malloc_text_by_symbols(debug, list, err);
+		debug->fd = hi_files_open(path);
+	if (debug->fd >= 0)
+		debug->elf = elf_begin(debug->fd, ELF_C_READ_MMAP, NULL);
+	return debug->elf && build_id(debug->elf, other) == n &&
+	       memcmp(id, other, n) == 0;
 }
 
-static enum hi_status by_file(Elf *elf, bool without_symbols, struct hi_range_list *list,
-			      struct hi_error *err)
+/* What is looked at: one mapping of one file. */
+struct text_search {
+	const struct hi_target *target;
+	const struct hi_mapping *mapping;
+	bool is_program, is_libc; /* is_libc: its malloc is looked for */
+	bool without_symbols;
+	struct elf_file file;
+	struct hi_range_list found; /* ELF addresses */
+	struct hi_range_list *list; /* target addresses */
+};
+
+static void free_text_search(struct text_search *search)
+{
+	close_elf_file(&search->file);
+	free_ranges(&search->found);
+}
+
+/* ---- libc's malloc ---- */
+
+static enum hi_status find_libc_malloc(struct text_search *search, struct hi_error *err)
+{
+	__attribute__((cleanup(close_elf_file))) struct elf_file debug = {.fd = -1};
+	enum hi_status status = HI_NOT_FOUND;
+	Elf *elf = search->file.elf;
+
+	if (!search->without_symbols)
+		status = hi_malloc_text_by_symbols(elf, &search->found, err);
+	if (status == HI_NOT_FOUND && !search->without_symbols &&
+	    open_debug_file(elf, &debug))
+		status = hi_malloc_text_by_symbols(debug.elf, &search->found, err);
+	if (status == HI_NOT_FOUND)
+		status = hi_malloc_text_by_frames(elf, &search->found, err);
+	return status;
+}
+
+/* ---- other allocators ---- */
+
+static enum hi_status find_inside(struct text_search *search, Elf *debug,
+				  const struct hi_malloc_signs *signs,
+				  struct hi_error *err)
 {
 	enum hi_status status = HI_NOT_FOUND;
 
-	if (!without_symbols)
-		status = hi_malloc_text_by_symbols(elf, list, err);
-	if (status == HI_NOT_FOUND && !without_symbols)
-		status = by_debug_file(elf, list, err);
+	if (!search->without_symbols && signs->kinds)
+		status = hi_malloc_text_by_units(search->file.elf, signs, &search->found,
+						 err);
+	if (status == HI_NOT_FOUND && debug && signs->kinds)
+		status = hi_malloc_text_by_units(debug, signs, &search->found, err);
 	if (status == HI_NOT_FOUND)
-		status = hi_malloc_text_by_frames(elf, list, err);
+		status = hi_malloc_text_by_calls(search->file.elf, signs, &search->found,
+						 err);
 	return status;
 }
 
-/* malloc's functions of the file behind m, as target addresses. */
-static enum hi_status add_malloc(const struct hi_target *target,
-				 const struct hi_mapping *m, bool without_symbols,
-				 struct hi_range_list *list, struct hi_error *err)
+/* Symbols that are not exported are looked at in the program, and where the exported ones
+ * show an allocator: debug files of all libraries would take too long. */
+static enum hi_status find_other_allocators(struct text_search *search,
+					    struct hi_error *err)
 {
-	__attribute__((cleanup(free_ranges))) struct hi_range_list found = {};
-	HI_GUARD(close) int fd = -1;
-	HI_GUARD(elf_end) Elf *elf = NULL;
-	uint64_t bias;
-	enum hi_status status = hi_target_open_file(target, m, &fd, err);
+	__attribute__((cleanup(close_elf_file))) struct elf_file debug = {.fd = -1};
+	const struct hi_mapping *m = search->mapping;
+	struct hi_malloc_signs signs = {};
+	Elf *elf = search->file.elf;
+	bool has_debug = false;
 
-	if (status != HI_OK)
-		return status;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !find_bias(elf, m, &bias))
-		return hi_fail(err, HI_NOT_FOUND, 0, "%.100s is not an ELF file",
-			       m->path);
-	status = by_file(elf, without_symbols, &found, err);
-	for (size_t i = 0; i < found.count && status == HI_OK; i++)
-		if (!hi_vector_push(list, (struct hi_range){found.items[i].start + bias,
-							    found.items[i].end + bias}))
-			status = hi_fail_memory(err, "allocator's text");
-	return status;
+	hi_malloc_signs_read(elf, SHT_DYNSYM, &signs);
+	if (!search->is_program && hi_malloc_signs_is_library(elf, &signs))
+		return hi_vector_push(search->list, (struct hi_range){m->start, m->end})
+			       ? HI_OK
+			       : hi_fail_memory(err, "allocator's text");
+	if (!search->without_symbols) {
+		hi_malloc_signs_read(elf, SHT_SYMTAB, &signs);
+		has_debug = (search->is_program || signs.kinds) &&
+			    open_debug_file(elf, &debug);
+	}
+	if (has_debug)
+		hi_malloc_signs_read(debug.elf, SHT_SYMTAB, &signs);
+	if (!signs.kinds && (!signs.has_malloc || search->is_libc))
+		return HI_NOT_FOUND;
+	return find_inside(search, has_debug ? debug.elf : NULL, &signs, err);
+}
+
+/* ---- all of them ---- */
+
+static enum hi_status add_at_bias(struct text_search *search, struct hi_error *err)
+{
+	const struct hi_range_list *found = &search->found;
+	uint64_t bias;
+
+	if (!found->count || !find_bias(search->file.elf, search->mapping, &bias))
+		return HI_OK;
+	for (size_t i = 0; i < found->count; i++)
+		if (!hi_vector_push(search->list,
+				    (struct hi_range){found->items[i].start + bias,
+						      found->items[i].end + bias}))
+			return hi_fail_memory(err, "allocator's text");
+	return HI_OK;
+}
+
+/* A file that cannot be read, or has no malloc, is no error. */
+static enum hi_status search_mapping(struct text_search *search, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (hi_target_open_file(search->target, search->mapping, &search->file.fd, err) ==
+	    HI_OK)
+		search->file.elf = elf_begin(search->file.fd, ELF_C_READ_MMAP, NULL);
+	if (!search->file.elf || elf_kind(search->file.elf) != ELF_K_ELF)
+		return HI_OK;
+	status = search->is_libc ? find_libc_malloc(search, err) : HI_OK;
+	if (status != HI_NO_MEMORY)
+		status = find_other_allocators(search, err);
+	return status == HI_NO_MEMORY ? status : add_at_bias(search, err);
 }
 
 static int compare_text_ranges(const void *a, const void *b)
@@ -183,21 +254,26 @@ static void merge_text_ranges(struct hi_range_list *list)
 	list->count = kept;
 }
 
-/* A file that cannot be read, or has no malloc, is no error. */
-static enum hi_status add_allocator_mapping(const struct hi_target *target,
-					    const struct hi_mapping *m,
-					    bool without_symbols,
-					    struct hi_range_list *list,
+static enum hi_status add_allocator_mapping(struct text_search *search,
 					    struct hi_error *err)
 {
-	enum hi_status status;
+	__attribute__((cleanup(free_text_search))) struct text_search own = *search;
+	const struct hi_mapping *m = own.mapping;
 
-	if (is_allocator(m))
-		return hi_vector_push(list, (struct hi_range){m->start, m->end})
+	/* Also where its file cannot be read. */
+	if (hi_malloc_is_library_name(hi_base_name(m->path)))
+		return hi_vector_push(own.list, (struct hi_range){m->start, m->end})
 			       ? HI_OK
 			       : hi_fail_memory(err, "allocator's text");
-	status = add_malloc(target, m, without_symbols, list, err);
-	return status == HI_NO_MEMORY ? status : HI_OK;
+	return search_mapping(&own, err);
+}
+
+static bool maps_libc(const struct hi_target *target)
+{
+	for (size_t i = 0; i < target->n_mappings; i++)
+		if (is_libc(&target->mappings[i]))
+			return true;
+	return false;
 }
 
 enum hi_status hi_allocator_text_with(const struct hi_target *target,
@@ -205,20 +281,23 @@ enum hi_status hi_allocator_text_with(const struct hi_target *target,
 				      size_t *n_ret, struct hi_error *err)
 {
 	__attribute__((cleanup(free_ranges))) struct hi_range_list list = {};
+	bool libc_seen = maps_libc(target);
 	enum hi_status status = HI_OK;
-	bool libc_seen = false;
 
-	for (size_t i = 0; i < target->n_mappings; i++)
-		libc_seen |= is_libc(&target->mappings[i]);
+	elf_version(EV_CURRENT);
 	for (size_t i = 0; i < target->n_mappings && status == HI_OK; i++) {
 		const struct hi_mapping *m = &target->mappings[i];
-		bool is_program = target->exe && strcmp(m->path, target->exe) == 0;
+		struct text_search search = {.target = target,
+					     .mapping = m,
+					     .without_symbols = without_symbols,
+					     .file = {.fd = -1},
+					     .list = &list};
 
 		if (!(m->prot & HI_PROT_EXEC) || m->path[0] != '/')
 			continue;
-		if (is_libc(m) || is_allocator(m) || (is_program && !libc_seen))
-			status = add_allocator_mapping(target, m, without_symbols, &list,
-						       err);
+		search.is_program = target->exe && strcmp(m->path, target->exe) == 0;
+		search.is_libc = is_libc(m) || (search.is_program && !libc_seen);
+		status = add_allocator_mapping(&search, err);
 	}
 	if (status != HI_OK)
 		return status;

@@ -24,6 +24,16 @@ enum hi_status hi_malloc_text_by_symbols(Elf *elf, struct hi_range_list *list,
  * no frame table. */
 enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
 					struct hi_error *err);
+struct hi_malloc_signs; /* malloc_text_signs.h */
+/* Appends their functions by the symbols of `symbols`, elf itself or its debug file.
+ * HI_NOT_FOUND: it has no .symtab or none of them. */
+enum hi_status hi_malloc_text_by_units(Elf *symbols, const struct hi_malloc_signs *signs,
+				       struct hi_range_list *list, struct hi_error *err);
+/* Those that a stripped, dynamically linked file exports and what they call in it; also
+ * of an allocator of another kind, which exports malloc.
+ * HI_NOT_FOUND: it exports none, or has no frame table, or is static. */
+enum hi_status hi_malloc_text_by_calls(Elf *elf, const struct hi_malloc_signs *signs,
+				       struct hi_range_list *list, struct hi_error *err);
 /* As hi_allocator_text(); without_symbols: does not use symbol tables. */
 enum hi_status hi_allocator_text_with(const struct hi_target *target,
 				      bool without_symbols, struct hi_range **ret,

@@ -16,15 +16,15 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/allocators/malloc_text.h"
+#include "decode/allocators/malloc_text_signs.h"
 
 #define MAX_FUNCTIONS (1u << 20)
 #define MAX_SPAN (256u << 10)
-#define MAX_ROUNDS 16 /* of following calls; in a libc two are enough */
 
 struct function {
 	uint64_t start, end;
 	bool exported, malloc;
-	bool taken;
+	bool taken, scanned;
 };
 struct functions HI_VECTOR(struct function);
 
@@ -164,29 +164,47 @@ static void read_exports(Elf *elf, struct functions *list)
 	}
 }
 
-/* The functions that f calls or jumps to: every 4-byte displacement behind a
- * call, jmp or jcc opcode that hits the very start of one. Takes those in
- * [low, high); how many are new. */
+/* Which functions one may reach: those in [low, high); also those whose addresses it
+ * takes (of a destructor of thread-local data, of a thread). */
+struct reach {
+	size_t low, high;
+	bool by_address;
+};
+
+/* The displacement of a call, jmp, jcc or lea at code[i]: its place, from where it
+ * counts; 0: none. */
+static uint64_t displacement_at(const uint8_t *code, uint64_t i, uint64_t size,
+				const struct reach *reach)
+{
+	if (i + 6 <= size && code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80)
+		return i + 2;
+	if (i + 6 <= size && reach->by_address && code[i] == 0x8d &&
+	    (code[i + 1] & 0xc7) == 0x05)
+		return i + 2;
+	if (i + 5 <= size && (code[i] == 0xe8 || code[i] == 0xe9))
+		return i + 1;
+	return 0;
+}
+
+/* The functions that f calls or jumps to: every 4-byte displacement behind such an
+ * opcode that hits the very start of one. How many are new. */
 static size_t take_reached(const struct image *im, const struct functions *list,
-			   const struct function *f, size_t low, size_t high)
+			   const struct function *f, const struct reach *reach)
 {
 	uint64_t size = f->end - f->start;
 	const uint8_t *code = elf_bytes_at(im, f->start, size);
 	size_t taken = 0;
 
-	for (uint64_t i = 0; code && i + 5 <= size; i++) {
-		uint64_t at = i + 1;
+	for (uint64_t i = 0; code && i < size; i++) {
+		uint64_t at = displacement_at(code, i, size, reach);
 		struct function *g;
 
-		if (code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80)
-			at = i + 2;
-		else if (code[i] != 0xe8 && code[i] != 0xe9)
-			continue;
-		if (at + 4 > size)
+		if (!at)
 			continue;
 		g = function_at(list, f->start + at + 4 +
 					      (uint64_t)(int64_t)load_s32(code + at));
-		if (!g || g->taken || g < list->items + low || g >= list->items + high)
+		if (!g || g->taken || g < list->items + reach->low ||
+		    g >= list->items + reach->high)
 			continue;
 		g->taken = true;
 		taken++;
@@ -194,11 +212,28 @@ static size_t take_reached(const struct image *im, const struct functions *list,
 	return taken;
 }
 
+/* Adds what those that are taken reach, until nothing is new: each round takes at least
+ * one more. */
+static void take_all_reached(const struct image *im, struct functions *list,
+			     const struct reach *reach)
+{
+	size_t news;
+
+	do {
+		news = 0;
+		for (size_t i = reach->low; i < reach->high; i++)
+			if (list->items[i].taken && !list->items[i].scanned) {
+				list->items[i].scanned = true;
+				news += take_reached(im, list, &list->items[i], reach);
+			}
+	} while (news);
+}
+
 /* Marks malloc's functions as taken; false if none is exported, or if they do
  * not lie side by side. */
 static bool take_malloc(const struct image *im, struct functions *list)
 {
-	size_t first = SIZE_MAX, last = 0, low, high, news;
+	size_t first = SIZE_MAX, last = 0, low, high;
 
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].malloc) {
@@ -217,19 +252,26 @@ static bool take_malloc(const struct image *im, struct functions *list)
 	for (high = last + 1; high < list->count && !list->items[high].exported &&
 			      list->items[high].end - list->items[last].end < MAX_SPAN;)
 		high++;
-	do { /* each round takes at least one more */
-		news = 0;
-		for (size_t i = low; i < high; i++)
-			if (list->items[i].taken)
-				news += take_reached(im, list, &list->items[i], low,
-						     high);
-	} while (news);
+	take_all_reached(im, list, &(struct reach){.low = low, .high = high});
 	return true;
 }
 
 static void free_functions(struct functions *list)
 {
 	hi_vector_free(list);
+}
+
+static enum hi_status push_taken(const struct functions *functions,
+				 struct hi_range_list *list, struct hi_error *err)
+{
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct function *f = &functions->items[i];
+
+		if (f->taken &&
+		    !hi_vector_push(list, (struct hi_range){f->start, f->end}))
+			return hi_fail_memory(err, "allocator's text");
+	}
+	return HI_OK;
 }
 
 enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
@@ -248,12 +290,65 @@ enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
 	read_exports(elf, &functions);
 	if (!take_malloc(&im, &functions))
 		return hi_fail(err, HI_NOT_FOUND, 0, "no malloc among the exports");
-	for (size_t i = 0; i < functions.count; i++) {
-		const struct function *f = &functions.items[i];
+	return push_taken(&functions, list, err);
+}
 
-		if (f->taken &&
-		    !hi_vector_push(list, (struct hi_range){f->start, f->end}))
-			return hi_fail_memory(err, "allocator's text");
+/* ---- allocators inside another file ---- */
+
+struct export_search {
+	struct functions *functions;
+	const struct hi_malloc_signs *signs;
+	bool found;
+};
+
+static bool take_export(const GElf_Sym *sym, const char *name, unsigned file, void *arg)
+{
+	struct export_search *search = arg;
+	struct function *f = function_at(search->functions, sym->st_value);
+
+	(void)file;
+	if (f && hi_malloc_signs_has_name(search->signs, name))
+		f->taken = search->found = true;
+	return true;
+}
+
+/* A static program's allocator calls functions of libc that all others call, too. */
+static bool has_dynamic_linker(Elf *elf)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_DYNAMIC)
+			return true;
 	}
-	return HI_OK;
+	return false;
+}
+
+/* An allocator calls none of the program's functions directly, and the libraries' only
+ * through the procedure linkage table, which no frame describes as functions of theirs.
+ */
+enum hi_status hi_malloc_text_by_calls(Elf *elf, const struct hi_malloc_signs *signs,
+				       struct hi_range_list *list, struct hi_error *err)
+{
+	__attribute__((cleanup(free_functions))) struct functions functions = {};
+	struct export_search search = {.functions = &functions, .signs = signs};
+	struct image im = {.elf = elf};
+	enum hi_status status;
+
+	im.raw = (const uint8_t *)elf_rawfile(elf, &im.raw_size);
+	if (!im.raw || !has_dynamic_linker(elf))
+		return hi_fail(err, HI_NOT_FOUND, 0, "the program is static");
+	status = read_frames(&im, &functions, err);
+	if (status != HI_OK)
+		return status;
+	(void)hi_malloc_each_function(elf, SHT_DYNSYM, take_export, &search);
+	if (!search.found)
+		return hi_fail(err, HI_NOT_FOUND, 0, "no allocator among the exports");
+	take_all_reached(&im, &functions,
+			 &(struct reach){.high = functions.count, .by_address = true});
+	return push_taken(&functions, list, err);
 }
