@@ -18,6 +18,13 @@
  * options->is_inside at once. When only sleeping threads are left, the tries end: no
  * running thread holds the lock that they might wait for.
  *
+ * A thread that waits for a condition variable is outside, whatever its stack shows: an
+ * allocator makes no caller wait so, since that would wait for another caller. jemalloc's
+ * background threads (background_thread:true) never leave jemalloc's code, and wait so
+ * whenever they do nothing; they hold no lock then, and nothing is half done. libc waits
+ * for a condition variable by FUTEX_WAIT_BITSET (an absolute time, or none), for a lock
+ * by FUTEX_WAIT, as allocators that have locks of their own do.
+ *
  * Note [Following a thread to its processor]
  *
  * A thread that runs on another processor does not see PTRACE_INTERRUPT where it is, but
@@ -30,6 +37,7 @@
 #include "base/search.h"
 #include "attach/avoid.h"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -165,6 +173,14 @@ static bool is_allocators_call(uint64_t number)
 	return false;
 }
 
+/* After a second interruption it is a restart_syscall with the same arguments. */
+static bool waits_for_condition(const struct user_regs_struct *regs)
+{
+	return hi_restart_was_asleep(regs) &&
+	       (regs->orig_rax == SYS_futex || regs->orig_rax == SYS_restart_syscall) &&
+	       (regs->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
 static void settle_thread(struct hi_tracee *tracee, bool inside)
 {
 	tracee->maybe_inside = inside;
@@ -185,7 +201,9 @@ static void judge_thread(const struct avoidance *av, struct hi_tracee *tracee)
 					       is_really_inside(av, tracee)));
 		return;
 	}
-	if (tracee->state == HI_TRACEE_DEAD || !looks_inside(av, tracee)) {
+	if (tracee->state == HI_TRACEE_DEAD || !looks_inside(av, tracee) ||
+	    (waits_for_condition(&tracee->regs) &&
+	     !is_in_avoided_code(av->options, tracee->regs.rip))) {
 		settle_thread(tracee, false);
 		return;
 	}
