@@ -307,6 +307,39 @@ HI_TEST_SCENARIO(attach_avoid, a_sleeper_that_is_known_to_be_outside_is_not_repo
 	expect_counting(storm.fx);
 }
 
+/* A background thread of jemalloc waits so, with frames in jemalloc's code. */
+HI_TEST_SCENARIO(attach_avoid, a_thread_that_waits_for_a_condition_is_outside)
+{
+	struct storm storm = start_storm("0", "condition");
+	struct hi_stop_options options = patient;
+	uint64_t took_ns = UINT64_MAX;
+
+	hi_fixture_settle(storm.fx);
+	options.avoid = &storm.inside;
+	options.n_avoid = 1;
+	for (int i = 0; i < 20; i++) {
+		uint32_t marked;
+		uint64_t ns = stop_storm(&storm, &options, &marked);
+
+		HI_ASSERT_EQ(0, marked);
+		took_ns = ns < took_ns ? ns : took_ns;
+	}
+	HI_ASSERT_MSG(took_ns < 20000000, "%lu ns", (unsigned long)took_ns);
+}
+
+HI_TEST_SCENARIO(attach_avoid, a_thread_that_waits_for_a_lock_inside_is_reported)
+{
+	struct storm storm = start_storm("0", "lock");
+	struct hi_stop_options options = patient;
+	uint32_t marked = 0;
+
+	options.avoid = &storm.inside;
+	options.n_avoid = 1;
+	for (int i = 0; i < 20 && !marked; i++) /* it may not be there yet */
+		(void)stop_storm(&storm, &options, &marked);
+	HI_ASSERT_EQ(1, marked);
+}
+
 /* ---- pages that the target never touched ---- */
 
 #define STACK_PAGES 8
