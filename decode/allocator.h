@@ -117,6 +117,11 @@ struct hi_allocator {
 	/* Of slabs, after the probe; sorted by size. */
 	const struct hi_slab_class *slab_classes;
 	size_t n_slab_classes;
+	/* Memory outside of the regions whose words are no references, after the probe:
+	 * they may lead to blocks without being the program's (data and thread-local
+	 * blocks of a module that is this allocator and nothing else). In any order. */
+	const struct hi_range *own;
+	size_t n_own;
 	/* Of several: the allocators that were found, else NULL and 0. */
 	struct hi_allocator *const *parts;
 	size_t n_parts;
@@ -134,6 +139,13 @@ extern const struct hi_allocator_ops *const hi_allocators[]; /* NULL ends */
 enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_modules *modules, struct hi_allocator **ret,
 				  struct hi_error *err);
+/* The same; refused has room for HI_ALLOCATORS_MAX, and gets those that cannot be walked
+ * whatever the status is. */
+enum hi_status hi_allocator_probe_each(const struct hi_image *image,
+				       struct hi_modules *modules,
+				       struct hi_allocator **ret,
+				       struct hi_allocator_refusal *refused,
+				       size_t *n_refused, struct hi_error *err);
 /* Is the allocator `name` among those that are walked? allocator may be NULL. */
 bool hi_allocator_has(const struct hi_allocator *allocator, const char *name);
 /* Calls fn for every block, as hi_allocator_ops.walk says. */

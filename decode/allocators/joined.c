@@ -20,6 +20,7 @@ struct joined {
 	struct hi_heap_region *regions;
 	struct joined_region *origins; /* of each region */
 	struct hi_slab_class *classes;
+	struct hi_range *own;
 };
 
 /* ---- walking ---- */
@@ -95,6 +96,7 @@ static void release_joined(struct hi_allocator *allocator)
 	free(j->regions);
 	free(j->origins);
 	free(j->classes);
+	free(j->own);
 	free(j);
 }
 
@@ -203,6 +205,23 @@ static enum hi_status join_classes(struct joined *j, struct hi_error *err)
 	return HI_OK;
 }
 
+static enum hi_status join_own(struct joined *j, struct hi_error *err)
+{
+	struct hi_allocator *a = &j->base;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n_parts; i++)
+		n += j->parts[i]->n_own;
+	j->own = hi_calloc(n + 1, sizeof(*j->own));
+	if (!j->own)
+		return hi_fail_memory(err, "ranges");
+	for (size_t i = 0; i < a->n_parts; i++)
+		for (size_t k = 0; k < j->parts[i]->n_own; k++)
+			j->own[a->n_own++] = j->parts[i]->own[k];
+	a->own = j->own;
+	return HI_OK;
+}
+
 /* Both lists are sorted. */
 static bool find_overlap(const struct hi_allocator *a, const struct hi_allocator *b,
 			 uint64_t *ret)
@@ -275,6 +294,8 @@ enum hi_status hi_allocator_join(struct hi_allocator_list *list,
 	status = join_regions(j, err);
 	if (status == HI_OK)
 		status = join_classes(j, err);
+	if (status == HI_OK)
+		status = join_own(j, err);
 	if (status != HI_OK) {
 		release_joined(&j->base);
 		return status;

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 enum { TCB_WITHIN = 16384 }; /* of the end of a thread's stack */
 
@@ -115,7 +116,7 @@ void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot
 		flush_root_words(r);
 }
 
-void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
+static void add_range_words(struct hi_roots *r, uint64_t start, uint64_t end)
 {
 	struct hi_spans spans = {.image = r->typing->image,
 				 .addr = (start + 7) & ~(uint64_t)7,
@@ -124,12 +125,25 @@ void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
 	const uint8_t *host;
 	uint64_t addr, size, word;
 
-	hi_roots_note(r, start, end);
 	while (r->status == HI_OK && hi_spans_next(&spans, &host, &addr, &size))
 		for (uint64_t i = 0; i + 8 <= size; i += 8) {
 			memcpy(&word, host + i, sizeof(word));
 			hi_roots_add_word(r, word, NULL);
 		}
+}
+
+void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	size_t i = hi_search(k, r->own.count, r->own.items[k].end <= start);
+
+	hi_roots_note(r, start, end);
+	for (; i < r->own.count && r->own.items[i].start < end; i++) {
+		if (r->own.items[i].start > start)
+			add_range_words(r, start, r->own.items[i].start);
+		start = r->own.items[i].end;
+	}
+	if (start < end)
+		add_range_words(r, start, end);
 }
 
 void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,

@@ -72,7 +72,21 @@ static void own_by_shape(struct hi_roots *r, const struct hi_section_range *rang
 	}
 }
 
-void hi_roots_find_own(struct hi_roots *r)
+/* Thread caches and lists lead to blocks, and are no references of the program. */
+static void own_of_allocator(struct hi_roots *r)
+{
+	const struct hi_allocator *a = r->typing->allocator;
+
+	for (size_t i = 0; a && i < a->n_own; i++)
+		if (a->own[i].start < a->own[i].end &&
+		    !hi_vector_push(&r->own,
+				    ((struct hi_section_range){a->own[i].start,
+							       a->own[i].end, false})))
+			hi_roots_no_memory(r);
+	hi_ranges_sort(&r->own);
+}
+
+static void own_of_glibc(struct hi_roots *r)
 {
 	struct hi_section_range ranges[MAX_SECTIONS];
 	struct hi_modules *modules = r->typing->modules;
@@ -89,7 +103,13 @@ void hi_roots_find_own(struct hi_roots *r)
 		for (size_t k = 0; k < n && r->own.count == 0; k++)
 			own_by_shape(r, &ranges[k]);
 	}
-	hi_ranges_sort(&r->own);
+}
+
+/* glibc's first: its shape is searched for where no symbol has told it. */
+void hi_roots_find_own(struct hi_roots *r)
+{
+	own_of_glibc(r);
+	own_of_allocator(r);
 }
 
 /* They are sorted and apart. */

@@ -249,9 +249,14 @@ static enum hi_status build_objects(struct world *w, struct hi_objects **ret,
 	if (status == HI_OK)
 		status = hi_objects_builder_region(
 			b, WORLD_HEAP, WORLD_HEAP + WORLD_HEAP_SIZE, 4, &region, err);
-	for (size_t i = 0; i < w->blocks.count && status == HI_OK; i++)
-		status = hi_objects_builder_add(b, region, w->blocks.items[i].addr,
-						w->blocks.items[i].usable, 0, err);
+	for (size_t i = 0; i < w->blocks.count && status == HI_OK; i++) {
+		const struct hi_block *block = &w->blocks.items[i];
+		uint8_t flags =
+			block->state == HI_BLOCK_INTERNAL ? HI_OBJECT_INTERNAL : 0;
+
+		status = hi_objects_builder_add(b, region, block->addr, block->usable,
+						flags, err);
+	}
 	if (status != HI_OK) {
 		hi_objects_builder_destroy(b);
 		return status;
@@ -289,8 +294,8 @@ enum hi_status world_run(struct world *w, const struct hi_typing_options *option
 	if (status == HI_OK)
 		status = build_objects(w, &objects, err);
 	if (status == HI_OK)
-		status = hi_typing_run_with(w->image, NULL, &w->source, NULL, objects,
-					    &all, &w->typing, &w->graph, err);
+		status = hi_typing_run_with(w->image, NULL, &w->source, w->allocator,
+					    objects, &all, &w->typing, &w->graph, err);
 	return status;
 }
 
