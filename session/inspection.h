@@ -63,7 +63,10 @@ struct hi_inspection_decoders {
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
-	struct hi_runtime *runtime;	/* NULL: none is known */
+	/* Those that are there and cannot be walked; of the arena. */
+	const struct hi_allocator_refusal *refused;
+	size_t n_refused;
+	struct hi_runtime *runtime; /* NULL: none is known */
 	const char *not_decoded; /* other allocators and runtimes; ""; of a file: NULL */
 	struct hi_typing *typing;
 };

@@ -77,9 +77,11 @@ static enum hi_status keep_refusals(const struct hi_allocator_list *list,
 	return HI_OK;
 }
 
-enum hi_status hi_allocator_probe(const struct hi_image *image,
-				  struct hi_modules *modules, struct hi_allocator **ret,
-				  struct hi_error *err)
+enum hi_status hi_allocator_probe_each(const struct hi_image *image,
+				       struct hi_modules *modules,
+				       struct hi_allocator **ret,
+				       struct hi_allocator_refusal *refused,
+				       size_t *n_refused, struct hi_error *err)
 {
 	struct hi_allocator_list list = {};
 	struct hi_allocator *found = NULL;
@@ -91,6 +93,8 @@ enum hi_status hi_allocator_probe(const struct hi_image *image,
 		status = keep_refusals(&list, found, err);
 	for (size_t i = 0; i < list.count; i++)
 		hi_allocator_release(list.items[i]);
+	*n_refused = list.n_refused;
+	memcpy(refused, list.refused, list.n_refused * sizeof(*refused));
 	if (status != HI_OK) {
 		hi_allocator_release(found);
 		return status;
@@ -102,6 +106,16 @@ enum hi_status hi_allocator_probe(const struct hi_image *image,
 		return hi_fail(err, HI_BAD_DATA, 0, "%s: %s", list.refused[0].name,
 			       list.refused[0].text);
 	return hi_fail(err, HI_NOT_FOUND, 0, "no known allocator in this process");
+}
+
+enum hi_status hi_allocator_probe(const struct hi_image *image,
+				  struct hi_modules *modules, struct hi_allocator **ret,
+				  struct hi_error *err)
+{
+	struct hi_allocator_refusal refused[HI_ALLOCATORS_MAX];
+	size_t n;
+
+	return hi_allocator_probe_each(image, modules, ret, refused, &n, err);
 }
 
 bool hi_allocator_has(const struct hi_allocator *allocator, const char *name)

@@ -128,46 +128,50 @@ static const char *find_replaced(struct hi_modules *modules,
 	return NULL;
 }
 
-/* "musl" is its mallocng, and its oldmalloc: "musl mallocng". */
-static bool is_heap_name(const char *allocator, const char *name)
+static bool is_refused(const struct hi_allocator_refusal *refused, size_t n,
+		       const char *name)
 {
-	size_t n = strlen(name);
-
-	return strncmp(allocator, name, n) == 0 &&
-	       (allocator[n] == '\0' || allocator[n] == ' ');
-}
-
-static bool has_named_heap(const struct hi_allocator *allocator, const char *name)
-{
-	for (size_t i = 0; i < allocator->n_parts; i++)
-		if (is_heap_name(allocator->parts[i]->ops->name, name))
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(refused[i].name, name) == 0)
 			return true;
-	return is_heap_name(allocator->ops->name, name);
+	return false;
 }
 
-/* All copies of it that are in the process. */
-static bool is_decoded(const struct hi_allocator *allocator, const char *name)
+/* text NULL: memory has run out before. */
+static const char *add_heap_name(struct hi_arena *arena, const char *text,
+				 const char *name)
 {
-	for (size_t i = 0; allocator && i < allocator->n_refused; i++)
-		if (is_heap_name(allocator->refused[i].name, name))
-			return false;
-	return allocator && has_named_heap(allocator, name);
+	return text ? hi_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", name)
+		    : NULL;
+}
+
+/* Each name once. */
+static const char *add_refused_names(struct hi_arena *arena,
+				     const struct hi_allocator_refusal *refused, size_t n)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_refused(refused, i, refused[i].name))
+			text = add_heap_name(arena, text, refused[i].name);
+	return text;
 }
 
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
-				   struct hi_arena *arena, const char **ret,
-				   struct hi_error *err)
+				   const struct hi_allocator_refusal *refused,
+				   size_t n_refused, struct hi_arena *arena,
+				   const char **ret, struct hi_error *err)
 {
-	const char *text = "", *module;
+	const char *text = add_refused_names(arena, refused, n_refused), *module;
 
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
-		if (!is_decoded(allocator, others[i].name) &&
+		if (!hi_allocator_has(allocator, others[i].name) &&
+		    !is_refused(refused, n_refused, others[i].name) &&
 		    is_there(modules, &others[i]) &&
 		    !is_other_heap_unused(modules, image, &others[i]))
-			text = hi_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-					       others[i].name);
+			text = add_heap_name(arena, text, others[i].name);
 	module = text && !*text ? find_replaced(modules, allocator) : NULL;
 	if (module)
 		text = hi_arena_printf(arena, "malloc of %.100s", module);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/views/heap_known.h"
 
+const char hi_heap_no_allocator_text[] =
+	"no known allocator (glibc, jemalloc, tcmalloc, mimalloc, musl)";
+
 static bool has_other_heaps(const struct hi_report_header *header)
 {
 	return header->not_decoded && *header->not_decoded;
@@ -30,7 +33,7 @@ const char *hi_heap_unknown_text(const struct hi_report_header *header,
 		return hi_page_printf(page, "%s: its heap is not decoded",
 				      hi_page_safe(page, header->not_decoded));
 	if (!header->allocator)
-		return "no known allocator (glibc malloc)";
+		return hi_heap_no_allocator_text;
 	return hi_page_printf(page, "%s objects (%s) lie outside the known allocators",
 			      hi_count(objects, header->outside_objects),
 			      hi_bytes(bytes, header->outside_bytes));

@@ -9,6 +9,9 @@
 
 #include "report/views/report_header.h"
 
+/* "no known allocator (glibc, …)": those that decode/allocators/ can walk. */
+extern const char hi_heap_no_allocator_text[];
+
 enum hi_heap_known {
 	HI_HEAP_KNOWN,
 	/* An allocator was walked, but there are other heaps too: leaks and live

@@ -18,6 +18,18 @@ struct hi_report_child {
 	uint64_t rss, shared; /* UINT64_MAX: not permitted */
 };
 
+/* One allocator of the process. Strings are hostile; "" or NULL: not known. */
+struct hi_report_allocator {
+	const char *name;	       /* "jemalloc" */
+	const char *version;	       /* or layout, "5.3.0" */
+	const char *module;	       /* that has its variables */
+	const char *found_by, *checks; /* that passed */
+	const char *refused; /* the check that failed: it is not decoded; or "" */
+	uint64_t arenas;
+	uint64_t live_objects, live_bytes; /* its blocks, with the leaked ones */
+	uint64_t damaged, skipped_bytes;
+};
+
 struct hi_report_module_counts {
 	uint64_t total;
 	uint64_t with_debug;
@@ -76,9 +88,15 @@ struct hi_report_header {
 	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
 	uint64_t segments_missing, threads_in_allocator;
 	/* what is known */
-	const char *allocator; /* "glibc"; NULL: none was found; text of this program */
+	/* "glibc", of several "jemalloc, glibc"; NULL: none was found; text of this
+	 * program. */
+	const char *allocator;
 	const char *allocator_version, *allocator_found_by;
 	uint64_t arenas;
+	/* Each of them, and those that were refused. None in files of earlier versions:
+	 * then the members above are all that is known. */
+	const struct hi_report_allocator *allocators;
+	size_t n_allocators;
 	/* "CPython"; NULL: none was found; text of this program */
 	const char *runtime, *runtime_version, *runtime_found_by;
 	uint64_t runtime_tracked; /* objects in its collector's lists */

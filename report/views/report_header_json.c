@@ -49,6 +49,38 @@ static void json_snapshot(const struct hi_report_header *header, struct hi_json 
 	hi_json_end(json);
 }
 
+static void json_text_if_known(struct hi_json *json, const char *name, const char *text)
+{
+	hi_json_text(json, name, text && *text ? text : NULL);
+}
+
+static void json_one_allocator(const struct hi_report_allocator *a, struct hi_json *json)
+{
+	bool is_refused = a->refused && *a->refused;
+
+	hi_json_object(json, NULL);
+	hi_json_text(json, "name", a->name);
+	json_text_if_known(json, "version", a->version);
+	json_text_if_known(json, "module", a->module);
+	json_text_if_known(json, "found_by", a->found_by);
+	json_text_if_known(json, "checks", a->checks);
+	json_text_if_known(json, "refused", a->refused);
+	hi_json_number(json, "arenas", is_refused ? UINT64_MAX : a->arenas);
+	hi_json_number(json, "live_objects", is_refused ? UINT64_MAX : a->live_objects);
+	hi_json_number(json, "live_bytes", is_refused ? UINT64_MAX : a->live_bytes);
+	hi_json_number(json, "damaged", is_refused ? UINT64_MAX : a->damaged);
+	hi_json_number(json, "skipped", is_refused ? UINT64_MAX : a->skipped_bytes);
+	hi_json_end(json);
+}
+
+static void json_allocators(const struct hi_report_header *header, struct hi_json *json)
+{
+	hi_json_array(json, "allocators");
+	for (size_t i = 0; i < header->n_allocators; i++)
+		json_one_allocator(&header->allocators[i], json);
+	hi_json_end(json);
+}
+
 static void json_allocator(const struct hi_report_header *header, struct hi_json *json)
 {
 	if (!header->allocator) {
@@ -186,6 +218,7 @@ void hi_report_header_json(const struct hi_report_header *header, const char *sc
 	json_snapshot(header, json);
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(header, json);
+	json_allocators(header, json);
 	hi_heap_known_json(header, json);
 	json_runtime(header, json);
 	json_debug_info(header, json);

@@ -154,21 +154,74 @@ void hi_report_header_collector(const struct hi_report_header *header,
 				    list_numbers(header->collector_thresholds, n, page)));
 }
 
-static void show_allocator(const struct hi_report_header *header, struct hi_page *page)
+/* "jemalloc 5.3.0 in redis-server" */
+static const char *allocator_text(const struct hi_report_allocator *a,
+				  struct hi_page *page)
 {
-	char arenas[32];
+	const char *version = hi_text_or_empty(a->version);
+	const char *module = hi_text_or_empty(a->module);
 
-	if (!header->allocator) {
-		hi_page_fact(page, "allocator", "no known allocator (glibc malloc)");
+	return hi_page_printf(page, "%s%s%s%s%s", hi_page_safe(page, a->name),
+			      *version ? " " : "", hi_page_safe(page, version),
+			      *module ? " in " : "", hi_page_safe(page, module));
+}
+
+/* How it was found, and which checks of its layout hold. */
+static const char *proof_text(const struct hi_report_allocator *a, struct hi_page *page)
+{
+	const char *found_by = hi_text_or_empty(a->found_by);
+	const char *checks = hi_text_or_empty(a->checks);
+
+	if (!*found_by && !*checks)
+		return "";
+	return hi_page_printf(page, " (%s%s%s%s%s)", *found_by ? "found by " : "",
+			      hi_page_safe(page, found_by),
+			      *found_by && *checks ? "; " : "",
+			      *checks ? "checked: " : "", hi_page_safe(page, checks));
+}
+
+static void show_one_allocator(const struct hi_report_header *header,
+			       const struct hi_report_allocator *a, struct hi_page *page)
+{
+	const char *text = allocator_text(a, page), *blocks = "";
+	char arenas[32], live[32], bytes[24];
+
+	if (a->refused && *a->refused) {
+		hi_page_fact(page, "allocator",
+			     hi_page_printf(page, "%s: heap not decoded: %s", text,
+					    hi_page_safe(page, a->refused)));
 		return;
 	}
+	if (header->n_allocators > 1)
+		blocks = hi_page_printf(
+			page, ", %s live block%s of %s", hi_count(live, a->live_objects),
+			a->live_objects == 1 ? "" : "s", hi_bytes(bytes, a->live_bytes));
 	hi_page_fact(page, "allocator",
-		     hi_page_printf(page, "%s %s, %s arena%s (found by %s)",
-				    header->allocator,
-				    hi_page_safe(page, header->allocator_version),
-				    hi_count(arenas, header->arenas),
-				    header->arenas == 1 ? "" : "s",
-				    hi_page_safe(page, header->allocator_found_by)));
+		     hi_page_printf(page, "%s%s, %s arena%s%s", text, blocks,
+				    hi_count(arenas, a->arenas),
+				    a->arenas == 1 ? "" : "s", proof_text(a, page)));
+}
+
+/* Of a file that has no list of them. */
+static void show_old_allocator(const struct hi_report_header *header,
+			       struct hi_page *page)
+{
+	const struct hi_report_allocator only = {.name = header->allocator,
+						 .version = header->allocator_version,
+						 .found_by = header->allocator_found_by,
+						 .arenas = header->arenas};
+
+	show_one_allocator(header, &only, page);
+}
+
+static void show_allocators(const struct hi_report_header *header, struct hi_page *page)
+{
+	if (!header->allocator && !header->n_allocators)
+		hi_page_fact(page, "allocator", hi_heap_no_allocator_text);
+	else if (!header->n_allocators)
+		show_old_allocator(header, page);
+	for (size_t i = 0; i < header->n_allocators; i++)
+		show_one_allocator(header, &header->allocators[i], page);
 }
 
 /* What the numbers below cannot have. */
@@ -450,7 +503,7 @@ void hi_report_header_facts(const struct hi_report_header *header, struct hi_pag
 
 	show_snapshot(header, page);
 	if (whole || !header->allocator)
-		show_allocator(header, page);
+		show_allocators(header, page);
 	show_unknown(header, page);
 	if (whole) {
 		show_header_runtime(header, page);

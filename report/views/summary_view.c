@@ -120,8 +120,9 @@ static void show_summary_headline(const struct hi_summary_report *r, struct hi_p
 	char bytes[24], n[32];
 
 	if (!r->heap_known) {
-		hi_page_text(page, "No known allocator (glibc malloc) was found: what is "
-				   "on the heap is unknown");
+		hi_page_text(page,
+			     hi_page_printf(page, "What is on the heap is unknown: %s",
+					    hi_heap_unknown_text(r->header, page)));
 		return;
 	}
 	if (hi_heap_known(r->header) == HI_HEAP_UNKNOWN) {

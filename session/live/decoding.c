@@ -120,36 +120,53 @@ static void warn_of_hints(struct hi_inspection *in)
 		hi_rulebook_unused(in->decoders.rulebook, warn_unused, in);
 }
 
-/* Beside allocators that are walked. */
 static void warn_of_refusals(struct hi_inspection *in)
 {
-	const struct hi_allocator *a = in->decoders.allocator;
+	for (size_t i = 0; i < in->decoders.n_refused; i++) {
+		const struct hi_allocator_refusal *r = &in->decoders.refused[i];
 
-	for (size_t i = 0; i < a->n_refused; i++)
 		hi_inspect_warn(in,
-				"the heap of %s%s%s is not decoded: a check of its "
-				"layout failed: %s",
-				a->refused[i].name, *a->refused[i].module ? " in " : "",
-				a->refused[i].module, a->refused[i].text);
+				"heap of %s%s%s not decoded: a check of its layout "
+				"failed: %s",
+				r->name, *r->module ? " in " : "", r->module, r->text);
+	}
+}
+
+/* refused has n; NULL: no memory. */
+static const struct hi_allocator_refusal *
+keep_refused(struct hi_inspection *in, const struct hi_allocator_refusal *refused,
+	     size_t n)
+{
+	struct hi_allocator_refusal *copy =
+		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*copy));
+
+	if (copy)
+		memcpy(copy, refused, n * sizeof(*copy));
+	return copy;
 }
 
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
 {
+	struct hi_allocator_refusal refused[HI_ALLOCATORS_MAX];
 	struct hi_error quiet;
-	enum hi_status status = hi_allocator_probe(in->image, in->decoders.modules,
-						   &in->decoders.allocator, &quiet);
+	size_t n = 0;
+	enum hi_status status =
+		hi_allocator_probe_each(in->image, in->decoders.modules,
+					&in->decoders.allocator, refused, &n, &quiet);
 
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "allocator");
-	if (status == HI_OK) {
-		warn_of_refusals(in);
+	in->decoders.refused = keep_refused(in, refused, n);
+	if (!in->decoders.refused)
+		return hi_fail_memory(err, "allocators");
+	in->decoders.n_refused = n;
+	warn_of_refusals(in);
+	if (status == HI_OK)
 		return HI_OK;
-	}
 	in->decoders.allocator = NULL;
 	/* The report itself prints that there is none. */
-	if (status != HI_NOT_FOUND)
-		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
-				quiet.text);
+	if (status != HI_NOT_FOUND && !n)
+		hi_inspect_warn(in, "heap not decoded: %s", quiet.text);
 	return HI_OK;
 }
 
@@ -296,9 +313,10 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 /* After the walk: a heap of glibc's that is not used is a sign of another one. */
 static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_other_heaps_find(in->decoders.modules, in->image,
-						    in->decoders.allocator, &in->arena,
-						    &in->decoders.not_decoded, err);
+	enum hi_status status = hi_other_heaps_find(
+		in->decoders.modules, in->image, in->decoders.allocator,
+		in->decoders.refused, in->decoders.n_refused, &in->arena,
+		&in->decoders.not_decoded, err);
 
 	if (status == HI_OK && *in->decoders.not_decoded)
 		hi_inspect_warn(in, "%s: its heap is not decoded",

@@ -211,6 +211,52 @@ static void set_runtime(const struct hi_inspection *in, struct hi_report_header 
 	}
 }
 
+static struct hi_report_allocator describe_allocator(const struct hi_allocator *a)
+{
+	return (struct hi_report_allocator){
+		.name = a->ops->name,
+		.version = a->version,
+		.module = a->module,
+		.found_by = a->found_by,
+		.checks = a->checks,
+		.refused = "",
+		.arenas = a->n_arenas,
+		.live_objects = a->count[HI_BLOCK_LIVE],
+		.live_bytes = a->bytes[HI_BLOCK_LIVE],
+		.damaged = a->n_damage_total,
+		.skipped_bytes = a->skipped_bytes,
+	};
+}
+
+/* Those that were walked, then those that were refused. */
+static enum hi_status set_allocators(struct hi_inspection *in,
+				     struct hi_report_header *header,
+				     struct hi_error *err)
+{
+	const struct hi_allocator *a = in->decoders.allocator;
+	size_t n_parts = a ? a->n_parts : 0, n = 0;
+	struct hi_report_allocator *list = hi_arena_alloc(
+		&in->arena, (n_parts + in->decoders.n_refused + 1) * sizeof(*list));
+
+	if (!list)
+		return hi_fail_memory(err, "allocators");
+	for (size_t i = 0; i < n_parts; i++)
+		list[n++] = describe_allocator(a->parts[i]);
+	if (a && !n_parts)
+		list[n++] = describe_allocator(a);
+	for (size_t i = 0; i < in->decoders.n_refused; i++)
+		list[n++] = (struct hi_report_allocator){
+			.name = in->decoders.refused[i].name,
+			.version = "",
+			.module = in->decoders.refused[i].module,
+			.found_by = "",
+			.checks = "",
+			.refused = in->decoders.refused[i].text};
+	header->allocators = list;
+	header->n_allocators = n;
+	return HI_OK;
+}
+
 static void set_allocator(const struct hi_inspection *in, struct hi_report_header *header)
 {
 	const struct hi_allocator *a = in->decoders.allocator;
@@ -249,6 +295,8 @@ enum hi_status hi_live_make_header(struct hi_inspection *in, struct hi_report_he
 		status = set_command_line(in, &header, err);
 	if (status == HI_OK)
 		status = set_shares(in, &header, err);
+	if (status == HI_OK)
+		status = set_allocators(in, &header, err);
 	if (status != HI_OK)
 		return status;
 	if (in->results.by_types.known) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/views/heap_known.h"
 #include "session/snapshot/source.h"
 
@@ -98,6 +99,26 @@ static const struct {
 	SHARE(unnamed), SHARE(conservative_only),
 #undef SHARE
 };
+/* Of each allocator: head.allocators.N and a member. */
+static const struct {
+	const char *name;
+	size_t offset;
+	bool is_text;
+} allocator_fields[] = {
+#define ALLOCATOR(name, is_text)                                                         \
+	{                                                                                \
+#name, offsetof(struct hi_report_allocator, name), is_text               \
+	}
+	ALLOCATOR(name, true),		 ALLOCATOR(version, true),
+	ALLOCATOR(module, true),	 ALLOCATOR(found_by, true),
+	ALLOCATOR(checks, true),	 ALLOCATOR(refused, true),
+	ALLOCATOR(arenas, false),	 ALLOCATOR(live_objects, false),
+	ALLOCATOR(live_bytes, false),	 ALLOCATOR(damaged, false),
+	ALLOCATOR(skipped_bytes, false),
+#undef ALLOCATOR
+};
+enum { ALLOCATOR_FIELDS = sizeof(allocator_fields) / sizeof(allocator_fields[0]) };
+enum { MOST_ALLOCATORS = 64 };
 enum { SHARES = sizeof(shares) / sizeof(shares[0]), NAME = 48, MOST = 1 << 16 };
 
 /* ---- writing ---- */
@@ -190,6 +211,44 @@ static enum hi_status put_plain_modules(struct hi_snapshot_writer *w,
 	return status;
 }
 
+static void name_allocator_field(char name[NAME], size_t i, size_t field)
+{
+	snprintf(name, NAME, "head.allocators.%zu.%s", i, allocator_fields[field].name);
+}
+
+static enum hi_status put_one_allocator(struct hi_snapshot_writer *w, size_t i,
+					const struct hi_report_allocator *a,
+					struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	char name[NAME];
+
+	for (size_t k = 0; k < ALLOCATOR_FIELDS && status == HI_OK; k++) {
+		const void *at = (const char *)a + allocator_fields[k].offset;
+
+		name_allocator_field(name, i, k);
+		if (allocator_fields[k].is_text)
+			status = hi_snapshot_put_text(
+				w, name, hi_text_or_empty(*(const char *const *)at), err);
+		else
+			status = hi_snapshot_put_number(w, name, *(const uint64_t *)at,
+							err);
+	}
+	return status;
+}
+
+static enum hi_status put_allocators(struct hi_snapshot_writer *w,
+				     const struct hi_report_header *header,
+				     struct hi_error *err)
+{
+	enum hi_status status =
+		hi_snapshot_put_number(w, "head.allocators", header->n_allocators, err);
+
+	for (size_t i = 0; i < header->n_allocators && status == HI_OK; i++)
+		status = put_one_allocator(w, i, &header->allocators[i], err);
+	return status;
+}
+
 /* Where --at stopped it; nothing of that else. */
 static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_stopped *s,
 			       struct hi_error *err)
@@ -245,6 +304,8 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 		status = put_children(w, header, err);
 	if (status == HI_OK)
 		status = put_plain_modules(w, header, err);
+	if (status == HI_OK)
+		status = put_allocators(w, header, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "head.warnings", header->n_warnings,
 						err);
@@ -336,6 +397,43 @@ static enum hi_status get_children(struct hi_inspection *in,
 	return HI_OK;
 }
 
+static void get_one_allocator(const struct hi_snapshot *s, size_t i,
+			      struct hi_report_allocator *ret)
+{
+	char name[NAME];
+
+	for (size_t k = 0; k < ALLOCATOR_FIELDS; k++) {
+		void *at = (char *)ret + allocator_fields[k].offset;
+
+		name_allocator_field(name, i, k);
+		if (allocator_fields[k].is_text)
+			*(const char **)at = hi_snapshot_text(s, name, "");
+		else
+			*(uint64_t *)at = hi_snapshot_number(s, name, 0);
+	}
+}
+
+/* Files of earlier versions have none. */
+static enum hi_status get_allocators(struct hi_inspection *in,
+				     struct hi_report_header *header,
+				     struct hi_error *err)
+{
+	const struct hi_snapshot *s = in->snapshot->snapshot;
+	size_t n = hi_snapshot_number(s, "head.allocators", 0);
+	struct hi_report_allocator *list;
+
+	if (n > MOST_ALLOCATORS)
+		n = MOST_ALLOCATORS;
+	list = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*list));
+	if (!list)
+		return hi_fail_memory(err, "allocators");
+	for (size_t i = 0; i < n; i++)
+		get_one_allocator(s, i, &list[i]);
+	header->allocators = list;
+	header->n_allocators = n;
+	return HI_OK;
+}
+
 static void get_plain_modules(const struct hi_snapshot *s,
 			      struct hi_report_header *header)
 {
@@ -424,6 +522,8 @@ enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
 	header.mode = header.mode ? header.mode : "unknown";
 	get_plain_modules(s, &header);
 	status = get_children(in, &header, err);
+	if (status == HI_OK)
+		status = get_allocators(in, &header, err);
 	if (status == HI_OK)
 		status = get_stop(in, &header, err);
 	if (status == HI_OK)

@@ -470,6 +470,54 @@ HI_TEST(report_text, without_an_allocator_it_says_so_and_shows_no_types)
 	HI_ASSERT(strstr(text, "no leaks") == NULL);
 }
 
+HI_TEST(report_text, each_allocator_has_a_line_with_its_blocks)
+{
+	const struct hi_report_allocator list[] = {
+		{"jemalloc", "5.3.0", "redis-server", "its page map", "bitmaps, bins", "",
+		 9, 1234567, 64000, 0, 0},
+		{"glibc", "2.36", "libc.so.6", "symbols", "", "", 1, 1, 4096, 0, 0},
+		{.name = "musl",
+		 .version = "",
+		 .module = "libhostile\033[31m.so",
+		 .refused = "slot 3 of the group at 0x7f0000 has no header"}};
+	struct sample *s = sample_make();
+	char *text;
+
+	s->header.allocator = "jemalloc, glibc";
+	s->header.allocators = list;
+	s->header.n_allocators = 3;
+	text = render(summary_page(s), 200);
+	find_line(text,
+		  "jemalloc 5.3.0 in redis-server, 1,234,567 live blocks of 62.5 KiB, "
+		  "9 arenas (found by its page map; checked: bitmaps, bins)");
+	find_line(text,
+		  "glibc 2.36 in libc.so.6, 1 live block of 4.0 KiB, 1 arena (found by "
+		  "symbols)");
+	find_line(text, ".so: heap not decoded: slot 3 of the group at 0x7f0000 has no "
+			"header");
+	HI_ASSERT(strchr(text, '\033') == NULL);
+	s->header.n_allocators = 1; /* the only one: its blocks are those of the report */
+	text = render(summary_page(s), 200);
+	find_line(text, "jemalloc 5.3.0 in redis-server, 9 arenas (found by");
+}
+
+/* A short header, too: what follows is unknown. */
+HI_TEST(report_text, a_heap_that_was_refused_is_named_with_its_check)
+{
+	const struct hi_report_allocator refused = {
+		.name = "tcmalloc", .module = "", .refused = "no span has page 0x12"};
+	struct sample *s = sample_make();
+	char *text;
+
+	s->header.allocator = NULL;
+	s->header.allocators = &refused;
+	s->header.n_allocators = 1;
+	s->header.not_decoded = "tcmalloc";
+	text = render(summary_page(s), 120);
+	find_line(text, "tcmalloc: heap not decoded: no span has page 0x12");
+	HI_ASSERT(strstr(text, "no known allocator") == NULL);
+}
+
 HI_TEST(report_text, what_restrictions_hide_is_said_in_bytes)
 {
 	struct sample *s = sample_make();
