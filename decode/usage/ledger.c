@@ -248,10 +248,37 @@ static enum hi_status fill_region(struct fill *f, unsigned index, struct holes *
 					      err);
 }
 
-/* The walks before this one keep their counters. */
-static enum hi_status fill_regions(struct fill *f, struct hi_error *err)
+/* What a walk counts. */
+struct walk_counters {
+	size_t n_damage, n_damage_total;
+	uint64_t skipped_bytes, overhead_bytes;
+	uint64_t count[HI_BLOCK_STATES], bytes[HI_BLOCK_STATES];
+};
+
+static struct walk_counters save_counters(const struct hi_allocator *a)
 {
-	struct hi_allocator *a = f->allocator, saved = *a;
+	struct walk_counters c = {
+		a->n_damage, a->n_damage_total, a->skipped_bytes, a->overhead_bytes, {},
+		{}};
+
+	memcpy(c.count, a->count, sizeof(c.count));
+	memcpy(c.bytes, a->bytes, sizeof(c.bytes));
+	return c;
+}
+
+static void restore_counters(struct hi_allocator *a, const struct walk_counters *c)
+{
+	a->n_damage = c->n_damage;
+	a->n_damage_total = c->n_damage_total;
+	a->skipped_bytes = c->skipped_bytes;
+	a->overhead_bytes = c->overhead_bytes;
+	memcpy(a->count, c->count, sizeof(a->count));
+	memcpy(a->bytes, c->bytes, sizeof(a->bytes));
+}
+
+static enum hi_status walk_partly_resident(struct fill *f, struct hi_error *err)
+{
+	struct hi_allocator *a = f->allocator;
 	struct holes holes = {};
 	enum hi_status status = HI_OK;
 
@@ -267,12 +294,23 @@ static enum hi_status fill_regions(struct fill *f, struct hi_error *err)
 			status = fill_region(f, i, &holes, err);
 	}
 	hi_vector_free(&holes);
-	a->n_damage = saved.n_damage;
-	a->n_damage_total = saved.n_damage_total;
-	a->skipped_bytes = saved.skipped_bytes;
-	a->overhead_bytes = saved.overhead_bytes;
-	memcpy(a->count, saved.count, sizeof(a->count));
-	memcpy(a->bytes, saved.bytes, sizeof(a->bytes));
+	return status;
+}
+
+/* The walks before this one keep their counters, those of the parts too. */
+static enum hi_status fill_regions(struct fill *f, struct hi_error *err)
+{
+	struct walk_counters saved = save_counters(f->allocator),
+			     parts[HI_ALLOCATORS_MAX];
+	size_t n = f->allocator->n_parts;
+	enum hi_status status;
+
+	for (size_t i = 0; i < n && i < HI_ALLOCATORS_MAX; i++)
+		parts[i] = save_counters(f->allocator->parts[i]);
+	status = walk_partly_resident(f, err);
+	restore_counters(f->allocator, &saved);
+	for (size_t i = 0; i < n && i < HI_ALLOCATORS_MAX; i++)
+		restore_counters(f->allocator->parts[i], &parts[i]);
 	return status;
 }
 
