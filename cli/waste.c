@@ -57,7 +57,7 @@ print_waste_report(struct hi_inspection *in, const struct hi_report_header *head
 	struct hi_waste_report *report = NULL;
 	struct hi_compare_groups sites = {};
 	struct hi_waste *rows = NULL;
-	struct hi_heap_use use;
+	struct hi_heap_use use = {};
 	enum hi_status status;
 
 	hi_inspect_phase(in, "blocks and pages");
@@ -74,6 +74,7 @@ print_waste_report(struct hi_inspection *in, const struct hi_report_header *head
 	else if (status == HI_OK)
 		show_waste_page(in, report, page);
 	hi_waste_report_destroy(report);
+	hi_heap_use_free(&use);
 	hi_waste_destroy(rows);
 	return status;
 }

@@ -86,7 +86,7 @@ struct hi_page_class {
 
 /* Slabs of one allocator with blocks of one size. */
 struct hi_slab_class {
-	const char *allocator;	       /* its name; static storage */
+	const char *allocator;	       /* its name; static storage, or of a snapshot */
 	uint64_t size;		       /* of a slot */
 	uint64_t slabs, bytes;	       /* all of the slabs' memory */
 	uint64_t slots, live, cached;  /* cached: in caches of threads, or between */
@@ -102,8 +102,31 @@ struct hi_heap_use {
 	struct hi_free_blocks free[HI_FREE_KINDS];
 	struct hi_page_class pages[HI_PAGE_FILLS];
 	uint64_t allocated, allocated_bytes, header; /* of all classes */
+	/* Of allocators that have slabs; by allocator, then by size. */
+	struct hi_slab_class *slab_classes;
+	size_t n_slab_classes;
 	uint32_t states;      /* that the allocators have, as bits; 0: those of glibc */
 	bool residency_known; /* false (cores): pages that the image holds */
 };
+
+/* Slots that are not live and in no cache. */
+static inline uint64_t hi_slab_class_free(const struct hi_slab_class *c)
+{
+	uint64_t used = c->live + c->cached;
+
+	return c->slots > used ? c->slots - used : 0;
+}
+/* Bytes of the slabs that no live block uses: free slots, rests, what was rounded up. */
+static inline uint64_t hi_slab_class_wasted(const struct hi_slab_class *c)
+{
+	uint64_t live = c->live * c->size;
+
+	live -= c->slack < live ? c->slack : live;
+	return c->bytes > live ? c->bytes - live : 0;
+}
+/* Adds the counters of c; size and allocator stay. */
+void hi_slab_class_add(struct hi_slab_class *sum, const struct hi_slab_class *c);
+/* Frees what use holds. */
+void hi_heap_use_free(struct hi_heap_use *use);
 
 #endif

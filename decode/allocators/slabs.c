@@ -217,18 +217,6 @@ static struct hi_slab_class count_slots(const struct hi_slabs *slabs,
 	return c;
 }
 
-static void add_to_slab_class(struct hi_slab_class *to, const struct hi_slab_class *c)
-{
-	to->slabs += c->slabs;
-	to->bytes += c->bytes;
-	to->slots += c->slots;
-	to->live += c->live;
-	to->cached += c->cached;
-	to->empty += c->empty;
-	to->sparse += c->sparse;
-	to->sparse_bytes += c->sparse_bytes;
-}
-
 static enum hi_status make_slab_classes(struct hi_slabs *slabs, struct hi_error *err)
 {
 	struct hi_slab_class *classes =
@@ -256,7 +244,7 @@ static enum hi_status make_slab_classes(struct hi_slabs *slabs, struct hi_error 
 				.allocator = slabs->allocator->ops->name,
 				.size = s->size};
 		}
-		add_to_slab_class(&classes[at], &c);
+		hi_slab_class_add(&classes[at], &c);
 	}
 	slabs->allocator->slab_classes = classes;
 	slabs->allocator->n_slab_classes = n;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
@@ -248,6 +249,20 @@ static void sum_size_classes(struct hi_heap_use *use)
 	}
 }
 
+static enum hi_status copy_slab_classes(const struct hi_allocator *a,
+					struct hi_heap_use *use, struct hi_error *err)
+{
+	if (!a->n_slab_classes)
+		return HI_OK;
+	use->slab_classes = hi_calloc(a->n_slab_classes, sizeof(*use->slab_classes));
+	if (!use->slab_classes)
+		return hi_fail_memory(err, "slabs");
+	memcpy(use->slab_classes, a->slab_classes,
+	       a->n_slab_classes * sizeof(*use->slab_classes));
+	use->n_slab_classes = a->n_slab_classes;
+	return HI_OK;
+}
+
 enum hi_status hi_heap_use_measure(const struct hi_image *image,
 				   struct hi_allocator *allocator, unsigned threads,
 				   struct hi_heap_use *ret, struct hi_error *err)
@@ -271,8 +286,10 @@ enum hi_status hi_heap_use_measure(const struct hi_image *image,
 			if (m.regions[i].allocated)
 				count_region_pages(image, &m.regions[i], &use);
 		sum_size_classes(&use);
-		*ret = use;
+		status = copy_slab_classes(allocator, &use, err);
 	}
+	if (status == HI_OK)
+		*ret = use;
 	close_pages(&m);
 	return status;
 }

@@ -7,7 +7,7 @@
 #include "decode/allocator.h"
 
 /* Measures all blocks in one walk. allocator NULL: *ret is all zero. threads 0:
- * hi_parallel_threads(). */
+ * hi_parallel_threads(). Free with hi_heap_use_free(). */
 enum hi_status hi_heap_use_measure(const struct hi_image *image,
 				   struct hi_allocator *allocator, unsigned threads,
 				   struct hi_heap_use *ret, struct hi_error *err);

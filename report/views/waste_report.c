@@ -58,6 +58,44 @@ static void add_waste_lines(struct hi_waste_report *r, const struct hi_waste *wa
 	}
 }
 
+static int compare_slab_waste(const void *a, const void *b)
+{
+	const struct hi_slab_class *x = a, *y = b;
+	uint64_t p = hi_slab_class_wasted(x), q = hi_slab_class_wasted(y);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* Classes without slabs are left out. */
+static void add_slab_classes(struct hi_waste_report *r, size_t top)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->use->n_slab_classes; i++) {
+		if (!r->use->slab_classes[i].slabs)
+			continue;
+		r->slabs[n++] = r->use->slab_classes[i];
+		hi_slab_class_add(&r->all_slabs, &r->use->slab_classes[i]);
+	}
+	if (n > 1)
+		qsort(r->slabs, n, sizeof(*r->slabs), compare_slab_waste);
+	r->n_slabs = n < top ? n : top;
+	for (size_t i = r->n_slabs; i < n; i++)
+		hi_hidden_add(&r->slabs_beyond, hi_slab_class_wasted(&r->slabs[i]));
+}
+
+/* Of all classes; the total has no size of its own. */
+uint64_t hi_waste_of_slabs(const struct hi_heap_use *use)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < use->n_slab_classes; i++)
+		bytes += hi_slab_class_wasted(&use->slab_classes[i]);
+	return bytes;
+}
+
 enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_waste *waste,
@@ -82,7 +120,9 @@ hi_waste_report_create_by_site(const struct hi_report_header *header,
 
 	if (r)
 		r->rows = hi_calloc(by_site->n_rows + 1, sizeof(*r->rows));
-	if (!r || !r->rows)
+	if (r)
+		r->slabs = hi_calloc(use->n_slab_classes + 1, sizeof(*r->slabs));
+	if (!r || !r->rows || !r->slabs)
 		return hi_fail_memory(err, "report of waste");
 	r->header = header;
 	r->waste = waste;
@@ -91,6 +131,7 @@ hi_waste_report_create_by_site(const struct hi_report_header *header,
 	r->row_names = names;
 	r->restricted = only->types || only->min_size;
 	add_waste_lines(r, by_site, only);
+	add_slab_classes(r, only->top);
 	*ret = hi_take(r);
 	return HI_OK;
 }
@@ -100,6 +141,7 @@ void hi_waste_report_destroy(struct hi_waste_report *report)
 	if (!report)
 		return;
 	free(report->rows);
+	free(report->slabs);
 	free(report);
 }
 
@@ -193,6 +235,45 @@ static void classes_json(const struct hi_heap_use *use, struct hi_json *json)
 	hi_json_end(json);
 }
 
+static void slab_counts_json(const struct hi_slab_class *c, uint64_t wasted,
+			     struct hi_json *json)
+{
+	hi_json_number(json, "slabs", c->slabs);
+	hi_json_number(json, "bytes", c->bytes);
+	hi_json_number(json, "slots", c->slots);
+	hi_json_number(json, "live", c->live);
+	hi_json_number(json, "cached", c->cached);
+	hi_json_number(json, "free", hi_slab_class_free(c));
+	hi_json_number(json, "empty_slabs", c->empty);
+	hi_json_number(json, "sparse_slabs", c->sparse);
+	hi_json_number(json, "sparse_bytes", c->sparse_bytes);
+	hi_json_number(json, "rounding", c->slack);
+	hi_json_number(json, "wasted", wasted);
+}
+
+/* Absent where no allocator has slabs. */
+static void slabs_json(const struct hi_waste_report *r, struct hi_json *json)
+{
+	if (!r->n_slabs && !r->slabs_beyond.rows)
+		return;
+	hi_json_object(json, "slabs");
+	slab_counts_json(&r->all_slabs, hi_waste_of_slabs(r->use), json);
+	hi_json_end(json);
+	hi_json_array(json, "slab_classes");
+	for (size_t i = 0; i < r->n_slabs; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "allocator", r->slabs[i].allocator);
+		hi_json_number(json, "size", r->slabs[i].size);
+		slab_counts_json(&r->slabs[i], hi_slab_class_wasted(&r->slabs[i]), json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_object(json, "slab_classes_hidden");
+	hi_json_number(json, "by_top", r->slabs_beyond.rows);
+	hi_json_number(json, "wasted", r->slabs_beyond.bytes);
+	hi_json_end(json);
+}
+
 static void allocator_json(const struct hi_heap_use *use, struct hi_json *json)
 {
 	classes_json(use, json);
@@ -247,8 +328,10 @@ void hi_waste_json(const struct hi_waste_report *r, struct hi_json *json)
 	}
 	hi_json_end(json);
 	groups_json(r, json);
-	if (r->header->allocator)
+	if (r->header->allocator) {
 		allocator_json(r->use, json);
+		slabs_json(r, json);
+	}
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	hi_json_end(json);
 }

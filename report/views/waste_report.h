@@ -22,6 +22,12 @@ struct hi_waste_report {
 	const char *const *row_names;
 	struct hi_waste_line *rows; /* by hi_waste_worst, types that waste anything */
 	size_t n_rows;
+	/* Of use, by what they waste: as many as are asked for, the rest counted. */
+	struct hi_slab_class *slabs;
+	size_t n_slabs;
+	struct hi_slab_class
+		all_slabs;	       /* the total; size and allocator have no meaning */
+	struct hi_hidden slabs_beyond; /* in bytes that they waste */
 	bool restricted;
 	struct hi_hidden below, beyond, other; /* of rows, in bytes of hi_waste_worst */
 };
@@ -29,6 +35,9 @@ struct hi_waste_report {
 /* Returns the rank of a type: the largest of its copied, savable and zero bytes. They
  * may be the same bytes, so their sum has no meaning. */
 uint64_t hi_waste_worst(const struct hi_waste_row *row);
+
+/* Returns the bytes that all slab classes waste. */
+uint64_t hi_waste_of_slabs(const struct hi_heap_use *use);
 
 /* Makes the report. use is all zero where no allocator is known (header->allocator is
  * NULL). Borrows its inputs. HI_NO_MEMORY. */

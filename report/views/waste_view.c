@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page of `waste`. */
+#include <string.h>
+
 #include "report/views/hidden.h"
 #include "report/views/heap_known.h"
 #include "report/views/links.h"
@@ -159,35 +161,133 @@ static const char *class_label(const struct hi_size_class *c, struct hi_page *pa
 	return hi_page_printf(page, "to %s", hi_bytes(bytes, c->largest));
 }
 
-static void show_classes(const struct hi_heap_use *use, struct hi_page *page)
+/* musl's mallocng alone keeps what was requested. */
+static bool knows_requested_sizes(const struct hi_report_header *header)
 {
-	static const struct hi_column columns[] = {{"chunk size", HI_COLUMN_WORD},
+	size_t n = 0;
+
+	for (size_t i = 0; i < header->n_allocators; i++) {
+		const struct hi_report_allocator *a = &header->allocators[i];
+
+		if (a->refused && *a->refused)
+			continue;
+		if (strcmp(a->name, "musl") != 0 || !strstr(a->version, "mallocng"))
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+static void put_class(struct hi_report_table *t, const char *label, uint64_t blocks,
+		      uint64_t bytes, uint64_t header, bool has_headers)
+{
+	hi_cell_text(t, label, 0);
+	hi_cell_number(t, blocks);
+	hi_cell_number(t, bytes);
+	if (!has_headers)
+		return;
+	hi_cell_number(t, header);
+	hi_cell_percent(t, header, bytes);
+}
+
+static void show_classes(const struct hi_waste_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"block size", HI_COLUMN_WORD},
 						   {"blocks", HI_COLUMN_COUNT},
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"headers", HI_COLUMN_BYTES},
 						   {"of bytes", HI_COLUMN_PERCENT}};
+	const struct hi_heap_use *use = r->use;
+	bool has_headers = use->header != 0;
 	struct hi_report_table *t;
 
 	hi_page_heading(page, "Allocated blocks by size",
-			"the requested sizes are not recorded");
-	t = hi_page_table(page, columns, 5);
+			knows_requested_sizes(r->header) ? "as they were requested"
+			: has_headers ? "with headers; the requested sizes are "
+					"not recorded"
+				      : "the requested sizes are not recorded");
+	t = hi_page_table(page, columns, has_headers ? 5 : 3);
 	for (size_t i = 0; i < use->n_classes; i++) {
 		const struct hi_size_class *c = &use->classes[i];
 
 		if (c->count == 0)
 			continue;
-		hi_cell_text(t, class_label(c, page), 0);
-		hi_cell_number(t, c->count);
-		hi_cell_number(t, c->bytes);
-		hi_cell_number(t, c->header);
-		hi_cell_percent(t, c->header, c->bytes);
+		put_class(t, class_label(c, page), c->count, c->bytes, c->header,
+			  has_headers);
 	}
-	hi_cell_text(t, "all", 0);
-	hi_cell_number(t, use->allocated);
-	hi_cell_number(t, use->allocated_bytes);
-	hi_cell_number(t, use->header);
-	hi_cell_percent(t, use->header, use->allocated_bytes);
+	put_class(t, "all", use->allocated, use->allocated_bytes, use->header,
+		  has_headers);
 	hi_report_table_stress(t);
+}
+
+/* ---- slabs ---- */
+
+static bool has_several_slab_allocators(const struct hi_heap_use *use)
+{
+	for (size_t i = 1; i < use->n_slab_classes; i++)
+		if (strcmp(use->slab_classes[i].allocator,
+			   use->slab_classes[0].allocator) != 0)
+			return true;
+	return false;
+}
+
+static void put_slab_class(struct hi_report_table *t, const char *label,
+			   const struct hi_slab_class *c, uint64_t wasted)
+{
+	hi_cell_text(t, label, 0);
+	hi_cell_number(t, c->bytes);
+	hi_cell_number(t, c->live);
+	hi_cell_number(t, c->cached);
+	hi_cell_number(t, hi_slab_class_free(c));
+	hi_cell_percent(t, c->live, c->slots);
+	hi_cell_number(t, c->slabs);
+	hi_cell_number(t, c->empty);
+	hi_cell_number(t, c->sparse_bytes);
+	hi_cell_number(t, wasted);
+}
+
+static const char *slab_label(const struct hi_slab_class *c, bool with_allocator,
+			      struct hi_page *page)
+{
+	char bytes[24];
+
+	hi_bytes(bytes, c->size);
+	return with_allocator ? hi_page_printf(page, "%s, %s", bytes,
+					       hi_page_safe(page, c->allocator))
+			      : hi_page_printf(page, "%s", bytes);
+}
+
+static void show_slabs(const struct hi_waste_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"slots of", HI_COLUMN_WORD}, {"memory", HI_COLUMN_BYTES},
+		{"live", HI_COLUMN_COUNT},    {"cached", HI_COLUMN_MINOR_COUNT},
+		{"free", HI_COLUMN_COUNT},    {"in use", HI_COLUMN_PERCENT},
+		{"slabs", HI_COLUMN_COUNT},   {"empty", HI_COLUMN_MINOR_COUNT},
+		{"sparse", HI_COLUMN_BYTES},  {"wasted", HI_COLUMN_BYTES}};
+	bool several = has_several_slab_allocators(r->use);
+	struct hi_report_table *t;
+	char bytes[24];
+
+	if (!r->n_slabs && !r->slabs_beyond.rows)
+		return;
+	hi_page_heading(page, "Slabs", "equal slots side by side; by what is wasted");
+	t = hi_page_table(page, columns, 10);
+	for (size_t i = 0; i < r->n_slabs; i++)
+		put_slab_class(t, slab_label(&r->slabs[i], several, page), &r->slabs[i],
+			       hi_slab_class_wasted(&r->slabs[i]));
+	put_slab_class(t, "all", &r->all_slabs, hi_waste_of_slabs(r->use));
+	hi_report_table_stress(t);
+	hi_hidden_note(page, &r->slabs_beyond, &(struct hi_hidden){},
+		       &(struct hi_hidden){});
+	hi_page_note(page, "sparse: slabs that a few blocks, in under a quarter of the "
+			   "slots, keep from going back to the system; wasted: memory "
+			   "that no live block uses");
+	if (r->all_slabs.slack)
+		hi_page_note(page, hi_page_printf(page,
+						  "%s of what is wasted is between the "
+						  "requested sizes and those of slots",
+						  hi_bytes(bytes, r->all_slabs.slack)));
 }
 
 static void show_free(const struct hi_heap_use *use, struct hi_page *page)
@@ -258,9 +358,14 @@ void hi_waste_display(const struct hi_waste_report *r, struct hi_page *page)
 	show_groups(r, page);
 	if (!r->header->allocator)
 		return;
-	show_classes(r->use, page);
+	show_classes(r, page);
+	show_slabs(r, page);
 	show_free(r->use, page);
 	show_pages(r->use, page);
 	if (r->restricted)
-		hi_page_note(page, "blocks, free blocks and pages are of the whole heap");
+		hi_page_note(page, r->use->n_slab_classes
+					   ? "blocks, slabs, free blocks and pages are "
+					     "of the whole heap"
+					   : "blocks, free blocks and pages are of the "
+					     "whole heap");
 }

@@ -25,6 +25,12 @@ struct blocks_row {
 	uint32_t table, row;
 	uint64_t n[4];
 };
+struct slab_row {
+	uint32_t allocator, spare; /* offset of strings */
+	uint64_t size, slabs, bytes, slots, live, cached, empty, sparse, sparse_bytes,
+		slack;
+};
+_Static_assert(sizeof(struct slab_row) == 88, "waste.slabs");
 _Static_assert(sizeof(struct hi_contents_used) == 8, "waste.used");
 _Static_assert(sizeof(struct text_row) == 16, "waste.texts");
 _Static_assert(sizeof(struct blocks_row) == 40, "waste.blocks");
@@ -61,6 +67,9 @@ static size_t take_blocks(const struct hi_heap_use *use, struct blocks_row *rows
 	for (uint32_t i = 0; i < HI_FREE_KINDS; i++) {
 		const struct hi_free_blocks *f = &use->free[i];
 
+		/* Earlier versions know the first ones alone. */
+		if (HI_BLOCK_FREE_FIRST + i > HI_BLOCK_FREE_TOP && !f->count)
+			continue;
 		rows[count++] =
 			(struct blocks_row){FREE, i, {f->count, f->bytes, f->largest}};
 	}
@@ -73,21 +82,62 @@ static size_t take_blocks(const struct hi_heap_use *use, struct blocks_row *rows
 	return count;
 }
 
+static enum hi_status put_slab_classes(struct hi_snapshot_writer *w,
+				       const struct hi_heap_use *use,
+				       struct hi_error *err)
+{
+	HI_GUARD(free)
+	struct slab_row *rows = hi_calloc(use->n_slab_classes + 1, sizeof(*rows));
+	enum hi_status status = HI_OK;
+
+	if (!rows)
+		return hi_fail_memory(err, "slabs");
+	if (!use->n_slab_classes)
+		return HI_OK;
+	for (size_t i = 0; i < use->n_slab_classes && status == HI_OK; i++) {
+		const struct hi_slab_class *c = &use->slab_classes[i];
+
+		rows[i] =
+			(struct slab_row){0,	    0,	       c->size,		c->slabs,
+					  c->bytes, c->slots,  c->live,		c->cached,
+					  c->empty, c->sparse, c->sparse_bytes, c->slack};
+		status = hi_snapshot_put_string(w, c->allocator, &rows[i].allocator, err);
+	}
+	return status == HI_OK ? hi_snapshot_put(w, "waste.slabs", rows, sizeof(*rows),
+						 use->n_slab_classes, err)
+			       : status;
+}
+
+static enum hi_status put_heap_use(struct hi_snapshot_writer *w,
+				   const struct hi_heap_use *use, struct hi_error *err)
+{
+	struct blocks_row rows[HI_SIZE_CLASSES + HI_FREE_KINDS + HI_PAGE_FILLS];
+	enum hi_status status = hi_snapshot_put(w, "waste.blocks", rows, sizeof(*rows),
+						take_blocks(use, rows), err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "waste.residency",
+						use->residency_known, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "waste.free_kinds",
+						use->states >> HI_BLOCK_FREE_FIRST &
+							((1u << HI_FREE_KINDS) - 1),
+						err);
+	return status == HI_OK ? put_slab_classes(w, use, err) : status;
+}
+
 static enum hi_status put_blocks(struct hi_inspection *in, struct hi_snapshot_writer *w,
 				 struct hi_error *err)
 {
-	struct blocks_row rows[HI_SIZE_CLASSES + HI_FREE_KINDS + HI_PAGE_FILLS];
-	struct hi_heap_use use;
+	struct hi_heap_use use = {};
 	enum hi_status status =
 		hi_heap_use_measure(in->image, in->decoders.allocator,
 				    in->options->decoding.threads, &use, err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "waste.blocks", rows, sizeof(*rows),
-					 take_blocks(&use, rows), err);
-	return status == HI_OK ? hi_snapshot_put_number(w, "waste.residency",
-							use.residency_known, err)
-			       : status;
+		status = put_heap_use(w, &use, err);
+	hi_heap_use_free(&use);
+	return status;
 }
 
 static enum hi_status report_bad_waste(const struct hi_inspection *in,
@@ -107,25 +157,47 @@ static void sum_up(struct hi_heap_use *use)
 	}
 }
 
-enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
-					   struct hi_heap_use *ret, struct hi_error *err)
+/* Nothing where the file has none: no slabs, or written by an earlier version. */
+static enum hi_status give_slab_classes(struct hi_inspection *in, struct hi_heap_use *ret,
+					struct hi_error *err)
 {
-	static const uint32_t most[TABLES] = {HI_SIZE_CLASSES, HI_FREE_KINDS,
-					      HI_PAGE_FILLS};
 	struct hi_snapshot *s = in->snapshot->snapshot;
-	const struct blocks_row *rows;
+	const struct slab_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
 	enum hi_status status =
-		hi_snapshot_get(s, "waste.blocks", sizeof(*rows), &items, &n, err);
+		hi_snapshot_get(s, "waste.slabs", sizeof(*rows), &items, &n, err);
 
-	*ret = (struct hi_heap_use){
-		.residency_known = hi_snapshot_number(s, "waste.residency", 0) != 0};
 	if (status != HI_OK)
-		return status == HI_NOT_FOUND
-			       ? report_bad_waste(in, "waste.blocks", "is missing", err)
-			       : status;
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	if (n > HI_SLAB_CLASSES)
+		return report_bad_waste(in, "waste.slabs", "too many rows", err);
 	rows = items;
+	ret->slab_classes = hi_calloc(n + 1, sizeof(*ret->slab_classes));
+	if (!ret->slab_classes)
+		return hi_fail_memory(err, "slabs");
+	for (uint64_t i = 0; i < n; i++) {
+		const struct slab_row *r = &rows[i];
+		const char *allocator = hi_snapshot_string(s, r->allocator);
+
+		if (!allocator)
+			return report_bad_waste(in, "waste.slabs",
+						"a text that does not exist", err);
+		ret->slab_classes[ret->n_slab_classes++] = (struct hi_slab_class){
+			allocator, r->size,	    r->slabs,  r->bytes,
+			r->slots,  r->live,	    r->cached, r->empty,
+			r->sparse, r->sparse_bytes, r->slack};
+	}
+	return HI_OK;
+}
+
+static enum hi_status give_block_tables(struct hi_inspection *in,
+					const struct blocks_row *rows, uint64_t n,
+					struct hi_heap_use *ret, struct hi_error *err)
+{
+	static const uint32_t most[TABLES] = {HI_SIZE_CLASSES, HI_FREE_KINDS,
+					      HI_PAGE_FILLS};
+
 	for (uint64_t i = 0; i < n; i++) {
 		if (rows[i].table >= TABLES || rows[i].row >= most[rows[i].table])
 			return report_bad_waste(in, "waste.blocks", "an impossible row",
@@ -136,6 +208,31 @@ enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 	}
 	sum_up(ret);
 	return HI_OK;
+}
+
+enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
+					   struct hi_heap_use *ret, struct hi_error *err)
+{
+	struct hi_snapshot *s = in->snapshot->snapshot;
+	const void *items = NULL;
+	uint64_t n = 0, kinds = hi_snapshot_number(s, "waste.free_kinds", 0);
+	enum hi_status status = hi_snapshot_get(
+		s, "waste.blocks", sizeof(struct blocks_row), &items, &n, err);
+
+	*ret = (struct hi_heap_use){
+		.states = (uint32_t)(kinds & ((1u << HI_FREE_KINDS) - 1))
+			  << HI_BLOCK_FREE_FIRST,
+		.residency_known = hi_snapshot_number(s, "waste.residency", 0) != 0};
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND
+			       ? report_bad_waste(in, "waste.blocks", "is missing", err)
+			       : status;
+	status = give_block_tables(in, items, n, ret, err);
+	if (status == HI_OK)
+		status = give_slab_classes(in, ret, err);
+	if (status != HI_OK)
+		hi_heap_use_free(ret);
+	return status;
 }
 
 /* ---- writing ---- */

@@ -9,6 +9,7 @@
 #include "report/views/leaks_report.h"
 #include "report/views/paths_report.h"
 #include "report/views/retained_report.h"
+#include "report/views/waste_report.h"
 #include "tests/report/sample.h"
 
 /* What the writer made, freed at the end of the test. */
@@ -256,6 +257,61 @@ HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
 	HI_ASSERT(strstr(d->text, "\"live\": null") != NULL);
 	HI_ASSERT(strstr(d->text, "\"untyped\": null") != NULL);
 	HI_ASSERT(strstr(d->text, "\"allocator\": null") != NULL);
+}
+
+HI_TEST(report_json, each_allocator_is_listed_and_a_refused_one_has_no_numbers)
+{
+	const struct hi_report_allocator list[] = {
+		{"jemalloc", "5.3.0", "redis-server", "its page map", "bitmaps, bins", "",
+		 9, 1000, 64000, 0, 0},
+		{.name = "musl", .refused = SAMPLE_HOSTILE, .live_bytes = 987654321}};
+	struct sample *s = sample_make();
+	struct document *d = document_open();
+	struct hi_summary_report *report;
+	struct hi_error err;
+
+	s->header.allocators = list;
+	s->header.n_allocators = 2;
+	HI_ASSERT_OK(hi_summary_report_create(&s->inputs, &report, &err), &err);
+	hi_summary_json(report, &d->json);
+	hi_summary_report_destroy(report);
+	HI_ASSERT_EQ(0, validate(d, "summary.v1.json"));
+	HI_ASSERT(strstr(d->text, "\"name\": \"glibc\"") != NULL); /* "allocator" */
+	HI_ASSERT(strstr(d->text, "\"module\": \"redis-server\"") != NULL);
+	HI_ASSERT(strstr(d->text, "\"live_bytes\": 64000") != NULL);
+	HI_ASSERT(strstr(d->text, "\"refused\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "987654321") == NULL);
+	HI_ASSERT(strstr(d->text, "\"live_objects\": null") != NULL);
+}
+
+HI_TEST(report_json, slabs_and_free_blocks_of_every_kind_are_what_the_schema_says)
+{
+	struct hi_slab_class classes[] = {
+		{"jemalloc", 64, 10, 40960, 640, 100, 40, 2, 3, 12288, 0},
+		{"mimalloc", 48, 1, 65536, 1300, 1300, 0, 0, 0, 0, 20}};
+	struct hi_heap_use use = {.slab_classes = classes,
+				  .n_slab_classes = 2,
+				  .states = (1u << HI_BLOCK_STATES) - 1};
+	struct hi_waste waste = {};
+	struct hi_restrict only = {.top = 1};
+	struct sample *s = sample_make();
+	struct document *d = document_open();
+	struct hi_waste_report *report;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_waste_report_create(&s->header, s->graph, &waste, &use, &only,
+					    &report, &err),
+		     &err);
+	hi_waste_json(report, &d->json);
+	hi_waste_report_destroy(report);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+	/* 40960 - 6400; 65536 - 1300 * 48 + 20; both. */
+	HI_ASSERT(strstr(d->text, "\"wasted\": 34560") != NULL);
+	HI_ASSERT(strstr(d->text, "\"wasted\": 3156") != NULL);
+	HI_ASSERT(strstr(d->text, "\"wasted\": 37716") != NULL);
+	HI_ASSERT(strstr(d->text, "\"free\": 500") != NULL);
+	HI_ASSERT(strstr(d->text, "\"kind\": \"retained\"") != NULL);
+	HI_ASSERT(strstr(d->text, "mimalloc") == NULL); /* beyond the top */
 }
 
 HI_TEST(report_json, census_retained_and_leaks_are_what_the_schema_says)

@@ -83,9 +83,10 @@ static struct made *make(void)
 		m->use.classes[i] = (struct hi_size_class){
 			i + 1 < HI_SIZE_CLASSES ? 16ull << i : UINT64_MAX, i % 5,
 			(i % 5) * (16ull << i), (i % 5) * 8ull};
+	m->use.header = 1ull << 20;
+	m->use.allocated_bytes = 1ull << 30;
 	for (unsigned i = 0; i < HI_FREE_KINDS; i++)
-		m->use.free[i] =
-			(struct hi_free_blocks){i, 1ull << 10 * i, 1ull << 9 * i};
+		m->use.free[i] = (struct hi_free_blocks){i, 1ull << 4 * i, 1ull << 3 * i};
 	for (unsigned i = 0; i < HI_PAGE_FILLS; i++)
 		m->use.pages[i] = (struct hi_page_class){7, 7 * 4096, i * 1000};
 	return m;
@@ -179,6 +180,62 @@ HI_TEST(report_waste, types_come_by_what_they_waste_most_and_hidden_ones_are_cou
 	has(text, "9 rows with 3.9 MiB more (--all)");
 	has(text, "2 rows with 2.9 KiB hidden by --min-size");
 	has(text, "are of the whole heap");
+}
+
+static void add_slabs(struct made *m)
+{
+	static struct hi_slab_class classes[] = {
+		{"jemalloc", 16, 100, 409600, 25600, 25000, 100, 0, 0, 0, 0},
+		{"jemalloc", 64, 1ull << 40, 1ull << 52, 1ull << 46, 1ull << 44,
+		 1ull << 40, 1ull << 38, 1ull << 39, 1ull << 51, 0},
+		{"jemalloc", 320, 10, 204800, 640, 40, 24, 2, 5, 102400, 0},
+		{"jemalloc", 576, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
+
+	m->use.slab_classes = classes;
+	m->use.n_slab_classes = 4;
+}
+
+HI_TEST(report_waste, slabs_come_by_what_they_waste_and_fit_any_width)
+{
+	static const unsigned widths[] = {80, 100, 120, 200};
+	struct made *m = make();
+	struct hi_restrict only = {.top = 2};
+	const char *text;
+
+	add_slabs(m);
+	for (size_t i = 0; i < 4; i++)
+		check_lines(page_of(m, &only, widths[i]), (int)widths[i]);
+	text = strstr(page_of(m, &only, 120), "Slabs");
+	HI_ASSERT(text);
+	has(text, "320 B");
+	HI_ASSERT(strstr(text, "64 B") < strstr(text, "320 B"));
+	HI_ASSERT(strstr(text, "576 B") == NULL);
+	/* 409600 - 25000 * 16 */
+	has(text, "1 row with 9.4 KiB more (--all)");
+	has(text, "6.3 %"); /* 40 of 640 */
+	HI_ASSERT(strstr(text, "jemalloc") == NULL);
+	m->use.slab_classes[0].allocator = "mimalloc";
+	only.top = 3;
+	has(page_of(m, &only, 120), "16 B, mimalloc");
+	m->use.slab_classes[0].allocator = "jemalloc";
+}
+
+HI_TEST(report_waste, headers_are_a_column_where_there_are_some)
+{
+	const struct hi_report_allocator musl = {
+		.name = "musl", .version = "mallocng 1.2.3", .refused = ""};
+	struct made *m = make();
+	struct hi_restrict only = {.top = 2};
+
+	has(page_of(m, &only, 120), "headers");
+	has(m->text, "with headers; the requested sizes are not recorded");
+	m->use.header = 0;
+	page_of(m, &only, 120);
+	HI_ASSERT(strstr(m->text, "headers") == NULL);
+	has(m->text, "the requested sizes are not recorded");
+	m->s->header.allocators = &musl;
+	m->s->header.n_allocators = 1;
+	has(page_of(m, &only, 120), "as they were requested");
 }
 
 HI_TEST(report_waste, nothing_to_tell_is_told)

@@ -192,8 +192,10 @@ HI_TEST_SCENARIO(sources, compare_contents_alike)
 		HI_ASSERT_OK(in[i]->source->measure_heap_use(in[i], &use[i], &err), &err);
 		HI_ASSERT_EQ(waste[0]->n_groups, waste[i]->n_groups);
 	}
-	for (size_t i = 0; i < SOURCES; i++)
+	for (size_t i = 0; i < SOURCES; i++) {
 		hi_waste_destroy(waste[i]);
+		hi_heap_use_free(&use[i]);
+	}
 }
 
 HI_TEST_SCENARIO(sources, list_the_same_mapped_files)
