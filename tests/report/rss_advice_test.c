@@ -64,3 +64,48 @@ HI_TEST(rss_advice, names_what_is_worth_a_twentieth)
 	l.rss = 0;
 	HI_ASSERT(!advises(&l, &h, "RSS"));
 }
+
+static bool advises_row(const char *allocator, const char *version, const char *exe,
+			const char *key, const char *word)
+{
+	const struct hi_report_allocator list[] = {
+		{.name = "glibc", .arenas = 9, .live_bytes = 1},
+		{.name = allocator, .version = version, .arenas = 9, .live_bytes = MIB},
+		{.name = "mine", .refused = "no", .live_bytes = 9 * MIB}};
+	struct hi_ledger l = {
+		.rss = 100 * MIB, .n_rows = 1, .rows = {{key, "", 1, 8 * MIB, 0, 0, 0}}};
+	struct hi_report_header h = {.allocator = "glibc, and others",
+				     .allocators = list,
+				     .n_allocators = 3,
+				     .exe = exe};
+
+	return advises(&l, &h, word);
+}
+
+/* Of several allocators the one that has most; each by the names of its own options. */
+HI_TEST(rss_advice, is_that_of_the_allocator_with_most_of_the_heap)
+{
+	HI_ASSERT(advises_row("jemalloc", "5.3.0", "", "free_dirty",
+			      "dirty_decay_ms:1000"));
+	HI_ASSERT(!advises_row("jemalloc", "5.3.0", "/usr/bin/x", "free_dirty", "redis"));
+	HI_ASSERT(
+		advises_row("jemalloc", "5.3.0", "/usr/bin/redis-server", "free_dirty",
+			    "8.0 MiB of free pages go back at once by the command MEMORY "
+			    "PURGE"));
+	HI_ASSERT(advises_row("jemalloc", "5.3.0", "", "free_tcache", "tcache:false"));
+	HI_ASSERT(!advises_row("jemalloc", "5.3.0", "", "free_tcache", "GLIBC_TUNABLES"));
+	HI_ASSERT(advises_row("jemalloc", "5.3.0", "", "free_slot", "narenas:2"));
+	/* Addresses that are kept cost nothing. */
+	HI_ASSERT(!advises_row("jemalloc", "5.3.0", "", "free_retained", "RSS"));
+	HI_ASSERT(advises_row("tcmalloc", "2.10", "", "free_span",
+			      "TCMALLOC_RELEASE_RATE"));
+	HI_ASSERT(advises_row("tcmalloc", "2.10", "", "free_tcache",
+			      "TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES"));
+	HI_ASSERT(advises_row("mimalloc", "2.1.7", "", "free_span",
+			      "MIMALLOC_PURGE_DELAY"));
+	HI_ASSERT(advises_row("mimalloc", "2.0.9", "", "free_span",
+			      "MIMALLOC_DECOMMIT_DELAY"));
+	HI_ASSERT(!advises_row("mimalloc", "2.0.9", "", "free_span", "PURGE"));
+	HI_ASSERT(advises_row("musl", "mallocng 1.2.3", "", "free_slot", "groups"));
+	HI_ASSERT(!advises_row("musl", "mallocng 1.2.3", "", "free_top", "RSS"));
+}
