@@ -90,7 +90,7 @@ static enum hi_status read_mallocng(struct hi_mallocng *m, struct hi_error *err)
 static void name_mallocng(struct hi_allocator *a, const struct hi_mallocng_where *where)
 {
 	snprintf(a->name, sizeof(a->name), "%s", hi_allocator_mallocng.name);
-	snprintf(a->version, sizeof(a->version), "%s", where->version);
+	snprintf(a->version, sizeof(a->version), "mallocng %.40s", where->version);
 	snprintf(a->module, sizeof(a->module), "%s", where->module);
 	snprintf(a->found_by, sizeof(a->found_by), "secret bits in data and areas");
 	snprintf(a->checks, sizeof(a->checks),
@@ -184,7 +184,7 @@ static enum hi_status walk_mallocng_region(struct hi_allocator *allocator,
 }
 
 const struct hi_allocator_ops hi_allocator_mallocng = {
-	.name = "musl mallocng",
+	.name = "musl",
 	.states = 1u << HI_BLOCK_LIVE | 1u << HI_BLOCK_FREE_SLOT |
 		  1u << HI_BLOCK_FREE_UNUSED | 1u << HI_BLOCK_METADATA,
 	.probe = probe_mallocng,

@@ -81,7 +81,7 @@ static enum hi_status check_bins(const struct hi_oldmalloc *o, struct hi_error *
 static void name_oldmalloc(struct hi_allocator *a, const struct hi_oldmalloc_where *where)
 {
 	snprintf(a->name, sizeof(a->name), "%s", hi_allocator_oldmalloc.name);
-	snprintf(a->version, sizeof(a->version), "%s", where->version);
+	snprintf(a->version, sizeof(a->version), "oldmalloc %.40s", where->version);
 	snprintf(a->module, sizeof(a->module), "%s", where->module);
 	snprintf(a->found_by, sizeof(a->found_by), "bins that head to themselves");
 	snprintf(a->checks, sizeof(a->checks),
@@ -156,7 +156,7 @@ static enum hi_status probe_oldmalloc(const struct hi_image *image,
 }
 
 const struct hi_allocator_ops hi_allocator_oldmalloc = {
-	.name = "musl oldmalloc",
+	.name = "musl",
 	.states = 1u << HI_BLOCK_LIVE | 1u << HI_BLOCK_FREE_BIN,
 	.probe = probe_oldmalloc,
 	.walk = hi_oldmalloc_walk,
