@@ -31,7 +31,7 @@ static bool read_context(const struct hi_mallocng *m, uint16_t field, uint64_t *
 static enum hi_status fail_check(const struct hi_mallocng *m, uint64_t addr,
 				 const char *what, struct hi_error *err)
 {
-	return hi_fail(err, HI_BAD_DATA, addr, "musl mallocng %s: %s (at 0x%lx)",
+	return hi_fail(err, HI_BAD_DATA, addr, "mallocng %s: %s (at 0x%lx)",
 		       m->where.version, what, addr);
 }
 
@@ -103,8 +103,8 @@ static void note_wrong_group(struct hi_mallocng *m, const struct hi_mallocng_gro
 			     const char *what)
 {
 	m->n_wrong++;
-	hi_allocator_note_damage(&m->base, g->mem, "musl mallocng: group at 0x%lx: %s",
-				 g->mem, what);
+	hi_allocator_note_damage(&m->base, g->mem, "mallocng: group at 0x%lx: %s", g->mem,
+				 what);
 }
 
 static void load_group(const struct hi_mallocng *m, const uint8_t *bytes,

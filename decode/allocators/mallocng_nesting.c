@@ -20,7 +20,7 @@ static enum hi_status refuse_group(const struct hi_mallocng *m,
 				   const struct hi_mallocng_group *g, const char *what,
 				   struct hi_error *err)
 {
-	return hi_fail(err, HI_BAD_DATA, g->mem, "musl mallocng %s: group at 0x%lx %s",
+	return hi_fail(err, HI_BAD_DATA, g->mem, "mallocng %s: group at 0x%lx %s",
 		       m->where.version, g->mem, what);
 }
 
@@ -34,7 +34,7 @@ static void check_nested_slot(struct hi_mallocng *m,
 		return;
 	m->n_wrong++;
 	hi_allocator_note_damage(&m->base, child->mem,
-				 "musl mallocng: the slot of the group at 0x%lx is not "
+				 "mallocng: the slot of the group at 0x%lx is not "
 				 "marked as divided",
 				 child->mem);
 }
@@ -110,7 +110,7 @@ static enum hi_status check_usage(const struct hi_mallocng *m, struct hi_error *
 	 * is inside of malloc. */
 	if (n_wrong > 1 + m->n_wrong)
 		return hi_fail(err, HI_BAD_DATA, m->where.context,
-			       "musl mallocng %s: usage_by_class[%u] and %u more do not "
+			       "mallocng %s: usage_by_class[%u] and %u more do not "
 			       "agree with the groups",
 			       m->where.version, wrong, n_wrong - 1);
 	return HI_OK;

@@ -195,7 +195,7 @@ static void note_slot(struct hi_mallocng *m, const struct slot_view *s, const ch
 {
 	pthread_mutex_lock(&m->slabs.lock);
 	hi_allocator_note_damage(&m->base, s->start,
-				 "musl mallocng: slot %u of group 0x%lx: %s", s->index,
+				 "mallocng: slot %u of group 0x%lx: %s", s->index,
 				 s->group->mem, what);
 	pthread_mutex_unlock(&m->slabs.lock);
 }

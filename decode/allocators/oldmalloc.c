@@ -57,7 +57,7 @@ static enum hi_status check_bins(const struct hi_oldmalloc *o, struct hi_error *
 
 	if (!hi_oldmalloc_is_mal(o->memory, l, o->where.mal))
 		return hi_fail(err, HI_BAD_DATA, o->where.mal,
-			       "musl oldmalloc: bins and binmap do not agree");
+			       "oldmalloc: bins and binmap do not agree");
 	for (unsigned i = 0; i < HI_OLDMALLOC_BINS; i++) {
 		uint64_t bin = o->where.mal + l->bins + (uint64_t)i * l->bin_size;
 		uint64_t self = bin + l->bin_head - l->chunk_next, head, tail;
@@ -69,11 +69,10 @@ static enum hi_status check_bins(const struct hi_oldmalloc *o, struct hi_error *
 		    !head || head == self)
 			continue;
 		if (!is_in_area(o, head) || !is_in_area(o, tail))
-			return hi_fail(
-				err, HI_BAD_DATA, bin,
-				"musl oldmalloc: a chunk of bin %u lies in no area "
-				"of memory",
-				i);
+			return hi_fail(err, HI_BAD_DATA, bin,
+				       "oldmalloc: a chunk of bin %u lies in no area "
+				       "of memory",
+				       i);
 	}
 	return HI_OK;
 }

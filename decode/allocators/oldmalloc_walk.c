@@ -50,7 +50,7 @@ static void note_chunk(struct tag_walk *w, uint64_t at, const char *what,
 	struct hi_allocator *a = &w->o->base;
 
 	pthread_mutex_lock(&w->o->lock);
-	hi_allocator_note_damage(a, at, "musl oldmalloc: chunk at 0x%lx: %s", at, what);
+	hi_allocator_note_damage(a, at, "oldmalloc: chunk at 0x%lx: %s", at, what);
 	a->skipped_bytes += skipped;
 	pthread_mutex_unlock(&w->o->lock);
 }
