@@ -28,7 +28,9 @@ static bool is_libc(const struct hi_mapping *m)
 {
 	const char *name = hi_base_name(m->path);
 
-	return strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0;
+	/* musl's libc.so is its dynamic linker, too. */
+	return strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
+	       strcmp(name, "libc.so") == 0 || strncmp(name, "ld-musl-", 8) == 0;
 }
 
 /* What to add to an ELF address: by the segment that the mapping shows. */
@@ -142,6 +144,8 @@ static enum hi_status find_libc_malloc(struct text_search *search, struct hi_err
 	if (status == HI_NOT_FOUND && !search->without_symbols &&
 	    open_debug_file(elf, &debug))
 		status = hi_malloc_text_by_symbols(debug.elf, &search->found, err);
+	if (status == HI_NOT_FOUND)
+		status = hi_malloc_text_by_musl_tables(elf, &search->found, err);
 	if (status == HI_NOT_FOUND)
 		status = hi_malloc_text_by_frames(elf, &search->found, err);
 	return status;

@@ -29,8 +29,8 @@ static bool read_tags(struct area_search *s, uint64_t chunk, uint64_t *psize,
 	       hi_window_u64(&s->window, chunk + l->chunk_csize, csize);
 }
 
-static enum hi_status add_part(struct hi_oldmalloc *o, struct hi_oldmalloc_part part,
-			       struct hi_error *err)
+static enum hi_status add_old_part(struct hi_oldmalloc *o, struct hi_oldmalloc_part part,
+				   struct hi_error *err)
 {
 	if (!hi_vector_push(&o->parts, part))
 		return hi_fail_memory(err, "areas");
@@ -105,7 +105,7 @@ static enum hi_status try_area(struct area_search *s, uint64_t at, bool is_heap,
 	}
 	part.end = part.is_broken ? s->limit : part.stop + l->overhead;
 	*end_ret = part.end;
-	return add_part(s->o, part, err);
+	return add_old_part(s->o, part, err);
 }
 
 /* ---- chunks that are mappings ---- */
@@ -162,7 +162,7 @@ static enum hi_status try_mmapped(struct area_search *s, uint64_t at, uint64_t *
 	if (!part.first)
 		return HI_NOT_FOUND;
 	part.stop = *end_ret = part.end;
-	return add_part(s->o, part, err);
+	return add_old_part(s->o, part, err);
 }
 
 /* ---- the search ---- */
@@ -232,7 +232,7 @@ static enum hi_status try_rest(struct area_search *s, uint64_t start, uint64_t e
 	    !follow_tags(s, first, &part.stop, &n))
 		return HI_OK;
 	part.end = part.stop + l->overhead;
-	return add_part(s->o, part, err);
+	return add_old_part(s->o, part, err);
 }
 
 static enum hi_status search_rests(struct area_search *s, struct hi_modules *modules,

@@ -28,8 +28,8 @@ static void flush_chunks(struct tag_walk *w)
 	w->n = 0;
 }
 
-static void emit_chunk(struct tag_walk *w, uint64_t chunk, uint64_t size,
-		       enum hi_block_state state, bool is_mmapped)
+static void emit_old_chunk(struct tag_walk *w, uint64_t chunk, uint64_t size,
+			   enum hi_block_state state, bool is_mmapped)
 {
 	uint16_t overhead = w->o->layout->overhead;
 
@@ -92,8 +92,8 @@ static uint64_t walk_chunk(struct tag_walk *w, const struct hi_oldmalloc_part *p
 	if (!(csize & IN_USE) && !is_linked(w, at))
 		note_chunk(w, at, "it is free, and in no bin", 0);
 	*before = csize;
-	emit_chunk(w, at, size, csize & IN_USE ? HI_BLOCK_LIVE : HI_BLOCK_FREE_BIN,
-		   false);
+	emit_old_chunk(w, at, size, csize & IN_USE ? HI_BLOCK_LIVE : HI_BLOCK_FREE_BIN,
+		       false);
 	return size;
 }
 
@@ -124,7 +124,7 @@ static void add_chunk_counts(struct tag_walk *w, const struct hi_oldmalloc_part 
 	pthread_mutex_unlock(&w->o->lock);
 }
 
-static void walk_part(struct tag_walk *w, unsigned region)
+static void walk_old_part(struct tag_walk *w, unsigned region)
 {
 	const struct hi_oldmalloc_part *p = &w->o->parts.items[region];
 
@@ -132,7 +132,7 @@ static void walk_part(struct tag_walk *w, unsigned region)
 	memset(w->count, 0, sizeof(w->count));
 	memset(w->bytes, 0, sizeof(w->bytes));
 	if (p->is_mmapped)
-		emit_chunk(w, p->first, p->end - p->first, HI_BLOCK_LIVE, true);
+		emit_old_chunk(w, p->first, p->end - p->first, HI_BLOCK_LIVE, true);
 	else
 		walk_area(w, p);
 	flush_chunks(w);
@@ -153,7 +153,7 @@ static enum hi_status walk_parts(struct hi_oldmalloc *o, unsigned first, unsigne
 	w->fn = fn;
 	w->arg = arg;
 	for (unsigned i = first; i < end && !w->stopped; i++)
-		walk_part(w, i);
+		walk_old_part(w, i);
 	out_of_memory = w->window.out_of_memory;
 	hi_window_free(&w->window);
 	return out_of_memory ? hi_fail_memory(err, "window") : HI_OK;
