@@ -354,6 +354,7 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 	for (unsigned i = 0; i < av.max_tries && can_go_on(&av, &quiet_since_ns); i++) {
 		if (hi_clock_ns() + delay_ns > limit_ns)
 			break;
+		all->avoid_rounds++;
 		if (i < TRIES_TOGETHER || i % 4 == 0)
 			status = try_together(&av, delay_ns, err);
 		else

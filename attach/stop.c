@@ -306,6 +306,7 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 								: self->first_pause_ns;
 	stats->at_exit = self->at_exit;
 	stats->threads_in_allocator = self->stop.threads_in_allocator;
+	stats->avoid_rounds = self->stop.avoid_rounds;
 	stats->trigger = self->stop.trigger;
 	memcpy(stats->not_forked, self->not_forked, sizeof(stats->not_forked));
 	*ret = image;

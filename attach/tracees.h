@@ -65,6 +65,7 @@ struct hi_tracees {
 	 * arrives. 0: to none; -1: to an unknown thread. */
 	pid_t signal_tid;
 	struct hi_sleepers *sleepers; /* borrowed; NULL: every thread is stopped */
+	uint32_t avoid_rounds;	      /* in which threads ran on (avoid.c) */
 	bool has_lost_sleeper;	      /* one that was left asleep has exited */
 };
 

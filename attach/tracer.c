@@ -412,6 +412,7 @@ enum hi_status hi_tracer_end_stop(struct hi_tracer *self, struct hi_tracer_stop 
 		.n_threads = self->shared->n_threads,
 		.stopped_ns = self->shared->stopped_ns,
 		.threads_in_allocator = self->shared->threads_in_allocator,
+		.avoid_rounds = self->shared->avoid_rounds,
 		.trigger = self->shared->trigger,
 	};
 	return HI_OK;

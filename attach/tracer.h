@@ -18,6 +18,7 @@ struct hi_tracer_stop {
 	size_t n_threads;
 	uint64_t stopped_ns; /* CLOCK_MONOTONIC when the first thread stopped */
 	uint32_t threads_in_allocator;
+	uint32_t avoid_rounds; /* in which threads ran on to leave it */
 	struct hi_trigger_stop trigger;
 };
 

@@ -275,6 +275,7 @@ static void publish_threads(struct tracer_process *self)
 			if (leader.state == HI_TRACEE_DEAD)
 				leader.regs = (struct user_regs_struct){};
 		}
+	shared->avoid_rounds = all->avoid_rounds;
 	publish_thread(shared, &leader);
 	for (size_t i = 0; i < all->count; i++)
 		if (all->items[i].tid != all->pid &&

@@ -30,7 +30,7 @@ struct hi_tracer_shared {
 	_Atomic uint64_t alive_ns;   /* the tracer's last sign while it waits */
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
-	uint32_t threads_in_allocator;
+	uint32_t threads_in_allocator, avoid_rounds;
 	_Atomic uint32_t torn;	    /* one that was left asleep ran before the resume */
 	_Atomic uint32_t stood;	    /* a thread was made to stand */
 	pid_t child_pid, child_tid; /* of HI_TRACER_FORK: struct hi_tracer_child */
