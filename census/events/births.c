@@ -104,6 +104,7 @@ void hi_births_mark_other(struct hi_births *births, const uint64_t *in_blocks)
 }
 
 static bool join_live_block(struct hi_births *b, const struct hi_objects *o,
+			    const uint64_t *unknown_starts,
 			    const struct hi_live_allocation *live)
 {
 	struct births_columns *c = b->owned;
@@ -111,7 +112,8 @@ static bool join_live_block(struct hi_births *b, const struct hi_objects *o,
 	hi_node first = hi_objects_find(o, live->addr, &offset), last;
 	uint32_t thread;
 
-	if (first == HI_NODE_NONE || offset) {
+	if (first == HI_NODE_NONE ||
+	    (offset && !(unknown_starts && hi_bit(unknown_starts, first)))) {
 		b->without_object++;
 		return true;
 	}
@@ -167,6 +169,15 @@ enum hi_status hi_births_join(const struct hi_recording *recording,
 			      uint64_t end_ns, struct hi_births **ret,
 			      struct hi_error *err)
 {
+	return hi_births_join_inside(recording, objects, start_ns, end_ns, NULL, ret,
+				     err);
+}
+
+enum hi_status hi_births_join_inside(const struct hi_recording *recording,
+				     const struct hi_objects *objects, uint64_t start_ns,
+				     uint64_t end_ns, const uint64_t *unknown_starts,
+				     struct hi_births **ret, struct hi_error *err)
+{
 	HI_GUARD(hi_births_destroy) struct hi_births *b = hi_calloc(1, sizeof(*b));
 	struct births_columns *c = b ? create_births_columns(objects->count) : NULL;
 	struct hi_live_allocation live;
@@ -183,7 +194,7 @@ enum hi_status hi_births_join(const struct hi_recording *recording,
 				.sample_bytes = hi_recording_sample_bytes(recording),
 				.owned = c};
 	for (uint64_t at = 0; hi_recording_next(recording, &at, &live);)
-		if (!join_live_block(b, objects, &live))
+		if (!join_live_block(b, objects, unknown_starts, &live))
 			return hi_fail_memory(err, "births of objects");
 	if (!sort_births_threads(b))
 		return hi_fail_memory(err, "births of objects");

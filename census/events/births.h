@@ -50,6 +50,13 @@ enum hi_status hi_births_join(const struct hi_recording *recording,
 			      const struct hi_objects *objects, uint64_t start_ns,
 			      uint64_t end_ns, struct hi_births **ret,
 			      struct hi_error *err);
+/* The same. unknown_starts: hi_bits_size(objects->count); the objects whose bit is set
+ * have the record of an allocation anywhere inside them (an aligned block may begin
+ * behind the start of what the allocator divides). NULL: none. */
+enum hi_status hi_births_join_inside(const struct hi_recording *recording,
+				     const struct hi_objects *objects, uint64_t start_ns,
+				     uint64_t end_ns, const uint64_t *unknown_starts,
+				     struct hi_births **ret, struct hi_error *err);
 /* Objects without a record whose bit is not set become HI_BIRTH_OTHER. in_blocks:
  * hi_bits_size(n_objects); those that lie in blocks of the allocator. Only for what
  * hi_births_join() made. */

@@ -45,6 +45,7 @@ void hi_live_close_recorded(struct hi_inspection *in)
 struct block_marking {
 	const struct hi_objects *objects;
 	uint64_t *bits;
+	bool has_unknown_start; /* one of the blocks */
 };
 
 /* With all of the pieces that it was split into. */
@@ -68,6 +69,20 @@ static bool mark_blocks(const struct hi_block *blocks, size_t n, unsigned region
 	for (size_t i = 0; i < n; i++)
 		if (blocks[i].state == HI_BLOCK_LIVE)
 			mark_block(m, blocks[i].addr);
+	return true;
+}
+
+static bool mark_unknown_starts(const struct hi_block *blocks, size_t n, unsigned region,
+				void *arg)
+{
+	struct block_marking *m = arg;
+
+	(void)region;
+	for (size_t i = 0; i < n; i++)
+		if (blocks[i].state == HI_BLOCK_LIVE && blocks[i].is_start_unknown) {
+			mark_block(m, blocks[i].addr);
+			m->has_unknown_start = true;
+		}
 	return true;
 }
 
@@ -106,6 +121,26 @@ static enum hi_status mark_other_objects(struct hi_inspection *in,
 	return status;
 }
 
+/* Those whose blocks may begin anywhere inside them; NULL: none. */
+static enum hi_status find_unknown_starts(const struct hi_inspection *in,
+					  uint64_t **bits_ret, struct hi_error *err)
+{
+	struct block_marking m = {.objects = in->graph->objects};
+	enum hi_status status;
+
+	*bits_ret = NULL;
+	if (!hi_allocator_has(in->decoders.allocator, "mimalloc"))
+		return HI_OK;
+	m.bits = hi_calloc(1, hi_bits_size(in->graph->objects->count) + 8);
+	if (!m.bits)
+		return hi_fail_memory(err, "blocks of a recording");
+	status = hi_allocator_walk(in->decoders.allocator, mark_unknown_starts, &m, err);
+	if (status == HI_OK && m.has_unknown_start)
+		*bits_ret = hi_take(m.bits);
+	free(m.bits);
+	return status;
+}
+
 /* ---- what allocations cost ---- */
 
 /* As glibc rounds sizes: of another allocator nothing is known. After the names. */
@@ -116,7 +151,8 @@ static enum hi_status copy_overheads(const struct hi_inspection *in,
 	const double *overheads = hi_recording_overheads(recording);
 	uint32_t n = j->recorded.contexts.n_contexts;
 
-	if (!in->decoders.allocator)
+	if (!in->decoders.allocator || in->decoders.allocator->n_parts ||
+	    !hi_allocator_has(in->decoders.allocator, "glibc"))
 		return HI_OK;
 	j->overheads = hi_calloc(n + 1u, sizeof(*j->overheads));
 	if (!j->overheads)
@@ -133,12 +169,16 @@ static enum hi_status join_births(struct hi_inspection *in,
 				  const struct hi_recorder *recorder,
 				  struct joined_recording *j, struct hi_error *err)
 {
+	HI_GUARD(free) uint64_t *unknown_starts = NULL;
 	enum hi_status status;
 
 	hi_inspect_phase(in, "joining the recording");
-	status = hi_births_join(hi_recorder_recording(recorder), in->graph->objects,
-				hi_recorder_start_ns(recorder),
-				hi_recorder_end_ns(recorder), &j->births, err);
+	status = find_unknown_starts(in, &unknown_starts, err);
+	if (status == HI_OK)
+		status = hi_births_join_inside(
+			hi_recorder_recording(recorder), in->graph->objects,
+			hi_recorder_start_ns(recorder), hi_recorder_end_ns(recorder),
+			unknown_starts, &j->births, err);
 	if (status == HI_OK)
 		status = hi_piece_list_make(
 			hi_recorder_recording(recorder), in->graph->objects,

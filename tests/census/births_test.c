@@ -134,6 +134,35 @@ HI_TEST(census_births, all_pieces_of_a_block_have_its_record)
 	HI_ASSERT_EQ(1, b->too_large);
 }
 
+/* Of slots 0 and 1 only the first may hold blocks that begin behind its start. */
+HI_TEST(census_births, a_block_may_begin_inside_an_object_whose_start_is_unknown)
+{
+	OWN(objects) *objects = slot_objects();
+	HI_GUARD(hi_recording_destroy) struct hi_recording *r = NULL;
+	HI_GUARD(hi_births_destroy) struct hi_births *b = NULL;
+	uint64_t unknown = 1;
+	struct hi_error err;
+
+	HI_ASSERT(objects->count < 64 && hi_objects_usable(objects, 0) > 24);
+	HI_ASSERT_OK(hi_recording_create(&r, &err), &err);
+	for (int slot = 0; slot < 2; slot++) {
+		struct hi_event e = {.kind = HI_EVENT_ALLOC,
+				     .addr = timeline_address(slot) + 16,
+				     .size = 8,
+				     .time_ns = start_ns + 3,
+				     .tid = 8};
+
+		HI_ASSERT_OK(hi_recording_apply(r, &e, &err), &err);
+	}
+	HI_ASSERT_OK(
+		hi_births_join_inside(r, objects, start_ns, start_ns, &unknown, &b, &err),
+		&err);
+	HI_ASSERT_EQ(1, b->joined);
+	HI_ASSERT_EQ(1, b->without_object);
+	HI_ASSERT_EQ(8, b->size[0]);
+	HI_ASSERT(!hi_birth_is_known(b, 1));
+}
+
 /* ---- groups, by what the program knows ---- */
 
 /* Module, function, file and line of the site of a stack; "" without one. */
