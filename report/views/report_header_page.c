@@ -436,9 +436,13 @@ static const char *missing_text(const struct hi_report_header *header,
 				      *text ? ", " : "",
 				      hi_count(n, header->segments_missing));
 	if (header->threads_in_allocator)
-		text = hi_page_printf(page, "%s%s%s threads stopped inside the allocator",
-				      text, *text ? ", " : "",
-				      hi_count(n, header->threads_in_allocator));
+		text = hi_page_printf(
+			page,
+			"%s%s%s thread%s stopped inside the allocator (blocks in "
+			"its calls may be counted wrongly)",
+			text, *text ? ", " : "",
+			hi_count(n, header->threads_in_allocator),
+			header->threads_in_allocator == 1 ? "" : "s");
 	if (header->damaged)
 		text = hi_page_printf(page, "%s%sthe heap is damaged in %s place%s", text,
 				      *text ? ", " : "", hi_count(n, header->damaged),

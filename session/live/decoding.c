@@ -145,6 +145,47 @@ keep_refused(struct hi_inspection *in, const struct hi_allocator_refusal *refuse
 	return copy;
 }
 
+/* Does text of an allocator lie in the module of this name? */
+static bool has_allocator_text(const struct hi_inspection *in, const char *name)
+{
+	const struct hi_range *text = in->stop.allocator_text;
+
+	for (size_t i = 0; i < hi_modules_count(in->decoders.modules); i++) {
+		const struct hi_module *m = hi_modules_get(in->decoders.modules, i);
+
+		if (strncmp(m->name, name, sizeof(in->decoders.allocator->module) - 1))
+			continue;
+		for (size_t k = 0; k < in->stop.n_allocator_text; k++)
+			if (text[k].start >= m->start && text[k].end <= m->end)
+				return true;
+	}
+	return false;
+}
+
+/* Of a stripped program with the allocator inside it nothing may be known before the
+ * stop: then no thread was kept out of it. */
+static void warn_of_unknown_text(struct hi_inspection *in)
+{
+	const struct hi_allocator *a = in->decoders.allocator;
+	const struct hi_allocator *const *parts = &a;
+	size_t n = 1;
+
+	if (!in->stop.target)
+		return;
+	if (a->n_parts) {
+		parts = (const struct hi_allocator *const *)a->parts;
+		n = a->n_parts;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (*parts[i]->module && !has_allocator_text(in, parts[i]->module))
+			hi_inspect_warn(in,
+					"the code of %s in %s is not known (no symbols): "
+					"threads may have been stopped inside it, and "
+					"blocks that they were allocating or freeing may "
+					"be counted wrongly",
+					parts[i]->name, parts[i]->module);
+}
+
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_allocator_refusal refused[HI_ALLOCATORS_MAX];
@@ -161,8 +202,10 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 		return hi_fail_memory(err, "allocators");
 	in->decoders.n_refused = n;
 	warn_of_refusals(in);
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		warn_of_unknown_text(in);
 		return HI_OK;
+	}
 	in->decoders.allocator = NULL;
 	/* The report itself prints that there is none. */
 	if (status != HI_NOT_FOUND && !n)
