@@ -163,6 +163,14 @@ static bool is_interface_name(const char *name)
 	return has_prefix(name, "malloc_stats_");
 }
 
+bool hi_malloc_has_prefix(const char *name)
+{
+	for (name = strchr(name, '_'); name; name = strchr(name, '_'))
+		if (is_interface_name(++name))
+			return true;
+	return false;
+}
+
 /* operator new and delete: "_Znwm", "_ZdaPv…". */
 static bool is_operator_name(const char *name)
 {

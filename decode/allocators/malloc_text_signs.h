@@ -26,6 +26,8 @@ struct hi_malloc_signs {
 void hi_malloc_signs_read(Elf *elf, GElf_Word type, struct hi_malloc_signs *signs);
 /* Is a function of this name one of those allocators'? */
 bool hi_malloc_signs_has_name(const struct hi_malloc_signs *signs, const char *name);
+/* "my_malloc", "inside_free": what libc's are called with a prefix. */
+bool hi_malloc_has_prefix(const char *name);
 /* A library that is an allocator and nothing else: by its DT_SONAME, or because most of
  * what it exports belongs to one. */
 bool hi_malloc_signs_is_library(Elf *elf, const struct hi_malloc_signs *signs);

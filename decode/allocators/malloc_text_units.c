@@ -11,6 +11,9 @@
  * of whose static functions are not even next to a known one is none of the allocator's:
  * link-time optimization puts all of a program into one.
  *
+ * A program may have renamed the functions that it calls ("my_malloc"): such a global
+ * function counts where the nearest global ones on both sides are known.
+ *
  * What is left out (an instance of a template of the C++ library, a file whose static
  * functions all lie before its global ones) is called by functions that are in: then the
  * return address lies in the allocator's text.
@@ -27,7 +30,7 @@ enum { UNITS_MAX = 1 << 20 };
 struct unit_function {
 	uint64_t start, end;
 	unsigned unit; /* of a static function; 0: none is known */
-	bool is_known, is_static, is_global;
+	bool is_known, is_static, is_global, is_prefixed;
 	bool is_cold;		    /* a part that the compiler has put elsewhere */
 	bool is_between, is_beside; /* of known functions, of one */
 };
@@ -50,6 +53,7 @@ static bool keep_unit_function(const GElf_Sym *sym, const char *name, unsigned f
 		.is_known = hi_malloc_signs_has_name(list->signs, name),
 		.is_static = bind == STB_LOCAL,
 		.is_global = bind == STB_GLOBAL,
+		.is_prefixed = bind == STB_GLOBAL && hi_malloc_has_prefix(name),
 		.is_cold = strstr(name, ".cold") != NULL,
 	};
 
@@ -77,6 +81,22 @@ static void drop_other_names(struct unit_functions *list)
 		if (!kept || list->items[i].start != list->items[kept - 1].start)
 			list->items[kept++] = list->items[i];
 	list->count = kept;
+}
+
+static void believe_prefixed(struct unit_functions *list)
+{
+	bool after_known = false;
+
+	for (size_t i = 0, first = 0; i < list->count; i++) {
+		const struct unit_function *f = &list->items[i];
+
+		if (!f->is_known && (!f->is_global || f->is_prefixed))
+			continue;
+		for (size_t k = first; after_known && f->is_known && k < i; k++)
+			list->items[k].is_known |= list->items[k].is_prefixed;
+		after_known = f->is_known;
+		first = i + 1;
+	}
 }
 
 /* Of those between two global functions, items[first - 1] and items[end]. */
@@ -145,6 +165,7 @@ static enum hi_status add_unit_functions(struct unit_functions *functions,
 	qsort(functions->items, functions->count, sizeof(*functions->items),
 	      compare_unit_functions);
 	drop_other_names(functions);
+	believe_prefixed(functions);
 	mark_neighbours(functions);
 	units = count_units(functions);
 	if (!units)
