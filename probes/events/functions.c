@@ -98,6 +98,7 @@ static const struct known_function {
 	{NULL, "_ZdlPvSt11align_val_tRKSt9nothrow_t", TAKES(1)},
 	{NULL, "_ZdaPvSt11align_val_tRKSt9nothrow_t", TAKES(1)},
 	/* gperftools' own */
+	{"tc_", "malloc_skip_new_handler", GIVES(1)},
 	{"tc_", "new", GIVES(1)},
 	{"tc_", "newarray", GIVES(1)},
 	{"tc_", "new_nothrow", GIVES(1)},
@@ -153,6 +154,10 @@ static const struct known_function {
 	{"mi_", "heap_recalloc", RESIZES_PRODUCT(2, 3, 4)},
 	{"mi_", "heap_realloc_aligned", RESIZES(2, 3)},
 	{"mi_", "heap_rezalloc_aligned", RESIZES(2, 3)},
+	{"mi_", "heap_realloc_aligned_at", RESIZES(2, 3)},
+	{"mi_", "heap_rezalloc_aligned_at", RESIZES(2, 3)},
+	{"mi_", "heap_alloc_new", GIVES(2)},
+	{"mi_", "heap_alloc_new_n", GIVES_PRODUCT(2, 3)},
 	{"mi_", "free_size", TAKES(1)},
 	{"mi_", "free_aligned", TAKES(1)},
 	{"mi_", "free_size_aligned", TAKES(1)},
@@ -217,7 +222,8 @@ static unsigned rank_allocator_module(const struct hi_module *module)
 	    strncmp(module->name, "ld-2.", 5) == 0)
 		return 0;
 	return strncmp(module->name, "libc.so", 7) == 0 ||
-			       strncmp(module->name, "libc-2.", 7) == 0
+			       strncmp(module->name, "libc-2.", 7) == 0 ||
+			       strncmp(module->name, "ld-musl-", 8) == 0
 		       ? 1
 		       : 2;
 }

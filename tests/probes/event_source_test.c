@@ -230,19 +230,12 @@ HI_TEST_ROOT(event_source, sees_functions_of_two_libraries)
 	expect_all_behind_a_wrapper(hi_event_source_open_by_perf);
 }
 
-/* Blocks of an allocator that takes the place of libc's; skipped where it is missing. */
-static void expect_all_of_allocator(const char *library)
+static void expect_all_without_pvalloc(const char *fixture)
 {
-	struct watched *w;
-	char path[128];
+	struct watched *w =
+		watch_started(hi_fixture_start(fixture, "without-pvalloc", NULL),
+			      hi_event_source_open, 0);
 
-	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", library);
-	if (access(path, R_OK) != 0)
-		HI_SKIP("this library is not installed");
-	HI_ASSERT_EQ(0, setenv("LD_PRELOAD", path, 1));
-	hi_test_defer(forget_preloaded, NULL);
-	w = watch_started(hi_fixture_start("alloc_events", "without-pvalloc", NULL),
-			  hi_event_source_open, 0);
 	forget_preloaded(NULL);
 	hi_test_note("%s", w->functions.module);
 	for (int round = 0; round < 4; round++) {
@@ -252,6 +245,19 @@ static void expect_all_of_allocator(const char *library)
 	take_counts(w);
 	HI_ASSERT_EQ(w->allocs, w->live->allocs);
 	HI_ASSERT_EQ(w->frees, w->live->frees);
+}
+
+/* Blocks of an allocator that takes the place of libc's; skipped where it is missing. */
+static void expect_all_of_allocator(const char *library)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", library);
+	if (access(path, R_OK) != 0)
+		HI_SKIP("this library is not installed");
+	HI_ASSERT_EQ(0, setenv("LD_PRELOAD", path, 1));
+	hi_test_defer(forget_preloaded, NULL);
+	expect_all_without_pvalloc("alloc_events");
 }
 
 HI_TEST_ROOT(event_source, sees_what_is_live_of_jemalloc)
@@ -267,6 +273,31 @@ HI_TEST_ROOT(event_source, sees_what_is_live_of_tcmalloc)
 HI_TEST_ROOT(event_source, sees_what_is_live_of_mimalloc)
 {
 	expect_all_of_allocator("libmimalloc.so.2");
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_the_full_tcmalloc)
+{
+	expect_all_of_allocator("libtcmalloc.so.4");
+}
+
+static void expect_all_of_musl(const char *fixture)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), HI_FIXTURE_DIR "/%s", fixture);
+	if (access(path, X_OK) != 0)
+		HI_SKIP("no musl-gcc");
+	expect_all_without_pvalloc(fixture);
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_musl)
+{
+	expect_all_of_musl("alloc_events_musl_dynamic");
+}
+
+HI_TEST_ROOT(event_source, sees_what_is_live_of_a_static_musl)
+{
+	expect_all_of_musl("alloc_events_musl_static");
 }
 
 /* Or it says that the kernel cannot do it: see Note [Returns that are filtered]. */
