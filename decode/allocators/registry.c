@@ -6,12 +6,14 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "decode/allocators/glibc.h"
+#include "decode/allocators/jemalloc.h"
 #include "decode/allocators/joined.h"
 #include "decode/allocators/mallocng.h"
 #include "decode/allocators/oldmalloc.h"
 
 const struct hi_allocator_ops *const hi_allocators[] = {
-	&hi_allocator_glibc, &hi_allocator_mallocng, &hi_allocator_oldmalloc, NULL};
+	&hi_allocator_glibc, &hi_allocator_mallocng, &hi_allocator_oldmalloc,
+	&hi_allocator_jemalloc, NULL};
 
 void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
 			      const char *module, const struct hi_error *err)

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the radix tree to slabs: each extent is met at its first page. What counts is the
+ * extent's own description; the leaf's element keeps a stale class for free ones.
+ */
+#include "decode/allocators/jemalloc.h"
+
+#include <string.h>
+
+enum {
+	ACTIVE = 0,
+	DIRTY = 1,
+	MUZZY = 2,
+	RETAINED = 3,
+	ARENA_MASK = 4095,
+	MAX_REGIONS = 512, /* of a slab, whose bitmap is 64 bytes */
+	MAX_DAMAGED_SHARE = 16,
+};
+static const uint64_t ADDRESS_LIMIT = 1ull << 47;
+
+struct jemalloc_extent {
+	uint64_t edata, bits, addr, start, size;
+	uint32_t arena, szind, state, nfree;
+	bool is_slab;
+};
+
+static uint64_t load_word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t extent_bits(const struct jemalloc_extent *e, uint32_t shift,
+			    uint32_t width)
+{
+	return (uint32_t)(e->bits >> shift & ((1u << width) - 1));
+}
+
+static void decode_extent(const struct hi_jemalloc *j, uint64_t edata,
+			  const uint8_t *bytes, struct jemalloc_extent *e)
+{
+	const struct hi_jemalloc_layout *l = j->layout;
+
+	*e = (struct jemalloc_extent){.edata = edata, .bits = load_word(bytes, 0)};
+	e->addr = load_word(bytes, l->edata_addr);
+	e->start = e->addr & ~(uint64_t)(HI_JEMALLOC_PAGE - 1);
+	e->size = load_word(bytes, l->edata_size) & ~(uint64_t)(HI_JEMALLOC_PAGE - 1);
+	e->arena = extent_bits(e, 0, 12);
+	e->is_slab = extent_bits(e, l->slab_shift, 1);
+	e->state = extent_bits(e, l->state_shift, l->state_width);
+	e->szind = extent_bits(e, l->szind_shift, 8);
+	e->nfree = extent_bits(e, l->nfree_shift, l->nfree_width);
+}
+
+static bool is_extent_sound(const struct hi_jemalloc *j, const struct jemalloc_extent *e)
+{
+	return e->size && e->start < ADDRESS_LIMIT &&
+	       e->size <= ADDRESS_LIMIT - e->start && e->arena < j->arenas.count &&
+	       j->arenas.items[e->arena].addr;
+}
+
+static void note_extent_damage(struct hi_jemalloc *j, const struct jemalloc_extent *e,
+			       const char *what)
+{
+	j->n_damaged++;
+	j->base.skipped_bytes += e->size < ADDRESS_LIMIT ? e->size : 0;
+	hi_allocator_note_damage(&j->base, e->edata, "the extent at 0x%lx: %s", e->start,
+				 what);
+}
+
+/* ---- free ---- */
+
+static enum hi_block_state free_state(uint32_t state)
+{
+	switch (state) {
+	case DIRTY:
+		return HI_BLOCK_FREE_DIRTY;
+	case MUZZY:
+		return HI_BLOCK_FREE_MUZZY;
+	case RETAINED:
+		return HI_BLOCK_FREE_RETAINED;
+	default:
+		return HI_BLOCK_FREE_SPAN;
+	}
+}
+
+static enum hi_status add_free_extent(struct hi_jemalloc *j,
+				      const struct jemalloc_extent *e,
+				      struct hi_error *err)
+{
+	struct hi_slab slab = {.start = e->start,
+			       .end = e->start + e->size,
+			       .first = e->start,
+			       .size = e->size,
+			       .usable = e->size,
+			       .context = UINT64_MAX,
+			       .n = 1,
+			       .arena = e->arena,
+			       .align_shift = 12};
+
+	return hi_slabs_add(&j->slabs, &slab, free_state(e->state), NULL, err);
+}
+
+/* ---- slabs ---- */
+
+static uint8_t alignment_of(uint64_t bits)
+{
+	int shift = __builtin_ctzll(bits | HI_JEMALLOC_PAGE);
+
+	return (uint8_t)shift;
+}
+
+static void set_free_regions(struct hi_jemalloc *j, uint32_t id, uint32_t n,
+			     const uint64_t *bitmap)
+{
+	for (uint32_t i = 0; i < n; i += 64)
+		for (uint64_t word = bitmap[i / 64]; word; word &= word - 1) {
+			uint32_t slot = i + (uint32_t)__builtin_ctzll(word);
+
+			if (slot < n)
+				hi_slabs_set_state(&j->slabs, id, slot,
+						   HI_BLOCK_FREE_SLOT);
+		}
+}
+
+static uint32_t count_free_regions(const uint64_t *bitmap, uint32_t n)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i += 64) {
+		uint64_t word = bitmap[i / 64];
+
+		if (n - i < 64)
+			word &= (1ull << (n - i)) - 1;
+		count += (uint32_t)__builtin_popcountll(word);
+	}
+	return count;
+}
+
+static enum hi_status add_slab_extent(struct hi_jemalloc *j,
+				      const struct jemalloc_extent *e,
+				      const uint64_t *bitmap, struct hi_error *err)
+{
+	struct hi_jemalloc_arena *a = &j->arenas.items[e->arena];
+	struct hi_slab slab = {.start = e->start,
+			       .end = e->start + e->size,
+			       .first = e->start,
+			       .size = j->sizes[e->szind],
+			       .usable = j->sizes[e->szind],
+			       .context = e->szind,
+			       .arena = e->arena,
+			       .is_small = true};
+	uint64_t n = e->size / slab.size;
+	enum hi_status status;
+	uint32_t id;
+
+	j->n_slabs++;
+	if (!n || n > MAX_REGIONS || e->addr != e->start ||
+	    (j->knows_shards && n != j->slab_regions[e->szind]) ||
+	    count_free_regions(bitmap, (uint32_t)n) != e->nfree) {
+		a->is_bin_damaged[e->szind] = true;
+		note_extent_damage(j, e,
+				   "its bitmap and its count of free regions "
+				   "disagree");
+		return HI_OK;
+	}
+	slab.n = (uint32_t)n;
+	slab.align_shift = alignment_of(slab.size);
+	status = hi_slabs_add(&j->slabs, &slab, HI_BLOCK_LIVE, &id, err);
+	if (status != HI_OK)
+		return status;
+	set_free_regions(j, id, slab.n, bitmap);
+	a->slabs[e->szind]++;
+	a->regions[e->szind] += n - e->nfree;
+	return HI_OK;
+}
+
+/* ---- large blocks ---- */
+
+/* A page is added to a large block where its address is chosen at random within it; the
+ * build has that or not. */
+static bool is_pad_right(struct hi_jemalloc *j, const struct jemalloc_extent *e,
+			 uint64_t usable)
+{
+	uint64_t pad = e->size - usable;
+
+	if (e->size < usable || (pad && pad != HI_JEMALLOC_PAGE))
+		return false;
+	if (j->pad == UINT64_MAX)
+		j->pad = pad;
+	return j->pad == pad;
+}
+
+static uint64_t usable_of_large(struct hi_jemalloc *j, const struct jemalloc_extent *e)
+{
+	if (!j->layout->sizes_by_page || e->szind < j->layout->bins)
+		return j->sizes[e->szind];
+	return e->size > j->pad ? e->size - j->pad : 0;
+}
+
+static enum hi_status add_large_extent(struct hi_jemalloc *j,
+				       const struct jemalloc_extent *e,
+				       struct hi_error *err)
+{
+	bool is_sampled = e->szind < j->layout->bins;
+	uint64_t usable = usable_of_large(j, e);
+	struct hi_slab slab = {.start = e->start,
+			       .end = e->start + e->size,
+			       .first = e->addr,
+			       .size = usable,
+			       .usable = usable,
+			       .context = e->szind,
+			       .n = 1,
+			       .arena = e->arena,
+			       .align_shift = alignment_of(e->addr)};
+
+	j->n_large++;
+	j->n_sampled += is_sampled;
+	if (!usable || e->addr % 16 || usable > e->start + e->size - e->addr ||
+	    (!is_sampled && !is_pad_right(j, e, usable))) {
+		note_extent_damage(j, e, "its size and its class disagree");
+		return HI_OK;
+	}
+	return hi_slabs_add(&j->slabs, &slab, HI_BLOCK_LIVE, NULL, err);
+}
+
+/* ---- the tree ---- */
+
+static enum hi_status add_extent(struct hi_jemalloc *j, const struct jemalloc_extent *e,
+				 const uint8_t *bytes, struct hi_error *err)
+{
+	uint64_t bitmap[MAX_REGIONS / 64];
+
+	if (e->state != ACTIVE || e->szind >= j->layout->sizes)
+		return add_free_extent(j, e, err);
+	if (!e->is_slab)
+		return add_large_extent(j, e, err);
+	if (e->szind >= j->layout->bins) {
+		note_extent_damage(j, e, "a slab of a class that has none");
+		return HI_OK;
+	}
+	memcpy(bitmap, bytes + j->layout->edata_bitmap, sizeof(bitmap));
+	return add_slab_extent(j, e, bitmap, err);
+}
+
+struct leaf_walk {
+	uint64_t end;	/* of the extent before: its pages are behind us */
+	uint64_t edata; /* that a page without a first one led to before */
+};
+
+/* A live extent's element says the same as the extent. */
+static bool element_agrees(const struct hi_jemalloc *j, const struct jemalloc_extent *e,
+			   uint64_t element)
+{
+	uint32_t pai = j->layout->pai_shift;
+
+	return e->state != ACTIVE || (element >> 48) == e->szind ||
+	       (pai && extent_bits(e, pai, 1)); /* may be in their cache, and free */
+}
+
+static enum hi_status add_element(struct hi_jemalloc *j, struct leaf_walk *w,
+				  uint64_t page, uint64_t element, struct hi_error *err)
+{
+	uint64_t edata = (uint64_t)((int64_t)(element << 16) >> 16) &
+			 ~(uint64_t)j->layout->leaf_low;
+	struct jemalloc_extent e;
+	const uint8_t *bytes;
+
+	if (!edata || page * HI_JEMALLOC_PAGE < w->end || edata == w->edata)
+		return HI_OK;
+	w->edata = edata;
+	bytes = hi_window_at(&j->extents, edata, j->layout->edata_bytes);
+	e = (struct jemalloc_extent){.edata = edata, .start = page * HI_JEMALLOC_PAGE};
+	if (edata % 16 || !bytes) {
+		note_extent_damage(j, &e, "its description is not readable");
+		return HI_OK;
+	}
+	decode_extent(j, edata, bytes, &e);
+	if (e.start != page * HI_JEMALLOC_PAGE) {
+		j->n_stray++;
+		return HI_OK;
+	}
+	if (!is_extent_sound(j, &e) || !element_agrees(j, &e, element)) {
+		note_extent_damage(j, &e, "its description is wrong");
+		return HI_OK;
+	}
+	w->end = e.start + e.size;
+	return add_extent(j, &e, bytes, err);
+}
+
+static enum hi_status walk_elements(struct hi_jemalloc *j, struct leaf_walk *w,
+				    uint64_t page, uint64_t at, uint64_t end,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (; at + 8 <= end && status == HI_OK; at += 8, page++) {
+		uint64_t element;
+
+		if (!hi_window_u64(&j->leaves, at, &element))
+			break;
+		if (element << 16)
+			status = add_element(j, w, page, element, err);
+	}
+	return status;
+}
+
+static enum hi_status walk_leaf(struct hi_jemalloc *j, struct leaf_walk *w, uint64_t leaf,
+				uint64_t first_page, struct hi_error *err)
+{
+	uint64_t limit = leaf + HI_JEMALLOC_TREE_BYTES, start, end;
+	enum hi_status status = HI_OK;
+
+	for (uint64_t at = leaf;
+	     status == HI_OK && hi_image_next_held(j->image, at, limit, &start, &end);
+	     at = end)
+		status = walk_elements(j, w, first_page + (start - leaf) / 8, start, end,
+				       err);
+	return status;
+}
+
+static enum hi_status walk_root(struct hi_jemalloc *j, struct leaf_walk *w, uint64_t at,
+				uint64_t end, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (; at + 8 <= end && status == HI_OK; at += 8) {
+		uint64_t leaf, index = (at - j->root) / 8;
+
+		if (!hi_window_u64(&j->other, at, &leaf))
+			break;
+		if (!leaf)
+			continue;
+		if (leaf % 64 || !hi_jemalloc_is_memory(j->image, leaf))
+			return hi_fail(err, HI_BAD_DATA, at,
+				       "its map of pages has an entry that is no leaf");
+		status = walk_leaf(j, w, leaf, index << HI_JEMALLOC_TREE_BITS, err);
+	}
+	return status;
+}
+
+enum hi_status hi_jemalloc_read_extents(struct hi_jemalloc *j, struct hi_error *err)
+{
+	uint64_t limit = j->root + HI_JEMALLOC_TREE_BYTES, start, end;
+	struct leaf_walk w = {};
+	enum hi_status status = HI_OK;
+
+	for (uint64_t at = j->root;
+	     status == HI_OK && hi_image_next_held(j->image, at, limit, &start, &end);
+	     at = end)
+		status = walk_root(j, &w, start, end, err);
+	if (status == HI_OK && j->n_damaged * MAX_DAMAGED_SHARE > j->n_slabs + j->n_large)
+		return hi_fail(err, HI_BAD_DATA, j->root,
+			       "%lu of its %lu extents contradict themselves",
+			       j->n_damaged, j->n_slabs + j->n_large);
+	return status;
+}
