@@ -27,6 +27,7 @@ extern const struct hi_test *const __stop_hi_tests[] __attribute__((weak));
 [[noreturn]] void hi_test_fail(const char *file, int line, const char *fmt, ...);
 [[noreturn]] void hi_test_skip(const char *file, int line, const char *reason);
 void hi_test_defer(void (*fn)(void *), void *arg);
+bool hi_test_has_failed(void);
 void hi_test_note(const char *fmt, ...);
 }
 
@@ -98,6 +99,11 @@ void hi_test_defer(void (*fn)(void *), void *arg)
 	if (n_deferred == 1024)
 		abort();
 	deferred[n_deferred++] = {fn, arg};
+}
+
+bool hi_test_has_failed(void)
+{
+	return testing::Test::HasFailure();
 }
 
 void hi_test_note(const char *fmt, ...)

@@ -41,12 +41,46 @@ static int end_within(struct hi_fixture *fx, int tries)
 	return fx->wait_status;
 }
 
+/* Until it has ended, for some seconds. */
+static const char *say_how_it_ended(struct hi_fixture *fx)
+{
+	static char text[64];
+
+	for (int i = 0; !fx->ended && i < SETTLE_TRIES; i++) {
+		fx->ended = waitpid(fx->pid, &fx->wait_status, WNOHANG) == fx->pid;
+		if (!fx->ended)
+			usleep(1000);
+	}
+	if (!fx->ended)
+		return "it still runs";
+	if (WIFSIGNALED(fx->wait_status))
+		snprintf(text, sizeof(text), "SIG%s",
+			 sigabbrev_np(WTERMSIG(fx->wait_status)));
+	else
+		snprintf(text, sizeof(text), "exit code %d",
+			 WEXITSTATUS(fx->wait_status));
+	return text;
+}
+
+/* A test may have failed because a signal killed its fixture. */
+static void note_early_end(struct hi_fixture *fx)
+{
+	siginfo_t info = {};
+
+	if (hi_test_has_failed() && !fx->ended &&
+	    waitid(P_PID, (id_t)fx->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == fx->pid)
+		hi_test_note("fixture %d had ended before the test: %s", (int)fx->pid,
+			     say_how_it_ended(fx));
+}
+
 static struct hi_fixture *fixtures; /* of the test that runs */
 
 static void end_deferred(void *arg)
 {
 	struct hi_fixture *fx = arg, **at = &fixtures;
 
+	note_early_end(fx);
 	end_within(fx, DEFERRED_TRIES);
 	while (*at != fx)
 		at = &(*at)->next;
@@ -199,7 +233,8 @@ void hi_fixture_read_until(struct hi_fixture *fx, const char *last,
 		if (fn)
 			fn(line, arg);
 	}
-	hi_test_fail(__FILE__, __LINE__, "the fixture ended before it said \"%s\"", last);
+	hi_test_fail(__FILE__, __LINE__, "the fixture ended before it said \"%s\": %s",
+		     last, say_how_it_ended(fx));
 }
 
 void hi_fixture_tell(struct hi_fixture *fx, const char *line)

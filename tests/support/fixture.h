@@ -2,7 +2,8 @@
 /*
  * A fixture program under test: started with its stdin and stdout as pipes,
  * read line by line, ended by closing its stdin (then by SIGKILL). Always
- * ended when the test is over: hi_fixture_start defers that.
+ * ended when the test is over: hi_fixture_start defers that. If the test fails,
+ * and it had ended before, the log has its exit code or its signal.
  *
  *	struct hi_fixture *fx = hi_fixture_start("glibc_blocks", "5", NULL);
  *	char line[256];
