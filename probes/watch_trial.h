@@ -22,7 +22,8 @@ enum hi_status hi_watch_trial_start(struct hi_watch_trial *ret, unsigned n,
 				    struct hi_error *err);
 /* The address of a word there. */
 uint64_t hi_watch_trial_word(const struct hi_watch_trial *trial, unsigned i);
-/* Has the words accessed; *took_ns: the processor's time for that. HI_TIMEOUT. */
+/* Has the words accessed; *took_ns: the processor's time for that. HI_TIMEOUT;
+ * HI_UNSUPPORTED: the process was killed by SIGTRAP. */
 enum hi_status hi_watch_trial_run(struct hi_watch_trial *trial, uint64_t *took_ns,
 				  struct hi_error *err);
 void hi_watch_trial_end(struct hi_watch_trial *trial);

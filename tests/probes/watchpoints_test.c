@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probes/watch_trial.h"
 #include "probes/watchpoints.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -217,6 +218,28 @@ HI_TEST_ROOT(watchpoints, know_a_process_that_has_ended)
 	HI_ASSERT_EQ(0, waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
 	HI_ASSERT_STATUS(HI_GONE, hi_watchpoints_set(watchpoints, address, &err));
 	HI_ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+}
+
+static struct hi_watch_trial trial;
+
+static void end_trial(void *arg)
+{
+	(void)arg;
+	hi_watch_trial_end(&trial);
+}
+
+/* What would kill the target kills the process for the trial first. */
+HI_TEST_SCENARIO(watchpoints, are_refused_where_they_kill)
+{
+	struct hi_error err;
+	uint64_t took_ns;
+
+	HI_ASSERT_OK(hi_watch_trial_start(&trial, 4, &err), &err);
+	hi_test_defer(end_trial, NULL);
+	HI_ASSERT_OK(hi_watch_trial_run(&trial, &took_ns, &err), &err);
+	HI_ASSERT_EQ(0, kill(trial.pid, SIGTRAP));
+	HI_ASSERT_STATUS(HI_UNSUPPORTED, hi_watch_trial_run(&trial, &took_ns, &err));
+	HI_ASSERT(strstr(err.text, "ended by SIGTRAP"));
 }
 
 HI_TEST_ROOT(watchpoints, leave_files_for_others)
