@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "census/analysis/block_states.h"
 #include "census/analysis/leak_totals.h"
 #include "cli/check.h"
 #include "report/views/heap_known.h"
@@ -81,6 +82,22 @@ static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 	return (double)sum;
 }
 
+/* Memory of a kind that other allocators have. */
+static bool is_other_free_row(const struct hi_inspection *in, const char *key)
+{
+	uint64_t size = HI_UNKNOWN;
+
+	for (size_t i = 0; i < in->results.ledger.n_rows; i++)
+		if (strcmp(in->results.ledger.rows[i].key, "free") == 0)
+			size = in->results.ledger.rows[i].virtual_size;
+	if (size == HI_UNKNOWN) /* no allocator is known */
+		return false;
+	for (int s = HI_BLOCK_FREE_FIRST; s < HI_BLOCK_STATES; s++)
+		if (strcmp(hi_block_state_key((enum hi_block_state)s), key) == 0)
+			return true;
+	return false;
+}
+
 static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
 		      double *ret)
 {
@@ -101,7 +118,8 @@ static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
 		*ret = (double)n;
 		return n != HI_UNKNOWN;
 	}
-	return false;
+	*ret = 0;
+	return is_other_free_row(in, m->name);
 }
 
 /* What a collector has not taken yet is no leak. */
@@ -167,8 +185,8 @@ static double of_survivors(const struct hi_check_heaps *s, const struct hi_gate_
 /* A heap that is not decoded adds an unknown number: a lower bound passes no gate. */
 static bool is_of_heap(const struct hi_gate_metric *m)
 {
-	static const char *const rows[] = {"live", "leak", "free", "allocator",
-					   "fragmentation"};
+	static const char *const rows[] = {"live",	"leak",	    "free",
+					   "allocator", "metadata", "fragmentation"};
 
 	if (m->subject == HI_GATE_SNAPSHOT)
 		return false;
