@@ -10,10 +10,16 @@
 #include "decode/allocators/joined.h"
 #include "decode/allocators/mallocng.h"
 #include "decode/allocators/oldmalloc.h"
+#include "decode/allocators/tcmalloc.h"
 
 const struct hi_allocator_ops *const hi_allocators[] = {
-	&hi_allocator_glibc, &hi_allocator_mallocng, &hi_allocator_oldmalloc,
-	&hi_allocator_jemalloc, NULL};
+	&hi_allocator_glibc,
+	&hi_allocator_mallocng,
+	&hi_allocator_oldmalloc,
+	&hi_allocator_jemalloc,
+	&hi_allocator_tcmalloc,
+	NULL,
+};
 
 void hi_allocator_list_refuse(struct hi_allocator_list *list, const char *name,
 			      const char *module, const struct hi_error *err)
