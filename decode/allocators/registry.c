@@ -9,6 +9,7 @@
 #include "decode/allocators/jemalloc.h"
 #include "decode/allocators/joined.h"
 #include "decode/allocators/mallocng.h"
+#include "decode/allocators/mimalloc.h"
 #include "decode/allocators/oldmalloc.h"
 #include "decode/allocators/tcmalloc.h"
 
@@ -18,6 +19,7 @@ const struct hi_allocator_ops *const hi_allocators[] = {
 	&hi_allocator_oldmalloc,
 	&hi_allocator_jemalloc,
 	&hi_allocator_tcmalloc,
+	&hi_allocator_mimalloc,
 	NULL,
 };
 

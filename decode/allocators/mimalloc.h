@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mimalloc 2: segments of 32 MiB (at addresses that are multiples of that), cut into
+ * slices of 64 KiB, in which pages of equal blocks lie. Inside of decode/allocators.
+ *
+ * mimalloc_layout.c	offsets by version, which are data
+ * mimalloc_find.c	segments, and the variable whose cookie they have
+ * mimalloc_pages.c	pages and their free lists become slabs
+ * mimalloc_probe.c	chooses the version; the operations
+ */
+#ifndef HI_ALLOCATORS_MIMALLOC_H
+#define HI_ALLOCATORS_MIMALLOC_H
+
+#include "decode/allocators/slabs.h"
+#include "decode/allocators/window.h"
+
+#define HI_MI_SEGMENT (32ull << 20)
+#define HI_MI_SLICE (64ull << 10)
+enum { HI_MI_SLICES = 512 };
+
+/* Where the first block of a page is. */
+enum hi_mi_start {
+	HI_MI_START_384, /* 384 bytes behind the first slice, for blocks of 8 to 1024 */
+	HI_MI_START_SCALED, /* three blocks up to 64 bytes, one up to 512 */
+	HI_MI_START_FIELD,  /* the page says so */
+};
+
+/* Offsets in bytes, of fields with the names of the headers. */
+struct hi_mimalloc_layout {
+	const char *version;
+	enum hi_mi_start start;
+	bool encoded;	 /* next pointers of free blocks are, by keys of page and heap */
+	uint8_t padding; /* bytes at the end of each block */
+	/* mi_page_t */
+	uint16_t page_size, capacity, reserved, flags, free, used, used_size, local_free,
+		xthread_free, xheap, block_size, block_size_size, page_start, keys;
+	/* mi_segment_t */
+	uint16_t segment_used, abandoned, cookie, segment_slices, segment_info_slices,
+		kind, slice_entries, segment_thread_id, slices;
+	uint32_t segment_size;
+	/* mi_heap_t */
+	uint16_t thread_delayed_free, thread_id, heap_cookie, heap_keys, page_count, next,
+		heap_size;
+};
+extern const struct hi_mimalloc_layout hi_mimalloc_layouts[]; /* version NULL ends */
+
+struct hi_mi_segment {
+	uint64_t addr;
+	uint64_t size; /* of all its slices */
+	uint64_t used;
+	uint64_t thread_id; /* 0: abandoned */
+	uint32_t info_slices, entries;
+	bool is_huge;
+	bool is_free; /* without pages: kept for later */
+	uint64_t key; /* its cookie ^ its address */
+};
+
+struct hi_mi_heap {
+	uint64_t addr;
+	uint64_t pages; /* that were seen; those that failed too */
+};
+
+/* One copy of mimalloc. */
+struct hi_mimalloc {
+	struct hi_allocator base;
+	struct hi_slabs slabs;
+	const struct hi_image *image;
+	const struct hi_mimalloc_layout *layout;
+	struct hi_window window;			       /* slices and heaps */
+	struct hi_window blocks;			       /* lists of free blocks */
+	uint64_t heap_main; /* _mi_heap_main */
+	uint64_t module_start, module_end;
+	struct hi_mi_heaps HI_VECTOR(struct hi_mi_heap) heaps; /* sorted by address */
+	size_t last_heap;				       /* index of the last one */
+	uint32_t segments, pages, lists;
+	uint32_t proved;       /* pages whose lists and counts agree, lists not empty */
+	uint32_t failed;       /* pages, segments and heaps that contradict themselves */
+	char first_fault[120]; /* of them */
+};
+
+struct hi_mi_segments HI_VECTOR(struct hi_mi_segment);
+
+/* Segments by this layout that the image may have, by address. */
+enum hi_status hi_mimalloc_find_segments(const struct hi_image *image,
+					 const struct hi_mimalloc_layout *layout,
+					 struct hi_mi_segments *ret,
+					 struct hi_error *err);
+/* A word in writable data of a module that is the key of segments: the cookie of
+ * _mi_heap_main. */
+struct hi_mi_root {
+	uint64_t key, at;
+	struct hi_module *module;
+};
+struct hi_mi_roots HI_VECTOR(struct hi_mi_root);
+enum hi_status hi_mimalloc_find_roots(const struct hi_image *image,
+				      struct hi_modules *modules,
+				      const struct hi_mi_segments *segments,
+				      struct hi_mi_roots *ret, struct hi_error *err);
+/* All segments of this key become slabs. Faults are counted in m, not an error. */
+enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
+				      const struct hi_mi_segments *segments, uint64_t key,
+				      struct hi_error *err);
+/* Counts it, and records damage at addr. */
+void hi_mimalloc_fault(struct hi_mimalloc *m, uint64_t addr, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Too many faults for one damaged heap: the layout is another one. */
+static inline bool hi_mimalloc_is_hopeless(const struct hi_mimalloc *m)
+{
+	return m->failed > 16 && m->failed * 4ull > m->pages;
+}
+
+/* A field of 2, 4 or 8 bytes. */
+static inline uint64_t hi_mi_field(const uint8_t *base, uint16_t offset, uint16_t size)
+{
+	uint64_t value = 0;
+
+	__builtin_memcpy(&value, base + offset, size);
+	return value;
+}
+
+extern const struct hi_allocator_ops hi_allocator_mimalloc;
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which versions of mimalloc are in the process: each layout reads the segments, and
+ * that is right by which all pages add up. Every copy has a cookie of its own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decode/allocators/mimalloc.h"
+
+/* A key that stands in a module, and the layout that fits best so far. */
+struct mi_candidate {
+	uint64_t key;
+	struct hi_mimalloc *best; /* NULL: none */
+};
+/* What is known of the image while layouts are tried. */
+struct mi_search {
+	const struct hi_image *image;
+	struct hi_modules *modules;
+	const struct hi_mimalloc_layout *by; /* segments and roots were found by it */
+	struct hi_mi_segments segments;
+	struct hi_mi_roots roots;
+	struct mi_candidates HI_VECTOR(struct mi_candidate) candidates;
+};
+
+static void release_mimalloc(struct hi_allocator *allocator)
+{
+	struct hi_mimalloc *m = (struct hi_mimalloc *)allocator;
+
+	if (!m)
+		return;
+	hi_slabs_deinit(&m->slabs);
+	hi_vector_free(&m->heaps);
+	hi_window_free(&m->window);
+	hi_window_free(&m->blocks);
+	free(m->base.damage);
+	free(m);
+}
+
+/* Builds with padding keep behind each block how many of its bytes nobody asked for. */
+static void describe_padded(const struct hi_slabs *slabs, const struct hi_slab *slab,
+			    uint32_t slot, struct hi_window *window,
+			    struct hi_block *block)
+{
+	const struct hi_mimalloc *m = (const struct hi_mimalloc *)slabs->allocator;
+	uint64_t end = block->addr + slab->usable, keys[2], x;
+	uint32_t canary, delta;
+
+	(void)slot;
+	if (!hi_window_u64(window, slab->context + m->layout->keys, &keys[0]) ||
+	    !hi_window_u64(window, slab->context + m->layout->keys + 8, &keys[1]) ||
+	    !hi_window_u32(window, end, &canary) ||
+	    !hi_window_u32(window, end + 4, &delta))
+		return;
+	x = block->addr ^ keys[1];
+	if (keys[0] % 64)
+		x = x << keys[0] % 64 | x >> (64 - keys[0] % 64);
+	if (canary != (uint32_t)(x + keys[0]) || delta >= slab->usable)
+		return; /* overwritten */
+	block->usable -= delta;
+	block->cost = block->usable;
+}
+
+static struct hi_mimalloc *make_mimalloc(const struct mi_search *s,
+					 const struct hi_mi_root *root,
+					 const struct hi_mimalloc_layout *layout)
+{
+	struct hi_mimalloc *m = hi_calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->base.ops = &hi_allocator_mimalloc;
+	m->layout = layout;
+	m->image = s->image;
+	m->window.memory = m->blocks.memory = s->image->memory;
+	m->heap_main = root->at - layout->heap_cookie;
+	m->module_start = root->module->start;
+	m->module_end = root->module->end;
+	hi_slabs_init(&m->slabs, &m->base, s->image,
+		      layout->padding ? describe_padded : NULL);
+	return m;
+}
+
+/* Names what was found; the module's name is hostile. */
+static void describe_mimalloc(struct hi_mimalloc *m, const struct hi_mi_root *root)
+{
+	struct hi_allocator *a = &m->base;
+
+	snprintf(a->name, sizeof(a->name), "mimalloc");
+	snprintf(a->version, sizeof(a->version), "%s%s%s", m->layout->version,
+		 m->layout->encoded ? ", encoded lists" : "",
+		 m->layout->padding ? ", padding" : "");
+	snprintf(a->module, sizeof(a->module), "%s", root->module->name);
+	snprintf(a->found_by, sizeof(a->found_by),
+		 "cookie of its segments in the data of %.60s", root->module->name);
+	snprintf(a->checks, sizeof(a->checks),
+		 "%u segments, %u pages with %u free lists, %zu heaps", m->segments,
+		 m->pages, m->lists, m->heaps.count);
+	a->n_arenas = m->heaps.count;
+}
+
+/* _mi_heap_main leads to thread-local data of its module. */
+static bool is_heap_main(const struct mi_search *s, const struct hi_mi_root *root,
+			 const struct hi_mimalloc_layout *layout)
+{
+	uint64_t tld, heap = root->at - layout->heap_cookie;
+
+	return heap >= root->module->start && heap < root->at &&
+	       hi_memory_read_u64(s->image->memory, heap, &tld, NULL) == HI_OK &&
+	       tld >= root->module->start && tld < root->module->end;
+}
+
+static struct mi_candidate *find_candidate(struct mi_search *s, uint64_t key)
+{
+	for (size_t i = 0; i < s->candidates.count; i++)
+		if (s->candidates.items[i].key == key)
+			return &s->candidates.items[i];
+	return NULL;
+}
+
+/* Reads all by this layout, and keeps it where none before fits better. */
+static enum hi_status try_layout(struct mi_search *s, const struct hi_mi_root *root,
+				 const struct hi_mimalloc_layout *layout,
+				 struct hi_error *err)
+{
+	struct mi_candidate *c = find_candidate(s, root->key);
+	struct hi_mimalloc *m;
+	struct hi_error why = {};
+	enum hi_status status;
+
+	if ((c && c->best && !c->best->failed) || !is_heap_main(s, root, layout))
+		return HI_OK;
+	if (!c) {
+		if (!hi_vector_push(&s->candidates,
+				    (struct mi_candidate){root->key, NULL}))
+			return hi_fail_memory(err, "copies of mimalloc");
+		c = find_candidate(s, root->key);
+	}
+	m = make_mimalloc(s, root, layout);
+	if (!m)
+		return hi_fail_memory(err, "mimalloc");
+	status = hi_mimalloc_read_pages(m, &s->segments, root->key, &why);
+	if (status == HI_BAD_DATA) {
+		hi_mimalloc_fault(m, why.address, "%.100s", why.text);
+		m->failed = UINT32_MAX;
+		status = HI_OK;
+	}
+	describe_mimalloc(m, root);
+	if (status == HI_OK && (!c->best || m->failed < c->best->failed)) {
+		struct hi_mimalloc *worse = c->best;
+
+		c->best = m;
+		m = worse;
+	}
+	if (m)
+		release_mimalloc(&m->base);
+	return status == HI_OK ? HI_OK : hi_fail(err, status, 0, "%s", why.text);
+}
+
+static bool has_same_segments(const struct hi_mimalloc_layout *a,
+			      const struct hi_mimalloc_layout *b)
+{
+	return a && a->segment_size == b->segment_size && a->slices == b->slices &&
+	       a->cookie == b->cookie && a->segment_used == b->segment_used &&
+	       a->segment_slices == b->segment_slices && a->kind == b->kind;
+}
+
+static enum hi_status try_roots(struct mi_search *s,
+				const struct hi_mimalloc_layout *layout,
+				struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!has_same_segments(s->by, layout)) {
+		s->by = layout;
+		status = hi_mimalloc_find_segments(s->image, layout, &s->segments, err);
+		if (status == HI_OK)
+			status = hi_mimalloc_find_roots(s->image, s->modules,
+							&s->segments, &s->roots, err);
+	}
+	for (size_t i = 0; i < s->roots.count && status == HI_OK; i++)
+		status = try_layout(s, &s->roots.items[i], layout, err);
+	return status;
+}
+
+/* Some damage is the program's; with more of it, it is another version. */
+static bool is_accepted(const struct hi_mimalloc *m)
+{
+	return m->failed == 0 || m->failed <= m->proved / 8;
+}
+
+static enum hi_status give_mimalloc(struct mi_candidate *c,
+				    struct hi_allocator_list *list, struct hi_error *err)
+{
+	struct hi_mimalloc *m = c->best;
+	struct hi_error why;
+	enum hi_status status = HI_OK;
+
+	c->best = NULL;
+	if (!m)
+		return HI_OK;
+	hi_window_free(&m->window);
+	hi_window_free(&m->blocks);
+	if (is_accepted(m))
+		status = hi_slabs_seal(&m->slabs, err);
+	if (is_accepted(m) && status == HI_OK) {
+		hi_allocator_list_add(list, &m->base);
+		return HI_OK;
+	}
+	if (status == HI_OK) {
+		(void)hi_fail(&why, HI_BAD_DATA, 0,
+			      "no layout fits; by %s, which fits best: %s",
+			      m->base.version, m->first_fault);
+		hi_allocator_list_refuse(list, "mimalloc", m->base.module, &why);
+	}
+	release_mimalloc(&m->base);
+	return status;
+}
+
+static enum hi_status probe_mimalloc(const struct hi_image *image,
+				     struct hi_modules *modules,
+				     struct hi_allocator_list *list, struct hi_error *err)
+{
+	struct mi_search s = {.image = image, .modules = modules};
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; hi_mimalloc_layouts[i].version && status == HI_OK; i++)
+		status = try_roots(&s, &hi_mimalloc_layouts[i], err);
+	for (size_t i = 0; i < s.candidates.count; i++) {
+		if (status == HI_OK)
+			status = give_mimalloc(&s.candidates.items[i], list, err);
+		if (s.candidates.items[i].best)
+			release_mimalloc(&s.candidates.items[i].best->base);
+	}
+	hi_vector_free(&s.candidates);
+	hi_vector_free(&s.segments);
+	hi_vector_free(&s.roots);
+	return status;
+}
+
+static enum hi_status walk_mimalloc(struct hi_allocator *allocator, hi_blocks_fn *fn,
+				    void *arg, struct hi_error *err)
+{
+	return hi_slabs_walk(&((struct hi_mimalloc *)allocator)->slabs, fn, arg, err);
+}
+
+static enum hi_status walk_mimalloc_region(struct hi_allocator *allocator,
+					   unsigned region, hi_blocks_fn *fn, void *arg,
+					   struct hi_error *err)
+{
+	return hi_slabs_walk_region(&((struct hi_mimalloc *)allocator)->slabs, region, fn,
+				    arg, err);
+}
+
+static void restart_mimalloc(struct hi_allocator *allocator)
+{
+	hi_slabs_restart(&((struct hi_mimalloc *)allocator)->slabs);
+}
+
+const struct hi_allocator_ops hi_allocator_mimalloc = {
+	.name = "mimalloc",
+	.states = 1u << HI_BLOCK_LIVE | 1u << HI_BLOCK_INTERNAL |
+		  1u << HI_BLOCK_FREE_SLOT | 1u << HI_BLOCK_FREE_DEFERRED |
+		  1u << HI_BLOCK_FREE_UNUSED | 1u << HI_BLOCK_FREE_SPAN |
+		  1u << HI_BLOCK_FREE_RETAINED | 1u << HI_BLOCK_METADATA,
+	.probe = probe_mimalloc,
+	.walk = walk_mimalloc,
+	.walk_region = walk_mimalloc_region,
+	.restart = restart_mimalloc,
+	.release = release_mimalloc,
+};
