@@ -447,7 +447,7 @@ static void mark_heap_block(struct hi_mimalloc *m, uint64_t heap)
 		hi_slabs_set_state(&m->slabs, slab, slot, HI_BLOCK_INTERNAL);
 }
 
-static void read_heap(struct hi_mimalloc *m, const struct hi_mi_heap *heap)
+static void read_mi_heap(struct hi_mimalloc *m, const struct hi_mi_heap *heap)
 {
 	const struct hi_mimalloc_layout *l = m->layout;
 	const uint8_t *bytes = hi_window_at(&m->window, heap->addr, l->heap_size);
@@ -483,6 +483,6 @@ enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 	if (status == HI_OK)
 		status = hi_slabs_sort(&m->slabs, err);
 	for (size_t i = 0; i < m->heaps.count && status == HI_OK; i++)
-		read_heap(m, &m->heaps.items[i]);
+		read_mi_heap(m, &m->heaps.items[i]);
 	return status;
 }
