@@ -66,13 +66,14 @@ struct hi_mimalloc {
 	struct hi_slabs slabs;
 	const struct hi_image *image;
 	const struct hi_mimalloc_layout *layout;
-	struct hi_window window;			       /* slices and heaps */
-	struct hi_window blocks;			       /* lists of free blocks */
-	uint64_t heap_main; /* _mi_heap_main */
+	struct hi_window window; /* slices and heaps */
+	struct hi_window blocks; /* lists of free blocks */
+	uint64_t heap_main;	 /* _mi_heap_main */
 	uint64_t module_start, module_end;
 	struct hi_mi_heaps HI_VECTOR(struct hi_mi_heap) heaps; /* sorted by address */
 	size_t last_heap;				       /* index of the last one */
 	uint32_t segments, pages, lists;
+	uint32_t canaries, wrong_canaries; /* of one live block of each page */
 	uint32_t proved;       /* pages whose lists and counts agree, lists not empty */
 	uint32_t failed;       /* pages, segments and heaps that contradict themselves */
 	char first_fault[120]; /* of them */
@@ -100,6 +101,10 @@ enum hi_status hi_mimalloc_find_roots(const struct hi_image *image,
 enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 				      const struct hi_mi_segments *segments, uint64_t key,
 				      struct hi_error *err);
+/* The padding behind a live block of a page, by the page's keys: false where it is not
+ * intact. *ret: the bytes of usable that the program did not ask for. */
+bool hi_mimalloc_padding(const struct hi_mimalloc *m, struct hi_window *window,
+			 uint64_t page, uint64_t block, uint64_t usable, uint32_t *ret);
 /* Counts it, and records damage at addr. */
 void hi_mimalloc_fault(struct hi_mimalloc *m, uint64_t addr, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

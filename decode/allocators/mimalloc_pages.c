@@ -89,6 +89,26 @@ static int64_t mark_list(struct hi_mimalloc *m, const struct mi_page *p, uint64_
 	return n;
 }
 
+bool hi_mimalloc_padding(const struct hi_mimalloc *m, struct hi_window *window,
+			 uint64_t page, uint64_t block, uint64_t usable, uint32_t *ret)
+{
+	uint64_t keys[2], x;
+	uint32_t canary;
+
+	if (!hi_window_u64(window, page + m->layout->keys, &keys[0]) ||
+	    !hi_window_u64(window, page + m->layout->keys + 8, &keys[1]) ||
+	    !hi_window_u32(window, block + usable, &canary) ||
+	    !hi_window_u32(window, block + usable + 4, ret))
+		return false;
+	x = block ^ keys[1];
+	if (keys[0] % 64)
+		x = x << keys[0] % 64 | x >> (64 - keys[0] % 64);
+	x += keys[0];
+	/* Since 2.1.3 its first byte is 0, to end strings that run over it. */
+	return (canary == (uint32_t)x || canary == ((uint32_t)x & ~0xffu)) &&
+	       *ret < usable;
+}
+
 /* ---- a page ---- */
 
 static void set_page_start(const struct hi_mimalloc *m, const uint8_t *bytes,
@@ -212,6 +232,23 @@ static bool mark_page_lists(struct hi_mimalloc *m, const struct mi_page *p)
 	return true;
 }
 
+static void check_padding(struct hi_mimalloc *m, const struct mi_page *p)
+{
+	uint64_t usable = p->block_size - m->layout->padding;
+	uint32_t block = 0, delta;
+
+	while (block < p->capacity &&
+	       hi_slabs_state(&m->slabs, p->slab, block) != HI_BLOCK_LIVE)
+		block++;
+	if (block == p->capacity)
+		return;
+	if (hi_mimalloc_padding(m, &m->blocks, p->addr, p->first + block * p->block_size,
+				usable, &delta))
+		m->canaries++;
+	else
+		m->wrong_canaries++;
+}
+
 static enum hi_status add_page(struct hi_mimalloc *m, struct mi_page *p,
 			       struct hi_error *err)
 {
@@ -228,6 +265,8 @@ static enum hi_status add_page(struct hi_mimalloc *m, struct mi_page *p,
 	if (status == HI_OK && !mark_page_lists(m, p)) {
 		drop_last_slab(m);
 		m->base.skipped_bytes += p->end - p->start;
+	} else if (status == HI_OK && m->layout->padding) {
+		check_padding(m, p);
 	}
 	return status;
 }
@@ -477,6 +516,11 @@ enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 	     i < segments->count && status == HI_OK && !hi_mimalloc_is_hopeless(m); i++)
 		if (segments->items[i].key == key)
 			status = add_segment(m, &segments->items[i], err);
+	if (m->wrong_canaries > m->canaries) {
+		hi_mimalloc_fault(m, 0, "%u of %u blocks have no padding behind them",
+				  m->wrong_canaries, m->wrong_canaries + m->canaries);
+		m->failed = UINT32_MAX;
+	}
 	if (status != HI_OK || hi_mimalloc_is_hopeless(m))
 		return status;
 	status = add_heap_memory(m, segments, key, err);

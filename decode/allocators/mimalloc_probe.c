@@ -39,25 +39,16 @@ static void release_mimalloc(struct hi_allocator *allocator)
 	free(m);
 }
 
-/* Builds with padding keep behind each block how many of its bytes nobody asked for. */
 static void describe_padded(const struct hi_slabs *slabs, const struct hi_slab *slab,
 			    uint32_t slot, struct hi_window *window,
 			    struct hi_block *block)
 {
 	const struct hi_mimalloc *m = (const struct hi_mimalloc *)slabs->allocator;
-	uint64_t end = block->addr + slab->usable, keys[2], x;
-	uint32_t canary, delta;
+	uint32_t delta;
 
 	(void)slot;
-	if (!hi_window_u64(window, slab->context + m->layout->keys, &keys[0]) ||
-	    !hi_window_u64(window, slab->context + m->layout->keys + 8, &keys[1]) ||
-	    !hi_window_u32(window, end, &canary) ||
-	    !hi_window_u32(window, end + 4, &delta))
-		return;
-	x = block->addr ^ keys[1];
-	if (keys[0] % 64)
-		x = x << keys[0] % 64 | x >> (64 - keys[0] % 64);
-	if (canary != (uint32_t)(x + keys[0]) || delta >= slab->usable)
+	if (!hi_mimalloc_padding(m, window, slab->context, block->addr, slab->usable,
+				 &delta))
 		return; /* overwritten */
 	block->usable -= delta;
 	block->cost = block->usable;
