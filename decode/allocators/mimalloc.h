@@ -6,6 +6,7 @@
  * mimalloc_layout.c	offsets by version, which are data
  * mimalloc_find.c	segments, and the variable whose cookie they have
  * mimalloc_pages.c	pages and their free lists become slabs
+ * mimalloc_starts.c	where blocks with an alignment begin
  * mimalloc_probe.c	chooses the version; the operations
  */
 #ifndef HI_ALLOCATORS_MIMALLOC_H
@@ -60,6 +61,13 @@ struct hi_mi_heap {
 	uint64_t pages; /* that were seen; those that failed too */
 };
 
+/* A page that has blocks with an alignment. */
+struct hi_mi_unsure {
+	uint64_t start, end;
+	uint32_t slab;
+	uint32_t first; /* index in starts, of its block 0 */
+};
+
 /* One copy of mimalloc. */
 struct hi_mimalloc {
 	struct hi_allocator base;
@@ -72,6 +80,10 @@ struct hi_mimalloc {
 	uint64_t module_start, module_end;
 	struct hi_mi_heaps HI_VECTOR(struct hi_mi_heap) heaps; /* sorted by address */
 	size_t last_heap;				       /* index of the last one */
+	struct hi_mi_unsure_pages HI_VECTOR(struct hi_mi_unsure) unsure; /* by address */
+	/* Where the program's block begins, in bytes from that of mimalloc; UINT32_MAX:
+	 * not known. */
+	struct hi_mi_starts HI_VECTOR(uint32_t) starts;
 	uint32_t segments, pages, lists;
 	uint32_t canaries, wrong_canaries; /* of one live block of each page */
 	uint32_t proved;       /* pages whose lists and counts agree, lists not empty */
@@ -101,6 +113,10 @@ enum hi_status hi_mimalloc_find_roots(const struct hi_image *image,
 enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 				      const struct hi_mi_segments *segments, uint64_t key,
 				      struct hi_error *err);
+/* Fills in `unsure` and `starts`. */
+enum hi_status hi_mimalloc_find_starts(struct hi_mimalloc *m, struct hi_error *err);
+/* NULL: addr is in no such page. */
+const struct hi_mi_unsure *hi_mimalloc_unsure(const struct hi_mimalloc *m, uint64_t addr);
 /* The padding behind a live block of a page, by the page's keys: false where it is not
  * intact. *ret: the bytes of usable that the program did not ask for. */
 bool hi_mimalloc_padding(const struct hi_mimalloc *m, struct hi_window *window,

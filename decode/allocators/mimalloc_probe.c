@@ -33,25 +33,50 @@ static void release_mimalloc(struct hi_allocator *allocator)
 		return;
 	hi_slabs_deinit(&m->slabs);
 	hi_vector_free(&m->heaps);
+	hi_vector_free(&m->unsure);
+	hi_vector_free(&m->starts);
 	hi_window_free(&m->window);
 	hi_window_free(&m->blocks);
 	free(m->base.damage);
 	free(m);
 }
 
-static void describe_padded(const struct hi_slabs *slabs, const struct hi_slab *slab,
-			    uint32_t slot, struct hi_window *window,
-			    struct hi_block *block)
+/* Builds with padding keep behind each block how many of its bytes nobody asked for. */
+static void drop_padding(const struct hi_mimalloc *m, struct hi_window *window,
+			 const struct hi_slab *slab, struct hi_block *block)
 {
-	const struct hi_mimalloc *m = (const struct hi_mimalloc *)slabs->allocator;
 	uint32_t delta;
 
-	(void)slot;
 	if (!hi_mimalloc_padding(m, window, slab->context, block->addr, slab->usable,
 				 &delta))
 		return; /* overwritten */
 	block->usable -= delta;
 	block->cost = block->usable;
+}
+
+/* A block that was allocated with an alignment begins inside of its slot. */
+static void move_start(const struct hi_mimalloc *m, uint32_t slot, struct hi_block *block)
+{
+	const struct hi_mi_unsure *u = hi_mimalloc_unsure(m, block->addr);
+	uint32_t start = u ? m->starts.items[u->first + slot] : 0;
+
+	if (!start || start >= block->usable)
+		return;
+	block->addr += start;
+	block->usable -= start;
+	block->cost = block->usable;
+}
+
+static void describe_mi_block(const struct hi_slabs *slabs, const struct hi_slab *slab,
+			      uint32_t slot, struct hi_window *window,
+			      struct hi_block *block)
+{
+	const struct hi_mimalloc *m = (const struct hi_mimalloc *)slabs->allocator;
+
+	if (m->layout->padding)
+		drop_padding(m, window, slab, block);
+	if (slab->is_start_unknown)
+		move_start(m, slot, block);
 }
 
 static struct hi_mimalloc *make_mimalloc(const struct mi_search *s,
@@ -69,8 +94,7 @@ static struct hi_mimalloc *make_mimalloc(const struct mi_search *s,
 	m->heap_main = root->at - layout->heap_cookie;
 	m->module_start = root->module->start;
 	m->module_end = root->module->end;
-	hi_slabs_init(&m->slabs, &m->base, s->image,
-		      layout->padding ? describe_padded : NULL);
+	hi_slabs_init(&m->slabs, &m->base, s->image, describe_mi_block);
 	return m;
 }
 
@@ -195,6 +219,8 @@ static enum hi_status give_mimalloc(struct mi_candidate *c,
 	hi_window_free(&m->window);
 	hi_window_free(&m->blocks);
 	if (is_accepted(m))
+		status = hi_mimalloc_find_starts(m, err);
+	if (is_accepted(m) && status == HI_OK)
 		status = hi_slabs_seal(&m->slabs, err);
 	if (is_accepted(m) && status == HI_OK) {
 		hi_allocator_list_add(list, &m->base);
