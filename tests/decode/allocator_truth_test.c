@@ -24,7 +24,7 @@ static void compare_at_rest(const char *what, const struct allocator_run *run)
 static bool is_in_registry(const char *name)
 {
 	for (size_t i = 0; hi_allocators[i]; i++)
-		if (strcmp(hi_allocators[i]->name, name) == 0)
+		if (strncmp(hi_allocators[i]->name, name, strlen(name)) == 0)
 			return true;
 	hi_test_note("no walker of %s", name);
 	return false;

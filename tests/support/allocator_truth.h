@@ -28,9 +28,11 @@ struct allocator_run {
 	const char *shim;    /* NULL: liballocator_shim.so; "": it is in the program */
 	const char *environment[8]; /* NAME=value */
 	size_t room;		    /* of the shim's table, in blocks; 0: 65,536 */
-	/* Names of the allocators that must be found and whose blocks are in the table,
-	 * "jemalloc" or "jemalloc, glibc"; blocks of others are counted, not judged. */
+	/* How the names of the allocators begin that must be found and whose blocks are
+	 * in the table, "jemalloc" or "jemalloc, glibc"; blocks of others are counted,
+	 * not judged. So many of them must be there; 0: 1. */
 	const char *parts;
+	size_t n_parts;
 	/* Live blocks that the shim cannot have seen are allowed where this says so, and
 	 * counted as known. NULL: none. */
 	bool (*is_known)(const struct hi_image *image, const struct hi_block *block);
