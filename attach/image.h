@@ -69,7 +69,7 @@ struct hi_image_stats {
 	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
 	uint32_t threads_in_allocator;
 	uint32_t avoid_rounds; /* in which threads ran on to leave the allocator */
-	bool at_exit;			/* it was about to exit (exit_watch.h) */
+	bool at_exit;	       /* it was about to exit (exit_watch.h) */
 	struct hi_trigger_stop trigger; /* position NONE: stopped at once */
 	/* Read from the target while it ran: shared memory, and what a fork does not
 	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */

@@ -167,6 +167,15 @@ void hi_allocator_release(struct hi_allocator *allocator);
 enum hi_status hi_allocator_text(const struct hi_target *target, struct hi_range **ret,
 				 size_t *n_ret, struct hi_error *err);
 
+/*
+ * The same of a core, and marks the threads that may have been inside, which
+ * hi_allocator_recheck_threads() unwinds. exe: the executable's file, if it is not where
+ * the core says; NULL.
+ */
+enum hi_status hi_allocator_mark_core(struct hi_image *image, struct hi_modules *modules,
+				      const char *exe, struct hi_range **ret,
+				      size_t *n_ret, struct hi_error *err);
+
 struct hi_types;
 /*
  * After the pause: which threads of image->threads that may have been stopped inside the

@@ -116,7 +116,7 @@ static bool open_debug_file(Elf *elf, struct elf_file *debug)
 
 /* What is looked at: one mapping of one file. */
 struct text_search {
-	const struct hi_target *target;
+	const struct hi_text_files *files;
 	const struct hi_mapping *mapping;
 	bool is_program, is_libc; /* is_libc: its malloc is looked for */
 	bool without_symbols;
@@ -220,8 +220,9 @@ static enum hi_status search_mapping(struct text_search *search, struct hi_error
 {
 	enum hi_status status;
 
-	if (hi_target_open_file(search->target, search->mapping, &search->file.fd, err) ==
-	    HI_OK)
+	const struct hi_text_files *files = search->files;
+
+	if (files->open(files->arg, search->mapping, &search->file.fd, err) == HI_OK)
 		search->file.elf = elf_begin(search->file.fd, ELF_C_READ_MMAP, NULL);
 	if (!search->file.elf || elf_kind(search->file.elf) != ELF_K_ELF)
 		return HI_OK;
@@ -272,34 +273,34 @@ static enum hi_status add_allocator_mapping(struct text_search *search,
 	return search_mapping(&own, err);
 }
 
-static bool maps_libc(const struct hi_target *target)
+static bool maps_libc(const struct hi_text_files *files)
 {
-	for (size_t i = 0; i < target->n_mappings; i++)
-		if (is_libc(&target->mappings[i]))
+	for (size_t i = 0; i < files->n_mappings; i++)
+		if (is_libc(&files->mappings[i]))
 			return true;
 	return false;
 }
 
-enum hi_status hi_allocator_text_with(const struct hi_target *target,
-				      bool without_symbols, struct hi_range **ret,
-				      size_t *n_ret, struct hi_error *err)
+enum hi_status hi_allocator_text_of(const struct hi_text_files *files,
+				    struct hi_range **ret, size_t *n_ret,
+				    struct hi_error *err)
 {
 	__attribute__((cleanup(free_ranges))) struct hi_range_list list = {};
-	bool libc_seen = maps_libc(target);
+	bool libc_seen = maps_libc(files);
 	enum hi_status status = HI_OK;
 
 	elf_version(EV_CURRENT);
-	for (size_t i = 0; i < target->n_mappings && status == HI_OK; i++) {
-		const struct hi_mapping *m = &target->mappings[i];
-		struct text_search search = {.target = target,
+	for (size_t i = 0; i < files->n_mappings && status == HI_OK; i++) {
+		const struct hi_mapping *m = &files->mappings[i];
+		struct text_search search = {.files = files,
 					     .mapping = m,
-					     .without_symbols = without_symbols,
+					     .without_symbols = files->without_symbols,
 					     .file = {.fd = -1},
 					     .list = &list};
 
 		if (!(m->prot & HI_PROT_EXEC) || m->path[0] != '/')
 			continue;
-		search.is_program = target->exe && strcmp(m->path, target->exe) == 0;
+		search.is_program = files->exe && strcmp(m->path, files->exe) == 0;
 		search.is_libc = is_libc(m) || (search.is_program && !libc_seen);
 		status = add_allocator_mapping(&search, err);
 	}
@@ -310,6 +311,28 @@ enum hi_status hi_allocator_text_with(const struct hi_target *target,
 	*n_ret = list.count;
 	list.items = NULL;
 	return HI_OK;
+}
+
+/* ---- of a running process ---- */
+
+static enum hi_status open_target_file(void *arg, const struct hi_mapping *m, int *fd_ret,
+				       struct hi_error *err)
+{
+	return hi_target_open_file(arg, m, fd_ret, err);
+}
+
+enum hi_status hi_allocator_text_with(const struct hi_target *target,
+				      bool without_symbols, struct hi_range **ret,
+				      size_t *n_ret, struct hi_error *err)
+{
+	const struct hi_text_files files = {.mappings = target->mappings,
+					    .n_mappings = target->n_mappings,
+					    .exe = target->exe,
+					    .without_symbols = without_symbols,
+					    .open = open_target_file,
+					    .arg = (void *)(uintptr_t)target};
+
+	return hi_allocator_text_of(&files, ret, n_ret, err);
 }
 
 enum hi_status hi_allocator_text(const struct hi_target *target, struct hi_range **ret,

@@ -34,10 +34,24 @@ enum hi_status hi_malloc_text_by_units(Elf *symbols, const struct hi_malloc_sign
  * HI_NOT_FOUND: it exports none, or has no frame table, or is static. */
 enum hi_status hi_malloc_text_by_calls(Elf *elf, const struct hi_malloc_signs *signs,
 				       struct hi_range_list *list, struct hi_error *err);
-/* malloc_text_musl.c: the functions of musl's mallocng or oldmalloc that use its tables of
- * sizes. Uses no symbols. HI_NOT_FOUND: it has neither. */
+/* malloc_text_musl.c: the functions of musl's mallocng or oldmalloc that use its tables
+ * of sizes. Uses no symbols. HI_NOT_FOUND: it has neither. */
 enum hi_status hi_malloc_text_by_musl_tables(Elf *elf, struct hi_range_list *list,
 					     struct hi_error *err);
+/* The files in which it is looked for. */
+struct hi_text_files {
+	const struct hi_mapping *mappings;
+	size_t n_mappings;
+	const char *exe; /* its path as in the mappings; NULL: unknown */
+	bool without_symbols;
+	/* The file behind a mapping; other than HI_OK: it is passed over. */
+	enum hi_status (*open)(void *arg, const struct hi_mapping *m, int *fd_ret,
+			       struct hi_error *err);
+	void *arg;
+};
+enum hi_status hi_allocator_text_of(const struct hi_text_files *files,
+				    struct hi_range **ret, size_t *n_ret,
+				    struct hi_error *err);
 /* As hi_allocator_text(); without_symbols: does not use symbol tables. */
 enum hi_status hi_allocator_text_with(const struct hi_target *target,
 				      bool without_symbols, struct hi_range **ret,

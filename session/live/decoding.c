@@ -34,6 +34,23 @@ static bool borrow_modules(struct hi_inspection *in)
 	return false;
 }
 
+/* Those of a process were marked by the stop. */
+static enum hi_status check_threads(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+	enum hi_status status = HI_OK;
+
+	if (in->image->mode == HI_SNAPSHOT_CORE && !in->stop.allocator_text)
+		status = hi_allocator_mark_core(
+			in->image, in->decoders.modules, in->options->target.exe,
+			&in->stop.allocator_text, &in->stop.n_allocator_text, &quiet);
+	if (status != HI_OK)
+		return hi_fail_memory(err, "allocator's text");
+	return hi_allocator_recheck_threads(in->image, in->decoders.types,
+					    in->stop.allocator_text,
+					    in->stop.n_allocator_text, err);
+}
+
 static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_modules_options options = {.debug_dir = in->options->decoding.debug_dir,
@@ -42,9 +59,7 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 	enum hi_status status;
 
 	if (borrow_modules(in))
-		return hi_allocator_recheck_threads(in->image, in->decoders.types,
-						    in->stop.allocator_text,
-						    in->stop.n_allocator_text, err);
+		return check_threads(in, err);
 	status = hi_modules_open(in->image, &options, &in->decoders.modules, err);
 
 	if (status != HI_OK)
@@ -57,9 +72,7 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 		hi_inspect_warn(in, "no types: %s", quiet.text);
 		return HI_OK;
 	}
-	return hi_allocator_recheck_threads(in->image, in->decoders.types,
-					    in->stop.allocator_text,
-					    in->stop.n_allocator_text, err);
+	return check_threads(in, err);
 }
 
 /* ---- containers and hints ---- */

@@ -6,6 +6,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/workshop.h"
 
 static struct hi_fixture *start_with(const char *library, const char *kind)
 {
@@ -54,6 +55,33 @@ HI_TEST_SCENARIO(stay_inside, a_thread_inside_tcmalloc_is_said)
 HI_TEST_SCENARIO(stay_inside, a_thread_inside_mimalloc_is_said)
 {
 	expect_inside("libmimalloc.so.2.0", "mimalloc");
+}
+
+static long long inside_of_core(const char *directory, pid_t pid)
+{
+	char core[128];
+	struct hi_command *c;
+	json_t *doc;
+
+	workshop_run("gcore -o core %d >/dev/null 2>&1", (int)pid);
+	snprintf(core, sizeof(core), "%s/core.%d", directory, (int)pid);
+	c = hi_heapinspect("--json", "--all", "--core", core);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT(doc);
+	hi_test_defer(free_json, doc);
+	return number(doc, "snapshot", "threads_in_allocator");
+}
+
+HI_TEST_SCENARIO(stay_inside, a_thread_inside_is_said_of_a_core_too)
+{
+	struct hi_fixture *fx = start_with("libjemalloc.so.2", "jemalloc");
+	const char *directory = workshop_open();
+
+	HI_ASSERT_EQ(1, inside_of_core(directory, fx->pid));
+	fx = hi_fixture_start("glibc_blocks", "1", "100", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	HI_ASSERT_EQ(0, inside_of_core(directory, fx->pid));
 }
 
 HI_TEST_SCENARIO(stay_inside, background_threads_of_jemalloc_are_not_inside)
