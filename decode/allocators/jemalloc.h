@@ -15,12 +15,25 @@
 
 enum {
 	HI_JEMALLOC_PAGE = 4096,
-	HI_JEMALLOC_TREE_BITS = 18, /* of each of the two levels */
-	HI_JEMALLOC_TREE_BYTES = 8 << HI_JEMALLOC_TREE_BITS,
 	HI_JEMALLOC_MAX_SIZES = 256,
 	HI_JEMALLOC_MAX_BINS = 64,
 	HI_JEMALLOC_MAX_ARENAS = 4095,
+	HI_JEMALLOC_MAX_ROOTS = 16, /* in one module */
 };
+
+/* The map of pages: a tree whose levels have equally many bits of the page's number. */
+struct hi_jemalloc_tree {
+	uint32_t levels, bits;
+	uint32_t element; /* bytes of a leaf's */
+};
+static inline uint64_t hi_jemalloc_node_bytes(const struct hi_jemalloc_tree *tree)
+{
+	return 8ull << tree->bits;
+}
+static inline uint64_t hi_jemalloc_leaf_bytes(const struct hi_jemalloc_tree *tree)
+{
+	return (uint64_t)tree->element << tree->bits;
+}
 
 /* Offsets of one release in one configuration; 0: it has no such field, where 0 is no
  * offset. jemalloc_layouts.c has the rows. */
@@ -29,6 +42,7 @@ struct hi_jemalloc_layout {
 	uint32_t sizes, bins; /* of classes: all, and those of slabs */
 	/* An extent, and a leaf's element: it, and bits below leaf_low. */
 	uint32_t leaf_low;
+	uint32_t leaf_szind_shift; /* in the second word of a long element */
 	uint32_t edata_addr, edata_size, edata_bitmap, edata_bytes;
 	uint32_t edata_tctx;	       /* of sampled ones */
 	uint32_t edata_ps, ps_address; /* pages of a huge page */
@@ -60,7 +74,8 @@ struct hi_jemalloc_word {
 	uint64_t at, value;
 };
 struct hi_jemalloc_root {
-	uint64_t addr, leaf; /* leaf: one that it leads to */
+	uint64_t addr, node; /* node: one that it leads to */
+	const struct hi_jemalloc_tree *tree;
 	uint32_t votes;
 };
 struct hi_jemalloc_found {
@@ -97,7 +112,8 @@ struct hi_jemalloc {
 	struct hi_slabs slabs;
 	const struct hi_image *image;
 	const struct hi_jemalloc_layout *layout;
-	struct hi_window leaves, extents, other;
+	struct hi_window nodes, leaves, extents, other;
+	const struct hi_jemalloc_tree *tree;
 	uint64_t root, arenas_at;
 	uint64_t sizes[HI_JEMALLOC_MAX_SIZES];
 	struct hi_jemalloc_arenas HI_VECTOR(struct hi_jemalloc_arena) arenas; /* by no */
@@ -107,7 +123,7 @@ struct hi_jemalloc {
 	uint32_t slab_regions[HI_JEMALLOC_MAX_BINS];
 	bool knows_shards;
 	uint64_t n_slabs, n_damaged; /* extents that are slabs; extents that are wrong */
-	uint64_t n_large, n_sampled, n_stray, n_caches;
+	uint64_t n_large, n_sampled, n_caches;
 	uint64_t pad; /* of a large extent; UINT64_MAX: not known yet */
 	uint64_t internal_known, internal_counted;
 	bool has_counters;

@@ -144,9 +144,9 @@ static enum hi_status read_array(struct hi_jemalloc *j, uint64_t at, struct hi_e
 	return status;
 }
 
-/* The array must be that of the root: its leaf is in arena 0's metadata. */
+/* The array must be that of the root: its node is in arena 0's metadata. */
 static enum hi_status choose_array(struct hi_jemalloc *j, const struct arena_arrays *a,
-				   uint64_t leaf, struct hi_error *err)
+				   uint64_t node, struct hi_error *err)
 {
 	enum hi_status status = hi_fail(err, HI_BAD_DATA, j->root,
 					"no arena has the metadata of its map");
@@ -155,7 +155,7 @@ static enum hi_status choose_array(struct hi_jemalloc *j, const struct arena_arr
 		uint64_t addr, base;
 
 		if (!read_u64(j, a->at[i], &addr) || arena_number(j, addr, &base) != 0 ||
-		    !base_holds(j, base, leaf))
+		    !base_holds(j, base, node))
 			continue;
 		status = read_array(j, a->at[i], err);
 		if (status != HI_BAD_DATA)
@@ -325,7 +325,7 @@ enum hi_status hi_jemalloc_read_arenas(struct hi_jemalloc *j,
 	if (!arrays.n)
 		return hi_fail(err, HI_BAD_DATA, j->root, "it has no arenas");
 	sort_arrays(&arrays);
-	status = choose_array(j, &arrays, root->leaf, err);
+	status = choose_array(j, &arrays, root->node, err);
 	if (status == HI_OK)
 		status = add_bases(j, err);
 	read_bin_table(j, found);

@@ -246,43 +246,41 @@ static enum hi_status add_extent(struct hi_jemalloc *j, const struct jemalloc_ex
 }
 
 struct leaf_walk {
+	struct hi_jemalloc *j;
 	uint64_t end;	/* of the extent before: its pages are behind us */
-	uint64_t edata; /* that a page without a first one led to before */
+	uint64_t edata; /* that the element before led to */
 };
 
 /* A live extent's element says the same as the extent. */
 static bool element_agrees(const struct hi_jemalloc *j, const struct jemalloc_extent *e,
-			   uint64_t element)
+			   uint32_t szind)
 {
 	uint32_t pai = j->layout->pai_shift;
 
-	return e->state != ACTIVE || (element >> 48) == e->szind ||
+	return e->state != ACTIVE || szind == e->szind ||
 	       (pai && extent_bits(e, pai, 1)); /* may be in their cache, and free */
 }
 
-static enum hi_status add_element(struct hi_jemalloc *j, struct leaf_walk *w,
-				  uint64_t page, uint64_t element, struct hi_error *err)
+/* page is the first of an extent, or one in it that was not met at its first. */
+static enum hi_status add_element(struct leaf_walk *w, uint64_t page, uint64_t edata,
+				  uint32_t szind, struct hi_error *err)
 {
-	uint64_t edata = (uint64_t)((int64_t)(element << 16) >> 16) &
-			 ~(uint64_t)j->layout->leaf_low;
-	struct jemalloc_extent e;
+	struct hi_jemalloc *j = w->j;
+	struct jemalloc_extent e = {.edata = edata, .start = page * HI_JEMALLOC_PAGE};
 	const uint8_t *bytes;
 
-	if (!edata || page * HI_JEMALLOC_PAGE < w->end || edata == w->edata)
+	if (edata == w->edata || e.start < w->end)
 		return HI_OK;
 	w->edata = edata;
 	bytes = hi_window_at(&j->extents, edata, j->layout->edata_bytes);
-	e = (struct jemalloc_extent){.edata = edata, .start = page * HI_JEMALLOC_PAGE};
 	if (edata % 16 || !bytes) {
 		note_extent_damage(j, &e, "its description is not readable");
 		return HI_OK;
 	}
 	decode_extent(j, edata, bytes, &e);
-	if (e.start != page * HI_JEMALLOC_PAGE) {
-		j->n_stray++;
+	if (e.start != page * HI_JEMALLOC_PAGE) /* left by one that was merged */
 		return HI_OK;
-	}
-	if (!is_extent_sound(j, &e) || !element_agrees(j, &e, element)) {
+	if (!is_extent_sound(j, &e) || !element_agrees(j, &e, szind)) {
 		note_extent_damage(j, &e, "its description is wrong");
 		return HI_OK;
 	}
@@ -290,67 +288,133 @@ static enum hi_status add_element(struct hi_jemalloc *j, struct leaf_walk *w,
 	return add_extent(j, &e, bytes, err);
 }
 
-static enum hi_status walk_elements(struct hi_jemalloc *j, struct leaf_walk *w,
-				    uint64_t page, uint64_t at, uint64_t end,
-				    struct hi_error *err)
+/* Elements of 8 bytes: the class in the upper 16 bits, flags in the lowest. */
+static enum hi_status walk_short_elements(struct leaf_walk *w, uint64_t page, uint64_t at,
+					  uint64_t end, struct hi_error *err)
 {
+	uint64_t element, low = w->j->layout->leaf_low;
 	enum hi_status status = HI_OK;
 
 	for (; at + 8 <= end && status == HI_OK; at += 8, page++) {
-		uint64_t element;
-
-		if (!hi_window_u64(&j->leaves, at, &element))
+		if (!hi_window_u64(&w->j->leaves, at, &element))
 			break;
 		if (element << 16)
-			status = add_element(j, w, page, element, err);
+			status = add_element(w, page,
+					     (uint64_t)((int64_t)(element << 16) >> 16) &
+						     ~low,
+					     (uint32_t)(element >> 48), err);
 	}
 	return status;
 }
 
-static enum hi_status walk_leaf(struct hi_jemalloc *j, struct leaf_walk *w, uint64_t leaf,
-				uint64_t first_page, struct hi_error *err)
+/* Elements of 16 bytes: a pointer, and a word with the class. */
+static enum hi_status walk_long_elements(struct leaf_walk *w, uint64_t page, uint64_t at,
+					 uint64_t end, struct hi_error *err)
 {
-	uint64_t limit = leaf + HI_JEMALLOC_TREE_BYTES, start, end;
+	uint32_t szind, shift = w->j->layout->leaf_szind_shift;
 	enum hi_status status = HI_OK;
+	uint64_t edata;
 
-	for (uint64_t at = leaf;
-	     status == HI_OK && hi_image_next_held(j->image, at, limit, &start, &end);
-	     at = end)
-		status = walk_elements(j, w, first_page + (start - leaf) / 8, start, end,
-				       err);
+	for (; at + 16 <= end && status == HI_OK; at += 16, page++) {
+		if (!hi_window_u64(&w->j->leaves, at, &edata) ||
+		    !hi_window_u32(&w->j->leaves, at + 8, &szind))
+			break;
+		if (edata)
+			status = add_element(w, page, edata, szind >> shift, err);
+	}
 	return status;
 }
 
-static enum hi_status walk_root(struct hi_jemalloc *j, struct leaf_walk *w, uint64_t at,
-				uint64_t end, struct hi_error *err)
+static enum hi_status walk_leaf(struct leaf_walk *w, uint64_t leaf, uint64_t first_page,
+				struct hi_error *err)
 {
+	const struct hi_jemalloc_tree *tree = w->j->tree;
+	uint64_t limit = leaf + hi_jemalloc_leaf_bytes(tree), start, end;
+	enum hi_status status = HI_OK;
+
+	for (uint64_t at = leaf;
+	     status == HI_OK && hi_image_next_held(w->j->image, at, limit, &start, &end);
+	     at = end) {
+		uint64_t page = first_page + (start - leaf) / tree->element;
+
+		status = tree->element == 8
+				 ? walk_short_elements(w, page, start, end, err)
+				 : walk_long_elements(w, page, start, end, err);
+	}
+	return status;
+}
+
+/* How much memory a word of a node at this level covers, in pages, as a shift. */
+static uint32_t covered_shift(const struct hi_jemalloc_tree *tree, uint32_t level)
+{
+	return tree->bits * (tree->levels - 1 - level);
+}
+
+static enum hi_status check_node(struct hi_jemalloc *j, uint64_t at, uint64_t node,
+				 struct hi_error *err)
+{
+	if (node % 64 == 0 && hi_jemalloc_is_memory(j->image, node))
+		return HI_OK;
+	return hi_fail(err, HI_BAD_DATA, at,
+		       "its map of pages has an entry that leads to no part of it");
+}
+
+/* A node between the root and leaves. */
+static enum hi_status walk_node(struct leaf_walk *w, uint64_t node, uint64_t first_page,
+				struct hi_error *err)
+{
+	const struct hi_jemalloc_tree *tree = w->j->tree;
+	uint64_t limit = node + hi_jemalloc_node_bytes(tree), start, end, leaf;
+	enum hi_status status = HI_OK;
+
+	for (uint64_t at = node;
+	     status == HI_OK && hi_image_next_held(w->j->image, at, limit, &start, &end);
+	     at = end)
+		for (; start + 8 <= end && status == HI_OK; start += 8) {
+			uint64_t index = (start - node) / 8;
+
+			if (!hi_window_u64(&w->j->nodes, start, &leaf) || !leaf)
+				continue;
+			status = check_node(w->j, start, leaf, err);
+			if (status == HI_OK)
+				status = walk_leaf(
+					w, leaf,
+					first_page + (index << covered_shift(tree, 1)),
+					err);
+		}
+	return status;
+}
+
+static enum hi_status walk_root(struct leaf_walk *w, uint64_t at, uint64_t end,
+				struct hi_error *err)
+{
+	const struct hi_jemalloc_tree *tree = w->j->tree;
 	enum hi_status status = HI_OK;
 
 	for (; at + 8 <= end && status == HI_OK; at += 8) {
-		uint64_t leaf, index = (at - j->root) / 8;
+		uint64_t node, index = (at - w->j->root) / 8;
+		uint64_t page = index << covered_shift(tree, 0);
 
-		if (!hi_window_u64(&j->other, at, &leaf))
-			break;
-		if (!leaf)
+		if (!hi_window_u64(&w->j->other, at, &node) || !node)
 			continue;
-		if (leaf % 64 || !hi_jemalloc_is_memory(j->image, leaf))
-			return hi_fail(err, HI_BAD_DATA, at,
-				       "its map of pages has an entry that is no leaf");
-		status = walk_leaf(j, w, leaf, index << HI_JEMALLOC_TREE_BITS, err);
+		status = check_node(w->j, at, node, err);
+		if (status == HI_OK)
+			status = tree->levels == 2 ? walk_leaf(w, node, page, err)
+						   : walk_node(w, node, page, err);
 	}
 	return status;
 }
 
 enum hi_status hi_jemalloc_read_extents(struct hi_jemalloc *j, struct hi_error *err)
 {
-	uint64_t limit = j->root + HI_JEMALLOC_TREE_BYTES, start, end;
-	struct leaf_walk w = {};
+	uint64_t limit = j->root + hi_jemalloc_node_bytes(j->tree), start, end;
+	struct leaf_walk w = {.j = j};
 	enum hi_status status = HI_OK;
 
 	for (uint64_t at = j->root;
 	     status == HI_OK && hi_image_next_held(j->image, at, limit, &start, &end);
 	     at = end)
-		status = walk_root(j, &w, start, end, err);
+		status = walk_root(&w, start, end, err);
 	if (status == HI_OK && j->n_damaged * MAX_DAMAGED_SHARE > j->n_slabs + j->n_large)
 		return hi_fail(err, HI_BAD_DATA, j->root,
 			       "%lu of its %lu extents contradict themselves",

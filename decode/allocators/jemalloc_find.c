@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The roots in a module's data, found by what they lead to. The root of the radix tree is
- * 2 MiB of its .bss: a module with less is left at once. A word leads to a leaf if an
- * element of that leads to an extent whose address has the element's index in its lower
- * bits; then the upper bits are the word's index, and fix where the root begins.
+ * The roots in a module's data, found by what they lead to. The root of the map of pages
+ * is 256 KiB of its .bss at least: a module with less is left at once. A word leads to a
+ * leaf if an element of that leads to an extent whose address has the element's index in
+ * its lower bits; then the upper bits are the word's index, and fix where the root
+ * begins.
+ *
+ * The tree has two levels where jemalloc was built for addresses of 48 bits, three for 57
+ * (configure asks the processor of the machine that builds: Debian 13's has three).
  */
 #include "decode/allocators/jemalloc.h"
 
@@ -14,17 +18,20 @@ enum {
 	MAX_WORDS = 1 << 20,
 	/* Elements that lead to no extent before a word is taken for no leaf. */
 	MAX_WRONG_ELEMENTS = 64,
-	MAX_ROOTS = 16,
+	MAX_WRONG_LEAVES = 4, /* of one node */
+	/* An extent of more pages proves little: one of them often has the index. */
+	MAX_PROVING_PAGES = 4096,
 	LARGEST_SIZE_SHIFT = 60,
 };
 static const uint64_t ADDRESS_LIMIT = 1ull << 47,
 		      LARGEST_SIZE = 7ull << LARGEST_SIZE_SHIFT;
-static const uint64_t TREE_MASK = (1u << HI_JEMALLOC_TREE_BITS) - 1;
+static const struct hi_jemalloc_tree trees[] = {{2, 18, 8}, {3, 15, 16}};
+enum { N_TREES = sizeof(trees) / sizeof(trees[0]) };
 
 struct jemalloc_search {
 	const struct hi_image *image;
 	struct hi_jemalloc_found *found;
-	struct hi_window data, leaf, extent;
+	struct hi_window data, node, leaf, extent;
 	struct hi_section_range ranges[MAX_SECTIONS];
 	size_t n_ranges;
 	const struct hi_mapping *mapping; /* of the word before */
@@ -54,9 +61,14 @@ static bool is_heap_word(struct jemalloc_search *s, uint64_t value)
 
 /* ---- leaves ---- */
 
-/* Whether the extent at edata has a page whose lower bits are index; *page_ret is it. */
-static bool extent_has_page(struct jemalloc_search *s, uint64_t edata, uint64_t index,
-			    uint64_t *page_ret)
+/* Part of the number of a page: its lower bits. */
+struct page_bits {
+	uint64_t value, mask;
+};
+
+/* Whether the extent at edata has a page with these bits; *page_ret is it. */
+static bool extent_has_page(struct jemalloc_search *s, uint64_t edata,
+			    struct page_bits bits, uint64_t *page_ret)
 {
 	const uint64_t *words;
 	uint64_t first, last, page;
@@ -69,51 +81,71 @@ static bool extent_has_page(struct jemalloc_search *s, uint64_t edata, uint64_t 
 		return false;
 	first = words[1] / HI_JEMALLOC_PAGE;
 	last = first + words[2] / HI_JEMALLOC_PAGE - 1;
-	page = first + ((index - first) & TREE_MASK);
+	page = first + ((bits.value - first) & bits.mask);
 	*page_ret = page;
-	return page <= last;
+	return page <= last && last - first < MAX_PROVING_PAGES;
 }
 
 /* The same for an element of a leaf, in the form of 5.3 or 5.2. */
-static bool element_has_page(struct jemalloc_search *s, uint64_t element, uint64_t index,
-			     uint64_t *page_ret)
+static bool element_has_page(struct jemalloc_search *s, uint64_t element,
+			     struct page_bits bits, uint64_t *page_ret)
 {
 	uint64_t edata = (uint64_t)((int64_t)(element << 16) >> 16);
 
-	return extent_has_page(s, edata & ~127ull, index, page_ret) ||
-	       extent_has_page(s, edata & ~1ull, index, page_ret);
+	return extent_has_page(s, edata & ~127ull, bits, page_ret) ||
+	       extent_has_page(s, edata & ~1ull, bits, page_ret);
 }
 
-/* Goes through elements of [at, end), part of the leaf. */
-static bool search_elements(struct jemalloc_search *s, uint64_t leaf, uint64_t at,
-			    uint64_t end, unsigned *wrong, uint64_t *page_ret)
+/* Goes through a leaf of this tree; above: the bits of its own place. */
+static bool leaf_has_page(struct jemalloc_search *s, const struct hi_jemalloc_tree *tree,
+			  uint64_t leaf, uint64_t above, uint64_t *page_ret)
 {
-	for (; at + 8 <= end && *wrong < MAX_WRONG_ELEMENTS; at += 8) {
-		uint64_t element;
-
-		if (!hi_window_u64(&s->leaf, at, &element))
-			return false;
-		if (!(element << 16))
-			continue;
-		if (element_has_page(s, element, (at - leaf) / 8, page_ret))
-			return true;
-		++*wrong;
-	}
-	return false;
-}
-
-static bool leaf_has_page(struct jemalloc_search *s, uint64_t leaf, uint64_t *page_ret)
-{
-	uint64_t limit = leaf + HI_JEMALLOC_TREE_BYTES, start, end;
+	uint64_t limit = leaf + hi_jemalloc_leaf_bytes(tree), start, end, element;
+	struct page_bits bits = {0, (1ull << tree->bits * (tree->levels - 1)) - 1};
 	unsigned wrong = 0;
 
 	if (!hi_jemalloc_is_memory(s->image, limit - 8))
 		return false;
-	for (uint64_t at = leaf; wrong < MAX_WRONG_ELEMENTS &&
-				 hi_image_next_held(s->image, at, limit, &start, &end);
+	for (uint64_t at = leaf; hi_image_next_held(s->image, at, limit, &start, &end);
 	     at = end)
-		if (search_elements(s, leaf, start, end, &wrong, page_ret))
-			return true;
+		for (; start + 8 <= end; start += tree->element) {
+			if (!hi_window_u64(&s->leaf, start, &element))
+				return false;
+			if (!(element << 16))
+				continue;
+			bits.value = above | (start - leaf) / tree->element;
+			if (element_has_page(s, element, bits, page_ret))
+				return true;
+			if (++wrong == MAX_WRONG_ELEMENTS)
+				return false;
+		}
+	return false;
+}
+
+/* The same for a node above leaves, of a tree of three levels. */
+static bool node_has_page(struct jemalloc_search *s, const struct hi_jemalloc_tree *tree,
+			  uint64_t node, uint64_t *page_ret)
+{
+	uint64_t limit = node + hi_jemalloc_node_bytes(tree), start, end, leaf;
+	unsigned wrong = 0;
+
+	if (tree->levels == 2)
+		return leaf_has_page(s, tree, node, 0, page_ret);
+	if (!hi_jemalloc_is_memory(s->image, limit - 8))
+		return false;
+	for (uint64_t at = node; hi_image_next_held(s->image, at, limit, &start, &end);
+	     at = end)
+		for (; start + 8 <= end; start += 8) {
+			if (!hi_window_u64(&s->node, start, &leaf))
+				return false;
+			if (!leaf)
+				continue;
+			if (!is_heap_word(s, leaf) || ++wrong > MAX_WRONG_LEAVES)
+				return false;
+			if (leaf_has_page(s, tree, leaf, (start - node) / 8 << tree->bits,
+					  page_ret))
+				return true;
+		}
 	return false;
 }
 
@@ -129,29 +161,33 @@ static bool is_in_data(const struct jemalloc_search *s, uint64_t addr, uint64_t 
 }
 
 static bool vote_for_root(struct jemalloc_search *s, const struct hi_jemalloc_word *word,
-			  uint64_t page)
+			  const struct hi_jemalloc_tree *tree, uint64_t page)
 {
-	uint64_t addr = word->at - 8 * (page >> HI_JEMALLOC_TREE_BITS);
+	uint64_t addr = word->at - 8 * (page >> tree->bits * (tree->levels - 1));
 	struct hi_jemalloc_roots *roots = &s->found->roots;
 
-	if (!is_in_data(s, addr, HI_JEMALLOC_TREE_BYTES))
+	if (!is_in_data(s, addr, hi_jemalloc_node_bytes(tree)))
 		return true;
 	for (size_t i = 0; i < roots->count; i++)
-		if (roots->items[i].addr == addr) {
+		if (roots->items[i].addr == addr && roots->items[i].tree == tree) {
 			roots->items[i].votes++;
 			return true;
 		}
-	return roots->count == MAX_ROOTS ||
-	       hi_vector_push(roots, ((struct hi_jemalloc_root){addr, word->value, 1}));
+	return roots->count == HI_JEMALLOC_MAX_ROOTS ||
+	       hi_vector_push(roots,
+			      ((struct hi_jemalloc_root){addr, word->value, tree, 1}));
 }
 
-static enum hi_status find_roots(struct jemalloc_search *s, struct hi_error *err)
+static enum hi_status find_roots(struct jemalloc_search *s,
+				 const struct hi_jemalloc_tree *tree,
+				 struct hi_error *err)
 {
 	for (size_t i = 0; i < s->found->words.count; i++) {
 		const struct hi_jemalloc_word *word = &s->found->words.items[i];
 		uint64_t page;
 
-		if (leaf_has_page(s, word->value, &page) && !vote_for_root(s, word, page))
+		if (node_has_page(s, tree, word->value, &page) &&
+		    !vote_for_root(s, word, tree, page))
 			return hi_fail_memory(err, "roots");
 	}
 	return HI_OK;
@@ -234,7 +270,8 @@ static enum hi_status search_range(struct jemalloc_search *s,
 static bool has_room_for_root(const struct jemalloc_search *s)
 {
 	for (size_t i = 0; i < s->n_ranges; i++)
-		if (s->ranges[i].end - s->ranges[i].start > HI_JEMALLOC_TREE_BYTES)
+		if (s->ranges[i].end - s->ranges[i].start >
+		    hi_jemalloc_node_bytes(&trees[N_TREES - 1]))
 			return true;
 	return false;
 }
@@ -245,6 +282,7 @@ enum hi_status hi_jemalloc_find(const struct hi_image *image, struct hi_module *
 	struct jemalloc_search s = {.image = image,
 				    .found = ret,
 				    .data.memory = image->memory,
+				    .node.memory = image->memory,
 				    .leaf.memory = image->memory,
 				    .extent.memory = image->memory};
 	enum hi_status status = HI_OK;
@@ -257,9 +295,10 @@ enum hi_status hi_jemalloc_find(const struct hi_image *image, struct hi_module *
 		status = search_range(&s, &s.ranges[i], err);
 	if (status == HI_OK)
 		find_size_tables(&s);
-	if (status == HI_OK && ret->n_tables)
-		status = find_roots(&s, err);
+	for (size_t i = 0; i < N_TREES && status == HI_OK && ret->n_tables; i++)
+		status = find_roots(&s, &trees[i], err);
 	hi_window_free(&s.data);
+	hi_window_free(&s.node);
 	hi_window_free(&s.leaf);
 	hi_window_free(&s.extent);
 	return status;

@@ -18,6 +18,7 @@ static void release_jemalloc(struct hi_allocator *allocator)
 	hi_slabs_deinit(&j->slabs);
 	hi_vector_free(&j->arenas);
 	hi_vector_free(&j->blocks);
+	hi_window_free(&j->nodes);
 	hi_window_free(&j->leaves);
 	hi_window_free(&j->extents);
 	hi_window_free(&j->other);
@@ -90,7 +91,7 @@ static void describe_jemalloc(struct hi_jemalloc *j,
 
 static struct hi_jemalloc *new_jemalloc(const struct hi_image *image,
 					const struct hi_jemalloc_layout *layout,
-					uint64_t root)
+					const struct hi_jemalloc_root *root)
 {
 	struct hi_jemalloc *j = hi_calloc(1, sizeof(*j));
 
@@ -99,8 +100,10 @@ static struct hi_jemalloc *new_jemalloc(const struct hi_image *image,
 	j->base.ops = &hi_allocator_jemalloc;
 	j->image = image;
 	j->layout = layout;
-	j->root = root;
-	j->leaves.memory = j->extents.memory = j->other.memory = image->memory;
+	j->root = root->addr;
+	j->tree = root->tree;
+	j->nodes.memory = j->leaves.memory = j->extents.memory = j->other.memory =
+		image->memory;
 	j->pad = UINT64_MAX;
 	hi_slabs_init(&j->slabs, &j->base, image, NULL);
 	return j;
@@ -113,7 +116,7 @@ enum hi_status hi_jemalloc_open(const struct hi_image *image,
 				struct hi_allocator **ret, unsigned *stage_ret,
 				struct hi_error *err)
 {
-	struct hi_jemalloc *j = new_jemalloc(image, layout, root->addr);
+	struct hi_jemalloc *j = new_jemalloc(image, layout, root);
 	HI_GUARD(release_jemalloc) struct hi_allocator *guard = j ? &j->base : NULL;
 	enum hi_status status;
 
@@ -121,11 +124,13 @@ enum hi_status hi_jemalloc_open(const struct hi_image *image,
 	if (!j)
 		return hi_fail_memory(err, "allocator");
 	status = read_with_layout(j, found, root, stage_ret, err);
-	if (j->leaves.out_of_memory || j->extents.out_of_memory || j->other.out_of_memory)
+	if (j->nodes.out_of_memory || j->leaves.out_of_memory ||
+	    j->extents.out_of_memory || j->other.out_of_memory)
 		return hi_fail_memory(err, "window");
 	if (status != HI_OK)
 		return status == HI_NO_MEMORY ? status : HI_BAD_DATA;
 	describe_jemalloc(j, found);
+	hi_window_free(&j->nodes);
 	hi_window_free(&j->leaves);
 	hi_window_free(&j->extents);
 	hi_window_free(&j->other);
@@ -160,24 +165,62 @@ static enum hi_status open_copy(const struct hi_image *image,
 	return status;
 }
 
+/* What was tried as a root. Where one opened, others that overlap it were chance. */
+struct root_trials {
+	bool is_open[HI_JEMALLOC_MAX_ROOTS];
+	struct hi_error why[HI_JEMALLOC_MAX_ROOTS];
+};
+
+static bool overlaps_open_root(const struct hi_jemalloc_found *found,
+			       const struct root_trials *trials, size_t i)
+{
+	const struct hi_jemalloc_root *root = &found->roots.items[i];
+
+	for (size_t k = 0; k < found->roots.count; k++) {
+		const struct hi_jemalloc_root *other = &found->roots.items[k];
+
+		if (trials->is_open[k] &&
+		    root->addr < other->addr + hi_jemalloc_node_bytes(other->tree) &&
+		    other->addr < root->addr + hi_jemalloc_node_bytes(root->tree))
+			return true;
+	}
+	return false;
+}
+
+static enum hi_status try_roots(const struct hi_image *image,
+				const struct hi_jemalloc_found *found,
+				struct root_trials *trials,
+				struct hi_allocator_list *list, struct hi_error *err)
+{
+	for (size_t i = 0; i < found->roots.count; i++) {
+		struct hi_allocator *allocator;
+		enum hi_status status;
+
+		if (overlaps_open_root(found, trials, i))
+			continue;
+		status = open_copy(image, found, &found->roots.items[i], &allocator,
+				   &trials->why[i]);
+		if (status == HI_NO_MEMORY)
+			return hi_fail_memory(err, "allocator");
+		trials->is_open[i] = status == HI_OK;
+		if (status == HI_OK)
+			hi_allocator_list_add(list, allocator);
+	}
+	return HI_OK;
+}
+
 static enum hi_status probe_copies(const struct hi_image *image,
 				   const struct hi_jemalloc_found *found,
 				   struct hi_allocator_list *list, struct hi_error *err)
 {
-	for (size_t i = 0; i < found->roots.count; i++) {
-		struct hi_allocator *allocator;
-		struct hi_error why;
-		enum hi_status status =
-			open_copy(image, found, &found->roots.items[i], &allocator, &why);
+	struct root_trials trials = {};
+	enum hi_status status = try_roots(image, found, &trials, list, err);
 
-		if (status == HI_NO_MEMORY)
-			return hi_fail_memory(err, "allocator");
-		if (status == HI_OK)
-			hi_allocator_list_add(list, allocator);
-		else
-			hi_allocator_list_refuse(list, "jemalloc", found->module, &why);
-	}
-	return HI_OK;
+	for (size_t i = 0; i < found->roots.count && status == HI_OK; i++)
+		if (!overlaps_open_root(found, &trials, i))
+			hi_allocator_list_refuse(list, "jemalloc", found->module,
+						 &trials.why[i]);
+	return status;
 }
 
 static enum hi_status probe_jemalloc(const struct hi_image *image,
