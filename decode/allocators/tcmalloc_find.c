@@ -14,6 +14,7 @@ enum {
 	MIN_CLASSES = 20,
 	MAX_WITNESSES = 16,
 	MAX_LINKS = 1 << 20,
+	MAX_SEEN = 1024,
 };
 
 bool hi_tcmalloc_is_memory(const struct hi_image *image, uint64_t start, uint64_t end)
@@ -336,9 +337,9 @@ static enum hi_status find_page_map(struct hi_tcmalloc *t, struct hi_module *mod
 /* ---- thread caches ---- */
 
 struct cache_search {
-	struct map_search map; /* is_leaf_pointer() */
+	struct map_search map;		   /* is_leaf_pointer() */
+	struct hi_tcmalloc_addresses seen; /* caches that the data points to */
 	struct hi_tcmalloc_addresses best, list;
-	size_t best_used;
 	bool out_of_memory;
 };
 
@@ -393,53 +394,104 @@ static bool list_caches(struct cache_search *s, uint64_t addr)
 	return true;
 }
 
-/* Freed caches keep their links, but hold nothing. */
-static bool is_any_used(struct cache_search *s)
+/* Freed caches keep their links and sizes, but hold nothing. */
+static bool is_used_cache(struct hi_tcmalloc *t, uint64_t addr)
 {
-	for (size_t i = 0; i < s->list.count; i++) {
-		uint32_t size = 0;
+	uint32_t size = 0;
 
-		if (hi_window_u32(&s->map.t->spans,
-				  s->list.items[i] + s->map.t->layout->cache_size,
-				  &size) &&
-		    size)
-			return true;
-	}
-	return false;
+	return is_cache(t, addr) &&
+	       hi_window_u32(&t->spans, addr + t->layout->cache_size, &size) && size;
 }
 
 static bool try_cache(uint64_t addr, uint64_t word, void *arg)
 {
 	struct cache_search *s = arg;
-	struct hi_tcmalloc_addresses before = s->best;
-	size_t used;
 
 	(void)addr;
-	if (!is_leaf_pointer(&s->map, word) || !is_cache(s->map.t, word) ||
-	    (s->best.count && s->best.items[0] == word) || !list_caches(s, word))
-		return !s->out_of_memory;
-	used = s->list.count * 2 + is_any_used(s);
-	if (used > s->best_used) {
+	if (is_leaf_pointer(&s->map, word) && is_cache(s->map.t, word) &&
+	    !hi_vector_push(&s->seen, word))
+		s->out_of_memory = true;
+	return !s->out_of_memory && s->seen.count < MAX_SEEN;
+}
+
+static size_t rank_list(struct hi_tcmalloc *t, const struct hi_tcmalloc_addresses *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (is_used_cache(t, list->items[i]))
+			return list->count * 2 + 1;
+	return list->count * 2;
+}
+
+static void choose_list(struct cache_search *s)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < s->seen.count && !s->out_of_memory; i++) {
+		struct hi_tcmalloc_addresses before = s->best;
+
+		if (!list_caches(s, s->seen.items[i]) ||
+		    rank_list(s->map.t, &s->list) <= best)
+			continue;
+		best = rank_list(s->map.t, &s->list);
 		s->best = s->list;
 		s->list = before;
-		s->best_used = used;
 	}
-	return true;
+}
+
+static int compare_caches(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_unlisted(struct cache_search *s, uint64_t addr)
+{
+	return is_used_cache(s->map.t, addr) &&
+	       !bsearch(&addr, s->best.items, s->best.count, sizeof(addr),
+			compare_caches);
+}
+
+/* A used cache that is in no list: the one that the data points to, or, as caches lie
+ * side by side, a neighbour of one in the list. 0: there is none. */
+static uint64_t find_unlisted(struct cache_search *s)
+{
+	uint64_t bytes = s->map.t->layout->cache_bytes;
+
+	if (s->best.count > 1)
+		qsort(s->best.items, s->best.count, sizeof(uint64_t), compare_caches);
+	for (size_t i = 0; i < s->seen.count; i++)
+		if (is_unlisted(s, s->seen.items[i]))
+			return s->seen.items[i];
+	for (size_t i = 0; i < s->best.count; i++) {
+		if (is_unlisted(s, s->best.items[i] - bytes))
+			return s->best.items[i] - bytes;
+		if (is_unlisted(s, s->best.items[i] + bytes))
+			return s->best.items[i] + bytes;
+	}
+	return 0;
 }
 
 static enum hi_status find_caches(struct hi_tcmalloc *t, struct hi_module *module,
 				  struct hi_error *err)
 {
 	struct cache_search s = {.map = {.t = t}};
+	uint64_t unlisted;
 
 	hi_tcmalloc_scan_words(t->image, module, try_cache, &s);
+	choose_list(&s);
+	unlisted = find_unlisted(&s);
 	hi_vector_free(&s.list);
+	hi_vector_free(&s.seen);
 	t->where.caches = s.best;
 	if (s.out_of_memory)
 		return hi_fail_memory(err, "thread caches");
 	if (!s.best.count)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "thread caches: no list of them closes");
+	if (unlisted)
+		return hi_fail(err, HI_BAD_DATA, unlisted,
+			       "thread caches: that at 0x%lx is in no list", unlisted);
 	return HI_OK;
 }
 

@@ -30,6 +30,33 @@ const struct hi_tcmalloc_layout hi_tcmalloc_layouts[] = {
 		.cache_prev = 4152,
 		.cache_bytes = 4160,
 	},
+	{
+		/* ThreadCache no longer has tid_ and in_setspecific_. */
+		.version = "2.16-2.18",
+		.before_moves = 512,
+		.pages = 516,
+		.n_classes = 1548,
+		CENTRAL_LIST,
+		SPAN,
+		CACHE_LISTS,
+		.cache_next = 4128,
+		.cache_prev = 4136,
+		.cache_bytes = 4160,
+	},
+	{
+		/* SizeMap has min_span_size_in_pages_. Not compiled; chosen by the checks
+		 * like the others. */
+		.version = "2.11-2.15",
+		.before_moves = 512,
+		.pages = 516,
+		.n_classes = 1548,
+		CENTRAL_LIST,
+		SPAN,
+		CACHE_LISTS,
+		.cache_next = 4144,
+		.cache_prev = 4152,
+		.cache_bytes = 4160,
+	},
 };
 const size_t hi_tcmalloc_n_layouts =
 	sizeof(hi_tcmalloc_layouts) / sizeof(*hi_tcmalloc_layouts);
