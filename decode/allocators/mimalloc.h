@@ -86,6 +86,9 @@ struct hi_mimalloc {
 	struct hi_mi_starts HI_VECTOR(uint32_t) starts;
 	uint32_t segments, pages, lists;
 	uint32_t canaries, wrong_canaries; /* of one live block of each page */
+	uint32_t orphans;		   /* pages of a thread, without a heap */
+	uint32_t failed_segments;
+	uint32_t wrong_heaps;  /* that count other pages, though no segment failed */
 	uint32_t proved;       /* pages whose lists and counts agree, lists not empty */
 	uint32_t failed;       /* pages, segments and heaps that contradict themselves */
 	char first_fault[120]; /* of them */
@@ -113,6 +116,15 @@ enum hi_status hi_mimalloc_find_roots(const struct hi_image *image,
 enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 				      const struct hi_mi_segments *segments, uint64_t key,
 				      struct hi_error *err);
+/* One copy, read by this layout: `failed` says how much contradicts it. For tests, too.
+ */
+enum hi_status hi_mimalloc_open(const struct hi_image *image,
+				const struct hi_mimalloc_layout *layout,
+				const struct hi_mi_segments *segments,
+				const struct hi_mi_root *root, struct hi_mimalloc **ret,
+				struct hi_error *err);
+/* Makes it ready to be walked. HI_BAD_DATA: too much contradicts the layout. */
+enum hi_status hi_mimalloc_accept(struct hi_mimalloc *m, struct hi_error *err);
 /* Fills in `unsure` and `starts`. */
 enum hi_status hi_mimalloc_find_starts(struct hi_mimalloc *m, struct hi_error *err);
 /* NULL: addr is in no such page. */

@@ -351,6 +351,7 @@ static bool read_slices(struct hi_mimalloc *m, const struct hi_mi_segment *s,
 static void fail_segment(struct hi_mimalloc *m, const struct hi_mi_segment *s,
 			 uint32_t index)
 {
+	m->failed_segments++;
 	hi_mimalloc_fault(m, s->addr, "segment 0x%lx: slice %u contradicts itself",
 			  s->addr, index);
 	m->base.skipped_bytes += s->size - index * HI_MI_SLICE;
@@ -373,6 +374,7 @@ static enum hi_status add_slices(struct hi_mimalloc *m, const struct hi_mi_segme
 			return HI_OK;
 		}
 		pages += is_page;
+		m->orphans += is_page && !page.xheap && s->thread_id;
 		if (is_page)
 			status = count_heap_page(m, page.xheap, err);
 		if (status == HI_OK)
@@ -498,12 +500,26 @@ static void read_mi_heap(struct hi_mimalloc *m, const struct hi_mi_heap *heap)
 		return;
 	}
 	pages = hi_mi_field(bytes, l->page_count, 8);
+	m->wrong_heaps += pages != heap->pages && !m->failed_segments;
 	if (pages != heap->pages)
 		hi_mimalloc_fault(m, heap->addr, "heap 0x%lx: %lu pages, it says %lu",
 				  heap->addr, heap->pages, pages);
 	memcpy(keys, bytes + l->heap_keys, sizeof(keys));
 	mark_heap_block(m, heap->addr);
 	mark_delayed(m, heap->addr, hi_mi_field(bytes, l->thread_delayed_free, 8), keys);
+}
+
+/* What holds for each page, but for those that the program damaged. */
+static void check_majorities(struct hi_mimalloc *m)
+{
+	if (m->wrong_canaries > m->canaries)
+		hi_mimalloc_fault(m, 0, "%u of %u blocks have no padding behind them",
+				  m->wrong_canaries, m->wrong_canaries + m->canaries);
+	if (m->orphans > m->pages / 8)
+		hi_mimalloc_fault(m, 0, "%u of %u pages have a thread and no heap",
+				  m->orphans, m->pages);
+	if (m->wrong_canaries > m->canaries || m->orphans > m->pages / 8)
+		m->failed = UINT32_MAX;
 }
 
 enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
@@ -516,11 +532,7 @@ enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 	     i < segments->count && status == HI_OK && !hi_mimalloc_is_hopeless(m); i++)
 		if (segments->items[i].key == key)
 			status = add_segment(m, &segments->items[i], err);
-	if (m->wrong_canaries > m->canaries) {
-		hi_mimalloc_fault(m, 0, "%u of %u blocks have no padding behind them",
-				  m->wrong_canaries, m->wrong_canaries + m->canaries);
-		m->failed = UINT32_MAX;
-	}
+	check_majorities(m);
 	if (status != HI_OK || hi_mimalloc_is_hopeless(m))
 		return status;
 	status = add_heap_memory(m, segments, key, err);

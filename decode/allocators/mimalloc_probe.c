@@ -79,7 +79,7 @@ static void describe_mi_block(const struct hi_slabs *slabs, const struct hi_slab
 		move_start(m, slot, block);
 }
 
-static struct hi_mimalloc *make_mimalloc(const struct mi_search *s,
+static struct hi_mimalloc *make_mimalloc(const struct hi_image *image,
 					 const struct hi_mi_root *root,
 					 const struct hi_mimalloc_layout *layout)
 {
@@ -89,12 +89,12 @@ static struct hi_mimalloc *make_mimalloc(const struct mi_search *s,
 		return NULL;
 	m->base.ops = &hi_allocator_mimalloc;
 	m->layout = layout;
-	m->image = s->image;
-	m->window.memory = m->blocks.memory = s->image->memory;
+	m->image = image;
+	m->window.memory = m->blocks.memory = image->memory;
 	m->heap_main = root->at - layout->heap_cookie;
 	m->module_start = root->module->start;
 	m->module_end = root->module->end;
-	hi_slabs_init(&m->slabs, &m->base, s->image, describe_mi_block);
+	hi_slabs_init(&m->slabs, &m->base, image, describe_mi_block);
 	return m;
 }
 
@@ -135,43 +135,61 @@ static struct mi_candidate *find_candidate(struct mi_search *s, uint64_t key)
 	return NULL;
 }
 
+enum hi_status hi_mimalloc_open(const struct hi_image *image,
+				const struct hi_mimalloc_layout *layout,
+				const struct hi_mi_segments *segments,
+				const struct hi_mi_root *root, struct hi_mimalloc **ret,
+				struct hi_error *err)
+{
+	struct hi_mimalloc *m = make_mimalloc(image, root, layout);
+	struct hi_error why = {};
+	enum hi_status status;
+
+	if (!m)
+		return hi_fail_memory(err, "mimalloc");
+	status = hi_mimalloc_read_pages(m, segments, root->key, &why);
+	if (status == HI_BAD_DATA) {
+		hi_mimalloc_fault(m, why.address, "%.100s", why.text);
+		m->failed = UINT32_MAX;
+		status = HI_OK;
+	}
+	if (status != HI_OK) {
+		release_mimalloc(&m->base);
+		return hi_fail(err, status, 0, "%s", why.text);
+	}
+	describe_mimalloc(m, root);
+	*ret = m;
+	return HI_OK;
+}
+
 /* Reads all by this layout, and keeps it where none before fits better. */
 static enum hi_status try_layout(struct mi_search *s, const struct hi_mi_root *root,
 				 const struct hi_mimalloc_layout *layout,
 				 struct hi_error *err)
 {
 	struct mi_candidate *c = find_candidate(s, root->key);
-	struct hi_mimalloc *m;
-	struct hi_error why = {};
+	struct hi_mimalloc *m = NULL, *worse;
 	enum hi_status status;
 
 	if ((c && c->best && !c->best->failed) || !is_heap_main(s, root, layout))
 		return HI_OK;
 	if (!c) {
-		if (!hi_vector_push(&s->candidates,
-				    (struct mi_candidate){root->key, NULL}))
-			return hi_fail_memory(err, "copies of mimalloc");
-		c = find_candidate(s, root->key);
-	}
-	m = make_mimalloc(s, root, layout);
-	if (!m)
-		return hi_fail_memory(err, "mimalloc");
-	status = hi_mimalloc_read_pages(m, &s->segments, root->key, &why);
-	if (status == HI_BAD_DATA) {
-		hi_mimalloc_fault(m, why.address, "%.100s", why.text);
-		m->failed = UINT32_MAX;
-		status = HI_OK;
-	}
-	describe_mimalloc(m, root);
-	if (status == HI_OK && (!c->best || m->failed < c->best->failed)) {
-		struct hi_mimalloc *worse = c->best;
+		struct mi_candidate added = {root->key, NULL};
 
-		c->best = m;
-		m = worse;
+		if (!hi_vector_push(&s->candidates, added))
+			return hi_fail_memory(err, "copies of mimalloc");
+		c = &s->candidates.items[s->candidates.count - 1];
 	}
-	if (m)
-		release_mimalloc(&m->base);
-	return status == HI_OK ? HI_OK : hi_fail(err, status, 0, "%s", why.text);
+	status = hi_mimalloc_open(s->image, layout, &s->segments, root, &m, err);
+	if (status != HI_OK)
+		return status;
+	worse = m;
+	if (!c->best || m->failed < c->best->failed) {
+		worse = c->best;
+		c->best = m;
+	}
+	release_mimalloc(worse ? &worse->base : NULL);
+	return HI_OK;
 }
 
 static bool has_same_segments(const struct hi_mimalloc_layout *a,
@@ -203,7 +221,22 @@ static enum hi_status try_roots(struct mi_search *s,
 /* Some damage is the program's; with more of it, it is another version. */
 static bool is_accepted(const struct hi_mimalloc *m)
 {
-	return m->failed == 0 || m->failed <= m->proved / 8;
+	return m->failed == 0 ||
+	       (m->failed <= m->proved / 8 && m->wrong_heaps <= m->heaps.count / 2);
+}
+
+enum hi_status hi_mimalloc_accept(struct hi_mimalloc *m, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!is_accepted(m))
+		return hi_fail(err, HI_BAD_DATA, 0,
+			       "no layout fits; by that of %s, which fits best: %s",
+			       m->base.version, m->first_fault);
+	status = hi_mimalloc_find_starts(m, err);
+	hi_window_free(&m->window);
+	hi_window_free(&m->blocks);
+	return status == HI_OK ? hi_slabs_seal(&m->slabs, err) : status;
 }
 
 static enum hi_status give_mimalloc(struct mi_candidate *c,
@@ -211,29 +244,20 @@ static enum hi_status give_mimalloc(struct mi_candidate *c,
 {
 	struct hi_mimalloc *m = c->best;
 	struct hi_error why;
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	c->best = NULL;
 	if (!m)
 		return HI_OK;
-	hi_window_free(&m->window);
-	hi_window_free(&m->blocks);
-	if (is_accepted(m))
-		status = hi_mimalloc_find_starts(m, err);
-	if (is_accepted(m) && status == HI_OK)
-		status = hi_slabs_seal(&m->slabs, err);
-	if (is_accepted(m) && status == HI_OK) {
+	status = hi_mimalloc_accept(m, &why);
+	if (status == HI_OK) {
 		hi_allocator_list_add(list, &m->base);
 		return HI_OK;
 	}
-	if (status == HI_OK) {
-		(void)hi_fail(&why, HI_BAD_DATA, 0,
-			      "no layout fits; by %s, which fits best: %s",
-			      m->base.version, m->first_fault);
+	if (status == HI_BAD_DATA)
 		hi_allocator_list_refuse(list, "mimalloc", m->base.module, &why);
-	}
 	release_mimalloc(&m->base);
-	return status;
+	return status == HI_BAD_DATA ? HI_OK : hi_fail(err, status, 0, "%s", why.text);
 }
 
 static enum hi_status probe_mimalloc(const struct hi_image *image,

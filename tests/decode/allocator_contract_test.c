@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "tests/harness.h"
 #include "tests/support/mock_heap.h"
+#include "tests/support/mock_mimalloc.h"
 
 /* ---- the mock ---- */
 
@@ -135,6 +136,24 @@ static struct hi_allocator *make_glibc_42(void)
 	return make_glibc(42);
 }
 
+/* ---- mimalloc ---- */
+
+static struct hi_allocator *make_mimalloc_heap(void)
+{
+	struct mock_mimalloc *m = mock_mimalloc_create(MOCK_MI_2_0_9);
+	struct hi_mimalloc *mi;
+	struct hi_error err;
+
+	mock_mimalloc_page(m, 1, 64, 900, 100, 20, 3);
+	mock_mimalloc_page(m, 1, 96, 600, 0, 0, 0);
+	mock_mimalloc_page(m, 8, 16384, 30, 2, 1, 0);
+	mock_mimalloc_page(m, 20, 1310720, 1, 0, 0, 0);
+	mock_mimalloc_finish(m);
+	mi = mock_mimalloc_open(m, mock_mimalloc_layout(m->release));
+	HI_ASSERT_OK(hi_mimalloc_accept(mi, &err), &err);
+	return &mi->base;
+}
+
 static const struct {
 	const char *name;
 	struct hi_allocator *(*make)(void);
@@ -143,6 +162,7 @@ static const struct {
 	{"glibc 2.31", make_glibc_31},
 	{"glibc 2.36", make_glibc_36},
 	{"glibc 2.42", make_glibc_42},
+	{"mimalloc 2.0.9", make_mimalloc_heap},
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
