@@ -35,6 +35,7 @@ struct search {
 	struct HI_VECTOR(struct known) known; /* by name */
 	struct HI_VECTOR(uint64_t) wanted;    /* usable sizes, sorted */
 	struct HI_VECTOR(struct candidate) found;
+	struct hi_block_sizes sizes;
 	bool failed;
 };
 
@@ -100,7 +101,8 @@ static uint64_t live_of(const struct search *s, const char *name)
 static bool take_record(const struct hi_type *type, void *arg)
 {
 	struct search *s = arg;
-	struct candidate c = {.usable = hi_fit_usable(type->size), .type = type};
+	struct candidate c = {.usable = hi_fit_usable(&s->sizes, type->size),
+			      .type = type};
 
 	/* A hint must be able to name it. */
 	if (!*type->name || !bsearch(&c.usable, s->wanted.items, s->wanted.count,
@@ -132,6 +134,7 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 	status = list_known(in, s, err);
 	if (status != HI_OK)
 		return status;
+	hi_block_sizes_of(in->decoders.allocator, &s->sizes);
 	qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), by_size);
 	status = hi_types_each_record(in->decoders.types, LEAST_RECORD, MAX_DWARF,
 				      take_record, s, &r->modules_skipped, err);

@@ -117,6 +117,12 @@ struct hi_allocator {
 	/* Of slabs, after the probe; sorted by size. */
 	const struct hi_slab_class *slab_classes;
 	size_t n_slab_classes;
+	/* Usable sizes that requests are rounded up to, ascending; beyond the last one,
+	 * to multiples of size_step. mallocng: NULL, 0, 1: blocks are as requested. All
+	 * 0: as glibc rounds. */
+	const uint64_t *sizes;
+	size_t n_sizes;
+	uint64_t size_step;
 	/* Memory outside of the regions whose words are no references, after the probe:
 	 * they may lead to blocks without being the program's (data and thread-local
 	 * blocks of a module that is this allocator and nothing else). In any order. */

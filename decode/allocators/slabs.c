@@ -40,6 +40,7 @@ void hi_slabs_deinit(struct hi_slabs *slabs)
 	free(slabs->regions);
 	free(slabs->region_slabs);
 	free(slabs->classes);
+	free(slabs->sizes);
 }
 
 static bool is_sound(const struct hi_slab *s)
@@ -251,6 +252,25 @@ static enum hi_status make_slab_classes(struct hi_slabs *slabs, struct hi_error 
 	return HI_OK;
 }
 
+/* Where the allocator does not say: of the classes that have slabs. */
+static enum hi_status make_slab_sizes(struct hi_slabs *slabs, struct hi_error *err)
+{
+	struct hi_allocator *a = slabs->allocator;
+	size_t n = 0;
+
+	if (a->n_sizes || a->size_step || !a->n_slab_classes)
+		return HI_OK;
+	slabs->sizes = hi_calloc(a->n_slab_classes, sizeof(*slabs->sizes));
+	if (!slabs->sizes)
+		return hi_fail_memory(err, "sizes");
+	for (size_t i = 0; i < a->n_slab_classes; i++)
+		slabs->sizes[n++] = a->slab_classes[i].size;
+	a->sizes = slabs->sizes;
+	a->n_sizes = n;
+	a->size_step = PAGE;
+	return HI_OK;
+}
+
 enum hi_status hi_slabs_seal(struct hi_slabs *slabs, struct hi_error *err)
 {
 	enum hi_status status = slabs->order ? HI_OK : hi_slabs_sort(slabs, err);
@@ -259,6 +279,8 @@ enum hi_status hi_slabs_seal(struct hi_slabs *slabs, struct hi_error *err)
 		status = make_slab_regions(slabs, err);
 	if (status == HI_OK)
 		status = make_slab_classes(slabs, err);
+	if (status == HI_OK)
+		status = make_slab_sizes(slabs, err);
 	slabs->n_probe_damage = slabs->allocator->n_damage;
 	slabs->n_probe_damage_total = slabs->allocator->n_damage_total;
 	slabs->probe_skipped = slabs->allocator->skipped_bytes;

@@ -53,6 +53,7 @@ struct hi_slabs {
 	struct hi_heap_region *regions;
 	struct hi_slab_region *region_slabs; /* of each region */
 	struct hi_slab_class *classes;
+	uint64_t *sizes;			     /* usable ones of the classes */
 	size_t n_probe_damage, n_probe_damage_total; /* stay when a walk starts anew */
 	uint64_t probe_skipped;
 	pthread_mutex_t lock; /* the counters of the allocator */
@@ -88,8 +89,8 @@ enum hi_status hi_slabs_sort(struct hi_slabs *slabs, struct hi_error *err);
  * addr lies inside of that; UINT32_MAX where addr is before or behind all slots. */
 bool hi_slabs_find(const struct hi_slabs *slabs, uint64_t addr, uint32_t *id_ret,
 		   uint32_t *slot_ret, uint64_t *offset_ret);
-/* Makes regions and slab_classes of the allocator, by the states as they are now; sorts
- * before, where that was not done. */
+/* Makes regions and slab_classes of the allocator, and its sizes if it has none, by the
+ * states as they are now; sorts before, where that was not done. */
 enum hi_status hi_slabs_seal(struct hi_slabs *slabs, struct hi_error *err);
 
 /* Records damage at addr, up to the limit of hi_allocator.damage. */

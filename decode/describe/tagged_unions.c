@@ -235,8 +235,8 @@ static bool fits_target(const struct union_search *s, const struct hi_tagged_cas
 		return to == HI_NODE_NONE;
 	if (to == HI_NODE_NONE || offset)
 		return false;
-	return !c->record_size ||
-	       hi_objects_usable(objects, to) == hi_fit_usable(c->record_size);
+	return !c->record_size || hi_fit_is(&s->typing->layouts->sizes, c->record_size,
+					    hi_objects_usable(objects, to));
 }
 
 static void check_element(const struct union_search *s, struct hi_tagged_union *u,
@@ -267,11 +267,12 @@ static void check_element(const struct union_search *s, struct hi_tagged_union *
 }
 
 /* Do records of the size fill the block, but for what malloc adds? */
-static bool is_full_of_records(const struct hi_graph *g, hi_node node, uint64_t size)
+static bool is_full_of_records(const struct hi_block_sizes *sizes,
+			       const struct hi_graph *g, hi_node node, uint64_t size)
 {
 	uint64_t usable = hi_objects_usable(g->objects, node);
 
-	return usable >= size && hi_fit_usable(usable / size * size) == usable;
+	return usable >= size && hi_fit_is(sizes, usable / size * size, usable);
 }
 
 static void check_object(const struct union_search *s, hi_node node, uint64_t *left)
@@ -284,7 +285,8 @@ static void check_object(const struct union_search *s, hi_node node, uint64_t *l
 	uint64_t size = g->types[type].size;
 
 	/* A pointer to one may lead to many. */
-	if (size && !extent.is_counted && is_full_of_records(g, node, size))
+	if (size && !extent.is_counted &&
+	    is_full_of_records(&s->typing->layouts->sizes, g, node, size))
 		end = hi_objects_address(g->objects, node) +
 		      hi_objects_usable(g->objects, node);
 	for (; size && at + size <= end && *left; at += size, --*left)

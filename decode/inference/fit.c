@@ -255,7 +255,9 @@ static enum pointer_fit fit_record_target(struct hi_typing *typing,
 		return CONTRADICTS;
 	if (layout >= HI_LAYOUT_FIRST)
 		return fit_typed_target(typing, layout, target, offset);
-	return offset == 0 && hi_fit_usable(target->size) == usable ? EXACT : LOOSE;
+	return offset == 0 && hi_fit_is(&typing->layouts->sizes, target->size, usable)
+		       ? EXACT
+		       : LOOSE;
 }
 
 static enum pointer_fit fit_object_pointer(struct hi_typing *typing,

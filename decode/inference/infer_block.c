@@ -73,6 +73,7 @@ bool hi_propagation_fits_as_array(struct hi_propagation_worker *w,
 				  const struct hi_layout *layout, uint64_t addr,
 				  uint64_t usable)
 {
+	const struct hi_block_sizes *sizes = &w->typing->layouts->sizes;
 	uint64_t n = layout->size ? usable / layout->size : 0;
 
 	/* What ends in a tail that rules know is not one of many. */
@@ -82,8 +83,8 @@ bool hi_propagation_fits_as_array(struct hi_propagation_worker *w,
 	if (layout->klass == HI_TYPE_STRING || layout->klass == HI_TYPE_SCALAR ||
 	    layout->klass == HI_TYPE_POINTER_ARRAY)
 		return true;
-	if (hi_fit_usable(n * layout->size) != usable ||
-	    hi_fit_usable(layout->size) == usable || /* one is as likely */
+	if (!hi_fit_is(sizes, n * layout->size, usable) ||
+	    hi_fit_is(sizes, layout->size, usable) || /* one is as likely */
 	    is_bare_link(w, layout))
 		return false;
 	return hi_propagation_is_plausible(w, layout, true, addr, usable);
@@ -319,7 +320,7 @@ bool hi_propagation_add_counted_array(struct hi_propagation_worker *w, uint64_t 
 		return false;
 	/* One is too likely a number to be a count. */
 	if (!hi_propagation_read(w, start, &n) || n < 2 || n > usable / layout->size ||
-	    hi_fit_usable(8 + n * layout->size) != usable)
+	    !hi_fit_is(&w->typing->layouts->sizes, 8 + n * layout->size, usable))
 		return false;
 	refined = hi_layouts_refine(
 		w->typing->layouts, index,

@@ -120,7 +120,8 @@ static bool is_found(const struct need *need, const struct hi_type *record)
 static bool try_record(const struct hi_type *record, void *arg)
 {
 	struct containment *c = arg;
-	uint64_t fit = hi_fit_usable(record->size);
+	uint64_t fit =
+		hi_fit_usable(&c->propagation->typing->layouts->sizes, record->size);
 	size_t low = hi_search(i, c->needs.count, c->needs.items[i].usable < fit);
 
 	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
@@ -376,7 +377,8 @@ static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node 
 	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
 	if (layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
 	    layout->open_ended || (layout->rules && layout->rules->tail_known) ||
-	    hi_object_usable(typing->objects, id) <= hi_fit_usable(layout->size))
+	    hi_object_usable(typing->objects, id) <=
+		    hi_fit_usable(&typing->layouts->sizes, layout->size))
 		return NULL;
 	return layout->type;
 }

@@ -294,13 +294,17 @@ static bool wants_usable(const struct leak_namer *n, uint64_t usable)
 
 static bool wants_record_size(uint64_t size, void *arg)
 {
-	return size && size <= MAX_USABLE && wants_usable(arg, hi_fit_usable(size));
+	const struct leak_namer *n = arg;
+
+	return size && size <= MAX_USABLE &&
+	       wants_usable(n, hi_fit_usable(&n->typing->layouts->sizes, size));
 }
 
 static bool take_own_record(const struct hi_type *type, void *arg)
 {
 	struct leak_namer *n = arg;
-	struct candidate_type c = {type, hi_fit_usable(type->size)};
+	struct candidate_type c = {type,
+				   hi_fit_usable(&n->typing->layouts->sizes, type->size)};
 
 	if (type->kind == HI_KIND_STRUCT && *type->name && wants_usable(n, c.usable) &&
 	    !hi_vector_push(&n->records, c))

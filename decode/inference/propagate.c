@@ -216,7 +216,7 @@ static void take_either(struct hi_propagation_worker *w, struct hi_pointer_slot 
 		p = hi_layouts_get(w->typing->layouts, layout);
 		if (p->klass != HI_TYPE_RECORD || p->opaque || p->open_ended)
 			return; /* fits anything */
-		if (hi_fit_usable(p->size) != usable)
+		if (!hi_fit_is(&w->typing->layouts->sizes, p->size, usable))
 			continue;
 		if (only)
 			return;

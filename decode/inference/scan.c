@@ -328,7 +328,7 @@ static void scan_chars(struct scanner *s)
 		return;
 	}
 	text = strnlen((const char *)s->host, s->usable) + 1;
-	s->is_certain |= s->usable <= hi_fit_usable(text);
+	s->is_certain |= s->usable <= hi_fit_usable(&s->typing->layouts->sizes, text);
 	if (text <= 8)
 		add_bytes(s, s->host, 8); /* a pointer may look like a short text */
 	if (!s->is_certain)
@@ -433,7 +433,8 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 	bool is_covered;
 
 	set_labels(s, layout);
-	s->is_certain = hi_record_is_certain(layout, key, s->usable, tail_known);
+	s->is_certain = hi_record_is_certain(&s->typing->layouts->sizes, layout, key,
+					     s->usable, tail_known);
 	is_covered = !s->is_certain || layout->n_rule_sites || layout->rules;
 	if (is_covered && hi_cover_begin(&s->cover, s->usable))
 		s->covered = &s->cover;

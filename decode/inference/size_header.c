@@ -39,15 +39,17 @@ enum {
 static uint64_t read_request(struct hi_propagation_worker *w, uint64_t start,
 			     uint64_t offset, uint64_t usable)
 {
+	const struct hi_block_sizes *sizes = &w->typing->layouts->sizes;
+
 	for (uint64_t at = 0; at < offset; at += 8) {
 		uint64_t word;
 
 		if (!hi_propagation_read(w, start + at, &word) || word == 0 ||
 		    word > usable)
 			continue;
-		if (hi_fit_usable(offset + word) == usable)
+		if (hi_fit_is(sizes, offset + word, usable))
 			return word;
-		if (word > offset && hi_fit_usable(word) == usable)
+		if (word > offset && hi_fit_is(sizes, word, usable))
 			return word - offset;
 	}
 	return 0;
@@ -119,7 +121,7 @@ bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t 
 				     ? HI_COUNT_UNKNOWN
 				     : (usable - offset) / layout->size;
 	else if (offset == w->propagation->header && layout->klass == HI_TYPE_RECORD &&
-		 hi_fit_usable(offset + layout->size) == usable)
+		 hi_fit_is(&w->typing->layouts->sizes, offset + layout->size, usable))
 		evidence = HI_EVIDENCE_SHAPE;
 	else
 		return false;
@@ -158,7 +160,8 @@ static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
 	uint64_t usable = hi_object_usable(typing->objects, id);
 
 	if (!t->sized)
-		return hi_fit_usable(t->header + layout->size) == usable;
+		return hi_fit_is(&typing->layouts->sizes, t->header + layout->size,
+				 usable);
 	return read_request(t->propagation->workers[0],
 			    hi_objects_address(typing->objects, id), t->header,
 			    usable) >= layout->size;

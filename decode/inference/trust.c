@@ -12,7 +12,8 @@ static bool is_described(const struct hi_layout *layout, bool tail_known)
 	return layout->managed || layout->blob || tail_known || layout->open_ended;
 }
 
-static bool record_fills_block(const struct hi_layout *layout, bool array,
+static bool record_fills_block(const struct hi_block_sizes *sizes,
+			       const struct hi_layout *layout, bool array,
 			       uint64_t usable)
 {
 	/* Of these each word is looked at. */
@@ -20,10 +21,11 @@ static bool record_fills_block(const struct hi_layout *layout, bool array,
 		return true;
 	if (layout->klass == HI_TYPE_SCALAR || !layout->size)
 		return false;
-	return array || usable <= hi_fit_usable(layout->size);
+	return array || usable <= hi_fit_usable(sizes, layout->size);
 }
 
-bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t usable,
+bool hi_record_is_certain(const struct hi_block_sizes *sizes,
+			  const struct hi_layout *layout, uint32_t key, uint64_t usable,
 			  bool tail_known)
 {
 	enum hi_evidence evidence = (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
@@ -37,7 +39,7 @@ bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)
 		return layout->klass != HI_TYPE_SCALAR;
 	return is_described(layout, tail_known) ||
-	       record_fills_block(layout, key & HI_KEY_ARRAY, usable);
+	       record_fills_block(sizes, layout, key & HI_KEY_ARRAY, usable);
 }
 
 bool hi_cover_begin(struct hi_cover *cover, uint64_t usable)

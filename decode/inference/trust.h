@@ -7,9 +7,9 @@
  *
  *   - a runtime or a container describes it, or the number of elements is known;
  *   - a vtable or a typed pointer to the block's start names it, and the allocator would
- *     give a block of this size for it (hi_fit_usable), or for n of them where no record
- *     begins with it and has that size (inference_rounds.c); or its last member goes on
- *     to the end of the block.
+ *     give a block of this size for it (decode/layouts/block_sizes.h), or for n of them
+ * where no record begins with it and has that size (inference_rounds.c); or its last
+ * member goes on to the end of the block.
  *
  * A pointer to an integer, a character or an enumerator describes one element and nothing
  * behind it. A record that is smaller than its block may be the first member or a base
@@ -23,7 +23,8 @@
 
 /* Does the key's type describe the whole of a block of `usable` bytes? Not for text, of
  * which that depends on the contents. */
-bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t usable,
+bool hi_record_is_certain(const struct hi_block_sizes *sizes,
+			  const struct hi_layout *layout, uint32_t key, uint64_t usable,
 			  bool tail_known);
 
 /* Words of one block, marked as they are scanned; for one thread. */

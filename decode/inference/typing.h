@@ -54,6 +54,9 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 			     const struct hi_typing_options *options,
 			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
 			     struct hi_error *err);
+struct hi_block_sizes;
+/* How the allocators round requests up; lives as long as typing. */
+const struct hi_block_sizes *hi_typing_sizes(const struct hi_typing *typing);
 /* A conflict: objects with one type to which another pointer has another type; none
  * begins with the other. */
 struct hi_typing_conflict {

@@ -369,6 +369,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		typing->threads = MAX_THREADS;
 	status = hi_layouts_create(typing->source.types, &typing->layouts, err);
 	if (status == HI_OK)
+		hi_block_sizes_of(allocator, &typing->layouts->sizes);
+	if (status == HI_OK)
 		status = hi_memory_windows_init(&typing->memory_windows, image->memory,
 						objects, err);
 	if (status == HI_OK && !typing->conservative && source)
@@ -428,6 +430,11 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 
 	return hi_typing_run_with(image, modules, types ? &source : NULL, allocator,
 				  objects, options, typing_ret, graph_ret, err);
+}
+
+const struct hi_block_sizes *hi_typing_sizes(const struct hi_typing *typing)
+{
+	return &typing->layouts->sizes;
 }
 
 struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)

@@ -76,7 +76,8 @@ static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *l
 {
 	uint64_t n = layout->size >= 8 ? usable / layout->size : 0, word;
 
-	if (n < 2 || layout->open_ended || hi_fit_usable(n * layout->size) != usable)
+	if (n < 2 || layout->open_ended ||
+	    !hi_fit_is(&s->typing->layouts->sizes, n * layout->size, usable))
 		return false;
 	for (uint64_t i = 1; i < n && i < 64; i++)
 		if (!read_first_word(s, addr + i * layout->size, &word) || word != vptr)
@@ -86,12 +87,13 @@ static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *l
 
 /* Else it may be the vtable of the first member of a larger object: then pointers count
  * as well. */
-static bool fills_block(const struct hi_layout *layout, uint64_t usable)
+static bool fills_block(const struct vtable_scan *s, const struct hi_layout *layout,
+			uint64_t usable)
 {
 	return layout->opaque || layout->open_ended ||
 	       (layout->rules && layout->rules->size) ||
 	       (layout->rules && layout->rules->tail_known) ||
-	       usable <= hi_fit_usable(layout->size);
+	       usable <= hi_fit_usable(&s->typing->layouts->sizes, layout->size);
 }
 
 static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
@@ -116,7 +118,7 @@ static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
 	      index;
 	if (is_array_of_vtables(s, layout, addr, usable, vptr))
 		key |= HI_KEY_ARRAY;
-	else if (!fills_block(layout, usable))
+	else if (!fills_block(s, layout, usable))
 		key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT | index;
 	objects->type[id] = key;
 	s->found++;

@@ -9,6 +9,7 @@
 #ifndef HI_DECODE_LAYOUTS_LAYOUT_H
 #define HI_DECODE_LAYOUTS_LAYOUT_H
 
+#include "decode/layouts/block_sizes.h"
 #include "base/arena.h"
 #include "census/graph/graph.h"
 #include "decode/layouts/pointer_slot.h"
@@ -82,6 +83,7 @@ enum { HI_LAYOUT_LEAF = 1 << 20, HI_LAYOUT_LEAVES = HI_LAYOUT_MAX / HI_LAYOUT_LE
 struct hi_layouts {
 	struct hi_layout **leaves[HI_LAYOUT_LEAVES];
 	struct hi_layouts_private *priv;
+	struct hi_block_sizes sizes; /* set by its owner; all zero: glibc's */
 };
 
 /* source is copied; what it points to is borrowed. *ret: hi_layouts_destroy(). */
@@ -178,15 +180,6 @@ bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a
  * hostile: after MAX_LOOKS types the answer is no (layout_contains.c). */
 bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout,
 		      uint64_t offset, const struct hi_layout *other);
-
-/* Usable bytes that glibc's malloc gives for a request (malloc.c: request2size); what is
- * left over in a block of this size is padding. */
-static inline uint64_t hi_fit_usable(uint64_t request)
-{
-	uint64_t chunk = (request + 8 + 15) & ~(uint64_t)15;
-
-	return chunk < 32 ? 24 : chunk - 8;
-}
 
 /* A word at `offset` of the block; slot NULL: a raw word that no member covers. */
 typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_pointer_slot *slot);

@@ -6,6 +6,7 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/waste.h"
 #include "decode/inference/typing.h"
+#include "decode/layouts/block_sizes.h"
 
 /*
  * The result for each object: enough to count any of them again without their bytes. A
@@ -34,6 +35,8 @@ struct hi_contents_options {
 	uint64_t min_size; /* with so many bytes to save */
 	const bool *types; /* NULL: of every type */
 	uint32_t n_types;  /* of types */
+	/* Of hi_contents_recount(): how the allocator rounds; NULL: as glibc. */
+	const struct hi_block_sizes *sizes;
 	/* Of hi_contents_recount(): rows are not by type but by these numbers, below
 	 * n_rows, of each object. A copy counts where it belongs, and the first of its
 	 * group is none. NULL: by type. */

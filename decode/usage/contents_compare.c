@@ -405,6 +405,8 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 {
 	struct hi_contents_comparison c = {.image = image,
 					   .typing = typing,
+					   .sizes = typing ? hi_typing_sizes(typing)
+							   : NULL,
 					   .graph = graph,
 					   .reach = reach,
 					   .options = options,

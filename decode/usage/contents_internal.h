@@ -64,6 +64,7 @@ struct hi_contents_comparison {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_contents_options *options;
+	const struct hi_block_sizes *sizes; /* NULL: glibc's */
 	struct hi_memory_windows memory_windows;
 	struct hi_contents_chunk *chunks;
 	size_t n_chunks;
@@ -92,7 +93,8 @@ void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *
 void hi_contents_add_group(struct hi_contents_worker *w,
 			   const struct hi_contents_slot *s);
 /* Adds the bytes beyond what the object uses. */
-void hi_contents_count_unused(struct hi_waste_row *row,
+void hi_contents_count_unused(const struct hi_contents_comparison *c,
+			      struct hi_waste_row *row,
 			      const struct hi_contents_object *o);
 /* All that the workers have; takes it from them. */
 enum hi_status hi_contents_result(struct hi_contents_comparison *c, struct hi_waste **ret,

@@ -124,7 +124,7 @@ static enum hi_status count_marked_object(struct recount *r, hi_node id,
 	o.end = used_of(r, id, o.usable);
 	row->objects++;
 	row->bytes += o.cost;
-	hi_contents_count_unused(row, &o);
+	hi_contents_count_unused(&r->c, row, &o);
 	switch (mark) {
 	case HI_MARK_ALONE:
 		return HI_OK;
@@ -200,10 +200,13 @@ enum hi_status hi_contents_recount(const struct hi_contents_marks *marks,
 				   const struct hi_contents_options *options,
 				   struct hi_waste **ret, struct hi_error *err)
 {
-	struct recount r = {
-		.c = {.graph = graph, .reach = reach, .options = options, .n_workers = 1},
-		.marks = marks,
-		.type_used = type_used};
+	struct recount r = {.c = {.graph = graph,
+				  .reach = reach,
+				  .options = options,
+				  .sizes = options->sizes,
+				  .n_workers = 1},
+			    .marks = marks,
+			    .type_used = type_used};
 	enum hi_status status = HI_OK;
 
 	r.c.workers = &r.worker;

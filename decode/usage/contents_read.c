@@ -10,6 +10,7 @@
 
 enum {
 	PAGE = 4096,
+	PIECE_CLASS = 3,    /* of overheads: what is no block's start */
 	MAPPED_HEADER = 16, /* of a chunk that is a mapping: two words (glibc) */
 };
 
@@ -83,20 +84,31 @@ bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object 
 
 /* ---- first pass ---- */
 
-/* What a request for the bytes in use alone would save. */
-static uint64_t savable_of(const struct hi_contents_object *o)
+/* Of a block, and not its first one (census/graph/objects_split.c). */
+static bool is_piece(const struct hi_objects *objects, hi_node id)
 {
+	return (objects->flags[id] >> HI_OBJECT_OVERHEAD_SHIFT & 3) == PIECE_CLASS;
+}
+
+/* What a request for the bytes in use alone would save. */
+static uint64_t savable_of(const struct hi_contents_comparison *c,
+			   const struct hi_contents_object *o)
+{
+	static const struct hi_block_sizes glibc = {};
+	const struct hi_block_sizes *sizes = c->sizes ? c->sizes : &glibc;
 	uint64_t used = o->end - o->start, fit;
 
-	if (o->cost == o->usable) /* a subobject: no block of its own */
+	/* A subobject: no block of its own. Blocks of glibc have a header. */
+	if (is_piece(c->graph->objects, o->id) || (o->cost == o->usable && !sizes->n))
 		return 0;
 	if (o->cost - o->usable == MAPPED_HEADER)
 		return (o->usable - used) / PAGE * PAGE;
-	fit = hi_fit_usable(used);
+	fit = hi_fit_usable(sizes, used);
 	return fit < o->usable ? o->usable - fit : 0;
 }
 
-void hi_contents_count_unused(struct hi_waste_row *row,
+void hi_contents_count_unused(const struct hi_contents_comparison *c,
+			      struct hi_waste_row *row,
 			      const struct hi_contents_object *o)
 {
 	uint64_t unused = o->usable - (o->end - o->start);
@@ -105,7 +117,7 @@ void hi_contents_count_unused(struct hi_waste_row *row,
 		return;
 	row->loose++;
 	row->unused += unused;
-	row->savable += savable_of(o);
+	row->savable += savable_of(c, o);
 }
 
 /* Texts, and objects that were not read: all others use the bytes of their type. */
@@ -140,7 +152,7 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 	row->bytes += o->cost;
 	mark_object_used(w, o, readable);
 	if (readable) {
-		hi_contents_count_unused(row, o);
+		hi_contents_count_unused(w->c, row, o);
 		if (o->start == o->end)
 			return false;
 		d = hi_digest_begin(type, o->end - o->start);

@@ -283,6 +283,21 @@ static enum hi_status put_contents_marks(const struct hi_inspection *in,
 			       : status;
 }
 
+/* Of the main allocator; nothing of glibc, whose rule needs no table. */
+static enum hi_status put_sizes(struct hi_snapshot_writer *w,
+				const struct hi_block_sizes *sizes, struct hi_error *err)
+{
+	const struct hi_size_rule *rule = &sizes->rules[0];
+	enum hi_status status;
+
+	if (!sizes->n || (!rule->n && !rule->step))
+		return HI_OK;
+	status = hi_snapshot_put_number(w, "waste.size_step", rule->step, err);
+	return status == HI_OK ? hi_snapshot_put(w, "waste.sizes", rule->sizes,
+						 sizeof(*rule->sizes), rule->n, err)
+			       : status;
+}
+
 enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
@@ -304,6 +319,8 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 	hi_contents_marks_free(&marks);
 	if (status == HI_OK)
 		status = put_blocks(in, w, err);
+	if (status == HI_OK)
+		status = put_sizes(w, hi_typing_sizes(in->decoders.typing), err);
 	hi_inspect_phase(in, "writing the snapshot");
 	return status;
 }
@@ -406,19 +423,44 @@ static enum hi_status take_contents_marks(struct hi_inspection *in,
 	return status;
 }
 
+/* Hostile: sizes that do not ascend find a wrong one, never one outside of them. */
+static enum hi_status take_sizes(struct hi_inspection *in, struct hi_block_sizes *ret,
+				 struct hi_error *err)
+{
+	struct hi_snapshot *s = in->snapshot->snapshot;
+	struct hi_size_rule rule = {.step = hi_snapshot_number(s, "waste.size_step", 0)};
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "waste.sizes", sizeof(*rule.sizes), &items, &n, err);
+
+	*ret = (struct hi_block_sizes){};
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	rule.sizes = items;
+	rule.n = n;
+	ret->rules[ret->n++] = rule;
+	return HI_OK;
+}
+
 enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
 					const struct hi_contents_options *options,
 					struct hi_waste **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;
+	struct hi_contents_options by_sizes = *options;
+	struct hi_block_sizes sizes;
 	struct hi_contents_marks marks;
 	struct hi_error why = {};
 	enum hi_status status = take_contents_marks(in, &marks, err);
 
+	if (status == HI_OK)
+		status = take_sizes(in, &sizes, err);
 	if (status != HI_OK)
 		return status;
+	by_sizes.sizes = &sizes;
 	status = hi_contents_recount(&marks, in->snapshot->used, in->graph,
-				     in->shown.reach, options, &waste, &why);
+				     in->shown.reach, &by_sizes, &waste, &why);
 	if (status == HI_BAD_DATA)
 		return report_bad_waste(in, "waste.equal", why.text, err);
 	if (status == HI_OK)

@@ -231,9 +231,11 @@ HI_TEST(layouts, the_order_of_type_candidates_is_total)
 
 HI_TEST(layouts, sizes_that_the_allocator_gives)
 {
-	HI_ASSERT_EQ(24, hi_fit_usable(0));
-	HI_ASSERT_EQ(24, hi_fit_usable(24));
-	HI_ASSERT_EQ(40, hi_fit_usable(25));
-	HI_ASSERT_EQ(40, hi_fit_usable(40));
-	HI_ASSERT_EQ(200008, hi_fit_usable(200000));
+	const struct hi_block_sizes glibc = {};
+
+	HI_ASSERT_EQ(24, hi_fit_usable(&glibc, 0));
+	HI_ASSERT_EQ(24, hi_fit_usable(&glibc, 24));
+	HI_ASSERT_EQ(40, hi_fit_usable(&glibc, 25));
+	HI_ASSERT_EQ(40, hi_fit_usable(&glibc, 40));
+	HI_ASSERT_EQ(200008, hi_fit_usable(&glibc, 200000));
 }
