@@ -84,7 +84,7 @@ static const struct advice all_advice[] = {
 	 {"free_slot"},
 	 ALWAYS,
 	 "are free slots of slabs in which other blocks live: a slab goes back when its "
-	 "last block is freed (waste shows the sizes)"},
+	 "last block is freed"},
 	{"jemalloc",
 	 {"free_slot"},
 	 IN_REDIS,
@@ -104,7 +104,7 @@ static const struct advice all_advice[] = {
 	 {"free_slot"},
 	 ALWAYS,
 	 "are free slots of spans in which other blocks live: a span goes back when its "
-	 "last block is freed (waste shows the sizes)"},
+	 "last block is freed"},
 	{"mimalloc",
 	 {"free_span"},
 	 MIMALLOC_LATER,
@@ -148,12 +148,12 @@ find_main_allocator(const struct hi_report_header *header)
 	return ret;
 }
 
+/* Debian's redis-server is a link to redis-check-rdb. */
 static bool is_redis(const struct hi_report_header *header)
 {
 	const char *name = hi_base_name(hi_text_or_empty(header->exe));
 
-	return strncmp(name, "redis-server", 12) == 0 ||
-	       strncmp(name, "valkey-server", 13) == 0;
+	return strncmp(name, "redis-", 6) == 0 || strncmp(name, "valkey-", 7) == 0;
 }
 
 static bool condition_holds(enum advice_condition condition,

@@ -89,7 +89,7 @@ HI_TEST(rss_advice, is_that_of_the_allocator_with_most_of_the_heap)
 			      "dirty_decay_ms:1000"));
 	HI_ASSERT(!advises_row("jemalloc", "5.3.0", "/usr/bin/x", "free_dirty", "redis"));
 	HI_ASSERT(
-		advises_row("jemalloc", "5.3.0", "/usr/bin/redis-server", "free_dirty",
+		advises_row("jemalloc", "5.3.0", "/usr/bin/redis-check-rdb", "free_dirty",
 			    "8.0 MiB of free pages go back at once by the command MEMORY "
 			    "PURGE"));
 	HI_ASSERT(advises_row("jemalloc", "5.3.0", "", "free_tcache", "tcache:false"));
