@@ -109,6 +109,7 @@ LONG_TRIALS(tcmalloc_minimal, .preload = "libtcmalloc_minimal.so.4", .parts = "t
 LONG_TRIALS(tcmalloc_full, .preload = "libtcmalloc.so.4", .parts = "tcmalloc")
 LONG_TRIALS(mimalloc, .preload = "libmimalloc.so.2.0", .parts = "mimalloc")
 LONG_TRIALS(musl_dynamic, .program = "allocator_churn_musl_dynamic",
-	    .shim = "liballocator_shim_musl.so", .parts = "musl")
+	    .shim = "liballocator_shim_musl.so", .parts = "musl",
+	    .is_known = allocator_truth_is_musl_loader)
 LONG_TRIALS(musl_static, .program = "allocator_churn_musl_static", .shim = "",
 	    .parts = "musl")

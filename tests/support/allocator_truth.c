@@ -237,6 +237,42 @@ static void walk_all(struct comparison *c, struct hi_modules *modules)
 	      compare_walked);
 }
 
+/* ---- musl's loader ---- */
+
+/* struct dso begins with the address where the module is mapped. */
+static bool is_module_record(const struct hi_image *image, uint64_t addr)
+{
+	const struct hi_mapping *m;
+	struct hi_error quiet;
+	uint64_t base;
+
+	if (hi_memory_read_u64(image->memory, addr, &base, &quiet) != HI_OK)
+		return false;
+	m = hi_image_mapping_at(image, base);
+	return m && m->start == base && m->file_offset == 0 &&
+	       (m->kind == HI_MAPPING_FILE || m->kind == HI_MAPPING_VDSO);
+}
+
+bool allocator_truth_is_musl_loader(const struct hi_image *image,
+				    const struct hi_block *block)
+{
+	size_t n_records = 0;
+
+	if (is_module_record(image, block->addr))
+		return true;
+	if (block->usable % 8 || block->usable > 4096)
+		return false;
+	for (uint64_t at = block->addr; at < block->addr + block->usable; at += 8) {
+		uint64_t word;
+
+		read_image(image, at, &word, sizeof(word));
+		if (word && !is_module_record(image, word))
+			return false;
+		n_records += word != 0;
+	}
+	return n_records > 0;
+}
+
 /* ---- the comparison ---- */
 
 /* Does a call in progress have the memory [start, end)? One that has not returned may
@@ -294,6 +330,15 @@ static struct true_block *true_block_of(struct comparison *c, const struct hi_bl
 	return t;
 }
 
+static uint64_t first_word(const struct hi_image *image, uint64_t addr)
+{
+	struct hi_error quiet;
+	uint64_t word = 0;
+
+	(void)hi_memory_read_u64(image->memory, addr, &word, &quiet);
+	return word;
+}
+
 static void judge_unknown(struct comparison *c, const struct hi_block *b)
 {
 	if (is_in_call(c, b->addr, b->addr + (b->usable ? b->usable : 1))) {
@@ -306,7 +351,8 @@ static void judge_unknown(struct comparison *c, const struct hi_block *b)
 	}
 	c->figures->extra++;
 	if (c->notes++ < NOTES)
-		hi_test_note("extra: 0x%" PRIx64 " of %" PRIu64, b->addr, b->usable);
+		hi_test_note("extra: 0x%" PRIx64 " of %" PRIu64 ", holds 0x%" PRIx64,
+			     b->addr, b->usable, first_word(c->image, b->addr));
 }
 
 static void judge_live(struct comparison *c, const struct hi_block *b)
@@ -325,6 +371,10 @@ static void judge_live(struct comparison *c, const struct hi_block *b)
 	t->is_found = true;
 	if (b->addr + b->usable - t->addr == t->usable)
 		return;
+	if (!t->usable && b->addr + b->usable - t->addr >= t->size) {
+		c->figures->unsized++;
+		return;
+	}
 	if (is_in_call(c, b->addr, b->addr + b->usable)) {
 		c->figures->in_calls++;
 		return;

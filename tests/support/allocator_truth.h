@@ -50,6 +50,7 @@ struct allocator_figures {
 	size_t twice;	/* live more than once */
 	size_t known;	/* is_known */
 	size_t in_calls; /* excluded: calls in progress have them */
+	size_t unsized;	 /* the allocator did not say how large: before it had begun */
 	size_t interior; /* addresses inside of blocks whose start is unknown */
 	size_t damage;
 	uint64_t skipped;	   /* bytes */
@@ -75,5 +76,10 @@ void allocator_truth_compare(struct hi_image *image, const struct allocator_run 
 void allocator_figures_note(const char *what, const struct allocator_figures *figures);
 /* Nothing missing, extra, different, damaged, and something compared. */
 void allocator_figures_expect(const struct allocator_figures *figures);
+
+/* Blocks of musl's loader, which calls its allocator directly: a record of a module, or
+ * pointers to such records. For allocator_run.is_known. */
+bool allocator_truth_is_musl_loader(const struct hi_image *image,
+				    const struct hi_block *block);
 
 #endif
