@@ -5,6 +5,7 @@
  * are frozen and are unwound.
  */
 #include "decode/allocator.h"
+#include "decode/allocators/musl.h"
 #include "decode/frames/frames.h"
 
 #include <string.h>
@@ -48,11 +49,15 @@ static enum hi_status is_thread_in_allocator(struct hi_image *image,
 					     bool *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = NULL;
-	enum hi_status status = hi_stack_read(types, image, thread, &stack, err);
+	enum hi_status status;
 
+	*ret = false;
+	if (hi_musl_waits_outside(&image->threads[thread], hi_types_modules(types), text,
+				  n_text))
+		return HI_OK;
+	status = hi_stack_read(types, image, thread, &stack, err);
 	if (status != HI_OK)
 		return status;
-	*ret = false;
 	for (size_t i = 0; i < stack->n_frames && !*ret; i++) {
 		if (is_outermost(&stack->frames[i]))
 			return HI_OK;

@@ -35,6 +35,11 @@ void hi_types_close_files(struct hi_type_module *module)
 	*module = (struct hi_type_module){};
 }
 
+struct hi_modules *hi_types_modules(struct hi_types *types)
+{
+	return types->modules;
+}
+
 void hi_types_close(struct hi_types *types)
 {
 	if (!types)
