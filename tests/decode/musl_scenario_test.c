@@ -5,16 +5,7 @@
  */
 #include "tests/harness.h"
 #include "tests/support/allocator_truth.h"
-
-/* The dynamic linker allocates by the C library's own malloc, which no shim sees: the
- * shim's and the program's struct dso with its name, and what they depend on. */
-enum { OF_THE_LINKER = 4, LARGEST_OF_THE_LINKER = 512 };
-
-static bool may_be_of_the_linker(const struct hi_image *image, const struct hi_block *b)
-{
-	(void)image;
-	return b->usable <= LARGEST_OF_THE_LINKER;
-}
+#include "tests/support/musl_blocks.h"
 
 static void compare(const char *what, const struct allocator_run *run)
 {
@@ -28,8 +19,8 @@ static void compare(const char *what, const struct allocator_run *run)
 	for (int i = 0; i < 4; i++)
 		allocator_truth_stop(fx->pid, run, HI_REQUEST_COPY, &figures);
 	allocator_figures_note(what, &figures);
-	HI_ASSERT(figures.known <= (run->is_known ? OF_THE_LINKER * figures.stops : 0));
-	HI_ASSERT(figures.known <= (run->is_known ? OF_THE_LINKER * figures.stops : 0));
+	HI_ASSERT(figures.known <= (run->is_known ? MUSL_BLOCKS_OF_LINKER * figures.stops : 0));
+	HI_ASSERT(figures.known <= (run->is_known ? MUSL_BLOCKS_OF_LINKER * figures.stops : 0));
 	allocator_figures_expect(&figures);
 }
 
@@ -50,7 +41,7 @@ HI_TEST_SCENARIO(musl, dynamic_program_has_the_blocks_of_the_shim)
 						 .arguments = {"3", "20000"},
 						 .shim = "liballocator_shim_musl.so",
 						 .parts = "musl",
-						 .is_known = may_be_of_the_linker};
+						 .is_known = musl_block_of_linker};
 
 	compare("dynamic", &run);
 }
