@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+enum { MAX_RANGES = 16 };
+
 static struct hi_tcmalloc *tcmalloc_of(struct hi_allocator *a)
 {
 	return (struct hi_tcmalloc *)a;
@@ -115,10 +117,11 @@ static enum hi_status add_metadata(struct hi_tcmalloc *t, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status read_tcmalloc_heap(struct hi_tcmalloc *t, struct hi_module *module,
+static enum hi_status read_tcmalloc_heap(struct hi_tcmalloc *t,
+					 const struct hi_tcmalloc_data *data,
 					 struct hi_error *err)
 {
-	enum hi_status status = hi_tcmalloc_find(t, module, err);
+	enum hi_status status = hi_tcmalloc_find(t, data, err);
 
 	if (status == HI_OK)
 		status = hi_tcmalloc_add_spans(t, err);
@@ -135,14 +138,14 @@ static enum hi_status read_tcmalloc_heap(struct hi_tcmalloc *t, struct hi_module
 	return status;
 }
 
-static void describe_tcmalloc(struct hi_tcmalloc *t, const struct hi_module *module)
+static void describe_tcmalloc(struct hi_tcmalloc *t, const struct hi_tcmalloc_data *data)
 {
 	struct hi_allocator *a = &t->base;
 
 	snprintf(a->name, sizeof(a->name), "tcmalloc");
 	snprintf(a->version, sizeof(a->version), "%s, pages of %u KiB",
 		 t->layout->version, 1u << (t->where.page_shift - 10));
-	snprintf(a->module, sizeof(a->module), "%s", module->name);
+	snprintf(a->module, sizeof(a->module), "%s", data->module);
 	snprintf(a->found_by, sizeof(a->found_by),
 		 "size map, central lists, page map, thread caches");
 	snprintf(a->checks, sizeof(a->checks),
@@ -170,8 +173,9 @@ static struct hi_tcmalloc *create_tcmalloc(const struct hi_image *image,
 	return t;
 }
 
-static enum hi_status open_at(const struct hi_image *image, struct hi_module *module,
-			      uint64_t sizes, const struct hi_tcmalloc_layout *layout,
+static enum hi_status open_at(const struct hi_image *image,
+			      const struct hi_tcmalloc_data *data, uint64_t sizes,
+			      const struct hi_tcmalloc_layout *layout,
 			      struct hi_allocator **ret, struct hi_error *err)
 {
 	struct hi_tcmalloc *t = create_tcmalloc(image, layout);
@@ -181,27 +185,28 @@ static enum hi_status open_at(const struct hi_image *image, struct hi_module *mo
 		return hi_fail_memory(err, "tcmalloc");
 	t->where.layout = layout;
 	t->where.sizes = sizes;
-	status = read_tcmalloc_heap(t, module, err);
+	status = read_tcmalloc_heap(t, data, err);
 	if (status != HI_OK) {
 		release_tcmalloc(&t->base);
 		return status;
 	}
-	describe_tcmalloc(t, module);
+	describe_tcmalloc(t, data);
 	free_tcmalloc_parts(t);
 	memset(&t->leaves, 0, sizeof(t->leaves));
 	*ret = &t->base;
 	return HI_OK;
 }
 
-enum hi_status hi_tcmalloc_open(const struct hi_image *image, struct hi_module *module,
+enum hi_status hi_tcmalloc_open(const struct hi_image *image,
+				const struct hi_tcmalloc_data *data,
 				const struct hi_tcmalloc_layout *layout,
 				struct hi_allocator **ret, struct hi_error *err)
 {
-	uint64_t sizes = hi_tcmalloc_find_sizes(image, module);
+	uint64_t sizes = hi_tcmalloc_find_sizes(image, data);
 
 	if (!sizes)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no size map");
-	return open_at(image, module, sizes, layout, ret, err);
+	return open_at(image, data, sizes, layout, ret, err);
 }
 
 /* A check that fails late says more than one that fails at once. */
@@ -217,20 +222,21 @@ static unsigned rank_of_failure(const struct hi_error *err)
 }
 
 /* One whose size map and central lists are there is tcmalloc; less may be chance. */
-static bool is_worth_naming(const struct hi_module *module, const struct hi_error *why)
+static bool is_worth_naming(const struct hi_tcmalloc_data *data,
+			    const struct hi_error *why)
 {
-	return strncmp(module->name, "libtcmalloc", 11) == 0 || rank_of_failure(why) > 1;
+	return strncmp(data->module, "libtcmalloc", 11) == 0 || rank_of_failure(why) > 1;
 }
 
-static enum hi_status probe_module(const struct hi_image *image, struct hi_module *module,
-				   uint64_t sizes, struct hi_allocator_list *list,
-				   struct hi_error *err)
+static enum hi_status probe_module(const struct hi_image *image,
+				   const struct hi_tcmalloc_data *data, uint64_t sizes,
+				   struct hi_allocator_list *list, struct hi_error *err)
 {
 	struct hi_error why = {}, best = {};
 	struct hi_allocator *found;
 
 	for (size_t i = 0; i < hi_tcmalloc_n_layouts; i++) {
-		enum hi_status status = open_at(image, module, sizes,
+		enum hi_status status = open_at(image, data, sizes,
 						&hi_tcmalloc_layouts[i], &found, &why);
 
 		if (status == HI_OK) {
@@ -242,16 +248,16 @@ static enum hi_status probe_module(const struct hi_image *image, struct hi_modul
 		if (!i || rank_of_failure(&why) > rank_of_failure(&best))
 			best = why;
 	}
-	if (is_worth_naming(module, &best))
-		hi_allocator_list_refuse(list, "tcmalloc", module->name, &best);
+	if (is_worth_naming(data, &best))
+		hi_allocator_list_refuse(list, "tcmalloc", data->module, &best);
 	return HI_OK;
 }
 
 /* Each of its blocks begins with a header of its own, and freed ones wait in a queue. */
-static bool is_debug_build(const struct hi_module *module)
+static bool is_debug_build(const struct hi_tcmalloc_data *data)
 {
-	return strncmp(module->name, "libtcmalloc", 11) == 0 &&
-	       strstr(module->name, "_debug");
+	return strncmp(data->module, "libtcmalloc", 11) == 0 &&
+	       strstr(data->module, "_debug");
 }
 
 static enum hi_status probe_tcmalloc(const struct hi_image *image,
@@ -263,14 +269,19 @@ static enum hi_status probe_tcmalloc(const struct hi_image *image,
 
 	for (size_t i = 0; i < hi_modules_count(modules) && status == HI_OK; i++) {
 		struct hi_module *module = hi_modules_get(modules, i);
-		uint64_t sizes = hi_tcmalloc_find_sizes(image, module);
+		struct hi_tcmalloc_data data = {.module = module->name,
+						.start = module->start,
+						.end = module->end};
+		uint64_t sizes;
 
-		if (sizes && is_debug_build(module)) {
+		data.n_ranges = hi_module_data(module, data.ranges, MAX_RANGES);
+		sizes = hi_tcmalloc_find_sizes(image, &data);
+		if (sizes && is_debug_build(&data)) {
 			(void)hi_fail(&why, HI_BAD_DATA, sizes,
 				      "the debug build puts headers into its blocks");
-			hi_allocator_list_refuse(list, "tcmalloc", module->name, &why);
+			hi_allocator_list_refuse(list, "tcmalloc", data.module, &why);
 		} else if (sizes) {
-			status = probe_module(image, module, sizes, list, err);
+			status = probe_module(image, &data, sizes, list, err);
 		}
 	}
 	return status;

@@ -71,7 +71,15 @@ struct hi_tcmalloc_leaf {
 
 struct hi_tcmalloc_addresses HI_VECTOR(uint64_t);
 
-/* What a module's data has. */
+/* A module's data, where the variables are searched. */
+struct hi_tcmalloc_data {
+	const char *module;  /* its name */
+	uint64_t start, end; /* of the module */
+	struct hi_section_range ranges[16];
+	size_t n_ranges;
+};
+
+/* What it has. */
 struct hi_tcmalloc_where {
 	const struct hi_tcmalloc_layout *layout;
 	uint64_t sizes, central, root;
@@ -99,19 +107,23 @@ struct hi_tcmalloc {
 /* Calls fn for each word (8 bytes, aligned) of a module's data that was copied; false
  * stops. */
 typedef bool hi_tcmalloc_word_fn(uint64_t addr, uint64_t word, void *arg);
-void hi_tcmalloc_scan_words(const struct hi_image *image, struct hi_module *module,
-			    hi_tcmalloc_word_fn *fn, void *arg);
+void hi_tcmalloc_scan_words(const struct hi_image *image,
+			    const struct hi_tcmalloc_data *data, hi_tcmalloc_word_fn *fn,
+			    void *arg);
 /* The same for pairs 0, 8 of 32 bits: where a size map may begin. */
 typedef bool hi_tcmalloc_pair_fn(uint64_t addr, void *arg);
-void hi_tcmalloc_scan_pairs(const struct hi_image *image, struct hi_module *module,
-			    hi_tcmalloc_pair_fn *fn, void *arg);
+void hi_tcmalloc_scan_pairs(const struct hi_image *image,
+			    const struct hi_tcmalloc_data *data, hi_tcmalloc_pair_fn *fn,
+			    void *arg);
 
 /* ---- tcmalloc_find.c ---- */
 
 /* Where the tables of a size map are, whatever its version; 0: nowhere. */
-uint64_t hi_tcmalloc_find_sizes(const struct hi_image *image, struct hi_module *module);
+uint64_t hi_tcmalloc_find_sizes(const struct hi_image *image,
+				const struct hi_tcmalloc_data *data);
 /* Finds all else by t->layout and t->where.sizes. HI_BAD_DATA: a check fails. */
-enum hi_status hi_tcmalloc_find(struct hi_tcmalloc *t, struct hi_module *module,
+enum hi_status hi_tcmalloc_find(struct hi_tcmalloc *t,
+				const struct hi_tcmalloc_data *data,
 				struct hi_error *err);
 bool hi_tcmalloc_read_span(struct hi_tcmalloc *t, uint64_t addr,
 			   struct hi_tcmalloc_span *ret);
@@ -139,7 +151,8 @@ extern const struct hi_allocator_ops hi_allocator_tcmalloc;
 /* ---- for tests ---- */
 
 /* Probes one module with one layout. */
-enum hi_status hi_tcmalloc_open(const struct hi_image *image, struct hi_module *module,
+enum hi_status hi_tcmalloc_open(const struct hi_image *image,
+				const struct hi_tcmalloc_data *data,
 				const struct hi_tcmalloc_layout *layout,
 				struct hi_allocator **ret, struct hi_error *err);
 

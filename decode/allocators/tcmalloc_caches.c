@@ -61,7 +61,7 @@ static void mark_transfers(struct hi_tcmalloc *t, uint32_t i, uint64_t central,
 
 struct central_words {
 	uint64_t n_spans, n_free;
-	uint32_t lock, used;
+	uint32_t lock, used, cache_size, max_cache_size; /* the last three: slots */
 };
 
 static bool read_central(struct hi_tcmalloc *t, uint64_t central,
@@ -72,7 +72,15 @@ static bool read_central(struct hi_tcmalloc *t, uint64_t central,
 	return hi_window_u32(&t->map, central, &ret->lock) &&
 	       hi_window_u64(&t->map, central + l->num_spans, &ret->n_spans) &&
 	       hi_window_u64(&t->map, central + l->counter, &ret->n_free) &&
-	       hi_window_u32(&t->map, central + l->used_slots, &ret->used);
+	       hi_window_u32(&t->map, central + l->used_slots, &ret->used) &&
+	       hi_window_u32(&t->map, central + l->used_slots + 4, &ret->cache_size) &&
+	       hi_window_u32(&t->map, central + l->used_slots + 8, &ret->max_cache_size);
+}
+
+static bool has_sound_slots(const struct hi_tcmalloc *t, const struct central_words *w)
+{
+	return w->used <= w->cache_size && w->cache_size <= w->max_cache_size &&
+	       w->max_cache_size && w->max_cache_size <= t->layout->n_slots;
 }
 
 /* Does what the central list of class i counts agree with what was seen? */
@@ -83,10 +91,11 @@ static enum hi_status check_central(struct hi_tcmalloc *t, uint32_t i, unsigned 
 	struct hi_tcmalloc_class *c = &t->classes[i];
 	struct central_words w = {};
 
-	if (!read_central(t, at, &w) || w.used > t->layout->n_slots)
+	if (!read_central(t, at, &w) || !has_sound_slots(t, &w))
 		return hi_fail(err, HI_BAD_DATA, at,
-			       "central lists: that of %lu bytes uses %u of %u slots",
-			       c->size, w.used, t->layout->n_slots);
+			       "central lists: that of %lu bytes uses %u of %u slots, at "
+			       "most %u",
+			       c->size, w.used, w.cache_size, w.max_cache_size);
 	if (w.n_spans != c->n_spans || w.n_free != c->n_free) {
 		++*wrong;
 		c->damaged = true;

@@ -95,11 +95,12 @@ static bool try_sizes(uint64_t addr, void *arg)
 	return !s->found;
 }
 
-uint64_t hi_tcmalloc_find_sizes(const struct hi_image *image, struct hi_module *module)
+uint64_t hi_tcmalloc_find_sizes(const struct hi_image *image,
+				const struct hi_tcmalloc_data *data)
 {
 	struct size_search s = {.window = {.memory = image->memory}};
 
-	hi_tcmalloc_scan_pairs(image, module, try_sizes, &s);
+	hi_tcmalloc_scan_pairs(image, data, try_sizes, &s);
 	hi_window_free(&s.window);
 	return s.found;
 }
@@ -180,13 +181,14 @@ static bool try_central(uint64_t addr, uint64_t word, void *arg)
 	return false;
 }
 
-static enum hi_status find_central(struct hi_tcmalloc *t, struct hi_module *module,
+static enum hi_status find_central(struct hi_tcmalloc *t,
+				   const struct hi_tcmalloc_data *data,
 				   struct hi_error *err)
 {
 	struct central_search s = {.t = t};
 	unsigned open = 0;
 
-	hi_tcmalloc_scan_words(t->image, module, try_central, &s);
+	hi_tcmalloc_scan_words(t->image, data, try_central, &s);
 	if (!s.found)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "central lists: none are numbered 0 to %u",
@@ -208,7 +210,7 @@ static enum hi_status find_central(struct hi_tcmalloc *t, struct hi_module *modu
 
 struct map_search {
 	struct hi_tcmalloc *t;
-	struct hi_module *module;
+	const struct hi_tcmalloc_data *data;
 	struct hi_tcmalloc_span witnesses[MAX_WITNESSES];
 	unsigned n_witnesses;
 	const struct hi_mapping *mapping; /* of the word before */
@@ -294,8 +296,8 @@ static bool try_root(uint64_t addr, uint64_t word, void *arg)
 	unsigned bits = hi_tcmalloc_leaf_bits(s->page_shift);
 	uint64_t root = addr - (first->start >> bits) * 8;
 
-	if (!is_leaf_pointer(s, word) || root < s->module->start || root > addr ||
-	    s->module->end - root < root_bytes(s->page_shift))
+	if (!is_leaf_pointer(s, word) || root < s->data->start || root > addr ||
+	    s->data->end - root < root_bytes(s->page_shift))
 		return true;
 	for (unsigned i = 0; i < s->n_witnesses; i++)
 		if (!map_leads_to(s, root, &s->witnesses[i]))
@@ -304,10 +306,11 @@ static bool try_root(uint64_t addr, uint64_t word, void *arg)
 	return false;
 }
 
-static enum hi_status find_page_map(struct hi_tcmalloc *t, struct hi_module *module,
+static enum hi_status find_page_map(struct hi_tcmalloc *t,
+				    const struct hi_tcmalloc_data *data,
 				    struct hi_error *err)
 {
-	struct map_search s = {.t = t, .module = module};
+	struct map_search s = {.t = t, .data = data};
 	unsigned fitting = 0;
 
 	find_witnesses(&s);
@@ -319,7 +322,7 @@ static enum hi_status find_page_map(struct hi_tcmalloc *t, struct hi_module *mod
 		if (!fits_all_witnesses(&s, s.page_shift))
 			continue;
 		fitting++;
-		hi_tcmalloc_scan_words(t->image, module, try_root, &s);
+		hi_tcmalloc_scan_words(t->image, data, try_root, &s);
 		if (s.found)
 			break;
 	}
@@ -472,13 +475,14 @@ static uint64_t find_unlisted(struct cache_search *s)
 	return 0;
 }
 
-static enum hi_status find_caches(struct hi_tcmalloc *t, struct hi_module *module,
+static enum hi_status find_caches(struct hi_tcmalloc *t,
+				  const struct hi_tcmalloc_data *data,
 				  struct hi_error *err)
 {
 	struct cache_search s = {.map = {.t = t}};
 	uint64_t unlisted;
 
-	hi_tcmalloc_scan_words(t->image, module, try_cache, &s);
+	hi_tcmalloc_scan_words(t->image, data, try_cache, &s);
 	choose_list(&s);
 	unlisted = find_unlisted(&s);
 	hi_vector_free(&s.list);
@@ -495,16 +499,16 @@ static enum hi_status find_caches(struct hi_tcmalloc *t, struct hi_module *modul
 	return HI_OK;
 }
 
-enum hi_status hi_tcmalloc_find(struct hi_tcmalloc *t, struct hi_module *module,
-				struct hi_error *err)
+enum hi_status hi_tcmalloc_find(struct hi_tcmalloc *t,
+				const struct hi_tcmalloc_data *data, struct hi_error *err)
 {
 	enum hi_status status = read_size_map(t, err);
 
 	if (status == HI_OK)
-		status = find_central(t, module, err);
+		status = find_central(t, data, err);
 	if (status == HI_OK)
-		status = find_page_map(t, module, err);
+		status = find_page_map(t, data, err);
 	if (status == HI_OK)
-		status = find_caches(t, module, err);
+		status = find_caches(t, data, err);
 	return status;
 }

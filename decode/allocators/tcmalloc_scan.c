@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/allocators/tcmalloc.h"
 
-enum { MAX_RANGES = 16, BLOCK = 16 };
+enum { BLOCK = 16 };
 
 /* A piece of a module's data that lies in this process's memory. */
 typedef bool data_piece_fn(struct hi_window *w, uint64_t addr, size_t size, void *arg);
@@ -26,19 +26,18 @@ static bool scan_held_range(struct hi_window *w, uint64_t addr, uint64_t end,
 	return true;
 }
 
-static void scan_module_data(const struct hi_image *image, struct hi_module *module,
-			     data_piece_fn *fn, void *arg)
+static void scan_module_data(const struct hi_image *image,
+			     const struct hi_tcmalloc_data *data, data_piece_fn *fn,
+			     void *arg)
 {
-	struct hi_section_range ranges[MAX_RANGES];
 	struct hi_window w = {.memory = image->memory};
-	size_t n = hi_module_data(module, ranges, MAX_RANGES);
 	bool goes_on = true;
 
-	for (size_t i = 0; i < n && goes_on; i++) {
-		uint64_t start, end = ranges[i].start;
+	for (size_t i = 0; i < data->n_ranges && goes_on; i++) {
+		uint64_t start, end = data->ranges[i].start;
 
-		while (goes_on && !ranges[i].relro &&
-		       hi_image_next_held(image, end, ranges[i].end, &start, &end))
+		while (goes_on && !data->ranges[i].relro &&
+		       hi_image_next_held(image, end, data->ranges[i].end, &start, &end))
 			goes_on = scan_held_range(&w, start, end, fn, arg);
 	}
 	hi_window_free(&w);
@@ -64,12 +63,13 @@ static bool scan_piece_words(struct hi_window *w, uint64_t addr, size_t size, vo
 	return true;
 }
 
-void hi_tcmalloc_scan_words(const struct hi_image *image, struct hi_module *module,
-			    hi_tcmalloc_word_fn *fn, void *arg)
+void hi_tcmalloc_scan_words(const struct hi_image *image,
+			    const struct hi_tcmalloc_data *data, hi_tcmalloc_word_fn *fn,
+			    void *arg)
 {
 	struct word_scan s = {fn, arg};
 
-	scan_module_data(image, module, scan_piece_words, &s);
+	scan_module_data(image, data, scan_piece_words, &s);
 }
 
 struct pair_scan {
@@ -110,10 +110,11 @@ static bool scan_piece_pairs(struct hi_window *w, uint64_t addr, size_t size, vo
 	return true;
 }
 
-void hi_tcmalloc_scan_pairs(const struct hi_image *image, struct hi_module *module,
-			    hi_tcmalloc_pair_fn *fn, void *arg)
+void hi_tcmalloc_scan_pairs(const struct hi_image *image,
+			    const struct hi_tcmalloc_data *data, hi_tcmalloc_pair_fn *fn,
+			    void *arg)
 {
 	struct pair_scan s = {fn, arg, 1};
 
-	scan_module_data(image, module, scan_piece_pairs, &s);
+	scan_module_data(image, data, scan_piece_pairs, &s);
 }

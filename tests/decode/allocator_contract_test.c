@@ -11,6 +11,7 @@
 #include "tests/harness.h"
 #include "tests/support/mock_heap.h"
 #include "tests/support/mock_mimalloc.h"
+#include "tests/support/mock_tcmalloc.h"
 
 /* ---- the mock ---- */
 
@@ -154,6 +155,22 @@ static struct hi_allocator *make_mimalloc_heap(void)
 	return &mi->base;
 }
 
+/* ---- tcmalloc ---- */
+
+static struct hi_allocator *make_tcmalloc(void)
+{
+	struct mock_tcmalloc *m = mock_tcmalloc_typical(MOCK_TCMALLOC_2_10, 13);
+	struct hi_allocator *a;
+	struct hi_error err = {};
+
+	for (size_t i = 0; i < hi_tcmalloc_n_layouts; i++)
+		if (hi_tcmalloc_open(m->image, &m->data, &hi_tcmalloc_layouts[i], &a,
+				     &err) == HI_OK)
+			return a;
+	HI_ASSERT_OK(err.status, &err);
+	return NULL;
+}
+
 static const struct {
 	const char *name;
 	struct hi_allocator *(*make)(void);
@@ -163,6 +180,7 @@ static const struct {
 	{"glibc 2.36", make_glibc_36},
 	{"glibc 2.42", make_glibc_42},
 	{"mimalloc 2.0.9", make_mimalloc_heap},
+	{"tcmalloc", make_tcmalloc},
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
