@@ -144,6 +144,21 @@ static enum hi_status add_small_span(struct span_scan *scan,
 	return HI_OK;
 }
 
+/* What a sampled block may hold: its stack trace begins with the size that was asked for, which
+ * malloc_usable_size() rounds up as if it were no span of its own. */
+static uint64_t usable_of_sampled(struct hi_tcmalloc *t, const struct hi_tcmalloc_span *s)
+{
+	uint64_t bytes = s->length << t->where.page_shift, size;
+
+	if (!s->sampled || s->objects % 8 || !hi_window_u64(&t->map, s->objects, &size) ||
+	    size > bytes)
+		return bytes;
+	for (uint32_t i = 1; i < t->n_classes; i++)
+		if (t->classes[i].size >= size)
+			return t->classes[i].size < bytes ? t->classes[i].size : bytes;
+	return bytes;
+}
+
 static enum hi_status add_page_span(struct span_scan *scan,
 				    const struct hi_tcmalloc_span *s)
 {
@@ -161,7 +176,8 @@ static enum hi_status add_page_span(struct span_scan *scan,
 
 	if (!s->location && s->size_class)
 		return add_small_span(scan, s, &slab);
-	slab.size = slab.usable = slab.end - slab.start;
+	slab.size = slab.usable =
+		s->location ? slab.end - slab.start : usable_of_sampled(scan->t, s);
 	return hi_slabs_add(&scan->t->slabs, &slab,
 			    s->location ? states[s->location] : HI_BLOCK_LIVE, NULL,
 			    scan->err);
