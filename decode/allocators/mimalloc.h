@@ -7,6 +7,7 @@
  * mimalloc_find.c	segments, and the variable whose cookie they have
  * mimalloc_pages.c	pages and their free lists become slabs
  * mimalloc_starts.c	where blocks with an alignment begin
+ * mimalloc_map.c	mimalloc 3, which has no segments
  * mimalloc_probe.c	chooses the version; the operations
  */
 #ifndef HI_ALLOCATORS_MIMALLOC_H
@@ -94,6 +95,30 @@ struct hi_mimalloc {
 	char first_fault[120]; /* of them */
 };
 
+/* mi_page_t, and its memory. */
+struct hi_mi_page {
+	uint64_t addr;	     /* of mi_page_t */
+	uint64_t start, end; /* its slices */
+	uint64_t first;	     /* block 0 */
+	uint64_t block_size, used;
+	uint64_t free, local_free, xthread_free, xheap;
+	uint64_t keys[2];
+	uint32_t capacity, reserved;
+	bool has_aligned;
+	uint32_t slab;
+};
+/* Checks the page and its lists, and adds it as a slab or counts it as failed. */
+enum hi_status hi_mimalloc_add_page(struct hi_mimalloc *m, struct hi_mi_page *page,
+				    struct hi_error *err);
+/* A page of this heap was seen; 0: of none. */
+enum hi_status hi_mimalloc_count_page(struct hi_mimalloc *m, uint64_t heap,
+				      struct hi_error *err);
+enum hi_status hi_mimalloc_add_area(struct hi_mimalloc *m, uint64_t start, uint64_t end,
+				    enum hi_block_state state, struct hi_error *err);
+/* Free slices, retained where nothing of them is in memory. */
+enum hi_status hi_mimalloc_add_free(struct hi_mimalloc *m, uint64_t start, uint64_t end,
+				    struct hi_error *err);
+
 struct hi_mi_segments HI_VECTOR(struct hi_mi_segment);
 
 /* Segments by this layout that the image may have, by address. */
@@ -151,6 +176,19 @@ static inline uint64_t hi_mi_field(const uint8_t *base, uint16_t offset, uint16_
 	__builtin_memcpy(&value, base + offset, size);
 	return value;
 }
+
+/* mimalloc 3: adds each copy that has a page map. */
+enum hi_status hi_mimalloc_probe_maps(const struct hi_image *image,
+				      struct hi_modules *modules,
+				      struct hi_allocator_list *list,
+				      struct hi_error *err);
+/* An empty copy of mimalloc. NULL: out of memory. */
+struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
+				       const struct hi_module *module,
+				       const struct hi_mimalloc_layout *layout);
+/* Adds m to the list, or refuses it; takes m. */
+enum hi_status hi_mimalloc_give(struct hi_mimalloc *m, struct hi_allocator_list *list,
+				struct hi_error *err);
 
 extern const struct hi_allocator_ops hi_allocator_mimalloc;
 

@@ -13,18 +13,6 @@
 #include "base/search.h"
 #include "decode/allocators/mimalloc.h"
 
-struct mi_page {
-	uint64_t addr;	     /* of mi_page_t */
-	uint64_t start, end; /* its slices */
-	uint64_t first;	     /* block 0 */
-	uint64_t block_size, used;
-	uint64_t free, local_free, xthread_free, xheap;
-	uint64_t keys[2];
-	uint32_t capacity, reserved;
-	bool has_aligned;
-	uint32_t slab;
-};
-
 void hi_mimalloc_fault(struct hi_mimalloc *m, uint64_t addr, const char *fmt, ...)
 {
 	char text[sizeof(m->first_fault)];
@@ -52,7 +40,7 @@ static uint64_t decode_next(const struct hi_mimalloc *m, uint64_t word, uint64_t
 }
 
 /* The block at addr of this page; false: there is none that was handed out. */
-static bool find_page_block(const struct mi_page *p, uint64_t addr, uint32_t *ret)
+static bool find_page_block(const struct hi_mi_page *p, uint64_t addr, uint32_t *ret)
 {
 	uint64_t offset = addr - p->first;
 
@@ -69,7 +57,7 @@ static bool find_page_block(const struct mi_page *p, uint64_t addr, uint32_t *re
 
 /* Blocks of the list get the state; -1: it leaves the page or runs twice through a
  * block, and *at is the word that leads there. */
-static int64_t mark_list(struct hi_mimalloc *m, const struct mi_page *p, uint64_t head,
+static int64_t mark_list(struct hi_mimalloc *m, const struct hi_mi_page *p, uint64_t head,
 			 enum hi_block_state state, uint64_t *at)
 {
 	uint8_t *states = &m->slabs.states.items[m->slabs.items.items[p->slab].states];
@@ -112,7 +100,7 @@ bool hi_mimalloc_padding(const struct hi_mimalloc *m, struct hi_window *window,
 /* ---- a page ---- */
 
 static void set_page_start(const struct hi_mimalloc *m, const uint8_t *bytes,
-			   struct mi_page *p)
+			   struct hi_mi_page *p)
 {
 	uint64_t b = p->block_size;
 
@@ -126,11 +114,11 @@ static void set_page_start(const struct hi_mimalloc *m, const uint8_t *bytes,
 }
 
 static void load_page(const struct hi_mimalloc *m, const struct hi_mi_segment *s,
-		      uint32_t index, const uint8_t *bytes, struct mi_page *p)
+		      uint32_t index, const uint8_t *bytes, struct hi_mi_page *p)
 {
 	const struct hi_mimalloc_layout *l = m->layout;
 
-	*p = (struct mi_page){
+	*p = (struct hi_mi_page){
 		.addr = s->addr + l->slices + (uint64_t)index * l->page_size,
 		.start = s->addr + index * HI_MI_SLICE,
 		.block_size = hi_mi_field(bytes, l->block_size, l->block_size_size),
@@ -152,30 +140,31 @@ static void load_page(const struct hi_mimalloc *m, const struct hi_mi_segment *s
 }
 
 /* As many as mimalloc reserves. */
-static uint64_t blocks_that_fit(const struct mi_page *p)
+static uint64_t blocks_that_fit(const struct hi_mi_page *p)
 {
 	uint64_t n = (p->end - p->first) / p->block_size;
 
 	return n > UINT16_MAX ? UINT16_MAX : n;
 }
 
-static bool is_page_sound(const struct hi_mimalloc *m, const struct mi_page *p)
+static bool is_page_sound(const struct hi_mimalloc *m, const struct hi_mi_page *p)
 {
 	return p->block_size >= 8 && p->block_size % 8 == 0 &&
 	       p->block_size > m->layout->padding && p->reserved &&
 	       p->capacity <= p->reserved && p->used <= p->capacity &&
 	       p->first >= p->start && p->first < p->end &&
-	       p->reserved == blocks_that_fit(p);
+	       (p->reserved == blocks_that_fit(p) ||
+		(p->reserved == 1 && !m->layout->segment_size));
 }
 
-static uint8_t alignment_of_blocks(const struct mi_page *p)
+static uint8_t alignment_of_blocks(const struct hi_mi_page *p)
 {
 	unsigned shift = (unsigned)__builtin_ctzll(p->first | p->block_size);
 
 	return (uint8_t)(shift > 12 ? 12 : shift);
 }
 
-static enum hi_status add_page_slab(struct hi_mimalloc *m, struct mi_page *p,
+static enum hi_status add_page_slab(struct hi_mimalloc *m, struct hi_mi_page *p,
 				    struct hi_error *err)
 {
 	struct hi_slab slab = {.start = p->start,
@@ -204,7 +193,7 @@ static void drop_last_slab(struct hi_mimalloc *m)
 }
 
 /* The three lists; false: a fault was recorded. */
-static bool mark_page_lists(struct hi_mimalloc *m, const struct mi_page *p)
+static bool mark_page_lists(struct hi_mimalloc *m, const struct hi_mi_page *p)
 {
 	uint64_t at = p->addr;
 	int64_t free = mark_list(m, p, p->free, HI_BLOCK_FREE_SLOT, &at);
@@ -232,7 +221,7 @@ static bool mark_page_lists(struct hi_mimalloc *m, const struct mi_page *p)
 	return true;
 }
 
-static void check_padding(struct hi_mimalloc *m, const struct mi_page *p)
+static void check_padding(struct hi_mimalloc *m, const struct hi_mi_page *p)
 {
 	uint64_t usable = p->block_size - m->layout->padding;
 	uint32_t block = 0, delta;
@@ -249,8 +238,8 @@ static void check_padding(struct hi_mimalloc *m, const struct mi_page *p)
 		m->wrong_canaries++;
 }
 
-static enum hi_status add_page(struct hi_mimalloc *m, struct mi_page *p,
-			       struct hi_error *err)
+enum hi_status hi_mimalloc_add_page(struct hi_mimalloc *m, struct hi_mi_page *p,
+				    struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -273,7 +262,7 @@ static enum hi_status add_page(struct hi_mimalloc *m, struct mi_page *p,
 
 /* ---- heaps, as pages name them ---- */
 
-static enum hi_status count_heap_page(struct hi_mimalloc *m, uint64_t heap,
+enum hi_status hi_mimalloc_count_page(struct hi_mimalloc *m, uint64_t heap,
 				      struct hi_error *err)
 {
 	struct hi_mi_heap added = {.addr = heap};
@@ -304,8 +293,8 @@ static bool holds_any(const struct hi_mimalloc *m, uint64_t start, uint64_t end)
 	return hi_image_next_held(m->image, start, end, &a, &b);
 }
 
-static enum hi_status add_area(struct hi_mimalloc *m, uint64_t start, uint64_t end,
-			       enum hi_block_state state, struct hi_error *err)
+enum hi_status hi_mimalloc_add_area(struct hi_mimalloc *m, uint64_t start, uint64_t end,
+				    enum hi_block_state state, struct hi_error *err)
 {
 	struct hi_slab slab = {.start = start,
 			       .end = end,
@@ -318,18 +307,18 @@ static enum hi_status add_area(struct hi_mimalloc *m, uint64_t start, uint64_t e
 	return start < end ? hi_slabs_add(&m->slabs, &slab, state, NULL, err) : HI_OK;
 }
 
-static enum hi_status add_free_area(struct hi_mimalloc *m, uint64_t start, uint64_t end,
+enum hi_status hi_mimalloc_add_free(struct hi_mimalloc *m, uint64_t start, uint64_t end,
 				    struct hi_error *err)
 {
-	return add_area(m, start, end,
-			holds_any(m, start, end) ? HI_BLOCK_FREE_SPAN
-						 : HI_BLOCK_FREE_RETAINED,
-			err);
+	return hi_mimalloc_add_area(m, start, end,
+				    holds_any(m, start, end) ? HI_BLOCK_FREE_SPAN
+							     : HI_BLOCK_FREE_RETAINED,
+				    err);
 }
 
 /* Slices from index on: *count of them, a page or free. False: they contradict. */
 static bool read_slices(struct hi_mimalloc *m, const struct hi_mi_segment *s,
-			uint32_t index, struct mi_page *page, bool *is_page,
+			uint32_t index, struct hi_mi_page *page, bool *is_page,
 			uint32_t *count)
 {
 	const struct hi_mimalloc_layout *l = m->layout;
@@ -366,7 +355,7 @@ static enum hi_status add_slices(struct hi_mimalloc *m, const struct hi_mi_segme
 
 	for (; index < s->entries && status == HI_OK && !hi_mimalloc_is_hopeless(m);
 	     index += count) {
-		struct mi_page page;
+		struct hi_mi_page page;
 		bool is_page;
 
 		if (!read_slices(m, s, index, &page, &is_page, &count)) {
@@ -376,10 +365,11 @@ static enum hi_status add_slices(struct hi_mimalloc *m, const struct hi_mi_segme
 		pages += is_page;
 		m->orphans += is_page && !page.xheap && s->thread_id;
 		if (is_page)
-			status = count_heap_page(m, page.xheap, err);
+			status = hi_mimalloc_count_page(m, page.xheap, err);
 		if (status == HI_OK)
-			status = is_page ? add_page(m, &page, err)
-					 : add_free_area(m, page.start, page.end, err);
+			status = is_page ? hi_mimalloc_add_page(m, &page, err)
+					 : hi_mimalloc_add_free(m, page.start, page.end,
+								err);
 	}
 	if (status == HI_OK && pages != s->used && !hi_mimalloc_is_hopeless(m))
 		hi_mimalloc_fault(m, s->addr, "segment 0x%lx: %lu pages, it says %lu",
@@ -397,11 +387,11 @@ static enum hi_status add_segment(struct hi_mimalloc *m, const struct hi_mi_segm
 	if (s->is_free) {
 		if (mapping && mapping->end < end)
 			end = mapping->end;
-		return add_free_area(m, s->addr, end, err);
+		return hi_mimalloc_add_free(m, s->addr, end, err);
 	}
 	m->segments++;
-	status = add_area(m, s->addr, s->addr + s->info_slices * HI_MI_SLICE,
-			  HI_BLOCK_METADATA, err);
+	status = hi_mimalloc_add_area(m, s->addr, s->addr + s->info_slices * HI_MI_SLICE,
+				      HI_BLOCK_METADATA, err);
 	return status == HI_OK ? add_slices(m, s, err) : status;
 }
 
@@ -439,7 +429,7 @@ static enum hi_status add_heap_memory(struct hi_mimalloc *m,
 			continue;
 		if (start < done)
 			start = done;
-		status = add_area(m, start, end, HI_BLOCK_METADATA, err);
+		status = hi_mimalloc_add_area(m, start, end, HI_BLOCK_METADATA, err);
 		done = end > done ? end : done;
 	}
 	return status;

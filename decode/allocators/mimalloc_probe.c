@@ -79,9 +79,9 @@ static void describe_mi_block(const struct hi_slabs *slabs, const struct hi_slab
 		move_start(m, slot, block);
 }
 
-static struct hi_mimalloc *make_mimalloc(const struct hi_image *image,
-					 const struct hi_mi_root *root,
-					 const struct hi_mimalloc_layout *layout)
+struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
+				       const struct hi_module *module,
+				       const struct hi_mimalloc_layout *layout)
 {
 	struct hi_mimalloc *m = hi_calloc(1, sizeof(*m));
 
@@ -91,9 +91,10 @@ static struct hi_mimalloc *make_mimalloc(const struct hi_image *image,
 	m->layout = layout;
 	m->image = image;
 	m->window.memory = m->blocks.memory = image->memory;
-	m->heap_main = root->at - layout->heap_cookie;
-	m->module_start = root->module->start;
-	m->module_end = root->module->end;
+	m->module_start = module->start;
+	m->module_end = module->end;
+	snprintf(m->base.name, sizeof(m->base.name), "mimalloc");
+	snprintf(m->base.module, sizeof(m->base.module), "%s", module->name);
 	hi_slabs_init(&m->slabs, &m->base, image, describe_mi_block);
 	return m;
 }
@@ -103,11 +104,9 @@ static void describe_mimalloc(struct hi_mimalloc *m, const struct hi_mi_root *ro
 {
 	struct hi_allocator *a = &m->base;
 
-	snprintf(a->name, sizeof(a->name), "mimalloc");
 	snprintf(a->version, sizeof(a->version), "%s%s%s", m->layout->version,
 		 m->layout->encoded ? ", encoded lists" : "",
 		 m->layout->padding ? ", padding" : "");
-	snprintf(a->module, sizeof(a->module), "%s", root->module->name);
 	snprintf(a->found_by, sizeof(a->found_by),
 		 "cookie of its segments in the data of %.60s", root->module->name);
 	snprintf(a->checks, sizeof(a->checks),
@@ -141,12 +140,13 @@ enum hi_status hi_mimalloc_open(const struct hi_image *image,
 				const struct hi_mi_root *root, struct hi_mimalloc **ret,
 				struct hi_error *err)
 {
-	struct hi_mimalloc *m = make_mimalloc(image, root, layout);
+	struct hi_mimalloc *m = hi_mimalloc_create(image, root->module, layout);
 	struct hi_error why = {};
 	enum hi_status status;
 
 	if (!m)
 		return hi_fail_memory(err, "mimalloc");
+	m->heap_main = root->at - layout->heap_cookie;
 	status = hi_mimalloc_read_pages(m, segments, root->key, &why);
 	if (status == HI_BAD_DATA) {
 		hi_mimalloc_fault(m, why.address, "%.100s", why.text);
@@ -239,17 +239,12 @@ enum hi_status hi_mimalloc_accept(struct hi_mimalloc *m, struct hi_error *err)
 	return status == HI_OK ? hi_slabs_seal(&m->slabs, err) : status;
 }
 
-static enum hi_status give_mimalloc(struct mi_candidate *c,
-				    struct hi_allocator_list *list, struct hi_error *err)
+enum hi_status hi_mimalloc_give(struct hi_mimalloc *m, struct hi_allocator_list *list,
+				struct hi_error *err)
 {
-	struct hi_mimalloc *m = c->best;
 	struct hi_error why;
-	enum hi_status status;
+	enum hi_status status = hi_mimalloc_accept(m, &why);
 
-	c->best = NULL;
-	if (!m)
-		return HI_OK;
-	status = hi_mimalloc_accept(m, &why);
 	if (status == HI_OK) {
 		hi_allocator_list_add(list, &m->base);
 		return HI_OK;
@@ -270,15 +265,18 @@ static enum hi_status probe_mimalloc(const struct hi_image *image,
 	for (size_t i = 0; hi_mimalloc_layouts[i].version && status == HI_OK; i++)
 		status = try_roots(&s, &hi_mimalloc_layouts[i], err);
 	for (size_t i = 0; i < s.candidates.count; i++) {
-		if (status == HI_OK)
-			status = give_mimalloc(&s.candidates.items[i], list, err);
-		if (s.candidates.items[i].best)
-			release_mimalloc(&s.candidates.items[i].best->base);
+		struct hi_mimalloc *best = s.candidates.items[i].best;
+
+		if (status == HI_OK && best)
+			status = hi_mimalloc_give(best, list, err);
+		else if (best)
+			release_mimalloc(&best->base);
 	}
 	hi_vector_free(&s.candidates);
 	hi_vector_free(&s.segments);
 	hi_vector_free(&s.roots);
-	return status;
+	return status == HI_OK ? hi_mimalloc_probe_maps(image, modules, list, err)
+			       : status;
 }
 
 static enum hi_status walk_mimalloc(struct hi_allocator *allocator, hi_blocks_fn *fn,
