@@ -31,8 +31,9 @@ enum hi_mi_start {
 struct hi_mimalloc_layout {
 	const char *version;
 	enum hi_mi_start start;
-	bool encoded;	 /* next pointers of free blocks are, by keys of page and heap */
-	uint8_t padding; /* bytes at the end of each block */
+	bool encoded; /* next pointers of free blocks are, by keys of page and heap */
+	bool has_inner_lists; /* free lists may lead to the middle of blocks */
+	uint8_t padding;      /* bytes at the end of each block */
 	/* mi_page_t */
 	uint16_t page_size, capacity, reserved, flags, free, used, used_size, local_free,
 		xthread_free, xheap, block_size, block_size_size, page_start, keys;

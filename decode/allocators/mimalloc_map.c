@@ -21,6 +21,7 @@ enum {
 	MEMORY_OF_ARENA = 6, /* MI_MEM_ARENA */
 	DETACHED = 8,	     /* thread of pages with mimalloc's own blocks */
 	PAGE_MAX = 160,
+	LARGE_PAGE = 4 << 20,
 };
 
 /* Offsets: of mi_page_t, mi_arena_t, and of submaps in the map. */
@@ -74,7 +75,29 @@ static const struct map_layout map_layouts[] = {
 	 40,
 	 48,
 	 56},
-	{{.version = "3.0"},
+	/* 3.6: as a process on Debian's 3.6.0 has them; every page of it proves them. */
+	{{.version = "3.6"},
+	 8,
+	 16,
+	 40,
+	 2,
+	 24,
+	 32,
+	 48,
+	 56,
+	 58,
+	 64,
+	 72,
+	 104,
+	 128,
+	 true,
+	 80,
+	 40,
+	 48,
+	 56},
+	/* 3.0: the same on Debian's 3.0.1. It frees aligned blocks without a look for
+	 * their start, so that its lists lead into blocks. */
+	{{.version = "3.0", .has_inner_lists = true},
 	 0,
 	 8,
 	 16,
@@ -206,6 +229,21 @@ static bool is_page_map(struct map_search *s, const struct map_layout *l, uint64
 	return p.first >= slice && p.first < slice + HI_MI_SLICE;
 }
 
+/* Does the map have this page where it begins? Then an entry elsewhere is of the past:
+ * 3.0 leaves some. */
+static bool is_mapped_elsewhere(struct map_search *s, const struct map_layout *l,
+				uint64_t map, uint64_t page, uint64_t first)
+{
+	uint64_t slice = first / HI_MI_SLICE, table, entry;
+
+	return slice / TABLE_ENTRIES < MAP_ENTRIES &&
+	       hi_window_u64(&s->window, map + l->submaps + slice / TABLE_ENTRIES * 8,
+			     &table) &&
+	       table &&
+	       hi_window_u64(&s->window, table + slice % TABLE_ENTRIES * 8, &entry) &&
+	       entry == page;
+}
+
 static bool note_arena(struct map_search *s, uint64_t arena)
 {
 	for (size_t i = 0; i < s->n_arenas; i++)
@@ -234,6 +272,10 @@ static enum hi_status add_mapped_page(struct map_search *s, struct hi_mimalloc *
 	enum hi_status status;
 	size_t before = m->slabs.items.count;
 
+	if (load_map_page(s, l, page, &p, &thread, &arena) &&
+	    (p.first < slice || p.first - slice >= n * HI_MI_SLICE) &&
+	    is_mapped_elsewhere(s, l, m->heap_main, page, p.first))
+		return HI_OK;
 	if (!load_map_page(s, l, page, &p, &thread, &arena) || p.first < slice) {
 		m->pages++;
 		hi_mimalloc_fault(m, page, "page 0x%lx: no page of the slice 0x%lx", page,
@@ -243,9 +285,11 @@ static enum hi_status add_mapped_page(struct map_search *s, struct hi_mimalloc *
 	note_arena(s, arena);
 	p.start = slice;
 	p.end = slice + n * HI_MI_SLICE;
-	/* Of a large block the map has the first slices only. */
-	end = (p.first + p.block_size + HI_MI_SLICE - 1) & ~(HI_MI_SLICE - 1);
-	if (p.reserved == 1 && end > p.end && end - p.start < 1ull << 46)
+	/* Of large blocks and pages the map has the first slices only. */
+	end = p.first + p.reserved * p.block_size + HI_MI_SLICE - 1;
+	end &= ~(HI_MI_SLICE - 1);
+	if (end > p.end && (p.reserved == 1 || end - p.start <= LARGE_PAGE) &&
+	    p.block_size < 1ull << 46)
 		p.end = end;
 	status = hi_mimalloc_count_page(m, p.xheap, err);
 	if (status == HI_OK)

@@ -44,6 +44,7 @@ static bool find_page_block(const struct hi_mi_page *p, uint64_t addr, uint32_t 
 {
 	uint64_t offset = addr - p->first;
 
+	*ret = UINT32_MAX;
 	if (addr < p->first || addr >= p->end)
 		return false;
 	if (offset <= UINT32_MAX && p->block_size <= UINT32_MAX) {
