@@ -161,9 +161,11 @@ static const char *allocator_text(const struct hi_report_allocator *a,
 	const char *version = hi_text_or_empty(a->version);
 	const char *module = hi_text_or_empty(a->module);
 
+	const char *in = !*module ? "" : strchr(version, ',') ? ", in " : " in ";
+
 	return hi_page_printf(page, "%s%s%s%s%s", hi_page_safe(page, a->name),
-			      *version ? " " : "", hi_page_safe(page, version),
-			      *module ? " in " : "", hi_page_safe(page, module));
+			      *version ? " " : "", hi_page_safe(page, version), in,
+			      hi_page_safe(page, module));
 }
 
 /* How it was found, and which checks of its layout hold. */

@@ -282,7 +282,7 @@ static void show_slabs(const struct hi_waste_report *r, struct hi_page *page)
 		       &(struct hi_hidden){});
 	hi_page_note(page, "sparse: slabs that a few blocks, in under a quarter of the "
 			   "slots, keep from going back to the system; wasted: memory "
-			   "that no live block uses");
+			   "that no live block uses, resident or not");
 	if (r->all_slabs.slack)
 		hi_page_note(page, hi_page_printf(page,
 						  "%s of what is wasted is between the "
@@ -298,7 +298,7 @@ static void show_free(const struct hi_heap_use *use, struct hi_page *page)
 						   {"largest", HI_COLUMN_BYTES}};
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "Free blocks", NULL);
+	hi_page_heading(page, "Free blocks", "resident or not");
 	t = hi_page_table(page, columns, 4);
 	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
 		if (!hi_free_kind_shows(use, i))
