@@ -169,6 +169,17 @@ static void mark_cache(struct hi_tcmalloc *t, uint64_t cache, unsigned *wrong)
 		bytes);
 }
 
+/* Entries of a transfer cache that are no longer in use lead to blocks that were given
+ * out since: no references of the program. */
+static void own_central_lists(struct hi_tcmalloc *t)
+{
+	t->own.start = t->where.central;
+	t->own.end =
+		t->where.central + t->n_classes * (uint64_t)t->layout->central_stride;
+	t->base.own = &t->own;
+	t->base.n_own = 1;
+}
+
 enum hi_status hi_tcmalloc_mark_cached(struct hi_tcmalloc *t, struct hi_error *err)
 {
 	enum hi_status status = check_centrals(t, err);
@@ -176,6 +187,7 @@ enum hi_status hi_tcmalloc_mark_cached(struct hi_tcmalloc *t, struct hi_error *e
 
 	if (status != HI_OK)
 		return status;
+	own_central_lists(t);
 	for (size_t i = 0; i < t->where.caches.count; i++)
 		mark_cache(t, t->where.caches.items[i], &wrong);
 	for (uint32_t i = 1; i < t->n_classes; i++) {

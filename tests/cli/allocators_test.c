@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a user sees of allocators that are not glibc's, in front of a fixture. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/command.h"
+#include "support/fixture.h"
+#include "support/schema.h"
+#include "support/snapshots.h"
+#include "tests/cli/summary.h"
+#include "tests/harness.h"
+
+enum { FORGOTTEN = 5000 };
+
+static struct hi_fixture *start_forgotten(const char *library)
+{
+	char path[512], preload[512], n[16];
+	char env[] = "env", *argv[] = {env, preload, path, n, NULL};
+	struct hi_fixture *fx;
+
+	snprintf(path, sizeof(path), "%s/forgotten_blocks", HI_FIXTURE_DIR);
+	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", library);
+	snprintf(n, sizeof(n), "%d", FORGOTTEN);
+	fx = hi_fixture_startv("/usr/bin/env", argv);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return fx;
+}
+
+/* Skips the test where the library is not installed: ld.so goes on without it. */
+static json_t *summary_behind(const char *library, const char *name)
+{
+	struct hi_fixture *fx = start_forgotten(library);
+	json_t *doc = summary_with(fx->pid, NULL);
+	json_t *list = json_object_get(doc, "allocators");
+	const char *found =
+		json_string_value(json_object_get(json_array_get(list, 0), "name"));
+
+	HI_ASSERT(found);
+	if (strcmp(name, "glibc") != 0 && strcmp(found, "glibc") == 0)
+		HI_SKIP("the library is not installed");
+	HI_ASSERT_STREQ(name, found);
+	return doc;
+}
+
+/* One may be in a register that nobody has used since. own: that the library leaks. */
+static void check_forgotten(const char *library, const char *name, long long own)
+{
+	json_t *doc = summary_behind(library, name);
+	long long leaks = number(doc, "objects", "leak") - own;
+
+	HI_ASSERT_MSG(leaks >= FORGOTTEN - 1 && leaks <= FORGOTTEN,
+		      "%lld of %d blocks are leaked", leaks, FORGOTTEN);
+	HI_ASSERT_EQ(0, number(doc, "objects", "likely"));
+	check_ledger(doc);
+}
+
+HI_TEST_SCENARIO(allocators, glibc_keeps_no_forgotten_block_alive)
+{
+	check_forgotten("", "glibc", 0);
+}
+
+HI_TEST_SCENARIO(allocators, jemalloc_keeps_no_forgotten_block_alive)
+{
+	check_forgotten("libjemalloc.so.2", "jemalloc", 0);
+}
+
+/* Slots of a transfer cache that are not in use any more lead to them. Its own leak is
+ * the first MallocExtension, which a second one replaces. */
+HI_TEST_SCENARIO(allocators, tcmalloc_keeps_no_forgotten_block_alive)
+{
+	check_forgotten("libtcmalloc_minimal.so.4", "tcmalloc", 1);
+}
+
+HI_TEST_SCENARIO(allocators, mimalloc_keeps_no_forgotten_block_alive)
+{
+	check_forgotten("libmimalloc.so.2.0", "mimalloc", 0);
+}
+
+static json_t *waste_of(const char *source, const char *argument)
+{
+	struct hi_command *c =
+		hi_heapinspect("waste", "--json", "--all", source, argument);
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	hi_check_schema(c, "rows.v1.json");
+	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
+	HI_ASSERT(doc);
+	hi_test_defer(free_json, doc);
+	return doc;
+}
+
+/* A file has the slabs, the allocators, and what smaller requests would save. */
+HI_TEST_SCENARIO(allocators, a_file_wastes_what_the_process_does)
+{
+	static const char *const members[] = {"allocators",  "slabs", "slab_classes",
+					      "free",	     "live",  "rows",
+					      "size_classes"};
+	struct hi_fixture *fx = start_forgotten("libjemalloc.so.2");
+	char pid[16], file[400];
+	json_t *live, *kept;
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	snprintf(file, sizeof(file), "%s/heap.hisnap", snapshot_directory());
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", pid, "-o", file)->exit_code);
+	live = waste_of("--pid", pid);
+	kept = waste_of(file, NULL);
+	if (!json_object_get(live, "slabs"))
+		HI_SKIP("jemalloc is not installed");
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		HI_ASSERT_MSG(json_equal(json_object_get(live, members[i]),
+					 json_object_get(kept, members[i])),
+			      "%s differ", members[i]);
+	HI_ASSERT(number(live, "slabs", "live") >= FORGOTTEN);
+}
