@@ -169,6 +169,22 @@ static struct hi_range find_code_around(const struct musl_text *t, uint64_t site
 	return found;
 }
 
+/* Does an operand of 4 bytes at p follow what such an operand follows? Relative to the
+ * instruction pointer: mod 0, r/m 5. Absolute: with a register, or an index; or it is a
+ * constant of mov. Other bytes of a program look like an offset by chance. */
+static bool follows_relative(const uint8_t *p)
+{
+	return (p[-1] & 0xc7) == 0x05;
+}
+
+static bool follows_absolute(const uint8_t *p)
+{
+	bool has_index =
+		(p[-2] & 0xc7) == 0x84 || ((p[-2] & 0xc7) == 0x04 && (p[-1] & 7) == 5);
+
+	return has_index || (p[-1] & 0xc0) == 0x80 || (p[-1] & 0xf8) == 0xb8;
+}
+
 /* A displacement of 4 bytes at p, relative to what follows or absolute, into the table or
  * a little before: indices are counted from there. */
 static bool refers_to_table(const struct musl_text *t, const uint8_t *p, uint64_t addr)
@@ -176,8 +192,8 @@ static bool refers_to_table(const struct musl_text *t, const uint8_t *p, uint64_
 	int64_t offset = load_offset(p);
 	uint64_t from = t->table - 8, size = t->table_size + 8;
 
-	return addr + 4 + (uint64_t)offset - from < size ||
-	       (offset > 0 && (uint64_t)offset - from < size);
+	return (addr + 4 + (uint64_t)offset - from < size && follows_relative(p)) ||
+	       (offset > 0 && (uint64_t)offset - from < size && follows_absolute(p));
 }
 
 static enum hi_status collect_users(const struct musl_text *t,
@@ -186,7 +202,7 @@ static enum hi_status collect_users(const struct musl_text *t,
 {
 	struct hi_range last = {};
 
-	for (uint64_t i = 1; i + 4 <= s->size; i++) {
+	for (uint64_t i = 2; i + 4 <= s->size; i++) {
 		uint64_t addr = s->addr + i;
 
 		if ((addr >= last.start && addr < last.end) ||
