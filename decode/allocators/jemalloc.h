@@ -61,6 +61,8 @@ struct hi_jemalloc_layout {
 	uint32_t slow_link, slow_bins, slow_bins_large, slow_arena, slow_memory;
 	uint32_t slow_cache, slow_n_bins;
 	uint32_t cache_bins, cache_bins_large, cache_n_bins;
+	/* 5.2: of a thread's data, which its cache is part of. */
+	uint32_t thread_cache, thread_arena, thread_tickers;
 	uint32_t cached_bytes, cached_head, cached_count, cached_full, cached_empty;
 	uint32_t cached_max;
 	uint64_t junk_after; /* the word behind the last stack */
@@ -124,7 +126,10 @@ struct hi_jemalloc {
 	bool knows_shards;
 	uint64_t n_slabs, n_damaged; /* extents that are slabs; extents that are wrong */
 	uint64_t n_large, n_sampled, n_caches;
-	uint64_t pad; /* of a large extent; UINT64_MAX: not known yet */
+	/* Large extents whose class allows for no page behind the block, or for one that
+	 * moves its address (cache-oblivious): the build has that or not. */
+	struct hi_jemalloc_large HI_VECTOR(uint32_t) large; /* numbers of their slabs */
+	uint64_t n_unpadded, n_padded;
 	uint64_t internal_known, internal_counted;
 	bool has_counters;
 };

@@ -217,6 +217,19 @@ static enum hi_status read_counted_bin(struct cache_walk *w, uint64_t bin, uint3
 	return HI_OK;
 }
 
+/* A thread has a ticker for each arena, in a block. A cache that the program made is in
+ * no thread's data: what is before it leads to no block of jemalloc's. */
+static void note_tickers(struct cache_walk *w)
+{
+	const struct hi_jemalloc_layout *l = w->j->layout;
+	uint64_t thread = w->slow - l->thread_cache, arena, tickers;
+
+	if (hi_window_u64(&w->window, thread + l->thread_arena, &arena) &&
+	    arena == w->j->arenas.items[w->arena].addr &&
+	    hi_window_u64(&w->window, thread + l->thread_tickers, &tickers) && tickers)
+		(void)note_own_block(w, tickers);
+}
+
 /* The part that arenas list and the one with the bins are one. */
 static enum hi_status read_old_cache(struct cache_walk *w, struct hi_error *err)
 {
@@ -232,6 +245,7 @@ static enum hi_status read_old_cache(struct cache_walk *w, struct hi_error *err)
 	if (!hi_window_u64(&w->window, small + l->cached_head, &stack) ||
 	    !note_own_block(w, stack - 8))
 		return refuse_cache(w, "its stacks are in no block", err);
+	note_tickers(w);
 	for (uint32_t b = 0; b < l->cache_n_bins && status == HI_OK; b++) {
 		uint64_t bin =
 			b < l->bins ? small + (uint64_t)b * l->cached_bytes

@@ -179,25 +179,27 @@ static enum hi_status add_slab_extent(struct hi_jemalloc *j,
 
 /* ---- large blocks ---- */
 
-/* A page is added to a large block where its address is chosen at random within it; the
- * build has that or not. */
-static bool is_pad_right(struct hi_jemalloc *j, const struct jemalloc_extent *e,
-			 uint64_t usable)
+/* Whether an extent with so many bytes behind its block is of its class. */
+static bool is_pad_possible(const struct hi_jemalloc *j, const struct jemalloc_extent *e,
+			    uint64_t pad)
 {
-	uint64_t pad = e->size - usable;
+	uint64_t largest = j->sizes[e->szind], usable = e->size - pad;
 
-	if (e->size < usable || (pad && pad != HI_JEMALLOC_PAGE))
+	if (e->size <= pad || e->addr - e->start > pad)
 		return false;
-	if (j->pad == UINT64_MAX)
-		j->pad = pad;
-	return j->pad == pad;
+	return j->layout->sizes_by_page
+		       ? usable <= largest && usable > j->sizes[e->szind - 1]
+		       : usable == largest;
 }
 
-static uint64_t usable_of_large(struct hi_jemalloc *j, const struct jemalloc_extent *e)
+static bool note_pad(struct hi_jemalloc *j, const struct jemalloc_extent *e)
 {
-	if (!j->layout->sizes_by_page || e->szind < j->layout->bins)
-		return j->sizes[e->szind];
-	return e->size > j->pad ? e->size - j->pad : 0;
+	bool is_padded = is_pad_possible(j, e, HI_JEMALLOC_PAGE);
+	bool is_unpadded = is_pad_possible(j, e, 0);
+
+	j->n_padded += is_padded;
+	j->n_unpadded += is_unpadded;
+	return is_padded || is_unpadded;
 }
 
 static enum hi_status add_large_extent(struct hi_jemalloc *j,
@@ -205,25 +207,55 @@ static enum hi_status add_large_extent(struct hi_jemalloc *j,
 				       struct hi_error *err)
 {
 	bool is_sampled = e->szind < j->layout->bins;
-	uint64_t usable = usable_of_large(j, e);
+	uint64_t usable = j->sizes[e->szind], room = e->start + e->size - e->addr;
 	struct hi_slab slab = {.start = e->start,
 			       .end = e->start + e->size,
 			       .first = e->addr,
-			       .size = usable,
-			       .usable = usable,
+			       .size = usable < room ? usable : room,
+			       .usable = usable < room ? usable : room,
 			       .context = e->szind,
 			       .n = 1,
 			       .arena = e->arena,
 			       .align_shift = alignment_of(e->addr)};
+	enum hi_status status;
+	uint32_t id;
 
 	j->n_large++;
 	j->n_sampled += is_sampled;
-	if (!usable || e->addr % 16 || usable > e->start + e->size - e->addr ||
-	    (!is_sampled && !is_pad_right(j, e, usable))) {
+	if (e->addr % 16 || (is_sampled ? usable > room : !note_pad(j, e))) {
 		note_extent_damage(j, e, "its size and its class disagree");
 		return HI_OK;
 	}
-	return hi_slabs_add(&j->slabs, &slab, HI_BLOCK_LIVE, NULL, err);
+	status = hi_slabs_add(&j->slabs, &slab, HI_BLOCK_LIVE, &id, err);
+	if (status == HI_OK && !is_sampled && !hi_vector_push(&j->large, id))
+		return hi_fail_memory(err, "large blocks");
+	return status;
+}
+
+/* All large extents have the page behind their block, or none. */
+static enum hi_status apply_pad(struct hi_jemalloc *j, struct hi_error *err)
+{
+	uint64_t pad = j->n_padded >= j->n_unpadded ? HI_JEMALLOC_PAGE : 0;
+	uint64_t agree = pad ? j->n_padded : j->n_unpadded;
+
+	if ((j->large.count - agree) * MAX_DAMAGED_SHARE > j->large.count)
+		return hi_fail(err, HI_BAD_DATA, j->root,
+			       "%lu of its %zu large extents have another size than "
+			       "their class",
+			       j->large.count - agree, j->large.count);
+	if (agree < j->large.count)
+		hi_allocator_note_damage(&j->base, j->root,
+					 "%lu large extents have another size than their "
+					 "class",
+					 j->large.count - agree);
+	for (size_t i = 0; i < j->large.count && j->layout->sizes_by_page; i++) {
+		struct hi_slab *s = &j->slabs.items.items[j->large.items[i]];
+		uint64_t usable = s->end - s->start - pad;
+
+		if (s->end - s->start > pad && usable <= s->end - s->first)
+			s->size = s->usable = usable;
+	}
+	return HI_OK;
 }
 
 /* ---- the tree ---- */
@@ -419,5 +451,5 @@ enum hi_status hi_jemalloc_read_extents(struct hi_jemalloc *j, struct hi_error *
 		return hi_fail(err, HI_BAD_DATA, j->root,
 			       "%lu of its %lu extents contradict themselves",
 			       j->n_damaged, j->n_slabs + j->n_large);
-	return status;
+	return status == HI_OK ? apply_pad(j, err) : status;
 }

@@ -18,6 +18,7 @@ static void release_jemalloc(struct hi_allocator *allocator)
 	hi_slabs_deinit(&j->slabs);
 	hi_vector_free(&j->arenas);
 	hi_vector_free(&j->blocks);
+	hi_vector_free(&j->large);
 	hi_window_free(&j->nodes);
 	hi_window_free(&j->leaves);
 	hi_window_free(&j->extents);
@@ -104,7 +105,6 @@ static struct hi_jemalloc *new_jemalloc(const struct hi_image *image,
 	j->tree = root->tree;
 	j->nodes.memory = j->leaves.memory = j->extents.memory = j->other.memory =
 		image->memory;
-	j->pad = UINT64_MAX;
 	hi_slabs_init(&j->slabs, &j->base, image, NULL);
 	return j;
 }
