@@ -105,9 +105,6 @@ struct hi_jemalloc_arena {
 	uint64_t regions[HI_JEMALLOC_MAX_BINS], slabs[HI_JEMALLOC_MAX_BINS];
 	bool is_bin_damaged[HI_JEMALLOC_MAX_BINS];
 };
-struct hi_jemalloc_block {
-	uint64_t start, end;
-};
 
 struct hi_jemalloc {
 	struct hi_allocator base;
@@ -119,9 +116,8 @@ struct hi_jemalloc {
 	uint64_t root, arenas_at;
 	uint64_t sizes[HI_JEMALLOC_MAX_SIZES];
 	struct hi_jemalloc_arenas HI_VECTOR(struct hi_jemalloc_arena) arenas; /* by no */
-	struct hi_jemalloc_blocks
-		HI_VECTOR(struct hi_jemalloc_block) blocks; /* of bases */
-	uint32_t shards[HI_JEMALLOC_MAX_BINS];		    /* of each bin */
+	struct hi_jemalloc_ranges HI_VECTOR(struct hi_range) damaged; /* the first ones */
+	uint32_t shards[HI_JEMALLOC_MAX_BINS];			      /* of each bin */
 	uint32_t slab_regions[HI_JEMALLOC_MAX_BINS];
 	bool knows_shards;
 	uint64_t n_slabs, n_damaged; /* extents that are slabs; extents that are wrong */

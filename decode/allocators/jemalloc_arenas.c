@@ -187,8 +187,6 @@ static enum hi_status add_block(struct hi_jemalloc *j, uint64_t block, uint64_t 
 			       .arena = arena,
 			       .align_shift = 12};
 
-	if (!hi_vector_push(&j->blocks, ((struct hi_jemalloc_block){block, slab.end})))
-		return hi_fail_memory(err, "metadata");
 	return hi_slabs_add(&j->slabs, &slab, HI_BLOCK_METADATA, NULL, err);
 }
 

@@ -33,6 +33,14 @@ static enum hi_status refuse_cache(const struct cache_walk *w, const char *what,
 
 /* ---- a region ---- */
 
+static bool is_in_damaged(const struct hi_jemalloc *j, uint64_t addr)
+{
+	for (size_t i = 0; i < j->damaged.count; i++)
+		if (addr >= j->damaged.items[i].start && addr < j->damaged.items[i].end)
+			return true;
+	return false;
+}
+
 /* pointer, at `at` in the stack of this class. */
 static void note_cached(struct cache_walk *w, uint64_t at, uint64_t pointer,
 			uint32_t szind, enum hi_block_state state)
@@ -42,6 +50,8 @@ static void note_cached(struct cache_walk *w, uint64_t at, uint64_t pointer,
 	uint64_t offset;
 
 	w->n_cached++;
+	if (is_in_damaged(w->j, pointer))
+		return;
 	if (!hi_slabs_find(slabs, pointer, &id, &slot, &offset) || slot == UINT32_MAX ||
 	    offset || slabs->items.items[id].context != szind ||
 	    hi_slabs_state(slabs, id, slot) == HI_BLOCK_FREE_TCACHE) {

@@ -15,6 +15,7 @@ enum {
 	ARENA_MASK = 4095,
 	MAX_REGIONS = 512, /* of a slab, whose bitmap is 64 bytes */
 	MAX_DAMAGED_SHARE = 16,
+	MAX_DAMAGED_RANGES = 64,
 };
 static const uint64_t ADDRESS_LIMIT = 1ull << 47;
 
@@ -65,6 +66,9 @@ static void note_extent_damage(struct hi_jemalloc *j, const struct jemalloc_exte
 			       const char *what)
 {
 	j->n_damaged++;
+	if (j->damaged.count < MAX_DAMAGED_RANGES)
+		(void)hi_vector_push(&j->damaged,
+				     ((struct hi_range){e->start, e->start + e->size}));
 	j->base.skipped_bytes += e->size < ADDRESS_LIMIT ? e->size : 0;
 	hi_allocator_note_damage(&j->base, e->edata, "the extent at 0x%lx: %s", e->start,
 				 what);

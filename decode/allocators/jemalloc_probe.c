@@ -17,7 +17,7 @@ static void release_jemalloc(struct hi_allocator *allocator)
 		return;
 	hi_slabs_deinit(&j->slabs);
 	hi_vector_free(&j->arenas);
-	hi_vector_free(&j->blocks);
+	hi_vector_free(&j->damaged);
 	hi_vector_free(&j->large);
 	hi_window_free(&j->nodes);
 	hi_window_free(&j->leaves);

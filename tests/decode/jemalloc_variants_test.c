@@ -44,3 +44,16 @@ VARIANT(sizes_and_shards,
 	"retain:false")
 VARIANT(guards, "san_guard_small:3,san_guard_large:2")
 VARIANT(quick_decay, "dirty_decay_ms:0,muzzy_decay_ms:0")
+
+/* The program has one in itself, and a library brings another, which only its own
+ * constructor has used. */
+HI_TEST_SCENARIO(jemalloc_variants, two_copies)
+{
+	static const struct allocator_run run = {
+		.program = "allocator_churn_jemalloc_inside",
+		.shim = "",
+		.preload = "libjemalloc.so.2",
+		.arguments = {"2", "20000"},
+		.parts = "jemalloc"};
+	compare_variant("two copies", &run);
+}
