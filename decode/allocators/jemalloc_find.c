@@ -196,7 +196,7 @@ static enum hi_status find_roots(struct jemalloc_search *s,
 /* ---- sizes ---- */
 
 /* How many sizes the table at addr has; 0: it is none. */
-static uint32_t count_sizes(struct jemalloc_search *s, uint64_t addr)
+static uint32_t count_table_sizes(struct jemalloc_search *s, uint64_t addr)
 {
 	uint64_t before = 0, size;
 
@@ -215,7 +215,7 @@ static void find_size_tables(struct jemalloc_search *s)
 	struct hi_jemalloc_found *f = s->found;
 
 	for (size_t i = 0; i < f->eights.count && f->n_tables < 2; i++) {
-		uint32_t n = count_sizes(s, f->eights.items[i]);
+		uint32_t n = count_table_sizes(s, f->eights.items[i]);
 
 		if (!n || (f->n_tables && f->table_sizes[0] == n))
 			continue;

@@ -187,10 +187,11 @@ static bool overlaps_open_root(const struct hi_jemalloc_found *found,
 	return false;
 }
 
-static enum hi_status try_roots(const struct hi_image *image,
-				const struct hi_jemalloc_found *found,
-				struct root_trials *trials,
-				struct hi_allocator_list *list, struct hi_error *err)
+static enum hi_status try_jemalloc_roots(const struct hi_image *image,
+					 const struct hi_jemalloc_found *found,
+					 struct root_trials *trials,
+					 struct hi_allocator_list *list,
+					 struct hi_error *err)
 {
 	for (size_t i = 0; i < found->roots.count; i++) {
 		struct hi_allocator *allocator;
@@ -214,7 +215,7 @@ static enum hi_status probe_copies(const struct hi_image *image,
 				   struct hi_allocator_list *list, struct hi_error *err)
 {
 	struct root_trials trials = {};
-	enum hi_status status = try_roots(image, found, &trials, list, err);
+	enum hi_status status = try_jemalloc_roots(image, found, &trials, list, err);
 
 	for (size_t i = 0; i < found->roots.count && status == HI_OK; i++)
 		if (!overlaps_open_root(found, &trials, i))
