@@ -14,7 +14,7 @@ enum {
 	MIN_CLASSES = 20,
 	MAX_WITNESSES = 16,
 	MAX_LINKS = 1 << 20,
-	MAX_SEEN = 1024,
+	MAX_SEEN = 32,
 };
 
 bool hi_tcmalloc_is_memory(const struct hi_image *image, uint64_t start, uint64_t end)

@@ -7,7 +7,12 @@
 
 #include "base/alloc.h"
 
-enum { NORMAL_FREE = 1, RETURNED_FREE = 2, MAX_BLOCKS = 0xffff /* refcount: 16 bits */ };
+enum {
+	FEW_LEAVES = 8,
+	NORMAL_FREE = 1,
+	RETURNED_FREE = 2,
+	MAX_BLOCKS = 0xffff /* refcount: 16 bits */
+};
 
 struct span_scan {
 	struct hi_tcmalloc *t;
@@ -144,8 +149,8 @@ static enum hi_status add_small_span(struct span_scan *scan,
 	return HI_OK;
 }
 
-/* What a sampled block may hold: its stack trace begins with the size that was asked for, which
- * malloc_usable_size() rounds up as if it were no span of its own. */
+/* What a sampled block may hold: its stack trace begins with the size that was asked for,
+ * which malloc_usable_size() rounds up as if it were no span of its own. */
 static uint64_t usable_of_sampled(struct hi_tcmalloc *t, const struct hi_tcmalloc_span *s)
 {
 	uint64_t bytes = s->length << t->where.page_shift, size;
@@ -277,7 +282,8 @@ enum hi_status hi_tcmalloc_add_spans(struct hi_tcmalloc *t, struct hi_error *err
 	unsigned bits = HI_TCMALLOC_ADDRESS_BITS - t->where.page_shift -
 			hi_tcmalloc_leaf_bits(t->where.page_shift);
 	uint64_t limit = t->where.root + (8ull << bits), start, end = t->where.root;
-	uint64_t max_leaves = hi_image_held_bytes(t->image) / 4096 + 1;
+	/* tcmalloc writes to all of a leaf when it makes one. */
+	uint64_t max_leaves = t->max_slots >> hi_tcmalloc_leaf_bits(t->where.page_shift);
 	enum hi_status status = HI_OK;
 
 	while (status == HI_OK && hi_image_next_held(t->image, end, limit, &start, &end))
@@ -286,9 +292,11 @@ enum hi_status hi_tcmalloc_add_spans(struct hi_tcmalloc *t, struct hi_error *err
 
 			if (!hi_window_u64(&t->map, at, &leaf) || !leaf)
 				continue;
-			if (t->leaves.count >= max_leaves)
-				return hi_fail(err, HI_BAD_DATA, at,
-					       "page map: too many leaves");
+			if (t->leaves.count >= max_leaves + FEW_LEAVES)
+				return hi_fail(
+					err, HI_BAD_DATA, at,
+					"page map: more leaves than the process has "
+					"memory");
 			status = add_map_leaf(t, (at - t->where.root) / 8, leaf, err);
 			if (status != HI_OK)
 				return status;

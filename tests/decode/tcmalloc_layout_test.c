@@ -130,3 +130,41 @@ HI_TEST(tcmalloc_layout, masked_links_are_not_taken_for_plain_ones)
 	l.links_are_masked = true;
 	HI_ASSERT_STATUS(HI_BAD_DATA, open_mock(m, &l, &err));
 }
+
+struct sought {
+	uint64_t addr, usable, cost;
+};
+
+static bool find_sought(const struct hi_block *blocks, size_t n, unsigned region,
+			void *arg)
+{
+	struct sought *s = arg;
+
+	(void)region;
+	for (size_t i = 0; i < n; i++)
+		if (blocks[i].addr == s->addr && blocks[i].state == HI_BLOCK_LIVE) {
+			s->usable = blocks[i].usable;
+			s->cost = blocks[i].cost;
+		}
+	return true;
+}
+
+HI_TEST(tcmalloc_layout, a_sampled_block_has_the_size_of_its_class)
+{
+	static const uint64_t sizes[][2] = {{1, 8},	      {100, 112},
+					    {2048, 2048},     {2049, 4096},
+					    {262144, 262144}, {300000, 303104}};
+
+	hi_test_defer(release_opened, NULL);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct mock_tcmalloc *m = mock_tcmalloc_typical(MOCK_TCMALLOC_2_10, 13);
+		uint64_t span = mock_tcmalloc_add_sampled(m, sizes[i][0]);
+		struct sought s = {.addr = mock_tcmalloc_get(m, span) << 13};
+		struct hi_error err = {};
+
+		expect_live(m, versions[0]);
+		HI_ASSERT_OK(hi_allocator_walk(opened, find_sought, &s, &err), &err);
+		HI_ASSERT_EQ(sizes[i][1], s.usable);
+		HI_ASSERT_EQ(sizes[i][1], s.cost);
+	}
+}

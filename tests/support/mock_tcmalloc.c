@@ -225,6 +225,19 @@ uint64_t mock_tcmalloc_add_pages(struct mock_tcmalloc *m, unsigned pages,
 	return span;
 }
 
+uint64_t mock_tcmalloc_add_sampled(struct mock_tcmalloc *m, uint64_t size)
+{
+	uint64_t pages = (size + (1ull << m->shift) - 1) >> m->shift;
+	uint64_t span = mock_tcmalloc_add_pages(m, (unsigned)pages, 0);
+	uint64_t trace = m->next_span;
+
+	m->next_span += 264; /* sizeof(StackTrace) */
+	mock_tcmalloc_set(m, trace, size);
+	mock_tcmalloc_set(m, span + 32, trace);
+	set32(m, span + 40, 1u << 26);
+	return span;
+}
+
 uint64_t mock_tcmalloc_add_cache(struct mock_tcmalloc *m)
 {
 	uint64_t cache = m->next_cache, first = mock_tcmalloc_get(m, m->head);

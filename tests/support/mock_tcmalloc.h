@@ -29,6 +29,8 @@ uint64_t mock_tcmalloc_add_span(struct mock_tcmalloc *m, unsigned class, unsigne
 /* location 0: a large block; 1 or 2: free, or returned. */
 uint64_t mock_tcmalloc_add_pages(struct mock_tcmalloc *m, unsigned pages,
 				 unsigned location);
+/* A large block that stands for one of `size` bytes that was sampled. */
+uint64_t mock_tcmalloc_add_sampled(struct mock_tcmalloc *m, uint64_t size);
 /* A thread's cache that is linked in; its address. */
 uint64_t mock_tcmalloc_add_cache(struct mock_tcmalloc *m);
 /* Blocks [first, first + n) of a span, which were in use, go there. */
