@@ -183,6 +183,11 @@ enum hi_status hi_mimalloc_probe_maps(const struct hi_image *image,
 				      struct hi_modules *modules,
 				      struct hi_allocator_list *list,
 				      struct hi_error *err);
+/* The same of this map alone; adds nothing where there is none. */
+enum hi_status hi_mimalloc_probe_map(const struct hi_image *image,
+				     struct hi_module *module, uint64_t map,
+				     struct hi_allocator_list *list,
+				     struct hi_error *err);
 /* An empty copy of mimalloc. NULL: out of memory. */
 struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
 				       const struct hi_module *module,

@@ -508,6 +508,18 @@ static enum hi_status probe_map(struct map_search *s, const struct map_root *roo
 	return status;
 }
 
+enum hi_status hi_mimalloc_probe_map(const struct hi_image *image,
+				     struct hi_module *module, uint64_t map,
+				     struct hi_allocator_list *list, struct hi_error *err)
+{
+	struct map_search s = {.image = image, .window.memory = image->memory};
+	struct map_root root = {map, module};
+	enum hi_status status = probe_map(&s, &root, list, err);
+
+	hi_window_free(&s.window);
+	return status;
+}
+
 enum hi_status hi_mimalloc_probe_maps(const struct hi_image *image,
 				      struct hi_modules *modules,
 				      struct hi_allocator_list *list,
