@@ -4,6 +4,7 @@
  *
  *   find (glibc_find.c)    where main_arena, mp_ and the thread's tcache pointer
  *                          are: symbols, else disassembly; which version
+ *   search (glibc_search.c)   the same in a static program without symbols
  *   open (glibc_probe.c)   checks the layout on the image, lists the arenas
  *   areas (glibc_heaps.c, glibc_mmapped.c)   what malloc divides: regions
  *   lists (glibc_free.c)   chunks that are free though marked in use
@@ -31,8 +32,8 @@ enum {
 	HI_CHUNK_MIN = 32,
 	HI_CHUNK_ALIGN = 16,
 	HI_GLIBC_PAGE = 4096,
-	HI_GLIBC_BINS = 127, /* bins 1..127, 1 is the unsorted one */
-	HI_GLIBC_FASTBINS = 10,
+	HI_GLIBC_BINS = 127,	/* bins 1..127, 1 is the unsorted one */
+	HI_GLIBC_FASTBINS = 10, /* at most */
 };
 
 /* Byte offsets and sizes of one range of releases. Compiled from each
@@ -40,7 +41,7 @@ enum {
 struct hi_glibc_layout {
 	uint8_t minor_first, minor_last; /* 2.first … 2.last */
 	/* struct malloc_state */
-	uint16_t state_size, fastbins, top, bins, next, system_mem;
+	uint16_t state_size, fastbins, n_fastbins, top, bins, next, system_mem;
 	/* struct malloc_par; hp_pagesize 0: it has none */
 	uint16_t par_size, hp_pagesize, n_mmaps, no_dyn_threshold, mmapped_mem, sbrk_base;
 	uint16_t tcache_bins, tcache_max_bytes, tcache_count;
@@ -69,14 +70,29 @@ struct hi_glibc_where {
 	char version[48];
 	char found_by[64];
 	char module[64];
+	/* Of the other copies in the process: nobody can say whose a chunk is that is a
+	 * mapping of its own, so that one copy has them all. */
+	bool has_mmapped_elsewhere;
+	int32_t other_n_mmaps;
+	uint64_t other_mmapped_mem;
 };
 struct hi_glibc_options {
 	bool without_symbols; /* as for a stripped libc */
 };
-/* Finds the variables of malloc. HI_NOT_FOUND: the image has no glibc malloc. */
+/* May the malloc of this module be glibc's? A libc, or the program. */
+bool hi_glibc_may_have(const struct hi_module *module);
+/* Finds the variables of malloc in a module. HI_NOT_FOUND: it has no glibc malloc. */
 enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *modules,
+			     struct hi_module *module,
 			     const struct hi_glibc_options *options,
 			     struct hi_glibc_where *ret, struct hi_error *err);
+/* glibc_search.c: main_arena and mp_ by what they contain, in the data of a module.
+ * HI_NOT_FOUND. */
+enum hi_status hi_glibc_search(const struct hi_image *image, struct hi_module *module,
+			       struct hi_glibc_where *ret, struct hi_error *err);
+/* glibc_probe.c: do the two say the same of the largest chunk of a thread's cache? par:
+ * the bytes of mp_. */
+bool hi_glibc_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par);
 
 /* ---- glibc_disassemble.c ---- */
 /* main_arena and mp_ out of mallopt's code (size bytes at addr). HI_NOT_FOUND.
@@ -147,7 +163,7 @@ struct hi_glibc {
 enum hi_status hi_glibc_open(const struct hi_image *image,
 			     const struct hi_glibc_where *where,
 			     struct hi_allocator **ret, struct hi_error *err);
-/* Finds and opens, with options (NULL: none). */
+/* Finds and opens the first copy, with options (NULL: none). */
 enum hi_status hi_glibc_probe_with(const struct hi_image *image,
 				   struct hi_modules *modules,
 				   const struct hi_glibc_options *options,

@@ -29,18 +29,15 @@ static enum hi_status read_libc_function(struct hi_modules *modules,
 	return hi_modules_read(modules, *addr_ret, code, *size_ret, err);
 }
 
-/* The module whose malloc is glibc's: libc, or the program if it is static. */
-static struct hi_module *find_libc(struct hi_modules *modules)
+bool hi_glibc_may_have(const struct hi_module *module)
 {
 	static const char *const names[] = {"libc.so.6", "libc-2."};
-	struct hi_module *module;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		module = hi_modules_named(modules, names[i]);
-		if (module)
-			return module;
-	}
-	return hi_modules_executable(modules);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (module->name &&
+		    strncmp(module->name, names[i], strlen(names[i])) == 0)
+			return true;
+	return module->is_executable;
 }
 
 /* "2.36" → 36; 0 if it is no version of glibc 2. */
@@ -137,25 +134,32 @@ static enum hi_status find_by_code(struct hi_modules *modules, struct hi_module 
 		w->mp_size = 112;
 	else if (distance == 72)
 		w->mp_size = 136;
+	else if (distance == 80)
+		w->mp_size = 144;
 	snprintf(w->found_by, sizeof(w->found_by), "disassembly of mallopt, malloc");
 	return HI_OK;
 }
 
+/* A program without interpreter has its malloc in itself. */
+static bool is_static_program(struct hi_module *module)
+{
+	return module->is_executable && !hi_module_has_section(module, ".interp");
+}
+
 enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *modules,
+			     struct hi_module *libc,
 			     const struct hi_glibc_options *options,
 			     struct hi_glibc_where *ret, struct hi_error *err)
 {
-	struct hi_module *libc = find_libc(modules);
 	struct hi_glibc_where w = {};
 	enum hi_status status = HI_NOT_FOUND;
 
-	(void)image;
-	if (!libc)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no C library among the modules");
 	if (!options || !options->without_symbols)
 		status = find_by_symbols(modules, libc, &w, err);
 	if (status == HI_NOT_FOUND)
 		status = find_by_code(modules, libc, &w, err);
+	if ((status == HI_NOT_FOUND || status == HI_FAULT) && is_static_program(libc))
+		status = hi_glibc_search(image, libc, &w, err);
 	if (status == HI_NOT_FOUND || status == HI_FAULT)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no glibc malloc in %s",
 			       libc->name && libc->name[0] ? libc->name : "the program");

@@ -16,6 +16,8 @@
 #include "base/alloc.h"
 #include "decode/allocators/glibc.h"
 
+enum { TLS_SEARCHED = 1 << 13 };
+
 /* Entries that all lists may have: a chunk is on one list, and a tcache is a chunk. */
 static uint64_t count_possible_chunks(const struct hi_glibc *g)
 {
@@ -113,11 +115,12 @@ static enum hi_status list_fastbins(struct hi_glibc *g, struct hi_window *w,
 
 	for (unsigned i = 0; i < g->arenas.count; i++) {
 		uint64_t heads[HI_GLIBC_FASTBINS];
+		const unsigned n = g->layout->n_fastbins;
 
 		status = hi_memory_read(g->memory,
 					g->arenas.items[i].addr + g->layout->fastbins,
-					heads, sizeof(heads), err);
-		for (unsigned bin = 0; bin < HI_GLIBC_FASTBINS && status == HI_OK; bin++)
+					heads, n * sizeof(*heads), err);
+		for (unsigned bin = 0; bin < n && status == HI_OK; bin++)
 			status = list_fastbin(g, w, i, bin, heads[bin], err);
 		if (status != HI_OK)
 			break;
@@ -230,22 +233,48 @@ static enum hi_status list_tcache(struct hi_glibc *g, struct hi_window *w,
 	return status;
 }
 
+/* How many threads it leads to a tcache. */
+static int score_offset(struct hi_glibc *g, struct hi_window *w, int64_t offset)
+{
+	int score = 0;
+
+	for (size_t i = 0; i < g->image->n_threads; i++) {
+		uint64_t base = g->image->threads[i].regs.fs_base, tcache;
+
+		if (hi_window_u64(w, base + (uint64_t)offset, &tcache) &&
+		    is_tcache(g, w, tcache))
+			score++;
+	}
+	return score;
+}
+
+/* No code has said where the pointer is: among the thread-local variables of a static
+ * program, below the thread pointer. -1: in no thread. */
+static int search_offset(struct hi_glibc *g, struct hi_window *w, int64_t *offset_ret)
+{
+	int best = 0;
+
+	for (int64_t offset = -8; offset >= -TLS_SEARCHED; offset -= 8) {
+		int score = score_offset(g, w, offset);
+
+		if (score > best) {
+			best = score;
+			*offset_ret = offset;
+		}
+	}
+	return best ? best : -1;
+}
+
 /* Which of the candidate offsets leads more threads to a tcache. */
 static int best_offset(struct hi_glibc *g, struct hi_window *w, int64_t *offset_ret)
 {
 	int best = -1;
 
+	if (!g->where.n_tcache_offsets)
+		return search_offset(g, w, offset_ret);
 	for (unsigned k = 0; k < g->where.n_tcache_offsets; k++) {
-		int score = 0;
+		int score = score_offset(g, w, g->where.tcache_offset[k]);
 
-		for (size_t i = 0; i < g->image->n_threads; i++) {
-			uint64_t base = g->image->threads[i].regs.fs_base, tcache;
-
-			if (hi_window_u64(w, base + (uint64_t)g->where.tcache_offset[k],
-					  &tcache) &&
-			    is_tcache(g, w, tcache))
-				score++;
-		}
 		if (score > best) {
 			best = score;
 			*offset_ret = g->where.tcache_offset[k];

@@ -224,23 +224,26 @@ static bool drop_exactly(struct candidate *c, size_t n, unsigned k, uint64_t exc
 static void check_mapped_totals(struct scan *s)
 {
 	struct candidate *c = s->found.items;
-	size_t n = s->found.count, wanted = s->g->n_mmaps > 0 ? (size_t)s->g->n_mmaps : 0;
+	const struct hi_glibc *g = s->g;
+	const uint64_t wanted_bytes = g->mmapped_mem + g->where.other_mmapped_mem;
+	size_t n = s->found.count;
+	size_t wanted = (size_t)g->n_mmaps + (size_t)g->where.other_n_mmaps;
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < n; i++)
 		bytes += c[i].end - c[i].start;
-	if (n == wanted && bytes == s->g->mmapped_mem)
+	if (n == wanted && bytes == wanted_bytes)
 		return;
-	if (n > wanted && n - wanted <= DROPS_MAX && bytes >= s->g->mmapped_mem) {
+	if (n > wanted && n - wanted <= DROPS_MAX && bytes >= wanted_bytes) {
 		qsort(c, n, sizeof(*c), compare_mapped_candidates);
-		if (drop_exactly(c, n, (unsigned)(n - wanted), bytes - s->g->mmapped_mem))
+		if (drop_exactly(c, n, (unsigned)(n - wanted), bytes - wanted_bytes))
 			return;
 	}
 	hi_glibc_damage(s->g, s->g->where.mp,
 			"mmapped chunks: %zu with 0x%llx bytes were found, n_mmaps "
-			"says %d, mmapped_mem 0x%llx",
-			n, (unsigned long long)bytes, s->g->n_mmaps,
-			(unsigned long long)s->g->mmapped_mem);
+			"says %zu, mmapped_mem 0x%llx",
+			n, (unsigned long long)bytes, wanted,
+			(unsigned long long)wanted_bytes);
 }
 
 static enum hi_status keep_chosen_candidates(struct scan *s, struct hi_error *err)

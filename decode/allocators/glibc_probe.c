@@ -15,6 +15,9 @@
 #include "decode/allocators/glibc.h"
 
 #define MAX_ARENAS (1u << 20)
+
+struct copies HI_VECTOR(struct hi_glibc_where);
+
 /* Arenas lie side by side in memory that the image has. */
 static size_t max_arenas(const struct hi_glibc *g)
 {
@@ -61,7 +64,7 @@ static uint64_t load_state_field(const uint8_t *bytes, unsigned offset, unsigned
 
 /* tcache_max_bytes and tcache_bins mean the same limit. 2.42 counts 64 small lists
  * whatever the largest size is. */
-static bool tcache_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par)
+bool hi_glibc_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par)
 {
 	uint64_t bins = load_state_field(par, l->tcache_bins, 8);
 	uint64_t max = load_state_field(par, l->tcache_max_bytes, 8);
@@ -95,7 +98,7 @@ static enum hi_status check_par(struct hi_glibc *g, struct hi_error *err)
 	g->sbrk_base = load_state_field(par, l->sbrk_base, 8);
 	g->tcache_count = load_state_field(par, l->tcache_count, 8);
 	g->hp_pagesize = l->hp_pagesize ? load_state_field(par, l->hp_pagesize, 8) : 0;
-	if (!tcache_limits_agree(l, par))
+	if (!hi_glibc_limits_agree(l, par))
 		return hi_fail(err, HI_BAD_DATA, g->where.mp,
 			       "glibc %s: mp_: tcache_bins and tcache_max_bytes disagree",
 			       g->where.version);
@@ -336,7 +339,8 @@ static enum hi_status open_layout(struct hi_glibc *g, struct hi_error *err)
 		status = hi_glibc_add_heaps(g, err);
 	if (status == HI_OK)
 		status = publish_regions(g, err);
-	if (status == HI_OK && g->n_mmaps)
+	if (status == HI_OK && !g->where.has_mmapped_elsewhere &&
+	    (g->n_mmaps || g->where.other_n_mmaps))
 		status = hi_glibc_add_mmapped(g, err);
 	if (status == HI_OK)
 		status = publish_regions(g, err);
@@ -382,6 +386,14 @@ static enum hi_status open_as(const struct hi_image *image,
 	return HI_OK;
 }
 
+static void name_releases(const struct hi_glibc_layout *l, char *text, size_t size)
+{
+	if (l->minor_first == l->minor_last)
+		snprintf(text, size, "2.%u", l->minor_first);
+	else
+		snprintf(text, size, "2.%u-2.%u", l->minor_first, l->minor_last);
+}
+
 /* No version is known (a static program): the newest layout that passes its check without
  * damage, else the newest that passes. */
 static enum hi_status open_unknown(const struct hi_image *image,
@@ -395,8 +407,7 @@ static enum hi_status open_unknown(const struct hi_image *image,
 		HI_GUARD(release_glibc) struct hi_allocator *now = NULL;
 		struct hi_glibc_where w = *where;
 
-		snprintf(w.version, sizeof(w.version), "2.%u-2.%u",
-			 hi_glibc_layouts[i].minor_first, hi_glibc_layouts[i].minor_last);
+		name_releases(&hi_glibc_layouts[i], w.version, sizeof(w.version));
 		status = open_as(image, &w, &hi_glibc_layouts[i], &now,
 				 first ? NULL : err);
 		if (status == HI_NO_MEMORY || status == HI_NOT_FOUND)
@@ -432,33 +443,95 @@ enum hi_status hi_glibc_open(const struct hi_image *image,
 	return open_as(image, where, layout, ret, err);
 }
 
+/* Each module that may have one: *ret. */
+static enum hi_status find_glibc_copies(const struct hi_image *image,
+					struct hi_modules *modules,
+					const struct hi_glibc_options *options,
+					struct copies *ret, struct hi_error *err)
+{
+	struct hi_glibc_where where;
+
+	for (size_t i = 0; i < hi_modules_count(modules); i++) {
+		struct hi_module *module = hi_modules_get(modules, i);
+		enum hi_status status;
+
+		if (!hi_glibc_may_have(module))
+			continue;
+		status = hi_glibc_find(image, modules, module, options, &where, err);
+		if (status == HI_NOT_FOUND)
+			continue;
+		if (status != HI_OK)
+			return status;
+		if (ret->count < HI_ALLOCATORS_MAX && !hi_vector_push(ret, where))
+			return hi_fail_memory(err, "allocators");
+	}
+	return HI_OK;
+}
+
 enum hi_status hi_glibc_probe_with(const struct hi_image *image,
 				   struct hi_modules *modules,
 				   const struct hi_glibc_options *options,
 				   struct hi_allocator **ret, struct hi_error *err)
 {
-	struct hi_glibc_where where;
-	enum hi_status status = hi_glibc_find(image, modules, options, &where, err);
+	struct copies copies = {};
+	enum hi_status status = find_glibc_copies(image, modules, options, &copies, err);
 
-	return status == HI_OK ? hi_glibc_open(image, &where, ret, err) : status;
+	if (status == HI_OK && copies.count == 0)
+		status = hi_fail(err, HI_NOT_FOUND, 0, "no glibc malloc in the modules");
+	if (status == HI_OK)
+		status = hi_glibc_open(image, &copies.items[0], ret, err);
+	hi_vector_free(&copies);
+	return status;
+}
+
+/* Adds it, and its chunks that are mappings to those of `first`. */
+static enum hi_status open_glibc_copy(const struct hi_image *image,
+				      struct hi_glibc_where *where,
+				      struct hi_glibc_where *first,
+				      struct hi_allocator_list *list,
+				      struct hi_error *err)
+{
+	struct hi_allocator *allocator;
+	struct hi_error why;
+	enum hi_status status;
+
+	where->has_mmapped_elsewhere = first;
+	status = hi_glibc_open(image, where, &allocator, &why);
+	if (status == HI_OK && first) {
+		const struct hi_glibc *g = (const struct hi_glibc *)allocator;
+
+		first->other_n_mmaps += g->n_mmaps;
+		first->other_mmapped_mem += g->mmapped_mem;
+	}
+	if (status == HI_OK)
+		hi_allocator_list_add(list, allocator);
+	else if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "allocator");
+	else if (status != HI_NOT_FOUND)
+		hi_allocator_list_refuse(list, "glibc", where->module, &why);
+	return HI_OK;
 }
 
 static enum hi_status probe_glibc(const struct hi_image *image,
 				  struct hi_modules *modules,
 				  struct hi_allocator_list *list, struct hi_error *err)
 {
-	struct hi_allocator *allocator;
+	struct copies copies = {};
 	struct hi_error why;
-	enum hi_status status =
-		hi_glibc_probe_with(image, modules, NULL, &allocator, &why);
+	enum hi_status status = find_glibc_copies(image, modules, NULL, &copies, &why);
 
-	if (status == HI_OK)
-		hi_allocator_list_add(list, allocator);
-	else if (status == HI_NO_MEMORY)
-		return hi_fail_memory(err, "allocator");
-	else if (status != HI_NOT_FOUND)
+	if (status != HI_OK && status != HI_NO_MEMORY) {
 		hi_allocator_list_refuse(list, "glibc", "", &why);
-	return HI_OK;
+		status = HI_OK;
+	} else if (status == HI_NO_MEMORY) {
+		status = hi_fail_memory(err, "allocators");
+	}
+	/* The first comes last: then it is known what the others have. */
+	for (size_t i = copies.count; i-- > 0 && status == HI_OK;)
+		status = open_glibc_copy(image, &copies.items[i],
+					 i ? &copies.items[0] : NULL, list, err);
+	hi_vector_free(&copies);
+	return status;
 }
 
 const struct hi_allocator_ops hi_allocator_glibc = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "decode/allocators/glibc.h"
 #include "tests/harness.h"
@@ -232,6 +233,69 @@ HI_TEST_SCENARIO(glibc, heaps_that_fill_several_areas_per_arena)
 	run(hi_fixture_start("glibc_blocks", "3", "30000", "fat", NULL), true, 0);
 }
 
+HI_TEST_SCENARIO(glibc, a_static_program_without_symbols)
+{
+	run(hi_fixture_start("glibc_static_stripped", "3", "8000", "steady", NULL), false,
+	    0);
+}
+
+/* ---- two copies ---- */
+
+/* The blocks of kind 'L' and 'M' are live, and one copy has no others than the 'L' (and
+ * such as are mappings, which one of the two has for both). */
+static void run_copies(const char *program, size_t n)
+{
+	struct hi_modules_options modules_options = {.cache_dir = ""};
+	struct hi_fixture *fx = hi_fixture_start(program, "1000", NULL);
+	struct facts truth = {};
+	struct walked walked = {};
+	struct hi_modules *modules;
+	struct hi_allocator *a;
+	struct hi_image *image;
+	struct hi_error err;
+	size_t live = 0, mapped = 0;
+	bool is_exact = false;
+
+	hi_fixture_read_until(fx, "ready", read_fact, &truth);
+	image = hi_live_image(fx->pid);
+	HI_ASSERT_OK(hi_modules_open(image, &modules_options, &modules, &err), &err);
+	HI_ASSERT_OK(hi_allocator_probe(image, modules, &a, &err), &err);
+	HI_ASSERT_OK(hi_allocator_walk(a, keep_blocks, &walked, &err), &err);
+	qsort(walked.items, walked.count, sizeof(*walked.items), by_addr);
+	for (size_t i = 0; i < truth.count; i++) {
+		truth.items[i].kind = 'L';
+		check_fact(&walked, &truth.items[i], &live);
+	}
+	for (size_t i = 0; i < walked.count; i++)
+		mapped += walked.items[i].mmapped;
+	HI_ASSERT_EQ(2 * n, live);
+	HI_ASSERT_EQ(6, mapped);
+	HI_ASSERT_EQ(0, a->n_damage_total);
+	HI_ASSERT_EQ(0, a->skipped_bytes);
+	HI_ASSERT_EQ(2, a->n_parts);
+	for (size_t i = 0; i < 2; i++) {
+		size_t count = a->parts[i]->count[HI_BLOCK_LIVE];
+
+		hi_test_note("%s: %zu live blocks", a->parts[i]->module, count);
+		is_exact |= count == n - 3 || count == n + 3;
+	}
+	HI_ASSERT(is_exact);
+	hi_allocator_release(a);
+	hi_modules_close(modules);
+	free(walked.items);
+	free(truth.items);
+}
+
+HI_TEST_SCENARIO(glibc, a_copy_in_a_namespace_of_its_own)
+{
+	run_copies("glibc_copies", 1003);
+}
+
+HI_TEST_SCENARIO(glibc, a_copy_that_a_static_program_has_loaded)
+{
+	run_copies("glibc_copies_static", 1003);
+}
+
 HI_TEST_SCENARIO(glibc, a_static_program)
 {
 	run(hi_fixture_start("glibc_static", "3", "8000", NULL), false, 0);
@@ -288,4 +352,57 @@ HI_TEST_SCENARIO(glibc, tuned_to_no_fastbins_and_small_steps)
 HI_TEST_SCENARIO(glibc, tuned_to_map_most_blocks)
 {
 	run_tuned("glibc.malloc.mmap_threshold=3000");
+}
+
+/* ---- other releases: scripts/fetch-glibcs build/glibcs ---- */
+
+#define GLIBCS HI_SOURCE_DIR "/build/glibcs/"
+
+static void run_release(const char *suite, const char *program)
+{
+	static const char *const whats[][2] = {
+		{"steady", NULL}, {"fat", NULL}, {"big", NULL}, {"sbrk", "fat"}};
+	char path[512];
+
+	snprintf(path, sizeof(path), GLIBCS "%s/%s", suite, program);
+	if (access(path, X_OK) != 0)
+		HI_SKIP("no build/glibcs: scripts/fetch-glibcs build/glibcs");
+	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+		struct hi_fixture *fx = hi_fixture_start(path, "4", "3000", whats[i][0],
+							 whats[i][1], NULL);
+
+		hi_test_note("%s %s %s", suite, program, whats[i][0]);
+		run(fx, false, 0);
+		hi_fixture_end(fx);
+	}
+}
+
+static void run_suite(const char *suite)
+{
+	static const char *const programs[] = {"blocks", "blocks-static",
+					       "blocks-static-stripped",
+					       "blocks-static-pie-stripped"};
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		run_release(suite, programs[i]);
+}
+
+HI_TEST_SLOW(glibc, release_2_31)
+{
+	run_suite("bullseye");
+}
+
+HI_TEST_SLOW(glibc, release_2_36_static)
+{
+	run_suite("bookworm");
+}
+
+HI_TEST_SLOW(glibc, release_2_41)
+{
+	run_suite("trixie");
+}
+
+HI_TEST_SLOW(glibc, release_2_43)
+{
+	run_suite("sid");
 }

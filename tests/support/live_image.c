@@ -39,6 +39,21 @@ static char *read_all(pid_t pid, const char *what, size_t *n_ret)
 	return text;
 }
 
+/* Guard pages of stacks in the middle of a mapping (glibc 2.42) stay zeros. */
+static bool read_pages(int mem, unsigned char *host, const struct hi_mapping *m)
+{
+	size_t size = m->end - m->start, n_read = 0;
+
+	for (size_t at = 0; at < size;) {
+		ssize_t n = pread(mem, host + at, size - at, (off_t)(m->start + at));
+
+		if (n > 0)
+			n_read += (size_t)n;
+		at += n > 0 ? (size_t)n : 4096;
+	}
+	return n_read > 0;
+}
+
 static void add_memory(struct hi_frozen *frozen, struct hi_mapping *m, int mem)
 {
 	size_t size = m->end - m->start;
@@ -50,7 +65,7 @@ static void add_memory(struct hi_frozen *frozen, struct hi_mapping *m, int mem)
 			return;
 	host = hi_pages_alloc(size);
 	HI_ASSERT(host);
-	if (pread(mem, host, size, (off_t)m->start) != (ssize_t)size) {
+	if (!read_pages(mem, host, m)) {
 		hi_pages_free(host, size);
 		return;
 	}
