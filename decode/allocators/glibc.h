@@ -52,6 +52,10 @@ struct hi_glibc_layout {
 	uint8_t count_width;	/* bytes of one counter */
 	bool counts_free_slots; /* counters say how many more fit, not how many are in */
 	bool mangled;		/* links of free chunks are xor-ed (PROTECT_PTR) */
+	/* A chunk that is a mapping: bytes of it that its size does not count, and bytes
+	 * behind the user's. If the former, mmapped_mem grows by them with each mremap(),
+	 * and it does not begin with a header of whole pages if it is aligned. */
+	uint8_t mmapped_uncounted, mmapped_tail;
 };
 extern const struct hi_glibc_layout hi_glibc_layouts[];
 extern const size_t hi_glibc_n_layouts;

@@ -41,7 +41,8 @@ const struct hi_glibc_layout hi_glibc_layouts[] = {
 	{32, 34, STATE, PAR_2_28, TCACHE_2_30, .mangled = true},
 	{35, 41, STATE, PAR_2_35, TCACHE_2_30, .mangled = true},
 	{42, 42, STATE, PAR_2_35, TCACHE_2_42, .mangled = true},
-	{43, 43, STATE_2_43, PAR_2_43, TCACHE_2_42, .mangled = true},
+	{43, 43, STATE_2_43, PAR_2_43, TCACHE_2_42, .mangled = true,
+	 .mmapped_uncounted = 16, .mmapped_tail = 8},
 };
 const size_t hi_glibc_n_layouts = sizeof(hi_glibc_layouts) / sizeof(hi_glibc_layouts[0]);
 

@@ -7,7 +7,8 @@
  * alignment the chunk starts further inside: its prev_size is the distance from the
  * mapping's start and its size goes to the end, while the first header stays where it
  * was, stale. Source: sysmalloc_mmap(), _int_memalign(), mremap_chunk(). The kernel
- * merges neighbours, so one mapping may hold several chunks and other things.
+ * merges neighbours, so one mapping may hold several chunks and other things. Since 2.43
+ * the size does not count the header, and an aligned chunk leaves no header at the start.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct scan {
 	struct hi_glibc *g;
 	struct hi_window window;
 	struct candidates found;
+	bool has_bare_starts; /* look for aligned chunks that leave no header there */
 };
 
 static bool may_hold_chunks(const struct hi_mapping *m)
@@ -48,11 +50,20 @@ static bool read_chunk_header(struct scan *s, uint64_t p, uint64_t *prev_size_re
 	return true;
 }
 
+static bool is_zero_word(struct scan *s, uint64_t at)
+{
+	uint64_t word;
+
+	return hi_window_u64(&s->window, at, &word) && word == 0;
+}
+
 /* The aligned chunk inside the mapping that starts at p, as memalign made it: one address
  * for each alignment. limit: of the mapping. */
 static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 			 struct candidate *ret)
 {
+	const struct hi_glibc_layout *l = s->g->layout;
+
 	for (unsigned shift = 5; shift < 40 && (1ull << shift) <= limit - p; shift++) {
 		uint64_t align = 1ull << shift;
 		uint64_t user = (p + HI_CHUNK_HEADER + align - 1) & ~(align - 1);
@@ -63,13 +74,16 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 			if (q <= p || q >= limit || limit - q < HI_CHUNK_MIN ||
 			    !read_chunk_header(s, q, &lead, &size) || lead != q - p)
 				continue;
-			if ((lead + size) % HI_GLIBC_PAGE || size > limit - q ||
-			    size < HI_CHUNK_MIN)
+			if (size < HI_CHUNK_MIN || size > limit - q)
+				continue;
+			size += l->mmapped_uncounted;
+			if ((lead + size) % HI_GLIBC_PAGE || size > limit - q)
 				continue;
 			*ret = (struct candidate){.start = p,
 						  .end = q + size,
 						  .user = user,
-						  .usable = size - HI_CHUNK_HEADER,
+						  .usable = size - HI_CHUNK_HEADER -
+							    l->mmapped_tail,
 						  .aligned = true};
 			return true;
 		}
@@ -82,10 +96,14 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 static bool find_mapped_chunk(struct scan *s, uint64_t p, uint64_t limit,
 			      struct candidate *ret)
 {
+	const struct hi_glibc_layout *l = s->g->layout;
 	uint64_t lead, total;
 
-	if (!read_chunk_header(s, p, &lead, &total) || lead || total < HI_GLIBC_PAGE ||
-	    total % HI_GLIBC_PAGE)
+	if (!read_chunk_header(s, p, &lead, &total) || lead)
+		return s->has_bare_starts && is_zero_word(s, p + 8) &&
+		       find_aligned(s, p, limit, ret);
+	total += l->mmapped_uncounted;
+	if (total < HI_GLIBC_PAGE || total % HI_GLIBC_PAGE)
 		return false;
 	if (find_aligned(s, p, limit, ret))
 		return true;
@@ -94,7 +112,7 @@ static bool find_mapped_chunk(struct scan *s, uint64_t p, uint64_t limit,
 	*ret = (struct candidate){.start = p,
 				  .end = p + total,
 				  .user = p + HI_CHUNK_HEADER,
-				  .usable = total - HI_CHUNK_HEADER};
+				  .usable = total - HI_CHUNK_HEADER - l->mmapped_tail};
 	return true;
 }
 
@@ -225,13 +243,17 @@ static void check_mapped_totals(struct scan *s)
 {
 	struct candidate *c = s->found.items;
 	const struct hi_glibc *g = s->g;
-	const uint64_t wanted_bytes = g->mmapped_mem + g->where.other_mmapped_mem;
+	uint64_t wanted_bytes = g->mmapped_mem + g->where.other_mmapped_mem;
 	size_t n = s->found.count;
 	size_t wanted = (size_t)g->n_mmaps + (size_t)g->where.other_n_mmaps;
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < n; i++)
 		bytes += c[i].end - c[i].start;
+	if (g->layout->mmapped_uncounted)
+		wanted_bytes = n == wanted
+				       ? bytes
+				       : wanted_bytes & ~(uint64_t)(HI_GLIBC_PAGE - 1);
 	if (n == wanted && bytes == wanted_bytes)
 		return;
 	if (n > wanted && n - wanted <= DROPS_MAX && bytes >= wanted_bytes) {
@@ -270,8 +292,15 @@ static enum hi_status keep_chosen_candidates(struct scan *s, struct hi_error *er
 enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err)
 {
 	struct scan s = {.g = g, .window.memory = g->memory};
+	const size_t wanted = (size_t)g->n_mmaps + (size_t)g->where.other_n_mmaps;
 	enum hi_status status = scan_all_mappings(&s, err);
 
+	/* Many addresses for each page: only if some are missing. */
+	if (status == HI_OK && g->layout->mmapped_uncounted && s.found.count < wanted) {
+		s.found.count = 0;
+		s.has_bare_starts = true;
+		status = scan_all_mappings(&s, err);
+	}
 	if (status == HI_OK && s.window.out_of_memory)
 		status = hi_fail_memory(err, "window");
 	if (status == HI_OK)

@@ -160,7 +160,11 @@ static void check_mmapped(const struct facts *t, const struct walked *w)
 			bytes += w->items[i].cost;
 		}
 	HI_ASSERT_EQ(t->hblks, n);
-	HI_ASSERT_EQ(t->hblkhd, bytes);
+	/* 2.43 adds 16 bytes that are not there for each mremap(). */
+	if (t->hblkhd % 4096)
+		HI_ASSERT_EQ(bytes, t->hblkhd & ~4095ull);
+	else
+		HI_ASSERT_EQ(t->hblkhd, bytes);
 }
 
 static void run(struct hi_fixture *fx, bool without_symbols, size_t arenas)

@@ -225,7 +225,9 @@ HI_TEST(glibc_walk, an_unknown_release_is_found_out)
 		a = open_heap(s.h);
 		check_sample(&s, walk(a));
 		HI_ASSERT_EQ(0, a->n_damage_total);
-		HI_ASSERT_EQ(2, sscanf(a->version, "2.%u-2.%u", &first, &last));
+		/* One release, or several. */
+		if (sscanf(a->version, "2.%u-2.%u", &first, &last) == 1)
+			last = first;
 		HI_ASSERT(minors[i] >= first && minors[i] <= last);
 	}
 }
