@@ -83,6 +83,9 @@ static void describe_jemalloc(struct hi_jemalloc *j,
 			     "%s",
 			     j->has_counters ? ", counters of bins"
 					     : "; built without counters");
+	j->base.sizes = j->sizes;
+	j->base.n_sizes = j->layout->sizes_by_page ? j->layout->bins : j->layout->sizes;
+	j->base.size_step = HI_JEMALLOC_PAGE;
 	if (j->has_counters && own)
 		snprintf(checks + n, sizeof(j->base.checks) - n,
 			 "; %lu bytes in blocks of its profiler are taken for the "

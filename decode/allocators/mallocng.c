@@ -110,6 +110,7 @@ enum hi_status hi_mallocng_open(const struct hi_image *image,
 		return hi_fail_memory(err, "allocator");
 	m->base.ops = &hi_allocator_mallocng;
 	m->base.n_arenas = 1;
+	m->base.size_step = 1; /* usable is what was requested */
 	m->image = image;
 	m->memory = image->memory;
 	m->layout = layout;

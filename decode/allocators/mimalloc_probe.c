@@ -113,6 +113,10 @@ static void describe_mimalloc(struct hi_mimalloc *m, const struct hi_mi_root *ro
 		 "%u segments, %u pages with %u free lists, %zu heaps", m->segments,
 		 m->pages, m->lists, m->heaps.count);
 	a->n_arenas = m->heaps.count;
+	if (m->layout->padding) { /* tells what was requested */
+		a->n_sizes = 0;
+		a->size_step = 1;
+	}
 }
 
 /* _mi_heap_main leads to thread-local data of its module. */

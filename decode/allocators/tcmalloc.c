@@ -153,6 +153,11 @@ static void describe_tcmalloc(struct hi_tcmalloc *t, const struct hi_tcmalloc_da
 		 "caches, %zu thread caches",
 		 t->n_classes - 1, t->where.caches.count);
 	a->n_arenas = t->where.caches.count;
+	for (uint32_t i = 1; i < t->n_classes; i++)
+		t->sizes[i - 1] = t->classes[i].size;
+	a->sizes = t->sizes;
+	a->n_sizes = t->n_classes - 1;
+	a->size_step = 1ull << t->where.page_shift;
 }
 
 static struct hi_tcmalloc *create_tcmalloc(const struct hi_image *image,

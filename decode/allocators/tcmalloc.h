@@ -99,6 +99,7 @@ struct hi_tcmalloc {
 	struct hi_tcmalloc_leaves HI_VECTOR(struct hi_tcmalloc_leaf) leaves;
 	struct hi_tcmalloc_addresses metadata; /* pages of 4 KiB, in any order */
 	struct hi_range own;		       /* the central lists */
+	uint64_t sizes[HI_TCMALLOC_CLASSES];   /* of classes but the first */
 	uint64_t n_slots, max_slots;
 	size_t n_small, n_bad; /* small spans; those that contradict themselves */
 };
