@@ -85,7 +85,7 @@ bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object 
 /* ---- first pass ---- */
 
 /* Of a block, and not its first one (census/graph/objects_split.c). */
-static bool is_piece(const struct hi_objects *objects, hi_node id)
+static bool is_later_piece(const struct hi_objects *objects, hi_node id)
 {
 	return (objects->flags[id] >> HI_OBJECT_OVERHEAD_SHIFT & 3) == PIECE_CLASS;
 }
@@ -99,7 +99,8 @@ static uint64_t savable_of(const struct hi_contents_comparison *c,
 	uint64_t used = o->end - o->start, fit;
 
 	/* A subobject: no block of its own. Blocks of glibc have a header. */
-	if (is_piece(c->graph->objects, o->id) || (o->cost == o->usable && !sizes->n))
+	if (is_later_piece(c->graph->objects, o->id) ||
+	    (o->cost == o->usable && !sizes->n))
 		return 0;
 	if (o->cost - o->usable == MAPPED_HEADER)
 		return (o->usable - used) / PAGE * PAGE;
