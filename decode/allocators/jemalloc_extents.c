@@ -16,6 +16,7 @@ enum {
 	MAX_REGIONS = 512, /* of a slab, whose bitmap is 64 bytes */
 	MAX_DAMAGED_SHARE = 16,
 	MAX_DAMAGED_RANGES = 64,
+	HUGE_PAGE = 2 << 20,
 };
 static const uint64_t ADDRESS_LIMIT = 1ull << 47;
 
@@ -285,7 +286,65 @@ struct leaf_walk {
 	struct hi_jemalloc *j;
 	uint64_t end;	/* of the extent before: its pages are behind us */
 	uint64_t edata; /* that the element before led to */
+	/* With opt.hpa: of the huge page that the extent before is part of, what is
+	 * behind that extent. No element leads to its free pages. */
+	uint64_t huge_at, huge_end;
+	uint32_t huge_arena;
 };
+
+/* What is free of a huge page, up to `end`. */
+static enum hi_status add_huge_gap(struct leaf_walk *w, uint64_t end,
+				   struct hi_error *err)
+{
+	struct jemalloc_extent gap = {.start = w->huge_at,
+				      .size = end - w->huge_at,
+				      .arena = w->huge_arena,
+				      .state = ACTIVE};
+
+	return end > w->huge_at ? add_free_extent(w->j, &gap, err) : HI_OK;
+}
+
+/* Where the huge page of e begins; false: e is not in one. */
+static bool find_huge_page(struct hi_jemalloc *j, const struct jemalloc_extent *e,
+			   const uint8_t *bytes, uint64_t *ret)
+{
+	const struct hi_jemalloc_layout *l = j->layout;
+
+	return l->pai_shift && extent_bits(e, l->pai_shift, 1) &&
+	       hi_window_u64(&j->other, load_word(bytes, l->edata_ps) + l->ps_address,
+			     ret) &&
+	       *ret % HUGE_PAGE == 0 && e->start >= *ret &&
+	       e->start + e->size <= *ret + HUGE_PAGE;
+}
+
+static enum hi_status leave_huge_page(struct leaf_walk *w, struct hi_error *err)
+{
+	enum hi_status status = add_huge_gap(w, w->huge_end, err);
+
+	w->huge_at = w->huge_end = 0;
+	return status;
+}
+
+/* e comes next, in order of addresses. */
+static enum hi_status follow_huge_pages(struct leaf_walk *w,
+					const struct jemalloc_extent *e,
+					const uint8_t *bytes, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	uint64_t huge;
+
+	if (e->start >= w->huge_end)
+		status = leave_huge_page(w, err);
+	if (status != HI_OK || !find_huge_page(w->j, e, bytes, &huge))
+		return status;
+	if (!w->huge_end)
+		w->huge_at = huge;
+	w->huge_end = huge + HUGE_PAGE;
+	w->huge_arena = e->arena;
+	status = add_huge_gap(w, e->start, err);
+	w->huge_at = e->start + e->size;
+	return status;
+}
 
 /* A live extent's element says the same as the extent. */
 static bool element_agrees(const struct hi_jemalloc *j, const struct jemalloc_extent *e,
@@ -304,6 +363,7 @@ static enum hi_status add_element(struct leaf_walk *w, uint64_t page, uint64_t e
 	struct hi_jemalloc *j = w->j;
 	struct jemalloc_extent e = {.edata = edata, .start = page * HI_JEMALLOC_PAGE};
 	const uint8_t *bytes;
+	enum hi_status status;
 
 	if (edata == w->edata || e.start < w->end)
 		return HI_OK;
@@ -321,7 +381,8 @@ static enum hi_status add_element(struct leaf_walk *w, uint64_t page, uint64_t e
 		return HI_OK;
 	}
 	w->end = e.start + e.size;
-	return add_extent(j, &e, bytes, err);
+	status = follow_huge_pages(w, &e, bytes, err);
+	return status == HI_OK ? add_extent(j, &e, bytes, err) : status;
 }
 
 /* Elements of 8 bytes: the class in the upper 16 bits, flags in the lowest. */
