@@ -238,7 +238,7 @@ static enum hi_status probe_module(const struct hi_image *image,
 				   struct hi_allocator_list *list, struct hi_error *err)
 {
 	struct hi_error why = {}, best = {};
-	struct hi_allocator *found;
+	struct hi_allocator *found = NULL;
 
 	for (size_t i = 0; i < hi_tcmalloc_n_layouts; i++) {
 		enum hi_status status = open_at(image, data, sizes,
