@@ -58,8 +58,8 @@ static bool find_page_block(const struct hi_mi_page *p, uint64_t addr, uint32_t 
 
 /* Blocks of the list get the state; -1: it leaves the page or runs twice through a
  * block, and *at is the word that leads there. */
-static int64_t mark_list(struct hi_mimalloc *m, const struct hi_mi_page *p, uint64_t head,
-			 enum hi_block_state state, uint64_t *at)
+static int64_t mark_mimalloc_list(struct hi_mimalloc *m, const struct hi_mi_page *p,
+				  uint64_t head, enum hi_block_state state, uint64_t *at)
 {
 	uint8_t *states = &m->slabs.states.items[m->slabs.items.items[p->slab].states];
 	int64_t n = 0;
@@ -197,12 +197,14 @@ static void drop_last_slab(struct hi_mimalloc *m)
 static bool mark_page_lists(struct hi_mimalloc *m, const struct hi_mi_page *p)
 {
 	uint64_t at = p->addr;
-	int64_t free = mark_list(m, p, p->free, HI_BLOCK_FREE_SLOT, &at);
-	int64_t local =
-		free < 0 ? 0 : mark_list(m, p, p->local_free, HI_BLOCK_FREE_SLOT, &at);
-	int64_t others = free < 0 || local < 0 ? 0
-					       : mark_list(m, p, p->xthread_free,
-							   HI_BLOCK_FREE_DEFERRED, &at);
+	int64_t free = mark_mimalloc_list(m, p, p->free, HI_BLOCK_FREE_SLOT, &at);
+	int64_t local = free < 0 ? 0
+				 : mark_mimalloc_list(m, p, p->local_free,
+						      HI_BLOCK_FREE_SLOT, &at);
+	int64_t others = free < 0 || local < 0
+				 ? 0
+				 : mark_mimalloc_list(m, p, p->xthread_free,
+						      HI_BLOCK_FREE_DEFERRED, &at);
 
 	if (free < 0 || local < 0 || others < 0) {
 		hi_mimalloc_fault(m, at, "page 0x%lx: a list of free blocks leaves it",

@@ -47,9 +47,10 @@ static long long count_in_census(json_t *doc, const char *type)
 	size_t i;
 	json_t *row;
 
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-		if (strcmp(json_string_value(json_object_get(row, "type")), type) == 0)
-			return json_integer_value(json_object_get(row, "count"));
+	json_array_foreach(
+		json_object_get(doc, "rows"), i,
+		row) if (strcmp(json_string_value(json_object_get(row, "type")), type) ==
+			 0) return json_integer_value(json_object_get(row, "count"));
 	return 0;
 }
 

@@ -37,12 +37,12 @@ HI_TEST_SCENARIO(musl, static_program_has_the_blocks_of_the_shim)
 
 HI_TEST_SCENARIO(musl, dynamic_program_has_the_blocks_of_the_shim)
 {
-	static const struct allocator_run run = {.program =
-							 "allocator_churn_musl_dynamic",
-						 .arguments = {"3", "20000"},
-						 .shim = "liballocator_shim_musl.so",
-						 .parts = "musl",
-						 .is_known = allocator_truth_is_musl_loader};
+	static const struct allocator_run run = {
+		.program = "allocator_churn_musl_dynamic",
+		.arguments = {"3", "20000"},
+		.shim = "liballocator_shim_musl.so",
+		.parts = "musl",
+		.is_known = allocator_truth_is_musl_loader};
 
 	compare("dynamic", &run);
 }
