@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decode/allocators/mallocng.h"
+#include "decode/allocators/oldmalloc.h"
 #include "tests/harness.h"
 #include "tests/support/mock_heap.h"
+#include "tests/support/mock_musl.h"
 #include "tests/support/mock_mimalloc.h"
 #include "tests/support/mock_tcmalloc.h"
 
@@ -171,6 +174,33 @@ static struct hi_allocator *make_tcmalloc(void)
 	return NULL;
 }
 
+/* ---- musl ---- */
+
+static struct hi_allocator *make_mallocng(void)
+{
+	struct mock_musl *m = mock_mallocng();
+	struct hi_mallocng_where where = {.context = m->root};
+	struct hi_allocator *a;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_mallocng_open(m->image, &where, &hi_mallocng_layout, &a, &err),
+		     &err);
+	return a;
+}
+
+static struct hi_allocator *make_oldmalloc(void)
+{
+	struct mock_musl *m = mock_oldmalloc();
+	struct hi_oldmalloc_where where = {.mal = m->root};
+	struct hi_allocator *a;
+	struct hi_error err;
+
+	HI_ASSERT_OK(
+		hi_oldmalloc_open(m->image, NULL, &where, &hi_oldmalloc_layout, &a, &err),
+		&err);
+	return a;
+}
+
 static const struct {
 	const char *name;
 	struct hi_allocator *(*make)(void);
@@ -181,6 +211,8 @@ static const struct {
 	{"glibc 2.42", make_glibc_42},
 	{"mimalloc 2.0.9", make_mimalloc_heap},
 	{"tcmalloc", make_tcmalloc},
+	{"musl mallocng", make_mallocng},
+	{"musl oldmalloc", make_oldmalloc},
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
