@@ -61,9 +61,10 @@ static bool is_meta_sound(const struct hi_mallocng *m, const struct hi_mallocng_
 static bool is_group_mapped(const struct hi_mallocng *m,
 			    const struct hi_mallocng_group *g)
 {
-	const struct hi_mapping *at = hi_image_mapping_at(m->image, g->mem);
-	const struct hi_mapping *last = hi_image_mapping_at(m->image, g->end - 1);
+	const struct hi_mapping *at = hi_image_mapping_at(m->image, g->mem), *last = at;
 
+	if (at && g->end > at->end)
+		last = hi_image_mapping_at(m->image, g->end - 1);
 	return g->end > g->mem && at && at->prot & HI_PROT_WRITE && last &&
 	       last->prot & HI_PROT_WRITE;
 }
@@ -71,16 +72,17 @@ static bool is_group_mapped(const struct hi_mallocng *m,
 /* The group's header: its meta, and how many of its slots have been used. */
 static bool read_group_header(const struct hi_mallocng *m, struct hi_mallocng_group *g)
 {
-	uint64_t meta, active;
+	const struct hi_mallocng_layout *l = m->layout;
+	uint8_t header[64];
+	size_t size = l->group_storage;
 
-	if (hi_memory_read_u64(m->memory, g->mem + m->layout->group_meta, &meta, NULL) !=
-		    HI_OK ||
-	    hi_memory_read_u64(m->memory, g->mem + m->layout->group_active, &active,
-			       NULL) != HI_OK)
+	if (size > sizeof(header) || l->group_meta + 8u > size ||
+	    l->group_active + 1u > size ||
+	    hi_memory_read(m->memory, g->mem, header, size, NULL) != HI_OK)
 		return false;
-	g->active = active & 31;
-	return meta == g->meta && g->active <= g->last &&
-	       !(g->avail & ~(uint32_t)((2ull << g->active) - 1));
+	g->active = header[l->group_active] & 31;
+	return load_meta_word(header, l->group_meta, 8) == g->meta &&
+	       g->active <= g->last && !(g->avail & ~(uint32_t)((2ull << g->active) - 1));
 }
 
 /* A meta in a ring: both neighbours point at it. */
