@@ -2,6 +2,7 @@
 /*
  * jemalloc with options that change what its heap is made of, against the shim's table.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
@@ -56,4 +57,38 @@ HI_TEST_SCENARIO(jemalloc_variants, two_copies)
 		.arguments = {"2", "20000"},
 		.parts = "jemalloc"};
 	compare_variant("two copies", &run);
+}
+
+static uint64_t unseen_bytes; /* of live blocks that the shim has not seen */
+
+static bool add_unseen(const struct hi_image *image, const struct hi_block *block)
+{
+	(void)image;
+	unseen_bytes += block->usable;
+	return true;
+}
+
+/* Sampled small blocks are live with their own sizes. The profiler's blocks look like the
+ * program's; how many bytes they have is said, out of jemalloc's counters. */
+HI_TEST_SCENARIO(jemalloc_variants, profiler)
+{
+	static const struct allocator_run run = {
+		.arguments = {"4", "30000"},
+		.preload = "libjemalloc.so.2",
+		.parts = "jemalloc",
+		.is_known = add_unseen,
+		.environment = {"MALLOC_CONF=prof:true,lg_prof_sample:14"}};
+	struct allocator_figures figures = {};
+	struct hi_fixture *fx = allocator_churn_start(&run);
+	const char *said;
+
+	unseen_bytes = 0;
+	allocator_truth_stop(fx->pid, &run, HI_REQUEST_COPY, &figures);
+	allocator_figures_note("profiler", &figures);
+	allocator_figures_expect(&figures);
+	said = strstr(figures.checks, "; ");
+	HI_ASSERT_MSG(said, "%s", figures.checks);
+	HI_ASSERT_EQ(unseen_bytes, strtoull(said + 2, NULL, 10));
+	HI_ASSERT(unseen_bytes > 0);
+	hi_fixture_end(fx);
 }
