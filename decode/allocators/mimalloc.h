@@ -18,7 +18,7 @@
 
 #define HI_MI_SEGMENT (32ull << 20)
 #define HI_MI_SLICE (64ull << 10)
-enum { HI_MI_SLICES = 512 };
+enum { HI_MI_SLICES = 512, HI_MI_OWN = 16 };
 
 /* Where the first block of a page is. */
 enum hi_mi_start {
@@ -80,6 +80,8 @@ struct hi_mimalloc {
 	struct hi_window blocks; /* lists of free blocks */
 	uint64_t heap_main;	 /* _mi_heap_main */
 	uint64_t module_start, module_end;
+	struct hi_range own[HI_MI_OWN];			       /* base.own */
+	uint64_t sizes[64];				       /* base.sizes */
 	struct hi_mi_heaps HI_VECTOR(struct hi_mi_heap) heaps; /* sorted by address */
 	size_t last_heap;				       /* index of the last one */
 	struct hi_mi_unsure_pages HI_VECTOR(struct hi_mi_unsure) unsure; /* by address */
@@ -190,7 +192,7 @@ enum hi_status hi_mimalloc_probe_map(const struct hi_image *image,
 				     struct hi_error *err);
 /* An empty copy of mimalloc. NULL: out of memory. */
 struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
-				       const struct hi_module *module,
+				       struct hi_module *module,
 				       const struct hi_mimalloc_layout *layout);
 /* Adds m to the list, or refuses it; takes m. */
 enum hi_status hi_mimalloc_give(struct hi_mimalloc *m, struct hi_allocator_list *list,

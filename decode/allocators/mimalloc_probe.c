@@ -79,8 +79,43 @@ static void describe_mi_block(const struct hi_slabs *slabs, const struct hi_slab
 		move_start(m, slot, block);
 }
 
+/* The variables of a library that is mimalloc and nothing else: they lead to free blocks
+ * and pages, and are not the program's. */
+static void own_library(struct hi_mimalloc *m, struct hi_module *module)
+{
+	struct hi_section_range ranges[HI_MI_OWN];
+	size_t n = strncmp(module->name, "libmimalloc", 11) == 0
+			   ? hi_module_data(module, ranges, HI_MI_OWN)
+			   : 0;
+
+	for (size_t i = 0; i < n; i++)
+		m->own[i] = (struct hi_range){ranges[i].start, ranges[i].end};
+	m->base.own = m->own;
+	m->base.n_own = n;
+}
+
+/* 8, 16, 32, 48, 64, then four for each doubling (_mi_bin); large blocks have whole pages
+ * of the system. With padding, blocks have what was asked for. */
+static void set_mi_sizes(struct hi_mimalloc *m)
+{
+	size_t n = 0;
+
+	m->base.size_step = 1;
+	if (m->layout->padding)
+		return;
+	m->sizes[n++] = 8;
+	for (uint64_t size = 16; size <= 64; size += 16)
+		m->sizes[n++] = size;
+	for (uint64_t size = 64; size < 128 << 10; size *= 2)
+		for (uint64_t k = 1; k <= 4; k++)
+			m->sizes[n++] = size + size / 4 * k;
+	m->base.sizes = m->sizes;
+	m->base.n_sizes = n;
+	m->base.size_step = 4096;
+}
+
 struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
-				       const struct hi_module *module,
+				       struct hi_module *module,
 				       const struct hi_mimalloc_layout *layout)
 {
 	struct hi_mimalloc *m = hi_calloc(1, sizeof(*m));
@@ -95,6 +130,8 @@ struct hi_mimalloc *hi_mimalloc_create(const struct hi_image *image,
 	m->module_end = module->end;
 	snprintf(m->base.name, sizeof(m->base.name), "mimalloc");
 	snprintf(m->base.module, sizeof(m->base.module), "%s", module->name);
+	own_library(m, module);
+	set_mi_sizes(m);
 	hi_slabs_init(&m->slabs, &m->base, image, describe_mi_block);
 	return m;
 }
