@@ -283,6 +283,15 @@ static int best_offset(struct hi_glibc *g, struct hi_window *w, int64_t *offset_
 	return best;
 }
 
+/* Since 2.43 a thread that has freed nothing points to a cache in libc's data, which is
+ * empty. */
+static bool is_inactive_tcache(const struct hi_glibc *g, uint64_t tcache)
+{
+	const struct hi_mapping *m = hi_image_mapping_at(g->image, tcache);
+
+	return g->layout->mmapped_uncounted && m && m->kind == HI_MAPPING_FILE;
+}
+
 static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
 				   struct hi_error *err)
 {
@@ -309,7 +318,7 @@ static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
 					i);
 		else if (is_tcache(g, w, tcache))
 			status = list_tcache(g, w, i, tcache, err);
-		else if (tcache)
+		else if (tcache && !is_inactive_tcache(g, tcache))
 			hi_glibc_damage(g, tcache,
 					"thread %u: its tcache is not in a chunk", i);
 	}

@@ -103,7 +103,7 @@ static enum hi_status check_par(struct hi_glibc *g, struct hi_error *err)
 			       "glibc %s: mp_: tcache_bins and tcache_max_bytes disagree",
 			       g->where.version);
 	if (g->n_mmaps < 0 || (g->mmapped_mem % HI_GLIBC_PAGE && !l->mmapped_uncounted) ||
-	    (g->n_mmaps == 0) != (g->mmapped_mem == 0))
+	    (!l->mmapped_uncounted && (g->n_mmaps == 0) != (g->mmapped_mem == 0)))
 		return hi_fail(
 			err, HI_BAD_DATA, g->where.mp,
 			"glibc %s: mp_: n_mmaps %d and mmapped_mem 0x%llx disagree",

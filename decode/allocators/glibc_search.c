@@ -133,7 +133,8 @@ static bool is_par(struct search *s, const struct hi_glibc_layout *l, uint64_t a
 	mmapped = par_field(par, l->mmapped_mem, 8);
 	sbrk_base = par_field(par, l->sbrk_base, 8);
 	if (n_mmaps > INT32_MAX || (mmapped % HI_GLIBC_PAGE && !l->mmapped_uncounted) ||
-	    !n_mmaps != !mmapped || n_mmaps > most || most > INT32_MAX || !most)
+	    (!l->mmapped_uncounted && !n_mmaps != !mmapped) || n_mmaps > most ||
+	    most > INT32_MAX || !most)
 		return false;
 	/* Without a heap by brk() only the values that nothing has changed are told from
 	 * others. */
