@@ -373,8 +373,7 @@ static enum hi_status open_as(const struct hi_image *image,
 	snprintf(g->base.name, sizeof(g->base.name), "glibc");
 	snprintf(g->base.found_by, sizeof(g->base.found_by), "%s", where->found_by);
 	snprintf(g->base.module, sizeof(g->base.module), "%s", where->module);
-	snprintf(g->base.checks, sizeof(g->base.checks),
-		 "malloc_par, ring of arenas, bins, tops, heaps");
+	snprintf(g->base.checks, sizeof(g->base.checks), "arenas, bins");
 	g->base.damage = hi_calloc(64, sizeof(*g->base.damage));
 	if (!g->base.damage)
 		return hi_fail_memory(err, "allocator");

@@ -154,14 +154,17 @@ void hi_report_header_collector(const struct hi_report_header *header,
 				    list_numbers(header->collector_thresholds, n, page)));
 }
 
-/* "jemalloc 5.3.0 in redis-server" */
-static const char *allocator_text(const struct hi_report_allocator *a,
+/* "jemalloc 5.3.0 in redis-server"; "glibc 2.36": that the only one is libc's is clear.
+ */
+static const char *allocator_text(const struct hi_report_allocator *a, bool is_only,
 				  struct hi_page *page)
 {
 	const char *version = hi_text_or_empty(a->version);
-	const char *module = hi_text_or_empty(a->module);
+	const char *module = hi_text_or_empty(a->module), *in;
 
-	const char *in = !*module ? "" : strchr(version, ',') ? ", in " : " in ";
+	if (is_only && strncmp(module, "libc.so.", 8) == 0)
+		module = "";
+	in = !*module ? "" : strchr(version, ',') ? ", in " : " in ";
 
 	return hi_page_printf(page, "%s%s%s%s%s", hi_page_safe(page, a->name),
 			      *version ? " " : "", hi_page_safe(page, version), in,
@@ -185,7 +188,8 @@ static const char *proof_text(const struct hi_report_allocator *a, struct hi_pag
 static void show_one_allocator(const struct hi_report_header *header,
 			       const struct hi_report_allocator *a, struct hi_page *page)
 {
-	const char *text = allocator_text(a, page), *blocks = "";
+	const char *text = allocator_text(a, header->n_allocators < 2, page);
+	const char *blocks = "";
 	char arenas[32], live[32], bytes[24];
 
 	if (a->refused && *a->refused) {

@@ -347,7 +347,7 @@ HI_TEST_SCENARIO(allocator_text_inside, tcmalloc_of_a_program_is_found)
 }
 
 /* scripts/build-targets build/targets redis */
-HI_TEST_SCENARIO(allocator_text_inside, jemalloc_of_redis_is_found_whole)
+HI_TEST_SLOW(allocator_text_inside, jemalloc_of_redis_is_found_whole)
 {
 	static const char program[] =
 		HI_SOURCE_DIR "/build/targets/redis-server-jemalloc";
