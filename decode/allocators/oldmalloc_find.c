@@ -10,8 +10,8 @@
 #include "decode/allocators/oldmalloc.h"
 #include "decode/allocators/window.h"
 
-/* Compiled from src/malloc/oldmalloc of 1.2.2, 1.2.3 and 1.2.5, x86-64, by
- * scripts/musl-layouts: equal in all of them. */
+/* Read from src/malloc/oldmalloc (malloc.c, malloc_impl.h) of 1.2.2, 1.2.3 and 1.2.5,
+ * for x86-64: equal in all of them. */
 const struct hi_oldmalloc_layout hi_oldmalloc_layout = {
 	.versions = "1.2.5 or before",
 	.binmap = 0,
