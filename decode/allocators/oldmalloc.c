@@ -77,6 +77,16 @@ static enum hi_status check_bins(const struct hi_oldmalloc *o, struct hi_error *
 	return HI_OK;
 }
 
+/* Without chunks, bins that head to themselves may be the lists of another allocator. */
+static enum hi_status check_chunks(const struct hi_oldmalloc *o, struct hi_error *err)
+{
+	for (size_t i = 0; i < o->parts.count; i++)
+		if (!o->parts.items[i].is_mmapped)
+			return HI_OK;
+	return hi_fail(err, HI_NOT_FOUND, o->where.mal,
+		       "oldmalloc: no area of memory has its chunks");
+}
+
 static void name_oldmalloc(struct hi_allocator *a, const struct hi_oldmalloc_where *where)
 {
 	snprintf(a->name, sizeof(a->name), "%s", hi_allocator_oldmalloc.name);
@@ -105,6 +115,8 @@ enum hi_status hi_oldmalloc_open(const struct hi_image *image, struct hi_modules
 	pthread_mutex_init(&o->lock, NULL);
 	name_oldmalloc(&o->base, where);
 	status = hi_oldmalloc_add_areas(o, modules, err);
+	if (status == HI_OK)
+		status = check_chunks(o, err);
 	if (status == HI_OK)
 		status = check_bins(o, err);
 	if (status == HI_OK)
@@ -137,7 +149,7 @@ static enum hi_status add_oldmalloc(const struct hi_oldmalloc_where *where, void
 		hi_allocator_list_add(p->list, a);
 	else if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "allocator");
-	else
+	else if (status != HI_NOT_FOUND)
 		hi_allocator_list_refuse(p->list, hi_allocator_oldmalloc.name,
 					 where->module, &why);
 	return HI_OK;

@@ -56,7 +56,8 @@ enum hi_status hi_oldmalloc_find(const struct hi_image *image, struct hi_modules
 				 const struct hi_oldmalloc_layout *layout,
 				 hi_oldmalloc_found_fn *fn, void *arg,
 				 struct hi_error *err);
-/* 64 bins that head to themselves or to chunks that point back, as binmap says. */
+/* 64 bins with their locks that head to themselves or to chunks that point back, as
+ * binmap says. */
 bool hi_oldmalloc_is_mal(struct hi_memory *memory,
 			 const struct hi_oldmalloc_layout *layout, uint64_t mal);
 
@@ -73,7 +74,7 @@ enum hi_status hi_oldmalloc_walk_region(struct hi_allocator *allocator, unsigned
 void hi_oldmalloc_restart(struct hi_allocator *allocator);
 
 /* oldmalloc.c: checks `where` on the image and makes the instance. HI_BAD_DATA names the
- * check that failed. */
+ * check that failed; HI_NOT_FOUND: there are no chunks. */
 enum hi_status hi_oldmalloc_open(const struct hi_image *image, struct hi_modules *modules,
 				 const struct hi_oldmalloc_where *where,
 				 const struct hi_oldmalloc_layout *layout,

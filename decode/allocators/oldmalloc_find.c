@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where mal is: an empty bin heads to itself, as if its head were that of a chunk. Then
- * all 64 bins and binmap must agree.
+ * all 64 bins and binmap must agree, and a lock must be before each bin and behind the
+ * last. Lists of other allocators have links in its place.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,8 @@ const struct hi_oldmalloc_layout hi_oldmalloc_layout = {
 	.overhead = 16,
 };
 
-enum { MAX_RANGES = 16, BINS_MAX = 64 * 32 };
+/* A lock is two ints: 0 or 1, and the number of threads that wait. */
+enum { MAX_RANGES = 16, LOCK_SIZE = 8, MAX_WAITING = 1 << 22, BINS_MAX = 64 * 32 + 8 };
 
 static uint64_t load_bin_word(const uint8_t *bytes, unsigned offset)
 {
@@ -36,6 +38,11 @@ static uint64_t load_bin_word(const uint8_t *bytes, unsigned offset)
 
 	memcpy(&value, bytes + offset, sizeof(value));
 	return value;
+}
+
+static bool is_bin_lock(uint64_t lock)
+{
+	return (uint32_t)lock <= 1 && lock >> 32 <= MAX_WAITING;
 }
 
 /* A chunk at the end of a bin's list that points back at the bin, and is free. */
@@ -67,20 +74,22 @@ bool hi_oldmalloc_is_mal(struct hi_memory *memory, const struct hi_oldmalloc_lay
 			 uint64_t mal)
 {
 	uint8_t bytes[BINS_MAX];
-	size_t size = (size_t)l->bin_size * HI_OLDMALLOC_BINS;
+	size_t all = (size_t)l->bin_size * HI_OLDMALLOC_BINS, size = all + LOCK_SIZE;
 	uint64_t binmap;
 	bool is_used = false;
 
 	if (size > sizeof(bytes) ||
 	    hi_memory_read_u64(memory, mal + l->binmap, &binmap, NULL) != HI_OK ||
-	    hi_memory_read(memory, mal + l->bins, bytes, size, NULL) != HI_OK)
+	    hi_memory_read(memory, mal + l->bins, bytes, size, NULL) != HI_OK ||
+	    !is_bin_lock(load_bin_word(bytes, (unsigned)all)))
 		return false;
 	for (unsigned i = 0; i < HI_OLDMALLOC_BINS; i++) {
 		const uint8_t *bin = bytes + (size_t)i * l->bin_size;
 		uint64_t self = mal + l->bins + (uint64_t)i * l->bin_size + l->bin_head -
 				l->chunk_next;
 
-		if (!is_bin_sound(memory, l, bin, self, binmap >> i & 1))
+		if (!is_bin_lock(load_bin_word(bin, l->bin_lock)) ||
+		    !is_bin_sound(memory, l, bin, self, binmap >> i & 1))
 			return false;
 		is_used |= load_bin_word(bin, l->bin_head) != 0;
 	}

@@ -176,3 +176,42 @@ HI_TEST(musl_mock, a_free_chunk_in_no_bin_is_damage)
 	HI_ASSERT_EQ(m->live, s.live);
 	HI_ASSERT_MSG(strstr(s.text, "in no bin"), "%s", s.text);
 }
+
+/* The last list of another allocator, and what lies behind it. */
+HI_TEST(musl_mock, list_with_links_around_it_is_no_mal)
+{
+	struct mock_musl *m = mock_oldmalloc();
+	struct hi_memory *memory = m->image->memory;
+	uint64_t mal = m->root + 2048, head = mal + 8 + 40 * 24 + 8;
+	uint64_t locks[] = {head - 8, head + 16, mal + 8 + 64 * 24};
+
+	mock_musl_set(m, head, head - 16);
+	mock_musl_set(m, head + 8, head - 16);
+	HI_ASSERT(hi_oldmalloc_is_mal(memory, &hi_oldmalloc_layout, mal));
+	for (int i = 0; i < 3; i++) {
+		mock_musl_set(m, locks[i], head);
+		HI_ASSERT_MSG(!hi_oldmalloc_is_mal(memory, &hi_oldmalloc_layout, mal),
+			      "%d", i);
+		mock_musl_set(m, locks[i], 1);
+		HI_ASSERT(hi_oldmalloc_is_mal(memory, &hi_oldmalloc_layout, mal));
+	}
+}
+
+HI_TEST(musl_mock, bins_without_chunks_are_not_found)
+{
+	struct mock_musl *m = mock_oldmalloc();
+	struct hi_allocator *a = NULL;
+	struct hi_error err;
+
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t head = m->root + 16 + i * 24ull;
+
+		mock_musl_set(m, head, i ? 0 : head - 16);
+		mock_musl_set(m, head + 8, i ? 0 : head - 16);
+	}
+	mock_musl_set(m, m->root, 0);
+	mock_musl_set(m, 0x10000000 + 16, 0);
+	mock_musl_set(m, 0x7f1000000000 + 16, 0);
+	HI_ASSERT(hi_oldmalloc_is_mal(m->image->memory, &hi_oldmalloc_layout, m->root));
+	HI_ASSERT_STATUS(HI_NOT_FOUND, open_old(m, &hi_oldmalloc_layout, &a, &err));
+}
