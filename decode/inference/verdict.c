@@ -13,6 +13,7 @@
 
 enum {
 	WORDS = 1024,
+	PAGE = 4096,
 	FILTER_PAGE = 12,
 	FILTER_SHIFT = 18, /* bits of the filter, as a power of two */
 	FILTER_WORDS = 1 << (FILTER_SHIFT - 6),
@@ -171,6 +172,40 @@ static void look_at_bytes(struct word_search *s, const uint8_t *host, uint64_t a
 	}
 }
 
+/* A page that the image does not hold, though all that was written is in it. */
+static bool is_as_in_file(const struct hi_image *image, uint64_t addr)
+{
+	const struct hi_mapping *m = hi_image_mapping_at(image, addr);
+
+	return m && m->kind == HI_MAPPING_FILE && !m->shared && !m->swapped &&
+	       hi_image_is_live(image) && image->stats.bytes_unreadable == 0;
+}
+
+/* Pages of modules that no one has written. What segments have of them is read out of
+ * the file; around segments there are no variables. Returns the bytes that could not be
+ * read. */
+static uint64_t look_at_file_pages(struct word_search *s, uint64_t start, uint64_t end)
+{
+	const struct hi_image *image = s->typing->image;
+	uint64_t at = start, left = 0, n, word;
+
+	for (; at < end; at += n) {
+		n = PAGE - at % PAGE < end - at ? PAGE - at % PAGE : end - at;
+		if (hi_memory_read(image->memory, at, &word, n < 8 ? n : 8, NULL) ==
+		    HI_OK)
+			continue;
+		if (!is_as_in_file(image, at) || !hi_modules_at(s->typing->modules, at)) {
+			left += n;
+			continue;
+		}
+		for (uint64_t i = 0; i + 8 <= n; i += 8)
+			if (hi_modules_read(s->typing->modules, at + i, &word, 8, NULL) ==
+			    HI_OK)
+				look_at_word(s, word, at + i);
+	}
+	return left;
+}
+
 static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
 {
 	struct hi_spans spans = {.image = s->typing->image,
@@ -182,7 +217,11 @@ static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
 
 	while (hi_spans_next(&spans, &host, &addr, &size))
 		look_at_bytes(s, host, addr, size);
-	s->unreadable += spans.unreadable;
+	start = (start + 7) & ~(uint64_t)7;
+	if (spans.unreadable && s->typing->modules && end - start <= SLICE)
+		s->unreadable += look_at_file_pages(s, start, end);
+	else
+		s->unreadable += spans.unreadable;
 }
 
 static void look_up_object_words(struct word_search *s, hi_node node)

@@ -160,3 +160,29 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_proc
 			    libraries[i].name, "snapshot");
 	}
 }
+
+/* Of a static program some pages of data are as in the file: nothing hides in them. */
+HI_TEST_SCENARIO(allocator_leaks, of_a_static_musl_program_are_certain)
+{
+	const char *const requests[] = {"copy", "fork"};
+	struct hi_fixture *fx = hi_fixture_start("musl_static", "free", NULL);
+	char pid[16], snapshot[32];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	for (int i = 0; i < 2; i++) {
+		struct hi_command *c;
+		json_t *doc, *leaks;
+
+		snprintf(snapshot, sizeof(snapshot), "--snapshot=%s", requests[i]);
+		c = hi_heapinspect("--json", snapshot, "--pid", pid);
+		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+		doc = json_loads(c->out, 0, NULL);
+		HI_ASSERT(doc);
+		hi_test_defer(free_document, doc);
+		leaks = json_object_get(doc, "leaks");
+		HI_ASSERT_EQ(50, json_integer_value(json_object_get(leaks, "objects")));
+		HI_ASSERT_EQ(
+			0, json_integer_value(json_object_get(leaks, "likely_objects")));
+	}
+}
