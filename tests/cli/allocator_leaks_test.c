@@ -165,7 +165,7 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_proc
 HI_TEST_SCENARIO(allocator_leaks, of_a_static_musl_program_are_certain)
 {
 	const char *const requests[] = {"copy", "fork"};
-	struct hi_fixture *fx = hi_fixture_start("musl_static", "free", NULL);
+	struct hi_fixture *fx = hi_fixture_start("musl_freeing", NULL);
 	char pid[16], snapshot[32];
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);

@@ -41,14 +41,14 @@ static void expect_unknown(const char *program)
 	HI_ASSERT_MSG(strstr(err.text, "no known allocator"), "%s", err.text);
 }
 
-HI_TEST_SCENARIO(own_malloc, is_unknown)
+HI_TEST_SCENARIO(own_allocator, is_unknown)
 {
-	expect_unknown("own_malloc");
+	expect_unknown("own_allocator");
 }
 
-HI_TEST_SCENARIO(own_malloc, of_a_static_program_without_symbols_is_unknown)
+HI_TEST_SCENARIO(own_allocator, of_a_static_program_without_symbols_is_unknown)
 {
-	expect_unknown("own_malloc_static");
+	expect_unknown("own_allocator_static");
 }
 
 static bool ignore_blocks(const struct hi_block *blocks, size_t n, unsigned region,
@@ -62,11 +62,11 @@ static bool ignore_blocks(const struct hi_block *blocks, size_t n, unsigned regi
 }
 
 /* Only glibc's blocks are counted. */
-HI_TEST_SCENARIO(own_malloc, beside_glibc_leaves_that_whole)
+HI_TEST_SCENARIO(own_allocator, beside_glibc_leaves_that_whole)
 {
 	struct hi_error err;
 
-	HI_ASSERT_OK(probe_program("own_malloc", "libc", &err), &err);
+	HI_ASSERT_OK(probe_program("own_allocator", "libc", &err), &err);
 	HI_ASSERT_OK(hi_allocator_walk(allocator, ignore_blocks, NULL, &err), &err);
 	HI_ASSERT_STREQ("glibc", allocator->name);
 	HI_ASSERT_EQ(1000, allocator->count[HI_BLOCK_LIVE]);
