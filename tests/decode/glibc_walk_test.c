@@ -255,6 +255,35 @@ HI_TEST(glibc_walk, malloc_as_it_was_linked_in_is_not_found)
 	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_glibc_open(h->image, &h->where, &a, &err));
 }
 
+/* 2.43: other offsets of main_arena and mp_; its bins may be set up before the first
+ * call. */
+HI_TEST(glibc_walk, malloc_of_2_43_that_nobody_used_is_not_found)
+{
+	for (int is_set_up = 0; is_set_up < 2; is_set_up++) {
+		struct hi_mock_heap *h = hi_mock_heap_create(42, 4096);
+		uint64_t bins = h->arena + 24;
+		struct hi_allocator *a = NULL;
+		struct hi_error err;
+
+		h->where.minor = 43;
+		h->where.main_arena_size = h->where.mp_size = 0;
+		hi_mock_heap_set(h, h->mp + 112, 64);
+		hi_mock_heap_set(h, h->mp + 120, 1032);
+		hi_mock_heap_set(h, h->mp + 128, 7);
+		for (unsigned offset = 0; offset < 2200; offset += 8)
+			hi_mock_heap_set(h, h->arena + offset,
+					 offset == 2072 ? h->arena : 0);
+		for (unsigned i = 0; is_set_up && i < 254; i++)
+			hi_mock_heap_set(h, bins + i * 8ull, bins + i / 2 * 16ull - 16);
+		if (is_set_up)
+			hi_mock_heap_set(h, h->arena + 8, bins - 16);
+		HI_ASSERT_STATUS(HI_NOT_FOUND,
+				 hi_glibc_open(h->image, &h->where, &a, &err));
+		HI_ASSERT_MSG(strstr(err.text, "not used by this process"), "%s",
+			      err.text);
+	}
+}
+
 /* ---- self-check ---- */
 
 static void expect_refused(struct hi_mock_heap *h, const char *why)
