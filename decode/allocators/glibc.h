@@ -74,7 +74,7 @@ struct hi_glibc_where {
 	char version[48];
 	char found_by[64];
 	char module[64];
-	/* Of the other copies in the process: nobody can say whose a chunk is that is a
+	/* Of the other copies in the process: it is not known whose a chunk is that is a
 	 * mapping of its own, so that one copy has them all. */
 	bool has_mmapped_elsewhere;
 	int32_t other_n_mmaps;

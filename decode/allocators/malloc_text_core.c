@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads of a core that were inside an allocator. Nobody brought them out: a core is
+ * Threads of a core that were inside an allocator. They were not brought out: a core is
  * taken where the program crashed, or at any moment. As the tracer does, this goes by
  * words on the stack (see Note [Out of the allocator] in attach/avoid.c);
  * recheck_threads.c unwinds those that it marks.

@@ -41,7 +41,7 @@ static void release_mimalloc(struct hi_allocator *allocator)
 	free(m);
 }
 
-/* Builds with padding keep behind each block how many of its bytes nobody asked for. */
+/* Builds with padding keep behind each block how many of its bytes were not requested. */
 static void drop_padding(const struct hi_mimalloc *m, struct hi_window *window,
 			 const struct hi_slab *slab, struct hi_block *block)
 {

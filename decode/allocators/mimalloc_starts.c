@@ -3,7 +3,7 @@
  * Where the program's blocks begin that were allocated with an alignment. mimalloc takes
  * a larger block, gives out the first multiple of the alignment in it, and notes only
  * that the page has such blocks. So the address is one of few: the block's, or the next
- * multiple of 32, 64, 128 … after it. Nobody has a pointer to what is before it: the
+ * multiple of 32, 64, 128 … after it. No pointer leads to what is before it: the
  * lowest pointer into the block tells which one it is, at most.
  *
  * One kind of word is no such pointer: the first word of a block still leads to the next

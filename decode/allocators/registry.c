@@ -133,7 +133,7 @@ bool hi_allocator_has(const struct hi_allocator *allocator, const char *name)
 	if (!allocator)
 		return false;
 	for (size_t i = 0; i < allocator->n_parts; i++)
-		if (hi_allocator_has(allocator->parts[i], name))
+		if (strcmp(allocator->parts[i]->ops->name, name) == 0)
 			return true;
 	return strcmp(allocator->ops->name, name) == 0;
 }

@@ -166,7 +166,8 @@ static bool has_allocator_text(const struct hi_inspection *in, const char *name)
 	for (size_t i = 0; i < hi_modules_count(in->decoders.modules); i++) {
 		const struct hi_module *m = hi_modules_get(in->decoders.modules, i);
 
-		if (strncmp(m->name, name, sizeof(in->decoders.allocator->module) - 1))
+		if (strncmp(m->name, name, sizeof(in->decoders.allocator->module) - 1) !=
+		    0)
 			continue;
 		for (size_t k = 0; k < in->stop.n_allocator_text; k++)
 			if (text[k].start >= m->start && text[k].end <= m->end)
