@@ -162,8 +162,9 @@ static enum hi_status add_unit_functions(struct unit_functions *functions,
 	struct unit_count *units;
 	enum hi_status status = HI_OK;
 
-	qsort(functions->items, functions->count, sizeof(*functions->items),
-	      compare_unit_functions);
+	if (functions->count > 1)
+		qsort(functions->items, functions->count, sizeof(*functions->items),
+		      compare_unit_functions);
 	drop_other_names(functions);
 	believe_prefixed(functions);
 	mark_neighbours(functions);

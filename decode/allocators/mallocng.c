@@ -33,11 +33,12 @@ static unsigned count_bits(uint32_t mask)
 /* Without groups of one slot in a mapping of its own: such a block is a large one. */
 static void add_group_to_class(struct hi_mallocng *m, const struct hi_mallocng_group *g)
 {
-	struct hi_slab_class *c = &m->classes[g->sizeclass];
+	struct hi_slab_class *c;
 	unsigned slots, live;
 
 	if (g->sizeclass >= HI_MALLOCNG_CLASSES || (g->is_mapped && g->last == 0))
 		return;
+	c = &m->classes[g->sizeclass];
 	slots = g->last + 1u - count_bits(g->nested);
 	live = slots - count_bits(g->avail) - count_bits(g->freed);
 	c->slabs++;

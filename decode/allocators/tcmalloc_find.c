@@ -451,8 +451,8 @@ static int compare_caches(const void *a, const void *b)
 static bool is_unlisted(struct cache_search *s, uint64_t addr)
 {
 	return is_used_cache(s->map.t, addr) &&
-	       !bsearch(&addr, s->best.items, s->best.count, sizeof(addr),
-			compare_caches);
+	       (!s->best.count || !bsearch(&addr, s->best.items, s->best.count,
+					   sizeof(addr), compare_caches));
 }
 
 /* A used cache that is in no list: the one that the data points to, or, as caches lie

@@ -57,17 +57,18 @@ static long long count_in_census(json_t *doc, const char *type)
 static void compare_aligned(const char *preload)
 {
 	struct aligned_truth t = {};
-	json_t *census, *leaks;
+	json_t *census, *doc, *leaks;
 
 	start_aligned(&t, preload);
 	census = parse_aligned(hi_heapinspect("census", "--json", "--pid", t.pid));
 	HI_ASSERT_EQ(t.items, count_in_census(census, "struct aligned_item"));
 	HI_ASSERT_EQ(t.items, count_in_census(census, "struct plain_item"));
 	json_decref(census);
-	leaks = parse_aligned(hi_heapinspect("leaks", "--json", "--pid", t.pid));
-	leaks = json_object_get(leaks, "leaks");
+	doc = parse_aligned(hi_heapinspect("leaks", "--json", "--pid", t.pid));
+	leaks = json_object_get(doc, "leaks");
 	HI_ASSERT_EQ(2 * t.leaked, json_integer_value(json_object_get(leaks, "objects")));
 	HI_ASSERT_EQ(0, json_integer_value(json_object_get(leaks, "likely_objects")));
+	json_decref(doc);
 }
 
 HI_TEST_SCENARIO(aligned_blocks, glibc_has_their_types_and_leaks)

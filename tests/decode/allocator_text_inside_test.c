@@ -119,7 +119,8 @@ static Elf *open_elf(const char *path)
 	HI_ASSERT(fd >= 0);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	HI_ASSERT(elf);
+	HI_ASSERT(elf && elf_cntl(elf, ELF_C_FDREAD) == 0);
+	close(fd);
 	return elf;
 }
 
@@ -155,6 +156,7 @@ static struct outcome compare_text(const char *program, const char *named,
 	hi_test_note("%s: %zu functions, %zu missing, %zu foreign", hi_base_name(program),
 		     ret.own, ret.missing, ret.foreign);
 	hi_vector_free(&list);
+	elf_end(elf);
 	for (size_t i = 0; i < names->count; i++)
 		free(names->items[i]);
 	free(names);
