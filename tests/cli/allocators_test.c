@@ -43,7 +43,7 @@ static json_t *summary_behind(const char *library, const char *name)
 	return doc;
 }
 
-/* One may be in a register that nobody has used since. own: that the library leaks. */
+/* One may be in a register that was not used since. own: that the library leaks. */
 static void check_forgotten(const char *library, const char *name, long long own)
 {
 	json_t *doc = summary_behind(library, name);
