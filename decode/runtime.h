@@ -198,10 +198,14 @@ struct hi_runtime {
 
 extern const struct hi_runtime_ops *const hi_runtimes[]; /* NULL ends */
 
-/* The first runtime of the registry that is in the image, after its self-check. */
+/*
+ * The first runtime of the registry that is in the image, after its self-check.
+ * refused_ret, which may be NULL, gets the name of one that is there and cannot be
+ * decoded, for a failure other than HI_NOT_FOUND and HI_NO_MEMORY; else "".
+ */
 enum hi_status hi_runtime_probe(const struct hi_image *image, struct hi_modules *modules,
 				struct hi_types *types, struct hi_runtime **ret,
-				struct hi_error *err);
+				const char **refused_ret, struct hi_error *err);
 /* The operations of hi_runtime_ops, of this runtime. */
 enum hi_status hi_runtime_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
 			       void *arg, struct hi_error *err);

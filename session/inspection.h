@@ -66,7 +66,8 @@ struct hi_inspection_decoders {
 	/* Those that are there and cannot be walked; of the arena. */
 	const struct hi_allocator_refusal *refused;
 	size_t n_refused;
-	struct hi_runtime *runtime; /* NULL: none is known */
+	struct hi_runtime *runtime;  /* NULL: none is known */
+	const char *refused_runtime; /* that is there and cannot be decoded; "" */
 	const char *not_decoded; /* other allocators and runtimes; ""; of a file: NULL */
 	struct hi_typing *typing;
 };
@@ -172,6 +173,9 @@ void hi_inspect_note(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Memory ran out since this was opened, and there is no warning about it yet. */
 bool hi_inspect_lost_something(const struct hi_inspection *in);
+/* Returns the path of the program: the one by which it was started where that is known,
+ * else that of its file; "" unknown. Hostile. Borrowed from the target or the image. */
+const char *hi_inspection_program(const struct hi_inspection *in);
 /* Ends the phase before and begins this one; NULL just ends. */
 void hi_inspect_phase(struct hi_inspection *in, const char *name);
 

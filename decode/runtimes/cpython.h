@@ -405,6 +405,9 @@ void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
 
 /* cpython_version.c */
 enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err);
+/* Whether the lists of this layout have an interpreter, or are unreadable. A library that
+ * is linked and never initialised has none. */
+bool hi_py_has_interpreter(struct hi_py *py, const struct hi_py_layout *layout);
 /* cpython_dwarf.c: the layout with the offsets of the interpreter's own structures by
  * debug information; NULL: it has none of them, or no memory (py->no_memory). */
 const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,

@@ -81,6 +81,10 @@ static enum hi_status check_runtime_state(struct hi_py *py, struct hi_error *err
 		return hi_fail(err, HI_BAD_DATA, py->runtime,
 			       "CPython %s: _PyRuntime does not match the layout of 3.%u",
 			       py->base.version, l->minor);
+	if (!core && !done && !finalizing && !hi_py_has_interpreter(py, l))
+		return hi_fail(err, HI_NOT_FOUND, py->runtime,
+			       "CPython %s was never initialised in this process",
+			       py->base.version);
 	if (finalizing)
 		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
 			       "CPython %s is finalising: its objects are not decoded",
@@ -463,25 +467,16 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-/* Without _PyRuntime (3.7) it is another interpreter: one that is not known, or none. */
-static enum hi_status refuse_others(struct hi_modules *modules, struct hi_error *err)
+/* Without _PyRuntime (3.7) it is an older one, or none. */
+static enum hi_status refuse_old(struct hi_modules *modules, struct hi_error *err)
 {
-	static const struct {
-		const char *symbol, *text;
-	} others[] = {{"pypy_execute_source", "PyPy"},
-		      {"PyPyType_Type", "PyPy"},
-		      {"Py_GetVersion", "a CPython older than 3.7"}};
+	uint64_t addr, size;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		uint64_t addr, size;
-
-		if (hi_modules_symbol(modules, NULL, others[i].symbol, &addr, &size,
-				      NULL) == HI_OK)
-			return hi_fail(err, HI_UNSUPPORTED, addr,
-				       "%s: its objects are not decoded; their memory is "
-				       "read like that of a C program",
-				       others[i].text);
-	}
+	if (hi_modules_symbol(modules, NULL, "Py_GetVersion", &addr, &size, NULL) ==
+	    HI_OK)
+		return hi_fail(err, HI_UNSUPPORTED, addr,
+			       "a CPython older than 3.7: its objects are not decoded; "
+			       "their memory is read like that of a C program");
 	return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");
 }
 
@@ -496,7 +491,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	if (hi_modules_symbol(modules, NULL, "_PyRuntime", &addr, &size, NULL) != HI_OK ||
 	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &type_size, NULL) !=
 		    HI_OK)
-		return refuse_others(modules, err);
+		return refuse_old(modules, err);
 	py = hi_calloc(1, sizeof(*py));
 	if (!py)
 		return hi_fail_memory(err, "runtime");

@@ -119,9 +119,21 @@ static void forget_types(struct hi_py *py)
 	py->all.count = 0;
 }
 
+bool hi_py_has_interpreter(struct hi_py *py, const struct hi_py_layout *layout)
+{
+	uint64_t head = 0, main = 0;
+
+	return !hi_py_u64(&py->reader, py->runtime + layout->runtime_interpreters_head,
+			  &head) ||
+	       !hi_py_u64(&py->reader, py->runtime + layout->runtime_interpreters_main,
+			  &main) ||
+	       head || main;
+}
+
 static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 {
 	char known[KNOWN_LEN];
+	bool has_interpreter = false;
 
 	for (size_t i = 0; hi_py_layouts[i]; i++) {
 		struct hi_runtime_cursor *c;
@@ -130,6 +142,7 @@ static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 		if (hi_py_layouts[i]->thread_native_id)
 			continue; /* has Py_Version */
 		py->layout = hi_py_layouts[i];
+		has_interpreter |= hi_py_has_interpreter(py, py->layout);
 		c = hi_runtime_cursor(&py->base);
 		if (!c)
 			return hi_fail_memory(err, "runtime");
@@ -141,6 +154,10 @@ static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 		}
 		forget_types(py);
 	}
+	if (!has_interpreter)
+		return hi_fail(err, HI_NOT_FOUND, py->runtime,
+			       "CPython in %s was never initialised in this process",
+			       py->module->name);
 	return hi_fail(err, HI_UNSUPPORTED, py->runtime,
 		       "CPython in %s has no readable version: it is older than the "
 		       "supported ones (%s), or is starting or finalising",

@@ -6,19 +6,24 @@ const struct hi_runtime_ops *const hi_runtimes[] = {&hi_runtime_cpython, NULL};
 
 enum hi_status hi_runtime_probe(const struct hi_image *image, struct hi_modules *modules,
 				struct hi_types *types, struct hi_runtime **ret,
-				struct hi_error *err)
+				const char **refused_ret, struct hi_error *err)
 {
 	struct hi_runtime *runtime = NULL;
+	const char *name = "";
 	enum hi_status status =
 		hi_fail(err, HI_NOT_FOUND, 0, "no known runtime in this process");
 
-	for (size_t i = 0; hi_runtimes[i]; i++) {
+	for (size_t i = 0; hi_runtimes[i] && status == HI_NOT_FOUND; i++) {
+		name = hi_runtimes[i]->name;
 		status = hi_runtimes[i]->probe(image, modules, types, &runtime, err);
-		if (status != HI_NOT_FOUND)
-			break;
 	}
 	if (status == HI_OK)
 		status = runtime->ops->self_check(runtime, err);
+	if (refused_ret)
+		*refused_ret = status == HI_OK || status == HI_NOT_FOUND ||
+					       status == HI_NO_MEMORY
+				       ? ""
+				       : name;
 	if (status != HI_OK) {
 		hi_runtime_release(runtime);
 		return status;

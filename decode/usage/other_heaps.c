@@ -38,6 +38,7 @@ static const struct other_heap others[] = {
 	{"GHC runtime", {"libHSrts"}, {"stg_upd_frame_info"}, NULL},
 	{"PHP", {}, {"_emalloc"}, NULL},
 	{"Erlang", {}, {"erts_alloc_init"}, NULL},
+	{"PyPy", {"libpypy"}, {"pypy_execute_source", "PyPyType_Type"}, NULL},
 };
 
 static bool has_heap_prefix(const char *name, const struct other_heap *heap)
@@ -161,11 +162,14 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
 				   const struct hi_allocator_refusal *refused,
-				   size_t n_refused, struct hi_arena *arena,
-				   const char **ret, struct hi_error *err)
+				   size_t n_refused, const char *refused_runtime,
+				   struct hi_arena *arena, const char **ret,
+				   struct hi_error *err)
 {
 	const char *text = add_refused_names(arena, refused, n_refused), *module;
 
+	if (*refused_runtime)
+		text = add_heap_name(arena, text, refused_runtime);
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
 		if (!hi_allocator_has(allocator, others[i].name) &&
 		    !is_refused(refused, n_refused, others[i].name) &&

@@ -14,13 +14,15 @@
 /*
  * Their names, "jemalloc, Go runtime"; "" if there is none. allocator is what was
  * walked, after the walk; NULL: no allocator is known. What was refused is among them,
- * first. The text lives in the arena.
+ * first: allocators, and the runtime of that name ("": none). The text lives in the
+ * arena.
  */
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
 				   const struct hi_allocator_refusal *refused,
-				   size_t n_refused, struct hi_arena *arena,
-				   const char **ret, struct hi_error *err);
+				   size_t n_refused, const char *refused_runtime,
+				   struct hi_arena *arena, const char **ret,
+				   struct hi_error *err);
 
 #endif

@@ -84,6 +84,18 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 			      hi_root_kind_key(owner->variables[0].kind));
 }
 
+/* Nothing is leaked where it is known. */
+static const char *text_of_known_part(const struct hi_summary_report *r,
+				      struct hi_page *page)
+{
+	const char *others = r->header->not_decoded;
+
+	return hi_page_printf(page, "; leaks: none in the heap of %s, unknown in %s%s",
+			      r->header->allocator,
+			      others && *others ? "that of " : "the rest",
+			      others ? hi_page_safe(page, others) : "");
+}
+
 static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_page *page)
 {
 	enum hi_heap_known known = hi_heap_known(r->header);
@@ -93,12 +105,8 @@ static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_p
 	if (known == HI_HEAP_UNKNOWN)
 		return "; leaks are unknown";
 	if (r->leak_objects == 0)
-		return known == HI_HEAP_KNOWN_IN_PART
-			       ? hi_page_printf(page,
-						"; no leaks in the heap of %s, others "
-						"are unknown",
-						r->header->allocator)
-			       : "; no leaks";
+		return known == HI_HEAP_KNOWN_IN_PART ? text_of_known_part(r, page)
+						      : "; no leaks";
 	certain = r->leak_bytes - r->likely_bytes;
 	return hi_page_printf(
 		page, "; %s%s in %s root%s%s",

@@ -244,9 +244,9 @@ static bool collection_has_ended(const struct hi_inspection *in)
 static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
-	enum hi_status status =
-		hi_runtime_probe(in->image, in->decoders.modules, in->decoders.types,
-				 &in->decoders.runtime, &quiet);
+	enum hi_status status = hi_runtime_probe(
+		in->image, in->decoders.modules, in->decoders.types,
+		&in->decoders.runtime, &in->decoders.refused_runtime, &quiet);
 
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "runtime");
@@ -372,8 +372,8 @@ static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error
 {
 	enum hi_status status = hi_other_heaps_find(
 		in->decoders.modules, in->image, in->decoders.allocator,
-		in->decoders.refused, in->decoders.n_refused, &in->arena,
-		&in->decoders.not_decoded, err);
+		in->decoders.refused, in->decoders.n_refused,
+		in->decoders.refused_runtime, &in->arena, &in->decoders.not_decoded, err);
 
 	if (status == HI_OK && *in->decoders.not_decoded)
 		hi_inspect_warn(in, "%s: its heap is not decoded",

@@ -168,6 +168,57 @@ HI_TEST_SCENARIO(unknown_heap, what_glibc_leaked_beside_another_heap_is_said)
 	check_has(hi_heapinspect("--pid", t.pid)->out, "other leaks are");
 }
 
+/* ---- runtimes ---- */
+
+/* A program that has only the names of an interpreter, and what stdio allocates. */
+static json_t *inspect_python(const char *fixture, const char *kind, char **text_ret)
+{
+	struct hi_fixture *fx = hi_fixture_start(fixture, kind, NULL);
+	struct hi_command *c;
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("--pid", pid);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	*text_ret = c->out;
+	return parse(hi_heapinspect("--pid", pid, "--json"));
+}
+
+HI_TEST_SCENARIO(unknown_heap, a_runtime_that_is_not_decoded_makes_leaks_unknown)
+{
+	static const struct {
+		const char *fixture, *kind, *name;
+	} those[] = {{"python_unknown", "unknown", "CPython"},
+		     {"python_unknown", "free-threaded", "CPython"},
+		     {"python_silent", NULL, "CPython"},
+		     {"python_old", NULL, "CPython"},
+		     {"python_pypy", NULL, "PyPy"}};
+
+	for (size_t i = 0; i < sizeof(those) / sizeof(*those); i++) {
+		char *text;
+		json_t *doc = inspect_python(those[i].fixture, those[i].kind, &text);
+
+		HI_ASSERT_STREQ("part", known_word(doc));
+		HI_ASSERT_STREQ(those[i].name,
+				json_string_value(member(doc, "heap", "not_decoded")));
+		HI_ASSERT(json_is_null(member(doc, "leaks", "bytes")));
+		check_has_not(text, "no leaks");
+		check_has(text, "leaks: none in");
+		check_has(text, "its heap is not decoded");
+	}
+}
+
+HI_TEST_SCENARIO(unknown_heap, a_library_that_was_never_initialised_hides_nothing)
+{
+	char *text;
+	json_t *doc = inspect_python("python_silent", "unused", &text);
+
+	HI_ASSERT_STREQ("all", known_word(doc));
+	check_has(text, "no leaks");
+	check_has_not(text, "CPython");
+}
+
 /* ---- gates and metrics ---- */
 
 static void check_gate_fails(const struct hi_command *c)

@@ -79,7 +79,7 @@ static enum hi_status probe(const struct damaged *d, struct hi_runtime **ret,
 			    struct hi_error *err)
 {
 	enum hi_status status =
-		hi_runtime_probe(d->p->image, d->p->modules, d->p->types, ret, err);
+		hi_runtime_probe(d->p->image, d->p->modules, d->p->types, ret, NULL, err);
 
 	if (status == HI_OK)
 		hi_test_defer(release, *ret);
@@ -332,10 +332,19 @@ HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
 	expect_refused("python_unknown", "free-threaded", "free-threaded");
 }
 
-HI_TEST_SCENARIO(cpython_hostile, other_interpreters_of_python_are_refused)
+HI_TEST_SCENARIO(cpython_hostile, an_older_python_is_refused)
 {
 	expect_refused("python_old", "", "a CPython older than 3.7");
-	expect_refused("python_pypy", "", "PyPy");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_library_that_was_never_initialised_is_no_runtime)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_silent", "unused", NULL);
+	struct damaged d;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	d = (struct damaged){.p = inspected_open(fx->pid, NULL)};
+	expect(&d, HI_NOT_FOUND, "never initialised");
 }
 
 HI_TEST_SCENARIO(cpython_hostile, a_version_that_is_not_said_is_refused)

@@ -32,13 +32,15 @@ HI_TEST(runtime_contract, an_image_without_any_is_not_found)
 	struct hi_modules_options options = {.cache_dir = ""};
 	struct hi_modules *modules = NULL;
 	struct hi_runtime *runtime = NULL;
+	const char *refused = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_memory_create_mock(&memory, &err), &err);
 	HI_ASSERT_OK(hi_image_create_mock(memory, &image, &err), &err);
 	HI_ASSERT_OK(hi_modules_open(image, &options, &modules, &err), &err);
-	HI_ASSERT_STATUS(HI_NOT_FOUND,
-			 hi_runtime_probe(image, modules, NULL, &runtime, &err));
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_runtime_probe(image, modules, NULL, &runtime,
+							&refused, &err));
+	HI_ASSERT_STREQ("", refused);
 	HI_ASSERT(!runtime);
 	hi_modules_close(modules);
 	hi_image_destroy(image);

@@ -163,8 +163,8 @@ static struct typed_process *open_process(pid_t pid,
 	HI_ASSERT_OK(
 		hi_allocator_probe(p->image, p->modules, &p->allocator, &process_err),
 		&process_err);
-	if (hi_runtime_probe(p->image, p->modules, p->types, &p->runtime, &process_err) !=
-	    HI_OK)
+	if (hi_runtime_probe(p->image, p->modules, p->types, &p->runtime, NULL,
+			     &process_err) != HI_OK)
 		HI_ASSERT_MSG(process_err.status == HI_NOT_FOUND, "%s", process_err.text);
 	open_rulebook(p, hints_file);
 	typed_process_again(p, options);
