@@ -180,6 +180,8 @@ static enum hi_status read_target_facts(struct hi_target *target, struct hi_erro
 	if (status == HI_OK)
 		status = read_command_line(target, err);
 	if (status == HI_OK)
+		status = hi_target_find_start(target, err);
+	if (status == HI_OK)
 		status = read_target_sizes(target, err);
 	if (status == HI_OK)
 		status = read_mappings(target, err);
@@ -252,6 +254,7 @@ void hi_target_close(struct hi_target *target)
 	hi_mappings_free(target->mappings, target->n_mappings);
 	free(target->children);
 	free(target->exe);
+	free(target->started_as);
 	hi_command_line_free(&target->command_line);
 	free(target->priv);
 	free(target);

@@ -19,6 +19,9 @@ struct hi_target {
 	pid_t pid;
 	int pidfd; /* polls readable when the target has exited */
 	char *exe; /* readlink of /proc/PID/exe without " (deleted)"; hostile */
+	/* The path by which it was started, if it is known to lead to exe: redis-server
+	 * is a link to redis-check-rdb. Else exe. Hostile. */
+	char *started_as;
 	struct hi_command_line command_line; /* as it was when it was opened */
 	bool exe_deleted;
 	char name[32];

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,10 +11,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "attach/command_line.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/text.h"
 
 #define OVERLAYFS_MAGIC 0x794c7630 /* linux/magic.h */
 #define BTRFS_MAGIC 0x9123683e
@@ -110,6 +114,48 @@ static enum hi_status ask_for_file(const struct hi_mapping *mapping, int *fd_ret
 	return *fd_ret >= 0 ? HI_OK
 			    : hi_fail(err, HI_NOT_FOUND, 0, "%.120s: %s", mapping->path,
 				      strerror(errno));
+}
+
+/* Both are looked up now, so that a device number means the same for both. */
+static bool leads_to_exe(const struct hi_target *target, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	HI_GUARD(close) int fd = -1;
+	struct stat file, exe;
+	char link[64];
+
+	if (target->priv->root_fd < 0)
+		return false;
+	fd = (int)syscall(SYS_openat2, target->priv->root_fd, path, &how, sizeof(how));
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->priv->proc_pid);
+	return fd >= 0 && fstat(fd, &file) == 0 && stat(link, &exe) == 0 &&
+	       file.st_dev == exe.st_dev && file.st_ino == exe.st_ino;
+}
+
+/* Programs may write anything over their arguments ("redis-server *:6379"): the first
+ * word counts only as a path that leads to the executable. */
+enum hi_status hi_target_find_start(struct hi_target *target, struct hi_error *err)
+{
+	HI_GUARD(free) char *word = hi_command_line_text(&target->command_line, true);
+	HI_GUARD(free) char *path = NULL;
+	const char *name;
+	int directory;
+
+	if (!word)
+		return hi_fail_memory(err, "command line");
+	name = hi_base_name(word);
+	directory = (int)(hi_base_name(target->exe) - target->exe);
+	if (asprintf(&path, "%.*s%s", directory, target->exe, name) < 0)
+		return hi_fail_memory(err, "path of the executable");
+	if (!*name || strcmp(path, target->exe) == 0)
+		target->started_as = hi_strdup(target->exe);
+	else if (*word == '/' && leads_to_exe(target, word))
+		target->started_as = hi_strdup(word);
+	else
+		target->started_as =
+			hi_strdup(leads_to_exe(target, path) ? path : target->exe);
+	return target->started_as ? HI_OK : hi_fail_memory(err, "path of the executable");
 }
 
 enum hi_status hi_target_open_file(const struct hi_target *target,

@@ -57,6 +57,8 @@ enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,
 enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
 /* Is /proc/PID/ns/name another one than this process's? False if it is unknown. */
 bool hi_target_in_other_ns(pid_t pid, const char *name);
+/* Sets target->started_as, by its arguments and the files that its root has. */
+enum hi_status hi_target_find_start(struct hi_target *target, struct hi_error *err);
 /* Fills target->children. */
 enum hi_status hi_target_find_children(struct hi_target *target, struct hi_error *err);
 

@@ -85,7 +85,7 @@ static enum hi_status list_safepoints(struct listing *l, struct hi_error *err)
 	if (l->n_known)
 		qsort(l->known, l->n_known, sizeof(*l->known), by_promise);
 	l->header = (struct hi_report_header){.pid = (int)l->options->target.pid,
-					      .exe = l->target->exe,
+					      .exe = l->target->started_as,
 					      .exe_deleted = l->target->exe_deleted};
 	return HI_OK;
 }

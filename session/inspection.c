@@ -17,6 +17,14 @@ static uint64_t phase_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+const char *hi_inspection_program(const struct hi_inspection *in)
+{
+	const struct hi_target *target = in->stop.target;
+	const char *path = target ? target->started_as : in->image->exe;
+
+	return path ? path : "";
+}
+
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 {
 	char text[512];

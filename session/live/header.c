@@ -135,7 +135,9 @@ static enum hi_status set_command_line(struct hi_inspection *in,
 						     : &in->image->command_line;
 	bool redact = in->options->snap.redact;
 	HI_GUARD(free) char *text = hi_command_line_text(line, redact);
-	HI_GUARD(free) char *script = hi_command_line_script(header->exe, line);
+	/* By its file: a link to an interpreter may have any name. */
+	HI_GUARD(free)
+	char *script = hi_command_line_script(in->image->exe ? in->image->exe : "", line);
 
 	if (!text || !script)
 		return hi_fail_memory(err, "command line");
@@ -283,7 +285,7 @@ enum hi_status hi_live_make_header(struct hi_inspection *in, struct hi_report_he
 	struct hi_report_header header = {
 		.pid = in->options->target.pid ? (int)in->options->target.pid
 					       : (int)in->image->pid,
-		.exe = in->image->exe ? in->image->exe : "",
+		.exe = hi_inspection_program(in),
 		.at_exit = in->image->stats.at_exit,
 		.core = in->options->target.core,
 		.conservative = in->options->decoding.conservative,

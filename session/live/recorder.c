@@ -812,7 +812,7 @@ const char *hi_recorder_means(const struct hi_recorder *recorder)
 
 const char *hi_recorder_exe(const struct hi_recorder *recorder)
 {
-	return recorder->target->exe ? recorder->target->exe : "";
+	return recorder->target->started_as ? recorder->target->started_as : "";
 }
 
 enum hi_python_heap hi_recorder_python_heap(const struct hi_recorder *recorder,

@@ -273,7 +273,7 @@ static enum hi_status begin_axes(struct hi_series *s, const struct hi_inspection
 	if (s->first.cpu_ns == UINT64_MAX)
 		s->first.cpu_ns = 0;
 	free(s->exe);
-	s->exe = hi_strdup(in->image->exe ? in->image->exe : "");
+	s->exe = hi_strdup(hi_inspection_program(in));
 	if (!s->exe)
 		return hi_fail_memory(err, "series");
 	s->header.exe = s->exe;
@@ -814,7 +814,7 @@ static enum hi_status open_series_stop_site(struct hi_series *s, struct hi_error
 		return status;
 	hi_freeze_waiting_text(s->census_cache.site, text);
 	report_series_line(s, "%s", text);
-	s->exe = hi_strdup(s->census_cache.site->target->exe);
+	s->exe = hi_strdup(s->census_cache.site->target->started_as);
 	s->header.exe = s->exe ? s->exe : "";
 	return HI_OK;
 }

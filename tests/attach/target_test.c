@@ -581,6 +581,82 @@ HI_TEST_SCENARIO(target, a_path_that_now_is_a_pipe_or_another_file_is_not_opened
 	HI_ASSERT_EQ(-1, fd);
 }
 
+/* ---- the name by which it was started ---- */
+
+struct linked {
+	char directory[32], file[64], link[64];
+};
+
+static void remove_linked(void *arg)
+{
+	struct linked *l = arg;
+
+	unlink(l->link);
+	unlink(l->file);
+	rmdir(l->directory);
+}
+
+static void copy_program(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	ssize_t n;
+
+	HI_ASSERT(in >= 0 && out >= 0);
+	do {
+		n = copy_file_range(in, NULL, out, NULL, 1 << 20, 0);
+		HI_ASSERT(n >= 0);
+	} while (n);
+	close(in);
+	close(out);
+}
+
+/* A program that waits for its input, as DIRECTORY/service-1.2, and a link to it. */
+static struct linked *make_linked(void)
+{
+	struct linked *l = calloc(1, sizeof(*l));
+
+	HI_ASSERT(l);
+	strcpy(l->directory, "/tmp/hi-started-XXXXXX");
+	HI_ASSERT(mkdtemp(l->directory));
+	snprintf(l->file, sizeof(l->file), "%s/service-1.2", l->directory);
+	snprintf(l->link, sizeof(l->link), "%s/service", l->directory);
+	hi_test_defer(remove_linked, l);
+	HI_ASSERT(symlink("service-1.2", l->link) == 0);
+	copy_program(HI_FIXTURE_DIR "/python_old", l->file);
+	return l;
+}
+
+static const char *started_as(const struct linked *l, const char *first_argument)
+{
+	char *argv[] = {(char *)(uintptr_t)first_argument, NULL};
+	struct hi_fixture *fx = hi_fixture_startv(l->link, argv);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return open_target(fx->pid)->started_as;
+}
+
+HI_TEST_SCENARIO(target, a_link_by_which_it_was_started_is_its_name)
+{
+	const struct linked *l = make_linked();
+
+	HI_ASSERT_STREQ(l->link, started_as(l, l->link));
+	HI_ASSERT_STREQ(l->link, started_as(l, "service"));
+	/* A title over the arguments. */
+	HI_ASSERT_STREQ(l->link, started_as(l, "service *:6379"));
+}
+
+HI_TEST_SCENARIO(target, a_name_that_does_not_lead_to_its_file_is_not_believed)
+{
+	const struct linked *l = make_linked();
+
+	HI_ASSERT_STREQ(l->file, started_as(l, "sshd: someone"));
+	HI_ASSERT_STREQ(l->file, started_as(l, "/bin/sh"));
+	HI_ASSERT_STREQ(l->file, started_as(l, "../service/"));
+	HI_ASSERT_STREQ(l->file, started_as(l, "/proc/self/exe"));
+	HI_ASSERT_STREQ(l->file, started_as(l, ""));
+}
+
 HI_TEST_SCENARIO(target, out_of_memory_at_any_allocation_is_an_error_and_leaks_nothing)
 {
 	pid_t pid = start_child(NULL, NULL);
