@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Hands the C tests of the linker section hi_tests to Google Test, and is the
-// main program: --label=unit runs those of one label. HI_SECOND_TRY=1: see the
-// Note [The second try]. --ctest=FILE --room=ROOM --labels=unit,scenario writes the tests
-// of these labels as entries for CTest.
+// main program: --label=unit runs those of one label. --ctest=FILE --room=ROOM
+// --labels=unit,scenario writes the tests of these labels as entries for CTest.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
 extern "C" {
 // C's header uses C-only constructs; this is the part that we share with it.
@@ -119,62 +117,6 @@ void hi_test_note(const char *fmt, ...)
 namespace
 {
 
-// Note [The second try]
-// Tests that stop real processes within real time fail now and then where other
-// work takes both processors away for a second. With HI_SECOND_TRY=1 (.ci/run)
-// up to FEW failed tests of a program are run once more by themselves, and both results
-// stay in the log. CTest starts a program for each test, so there
-// every failed one is. A unit test is not run twice: no clock can excuse it.
-constexpr size_t FEW = 4;
-
-std::vector<std::string> failed_tests()
-{
-	std::vector<std::string> names;
-	const testing::UnitTest &all = *testing::UnitTest::GetInstance();
-
-	for (int i = 0; i < all.total_test_suite_count(); i++) {
-		const testing::TestSuite &suite = *all.GetTestSuite(i);
-
-		for (int k = 0; k < suite.total_test_count(); k++)
-			if (suite.GetTestInfo(k)->result()->Failed())
-				names.push_back(std::string(suite.name()) + "." +
-						suite.GetTestInfo(k)->name());
-	}
-	return names;
-}
-
-bool is_unit_test(const std::string &name)
-{
-	for (auto entry = __start_hi_tests; entry < __stop_hi_tests; entry++)
-		if (name == std::string((*entry)->suite) + "." + (*entry)->name)
-			return strcmp((*entry)->label, "unit") == 0;
-	return true;
-}
-
-// Does not return if it runs them again.
-void try_again()
-{
-	const char *asked = getenv("HI_SECOND_TRY");
-	std::vector<std::string> names = failed_tests();
-	std::string filter = "--gtest_filter=", program = "/proc/self/exe";
-	char *argv[] = {program.data(), nullptr, nullptr};
-
-	if (!asked || strcmp(asked, "1") != 0 || names.empty() || names.size() > FEW)
-		return;
-	for (const std::string &name : names) {
-		if (is_unit_test(name))
-			return;
-		filter += name + ":";
-		printf("== once more by itself: %s\n", name.c_str());
-	}
-	argv[1] = filter.data();
-	fflush(stdout);
-	for (const char *name :
-	     {"HI_SECOND_TRY", "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"})
-		unsetenv(name);
-	execv(argv[0], argv);
-}
-
 // Note [The environment of tests]
 // Tests give the same result in every environment: the language, the width of the
 // terminal, the umask, settings of malloc and Python and a server of debug files are set
@@ -268,7 +210,7 @@ int main(int argc, char **argv)
 	const char *list = value_of_option(argc, argv, "--ctest=");
 	const char *room = value_of_option(argc, argv, "--room=");
 	const char *labels = value_of_option(argc, argv, "--labels=");
-	int registered = 0, result;
+	int registered = 0;
 
 	if (list && room && labels)
 		return write_ctest_file(list, room, labels);
@@ -286,8 +228,5 @@ int main(int argc, char **argv)
 	}
 	if (registered == 0)
 		return 77; // nothing of this label in this program
-	result = RUN_ALL_TESTS();
-	if (result != 0)
-		try_again();
-	return result;
+	return RUN_ALL_TESTS();
 }
