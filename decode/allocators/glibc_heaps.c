@@ -188,16 +188,24 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 	return add_part(o, part, err);
 }
 
-/* End of the readable, writable, private mappings that follow each other
- * without a gap from addr; addr if there is none. */
+/* Programs protect pages of what malloc gave them, which divides a mapping into several.
+ * What was reserved only has no pages. */
+static bool may_be_divided(const struct hi_mapping *m)
+{
+	if (m->shared || m->kind == HI_MAPPING_FILE)
+		return false;
+	return m->kind == HI_MAPPING_HEAP || m->held || (m->prot & HI_PROT_WRITE);
+}
+
+/* End of the mappings that may be of one heap and follow each other without a gap from
+ * addr; addr if there is none. */
 static uint64_t run_end(const struct hi_glibc *g, uint64_t addr)
 {
 	const struct hi_mapping *m = hi_image_mapping_at(g->image, addr);
 	uint64_t end = addr;
 
 	for (; m && m < g->image->mappings + g->image->n_mappings; m++) {
-		if ((end != addr && m->start != end) || m->shared ||
-		    !(m->prot & HI_PROT_WRITE))
+		if ((end != addr && m->start != end) || !may_be_divided(m))
 			break;
 		end = m->end;
 	}

@@ -37,6 +37,19 @@ static bool may_hold_chunks(const struct hi_mapping *m)
 		strncmp(m->path, "/anon_hugepage", 14) == 0);
 }
 
+/* A program may have protected pages in the middle of a chunk. */
+static bool may_go_on(const struct hi_mapping *m)
+{
+	return may_hold_chunks(m) || (!m->shared && m->kind == HI_MAPPING_ANONYMOUS);
+}
+
+static bool may_start_chunk(const struct scan *s, uint64_t p)
+{
+	const struct hi_mapping *m = hi_image_mapping_at(s->g->image, p);
+
+	return m && may_hold_chunks(m);
+}
+
 static bool read_chunk_header(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
 			      uint64_t *size_ret)
 {
@@ -133,7 +146,7 @@ static enum hi_status scan_mapped_range(struct scan *s, uint64_t start, uint64_t
 			strong &= from == p;
 			p = from & ~(uint64_t)(HI_GLIBC_PAGE - 1);
 		}
-		if (!find_mapped_chunk(s, p, end, &c)) {
+		if (!find_mapped_chunk(s, p, end, &c) || !may_start_chunk(s, p)) {
 			strong = false;
 			p += HI_GLIBC_PAGE;
 			continue;
@@ -161,9 +174,9 @@ static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 
 		if (!may_hold_chunks(m))
 			continue;
-		/* A run of equal mappings counts as one: flags may differ. */
+		/* A run of mappings counts as one: flags and protection may differ. */
 		while (i + 1 < image->n_mappings && m[1].start == end &&
-		       may_hold_chunks(m + 1)) {
+		       may_go_on(m + 1)) {
 			m++;
 			i++;
 			end = m->end;
