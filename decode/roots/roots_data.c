@@ -231,6 +231,82 @@ static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *wor
 			name_word(d, addr + 8ull * i, words[i]);
 }
 
+/*
+ * Note [Packed variables]
+ *
+ * Members of packed records lie at any offset, so that the aligned words of a variable
+ * may lead nowhere while its pointers do. Words at the other offsets count only where
+ * the type of the variable has a pointer at this very place. There are seven times as
+ * many of them, but hardly one has the value of an address of the heap, and only those
+ * are looked up.
+ */
+static bool has_pointer_at(const struct hi_layout *layout, uint64_t offset)
+{
+	for (uint32_t i = 0; i < layout->n_slots; i++) {
+		const struct hi_pointer_slot *slot = &layout->slots[i];
+
+		if (slot->kind == HI_POINTER_SLOT_TYPED && offset >= slot->offset &&
+		    (offset - slot->offset) % slot->stride == 0 &&
+		    (offset - slot->offset) / slot->stride < slot->count)
+			return true;
+	}
+	return false;
+}
+
+/* Of the variables that were added since the scan came to `start`. */
+static bool is_covered_since(const struct data_scan *d, uint64_t addr, uint64_t start)
+{
+	for (size_t i = d->covered.count; i; i--) {
+		const struct hi_section_range *c = &d->covered.items[i - 1];
+
+		if (c->end <= start)
+			break;
+		if (addr >= c->start && addr < c->end)
+			return true;
+	}
+	return false;
+}
+
+/* start: of the batch, up to which variables are accounted for. */
+static void name_packed_word(struct data_scan *d, uint64_t addr, uint64_t word,
+			     uint64_t start)
+{
+	struct hi_roots *r = d->roots;
+	struct hi_variable v;
+	uint64_t done = d->done, offset;
+	uint32_t layout;
+
+	if ((hi_objects_find(r->typing->objects, word, &offset) == HI_NODE_NONE &&
+	     !hi_roots_may_refer(r, word)) ||
+	    hi_roots_own_at(r, addr) || is_covered_since(d, addr, start) ||
+	    !r->typing->source.variable_at ||
+	    r->typing->source.variable_at(r->typing->source.types.arg, addr, &v, NULL) !=
+		    HI_OK ||
+	    v.address < d->range.start || v.address > addr)
+		return;
+	layout = hi_roots_layout(r, v.type);
+	if (layout < HI_LAYOUT_FIRST ||
+	    !has_pointer_at(hi_layouts_get(r->typing->layouts, layout), addr - v.address))
+		return;
+	add_global(d, &v);
+	if (d->done < done)
+		d->done = done;
+}
+
+/* The words of n bytes that are not aligned. left: bytes there are from host on. */
+static void scan_packed(struct data_scan *d, const uint8_t *host, uint64_t addr,
+			uint64_t n, uint64_t left)
+{
+	struct hi_roots *r = d->roots;
+	uint64_t word;
+
+	for (uint64_t i = 0; i < n && i + 8 <= left && r->status == HI_OK; i++) {
+		memcpy(&word, host + i, sizeof(word));
+		if (word - r->low < r->span && (addr + i) % 8)
+			name_packed_word(d, addr + i, word, addr);
+	}
+}
+
 static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 		      uint64_t size)
 {
@@ -249,6 +325,7 @@ static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 				  words[hits[i].index]);
 		if (r->typing->outside_low < r->typing->outside_high)
 			name_outside(d, addr + at, words, n);
+		scan_packed(d, host + at, addr + at, n * 8, size - at);
 		at += n * 8;
 	}
 }

@@ -188,21 +188,24 @@ static void root_of_tls(struct thread_scan *t, const struct tls_variable *v,
 		     &info);
 }
 
-/* Is there any word in [start, end) that refers to the heap? */
+/* Is there any word in [start, end) that refers to the heap? At any byte: Note [Packed
+ * variables] in roots_data.c. */
 static bool any_hit(struct hi_roots *r, uint64_t start, uint64_t end)
 {
 	struct hi_spans spans = {.image = r->typing->image,
-				 .addr = (start + 7) & ~(uint64_t)7,
+				 .addr = start,
 				 .end = end,
 				 .scratch = r->scratch};
 	const uint8_t *host;
 	uint64_t addr, size, word;
 
 	while (hi_spans_next(&spans, &host, &addr, &size))
-		for (uint64_t i = 0; i + 8 <= size; i += 8) {
+		for (uint64_t i = 0; i + 8 <= size; i++) {
 			memcpy(&word, host + i, sizeof(word));
-			if (hi_objects_find(r->typing->objects, word, NULL) !=
-			    HI_NODE_NONE)
+			if (word - r->low < r->span &&
+			    (hi_objects_find(r->typing->objects, word, NULL) !=
+				     HI_NODE_NONE ||
+			     hi_roots_may_refer(r, word)))
 				return true;
 		}
 	return false;
