@@ -179,6 +179,7 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->unreachable_class = in->graph->unreachable_classes
 				       ? in->graph->unreachable_classes[node]
 				       : HI_UNREACHABLE_NO_CLASS;
+	r->is_piece = hi_reach_is_piece(in->graph, in->results.reach, node);
 	r->is_likely =
 		in->results.reach->likely && hi_bit(in->results.reach->likely, node);
 	if (r->is_likely && in->results.reach->is_doubtful)

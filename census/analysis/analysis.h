@@ -26,8 +26,10 @@ struct hi_reach {
 	uint64_t leak_objects, leak_bytes; /* allocated, unreachable, not internal */
 	uint64_t internal_objects, internal_bytes; /* HI_OBJECT_INTERNAL, either way; in
 						    * none of the other counts */
-	/* Internal objects that no root reaches: roots of their own, so that what
-	 * they hold is no leak; increasing. Note [Blocks of the allocator]. */
+	/* Internal objects, and pieces of live blocks, that no root reaches: roots of
+	 * their own, so that neither they nor what they hold is a leak; increasing. Notes
+	 * [Blocks of the allocator] and [Pieces of a live block] in census/graph/reach.c.
+	 */
 	hi_node *internal_roots;
 	size_t n_internal_roots;
 	/* Of the leaked objects: bit per node, a word that is no pointer by its type
@@ -44,6 +46,10 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
  * bit per node, from hi_calloc. */
 void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
 			 uint64_t *likely);
+/* Returns whether an object is live only because the rest of its block is: Note [Pieces
+ * of a live block] in census/graph/reach.c. */
+bool hi_reach_is_piece(const struct hi_graph *g, const struct hi_reach *reach,
+		       hi_node node);
 void hi_reach_destroy(struct hi_reach *reach);
 
 /* ---- strongly connected components (scc.c) ---- */

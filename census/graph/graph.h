@@ -111,6 +111,7 @@ struct hi_graph {
 	uint64_t n_edges;
 	struct hi_edge_chunk *chunks;	 /* objects */
 	struct hi_edge_chunk root_chunk; /* all pseudo-nodes, row[node - first_root] */
+	struct hi_pools pools; /* blocks that were split; none in a snapshot's graph */
 	uint8_t *unreachable_classes; /* n_objects, from hi_alloc; NULL: no collector */
 	hi_node *causes; /* objects that make others uncollectable, ascending; from
 			  * hi_alloc; NULL: none, or not known (a snapshot does not keep

@@ -43,6 +43,7 @@ void hi_graph_destroy(struct hi_graph *g)
 	}
 	free(g->chunks);
 	hi_edge_chunk_free(&g->root_chunk);
+	hi_pools_free(&g->pools);
 	free(g->unreachable_classes);
 	free(g->causes);
 	destroy_graph_private(g->priv);

@@ -106,6 +106,7 @@ struct hi_subobject {
 	uint64_t size; /* >= 1 */
 	uint32_t type; /* for the type column */
 	uint8_t flags; /* its overhead class does not count */
+	bool is_slot;  /* what manages the block says that an object is there */
 };
 
 /* A block with subobjects: nodes [first, last] are its pieces. */
@@ -118,6 +119,7 @@ struct hi_pools {
 	struct hi_pool *items; /* by first */
 	size_t count;
 	uint64_t *is_remainder; /* bit per node, or NULL when there are no pools */
+	uint64_t *is_slot;	/* likewise, of subobjects */
 };
 void hi_pools_free(struct hi_pools *pools);
 

@@ -65,6 +65,7 @@ void hi_pools_free(struct hi_pools *pools)
 {
 	free(pools->items);
 	free(pools->is_remainder);
+	free(pools->is_slot);
 	*pools = (struct hi_pools){};
 }
 
@@ -279,6 +280,8 @@ static void append_piece(struct split *c, hi_node block, const struct piece *pie
 	if (piece->subobject) {
 		flags |= (uint8_t)(piece->subobject->flags & ~CLASS_MASK);
 		type = piece->subobject->type;
+		if (piece->subobject->is_slot)
+			c->pools.is_slot[c->next / 64] |= 1ull << (c->next & 63);
 	} else {
 		if (first) {
 			flags = old;
@@ -571,8 +574,9 @@ static enum hi_status tables_alloc(struct split *c, struct hi_error *err)
 	t->flags = hi_pages_alloc(c->count);
 	c->pools.items = hi_calloc(c->n_pools ? c->n_pools : 1, sizeof(*c->pools.items));
 	c->pools.is_remainder = hi_calloc(c->count / 64 + 1, 8);
+	c->pools.is_slot = hi_calloc(c->count / 64 + 1, 8);
 	if (!t->address_low || !t->usable_low || !t->type || !t->flags ||
-	    !c->pools.items || !c->pools.is_remainder)
+	    !c->pools.items || !c->pools.is_remainder || !c->pools.is_slot)
 		return hi_fail_memory(err, "object table");
 	memcpy(t->overhead, c->old->overhead, sizeof(t->overhead));
 	return HI_OK;

@@ -11,7 +11,18 @@
  * doubtful as their edges are. They are found after the walk from the true
  * roots, so that an internal block which a variable holds belongs to the
  * variable. Totals of live and leaked objects leave all internal blocks out.
+ *
+ * Note [Pieces of a live block]
+ *
+ * A block that was split (struct hi_pool) is one block to the allocator: as long as
+ * anything leads to one of its pieces, all of them are there, and none of them is a leak.
+ * Pieces that nothing leads to (an arena's object that was given up, or one that was
+ * found by a pointer which turned out to be none) count as roots of their own as well,
+ * doubtful ones, as their block holds them and no edge says so. Except for slots: where
+ * what manages the block says that an object is there (an item in a slab), and nothing
+ * leads to it, the program has lost it.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -99,6 +110,72 @@ static void mark_from_internal(struct hi_walk *w, struct hi_reach *r)
 	mark_any(w, r->any);
 }
 
+static bool is_any_reached(const struct hi_reach *r, const struct hi_pool *pool)
+{
+	for (hi_node i = pool->first; i <= pool->last; i++)
+		if (hi_bit(r->any, i))
+			return true;
+	return false;
+}
+
+/* Adds the pieces of reached blocks that are not reached. Returns how many; what they
+ * lead to may be in other blocks. */
+static size_t take_pieces(struct hi_walk *w, struct hi_reach *r, hi_node *taken)
+{
+	const struct hi_pools *pools = &w->graph->pools;
+	size_t n = 0;
+
+	for (size_t k = 0; k < pools->count; k++) {
+		const struct hi_pool *pool = &pools->items[k];
+
+		if (!is_any_reached(r, pool))
+			continue;
+		for (hi_node i = pool->first; i <= pool->last; i++)
+			if (!hi_is_internal(w->graph, i) && !hi_bit(pools->is_slot, i) &&
+			    hi_bit_take(r->any, i)) {
+				w->stack[w->depth++] = i;
+				taken[n++] = i;
+			}
+	}
+	return n;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const hi_node *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* See Note [Pieces of a live block]. */
+static bool mark_pieces(struct hi_walk *w, struct hi_reach *r)
+{
+	enum { ROUNDS = 64 }; /* chains of blocks that pieces alone lead to */
+	const struct hi_graph *g = w->graph;
+	size_t n = r->n_internal_roots, left = 0;
+	hi_node *roots;
+
+	for (hi_node i = 0; g->pools.count && i < g->n_objects; i++)
+		left += !hi_bit(r->any, i);
+	if (!left)
+		return true;
+	roots = hi_realloc_array(r->internal_roots, n + left, sizeof(*roots));
+	if (!roots)
+		return false;
+	r->internal_roots = roots;
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t more = take_pieces(w, r, roots + n);
+
+		if (!more)
+			break;
+		n += more;
+		mark_any(w, r->any);
+	}
+	r->n_internal_roots = n;
+	qsort(roots, n, sizeof(*roots), compare_nodes);
+	return true;
+}
+
 static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 {
 	__attribute__((cleanup(walk_guard))) struct hi_walk w;
@@ -114,7 +191,7 @@ static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 	if (!collect_internal_roots(g, r))
 		return false;
 	mark_from_internal(&w, r);
-	return true;
+	return mark_pieces(&w, r);
 }
 
 /* ---- totals ---- */
@@ -199,6 +276,13 @@ void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *r, uint64_t 
 		r->likely_objects++;
 		r->likely_bytes += hi_cost_of(g->objects, i);
 	}
+}
+
+bool hi_reach_is_piece(const struct hi_graph *g, const struct hi_reach *r, hi_node node)
+{
+	return node < g->n_objects && !hi_is_internal(g, node) && r->n_internal_roots &&
+	       bsearch(&node, r->internal_roots, r->n_internal_roots,
+		       sizeof(*r->internal_roots), compare_nodes);
 }
 
 void hi_reach_destroy(struct hi_reach *r)

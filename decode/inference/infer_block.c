@@ -386,8 +386,9 @@ void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 			w, addr, id, (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
 }
 
-void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr,
-				  uint64_t end, uint32_t index, enum hi_evidence evidence)
+/* flags: evidence and HI_KEY_SLOT. */
+static void add_subobject(struct hi_propagation_worker *w, uint64_t addr, uint64_t end,
+			  uint32_t index, uint32_t flags)
 {
 	const struct hi_layout *layout;
 	uint64_t size, room = end - addr;
@@ -410,8 +411,21 @@ void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr
 	if (size < 8 || size < layout->size || size > room ||
 	    !hi_propagation_is_plausible(w, layout, array, addr, size))
 		return;
-	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
-	      (array ? HI_KEY_ARRAY : 0);
+	key = flags | index | (array ? HI_KEY_ARRAY : 0);
 	if (hi_subobjects_add(w->propagation->subobjects, addr, size, key))
-		hi_propagation_push(w, addr, HI_NODE_NONE, key);
+		hi_propagation_push(w, addr, HI_NODE_NONE, key & ~HI_KEY_SLOT);
+}
+
+void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr,
+				  uint64_t end, uint32_t index, enum hi_evidence evidence)
+{
+	add_subobject(w, addr, end, index, (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT);
+}
+
+void hi_propagation_add_slot(struct hi_propagation_worker *w, uint64_t addr, uint64_t end,
+			     uint32_t index)
+{
+	add_subobject(w, addr, end, index,
+		      (uint32_t)HI_EVIDENCE_CONTAINER << HI_KEY_EVIDENCE_SHIFT |
+			      HI_KEY_SLOT);
 }

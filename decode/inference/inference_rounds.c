@@ -502,8 +502,8 @@ static void split_at_slots(struct hi_propagation *s)
 	for (size_t i = 0; i < typing->slots.count; i++) {
 		const struct hi_pool_slot_seed *slot = &typing->slots.items[i];
 
-		hi_propagation_add_subobject(w, slot->addr, slot->addr + slot->size,
-					     slot->layout, HI_EVIDENCE_CONTAINER);
+		hi_propagation_add_slot(w, slot->addr, slot->addr + slot->size,
+					slot->layout);
 	}
 	for (unsigned i = 0; i < s->n_workers; i++) {
 		struct hi_propagation_entries *pools = &s->workers[i]->pools;

@@ -184,9 +184,8 @@ static void follow_rule_reference(void *arg, const struct hi_rule_reference *ref
 	if (layout < HI_LAYOUT_FIRST)
 		return;
 	if (reference->slot && w->propagation->subobjects)
-		hi_propagation_add_subobject(w, reference->to,
-					     reference->to + reference->slot_size, layout,
-					     HI_EVIDENCE_CONTAINER);
+		hi_propagation_add_slot(w, reference->to,
+					reference->to + reference->slot_size, layout);
 	else if (reference->slot)
 		w->has_slots = true;
 	else

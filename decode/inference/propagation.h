@@ -114,6 +114,9 @@ void hi_propagation_note_interior(struct hi_propagation_worker *w, uint64_t addr
 void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr,
 				  uint64_t end, uint32_t layout,
 				  enum hi_evidence evidence);
+/* The same for a place of a pool that a rule calls taken. */
+void hi_propagation_add_slot(struct hi_propagation_worker *w, uint64_t addr, uint64_t end,
+			     uint32_t layout);
 /* For a pointer 8 bytes into block `id`: adds an array of layout `index` if its length is
  * in front of it (`new T[n]`). False: it is not. */
 bool hi_propagation_add_counted_array(struct hi_propagation_worker *w, uint64_t start,

@@ -11,7 +11,8 @@
 /* Candidates beyond these are a hostile target's: as many as objects, and more. */
 enum { CANDIDATES_PER_OBJECT = 4, MIN_CANDIDATES = 16 << 20 };
 
-#define EVIDENCE ((uint64_t)7 << HI_KEY_EVIDENCE_SHIFT)
+/* What one candidate may have been found by. */
+#define EVIDENCE ((uint64_t)7 << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SLOT)
 
 HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 
@@ -106,8 +107,11 @@ static bool add_to_shard(struct hi_subobject_shard *shard,
 	}
 	slot = candidate_slot_of(shard->candidates, shard->size, candidate);
 	if (slot->at) {
+		uint64_t is_slot = (candidate->key | slot->key) & HI_KEY_SLOT;
+
 		if ((candidate->key & EVIDENCE) > (slot->key & EVIDENCE))
 			slot->key = candidate->key;
+		slot->key |= is_slot;
 		return false;
 	}
 	*slot = *candidate;
@@ -353,7 +357,9 @@ static enum hi_status make_table(const struct hi_objects *old,
 		subobjects[i] = (struct hi_subobject){
 			.addr = hi_subobject_candidate_addr(&candidates[i]),
 			.size = hi_subobject_candidate_size(&candidates[i]),
-			.type = (uint32_t)(candidates[i].key & ~HI_SUBOBJECT_CONFLICT),
+			.type = (uint32_t)(candidates[i].key &
+					   ~(HI_SUBOBJECT_CONFLICT | HI_KEY_SLOT)),
+			.is_slot = candidates[i].key & HI_KEY_SLOT,
 			.flags = (uint8_t)(candidates[i].key & HI_SUBOBJECT_CONFLICT
 						   ? HI_OBJECT_CONFLICT
 						   : 0)};

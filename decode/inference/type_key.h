@@ -11,6 +11,8 @@
 
 enum {
 	HI_KEY_LAYOUT = HI_LAYOUT_MAX - 1,
+	/* Only of candidates (subobjects.h): a rule says that the place is taken. */
+	HI_KEY_SLOT = 1 << 25,
 	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
 	HI_KEY_LABEL = 1 << 26,
 	HI_KEY_LABEL_ID = HI_KEY_LABEL - 1,

@@ -406,8 +406,11 @@ hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
 		status = build_typed_graph(typing, &b, err);
 	if (status == HI_OK)
 		status = hi_graph_seal(hi_take(b), graph_ret, err);
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		(*graph_ret)->pools = typing->pools;
+		typing->pools = (struct hi_pools){};
 		*typing_ret = hi_take(typing);
+	}
 	return status;
 }
 

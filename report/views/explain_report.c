@@ -44,6 +44,9 @@ static const char *unreachable_class_text(const struct hi_explain_report *r)
 	    strcmp(r->state, "live") == 0)
 		return "live, but uncollectable garbage: it is in the collector's list "
 		       "of such objects";
+	if (r->is_piece)
+		return "live: a part of a block that a root reaches, to which itself "
+		       "nothing leads";
 	if (r->is_likely)
 		return "likely leaked: only values that are not pointers (such as "
 		       "integers) refer to it";

@@ -40,6 +40,7 @@ struct hi_explain_report {
 	enum hi_unreachable_class unreachable_class;
 	/* Of a leak; because: the word that refers to it, as text; "" unknown. */
 	bool is_likely;
+	bool is_piece; /* live because the rest of its block is */
 	const char *because;
 	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
 	/* A block, else zero: */

@@ -104,7 +104,7 @@ HI_TEST(census_births, all_pieces_of_a_block_have_its_record)
 	OWN(objects) *whole = slot_objects(), *split = NULL;
 	HI_GUARD(hi_recording_destroy) struct hi_recording *r = NULL;
 	HI_GUARD(hi_births_destroy) struct hi_births *b = NULL;
-	const struct hi_subobject piece = {timeline_address(0) + 16, 16, 0, 0};
+	const struct hi_subobject piece = {.addr = timeline_address(0) + 16, .size = 16};
 	struct hi_event e = {.kind = HI_EVENT_ALLOC,
 			     .addr = timeline_address(0),
 			     .size = 50,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Drawn graphs, with the numbers that a person works out on paper. */
+#include "base/alloc.h"
 #include "tests/census/graphs.h"
 
 #define E HI_GRADE_EXACT
@@ -351,4 +352,50 @@ HI_TEST(drawn, a_graph_of_nothing_has_nothing)
 	HI_ASSERT_EQ(g->n_nodes, scc->count);
 	HI_ASSERT_EQ(0, d->retained[g->super_root]);
 	HI_ASSERT_EQ(HI_NODE_NONE, d->idom[g->super_root]);
+}
+
+/*
+ *	g --> x  [x p q s]: pieces of one block     [u v]: of another one, that nobody
+ *holds p --> y    q --> u
+ *
+ * Nothing leads to p, q and s. s is a slot that is taken.
+ */
+HI_TEST(drawn, pieces_of_a_live_block_are_live_but_for_slots_that_are_lost)
+{
+	enum { X, P, Q, S, U, V, Y, LOST, N };
+	const struct object_spec specs[N] = {{16, 1, 0}, {32, 1, 0},  {48, 1, 0},
+					     {64, 1, 0}, {80, 1, 0},  {96, 1, 0},
+					     {24, 1, 0}, {1000, 1, 0}};
+	struct hi_graph_builder *b = builder_of(specs, N, 2);
+	uint32_t root = add_root(b, HI_ROOT_GLOBAL);
+	OWN(graph) *g = NULL;
+	OWN(reach) *r = NULL;
+	OWN(dominators) *d = NULL;
+
+	root_edge(b, root, X, E);
+	edge(b, P, Y, E);
+	edge(b, Q, U, E);
+	g = sealed(b);
+	g->pools.items = hi_calloc(2, sizeof(*g->pools.items));
+	g->pools.is_slot = hi_calloc(1, sizeof(*g->pools.is_slot));
+	HI_ASSERT(g->pools.items && g->pools.is_slot);
+	g->pools.items[0] = (struct hi_pool){.first = X, .last = S, .remainder = X};
+	g->pools.items[1] =
+		(struct hi_pool){.first = U, .last = V, .remainder = HI_NODE_NONE};
+	g->pools.count = 2;
+	g->pools.is_slot[0] = 1 << S;
+	r = reach_of(g);
+	/* x, p, y, q, and with u also v. */
+	HI_ASSERT_EQ(16 + 32 + 24 + 48 + 80 + 96, r->live_bytes);
+	HI_ASSERT_EQ(64 + 1000, r->leak_bytes);
+	HI_ASSERT_EQ(16, r->exact_bytes);
+	HI_ASSERT(hi_reach_is_piece(g, r, P) && hi_reach_is_piece(g, r, Q));
+	HI_ASSERT(hi_reach_is_piece(g, r, V) && !hi_reach_is_piece(g, r, U));
+	HI_ASSERT(!hi_reach_is_piece(g, r, X) && !hi_reach_is_piece(g, r, S));
+	/* Nothing else holds them. */
+	d = dominators_of(g, r);
+	HI_ASSERT_EQ(g->super_root, d->idom[P]);
+	HI_ASSERT_EQ(32 + 24, d->retained[P]);
+	HI_ASSERT_EQ(Q, d->idom[U]);
+	HI_ASSERT_EQ(16, d->retained[g->first_root]);
 }

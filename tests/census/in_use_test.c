@@ -74,7 +74,7 @@ HI_TEST(census_in_use, counts_a_block_in_pieces_once)
 	OWN(objects) *whole = slot_objects(), *split = NULL;
 	HI_GUARD(hi_recording_destroy) struct hi_recording *r = NULL;
 	HI_GUARD(hi_births_destroy) struct hi_births *b = NULL;
-	const struct hi_subobject piece = {timeline_address(0) + 16, 16, 0, 0};
+	const struct hi_subobject piece = {.addr = timeline_address(0) + 16, .size = 16};
 	struct hi_event e = {
 		.kind = HI_EVENT_ALLOC, .addr = timeline_address(0), .size = 50};
 	struct hi_in_use used[1] = {};
