@@ -38,7 +38,7 @@ static bool may_hold_chunks(const struct hi_mapping *m)
 }
 
 /* A program may have protected pages in the middle of a chunk. */
-static bool may_go_on(const struct hi_mapping *m)
+static bool may_continue_chunk(const struct hi_mapping *m)
 {
 	return may_hold_chunks(m) || (!m->shared && m->kind == HI_MAPPING_ANONYMOUS);
 }
@@ -176,7 +176,7 @@ static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 			continue;
 		/* A run of mappings counts as one: flags and protection may differ. */
 		while (i + 1 < image->n_mappings && m[1].start == end &&
-		       may_go_on(m + 1)) {
+		       may_continue_chunk(m + 1)) {
 			m++;
 			i++;
 			end = m->end;
