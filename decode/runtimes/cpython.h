@@ -27,7 +27,7 @@
  * Versions differ in data: cpython_layout_table.h has offsets and, where a structure is
  * another one, which function reads it; cpython_builtins.c the fields of types. Sources:
  * Include/internal/pycore_*.h, Objects/obmalloc.c and the named object's own file,
- * CPython 3.8 to 3.13.
+ * CPython 3.8 to 3.14.
  */
 #ifndef HI_RUNTIMES_CPYTHON_H
 #define HI_RUNTIMES_CPYTHON_H
@@ -130,11 +130,14 @@ extern const struct hi_py_builtin hi_py_builtins[]; /* name NULL ends */
 struct hi_py_free_list {
 	const char *path, *count_path; /* in the interpreter's state */
 	uint32_t lists, n;	       /* offset of the array of pointers, its length */
+	uint32_t stride;	       /* of the array; 0: pointers alone */
 	uint32_t link;		       /* offset in an object of the next one; 0: none */
+	bool first_word;	       /* no count, but the next one: 3.14 */
 	uint32_t count;	  /* offset of how many of the array are in use; 0: all that
 			   * are not NULL */
 	const char *what; /* "tuple" */
-	bool is_memory;	  /* no objects */
+	bool is_memory;	  /* no objects: */
+	uint8_t buffer;	  /* enum hi_py_buffer; 0: floats, or keys */
 };
 
 /* References at equal distances: dicts of static types. */
@@ -193,11 +196,15 @@ struct hi_py_layout {
 		thread_native_id, thread_id, thread_pthread, thread_stack_chunk,
 		thread_size;
 	const struct hi_py_field *thread_fields;
+	uint32_t thread_state; /* 0: it runs no Python, and has saved its frame */
 	uint32_t cframe_current, chunk_previous, chunk_size;
 	/* _PyInterpreterFrame; PyFrameObject up to 3.10 */
 	uint32_t frame_func, frame_locals, frame_code, frame_object, frame_previous,
 		frame_instr, frame_stacktop, frame_stackdepth, frame_is_entry,
 		frame_owner, frame_values, frame_localsplus;
+	/* Words of frames are references with tags (3.14, _PyStackRef), and stacktop is
+	 * an address. */
+	bool frame_stack_refs;
 	/* PyCodeObject */
 	uint32_t code_stacksize, code_firstlineno, code_nlocalsplus, code_names,
 		code_cellvars, code_freevars, code_filename, code_qualname,
@@ -210,6 +217,7 @@ struct hi_py_layout {
 		type_mro, heap_qualname, heap_module, heap_cached_keys, heap_tpname,
 		type_basic; /* of "type" itself: where members of slots begin */
 	/* PyDictObject, keys */
+	uint32_t tuple_items;
 	uint32_t dict_used, dict_keys, dict_values, keys_size, keys_log2_size,
 		keys_log2_index, keys_kind, keys_nentries, keys_indices, values_items;
 	/* PyUnicodeObject */
@@ -220,7 +228,9 @@ struct hi_py_layout {
 	/* Types with these flags have managed_size bytes in front of the object. */
 	uint64_t preheader_flags;
 	uint32_t managed_size;
-	bool immortal; /* such objects have a refcount of 2^31 and more */
+	bool immortal;		/* such objects have a refcount of 2^31 and more */
+	uint64_t refcnt_flags;	/* bits in an object's first word that do not count */
+	uint64_t gc_next_flags; /* bits of _gc_next that are no address */
 	/* pymalloc */
 	uint32_t arena_size, pool_size, pool_header, arena_object_size, alignment,
 		small_max;
@@ -242,6 +252,13 @@ struct hi_py_layout {
 extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
 /* cpython_walk_find.c: that of 3.MINOR; NULL: not known. */
 const struct hi_py_layout *hi_py_layout_of_minor(unsigned minor);
+
+/* How often an object is referred to, by its first word. HI_PY_MAX_REFCNT and more: it is
+ * no such word. */
+static inline uint64_t hi_py_refcnt(const struct hi_py_layout *l, uint64_t word)
+{
+	return word & ~l->refcnt_flags;
+}
 
 /* Does this minor version have the built-in type? */
 static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
@@ -334,6 +351,7 @@ enum hi_py_buffer {
 	HI_PY_BUFFER_THREAD,
 	HI_PY_BUFFER_FREE_FLOAT,
 	HI_PY_BUFFER_FREE_KEYS,
+	HI_PY_BUFFER_FREE_WRITER,
 	HI_PY_BUFFER_ARENAS,
 	HI_PY_BUFFER_NDARRAY_SHAPE,
 	HI_PY_BUFFER_DTYPE,
@@ -378,6 +396,7 @@ struct hi_py {
 	struct hi_table by_addr; /* -> index in all + 1; 0: it is no type */
 	struct HI_VECTOR(struct hi_py_type *) all;
 	struct hi_table by_name; /* hash of a type name -> its index */
+	struct hi_table freed;	 /* addresses that free lists have instead of counts */
 	struct hi_arena arena;
 	struct hi_py_reader reader; /* under the lock, or of a single thread */
 	bool has_marks;		    /* PYTHONMALLOC=debug */
@@ -481,6 +500,9 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
 /* The object in a block, behind what its type puts in front of it. */
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret);
+/* The next one in a chain of a free list; 0: it was the last. */
+uint64_t hi_py_next_free(struct hi_py_reader *r, const struct hi_py_free_list *f,
+			 uint64_t addr);
 /* From a block to what was asked for, without the marks of a debug allocator. */
 void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *size);
 /* Is there such a mark right before addr? */
@@ -587,6 +609,8 @@ struct hi_py_frame {
 	bool of_object;	  /* a frame object has it */
 	bool is_object;	  /* it is one: locals stay when it runs */
 	bool is_shim;	  /* of C code that called: nothing in it */
+	/* They have no count of their own: their words had tags (3.14). */
+	bool func_is_borrowed, code_is_borrowed;
 };
 /* Its specials and locals. as_root: with its stack, borrowed ones and all. */
 void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,

@@ -45,19 +45,31 @@ static int64_t n_items(struct hi_runtime_cursor *c, uint64_t addr,
 	       ((word & INT_SIGN) == INT_NEGATIVE ? -1 : 1);
 }
 
+/* Of an object in a free list the next one may be in the place of the count. */
+static uint64_t read_count(struct hi_runtime_cursor *c, uint64_t addr, uint64_t word)
+{
+	uint64_t unused, count = hi_py_refcnt(c->py->layout, word);
+
+	return count >= LARGE_REFCNT && hi_table_get(&c->py->freed, addr, &unused)
+		       ? 0
+		       : count;
+}
+
 bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_object *ret)
 {
-	uint64_t head[3];
+	uint64_t head[2], count;
 
-	if (addr % 8 || !hi_py_read(&c->reader, addr, head, 2 * 8) ||
-	    head[0] >= HI_PY_MAX_REFCNT)
+	if (addr % 8 || !hi_py_read(&c->reader, addr, head, sizeof(head)))
+		return false;
+	count = read_count(c, addr, head[0]);
+	if (count >= HI_PY_MAX_REFCNT)
 		return false;
 	ret->type = hi_py_type_at(c, head[1]);
 	if (!ret->type)
 		return false;
 	ret->addr = addr;
 	ret->room = 0;
-	ret->refcnt = head[0];
+	ret->refcnt = count;
 	ret->size = ret->type->itemsize ? n_items(c, addr, ret->type) : 0;
 	return true;
 }
@@ -72,7 +84,7 @@ static uint64_t str_size(struct hi_runtime_cursor *c, const struct hi_py_object 
 	if (!(state & STATE_COMPACT) || !o->type->exact)
 		return o->type->presize + o->type->basicsize;
 	if (length >= UINT64_C(1) << 40 || (kind != 1 && kind != 2 && kind != 4))
-		return UINT64_MAX;
+		return UINT64_MAX / 2;
 	return state & STATE_ASCII ? l->str_ascii_data + length + 1
 				   : l->str_compact_data + (length + 1) * kind;
 }
@@ -103,16 +115,16 @@ static uint64_t object_size_of(struct hi_runtime_cursor *c, const struct hi_py_o
 	case HI_PY_FRAME:
 		return 0;
 	case HI_PY_STR:
-		return str_size(c, o);
+		return str_size(c, o) + tail_size(c, o);
 	case HI_PY_TIME:
 	case HI_PY_DATETIME:
-		return o->type->presize + o->type->basicsize -
+		return o->type->presize + o->type->basicsize + tail_size(c, o) -
 		       (o->type->exact && !hi_py_time_zone(c, o) ? HI_PY_PTR : 0);
 	default:
 		break;
 	}
 	if (n >= UINT64_C(1) << 40)
-		return UINT64_MAX;
+		return UINT64_MAX / 2;
 	if (n < o->type->n_hidden)
 		n = o->type->n_hidden;
 	return o->type->presize + o->type->basicsize + n * o->type->itemsize +
@@ -138,10 +150,18 @@ static bool object_fits(struct hi_runtime_cursor *c, const struct hi_py_object *
 	       (o->type->itemsize && size_fits_block(need + o->type->itemsize, size));
 }
 
-/* In the collector's list, or in none. */
-static bool is_gc_head(const uint64_t *head)
+/* The next one in the collector's list, in words of which some bits are flags. */
+static uint64_t next_tracked(struct hi_runtime_cursor *c, const uint64_t *head)
 {
-	return head[0] % 8 == 0 && (head[0] == 0 || head[0] >= 4096);
+	return head[0] & ~c->py->layout->gc_next_flags;
+}
+
+/* In the collector's list, or in none. */
+static bool is_gc_head(struct hi_runtime_cursor *c, const uint64_t *head)
+{
+	uint64_t next = next_tracked(c, head);
+
+	return head[0] == 0 || (next % 8 == 0 && next >= 4096);
 }
 
 /* A reference count that may be an address: values of an instance begin like an object
@@ -150,13 +170,13 @@ static bool is_gc_head(const uint64_t *head)
 static bool is_in_list(struct hi_runtime_cursor *c, uint64_t addr, const uint64_t *head,
 		       uint64_t refcnt)
 {
-	uint64_t back;
+	uint64_t back, next = next_tracked(c, head);
 
 	if (refcnt < LARGE_REFCNT || c->py->base.collecting)
 		return true;
-	if (!head[0])
+	if (!next)
 		return !(head[1] & ~(uint64_t)GC_PREV_FLAGS);
-	return hi_py_u64(&c->reader, head[0] + 8, &back) &&
+	return hi_py_u64(&c->reader, next + 8, &back) &&
 	       (back & ~(uint64_t)GC_PREV_FLAGS) == addr;
 }
 
@@ -191,14 +211,17 @@ bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		return false;
 	for (size_t i = 0; i < sizeof(in_front); i++) {
 		unsigned at = in_front[i] / 8;
+		uint64_t count;
 
-		if (in_front[i] + (uint64_t)OBJECT_SIZE > size ||
-		    words[at] >= HI_PY_MAX_REFCNT || words[at + 1] < 4096 ||
+		if (in_front[i] + (uint64_t)OBJECT_SIZE > size || words[at + 1] < 4096 ||
 		    words[at + 1] % 8)
 			continue;
-		if (at && (!is_gc_head(&words[at - 2]) ||
+		count = read_count(c, block + in_front[i], words[at]);
+		if (count >= HI_PY_MAX_REFCNT)
+			continue;
+		if (at && (!is_gc_head(c, &words[at - 2]) ||
 			   !is_in_list(c, block + in_front[i] - HI_PY_GC_HEAD,
-				       &words[at - 2], words[at])))
+				       &words[at - 2], count)))
 			continue;
 		if (hi_py_object_at(c, block + in_front[i], ret) &&
 		    (unsigned)ret->type->presize == in_front[i] &&
@@ -310,29 +333,45 @@ static void type_chunk(void *arg, size_t task, unsigned worker)
 			type_block(t, t->cursors[worker], &t->wanted[worker], id);
 }
 
-/* Memory that a free list keeps and that is no object any more. */
-static void type_free_lists(struct typing *t, uint64_t interp)
+uint64_t hi_py_next_free(struct hi_py_reader *r, const struct hi_py_free_list *f,
+			 uint64_t addr)
+{
+	if (f->first_word)
+		return hi_py_word(r, addr);
+	return f->link ? hi_py_word(r, addr + f->link) : 0;
+}
+
+/* Memory that a free list keeps and that is no object any more; or objects that a
+ * cursor would not know otherwise. */
+static void take_free_list(struct typing *t, const struct hi_py_free_list *f, uint64_t at)
+{
+	enum hi_py_buffer what = f->buffer ? (enum hi_py_buffer)f->buffer
+				 : f->link ? HI_PY_BUFFER_FREE_FLOAT
+					   : HI_PY_BUFFER_FREE_KEYS;
+	struct hi_py_chain chain = {};
+
+	for (int k = 0; at && k < MAX_FREE_LIST && !hi_py_is_cycle(&chain, at); k++) {
+		if (f->is_memory)
+			type_owned_buffer(t, at, what);
+		else if (!hi_table_put(&t->py->freed, at, 0))
+			t->py->no_memory = true;
+		at = hi_py_next_free(&t->py->reader, f, at);
+	}
+}
+
+static void take_free_lists(struct typing *t, uint64_t interp)
 {
 	struct hi_py_reader *r = &t->py->reader;
 
 	for (const struct hi_py_free_list *f = t->py->layout->free_lists; f->n; f++) {
-		enum hi_py_buffer what =
-			f->link ? HI_PY_BUFFER_FREE_FLOAT : HI_PY_BUFFER_FREE_KEYS;
 		uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
+		uint32_t stride = f->stride ? f->stride : HI_PY_PTR;
 
-		if (!f->is_memory)
+		if (!f->is_memory && !f->first_word)
 			continue;
-		for (uint32_t i = 0; i < n && i < f->n; i++) {
-			uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
-			struct hi_py_chain chain = {};
-
-			for (int k = 0;
-			     at && k < MAX_FREE_LIST && !hi_py_is_cycle(&chain, at);
-			     k++) {
-				type_owned_buffer(t, at, what);
-				at = f->link ? hi_py_word(r, at + f->link) : 0;
-			}
-		}
+		for (uint32_t i = 0; i < n && i < f->n; i++)
+			take_free_list(t, f,
+				       hi_py_word(r, interp + f->lists + i * stride));
 	}
 }
 
@@ -344,7 +383,7 @@ static void type_own_memory(struct typing *t)
 	for (size_t i = 0; i < t->py->interpreters.count; i++) {
 		uint64_t addr = t->py->interpreters.items[i].addr;
 
-		type_free_lists(t, addr);
+		take_free_lists(t, addr);
 		type_owned_buffer(t, addr, HI_PY_BUFFER_INTERPRETER);
 	}
 	for (size_t i = 0; i < t->py->arena_tables.count; i++)

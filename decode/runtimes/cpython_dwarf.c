@@ -87,6 +87,7 @@ static const struct row rows[] = {
 	ROW(thread_frame, THREAD, "current_frame", "frame"),
 	ROW(thread_native_id, THREAD, "native_thread_id"),
 	ROW(thread_id, THREAD, "thread_id"),
+	ROW(thread_state, THREAD, "state"),
 	ROW(thread_stack_chunk, THREAD, "datastack_chunk"),
 	ROW(cframe_current, CFRAME, "current_frame"),
 	ROW(frame_func, FRAME, "f_funcobj", "f_func"),
@@ -95,7 +96,7 @@ static const struct row rows[] = {
 	ROW(frame_object, FRAME, "frame_obj"),
 	ROW(frame_previous, FRAME, "previous", "f_back"),
 	ROW(frame_instr, FRAME, "instr_ptr", "prev_instr", "f_lasti"),
-	ROW(frame_stacktop, FRAME, "stacktop", "f_stacktop"),
+	ROW(frame_stacktop, FRAME, "stacktop", "f_stacktop", "stackpointer"),
 	ROW(frame_owner, FRAME, "owner"),
 	ROW(frame_localsplus, FRAME, "localsplus", "f_localsplus"),
 	ROW(frame_stackdepth, FRAME, "f_stackdepth"),
@@ -215,7 +216,9 @@ static struct hi_py_free_list *move_free_lists(struct hi_py *py, struct hi_types
 			continue;
 		to[n] = *from;
 		to[n].lists = (uint32_t)location.offset;
-		to[n].n = (uint32_t)(location.size / 8);
+		to[n].n = from->stride ? (uint32_t)location.n
+				       : (uint32_t)(location.size / 8);
+		to[n].stride = from->stride ? (uint32_t)location.stride : 0;
 		to[n++].count = from->count_path ? (uint32_t)count.offset : 0;
 	}
 	to[n] = (struct hi_py_free_list){};

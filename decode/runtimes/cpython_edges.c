@@ -2,7 +2,7 @@
 /*
  * What an object refers to, as its tp_traverse would report it, and what that leaves out
  * because it cannot be in a cycle (strings, code), with a name for each. Sources: the
- * tp_traverse and tp_dealloc of each type, CPython 3.8 to 3.13.
+ * tp_traverse and tp_dealloc of each type, CPython 3.8 to 3.14.
  */
 #include <string.h>
 
@@ -11,8 +11,7 @@
 enum {
 	BATCH = 64,
 	LIST_ITEMS = 24, /* PyListObject.ob_item */
-	TUPLE_ITEMS = 24,
-	LRU_NEXT = 24, /* lru_cache_object, lru_list_elem */
+	LRU_NEXT = 24,	 /* lru_cache_object, lru_list_elem */
 	LRU_CACHE = 72,
 	DEQUE_LEFT = 24, /* dequeobject; a block is leftlink, 64 items, rightlink */
 	DEQUE_RIGHT = 32,
@@ -26,6 +25,7 @@ enum {
 	ARRAY_ITEMS = 24,
 	STATE_COMPACT = 1 << 5, /* PyASCIIObject.state: interned 2, kind 3 bits, … */
 	STATE_ASCII = 1 << 6,
+	FRAME_EXECUTING = 0,
 	FRAME_CLEARED = 4,
 	EXCEPTION_DICT = 16,
 };
@@ -101,16 +101,16 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
  * as many as the type has members. */
 static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 {
+	uint32_t items = v->c->py->layout->tuple_items;
 	uint64_t n = o->size > 0 ? (uint64_t)o->size : 0;
-	uint64_t hidden = (o->type->basicsize - TUPLE_ITEMS) / 8;
+	uint64_t hidden = (o->type->basicsize - items) / 8;
 
 	if (o->type->dictoffset == 0 && hidden > n)
 		n = hidden;
 	if (o->type->n_hidden > n)
 		n = o->type->n_hidden;
 	if (v->fn)
-		visit_pointer_array(v, o->addr + TUPLE_ITEMS,
-				    bound_own(v, o, TUPLE_ITEMS, n));
+		visit_pointer_array(v, o->addr + items, bound_own(v, o, items, n));
 }
 
 static void visit_items(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -229,8 +229,11 @@ static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
 	int8_t state;
 
 	if (v->fn && hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
-	    state < FRAME_CLEARED && l->frame_at(v->c, o->addr + l->gen_frame, &frame))
+	    state < FRAME_CLEARED && l->frame_at(v->c, o->addr + l->gen_frame, &frame)) {
+		if (state == FRAME_EXECUTING)
+			frame.stacktop = -1; /* one of the thread's */
 		visit_own_frame(v, o, &frame);
+	}
 }
 
 static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -449,8 +452,13 @@ static void visit_freed(struct hi_py_visit *v, const struct hi_py_object *o)
 	const struct hi_py_layout *l = v->c->py->layout;
 	uint64_t next = 0;
 
+	if (hi_table_get(&v->c->py->freed, o->addr, &next)) {
+		hi_py_emit(v, hi_py_word(&v->c->reader, o->addr), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "<next free>", 0);
+		return;
+	}
 	if (o->type->family == HI_PY_TUPLE)
-		next = TUPLE_ITEMS;
+		next = l->tuple_items;
 	else if (o->type->family == HI_PY_FRAME && !l->frameobj_frame)
 		next = l->frame_previous;
 	for (uint32_t i = 0; i < o->type->n_fields && !next; i++) {

@@ -18,7 +18,39 @@ enum {
 	MAX_LINES = 1 << 16, /* bytes of a table of lines */
 	BYTES_DATA = 32,
 	PTHREAD_TID = 720, /* struct pthread of glibc, x86-64, 2.11 and later */
+	/* _PyStackRef of 3.14: a number, or a reference that is not counted, or NULL */
+	SLOT_TAGS = 3,
+	SLOT_INT = 3,
+	SLOT_BORROWED = 1,
 };
+
+/* A reference of a frame. One that it does not count is held by another, unless the
+ * object is immortal. */
+static void emit_frame_edge(struct hi_py_visit *v, uint64_t to, bool is_borrowed,
+			    enum hi_edge_label label, const char *name, uint64_t value)
+{
+	enum hi_grade grade = HI_GRADE_EXACT;
+
+	if (is_borrowed && !(hi_py_u32(&v->c->reader, to) >> 31))
+		grade = HI_GRADE_WEAK;
+	hi_py_emit(v, to, grade, label, name, value);
+}
+
+static void emit_slot(struct hi_py_visit *v, uint64_t word, bool is_known,
+		      enum hi_edge_label label, uint64_t value)
+{
+	bool has_tags = v->c->py->layout->frame_stack_refs;
+
+	if (has_tags && (word & SLOT_TAGS) == SLOT_INT)
+		return;
+	if (is_known)
+		emit_frame_edge(v, has_tags ? word & ~(uint64_t)SLOT_TAGS : word,
+				has_tags && word & SLOT_BORROWED, label, "<stack>",
+				value);
+	else
+		hi_py_emit(v, has_tags ? word & ~(uint64_t)SLOT_TAGS : word,
+			   HI_GRADE_CONSERVATIVE, label, "<stack>", value);
+}
 
 static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 			bool as_root)
@@ -40,11 +72,11 @@ static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		uint64_t to = hi_py_word(&v->c->reader, frame->slots + i * 8u);
 		uint64_t name = i < n ? l->local_name(v->c, frame->code, i) : 0;
 
-		hi_py_emit(v, to, i < known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
-			   name	   ? HI_LABEL_ATTRIBUTE
-			   : i < n ? HI_LABEL_INDEX
-				   : HI_LABEL_FIELD,
-			   "<stack>", name ? name : i);
+		emit_slot(v, to, i < known,
+			  name	  ? HI_LABEL_ATTRIBUTE
+			  : i < n ? HI_LABEL_INDEX
+				  : HI_LABEL_FIELD,
+			  name ? name : i);
 	}
 }
 
@@ -55,8 +87,10 @@ void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		return;
 	/* An object has these as fields. */
 	if (!frame->is_object) {
-		hi_py_emit(v, frame->func, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_func", 0);
-		hi_py_emit(v, frame->code, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_code", 0);
+		emit_frame_edge(v, frame->func, frame->func_is_borrowed, HI_LABEL_FIELD,
+				"f_func", 0);
+		emit_frame_edge(v, frame->code, frame->code_is_borrowed, HI_LABEL_FIELD,
+				"f_code", 0);
 		hi_py_emit(v, frame->locals, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_locals",
 			   0);
 	}
@@ -191,11 +225,22 @@ static uint64_t first_frame(struct hi_runtime_cursor *c, uint64_t thread)
 					      l->cframe_current);
 }
 
+/* In the loop the innermost frame keeps the top of its stack in a register: what is
+ * in memory is of an earlier time (3.14). */
+static bool may_run(struct hi_runtime_cursor *c, uint64_t thread)
+{
+	const struct hi_py_layout *l = c->py->layout;
+
+	return l->frame_stack_refs && l->thread_state &&
+	       hi_py_u32(&c->reader, thread + l->thread_state) != 0;
+}
+
 static bool emit_thread_frames(struct hi_runtime_cursor *c, uint64_t thread,
 			       struct root_edges *e, hi_runtime_root_fn *fn, void *arg)
 {
 	uint64_t at = first_frame(c, thread);
 	int id = hi_py_thread_id(c, thread);
+	bool is_top = may_run(c, thread);
 	struct hi_py_chain chain = {};
 	struct hi_py_frame frame;
 
@@ -203,6 +248,9 @@ static bool emit_thread_frames(struct hi_runtime_cursor *c, uint64_t thread,
 	       c->py->layout->frame_at(c, at, &frame);
 	     e->left--) {
 		frame.room = hi_py_room_inside(c, frame.slots);
+		if (is_top && !frame.is_shim)
+			frame.stacktop = -1;
+		is_top &= frame.is_shim;
 		if (!frame.is_shim && !emit_frame_roots(c, &frame, id, e, fn, arg))
 			return false;
 		at = frame.previous;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Frames from 3.11 on: records in chunks of a thread's own stack, in generators, or in
- * frame objects. Source: pycore_frame.h. */
+ * frame objects. Source: pycore_frame.h, pycore_interpframe_structs.h. */
 #include <string.h>
 
 #include "decode/runtimes/cpython.h"
@@ -8,9 +8,10 @@
 
 enum {
 	FRAME_BYTES = 128,
-	TUPLE_ITEMS = 24,
 	OWNED_BY_OBJECT = 2,
-	OWNED_BY_C = 3, /* from 3.12 on */
+	OWNED_BY_C = 3, /* from 3.12 on; of C's own stack (3.14) one more */
+	REFERENCE_TAGS = 3,
+	BORROWED = 1,
 };
 
 static uint64_t load_frame_word(const uint8_t *raw, uint32_t offset)
@@ -21,6 +22,33 @@ static uint64_t load_frame_word(const uint8_t *raw, uint32_t offset)
 	return word;
 }
 
+/* Slots in use. The address that 3.14 has in its place is of when the frame called what
+ * is no bytecode. */
+static int64_t count_slots(const struct hi_py_layout *l, const uint8_t *raw,
+			   uint64_t slots)
+{
+	uint64_t end;
+	int32_t top;
+
+	if (!l->frame_stack_refs) {
+		memcpy(&top, raw + l->frame_stacktop, sizeof(top));
+		return top;
+	}
+	end = load_frame_word(raw, l->frame_stacktop);
+	return end < slots || end - slots > INT32_MAX
+		       ? -1
+		       : (int64_t)(end - slots) / HI_PY_PTR;
+}
+
+/* 3.14: the lowest bit says that the frame does not count the reference. */
+static void remove_tags(struct hi_py_frame *frame)
+{
+	frame->func_is_borrowed = frame->func & BORROWED;
+	frame->code_is_borrowed = frame->code & BORROWED;
+	frame->func &= ~(uint64_t)REFERENCE_TAGS;
+	frame->code &= ~(uint64_t)REFERENCE_TAGS;
+}
+
 bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 			struct hi_py_frame *ret)
 {
@@ -28,22 +56,23 @@ bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 	uint8_t raw[FRAME_BYTES];
 	struct hi_py_object code;
 	uint64_t instr;
-	int32_t top;
 
 	if (addr % 8 || l->frame_localsplus > sizeof(raw) ||
 	    !hi_py_read(&c->reader, addr, raw, l->frame_localsplus))
 		return false;
-	memcpy(&top, raw + l->frame_stacktop, sizeof(top));
-	*ret = (struct hi_py_frame){.addr = addr,
-				    .func = load_frame_word(raw, l->frame_func),
-				    .locals = load_frame_word(raw, l->frame_locals),
-				    .code = load_frame_word(raw, l->frame_code),
-				    .object = load_frame_word(raw, l->frame_object),
-				    .previous = load_frame_word(raw, l->frame_previous),
-				    .slots = addr + l->frame_localsplus,
-				    .stacktop = top,
-				    .of_object = raw[l->frame_owner] == OWNED_BY_OBJECT,
-				    .is_shim = raw[l->frame_owner] == OWNED_BY_C};
+	*ret = (struct hi_py_frame){
+		.addr = addr,
+		.func = load_frame_word(raw, l->frame_func),
+		.locals = load_frame_word(raw, l->frame_locals),
+		.code = load_frame_word(raw, l->frame_code),
+		.object = load_frame_word(raw, l->frame_object),
+		.previous = load_frame_word(raw, l->frame_previous),
+		.slots = addr + l->frame_localsplus,
+		.stacktop = count_slots(l, raw, addr + l->frame_localsplus),
+		.of_object = raw[l->frame_owner] == OWNED_BY_OBJECT,
+		.is_shim = raw[l->frame_owner] >= OWNED_BY_C};
+	if (l->frame_stack_refs)
+		remove_tags(ret);
 	if (ret->is_shim)
 		return true;
 	if (!hi_py_object_at(c, ret->code, &code) || code.type->family != HI_PY_CODE)
@@ -63,5 +92,5 @@ uint64_t hi_py_new_local(struct hi_runtime_cursor *c, uint64_t code, uint32_t i)
 	if (!hi_py_object_at(c, names, &o) || o.type->family != HI_PY_TUPLE ||
 	    i >= (uint64_t)o.size)
 		return 0;
-	return hi_py_word(&c->reader, names + TUPLE_ITEMS + i * 8u);
+	return hi_py_word(&c->reader, names + c->py->layout->tuple_items + i * 8u);
 }

@@ -5,7 +5,6 @@
 #include "decode/runtimes/cpython_rows.h"
 
 enum {
-	TUPLE_ITEMS = 24,
 	INSTRUCTION = 2, /* bytes */
 	MAX_NAMES = 1 << 16,
 };
@@ -91,7 +90,8 @@ uint64_t hi_py_old_local(struct hi_runtime_cursor *c, uint64_t code, uint32_t i)
 		uint32_t n = n_names(c, names);
 
 		if (i < n)
-			return hi_py_word(&c->reader, names + TUPLE_ITEMS + i * 8u);
+			return hi_py_word(&c->reader,
+					  names + c->py->layout->tuple_items + i * 8u);
 		i -= n;
 	}
 	return 0;

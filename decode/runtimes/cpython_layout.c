@@ -196,6 +196,45 @@ static const struct hi_py_field interp_fields_3_13[] = {
 	STRONG(194480, "cached_objects.paramspeckwargs_type"),
 	END};
 
+static const struct hi_py_field interp_fields_3_14[] = {
+	STRONG(7408, "gc.trash_delete_later"),
+	STRONG(7608, "gc.garbage"),
+	STRONG(7616, "gc.callbacks"),
+	STRONG(7672, "sysdict"),
+	STRONG(7680, "builtins"),
+	STRONG(7688, "imports.modules"),
+	STRONG(7696, "imports.modules_by_index"),
+	STRONG(7704, "imports.importlib"),
+	STRONG(7728, "imports.import_func"),
+	STRONG(8000, "codecs.search_path"),
+	STRONG(8008, "codecs.search_cache"),
+	STRONG(8016, "codecs.error_registry"),
+	STRONG(8496, "dict"),
+	STRONG(8504, "sysdict_copy"),
+	STRONG(8512, "builtins_copy"),
+	STRONG(10688, "xi.exceptions.PyExc_NotShareableError"),
+	STRONG(10696, "before_forkers"),
+	STRONG(10704, "after_forkers_parent"),
+	STRONG(10712, "after_forkers_child"),
+	STRONG(10720, "warnings.filters"),
+	STRONG(10728, "warnings.once_registry"),
+	STRONG(10736, "warnings.default_action"),
+	STRONG(10776, "warnings.context"),
+	STRONG(10792, "atexit.callbacks"),
+	STRONG(10912, "audit_hooks"),
+	STRONG(79888, "exc_state.errnomap"),
+	STRONG(79912, "exc_state.PyExc_ExceptionGroup"),
+	STRONG(224632, "cached_objects.objreduce"),
+	STRONG(224640, "cached_objects.type_slots_pname"),
+	STRONG(224728, "cached_objects.generic_type"),
+	STRONG(224736, "cached_objects.typevar_type"),
+	STRONG(224744, "cached_objects.typevartuple_type"),
+	STRONG(224752, "cached_objects.paramspec_type"),
+	STRONG(224760, "cached_objects.paramspecargs_type"),
+	STRONG(224768, "cached_objects.paramspeckwargs_type"),
+	STRONG(224776, "cached_objects.constevaluator_type"),
+	END};
+
 /* ---- PyThreadState ---- */
 
 static const struct hi_py_field thread_fields_3_8[] = {
@@ -259,6 +298,22 @@ static const struct hi_py_field thread_fields_3_13[] = {
 	STRONG(296, "threading_local_sentinel"),
 	END};
 
+static const struct hi_py_field thread_fields_3_14[] = {
+	STRONG(96, "c_profileobj"),
+	STRONG(104, "c_traceobj"),
+	STRONG(112, "current_exception"),
+	STRONG(128, "dict"),
+	STRONG(144, "async_exc"),
+	STRONG(168, "delete_later"),
+	STRONG(192, "async_gen_firstiter"),
+	STRONG(200, "async_gen_finalizer"),
+	STRONG(208, "context"),
+	STRONG(256, "exc_state.exc_value"),
+	STRONG(272, "current_executor"),
+	STRONG(288, "threading_local_key"),
+	STRONG(296, "threading_local_sentinel"),
+	END};
+
 /* ---- free lists of the interpreter's state ---- */
 
 /*
@@ -276,6 +331,13 @@ static const struct hi_py_field thread_fields_3_13[] = {
 	{                                                                                \
 		.path = (from), .lists = (at), .n = 80, .count_path = (count_from),      \
 		.count = (count_at), .what = (type), ##__VA_ARGS__                       \
+	}
+
+/* The first word of each, a count before, has the next one (pycore_freelist.h). */
+#define FREE_LIST(type, from, at, heads, ...)                                            \
+	{                                                                                \
+		.path = (from), .lists = (at), .n = (heads), .first_word = true,         \
+		.what = (type), ##__VA_ARGS__                                            \
 	}
 
 /* Up to 3.9 they are static variables of their types' files. */
@@ -347,6 +409,39 @@ static const struct hi_py_free_list free_lists_3_13[] = {
 	CHAIN("MemoryError", "exc_state.memerrors_freelist", 82648, 1, 16),
 	{}};
 
+static const struct hi_py_free_list free_lists_3_14[] = {
+	FREE_LIST("float", "object_state.freelists.floats.freelist", 11120, 1),
+	FREE_LIST("int", "object_state.freelists.ints.freelist", 11136, 1),
+	FREE_LIST("tuple", "object_state.freelists.tuples[].freelist", 11152, 20,
+		  .stride = 16),
+	FREE_LIST("list", "object_state.freelists.lists.freelist", 11472, 1),
+	FREE_LIST("list_iterator", "object_state.freelists.list_iters.freelist", 11488,
+		  1),
+	FREE_LIST("tuple_iterator", "object_state.freelists.tuple_iters.freelist", 11504,
+		  1),
+	FREE_LIST("dict", "object_state.freelists.dicts.freelist", 11520, 1),
+	FREE_LIST("dict keys", "object_state.freelists.dictkeys.freelist", 11536, 1,
+		  .is_memory = true, .buffer = HI_PY_BUFFER_FREE_KEYS),
+	FREE_LIST("slice", "object_state.freelists.slices.freelist", 11552, 1),
+	FREE_LIST("range", "object_state.freelists.ranges.freelist", 11568, 1),
+	FREE_LIST("range_iterator", "object_state.freelists.range_iters.freelist", 11584,
+		  1),
+	FREE_LIST("Context", "object_state.freelists.contexts.freelist", 11600, 1),
+	FREE_LIST("async_generator_wrapped_value",
+		  "object_state.freelists.async_gens.freelist", 11616, 1),
+	FREE_LIST("async_generator_asend",
+		  "object_state.freelists.async_gen_asends.freelist", 11632, 1),
+	FREE_LIST("FutureIter", "object_state.freelists.futureiters.freelist", 11648, 1),
+	FREE_LIST("str writer", "object_state.freelists.unicode_writers.freelist", 11680,
+		  1, .is_memory = true, .buffer = HI_PY_BUFFER_FREE_WRITER),
+	FREE_LIST("builtin_function_or_method",
+		  "object_state.freelists.pycfunctionobject.freelist", 11696, 1),
+	FREE_LIST("builtin_method", "object_state.freelists.pycmethodobject.freelist",
+		  11712, 1),
+	FREE_LIST("method", "object_state.freelists.pymethodobjects.freelist", 11728, 1),
+	CHAIN("MemoryError", "exc_state.memerrors_freelist", 79896, 1, 16),
+	{}};
+
 /* ---- variables of modules: atomic integers of signalmodule.c, in 3.10 and 3.11 ---- */
 
 static const struct hi_py_global globals_3_10[] = {
@@ -364,6 +459,13 @@ static const struct hi_py_array arrays_3_13[] = {
 	{183000, 200, 48, "types.builtins.initialized[].tp_subclasses"},
 	{192608, 10, 48, "types.for_extensions.initialized[].tp_dict"},
 	{192616, 10, 48, "types.for_extensions.initialized[].tp_subclasses"},
+	{}};
+
+static const struct hi_py_array arrays_3_14[] = {
+	{180264, 200, 48, "types.builtins.initialized[].tp_dict"},
+	{180272, 200, 48, "types.builtins.initialized[].tp_subclasses"},
+	{189880, 10, 48, "types.for_extensions.initialized[].tp_dict"},
+	{189888, 10, 48, "types.for_extensions.initialized[].tp_subclasses"},
 	{}};
 
 /* ---- parts of the state without counted references: the collector's lists, free
@@ -425,6 +527,20 @@ static const struct hi_py_skip interp_skip_3_13[] = {
 	{193072, 193104, "callable_cache"},
 };
 
+static const struct hi_py_skip interp_skip_3_14[] = {
+	{7408, 7672, "gc"},
+	{10880, 10896, "asyncio_tasks_head"},
+	{11120, 11752, "object_state"},
+	{14256, 79800, "func_state"},
+	{79816, 79888, "dict_state"},
+	{79896, 79904, "exc_state.memerrors_freelist"},
+	{81928, 180232, "types.type_cache"},
+	{180232, 189840, "types.builtins"},
+	{189840, 190336, "types.for_extensions"},
+	{190344, 223112, "types.type_version_cache"},
+	{223112, 223144, "callable_cache"},
+};
+
 /* ---- the layouts ---- */
 
 #define INTERP_SKIP(list)                                                                \
@@ -457,12 +573,12 @@ static const struct hi_py_skip interp_skip_3_13[] = {
 #define LAYOUT hi_py_layout_3_13
 #include "decode/runtimes/cpython_layout_table.h"
 
+#define MINOR 14
+#define LAYOUT hi_py_layout_3_14
+#include "decode/runtimes/cpython_layout_table.h"
+
 /* Newest first: the order in which those up to 3.10 are tried, which have no exported
  * version. */
-const struct hi_py_layout *const hi_py_layouts[] = {&hi_py_layout_3_13,
-						    &hi_py_layout_3_12,
-						    &hi_py_layout_3_11,
-						    &hi_py_layout_3_10,
-						    &hi_py_layout_3_9,
-						    &hi_py_layout_3_8,
-						    NULL};
+const struct hi_py_layout *const hi_py_layouts[] = {
+	&hi_py_layout_3_14, &hi_py_layout_3_13, &hi_py_layout_3_12, &hi_py_layout_3_11,
+	&hi_py_layout_3_10, &hi_py_layout_3_9,	&hi_py_layout_3_8,  NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The layouts of CPython 3.8 to 3.13, x86-64, release builds, as one table.
+ * The layouts of CPython 3.8 to 3.14, x86-64, release builds, as one table.
  * cpython_layout.c includes it once a version, with MINOR (8 for 3.8) and LAYOUT, the
  * name of the object that it defines.
  *
@@ -8,8 +8,8 @@
  * members that it does not name stay as they were. 0: the version has no such member.
  * To add a version, add a block here, and its lists and its line to cpython_layout.c.
  *
- * Compared with the DWARF of 3.8.18, 3.9.18, 3.10.13, 3.11.2, 3.11.7, 3.12.1 and 3.13.0;
- * tests/decode/cpython_layout_test.c compares it with what is installed.
+ * Compared with the DWARF of 3.8.18, 3.9.18, 3.10.13, 3.11.2, 3.11.7, 3.12.1, 3.13.0
+ * and 3.14.10; tests/decode/cpython_layout_test.c compares it with what is installed.
  */
 const struct hi_py_layout LAYOUT = {
 	.minor = MINOR,
@@ -96,6 +96,8 @@ const struct hi_py_layout LAYOUT = {
 	.keys_nentries = 32,
 	.keys_indices = 40,
 	.read_keys = hi_py_sized_keys,
+	/* Include/cpython/tupleobject.h */
+	.tuple_items = 24,
 	/* Include/cpython/unicodeobject.h */
 	.str_length = 16,
 	.str_state = 32,
@@ -374,6 +376,59 @@ const struct hi_py_layout LAYOUT = {
 	/* Include/internal/pycore_obmalloc.h */
 	.interp_obmalloc = 10800,
 	.obmalloc_is_pointer = true,
+#endif
+
+#if MINOR >= 14
+	/* Include/object.h: the upper half of the word */
+	.refcnt_flags = UINT64_C(0xff) << 48,
+	/* Include/internal/pycore_runtime_structs.h */
+	.runtime_core_initialized = 772,
+	.runtime_initialized = 776,
+	.runtime_finalizing = 784,
+	.runtime_interpreters_head = 808,
+	.runtime_interpreters_main = 816,
+	.runtime_words_end = 90752,
+	.runtime_size = 316616,
+	.runtime_tss = 2336,
+	.runtime_allocators = 880,
+	/* Include/internal/pycore_interp_structs.h */
+	.interp_id = 7280,
+	.interp_next = 7272,
+	.interp_runtime = 7384,
+	.interp_gc = 7408,
+	.interp_sysdict = 7672,
+	.interp_modules = 7688,
+	.interp_interned = 224624,
+	.interp_size = 225864,
+	.interp_fields = interp_fields_3_14,
+	.free_lists = free_lists_3_14,
+	.arrays = arrays_3_14,
+	INTERP_SKIP(interp_skip_3_14),
+	.type_cache = 81928,
+	.interp_obmalloc = 10904,
+	/* Up to 3.14.4 a link of the collector says which half of the old ones it is
+	 * in. */
+	.gc_next_flags = 1,
+	.gc_permanent = 96,
+	.gc_collecting = 192,
+	.gc_size = 264,
+	/* Include/cpython/pystate.h, Include/internal/pycore_tstate.h */
+	.thread_state = 44,
+	.thread_size = 936,
+	.thread_fields = thread_fields_3_14,
+	/* Include/internal/pycore_interpframe_structs.h, pycore_stackref.h */
+	.frame_stack_refs = true,
+	.frame_stacktop = 64,
+	.frame_owner = 74,
+	.frame_localsplus = 80,
+	.frameobj_data = 72,
+	/* Include/cpython/code.h */
+	.code_first_traceable = 192,
+	.code_instructions = 208,
+	/* Include/cpython/object.h */
+	.type_basic = 936,
+	/* Include/cpython/tupleobject.h */
+	.tuple_items = 32,
 #endif
 };
 

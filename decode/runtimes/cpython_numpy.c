@@ -45,7 +45,6 @@ enum {
 	DTYPE_LEGACY_SIZE_2 = 120,
 	HAS_REFERENCES = 1, /* NPY_ITEM_REFCOUNT */
 	NUMBER_OBJECT = 17,
-	TUPLE_ITEMS = 24,
 	MAX_FIELDS = 4096, /* of one structure */
 	MAX_PENDING = 256,
 	MAX_REFERENCES = 512, /* in one element */
@@ -199,7 +198,8 @@ static bool push_field(void *arg, uint64_t key, uint64_t value)
 	(void)key;
 	if (hi_py_object_at(r->c, value, &o) && o.type->family == HI_PY_TUPLE &&
 	    o.size >= 2 &&
-	    hi_py_read(&r->c->reader, value + TUPLE_ITEMS, item, sizeof(item)) &&
+	    hi_py_read(&r->c->reader, value + r->c->py->layout->tuple_items, item,
+		       sizeof(item)) &&
 	    read_int(r->c, item[1], &offset))
 		push_dtype(r, item[0], r->offset + offset);
 	else
@@ -221,7 +221,7 @@ static void push_subarray(struct references *r, uint64_t subarray, uint64_t offs
 		return;
 	}
 	for (int64_t i = 0; i < o.size && n <= MAX_REFERENCES; i++) {
-		uint64_t at = o.addr + TUPLE_ITEMS + (uint64_t)i * 8;
+		uint64_t at = o.addr + r->c->py->layout->tuple_items + (uint64_t)i * 8;
 
 		if (!read_int(r->c, hi_py_word(&r->c->reader, at), &size))
 			size = MAX_REFERENCES + 1;

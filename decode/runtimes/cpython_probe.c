@@ -36,6 +36,7 @@ static void py_release(struct hi_runtime *runtime)
 	hi_vector_free(&py->all);
 	hi_table_free(&py->by_addr);
 	hi_table_free(&py->by_name);
+	hi_table_free(&py->freed);
 	hi_arena_free(&py->arena);
 	pthread_mutex_destroy(&py->lock);
 	free(py);
@@ -293,10 +294,12 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 				 struct hi_error *err)
 {
 	uint64_t links[2], at, before = head;
+	uint64_t no_flags = ~c->py->layout->gc_next_flags;
 	struct hi_py_object o;
 
 	if (!hi_py_u64(&c->reader, head, &at))
 		return hi_fail(err, HI_BAD_DATA, head, "CPython: no list of objects");
+	at &= no_flags;
 	for (; at != head; --*left) {
 		if (!*left || !hi_py_read(&c->reader, at, links, sizeof(links)) ||
 		    (!in->collecting && (links[1] & ~(uint64_t)GC_FLAGS) != before))
@@ -309,7 +312,7 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 				       "that is not an object");
 		in->tracked++;
 		before = at;
-		at = links[0];
+		at = links[0] & no_flags;
 	}
 	return HI_OK;
 }

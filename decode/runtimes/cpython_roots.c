@@ -127,12 +127,13 @@ static void add_list(struct root_emitter *t, uint64_t interp,
 	uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
 
 	for (uint32_t i = 0; i < n && i < f->n; i++) {
-		uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
+		uint32_t stride = f->stride ? f->stride : HI_PY_PTR;
+		uint64_t at = hi_py_word(r, interp + f->lists + i * stride);
 		struct hi_py_chain chain = {};
 
 		for (; at && t->left && !hi_py_is_cycle(&chain, at); t->left--) {
 			add_root_edge(t, at, HI_GRADE_EXACT, f->what);
-			at = f->link ? hi_py_word(r, at + f->link) : 0;
+			at = hi_py_next_free(r, f, at);
 		}
 	}
 }

@@ -40,7 +40,7 @@
 	}
 
 extern const struct hi_py_layout hi_py_layout_3_8, hi_py_layout_3_9, hi_py_layout_3_10,
-	hi_py_layout_3_11, hi_py_layout_3_12, hi_py_layout_3_13;
+	hi_py_layout_3_11, hi_py_layout_3_12, hi_py_layout_3_13, hi_py_layout_3_14;
 
 /* Frames that are objects, up to 3.10 (cpython_frames_old.c), and records of the
  * interpreter (cpython_frames_new.c). */

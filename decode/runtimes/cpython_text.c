@@ -18,7 +18,6 @@ enum {
 	DIGIT_BITS = 30,
 	FLOAT_VALUE = 16,     /* PyFloatObject.ob_fval */
 	BYTES_DATA = 32,      /* PyBytesObject.ob_sval */
-	TUPLE_DATA = 24,      /* PyTupleObject.ob_item */
 	MOST_ITEMS = 4,	      /* of a tuple */
 	MOST_ATTRIBUTES = 32, /* of an object that may be a member of an enum */
 };
@@ -261,7 +260,9 @@ static void repr_tuple(struct hi_runtime_cursor *c, const struct hi_py_object *o
 	size_t used = (size_t)snprintf(out, out_size, "(");
 
 	for (uint64_t i = 0; i < n && i < MOST_ITEMS && used < out_size; i++) {
-		repr_at(c, hi_py_word(&c->reader, o->addr + TUPLE_DATA + i * HI_PY_PTR),
+		repr_at(c,
+			hi_py_word(&c->reader,
+				   o->addr + c->py->layout->tuple_items + i * HI_PY_PTR),
 			item, sizeof(item));
 		used += (size_t)snprintf(out + used, out_size - used, "%s%s",
 					 i ? ", " : "", item);

@@ -97,6 +97,8 @@ bool hi_py_name_buffers(struct hi_py *py)
 		[HI_PY_BUFFER_FREE_FLOAT] = {"float (free list)", false, HI_TYPE_RECORD},
 		[HI_PY_BUFFER_FREE_KEYS] = {"dict keys (free list)", false,
 					    HI_TYPE_RECORD},
+		[HI_PY_BUFFER_FREE_WRITER] = {"str writer (free list)", false,
+					      HI_TYPE_RECORD},
 		[HI_PY_BUFFER_ARENAS] = {"pymalloc arenas", false, HI_TYPE_RECORD},
 		[HI_PY_BUFFER_NDARRAY_SHAPE] = {"ndarray shape", false, HI_TYPE_SCALAR},
 		[HI_PY_BUFFER_DTYPE] = {"dtype data", false, HI_TYPE_RECORD},

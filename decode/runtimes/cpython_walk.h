@@ -24,7 +24,7 @@
 enum {
 	HI_PYTHON_EVALS = 4,		  /* parts of the interpreter's loop */
 	HI_PYTHON_FRAME_MAX = 128,	  /* bytes of a frame that are read */
-	HI_PYTHON_CODE_MAX = 200,	  /* bytes of a code object */
+	HI_PYTHON_CODE_MAX = 208,	  /* bytes of a code object */
 	HI_PYTHON_OWNED_BY_GENERATOR = 1, /* owner of a frame */
 	HI_PYTHON_AT_BITS = 19,
 	HI_PYTHON_AT_UNKNOWN = (1 << HI_PYTHON_AT_BITS) - 1,

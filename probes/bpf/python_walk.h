@@ -140,7 +140,8 @@ static __always_inline __u64 encode_python_frame(const struct hi_python_walk *py
 						 struct python_scratch *s,
 						 __u64 *check_ret)
 {
-	__u64 code = frame_word(s, py->frame_code), at;
+	/* From 3.14 on the word has a tag. */
+	__u64 code = frame_word(s, py->frame_code) & ~7ull, at;
 	__u32 size = py->code_size;
 
 	if (size > HI_PYTHON_CODE_MAX ||
