@@ -218,6 +218,7 @@ struct hi_py_layout {
 		type_basic; /* of "type" itself: where members of slots begin */
 	/* PyDictObject, keys */
 	uint32_t tuple_items;
+	bool tuple_hides_more; /* basicsize has the items that ob_size has not */
 	uint32_t dict_used, dict_keys, dict_values, keys_size, keys_log2_size,
 		keys_log2_index, keys_kind, keys_nentries, keys_indices, values_items;
 	/* PyUnicodeObject */

@@ -97,15 +97,17 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 				    hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
 }
 
-/* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8) or
- * as many as the type has members. */
+/* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8), as
+ * many as the type has members, or those for which basicsize has room (3.14). */
 static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint32_t items = v->c->py->layout->tuple_items;
 	uint64_t n = o->size > 0 ? (uint64_t)o->size : 0;
 	uint64_t hidden = (o->type->basicsize - items) / 8;
 
-	if (o->type->dictoffset == 0 && hidden > n)
+	if (o->type->dictoffset == 0 && v->c->py->layout->tuple_hides_more)
+		n += hidden;
+	else if (o->type->dictoffset == 0 && hidden > n)
 		n = hidden;
 	if (o->type->n_hidden > n)
 		n = o->type->n_hidden;

@@ -429,6 +429,8 @@ const struct hi_py_layout LAYOUT = {
 	.type_basic = 936,
 	/* Include/cpython/tupleobject.h */
 	.tuple_items = 32,
+	/* Objects/structseq.c */
+	.tuple_hides_more = true,
 #endif
 };
 
