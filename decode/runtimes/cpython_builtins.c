@@ -374,6 +374,9 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	IN(13, 14, "_thread._local", 56, HI_PY_PLAIN,
 	   FIELDS(STRONG(16, "args"), STRONG(24, "kw"), STRONG(40, "localdicts"),
 		  STRONG(48, "thread_watchdogs"))),
+	/* Not made of the structure of its base (Modules/_io/fileio.c). */
+	IN(14, 14, "_io.FileIO", 48, HI_PY_PLAIN,
+	   FIELDS(POINTER(24, "stat_atopen"), STRONG(40, "__dict__"))),
 	ALL("_io.BytesIO", 64, HI_PY_PLAIN,
 	    FIELDS(STRONG(16, "buf"), STRONG(40, "__dict__"))),
 	ALL("memoryview", 144, HI_PY_PLAIN,

@@ -328,7 +328,7 @@ static void expect_refused(const char *fixture, const char *kind, const char *wo
 HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
 {
 	expect_refused("python_unknown", "unknown", "3.99.1");
-	expect_refused("python_unknown", "unknown", "3.8 to 3.13 are");
+	expect_refused("python_unknown", "unknown", "3.8 to 3.14 are");
 	expect_refused("python_unknown", "free-threaded", "free-threaded");
 }
 

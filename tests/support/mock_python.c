@@ -325,7 +325,7 @@ static void add_sequences(struct mock_python *m, uint64_t item)
 	o = add_object(m, "tuple", 4 * 8);
 	mock_python_set(m, o + HI_PY_SIZE, 4);
 	for (uint64_t i = 0; i < 4; i++)
-		mock_python_set(m, o + 24 + i * 8, item);
+		mock_python_set(m, o + m->layout->tuple_items + i * 8, item);
 	o = add_object(m, "set", 0); /* its table beside it */
 	table = add_block(m, 16 * 16);
 	mock_python_set(m, o + 32, 15);
@@ -421,8 +421,8 @@ static uint64_t add_code(struct mock_python *m, uint64_t name)
 	uint64_t lines = add_object(m, "bytes", 20);
 
 	mock_python_set(m, names + HI_PY_SIZE, 2);
-	mock_python_set(m, names + 24, name);
-	mock_python_set(m, names + 32, name);
+	mock_python_set(m, names + l->tuple_items, name);
+	mock_python_set(m, names + l->tuple_items + 8, name);
 	mock_python_set(m, lines + HI_PY_SIZE, 20);
 	mock_python_set(m, o + l->code_names, names);
 	mock_python_set(m, o + l->code_linetable, lines);
@@ -443,7 +443,11 @@ static void fill_frame(struct mock_python *m, uint64_t frame, uint64_t code,
 		mock_python_set(m, frame + at, 0);
 	mock_python_set(m, frame + l->frame_code, code);
 	mock_python_set(m, frame + l->frame_instr, code + l->code_instructions);
-	set_u32(m, frame + l->frame_stacktop, 3);
+	if (l->frame_stack_refs)
+		mock_python_set(m, frame + l->frame_stacktop,
+				frame + l->frame_localsplus + 3 * 8);
+	else
+		set_u32(m, frame + l->frame_stacktop, 3);
 	set_bytes(m, frame + l->frame_owner, &owner, 1);
 	for (uint64_t i = 0; i < 4; i++)
 		mock_python_set(m, frame + l->frame_localsplus + i * 8, item);
@@ -564,7 +568,7 @@ static void add_sample(struct mock_python *m)
 	add_empty_lists(m, item);
 	tuple = add_object(m, "tuple", 8 * 8);
 	mock_python_set(m, tuple + HI_PY_SIZE, 8);
-	m->other = tuple + 24;
+	m->other = tuple + m->layout->tuple_items;
 	for (uint64_t i = 0; i < 8; i++)
 		mock_python_set(m, m->other + i * 8, m->victim);
 }
