@@ -221,6 +221,9 @@ struct hi_py_layout {
 	bool tuple_hides_more; /* basicsize has the items that ob_size has not */
 	uint32_t dict_used, dict_keys, dict_values, keys_size, keys_log2_size,
 		keys_log2_index, keys_kind, keys_nentries, keys_indices, values_items;
+	/* Values inside of an object are reported for the dict that was made of them, if
+	 * there is one; else for the object. */
+	bool dict_has_inline;
 	/* PyUnicodeObject */
 	uint32_t str_length, str_state, str_wstr, str_ascii_data, str_utf8,
 		str_compact_data, str_any, str_size;
@@ -583,6 +586,10 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 		 hi_runtime_edge_fn *fn, void *arg);
 /* Returns the number of objects that have less memory than their length. */
 uint64_t hi_py_cut(const struct hi_runtime_cursor *c);
+
+/* cpython_managed.c: how many values lie inside of the object that a dict was made for;
+ * 0: there is no such object. */
+uint64_t hi_py_inline_room(struct hi_runtime_cursor *c, uint64_t dict, uint64_t values);
 
 /* cpython_numpy.c */
 void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o);

@@ -427,6 +427,8 @@ const struct hi_py_layout LAYOUT = {
 	.code_instructions = 208,
 	/* Include/cpython/object.h */
 	.type_basic = 936,
+	/* Objects/dictobject.c: dict_traverse() */
+	.dict_has_inline = true,
 	/* Include/cpython/tupleobject.h */
 	.tuple_items = 32,
 	/* Objects/structseq.c */

@@ -2,7 +2,7 @@
 /*
  * Attributes of instances that have no dict of their own: the values in an array, the
  * names in keys that the class has. Source: Objects/dictobject.c, pycore_object.h,
- * pycore_dict.h, 3.11 to 3.13.
+ * pycore_dict.h, 3.11 to 3.14.
  */
 #include "decode/runtimes/cpython.h"
 #include "decode/runtimes/cpython_rows.h"
@@ -65,21 +65,43 @@ static uint64_t inline_values(const struct hi_py_object *o)
 	return o->type->flags & HI_PY_INLINE_VALUES ? o->addr + o->type->basicsize : 0;
 }
 
-/* A dict that was made of them later has them too; they are reported for the object. */
+/* A dict that was made of them later has them too (hi_py_layout.dict_has_inline). */
 void hi_py_visit_inline(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
-	uint64_t values = inline_values(o);
+	uint64_t values = inline_values(o), dict = hi_py_word(r, o->addr - DICT);
 	struct hi_py_keys k;
 	uint8_t header[ITEMS];
 
-	visit_own_dict(v, hi_py_word(r, o->addr - DICT));
+	visit_own_dict(v, dict);
+	if (dict && v->c->py->layout->dict_has_inline)
+		return;
 	if (v->fn && values && hi_py_read(r, values, header, sizeof(header)) &&
 	    header[VALID] && cached_keys(v->c, o, &k)) {
 		if (k.n > header[CAPACITY])
 			k.n = header[CAPACITY];
 		hi_py_visit_values(v, &k, values + ITEMS, HI_LABEL_ATTRIBUTE);
 	}
+}
+
+uint64_t hi_py_inline_room(struct hi_runtime_cursor *c, uint64_t dict, uint64_t values)
+{
+	const struct hi_objects *objects = c->py->base.objects;
+	hi_node id = objects ? hi_objects_find(objects, values, NULL) : HI_NODE_NONE;
+	struct hi_py_object o;
+	uint64_t from, n;
+	uint8_t capacity;
+
+	if (id == HI_NODE_NONE ||
+	    !hi_py_object_in(c, hi_objects_address(objects, id),
+			     hi_objects_usable(objects, id), &o) ||
+	    inline_values(&o) != values || !o.type->is_managed ||
+	    hi_py_word(&c->reader, o.addr - DICT) != dict ||
+	    !hi_py_read(&c->reader, values + CAPACITY, &capacity, 1))
+		return 0;
+	from = values - o.addr + ITEMS;
+	n = o.room > from ? (o.room - from) / HI_PY_PTR : 0;
+	return n < capacity ? n : capacity;
 }
 
 /* Header, values, and one byte for the order of each. */

@@ -183,7 +183,7 @@ bool hi_py_is_interned(const struct hi_py *py, uint64_t dict)
 	return false;
 }
 
-/* Values inside of an object are reported for that object (3.13). */
+/* Values inside of an object. */
 static bool is_embedded(struct hi_runtime_cursor *c, uint64_t values)
 {
 	uint8_t header[8];
@@ -191,6 +191,17 @@ static bool is_embedded(struct hi_runtime_cursor *c, uint64_t values)
 	return c->py->layout->values_items && values &&
 	       hi_py_read(&c->reader, values, header, sizeof(header)) &&
 	       header[VALUES_EMBEDDED];
+}
+
+static void visit_embedded(struct hi_py_visit *v, uint64_t dict, uint64_t values,
+			   struct hi_py_keys *k)
+{
+	uint64_t room = hi_py_inline_room(v->c, dict, values);
+
+	v->is_cut |= k->n > room;
+	if (k->n > room)
+		k->n = room;
+	hi_py_visit_values(v, k, values + v->c->py->layout->values_items, HI_LABEL_KEY);
 }
 
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -207,9 +218,11 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 		v->used = 0;
 	if (!embedded)
 		hi_py_emit_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (!v->fn || embedded || !l->read_keys(v->c, keys, &k))
+	if (!v->fn || (embedded && !l->dict_has_inline) || !l->read_keys(v->c, keys, &k))
 		return;
-	if (values) {
+	if (embedded) {
+		visit_embedded(v, o->addr, values, &k);
+	} else if (values) {
 		k.n = hi_py_bound(v, values, l->values_items, k.n, HI_PY_PTR);
 		hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
 	} else if (!k.shared) {

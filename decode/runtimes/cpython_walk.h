@@ -30,7 +30,7 @@ enum {
 	HI_PYTHON_AT_UNKNOWN = (1 << HI_PYTHON_AT_BITS) - 1,
 	HI_PYTHON_CODE_BITS = 44,
 	HI_PYTHON_LINES = 64,	  /* bytes of a table of lines that are checked */
-	HI_PYTHON_OWNED_BY_C = 3, /* owner of a frame that stands for C code */
+	HI_PYTHON_OWNED_BY_C = 3, /* and more: of a frame that stands for C code */
 };
 #define HI_PYTHON_FRAME (1ull << 63)
 

@@ -194,7 +194,7 @@ static __always_inline __u64 take_python_frame(const struct hi_bpf_events_shared
 	walk->state = PYTHON_INSIDE;
 	walk->frame = frame_word(s, py->frame_previous);
 	if (py->frame_owner && !py->frame_is_entry &&
-	    (frame_word(s, py->frame_owner) & 0xff) == HI_PYTHON_OWNED_BY_C) {
+	    (frame_word(s, py->frame_owner) & 0xff) >= HI_PYTHON_OWNED_BY_C) {
 		walk->state = PYTHON_BETWEEN;
 		return PYTHON_NO_MORE;
 	}

@@ -40,8 +40,13 @@ struct sentinel {
 	char name[32];
 	unsigned refs;
 };
+struct named {
+	uint64_t addr; /* first: sorted by it */
+	char type[64];
+};
 struct truth {
 	struct HI_VECTOR(uint64_t) tracked;
+	struct HI_VECTOR(struct named) named;
 	struct HI_VECTOR(struct refs) refs;
 	struct HI_VECTOR(uint64_t) to;
 	struct HI_VECTOR(struct size) sizes;
@@ -57,6 +62,7 @@ static void truth_free(void *arg)
 
 	hi_vector_free(&t->to);
 	hi_vector_free(&t->tracked);
+	hi_vector_free(&t->named);
 	hi_vector_free(&t->refs);
 	hi_vector_free(&t->sizes);
 	free(t);
@@ -80,6 +86,17 @@ static void keep_ref(struct truth *t, const char *line)
 	t->refs.items[t->refs.count - 1].n++;
 }
 
+static void keep_tracked(struct truth *t, const char *line)
+{
+	struct named named = {};
+	unsigned long long addr;
+
+	HI_ASSERT(sscanf(line, "T %llx %63s", &addr, named.type) == 2);
+	named.addr = addr;
+	HI_ASSERT(hi_vector_push(&t->tracked, named.addr));
+	HI_ASSERT(hi_vector_push(&t->named, named));
+}
+
 static void keep_line(const char *line, void *arg)
 {
 	struct truth *t = arg;
@@ -88,7 +105,7 @@ static void keep_line(const char *line, void *arg)
 
 	switch (line[0]) {
 	case 'T':
-		HI_ASSERT(hi_vector_push(&t->tracked, strtoull(line + 2, NULL, 16)));
+		keep_tracked(t, line);
 		break;
 	case 'R':
 		keep_refs(t, line);
@@ -181,6 +198,23 @@ static void check_tracked(const struct typed_process *p, const struct truth *t)
 			&(struct hi_error){});
 		HI_ASSERT(next);
 	}
+}
+
+/* Each has the type that it says, as far as that has a name: of "app.Thing" "Thing". */
+static void check_types(const struct typed_process *p, const struct truth *t)
+{
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < t->named.count; i++) {
+		const struct named *named = &t->named.items[i];
+		const char *type = type_of(p, node_at(p, named->addr));
+		const char *dot = strrchr(type, '.');
+
+		if (strcmp(dot ? dot + 1 : type, named->type) != 0 && wrong++ < MAX_SHOWN)
+			hi_test_note("0x%llx is a %s, not a %s",
+				     (unsigned long long)named->addr, named->type, type);
+	}
+	HI_ASSERT_EQ(0, wrong);
 }
 
 static int by_value(const void *a, const void *b)
@@ -487,6 +521,7 @@ static void check(const char *python, enum mode mode)
 	if (t->tracked.count)
 		qsort(t->tracked.items, t->tracked.count, sizeof(uint64_t), by_value);
 	check_tracked(p, t);
+	check_types(p, t);
 	HI_ASSERT_EQ(0, p->runtime->n_damage);
 	hi_test_note("%llu blocks used, %llu said",
 		     (unsigned long long)p->runtime->used_blocks,
