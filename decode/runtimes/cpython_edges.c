@@ -98,7 +98,7 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 }
 
 /* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8), as
- * many as the type has members, or those for which basicsize has room (3.14). */
+ * many as the type has members, or those for which basicsize has room (3.13). */
 static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint32_t items = v->c->py->layout->tuple_items;

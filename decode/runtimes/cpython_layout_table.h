@@ -371,6 +371,8 @@ const struct hi_py_layout LAYOUT = {
 	.type_basic = 928,
 	.visit_managed = hi_py_visit_inline,
 	.tail_size = hi_py_inline_size,
+	/* Objects/structseq.c */
+	.tuple_hides_more = true,
 	/* Include/internal/pycore_dict.h */
 	.values_items = 8,
 	/* Include/internal/pycore_obmalloc.h */
@@ -431,8 +433,6 @@ const struct hi_py_layout LAYOUT = {
 	.dict_has_inline = true,
 	/* Include/cpython/tupleobject.h */
 	.tuple_items = 32,
-	/* Objects/structseq.c */
-	.tuple_hides_more = true,
 #endif
 };
 
