@@ -343,6 +343,9 @@ static void note_found_by(struct hi_py *py, const char *arenas)
 	if (py->of_dwarf)
 		snprintf(py->base.found_by, sizeof(py->base.found_by), "debug info, %s",
 			 arenas);
+	else if (py->of_offsets)
+		snprintf(py->base.found_by, sizeof(py->base.found_by),
+			 "its table of offsets, %s", arenas);
 	else
 		snprintf(py->base.found_by, sizeof(py->base.found_by),
 			 "table for 3.%u, %s", py->layout->minor, arenas);

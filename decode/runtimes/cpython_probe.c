@@ -394,6 +394,74 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 	return status;
 }
 
+/* ---- the proof of what nothing describes ---- */
+
+static bool closes(struct hi_py_reader *r, uint64_t head)
+{
+	uint64_t links[2], next = 0, before = 0;
+
+	return hi_py_read(r, head, links, sizeof(links)) &&
+	       hi_py_u64(r, links[0] + HI_PY_PTR, &before) &&
+	       (before & ~(uint64_t)GC_FLAGS) == head && hi_py_u64(r, links[1], &next) &&
+	       next == head;
+}
+
+static bool generations_are_at(struct hi_py *py, uint64_t gc, uint32_t offset)
+{
+	for (uint32_t g = 0; g < py->layout->gc_n_generations; g++)
+		if (!closes(&py->reader,
+			    gc + offset + (uint64_t)g * py->layout->gc_generation_size))
+			return false;
+	return true;
+}
+
+/* Releases differ in how a head of a list is aligned, by 8 or (since 3.13.4) by 4 bytes,
+ * and so in where the lists begin: behind three or four words of 4 bytes. */
+static enum hi_status settle_generations(struct hi_py *py, struct hi_error *err)
+{
+	enum { SMALLER = 4 };
+	const struct hi_py_layout *l = py->layout;
+	uint64_t gc = py->interpreters.items[0].gc;
+	struct hi_py_layout *settled;
+
+	if (generations_are_at(py, gc, l->gc_generations) ||
+	    !generations_are_at(py, gc, l->gc_generations - SMALLER))
+		return HI_OK;
+	settled = hi_arena_alloc(&py->arena, sizeof(*settled));
+	if (!settled)
+		return hi_fail_memory(err, "layout of the runtime");
+	*settled = *l;
+	settled->gc_generations -= SMALLER;
+	py->layout = settled;
+	return HI_OK;
+}
+
+/* Fields of the main interpreter hold objects, or nothing. A few may be damaged, or in the
+ * making. */
+static enum hi_status check_state_fields(struct hi_py *py, struct hi_runtime_cursor *c,
+					 struct hi_error *err)
+{
+	enum { WRONG_ONE_OF = 4 };
+	const struct hi_py_layout *l = py->layout;
+	uint64_t state = py->interpreters.items[0].addr;
+	unsigned n = 0, wrong = 0;
+
+	for (const struct hi_py_field *f = l->interp_fields; f->kind != HI_PY_FIELD_END;
+	     f++) {
+		uint64_t word = hi_py_word(&py->reader, state + f->offset);
+		struct hi_py_object o;
+
+		n += word != 0;
+		wrong += word && !hi_py_object_at(c, word, &o);
+	}
+	if (wrong * WRONG_ONE_OF <= n)
+		return HI_OK;
+	return hi_fail(err, HI_BAD_DATA, state,
+		       "CPython %s: the state of an interpreter does not match the "
+		       "layout of 3.%u",
+		       py->base.version, l->minor);
+}
+
 /* ---- the probe ---- */
 
 /* True: a debug allocator puts marks around each block. The dict of modules has them or
@@ -417,6 +485,10 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 	if (status == HI_OK)
 		status = find_interpreters(py, err);
 	if (status == HI_OK)
+		status = settle_generations(py, err);
+	if (status == HI_OK)
+		status = check_state_fields(py, c, err);
+	if (status == HI_OK)
 		status = find_own(py, err);
 	if (status == HI_OK) {
 		find_marks(py);
@@ -434,12 +506,59 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 	return HI_OK;
 }
 
+/* Layouts that the image may prove, the most certain ones first. */
+enum { MAX_LAYOUTS = 4 };
+struct candidate {
+	const struct hi_py_layout *layout; /* NULL: there is none */
+	bool of_dwarf, of_offsets;
+};
+
+static void list_layouts(struct hi_py *py, struct hi_types *types,
+			 struct candidate ret[MAX_LAYOUTS])
+{
+	const struct hi_py_layout *table = py->layout;
+	const struct hi_py_layout *said = hi_py_layout_of_offsets(py, table, 0);
+	int64_t tail = said ? (int64_t)said->interp_size - table->interp_size : 0;
+
+	ret[1] = (struct candidate){.layout = said, .of_offsets = true};
+	if (tail)
+		ret[2] = (struct candidate){
+			.layout = hi_py_layout_of_offsets(py, table, tail),
+			.of_offsets = true};
+	ret[3].layout = table;
+	if (said)
+		py->layout = said;
+	if (types)
+		ret[0] = (struct candidate){.layout = hi_py_layout_of_dwarf(py, types),
+					    .of_dwarf = true};
+}
+
+/* What the first of them fails with is what is told. */
+static enum hi_status open_by_one(struct hi_py *py, struct hi_runtime_cursor *c,
+				  const struct candidate candidates[MAX_LAYOUTS],
+				  struct hi_error *err)
+{
+	enum hi_status status = HI_BAD_DATA, first = HI_OK;
+	struct hi_error another;
+
+	for (size_t i = 0; i < MAX_LAYOUTS && status == HI_BAD_DATA; i++) {
+		if (!candidates[i].layout)
+			continue;
+		py->layout = candidates[i].layout;
+		py->of_dwarf = candidates[i].of_dwarf;
+		py->of_offsets = candidates[i].of_offsets;
+		status = open_by_layout(py, c, first == HI_OK ? err : &another);
+		first = first == HI_OK ? status : first;
+	}
+	return status == HI_OK ? HI_OK : first;
+}
+
 static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
 				   struct hi_error *err)
 {
 	HI_GUARD(py_cursor_free)
 	struct hi_runtime_cursor *c = py_cursor(&py->base);
-	const struct hi_py_layout *table, *from_dwarf;
+	struct candidate candidates[MAX_LAYOUTS] = {};
 	enum hi_status status;
 
 	if (!c || !hi_py_name_buffers(py))
@@ -447,16 +566,10 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
 	status = hi_py_find_layout(py, err);
 	if (status != HI_OK)
 		return status;
-	table = py->layout;
-	from_dwarf = types ? hi_py_layout_of_dwarf(py, types) : NULL;
-	py->of_dwarf = from_dwarf;
-	py->layout = from_dwarf ? from_dwarf : table;
-	status = open_by_layout(py, c, err);
-	if (status != HI_BAD_DATA || !from_dwarf)
-		return status;
-	py->of_dwarf = false;
-	py->layout = table;
-	return open_by_layout(py, c, err);
+	list_layouts(py, types, candidates);
+	if (py->no_memory)
+		return hi_fail_memory(err, "layout of the runtime");
+	return open_by_one(py, c, candidates, err);
 }
 
 /* Making a type needs others. */
