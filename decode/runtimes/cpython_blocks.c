@@ -156,12 +156,13 @@ static uint64_t next_tracked(struct hi_runtime_cursor *c, const uint64_t *head)
 	return head[0] & ~c->py->layout->gc_next_flags;
 }
 
-/* In the collector's list, or in none. */
+/* In the collector's list, or in none. The head of a list may be aligned by 4 bytes only
+ * (3.13.4). */
 static bool is_gc_head(struct hi_runtime_cursor *c, const uint64_t *head)
 {
 	uint64_t next = next_tracked(c, head);
 
-	return head[0] == 0 || (next % 8 == 0 && next >= 4096);
+	return head[0] == 0 || (next % 4 == 0 && next >= 4096);
 }
 
 /* A reference count that may be an address: values of an instance begin like an object
