@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attach/core.h"
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
@@ -136,27 +137,35 @@ struct typed_process *typed_process_open(pid_t pid,
 	return typed_process_open_with(pid, options, NULL);
 }
 
-static struct typed_process *open_process(pid_t pid,
-					  const struct hi_typing_options *options,
-					  const char *hints_file, const char *debug_dir)
+static struct hi_image *copy_process(pid_t pid)
 {
-	struct typed_process *p = hi_calloc(1, sizeof(*p));
-	struct hi_modules_options modules = {.cache_dir = "", .debug_dir = debug_dir};
 	/* What is tested here is not how fast. */
 	struct hi_stop_options stop = {.max_pause_ns = 40000000000ull};
 	struct hi_target *target = NULL;
+	struct hi_image *image = NULL;
 	struct hi_range *text = NULL;
 
-	HI_ASSERT(p);
-	hi_test_defer(process_free, p);
 	HI_ASSERT_OK(hi_target_open(pid, &target, &process_err), &process_err);
 	HI_ASSERT_OK(hi_allocator_text(target, &text, &stop.n_avoid, &process_err),
 		     &process_err);
 	stop.avoid = text;
-	HI_ASSERT_OK(hi_stop_and_copy(target, &stop, &p->image, &process_err),
-		     &process_err);
+	HI_ASSERT_OK(hi_stop_and_copy(target, &stop, &image, &process_err), &process_err);
 	free(text);
 	hi_target_close(target);
+	return image;
+}
+
+/* The image is taken. */
+static struct typed_process *open_image(struct hi_image *image,
+					const struct hi_typing_options *options,
+					const char *hints_file, const char *debug_dir)
+{
+	struct typed_process *p = hi_calloc(1, sizeof(*p));
+	struct hi_modules_options modules = {.cache_dir = "", .debug_dir = debug_dir};
+
+	HI_ASSERT(p);
+	hi_test_defer(process_free, p);
+	p->image = image;
 	HI_ASSERT_OK(hi_modules_open(p->image, &modules, &p->modules, &process_err),
 		     &process_err);
 	HI_ASSERT_OK(hi_types_open(p->modules, &p->types, &process_err), &process_err);
@@ -175,12 +184,22 @@ struct typed_process *typed_process_open_with(pid_t pid,
 					      const struct hi_typing_options *options,
 					      const char *hints_file)
 {
-	return open_process(pid, options, hints_file, NULL);
+	return open_image(copy_process(pid), options, hints_file, NULL);
 }
 
 struct typed_process *typed_process_open_without_debug(pid_t pid)
 {
-	return open_process(pid, NULL, NULL, "/nonexistent");
+	return open_image(copy_process(pid), NULL, NULL, "/nonexistent");
+}
+
+struct typed_process *typed_process_open_core(const char *path)
+{
+	struct hi_image *image = NULL;
+
+	HI_ASSERT_OK(hi_core_open(path, &(struct hi_core_options){}, &image,
+				  &process_err),
+		     &process_err);
+	return open_image(image, NULL, NULL, "/nonexistent");
 }
 
 hi_node typed_process_node(const struct typed_process *p, uint64_t addr)

@@ -26,6 +26,8 @@ struct typed_process *typed_process_open_with(pid_t pid,
 					      const char *hints_file);
 /* By no debug files but what is in the mapped ones themselves. */
 struct typed_process *typed_process_open_without_debug(pid_t pid);
+/* The same of a core file. */
+struct typed_process *typed_process_open_core(const char *path);
 /* Types and links the same image again; the old graph is gone. */
 void typed_process_again(struct typed_process *p,
 			 const struct hi_typing_options *options);
