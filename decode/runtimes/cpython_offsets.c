@@ -62,6 +62,7 @@ static const struct said {
 	SAID(FRAME, frame_instr, 248, 272),
 	SAID(FRAME, frame_localsplus, 256, 280),
 	SAID(FRAME, frame_owner, 264, 288),
+	SAID(FRAME, frame_stacktop, 0, 296),
 	SAID(CODE, code_filename, 280, 320),
 	SAID(CODE, code_qualname, 296, 336),
 	SAID(CODE, code_linetable, 304, 344),
@@ -70,6 +71,7 @@ static const struct said {
 	SAID(CODE, code_instructions, 344, 384),
 	SAID(OBJECT, type_name, 376, 424),
 	SAID(OBJECT, type_flags, 392, 440),
+	SAID(OBJECT, tuple_items, 408, 456),
 	SAID(OBJECT, dict_keys, 456, 536),
 	SAID(OBJECT, dict_values, 464, 544),
 	SAID(OBJECT, str_state, 544, 624),
@@ -80,7 +82,7 @@ static const struct said {
 #undef SAID
 };
 
-/* Those that are not, each in one of the structures. */
+/* Those that are not, or only in some versions, each in one of the structures. */
 static const struct {
 	enum record record;
 	size_t field;
@@ -101,7 +103,8 @@ static const struct {
 	UNSAID(FRAME, frame_func),
 	UNSAID(FRAME, frame_locals),
 	UNSAID(FRAME, frame_object),
-	UNSAID(FRAME, frame_stacktop),
+	UNSAID(FRAME, frame_stacktop), /* in 3.13 */
+	UNSAID(THREAD, thread_state),
 	UNSAID(CODE, code_stacksize),
 	UNSAID(CODE, code_nlocalsplus),
 	UNSAID(CODE, code_first_traceable),
@@ -115,8 +118,7 @@ static const struct {
 } fixed[] = {
 	{{352, 400}, 16},	   /* sizeof(PyObject) */
 	{{360, 408}, HI_PY_TYPE},  /* ob_type */
-	{{408, 456}, 24},	   /* PyTupleObject.ob_item */
-	{{416, 464}, HI_PY_SIZE},  /* its ob_size */
+	{{416, 464}, HI_PY_SIZE},  /* PyTupleObject.ob_size */
 	{{432, 480}, 24},	   /* PyListObject.ob_item */
 	{{440, 488}, HI_PY_SIZE},  /* its ob_size */
 	{{480, 560}, 16},	   /* PyFloatObject.ob_fval */
@@ -124,8 +126,8 @@ static const struct {
 	{{504, 584}, 24},	   /* its ob_digit */
 	{{520, 600}, HI_PY_SIZE},  /* PyBytesObject.ob_size */
 	{{528, 608}, 32},	   /* its ob_sval */
-	{{0, 512}, 32},		   /* PySetObject.table */
-	{{0, 520}, 24},		   /* its mask */
+	{{0, 512}, 40},		   /* PySetObject.table */
+	{{0, 520}, 32},		   /* its mask */
 };
 
 enum { /* the same in all versions */
@@ -159,6 +161,14 @@ static bool take_said_words(struct move *m)
 		*word_of(m->to, said[i].field) = (uint32_t)m->words[at / 8];
 	}
 	return true;
+}
+
+static bool is_said(const struct move *m, size_t field)
+{
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (said[i].field == field)
+			return said[i].at[m->column];
+	return false;
 }
 
 static bool objects_are_known(const struct move *m)
@@ -224,7 +234,8 @@ static bool move_words(struct move *m)
 	for (size_t i = 0; i < sizeof(unsaid) / sizeof(unsaid[0]); i++) {
 		uint32_t *word = word_of(m->to, unsaid[i].field);
 
-		*word = moved(m, unsaid[i].record, *word);
+		if (!is_said(m, unsaid[i].field))
+			*word = moved(m, unsaid[i].record, *word);
 	}
 	return true;
 }

@@ -396,21 +396,21 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 
 /* ---- the proof of what nothing describes ---- */
 
-static bool closes(struct hi_py_reader *r, uint64_t head)
+static bool closes(struct hi_py *py, uint64_t head)
 {
-	uint64_t links[2], next = 0, before = 0;
+	uint64_t no_flags = ~py->layout->gc_next_flags, links[2], next = 0, before = 0;
+	struct hi_py_reader *r = &py->reader;
 
 	return hi_py_read(r, head, links, sizeof(links)) &&
-	       hi_py_u64(r, links[0] + HI_PY_PTR, &before) &&
+	       hi_py_u64(r, (links[0] & no_flags) + HI_PY_PTR, &before) &&
 	       (before & ~(uint64_t)GC_FLAGS) == head && hi_py_u64(r, links[1], &next) &&
-	       next == head;
+	       (next & no_flags) == head;
 }
 
 static bool generations_are_at(struct hi_py *py, uint64_t gc, uint32_t offset)
 {
 	for (uint32_t g = 0; g < py->layout->gc_n_generations; g++)
-		if (!closes(&py->reader,
-			    gc + offset + (uint64_t)g * py->layout->gc_generation_size))
+		if (!closes(py, gc + offset + (uint64_t)g * py->layout->gc_generation_size))
 			return false;
 	return true;
 }
