@@ -385,8 +385,8 @@ struct hi_py {
 	struct hi_modules *modules;
 	const struct hi_py_layout *layout;
 	bool of_dwarf, of_offsets; /* where the layout comes from; else from the table */
-	struct hi_types *dwarf;	  /* for types of extensions; NULL: none */
-	struct hi_module *module; /* that has _PyRuntime */
+	struct hi_types *dwarf;	   /* for types of extensions; NULL: none */
+	struct hi_module *module;  /* that has _PyRuntime */
 	uint64_t runtime, runtime_size, type_type;
 	struct HI_VECTOR(struct hi_py_interpreter) interpreters;
 	struct HI_VECTOR(uint64_t) threads;
@@ -439,14 +439,14 @@ const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,
 /* cpython_offsets.c: words that _PyRuntime begins with, of which some are read. */
 enum { HI_PY_OFFSETS_WORDS = 95 };
 /* The words of the layout `from` that the interpreter says of itself, by these words of
- * _PyRuntime; the tables of it stay. False: it says nothing, or what is not understood. */
+ * _PyRuntime; the tables of it stay. False: it says nothing, or what is not understood.
+ */
 bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 			 struct hi_py_layout *ret);
-/* The same with the tables. What nothing is said of, at the end of an interpreter's state,
- * is moved by `tail` bytes. NULL: as above, or no memory (py->no_memory). */
-const struct hi_py_layout *hi_py_layout_of_offsets(struct hi_py *py,
-						   const struct hi_py_layout *from,
-						   int64_t tail);
+/* The same with the tables. What nothing is said of, at the end of an interpreter's
+ * state, is moved by `tail` bytes. NULL: as above, or no memory (py->no_memory). */
+const struct hi_py_layout *
+hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64_t tail);
 /* cpython_frozen.c: adds what is no root to py->own; false: no memory. */
 bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */

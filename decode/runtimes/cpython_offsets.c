@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A layout out of what the interpreter says of itself: from 3.13 on _PyRuntime begins with
- * offsets for debuggers (_Py_DebugOffsets in Include/internal/pycore_runtime.h, since 3.14
- * in pycore_debug_offsets.h). A patch release or a build's options may change what the
- * table of the minor version has. The offsets name some members of each structure; what
- * lies between moves with what is named in front of it. Layouts made here must pass the
- * layout check (cpython_probe.c), as any.
+ * A layout out of what the interpreter says of itself: from 3.13 on _PyRuntime begins
+ * with offsets for debuggers (_Py_DebugOffsets in Include/internal/pycore_runtime.h,
+ * since 3.14 in pycore_debug_offsets.h). A patch release or a build's options may change
+ * what the table of the minor version has. The offsets name some members of each
+ * structure; what lies between moves with what is named in front of it. Layouts made here
+ * must pass the layout check (cpython_probe.c), as any.
  */
 #include <stddef.h>
 #include <string.h>
@@ -116,24 +116,24 @@ static const struct {
 	uint16_t at[MINORS];
 	uint64_t value;
 } fixed[] = {
-	{{352, 400}, 16},	   /* sizeof(PyObject) */
-	{{360, 408}, HI_PY_TYPE},  /* ob_type */
-	{{416, 464}, HI_PY_SIZE},  /* PyTupleObject.ob_size */
-	{{432, 480}, 24},	   /* PyListObject.ob_item */
-	{{440, 488}, HI_PY_SIZE},  /* its ob_size */
-	{{480, 560}, 16},	   /* PyFloatObject.ob_fval */
-	{{496, 576}, 16},	   /* PyLongObject.lv_tag */
-	{{504, 584}, 24},	   /* its ob_digit */
-	{{520, 600}, HI_PY_SIZE},  /* PyBytesObject.ob_size */
-	{{528, 608}, 32},	   /* its ob_sval */
-	{{0, 512}, 40},		   /* PySetObject.table */
-	{{0, 520}, 32},		   /* its mask */
+	{{352, 400}, 16},	  /* sizeof(PyObject) */
+	{{360, 408}, HI_PY_TYPE}, /* ob_type */
+	{{416, 464}, HI_PY_SIZE}, /* PyTupleObject.ob_size */
+	{{432, 480}, 24},	  /* PyListObject.ob_item */
+	{{440, 488}, HI_PY_SIZE}, /* its ob_size */
+	{{480, 560}, 16},	  /* PyFloatObject.ob_fval */
+	{{496, 576}, 16},	  /* PyLongObject.lv_tag */
+	{{504, 584}, 24},	  /* its ob_digit */
+	{{520, 600}, HI_PY_SIZE}, /* PyBytesObject.ob_size */
+	{{528, 608}, 32},	  /* its ob_sval */
+	{{0, 512}, 40},		  /* PySetObject.table */
+	{{0, 520}, 32},		  /* its mask */
 };
 
 enum { /* the same in all versions */
-	VERSION = 1,
-	RUNTIME_STATE = 3, /* its size */
-	INTERPRETER_STATE = 6,
+       VERSION = 1,
+       RUNTIME_STATE = 3, /* its size */
+       INTERPRETER_STATE = 6,
 };
 
 struct move {
@@ -189,9 +189,9 @@ static int64_t shift_of(const struct move *m, enum record record, uint32_t offse
 
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
 		uint32_t at = *word_of(m->from, said[i].field);
-		bool is_nearer = nearest == UINT32_MAX ||
-				 (nearest > offset ? at < nearest
-						   : at <= offset && at > nearest);
+		bool is_nearer =
+			nearest == UINT32_MAX ||
+			(nearest > offset ? at < nearest : at <= offset && at > nearest);
 
 		if (said[i].record != record || !said[i].at[m->column] ||
 		    said[i].field == offsetof(struct hi_py_layout, gc_size))
@@ -352,9 +352,8 @@ bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 	return begin_move(&m) && move_words(&m);
 }
 
-const struct hi_py_layout *hi_py_layout_of_offsets(struct hi_py *py,
-						   const struct hi_py_layout *from,
-						   int64_t tail)
+const struct hi_py_layout *
+hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64_t tail)
 {
 	struct move m = {.from = from, .tail = tail};
 	uint64_t words[HI_PY_OFFSETS_WORDS];

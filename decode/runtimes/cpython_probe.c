@@ -410,7 +410,8 @@ static bool closes(struct hi_py *py, uint64_t head)
 static bool generations_are_at(struct hi_py *py, uint64_t gc, uint32_t offset)
 {
 	for (uint32_t g = 0; g < py->layout->gc_n_generations; g++)
-		if (!closes(py, gc + offset + (uint64_t)g * py->layout->gc_generation_size))
+		if (!closes(py,
+			    gc + offset + (uint64_t)g * py->layout->gc_generation_size))
 			return false;
 	return true;
 }
@@ -436,8 +437,15 @@ static enum hi_status settle_generations(struct hi_py *py, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Fields of the main interpreter hold objects, or nothing. A few may be damaged, or in the
- * making. */
+static bool is_dict_or_none(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	struct hi_py_object o;
+
+	return !addr || (hi_py_object_at(c, addr, &o) && o.type->family == HI_PY_DICT);
+}
+
+/* Fields of the main interpreter hold objects, or nothing. A few may be damaged, or in
+ * the making. */
 static enum hi_status check_state_fields(struct hi_py *py, struct hi_runtime_cursor *c,
 					 struct hi_error *err)
 {
@@ -454,7 +462,9 @@ static enum hi_status check_state_fields(struct hi_py *py, struct hi_runtime_cur
 		n += word != 0;
 		wrong += word && !hi_py_object_at(c, word, &o);
 	}
-	if (wrong * WRONG_ONE_OF <= n)
+	if (wrong * WRONG_ONE_OF <= n &&
+	    is_dict_or_none(c, hi_py_word(&py->reader, state + l->interp_modules)) &&
+	    is_dict_or_none(c, hi_py_word(&py->reader, state + l->interp_sysdict)))
 		return HI_OK;
 	return hi_fail(err, HI_BAD_DATA, state,
 		       "CPython %s: the state of an interpreter does not match the "

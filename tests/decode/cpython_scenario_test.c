@@ -282,8 +282,8 @@ static uint64_t word_at(const struct typed_process *p, uint64_t addr)
 	return word;
 }
 
-/* Values that lie in the object itself are here the object's. From 3.13.3 on the dict that
- * is made of them visits them, before that the object. */
+/* Values that lie in the object itself are here the object's. From 3.13.3 on the dict
+ * that is made of them visits them, before that the object. */
 static hi_node owner_of_values(const struct typed_process *p, uint64_t dict)
 {
 	uint64_t values = word_at(p, dict + DICT_VALUES);
@@ -293,8 +293,8 @@ static hi_node owner_of_values(const struct typed_process *p, uint64_t dict)
 
 static bool has_owner_way(const struct typed_process *p, const struct refs *r, hi_node to)
 {
-	hi_node owner = strcmp(r->type, "dict") == 0 ? owner_of_values(p, r->from)
-						     : HI_NODE_NONE;
+	hi_node owner =
+		strcmp(r->type, "dict") == 0 ? owner_of_values(p, r->from) : HI_NODE_NONE;
 	struct hi_edges edges;
 
 	if (owner == HI_NODE_NONE)

@@ -75,8 +75,8 @@ static bool refers(const struct typed_process *p, hi_node from, hi_node to, bool
 /* "+ address" */
 static void check_reference(struct zoo *z, const char *line)
 {
-	hi_node to = hi_objects_find(z->p->graph->objects, strtoull(line + 2, NULL, 16),
-				     NULL);
+	hi_node to =
+		hi_objects_find(z->p->graph->objects, strtoull(line + 2, NULL, 16), NULL);
 
 	if (z->from == HI_NODE_NONE || to == HI_NODE_NONE)
 		return;

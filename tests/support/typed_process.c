@@ -196,9 +196,9 @@ struct typed_process *typed_process_open_core(const char *path)
 {
 	struct hi_image *image = NULL;
 
-	HI_ASSERT_OK(hi_core_open(path, &(struct hi_core_options){}, &image,
-				  &process_err),
-		     &process_err);
+	HI_ASSERT_OK(
+		hi_core_open(path, &(struct hi_core_options){}, &image, &process_err),
+		&process_err);
 	return open_image(image, NULL, NULL, "/nonexistent");
 }
 

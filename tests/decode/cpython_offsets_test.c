@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an interpreter says of its own layout: members that it names, those between them,
+ * and words that are wrong, in the core of Debian 13's Python. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "attach/core.h"
+#include "decode/runtimes/cpython_rows.h"
+#include "harness.h"
+#include "support/inspected.h"
+#include "support/stored.h"
+
+enum {
+	WORDS_3_13 = 73,
+	TRACKED = 10000, /* objects and more */
+	/* Bytes of _Py_DebugOffsets of 3.13 */
+	VERSION = 8,
+	FREE_THREADED = 16,
+	RUNTIME_FINALIZING = 32,
+	RUNTIME_HEAD = 40,
+	INTERP_MODULES = 88,
+	INTERP_SYSDICT = 96,
+	CODE_FIRSTLINENO = 312,
+	LIST_ITEMS = 432,
+};
+
+struct stored {
+	struct inspected *p;
+	uint64_t runtime;
+};
+
+static void destroy_image(void *image)
+{
+	hi_image_destroy(image);
+}
+
+static struct stored open_stored(void)
+{
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+	struct stored s = {};
+
+	HI_ASSERT_OK(hi_core_open(stored_file("python3.13-debian13.core"),
+				  &(struct hi_core_options){}, &image, &err),
+		     &err);
+	hi_test_defer(destroy_image, image);
+	s.p = inspected_image(image, NULL);
+	HI_ASSERT_OK(hi_modules_symbol(s.p->modules, NULL, "_PyRuntime", &s.runtime, NULL,
+				       &err),
+		     &err);
+	return s;
+}
+
+/* Our private copy of the core. */
+static uint64_t *said_words(const struct stored *s)
+{
+	size_t avail = 0;
+	const void *host = hi_memory_view(s->p->image->memory, s->runtime, &avail);
+	uintptr_t page = (uintptr_t)host & ~(uintptr_t)4095;
+
+	HI_ASSERT(host && avail >= HI_PY_OFFSETS_WORDS * sizeof(uint64_t));
+	HI_ASSERT(mprotect((void *)page, 3 * 4096ul, PROT_READ | PROT_WRITE) == 0);
+	return (uint64_t *)(uintptr_t)host;
+}
+
+/* ---- words ---- */
+
+HI_TEST_SCENARIO(cpython_offsets, what_nothing_is_said_of_moves_with_what_is_before_it)
+{
+	struct stored s = open_stored();
+	const struct hi_py_layout *table = &hi_py_layout_3_13;
+	uint64_t *words = said_words(&s);
+	struct hi_py_layout as_it_is, l;
+
+	HI_ASSERT(hi_py_apply_offsets(words, table, &as_it_is));
+	HI_ASSERT_EQ(table->interp_sysdict, as_it_is.interp_sysdict);
+	HI_ASSERT_EQ(table->interp_obmalloc, as_it_is.interp_obmalloc);
+	/* By the debug information of this build. */
+	HI_ASSERT_EQ(283376, as_it_is.runtime_size);
+	HI_ASSERT_EQ(194976, as_it_is.interp_size);
+	HI_ASSERT_EQ(88400, as_it_is.runtime_words_end);
+	words[RUNTIME_FINALIZING / 8] += 16;
+	words[RUNTIME_HEAD / 8] += 32;
+	words[INTERP_MODULES / 8] += 48;
+	words[CODE_FIRSTLINENO / 8] += 8;
+	HI_ASSERT(hi_py_apply_offsets(words, table, &l));
+	HI_ASSERT_EQ(table->runtime_finalizing + 16, l.runtime_finalizing);
+	HI_ASSERT_EQ(table->runtime_initialized + 16, l.runtime_initialized);
+	HI_ASSERT_EQ(table->runtime_interpreters_main + 32, l.runtime_interpreters_main);
+	HI_ASSERT_EQ(table->runtime_tss + 32, l.runtime_tss);
+	HI_ASSERT_EQ(table->interp_sysdict, l.interp_sysdict);
+	HI_ASSERT_EQ(table->interp_obmalloc + 48, l.interp_obmalloc);
+	HI_ASSERT_EQ(table->type_cache + 48, l.type_cache);
+	HI_ASSERT_EQ(table->code_firstlineno + 8, l.code_firstlineno);
+	HI_ASSERT_EQ(table->code_stacksize + 8, l.code_stacksize);
+	HI_ASSERT_EQ(table->code_filename, l.code_filename);
+}
+
+static void expect_nothing(const uint64_t *words, unsigned at, uint64_t value)
+{
+	uint64_t copy[HI_PY_OFFSETS_WORDS];
+	struct hi_py_layout l;
+
+	memcpy(copy, words, sizeof(copy));
+	copy[at / 8] = value;
+	HI_ASSERT_MSG(!hi_py_apply_offsets(copy, &hi_py_layout_3_13, &l), "word %u", at);
+}
+
+HI_TEST_SCENARIO(cpython_offsets, what_is_not_understood_is_not_used)
+{
+	struct stored s = open_stored();
+	const uint64_t *words = said_words(&s);
+	struct hi_py_layout l;
+
+	expect_nothing(words, 0, 0);			 /* xdebugpy */
+	expect_nothing(words, VERSION, 0x030e0af0);	 /* 3.14 */
+	expect_nothing(words, RUNTIME_HEAD, UINT64_MAX); /* outside of all */
+	expect_nothing(words, LIST_ITEMS, 32);		 /* another structure */
+	expect_nothing(words, 24, 100);			 /* a runtime smaller than */
+	expect_nothing(words, 48, 500000);		 /* its interpreter */
+	HI_ASSERT(!hi_py_apply_offsets(words, &hi_py_layout_3_12, &l));
+}
+
+/* ---- the whole ---- */
+
+static enum hi_status probe(const struct stored *s, struct hi_error *err,
+			    uint64_t *tracked_ret)
+{
+	struct hi_runtime *runtime = NULL;
+	enum hi_status status =
+		hi_runtime_probe(s->p->image, s->p->modules, NULL, &runtime, err);
+
+	*tracked_ret = status == HI_OK ? runtime->tracked : 0;
+	hi_runtime_release(runtime);
+	return status;
+}
+
+HI_TEST_SCENARIO(cpython_offsets, a_free_threaded_build_is_refused_in_one_line)
+{
+	struct stored s = open_stored();
+	struct hi_error err = {};
+	uint64_t tracked;
+
+	said_words(&s)[FREE_THREADED / 8] = 1;
+	HI_ASSERT_STATUS(HI_UNSUPPORTED, probe(&s, &err, &tracked));
+	HI_ASSERT_STREQ(
+		"CPython 3.13.5 is free-threaded: its objects have another layout "
+		"and are not decoded",
+		err.text);
+}
+
+/* All objects, by another layout that the image proves; or a word of what is wrong. */
+HI_TEST_SCENARIO(cpython_offsets, wrong_words_end_in_the_truth_or_in_a_refusal)
+{
+	struct stored s = open_stored();
+	uint64_t *words = said_words(&s), sound, tracked;
+	unsigned decoded = 0, refused = 0;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(probe(&s, &err, &sound), &err);
+	HI_ASSERT(sound > TRACKED);
+	for (size_t i = 3; i < WORDS_3_13; i++) {
+		uint64_t kept = words[i];
+		const uint64_t wrong[] = {0, kept + 8, kept ^ 1 << 15, UINT64_MAX};
+
+		for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+			words[i] = wrong[k];
+			if (probe(&s, &err, &tracked) == HI_OK) {
+				HI_ASSERT_EQ(sound, tracked);
+				decoded++;
+			} else {
+				HI_ASSERT(err.text[0]);
+				refused++;
+			}
+		}
+		words[i] = kept;
+	}
+	hi_test_note("%u decoded, %u refused", decoded, refused);
+	HI_ASSERT(decoded > refused);
+}
