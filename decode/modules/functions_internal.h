@@ -10,6 +10,9 @@
 bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Die *ret);
 /* The function whose entry (an ELF address) this is. */
 bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);
+/* Where a function begins (an ELF address): of one in several pieces (its seldom used
+ * code is elsewhere) where the first one does (DWARF 5, 2.18). */
+bool hi_die_entry(Dwarf_Die *function, Dwarf_Addr *ret);
 /* The unit whose code holds addr. */
 bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret);
 /* The parameters of a function with this entry (an ELF address), at most max; their

@@ -123,8 +123,8 @@ bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret)
 	Dwarf_Die unit;
 
 	return hi_unit_of_code(dwarf, entry, &unit) &&
-	       hi_scope_of_code(&unit, entry, false, ret) &&
-	       dwarf_entrypc(ret, &low) == 0 && low == entry;
+	       hi_scope_of_code(&unit, entry, false, ret) && hi_die_entry(ret, &low) &&
+	       low == entry;
 }
 
 enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,

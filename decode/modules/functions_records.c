@@ -126,9 +126,8 @@ static void look_at_function(struct record_walk *walk, Dwarf_Die *function)
 	struct hi_record_function found = {.parameters = parameters};
 	Dwarf_Addr entry;
 
-	if (dwarf_entrypc(function, &entry) != 0 || entry == 0 ||
-	    !takes_records(function) || is_called_otherwise(function) ||
-	    is_clone_at(walk, entry + walk->bias))
+	if (!hi_die_entry(function, &entry) || entry == 0 || !takes_records(function) ||
+	    is_called_otherwise(function) || is_clone_at(walk, entry + walk->bias))
 		return;
 	found.entry = entry + walk->bias;
 	found.size = size_of_function(function, entry);

@@ -63,6 +63,14 @@ bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Di
 	return found;
 }
 
+bool hi_die_entry(Dwarf_Die *function, Dwarf_Addr *ret)
+{
+	Dwarf_Addr base, end;
+
+	return dwarf_entrypc(function, ret) == 0 ||
+	       dwarf_ranges(function, 0, &base, ret, &end) > 0;
+}
+
 bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret)
 {
 	Dwarf_CU *cu = NULL, *next;

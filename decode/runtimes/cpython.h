@@ -67,6 +67,7 @@ enum {
 #define HI_PY_HEAPTYPE (UINT64_C(1) << 9)
 #define HI_PY_READY (UINT64_C(1) << 12)
 #define HI_PY_HAVE_GC (UINT64_C(1) << 14)
+#define HI_PY_DICT_SUBCLASS (UINT64_C(1) << 29)
 #define HI_PY_TYPE_SUBCLASS (UINT64_C(1) << 31)
 #define HI_PY_MAX_REFCNT (UINT64_C(1) << 40)
 

@@ -441,7 +441,8 @@ static bool is_dict_or_none(struct hi_runtime_cursor *c, uint64_t addr)
 {
 	struct hi_py_object o;
 
-	return !addr || (hi_py_object_at(c, addr, &o) && o.type->family == HI_PY_DICT);
+	return !addr ||
+	       (hi_py_object_at(c, addr, &o) && o.type->flags & HI_PY_DICT_SUBCLASS);
 }
 
 /* Fields of the main interpreter hold objects, or nothing. A few may be damaged, or in

@@ -152,6 +152,31 @@ HI_TEST_SCENARIO(cpython_layout, variables_of_a_function_have_types)
 					    addr + 1, locals, 4, &n, &err));
 }
 
+HI_TEST_SCENARIO(cpython_layout, a_function_of_two_pieces_has_variables_too)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_moved", NULL);
+	struct hi_parameter locals[4];
+	struct hi_error err = {};
+	struct inspected *p;
+	uint64_t addr, size;
+	size_t n;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	p = inspected_open(fx->pid, NULL);
+	/* Its other piece; a compiler that made none proves nothing here. */
+	HI_ASSERT_OK(hi_modules_symbol(p->modules, NULL, "use_in_pieces.cold", &addr,
+				       &size, &err),
+		     &err);
+	HI_ASSERT_OK(
+		hi_modules_symbol(p->modules, NULL, "use_in_pieces", &addr, &size, &err),
+		&err);
+	HI_ASSERT_OK(hi_function_locals(p->types, hi_modules_at(p->modules, addr), addr,
+					locals, 4, &n, &err),
+		     &err);
+	HI_ASSERT_EQ(1, n);
+	HI_ASSERT_STREQ("self", locals[0].name);
+}
+
 static const struct hi_py_layout *table_of(unsigned minor)
 {
 	for (size_t i = 0; hi_py_layouts[i]; i++)
