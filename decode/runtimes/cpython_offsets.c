@@ -144,7 +144,7 @@ struct move {
 	int64_t tail; /* of an interpreter, behind the last that is said of it */
 };
 
-static uint32_t *word_of(const struct hi_py_layout *l, size_t field)
+static uint32_t *layout_word(const struct hi_py_layout *l, size_t field)
 {
 	return (uint32_t *)((uintptr_t)l + field);
 }
@@ -158,7 +158,7 @@ static bool take_said_words(struct move *m)
 			continue;
 		if (m->words[at / 8] >= MAX_OFFSET)
 			return false;
-		*word_of(m->to, said[i].field) = (uint32_t)m->words[at / 8];
+		*layout_word(m->to, said[i].field) = (uint32_t)m->words[at / 8];
 	}
 	return true;
 }
@@ -188,7 +188,7 @@ static int64_t shift_of(const struct move *m, enum record record, uint32_t offse
 	int64_t shift = 0;
 
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
-		uint32_t at = *word_of(m->from, said[i].field);
+		uint32_t at = *layout_word(m->from, said[i].field);
 		bool is_nearer =
 			nearest == UINT32_MAX ||
 			(nearest > offset ? at < nearest : at <= offset && at > nearest);
@@ -200,12 +200,12 @@ static int64_t shift_of(const struct move *m, enum record record, uint32_t offse
 		if (!is_nearer)
 			continue;
 		nearest = at;
-		shift = (int64_t)*word_of(m->to, said[i].field) - at;
+		shift = (int64_t)*layout_word(m->to, said[i].field) - at;
 	}
 	return shift + (record == INTERPRETER && offset > last ? m->tail : 0);
 }
 
-static uint32_t moved(const struct move *m, enum record record, uint32_t offset)
+static uint32_t shift_offset(const struct move *m, enum record record, uint32_t offset)
 {
 	int64_t to = (int64_t)offset + shift_of(m, record, offset);
 
@@ -215,7 +215,7 @@ static uint32_t moved(const struct move *m, enum record record, uint32_t offset)
 /* ---- sizes ---- */
 
 /* The main interpreter is the last member of the runtime's state. */
-static bool take_sizes(struct move *m)
+static bool take_said_sizes(struct move *m)
 {
 	uint64_t runtime = m->words[RUNTIME_STATE], interp = m->words[INTERPRETER_STATE];
 
@@ -227,15 +227,15 @@ static bool take_sizes(struct move *m)
 	return m->to->runtime_words_end > m->to->runtime_interpreters_head;
 }
 
-static bool move_words(struct move *m)
+static bool shift_words(struct move *m)
 {
-	if (!take_said_words(m) || !objects_are_known(m) || !take_sizes(m))
+	if (!take_said_words(m) || !objects_are_known(m) || !take_said_sizes(m))
 		return false;
 	for (size_t i = 0; i < sizeof(unsaid) / sizeof(unsaid[0]); i++) {
-		uint32_t *word = word_of(m->to, unsaid[i].field);
+		uint32_t *word = layout_word(m->to, unsaid[i].field);
 
 		if (!is_said(m, unsaid[i].field))
-			*word = moved(m, unsaid[i].record, *word);
+			*word = shift_offset(m, unsaid[i].record, *word);
 	}
 	return true;
 }
@@ -255,7 +255,7 @@ static bool begin_move(struct move *m)
 
 /* ---- tables of an interpreter and of a thread ---- */
 
-static void *copy_rows(struct hi_py *py, const void *from, size_t n, size_t size)
+static void *copy_layout_rows(struct hi_py *py, const void *from, size_t n, size_t size)
 {
 	void *to = hi_arena_alloc(&py->arena, (n + 1) * size);
 
@@ -265,25 +265,25 @@ static void *copy_rows(struct hi_py *py, const void *from, size_t n, size_t size
 	return to;
 }
 
-static const struct hi_py_field *move_fields(struct hi_py *py, const struct move *m,
-					     enum record record,
-					     const struct hi_py_field *from)
+static const struct hi_py_field *shift_fields(struct hi_py *py, const struct move *m,
+					      enum record record,
+					      const struct hi_py_field *from)
 {
 	struct hi_py_field *to;
 	size_t n = 0;
 
 	while (n < MAX_ROWS && from[n].kind != HI_PY_FIELD_END)
 		n++;
-	to = copy_rows(py, from, n, sizeof(*to));
+	to = copy_layout_rows(py, from, n, sizeof(*to));
 	for (size_t i = 0; to && i < n; i++)
-		to[i].offset = moved(m, record, to[i].offset);
+		to[i].offset = shift_offset(m, record, to[i].offset);
 	if (to)
 		to[n].kind = HI_PY_FIELD_END;
 	return to;
 }
 
-static const struct hi_py_free_list *move_free_lists(struct hi_py *py,
-						     const struct move *m)
+static const struct hi_py_free_list *shift_free_lists(struct hi_py *py,
+						      const struct move *m)
 {
 	const struct hi_py_free_list *from = m->from->free_lists;
 	struct hi_py_free_list *to;
@@ -291,17 +291,17 @@ static const struct hi_py_free_list *move_free_lists(struct hi_py *py,
 
 	while (n < MAX_ROWS && from[n].n)
 		n++;
-	to = copy_rows(py, from, n, sizeof(*to));
+	to = copy_layout_rows(py, from, n, sizeof(*to));
 	for (size_t i = 0; to && i < n; i++) {
-		to[i].lists = moved(m, INTERPRETER, to[i].lists);
-		to[i].count = moved(m, INTERPRETER, to[i].count);
+		to[i].lists = shift_offset(m, INTERPRETER, to[i].lists);
+		to[i].count = shift_offset(m, INTERPRETER, to[i].count);
 	}
 	if (to)
 		to[n] = (struct hi_py_free_list){};
 	return to;
 }
 
-static const struct hi_py_array *move_arrays(struct hi_py *py, const struct move *m)
+static const struct hi_py_array *shift_arrays(struct hi_py *py, const struct move *m)
 {
 	const struct hi_py_array *from = m->from->arrays;
 	struct hi_py_array *to;
@@ -309,15 +309,15 @@ static const struct hi_py_array *move_arrays(struct hi_py *py, const struct move
 
 	while (from && n < MAX_ROWS && from[n].n)
 		n++;
-	to = copy_rows(py, from, n, sizeof(*to));
+	to = copy_layout_rows(py, from, n, sizeof(*to));
 	for (size_t i = 0; to && i < n; i++)
-		to[i].first = moved(m, INTERPRETER, to[i].first);
+		to[i].first = shift_offset(m, INTERPRETER, to[i].first);
 	if (to)
 		to[n] = (struct hi_py_array){};
 	return to;
 }
 
-static const struct hi_py_skip *move_skips(struct hi_py *py, const struct move *m)
+static const struct hi_py_skip *shift_skips(struct hi_py *py, const struct move *m)
 {
 	uint32_t n = m->from->n_interp_skip;
 	struct hi_py_skip *to =
@@ -326,19 +326,20 @@ static const struct hi_py_skip *move_skips(struct hi_py *py, const struct move *
 	py->no_memory |= !to;
 	for (uint32_t i = 0; to && i < n; i++) {
 		to[i] = m->from->interp_skip[i];
-		to[i].to = moved(m, INTERPRETER, to[i].from) + to[i].to - to[i].from;
-		to[i].from = moved(m, INTERPRETER, to[i].from);
+		to[i].to =
+			shift_offset(m, INTERPRETER, to[i].from) + to[i].to - to[i].from;
+		to[i].from = shift_offset(m, INTERPRETER, to[i].from);
 	}
 	return to;
 }
 
-static bool move_tables(struct hi_py *py, struct move *m)
+static bool shift_tables(struct hi_py *py, struct move *m)
 {
-	m->to->interp_fields = move_fields(py, m, INTERPRETER, m->from->interp_fields);
-	m->to->thread_fields = move_fields(py, m, THREAD, m->from->thread_fields);
-	m->to->free_lists = move_free_lists(py, m);
-	m->to->arrays = move_arrays(py, m);
-	m->to->interp_skip = move_skips(py, m);
+	m->to->interp_fields = shift_fields(py, m, INTERPRETER, m->from->interp_fields);
+	m->to->thread_fields = shift_fields(py, m, THREAD, m->from->thread_fields);
+	m->to->free_lists = shift_free_lists(py, m);
+	m->to->arrays = shift_arrays(py, m);
+	m->to->interp_skip = shift_skips(py, m);
 	return !py->no_memory;
 }
 
@@ -349,7 +350,7 @@ bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 {
 	struct move m = {.words = words, .from = from, .to = ret};
 
-	return begin_move(&m) && move_words(&m);
+	return begin_move(&m) && shift_words(&m);
 }
 
 const struct hi_py_layout *
@@ -363,9 +364,9 @@ hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64
 	m.words = words;
 	m.to = hi_arena_alloc(&py->arena, sizeof(*m.to));
 	py->no_memory |= !m.to;
-	if (!m.to || !begin_move(&m) || !move_words(&m) ||
+	if (!m.to || !begin_move(&m) || !shift_words(&m) ||
 	    (py->runtime_size && py->runtime_size != m.to->runtime_size) ||
-	    !move_tables(py, &m))
+	    !shift_tables(py, &m))
 		return NULL;
 	return m.to;
 }

@@ -396,7 +396,7 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 
 /* ---- the proof of what nothing describes ---- */
 
-static bool closes(struct hi_py *py, uint64_t head)
+static bool list_closes(struct hi_py *py, uint64_t head)
 {
 	uint64_t no_flags = ~py->layout->gc_next_flags, links[2], next = 0, before = 0;
 	struct hi_py_reader *r = &py->reader;
@@ -410,8 +410,9 @@ static bool closes(struct hi_py *py, uint64_t head)
 static bool generations_are_at(struct hi_py *py, uint64_t gc, uint32_t offset)
 {
 	for (uint32_t g = 0; g < py->layout->gc_n_generations; g++)
-		if (!closes(py,
-			    gc + offset + (uint64_t)g * py->layout->gc_generation_size))
+		if (!list_closes(py,
+				 gc + offset +
+					 (uint64_t)g * py->layout->gc_generation_size))
 			return false;
 	return true;
 }

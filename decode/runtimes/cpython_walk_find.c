@@ -136,16 +136,35 @@ static void fill_offsets(const struct hi_py_layout *l, struct hi_python_walk *re
 	ret->code_instructions = l->code_instructions;
 }
 
+/* The layout of this minor version, with what the interpreter says of its own; the words
+ * that say it never change. NULL: not known. */
+static const struct hi_py_layout *find_walk_layout(struct hi_modules *modules,
+						   unsigned minor, uint64_t runtime,
+						   struct hi_py_layout *storage)
+{
+	const struct hi_py_layout *table = hi_py_layout_of_minor(minor);
+	uint64_t words[HI_PY_OFFSETS_WORDS];
+
+	if (!table || table->minor < COOKIE_MINOR ||
+	    hi_modules_read(modules, runtime, words, sizeof(words), NULL) != HI_OK ||
+	    !hi_py_apply_offsets(words, table, storage) ||
+	    storage->frame_localsplus > HI_PYTHON_FRAME_MAX ||
+	    storage->code_instructions > HI_PYTHON_CODE_MAX)
+		return table;
+	return storage;
+}
+
 bool hi_python_find(struct hi_modules *modules, struct hi_python_walk *ret)
 {
 	const struct hi_py_layout *l;
+	struct hi_py_layout storage;
 	uint64_t runtime, type;
 
 	*ret = (struct hi_python_walk){};
 	if (!has_python_symbol(modules, "_PyRuntime", &runtime) ||
 	    !has_python_symbol(modules, "PyCode_Type", &type))
 		return false;
-	l = hi_py_layout_of_minor(find_minor(modules));
+	l = find_walk_layout(modules, find_minor(modules), runtime, &storage);
 	if (!l || !has_table_layout(modules, l, runtime, type))
 		return false;
 	fill_offsets(l, ret);
@@ -169,24 +188,29 @@ struct hi_module *hi_python_module(struct hi_modules *modules)
 
 uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor)
 {
-	const struct hi_py_layout *l = hi_py_layout_of_minor(minor);
+	const struct hi_py_layout *l;
+	struct hi_py_layout storage;
 	uint64_t runtime;
 
-	return l && l->runtime_allocators &&
-			       has_python_symbol(modules, "_PyRuntime", &runtime)
-		       ? runtime + l->runtime_allocators
-		       : 0;
+	if (!has_python_symbol(modules, "_PyRuntime", &runtime))
+		return 0;
+	l = find_walk_layout(modules, minor, runtime, &storage);
+	return l && l->runtime_allocators ? runtime + l->runtime_allocators : 0;
 }
 
 /* As cpython_probe.c: the dict of modules has them or not. */
 bool hi_python_has_marks(struct hi_modules *modules, struct hi_memory *memory,
 			 unsigned minor)
 {
-	const struct hi_py_layout *l = hi_py_layout_of_minor(minor);
 	struct hi_py_reader reader = {.memory = memory};
+	const struct hi_py_layout *l;
+	struct hi_py_layout storage;
 	uint64_t runtime, interp;
 
-	if (!l || !has_python_symbol(modules, "_PyRuntime", &runtime))
+	if (!has_python_symbol(modules, "_PyRuntime", &runtime))
+		return false;
+	l = find_walk_layout(modules, minor, runtime, &storage);
+	if (!l)
 		return false;
 	interp = hi_py_word(&reader, runtime + l->runtime_interpreters_head);
 	return interp &&

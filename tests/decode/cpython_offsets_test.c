@@ -6,6 +6,7 @@
 
 #include "attach/core.h"
 #include "decode/runtimes/cpython_rows.h"
+#include "decode/runtimes/cpython_walk_find.h"
 #include "harness.h"
 #include "support/inspected.h"
 #include "support/stored.h"
@@ -20,7 +21,9 @@ enum {
 	RUNTIME_HEAD = 40,
 	INTERP_MODULES = 88,
 	INTERP_SYSDICT = 96,
+	FRAME_PREVIOUS = 232,
 	CODE_FIRSTLINENO = 312,
+	CODE_INSTRUCTIONS = 344,
 	LIST_ITEMS = 432,
 };
 
@@ -119,6 +122,24 @@ HI_TEST_SCENARIO(cpython_offsets, what_is_not_understood_is_not_used)
 	expect_nothing(words, 24, 100);			 /* a runtime smaller than */
 	expect_nothing(words, 48, 500000);		 /* its interpreter */
 	HI_ASSERT(!hi_py_apply_offsets(words, &hi_py_layout_3_12, &l));
+}
+
+/* For stacks of recordings; code that is larger than they copy is not believed. */
+HI_TEST_SCENARIO(cpython_offsets, walks_over_frames_use_what_is_said)
+{
+	struct stored s = open_stored();
+	struct hi_python_walk before, after;
+	uint64_t *words = said_words(&s);
+
+	HI_ASSERT(hi_python_find(s.p->modules, &before));
+	HI_ASSERT_EQ(13, before.minor);
+	words[FRAME_PREVIOUS / 8] += 8;
+	HI_ASSERT(hi_python_find(s.p->modules, &after));
+	HI_ASSERT_EQ(before.frame_previous + 8, after.frame_previous);
+	words[CODE_INSTRUCTIONS / 8] = 50000;
+	HI_ASSERT(hi_python_find(s.p->modules, &after));
+	HI_ASSERT_EQ(before.code_instructions, after.code_instructions);
+	HI_ASSERT_EQ(before.frame_previous, after.frame_previous);
 }
 
 /* ---- the whole ---- */
