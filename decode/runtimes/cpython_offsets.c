@@ -18,6 +18,8 @@ enum {
 	MAX_OFFSET = 1 << 20, /* of a member of a structure */
 	MAX_STATE = 1 << 24,
 	MAX_ROWS = 96,
+	/* dict_traverse() of 3.13.5 does, that of 3.13.0 does not. */
+	DICT_HAS_INLINE = 0x030d05,
 };
 
 enum record {
@@ -250,6 +252,7 @@ static bool begin_move(struct move *m)
 		return false;
 	m->column = m->from->minor - FIRST_MINOR;
 	*m->to = *m->from;
+	m->to->dict_has_inline |= version >> 8 >= DICT_HAS_INLINE;
 	return true;
 }
 

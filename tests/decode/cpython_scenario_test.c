@@ -18,8 +18,6 @@ enum {
 	TYPE = 8, /* PyObject.ob_type, PyTypeObject.tp_flags */
 	TYPE_FLAGS = 168,
 	INLINE_VALUES = 1 << 2,
-	MANAGED_DICT = 24, /* in front of an object, 3.12 on */
-	DICT_VALUES = 40,
 	HANDFUL = 40, /* blocks that come and go while the number is told */
 	SMALL = 512,
 	LEAKED = 5,    /* references that the fixture leaks */
@@ -282,27 +280,6 @@ static uint64_t word_at(const struct typed_process *p, uint64_t addr)
 	return word;
 }
 
-/* Values that lie in the object itself are here the object's. From 3.13.3 on the dict
- * that is made of them visits them, before that the object. */
-static hi_node owner_of_values(const struct typed_process *p, uint64_t dict)
-{
-	uint64_t values = word_at(p, dict + DICT_VALUES);
-
-	return values ? hi_objects_find(p->graph->objects, values, NULL) : HI_NODE_NONE;
-}
-
-static bool has_owner_way(const struct typed_process *p, const struct refs *r, hi_node to)
-{
-	hi_node owner =
-		strcmp(r->type, "dict") == 0 ? owner_of_values(p, r->from) : HI_NODE_NONE;
-	struct hi_edges edges;
-
-	if (owner == HI_NODE_NONE)
-		return false;
-	edges = hi_graph_edges(p->graph, owner);
-	return has_edge(&edges, to);
-}
-
 /* What a module visits in variables of C: faulthandler (-X dev) its file, where that was
  * made before there was a file of Python (3.9). */
 static bool is_in_variable(const struct typed_process *p, const struct refs *r,
@@ -321,9 +298,6 @@ static bool is_left_out(const struct typed_process *p, uint64_t from, hi_node to
 	uint64_t type = word_at(p, from + TYPE), flags = word_at(p, type + TYPE_FLAGS);
 	bool is_dict = strcmp(type_of(p, to), "dict") == 0;
 
-	if (flags & INLINE_VALUES && word_at(p, from - MANAGED_DICT) &&
-	    owner_of_values(p, word_at(p, from - MANAGED_DICT)) == node_at(p, from))
-		return true;
 	if (flags & TYPE_SUBCLASS || flags & INLINE_VALUES)
 		return is_dict;
 	return to == node_at(p, type) ||
@@ -355,7 +329,7 @@ static void check_refs(const struct typed_process *p, const struct truth *t,
 
 		tally->edges++;
 		if (to == HI_NODE_NONE || has_way(p, r->type, &edges, to) ||
-		    has_owner_way(p, r, to) || is_in_variable(p, r, to))
+		    is_in_variable(p, r, to))
 			continue;
 		if (tally->missing++ < MAX_SHOWN)
 			hi_test_note("missing: %s 0x%llx -> %s 0x%llx", r->type,
