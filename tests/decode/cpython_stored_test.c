@@ -150,3 +150,8 @@ HI_TEST_SCENARIO(cpython_stored, debian_13s_is_decoded_by_what_it_says_of_itself
 {
 	check_stored("python3.13-debian13", "3.13.5", "its table of offsets");
 }
+
+HI_TEST_SCENARIO(cpython_stored, debian_sids_is_decoded_by_what_it_says_of_itself)
+{
+	check_stored("python3.14-sid", "3.14.10", "its table of offsets");
+}
