@@ -149,7 +149,7 @@ static enum hi_status probe(const struct stored *s, struct hi_error *err,
 {
 	struct hi_runtime *runtime = NULL;
 	enum hi_status status =
-		hi_runtime_probe(s->p->image, s->p->modules, NULL, &runtime, err);
+		hi_runtime_probe(s->p->image, s->p->modules, NULL, &runtime, NULL, err);
 
 	*tracked_ret = status == HI_OK ? runtime->tracked : 0;
 	hi_runtime_release(runtime);
