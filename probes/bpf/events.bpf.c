@@ -859,18 +859,32 @@ static __always_inline int was_sent(const struct sent *sent, __u64 hash)
 	       sent->hash[3] == hash;
 }
 
+/*
+ * What goes through the ring. The number of words is masked in the register that the
+ * size is computed from: up to 6.1 the verifier knows what a comparison said of one copy
+ * of a number only, and the compiler may have kept another one on the stack.
+ */
+static __always_inline __u64 size_of_stack(const struct hi_event_stack *stack)
+{
+	enum { MASK = 255 };
+	_Static_assert(HI_STACK_WORDS <= MASK, "a number of words that the mask keeps");
+	__u64 n = stack->n;
+
+	asm volatile("" : "+r"(n)); /* or the mask goes: of a number that was compared */
+	n &= MASK;
+	return offsetof(struct hi_event_stack, frames) + n * 8 + HI_BPF_STACK_PAD;
+}
+
 /* Sends the frames, unless they were sent before. */
 static __always_inline void send_stack(struct hi_event_stack *stack)
 {
 	__u64 hash = stack->stack;
-	__u32 n = stack->n, key = (__u32)hash & (HI_BPF_EVENT_STACKS - 1);
+	__u32 key = (__u32)hash & (HI_BPF_EVENT_STACKS - 1);
 	struct sent *sent = bpf_map_lookup_elem(&sent_map, &key);
 
-	if (!sent || n > HI_STACK_WORDS || was_sent(sent, hash))
+	if (!sent || stack->n > HI_STACK_WORDS || was_sent(sent, hash))
 		return;
-	if (!bpf_ringbuf_output(&ring_map, stack,
-				offsetof(struct hi_event_stack, frames) + n * 8 +
-					HI_BPF_STACK_PAD,
+	if (!bpf_ringbuf_output(&ring_map, stack, size_of_stack(stack),
 				BPF_RB_NO_WAKEUP))
 		sent->hash[hash >> 40 & 3] = hash;
 }
