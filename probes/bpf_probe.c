@@ -20,6 +20,7 @@
 #include "probes/holder.h"
 #include "base/cleanup.h"
 #include "probes/bpf_link.h"
+#include "probes/bpf_load.h"
 #include "probes/bpf_process.h"
 #include "probes/bpf_probe.h"
 #include "probes/probe_kind.h"
@@ -142,12 +143,6 @@ static void bpf_close(struct hi_probe *base)
 	free(probe);
 }
 
-static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static bool is_multi(const struct bpf_probe *probe)
 {
 	return probe->link != HI_BPF_LINK_EVENT;
@@ -177,23 +172,23 @@ static int choose_program(const struct bpf_probe *probe)
 
 static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error *err)
 {
+	enum hi_status status =
+		hi_bpf_open(hi_bpf_probe_start, hi_bpf_probe_end, &probe->object, err);
 	struct bpf_map *hits;
 	int error;
 
-	libbpf_set_print(print_nothing);
-	probe->object = bpf_object__open_mem(
-		hi_bpf_probe_start, (size_t)(hi_bpf_probe_end - hi_bpf_probe_start),
-		NULL);
-	if (!probe->object)
-		return hi_bpf_refused(errno, err);
+	if (status != HI_OK)
+		return status;
 	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
 	error = bpf_map__set_max_entries(
 		hits, (unsigned)(probe->probe.n_sites * HI_BPF_HIT_SLOTS));
 	if (!error)
 		error = choose_program(probe);
-	if (!error)
-		error = bpf_object__load(probe->object);
-	return error ? hi_bpf_refused(-error, err) : HI_OK;
+	if (error)
+		return hi_bpf_refused(-error, err);
+	return hi_bpf_load(
+		probe->object,
+		HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES, err);
 }
 
 static void *map_bpf_memory(struct bpf_probe *probe, const char *name, size_t size,

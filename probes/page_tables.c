@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "probes/bpf_link.h"
+#include "probes/bpf_load.h"
 
 /*
  * Note [The direct map]
@@ -109,27 +110,18 @@ static bool has_cpu_flag(const char *flag)
 	return false;
 }
 
-static int ignore_page_message(enum libbpf_print_level level, const char *format,
-			       va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static enum hi_status load_page_program(struct hi_page_tables *tables,
 					struct hi_error *err)
 {
-	int error;
+	enum hi_status status =
+		hi_bpf_open(hi_bpf_pages_start, hi_bpf_pages_end, &tables->object, err);
 
-	libbpf_set_print(ignore_page_message);
-	tables->object = bpf_object__open_mem(
-		hi_bpf_pages_start, (size_t)(hi_bpf_pages_end - hi_bpf_pages_start),
-		NULL);
-	if (!tables->object)
-		return hi_bpf_refused(errno, err);
-	error = bpf_object__load(tables->object);
-	if (error)
-		return hi_bpf_refused(-error, err);
+	if (status == HI_OK)
+		status = hi_bpf_load(tables->object,
+				     HI_BPF_NEEDS_TYPES | HI_BPF_NEEDS_TASK_ITERATORS,
+				     err);
+	if (status != HI_OK)
+		return status;
 	tables->program =
 		bpf_object__find_program_by_name(tables->object, "read_page_tables");
 	return tables->program ? HI_OK : hi_bpf_refused(ENOENT, err);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "probes/bpf_link.h"
+#include "probes/bpf_load.h"
 #include "probes/bpf_process.h"
 #include "probes/holder.h"
 #include "probes/own_site.h"
@@ -50,28 +51,20 @@ static struct bpf_program *use_program(const struct hi_use_probes *p)
 	return bpf_object__find_program_by_name(p->object, "enter_with_objects");
 }
 
-static int print_nothing_of_uses(enum libbpf_print_level level, const char *format,
-				 va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static enum hi_status load_uses_program(struct hi_use_probes *p, struct hi_error *err)
 {
+	enum hi_status status =
+		hi_bpf_open(hi_bpf_uses_start, hi_bpf_uses_end, &p->object, err);
 	int error = 0;
 
-	libbpf_set_print(print_nothing_of_uses);
-	p->object = bpf_object__open_mem(
-		hi_bpf_uses_start, (size_t)(hi_bpf_uses_end - hi_bpf_uses_start), NULL);
-	if (!p->object)
-		return hi_bpf_refused(errno, err);
+	if (status != HI_OK)
+		return status;
 	if (!p->by_perf)
 		error = bpf_program__set_expected_attach_type(
 			use_program(p), (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
-	if (!error)
-		error = bpf_object__load(p->object);
-	return error ? hi_bpf_refused(-error, err) : HI_OK;
+	if (error)
+		return hi_bpf_refused(-error, err);
+	return hi_bpf_load(p->object, HI_BPF_NEEDS_COOKIES, err);
 }
 
 static int uses_map(const struct hi_use_probes *p, const char *name)

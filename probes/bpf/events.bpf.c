@@ -884,8 +884,7 @@ static __always_inline void send_stack(struct hi_event_stack *stack)
 
 	if (!sent || stack->n > HI_STACK_WORDS || was_sent(sent, hash))
 		return;
-	if (!bpf_ringbuf_output(&ring_map, stack, size_of_stack(stack),
-				BPF_RB_NO_WAKEUP))
+	if (!bpf_ringbuf_output(&ring_map, stack, size_of_stack(stack), BPF_RB_NO_WAKEUP))
 		sent->hash[hash >> 40 & 3] = hash;
 }
 

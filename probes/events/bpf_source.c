@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "probes/bpf_link.h"
+#include "probes/bpf_load.h"
 #include "probes/bpf_process.h"
 #include "probes/events/bpf_source_internal.h"
 
@@ -303,13 +304,6 @@ static const struct hi_event_source_ops perf_source_ops = BPF_SOURCE_OPS("perf e
 
 /* ---- opening ---- */
 
-static int print_no_message(enum libbpf_print_level level, const char *format,
-			    va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static int set_attach_type(const struct hi_bpf_source *source)
 {
 	struct bpf_program *program;
@@ -341,14 +335,12 @@ static int set_map_sizes(const struct hi_bpf_source *source)
 static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 					       struct hi_error *err)
 {
+	enum hi_status status =
+		hi_bpf_open(hi_bpf_events_start, hi_bpf_events_end, &source->object, err);
 	int error;
 
-	libbpf_set_print(print_no_message);
-	source->object = bpf_object__open_mem(
-		hi_bpf_events_start, (size_t)(hi_bpf_events_end - hi_bpf_events_start),
-		NULL);
-	if (!source->object)
-		return hi_bpf_refused(errno, err);
+	if (status != HI_OK)
+		return status;
 	error = set_map_sizes(source);
 	if (!error)
 		error = set_attach_type(source);
@@ -357,9 +349,11 @@ static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 	if (!error)
 		error = bpf_program__set_autoload(program_of_ticks(source),
 						  source->scan_ns != 0);
-	if (!error)
-		error = bpf_object__load(source->object);
-	return error ? hi_bpf_refused(-error, err) : HI_OK;
+	if (error)
+		return hi_bpf_refused(-error, err);
+	return hi_bpf_load(
+		source->object,
+		HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES, err);
 }
 
 /* A kernel may accept all but the program of samples of time. */
