@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -131,6 +132,12 @@ enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 
 	if (status != HI_OK)
 		return status;
+	if (cookie == HI_BPF_NO_COOKIE) {
+		if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0)
+			return hi_bpf_refused(errno, err);
+		*link_ret = hi_take_fd(event);
+		return HI_OK;
+	}
 	link = bpf_link_create(program, event, BPF_PERF_EVENT, &options);
 	if (link < 0)
 		return hi_bpf_refused(-link, err);

@@ -25,8 +25,11 @@ struct hi_bpf_places {
 enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
 				  const struct hi_bpf_places *places, int *link_ret,
 				  struct hi_error *err);
+/* Of programs that do not ask for it: kernels without cookies (before 5.15) have no links
+ * of perf events either, and the event itself is what keeps the program there. */
+#define HI_BPF_NO_COOKIE UINT64_MAX
 /* The same as hi_bpf_link_multi by a perf event for the target, which lives as long as
- * the link. */
+ * the link; cookie: or HI_BPF_NO_COOKIE. */
 enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);

@@ -79,15 +79,6 @@ struct pending {
 	__u64 unused[2];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HI_BPF_EVENT_CALLS);
-	__type(key, __u32);
-	__type(value, struct pending);
-} calls_map SEC(".maps");
-
-enum { TRIES = 4 };
-
 /* Hashes of stacks that were sent. A stack that another one has displaced is sent again.
  */
 struct sent {
@@ -115,17 +106,18 @@ struct scratch {
 		__u64 generation; /* of the tables */
 	} rules[HI_BPF_STACK_RULES];
 	struct python_scratch python;
+	/* Where the walk is. */
+	struct stack_walk {
+		struct hi_unwind_regs regs;
+		__u64 hash, generation;
+	} walk;
 	/* A copy of the innermost part of the stack. */
 	__u64 window_start, window_size;
 	__u8 window[HI_BPF_STACK_WINDOW];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HI_BPF_EVENT_SCRATCH);
-	__type(key, __u32);
-	__type(value, struct scratch);
-} scratch_map SEC(".maps");
+/* Places to look for one that is a thread's, or for a free one. */
+enum { TRIES = 4 };
 
 struct call {
 	struct pt_regs *regs;
@@ -153,26 +145,6 @@ static __always_inline int is_target(const struct hi_bpf_events_shared *shared,
 	return id >> 32 == shared->tgid;
 }
 
-/* False: not an event of the target. */
-static __always_inline int find_call(struct pt_regs *regs, struct call *ret)
-{
-	__u32 zero = 0;
-
-	ret->regs = regs;
-	ret->cookie = (__u32)bpf_get_attach_cookie(regs);
-	ret->shared = bpf_map_lookup_elem(&shared_map, &zero);
-	if (!ret->shared)
-		return 0;
-	if (ret->cookie == HI_BPF_EVENT_OWN_SITE) {
-		__sync_fetch_and_add(&ret->shared->own_hits, 1);
-		return 0;
-	}
-	if (!*(volatile __u32 *)&ret->shared->running)
-		return 0;
-	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
-	return is_target(ret->shared, &ret->tid);
-}
-
 static __always_inline int is_counting(const struct call *call)
 {
 	return *(volatile __u32 *)&call->shared->running == HI_BPF_EVENTS_COUNTED;
@@ -188,11 +160,6 @@ static __always_inline struct hi_bpf_event_counts *counts_of(__u32 cookie)
 
 /* ---- the ring ---- */
 
-static __always_inline void lose(struct hi_bpf_events_shared *shared, __u64 n)
-{
-	__sync_fetch_and_add(&shared->lost, n);
-}
-
 static __always_inline int put(const struct hi_event *event)
 {
 	struct hi_event *slot = bpf_ringbuf_reserve(&ring_map, sizeof(*slot), 0);
@@ -204,42 +171,6 @@ static __always_inline int put(const struct hi_event *event)
 	return 1;
 }
 
-/* In front of the next event that fits, so that the reader knows where events are
- * missing. */
-static __always_inline int put_lost(struct hi_bpf_events_shared *shared, __u64 time_ns)
-{
-	struct hi_event lost = {.time_ns = time_ns, .kind = HI_EVENT_LOST};
-
-	lost.size = __sync_lock_test_and_set(&shared->lost, 0);
-	if (!lost.size || put(&lost))
-		return 1;
-	lose(shared, lost.size);
-	return 0;
-}
-
-static __always_inline void send(struct hi_bpf_events_shared *shared,
-				 const struct hi_event *event)
-{
-	if ((!shared->lost || put_lost(shared, event->time_ns)) && put(event))
-		return;
-	lose(shared, 1);
-	__sync_fetch_and_add(&shared->lost_total, 1);
-}
-
-/* ---- samples: see Note [Sampling by bytes] ---- */
-
-struct line {
-	__s64 left; /* bytes up to the next point; below 1: it is being drawn */
-	__u64 unused[7];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HI_BPF_EVENT_LINES);
-	__type(key, __u32);
-	__type(value, struct line);
-} lines_map SEC(".maps");
-
 static __always_inline __s64 draw_distance(__u64 mean)
 {
 	__u64 distance = 0;
@@ -250,102 +181,51 @@ static __always_inline __s64 draw_distance(__u64 mean)
 	return (__s64)hi_sampling_bytes(distance, mean);
 }
 
-/* Is an allocation of so many bytes to be sampled? */
-static __always_inline int take_sample(__u64 mean, __s64 size)
-{
-	__u32 key = bpf_get_smp_processor_id() & (HI_BPF_EVENT_LINES - 1);
-	struct line *line = bpf_map_lookup_elem(&lines_map, &key);
-	__s64 left, own;
-
-	if (!line)
-		return 0;
-	if (size < 1)
-		size = 1;
-	left = __sync_fetch_and_add(&line->left, -size);
-	if (left > size)
-		return 0;
-	own = left < 1 ? draw_distance(mean) : left;
-	if (own > size) {
-		__sync_lock_test_and_set(&line->left, own - size);
-		return 0;
-	}
-	__sync_lock_test_and_set(&line->left, draw_distance(mean));
-	return 1;
-}
-
-/*
- * Note [Which blocks were sampled]
- *
- * When a block is freed, its event is only sent if the block was sampled. So addresses of
- * sampled blocks are kept, those of each KiB of memory in a set of four, and are removed
- * when the block is freed. A set that gets a fifth one says from then on that it has all:
- * then frees are sent that are of no use, and the reader ignores them, but none is
- * missing. Neighbours in memory have neighbouring sets, or every free would miss the
- * cache; and a bit for each address, never cleared, would soon be set for all addresses
- * that a program uses again and again.
- */
-struct sampled_set {
-	__u64 addr[4]; /* and the family; 0: free; the first one SAMPLED_ALL: all are in
-			  it */
-};
-
-enum { SAMPLED_WAYS = 4, SAMPLED_ALL = 1 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HI_BPF_SAMPLED_SETS);
-	__type(key, __u32);
-	__type(value, struct sampled_set);
-} sampled_map SEC(".maps");
-
-/* Heaps begin at round addresses: the upper bits move them apart. */
-static __always_inline struct sampled_set *set_of(__u64 addr)
-{
-	__u64 upper = (addr >> 28) * 0x9e3779b97f4a7c15ull >> 32;
-	__u32 key = (__u32)((addr >> 10) + upper) & (HI_BPF_SAMPLED_SETS - 1);
-
-	return bpf_map_lookup_elem(&sampled_map, &key);
-}
-
 /* A pool's first piece has the address of its slab. */
 static __always_inline __u64 sampled_key(__u32 family, __u64 addr)
 {
 	return addr | (__u64)family << 60;
 }
 
-static __always_inline int is_sampled(__u32 family, __u64 block)
+/* Not 0. Ids of threads have 22 bits. */
+static __always_inline __u32 pending_key(__u32 family)
 {
-	__u64 addr = sampled_key(family, block);
-	const struct sampled_set *set = set_of(addr);
-
-	return set &&
-	       (set->addr[0] == addr || set->addr[1] == addr || set->addr[2] == addr ||
-		set->addr[3] == addr || set->addr[0] == SAMPLED_ALL);
+	return (__u32)bpf_get_current_pid_tgid() | family << 24;
 }
 
-static __always_inline void remember_sampled(__u32 family, __u64 block)
-{
-	__u64 addr = sampled_key(family, block);
-	struct sampled_set *set = set_of(addr);
+#ifdef HI_BPF_OLD
+#include "probes/bpf/events_old.h"
+#else
+#include "probes/bpf/events_state.h"
+#endif
 
-	if (!set)
+static __always_inline void send(struct hi_bpf_events_shared *shared,
+				 const struct hi_event *event)
+{
+	if ((!shared->lost || put_lost(shared, event->time_ns)) && put(event))
 		return;
-	for (int i = 0; i < SAMPLED_WAYS; i++) {
-		__u64 was = __sync_val_compare_and_swap(&set->addr[i], 0, addr);
-
-		if (!was || was == addr)
-			return;
-	}
-	__sync_lock_test_and_set(&set->addr[0], SAMPLED_ALL);
+	lose(shared, 1);
+	__sync_fetch_and_add(&shared->lost_total, 1);
 }
 
-static __always_inline void forget_sampled(__u32 family, __u64 block)
+/* False: not an event of the target. */
+static __always_inline int find_call(struct pt_regs *regs, int at_return,
+				     struct call *ret)
 {
-	__u64 addr = sampled_key(family, block);
-	struct sampled_set *set = set_of(addr);
+	__u32 zero = 0;
 
-	for (int i = 0; set && i < SAMPLED_WAYS; i++)
-		__sync_val_compare_and_swap(&set->addr[i], addr, 0);
+	ret->regs = regs;
+	ret->shared = bpf_map_lookup_elem(&shared_map, &zero);
+	if (!ret->shared || !find_function(regs, at_return, &ret->cookie))
+		return 0;
+	if (ret->cookie == HI_BPF_EVENT_OWN_SITE) {
+		__sync_fetch_and_add(&ret->shared->own_hits, 1);
+		return 0;
+	}
+	if (!*(volatile __u32 *)&ret->shared->running)
+		return 0;
+	ret->does = &given.functions[ret->cookie & (HI_BPF_EVENT_FUNCTIONS - 1)];
+	return is_target(ret->shared, &ret->tid);
 }
 
 /* May the block be one of the recording? */
@@ -356,54 +236,6 @@ static __always_inline int is_recorded(const struct call *call, __u64 addr)
 }
 
 /* ---- calls ---- */
-
-/* Not 0. Ids of threads have 22 bits. */
-static __always_inline __u32 pending_key(__u32 family)
-{
-	return (__u32)bpf_get_current_pid_tgid() | family << 24;
-}
-
-static __always_inline struct pending *pending_at(__u32 key, __u32 try)
-{
-	__u32 slot =
-		(key + (key >> 24) * 0x3d4d + try * 0x9e37) & (HI_BPF_EVENT_CALLS - 1);
-
-	return bpf_map_lookup_elem(&calls_map, &slot);
-}
-
-/* This thread's; 0: none. */
-static __always_inline struct pending *find_pending(__u32 family)
-{
-	__u32 key = pending_key(family);
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		struct pending *pending = pending_at(key, i);
-
-		if (pending && pending->key == key)
-			return pending;
-	}
-	return 0;
-}
-
-static __always_inline struct pending *take_pending(struct hi_bpf_events_shared *shared,
-						    __u32 family)
-{
-	__u32 key = pending_key(family);
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		struct pending *pending = pending_at(key, i);
-
-		if (pending && !__sync_val_compare_and_swap(&pending->key, 0, key))
-			return pending;
-	}
-	__sync_fetch_and_add(&shared->lost_calls, 1);
-	return 0;
-}
-
-static __always_inline void release_pending(struct pending *pending)
-{
-	*(volatile __u32 *)&pending->key = 0;
-}
 
 /* Is the call of regs made by the pending one? See Note [One call at a time]. */
 static __always_inline int is_made_by(const struct call *call,
@@ -442,22 +274,6 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
 	return hash ^ hash >> 32;
-}
-
-static __always_inline struct scratch *take_scratch(void)
-{
-	__u32 slot = bpf_get_smp_processor_id() * TRIES;
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		__u32 key = (slot + i) & (HI_BPF_EVENT_SCRATCH - 1);
-		struct scratch *scratch = bpf_map_lookup_elem(&scratch_map, &key);
-
-		if (scratch && !__sync_val_compare_and_swap(&scratch->is_taken, 0, 1)) {
-			scratch->key = key;
-			return scratch;
-		}
-	}
-	return 0;
 }
 
 /*
@@ -591,19 +407,18 @@ __attribute__((noinline)) __u64 next_python_frame(__u32 scratch_key)
 				 : PYTHON_NONE;
 }
 
-struct stack_walk {
-	struct scratch *scratch;
-	const struct hi_bpf_events_shared *shared;
-	struct hi_unwind_regs regs;
-	__u64 hash, generation;
-};
-
-static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 frame)
+static __always_inline void add_frame(struct scratch *scratch, __u32 n, __u64 frame)
 {
-	walk->scratch->stack.frames[n] = frame;
-	walk->scratch->stack.n = n + 1;
-	walk->hash = mix(walk->hash, frame);
+	scratch->stack.frames[n] = frame;
+	scratch->stack.n = n + 1;
+	scratch->walk.hash = mix(scratch->walk.hash, frame);
 }
+
+#ifdef HI_BPF_OLD
+#define KEEPS_CALLERS 0
+#else
+#define KEEPS_CALLERS given.keeps_callers
+#endif
 
 /*
  * Note [Returns that are probed]
@@ -621,7 +436,8 @@ static __always_inline void add_frame(struct stack_walk *walk, __u32 n, __u64 fr
  * entered later, at the same stack pointer, which dropped the one that was left.
  *
  * The kernel sees no more than 64 calls of a thread return (MAX_URETPROBE_DEPTH), and
- * lets those within them alone. As many callers are kept.
+ * lets those within them alone. As many callers are kept. Kernels for which
+ * events_old.bpf.c is have none: there a stack through a pool ends at it, and is cut.
  */
 struct callers {
 	__u32 thread; /* its id; 0: free */
@@ -658,19 +474,6 @@ static __always_inline struct callers *find_callers(void)
 		struct callers *callers = callers_at(thread, i);
 
 		if (callers && callers->thread == thread)
-			return callers;
-	}
-	return 0;
-}
-
-static __always_inline struct callers *take_callers(void)
-{
-	__u32 thread = (__u32)bpf_get_current_pid_tgid();
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		struct callers *callers = callers_at(thread, i);
-
-		if (callers && !__sync_val_compare_and_swap(&callers->thread, 0, thread))
 			return callers;
 	}
 	return 0;
@@ -725,6 +528,25 @@ static __always_inline int push_caller(const struct call *call, struct callers *
 	return 1;
 }
 
+#ifdef HI_BPF_OLD
+static __always_inline void keep_caller(const struct call *call)
+{
+	(void)call;
+}
+#else
+static __always_inline struct callers *take_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (callers && !__sync_val_compare_and_swap(&callers->thread, 0, thread))
+			return callers;
+	}
+	return 0;
+}
+
 /* At the entry. The kernel replaces the return address only behind this program. */
 static __always_inline void keep_caller(const struct call *call)
 {
@@ -738,6 +560,7 @@ static __always_inline void keep_caller(const struct call *call)
 	    !push_caller(call, callers, sp, address))
 		__sync_fetch_and_add(&call->shared->lost_calls, 1);
 }
+#endif
 
 /* At the return, where the stack pointer is above the place of the return address. */
 static __always_inline void drop_callers(const struct call *call)
@@ -763,7 +586,7 @@ static __always_inline int restore_return(const struct hi_bpf_events_shared *sha
 	__u64 sp = regs->rsp - 8;
 	__u32 n;
 
-	if (!given.keeps_callers || !is_trampoline(shared, regs->rip) ||
+	if (!KEEPS_CALLERS || !is_trampoline(shared, regs->rip) ||
 	    (!shared->trampoline && find_rule(regs->rip)))
 		return 1;
 	callers = find_callers();
@@ -776,44 +599,55 @@ static __always_inline int restore_return(const struct hi_bpf_events_shared *sha
 	return 1;
 }
 
-/* Goes one frame out, or shows one of Python that the frame runs. */
-static long walk_frame(__u32 i, void *arg)
+/* Goes one frame out, or shows one of Python that the frame runs; 1: the walk ends. */
+static __always_inline int walk_frame(const struct hi_bpf_events_shared *shared,
+				      struct scratch *scratch)
 {
-	struct stack_walk *walk = arg;
-	struct hi_unwind_reader reader = {.scratch = walk->scratch,
-					  .generation = walk->generation};
-	struct hi_event_stack *stack = &walk->scratch->stack;
-	struct hi_unwind_regs regs = walk->regs;
+	struct hi_unwind_reader reader = {.scratch = scratch,
+					  .generation = scratch->walk.generation};
+	struct hi_event_stack *stack = &scratch->stack;
+	struct hi_unwind_regs regs = scratch->walk.regs;
 	__u64 frame = PYTHON_NONE;
 	enum hi_unwind_step step;
 	__u32 n = stack->n;
 
-	(void)i;
-	if (walk->scratch->left == 0 || n > HI_STACK_WORDS - 2)
+	if (scratch->left == 0 || n > HI_STACK_WORDS - 2)
 		return 1;
-	if (is_python_loop(walk->shared, regs.rip - !regs.is_exact))
-		frame = next_python_frame(walk->scratch->key);
+	if (is_python_loop(shared, regs.rip - !regs.is_exact))
+		frame = next_python_frame(scratch->key);
 	if (frame == PYTHON_SKIPPED)
 		return 0;
 	if (hi_python_is_frame(frame)) {
-		walk->scratch->left--;
-		add_frame(walk, n, frame);
-		add_frame(walk, n + 1, walk->scratch->python.walk.check);
+		scratch->left--;
+		add_frame(scratch, n, frame);
+		add_frame(scratch, n + 1, scratch->python.walk.check);
 		return 0;
 	}
 	if (frame == PYTHON_NONE) {
 		if (hi_python_is_frame(regs.rip))
 			return 1; /* no address of a process */
-		walk->scratch->left--;
-		add_frame(walk, n, regs.rip + (n == 0 ? regs.is_exact : 0));
+		scratch->left--;
+		add_frame(scratch, n, regs.rip + (n == 0 ? regs.is_exact : 0));
 	}
 	step = hi_unwind_step(&reader, &regs);
-	if (step == HI_UNWIND_ON && !restore_return(walk->shared, &regs))
+	if (step == HI_UNWIND_ON && !restore_return(shared, &regs))
 		step = HI_UNWIND_CUT;
-	walk->regs = regs;
+	scratch->walk.regs = regs;
 	if (step == HI_UNWIND_OUTERMOST)
 		stack->cut = 0;
 	return step != HI_UNWIND_ON;
+}
+
+/* Not static, as find_rule(): so the verifier need not follow a step for each frame, and
+ * a walk is a plain loop, which kernels without bpf_loop() have as well. */
+__attribute__((noinline)) int walk_next_frame(__u32 scratch_key)
+{
+	struct scratch *scratch = bpf_map_lookup_elem(&scratch_map, &scratch_key);
+	__u32 zero = 0;
+	const struct hi_bpf_events_shared *shared =
+		bpf_map_lookup_elem(&shared_map, &zero);
+
+	return scratch && shared ? walk_frame(shared, scratch) : 1;
 }
 
 /* Where a walk begins. */
@@ -826,29 +660,24 @@ static __always_inline void walk_stack(const struct hi_bpf_events_shared *shared
 				       const struct stack_start *start,
 				       struct scratch *scratch)
 {
-	struct stack_walk walk = {
-		.scratch = scratch,
-		.shared = shared,
-		.hash = 1,
-		.generation = *(volatile __u64 *)&shared->generation,
-		.regs = start->regs,
-	};
 	struct hi_event_stack *stack = &scratch->stack;
+	__u32 key = scratch->key;
 
 	stack->kind = HI_EVENT_STACK;
 	stack->cut = 1;
 	stack->n = 0;
 	scratch->left = HI_STACK_FRAMES;
 	scratch->python.walk = (struct python_walk){};
+	scratch->walk.regs = start->regs;
+	scratch->walk.hash = 1;
+	scratch->walk.generation = *(volatile __u64 *)&shared->generation;
 	if (start->inside)
-		add_frame(&walk, 0, start->inside);
-	if (given.can_loop) {
-		copy_window(scratch, start->regs.rsp);
-		bpf_loop(3 * HI_STACK_FRAMES, walk_frame, &walk, 0);
-	} else if (!start->inside) {
-		add_frame(&walk, 0, start->regs.rip + start->regs.is_exact);
-	}
-	stack->stack = mix(walk.hash, stack->cut);
+		add_frame(scratch, 0, start->inside);
+	copy_window(scratch, start->regs.rsp);
+	for (__u32 i = 0; i < 3 * HI_STACK_FRAMES; i++)
+		if (walk_next_frame(key))
+			break;
+	stack->stack = mix(scratch->walk.hash, stack->cut);
 	if (!stack->stack)
 		stack->stack = 1;
 }
@@ -902,7 +731,7 @@ static __always_inline __u64 record_stack(const struct hi_bpf_events_shared *sha
 	send_stack(&scratch->stack);
 	hash = scratch->stack.stack;
 	*cut = scratch->stack.cut;
-	*(volatile __u32 *)&scratch->is_taken = 0;
+	release_scratch(scratch);
 	return hash;
 }
 
@@ -1018,7 +847,7 @@ static __always_inline int enter_alloc(const struct call *call,
 {
 	struct pending *pending = find_pending(call->does->family);
 
-	if (given.keeps_callers)
+	if (KEEPS_CALLERS)
 		keep_caller(call);
 	if (is_nested(call, pending)) {
 		__sync_fetch_and_add(&counts->nested, 1);
@@ -1061,7 +890,7 @@ int enter(struct pt_regs *regs)
 	struct hi_bpf_event_counts *counts;
 	struct call call;
 
-	if (!find_call(regs, &call))
+	if (!find_call(regs, 0, &call))
 		return 0;
 	counts = counts_of(call.cookie);
 	if (!counts)
@@ -1200,16 +1029,17 @@ int leave(struct pt_regs *regs)
 	struct pending *pending;
 	struct call call;
 
-	if (!find_call(regs, &call) || is_counting(&call))
+	if (!find_call(regs, 1, &call) || is_counting(&call))
 		return 0;
-	pending = find_pending(call.does->family);
+	pending = find_returning(&call);
 	if (pending && is_return_of(&call, pending))
 		leave_alloc(&call, pending);
-	if (given.keeps_callers)
+	if (KEEPS_CALLERS)
 		drop_callers(&call);
 	return 0;
 }
 
+#ifndef HI_BPF_OLD
 /* ---- samples of time ---- */
 
 /*
@@ -1418,3 +1248,4 @@ int tick(struct bpf_perf_event_data *ctx)
 	send(shared, &event);
 	return 0;
 }
+#endif

@@ -79,7 +79,6 @@ enum hi_bpf_events_running {
 
 /* Read-only data, which the loader fills. */
 struct hi_bpf_events_given {
-	__u32 can_loop;	     /* does the kernel have bpf_loop()? */
 	__u32 keeps_callers; /* see Note [Returns that are probed] in events.bpf.c */
 	__u32 has_task_regs; /* does the kernel have bpf_task_pt_regs()? */
 	__u32 scan_steps; /* of a timer, from one sample of time to the next; 0: there are

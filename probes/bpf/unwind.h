@@ -70,4 +70,12 @@ struct hi_unwind_rule {
 	__u8 saved; /* enum hi_unwind_rbp, and plt << 4 */
 };
 
+/* Of a frame, on the way out. */
+struct hi_unwind_regs {
+	__u64 rip, rsp, rbp; /* rbp 0: not known */
+	__u32 is_exact;	 /* rip is where it goes on, or was interrupted; else it is behind
+			    a call, which may be the last instruction of its function */
+	__u32 n_signals; /* signal frames so far */
+};
+
 #endif

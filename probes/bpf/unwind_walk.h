@@ -17,13 +17,6 @@
 
 #include "probes/bpf/unwind.h"
 
-struct hi_unwind_regs {
-	__u64 rip, rsp, rbp; /* rbp 0: not known */
-	__u32 is_exact;	 /* rip is where it goes on, or was interrupted; else it is behind
-			    a call, which may be the last instruction of its function */
-	__u32 n_signals; /* signal frames so far */
-};
-
 enum hi_unwind_step { HI_UNWIND_ON, HI_UNWIND_OUTERMOST, HI_UNWIND_CUT };
 
 enum {

@@ -92,7 +92,8 @@ static enum hi_status link_functions_of_file(const struct attachment *a,
 /* Before the first probe at a return. */
 static enum hi_status try_filter(struct attachment *a, struct hi_error *err)
 {
-	if (!hi_process_is_filtered(a->source->target->pid))
+	/* Kernels that need the old programs return without a system call. */
+	if (a->source->is_old || !hi_process_is_filtered(a->source->target->pid))
 		return HI_OK;
 	return hi_filtered_return_check(a->return_program, a->source->by_perf,
 					&a->filter_link, err);
@@ -124,7 +125,9 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 	if (status == HI_OK && a->source->by_perf)
 		status = hi_bpf_link_event(
 			link->at_return ? a->return_program : a->entry_program,
-			a->source->target, link->function, &uprobe, link_ret, err);
+			a->source->target,
+			a->source->is_old ? HI_BPF_NO_COOKIE : link->function, &uprobe,
+			link_ret, err);
 	else if (status == HI_OK)
 		status = link_functions_of_file(a, link, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);

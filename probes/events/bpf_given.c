@@ -56,6 +56,8 @@ bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source)
 {
 	bool has_calls = source->scan_ns != 0;
 
+	if (source->is_old)
+		return false;
 	for (size_t i = 0; i < source->functions.count; i++)
 		has_calls |= source->functions.items[i].does.family == HI_FAMILY_CALLS;
 	return has_calls;
@@ -65,8 +67,6 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(source->object, ".rodata");
 	struct hi_bpf_events_given given = {
-		.can_loop = libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop,
-						    NULL) == 1,
 		.keeps_callers = hi_bpf_source_keeps_callers(source),
 		.has_task_regs =
 			libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
@@ -75,7 +75,6 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 
 	if (given.scan_steps)
 		given.scan_step_ns = source->scan_ns / given.scan_steps;
-	source->can_loop = given.can_loop;
 	hi_sampling_table_fill(&given.sampling);
 	for (size_t i = 0; i < source->functions.count; i++)
 		given.functions[i] = source->functions.items[i].does;

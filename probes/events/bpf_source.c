@@ -22,6 +22,7 @@
 #include "probes/events/bpf_source_internal.h"
 
 extern const unsigned char hi_bpf_events_start[], hi_bpf_events_end[];
+extern const unsigned char hi_bpf_events_old_start[], hi_bpf_events_old_end[];
 
 enum {
 	PAGE = 4096,
@@ -30,6 +31,8 @@ enum {
 	NAP_US = 2000,
 	DRAIN_NAPS = 500,
 	TIDS = 4096, /* remembered */
+	/* By all but the programs for old kernels. */
+	NEEDED = HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES,
 	/* Of another namespace, whose id in ours is not known any more: no id of a thread
 	 * is so large. */
 	ENDED_THREAD = 1 << 30,
@@ -301,6 +304,8 @@ static void close_bpf_source(struct hi_event_source *base)
 
 static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");
 static const struct hi_event_source_ops perf_source_ops = BPF_SOURCE_OPS("perf events");
+static const struct hi_event_source_ops old_source_ops =
+	BPF_SOURCE_OPS("perf events without cookies");
 
 /* ---- opening ---- */
 
@@ -332,11 +337,19 @@ static int set_map_sizes(const struct hi_bpf_source *source)
 	return error;
 }
 
+static enum hi_status open_events_programs(struct hi_bpf_source *source,
+					   struct hi_error *err)
+{
+	if (source->is_old)
+		return hi_bpf_open(hi_bpf_events_old_start, hi_bpf_events_old_end,
+				   &source->object, err);
+	return hi_bpf_open(hi_bpf_events_start, hi_bpf_events_end, &source->object, err);
+}
+
 static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 					       struct hi_error *err)
 {
-	enum hi_status status =
-		hi_bpf_open(hi_bpf_events_start, hi_bpf_events_end, &source->object, err);
+	enum hi_status status = open_events_programs(source, err);
 	int error;
 
 	if (status != HI_OK)
@@ -346,14 +359,13 @@ static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 		error = set_attach_type(source);
 	if (!error)
 		error = hi_bpf_source_fill_given(source);
-	if (!error)
+	if (!error && !source->is_old)
 		error = bpf_program__set_autoload(program_of_ticks(source),
 						  source->scan_ns != 0);
 	if (error)
 		return hi_bpf_refused(-error, err);
-	return hi_bpf_load(
-		source->object,
-		HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES, err);
+	return hi_bpf_load(source->object, source->is_old ? HI_BPF_NEEDS_RINGS : NEEDED,
+			   err);
 }
 
 /* A kernel may accept all but the program of samples of time. */
@@ -420,6 +432,18 @@ static enum hi_status tell_target(struct hi_bpf_source *source, struct hi_error 
 	return HI_OK;
 }
 
+/* See Note [Without cookies] in bpf/events_old.h. */
+static enum hi_status tell_sites(const struct hi_bpf_source *source, struct hi_error *err)
+{
+	int map = bpf_object__find_map_fd_by_name(source->object, "functions_map");
+
+	for (uint32_t i = 0; source->is_old && i < source->functions.count; i++)
+		if (bpf_map_update_elem(map, &source->functions.items[i].site.address, &i,
+					BPF_ANY) != 0)
+			return hi_fail_errno(err, "functions for a BPF program");
+	return HI_OK;
+}
+
 static size_t choose_ring_size(const struct hi_event_source_options *options)
 {
 	size_t size = PAGE;
@@ -444,10 +468,32 @@ static enum hi_status check_functions(const struct hi_target *target,
 	return HI_OK;
 }
 
+/* How the programs are started. */
+enum means { BY_MULTI, BY_PERF, BY_PERF_ON_OLD_KERNELS };
+
+static const struct hi_event_source_ops *const ops_by_means[] = {
+	[BY_MULTI] = &multi_source_ops,
+	[BY_PERF] = &perf_source_ops,
+	[BY_PERF_ON_OLD_KERNELS] = &old_source_ops,
+};
+
+static void choose_means(struct hi_bpf_source *source, enum means means)
+{
+	source->source.ops = ops_by_means[means];
+	source->by_perf = means != BY_MULTI;
+	source->is_old = means == BY_PERF_ON_OLD_KERNELS;
+	if (!source->is_old || !source->scan_ns)
+		return;
+	source->scan_ns = 0;
+	source->no_ticks.status =
+		hi_fail(&source->no_ticks, HI_UNSUPPORTED, 0,
+			"this kernel has not what samples of time need (Linux 5.15)");
+}
+
 static enum hi_status open_bpf_source(const struct hi_target *target,
 				      const struct hi_event_functions *functions,
 				      const struct hi_event_source_options *options,
-				      bool by_perf, struct hi_event_source **ret,
+				      enum means means, struct hi_event_source **ret,
 				      struct hi_error *err)
 {
 	struct hi_bpf_source *source;
@@ -458,18 +504,19 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	source = hi_calloc(1, sizeof(*source));
 	if (!source)
 		return hi_fail_memory(err, "events");
-	source->source.ops = by_perf ? &perf_source_ops : &multi_source_ops;
 	source->target = target;
 	source->functions = *functions;
-	source->by_perf = by_perf;
 	source->holder = source->optional_holder = HI_PROBE_HOLDER_NONE;
 	source->ring_size = choose_ring_size(options);
 	source->scan_ns = options->scan_ns;
+	choose_means(source, means);
 	status = load_events_program(source, err);
 	if (status == HI_OK)
 		status = map_events_memory(source, err);
 	if (status == HI_OK)
 		status = tell_target(source, err);
+	if (status == HI_OK)
+		status = tell_sites(source, err);
 	if (status == HI_OK)
 		status = hi_bpf_source_attach(source, err);
 	if (status == HI_OK)
@@ -485,7 +532,17 @@ enum hi_status hi_event_source_open_by_perf(const struct hi_target *target,
 					    struct hi_event_source **ret,
 					    struct hi_error *err)
 {
-	return open_bpf_source(target, functions, options, true, ret, err);
+	return open_bpf_source(target, functions, options, BY_PERF, ret, err);
+}
+
+enum hi_status
+hi_event_source_open_as_on_old_kernels(const struct hi_target *target,
+				       const struct hi_event_functions *functions,
+				       const struct hi_event_source_options *options,
+				       struct hi_event_source **ret, struct hi_error *err)
+{
+	return open_bpf_source(target, functions, options, BY_PERF_ON_OLD_KERNELS, ret,
+			       err);
 }
 
 enum hi_status hi_event_source_open(const struct hi_target *target,
@@ -493,8 +550,12 @@ enum hi_status hi_event_source_open(const struct hi_target *target,
 				    const struct hi_event_source_options *options,
 				    struct hi_event_source **ret, struct hi_error *err)
 {
+	enum means means = BY_PERF;
+
 	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
-	    open_bpf_source(target, functions, options, false, ret, NULL) == HI_OK)
+	    open_bpf_source(target, functions, options, BY_MULTI, ret, NULL) == HI_OK)
 		return HI_OK;
-	return open_bpf_source(target, functions, options, true, ret, err);
+	if (hi_bpf_has(HI_BPF_NEEDS_RINGS) && !hi_bpf_has(NEEDED))
+		means = BY_PERF_ON_OLD_KERNELS;
+	return open_bpf_source(target, functions, options, means, ret, err);
 }

@@ -38,7 +38,7 @@ struct hi_bpf_source {
 	struct hi_ticks ticks;
 	struct hi_error no_ticks; /* why there are none */
 	bool by_perf;
-	bool can_loop;		     /* the kernel has bpf_loop() */
+	bool is_old;		     /* by_perf, with the programs of events_old.bpf.c */
 	struct hi_foreign_tid *tids; /* TIDS of them, by hash; NULL: not needed */
 	uint64_t events, stacks, stacks_cut;
 	/* A holder of its own for the functions that may be dropped: their links are the

@@ -42,10 +42,6 @@ enum hi_status hi_bpf_source_set_unwind(struct hi_event_source *base,
 	HI_GUARD(close) int map = -1;
 	uint32_t zero = 0;
 
-	if (!source->can_loop)
-		return hi_fail(
-			err, HI_UNSUPPORTED, 0,
-			"stacks are cut: this kernel has no bpf_loop() (Linux 5.17)");
 	if (tables->n_words == 0 || tables->n_words > HI_UNWIND_WORDS_MAX)
 		return hi_fail(err, HI_BAD_DATA, 0, "no such size of tables of stacks");
 	map = create_tables_map(tables->n_words);

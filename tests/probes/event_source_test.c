@@ -199,6 +199,11 @@ HI_TEST_ROOT(event_source, sees_what_is_live_by_perf_events)
 	expect_all("alloc_events", hi_event_source_open_by_perf);
 }
 
+HI_TEST_ROOT(event_source, sees_what_is_live_as_on_old_kernels)
+{
+	expect_all("alloc_events", hi_event_source_open_as_on_old_kernels);
+}
+
 HI_TEST_ROOT(event_source, sees_what_is_live_in_a_static_program)
 {
 	expect_all("alloc_events_static", hi_event_source_open);
@@ -228,6 +233,7 @@ HI_TEST_ROOT(event_source, sees_functions_of_two_libraries)
 {
 	expect_all_behind_a_wrapper(hi_event_source_open);
 	expect_all_behind_a_wrapper(hi_event_source_open_by_perf);
+	expect_all_behind_a_wrapper(hi_event_source_open_as_on_old_kernels);
 }
 
 static void expect_all_without_pvalloc(const char *fixture)

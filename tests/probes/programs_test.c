@@ -13,6 +13,7 @@
 
 #define EMBEDDED(name) extern const unsigned char name##_start[], name##_end[]
 EMBEDDED(hi_bpf_events);
+EMBEDDED(hi_bpf_events_old);
 EMBEDDED(hi_bpf_probe);
 EMBEDDED(hi_bpf_uses);
 EMBEDDED(hi_bpf_pages);
@@ -72,6 +73,25 @@ HI_TEST_ROOT(bpf_programs, at_entries_of_allocators_are_accepted)
 HI_TEST_ROOT(bpf_programs, at_returns_of_allocators_are_accepted)
 {
 	expect_events_accepted("leave");
+}
+
+static void expect_old_events_accepted(const char *name)
+{
+	struct hi_bpf_source source = {.by_perf = true, .is_old = true};
+
+	source.object = open_programs(hi_bpf_events_old_start, hi_bpf_events_old_end);
+	HI_ASSERT_EQ(0, hi_bpf_source_fill_given(&source));
+	expect_accepted(source.object, name, HI_BPF_NEEDS_RINGS);
+}
+
+HI_TEST_ROOT(bpf_programs, for_old_kernels_at_entries_are_accepted)
+{
+	expect_old_events_accepted("enter");
+}
+
+HI_TEST_ROOT(bpf_programs, for_old_kernels_at_returns_are_accepted)
+{
+	expect_old_events_accepted("leave");
 }
 
 HI_TEST_ROOT(bpf_programs, of_samples_of_time_are_accepted)
