@@ -20,6 +20,7 @@
 #include "cli/record_series.h"
 #include "cli/series.h"
 #include "cli/write_report.h"
+#include "probes/bpf_load.h"
 #include "session/inspect.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -361,7 +362,20 @@ static int run_and_edit(const struct hi_options *options)
 	return code;
 }
 
+static void print_kernels_words(const char *lines)
+{
+	while (*lines) {
+		int size = (int)strcspn(lines, "\n");
+
+		if (size)
+			fprintf(stderr, "heapinspect: the kernel: %.*s\n", size, lines);
+		lines += size + (lines[size] == '\n');
+	}
+}
+
 int hi_run(const struct hi_options *options)
 {
+	if (options->output.verbose)
+		hi_bpf_listen(print_kernels_words);
 	return options->alloc.edit ? run_and_edit(options) : run_command(options);
 }

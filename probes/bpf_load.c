@@ -181,6 +181,15 @@ enum hi_status hi_bpf_open(const unsigned char *start, const unsigned char *end,
 	return HI_OK;
 }
 
+/* Kernels since 5.5 have this helper; locked down, they keep it from programs. */
+static bool is_locked_down(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_current_task,
+				       NULL) == 1 &&
+	       libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_probe_read_kernel,
+				       NULL) != 1;
+}
+
 static enum hi_status explain_refusal(int error, unsigned needs, struct hi_error *err)
 {
 	const struct feature *missing;
@@ -188,6 +197,10 @@ static enum hi_status explain_refusal(int error, unsigned needs, struct hi_error
 
 	if (error == EPERM || error == ENOSYS)
 		return hi_bpf_refused(error, err);
+	if (is_locked_down())
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "kernel lockdown keeps BPF programs from reading memory: "
+			       "boot without lockdown=confidentiality");
 	missing = find_missing(needs);
 	if (missing)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "this kernel has no %s (%s)",
@@ -222,8 +235,7 @@ enum hi_status hi_bpf_load(struct bpf_object *object, unsigned needs,
 		error = bpf_object__load(object);
 	if (!error)
 		return HI_OK;
-	if (!err)
-		return HI_UNSUPPORTED;
-	tell_listener();
+	if (!(needs & HI_BPF_TRIAL))
+		tell_listener();
 	return explain_refusal(-error, needs, err);
 }

@@ -14,6 +14,7 @@ enum hi_bpf_needs {
 	HI_BPF_NEEDS_COOKIES = 4, /* bpf_get_attach_cookie() */
 	HI_BPF_NEEDS_TYPES = 8,	  /* the kernel's type information (BTF) */
 	HI_BPF_NEEDS_TASK_ITERATORS = 16, /* over the threads of one process */
+	HI_BPF_TRIAL = 32, /* another way is tried next: no listener is told */
 };
 
 /*
@@ -23,7 +24,7 @@ enum hi_bpf_needs {
 enum hi_status hi_bpf_open(const unsigned char *start, const unsigned char *end,
 			   struct bpf_object **ret, struct hi_error *err);
 /*
- * Loads those of its programs that are to be loaded. needs: enum hi_bpf_needs, of them.
+ * Loads those of its programs that are to be loaded. needs: enum hi_bpf_needs.
  * HI_UNSUPPORTED: the text names the feature that is missing and the Linux that has it,
  * else the program and the verifier's last words; HI_CANNOT_ATTACH: a right is missing.
  */
@@ -32,10 +33,8 @@ enum hi_status hi_bpf_load(struct bpf_object *object, unsigned needs,
 /* The kernel has all of them. */
 bool hi_bpf_has(unsigned needs);
 
-/*
- * Is told what libbpf and the verifier said of a program that was refused, in lines, if
- * the caller of hi_bpf_load wanted the error. NULL: nobody is.
- */
+/* Is told what libbpf and the verifier said of programs that were refused, in lines.
+ * NULL: nobody is. */
 typedef void hi_bpf_listener(const char *lines);
 void hi_bpf_listen(hi_bpf_listener *listener);
 

@@ -186,9 +186,11 @@ static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error 
 		error = choose_program(probe);
 	if (error)
 		return hi_bpf_refused(-error, err);
-	return hi_bpf_load(
-		probe->object,
-		HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES, err);
+	return hi_bpf_load(probe->object,
+			   HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES |
+				   HI_BPF_NEEDS_COOKIES |
+				   (is_multi(probe) ? HI_BPF_TRIAL : 0),
+			   err);
 }
 
 static void *map_bpf_memory(struct bpf_probe *probe, const char *name, size_t size,

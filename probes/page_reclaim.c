@@ -121,9 +121,10 @@ static enum hi_status read_generations(const char *sys, uint64_t *ret,
 	if (fd < 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "the multi-generational LRU is on, which clears the "
-			       "accessed bits of pages, and %s cannot be read: mount "
-			       "debugfs, or write 0 to %s/kernel/mm/lru_gen/enabled",
-			       path, sys);
+			       "accessed bits of pages, and %s cannot be read: mount -t "
+			       "debugfs debugfs %s/kernel/debug, or write 0 to "
+			       "%s/kernel/mm/lru_gen/enabled",
+			       path, sys, sys);
 	status = hi_proc_read(fd, &text, &capacity, &size, err);
 	if (status == HI_OK)
 		*ret = hi_page_generations_parse(text);

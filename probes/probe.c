@@ -41,7 +41,7 @@ static enum hi_status fail_without_bpf(const struct hi_safepoint *safepoint,
 				       const struct hi_error *bpf, struct hi_error *err)
 {
 	enum hi_status status = hi_fail(err, bpf->status, 0,
-					"%s needs BPF: %.100s; --at alone also works "
+					"%s needs BPF: %.120s; --at alone also works "
 					"with perf events where they are permitted",
 					safepoint->condition ? "a condition" : "every:N",
 					bpf->status == HI_CANNOT_ATTACH
@@ -74,7 +74,11 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 	status = hi_perf_probe_open(target, sites, ret, &by_perf);
 	if (status == HI_CANNOT_ATTACH)
 		return fail_missing_rights(&by_bpf, &by_perf, err);
-	if (status != HI_OK && err)
+	if (status == HI_OK)
+		snprintf((*ret)->why_no_bpf, sizeof((*ret)->why_no_bpf), "%.119s",
+			 by_bpf.status == HI_CANNOT_ATTACH ? "BPF is not permitted"
+							   : by_bpf.text);
+	else if (err)
 		*err = by_perf;
 	return status;
 }
@@ -94,6 +98,11 @@ enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_targe
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe)
 {
 	return probe->means;
+}
+
+const char *hi_probe_why_no_bpf(const struct hi_probe *probe)
+{
+	return probe->why_no_bpf;
 }
 
 struct hi_trigger *hi_probe_trigger(struct hi_probe *probe)

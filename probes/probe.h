@@ -27,6 +27,8 @@ enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_targe
 				struct hi_error *err);
 /* The means by which the probe was opened. */
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe);
+/* Why it is not opened by BPF, in some words; "" if it is. */
+const char *hi_probe_why_no_bpf(const struct hi_probe *probe);
 /* For hi_stop_options.trigger; lives as long as the probe. May be armed again
  * after each stop (series). */
 struct hi_trigger *hi_probe_trigger(struct hi_probe *probe);

@@ -20,6 +20,7 @@ struct hi_probe {
 	struct hi_trigger trigger;
 	enum hi_probe_means means;
 	size_t n_sites;
+	char why_no_bpf[120]; /* of HI_PROBE_PERF, where BPF was tried */
 	uint64_t (*hits)(const struct hi_probe *probe, size_t site);
 	void (*close)(struct hi_probe *probe);
 };

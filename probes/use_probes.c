@@ -64,7 +64,8 @@ static enum hi_status load_uses_program(struct hi_use_probes *p, struct hi_error
 			use_program(p), (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
 	if (error)
 		return hi_bpf_refused(-error, err);
-	return hi_bpf_load(p->object, HI_BPF_NEEDS_COOKIES, err);
+	return hi_bpf_load(p->object,
+			   HI_BPF_NEEDS_COOKIES | (p->by_perf ? 0 : HI_BPF_TRIAL), err);
 }
 
 static int uses_map(const struct hi_use_probes *p, const char *name)

@@ -364,7 +364,9 @@ static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 						  source->scan_ns != 0);
 	if (error)
 		return hi_bpf_refused(-error, err);
-	return hi_bpf_load(source->object, source->is_old ? HI_BPF_NEEDS_RINGS : NEEDED,
+	return hi_bpf_load(source->object,
+			   (source->is_old ? HI_BPF_NEEDS_RINGS : NEEDED) |
+				   (source->by_perf ? 0 : HI_BPF_TRIAL),
 			   err);
 }
 

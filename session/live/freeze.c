@@ -30,17 +30,16 @@ static void report_freeze_line(const char *text)
 
 void hi_freeze_waiting_text(const struct hi_stop_site *place, char out[HI_FREEZE_WAITING])
 {
+	const char *why = hi_probe_why_no_bpf(place->probe);
 	char text[HI_STOP_SITE_TEXT];
 	bool stepped = false;
 
 	for (size_t i = 0; i < place->sites.count; i++)
 		stepped |= place->sites.items[i].single_stepped;
-	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s; ^C ends it",
+	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s%s%s; ^C ends it",
 		 hi_stop_site_text(place, text),
 		 stepped ? " (single-stepped: about 10 us per hit)" : "",
-		 hi_probe_means(place->probe) == HI_PROBE_PERF
-			 ? " (BPF is not permitted: the stop is near that place)"
-			 : "");
+		 *why ? " (" : "", why, *why ? ": the stop is near that place)" : "");
 }
 
 /* The probe of a series waits again; else there is one for this stop. */

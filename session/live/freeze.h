@@ -15,7 +15,7 @@ enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* Prints how long the pause was, at once: decoding may take time. */
 void hi_freeze_report(const struct hi_inspection *in);
 
-enum { HI_FREEZE_WAITING = HI_STOP_SITE_TEXT + 128 };
+enum { HI_FREEZE_WAITING = HI_STOP_SITE_TEXT + 256 };
 /* "waiting for … ; ^C ends it"; hostile. */
 void hi_freeze_waiting_text(const struct hi_stop_site *place,
 			    char out[HI_FREEZE_WAITING]);

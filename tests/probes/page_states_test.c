@@ -289,7 +289,7 @@ HI_TEST_SCENARIO(page_reclaim, by_generations_is_refused_where_they_are_hidden)
 	HI_ASSERT_EQ(HI_OK, look_at_sys(dir, &seen, ""));
 	HI_ASSERT(seen.uses_young && !seen.generations);
 	workshop_write("sys/kernel/mm/lru_gen/enabled", "0x0007\n");
-	HI_ASSERT_EQ(HI_UNSUPPORTED, look_at_sys(dir, &seen, "mount debugfs"));
+	HI_ASSERT_EQ(HI_UNSUPPORTED, look_at_sys(dir, &seen, "mount -t debugfs"));
 	workshop_run("mkdir -p sys/kernel/debug");
 	workshop_write("sys/kernel/debug/lru_gen", " 4 1 2 3\n");
 	HI_ASSERT_EQ(HI_OK, look_at_sys(dir, &seen, ""));
