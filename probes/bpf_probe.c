@@ -26,8 +26,13 @@
 #include "probes/probe_kind.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
+extern const unsigned char hi_bpf_probe_old_start[], hi_bpf_probe_old_end[];
 
-enum { PAGE = 4096 };
+enum {
+	PAGE = 4096,
+	/* By all but the program for old kernels. */
+	NEEDED = HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES,
+};
 
 struct bpf_probe {
 	struct hi_probe probe;
@@ -81,6 +86,7 @@ static void bpf_arm(struct hi_trigger *trigger)
 	bpf_disarm(trigger);
 	shared->ptrace_offset = trigger->traced_only ? probe->ptrace_offset : 0;
 	shared->satisfied = 0;
+	shared->arming++;
 	__atomic_store_n(&shared->was_hit, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(probe->ring_read,
 			 __atomic_load_n(probe->ring_written, __ATOMIC_ACQUIRE),
@@ -145,7 +151,7 @@ static void bpf_close(struct hi_probe *base)
 
 static bool is_multi(const struct bpf_probe *probe)
 {
-	return probe->link != HI_BPF_LINK_EVENT;
+	return probe->link != HI_BPF_LINK_EVENT && probe->link != HI_BPF_LINK_EVENT_OLD;
 }
 
 static struct bpf_program *find_program(const struct bpf_probe *probe)
@@ -172,8 +178,12 @@ static int choose_program(const struct bpf_probe *probe)
 
 static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error *err)
 {
+	bool is_old = probe->link == HI_BPF_LINK_EVENT_OLD;
 	enum hi_status status =
-		hi_bpf_open(hi_bpf_probe_start, hi_bpf_probe_end, &probe->object, err);
+		is_old ? hi_bpf_open(hi_bpf_probe_old_start, hi_bpf_probe_old_end,
+				     &probe->object, err)
+		       : hi_bpf_open(hi_bpf_probe_start, hi_bpf_probe_end, &probe->object,
+				     err);
 	struct bpf_map *hits;
 	int error;
 
@@ -182,15 +192,31 @@ static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error 
 	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
 	error = bpf_map__set_max_entries(
 		hits, (unsigned)(probe->probe.n_sites * HI_BPF_HIT_SLOTS));
+	if (!error && is_old)
+		error = bpf_map__set_max_entries(
+			bpf_object__find_map_by_name(probe->object, "sites_map"),
+			(unsigned)probe->probe.n_sites);
 	if (!error)
 		error = choose_program(probe);
 	if (error)
 		return hi_bpf_refused(-error, err);
 	return hi_bpf_load(probe->object,
-			   HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES |
-				   HI_BPF_NEEDS_COOKIES |
+			   (is_old ? HI_BPF_NEEDS_RINGS : NEEDED) |
 				   (is_multi(probe) ? HI_BPF_TRIAL : 0),
 			   err);
+}
+
+/* See Note [Without cookies] in bpf/events_old.h. */
+static enum hi_status tell_site_addresses(const struct bpf_probe *probe,
+					  const struct hi_probe_sites *sites,
+					  struct hi_error *err)
+{
+	int map = bpf_object__find_map_fd_by_name(probe->object, "sites_map");
+
+	for (uint32_t i = 0; map >= 0 && i < sites->count; i++)
+		if (bpf_map_update_elem(map, &sites->items[i].address, &i, BPF_ANY) != 0)
+			return hi_fail_errno(err, "probe sites for a BPF program");
+	return HI_OK;
 }
 
 static void *map_bpf_memory(struct bpf_probe *probe, const char *name, size_t size,
@@ -297,8 +323,11 @@ static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 	if (status == HI_OK)
 		status = multi ? hi_bpf_link_multi(program, a->target->pid, i, &uprobe,
 						   link_ret, err)
-			       : hi_bpf_link_event(program, a->target, i, &uprobe,
-						   link_ret, err);
+			       : hi_bpf_link_event(program, a->target,
+						   a->probe->link == HI_BPF_LINK_EVENT_OLD
+							   ? HI_BPF_NO_COOKIE
+							   : i,
+						   &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);
 	return status;
 }
@@ -342,6 +371,8 @@ static enum hi_status open_bpf_probe(struct bpf_probe *probe,
 		status = map_program_memory(probe, err);
 	if (status == HI_OK)
 		status = set_target_process(probe, err);
+	if (status == HI_OK)
+		status = tell_site_addresses(probe, sites, err);
 	if (status != HI_OK)
 		return status;
 	probe->shared->n_terms = (uint32_t)condition->n_terms;
@@ -396,8 +427,10 @@ enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
 	if (!hi_bpf_process_has_no_main_thread(target->pid) &&
 	    hi_bpf_probe_open_by(link, target, safepoint, sites, ret, NULL) == HI_OK)
 		return HI_OK;
-	return hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, target, safepoint, sites, ret,
-				    err);
+	return hi_bpf_probe_open_by(hi_bpf_has(HI_BPF_NEEDS_RINGS) && !hi_bpf_has(NEEDED)
+					    ? HI_BPF_LINK_EVENT_OLD
+					    : HI_BPF_LINK_EVENT,
+				    target, safepoint, sites, ret, err);
 }
 
 enum hi_status hi_bpf_probe_open(const struct hi_target *target,

@@ -17,14 +17,15 @@ enum hi_bpf_link {
 	/* For tests: such links as some kernels have them. See Note [Links that miss
 	 * threads] in own_site.c. */
 	HI_BPF_LINK_MULTI_OF_MAIN_THREAD,
-	HI_BPF_LINK_EVENT, /* a perf event per site */
+	HI_BPF_LINK_EVENT,     /* a perf event per site */
+	HI_BPF_LINK_EVENT_OLD, /* the same, with the program for kernels before 5.15 */
 };
 /* By this kind of link alone. */
 enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_target *target,
 				    const struct hi_safepoint *safepoint,
 				    const struct hi_probe_sites *sites,
 				    struct hi_probe **ret, struct hi_error *err);
-/* By this kind if it works here, else by perf events. */
+/* By this kind if it works here, else by the perf events that this kernel has. */
 enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
 				       const struct hi_target *target,
 				       const struct hi_safepoint *safepoint,

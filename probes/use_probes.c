@@ -18,6 +18,7 @@
 #include "probes/own_site.h"
 
 extern const unsigned char hi_bpf_uses_start[], hi_bpf_uses_end[];
+extern const unsigned char hi_bpf_uses_old_start[], hi_bpf_uses_old_end[];
 
 enum {
 	PAGE = 4096,
@@ -32,6 +33,7 @@ struct hi_use_probes {
 	struct hi_bpf_uses_shared *shared;
 	struct hi_bpf_use_hits *hits;
 	bool by_perf; /* a link for each site, by a perf event; else one for each file */
+	bool is_old;  /* by_perf, and the kernel has no cookies of probes */
 	bool is_checked; /* Note [Links that miss threads] in own_site.c */
 	struct hi_use_site sites[HI_BPF_USE_SITES];
 	size_t n_sites;
@@ -54,7 +56,10 @@ static struct bpf_program *use_program(const struct hi_use_probes *p)
 static enum hi_status load_uses_program(struct hi_use_probes *p, struct hi_error *err)
 {
 	enum hi_status status =
-		hi_bpf_open(hi_bpf_uses_start, hi_bpf_uses_end, &p->object, err);
+		p->is_old ? hi_bpf_open(hi_bpf_uses_old_start, hi_bpf_uses_old_end,
+					&p->object, err)
+			  : hi_bpf_open(hi_bpf_uses_start, hi_bpf_uses_end, &p->object,
+					err);
 	int error = 0;
 
 	if (status != HI_OK)
@@ -64,8 +69,7 @@ static enum hi_status load_uses_program(struct hi_use_probes *p, struct hi_error
 			use_program(p), (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
 	if (error)
 		return hi_bpf_refused(-error, err);
-	return hi_bpf_load(p->object,
-			   HI_BPF_NEEDS_COOKIES | (p->by_perf ? 0 : HI_BPF_TRIAL), err);
+	return hi_bpf_load(p->object, p->is_old ? 0 : HI_BPF_NEEDS_COOKIES, err);
 }
 
 static int uses_map(const struct hi_use_probes *p, const char *name)
@@ -197,8 +201,9 @@ static enum hi_status link_uses(void *arg, size_t i, int *link_ret, struct hi_er
 	if (status == HI_OK)
 		status = hi_uprobe_prepare(p->target, &place, &uprobe, err);
 	if (status == HI_OK && p->by_perf)
-		status = hi_bpf_link_event(program, p->target, first, &uprobe, link_ret,
-					   err);
+		status = hi_bpf_link_event(program, p->target,
+					   p->is_old ? HI_BPF_NO_COOKIE : first, &uprobe,
+					   link_ret, err);
 	else if (status == HI_OK)
 		status = link_uses_of_file(p, first, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);
@@ -228,6 +233,22 @@ static void plan_links_of_uses(struct hi_use_probes *p)
 	}
 }
 
+/* See Note [Without cookies] in bpf/events_old.h. */
+static enum hi_status tell_use_sites(const struct hi_use_probes *p, struct hi_error *err)
+{
+	for (uint32_t i = 0; p->is_old && i < p->n_sites; i++)
+		if (bpf_map_update_elem(uses_map(p, "sites_map"), &p->sites[i].address,
+					&i, BPF_ANY) != 0)
+			return hi_fail_errno(err, "functions for a BPF program");
+	return HI_OK;
+}
+
+static void forget_use_sites(const struct hi_use_probes *p)
+{
+	for (size_t i = 0; p->is_old && i < p->n_sites; i++)
+		(void)bpf_map_delete_elem(uses_map(p, "sites_map"), &p->sites[i].address);
+}
+
 static enum hi_status open_uses(struct hi_use_probes *p, struct hi_error *err)
 {
 	struct linking linking = {.probes = p, .check_link = -1};
@@ -242,7 +263,9 @@ static enum hi_status open_uses(struct hi_use_probes *p, struct hi_error *err)
 	memset(p->hits, 0, hits_size());
 	for (size_t i = 0; i < p->n_sites; i++)
 		p->shared->registers[i] = p->sites[i].registers;
-	status = hi_probe_holder_start(&p->holder, &opening, p->links, err);
+	status = tell_use_sites(p, err);
+	if (status == HI_OK)
+		status = hi_probe_holder_start(&p->holder, &opening, p->links, err);
 	if (status != HI_OK)
 		return status;
 	p->n_links = p->n_planned;
@@ -289,6 +312,7 @@ void hi_use_probes_end(struct hi_use_probes *p)
 {
 	if (p->n_links)
 		hi_probe_holder_close(&p->holder, p->links, p->n_links);
+	forget_use_sites(p);
 	p->n_links = p->n_sites = 0;
 }
 
@@ -369,7 +393,9 @@ enum hi_status hi_use_probes_open(const struct hi_target *target,
 		return hi_fail_memory(err, "probes");
 	p->target = target;
 	p->holder = HI_PROBE_HOLDER_NONE;
-	status = load_for_uses(p, hi_bpf_process_has_no_main_thread(target->pid), err);
+	p->is_old = !hi_bpf_has(HI_BPF_NEEDS_COOKIES);
+	status = load_for_uses(
+		p, p->is_old || hi_bpf_process_has_no_main_thread(target->pid), err);
 	if (status == HI_OK)
 		*ret = hi_take(p);
 	return status;

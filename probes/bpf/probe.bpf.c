@@ -36,6 +36,29 @@ struct {
 	__uint(max_entries, 4096);
 } events_map SEC(".maps");
 
+#ifdef HI_BPF_OLD
+#include "probes/bpf/probe_old.h"
+#else
+static __always_inline int find_site(struct pt_regs *regs, __u32 *site_ret)
+{
+	*site_ret = (__u32)bpf_get_attach_cookie(regs);
+	return 1;
+}
+
+/* Is it the hit that counts, or one behind it? */
+static __always_inline int is_late_enough(struct hi_bpf_shared *shared)
+{
+	return __sync_fetch_and_add(&shared->satisfied, 1) + 1 >= shared->every;
+}
+
+/* Of hits at one time. */
+static __always_inline int is_first(struct hi_bpf_shared *shared)
+{
+	return __sync_val_compare_and_swap(&shared->armed, HI_BPF_ARMED, HI_BPF_TAKEN) ==
+	       HI_BPF_ARMED;
+}
+#endif
+
 static __always_inline int is_our_process(const struct hi_bpf_shared *shared, __u32 *tid)
 {
 	struct bpf_pidns_info in_ns;
@@ -202,10 +225,10 @@ static __always_inline void take_hit(struct hi_bpf_shared *shared,
 
 static __always_inline int handle_hit(struct pt_regs *regs)
 {
-	__u32 zero = 0, site = (__u32)bpf_get_attach_cookie(regs), tid = 0;
+	__u32 zero = 0, site = 0, tid = 0;
 	struct hi_bpf_shared *shared = bpf_map_lookup_elem(&shared_map, &zero);
 
-	if (!shared)
+	if (!shared || !find_site(regs, &site))
 		return 0;
 	if (site == HI_BPF_OWN_SITE) {
 		__sync_fetch_and_add(&shared->own_hits, 1);
@@ -220,10 +243,7 @@ static __always_inline int handle_hit(struct pt_regs *regs)
 		return 0;
 	if (shared->n_terms && !condition_holds(regs, shared))
 		return 0;
-	if (__sync_fetch_and_add(&shared->satisfied, 1) + 1 < shared->every)
-		return 0;
-	if (__sync_val_compare_and_swap(&shared->armed, HI_BPF_ARMED, HI_BPF_TAKEN) ==
-	    HI_BPF_ARMED)
+	if (is_late_enough(shared) && is_first(shared))
 		take_hit(shared, regs, tid, site);
 	return 0;
 }

@@ -60,6 +60,7 @@ struct hi_bpf_shared {
 	__u64 blocked_offset; /* of task_struct.blocked; 0: not known */
 	__u64 own_hits;	      /* of HI_BPF_OWN_SITE */
 	__u64 ptrace_offset;  /* of task_struct.ptrace; 0: not known, or all may hit */
+	__u64 arming;	      /* counts up with each arming, from 1 */
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 

@@ -42,6 +42,32 @@ struct {
 	__type(value, struct hi_bpf_use_times);
 } odd_map SEC(".maps");
 
+#ifdef HI_BPF_OLD
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, HI_BPF_USE_SITES);
+	__type(key, __u64); /* the address of the site in the target */
+	__type(value, __u32);
+} sites_map SEC(".maps");
+
+static __always_inline int find_use_site(struct pt_regs *regs, __u32 *site_ret)
+{
+	__u64 address = regs->rip;
+	const __u32 *site = bpf_map_lookup_elem(&sites_map, &address);
+
+	if (!site)
+		return 0;
+	*site_ret = *site;
+	return 1;
+}
+#else
+static __always_inline int find_use_site(struct pt_regs *regs, __u32 *site_ret)
+{
+	*site_ret = (__u32)bpf_get_attach_cookie(regs);
+	return 1;
+}
+#endif
+
 static __always_inline int is_of_target(const struct hi_bpf_uses_shared *shared)
 {
 	struct bpf_pidns_info in_ns;
@@ -80,12 +106,12 @@ static __always_inline void store_argument(struct hi_bpf_uses_shared *shared,
 SEC("uprobe")
 int enter_with_objects(struct pt_regs *regs)
 {
-	__u32 zero = 0, site = (__u32)bpf_get_attach_cookie(regs), registers;
+	__u32 zero = 0, site = 0, registers;
 	struct hi_bpf_uses_shared *shared = bpf_map_lookup_elem(&shared_map, &zero);
 	struct hi_bpf_use_hits *hits;
 	__u64 now;
 
-	if (!shared)
+	if (!shared || !find_use_site(regs, &site))
 		return 0;
 	if (site == HI_BPF_USE_OWN_SITE) {
 		__sync_fetch_and_add(&shared->own_hits, 1);

@@ -109,6 +109,14 @@ HI_TEST_ROOT(probe_links, of_events_stop_in_worker_threads)
 	expect_stops_in_workers(HI_BPF_LINK_MULTI_OF_MAIN_THREAD, "asm_push", 1);
 }
 
+HI_TEST_ROOT(probe_links, of_old_kernels_stop_in_worker_threads)
+{
+	expect_stops_in_workers(HI_BPF_LINK_EVENT_OLD, "asm_push", 1);
+	expect_stops_in_workers(HI_BPF_LINK_EVENT_OLD, "asm_push", 20);
+	expect_stops_in_workers(HI_BPF_LINK_EVENT_OLD,
+				"take_order if kind == 201 && phase == 3", 1);
+}
+
 HI_TEST_ROOT(probe_links, of_events_look_at_conditions_in_worker_threads)
 {
 	expect_stops_in_workers(HI_BPF_LINK_MULTI_OF_MAIN_THREAD,

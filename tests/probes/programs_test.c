@@ -15,7 +15,9 @@
 EMBEDDED(hi_bpf_events);
 EMBEDDED(hi_bpf_events_old);
 EMBEDDED(hi_bpf_probe);
+EMBEDDED(hi_bpf_probe_old);
 EMBEDDED(hi_bpf_uses);
+EMBEDDED(hi_bpf_uses_old);
 EMBEDDED(hi_bpf_pages);
 
 static void close_object(void *object)
@@ -105,10 +107,22 @@ HI_TEST_ROOT(bpf_programs, of_safepoints_are_accepted)
 			HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES);
 }
 
+HI_TEST_ROOT(bpf_programs, for_old_kernels_at_safepoints_are_accepted)
+{
+	expect_accepted(open_programs(hi_bpf_probe_old_start, hi_bpf_probe_old_end),
+			"probe", HI_BPF_NEEDS_RINGS);
+}
+
 HI_TEST_ROOT(bpf_programs, of_calls_with_objects_are_accepted)
 {
 	expect_accepted(open_programs(hi_bpf_uses_start, hi_bpf_uses_end),
 			"enter_with_objects", HI_BPF_NEEDS_COOKIES);
+}
+
+HI_TEST_ROOT(bpf_programs, for_old_kernels_of_calls_are_accepted)
+{
+	expect_accepted(open_programs(hi_bpf_uses_old_start, hi_bpf_uses_old_end),
+			"enter_with_objects", 0);
 }
 
 HI_TEST_ROOT(bpf_programs, of_page_tables_are_accepted)

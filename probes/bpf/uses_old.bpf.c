@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/* The program of calls with objects for kernels without cookies of probes (5.15): the
+ * instruction pointer says which site was hit. */
+#define HI_BPF_OLD
+#include "probes/bpf/uses.bpf.c"
