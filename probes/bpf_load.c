@@ -127,18 +127,21 @@ static bool begins_with(const char *line, const char *words)
 	return strncmp(line, words, strlen(words)) == 0;
 }
 
-/* The last line that says what is wrong: behind it there are counters. */
+/* Behind what is wrong there are counters, which differ from kernel to kernel. */
+static bool begins_counters(const char *line)
+{
+	return begins_with(line, "verification time ") || begins_with(line, "processed ");
+}
+
 static void find_last_words(char words[LINE])
 {
 	const char *line = verifier_log;
 
 	words[0] = 0;
-	while (*line) {
+	while (*line && !begins_counters(line)) {
 		size_t size = strcspn(line, "\n");
 
-		if (size && !begins_with(line, "processed ") &&
-		    !begins_with(line, "verification time ") &&
-		    !begins_with(line, "stack depth "))
+		if (size)
 			snprintf(words, LINE, "%.*s", (int)(size < LINE ? size : LINE),
 				 line);
 		line += size + (line[size] == '\n');
