@@ -174,6 +174,7 @@ HI_TEST_ROOT(event_pools, have_the_pieces_that_are_live)
 HI_TEST_ROOT(event_pools, have_the_pieces_that_are_live_by_perf_events)
 {
 	expect_pools(hi_event_source_open_by_perf);
+	expect_pools(hi_event_source_open_as_on_old_kernels);
 }
 
 static size_t count_records(const struct followed_pools *p, enum hi_event_family family)

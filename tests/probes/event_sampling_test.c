@@ -114,6 +114,21 @@ static void end_sampled_run(void *arg)
 	free(r);
 }
 
+/* As hi_event_source_open(). */
+static typeof(hi_event_source_open) *open_sampled_source = hi_event_source_open;
+
+static void open_as_usual(void *unused)
+{
+	(void)unused;
+	open_sampled_source = hi_event_source_open;
+}
+
+static void open_as_on_old_kernels(void)
+{
+	open_sampled_source = hi_event_source_open_as_on_old_kernels;
+	hi_test_defer(open_as_usual, NULL);
+}
+
 static struct sampled_run *open_sampled_run(const char *fixture, uint64_t mean)
 {
 	const struct hi_event_source_options options = {};
@@ -131,9 +146,9 @@ static struct sampled_run *open_sampled_run(const char *fixture, uint64_t mean)
 	hi_fixture_read_until(r->fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(r->fx->pid, &r->target, &err), &err);
 	HI_ASSERT_OK(hi_event_functions_find(r->target, &r->functions, &err), &err);
-	HI_ASSERT_OK(hi_event_source_open(r->target, &r->functions, &options, &r->source,
-					  &err),
-		     &err);
+	HI_ASSERT_OK(
+		open_sampled_source(r->target, &r->functions, &options, &r->source, &err),
+		&err);
 	return r;
 }
 
@@ -225,7 +240,7 @@ static void pass_stack(void *arg, const struct hi_event_stack *stack)
 	c->inner.stack(c->inner.arg, stack);
 }
 
-HI_TEST_ROOT(event_sampling, samples_each_size_with_its_probability)
+static void expect_probabilities(void)
 {
 	static const double made[6] = {200000, 40000, 4000, 300, 40, 10};
 	struct sampled_run *r = start_sampled_run("sampled_sizes", 64 << 10);
@@ -252,6 +267,17 @@ HI_TEST_ROOT(event_sampling, samples_each_size_with_its_probability)
 	hi_event_source_stats(r->source, &stats);
 	HI_ASSERT_EQ(c.allocs + c.frees, stats.events);
 	HI_ASSERT_EQ(0, stats.lost);
+}
+
+HI_TEST_ROOT(event_sampling, samples_each_size_with_its_probability)
+{
+	expect_probabilities();
+}
+
+HI_TEST_ROOT(event_sampling, samples_each_size_with_its_probability_on_old_kernels)
+{
+	open_as_on_old_kernels();
+	expect_probabilities();
 }
 
 /* An address that was sampled once is not sent for ever after. */
@@ -316,6 +342,12 @@ static void expect_all_functions(uint64_t mean)
 
 HI_TEST_ROOT(event_sampling, follows_samples_through_every_function)
 {
+	expect_all_functions(4096);
+}
+
+HI_TEST_ROOT(event_sampling, follows_samples_through_every_function_on_old_kernels)
+{
+	open_as_on_old_kernels();
 	expect_all_functions(4096);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probes/bpf_load.h"
 #include "probes/bpf_probe.h"
 #include "probes/probe.h"
 #include "tests/harness.h"
@@ -143,8 +144,11 @@ HI_TEST_ROOT(probe_hits, by_perf_events_are_those_of_the_process_as_well)
 	struct hi_trigger_hit hit;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, p->target, &safepoint,
-					  places, &probe, &err),
+	HI_ASSERT_OK(hi_bpf_probe_open_by(
+			     hi_bpf_has(HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES)
+				     ? HI_BPF_LINK_EVENT
+				     : HI_BPF_LINK_EVENT_OLD,
+			     p->target, &safepoint, places, &probe, &err),
 		     &err);
 	arm(probe);
 	probed_tell(p, "spawn 100");
