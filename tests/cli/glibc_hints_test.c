@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What hints/glibc.hints knows of the C library's own records: fixtures/nss_module.c,
- * loaded_libraries.c, many_libraries.c. */
+ * loaded_libraries.c, many_libraries.c, stale_table.c. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 
-enum { LEAKED = 640 };
+enum { LEAKED = 640, WORDS_OF_TABLE = 512, STALE_WORDS = 40 };
 
 static void check_truth(const char *line, void *arg)
 {
@@ -91,4 +93,52 @@ HI_TEST_SCENARIO(glibc_hints, tables_of_mappings_are_held_by_the_one_that_came_a
 	/* Two lists of them, with one of each size up to the largest. */
 	HI_ASSERT(query_count(pid, "SELECT count(*) FROM objects WHERE type = 'struct "
 				   "dlfo_mappings_segment' AND state = 'live'") >= 4);
+}
+
+/* Behind the entry of the one library that it has, the words of the fixture's old block:
+ * as a list for SQL. Their number. */
+static unsigned stale_words(const struct hi_fixture *fx, const char *row, char *list,
+			    size_t size)
+{
+	unsigned long long address, usable, words[WORDS_OF_TABLE];
+	unsigned n = 0;
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	HI_ASSERT_EQ(2, sscanf(row, "%llu,%llu", &address, &usable));
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)fx->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT(usable <= sizeof(words));
+	got = pread(fd, words, usable, (off_t)address);
+	close(fd);
+	HI_ASSERT_EQ((ssize_t)usable, got);
+	/* The table may begin up to two lines of the cache behind its block. */
+	for (size_t i = (128 + 2 * 32) / 8; i < usable / 8; i++)
+		if ((address + 8 * i) % 32 == 16 && words[i])
+			n += snprintf(list + strlen(list), size - strlen(list), "%s%llu",
+				      n ? "," : "", words[i]) > 0;
+	return n;
+}
+
+HI_TEST_SCENARIO(glibc_hints, entries_of_mappings_that_were_never_filled_keep_nothing)
+{
+	struct hi_fixture *fx = hi_fixture_start("stale_table", NULL);
+	char pid[16], list[WORDS_OF_TABLE * 24] = "", sql[sizeof(list) + 200];
+	struct hi_command *c;
+	unsigned n;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("query", "--pid", pid, "--format", "csv",
+			   "SELECT address + 0, usable FROM objects WHERE type = 'struct "
+			   "dlfo_mappings_segment'");
+	HI_ASSERT_MSG(c->exit_code == 0 && strchr(c->out, '\n'), "%s", c->err);
+	n = stale_words(fx, strchr(c->out, '\n') + 1, list, sizeof(list));
+	HI_ASSERT_MSG(n >= STALE_WORDS, "%u: %s", n, list);
+	snprintf(sql, sizeof(sql),
+		 "SELECT count(*) FROM objects WHERE state = 'leak' AND address IN (%s)",
+		 list);
+	HI_ASSERT_EQ(n, query_count(pid, sql));
 }
