@@ -62,26 +62,49 @@ static void inspect(pid_t target, enum mode mode)
 
 /* ---- system calls ---- */
 
-static void sleep_on(const char *call, enum mode mode)
+struct outcome {
+	int result, error, early, late, children;
+	char line[128];
+};
+
+static struct outcome inspect_asleep(const char *call, const char *seconds,
+				     enum mode mode)
 {
-	struct hi_fixture *fx = hi_fixture_start("lone_call", call, NULL);
-	char line[128], expected[128];
+	struct hi_fixture *fx = hi_fixture_start("lone_call", call, seconds, NULL);
+	struct outcome o;
 	pid_t target = 0;
 
-	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
-	HI_ASSERT_EQ(1, sscanf(line, "target %d", &target));
+	HI_ASSERT(hi_fixture_line(fx, o.line, sizeof(o.line)));
+	HI_ASSERT_EQ(1, sscanf(o.line, "target %d", &target));
 	hi_test_expect_line(fx, "ready");
 	hi_traces_watch(target);
 	for (int i = 0; i < 2; i++)
 		inspect(target, mode);
 	hi_traces_expect_none(target, "RS");
 	hi_fixture_tell(fx, "finish");
-	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
-	snprintf(expected, sizeof(expected),
-		 "result 1 errno 0 early 0 late 0 children 0");
-	HI_ASSERT_MSG(strcmp(expected, line) == 0, "%s, %s: %s", call, mode_names[mode],
-		      line);
+	HI_ASSERT(hi_fixture_line(fx, o.line, sizeof(o.line)));
+	HI_ASSERT_EQ(5, sscanf(o.line, "result %d errno %d early %d late %d children %d",
+			       &o.result, &o.error, &o.early, &o.late, &o.children));
 	HI_ASSERT_EQ(0, hi_fixture_end(fx));
+	return o;
+}
+
+/* A nap that was whole may end before the inspections do, on a machine that is busy:
+ * then it was too short to say anything. */
+static bool is_slept_out(const struct outcome *o)
+{
+	return o->result == 1 && o->early;
+}
+
+static void sleep_on(const char *call, enum mode mode)
+{
+	static const char *const naps[] = {"3", "12", "48", "160"};
+	struct outcome o = inspect_asleep(call, naps[0], mode);
+
+	for (int i = 1; i < 4 && strstr(call, "nanosleep") && is_slept_out(&o); i++)
+		o = inspect_asleep(call, naps[i], mode);
+	HI_ASSERT_MSG(o.result == 1 && !o.error && !o.early && !o.late && !o.children,
+		      "%s, %s: %s", call, mode_names[mode], o.line);
 }
 
 #define SLEEPS_ON(call)                                                                  \
