@@ -2,7 +2,6 @@
 #include "decode/inference/shared_pages.h"
 
 #include <errno.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,17 +15,14 @@ bool hi_mapping_is_shared_data(const struct hi_mapping *mapping)
 	       (mapping->kind == HI_MAPPING_FILE || mapping->kind == HI_MAPPING_SHMEM);
 }
 
-/* Reads bytes from `offset` on that are in memory, at most n. Returns their number; 0:
- * none are, -1: they cannot be read. */
-static ssize_t read_cached(int fd, uint8_t *bytes, size_t n, uint64_t offset)
+/* At most n bytes from `offset` on, up to the next hole. */
+static uint64_t clip_to_data(int fd, uint64_t offset, uint64_t n)
 {
-	struct iovec to = {bytes, n};
-	ssize_t got = preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT);
+	off_t hole = lseek(fd, (off_t)offset, SEEK_HOLE);
 
-	/* Pages of tmpfs are in memory or were never written. */
-	if (got < 0 && (errno == EOPNOTSUPP || errno == EINVAL))
-		got = pread(fd, bytes, n, (off_t)offset);
-	return got < 0 && errno == EAGAIN ? 0 : got;
+	return hole > (off_t)offset && (uint64_t)hole - offset < n
+		       ? (uint64_t)hole - offset
+		       : n;
 }
 
 uint64_t hi_shared_pages_read(const struct hi_image *image, uint64_t start, uint64_t end,
@@ -54,9 +50,11 @@ uint64_t hi_shared_pages_read(const struct hi_image *image, uint64_t start, uint
 				break;
 			n = end - at < BLOCK ? end - at : BLOCK;
 		}
+		n = clip_to_data(fd, offset, n);
 		if (reads == MAX_READS || n > *budget)
 			return end - at;
-		got = read_cached(fd, bytes, n, offset);
+		/* Pages that the kernel has written back and dropped come from the disk. */
+		got = pread(fd, bytes, n, (off_t)offset);
 		if (got < 0)
 			return end - at;
 		fn(arg, bytes, at, (uint64_t)got & ~(uint64_t)7);

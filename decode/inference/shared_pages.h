@@ -17,10 +17,9 @@ typedef void (*hi_bytes_fn)(void *arg, const uint8_t *bytes, uint64_t addr,
 bool hi_mapping_is_shared_data(const struct hi_mapping *mapping);
 
 /*
- * Calls fn for the bytes of [start, end), a part of one mapping, that its file has in
- * memory. Pages that were never written are left out: they are zeros. So are pages of a
- * regular file that are on disk only: no process has them mapped. *budget: bytes that may
- * still be read; reduced. Returns the number of bytes that could not be read.
+ * Calls fn for the bytes of [start, end), a part of one mapping, that its file has, in
+ * memory or on disk. Holes of the file are left out: they are zeros. *budget: bytes that
+ * may still be read; reduced. Returns the number of bytes that could not be read.
  */
 uint64_t hi_shared_pages_read(const struct hi_image *image, uint64_t start, uint64_t end,
 			      uint64_t *budget, hi_bytes_fn fn, void *arg);
