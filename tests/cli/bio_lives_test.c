@@ -77,10 +77,9 @@ HI_TEST_ROOT(bio_lives, l2_begins_and_ends_bands_at_the_right_periods)
 	lived_period(l, LIVED("new x 10", "write x", "free x", "new y 10", "write y",
 			      "new z 10", "write z", "new never 10", "write early"));
 	lived_period(l, LIVED("free y", "free never"));
-	lived_period(l, LIVED("free z"));
+	lived_tell(l, "free z");
 	/* The use in the period in which the process ends is one. */
-	lived_tell(l, "write late");
-	doc = lived_end(l);
+	doc = lived_end_after(l, "write late");
 	expect_truth(l, 2, "use", "y z early");
 	expect_truth(l, 2, "void", "never");
 	expect_truth(l, 3, "drag", "z early");

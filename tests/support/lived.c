@@ -17,6 +17,7 @@ enum {
 	NEWS_STEP_US = 10000,
 	LOOK_US = 500,
 	LOOKS = 120000,
+	WORDS_SHOWN = 700,
 };
 
 const char *const lived_bands[LIVED_BANDS] = {
@@ -289,6 +290,14 @@ static bool is_later_process(long a, long b)
 	return a && a != b && (!b || (a - b + most) % most < most / 2);
 }
 
+/* The end of what bio has printed: the log of a failure is short. */
+static const char *last_words(const struct lived *l)
+{
+	size_t n = strlen(l->run.begun);
+
+	return l->run.begun + (n > WORDS_SHOWN ? n - WORDS_SHOWN : 0);
+}
+
 /* The process that waits for the next end of a period. Another one traces the target
  * after a census, which has a lower number. */
 static long await_tracer(const struct lived *l)
@@ -301,7 +310,7 @@ static long await_tracer(const struct lived *l)
 		usleep(LOOK_US);
 	}
 	hi_test_fail(__FILE__, __LINE__, "nothing waits for the end of the period: %s",
-		     l->run.begun);
+		     last_words(l));
 }
 
 /* Whether the hit has made a census. A hit is missed if it comes before the probe is
@@ -320,7 +329,8 @@ static bool await_census(struct lived *l, long tracer)
 			return false;
 		usleep(NEWS_STEP_US);
 	}
-	hi_test_fail(__FILE__, __LINE__, "no census: %s", l->run.begun);
+	hi_test_fail(__FILE__, __LINE__, "no census, traced by %lld, not %ld: %s",
+		     hi_process_status(l->fx->pid, "TracerPid"), tracer, last_words(l));
 }
 
 void lived_ready(const struct lived *l)
@@ -741,6 +751,37 @@ json_t *lived_end(struct lived *l)
 	if (strstr(l->command->err, "there is no sample of its exit"))
 		last--;
 	return read_lived(l, last);
+}
+
+/* Ends the period: returns when the process after the one that waits for this traces the
+ * target, to see its exit. */
+static void end_before_exit(struct lived *l)
+{
+	long tracer = await_tracer(l), now;
+
+	recording_block(&l->run);
+	tell_end(l, NULL);
+	for (int i = 0; i < LOOKS; i++) {
+		now = (long)hi_process_status(l->fx->pid, "TracerPid");
+		if (now > 0 && now != tracer)
+			break;
+		if (now == tracer)
+			tell_end(l, NULL); /* it was missed */
+		usleep(LOOK_US);
+	}
+	HI_ASSERT_MSG(now > 0 && now != tracer, "nothing waits for the exit");
+	l->tracer = tracer;
+	l->period++;
+}
+
+json_t *lived_end_after(struct lived *l, const char *command)
+{
+	end_before_exit(l);
+	lived_tell(l, command);
+	close(l->fx->in);
+	l->fx->in = -1;
+	l->command = recording_end(&l->run, 0);
+	return read_lived(l, l->period);
 }
 
 void lived_end_alloc(struct lived *l)

@@ -85,6 +85,9 @@ void lived_begin_era(struct lived *l, const char *name);
 /* The fixture exits in the open period, which has the last census; the document, which
  * was checked: by its schema, by the invariants of SPEC, and by lived_check(). */
 json_t *lived_end(struct lived *l);
+/* The same, and the fixture exits for certain in another period, with one command in it.
+ * (While bio waits for the end of a period, an exit has no census.) */
+json_t *lived_end_after(struct lived *l, const char *command);
 /* The same with a signal, and without a census of the open period. */
 json_t *lived_interrupt(struct lived *l);
 /* The same with SIGKILL for the fixture. */

@@ -36,4 +36,8 @@ bool recording_says(struct recording_run *run, const char *text, int timeout_ms)
 /* Sends it the signal (0: none) and waits, at most 60 s. Freed when the test ends. */
 struct hi_command *recording_end(struct recording_run *run, int number);
 
+/* From now on it stands still where it would print its next line, until that is read
+ * (recording_end()). Lines without text come before that. */
+void recording_block(const struct recording_run *run);
+
 #endif
