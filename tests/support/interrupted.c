@@ -234,23 +234,37 @@ bool hi_inspector_await_stop(pid_t inspector, pid_t target)
 	return false;
 }
 
-/* A fork has the arguments of its parent: they lie in its memory. */
-static bool has_cmdline_of(pid_t a, pid_t b)
+/* Where its stack and its arguments lie: the kernel chooses that at each exec, and a fork
+ * has it of its parent. False: it has no memory (any more). */
+static bool read_places(pid_t pid, unsigned long long places[2])
 {
-	char path[64], texts[2][256] = {};
-	pid_t pids[2] = {a, b};
+	char path[64], text[1024], *at;
+	FILE *in;
+	size_t n;
 
-	for (int i = 0; i < 2; i++) {
-		FILE *in;
-
-		snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pids[i]);
-		in = fopen(path, "r");
-		if (!in || fread(texts[i], 1, 255, in) == 0)
-			texts[i][0] = (char)(i + 1);
-		if (in)
-			fclose(in);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	in = fopen(path, "r");
+	if (!in)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, in);
+	fclose(in);
+	text[n] = 0;
+	at = strrchr(text, ')');
+	/* Fields 28 and 48 of proc(5), startstack and arg_start; the second is its name. */
+	for (int field = 2; at && field < 48; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && (field + 1 == 28 || field + 1 == 48))
+			places[field + 1 == 48] = strtoull(at, NULL, 10);
 	}
-	return memcmp(texts[0], texts[1], 256) == 0;
+	return at && places[0] > 1 && places[1] > 1;
+}
+
+static bool has_memory_of(pid_t a, pid_t b)
+{
+	unsigned long long of_a[2], of_b[2];
+
+	return read_places(a, of_a) && read_places(b, of_b) &&
+	       memcmp(of_a, of_b, sizeof(of_a)) == 0;
 }
 
 pid_t hi_process_of(pid_t parent, const char *name)
@@ -282,7 +296,7 @@ pid_t hi_forked_child_of(pid_t target)
 	while (proc && !found && (entry = readdir(proc))) {
 		pid_t pid = atoi(entry->d_name);
 
-		if (pid > 0 && pid != target && has_cmdline_of(pid, target) &&
+		if (pid > 0 && pid != target && has_memory_of(pid, target) &&
 		    hi_process_status(pid, "TracerPid") > 0)
 			found = pid;
 	}
