@@ -36,8 +36,8 @@ static void emit_frame_edge(struct hi_py_visit *v, uint64_t to, bool is_borrowed
 	hi_py_emit(v, to, grade, label, name, value);
 }
 
-static void emit_slot(struct hi_py_visit *v, uint64_t word, bool is_known,
-		      enum hi_edge_label label, uint64_t value)
+static void emit_frame_slot(struct hi_py_visit *v, uint64_t word, bool is_known,
+			    enum hi_edge_label label, uint64_t value)
 {
 	bool has_tags = v->c->py->layout->frame_stack_refs;
 
@@ -72,11 +72,11 @@ static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		uint64_t to = hi_py_word(&v->c->reader, frame->slots + i * 8u);
 		uint64_t name = i < n ? l->local_name(v->c, frame->code, i) : 0;
 
-		emit_slot(v, to, i < known,
-			  name	  ? HI_LABEL_ATTRIBUTE
-			  : i < n ? HI_LABEL_INDEX
-				  : HI_LABEL_FIELD,
-			  name ? name : i);
+		emit_frame_slot(v, to, i < known,
+				name	? HI_LABEL_ATTRIBUTE
+				: i < n ? HI_LABEL_INDEX
+					: HI_LABEL_FIELD,
+				name ? name : i);
 	}
 }
 

@@ -24,8 +24,8 @@ static uint64_t load_frame_word(const uint8_t *raw, uint32_t offset)
 
 /* Slots in use. The address that 3.14 has in its place is of when the frame called what
  * is no bytecode. */
-static int64_t count_slots(const struct hi_py_layout *l, const uint8_t *raw,
-			   uint64_t slots)
+static int64_t count_frame_slots(const struct hi_py_layout *l, const uint8_t *raw,
+				 uint64_t slots)
 {
 	uint64_t end;
 	int32_t top;
@@ -68,7 +68,7 @@ bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 		.object = load_frame_word(raw, l->frame_object),
 		.previous = load_frame_word(raw, l->frame_previous),
 		.slots = addr + l->frame_localsplus,
-		.stacktop = count_slots(l, raw, addr + l->frame_localsplus),
+		.stacktop = count_frame_slots(l, raw, addr + l->frame_localsplus),
 		.of_object = raw[l->frame_owner] == OWNED_BY_OBJECT,
 		.is_shim = raw[l->frame_owner] >= OWNED_BY_C};
 	if (l->frame_stack_refs)

@@ -132,7 +132,8 @@ HI_TEST(cpython_damage, no_word_of_an_object_or_a_table_leads_out_of_its_blocks)
 			uint64_t end = m->blocks[k].addr + m->blocks[k].size;
 
 			/* It refers to the victim by right; the others are alike. */
-			if (m->blocks[k].addr == m->other - 40 ||
+			if (m->blocks[k].addr ==
+				    m->other - m->layout->tuple_items - HI_PY_GC_HEAD ||
 			    m->blocks[k].addr > m->lists)
 				continue;
 			/* Of a class and of a deque's block what is at both ends. */

@@ -490,6 +490,33 @@ static void add_frames(struct mock_python *m, uint64_t item)
 	mock_python_set(m, m->frame + l->frame_previous, m->frame + 256);
 }
 
+/* With values behind it, by the keys of its class. */
+static uint64_t add_inline_instance(struct mock_python *m, uint64_t type, uint64_t item)
+{
+	uint64_t o = 32 + add_block(m, 32 + 16 + 8 + 4 * 8 + 8);
+
+	mock_python_set(m, o, ONE_REFERENCE);
+	mock_python_set(m, o + HI_PY_TYPE, type);
+	mock_python_set(m, o + 16, 4 | 4 << 8 | 1 << 16 | 1 << 24);
+	for (uint64_t i = 0; i < 4; i++)
+		mock_python_set(m, o + 24 + i * 8, item);
+	return o;
+}
+
+static void add_inline_instances(struct mock_python *m, uint64_t type, uint64_t item)
+{
+	const struct hi_py_layout *l = m->layout;
+	uint64_t o = add_inline_instance(m, type, item), dict = add_object(m, "dict", 0);
+
+	/* The other one has a dict that was made of them later. */
+	o = add_inline_instance(m, type, item);
+	mock_python_set(m, o - 24, dict);
+	mock_python_set(m, dict + l->dict_used, 4);
+	mock_python_set(m, dict + l->dict_keys,
+			mock_python_get(m, type + l->heap_cached_keys));
+	mock_python_set(m, dict + l->dict_values, o + 16);
+}
+
 /* A class whose instances have attributes by its keys. */
 static void add_instance(struct mock_python *m, uint64_t item)
 {
@@ -502,17 +529,13 @@ static void add_instance(struct mock_python *m, uint64_t item)
 	mock_python_set(m, type + l->type_base, type_of(m, "object"));
 	mock_python_set(m, type + l->heap_qualname, item);
 	mock_python_set(m, type + l->heap_cached_keys, add_keys(m, item, 0));
-	if (!l->visit_managed)
+	if (l->tail_size)
+		add_inline_instances(m, type, item);
+	if (!l->visit_managed || l->tail_size)
 		return;
-	o = 32 + add_block(m, 32 + 16 + (l->tail_size ? 8 + 4 * 8 + 8 : 0));
+	o = 32 + add_block(m, 32 + 16);
 	mock_python_set(m, o, ONE_REFERENCE);
 	mock_python_set(m, o + HI_PY_TYPE, type);
-	if (l->tail_size) {
-		mock_python_set(m, o + 16, 4 | 4 << 8 | 1 << 16 | 1 << 24);
-		for (uint64_t i = 0; i < 4; i++)
-			mock_python_set(m, o + 24 + i * 8, item);
-		return;
-	}
 	values = add_values(m, 16, item);
 	if (l->minor == 11)
 		mock_python_set(m, o - 32, values);
@@ -598,7 +621,10 @@ static void open_runtime(struct mock_python *m)
 	(void)hi_py_name_buffers(py);
 	(void)hi_vector_push(&py->own, ((struct hi_range){STACK, STACK + STACK_SIZE}));
 	/* Its thread state is at the end of the stack. */
-	(void)hi_vector_push(&py->threads, STACK + STACK_SIZE - 1024);
+	(void)hi_vector_push(&py->threads, m->thread);
+	if (m->interpreter)
+		(void)hi_vector_push(&py->interpreters, ((struct hi_py_interpreter){
+								.addr = m->interpreter}));
 }
 
 static void add_thread(struct mock_python *m)
@@ -606,6 +632,7 @@ static void add_thread(struct mock_python *m)
 	const struct hi_py_layout *l = m->layout;
 	uint64_t thread = STACK + STACK_SIZE - 1024;
 
+	m->thread = thread;
 	for (uint64_t at = thread; at < STACK + STACK_SIZE; at += 8)
 		mock_python_set(m, at, 0);
 	if (l->thread_frame)

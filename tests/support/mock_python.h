@@ -40,7 +40,8 @@ struct mock_python {
 	size_t n_types;
 	uint64_t heap_next, types_next; /* where the next one comes */
 	uint64_t victim, other;		/* an object; items of a tuple of victims */
-	uint64_t frame;			/* of the only thread, in its stack */
+	uint64_t frame, thread;		/* of the only thread, in its stack; its state */
+	uint64_t interpreter;		/* 0: none */
 	uint64_t lists, table;		/* lists without items, and a table for them */
 	/* Counted by all that reads: */
 	uint64_t n_reads, n_edges, n_exact_to_victim;
