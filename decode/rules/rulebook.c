@@ -282,6 +282,13 @@ static void seal_rulebook(struct hi_rulebook *book)
 
 /* ---- questions ---- */
 
+/* A library's hints come with its types, which programs may have in part: <link.h> has
+ * the first members of glibc's struct link_map. */
+static bool is_of_library(const struct hi_book_text *text)
+{
+	return text->shipped && !text->hints->containers && !text->hints->n_programs;
+}
+
 /* Another type of the same name (a library has a `dict` of its own) has the same rules if
  * all of them fit, else none, without a warning. */
 static struct hi_compiled *compile_rules(struct hi_rulebook *book,
@@ -299,7 +306,8 @@ static struct hi_compiled *compile_rules(struct hi_rulebook *book,
 	entry = hi_book_find(book, type, &captures);
 	if (entry) {
 		hi_captures_resolve(&book->base, type->id, &captures);
-		book->quiet = entry->alias && entry->type != type->id;
+		book->quiet = is_of_library(entry->text) ||
+			      (entry->alias && entry->type != type->id);
 		book->quiet_warned = false;
 		c = hi_book_record(entry->text, entry->record, type, &captures);
 		if (book->quiet_warned)

@@ -142,3 +142,19 @@ HI_TEST_SCENARIO(glibc_hints, entries_of_mappings_that_were_never_filled_keep_no
 		 list);
 	HI_ASSERT_EQ(n, query_count(pid, sql));
 }
+
+/* Of names that libraries use, too: nothing is said, and nothing is lost. */
+HI_TEST_SCENARIO(glibc_hints, hints_for_a_library_are_silent_where_its_types_are_others)
+{
+	struct hi_fixture *fx = hi_fixture_start("types_in_part", NULL);
+	struct hi_command *c;
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("--pid", pid, "--json");
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->out, "\"warnings\": []"), "%.1500s", c->out);
+	HI_ASSERT_EQ(3, query_count(pid, "SELECT count(*) FROM objects WHERE state = "
+					 "'live' AND usable IN (24, 56, 104)"));
+}
