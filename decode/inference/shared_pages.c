@@ -53,7 +53,8 @@ uint64_t hi_shared_pages_read(const struct hi_image *image, uint64_t start, uint
 		n = clip_to_data(fd, offset, n);
 		if (reads == MAX_READS || n > *budget)
 			return end - at;
-		/* Pages that the kernel has written back and dropped come from the disk. */
+		/* Pages that the kernel has written back and dropped come from the disk.
+		 */
 		got = pread(fd, bytes, n, (off_t)offset);
 		if (got < 0)
 			return end - at;

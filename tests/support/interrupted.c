@@ -250,7 +250,8 @@ static bool read_places(pid_t pid, unsigned long long places[2])
 	fclose(in);
 	text[n] = 0;
 	at = strrchr(text, ')');
-	/* Fields 28 and 48 of proc(5), startstack and arg_start; the second is its name. */
+	/* Fields 28 and 48 of proc(5), startstack and arg_start; the second is its name.
+	 */
 	for (int field = 2; at && field < 48; field++) {
 		at = strchr(at + 1, ' ');
 		if (at && (field + 1 == 28 || field + 1 == 48))
