@@ -444,10 +444,11 @@ enum { HI_PY_OFFSETS_WORDS = 95 };
  */
 bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 			 struct hi_py_layout *ret);
-/* The same with the tables. What nothing is said of, at the end of an interpreter's
- * state, is moved by `tail` bytes. NULL: as above, or no memory (py->no_memory). */
+/* The same with the tables. with_end: what lies behind all that is said of an interpreter
+ * moves with the end of its state, not with what is in front of it. NULL: as above, or
+ * that is the same, or no memory (py->no_memory). */
 const struct hi_py_layout *
-hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64_t tail);
+hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, bool with_end);
 /* cpython_frozen.c: adds what is no root to py->own; false: no memory. */
 bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */

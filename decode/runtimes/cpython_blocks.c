@@ -157,7 +157,7 @@ static uint64_t next_tracked(struct hi_runtime_cursor *c, const uint64_t *head)
 }
 
 /* In the collector's list, or in none. The head of a list may be aligned by 4 bytes only
- * (3.13.4). */
+ * (3.13.5). */
 static bool is_gc_head(struct hi_runtime_cursor *c, const uint64_t *head)
 {
 	uint64_t next = next_tracked(c, head);

@@ -143,7 +143,7 @@ struct move {
 	const struct hi_py_layout *from;
 	struct hi_py_layout *to;
 	unsigned column;
-	int64_t tail; /* of an interpreter, behind the last that is said of it */
+	bool with_end; /* what is behind the last that is said of an interpreter */
 };
 
 static uint32_t *layout_word(const struct hi_py_layout *l, size_t field)
@@ -182,6 +182,12 @@ static bool objects_are_known(const struct move *m)
 	return true;
 }
 
+/* How far the end of an interpreter's state has moved. */
+static int64_t end_shift(const struct move *m)
+{
+	return (int64_t)m->to->interp_size - m->from->interp_size;
+}
+
 /* How far what the table has at `offset` has moved: as the nearest that is said and lies
  * in front of it, or as the first of all. */
 static int64_t shift_of(const struct move *m, enum record record, uint32_t offset)
@@ -204,7 +210,8 @@ static int64_t shift_of(const struct move *m, enum record record, uint32_t offse
 		nearest = at;
 		shift = (int64_t)*layout_word(m->to, said[i].field) - at;
 	}
-	return shift + (record == INTERPRETER && offset > last ? m->tail : 0);
+	return record == INTERPRETER && offset > last && m->with_end ? end_shift(m)
+								     : shift;
 }
 
 static uint32_t shift_offset(const struct move *m, enum record record, uint32_t offset)
@@ -346,6 +353,15 @@ static bool shift_tables(struct hi_py *py, struct move *m)
 	return !py->no_memory;
 }
 
+/* Then there are no two ways to move what lies in front of it. */
+static bool end_moves_alike(struct move *m)
+{
+	struct move other = *m;
+
+	other.with_end = false;
+	return end_shift(m) == shift_of(&other, INTERPRETER, m->from->interp_size);
+}
+
 /* ---- for other files ---- */
 
 bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
@@ -357,9 +373,9 @@ bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 }
 
 const struct hi_py_layout *
-hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64_t tail)
+hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, bool with_end)
 {
-	struct move m = {.from = from, .tail = tail};
+	struct move m = {.from = from, .with_end = with_end};
 	uint64_t words[HI_PY_OFFSETS_WORDS];
 
 	if (!hi_py_read(&py->reader, py->runtime, words, sizeof(words)))
@@ -369,7 +385,7 @@ hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, int64
 	py->no_memory |= !m.to;
 	if (!m.to || !begin_move(&m) || !shift_words(&m) ||
 	    (py->runtime_size && py->runtime_size != m.to->runtime_size) ||
-	    !shift_tables(py, &m))
+	    (with_end && end_moves_alike(&m)) || !shift_tables(py, &m))
 		return NULL;
 	return m.to;
 }

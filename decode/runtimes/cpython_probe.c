@@ -417,7 +417,7 @@ static bool generations_are_at(struct hi_py *py, uint64_t gc, uint32_t offset)
 	return true;
 }
 
-/* Releases differ in how a head of a list is aligned, by 8 or (since 3.13.4) by 4 bytes,
+/* Releases differ in how a head of a list is aligned, by 8 or (3.13.5) by 4 bytes,
  * and so in where the lists begin: behind three or four words of 4 bytes. */
 static enum hi_status settle_generations(struct hi_py *py, struct hi_error *err)
 {
@@ -529,14 +529,11 @@ static void list_layouts(struct hi_py *py, struct hi_types *types,
 			 struct candidate ret[MAX_LAYOUTS])
 {
 	const struct hi_py_layout *table = py->layout;
-	const struct hi_py_layout *said = hi_py_layout_of_offsets(py, table, 0);
-	int64_t tail = said ? (int64_t)said->interp_size - table->interp_size : 0;
+	const struct hi_py_layout *said = hi_py_layout_of_offsets(py, table, false);
 
 	ret[1] = (struct candidate){.layout = said, .of_offsets = true};
-	if (tail)
-		ret[2] = (struct candidate){
-			.layout = hi_py_layout_of_offsets(py, table, tail),
-			.of_offsets = true};
+	ret[2] = (struct candidate){.layout = hi_py_layout_of_offsets(py, table, true),
+				    .of_offsets = true};
 	ret[3].layout = table;
 	if (said)
 		py->layout = said;

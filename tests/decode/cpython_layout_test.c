@@ -194,7 +194,7 @@ static void check_same(const struct hi_py_layout *table, const struct hi_py_layo
 	     i < offsetof(struct hi_py_layout, interp_fields) / 4; i++)
 		HI_ASSERT_MSG(a[i] == b[i], "word %zu: the table says %u, not %u", i,
 			      a[i], b[i]);
-	/* (str_replace_inf is unused since 3.13.1, and has another name.) */
+	/* (str_replace_inf is unused in 3.13.5, and has another name.) */
 	for (size_t i = 0; l->interp_fields[i].kind != HI_PY_FIELD_END; i++)
 		HI_ASSERT_EQ(field(table->interp_fields, l->interp_fields[i].name),
 			     l->interp_fields[i].offset);
@@ -236,7 +236,7 @@ static const struct hi_py_layout *known_layout(struct hi_runtime *runtime,
 {
 	struct hi_py *py = (struct hi_py *)runtime;
 	const struct hi_py_layout *table = table_of(py->layout->minor);
-	const struct hi_py_layout *said = hi_py_layout_of_offsets(py, table, 0);
+	const struct hi_py_layout *said = hi_py_layout_of_offsets(py, table, false);
 
 	HI_ASSERT((said != NULL) == (table->minor >= 13));
 	*ret = said ? *said : *table;

@@ -99,6 +99,44 @@ HI_TEST_SCENARIO(cpython_offsets, what_nothing_is_said_of_moves_with_what_is_bef
 	HI_ASSERT_EQ(table->code_filename, l.code_filename);
 }
 
+static uint32_t offset_of(const struct hi_py_field *fields, const char *name)
+{
+	while (fields->kind != HI_PY_FIELD_END && strcmp(fields->name, name) != 0)
+		fields++;
+	HI_ASSERT_MSG(fields->kind != HI_PY_FIELD_END, "no field %s", name);
+	return fields->offset;
+}
+
+/* What is behind all that is said may be in front of what has grown, or behind it. */
+HI_TEST_SCENARIO(cpython_offsets, the_end_of_a_state_may_have_moved_otherwise)
+{
+	struct stored s = open_stored();
+	const struct hi_py_layout *table = &hi_py_layout_3_13, *before, *behind;
+	struct hi_py py = {.runtime = s.runtime, .reader.memory = s.p->image->memory};
+	uint64_t *words = said_words(&s);
+	uint32_t hooks = offset_of(table->interp_fields, "audit_hooks");
+
+	/* 8 bytes more, at the end of all. */
+	before = hi_py_layout_of_offsets(&py, table, false);
+	behind = hi_py_layout_of_offsets(&py, table, true);
+	HI_ASSERT(before && behind);
+	HI_ASSERT_EQ(hooks, offset_of(before->interp_fields, "audit_hooks"));
+	HI_ASSERT_EQ(hooks + 8, offset_of(behind->interp_fields, "audit_hooks"));
+	HI_ASSERT_EQ(table->free_lists[1].lists + 8, behind->free_lists[1].lists);
+	HI_ASSERT_EQ(table->interp_skip[2].from + 8, behind->interp_skip[2].from);
+	HI_ASSERT_EQ(table->interp_skip[2].to + 8, behind->interp_skip[2].to);
+	HI_ASSERT_EQ(offset_of(table->interp_fields, "gc.garbage"),
+		     offset_of(behind->interp_fields, "gc.garbage"));
+	/* The collector has 8 bytes more: there is one way to move the rest. */
+	words[INTERP_SYSDICT / 8] += 8;
+	words[INTERP_SYSDICT / 8 - 1] += 8; /* modules */
+	before = hi_py_layout_of_offsets(&py, table, false);
+	HI_ASSERT(before && !hi_py_layout_of_offsets(&py, table, true));
+	HI_ASSERT_EQ(hooks + 8, offset_of(before->interp_fields, "audit_hooks"));
+	HI_ASSERT_EQ(table->arrays[0].first + 8, before->arrays[0].first);
+	hi_arena_free(&py.arena);
+}
+
 static void expect_nothing(const uint64_t *words, unsigned at, uint64_t value)
 {
 	uint64_t copy[HI_PY_OFFSETS_WORDS];
