@@ -193,6 +193,35 @@ static __always_inline __u32 pending_key(__u32 family)
 	return (__u32)bpf_get_current_pid_tgid() | family << 24;
 }
 
+/*
+ * Note [Returns that are probed]
+ *
+ * While a function runs whose return is probed, the kernel's address stands in the place
+ * of its return address, and a stack that is walked through the function would end there.
+ * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other, and a sample of
+ * time may find a thread anywhere in malloc. So where a pool is followed or time is
+ * sampled, each thread's callers of followed functions are kept from the entry to the
+ * return, outermost first. The stack pointer at the entry says which call a frame is of.
+ *
+ * A call that a longjmp left does not return. It is dropped at the next entry or return
+ * that has its stack pointer or a higher one. Until then it is not used: a walk asks only
+ * for the caller of a frame whose return address is the kernel's now, and that call was
+ * entered later, at the same stack pointer, which dropped the one that was left.
+ *
+ * The kernel sees no more than 64 calls of a thread return (MAX_URETPROBE_DEPTH), and
+ * lets those within them alone. As many callers are kept.
+ */
+struct callers {
+	__u32 thread; /* its id; 0: free */
+	__u32 n;
+	/* Of samples of time: the call that has returned last, of whichever thread. */
+	__u64 returned_thread;
+	struct caller {
+		__u64 sp, address; /* the caller's: where the call returns to */
+		__u64 function;	   /* that was called */
+	} returned, calls[HI_BPF_CALLERS];
+};
+
 #ifdef HI_BPF_OLD
 #include "probes/bpf/events_old.h"
 #else
@@ -414,71 +443,6 @@ static __always_inline void add_frame(struct scratch *scratch, __u32 n, __u64 fr
 	scratch->walk.hash = mix(scratch->walk.hash, frame);
 }
 
-#ifdef HI_BPF_OLD
-#define KEEPS_CALLERS 0
-#else
-#define KEEPS_CALLERS given.keeps_callers
-#endif
-
-/*
- * Note [Returns that are probed]
- *
- * While a function runs whose return is probed, the kernel's address stands in the place
- * of its return address, and a stack that is walked through the function would end there.
- * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other, and a sample of
- * time may find a thread anywhere in malloc. So where a pool is followed or time is
- * sampled, each thread's callers of followed functions are kept from the entry to the
- * return, outermost first. The stack pointer at the entry says which call a frame is of.
- *
- * A call that a longjmp left does not return. It is dropped at the next entry or return
- * that has its stack pointer or a higher one. Until then it is not used: a walk asks only
- * for the caller of a frame whose return address is the kernel's now, and that call was
- * entered later, at the same stack pointer, which dropped the one that was left.
- *
- * The kernel sees no more than 64 calls of a thread return (MAX_URETPROBE_DEPTH), and
- * lets those within them alone. As many callers are kept. Kernels for which
- * events_old.bpf.c is have none: there a stack through a pool ends at it, and is cut.
- */
-struct callers {
-	__u32 thread; /* its id; 0: free */
-	__u32 n;
-	/* Of samples of time: the call that has returned last, of whichever thread. */
-	__u64 returned_thread;
-	struct caller {
-		__u64 sp, address; /* the caller's: where the call returns to */
-		__u64 function;	   /* that was called */
-	} returned, calls[HI_BPF_CALLERS];
-};
-
-/* max_entries is set by the loader. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct callers);
-} callers_map SEC(".maps");
-
-static __always_inline struct callers *callers_at(__u32 thread, __u32 try)
-{
-	__u32 slot = (thread + try * 0x9e37) & (HI_BPF_CALLER_THREADS - 1);
-
-	return bpf_map_lookup_elem(&callers_map, &slot);
-}
-
-/* This thread's; 0: none. */
-static __always_inline struct callers *find_callers(void)
-{
-	__u32 thread = (__u32)bpf_get_current_pid_tgid();
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		struct callers *callers = callers_at(thread, i);
-
-		if (callers && callers->thread == thread)
-			return callers;
-	}
-	return 0;
-}
-
 static __always_inline struct caller *caller_at(struct callers *callers, __u32 i)
 {
 	return &callers->calls[i & (HI_BPF_CALLERS - 1)];
@@ -528,25 +492,6 @@ static __always_inline int push_caller(const struct call *call, struct callers *
 	return 1;
 }
 
-#ifdef HI_BPF_OLD
-static __always_inline void keep_caller(const struct call *call)
-{
-	(void)call;
-}
-#else
-static __always_inline struct callers *take_callers(void)
-{
-	__u32 thread = (__u32)bpf_get_current_pid_tgid();
-
-	for (__u32 i = 0; i < TRIES; i++) {
-		struct callers *callers = callers_at(thread, i);
-
-		if (callers && !__sync_val_compare_and_swap(&callers->thread, 0, thread))
-			return callers;
-	}
-	return 0;
-}
-
 /* At the entry. The kernel replaces the return address only behind this program. */
 static __always_inline void keep_caller(const struct call *call)
 {
@@ -560,7 +505,6 @@ static __always_inline void keep_caller(const struct call *call)
 	    !push_caller(call, callers, sp, address))
 		__sync_fetch_and_add(&call->shared->lost_calls, 1);
 }
-#endif
 
 /* At the return, where the stack pointer is above the place of the return address. */
 static __always_inline void drop_callers(const struct call *call)
@@ -575,7 +519,7 @@ static __always_inline void drop_callers(const struct call *call)
 		callers->returned_thread = callers->thread;
 	}
 	if (!callers->n)
-		*(volatile __u32 *)&callers->thread = 0;
+		release_callers(callers);
 }
 
 /* False: the frame's return address is the kernel's, and its caller was not kept. */
@@ -586,7 +530,7 @@ static __always_inline int restore_return(const struct hi_bpf_events_shared *sha
 	__u64 sp = regs->rsp - 8;
 	__u32 n;
 
-	if (!KEEPS_CALLERS || !is_trampoline(shared, regs->rip) ||
+	if (!given.keeps_callers || !is_trampoline(shared, regs->rip) ||
 	    (!shared->trampoline && find_rule(regs->rip)))
 		return 1;
 	callers = find_callers();
@@ -847,7 +791,7 @@ static __always_inline int enter_alloc(const struct call *call,
 {
 	struct pending *pending = find_pending(call->does->family);
 
-	if (KEEPS_CALLERS)
+	if (given.keeps_callers)
 		keep_caller(call);
 	if (is_nested(call, pending)) {
 		__sync_fetch_and_add(&counts->nested, 1);
@@ -1034,12 +978,11 @@ int leave(struct pt_regs *regs)
 	pending = find_returning(&call);
 	if (pending && is_return_of(&call, pending))
 		leave_alloc(&call, pending);
-	if (KEEPS_CALLERS)
+	if (given.keeps_callers)
 		drop_callers(&call);
 	return 0;
 }
 
-#ifndef HI_BPF_OLD
 /* ---- samples of time ---- */
 
 /*
@@ -1179,7 +1122,7 @@ static __always_inline const struct caller *find_last_call(const struct tick_reg
 {
 	__u32 thread = (__u32)bpf_get_current_pid_tgid();
 
-	for (__u32 i = 0; i < TRIES; i++) {
+	for (__u32 i = 0; i < CALLERS_TRIES; i++) {
 		struct callers *callers = callers_at(thread, i);
 
 		if (!callers)
@@ -1248,4 +1191,3 @@ int tick(struct bpf_perf_event_data *ctx)
 	send(shared, &event);
 	return 0;
 }
-#endif

@@ -127,6 +127,58 @@ static __always_inline void release_scratch(struct scratch *scratch)
 	(void)scratch;
 }
 
+/* ---- callers: see Note [Returns that are probed] ---- */
+
+enum { CALLERS_TRIES = 1 };
+
+/* max_entries is set by the loader. Those of threads that have ended make room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct callers);
+} callers_map SEC(".maps");
+
+/* All 0: too large for the stack of a program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct callers);
+} no_callers_map SEC(".maps");
+
+static __always_inline struct callers *callers_at(__u32 thread, __u32 try)
+{
+	(void)try;
+	return bpf_map_lookup_elem(&callers_map, &thread);
+}
+
+/* This thread's; 0: none. */
+static __always_inline struct callers *find_callers(void)
+{
+	return callers_at((__u32)bpf_get_current_pid_tgid(), 0);
+}
+
+static __always_inline struct callers *take_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid(), zero = 0;
+	const struct callers *none = bpf_map_lookup_elem(&no_callers_map, &zero);
+	struct callers *callers;
+
+	if (!none || bpf_map_update_elem(&callers_map, &thread, none, BPF_NOEXIST))
+		return 0;
+	callers = bpf_map_lookup_elem(&callers_map, &thread);
+	if (callers)
+		callers->thread = thread;
+	return callers;
+}
+
+/* It stays, with the call that has returned last. */
+static __always_inline void release_callers(const struct callers *callers)
+{
+	(void)callers;
+}
+
 /* ---- events that were lost ---- */
 
 /* Since this processor has said how many. */

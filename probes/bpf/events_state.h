@@ -103,6 +103,57 @@ static __always_inline void release_scratch(struct scratch *scratch)
 	*(volatile __u32 *)&scratch->is_taken = 0;
 }
 
+/* ---- callers: see Note [Returns that are probed] ---- */
+
+enum { CALLERS_TRIES = TRIES };
+
+/* max_entries is set by the loader. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct callers);
+} callers_map SEC(".maps");
+
+static __always_inline struct callers *callers_at(__u32 thread, __u32 try)
+{
+	__u32 slot = (thread + try * 0x9e37) & (HI_BPF_CALLER_THREADS - 1);
+
+	return bpf_map_lookup_elem(&callers_map, &slot);
+}
+
+/* This thread's; 0: none. */
+static __always_inline struct callers *find_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < CALLERS_TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (callers && callers->thread == thread)
+			return callers;
+	}
+	return 0;
+}
+
+static __always_inline struct callers *take_callers(void)
+{
+	__u32 thread = (__u32)bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < TRIES; i++) {
+		struct callers *callers = callers_at(thread, i);
+
+		if (callers && !__sync_val_compare_and_swap(&callers->thread, 0, thread))
+			return callers;
+	}
+	return 0;
+}
+
+static __always_inline void release_callers(struct callers *callers)
+{
+	*(volatile __u32 *)&callers->thread = 0;
+}
+
 /* ---- events that were lost ---- */
 
 static __always_inline void lose(struct hi_bpf_events_shared *shared, __u64 n)

@@ -56,8 +56,6 @@ bool hi_bpf_source_keeps_callers(const struct hi_bpf_source *source)
 {
 	bool has_calls = source->scan_ns != 0;
 
-	if (source->is_old)
-		return false;
 	for (size_t i = 0; i < source->functions.count; i++)
 		has_calls |= source->functions.items[i].does.family == HI_FAMILY_CALLS;
 	return has_calls;

@@ -359,7 +359,7 @@ static enum hi_status load_events_program_once(struct hi_bpf_source *source,
 		error = set_attach_type(source);
 	if (!error)
 		error = hi_bpf_source_fill_given(source);
-	if (!error && !source->is_old)
+	if (!error)
 		error = bpf_program__set_autoload(program_of_ticks(source),
 						  source->scan_ns != 0);
 	if (error)
@@ -484,12 +484,6 @@ static void choose_means(struct hi_bpf_source *source, enum means means)
 	source->source.ops = ops_by_means[means];
 	source->by_perf = means != BY_MULTI;
 	source->is_old = means == BY_PERF_ON_OLD_KERNELS;
-	if (!source->is_old || !source->scan_ns)
-		return;
-	source->scan_ns = 0;
-	source->no_ticks.status =
-		hi_fail(&source->no_ticks, HI_UNSUPPORTED, 0,
-			"this kernel has not what samples of time need (Linux 5.15)");
 }
 
 static enum hi_status open_bpf_source(const struct hi_target *target,

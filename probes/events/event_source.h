@@ -113,7 +113,8 @@ enum hi_status hi_event_source_open_by_perf(const struct hi_target *target,
 					    struct hi_event_source **ret,
 					    struct hi_error *err);
 /* And by the programs for kernels before 5.15 (bpf/events_old.h), which it uses there.
- * They have no samples of time, and a stack through a pool ends there. */
+ * Later kernels run them, too, but may run two at one time on a processor: then a stack
+ * may be wrong. */
 enum hi_status hi_event_source_open_as_on_old_kernels(
 	const struct hi_target *target, const struct hi_event_functions *functions,
 	const struct hi_event_source_options *options, struct hi_event_source **ret,

@@ -243,6 +243,11 @@ HI_TEST_ROOT(nested_pools, have_whole_stacks_by_perf_events)
 	expect_whole_stacks(hi_event_source_open_by_perf, 2);
 }
 
+HI_TEST_ROOT(nested_pools, have_whole_stacks_as_on_old_kernels)
+{
+	expect_whole_stacks(hi_event_source_open_as_on_old_kernels, 2);
+}
+
 /* Before anything has returned, where the kernel's address is not known. */
 HI_TEST_ROOT(nested_pools, do_not_move_frames_to_where_a_longjmp_left_them)
 {

@@ -79,7 +79,8 @@ HI_TEST_ROOT(bpf_programs, at_returns_of_allocators_are_accepted)
 
 static void expect_old_events_accepted(const char *name)
 {
-	struct hi_bpf_source source = {.by_perf = true, .is_old = true};
+	struct hi_bpf_source source = {
+		.by_perf = true, .is_old = true, .scan_ns = 10000000};
 
 	source.object = open_programs(hi_bpf_events_old_start, hi_bpf_events_old_end);
 	HI_ASSERT_EQ(0, hi_bpf_source_fill_given(&source));
@@ -94,6 +95,11 @@ HI_TEST_ROOT(bpf_programs, for_old_kernels_at_entries_are_accepted)
 HI_TEST_ROOT(bpf_programs, for_old_kernels_at_returns_are_accepted)
 {
 	expect_old_events_accepted("leave");
+}
+
+HI_TEST_ROOT(bpf_programs, for_old_kernels_of_samples_of_time_are_accepted)
+{
+	expect_old_events_accepted("tick");
 }
 
 HI_TEST_ROOT(bpf_programs, of_samples_of_time_are_accepted)

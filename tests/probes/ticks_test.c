@@ -133,6 +133,11 @@ HI_TEST_ROOT(ticks, there_is_one_by_perf_events_too)
 	check_of_source(hi_event_source_open_by_perf);
 }
 
+HI_TEST_ROOT(ticks, there_is_one_as_on_old_kernels_too)
+{
+	check_of_source(hi_event_source_open_as_on_old_kernels);
+}
+
 HI_TEST_ROOT(ticks, without_a_distance_there_is_none)
 {
 	struct ticking *t = start_ticking(hi_event_source_open, 0);
