@@ -407,21 +407,36 @@ HI_TEST_ROOT(record, retained_sizes_are_divided_by_site)
 	hi_check_schema(c, "rows.v1.json");
 }
 
-HI_TEST_ROOT(record, says_what_helps_where_bpf_is_not_permitted)
+static struct hi_command *record_without_bpf(const char *option)
 {
 	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
-	struct hi_command *c;
 	char pid[16];
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_command_run(0, "setpriv", "--bounding-set", "-bpf,-sys_admin",
-			   "--inh-caps", "-bpf,-sys_admin", HI_BINARY_DIR "/heapinspect",
-			   "record", "--for", "1s", "--pid", pid, NULL);
+	return hi_command_run(0, "setpriv", "--bounding-set", "-bpf,-sys_admin",
+			      "--inh-caps", "-bpf,-sys_admin",
+			      HI_BINARY_DIR "/heapinspect", "record", "--for", "1s",
+			      "--pid", pid, option, NULL);
+}
+
+HI_TEST_ROOT(record, says_what_helps_where_bpf_is_not_permitted)
+{
+	struct hi_command *c = record_without_bpf(NULL);
+
 	HI_ASSERT_EQ(3, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"), "%s",
 		      c->err);
 	HI_ASSERT_MSG(strstr(c->err, "snap --every"), "%s", c->err);
+	HI_ASSERT_MSG(!strstr(c->err, "the kernel:"), "%s", c->err);
+}
+
+HI_TEST_ROOT(record, shows_what_the_kernel_said_if_it_is_verbose)
+{
+	struct hi_command *c = record_without_bpf("-v");
+
+	HI_ASSERT_EQ(3, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "heapinspect: the kernel: libbpf: "), "%s", c->err);
 }
 
 /* Of the table that is printed where there is no heap; -1: no row of the function. */
