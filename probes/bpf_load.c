@@ -200,11 +200,12 @@ static enum hi_status explain_refusal(int error, unsigned needs, struct hi_error
 
 	if (error == EPERM || error == ENOSYS)
 		return hi_bpf_refused(error, err);
-	if (is_locked_down())
+	missing = find_missing(needs & HI_BPF_NEEDS_RINGS);
+	if (!missing && is_locked_down())
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "kernel lockdown keeps BPF programs from reading memory: "
 			       "boot without lockdown=confidentiality");
-	missing = find_missing(needs);
+	missing = missing ? missing : find_missing(needs);
 	if (missing)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "this kernel has no %s (%s)",
 			       missing->name, missing->where);
