@@ -134,6 +134,11 @@ HI_TEST_ROOT_ALONE(event_kills, leave_no_perf_event)
 	expect_kills_leave_nothing(hi_event_source_open_by_perf, KILLS_BY_PERF);
 }
 
+HI_TEST_ROOT_ALONE(event_kills, leave_nothing_as_on_old_kernels)
+{
+	expect_kills_leave_nothing(hi_event_source_open_as_on_old_kernels, KILLS_BY_PERF);
+}
+
 HI_TEST_ROOT_ALONE(event_kills, of_all_at_one_time_leave_no_link)
 {
 	struct kills k;
