@@ -91,6 +91,17 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 	}
 }
 
+/* The process of the inspection may have got the processor much later, and a forked child
+ * has been read by then. */
+static struct hi_timestamp find_resumption(const struct hi_inspection *in)
+{
+	struct hi_timestamp at = hi_timestamp_now(in->options->target.pid);
+
+	if (in->image && in->image->stats.monotonic_ns)
+		at.wall_ns = in->image->stats.monotonic_ns + in->image->stats.pause_ns;
+	return at;
+}
+
 static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_options *stop,
 				 struct hi_error *err)
 {
@@ -104,7 +115,7 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 		hi_stop_site_begin(in->stop.site);
 	}
 	status = hi_stop_and_copy(in->stop.target, stop, &in->image, err);
-	in->stop.resumed = hi_timestamp_now(in->options->target.pid);
+	in->stop.resumed = find_resumption(in);
 	if (status == HI_MISSED && in->stop.site)
 		return hi_stop_site_missed(in->stop.site, err);
 	return status;

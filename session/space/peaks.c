@@ -224,15 +224,15 @@ static enum hi_status add_older_rows(struct hi_peaks *p, struct hi_inspection *i
 	return HI_OK;
 }
 
-/* Where between two periods a census was, since the recording began: in the middle of its
- * pause, in which nothing is born. Both times of the points are those when the target
- * went on; the recording ended when it was stopped. */
+/* When a census was, since the recording began: when all threads stood, as for the
+ * recording, which ended at the peak's. The times of both points are later by their
+ * pauses. */
 static uint64_t end_of_period(const struct hi_census_point *point,
 			      const struct hi_census_point *peak, uint64_t peak_end_ns)
 {
 	uint64_t before =
 		peak->wall_ns > point->wall_ns ? peak->wall_ns - point->wall_ns : 0;
-	uint64_t end = peak_end_ns + peak->pause_ns, back = before + point->pause_ns / 2;
+	uint64_t end = peak_end_ns + peak->pause_ns, back = before + point->pause_ns;
 
 	return end > back ? end - back : 0;
 }

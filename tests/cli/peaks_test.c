@@ -110,6 +110,38 @@ HI_TEST_ROOT(peaks, a_triangle_has_one_by_function_type_and_age)
 		HI_ASSERT_STREQ("parse", curve_text(row, "function"));
 }
 
+/* The age of an object is told by the times of censuses: each is that of its pause by two
+ * clocks, however long reading the forked child took afterwards. */
+enum { MOST_DIFFERENCE_NS = 5000000, MANY_ENTRIES = 600000 };
+
+HI_TEST_SCENARIO(peaks, a_census_has_the_time_of_its_pause)
+{
+	struct curve c;
+	json_t *rows, *row;
+	long long first = 0;
+	size_t i;
+
+	curve_begin(&c);
+	curve_snap(&c, "--snapshot", "fork");
+	curve_tell(&c, "entry", MANY_ENTRIES);
+	curve_end(&c);
+	rows = json_object_get(
+		curve_document(hi_heapinspect("snapshots", curve_file, "--json")),
+		"rows");
+	HI_ASSERT(json_array_size(rows) > 1);
+	json_array_foreach(rows, i, row)
+	{
+		long long began = curve_number(row, "time_ns") +
+				  curve_number(row, "pause_ns") -
+				  curve_number(row, "wall_ns");
+
+		if (!i)
+			first = began;
+		HI_ASSERT_MSG(llabs(began - first) < MOST_DIFFERENCE_NS,
+			      "census %zu is %lld ns late", i + 1, first - began);
+	}
+}
+
 static const char well_formed[] =
 	"import sys, xml.dom.minidom as m\n"
 	"text = open(sys.argv[1]).read()\n"
