@@ -397,12 +397,14 @@ static unsigned count_descriptors(pid_t pid)
 	return n;
 }
 
-HI_TEST_SCENARIO(server, slow_readers_hold_nobody_up)
+/* Whether they were still there when others had been answered; else nothing is said. */
+static bool ask_beside_slow_readers(uint64_t limit_ns)
 {
 	enum { READERS = 50 };
-	struct mock_server s = mock_server_start(0, 0, 2000 * MS);
+	struct mock_server s = mock_server_start(0, 0, limit_ns);
 	unsigned before = count_descriptors(s.pid), n;
-	uint64_t start;
+	uint64_t end;
+	bool are_there;
 	char byte;
 
 	for (unsigned i = 0; i < READERS; i++) {
@@ -411,21 +413,29 @@ HI_TEST_SCENARIO(server, slow_readers_hold_nobody_up)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 		HI_ASSERT(http_sendf(fd, "GET %swide HTTP/1.1\r\nHost: localhost\r\n\r\n",
 				     s.url.base));
-		HI_ASSERT_EQ(1, recv(fd, &byte, 1, 0));
+		if (recv(fd, &byte, 1, 0) != 1)
+			return false;
 	}
-	start = hi_clock_ns();
 	for (unsigned i = 0; i < 20; i++)
 		check_lives(s.url);
-	HI_ASSERT(hi_clock_ns() - start < 2000 * MS);
-	HI_ASSERT(count_descriptors(s.pid) >= before + READERS);
+	are_there = count_descriptors(s.pid) >= before + READERS;
 	/* And they are not waited for. */
+	end = hi_clock_ns() + limit_ns + 60 * HI_NS_PER_S;
 	do {
 		hi_clock_pause_ns(50 * MS);
 		n = count_descriptors(s.pid);
-	} while (n >= before + READERS / 2 && hi_clock_ns() - start < 30 * HI_NS_PER_S);
+	} while (n >= before + READERS / 2 && hi_clock_ns() < end);
 	HI_ASSERT_MSG(n < before + READERS / 2, "%u descriptors are open, not %u", n,
 		      before);
 	check_lives(s.url);
+	return are_there;
+}
+
+HI_TEST_SCENARIO(server, slow_readers_hold_nobody_up)
+{
+	HI_ASSERT(ask_beside_slow_readers(2000 * MS) ||
+		  ask_beside_slow_readers(8000 * MS) ||
+		  ask_beside_slow_readers(32000 * MS));
 }
 
 HI_TEST_SCENARIO(server, slow_senders_are_ended)
@@ -438,13 +448,13 @@ HI_TEST_SCENARIO(server, slow_senders_are_ended)
 
 	/* A byte at a time, so that something happens on the connection. */
 	while (http_send(fd, "G", 1) && recv(fd, &byte, 1, MSG_DONTWAIT) < 0 &&
-	       errno == EAGAIN && hi_clock_ns() - start < 30 * HI_NS_PER_S) {
+	       errno == EAGAIN && hi_clock_ns() - start < 300 * HI_NS_PER_S) {
 		hi_clock_pause_ns(50 * MS);
 		if (sent++ % 10 == 0)
 			check_lives(s.url);
 	}
 	HI_ASSERT(hi_clock_ns() - start >= 1400 * MS);
-	HI_ASSERT(hi_clock_ns() - start < 20 * HI_NS_PER_S);
+	HI_ASSERT(hi_clock_ns() - start < 300 * HI_NS_PER_S);
 }
 
 HI_TEST_SCENARIO(server, a_crowd_without_the_token_keeps_nobody_out)
@@ -517,22 +527,30 @@ HI_TEST_SCENARIO(server, a_page_that_takes_too_long_is_ended)
 	check_lives(s.url);
 }
 
-HI_TEST_SCENARIO(server, a_second_process_works_beside_a_slow_one)
+/* Whether the slow page was still awaited when the others had been answered: else the
+ * machine was so busy that nothing is said. */
+static bool ask_beside_slow_page(uint64_t limit_ns)
 {
-	struct mock_server s = mock_server_start(0, 3000 * MS, 0);
+	struct mock_server s = mock_server_start(0, limit_ns, 0);
 	int fd = http_connect(s.url.port);
-	uint64_t start;
+	bool is_awaited;
+	char byte;
 
 	check_page(s.url, "cached", NULL);
 	HI_ASSERT(http_sendf(fd, "GET %shang HTTP/1.1\r\nHost: localhost\r\n\r\n",
 			     s.url.base));
 	hi_clock_pause_ns(100 * MS);
-	start = hi_clock_ns();
 	check_page(s.url, "cached", NULL);
-	HI_ASSERT(hi_clock_ns() - start < 200 * MS);
 	check_lives(s.url);
-	HI_ASSERT(hi_clock_ns() - start < 2500 * MS);
+	is_awaited = recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
 	HI_ASSERT_EQ(504, http_receive(fd, false).code);
+	return is_awaited;
+}
+
+HI_TEST_SCENARIO(server, a_second_process_works_beside_a_slow_one)
+{
+	HI_ASSERT(ask_beside_slow_page(3000 * MS) || ask_beside_slow_page(12000 * MS) ||
+		  ask_beside_slow_page(48000 * MS));
 }
 
 HI_TEST_SCENARIO(server, a_process_that_has_grown_is_replaced)
@@ -771,19 +789,20 @@ HI_TEST_SCENARIO(server, what_waits_at_a_restart_is_answered)
 
 HI_TEST_SCENARIO(server, ends_when_nothing_was_asked_for)
 {
-	struct mock_server s = mock_server_start(600 * MS, 0, 0);
+	/* So long that it is asked before, also where others have the processors. */
+	struct mock_server s = mock_server_start(3000 * MS, 0, 0);
 	uint64_t start;
 	struct http_url wrong = s.url;
 
 	for (unsigned i = 0; i < 10; i++) {
 		check_lives(s.url);
-		hi_clock_pause_ns(100 * MS);
+		hi_clock_pause_ns(400 * MS);
 	}
 	/* Requests without the token do not count. */
 	wrong.base[1] ^= 1;
 	start = hi_clock_ns();
 	check_lives(s.url);
-	for (unsigned i = 0; i < 50; i++) {
+	for (unsigned i = 0; i < 500; i++) {
 		int fd = http_try_connect(wrong.port);
 
 		if (fd < 0)
@@ -794,8 +813,8 @@ HI_TEST_SCENARIO(server, ends_when_nothing_was_asked_for)
 		hi_clock_pause_ns(100 * MS);
 	}
 	HI_ASSERT_EQ(0, mock_server_await_end(&s));
-	HI_ASSERT(hi_clock_ns() - start >= 600 * MS);
-	HI_ASSERT(hi_clock_ns() - start < 4 * HI_NS_PER_S);
+	HI_ASSERT(hi_clock_ns() - start >= 3000 * MS);
+	HI_ASSERT(hi_clock_ns() - start < 60 * HI_NS_PER_S);
 }
 
 HI_TEST_SCENARIO(server, does_not_end_while_a_page_is_waited_for)
