@@ -18,10 +18,16 @@ const axe = require('axe-core').source
 const url = pathToFileURL(file).href
 const complaints = []
 
-const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox'] })
+// Only against hanging: everything here waits for what is to come, not for a time.
+const PATIENCE_MS = 300_000
+const browser = await puppeteer.launch({
+  executablePath: chromium, args: ['--no-sandbox'],
+  timeout: PATIENCE_MS, protocolTimeout: PATIENCE_MS,
+})
 
 async function open(address, settings = {}) {
   const page = await browser.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
   page.on('console', (m) => complaints.push(`${m.type()}: ${m.text()}`))
   page.on('pageerror', (e) => complaints.push(`error: ${e.message}`))
   page.on('request', (r) => r.url().startsWith(url) || complaints.push(`asks for ${r.url()}`))
@@ -36,6 +42,21 @@ async function open(address, settings = {}) {
     [{ name: 'prefers-color-scheme', value: settings.dark ? 'dark' : 'light' }])
   await page.goto(url + address)
   return page
+}
+
+// Until it is so: the browser answers a click or a key before the page hears of the new
+// address. What it is at last is compared, so that the assertion tells it.
+async function becomes(look, wanted) {
+  const end = Date.now() + PATIENCE_MS
+  for (;;) {
+    const seen = await look()
+    try {
+      return assert.deepEqual(seen, wanted)
+    } catch (error) {
+      if (Date.now() > end) throw error
+    }
+    await new Promise((done) => setTimeout(done, 20))
+  }
 }
 
 const shown = (page) => page.$$eval('main > section',
@@ -70,7 +91,7 @@ async function checkWithoutScript() {
   }
   assert.deepEqual(await visible(), ['summary'])
   await page.click('nav a[href="#leaks"]')
-  assert.deepEqual(await visible(), ['leaks'])
+  await becomes(visible, ['leaks'])
   await page.close()
 }
 
@@ -79,17 +100,17 @@ async function checkPages() {
   const title = await page.title()
   assert.deepEqual(await shown(page), ['summary'])
   await page.click('nav a[href="#leaks"]')
-  assert.deepEqual(await shown(page), ['leaks'])
-  assert.equal(await focused(page), 'h1')
+  await becomes(() => shown(page), ['leaks'])
+  await becomes(() => focused(page), 'h1')
   assert(await page.$('nav a[href="#leaks"][aria-current="page"]'))
   assert.notEqual(await page.title(), title)
   await page.goBack()
-  assert.deepEqual(await shown(page), ['summary'])
+  await becomes(() => shown(page), ['summary'])
   await page.keyboard.press('g')
   await page.keyboard.press('t')
-  assert.deepEqual(await shown(page), ['types'])
+  await becomes(() => shown(page), ['types'])
   await page.keyboard.press('u')
-  assert.deepEqual(await shown(page), ['summary'])
+  await becomes(() => shown(page), ['summary'])
   await page.close()
 }
 
@@ -118,7 +139,7 @@ async function checkTables() {
   await page.keyboard.press('k')
   assert.equal(await focused(page), 1)
   await page.keyboard.press('Enter')
-  assert.deepEqual(await shown(page), ['types'])
+  await becomes(() => shown(page), ['types'])
   await page.close()
 }
 
