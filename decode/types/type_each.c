@@ -175,9 +175,39 @@ static bool walk_module(struct each *each, struct hi_module *module, uint64_t ma
 	return true;
 }
 
-static bool is_own_module(const struct hi_module *module)
+/* The first bytes of a path: what stands before the system's folders. */
+struct system_root {
+	const char *path;
+	size_t length;
+};
+
+/* As libc's path shows: seen from outside, the maps of a process in a chroot have the
+ * folder that is its root before every path. */
+static struct system_root find_system_root(const struct hi_types *types)
 {
-	return module->is_executable || !is_system_path(module->path);
+	static const char *const folders[] = {"/usr/lib/", "/usr/lib64/", "/lib64/",
+					      "/lib/x86_64-linux-gnu/"};
+	const struct hi_module *libc = hi_modules_named(types->modules, "libc.so");
+
+	if (!libc)
+		libc = hi_modules_named(types->modules, "libc-2.");
+	for (size_t i = 0; libc && i < sizeof(folders) / sizeof(*folders); i++) {
+		const char *folder = strstr(libc->path, folders[i]);
+
+		if (folder)
+			return (struct system_root){libc->path,
+						    (size_t)(folder - libc->path)};
+	}
+	return (struct system_root){"", 0};
+}
+
+static bool is_own_module(const struct hi_module *module, struct system_root root)
+{
+	if (module->is_executable)
+		return true;
+	return !is_system_path(module->path) &&
+	       !(strncmp(module->path, root.path, root.length) == 0 &&
+		 is_system_path(module->path + root.length));
 }
 
 static enum hi_status walk_all_records(struct each *each, uint64_t max_dwarf,
@@ -185,11 +215,12 @@ static enum hi_status walk_all_records(struct each *each, uint64_t max_dwarf,
 				       struct hi_error *err)
 {
 	struct hi_types *types = each->types;
+	struct system_root root = find_system_root(types);
 	uint32_t skipped = 0;
 
 	hi_types_lock(types);
 	for (size_t i = 0; i < types->n_items && !each->no_memory; i++)
-		if (!each->wants || is_own_module(types->items[i].module))
+		if (!each->wants || is_own_module(types->items[i].module, root))
 			skipped += !walk_module(each, types->items[i].module, max_dwarf);
 	hi_types_unlock(types);
 	if (skipped_ret)

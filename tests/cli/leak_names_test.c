@@ -3,6 +3,7 @@
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/workshop.h"
 
 enum { MAX_PLANTED = 16 };
 
@@ -170,4 +171,32 @@ HI_TEST_SCENARIO(leak_names, pages_say_the_names)
 		HI_ASSERT_MSG(strstr(c->out, said[i]), "no %s in %s", said[i], c->out);
 	c = hi_heapinspect("--pid", pid_text);
 	HI_ASSERT_MSG(strstr(c->out, "like live struct item (40)"), "%s", c->out);
+}
+
+/* As in a chroot, or a root of another distribution: libc's records are not the
+ * program's, wherever libc lies. Of the service's rings libc has one that fits. */
+HI_TEST_SCENARIO(leak_names, records_of_libc_in_another_root_are_not_the_programs)
+{
+	char env[] = "env", libraries[512], program[512];
+	char *argv[] = {env, libraries, program, NULL};
+	const char *root = workshop_open();
+	struct hi_fixture *fx;
+	json_t *doc, *row;
+	size_t i;
+
+	workshop_run("mkdir -p usr/lib/x86_64-linux-gnu && "
+		     "cp /lib/x86_64-linux-gnu/libc.so.6 usr/lib/x86_64-linux-gnu");
+	snprintf(libraries, sizeof(libraries),
+		 "LD_LIBRARY_PATH=%s/usr/lib/x86_64-linux-gnu", root);
+	snprintf(program, sizeof(program), "%s/leaky_service", HI_FIXTURE_DIR);
+	fx = hi_fixture_startv("/usr/bin/env", argv);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
+	doc = parse_leaks(hi_heapinspect("leaks", "--json", "--pid", pid_text));
+	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "rows")));
+	json_array_foreach(json_object_get(doc, "rows"), i, row)
+	{
+		HI_ASSERT_MSG(*fit_of(row, 0), "%s", json_dumps(row, 0));
+		HI_ASSERT_MSG(!*fit_of(row, 1), "and fits %s", fit_of(row, 1));
+	}
 }
