@@ -24,6 +24,8 @@
 #include "decode/frames/frames_internal.h"
 
 enum {
+	PAGE = 4096,
+	MUSL_WORDS = 24, /* of musl's struct pthread */
 	RED_ZONE = 128,
 	ALT_MAX = 8 << 20,
 	ALT_HEAP_MAX = 64 << 10,
@@ -89,6 +91,39 @@ static uint64_t find_tls_low(struct hi_frame_cache *cache, const struct hi_threa
 	return low;
 }
 
+/*
+ * The end of what musl mapped for the thread: its struct pthread has the start and the
+ * size of that next to each other (map_base, map_size; src/internal/pthread_impl.h of
+ * 1.2.5), a tenth of glibc's struct pthread and pointers of pthread_setspecific end it.
+ * UINT64_MAX: not musl's, or on a stack that the program provided.
+ */
+static uint64_t find_musl_end(const struct hi_image *image, uint64_t tp)
+{
+	uint64_t words[MUSL_WORDS];
+
+	if (hi_memory_read(image->memory, tp, words, sizeof(words), NULL) != HI_OK ||
+	    words[0] != tp)
+		return UINT64_MAX;
+	for (unsigned i = 1; i + 1 < MUSL_WORDS; i++) {
+		uint64_t base = words[i], end = base + words[i + 1];
+
+		if (base && base <= tp && end > tp && end - tp <= PAGE &&
+		    base % PAGE == 0 && end % PAGE == 0)
+			return end;
+	}
+	return UINT64_MAX;
+}
+
+/* Of a thread's own data, behind its thread pointer. Areas of musl's heap may follow in
+ * the same mapping. */
+static uint64_t find_tls_high(const struct hi_frame_cache *cache, uint64_t tp,
+			      const struct hi_mapping *mapping)
+{
+	return min_stack_address(
+		find_musl_end(cache->image, tp),
+		min_stack_address(tp + cache->pthread_size, mapping->end));
+}
+
 static const struct hi_mapping *main_stack(const struct hi_image *image)
 {
 	uint64_t random;
@@ -119,7 +154,7 @@ static const struct hi_mapping *own_stack(struct hi_frame_cache *cache,
 	if (!mapping || mapping->kind == HI_MAPPING_FILE)
 		return NULL;
 	stack->tls_low = find_tls_low(cache, thread, mapping);
-	stack->tls_high = min_stack_address(tp + cache->pthread_size, mapping->end);
+	stack->tls_high = find_tls_high(cache, tp, mapping);
 	stack->high = stack->tls_low;
 	return mapping;
 }

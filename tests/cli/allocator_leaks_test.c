@@ -161,6 +161,21 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_proc
 	}
 }
 
+/* The areas of musl's heap that follow a thread's own page, often in one mapping, are no
+ * data of the thread that would keep them alive: fixtures/leaky_service.c. */
+HI_TEST_SCENARIO(allocator_leaks, behind_the_threads_of_musl_are_found)
+{
+	enum { REQUESTS = 300, JOBS = 1000, NODES = 120 };
+	const char *const services[] = {"musl_service_dynamic", "musl_service_static"};
+
+	for (int i = 0; i < 2; i++) {
+		struct hi_fixture *fx = hi_fixture_start(services[i], NULL);
+
+		hi_fixture_read_until(fx, "ready", NULL, NULL);
+		HI_ASSERT_EQ(REQUESTS + JOBS + NODES, leaked_of(fx).objects);
+	}
+}
+
 /* Of a static program some pages of data are as in the file: nothing hides in them. */
 HI_TEST_SCENARIO(allocator_leaks, of_a_static_musl_program_are_certain)
 {
