@@ -5,6 +5,8 @@
 #	enter_own_mounts "$@"	at the start: mounts vanish with the script
 #	make_bare_root DIR	its /proc, /dev and apt are ready to use
 #	make_suite_root DIR SUITE MIRROR	the same with another distribution
+#	make_stocked_root DIR SUITE MIRROR PACKAGE...	that with these packages, as far as
+#		the suite has them; services are installed, and not started
 #	remove_bare_root DIR	before every exit
 # The first one is debootstrap's, kept in build/bare for the others; packages that
 # apt-get fetches in one are there for the next.
@@ -45,6 +47,45 @@ make_suite_root() { # an empty folder, a suite, a mirror
 	else
 		bootstrap "$1" "$2" "$3" || return 1
 	fi
+	prepare_root "$1"
+}
+
+# Kept by suite and list of packages; build/bare/SUITE-* must go for newer ones.
+make_stocked_root() { # an empty folder, a suite, a mirror, packages
+	dir=$1 suite=$2 mirror=$3
+	shift 3
+	stock=$bare_kept/$suite-$(printf '%s\n' "$@" | cksum | cut -d ' ' -f 1).tar
+	if [ -e "$stock" ]; then
+		tar -C "$dir" -xf "$stock"
+		prepare_root "$dir"
+		return
+	fi
+	make_suite_root "$dir" "$suite" "$mirror" && install_stock "$dir" "$@" || return 1
+	tar -C "$dir" --exclude='./proc/*' --exclude='./dev/*' --exclude='./var/cache/apt/archives/*' \
+		-cf "$stock.new" . && mv "$stock.new" "$stock"
+}
+
+install_stock() { # a root, packages
+	stocked=$1
+	shift
+	in_stocked() { chroot "$stocked" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"; }
+	printf '#!/bin/sh\nexit 101\n' >"$stocked/usr/sbin/policy-rc.d"
+	chmod 755 "$stocked/usr/sbin/policy-rc.d"
+	in_stocked apt-get -qq update >"$bare_kept/log" 2>&1 || { tail -n 20 "$bare_kept/log" >&2; return 1; }
+	there=
+	for package; do
+		case $(in_stocked apt-cache show "$package" 2>/dev/null) in
+		*Filename:*) there="$there $package" ;;
+		esac
+	done
+	# shellcheck disable=SC2086
+	in_stocked apt-get install -y -q --no-install-recommends $there >"$bare_kept/log" 2>&1 || {
+		tail -n 20 "$bare_kept/log" >&2
+		return 1
+	}
+}
+
+prepare_root() {
 	# mktemp -d made it for its owner alone; other users live in it, too.
 	chmod 755 "$1"
 	# Proxies and the like of this machine's apt, but not what empties the cache.
@@ -60,9 +101,18 @@ make_suite_root() { # an empty folder, a suite, a mirror
 	mount --bind "$bare_kept/archives" "$1/var/cache/apt/archives"
 }
 
+mounts_below() { # a folder: the innermost first
+	awk -v below="$1/" 'index($5, below) == 1 { print $5 }' /proc/self/mountinfo | sort -r
+}
+
+# rm would go on into what is mounted from the same file system.
 remove_bare_root() {
-	for place in proc dev var/cache/apt/archives; do
-		umount -R -l "$1/$place" 2>/dev/null || true
+	mounts_below "$1" | while read -r place; do
+		umount -l "$place" 2>/dev/null || true
 	done
+	if [ -n "$(mounts_below "$1")" ]; then
+		echo "$0: $1 still has mounts below it: not removed" >&2
+		return 1
+	fi
 	rm -rf --one-file-system "$1"
 }
