@@ -42,7 +42,7 @@ static bool has_cookies(void)
 				       NULL) == 1;
 }
 
-static bool loads(const struct bpf_insn *program, size_t n)
+static bool loads_program(const struct bpf_insn *program, size_t n)
 {
 	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "Dual BSD/GPL", program, n,
 			       NULL);
@@ -68,7 +68,7 @@ static bool has_fetches(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return loads(program, sizeof(program) / sizeof(*program));
+	return loads_program(program, sizeof(program) / sizeof(*program));
 }
 
 static bool has_types(void)
@@ -205,7 +205,7 @@ static bool is_locked_down(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 
-	return !loads(program, sizeof(program) / sizeof(*program));
+	return !loads_program(program, sizeof(program) / sizeof(*program));
 }
 
 static enum hi_status explain_refusal(int error, unsigned needs, struct hi_error *err)
