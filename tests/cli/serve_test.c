@@ -159,12 +159,12 @@ static unsigned count_locks(const struct site *site)
 	return n;
 }
 
-/* Without rights: the fork of the fork. */
+/* Without rights: the fork of the fork. At most 60 s. */
 static pid_t find_page_process(const struct served *s)
 {
 	pid_t first = hi_waiting_find_child(s->pid, "heapinspect"), second = 0;
 
-	for (unsigned i = 0; i < 500; i++) {
+	for (unsigned i = 0; i < 6000; i++) {
 		second = first ? hi_waiting_find_child(first, "hi-decoder") : 0;
 		if (second)
 			return second;
