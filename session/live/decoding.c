@@ -375,7 +375,9 @@ static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error
 		in->decoders.refused, in->decoders.n_refused,
 		in->decoders.refused_runtime, &in->arena, &in->decoders.not_decoded, err);
 
-	if (status == HI_OK && *in->decoders.not_decoded)
+	/* Why a runtime was refused is a warning already. */
+	if (status == HI_OK && *in->decoders.not_decoded &&
+	    strcmp(in->decoders.not_decoded, in->decoders.refused_runtime) != 0)
 		hi_inspect_warn(in, "%s: its heap is not decoded",
 				in->decoders.not_decoded);
 	return status;
