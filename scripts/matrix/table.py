@@ -22,7 +22,7 @@ Made by `scripts/test-matrix`; not written by hand. It makes roots of these dist
 KERNELS = """
 ## Kernels
 
-The kernels of Debian 11, 12, 12's backports and sid, booted by `scripts/test-kernels` in a machine without KVM, {date}. The whole list, and what each kernel lacks: [kernels](KERNELS.md).
+The kernels of Debian 11, 12, 12's backports and sid, booted by `scripts/test-kernels` in a machine without KVM, {date}. What the rows mean, and what is used where a kernel lacks something: [kernels](KERNELS.md).
 """
 
 
