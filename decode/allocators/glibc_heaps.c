@@ -189,7 +189,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 }
 
 /* Programs protect pages of what malloc gave them, which divides a mapping into several.
- * What was reserved only has no pages. */
+ * Memory that is only reserved has no pages. */
 static bool may_be_divided(const struct hi_mapping *m)
 {
 	if (m->shared || m->kind == HI_MAPPING_FILE)

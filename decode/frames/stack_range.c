@@ -114,8 +114,8 @@ static uint64_t find_musl_end(const struct hi_image *image, uint64_t tp)
 	return UINT64_MAX;
 }
 
-/* Of a thread's own data, behind its thread pointer. Areas of musl's heap may follow in
- * the same mapping. */
+/* The end of a thread's own data, above its thread pointer. Areas of musl's heap may
+ * follow in the same mapping. */
 static uint64_t find_tls_high(const struct hi_frame_cache *cache, uint64_t tp,
 			      const struct hi_mapping *mapping)
 {

@@ -11,7 +11,7 @@
 /* Candidates beyond these are a hostile target's: as many as objects, and more. */
 enum { CANDIDATES_PER_OBJECT = 4, MIN_CANDIDATES = 16 << 20 };
 
-/* What one candidate may have been found by. */
+/* Bits that tell what one candidate was found by. */
 #define EVIDENCE ((uint64_t)7 << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SLOT)
 
 HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)

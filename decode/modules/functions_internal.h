@@ -10,7 +10,7 @@
 bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Die *ret);
 /* The function whose entry (an ELF address) this is. */
 bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);
-/* Where a function begins (an ELF address): of one in several pieces (its seldom used
+/* Finds where a function begins (an ELF address): one in several pieces (its seldom used
  * code is elsewhere) where the first one does (DWARF 5, 2.18). */
 bool hi_die_entry(Dwarf_Die *function, Dwarf_Addr *ret);
 /* The unit whose code holds addr. */

@@ -253,7 +253,7 @@ static bool has_pointer_at(const struct hi_layout *layout, uint64_t offset)
 	return false;
 }
 
-/* Of the variables that were added since the scan came to `start`. */
+/* Returns whether a variable that was added since the scan came to `start` has it. */
 static bool is_covered_since(const struct data_scan *d, uint64_t addr, uint64_t start)
 {
 	for (size_t i = d->covered.count; i; i--) {

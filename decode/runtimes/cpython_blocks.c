@@ -45,7 +45,7 @@ static int64_t n_items(struct hi_runtime_cursor *c, uint64_t addr,
 	       ((word & INT_SIGN) == INT_NEGATIVE ? -1 : 1);
 }
 
-/* Of an object in a free list the next one may be in the place of the count. */
+/* An object in a free list may have the next one in the place of the count. */
 static uint64_t read_count(struct hi_runtime_cursor *c, uint64_t addr, uint64_t word)
 {
 	uint64_t unused, count = hi_py_refcnt(c->py->layout, word);

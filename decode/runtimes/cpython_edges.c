@@ -97,7 +97,7 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 				    hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
 }
 
-/* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8), as
+/* Structures like os.stat_result: more items than ob_size, up to basicsize (3.8), as
  * many as the type has members, or those for which basicsize has room (3.13). */
 static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 {

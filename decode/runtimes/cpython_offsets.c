@@ -84,7 +84,7 @@ static const struct said {
 #undef SAID
 };
 
-/* Those that are not, or only in some versions, each in one of the structures. */
+/* Fields that are not said, or only in some versions, each in one of the structures. */
 static const struct {
 	enum record record;
 	size_t field;
@@ -113,7 +113,7 @@ static const struct {
 #undef UNSAID
 };
 
-/* What this program takes for granted of objects, and where it is said. */
+/* Offsets that this program takes for granted of objects, and where they are said. */
 static const struct {
 	uint16_t at[MINORS];
 	uint64_t value;

@@ -542,7 +542,7 @@ static void list_layouts(struct hi_py *py, struct hi_types *types,
 					    .of_dwarf = true};
 }
 
-/* What the first of them fails with is what is told. */
+/* Reports what the first of them fails with. */
 static enum hi_status open_by_one(struct hi_py *py, struct hi_runtime_cursor *c,
 				  const struct candidate candidates[MAX_LAYOUTS],
 				  struct hi_error *err)

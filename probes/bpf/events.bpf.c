@@ -106,7 +106,7 @@ struct scratch {
 		__u64 generation; /* of the tables */
 	} rules[HI_BPF_STACK_RULES];
 	struct python_scratch python;
-	/* Where the walk is. */
+	/* The place of the walk. */
 	struct stack_walk {
 		struct hi_unwind_regs regs;
 		__u64 hash, generation;
@@ -214,7 +214,7 @@ static __always_inline __u32 pending_key(__u32 family)
 struct callers {
 	__u32 thread; /* its id; 0: free */
 	__u32 n;
-	/* Of samples of time: the call that has returned last, of whichever thread. */
+	/* Samples of time: the call that has returned last, of whichever thread. */
 	__u64 returned_thread;
 	struct caller {
 		__u64 sp, address; /* the caller's: where the call returns to */
@@ -633,7 +633,7 @@ static __always_inline int was_sent(const struct sent *sent, __u64 hash)
 }
 
 /*
- * What goes through the ring. The number of words is masked in the register that the
+ * The record in the ring. The number of words is masked in the register that the
  * size is computed from: up to 6.1 the verifier knows what a comparison said of one copy
  * of a number only, and the compiler may have kept another one on the stack.
  */
