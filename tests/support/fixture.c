@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,28 +17,37 @@
 
 #define MAX_ARGS 32
 #define LINE_TIMEOUT_MS 300000
-#define END_TRIES 6000	   /* of 10 ms */
-#define DEFERRED_TRIES 300 /* nobody asks any more how it ends */
+#define END_MS 60000
+#define DEFERRED_MS 100 /* nobody asks any more how it ends */
 #define SETTLED_NS 3000000
 #define SETTLE_TRIES 2000 /* of 1 ms */
 
-/* Closes its stdin; who has not ended by then is killed. */
-static int end_within(struct hi_fixture *fx, int tries)
+/* Until it has ended or the time is over. */
+static void await_end(pid_t pid, int ms)
+{
+	struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
+			       .events = POLLIN};
+
+	if (ended.fd < 0)
+		return; /* reaped by the test */
+	(void)poll(&ended, 1, ms);
+	close(ended.fd);
+}
+
+/* Closes its stdin; a fixture that has not ended by then is killed. */
+static int end_within(struct hi_fixture *fx, int ms)
 {
 	if (fx->in >= 0)
 		close(fx->in);
 	fx->in = -1;
-	for (int i = 0; !fx->ended && i < tries; i++) {
-		if (waitpid(fx->pid, &fx->wait_status, WNOHANG) != 0)
-			fx->ended = 1;
-		else
-			usleep(10000);
-	}
-	if (!fx->ended) {
+	if (fx->ended)
+		return fx->wait_status;
+	await_end(fx->pid, ms);
+	if (waitpid(fx->pid, &fx->wait_status, WNOHANG) == 0) {
 		kill(fx->pid, SIGKILL);
 		waitpid(fx->pid, &fx->wait_status, 0);
-		fx->ended = 1;
 	}
+	fx->ended = 1;
 	return fx->wait_status;
 }
 
@@ -81,7 +91,7 @@ static void end_deferred(void *arg)
 	struct hi_fixture *fx = arg, **at = &fixtures;
 
 	note_early_end(fx);
-	end_within(fx, DEFERRED_TRIES);
+	end_within(fx, DEFERRED_MS);
 	while (*at != fx)
 		at = &(*at)->next;
 	*at = fx->next;
@@ -244,7 +254,7 @@ void hi_fixture_tell(struct hi_fixture *fx, const char *line)
 
 int hi_fixture_end(struct hi_fixture *fx)
 {
-	return end_within(fx, END_TRIES);
+	return end_within(fx, END_MS);
 }
 
 bool hi_fixture_is_one(pid_t pid)
