@@ -62,7 +62,8 @@ struct hi_module_private {
 	Dwfl_Module *dwfl;
 	bool dwfl_checked;
 	bool debug_tried;
-	int debug_fd; /* separate debug file; -1 none */
+	int debug_fd;	 /* separate debug file; -1 none */
+	int inflated_fd; /* a copy of it in memory (module_cache.c); -1 none */
 	Elf *debug_elf;
 	bool debug_elf_tried;
 	Dwarf *dwarf;
@@ -107,8 +108,9 @@ int hi_file_open_regular(const char *path);
 void hi_module_find_debug(struct hi_module *module);
 
 /* ---- module_cache.c ---- */
-/* A descriptor of an inflated copy of this debug file in the cache directory,
- * made now if need be; -1: none (not compressed, small, or no cache). */
+/* A descriptor of an inflated copy of this debug file, made now if need be: in the cache
+ * directory, without one in memory; -1: none (not compressed, small, or too large for
+ * memory). */
 int hi_module_inflated(struct hi_module *module);
 /* The cache directory, made if need be; only its owner, this user, may write to it. -1:
  * none. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache directory, and in it inflated copies of large compressed debug files:
- * inflating one costs more than reading what is needed of it.
+ * The cache directory, and in it inflated copies of compressed debug files: inflating one
+ * costs more than reading what is needed of it, and two readers would do it, that of
+ * types and libdw. Where no directory is, they share a copy in memory.
  *
  * A copy is named BUILDID-IDENTITY.debug (identity: size and times of the file that
  * it was made of), made under another name, closed with a footer and renamed; one
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
@@ -22,7 +24,8 @@
 #include "base/parallel.h"
 
 enum { PATH_BYTES = 4096, SECTIONS_MAX = 4096 };
-#define INFLATE_MIN (32ull << 20) /* smaller files are inflated in memory */
+#define INFLATE_MIN (2ull << 20) /* each reader inflates smaller files itself */
+#define MEMORY_MAX (64ull << 20) /* of a copy in memory */
 #define INFLATE_MAX (8ull << 30)
 static const char footer_magic[8] = "hidebug1";
 
@@ -288,6 +291,16 @@ static bool is_complete(int fd)
 	       footer.size == (uint64_t)st.st_size - sizeof(footer);
 }
 
+static bool fill_copy(struct copy *copy)
+{
+	off_t size = (off_t)(copy->size + sizeof(struct footer));
+
+	if (posix_fallocate(copy->to, 0, size) != 0)
+		return false;
+	hi_parallel(hi_parallel_threads(), copy->n - 1, copy_section, copy);
+	return !copy->failed && write_elf_headers(copy);
+}
+
 static int make_copy(struct copy *copy, int dir, const char *name)
 {
 	char temporary[80];
@@ -295,16 +308,26 @@ static int make_copy(struct copy *copy, int dir, const char *name)
 	copy->to = hi_cache_create(dir, temporary);
 	if (copy->to < 0)
 		return -1;
-	if (posix_fallocate(copy->to, 0, (off_t)(copy->size + sizeof(struct footer))) !=
-	    0)
-		copy->failed = true;
-	hi_parallel(hi_parallel_threads(), copy->n - 1, copy_section, copy);
-	if (!hi_cache_commit(dir, temporary, name,
-			     !copy->failed && write_elf_headers(copy))) {
+	if (!hi_cache_commit(dir, temporary, name, fill_copy(copy))) {
 		close(copy->to);
 		return -1;
 	}
 	return copy->to;
+}
+
+/* The module has it until it is closed; under the lock. */
+static int make_copy_in_memory(struct copy *copy)
+{
+	struct hi_module_private *priv = copy->module->priv;
+
+	if (priv->inflated_fd < 0 && copy->size <= MEMORY_MAX) {
+		copy->to = memfd_create("heapinspect-debug", MFD_CLOEXEC);
+		if (copy->to >= 0 && fill_copy(copy))
+			priv->inflated_fd = copy->to;
+		else if (copy->to >= 0)
+			close(copy->to);
+	}
+	return priv->inflated_fd < 0 ? -1 : fcntl(priv->inflated_fd, F_DUPFD_CLOEXEC, 3);
 }
 
 static uint64_t identity_of_debug_file(int fd)
@@ -331,8 +354,12 @@ int hi_module_inflated(struct hi_module *module)
 	if (!copy->elf || !plan_inflated_copy(copy))
 		return -1;
 	dir = hi_cache_open(module->priv->modules);
-	if (dir < 0)
-		return -1;
+	if (dir < 0) {
+		hi_modules_lock(module->priv->modules);
+		fd = make_copy_in_memory(copy);
+		hi_modules_unlock(module->priv->modules);
+		return fd;
+	}
 	hi_cache_name(module, identity_of_debug_file(module->priv->debug_fd), "debug",
 		      name);
 	fd = hi_cache_open_file(dir, name);

@@ -197,6 +197,7 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 	name_module(&module, path);
 	module.priv->modules = modules;
 	module.priv->debug_fd = -1;
+	module.priv->inflated_fd = -1;
 	choose_elf_source(&module, in_file.fd, &file, have_file, &memory, have_memory,
 			  modules);
 	module.bias = module.priv->header.n_phdrs
@@ -223,6 +224,8 @@ static void module_free(struct hi_module *module)
 	hi_pages_free(priv->memory_elf, priv->memory_elf_size);
 	if (priv->debug_fd >= 0)
 		close(priv->debug_fd);
+	if (priv->inflated_fd >= 0)
+		close(priv->inflated_fd);
 	if (priv->fd >= 0)
 		close(priv->fd);
 	hi_elf_header_free(&priv->header);

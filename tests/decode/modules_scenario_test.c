@@ -668,5 +668,8 @@ HI_TEST_SCENARIO(types, an_index_is_cached_and_a_damaged_one_is_made_anew)
 	/* A directory that others may write to is no cache. */
 	workshop_run("chmod 777 cache");
 	HI_ASSERT(!ask_libc(pid, &options));
-	HI_ASSERT_EQ(1, cache_files(dir, "*"));
+	HI_ASSERT_EQ(1, cache_files(dir, "*.types"));
+	/* Without one, libc's debug file is inflated once, in memory. */
+	options.cache_dir = "";
+	HI_ASSERT(!ask_libc(pid, &options));
 }
