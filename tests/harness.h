@@ -40,7 +40,8 @@ struct hi_test {
 #define HI_TEST(s, n) HI_TEST_LABELLED("unit", s, n)
 #define HI_TEST_SCENARIO(s, n) HI_TEST_LABELLED("scenario", s, n)
 #define HI_TEST_ROOT(s, n) HI_TEST_LABELLED("root", s, n)
-/* It measures, or needs its share of the processors. */
+/* No other test with probes runs meanwhile: it counts them, or measures what they cost.
+ */
 #define HI_TEST_ROOT_ALONE(s, n) HI_TEST_LABELLED("root-alone", s, n)
 #define HI_TEST_SLOW(s, n) HI_TEST_LABELLED("slow", s, n)
 #define HI_TEST_INTEROP(s, n) HI_TEST_LABELLED("interop-fast", s, n)
