@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a user sees of allocators that are not glibc's, in front of a fixture. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "support/snapshots.h"
 #include "tests/cli/summary.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 
 enum { FORGOTTEN = 5000 };
 
@@ -47,11 +47,11 @@ static json_t *summary_behind(const char *library, const char *name)
 static void check_forgotten(const char *library, const char *name, long long own)
 {
 	json_t *doc = summary_behind(library, name);
-	long long leaks = number(doc, "objects", "leak") - own;
+	long long leaks = doc_number(doc, "objects.leak") - own;
 
 	HI_ASSERT_MSG(leaks >= FORGOTTEN - 1 && leaks <= FORGOTTEN,
 		      "%lld of %d blocks are leaked", leaks, FORGOTTEN);
-	HI_ASSERT_EQ(0, number(doc, "objects", "likely"));
+	HI_ASSERT_EQ(0, doc_number(doc, "objects.likely"));
 	check_ledger(doc);
 }
 
@@ -112,5 +112,5 @@ HI_TEST_SCENARIO(allocators, a_file_wastes_what_the_process_does)
 		HI_ASSERT_MSG(json_equal(json_object_get(live, members[i]),
 					 json_object_get(kept, members[i])),
 			      "%s differ", members[i]);
-	HI_ASSERT(number(live, "slabs", "live") >= FORGOTTEN);
+	HI_ASSERT(doc_number(live, "slabs.live") >= FORGOTTEN);
 }

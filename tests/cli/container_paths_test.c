@@ -3,14 +3,13 @@
  * Paths through containers are the expressions of the program: the fixture prints them
  * with the addresses that they have.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 enum { LINES = 64 };
@@ -64,7 +63,7 @@ static void check_line(const struct truth *t, const char *option, const char *ta
 				      : hi_heapinspect("paths", t->address, "-k", "20",
 						       "--json", target);
 
-	HI_ASSERT_MSG(has_path(snapshot_document(c), t->expression), "%s %s: %s\n%.3000s",
+	HI_ASSERT_MSG(has_path(doc_of(c), t->expression), "%s %s: %s\n%.3000s",
 		      option ? option : "", target, t->expression, c->out);
 }
 
@@ -104,8 +103,7 @@ HI_TEST_SCENARIO(container_paths, of_clang)
 
 static char *plain_rows(struct hi_command *c)
 {
-	char *text =
-		json_dumps(json_object_get(snapshot_document(c), "rows"), JSON_COMPACT);
+	char *text = json_dumps(json_object_get(doc_of(c), "rows"), JSON_COMPACT);
 
 	HI_ASSERT(text);
 	hi_test_defer(free, text);
@@ -152,12 +150,10 @@ HI_TEST_SCENARIO(container_paths, have_no_keys_when_redacted)
 	}
 	c = hi_heapinspect("paths", s.lines[2].address, "--json", "--redact", "--pid",
 			   s.pid, "-k", "20");
-	HI_ASSERT_MSG(has_path(snapshot_document(c), "service->index[\"…\"]->one"), "%s",
-		      c->out);
+	HI_ASSERT_MSG(has_path(doc_of(c), "service->index[\"…\"]->one"), "%s", c->out);
 	c = hi_heapinspect("paths", s.lines[4].address, "--json", "--redact", "--pid",
 			   s.pid, "-k", "20");
-	HI_ASSERT_MSG(has_path(snapshot_document(c), "service->numbers[…]"), "%s",
-		      c->out);
+	HI_ASSERT_MSG(has_path(doc_of(c), "service->numbers[…]"), "%s", c->out);
 	c = hi_heapinspect("paths", s.lines[4].address, "--redact", file);
 	HI_ASSERT(c->exit_code == 2 && strstr(c->err, "snap --redact"));
 }

@@ -13,11 +13,12 @@
 
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 static json_t *explain(const char *address, const char *option, const char *target)
 {
-	json_t *doc = snapshot_document(
+	json_t *doc = doc_of(
 		hi_heapinspect("explain", address, "--json", "--all", target, option));
 
 	return json_array_get(json_object_get(doc, "rows"), 0);
@@ -25,7 +26,7 @@ static json_t *explain(const char *address, const char *option, const char *targ
 
 static json_t *fields_of_core(const char *address, const char *core)
 {
-	json_t *doc = snapshot_document(
+	json_t *doc = doc_of(
 		hi_heapinspect("explain", address, "--json", "--all", "--core", core));
 
 	return json_object_get(json_array_get(json_object_get(doc, "rows"), 0), "fields");
@@ -134,7 +135,7 @@ HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
 HI_TEST_SCENARIO(contents, of_a_kept_file_are_read)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1-contents.hisnap";
-	json_t *doc = snapshot_document(
+	json_t *doc = doc_of(
 		hi_heapinspect("census", "--json", "--type", "struct account", file));
 	json_t *row = json_array_get(json_object_get(doc, "rows"), 0), *field;
 	char addresses[64][24];

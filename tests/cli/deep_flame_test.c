@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `deep FILE flame` of a recorded process: fixtures/deep_stacks.c has the stacks of the
  * worked example of SPEC section 5, whose figures are the truth; and its page. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
@@ -33,7 +33,7 @@ static void record_flame(void)
 static json_t *ask_flame_rows(const char *query)
 {
 	struct hi_command *c = hi_heapinspect("deep", flame_file, query, "--json");
-	json_t *doc = snapshot_document(c);
+	json_t *doc = doc_of(c);
 
 	hi_check_schema(c, "deep.v1.json");
 	return json_object_get(json_array_get(json_object_get(doc, "tables"), 0), "rows");

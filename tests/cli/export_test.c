@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 static const char *export_as(const char *file, const char *format, const char *table,
@@ -84,7 +85,7 @@ HI_TEST_SCENARIO(export_formats, massif_is_what_ms_print_reads)
 	char *in = snapshot_directory();
 	const char *file = file_of_mixed_heap(in);
 	const char *path = export_as(file, "massif", NULL, in, "x.massif");
-	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
+	json_t *doc = doc_of(hi_heapinspect("--json", file));
 	long long live = json_integer_value(
 		json_object_get(json_object_get(doc, "bytes"), "live"));
 	struct hi_command *c = hi_command_run(0, "ms_print", path, NULL);

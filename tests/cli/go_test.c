@@ -4,6 +4,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 static const char *build(const char *name, const char *flags)
@@ -65,7 +66,7 @@ HI_TEST_SCENARIO(go, its_threads_with_c_are_not_inside_the_allocator)
 		json_t *doc = summary_with(fx->pid, NULL);
 
 		check_not_decoded(doc, "part");
-		HI_ASSERT_EQ(0, number(doc, "snapshot", "threads_in_allocator"));
+		HI_ASSERT_EQ(0, doc_number(doc, "snapshot.threads_in_allocator"));
 		HI_ASSERT_EQ(1000, count_of_type(doc, "struct c_node"));
 	}
 }

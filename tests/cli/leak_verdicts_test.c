@@ -2,6 +2,7 @@
 /* Leaks are certain or likely: object by object as leak_verdicts prints them. */
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/metrics.h"
 #include "tests/support/snapshots.h"
 
@@ -97,10 +98,10 @@ HI_TEST_SCENARIO(leak_verdicts, reports_and_files_have_both)
 		doc = json_loads(c->out, 0, NULL);
 		HI_ASSERT_MSG(doc, "%s", c->err);
 		hi_test_defer(free_json, doc);
-		HI_ASSERT_EQ(certain, number(doc, "leaks", "objects"));
-		HI_ASSERT_EQ(likely, number(doc, "leaks", "likely_objects"));
-		HI_ASSERT_EQ(certain, number(doc, "objects", "leak"));
-		HI_ASSERT_EQ(likely, number(doc, "objects", "likely"));
+		HI_ASSERT_EQ(certain, doc_number(doc, "leaks.objects"));
+		HI_ASSERT_EQ(likely, doc_number(doc, "leaks.likely_objects"));
+		HI_ASSERT_EQ(certain, doc_number(doc, "objects.leak"));
+		HI_ASSERT_EQ(likely, doc_number(doc, "objects.likely"));
 	}
 }
 
@@ -115,25 +116,25 @@ HI_TEST_SCENARIO(leak_verdicts, series_and_differences_have_both)
 	json_t *doc, *diff, *row;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = snapshot_document(hi_heapinspect("--json", file));
-	HI_ASSERT(number(doc, "leaks", "likely_bytes") > 0);
-	row = json_array_get(json_object_get(snapshot_document(hi_heapinspect(
-						     "snapshots", file, "--json")),
-					     "rows"),
-			     0);
-	diff = snapshot_document(hi_heapinspect("diff", file, file, "--json"));
+	doc = doc_of(hi_heapinspect("--json", file));
+	HI_ASSERT(doc_number(doc, "leaks.likely_bytes") > 0);
+	row = json_array_get(
+		json_object_get(doc_of(hi_heapinspect("snapshots", file, "--json")),
+				"rows"),
+		0);
+	diff = doc_of(hi_heapinspect("diff", file, file, "--json"));
 	for (int i = 0; i < 2; i++) {
 		json_t *sums = i ? json_object_get(diff, "after") : row;
 
 		HI_ASSERT_EQ(
-			number(doc, "leaks", "bytes"),
+			doc_number(doc, "leaks.bytes"),
 			json_integer_value(json_object_get(sums, i ? "leak" : "leaked")));
-		HI_ASSERT_EQ(number(doc, "leaks", "likely_bytes"),
+		HI_ASSERT_EQ(doc_number(doc, "leaks.likely_bytes"),
 			     json_integer_value(json_object_get(sums, "likely")));
 	}
 	c = hi_heapinspect("export", file, "-f", "prometheus");
 	HI_ASSERT_MSG(hi_metrics_have_value(c->out, "heapinspect_leak_likely_bytes",
-					    number(doc, "leaks", "likely_bytes")),
+					    doc_number(doc, "leaks.likely_bytes")),
 		      "%s", c->out);
 	c = hi_heapinspect("census", "--pid", pid_text(fx), "--every", "100ms", "--for",
 			   "50ms");

@@ -11,6 +11,7 @@
 #include "tests/cli/summary.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 #define TARGETS HI_SOURCE_DIR "/build/targets/"
 
@@ -52,9 +53,9 @@ static void check_program(const char *path, unsigned share)
 			count_of_type(doc, truths.items[i].type) == truths.items[i].count,
 			"%s: there are %lld, %lld are seen", truths.items[i].type,
 			truths.items[i].count, count_of_type(doc, truths.items[i].type));
-	HI_ASSERT_EQ(0, number(doc, "leaks", "objects"));
-	typed = number(doc, "typed", "exact") + number(doc, "typed", "inferred");
-	all = number(doc, "ledger", "live");
+	HI_ASSERT_EQ(0, doc_number(doc, "leaks.objects"));
+	typed = doc_number(doc, "typed.exact") + doc_number(doc, "typed.inferred");
+	all = doc_number(doc, "ledger.live");
 	HI_ASSERT_MSG(typed * 100 >= all * share, "%lld of %lld bytes have a type", typed,
 		      all);
 }

@@ -12,6 +12,7 @@
 #include "cli/pages.h"
 #include "session/lookup.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/page_links.h"
 #include "tests/support/snapshots.h"
 
@@ -124,7 +125,7 @@ static struct hi_page *make_linked_page(struct walk *w, const char *address)
 static void list_known(struct walk *w)
 {
 	json_t *rows = json_object_get(
-		snapshot_document(hi_heapinspect(
+		doc_of(hi_heapinspect(
 			"query", "--json", w->file,
 			"SELECT address FROM objects UNION SELECT address FROM roots "
 			"WHERE address IS NOT NULL")),

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `census --by owner` of C++: what is in buffers of its own counts with its object. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 static json_t *owner_document(const char *by, const char *pid)
 {
-	return snapshot_document(
+	return doc_of(
 		hi_heapinspect("census", "--by", by, "--all", "--json", "--pid", pid));
 }
 
@@ -48,8 +47,8 @@ HI_TEST_SCENARIO(by_owner, buffers_of_strings_count_with_what_has_them)
 	HI_ASSERT_EQ(rows + names, number_of_type(owners, "Row", "largest"));
 	HI_ASSERT_EQ(0, number_of_type(owners, "string buffer", "shallow"));
 	/* What is not of the type by itself counts too. */
-	owners = snapshot_document(hi_heapinspect("census", "--by", "owner", "--type",
-						  "Row", "--json", "--pid", pid));
+	owners = doc_of(hi_heapinspect("census", "--by", "owner", "--type", "Row",
+				       "--json", "--pid", pid));
 	HI_ASSERT_EQ(rows + names, number_of_type(owners, "Row", "shallow"));
 }
 
@@ -61,8 +60,8 @@ HI_TEST_SCENARIO(by_owner, all_paths_are_listed_where_that_is_asked)
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 
-	json_t *doc = snapshot_document(hi_heapinspect("paths", "string buffer", "--each",
-						       "--all", "--json", "--pid", pid));
+	json_t *doc = doc_of(hi_heapinspect("paths", "string buffer", "--each", "--all",
+					    "--json", "--pid", pid));
 
 	HI_ASSERT(json_array_size(json_object_get(doc, "rows")) >= 4000);
 }

@@ -4,6 +4,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 struct truth {
 	long long live, leaks;
@@ -47,7 +48,7 @@ HI_TEST_SCENARIO(packed_variables, are_roots_by_the_offsets_of_their_pointers)
 	hi_fixture_read_until(fx, "ready", read_truth, &t);
 	doc = summary_with(fx->pid, NULL);
 	HI_ASSERT_EQ(t.live, count_of_type(doc, "struct item"));
-	HI_ASSERT_EQ(t.leaks, number(doc, "leaks", "objects"));
+	HI_ASSERT_EQ(t.leaks, doc_number(doc, "leaks.objects"));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		HI_ASSERT_MSG(has_variable(doc, names[i]), "%s", names[i]);
 }

@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/python.h"
 #include "tests/support/snapshots.h"
 
@@ -42,7 +43,7 @@ static const char *text_of_pid(const struct hi_fixture *fx, char out[16])
 
 static const char *cmdline_of(struct hi_command *c)
 {
-	json_t *doc = snapshot_document(c);
+	json_t *doc = doc_of(c);
 
 	return json_string_value(
 		json_object_get(json_object_get(doc, "target"), "cmdline"));
@@ -358,9 +359,9 @@ HI_TEST_SCENARIO(page, a_retainer_may_be_a_pattern)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	hi_heapinspect("snap", "-q", "--pid", text_of_pid(fx, pid), "-o", file);
-	pattern = snapshot_document(
+	pattern = doc_of(
 		hi_heapinspect("census", "--json", file, "--retained-by", "*s?ssion*"));
-	names = snapshot_document(
+	names = doc_of(
 		hi_heapinspect("census", "--json", file, "--retained-by", "sessions"));
 	HI_ASSERT(json_equal(json_object_get(pattern, "rows"),
 			     json_object_get(names, "rows")));

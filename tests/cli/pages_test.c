@@ -15,8 +15,8 @@
 #include "report/formats/text.h"
 #include "session/complaints.h"
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/hostile_snapshot.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 /* ---- addresses ---- */
@@ -469,8 +469,7 @@ HI_TEST_SCENARIO(pages, are_json_of_the_same_command)
 	struct hi_pages *pages = open_pages(file, NULL);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		json_t *doc = snapshot_document(hi_heapinspect(names[i], file, "--json")),
-		       *page;
+		json_t *doc = doc_of(hi_heapinspect(names[i], file, "--json")), *page;
 		unsigned code = 0;
 		char address[40];
 

@@ -4,6 +4,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 struct truth {
 	long long live, leaks;
@@ -26,17 +27,17 @@ static void check_heap(const char *protection, const char *where)
 
 	hi_fixture_read_until(fx, "ready", read_truth, &t);
 	doc = summary_with(fx->pid, NULL);
-	HI_ASSERT_EQ(0, number(doc, "allocator", "damaged"));
+	HI_ASSERT_EQ(0, doc_number(doc, "allocator.damaged"));
 	HI_ASSERT(json_is_true(
 		json_object_get(json_object_get(doc, "snapshot"), "complete")));
 	HI_ASSERT_EQ(1000, count_of_type(doc, "struct node"));
-	HI_ASSERT_EQ(t.leaks, number(doc, "leaks", "objects"));
-	HI_ASSERT_EQ(0, number(doc, "leaks", "likely_bytes"));
+	HI_ASSERT_EQ(t.leaks, doc_number(doc, "leaks.objects"));
+	HI_ASSERT_EQ(0, doc_number(doc, "leaks.likely_bytes"));
 	/* What the library keeps for a thread is live as well. */
 	if (strcmp(where, "main") == 0)
-		HI_ASSERT_EQ(t.live, number(doc, "objects", "live"));
+		HI_ASSERT_EQ(t.live, doc_number(doc, "objects.live"));
 	else
-		HI_ASSERT(number(doc, "objects", "live") >= t.live);
+		HI_ASSERT(doc_number(doc, "objects.live") >= t.live);
 }
 
 HI_TEST_SCENARIO(protected_pages, a_page_for_reading_only_divides_no_heap)

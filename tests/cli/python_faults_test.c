@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/metrics.h"
 #include "tests/support/python.h"
 #include "tests/support/schema.h"
@@ -390,7 +391,7 @@ static json_t *diff_of(const char *before, const char *after, const char *by)
 
 	HI_ASSERT_MSG(c->exit_code == 1, "exit %d: %s", c->exit_code, c->err);
 	c->exit_code = 0;
-	doc = snapshot_document(c);
+	doc = doc_of(c);
 	hi_check_schema(c, "rows.v1.json");
 	return doc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -30,7 +31,7 @@ static json_t *ask(const char *file, const char *sql)
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", sql, c->err);
 	hi_check_schema(c, "rows.v1.json");
-	return rows_of(snapshot_document(c));
+	return rows_of(doc_of(c));
 }
 
 static void drop(void *doc)
@@ -70,8 +71,7 @@ HI_TEST_SCENARIO(query, agrees_with_census_retained_and_leaks)
 {
 	char *in = snapshot_directory();
 	const char *file = snapshot_of_core(core_of_mixed_heap(in), in, "a.hisnap", NULL);
-	json_t *doc =
-		snapshot_document(hi_heapinspect("census", file, "--json", "--all"));
+	json_t *doc = doc_of(hi_heapinspect("census", file, "--json", "--all"));
 
 	check_rows(ask(file,
 		       "SELECT ifnull(type, '(untyped)') AS type, count(*) AS count, "
@@ -90,7 +90,7 @@ HI_TEST_SCENARIO(query, agrees_with_census_retained_and_leaks)
 			     "id"),
 		   rows_of(doc),
 		   (const char *const[]){"type", "count", "shallow", "retained", NULL});
-	doc = snapshot_document(hi_heapinspect("--json", file));
+	doc = doc_of(hi_heapinspect("--json", file));
 	check_rows(ask(file, "SELECT sum(verdict = 'certain') AS leak, "
 			     "sum(verdict = 'likely') AS likely FROM objects"),
 		   until_the_end(json_pack("[O]", json_object_get(doc, "objects"))),
@@ -108,9 +108,9 @@ HI_TEST_SCENARIO(query, agrees_with_retainers_and_roots)
 	const char *core =
 		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "5"), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", "--compress");
-	json_t *sets = rows_of(snapshot_document(hi_heapinspect(
-		"retainers", file, "--json", "--all", "--retainer", "struct item")));
-	json_t *bins = rows_of(snapshot_document(
+	json_t *sets = rows_of(doc_of(hi_heapinspect("retainers", file, "--json", "--all",
+						     "--retainer", "struct item")));
+	json_t *bins = rows_of(doc_of(
 		hi_heapinspect("roots", file, "--json", "--all", "--root", "l=live")));
 	struct hi_command *c;
 
@@ -119,7 +119,7 @@ HI_TEST_SCENARIO(query, agrees_with_retainers_and_roots)
 			   "retainer_sets ORDER BY bytes DESC, size, id");
 	hi_check_schema(c, "rows.v1.json");
 	check_rows(
-		rows_of(snapshot_document(c)), sets,
+		rows_of(doc_of(c)), sets,
 		(const char *const[]){"set", "bytes", "objects", "exact", "pure", NULL});
 	/* Object by object it adds up to the same. */
 	c = hi_heapinspect("query", file, "--json", "--retainer", "struct item",
@@ -127,11 +127,11 @@ HI_TEST_SCENARIO(query, agrees_with_retainers_and_roots)
 			   "objects FROM objects o JOIN retainer_sets s ON s.id = "
 			   "o.retainer_set GROUP BY s.id ORDER BY bytes DESC, s.size, "
 			   "s.id");
-	check_rows(rows_of(snapshot_document(c)), sets,
+	check_rows(rows_of(doc_of(c)), sets,
 		   (const char *const[]){"set", "bytes", "objects", NULL});
 	c = hi_heapinspect("query", file, "--json", "--root", "l=live",
 			   "SELECT bin, bytes, objects, exact, leaked, pure FROM bins");
-	check_rows(rows_of(snapshot_document(c)), bins,
+	check_rows(rows_of(doc_of(c)), bins,
 		   (const char *const[]){"bin", "bytes", "objects", "exact", "leaked",
 					 "pure", NULL});
 	c = hi_heapinspect("query", file, "SELECT * FROM bins");
@@ -210,7 +210,7 @@ HI_TEST_SCENARIO(query, has_all_censuses_of_a_file_with_many)
 				   pid, "-q", "-o", file);
 		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 		c = hi_heapinspect("snapshots", file, "--json");
-		points = rows_of(snapshot_document(c));
+		points = rows_of(doc_of(c));
 	}
 	HI_ASSERT(json_array_size(points) >= 3);
 	check_rows(ask(file, "SELECT census, time_ns, sum(count) AS objects, "
@@ -227,7 +227,7 @@ HI_TEST_SCENARIO(query, has_all_censuses_of_a_file_with_many)
 			 (long long)json_integer_value(json_object_get(point, "census")));
 		c = hi_heapinspect("snapshots", file, "--census", number, "--json",
 				   "--all");
-		types = json_object_get(snapshot_document(c), "types");
+		types = json_object_get(doc_of(c), "types");
 		snprintf(sql, sizeof(sql),
 			 "SELECT type, module, count, shallow, retained FROM censuses "
 			 "WHERE "
@@ -278,7 +278,7 @@ HI_TEST_SCENARIO(query, all_queries_of_the_document_work)
 		} else {
 			HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", at, c->err);
 			hi_check_schema(c, "rows.v1.json");
-			rows_of(snapshot_document(c));
+			rows_of(doc_of(c));
 		}
 		at = end + 3;
 	}
@@ -293,7 +293,7 @@ HI_TEST_SCENARIO(query, the_document_has_all_columns)
 	size_t i, k, lines = 0, columns = 0;
 
 	hi_check_schema(c, "query-schema.v1.json");
-	tables = json_object_get(snapshot_document(c), "tables");
+	tables = json_object_get(doc_of(c), "tables");
 	HI_ASSERT_EQ(17, json_array_size(tables));
 	json_array_foreach(tables, i, table)
 	{
@@ -483,12 +483,11 @@ HI_TEST_SCENARIO(query, groups_of_duplicates_are_those_of_waste)
 	char *in = snapshot_directory();
 	const char *core = snapshot_core(snapshot_fixture("waste_heap", NULL, NULL), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
-	json_t *waste =
-		snapshot_document(hi_heapinspect("waste", file, "--json", "--all"));
+	json_t *waste = doc_of(hi_heapinspect("waste", file, "--json", "--all"));
 	struct hi_command *c = hi_heapinspect("query", "--core", core, "--json", sql);
 
 	check_groups(ask(file, sql), waste);
-	check_groups(rows_of(snapshot_document(c)), waste);
+	check_groups(rows_of(doc_of(c)), waste);
 	c = hi_heapinspect("query", OLD_FILE, "--format", "csv",
 			   "SELECT count(duplicate_group) FROM objects");
 	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->out, "\n0"), "%s%s", c->out, c->err);

@@ -11,8 +11,8 @@
 
 #include "tests/cli/summary.h"
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/service.h"
 #include "tests/support/stopping.h"
 
@@ -112,7 +112,7 @@ HI_TEST_SLOW(real_targets, memcached_shows_its_ledger_and_its_roots)
 		  has_root(doc, "items.c:primary_hashtable"));
 	HI_ASSERT(has_root(doc, "slabclass"));
 	/* 2,000 items need more than one slab page of 1 MiB? One is enough to see. */
-	HI_ASSERT(number(doc, "ledger", "live") > 1 << 20);
+	HI_ASSERT(doc_number(doc, "ledger.live") > 1 << 20);
 	HI_ASSERT(strstr(hi_service_ask(s, "stats\r\n", "END\r\n"),
 			 "STAT curr_items 2000"));
 }
@@ -142,7 +142,7 @@ HI_TEST_SLOW(real_targets, a_stock_stripped_nginx_gives_what_can_be_known)
 		usleep(10000);
 	doc = summary_with(s->pid, NULL);
 	check_ledger(doc);
-	HI_ASSERT(number(doc, "objects", "live") > 50);
+	HI_ASSERT(doc_number(doc, "objects.live") > 50);
 	HI_ASSERT_EQ(2, json_array_size(json_object_get(json_object_get(doc, "target"),
 							"children")));
 	HI_ASSERT(hi_service_ask(s, "GET / HTTP/1.0\r\n\r\n", "</html>\r\n"));

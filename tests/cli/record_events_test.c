@@ -8,6 +8,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
@@ -96,7 +97,7 @@ static json_t *ask_kept_rows(const char *path, const char *sql)
 	json_t *rows;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", sql, c->err);
-	rows = json_object_get(snapshot_document(c), "rows");
+	rows = json_object_get(doc_of(c), "rows");
 	HI_ASSERT(json_is_array(rows));
 	return rows;
 }
@@ -137,7 +138,7 @@ static json_t *recording_in_report(struct hi_command *c)
 	json_t *recording;
 
 	hi_check_schema(c, "rows.v1.json");
-	recording = json_object_get(snapshot_document(c), "recording");
+	recording = json_object_get(doc_of(c), "recording");
 	HI_ASSERT(recording);
 	return recording;
 }

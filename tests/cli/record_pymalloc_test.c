@@ -4,7 +4,6 @@
  * and in malloc at the end has a record, or was there when the recording began. The
  * blocks of then are those of a snapshot; between the two the program sleeps.
  */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/python.h"
 #include "tests/support/pythons.h"
 #include "tests/support/recording_run.h"
@@ -52,7 +52,7 @@ static json_t *rows_of(const char *file, const char *sql)
 	struct hi_command *c = hi_heapinspect("query", file, "--all", "--json", sql);
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return json_object_get(snapshot_document(c), "rows");
+	return json_object_get(doc_of(c), "rows");
 }
 
 static const char *address_of_row(const json_t *row)
@@ -134,7 +134,7 @@ static size_t count_missing(const struct python_service *s)
 static void check_witness(const char *python)
 {
 	struct python_service s = record_python("PYTHONUTF8=1", python);
-	json_t *doc = snapshot_document(s.c);
+	json_t *doc = doc_of(s.c);
 	size_t missing;
 
 	if (strstr(s.c->err, "pymalloc is not followed")) {
@@ -161,7 +161,7 @@ HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record)
 HI_TEST_ROOT(record_pymalloc, objects_in_blocks_of_malloc_have_records)
 {
 	struct python_service s = record_python("PYTHONMALLOC=malloc", PYTHON);
-	json_t *doc = snapshot_document(s.c);
+	json_t *doc = doc_of(s.c);
 	size_t missing = count_missing(&s);
 
 	HI_ASSERT(!strstr(s.c->err, "not followed"));
@@ -176,5 +176,5 @@ HI_TEST_ROOT(record_pymalloc, says_why_debugged_objects_have_no_record)
 
 	HI_ASSERT_MSG(strstr(s.c->err, "pymalloc is not followed: PYTHONMALLOC=debug"),
 		      "%s", s.c->err);
-	HI_ASSERT(number_of(snapshot_document(s.c), "not_recorded", "objects") > 1000);
+	HI_ASSERT(number_of(doc_of(s.c), "not_recorded", "objects") > 1000);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Frames of Python in recorded stacks, against what fixtures/python/allocations.py knows
  * of its own stacks. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/python.h"
 #include "tests/support/pythons.h"
 #include "tests/support/recording_run.h"
@@ -85,7 +85,7 @@ static const char *ask_text(const char *file, const char *sql)
 	json_t *rows;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	rows = json_object_get(snapshot_document(c), "rows");
+	rows = json_object_get(doc_of(c), "rows");
 	HI_ASSERT_EQ(1, json_array_size(rows));
 	return word_of(json_array_get(rows, 0), "said");
 }
@@ -102,7 +102,7 @@ static json_t *ask_python_rows(const char *file)
 		"ORDER BY o.address, f.depth");
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return json_object_get(snapshot_document(c), "rows");
+	return json_object_get(doc_of(c), "rows");
 }
 
 static void format_row(const json_t *row, char *out, size_t size)

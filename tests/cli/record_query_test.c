@@ -9,6 +9,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
@@ -62,14 +63,14 @@ static json_t *ask_rows(const struct recorded_file *r, const char *sql)
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", sql, c->err);
 	hi_check_schema(c, "rows.v1.json");
-	rows = json_object_get(snapshot_document(c), "rows");
+	rows = json_object_get(doc_of(c), "rows");
 	HI_ASSERT(json_is_array(rows));
 	return rows;
 }
 
 static json_t *rows_of_command(struct hi_command *c)
 {
-	json_t *rows = json_object_get(snapshot_document(c), "rows");
+	json_t *rows = json_object_get(doc_of(c), "rows");
 
 	HI_ASSERT(json_array_size(rows) > 0);
 	return rows;

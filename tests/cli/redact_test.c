@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 #define SECRET "hunter2xyzzy"
@@ -51,7 +52,7 @@ static const char *snap(pid_t pid, const char *in, const char *name, const char 
 
 static int64_t live_bytes(const char *file)
 {
-	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
+	json_t *doc = doc_of(hi_heapinspect("--json", file));
 
 	return json_integer_value(json_object_get(json_object_get(doc, "bytes"), "live"));
 }

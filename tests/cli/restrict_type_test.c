@@ -6,6 +6,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 /* Chunks of 40 bytes for a record, and of 8 for the size: sessions 50, entries 30. */
@@ -57,7 +58,7 @@ HI_TEST_SCENARIO(restrict_type, retainers_count_objects_of_the_type_alone)
 	HI_ASSERT_EQ(SESSIONS * SESSION, value_of(only, "bytes"));
 	/* With what is hidden it is the whole heap. */
 	doc = parse_output(hi_heapinspect("census", "--json", "--pid", pid_text));
-	HI_ASSERT_EQ(number(doc, "live", "bytes"),
+	HI_ASSERT_EQ(doc_number(doc, "live.bytes"),
 		     value_of(only, "bytes") + value_of(only, "hidden_bytes"));
 }
 

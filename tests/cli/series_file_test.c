@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "report/formats/hp_reader.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -46,7 +47,7 @@ static long long nodes_in(json_t *rows)
 HI_TEST_SCENARIO(series_file, a_series_of_version_1_is_read)
 {
 	struct hi_command *c = hi_heapinspect("snapshots", FILE_V1, "--json");
-	json_t *doc = snapshot_document(c), *rows = json_object_get(doc, "rows");
+	json_t *doc = doc_of(c), *rows = json_object_get(doc, "rows");
 	char which[24];
 
 	hi_check_schema(c, "snapshots.v1.json");
@@ -60,12 +61,12 @@ HI_TEST_SCENARIO(series_file, a_series_of_version_1_is_read)
 		HI_ASSERT_EQ(nodes[i] + 2, number_of(row, "objects"));
 		HI_ASSERT_EQ(whole[i], json_is_integer(json_object_get(row, "graph")));
 		snprintf(which, sizeof(which), "%zu", i + 1);
-		doc = snapshot_document(hi_heapinspect("snapshots", FILE_V1, "--census",
-						       which, "--json"));
+		doc = doc_of(hi_heapinspect("snapshots", FILE_V1, "--census", which,
+					    "--json"));
 		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "types")));
 		/* With a graph or without: the census by type is there. */
 		c = hi_heapinspect("census", FILE_V1, "--census", which, "--json");
-		doc = snapshot_document(c);
+		doc = doc_of(c);
 		hi_check_schema(c, "rows.v1.json");
 		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "rows")));
 		HI_ASSERT_EQ((long long)i + 1,
@@ -123,7 +124,7 @@ HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
 	const char *in = snapshot_directory();
 	struct hi_command *c =
 		hi_heapinspect("summary", "--json", cut_to(in, "a.hisnap", 46000));
-	json_t *snapshot = json_object_get(snapshot_document(c), "snapshot"), *list, *row;
+	json_t *snapshot = json_object_get(doc_of(c), "snapshot"), *list, *row;
 	long long wrong = 0;
 
 	HI_ASSERT_STREQ("", c->err);
@@ -134,11 +135,10 @@ HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
 	HI_ASSERT_EQ(2, number_of(snapshot, "census"));
 	c = hi_heapinspect("snapshots", "--json", cut_to(in, "b.hisnap", 46000));
 	hi_check_schema(c, "snapshots.v1.json");
-	list = json_object_get(snapshot_document(c), "rows");
+	list = json_object_get(doc_of(c), "rows");
 	HI_ASSERT(json_array_size(list) >= 2 && json_array_size(list) < CENSUSES);
-	HI_ASSERT_STREQ("open",
-			json_string_value(json_object_get(snapshot_document(c), "end")));
-	HI_ASSERT(number_of(snapshot_document(c), "torn") > 0);
+	HI_ASSERT_STREQ("open", json_string_value(json_object_get(doc_of(c), "end")));
+	HI_ASSERT(number_of(doc_of(c), "torn") > 0);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		row = json_array_get(list, i);
 		wrong += llabs(number_of(row, "objects") - nodes[i] - 2);

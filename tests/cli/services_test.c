@@ -10,6 +10,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/load.h"
 #include "tests/support/service.h"
 
@@ -38,17 +39,17 @@ static struct hi_load *load_of(struct hi_service *s)
 static void note_shares(const char *what, json_t *doc)
 {
 	json_t *typed = json_object_get(doc, "typed");
-	double live = (double)number(doc, "bytes", "live") / 100;
+	double live = (double)doc_number(doc, "bytes.live") / 100;
 
 	hi_test_note(
 		"%s: %lld objects, %.1f MB; exact %.2f %%, inferred %.2f %%, "
 		"by field %.2f %%, unnamed %.3f %% of bytes; paused %.1f ms",
-		what, number(doc, "objects", "live"), live / 1e4,
+		what, doc_number(doc, "objects.live"), live / 1e4,
 		(double)json_integer_value(json_object_get(typed, "exact")) / live,
 		(double)json_integer_value(json_object_get(typed, "inferred")) / live,
 		(double)json_integer_value(json_object_get(typed, "by_field")) / live,
 		(double)json_integer_value(json_object_get(typed, "unnamed")) / live,
-		(double)number(doc, "snapshot", "pause_ns") / 1e6);
+		(double)doc_number(doc, "snapshot.pause_ns") / 1e6);
 }
 
 /* ---- redis ---- */
@@ -155,7 +156,7 @@ HI_TEST_SLOW(services, redis_is_named_by_its_hints)
 	check_grown(before, after, "struct zskiplistNode", truth.skiplist_nodes);
 	HI_ASSERT(per_mille_typed(after) >= 980);
 	HI_ASSERT(per_mille_named(without) >= 990);
-	HI_ASSERT_EQ(0, number(after, "bytes", "leak"));
+	HI_ASSERT_EQ(0, doc_number(after, "bytes.leak"));
 	check_ledger(after);
 }
 

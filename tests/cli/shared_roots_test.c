@@ -9,8 +9,8 @@
 
 #include "tests/cli/summary.h"
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 struct shared {
 	char blocks[16][32], what[16][16];
@@ -85,8 +85,8 @@ static void check_child(const struct shared *s)
 {
 	json_t *doc = summary_with(s->pid, NULL);
 
-	HI_ASSERT_MSG(number(doc, "leaks", "objects") == (geteuid() ? 0 : 1) &&
-			      number(doc, "leaks", "likely_objects") ==
+	HI_ASSERT_MSG(doc_number(doc, "leaks.objects") == (geteuid() ? 0 : 1) &&
+			      doc_number(doc, "leaks.likely_objects") ==
 				      (geteuid() ? 7 : 6),
 		      "%s", json_dumps(doc, JSON_INDENT(1)));
 	if (geteuid() == 0)

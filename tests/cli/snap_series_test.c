@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -64,7 +65,7 @@ static json_t *checked(struct hi_command *c, const char *schema, bool *is_checke
 	if (!*is_checked)
 		hi_check_schema(c, schema);
 	*is_checked = true;
-	return snapshot_document(c);
+	return doc_of(c);
 }
 
 static json_t *list(const char *file)
@@ -234,7 +235,7 @@ HI_TEST_SCENARIO(snap_series, two_censuses_of_a_file_are_compared)
 	HI_ASSERT_STREQ(a->out, b->out);
 	hi_check_schema(a, "rows.v1.json");
 	a->exit_code = 0; /* 1 is a difference */
-	row = json_array_get(rows_of(snapshot_document(a)), 0);
+	row = json_array_get(rows_of(doc_of(a)), 0);
 	HI_ASSERT_STREQ("struct node", json_string_value(json_object_get(row, "type")));
 	a = hi_heapinspect("diff", last, last);
 	HI_ASSERT_MSG(a->exit_code == 0, "%s%s", a->out, a->err);
@@ -270,7 +271,7 @@ HI_TEST_SCENARIO(snap_series, three_censuses_of_a_file_tell_what_survived)
 	HI_ASSERT_MSG(c->exit_code == 1, "%s", c->err);
 	hi_check_schema(c, "rows.v1.json");
 	c->exit_code = 0; /* 1: something survived */
-	row = json_array_get(rows_of(snapshot_document(c)), 0);
+	row = json_array_get(rows_of(doc_of(c)), 0);
 	HI_ASSERT_STREQ("struct node", json_string_value(json_object_get(row, "type")));
 	HI_ASSERT_EQ(800, number_of(row, "count"));
 	HI_ASSERT_EQ(1500, number_of(row, "born"));
@@ -287,7 +288,7 @@ static json_t *only_row(const char *file, const char *sql)
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	hi_check_schema(c, "rows.v1.json");
-	rows = json_object_get(snapshot_document(c), "rows");
+	rows = json_object_get(doc_of(c), "rows");
 	HI_ASSERT_EQ(1, json_array_size(rows));
 	return json_array_get(rows, 0);
 }
@@ -498,7 +499,7 @@ HI_TEST_SCENARIO(snap_series, a_file_of_limited_size_has_fewer_censuses)
 	HI_ASSERT(steps > 0); /* some are left out, but neither first nor last: */
 	HI_ASSERT_EQ(50, nodes_of_graph(file, "first"));
 	HI_ASSERT_EQ(50, nodes_of_graph(file, "last"));
-	doc = snapshot_document(hi_heapinspect("census", file, "--json"));
+	doc = doc_of(hi_heapinspect("census", file, "--json"));
 	HI_ASSERT_EQ(before, number_of(json_object_get(doc, "snapshot"), "census"));
 }
 

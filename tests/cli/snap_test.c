@@ -15,6 +15,7 @@
 
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 enum { WORDS = 12 };
@@ -31,7 +32,7 @@ static json_t *ask(const char *const *words, const char *option, const char *tar
 	if (option)
 		argv[n++] = (char *)(uintptr_t)option;
 	argv[n] = (char *)(uintptr_t)target;
-	return snapshot_document(hi_command_runv(0, argv));
+	return doc_of(hi_command_runv(0, argv));
 }
 
 static void check_equal(const char *const *words, const char *core, const char *file)
@@ -104,9 +105,9 @@ HI_TEST_SCENARIO(snap, a_file_keeps_the_ledger_of_a_process)
 	c = hi_heapinspect("snap", "--pid", pid, "-o", file);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT(strstr(c->err, "was paused for"));
-	live = snapshot_document(hi_heapinspect("--json", "--all", "--pid", pid));
+	live = doc_of(hi_heapinspect("--json", "--all", "--pid", pid));
 	hi_fixture_end(fx);
-	doc = snapshot_document(hi_heapinspect("--json", "--all", file));
+	doc = doc_of(hi_heapinspect("--json", "--all", file));
 	HI_ASSERT_EQ(atoi(pid), json_integer_value(json_object_get(
 					json_object_get(doc, "target"), "pid")));
 	HI_ASSERT(json_integer_value(
@@ -247,15 +248,14 @@ HI_TEST_SCENARIO(snap, explain_tells_what_a_file_knows)
 	const char *core =
 		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "5"), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
-	json_t *leaks = snapshot_document(hi_heapinspect("leaks", "--json", file));
+	json_t *leaks = doc_of(hi_heapinspect("leaks", "--json", file));
 	const char *example = json_string_value(json_object_get(
 		json_array_get(json_object_get(leaks, "rows"), 0), "example"));
 	json_t *a, *b;
 
 	HI_ASSERT(example);
-	a = snapshot_document(hi_heapinspect("explain", example, "--json", file));
-	b = snapshot_document(
-		hi_heapinspect("explain", example, "--json", "--core", core));
+	a = doc_of(hi_heapinspect("explain", example, "--json", file));
+	b = doc_of(hi_heapinspect("explain", example, "--json", "--core", core));
 	a = json_array_get(json_object_get(a, "rows"), 0);
 	b = json_array_get(json_object_get(b, "rows"), 0);
 	for (int i = 0; i < 6; i++) {
@@ -360,7 +360,7 @@ HI_TEST_SCENARIO(snap, a_killed_writer_leaves_no_half_file)
 		if (!exists(file))
 			continue;
 		whole++;
-		snapshot_document(hi_heapinspect("--json", file));
+		doc_of(hi_heapinspect("--json", file));
 		unlink(file);
 	}
 	hi_test_note("%d of %d were complete", whole, n);
@@ -374,16 +374,15 @@ HI_TEST_SCENARIO(snap, a_file_of_version_1_is_read)
 
 	for (int i = 0; i < 2; i++) {
 		const char *file = snapshot_path(HI_SOURCE_DIR "/tests/data", files[i]);
-		json_t *doc = snapshot_document(hi_heapinspect("--json", "--all", file));
+		json_t *doc = doc_of(hi_heapinspect("--json", "--all", file));
 		json_t *bytes = json_object_get(doc, "bytes");
 
 		HI_ASSERT_EQ(20464, json_integer_value(json_object_get(bytes, "live")));
 		HI_ASSERT_EQ(148784, json_integer_value(json_object_get(bytes, "leak")));
 		HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "types")));
-		doc = snapshot_document(hi_heapinspect("leaks", "--json", file));
+		doc = doc_of(hi_heapinspect("leaks", "--json", file));
 		HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "rows")));
-		doc = snapshot_document(
-			hi_heapinspect("paths", "struct item", "--json", file));
+		doc = doc_of(hi_heapinspect("paths", "struct item", "--json", file));
 		HI_ASSERT_STREQ("live[1]",
 				json_string_value(json_object_get(
 					json_array_get(json_object_get(doc, "rows"), 0),

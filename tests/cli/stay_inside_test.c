@@ -6,6 +6,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/workshop.h"
 
 static struct hi_fixture *start_with(const char *library, const char *kind)
@@ -32,9 +33,9 @@ static void expect_inside(const char *library, const char *kind)
 	struct hi_command *c;
 	char pid[16];
 
-	HI_ASSERT_EQ(1, number(doc, "snapshot", "threads_in_allocator"));
+	HI_ASSERT_EQ(1, doc_number(doc, "snapshot.threads_in_allocator"));
 	hi_test_note("%s: paused %.1f ms", kind,
-		     (double)number(doc, "snapshot", "pause_ns") / 1e6);
+		     (double)doc_number(doc, "snapshot.pause_ns") / 1e6);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	c = hi_heapinspect("--max-pause=30s", "--pid", pid);
 	HI_ASSERT_MSG(strstr(c->out, "1 thread stopped inside the allocator (blocks in"),
@@ -70,7 +71,7 @@ static long long inside_of_core(const char *directory, pid_t pid)
 	doc = json_loads(c->out, 0, NULL);
 	HI_ASSERT(doc);
 	hi_test_defer(free_json, doc);
-	return number(doc, "snapshot", "threads_in_allocator");
+	return doc_number(doc, "snapshot.threads_in_allocator");
 }
 
 HI_TEST_SCENARIO(stay_inside, a_thread_inside_is_said_of_a_core_too)
@@ -98,6 +99,6 @@ HI_TEST_SCENARIO(stay_inside, background_threads_of_jemalloc_are_not_inside)
 	fx = hi_fixture_startv("/usr/bin/env", argv);
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	doc = summary_with(fx->pid, NULL);
-	HI_ASSERT_EQ(0, number(doc, "snapshot", "threads_in_allocator"));
+	HI_ASSERT_EQ(0, doc_number(doc, "snapshot.threads_in_allocator"));
 	hi_fixture_end(fx);
 }

@@ -3,12 +3,12 @@
 #ifndef HI_TESTS_CLI_SUMMARY_H
 #define HI_TESTS_CLI_SUMMARY_H
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
+#include "tests/support/json.h"
 
 static inline void free_json(void *json)
 {
@@ -19,35 +19,16 @@ static inline void free_json(void *json)
 static inline json_t *summary_with(pid_t pid, const char *option)
 {
 	char text[16];
-	struct hi_command *c;
-	json_t *doc;
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	c = hi_heapinspect("--json", "--all", "--max-pause=30s", "--pid", text, option);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static inline long long number(json_t *doc, const char *object, const char *key)
-{
-	return json_integer_value(json_object_get(json_object_get(doc, object), key));
+	return doc_of(hi_heapinspect("--json", "--all", "--max-pause=30s", "--pid", text,
+				     option));
 }
 
 /* A type has a row for each kind of evidence. key: "count", "shallow". */
 static inline long long sum_of_type(json_t *doc, const char *type, const char *key)
 {
-	long long sum = 0;
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(
-		json_object_get(doc, "types"), i,
-		row) if (!strcmp(json_string_value(json_object_get(row, "type")), type))
-		sum += json_integer_value(json_object_get(row, key));
-	return sum;
+	return doc_sum_of(doc_at(doc, "types"), "type", type, key);
 }
 
 static inline long long count_of_type(json_t *doc, const char *type)
@@ -57,31 +38,21 @@ static inline long long count_of_type(json_t *doc, const char *type)
 
 static inline bool has_root(json_t *doc, const char *name)
 {
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(
-		json_object_get(doc, "roots"), i,
-		row) if (!strcmp(json_string_value(json_object_get(row, "name")),
-				 name)) return true;
-	return false;
+	return doc_find_row(doc_at(doc, "roots"), "name", name) != NULL;
 }
 
 /* The terms of the ledger add up to RSS, unknown included. */
 static inline void check_ledger(json_t *doc)
 {
-	json_t *ledger = json_object_get(doc, "ledger");
-	long long rss = json_integer_value(json_object_get(ledger, "rss"));
-	long long sum = 0;
+	long long rss = doc_number(doc, "ledger.rss");
+	long long sum = doc_number(doc, "ledger.unknown");
 	json_t *row;
-	size_t i;
 
 	HI_ASSERT(rss > 0);
-	json_array_foreach(json_object_get(ledger, "rows"), i,
-			   row) if (json_integer_value(json_object_get(row, "level")) ==
-				    0) sum +=
-		json_integer_value(json_object_get(row, "resident"));
-	sum += json_integer_value(json_object_get(ledger, "unknown"));
+	doc_each (row, doc_at(doc, "ledger.rows")) {
+		if (doc_number(row, "level") == 0)
+			sum += doc_number(row, "resident");
+	}
 	HI_ASSERT_EQ(rss, sum);
 }
 
@@ -89,13 +60,13 @@ static inline void check_ledger(json_t *doc)
  * names beyond that; in thousandths. */
 static inline long long per_mille_typed(json_t *doc)
 {
-	return (number(doc, "typed", "exact") + number(doc, "typed", "inferred")) * 1000 /
-	       number(doc, "bytes", "live");
+	return (doc_number(doc, "typed.exact") + doc_number(doc, "typed.inferred")) *
+	       1000 / doc_number(doc, "bytes.live");
 }
 static inline long long per_mille_named(json_t *doc)
 {
 	return 1000 -
-	       number(doc, "typed", "unnamed") * 1000 / number(doc, "bytes", "live");
+	       doc_number(doc, "typed.unnamed") * 1000 / doc_number(doc, "bytes.live");
 }
 
 #endif

@@ -5,7 +5,6 @@
  *
  * HI_TORN=N for N stops (24).
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 
 #include "tests/cli/summary.h"
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/interrupted.h"
+#include "tests/support/json.h"
 #include "tests/support/stopping.h"
 
 static json_t *inspect(const char *const *words)
@@ -42,14 +41,14 @@ static void check_whole(json_t *doc, unsigned round)
 		json_dumps(json_object_get(json_object_get(doc, "snapshot"), "warnings"),
 			   JSON_COMPACT);
 
-	HI_ASSERT_MSG(number(doc, "allocator", "damaged") == 0 &&
-			      number(doc, "allocator", "skipped") == 0 &&
-			      number(doc, "snapshot", "threads_in_allocator") == 0,
+	HI_ASSERT_MSG(doc_number(doc, "allocator.damaged") == 0 &&
+			      doc_number(doc, "allocator.skipped") == 0 &&
+			      doc_number(doc, "snapshot.threads_in_allocator") == 0,
 		      "stop %u: damaged %lld, skipped %lld, inside %lld: %s", round,
-		      number(doc, "allocator", "damaged"),
-		      number(doc, "allocator", "skipped"),
-		      number(doc, "snapshot", "threads_in_allocator"), warnings);
-	HI_ASSERT(number(doc, "objects", "live") > 100);
+		      doc_number(doc, "allocator.damaged"),
+		      doc_number(doc, "allocator.skipped"),
+		      doc_number(doc, "snapshot.threads_in_allocator"), warnings);
+	HI_ASSERT(doc_number(doc, "objects.live") > 100);
 	check_ledger(doc);
 	free(warnings);
 }

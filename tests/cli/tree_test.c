@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `tree` of processes and files: what the fixture says that it holds. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -47,7 +46,7 @@ static struct held start_held(void)
 
 static json_t *ask_tree(struct hi_command *c)
 {
-	json_t *doc = snapshot_document(c);
+	json_t *doc = doc_of(c);
 
 	hi_check_schema(c, "tree.v1.json");
 	return doc;

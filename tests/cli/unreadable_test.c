@@ -2,6 +2,7 @@
 /* Memory that nobody can read may lead anywhere: without it no leak is certain. */
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 enum { SIZE = 64 };
 
@@ -45,10 +46,10 @@ static void check_none_is_certain(const char *mode, const char *more)
 
 	HI_ASSERT_MSG(doc, "%s", c->err);
 	hi_test_defer(free_json, doc);
-	HI_ASSERT_EQ(0, number(doc, "leaks", "objects"));
-	HI_ASSERT_EQ(0, number(doc, "leaks", "bytes"));
-	HI_ASSERT(number(doc, "leaks", "likely_objects") >= held.nodes);
-	HI_ASSERT(number(doc, "leaks", "likely_bytes") >= held.nodes * SIZE);
+	HI_ASSERT_EQ(0, doc_number(doc, "leaks.objects"));
+	HI_ASSERT_EQ(0, doc_number(doc, "leaks.bytes"));
+	HI_ASSERT(doc_number(doc, "leaks.likely_objects") >= held.nodes);
+	HI_ASSERT(doc_number(doc, "leaks.likely_bytes") >= held.nodes * SIZE);
 	c = hi_heapinspect("check", "--pid", pid_text(fx), "--snapshot", mode,
 			   "--fail-on", "leak.bytes > 0", NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s%s", c->out, c->err);

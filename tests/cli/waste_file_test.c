@@ -11,6 +11,7 @@
 
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -30,7 +31,7 @@ static json_t *ask(const char *const *words, const char *option, const char *tar
 	if (option)
 		argv[n++] = (char *)(uintptr_t)option;
 	argv[n] = (char *)(uintptr_t)target;
-	return snapshot_document(hi_command_runv(0, argv));
+	return doc_of(hi_command_runv(0, argv));
 }
 
 /* What a file without contents cannot say. */
@@ -318,7 +319,7 @@ HI_TEST_SCENARIO(waste_file, of_made_up_tables_hurts_nobody)
 		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2, "exit %d: %s",
 			      c->exit_code, c->err);
 		if (c->exit_code == 0)
-			snapshot_document(c);
+			doc_of(c);
 		else
 			HI_ASSERT_MSG(strstr(c->err, "section waste."), "%s", c->err);
 		refused += c->exit_code == 2;

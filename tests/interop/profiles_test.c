@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/readers.h"
 #include "tests/support/snapshots.h"
 
@@ -20,7 +21,7 @@ static const char *make_snapshot(const char *in)
 
 static long long live_bytes(const char *file)
 {
-	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
+	json_t *doc = doc_of(hi_heapinspect("--json", file));
 
 	return json_integer_value(json_object_get(json_object_get(doc, "bytes"), "live"));
 }

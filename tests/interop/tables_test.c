@@ -6,6 +6,7 @@
 
 #include "report/formats/parquet_writer.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/readers.h"
 #include "tests/support/snapshots.h"
 
@@ -41,7 +42,7 @@ static json_t *ask(const char *in, const char *file)
 
 static void check_sums(const char *in, const char *file)
 {
-	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
+	json_t *doc = doc_of(hi_heapinspect("--json", file));
 	json_t *found = ask(in, file);
 
 	HI_ASSERT(number(found, "live_objects") > 1000);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/stopping.h"
 #include "tests/support/snapshots.h"
@@ -111,7 +112,7 @@ static json_t *ask(const char *const *words, const char *option, const char *tar
 		argv[n++] = (char *)(uintptr_t)option;
 	argv[n] = (char *)(uintptr_t)target;
 	c = hi_command_runv(0, argv);
-	doc = snapshot_document(c);
+	doc = doc_of(c);
 	if (is_first(python_text(doc, "schema")))
 		hi_check_schema(c, schema_of(doc));
 	return doc;

@@ -7,6 +7,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 const char *readers_directory(void)
@@ -84,5 +85,5 @@ const char *readers_ask(const char *const argv[])
 
 json_t *readers_ask_json(const char *const argv[])
 {
-	return snapshot_document(hi_command_runv(0, (char *const *)(uintptr_t)argv));
+	return doc_of(hi_command_runv(0, (char *const *)(uintptr_t)argv));
 }

@@ -7,22 +7,6 @@
 
 #include "tests/harness.h"
 
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-json_t *snapshot_document(struct hi_command *c)
-{
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
 static void remove_directory(void *path)
 {
 	hi_command_run(0, "rm", "-rf", path, NULL);

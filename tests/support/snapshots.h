@@ -3,8 +3,6 @@
 #ifndef HI_TESTS_SUPPORT_SNAPSHOTS_H
 #define HI_TESTS_SUPPORT_SNAPSHOTS_H
 
-#include <jansson.h>
-
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 
@@ -20,7 +18,5 @@ const char *snapshot_path(const char *in, const char *name);
 /* snap --core; fails the test if it fails. extra may be NULL. Returns its path. */
 const char *snapshot_of_core(const char *core, const char *in, const char *name,
 			     const char *extra);
-/* The document that a run printed; fails the test when it ended badly. */
-json_t *snapshot_document(struct hi_command *c);
 
 #endif
