@@ -84,24 +84,9 @@ static const char *schema_of(json_t *doc)
 					      : "rows.v1.json";
 }
 
-/* Once for each kind of document: it takes longer than most questions. */
-static bool is_first(const char *schema)
-{
-	static char seen[16][64];
-	size_t i = 0;
-
-	while (i < 16 && seen[i][0] && strcmp(seen[i], schema) != 0)
-		i++;
-	if (i == 16 || seen[i][0])
-		return i == 16;
-	snprintf(seen[i], sizeof(seen[i]), "%s", schema);
-	return true;
-}
-
 static json_t *ask(const char *const *words, const char *option, const char *target)
 {
 	char *argv[MOST_WORDS + 5] = {(char *)(uintptr_t)(HI_BINARY_DIR "/heapinspect")};
-	struct hi_command *c;
 	json_t *doc;
 	size_t n = 1;
 
@@ -111,10 +96,8 @@ static json_t *ask(const char *const *words, const char *option, const char *tar
 	if (option)
 		argv[n++] = (char *)(uintptr_t)option;
 	argv[n] = (char *)(uintptr_t)target;
-	c = hi_command_runv(0, argv);
-	doc = doc_of(c);
-	if (is_first(python_text(doc, "schema")))
-		hi_check_schema(c, schema_of(doc));
+	doc = doc_of(hi_command_runv(0, argv));
+	hi_check_schema_of(doc, schema_of(doc));
 	return doc;
 }
 

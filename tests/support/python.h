@@ -27,8 +27,7 @@ struct python *python_start(const char *environment, const char *name,
 const char *python_said(const struct python *p, const char *key, unsigned n);
 uint64_t python_address(const struct python *p, const char *key);
 
-/* The document that a command printed about it, checked against its schema (the first
- * of its kind in this process); words
+/* The document that a command printed about it, checked against its schema; words
  * end with NULL, --pid and --json are added. Fails the test where the command fails. */
 json_t *python_ask(const struct python *p, const char *const *words);
 /* The same with a snapshot file in place of the process. */
