@@ -39,6 +39,8 @@ struct hi_test {
 	static void hi_test_##s##_##n(void)
 #define HI_TEST(s, n) HI_TEST_LABELLED("unit", s, n)
 #define HI_TEST_SCENARIO(s, n) HI_TEST_LABELLED("scenario", s, n)
+/* Its threads would keep the tests beside it from the processors: it runs alone. */
+#define HI_TEST_BUSY(s, n) HI_TEST_LABELLED("scenario-busy", s, n)
 #define HI_TEST_ROOT(s, n) HI_TEST_LABELLED("root", s, n)
 /* No other test with probes runs meanwhile: it counts them, or measures what they cost.
  */

@@ -98,12 +98,12 @@ static void expect_stop(const char *kind, const char *n)
 	hi_test_expect_free(fx->pid, "RS");
 }
 
-HI_TEST_SCENARIO(attach_tracer, stops_64_busy_threads_and_all_run_on)
+HI_TEST_BUSY(attach_tracer, stops_64_busy_threads_and_all_run_on)
 {
 	expect_stop("busy", "64");
 }
 
-HI_TEST_SCENARIO(attach_tracer, stops_1000_busy_threads_and_all_run_on)
+HI_TEST_BUSY(attach_tracer, stops_1000_busy_threads_and_all_run_on)
 {
 	expect_stop("busy", "1000");
 }
@@ -113,7 +113,7 @@ HI_TEST_SCENARIO(attach_tracer, stops_1000_sleeping_threads_and_all_run_on)
 	expect_stop("sleep", "1000");
 }
 
-HI_TEST_SCENARIO(attach_tracer, stops_threads_that_are_born_and_die_all_the_time)
+HI_TEST_BUSY(attach_tracer, stops_threads_that_are_born_and_die_all_the_time)
 {
 	struct hi_fixture *fx = start_threads("churn", "8");
 	char path[64], line[64];
@@ -242,7 +242,7 @@ HI_TEST_SCENARIO(attach_avoid, no_thread_of_8_is_inside_the_allocator)
 	expect_nobody_inside("8", 50);
 }
 
-HI_TEST_SCENARIO(attach_avoid, no_thread_of_64_is_inside_the_allocator)
+HI_TEST_BUSY(attach_avoid, no_thread_of_64_is_inside_the_allocator)
 {
 	expect_nobody_inside("64", 9);
 }

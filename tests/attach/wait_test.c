@@ -304,7 +304,7 @@ static bool is_as_quick(struct hi_fixture *fx, struct hi_mock_trigger *mock)
 }
 
 /* Others may have the processors for one of two that are compared, not always so. */
-HI_TEST_SCENARIO(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
+HI_TEST_BUSY(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_probe(mock, "busy", "1000");

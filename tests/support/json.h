@@ -20,7 +20,6 @@
 #include <stdbool.h>
 
 #include "tests/support/command.h"
-#include "tests/support/json.h"
 
 #define DOC_PATH __attribute__((format(printf, 2, 3)))
 
