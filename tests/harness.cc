@@ -25,6 +25,7 @@ extern const struct hi_test *const __stop_hi_tests[] __attribute__((weak));
 [[noreturn]] void hi_test_fail(const char *file, int line, const char *fmt, ...);
 [[noreturn]] void hi_test_skip(const char *file, int line, const char *reason);
 void hi_test_defer(void (*fn)(void *), void *arg);
+void hi_test_error(const char *file, int line, const char *fmt, ...);
 bool hi_test_has_failed(void);
 void hi_test_note(const char *fmt, ...);
 }
@@ -97,6 +98,17 @@ void hi_test_defer(void (*fn)(void *), void *arg)
 	if (n_deferred == 1024)
 		abort();
 	deferred[n_deferred++] = {fn, arg};
+}
+
+void hi_test_error(const char *file, int line, const char *fmt, ...)
+{
+	char text[8192];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	ADD_FAILURE_AT(file, line) << text;
 }
 
 bool hi_test_has_failed(void)

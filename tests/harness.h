@@ -55,6 +55,9 @@ _Noreturn void hi_test_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 _Noreturn void hi_test_skip(const char *file, int line, const char *reason);
 void hi_test_defer(void (*fn)(void *), void *arg); /* at most 1024 a test, last first */
+/* Fails the test, which goes on. */
+void hi_test_error(const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 bool hi_test_has_failed(void); /* the test that runs; for what is deferred */
 /* A line in the log of the test. */
 void hi_test_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
