@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/golden.h"
 
 enum { SECOND = 1000000000 };
 
@@ -57,53 +58,43 @@ static char *draw_view(struct hi_record_live *live, unsigned width)
 	return text;
 }
 
-/* The line that begins so, without what the terminal does at its end. */
-static const char *line_of(char *text, const char *start)
-{
-	char *line = strstr(text, start), *end = line ? strstr(line, "\033") : NULL;
-
-	HI_ASSERT_MSG(line && end, "no %s in %s", start, text);
-	*end = '\0';
-	return line;
-}
-
+/* At second 15, fill() has 15 KiB live, of which the last 10 s brought 10, by 2
+ * allocations a second; churn() has nothing live and allocates 5,000 times a second. */
 HI_TEST(record_live, growth_is_of_the_last_ten_seconds_and_rates_of_the_last)
 {
 	struct hi_record_live *live = make_drawn_view();
 
 	for (uint64_t at = 1; at <= 15; at++)
 		add_drawn_second(live, at, 0);
-	HI_ASSERT_STREQ("fill                       15.0 KiB   +10.0 KiB         2  "
-			"cache.c:12",
-			line_of(draw_view(live, 80), "fill"));
-	HI_ASSERT(strstr(line_of(draw_view(live, 80), "churn"), " 5,000  loop.c:7"));
-	HI_ASSERT(strstr(line_of(draw_view(live, 80), "all of"), " 5,002"));
+	HI_EXPECT_GOLDEN("record-live-80", draw_view(live, 80));
+	HI_EXPECT_GOLDEN("record-live-120", draw_view(live, 120));
 }
 
+/* churn() allocated 15,000 times before it had a name. */
 HI_TEST(record_live, a_name_that_comes_late_makes_no_jump)
 {
 	struct hi_record_live *live = make_drawn_view();
 
 	for (uint64_t at = 1; at <= 3; at++)
 		add_drawn_second(live, at, 0);
-	HI_ASSERT(strstr(line_of(draw_view(live, 80), "churn"),
-			 "0 B         0 B         0  loop.c:7"));
+	HI_EXPECT_GOLDEN("record-live-late-name", draw_view(live, 80));
 }
 
+/* Only churn() allocates more than fill(). */
 HI_TEST(record_live, sorts_by_bytes_growth_and_allocations)
 {
+	static const char *const orders[] = {"by bytes", "by growth", "by allocations",
+					     "by bytes again"};
 	struct hi_record_live *live = make_drawn_view();
-	char *text;
+	struct hi_golden_pages *pages = hi_golden_pages();
 
 	for (uint64_t at = 1; at <= 5; at++)
 		add_drawn_second(live, at, 0);
-	hi_record_live_sort(live);
-	hi_record_live_sort(live);
-	text = draw_view(live, 80);
-	HI_ASSERT(strstr(text, "churn") < strstr(text, "fill"));
-	hi_record_live_sort(live);
-	text = draw_view(live, 80);
-	HI_ASSERT(strstr(text, "churn") > strstr(text, "fill"));
+	for (size_t i = 0; i < 4; i++) {
+		hi_golden_add(pages, orders[i], draw_view(live, 80));
+		hi_record_live_sort(live);
+	}
+	HI_EXPECT_GOLDEN_PAGES("record-live-orders", pages);
 }
 
 HI_TEST(record_live, fits_and_says_what_was_lost)
@@ -112,6 +103,7 @@ HI_TEST(record_live, fits_and_says_what_was_lost)
 
 	for (uint64_t at = 1; at <= 5; at++)
 		add_drawn_second(live, at, 7);
+	HI_EXPECT_GOLDEN("record-live-lost", draw_view(live, 80));
 	for (unsigned width = 40; width <= 200; width += 20) {
 		char *text = draw_view(live, width), *line;
 

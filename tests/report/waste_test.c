@@ -8,6 +8,7 @@
 #include "report/formats/text.h"
 #include "report/views/waste_report.h"
 #include "tests/report/sample.h"
+#include "tests/support/golden.h"
 
 struct made {
 	struct sample *s;
@@ -147,11 +148,6 @@ static void check_lines(const char *text, int width)
 	}
 }
 
-static void has(const char *text, const char *part)
-{
-	HI_ASSERT_MSG(strstr(text, part) != NULL, "no \"%s\" in:\n%s", part, text);
-}
-
 HI_TEST(report_waste, it_fits_any_width_whatever_the_names)
 {
 	struct made *m = make();
@@ -160,26 +156,45 @@ HI_TEST(report_waste, it_fits_any_width_whatever_the_names)
 
 	for (size_t i = 0; i < 5; i++)
 		check_lines(page_of(m, &only, widths[i]), (int)widths[i]);
-	has(page_of(m, &only, 200), "\"a text that had to be cut...\"");
-	has(m->text, "\"Gr\xc3\xb6\xc3\x9f"
-		     "e\"");
 	HI_ASSERT(strchr(m->text, '\033') == NULL);
 }
 
+/* Drawn: type i has 4,000 << i bytes in 100 objects; 1,000 << i of them in 2 i extra
+ * copies of i contents, 96 i bytes of zeros in i objects, 200 i bytes unused in i
+ * objects, of which 100 i would be saved. All types have 1 TiB, half of it copied. */
+HI_TEST(report_waste, is_a_page)
+{
+	struct made *m = make();
+	struct hi_restrict only = {.top = SIZE_MAX};
+
+	HI_EXPECT_GOLDEN("waste-80", page_of(m, &only, 80));
+	m->use.n_classes = 5;
+	HI_EXPECT_GOLDEN("waste-120", page_of(m, &only, 120));
+}
+
+/* The lines of a page from a heading to the next empty line. */
+static const char *section_of(const char *page, const char *heading)
+{
+	const char *begin = strstr(page, heading);
+	const char *end = begin ? strstr(begin, "\n\n") : NULL;
+	char *section;
+
+	HI_ASSERT_MSG(begin && end, "no %s in:\n%s", heading, page);
+	section = strndup(begin, (size_t)(end + 1 - begin));
+	HI_ASSERT(section != NULL);
+	hi_test_defer(free, section);
+	return section;
+}
+
+/* Of type 2 is a tebibyte of zeros: it comes first. Types 0 and 1 waste 1,000 and 2,000
+ * B, less than 3,000; of the other 12, 3 are shown. */
 HI_TEST(report_waste, types_come_by_what_they_waste_most_and_hidden_ones_are_counted)
 {
 	struct made *m = make();
 	struct hi_restrict only = {.top = 3, .min_size = 3000};
-	const char *text;
 
 	m->rows[2].zero_bytes = 1ull << 40;
-	text = page_of(m, &only, 120);
-	HI_ASSERT(strstr(text, sample_type(2)) < strstr(text, sample_type(13)));
-	HI_ASSERT(strstr(text, sample_type(13)) < strstr(text, sample_type(12)));
-	/* 1,000 and 2,000 bytes are less than 3,000; 12 - 3 are left. */
-	has(text, "9 rows with 3.9 MiB more (--all)");
-	has(text, "2 rows with 2.9 KiB hidden by --min-size");
-	has(text, "are of the whole heap");
+	HI_EXPECT_GOLDEN("waste-hidden", section_of(page_of(m, &only, 120), "By type"));
 }
 
 static void add_slabs(struct made *m)
@@ -195,73 +210,70 @@ static void add_slabs(struct made *m)
 	m->use.n_slab_classes = 4;
 }
 
+/* Of 64 B is most free; of 320 B 102,400 of 204,800 B, as 40 of 640 blocks are used,
+ * which is 6.3 %; of 16 B 409,600 - 25,000 * 16 B, 9.4 KiB, are wasted; of 576 B are
+ * none. */
 HI_TEST(report_waste, slabs_come_by_what_they_waste_and_fit_any_width)
 {
 	static const unsigned widths[] = {80, 100, 120, 200};
+	struct hi_golden_pages *pages = hi_golden_pages();
 	struct made *m = make();
 	struct hi_restrict only = {.top = 2};
-	const char *text;
 
 	add_slabs(m);
 	for (size_t i = 0; i < 4; i++)
 		check_lines(page_of(m, &only, widths[i]), (int)widths[i]);
-	text = strstr(page_of(m, &only, 120), "Slabs");
-	HI_ASSERT(text);
-	has(text, "320 B");
-	HI_ASSERT(strstr(text, "64 B") < strstr(text, "320 B"));
-	HI_ASSERT(strstr(text, "576 B") == NULL);
-	/* 409600 - 25000 * 16 */
-	has(text, "1 row with 9.4 KiB more (--all)");
-	has(text, "6.3 %"); /* 40 of 640 */
-	HI_ASSERT(strstr(text, "jemalloc") == NULL);
+	hi_golden_add(pages, "two of four classes",
+		      section_of(page_of(m, &only, 120), "Slabs"));
 	m->use.slab_classes[0].allocator = "mimalloc";
 	only.top = 3;
-	has(page_of(m, &only, 120), "16 B, mimalloc");
+	hi_golden_add(pages, "of two allocators",
+		      section_of(page_of(m, &only, 120), "Slabs"));
 	m->use.slab_classes[0].allocator = "jemalloc";
+	HI_EXPECT_GOLDEN_PAGES("waste-slabs", pages);
+}
+
+static const char *blocks_of(struct made *m)
+{
+	struct hi_restrict only = {.top = 2};
+
+	return section_of(page_of(m, &only, 120), "Allocated blocks");
 }
 
 HI_TEST(report_waste, headers_are_a_column_where_there_are_some)
 {
 	const struct hi_report_allocator musl = {
 		.name = "musl", .version = "mallocng 1.2.3", .refused = ""};
+	struct hi_golden_pages *pages = hi_golden_pages();
 	struct made *m = make();
-	struct hi_restrict only = {.top = 2};
 
-	has(page_of(m, &only, 120), "headers");
-	has(m->text, "with headers; the requested sizes are not recorded");
+	m->use.n_classes = 3;
+	hi_golden_add(pages, "headers", blocks_of(m));
 	m->use.header = 0;
-	page_of(m, &only, 120);
-	HI_ASSERT(strstr(m->text, "headers") == NULL);
-	has(m->text, "the requested sizes are not recorded");
+	hi_golden_add(pages, "no headers", blocks_of(m));
 	m->s->header.allocators = &musl;
 	m->s->header.n_allocators = 1;
-	has(page_of(m, &only, 120), "as they were requested");
+	hi_golden_add(pages, "an allocator that records what was requested",
+		      blocks_of(m));
+	HI_EXPECT_GOLDEN_PAGES("waste-headers", pages);
 }
 
 HI_TEST(report_waste, nothing_to_tell_is_told)
 {
+	struct hi_golden_pages *pages = hi_golden_pages();
 	struct made *m = make();
 	struct hi_restrict only = {.top = 10};
 
 	m->waste = (struct hi_waste){.rows = m->rows, .groups = m->groups};
 	m->use = (struct hi_heap_use){};
-	has(page_of(m, &only, 80), "none");
-	has(m->text, "0 B in extra copies");
-	HI_ASSERT(strstr(m->text, "Identical contents") == NULL);
-	check_lines(m->text, 80);
-	m->s->header.allocator = NULL;
-	has(page_of(m, &only, 80), "no known allocator");
-	HI_ASSERT(strstr(m->text, "Free blocks") == NULL);
-}
-
-HI_TEST(report_waste, unread_objects_are_a_warning)
-{
-	struct made *m = make();
-	struct hi_restrict only = {.top = 10};
-
+	hi_golden_add(pages, "an empty heap", page_of(m, &only, 80));
 	m->waste.unread = 1;
 	m->waste.unread_bytes = 4096;
-	has(page_of(m, &only, 120), "1 object with 4.0 KiB not compared");
+	hi_golden_add(pages, "an object of 4 KiB was not read", page_of(m, &only, 80));
+	m->waste.unread = 0;
+	m->s->header.allocator = NULL;
+	hi_golden_add(pages, "no allocator", page_of(m, &only, 80));
+	HI_EXPECT_GOLDEN_PAGES("waste-nothing", pages);
 }
 
 HI_TEST(report_waste, out_of_memory_anywhere_is_told_and_leaks_nothing)

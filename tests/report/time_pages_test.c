@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pages of what is known of a heap over time: of a series of censuses, its peaks, its
+ * biographies, what functions allocated. */
+#include "report/views/alloc_report.h"
+#include "report/views/bio_report.h"
+#include "report/views/peaks_report.h"
+#include "report/views/spacetime_report.h"
+#include "tests/report/page_text.h"
+#include "tests/report/sample.h"
+#include "tests/support/golden.h"
+
+static const uint64_t second_ns = 1000000000;
+
+/* ---- bytes x time ---- */
+
+static void destroy_drawn_series(void *series)
+{
+	hi_hp_series_destroy(series);
+}
+
+/* Four samples, a second apart. */
+static struct hi_hp_series *draw_four_samples(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes[4];
+	} bands[] = {{"struct order", {0, 1 << 20, 3 << 20, 1 << 20}},
+		     {"char []", {1 << 20, 1 << 20, 1 << 20, 1 << 20}},
+		     {SAMPLE_HOSTILE, {0, 0, 1 << 10, 0}}};
+	struct hi_hp_series *s = NULL;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_hp_series_create("drawn", "", &s, &err), &err);
+	hi_test_defer(destroy_drawn_series, s);
+	for (size_t i = 0; i < 4; i++) {
+		HI_ASSERT_OK(hi_hp_series_sample(s, (double)i, &err), &err);
+		for (size_t k = 0; k < 3; k++)
+			if (bands[k].bytes[i])
+				HI_ASSERT_OK(hi_hp_series_band(s, bands[k].name,
+							       bands[k].bytes[i], &err),
+					     &err);
+	}
+	HI_ASSERT_OK(hi_hp_series_finish(s, &err), &err);
+	return s;
+}
+
+/* Between two samples a band is what lies below the line from one to the other. In MiB s,
+ * struct order has (0 + 1) / 2 + (1 + 3) / 2 + (3 + 1) / 2 = 4.5, char [] 3; the third
+ * name has 1 KiB s. */
+HI_TEST(time_pages, spacetime)
+{
+	static const uint32_t censuses[] = {1, 2, 3, 4};
+	struct hi_spacetime_report r = {};
+	struct hi_page *page = page_new();
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_spacetime_report_make(draw_four_samples(), 20, &r, &err), &err);
+	r.file = "app.hisnap";
+	r.by = "type";
+	r.is_type = true;
+	r.censuses = censuses;
+	hi_spacetime_display(&r, 80, page);
+	hi_spacetime_report_free(&r);
+	HI_EXPECT_GOLDEN("spacetime-80", page_text(page, 80));
+}
+
+/* ---- peaks ---- */
+
+/* Five censuses. At the highest, census 4, is 3 MiB, and it is known who allocated them;
+ * at census 2 is 1 MiB, of which the totals alone are known. */
+HI_TEST(time_pages, peaks)
+{
+	const struct hi_peaks_point points[] = {{1, 0, 100 << 10},
+						{2, second_ns, 1 << 20},
+						{3, 2 * second_ns, 500 << 10},
+						{4, 3 * second_ns, 3 << 20},
+						{5, 4 * second_ns, 1 << 10}};
+	struct hi_peak_row totals[] = {
+		{.type = "struct order", .objects = 900, .bytes = 900 << 10},
+		{.type = "", .objects = 2, .bytes = 124 << 10}};
+	struct hi_peak_row objects[] = {
+		{"load", "load.c", "/bin/app", "struct order", 3, 2048, 2 << 20},
+		{NULL, "", "", "char []", 0, 1, 1 << 19},
+		{"", "", "", SAMPLE_HOSTILE, 1, 7, 1 << 19}};
+	struct hi_peak peaks[] = {{.point = points[1],
+				   .objects = 902,
+				   .detail = HI_PEAK_TOTALS,
+				   .rows = totals,
+				   .n_rows = 2,
+				   .n_shown = 1,
+				   .bytes = 1 << 20,
+				   .in_objects = 902},
+				  {.point = points[3],
+				   .objects = 2056,
+				   .is_top = true,
+				   .detail = HI_PEAK_OBJECTS,
+				   .rows = objects,
+				   .n_rows = 3,
+				   .n_shown = 3,
+				   .bytes = 3 << 20,
+				   .in_objects = 2056}};
+	const struct hi_peaks_report r = {.pid = 42,
+					  .exe = "/bin/app",
+					  .file = "app.hisnap",
+					  .points = points,
+					  .n_points = 5,
+					  .peaks = peaks,
+					  .n_peaks = 2,
+					  .asked = 5};
+	struct hi_page *page = page_new();
+
+	hi_peaks_display(&r, 80, page);
+	HI_EXPECT_GOLDEN("peaks-80", page_text(page, 80));
+}
+
+/* ---- biographies ---- */
+
+static struct hi_bio_row draw_bands(uint64_t used, uint64_t drag, uint64_t unknown)
+{
+	struct hi_bio_row row = {
+		.live = {used + drag + unknown, (used + drag + unknown) / 1024}};
+
+	row.bytes[HI_BIO_USE] = (struct hi_bio_bounds){used, used + unknown};
+	row.bytes[HI_BIO_DRAG] = (struct hi_bio_bounds){drag, drag + unknown};
+	row.objects[HI_BIO_USE] =
+		(struct hi_bio_bounds){used / 1024, (used + unknown) / 1024};
+	row.objects[HI_BIO_DRAG] =
+		(struct hi_bio_bounds){drag / 1024, (drag + unknown) / 1024};
+	return row;
+}
+
+/* Objects of 1 KiB. At the last of three censuses 1 MiB is in use, 2 MiB are not used any
+ * more, and 512 KiB are one or the other. */
+HI_TEST(time_pages, biographies)
+{
+	struct hi_bio_census_row lines[] = {
+		{.at_ns = second_ns,
+		 .has_pages = 1,
+		 .row = draw_bands(3 << 20, 0, 512 << 10)},
+		{.at_ns = 2 * second_ns,
+		 .has_pages = 1,
+		 .row = draw_bands(2 << 20, 1 << 20, 512 << 10)},
+		{.at_ns = 3 * second_ns,
+		 .has_pages = 1,
+		 .evidence = {[HI_BIO_CONTENT] = {1 << 20, 1024},
+			      [HI_BIO_PAGE] = {2 << 20, 2048},
+			      [HI_BIO_UNKNOWN] = {512 << 10, 512}},
+		 .row = draw_bands(1 << 20, 2 << 20, 512 << 10)}};
+	struct hi_bio_group groups[] = {
+		{"struct order", draw_bands(0, 2 << 20, 512 << 10)},
+		{"char []", draw_bands(1 << 20, 0, 0)}};
+	const struct hi_bio_report r = {.pid = 42,
+					.exe = "/bin/app",
+					.by = "type",
+					.is_recorded = true,
+					.lasted_ns = 3 * second_ns,
+					.lines = lines,
+					.n_lines = 3,
+					.groups = groups,
+					.n_groups = 2,
+					.hidden = {3, 4096},
+					.bands = HI_BIO_NOT_USED,
+					.idle = {.for_ns = 2 * second_ns,
+						 .all = {2 << 20, 2048},
+						 .type = "struct order",
+						 .site = "load load.c:12",
+						 .root = "cache",
+						 .retainers = "",
+						 .of_type = {2 << 20, 2048},
+						 .of_site = {2 << 20, 2048},
+						 .of_root = {2 << 20, 2048}},
+					.certain = {3584 << 10, 3584}};
+	struct hi_page *page = page_new();
+
+	hi_bio_display(&r, page);
+	HI_EXPECT_GOLDEN("bio-80", page_text(page, 80));
+	HI_EXPECT_GOLDEN("bio-120", page_text(page, 120));
+}
+
+/* ---- what functions allocated ---- */
+
+/* Of 100 objects of 1 KiB that load() allocated, all saw a census and 40 a second one: 60
+ * and 40 of them are live, and 140 KiB survived. Of 1,000 objects of 16 B, 8 of them not
+ * requested, that parse() allocated, none saw one. */
+HI_TEST(time_pages, allocations)
+{
+	struct hi_space_step of_load[] = {{1, {100, 100 << 10, 0}, {60, 60 << 10, 0}},
+					  {2, {40, 40 << 10, 0}, {40, 40 << 10, 0}}};
+	struct hi_space_step of_parse[] = {{0, {1000, 16000, 8000}, {}}};
+	struct hi_space_step of_all[] = {{0, {1100, (100 << 10) + 16000, 8000}, {}},
+					 {1, {100, 100 << 10, 0}, {60, 60 << 10, 0}},
+					 {2, {40, 40 << 10, 0}, {40, 40 << 10, 0}}};
+	const struct hi_space_row orders = {.n_steps = 2, .steps = of_load};
+	const struct hi_space_row texts = {.n_steps = 1, .steps = of_parse};
+	struct hi_alloc_type types[] = {{"struct order", &orders}};
+	struct hi_alloc_type text_types[] = {{SAMPLE_HOSTILE, &texts}};
+	struct hi_alloc_function functions[] = {{.name = "load",
+						 .file = "load.c",
+						 .module = "/bin/app",
+						 .line = 12,
+						 .all = {.n_steps = 2, .steps = of_load},
+						 .calls = HI_CALLS_NOT_COUNTED,
+						 .types = types,
+						 .n_types = 1},
+						{.name = "parse",
+						 .file = "",
+						 .module = "/lib/libparse.so",
+						 .all = {.n_steps = 1, .steps = of_parse},
+						 .calls = HI_CALLS_NOT_COUNTED,
+						 .types = text_types,
+						 .n_types = 1}};
+	struct hi_alloc_line lines[] = {{.at_ns = 0}, {.at_ns = second_ns}};
+	struct hi_alloc_report r = {.pid = 42,
+				    .exe = "/bin/app",
+				    .lasted_ns = 2 * second_ns,
+				    .memory = 5 << 20,
+				    .lines = lines,
+				    .n_lines = 2,
+				    .total = {.n_steps = 3, .steps = of_all},
+				    .n_selected = 2,
+				    .functions = functions,
+				    .n_functions = 2,
+				    .weight = 1,
+				    .most_bars = 20,
+				    .width = 80};
+	struct hi_page *page = page_new(), *bars = page_new();
+
+	hi_alloc_display(&r, page);
+	HI_EXPECT_GOLDEN("alloc-80", page_text(page, 80));
+	r.bars = true;
+	hi_alloc_display(&r, bars);
+	HI_EXPECT_GOLDEN("alloc-bars-80", page_text(bars, 80));
+}
