@@ -9,6 +9,7 @@
 #include "report/formats/text.h"
 #include "report/views/address.h"
 #include "tests/census/naive.h"
+#include "tests/support/golden.h"
 
 HI_DEFINE_GUARD(struct hi_tree *, hi_tree_destroy)
 HI_DEFINE_GUARD(struct hi_tree_report *, hi_tree_report_free)
@@ -333,6 +334,26 @@ static char *write_drawn(struct drawn *w, hi_node node, bool html)
 	hi_tree_report_free(&r);
 	fclose(out);
 	return text;
+}
+
+/* Objects have 16 B. One variable "cache" keeps a chain of 20, 320 B; the other two keep
+ * one each; the last object is leaked. */
+HI_TEST(tree, levels_are_pages)
+{
+	struct drawn *w = draw_heap();
+	struct hi_golden_pages *pages = hi_golden_pages();
+	static const char *const captions[] = {"the top", "the variable of the chain",
+					       "in the middle of the chain",
+					       "a single object"};
+	hi_node nodes[] = {HI_NODE_NONE, w->graph->first_root + 1, 5, LEAF};
+
+	for (size_t i = 0; i < 4; i++) {
+		char *text = write_drawn(w, nodes[i], false);
+
+		hi_golden_add(pages, captions[i], text);
+		free(text);
+	}
+	HI_EXPECT_GOLDEN_PAGES("tree-100", pages);
 }
 
 HI_TEST(tree, hostile_names_are_inert)
