@@ -14,6 +14,7 @@ enum {
 	OBJECTS = 12,	   /* columns of their number */
 	WITH_OBJECTS = 64, /* columns of a screen that shows it */
 	WITH_GRAPH = 50,
+	NAME_LEAST = 6, /* columns of a name in front of what is not cut */
 	CELLS = 128,
 };
 
@@ -237,33 +238,63 @@ static const char *describe_row(struct drawing *d, const struct hi_browse_list *
 	return row->what;
 }
 
+/* Part of a figure or of an address would be another one: it is whole, or not there. The
+ * columns of the name in front of it, or of all there is. */
+static unsigned choose_name_columns(unsigned name, unsigned what, unsigned room,
+				    bool is_figure)
+{
+	unsigned half = room / 2;
+
+	return name + 2 + what <= room	       ? name
+	       : is_figure || what + 2 <= half ? room - what - 2
+	       : name <= half		       ? name
+					       : half;
+}
+
+/* "struct s… 0x55…": cut in front of its address; without it where there is no room. */
+static const char *fit_object(struct drawing *d, const char *what, unsigned columns)
+{
+	const char *address = strrchr(what, ' '), *type;
+	unsigned wide;
+
+	if (!address || strncmp(address, " 0x", 3) != 0 ||
+	    hi_text_columns(&d->style, what) <= columns)
+		return fit_text(d, what, columns);
+	type = hi_arena_printf(&d->screen->arena, "%.*s", (int)(address - what), what);
+	wide = (unsigned)strlen(address);
+	if (!type || wide + NAME_LEAST > columns)
+		return fit_text(d, type ? type : "", columns);
+	type = fit_text(d, type, columns - wide);
+	type = hi_arena_printf(&d->screen->arena, "%s%s", type, address);
+	d->failed |= !type;
+	return type ? type : "";
+}
+
 static void put_list_row(struct drawing *d, const struct hi_browse_list *list, size_t at,
 			 bool is_selected)
 {
 	const struct hi_browse_row *row = &list->rows.items[at];
+	bool is_figure = list->kind == HI_BROWSE_TYPES;
 	char figures[CELLS];
 	const char *what = describe_row(d, list, row), *name = row->name;
-	unsigned room, wide, half;
+	unsigned room, wide;
 
 	write_figures(d, list, row, figures);
 	wide = (unsigned)strlen(figures);
 	room = d->columns > wide ? d->columns - wide : 0;
-	if (!what) {
-		d->failed = true;
+	d->failed |= !what;
+	wide = hi_text_columns(&d->style, what ? what : "");
+	if (!what || (is_figure && wide + 2 + NAME_LEAST > room))
 		what = "";
-	}
-	wide = hi_text_columns(&d->style, what);
-	half = room / 2;
 	if (*name && *what) {
-		unsigned name_columns = hi_text_columns(&d->style, name), left;
+		unsigned left = choose_name_columns(hi_text_columns(&d->style, name),
+						    wide, room, is_figure);
 
-		left = name_columns + 2 + wide <= room ? name_columns
-		       : wide + 2 <= half	       ? room - wide - 2
-		       : name_columns <= half	       ? name_columns
-						       : half;
 		name = fit_text(d, name, left);
 		left = hi_text_columns(&d->style, name) + 2;
-		what = fit_text(d, what, room > left ? room - left : 0);
+		what = fit_object(d, what, room > left ? room - left : 0);
+	} else if (*what) {
+		what = fit_object(d, what, room);
 	}
 	put_screen_line(d, is_selected ? HI_LOOK_SELECTED : HI_LOOK_PLAIN,
 			hi_arena_printf(&d->screen->arena, "%s%s%s%s", figures, name,

@@ -281,7 +281,7 @@ static const struct {
 	{"r", "referrers of the selected object: enter goes on to theirs"},
 	{"p", "a shortest path to the selected object, from a root"},
 	{"i", "all that is known about the selected object"},
-	{"s C n", "sorts by bytes, by objects, by name; again: the other way round"},
+	{"s C n", "sorts by bytes, objects, name; again: the other way round"},
 	{"g", "shares as graph and percent, percent, graph, or none"},
 	{"/", "searches the rows of this list; empty: the next one"},
 	{"^L", "draws the screen again"},

@@ -563,6 +563,48 @@ HI_TEST(browse, a_screen_says_what_it_shows)
 	HI_EXPECT_GOLDEN("browse-sessions-ascii", screen_of(w, 80, 24, false));
 }
 
+/* The line of this number, from 0, without its end. */
+static void copy_line(const char *text, size_t number, char *line, size_t size)
+{
+	while (number-- > 0)
+		text = strchr(text, '\n') + 1;
+	snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+/* What a type retains (by reach: all but 1,024 B of the server, of which the sessions are
+ * all), and the address of an object. */
+HI_TEST(browse, figures_and_addresses_are_whole_or_not_there)
+{
+	static const char *const retained[] = {"≥ 187.7 KiB", "≥ 258.0 KiB",
+					       "≥ 259.0 KiB", "≥ 64 B"};
+	struct world *types = browsed_world(), *sessions = browsed_world();
+	char line[1024], address[32];
+
+	press(types, 't');
+	for (unsigned i = 0; i < 3; i++)
+		press(sessions, HI_KEY_ENTER);
+	snprintf(address, sizeof(address), " 0x%llx",
+		 (unsigned long long)hi_graph_address(sessions->graph,
+						      selected(sessions)->node));
+	for (unsigned columns = 40; columns < 130; columns++) {
+		const char *text = screen_of(types, columns, 10, true), *at;
+
+		for (size_t i = 0; i < 4; i++) {
+			copy_line(text, 2 + i, line, sizeof(line));
+			at = strstr(line, "≥");
+			HI_ASSERT_MSG(
+				!at || strncmp(at, retained[i], strlen(retained[i])) == 0,
+				"%u: %s", columns, line);
+			HI_ASSERT_MSG(at || columns < 73, "%u: %s", columns, line);
+		}
+		copy_line(screen_of(sessions, columns, 10, columns % 2), 2, line,
+			  sizeof(line));
+		at = strstr(line, address);
+		HI_ASSERT_MSG(at || columns < 80, "%u: %s", columns, line);
+		HI_ASSERT_MSG(at || !strstr(line, address + 5), "%u: %s", columns, line);
+	}
+}
+
 /* ---- without memory ---- */
 
 HI_TEST(browse, without_memory_it_fails_and_frees_everything)
