@@ -177,6 +177,16 @@ static void put_cell(const struct hi_text_style *style, const char *text, unsign
 		fprintf(style->out, "%*s%s", (int)pad, "", text);
 }
 
+/* Columns up to the last that is shown. */
+static size_t count_shown(const struct hi_report_table *t, const struct layout *l)
+{
+	size_t n = t->n_columns;
+
+	while (n > 1 && l->hidden[n - 1])
+		n--;
+	return n;
+}
+
 static enum hi_status put_text_table_row(const struct hi_text_style *style,
 					 struct hi_arena *scratch,
 					 const struct hi_report_table *t,
@@ -187,7 +197,8 @@ static enum hi_status put_text_table_row(const struct hi_text_style *style,
 	size_t used = t->n_columns;
 
 	while (used > 1 &&
-	       t->cells.items[row * t->n_columns + used - 1].state == HI_CELL_EMPTY)
+	       (l->hidden[used - 1] ||
+		t->cells.items[row * t->n_columns + used - 1].state == HI_CELL_EMPTY))
 		used--;
 	fprintf(style->out, "%*s", INDENT, "");
 	for (size_t c = 0; c < used; c++) {
@@ -229,6 +240,7 @@ static const char *fit_title(const struct hi_text_style *style, struct hi_arena 
 static void put_titles(const struct hi_text_style *style, struct hi_arena *scratch,
 		       const struct hi_report_table *t, const struct layout *l)
 {
+	size_t shown = count_shown(t, l);
 	bool any = false;
 
 	for (size_t c = 0; c < t->n_columns; c++)
@@ -243,7 +255,7 @@ static void put_titles(const struct hi_text_style *style, struct hi_arena *scrat
 		if (c)
 			fprintf(style->out, "%*s", GAP, "");
 		put_cell(style, fit_title(style, scratch, &t->columns[c], l->width[c]), 0,
-			 l->width[c], is_left(t->columns[c].kind), c + 1 == t->n_columns);
+			 l->width[c], is_left(t->columns[c].kind), c + 1 == shown);
 	}
 	hi_text_color(style, 0);
 	putc('\n', style->out);

@@ -117,9 +117,9 @@ static void put_curve_axis(const struct curve_plot *plot, struct hi_page *page)
 	line[(unsigned)n + plot->width] = '\0';
 	hi_page_code(page, line);
 	hi_text_duration(time, plot->length_ns);
-	hi_page_code(page,
-		     hi_page_printf(page, "%*s0 s%*s", AXIS + 2, "", (int)plot->width - 3,
-				    plot->length_ns ? time : ""));
+	hi_page_code(page, hi_page_printf(page, "%*s0 s%*s", AXIS + 2, "",
+					  plot->length_ns ? (int)plot->width - 3 : 0,
+					  plot->length_ns ? time : ""));
 }
 
 static void put_labels(struct curve_plot *plot, const struct hi_curve_point *points,
