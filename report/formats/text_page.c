@@ -260,8 +260,11 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		fprintf(style->out, "%*s%s\n", INDENT, "", text);
 		break;
 	case HI_ITEM_COMMAND:
-		if (begins_run(page, i))
+		if (begins_run(page, i)) {
+			if (i > 0 && page->items.items[i - 1].kind != HI_ITEM_BLANK)
+				putc('\n', style->out);
 			put_title(style, "Next:", NULL, 'b');
+		}
 		put_command_line(style, text, aside, run_columns(style, page, i));
 		break;
 	case HI_ITEM_PICTURE:
