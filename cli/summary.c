@@ -150,8 +150,10 @@ const struct hi_command hi_command_summary = {
 		"  heapinspect census --core core.4242 --all\n"
 		"  heapinspect snap --pid 4242 -o app.hisnap\n"
 		"\nExit status: 0 success; 1 a gate failed or a difference was found; 2 "
-		"wrong usage or an error; 3 cannot attach; 4 the result is not "
-		"complete (--strict); 124 the pause budget or --timeout ran out.",
+		"wrong\n"
+		"usage or an error; 3 cannot attach; 4 the result is not complete "
+		"(--strict);\n"
+		"124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,
 	.run = run_summary_command,

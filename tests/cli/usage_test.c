@@ -9,6 +9,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/golden.h"
 #include "tests/support/stopping.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -151,6 +152,14 @@ HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 		HI_ASSERT_MSG(strstr(after->out, example) != NULL, "%s", after->out);
 	}
 	HI_ASSERT(strncmp(hi_heapinspect("--version")->out, "heapinspect ", 12) == 0);
+}
+
+/* What all commands have in common is in the first two. */
+HI_TEST_SCENARIO(usage, help_is_a_page)
+{
+	HI_EXPECT_GOLDEN("help", hi_heapinspect("--help")->out);
+	HI_EXPECT_GOLDEN("help-census", hi_heapinspect("census", "--help")->out);
+	HI_EXPECT_GOLDEN("help-deep", hi_heapinspect("deep", "--help")->out);
 }
 
 HI_TEST_SCENARIO(usage, the_command_may_stand_before_or_behind_the_options)
