@@ -187,7 +187,7 @@ static const char *short_text(const struct hi_audit_report *r, struct hi_page *p
 		return "";
 	return hi_page_printf(page,
 			      "%s object%s count%s fewer references than exist to %s, "
-			      "and will be freed while in use;  ",
+			      "and will be freed while in use; ",
 			      hi_text_count(objects, a->short_objects), one ? "" : "s",
 			      one ? "s" : "", one ? "it" : "them");
 }

@@ -11,6 +11,7 @@
 #include "report/formats/html_picture.h"
 #include "report/formats/text.h"
 #include "tests/harness.h"
+#include "tests/support/golden.h"
 
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
@@ -231,6 +232,8 @@ static size_t count_text(const char *text, const char *what)
 
 #define HOSTILE "</title><script>alert(1)</script>\"' onload=x \xe2\x80\xae\x1b[2J\xff"
 
+/* A box of 60 B, which is a link, in one of 100 B; of the kinds of memory, the two that
+ * are there have names. */
 HI_TEST(page_picture, html_has_links_and_no_names_that_mean_something)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
@@ -251,15 +254,7 @@ HI_TEST(page_picture, html_has_links_and_no_names_that_mean_something)
 	HI_ASSERT(!strstr(html, "<script") && !strstr(html, " onload=x\"") &&
 		  !strchr(html, '\x1b') && !strstr(html, "\xe2\x80\xae") &&
 		  !strstr(html, "style="));
-	HI_ASSERT(strstr(html, "<figure class=\"picture treemap\">"));
-	HI_ASSERT(strstr(html, "<a class=\"node k2\" href=\"tree/0x10\" data-d=\"1\" "
-			       "data-b=\"60\"><rect"));
-	HI_ASSERT(strstr(html, "<g class=\"node k0\" data-d=\"0\" data-b=\"100\">"));
-	HI_ASSERT(strstr(html, "<figcaption>Caption &amp; more</figcaption>"));
-	/* The kinds that are there have names. */
-	HI_ASSERT(strstr(html, ">variables and other roots</text>"));
-	HI_ASSERT(strstr(html, ">strings</text>"));
-	HI_ASSERT(!strstr(html, ">arrays</text>"));
+	HI_EXPECT_GOLDEN("html-treemap", html);
 	free(html);
 }
 
@@ -326,7 +321,7 @@ HI_TEST(page_picture, text_leaves_it_out)
 	hi_page_text(page, "words");
 	HI_ASSERT_OK(hi_text_render(page, &looks, out, &err), &err);
 	fclose(out);
-	HI_ASSERT(strstr(text, "words") && !strstr(text, "seen"));
+	HI_ASSERT_STREQ("  words\n", text);
 	free(text);
 }
 

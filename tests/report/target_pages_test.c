@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of a target and of its files: safepoints, the censuses of a file, gates. */
+#include "report/views/audit_report.h"
 #include "report/views/check_report.h"
 #include "report/views/safepoints_report.h"
 #include "report/views/snapshots_report.h"
@@ -130,6 +131,32 @@ static bool drawn_value(void *arg, const struct hi_gate_metric *metric, double *
 	return true;
 }
 
+/* For other programs. */
+static struct hi_golden_pages *formats_of_check(const struct hi_check_report *r)
+{
+	static const struct {
+		const char *name;
+		void (*write)(const struct hi_check_report *r, struct hi_page *scratch,
+			      FILE *out);
+	} formats[] = {{"JUnit", hi_check_junit},
+		       {"annotations of GitHub", hi_check_github},
+		       {"Markdown", hi_check_markdown}};
+	struct hi_golden_pages *pages = hi_golden_pages();
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		HI_ASSERT(out != NULL);
+		formats[i].write(r, page_new(), out);
+		fclose(out);
+		hi_golden_add(pages, formats[i].name, text);
+		free(text);
+	}
+	return pages;
+}
+
 /* Leaks have 148,787 B: above none, below 1 MiB. */
 HI_TEST(target_pages, check)
 {
@@ -164,5 +191,55 @@ HI_TEST(target_pages, check)
 	rows[0].next = "heapinspect leaks --pid 4242";
 	hi_check_display(&r, page);
 	HI_EXPECT_GOLDEN("check-80", page_text(page, 80));
+	HI_EXPECT_GOLDEN_PAGES("check-formats", formats_of_check(&r));
 	hi_arena_free(&arena);
+}
+
+/* ---- reference counts ---- */
+
+/* Of 1,000 objects that count references, 3 count 5 more than are found, and 1 has one
+ * less. 10 objects are garbage, and 2 cannot be collected. */
+HI_TEST(target_pages, audit)
+{
+	struct hi_audit_row rows[] = {{4, 2, 4, 192, 4, 5, 2}, {8, 1, 1, 96, 8, 2, 1}};
+	struct hi_audit_row short_rows[] = {{5, 1, 1, 96, 5, 1, 2}};
+	struct hi_audit audit = {.rows = rows,
+				 .n_rows = 2,
+				 .short_rows = short_rows,
+				 .n_short_rows = 1,
+				 .short_objects = 1,
+				 .missing = 1,
+				 .objects = 1000,
+				 .excess_objects = 3,
+				 .excess = 5};
+	struct hi_garbage_row garbage_rows[] = {
+		{4, HI_UNREACHABLE_GARBAGE, false, 10, 960, 4},
+		{8, HI_UNREACHABLE_UNCOLLECTABLE, false, 2, 192, 8}};
+	struct hi_garbage garbage = {.rows = garbage_rows,
+				     .n_rows = 2,
+				     .objects = {[HI_UNREACHABLE_GARBAGE] = 10,
+						 [HI_UNREACHABLE_UNCOLLECTABLE] = 2},
+				     .bytes = {[HI_UNREACHABLE_GARBAGE] = 960,
+					       [HI_UNREACHABLE_UNCOLLECTABLE] = 192}};
+	static const struct hi_audit_cause causes[] = {{8, 2, 8}};
+	static const char *const names[] = {"app.cache", SAMPLE_HOSTILE};
+	static const char *const short_names[] = {""};
+	struct sample *s = sample_make();
+	const struct hi_audit_report r = {.header = &s->header,
+					  .graph = s->graph,
+					  .audit = &audit,
+					  .garbage = &garbage,
+					  .causes = causes,
+					  .n_causes = 1,
+					  .names = names,
+					  .short_names = short_names,
+					  .top = 10};
+	struct hi_page *page = page_new();
+
+	s->header.runtime = "CPython";
+	s->header.runtime_version = "3.11.2";
+	s->header.runtime_tracked = 1000;
+	s->header.runtime_found_by = "_PyRuntime";
+	hi_audit_display(&r, page);
+	HI_EXPECT_GOLDEN("audit-80", page_text(page, 80));
 }

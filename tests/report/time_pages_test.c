@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of what is known of a heap over time: of a series of censuses, its peaks, its
  * biographies, what functions allocated. */
+#include "report/formats/series_live.h"
+#include "report/formats/series_text.h"
 #include "report/views/alloc_report.h"
 #include "report/views/bio_report.h"
 #include "report/views/peaks_report.h"
@@ -230,4 +232,76 @@ HI_TEST(time_pages, allocations)
 	r.bars = true;
 	hi_alloc_display(&r, bars);
 	HI_EXPECT_GOLDEN("alloc-bars-80", page_text(bars, 80));
+}
+
+/* ---- a series as it goes on ---- */
+
+static const struct hi_series_header series_header = {
+	.pid = 42, .exe = "/usr/bin/app", .by = "type", .axis = HI_SERIES_WALL};
+
+/* Census `at`, after as many seconds: at MiB of struct order in at * 1,024 objects, 1 MiB
+ * of a hostile type, and a leak of 4 KiB from the third on. */
+static void add_series_sample(struct hi_series_live *live, uint64_t at)
+{
+	struct hi_series_row rows[] = {
+		{.name = "struct order", .bytes = at << 20, .objects = at << 10},
+		{.name = SAMPLE_HOSTILE, .bytes = 1 << 20, .objects = 1}};
+	struct hi_series_sample sample = {.number = at,
+					  .at_ns = at * second_ns,
+					  .wall_ns = at * second_ns,
+					  .cpu_ns = at * second_ns / 2,
+					  .time_ns = 1700000000000000000 + at * second_ns,
+					  .pause_ns = 4560000,
+					  .took_ns = 120000000,
+					  .mode = "copy",
+					  .copied_on_write = UINT64_MAX,
+					  .complete = true,
+					  .objects = (at << 10) + 1,
+					  .bytes = (at + 1) << 20,
+					  .rows = rows,
+					  .n_rows = 2,
+					  .hidden = {3, 700}};
+
+	if (at > 2)
+		sample.leaks.certain = (struct hi_leak_total){1, 4096};
+	HI_ASSERT_EQ(HI_OK, hi_series_live_add(live, &series_header, &sample, NULL));
+}
+
+static const char *draw_series(struct hi_series_live *live, unsigned width)
+{
+	const struct hi_text_options looks = {.width = width, .utf8 = true};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	HI_ASSERT(out != NULL);
+	HI_ASSERT_EQ(HI_OK,
+		     hi_series_live_draw(live, &series_header, 12, &looks, out, NULL));
+	fclose(out);
+	hi_test_defer(free, text);
+	return text;
+}
+
+static void destroy_drawn_live(void *live)
+{
+	hi_series_live_destroy(live);
+}
+
+/* At the fifth census 6 MiB are live, 4 MiB more than at the first. */
+HI_TEST(time_pages, series_live)
+{
+	struct hi_series_live *live = hi_series_live_create();
+	struct hi_golden_pages *pages = hi_golden_pages();
+
+	HI_ASSERT(live != NULL);
+	hi_test_defer(destroy_drawn_live, live);
+	for (uint64_t at = 1; at <= 5; at++)
+		add_series_sample(live, at);
+	hi_golden_add(pages, "80 columns", draw_series(live, 80));
+	hi_golden_add(pages, "120 columns", draw_series(live, 120));
+	hi_series_live_sort(live);
+	hi_series_live_show_keys(live, true, true);
+	hi_series_live_note(live, "mark: load");
+	hi_golden_add(pages, "by objects, with keys and a note", draw_series(live, 80));
+	HI_EXPECT_GOLDEN_PAGES("series-live", pages);
 }

@@ -232,8 +232,10 @@ struct hi_golden_pages *hi_golden_pages(void)
 
 void hi_golden_add(struct hi_golden_pages *pages, const char *caption, const char *text)
 {
-	fprintf(pages->out, "%s---- %s ----\n%s", ftell(pages->out) ? "\n" : "", caption,
-		text);
+	size_t n = strlen(text);
+
+	fprintf(pages->out, "%s---- %s ----\n%s%s", ftell(pages->out) ? "\n" : "",
+		caption, text, n && text[n - 1] != '\n' ? "⏎\n" : "");
 }
 
 const char *hi_golden_text(struct hi_golden_pages *pages)
