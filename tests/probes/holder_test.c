@@ -22,7 +22,7 @@
 #include "tests/support/probe_leaks.h"
 #include "tests/support/probed.h"
 
-enum { KILLS = 25, LONGEST_US = 150000 };
+enum { KILLS = 25, LONGEST_US = 150000, LOOKS = 20 };
 
 /* ---- the probe holder alone ---- */
 
@@ -139,6 +139,21 @@ static void *close_holder(void *arg)
 	return NULL;
 }
 
+/* Until the parent has slept some times more, so that it has looked at its children.
+ * False: the holder has ended. */
+static bool does_holder_outlive_looks(pid_t holder, pid_t parent)
+{
+	unsigned long long until = hi_process_naps(parent) + LOOKS;
+	char state;
+
+	do {
+		usleep(1000);
+		state = hi_process_state(holder);
+	} while (state && state != 'Z' && state != 'X' &&
+		 hi_process_naps(parent) < until);
+	return state && state != 'Z' && state != 'X';
+}
+
 /* As a tracer that is forked while there are probes, on a busy machine. */
 static void end_behind_late_child(bool in_thread)
 {
@@ -159,10 +174,10 @@ static void end_behind_late_child(bool in_thread)
 	pid = probe_holder.pid;
 	child = fork();
 	if (child == 0) {
-		usleep(200000);
+		bool lives = does_holder_outlive_looks(pid, getppid());
+
 		close(fd);
-		usleep(200000);
-		_exit(hi_process_state(pid) == 'S');
+		_exit(lives && does_holder_outlive_looks(pid, getppid()));
 	}
 	closing = (struct closing){&probe_holder, &fd};
 	if (in_thread) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/support/fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -305,15 +306,13 @@ char hi_process_state(pid_t pid)
 	return paren && paren[1] ? paren[2] : 0;
 }
 
-long long hi_process_status(pid_t pid, const char *key)
+static long long read_status_number(const char *path, const char *key)
 {
-	char path[64], line[256];
+	char line[256];
 	size_t n = strlen(key);
 	long long value = -1;
-	FILE *f;
+	FILE *f = fopen(path, "r");
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "r");
 	if (!f)
 		return -1;
 	while (value < 0 && fgets(line, sizeof(line), f))
@@ -321,4 +320,36 @@ long long hi_process_status(pid_t pid, const char *key)
 			value = strtoll(line + n + 1, NULL, 10);
 	fclose(f);
 	return value;
+}
+
+long long hi_process_status(pid_t pid, const char *key)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return read_status_number(path, key);
+}
+
+unsigned long long hi_process_naps(pid_t pid)
+{
+	unsigned long long sum = 0;
+	char path[400];
+	struct dirent *entry;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		long long naps;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid,
+			 entry->d_name);
+		naps = read_status_number(path, "voluntary_ctxt_switches");
+		sum += naps > 0 ? (unsigned long long)naps : 0;
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
 }

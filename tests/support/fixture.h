@@ -56,5 +56,8 @@ void hi_fixture_await_call(pid_t pid, long number);
 char hi_process_state(pid_t pid);
 /* A number of /proc/PID/status ("VmRSS", "TracerPid"); -1 if it is not there. */
 long long hi_process_status(pid_t pid, const char *key);
+/* How often its threads have gone to sleep: what looks at something again and again has
+ * looked so often. 0 if there is no such process. */
+unsigned long long hi_process_naps(pid_t pid);
 
 #endif
