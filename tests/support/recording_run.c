@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/support/recording_run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +18,13 @@
 #include "tests/harness.h"
 #include "tests/support/child.h"
 
-enum { WORDS = 32, OUTPUT = 1 << 20, LIMIT_MS = 60000 };
+enum {
+	WORDS = 32,
+	OUTPUT = 1 << 20,
+	LIMIT_MS = 300000, /* against hanging only */
+	LOOK_US = 10000,
+	LOOKS = LIMIT_MS * 1000 / LOOK_US,
+};
 
 static void end_run(void *arg)
 {
@@ -86,6 +93,35 @@ bool recording_says(struct recording_run *run, const char *text, int timeout_ms)
 			return false;
 	run->taken = (size_t)(end + 1 - run->begun);
 	return true;
+}
+
+static bool has_file_open(pid_t pid, const char *name)
+{
+	char directory[64], path[400], target[512];
+	struct dirent *entry;
+	bool found = false;
+	DIR *all;
+
+	snprintf(directory, sizeof(directory), "/proc/%d/fd", (int)pid);
+	all = opendir(directory);
+	HI_ASSERT(all != NULL);
+	while (!found && (entry = readdir(all))) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		n = readlink(path, target, sizeof(target) - 1);
+		target[n > 0 ? n : 0] = 0;
+		found = strstr(target, name) != NULL;
+	}
+	closedir(all);
+	return found;
+}
+
+void recording_await_code(const struct recording_run *run, const char *name)
+{
+	for (int i = 0; i < LOOKS && !has_file_open(run->pid, name); i++)
+		usleep(LOOK_US);
+	HI_ASSERT_MSG(has_file_open(run->pid, name), "it has not seen %s", name);
 }
 
 static struct recording_run start_run(char *const argv[], const char *begun)

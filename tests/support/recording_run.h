@@ -33,7 +33,10 @@ struct recording_run recording_start_as(const char *command, const char *begun,
 /* Reads its stderr up to and with the next line that has the text. False: nothing has
  * come for so many milliseconds. Fails the test if it ends before. */
 bool recording_says(struct recording_run *run, const char *text, int timeout_ms);
-/* Sends it the signal (0: none) and waits, at most 60 s. Freed when the test ends. */
+/* Until it has a file with this in its name open, as it has those of the target's code
+ * that it has seen. */
+void recording_await_code(const struct recording_run *run, const char *name);
+/* Sends it the signal (0: none) and waits for its end. Freed when the test ends. */
 struct hi_command *recording_end(struct recording_run *run, int number);
 
 /* From now on it stands still where it would print its next line, until that is read
