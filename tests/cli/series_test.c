@@ -352,6 +352,16 @@ HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
 	expect_end(series, "stopped");
 }
 
+/* Until it has slept so many times more: it looks at the target in between. */
+static void await_looks(pid_t series, unsigned n)
+{
+	unsigned long long until = hi_process_naps(series) + n;
+
+	for (int i = 0; i < 300000 && hi_process_naps(series) < until; i++)
+		usleep(1000);
+	HI_ASSERT(hi_process_naps(series) >= until);
+}
+
 HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 {
 	const char *pid = start_target();
@@ -372,8 +382,8 @@ HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 				  bytes_of(sample, "struct blob") <= held.blob_bytes);
 		n++;
 	}
-	usleep(300000);
-	/* Without growth there is none. */
+	/* Without growth there is none, however often it looks. */
+	await_looks(series->pid, 30);
 	kill(series->pid, SIGTERM);
 	for (json_t *doc; (doc = next_document(series));) {
 		HI_ASSERT(is_a(doc, "heapinspect/series-end/v1"));
