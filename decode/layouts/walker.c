@@ -185,6 +185,7 @@ static void walk_place(struct hi_walker *w, const struct hi_rule_reference *refe
 		return;
 	if (w->depth >= HI_WALKER_DEPTH) {
 		w->applier.bounded++;
+		w->applier.unresolved = true;
 		return;
 	}
 	layout = hi_layouts_get(w->typing->layouts, index);

@@ -198,7 +198,7 @@ HI_TEST(rules_place, pointers_in_a_tail_stand_where_an_expression_says)
 }
 
 /* box0 { long x; raw }: raw is a box1, whose raw is a box2, … the last one has the
- * pointer. Eight deep are followed; what lies deeper gets no name. */
+ * pointer. Eight deep are followed; what lies deeper gets no name, and is kept. */
 static struct world *nested(char *hints, size_t size, unsigned depth)
 {
 	static char name[16][8];
@@ -232,6 +232,7 @@ HI_TEST(rules_place, places_in_places_are_followed_to_a_bounded_depth)
 		HI_ASSERT_STREQ(depth <= 8 ? "item" : "", world_type(w, H(0x200)));
 		if (depth <= 8)
 			HI_ASSERT_STREQ("200:e", world_edges(w, H(0x100)));
+		HI_ASSERT_STREQ("", world_leaks(w));
 	}
 }
 
