@@ -76,7 +76,7 @@ HI_TEST(allocator_own, a_variable_in_it_is_no_root)
 	struct world *w = world_create();
 	uint64_t cache, other;
 
-	world_struct(w, "cache", 16, "0 void * : first", "8 void * : last", NULL);
+	world_types(w, "struct cache { void *first; void *last; };");
 	world_block(w, H(0x100), 40);
 	world_block(w, H(0x200), 40);
 	cache = world_var(w, "cache", "cache", H(0x100));

@@ -75,7 +75,7 @@ static struct world *draw_classes(struct hi_allocator *a)
 	a->regions = &heap; /* no roots in it */
 	a->n_regions = 1;
 	w->allocator = a;
-	world_struct(w, "node", 24, "0 node * : next", "8 long : a", "16 long : b", NULL);
+	world_types(w, "struct node { node *next; long a; long b; };");
 	world_block(w, H(0x100), 80);
 	world_block(w, H(0x200), 32);
 	world_block(w, H(0x300), 32);

@@ -39,14 +39,13 @@ static struct world *drawn(void)
 	struct world *w = world_create();
 
 	w->hints = hints;
-	world_struct(w, "small", 16, "0 long : n", "8 void * : p", NULL);
-	world_struct(w, "same", 16, "0 long : n", "8 void * : p", NULL);
-	world_struct(w, "more", 16, "0 small * : p", "8 small * : q", NULL);
-	world_struct(w, "list", 24, "0 list * : next", "8 void * : other", "16 long : n",
-		     NULL);
-	world_struct(w, "large", 24, "0 small : s", "16 long : n", NULL);
-	world_struct(w, "numbers", 16, "0 long [2] : n", NULL);
-	world_union(w, "either", 16, "0 small : s", "0 numbers : n", NULL);
+	world_types(w, "struct small { long n; void *p; };\n"
+		       "struct same { long n; void *p; };\n"
+		       "struct more { small *p; small *q; };\n"
+		       "struct list { list *next; void *other; long n; };\n"
+		       "struct large { small s; long n; };\n"
+		       "struct numbers { long n[2]; };\n"
+		       "union either { small s; numbers n; };");
 	world_named(w, "long");
 	world_named(w, "int");
 	world_named(w, "char");

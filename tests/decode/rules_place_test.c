@@ -4,404 +4,236 @@
 #include <string.h>
 
 #include "harness.h"
-#include "support/typing_world.h"
+#include "support/rules_world.h"
 
-#define H(offset) (WORLD_HEAP + (offset))
+#define ITEMS                                                                            \
+	"struct item { long a; long b; };\n"                                             \
+	"struct pair { item *one; item *two; };\n"                                       \
+	"struct numbers { long x; item *of; };\n"
 
-static struct hi_error err;
-
-static void run(struct world *w)
-{
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("", world_warning(w, 0));
-	HI_ASSERT(hi_graph_is_valid(w->graph));
-}
-
-static void blocks(struct world *w, unsigned first, unsigned last, uint64_t usable)
-{
-	for (unsigned i = first; i <= last; i++)
-		world_block(w, H(0x100ull * i), usable);
-}
-
-static struct world *drawn(const char *hints)
-{
-	struct world *w = world_create();
-
-	w->hints = hints;
-	world_struct(w, "item", 16, "0 long : a", "8 long : b", NULL);
-	world_struct(w, "pair", 16, "0 item * : one", "8 item * : two", NULL);
-	world_struct(w, "numbers", 16, "0 long : x", "8 item * : of", NULL);
-	return w;
-}
-
-/*
- * struct value { long tag; union { pair p; numbers n; } u; };
- *
- *	100: tag 1, a pair { &300, &400 }	200: tag 2, numbers { 0x500 as a number,
- *&600 }
- */
+/* At 700 no case has the tag: it is not known what is there. */
 HI_TEST(rules_place, a_tag_says_which_member_of_a_union_lives)
 {
-	struct world *w = drawn("hints x\nrecord value {\n"
-				"\tu : switch tag { 1: pair; 2: numbers; }\n}");
-
-	world_union(w, "choice", 16, "0 pair : p", "0 numbers : n", NULL);
-	world_struct(w, "value", 24, "0 long : tag", "8 choice : u", NULL);
-	blocks(w, 1, 8, 24);
-	world_var(w, "a", "value *", H(0x100));
-	world_var(w, "b", "value *", H(0x200));
-	world_var(w, "c", "value *", H(0x700));
-	world_poke(w, H(0x100), 1);
-	world_poke(w, H(0x108), H(0x300));
-	world_poke(w, H(0x110), H(0x400));
-	world_poke(w, H(0x200), 2);
-	world_poke(w, H(0x208), H(0x500));
-	world_poke(w, H(0x210), H(0x600));
-	world_poke(w, H(0x700), 3); /* no case: it is not known what is there */
-	world_poke(w, H(0x708), H(0x800));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("300:e 400:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("600:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("800:c", world_edges(w, H(0x700)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("500", world_leaks(w));
-	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
-			"are read conservatively (record value, u)",
-			world_warning(w, 0));
-	HI_ASSERT_STREQ("", world_warning(w, 1));
+	HI_DRAWN(ITEMS "union choice { pair p; numbers n; };\n"
+		       "struct value { long tag; choice u; };\n"
+		       "record value {\n\tu : switch tag { 1: pair; 2: numbers; }\n}\n"
+		       "value *v[3] = &100 &200 &700\n"
+		       "100 (24): 1 &300 &400 => -> 300 400\n"
+		       "200 (24): 2 &500 &600 => -> 600\n"
+		       "300..400 (24):        => item\n"
+		       "500 (24):             => leaked\n"
+		       "600 (24):             => item\n"
+		       "700 (24): 3 &800      => -> 800:c\n"
+		       "800 (24):\n"
+		       "warning x.hints:3: no case has the value that was found; the "
+		       "words are read conservatively (record value, u)\n");
 }
 
 /* The same for a word: 9 is no tag. What `else` takes is known. */
 HI_TEST(rules_place, a_word_whose_tag_is_unknown_is_kept)
 {
-	struct world *w = drawn("hints x\nrecord value {\n"
-				"\tone switch tag { 1: item; }\n"
-				"\ttwo switch tag { 1: item; else: scalar; }\n}");
-
-	world_struct(w, "value", 24, "0 long : tag", "8 item * : one", "16 item * : two",
-		     NULL);
-	blocks(w, 1, 3, 24);
-	world_var(w, "a", "value *", H(0x100));
-	world_poke(w, H(0x100), 9);
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x110), H(0x300));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("200:c", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
-			"are read conservatively (record value, one)",
-			world_warning(w, 0));
-	HI_ASSERT_STREQ("", world_warning(w, 1));
+	HI_DRAWN(ITEMS "struct value { long tag; item *one; item *two; };\n"
+		       "record value {\n"
+		       "\tone switch tag { 1: item; }\n"
+		       "\ttwo switch tag { 1: item; else: scalar; }\n}\n"
+		       "value *a = &100\n"
+		       "100 (24): 9 &200 &300 => -> 200:c\n"
+		       "200 (24):\n"
+		       "300 (24): => leaked\n"
+		       "warning x.hints:3: no case has the value that was found; the "
+		       "words are read conservatively (record value, one)\n");
 }
 
 /* A statement that is left out leaves its words as they are declared, also where
  * nothing else is to be followed, and what lies behind as unknown. */
 HI_TEST(rules_place, a_statement_without_its_member_hides_nothing)
 {
-	struct world *w = drawn("hints x\nrecord value only {\n"
-				"\ttow -> item;\n\tone -> item;\n\ttail known;\n}");
-
-	world_struct(w, "value", 24, "0 long : tag", "8 item * : one", "16 item * : two",
-		     NULL);
-	world_block(w, H(0x100), 40);
-	blocks(w, 2, 4, 24);
-	world_var(w, "a", "value *", H(0x100));
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x110), H(0x300));
-	world_poke(w, H(0x118), H(0x400));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("200:e 300:e 400:c", world_edges(w, H(0x100)));
-	HI_ASSERT_MSG(strncmp(world_warning(w, 0), "x.hints:3: ", 11) == 0 &&
-			      strstr(world_warning(w, 0), "(record value, tow)"),
-		      "%s", world_warning(w, 0));
+	HI_DRAWN(ITEMS "struct value { long tag; item *one; item *two; };\n"
+		       "record value only {\n"
+		       "\ttow -> item;\n\tone -> item;\n\ttail known;\n}\n"
+		       "value *a = &100\n"
+		       "100 (40): 0 &200 &300 &400 => -> 200 300 400:c\n"
+		       "200..400 (24):\n"
+		       "warning x.hints:3: … (record value, tow)\n");
 }
 
-/*
- * A record, n of something behind it, then text:
- *
- *	m -> 100 msg { n = 2, pair, pair, "text that looks like &600" }
- */
+/* A record and n pairs behind it, then text. */
 HI_TEST(rules_place, a_tail_is_what_its_places_say)
 {
-	struct world *w = drawn("hints x\nrecord msg {\n"
-				"\t*(pair *)(this + 1) : pair[n]; tail known;\n}");
+	static const char *const cases[][3] = {{"1", "", "leaked"},
+					       {"2", " 500 600", "item"}};
 
-	world_struct(w, "msg", 16, "0 long : n", "8 item * : head", NULL);
-	blocks(w, 1, 1, 56);
-	blocks(w, 2, 6, 24);
-	world_var(w, "m", "msg *", H(0x100));
-	world_poke(w, H(0x100), 1);
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x110), H(0x300));
-	world_poke(w, H(0x118), H(0x400));
-	world_poke(w, H(0x120), H(0x500));
-	world_poke(w, H(0x128), H(0x600));
-	run(w);
-	HI_ASSERT_STREQ("msg", world_type(w, H(0x100)));
-	HI_ASSERT_STREQ("200:e 300:e 400:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x400)));
-	HI_ASSERT_STREQ("500 600", world_leaks(w));
-	world_poke(w, H(0x100), 2);
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:e 400:e 500:e 600:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("", world_leaks(w));
+	for (unsigned i = 0; i < 2; i++)
+		HI_DRAWN(ITEMS "struct msg { long n; item *head; };\n"
+			       "record msg { *(pair *)(this + 1) : pair[n]; "
+			       "tail known; }\n"
+			       "msg *m = &100\n"
+			       "100 (56): %s &200 &300 &400 &500 &600 "
+			       "=> msg -> 200 300 400%s\n"
+			       "200..400 (24): => item\n"
+			       "500..600 (24): => %s\n",
+			 cases[i][0], cases[i][1], cases[i][2]);
 }
 
 /* Nothing is known of what lies behind: its words may be pointers. `tail known if`
  * goes by the record's own bytes. */
 HI_TEST(rules_place, what_lies_behind_is_conservative_unless_it_is_known)
 {
-	struct world *w = drawn("hints x\nrecord msg { tail known if n == 7; }");
-
-	world_struct(w, "msg", 16, "0 long : n", "8 item * : head", NULL);
-	world_block(w, H(0x100), 56);
-	world_block(w, H(0x200), 56);
-	blocks(w, 3, 4, 24);
-	world_var(w, "m", "msg *", H(0x100));
-	world_var(w, "k", "msg *", H(0x200));
-	world_poke(w, H(0x120), H(0x300));
-	world_poke(w, H(0x200), 7);
-	world_poke(w, H(0x220), H(0x400));
-	run(w);
-	HI_ASSERT_STREQ("300:c", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("400", world_leaks(w));
+	HI_DRAWN(ITEMS "struct msg { long n; item *head; };\n"
+		       "record msg { tail known if n == 7; }\n"
+		       "msg *m[2] = &100 &200\n"
+		       "100 (56): 0 @32 &300 => -> 300:c\n"
+		       "200 (56): 7 @32 &400 => -> nothing\n"
+		       "300 (24):\n"
+		       "400 (24): => leaked\n");
 }
 
 /*
- * struct tree { int is_leaf; int n; char key[]; } the key is n bytes, aligned to 8;
- * behind it n children.
- *
- *	t -> 100 tree { n = 3, "abc", pad, &200, &300, &400 | &500 }
+ * The key is n bytes, aligned to 8; behind it there are n children. Of more than the
+ * block has room for, none is beyond its end.
  */
 HI_TEST(rules_place, pointers_in_a_tail_stand_where_an_expression_says)
 {
-	struct world *w = drawn("hints x\nrecord tree {\n"
-				"\t((tree **)((char *)this + align8(8 + n)))[i]"
-				" for i in 0 .. n -> tree;\n\ttail known;\n}");
+	static const char *const cases[][3] = {{"3", "-> 200 300 400", "tree"},
+					       {"100", "-> nothing", "leaked"}};
 
-	world_struct(w, "tree", 8, "0 int : is_leaf", "4 int : n", "8 char [0] : key",
-		     NULL);
-	blocks(w, 1, 5, 56);
-	world_var(w, "t", "tree *", H(0x100));
-	world_poke(w, H(0x100), 3ull << 32);
-	world_poke(w, H(0x108), 0x636261);
-	for (uint64_t i = 0; i < 4; i++)
-		world_poke(w, H(0x110) + 8 * i, H(0x200) + 0x100 * i);
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:e 400:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("tree", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("500", world_leaks(w));
-	/* More children than the block has room for: none beyond its end. */
-	world_poke(w, H(0x100), 100ull << 32);
-	run(w);
-	HI_ASSERT(hi_graph_is_valid(w->graph));
+	for (unsigned i = 0; i < 2; i++)
+		HI_DRAWN(ITEMS "struct tree { int is_leaf; int n; char key[]; };\n"
+			       "record tree {\n"
+			       "\t((tree **)((char *)this + align8(8 + n)))[i]"
+			       " for i in 0 .. n -> tree;\n\ttail known;\n}\n"
+			       "tree *t = &100\n"
+			       "100 (56): @4 %s @8 'abc' @16 &200 &300 &400 &500 => %s\n"
+			       "200..400 (56): => %s\n"
+			       "500 (56):      => leaked\n",
+			 cases[i][0], cases[i][1], cases[i][2]);
 }
 
 /* box0 { long x; raw }: raw is a box1, whose raw is a box2, … the last one has the
- * pointer. Eight deep are followed; what lies deeper gets no name, and is kept. */
-static struct world *nested(char *hints, size_t size, unsigned depth)
-{
-	static char name[16][8];
-	struct world *w = drawn(hints);
-	size_t used = (size_t)snprintf(hints, size, "hints x\n");
-
-	for (unsigned i = 0; i <= depth; i++)
-		snprintf(name[i], sizeof(name[0]), "box%u", i);
-	world_struct(w, name[0], 16, "0 long : x", "8 char [8] : raw", NULL);
-	for (unsigned i = 1; i < depth; i++)
-		world_struct(w, name[i], 8, "0 char [8] : raw", NULL);
-	world_struct(w, name[depth], 8, "0 item * : p", NULL);
-	for (unsigned i = 0; i < depth; i++)
-		used += (size_t)snprintf(hints + used, size - used,
-					 "record %s { raw : %s; }\n", name[i],
-					 name[i + 1]);
-	return w;
-}
-
+ * pointer. Eight deep are followed; what lies deeper gets no name. */
 HI_TEST(rules_place, places_in_places_are_followed_to_a_bounded_depth)
 {
 	for (unsigned depth = 1; depth <= 12; depth++) {
-		char hints[2000];
-		struct world *w = nested(hints, sizeof(hints), depth);
+		char types[1000], hints[1000] = "";
+		size_t n = 0, m = 0;
 
-		blocks(w, 1, 2, 24);
-		world_var(w, "b", "box0 *", H(0x100));
-		world_poke(w, H(0x108), H(0x200));
-		run(w);
-		HI_ASSERT_STREQ("box0", world_type(w, H(0x100)));
-		HI_ASSERT_STREQ(depth <= 8 ? "item" : "", world_type(w, H(0x200)));
-		if (depth <= 8)
-			HI_ASSERT_STREQ("200:e", world_edges(w, H(0x100)));
-		HI_ASSERT_STREQ("", world_leaks(w));
+		n += (size_t)snprintf(types, sizeof(types),
+				      "struct box0 { long x; char raw[8]; };\n");
+		for (unsigned i = 1; i < depth; i++)
+			n += (size_t)snprintf(types + n, sizeof(types) - n,
+					      "struct box%u 8 { char raw[8]; };\n", i);
+		for (unsigned i = 0; i < depth; i++)
+			m += (size_t)snprintf(hints + m, sizeof(hints) - m,
+					      "record box%u { raw : box%u; }\n", i,
+					      i + 1);
+		HI_DRAWN(ITEMS "%sstruct box%u { item *p; };\n%s"
+			       "box0 *b = &100\n"
+			       "100 (24): 0 &200 => box0%s\n"
+			       "200 (24): => %s\n",
+			 types, depth, hints, depth <= 8 ? " -> 200" : "",
+			 depth <= 8 ? "item" : "untyped");
 	}
 }
 
 /* A record whose place is itself: no end but ours. */
 HI_TEST(rules_place, a_place_that_holds_its_own_kind_ends)
 {
-	struct world *w = drawn("hints x\nrecord node { *(node *)this : node; }\n"
-				"record knot { *(knot *)((char *)this + 8) : knot; }");
-
-	world_struct(w, "node", 24, "0 item * : p", "8 long : x", NULL);
-	world_struct(w, "knot", 8, "0 knot * : p", NULL);
-	world_block(w, H(0x100), 24);
-	world_block(w, H(0x200), 504);
-	world_var(w, "n", "node *", H(0x100));
-	world_var(w, "k", "knot *", H(0x200));
-	run(w);
-	HI_ASSERT_STREQ("node", world_type(w, H(0x100)));
+	HI_DRAWN(ITEMS "struct node { item *p; long x; };\n"
+		       "struct knot { knot *p; };\n"
+		       "record node { *(node *)this : node; }\n"
+		       "record knot { *(knot *)((char *)this + 8) : knot; }\n"
+		       "node *n = &100\n"
+		       "knot *k = &200\n"
+		       "100 (24):  => node\n"
+		       "200 (504):\n");
 }
 
 /* ---- variants ---- */
 
-/* struct base { long kind; base *next; }; first { base; item *i; }, second { base; long;
- * pair *p; } */
-static struct world *kinds(const char *hints)
-{
-	struct world *w = drawn(hints);
+#define KINDS                                                                            \
+	ITEMS "struct base { long kind; base *next; };\n"                                \
+	      "struct first { base b; item *i; };\n"                                     \
+	      "struct second 40 { base b; long x; pair *p; };\n"                         \
+	      "struct third 40 { base b; long x; item *q; };\n"
 
-	world_struct(w, "base", 16, "0 long : kind", "8 base * : next", NULL);
-	world_struct(w, "first", 24, "0 base : b", "16 item * : i", NULL);
-	world_struct(w, "second", 40, "0 base : b", "16 long : x", "24 pair * : p", NULL);
-	world_struct(w, "third", 40, "0 base : b", "16 long : x", "24 item * : q", NULL);
-	return w;
-}
-
-/*	o -> 100 base, kind 1 -> 200 base, kind 2 -> 300 base, kind 5
- *	     first: i = &400	  second: p = &500
- */
+/* Kind 5 is no case. */
 HI_TEST(rules_variant, a_record_is_in_truth_what_its_bytes_say)
 {
-	struct world *w = kinds("hints x\nrecord base {\n"
-				"\tvariant switch kind { 1: first; 2: second; }\n}");
-
-	blocks(w, 1, 2, 40);
-	blocks(w, 3, 5, 24);
-	world_var(w, "o", "base *", H(0x100));
-	world_poke(w, H(0x100), 1);
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x110), H(0x400));
-	world_poke(w, H(0x200), 2);
-	world_poke(w, H(0x208), H(0x300));
-	world_poke(w, H(0x218), H(0x500));
-	world_poke(w, H(0x300), 5);
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
-			"are read conservatively (record base, variant)",
-			world_warning(w, 0));
-	HI_ASSERT_STREQ("first", world_type(w, H(0x100)));
-	HI_ASSERT_STREQ("second", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("base", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x400)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0x500)));
-	HI_ASSERT_STREQ("300:e 500:e", world_edges(w, H(0x200)));
+	HI_DRAWN(KINDS "record base {\n"
+		       "\tvariant switch kind { 1: first; 2: second; }\n}\n"
+		       "base *o = &100\n"
+		       "100 (40): 1 &200 &400   => first\n"
+		       "200 (40): 2 &300 0 &500 => second -> 300 500\n"
+		       "300 (24): 5             => base\n"
+		       "400 (24):               => item\n"
+		       "500 (24):               => pair\n"
+		       "warning x.hints:3: no case has the value that was found; the "
+		       "words are read conservatively (record base, variant)\n");
 }
 
 /* base -> second -> third: each looks at the bytes again. A variant that does not fit
- * into its block is no candidate. */
+ * into its block, as at 500, is no candidate. */
 HI_TEST(rules_variant, a_variant_may_have_variants)
 {
-	struct world *w = kinds("hints x\nrecord base { variant second if kind == 2; }\n"
-				"record second { variant third if x == 3; }");
+	struct world *w = HI_DRAWN(KINDS "record base { variant second if kind == 2; }\n"
+					 "record second { variant third if x == 3; }\n"
+					 "base *o[3] = &100 &200 &500\n"
+					 "100 (40): 2 0 3 &300 => third\n"
+					 "200 (40): 2 0 0 &400 => second\n"
+					 "300 (24):            => item\n"
+					 "400 (24):            => pair\n"
+					 "500 (24): 2\n");
 
-	blocks(w, 1, 2, 40);
-	blocks(w, 3, 5, 24);
-	world_var(w, "o", "base *", H(0x100));
-	world_var(w, "p", "base *", H(0x200));
-	world_var(w, "small", "base *", H(0x500));
-	world_poke(w, H(0x100), 2);
-	world_poke(w, H(0x110), 3);
-	world_poke(w, H(0x118), H(0x300));
-	world_poke(w, H(0x200), 2);
-	world_poke(w, H(0x218), H(0x400));
-	world_poke(w, H(0x500), 2);
-	run(w);
-	HI_ASSERT_STREQ("third", world_type(w, H(0x100)));
-	HI_ASSERT_STREQ("second", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0x400)));
-	HI_ASSERT(strcmp("second", world_type(w, H(0x500))) != 0);
+	HI_ASSERT(strcmp("second", world_type(w, WORLD_HEAP + 0x500)) != 0);
 }
 
 /* second says third, third says second: it ends, at one of them. */
 HI_TEST(rules_variant, variants_in_a_cycle_end)
 {
-	struct world *w = kinds("hints x\nrecord base { variant second; }\n"
-				"record second { variant third; }\n"
-				"record third { variant second; }");
+	struct world *w = HI_DRAWN(KINDS "record base { variant second; }\n"
+					 "record second { variant third; }\n"
+					 "record third { variant second; }\n"
+					 "base *o = &100\n"
+					 "100 (40):\n");
+	const char *type = world_type(w, WORLD_HEAP + 0x100);
 
-	blocks(w, 1, 1, 40);
-	world_var(w, "o", "base *", H(0x100));
-	run(w);
-	HI_ASSERT(strcmp("second", world_type(w, H(0x100))) == 0 ||
-		  strcmp("third", world_type(w, H(0x100))) == 0);
+	HI_ASSERT(strcmp("second", type) == 0 || strcmp("third", type) == 0);
 }
 
 /* ---- is ---- */
 
-/*
- * struct membuf { char bytes[16]; } is pair; struct hnode { hnode *next; membuf m; };
- *
- *	h -> 100 hnode { 0, &200, &300 }
- */
 HI_TEST(rules_is, raw_storage_is_laid_out_as_another_type)
 {
-	struct world *w = drawn("hints x\nrecord membuf { is pair; }");
-
-	world_struct(w, "membuf", 16, "0 char [16] : bytes", NULL);
-	world_struct(w, "hnode", 24, "0 hnode * : next", "8 membuf : m", NULL);
-	blocks(w, 1, 3, 24);
-	world_var(w, "h", "hnode *", H(0x100));
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x110), H(0x300));
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
+	HI_DRAWN(ITEMS "struct membuf { char bytes[16]; };\n"
+		       "struct hnode { hnode *next; membuf m; };\n"
+		       "record membuf { is pair; }\n"
+		       "hnode *h = &100\n"
+		       "100 (24): 0 &200 &300 => -> 200 300\n"
+		       "200..300 (24): => item\n");
 }
 
 /* The same by template arguments: membuf<$T> is $T, for each on its own. */
 HI_TEST(rules_is, a_template_is_what_its_argument_says)
 {
-	struct world *w = drawn("hints x\nrecord membuf<$T> { is $T; }");
-
-	world_struct(w, "membuf<pair>", 16, "0 char [16] : bytes", NULL);
-	world_arg(w, "membuf<pair>", "pair", 0);
-	world_struct(w, "membuf<numbers>", 16, "0 char [16] : bytes", NULL);
-	world_arg(w, "membuf<numbers>", "numbers", 0);
-	world_struct(w, "both", 40, "0 long : x", "8 membuf<pair> : p",
-		     "24 membuf<numbers> : n", NULL);
-	blocks(w, 1, 1, 40);
-	blocks(w, 2, 5, 24);
-	world_var(w, "b", "both *", H(0x100));
-	for (uint64_t i = 0; i < 4; i++)
-		world_poke(w, H(0x108) + 8 * i, H(0x200) + 0x100 * i);
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:e 500:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x500)));
-	HI_ASSERT_STREQ("400", world_leaks(w));
+	HI_DRAWN(ITEMS "struct membuf<pair> { char bytes[16]; };\n"
+		       "struct membuf<numbers> { char bytes[16]; };\n"
+		       "struct both { long x; membuf<pair> p; membuf<numbers> n; };\n"
+		       "record membuf<$T> { is $T; }\n"
+		       "both *b = &100\n"
+		       "100 (40): 0 &200 &300 &400 &500 => -> 200 300 500\n"
+		       "200..300 (24): => item\n"
+		       "400 (24):      => leaked\n"
+		       "500 (24):      => item\n");
 }
 
-/* vec<$T, $N> { long n; void *d; }: the number is an argument too. */
+/* The number is an argument too. */
 HI_TEST(rules_is, template_arguments_are_types_and_numbers)
 {
-	struct world *w =
-		drawn("hints x\nrecord vec<$T, $N> { d -> $T[n < $N ? n : $N]; }");
-
-	world_struct(w, "vec<pair, 2>", 16, "0 long : n", "8 void * : d", NULL);
-	world_arg(w, "vec<pair, 2>", "pair", 0);
-	world_arg(w, "vec<pair, 2>", NULL, 2);
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 56);
-	blocks(w, 3, 5, 24);
-	world_var(w, "v", "vec<pair, 2> *", H(0x100));
-	world_poke(w, H(0x100), 3);
-	world_poke(w, H(0x108), H(0x200));
-	world_poke(w, H(0x200), H(0x300));
-	world_poke(w, H(0x218), H(0x400));
-	world_poke(w, H(0x220), H(0x500)); /* the third */
-	run(w);
-	HI_ASSERT_STREQ("pair[]", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("300:e 400:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("500", world_leaks(w));
+	HI_DRAWN(ITEMS "struct vec<pair, 2> { long n; void *d; };\n"
+		       "record vec<$T, $N> { d -> $T[n < $N ? n : $N]; }\n"
+		       "vec<pair, 2> *v = &100\n"
+		       "100 (24): 3 &200\n"
+		       "200 (56): &300 0 0 &400 &500 => pair[] -> 300 400\n"
+		       "300..400 (24): => item\n"
+		       "500 (24):      => leaked\n");
 }

@@ -13,9 +13,6 @@
 #include "harness.h"
 #include "support/typing_world.h"
 
-#define FAR 0x20000000ull
-#define FAR_SIZE (1ull << 20)
-
 static struct hi_error err;
 
 /* Of processors: others may have them. */
@@ -72,40 +69,31 @@ enum { RECORDS = sizeof(records) / sizeof(records[0]) };
 
 static void draw_types(struct world *w)
 {
-	world_struct(w, "item", 16, "0 long : a", "8 thing * : t", NULL);
-	world_struct(w, "thing", 24, "0 thing * : next", "8 item * : it", "16 long : n",
-		     NULL);
-	world_struct(w, "pair", 16, "0 item * : one", "8 value * : two", NULL);
-	world_struct(w, "link", 16, "0 link * : next", "8 link * : prev", NULL);
-	world_struct(w, "vec", 24, "0 item * * : d", "8 long : first", "16 long : n",
-		     NULL);
-	world_struct(w, "dict", 40, "0 cell * * [2] : table", "16 long [2] : exp",
-		     "32 long : n", NULL);
-	world_struct(w, "cell", 24, "0 cell * : next", "8 void * : v", "16 long : x",
-		     NULL);
-	world_struct(w, "ring", 24, "0 link : head", "16 node * : cache", NULL);
-	world_struct(w, "node", 40, "0 long : id", "8 link : l", "24 base * : b", NULL);
-	world_struct(w, "value", 16, "0 int : tag", "8 void * : p", NULL);
-	world_struct(w, "tagged", 16, "0 void * : p", "8 vec * : q", NULL);
-	world_struct(w, "msg", 16, "0 long : n", "8 msg * : next", NULL);
-	world_struct(w, "tree", 8, "0 int : leaf", "4 int : n", "8 char [0] : key", NULL);
-	world_struct(w, "base", 16, "0 int : kind", "8 base * : next", NULL);
-	world_struct(w, "first", 24, "0 base : b", "16 dict * : d", NULL);
-	world_struct(w, "second", 40, "0 base : b", "16 long : x", "24 ring * : r", NULL);
-	world_struct(w, "membuf", 16, "0 char [16] : bytes", NULL);
-	world_struct(w, "hnode", 24, "0 hnode * : next", "8 membuf : m", NULL);
-	world_struct(w, "slab", 24, "0 void * : slots", "8 long : n", "16 slab * : next",
-		     NULL);
-	world_struct(w, "arena", 24, "0 void * : slots", "8 int : n", "12 int : size",
-		     "16 arena * : next", NULL);
-	world_struct(w, "chunk", 8, "0 long : n", "8 char [0] : data", NULL);
-	world_struct(w, "buf", 24, "0 char * : data", "8 link * : end", "16 long : n",
-		     NULL);
-	world_struct(w, "box", 16, "0 long : x", "8 char [8] : raw", NULL);
-	world_union(w, "either", 8, "0 second * : s", "0 buf * : b", "0 tagged * : t",
-		    NULL);
-	world_struct(w, "both", 24, "0 either : u", "8 tree * : t", "16 slab * : s",
-		     NULL);
+	world_types(w, "struct item { long a; thing *t; };\n"
+		       "struct thing { thing *next; item *it; long n; };\n"
+		       "struct pair { item *one; value *two; };\n"
+		       "struct link { link *next; link *prev; };\n"
+		       "struct vec { item **d; long first; long n; };\n"
+		       "struct dict { cell **table[2]; long exp[2]; long n; };\n"
+		       "struct cell { cell *next; void *v; long x; };\n"
+		       "struct ring { link head; node *cache; };\n"
+		       "struct node 40 { long id; link l; base *b; };\n"
+		       "struct value { int tag; void *p; };\n"
+		       "struct tagged { void *p; vec *q; };\n"
+		       "struct msg { long n; msg *next; };\n"
+		       "struct tree { int leaf; int n; char key[]; };\n"
+		       "struct base { int kind; base *next; };\n"
+		       "struct first { base b; dict *d; };\n"
+		       "struct second 40 { base b; long x; ring *r; };\n"
+		       "struct membuf { char bytes[16]; };\n"
+		       "struct hnode { hnode *next; membuf m; };\n"
+		       "struct slab { void *slots; long n; slab *next; };\n"
+		       "struct arena { void *slots; int n; int size; arena *next; };\n"
+		       "struct chunk { long n; char data[]; };\n"
+		       "struct buf { char *data; link *end; long n; };\n"
+		       "struct box { long x; char raw[8]; };\n"
+		       "union either { second *s; buf *b; tagged *t; };\n"
+		       "struct both { either u; tree *t; slab *s; };");
 	world_knows_records(w);
 }
 
@@ -144,9 +132,9 @@ static uint64_t some_word(const struct world *w)
 	case 3:
 		return some_block(w) + 8 * below(6);
 	case 4:
-		return FAR + 8 * below(FAR_SIZE / 8);
+		return WORLD_FAR + 8 * below(WORLD_FAR_SIZE / 8);
 	case 5:
-		return FAR + 64 * below(400);
+		return WORLD_FAR + 64 * below(400);
 	case 6:
 		return 0;
 	case 7:
@@ -174,13 +162,13 @@ static void draw_heap(struct world *w, unsigned n)
 		for (uint64_t o = 0; o + 8 <= w->blocks.items[i].usable; o += 8)
 			world_poke(w, w->blocks.items[i].addr + o, some_word(w));
 	for (uint64_t o = 0; o < 400 * 64; o += 8)
-		world_poke(w, FAR + o, some_word(w));
+		world_poke(w, WORLD_FAR + o, some_word(w));
 	for (unsigned i = 0; i < RECORDS; i++) {
 		char type[40];
 
 		snprintf(type, sizeof(type), "%s *", records[i]);
 		world_var(w, names[i], type,
-			  below(8) ? some_block(w) : FAR + 64 * below(400));
+			  below(8) ? some_block(w) : WORLD_FAR + 64 * below(400));
 	}
 }
 
@@ -190,7 +178,7 @@ static struct world *random_world(uint64_t seed, unsigned n, char *text, size_t 
 
 	state = seed * 0x9e3779b97f4a7c15 + 1;
 	draw_types(w);
-	world_mapping(w, FAR, FAR_SIZE);
+	world_mapping(w, WORLD_FAR, WORLD_FAR_SIZE);
 	draw_hints(w, text, size, seed % 3 == 0);
 	draw_heap(w, n);
 	return w;
@@ -316,7 +304,7 @@ HI_TEST(rules_random, unreadable_pages_are_never_fatal)
 	struct world *w = random_world(3, 500, text, sizeof(text));
 
 	for (uint64_t page = 0; page < 12; page++) {
-		hi_memory_mock_poison(w->memory, page % 2 ? FAR + page * 4096
+		hi_memory_mock_poison(w->memory, page % 2 ? WORLD_FAR + page * 4096
 							  : WORLD_HEAP + page * 4096);
 		HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 		HI_ASSERT(hi_graph_is_valid(w->graph));

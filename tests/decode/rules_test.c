@@ -1,373 +1,220 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Hints over drawn heaps: words, how far arrays live, tags, masks, weak words.
- * Each test draws its heap in a comment; blocks are named by their distance from
- * the heap's start, "100" is the block at WORLD_HEAP + 0x100.
- */
+/* Hints over drawn heaps: words, how far arrays live, tags, masks, weak words. */
 #include "harness.h"
-#include "support/typing_world.h"
+#include "support/rules_world.h"
 
-#define H(offset) (WORLD_HEAP + (offset))
+#define VECTORS                                                                          \
+	"struct item { long id; item *other; };\n"                                       \
+	"struct vec { item **d; long first; long n; };\n"                                \
+	"vec *v = &100\n"
 
-static struct hi_error err;
-
-static void run(struct world *w)
-{
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("", world_warning(w, 0));
-	HI_ASSERT(hi_graph_is_valid(w->graph));
-}
-
-/* Blocks 100, 200, … of `usable` bytes. */
-static void blocks(struct world *w, unsigned first, unsigned last, uint64_t usable)
-{
-	for (unsigned i = first; i <= last; i++)
-		world_block(w, H(0x100ull * i), usable);
-}
-
-/* struct vec { item **d; long first, n; }; struct item { long id; item *other; }; */
-static struct world *vectors(const char *hints)
-{
-	struct world *w = world_create();
-
-	w->hints = hints;
-	world_struct(w, "item", 16, "0 long : id", "8 item * : other", NULL);
-	world_struct(w, "vec", 24, "0 item * * : d", "8 long : first", "16 long : n",
-		     NULL);
-	return w;
-}
-
-/*
- *	v -> 100 vec { d, 0, n = 2 }
- *	          `-> 200 [ &300, &400, &500, 0, 0 ]	300.other = &600
- *	                    live        dead		500.other = &700
- */
 HI_TEST(rules, what_stands_only_in_the_dead_tail_of_an_array_is_leaked)
 {
-	struct world *w = vectors("hints x\nrecord vec { d -> item *[n]; }");
+	struct hi_typing_options all = {.conservative = true};
+	struct hi_error err;
+	struct world *w = HI_DRAWN(VECTORS "record vec { d -> item *[n]; }\n"
+					   "100 (24): &200 0 2\n"
+					   "200 (40): &300 &400 &500 "
+					   "=> item *[] (container) -> 300 400\n"
+					   "300 (24): 0 &600 => item\n"
+					   "400 (24):\n"
+					   "500 (24): 0 &700 => untyped, leaked\n"
+					   "600 (24):        => item\n"
+					   "700 (24):        => leaked\n");
 
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 40);
-	blocks(w, 3, 7, 24);
-	world_var(w, "v", "vec *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x110), 2);
-	world_poke(w, H(0x200), H(0x300));
-	world_poke(w, H(0x208), H(0x400));
-	world_poke(w, H(0x210), H(0x500));
-	world_poke(w, H(0x308), H(0x600));
-	world_poke(w, H(0x508), H(0x700));
-	run(w);
-	HI_ASSERT_STREQ("item *[]", world_type(w, H(0x200)));
-	HI_ASSERT_EQ(HI_EVIDENCE_CONTAINER, world_evidence(w, H(0x200)));
-	HI_ASSERT_STREQ("300:e 400:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x600)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x500)));
-	HI_ASSERT_STREQ("500 700", world_leaks(w));
-	HI_ASSERT_OK(
-		world_run(w, &(struct hi_typing_options){.conservative = true}, &err),
-		&err);
+	HI_ASSERT_OK(world_run(w, &all, &err), &err);
 	HI_ASSERT_STREQ("", world_leaks(w));
 }
 
-/* The same without hints: the whole block is the array. */
 HI_TEST(rules, without_a_hint_all_of_the_array_is_live)
 {
-	struct world *w = vectors(NULL);
-
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 40);
-	blocks(w, 3, 3, 24);
-	world_var(w, "v", "vec *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x220), H(0x300));
-	run(w);
-	HI_ASSERT_STREQ("300:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("", world_leaks(w));
+	HI_DRAWN(VECTORS "100 (24): &200\n"
+			 "200 (40): @32 &300 => -> 300\n"
+			 "300 (24):\n");
 }
 
-/* v -> 100 { d, first = 1, n = 3 } -> 200 [ dead &300, &400, &500, dead &600 ] */
 HI_TEST(rules, an_array_may_live_in_its_middle_only)
 {
-	struct world *w = vectors("hints x\nrecord vec { d -> item *[first .. n]; }");
-
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 40);
-	blocks(w, 3, 6, 24);
-	world_var(w, "v", "vec *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x108), 1);
-	world_poke(w, H(0x110), 3);
-	for (uint64_t i = 0; i < 4; i++)
-		world_poke(w, H(0x200) + 8 * i, H(0x300) + 0x100 * i);
-	run(w);
-	HI_ASSERT_STREQ("400:e 500:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("300 600", world_leaks(w));
+	HI_DRAWN(VECTORS "record vec { d -> item *[first .. n]; }\n"
+			 "100 (24): &200 1 3\n"
+			 "200 (40): &300 &400 &500 &600 => -> 400 500\n"
+			 "300 (24):      => leaked\n"
+			 "400..500 (24): => item\n"
+			 "600 (24):      => leaked\n");
 }
 
 /* Counts that cannot be: beyond the block, negative, torn; each says nothing of what
  * is there, and what is there stays reachable. */
 HI_TEST(rules, a_count_that_cannot_be_loses_no_edge)
 {
-	static const uint64_t counts[] = {6, UINT64_MAX, 1ull << 60, (1ull << 47) - 1};
+	static const int64_t counts[] = {6, -1, 1ll << 60, (1ll << 47) - 1};
 
-	for (unsigned i = 0; i < 4; i++) {
-		struct world *w = vectors("hints x\nrecord vec { d -> item *[n]; }");
-
-		blocks(w, 1, 1, 24);
-		blocks(w, 2, 2, 40); /* room for 5 */
-		blocks(w, 3, 3, 24);
-		world_var(w, "v", "vec *", H(0x100));
-		world_poke(w, H(0x100), H(0x200));
-		world_poke(w, H(0x110), counts[i]);
-		world_poke(w, H(0x220), H(0x300));
-		run(w);
-		HI_ASSERT_STREQ("200:e", world_edges(w, H(0x100)));
-		HI_ASSERT_STREQ("", world_leaks(w));
-	}
+	for (unsigned i = 0; i < 4; i++)
+		HI_DRAWN(VECTORS "record vec { d -> item *[n]; }\n"
+				 "100 (24): &200 0 %lld => -> 200\n"
+				 "200 (40): @32 &300\n"
+				 "300 (24):\n",
+			 (long long)counts[i]);
 }
 
 HI_TEST(rules, an_array_of_no_elements_holds_nothing)
 {
-	struct world *w = vectors("hints x\nrecord vec { d -> item *[n]; }");
-
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 40);
-	blocks(w, 3, 3, 24);
-	world_var(w, "v", "vec *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x200), H(0x300));
-	run(w);
-	HI_ASSERT_STREQ("item *[]", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("300", world_leaks(w));
+	HI_DRAWN(VECTORS "record vec { d -> item *[n]; }\n"
+			 "100 (24): &200\n"
+			 "200 (40): &300 => item *[] -> nothing\n"
+			 "300 (24):      => leaked\n");
 }
 
-/*
- * struct dict { entry **table[2]; long exp[2]; };  table[i] has 1 << exp[i] entries
- *
- *	d -> 100 { &200, &300, 1, 2 }	200 [ &400, &500 | dead &600 ]
- *					300 [ &700, &800, 0, &900 | dead &a00 ]
- */
 HI_TEST(rules, a_loop_over_a_member_array_counts_each_on_its_own)
 {
-	struct world *w = world_create();
-
-	w->hints = "hints x\nrecord dict {\n"
-		   "\ttable[i] for i in 0 .. 2 -> entry *[1 << exp[i]];\n}";
-	world_struct(w, "entry", 16, "0 long : key", "8 entry * : next", NULL);
-	world_struct(w, "dict", 32, "0 entry * * [2] : table", "16 long [2] : exp", NULL);
-	blocks(w, 1, 3, 40);
-	blocks(w, 4, 10, 24);
-	world_var(w, "d", "dict *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x108), H(0x300));
-	world_poke(w, H(0x110), 1);
-	world_poke(w, H(0x118), 2);
-	for (uint64_t i = 0; i < 3; i++)
-		world_poke(w, H(0x200) + 8 * i, H(0x400) + 0x100 * i);
-	world_poke(w, H(0x300), H(0x700));
-	world_poke(w, H(0x308), H(0x800));
-	world_poke(w, H(0x318), H(0x900));
-	world_poke(w, H(0x320), H(0xa00));
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("400:e 500:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("700:e 800:e 900:e", world_edges(w, H(0x300)));
-	HI_ASSERT_STREQ("entry", world_type(w, H(0x900)));
-	HI_ASSERT_STREQ("600 a00", world_leaks(w));
+	HI_DRAWN("struct entry { long key; entry *next; };\n"
+		 "struct dict { entry **table[2]; long exp[2]; };\n"
+		 "record dict { table[i] for i in 0 .. 2 -> entry *[1 << exp[i]]; }\n"
+		 "dict *d = &100\n"
+		 "100 (40): &200 &300 1 2             => -> 200 300\n"
+		 "200 (40): &400 &500 &600            => -> 400 500\n"
+		 "300 (40): &700 &800 0 &900 &a00     => -> 700 800 900\n"
+		 "400..500 (24): => entry\n"
+		 "600 (24):      => leaked\n"
+		 "700..900 (24): => entry\n"
+		 "a00 (24):      => leaked\n");
 }
 
-/* A loop that says fewer words than the member has: the others are not followed. */
+/* The words that a loop leaves out are not followed; it may begin behind its end, and
+ * one that is longer than any is cut, and says nothing. */
 HI_TEST(rules, words_of_a_member_array_beyond_its_loop_are_dead)
 {
-	struct world *w = world_create();
+	static const struct {
+		long long from, to;
+		const char *edges, *outer, *inner;
+	} cases[] = {
+		{1, 4, "-> 300 400 500", "leaked", "item"},
+		{4, 1, "-> nothing", "leaked", "leaked"},
+		{0, INT64_MAX, "", "", ""},
+	};
 
-	w->hints = "hints x\nrecord table { slots[i] for i in from .. to -> item; }";
-	world_struct(w, "item", 16, "0 long : id", "8 long : x", NULL);
-	world_struct(w, "table", 56, "0 long : from", "8 long : to",
-		     "16 void * [5] : slots", NULL);
-	blocks(w, 1, 1, 56);
-	blocks(w, 2, 6, 24);
-	world_var(w, "t", "table *", H(0x100));
-	world_poke(w, H(0x100), 1);
-	world_poke(w, H(0x108), 4);
-	for (uint64_t i = 0; i < 5; i++)
-		world_poke(w, H(0x110) + 8 * i, H(0x200) + 0x100 * i);
-	run(w);
-	HI_ASSERT_STREQ("300:e 400:e 500:e", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x400)));
-	HI_ASSERT_STREQ("200 600", world_leaks(w));
-	/* From behind the end, and more than there ever are. */
-	world_poke(w, H(0x100), 4);
-	world_poke(w, H(0x108), 1);
-	run(w);
-	HI_ASSERT_STREQ("", world_edges(w, H(0x100)));
-	world_poke(w, H(0x100), 0);
-	world_poke(w, H(0x108), INT64_MAX);
-	run(w);
-	HI_ASSERT(w->typing->stats.bounded > 0);
-}
+	for (unsigned i = 0; i < 3; i++) {
+		struct world *w = HI_DRAWN(
+			"struct item { long id; long x; };\n"
+			"struct table { long from; long to; void *slots[5]; };\n"
+			"record table { slots[i] for i in from .. to -> item; }\n"
+			"table *t = &100\n"
+			"100 (56): %lld %lld &200 &300 &400 &500 &600 => %s\n"
+			"200 (24):      => %s\n"
+			"300..500 (24): => %s\n"
+			"600 (24):      => %s\n",
+			cases[i].from, cases[i].to, cases[i].edges, cases[i].outer,
+			cases[i].inner, cases[i].outer);
 
-/* struct value { long tag; void *p; }; */
-static struct world *values(const char *hints)
-{
-	struct world *w = world_create();
-
-	w->hints = hints;
-	world_struct(w, "value", 16, "0 long : tag", "8 void * : p", NULL);
-	world_struct(w, "str", 24, "0 long : length", "8 char * : text", "16 long : x",
-		     NULL);
-	world_struct(w, "pair", 24, "0 value * : a", "8 value * : b", "16 long : x",
-		     NULL);
-	return w;
-}
-
-/* Values 100, 200, … of tags 0, 1, …; value n leads to n + 0x800. */
-static void draw_values(struct world *w, unsigned n)
-{
-	static const char *const names[] = {"v0", "v1", "v2", "v3", "v4", "v5"};
-
-	blocks(w, 1, n, 24);
-	blocks(w, 9, 8 + n, 24);
-	for (unsigned i = 0; i < n; i++) {
-		world_var(w, names[i], "value *", H(0x100) + 0x100ull * i);
-		world_poke(w, H(0x100) + 0x100ull * i, i);
-		world_poke(w, H(0x108) + 0x100ull * i, H(0x900) + 0x100ull * i);
+		HI_ASSERT_EQ(i == 2, w->typing->stats.bounded > 0);
 	}
 }
 
+#define VALUES                                                                           \
+	"struct value { long tag; void *p; };\n"                                         \
+	"struct str { long length; char *text; long x; };\n"                             \
+	"struct pair { value *a; value *b; long x; };\n"
+
+/* Tag 0 has no case, so it may be a pointer; tag 3 says that it is none. */
 HI_TEST(rules, a_tag_says_what_a_void_pointer_leads_to)
 {
-	struct world *w = values("hints x\nconst STR = 1, PAIR = 2;\n"
-				 "record value { p switch tag { STR, 4: str; PAIR: pair;"
-				 " 3: scalar; 5: any; } }");
-
-	draw_values(w, 6);
-	world_poke(w, H(0xb00), H(0x200)); /* the pair's a */
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("str", world_type(w, H(0xa00)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0xb00)));
-	HI_ASSERT_STREQ("str", world_type(w, H(0xd00)));
-	HI_ASSERT_STREQ("", world_type(w, H(0xe00)));
-	HI_ASSERT_STREQ("200:e", world_edges(w, H(0xb00)));
-	HI_ASSERT_STREQ("e00:e", world_edges(w, H(0x600)));
-	/* Tag 0 has no case, so it may be one; tag 3 says that it is no pointer. */
-	HI_ASSERT_STREQ("900:c", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("", world_edges(w, H(0x400)));
-	HI_ASSERT_STREQ("c00", world_leaks(w));
+	HI_DRAWN(VALUES "const STR = 1, PAIR = 2;\n"
+			"record value { p switch tag { STR, 4: str; PAIR: pair;"
+			" 3: scalar; 5: any; } }\n"
+			"value *v[6] = &100 &200 &300 &400 &500 &600\n"
+			"100 (24): 0 &900 => -> 900:c\n"
+			"200 (24): 1 &a00\n"
+			"300 (24): 2 &b00\n"
+			"400 (24): 3 &c00 => -> nothing\n"
+			"500 (24): 4 &d00\n"
+			"600 (24): 5 &e00 => -> e00\n"
+			"900 (24):\n"
+			"a00 (24):        => str\n"
+			"b00 (24): &200   => pair -> 200\n"
+			"c00 (24):        => leaked\n"
+			"d00 (24):        => str\n"
+			"e00 (24):        => untyped\n"
+			"warning x.hints:3: no case has the value that was found; the "
+			"words are read conservatively (record value, p)\n");
 }
 
 HI_TEST(rules, statements_about_one_word_are_tried_in_their_order)
 {
-	struct world *w = values("hints x\nrecord value {\n"
-				 "\tp -> pair if tag == 1; p -> str if tag < 3;\n"
-				 "\tp -> pair if tag < 4;\n}");
-
-	draw_values(w, 5);
-	run(w);
-	HI_ASSERT_STREQ("str", world_type(w, H(0x900)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0xa00)));
-	HI_ASSERT_STREQ("str", world_type(w, H(0xb00)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0xc00)));
-	HI_ASSERT_STREQ("d00", world_leaks(w));
+	HI_DRAWN(VALUES "record value {\n"
+			"\tp -> pair if tag == 1; p -> str if tag < 3;\n"
+			"\tp -> pair if tag < 4;\n}\n"
+			"value *v[5] = &100 &200 &300 &400 &500\n"
+			"100 (24): 0 &900\n"
+			"200 (24): 1 &a00\n"
+			"300 (24): 2 &b00\n"
+			"400 (24): 3 &c00\n"
+			"500 (24): 4 &d00\n"
+			"900 (24): => str\n"
+			"a00 (24): => pair\n"
+			"b00 (24): => str\n"
+			"c00 (24): => pair\n"
+			"d00 (24): => leaked\n");
 }
 
 /* Addresses with a tag in their three low bits; tag 1 is a str, 2 a pair. */
 HI_TEST(rules, masked_bits_are_no_part_of_the_address)
 {
-	struct world *w =
-		values("hints x\nrecord value {\n"
-		       "\tp mask ~7 -> str if (tag & 7) == 1;\n"
-		       "\tp mask ~7 -> pair if ((unsigned long)p & 7) == 2;\n}");
-
-	draw_values(w, 3);
-	world_poke(w, H(0x208), H(0xa00) + 1);
-	world_poke(w, H(0x308), H(0xb00) + 2);
-	run(w);
-	HI_ASSERT_STREQ("str", world_type(w, H(0xa00)));
-	HI_ASSERT_STREQ("pair", world_type(w, H(0xb00)));
-	HI_ASSERT_STREQ("a00:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("b00:e", world_edges(w, H(0x300)));
-	HI_ASSERT_STREQ("900", world_leaks(w));
+	HI_DRAWN(VALUES "record value {\n"
+			"\tp mask ~7 -> str if (tag & 7) == 1;\n"
+			"\tp mask ~7 -> pair if ((unsigned long)p & 7) == 2;\n}\n"
+			"value *v[3] = &100 &200 &300\n"
+			"100 (24): 0 &900\n"
+			"200 (24): 1 &a00+1 => -> a00\n"
+			"300 (24): 2 &b00+2 => -> b00\n"
+			"900 (24): => leaked\n"
+			"a00 (24): => str\n"
+			"b00 (24): => pair\n");
 }
 
-/*
- *	n -> 100 node { next = &200, parent = &300 (weak) }
- *	     200 node { next = 0,    parent = &100 (weak) }	300 is only weakly held
- */
 HI_TEST(rules, weak_words_are_edges_that_say_and_retain_nothing)
 {
-	struct world *w = world_create();
-
-	w->hints = "hints x\nrecord node { parent weak; }";
-	world_struct(w, "node", 24, "0 node * : next", "8 node * : parent",
-		     "16 long : id", NULL);
-	blocks(w, 1, 3, 24);
-	world_var(w, "n", "node *", H(0x100));
-	world_poke(w, H(0x100), H(0x200));
-	world_poke(w, H(0x108), H(0x300));
-	world_poke(w, H(0x208), H(0x100));
-	run(w);
-	HI_ASSERT_STREQ("200:e 300:w", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("100:w", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("", world_named_type(w, H(0x300)));
-	HI_ASSERT_STREQ("300", world_leaks(w));
+	HI_DRAWN("struct node { node *next; node *parent; long id; };\n"
+		 "record node { parent weak; }\n"
+		 "node *n = &100\n"
+		 "100 (24): &200 &300 => -> 200 300:w\n"
+		 "200 (24): 0 &100    => -> 100:w\n"
+		 "300 (24):           => '', leaked\n");
 }
 
-/*
- * struct header { long size; long refs; } lies in front of what buf.data leads to:
- *
- *	b -> 100 buf { data = &200 + 16, end = &300 + 8 }
- *	     200 header, then bytes		300 item { id, link: end leads here }
- */
+/* A header lies before what buf.data leads to; buf.end leads into an item. What is
+ * behind the header is a byte buffer. */
 HI_TEST(rules, an_object_may_begin_before_the_address)
 {
-	struct world *w = world_create();
-
-	w->hints = "hints x\nrecord buf { data -> header back sizeof(header);\n"
-		   "\tend -> item in link; }\nrecord header { tail known; }";
-	world_struct(w, "link", 16, "0 link * : next", "8 link * : prev", NULL);
-	world_struct(w, "item", 24, "0 long : id", "8 link : link", NULL);
-	world_struct(w, "header", 16, "0 long : size", "8 item * : owner", NULL);
-	world_struct(w, "buf", 16, "0 char * : data", "8 link * : end", NULL);
-	blocks(w, 1, 1, 24);
-	blocks(w, 2, 2, 56);
-	blocks(w, 3, 5, 24);
-	world_var(w, "b", "buf *", H(0x100));
-	world_poke(w, H(0x100), H(0x210));
-	world_poke(w, H(0x108), H(0x308));
-	world_poke(w, H(0x208), H(0x400));
-	world_poke(w, H(0x218), H(0x500)); /* a byte buffer: no pointer */
-	run(w);
-	HI_ASSERT_STREQ("header", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("item", world_type(w, H(0x400)));
-	HI_ASSERT_STREQ("200:i 300:i", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("400:e", world_edges(w, H(0x200)));
-	HI_ASSERT_STREQ("500", world_leaks(w));
+	HI_DRAWN("struct link { link *next; link *prev; };\n"
+		 "struct item { long id; link link; };\n"
+		 "struct header { long size; item *owner; };\n"
+		 "struct buf { char *data; link *end; };\n"
+		 "record buf { data -> header back sizeof(header); end -> item in link; "
+		 "}\n"
+		 "record header { tail known; }\n"
+		 "buf *b = &100\n"
+		 "100 (24): &210 &308     => -> 200:i 300:i\n"
+		 "200 (56): 0 &400 0 &500 => header -> 400\n"
+		 "300 (24):               => item\n"
+		 "400 (24):               => item\n"
+		 "500 (24):               => leaked\n");
 }
 
 /* Members that no statement names are followed; with `only` they are not. */
 HI_TEST(rules, only_what_is_said_is_followed_where_that_is_said)
 {
-	for (int only = 0; only < 2; only++) {
-		struct world *w = values(only ? "hints x\nrecord node only { p -> str; }"
-					      : "hints x\nrecord node { p -> str; }");
+	static const char *const cases[][4] = {
+		{"", "200 300 400:c", "node", ""},
+		{"only ", "300", "untyped, leaked", "leaked"},
+	};
 
-		world_struct(w, "node", 24, "0 node * : next", "8 void * : p",
-			     "16 uintptr_t : x", NULL);
-		blocks(w, 1, 4, 24);
-		world_var(w, "n", "node *", H(0x100));
-		for (uint64_t i = 0; i < 3; i++)
-			world_poke(w, H(0x100) + 8 * i, H(0x200) + 0x100 * i);
-		run(w);
-		HI_ASSERT_STREQ(only ? "" : "node", world_type(w, H(0x200)));
-		HI_ASSERT_STREQ("str", world_type(w, H(0x300)));
-		HI_ASSERT_STREQ(only ? "300:e" : "200:e 300:e 400:c",
-				world_edges(w, H(0x100)));
-		HI_ASSERT_STREQ(only ? "200 400" : "", world_leaks(w));
-	}
+	for (int i = 0; i < 2; i++)
+		HI_DRAWN(VALUES "struct node { node *next; void *p; uintptr_t x; };\n"
+				"record node %s{ p -> str; }\n"
+				"node *n = &100\n"
+				"100 (24): &200 &300 &400 => -> %s\n"
+				"200 (24): => %s\n"
+				"300 (24): => str\n"
+				"400 (24): => %s\n",
+			 cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Edges, fields and evidence in words. */
-#include <stdio.h>
-
-#include "attach/mock.h"
 #include "harness.h"
-#include "support/typing_world.h"
+#include "support/rules_world.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 
@@ -21,50 +18,21 @@ static const char *edge(struct world *w, hi_node from, uint64_t to)
 	return out;
 }
 
-/*
- * struct table { struct entry **slots[2]; long used; };
- * struct entry { char name[16]; union { void *any; double number; } v; entry *next; };
- * struct server { long id; struct { struct table *dict; } db[2]; } server;
- */
+/* Types are called "struct …", as in C. */
 static struct world *draw_server(void)
 {
-	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id text = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 16);
-	hi_type_id number = world_scalar(w, HI_KIND_FLOAT, "double", 8);
-	hi_type_id any = world_pointer(w, world_scalar(w, HI_KIND_VOID, "void", 0));
-	hi_type_id entry = any + 4, entry_pointer, v, slots, table, db, dbs, server;
-
-	entry_pointer = world_pointer(w, entry);
-	v = world_record(w, HI_KIND_UNION, "", 8, "number", 0, number, "any", 0, any,
-			 NULL);
-	world_scalar(w, HI_KIND_INTEGER, "bool", 1);
-	HI_ASSERT_EQ(entry,
-		     world_record(w, HI_KIND_STRUCT, "struct entry", 32, "name", 0, text,
-				  "v", 16, v, "next", 24, entry_pointer, NULL));
-	slots = world_array(w, world_pointer(w, entry_pointer), 2);
-	table = world_record(w, HI_KIND_STRUCT, "struct table", 24, "slots", 0, slots,
-			     "used", 16, integer, NULL);
-	db = world_record(w, HI_KIND_STRUCT, "struct db", 8, "dict", 0,
-			  world_pointer(w, table), NULL);
-	w->types[db].members = &w->members[w->n_members - 1];
-	dbs = world_array(w, db, 2);
-	server = world_record(w, HI_KIND_STRUCT, "struct server", 24, "id", 0, integer,
-			      "db", 8, dbs, NULL);
-	world_block(w, H(0x000), 24);  /* table */
-	world_block(w, H(0x100), 200); /* entry *[25] */
-	world_block(w, H(0x200), 40);  /* entry */
-	world_block(w, H(0x300), 40);  /* entry */
-	world_block(w, H(0x400), 40);  /* anything */
-	world_poke(w, world_local(w, "server", server, 5) + 16, H(0));
-	world_poke(w, H(0x008), H(0x100));
-	world_poke(w, H(0x100 + 17 * 8), H(0x200));
-	memcpy(hi_memory_mock_at(w->memory, H(0x200)), "a\tname", 6);
-	world_poke(w, H(0x210), H(0x400));
-	world_poke(w, H(0x218), H(0x300));
-	world_poke(w, H(0x418), H(0x308));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	return w;
+	return HI_DRAWN(
+		"union value { double number; void *any; };\n"
+		"struct struct entry { char name[16]; value v; struct entry *next; };\n"
+		"struct struct table { struct entry **slots[2]; long used; };\n"
+		"struct db { struct table *dict; };\n"
+		"struct server { long id; db db[2]; };\n"
+		"server server = 5 0 &0\n"
+		"0 (24): 0 &100\n"
+		"100 (200): @136 &200\n"
+		"200 (40): 'a\tname' @16 &400 &300\n"
+		"300 (40):\n"
+		"400 (40): @24 &308\n");
 }
 
 HI_TEST(typing_words, paths_read_like_c)
@@ -165,20 +133,12 @@ HI_TEST(typing_words, texts_are_cut_where_they_do_not_fit)
 	}
 }
 
-/* struct two { char raw[8]; two *real; }: both words lead to the same block. */
 HI_TEST(typing_words, a_member_that_is_a_pointer_is_named_before_raw_storage)
 {
-	struct world *w = world_create();
-	hi_type_id raw = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 8);
-	hi_type_id pointer = world_pointer(w, raw + 2);
+	struct world *w = HI_DRAWN("struct two { char raw[8]; two *real; };\n"
+				   "two *a = &0\n"
+				   "0 (24): &100 &100\n"
+				   "100 (24):\n");
 
-	world_record(w, HI_KIND_STRUCT, "struct two", 16, "raw", 0, raw, "real", 8,
-		     pointer, NULL);
-	world_block(w, H(0), 24);
-	world_block(w, H(0x100), 24);
-	world_local(w, "a", pointer, H(0));
-	world_poke(w, H(0), H(0x100));
-	world_poke(w, H(8), H(0x100));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_STREQ("->real", edge(w, world_node(w, H(0)), H(0x100)));
 }

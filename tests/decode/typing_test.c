@@ -6,228 +6,119 @@
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "harness.h"
-#include "support/typing_world.h"
+#include "support/rules_world.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 
 static struct hi_error err;
 
-/*
- *	head (local) -> A.next -> B.next -> C		struct node { node *next;
- *			A.number = &D (an integer)		long number; };
- */
 HI_TEST(typing, a_list_is_typed_from_its_head_and_integers_are_no_edges)
 {
-	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id pointer = world_pointer(w, integer + 2);
+	struct world *w = HI_DRAWN("struct node { node *next; long number; };\n"
+				   "node *head = &10\n"
+				   "10 (24): &30 &70 => node (pointer) -> 30\n"
+				   "30 (24): &50     => node\n"
+				   "50 (24):         => node -> nothing\n"
+				   "70 (24):         => untyped, leaked\n");
 
-	world_record(w, HI_KIND_STRUCT, "struct node", 16, "next", 0, pointer, "number",
-		     8, integer, NULL);
-	for (uint64_t i = 0; i < 4; i++)
-		world_block(w, H(0x20 * i + 0x10), 24);
-	world_local(w, "head", pointer, H(0x10));
-	world_poke(w, H(0x10), H(0x30));
-	world_poke(w, H(0x18), H(0x70));
-	world_poke(w, H(0x30), H(0x50));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT(hi_graph_is_valid(w->graph));
-	HI_ASSERT_STREQ("struct node", world_type(w, H(0x10)));
-	HI_ASSERT_STREQ("struct node", world_type(w, H(0x30)));
-	HI_ASSERT_STREQ("struct node", world_type(w, H(0x50)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x70)));
-	HI_ASSERT_STREQ("30:e", world_edges(w, H(0x10)));
-	HI_ASSERT_STREQ("", world_edges(w, H(0x50)));
 	HI_ASSERT_EQ(1, w->graph->n_roots);
 	HI_ASSERT_STREQ("thread 7 draw(): head", w->graph->roots[0].name);
 	HI_ASSERT_EQ(HI_ROOT_STACK, w->graph->roots[0].kind);
-	HI_ASSERT_EQ(HI_EVIDENCE_POINTER,
-		     w->graph->objects->flags[0] & HI_OBJECT_EVIDENCE_MASK);
 }
 
 HI_TEST(typing, conservative_runs_follow_every_word_and_name_no_type)
 {
-	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	struct world *w = HI_DRAWN("conservative\n"
+				   "long number = &10\n"
+				   "10 (24): 0 &38 => -> 30:c\n"
+				   "30 (24):\n");
 
-	world_block(w, H(0x10), 24);
-	world_block(w, H(0x30), 24);
-	world_local(w, "number", integer, H(0x10));
-	world_poke(w, H(0x18), H(0x38));
-	HI_ASSERT_OK(
-		world_run(w, &(struct hi_typing_options){.conservative = true}, &err),
-		&err);
-	HI_ASSERT_STREQ("30:c", world_edges(w, H(0x10)));
 	HI_ASSERT_EQ(1, w->graph->n_types);
 	HI_ASSERT_EQ(1, w->graph->n_roots);
 	HI_ASSERT_EQ(HI_ROOT_UNTYPED, w->graph->roots[0].kind);
 }
 
-/* struct box { box *inside; char raw[8]; uintptr_t address; long number; void *any; } */
 HI_TEST(typing, raw_storage_and_address_integers_are_conservative_void_is_exact)
 {
-	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id bytes = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 8);
-	hi_type_id address = world_scalar(w, HI_KIND_ADDRESS, "uintptr_t", 8);
-	hi_type_id nothing = world_pointer(w, world_scalar(w, HI_KIND_VOID, "void", 0));
-	hi_type_id pointer = world_pointer(w, nothing + 2);
-
-	world_record(w, HI_KIND_STRUCT, "struct box", 40, "inside", 0, pointer, "raw", 8,
-		     bytes, "address", 16, address, "number", 24, integer, "any", 32,
-		     nothing, NULL);
-	for (uint64_t i = 0; i < 6; i++)
-		world_block(w, H(0x100 * i), 40);
-	world_local(w, "box", pointer, H(0));
-	for (uint64_t i = 0; i < 5; i++)
-		world_poke(w, H(8 * i), H(0x100 * (i + 1)));
-	world_poke(w, H(0), H(0x108)); /* interior */
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("100:i 200:c 300:c 500:e", world_edges(w, H(0)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x100)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x500)));
+	HI_DRAWN("struct box { box *inside; char raw[8]; uintptr_t address; long number; "
+		 "void *any; };\n"
+		 "box *box = &0\n"
+		 "0 (40): &108 &200 &300 &400 &500 => -> 100:i 200:c 300:c 500\n"
+		 "100 (40):      => untyped\n"
+		 "200..300 (40):\n"
+		 "400 (40):      => leaked\n"
+		 "500 (40):      => untyped\n");
 }
 
+/* Blocks of four pairs and 8 bytes; at 2000 half a pair more, at 3000 text behind a
+ * header. What stands behind a text is stale. */
 HI_TEST(typing, arrays_only_where_the_count_fits_and_pointers_look_like_pointers)
 {
-	struct world *w = world_create();
-	hi_type_id pointer = world_pointer(w, 2), name;
-	hi_type_id node;
-
-	node = world_record(w, HI_KIND_STRUCT, "struct pair", 32, "a", 0, pointer, "b", 8,
-			    pointer, NULL);
-	HI_ASSERT_EQ(2, node);
-	name = world_pointer(w, world_scalar(w, HI_KIND_CHAR, "char", 1));
-	world_block(w, H(0x1000), 4 * 32 + 8);	/* 4 elements, fits */
-	world_block(w, H(0x2000), 4 * 32 + 24); /* one more half: does not fit */
-	world_block(w, H(0x3000), 4 * 32 + 8);	/* fits, but is a header and text */
-	world_block(w, H(0x4000), 24);
-	world_block(w, H(0x5000), 24); /* text */
-	world_block(w, H(0x6000), 24); /* no text */
-	world_local(w, "one", pointer, H(0x1000));
-	world_local(w, "two", pointer, H(0x2000));
-	world_local(w, "three", pointer, H(0x3000));
-	world_local(w, "text", name, H(0x5000));
-	world_local(w, "data", name, H(0x6000));
-	world_poke(w, H(0x1000 + 3 * 32 + 8), H(0x4000));
-	world_poke(w, H(0x1000 + 3 * 32 + 16), H(0x4000)); /* no pointer member */
-	world_poke(w, H(0x2000 + 3 * 32 + 16), H(0x4000)); /* in the tail: raw */
-	world_poke(w, H(0x3000 + 2 * 32), 0x6c6c61776f6c6c65);
-	world_poke(w, H(0x3000 + 2 * 32 + 8), H(0x4000));
-	memcpy(hi_memory_mock_at(w->memory, H(0x5000)), "some text", 10);
-	world_poke(w, H(0x5010), H(0x4000)); /* stale, behind the text */
-	world_poke(w, H(0x6008), H(0x4000));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("struct pair[]", world_type(w, H(0x1000)));
-	HI_ASSERT_STREQ("4000:e", world_edges(w, H(0x1000)));
-	HI_ASSERT_STREQ("struct pair", world_type(w, H(0x2000)));
-	HI_ASSERT_STREQ("4000:c", world_edges(w, H(0x2000)));
-	HI_ASSERT_STREQ("struct pair", world_type(w, H(0x3000)));
-	HI_ASSERT_STREQ("4000:c", world_edges(w, H(0x3000)));
-	HI_ASSERT_STREQ("char [][]", world_type(w, H(0x5000)));
-	HI_ASSERT_STREQ("", world_edges(w, H(0x5000)));
-	HI_ASSERT_STREQ("4000:c", world_edges(w, H(0x6000)));
+	HI_DRAWN("struct pair 32 { pair *a; pair *b; };\n"
+		 "pair *p[3] = &1000 &2000 &3000\n"
+		 "char *text[2] = &5000 &6000\n"
+		 "1000 (136): @104 &4000 &4000                => pair[] -> 4000\n"
+		 "2000 (152): @112 &4000                      => pair -> 4000:c\n"
+		 "3000 (136): @64 0x6c6c61776f6c6c65 &4000    => pair -> 4000:c\n"
+		 "4000 (24):\n"
+		 "5000 (24): 'some text' @16 &4000            => char [][] -> nothing\n"
+		 "6000 (24): 0 &4000                          => -> 4000:c\n");
 }
 
 /* base *b leads to a derived object: its vtable knows better. */
 HI_TEST(typing, a_vtable_outweighs_the_pointers_and_rtti_alone_gives_a_name)
 {
-	struct world *w = world_create();
-	hi_type_id pointer = world_pointer(w, 2);
-	hi_type_id derived, bare;
-
-	world_record(w, HI_KIND_STRUCT, "Base", 16, "next", 8, pointer, NULL);
-	derived = world_record(w, HI_KIND_STRUCT, "Derived", 24, "next", 8, pointer,
-			       "other", 16, pointer, NULL);
-	bare = world_record(w, HI_KIND_STRUCT, "Bare", 0, NULL);
-	w->vtable_of[derived] = WORLD_MODULE + 0x100;
-	w->vtable_of[bare] = WORLD_MODULE + 0x200;
-	for (uint64_t i = 0; i < 4; i++)
-		world_block(w, H(0x100 * i), 24);
-	world_poke(w, H(0), WORLD_MODULE + 0x100);
-	world_poke(w, H(8), H(0x100));
-	world_poke(w, H(0x10), H(0x200));
-	world_poke(w, H(0x300), WORLD_MODULE + 0x200);
-	world_poke(w, H(0x308), H(0x200));
-	world_local(w, "b", pointer, H(0));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("Derived", world_type(w, H(0)));
-	HI_ASSERT_STREQ("100:e 200:e", world_edges(w, H(0)));
-	HI_ASSERT_STREQ("Base", world_type(w, H(0x200)));
-	HI_ASSERT_STREQ("Bare", world_type(w, H(0x300)));
-	HI_ASSERT_STREQ("200:c", world_edges(w, H(0x300)));
-	HI_ASSERT_EQ(HI_EVIDENCE_VTABLE, w->graph->objects->flags[world_node(w, H(0))] &
-						 HI_OBJECT_EVIDENCE_MASK);
+	HI_DRAWN("struct Base 16 { @8 Base *next; };\n"
+		 "struct Derived 24 { @8 Base *next; Base *other; };\n"
+		 "struct Bare { };\n"
+		 "vtable Derived M100\n"
+		 "vtable Bare M200\n"
+		 "Base *b = &0\n"
+		 "0 (24): &M100 &100 &200 => Derived (vtable) -> 100 200\n"
+		 "100..200 (24):          => Base\n"
+		 "300 (24): &M200 &200    => Bare -> 200:c, leaked\n");
 }
 
 HI_TEST(typing, the_larger_type_that_fits_wins_whoever_comes_first)
 {
-	for (int order = 0; order < 2; order++) {
-		struct world *w = world_create();
-		hi_type_id small = world_pointer(w, 3), large = world_pointer(w, 4);
+	static const char *const orders[] = {"small *a = &0\nlarge *b = &0",
+					     "large *b = &0\nsmall *a = &0"};
 
-		world_record(w, HI_KIND_STRUCT, "struct small", 8, "next", 0, small,
-			     NULL);
-		world_record(w, HI_KIND_STRUCT, "struct large", 24, "head", 0, small, "x",
-			     16, small, NULL);
-		world_block(w, H(0), 24);
-		world_block(w, H(0x100), 24);
-		world_poke(w, H(0x10), H(0x100));
-		world_local(w, "a", order ? small : large, H(0));
-		world_local(w, "b", order ? large : small, H(0));
-		HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-		HI_ASSERT_STREQ("struct large", world_type(w, H(0)));
-		HI_ASSERT_STREQ("100:e", world_edges(w, H(0)));
-	}
+	for (int i = 0; i < 2; i++)
+		HI_DRAWN("struct small { small *next; };\n"
+			 "struct large { small *head; @16 small *x; };\n"
+			 "%s\n"
+			 "0 (24): @16 &100 => large -> 100\n"
+			 "100 (24):\n",
+			 orders[i]);
 }
 
 HI_TEST(typing, a_type_that_is_larger_than_the_block_is_no_candidate)
 {
-	struct world *w = world_create();
-	hi_type_id pointer = world_pointer(w, 2);
-
-	world_record(w, HI_KIND_STRUCT, "struct large", 32, "next", 0, pointer, NULL);
-	world_block(w, H(0), 24);
-	world_block(w, H(0x100), 40);
-	world_local(w, "a", pointer, H(0));
-	world_poke(w, H(8), H(0x100));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("", world_type(w, H(0)));
-	HI_ASSERT_STREQ("100:c", world_edges(w, H(0)));
-	HI_ASSERT_STREQ("", world_type(w, H(0x100)));
+	HI_DRAWN("struct large 32 { large *next; };\n"
+		 "large *a = &0\n"
+		 "0 (24): 0 &100 => untyped -> 100:c\n"
+		 "100 (40):      => untyped\n");
 }
 
 /* A cast to something larger does not shake what the vtable says. */
 HI_TEST(typing, objects_with_a_vtable_take_no_other_candidate)
 {
-	struct world *w = world_create();
-	hi_type_id pointer = world_pointer(w, 2), object;
-
-	world_record(w, HI_KIND_STRUCT, "struct raw", 40, "next", 32, pointer, NULL);
-	object = world_record(w, HI_KIND_STRUCT, "Object", 32, "next", 8, pointer, NULL);
-	w->vtable_of[object] = WORLD_MODULE + 0x100;
-	world_block(w, H(0), 40);
-	world_poke(w, H(0), WORLD_MODULE + 0x100);
-	world_local(w, "a", pointer, H(0));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("Object", world_type(w, H(0)));
+	HI_DRAWN("struct raw { @32 raw *next; };\n"
+		 "struct Object 32 { @8 raw *next; };\n"
+		 "vtable Object M100\n"
+		 "raw *a = &0\n"
+		 "0 (40): &M100 => Object\n");
 }
 
-/* struct both { both *p, *q; } b = {&A, &A}; and a stack word that says it too */
 HI_TEST(typing, a_root_refers_to_an_object_once_with_the_best_grade)
 {
-	struct world *w = world_create();
-	hi_type_id pointer = world_pointer(w, 2), both;
-	struct hi_edges e;
+	struct world *w = HI_DRAWN("struct both { both *p; both *q; both *r; };\n"
+				   "both b = &8 &0 &0\n"
+				   "0 (24):\n");
+	struct hi_edges e = hi_graph_edges(w->graph, w->graph->first_root);
 
-	both = world_record(w, HI_KIND_STRUCT, "struct both", 24, "p", 0, pointer, "q", 8,
-			    pointer, "r", 16, pointer, NULL);
-	world_block(w, H(0), 24);
-	world_poke(w, world_local(w, "b", both, H(8)) + 8, H(0));
-	world_poke(w, WORLD_STACK + 16, H(0));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_EQ(1, w->graph->n_roots);
-	e = hi_graph_edges(w->graph, w->graph->first_root);
 	HI_ASSERT_EQ(1, e.count);
 	HI_ASSERT_EQ(HI_GRADE_EXACT, e.grade[0]);
 }
@@ -306,18 +197,17 @@ HI_TEST(typing, conservative_edges_equal_those_of_a_naive_scan)
 /* n types in a ring of pointers: many candidates for the same blocks. */
 static void draw_types(struct world *w, unsigned n)
 {
-	hi_type_id first = w->n_types, pointers[12];
-	static const char *const names[] = {"t0", "t1", "t2", "t3", "t4",  "t5",
-					    "t6", "t7", "t8", "t9", "t10", "t11"};
+	char text[100];
 
-	for (unsigned i = 0; i < n; i++)
-		pointers[i] = world_pointer(w, first + n + i);
-	for (unsigned i = 0; i < n; i++)
-		world_record(w, HI_KIND_STRUCT, names[i], 16 + 8 * i, "a", 0,
-			     pointers[(i + 1) % n], "b", 8, pointers[(i * 5 + 2) % n],
-			     NULL);
-	for (unsigned i = 0; i < n; i++)
-		world_local(w, names[i], pointers[i], w->blocks.items[draw(100)].addr);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "struct t%u %u { t%u *a; t%u *b; };", i,
+			 16 + 8 * i, (i + 1) % n, (i * 5 + 2) % n);
+		world_types(w, text);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "t%u *", i);
+		world_var(w, "t", text, w->blocks.items[draw(100)].addr);
+	}
 }
 
 static void assert_same_graphs(const struct hi_graph *a, const struct hi_graph *b)

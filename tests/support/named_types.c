@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Types of a drawn target by their names, and what expressions of hints ask. */
-#include <stdarg.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "harness.h"
 #include "support/typing_world.h"
 
-static const char *keep(struct world *w, const char *text)
+const char *world_text(struct world *w, const char *text, size_t length)
 {
-	size_t size = strlen(text) + 1;
 	char *to = w->text + w->text_used;
 
-	HI_ASSERT(w->text_used + size <= sizeof(w->text));
-	memcpy(to, text, size);
-	w->text_used += size;
+	HI_ASSERT(w->text_used + length < sizeof(w->text));
+	memcpy(to, text, length);
+	to[length] = '\0';
+	w->text_used += length + 1;
 	return to;
 }
 
@@ -43,7 +43,7 @@ static hi_type_id add_named(struct world *w, const char *name, struct hi_type ty
 {
 	hi_type_id id;
 
-	type.name = keep(w, name);
+	type.name = world_text(w, name, strlen(name));
 	id = world_add_type(w, type);
 	w->types[id].layout_hash = hash_of(name);
 	return id;
@@ -94,6 +94,7 @@ static hi_type_id base_named(struct world *w, const char *name)
 		     {"long", HI_KIND_INTEGER, 8, true},
 		     {"unsigned long", HI_KIND_INTEGER, 8, false},
 		     {"uintptr_t", HI_KIND_ADDRESS, 8, false},
+		     {"double", HI_KIND_FLOAT, 8, true},
 		     {"code", HI_KIND_FUNCTION, 0, false}};
 	hi_type_id id = find(w, name);
 
@@ -131,73 +132,148 @@ hi_type_id world_named(struct world *w, const char *text)
 
 /* ---- records ---- */
 
-static void add_member(struct world *w, struct hi_type *record, const char *text)
+static uint64_t alignment_of(const struct world *w, hi_type_id id)
 {
-	const char *colon = strstr(text, " : ");
-	struct hi_member member = {.offset = strtoull(text, NULL, 10)};
+	const struct hi_type *t = &w->types[id];
+	uint64_t most = 1;
+
+	if (t->kind == HI_KIND_ARRAY)
+		return alignment_of(w, t->target);
+	if (t->kind != HI_KIND_STRUCT && t->kind != HI_KIND_UNION)
+		return t->size ? t->size : 1;
+	for (uint32_t i = 0; i < t->n_members; i++) {
+		uint64_t one = alignment_of(w, t->members[i].type);
+
+		most = one > most ? one : most;
+	}
+	return most;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+hi_type_id world_declared(struct world *w, const char *text, size_t length,
+			  const char **name_ret)
+{
+	const char *bracket = memchr(text, '[', length), *end = text + length;
+	const char *name_end = bracket ? bracket : end, *name = name_end;
 	char type[200];
 
-	HI_ASSERT_MSG(colon, "'%s' has no name", text);
-	text = strchr(text, ' ') + 1;
-	snprintf(type, sizeof(type), "%.*s", (int)(colon - text), text);
-	member.name = colon + 3;
-	member.type = world_named(w, type);
-	HI_ASSERT(w->n_members < WORLD_MEMBERS);
-	w->members[w->n_members++] = member;
-	record->n_members++;
+	while (name > text && (isalnum(name[-1]) || name[-1] == '_'))
+		name--;
+	HI_ASSERT_MSG(name > text && name < name_end, "no declaration: %s", text);
+	text += strspn(text, " ");
+	snprintf(type, sizeof(type), "%.*s%.*s", (int)(name - text), text,
+		 (int)(end - name_end), name_end);
+	*name_ret = world_text(w, name, (size_t)(name_end - name));
+	return world_named(w, type);
 }
 
-static hi_type_id define(struct world *w, const char *name, enum hi_type_kind kind,
-			 uint64_t size, va_list ap)
+/* "item **d", "@8 long n" */
+static struct hi_member read_member(struct world *w, const char *text, size_t length,
+				    uint64_t end)
 {
-	hi_type_id id = base_named(w, name);
-	struct hi_type *record = &w->types[id];
-	const char *member;
+	const char *all = text + length;
+	struct hi_member member = {.offset = UINT64_MAX};
 
-	HI_ASSERT_EQ(HI_KIND_DECLARATION, record->kind);
-	record->kind = kind;
-	record->size = size;
+	if (*text == '@') {
+		char *behind;
+
+		member.offset = strtoull(text + 1, &behind, 0);
+		text = behind;
+	}
+	member.type = world_declared(w, text, (size_t)(all - text), &member.name);
+	if (member.offset == UINT64_MAX)
+		member.offset = round_up(end, alignment_of(w, member.type));
+	return member;
+}
+
+/* Up to the brace. */
+static void read_members(struct world *w, struct hi_type *record, const char *text)
+{
+	uint64_t size = 0;
+
 	record->members = &w->members[w->n_members];
-	while ((member = va_arg(ap, const char *)))
-		add_member(w, record, member);
-	return id;
+	while (*(text += strspn(text, " \t\n")) != '}') {
+		size_t n = strcspn(text, ";}");
+		struct hi_member member =
+			read_member(w, text, n, record->kind == HI_KIND_UNION ? 0 : size);
+		uint64_t end;
+
+		HI_ASSERT(w->n_members < WORLD_MEMBERS);
+		w->members[w->n_members++] = member;
+		record->n_members++;
+		end = member.offset + w->types[member.type].size;
+		size = end > size ? end : size;
+		text += n + (text[n] == ';');
+	}
+	record->size = round_up(size, alignment_of(w, record->id));
 }
 
-hi_type_id world_struct(struct world *w, const char *name, uint64_t size, ...)
+/* Those of the name: "vec<item, 3>" has a type and a number. */
+static void read_args(struct world *w, struct hi_type *record)
 {
-	hi_type_id id;
-	va_list ap;
+	const char *at = strchr(record->name, '<');
 
-	va_start(ap, size);
-	id = define(w, name, HI_KIND_STRUCT, size, ap);
-	va_end(ap);
-	return id;
+	record->args = &w->args[w->n_args];
+	while (at && *at != '>') {
+		size_t n = strcspn(at + 1, ",>");
+		const char *text = at + 1 + strspn(at + 1, " ");
+		const char *arg = world_text(w, text, (size_t)(at + 1 + n - text));
+		struct hi_template_arg *to = &w->args[w->n_args++];
+
+		HI_ASSERT(w->n_args <= WORLD_ARGS);
+		*to = (struct hi_template_arg){.name = ""};
+		if (isdigit(*arg))
+			to->value = strtoll(arg, NULL, 0);
+		else
+			to->type = world_named(w, arg);
+		record->n_args++;
+		at += 1 + n;
+	}
 }
 
-hi_type_id world_union(struct world *w, const char *name, uint64_t size, ...)
+/* "vec", "vec<item, 3>", "Base 16": the size is *size_ret, or 0. */
+static struct hi_type *read_name(struct world *w, const char *text, size_t n,
+				 uint64_t *size_ret)
 {
-	hi_type_id id;
-	va_list ap;
+	char name[200], *last;
+	struct hi_type *record;
 
-	va_start(ap, size);
-	id = define(w, name, HI_KIND_UNION, size, ap);
-	va_end(ap);
-	return id;
+	while (n && text[n - 1] == ' ')
+		n--;
+	snprintf(name, sizeof(name), "%.*s", (int)n, text);
+	last = strrchr(name, ' ');
+	*size_ret = last && isdigit(last[1]) && !strchr(last, '>')
+			    ? strtoull(last + 1, NULL, 0)
+			    : 0;
+	if (*size_ret)
+		*last = '\0';
+	record = &w->types[base_named(w, name)];
+	HI_ASSERT_MSG(record->kind == HI_KIND_DECLARATION, "%s is there already", name);
+	return record;
 }
 
-void world_arg(struct world *w, const char *record, const char *type, int64_t value)
+void world_types(struct world *w, const char *text)
 {
-	struct hi_type *t = &w->types[world_named(w, record)];
-	struct hi_template_arg arg = {.name = "", .value = value};
+	while (*(text += strspn(text, " \t\n;"))) {
+		bool is_union = strncmp(text, "union ", 6) == 0;
+		const char *name = strchr(text, ' ') + 1, *brace = strchr(text, '{');
+		const char *end = strchr(text, '}');
+		struct hi_type *record;
+		uint64_t size;
 
-	HI_ASSERT(w->n_args < WORLD_ARGS);
-	if (type)
-		arg.type = world_named(w, type);
-	if (!t->n_args)
-		t->args = &w->args[w->n_args];
-	HI_ASSERT(&t->args[t->n_args] == &w->args[w->n_args]);
-	w->args[w->n_args++] = arg;
-	t->n_args++;
+		HI_ASSERT_MSG(brace && end, "no record: %s", text);
+		record = read_name(w, name, (size_t)(brace - name), &size);
+		record->kind = is_union ? HI_KIND_UNION : HI_KIND_STRUCT;
+		read_members(w, record, brace + 1);
+		if (size)
+			record->size = size;
+		read_args(w, record);
+		text = end + 1;
+	}
 }
 
 uint64_t world_var(struct world *w, const char *name, const char *type, uint64_t word)

@@ -307,6 +307,21 @@ const char *world_warning(struct world *w, size_t i)
 	return i < n ? list[i] : "";
 }
 
+const char *world_address(uint64_t addr)
+{
+	static char text[4][24];
+	static unsigned turn;
+	char *out = text[turn++ % 4];
+
+	if (addr >= WORLD_FAR && addr < WORLD_STACK)
+		snprintf(out, sizeof(text[0]), "F%llx",
+			 (unsigned long long)(addr - WORLD_FAR));
+	else
+		snprintf(out, sizeof(text[0]), "%llx",
+			 (unsigned long long)(addr - WORLD_HEAP));
+	return out;
+}
+
 hi_node world_node(const struct world *w, uint64_t addr)
 {
 	uint64_t offset = 0;
@@ -355,11 +370,9 @@ const char *world_leaks(const struct world *w)
 	for (hi_node i = 0; i < w->graph->n_objects && used < sizeof(text[0]) - 20; i++)
 		if (!hi_bit(reach->any, i))
 			used += (size_t)snprintf(
-				out + used, sizeof(text[0]) - used, "%s%llx",
+				out + used, sizeof(text[0]) - used, "%s%s",
 				used ? " " : "",
-				(unsigned long long)(hi_objects_address(w->graph->objects,
-									i) -
-						     WORLD_HEAP));
+				world_address(hi_objects_address(w->graph->objects, i)));
 	hi_reach_destroy(reach);
 	return out;
 }
@@ -395,8 +408,8 @@ const char *world_edges(const struct world *w, uint64_t addr)
 	qsort(shown, edges.count, sizeof(shown[0]), by_address);
 	out[0] = 0;
 	for (uint32_t i = 0; i < edges.count; i++)
-		used += (size_t)snprintf(
-			out + used, sizeof(text[0]) - used, "%s%llx:%c", i ? " " : "",
-			(unsigned long long)(shown[i].addr - WORLD_HEAP), shown[i].grade);
+		used += (size_t)snprintf(out + used, sizeof(text[0]) - used, "%s%s:%c",
+					 i ? " " : "", world_address(shown[i].addr),
+					 shown[i].grade);
 	return out;
 }

@@ -14,6 +14,8 @@
 #define WORLD_STACK 0x7f0000000000ull
 #define WORLD_STACK_SIZE 0x4000ull
 #define WORLD_MODULE 0x400000ull /* a mapping that vtables lie in */
+#define WORLD_FAR 0x20000000ull	 /* for a mapping without allocator */
+#define WORLD_FAR_SIZE (1ull << 20)
 
 enum { WORLD_TYPES = 192, WORLD_MEMBERS = 512, WORLD_LOCALS = 32, WORLD_ARGS = 32 };
 
@@ -74,12 +76,11 @@ uint64_t world_local(struct world *w, const char *name, hi_type_id type, uint64_
 /* "long", "int", "char", "void", "uintptr_t", "code" (a function), names of records
  * (declared only, until they are defined), and behind them any of " *" and " [N]". */
 hi_type_id world_named(struct world *w, const char *text);
-/* members: "OFFSET TYPE : NAME", "8 node * : next"…, ended by NULL. */
-hi_type_id world_struct(struct world *w, const char *name, uint64_t size, ...);
-hi_type_id world_union(struct world *w, const char *name, uint64_t size, ...);
-/* A further template argument of a record; type NULL: the value. Those of one record
- * one after the other. */
-void world_arg(struct world *w, const char *record, const char *type, int64_t value);
+/* Records as C has them, "struct vec { item **d; long n; };" or "union …", one after the
+ * other and none in another, laid out as a compiler does. What lies elsewhere says so:
+ * "struct Base 16 { @8 Base *next; };" has 16 bytes. Template arguments are those of the
+ * name. */
+void world_types(struct world *w, const char *text);
 /* A local variable of a type by name. */
 uint64_t world_var(struct world *w, const char *name, const char *type, uint64_t word);
 /* A function that hints know by name. */
@@ -87,6 +88,11 @@ void world_function(struct world *w, const char *name, uint64_t address);
 /* From now on, records are found by their size and layout. */
 void world_knows_records(struct world *w);
 
+/* The type of a declaration, "item **d" or "char raw[8]", and the name in it. */
+hi_type_id world_declared(struct world *w, const char *text, size_t length,
+			  const char **name_ret);
+/* A copy of the text, as long as the world lasts; for names. */
+const char *world_text(struct world *w, const char *text, size_t length);
 /* What expressions of hints ask; for world_run(). */
 struct hi_expression_source world_expressions(struct world *w);
 /* A new type; for both files. */
@@ -102,15 +108,16 @@ enum hi_status world_run(struct world *w, const struct hi_typing_options *option
 /* The text of one warning about the hints; "" beyond the last. */
 const char *world_warning(struct world *w, size_t i);
 
+/* "100" is WORLD_HEAP + 0x100, "F100" WORLD_FAR + 0x100. */
+const char *world_address(uint64_t addr);
 hi_node world_node(const struct world *w, uint64_t addr); /* fails the test */
 const char *world_type(const struct world *w, uint64_t addr);
-/* "addr:grade addr:grade …", sorted, grades e i c w; addresses relative to the
- * heap in hex. */
+/* "addr:grade addr:grade …", sorted, grades e i c w; addresses as world_address(). */
 const char *world_edges(const struct world *w, uint64_t addr);
 /* As world_type, and what only a field names: "via node.any, 24 B". */
 const char *world_named_type(const struct world *w, uint64_t addr);
 enum hi_evidence world_evidence(const struct world *w, uint64_t addr);
-/* Objects that nothing reaches, "100 200", relative to the heap. */
+/* Objects that nothing reaches, "100 200". */
 const char *world_leaks(const struct world *w);
 
 #endif
