@@ -235,6 +235,7 @@ static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
 		.context = hi_layouts_context_values(w->typing->layouts, layout->context),
 		.edges_only = w->edges_only || w->own_only};
 	uint64_t addr = base + site->offset;
+	bool around = w->applier.unresolved; /* of the record that these lie in */
 
 	for (uint64_t n = site->count; n && addr < end; n--, addr += site->stride) {
 		at.addr = addr;
@@ -242,8 +243,8 @@ static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
 		hi_rules_apply(&w->applier, site->rules, &at, pass_rule_reference, w);
 		if (w->applier.unresolved)
 			report_unresolved_record(w, site, base, addr, end);
-		w->applier.unresolved = false;
 	}
+	w->applier.unresolved = around;
 }
 
 static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,

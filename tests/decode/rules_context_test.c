@@ -212,6 +212,30 @@ HI_TEST(rules_context, without_the_bounds_of_a_loop_the_whole_record_is_kept)
 		       "conservatively (record few, items[i])\n");
 }
 
+/* The same, whether a record with rules of its own lies in it before or behind the loop.
+ */
+HI_TEST(rules_context, a_record_is_kept_whatever_lies_in_it)
+{
+	static const char *const orders[][3] = {
+		{"items[i] for i in 0 .. n -> item;", "raw : inner;", "3"},
+		{"raw : inner;", "items[i] for i in 0 .. n -> item;", "4"},
+	};
+
+	for (int i = 0; i < 2; i++)
+		HI_DRAWN(LISTS
+			 "struct inner { item *p; };\n"
+			 "struct few { long x; item *items[2]; char raw[8]; };\n"
+			 "context n : long;\n"
+			 "record few only { %s\n%s }\n"
+			 "record inner { p -> item; }\n"
+			 "few *lone = &100\n"
+			 "100 (40): 0 &200 &300 &400 => -> 200:c 300:c 400\n"
+			 "200..400 (24):\n"
+			 "warning x.hints:%s: context 'n' is missing; the words are "
+			 "read conservatively (record few, items[i])\n",
+			 orders[i][0], orders[i][1], orders[i][2]);
+}
+
 /* A value of 0 has arrived: nothing is live in it. */
 HI_TEST(rules_context, zero_is_a_value)
 {
