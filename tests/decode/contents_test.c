@@ -7,7 +7,7 @@
 #include "decode/usage/contents.h"
 #include "decode/layouts/extent.h"
 #include "harness.h"
-#include "support/typing_world.h"
+#include "support/rules_world.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 
@@ -191,14 +191,11 @@ HI_TEST(contents, the_number_of_threads_changes_nothing)
 static struct world *pairs(uint64_t n)
 {
 	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id pointer = world_pointer(w, integer + 2);
 
-	world_record(w, HI_KIND_STRUCT, "struct pair", 24, "a", 0, integer, "b", 8,
-		     integer, "c", 16, integer, NULL);
+	world_types(w, "struct struct pair { long a; long b; long c; };");
 	for (uint64_t i = 0; i < n; i++) {
 		world_block(w, H(0x10 + i * 0x50), 64);
-		world_local(w, "pair", pointer, H(0x10 + i * 0x50));
+		world_var(w, "pair", "struct pair *", H(0x10 + i * 0x50));
 		world_poke(w, H(0x10 + i * 0x50 + 32), i + 1); /* behind the type */
 	}
 	return w;
@@ -227,18 +224,11 @@ HI_TEST(contents, bytes_behind_the_type_are_unused_and_not_compared)
 
 HI_TEST(contents, an_array_of_open_length_uses_all_of_the_block)
 {
-	struct world *w = world_create();
-	hi_type_id integer = world_scalar(w, HI_KIND_INTEGER, "int", 4);
-	hi_type_id array = world_array(w, integer, 0);
-	hi_type_id pointer = world_pointer(w, array + 2);
+	/* The block is no whole number of them. */
+	struct world *w = HI_DRAWN("struct tail 24 { int n; @24 int more[]; };\n"
+				   "tail *tail = &10\n"
+				   "10 (88): => tail\n");
 
-	w->types[array].flexible = true;
-	world_record(w, HI_KIND_STRUCT, "struct tail", 24, "n", 0, integer, "more", 24,
-		     array, NULL);
-	world_block(w, H(0x10), 88); /* no whole number of them */
-	world_local(w, "tail", pointer, H(0x10));
-	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("struct tail", world_type(w, H(0x10)));
 	HI_ASSERT_EQ(88, hi_typing_live_bytes(w->typing, w->graph, 0));
 	HI_ASSERT_EQ(0, look_at_all(w)->all.unused);
 }
@@ -246,8 +236,6 @@ HI_TEST(contents, an_array_of_open_length_uses_all_of_the_block)
 HI_TEST(contents, text_ends_at_its_nul_and_what_is_behind_is_unused)
 {
 	struct world *w = world_create();
-	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
-	hi_type_id pointer = world_pointer(w, letter);
 	static const char *const texts[] = {"twice", "twice", "\x01 no text",
 					    "gr\xc3\xbc\xc3\x9f"
 					    "e"};
@@ -256,7 +244,7 @@ HI_TEST(contents, text_ends_at_its_nul_and_what_is_behind_is_unused)
 
 	for (uint64_t i = 0; i < 4; i++) {
 		world_block(w, H(0x10 + i * 0x50), 72);
-		world_local(w, "text", pointer, H(0x10 + i * 0x50));
+		world_var(w, "text", "char *", H(0x10 + i * 0x50));
 		world_poke(w, H(0x10 + i * 0x50 + 64), i + 1);
 		put(w, H(0x10 + i * 0x50), texts[i], strlen(texts[i]));
 	}
@@ -321,15 +309,13 @@ HI_TEST(contents, a_long_text_is_cut_between_two_characters)
 static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
 					      uint64_t count, struct hi_waste **ret)
 {
-	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
-	hi_type_id pointer = world_pointer(w, letter);
 	struct hi_layout_refinement refinement = {
 		.lead = 8, .first = first, .count = count};
 	uint32_t *layout;
 
 	for (uint64_t i = 0; i < 2; i++) {
 		world_block(w, H(0x10 + i * 0x50), 72);
-		world_local(w, "text", pointer, H(0x10 + i * 0x50));
+		world_var(w, "text", "char *", H(0x10 + i * 0x50));
 		world_poke(w, H(0x10 + i * 0x50), count);
 		put(w, H(0x18 + i * 0x50), "counted", 7);
 		put(w, H(0x20 + i * 0x50), "dead", 4 + i); /* behind the NUL */

@@ -13,22 +13,24 @@ static void free_layouts(void *arg)
 	hi_layouts_destroy(arg);
 }
 
-static const struct hi_layout *layout_of(struct world *w, hi_type_id type)
+static const struct hi_layout *layout_of(struct world *w, const char *type)
 {
+	hi_type_id id = world_named(w, type);
 	struct hi_layouts *layouts = NULL;
 	uint32_t index;
 
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
 	hi_test_defer(free_layouts, layouts);
-	index = hi_layouts_of(layouts, type);
+	index = hi_layouts_of(layouts, id);
 	HI_ASSERT(index >= HI_LAYOUT_FIRST);
-	HI_ASSERT_EQ(index, hi_layouts_of(layouts, type));
+	HI_ASSERT_EQ(index, hi_layouts_of(layouts, id));
 	return hi_layouts_get(layouts, index);
 }
 
 /* "p 8*3/16 r 64*1/8": kind, offset, count and stride of each slot. */
-static const char *slots_of(const struct hi_layout *layout)
+static const char *slots_of(struct world *w, const char *type)
 {
+	const struct hi_layout *layout = layout_of(w, type);
 	static char text[2000];
 	size_t used = 0;
 
@@ -52,90 +54,61 @@ static const char *slots_of(const struct hi_layout *layout)
 HI_TEST(layouts, members_of_members_and_arrays_of_records_become_runs)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "int", 4);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id cell = world_record(w, HI_KIND_STRUCT, "cell", 24, "a", 0, p, "n", 8,
-				       number, "b", 16, p, NULL);
-	hi_type_id row = world_array(w, cell, 100);
-	hi_type_id grid = world_array(w, row, 2);
-	hi_type_id outer = world_record(w, HI_KIND_STRUCT, "outer", 8 + 4800, "first", 0,
-					p, "grid", 8, grid, NULL);
-	hi_type_id page = world_record(w, HI_KIND_STRUCT, "page", 2408, "row", 0, row,
-				       "next", 2400, p, NULL);
 
-	HI_ASSERT_STREQ("p 0*1/8 p 16*1/8", slots_of(layout_of(w, cell)));
-	HI_ASSERT_STREQ("p 0*100/24 p 16*100/24", slots_of(layout_of(w, row)));
-	HI_ASSERT_STREQ("p 0*1/8 p 8*200/24 p 24*200/24", slots_of(layout_of(w, outer)));
-	HI_ASSERT_EQ(3, layout_of(w, outer)->n_pointers);
+	world_types(w, "struct cell { int *a; int n; int *b; };\n"
+		       "struct outer { int *first; cell grid[2][100]; };\n"
+		       "struct page { cell row[100]; int *next; };");
+	HI_ASSERT_STREQ("p 0*1/8 p 16*1/8", slots_of(w, "cell"));
+	HI_ASSERT_STREQ("p 0*100/24 p 16*100/24", slots_of(w, "cell[100]"));
+	HI_ASSERT_STREQ("p 0*1/8 p 8*200/24 p 24*200/24", slots_of(w, "outer"));
+	HI_ASSERT_EQ(3, layout_of(w, "outer")->n_pointers);
 	HI_ASSERT_STREQ(
 		"p 0*100/24 p 16*100/24 p 2400*2/2408 p 2408*100/24 p 2424*100/24",
-		slots_of(layout_of(w, world_array(w, page, 2))));
+		slots_of(w, "page[2]"));
 }
 
 HI_TEST(layouts, raw_storage_is_words_and_short_byte_arrays_are_nothing)
 {
 	struct world *w = world_create();
-	hi_type_id byte = world_scalar(w, HI_KIND_CHAR, "char", 1);
-	hi_type_id seven = world_array(w, byte, 7), twenty = world_array(w, byte, 20);
-	hi_type_id address = world_scalar(w, HI_KIND_ADDRESS, "uintptr_t", 8);
-	hi_type_id t = world_record(w, HI_KIND_STRUCT, "t", 48, "a", 0, seven, "b", 12,
-				    twenty, "c", 32, address, "d", 40, seven, NULL);
 
-	HI_ASSERT_STREQ("r 16*2/8 r 32*1/8", slots_of(layout_of(w, t)));
-	HI_ASSERT_EQ(0, layout_of(w, t)->n_pointers);
+	world_types(w,
+		    "struct t { char a[7]; @12 char b[20]; uintptr_t c; char d[7]; };");
+	HI_ASSERT_STREQ("r 16*2/8 r 32*1/8", slots_of(w, "t"));
+	HI_ASSERT_EQ(0, layout_of(w, "t")->n_pointers);
 }
 
 HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_pointees_are_none)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id one = world_pointer(w, number);
-	hi_type_id two = world_pointer(w, one);
-	hi_type_id raw = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 24);
-	hi_type_id agree = world_record(w, HI_KIND_UNION, "agree", 8, "n", 0, number, "p",
-					0, one, "q", 0, one, NULL);
-	hi_type_id differ = world_record(w, HI_KIND_UNION, "differ", 8, "p", 0, one, "q",
-					 0, two, NULL);
-	hi_type_id over = world_record(w, HI_KIND_UNION, "over", 24, "raw", 0, raw, "p",
-				       0, differ, NULL);
-	const struct hi_layout *layout = layout_of(w, agree);
 
-	HI_ASSERT_STREQ("p 0*1/8", slots_of(layout));
-	HI_ASSERT_EQ(number, layout->slots[0].pointee);
-	layout = layout_of(w, differ);
-	HI_ASSERT_STREQ("p 0*1/8", slots_of(layout));
-	HI_ASSERT_EQ(0, layout->slots[0].pointee);
-	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(layout_of(w, over)));
+	world_types(w, "union agree { long n; long *p; long *q; };\n"
+		       "union differ { long *p; long **q; };\n"
+		       "union over { char raw[24]; differ p; };");
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(w, "agree"));
+	HI_ASSERT_EQ(world_named(w, "long"), layout_of(w, "agree")->slots[0].pointee);
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(w, "differ"));
+	HI_ASSERT_EQ(0, layout_of(w, "differ")->slots[0].pointee);
+	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(w, "over"));
 }
 
 HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
 {
-	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id half = world_scalar(w, HI_KIND_INTEGER, "int", 4);
-	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
-	hi_type_id real = world_scalar(w, HI_KIND_FLOAT, "double", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id sized = world_record(w, HI_KIND_STRUCT, "sized", 16, "p", 0, p, "n", 8,
-					number, NULL);
-	hi_type_id reals = world_array(w, real, 2);
-	hi_type_id plain = world_record(w, HI_KIND_UNION, "plain", 8, "p", 0, p, "c", 0,
-					letter, NULL);
-	hi_type_id narrow = world_record(w, HI_KIND_UNION, "narrow", 8, "p", 0, p, "i", 0,
-					 half, NULL);
-	hi_type_id value = world_record(w, HI_KIND_UNION, "value", 8, "n", 0, number, "p",
-					0, p, NULL);
-	hi_type_id wide = world_record(w, HI_KIND_UNION, "wide", 16, "s", 0, sized, "r",
-				       0, reals, NULL);
-	hi_type_id t =
-		world_record(w, HI_KIND_STRUCT, "t", 72, "n", 0, number, "p", 8, p,
-			     "plain", 16, plain, "values", 24, world_array(w, value, 2),
-			     "wide", 40, wide, "narrow", 56, narrow, "q", 64, p, NULL);
 	static const uint8_t sizes[] = {0, 0, 8, 8, 4, 0};
-	const struct hi_layout *layout = layout_of(w, t);
+	struct world *w = world_create();
+	const struct hi_layout *layout;
 
+	world_types(
+		w,
+		"struct sized { long *p; long n; };\n"
+		"union plain { long *p; char c; };\n"
+		"union narrow { long *p; int i; };\n"
+		"union value { long n; long *p; };\n"
+		"union wide { sized s; double r[2]; };\n"
+		"struct t { long n; long *p; plain plain; value values[2]; wide wide;\n"
+		"           narrow narrow; long *q; };");
 	HI_ASSERT_STREQ("p 8*1/8 p 16*1/8 p 24*2/8 p 40*1/8 p 56*1/8 p 64*1/8",
-			slots_of(layout));
+			slots_of(w, "t"));
+	layout = layout_of(w, "t");
 	for (uint32_t i = 0; i < layout->n_slots; i++)
 		HI_ASSERT_EQ(sizes[i], layout->slots[i].number_size);
 	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
@@ -147,79 +120,54 @@ HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
 HI_TEST(layouts, flexible_tails_go_on_to_the_end)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id cell = world_record(w, HI_KIND_STRUCT, "cell", 16, "n", 0, number, "p",
-				       8, p, NULL);
-	hi_type_id tail = world_array(w, cell, 0);
-	hi_type_id bytes = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 0);
-	hi_type_id t = world_record(w, HI_KIND_STRUCT, "t", 8, "n", 0, number, "tail", 8,
-				    tail, NULL);
-	hi_type_id u = world_record(w, HI_KIND_STRUCT, "u", 8, "n", 0, number, "tail", 5,
-				    bytes, NULL);
-	hi_type_id pad = world_record(w, HI_KIND_STRUCT, "pad", 24, "none", 0, bytes, "p",
-				      16, p, NULL);
 
-	HI_ASSERT_STREQ("p 16*.../16", slots_of(layout_of(w, t)));
-	HI_ASSERT(layout_of(w, t)->open_ended);
-	HI_ASSERT_STREQ("r 8*.../8", slots_of(layout_of(w, u)));
-	HI_ASSERT_STREQ("p 16*1/8", slots_of(layout_of(w, pad)));
+	world_types(w, "struct cell { long n; long *p; };\n"
+		       "struct t { long n; cell tail[]; };\n"
+		       "struct u { long n; @5 char tail[]; };\n"
+		       "struct pad { char none[]; @16 long *p; };");
+	HI_ASSERT_STREQ("p 16*.../16", slots_of(w, "t"));
+	HI_ASSERT(layout_of(w, "t")->open_ended);
+	HI_ASSERT_STREQ("r 8*.../8", slots_of(w, "u"));
+	HI_ASSERT_STREQ("p 16*1/8", slots_of(w, "pad"));
 }
 
 HI_TEST(layouts, hostile_types_end_and_stay_inside_themselves)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id itself = p + 1, outside, huge, wide;
+	struct hi_type *huge;
 
-	world_record(w, HI_KIND_STRUCT, "itself", 64, "p", 0, p, "me", 8, itself,
-		     "me too", 16, itself, NULL);
-	outside = world_record(w, HI_KIND_STRUCT, "outside", 16, "p", 8, p, "q", 12, p,
-			       "r", 4096, p, NULL);
-	huge = world_array(w, p, 0);
-	w->types[huge].count = UINT64_MAX;
-	w->types[huge].flexible = false;
-	w->types[huge].size = 64;
-	wide = world_record(w, HI_KIND_STRUCT, "wide", 64, "a", 0, huge, NULL);
-	HI_ASSERT_STREQ("r 0*8/8", slots_of(layout_of(w, itself)));
-	HI_ASSERT(layout_of(w, itself)->truncated);
-	HI_ASSERT_STREQ("p 8*1/8", slots_of(layout_of(w, outside)));
-	HI_ASSERT_STREQ("r 0*8/8", slots_of(layout_of(w, wide)));
+	world_types(w, "struct itself 64 { long *p; @8 itself me; @16 itself me_too; };\n"
+		       "struct outside 16 { @8 long *p; @12 long *q; @4096 long *r; };\n"
+		       "struct wide 64 { long *a[]; };");
+	huge = &w->types[world_named(w, "long *[]")];
+	huge->count = UINT64_MAX;
+	huge->flexible = false;
+	huge->size = 64;
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(w, "itself"));
+	HI_ASSERT(layout_of(w, "itself")->truncated);
+	HI_ASSERT_STREQ("p 8*1/8", slots_of(w, "outside"));
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(w, "wide"));
 }
 
 HI_TEST(layouts, base_classes_and_vptrs_bit_fields_and_code)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id base = world_record(w, HI_KIND_STRUCT, "Base", 16, NULL);
-	hi_type_id derived;
 
-	world_member(w, (struct hi_member){.name = "_vptr", .type = p, .is_vptr = true});
-	world_member(w, (struct hi_member){.name = "p", .offset = 8, .type = p});
-	derived = world_record(w, HI_KIND_STRUCT, "Derived", 32, NULL);
-	world_member(w,
-		     (struct hi_member){.name = "Base", .type = base, .is_base = true});
-	world_member(w, (struct hi_member){
-				.name = "bits", .offset = 16, .type = p, .bit_size = 3});
-	world_member(w, (struct hi_member){.name = "q", .offset = 24, .type = p});
-	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(layout_of(w, derived)));
+	world_types(w, "struct Base { long *_vptr; long *p; };\n"
+		       "struct Derived { Base base; long *bits; long *q; };");
+	w->members[0].is_vptr = true;
+	w->members[2].is_base = true;
+	w->members[3].bit_size = 3;
+	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(w, "Derived"));
 }
 
 HI_TEST(layouts, the_order_of_type_candidates_is_total)
 {
+	static const char *const types[] = {"char", "long", "long *", "one", "two"};
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id types[5] = {
-		world_scalar(w, HI_KIND_CHAR, "char", 1),
-		number,
-		p,
-		world_record(w, HI_KIND_STRUCT, "one", 8, "p", 0, p, NULL),
-		world_record(w, HI_KIND_STRUCT, "two", 16, "p", 0, p, NULL),
-	};
 
+	world_types(w, "struct one { long *p; };\n"
+		       "struct two 16 { long *p; };");
 	for (int i = 0; i < 5; i++)
 		for (int k = 0; k < 5; k++) {
 			int order = hi_layout_compare(layout_of(w, types[i]),

@@ -32,25 +32,18 @@ static uint64_t below(uint64_t n)
 
 /* ---- types ---- */
 
-/* inner { long a; void *p; }, both { inner one; inner two; }, table { long n;
- * inner of[3]; }, choice: union of both and other { void *x, *y, *z; }, … */
 static struct hi_layouts *draw(struct world *w)
 {
-	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id ptr = world_pointer(w, word);
-	hi_type_id inner = world_record(w, HI_KIND_STRUCT, "inner", 16, "a", 0, word, "p",
-					8, ptr, NULL);
-	hi_type_id both = world_record(w, HI_KIND_STRUCT, "both", 32, "one", 0, inner,
-				       "two", 16, inner, NULL);
-	hi_type_id of = world_array(w, inner, 3);
-	hi_type_id other = world_record(w, HI_KIND_STRUCT, "other", 24, "x", 0, ptr, "y",
-					8, ptr, "z", 16, ptr, NULL);
 	struct hi_layouts *layouts;
 
-	world_record(w, HI_KIND_STRUCT, "table", 56, "n", 0, word, "of", 8, of, NULL);
-	world_record(w, HI_KIND_UNION, "choice", 32, "b", 0, both, "o", 0, other, NULL);
-	world_record(w, HI_KIND_STRUCT, "wrapped", 16, "it", 0, inner, NULL);
-	world_record(w, HI_KIND_STRUCT, "odd", 20, "it", 0, inner, "s", 16, word, NULL);
+	world_named(w, "long *"); /* 2: candidates are of types from 3 on */
+	world_types(w, "struct inner { long a; long *p; };\n"
+		       "struct both { inner one; inner two; };\n"
+		       "struct other { long *x; long *y; long *z; };\n"
+		       "struct table { long n; inner of[3]; };\n"
+		       "union choice { both b; other o; };\n"
+		       "struct wrapped { inner it; };\n"
+		       "struct odd 20 { inner it; long s; };");
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
 	for (hi_type_id id = 1; id < w->n_types; id++) {
 		w->types[id].layout_hash = id * 7919 % 13;
@@ -103,18 +96,16 @@ HI_TEST(subobjects, members_and_elements_are_found_in_a_type)
 HI_TEST(subobjects, types_that_contain_themselves_end)
 {
 	struct world *w = world_create();
-	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id a = world_record(w, HI_KIND_UNION, "a", 64, "x", 0, 3, "y", 0, 3, "z",
-				    0, 3, NULL);
-	hi_type_id b = world_record(w, HI_KIND_UNION, "b", 64, "x", 0, 2, "y", 0, 2, "z",
-				    0, 3, NULL);
 	OWNED(layouts) *layouts = NULL;
+	uint32_t b, word;
 
-	HI_ASSERT_EQ(2, a);
+	world_types(w, "union a 64 { @0 b x; @0 b y; @0 b z; };\n"
+		       "union b 64 { @0 a x; @0 a y; @0 b z; };");
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
-	HI_ASSERT(!hi_layout_has_at(
-		layouts, hi_layouts_get(layouts, hi_layouts_of(layouts, b)), 0,
-		hi_layouts_get(layouts, hi_layouts_of(layouts, word))));
+	b = hi_layouts_of(layouts, world_named(w, "b"));
+	word = hi_layouts_of(layouts, world_named(w, "long"));
+	HI_ASSERT(!hi_layout_has_at(layouts, hi_layouts_get(layouts, b), 0,
+				    hi_layouts_get(layouts, word)));
 }
 
 /* ---- a random heap and random candidates ---- */
@@ -642,7 +633,7 @@ HI_TEST(subobjects, many_overlaps_take_no_quadratic_time)
 	OWNED(objects) *o = NULL;
 	struct hi_subobject_stats stats;
 	struct hi_pools pools;
-	struct candidate both = {.type = 4};
+	struct candidate both = {.type = world_named(h.w, "both")};
 
 	for (uint64_t i = 0; i < MANY; i++)
 		HI_ASSERT(hi_subobjects_add(c, POOL + 8 * i, 32,

@@ -112,6 +112,7 @@ static hi_type_id base_named(struct world *w, const char *name)
 hi_type_id world_named(struct world *w, const char *text)
 {
 	size_t length = strcspn(text, "*[");
+	const char *bracket;
 	char base[200];
 	hi_type_id id;
 
@@ -121,12 +122,13 @@ hi_type_id world_named(struct world *w, const char *text)
 	memcpy(base, text, length);
 	base[length] = 0;
 	id = base_named(w, base);
-	for (const char *p = text + length; *p; p++) {
-		if (*p == '*')
+	for (bracket = text + length; *bracket && *bracket != '['; bracket++)
+		if (*bracket == '*')
 			id = pointer_to(w, id);
-		else if (*p == '[')
+	/* Of an array of arrays, the first number is that of the outer one. */
+	for (const char *p = text + strlen(text); p-- > bracket;)
+		if (*p == '[')
 			id = array_of(w, id, strtoull(p + 1, NULL, 10));
-	}
 	return id;
 }
 
@@ -190,7 +192,7 @@ static struct hi_member read_member(struct world *w, const char *text, size_t le
 	return member;
 }
 
-/* Up to the brace. */
+/* Up to the brace; a size that is given stands. */
 static void read_members(struct world *w, struct hi_type *record, const char *text)
 {
 	uint64_t size = 0;
@@ -209,7 +211,8 @@ static void read_members(struct world *w, struct hi_type *record, const char *te
 		size = end > size ? end : size;
 		text += n + (text[n] == ';');
 	}
-	record->size = round_up(size, alignment_of(w, record->id));
+	if (!record->size)
+		record->size = round_up(size, alignment_of(w, record->id));
 }
 
 /* Those of the name: "vec<item, 3>" has a type and a number. */
@@ -235,10 +238,10 @@ static void read_args(struct world *w, struct hi_type *record)
 	}
 }
 
-/* "vec", "vec<item, 3>", "Base 16": the size is *size_ret, or 0. */
-static struct hi_type *read_name(struct world *w, const char *text, size_t n,
-				 uint64_t *size_ret)
+/* "vec", "vec<item, 3>", "Base 16": the type that is to be defined, and its size. */
+static struct hi_type *read_name(struct world *w, const char *text, size_t n)
 {
+	uint64_t size = 0;
 	char name[200], *last;
 	struct hi_type *record;
 
@@ -246,13 +249,13 @@ static struct hi_type *read_name(struct world *w, const char *text, size_t n,
 		n--;
 	snprintf(name, sizeof(name), "%.*s", (int)n, text);
 	last = strrchr(name, ' ');
-	*size_ret = last && isdigit(last[1]) && !strchr(last, '>')
-			    ? strtoull(last + 1, NULL, 0)
-			    : 0;
-	if (*size_ret)
+	if (last && isdigit(last[1]) && !strchr(last, '>')) {
+		size = strtoull(last + 1, NULL, 0);
 		*last = '\0';
+	}
 	record = &w->types[base_named(w, name)];
 	HI_ASSERT_MSG(record->kind == HI_KIND_DECLARATION, "%s is there already", name);
+	record->size = size;
 	return record;
 }
 
@@ -263,14 +266,11 @@ void world_types(struct world *w, const char *text)
 		const char *name = strchr(text, ' ') + 1, *brace = strchr(text, '{');
 		const char *end = strchr(text, '}');
 		struct hi_type *record;
-		uint64_t size;
 
 		HI_ASSERT_MSG(brace && end, "no record: %s", text);
-		record = read_name(w, name, (size_t)(brace - name), &size);
+		record = read_name(w, name, (size_t)(brace - name));
 		record->kind = is_union ? HI_KIND_UNION : HI_KIND_STRUCT;
 		read_members(w, record, brace + 1);
-		if (size)
-			record->size = size;
 		read_args(w, record);
 		text = end + 1;
 	}

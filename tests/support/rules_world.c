@@ -312,7 +312,8 @@ static void draw_line(struct drawing *d, const char *line)
 {
 	if (!*line)
 		return;
-	if (begins_with(line, "struct ") || begins_with(line, "union "))
+	if ((begins_with(line, "struct ") || begins_with(line, "union ")) &&
+	    strchr(line, '{'))
 		draw_types(d, line);
 	else if (begins_with(line, "mapping "))
 		draw_mapping(d, line + 8, line);

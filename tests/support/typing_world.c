@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/typing_world.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,61 +150,6 @@ hi_type_id world_add_type(struct world *w, struct hi_type type)
 	w->types[type.id] = type;
 	w->n_types++;
 	return type.id;
-}
-
-hi_type_id world_scalar(struct world *w, enum hi_type_kind kind, const char *name,
-			uint64_t size)
-{
-	return world_add_type(w,
-			      (struct hi_type){.kind = kind, .name = name, .size = size});
-}
-
-hi_type_id world_pointer(struct world *w, hi_type_id target)
-{
-	return world_add_type(w, (struct hi_type){.kind = HI_KIND_POINTER,
-						  .name = "pointer",
-						  .size = 8,
-						  .target = target});
-}
-
-hi_type_id world_array(struct world *w, hi_type_id element, uint64_t count)
-{
-	return world_add_type(w, (struct hi_type){.kind = HI_KIND_ARRAY,
-						  .name = "array",
-						  .size = count * w->types[element].size,
-						  .target = element,
-						  .count = count,
-						  .flexible = count == 0});
-}
-
-void world_member(struct world *w, struct hi_member member)
-{
-	HI_ASSERT(w->n_members < WORLD_MEMBERS);
-	w->members[w->n_members++] = member;
-	w->types[w->n_types - 1].n_members++;
-}
-
-hi_type_id world_record(struct world *w, enum hi_type_kind kind, const char *name,
-			uint64_t size, ...)
-{
-	hi_type_id id =
-		world_add_type(w, (struct hi_type){.kind = kind,
-						   .name = name,
-						   .size = size,
-						   .members = &w->members[w->n_members]});
-	const char *member;
-	va_list ap;
-
-	va_start(ap, size);
-	while ((member = va_arg(ap, const char *))) {
-		uint64_t offset = (uint64_t)va_arg(ap, int);
-		hi_type_id type = (hi_type_id)va_arg(ap, int);
-
-		world_member(w, (struct hi_member){
-					.name = member, .offset = offset, .type = type});
-	}
-	va_end(ap);
-	return id;
 }
 
 void world_block(struct world *w, uint64_t addr, uint64_t usable)

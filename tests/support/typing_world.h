@@ -54,17 +54,6 @@ void world_free(struct world *w); /* what the end of the test does */
 /* Its memory is given back now, for tests of many worlds; nothing else is asked. */
 void world_forget(struct world *w);
 
-/* Types get ids from 1 on, in the order in which they are drawn. */
-hi_type_id world_scalar(struct world *w, enum hi_type_kind kind, const char *name,
-			uint64_t size);
-hi_type_id world_pointer(struct world *w, hi_type_id target);
-hi_type_id world_array(struct world *w, hi_type_id element, uint64_t count);
-/* members: (name, offset, type)…, ended by a NULL name. */
-hi_type_id world_record(struct world *w, enum hi_type_kind kind, const char *name,
-			uint64_t size, ...);
-/* A further member of the record that was drawn last. */
-void world_member(struct world *w, struct hi_member member);
-
 /* In increasing address order. */
 void world_block(struct world *w, uint64_t addr, uint64_t usable);
 void world_poke(struct world *w, uint64_t addr, uint64_t word);
