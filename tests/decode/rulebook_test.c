@@ -14,112 +14,9 @@
 #include "base/alloc.h"
 #include "decode/rules/type_pattern.h"
 #include "harness.h"
+#include "support/typing_world.h"
 
 static struct hi_error err;
-
-/* ---- drawn types ---- */
-
-enum { TYPES = 64, MEMBERS = 128 };
-static struct hi_type types[TYPES];
-static struct hi_member members[MEMBERS];
-static struct hi_template_arg args[32];
-static uint32_t n_types, n_members, n_args;
-
-static hi_type_id draw(struct hi_type type)
-{
-	HI_ASSERT(n_types + 1 < TYPES);
-	type.id = ++n_types;
-	type.file = type.module = "";
-	types[type.id] = type;
-	return type.id;
-}
-
-static hi_type_id draw_pointer(hi_type_id to)
-{
-	static char names[TYPES][200];
-
-	for (uint32_t i = 1; i <= n_types; i++)
-		if (types[i].kind == HI_KIND_POINTER && types[i].target == to &&
-		    strchr(types[i].name, '*'))
-			return i;
-	HI_ASSERT(n_types + 1 < TYPES);
-	snprintf(names[n_types + 1], sizeof(names[0]), "%s *", types[to].name);
-	return draw((struct hi_type){.kind = HI_KIND_POINTER,
-				     .name = names[n_types + 1],
-				     .size = 8,
-				     .target = to});
-}
-
-static hi_type_id draw_record(const char *name, uint64_t size)
-{
-	return draw((struct hi_type){.kind = HI_KIND_STRUCT,
-				     .name = name,
-				     .size = size,
-				     .members = &members[n_members]});
-}
-
-/* Of the record that was drawn last. */
-static void draw_member(hi_type_id record, const char *name, uint64_t offset,
-			hi_type_id type)
-{
-	HI_ASSERT(&types[record].members[types[record].n_members] == &members[n_members]);
-	members[n_members++] =
-		(struct hi_member){.name = name, .offset = offset, .type = type};
-	types[record].n_members++;
-}
-
-static void draw_arg(hi_type_id record, hi_type_id type, int64_t value)
-{
-	if (!types[record].args)
-		types[record].args = &args[n_args];
-	args[n_args++] =
-		(struct hi_template_arg){.name = "", .type = type, .value = value};
-	types[record].n_args++;
-}
-
-static const struct hi_type *get(void *arg, hi_type_id id)
-{
-	(void)arg;
-	return &types[id <= n_types ? id : 0];
-}
-
-static hi_type_id named(void *arg, const char *name)
-{
-	(void)arg;
-	if (strncmp(name, "struct ", 7) == 0)
-		name += 7;
-	for (uint32_t i = 1; i <= n_types; i++) {
-		const char *has = types[i].name;
-
-		if (strcmp(strncmp(has, "struct ", 7) == 0 ? has + 7 : has, name) == 0)
-			return i;
-	}
-	return 0;
-}
-
-static hi_type_id pointer_to(void *arg, hi_type_id id)
-{
-	(void)arg;
-	return draw_pointer(id);
-}
-
-static uint64_t expanding;
-static struct hi_name name_of(void *arg, const char *name)
-{
-	(void)arg;
-	if (strcmp(name, "hash_a") == 0)
-		return (struct hi_name){.kind = HI_NAME_FUNCTION, .value = 0x1000};
-	if (strcmp(name, "hash_b") == 0)
-		return (struct hi_name){.kind = HI_NAME_FUNCTION, .value = 0x2000};
-	if (strcmp(name, "expanding") == 0)
-		return (struct hi_name){.kind = HI_NAME_VARIABLE,
-					.value = (uint64_t)(uintptr_t)&expanding,
-					.type = named(NULL, "unsigned long")};
-	return (struct hi_name){};
-}
-
-static const struct hi_expression_source source = {
-	.type = get, .type_named = named, .pointer_to = pointer_to, .name = name_of};
 
 /* ---- what the compiler laid out, and the same drawn ---- */
 
@@ -158,87 +55,57 @@ struct item {
 	struct link link;
 };
 
-static hi_type_id t_int, t_ulong, t_char, t_void, t_entry, t_dict, t_dict_type, t_object,
-	t_item, t_link, t_sds, t_val;
+static struct world *w;
+static uint64_t expanding;
+static hi_type_id t_int, t_char, t_entry, t_dict, t_dict_type, t_object, t_item, t_link,
+	t_sds;
 
-static void draw_scalars(void)
+/* Types are called "struct …", as in C. */
+static void draw_types(void)
 {
-	memset(types, 0, sizeof(types));
-	memset(args, 0, sizeof(args));
-	n_types = n_members = n_args = 0;
-	types[0] = (struct hi_type){.name = "?", .file = "", .module = ""};
-	t_void = draw((struct hi_type){.kind = HI_KIND_VOID, .name = "void"});
-	t_int = draw((struct hi_type){
-		.kind = HI_KIND_INTEGER, .name = "int", .size = 4, .is_signed = true});
-	t_ulong = draw((struct hi_type){
-		.kind = HI_KIND_INTEGER, .name = "unsigned long", .size = 8});
-	t_char = draw((struct hi_type){
-		.kind = HI_KIND_CHAR, .name = "char", .size = 1, .is_signed = true});
+	world_types(w,
+		    "union union val { void *val; unsigned long u64; };\n"
+		    "struct struct entry { void *key; union val v; struct entry *next;\n"
+		    "	void *metadata[]; };\n"
+		    "struct struct dict_type { void *hash; };\n"
+		    "struct struct dict { struct dict_type *type;\n"
+		    "	struct entry **table[2]; unsigned long used[2]; char exp[2];\n"
+		    "	char *name; struct entry *tagged; };\n"
+		    "struct struct link { struct link *next; };\n"
+		    "struct struct item { int id; struct link link; };\n"
+		    "struct struct object { unsigned int encoding; int refcount;\n"
+		    "	void *ptr; struct dict *dict; };");
+	w->members[w->n_members - 4].bit_offset = 4;
+	w->members[w->n_members - 4].bit_size = 4;
+	t_int = world_named(w, "int");
+	t_char = world_named(w, "char");
+	t_entry = world_named(w, "struct entry");
+	t_dict = world_named(w, "struct dict");
+	t_dict_type = world_named(w, "struct dict_type");
+	t_object = world_named(w, "struct object");
+	t_item = world_named(w, "struct item");
+	t_link = world_named(w, "struct link");
+	t_sds = world_add_type(w, (struct hi_type){.kind = HI_KIND_POINTER,
+						   .name = "sds",
+						   .size = 8,
+						   .target = t_char});
+	HI_ASSERT_EQ(sizeof(struct dict), w->types[t_dict].size);
+	HI_ASSERT_EQ(sizeof(struct object), w->types[t_object].size);
 }
 
-static hi_type_id draw_array(hi_type_id of, uint64_t count)
+/* A further type of this name, with one pointer. */
+static hi_type_id draw_another(const char *name, uint64_t size, const char *member,
+			       uint64_t offset)
 {
-	return draw((struct hi_type){.kind = HI_KIND_ARRAY,
-				     .name = "array",
-				     .size = count * types[of].size,
-				     .target = of,
-				     .count = count,
-				     .flexible = !count});
-}
+	struct hi_member *m = &w->members[w->n_members++];
 
-static void draw_dicts(void)
-{
-	hi_type_id p_void = draw_pointer(t_void), any = draw_array(p_void, 0), tables,
-		   two, exps, p_entry, p_type;
-
-	t_val = draw((struct hi_type){.kind = HI_KIND_UNION,
-				      .name = "union {...}",
-				      .size = 8,
-				      .members = &members[n_members]});
-	draw_member(t_val, "val", 0, p_void);
-	draw_member(t_val, "u64", 0, t_ulong);
-	t_entry = draw_record("struct entry", sizeof(struct entry));
-	p_entry = draw_pointer(t_entry);
-	draw_member(t_entry, "key", offsetof(struct entry, key), p_void);
-	draw_member(t_entry, "v", offsetof(struct entry, v), t_val);
-	draw_member(t_entry, "next", offsetof(struct entry, next), p_entry);
-	draw_member(t_entry, "metadata", offsetof(struct entry, metadata), any);
-	t_dict_type = draw_record("struct dict_type", sizeof(struct dict_type));
-	draw_member(t_dict_type, "hash", 0, p_void);
-	p_type = draw_pointer(t_dict_type);
-	tables = draw_array(draw_pointer(p_entry), 2);
-	two = draw_array(t_ulong, 2);
-	exps = draw_array(t_char, 2);
-	t_dict = draw_record("struct dict", sizeof(struct dict));
-	draw_member(t_dict, "type", offsetof(struct dict, type), p_type);
-	draw_member(t_dict, "table", offsetof(struct dict, table), tables);
-	draw_member(t_dict, "used", offsetof(struct dict, used), two);
-	draw_member(t_dict, "exp", offsetof(struct dict, exp), exps);
-	draw_member(t_dict, "name", offsetof(struct dict, name), draw_pointer(t_char));
-	draw_member(t_dict, "tagged", offsetof(struct dict, tagged), p_entry);
-}
-
-static void draw_objects(void)
-{
-	hi_type_id p_dict = draw_pointer(t_dict), p_void = draw_pointer(t_void), p_link,
-		   bits = draw((struct hi_type){
-			   .kind = HI_KIND_INTEGER, .name = "unsigned int", .size = 4});
-
-	t_object = draw_record("struct object", sizeof(struct object));
-	draw_member(t_object, "encoding", 0, bits);
-	draw_member(t_object, "refcount", offsetof(struct object, refcount), t_int);
-	draw_member(t_object, "ptr", offsetof(struct object, ptr), p_void);
-	draw_member(t_object, "dict", offsetof(struct object, dict), p_dict);
-	members[n_members - 4].bit_offset = 4;
-	members[n_members - 4].bit_size = 4;
-	t_link = draw_record("struct link", sizeof(struct link));
-	p_link = draw_pointer(t_link);
-	draw_member(t_link, "next", 0, p_link);
-	t_item = draw_record("struct item", sizeof(struct item));
-	draw_member(t_item, "id", 0, t_int);
-	draw_member(t_item, "link", offsetof(struct item, link), t_link);
-	t_sds = draw((struct hi_type){
-		.kind = HI_KIND_POINTER, .name = "sds", .size = 8, .target = t_char});
+	*m = (struct hi_member){
+		.name = member, .offset = offset, .type = world_named(w, "int *")};
+	return world_add_type(w, (struct hi_type){.kind = HI_KIND_STRUCT,
+						  .name = name,
+						  .size = size,
+						  .members = m,
+						  .n_members = 1});
 }
 
 /* ---- asking ---- */
@@ -252,12 +119,24 @@ static void destroy_book(void *arg)
 	book = NULL;
 }
 
+static void create_book(void)
+{
+	const struct hi_expression_source source = world_expressions(w);
+
+	HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
+}
+
 static void start(void)
 {
-	draw_scalars();
-	draw_dicts();
-	draw_objects();
-	HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
+	w = world_create();
+	draw_types();
+	world_function(w, "hash_a", 0x1000);
+	world_function(w, "hash_b", 0x2000);
+	w->places[w->n_places++] =
+		(struct world_place){"expanding",
+				     {HI_NAME_VARIABLE, (uintptr_t)&expanding,
+				      world_named(w, "unsigned long")}};
+	create_book();
 	hi_test_defer(destroy_book, NULL);
 }
 
@@ -277,7 +156,7 @@ static const struct hi_rules *rules(hi_type_id type)
 {
 	const struct hi_rules *r = rules_of(type);
 
-	HI_ASSERT_MSG(r, "%s has no rules", types[type].name);
+	HI_ASSERT_MSG(r, "%s has no rules", w->types[type].name);
 	return r;
 }
 
@@ -362,7 +241,7 @@ HI_TEST(rulebook, a_word_in_a_loop_leads_to_an_array_with_context)
 	HI_ASSERT(!rule->cases[0].when);
 	t = &rule->cases[0].target;
 	HI_ASSERT_EQ(HI_TARGET_TYPE, t->kind);
-	HI_ASSERT_EQ(draw_pointer(t_entry), t->type);
+	HI_ASSERT_EQ(world_named(w, "struct entry *"), t->type);
 	HI_ASSERT(!t->from && !t->back);
 	HI_ASSERT_EQ(8, run(t->to, &d, NULL, 0, NULL));
 	HI_ASSERT_EQ(0, run(t->to, &d, NULL, 1, NULL));
@@ -521,7 +400,7 @@ HI_TEST(rulebook, typedefs_lead_where_they_are_declared_and_where_they_are_named
 	t = rules(t_item)->items[0].cases[0].target.with[0].target;
 	HI_ASSERT_EQ(HI_TARGET_BLOB, t->kind);
 	HI_ASSERT_EQ(33, run(t->back, &o, bytes + 2, 0, NULL));
-	HI_ASSERT(!rules_of(draw_pointer(t_char)));
+	HI_ASSERT(!rules_of(world_named(w, "char *")));
 }
 
 HI_TEST(rulebook, roots_are_words_or_places_by_name)
@@ -533,7 +412,7 @@ HI_TEST(rulebook, roots_are_words_or_places_by_name)
 	const struct hi_rules *r;
 
 	start();
-	var.type = draw_array(draw_pointer(t_void), 4);
+	var.type = world_named(w, "void *[4]");
 	add("hints x\nroot ns::heads[i] for i in 0 .. 4 -> item if expanding;\n"
 	    "root lone -> dict[expanding];\nroot buffer : item[3];");
 	s = hi_rulebook_source(book);
@@ -589,18 +468,19 @@ HI_TEST(rulebook, templates_are_compiled_for_their_arguments)
 	const struct hi_rules *r;
 
 	start();
-	/* A local type: no name finds it, only the argument does. */
-	vec = draw_record("ns::vec<main()::local, 3>", 16);
-	draw_member(vec, "start", 0, draw_pointer(t_item));
-	draw_member(vec, "finish", 8, draw_pointer(t_item));
-	draw_arg(vec, t_item, 0);
-	draw_arg(vec, 0, 3);
-	other = draw_record("ns::vec<struct dict, 5u>", 16);
-	draw_member(other, "start", 0, draw_pointer(t_dict));
-	draw_member(other, "finish", 8, draw_pointer(t_dict));
-	pack = draw_record("ns::either<char, item, dict>", 16);
-	draw_member(pack, "raw", 0, t_ulong);
-	draw_member(pack, "index", 8, t_ulong);
+	world_types(w, "struct ns::vec<main()::local, 3> { struct item *start;\n"
+		       "	struct item *finish; };\n"
+		       "struct ns::vec<struct dict, 5u> { struct dict *start;\n"
+		       "	struct dict *finish; };\n"
+		       "struct ns::either<char, item, dict> { unsigned long raw;\n"
+		       "	unsigned long index; };");
+	vec = world_named(w, "ns::vec<main()::local, 3>");
+	other = world_named(w, "ns::vec<struct dict, 5u>");
+	pack = world_named(w, "ns::either<char, item, dict>");
+	/* A local type: no name finds it, only the argument does. The other two have no
+	 * arguments in their debug information. */
+	w->args[0].type = t_item;
+	w->types[other].n_args = w->types[pack].n_args = 0;
 	add("hints x containers\n"
 	    "record ns::vec<$T, $N> {\n"
 	    "\tstart -> $T[finish - start + $N - $N];\n"
@@ -613,11 +493,11 @@ HI_TEST(rulebook, templates_are_compiled_for_their_arguments)
 	v.finish = v.start + 11;
 	HI_ASSERT_EQ(t_item, r->items[0].cases[0].target.type);
 	HI_ASSERT_EQ(11, run(r->items[0].cases[0].target.to, &v, NULL, 0, NULL));
-	HI_ASSERT_EQ(draw_pointer(t_item), r->items[1].cases[0].target.type);
+	HI_ASSERT_EQ(world_named(w, "struct item *"), r->items[1].cases[0].target.type);
 	HI_ASSERT_EQ(3 * sizeof(struct item),
 		     run(r->items[1].cases[0].target.to, &v, NULL, 0, NULL));
 	HI_ASSERT_EQ(1, run(r->items[1].cases[0].when, &v, NULL, 0, NULL));
-	r = rules(other); /* no arguments in its debug information: by name */
+	r = rules(other); /* by name */
 	no_warnings();
 	HI_ASSERT_EQ(t_dict, r->items[0].cases[0].target.type);
 	HI_ASSERT_EQ(5 * sizeof(struct dict),
@@ -730,10 +610,8 @@ HI_TEST(rulebook, another_type_of_the_same_name_is_left_alone_unless_all_fits)
 	hi_type_id same, unlike;
 
 	start();
-	same = draw_record("struct entry", sizeof(struct entry) + 8);
-	draw_member(same, "next", 16, draw_pointer(t_int));
-	unlike = draw_record("struct entry", 8);
-	draw_member(unlike, "prev", 0, draw_pointer(t_int));
+	same = draw_another("struct entry", sizeof(struct entry) + 8, "next", 16);
+	unlike = draw_another("struct entry", 8, "prev", 0);
 	add("hints x\nrecord entry { next -> item; }");
 	HI_ASSERT_EQ(1, rules(t_entry)->n);
 	HI_ASSERT_EQ(1, rules(same)->n);
@@ -906,9 +784,9 @@ HI_TEST(rulebook, mutated_hints_compile_or_are_refused)
 			if (hole < left) /* the NUL at the end moves too */
 				memmove(copy + at, copy + at + hole, left - hole);
 		}
-		HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
+		create_book();
 		if (hi_rulebook_add(book, "x", copy, strlen(copy), &err) == HI_OK)
-			for (uint32_t t = 1; t <= n_types; t++)
+			for (uint32_t t = 1; t < w->n_types; t++)
 				(void)rules_of(t);
 		hi_rulebook_warnings(book, &list);
 		hi_rulebook_destroy(book);
@@ -931,7 +809,10 @@ HI_TEST(rulebook, memory_that_runs_out_is_no_crash)
 		"-> entry *[exp[i]] with dt = type; } record entry { key -> dict if dt; "
 		"metadata weak; } root v -> dict;";
 
+	struct hi_expression_source source;
+
 	start();
+	source = world_expressions(w);
 	hi_rulebook_destroy(book);
 	book = NULL;
 	for (uint64_t n = 1; n < 300; n++) {
@@ -942,7 +823,7 @@ HI_TEST(rulebook, memory_that_runs_out_is_no_crash)
 		if (status == HI_OK)
 			status = hi_rulebook_add(book, "x", text, strlen(text), &err);
 		if (status == HI_OK)
-			for (uint32_t t = 1; t <= n_types; t++)
+			for (uint32_t t = 1; t < w->n_types; t++)
 				(void)rules_of(t);
 		hi_alloc_fail_at(0);
 		hi_rulebook_destroy(book);

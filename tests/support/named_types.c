@@ -81,32 +81,41 @@ static hi_type_id array_of(struct world *w, hi_type_id element, uint64_t count)
 					       .flexible = !count});
 }
 
-static hi_type_id base_named(struct world *w, const char *name)
+/* A scalar, or a record that is there; 0: neither. */
+static hi_type_id scalar_named(struct world *w, const char *name)
 {
 	static const struct {
 		const char *name;
 		enum hi_type_kind kind;
 		uint64_t size;
 		bool is_signed;
-	} bases[] = {{"void", HI_KIND_VOID, 0, false},
-		     {"char", HI_KIND_CHAR, 1, true},
-		     {"int", HI_KIND_INTEGER, 4, true},
-		     {"long", HI_KIND_INTEGER, 8, true},
-		     {"unsigned long", HI_KIND_INTEGER, 8, false},
-		     {"uintptr_t", HI_KIND_ADDRESS, 8, false},
-		     {"double", HI_KIND_FLOAT, 8, true},
-		     {"code", HI_KIND_FUNCTION, 0, false}};
+	} scalars[] = {{"void", HI_KIND_VOID, 0, false},
+		       {"char", HI_KIND_CHAR, 1, true},
+		       {"int", HI_KIND_INTEGER, 4, true},
+		       {"long", HI_KIND_INTEGER, 8, true},
+		       {"unsigned int", HI_KIND_INTEGER, 4, false},
+		       {"unsigned long", HI_KIND_INTEGER, 8, false},
+		       {"uintptr_t", HI_KIND_ADDRESS, 8, false},
+		       {"double", HI_KIND_FLOAT, 8, true},
+		       {"code", HI_KIND_FUNCTION, 0, false}};
 	hi_type_id id = find(w, name);
 
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]) && !id; i++)
-		if (strcmp(bases[i].name, name) == 0)
-			id = add_named(w, name,
-				       (struct hi_type){.kind = bases[i].kind,
-							.size = bases[i].size,
-							.is_signed = bases[i].is_signed});
-	if (!id)
-		id = add_named(w, name, (struct hi_type){.kind = HI_KIND_DECLARATION});
+	for (size_t i = 0; i < sizeof(scalars) / sizeof(scalars[0]) && !id; i++)
+		if (strcmp(scalars[i].name, name) == 0)
+			id = add_named(
+				w, name,
+				(struct hi_type){.kind = scalars[i].kind,
+						 .size = scalars[i].size,
+						 .is_signed = scalars[i].is_signed});
 	return id;
+}
+
+static hi_type_id base_named(struct world *w, const char *name)
+{
+	hi_type_id id = scalar_named(w, name);
+
+	return id ? id
+		  : add_named(w, name, (struct hi_type){.kind = HI_KIND_DECLARATION});
 }
 
 hi_type_id world_named(struct world *w, const char *text)
@@ -215,7 +224,8 @@ static void read_members(struct world *w, struct hi_type *record, const char *te
 		record->size = round_up(size, alignment_of(w, record->id));
 }
 
-/* Those of the name: "vec<item, 3>" has a type and a number. */
+/* Those of the name: "vec<item, 3>" has a type and a number. A type that is not there is
+ * none. */
 static void read_args(struct world *w, struct hi_type *record)
 {
 	const char *at = strchr(record->name, '<');
@@ -232,7 +242,7 @@ static void read_args(struct world *w, struct hi_type *record)
 		if (isdigit(*arg))
 			to->value = strtoll(arg, NULL, 0);
 		else
-			to->type = world_named(w, arg);
+			to->type = scalar_named(w, arg);
 		record->n_args++;
 		at += 1 + n;
 	}
@@ -318,9 +328,15 @@ static const struct hi_type *ask_type(void *arg, hi_type_id id)
 	return &w->types[id < w->n_types ? id : 0];
 }
 
+/* Of a type that is called "struct item" or "item", both are names. */
 static hi_type_id ask_named(void *arg, const char *name)
 {
-	return find(arg, strncmp(name, "struct ", 7) == 0 ? name + 7 : name);
+	const char *bare = strncmp(name, "struct ", 7) == 0 ? name + 7 : name;
+	hi_type_id id = find(arg, bare);
+	char full[200];
+
+	snprintf(full, sizeof(full), "struct %.190s", bare);
+	return id ? id : find(arg, full);
 }
 
 static hi_type_id ask_pointer(void *arg, hi_type_id id)
