@@ -25,7 +25,6 @@ struct drawing {
 	struct drawn_object {
 		uint64_t address;
 		const char *line, *expected; /* what is behind "=>", or "" */
-		bool found;
 	} objects[MAX_OBJECTS];
 	size_t n_objects;
 	const char *warnings[MAX_WARNINGS];
@@ -63,29 +62,25 @@ static const char *skip_blanks(const char *text)
 
 /* ---- what is drawn ---- */
 
+static uint64_t area_of(char letter)
+{
+	return letter == 'F'   ? WORLD_FAR
+	       : letter == 'M' ? WORLD_MODULE
+	       : letter == 'S' ? WORLD_STACK
+			       : 0;
+}
+
 /* False: none begins here. */
 static bool read_address(const char **text, uint64_t *ret)
 {
-	static const struct {
-		char letter;
-		uint64_t start;
-	} areas[] = {{'F', WORLD_FAR}, {'M', WORLD_MODULE}, {'S', WORLD_STACK}};
-	static const char digits[] = "0123456789abcdef";
-	uint64_t start = WORLD_HEAP;
-	const char *at = *text;
-	size_t n;
+	uint64_t area = area_of(**text);
+	const char *digits = *text + (area != 0);
+	size_t n = strspn(digits, "0123456789abcdef");
 
-	for (size_t i = 0; i < sizeof(areas) / sizeof(areas[0]); i++)
-		if (*at == areas[i].letter) {
-			start = areas[i].start;
-			at++;
-			break;
-		}
-	n = strspn(at, digits);
-	if (!n || !strchr(" :.+,\t", at[n]))
+	if (!n || !strchr(" :.+", digits[n]))
 		return false;
-	*ret = start + strtoull(at, NULL, 16);
-	*text = at + n;
+	*ret = (area ? area : WORLD_HEAP) + strtoull(digits, NULL, 16);
+	*text = digits + n;
 	return true;
 }
 
@@ -159,7 +154,7 @@ static void add_object(struct drawing *d, uint64_t address, const char *line)
 
 	HI_ASSERT(d->n_objects < MAX_OBJECTS);
 	d->objects[d->n_objects++] = (struct drawn_object){
-		address, line, expected ? skip_blanks(expected + 2) : "", false};
+		address, line, expected ? skip_blanks(expected + 2) : ""};
 }
 
 /* "100 (24): WORDS => …", "100..300 (24): …", "108: …" */
@@ -298,13 +293,13 @@ static void draw_mapping(struct drawing *d, const char *text, const char *line)
 
 static void draw_vtable(struct drawing *d, const char *text, const char *line)
 {
-	const char *end = strrchr(text, ' ');
-	char type[200];
+	const char *end = strrchr(text, ' '), *at = end ? end + 1 : "";
 	uint64_t address;
+	char type[200];
 
-	if (!end || (snprintf(type, sizeof(type), "%.*s", (int)(end - text), text),
-		     !read_address(&(const char *){end + 1}, &address)))
+	if (!read_address(&at, &address))
 		refuse(d, "a vtable without address", line);
+	snprintf(type, sizeof(type), "%.*s", (int)(end - text), text);
 	d->w->vtable_of[world_named(d->w, type)] = address;
 }
 
