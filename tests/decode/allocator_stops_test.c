@@ -51,10 +51,10 @@ static void unwind_marked(struct hi_image *image, const struct hi_range *text, s
 	hi_modules_close(modules);
 }
 
-/* With the pause budget that an inspection has. */
 static void stop_churn(struct hi_fixture *fx, struct stops *stops)
 {
-	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY};
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target *target;
 	struct hi_range *text;
 	struct hi_image *image;
