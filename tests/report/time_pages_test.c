@@ -5,6 +5,7 @@
 #include "report/formats/series_text.h"
 #include "report/views/alloc_report.h"
 #include "report/views/bio_report.h"
+#include "report/views/births_report.h"
 #include "report/views/peaks_report.h"
 #include "report/views/spacetime_report.h"
 #include "tests/report/page_text.h"
@@ -304,4 +305,106 @@ HI_TEST(time_pages, series_live)
 	hi_series_live_note(live, "mark: load");
 	hi_golden_add(pages, "by objects, with keys and a note", draw_series(live, 80));
 	HI_EXPECT_GOLDEN_PAGES("series-live", pages);
+}
+
+/* ---- a recording ---- */
+
+struct drawn_recording {
+	struct hi_births births;
+	struct hi_context contexts[3];
+	struct hi_context_totals totals[3];
+	struct hi_frame_row frames[2];
+	struct hi_recorded recorded;
+	struct hi_birth_group group_items[HI_GROUPS_FIXED + 2];
+	struct hi_birth_groups groups;
+	struct hi_births_line lines[3];
+	struct hi_births_report report;
+};
+
+/* Of a recording of 60 s: load() allocated 1,000 objects, of which 600 are live with 6
+ * MiB; another function 5,000, of which one is; without a stack are 10 with 1 MiB. From
+ * before it are 50 with 2 MiB, and 9 MiB are live in all. */
+static void draw_recording(struct drawn_recording *d,
+			   const struct hi_report_header *header)
+{
+	*d = (struct drawn_recording){
+		.births = {.end_ns = 60 * second_ns},
+		.totals = {{.allocs = 10},
+			   {.allocs = 1000, .frees = 400},
+			   {.allocs = 5000, .frees = 4999}},
+		.frames = {{.module = "/bin/app",
+			    .function = "load",
+			    .file = "load.c",
+			    .offset = 0x1234,
+			    .line = 12},
+			   {.module = "/lib/libhostile.so",
+			    .function = SAMPLE_HOSTILE,
+			    .file = "",
+			    .offset = 0x42}},
+		.group_items = {[HI_GROUPS_FIXED] = {0}, [HI_GROUPS_FIXED + 1] = {1}},
+		.lines = {{.group = HI_GROUPS_FIXED,
+			   .objects = 600,
+			   .bytes = 6 << 20,
+			   .first_ns = 20 * second_ns,
+			   .last_ns = 50 * second_ns,
+			   .allocs = 1000,
+			   .frees = 400,
+			   .alloc_bytes = 10 << 20},
+			  {.group = HI_GROUP_NO_STACK,
+			   .objects = 10,
+			   .bytes = (1 << 20) - 16,
+			   .first_ns = 0,
+			   .last_ns = 1,
+			   .allocs = 10},
+			  {.group = HI_GROUPS_FIXED + 1,
+			   .objects = 1,
+			   .bytes = 16,
+			   .first_ns = 59 * second_ns,
+			   .last_ns = 59 * second_ns,
+			   .allocs = 5000,
+			   .frees = 4999}}};
+	d->recorded = (struct hi_recorded){
+		.births = &d->births,
+		.contexts = {.contexts = d->contexts, .n_contexts = 3},
+		.totals = d->totals,
+		.frames = {.rows = d->frames, .n_rows = 2},
+		.counts = {.events = 11409, .lost = 7}};
+	d->groups = (struct hi_birth_groups){.by = HI_BORN_BY_SITE,
+					     .n_groups = HI_GROUPS_FIXED + 2,
+					     .groups = d->group_items};
+	d->report = (struct hi_births_report){
+		.header = header,
+		.recorded = &d->recorded,
+		.groups = &d->groups,
+		.objects = 661,
+		.bytes = 9 << 20,
+		.known = {.objects = 611, .bytes = 7 << 20},
+		.before = {.objects = 50, .bytes = 2 << 20},
+		.rows = d->lines,
+		.n_rows = 3,
+		.pieces = {.recorded = &d->recorded, .groups = &d->groups, .top = 10},
+		.allocator = "malloc of libc.so.6"};
+}
+
+HI_TEST(time_pages, record)
+{
+	struct hi_page *page = page_new(), *sampled = page_new();
+	struct sample *s = sample_make();
+	struct drawn_recording d;
+
+	draw_recording(&d, &s->header);
+	d.report.is_of_record = true;
+	d.report.file = "app.hirec";
+	hi_births_display(&d.report, page);
+	HI_EXPECT_GOLDEN("record-80", page_text(page, 80));
+	HI_EXPECT_GOLDEN("record-120", page_text(page, 120));
+	/* Every 512 KiB on average: 14 samples, by which load() has 5 to 7 MiB. */
+	d.births.sample_bytes = 512 << 10;
+	d.report.known.seen_objects = 14;
+	d.lines[0].interval = (struct hi_interval){5 << 20, 7 << 20};
+	d.lines[1].interval = (struct hi_interval){512 << 10, 3 << 20};
+	d.lines[2].interval = (struct hi_interval){16, 2 << 20};
+	d.report.is_of_record = false;
+	hi_births_display(&d.report, sampled);
+	HI_EXPECT_GOLDEN("census-by-site-sampled-120", page_text(sampled, 120));
 }
