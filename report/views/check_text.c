@@ -145,8 +145,8 @@ const char *hi_check_headline(const struct hi_check_report *r, struct hi_page *p
 	size_t skipped = 0;
 
 	if (r->n_failed)
-		return hi_page_printf(page, "%zu of %zu gates failed", r->n_failed,
-				      r->n_rows);
+		return hi_page_printf(page, "%zu of %zu gate%s failed", r->n_failed,
+				      r->n_rows, r->n_rows == 1 ? "" : "s");
 	for (size_t i = 0; i < r->n_rows; i++)
 		skipped += r->rows[i].is_skipped;
 	if (skipped)

@@ -202,7 +202,7 @@ static void show_census_types(const struct hi_snapshots_report *r, struct hi_pag
 		hi_cell_number(table, type->objects);
 		hi_cell_at_least(table, type->retained);
 		hi_cell_text(table,
-			     *type->name ? hi_page_type(page, type->name) : "(no type)",
+			     *type->name ? hi_page_type(page, type->name) : "(untyped)",
 			     0);
 		if (r->of->graph)
 			hi_cell_link(table, address_of_type_then(r, type, page));
