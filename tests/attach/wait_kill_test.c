@@ -2,26 +2,24 @@
 /*
  * Inspector, tracer or watchdog are killed or stopped while the tracer waits, and
  * around the hit: the target runs on, and no signal is lost, doubled or late for ever.
- * HI_WAIT_KILLS says how often (default 40 each).
+ * HI_WAIT_KILLS says how often (default 40 each, fewer on a busy machine).
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/interrupted.h"
 #include "tests/support/stopping.h"
 #include "tests/support/waiting.h"
 
 #define SECOND 1000000000ull
 
-static int kills(void)
+static struct hi_test_course start_kills(void)
 {
-	const char *text = getenv("HI_WAIT_KILLS");
-
-	return text ? atoi(text) : 40;
+	return hi_test_course_of("HI_WAIT_KILLS", 5, 40);
 }
 
 static struct hi_fixture *start_ready(const char *name, const char *a, const char *b)
@@ -33,28 +31,22 @@ static struct hi_fixture *start_ready(const char *name, const char *a, const cha
 	return fx;
 }
 
-static void kill_if(pid_t pid)
-{
-	if (pid > 0)
-		kill(pid, SIGKILL);
-}
-
 enum moment { WAITING, AT_THE_HIT };
 
 /* "" is the inspector itself. */
 static void kill_at_random(struct hi_mock_trigger *mock, pid_t target, const char *name,
-			   enum moment moment, int round)
+			   enum moment moment, unsigned round)
 {
 	struct hi_waiting waiting = hi_waiting_start(mock, target, 20 * SECOND);
-	pid_t victim = *name ? hi_waiting_find_child(waiting.inspector, name)
+	pid_t victim = *name ? hi_waiting_await_child(waiting.inspector, name)
 			     : waiting.inspector;
 
-	hi_test_sleep_us(round * 131 % 2500);
+	hi_test_sleep_us(round * 1231 % 2500);
 	if (moment == AT_THE_HIT) {
 		hi_mock_trigger_hit(mock, 0);
-		hi_test_sleep_us(round * 17 % 400);
+		hi_test_sleep_us(round * 147 % 400);
 	}
-	kill_if(victim);
+	kill(victim, SIGKILL);
 	if (moment == WAITING && strcmp(name, "hi-watchdog") == 0)
 		hi_mock_trigger_hit(mock, 0); /* it goes on without one */
 	(void)hi_waiting_end(&waiting);
@@ -72,8 +64,8 @@ static void expect_storm_survives(const char *name, enum moment moment)
 	char line[256];
 
 	mock->base.near_only = true;
-	for (int i = 0; i < kills(); i++) {
-		kill_at_random(mock, fx->pid, name, moment, i);
+	for (struct hi_test_course c = start_kills(); hi_test_course_goes_on(&c);) {
+		kill_at_random(mock, fx->pid, name, moment, c.round);
 		hi_test_expect_free(fx->pid, "RS");
 	}
 	hi_test_expect_children(1);
@@ -125,8 +117,9 @@ static void expect_births_survive(const char *name)
 	struct hi_fixture *fx = start_ready("wait_births", NULL, NULL);
 
 	mock->base.near_only = true;
-	for (int i = 0; i < kills(); i++)
-		kill_at_random(mock, fx->pid, name, i % 2 ? WAITING : AT_THE_HIT, i);
+	for (struct hi_test_course c = start_kills(); hi_test_course_goes_on(&c);)
+		kill_at_random(mock, fx->pid, name, c.round % 2 ? WAITING : AT_THE_HIT,
+			       c.round);
 	hi_test_expect_free(fx->pid, "RSD");
 	hi_test_expect_children(1);
 	hi_test_expect_progress(fx);
@@ -150,20 +143,22 @@ HI_TEST_SCENARIO(attach_wait_kill, a_tracer_killed_at_the_probe_leaves_a_harmles
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = hi_fixture_start("wait_probe", mock->page_path,
 						 mock->pipe_path, "plain", "2", NULL);
+	struct hi_test_course course;
 
 	hi_test_expect_line(fx, "ready");
 	hi_test_adopt_orphans();
-	for (int i = 0; i < kills(); i++) {
+	for (course = start_kills(); hi_test_course_goes_on(&course);) {
 		struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
 		pid_t tracer = hi_waiting_find_child(waiting.inspector, "hi-tracer");
 
-		hi_test_sleep_us(i * 7 % 300);
-		kill_if(tracer);
+		hi_test_sleep_us(course.round * 107 % 300);
+		if (tracer) /* it has not ended by its hit */
+			kill(tracer, SIGKILL);
 		(void)hi_waiting_end(&waiting);
 		hi_test_expect_free(fx->pid, "RS");
 	}
 	hi_test_expect_progress(fx);
-	HI_ASSERT(hi_test_ask(fx, "urgent") <= kills());
+	HI_ASSERT(hi_test_ask(fx, "urgent") <= course.round);
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
 	hi_test_expect_children(1);
 }
@@ -178,12 +173,35 @@ HI_TEST_SCENARIO(attach_wait_kill, a_tracer_that_is_stopped_while_it_waits_is_co
 	struct hi_waiting waiting = hi_waiting_start_hurried(mock, fx->pid, 5 * SECOND);
 	struct hi_waiting_result result;
 
-	kill(hi_waiting_find_child(waiting.inspector, "hi-tracer"), SIGSTOP);
+	kill(hi_waiting_await_child(waiting.inspector, "hi-tracer"), SIGSTOP);
 	result = hi_waiting_end(&waiting);
 	HI_ASSERT_MSG(result.status == HI_MISSED, "%s", result.text);
 	hi_test_expect_free(fx->pid, "RS");
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "woken"));
 	hi_test_expect_children(1);
+}
+
+static bool has_ended(pid_t pid)
+{
+	return strchr("ZX", hi_process_state(pid)) != NULL; /* or there is none */
+}
+
+static void await_naps(pid_t pid, unsigned n)
+{
+	unsigned long long until = hi_process_naps(pid) + n;
+
+	for (int i = 0; i < 300000 && hi_process_naps(pid) < until; i++) {
+		HI_ASSERT(!has_ended(pid));
+		hi_test_sleep_us(1000);
+	}
+	HI_ASSERT(hi_process_naps(pid) >= until);
+}
+
+static void await_end(pid_t pid)
+{
+	for (int i = 0; i < 300000 && !has_ended(pid); i++)
+		hi_test_sleep_us(1000);
+	HI_ASSERT(has_ended(pid));
 }
 
 /* Ctrl-Z: the tracer goes on, and the target is not held by what it finds. */
@@ -192,15 +210,17 @@ HI_TEST_SCENARIO(attach_wait_kill,
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("stop_threads", "busy", "4");
-	struct hi_waiting waiting = hi_waiting_start_hurried(mock, fx->pid, 20 * SECOND);
+	struct hi_waiting waiting = hi_waiting_start_hurried(mock, fx->pid, 600 * SECOND);
+	pid_t tracer = hi_waiting_await_child(waiting.inspector, "hi-tracer");
 	struct hi_waiting_result result;
 
 	kill(waiting.inspector, SIGSTOP);
-	hi_test_sleep_us(1500000); /* longer than the watchdog's time */
+	/* Longer than the watchdog's time: it wakes up four times in that. */
+	await_naps(tracer, 6);
 	hi_test_expect_progress(fx);
 	mock->base.near_only = true;
 	hi_mock_trigger_hit(mock, 0);
-	hi_test_sleep_us(1500000); /* the budget is over */
+	await_end(tracer); /* the budget is over */
 	hi_test_expect_free(fx->pid, "RS");
 	kill(waiting.inspector, SIGCONT);
 	result = hi_waiting_end(&waiting);

@@ -23,6 +23,7 @@
 #define CHILDREN 256
 #define PATIENCE_TRIES 10000
 #define PATIENCE_US 2000
+#define COURSE_US 4000000
 
 struct family {
 	pid_t pids[CHILDREN];
@@ -333,4 +334,21 @@ unsigned hi_test_rounds(const char *variable, unsigned usual)
 	const char *text = getenv(variable);
 
 	return text && *text ? (unsigned)strtoul(text, NULL, 10) : usual;
+}
+
+struct hi_test_course hi_test_course_of(const char *variable, unsigned least,
+					unsigned most)
+{
+	unsigned wanted = hi_test_rounds(variable, 0);
+
+	return (struct hi_test_course){.least = wanted ? wanted : least,
+				       .most = wanted ? wanted : most,
+				       .until_us = hi_test_now_us() + COURSE_US};
+}
+
+bool hi_test_course_goes_on(struct hi_test_course *course)
+{
+	course->round = course->next++;
+	return course->round < course->least ||
+	       (course->round < course->most && hi_test_now_us() < course->until_us);
 }

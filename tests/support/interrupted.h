@@ -46,5 +46,18 @@ uint64_t hi_test_random(uint64_t below);
 uint64_t hi_test_now_us(void);
 /* A count of rounds: the environment's, else the one given. */
 unsigned hi_test_rounds(const char *variable, unsigned usual);
+/* Rounds of a test that looks for what is rare:
+ *	for (struct hi_test_course c = hi_test_course_of("HI_KILLS", 5, 40);
+ *	     hi_test_course_goes_on(&c);)
+ * c.round is 0, 1, 2, … There are `most` of them; fewer where they take longer than some
+ * seconds, as others have the processors, but at least `least`. The environment may say
+ * how many, and then there are just as many. */
+struct hi_test_course {
+	unsigned round, next, least, most;
+	uint64_t until_us;
+};
+struct hi_test_course hi_test_course_of(const char *variable, unsigned least,
+					unsigned most);
+bool hi_test_course_goes_on(struct hi_test_course *course);
 
 #endif

@@ -136,3 +136,16 @@ pid_t hi_waiting_find_child(pid_t parent, const char *name)
 		fclose(file);
 	return found;
 }
+
+pid_t hi_waiting_await_child(pid_t parent, const char *name)
+{
+	pid_t found = 0;
+
+	for (int i = 0; i < 300000 && !found; i++) {
+		found = hi_waiting_find_child(parent, name);
+		if (!found)
+			hi_test_sleep_us(1000);
+	}
+	HI_ASSERT_MSG(found, "%d has no child %s", (int)parent, name);
+	return found;
+}

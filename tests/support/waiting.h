@@ -29,5 +29,7 @@ struct hi_waiting hi_waiting_start_hurried(struct hi_mock_trigger *mock, pid_t t
 struct hi_waiting_result hi_waiting_end(struct hi_waiting *waiting);
 /* Our own or another process's child of this name ("hi-tracer"); 0: none. */
 pid_t hi_waiting_find_child(pid_t parent, const char *name);
+/* The same, until there is one: it has its name when it has been scheduled. */
+pid_t hi_waiting_await_child(pid_t parent, const char *name);
 
 #endif
