@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/procfs.h"
 #include "tests/harness.h"
 #include "tests/support/schema.h"
 
@@ -276,9 +277,9 @@ void lived_tell(struct lived *l, const char *command)
 
 /* ---- periods ---- */
 
-/* Was process a started after b, which was not long ago? Numbers begin again behind the
- * largest one. */
-static bool is_later_process(long a, long b)
+/* Was a started after b? Times are of 10 ms: within these the numbers tell, which begin
+ * again behind the largest one. */
+static bool is_later_tracer(struct lived_tracer a, struct lived_tracer b)
 {
 	long most = 1 << 22;
 	FILE *file = fopen("/proc/sys/kernel/pid_max", "r");
@@ -287,7 +288,22 @@ static bool is_later_process(long a, long b)
 		HI_ASSERT_EQ(1, fscanf(file, "%ld", &most));
 		fclose(file);
 	}
-	return a && a != b && (!b || (a - b + most) % most < most / 2);
+	if (!a.pid || a.pid == b.pid)
+		return false;
+	if (a.started != b.started)
+		return a.started > b.started;
+	return (a.pid - b.pid + most) % most < most / 2;
+}
+
+/* Who traces the target. */
+static struct lived_tracer tracer_of(const struct lived *l)
+{
+	long long pid = hi_process_status(l->fx->pid, "TracerPid");
+	struct hi_proc_stat stat = {};
+
+	if (pid <= 0 || !hi_proc_stat((pid_t)pid, &stat))
+		return (struct lived_tracer){};
+	return (struct lived_tracer){(pid_t)pid, stat.start_time};
 }
 
 /* The end of what bio has printed: the log of a failure is short. */
@@ -299,13 +315,13 @@ static const char *last_words(const struct lived *l)
 }
 
 /* The process that waits for the next end of a period. Another one traces the target
- * after a census, which has a lower number. */
-static long await_tracer(const struct lived *l)
+ * after a census, which was started before. */
+static struct lived_tracer await_tracer(const struct lived *l)
 {
 	for (int i = 0; i < LOOKS; i++) {
-		long tracer = (long)hi_process_status(l->fx->pid, "TracerPid");
+		struct lived_tracer tracer = tracer_of(l);
 
-		if (is_later_process(tracer, l->tracer))
+		if (is_later_tracer(tracer, l->tracer))
 			return tracer;
 		usleep(LOOK_US);
 	}
@@ -315,22 +331,22 @@ static long await_tracer(const struct lived *l)
 
 /* Whether the hit has made a census. A hit is missed if it comes before the probe is
  * armed; then the same process still waits, or a later one and there was no news. */
-static bool await_census(struct lived *l, long tracer)
+static bool await_census(struct lived *l, struct lived_tracer tracer)
 {
 	const char *later = l->is_alloc ? "of the recording are live" : "(provisional)";
 	const char *news = l->period ? later : "the first period begins";
 
 	for (int i = 0; i < NEWS_TRIES; i++) {
-		long now = (long)hi_process_status(l->fx->pid, "TracerPid");
+		struct lived_tracer now = tracer_of(l);
 
 		if (recording_says(&l->run, news, 0))
 			return true;
-		if (now == tracer || is_later_process(now, tracer))
+		if (now.pid == tracer.pid || is_later_tracer(now, tracer))
 			return false;
 		usleep(NEWS_STEP_US);
 	}
-	hi_test_fail(__FILE__, __LINE__, "no census, traced by %lld, not %ld: %s",
-		     hi_process_status(l->fx->pid, "TracerPid"), tracer, last_words(l));
+	hi_test_fail(__FILE__, __LINE__, "no census, traced by %d, not %d: %s",
+		     (int)tracer_of(l).pid, (int)tracer.pid, last_words(l));
 }
 
 void lived_ready(const struct lived *l)
@@ -354,7 +370,7 @@ static void tell_end(struct lived *l, const char *last)
 
 static void end_period(struct lived *l, const char *last)
 {
-	long tracer;
+	struct lived_tracer tracer;
 
 	do {
 		usleep(LOOK_US);
@@ -757,19 +773,19 @@ json_t *lived_end(struct lived *l)
  * target, to see its exit. */
 static void end_before_exit(struct lived *l)
 {
-	long tracer = await_tracer(l), now;
+	struct lived_tracer tracer = await_tracer(l), now;
 
 	recording_block(&l->run);
 	tell_end(l, NULL);
 	for (int i = 0; i < LOOKS; i++) {
-		now = (long)hi_process_status(l->fx->pid, "TracerPid");
-		if (now > 0 && now != tracer)
+		now = tracer_of(l);
+		if (now.pid && now.pid != tracer.pid)
 			break;
-		if (now == tracer)
+		if (now.pid)
 			tell_end(l, NULL); /* it was missed */
 		usleep(LOOK_US);
 	}
-	HI_ASSERT_MSG(now > 0 && now != tracer, "nothing waits for the exit");
+	HI_ASSERT_MSG(now.pid && now.pid != tracer.pid, "nothing waits for the exit");
 	l->tracer = tracer;
 	l->period++;
 }

@@ -35,6 +35,11 @@ struct lived_object {
 	uint64_t used, written; /* a bit for each period */
 };
 
+struct lived_tracer {
+	pid_t pid; /* 0: nobody */
+	uint64_t started;
+};
+
 struct lived {
 	struct hi_fixture *fx;
 	struct recording_run run;
@@ -47,9 +52,9 @@ struct lived {
 	bool is_lossy;	      /* events were lost: what is proved is true, no more */
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
-	long tracer;	      /* that waited for the last end of a period */
-	char era[16];	      /* of what is born now */
-	char eras[8][16];     /* in their order; the first one is "1" */
+	struct lived_tracer tracer; /* that waited for the last end of a period */
+	char era[16];		    /* of what is born now */
+	char eras[8][16];	    /* in their order; the first one is "1" */
 	unsigned n_eras;
 	char era_from[16], era_to[16]; /* --era by the names above; "": all */
 	size_t n;
