@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/census/snapshots.h"
+#include "tests/support/json.h"
 #include "tests/support/readers.h"
 #include "tests/support/service.h"
 #include "tests/support/snapshots.h"
@@ -43,11 +44,6 @@ static void draw(const char *in, const char *name, uint64_t seed)
 	export_both(in, name, path);
 }
 
-static long long number(const json_t *found, const char *name)
-{
-	return json_integer_value(json_object_get(found, name));
-}
-
 /* How many live objects are in the files, up to NULL, IN/NAME.heapsnapshot. */
 static long long compare(const char *in, const char *const names[])
 {
@@ -64,10 +60,10 @@ static long long compare(const char *in, const char *const names[])
 		argv[3 + n] = paths[n];
 	}
 	found = readers_ask_json(argv);
-	HI_ASSERT_EQ(n, number(found, "files"));
-	hi_test_note("%lld objects, %lld by definition", number(found, "live"),
-		     number(found, "byDefinition"));
-	return number(found, "live");
+	HI_ASSERT_EQ(n, doc_number(found, "files"));
+	hi_test_note("%lld objects, %lld by definition", doc_number(found, "live"),
+		     doc_number(found, "byDefinition"));
+	return doc_number(found, "live");
 }
 
 static void compare_drawn(int from, int to)

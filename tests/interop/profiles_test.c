@@ -23,7 +23,7 @@ static long long live_bytes(const char *file)
 {
 	json_t *doc = doc_of(hi_heapinspect("--json", file));
 
-	return json_integer_value(json_object_get(json_object_get(doc, "bytes"), "live"));
+	return doc_number(doc, "bytes.live");
 }
 
 /* What stands behind `text` without the commas, or before it: "(1,234 bytes x s". */

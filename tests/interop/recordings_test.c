@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/census/snapshots.h"
+#include "tests/support/json.h"
 #include "tests/support/readers.h"
 #include "tests/support/snapshots.h"
 
@@ -58,23 +59,12 @@ HI_TEST_INTEROP(interop_recordings, pprof_has_a_line_for_each_inlined_function)
 		HI_ASSERT_MSG(strstr(raw, words[i]), "no '%s' in %s", words[i], raw);
 }
 
-static const json_t *point_with(const json_t *view, const char *functions)
+static long long number_of_point(const json_t *view, const char *functions,
+				 const char *key)
 {
-	json_t *point;
-	size_t i;
+	json_t *point = doc_row(doc_at(view, "points"), "functions", functions);
 
-	json_array_foreach(json_object_get(view, "points"), i, point)
-	{
-		if (strcmp(json_string_value(json_object_get(point, "functions")),
-			   functions) == 0)
-			return point;
-	}
-	hi_test_fail(__FILE__, __LINE__, "no point of %s", functions);
-}
-
-static long long value_of(const json_t *point, const char *name)
-{
-	return json_integer_value(json_object_get(point, name));
+	return doc_number(point, "%s", key);
 }
 
 HI_TEST_INTEROP(interop_recordings, dhat_says_where_a_stack_is_cut)
@@ -83,18 +73,17 @@ HI_TEST_INTEROP(interop_recordings, dhat_says_where_a_stack_is_cut)
 	const char *const ask[] = {"node", HI_SOURCE_DIR "/tests/interop/dhat_view.mjs",
 				   "/usr/libexec/valgrind/dh_view.js",
 				   export_drawn(in, "dhat"), NULL};
+	static const char cut[] = "f<xmalloc<parse<main<[outer frames are missing]";
 	json_t *view;
-	const json_t *cut;
 
 	readers_need("valgrind");
 	view = readers_ask_json(ask);
-	cut = point_with(view, "f<xmalloc<parse<main<[outer frames are missing]");
-	HI_ASSERT_EQ(800, value_of(cut, "tb"));
-	HI_ASSERT_EQ(7, value_of(cut, "ebk"));
-	HI_ASSERT_EQ(900, value_of(point_with(view, "?\?\?<main"), "tb"));
-	HI_ASSERT_EQ(50, value_of(point_with(view, "[no stack]"), "tb"));
-	HI_ASSERT_EQ(2, value_of(point_with(view, "[no stack]"), "mbk"));
-	HI_ASSERT_EQ(50 + 900 + 800, value_of(view, "bytes"));
+	HI_ASSERT_EQ(800, number_of_point(view, cut, "tb"));
+	HI_ASSERT_EQ(7, number_of_point(view, cut, "ebk"));
+	HI_ASSERT_EQ(900, number_of_point(view, "?\?\?<main", "tb"));
+	HI_ASSERT_EQ(50, number_of_point(view, "[no stack]", "tb"));
+	HI_ASSERT_EQ(2, number_of_point(view, "[no stack]", "mbk"));
+	HI_ASSERT_EQ(50 + 900 + 800, doc_number(view, "bytes"));
 }
 
 HI_TEST_INTEROP(interop_recordings, traces_have_a_node_for_each_inlined_function)
@@ -114,8 +103,7 @@ HI_TEST_INTEROP(interop_recordings, traces_have_a_node_for_each_inlined_function
 		if (drawn_context(i) < 3)
 			objects[drawn_context(i)]++;
 	for (int i = 0; i < 3; i++)
-		HI_ASSERT_EQ(objects[i],
-			     value_of(point_with(traces, stacks[i]), "objects"));
+		HI_ASSERT_EQ(objects[i], number_of_point(traces, stacks[i], "objects"));
 	/* "(root)" and those of the frames. */
-	HI_ASSERT_EQ(1 + 5, value_of(traces, "count"));
+	HI_ASSERT_EQ(1 + 5, doc_number(traces, "count"));
 }

@@ -10,19 +10,6 @@
 #include "tests/support/readers.h"
 #include "tests/support/snapshots.h"
 
-static long long number(const json_t *found, const char *name)
-{
-	const json_t *value = json_object_get(found, name);
-
-	HI_ASSERT_MSG(json_is_integer(value), "no %s", name);
-	return json_integer_value(value);
-}
-
-static long long of_summary(const json_t *doc, const char *group, const char *name)
-{
-	return number(json_object_get(doc, group), name);
-}
-
 /* All tables in all forms; what the readers found in them. */
 static json_t *ask(const char *in, const char *file)
 {
@@ -45,21 +32,19 @@ static void check_sums(const char *in, const char *file)
 	json_t *doc = doc_of(hi_heapinspect("--json", file));
 	json_t *found = ask(in, file);
 
-	HI_ASSERT(number(found, "live_objects") > 1000);
-	HI_ASSERT(number(found, "edges") > 1000);
-	HI_ASSERT_EQ(of_summary(doc, "objects", "live"), number(found, "live_objects"));
-	HI_ASSERT_EQ(of_summary(doc, "bytes", "live"), number(found, "live_bytes"));
+	HI_ASSERT(doc_number(found, "live_objects") > 1000);
+	HI_ASSERT(doc_number(found, "edges") > 1000);
+	HI_ASSERT_EQ(doc_number(doc, "objects.live"), doc_number(found, "live_objects"));
+	HI_ASSERT_EQ(doc_number(doc, "bytes.live"), doc_number(found, "live_bytes"));
 	/* Leaks of both verdicts. */
-	HI_ASSERT_EQ(of_summary(doc, "objects", "leak") +
-			     of_summary(doc, "objects", "likely"),
-		     number(found, "leak_objects"));
-	HI_ASSERT_EQ(of_summary(doc, "bytes", "leak") +
-			     of_summary(doc, "bytes", "likely"),
-		     number(found, "leak_bytes"));
-	HI_ASSERT_EQ(of_summary(doc, "objects", "live"), number(found, "typed_objects"));
-	HI_ASSERT_EQ(of_summary(doc, "bytes", "live"), number(found, "typed_bytes"));
-	HI_ASSERT_EQ(0, number(found, "loose_edges"));
-	HI_ASSERT_EQ(0, number(found, "wrong_types"));
+	HI_ASSERT_EQ(doc_number(doc, "objects.leak") + doc_number(doc, "objects.likely"),
+		     doc_number(found, "leak_objects"));
+	HI_ASSERT_EQ(doc_number(doc, "bytes.leak") + doc_number(doc, "bytes.likely"),
+		     doc_number(found, "leak_bytes"));
+	HI_ASSERT_EQ(doc_number(doc, "objects.live"), doc_number(found, "typed_objects"));
+	HI_ASSERT_EQ(doc_number(doc, "bytes.live"), doc_number(found, "typed_bytes"));
+	HI_ASSERT_EQ(0, doc_number(found, "loose_edges"));
+	HI_ASSERT_EQ(0, doc_number(found, "wrong_types"));
 }
 
 HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
@@ -93,7 +78,7 @@ HI_TEST_INTEROP(interop_tables, of_many_censuses_are_what_duckdb_reads)
 			readers_export(file, "ndjson", tables[i], in, "x.ndjson"),
 			NULL};
 
-		HI_ASSERT(number(readers_ask_json(argv), "rows") > 1);
+		HI_ASSERT(doc_number(readers_ask_json(argv), "rows") > 1);
 	}
 }
 
@@ -171,9 +156,9 @@ static void check_rows(uint64_t rows, uint32_t a_group, uint64_t bytes, int grou
 	hi_parquet_destroy(p);
 	HI_ASSERT(fclose(pair.parquet) == 0 && fclose(pair.ndjson) == 0);
 	found = readers_ask_json(argv);
-	HI_ASSERT_EQ((long long)rows, number(found, "rows"));
+	HI_ASSERT_EQ((long long)rows, doc_number(found, "rows"));
 	if (groups >= 0)
-		HI_ASSERT_EQ(groups, number(found, "groups"));
+		HI_ASSERT_EQ(groups, doc_number(found, "groups"));
 }
 
 HI_TEST_INTEROP(interop_tables, a_parquet_file_may_have_any_number_of_groups)

@@ -8,10 +8,10 @@
  *	HI_ASSERT_EQ(7, doc_number(doc, "leaks.objects"));
  *	HI_ASSERT_STREQ("main", doc_text(row, "stack.%zu.function", i));
  *
- * A path has names of members and indexes of arrays, with '.' between, below a value; ""
- * is the value itself. It is a format of printf(). Whatever is missing, or of another
- *type than the function says, fails the test, with the path and the value it was looked
- *for in.
+ * A path has names of members and indexes of arrays, with '.' between, below a value;
+ * "" is the value itself. It is a format of printf(). A value that is missing, or of
+ * another type than the function says, fails the test, with its path and what it was
+ * looked for in.
  */
 #ifndef HI_TESTS_SUPPORT_JSON_H
 #define HI_TESTS_SUPPORT_JSON_H
@@ -30,7 +30,7 @@ json_t *doc_of(const struct hi_command *c);
 json_t *doc_of_exit(const struct hi_command *c, int exit_code);
 json_t *doc_parse(const char *text);
 json_t *doc_read(const char *path);
-/* Parses each line of a text: the array of these documents. */
+/* Parses each line of a text, not of a million: the array of these documents. */
 json_t *doc_lines(const char *text);
 
 /* ---- values ---- */
