@@ -167,6 +167,13 @@ static bool has_code(const struct hi_image *image, size_t first)
 	return false;
 }
 
+/* Of what a core left out it does not say whether it was code: its file does. */
+static bool is_left_out_data(const struct hi_image *image,
+			     const struct hi_mapping *mapping, int fd, bool is_elf)
+{
+	return image->mode == HI_SNAPSHOT_CORE && !mapping->held && fd >= 0 && !is_elf;
+}
+
 /* Fills in a module for mapping number i; HI_NOT_FOUND: no ELF there. */
 static enum hi_status make_module(struct hi_modules *modules, size_t i,
 				  struct hi_module *ret, struct hi_error *err)
@@ -179,7 +186,9 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 	bool have_memory = hi_elf_header_read(&in_memory, &memory, NULL) == HI_OK;
 	bool have_file =
 		in_file.fd >= 0 && hi_elf_header_read(&in_file, &file, NULL) == HI_OK;
-	bool wanted = have_memory || have_file || has_code(modules->image, i);
+	bool wanted = have_memory || have_file ||
+		      (has_code(modules->image, i) &&
+		       !is_left_out_data(modules->image, mapping, in_file.fd, have_file));
 	const char *path = NULL;
 
 	if (wanted) {

@@ -536,6 +536,31 @@ HI_TEST_SCENARIO(modules, a_core_has_the_modules_of_its_process)
 	HI_ASSERT_EQ(hi_modules_count(live->modules), hi_modules_count(p->modules));
 }
 
+/* gcore leaves out what is in a file, whether it is code or not. */
+HI_TEST_SCENARIO(modules, a_core_has_none_of_a_file_that_is_no_program)
+{
+	static const char mapping[] =
+		"#include <fcntl.h>\n#include <sys/mman.h>\n"
+		"__attribute__((constructor)) static void map_data(void)\n"
+		"{ if (mmap(0, 4096, PROT_READ, MAP_PRIVATE, open(DATA, O_RDONLY), 0) =="
+		" MAP_FAILED) __builtin_abort(); }\n";
+	const char *dir = make_program();
+	struct inspected *p;
+	size_t mapped = 0;
+
+	workshop_write("mapping.c", mapping);
+	workshop_run("echo words > data && cc -g -DDATA='\"%s/data\"' -o prog prog.c "
+		     "mapping.c",
+		     dir);
+	p = inspected_image(core_of(dir, workshop_start("prog"), NULL), NULL);
+	for (size_t i = 0; i < p->image->n_mappings; i++)
+		mapped += strstr(p->image->mappings[i].path, "/data") != NULL;
+	HI_ASSERT_EQ(1, mapped);
+	HI_ASSERT(hi_modules_count(p->modules) > 1);
+	for (size_t i = 0; i < hi_modules_count(p->modules); i++)
+		HI_ASSERT(strcmp(hi_modules_get(p->modules, i)->name, "data") != 0);
+}
+
 HI_TEST_SCENARIO(modules, a_core_with_the_wrong_program_says_so_and_does_not_use_it)
 {
 	const char *dir = make_program();
