@@ -17,9 +17,10 @@
 	((SHOWING &                                                                      \
 	  ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS) | RECORDING)) |       \
 	 BIT(BROWSE))
-#define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME)) /* of a file of many censuses */
-#define ON_FILES (OVER_TIME | BIT(DEEP))	/* of files alone */
-#define PAGES (BIT(REPORT) | BIT(SERVE))	/* of many commands */
+#define ROOTED ((PROFILED & ~BIT(AUDIT)) | BIT(DIFF)) /* of named roots */
+#define OVER_TIME (BIT(PEAKS) | BIT(SPACETIME))	      /* of a file of many censuses */
+#define ON_FILES (OVER_TIME | BIT(DEEP))	      /* of files alone */
+#define PAGES (BIT(REPORT) | BIT(SERVE))	      /* of many commands */
 #define LISTING (BIT(SNAPSHOTS) | ON_FILES)
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define RECORDING (BIT(RECORD) | BIT(BIO) | BIT(ALLOC)) /* follow allocations */
@@ -374,11 +375,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "FILE.PID beside the FILE of -o",
 	  2},
 	 BIT(RECORD)},
-	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED | BIT(DIFF) | BIT(BIO)},
+	{{0, 0, 0, 0, "Roots and retainers:", 3}, ROOTED | BIT(BIO)},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
 	  3},
-	 PROFILED | BIT(DIFF)},
+	 ROOTED},
 	{{"all-bins", HI_OPT_ALL_BINS, 0, 0,
 	  "also show empty bins (of up to 10 roots; else of one root each)", 3},
 	 BIT(ROOTS)},
@@ -411,7 +412,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "only what the --root of this name leads to; may be repeated (the union "
 	  "counts)",
 	  3},
-	 (PROFILED & ~(BIT(AUDIT) | BIT(QUERY))) | BIT(DIFF)},
+	 ROOTED & ~BIT(QUERY)},
 	{{"retained-by", HI_OPT_RETAINED_BY, "NAME", 0,
 	  "only objects with this retainer in their set (a,b or a pattern with *)", 3},
 	 RESTRICTED},
