@@ -8,91 +8,49 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/targets.h"
 
 enum { LEAKED = 640, WORDS_OF_TABLE = 512, STALE_WORDS = 40 };
 
-static void check_truth(const char *line, void *arg)
-{
-	int *leaked = arg;
-
-	(void)sscanf(line, "leaked %d", leaked);
-}
-
-/* The number on the last line of CSV. */
-static long read_count(const char *csv)
-{
-	const char *line = strchr(csv, '\n');
-
-	HI_ASSERT_MSG(line, "no row in: %s", csv);
-	return strtol(line + 1, NULL, 10);
-}
-
 HI_TEST_SCENARIO(glibc_hints, tables_of_functions_that_were_never_filled_keep_nothing)
 {
-	struct hi_fixture *fx = hi_fixture_start("nss_module", NULL);
-	struct hi_command *c;
-	char pid[16];
-	int leaked = 0;
+	struct target *t = target_start("nss_module", NULL);
+	const struct hi_command *c;
 
-	hi_fixture_read_until(fx, "ready", check_truth, &leaked);
-	HI_ASSERT_EQ(LEAKED, leaked);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("query", "--pid", pid, "--format", "csv",
-			   "SELECT count(*) FROM objects WHERE state = 'leak' AND "
-			   "usable = 56");
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_EQ(LEAKED, target_number(t, "leaked"));
 	/* Some may be reused by the library for what /etc/resolv.conf has. A table that
 	 * kept what it refers to would keep 64. */
-	HI_ASSERT_MSG(read_count(c->out) >= LEAKED - 16, "%s", c->out);
-	c = hi_heapinspect("census", "--by", "type", "--all", "--pid", pid);
+	HI_ASSERT(target_query(t, "SELECT count(*) FROM objects WHERE state = 'leak' AND "
+				  "usable = 56") >= LEAKED - 16);
+	c = target_run(t, "census", "--by", "type", "--all");
 	HI_ASSERT_MSG(strstr(c->out, "struct nss_module"), "%s", c->out);
 	HI_ASSERT_MSG(!strstr(c->out, "via nss_module"), "%s", c->out);
 }
 
-static void keep_block(const char *line, void *arg)
-{
-	(void)sscanf(line, "block %31s", (char *)arg);
-}
-
-static long query_count(const char *pid, const char *sql)
-{
-	struct hi_command *c =
-		hi_heapinspect("query", "--pid", pid, "--format", "csv", sql);
-
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return read_count(c->out);
-}
-
 HI_TEST_SCENARIO(glibc_hints, the_biased_word_of_a_library_keeps_no_block_of_the_program)
 {
-	struct hi_fixture *fx = hi_fixture_start("loaded_libraries", NULL);
-	char pid[16], block[32] = "", sql[300];
+	struct target *t = target_start("loaded_libraries", NULL);
+	long long block = target_number(t, "block");
+	char sql[300];
 
-	hi_fixture_read_until(fx, "ready", keep_block, block);
-	HI_ASSERT_MSG(*block, "no block lies where the library's word leads");
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	/* The block has one reference: the program's. */
 	snprintf(sql, sizeof(sql),
 		 "SELECT count(*) FROM edges e JOIN objects o ON o.id = e.target WHERE "
 		 "o.address = %lld",
-		 strtoll(block, NULL, 16) - strtoll(block, NULL, 16) % 16);
-	HI_ASSERT_EQ(1, query_count(pid, sql));
+		 block - block % 16);
+	HI_ASSERT_EQ(1, target_query(t, sql));
 }
 
 HI_TEST_SCENARIO(glibc_hints, tables_of_mappings_are_held_by_the_one_that_came_after)
 {
-	struct hi_fixture *fx = hi_fixture_start("many_libraries", NULL);
-	char pid[16];
+	struct target *t = target_start("many_libraries", NULL);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0, query_count(pid, "SELECT count(*) FROM objects WHERE state = "
-					 "'leak'"));
+	HI_ASSERT_EQ(
+		0, target_query(t, "SELECT count(*) FROM objects WHERE state = 'leak'"));
 	/* Two lists of them, with one of each size up to the largest. */
-	HI_ASSERT(query_count(pid, "SELECT count(*) FROM objects WHERE type = 'struct "
-				   "dlfo_mappings_segment' AND state = 'live'") >= 4);
+	HI_ASSERT(target_query(t, "SELECT count(*) FROM objects WHERE type = 'struct "
+				  "dlfo_mappings_segment' AND state = 'live'") >= 4);
 }
 
 /* Behind the entry of the one library that it has, the words of the fixture's old block:
@@ -124,37 +82,29 @@ static unsigned stale_words(const struct hi_fixture *fx, const char *row, char *
 
 HI_TEST_SCENARIO(glibc_hints, entries_of_mappings_that_were_never_filled_keep_nothing)
 {
-	struct hi_fixture *fx = hi_fixture_start("stale_table", NULL);
-	char pid[16], list[WORDS_OF_TABLE * 24] = "", sql[sizeof(list) + 200];
-	struct hi_command *c;
-	unsigned n;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("query", "--pid", pid, "--format", "csv",
+	struct target *t = target_start("stale_table", NULL);
+	char list[WORDS_OF_TABLE * 24] = "", sql[sizeof(list) + 200];
+	struct hi_command *c =
+		target_run(t, "query", "--format", "csv",
 			   "SELECT address + 0, usable FROM objects WHERE type = 'struct "
 			   "dlfo_mappings_segment'");
-	HI_ASSERT_MSG(c->exit_code == 0 && strchr(c->out, '\n'), "%s", c->err);
-	n = stale_words(fx, strchr(c->out, '\n') + 1, list, sizeof(list));
+	unsigned n;
+
+	HI_ASSERT_MSG(strchr(c->out, '\n'), "%s", c->out);
+	n = stale_words(t->fx, strchr(c->out, '\n') + 1, list, sizeof(list));
 	HI_ASSERT_MSG(n >= STALE_WORDS, "%u: %s", n, list);
 	snprintf(sql, sizeof(sql),
 		 "SELECT count(*) FROM objects WHERE state = 'leak' AND address IN (%s)",
 		 list);
-	HI_ASSERT_EQ(n, query_count(pid, sql));
+	HI_ASSERT_EQ(n, target_query(t, sql));
 }
 
 /* Of names that libraries use, too: nothing is said, and nothing is lost. */
 HI_TEST_SCENARIO(glibc_hints, hints_for_a_library_are_silent_where_its_types_are_others)
 {
-	struct hi_fixture *fx = hi_fixture_start("types_in_part", NULL);
-	struct hi_command *c;
-	char pid[16];
+	struct target *t = target_start("types_in_part", NULL);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("--pid", pid, "--json");
-	HI_ASSERT_EQ(0, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->out, "\"warnings\": []"), "%.1500s", c->out);
-	HI_ASSERT_EQ(3, query_count(pid, "SELECT count(*) FROM objects WHERE state = "
-					 "'live' AND usable IN (24, 56, 104)"));
+	HI_ASSERT_EQ(0, doc_size(target_ask(t), "snapshot.warnings"));
+	HI_ASSERT_EQ(3, target_query(t, "SELECT count(*) FROM objects WHERE state = "
+					"'live' AND usable IN (24, 56, 104)"));
 }
