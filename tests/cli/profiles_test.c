@@ -4,57 +4,38 @@
  * authors of these profiles. The programs say what each object costs; which objects
  * are in which band is written here, as it was drawn.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
-#include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 #include "tests/support/workshop.h"
 
-enum { MAX_OBJECTS = 32, MAX_BANDS = 8, MAX_ARGS = 10 };
+enum { MAX_BANDS = 8, MAX_ARGS = 10 };
 
 /* ---- the heap ---- */
 
-static struct heap {
-	struct {
-		char name[16];
-		long long cost;
-		char address[24];
-	} objects[MAX_OBJECTS];
-	size_t count;
-	char pid[16];
-} heap;
+static struct target *heap;
 
-static void keep_cost(const char *line, void *arg)
+static void start_heap(const char *name)
 {
-	(void)arg;
-	if (heap.count < MAX_OBJECTS &&
-	    sscanf(line, "cost %15s %lld %23s", heap.objects[heap.count].name,
-		   &heap.objects[heap.count].cost, heap.objects[heap.count].address) == 3)
-		heap.count++;
+	heap = target_start("profile_heaps", name, NULL);
 }
 
-static const char *start_heap(const char *name)
+/* It says "cost NAME BYTES ADDRESS". */
+static const char *said_of(const char *name)
 {
-	struct hi_fixture *fx = hi_fixture_start("profile_heaps", name, NULL);
+	char key[24];
 
-	heap.count = 0;
-	hi_fixture_read_until(fx, "ready", keep_cost, NULL);
-	HI_ASSERT(heap.count > 0);
-	snprintf(heap.pid, sizeof(heap.pid), "%d", (int)fx->pid);
-	return heap.pid;
+	snprintf(key, sizeof(key), "cost %s", name);
+	return target_said(heap, key);
 }
 
-static size_t object_named(const char *name)
+static const char *address_of(const char *name)
 {
-	for (size_t i = 0; i < heap.count; i++)
-		if (strcmp(heap.objects[i].name, name) == 0)
-			return i;
-	hi_test_fail(__FILE__, __LINE__, "no object %s", name);
+	return strchr(said_of(name), ' ') + 1;
 }
 
 /* "x y z": what they cost together. */
@@ -67,30 +48,13 @@ static long long cost_of(const char *names, long long *count_ret)
 	snprintf(text, sizeof(text), "%s", names);
 	while ((name = strsep(&rest, " ")))
 		if (*name) {
-			cost += heap.objects[object_named(name)].cost;
+			cost += atoll(said_of(name));
 			++*count_ret;
 		}
 	return cost;
 }
 
 /* ---- the report ---- */
-
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *parse(const struct hi_command *c)
-{
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
 
 /* Nobody writes to it. */
 static char *word(const char *text)
@@ -102,7 +66,7 @@ static char *word(const char *text)
 static struct hi_command *run(const char *command, const char *const *more)
 {
 	char *argv[MAX_ARGS + 8] = {word(HI_BINARY_DIR "/heapinspect"), word(command),
-				    word("--pid"), heap.pid, word("--json")};
+				    word("--pid"), heap->pid, word("--json")};
 	size_t n = 5;
 
 	for (size_t i = 0; i < MAX_ARGS && more[i]; i++)
@@ -110,26 +74,22 @@ static struct hi_command *run(const char *command, const char *const *more)
 	return hi_command_runv(0, argv);
 }
 
-static long long number(const json_t *object, const char *key)
+static json_t *ask(const char *command, const char *const *more)
 {
-	const json_t *value = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(value), "%s is no number", key);
-	return json_integer_value(value);
+	return doc_of(run(command, more));
 }
 
 /* "a b": the members, joined by " + ". */
 static void label_of(const json_t *row, char *out, size_t size)
 {
-	const json_t *members = json_object_get(row, "members");
 	size_t used = 0;
 
 	out[0] = '\0';
-	if (json_is_true(json_object_get(row, "many")))
+	if (doc_bool(row, "many"))
 		snprintf(out, size, "MANY");
-	for (size_t i = 0; i < json_array_size(members) && used < size; i++)
+	for (size_t i = 0; i < doc_size(row, "members") && used < size; i++)
 		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " + " : "",
-					 json_string_value(json_array_get(members, i)));
+					 doc_text(row, "members.%zu", i));
 }
 
 /* A band that must be there: its label ("@s1" is the address of s1) and objects. */
@@ -149,9 +109,8 @@ static void expand(const char *label, char *out, size_t size)
 		if (*label == '@') {
 			char name[8] = {label[1], label[2]};
 
-			used += (size_t)snprintf(
-				out + used, size - used, "%s",
-				heap.objects[object_named(name)].address);
+			used += (size_t)snprintf(out + used, size - used, "%s",
+						 address_of(name));
 			label += 3;
 		}
 	}
@@ -160,22 +119,21 @@ static void expand(const char *label, char *out, size_t size)
 static void check_band(const json_t *doc, const struct band *band,
 		       void (*label)(const json_t *, char *, size_t))
 {
-	const json_t *rows = json_object_get(doc, "rows");
-	char want[200] = "", have[400];
 	long long count, cost = cost_of(band->objects, &count);
+	char want[200] = "", have[400];
+	json_t *row;
 
 	expand(band->label, want, sizeof(want));
-	for (size_t i = 0; i < json_array_size(rows); i++) {
-		const json_t *row = json_array_get(rows, i);
-
+	doc_each (row, doc_at(doc, "rows")) {
 		label(row, have, sizeof(have));
 		if (strcmp(want, have) != 0)
 			continue;
-		HI_ASSERT_MSG(number(row, "bytes") == cost, "%s: %lld bytes, truth %lld",
-			      want, number(row, "bytes"), cost);
-		HI_ASSERT_MSG(number(row, "objects") == count,
+		HI_ASSERT_MSG(doc_number(row, "bytes") == cost,
+			      "%s: %lld bytes, truth %lld", want,
+			      doc_number(row, "bytes"), cost);
+		HI_ASSERT_MSG(doc_number(row, "objects") == count,
 			      "%s: %lld objects, truth %lld", want,
-			      number(row, "objects"), count);
+			      doc_number(row, "objects"), count);
 		return;
 	}
 	HI_ASSERT_MSG(cost == 0, "no band %s", want);
@@ -193,12 +151,12 @@ static size_t check_bands(const json_t *doc, const struct band *bands,
 
 static void check_sanity(const json_t *doc)
 {
-	const json_t *s = json_object_get(doc, "sanity");
+	const json_t *s = doc_at(doc, "sanity");
 
-	HI_ASSERT_EQ(0, number(s, "difference"));
-	HI_ASSERT_EQ(number(s, "allocated"),
-		     number(s, "exact") + number(s, "conservative_only") +
-			     number(s, "leak") + number(s, "allocator"));
+	HI_ASSERT_EQ(0, doc_number(s, "difference"));
+	HI_ASSERT_EQ(doc_number(s, "allocated"),
+		     doc_number(s, "exact") + doc_number(s, "conservative_only") +
+			     doc_number(s, "leak") + doc_number(s, "allocator"));
 }
 
 /* ---- retainers ---- */
@@ -257,72 +215,41 @@ static int by_text(const void *a, const void *b)
 
 static void sorted_label(const json_t *row, char *out, size_t size)
 {
-	const json_t *members = json_object_get(row, "members");
 	const char *names[16];
-	size_t n = json_array_size(members), used = 0;
+	size_t n = doc_size(row, "members"), used = 0;
 
 	label_of(row, out, size);
 	if (n < 2 || n > 16)
 		return;
 	for (size_t i = 0; i < n; i++)
-		names[i] = json_string_value(json_array_get(members, i));
+		names[i] = doc_text(row, "members.%zu", i);
 	qsort((void *)names, n, sizeof(*names), by_text);
 	for (size_t i = 0; i < n && used < size; i++)
 		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " + " : "",
 					 names[i]);
 }
 
-HI_TEST_SCENARIO(profiles, retainer_sets_of_drawn_heaps_are_as_drawn)
+/* All that is drawn of the heap that runs. */
+static void check_retainer_sets_are_as_drawn(const char *name)
 {
 	for (size_t i = 0; i < sizeof(retained_heaps) / sizeof(retained_heaps[0]); i++) {
 		const struct retained_heap *h = &retained_heaps[i];
-		long long sum = 0, live;
-		json_t *doc, *row;
-		size_t n, k;
+		json_t *doc;
 
-		start_heap(h->heap);
-		hi_test_note("%s %s", h->heap, h->options[0] ? h->options[0] : "");
-		doc = parse(run("retainers", h->options));
-		n = check_bands(doc, h->bands, sorted_label);
-		HI_ASSERT_EQ(n, json_array_size(json_object_get(doc, "rows")));
+		if (strcmp(h->heap, name) != 0)
+			continue;
+		hi_test_note("%s %s", name, h->options[0] ? h->options[0] : "");
+		doc = ask("retainers", h->options);
+		HI_ASSERT_EQ(check_bands(doc, h->bands, sorted_label),
+			     doc_size(doc, "rows"));
 		check_sanity(doc);
-		json_array_foreach(json_object_get(doc, "rows"), k, row) sum +=
-			number(row, "bytes");
-		live = number(json_object_get(doc, "live"), "bytes");
-		HI_ASSERT_EQ(live, sum);
+		HI_ASSERT_EQ(doc_number(doc, "live.bytes"),
+			     doc_sum(doc_at(doc, "rows"), "bytes"));
 	}
-}
-
-/* The variable of a function is one retainer, in however many threads. */
-HI_TEST_SCENARIO(profiles, by_variable_all_threads_are_one_retainer)
-{
-	static const struct band bands[MAX_BANDS] = {
-		{"work(): mine", "m1 m2 m3 b1 b2 b3"},
-		{"watch(): mine", "w"},
-		{"thread-local own", "o1 o2 o3"}};
-	const char *const by_variable[] = {"--identity=var", NULL};
-	const char *const by_address[] = {"--identity=addr", NULL};
-	char label[1000];
-	unsigned threads = 0;
-	json_t *doc, *row;
-	size_t k;
-
-	start_heap("threads");
-	doc = parse(run("retainers", by_variable));
-	HI_ASSERT_EQ(3, check_bands(doc, bands, label_of));
-	/* Else each thread is its own. */
-	doc = parse(run("retainers", by_address));
-	json_array_foreach(json_object_get(doc, "rows"), k, row)
-	{
-		label_of(row, label, sizeof(label));
-		threads += strncmp(label, "thread ", 7) == 0 &&
-			   strstr(label, " work(): mine") != NULL;
-	}
-	HI_ASSERT_EQ(3, threads);
 }
 
 /* A field that a hint calls weak. */
-HI_TEST_SCENARIO(profiles, weak_fields_retain_only_when_they_are_asked_to)
+static void check_weak_fields_retain_only_when_they_are_asked_to(void)
 {
 	static const char *const hint = "hints links\nrecord link {\n\tnext weak;\n}\n";
 	static const struct band plain[MAX_BANDS] = {{"cache", "n1"}, {"indices", "n2"}};
@@ -335,156 +262,122 @@ HI_TEST_SCENARIO(profiles, weak_fields_retain_only_when_they_are_asked_to)
 
 	snprintf(option, sizeof(option), "--hints=%s/weak.hints", workshop_open());
 	workshop_write("weak.hints", hint);
-	start_heap("r2");
-	doc = parse(run("retainers", options));
+	doc = ask("retainers", options);
 	HI_ASSERT_EQ(2, check_bands(doc, plain, label_of));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "rows")));
-	HI_ASSERT_EQ(cost_of("s t", &count),
-		     number(json_object_get(doc, "sanity"), "leak"));
+	HI_ASSERT_EQ(2, doc_size(doc, "rows"));
+	HI_ASSERT_EQ(cost_of("s t", &count), doc_number(doc, "sanity.leak"));
 	options[1] = "--weak-as-roots";
-	doc = parse(run("retainers", options));
+	doc = ask("retainers", options);
 	HI_ASSERT_EQ(3, check_bands(doc, weak, label_of));
-	HI_ASSERT_EQ(cost_of("s t", &count), number(doc, "weak_bytes"));
+	HI_ASSERT_EQ(cost_of("s t", &count), doc_number(doc, "weak_bytes"));
 }
 
-HI_TEST_SCENARIO(profiles, dead_rings_are_leaks_and_in_no_set)
+static void check_dead_rings_are_leaks_and_in_no_set(void)
 {
-	const char *const options[] = {"--retainer=mark", NULL};
+	json_t *doc = ask("retainers", TARGET_WORDS("--retainer=mark"));
 	long long count;
-	json_t *doc;
 
-	start_heap("r3");
-	doc = parse(run("retainers", options));
-	HI_ASSERT_EQ(cost_of("dead1 dead2", &count),
-		     number(json_object_get(doc, "sanity"), "leak"));
+	HI_ASSERT_EQ(cost_of("dead1 dead2", &count), doc_number(doc, "sanity.leak"));
 }
 
-HI_TEST_SCENARIO(profiles, many_is_shown_however_few_rows_are_asked_for)
+static void check_many_is_shown_however_few_rows_are_asked_for(void)
 {
-	const char *const options[] = {"--max-set=2", "--top=1", NULL};
 	struct band many = {"MANY", "o"};
-	json_t *doc;
+	json_t *doc = ask("retainers", TARGET_WORDS("--max-set=2", "--top=1"));
 	long long count;
 
-	start_heap("r6");
-	doc = parse(run("retainers", options));
 	check_band(doc, &many, label_of);
-	HI_ASSERT_EQ(cost_of("o", &count), number(doc, "many_bytes"));
+	HI_ASSERT_EQ(cost_of("o", &count), doc_number(doc, "many_bytes"));
 }
 
-HI_TEST_SCENARIO(profiles, a_restriction_says_what_many_hides)
+static void check_a_restriction_says_what_many_hides(void)
 {
-	const char *const options[] = {"--max-set=2", "--retained-by=a", NULL};
-	const json_t *only;
+	json_t *doc = ask("census", TARGET_WORDS("--max-set=2", "--retained-by=a"));
 	long long count;
-	json_t *doc;
 
-	start_heap("r6");
-	doc = parse(run("census", options));
-	only = json_object_get(doc, "only");
-	HI_ASSERT_EQ(cost_of("q", &count), number(only, "bytes"));
-	HI_ASSERT_EQ(cost_of("o", &count), number(only, "many_bytes"));
-	HI_ASSERT_EQ(cost_of("o", &count), number(only, "hidden_bytes"));
+	HI_ASSERT_EQ(cost_of("q", &count), doc_number(doc, "only.bytes"));
+	HI_ASSERT_EQ(cost_of("o", &count), doc_number(doc, "only.many_bytes"));
+	HI_ASSERT_EQ(cost_of("o", &count), doc_number(doc, "only.hidden_bytes"));
 }
 
-HI_TEST_SCENARIO(profiles, the_climb_goes_from_big_to_the_variable)
+static void check_the_climb_goes_from_big_to_the_variable(void)
 {
-	static const char *const options[] = {"--type=char*", NULL};
 	static const char *const steps[] = {"struct stack_c", "struct stack_b",
 					    "struct stack_a", "stk"};
-	json_t *doc, *rows;
+	json_t *doc = ask("up", TARGET_WORDS("--type=char*"));
 
-	start_heap("r1");
-	doc = parse(run("up", options));
-	rows = json_object_get(doc, "rows");
-	HI_ASSERT_EQ(4, json_array_size(rows));
+	HI_ASSERT_EQ(4, doc_size(doc, "rows"));
 	for (size_t i = 0; i < 4; i++) {
-		json_t *sets = json_object_get(json_array_get(rows, i), "sets");
 		char label[100];
 
-		HI_ASSERT_EQ(1, json_array_size(sets));
-		label_of(json_array_get(sets, 0), label, sizeof(label));
+		HI_ASSERT_EQ(1, doc_size(doc, "rows.%zu.sets", i));
+		label_of(doc_at(doc, "rows.%zu.sets.0", i), label, sizeof(label));
 		HI_ASSERT_STREQ(steps[i], label);
 	}
 }
 
-HI_TEST_SCENARIO(profiles, the_climb_does_not_go_round_in_circles)
+static void check_the_climb_does_not_go_round_in_circles(void)
 {
-	static const char *const options[] = {"--type=struct knot", NULL};
-	json_t *doc;
-
-	start_heap("r7");
-	doc = parse(run("up", options));
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(1, doc_size(ask("up", TARGET_WORDS("--type=struct knot")), "rows"));
 }
 
 /* ---- sharing bins ---- */
 
 static void bin_label(const json_t *row, char *out, size_t size)
 {
-	snprintf(out, size, "%s", json_string_value(json_object_get(row, "bin")));
+	snprintf(out, size, "%s", doc_text(row, "bin"));
 }
 
-HI_TEST_SCENARIO(profiles, bins_of_an_environment_are_as_drawn)
+static void check_bins_of_an_environment_are_as_drawn(void)
 {
-	static const char *const options[] = {"--root=hsc=hsc", "--root=eps=hsc->eps",
-					      "--root=fc=fc", "--all-bins", NULL};
+	/* As the heap of the paper has them under glibc. */
+	static const struct {
+		const char *bin;
+		long long bytes;
+	} paper[] = {{"hsc", 128}, {"hsc-eps", 80}, {"hsc-fc", 112}, {"hsc-eps-fc", 64}};
 	static const struct band bands[MAX_BANDS] = {{"hsc", "hsc oth t"},
 						     {"hsc-eps", "eps e"},
 						     {"hsc-fc", "fc z f"},
 						     {"hsc-eps-fc", "x y"}};
-	json_t *doc, *row, *roots;
-	size_t i, zeros = 0;
+	json_t *doc = ask("roots", TARGET_WORDS("--root=hsc=hsc", "--root=eps=hsc->eps",
+						"--root=fc=fc", "--all-bins")),
+	       *row;
+	size_t zeros = 0;
 
-	start_heap("o1");
-	doc = parse(run("roots", options));
 	check_bands(doc, bands, bin_label);
-	/* As the heap of the paper has them under glibc. */
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
-		static const char *const labels[] = {"hsc", "hsc-eps", "hsc-fc",
-						     "hsc-eps-fc"};
-		static const long long bytes[] = {128, 80, 112, 64};
-		char label[40];
-
-		bin_label(row, label, sizeof(label));
-		for (size_t k = 0; k < 4; k++)
-			if (strcmp(label, labels[k]) == 0)
-				HI_ASSERT_EQ(bytes[k], number(row, "bytes"));
-		zeros += number(row, "bytes") == 0;
-	}
-	HI_ASSERT_EQ(9, json_array_size(json_object_get(doc, "rows")));
+	for (size_t k = 0; k < 4; k++)
+		HI_ASSERT_EQ(paper[k].bytes,
+			     doc_number(doc_row(doc_at(doc, "rows"), "bin", paper[k].bin),
+					"bytes"));
+	doc_each (row, doc_at(doc, "rows"))
+		zeros += doc_number(row, "bytes") == 0;
+	HI_ASSERT_EQ(9, doc_size(doc, "rows"));
 	HI_ASSERT_EQ(5, zeros); /* eps, fc, eps-fc, NOROOT, LEAK */
-	HI_ASSERT_EQ(384, number(json_object_get(doc, "allocated"), "bytes"));
-	roots = json_object_get(doc, "roots");
-	HI_ASSERT_STREQ("hsc", json_string_value(json_object_get(json_array_get(roots, 1),
-								 "inside")));
-	HI_ASSERT(json_is_null(json_object_get(json_array_get(roots, 0), "inside")));
+	HI_ASSERT_EQ(384, doc_number(doc, "allocated.bytes"));
+	HI_ASSERT_STREQ("hsc", doc_text(doc, "roots.1.inside"));
+	HI_ASSERT(doc_is_null(doc, "roots.0.inside"));
 	check_sanity(doc);
 }
 
-HI_TEST_SCENARIO(profiles, a_root_inside_a_tree_splits_it)
+static void check_a_root_inside_a_tree_splits_it(void)
 {
-	static const char *const options[] = {"--root=c10=c10", "--root=c11=c11",
-					      "--root=c1102=c1102", NULL};
 	static const struct band bands[MAX_BANDS] = {
 		{"c10", "1000 1001 1002 1003 1004"},
 		{"c11", "1100 1101 1104"},
 		{"c11-c1102", "1102 1103"},
 		{"NOROOT", "2000 2001 2002 2003 2004 2005 2006 2007 2008"},
 		{"LEAK", ""}};
-	json_t *doc;
+	json_t *doc = ask("roots", TARGET_WORDS("--root=c10=c10", "--root=c11=c11",
+						"--root=c1102=c1102"));
 
-	start_heap("o2");
-	doc = parse(run("roots", options));
 	HI_ASSERT_EQ(5, check_bands(doc, bands, bin_label));
-	HI_ASSERT_EQ(5, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(5, doc_size(doc, "rows"));
 }
 
 /* Seven roots, each in all of those before it. */
 static void check_suffixes(const char *const *options, bool backwards)
 {
-	json_t *doc = parse(run("roots", options));
+	json_t *doc = ask("roots", options);
 
 	for (int i = 1; i <= 7; i++) {
 		char label[64] = "", objects[16];
@@ -500,10 +393,10 @@ static void check_suffixes(const char *const *options, bool backwards)
 			snprintf(objects, sizeof(objects), "x7");
 		check_band(doc, &(struct band){label, objects}, bin_label);
 	}
-	HI_ASSERT_EQ(9, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(9, doc_size(doc, "rows"));
 }
 
-HI_TEST_SCENARIO(profiles, nested_suffixes_of_a_list_have_bins_in_any_order)
+static void check_nested_suffixes_of_a_list_have_bins_in_any_order(void)
 {
 	static const char *const forwards[MAX_ARGS] = {
 		"--root=x1=list",
@@ -517,243 +410,161 @@ HI_TEST_SCENARIO(profiles, nested_suffixes_of_a_list_have_bins_in_any_order)
 
 	for (size_t i = 0; i < 7; i++)
 		backwards[i] = forwards[6 - i];
-	start_heap("o3");
 	check_suffixes(forwards, false);
 	check_suffixes(backwards, true);
 }
 
-HI_TEST_SCENARIO(profiles, bins_of_a_shared_ring_are_as_drawn)
+static void check_bins_of_a_shared_ring_are_as_drawn(void)
 {
-	static const char *const options[] = {"--root=ra=ra", "--root=rb=*rb", "--join=,",
-					      NULL};
 	static const struct band bands[MAX_BANDS] = {{"ra", "ra"},
 						     {"rb", "rb only"},
 						     {"ra,rb", "c1 c2 c3"},
 						     {"LEAK", "dead1 dead2"},
 						     {"NOROOT", ""}};
 
-	start_heap("o4");
-	check_bands(parse(run("roots", options)), bands, bin_label);
+	check_bands(
+		ask("roots", TARGET_WORDS("--root=ra=ra", "--root=rb=*rb", "--join=,")),
+		bands, bin_label);
 }
 
-HI_TEST_SCENARIO(profiles, a_hundred_roots_on_a_chain_have_their_bins)
+static void check_a_hundred_roots_on_a_chain_have_their_bins(void)
 {
-	static char words[100][64];
-	char *argv[110] = {word(HI_BINARY_DIR "/heapinspect"), word("roots"),
-			   word("--pid"), heap.pid, word("--json")};
-	json_t *doc;
+	const char *words[102] = {"roots"};
+	char roots[100][64];
 
-	start_heap("o4");
 	for (size_t i = 0; i < 100; i++) {
-		snprintf(words[i], sizeof(words[i]), "--root=r%zu=%s", i,
+		snprintf(roots[i], sizeof(roots[i]), "--root=r%zu=%s", i,
 			 i % 2 ? "ra" : "ra->a->next");
-		argv[5 + i] = words[i];
+		words[1 + i] = roots[i];
 	}
-	doc = parse(hi_command_runv(0, argv));
 	/* Both kinds reach the ring, one of them ra itself; NOROOT, LEAK. */
-	HI_ASSERT_EQ(4, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(4, doc_size(target_ask_words(heap, words), "rows"));
 }
 
-HI_TEST_SCENARIO(profiles, a_root_that_is_null_holds_nothing_and_says_so)
+static void check_a_root_that_is_null_holds_nothing_and_says_so(void)
 {
-	static const char *const options[] = {"--root=x=ra->b", "--root=y=ra", NULL};
-	const json_t *root;
-	json_t *doc;
+	json_t *doc = ask("roots", TARGET_WORDS("--root=x=ra->b", "--root=y=ra"));
 
-	start_heap("o4");
-	doc = parse(run("roots", options));
-	root = json_array_get(json_object_get(doc, "roots"), 0);
-	HI_ASSERT_EQ(0, number(root, "reached"));
-	HI_ASSERT_STREQ("it is null",
-			json_string_value(json_object_get(root, "warning")));
+	HI_ASSERT_EQ(0, doc_number(doc, "roots.0.reached"));
+	HI_ASSERT_STREQ("it is null", doc_text(doc, "roots.0.warning"));
 }
 
-/* Debug information is gone, names of symbols are not: all words of the variable. */
-HI_TEST_SCENARIO(profiles, roots_by_symbols_lead_to_all_that_their_words_do)
-{
-	static const char *const options[] = {"--root=t=tab", NULL};
-	static const struct band bands[MAX_BANDS] = {{"t", "s1 s2 b1 b2 sh"}};
-	char path[300];
-	struct hi_fixture *fx;
+/* ---- under a root ---- */
 
-	snprintf(path, sizeof(path), "%s/stripped", workshop_open());
-	workshop_run("strip -g -o stripped %s/profile_heaps", HI_FIXTURE_DIR);
-	heap.count = 0;
-	fx = hi_fixture_start(path, "r4", NULL);
-	hi_fixture_read_until(fx, "ready", keep_cost, NULL);
-	snprintf(heap.pid, sizeof(heap.pid), "%d", (int)fx->pid);
-	check_bands(parse(run("roots", options)), bands, bin_label);
-}
-
-HI_TEST_SCENARIO(profiles, a_census_under_a_root_is_what_the_root_reaches)
+static void check_a_census_under_a_root_is_what_the_root_reaches(void)
 {
-	static const char *const options[] = {"--root=eps=eps", "--under=eps", NULL};
-	const json_t *only;
+	const char *const *options = TARGET_WORDS("--root=eps=eps", "--under=eps");
+	json_t *doc = ask("census", options);
 	long long count;
-	json_t *doc;
 
-	start_heap("o1");
-	doc = parse(run("census", options));
-	only = json_object_get(doc, "only");
-	HI_ASSERT_EQ(cost_of("eps x y e", &count), number(only, "bytes"));
-	HI_ASSERT_EQ(4, number(only, "objects"));
-	HI_ASSERT_EQ(cost_of("hsc fc oth z f t", &count), number(only, "hidden_bytes"));
-	HI_ASSERT_EQ(number(only, "bytes"),
-		     number(json_object_get(doc, "live"), "bytes"));
-	doc = parse(run("retainers", options));
-	HI_ASSERT_EQ(cost_of("eps x y e", &count),
-		     number(json_object_get(doc, "live"), "bytes"));
+	HI_ASSERT_EQ(cost_of("eps x y e", &count), doc_number(doc, "only.bytes"));
+	HI_ASSERT_EQ(4, doc_number(doc, "only.objects"));
+	HI_ASSERT_EQ(cost_of("hsc fc oth z f t", &count),
+		     doc_number(doc, "only.hidden_bytes"));
+	HI_ASSERT_EQ(doc_number(doc, "only.bytes"), doc_number(doc, "live.bytes"));
+	doc = ask("retainers", options);
+	HI_ASSERT_EQ(cost_of("eps x y e", &count), doc_number(doc, "live.bytes"));
 }
 
-HI_TEST_SCENARIO(profiles, under_several_roots_is_what_any_of_them_reaches)
+static void check_under_several_roots_is_what_any_of_them_reaches(void)
 {
-	static const char *const options[] = {"--root=eps=hsc->eps", "--root=fc=fc",
-					      "--under=fc", "--under=eps", NULL};
-	const json_t *only;
+	json_t *doc = ask("census", TARGET_WORDS("--root=eps=hsc->eps", "--root=fc=fc",
+						 "--under=fc", "--under=eps"));
 	long long count;
-	json_t *doc;
 
-	start_heap("o1");
-	doc = parse(run("census", options));
-	only = json_object_get(doc, "only");
-	HI_ASSERT_EQ(cost_of("eps x y e fc z f", &count), number(only, "bytes"));
-	HI_ASSERT_EQ(count, number(only, "objects"));
-	HI_ASSERT_STREQ("fc, eps", json_string_value(json_object_get(only, "under")));
+	HI_ASSERT_EQ(cost_of("eps x y e fc z f", &count), doc_number(doc, "only.bytes"));
+	HI_ASSERT_EQ(count, doc_number(doc, "only.objects"));
+	HI_ASSERT_STREQ("fc, eps", doc_text(doc, "only.under"));
 }
 
-HI_TEST_SCENARIO(profiles, bins_under_a_root_are_those_that_it_is_in)
+static void check_bins_under_a_root_are_those_that_it_is_in(void)
 {
-	static const char *const options[] = {"--root=hsc=hsc", "--root=eps=hsc->eps",
-					      "--root=fc=fc",	"--under=eps",
-					      "--all-bins",	NULL};
 	static const struct band bands[MAX_BANDS] = {{"hsc-eps", "eps e"},
 						     {"hsc-eps-fc", "x y"}};
+	json_t *doc = ask("roots",
+			  TARGET_WORDS("--root=hsc=hsc", "--root=eps=hsc->eps",
+				       "--root=fc=fc", "--under=eps", "--all-bins")),
+	       *row;
 	long long count, zeros = 0;
-	json_t *doc, *row;
-	size_t i;
 
-	start_heap("o1");
-	doc = parse(run("roots", options));
 	check_bands(doc, bands, bin_label);
-	HI_ASSERT_EQ(cost_of("eps e x y", &count),
-		     number(json_object_get(doc, "allocated"), "bytes"));
-	json_array_foreach(json_object_get(doc, "rows"), i, row) zeros +=
-		number(row, "bytes") == 0;
+	HI_ASSERT_EQ(cost_of("eps e x y", &count), doc_number(doc, "allocated.bytes"));
+	doc_each (row, doc_at(doc, "rows"))
+		zeros += doc_number(row, "bytes") == 0;
 	HI_ASSERT_EQ(2, zeros); /* eps, eps-fc: neither NOROOT nor LEAK nor fc */
-	HI_ASSERT_EQ(4, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(4, doc_size(doc, "rows"));
 }
 
 /* Of a process and of a file. */
 static void check_summary_under(json_t *doc)
 {
-	json_t *type, *root;
-	long long count, bytes = cost_of("eps x y e", &count), sum = 0;
-	size_t i;
+	long long count, bytes = cost_of("eps x y e", &count);
 
-	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "bytes"), "live"));
-	HI_ASSERT_EQ(count, number(json_object_get(doc, "objects"), "live"));
-	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "only"), "bytes"));
-	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "typed"), "exact"));
-	json_array_foreach(json_object_get(doc, "types"), i, type) sum +=
-		number(type, "shallow");
-	HI_ASSERT_EQ(bytes, sum);
-	sum = 0;
-	json_array_foreach(json_object_get(doc, "root_kinds"), i, root) sum +=
-		number(root, "retained");
-	HI_ASSERT_EQ(bytes, sum);
+	HI_ASSERT_EQ(bytes, doc_number(doc, "bytes.live"));
+	HI_ASSERT_EQ(count, doc_number(doc, "objects.live"));
+	HI_ASSERT_EQ(bytes, doc_number(doc, "only.bytes"));
+	HI_ASSERT_EQ(bytes, doc_number(doc, "typed.exact"));
+	HI_ASSERT_EQ(bytes, doc_sum(doc_at(doc, "types"), "shallow"));
+	HI_ASSERT_EQ(bytes, doc_sum(doc_at(doc, "root_kinds"), "retained"));
 	/* Two variables lead there: none of them alone keeps anything of it. */
-	HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "roots")));
-	HI_ASSERT_EQ(
-		cost_of("eps e", &count),
-		number(json_array_get(json_object_get(doc, "suspects"), 0), "retained"));
+	HI_ASSERT_EQ(0, doc_size(doc, "roots"));
+	HI_ASSERT_EQ(cost_of("eps e", &count), doc_number(doc, "suspects.0.retained"));
 }
 
-HI_TEST_SCENARIO(profiles, a_summary_under_a_root_is_of_what_the_root_reaches)
+static void check_a_summary_under_a_root_is_of_what_the_root_reaches(const char *file)
 {
-	static const char *const options[] = {"--root=eps=eps", "--under=eps", NULL};
-	const char *file = snapshot_path(snapshot_directory(), "o1.hisnap");
-	struct hi_command *c;
+	struct hi_command *c =
+		run("summary", TARGET_WORDS("--root=eps=eps", "--under=eps"));
 
-	start_heap("o1");
-	c = run("summary", options);
 	hi_check_schema(c, "summary.v1.json");
-	check_summary_under(parse(c));
-	c = hi_heapinspect("snap", "-q", "--pid", heap.pid, "-o", file);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	check_summary_under(doc_of(c));
 	c = hi_heapinspect("summary", file, "--root=eps=eps", "--under=eps", "--json");
-	check_summary_under(parse(c));
+	check_summary_under(doc_of(c));
 }
 
-HI_TEST_SCENARIO(profiles, under_a_root_only_what_it_reaches_is_explained)
+static void check_explained_under_a_root(const char *target)
 {
-	const char *file = snapshot_path(snapshot_directory(), "o1.hisnap"), *x, *fc;
-	const char *targets[2];
-	struct hi_command *c;
+	struct hi_command *c = hi_heapinspect("explain", address_of("x"), target,
+					      "--root=eps=eps", "--under=eps", "--json");
+	json_t *row = doc_at(doc_of(c), "rows.0");
+
+	hi_check_schema(c, "rows.v1.json");
+	/* x is in the caches eps and fc, and in oth: one of these is under eps. */
+	HI_ASSERT_EQ(1, doc_number(row, "referrers_total"));
+	HI_ASSERT_EQ(2, doc_number(row, "referrers_hidden"));
+	HI_ASSERT_STREQ(address_of("eps"), doc_text(row, "referrers.0.address"));
+	c = hi_heapinspect("explain", address_of("fc"), target, "--root=eps=eps",
+			   "--under=eps");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "not among the objects that --under selects"), "%s",
+		      c->err);
+}
+
+static void check_under_a_root_only_what_it_reaches_is_explained(const char *file)
+{
 	char pid[32];
 
-	start_heap("o1");
-	x = heap.objects[object_named("x")].address;
-	fc = heap.objects[object_named("fc")].address;
-	c = hi_heapinspect("snap", "-q", "--pid", heap.pid, "-o", file);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	snprintf(pid, sizeof(pid), "--pid=%s", heap.pid);
-	targets[0] = pid;
-	targets[1] = file;
-	for (size_t i = 0; i < 2; i++) {
-		const json_t *row, *link;
-
-		c = hi_heapinspect("explain", x, targets[i], "--root=eps=eps",
-				   "--under=eps", "--json");
-		hi_check_schema(c, "rows.v1.json");
-		row = json_array_get(json_object_get(parse(c), "rows"), 0);
-		/* x is in the caches eps and fc, and in oth: one of these is under eps.
-		 */
-		HI_ASSERT_EQ(1, number(row, "referrers_total"));
-		HI_ASSERT_EQ(2, number(row, "referrers_hidden"));
-		link = json_array_get(json_object_get(row, "referrers"), 0);
-		HI_ASSERT_STREQ(heap.objects[object_named("eps")].address,
-				json_string_value(json_object_get(link, "address")));
-		c = hi_heapinspect("explain", fc, targets[i], "--root=eps=eps",
-				   "--under=eps");
-		HI_ASSERT_EQ(2, c->exit_code);
-		HI_ASSERT_MSG(
-			strstr(c->err, "not among the objects that --under selects"),
-			"%s", c->err);
-	}
+	snprintf(pid, sizeof(pid), "--pid=%s", heap->pid);
+	check_explained_under_a_root(pid);
+	check_explained_under_a_root(file);
 }
 
 /* ---- what is wrong ---- */
 
-static void check_wrong(const char *command, const char *const *options, const char *word)
+static void check_wrong_expressions_are_pointed_at(void)
 {
-	struct hi_command *c = run(command, options);
+	struct hi_command *c = run("roots", TARGET_WORDS("--root=a=ra->c->next"));
+	json_t *doc = doc_of_exit(c, 2);
 
-	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, word) != NULL, "no \"%s\" in: %s", word, c->err);
-}
-
-HI_TEST_SCENARIO(profiles, wrong_expressions_are_pointed_at)
-{
-	static const char *const text[] = {"--root=a=ra->c->next", NULL};
-	struct hi_command *c;
-	json_t *doc;
-
-	start_heap("o4");
-	c = run("roots", text);
-	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "heapinspect: --root a: struct pair has no member "
 				     "'c'") != NULL,
 		      "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, "\n  ra->c->next\n      ^\n") != NULL, "%s", c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_json, doc);
-	HI_ASSERT_STREQ("heapinspect/error/v1",
-			json_string_value(json_object_get(doc, "schema")));
-	HI_ASSERT_EQ(4, number(doc, "column"));
+	HI_ASSERT_STREQ("heapinspect/error/v1", doc_text(doc, "schema"));
+	HI_ASSERT_EQ(4, doc_number(doc, "column"));
 }
 
-HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
+static void check_unknown_retainers_get_the_nearest_names(void)
 {
 	static const struct {
 		const char *command, *options[MAX_ARGS], *word;
@@ -768,7 +579,131 @@ HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
 		{"up", {"--type=sharde"}, "struct shared"},
 	};
 
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hi_command *c = run(cases[i].command, cases[i].options);
+
+		HI_ASSERT_EQ(2, c->exit_code);
+		HI_ASSERT_MSG(strstr(c->err, cases[i].word), "no \"%s\" in: %s",
+			      cases[i].word, c->err);
+	}
+}
+
+/* ---- one process for each heap ---- */
+
+HI_TEST_SCENARIO(profiles, of_stacks_are_as_drawn)
+{
+	start_heap("r1");
+	check_retainer_sets_are_as_drawn("r1");
+	check_the_climb_goes_from_big_to_the_variable();
+}
+
+HI_TEST_SCENARIO(profiles, of_a_list_with_two_owners_are_as_drawn)
+{
+	start_heap("r2");
+	check_retainer_sets_are_as_drawn("r2");
+	check_weak_fields_retain_only_when_they_are_asked_to();
+}
+
+HI_TEST_SCENARIO(profiles, of_marks_and_dead_rings_are_as_drawn)
+{
+	start_heap("r3");
+	check_retainer_sets_are_as_drawn("r3");
+	check_dead_rings_are_leaks_and_in_no_set();
+}
+
+HI_TEST_SCENARIO(profiles, of_sessions_are_as_drawn)
+{
 	start_heap("r4");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_wrong(cases[i].command, cases[i].options, cases[i].word);
+	check_retainer_sets_are_as_drawn("r4");
+	check_unknown_retainers_get_the_nearest_names();
+}
+
+HI_TEST_SCENARIO(profiles, of_retainers_in_a_row_and_of_words_are_as_drawn)
+{
+	start_heap("r5");
+	check_retainer_sets_are_as_drawn("r5");
+	start_heap("words");
+	check_retainer_sets_are_as_drawn("words");
+}
+
+HI_TEST_SCENARIO(profiles, of_many_retainers_are_as_drawn)
+{
+	start_heap("r6");
+	check_retainer_sets_are_as_drawn("r6");
+	check_many_is_shown_however_few_rows_are_asked_for();
+	check_a_restriction_says_what_many_hides();
+}
+
+HI_TEST_SCENARIO(profiles, of_a_knot_are_as_drawn)
+{
+	start_heap("r7");
+	check_retainer_sets_are_as_drawn("r7");
+	check_the_climb_does_not_go_round_in_circles();
+}
+
+/* The variable of a function is one retainer, in however many threads. */
+HI_TEST_SCENARIO(profiles, by_variable_all_threads_are_one_retainer)
+{
+	static const struct band bands[MAX_BANDS] = {
+		{"work(): mine", "m1 m2 m3 b1 b2 b3"},
+		{"watch(): mine", "w"},
+		{"thread-local own", "o1 o2 o3"}};
+	char label[1000];
+	unsigned threads = 0;
+	json_t *row;
+
+	start_heap("threads");
+	HI_ASSERT_EQ(3, check_bands(ask("retainers", TARGET_WORDS("--identity=var")),
+				    bands, label_of));
+	/* Else each thread is its own. */
+	doc_each (row,
+		  doc_at(ask("retainers", TARGET_WORDS("--identity=addr")), "rows")) {
+		label_of(row, label, sizeof(label));
+		threads += strncmp(label, "thread ", 7) == 0 &&
+			   strstr(label, " work(): mine") != NULL;
+	}
+	HI_ASSERT_EQ(3, threads);
+}
+
+HI_TEST_SCENARIO(profiles, of_an_environment_are_as_drawn)
+{
+	const char *file;
+
+	start_heap("o1");
+	file = target_snap(heap);
+	check_bins_of_an_environment_are_as_drawn();
+	check_a_census_under_a_root_is_what_the_root_reaches();
+	check_under_several_roots_is_what_any_of_them_reaches();
+	check_bins_under_a_root_are_those_that_it_is_in();
+	check_a_summary_under_a_root_is_of_what_the_root_reaches(file);
+	check_under_a_root_only_what_it_reaches_is_explained(file);
+}
+
+HI_TEST_SCENARIO(profiles, of_trees_and_lists_are_as_drawn)
+{
+	start_heap("o2");
+	check_a_root_inside_a_tree_splits_it();
+	start_heap("o3");
+	check_nested_suffixes_of_a_list_have_bins_in_any_order();
+}
+
+HI_TEST_SCENARIO(profiles, of_a_shared_ring_are_as_drawn)
+{
+	start_heap("o4");
+	check_bins_of_a_shared_ring_are_as_drawn();
+	check_a_hundred_roots_on_a_chain_have_their_bins();
+	check_a_root_that_is_null_holds_nothing_and_says_so();
+	check_wrong_expressions_are_pointed_at();
+}
+
+/* Debug information is gone, names of symbols are not: all words of the variable. */
+HI_TEST_SCENARIO(profiles, roots_by_symbols_lead_to_all_that_their_words_do)
+{
+	static const struct band bands[MAX_BANDS] = {{"t", "s1 s2 b1 b2 sh"}};
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/stripped", workshop_open());
+	workshop_run("strip -g -o stripped %s/profile_heaps", HI_FIXTURE_DIR);
+	heap = target_start(path, "r4", NULL);
+	check_bands(ask("roots", TARGET_WORDS("--root=t=tab")), bands, bin_label);
 }
