@@ -280,7 +280,7 @@ static void take_traced_line(const char *line, void *arg)
 		t->n++;
 }
 
-static void tell_python(struct python *p, struct traced *ret)
+static void tell_python(struct target *p, struct traced *ret)
 {
 	static const char *const commands[] = {"keep_bytes 500", "keep_objects 700",
 					       "keep_texts 300", "drop_texts 100"};
@@ -318,7 +318,7 @@ static struct counted live_of_function(json_t *doc, const char *name)
 /* Blocks of up to 512 bytes are in pymalloc's arenas, unless malloc has them. */
 static void check_traced(const char *environment, bool has_small)
 {
-	struct python *traced = python_start(environment, "counted", "trace", NULL),
+	struct target *traced = python_start(environment, "counted", "trace", NULL),
 		      *plain = python_start(environment, "counted", "plain", NULL);
 	struct traced t = {};
 	struct recording_run run = start_counting(plain->fx->pid);

@@ -73,7 +73,7 @@ HI_TEST_ROOT(alloc_names, functions_of_python_have_the_files_of_their_code)
 {
 	static const char *const words[] = {"--sample", "all",	 "--every", "500ms",
 					    "--json",	"--all", NULL};
-	struct python *p = python_start("PYTHONMALLOC=malloc", "counted", "plain", NULL);
+	struct target *p = python_start("PYTHONMALLOC=malloc", "counted", "plain", NULL);
 	struct recording_run run =
 		recording_start_as("alloc", "the first period begins", p->fx->pid, words);
 	json_t *functions, *keep;

@@ -459,7 +459,7 @@ HI_TEST_ROOT(bio, the_page_fits_into_its_columns)
  * proved, as they are blocks of malloc, whose births are known. */
 static void check_cells(const char *environment, bool proves)
 {
-	struct python *p = python_start(environment, "lives", NULL, NULL);
+	struct target *p = python_start(environment, "lives", NULL, NULL);
 	struct lived *l =
 		lived_start_program(p->fx, "getppid", LIVED("--bio", ALL_BANDS, "--all"));
 	json_t *doc, *cells, *bands;

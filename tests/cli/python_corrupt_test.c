@@ -16,7 +16,7 @@
 enum { BROKEN = 8, ITEMS = 200, OF_EACH = 100, NEAR = 64 };
 
 /* What heapinspect says, which ends well or with an error that is told in a line. */
-static struct hi_command *ask(const struct python *p, const char *command,
+static struct hi_command *ask(const struct target *p, const char *command,
 			      const char *argument)
 {
 	struct hi_command *c = hi_heapinspect(command, "-q", "--json", "--max-pause=20s",
@@ -30,44 +30,31 @@ static struct hi_command *ask(const struct python *p, const char *command,
 }
 
 /* Those that read the tables once more fall over nothing, and the target waits on. */
-static void ask_more(const struct python *p)
+static void ask_more(const struct target *p)
 {
-	char address[32];
-
-	snprintf(address, sizeof(address), "%#llx",
-		 (unsigned long long)python_address(p, "at0"));
 	ask(p, "waste", NULL);
-	ask(p, "explain", address);
+	ask(p, "explain", target_said(p, "at0"));
 	HI_ASSERT_EQ('S', hi_process_state(p->fx->pid));
 	kill(p->fx->pid, SIGKILL);
 }
 
-static long long count_of(json_t *doc, const char *type)
-{
-	json_t *row = python_row(json_object_get(doc, "rows"), "type", type);
-
-	return row ? python_number(row, "count") : 0;
-}
-
 /* No number is greater than what it is a part of. */
-static void check_sums(const struct python *p, json_t *census)
+static void check_sums(const struct target *p, json_t *census)
 {
-	json_t *doc = python_ask(p, PYTHON_WORDS("--all", "--max-pause=20s")), *row;
-	json_t *ledger = json_object_get(doc, "ledger");
-	long long rss = python_number(ledger, "rss"), sum = 0;
-	long long live = python_number(json_object_get(doc, "bytes"), "live");
-	size_t i;
+	json_t *doc = python_ask(p, "--all", "--max-pause=20s"), *row;
+	long long rss = doc_number(doc, "ledger.rss"), sum = 0;
+	long long live = doc_number(doc, "bytes.live");
 
 	HI_ASSERT(live > 100000 && live < rss);
-	json_array_foreach(json_object_get(ledger, "rows"), i,
-			   row) if (python_number(row, "level") == 0) sum +=
-		json_integer_value(json_object_get(row, "resident"));
-	HI_ASSERT_EQ(rss, sum + python_number(ledger, "unknown"));
+	doc_each (row, doc_at(doc, "ledger.rows")) {
+		if (doc_number(row, "level") == 0)
+			sum += doc_number(row, "resident");
+	}
+	HI_ASSERT_EQ(rss, sum + doc_number(doc, "ledger.unknown"));
 	sum = 0;
-	json_array_foreach(json_object_get(census, "rows"), i, row)
-	{
-		sum += python_number(row, "shallow");
-		HI_ASSERT(python_number(row, "retained") <= rss);
+	doc_each (row, doc_at(census, "rows")) {
+		sum += doc_number(row, "shallow");
+		HI_ASSERT(doc_number(row, "retained") <= rss);
 	}
 	HI_ASSERT(sum > 100000 && sum < rss);
 }
@@ -80,14 +67,14 @@ static unsigned long long place_in(const char *text)
 	return at ? strtoull(at + 4, NULL, 16) : 0;
 }
 
-static bool is_near_one(const struct python *p, unsigned long long place)
+static bool is_near_one(const struct target *p, unsigned long long place)
 {
 	for (unsigned i = 0; i < BROKEN; i++) {
 		unsigned long long at;
 		char key[8];
 
 		snprintf(key, sizeof(key), "at%u", i);
-		at = python_address(p, key);
+		at = (unsigned long long)target_number(p, key);
 		if (place + NEAR > at && place < at + NEAR)
 			return true;
 	}
@@ -97,22 +84,19 @@ static bool is_near_one(const struct python *p, unsigned long long place)
 /* All or nothing: a type of the program with a count that is not its count is wrong. */
 static void expect_refused(const char *kind, bool at_the_object)
 {
-	struct python *p = python_start(NULL, "corrupt", kind, NULL);
-	json_t *doc = python_ask(p, PYTHON_WORDS("census", "--all", "--max-pause=20s")),
-	       *row;
-	json_t *warnings = json_object_get(json_object_get(doc, "snapshot"), "warnings");
-	const char *said = json_string_value(json_array_get(warnings, 0));
+	struct target *p = python_start(NULL, "corrupt", kind, NULL);
+	json_t *doc = python_ask(p, "census", "--all", "--max-pause=20s"), *row;
+	const char *said = doc_text(doc, "snapshot.warnings.0");
 	struct hi_command *c;
-	size_t i;
 
-	HI_ASSERT_EQ(1, json_array_size(warnings));
-	HI_ASSERT_MSG(said && strstr(said, "its objects are not decoded: CPython: "),
-		      "%s: %s", kind, said);
+	HI_ASSERT_EQ(1, doc_size(doc, "snapshot.warnings"));
+	HI_ASSERT_MSG(strstr(said, "its objects are not decoded: CPython: "), "%s: %s",
+		      kind, said);
 	HI_ASSERT_MSG(place_in(said), "%s: %s", kind, said);
 	if (at_the_object)
 		HI_ASSERT_MSG(is_near_one(p, place_in(said)), "%s: %s", kind, said);
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-		HI_ASSERT(!strstr(python_text(row, "type"), "__main__."));
+	doc_each (row, doc_at(doc, "rows"))
+		HI_ASSERT(!strstr(doc_text(row, "type"), "__main__."));
 	c = ask(p, "audit", NULL);
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT(strstr(c->err, "no runtime with reference counts"));
@@ -140,17 +124,17 @@ HI_TEST_SCENARIO(python_corrupt, a_class_that_is_none_is_refused)
  * ten keys, ten numbers and a table or two at most. */
 static void expect_torn(const char *kind, long long least_lost, long long most_lost)
 {
-	struct python *p = python_start(NULL, "corrupt", kind, NULL);
-	json_t *doc = python_ask(p, PYTHON_WORDS("census", "--all", "--max-pause=20s"));
+	struct target *p = python_start(NULL, "corrupt", kind, NULL);
+	json_t *doc = python_ask(p, "census", "--all", "--max-pause=20s");
 	long long lost;
 
-	HI_ASSERT_EQ(ITEMS, count_of(doc, "__main__.Item"));
-	HI_ASSERT_EQ(OF_EACH, count_of(doc, "__main__.Witness"));
-	HI_ASSERT_EQ(OF_EACH, count_of(doc, "__main__.Other"));
-	HI_ASSERT_EQ(OF_EACH, count_of(doc, "__main__.Victim"));
+	HI_ASSERT_EQ(ITEMS, python_count(doc, "__main__.Item"));
+	HI_ASSERT_EQ(OF_EACH, python_count(doc, "__main__.Witness"));
+	HI_ASSERT_EQ(OF_EACH, python_count(doc, "__main__.Other"));
+	HI_ASSERT_EQ(OF_EACH, python_count(doc, "__main__.Victim"));
 	check_sums(p, doc);
-	doc = python_ask(p, PYTHON_WORDS("leaks", "--max-pause=20s"));
-	lost = python_number(json_object_get(doc, "leaks"), "objects");
+	doc = python_ask(p, "leaks", "--max-pause=20s");
+	lost = doc_number(doc, "leaks.objects");
 	HI_ASSERT_MSG(lost >= least_lost && lost <= most_lost, "%s: %lld lost", kind,
 		      lost);
 	HI_ASSERT_EQ(0, ask(p, "audit", NULL)->exit_code);

@@ -16,19 +16,6 @@
 
 enum { STOPS = 15, STOPS_AT_LENGTH = 200, TREES = 500, NOBODY = 65534 };
 
-static json_t *rows_of(json_t *doc)
-{
-	return json_object_get(doc, "rows");
-}
-
-static json_t *parse_audit(const struct hi_command *c)
-{
-	json_t *doc = json_loads(c->out, 0, NULL);
-
-	HI_ASSERT_MSG(doc, "%.200s", c->out);
-	return doc;
-}
-
 /* Whoever is at work has references in hand that no word of memory is, and says that
  * objects are in none of its lists: a few, and no more than that. */
 static bool says_what_is_not_right(const struct hi_command *c)
@@ -47,23 +34,20 @@ static void check_stop(const char *pid, unsigned *undecoded, unsigned *told)
 		++*undecoded;
 		return;
 	}
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = parse_audit(c);
-	HI_ASSERT(python_number(doc, "objects") > TREES);
+	doc = doc_of(c);
+	HI_ASSERT(doc_number(doc, "objects") > TREES);
 	if (says_what_is_not_right(c)) {
 		++*told;
-		json_decref(doc);
 		return;
 	}
-	HI_ASSERT_MSG(python_number(doc, "excess") <= 8, "%.1500s", c->out);
+	HI_ASSERT_MSG(doc_number(doc, "excess") <= 8, "%.1500s", c->out);
 	/* What is held by what the audit cannot see is no great part. */
-	HI_ASSERT(python_number(doc, "lost") < 1 << 20);
-	json_decref(doc);
+	HI_ASSERT(doc_number(doc, "lost") < 1 << 20);
 }
 
 static void stop_often(unsigned stops)
 {
-	struct python *p = python_start(NULL, "churn", NULL, NULL);
+	struct target *p = python_start(NULL, "churn", NULL, NULL);
 	unsigned undecoded = 0, told = 0;
 	json_t *doc;
 
@@ -74,8 +58,8 @@ static void stop_often(unsigned stops)
 	HI_ASSERT(undecoded <= stops / 4);
 	HI_ASSERT(undecoded + told < stops);
 	/* It is as it was: nothing of it is lost, and it still works. */
-	doc = python_ask(p, PYTHON_WORDS("census", "--all"));
-	HI_ASSERT(python_row(rows_of(doc), "type", "list"));
+	doc = python_ask(p, "census", "--all");
+	doc_row(doc_at(doc, "rows"), "type", "list");
 	HI_ASSERT_EQ(0, hi_fixture_end(p->fx));
 }
 
@@ -92,33 +76,27 @@ HI_TEST_SLOW(python_hostile, hundreds_of_stops_at_any_time_tell_nothing_wrong)
 /* Between the start of a collection and its end its lists are in pieces. */
 HI_TEST_ROOT(python_hostile, a_stop_inside_a_collection_is_said_to_be_one)
 {
-	struct python *p = python_start(NULL, "churn", NULL, NULL);
-	struct hi_command *c =
-		hi_heapinspect("audit", "--pid", p->pid, "--json", "--timeout", "60s",
-			       "--at", "usdt:python:gc__start");
-	json_t *doc;
+	struct target *p = python_start(NULL, "churn", NULL, NULL);
+	struct hi_command *c = target_run(p, "audit", "--json", "--timeout", "60s",
+					  "--at", "usdt:python:gc__start");
+	json_t *doc = doc_of(c);
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->out, "the collector was running"), "%.600s", c->out);
-	doc = parse_audit(c);
-	HI_ASSERT(python_number(doc, "objects") > TREES);
-	HI_ASSERT(python_number(doc, "excess") <= 8);
-	json_decref(doc);
+	HI_ASSERT(doc_number(doc, "objects") > TREES);
+	HI_ASSERT(doc_number(doc, "excess") <= 8);
 }
 
 /* ---- other allocators of its own ---- */
 
 static void check_with(const char *environment)
 {
-	struct python *p = python_start(environment, "service", "20", NULL);
-	json_t *row = python_row(rows_of(python_ask(p, PYTHON_WORDS("census", "--all"))),
-				 "type", "myapp.cache.Session");
+	struct target *p = python_start(environment, "service", "20", NULL);
 
-	HI_ASSERT_MSG(row, "%s: no sessions", environment);
-	HI_ASSERT_EQ(atoi(python_said(p, "counts", 0)), python_number(row, "count"));
-	HI_ASSERT_EQ(0, python_number(python_ask(p, PYTHON_WORDS("audit")), "excess"));
-	HI_ASSERT_EQ(0, json_array_size(
-				rows_of(python_ask(p, PYTHON_WORDS("leaks", "--all")))));
+	HI_ASSERT_EQ(
+		target_number(p, "counts"),
+		python_count(python_ask(p, "census", "--all"), "myapp.cache.Session"));
+	HI_ASSERT_EQ(0, doc_number(python_ask(p, "audit"), "excess"));
+	HI_ASSERT_EQ(0, doc_size(python_ask(p, "leaks", "--all"), "rows"));
 }
 
 HI_TEST_SCENARIO(python_hostile, objects_in_blocks_of_malloc_are_known_too)
@@ -135,30 +113,20 @@ HI_TEST_SCENARIO(python_hostile, objects_between_debug_marks_are_known_too)
 
 HI_TEST_SCENARIO(python_hostile, a_stock_python_needs_no_debug_files)
 {
-	struct python *p = python_start(NULL, "service", "20", NULL);
-	const char *empty = snapshot_directory(), *address = python_said(p, "payload", 0);
-	json_t *doc, *row;
+	struct target *p = python_start(NULL, "service", "20", NULL);
+	const char *empty = snapshot_directory(), *address = target_said(p, "payload");
+	json_t *doc = python_ask(p, "census", "--all", "--debug-dir", empty);
 
-	doc = python_ask(p, PYTHON_WORDS("census", "--all", "--debug-dir", empty));
-	HI_ASSERT_EQ(0, python_number(json_object_get(doc, "debug_info"), "by_build_id"));
-	row = python_row(rows_of(doc), "type", "myapp.cache.Session");
-	HI_ASSERT(row);
-	HI_ASSERT_EQ(20, python_number(row, "count"));
-	doc = python_ask(p,
-			 PYTHON_WORDS("paths", address, "-k", "1", "--debug-dir", empty));
+	HI_ASSERT_EQ(0, doc_number(doc, "debug_info.by_build_id"));
+	HI_ASSERT_EQ(20, python_count(doc, "myapp.cache.Session"));
+	doc = python_ask(p, "paths", address, "-k", "1", "--debug-dir", empty);
 	HI_ASSERT_STREQ("module myapp.cache[\"SESSIONS\"][\"s0\"].items[0]",
-			python_text(json_array_get(rows_of(doc), 0), "path"));
-	doc = python_ask(p, PYTHON_WORDS("audit", "--debug-dir", empty));
-	HI_ASSERT_EQ(0, python_number(doc, "excess"));
+			doc_text(doc, "rows.0.path"));
+	doc = python_ask(p, "audit", "--debug-dir", empty);
+	HI_ASSERT_EQ(0, doc_number(doc, "excess"));
 }
 
 /* ---- an ordinary user ---- */
-
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
 
 HI_TEST_ROOT(python_hostile, a_user_sees_their_own_python)
 {
@@ -166,22 +134,17 @@ HI_TEST_ROOT(python_hostile, a_user_sees_their_own_python)
 				      "keep = [Mine() for i in range(77)]\n"
 				      "print('ready', flush=True)\n"
 				      "import os; os.read(0, 1)\n";
-	char *dir = strdup("/tmp/heapinspect-public-XXXXXX"), binary[160], pid[16];
-	struct hi_fixture *fx;
+	char *dir = snapshot_directory();
+	struct target *t;
 	struct hi_command *c;
 
-	HI_ASSERT(dir && mkdtemp(dir));
-	hi_test_defer(remove_directory, dir);
 	chmod(dir, 0755);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", HI_BINARY_DIR "/heapinspect", dir, NULL)
 				->exit_code);
-	fx = hi_fixture_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
-			      "--clear-groups", PYTHON, "-c", program, NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(binary, sizeof(binary), "%s/heapinspect", dir);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_command_run(NOBODY, binary, "census", "--type", "__main__.Mine", "--pid",
-			   pid, NULL);
+	t = target_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
+			 "--clear-groups", PYTHON, "-c", program, NULL);
+	c = hi_command_run(NOBODY, snapshot_path(dir, "heapinspect"), "census", "--type",
+			   "__main__.Mine", "--pid", t->pid, NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->out, "__main__.Mine") && strstr(c->out, " 77 "), "%s",
 		      c->out);
@@ -193,7 +156,6 @@ HI_TEST_ROOT(python_hostile, a_user_sees_their_own_python)
 static void check_any_time(const char *pid, unsigned *decoded, unsigned *said)
 {
 	struct hi_command *c = hi_heapinspect("--pid", pid, "-q", "--json");
-	json_t *doc;
 
 	if (c->exit_code == 3 || (c->exit_code == 2 && strstr(c->err, "no process")))
 		return; /* gone */
@@ -201,11 +163,8 @@ static void check_any_time(const char *pid, unsigned *decoded, unsigned *said)
 		      c->exit_code, c->err);
 	if (c->exit_code)
 		return;
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	*decoded += json_object_get(doc, "runtime") != NULL;
+	*decoded += doc_find(doc_of(c), "runtime") != NULL;
 	*said += strstr(c->out, "starting") || strstr(c->out, "finalising");
-	json_decref(doc);
 }
 
 HI_TEST_SCENARIO(python_hostile, an_interpreter_that_starts_is_no_riddle)
@@ -235,15 +194,9 @@ HI_TEST_SCENARIO(python_hostile, an_interpreter_that_ends_is_refused_with_a_word
 		"        write(1, b'ready\\n')\n"
 		"        read(0, 1)\n"
 		"sys.last = Last()\n";
-	struct hi_fixture *fx = hi_fixture_start(PYTHON, "-c", program, NULL);
-	struct hi_command *c;
-	char pid[16];
+	struct target *t = target_start(PYTHON, "-c", program, NULL);
+	struct hi_command *c = target_run(t);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("--pid", pid);
-	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->out, "finalising"), "%s", c->out);
-	c = hi_heapinspect("audit", "--pid", pid);
-	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("audit", "--pid", t->pid)->exit_code);
 }

@@ -8,50 +8,37 @@
 
 enum { LEAST = 12 };
 
-static bool has_key_path(json_t *doc, const char *path)
-{
-	json_t *row;
-	size_t i;
+struct keys {
+	const struct target *target;
+	const char *file; /* a snapshot of it */
+	size_t seen;
+};
 
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
-		if (strcmp(python_text(row, "path"), path) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void check_key_line(const struct python *p, const char *line, bool in_text)
+static void check_key_line(const char *line, void *arg)
 {
 	char address[24], path[100], quoted[110];
+	const struct hi_command *c;
+	struct keys *k = arg;
 
-	HI_ASSERT_EQ(2, sscanf(line, "P %23s %99[^\n]", address, path));
-	if (!in_text) {
-		json_t *doc = python_ask(p, PYTHON_WORDS("paths", address, "-k", "9"));
-
-		HI_ASSERT_MSG(has_key_path(doc, path), "%s: no %s", address, path);
+	if (strncmp(line, "P ", 2) != 0)
 		return;
-	}
-	const struct hi_command *c = hi_heapinspect("paths", address, "--width=120", "-k",
-						    "9", "--pid", p->pid);
-
+	k->seen++;
+	HI_ASSERT_EQ(2, sscanf(line, "P %23s %99[^\n]", address, path));
+	doc_row(doc_at(python_ask_file(k->file, "paths", address, "-k", "9"), "rows"),
+		"path", path);
+	/* A line break is escaped once. */
+	if (!strstr(line, "line"))
+		return;
+	c = target_run(k->target, "paths", address, "--width=120", "-k", "9");
 	snprintf(quoted, sizeof(quoted), "\n  %s\n", path);
 	HI_ASSERT_MSG(strstr(c->out, quoted), "%s: no %s\n%s", address, path, c->out);
 }
 
 HI_TEST_SCENARIO(python_keys, are_shown_as_source)
 {
-	struct python *p = python_start("PYTHONUTF8=1", "keys", NULL, NULL);
-	size_t seen = 0;
+	struct target *t = python_start("PYTHONUTF8=1", "keys", NULL, NULL);
+	struct keys k = {.target = t, .file = target_snap(t)};
 
-	for (size_t i = 0; i < p->n_lines; i++) {
-		if (strncmp(p->lines[i], "P ", 2) != 0)
-			continue;
-		check_key_line(p, p->lines[i], false);
-		/* A line break is escaped once. */
-		if (strstr(p->lines[i], "line"))
-			check_key_line(p, p->lines[i], true);
-		seen++;
-	}
-	HI_ASSERT_EQ(LEAST, seen);
+	target_each_line(t, check_key_line, &k);
+	HI_ASSERT_EQ(LEAST, k.seen);
 }

@@ -32,116 +32,89 @@ static bool has_root(const char *table, const char *function, const char *local,
 	return false;
 }
 
-static const char *roots_of(const struct python *p)
+static int line_of(const struct target *t, const char *function)
 {
-	struct hi_command *c =
-		hi_heapinspect("export", "-f", "csv", "--table", "roots", "--all",
-			       "--pid", p->pid, "-o", "/dev/stdout");
+	char key[64];
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return c->out;
+	snprintf(key, sizeof(key), "line %s", function);
+	return (int)target_number(t, key);
 }
 
-static int line_of(const struct python *p, const char *function)
+static void check_every_thread_has_its_stack_with_lines_and_names(const struct target *t)
 {
-	for (size_t i = 0; i < p->n_lines; i++) {
-		char name[64];
-		int line;
-
-		if (sscanf(p->lines[i], "line %63s %d", name, &line) == 2 &&
-		    strcmp(name, function) == 0)
-			return line;
-	}
-	hi_test_fail(__FILE__, __LINE__, "it said no line of %s", function);
-}
-
-HI_TEST_SCENARIO(python_tasks, every_thread_has_its_stack_with_lines_and_names)
-{
-	struct python *p = python_start(NULL, "tasks", "200", NULL);
-	const char *table = roots_of(p);
+	const char *table = target_run(t, "export", "-f", "csv", "--table", "roots",
+				       "--all", "-o", "/dev/stdout")
+				    ->out;
 
 	HI_ASSERT(has_root(table, "wait_here", "by_thread", "tasks.py",
-			   line_of(p, "wait_here")));
+			   line_of(t, "wait_here")));
 	HI_ASSERT(
-		has_root(table, "wait_here", "job", "tasks.py", line_of(p, "wait_here")));
-	HI_ASSERT(has_root(table, "dig", "bottom", "tasks.py", line_of(p, "dig")));
-	HI_ASSERT(has_root(table, "main", "half_way", "tasks.py", line_of(p, "main")));
+		has_root(table, "wait_here", "job", "tasks.py", line_of(t, "wait_here")));
+	HI_ASSERT(has_root(table, "dig", "bottom", "tasks.py", line_of(t, "dig")));
+	HI_ASSERT(has_root(table, "main", "half_way", "tasks.py", line_of(t, "main")));
 }
 
-HI_TEST_SCENARIO(python_tasks, locals_of_the_deepest_call_are_found_by_their_names)
+static void check_locals_of_the_deepest_call_are_found(const struct target *t,
+						       json_t *census)
 {
-	struct python *p = python_start(NULL, "tasks", "3000", NULL);
-	const char *local = python_said(p, "local", 0);
-	json_t *doc = python_ask(p, PYTHON_WORDS("paths", local, "-k", "1"));
-	json_t *row = json_array_get(json_object_get(doc, "rows"), 0);
+	json_t *doc = python_ask(t, "paths", target_said(t, "local"), "-k", "1");
 	char text[120];
 
-	snprintf(text, sizeof(text), "thread %s dig() bottom", p->pid);
-	HI_ASSERT_STREQ(text, python_text(row, "path"));
+	snprintf(text, sizeof(text), "thread %s dig() bottom", t->pid);
+	HI_ASSERT_STREQ(text, doc_text(doc, "rows.0.path"));
 	/* All 3001 calls are there: each has a list of its own. */
-	row = python_row(
-		json_object_get(python_ask(p, PYTHON_WORDS("census", "--all")), "rows"),
-		"type", "list");
-	HI_ASSERT(row && python_number(row, "count") >= 3001);
-	doc = python_ask(p, PYTHON_WORDS("audit"));
-	HI_ASSERT_EQ(0, python_number(doc, "excess"));
+	HI_ASSERT(python_count(census, "list") >= 3001);
+	HI_ASSERT_EQ(0, doc_number(python_ask(t, "audit"), "excess"));
 }
 
-HI_TEST_SCENARIO(python_tasks, what_waits_keeps_its_locals_alive)
+static void check_what_waits_keeps_its_locals_alive(const struct target *t,
+						    json_t *census)
 {
-	struct python *p = python_start(NULL, "tasks", "20", NULL);
-	json_t *rows =
-		json_object_get(python_ask(p, PYTHON_WORDS("census", "--all")), "rows");
-	json_t *jobs = python_row(rows, "type", "__main__.Job");
-
 	/* Of the sleepers, the generator, the thread and the deepest call. */
-	HI_ASSERT(jobs);
-	HI_ASSERT_EQ(SLEEPERS + 3, python_number(jobs, "count"));
-	HI_ASSERT(python_row(rows, "type", "coroutine"));
-	rows = json_object_get(python_ask(p, PYTHON_WORDS("leaks")), "rows");
-	HI_ASSERT(!python_row(rows, "type", "__main__.Job"));
+	HI_ASSERT_EQ(SLEEPERS + 3, python_count(census, "__main__.Job"));
+	HI_ASSERT(python_count(census, "coroutine") > 0);
+	HI_ASSERT(!python_row(doc_at(python_ask(t, "leaks"), "rows"), "type",
+			      "__main__.Job"));
+}
+
+HI_TEST_SCENARIO(python_tasks, threads_deep_calls_and_coroutines_have_their_locals)
+{
+	struct target *t = python_start(NULL, "tasks", "3000", NULL);
+	json_t *census = python_ask(t, "census", "--all");
+
+	check_every_thread_has_its_stack_with_lines_and_names(t);
+	check_locals_of_the_deepest_call_are_found(t, census);
+	check_what_waits_keeps_its_locals_alive(t, census);
 }
 
 HI_TEST_SCENARIO(python_tasks, all_interpreters_are_walked)
 {
 	static const char *const types[] = {"__main__.Main", "__main__.First",
 					    "__main__.Second"};
-	struct python *p = python_start(NULL, "interpreters", NULL, NULL);
-	json_t *doc = python_ask(p, PYTHON_WORDS("census", "--all"));
+	struct target *t = python_start(NULL, "interpreters", NULL, NULL);
+	json_t *doc = python_ask(t, "census", "--all");
 
-	for (size_t i = 0; i < 3; i++) {
-		json_t *row = python_row(json_object_get(doc, "rows"), "type", types[i]);
-
-		HI_ASSERT_MSG(row, "no %s", types[i]);
-		HI_ASSERT_EQ(OBJECTS, python_number(row, "count"));
-	}
-	HI_ASSERT_EQ(0, python_number(python_ask(p, PYTHON_WORDS("audit")), "excess"));
-	doc = python_ask(p, PYTHON_WORDS("paths", "__main__.Second", "-k", "1"));
-	doc = json_array_get(json_object_get(doc, "rows"), 0);
-	HI_ASSERT_STREQ("exact", python_text(doc, "grade"));
-	HI_ASSERT(strstr(python_text(doc, "path"), "module __main__[\"OBJECTS\"]") ==
-		  python_text(doc, "path"));
+	for (size_t i = 0; i < 3; i++)
+		HI_ASSERT_EQ(OBJECTS, python_count(doc, types[i]));
+	HI_ASSERT_EQ(0, doc_number(python_ask(t, "audit"), "excess"));
+	doc = python_ask(t, "paths", "__main__.Second", "-k", "1");
+	HI_ASSERT_STREQ("exact", doc_text(doc, "rows.0.grade"));
+	HI_ASSERT(strstr(doc_text(doc, "rows.0.path"), "module __main__[\"OBJECTS\"]") ==
+		  doc_text(doc, "rows.0.path"));
 	/* Not the main one's module of that name. */
-	doc = json_array_get(json_object_get(doc, "steps"), 0);
-	HI_ASSERT_STREQ("interpreter 2", python_text(doc, "detail"));
+	HI_ASSERT_STREQ("interpreter 2", doc_text(doc, "rows.0.steps.0.detail"));
 }
 
 HI_TEST_SCENARIO(python_tasks, objects_of_a_python_inside_a_c_program_hang_on_its_structs)
 {
-	struct python p = {.fx = hi_fixture_start("python_embedded", NULL)};
-	json_t *rows, *structs, *objects, *variable;
+	struct target *t = target_start("python_embedded", NULL);
+	json_t *doc = python_ask(t, "census", "--all");
 
-	hi_fixture_read_until(p.fx, "ready", NULL, NULL);
-	snprintf(p.pid, sizeof(p.pid), "%d", (int)p.fx->pid);
-	rows = json_object_get(python_ask(&p, PYTHON_WORDS("census", "--all")), "rows");
-	structs = python_row(rows, "type", "struct plugin");
-	objects = python_row(rows, "type", "__main__.Plugin");
-	HI_ASSERT(structs && objects);
-	HI_ASSERT_EQ(PLUGINS, python_number(structs, "count"));
-	HI_ASSERT_EQ(PLUGINS, python_number(objects, "count"));
+	HI_ASSERT_EQ(PLUGINS, python_count(doc, "struct plugin"));
+	HI_ASSERT_EQ(PLUGINS, python_count(doc, "__main__.Plugin"));
 	/* 700 bytes and more of Python, 300 of C: the variable of C has all of it. */
-	rows = json_object_get(python_ask(&p, PYTHON_WORDS("retained", "--all")), "rows");
-	variable = python_row(rows, "name", "plugins");
-	HI_ASSERT(variable && python_number(variable, "retained") >= PLUGINS * 1000);
-	HI_ASSERT_EQ(0, python_number(python_ask(&p, PYTHON_WORDS("audit")), "excess"));
+	doc = python_ask(t, "retained", "--all");
+	HI_ASSERT(doc_number(doc_row(doc_at(doc, "rows"), "name", "plugins"),
+			     "retained") >= PLUGINS * 1000);
+	HI_ASSERT_EQ(0, doc_number(python_ask(t, "audit"), "excess"));
 }

@@ -341,7 +341,7 @@ static void judge_lives(struct court *k)
 
 HI_TEST_INTEROP(interop_schema, documents_of_processes_are_judged_as_by_python)
 {
-	struct python *p;
+	struct target *p;
 	struct court k;
 
 	if (geteuid() != 0)

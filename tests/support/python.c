@@ -6,20 +6,11 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/stopping.h"
 #include "tests/support/snapshots.h"
 
 enum { MOST_WORDS = 16 };
-
-static void keep_line(const char *line, void *arg)
-{
-	struct python *p = arg;
-
-	if (p->n_lines < sizeof(p->lines) / sizeof(p->lines[0]))
-		snprintf(p->lines[p->n_lines++], sizeof(p->lines[0]), "%s", line);
-}
 
 /* Whoever has said "ready" is still deep in the calls that said it, where stacks
  * have the most words of the past: until it waits for us, or is of those that
@@ -32,51 +23,24 @@ static void let_it_settle(pid_t pid)
 	}
 }
 
-struct python *python_start(const char *environment, const char *name,
+struct target *python_start(const char *environment, const char *name,
 			    const char *argument1, const char *argument2)
 {
-	struct python *p = calloc(1, sizeof(*p));
+	struct target *t;
 	char path[400];
 
-	HI_ASSERT(p);
-	hi_test_defer(free, p);
 	snprintf(path, sizeof(path), HI_SOURCE_DIR "/fixtures/python/%s.py", name);
-	p->fx = hi_fixture_start("/usr/bin/env", "PYTHONPATH=" HI_FIXTURE_DIR "/python",
-				 "PYTHONDONTWRITEBYTECODE=1",
-				 environment ? environment : "PYTHONUTF8=1", PYTHON, path,
-				 argument1, argument2, (char *)NULL);
-	hi_fixture_read_until(p->fx, "ready", keep_line, p);
-	let_it_settle(p->fx->pid);
-	snprintf(p->pid, sizeof(p->pid), "%d", (int)p->fx->pid);
-	return p;
-}
-
-const char *python_said(const struct python *p, const char *key, unsigned n)
-{
-	size_t length = strlen(key);
-
-	for (size_t i = 0; i < p->n_lines; i++) {
-		const char *at = p->lines[i];
-
-		if (strncmp(at, key, length) != 0 || at[length] != ' ')
-			continue;
-		at += length + 1;
-		for (; n && strchr(at, ' '); n--)
-			at = strchr(at, ' ') + 1;
-		if (!n)
-			return at;
-	}
-	hi_test_fail(__FILE__, __LINE__, "it never said %s", key);
-}
-
-uint64_t python_address(const struct python *p, const char *key)
-{
-	return strtoull(python_said(p, key, 0), NULL, 16);
+	t = target_start("/usr/bin/env", "PYTHONPATH=" HI_FIXTURE_DIR "/python",
+			 "PYTHONDONTWRITEBYTECODE=1",
+			 environment ? environment : "PYTHONUTF8=1", PYTHON, path,
+			 argument1, argument2, (char *)NULL);
+	let_it_settle(t->fx->pid);
+	return t;
 }
 
 static const char *schema_of(json_t *doc)
 {
-	const char *name = python_text(doc, "schema");
+	const char *name = doc_text(doc, "schema");
 
 	return strstr(name, "/summary/")      ? "summary.v1.json"
 	       : strstr(name, "/snapshots/")  ? "snapshots.v1.json"
@@ -84,31 +48,34 @@ static const char *schema_of(json_t *doc)
 					      : "rows.v1.json";
 }
 
-static json_t *ask(const char *const *words, const char *option, const char *target)
+static json_t *check_schema(json_t *doc)
 {
-	char *argv[MOST_WORDS + 5] = {(char *)(uintptr_t)(HI_BINARY_DIR "/heapinspect")};
-	json_t *doc;
+	hi_check_schema_of(doc, schema_of(doc));
+	return doc;
+}
+
+json_t *python_ask_words(const struct target *t, const char *const *words)
+{
+	return check_schema(target_ask_words(t, words));
+}
+
+json_t *python_ask_file_words(const char *file, const char *const *words)
+{
+	char *argv[MOST_WORDS + 4] = {(char *)(uintptr_t)(HI_BINARY_DIR "/heapinspect")};
 	size_t n = 1;
 
 	for (size_t i = 0; words[i] && i < MOST_WORDS; i++)
 		argv[n++] = (char *)(uintptr_t)words[i];
 	argv[n++] = (char *)(uintptr_t) "--json";
-	if (option)
-		argv[n++] = (char *)(uintptr_t)option;
-	argv[n] = (char *)(uintptr_t)target;
-	doc = doc_of(hi_command_runv(0, argv));
-	hi_check_schema_of(doc, schema_of(doc));
-	return doc;
+	argv[n] = (char *)(uintptr_t)file;
+	return check_schema(doc_of(hi_command_runv(0, argv)));
 }
 
-json_t *python_ask(const struct python *p, const char *const *words)
+long long python_count(const json_t *census, const char *type)
 {
-	return ask(words, "--pid", p->pid);
-}
+	json_t *row = doc_find_row(doc_at(census, "rows"), "type", type);
 
-json_t *python_ask_file(const char *file, const char *const *words)
-{
-	return ask(words, NULL, file);
+	return row ? doc_number(row, "count") : 0;
 }
 
 json_t *python_row(json_t *rows, const char *key, const char *text)

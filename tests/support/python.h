@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Python programs of fixtures/python as targets: what they say of themselves, and
- * what the program under test says of them. */
+/* The Python programs of fixtures/python as targets, and what the program under test says
+ * of them. */
 #ifndef HI_TESTS_SUPPORT_PYTHON_H
 #define HI_TESTS_SUPPORT_PYTHON_H
 
-#include <jansson.h>
-#include <stdint.h>
-
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/targets.h"
 
 #define PYTHON "/usr/bin/python3.11"
 
-struct python {
-	struct hi_fixture *fx;
-	char pid[16];
-	size_t n_lines;
-	char lines[32][120]; /* what it said before "ready" */
-};
-
 /* fixtures/python/NAME.py with an argument or two (NULL: none), ready. environment:
  * "NAME=value", NULL: none. */
-struct python *python_start(const char *environment, const char *name,
+struct target *python_start(const char *environment, const char *name,
 			    const char *argument1, const char *argument2);
-/* The N-th word (0: the first behind the key) of the line that begins with it. */
-const char *python_said(const struct python *p, const char *key, unsigned n);
-uint64_t python_address(const struct python *p, const char *key);
 
-/* The document that a command printed about it, checked against its schema; words
- * end with NULL, --pid and --json are added. Fails the test where the command fails. */
-json_t *python_ask(const struct python *p, const char *const *words);
+/* The document that a command printed about it, checked against its schema; --pid and
+ * --json are added. Fails the test where the command fails. */
+#define python_ask(t, ...) python_ask_words(t, TARGET_WORDS(__VA_ARGS__))
+json_t *python_ask_words(const struct target *t, const char *const *words);
 /* The same with a snapshot file in place of the process. */
-json_t *python_ask_file(const char *file, const char *const *words);
-#define PYTHON_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define python_ask_file(file, ...) python_ask_file_words(file, TARGET_WORDS(__VA_ARGS__))
+json_t *python_ask_file_words(const char *file, const char *const *words);
+/* The number of objects of a type in the rows of a census; 0: it has no row. */
+long long python_count(const json_t *census, const char *type);
 
 /* In the array of objects `rows`: the one whose `key` is `text`; NULL. */
 json_t *python_row(json_t *rows, const char *key, const char *text);

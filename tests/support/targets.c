@@ -70,7 +70,7 @@ static const char *find_said(const struct target *t, const char *key)
 	hi_test_fail(__FILE__, __LINE__, "it never said %s, but:\n%s", key, t->said);
 }
 
-const char *target_said(const struct target *t, const char *key)
+char *target_said(const struct target *t, const char *key)
 {
 	const char *at = find_said(t, key);
 	char *text = strndup(at, strcspn(at, "\n"));
@@ -80,14 +80,22 @@ const char *target_said(const struct target *t, const char *key)
 	return text;
 }
 
-long long target_number(const struct target *t, const char *key)
+long long target_nth(const struct target *t, const char *key, unsigned i)
 {
 	const char *text = find_said(t, key);
 	char *end;
-	long long ret = strtoll(text, &end, 0);
+	long long ret;
 
+	for (; i && *text != '\n'; i--)
+		text += strcspn(text, " \n") + (text[strcspn(text, " \n")] == ' ');
+	ret = strtoll(text, &end, 0);
 	HI_ASSERT_MSG(end != text, "%s is no number: %.40s", key, text);
 	return ret;
+}
+
+long long target_number(const struct target *t, const char *key)
+{
+	return target_nth(t, key, 0);
 }
 
 void target_each_line(const struct target *t, void (*fn)(const char *line, void *arg),
