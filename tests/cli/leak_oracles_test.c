@@ -3,48 +3,28 @@
  * Leaks against two independent checkers: LeakSanitizer (a rebuilt program) and
  * valgrind (its own malloc). Addresses differ, the structure must not.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/targets.h"
 
 struct found {
 	long long objects, cost, roots;
 };
 
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
 /* What heapinspect says of a running leak_shapes. */
 static struct found inspect(const char *shape, const char *seed)
 {
-	struct hi_fixture *fx = hi_fixture_start("leak_shapes", shape, seed, NULL);
-	struct found found = {};
-	struct hi_command *c;
-	json_t *doc, *leaks, *row;
-	char pid[16];
-	size_t i;
+	struct target *t = target_start("leak_shapes", shape, seed, NULL);
+	json_t *doc = target_ask(t, "--all");
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("--json", "--all", "--pid", pid);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_json, doc);
-	leaks = json_object_get(doc, "leaks");
-	found.objects = json_integer_value(json_object_get(leaks, "objects"));
-	found.cost = json_integer_value(json_object_get(leaks, "bytes"));
-	json_array_foreach(json_object_get(leaks, "roots"), i, row) found.roots +=
-		json_integer_value(json_object_get(row, "count"));
-	hi_fixture_end(fx);
-	return found;
+	hi_fixture_end(t->fx);
+	return (struct found){.objects = doc_number(doc, "leaks.objects"),
+			      .cost = doc_number(doc, "leaks.bytes"),
+			      .roots = doc_sum(doc_at(doc, "leaks.roots"), "count")};
 }
 
 /* What malloc(request) costs in glibc (malloc.c: request2size). */

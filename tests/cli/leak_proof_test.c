@@ -3,11 +3,13 @@
  * Certain leaks are those that LeakSanitizer finds, object by object: fixtures/proof,
  * each kind of heap built by two compilers with and without optimisation.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "tests/cli/summary.h"
-#include "tests/support/fixture.h"
+#include "tests/harness.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 enum { MAX_OBJECTS = 2048, MAX_KINDS = 64 };
 
@@ -66,19 +68,16 @@ static void ask_sanitizer(const char *program, const char *kind, struct named_ob
 static void ask_heapinspect(const char *program, const char *kind,
 			    struct named_objects *o)
 {
-	struct hi_fixture *fx = hi_fixture_start(program, kind, NULL);
-	struct hi_command *c;
-	char pid[16];
+	struct target *t = target_start(program, kind, NULL);
+	struct hi_command *c =
+		target_run(t, "query", "--format", "csv", "--all",
+			   "SELECT address FROM objects WHERE verdict = 'certain'");
 
 	o->n = 0;
-	hi_fixture_read_until(fx, "ready", take_object, o);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("query", "--format", "csv", "--all", "--pid", pid,
-			   "SELECT address FROM objects WHERE verdict = 'certain'");
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	target_each_line(t, take_object, o);
 	for (const char *at = c->out; *at; at = next_line(at))
 		mark_leaked(o, strtoul(at, NULL, 0));
-	hi_fixture_end(fx);
+	hi_fixture_end(t->fx);
 }
 
 static unsigned compare_leaks(const char *what, const char *kind,

@@ -4,55 +4,36 @@
  * of C, and containers of libraries that are too large for every machine (built
  * by scripts/build-targets). Nothing of theirs is leaked.
  */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/cli/summary.h"
-#include "tests/harness.h"
-#include "tests/support/fixture.h"
-#include "tests/support/json.h"
+#include "tests/support/targets.h"
 
 #define TARGETS HI_SOURCE_DIR "/build/targets/"
 
-enum { MAX_TRUTHS = 32 };
-
-struct truths {
-	struct {
-		long long count;
-		char type[200];
-	} items[MAX_TRUTHS];
-	unsigned n;
-};
-
-static void keep_truth(const char *line, void *arg)
+/* "T COUNT TYPE" */
+static void check_count(const char *line, void *doc)
 {
-	struct truths *t = arg;
+	long long count, seen;
+	char type[200];
 
 	if (line[0] != 'T')
 		return;
-	HI_ASSERT(t->n < MAX_TRUTHS);
-	HI_ASSERT_EQ(2, sscanf(line, "T %lld %199[^\n]", &t->items[t->n].count,
-			       t->items[t->n].type));
-	t->n++;
+	HI_ASSERT_EQ(2, sscanf(line, "T %lld %199[^\n]", &count, type));
+	seen = count_of_type(doc, type);
+	HI_ASSERT_MSG(seen == count, "%s: there are %lld, %lld are seen", type, count,
+		      seen);
 }
 
 /* share: percent of the live bytes that have a type, exactly or inferred. */
 static void check_program(const char *path, unsigned share)
 {
-	struct hi_fixture *fx = hi_fixture_start(path, NULL);
-	struct truths truths = {};
+	struct target *t = target_start(path, NULL);
+	json_t *doc = summary_with(t->fx->pid, NULL);
 	long long typed, all;
-	json_t *doc;
 
-	hi_fixture_read_until(fx, "ready", keep_truth, &truths);
-	HI_ASSERT(truths.n > 0);
-	doc = summary_with(fx->pid, NULL);
-	for (unsigned i = 0; i < truths.n; i++)
-		HI_ASSERT_MSG(
-			count_of_type(doc, truths.items[i].type) == truths.items[i].count,
-			"%s: there are %lld, %lld are seen", truths.items[i].type,
-			truths.items[i].count, count_of_type(doc, truths.items[i].type));
+	target_said(t, "T");
+	target_each_line(t, check_count, doc);
 	HI_ASSERT_EQ(0, doc_number(doc, "leaks.objects"));
 	typed = doc_number(doc, "typed.exact") + doc_number(doc, "typed.inferred");
 	all = doc_number(doc, "ledger.live");
