@@ -15,6 +15,7 @@
 #include "tests/support/json.h"
 #include "tests/support/page_links.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 enum { MOST = 4096, FOLLOWED = 120 };
 
@@ -124,7 +125,7 @@ static struct hi_page *make_linked_page(struct walk *w, const char *address)
 /* By another way: as `query` lists them. */
 static void list_known(struct walk *w)
 {
-	json_t *rows = json_object_get(
+	json_t *rows = doc_at(
 		doc_of(hi_heapinspect(
 			"query", "--json", w->file,
 			"SELECT address FROM objects UNION SELECT address FROM roots "
@@ -136,18 +137,19 @@ static void list_known(struct walk *w)
 	HI_ASSERT(w->known && w->n_known);
 	hi_test_defer(free, w->known);
 	for (size_t i = 0; i < w->n_known; i++)
-		w->known[i] = strtoull(json_string_value(json_object_get(
-					       json_array_get(rows, i), "address")),
-				       NULL, 0);
+		w->known[i] = strtoull(doc_text(doc_item(rows, i), "address"), NULL, 0);
 	qsort(w->known, w->n_known, sizeof(*w->known), compare_known);
 }
 
-/* addresses: NULL ends. */
-static void walk_pages(struct walk *w, const char *file, const char *const *addresses)
+/* addresses: NULL ends. Returns the walk; freed when the test ends. */
+static struct walk *walk_pages(const char *file, const char *const *addresses)
 {
+	struct walk *w = calloc(1, sizeof(*w));
 	size_t n, step;
 
-	*w = (struct walk){.file = file};
+	HI_ASSERT(w);
+	hi_test_defer(free, w);
+	w->file = file;
 	list_known(w);
 	w->pages = open_pages(file, NULL);
 	for (size_t i = 0; addresses[i]; i++)
@@ -156,6 +158,7 @@ static void walk_pages(struct walk *w, const char *file, const char *const *addr
 	step = n / FOLLOWED + 1;
 	for (size_t i = 0; i < n; i += step)
 		page_each_link(make_linked_page(w, w->seen[i]), check_link, w);
+	return w;
 }
 
 static const char *const of_snapshots[] = {
@@ -211,23 +214,38 @@ static const char *const of_recordings[] = {"census?by=site",
 
 /* ---- of fixtures ---- */
 
-static const char *snap_for_links(const char *fixture, const char *a, const char *b,
-				  const char *extra)
+static const char *snap_for_links(const char *fixture, const char *a, const char *b)
 {
 	char *in = snapshot_directory();
 
 	return snapshot_of_core(snapshot_core(snapshot_fixture(fixture, a, b), in), in,
-				"links.hisnap", extra);
+				"links.hisnap", NULL);
+}
+
+/* The first and the last census have a graph: of the others there are totals alone. */
+static void check_links_of_a_series_resolve(const struct hi_fixture *fx)
+{
+	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
+	char pid[16];
+	struct walk *w;
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--pid", pid, "--every", "50ms",
+				       "--for", "2s", "-o", file)
+				->exit_code);
+	w = walk_pages(file, of_series);
+	HI_ASSERT(count_links(w, "summary") > 0);
+	HI_ASSERT(count_links(w, "snapshots") > 0);
 }
 
 HI_TEST_SCENARIO(links, lead_to_commands_options_and_objects_that_exist)
 {
-	struct walk *w = calloc(1, sizeof(*w));
-	const char *file;
+	char *in = snapshot_directory();
+	struct hi_fixture *fx = snapshot_fixture("leaky_service", "7", "9");
+	const char *file = snapshot_of_core(snapshot_core(fx, in), in, "links.hisnap",
+					    "--with-contents");
+	struct walk *w = walk_pages(file, of_snapshots);
 
-	hi_test_defer(free, w);
-	file = snap_for_links("leaky_service", "7", "9", "--with-contents");
-	walk_pages(w, file, of_snapshots);
 	HI_ASSERT(count_links(w, "explain") > 20);
 	HI_ASSERT(count_links(w, "paths") > 5);
 	HI_ASSERT(count_links(w, "retained") > 5);
@@ -235,64 +253,39 @@ HI_TEST_SCENARIO(links, lead_to_commands_options_and_objects_that_exist)
 	HI_ASSERT(count_links(w, "leaks") > 1);
 	HI_ASSERT(count_links(w, "waste") > 1);
 	HI_ASSERT(count_links(w, "query") > 2);
-	walk_pages(w, file, of_service);
+	w = walk_pages(file, of_service);
 	HI_ASSERT(count_links(w, "query") > 2);
 	HI_ASSERT(count_links(w, "census") > 1);
+	check_links_of_a_series_resolve(fx);
 }
 
 HI_TEST_SCENARIO(links, of_cplusplus_types_resolve)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct walk *w =
+		walk_pages(snap_for_links("containers_mixed", NULL, NULL), of_snapshots);
 
-	hi_test_defer(free, w);
-	walk_pages(w, snap_for_links("containers_mixed", NULL, NULL, NULL), of_snapshots);
 	HI_ASSERT(count_links(w, "paths") > 10);
 }
 
 HI_TEST_SCENARIO(links, of_leaks_resolve)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct walk *w =
+		walk_pages(snap_for_links("leak_shapes", "acyclic", "5"), of_snapshots);
 
-	hi_test_defer(free, w);
-	walk_pages(w, snap_for_links("leak_shapes", "acyclic", "5", NULL), of_snapshots);
 	HI_ASSERT(count_links(w, "leaks") > 1);
 	HI_ASSERT(count_links(w, "explain") > 1);
 }
 
-/* The first and the last census have a graph: of the others there are totals alone. */
-HI_TEST_SCENARIO(links, of_a_series_resolve)
-{
-	struct walk *w = calloc(1, sizeof(*w));
-	char *in = snapshot_directory(), pid[16];
-	const char *file = snapshot_path(in, "series.hisnap");
-	struct hi_fixture *fx = snapshot_fixture("leaky_service", "7", "9");
-
-	hi_test_defer(free, w);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--pid", pid, "--every", "50ms",
-				       "--for", "2s", "-o", file)
-				->exit_code);
-	walk_pages(w, file, of_series);
-	HI_ASSERT(count_links(w, "summary") > 0);
-	HI_ASSERT(count_links(w, "snapshots") > 0);
-}
-
 HI_TEST_ROOT(links, of_a_recording_resolve)
 {
-	struct walk *w = calloc(1, sizeof(*w));
-	char *in = snapshot_directory(), pid[16];
-	const char *file = snapshot_path(in, "links.hirec");
-	struct hi_fixture *fx = hi_fixture_start("alloc_churn", NULL);
+	const char *file = snapshot_path(snapshot_directory(), "links.hirec");
+	struct target *t = target_start("alloc_churn", NULL);
+	struct walk *w;
 
-	hi_test_defer(free, w);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	hi_fixture_tell(fx, "go");
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0, hi_heapinspect("record", "-q", "--pid", pid, "--sample", "all",
-				       "--every", "300ms", "--for", "1s", "--full", "all",
-				       "-o", file)
-				->exit_code);
-	walk_pages(w, file, of_recordings);
+	hi_fixture_tell(t->fx, "go");
+	target_run(t, "record", "-q", "--sample", "all", "--every", "300ms", "--for",
+		   "1s", "--full", "all", "-o", file);
+	w = walk_pages(file, of_recordings);
 	HI_ASSERT(count_links(w, "census") > 3);
 	HI_ASSERT(count_links(w, "alloc") > 0);
 }

@@ -9,9 +9,9 @@
 #include <wchar.h>
 
 #include "tests/harness.h"
-#include "tests/support/json.h"
 #include "tests/support/python.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 static void check_says(const char *text, const char *part)
 {
@@ -19,107 +19,68 @@ static void check_says(const char *text, const char *part)
 }
 
 /* A Python program of its own name, ready. */
-static struct hi_fixture *start_script(const char *in, const char *name)
+static struct target *start_script(const char *in, const char *name)
 {
 	const char *path = snapshot_path(in, name);
 	FILE *file = fopen(path, "we");
 	char *argv[] = {(char *)(uintptr_t)PYTHON, (char *)(uintptr_t)path,
 			(char *)(uintptr_t) "--port", (char *)(uintptr_t) "8 080", NULL};
-	struct hi_fixture *fx;
 
 	HI_ASSERT(file != NULL);
 	fputs("import sys\nprint('ready', flush=True)\nsys.stdin.read()\n", file);
 	HI_ASSERT_EQ(0, fclose(file));
-	fx = hi_fixture_startv(PYTHON, argv);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	return fx;
-}
-
-static const char *text_of_pid(const struct hi_fixture *fx, char out[16])
-{
-	snprintf(out, 16, "%d", (int)fx->pid);
-	return out;
+	return target_of(hi_fixture_startv(PYTHON, argv));
 }
 
 static const char *cmdline_of(struct hi_command *c)
 {
-	json_t *doc = doc_of(c);
-
-	return json_string_value(
-		json_object_get(json_object_get(doc, "target"), "cmdline"));
+	return doc_text(doc_of(c), "target.cmdline");
 }
 
-HI_TEST_SCENARIO(page, says_which_of_several_pythons_it_is)
+static void check_says_which_of_several_pythons_it_is(const char *in,
+						      const struct target *t,
+						      const char *file)
 {
-	char *in = snapshot_directory(), pid[16], expected[256], title[256];
-	const char *file = snapshot_path(in, "a.hisnap");
-	struct hi_fixture *fx;
+	char expected[256], title[256];
 
-	if (access(PYTHON, X_OK) != 0)
-		HI_SKIP("needs python3.11");
-	fx = start_script(in, "serve.py");
-	text_of_pid(fx, pid);
 	snprintf(expected, sizeof(expected), "%s %s/serve.py --port '8 080'", PYTHON, in);
-	snprintf(title, sizeof(title), "python3.11, pid %s  python3.11 %s/serve.py", pid,
-		 in);
-	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("--json", "--pid", pid)));
-	HI_ASSERT_EQ(0,
-		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	snprintf(title, sizeof(title), "python3.11, pid %s  python3.11 %s/serve.py",
+		 t->pid, in);
+	HI_ASSERT_STREQ(expected, cmdline_of(target_run(t, "--json")));
 	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("--json", file)));
 	HI_ASSERT_STREQ(expected, cmdline_of(hi_heapinspect("leaks", "--json", file)));
-	check_says(hi_heapinspect("--pid", pid, "--width", "200")->out, title);
+	check_says(target_run(t, "--width", "200")->out, title);
 }
 
-HI_TEST_SCENARIO(page, a_core_has_the_command_line_too)
+static void check_another_script_is_another_program(const char *a, const char *redacted,
+						    const char *b)
 {
-	char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("leaky_service", "7", "9");
-	const char *line =
-		cmdline_of(hi_heapinspect("--json", "--core", snapshot_core(fx, in)));
+	struct hi_command *c = hi_heapinspect("diff", a, b);
 
-	/* The kernel keeps 79 bytes of it. */
-	HI_ASSERT_MSG(line && strncmp(line, HI_FIXTURE_DIR,
-				      strlen(HI_FIXTURE_DIR) < 40 ? strlen(HI_FIXTURE_DIR)
-								  : 40) == 0,
-		      "%s", line ? line : "none");
-}
-
-HI_TEST_SCENARIO(page, a_redacted_file_has_the_programs_name_alone)
-{
-	char *in = snapshot_directory(), pid[16];
-	const char *file = snapshot_path(in, "r.hisnap");
-	struct hi_fixture *fx;
-
-	if (access(PYTHON, X_OK) != 0)
-		HI_SKIP("needs python3.11");
-	fx = start_script(in, "serve.py");
-	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--redact", "--pid",
-				       text_of_pid(fx, pid), "-o", file)
-				->exit_code);
-	HI_ASSERT_STREQ(PYTHON, cmdline_of(hi_heapinspect("--json", file)));
-}
-
-HI_TEST_SCENARIO(page, another_script_is_another_program)
-{
-	char *in = snapshot_directory(), pid[16];
-	const char *a = snapshot_path(in, "a.hisnap"), *b = snapshot_path(in, "b.hisnap");
-	const char *r = snapshot_path(in, "r.hisnap");
-	struct hi_command *c;
-
-	if (access(PYTHON, X_OK) != 0)
-		HI_SKIP("needs python3.11");
-	text_of_pid(start_script(in, "serve.py"), pid);
-	hi_heapinspect("snap", "-q", "--pid", pid, "-o", a);
-	hi_heapinspect("snap", "-q", "--redact", "--pid", pid, "-o", r);
-	text_of_pid(start_script(in, "worker.py"), pid);
-	hi_heapinspect("snap", "-q", "--pid", pid, "-o", b);
-	c = hi_heapinspect("diff", a, b);
 	HI_ASSERT_EQ(2, c->exit_code);
 	check_says(c->err, "another program (python3.11 serve.py, not python3.11 "
 			   "worker.py)");
 	HI_ASSERT(hi_heapinspect("diff", "--force", a, b)->exit_code < 2);
 	/* Of a redacted file the script is not known. */
-	HI_ASSERT(hi_heapinspect("diff", r, b)->exit_code < 2);
+	HI_ASSERT(hi_heapinspect("diff", redacted, b)->exit_code < 2);
+}
+
+HI_TEST_SCENARIO(page, says_which_of_several_pythons_it_is)
+{
+	char *in = snapshot_directory();
+	const char *a, *redacted;
+	struct target *t;
+
+	if (access(PYTHON, X_OK) != 0)
+		HI_SKIP("needs python3.11");
+	t = start_script(in, "serve.py");
+	a = target_snap(t);
+	redacted = target_snap(t, "--redact");
+	check_says_which_of_several_pythons_it_is(in, t, a);
+	/* A redacted file has the program's name alone. */
+	HI_ASSERT_STREQ(PYTHON, cmdline_of(hi_heapinspect("--json", redacted)));
+	check_another_script_is_another_program(
+		a, redacted, target_snap(start_script(in, "worker.py")));
 }
 
 /* ---- without debug information ---- */
@@ -136,35 +97,26 @@ static const char *build_id_of(const char *file, char out[65])
 
 HI_TEST_SCENARIO(page, names_the_module_without_debug_information)
 {
-	char *in = snapshot_directory(), pid[16], build_id[65], named[160];
-	const char *stripped = snapshot_path(in, "plain"),
-		   *file = snapshot_path(in, "p.hisnap");
-	struct hi_fixture *fx;
+	const char *stripped = snapshot_path(snapshot_directory(), "plain"), *file;
+	char build_id[65], named[160];
 	struct hi_command *c;
+	struct target *t;
 
 	c = hi_command_run(0, "strip", "-o", stripped, HI_FIXTURE_DIR "/leaky_service",
 			   NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	fx = hi_fixture_start(stripped, "700", "900", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	text_of_pid(fx, pid);
+	t = target_start(stripped, "700", "900", NULL);
+	file = target_snap(t);
 	snprintf(named, sizeof(named), "plain (build-id %s)",
 		 build_id_of(stripped, build_id));
-	c = hi_heapinspect("--pid", pid, "--width", "200");
+	c = target_run(t, "--width", "200");
 	check_says(c->out, named);
 	check_says(c->out, "DEBUGINFOD_URLS");
 	check_says(c->out, "heapinspect census --by size --pid");
-	HI_ASSERT_EQ(0,
-		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
 	check_says(hi_heapinspect(file, "--width", "200")->out, named);
 	c = hi_heapinspect("census", "--by", "size", file);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	check_says(c->out, "pointers");
-	/* With types there is no such advice. */
-	fx = hi_fixture_start("leaky_service", "7", "9", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_heapinspect("--pid", text_of_pid(fx, pid), "--width", "200");
-	HI_ASSERT(!strstr(c->out, "DEBUGINFOD_URLS") && !strstr(c->out, "--by size"));
 }
 
 /* ---- words on the command line ---- */
@@ -205,28 +157,24 @@ HI_TEST_SCENARIO(page, help_can_be_copied)
 	HI_ASSERT(hi_heapinspect("retainers", "--help", "--pid", "x")->exit_code == 0);
 }
 
-HI_TEST_SCENARIO(page, a_full_disk_is_named_and_a_closed_pipe_is_quiet)
+static void check_a_full_disk_is_named_and_a_closed_pipe_is_quiet(const struct target *t)
 {
-	char pid[16], line[400];
-	struct hi_fixture *fx = hi_fixture_start("leaky_service", "700", "900", NULL);
+	static const char *const what[] = {"export -f ndjson", "export -f csv",
+					   "census --json"};
 	struct hi_command *c;
+	char line[400];
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	text_of_pid(fx, pid);
 	for (unsigned i = 0; i < 3; i++) {
-		static const char *const what[] = {"export -f ndjson", "export -f csv",
-						   "census --json"};
-
 		snprintf(line, sizeof(line),
 			 HI_BINARY_DIR "/heapinspect %s -q --pid %s > /dev/full", what[i],
-			 pid);
+			 t->pid);
 		c = hi_command_run(0, "/bin/sh", "-c", line, NULL);
 		HI_ASSERT_EQ(2, c->exit_code);
 		check_says(c->err, "No space left on device");
 		/* The reader is gone before the first byte. */
 		snprintf(line, sizeof(line),
 			 HI_BINARY_DIR "/heapinspect %s -q --pid %s | true", what[i],
-			 pid);
+			 t->pid);
 		c = hi_command_run(0, "/bin/sh", "-c", line, NULL);
 		HI_ASSERT_STREQ("", c->err);
 	}
@@ -264,7 +212,26 @@ static void check_width(const struct hi_command *c, const char *what, int width)
 	}
 }
 
-HI_TEST_SCENARIO(page, no_line_is_wider_than_the_terminal)
+static void check_width_of_file(const char *file, const char *const words[5],
+				const char *width)
+{
+	const char *argv[12] = {HI_BINARY_DIR "/heapinspect"};
+	char what[80];
+	size_t n = 1;
+
+	for (size_t k = 0; k < 5 && words[k]; k++)
+		argv[n++] = words[k];
+	argv[n++] = file;
+	argv[n++] = "--width";
+	argv[n++] = width;
+	snprintf(what, sizeof(what), "%s %s %s", words[0], words[1] ? words[1] : "",
+		 words[1] && words[2] ? words[2] : "");
+	check_width(hi_command_runv(0, (char *const *)(uintptr_t)argv), what,
+		    atoi(width));
+}
+
+static void check_no_line_is_wider_than_the_terminal(const struct target *t,
+						     const char *a, const char *b)
 {
 	static const char *const words[][5] = {
 		{"summary"},
@@ -282,49 +249,68 @@ HI_TEST_SCENARIO(page, no_line_is_wider_than_the_terminal)
 		{"retainers", "--retainer", "auto"},
 		{"up", "--type", "char *"},
 		{"check", "--fail-on", "leak.bytes > 0"},
+		{"snapshots"},
 	};
 	static const char *const widths[] = {"60", "80", "120"};
-	char *in = snapshot_directory(), pid[16], what[80];
-	const char *a = snapshot_path(in, "a.hisnap"), *b = snapshot_path(in, "b.hisnap");
-	struct hi_fixture *fx = hi_fixture_start("leaky_service", "700", "900", NULL);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	text_of_pid(fx, pid);
 	HI_ASSERT(setlocale(LC_CTYPE, "C.UTF-8") != NULL);
 	setenv("LC_ALL", "C.UTF-8", 1);
-	hi_heapinspect("snap", "-q", "--pid", pid, "-o", a);
-	hi_fixture_start("leaky_service", "900", "700", NULL);
-	hi_heapinspect("snap", "-q", "--pid", pid, "-o", b);
 	for (unsigned w = 0; w < 3; w++) {
 		int width = atoi(widths[w]);
 
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-			const char *argv[12] = {HI_BINARY_DIR "/heapinspect"};
-			size_t n = 1;
-
-			for (size_t k = 0; k < 5 && words[i][k]; k++)
-				argv[n++] = words[i][k];
-			argv[n++] = a;
-			argv[n++] = "--width";
-			argv[n++] = widths[w];
-			snprintf(what, sizeof(what), "%s %s %s", words[i][0],
-				 words[i][1] ? words[i][1] : "",
-				 words[i][2] ? words[i][2] : "");
-			check_width(hi_command_runv(0, (char *const *)(uintptr_t)argv),
-				    what, width);
-		}
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			check_width_of_file(a, words[i], widths[w]);
 		check_width(hi_heapinspect("diff", a, b, "--width", widths[w]), "diff",
 			    width);
-		check_width(hi_heapinspect("snapshots", a, "--width", widths[w]),
-			    "snapshots", width);
-		check_width(hi_heapinspect("census", "--untyped", "-q", "--pid", pid,
-					   "--width", widths[w]),
-			    "untyped", width);
-		check_width(hi_heapinspect("safepoints", "-q", "--pid", pid, "--for",
-					   "0.1s", "--width", widths[w]),
+		check_width(
+			target_run(t, "census", "--untyped", "-q", "--width", widths[w]),
+			"untyped", width);
+		check_width(target_run(t, "safepoints", "-q", "--for", "0.1s", "--width",
+				       widths[w]),
 			    "safepoints", width);
 	}
 	unsetenv("LC_ALL");
+}
+
+/* What a pattern selects is what its names select. */
+static void check_a_retainer_may_be_a_pattern(const char *file)
+{
+	json_t *pattern = doc_of(
+		hi_heapinspect("census", "--json", file, "--retained-by", "*s?ssion*"));
+	json_t *names = doc_of(
+		hi_heapinspect("census", "--json", file, "--retained-by", "sessions"));
+
+	HI_ASSERT(json_equal(doc_at(pattern, "rows"), doc_at(names, "rows")));
+	HI_ASSERT(doc_size(names, "rows") > 0);
+	HI_ASSERT_EQ(
+		2,
+		hi_heapinspect("census", file, "--retained-by", "*nothing*")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("census", file, "--retained-by", "")->exit_code);
+}
+
+/* The kernel keeps 79 bytes of it. */
+static void check_a_core_has_the_command_line_too(const struct target *t)
+{
+	const char *core = snapshot_core(t->fx, snapshot_directory());
+	const char *line = cmdline_of(hi_heapinspect("--json", "--core", core));
+	size_t n = strlen(HI_FIXTURE_DIR);
+
+	HI_ASSERT_MSG(strncmp(line, HI_FIXTURE_DIR, n < 40 ? n : 40) == 0, "%s", line);
+}
+
+/* A service with types, and another one to compare it with. */
+HI_TEST_SCENARIO(page, of_a_service_fits_and_says_what_helps)
+{
+	struct target *t = target_start("leaky_service", "700", "900", NULL);
+	const char *a = target_snap(t);
+	struct hi_command *c = target_run(t, "--width", "200");
+
+	HI_ASSERT(!strstr(c->out, "DEBUGINFOD_URLS") && !strstr(c->out, "--by size"));
+	check_a_core_has_the_command_line_too(t);
+	check_a_full_disk_is_named_and_a_closed_pipe_is_quiet(t);
+	check_a_retainer_may_be_a_pattern(a);
+	check_no_line_is_wider_than_the_terminal(
+		t, a, target_snap(target_start("leaky_service", "900", "700", NULL)));
 }
 
 /* ---- options ---- */
@@ -347,27 +333,4 @@ HI_TEST_SCENARIO(page, an_option_without_effect_is_refused)
 	check_refused(hi_heapinspect("retainers", file, "--root", "a=x"), "--under");
 	check_refused(hi_heapinspect("audit", file), "reference counts");
 	check_refused(hi_heapinspect("snap", file), "snapshot file already");
-}
-
-/* What a pattern selects is what its names select. */
-HI_TEST_SCENARIO(page, a_retainer_may_be_a_pattern)
-{
-	char *in = snapshot_directory(), pid[16];
-	const char *file = snapshot_path(in, "a.hisnap");
-	struct hi_fixture *fx = hi_fixture_start("leaky_service", "70", "90", NULL);
-	json_t *pattern, *names;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	hi_heapinspect("snap", "-q", "--pid", text_of_pid(fx, pid), "-o", file);
-	pattern = doc_of(
-		hi_heapinspect("census", "--json", file, "--retained-by", "*s?ssion*"));
-	names = doc_of(
-		hi_heapinspect("census", "--json", file, "--retained-by", "sessions"));
-	HI_ASSERT(json_equal(json_object_get(pattern, "rows"),
-			     json_object_get(names, "rows")));
-	HI_ASSERT(json_array_size(json_object_get(names, "rows")) > 0);
-	HI_ASSERT_EQ(
-		2,
-		hi_heapinspect("census", file, "--retained-by", "*nothing*")->exit_code);
-	HI_ASSERT_EQ(2, hi_heapinspect("census", file, "--retained-by", "")->exit_code);
 }

@@ -18,6 +18,7 @@
 #include "tests/support/hostile_snapshot.h"
 #include "tests/support/json.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 /* ---- addresses ---- */
 
@@ -384,15 +385,14 @@ static void expect_same(struct hi_pages *pages, const char *file, const char *ad
 
 static const char *leaky_snapshot(void)
 {
-	const char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "3");
+	char *in = snapshot_directory();
+	struct target *t = target_start("leak_shapes", "acyclic", "3", NULL);
 
-	return snapshot_of_core(snapshot_core(fx, in), in, "app.hisnap", NULL);
+	return snapshot_of_core(snapshot_core(t->fx, in), in, "app.hisnap", NULL);
 }
 
-HI_TEST_SCENARIO(pages, say_what_the_commands_print)
+static void check_say_what_the_commands_print(const char *file)
 {
-	const char *file = leaky_snapshot();
 	struct hi_pages *pages = open_pages(file, NULL);
 
 	/* Twice: with what is kept of the first time, too. */
@@ -422,9 +422,9 @@ HI_TEST_SCENARIO(pages, say_what_the_commands_print)
 	}
 }
 
-HI_TEST_SCENARIO(pages, of_errors_say_what_is_wrong)
+static void check_of_errors_say_what_is_wrong(const char *file)
 {
-	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+	struct hi_pages *pages = open_pages(file, NULL);
 
 	expect_code(pages, "no-such-page", 404, "There is no such page");
 	expect_code(pages, "explain/0x1", 404, "0x1 is in no object");
@@ -450,9 +450,9 @@ HI_TEST_SCENARIO(pages, of_errors_say_what_is_wrong)
 }
 
 /* One that takes for ever ends, and so do its pages. */
-HI_TEST_SCENARIO(pages, end_statements_that_take_too_long)
+static void check_end_statements_that_take_too_long(const char *file)
 {
-	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+	struct hi_pages *pages = open_pages(file, NULL);
 
 	expect_code(pages,
 		    "query?sql=WITH+RECURSIVE+c(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+"
@@ -461,30 +461,28 @@ HI_TEST_SCENARIO(pages, end_statements_that_take_too_long)
 	expect_code(pages, "query?sql=SELECT+42", 200, "42");
 }
 
-HI_TEST_SCENARIO(pages, are_json_of_the_same_command)
+static void check_are_json_of_the_same_command(const char *file)
 {
 	static const char *const names[] = {"summary", "census", "retained", "leaks",
 					    "waste"};
-	const char *file = leaky_snapshot();
 	struct hi_pages *pages = open_pages(file, NULL);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		json_t *doc = doc_of(hi_heapinspect(names[i], file, "--json")), *page;
+		json_t *doc = doc_of(hi_heapinspect(names[i], file, "--json"));
 		unsigned code = 0;
 		char address[40];
 
 		snprintf(address, sizeof(address), "json/%s", names[i]);
-		page = json_loads(ask_for_page(pages, address, &code), 0, NULL);
+		HI_ASSERT_MSG(
+			json_equal(doc, doc_parse(ask_for_page(pages, address, &code))),
+			"%s", names[i]);
 		HI_ASSERT_EQ(200, code);
-		HI_ASSERT_MSG(json_equal(doc, page), "%s", names[i]);
-		json_decref(page);
 	}
 }
 
 /* Whatever is damaged: a page says so, and the next one is there. */
-HI_TEST_SCENARIO(pages, of_damaged_files_are_pages)
+static void check_of_damaged_files_are_pages(const char *file)
 {
-	const char *file = leaky_snapshot();
 	FILE *f = fopen(file, "r+");
 	struct hi_pages *pages;
 	unsigned code = 0, bad = 0;
@@ -515,15 +513,27 @@ HI_TEST_SCENARIO(pages, of_damaged_files_are_pages)
 	expect_code(pages, "census", 500, "");
 }
 
-HI_TEST_SCENARIO(pages, warm_up_ends)
+static void check_warm_up_ends(const char *file)
 {
-	struct hi_pages *pages = open_pages(leaky_snapshot(), NULL);
+	struct hi_pages *pages = open_pages(file, NULL);
 	unsigned n = 0;
 
 	while (hi_pages_warm_up(pages))
 		HI_ASSERT(++n < 100);
 	HI_ASSERT(n > 3 && !hi_pages_warm_up(pages));
 	expect_code(pages, "retained", 200, "retained");
+}
+
+HI_TEST_SCENARIO(pages, of_a_file_say_what_the_commands_print)
+{
+	const char *file = leaky_snapshot();
+
+	check_say_what_the_commands_print(file);
+	check_are_json_of_the_same_command(file);
+	check_of_errors_say_what_is_wrong(file);
+	check_end_statements_that_take_too_long(file);
+	check_warm_up_ends(file);
+	check_of_damaged_files_are_pages(file);
 }
 
 /* Whatever the navigation leads to is there, and XML. */
@@ -601,17 +611,12 @@ static size_t follow_links(struct hi_pages *pages, const char *html)
 /* The last census alone has a graph. */
 HI_TEST_SCENARIO(pages, of_a_census_without_a_graph_lead_to_pages_that_are_there)
 {
-	struct hi_fixture *fx = snapshot_fixture("leaky_service", NULL, NULL);
-	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
-	struct hi_pages *pages;
+	struct target *t = target_start("leaky_service", NULL);
+	struct hi_pages *pages = open_pages(
+		target_snap(t, "--every", "100ms", "--for", "2s", "--full", "last"),
+		NULL);
 	unsigned code = 0;
-	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0, hi_heapinspect("snap", "-q", "--pid", pid, "--every", "100ms",
-				       "--for", "2s", "--full", "last", "-o", file)
-				->exit_code);
-	pages = open_pages(file, NULL);
 	ask_for_page(pages, "retained?census=1", &code);
 	HI_ASSERT_EQ(400, code);
 	HI_ASSERT(follow_links(pages, ask_for_page(pages, "census?census=1", &code)) > 5);
