@@ -6,6 +6,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 #include "tests/support/workshop.h"
 
 #define ORACLE HI_SOURCE_DIR "/tests/support/picture_oracle.py"
@@ -46,28 +47,18 @@ HI_TEST_SCENARIO(cli_picture, of_containers_is_in_proportion)
 /* A lost list of jobs beside live ones. */
 HI_TEST_SCENARIO(cli_picture, of_leaks_has_their_names)
 {
-	char *in = snapshot_directory();
-	const char *file = snapshot_path(in, "lost.hisnap");
-	struct hi_fixture *fx = hi_fixture_start("lost_list", NULL);
-	char pid[16];
+	struct target *t = target_start("lost_list", NULL);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0,
-		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
-	check_pictures(in, file, "like live struct job (60)", "(leaked)");
+	check_pictures(snapshot_directory(), target_snap(t), "like live struct job (60)",
+		       "(leaked)");
 }
 
 /* The container before its elements, all of which are one frame. */
 HI_TEST_SCENARIO(cli_picture, of_python_has_the_names_of_the_program)
 {
 	char *in = snapshot_directory();
-	const char *file = snapshot_path(in, "py.hisnap");
-	char pid[16];
-	struct hi_fixture *fx;
-
-	workshop_open();
-	fx = hi_fixture_start(
+	const char *file;
+	struct target *t = target_start(
 		"/usr/bin/python3.11", "-c",
 		"import sys\n"
 		"class Session:\n"
@@ -78,32 +69,23 @@ HI_TEST_SCENARIO(cli_picture, of_python_has_the_names_of_the_program)
 		"print('ready', flush=True)\n"
 		"sys.stdin.read()\n",
 		NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0,
-		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
+	file = target_snap(t);
 	check_pictures(in, file, "[\"SESSIONS\"]: dict\n",
 		       "[\"\xe2\x80\xa6\"]: __main__.Session\n3,000 objects hold ");
 	check_pictures(in, file, "module __main__: dict", "</script><x y=\"'&\\x1b[31m");
 	/* The process itself. */
-	HI_ASSERT_EQ(0, hi_heapinspect("graph", "--pid", pid, "-o",
-				       snapshot_path(in, "live.svg"))
-				->exit_code);
+	target_run(t, "graph", "-o", snapshot_path(in, "live.svg"));
 }
 
 /* Each list of three thousand is one frame, whatever its length; so is the tree. */
 HI_TEST_SCENARIO(cli_picture, of_long_chains_is_small)
 {
 	char *in = snapshot_directory();
-	const char *file = snapshot_path(in, "big.hisnap"), *svg;
-	struct hi_fixture *fx = snapshot_fixture("bench_heap", "200000", NULL);
-	char pid[16];
+	const char *svg;
+	struct target *t = target_start("bench_heap", "200000", NULL);
 	struct stat st;
 
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	HI_ASSERT_EQ(0,
-		     hi_heapinspect("snap", "-q", "--pid", pid, "-o", file)->exit_code);
-	check_pictures(in, file, "->next: struct item", "->left: struct tree");
+	check_pictures(in, target_snap(t), "->next: struct item", "->left: struct tree");
 	svg = snapshot_path(in, "x.svg");
 	HI_ASSERT(stat(svg, &st) == 0);
 	HI_ASSERT_MSG(st.st_size < 200 << 10, "%lld bytes", (long long)st.st_size);

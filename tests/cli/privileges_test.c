@@ -11,24 +11,16 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 enum { NOBODY = 65534 };
-
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
 
 /* The program and a fixture where every user can read and run them. */
 static char *published(void)
 {
-	char *path = strdup("/tmp/heapinspect-public-XXXXXX");
+	char *path = snapshot_directory();
 
-	HI_ASSERT(path && mkdtemp(path));
-	hi_test_defer(remove_directory, path);
 	chmod(path, 0755);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", HI_BINARY_DIR "/heapinspect",
 				       HI_FIXTURE_DIR "/leak_shapes", path, NULL)
@@ -36,97 +28,53 @@ static char *published(void)
 	return path;
 }
 
-static void need_root(void)
+static struct hi_command *inspect_as_nobody(const char *dir, const struct target *t)
 {
-	if (geteuid() != 0)
-		HI_SKIP("needs root to become other users");
-}
-
-static const char *in(const char *directory, const char *name)
-{
-	static char paths[4][160];
-	static int next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-	return path;
-}
-
-static const char *decimal(pid_t pid)
-{
-	static char text[16];
-
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	return text;
-}
-
-HI_TEST_ROOT(privileges, a_user_may_inspect_their_own_process)
-{
-	char *dir = published();
-	struct hi_fixture *fx;
-	struct hi_command *c;
-
-	need_root();
-	fx = hi_fixture_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
-			      "--clear-groups", in(dir, "leak_shapes"), "acyclic", "1",
+	return hi_command_run(NOBODY, snapshot_path(dir, "heapinspect"), "--pid", t->pid,
 			      NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_command_run(NOBODY, in(dir, "heapinspect"), "--pid", decimal(fx->pid),
-			   NULL);
+}
+
+static void check_has_items(const struct hi_command *c)
+{
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
-	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
+}
+
+HI_TEST_ROOT(privileges, a_user_may_inspect_their_own_process_and_so_may_root)
+{
+	char *dir = published();
+	struct target *t = target_start(
+		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		snapshot_path(dir, "leak_shapes"), "acyclic", "1", NULL);
+
+	check_has_items(inspect_as_nobody(dir, t));
+	HI_ASSERT_EQ(0, hi_process_status(t->fx->pid, "TracerPid"));
+	target_run(t);
 }
 
 HI_TEST_ROOT(privileges, a_user_may_not_inspect_another_users_and_is_told_why)
 {
-	char *dir = published();
-	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "1", NULL);
-	struct hi_command *c;
+	struct target *t = target_start("leak_shapes", "acyclic", "1", NULL);
+	struct hi_command *c = inspect_as_nobody(published(), t);
 
-	need_root();
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_command_run(NOBODY, in(dir, "heapinspect"), "--pid", decimal(fx->pid),
-			   NULL);
 	HI_ASSERT_MSG(c->exit_code == 3, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->err, "CAP_SYS_PTRACE"), "%s", c->err);
 	HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + strlen(c->err) - 1,
 		      "not one line: %s", c->err);
 }
 
-HI_TEST_ROOT(privileges, root_may_inspect_any_users_process)
-{
-	char *dir = published();
-	struct hi_fixture *fx;
-	struct hi_command *c;
-
-	need_root();
-	fx = hi_fixture_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
-			      "--clear-groups", in(dir, "leak_shapes"), "acyclic", "1",
-			      NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-}
-
 /* The program exists only inside the container's own mount namespace. */
 HI_TEST_ROOT(privileges, a_container_is_inspected_from_the_host_with_its_own_files)
 {
-	struct hi_fixture *fx;
-	struct hi_command *c;
-
-	need_root();
-	fx = hi_fixture_start(
+	struct target *t = target_start(
 		"/usr/bin/unshare", "--mount", "sh", "-c",
 		"mount -t tmpfs none /mnt && mkdir /mnt/app && cp " HI_FIXTURE_DIR
 		"/leak_shapes /mnt/app/service && ln -s /mnt/app /mnt/link && "
 		"exec /mnt/link/service acyclic 1",
 		NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
+
 	HI_ASSERT(access("/mnt/app/service", F_OK) != 0);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	check_has_items(target_run(t));
 }
 
 #define STRIPPED_SERVICE                                                                 \
@@ -136,24 +84,19 @@ HI_TEST_ROOT(privileges, a_container_is_inspected_from_the_host_with_its_own_fil
 
 static void check_separate_debug_file(const char *script)
 {
-	struct hi_fixture *fx =
-		hi_fixture_start("/usr/bin/unshare", "--mount", "sh", "-c", script, NULL);
+	struct target *t =
+		target_start("/usr/bin/unshare", "--mount", "sh", "-c", script, NULL);
 	struct hi_command *c;
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	check_has_items(target_run(t));
 	/* --debug-dir replaces what the container has, too. */
-	c = hi_heapinspect("--debug-dir", "/nowhere", "--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	c = target_run(t, "--debug-dir", "/nowhere");
 	HI_ASSERT_MSG(!strstr(c->out, "struct item"), "%s", c->out);
-	hi_fixture_end(fx);
+	hi_fixture_end(t->fx);
 }
 
 HI_TEST_ROOT(privileges, separate_debug_files_are_found_inside_a_container)
 {
-	need_root();
 	check_separate_debug_file(STRIPPED_SERVICE
 				  "mkdir .debug && mv service.debug .debug/ && "
 				  "exec /mnt/service acyclic 1");
@@ -170,23 +113,19 @@ HI_TEST_ROOT(privileges, separate_debug_files_are_found_inside_a_container)
 /* pid 1 of a pid namespace, seen under its number outside. */
 HI_TEST_ROOT(privileges, pid_1_of_a_container_is_inspected_from_the_host)
 {
-	struct hi_fixture *fx;
-	struct hi_command *c, *children;
-	char command[64];
+	struct target *t = target_start(
+		"/usr/bin/unshare", "--pid", "--mount", "--fork", "--kill-child=KILL",
+		HI_FIXTURE_DIR "/leak_shapes", "acyclic", "2", NULL);
+	struct target inside = {};
+	struct hi_command *children;
+	char path[64];
 
-	need_root();
-	fx = hi_fixture_start("/usr/bin/unshare", "--pid", "--mount", "--fork",
-			      "--kill-child=KILL", HI_FIXTURE_DIR "/leak_shapes",
-			      "acyclic", "2", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(command, sizeof(command), "cat /proc/%d/task/%d/children", fx->pid,
-		 fx->pid);
-	children = hi_command_run(0, "sh", "-c", command, NULL);
+	snprintf(path, sizeof(path), "/proc/%s/task/%s/children", t->pid, t->pid);
+	children = hi_command_run(0, "cat", path, NULL);
 	HI_ASSERT(atoi(children->out) > 0);
-	c = hi_heapinspect("--pid", decimal(atoi(children->out)));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
-	hi_fixture_end(fx);
+	snprintf(inside.pid, sizeof(inside.pid), "%d", atoi(children->out));
+	check_has_items(target_run(&inside));
+	hi_fixture_end(t->fx);
 }
 
 HI_TEST_ROOT(privileges, root_of_a_user_namespace_inspects_what_is_in_it)
@@ -194,7 +133,6 @@ HI_TEST_ROOT(privileges, root_of_a_user_namespace_inspects_what_is_in_it)
 	char *dir = published(), script[512];
 	struct hi_command *c;
 
-	need_root();
 	snprintf(script, sizeof(script),
 		 "d=$(mktemp -d) && cd $d && mkfifo in && exec 9<>in && "
 		 "{ %s/leak_shapes acyclic 1 <&9 >out & } && "
@@ -205,48 +143,31 @@ HI_TEST_ROOT(privileges, root_of_a_user_namespace_inspects_what_is_in_it)
 			   "--fork", "--mount-proc", "sh", "-c", script, NULL);
 	if (c->exit_code == 1 && strstr(c->err, "unshare failed"))
 		HI_SKIP("user namespaces are not permitted here");
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	check_has_items(c);
 }
 
 /* A binary that was replaced or deleted since the target started. */
-HI_TEST_SCENARIO(files, a_deleted_binary_is_still_read)
+HI_TEST_SCENARIO(files, a_deleted_binary_is_read_and_another_never_taken_for_it)
 {
-	char *dir = published();
-	struct hi_fixture *fx =
-		hi_fixture_start(in(dir, "leak_shapes"), "acyclic", "1", NULL);
+	const char *program = snapshot_path(published(), "leak_shapes");
+	struct target *t = target_start(program, "acyclic", "1", NULL);
 	struct hi_command *c;
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	HI_ASSERT(unlink(in(dir, "leak_shapes")) == 0);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
-}
-
-HI_TEST_SCENARIO(files, a_replaced_binary_is_never_taken_for_the_running_one)
-{
-	char *dir = published();
-	struct hi_fixture *fx =
-		hi_fixture_start(in(dir, "leak_shapes"), "acyclic", "1", NULL);
-	struct hi_command *c;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	HI_ASSERT(unlink(in(dir, "leak_shapes")) == 0);
-	HI_ASSERT_EQ(0, hi_command_run(0, "cp", HI_FIXTURE_DIR "/leaky_service",
-				       in(dir, "leak_shapes"), NULL)
-				->exit_code);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	HI_ASSERT(unlink(program) == 0);
+	check_has_items(target_run(t));
+	HI_ASSERT_EQ(
+		0, hi_command_run(0, "cp", HI_FIXTURE_DIR "/leaky_service", program, NULL)
+			   ->exit_code);
+	c = target_run(t);
+	check_has_items(c);
 	HI_ASSERT_MSG(!strstr(c->out, "struct session"), "%s", c->out);
 }
 
 HI_TEST_SCENARIO(files, debug_dir_replaces_the_default_directories)
 {
 	char *dir = published(), command[768];
-	struct hi_fixture *fx;
 	struct hi_command *c;
+	struct target *t;
 
 	snprintf(command, sizeof(command),
 		 "cd %s && id=$(readelf -n leak_shapes | sed -n 's/.*Build ID: //p') && "
@@ -258,12 +179,8 @@ HI_TEST_SCENARIO(files, debug_dir_replaces_the_default_directories)
 		 dir);
 	c = hi_command_run(0, "sh", "-c", command, NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	fx = hi_fixture_start(in(dir, "leak_shapes"), "acyclic", "1", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = hi_heapinspect("--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	t = target_start(snapshot_path(dir, "leak_shapes"), "acyclic", "1", NULL);
+	c = target_run(t);
 	HI_ASSERT_MSG(!strstr(c->out, "struct item"), "%s", c->out);
-	c = hi_heapinspect("--debug-dir", in(dir, "debug"), "--pid", decimal(fx->pid));
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	check_has_items(target_run(t, "--debug-dir", snapshot_path(dir, "debug")));
 }

@@ -5,108 +5,56 @@
  * 32 that its authors drew; in the heap r6 of profile_heaps.c, o is in MANY.
  */
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "tests/cli/summary.h"
-#include "tests/support/fixture.h"
-#include "tests/support/schema.h"
+#include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
-
-static char pid[16];
-static long long cost_of_o;
-
-static void keep_o(const char *line, void *arg)
-{
-	char name[16];
-	long long cost;
-
-	(void)arg;
-	if (sscanf(line, "cost %15s %lld", name, &cost) == 2 && strcmp(name, "o") == 0)
-		cost_of_o = cost;
-}
-
-/* heap NULL: the environment. */
-static void start(const char *heap)
-{
-	struct hi_fixture *fx = hi_fixture_start(
-		heap ? "profile_heaps" : "shared_environment", heap, NULL);
-
-	hi_fixture_read_until(fx, "ready", keep_o, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-}
-
-static json_t *parse(const struct hi_command *c)
-{
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.300s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
+#include "tests/support/targets.h"
 
 static const char *const labels[] = {"hsc", "hsc-eps", "hsc-fc", "hsc-eps-fc"};
 static const long long truth[] = {80, 48, 72, 32};
-static char roots[3][24] = {"--root=hsc=hsc", "--root=eps=eps", "--root=fc=fc"};
+#define ROOTS "--root=hsc=hsc", "--root=eps=eps", "--root=fc=fc"
 
 /* Rows of which key is the label: their member is the truth, n of them. */
 static void check_rows(json_t *doc, const char *key, const char *member, int n)
 {
 	json_t *row;
-	size_t i;
 	int found = 0;
 
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
+	doc_each (row, doc_at(doc, "rows")) {
 		for (size_t k = 0; k < 4; k++) {
-			if (strcmp(labels[k],
-				   json_string_value(json_object_get(row, key))) != 0)
+			if (strcmp(labels[k], doc_text(row, "%s", key)) != 0)
 				continue;
-			HI_ASSERT_EQ(truth[k],
-				     json_integer_value(json_object_get(row, member)));
+			HI_ASSERT_EQ(truth[k], doc_number(row, "%s", member));
 			found++;
 		}
 	}
 	HI_ASSERT_EQ(n, found);
 }
 
-HI_TEST_SCENARIO(pure, bins_have_the_sums_of_the_paper)
+static void check_bins_have_the_sums_of_the_paper(const struct target *t)
 {
-	const char *file = snapshot_path(snapshot_directory(), "o1.hisnap");
+	const char *file = target_snap(t);
 	struct hi_command *c;
 
-	start(NULL);
-	check_rows(parse(hi_heapinspect("roots", "--pid", pid, roots[0], roots[1],
-					roots[2], "--json")),
-		   "bin", "pure", 4);
-	check_rows(parse(hi_heapinspect("roots", "--pid", pid, roots[0], roots[1],
-					roots[2], "--under=eps", "--json")),
-		   "bin", "pure", 2);
-	c = hi_heapinspect("snap", "-q", "--pid", pid, "-o", file);
-	HI_ASSERT_EQ(0, c->exit_code);
-	check_rows(parse(hi_heapinspect("roots", file, roots[0], roots[1], roots[2],
-					"--json")),
-		   "bin", "pure", 4);
-	c = hi_heapinspect("query", file, "-q", "-f", "csv", roots[0], roots[1], roots[2],
+	check_rows(target_ask(t, "roots", ROOTS), "bin", "pure", 4);
+	check_rows(target_ask(t, "roots", ROOTS, "--under=eps"), "bin", "pure", 2);
+	check_rows(doc_of(hi_heapinspect("roots", file, ROOTS, "--json")), "bin", "pure",
+		   4);
+	c = hi_heapinspect("query", file, "-q", "-f", "csv", ROOTS,
 			   "SELECT pure FROM bins WHERE id IS NOT NULL ORDER BY pure");
 	HI_ASSERT_STREQ("pure\n32\n48\n72\n80\n", c->out);
-	c = hi_heapinspect("roots", "--pid", pid, roots[0], roots[1], roots[2], "--pure");
+	c = target_run(t, "roots", ROOTS, "--pure");
 	HI_ASSERT_MSG(strstr(c->out, "pure bytes"), "%s", c->out);
 }
 
-HI_TEST_SCENARIO(pure, a_restriction_changes_nothing_of_it)
+static void check_a_restriction_changes_nothing_of_it(const struct target *t)
 {
-	json_t *doc, *row;
-	long long sum = 0;
-	size_t i;
+	json_t *doc = target_ask(t, "retainers", "--root=hsc=hsc", "--under=hsc");
 
-	start(NULL);
-	doc = parse(hi_heapinspect("retainers", "--pid", pid, "--json", roots[0],
-				   "--under=hsc"));
-	json_array_foreach(json_object_get(doc, "rows"), i, row) sum +=
-		json_integer_value(json_object_get(row, "pure"));
-	HI_ASSERT_EQ(80 + 48 + 72 + 32, sum);
+	HI_ASSERT_EQ(80 + 48 + 72 + 32, doc_sum(doc_at(doc, "rows"), "pure"));
 }
 
 static char *read_file(const char *path)
@@ -122,57 +70,67 @@ static void check_has(const char *text, const char *part)
 	HI_ASSERT_MSG(strstr(text, part), "no \"%s\" in: %.1500s", part, text);
 }
 
-HI_TEST_SCENARIO(pure, a_heap_profile_has_them)
+static json_t *first_census(const struct hi_command *c)
+{
+	return json_array_get(doc_lines(c->out), 0);
+}
+
+static void check_a_heap_profile_has_them(const struct target *t)
 {
 	const char *hp = snapshot_path(snapshot_directory(), "o1.hp");
-	struct hi_command *c;
+	struct hi_command *c = target_run(t, "roots", ROOTS, "--pure", "--json",
+					  "--every=50ms", "--for=20ms", "--hp", hp);
 
-	start(NULL);
-	c = hi_heapinspect("roots", "--pid", pid, roots[0], roots[1], roots[2], "--pure",
-			   "--json", "--every=50ms", "--for=20ms", "--hp", hp);
-	check_rows(parse(c), "name", "bytes", 4);
+	check_rows(first_census(c), "name", "bytes", 4);
 	check_has(read_file(hp), "\nhsc\t80\n");
 	check_has(read_file(hp), "\nhsc-eps\t48\n");
 	check_has(read_file(hp), "pure bytes");
 }
 
+HI_TEST_SCENARIO(pure, bytes_have_the_sums_of_the_paper)
+{
+	struct target *t = target_start("shared_environment", NULL);
+
+	check_bins_have_the_sums_of_the_paper(t);
+	check_a_restriction_changes_nothing_of_it(t);
+	check_a_heap_profile_has_them(t);
+}
+
 /* ---- what a series says ---- */
 
-HI_TEST_SCENARIO(pure, a_series_says_what_many_hides)
+static void check_a_series_says_what_many_hides(const struct target *t)
 {
 	char *in = snapshot_directory();
 	const char *hp = snapshot_path(in, "r6.hp"), *key = snapshot_path(in, "r6.prof");
+	long long cost_of_o = target_number(t, "cost o");
 	char text[80];
 	struct hi_command *c;
-	json_t *only;
+	json_t *doc;
 
-	start("r6");
-	c = hi_heapinspect("census", "--pid", pid, "--max-set=2", "--retained-by=a",
-			   "--json", "--every=50ms", "--for=20ms", "--hp", hp);
-	only = json_object_get(parse(c), "only");
-	HI_ASSERT_EQ(cost_of_o, json_integer_value(json_object_get(only, "many_bytes")));
-	HI_ASSERT_EQ(cost_of_o,
-		     json_integer_value(json_object_get(only, "hidden_bytes")));
+	c = target_run(t, "census", "--max-set=2", "--retained-by=a", "--json",
+		       "--every=50ms", "--for=20ms", "--hp", hp);
+	doc = first_census(c);
+	HI_ASSERT_EQ(cost_of_o, doc_number(doc, "only.many_bytes"));
+	HI_ASSERT_EQ(cost_of_o, doc_number(doc, "only.hidden_bytes"));
 	snprintf(text, sizeof(text), "\n(hidden,MANY)\t%lld\n", cost_of_o);
 	check_has(read_file(hp), text);
 	snprintf(text, sizeof(text), "%lld bytes, of these in MANY: %lld", cost_of_o,
 		 cost_of_o);
 	check_has(read_file(key), text);
-	c = hi_heapinspect("census", "--pid", pid, "--max-set=2", "--retained-by=a",
-			   "--every=50ms", "--for=20ms");
+	c = target_run(t, "census", "--max-set=2", "--retained-by=a", "--every=50ms",
+		       "--for=20ms");
 	check_has(c->out, "; hidden: ");
 	check_has(c->out, "in MANY");
 }
 
-HI_TEST_SCENARIO(pure, the_axis_of_censuses_counts_from_the_first)
+static void check_the_axis_of_censuses_counts_from_the_first(const struct target *t)
 {
 	const char *hp = snapshot_path(snapshot_directory(), "axis.hp");
-	struct hi_fixture *series;
+	struct hi_fixture *series =
+		hi_fixture_start(HI_BINARY_DIR "/heapinspect", "census", "--every=10ms",
+				 "--time=census", "--hp", hp, "--pid", t->pid, NULL);
 	char line[4096];
 
-	start("r6");
-	series = hi_fixture_start(HI_BINARY_DIR "/heapinspect", "census", "--every=10ms",
-				  "--time=census", "--hp", hp, "--pid", pid, NULL);
 	for (int i = 0; i < 4; i++) {
 		char wanted[24];
 
@@ -188,4 +146,12 @@ HI_TEST_SCENARIO(pure, the_axis_of_censuses_counts_from_the_first)
 		snprintf(line, sizeof(line), "BEGIN_SAMPLE %d.000000\n", i);
 		check_has(read_file(hp), line);
 	}
+}
+
+HI_TEST_SCENARIO(pure, a_series_says_what_many_hides_and_counts_from_the_first)
+{
+	struct target *t = target_start("profile_heaps", "r6", NULL);
+
+	check_a_series_says_what_many_hides(t);
+	check_the_axis_of_censuses_counts_from_the_first(t);
 }
