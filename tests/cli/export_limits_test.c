@@ -72,14 +72,6 @@ static void check_limit(const char *in, const char *format, uint64_t *limit,
 	HI_ASSERT_STREQ("old", contents(out, text, sizeof(text)));
 }
 
-static void make_file(const char *in)
-{
-	const char *core =
-		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "300"), in);
-
-	snapshot_of_core(core, in, "a.hisnap", NULL);
-}
-
 /* What the program's own file has, told by a shell's tools. */
 static uint64_t ask(const char *in, const char *format, const char *tool)
 {
@@ -95,12 +87,11 @@ static uint64_t ask(const char *in, const char *format, const char *tool)
 	return ret;
 }
 
-HI_TEST_SCENARIO(export_limits, a_heapsnapshot_of_too_many_nodes_is_refused)
+static void check_a_heapsnapshot_of_too_many_nodes_is_refused(const char *in)
 {
-	char *in = snapshot_directory(), count[32];
+	char count[32];
 	uint64_t nodes;
 
-	make_file(in);
 	limits = (struct export_limits){UINT64_MAX, UINT64_MAX};
 	nodes = ask(in, "heapsnapshot",
 		    "grep -o '\"node_count\":[0-9]*' full | cut -d: -f2");
@@ -110,17 +101,26 @@ HI_TEST_SCENARIO(export_limits, a_heapsnapshot_of_too_many_nodes_is_refused)
 		    (const char *const[]){count, "-f ndjson"});
 }
 
-HI_TEST_SCENARIO(export_limits, a_profile_of_too_many_bytes_is_refused)
+static void check_a_profile_of_too_many_bytes_is_refused(const char *in)
 {
-	char *in = snapshot_directory();
 	uint64_t bytes;
 
-	make_file(in);
 	limits = (struct export_limits){UINT64_MAX, UINT64_MAX};
 	bytes = ask(in, "pprof", "gzip -dc full | wc -c");
 	HI_ASSERT(bytes > 300);
 	check_limit(in, "pprof", &limits.pprof, bytes,
 		    (const char *const[]){"2 GiB", "-f ndjson"});
+}
+
+HI_TEST_SCENARIO(export_limits, what_a_format_cannot_have_is_refused)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "300"), in);
+
+	snapshot_of_core(core, in, "a.hisnap", NULL);
+	check_a_heapsnapshot_of_too_many_nodes_is_refused(in);
+	check_a_profile_of_too_many_bytes_is_refused(in);
 }
 
 /* Where the groups of rows are is said at the end, which has a limit of its own. */

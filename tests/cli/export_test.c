@@ -21,22 +21,13 @@ static const char *export_as(const char *file, const char *format, const char *t
 	return path;
 }
 
-static const char *file_of_mixed_heap(const char *in)
-{
-	const char *core =
-		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
-
-	return snapshot_of_core(core, in, "a.hisnap", NULL);
-}
-
-HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
+static void check_are_what_their_readers_understand(char *in, const char *file)
 {
 	static const char *const formats[] = {"heapsnapshot", "csv",	    "ndjson",
 					      "folded",	      "speedscope", "dot",
 					      "prometheus",   "sqlite"};
-	char *in = snapshot_directory(), name[64];
-	const char *file = file_of_mixed_heap(in);
 	struct hi_command *c;
+	char name[64];
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		snprintf(name, sizeof(name), "x.%s", formats[i]);
@@ -53,6 +44,68 @@ HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
 			   HI_SOURCE_DIR "/tests/support/export_oracle.py", in, NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s%s", c->out, c->err);
 	hi_test_note("%s", c->out);
+}
+
+/* ms_print adds it all up again, and refuses a tree that does not. */
+static void check_massif_is_what_ms_print_reads(const char *in, const char *file)
+{
+	const char *path = export_as(file, "massif", NULL, in, "x.massif");
+	long long live = doc_number(doc_of(hi_heapinspect("--json", file)), "bytes.live");
+	struct hi_command *c = hi_command_run(0, "ms_print", path, NULL);
+	char total[64];
+	const char *at;
+
+	HI_ASSERT_MSG(c->exit_code == 0 && !*c->err, "%s", c->err);
+	at = strstr(c->out, "100.00% (");
+	HI_ASSERT_MSG(at, "%.2000s", c->out);
+	snprintf(total, sizeof(total), "%.40s", at + 9);
+	/* "1,381,632B)" */
+	for (char *from = total, *to = total;; from++)
+		if (*from != ',' && !(*to++ = *from))
+			break;
+	HI_ASSERT_EQ(live, atoll(total));
+}
+
+/* Words that must be on stderr, and are not with -q. */
+static void check_warning(const char *file, const char *format, const char *words)
+{
+	struct hi_command *c =
+		hi_heapinspect("export", file, "-f", format, "-o", "/dev/null");
+	struct hi_command *quiet =
+		hi_heapinspect("export", file, "-q", "-f", format, "-o", "/dev/null");
+
+	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->err, words), "-f %s: %s", format,
+		      c->err);
+	HI_ASSERT_MSG(quiet->exit_code == 0 && !*quiet->err, "-f %s: %s", format,
+		      quiet->err);
+}
+
+static void check_say_what_they_leave_out(const char *file)
+{
+	/* Written before files told which modules there were. */
+	const char *old = HI_SOURCE_DIR "/tests/data/v1.hisnap";
+	static const char *const no_leaks[] = {"folded", "speedscope", "massif", "hp"};
+
+	for (int i = 0; i < 4; i++)
+		check_warning(file, no_leaks[i], "without unreachable objects: ");
+	check_warning(file, "hp", "at most 60 bytes");
+	check_warning(file, "dot", "the largest 60 of ");
+	check_warning(old, "pprof", "without mappings and build ids");
+	HI_ASSERT_STREQ(
+		"",
+		hi_heapinspect("export", file, "-f", "pprof", "-o", "/dev/null")->err);
+}
+
+HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+
+	check_are_what_their_readers_understand(in, file);
+	check_massif_is_what_ms_print_reads(in, file);
+	check_say_what_they_leave_out(file);
 }
 
 HI_TEST_SCENARIO(export_formats, of_a_core_and_of_its_file_are_the_same)
@@ -79,30 +132,6 @@ HI_TEST_SCENARIO(export_formats, of_a_core_and_of_its_file_are_the_same)
 	}
 }
 
-/* ms_print adds it all up again, and refuses a tree that does not. */
-HI_TEST_SCENARIO(export_formats, massif_is_what_ms_print_reads)
-{
-	char *in = snapshot_directory();
-	const char *file = file_of_mixed_heap(in);
-	const char *path = export_as(file, "massif", NULL, in, "x.massif");
-	json_t *doc = doc_of(hi_heapinspect("--json", file));
-	long long live = json_integer_value(
-		json_object_get(json_object_get(doc, "bytes"), "live"));
-	struct hi_command *c = hi_command_run(0, "ms_print", path, NULL);
-	char total[64];
-	const char *at;
-
-	HI_ASSERT_MSG(c->exit_code == 0 && !*c->err, "%s", c->err);
-	at = strstr(c->out, "100.00% (");
-	HI_ASSERT_MSG(at, "%.2000s", c->out);
-	snprintf(total, sizeof(total), "%.40s", at + 9);
-	/* "1,381,632B)" */
-	for (char *from = total, *to = total;; from++)
-		if (*from != ',' && !(*to++ = *from))
-			break;
-	HI_ASSERT_EQ(live, atoll(total));
-}
-
 HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
@@ -120,38 +149,6 @@ HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
 		HI_ASSERT_MSG(strstr(c->err, wrong[i].word), "%s", c->err);
 	}
 	HI_ASSERT_EQ(2, hi_heapinspect("export", file)->exit_code);
-}
-
-/* Words that must be on stderr, and are not with -q. */
-static void check_warning(const char *file, const char *format, const char *words)
-{
-	struct hi_command *c =
-		hi_heapinspect("export", file, "-f", format, "-o", "/dev/null");
-	struct hi_command *quiet =
-		hi_heapinspect("export", file, "-q", "-f", format, "-o", "/dev/null");
-
-	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->err, words), "-f %s: %s", format,
-		      c->err);
-	HI_ASSERT_MSG(quiet->exit_code == 0 && !*quiet->err, "-f %s: %s", format,
-		      quiet->err);
-}
-
-HI_TEST_SCENARIO(export_formats, say_what_they_leave_out)
-{
-	char *in = snapshot_directory();
-	const char *file = file_of_mixed_heap(in);
-	/* Written before files told which modules there were. */
-	const char *old = HI_SOURCE_DIR "/tests/data/v1.hisnap";
-	static const char *const no_leaks[] = {"folded", "speedscope", "massif", "hp"};
-
-	for (int i = 0; i < 4; i++)
-		check_warning(file, no_leaks[i], "without unreachable objects: ");
-	check_warning(file, "hp", "at most 60 bytes");
-	check_warning(file, "dot", "the largest 60 of ");
-	check_warning(old, "pprof", "without mappings and build ids");
-	HI_ASSERT_STREQ(
-		"",
-		hi_heapinspect("export", file, "-f", "pprof", "-o", "/dev/null")->err);
 }
 
 HI_TEST_SCENARIO(export_formats, that_are_binary_are_not_for_terminals)
