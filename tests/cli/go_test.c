@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "tests/cli/summary.h"
-#include "tests/support/fixture.h"
-#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 static const char *build(const char *name, const char *flags)
 {
@@ -22,24 +21,11 @@ static const char *build(const char *name, const char *flags)
 	return program;
 }
 
-static struct hi_fixture *start(const char *program)
-{
-	struct hi_fixture *fx = hi_fixture_start(program, NULL);
-	char line[64];
-
-	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
-	HI_ASSERT_STREQ("ready", line);
-	return fx;
-}
-
 static void check_not_decoded(json_t *doc, const char *known)
 {
-	json_t *heap = json_object_get(doc, "heap");
-
-	HI_ASSERT_STREQ("Go runtime",
-			json_string_value(json_object_get(heap, "not_decoded")));
-	HI_ASSERT_STREQ(known, json_string_value(json_object_get(heap, "known")));
-	HI_ASSERT(json_is_null(json_object_get(json_object_get(doc, "leaks"), "bytes")));
+	HI_ASSERT_STREQ("Go runtime", doc_text(doc, "heap.not_decoded"));
+	HI_ASSERT_STREQ(known, doc_text(doc, "heap.known"));
+	HI_ASSERT(doc_is_null(doc, "leaks.bytes"));
 }
 
 HI_TEST_SCENARIO(go, the_heap_of_its_runtime_is_not_decoded)
@@ -48,22 +34,21 @@ HI_TEST_SCENARIO(go, the_heap_of_its_runtime_is_not_decoded)
 	static const char *const flags[] = {"", "-ldflags '-s -w'"};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct hi_fixture *fx = start(build("go_threads", flags[i]));
-		json_t *doc = summary_with(fx->pid, NULL);
+		struct target *t = target_start(build("go_threads", flags[i]), NULL);
+		json_t *doc = summary_with(t->fx->pid, NULL);
 
 		check_not_decoded(doc, "none");
-		HI_ASSERT(json_is_null(
-			json_object_get(json_object_get(doc, "typed"), "exact")));
+		HI_ASSERT(doc_is_null(doc, "typed.exact"));
 	}
 }
 
 HI_TEST_SCENARIO(go, its_threads_with_c_are_not_inside_the_allocator)
 {
-	struct hi_fixture *fx = start(build("cgo_threads", ""));
+	struct target *t = target_start(build("cgo_threads", ""), NULL);
 
 	/* The threads come from one sleep and go to the next. */
 	for (int i = 0; i < 5; i++) {
-		json_t *doc = summary_with(fx->pid, NULL);
+		json_t *doc = summary_with(t->fx->pid, NULL);
 
 		check_not_decoded(doc, "part");
 		HI_ASSERT_EQ(0, doc_number(doc, "snapshot.threads_in_allocator"));

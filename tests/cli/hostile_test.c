@@ -2,7 +2,6 @@
 /* The whole program on damaged debug information and on strings that would
  * write on a terminal. */
 #include <elf.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/targets.h"
 #include "tests/support/workshop.h"
 
 /* Processor time of the programs that were run: a loaded machine adds none. What
@@ -146,16 +145,15 @@ static void sweep_variants(const char *fixture, const char *argument1,
 	char program[320], core[320], exe[320];
 	struct part parts[24];
 	struct file whole, f;
-	struct hi_fixture *fx;
+	struct target *t;
 	size_t n;
 
 	cache_in(in);
 	snprintf(program, sizeof(program), "%s/%s", HI_FIXTURE_DIR, fixture);
-	fx = hi_fixture_start(fixture, argument1, argument2, NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	workshop_run("gcore -o core %d >/dev/null 2>&1", (int)fx->pid);
-	snprintf(core, sizeof(core), "%s/core.%d", in, (int)fx->pid);
-	hi_fixture_end(fx);
+	t = target_start(fixture, argument1, argument2, NULL);
+	workshop_run("gcore -o core %s >/dev/null 2>&1", t->pid);
+	snprintf(core, sizeof(core), "%s/core.%s", in, t->pid);
+	hi_fixture_end(t->fx);
 	snprintf(exe, sizeof(exe), "%s/variant", in);
 	whole = read_file(program);
 	f = read_file(program);
@@ -222,7 +220,6 @@ static void check_command(const char *const words[6], const char *target,
 		char *argv[16] = {(char[]){"env"}, NULL};
 		char locale[24], binary[] = HI_BINARY_DIR "/heapinspect", said[200];
 		struct hi_command *c;
-		json_t *doc;
 		int n = 1;
 
 		snprintf(locale, sizeof(locale), "LC_ALL=%s", locales[i / 3]);
@@ -245,25 +242,13 @@ static void check_command(const char *const words[6], const char *target,
 		check_harmless(said, c->err, c->err_size);
 		if (i % 3 != 2 || c->exit_code != 0)
 			continue;
-		doc = json_loads(c->out, 0, NULL);
-		HI_ASSERT_MSG(doc, "%s: no JSON in UTF-8: %.300s", said, c->out);
-		check_strings(said, doc);
-		json_decref(doc);
+		check_strings(said, doc_parse(c->out));
 	}
 }
 
 struct addresses {
-	char object[32], banner[32], stack[32];
+	const char *object, *banner, *stack;
 };
-
-static void take_address(const char *line, void *arg)
-{
-	struct addresses *a = arg;
-
-	sscanf(line, "object %31s", a->object);
-	sscanf(line, "banner %31s", a->banner);
-	sscanf(line, "stack %31s", a->stack);
-}
 
 static void check_commands(const struct addresses *a, const char *target,
 			   const char *value)
@@ -291,46 +276,44 @@ static void check_commands(const struct addresses *a, const char *target,
 		check_command(all[i], target, value);
 }
 
-static struct hi_fixture *start_evil(const char *in, struct addresses *a)
+static struct target *start_evil(const char *in, struct addresses *a)
 {
-	struct hi_fixture *fx;
+	struct target *t;
 	char path[400];
 
 	snprintf(path, sizeof(path), "%s/%s", in, EVIL_NAME);
 	HI_ASSERT_EQ(0,
 		     hi_command_run(0, "cp", HI_FIXTURE_DIR "/hostile_names", path, NULL)
 			     ->exit_code);
-	fx = hi_fixture_start(path, NULL);
-	hi_fixture_read_until(fx, "ready", take_address, a);
-	HI_ASSERT(*a->object && *a->banner && *a->stack);
-	return fx;
+	t = target_start(path, NULL);
+	*a = (struct addresses){target_said(t, "object"), target_said(t, "banner"),
+				target_said(t, "stack")};
+	return t;
 }
 
 HI_TEST_SLOW(hostile, strings_of_a_process_do_not_reach_the_terminal)
 {
-	struct addresses a = {};
-	struct hi_fixture *fx = start_evil(workshop_open(), &a);
+	struct addresses a;
+	struct target *t = start_evil(workshop_open(), &a);
 	struct hi_command *c;
-	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	check_commands(&a, "--pid", pid);
+	check_commands(&a, "--pid", t->pid);
 	/* They are there, as escapes. */
-	c = hi_heapinspect("explain", a.object, "--all", "--pid", pid);
+	c = target_run(t, "explain", a.object, "--all");
 	HI_ASSERT_MSG(strstr(c->out, "\\x1b[31m"), "%s", c->out);
-	c = hi_heapinspect("--pid", pid);
+	c = target_run(t);
 	HI_ASSERT_MSG(strstr(c->out, "evil\\x1b[2J"), "%s", c->out);
 }
 
 HI_TEST_SLOW(hostile, strings_of_a_core_do_not_reach_the_terminal)
 {
 	const char *in = workshop_open();
-	struct addresses a = {};
-	struct hi_fixture *fx = start_evil(in, &a);
+	struct addresses a;
+	struct target *t = start_evil(in, &a);
 	char core[400], moved[400];
 
-	workshop_run("gcore -o core %d >/dev/null 2>&1", (int)fx->pid);
-	snprintf(core, sizeof(core), "%s/core.%d", in, (int)fx->pid);
+	workshop_run("gcore -o core %s >/dev/null 2>&1", t->pid);
+	snprintf(core, sizeof(core), "%s/core.%s", in, t->pid);
 	snprintf(moved, sizeof(moved), "%s/core %s", in, EVIL_NAME);
 	HI_ASSERT(rename(core, moved) == 0);
 	check_commands(&a, "--core", moved);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heapinspect -- PROG ARGS: the program is started, followed, and not harmed. */
 #include <fcntl.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,30 +10,13 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
-#include "tests/support/fixture.h"
 #include "tests/support/interrupted.h"
+#include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
 /* fixtures/brief_life.c */
 #define PROGRAM HI_FIXTURE_DIR "/brief_life"
 enum { KEPT = 100, LOST = 30, HELD = 8 };
-
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-/* The last line of many, or the only document. */
-static json_t *parse_report(const char *text)
-{
-	json_error_t error;
-	json_t *doc = json_loads(text, 0, &error);
-
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, text);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
 
 static char report_path[256];
 
@@ -64,20 +46,7 @@ static char *read_report(void)
 
 static long long count_type(json_t *doc, const char *type)
 {
-	json_t *rows = json_object_get(doc, "types"), *row;
-	size_t i;
-
-	json_array_foreach(
-		rows, i,
-		row) if (strcmp(json_string_value(json_object_get(row, "type")), type) ==
-			 0) return json_integer_value(json_object_get(row, "count"));
-	return 0;
-}
-
-static long long leaked_objects(json_t *doc)
-{
-	return json_integer_value(
-		json_object_get(json_object_get(doc, "objects"), "leak"));
+	return doc_sum_of(doc_at(doc, "types"), "type", type, "count");
 }
 
 /* Status of the program, and the heap at its end. */
@@ -89,7 +58,7 @@ static json_t *summary_at_exit(const char *what, const char *number, int code)
 	c = hi_heapinspect("--json", "--all", "-o", report_path, "--", PROGRAM, what,
 			   number);
 	HI_ASSERT_MSG(c->exit_code == code, "exit %d: %s", c->exit_code, c->err);
-	return parse_report(read_report());
+	return doc_read(report_path);
 }
 
 HI_TEST_SCENARIO(launch, the_heap_at_the_end_is_reported)
@@ -97,7 +66,7 @@ HI_TEST_SCENARIO(launch, the_heap_at_the_end_is_reported)
 	json_t *doc = summary_at_exit("exit", "7", 7);
 
 	HI_ASSERT_EQ(KEPT, count_type(doc, "struct kept"));
-	HI_ASSERT_EQ(LOST, leaked_objects(doc));
+	HI_ASSERT_EQ(LOST, doc_number(doc, "objects.leak"));
 }
 
 HI_TEST_SCENARIO(launch, a_signal_is_an_exit_status)
@@ -120,7 +89,7 @@ HI_TEST_SCENARIO(launch, stacks_of_all_threads_are_roots_at_the_end)
 {
 	json_t *doc = summary_at_exit("threads", "3", 3);
 
-	HI_ASSERT_EQ(LOST, leaked_objects(doc));
+	HI_ASSERT_EQ(LOST, doc_number(doc, "objects.leak"));
 	HI_ASSERT_EQ(HELD, count_type(doc, "struct held"));
 }
 
@@ -167,7 +136,7 @@ HI_TEST_SCENARIO(launch, a_series_has_a_sample_of_the_end)
 		if (strstr(line, "struct kept"))
 			last = line;
 	HI_ASSERT(last);
-	(void)parse_report(last);
+	doc_parse(last);
 }
 
 HI_TEST_SCENARIO(launch, snap_and_check_look_at_the_end)
@@ -178,7 +147,7 @@ HI_TEST_SCENARIO(launch, snap_and_check_look_at_the_end)
 	c = hi_heapinspect("snap", "-o", path, "--", PROGRAM, "exit", "0");
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	c = hi_heapinspect("--json", "--all", path);
-	HI_ASSERT_EQ(KEPT, count_type(parse_report(c->out), "struct kept"));
+	HI_ASSERT_EQ(KEPT, count_type(doc_of(c), "struct kept"));
 
 	c = hi_heapinspect("check", "--fail-on", "leak.objects > 0", "--", PROGRAM,
 			   "exit", "0");
