@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Exports of a recording, as other programs read them, against what
  * fixtures/recorded_sites.c says that it allocates. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/readers.h"
-#include "tests/support/recording_run.h"
+#include "tests/support/recorded_sites.h"
 #include "tests/support/snapshots.h"
-
-/* Of fixtures/recorded_sites.c. */
-enum { BEFORE = 200, FIRST = 500, SECOND = 300, LEAKED = 50, THREADED = 70 };
-enum { NODE = 48, NODE_COST = 64, BLOCK = 1000, CHURNED = 100000 };
-enum { NODES = FIRST + SECOND + THREADED };
-
-/* IN/app.hirec, in which everything was allocated. */
-static const char *record_all_sites(const char *in)
-{
-	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
-	const char *file = snapshot_path(in, "app.hirec");
-	struct recording_run run;
-	struct hi_command *c;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	run = recording_start(fx->pid, "-o", file, NULL);
-	hi_fixture_tell(fx, "go");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
-	hi_fixture_tell(fx, "churn");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
-	c = recording_end(&run, SIGINT);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	return file;
-}
 
 static const char *export_contexts(const char *file, const char *format, const char *in,
 				   const char *name)
@@ -144,12 +119,11 @@ static void check_pprof_line(const char *raw, const char *function, const char *
 		      "%s at %.200s", place, at);
 }
 
-HI_TEST_ROOT(record_exports, pprof_has_what_is_in_use_and_what_was_allocated)
+static void check_pprof_of_the_contexts(const char *file)
 {
 	char *in = snapshot_directory();
 	const char *pprof = snapshot_path(readers_directory(), "pprof"), *raw;
-	const char *path =
-		export_contexts(record_all_sites(in), "pprof", in, "app.pb.gz");
+	const char *path = export_contexts(file, "pprof", in, "app.pb.gz");
 	const char *const ask[] = {pprof, "-raw", path, NULL};
 
 	check_pprof_values(path);
@@ -163,14 +137,13 @@ HI_TEST_ROOT(record_exports, pprof_has_what_is_in_use_and_what_was_allocated)
 }
 
 /* Without --by context it is the heap's own profile, recording or not. */
-HI_TEST_ROOT(record_exports, pprof_of_the_heap_is_another_one)
+static void check_pprof_of_the_heap(const char *file)
 {
 	char *in = snapshot_directory();
 	const char *pprof = snapshot_path(readers_directory(), "pprof");
 	const char *path = snapshot_path(in, "heap.pb.gz");
 	const char *const ask[] = {pprof, "-raw", path, NULL};
-	struct hi_command *c =
-		hi_heapinspect("export", record_all_sites(in), "-f", "pprof", "-o", path);
+	struct hi_command *c = hi_heapinspect("export", file, "-f", "pprof", "-o", path);
 
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT(strstr(readers_ask(ask), "retained_space/bytes"));
@@ -189,25 +162,14 @@ static json_t *view_dhat(const char *path)
 	return readers_ask_json(ask);
 }
 
-static long long number_in(const json_t *object, const char *name)
-{
-	json_t *number = json_object_get(object, name);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", name);
-	return json_integer_value(number);
-}
-
 /* The one point whose functions begin so, from the innermost on. */
 static const json_t *point_of(const json_t *view, const char *functions)
 {
 	const json_t *found = NULL;
 	json_t *point;
-	size_t i;
 
-	json_array_foreach(json_object_get(view, "points"), i, point)
-	{
-		const char *names =
-			json_string_value(json_object_get(point, "functions"));
+	doc_each (point, doc_at(view, "points")) {
+		const char *names = doc_text(point, "functions");
 
 		if (strncmp(names, functions, strlen(functions)) != 0)
 			continue;
@@ -226,32 +188,24 @@ static void check_point(const json_t *view, const char *functions, int blocks,
 		{"tb", "tbk"}, {"mb", "mbk"}, {"eb", "ebk"}};
 
 	for (int i = 0; i < 3; i++) {
-		HI_ASSERT_EQ(blocks * bytes_each, number_in(point, known[i][0]));
-		HI_ASSERT_EQ(blocks, number_in(point, known[i][1]));
+		HI_ASSERT_EQ(blocks * bytes_each, doc_number(point, "%s", known[i][0]));
+		HI_ASSERT_EQ(blocks, doc_number(point, "%s", known[i][1]));
 	}
-	HI_ASSERT(!json_object_get(point, "gb") && !json_object_get(point, "tl"));
+	HI_ASSERT(!doc_find(point, "gb") && !doc_find(point, "tl"));
 }
 
 static void check_dhat_sums(const json_t *view)
 {
-	long long bytes = 0, blocks = 0;
-	json_t *point;
-	size_t i;
+	const json_t *points = doc_at(view, "points");
 
-	json_array_foreach(json_object_get(view, "points"), i, point)
-	{
-		bytes += number_in(point, "tb");
-		blocks += number_in(point, "tbk");
-	}
-	HI_ASSERT_EQ(bytes, number_in(view, "bytes"));
-	HI_ASSERT_EQ(blocks, number_in(view, "blocks"));
-	HI_ASSERT(blocks >= NODES + LEAKED + CHURNED);
+	HI_ASSERT_EQ(doc_sum(points, "tb"), doc_number(view, "bytes"));
+	HI_ASSERT_EQ(doc_sum(points, "tbk"), doc_number(view, "blocks"));
+	HI_ASSERT(doc_number(view, "blocks") >= NODES + LEAKED + CHURNED);
 }
 
-HI_TEST_ROOT(record_exports, dhat_is_what_its_viewer_reads)
+static void check_dhat_in_its_viewer(const char *file)
 {
 	char *in = snapshot_directory();
-	const char *file = record_all_sites(in);
 	json_t *view = view_dhat(export_contexts(file, "dhat", in, "app.dhat"));
 	const json_t *churned = point_of(view, "churn_blocks<main<");
 
@@ -261,13 +215,12 @@ HI_TEST_ROOT(record_exports, dhat_is_what_its_viewer_reads)
 		    NODE);
 	check_point(view, "xmalloc<make_node<prepend_node<run_thread<", THREADED, NODE);
 	check_point(view, "leak_blocks<go<main<", LEAKED, BLOCK);
-	HI_ASSERT_EQ(CHURNED, number_in(churned, "tbk"));
-	HI_ASSERT_EQ(1, number_in(churned, "mbk"));
-	HI_ASSERT_EQ(106, number_in(churned, "mb"));
-	HI_ASSERT_EQ(0, number_in(churned, "ebk"));
+	HI_ASSERT_EQ(CHURNED, doc_number(churned, "tbk"));
+	HI_ASSERT_EQ(1, doc_number(churned, "mbk"));
+	HI_ASSERT_EQ(106, doc_number(churned, "mb"));
+	HI_ASSERT_EQ(0, doc_number(churned, "ebk"));
 	check_dhat_sums(view);
-	HI_ASSERT(strstr(json_string_value(json_object_get(view, "page")),
-			 ": churn_blocks ("));
+	HI_ASSERT(strstr(doc_text(view, "page"), ": churn_blocks ("));
 }
 
 /* It has nothing to say without one. */
@@ -296,8 +249,8 @@ static void check_traced_stack(const json_t *traces, const char *functions, int 
 {
 	const json_t *stack = point_of(traces, functions);
 
-	HI_ASSERT_EQ(objects, number_in(stack, "objects"));
-	HI_ASSERT_EQ(objects * cost, number_in(stack, "bytes"));
+	HI_ASSERT_EQ(objects, doc_number(stack, "objects"));
+	HI_ASSERT_EQ(objects * cost, doc_number(stack, "bytes"));
 }
 
 /* The row of the function in recorded_sites.c; count and size are what was allocated
@@ -305,22 +258,13 @@ static void check_traced_stack(const json_t *traces, const char *functions, int 
 static void check_traced_function(const json_t *traces, const char *name, int count,
 				  long long size)
 {
-	json_t *row;
-	size_t i;
+	json_t *row = doc_row(doc_at(traces, "functions"), "name", name);
 
-	json_array_foreach(json_object_get(traces, "functions"), i, row)
-	{
-		const char *file = json_string_value(json_object_get(row, "file"));
-
-		if (strcmp(json_string_value(json_object_get(row, "name")), name) != 0)
-			continue;
-		HI_ASSERT_MSG(strstr(file, "/recorded_sites.c"), "%s", file);
-		HI_ASSERT(number_in(row, "line") > 0);
-		HI_ASSERT_EQ(count, number_in(row, "count"));
-		HI_ASSERT_EQ(size, number_in(row, "size"));
-		return;
-	}
-	hi_test_fail(__FILE__, __LINE__, "no function %s", name);
+	HI_ASSERT_MSG(strstr(doc_text(row, "file"), "/recorded_sites.c"), "%s",
+		      doc_text(row, "file"));
+	HI_ASSERT(doc_number(row, "line") > 0);
+	HI_ASSERT_EQ(count, doc_number(row, "count"));
+	HI_ASSERT_EQ(size, doc_number(row, "size"));
 }
 
 /* Retained sizes are read from the same file, by other programs. */
@@ -331,13 +275,12 @@ static void compare_retained(const char *file, const char *in, const char *path)
 				   readers_directory(), path, NULL};
 
 	readers_export(file, "ndjson", NULL, in, "app.ndjson");
-	HI_ASSERT(number_in(readers_ask_json(ask), "live") >= BEFORE + NODES);
+	HI_ASSERT(doc_number(readers_ask_json(ask), "live") >= BEFORE + NODES);
 }
 
-HI_TEST_ROOT(record_exports, heapsnapshot_has_the_stacks_of_its_objects)
+static void check_heapsnapshot_has_the_stacks(const char *file)
 {
 	char *in = snapshot_directory();
-	const char *file = record_all_sites(in);
 	const char *path =
 		readers_export(file, "heapsnapshot", NULL, in, "app.heapsnapshot");
 	json_t *traces = read_traces(path);
@@ -349,11 +292,21 @@ HI_TEST_ROOT(record_exports, heapsnapshot_has_the_stacks_of_its_objects)
 	check_traced_stack(traces, "xmalloc<make_node<prepend_node<run_thread<", THREADED,
 			   NODE_COST);
 	HI_ASSERT_EQ(LEAKED,
-		     number_in(point_of(traces, "leak_blocks<go<main<"), "objects"));
+		     doc_number(point_of(traces, "leak_blocks<go<main<"), "objects"));
 	check_traced_function(traces, "xmalloc", NODES, NODES * NODE);
 	check_traced_function(traces, "leak_blocks", LEAKED, LEAKED * BLOCK);
 	check_traced_function(traces, "churn_blocks", CHURNED, churned_bytes());
 	compare_retained(file, in, path);
+}
+
+HI_TEST_ROOT(record_exports, of_one_recording)
+{
+	struct recorded_sites s = sites_record(NULL);
+
+	check_pprof_of_the_contexts(s.file);
+	check_pprof_of_the_heap(s.file);
+	check_heapsnapshot_has_the_stacks(s.file);
+	check_dhat_in_its_viewer(s.file);
 }
 
 HI_TEST_SCENARIO(record_exports, heapsnapshot_without_a_recording_has_no_traces)

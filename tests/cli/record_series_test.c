@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `record --every`: censuses of a recording, against what fixtures/recorded_sites.c says
  * that it allocates. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,55 +11,29 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
+#include "tests/support/recorded_sites.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/workshop.h"
-
-/* Of fixtures/recorded_sites.c. */
-enum { BEFORE = 200, NODES = 500 + 300 + 70 };
 
 enum { LOOK_US = 20000, LOOKS = 3000 };
 
 static char file[256];
 static struct hi_fixture *fx;
 
+/* Of fx, into a new file. */
 static struct recording_run start_recorded_series(const char *option, const char *value)
 {
-	fx = hi_fixture_start("recorded_sites", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
 	return recording_start(fx->pid, "--every", "100ms", "-o", file, option, value,
 			       NULL);
 }
 
-static void make_allocations(void)
-{
-	hi_fixture_tell(fx, "go");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
-}
-
-static void free_series_document(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *read_document(struct hi_command *c)
-{
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_series_document, doc);
-	return doc;
-}
-
 /* Of the file. */
 static size_t count_censuses(void)
 {
-	return json_array_size(json_object_get(
-		read_document(hi_heapinspect("snapshots", "--json", "--all", file)),
-		"rows"));
+	return doc_size(doc_of(hi_heapinspect("snapshots", "--json", "--all", file)),
+			"rows");
 }
 
 /* 0: there is no file yet. */
@@ -97,69 +70,16 @@ static void await_first_census(void)
 static long long count_nodes(const char *census, long long *before_ret)
 {
 	char name[300];
-	json_t *doc, *rows, *row;
-	size_t i;
+	json_t *doc, *row;
 
 	snprintf(name, sizeof(name), "%s%s", file, census);
-	doc = read_document(
-		hi_heapinspect("census", "--by", "site", "--json", "--all", name));
-	*before_ret = json_integer_value(
-		json_object_get(json_object_get(doc, "before"), "objects"));
-	rows = json_object_get(doc, "rows");
-	json_array_foreach(rows, i, row)
-	{
-		const char *function = json_string_value(
-			json_object_get(json_object_get(row, "site"), "function"));
-
-		if (function && strcmp(function, "make_node") == 0)
-			return json_integer_value(json_object_get(row, "objects"));
-	}
-	return -1;
+	doc = doc_of(hi_heapinspect("census", "--by", "site", "--json", "--all", name));
+	*before_ret = doc_number(doc, "before.objects");
+	row = doc_find_row(doc_at(doc, "rows"), "site.function", "make_node");
+	return row ? doc_number(row, "objects") : -1;
 }
 
-HI_TEST_ROOT(record_series, each_census_has_the_births_up_to_its_stop)
-{
-	struct recording_run run = start_recorded_series("--full", "all");
-	struct hi_command *c;
-	char first[300];
-	long long before;
-
-	await_first_census();
-	make_allocations();
-	c = recording_end(&run, SIGINT);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->out, "make_node"), "%s", c->out);
-	HI_ASSERT_EQ(-1, count_nodes("@1", &before));
-	HI_ASSERT_EQ(BEFORE, before);
-	/* The last one is that of the end. */
-	HI_ASSERT_EQ(NODES, count_nodes("", &before));
-	HI_ASSERT_EQ(BEFORE, before);
-	snprintf(first, sizeof(first), "%s@1", file);
-	c = hi_heapinspect("diff", "--by", "site", first, file);
-	HI_ASSERT_MSG(strstr(c->out, "make_node"), "%s%s", c->out, c->err);
-}
-
-HI_TEST_ROOT(record_series, what_was_complete_outlives_a_kill)
-{
-	struct recording_run run = start_recorded_series(NULL, NULL);
-	struct hi_command *c;
-	long long before;
-
-	await_first_census();
-	make_allocations();
-	await_parts(6);
-	HI_ASSERT_EQ(0, kill(run.pid, SIGKILL));
-	HI_ASSERT_EQ(run.pid, waitpid(run.pid, NULL, 0));
-	c = hi_heapinspect("snapshots", file);
-	HI_ASSERT_MSG(strstr(c->out, "or its writer was killed"), "%s", c->out);
-	HI_ASSERT_EQ(NODES, count_nodes("", &before));
-	HI_ASSERT_EQ(BEFORE, before);
-	/* The program has not noticed. */
-	hi_fixture_tell(fx, "churn");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
-}
-
-HI_TEST_ROOT(record_series, a_full_disk_is_an_error_and_the_file_stays)
+static void check_a_full_disk_is_an_error_and_the_file_stays(void)
 {
 	struct rlimit before, small;
 	struct recording_run run;
@@ -181,14 +101,83 @@ HI_TEST_ROOT(record_series, a_full_disk_is_an_error_and_the_file_stays)
 	HI_ASSERT_EQ(BEFORE, nodes);
 }
 
-HI_TEST_ROOT(record_series, an_exit_is_the_last_census)
+static void check_each_census_has_the_births_up_to_its_stop(void)
+{
+	struct recording_run run = start_recorded_series("--full", "all");
+	struct hi_command *c;
+	char first[300];
+	long long before;
+
+	await_first_census();
+	sites_tell(fx, "go");
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->out, "make_node"), "%s", c->out);
+	HI_ASSERT_EQ(-1, count_nodes("@1", &before));
+	HI_ASSERT_EQ(BEFORE, before);
+	/* The last one is that of the end. */
+	HI_ASSERT_EQ(NODES, count_nodes("", &before));
+	HI_ASSERT_EQ(BEFORE, before);
+	snprintf(first, sizeof(first), "%s@1", file);
+	c = hi_heapinspect("diff", "--by", "site", first, file);
+	HI_ASSERT_MSG(strstr(c->out, "make_node"), "%s%s", c->out, c->err);
+}
+
+HI_TEST_ROOT(record_series, goes_into_a_file_as_far_as_it_has_room)
+{
+	fx = sites_start();
+	check_a_full_disk_is_an_error_and_the_file_stays();
+	check_each_census_has_the_births_up_to_its_stop();
+}
+
+HI_TEST_ROOT(record_series, what_was_complete_outlives_a_kill)
+{
+	struct recording_run run;
+	struct hi_command *c;
+	long long before;
+
+	fx = sites_start();
+	run = start_recorded_series(NULL, NULL);
+	await_first_census();
+	sites_tell(fx, "go");
+	await_parts(6);
+	HI_ASSERT_EQ(0, kill(run.pid, SIGKILL));
+	HI_ASSERT_EQ(run.pid, waitpid(run.pid, NULL, 0));
+	c = hi_heapinspect("snapshots", file);
+	HI_ASSERT_MSG(strstr(c->out, "or its writer was killed"), "%s", c->out);
+	HI_ASSERT_EQ(NODES, count_nodes("", &before));
+	HI_ASSERT_EQ(BEFORE, before);
+	/* The program has not noticed. */
+	sites_tell(fx, "churn");
+}
+
+static void check_an_exec_ends_it_with_the_census_before(void)
+{
+	struct recording_run run = start_recorded_series("--full", "all");
+	struct hi_command *c;
+	long long before;
+
+	await_first_census();
+	sites_tell(fx, "go");
+	await_parts(6);
+	hi_fixture_tell(fx, "exec");
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	c = recording_end(&run, 0);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->err, "has started another program (exec)"), "%s", c->err);
+	HI_ASSERT_EQ(NODES, count_nodes("", &before));
+	HI_ASSERT_EQ(BEFORE, before);
+}
+
+/* The program that was started is a new one, with the allocations of its start. */
+static void check_an_exit_is_the_last_census(void)
 {
 	struct recording_run run = start_recorded_series(NULL, NULL);
 	struct hi_command *c;
 	long long before;
 
 	await_first_census();
-	make_allocations();
+	sites_tell(fx, "go");
 	hi_fixture_tell(fx, "quit");
 	c = recording_end(&run, 0);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
@@ -198,22 +187,11 @@ HI_TEST_ROOT(record_series, an_exit_is_the_last_census)
 		HI_ASSERT_EQ(NODES, count_nodes("", &before));
 }
 
-HI_TEST_ROOT(record_series, an_exec_ends_it_with_the_census_before)
+HI_TEST_ROOT(record_series, ends_with_its_program)
 {
-	struct recording_run run = start_recorded_series("--full", "all");
-	struct hi_command *c;
-	long long before;
-
-	await_first_census();
-	make_allocations();
-	await_parts(6);
-	hi_fixture_tell(fx, "exec");
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	c = recording_end(&run, 0);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(strstr(c->err, "has started another program (exec)"), "%s", c->err);
-	HI_ASSERT_EQ(NODES, count_nodes("", &before));
-	HI_ASSERT_EQ(BEFORE, before);
+	fx = sites_start();
+	check_an_exec_ends_it_with_the_census_before();
+	check_an_exit_is_the_last_census();
 }
 
 HI_TEST_ROOT(record_series, options_without_a_meaning_are_refused)

@@ -6,32 +6,24 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/recording_run.h"
+#include "tests/support/recorded_sites.h"
 #include "tests/support/terminal_view.h"
 #include "tests/support/workshop.h"
 
 static const char program[] = HI_BINARY_DIR "/heapinspect";
 
-static struct hi_fixture *start_recorded_sites(char pid_text[16])
-{
-	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid_text, 16, "%d", (int)fx->pid);
-	return fx;
-}
-
 HI_TEST_ROOT(record_view, names_sites_takes_keys_and_leaves_table_and_report)
 {
 	char pid_text[16];
-	struct hi_fixture *fx = start_recorded_sites(pid_text);
-	struct terminal_view *v = terminal_view_open(80, program, "record", "--sample",
-						     "all", "--pid", pid_text, NULL);
+	struct hi_fixture *fx = sites_start();
+	struct terminal_view *v;
 	const char *stays, *report;
 
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
+	v = terminal_view_open(80, program, "record", "--sample", "all", "--pid",
+			       pid_text, NULL);
 	terminal_view_await(v, "p pauses");
-	hi_fixture_tell(fx, "go");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
+	sites_tell(fx, "go");
 	/* Its name and its line, while it runs. */
 	terminal_view_await(v, "make_node");
 	terminal_view_await(v, "recorded_sites.c:39");
@@ -52,16 +44,16 @@ HI_TEST_ROOT(record_view, names_sites_takes_keys_and_leaves_table_and_report)
 HI_TEST_ROOT(record_view, censuses_are_notes_of_the_view_and_q_takes_the_last)
 {
 	char pid_text[16], file[256];
-	struct hi_fixture *fx = start_recorded_sites(pid_text);
+	struct hi_fixture *fx = sites_start();
 	struct terminal_view *v;
 	const char *stays;
 
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
 	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
 	v = terminal_view_open(80, program, "record", "--sample", "all", "--every", "1h",
 			       "-o", file, "--pid", pid_text, NULL);
 	terminal_view_await(v, "census 1, 0 s");
-	hi_fixture_tell(fx, "go");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
+	sites_tell(fx, "go");
 	terminal_view_await(v, "make_node");
 	terminal_view_press(v, "q");
 	stays = terminal_view_end(v);
@@ -75,7 +67,7 @@ HI_TEST_ROOT(record_view, signals_restore_the_terminal)
 	static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
 	char pid_text[16];
 
-	(void)start_recorded_sites(pid_text);
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)sites_start()->pid);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct terminal_view *v =
 			terminal_view_open(80, program, "record", "--sample", "all",
