@@ -9,12 +9,13 @@
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
+#include "tests/support/recorded_sites.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/workshop.h"
 
-enum { BLOCKS_MOST = 1 << 14, OPERATIONS = 1000, CHURNED = 100000 };
+enum { BLOCKS_MOST = 1 << 14, OPERATIONS = 1000 };
 
 /* Blocks that are live, of the fixture or by the events. */
 struct block_set {
@@ -94,32 +95,21 @@ static void record_alloc_events(struct kept_run *r)
 static json_t *ask_kept_rows(const char *path, const char *sql)
 {
 	struct hi_command *c = hi_heapinspect("query", path, "--json", sql);
-	json_t *rows;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", sql, c->err);
-	rows = json_object_get(doc_of(c), "rows");
-	HI_ASSERT(json_is_array(rows));
-	return rows;
-}
-
-static long long kept_number(const json_t *row, const char *key)
-{
-	json_t *number = json_object_get(row, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
+	return doc_at(doc_of(c), "rows");
 }
 
 /* The column "n" of the only row. */
 static long long ask_kept_number(const char *path, const char *sql)
 {
-	return kept_number(json_array_get(ask_kept_rows(path, sql), 0), "n");
+	return doc_number(ask_kept_rows(path, sql), "0.n");
 }
 
 /* 0: NULL. */
 static unsigned long long kept_address(const json_t *row, const char *key)
 {
-	const char *text = json_string_value(json_object_get(row, key));
+	const char *text = json_string_value(doc_find(row, "%s", key));
 
 	return text ? strtoull(text, NULL, 16) : 0;
 }
@@ -127,25 +117,19 @@ static unsigned long long kept_address(const json_t *row, const char *key)
 /* NULL: the product of reallocarray is none. */
 static unsigned long long kept_size(const json_t *row)
 {
-	json_t *size = json_object_get(row, "size");
-
-	return json_is_null(size) ? ULLONG_MAX
-				  : (unsigned long long)json_integer_value(size);
+	return doc_is_null(row, "size") ? ULLONG_MAX
+					: (unsigned long long)doc_number(row, "size");
 }
 
 static json_t *recording_in_report(struct hi_command *c)
 {
-	json_t *recording;
-
 	hi_check_schema(c, "rows.v1.json");
-	recording = json_object_get(doc_of(c), "recording");
-	HI_ASSERT(recording);
-	return recording;
+	return doc_at(doc_of(c), "recording");
 }
 
 static struct kept_run kept;
 
-HI_TEST_ROOT(record_events, are_as_many_as_the_program_counted)
+static void check_they_are_as_many_as_the_program_counted(void)
 {
 	static const char kinds[] =
 		"SELECT sum(kind = 'alloc') AS allocs, sum(kind = 'free') AS frees, "
@@ -155,23 +139,22 @@ HI_TEST_ROOT(record_events, are_as_many_as_the_program_counted)
 		"sampled, max(serial) AS last FROM events";
 	json_t *recording, *row;
 
-	record_alloc_events(&kept);
 	recording = recording_in_report(kept.c);
-	row = json_array_get(ask_kept_rows(kept.path, kinds), 0);
+	row = doc_at(ask_kept_rows(kept.path, kinds), "0");
 	/* More than a block of them: see census/events/event_list.h. */
 	HI_ASSERT(kept.allocs + kept.frees + 2 * kept.resized > 8192);
 	HI_ASSERT(kept.allocs > 500 && kept.frees > 200 && kept.resized > 200);
-	HI_ASSERT_EQ(kept.allocs, kept_number(row, "allocs"));
-	HI_ASSERT_EQ(kept.frees, kept_number(row, "frees"));
-	HI_ASSERT_EQ(kept.resized, kept_number(row, "begins"));
-	HI_ASSERT_EQ(kept.resized, kept_number(row, "ends"));
-	HI_ASSERT_EQ(0, kept_number(row, "lost"));
-	HI_ASSERT_EQ(0, kept_number(row, "sampled"));
-	HI_ASSERT_EQ(8, kept_number(row, "threads"));
-	HI_ASSERT_EQ(1, kept_number(row, "of_malloc"));
-	HI_ASSERT_EQ(kept_number(row, "n") - 1, kept_number(row, "last"));
-	HI_ASSERT_EQ(kept_number(row, "n"), kept_number(recording, "events_kept"));
-	HI_ASSERT_EQ(0, kept_number(recording, "events_left_out"));
+	HI_ASSERT_EQ(kept.allocs, doc_number(row, "allocs"));
+	HI_ASSERT_EQ(kept.frees, doc_number(row, "frees"));
+	HI_ASSERT_EQ(kept.resized, doc_number(row, "begins"));
+	HI_ASSERT_EQ(kept.resized, doc_number(row, "ends"));
+	HI_ASSERT_EQ(0, doc_number(row, "lost"));
+	HI_ASSERT_EQ(0, doc_number(row, "sampled"));
+	HI_ASSERT_EQ(8, doc_number(row, "threads"));
+	HI_ASSERT_EQ(1, doc_number(row, "of_malloc"));
+	HI_ASSERT_EQ(doc_number(row, "n") - 1, doc_number(row, "last"));
+	HI_ASSERT_EQ(doc_number(row, "n"), doc_number(recording, "events_kept"));
+	HI_ASSERT_EQ(0, doc_number(recording, "events_left_out"));
 	/* Each thread's in the order in which they happened, within the recording. */
 	HI_ASSERT_EQ(0,
 		     ask_kept_number(
@@ -180,7 +163,7 @@ HI_TEST_ROOT(record_events, are_as_many_as_the_program_counted)
 			     "OVER (PARTITION BY thread ORDER BY serial) AS step FROM "
 			     "events) WHERE step < 0"));
 	HI_ASSERT(ask_kept_number(kept.path, "SELECT max(time_ns) AS n FROM events") <=
-		  kept_number(recording, "duration_ns"));
+		  doc_number(recording, "duration_ns"));
 }
 
 /* ---- what is live by them ---- */
@@ -195,7 +178,7 @@ struct replayed_call {
 static struct replayed_call *find_replayed_call(const json_t *row)
 {
 	static struct replayed_call calls[16];
-	unsigned long long thread = (unsigned long long)kept_number(row, "thread");
+	unsigned long long thread = (unsigned long long)doc_number(row, "thread");
 	size_t i = 0;
 
 	while (calls[i].thread && calls[i].thread != thread)
@@ -220,7 +203,7 @@ static void replay_realloc_begin(struct block_set *set, const json_t *row)
 
 static void replay_row(struct block_set *set, const json_t *row)
 {
-	const char *kind = json_string_value(json_object_get(row, "kind"));
+	const char *kind = doc_text(row, "kind");
 	unsigned long long addr = kept_address(row, "address");
 	bool is_end = strcmp(kind, "realloc_end") == 0;
 	struct replayed_call *call;
@@ -231,7 +214,7 @@ static void replay_row(struct block_set *set, const json_t *row)
 		replay_realloc_begin(set, row);
 	if (addr && (is_end || strcmp(kind, "alloc") == 0))
 		add_live_block(set, addr, kept_size(row),
-			       (unsigned long long)kept_number(row, "context"));
+			       (unsigned long long)doc_number(row, "context"));
 	if (!is_end || addr || !kept_size(row))
 		return;
 	/* It failed: the old block lives on. */
@@ -240,20 +223,17 @@ static void replay_row(struct block_set *set, const json_t *row)
 		add_live_block(set, call->addr, call->size, call->context);
 }
 
-HI_TEST_ROOT(record_events, replayed_give_what_is_live)
+static void check_replayed_they_give_what_is_live(void)
 {
 	static struct block_set set;
 	json_t *rows, *row;
 	size_t i, at;
 
-	record_alloc_events(&kept);
 	set.n = 0;
 	rows = ask_kept_rows(kept.path, "SELECT kind, thread, address, size, context "
 					"FROM events ORDER BY serial");
-	json_array_foreach(rows, i, row)
-	{
+	doc_each (row, rows)
 		replay_row(&set, row);
-	}
 	/* As the fixture says. */
 	HI_ASSERT_EQ(kept.live.n, set.n);
 	HI_ASSERT(set.n > 300);
@@ -266,21 +246,19 @@ HI_TEST_ROOT(record_events, replayed_give_what_is_live)
 	rows = ask_kept_rows(kept.path, "SELECT address, requested, context FROM "
 					"allocations JOIN objects ON id = object");
 	HI_ASSERT_EQ(set.n, json_array_size(rows));
-	json_array_foreach(rows, i, row)
-	{
+	doc_each (row, rows) {
 		at = find_live_block(&set, kept_address(row, "address"));
 		HI_ASSERT(at < set.n);
-		HI_ASSERT_EQ(set.blocks[at].size, kept_number(row, "requested"));
-		HI_ASSERT_EQ(set.blocks[at].context, kept_number(row, "context"));
+		HI_ASSERT_EQ(set.blocks[at].size, doc_number(row, "requested"));
+		HI_ASSERT_EQ(set.blocks[at].context, doc_number(row, "context"));
 	}
 }
 
-HI_TEST_ROOT(record_events, are_in_an_exported_database)
+static void check_they_are_in_an_exported_database(void)
 {
 	char path[300], counted[64];
 	struct hi_command *c;
 
-	record_alloc_events(&kept);
 	snprintf(path, sizeof(path), "%s.db", kept.path);
 	c = hi_heapinspect("export", "-f", "sqlite", "-o", path, kept.path);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
@@ -294,31 +272,37 @@ HI_TEST_ROOT(record_events, are_in_an_exported_database)
 	HI_ASSERT_STREQ(counted, c->out);
 }
 
+HI_TEST_ROOT(record_events, are_what_the_program_did)
+{
+	record_alloc_events(&kept);
+	check_they_are_as_many_as_the_program_counted();
+	check_replayed_they_give_what_is_live();
+	check_they_are_in_an_exported_database();
+}
+
 /* ---- limits, and where there are none ---- */
 
-/* Records fixtures/recorded_sites.c, which churns; the last argument may be NULL. */
-static struct hi_command *record_churn(char path[256], const char *option,
-				       const char *other, const char *value)
+/* Records a churn into a file of its own. */
+static struct hi_command *record_churn(struct hi_fixture *fx, char path[256],
+				       const char *option, const char *other,
+				       const char *value)
 {
-	struct hi_fixture *fx = hi_fixture_start("recorded_sites", NULL);
 	struct recording_run run;
 	struct hi_command *c;
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(path, 256, "%s/app.hirec", workshop_open());
 	run = recording_start(fx->pid, "-o", path, option, other, value, NULL);
-	hi_fixture_tell(fx, "churn");
-	hi_fixture_read_until(fx, "done", NULL, NULL);
+	sites_tell(fx, "churn");
 	c = recording_end(&run, SIGINT);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	return c;
 }
 
-HI_TEST_ROOT(record_events, beyond_the_limit_are_counted)
+static void check_they_are_counted_beyond_the_limit(struct hi_fixture *fx)
 {
 	char path[256];
 	struct hi_command *c =
-		record_churn(path, "--keep-events", "--max-file", "100KiB");
+		record_churn(fx, path, "--keep-events", "--max-file", "100KiB");
 	json_t *recording;
 	long long n_kept, left_out;
 
@@ -327,9 +311,9 @@ HI_TEST_ROOT(record_events, beyond_the_limit_are_counted)
 		      "%s", c->out);
 	c = hi_heapinspect("census", "--by", "site", "--json", path);
 	recording = recording_in_report(c);
-	n_kept = kept_number(recording, "events_kept");
-	left_out = kept_number(recording, "events_left_out");
-	HI_ASSERT_EQ(kept_number(recording, "events"), n_kept + left_out);
+	n_kept = doc_number(recording, "events_kept");
+	left_out = doc_number(recording, "events_left_out");
+	HI_ASSERT_EQ(doc_number(recording, "events"), n_kept + left_out);
 	HI_ASSERT(n_kept > 5000 && left_out > CHURNED);
 	HI_ASSERT_EQ(n_kept, ask_kept_number(path, "SELECT count(*) AS n FROM events"));
 	/* The first ones: of this program each block is freed at once. */
@@ -343,15 +327,23 @@ HI_TEST_ROOT(record_events, beyond_the_limit_are_counted)
 	HI_ASSERT_STREQ("app.hirec\n", c->out);
 }
 
-HI_TEST_ROOT(record_events, are_none_without_the_option)
+static void check_they_are_none_without_the_option(struct hi_fixture *fx)
 {
 	char path[256];
-	struct hi_command *c = record_churn(path, NULL, NULL, NULL);
+	struct hi_command *c = record_churn(fx, path, NULL, NULL, NULL);
 
 	HI_ASSERT(!strstr(c->out, "events kept"));
 	c = hi_heapinspect("census", "--by", "site", "--json", path);
-	HI_ASSERT(!json_object_get(recording_in_report(c), "events_kept"));
+	HI_ASSERT(!doc_find(recording_in_report(c), "events_kept"));
 	HI_ASSERT_EQ(0, ask_kept_number(path, "SELECT count(*) AS n FROM events"));
+}
+
+HI_TEST_ROOT(record_events, are_kept_up_to_a_limit)
+{
+	struct hi_fixture *fx = sites_start();
+
+	check_they_are_counted_beyond_the_limit(fx);
+	check_they_are_none_without_the_option(fx);
 }
 
 static void expect_refused(struct hi_command *c, const char *text)

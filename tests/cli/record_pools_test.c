@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reports of a recording with --calls, --frees and --mappings. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/workshop.h"
@@ -66,97 +66,44 @@ static struct recorded_pools record_pools(const char *option)
 	return p;
 }
 
-static void free_pools_document(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *parse_pools(const struct hi_command *c)
-{
-	json_t *doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-
-	HI_ASSERT_MSG(doc && c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_test_defer(free_pools_document, doc);
-	return doc;
-}
-
-static long long member(const json_t *object, const char *name)
-{
-	const json_t *number = json_object_get(object, name);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", name);
-	return json_integer_value(number);
-}
-
-static json_t *source_named(const json_t *doc, const char *name)
-{
-	json_t *source;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "sources"), i, source)
-	{
-		if (strcmp(json_string_value(json_object_get(source, "name")), name) == 0)
-			return source;
-	}
-	HI_ASSERT_MSG(false, "no source %s", name);
-	return NULL;
-}
-
 static void expect_source(const json_t *doc, const char *name, long long live,
 			  long long bytes, const char *function)
 {
-	const json_t *source = source_named(doc, name), *row;
-	long long in_rows = 0;
-	size_t i;
+	const json_t *source = doc_row(doc_at(doc, "sources"), "name", name), *row;
 
-	HI_ASSERT_EQ(live, member(source, "live"));
-	HI_ASSERT_EQ(bytes, member(source, "live_bytes"));
-	json_array_foreach(json_object_get(source, "rows"), i, row)
-	{
-		const json_t *site = json_object_get(row, "site");
-
-		in_rows += member(row, "pieces");
-		HI_ASSERT_STREQ(function,
-				json_string_value(json_object_get(site, "function")));
-	}
-	HI_ASSERT_EQ(live, in_rows);
+	HI_ASSERT_EQ(live, doc_number(source, "live"));
+	HI_ASSERT_EQ(bytes, doc_number(source, "live_bytes"));
+	doc_each (row, doc_at(source, "rows"))
+		HI_ASSERT_STREQ(function, doc_text(row, "site.function"));
+	HI_ASSERT_EQ(live, doc_sum(doc_at(source, "rows"), "pieces"));
 }
 
 static void expect_pools(const struct recorded_pools *p, const json_t *doc)
 {
+	const json_t *sources = doc_at(doc, "sources");
+
 	expect_source(doc, "pool_get", p->pieces[GET], p->bytes[GET], "operate");
 	expect_source(doc, "pool_take", p->pieces[TAKE], p->bytes[TAKE], "operate");
 	expect_source(doc, "pool_resize", p->pieces[RESIZE], p->bytes[RESIZE], "operate");
-	HI_ASSERT_EQ(p->mapped, member(source_named(doc, "mmap"), "live_bytes"));
-	HI_ASSERT_EQ(p->slabs, member(source_named(doc, "malloc"), "live"));
+	HI_ASSERT_EQ(p->mapped,
+		     doc_number(doc_row(sources, "name", "mmap"), "live_bytes"));
+	HI_ASSERT_EQ(p->slabs, doc_number(doc_row(sources, "name", "malloc"), "live"));
 }
 
 static bool has_function(const json_t *row, const char *name)
 {
-	const json_t *frame;
-	size_t i;
-
-	json_array_foreach(json_object_get(row, "frames"), i, frame)
-	{
-		const char *function =
-			json_string_value(json_object_get(frame, "function"));
-
-		if (function && strcmp(function, name) == 0)
-			return true;
-	}
-	return false;
+	return doc_find_row(doc_at(row, "frames"), "function", name) != NULL;
 }
 
 /* Slabs are of pool_get(), whose return address is the kernel's meanwhile, as that of
  * pool_take() and pool_resize() is where they call it. */
 static void expect_whole_stacks(const json_t *rows)
 {
-	size_t i, within_another = 0;
+	size_t within_another = 0;
 	const json_t *row;
 
-	json_array_foreach(rows, i, row)
-	{
-		HI_ASSERT(json_is_false(json_object_get(row, "truncated")));
+	doc_each (row, rows) {
+		HI_ASSERT(!doc_bool(row, "truncated"));
 		HI_ASSERT(has_function(row, "pool_get") && has_function(row, "operate"));
 		within_another += has_function(row, "pool_take") ||
 				  has_function(row, "pool_resize");
@@ -164,58 +111,62 @@ static void expect_whole_stacks(const json_t *rows)
 	HI_ASSERT(within_another > 0);
 }
 
-HI_TEST_ROOT(record_pools, tells_sources_apart)
+static void check_sources_are_told_apart(const struct recorded_pools *p)
 {
-	struct recorded_pools p = record_pools("--json");
 	struct hi_command *c =
-		hi_heapinspect("census", "--by", "context", "--json", p.file);
-	json_t *doc = parse_pools(p.c), *rows = json_object_get(doc, "rows");
+		hi_heapinspect("census", "--by", "context", "--json", p->file);
+	json_t *doc = doc_of(p->c);
 
-	expect_pools(&p, doc);
+	expect_pools(p, doc);
 	/* What lies in the slabs is no part of the live bytes of the heap. */
-	HI_ASSERT_EQ(1, json_array_size(rows));
+	HI_ASSERT_EQ(1, doc_size(doc, "rows"));
 	/* A slab that is taken for an array is an object for each part. */
-	HI_ASSERT(member(json_array_get(rows, 0), "objects") >= p.slabs);
-	HI_ASSERT_EQ(0, member(json_object_get(doc, "recording"), "without_object"));
-	hi_check_schema(p.c, "rows.v1.json");
-	expect_pools(&p, parse_pools(c));
-	expect_whole_stacks(json_object_get(parse_pools(c), "rows"));
+	HI_ASSERT(doc_number(doc, "rows.0.objects") >= p->slabs);
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.without_object"));
+	hi_check_schema(p->c, "rows.v1.json");
+	doc = doc_of(c);
+	expect_pools(p, doc);
+	expect_whole_stacks(doc_at(doc, "rows"));
 	hi_check_schema(c, "rows.v1.json");
 }
 
-HI_TEST_ROOT(record_pools, explains_what_is_inside_a_piece)
+static void check_the_inside_of_a_piece_is_explained(const struct recorded_pools *p)
 {
-	struct recorded_pools p = record_pools(NULL);
-	struct hi_command *c = hi_heapinspect("explain", "--json", p.inside, p.file);
-	json_t *row = json_array_get(json_object_get(parse_pools(c), "rows"), 0);
-	json_t *piece = json_object_get(row, "piece");
+	struct hi_command *c = hi_heapinspect("explain", "--json", p->inside, p->file);
+	json_t *row = doc_at(doc_of(c), "rows.0");
 
-	HI_ASSERT(strstr(p.c->out, "Of pool_get: "));
-	HI_ASSERT_STREQ("pool_get", json_string_value(json_object_get(piece, "source")));
-	HI_ASSERT_STREQ(p.piece, json_string_value(json_object_get(piece, "address")));
-	HI_ASSERT_STREQ("operate",
-			json_string_value(json_object_get(
-				json_array_get(json_object_get(piece, "frames"), 0),
-				"function")));
+	HI_ASSERT_STREQ("pool_get", doc_text(row, "piece.source"));
+	HI_ASSERT_STREQ(p->piece, doc_text(row, "piece.address"));
+	HI_ASSERT_STREQ("operate", doc_text(row, "piece.frames.0.function"));
 	/* The slab is an object of its own, with its own stack. */
-	HI_ASSERT(json_is_object(json_object_get(row, "allocation")));
+	HI_ASSERT(json_is_object(doc_at(row, "allocation")));
 	hi_check_schema(c, "rows.v1.json");
-	c = hi_heapinspect("explain", p.inside, p.file);
+	c = hi_heapinspect("explain", p->inside, p->file);
 	HI_ASSERT_MSG(strstr(c->out, "which pool_get gave"), "%s", c->out);
+	c = hi_heapinspect("census", "--by", "site", p->file);
+	HI_ASSERT_MSG(strstr(c->out, "Of pool_get: "), "%s", c->out);
 }
 
-HI_TEST_ROOT(record_pools, are_tables_for_queries)
+static void check_pieces_are_a_table_for_queries(const struct recorded_pools *p)
 {
-	struct recorded_pools p = record_pools(NULL);
 	struct hi_command *c = hi_heapinspect(
-		"query", "--format", "csv", p.file,
+		"query", "--format", "csv", p->file,
 		"SELECT count(*) n, sum(p.size) bytes FROM pieces p JOIN contexts c ON "
 		"c.id = p.context WHERE source = 'pool_get' AND kind = 'pool' AND "
 		"function = 'operate'");
 	char wanted[64];
 
-	snprintf(wanted, sizeof(wanted), "%lld,%lld", p.pieces[GET], p.bytes[GET]);
+	snprintf(wanted, sizeof(wanted), "%lld,%lld", p->pieces[GET], p->bytes[GET]);
 	HI_ASSERT_MSG(strstr(c->out, wanted), "%s: %s%s", wanted, c->out, c->err);
+}
+
+HI_TEST_ROOT(record_pools, have_the_pieces_of_the_program)
+{
+	struct recorded_pools p = record_pools("--json");
+
+	check_sources_are_told_apart(&p);
+	check_the_inside_of_a_piece_is_explained(&p);
+	check_pieces_are_a_table_for_queries(&p);
 }
 
 static struct hi_command *record_wrongly(const char *pid, const char *calls)
