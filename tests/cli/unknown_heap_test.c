@@ -5,54 +5,11 @@
  * (another malloc than glibc's, without debug information). The truth is what they print:
  * each has leaked.
  */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "tests/cli/summary.h"
-#include "tests/support/fixture.h"
 #include "tests/support/metrics.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
-
-struct truth {
-	char pid[16];
-	long nodes, node_size, leaks, leak_size;
-};
-
-static void read_truth(const char *line, void *arg)
-{
-	struct truth *t = arg;
-
-	if (sscanf(line, "nodes %ld %ld", &t->nodes, &t->node_size) != 2)
-		(void)sscanf(line, "leaks %ld %ld", &t->leaks, &t->leak_size);
-}
-
-static struct truth start(const char *fixture)
-{
-	struct hi_fixture *fx = hi_fixture_start(fixture, NULL);
-	struct truth t = {};
-
-	hi_fixture_read_until(fx, "ready", read_truth, &t);
-	HI_ASSERT(t.leaks > 0);
-	snprintf(t.pid, sizeof(t.pid), "%d", (int)fx->pid);
-	return t;
-}
-
-static json_t *parse(const struct hi_command *c)
-{
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.300s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static json_t *member(json_t *doc, const char *object, const char *key)
-{
-	return json_object_get(json_object_get(doc, object), key);
-}
+#include "tests/support/targets.h"
 
 static void check_has(const char *text, const char *part)
 {
@@ -66,44 +23,47 @@ static void check_has_not(const char *text, const char *part)
 
 static const char *known_word(json_t *doc)
 {
-	return json_string_value(member(doc, "heap", "known"));
+	return doc_text(doc, "heap.known");
 }
 
-static const char *const fixtures[] = {"musl_static", "two_heaps", "own_malloc"};
-enum { FIXTURES = sizeof(fixtures) / sizeof(*fixtures) };
+static long leaks_of(const struct target *t, long *size_ret)
+{
+	long n;
+
+	HI_ASSERT_EQ(2, sscanf(target_said(t, "leaks"), "%ld %ld", &n, size_ret));
+	HI_ASSERT(n > 0);
+	return n;
+}
 
 /* ---- what people and scripts read ---- */
 
-HI_TEST_SCENARIO(unknown_heap, leaks_are_null_and_called_unknown)
+static void check_leaks_are_null_and_called_unknown(const struct target *t)
 {
-	for (size_t i = 0; i < FIXTURES; i++) {
-		struct truth t = start(fixtures[i]);
-		struct hi_command *text = hi_heapinspect("leaks", "--pid", t.pid);
-		struct hi_command *c = hi_heapinspect("leaks", "--pid", t.pid, "--json");
-		json_t *doc = parse(c);
+	struct hi_command *text = target_run(t, "leaks");
+	struct hi_command *c = target_run(t, "leaks", "--json");
+	json_t *doc = doc_of(c);
 
-		check_has_not(text->out, "No leaks;");
-		check_has(text->out, "unknown");
-		hi_check_schema(c, "rows.v1.json");
-		HI_ASSERT(json_is_null(member(doc, "leaks", "bytes")));
-		HI_ASSERT(json_is_null(member(doc, "leaks", "objects")));
-		HI_ASSERT(json_is_null(member(doc, "leaks", "roots")));
-		HI_ASSERT_MSG(strcmp(known_word(doc), "all") != 0, "%s", fixtures[i]);
-		c = hi_heapinspect("--pid", t.pid, "--json");
-		doc = parse(c);
-		hi_check_schema(c, "summary.v1.json");
-		HI_ASSERT(json_is_null(member(doc, "leaks", "bytes")));
-		HI_ASSERT(json_is_null(member(doc, "bytes", "leak")));
-		HI_ASSERT(json_is_null(member(doc, "objects", "leak")));
-		check_ledger(doc);
-	}
+	HI_ASSERT(target_number(t, "leaks") > 0);
+	check_has_not(text->out, "No leaks;");
+	check_has(text->out, "unknown");
+	hi_check_schema(c, "rows.v1.json");
+	HI_ASSERT(doc_is_null(doc, "leaks.bytes"));
+	HI_ASSERT(doc_is_null(doc, "leaks.objects"));
+	HI_ASSERT(doc_is_null(doc, "leaks.roots"));
+	HI_ASSERT(strcmp(known_word(doc), "all") != 0);
+	c = target_run(t, "--json");
+	doc = doc_of(c);
+	hi_check_schema(c, "summary.v1.json");
+	HI_ASSERT(doc_is_null(doc, "leaks.bytes"));
+	HI_ASSERT(doc_is_null(doc, "bytes.leak"));
+	HI_ASSERT(doc_is_null(doc, "objects.leak"));
+	check_ledger(doc);
 }
 
-HI_TEST_SCENARIO(unknown_heap, what_typed_pointers_lead_to_is_a_lower_bound)
+static void check_what_typed_pointers_lead_to_is_a_lower_bound(const struct target *t)
 {
-	struct truth t = start("musl_static");
-	json_t *doc = summary_with((pid_t)atoi(t.pid), NULL);
-	struct hi_command *c = hi_heapinspect("--pid", t.pid);
+	json_t *doc = target_ask(t, "--all", "--max-pause=30s");
+	struct hi_command *c = target_run(t);
 
 	check_has(c->out, "≥ ");
 	check_has(c->out, "objects that typed pointers lead to");
@@ -111,23 +71,21 @@ HI_TEST_SCENARIO(unknown_heap, what_typed_pointers_lead_to_is_a_lower_bound)
 	check_has_not(c->out, " live in ");
 	check_has_not(c->out, "live heap");
 	check_has_not(c->out, "typed       exactly");
-	HI_ASSERT(count_of_type(doc, "struct node") <= t.nodes);
-	HI_ASSERT(json_is_null(member(doc, "ledger", "leak")));
-	HI_ASSERT(json_is_null(member(doc, "ledger", "free")));
-	HI_ASSERT(json_is_null(member(doc, "typed", "exact")));
+	HI_ASSERT(count_of_type(doc, "struct node") <= target_number(t, "nodes"));
+	HI_ASSERT(doc_is_null(doc, "ledger.leak"));
+	HI_ASSERT(doc_is_null(doc, "ledger.free"));
+	HI_ASSERT(doc_is_null(doc, "typed.exact"));
 }
 
 /* "N live" would be a statement about all of the heap. */
-HI_TEST_SCENARIO(unknown_heap, no_headline_says_how_much_is_live)
+static void check_no_headline_says_how_much_is_live(const struct target *t)
 {
 	static const char *const commands[] = {"census", "retainers", "retained",
 					       "waste"};
-	struct truth t = start("musl_static");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		struct hi_command *c = hi_heapinspect(commands[i], "--pid", t.pid);
+		struct hi_command *c = target_run(t, commands[i]);
 
-		HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", commands[i], c->err);
 		check_has_not(c->out, " live in ");
 		check_has_not(c->out, "B live;");
 		check_has(c->out, "≥ ");
@@ -139,33 +97,31 @@ HI_TEST_SCENARIO(unknown_heap, no_headline_says_how_much_is_live)
  * only what has no structure. */
 HI_TEST_SCENARIO(unknown_heap, musl_that_frees_is_known)
 {
-	struct truth t = start("musl_dynamic");
-	json_t *doc = parse(hi_heapinspect("leaks", "--pid", t.pid, "--json"));
+	struct target *t = target_start("musl_dynamic", NULL);
+	json_t *doc = target_ask(t, "leaks");
+	long size, leaks = leaks_of(t, &size);
 
 	HI_ASSERT_STREQ("all", known_word(doc));
-	HI_ASSERT_EQ(t.leaks, json_integer_value(member(doc, "leaks", "objects")));
-	HI_ASSERT_EQ(t.leaks * t.leak_size,
-		     json_integer_value(member(doc, "leaks", "bytes")));
-	doc = parse(hi_heapinspect("--pid", t.pid, "--json"));
-	HI_ASSERT_EQ(t.nodes, count_of_type(doc, "struct node"));
+	HI_ASSERT_EQ(leaks, doc_number(doc, "leaks.objects"));
+	HI_ASSERT_EQ(leaks * size, doc_number(doc, "leaks.bytes"));
+	doc = target_ask(t);
+	HI_ASSERT_EQ(target_number(t, "nodes"), count_of_type(doc, "struct node"));
 }
 
-HI_TEST_SCENARIO(unknown_heap, what_glibc_leaked_beside_another_heap_is_said)
+static void check_what_glibc_leaked_beside_another_heap_is_said(const struct target *t)
 {
-	struct truth t = start("two_heaps");
-	json_t *doc = parse(hi_heapinspect("leaks", "--pid", t.pid, "--json"));
-	json_t *at_least = member(doc, "leaks", "at_least");
-	struct hi_command *c = hi_heapinspect("leaks", "--pid", t.pid);
+	json_t *doc = target_ask(t, "leaks");
+	struct hi_command *c = target_run(t, "leaks");
+	long size, leaks = leaks_of(t, &size);
 
 	HI_ASSERT_STREQ("part", known_word(doc));
-	HI_ASSERT_EQ(t.leaks, json_integer_value(json_object_get(at_least, "objects")));
+	HI_ASSERT_EQ(leaks, doc_number(doc, "leaks.at_least.objects"));
 	/* A chunk of 208 bytes for each 200. */
-	HI_ASSERT_EQ(t.leaks * (t.leak_size + 8),
-		     json_integer_value(json_object_get(at_least, "bytes")));
-	HI_ASSERT(json_integer_value(member(doc, "heap", "outside_objects")) >= t.nodes);
+	HI_ASSERT_EQ(leaks * (size + 8), doc_number(doc, "leaks.at_least.bytes"));
+	HI_ASSERT(doc_number(doc, "heap.outside_objects") >= target_number(t, "nodes"));
 	check_has(c->out, "in 50 objects under 50 roots");
 	check_has(c->out, "others are unknown");
-	check_has(hi_heapinspect("--pid", t.pid)->out, "other leaks are");
+	check_has(target_run(t)->out, "other leaks are");
 }
 
 /* ---- runtimes ---- */
@@ -173,16 +129,10 @@ HI_TEST_SCENARIO(unknown_heap, what_glibc_leaked_beside_another_heap_is_said)
 /* A program that has only the names of an interpreter, and what stdio allocates. */
 static json_t *inspect_python(const char *fixture, const char *kind, char **text_ret)
 {
-	struct hi_fixture *fx = hi_fixture_start(fixture, kind, NULL);
-	struct hi_command *c;
-	char pid[16];
+	struct target *t = target_start(fixture, kind, NULL);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("--pid", pid);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	*text_ret = c->out;
-	return parse(hi_heapinspect("--pid", pid, "--json"));
+	*text_ret = target_run(t)->out;
+	return target_ask(t);
 }
 
 HI_TEST_SCENARIO(unknown_heap, a_runtime_that_is_not_decoded_makes_leaks_unknown)
@@ -200,9 +150,8 @@ HI_TEST_SCENARIO(unknown_heap, a_runtime_that_is_not_decoded_makes_leaks_unknown
 		json_t *doc = inspect_python(those[i].fixture, those[i].kind, &text);
 
 		HI_ASSERT_STREQ("part", known_word(doc));
-		HI_ASSERT_STREQ(those[i].name,
-				json_string_value(member(doc, "heap", "not_decoded")));
-		HI_ASSERT(json_is_null(member(doc, "leaks", "bytes")));
+		HI_ASSERT_STREQ(those[i].name, doc_text(doc, "heap.not_decoded"));
+		HI_ASSERT(doc_is_null(doc, "leaks.bytes"));
 		check_has_not(text, "no leaks");
 		check_has(text, "leaks: none in");
 		check_has(text, "its heap is not decoded");
@@ -228,55 +177,42 @@ static void check_gate_fails(const struct hi_command *c)
 	check_has(c->out, "unknown");
 }
 
-HI_TEST_SCENARIO(unknown_heap, a_gate_over_what_is_unknown_fails)
+static void check_a_gate_over_what_is_unknown_fails(const struct target *t,
+						    const char *file)
 {
 	static const char *const gates[] = {
 		"leak.bytes > 0",    "leak.count > 1000000",
 		"leak.roots < 0",    "total.bytes > 1TiB",
 		"live.bytes > 1TiB", "ledger(\"leak\").bytes > 1TiB"};
 
-	char *in = snapshot_directory();
+	struct hi_command *c;
 
-	for (size_t i = 0; i < FIXTURES; i++) {
-		struct truth t = start(fixtures[i]);
-		char file[128];
-		struct hi_command *c;
-
-		snprintf(file, sizeof(file), "%s/%s.hisnap", in, fixtures[i]);
-		c = hi_heapinspect("snap", "--pid", t.pid, "-o", file);
-		HI_ASSERT_EQ(0, c->exit_code);
-		for (size_t g = 0; g < sizeof(gates) / sizeof(*gates); g++)
-			check_gate_fails(
-				hi_heapinspect("check", file, "--fail-on", gates[g]));
-		check_gate_fails(hi_heapinspect("check", "--pid", t.pid, "--fail-on",
-						"leak.bytes > 0"));
-		check_gate_fails(hi_heapinspect("check", file, "--baseline", file,
-						"--fail-on", "growth(leak.bytes) > 5%"));
-		c = hi_heapinspect("check", file, "--json", "--fail-on",
-				   "leak.bytes > 0");
-		HI_ASSERT_EQ(1, c->exit_code);
-		check_has(c->out, "\"known\": false");
-		c->exit_code = 0;
-		hi_check_schema(c, "rows.v1.json");
-		c = hi_heapinspect("check", file, "--fail-on", "snapshot.pause > 1000s");
-		HI_ASSERT_EQ(0, c->exit_code);
-	}
+	for (size_t g = 0; g < sizeof(gates) / sizeof(*gates); g++)
+		check_gate_fails(hi_heapinspect("check", file, "--fail-on", gates[g]));
+	check_gate_fails(
+		hi_heapinspect("check", "--pid", t->pid, "--fail-on", "leak.bytes > 0"));
+	check_gate_fails(hi_heapinspect("check", file, "--baseline", file, "--fail-on",
+					"growth(leak.bytes) > 5%"));
+	c = hi_heapinspect("check", file, "--json", "--fail-on", "leak.bytes > 0");
+	HI_ASSERT_EQ(1, c->exit_code);
+	check_has(c->out, "\"known\": false");
+	c->exit_code = 0;
+	hi_check_schema(c, "rows.v1.json");
+	c = hi_heapinspect("check", file, "--fail-on", "snapshot.pause > 1000s");
+	HI_ASSERT_EQ(0, c->exit_code);
 }
 
-HI_TEST_SCENARIO(unknown_heap, metrics_have_no_leaks_instead_of_none)
+static void check_metrics_have_no_leaks_instead_of_none(const struct target *t)
 {
-	struct truth t = start("musl_static");
-	struct hi_command *c =
-		hi_heapinspect("export", "-f", "prometheus", "--pid", t.pid);
+	struct hi_command *c = target_run(t, "export", "-f", "prometheus");
 
-	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_bytes"), "%s", c->out);
 	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_objects"), "%s", c->out);
 	HI_ASSERT_MSG(hi_metrics_have(c->out, "heapinspect_live_bytes"), "%s", c->out);
 	HI_ASSERT_MSG(hi_metrics_have_value(c->out, "heapinspect_heap_known", 0), "%s",
 		      c->out);
 	check_has(c->err, "leaks there are unknown");
-	c = hi_heapinspect("export", "-f", "hp", "--pid", t.pid);
+	c = target_run(t, "export", "-f", "hp");
 	check_has(c->out, "lower bound");
 }
 
@@ -291,21 +227,16 @@ static void check_query_refused(const char *file, const char *sql)
 	check_has(c->err, "leaks are unknown");
 }
 
-HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
+static void check_a_file_keeps_that_it_is_unknown(const char *file)
 {
-	struct truth t = start("musl_static");
-	char file[128];
 	struct hi_command *c;
 	json_t *doc;
 
-	snprintf(file, sizeof(file), "%s/musl.hisnap", snapshot_directory());
-	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", t.pid, "-o", file)->exit_code);
-	doc = parse(hi_heapinspect("leaks", file, "--json"));
-	HI_ASSERT(json_is_null(member(doc, "leaks", "bytes")));
+	doc = doc_of(hi_heapinspect("leaks", file, "--json"));
+	HI_ASSERT(doc_is_null(doc, "leaks.bytes"));
 	HI_ASSERT_STREQ("none", known_word(doc));
-	doc = parse(hi_heapinspect("snapshots", file, "--json"));
-	HI_ASSERT(json_is_null(json_object_get(
-		json_array_get(json_object_get(doc, "rows"), 0), "leaked")));
+	doc = doc_of(hi_heapinspect("snapshots", file, "--json"));
+	HI_ASSERT(doc_is_null(doc, "rows.0.leaked"));
 	c = hi_heapinspect("diff", file, file);
 	HI_ASSERT_EQ(0, c->exit_code);
 	check_has(c->out, "No difference in the known part");
@@ -326,66 +257,82 @@ HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
 		     hi_heapinspect("query", file, "-q",
 				    "SELECT count(*) FROM objects WHERE state = 'live'")
 			     ->exit_code);
-	doc = parse(hi_heapinspect("roots", file, "--root", "l=list", "--json"));
-	HI_ASSERT(json_is_null(json_object_get(
-		json_array_get(json_object_get(doc, "rows"), 2), "bytes")));
+	doc = doc_of(hi_heapinspect("roots", file, "--root", "l=list", "--json"));
+	HI_ASSERT(doc_is_null(doc, "rows.2.bytes"));
 }
 
-HI_TEST_SCENARIO(unknown_heap, a_series_keeps_that_it_is_unknown)
+static void check_a_series_keeps_that_it_is_unknown(const struct target *t)
 {
-	struct truth t = start("musl_static");
-	char file[128], hp[128], shell[400], *in = snapshot_directory();
+	char *in = snapshot_directory(), shell[400];
+	const char *file = snapshot_path(in, "series.hisnap");
+	const char *hp = snapshot_path(in, "series.hp");
 	struct hi_command *c;
 	json_t *doc;
 
-	snprintf(file, sizeof(file), "%s/series.hisnap", in);
-	snprintf(hp, sizeof(hp), "%s/series.hp", in);
-	c = hi_heapinspect("census", "--pid", t.pid, "--json", "--every", "100ms",
-			   "--for", "50ms", "--hp", hp);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = target_run(t, "census", "--json", "--every", "100ms", "--for", "50ms", "--hp",
+		       hp);
 	*strchr(c->out, '\n') = 0;
-	doc = parse(c);
-	HI_ASSERT(json_is_null(json_object_get(doc, "leaked")));
-	HI_ASSERT(json_is_true(json_object_get(doc, "lower_bound")));
+	doc = doc_of(c);
+	HI_ASSERT(doc_is_null(doc, "leaked"));
+	HI_ASSERT(doc_bool(doc, "lower_bound"));
 	snprintf(shell, sizeof(shell), "head -1 %s", hp);
 	check_has(hi_command_run(0, "sh", "-c", shell, NULL)->out, "lower bound");
-	c = hi_heapinspect("retainers", "--pid", t.pid, "--json", "--every", "100ms",
-			   "--for", "50ms");
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	c = hi_heapinspect("snap", "--pid", t.pid, "-o", file, "--every", "100ms",
-			   "--for", "50ms");
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = parse(hi_heapinspect("snapshots", file, "--json"));
-	HI_ASSERT(json_is_null(json_object_get(
-		json_array_get(json_object_get(doc, "rows"), 0), "leaked")));
+	target_run(t, "retainers", "--json", "--every", "100ms", "--for", "50ms");
+	target_run(t, "snap", "-o", file, "--every", "100ms", "--for", "50ms");
+	doc = doc_of(hi_heapinspect("snapshots", file, "--json"));
+	HI_ASSERT(doc_is_null(doc, "rows.0.leaked"));
 	c = hi_heapinspect("export", file, "-f", "prometheus");
 	HI_ASSERT_MSG(!hi_metrics_have(c->out, "heapinspect_leak_bytes"), "%s", c->out);
 	HI_ASSERT_MSG(hi_metrics_have(c->out, "heapinspect_live_bytes"), "%s", c->out);
 }
 
+HI_TEST_SCENARIO(unknown_heap, all_of_a_program_on_musl_that_never_frees)
+{
+	struct target *t = target_start("musl_static", NULL);
+	const char *file = target_snap(t);
+
+	check_leaks_are_null_and_called_unknown(t);
+	check_what_typed_pointers_lead_to_is_a_lower_bound(t);
+	check_no_headline_says_how_much_is_live(t);
+	check_a_gate_over_what_is_unknown_fails(t, file);
+	check_metrics_have_no_leaks_instead_of_none(t);
+	check_a_file_keeps_that_it_is_unknown(file);
+	check_a_series_keeps_that_it_is_unknown(t);
+}
+
+HI_TEST_SCENARIO(unknown_heap, a_part_of_two)
+{
+	struct target *t = target_start("two_heaps", NULL);
+
+	check_leaks_are_null_and_called_unknown(t);
+	check_what_glibc_leaked_beside_another_heap_is_said(t);
+	check_a_gate_over_what_is_unknown_fails(t, target_snap(t));
+}
+
+HI_TEST_SCENARIO(unknown_heap, of_another_malloc)
+{
+	struct target *t = target_start("own_malloc", NULL);
+
+	check_leaks_are_null_and_called_unknown(t);
+	check_a_gate_over_what_is_unknown_fails(t, target_snap(t));
+}
+
 /* Ten and more records of it are a great part of a small program's objects. */
 HI_TEST_SCENARIO(unknown_heap, memory_of_the_dynamic_linker_is_no_heap_beside)
 {
-	struct hi_fixture *fx = hi_fixture_start("typing_threads", NULL);
-	char pid[16];
-	json_t *doc;
+	json_t *doc = target_ask(target_start("typing_threads", NULL));
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	doc = parse(hi_heapinspect("--pid", pid, "--json"));
-	HI_ASSERT_STREQ("all", json_string_value(member(doc, "heap", "known")));
-	HI_ASSERT(json_is_integer(member(doc, "leaks", "bytes")));
+	HI_ASSERT_STREQ("all", doc_text(doc, "heap.known"));
+	HI_ASSERT(doc_number(doc, "leaks.bytes") >= 0);
 }
 
 /* ---- what is there and not in use ---- */
 
 HI_TEST_SCENARIO(unknown_heap, an_allocator_that_is_not_used_hides_nothing)
 {
-	struct hi_fixture *unused = hi_fixture_start("mimalloc_inside", NULL);
-	struct hi_fixture *used = hi_fixture_start("mimalloc_inside", "1", NULL);
+	struct target *unused = target_start("mimalloc_inside", NULL);
+	struct target *used = target_start("mimalloc_inside", "1", NULL);
 
-	hi_fixture_read_until(unused, "ready", NULL, NULL);
-	hi_fixture_read_until(used, "ready", NULL, NULL);
-	HI_ASSERT_STREQ("all", known_word(summary_with(unused->pid, NULL)));
-	HI_ASSERT_STREQ("part", known_word(summary_with(used->pid, NULL)));
+	HI_ASSERT_STREQ("all", known_word(target_ask(unused)));
+	HI_ASSERT_STREQ("part", known_word(target_ask(used)));
 }
