@@ -10,7 +10,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/json.h"
-#include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 #define SECRET "hunter2xyzzy"
 #define PYTHON "/usr/bin/python3.11"
@@ -38,36 +38,21 @@ static bool holds_secret(const char *file)
 	return found;
 }
 
-static const char *snap(pid_t pid, const char *in, const char *name, const char *option)
-{
-	const char *file = snapshot_path(in, name);
-	char text[16];
-	struct hi_command *c;
-
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	c = hi_heapinspect("snap", "-q", "--pid", text, "-o", file, option);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return file;
-}
-
 static int64_t live_bytes(const char *file)
 {
-	json_t *doc = doc_of(hi_heapinspect("--json", file));
-
-	return json_integer_value(json_object_get(json_object_get(doc, "bytes"), "live"));
+	return doc_number(doc_of(hi_heapinspect("--json", file)), "bytes.live");
 }
 
 HI_TEST_SCENARIO(redact, leaves_no_text_of_a_heap_of_c)
 {
-	char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("secret_heap", SECRET, NULL);
-	const char *file = snap(fx->pid, in, "c.hisnap", "--redact");
+	const char *file =
+		target_snap(target_start("secret_heap", SECRET, NULL), "--redact");
 
 	HI_ASSERT(!holds_secret(file));
 	HI_ASSERT(live_bytes(file) > 8 * 64);
 }
 
-static struct hi_fixture *start_python(void)
+static struct target *start_python(void)
 {
 	static const char program[] =
 		"import sys\n"
@@ -84,26 +69,21 @@ static struct hi_fixture *start_python(void)
 		"    sys.stdin.read()\n"
 		"    return local\n"
 		"wait(s)\n";
-	char *argv[] = {(char *)(uintptr_t)PYTHON, (char *)(uintptr_t) "-c",
-			(char *)(uintptr_t)program, (char *)(uintptr_t)SECRET, NULL};
-	struct hi_fixture *fx = hi_fixture_startv(PYTHON, argv);
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	return fx;
+	return target_start(PYTHON, "-c", program, SECRET, NULL);
 }
 
 HI_TEST_SCENARIO(redact, leaves_no_text_of_a_heap_of_python)
 {
-	char *in = snapshot_directory();
-	struct hi_fixture *fx;
+	struct target *t;
 	const char *plain, *redacted;
 	struct hi_command *c;
 
 	if (access(PYTHON, X_OK) != 0)
 		HI_SKIP("needs python3.11");
-	fx = start_python();
-	plain = snap(fx->pid, in, "plain.hisnap", NULL);
-	redacted = snap(fx->pid, in, "redacted.hisnap", "--redact");
+	t = start_python();
+	plain = target_snap(t);
+	redacted = target_snap(t, "--redact");
 	/* Keys of dicts are names of edges: it is there to be found. */
 	HI_ASSERT(holds_secret(plain));
 	HI_ASSERT(!holds_secret(redacted));

@@ -52,98 +52,65 @@ static json_t *ask_tree(struct hi_command *c)
 	return doc;
 }
 
-static long long tree_number(json_t *object, const char *key)
-{
-	HI_ASSERT_MSG(json_is_integer(json_object_get(object, key)), "%s", key);
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *tree_text(json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static json_t *tree_row(json_t *doc, const char *name)
 {
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
-		if (strcmp(tree_text(row, "name"), name) == 0)
-			return row;
-	}
-	HI_ASSERT_MSG(false, "no row %s", name);
-	return NULL;
+	return doc_row(doc_at(doc, "rows"), "name", name);
 }
 
 static long long sum_of_rows(json_t *doc)
 {
-	long long sum = tree_number(json_object_get(doc, "hidden"), "retained");
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
-		sum += tree_number(row, "retained");
-	}
-	return sum;
+	return doc_number(doc, "hidden.retained") +
+	       doc_sum(doc_at(doc, "rows"), "retained");
 }
 
 static void check_held(const struct held *h, json_t *top)
 {
-	HI_ASSERT_EQ(h->node_bytes, tree_number(tree_row(top, "nodes"), "retained"));
-	HI_ASSERT_EQ(h->nodes, tree_number(tree_row(top, "nodes"), "objects"));
-	HI_ASSERT_EQ(h->blob_bytes, tree_number(tree_row(top, "blobs"), "retained"));
-	HI_ASSERT_EQ(h->blobs, tree_number(tree_row(top, "blobs"), "objects"));
-	HI_ASSERT_EQ(tree_number(top, "live"), sum_of_rows(top));
+	HI_ASSERT_EQ(h->node_bytes, doc_number(tree_row(top, "nodes"), "retained"));
+	HI_ASSERT_EQ(h->nodes, doc_number(tree_row(top, "nodes"), "objects"));
+	HI_ASSERT_EQ(h->blob_bytes, doc_number(tree_row(top, "blobs"), "retained"));
+	HI_ASSERT_EQ(h->blobs, doc_number(tree_row(top, "blobs"), "objects"));
+	HI_ASSERT_EQ(doc_number(top, "live"), sum_of_rows(top));
 }
 
-HI_TEST_SCENARIO(tree_command, the_top_has_what_the_fixture_holds)
+static void check_the_top_has_what_the_fixture_holds(const struct held *h)
 {
-	struct held h = start_held();
-
-	check_held(&h, ask_tree(hi_heapinspect("tree", "--pid", h.pid, "--json")));
-	check_held(&h, ask_tree(hi_heapinspect("tree", h.file, "--json")));
+	check_held(h, ask_tree(hi_heapinspect("tree", "--pid", h->pid, "--json")));
+	check_held(h, ask_tree(hi_heapinspect("tree", h->file, "--json")));
 }
 
 /* From a variable to its list, by the arguments of the rows. */
-HI_TEST_SCENARIO(tree_command, each_row_leads_to_its_level)
+static void check_each_row_leads_to_its_level(const struct held *h)
 {
-	struct held h = start_held();
-	json_t *doc = ask_tree(hi_heapinspect("tree", h.file, "nodes", "--json")), *row;
+	json_t *doc = ask_tree(hi_heapinspect("tree", h->file, "nodes", "--json")), *row;
 	const char *argument;
 
-	HI_ASSERT_EQ(h.node_bytes, tree_number(doc, "retained"));
-	HI_ASSERT_EQ(h.node_bytes, sum_of_rows(doc));
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "path")));
-	row = json_array_get(json_object_get(doc, "rows"), 0);
-	argument = tree_text(row, "argument");
-	HI_ASSERT_EQ(h.nodes, tree_number(row, "objects"));
+	HI_ASSERT_EQ(h->node_bytes, doc_number(doc, "retained"));
+	HI_ASSERT_EQ(h->node_bytes, sum_of_rows(doc));
+	HI_ASSERT_EQ(1, doc_size(doc, "path"));
+	row = doc_at(doc, "rows.0");
+	argument = doc_text(row, "argument");
+	HI_ASSERT_EQ(h->nodes, doc_number(row, "objects"));
 	HI_ASSERT(strncmp(argument, "0x", 2) == 0);
-	doc = ask_tree(hi_heapinspect("tree", h.file, argument, "--json"));
-	HI_ASSERT_EQ(h.node_bytes, tree_number(doc, "retained"));
-	HI_ASSERT_EQ(h.node_bytes, sum_of_rows(doc));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "path")));
+	doc = ask_tree(hi_heapinspect("tree", h->file, argument, "--json"));
+	HI_ASSERT_EQ(h->node_bytes, doc_number(doc, "retained"));
+	HI_ASSERT_EQ(h->node_bytes, sum_of_rows(doc));
+	HI_ASSERT_EQ(2, doc_size(doc, "path"));
 	/* The list is one row, whose objects --group shows. */
 	row = tree_row(doc, "(list)");
-	HI_ASSERT_EQ(h.nodes, tree_number(row, "members"));
-	doc = ask_tree(hi_heapinspect("tree", h.file, argument, "--group", "1", "--all",
+	HI_ASSERT_EQ(h->nodes, doc_number(row, "members"));
+	doc = ask_tree(hi_heapinspect("tree", h->file, argument, "--group", "1", "--all",
 				      "--json"));
-	HI_ASSERT_EQ(h.nodes, json_array_size(json_object_get(doc, "rows")));
-	HI_ASSERT_EQ(h.node_bytes, sum_of_rows(doc));
+	HI_ASSERT_EQ(h->nodes, doc_size(doc, "rows"));
+	HI_ASSERT_EQ(h->node_bytes, sum_of_rows(doc));
 }
 
-HI_TEST_SCENARIO(tree_command, text_has_the_same_figures)
+static void check_text_has_the_same_figures(const struct held *h)
 {
-	struct held h = start_held();
-	struct hi_command *c = hi_heapinspect("tree", h.file, "blobs");
+	struct hi_command *c = hi_heapinspect("tree", h->file, "blobs");
 	char objects[32];
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	snprintf(objects, sizeof(objects), " %ld ", h.blobs);
+	snprintf(objects, sizeof(objects), " %ld ", h->blobs);
 	HI_ASSERT(strstr(c->out, "What keeps it alive"));
 	HI_ASSERT(strstr(c->out, "What it keeps alive directly"));
 	HI_ASSERT(strstr(c->out, "struct blob"));
@@ -157,13 +124,21 @@ static void check_tree_fails(struct hi_command *c, const char *text)
 	HI_ASSERT_MSG(strstr(c->err, text), "%s", c->err);
 }
 
-HI_TEST_SCENARIO(tree_command, what_is_not_there_is_an_error)
+static void check_what_is_not_there_is_an_error(const struct held *h)
+{
+	check_tree_fails(hi_heapinspect("tree", h->file, "nonsense"), "neither");
+	check_tree_fails(hi_heapinspect("tree", h->file, "0x10"), "neither");
+	check_tree_fails(hi_heapinspect("tree", h->file, "--group", "1"), "no group");
+	check_tree_fails(hi_heapinspect("tree", h->file, "--group", "0"), "--group 0");
+	check_tree_fails(hi_heapinspect("tree", h->file, "nodes", "blobs"), "only");
+}
+
+HI_TEST_SCENARIO(tree_command, is_that_of_what_the_fixture_holds)
 {
 	struct held h = start_held();
 
-	check_tree_fails(hi_heapinspect("tree", h.file, "nonsense"), "neither");
-	check_tree_fails(hi_heapinspect("tree", h.file, "0x10"), "neither");
-	check_tree_fails(hi_heapinspect("tree", h.file, "--group", "1"), "no group");
-	check_tree_fails(hi_heapinspect("tree", h.file, "--group", "0"), "--group 0");
-	check_tree_fails(hi_heapinspect("tree", h.file, "nodes", "blobs"), "only");
+	check_the_top_has_what_the_fixture_holds(&h);
+	check_each_row_leads_to_its_level(&h);
+	check_text_has_the_same_figures(&h);
+	check_what_is_not_there_is_an_error(&h);
 }
