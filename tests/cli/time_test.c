@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
+#include "tests/support/targets.h"
 #include "tests/support/workshop.h"
 
 static char time_file[256];
@@ -30,6 +32,7 @@ static void record_time(const char *ms, const char *const *commands)
 	struct hi_command *c;
 	char answer[64];
 
+	memset(answers, 0, sizeof(answers));
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(time_file, sizeof(time_file), "%s/time.hirec", workshop_open());
 	run = recording_start(fx->pid, "-o", time_file, "--scan", ms, NULL);
@@ -46,21 +49,11 @@ static void record_time(const char *ms, const char *const *commands)
 
 /* ---- documents ---- */
 
-static void free_time_document(void *doc)
-{
-	json_decref(doc);
-}
-
 static json_t *parse_time(const struct hi_command *c)
 {
-	json_error_t error;
-	json_t *doc;
+	json_t *doc = doc_of(c);
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	hi_check_schema(c, "alloc.v1.json");
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_time_document, doc);
 	return doc;
 }
 
@@ -72,32 +65,17 @@ static json_t *read_time_file(const char *more, const char *value)
 
 static json_t *find_function(json_t *doc, const char *name)
 {
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(
-		json_object_get(doc, "functions"), i,
-		item) if (strcmp(json_string_value(json_object_get(item, "name")),
-				 name) == 0) return item;
-	hi_test_fail(__FILE__, __LINE__, "there is no %s", name);
-}
-
-static long long number_of(json_t *object, const char *key)
-{
-	json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no %s", key);
-	return json_integer_value(number);
+	return doc_row(doc_at(doc, "functions"), "name", name);
 }
 
 static long long time_of(json_t *doc, const char *name, const char *key)
 {
-	return number_of(json_object_get(find_function(doc, name), "time"), key);
+	return doc_number(find_function(doc, name), "time.%s", key);
 }
 
 static long long total_of(json_t *doc, const char *key)
 {
-	return number_of(json_object_get(doc, "time"), key);
+	return doc_number(doc, "time.%s", key);
 }
 
 /* n samples, each with probability p: within five standard deviations, and one. */
@@ -132,14 +110,10 @@ HI_TEST_ROOT_ALONE(time_samples, two_functions_have_the_shares_that_they_measure
 		  time_of(doc, "heavy", "scans") + time_of(doc, "light", "scans"));
 }
 
-HI_TEST_ROOT(time_samples, a_function_that_calls_itself_has_its_depth)
+static void check_a_function_that_calls_itself_has_its_depth(json_t *doc)
 {
-	static const char *const commands[] = {"recurse 7 300", NULL};
-	json_t *doc;
 	long long scans;
 
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
 	scans = time_of(doc, "descend", "scans");
 	HI_ASSERT_MSG(scans >= 40, "%lld", scans);
 	HI_ASSERT_EQ(7, time_of(doc, "descend", "depth"));
@@ -148,13 +122,8 @@ HI_TEST_ROOT(time_samples, a_function_that_calls_itself_has_its_depth)
 	HI_ASSERT_EQ(1, time_of(doc, "main", "depth"));
 }
 
-HI_TEST_ROOT(time_samples, an_inlined_function_is_one_of_its_own)
+static void check_an_inlined_function_is_one_of_its_own(json_t *doc)
 {
-	static const char *const commands[] = {"inlined 300", NULL};
-	json_t *doc;
-
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
 	HI_ASSERT(time_of(doc, "churn", "top") >= 40);
 	HI_ASSERT_EQ(time_of(doc, "churn", "scans"), time_of(doc, "stir", "scans"));
 	HI_ASSERT_EQ(0, time_of(doc, "stir", "top"));
@@ -178,42 +147,29 @@ HI_TEST_ROOT(time_samples, a_malloc_loop_is_inside_the_allocator)
 		      time_of(doc, "allocate", "scans"), scans);
 }
 
-HI_TEST_ROOT(time_samples, what_does_not_allocate_is_not_inside_the_allocator)
+static void check_what_does_not_allocate_is_not_inside_the_allocator(json_t *doc)
 {
-	static const char *const commands[] = {"spin 200 100", NULL};
-	json_t *doc;
-
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
 	HI_ASSERT_EQ(0, total_of(doc, "in_allocator"));
 	HI_ASSERT_EQ(0, total_of(doc, "in_probes"));
 }
 
-HI_TEST_ROOT(time_samples, a_thread_that_begins_later_is_sampled)
+static void check_threads_that_begin_later_are_sampled(json_t *doc)
 {
-	static const char *const commands[] = {"thread 400", "thread 200", NULL};
-	json_t *doc;
-	double us;
+	double us = (double)(answers[0].first + answers[1].first);
+	long long scans = time_of(doc, "spin_thread", "scans");
 
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
-	us = (double)(answers[0].first + answers[1].first);
-	HI_ASSERT_MSG(fabs((double)time_of(doc, "spin_thread", "scans") - us / 5000) <
-			      us / 5000 / 10 + 2,
-		      "%lld in %.0f us", time_of(doc, "spin_thread", "scans"), us);
+	HI_ASSERT_MSG(fabs((double)scans - us / 5000) < us / 5000 / 10 + 2,
+		      "%lld in %.0f us", scans, us);
 	HI_ASSERT_EQ(0, total_of(doc, "missed_threads"));
 }
 
-HI_TEST_ROOT(time_samples, cpu_times_add_up)
+static void check_cpu_times_add_up(json_t *doc)
 {
-	static const char *const commands[] = {"spin 300 100", NULL};
 	struct hi_command *c;
-	json_t *doc;
-	long long ns;
+	long long ns = 0;
 
-	record_time("10", commands);
-	doc = read_time_file(NULL, NULL);
-	ns = 1000LL * (answers[0].first + answers[0].second);
+	for (size_t i = 0; i < COMMANDS_MAX; i++)
+		ns += 1000LL * (answers[i].first + answers[i].second);
 	HI_ASSERT_EQ(total_of(doc, "sum_ns"),
 		     total_of(doc, "target_ns") + total_of(doc, "tool_ns"));
 	HI_ASSERT_MSG(total_of(doc, "target_ns") >= ns &&
@@ -244,29 +200,29 @@ HI_TEST_ROOT_ALONE(time_samples, time_of_short_threads_is_missed_aloud)
 		      "%s", c->out);
 }
 
-HI_TEST_ROOT(time_samples, tables_fit_and_select_chooses_functions_of_time)
+static void check_select_chooses_functions_of_time(void)
 {
-	static const char *const commands[] = {"recurse 3 100", "alloc 100", NULL};
-	struct hi_command *c;
-	char *line, *rest = NULL;
-	json_t *doc, *functions;
+	json_t *doc = read_time_file("--select", "descen");
 
-	record_time("5", commands);
-	doc = read_time_file("--select", "descen");
-	functions = json_object_get(doc, "functions");
-	HI_ASSERT_EQ(1, json_array_size(functions));
-	HI_ASSERT_EQ(3, time_of(doc, "descend", "depth"));
-	HI_ASSERT_EQ(1, number_of(doc, "selected"));
+	HI_ASSERT_EQ(1, doc_size(doc, "functions"));
+	HI_ASSERT_EQ(5, time_of(doc, "descend", "depth"));
+	HI_ASSERT_EQ(1, doc_number(doc, "selected"));
 	HI_ASSERT(total_of(doc, "scans") > time_of(doc, "descend", "scans"));
 	HI_ASSERT_EQ(
 		2, hi_heapinspect("alloc", time_file, "--select", "nothing")->exit_code);
+}
+
+static void check_tables_fit(void)
+{
+	struct hi_command *c;
+	char *line, *rest = NULL;
+	json_t *doc;
+
 	/* The one that allocated most, and the one that took most time. */
 	doc = parse_time(
 		hi_heapinspect("alloc", time_file, "--json", "--top", "1", "--callers"));
-	functions = json_object_get(doc, "functions");
-	HI_ASSERT_MSG(json_array_size(functions) <= 2, "%zu", json_array_size(functions));
-	HI_ASSERT_STREQ("allocate", json_string_value(json_object_get(
-					    json_array_get(functions, 0), "name")));
+	HI_ASSERT(doc_size(doc, "functions") <= 2);
+	HI_ASSERT_STREQ("allocate", doc_text(doc, "functions.0.name"));
 	c = hi_heapinspect("alloc", time_file, "--width", "80", "--callers", "--depth=4");
 	HI_ASSERT_EQ(0, c->exit_code);
 	for (line = strtok_r(c->out, "\n", &rest); line;
@@ -283,12 +239,11 @@ static size_t check_callers_from(json_t *callers, size_t from, long long level,
 {
 	long long sum_top = 0, sum_alloc = 0;
 	size_t i = from;
+	json_t *c;
 
-	while (i < json_array_size(callers) &&
-	       number_of(json_array_get(callers, i), "level") == level) {
-		json_t *c = json_array_get(callers, i);
-		long long its_top = number_of(json_object_get(c, "time"), "top"),
-			  its_alloc = number_of(json_object_get(c, "alloc"), "size");
+	while ((c = doc_item(callers, i)) && doc_number(c, "level") == level) {
+		long long its_top = doc_number(c, "time.top"),
+			  its_alloc = doc_number(c, "alloc.size");
 
 		sum_top += its_top;
 		sum_alloc += its_alloc;
@@ -304,37 +259,27 @@ static size_t check_callers_from(json_t *callers, size_t from, long long level,
 static void check_all_callers(json_t *doc, long long depth)
 {
 	json_t *f, *c;
-	size_t i, k;
 
-	json_array_foreach(json_object_get(doc, "functions"), i, f)
-	{
-		json_t *callers = json_object_get(f, "callers");
+	doc_each (f, doc_at(doc, "functions")) {
+		json_t *callers = doc_at(f, "callers");
 
 		HI_ASSERT_EQ(json_array_size(callers),
-			     check_callers_from(
-				     callers, 0, 1,
-				     number_of(json_object_get(f, "time"), "top"),
-				     number_of(json_object_get(f, "alloc"), "size")));
-		json_array_foreach(callers, k, c)
-			HI_ASSERT(number_of(c, "level") <= depth);
+			     check_callers_from(callers, 0, 1, doc_number(f, "time.top"),
+						doc_number(f, "alloc.size")));
+		doc_each (c, callers)
+			HI_ASSERT(doc_number(c, "level") <= depth);
 	}
 }
 
 static const char *caller_of(json_t *doc, const char *name, size_t i)
 {
-	json_t *callers = json_object_get(find_function(doc, name), "callers");
-
-	return json_string_value(json_object_get(json_array_get(callers, i), "name"));
+	return doc_text(find_function(doc, name), "callers.%zu.name", i);
 }
 
-HI_TEST_ROOT(time_samples, chains_of_callers_add_up)
+static void check_chains_of_callers_add_up(void)
 {
-	static const char *const commands[] = {"recurse 5 200", "thread 200", "alloc 200",
-					       NULL};
-	json_t *doc;
+	json_t *doc = read_time_file("--callers", "--depth=3");
 
-	record_time("5", commands);
-	doc = read_time_file("--callers", "--depth=3");
 	check_all_callers(doc, 3);
 	HI_ASSERT_STREQ("act", caller_of(doc, "allocate", 0));
 	HI_ASSERT_STREQ("main", caller_of(doc, "allocate", 1));
@@ -346,7 +291,7 @@ HI_TEST_ROOT(time_samples, chains_of_callers_add_up)
 	check_all_callers(doc, 1);
 	HI_ASSERT_STREQ("act", caller_of(doc, "allocate", 0));
 	doc = read_time_file("--callers", "--depth=0");
-	HI_ASSERT(!json_object_get(find_function(doc, "allocate"), "callers"));
+	HI_ASSERT(!doc_find(find_function(doc, "allocate"), "callers"));
 }
 
 /* ---- other forms ---- */
@@ -367,15 +312,11 @@ static double height_of(const struct hi_command *c, const char *name)
 	return height;
 }
 
-HI_TEST_ROOT(time_samples, bars_weigh_time_against_space)
+static void check_bars_weigh_time_against_space(json_t *doc)
 {
-	static const char *const commands[] = {"spin 200 100", "alloc 100", NULL};
 	struct hi_command *c;
-	json_t *doc;
 	double share;
 
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
 	share = 100 * (double)time_of(doc, "heavy", "top") /
 		(double)total_of(doc, "scans");
 	c = hi_heapinspect("alloc", time_file, "--bars", "--weight", "0");
@@ -387,15 +328,11 @@ HI_TEST_ROOT(time_samples, bars_weigh_time_against_space)
 	HI_ASSERT_MSG(height_of(c, "allocate") > 99, "%s", c->out);
 }
 
-HI_TEST_ROOT(time_samples, mlworks_has_its_report_of_time)
+static void check_mlworks_has_its_report_of_time(json_t *doc)
 {
-	static const char *const commands[] = {"recurse 7 200", NULL};
 	struct hi_command *c;
-	json_t *doc;
 	char line[200];
 
-	record_time("5", commands);
-	doc = read_time_file(NULL, NULL);
 	c = hi_heapinspect("alloc", time_file, "--format", "mlworks");
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	snprintf(line, sizeof(line),
@@ -416,6 +353,36 @@ HI_TEST_ROOT(time_samples, mlworks_has_its_report_of_time)
 	c = hi_heapinspect("alloc", time_file, "--format", "mlworks", "--callers");
 	HI_ASSERT_MSG(strstr(c->out, "  descend[time_lives.c]; act[time_lives.c]\n"),
 		      "%s", c->out);
+}
+
+HI_TEST_ROOT(time_samples, of_functions_that_do_not_allocate)
+{
+	static const char *const commands[] = {"recurse 7 300", "inlined 300",
+					       "spin 200 100", NULL};
+	json_t *doc;
+
+	record_time("5", commands);
+	doc = read_time_file(NULL, NULL);
+	check_a_function_that_calls_itself_has_its_depth(doc);
+	check_an_inlined_function_is_one_of_its_own(doc);
+	check_what_does_not_allocate_is_not_inside_the_allocator(doc);
+	check_cpu_times_add_up(doc);
+	check_mlworks_has_its_report_of_time(doc);
+}
+
+HI_TEST_ROOT(time_samples, of_threads_recursion_and_allocations)
+{
+	static const char *const commands[] = {"thread 400", "thread 200",
+					       "recurse 5 200", "alloc 200", NULL};
+	json_t *doc;
+
+	record_time("5", commands);
+	doc = read_time_file(NULL, NULL);
+	check_threads_that_begin_later_are_sampled(doc);
+	check_select_chooses_functions_of_time();
+	check_tables_fit();
+	check_chains_of_callers_add_up();
+	check_bars_weigh_time_against_space(doc);
 }
 
 /* ---- of a process ---- */
@@ -461,15 +428,14 @@ HI_TEST_ROOT(time_samples, a_running_process_is_sampled_and_with_0_it_is_not)
 {
 	size_t with, without;
 	json_t *doc, *f;
-	size_t i;
 
 	doc = parse_time(start_time("10", &with)->command);
 	HI_ASSERT_MSG(time_of(doc, "heavy", "top") + time_of(doc, "light", "top") >= 15,
 		      "%lld", total_of(doc, "scans"));
 	doc = parse_time(start_time("0", &without)->command);
-	HI_ASSERT(json_is_null(json_object_get(doc, "time")));
-	json_array_foreach(json_object_get(doc, "functions"), i, f)
-		HI_ASSERT(!json_object_get(f, "time"));
+	HI_ASSERT(doc_is_null(doc, "time"));
+	doc_each (f, doc_at(doc, "functions"))
+		HI_ASSERT(!doc_find(f, "time"));
 	/* The timer of the one thread. */
 	HI_ASSERT_EQ(1, with - without);
 }
@@ -482,7 +448,7 @@ HI_TEST_ROOT(time_samples, a_recording_without_them_has_no_times)
 
 	record_time("0", commands);
 	doc = read_time_file(NULL, NULL);
-	HI_ASSERT(json_is_null(json_object_get(doc, "time")));
+	HI_ASSERT(doc_is_null(doc, "time"));
 	c = hi_heapinspect("alloc", time_file);
 	HI_ASSERT_MSG(!strstr(c->out, "Time by function") && !strstr(c->out, "samples"),
 		      "%s", c->out);
@@ -492,21 +458,19 @@ HI_TEST_ROOT(time_samples, a_recording_without_them_has_no_times)
 /* Allocations are followed all the same, where that does not need them. */
 HI_TEST_ROOT(time_samples, where_timers_are_refused_there_are_no_times)
 {
-	struct hi_fixture *fx = hi_fixture_start("time_lives", NULL);
+	struct target *t = target_start("time_lives", NULL);
 	struct hi_command *c;
-	char pid[16];
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	c = hi_command_run(0, HI_BINARY_DIR "/fixtures/refuse_perf",
-			   HI_BINARY_DIR "/heapinspect", "alloc", "--pid", pid, "--every",
-			   "200ms", "--for", "400ms", "--sample", "all", "--json", NULL);
+			   HI_BINARY_DIR "/heapinspect", "alloc", "--pid", t->pid,
+			   "--every", "200ms", "--for", "400ms", "--sample", "all",
+			   "--json", NULL);
 	if (c->exit_code && strstr(c->err, "perf event"))
 		HI_SKIP("this kernel has no probes without perf_event_open");
 	HI_ASSERT_MSG(strstr(c->err, "heapinspect: time is not sampled: perf_event_open "
 				     "needs CAP_PERFMON: Permission denied\n"),
 		      "%s", c->err);
-	HI_ASSERT(json_is_null(json_object_get(parse_time(c), "time")));
+	HI_ASSERT(doc_is_null(parse_time(c), "time"));
 }
 
 HI_TEST_SCENARIO(time_samples, options_out_of_range_are_refused)
