@@ -4,7 +4,6 @@
  * nodes when it calls at_full, and anything up to twice as many at other times: only a
  * stop at the very call sees so many.
  */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,55 +17,40 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/stopping.h"
+#include "tests/support/targets.h"
 #include "tests/support/workshop.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
 #define PYTHON "/usr/bin/python3.11"
 
 static struct hi_fixture *target;
-static char pid_text[16];
 
 /* mode: "free" or NULL. */
 static const char *start_rounds(const char *mode)
 {
-	target = hi_fixture_start("marker_rounds", mode, NULL);
-	hi_fixture_read_until(target, "ready", NULL, NULL);
-	snprintf(pid_text, sizeof(pid_text), "%d", (int)target->pid);
-	return pid_text;
-}
+	struct target *t = target_start("marker_rounds", mode, NULL);
 
-static json_t *parse(const char *text)
-{
-	json_t *doc = json_loads(text, 0, NULL);
-
-	HI_ASSERT_MSG(doc, "no JSON: %.200s", text);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static json_t *document_of(const struct hi_command *c)
-{
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	return parse(c->out);
+	target = t->fx;
+	return t->pid;
 }
 
 /* "rows" of a census, or of a sample of a series. */
 static long long nodes_in(json_t *doc)
 {
-	json_t *rows = json_object_get(doc, "rows");
 	long long sum = 0;
+	json_t *row;
 
-	for (size_t i = 0; i < json_array_size(rows); i++) {
-		json_t *row = json_array_get(rows, i);
-		const char *type = json_string_value(json_object_get(row, "type"));
-		const char *name = json_string_value(json_object_get(row, "name"));
+	doc_each (row, doc_at(doc, "rows")) {
+		const char *type = json_string_value(doc_find(row, "type"));
+		const char *name = json_string_value(doc_find(row, "name"));
 
 		if (type && strcmp(type, "struct node") == 0)
-			sum += json_integer_value(json_object_get(row, "count"));
+			sum += doc_number(row, "count");
 		if (name && strcmp(name, "struct node") == 0)
-			sum += json_integer_value(json_object_get(row, "objects"));
+			sum += doc_number(row, "objects");
 	}
 	return sum;
 }
@@ -77,21 +61,6 @@ static void check_one_line(const struct hi_command *c, const char *word)
 	HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + c->err_size - 1, "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, word) != NULL, "no \"%s\" in: %s", word, c->err);
 	HI_ASSERT_EQ(0, c->out_size);
-}
-
-static const char *text_at(json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-/* Where the document says that it stopped. */
-static json_t *place_in(json_t *doc)
-{
-	json_t *stop = json_object_get(json_object_get(doc, "snapshot"), "stop");
-
-	return json_object_get(stop, "place");
 }
 
 static void check_untouched(void)
@@ -172,9 +141,8 @@ HI_TEST_SCENARIO(safepoints, what_is_not_there_is_said_with_exit_code_2)
 
 /* ---- waiting ---- */
 
-HI_TEST_ROOT(safepoints, nobody_comes_by_and_the_time_is_over)
+static void check_nobody_comes_by_and_the_time_is_over(const char *pid)
 {
-	const char *pid = start_rounds(NULL);
 	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", "never_called",
 					      "--timeout=300ms", "-q");
 
@@ -196,9 +164,8 @@ HI_TEST_ROOT(safepoints, nobody_comes_by_and_the_time_is_over)
 }
 
 /* Everything took longer than --timeout, but there was a stop. */
-HI_TEST_ROOT(safepoints, a_pause_that_was_too_long_is_no_safepoint_missed)
+static void check_a_pause_that_was_too_long_is_no_safepoint_missed(const char *pid)
 {
-	const char *pid = start_rounds("free");
 	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", "at_full",
 					      "--timeout=60s", "--max-pause=1us", "-q");
 
@@ -208,12 +175,12 @@ HI_TEST_ROOT(safepoints, a_pause_that_was_too_long_is_no_safepoint_missed)
 	check_untouched();
 }
 
-HI_TEST_ROOT(safepoints, a_condition_that_never_holds_is_told_with_the_hits)
+static void check_a_condition_that_never_holds_is_told_with_the_hits(const char *pid)
 {
 	static const char words[] = "without the condition: ";
 	static const char *const times[] = {"--timeout=500ms", "--timeout=5s",
 					    "--timeout=60s"};
-	const char *pid = start_rounds("free"), *hits = NULL;
+	const char *hits = NULL;
 	struct hi_command *c = NULL;
 
 	/* Until it had the processor at all. */
@@ -271,10 +238,9 @@ static long order_rounds(long n)
 	return round;
 }
 
-HI_TEST_ROOT(safepoints, an_interrupt_while_waiting_leaves_no_trace)
+static void check_an_interrupt_while_waiting_leaves_no_trace(const char *pid)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
-	const char *pid = start_rounds(NULL);
 
 	for (size_t i = 0; i < 3; i++) {
 		struct hi_fixture *waiting = hi_fixture_start(
@@ -291,45 +257,48 @@ HI_TEST_ROOT(safepoints, an_interrupt_while_waiting_leaves_no_trace)
 	}
 }
 
+HI_TEST_ROOT(safepoints, waiting_leaves_no_trace)
+{
+	const char *pid = start_rounds(NULL);
+
+	check_nobody_comes_by_and_the_time_is_over(pid);
+	check_an_interrupt_while_waiting_leaves_no_trace(pid);
+}
+
 /* ---- the very place ---- */
 
-HI_TEST_ROOT(safepoints, the_heap_is_as_it_is_at_the_call)
+static void check_the_heap_is_as_it_is_at_the_call(const char *pid)
 {
-	const char *pid = start_rounds("free");
-
 	for (int i = 0; i < 8; i++) {
 		struct hi_command *c = hi_heapinspect(
 			"census", "--pid", pid, "--at", "at_full", "--timeout=60s",
 			"--max-pause=20s", "--json", "--all");
-		json_t *doc = document_of(c), *snapshot, *stop;
+		json_t *doc = doc_of(c);
 		long long n = nodes_in(doc);
 
 		HI_ASSERT_MSG(n >= 1000 && n <= 1009, "%lld nodes", n);
-		snapshot = json_object_get(doc, "snapshot");
-		stop = json_object_get(snapshot, "stop");
-		HI_ASSERT_STREQ("at_full", text_at(snapshot, "safepoint"));
-		HI_ASSERT_STREQ("at", text_at(stop, "landing"));
-		HI_ASSERT_EQ(target->pid,
-			     json_integer_value(json_object_get(stop, "thread")));
-		HI_ASSERT_STREQ("at_full", text_at(place_in(doc), "function"));
-		HI_ASSERT_STREQ("marker_rounds", text_at(place_in(doc), "module"));
+		HI_ASSERT_STREQ("at_full", doc_text(doc, "snapshot.safepoint"));
+		HI_ASSERT_STREQ("at", doc_text(doc, "snapshot.stop.landing"));
+		HI_ASSERT_EQ(target->pid, doc_number(doc, "snapshot.stop.thread"));
+		HI_ASSERT_STREQ("at_full", doc_text(doc, "snapshot.stop.place.function"));
+		HI_ASSERT_STREQ("marker_rounds",
+				doc_text(doc, "snapshot.stop.place.module"));
 		if (i == 0)
 			hi_check_schema(c, "rows.v1.json");
 	}
 	check_untouched();
 }
 
-HI_TEST_ROOT(safepoints, a_condition_picks_the_call)
+static void check_a_condition_picks_the_call(const char *pid)
 {
 	static const char *const conditions[] = {"at_full if digit == 7",
 						 "at_full if last_digit == 7",
 						 "at_full if held == 1007"};
-	const char *pid = start_rounds("free");
 
 	for (size_t i = 0; i < 3; i++) {
-		json_t *doc = document_of(hi_heapinspect("census", "--pid", pid, "--at",
-							 conditions[i], "--timeout=60s",
-							 "--json", "--all"));
+		json_t *doc = doc_of(hi_heapinspect("census", "--pid", pid, "--at",
+						    conditions[i], "--timeout=60s",
+						    "--json", "--all"));
 
 		HI_ASSERT_MSG(nodes_in(doc) == 1007, "%s: %lld nodes", conditions[i],
 			      nodes_in(doc));
@@ -352,7 +321,7 @@ HI_TEST_ROOT(safepoints, every_nth_time_is_counted_from_the_waiting_on)
 		strncat(text, line, sizeof(text) - strlen(text) - 1);
 	HI_ASSERT_EQ(0, hi_fixture_end(waiting));
 	/* The fourth one is round 3. */
-	HI_ASSERT_EQ(1003, nodes_in(parse(text)));
+	HI_ASSERT_EQ(1003, nodes_in(doc_parse(text)));
 }
 
 /* ---- series ---- */
@@ -360,20 +329,18 @@ HI_TEST_ROOT(safepoints, every_nth_time_is_counted_from_the_waiting_on)
 /* Samples until the end; each has as many nodes as a call. The last line's end. */
 static int check_samples(const struct hi_command *c, char end[16])
 {
-	char *copy = strdup(c->out), *save = NULL;
+	json_t *doc;
 	int n = 0;
 
-	hi_test_defer(free, copy);
-	for (char *line = strtok_r(copy, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		json_t *doc = parse(line);
-		long long nodes = nodes_in(doc);
+	doc_each (doc, doc_lines(c->out)) {
+		long long nodes;
 
-		snprintf(end, 16, "%s", text_at(doc, "end"));
+		snprintf(end, 16, "%s", doc_find(doc, "end") ? doc_text(doc, "end") : "");
 		if (*end)
 			continue;
+		nodes = nodes_in(doc);
 		HI_ASSERT_MSG(nodes >= 1000 && nodes <= 1009, "%lld nodes", nodes);
-		HI_ASSERT_STREQ("at", text_at(json_object_get(doc, "stop"), "landing"));
+		HI_ASSERT_STREQ("at", doc_text(doc, "stop.landing"));
 		n++;
 	}
 	return n;
@@ -396,10 +363,9 @@ static int sample(const char *pid, const char *word, const char *span)
 	return n;
 }
 
-HI_TEST_ROOT(safepoints, a_series_at_each_hit)
+static void check_a_series_at_each_hit(const char *pid)
 {
 	static const char *const spans[] = {"--for=2s", "--for=20s", "--for=100s"};
-	const char *pid = start_rounds("free");
 	int n = 0;
 
 	/* Where a census takes long there are three only in a longer time. */
@@ -409,12 +375,11 @@ HI_TEST_ROOT(safepoints, a_series_at_each_hit)
 	check_untouched();
 }
 
-HI_TEST_ROOT(safepoints, a_series_of_intervals_takes_the_next_hit)
+static void check_a_series_of_intervals_takes_the_next_hit(const char *pid)
 {
 	static const char *const spans[][2] = {{"--every=500ms", "--for=1800ms"},
 					       {"--every=5s", "--for=18s"},
 					       {"--every=30s", "--for=108s"}};
-	const char *pid = start_rounds("free");
 	int n = 0;
 
 	for (int i = 0; i < 3 && n < 2; i++) {
@@ -422,6 +387,14 @@ HI_TEST_ROOT(safepoints, a_series_of_intervals_takes_the_next_hit)
 		HI_ASSERT_MSG(n <= 4, "%d samples", n);
 	}
 	HI_ASSERT_MSG(n >= 2, "%d samples", n);
+}
+
+HI_TEST_ROOT(safepoints, a_series_stops_at_calls)
+{
+	const char *pid = start_rounds("free");
+
+	check_a_series_at_each_hit(pid);
+	check_a_series_of_intervals_takes_the_next_hit(pid);
 }
 
 HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
@@ -439,24 +412,23 @@ HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
 	mark = hi_heapinspect("mark", pid, "early");
 	HI_ASSERT_MSG(mark->exit_code == 0, "%s", mark->err);
 	HI_ASSERT(hi_fixture_line(series, line, sizeof(line)));
-	doc = parse(line);
-	HI_ASSERT_STREQ("early", text_at(doc, "mark"));
-	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "at_ns")));
+	doc = doc_parse(line);
+	HI_ASSERT_STREQ("early", doc_text(doc, "mark"));
+	HI_ASSERT_EQ(0, doc_number(doc, "at_ns"));
 	for (int i = 0; i < 3; i++) {
 		await_waiting();
 		HI_ASSERT_EQ(3 * (i + 1), order_rounds(3));
 		HI_ASSERT(hi_fixture_line(series, line, sizeof(line)));
-		doc = parse(line);
+		doc = doc_parse(line);
 		HI_ASSERT_EQ(1002 + 3 * i, nodes_in(doc));
 		if (i == 0)
-			HI_ASSERT_EQ(0,
-				     json_integer_value(json_object_get(doc, "cpu_ns")));
+			HI_ASSERT_EQ(0, doc_number(doc, "cpu_ns"));
 	}
 	/* While it waits, a signal ends it in order. */
 	await_waiting();
 	kill(series->pid, SIGINT);
 	HI_ASSERT(hi_fixture_line(series, line, sizeof(line)));
-	HI_ASSERT_STREQ("stopped", text_at(parse(line), "end"));
+	HI_ASSERT_STREQ("stopped", doc_text(doc_parse(line), "end"));
 	HI_ASSERT_EQ(0, hi_fixture_end(series));
 	check_untouched();
 }
@@ -467,45 +439,46 @@ HI_TEST_SCENARIO(safepoints, a_forked_child_tells_the_same_as_a_copy)
 {
 	static const char *const same[] = {"objects",	 "bytes", "types",
 					   "root_kinds", "leaks", "typed"};
-	struct hi_fixture *fx = hi_fixture_start("leaky_service", "200", "200", NULL);
-	char pid[16];
-	json_t *copied, *forked;
-	struct hi_command *c;
+	struct target *t = target_start("leaky_service", "200", "200", NULL);
+	json_t *copied = target_ask(t, "--all", "--snapshot=copy"), *forked;
+	struct hi_command *c = target_run(t, "--json", "--all", "--snapshot=fork");
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	copied = document_of(
-		hi_heapinspect("--pid", pid, "--json", "--all", "--snapshot=copy"));
-	c = hi_heapinspect("--pid", pid, "--json", "--all", "--snapshot=fork");
-	forked = document_of(c);
+	forked = doc_of(c);
 	hi_check_schema(c, "summary.v1.json");
-	HI_ASSERT_STREQ("copy", text_at(json_object_get(copied, "snapshot"), "mode"));
-	HI_ASSERT_STREQ("fork", text_at(json_object_get(forked, "snapshot"), "mode"));
-	HI_ASSERT(json_is_integer(
-		json_object_get(json_object_get(forked, "snapshot"), "copied_on_write")));
+	HI_ASSERT_STREQ("copy", doc_text(copied, "snapshot.mode"));
+	HI_ASSERT_STREQ("fork", doc_text(forked, "snapshot.mode"));
+	(void)doc_number(forked, "snapshot.copied_on_write");
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		HI_ASSERT_MSG(json_equal(json_object_get(copied, same[i]),
-					 json_object_get(forked, same[i])),
+		HI_ASSERT_MSG(json_equal(doc_at(copied, "%s", same[i]),
+					 doc_at(forked, "%s", same[i])),
 			      "%s differ: %.400s and %.400s", same[i],
-			      json_dumps(json_object_get(copied, same[i]), JSON_COMPACT),
-			      json_dumps(json_object_get(forked, same[i]), JSON_COMPACT));
-	hi_test_expect_free(fx->pid, "SRD");
+			      json_dumps(doc_at(copied, "%s", same[i]), JSON_COMPACT),
+			      json_dumps(doc_at(forked, "%s", same[i]), JSON_COMPACT));
+	hi_test_expect_free(t->fx->pid, "SRD");
 }
 
-HI_TEST_ROOT(safepoints, a_fork_at_the_call_is_as_exact)
+static void check_a_fork_at_the_call_is_as_exact(const char *pid)
+{
+	for (int i = 0; i < 4; i++) {
+		json_t *doc = doc_of(hi_heapinspect("census", "--pid", pid, "--at",
+						    "at_full if digit == 3",
+						    "--snapshot=fork", "--max-pause=20s",
+						    "--timeout=60s", "--json", "--all"));
+
+		HI_ASSERT_STREQ("fork", doc_text(doc, "snapshot.mode"));
+		HI_ASSERT_EQ(1003, nodes_in(doc));
+	}
+}
+
+HI_TEST_ROOT(safepoints, the_stop_is_at_the_very_call)
 {
 	const char *pid = start_rounds("free");
 
-	for (int i = 0; i < 4; i++) {
-		json_t *doc = document_of(hi_heapinspect(
-			"census", "--pid", pid, "--at", "at_full if digit == 3",
-			"--snapshot=fork", "--max-pause=20s", "--timeout=60s", "--json",
-			"--all"));
-
-		HI_ASSERT_STREQ("fork",
-				text_at(json_object_get(doc, "snapshot"), "mode"));
-		HI_ASSERT_EQ(1003, nodes_in(doc));
-	}
+	check_a_pause_that_was_too_long_is_no_safepoint_missed(pid);
+	check_a_condition_that_never_holds_is_told_with_the_hits(pid);
+	check_the_heap_is_as_it_is_at_the_call(pid);
+	check_a_condition_picks_the_call(pid);
+	check_a_fork_at_the_call_is_as_exact(pid);
 }
 
 /* ---- a runtime ---- */
@@ -519,31 +492,29 @@ static const char *start_python(void)
 		"print('ready', flush=True)\n"
 		"while not select.select([sys.stdin], [], [], 0.02)[0]:\n"
 		"    gc.collect()\n";
+	struct target *t;
 
 	if (access(PYTHON, X_OK) != 0)
 		HI_SKIP("needs python3.11");
-	target = hi_fixture_start(PYTHON, "-c", script, NULL);
-	hi_fixture_read_until(target, "ready", NULL, NULL);
-	snprintf(pid_text, sizeof(pid_text), "%d", (int)target->pid);
-	return pid_text;
+	t = target_start(PYTHON, "-c", script, NULL);
+	target = t->fx;
+	return t->pid;
 }
 
-HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
+static void check_a_runtime_is_stopped_at_the_end_of_its_collection(const char *pid)
 {
 	static const char *const words[] = {"gc", "usdt:python:gc__done"};
-	const char *pid = start_python();
 
 	for (size_t i = 0; i < 2; i++) {
 		struct hi_command *c = hi_heapinspect("--pid", pid, "--at", words[i],
 						      "--timeout=60s", "--json");
-		json_t *doc = document_of(c);
+		json_t *doc = doc_of(c);
 
 		hi_check_schema(c, "summary.v1.json");
-		HI_ASSERT_STREQ(words[i],
-				text_at(json_object_get(doc, "snapshot"), "safepoint"));
-		HI_ASSERT_MSG(strncmp(text_at(place_in(doc), "function"), "gc_collect",
-				      10) == 0,
-			      "in %s", text_at(place_in(doc), "function"));
+		HI_ASSERT_STREQ(words[i], doc_text(doc, "snapshot.safepoint"));
+		HI_ASSERT_MSG(strncmp(doc_text(doc, "snapshot.stop.place.function"),
+				      "gc_collect", 10) == 0,
+			      "in %s", doc_text(doc, "snapshot.stop.place.function"));
 		HI_ASSERT_MSG(!strstr(c->out, "the collector was running"), "%s",
 			      words[i]);
 	}
@@ -556,45 +527,30 @@ HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
 	check_untouched();
 }
 
-/* Of a type of fixtures/collector.c, in a summary at this place. */
-static long long count_at(const char *pid, const char *place, const char *type)
+/* Stops at this place, and counts objects of fixtures/collector.c there. */
+static void check_whole_at(const struct target *t, const char *place, long long whole)
 {
-	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", place,
-					      "--timeout=60s", "--json", "--all");
+	json_t *doc = target_ask(t, "--at", place, "--timeout=60s", "--all");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", place, c->err);
-	return count_of_type(document_of(c), type);
+	HI_ASSERT_EQ(whole, count_of_type(doc, "struct whole"));
+	if (whole)
+		HI_ASSERT_EQ(0, count_of_type(doc, "struct half_done"));
 }
 
 /* It returns in three ways. */
 HI_TEST_ROOT(safepoints, a_function_is_stopped_where_it_returns)
 {
-	struct hi_fixture *fx = hi_fixture_start("collector", NULL);
+	struct target *t = target_start("collector", NULL);
 	static const char *const ends[] = {"gc", "gc_collect_main%return"};
-	char pid[16];
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	for (int i = 0; i < 8; i++) {
-		HI_ASSERT_EQ(1, count_at(pid, ends[i % 2], "struct whole"));
-		HI_ASSERT_EQ(0, count_at(pid, ends[i % 2], "struct half_done"));
-	}
-	HI_ASSERT_EQ(0, count_at(pid, "gc_collect_main", "struct whole"));
-	HI_ASSERT_MSG(strstr(hi_heapinspect("--pid", pid, "--at",
+	for (int i = 0; i < 8; i++)
+		check_whole_at(t, ends[i % 2], 1);
+	check_whole_at(t, "gc_collect_main", 0);
+	HI_ASSERT_MSG(strstr(hi_heapinspect("--pid", t->pid, "--at",
 					    "gc_collect_main%return if n > 1")
 				     ->err,
 			     "a return takes no condition"),
 		      "a condition at a return");
-}
-
-static json_t *safepoint_row(json_t *doc, const char *at)
-{
-	json_t *rows = json_object_get(doc, "rows");
-
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		if (strcmp(text_at(json_array_get(rows, i), "at"), at) == 0)
-			return json_array_get(rows, i);
-	return NULL;
 }
 
 static uint64_t now_ms(void)
@@ -605,9 +561,8 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-HI_TEST_ROOT(safepoints, those_of_a_process_are_listed_and_counted)
+static void check_those_of_a_process_are_listed_and_counted(const char *pid)
 {
-	const char *pid = start_python();
 	static const char *const spans[] = {"--for=1s", "--for=10s", "--for=60s"};
 	struct hi_command *c = NULL;
 	json_t *doc = NULL, *row;
@@ -619,24 +574,30 @@ HI_TEST_ROOT(safepoints, those_of_a_process_are_listed_and_counted)
 
 		c = hi_heapinspect("safepoints", "--pid", pid, spans[i], "--all",
 				   "--json");
-		doc = document_of(c);
-		row = safepoint_row(doc, "usdt:python:gc__start");
-		HI_ASSERT(row);
-		hits = json_integer_value(json_object_get(row, "hits"));
+		doc = doc_of(c);
+		row = doc_row(doc_at(doc, "rows"), "at", "usdt:python:gc__start");
+		hits = doc_number(row, "hits");
 		HI_ASSERT_MSG(hits <= (long long)(now_ms() - start) / 20 + 5,
 			      "%lld collections", hits);
 	}
 	HI_ASSERT_MSG(hits >= 2, "%lld collections", hits);
 	hi_check_schema(c, "safepoints.v1.json");
-	row = json_array_get(json_object_get(doc, "rows"), 0);
-	HI_ASSERT(json_is_true(json_object_get(row, "gc")));
+	HI_ASSERT(doc_bool(doc, "rows.0.gc"));
 	/* Nothing is imported any more. */
-	row = safepoint_row(doc, "usdt:python:import__find__load__start");
-	HI_ASSERT(row && json_integer_value(json_object_get(row, "hits")) == 0);
+	row = doc_row(doc_at(doc, "rows"), "at", "usdt:python:import__find__load__start");
+	HI_ASSERT_EQ(0, doc_number(row, "hits"));
 	check_untouched();
 	c = hi_heapinspect("safepoints", "--pid", pid, "--for=100ms");
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->out, "--at gc --pid"), "%s", c->out);
+}
+
+HI_TEST_ROOT(safepoints, of_a_runtime)
+{
+	const char *pid = start_python();
+
+	check_a_runtime_is_stopped_at_the_end_of_its_collection(pid);
+	check_those_of_a_process_are_listed_and_counted(pid);
 }
 
 /* ---- permission ---- */
