@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "report/formats/hp_reader.h"
-#include "tests/cli/summary.h"
-#include "tests/support/fixture.h"
+#include "tests/harness.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 #include "tests/support/terminal_view.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -21,30 +21,20 @@
  * 16, 120 nodes of 24. */
 enum { LEAKED = 300 * 64 + 1000 * 32 + 120 * 32, WAIT_MS = 60000 };
 
-static char pid_text[16];
-
-static void start_service(void)
-{
-	struct hi_fixture *fx = hi_fixture_start("leaky_service", "50", "50", NULL);
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
-}
-
 /* A live view on a terminal of our own. */
-static struct terminal_view *open_view(void)
+static struct terminal_view *open_view(const struct target *t)
 {
 	return terminal_view_open(80, PROGRAM, "census", "--every", "100ms", "--pid",
-				  pid_text, NULL);
+				  t->pid, NULL);
 }
 
-HI_TEST_SCENARIO(series_view, keys_sort_pause_and_quit_and_the_last_table_stays)
+static void
+check_keys_sort_pause_and_quit_and_the_last_table_stays(const struct target *t)
 {
 	const char *stays;
 	struct terminal_view *v;
 
-	start_service();
-	v = open_view();
+	v = open_view(t);
 	terminal_view_await(v, "(leaked)");
 	terminal_view_await(v, "s sorts (by bytes)");
 	terminal_view_press(v, "s");
@@ -61,13 +51,12 @@ HI_TEST_SCENARIO(series_view, keys_sort_pause_and_quit_and_the_last_table_stays)
 	HI_ASSERT_MSG(!strstr(stays, "\033[H"), "%s", stays);
 }
 
-HI_TEST_SCENARIO(series_view, signals_restore_the_terminal)
+static void check_signals_restore_the_terminal(const struct target *t)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
 
-	start_service();
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct terminal_view *v = open_view();
+		struct terminal_view *v = open_view(t);
 
 		terminal_view_await(v, "p pauses");
 		kill(v->pid, numbers[i]);
@@ -76,20 +65,19 @@ HI_TEST_SCENARIO(series_view, signals_restore_the_terminal)
 	}
 }
 
-HI_TEST_SCENARIO(series_view, a_reader_that_goes_is_no_error)
+static void check_a_reader_that_goes_is_no_error(const struct target *t)
 {
 	static const char *const commands[] = {
 		"census --every 50ms --json", "census --every 50ms", "leaks --json --all",
 		"query 'SELECT * FROM objects' --all --format csv", "census --help"};
 	char line[512];
 
-	start_service();
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct hi_command *c;
 
 		snprintf(line, sizeof(line),
 			 "{ %s %s -q --pid %s; echo status $? >&2; } | head -n 1",
-			 PROGRAM, commands[i], pid_text);
+			 PROGRAM, commands[i], t->pid);
 		c = hi_command_run(0, "sh", "-c", line, NULL);
 		HI_ASSERT_MSG(!strcmp(c->err, "status 141\n") ||
 				      !strcmp(c->err, "status 0\n"),
@@ -106,18 +94,16 @@ static uint64_t value_of_band(const struct hi_hp_series *hp, size_t sample,
 	return 0;
 }
 
-HI_TEST_SCENARIO(series_view, leaks_are_a_band_and_the_restriction_is_in_the_head)
+static void
+check_leaks_are_a_band_and_the_restriction_is_in_the_head(const struct target *t)
 {
 	const char *file = snapshot_path(snapshot_directory(), "x.hp");
 	struct hi_hp_series *hp;
 	struct hi_error err;
 	struct hi_command *c;
 
-	start_service();
-	c = hi_heapinspect("census", "--every", "100ms", "--for", "50ms", "--hp", file,
-			   "--under", "pages", "--root", "pages=page_cache", "--pid",
-			   pid_text);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = target_run(t, "census", "--every", "100ms", "--for", "50ms", "--hp", file,
+		       "--under", "pages", "--root", "pages=page_cache");
 	HI_ASSERT_MSG(!strncmp(c->out, "Only what is under pages\n", 25), "%s", c->out);
 	HI_ASSERT_OK(hi_hp_read(file, &hp, &err), &err);
 	HI_ASSERT_EQ(LEAKED, value_of_band(hp, 0, "(leaked)"));
@@ -125,7 +111,8 @@ HI_TEST_SCENARIO(series_view, leaks_are_a_band_and_the_restriction_is_in_the_hea
 	hi_hp_series_destroy(hp);
 }
 
-HI_TEST_SCENARIO(series_view, leaks_of_a_file_are_a_band_of_its_profile_and_picture)
+static void
+check_leaks_of_a_file_are_a_band_of_its_profile_and_picture(const struct target *t)
 {
 	char *in = snapshot_directory();
 	const char *file = snapshot_path(in, "x.hisnap"),
@@ -134,10 +121,7 @@ HI_TEST_SCENARIO(series_view, leaks_of_a_file_are_a_band_of_its_profile_and_pict
 	struct hi_error err;
 	struct hi_command *c;
 
-	start_service();
-	c = hi_heapinspect("snap", "-q", "--every", "100ms", "--for", "50ms", "-o", file,
-			   "--pid", pid_text);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	target_run(t, "snap", "-q", "--every", "100ms", "--for", "50ms", "-o", file);
 	c = hi_heapinspect("export", file, "-f", "hp", "-o", path);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT_OK(hi_hp_read(path, &hp, &err), &err);
@@ -148,30 +132,45 @@ HI_TEST_SCENARIO(series_view, leaks_of_a_file_are_a_band_of_its_profile_and_pict
 	HI_ASSERT_MSG(strstr(c->out, ">(leaked)<"), "%s", c->out);
 }
 
-HI_TEST_SCENARIO(series_view, the_axis_is_the_clock_on_the_wall)
+static void check_the_axis_is_the_clock_on_the_wall(const struct target *t)
 {
-	struct hi_command *c;
+	struct hi_command *c =
+		target_run(t, "census", "--every", "100ms", "--for", "50ms", "--json");
 
-	start_service();
-	c = hi_heapinspect("census", "--every", "100ms", "--for", "50ms", "--json",
-			   "--pid", pid_text);
 	HI_ASSERT_MSG(strstr(c->out, "\"axis\": \"wall\""), "%s", c->out);
 }
 
-HI_TEST_SCENARIO(series_view, retainers_wait_for_their_type)
+static void check_retainers_wait_for_their_type(const struct target *t)
 {
-	struct hi_command *c;
+	struct hi_command *c =
+		target_run(t, "retainers", "--retainer", "struct session_table",
+			   "--every", "100ms", "--for", "50ms");
 
-	start_service();
-	c = hi_heapinspect("retainers", "--retainer", "struct session_table", "--every",
-			   "100ms", "--for", "50ms", "--pid", pid_text);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, "waits for one"), "%s", c->err);
 	c = hi_heapinspect("retainers", "--retainer", "struct session_table", "--pid",
-			   pid_text);
+			   t->pid);
 	HI_ASSERT_EQ(2, c->exit_code);
 	/* The name of no type is a mistake. */
 	c = hi_heapinspect("retainers", "--retainer", "struct sesion", "--every", "100ms",
-			   "--for", "50ms", "--pid", pid_text);
+			   "--for", "50ms", "--pid", t->pid);
 	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+HI_TEST_SCENARIO(series_view, on_a_terminal)
+{
+	struct target *t = target_start("leaky_service", "50", "50", NULL);
+
+	check_keys_sort_pause_and_quit_and_the_last_table_stays(t);
+	check_signals_restore_the_terminal(t);
+}
+
+HI_TEST_SCENARIO(series_view, for_readers_and_in_files)
+{
+	struct target *t = target_start("leaky_service", "50", "50", NULL);
+
+	check_a_reader_that_goes_is_no_error(t);
+	check_leaks_are_a_band_and_the_restriction_is_in_the_head(t);
+	check_leaks_of_a_file_are_a_band_of_its_profile_and_picture(t);
+	check_the_axis_is_the_clock_on_the_wall(t);
+	check_retainers_wait_for_their_type(t);
 }
