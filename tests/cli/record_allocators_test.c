@@ -4,7 +4,6 @@
  * at the end, is a block that the walk of the heap finds, also where it was aligned, and
  * has room for what was asked for.
  */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,55 +12,40 @@
 
 #include "tests/harness.h"
 #include "tests/support/allocator_truth.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 
-static void free_recorded_document(void *json)
-{
-	json_decref(json);
-}
-
-static long long recorded_number(const json_t *doc, const char *key)
-{
-	const json_t *n = json_object_get(json_object_get(doc, "recording"), key);
-
-	HI_ASSERT_MSG(json_is_integer(n), "no number recording.%s", key);
-	return json_integer_value(n);
-}
-
+/* Returns what the recording says of itself. */
 static json_t *record_churn(const struct allocator_run *run)
 {
 	struct hi_fixture *fx = allocator_churn_start(run);
 	struct recording_run recording =
 		recording_start(fx->pid, "--sample=all", "--json", NULL);
 	struct hi_command *c;
-	json_t *doc;
 
 	allocator_churn_tell(fx, "round", "ready");
 	allocator_churn_tell(fx, "round", "ready");
 	c = recording_end(&recording, SIGINT);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	hi_fixture_end(fx);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-	HI_ASSERT(doc != NULL);
-	hi_test_defer(free_recorded_document, doc);
-	return doc;
+	return doc_at(doc_of(c), "recording");
 }
 
 static void expect_recorded(const char *what, const struct allocator_run *run)
 {
-	json_t *doc = record_churn(run);
+	json_t *recording = record_churn(run);
 
-	hi_test_note(
-		"%s: %lld allocations, %lld joined, %lld without a block, %lld too "
-		"large, %lld frees of unknown",
-		what, recorded_number(doc, "allocations"), recorded_number(doc, "joined"),
-		recorded_number(doc, "without_object"), recorded_number(doc, "too_large"),
-		recorded_number(doc, "frees_of_unknown"));
-	HI_ASSERT(recorded_number(doc, "joined") > 500);
-	HI_ASSERT_EQ(0, recorded_number(doc, "lost"));
-	HI_ASSERT_EQ(0, recorded_number(doc, "missing"));
-	HI_ASSERT_EQ(0, recorded_number(doc, "without_object"));
-	HI_ASSERT_EQ(0, recorded_number(doc, "too_large"));
+	hi_test_note("%s: %lld allocations, %lld joined, %lld without a block, %lld too "
+		     "large, %lld frees of unknown",
+		     what, doc_number(recording, "allocations"),
+		     doc_number(recording, "joined"),
+		     doc_number(recording, "without_object"),
+		     doc_number(recording, "too_large"),
+		     doc_number(recording, "frees_of_unknown"));
+	HI_ASSERT(doc_number(recording, "joined") > 500);
+	HI_ASSERT_EQ(0, doc_number(recording, "lost"));
+	HI_ASSERT_EQ(0, doc_number(recording, "missing"));
+	HI_ASSERT_EQ(0, doc_number(recording, "without_object"));
+	HI_ASSERT_EQ(0, doc_number(recording, "too_large"));
 }
 
 static void expect_recorded_with(const char *library)

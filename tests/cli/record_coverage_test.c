@@ -4,7 +4,6 @@
  * 100 have the truth. HI_RECORD_RUNS is how many recordings there are, 200 if it is not
  * set.
  */
-#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 
 /* Whose blocks are sampled: of larger ones nearly each is. live * (size + 16) bytes. */
@@ -36,7 +36,6 @@ static json_t *record_once(void)
 	struct hi_fixture *fx = hi_fixture_start("sampled_sizes", NULL);
 	struct recording_run run;
 	struct hi_command *c;
-	json_t *doc;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	run = recording_start(fx->pid, "--sample", "64KiB", "--all", "--json", NULL);
@@ -45,21 +44,12 @@ static json_t *record_once(void)
 	c = recording_end(&run, SIGINT);
 	hi_fixture_tell(fx, "quit");
 	(void)hi_fixture_end(fx);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	return doc;
-}
-
-static long long integer_of(const json_t *row, const char *name)
-{
-	return json_integer_value(json_object_get(row, name));
+	return doc_of(c);
 }
 
 static const struct truth *truth_of(const json_t *row)
 {
-	const char *function = json_string_value(
-		json_object_get(json_object_get(row, "site"), "function"));
+	const char *function = json_string_value(doc_find(row, "site.function"));
 
 	for (size_t i = 0; function && i < TRUTHS; i++)
 		if (strcmp(function, truths[i].function) == 0)
@@ -70,9 +60,9 @@ static const struct truth *truth_of(const json_t *row)
 static void look_at_interval(const json_t *row, const struct truth *truth,
 			     struct seen *seen)
 {
-	long long low = integer_of(row, "bytes_low"),
-		  high = integer_of(row, "bytes_high");
-	double off = (double)(integer_of(row, "bytes") - truth->bytes);
+	long long low = doc_number(row, "bytes_low"),
+		  high = doc_number(row, "bytes_high");
+	double off = (double)(doc_number(row, "bytes") - truth->bytes);
 
 	seen->intervals++;
 	seen->covered += low <= truth->bytes && truth->bytes <= high;
@@ -84,11 +74,10 @@ static void look_at_interval(const json_t *row, const struct truth *truth,
 
 static void look_at_recording(const json_t *doc, struct seen seen[TRUTHS])
 {
-	json_t *rows = json_object_get(doc, "rows"), *row;
-	size_t i, found = 0;
+	size_t found = 0;
+	json_t *row;
 
-	json_array_foreach(rows, i, row)
-	{
+	doc_each (row, doc_at(doc, "rows")) {
 		const struct truth *truth = truth_of(row);
 
 		if (!truth)
@@ -109,12 +98,8 @@ HI_TEST_SLOW(record_coverage, intervals_have_the_truth_in_95_of_100_recordings)
 
 	if (geteuid() != 0)
 		HI_SKIP("probes need root");
-	for (int i = 0; i < runs; i++) {
-		json_t *doc = record_once();
-
-		look_at_recording(doc, seen);
-		json_decref(doc);
-	}
+	for (int i = 0; i < runs; i++)
+		look_at_recording(record_once(), seen);
 	for (size_t i = 0; i < TRUTHS; i++) {
 		hi_test_note("%s: %d of %d have the truth, %d lie above it, %d below; "
 			     "estimates %+.2f %% off, %.2f standard errors",

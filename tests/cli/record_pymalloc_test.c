@@ -51,26 +51,17 @@ static json_t *rows_of(const char *file, const char *sql)
 {
 	struct hi_command *c = hi_heapinspect("query", file, "--all", "--json", sql);
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return json_object_get(doc_of(c), "rows");
+	return doc_at(doc_of(c), "rows");
 }
 
 static const char *address_of_row(const json_t *row)
 {
-	return json_string_value(json_object_get(row, "address"));
-}
-
-static long long number_of(json_t *doc, const char *object, const char *key)
-{
-	json_t *number = json_object_get(json_object_get(doc, object), key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no %s.%s", object, key);
-	return json_integer_value(number);
+	return doc_text(row, "address");
 }
 
 static const char *type_of_row(const json_t *row)
 {
-	const char *type = json_string_value(json_object_get(row, "type"));
+	const char *type = json_string_value(doc_find(row, "type"));
 
 	return type ? type : "";
 }
@@ -115,12 +106,11 @@ static size_t count_missing(const struct python_service *s)
 			 "object = id WHERE object IS NULL AND state != 'internal' AND "
 			 "(evidence = 'runtime' OR type IS NULL)");
 	json_t *known = json_object(), *row;
-	size_t i, missing = 0;
+	size_t missing = 0;
 
-	json_array_foreach(before, i, row)
+	doc_each (row, before)
 		json_object_set(known, address_of_row(row), row);
-	json_array_foreach(without, i, row)
-	{
+	doc_each (row, without) {
 		if (was_there(known, row))
 			continue;
 		fprintf(stderr, "%s: %s\n", address_of_row(row), type_of_row(row));
@@ -139,15 +129,15 @@ static void check_witness(const char *python)
 
 	if (strstr(s.c->err, "pymalloc is not followed")) {
 		fprintf(stderr, "%s: %s", python, s.c->err);
-		HI_ASSERT(number_of(doc, "not_recorded", "objects") > 1000);
+		HI_ASSERT(doc_number(doc, "not_recorded.objects") > 1000);
 		return;
 	}
 	missing = count_missing(&s);
-	HI_ASSERT_EQ(0, number_of(doc, "recording", "lost"));
-	HI_ASSERT_EQ(0, number_of(doc, "recording", "missing"));
-	HI_ASSERT_EQ(0, number_of(doc, "recording", "without_object"));
-	HI_ASSERT_EQ(0, number_of(doc, "recording", "too_large"));
-	HI_ASSERT(number_of(doc, "recording", "joined") > 10000);
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.lost"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.missing"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.without_object"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.too_large"));
+	HI_ASSERT(doc_number(doc, "recording.joined") > 10000);
 	HI_ASSERT_MSG(missing == 0, "%s: %zu new objects have no record", python,
 		      missing);
 }
@@ -165,8 +155,8 @@ HI_TEST_ROOT(record_pymalloc, objects_in_blocks_of_malloc_have_records)
 	size_t missing = count_missing(&s);
 
 	HI_ASSERT(!strstr(s.c->err, "not followed"));
-	HI_ASSERT(number_of(doc, "recording", "joined") > 10000);
-	HI_ASSERT_EQ(0, number_of(doc, "recording", "without_object"));
+	HI_ASSERT(doc_number(doc, "recording.joined") > 10000);
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.without_object"));
 	HI_ASSERT_EQ(0, missing);
 }
 
@@ -176,5 +166,5 @@ HI_TEST_ROOT(record_pymalloc, says_why_debugged_objects_have_no_record)
 
 	HI_ASSERT_MSG(strstr(s.c->err, "pymalloc is not followed: PYTHONMALLOC=debug"),
 		      "%s", s.c->err);
-	HI_ASSERT(number_of(doc_of(s.c), "not_recorded", "objects") > 1000);
+	HI_ASSERT(doc_number(doc_of(s.c), "not_recorded.objects") > 1000);
 }

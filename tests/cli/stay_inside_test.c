@@ -7,21 +7,21 @@
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
-#include "tests/support/workshop.h"
+#include "tests/support/snapshots.h"
+#include "tests/support/targets.h"
 
 static struct hi_fixture *start_with(const char *library, const char *kind)
 {
 	struct hi_fixture *fx;
-	char path[128], env[] = "env", preload[160], ready[32],
-			program[] = HI_FIXTURE_DIR "/stay_inside";
-	char *argv[] = {env, preload, program, NULL};
+	char path[128], preload[160], ready[32];
 
 	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", library);
 	if (access(path, R_OK) != 0)
 		HI_SKIP("this library is not installed");
 	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", path);
 	snprintf(ready, sizeof(ready), "ready %s", kind);
-	fx = hi_fixture_startv("/usr/bin/env", argv);
+	fx = hi_fixture_start("/usr/bin/env", preload, HI_FIXTURE_DIR "/stay_inside",
+			      NULL);
 	hi_fixture_read_until(fx, ready, NULL, NULL);
 	return fx;
 }
@@ -58,47 +58,32 @@ HI_TEST_SCENARIO(stay_inside, a_thread_inside_mimalloc_is_said)
 	expect_inside("libmimalloc.so.2.0", "mimalloc");
 }
 
-static long long inside_of_core(const char *directory, pid_t pid)
+static long long inside_of_core(const struct hi_fixture *fx)
 {
-	char core[128];
-	struct hi_command *c;
-	json_t *doc;
+	const char *core = snapshot_core(fx, snapshot_directory());
 
-	workshop_run("gcore -o core %d >/dev/null 2>&1", (int)pid);
-	snprintf(core, sizeof(core), "%s/core.%d", directory, (int)pid);
-	c = hi_heapinspect("--json", "--all", "--core", core);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_json, doc);
-	return doc_number(doc, "snapshot.threads_in_allocator");
+	return doc_number(doc_of(hi_heapinspect("--json", "--all", "--core", core)),
+			  "snapshot.threads_in_allocator");
 }
 
 HI_TEST_SCENARIO(stay_inside, a_thread_inside_is_said_of_a_core_too)
 {
 	struct hi_fixture *fx = start_with("libjemalloc.so.2", "jemalloc");
-	const char *directory = workshop_open();
 
-	HI_ASSERT_EQ(1, inside_of_core(directory, fx->pid));
-	fx = hi_fixture_start("glibc_blocks", "1", "100", NULL);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	HI_ASSERT_EQ(0, inside_of_core(directory, fx->pid));
+	HI_ASSERT_EQ(1, inside_of_core(fx));
+	HI_ASSERT_EQ(0,
+		     inside_of_core(target_start("glibc_blocks", "1", "100", NULL)->fx));
 }
 
 HI_TEST_SCENARIO(stay_inside, background_threads_of_jemalloc_are_not_inside)
 {
-	char env[] = "env", preload[] = "LD_PRELOAD=libjemalloc.so.2",
-	     option[] = "MALLOC_CONF=background_thread:true", threads[] = "2",
-	     program[] = HI_FIXTURE_DIR "/allocator_churn";
-	char *argv[] = {env, preload, option, program, threads, NULL};
-	struct hi_fixture *fx;
-	json_t *doc;
+	struct target *t;
 
 	if (access("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", R_OK) != 0)
 		HI_SKIP("this library is not installed");
-	fx = hi_fixture_startv("/usr/bin/env", argv);
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	doc = summary_with(fx->pid, NULL);
-	HI_ASSERT_EQ(0, doc_number(doc, "snapshot.threads_in_allocator"));
-	hi_fixture_end(fx);
+	t = target_start("/usr/bin/env", "LD_PRELOAD=libjemalloc.so.2",
+			 "MALLOC_CONF=background_thread:true",
+			 HI_FIXTURE_DIR "/allocator_churn", "2", NULL);
+	HI_ASSERT_EQ(0, doc_number(target_ask(t, "--all", "--max-pause=30s"),
+				   "snapshot.threads_in_allocator"));
 }
