@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* record --children: a file for each process that fixtures/forks.c has forked. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
 #include "tests/support/workshop.h"
@@ -62,20 +62,6 @@ static struct recorded_forks record_forks(const char *before)
 	return f;
 }
 
-static void free_forks_document(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *parse_forks(const struct hi_command *c)
-{
-	json_t *doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-
-	HI_ASSERT_MSG(doc && c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_test_defer(free_forks_document, doc);
-	return doc;
-}
-
 static const char *file_of_process(const struct recorded_forks *f, int pid)
 {
 	static char file[300];
@@ -89,21 +75,19 @@ static const char *file_of_process(const struct recorded_forks *f, int pid)
 /* The children of the report are those of the fixture, no more and no fewer. */
 static void expect_children(const struct recorded_forks *f, const struct hi_command *c)
 {
-	const json_t *list = json_object_get(parse_forks(c), "children"), *child;
-	size_t i, k;
+	const json_t *list = doc_at(doc_of(c), "children"), *child;
+	size_t k;
 
 	hi_check_schema(c, "rows.v1.json");
 	HI_ASSERT_EQ(f->n, json_array_size(list));
-	json_array_foreach(list, i, child)
-	{
-		int pid = (int)json_integer_value(json_object_get(child, "pid"));
+	doc_each (child, list) {
+		int pid = (int)doc_number(child, "pid");
 
 		for (k = 0; k < f->n && f->children[k] != pid; k++)
 			;
 		HI_ASSERT(k < f->n);
-		HI_ASSERT(json_is_null(json_object_get(child, "failure")));
-		HI_ASSERT_STREQ(file_of_process(f, pid),
-				json_string_value(json_object_get(child, "file")));
+		HI_ASSERT(doc_is_null(child, "failure"));
+		HI_ASSERT_STREQ(file_of_process(f, pid), doc_text(child, "file"));
 		HI_ASSERT_EQ(0, access(file_of_process(f, pid), R_OK));
 	}
 }
@@ -113,68 +97,44 @@ static void expect_own_blocks(const struct recorded_forks *f, int pid, long long
 {
 	struct hi_command *c = hi_heapinspect("census", "--by", "site", "--json",
 					      file_of_process(f, pid));
-	json_t *doc = parse_forks(c), *row;
-	long long own = 0, other = 0, before;
-	size_t i;
+	json_t *doc = doc_of(c), *rows = doc_at(doc, "rows");
+	long long own = doc_sum_of(rows, "site.function", "keep_own", "objects");
+	long long before = doc_number(doc, "before.objects");
 
-	json_array_foreach(json_object_get(doc, "rows"), i, row)
-	{
-		const char *site = json_string_value(
-			json_object_get(json_object_get(row, "site"), "function"));
-		long long objects = json_integer_value(json_object_get(row, "objects"));
-
-		if (site && strcmp(site, "keep_own") == 0)
-			own += objects;
-		else
-			other += objects;
-	}
-	before = json_integer_value(
-		json_object_get(json_object_get(doc, "before"), "objects"));
 	HI_ASSERT_EQ(blocks, own);
-	HI_ASSERT_EQ(0, other);
+	HI_ASSERT_EQ(own, doc_sum(rows, "objects"));
 	HI_ASSERT_MSG(before >= INHERITED - FREED && before < INHERITED, "%lld before",
 		      before);
 }
 
+static void end_child(struct recorded_forks *f, int pid)
+{
+	char command[32];
+
+	snprintf(command, sizeof(command), "end %d", pid);
+	tell_forks(f, command);
+}
+
+/* One exits, and its file has what was live then. One that shares the memory has none: it
+ * would be the heap of the program once more. */
 HI_TEST_ROOT(record_children, have_files_with_what_is_theirs)
 {
 	struct recorded_forks f = record_forks("fork");
 
 	tell_forks(&f, "fork");
+	tell_forks(&f, "vfork");
 	tell_forks(&f, "grandchild");
 	tell_forks(&f, "fork");
 	HI_ASSERT_EQ(4, f.n);
 	recording_await(&f.run, "recording child", f.n);
 	tell_forks(&f, "work");
 	HI_ASSERT_EQ(5, f.n_kept);
+	end_child(&f, f.children[1]);
+	recording_await(&f.run, "has exited", 1);
+	HI_ASSERT_EQ(0, access(file_of_process(&f, f.children[1]), R_OK));
 	expect_children(&f, recording_end(&f.run, SIGINT));
 	for (size_t i = 0; i < f.n_kept; i++)
 		expect_own_blocks(&f, f.kept[i].pid, f.kept[i].blocks);
-}
-
-HI_TEST_ROOT(record_children, that_exit_have_what_was_live_then)
-{
-	struct recorded_forks f = record_forks(NULL);
-	char command[32];
-
-	tell_forks(&f, "fork");
-	recording_await(&f.run, "recording child", 1);
-	tell_forks(&f, "work");
-	snprintf(command, sizeof(command), "end %d", f.children[0]);
-	tell_forks(&f, command);
-	recording_await(&f.run, "has exited", 1);
-	HI_ASSERT_EQ(0, access(file_of_process(&f, f.children[0]), R_OK));
-	expect_children(&f, recording_end(&f.run, SIGINT));
-	expect_own_blocks(&f, f.children[0], f.kept[1].blocks);
-}
-
-/* It would be the heap of the program once more. */
-HI_TEST_ROOT(record_children, that_share_the_memory_are_none)
-{
-	struct recorded_forks f = record_forks(NULL);
-
-	tell_forks(&f, "vfork");
-	expect_children(&f, recording_end(&f.run, SIGINT));
 }
 
 /* The program is killed: there is no report, but the children's files are there. */
@@ -196,7 +156,6 @@ HI_TEST_ROOT(record_children, stay_recorded_where_the_program_is_killed)
 HI_TEST_SLOW(record_children, wait_where_sixteen_are_recorded)
 {
 	struct recorded_forks f;
-	char command[32];
 
 	if (geteuid() != 0)
 		HI_SKIP("probes need root");
@@ -206,8 +165,7 @@ HI_TEST_SLOW(record_children, wait_where_sixteen_are_recorded)
 	recording_await(&f.run, "recording child", AT_ONCE);
 	tell_forks(&f, "fork");
 	recording_await(&f.run, "recorded at one time", 1);
-	snprintf(command, sizeof(command), "end %d", f.children[0]);
-	tell_forks(&f, command);
+	end_child(&f, f.children[0]);
 	recording_await(&f.run, "recording child", AT_ONCE + 1);
 	expect_children(&f, recording_end(&f.run, SIGINT));
 }

@@ -49,12 +49,9 @@ static const char *make_report(const char *in, const char *file, const char *opt
 	return html;
 }
 
-HI_TEST_SCENARIO(report, is_one_file_whose_links_lead_to_its_pages)
+static void check_it_is_one_file_whose_links_lead_to_its_pages(const char *in,
+							       const char *file)
 {
-	const char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "3");
-	const char *file =
-		snapshot_of_core(snapshot_core(fx, in), in, "app.hisnap", NULL);
 	const char *said = check_report_file(make_report(in, file, NULL, NULL));
 
 	/* Summary, types, dominators, leaks, retainers, waste, about the file, and what
@@ -65,12 +62,8 @@ HI_TEST_SCENARIO(report, is_one_file_whose_links_lead_to_its_pages)
 		      said);
 }
 
-HI_TEST_SCENARIO(report, to_standard_output_is_the_same)
+static void check_it_is_the_same_on_standard_output(const char *in, const char *file)
 {
-	const char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "3");
-	const char *file =
-		snapshot_of_core(snapshot_core(fx, in), in, "app.hisnap", NULL);
 	const char *html = make_report(in, file, NULL, NULL);
 	struct hi_command *c = hi_heapinspect("report", file, "-o", "-");
 	FILE *f = fopen(html, "r");
@@ -121,18 +114,27 @@ HI_TEST_SCENARIO(report, stays_below_its_limit)
 	}
 }
 
-HI_TEST_SCENARIO(report, of_two_files_has_their_differences)
+static void check_two_files_have_their_differences(const char *in, const char *core,
+						   const char *before)
 {
-	const char *in = snapshot_directory();
-	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "3");
-	const char *before =
-		snapshot_of_core(snapshot_core(fx, in), in, "a.hisnap", NULL);
-	const char *after = snapshot_of_core(snapshot_core(fx, in), in, "b.hisnap", NULL);
+	const char *after = snapshot_of_core(core, in, "b.hisnap", NULL);
 	const char *html = snapshot_path(in, "two.html");
 	struct hi_command *c = hi_heapinspect("report", before, after, "-o", html);
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT(strstr(check_report_file(html), "Differences"));
+}
+
+HI_TEST_SCENARIO(report, of_a_small_heap)
+{
+	const char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "3"), in);
+	const char *file = snapshot_of_core(core, in, "app.hisnap", NULL);
+
+	check_it_is_one_file_whose_links_lead_to_its_pages(in, file);
+	check_it_is_the_same_on_standard_output(in, file);
+	check_two_files_have_their_differences(in, core, file);
 }
 
 HI_TEST_SCENARIO(report, wrong_use_is_an_error)

@@ -21,56 +21,37 @@ enum { CENSUSES = 5, NODE = 64 /* bytes, with malloc's header */ };
 static const long long nodes[CENSUSES] = {10, 100, 40, 60, 20};
 static const bool whole[CENSUSES] = {true, true, false, true, true};
 
-static long long number_of(const json_t *object, const char *key)
-{
-	json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
-}
-
 static long long nodes_in(json_t *rows)
 {
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-	{
-		const char *type = json_string_value(json_object_get(row, "type"));
-
-		if (type && strcmp(type, "struct node") == 0)
-			return number_of(row, "count");
-	}
-	return 0;
+	return doc_sum_of(rows, "type", "struct node", "count");
 }
 
 HI_TEST_SCENARIO(series_file, a_series_of_version_1_is_read)
 {
 	struct hi_command *c = hi_heapinspect("snapshots", FILE_V1, "--json");
-	json_t *doc = doc_of(c), *rows = json_object_get(doc, "rows");
+	json_t *doc = doc_of(c), *rows = doc_at(doc, "rows");
 	char which[24];
 
 	hi_check_schema(c, "snapshots.v1.json");
-	HI_ASSERT_STREQ("exited", json_string_value(json_object_get(doc, "end")));
-	HI_ASSERT_EQ(0, number_of(doc, "damaged") + number_of(doc, "lost") +
-				number_of(doc, "torn"));
+	HI_ASSERT_STREQ("exited", doc_text(doc, "end"));
+	HI_ASSERT_EQ(0, doc_number(doc, "damaged") + doc_number(doc, "lost") +
+				doc_number(doc, "torn"));
 	HI_ASSERT_EQ(CENSUSES, json_array_size(rows));
 	for (size_t i = 0; i < CENSUSES; i++) {
-		json_t *row = json_array_get(rows, i);
+		json_t *row = doc_at(rows, "%zu", i);
 
-		HI_ASSERT_EQ(nodes[i] + 2, number_of(row, "objects"));
-		HI_ASSERT_EQ(whole[i], json_is_integer(json_object_get(row, "graph")));
+		HI_ASSERT_EQ(nodes[i] + 2, doc_number(row, "objects"));
+		HI_ASSERT_EQ(whole[i], !doc_is_null(row, "graph"));
 		snprintf(which, sizeof(which), "%zu", i + 1);
 		doc = doc_of(hi_heapinspect("snapshots", FILE_V1, "--census", which,
 					    "--json"));
-		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "types")));
+		HI_ASSERT_EQ(nodes[i], nodes_in(doc_at(doc, "types")));
 		/* With a graph or without: the census by type is there. */
 		c = hi_heapinspect("census", FILE_V1, "--census", which, "--json");
 		doc = doc_of(c);
 		hi_check_schema(c, "rows.v1.json");
-		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "rows")));
-		HI_ASSERT_EQ((long long)i + 1,
-			     number_of(json_object_get(doc, "snapshot"), "census"));
+		HI_ASSERT_EQ(nodes[i], nodes_in(doc_at(doc, "rows")));
+		HI_ASSERT_EQ((long long)i + 1, doc_number(doc, "snapshot.census"));
 		c = hi_heapinspect("census", FILE_V1, "--census", which, "--by",
 				   "module");
 		HI_ASSERT_EQ(whole[i] ? 0 : 2, c->exit_code);
@@ -124,24 +105,23 @@ HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
 	const char *in = snapshot_directory();
 	struct hi_command *c =
 		hi_heapinspect("summary", "--json", cut_to(in, "a.hisnap", 46000));
-	json_t *snapshot = json_object_get(doc_of(c), "snapshot"), *list, *row;
+	json_t *snapshot = doc_at(doc_of(c), "snapshot"), *list, *row;
 	long long wrong = 0;
 
 	HI_ASSERT_STREQ("", c->err);
-	list = json_object_get(snapshot, "warnings");
-	HI_ASSERT_EQ(1, json_array_size(list));
-	HI_ASSERT(strstr(json_string_value(json_array_get(list, 0)), "not complete"));
+	HI_ASSERT_EQ(1, doc_size(snapshot, "warnings"));
+	HI_ASSERT(strstr(doc_text(snapshot, "warnings.0"), "not complete"));
 	/* The last one that is there answers: of 2, because 3 has no graph. */
-	HI_ASSERT_EQ(2, number_of(snapshot, "census"));
+	HI_ASSERT_EQ(2, doc_number(snapshot, "census"));
 	c = hi_heapinspect("snapshots", "--json", cut_to(in, "b.hisnap", 46000));
 	hi_check_schema(c, "snapshots.v1.json");
-	list = json_object_get(doc_of(c), "rows");
+	list = doc_at(doc_of(c), "rows");
 	HI_ASSERT(json_array_size(list) >= 2 && json_array_size(list) < CENSUSES);
-	HI_ASSERT_STREQ("open", json_string_value(json_object_get(doc_of(c), "end")));
-	HI_ASSERT(number_of(doc_of(c), "torn") > 0);
+	HI_ASSERT_STREQ("open", doc_text(doc_of(c), "end"));
+	HI_ASSERT(doc_number(doc_of(c), "torn") > 0);
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		row = json_array_get(list, i);
-		wrong += llabs(number_of(row, "objects") - nodes[i] - 2);
+		row = doc_item(list, i);
+		wrong += llabs(doc_number(row, "objects") - nodes[i] - 2);
 	}
 	HI_ASSERT_EQ(0, wrong);
 	/* Not one census is complete. */
@@ -254,6 +234,7 @@ HI_TEST_SCENARIO(series_file, its_tables_are_csv_and_lines_of_json)
 	struct hi_command *sums =
 		hi_heapinspect("export", FILE_V1, "-f", "ndjson", "--table", "sums");
 	size_t line_number = 0, found = 0;
+	json_t *row;
 
 	HI_ASSERT_EQ(0, csv->exit_code + sums->exit_code);
 	for (char *line = strtok(csv->out, "\r\n"); line; line = strtok(NULL, "\r\n")) {
@@ -273,16 +254,9 @@ HI_TEST_SCENARIO(series_file, its_tables_are_csv_and_lines_of_json)
 		HI_ASSERT_EQ(whole[census - 1], line[strlen(line) - 1] != ',');
 	}
 	HI_ASSERT_EQ(CENSUSES + 1, line_number);
-	for (char *line = strtok(sums->out, "\n"); line; line = strtok(NULL, "\n")) {
-		json_t *row = json_loads(line, 0, NULL);
-
-		HI_ASSERT(row);
-		if (strcmp(json_string_value(json_object_get(row, "type")),
-			   "struct node") == 0) {
-			HI_ASSERT_EQ(nodes[found], number_of(row, "count"));
-			found++;
-		}
-		json_decref(row);
+	doc_each (row, doc_lines(sums->out)) {
+		if (strcmp(doc_text(row, "type"), "struct node") == 0)
+			HI_ASSERT_EQ(nodes[found++], doc_number(row, "count"));
 	}
 	HI_ASSERT_EQ(CENSUSES, found);
 	HI_ASSERT_EQ(2, hi_heapinspect("export", HI_SOURCE_DIR "/tests/data/v1.hisnap",

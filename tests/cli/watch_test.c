@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `bio --watch` of a process that reads some of its objects, and never writes to them. */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,74 +7,40 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
-#include "tests/support/lived.h"
 #include "tests/support/interrupted.h"
+#include "tests/support/json.h"
+#include "tests/support/lived.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/schema.h"
+#include "tests/support/targets.h"
 #include "tests/support/watching.h"
 
 enum { OBJECTS = 4 };
 
-static void release_document(void *document)
-{
-	json_decref(document);
-}
-
-static json_t *parse_report(const struct hi_command *c)
-{
-	json_t *document = json_loads(c->out, 0, NULL);
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit code %d: %s", c->exit_code, c->err);
-	HI_ASSERT_MSG(document, "not JSON: %s", c->out);
-	hi_test_defer(release_document, document);
-	return document;
-}
-
-static json_int_t number_at(const json_t *object, const char *key)
-{
-	const json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
-}
-
 /* A bound of a band of the objects of one type. */
-static json_int_t bound_of(const json_t *document, const char *type, const char *band,
-			   const char *bound)
+static long long bound_of(const json_t *document, const char *type, const char *band,
+			  const char *bound)
 {
 	json_t *group;
-	size_t i;
 
-	json_array_foreach(json_object_get(document, "groups"), i, group)
-	{
-		const char *name = json_string_value(json_object_get(group, "name"));
-		const json_t *bands = json_object_get(group, "bands");
-
-		if (!strstr(name, type))
+	doc_each (group, doc_at(document, "groups")) {
+		if (!strstr(doc_text(group, "name"), type))
 			continue;
-		HI_ASSERT_EQ(OBJECTS,
-			     number_at(json_object_get(group, "live"), "objects"));
-		return number_at(json_object_get(json_object_get(bands, band), "objects"),
-				 bound);
+		HI_ASSERT_EQ(OBJECTS, doc_number(group, "live.objects"));
+		return doc_number(group, "bands.%s.objects.%s", band, bound);
 	}
 	hi_test_fail(__FILE__, __LINE__, "no group %s", type);
 }
 
-static json_int_t estimate_of(const json_t *watch, const char *band, const char *key)
+static long long estimate_of(const json_t *watch, const char *band, const char *key)
 {
-	const json_t *bands = json_object_get(watch, "bands");
-
-	return number_at(json_object_get(json_object_get(bands, band), "objects"), key);
+	return doc_number(watch, "bands.%s.objects.%s", band, key);
 }
 
-static struct hi_fixture *start_objects(char pid[16])
+static struct target *start_objects(void)
 {
-	struct hi_fixture *fx = hi_fixture_start("watched_objects", "4", NULL);
-
 	hi_need_watchpoints();
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, 16, "%d", (int)fx->pid);
-	return fx;
+	return target_start("watched_objects", "4", NULL);
 }
 
 #define EVERY_BAND "void,lag,use,inherent,drag,unused"
@@ -83,22 +48,20 @@ static struct hi_fixture *start_objects(char pid[16])
 /* Their contents never differ. */
 HI_TEST_SLOW(bio_watch, proves_the_use_of_what_is_only_read)
 {
-	char pid[16];
 	const json_t *document, *watch;
 	const struct hi_command *c;
 
-	(void)start_objects(pid);
-	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "10s",
-			   "--watch", "4", "--bio", EVERY_BAND, "--json", "--quiet");
-	document = parse_report(c);
-	watch = json_object_get(document, "watch");
-	HI_ASSERT(json_is_null(json_object_get(watch, "missing")));
-	HI_ASSERT_EQ(number_at(json_object_get(watch, "population"), "objects"),
-		     number_at(watch, "sampled"));
-	HI_ASSERT(number_at(watch, "objects") >= 2 * OBJECTS);
-	HI_ASSERT_EQ(OBJECTS, number_at(watch, "used"));
-	HI_ASSERT(number_at(watch, "hits") >= OBJECTS);
-	HI_ASSERT(number_at(watch, "hits") <= number_at(watch, "all_hits"));
+	c = target_run(start_objects(), "bio", "--every", "300ms", "--for", "10s",
+		       "--watch", "4", "--bio", EVERY_BAND, "--json", "--quiet");
+	document = doc_of(c);
+	watch = doc_at(document, "watch");
+	HI_ASSERT(doc_is_null(watch, "missing"));
+	HI_ASSERT_EQ(doc_number(watch, "population.objects"),
+		     doc_number(watch, "sampled"));
+	HI_ASSERT(doc_number(watch, "objects") >= 2 * OBJECTS);
+	HI_ASSERT_EQ(OBJECTS, doc_number(watch, "used"));
+	HI_ASSERT(doc_number(watch, "hits") >= OBJECTS);
+	HI_ASSERT(doc_number(watch, "hits") <= doc_number(watch, "all_hits"));
 	HI_ASSERT_EQ(0, estimate_of(watch, "void", "high"));
 	HI_ASSERT(estimate_of(watch, "use", "low") <= OBJECTS);
 	HI_ASSERT(estimate_of(watch, "use", "high") >= OBJECTS);
@@ -112,57 +75,50 @@ HI_TEST_SLOW(bio_watch, proves_the_use_of_what_is_only_read)
 	hi_check_schema(c, "bio.v1.json");
 }
 
-HI_TEST_ROOT(bio_watch, is_what_proves_it)
+static void check_it_is_what_proves_it(const struct target *t)
 {
-	char pid[16];
 	const json_t *document;
 	const struct hi_command *c;
 
-	(void)start_objects(pid);
-	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "2s",
-			   "--bio", EVERY_BAND, "--json", "--quiet");
-	document = parse_report(c);
-	HI_ASSERT(json_is_null(json_object_get(document, "watch")));
+	c = target_run(t, "bio", "--every", "300ms", "--for", "2s", "--bio", EVERY_BAND,
+		       "--json", "--quiet");
+	document = doc_of(c);
+	HI_ASSERT(doc_is_null(document, "watch"));
 	HI_ASSERT_EQ(OBJECTS, bound_of(document, "read_object", "unused_since_attach",
 				       "possible"));
 	hi_check_schema(c, "bio.v1.json");
 }
 
-HI_TEST_ROOT(bio_watch, goes_on_without_what_others_have_taken)
+static void check_it_goes_on_without_what_others_have_taken(const struct target *t)
 {
-	char pid[16];
-	const struct hi_fixture *fx = start_objects(pid);
 	const struct hi_command *c;
 	const json_t *watch;
 	int taken[4];
 
 	for (unsigned i = 0; i < 4; i++) {
-		taken[i] = hi_take_watchpoint(fx->pid, 0x10000 + 8 * i);
+		taken[i] = hi_take_watchpoint(t->fx->pid, 0x10000 + 8 * i);
 		HI_ASSERT(taken[i] >= 0);
 	}
-	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "1s",
-			   "--watch", "1", "--json");
-	watch = json_object_get(parse_report(c), "watch");
-	HI_ASSERT(json_is_string(json_object_get(watch, "missing")));
-	HI_ASSERT(strstr(json_string_value(json_object_get(watch, "missing")),
-			 "are taken"));
-	HI_ASSERT_EQ(0, number_at(watch, "objects"));
-	HI_ASSERT_EQ(0, number_at(watch, "used"));
+	c = target_run(t, "bio", "--every", "300ms", "--for", "1s", "--watch", "1",
+		       "--json");
+	watch = doc_at(doc_of(c), "watch");
+	HI_ASSERT(strstr(doc_text(watch, "missing"), "are taken"));
+	HI_ASSERT_EQ(0, doc_number(watch, "objects"));
+	HI_ASSERT_EQ(0, doc_number(watch, "used"));
 	/* One object is sampled, which does not exclude that others are in any band; but
 	 * all are older than the command. */
-	HI_ASSERT_EQ(1, number_at(watch, "sampled"));
+	HI_ASSERT_EQ(1, doc_number(watch, "sampled"));
 	HI_ASSERT_EQ(0, estimate_of(watch, "void", "high"));
 	hi_check_schema(c, "bio.v1.json");
 	for (unsigned i = 0; i < 4; i++)
 		close(taken[i]);
 }
 
-HI_TEST_ROOT(bio_watch, reports_when_the_process_ends)
+static void check_it_reports_when_the_process_ends(const struct target *t)
 {
 	const char *const words[] = {"--every", "300ms", "--for",  "600s",
 				     "--watch", "4",	 "--json", NULL};
-	char pid[16];
-	struct hi_fixture *fx = start_objects(pid);
+	struct hi_fixture *fx = t->fx;
 	struct recording_run run =
 		recording_start_as("bio", "the first period begins", fx->pid, words);
 	const struct hi_command *c;
@@ -174,30 +130,36 @@ HI_TEST_ROOT(bio_watch, reports_when_the_process_ends)
 	close(fx->in);
 	fx->in = -1;
 	c = recording_end(&run, 0);
-	watch = json_object_get(parse_report(c), "watch");
-	HI_ASSERT(number_at(watch, "used") > 0);
-	HI_ASSERT(number_at(watch, "objects") >= number_at(watch, "used"));
+	watch = doc_at(doc_of(c), "watch");
+	HI_ASSERT(doc_number(watch, "used") > 0);
+	HI_ASSERT(doc_number(watch, "objects") >= doc_number(watch, "used"));
 	hi_check_schema(c, "bio.v1.json");
 }
 
 /* An object may have been replaced by another one unseen. */
-HI_TEST_ROOT(bio_watch, needs_the_recording)
+static void check_it_needs_the_recording(const struct target *t)
 {
-	char pid[16];
 	const struct hi_command *c;
 	const json_t *watch;
 
-	(void)start_objects(pid);
-	c = hi_heapinspect("bio", "--pid", pid, "--every", "300ms", "--for", "2s",
-			   "--sample", "none", "--watch", "4", "--json");
-	watch = json_object_get(parse_report(c), "watch");
-	HI_ASSERT_EQ(0, number_at(watch, "objects"));
-	HI_ASSERT_EQ(0, number_at(watch, "hits"));
-	HI_ASSERT_EQ(0, number_at(watch, "sampled"));
-	HI_ASSERT(json_is_string(json_object_get(watch, "missing")));
-	HI_ASSERT(strstr(json_string_value(json_object_get(watch, "missing")),
-			 "the recording tells no object"));
+	c = target_run(t, "bio", "--every", "300ms", "--for", "2s", "--sample", "none",
+		       "--watch", "4", "--json");
+	watch = doc_at(doc_of(c), "watch");
+	HI_ASSERT_EQ(0, doc_number(watch, "objects"));
+	HI_ASSERT_EQ(0, doc_number(watch, "hits"));
+	HI_ASSERT_EQ(0, doc_number(watch, "sampled"));
+	HI_ASSERT(strstr(doc_text(watch, "missing"), "the recording tells no object"));
 	hi_check_schema(c, "bio.v1.json");
+}
+
+HI_TEST_ROOT(bio_watch, proves_uses_where_it_may)
+{
+	struct target *t = start_objects();
+
+	check_it_is_what_proves_it(t);
+	check_it_goes_on_without_what_others_have_taken(t);
+	check_it_needs_the_recording(t);
+	check_it_reports_when_the_process_ends(t);
 }
 
 HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
@@ -218,17 +180,14 @@ HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
 /* Bytes of which a watchpoint proves a use in period t. */
 static size_t watched_in(json_t *doc, unsigned t)
 {
-	json_t *census = json_array_get(json_object_get(doc, "censuses"), t - 1);
-	json_t *evidence = json_object_get(census, "evidence");
-
-	return (size_t)number_at(json_object_get(evidence, "watchpoint"), "bytes");
+	return (size_t)doc_number(doc, "censuses.%u.evidence.watchpoint.bytes", t - 1);
 }
 
 enum { ROUNDS = 4 };
 
 static void check_reads(const struct lived *l, json_t *doc)
 {
-	const json_t *watch = json_object_get(doc, "watch");
+	const json_t *watch = doc_at(doc, "watch");
 
 	for (unsigned t = 1; t <= 3 * ROUNDS; t += 3) {
 		HI_ASSERT_EQ(lived_cost(l, "a"), watched_in(doc, t));
@@ -236,9 +195,9 @@ static void check_reads(const struct lived *l, json_t *doc)
 		HI_ASSERT_EQ(0, watched_in(doc, t + 2));
 	}
 	/* The period that ends with the process, which may be missed. */
-	if (json_array_size(json_object_get(doc, "censuses")) > 3 * ROUNDS)
+	if (doc_size(doc, "censuses") > 3 * ROUNDS)
 		HI_ASSERT_EQ(lived_cost(l, "a"), watched_in(doc, 3 * ROUNDS + 1));
-	HI_ASSERT_EQ(3, number_at(watch, "used"));
+	HI_ASSERT_EQ(3, doc_number(watch, "used"));
 }
 
 /* Four watchpoints for three objects: each read is seen, in its period, also right before
@@ -281,8 +240,8 @@ HI_TEST_ROOT(bio_watch, another_object_at_the_address_proves_nothing)
 	HI_ASSERT_EQ(lived_find(l, "a")->address, lived_find(l, "b")->address);
 	HI_ASSERT_EQ(0, lived_bound(doc, 1, "use", "bytes", "proved"));
 	HI_ASSERT_EQ(0, lived_bound(doc, 2, "use", "bytes", "proved"));
-	HI_ASSERT_EQ(0, number_at(json_object_get(doc, "watch"), "used"));
-	HI_ASSERT(number_at(json_object_get(doc, "watch"), "all_hits") > 0);
+	HI_ASSERT_EQ(0, doc_number(doc, "watch.used"));
+	HI_ASSERT(doc_number(doc, "watch.all_hits") > 0);
 }
 
 enum { LIVING = 12, PERIODS = 25 };
@@ -322,7 +281,7 @@ HI_TEST_ROOT(bio_watch, proves_nothing_wrong_of_random_lives)
 			tell_at_random(l, &born, living);
 		lived_period(l, LIVED());
 	}
-	watch = json_object_get(lived_end(l), "watch");
-	HI_ASSERT(number_at(watch, "objects") > 4);
-	HI_ASSERT(number_at(watch, "used") > 0);
+	watch = doc_at(lived_end(l), "watch");
+	HI_ASSERT(doc_number(watch, "objects") > 4);
+	HI_ASSERT(doc_number(watch, "used") > 0);
 }
