@@ -41,7 +41,8 @@ static void compare_places(const struct hi_probe_sites *a, const struct hi_probe
 	HI_ASSERT_MSG(hi_conditions_equal(&a->condition, &b->condition), "%s", what);
 }
 
-HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_rights)
+static void
+check_places_and_conditions_are_those_that_are_found_with_rights(struct probed *p)
 {
 	static const char *const at[] = {
 		"take_order",
@@ -50,7 +51,6 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 		"malloc",
 		"libc:free if $1 != 0",
 	};
-	struct probed *p = probed_start();
 
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		struct hi_target *target = NULL;
@@ -71,9 +71,9 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 	HI_ASSERT(!hi_files_are_served());
 }
 
-HI_TEST_SCENARIO(symbols, functions_of_the_allocator_are_those_that_are_found_with_rights)
+static void
+check_functions_of_the_allocator_are_those_that_are_found_with_rights(struct probed *p)
 {
-	struct probed *p = probed_start();
 	const struct hi_followed nothing_more = {};
 	struct hi_event_functions with, without;
 	struct hi_error err;
@@ -94,9 +94,8 @@ HI_TEST_SCENARIO(symbols, functions_of_the_allocator_are_those_that_are_found_wi
 	HI_ASSERT_EQ(with.n_own, without.n_own);
 }
 
-HI_TEST_SCENARIO(symbols, tables_of_stacks_are_those_that_are_found_with_rights)
+static void check_tables_of_stacks_are_those_that_are_found_with_rights(struct probed *p)
 {
-	struct probed *p = probed_start();
 	struct hi_unwind_tables with, without;
 	struct hi_error err;
 	bool same;
@@ -112,9 +111,8 @@ HI_TEST_SCENARIO(symbols, tables_of_stacks_are_those_that_are_found_with_rights)
 	HI_ASSERT(same);
 }
 
-HI_TEST_SCENARIO(symbols, tables_of_stacks_are_refused_outside_the_code)
+static void check_tables_of_stacks_are_refused_outside_the_code(struct probed *p)
 {
-	struct probed *p = probed_start();
 	struct hi_unwind_tables tables;
 	struct hi_error err;
 	uint64_t *module;
@@ -129,9 +127,8 @@ HI_TEST_SCENARIO(symbols, tables_of_stacks_are_refused_outside_the_code)
 	hi_unwind_tables_free(&tables);
 }
 
-HI_TEST_SCENARIO(symbols, an_error_comes_back_with_its_words_and_its_status)
+static void check_an_error_comes_back_with_its_words_and_its_status(struct probed *p)
 {
-	struct probed *p = probed_start();
 	struct hi_safepoint none = probed_parse("take_ordre");
 	struct hi_safepoint wrong = probed_parse("take_order if $7 == 1");
 	struct hi_probe_sites places = {};
@@ -147,9 +144,9 @@ HI_TEST_SCENARIO(symbols, an_error_comes_back_with_its_words_and_its_status)
 	HI_ASSERT(!places.items);
 }
 
-HI_TEST_SCENARIO(symbols, the_list_of_safepoints_is_the_one_that_is_found_with_rights)
+static void
+check_the_list_of_safepoints_is_the_one_that_is_found_with_rights(struct probed *p)
 {
-	struct probed *p = probed_start();
 	struct hi_known_safepoint *with = NULL, *without = NULL;
 	size_t n_with = 0, n_without = 0;
 	struct hi_error err;
@@ -168,6 +165,45 @@ HI_TEST_SCENARIO(symbols, the_list_of_safepoints_is_the_one_that_is_found_with_r
 	}
 	hi_safepoints_free(with, n_with);
 	hi_safepoints_free(without, n_without);
+}
+
+static void check_a_place_outside_of_the_target_s_code_is_not_believed(struct probed *p)
+{
+	const struct hi_probe_sites *places = probed_find(p, "take_order");
+	struct hi_probe_site lie = places->items[0];
+
+	HI_ASSERT(hi_symbols_site_is_valid(p->target, &lie));
+	lie.file_offset++;
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
+	lie = places->items[0];
+	lie.address += 1 << 30;
+	lie.file_offset += 1 << 30;
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
+	lie = places->items[0];
+	lie.mapping = p->target->n_mappings;
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
+	for (size_t i = 0; i < p->target->n_mappings; i++) {
+		const struct hi_mapping *m = &p->target->mappings[i];
+
+		lie.mapping = i;
+		lie.address = m->start;
+		lie.file_offset = m->file_offset;
+		HI_ASSERT_EQ(m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC),
+			     hi_symbols_site_is_valid(p->target, &lie));
+	}
+}
+
+HI_TEST_SCENARIO(symbols, are_those_that_are_found_with_rights)
+{
+	struct probed *p = probed_start();
+
+	check_places_and_conditions_are_those_that_are_found_with_rights(p);
+	check_functions_of_the_allocator_are_those_that_are_found_with_rights(p);
+	check_tables_of_stacks_are_those_that_are_found_with_rights(p);
+	check_tables_of_stacks_are_refused_outside_the_code(p);
+	check_an_error_comes_back_with_its_words_and_its_status(p);
+	check_the_list_of_safepoints_is_the_one_that_is_found_with_rights(p);
+	check_a_place_outside_of_the_target_s_code_is_not_believed(p);
 }
 
 /* ---- that process ---- */
@@ -260,33 +296,6 @@ HI_TEST_SCENARIO(symbols, a_process_that_dies_or_lies_is_an_error)
 	HI_ASSERT(strnlen(err.text, sizeof(err.text)) < sizeof(err.text));
 	HI_ASSERT(!found);
 	hi_target_close(target);
-}
-
-HI_TEST_SCENARIO(symbols, a_place_outside_of_the_target_s_code_is_not_believed)
-{
-	struct probed *p = probed_start();
-	const struct hi_probe_sites *places = probed_find(p, "take_order");
-	struct hi_probe_site lie = places->items[0];
-
-	HI_ASSERT(hi_symbols_site_is_valid(p->target, &lie));
-	lie.file_offset++;
-	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
-	lie = places->items[0];
-	lie.address += 1 << 30;
-	lie.file_offset += 1 << 30;
-	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
-	lie = places->items[0];
-	lie.mapping = p->target->n_mappings;
-	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
-	for (size_t i = 0; i < p->target->n_mappings; i++) {
-		const struct hi_mapping *m = &p->target->mappings[i];
-
-		lie.mapping = i;
-		lie.address = m->start;
-		lie.file_offset = m->file_offset;
-		HI_ASSERT_EQ(m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC),
-			     hi_symbols_site_is_valid(p->target, &lie));
-	}
 }
 
 /* ---- the commands ---- */
