@@ -125,7 +125,91 @@ static void make_curve(struct curve *c, long long *most)
 	curve_tell(c, "drop node", 40);
 }
 
-HI_TEST_SCENARIO(spacetime, areas_by_type_are_those_of_the_totals)
+/* ---- a file of totals alone ---- */
+
+static void check_areas_by_type_are_those_of_the_totals(json_t *doc, long long most)
+{
+	HI_ASSERT_STREQ("type", curve_text(doc, "by"));
+	check_areas(doc);
+	check_area_of_type(doc, "struct node");
+	check_area_of_type(doc, "struct buf");
+	HI_ASSERT_EQ(most, curve_number(json_object_get(doc, "total"), "most"));
+}
+
+static void check_the_page_fits_and_the_picture_is_that_of_graph(void)
+{
+	struct hi_command *svg = hi_heapinspect("spacetime", curve_file, "--format",
+						"svg"),
+			  *text;
+	char *line, *rest = NULL;
+
+	HI_ASSERT_MSG(svg->exit_code == 0, "%s", svg->err);
+	HI_ASSERT_STREQ(hi_heapinspect("graph", curve_file)->out, svg->out);
+	for (int i = 0; i < 2; i++) {
+		text = hi_heapinspect("spacetime", curve_file, "--width",
+				      i ? "120" : "80");
+		HI_ASSERT_MSG(strstr(text->out, "struct node"), "%s", text->out);
+		for (line = strtok_r(text->out, "\n", &rest); line;
+		     line = strtok_r(NULL, "\n", &rest))
+			HI_ASSERT_MSG(strlen(line) <= (i ? 120 : 80), "%s", line);
+	}
+}
+
+static void check_what_the_bands_need_is_named(void)
+{
+	char other[300];
+
+	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "function"),
+			    "heapinspect record --pid N --every 1s -o FILE");
+	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "retainer"),
+			    "heapinspect snap --pid N --every 1s --full all -o FILE");
+	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "biography"),
+			    "heapinspect bio --pid N -o FILE");
+	snprintf(other, sizeof(other), "%s/one", curve_directory);
+	HI_ASSERT_EQ(
+		0,
+		hi_heapinspect("snap", "-q", "--pid", curve_pid, "-o", other)->exit_code);
+	curve_check_refused(hi_heapinspect("spacetime", other), "one heap");
+	curve_check_refused(hi_heapinspect("spacetime", other, "--by", "biography"),
+			    "heapinspect bio --pid N -o FILE");
+}
+
+/* The record behind a census: then the census is no part of the file. */
+static void lose_census(size_t i)
+{
+	struct hi_snapshots *series = NULL;
+	struct hi_error err;
+	char zeros[64] = {};
+	const struct hi_snapshots_part *part;
+	int fd = open(curve_file, O_WRONLY);
+
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT_EQ(HI_OK, hi_snapshots_open(curve_file, &series, &err));
+	part = &series->entries[i].parts[HI_SNAPSHOTS_TOTALS];
+	HI_ASSERT_EQ((ssize_t)sizeof(zeros),
+		     pwrite(fd, zeros, sizeof(zeros),
+			    (off_t)((part->offset + part->size + 63) / 64 * 64)));
+	hi_snapshots_close(series);
+	close(fd);
+}
+
+static void check_of_a_damaged_file_there_is_what_is_left(json_t *doc)
+{
+	size_t n = json_array_size(json_object_get(doc, "censuses"));
+
+	HI_ASSERT_EQ(0, curve_number(doc, "damaged") + curve_number(doc, "lost"));
+	lose_census(2);
+	doc = read_spacetime(curve_file, NULL);
+	HI_ASSERT_EQ(n - 1, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT(curve_number(doc, "damaged") > 0);
+	HI_ASSERT_EQ(1, curve_number(doc, "lost"));
+	check_areas(doc);
+	check_area_of_type(doc, "struct node");
+	HI_ASSERT(strstr(hi_heapinspect("spacetime", curve_file)->out,
+			 "the file is damaged"));
+}
+
+HI_TEST_SCENARIO(spacetime, of_totals)
 {
 	struct curve c;
 	long long most;
@@ -136,12 +220,13 @@ HI_TEST_SCENARIO(spacetime, areas_by_type_are_those_of_the_totals)
 	make_curve(&c, &most);
 	curve_end(&c);
 	doc = read_spacetime(curve_file, NULL);
-	HI_ASSERT_STREQ("type", curve_text(doc, "by"));
-	check_areas(doc);
-	check_area_of_type(doc, "struct node");
-	check_area_of_type(doc, "struct buf");
-	HI_ASSERT_EQ(most, curve_number(json_object_get(doc, "total"), "most"));
+	check_areas_by_type_are_those_of_the_totals(doc, most);
+	check_the_page_fits_and_the_picture_is_that_of_graph();
+	check_what_the_bands_need_is_named();
+	check_of_a_damaged_file_there_is_what_is_left(doc);
 }
+
+/* ---- files of other kinds ---- */
 
 /* The sums are those of what is live, without leaks. */
 static void check_live_of_censuses(json_t *doc)
@@ -279,57 +364,7 @@ HI_TEST_ROOT(spacetime, biographies_are_what_is_proved_of_each_band)
 	HI_ASSERT_STREQ("type", curve_text(read_spacetime(path, NULL), "by"));
 }
 
-/* ---- pages ---- */
-
-HI_TEST_SCENARIO(spacetime, the_page_fits_and_the_picture_is_that_of_graph)
-{
-	struct curve c;
-	long long most;
-	struct hi_command *svg, *text;
-	char *line, *rest = NULL;
-
-	curve_begin(&c);
-	curve_snap(&c, "--full", "none");
-	make_curve(&c, &most);
-	curve_end(&c);
-	svg = hi_heapinspect("spacetime", curve_file, "--format", "svg");
-	HI_ASSERT_MSG(svg->exit_code == 0, "%s", svg->err);
-	HI_ASSERT_STREQ(hi_heapinspect("graph", curve_file)->out, svg->out);
-	for (int i = 0; i < 2; i++) {
-		text = hi_heapinspect("spacetime", curve_file, "--width",
-				      i ? "120" : "80");
-		HI_ASSERT_MSG(strstr(text->out, "struct node"), "%s", text->out);
-		for (line = strtok_r(text->out, "\n", &rest); line;
-		     line = strtok_r(NULL, "\n", &rest))
-			HI_ASSERT_MSG(strlen(line) <= (i ? 120 : 80), "%s", line);
-	}
-}
-
 /* ---- bad input ---- */
-
-HI_TEST_SCENARIO(spacetime, a_file_without_what_the_bands_need_names_the_command)
-{
-	struct curve c;
-	char other[300];
-
-	curve_begin(&c);
-	curve_snap(&c, "--full", "none");
-	curve_tell(&c, "node", 10);
-	curve_end(&c);
-	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "function"),
-			    "heapinspect record --pid N --every 1s -o FILE");
-	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "retainer"),
-			    "heapinspect snap --pid N --every 1s --full all -o FILE");
-	curve_check_refused(hi_heapinspect("spacetime", curve_file, "--by", "biography"),
-			    "heapinspect bio --pid N -o FILE");
-	snprintf(other, sizeof(other), "%s/one", curve_directory);
-	HI_ASSERT_EQ(
-		0,
-		hi_heapinspect("snap", "-q", "--pid", curve_pid, "-o", other)->exit_code);
-	curve_check_refused(hi_heapinspect("spacetime", other), "one heap");
-	curve_check_refused(hi_heapinspect("spacetime", other, "--by", "biography"),
-			    "heapinspect bio --pid N -o FILE");
-}
 
 HI_TEST_SCENARIO(spacetime, files_and_options_that_make_no_sense_are_refused)
 {
@@ -349,50 +384,6 @@ HI_TEST_SCENARIO(spacetime, files_and_options_that_make_no_sense_are_refused)
 		"only one of them");
 	curve_check_refused(hi_heapinspect("spacetime", path, "--all", "--top", "3"),
 			    "only one of them");
-}
-
-/* The record behind a census: then the census is no part of the file. */
-static void lose_census(size_t i)
-{
-	struct hi_snapshots *series = NULL;
-	struct hi_error err;
-	char zeros[64] = {};
-	const struct hi_snapshots_part *part;
-	int fd = open(curve_file, O_WRONLY);
-
-	HI_ASSERT(fd >= 0);
-	HI_ASSERT_EQ(HI_OK, hi_snapshots_open(curve_file, &series, &err));
-	part = &series->entries[i].parts[HI_SNAPSHOTS_TOTALS];
-	HI_ASSERT_EQ((ssize_t)sizeof(zeros),
-		     pwrite(fd, zeros, sizeof(zeros),
-			    (off_t)((part->offset + part->size + 63) / 64 * 64)));
-	hi_snapshots_close(series);
-	close(fd);
-}
-
-HI_TEST_SCENARIO(spacetime, of_a_damaged_file_there_is_what_is_left)
-{
-	struct curve c;
-	long long most;
-	size_t n;
-	json_t *doc;
-
-	curve_begin(&c);
-	curve_snap(&c, "--full", "none");
-	make_curve(&c, &most);
-	curve_end(&c);
-	doc = read_spacetime(curve_file, NULL);
-	HI_ASSERT_EQ(0, curve_number(doc, "damaged") + curve_number(doc, "lost"));
-	n = json_array_size(json_object_get(doc, "censuses"));
-	lose_census(2);
-	doc = read_spacetime(curve_file, NULL);
-	HI_ASSERT_EQ(n - 1, json_array_size(json_object_get(doc, "censuses")));
-	HI_ASSERT(curve_number(doc, "damaged") > 0);
-	HI_ASSERT_EQ(1, curve_number(doc, "lost"));
-	check_areas(doc);
-	check_area_of_type(doc, "struct node");
-	HI_ASSERT(strstr(hi_heapinspect("spacetime", curve_file)->out,
-			 "the file is damaged"));
 }
 
 HI_TEST_SCENARIO(spacetime, one_census_has_no_area)
