@@ -73,7 +73,7 @@ static struct noted_blocks record_blocks(const char *python)
 
 static const char *word_of(const json_t *row, const char *key)
 {
-	const char *text = json_string_value(json_object_get(row, key));
+	const char *text = json_string_value(doc_find(row, "%s", key));
 
 	return text ? text : "";
 }
@@ -82,12 +82,10 @@ static const char *word_of(const json_t *row, const char *key)
 static const char *ask_text(const char *file, const char *sql)
 {
 	struct hi_command *c = hi_heapinspect("query", file, "--json", sql);
-	json_t *rows;
+	json_t *rows = doc_at(doc_of(c), "rows");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	rows = json_object_get(doc_of(c), "rows");
 	HI_ASSERT_EQ(1, json_array_size(rows));
-	return word_of(json_array_get(rows, 0), "said");
+	return doc_text(rows, "0.said");
 }
 
 /* Rows of Python, by address and depth. */
@@ -101,8 +99,7 @@ static json_t *ask_python_rows(const char *file)
 		"'python' AND a.requested > 3000 AND a.requested < 3100 "
 		"ORDER BY o.address, f.depth");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return json_object_get(doc_of(c), "rows");
+	return doc_at(doc_of(c), "rows");
 }
 
 static void format_row(const json_t *row, char *out, size_t size)
@@ -111,7 +108,7 @@ static void format_row(const json_t *row, char *out, size_t size)
 
 	snprintf(out, size, "%s %s %lld", word_of(row, "function"),
 		 slash ? slash + 1 : file,
-		 (long long)json_integer_value(json_object_get(row, "line")));
+		 doc_is_null(row, "line") ? 0 : doc_number(row, "line"));
 }
 
 /* Code that is freed at once may be gone before it is looked at, but it is never taken
@@ -126,10 +123,8 @@ static void check_block(const struct noted_block *block, json_t *rows)
 {
 	unsigned n = 0;
 	json_t *row;
-	size_t i;
 
-	json_array_foreach(rows, i, row)
-	{
+	doc_each (row, rows) {
 		char text[300];
 
 		if (strcmp(word_of(row, "address"), block->address) != 0 || n == block->n)

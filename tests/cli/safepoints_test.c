@@ -329,10 +329,10 @@ HI_TEST_ROOT(safepoints, every_nth_time_is_counted_from_the_waiting_on)
 /* Samples until the end; each has as many nodes as a call. The last line's end. */
 static int check_samples(const struct hi_command *c, char end[16])
 {
-	json_t *doc;
+	json_t *lines = doc_lines(c->out), *doc;
 	int n = 0;
 
-	doc_each (doc, doc_lines(c->out)) {
+	doc_each (doc, lines) {
 		long long nodes;
 
 		snprintf(end, 16, "%s", doc_find(doc, "end") ? doc_text(doc, "end") : "");

@@ -234,7 +234,7 @@ HI_TEST_SCENARIO(series_file, its_tables_are_csv_and_lines_of_json)
 	struct hi_command *sums =
 		hi_heapinspect("export", FILE_V1, "-f", "ndjson", "--table", "sums");
 	size_t line_number = 0, found = 0;
-	json_t *row;
+	json_t *lines, *row;
 
 	HI_ASSERT_EQ(0, csv->exit_code + sums->exit_code);
 	for (char *line = strtok(csv->out, "\r\n"); line; line = strtok(NULL, "\r\n")) {
@@ -254,7 +254,8 @@ HI_TEST_SCENARIO(series_file, its_tables_are_csv_and_lines_of_json)
 		HI_ASSERT_EQ(whole[census - 1], line[strlen(line) - 1] != ',');
 	}
 	HI_ASSERT_EQ(CENSUSES + 1, line_number);
-	doc_each (row, doc_lines(sums->out)) {
+	lines = doc_lines(sums->out);
+	doc_each (row, lines) {
 		if (strcmp(doc_text(row, "type"), "struct node") == 0)
 			HI_ASSERT_EQ(nodes[found++], doc_number(row, "count"));
 	}

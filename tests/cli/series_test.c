@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A series of censuses of a process that grows and shrinks on command, against what
  * that process says of itself, sample by sample (fixtures/growing_service.c). */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/workshop.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -64,45 +64,17 @@ static const char *start_target(void)
 
 /* ---- JSON lines ---- */
 
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
 /* The next document of a series; NULL at its end. */
 static json_t *next_document(struct hi_fixture *series)
 {
 	static char line[1 << 20];
-	json_error_t error;
-	json_t *doc;
 
-	if (!hi_fixture_line(series, line, sizeof(line)))
-		return NULL;
-	doc = json_loads(line, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, line);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	HI_ASSERT_MSG(text != NULL, "no text %s", key);
-	return text;
-}
-
-static long long number_of(const json_t *object, const char *key)
-{
-	json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
+	return hi_fixture_line(series, line, sizeof(line)) ? doc_parse(line) : NULL;
 }
 
 static bool is_a(const json_t *doc, const char *schema)
 {
-	return strcmp(text_of(doc, "schema"), schema) == 0;
+	return strcmp(doc_text(doc, "schema"), schema) == 0;
 }
 
 static json_t *next_sample(struct hi_fixture *series)
@@ -116,19 +88,14 @@ static json_t *next_sample(struct hi_fixture *series)
 /* A row by name; NULL: none. */
 static json_t *row_of(const json_t *sample, const char *name)
 {
-	json_t *rows = json_object_get(sample, "rows");
-
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		if (strcmp(text_of(json_array_get(rows, i), "name"), name) == 0)
-			return json_array_get(rows, i);
-	return NULL;
+	return doc_find_row(doc_at(sample, "rows"), "name", name);
 }
 
 static long long bytes_of(const json_t *sample, const char *name)
 {
 	const json_t *row = row_of(sample, name);
 
-	return row ? number_of(row, "bytes") : 0;
+	return row ? doc_number(row, "bytes") : 0;
 }
 
 static void check_held(const json_t *sample, const struct held *h)
@@ -136,10 +103,10 @@ static void check_held(const json_t *sample, const struct held *h)
 	const json_t *nodes = row_of(sample, "struct node");
 	const json_t *blobs = row_of(sample, "struct blob");
 
-	HI_ASSERT_EQ(h->nodes, nodes ? number_of(nodes, "objects") : 0);
-	HI_ASSERT_EQ(h->node_bytes, nodes ? number_of(nodes, "bytes") : 0);
-	HI_ASSERT_EQ(h->blobs, blobs ? number_of(blobs, "objects") : 0);
-	HI_ASSERT_EQ(h->blob_bytes, blobs ? number_of(blobs, "bytes") : 0);
+	HI_ASSERT_EQ(h->nodes, nodes ? doc_number(nodes, "objects") : 0);
+	HI_ASSERT_EQ(h->node_bytes, nodes ? doc_number(nodes, "bytes") : 0);
+	HI_ASSERT_EQ(h->blobs, blobs ? doc_number(blobs, "objects") : 0);
+	HI_ASSERT_EQ(h->blob_bytes, blobs ? doc_number(blobs, "bytes") : 0);
 }
 
 /* The next sample that was stopped after the target said what it holds. */
@@ -149,7 +116,7 @@ static json_t *sample_after(struct hi_fixture *series, const struct held *h)
 
 	do
 		sample = next_sample(series);
-	while (number_of(sample, "time_ns") < h->since_ns);
+	while (doc_number(sample, "time_ns") < h->since_ns);
 	return sample;
 }
 
@@ -161,7 +128,7 @@ static void expect_end(struct hi_fixture *series, const char *why)
 		doc = next_document(series);
 	while (doc && !is_a(doc, "heapinspect/series-end/v1"));
 	HI_ASSERT_MSG(doc != NULL, "the series did not say its end");
-	HI_ASSERT_STREQ(why, text_of(doc, "end"));
+	HI_ASSERT_STREQ(why, doc_text(doc, "end"));
 	HI_ASSERT_EQ(0, hi_fixture_end(series));
 }
 
@@ -252,7 +219,7 @@ HI_TEST_SCENARIO(series, every_sample_is_what_the_target_holds_then)
 	for (json_t *doc;
 	     (doc = next_document(series)) && is_a(doc, "heapinspect/series/v1"); n++) {
 		HI_ASSERT(n < MOST);
-		HI_ASSERT_EQ((long long)n + 1, number_of(doc, "sample"));
+		HI_ASSERT_EQ((long long)n + 1, doc_number(doc, "sample"));
 		node_bytes[n] = bytes_of(doc, "struct node");
 		blob_bytes[n] = bytes_of(doc, "struct blob");
 	}
@@ -297,13 +264,13 @@ static long long count_samples(const char *pid, const char *every, const char *s
 	json_t *doc;
 
 	while ((doc = next_document(series)) && is_a(doc, "heapinspect/series/v1")) {
-		HI_ASSERT(number_of(doc, "wall_ns") > before);
-		before = number_of(doc, "wall_ns");
-		HI_ASSERT(number_of(doc, "pause_ns") > 0);
+		HI_ASSERT(doc_number(doc, "wall_ns") > before);
+		before = doc_number(doc, "wall_ns");
+		HI_ASSERT(doc_number(doc, "pause_ns") > 0);
 		n++;
 	}
-	HI_ASSERT(doc && strcmp(text_of(doc, "end"), "over") == 0);
-	HI_ASSERT_EQ(n, number_of(doc, "samples"));
+	HI_ASSERT(doc && strcmp(doc_text(doc, "end"), "over") == 0);
+	HI_ASSERT_EQ(n, doc_number(doc, "samples"));
 	HI_ASSERT_EQ(0, hi_fixture_end(series));
 	return n;
 }
@@ -334,19 +301,19 @@ HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
 	json_t *doc = next_sample(series);
 	long long worked;
 
-	HI_ASSERT_STREQ("cpu", text_of(doc, "axis"));
+	HI_ASSERT_STREQ("cpu", doc_text(doc, "axis"));
 	for (int i = 0; i < 10; i++)
 		doc = next_sample(series);
 	/* A sleeper is stopped eleven times; the axis of the wall goes on. */
-	HI_ASSERT_MSG(number_of(doc, "at_ns") < 20000000, "%lld ns",
-		      number_of(doc, "at_ns"));
-	HI_ASSERT(number_of(doc, "wall_ns") >= 500000000);
+	HI_ASSERT_MSG(doc_number(doc, "at_ns") < 20000000, "%lld ns",
+		      doc_number(doc, "at_ns"));
+	HI_ASSERT(doc_number(doc, "wall_ns") >= 500000000);
 	idle = order("nodes", 1);
 	doc = sample_after(series, &idle);
-	worked = number_of(doc, "at_ns");
+	worked = doc_number(doc, "at_ns");
 	busy = order("busy", 400);
 	doc = sample_after(series, &busy);
-	worked = number_of(doc, "at_ns") - worked;
+	worked = doc_number(doc, "at_ns") - worked;
 	HI_ASSERT_MSG(worked >= 390000000 && worked < 500000000, "%lld ns", worked);
 	kill(series->pid, SIGINT);
 	expect_end(series, "stopped");
@@ -375,7 +342,7 @@ HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 		struct held held = order("blobs", i * 1200);
 		json_t *sample = next_sample(series);
 
-		if (number_of(sample, "time_ns") >= held.since_ns)
+		if (doc_number(sample, "time_ns") >= held.since_ns)
 			check_held(sample, &held);
 		else
 			HI_ASSERT(bytes_of(sample, "struct blob") > 0 &&
@@ -387,7 +354,7 @@ HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 	kill(series->pid, SIGTERM);
 	for (json_t *doc; (doc = next_document(series));) {
 		HI_ASSERT(is_a(doc, "heapinspect/series-end/v1"));
-		HI_ASSERT_EQ(n, number_of(doc, "samples"));
+		HI_ASSERT_EQ(n, doc_number(doc, "samples"));
 	}
 	HI_ASSERT_EQ(0, hi_fixture_end(series));
 }
@@ -399,20 +366,17 @@ HI_TEST_SCENARIO(series, an_interval_shorter_than_a_census_is_stretched)
 	struct hi_command *c = hi_heapinspect("census", "--every", "1ms", "--for", "1s",
 					      "--json", "--pid", pid);
 	const char *said = strstr(c->err, "longer than --every");
+	json_t *lines = doc_lines(c->out), *doc;
 	unsigned n = 0, late = 0;
 
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(said && !strstr(said + 1, "longer than --every"), "%s", c->err);
-	for (char *rest = c->out, *line; (line = strsep(&rest, "\n")) && *line;) {
-		json_t *doc = json_loads(line, 0, NULL);
-
-		HI_ASSERT(doc != NULL);
-		hi_test_defer(free_json, doc);
+	doc_each (doc, lines) {
 		if (!is_a(doc, "heapinspect/series/v1"))
 			continue;
 		/* One ends before the next one stops the target. */
-		HI_ASSERT(number_of(doc, "wall_ns") > ended);
-		ended = number_of(doc, "wall_ns");
+		HI_ASSERT(doc_number(doc, "wall_ns") > ended);
+		ended = doc_number(doc, "wall_ns");
 		late += ended > 1000000000;
 		n++;
 	}
@@ -623,19 +587,19 @@ HI_TEST_SCENARIO(series, marks_stand_where_they_were_set)
 	struct hi_fixture *series = hi_fixture_start(
 		PROGRAM, "census", "--every", "200ms", "--time", "wall", "--json", "--hp",
 		path_in(directory, "x.hp"), "--pid", pid, NULL);
-	long long before = number_of(next_sample(series), "wall_ns"), after;
+	long long before = doc_number(next_sample(series), "wall_ns"), after;
 	struct hi_command *c = hi_heapinspect("mark", pid, "it's a \"flush\"");
 	struct hi_hp_series *hp;
 	json_t *doc;
 
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	while ((doc = next_document(series)) && !is_a(doc, "heapinspect/series-mark/v1"))
-		before = number_of(doc, "wall_ns");
+		before = doc_number(doc, "wall_ns");
 	HI_ASSERT(doc != NULL);
-	HI_ASSERT_STREQ("it's a \"flush\"", text_of(doc, "mark"));
-	after = number_of(next_sample(series), "wall_ns");
-	HI_ASSERT(before <= number_of(doc, "at_ns"));
-	HI_ASSERT(after >= number_of(doc, "at_ns"));
+	HI_ASSERT_STREQ("it's a \"flush\"", doc_text(doc, "mark"));
+	after = doc_number(next_sample(series), "wall_ns");
+	HI_ASSERT(before <= doc_number(doc, "at_ns"));
+	HI_ASSERT(after >= doc_number(doc, "at_ns"));
 	kill(series->pid, SIGTERM);
 	expect_end(series, "stopped");
 	hp = read_profile(path_in(directory, "x.hp"));
@@ -806,8 +770,8 @@ HI_TEST_SCENARIO(series, numbers_of_sets_keep_their_meaning)
 		if (!row)
 			continue;
 		if (!nodes_set)
-			nodes_set = number_of(row, "set");
-		HI_ASSERT_EQ(nodes_set, number_of(row, "set"));
+			nodes_set = doc_number(row, "set");
+		HI_ASSERT_EQ(nodes_set, doc_number(row, "set"));
 	}
 	kill(series->pid, SIGTERM);
 	expect_end(series, "stopped");
@@ -865,22 +829,17 @@ HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
 				  NULL);
 	for (long step = 0; step < 4; step++) {
 		struct held held = order("blobs", step % 2 ? 0 : 50 * (step + 1));
-		json_t *sample, *rows;
-		long long sum = 0;
+		json_t *sample;
 
 		held = order("nodes", 100 * (step + 1));
 		sample = sample_after(series, &held);
 		HI_ASSERT_EQ(held.node_bytes, bytes_of(sample, "n"));
 		HI_ASSERT_EQ(held.blob_bytes, bytes_of(sample, "b"));
-		rows = json_object_get(sample, "rows");
-		for (size_t i = 0; i < json_array_size(rows); i++)
-			sum += number_of(json_array_get(rows, i), "bytes");
-		HI_ASSERT_EQ(number_of(json_object_get(sample, "live"), "bytes") +
-				     number_of(sample, "leaked"),
-			     sum);
+		HI_ASSERT_EQ(doc_number(sample, "live.bytes") +
+				     doc_number(sample, "leaked"),
+			     doc_sum(doc_at(sample, "rows"), "bytes"));
 		/* A root that is null holds nothing, and that is told. */
-		HI_ASSERT_EQ(step % 2,
-			     json_array_size(json_object_get(sample, "warnings")));
+		HI_ASSERT_EQ(step % 2, doc_size(sample, "warnings"));
 	}
 	kill(series->pid, SIGTERM);
 	expect_end(series, "stopped");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The databases of a redis as named roots. Needs scripts/build-targets. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
+#include "tests/support/json.h"
 #include "tests/support/service.h"
 
 #define REDIS HI_SOURCE_DIR "/build/targets/redis-server"
@@ -21,28 +21,14 @@ struct bins {
 	long long noroot, leak, all, difference;
 };
 
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static long long number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(value), "no number %s", key);
-	return json_integer_value(value);
-}
-
 /* Clients reach their database, and Lua keeps its last arguments: what counts is
  * that no two databases share anything. */
 static void take_row(struct bins *b, const json_t *row)
 {
-	const json_t *roots = json_object_get(row, "roots");
-	const char *bin = json_string_value(json_object_get(row, "bin"));
-	const char *first = json_string_value(json_array_get(roots, 0));
-	const char *second = json_string_value(json_array_get(roots, 1));
-	long long bytes = number(row, "bytes");
+	const char *bin = doc_text(row, "bin");
+	const char *first = json_string_value(doc_find(row, "roots.0"));
+	const char *second = json_string_value(doc_find(row, "roots.1"));
+	long long bytes = doc_number(row, "bytes");
 
 	if (second && strncmp(second, "db", 2) == 0) {
 		b->shared += bytes;
@@ -51,7 +37,7 @@ static void take_row(struct bins *b, const json_t *row)
 	for (size_t i = 0; first && i < ROOTS; i++)
 		if (strcmp(first, names[i]) == 0) {
 			b->bytes[i] += bytes;
-			b->objects[i] += number(row, "objects");
+			b->objects[i] += doc_number(row, "objects");
 		}
 	if (strcmp(bin, "NOROOT") == 0)
 		b->noroot = bytes;
@@ -64,22 +50,18 @@ static struct bins look(const struct hi_service *s)
 	char pid[16];
 	struct hi_command *c;
 	struct bins b = {};
-	json_t *doc, *rows;
+	json_t *doc, *row;
 
 	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
 	c = hi_heapinspect("roots", "--pid", pid, "--json", "--max-pause=30s",
 			   "--root=db0=server.db[0].dict", "--root=db1=server.db[1].dict",
 			   "--root=db2=server.db[2].dict", "--root=db3=server.db[3].dict",
 			   "--root=clients=server.clients", "--root=lua=lctx.lua");
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_json, doc);
-	rows = json_object_get(doc, "rows");
-	for (size_t i = 0; i < json_array_size(rows); i++)
-		take_row(&b, json_array_get(rows, i));
-	b.all = number(json_object_get(doc, "allocated"), "bytes");
-	b.difference = number(json_object_get(doc, "sanity"), "difference");
+	doc = doc_of(c);
+	doc_each (row, doc_at(doc, "rows"))
+		take_row(&b, row);
+	b.all = doc_number(doc, "allocated.bytes");
+	b.difference = doc_number(doc, "sanity.difference");
 	return b;
 }
 

@@ -38,18 +38,16 @@ static struct hi_load *load_of(struct hi_service *s)
 
 static void note_shares(const char *what, json_t *doc)
 {
-	json_t *typed = json_object_get(doc, "typed");
 	double live = (double)doc_number(doc, "bytes.live") / 100;
 
-	hi_test_note(
-		"%s: %lld objects, %.1f MB; exact %.2f %%, inferred %.2f %%, "
-		"by field %.2f %%, unnamed %.3f %% of bytes; paused %.1f ms",
-		what, doc_number(doc, "objects.live"), live / 1e4,
-		(double)json_integer_value(json_object_get(typed, "exact")) / live,
-		(double)json_integer_value(json_object_get(typed, "inferred")) / live,
-		(double)json_integer_value(json_object_get(typed, "by_field")) / live,
-		(double)json_integer_value(json_object_get(typed, "unnamed")) / live,
-		(double)doc_number(doc, "snapshot.pause_ns") / 1e6);
+	hi_test_note("%s: %lld objects, %.1f MB; exact %.2f %%, inferred %.2f %%, "
+		     "by field %.2f %%, unnamed %.3f %% of bytes; paused %.1f ms",
+		     what, doc_number(doc, "objects.live"), live / 1e4,
+		     (double)doc_number(doc, "typed.exact") / live,
+		     (double)doc_number(doc, "typed.inferred") / live,
+		     (double)doc_number(doc, "typed.by_field") / live,
+		     (double)doc_number(doc, "typed.unnamed") / live,
+		     (double)doc_number(doc, "snapshot.pause_ns") / 1e6);
 }
 
 /* ---- redis ---- */
