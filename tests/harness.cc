@@ -195,10 +195,11 @@ void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
 
 	fprintf(to,
 		"add_test([=[%s]=] [=[%s]=] --label=%s --gtest_filter=%s)\n"
-		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s\n"
+		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s%s\n"
 		"  SKIP_REGULAR_EXPRESSION [=[: SKIPPED: ]=])\n",
 		entry.c_str(), program_path().c_str(), test->label, name.c_str(),
-		entry.c_str(), test->label, isolation_of(test->label).c_str());
+		entry.c_str(), test->label, isolation_of(test->label).c_str(),
+		room == "browser" ? " COST 100" : ""); // long ones begin early
 }
 
 // The file is replaced as a whole: ctest may read it meanwhile.
