@@ -7,6 +7,7 @@
 
 #include "tests/cli/summary.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 struct aligned_truth {
 	long long items, leaked;
@@ -34,41 +35,23 @@ static void start_aligned(struct aligned_truth *t, const char *preload)
 	HI_ASSERT(t->items == 500 && t->leaked == 40);
 }
 
-static json_t *parse_aligned(struct hi_command *c)
-{
-	json_t *doc = json_loads(c->out, 0, NULL);
-
-	HI_ASSERT_MSG(c->exit_code == 0 && doc, "%s", c->err);
-	return doc;
-}
-
 static long long count_in_census(json_t *doc, const char *type)
 {
-	size_t i;
-	json_t *row;
-
-	json_array_foreach(
-		json_object_get(doc, "rows"), i,
-		row) if (strcmp(json_string_value(json_object_get(row, "type")), type) ==
-			 0) return json_integer_value(json_object_get(row, "count"));
-	return 0;
+	return doc_number(doc_row(doc_at(doc, "rows"), "type", type), "count");
 }
 
 static void compare_aligned(const char *preload)
 {
 	struct aligned_truth t = {};
-	json_t *census, *doc, *leaks;
+	json_t *census, *doc;
 
 	start_aligned(&t, preload);
-	census = parse_aligned(hi_heapinspect("census", "--json", "--pid", t.pid));
+	census = doc_of(hi_heapinspect("census", "--json", "--pid", t.pid));
 	HI_ASSERT_EQ(t.items, count_in_census(census, "struct aligned_item"));
 	HI_ASSERT_EQ(t.items, count_in_census(census, "struct plain_item"));
-	json_decref(census);
-	doc = parse_aligned(hi_heapinspect("leaks", "--json", "--pid", t.pid));
-	leaks = json_object_get(doc, "leaks");
-	HI_ASSERT_EQ(2 * t.leaked, json_integer_value(json_object_get(leaks, "objects")));
-	HI_ASSERT_EQ(0, json_integer_value(json_object_get(leaks, "likely_objects")));
-	json_decref(doc);
+	doc = doc_of(hi_heapinspect("leaks", "--json", "--pid", t.pid));
+	HI_ASSERT_EQ(2 * t.leaked, doc_number(doc, "leaks.objects"));
+	HI_ASSERT_EQ(0, doc_number(doc, "leaks.likely_objects"));
 }
 
 HI_TEST_SCENARIO(aligned_blocks, glibc_has_their_types_and_leaks)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/spaced.h"
 
@@ -69,7 +70,7 @@ HI_TEST_ROOT(alloc_centre, the_outermost_function_that_matches_counts)
 	struct served s = record_served();
 	json_t *doc = spaced_read(s.file, "--centre", "build,serve", NULL);
 
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "functions")));
+	HI_ASSERT_EQ(3, doc_size(doc, "functions"));
 	check_centre(doc, "serve", s.served);
 	check_centre(doc, "build", s.built);
 	check_centre(doc, "(no centre)", spaced_sum(s.nodes, s.brief));
@@ -77,9 +78,9 @@ HI_TEST_ROOT(alloc_centre, the_outermost_function_that_matches_counts)
 	/* Of each one served a node, of 32 bytes. */
 	check_centre(doc, "build",
 		     spaced_sum(s.built, (struct spaced){11, 11 * 32, 11 * 8}));
-	HI_ASSERT(!spaced_has(json_object_get(doc, "functions"), "serve"));
+	HI_ASSERT(!spaced_has(doc_at(doc, "functions"), "serve"));
 	doc = spaced_read(s.file, "--centre", "do_onc?", "--centre", "build,serve", NULL);
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "functions")));
+	HI_ASSERT_EQ(1, doc_size(doc, "functions"));
 	check_centre(doc, "do_once", all_of(&s));
 }
 
@@ -90,15 +91,15 @@ HI_TEST_ROOT(alloc_centre, types_ages_and_callers_are_of_the_centre)
 	json_t *serve = spaced_function(doc, "serve"), *callers;
 	struct spaced nodes = {11, 11 * 32, 11 * 8}, entries = {11, 11 * 48, 11 * 8};
 
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(serve, "types")));
-	spaced_check(nodes, spaced_amount(spaced_named(json_object_get(serve, "types"),
-						       "struct node"),
-					  "live"));
-	spaced_check(entries, spaced_amount(spaced_named(json_object_get(serve, "types"),
-							 "struct entry"),
-					    "live"));
+	HI_ASSERT_EQ(2, doc_size(serve, "types"));
+	spaced_check(nodes,
+		     spaced_amount(spaced_named(doc_at(serve, "types"), "struct node"),
+				   "live"));
+	spaced_check(entries,
+		     spaced_amount(spaced_named(doc_at(serve, "types"), "struct entry"),
+				   "live"));
 	spaced_check(s.served, spaced_at_age(serve, 1));
-	callers = json_object_get(serve, "callers");
+	callers = doc_at(serve, "callers");
 	HI_ASSERT_EQ(1, json_array_size(callers));
 	spaced_check(s.served, spaced_amount(spaced_named(callers, "do_once"), "alloc"));
 	/* What died has the type of its site, whatever the centres are. */
@@ -106,8 +107,7 @@ HI_TEST_ROOT(alloc_centre, types_ages_and_callers_are_of_the_centre)
 	spaced_check(
 		spaced_sum(s.nodes, spaced_sum(s.built, s.brief)),
 		spaced_amount(
-			spaced_named(json_object_get(spaced_function(doc, "(no centre)"),
-						     "types"),
+			spaced_named(doc_at(spaced_function(doc, "(no centre)"), "types"),
 				     "struct node"),
 			"alloc"));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Totals of `alloc --sample all` beside what allocators count themselves: mallinfo2() of
  * glibc, INFO memory of redis, tracemalloc of CPython. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,50 +8,26 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/python.h"
 #include "tests/support/service.h"
-
-struct counted {
-	long long number, size, overhead;
-};
-
-static void free_counted_document(void *doc)
-{
-	json_decref(doc);
-}
+#include "tests/support/spaced.h"
 
 static json_t *read_counted(const struct hi_command *c)
 {
-	json_t *doc = json_loads(c->out, 0, NULL);
+	json_t *doc = doc_of(c);
 
-	HI_ASSERT_MSG(c->exit_code == 0 && doc, "exit %d: %s", c->exit_code, c->err);
-	hi_test_defer(free_counted_document, doc);
-	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "lost_events")));
+	HI_ASSERT_EQ(0, doc_number(doc, "lost_events"));
 	return doc;
 }
 
-static struct counted amount_at(json_t *row, const char *key)
+/* Adds what is live at census t, counted from 0, of the recording and older. */
+static struct spaced live_at(json_t *doc, size_t t)
 {
-	json_t *amount = json_object_get(row, key);
+	json_t *census = doc_at(doc, "censuses.%zu", t);
 
-	HI_ASSERT_MSG(amount != NULL, "no %s", key);
-	return (struct counted){json_integer_value(json_object_get(amount, "number")),
-				json_integer_value(json_object_get(amount, "size")),
-				json_integer_value(json_object_get(amount, "overhead"))};
-}
-
-/* Live at census t, counted from 0, of the recording and older together. */
-static struct counted live_at(json_t *doc, size_t t)
-{
-	json_t *census = json_array_get(json_object_get(doc, "censuses"), t);
-	struct counted live, older;
-
-	HI_ASSERT_MSG(census != NULL, "no census %zu", t);
-	live = amount_at(census, "live");
-	older = amount_at(census, "older");
-	return (struct counted){live.number + older.number, live.size + older.size,
-				live.overhead + older.overhead};
+	return spaced_sum(spaced_amount(census, "live"), spaced_amount(census, "older"));
 }
 
 /* ---- glibc ---- */
@@ -86,7 +61,7 @@ HI_TEST_ROOT(alloc_counters, live_is_what_mallinfo2_has)
 	struct lived *l = calloc(1, sizeof(*l));
 	struct mallinfo truth[COUNTED_PERIODS], before;
 	long long internal = 0;
-	struct counted all;
+	struct spaced all;
 	json_t *doc;
 
 	HI_ASSERT(l);
@@ -103,9 +78,9 @@ HI_TEST_ROOT(alloc_counters, live_is_what_mallinfo2_has)
 	}
 	lived_end_alloc(l);
 	doc = read_counted(l->command);
-	HI_ASSERT_EQ(COUNTED_PERIODS, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(COUNTED_PERIODS, doc_size(doc, "censuses"));
 	for (size_t t = 0; t < COUNTED_PERIODS; t++) {
-		struct counted live = live_at(doc, t);
+		struct spaced live = live_at(doc, t);
 
 		hi_test_note("census %zu: %lld live in %lld, mallinfo2 %lld + %lld in "
 			     "%lld",
@@ -119,11 +94,11 @@ HI_TEST_ROOT(alloc_counters, live_is_what_mallinfo2_has)
 	}
 	/* All that was allocated since, and as it was requested; and all of that, and
 	 * of what was there before, is gone. */
-	all = amount_at(json_object_get(doc, "total"), "alloc");
+	all = spaced_amount(doc_at(doc, "total"), "alloc");
 	HI_ASSERT_EQ(truth[COUNTED_PERIODS - 1].made - before.made, all.number);
 	HI_ASSERT_EQ(truth[COUNTED_PERIODS - 1].of_bytes - before.of_bytes,
 		     all.size - all.overhead);
-	HI_ASSERT_EQ(0, amount_at(json_object_get(doc, "total"), "live").number);
+	HI_ASSERT_EQ(0, spaced_amount(doc_at(doc, "total"), "live").number);
 	/* The cache of the thread alone. */
 	HI_ASSERT(internal >= 0 && internal < 1024);
 }
@@ -209,7 +184,7 @@ static void set_keys(struct hi_service *s, int from, int to)
  * that is a mapping has two; there is none.) */
 static long long usable_at(json_t *doc, size_t t)
 {
-	struct counted live = live_at(doc, t);
+	struct spaced live = live_at(doc, t);
 
 	return live.size - 8 * live.number;
 }
@@ -251,7 +226,7 @@ HI_TEST_SLOW(alloc_counters, live_of_redis_grows_as_its_used_memory)
 			set_keys(s, 500, 20000 + (int)t * 30000);
 	}
 	doc = read_counted(recording_end(&run, SIGINT));
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(3, doc_size(doc, "censuses"));
 	for (size_t t = 0; t < 3; t++) {
 		live[t] = usable_at(doc, t);
 		hi_test_note("redis: used_memory %lld, live %lld", used[t], live[t]);
@@ -296,21 +271,14 @@ static void tell_python(struct target *p, struct traced *ret)
 }
 
 /* With the comprehensions in it, which are functions of their own. */
-static struct counted live_of_function(json_t *doc, const char *name)
+static struct spaced live_of_function(json_t *doc, const char *name)
 {
-	struct counted sum = {}, one;
+	struct spaced sum = {};
 	json_t *function;
-	size_t i;
 
-	json_array_foreach(json_object_get(doc, "functions"), i, function)
-	{
-		if (strncmp(json_string_value(json_object_get(function, "name")), name,
-			    strlen(name)) != 0)
-			continue;
-		one = amount_at(function, "live");
-		sum.number += one.number;
-		sum.size += one.size;
-		sum.overhead += one.overhead;
+	doc_each (function, doc_at(doc, "functions")) {
+		if (strncmp(doc_text(function, "name"), name, strlen(name)) == 0)
+			sum = spaced_sum(sum, spaced_amount(function, "live"));
 	}
 	return sum;
 }
@@ -329,7 +297,7 @@ static void check_traced(const char *environment, bool has_small)
 	tell_python(plain, NULL);
 	doc = end_counting(&run);
 	for (size_t i = 0; i < t.n; i++) {
-		struct counted live = live_of_function(doc, t.function[i]);
+		struct spaced live = live_of_function(doc, t.function[i]);
 		long long bytes = has_small ? t.bytes[i] : t.large_bytes[i],
 			  blocks = has_small ? t.blocks[i] : t.large_blocks[i];
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/spaced.h"
 
@@ -33,7 +34,7 @@ HI_TEST_ROOT(alloc_empty, a_file_in_which_nothing_was_allocated_has_a_report)
 	}
 	doc = spaced_read(file, NULL);
 	spaced_check((struct spaced){}, spaced_amount(spaced_total(doc), "alloc"));
-	HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "functions")));
+	HI_ASSERT_EQ(0, doc_size(doc, "functions"));
 }
 
 HI_TEST_ROOT(alloc_empty, a_process_that_allocates_nothing_has_a_report)
@@ -46,9 +47,9 @@ HI_TEST_ROOT(alloc_empty, a_process_that_allocates_nothing_has_a_report)
 	lived_period(l, LIVED());
 	lived_end_alloc(l);
 	doc = spaced_document(l->command);
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(2, doc_size(doc, "censuses"));
 	spaced_check((struct spaced){}, spaced_amount(spaced_total(doc), "alloc"));
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "counted")));
+	HI_ASSERT_EQ(1, doc_size(doc, "counted"));
 }
 
 /* What a recording has cannot be chosen from without one. */

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
+#include "tests/support/spaced.h"
 #include "tests/support/workshop.h"
 
 static char kept_file[256];
@@ -114,7 +116,6 @@ HI_TEST_ROOT(alloc_file, has_the_whole_profile_within_max_file)
 	struct lived *l = start_kept(LIVED("--max-file", "300KiB"));
 	struct hi_command *c;
 	struct stat st;
-	json_t *doc;
 
 	live_three_periods(l);
 	lived_end_alloc(l);
@@ -122,40 +123,18 @@ HI_TEST_ROOT(alloc_file, has_the_whole_profile_within_max_file)
 	HI_ASSERT_EQ(0, stat(kept_file, &st));
 	HI_ASSERT_MSG(st.st_size < 300 << 10, "%ld bytes", (long)st.st_size);
 	c = hi_heapinspect("snapshots", kept_file, "--json", "--all");
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
-	json_decref(doc);
-}
-
-static void free_kept_document(void *doc)
-{
-	json_decref(doc);
+	HI_ASSERT_EQ(1, doc_size(doc_of(c), "rows"));
 }
 
 static json_t *read_kept(void)
 {
-	struct hi_command *c = hi_heapinspect("alloc", kept_file, "--json", "--all");
-	json_t *doc = json_loads(c->out, 0, NULL);
-
-	HI_ASSERT_MSG(c->exit_code == 0 && doc, "exit %d: %s", c->exit_code, c->err);
-	hi_check_schema(c, "alloc.v1.json");
-	hi_test_defer(free_kept_document, doc);
-	return doc;
+	return doc_checked(hi_heapinspect("alloc", kept_file, "--json", "--all"),
+			   "alloc.v1.json");
 }
 
 static long long kept_size(json_t *doc, const char *function, const char *key)
 {
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "functions"), i, item)
-	{
-		if (strcmp(json_string_value(json_object_get(item, "name")), function))
-			continue;
-		return json_integer_value(
-			json_object_get(json_object_get(item, key), "size"));
-	}
-	hi_test_fail(__FILE__, __LINE__, "there is no %s", function);
+	return spaced_amount(spaced_function(doc, function), key).size;
 }
 
 /* 7 more nodes of 32 bytes than M2, which no census found. */
@@ -172,9 +151,8 @@ HI_TEST_ROOT(alloc_file, has_the_figures_of_m2)
 	lived_end_alloc(l);
 	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
 	doc = read_kept();
-	HI_ASSERT_EQ(4, json_array_size(json_object_get(doc, "censuses")));
-	HI_ASSERT_EQ(l->fx->pid, json_integer_value(json_object_get(
-					 json_object_get(doc, "target"), "pid")));
+	HI_ASSERT_EQ(4, doc_size(doc, "censuses"));
+	HI_ASSERT_EQ(l->fx->pid, doc_number(doc, "target.pid"));
 	HI_ASSERT_EQ(640 + 7 * 32, kept_size(doc, "parse", "alloc"));
 	HI_ASSERT_EQ(1152, kept_size(doc, "parse", "survived"));
 	HI_ASSERT_EQ(96, kept_size(doc, "parse", "live"));
@@ -237,7 +215,7 @@ static void check_end_by_signal(int number)
 			      strstr(l->command->err, "has ended"),
 		      "%s", l->command->err);
 	doc = read_kept();
-	n = json_array_size(json_object_get(doc, "censuses"));
+	n = doc_size(doc, "censuses");
 	HI_ASSERT(n == 3 || (n == 4 && number != SIGKILL));
 	HI_ASSERT_EQ(640 + 7 * 32, kept_size(doc, "parse", "alloc"));
 	HI_ASSERT_EQ(n == 3 ? 320 : 96, kept_size(doc, "parse", "live"));
@@ -264,7 +242,7 @@ HI_TEST_ROOT(alloc_file, a_kill_of_heapinspect_leaves_a_file_to_read)
 	lived_ready(l);
 	HI_ASSERT_EQ(0, kill(l->run.pid, SIGKILL));
 	recording_end(&l->run, 0);
-	HI_ASSERT(json_array_size(json_object_get(read_kept(), "censuses")) >= 2);
+	HI_ASSERT(doc_size(read_kept(), "censuses") >= 2);
 	tell_kept(l, "node 1"); /* the target runs on */
 }
 

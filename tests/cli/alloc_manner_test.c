@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/spaced.h"
 
@@ -41,7 +42,7 @@ static void check_columns(json_t *doc, const char *name, const char *expected)
 	char found[80] = "";
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (json_object_get(f, keys[i][0]))
+		if (doc_find(f, "%s", keys[i][0]))
 			snprintf(found + strlen(found), sizeof(found) - strlen(found),
 				 "%s%s", *found ? " " : "", keys[i][1]);
 	HI_ASSERT_STREQ(expected, found);
@@ -148,9 +149,9 @@ static size_t read_text_of(const struct hi_fixture *fx, unsigned char *to)
 
 static long long counted_calls(json_t *doc, const char *name)
 {
-	json_t *counted = spaced_named(json_object_get(doc, "counted"), name);
+	json_t *counted = spaced_named(doc_at(doc, "counted"), name);
 
-	return json_integer_value(json_object_get(counted, "calls"));
+	return doc_number(counted, "calls");
 }
 
 HI_TEST_ROOT(alloc_manner, calls_are_counted_exactly_and_leave_the_code_as_it_was)
@@ -171,15 +172,14 @@ HI_TEST_ROOT(alloc_manner, calls_are_counted_exactly_and_leave_the_code_as_it_wa
 	lived_end_alloc(l);
 	HI_ASSERT_EQ(n, read_text_of(fx, after));
 	doc = read_manners(l->command);
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "counted")));
+	HI_ASSERT_EQ(3, doc_size(doc, "counted"));
 	HI_ASSERT_EQ(110, counted_calls(doc, "serve"));
 	HI_ASSERT_EQ(610, counted_calls(doc, "build"));
 	HI_ASSERT_EQ(617, counted_calls(doc, "parse"));
-	HI_ASSERT_EQ(617, json_integer_value(json_object_get(
-				  spaced_function(doc, "parse"), "calls")));
+	HI_ASSERT_EQ(617, doc_number(spaced_function(doc, "parse"), "calls"));
 	check_columns(doc, "parse", "calls space");
 	check_columns(doc, "cache", "space");
-	HI_ASSERT(json_integer_value(json_object_get(doc, "call_ns")) > 0);
+	HI_ASSERT(doc_number(doc, "call_ns") > 0);
 	HI_ASSERT(memcmp(before, during, n) != 0);
 	HI_ASSERT(memcmp(before, after, n) == 0);
 }
@@ -200,7 +200,7 @@ HI_TEST_ROOT(alloc_manner, calls_are_those_until_the_last_census)
 	doc = read_manners(recording_end(&run, 0));
 	calls = counted_calls(doc, "parse");
 	allocated = spaced_amount(spaced_function(doc, "parse"), "alloc").number;
-	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "lost_events")));
+	HI_ASSERT_EQ(0, doc_number(doc, "lost_events"));
 	HI_ASSERT_MSG(calls == allocated || calls == allocated + 1,
 		      "%lld calls, %lld allocations", calls, allocated);
 	HI_ASSERT(calls > 1000);

@@ -7,6 +7,7 @@
 
 #include "session/marks.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/spaced.h"
 
@@ -95,7 +96,7 @@ HI_TEST_ROOT(alloc_marks, each_mark_has_what_was_allocated_behind_it)
 	struct phased p = record_phases();
 	json_t *doc = spaced_read(p.file, "--by", "mark", NULL);
 
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "functions")));
+	HI_ASSERT_EQ(3, doc_size(doc, "functions"));
 	spaced_check(
 		p.before,
 		spaced_amount(spaced_function(doc, "(before the first mark)"), "alloc"));
@@ -106,7 +107,7 @@ HI_TEST_ROOT(alloc_marks, each_mark_has_what_was_allocated_behind_it)
 	spaced_check(p.drain, spaced_amount(spaced_function(doc, "drain"), "alloc"));
 	spaced_check(phased_all(&p), spaced_amount(spaced_total(doc), "alloc"));
 	doc = spaced_read(p.file, "--by", "mark", "--from-mark", "drain", NULL);
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "functions")));
+	HI_ASSERT_EQ(2, doc_size(doc, "functions"));
 	spaced_check(p.again, spaced_amount(spaced_function(doc, "load"), "alloc"));
 }
 
@@ -119,9 +120,9 @@ HI_TEST_ROOT(alloc_marks, brackets_go_with_centres_and_callers)
 	struct spaced served = {42, 21 * 80, 42 * 8};
 
 	spaced_check(served, spaced_amount(serve, "alloc"));
-	spaced_check(served, spaced_amount(spaced_named(json_object_get(serve, "callers"),
-							"do_once"),
-					   "alloc"));
+	spaced_check(served,
+		     spaced_amount(spaced_named(doc_at(serve, "callers"), "do_once"),
+				   "alloc"));
 }
 
 HI_TEST_ROOT(alloc_marks, marks_that_did_not_come_are_refused)
@@ -192,7 +193,7 @@ HI_TEST_ROOT(alloc_marks, a_running_process_has_marks)
 	spaced_tell(l->fx, "buf 9");
 	lived_end_alloc(l);
 	doc = spaced_document(l->command);
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(3, doc_size(doc, "censuses"));
 	spaced_check(load, spaced_amount(spaced_total(doc), "alloc"));
 	spaced_check((struct spaced){5, 5 * 48, 40}, spaced_at_age(spaced_total(doc), 2));
 	/* grow() has 2 of 24 bytes, which it gave back, and 2 of 200. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/spaced.h"
 
@@ -78,20 +79,15 @@ static struct paused tell_pauses(struct hi_fixture *fx)
 
 static void check_pauses(json_t *doc, const struct paused *p)
 {
-	json_t *pauses = json_object_get(doc, "pauses"), *pause;
-	size_t i;
-
 	spaced_check(p->alloc, spaced_amount(spaced_total(doc), "alloc"));
 	spaced_check(p->live, spaced_amount(spaced_total(doc), "live"));
-	HI_ASSERT_EQ(2, json_array_size(pauses));
-	json_array_foreach(pauses, i, pause)
-	{
-		HI_ASSERT_EQ(p->missed[i].number,
-			     json_integer_value(json_object_get(pause, "calls")));
-		HI_ASSERT_EQ(p->requested[i],
-			     json_integer_value(json_object_get(pause, "bytes")));
-		HI_ASSERT(json_integer_value(json_object_get(pause, "to_ns")) >
-			  json_integer_value(json_object_get(pause, "from_ns")));
+	HI_ASSERT_EQ(2, doc_size(doc, "pauses"));
+	for (size_t i = 0; i < 2; i++) {
+		json_t *pause = doc_at(doc, "pauses.%zu", i);
+
+		HI_ASSERT_EQ(p->missed[i].number, doc_number(pause, "calls"));
+		HI_ASSERT_EQ(p->requested[i], doc_number(pause, "bytes"));
+		HI_ASSERT(doc_number(pause, "to_ns") > doc_number(pause, "from_ns"));
 	}
 }
 
@@ -137,10 +133,9 @@ HI_TEST_ROOT(alloc_pause, a_pause_may_last_until_the_end)
 	doc = spaced_document(l->command);
 	spaced_check(nodes, spaced_amount(spaced_total(doc), "alloc"));
 	spaced_check(nodes, spaced_at_age(spaced_total(doc), 2));
-	pauses = json_object_get(doc, "pauses");
+	pauses = doc_at(doc, "pauses");
 	HI_ASSERT_EQ(1, json_array_size(pauses));
-	HI_ASSERT_EQ(missed.number, json_integer_value(json_object_get(
-					    json_array_get(pauses, 0), "calls")));
+	HI_ASSERT_EQ(missed.number, doc_number(pauses, "0.calls"));
 }
 
 /* Of samples a block that was chosen ends as well. */
@@ -154,7 +149,7 @@ HI_TEST_ROOT(alloc_pause, samples_pause_too)
 	lived_end_alloc(l);
 	doc = spaced_document(l->command);
 	spaced_check(p.live, spaced_amount(spaced_total(doc), "live"));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "pauses")));
+	HI_ASSERT_EQ(2, doc_size(doc, "pauses"));
 }
 
 HI_TEST_ROOT(alloc_pause, a_process_without_a_recording_has_nothing_to_pause)

@@ -7,13 +7,10 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
-#include "tests/support/schema.h"
+#include "tests/support/spaced.h"
 #include "tests/support/workshop.h"
-
-struct told {
-	long long number, size, overhead;
-};
 
 static struct lived *start_alloc(const char *const *options)
 {
@@ -23,25 +20,6 @@ static struct lived *start_alloc(const char *const *options)
 	return lived_start_alloc(fx, options);
 }
 
-/* What the fixture has allocated by it. */
-static struct told tell_space(struct lived *l, const char *command)
-{
-	char answer[256];
-	struct told t;
-
-	hi_fixture_tell(l->fx, command);
-	HI_ASSERT(hi_fixture_line(l->fx, answer, sizeof(answer)));
-	HI_ASSERT_EQ(3,
-		     sscanf(answer, "%lld %lld %lld", &t.number, &t.size, &t.overhead));
-	return t;
-}
-
-static struct told sum_told(struct told a, struct told b)
-{
-	return (struct told){a.number + b.number, a.size + b.size,
-			     a.overhead + b.overhead};
-}
-
 static void end_alloc_period(struct lived *l)
 {
 	lived_period(l, LIVED());
@@ -49,139 +27,77 @@ static void end_alloc_period(struct lived *l)
 
 /* ---- documents ---- */
 
-static void free_alloc_document(void *doc)
-{
-	json_decref(doc);
-}
-
 static json_t *read_alloc(struct lived *l, size_t censuses)
 {
-	json_error_t error;
-	json_t *doc;
+	json_t *doc = spaced_columns(l->command);
 
-	HI_ASSERT_MSG(l->command->exit_code == 0, "exit %d: %s", l->command->exit_code,
-		      l->command->err);
-	hi_check_schema(l->command, "alloc.v1.json");
-	doc = json_loads(l->command->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, l->command->out);
-	hi_test_defer(free_alloc_document, doc);
-	HI_ASSERT_EQ(censuses, json_array_size(json_object_get(doc, "censuses")));
+	HI_ASSERT_EQ(censuses, doc_size(doc, "censuses"));
 	return doc;
-}
-
-static json_t *find_named(json_t *list, const char *name)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(
-		list, i,
-		item) if (strcmp(json_string_value(json_object_get(item, "name")),
-				 name) == 0) return item;
-	hi_test_fail(__FILE__, __LINE__, "there is no %s", name);
-}
-
-static json_t *function_of(json_t *doc, const char *name)
-{
-	return find_named(json_object_get(doc, "functions"), name);
-}
-
-static struct told read_told(json_t *amount)
-{
-	return (struct told){json_integer_value(json_object_get(amount, "number")),
-			     json_integer_value(json_object_get(amount, "size")),
-			     json_integer_value(json_object_get(amount, "overhead"))};
-}
-
-/* There are none behind the last that has something. */
-static struct told at_age(json_t *row, size_t age)
-{
-	json_t *amount = json_array_get(json_object_get(row, "ages"), age);
-
-	HI_ASSERT(amount != NULL || age > 0);
-	return amount ? read_told(amount) : (struct told){};
-}
-
-static void check_told(struct told expected, struct told actual)
-{
-	HI_ASSERT_MSG(expected.number == actual.number && expected.size == actual.size &&
-			      expected.overhead == actual.overhead,
-		      "%lld/%lld/%lld, not %lld/%lld/%lld", actual.number, actual.size,
-		      actual.overhead, expected.number, expected.size, expected.overhead);
-}
-
-static void check_told_row(json_t *row, const char *key, struct told expected)
-{
-	check_told(expected, read_told(json_object_get(row, key)));
 }
 
 /* ---- invariants ---- */
 
 static void check_row_of_ages(json_t *row)
 {
-	json_t *ages = json_object_get(row, "ages"),
-	       *live = json_object_get(row, "live_ages");
-	struct told survived = {}, alive = {}, before = at_age(row, 0);
+	json_t *ages = doc_at(row, "ages"), *live = doc_at(row, "live_ages");
+	struct spaced survived = {}, alive = {}, before = spaced_at_age(row, 0);
 
-	check_told_row(row, "alloc", before);
+	spaced_check(before, spaced_amount(row, "alloc"));
 	for (size_t age = 1; age < json_array_size(ages); age++) {
-		struct told now = at_age(row, age);
+		struct spaced now = spaced_at_age(row, age);
 
 		HI_ASSERT(now.number <= before.number && now.size <= before.size);
-		survived = sum_told(survived, now);
-		alive = sum_told(alive, read_told(json_array_get(live, age)));
+		survived = spaced_sum(survived, now);
+		alive = spaced_sum(alive, spaced_of(doc_at(live, "%zu", age)));
 		before = now;
 	}
 	HI_ASSERT_EQ(json_array_size(ages), json_array_size(live));
 	HI_ASSERT(json_array_size(ages) == 1 || before.number || before.size);
-	check_told_row(row, "survived", survived);
-	check_told_row(row, "live", alive);
+	spaced_check(survived, spaced_amount(row, "survived"));
+	spaced_check(alive, spaced_amount(row, "live"));
 }
 
 static void check_sum_of(json_t *whole, json_t *parts)
 {
-	size_t n = json_array_size(json_object_get(whole, "ages")), i;
+	size_t n = doc_size(whole, "ages");
 	json_t *part;
 
 	for (size_t age = 0; age < n; age++) {
-		struct told sum = {};
+		struct spaced sum = {};
 
-		json_array_foreach(parts, i, part) sum = sum_told(sum, at_age(part, age));
-		check_told(at_age(whole, age), sum);
+		doc_each (part, parts)
+			sum = spaced_sum(sum, spaced_at_age(part, age));
+		spaced_check(spaced_at_age(whole, age), sum);
 	}
 }
 
 static void check_balance(json_t *doc)
 {
-	struct told before = {}, born = {}, now, died;
+	struct spaced before = {}, born = {}, now, died;
 	json_t *census;
-	size_t i;
 
-	json_array_foreach(json_object_get(doc, "censuses"), i, census)
-	{
-		now = read_told(json_object_get(census, "live"));
-		died = read_told(json_object_get(census, "died"));
-		before = sum_told(before, read_told(json_object_get(census, "born")));
-		born = sum_told(born, read_told(json_object_get(census, "born")));
-		check_told(before, sum_told(now, died));
+	doc_each (census, doc_at(doc, "censuses")) {
+		now = spaced_amount(census, "live");
+		died = spaced_amount(census, "died");
+		before = spaced_sum(before, spaced_amount(census, "born"));
+		born = spaced_sum(born, spaced_amount(census, "born"));
+		spaced_check(before, spaced_sum(now, died));
 		before = now;
 	}
-	check_told(born, at_age(json_object_get(doc, "total"), 0));
+	spaced_check(born, spaced_at_age(doc_at(doc, "total"), 0));
 }
 
 /* Those of SPEC, where no function is left out. */
 static void check_alloc_invariants(json_t *doc)
 {
 	json_t *function, *type;
-	size_t i, k;
 
-	check_row_of_ages(json_object_get(doc, "total"));
-	check_sum_of(json_object_get(doc, "total"), json_object_get(doc, "functions"));
-	json_array_foreach(json_object_get(doc, "functions"), i, function)
-	{
+	check_row_of_ages(doc_at(doc, "total"));
+	check_sum_of(doc_at(doc, "total"), doc_at(doc, "functions"));
+	doc_each (function, doc_at(doc, "functions")) {
 		check_row_of_ages(function);
-		check_sum_of(function, json_object_get(function, "types"));
-		json_array_foreach(json_object_get(function, "types"), k, type)
+		check_sum_of(function, doc_at(function, "types"));
+		doc_each (type, doc_at(function, "types"))
 			check_row_of_ages(type);
 	}
 	check_balance(doc);
@@ -190,7 +106,7 @@ static void check_alloc_invariants(json_t *doc)
 /* ---- M2 ---- */
 
 struct m2 {
-	struct told gone, kept, bufs, entries;
+	struct spaced gone, kept, bufs, entries;
 };
 
 static struct lived *live_m2(const char *const *options, struct m2 *ret)
@@ -198,53 +114,54 @@ static struct lived *live_m2(const char *const *options, struct m2 *ret)
 	struct lived *l = start_alloc(options);
 
 	/* What is dropped came last. */
-	ret->kept = tell_space(l, "node 3");
-	ret->gone = tell_space(l, "node 10");
-	ret->entries = tell_space(l, "entry 5");
+	ret->kept = spaced_tell(l->fx, "node 3");
+	ret->gone = spaced_tell(l->fx, "node 10");
+	ret->entries = spaced_tell(l->fx, "entry 5");
 	end_alloc_period(l);
-	tell_space(l, "drop node 10");
-	ret->bufs = tell_space(l, "buf 2");
+	spaced_tell(l->fx, "drop node 10");
+	ret->bufs = spaced_tell(l->fx, "buf 2");
 	end_alloc_period(l);
 	end_alloc_period(l);
-	tell_space(l, "drop buf 2");
+	spaced_tell(l->fx, "drop buf 2");
 	lived_end_alloc(l);
 	return l;
 }
 
 static void check_m2_document(json_t *doc, const struct m2 *m)
 {
-	json_t *parse = function_of(doc, "parse"), *cache = function_of(doc, "cache");
-	json_t *types = json_object_get(parse, "types");
+	json_t *parse = spaced_function(doc, "parse"),
+	       *cache = spaced_function(doc, "cache");
+	json_t *types = doc_at(parse, "types");
 
-	check_told_row(parse, "alloc", sum_told(sum_told(m->gone, m->kept), m->bufs));
-	check_told(sum_told(sum_told(m->gone, m->kept), m->bufs), at_age(parse, 1));
-	check_told(sum_told(m->kept, m->bufs), at_age(parse, 2));
-	check_told(m->kept, at_age(parse, 3));
-	check_told(m->kept, at_age(parse, 4));
-	check_told(m->kept, at_age(find_named(types, "struct node"), 2));
-	check_told(m->bufs, at_age(find_named(types, "struct buf"), 2));
-	check_told_row(parse, "live", m->kept);
-	check_told_row(cache, "alloc", m->entries);
+	spaced_check(spaced_sum(spaced_sum(m->gone, m->kept), m->bufs),
+		     spaced_amount(parse, "alloc"));
+	spaced_check(spaced_sum(spaced_sum(m->gone, m->kept), m->bufs),
+		     spaced_at_age(parse, 1));
+	spaced_check(spaced_sum(m->kept, m->bufs), spaced_at_age(parse, 2));
+	spaced_check(m->kept, spaced_at_age(parse, 3));
+	spaced_check(m->kept, spaced_at_age(parse, 4));
+	spaced_check(m->kept, spaced_at_age(spaced_named(types, "struct node"), 2));
+	spaced_check(m->bufs, spaced_at_age(spaced_named(types, "struct buf"), 2));
+	spaced_check(m->kept, spaced_amount(parse, "live"));
+	spaced_check(m->entries, spaced_amount(cache, "alloc"));
 	for (size_t age = 0; age <= 4; age++)
-		check_told(m->entries, at_age(cache, age));
-	check_told_row(cache, "live", m->entries);
+		spaced_check(m->entries, spaced_at_age(cache, age));
+	spaced_check(m->entries, spaced_amount(cache, "live"));
 }
 
 HI_TEST_ROOT(alloc, m2_is_what_the_fixture_has_counted)
 {
 	struct m2 m;
 	struct lived *l = live_m2(LIVED("--json", "--all"), &m);
-	json_t *doc = read_alloc(l, 4), *parse = function_of(doc, "parse");
+	json_t *doc = read_alloc(l, 4), *parse = spaced_function(doc, "parse");
 
 	check_alloc_invariants(doc);
 	check_m2_document(doc, &m);
-	HI_ASSERT_EQ(2, json_integer_value(json_object_get(doc, "selected")));
+	HI_ASSERT_EQ(2, doc_number(doc, "selected"));
 	/* The figures of SPEC, which glibc's costs give. */
-	check_told_row(parse, "alloc", (struct told){15, 640, 128});
-	HI_ASSERT_EQ(1152, read_told(json_object_get(parse, "survived")).size);
-	HI_ASSERT_EQ(
-		960,
-		read_told(json_object_get(function_of(doc, "cache"), "survived")).size);
+	spaced_check((struct spaced){15, 640, 128}, spaced_amount(parse, "alloc"));
+	HI_ASSERT_EQ(1152, spaced_amount(parse, "survived").size);
+	HI_ASSERT_EQ(960, spaced_amount(spaced_function(doc, "cache"), "survived").size);
 }
 
 HI_TEST_ROOT(alloc, m2_has_the_lines_of_the_seed)
@@ -310,45 +227,49 @@ HI_TEST_ROOT(alloc, the_table_fits_and_has_totals_functions_and_ages)
 HI_TEST_ROOT(alloc, inlined_functions_and_callers_of_allocators_count)
 {
 	struct lived *l = start_alloc(LIVED("--json", "--all"));
-	struct told inlined = tell_space(l, "inlined 4"),
-		    wrapped = tell_space(l, "wrapped 6"),
-		    resized = tell_space(l, "resized 3");
+	struct spaced inlined = spaced_tell(l->fx, "inlined 4"),
+		      wrapped = spaced_tell(l->fx, "wrapped 6"),
+		      resized = spaced_tell(l->fx, "resized 3");
 	json_t *doc, *grow;
 
 	lived_end_alloc(l);
 	doc = read_alloc(l, 1);
 	check_alloc_invariants(doc);
-	check_told_row(function_of(doc, "fill"), "live", inlined);
-	check_told_row(function_of(doc, "parse_wrapped"), "live", wrapped);
-	HI_ASSERT_EQ(3, json_integer_value(json_object_get(doc, "selected")));
+	spaced_check(inlined, spaced_amount(spaced_function(doc, "fill"), "live"));
+	spaced_check(wrapped,
+		     spaced_amount(spaced_function(doc, "parse_wrapped"), "live"));
+	HI_ASSERT_EQ(3, doc_number(doc, "selected"));
 	/* A reallocation is an allocation; what it replaces dies. */
-	grow = function_of(doc, "grow");
-	check_told_row(grow, "alloc", resized);
-	HI_ASSERT_EQ(3, read_told(json_object_get(grow, "live")).number);
+	grow = spaced_function(doc, "grow");
+	spaced_check(resized, spaced_amount(grow, "alloc"));
+	HI_ASSERT_EQ(3, spaced_amount(grow, "live").number);
 }
 
 /* The cost of what no census has seen is that of glibc; its type that of its site. */
 HI_TEST_ROOT(alloc, what_no_census_sees_has_its_cost_and_the_type_of_its_site)
 {
 	struct lived *l = start_alloc(LIVED("--json", "--all"));
-	struct told kept = tell_space(l, "node 2"), brief = tell_space(l, "brief 500"),
-		    rushed = tell_space(l, "short 70");
+	struct spaced kept = spaced_tell(l->fx, "node 2"),
+		      brief = spaced_tell(l->fx, "brief 500"),
+		      rushed = spaced_tell(l->fx, "short 70");
 	json_t *doc, *rush, *parse;
 
 	end_alloc_period(l);
-	brief = sum_told(brief, tell_space(l, "brief 9"));
+	brief = spaced_sum(brief, spaced_tell(l->fx, "brief 9"));
 	lived_end_alloc(l);
 	doc = read_alloc(l, 2);
 	check_alloc_invariants(doc);
-	parse = function_of(doc, "parse");
-	check_told_row(parse, "alloc", sum_told(kept, brief));
-	check_told(kept, at_age(parse, 1));
-	check_told_row(find_named(json_object_get(parse, "types"), "struct node"),
-		       "alloc", sum_told(kept, brief));
-	rush = function_of(doc, "rush");
-	check_told_row(rush, "alloc", rushed);
-	check_told_row(find_named(json_object_get(rush, "types"), ""), "alloc", rushed);
-	check_told_row(rush, "survived", (struct told){});
+	parse = spaced_function(doc, "parse");
+	spaced_check(spaced_sum(kept, brief), spaced_amount(parse, "alloc"));
+	spaced_check(kept, spaced_at_age(parse, 1));
+	spaced_check(spaced_sum(kept, brief),
+		     spaced_amount(spaced_named(doc_at(parse, "types"), "struct node"),
+				   "alloc"));
+	rush = spaced_function(doc, "rush");
+	spaced_check(rushed, spaced_amount(rush, "alloc"));
+	spaced_check(rushed,
+		     spaced_amount(spaced_named(doc_at(rush, "types"), ""), "alloc"));
+	spaced_check((struct spaced){}, spaced_amount(rush, "survived"));
 }
 
 HI_TEST_ROOT(alloc, select_leaves_other_functions_out)
@@ -357,9 +278,9 @@ HI_TEST_ROOT(alloc, select_leaves_other_functions_out)
 	struct lived *l = live_m2(LIVED("--json", "--select", "cach"), &m);
 	json_t *doc = read_alloc(l, 4);
 
-	HI_ASSERT_EQ(1, json_integer_value(json_object_get(doc, "selected")));
-	check_told_row(json_object_get(doc, "total"), "alloc", m.entries);
-	check_told_row(function_of(doc, "cache"), "alloc", m.entries);
+	HI_ASSERT_EQ(1, doc_number(doc, "selected"));
+	spaced_check(m.entries, spaced_amount(doc_at(doc, "total"), "alloc"));
+	spaced_check(m.entries, spaced_amount(spaced_function(doc, "cache"), "alloc"));
 }
 
 HI_TEST_ROOT(alloc, a_selection_of_nothing_names_what_is_near)
@@ -398,20 +319,21 @@ HI_TEST_SCENARIO(alloc, wrong_options_are_refused)
 }
 
 static void check_callers(json_t *doc, const char *name, const char *caller,
-			  struct told alloc)
+			  struct spaced alloc)
 {
-	json_t *callers = json_object_get(function_of(doc, name), "callers");
+	json_t *callers = doc_at(spaced_function(doc, name), "callers");
 
 	HI_ASSERT_EQ(1, json_array_size(callers));
-	check_told_row(find_named(callers, caller), "alloc", alloc);
+	spaced_check(alloc, spaced_amount(spaced_named(callers, caller), "alloc"));
 }
 
 /* fill() is inlined in its caller. */
 HI_TEST_ROOT(alloc, callers_are_shown_where_they_are_asked_for)
 {
 	struct lived *l = start_alloc(LIVED("--json", "--callers"));
-	struct told inlined = tell_space(l, "inlined 4"), node = tell_space(l, "node 6"),
-		    wrapped = tell_space(l, "wrapped 2");
+	struct spaced inlined = spaced_tell(l->fx, "inlined 4"),
+		      node = spaced_tell(l->fx, "node 6"),
+		      wrapped = spaced_tell(l->fx, "wrapped 2");
 	json_t *doc;
 
 	lived_end_alloc(l);
@@ -426,7 +348,7 @@ HI_TEST_ROOT(alloc, callers_of_a_function_add_up_to_it)
 	struct lived *l = start_alloc(LIVED("--callers"));
 	const char *fill, *refill;
 
-	tell_space(l, "inlined 4");
+	spaced_tell(l->fx, "inlined 4");
 	lived_end_alloc(l);
 	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
 	fill = strstr(l->command->out, "\n  fill ");
@@ -440,18 +362,18 @@ HI_TEST_ROOT(alloc, callers_of_a_function_add_up_to_it)
 HI_TEST_ROOT(alloc, samples_are_estimates_that_add_up)
 {
 	struct lived *l = start_alloc(LIVED("--json", "--sample", "1KiB", "--all"));
-	struct told all = tell_space(l, "node 20000");
+	struct spaced all = spaced_tell(l->fx, "node 20000");
 	json_t *doc, *parse;
-	struct told alloc, live;
+	struct spaced alloc, live;
 
 	end_alloc_period(l);
 	lived_end_alloc(l);
 	doc = read_alloc(l, 2);
 	check_alloc_invariants(doc);
-	HI_ASSERT_EQ(1024, json_integer_value(json_object_get(doc, "sample_bytes")));
-	parse = function_of(doc, "parse");
-	alloc = at_age(parse, 0);
-	live = at_age(parse, 2);
+	HI_ASSERT_EQ(1024, doc_number(doc, "sample_bytes"));
+	parse = spaced_function(doc, "parse");
+	alloc = spaced_at_age(parse, 0);
+	live = spaced_at_age(parse, 2);
 	HI_ASSERT_MSG(alloc.size > all.size * 7 / 10 && alloc.size < all.size * 13 / 10,
 		      "%lld of %lld", alloc.size, all.size);
 	HI_ASSERT_MSG(live.number > all.number * 7 / 10 &&
@@ -469,16 +391,11 @@ enum { LOOK_US = 20000, LOOKS = 3000 };
 static size_t count_alloc_censuses(void)
 {
 	struct hi_command *c;
-	json_t *doc;
-	size_t n;
 
 	if (access(alloc_file, F_OK) != 0)
 		return 0;
 	c = hi_heapinspect("snapshots", "--json", "--all", alloc_file);
-	doc = json_loads(c->out, 0, NULL);
-	n = json_array_size(json_object_get(doc, "rows"));
-	json_decref(doc);
-	return n;
+	return c->exit_code == 0 ? doc_size(doc_of(c), "rows") : 0;
 }
 
 /* `record` of the same fixture, as commanded. */
@@ -508,15 +425,10 @@ static void record_space(const char *const *commands, const char *option,
 
 static json_t *read_alloc_file(size_t *censuses_ret)
 {
-	struct hi_command *c = hi_heapinspect("alloc", alloc_file, "--json", "--all");
-	struct lived l = {.command = c};
-	json_error_t error;
-	json_t *doc = json_loads(c->out, 0, &error);
+	json_t *doc =
+		spaced_columns(hi_heapinspect("alloc", alloc_file, "--json", "--all"));
 
-	HI_ASSERT_MSG(c->exit_code == 0 && doc, "%s", c->err);
-	*censuses_ret = json_array_size(json_object_get(doc, "censuses"));
-	json_decref(doc);
-	doc = read_alloc(&l, *censuses_ret);
+	*censuses_ret = doc_size(doc, "censuses");
 	check_alloc_invariants(doc);
 	return doc;
 }
@@ -527,13 +439,16 @@ static const char *const recorded_commands[] = {
 /* 13 + 40 of 32 bytes, 2 of 112; 3 and 2 of them live. */
 static void check_recorded_parse(json_t *doc)
 {
-	json_t *parse = function_of(doc, "parse");
+	json_t *parse = spaced_function(doc, "parse");
 
-	check_told_row(parse, "alloc", (struct told){55, 53 * 32 + 224, 53 * 8 + 24});
-	check_told_row(parse, "live", (struct told){5, 96 + 224, 48});
-	check_told_row(function_of(doc, "cache"), "live", (struct told){5, 240, 40});
-	check_told_row(function_of(doc, "fill"), "alloc", (struct told){1, 48, 8});
-	HI_ASSERT(json_is_true(json_object_get(doc, "costs_computed")));
+	spaced_check((struct spaced){55, 53 * 32 + 224, 53 * 8 + 24},
+		     spaced_amount(parse, "alloc"));
+	spaced_check((struct spaced){5, 96 + 224, 48}, spaced_amount(parse, "live"));
+	spaced_check((struct spaced){5, 240, 40},
+		     spaced_amount(spaced_function(doc, "cache"), "live"));
+	spaced_check((struct spaced){1, 48, 8},
+		     spaced_amount(spaced_function(doc, "fill"), "alloc"));
+	HI_ASSERT(doc_bool(doc, "costs_computed"));
 }
 
 HI_TEST_ROOT(alloc, a_recording_is_one_period)
@@ -545,7 +460,7 @@ HI_TEST_ROOT(alloc, a_recording_is_one_period)
 	doc = read_alloc_file(&n);
 	HI_ASSERT_EQ(1, n);
 	check_recorded_parse(doc);
-	HI_ASSERT_EQ(320, at_age(function_of(doc, "parse"), 1).size);
+	HI_ASSERT_EQ(320, spaced_at_age(spaced_function(doc, "parse"), 1).size);
 }
 
 /* However many censuses there were by then. */
@@ -557,10 +472,11 @@ HI_TEST_ROOT(alloc, censuses_of_a_recording_are_those_of_alloc)
 	record_space(recorded_commands, "--every", "100ms", "--full", "all");
 	doc = read_alloc_file(&n);
 	HI_ASSERT(n >= 2);
-	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "left_out_censuses")));
+	HI_ASSERT_EQ(0, doc_number(doc, "left_out_censuses"));
 	check_recorded_parse(doc);
-	census = json_array_get(json_object_get(doc, "censuses"), n - 1);
-	check_told_row(census, "live", (struct told){11, 320 + 240 + 48, 96});
+	census = doc_at(doc, "censuses.%zu", n - 1);
+	spaced_check((struct spaced){11, 320 + 240 + 48, 96},
+		     spaced_amount(census, "live"));
 }
 
 /* M3 has heights; here space is all there is: 1,920 bytes of 2,208, 240, 48. */
@@ -598,7 +514,7 @@ HI_TEST_ROOT(alloc, censuses_without_objects_are_left_out)
 	record_space(recorded_commands, "--every", "100ms", "--full", "first,last");
 	doc = read_alloc_file(&n);
 	HI_ASSERT_EQ(1, n);
-	HI_ASSERT(json_integer_value(json_object_get(doc, "left_out_censuses")) > 0);
+	HI_ASSERT(doc_number(doc, "left_out_censuses") > 0);
 	check_recorded_parse(doc);
 	c = hi_heapinspect("alloc", alloc_file);
 	HI_ASSERT_MSG(strstr(c->out, "whose objects are not in the file") != NULL, "%s",

@@ -3,14 +3,13 @@
  * One program on each allocator: its leaks are those that LeakSanitizer finds, and a
  * core or a snapshot of it says the same as the process.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 
 static const struct library {
 	const char *name;
@@ -27,11 +26,6 @@ enum { LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
 struct leaked {
 	long long objects, roots, live;
 };
-
-static void free_document(void *json)
-{
-	json_decref(json);
-}
 
 static void remove_path(void *path)
 {
@@ -63,21 +57,11 @@ static struct hi_fixture *start_shapes(const char *library, const char *shape,
 
 static struct leaked leaked_in(struct hi_command *c)
 {
-	struct leaked leaked = {};
-	json_t *doc, *leaks, *row;
-	size_t i;
+	json_t *doc = doc_of(c);
 
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_document, doc);
-	leaks = json_object_get(doc, "leaks");
-	leaked.objects = json_integer_value(json_object_get(leaks, "objects"));
-	leaked.live = json_integer_value(
-		json_object_get(json_object_get(doc, "objects"), "live"));
-	json_array_foreach(json_object_get(leaks, "roots"), i, row) leaked.roots +=
-		json_integer_value(json_object_get(row, "count"));
-	return leaked;
+	return (struct leaked){.objects = doc_number(doc, "leaks.objects"),
+			       .live = doc_number(doc, "objects.live"),
+			       .roots = doc_sum(doc_at(doc, "leaks.roots"), "count")};
 }
 
 static struct leaked leaked_of(struct hi_fixture *fx)
@@ -186,18 +170,11 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_static_musl_program_are_certain)
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	for (int i = 0; i < 2; i++) {
-		struct hi_command *c;
-		json_t *doc, *leaks;
+		json_t *doc;
 
 		snprintf(snapshot, sizeof(snapshot), "--snapshot=%s", requests[i]);
-		c = hi_heapinspect("--json", snapshot, "--pid", pid);
-		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-		doc = json_loads(c->out, 0, NULL);
-		HI_ASSERT(doc);
-		hi_test_defer(free_document, doc);
-		leaks = json_object_get(doc, "leaks");
-		HI_ASSERT_EQ(50, json_integer_value(json_object_get(leaks, "objects")));
-		HI_ASSERT_EQ(
-			0, json_integer_value(json_object_get(leaks, "likely_objects")));
+		doc = doc_of(hi_heapinspect("--json", snapshot, "--pid", pid));
+		HI_ASSERT_EQ(50, doc_number(doc, "leaks.objects"));
+		HI_ASSERT_EQ(0, doc_number(doc, "leaks.likely_objects"));
 	}
 }

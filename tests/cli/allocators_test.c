@@ -32,11 +32,8 @@ static json_t *summary_behind(const char *library, const char *name)
 {
 	struct hi_fixture *fx = start_forgotten(library);
 	json_t *doc = summary_with(fx->pid, NULL);
-	json_t *list = json_object_get(doc, "allocators");
-	const char *found =
-		json_string_value(json_object_get(json_array_get(list, 0), "name"));
+	const char *found = doc_text(doc, "allocators.0.name");
 
-	HI_ASSERT(found);
 	if (strcmp(name, "glibc") != 0 && strcmp(found, "glibc") == 0)
 		HI_SKIP("the library is not installed");
 	HI_ASSERT_STREQ(name, found);
@@ -79,16 +76,8 @@ HI_TEST_SCENARIO(allocators, mimalloc_keeps_no_forgotten_block_alive)
 
 static json_t *waste_of(const char *source, const char *argument)
 {
-	struct hi_command *c =
-		hi_heapinspect("waste", "--json", "--all", source, argument);
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_check_schema(c, "rows.v1.json");
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_json, doc);
-	return doc;
+	return doc_checked(hi_heapinspect("waste", "--json", "--all", source, argument),
+			   "rows.v1.json");
 }
 
 /* A file has the slabs, the allocators, and what smaller requests would save. */
@@ -106,11 +95,11 @@ HI_TEST_SCENARIO(allocators, a_file_wastes_what_the_process_does)
 	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", pid, "-o", file)->exit_code);
 	live = waste_of("--pid", pid);
 	kept = waste_of(file, NULL);
-	if (!json_object_get(live, "slabs"))
+	if (!doc_find(live, "slabs"))
 		HI_SKIP("jemalloc is not installed");
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		HI_ASSERT_MSG(json_equal(json_object_get(live, members[i]),
-					 json_object_get(kept, members[i])),
+		HI_ASSERT_MSG(json_equal(doc_at(live, "%s", members[i]),
+					 doc_at(kept, "%s", members[i])),
 			      "%s differ", members[i]);
 	HI_ASSERT(doc_number(live, "slabs.live") >= FORGOTTEN);
 }

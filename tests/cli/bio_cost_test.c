@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
 
@@ -25,12 +26,8 @@ static struct hi_fixture *start_lives(const char *command)
 
 static json_t *read_report(const struct hi_command *c)
 {
-	json_t *doc;
+	json_t *doc = doc_checked(c, "bio.v1.json");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_check_schema(c, "bio.v1.json");
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-	HI_ASSERT(doc);
 	lived_check_invariants(doc);
 	return doc;
 }
@@ -38,15 +35,10 @@ static json_t *read_report(const struct hi_command *c)
 /* Bytes that are proved to be in use at census i; -1: the last. */
 static long proved_use(json_t *doc, long i)
 {
-	json_t *censuses = json_object_get(doc, "censuses"), *bytes;
-	size_t n = json_array_size(censuses);
+	long n = (long)doc_size(doc, "censuses");
 
 	HI_ASSERT(n > 0);
-	bytes = json_array_get(censuses, i < 0 ? n - 1 : (size_t)i);
-	bytes = json_object_get(json_object_get(bytes, "bands"), "use");
-	bytes = json_object_get(json_object_get(bytes, "bytes"), "proved");
-	HI_ASSERT(bytes);
-	return (long)json_integer_value(bytes);
+	return doc_number(doc, "censuses.%ld.bands.use.bytes.proved", i < 0 ? n - 1 : i);
 }
 
 /* Allocations begin to come fast after the start, which had none. */
@@ -72,7 +64,6 @@ HI_TEST_ROOT_ALONE(bio_cost, a_recording_that_becomes_too_expensive_is_given_up)
 	doc = read_report(recording_end(&run, SIGINT));
 	HI_ASSERT(proved_use(doc, 0) > 0);
 	HI_ASSERT_EQ(0, proved_use(doc, -1));
-	json_decref(doc);
 }
 
 /* The cost is what was asked for. */
@@ -89,7 +80,7 @@ HI_TEST_ROOT_ALONE(bio_cost, a_recording_of_all_is_not_given_up)
 		HI_ASSERT(recording_says(&run, "(provisional)", PERIOD_MS));
 	c = recording_end(&run, SIGINT);
 	HI_ASSERT_MSG(!strstr(c->err, "not followed"), "%s", c->err);
-	json_decref(read_report(c));
+	read_report(c);
 }
 
 static pid_t start_spinning(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/schema.h"
 #include "tests/support/workshop.h"
@@ -26,11 +27,9 @@ struct kept_lives {
 static void need_pages(const struct kept_lives *k)
 {
 	json_t *census;
-	size_t i;
 
-	json_array_foreach(json_object_get(k->live, "censuses"), i, census)
-	{
-		if (!json_is_true(json_object_get(census, "pages")))
+	doc_each (census, doc_at(k->live, "censuses")) {
+		if (!doc_bool(census, "pages"))
 			HI_SKIP("a period has no evidence from pages");
 	}
 }
@@ -50,26 +49,9 @@ static struct kept_lives keep_lives(const char *by)
 	lived_period(k.l, LIVED("write young"));
 	/* The census of an exit has no evidence from pages. */
 	k.live = lived_interrupt(k.l);
-	k.last = (unsigned)json_array_size(json_object_get(k.live, "censuses"));
+	k.last = (unsigned)doc_size(k.live, "censuses");
 	need_pages(&k);
 	return k;
-}
-
-static void forget_document(void *doc)
-{
-	json_decref(doc);
-}
-
-static json_t *read_document(const struct hi_command *c)
-{
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(forget_document, doc);
-	return doc;
 }
 
 HI_TEST_ROOT(bio_file, shows_the_figures_of_the_process)
@@ -82,7 +64,7 @@ HI_TEST_ROOT(bio_file, shows_the_figures_of_the_process)
 		struct hi_command *c =
 			hi_heapinspect("bio", k.path, "--json", "--by", ways[i], "--bio",
 				       ALL_BANDS, "--all");
-		json_t *doc = read_document(c);
+		json_t *doc = doc_of(c);
 
 		hi_check_schema(c, "bio.v1.json");
 		HI_ASSERT_MSG(json_equal(k.live, doc), "--by %s: %s\nof the process: %s",
@@ -106,8 +88,8 @@ HI_TEST_ROOT(bio_file, shows_what_was_watched)
 	lived_period(k.l, LIVED("write c"));
 	k.live = lived_end(k.l);
 	c = hi_heapinspect("bio", k.path, "--json");
-	HI_ASSERT_MSG(json_equal(k.live, read_document(c)), "%s\nof the process: %s",
-		      c->out, k.l->command->out);
+	HI_ASSERT_MSG(json_equal(k.live, doc_of(c)), "%s\nof the process: %s", c->out,
+		      k.l->command->out);
 }
 
 /* Without a recording, of samples, and of what is not freed. */
@@ -132,7 +114,7 @@ HI_TEST_ROOT(bio_file, shows_lives_that_are_known_in_other_ways)
 		lived_period(l, LIVED("read many"));
 		live = lived_interrupt(l);
 		c = hi_heapinspect("bio", path, "--json");
-		HI_ASSERT_MSG(json_equal(live, read_document(c)),
+		HI_ASSERT_MSG(json_equal(live, doc_of(c)),
 			      "%s %s: %s\nof the process: %s", ways[i][0], ways[i][1],
 			      c->out, l->command->out);
 	}
@@ -140,82 +122,64 @@ HI_TEST_ROOT(bio_file, shows_lives_that_are_known_in_other_ways)
 
 /* ---- restrictions ---- */
 
-static json_t *get_member(json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	HI_ASSERT_MSG(value != NULL, "no %s", key);
-	return value;
-}
-
-static size_t count_of(json_t *object, const char *key)
-{
-	return (size_t)json_integer_value(get_member(object, key));
-}
-
 static json_t *run_restricted(const struct kept_lives *k, const char *command,
 			      const char *bands)
 {
-	struct hi_command *c =
-		hi_heapinspect(command, k->path, "--bio", bands, "--json", "--all");
-
-	hi_check_schema(c, "rows.v1.json");
-	return read_document(c);
+	return doc_checked(
+		hi_heapinspect(command, k->path, "--bio", bands, "--json", "--all"),
+		"rows.v1.json");
 }
 
 /* That `never` was used in the period in which it was written first is not excluded: it
  * is in VOID or in DRAG, and proved to be in both together. */
-HI_TEST_ROOT(bio_file, restrictions_leave_the_objects_of_the_bands)
+static void check_restrictions(const struct kept_lives *k)
 {
 	static const char *const words[] = {"void", "use",	 "drag",
 					    "lag",  "drag,void", "unused,drag,void"};
 	static const char *const names[] = {"", "young",      "dead",
 					    "", "dead never", "dead never old"};
-	struct kept_lives k = keep_lives("type");
 
 	for (unsigned i = 0; i < 6; i++) {
-		json_t *only = get_member(run_restricted(&k, "census", words[i]), "only");
-		size_t cost = lived_cost(k.l, names[i]);
+		json_t *only = doc_at(run_restricted(k, "census", words[i]), "only");
+		long long bytes = doc_number(only, "bytes");
+		size_t cost = lived_cost(k->l, names[i]);
 
-		HI_ASSERT_MSG(count_of(only, "bytes") == cost, "--bio %s: %zu, not %zu",
-			      words[i], count_of(only, "bytes"), cost);
-		HI_ASSERT_EQ(lived_cost(k.l, "young dead never old") - cost,
-			     count_of(only, "hidden_bytes"));
+		HI_ASSERT_MSG(bytes == (long long)cost, "--bio %s: %lld, not %zu",
+			      words[i], bytes, cost);
+		HI_ASSERT_EQ(lived_cost(k->l, "young dead never old") - cost,
+			     doc_number(only, "hidden_bytes"));
 	}
 	/* What the bands of the last census are, all of them have. */
-	HI_ASSERT_EQ(lived_truth(k.l, "drag", k.last, NULL), lived_cost(k.l, "dead"));
-	HI_ASSERT_EQ(lived_truth(k.l, "use", k.last, NULL), lived_cost(k.l, "young"));
+	HI_ASSERT_EQ(lived_truth(k->l, "drag", k->last, NULL), lived_cost(k->l, "dead"));
+	HI_ASSERT_EQ(lived_truth(k->l, "use", k->last, NULL), lived_cost(k->l, "young"));
 }
 
 /* What keeps memory that is not used any more. */
-HI_TEST_ROOT(bio_file, retainers_are_those_of_what_is_not_used)
+static void check_retainers(const struct kept_lives *k)
 {
-	struct kept_lives k = keep_lives("root");
-	json_t *rows = get_member(run_restricted(&k, "retainers", "drag"), "rows");
-	json_t *unused = get_member(run_restricted(&k, "retainers", "unused"), "rows");
+	json_t *rows = doc_at(run_restricted(k, "retainers", "drag"), "rows");
+	json_t *unused = doc_at(run_restricted(k, "retainers", "unused"), "rows");
 	struct hi_command *c;
 
 	HI_ASSERT_EQ(1, json_array_size(rows));
-	HI_ASSERT_EQ(lived_cost(k.l, "dead"), count_of(json_array_get(rows, 0), "bytes"));
-	HI_ASSERT_EQ(lived_cost(k.l, "old"),
-		     count_of(json_array_get(unused, 0), "bytes"));
-	c = hi_heapinspect("retainers", k.path, "--bio", "drag");
+	HI_ASSERT_EQ(lived_cost(k->l, "dead"), doc_number(rows, "0.bytes"));
+	HI_ASSERT_EQ(lived_cost(k->l, "old"), doc_number(unused, "0.bytes"));
+	c = hi_heapinspect("retainers", k->path, "--bio", "drag");
 	HI_ASSERT_MSG(strstr(c->out, "bufs") && !strstr(c->out, "nodes"), "%s", c->out);
 	HI_ASSERT_MSG(strstr(c->out, "proved to be DRAG"), "%s", c->out);
 }
 
-HI_TEST_ROOT(bio_file, every_report_of_objects_takes_bands)
+static void check_each_report(const struct kept_lives *k)
 {
 	static const char *const commands[] = {"summary", "census", "retained",
 					       "leaks",	  "waste",  "retainers"};
-	struct kept_lives k = keep_lives("type");
 
 	for (unsigned i = 0; i < 6; i++) {
 		struct hi_command *c =
-			hi_heapinspect(commands[i], k.path, "--bio", "drag", "--json");
+			hi_heapinspect(commands[i], k->path, "--bio", "drag", "--json");
 
-		HI_ASSERT_EQ(lived_cost(k.l, "dead"),
-			     count_of(get_member(read_document(c), "only"), "bytes"));
+		HI_ASSERT_EQ(lived_cost(k->l, "dead"),
+			     doc_number(doc_of(c), "only.bytes"));
 	}
 }
 
@@ -224,22 +188,20 @@ HI_TEST_ROOT(bio_file, every_report_of_objects_takes_bands)
 static json_t *biography_of(const struct kept_lives *k, const char *name)
 {
 	char address[32];
-	struct hi_command *c;
 	json_t *doc;
 
 	snprintf(address, sizeof(address), "0x%lx", lived_find(k->l, name)->address);
-	c = hi_heapinspect("explain", address, k->path, "--json");
-	hi_check_schema(c, "rows.v1.json");
-	doc = read_document(c);
-	return get_member(json_array_get(get_member(doc, "rows"), 0), "biography");
+	doc = doc_checked(hi_heapinspect("explain", address, k->path, "--json"),
+			  "rows.v1.json");
+	return doc_at(doc, "rows.0.biography");
 }
 
 /* 0: null. */
 static size_t period_of(json_t *biography, const char *key)
 {
-	json_t *period = get_member(biography, key);
-
-	return json_is_null(period) ? 0 : count_of(period, "period");
+	return doc_is_null(biography, "%s", key)
+		       ? 0
+		       : (size_t)doc_number(biography, "%s.period", key);
 }
 
 static void expect_periods(json_t *biography, size_t born, size_t first, size_t last,
@@ -249,31 +211,38 @@ static void expect_periods(json_t *biography, size_t born, size_t first, size_t 
 	HI_ASSERT_EQ(first, period_of(biography, "first_use"));
 	HI_ASSERT_EQ(last, period_of(biography, "last_use"));
 	HI_ASSERT_EQ(unused, period_of(biography, "unused_from"));
-	HI_ASSERT_STREQ(state, json_string_value(get_member(biography, "state")));
+	HI_ASSERT_STREQ(state, doc_text(biography, "state"));
 }
 
-HI_TEST_ROOT(bio_file, explain_shows_the_periods_of_the_commands)
+static void check_explained(const struct kept_lives *k)
 {
-	struct kept_lives k = keep_lives("type");
-	json_t *dead = biography_of(&k, "dead"), *use = get_member(dead, "last_use");
+	json_t *dead = biography_of(k, "dead"), *use = doc_at(dead, "last_use");
 	struct hi_command *c;
 	char address[32];
 
-	HI_ASSERT_EQ(4, k.last);
+	HI_ASSERT_EQ(4, k->last);
 	expect_periods(dead, 1, 2, 3, 4, "not_used_since");
-	expect_periods(biography_of(&k, "young"), 1, 2, 4, 0, "used");
-	expect_periods(biography_of(&k, "never"), 1, 0, 0, 2, "no_use_seen");
-	expect_periods(biography_of(&k, "old"), 0, 0, 0, 1, "never_used");
-	HI_ASSERT_STREQ("contents", json_string_value(get_member(use, "evidence")));
-	HI_ASSERT_EQ(count_of(json_array_get(get_member(k.live, "censuses"), 2), "at_ns"),
-		     count_of(use, "to_ns"));
-	HI_ASSERT_EQ(1, json_array_size(get_member(dead, "bands")));
-	HI_ASSERT_STREQ("drag",
-			json_string_value(json_array_get(get_member(dead, "bands"), 0)));
-	snprintf(address, sizeof(address), "0x%lx", lived_find(k.l, "dead")->address);
-	c = hi_heapinspect("explain", address, k.path);
+	expect_periods(biography_of(k, "young"), 1, 2, 4, 0, "used");
+	expect_periods(biography_of(k, "never"), 1, 0, 0, 2, "no_use_seen");
+	expect_periods(biography_of(k, "old"), 0, 0, 0, 1, "never_used");
+	HI_ASSERT_STREQ("contents", doc_text(use, "evidence"));
+	HI_ASSERT_EQ(doc_number(k->live, "censuses.2.at_ns"), doc_number(use, "to_ns"));
+	HI_ASSERT_EQ(1, doc_size(dead, "bands"));
+	HI_ASSERT_STREQ("drag", doc_text(dead, "bands.0"));
+	snprintf(address, sizeof(address), "0x%lx", lived_find(k->l, "dead")->address);
+	c = hi_heapinspect("explain", address, k->path);
 	HI_ASSERT_MSG(strstr(c->out, "DRAG at census 4") && strstr(c->out, "in period 3"),
 		      "%s", c->out);
+}
+
+HI_TEST_ROOT(bio_file, answers_of_objects_bands_and_lives_as_commanded)
+{
+	struct kept_lives k = keep_lives("type");
+
+	check_restrictions(&k);
+	check_retainers(&k);
+	check_each_report(&k);
+	check_explained(&k);
 }
 
 /* ---- how it ends ---- */
@@ -294,8 +263,8 @@ HI_TEST_ROOT(bio_file, is_whole_after_the_command_was_killed)
 	lived_period(l, LIVED("read old"));
 	recording_end(&l->run, SIGKILL);
 	c = hi_heapinspect("bio", path, "--json");
-	doc = read_document(c);
-	n = json_array_size(get_member(doc, "censuses"));
+	doc = doc_of(c);
+	n = doc_size(doc, "censuses");
 	HI_ASSERT_MSG(n == 2 || n == 3, "%zu: %s", n, c->err);
 	lived_check_invariants(doc);
 	lived_check(l, doc);
@@ -325,12 +294,12 @@ HI_TEST_ROOT(bio_file, what_does_not_count_has_no_life)
 	lived_period(l, LIVED());
 	doc = lived_interrupt(l);
 	c = hi_heapinspect("bio", path, "--json");
-	HI_ASSERT(json_equal(doc, read_document(c)));
+	HI_ASSERT(json_equal(doc, doc_of(c)));
 	snprintf(text, sizeof(text), "0x%lx", address);
 	c = hi_heapinspect("explain", text, path, "--json");
-	doc = json_array_get(get_member(read_document(c), "rows"), 0);
-	HI_ASSERT_STREQ("live", json_string_value(get_member(doc, "state")));
-	HI_ASSERT(!json_object_get(doc, "biography"));
+	doc = doc_at(doc_of(c), "rows.0");
+	HI_ASSERT_STREQ("live", doc_text(doc, "state"));
+	HI_ASSERT(!doc_find(doc, "biography"));
 }
 
 /* ---- what is refused ---- */

@@ -8,8 +8,8 @@
 
 #include "tests/harness.h"
 #include "tests/support/interrupted.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
-#include "tests/support/schema.h"
 
 static void expect_truth(const struct lived *l, unsigned t, const char *band,
 			 const char *names)
@@ -48,7 +48,6 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 		6, LIVED("--inherent", "struct arena", "--bio", ALL_BANDS, "--all"));
 	json_t *doc = lived_end(l);
 
-	hi_check_schema(l->command, "bio.v1.json");
 	for (unsigned t = 1; t <= 6; t++) {
 		expect_truth(l, t, "void", table[t - 1][0]);
 		expect_truth(l, t, "lag", table[t - 1][1]);
@@ -60,12 +59,7 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 	HI_ASSERT_EQ(lived_cost(l, "a"), lived_bound(doc, 3, "use", "bytes", "proved"));
 	HI_ASSERT_EQ(lived_cost(l, "c"), lived_bound(doc, 4, "use", "bytes", "proved"));
 	/* f is in no census. */
-	HI_ASSERT_EQ(8,
-		     json_integer_value(json_object_get(
-			     json_object_get(
-				     json_array_get(json_object_get(doc, "censuses"), 1),
-				     "unseen"),
-			     "bytes")));
+	HI_ASSERT_EQ(8, doc_number(doc, "censuses.1.unseen.bytes"));
 }
 
 HI_TEST_ROOT(bio_lives, l2_begins_and_ends_bands_at_the_right_periods)
@@ -124,14 +118,13 @@ HI_TEST_ROOT(bio_lives, l4_groups_of_the_wanted_bands_are_those_of_the_types)
 	struct lived *l = live_l1(4, LIVED("--inherent", "struct arena", "--bio",
 					   "drag,void", "--by", "type"));
 	json_t *doc = lived_end(l), *group;
-	size_t i, nodes = 0, bufs = 0, arenas = 0;
+	size_t nodes = 0, bufs = 0, arenas = 0;
 
 	/* Nothing happened in period 5. */
 	HI_ASSERT_EQ(lived_cost(l, "a b c"), lived_truth(l, "drag", 5, "node") +
 						     lived_truth(l, "void", 5, "node"));
-	json_array_foreach(json_object_get(doc, "groups"), i, group)
-	{
-		const char *name = json_string_value(json_object_get(group, "name"));
+	doc_each (group, doc_at(doc, "groups")) {
+		const char *name = doc_text(group, "name");
 
 		nodes += strcmp(name, "struct node") == 0;
 		bufs += strcmp(name, "struct buf") == 0;
@@ -300,9 +293,8 @@ HI_TEST_ROOT(bio_lives, a_list_that_is_written_is_used_and_one_that_is_read_may_
 /* Nothing is hidden, so that the groups have all that is live. */
 static size_t count_groups(const json_t *doc)
 {
-	HI_ASSERT_EQ(0, json_integer_value(
-				json_object_get(json_object_get(doc, "hidden"), "rows")));
-	return json_array_size(json_object_get(doc, "groups"));
+	HI_ASSERT_EQ(0, doc_number(doc, "hidden.rows"));
+	return doc_size(doc, "groups");
 }
 
 /* Objects of two and of three variables, shared before and while bio runs; gone at the
@@ -393,12 +385,6 @@ HI_TEST_ROOT(bio_lives, a_resize_to_the_same_size_is_a_birth_too)
 
 enum { BURST = 400000 };
 
-static size_t uncertain_bytes(const json_t *doc)
-{
-	return (size_t)json_integer_value(
-		json_object_get(json_object_get(doc, "uncertain"), "bytes"));
-}
-
 /* heapinspect stands while more events come than there is room for, and then others: of
  * these nothing is recorded. */
 static void lose_events(struct lived *l, const char *const *commands)
@@ -432,7 +418,7 @@ HI_TEST_ROOT(bio_lives, bounds_hold_where_events_are_lost)
 	lived_period(l, LIVED("write c", "write d", "new later 300"));
 	lived_period(l, LIVED("write later", "write d"));
 	doc = lived_end(l);
-	HI_ASSERT(uncertain_bytes(doc) > 0);
+	HI_ASSERT(doc_number(doc, "uncertain.bytes") > 0);
 	/* What is born after that is told apart again. */
 	HI_ASSERT(lived_bound(doc, 5, "use", "bytes", "proved") >=
 		  lived_cost(l, "later"));
@@ -548,7 +534,7 @@ HI_TEST_ROOT(bio_lives, bands_without_the_recording_are_within_the_bounds)
 			lived_period(r.l, LIVED());
 		}
 		doc = lived_end(r.l);
-		HI_ASSERT(json_is_false(json_object_get(doc, "recorded")));
+		HI_ASSERT(!doc_bool(doc, "recorded"));
 	}
 }
 

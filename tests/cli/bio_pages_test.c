@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
-#include "tests/support/schema.h"
 
 /* Blocks of their own pages: nothing else is in them. */
 #define BLOCK "400000"
@@ -18,10 +18,7 @@ static size_t proved(json_t *doc, unsigned t, const char *band)
 
 static size_t not_used(json_t *doc, unsigned t)
 {
-	json_t *census = json_array_get(json_object_get(doc, "censuses"), t - 1);
-	json_t *bounds = json_object_get(census, "not_used");
-
-	return (size_t)json_integer_value(json_object_get(bounds, "proved"));
+	return (size_t)doc_number(doc, "censuses.%u.not_used.proved", t - 1);
 }
 
 HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
@@ -34,8 +31,7 @@ HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
 	lived_period(l, LIVED("read old"));
 	lived_period(l, LIVED("write young"));
 	doc = lived_end(l);
-	HI_ASSERT_MSG(json_is_null(json_object_get(doc, "no_pages")), "%s",
-		      json_string_value(json_object_get(doc, "no_pages")));
+	HI_ASSERT_MSG(doc_is_null(doc, "no_pages"), "%s", doc_text(doc, "no_pages"));
 	/* Not used in period 1; whether it was used in 2 or later is not proved. */
 	HI_ASSERT(proved(doc, 1, "unused_since_attach") >= old);
 	HI_ASSERT(proved(doc, 2, "unused_since_attach") < old);
@@ -49,7 +45,7 @@ HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 {
 	struct lived *l = lived_start(
 		LIVED(), LIVED("--bio", "drag", "--by", "retainers", "--all"));
-	json_t *doc, *groups, *bytes;
+	json_t *doc;
 	const char *idle;
 
 	lived_period(l, LIVED("new a " BLOCK, "new b " BLOCK " buf", "share a"));
@@ -57,18 +53,12 @@ HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 	lived_period(l, LIVED("write b"));
 	lived_period(l, LIVED("write b"));
 	doc = lived_interrupt(l);
-	hi_check_schema(l->command, "bio.v1.json");
-	groups = json_object_get(doc, "groups");
-	HI_ASSERT_EQ(1, json_array_size(groups));
-	bytes = json_object_get(json_array_get(groups, 0), "bands");
-	bytes = json_object_get(json_object_get(bytes, "drag"), "bytes");
+	HI_ASSERT_EQ(1, doc_size(doc, "groups"));
 	HI_ASSERT_EQ(lived_cost(l, "a"),
-		     (size_t)json_integer_value(json_object_get(bytes, "proved")));
-	HI_ASSERT(lived_belongs(
-		lived_find(l, "a"), l->period - 1, "retainers",
-		json_string_value(json_object_get(json_array_get(groups, 0), "name"))));
-	idle = json_string_value(
-		json_object_get(json_object_get(doc, "idle"), "retainers"));
+		     doc_number(doc, "groups.0.bands.drag.bytes.proved"));
+	HI_ASSERT(lived_belongs(lived_find(l, "a"), l->period - 1, "retainers",
+				doc_text(doc, "groups.0.name")));
+	idle = doc_text(doc, "idle.retainers");
 	HI_ASSERT_MSG(lived_belongs(lived_find(l, "a"), l->period - 1, "retainers", idle),
 		      "%s", idle);
 }
@@ -118,7 +108,7 @@ HI_TEST_ROOT(bio_pages, nothing_is_proved_to_be_used_without_the_recording)
 	lived_period(l, LIVED("new young 100"));
 	lived_period(l, LIVED("write young"));
 	doc = lived_interrupt(l);
-	HI_ASSERT(json_is_false(json_object_get(doc, "recorded")));
+	HI_ASSERT(!doc_bool(doc, "recorded"));
 	for (unsigned t = 1; t <= 4; t++)
 		HI_ASSERT_EQ(0, proved(doc, t, "use"));
 	/* Written and read in periods 1 and 2, idle from 3 on. */

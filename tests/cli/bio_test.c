@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
 #include "tests/support/python.h"
 #include "tests/support/schema.h"
@@ -79,20 +80,10 @@ HI_TEST_ROOT(bio, a_type_that_the_program_does_not_have_is_an_error)
 	HI_ASSERT_EQ(0, c->out_size);
 }
 
-static void free_bio_document(void *doc)
-{
-	json_decref(doc);
-}
-
 static json_t *read_bio(const struct hi_command *c)
 {
-	json_t *doc;
+	json_t *doc = doc_checked(c, "bio.v1.json");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_check_schema(c, "bio.v1.json");
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, NULL);
-	HI_ASSERT(doc);
-	hi_test_defer(free_bio_document, doc);
 	lived_check_invariants(doc);
 	return doc;
 }
@@ -105,8 +96,8 @@ HI_TEST_ROOT(bio, periods_shorter_than_a_census_are_stretched)
 	json_t *doc = read_bio(c);
 
 	HI_ASSERT_MSG(strstr(c->err, "longer than --every"), "%s", c->err);
-	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) > 0);
-	HI_ASSERT(json_array_size(json_object_get(doc, "censuses")) < 500);
+	HI_ASSERT(doc_size(doc, "censuses") > 0);
+	HI_ASSERT(doc_size(doc, "censuses") < 500);
 }
 
 /* A period of some milliseconds at the end would have what is used all the time as not
@@ -122,7 +113,7 @@ HI_TEST_ROOT(bio, a_signal_soon_after_a_census_makes_no_short_period)
 
 	HI_ASSERT(recording_says(&run, "(provisional)", 60000));
 	c = recording_end(&run, SIGINT);
-	censuses = json_object_get(read_bio(c), "censuses");
+	censuses = doc_at(read_bio(c), "censuses");
 	HI_ASSERT_EQ(1, json_array_size(censuses));
 }
 
@@ -135,18 +126,10 @@ HI_TEST_ROOT(bio, a_signal_in_the_first_period_ends_it_with_a_census)
 				   LIVED("--every", "60s", "--for", "90s", "--json"));
 	struct hi_command *c = recording_end(&run, SIGINT);
 
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(read_bio(c), "censuses")));
+	HI_ASSERT_EQ(1, doc_size(read_bio(c), "censuses"));
 }
 
 /* ---- retainers ---- */
-
-static size_t live_objects_of(json_t *doc, const char *group)
-{
-	json_t *row = python_row(json_object_get(doc, "groups"), "name", group);
-
-	HI_ASSERT_MSG(row != NULL, "no group %s", group);
-	return python_number(json_object_get(row, "live"), "objects");
-}
 
 static const char *start_list(void)
 {
@@ -172,9 +155,13 @@ HI_TEST_ROOT(bio, objects_are_retainers_if_they_are_named)
 		"retainers", "--retainer", "struct cell", "--json", "--bio", ALL_BANDS);
 	json_t *doc = read_bio(c);
 
-	HI_ASSERT_EQ(1, live_objects_of(doc, "{lists}"));
-	HI_ASSERT_EQ(19, live_objects_of(doc, "{struct cell}"));
-	HI_ASSERT_EQ(1, live_objects_of(doc, "{nodes}"));
+	HI_ASSERT_EQ(1, doc_number(doc_row(doc_at(doc, "groups"), "name", "{lists}"),
+				   "live.objects"));
+	HI_ASSERT_EQ(19,
+		     doc_number(doc_row(doc_at(doc, "groups"), "name", "{struct cell}"),
+				"live.objects"));
+	HI_ASSERT_EQ(1, doc_number(doc_row(doc_at(doc, "groups"), "name", "{nodes}"),
+				   "live.objects"));
 	c = hi_heapinspect("bio", "--pid", pid, "--every", "100ms", "--for", "300ms",
 			   "--by", "retainers", "--retainer", "struct cells");
 	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "struct cell"), "exit %d: %s",
@@ -195,10 +182,9 @@ static void refuse_era(const struct lived *l, const char *name)
 
 static void expect_era(json_t *doc, const char *era, size_t bytes)
 {
-	json_t *row = python_row(json_object_get(doc, "groups"), "name", era);
+	json_t *row = doc_row(doc_at(doc, "groups"), "name", era);
 
-	HI_ASSERT_MSG(row != NULL, "no era %s", era);
-	HI_ASSERT_EQ(bytes, python_number(json_object_get(row, "live"), "bytes"));
+	HI_ASSERT_EQ(bytes, doc_number(row, "live.bytes"));
 }
 
 /* Eras 1, load, 7 and after. */
@@ -223,7 +209,7 @@ HI_TEST_ROOT(bio, objects_belong_to_the_era_of_their_birth)
 
 	live_in_eras(l);
 	doc = lived_end(l);
-	HI_ASSERT(json_is_null(json_object_get(doc, "era")));
+	HI_ASSERT(doc_is_null(doc, "era"));
 	expect_era(doc, "1", lived_cost(l, "old a"));
 	expect_era(doc, "load", lived_cost(l, "b"));
 	expect_era(doc, "7", lived_cost(l, "d"));
@@ -239,12 +225,10 @@ static void check_eras(const char *eras, const char *hidden)
 	json_t *era;
 
 	live_in_eras(l);
-	era = json_object_get(lived_end(l), "era");
-	hi_check_schema(l->command, "bio.v1.json");
-	HI_ASSERT_STREQ(eras, json_string_value(json_object_get(era, "eras")));
-	HI_ASSERT(json_is_false(json_object_get(era, "open")));
-	HI_ASSERT_EQ(lived_cost(l, hidden),
-		     python_number(json_object_get(era, "hidden"), "bytes"));
+	era = doc_at(lived_end(l), "era");
+	HI_ASSERT_STREQ(eras, doc_text(era, "eras"));
+	HI_ASSERT(!doc_bool(era, "open"));
+	HI_ASSERT_EQ(lived_cost(l, hidden), doc_number(era, "hidden.bytes"));
 }
 
 HI_TEST_ROOT(bio, eras_restrict_it_to_what_is_born_in_them)
@@ -293,10 +277,10 @@ HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
 	lived_begin_era(l, "after");
 	lived_period(l, LIVED("new d 700"));
 	doc = lived_interrupt(l);
-	HI_ASSERT_EQ(3, json_array_size(json_object_get(doc, "groups")));
-	HI_ASSERT_EQ(1, live_objects_of(doc, "after"));
-	HI_ASSERT(python_number(json_object_get(json_object_get(doc, "idle"), "all"),
-				"bytes") < 400000);
+	HI_ASSERT_EQ(3, doc_size(doc, "groups"));
+	HI_ASSERT_EQ(1, doc_number(doc_row(doc_at(doc, "groups"), "name", "after"),
+				   "live.objects"));
+	HI_ASSERT(doc_number(doc, "idle.all.bytes") < 400000);
 }
 
 /* ---- the heap profile ---- */
@@ -306,7 +290,7 @@ HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
 static void check_profile(const char *path, json_t *doc)
 {
 	static const char *const order[] = {"VOID", "LAG", "USE", "INHERENT_USE", "DRAG"};
-	json_t *censuses = json_object_get(doc, "censuses");
+	json_t *censuses = doc_at(doc, "censuses");
 	FILE *file = fopen(path, "r");
 	char line[256], name[64];
 	size_t sample = 0, band = 0, sum = 0, bytes;
@@ -317,12 +301,8 @@ static void check_profile(const char *path, json_t *doc)
 			band = sum = 0;
 		} else if (strncmp(line, "END_SAMPLE", 10) == 0 && band) {
 			HI_ASSERT(band >= 5);
-			HI_ASSERT_EQ(
-				python_number(json_object_get(
-						      json_array_get(censuses, sample++),
-						      "live"),
-					      "bytes"),
-				sum);
+			HI_ASSERT_EQ(doc_number(censuses, "%zu.live.bytes", sample++),
+				     sum);
 		} else if (sscanf(line, "%63[^\t]\t%zu", name, &bytes) == 2) {
 			if (band < 5)
 				HI_ASSERT_STREQ(order[band], name);
@@ -468,21 +448,13 @@ static void check_cells(const char *environment, bool proves)
 	lived_period(l, LIVED("write cells"));
 	lived_period(l, LIVED("write cells"));
 	doc = lived_interrupt(l);
-	cells = python_row(json_object_get(doc, "groups"), "name", "__main__.Cell");
-	HI_ASSERT(cells);
-	HI_ASSERT_EQ(CELLS, python_number(json_object_get(cells, "live"), "objects"));
-	bands = json_object_get(cells, "bands");
-	HI_ASSERT_EQ(0, python_number(json_object_get(json_object_get(bands, "void"),
-						      "objects"),
-				      "proved"));
-	HI_ASSERT_EQ(CELLS, python_number(json_object_get(json_object_get(bands, "use"),
-							  "objects"),
-					  "possible"));
+	cells = doc_row(doc_at(doc, "groups"), "name", "__main__.Cell");
+	HI_ASSERT_EQ(CELLS, doc_number(cells, "live.objects"));
+	bands = doc_at(cells, "bands");
+	HI_ASSERT_EQ(0, doc_number(bands, "void.objects.proved"));
+	HI_ASSERT_EQ(CELLS, doc_number(bands, "use.objects.possible"));
 	if (proves)
-		HI_ASSERT_EQ(CELLS,
-			     python_number(json_object_get(json_object_get(bands, "use"),
-							   "objects"),
-					   "proved"));
+		HI_ASSERT_EQ(CELLS, doc_number(bands, "use.objects.proved"));
 }
 
 HI_TEST_ROOT(bio, cells_of_python_in_malloc_are_proved_to_be_used)

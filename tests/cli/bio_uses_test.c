@@ -4,27 +4,20 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/lived.h"
-#include "tests/support/schema.h"
 #include "tests/support/watching.h"
 #include "tests/support/workshop.h"
 
 static size_t use_count(json_t *doc, const char *key)
 {
-	json_t *count = json_object_get(json_object_get(doc, "uses"), key);
-
-	HI_ASSERT_MSG(json_is_integer(count), "no uses.%s", key);
-	return (size_t)json_integer_value(count);
+	return (size_t)doc_number(doc, "uses.%s", key);
 }
 
 static size_t passed_bytes(json_t *doc, unsigned t)
 {
-	json_t *census = json_array_get(json_object_get(doc, "censuses"), t - 1);
-	json_t *probe = json_object_get(json_object_get(census, "evidence"), "probe");
-
-	return (size_t)json_integer_value(json_object_get(probe, "bytes"));
+	return (size_t)doc_number(doc, "censuses.%u.evidence.probe.bytes", t - 1);
 }
 
 #define OBJECTS                                                                          \
@@ -50,7 +43,6 @@ HI_TEST_ROOT(bio_uses, what_is_passed_is_used)
 	lived_period(l, LIVED());
 	lived_period(l, LIVED("take c", "take f", "take a", "take a"));
 	doc = lived_end(l);
-	hi_check_schema(l->command, "bio.v1.json");
 	HI_ASSERT_EQ(lived_cost(l, "a b c"), passed_bytes(doc, 1));
 	HI_ASSERT_EQ(0, passed_bytes(doc, 2));
 	HI_ASSERT_EQ(lived_cost(l, "a c f"), passed_bytes(doc, 3));
@@ -64,7 +56,7 @@ HI_TEST_ROOT(bio_uses, what_is_passed_is_used)
 	HI_ASSERT_EQ(use_count(doc, "wanted"), use_count(doc, "probed"));
 	HI_ASSERT_EQ(0, use_count(doc, "dropped"));
 	HI_ASSERT_EQ(0, use_count(doc, "not_stored"));
-	HI_ASSERT(json_is_null(json_object_get(json_object_get(doc, "uses"), "missing")));
+	HI_ASSERT(doc_is_null(doc, "uses.missing"));
 }
 
 HI_TEST_ROOT(bio_uses, without_probes_nothing_of_it_is_proved)
@@ -75,10 +67,9 @@ HI_TEST_ROOT(bio_uses, without_probes_nothing_of_it_is_proved)
 	lived_period(l, LIVED("take a", "take b", "inside c", "take f"));
 	lived_period(l, LIVED("take a"));
 	doc = lived_end(l);
-	hi_check_schema(l->command, "bio.v1.json");
 	for (unsigned t = 1; t <= 2; t++)
 		HI_ASSERT_EQ(0, lived_bound(doc, t, "use", "bytes", "proved"));
-	HI_ASSERT(json_is_null(json_object_get(doc, "uses")));
+	HI_ASSERT(doc_is_null(doc, "uses"));
 }
 
 /* At the address that was passed another object lies at the end of the period. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Every command on a running service, against what the service says of itself. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/stopping.h"
 
@@ -24,51 +23,6 @@ static const char *start_service(void)
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
 	return pid_text;
-}
-
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *parse(const struct hi_command *c)
-{
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	HI_ASSERT_MSG(text != NULL, "no text %s", key);
-	return text;
-}
-
-static long long number_of(const json_t *object, const char *key)
-{
-	json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
-}
-
-static json_t *row_with(json_t *rows, const char *key, const char *value)
-{
-	for (size_t i = 0; i < json_array_size(rows); i++) {
-		json_t *row = json_array_get(rows, i);
-		const char *text = json_string_value(json_object_get(row, key));
-
-		if (text && strcmp(text, value) == 0)
-			return row;
-	}
-	hi_test_fail(__FILE__, __LINE__, "no row with %s = %s", key, value);
 }
 
 HI_TEST_SCENARIO(commands, every_document_is_what_its_schema_says)
@@ -116,50 +70,48 @@ HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
 	c = hi_heapinspect("--pid", pid, "--json");
 	kill(fx->pid, 9);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	HI_ASSERT(json_is_null(
-		json_object_get(json_object_get(parse(c), "objects"), "live")));
+	HI_ASSERT(doc_is_null(doc_of(c), "objects.live"));
 	hi_check_schema(c, "summary.v1.json");
 }
 
 HI_TEST_SCENARIO(commands, the_summary_counts_what_the_service_holds_and_leaked)
 {
 	const char *pid = start_service();
-	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json", "--all"));
-	json_t *types = json_object_get(doc, "types");
-	json_t *leaks = json_object_get(doc, "leaks");
-	json_t *shapes = json_object_get(leaks, "roots");
-	json_t *roots = json_object_get(doc, "roots");
-	json_t *typed = json_object_get(doc, "typed");
+	json_t *doc = doc_of(hi_heapinspect("--pid", pid, "--json", "--all"));
+	json_t *types = doc_at(doc, "types");
+	json_t *leaks = doc_at(doc, "leaks");
+	json_t *shapes = doc_at(leaks, "roots");
+	json_t *roots = doc_at(doc, "roots");
+	json_t *typed = doc_at(doc, "typed");
 
-	HI_ASSERT_STREQ("heapinspect/summary/v1", text_of(doc, "schema"));
+	HI_ASSERT_STREQ("heapinspect/summary/v1", doc_text(doc, "schema"));
 	HI_ASSERT_EQ(SESSIONS,
-		     number_of(row_with(types, "type", "struct session"), "count"));
+		     doc_number(doc_row(types, "type", "struct session"), "count"));
 	HI_ASSERT_EQ(PAGES,
-		     number_of(row_with(types, "type", "struct cache_entry"), "count"));
+		     doc_number(doc_row(types, "type", "struct cache_entry"), "count"));
 	/* Chunks of 48 bytes each for the structs. */
 	HI_ASSERT_EQ(SESSIONS * 48,
-		     number_of(row_with(types, "type", "struct session"), "shallow"));
-	HI_ASSERT_EQ(REQUESTS, number_of(row_with(shapes, "shape", "single"), "count"));
-	HI_ASSERT_EQ(CHAINS, number_of(row_with(shapes, "shape", "chain"), "count"));
+		     doc_number(doc_row(types, "type", "struct session"), "shallow"));
+	HI_ASSERT_EQ(REQUESTS, doc_number(doc_row(shapes, "shape", "single"), "count"));
+	HI_ASSERT_EQ(CHAINS, doc_number(doc_row(shapes, "shape", "chain"), "count"));
 	HI_ASSERT_EQ(CHAINS * 25,
-		     number_of(row_with(shapes, "shape", "chain"), "objects"));
-	HI_ASSERT_EQ(RINGS, number_of(row_with(shapes, "shape", "cycle"), "count"));
-	HI_ASSERT_EQ(RINGS * 2, number_of(row_with(shapes, "shape", "cycle"), "objects"));
-	HI_ASSERT_EQ(number_of(leaks, "objects"),
-		     number_of(json_object_get(doc, "objects"), "leak"));
+		     doc_number(doc_row(shapes, "shape", "chain"), "objects"));
+	HI_ASSERT_EQ(RINGS, doc_number(doc_row(shapes, "shape", "cycle"), "count"));
+	HI_ASSERT_EQ(RINGS * 2, doc_number(doc_row(shapes, "shape", "cycle"), "objects"));
+	HI_ASSERT_EQ(doc_number(leaks, "objects"), doc_number(doc, "objects.leak"));
 	/* 900 entries with bodies of 2,000 bytes: chunks of 48 and 2,016. */
 	HI_ASSERT_EQ(PAGES * (48 + 2016),
-		     number_of(row_with(roots, "name", "page_cache"), "retained"));
-	HI_ASSERT_EQ(number_of(json_object_get(doc, "bytes"), "live"),
-		     number_of(typed, "exact") + number_of(typed, "inferred") +
-			     number_of(typed, "untyped"));
+		     doc_number(doc_row(roots, "name", "page_cache"), "retained"));
+	HI_ASSERT_EQ(doc_number(doc, "bytes.live"),
+		     doc_number(typed, "exact") + doc_number(typed, "inferred") +
+			     doc_number(typed, "untyped"));
 }
 
 HI_TEST_SCENARIO(commands, the_ledger_adds_up_to_rss)
 {
 	const char *pid = start_service(), *key;
-	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json"));
-	json_t *ledger = json_object_get(doc, "ledger"), *value;
+	json_t *doc = doc_of(hi_heapinspect("--pid", pid, "--json"));
+	json_t *ledger = doc_at(doc, "ledger"), *value;
 	long long sum = 0;
 
 	json_object_foreach(ledger, key, value)
@@ -167,7 +119,7 @@ HI_TEST_SCENARIO(commands, the_ledger_adds_up_to_rss)
 		if (json_is_integer(value) && strcmp(key, "rss") != 0)
 			sum += json_integer_value(value);
 	}
-	HI_ASSERT_EQ(number_of(ledger, "rss"), sum);
+	HI_ASSERT_EQ(doc_number(ledger, "rss"), sum);
 }
 
 HI_TEST_SCENARIO(commands, the_page_is_at_most_a_screen_and_a_half)
@@ -186,27 +138,26 @@ HI_TEST_SCENARIO(commands, the_page_is_at_most_a_screen_and_a_half)
 HI_TEST_SCENARIO(commands, paths_name_the_way_field_by_field)
 {
 	const char *pid = start_service();
-	json_t *doc = parse(hi_heapinspect("paths", "struct session", "-k", "3", "--each",
-					   "--pid", pid, "--json"));
-	json_t *rows = json_object_get(doc, "rows"), *steps;
+	json_t *doc = doc_of(hi_heapinspect("paths", "struct session", "-k", "3",
+					    "--each", "--pid", pid, "--json"));
+	json_t *rows = doc_at(doc, "rows"), *steps;
 	unsigned bucket;
 
 	HI_ASSERT_EQ(3, json_array_size(rows));
-	HI_ASSERT_EQ(SESSIONS, number_of(doc, "targets"));
+	HI_ASSERT_EQ(SESSIONS, doc_number(doc, "targets"));
 	for (size_t i = 0; i < 3; i++) {
-		json_t *row = json_array_get(rows, i);
+		json_t *row = doc_at(rows, "%zu", i);
 
-		HI_ASSERT_MSG(sscanf(text_of(row, "path"), "sessions.buckets[%u]",
+		HI_ASSERT_MSG(sscanf(doc_text(row, "path"), "sessions.buckets[%u]",
 				     &bucket) == 1 &&
 				      bucket < SESSIONS,
-			      "%s", text_of(row, "path"));
-		HI_ASSERT_STREQ("exact", text_of(row, "grade"));
+			      "%s", doc_text(row, "path"));
+		HI_ASSERT_STREQ("exact", doc_text(row, "grade"));
 	}
-	steps = json_object_get(json_array_get(rows, 0), "steps");
-	HI_ASSERT_STREQ("sessions", text_of(json_array_get(steps, 0), "name"));
-	HI_ASSERT_STREQ(
-		"struct session",
-		text_of(json_array_get(steps, json_array_size(steps) - 1), "type"));
+	steps = doc_at(rows, "0.steps");
+	HI_ASSERT_STREQ("sessions", doc_text(steps, "0.name"));
+	HI_ASSERT_STREQ("struct session",
+			doc_text(steps, "%zu.type", json_array_size(steps) - 1));
 }
 
 HI_TEST_SCENARIO(commands, explain_tells_a_live_object_a_leak_and_a_variable_apart)
@@ -214,34 +165,24 @@ HI_TEST_SCENARIO(commands, explain_tells_a_live_object_a_leak_and_a_variable_apa
 	const char *pid = start_service(), *address;
 	json_t *steps, *row, *field;
 
-	steps = json_object_get(
-		json_array_get(json_object_get(parse(hi_heapinspect(
-						       "paths", "struct session", "-k",
-						       "1", "--pid", pid, "--json")),
-					       "rows"),
-			       0),
-		"steps");
-	address = text_of(json_array_get(steps, json_array_size(steps) - 1), "address");
-	row = json_array_get(
-		json_object_get(
-			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
-			"rows"),
-		0);
-	HI_ASSERT_STREQ("live", text_of(row, "state"));
-	HI_ASSERT_STREQ("struct session", text_of(row, "type"));
-	HI_ASSERT_STREQ(address, text_of(row, "block"));
-	field = row_with(json_object_get(row, "fields"), "path", "inbox.capacity");
-	HI_ASSERT_STREQ("256", text_of(field, "value"));
-	HI_ASSERT_EQ(1, number_of(row, "referrers_total"));
+	steps = doc_at(doc_of(hi_heapinspect("paths", "struct session", "-k", "1",
+					     "--pid", pid, "--json")),
+		       "rows.0.steps");
+	address = doc_text(steps, "%zu.address", json_array_size(steps) - 1);
+	row = doc_at(doc_of(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+		     "rows.0");
+	HI_ASSERT_STREQ("live", doc_text(row, "state"));
+	HI_ASSERT_STREQ("struct session", doc_text(row, "type"));
+	HI_ASSERT_STREQ(address, doc_text(row, "block"));
+	field = doc_row(doc_at(row, "fields"), "path", "inbox.capacity");
+	HI_ASSERT_STREQ("256", doc_text(field, "value"));
+	HI_ASSERT_EQ(1, doc_number(row, "referrers_total"));
 	/* The root it hangs on, by its own address. */
-	address = text_of(json_array_get(steps, 0), "address");
-	row = json_array_get(
-		json_object_get(
-			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
-			"rows"),
-		0);
-	HI_ASSERT_STREQ("variable", text_of(row, "state"));
-	HI_ASSERT_STREQ("sessions", text_of(row, "variable"));
+	address = doc_text(steps, "0.address");
+	row = doc_at(doc_of(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+		     "rows.0");
+	HI_ASSERT_STREQ("variable", doc_text(row, "state"));
+	HI_ASSERT_STREQ("sessions", doc_text(row, "variable"));
 }
 
 static json_t *explained(const char *what, const char *option, const char *target)
@@ -249,7 +190,7 @@ static json_t *explained(const char *what, const char *option, const char *targe
 	const struct hi_command *c =
 		hi_heapinspect("explain", what, option, target, "--json");
 
-	return json_array_get(json_object_get(parse(c), "rows"), 0);
+	return doc_at(doc_of(c), "rows.0");
 }
 
 HI_TEST_SCENARIO(commands, explain_takes_an_expression)
@@ -257,34 +198,29 @@ HI_TEST_SCENARIO(commands, explain_takes_an_expression)
 	const char *pid = start_service();
 	json_t *newest = explained("page_cache.newest", "--pid", pid);
 	json_t *older = explained("page_cache.newest->older", "--pid", pid);
-	json_t *fields = json_object_get(older, "fields");
+	json_t *fields = doc_at(older, "fields");
 	char file[] = "/tmp/hi-explain-XXXXXX";
 	int fd = mkstemp(file);
 
 	HI_ASSERT(fd >= 0);
 	close(fd);
-	HI_ASSERT_STREQ("struct cache_entry", text_of(newest, "type"));
-	HI_ASSERT_STREQ("struct cache_entry", text_of(older, "type"));
+	HI_ASSERT_STREQ("struct cache_entry", doc_text(newest, "type"));
+	HI_ASSERT_STREQ("struct cache_entry", doc_text(older, "type"));
 	/* The list is linked in both directions. */
-	HI_ASSERT_STREQ(text_of(newest, "block"),
-			text_of(row_with(fields, "path", "newer"), "value"));
-	HI_ASSERT_EQ(
-		atoi(text_of(row_with(json_object_get(newest, "fields"), "path", "key"),
-			     "value")) -
-			1,
-		atoi(text_of(row_with(fields, "path", "key"), "value")));
+	HI_ASSERT_STREQ(doc_text(newest, "block"),
+			doc_text(doc_row(fields, "path", "newer"), "value"));
+	HI_ASSERT_EQ(atoi(doc_text(doc_row(doc_at(newest, "fields"), "path", "key"),
+				   "value")) -
+			     1,
+		     atoi(doc_text(doc_row(fields, "path", "key"), "value")));
 	HI_ASSERT_STREQ("variable",
-			text_of(explained("page_cache", "--pid", pid), "state"));
+			doc_text(explained("page_cache", "--pid", pid), "state"));
 	HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", pid, "-o", file)->exit_code);
 	HI_ASSERT_STREQ(
-		text_of(older, "block"),
-		text_of(json_array_get(json_object_get(parse(hi_heapinspect(
-							       "explain",
-							       "page_cache.newest->older",
-							       file, "--json")),
-						       "rows"),
-				       0),
-			"block"));
+		doc_text(older, "block"),
+		doc_text(doc_of(hi_heapinspect("explain", "page_cache.newest->older",
+					       file, "--json")),
+			 "rows.0.block"));
 	unlink(file);
 }
 
@@ -315,24 +251,18 @@ HI_TEST_SCENARIO(commands, explain_refuses_an_expression_that_leads_nowhere)
 HI_TEST_SCENARIO(commands, explain_of_a_leak_and_of_nothing)
 {
 	const char *pid = start_service(), *address;
-	json_t *leaks = parse(hi_heapinspect("leaks", "--pid", pid, "--json"));
+	json_t *leaks = doc_of(hi_heapinspect("leaks", "--pid", pid, "--json"));
 	json_t *row;
 
-	row = row_with(json_object_get(leaks, "rows"), "shape", "chain");
-	address = text_of(row, "example");
-	row = json_array_get(
-		json_object_get(
-			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
-			"rows"),
-		0);
-	HI_ASSERT_STREQ("leak", text_of(row, "state"));
-	HI_ASSERT_EQ(0, number_of(row, "referrers_total"));
-	row = json_array_get(
-		json_object_get(
-			parse(hi_heapinspect("explain", "0x10", "--pid", pid, "--json")),
-			"rows"),
-		0);
-	HI_ASSERT_STREQ("unmapped", text_of(row, "state"));
+	row = doc_row(doc_at(leaks, "rows"), "shape", "chain");
+	address = doc_text(row, "example");
+	row = doc_at(doc_of(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+		     "rows.0");
+	HI_ASSERT_STREQ("leak", doc_text(row, "state"));
+	HI_ASSERT_EQ(0, doc_number(row, "referrers_total"));
+	row = doc_at(doc_of(hi_heapinspect("explain", "0x10", "--pid", pid, "--json")),
+		     "rows.0");
+	HI_ASSERT_STREQ("unmapped", doc_text(row, "state"));
 	HI_ASSERT_EQ(0, hi_heapinspect("paths", address, "--pid", pid)->exit_code);
 	HI_ASSERT(strstr(hi_heapinspect("paths", address, "--pid", pid)->out,
 			 "it is a leak") != NULL);
@@ -347,12 +277,9 @@ static void check_state(struct hi_fixture *fx, const char *what, const char *sta
 	HI_ASSERT_EQ(2, sscanf(line, "%15s %39s", word, address));
 	HI_ASSERT_STREQ(what, word);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	row = json_array_get(
-		json_object_get(
-			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
-			"rows"),
-		0);
-	HI_ASSERT_STREQ(state, text_of(row, "state"));
+	row = doc_at(doc_of(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+		     "rows.0");
+	HI_ASSERT_STREQ(state, doc_text(row, "state"));
 }
 
 HI_TEST_SCENARIO(commands, a_free_block_is_no_variable_though_untyped_words_are_near)
@@ -366,30 +293,14 @@ HI_TEST_SCENARIO(commands, a_free_block_is_no_variable_though_untyped_words_are_
 HI_TEST_SCENARIO(commands, retained_of_one_type_is_exact)
 {
 	const char *pid = start_service();
-	json_t *doc = parse(hi_heapinspect("retained", "--type", "struct cache_entry",
-					   "--pid", pid, "--json", "--all"));
-	json_t *type = json_object_get(doc, "of_type");
+	json_t *doc = doc_of(hi_heapinspect("retained", "--type", "struct cache_entry",
+					    "--pid", pid, "--json", "--all"));
+	json_t *type = doc_at(doc, "of_type");
 
-	HI_ASSERT_EQ(PAGES, number_of(type, "count"));
-	HI_ASSERT_EQ(PAGES * 48, number_of(type, "shallow"));
-	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(type, "retained"));
-	HI_ASSERT_EQ(PAGES, json_array_size(json_object_get(doc, "rows")));
-}
-
-static json_t *row_of_type(const json_t *rows, const char *type)
-{
-	size_t i;
-	json_t *row;
-
-	json_array_foreach(rows, i, row)
-	{
-		const char *text = json_string_value(json_object_get(row, "type"));
-
-		if (text && strcmp(text, type) == 0)
-			return row;
-	}
-	hi_test_fail(__FILE__, __LINE__, "no row of %s", type);
-	return NULL;
+	HI_ASSERT_EQ(PAGES, doc_number(type, "count"));
+	HI_ASSERT_EQ(PAGES * 48, doc_number(type, "shallow"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), doc_number(type, "retained"));
+	HI_ASSERT_EQ(PAGES, doc_size(doc, "rows"));
 }
 
 /* Each row is its own bytes, the rows one level below it, and what is in no row. */
@@ -398,38 +309,38 @@ static void check_row_sums(const json_t *rows)
 	size_t n = json_array_size(rows);
 
 	for (size_t i = 0; i < n; i++) {
-		const json_t *row = json_array_get(rows, i);
-		long long depth = number_of(row, "depth"),
-			  sum = number_of(row, "shallow");
-		bool has_children = number_of(row, "children_not_listed");
+		const json_t *row = doc_at(rows, "%zu", i);
+		long long depth = doc_number(row, "depth"),
+			  sum = doc_number(row, "shallow");
+		bool has_children = doc_number(row, "children_not_listed");
 
-		sum += number_of(row, "children_not_listed_retained");
+		sum += doc_number(row, "children_not_listed_retained");
 		for (size_t k = i + 1; k < n; k++) {
-			const json_t *below = json_array_get(rows, k);
+			const json_t *below = doc_at(rows, "%zu", k);
 
-			if (number_of(below, "depth") <= depth)
+			if (doc_number(below, "depth") <= depth)
 				break;
 			has_children = true;
-			if (number_of(below, "depth") == depth + 1)
-				sum += number_of(below, "retained");
+			if (doc_number(below, "depth") == depth + 1)
+				sum += doc_number(below, "retained");
 		}
 		if (has_children)
-			HI_ASSERT_EQ(number_of(row, "retained"), sum);
+			HI_ASSERT_EQ(doc_number(row, "retained"), sum);
 	}
 }
 
 HI_TEST_SCENARIO(commands, siblings_of_one_type_are_one_row_of_retained)
 {
 	const char *pid = start_service();
-	json_t *doc = parse(hi_heapinspect("retained", "--pid", pid, "--json", "--all"));
-	json_t *rows = json_object_get(doc, "rows");
-	json_t *pages = row_of_type(rows, "struct cache_entry");
-	json_t *table = row_of_type(rows, "struct session");
+	json_t *doc = doc_of(hi_heapinspect("retained", "--pid", pid, "--json", "--all"));
+	json_t *rows = doc_at(doc, "rows");
+	json_t *pages = doc_row(rows, "type", "struct cache_entry");
+	json_t *table = doc_row(rows, "type", "struct session");
 
-	HI_ASSERT_EQ(PAGES, number_of(pages, "count"));
-	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(pages, "retained"));
+	HI_ASSERT_EQ(PAGES, doc_number(pages, "count"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), doc_number(pages, "retained"));
 	/* Chains of the table too. */
-	HI_ASSERT_EQ(SESSIONS, number_of(table, "count"));
+	HI_ASSERT_EQ(SESSIONS, doc_number(table, "count"));
 	check_row_sums(rows);
 }
 
@@ -437,13 +348,13 @@ HI_TEST_SCENARIO(commands, a_suspect_is_said_by_its_holder_number_and_type)
 {
 	const char *pid = start_service();
 	struct hi_command *c = hi_heapinspect("--pid", pid);
-	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json"));
-	json_t *first = json_array_get(json_object_get(doc, "suspects"), 0);
+	json_t *doc = doc_of(hi_heapinspect("--pid", pid, "--json"));
+	json_t *first = doc_at(doc, "suspects.0");
 
-	HI_ASSERT_STREQ("page_cache", text_of(first, "path"));
-	HI_ASSERT_STREQ("struct cache_entry", text_of(first, "child_type"));
-	HI_ASSERT_EQ(PAGES, number_of(first, "children"));
-	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(first, "children_bytes"));
+	HI_ASSERT_STREQ("page_cache", doc_text(first, "path"));
+	HI_ASSERT_STREQ("struct cache_entry", doc_text(first, "child_type"));
+	HI_ASSERT_EQ(PAGES, doc_number(first, "children"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), doc_number(first, "children_bytes"));
 	HI_ASSERT_MSG(
 		strstr(c->out, "page_cache: 900 × struct cache_entry hold 1.8 MiB ("),
 		"%s", c->out);
@@ -464,28 +375,27 @@ HI_TEST_SCENARIO(commands, an_unknown_type_is_answered_with_the_nearest)
 HI_TEST_SCENARIO(commands, top_and_all_cut_text_and_json_alike)
 {
 	const char *pid = start_service();
-	json_t *two = parse(hi_heapinspect("--pid", pid, "--json", "--top", "2"));
-	json_t *cut = parse(hi_heapinspect("census", "--pid", pid, "--json", "--top", "2",
-					   "--min-size", "1"));
-	json_t *all = parse(hi_heapinspect("census", "--pid", pid, "--json", "--all"));
-	json_t *row = json_array_get(json_object_get(all, "rows"), 0);
-	json_t *hidden = json_object_get(json_object_get(cut, "hidden"), "by_top");
+	json_t *two = doc_of(hi_heapinspect("--pid", pid, "--json", "--top", "2"));
+	json_t *cut = doc_of(hi_heapinspect("census", "--pid", pid, "--json", "--top",
+					    "2", "--min-size", "1"));
+	json_t *all = doc_of(hi_heapinspect("census", "--pid", pid, "--json", "--all"));
+	json_t *row = doc_at(all, "rows.0");
+	json_t *hidden = doc_at(cut, "hidden.by_top");
 	long long bytes = 0;
 
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(two, "types")));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(two, "roots")));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(cut, "rows")));
-	HI_ASSERT(json_equal(row, json_array_get(json_object_get(cut, "rows"), 0)));
-	for (size_t i = 2; i < json_array_size(json_object_get(all, "rows")); i++)
-		bytes += number_of(json_array_get(json_object_get(all, "rows"), i),
-				   "shallow");
-	HI_ASSERT_EQ(bytes, number_of(hidden, "bytes"));
+	HI_ASSERT_EQ(2, doc_size(two, "types"));
+	HI_ASSERT_EQ(2, doc_size(two, "roots"));
+	HI_ASSERT_EQ(2, doc_size(cut, "rows"));
+	HI_ASSERT(json_equal(row, doc_at(cut, "rows.0")));
+	for (size_t i = 2; i < doc_size(all, "rows"); i++)
+		bytes += doc_number(all, "rows.%zu.shallow", i);
+	HI_ASSERT_EQ(bytes, doc_number(hidden, "bytes"));
 }
 
 /* The document without what a moment decides. */
 static json_t *timeless(const struct hi_command *c)
 {
-	json_t *doc = parse(c);
+	json_t *doc = doc_of(c);
 
 	json_object_del(doc, "snapshot");
 	json_object_del(doc, "ledger");

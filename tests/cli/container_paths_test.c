@@ -47,13 +47,7 @@ static struct story start_story(const char *fixture, const char *argument)
 
 static bool has_path(json_t *doc, const char *expression)
 {
-	json_t *rows = json_object_get(doc, "rows"), *row;
-	size_t i;
-
-	json_array_foreach(
-		rows, i, row) if (strcmp(json_string_value(json_object_get(row, "path")),
-					 expression) == 0) return true;
-	return false;
+	return doc_find_row(doc_at(doc, "rows"), "path", expression) != NULL;
 }
 
 static void check_line(const struct truth *t, const char *option, const char *target)
@@ -103,7 +97,7 @@ HI_TEST_SCENARIO(container_paths, of_clang)
 
 static char *plain_rows(struct hi_command *c)
 {
-	char *text = json_dumps(json_object_get(doc_of(c), "rows"), JSON_COMPACT);
+	char *text = json_dumps(doc_at(doc_of(c), "rows"), JSON_COMPACT);
 
 	HI_ASSERT(text);
 	hi_test_defer(free, text);

@@ -18,21 +18,17 @@
 
 static json_t *explain(const char *address, const char *option, const char *target)
 {
-	json_t *doc = doc_of(
-		hi_heapinspect("explain", address, "--json", "--all", target, option));
-
-	return json_array_get(json_object_get(doc, "rows"), 0);
+	return doc_at(doc_of(hi_heapinspect("explain", address, "--json", "--all", target,
+					    option)),
+		      "rows.0");
 }
 
 static json_t *fields_of_core(const char *address, const char *core)
 {
-	json_t *doc = doc_of(
-		hi_heapinspect("explain", address, "--json", "--all", "--core", core));
-
-	return json_object_get(json_array_get(json_object_get(doc, "rows"), 0), "fields");
+	return doc_at(explain(address, core, "--core"), "fields");
 }
 
-/* Addresses of objects, as export lists them; every nth. */
+/* Lists every nth address of objects as export does, of which there may be a million. */
 static size_t list_objects(const char *file, size_t nth, char (*ret)[24], size_t max)
 {
 	struct hi_command *c = hi_heapinspect("export", "-f", "ndjson", file);
@@ -42,7 +38,7 @@ static size_t list_objects(const char *file, size_t nth, char (*ret)[24], size_t
 	for (char *line = strtok(c->out, "\n"); line && n < max;
 	     line = strtok(NULL, "\n")) {
 		json_t *row = json_loads(line, 0, NULL);
-		const char *address = json_string_value(json_object_get(row, "address"));
+		const char *address = json_string_value(doc_find(row, "address"));
 
 		if (address && i++ % nth == 0)
 			snprintf(ret[n++], sizeof(*ret), "%s", address);
@@ -62,7 +58,7 @@ static void check_objects(const char *file, const char *core, size_t nth, size_t
 	HI_ASSERT(n > 3);
 	for (size_t i = 0; i < n; i++) {
 		json_t *a = fields_of_core(addresses[i], core);
-		json_t *b = json_object_get(explain(addresses[i], NULL, file), "fields");
+		json_t *b = doc_at(explain(addresses[i], NULL, file), "fields");
 
 		HI_ASSERT_MSG(json_equal(a, b), "%s:\n%.900s\n%.900s", addresses[i],
 			      json_dumps(a, JSON_COMPACT), json_dumps(b, JSON_COMPACT));
@@ -137,27 +133,22 @@ HI_TEST_SCENARIO(contents, of_a_kept_file_are_read)
 	const char *file = HI_SOURCE_DIR "/tests/data/v1-contents.hisnap";
 	json_t *doc = doc_of(
 		hi_heapinspect("census", "--json", "--type", "struct account", file));
-	json_t *row = json_array_get(json_object_get(doc, "rows"), 0), *field;
+	json_t *row = doc_at(doc, "rows.0"), *field;
 	char addresses[64][24];
-	size_t n = list_objects(file, 1, addresses, 64), accounts = 0, i;
+	size_t n = list_objects(file, 1, addresses, 64), accounts = 0;
 
-	HI_ASSERT_EQ(8, json_integer_value(json_object_get(row, "count")));
+	HI_ASSERT_EQ(8, doc_number(row, "count"));
 	for (size_t k = 0; k < n; k++) {
 		json_t *all = explain(addresses[k], NULL, file);
 
-		if (strcmp(json_string_value(json_object_get(all, "type")),
-			   "struct account") != 0)
+		if (strcmp(doc_text(all, "type"), "struct account") != 0)
 			continue;
 		accounts++;
-		json_array_foreach(json_object_get(all, "fields"), i, field)
-		{
-			const char *path =
-				json_string_value(json_object_get(field, "path"));
+		doc_each (field, doc_at(all, "fields")) {
+			const char *path = doc_text(field, "path");
 
 			if (strcmp(path, "inside") == 0 || strcmp(path, "tail") == 0)
-				HI_ASSERT_STREQ("\"hunter2\"",
-						json_string_value(
-							json_object_get(field, "value")));
+				HI_ASSERT_STREQ("\"hunter2\"", doc_text(field, "value"));
 		}
 	}
 	HI_ASSERT_EQ(8, accounts);

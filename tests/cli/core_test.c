@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A process and its core give the same numbers; damaged cores a clear word. */
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +8,8 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/command.h"
 #include "tests/support/fixture.h"
-
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *document(struct hi_command *c)
-{
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
+#include "tests/support/json.h"
 
 static void remove_directory(void *path)
 {
@@ -63,17 +46,16 @@ static const char *core_of(struct hi_fixture *fx, const char *in)
 static void forget_what_may_differ(json_t *doc)
 {
 	static const char *const per_row[] = {"resident", "swapped", NULL};
-	json_t *ledger = json_object_get(doc, "ledger"), *row, *value;
+	json_t *ledger = doc_at(doc, "ledger"), *row, *value;
 	const char *key;
-	size_t i;
 	void *tmp;
 
 	json_object_del(doc, "snapshot");
-	json_object_del(json_object_get(doc, "target"), "pid");
-	json_object_del(json_object_get(doc, "target"), "children");
-	json_array_foreach(json_object_get(ledger, "rows"), i, row) for (int k = 0;
-									 per_row[k]; k++)
-		json_object_del(row, per_row[k]);
+	json_object_del(doc_at(doc, "target"), "pid");
+	json_object_del(doc_at(doc, "target"), "children");
+	doc_each (row, doc_at(ledger, "rows"))
+		for (int k = 0; per_row[k]; k++)
+			json_object_del(row, per_row[k]);
 	json_object_foreach_safe(ledger, tmp, key, value) if (strcmp(key, "rows") != 0)
 		json_object_del(ledger, key);
 }
@@ -87,10 +69,10 @@ static void check_same(const char *fixture, const char *argument1, const char *a
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	live = document(hi_heapinspect("--json", "--all", "--pid", pid));
+	live = doc_of(hi_heapinspect("--json", "--all", "--pid", pid));
 	path = core_of(fx, directory());
-	core = document(hi_heapinspect("--json", "--all", "--core", path));
-	HI_ASSERT(json_is_null(json_object_get(json_object_get(core, "ledger"), "rss")));
+	core = doc_of(hi_heapinspect("--json", "--all", "--core", path));
+	HI_ASSERT(doc_is_null(core, "ledger.rss"));
 	forget_what_may_differ(live);
 	forget_what_may_differ(core);
 	if (!json_equal(live, core)) {
@@ -98,12 +80,10 @@ static void check_same(const char *fixture, const char *argument1, const char *a
 		json_t *value;
 
 		json_object_foreach(
-			live, key,
-			value) if (!json_equal(value, json_object_get(core, key)))
-			hi_test_fail(
-				__FILE__, __LINE__, "%s differs:\n%.1500s\n%.1500s", key,
-				json_dumps(value, JSON_COMPACT),
-				json_dumps(json_object_get(core, key), JSON_COMPACT));
+			live, key, value) if (!json_equal(value, doc_at(core, "%s", key)))
+			hi_test_fail(__FILE__, __LINE__, "%s differs:\n%.1500s\n%.1500s",
+				     key, json_dumps(value, JSON_COMPACT),
+				     json_dumps(doc_at(core, "%s", key), JSON_COMPACT));
 		hi_test_fail(__FILE__, __LINE__, "the core has other members");
 	}
 }
@@ -121,11 +101,11 @@ HI_TEST_SCENARIO(core, every_command_takes_a_core)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	path = core_of(fx, directory());
-	document(hi_heapinspect("census", "--by", "type", "--json", "--core", path));
-	document(hi_heapinspect("retained", "--json", "--core", path));
-	document(hi_heapinspect("leaks", "--json", "--core", path));
-	document(hi_heapinspect("waste", "--json", "--core", path));
-	document(hi_heapinspect("paths", "struct item", "--json", "--core", path));
+	doc_of(hi_heapinspect("census", "--by", "type", "--json", "--core", path));
+	doc_of(hi_heapinspect("retained", "--json", "--core", path));
+	doc_of(hi_heapinspect("leaks", "--json", "--core", path));
+	doc_of(hi_heapinspect("waste", "--json", "--core", path));
+	doc_of(hi_heapinspect("paths", "struct item", "--json", "--core", path));
 }
 
 HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)
@@ -150,10 +130,9 @@ HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)
 		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2 || c->exit_code == 3,
 			      "size %lld: exit %d: %s", size, c->exit_code, c->err);
 		if (c->exit_code == 0) {
-			json_t *doc = document(c);
+			json_t *doc = doc_of(c);
 
-			HI_ASSERT(json_is_false(json_object_get(
-				json_object_get(doc, "snapshot"), "complete")));
+			HI_ASSERT(!doc_bool(doc, "snapshot.complete"));
 		} else {
 			HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + strlen(c->err) - 1,
 				      "not one line: %s", c->err);
@@ -207,16 +186,11 @@ HI_TEST_SCENARIO(core, without_its_executable_still_gives_the_heap)
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	path = core_of(fx, in);
 	unlink(copy);
-	without = document(hi_heapinspect("--json", "--all", "--core", path));
-	with = document(hi_heapinspect("--json", "--all", "--core", path, "--exe",
-				       HI_FIXTURE_DIR "/leak_shapes"));
+	without = doc_of(hi_heapinspect("--json", "--all", "--core", path));
+	with = doc_of(hi_heapinspect("--json", "--all", "--core", path, "--exe",
+				     HI_FIXTURE_DIR "/leak_shapes"));
 	/* Types are gone, blocks are not: the sum of live and leaked is the same. */
-	HI_ASSERT_EQ(json_integer_value(
-			     json_object_get(json_object_get(with, "objects"), "live")) +
-			     json_integer_value(json_object_get(
-				     json_object_get(with, "objects"), "leak")),
-		     json_integer_value(json_object_get(
-			     json_object_get(without, "objects"), "live")) +
-			     json_integer_value(json_object_get(
-				     json_object_get(without, "objects"), "leak")));
+	HI_ASSERT_EQ(doc_number(with, "objects.live") + doc_number(with, "objects.leak"),
+		     doc_number(without, "objects.live") +
+			     doc_number(without, "objects.leak"));
 }

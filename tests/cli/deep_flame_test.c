@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/cli/deep_answers.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/json.h"
 #include "tests/support/recording_run.h"
-#include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/workshop.h"
 
@@ -32,11 +31,7 @@ static void record_flame(void)
 
 static json_t *ask_flame_rows(const char *query)
 {
-	struct hi_command *c = hi_heapinspect("deep", flame_file, query, "--json");
-	json_t *doc = doc_of(c);
-
-	hi_check_schema(c, "deep.v1.json");
-	return json_object_get(json_array_get(json_object_get(doc, "tables"), 0), "rows");
+	return doc_at(deep_answer(flame_file, query), "tables.0.rows");
 }
 
 struct context {
@@ -47,18 +42,16 @@ struct context {
 /* The row before it that is one less deep is what calls it. */
 static bool is_context(json_t *rows, size_t at, const struct context *wanted)
 {
-	json_t *row = json_array_get(rows, at);
-	long long depth = json_integer_value(json_object_get(row, "depth"));
+	json_t *row = doc_at(rows, "%zu", at);
+	long long depth = doc_number(row, "depth");
 
-	if (strcmp(json_string_value(json_object_get(row, "function")), wanted->name) !=
-	    0)
+	if (strcmp(doc_text(row, "function"), wanted->name) != 0)
 		return false;
 	while (wanted->inside && at > 0) {
-		json_t *up = json_array_get(rows, --at);
+		json_t *up = doc_at(rows, "%zu", --at);
 
-		if (json_integer_value(json_object_get(up, "depth")) == depth - 1)
-			return strcmp(json_string_value(json_object_get(up, "function")),
-				      wanted->inside) == 0;
+		if (doc_number(up, "depth") == depth - 1)
+			return strcmp(doc_text(up, "function"), wanted->inside) == 0;
 	}
 	return !wanted->inside;
 }
@@ -82,10 +75,8 @@ HI_TEST_ROOT(deep_flame_command, contexts_have_the_figures_of_the_worked_example
 		while (at < json_array_size(rows) && !is_context(rows, at, &wanted[i]))
 			at++;
 		HI_ASSERT_MSG(at < json_array_size(rows), "%s", wanted[i].name);
-		row = json_array_get(rows, at);
-		HI_ASSERT_EQ(wanted[i].total,
-			     json_integer_value(json_object_get(row, "total")));
-		HI_ASSERT_EQ(wanted[i].own,
-			     json_integer_value(json_object_get(row, "own")));
+		row = doc_at(rows, "%zu", at);
+		HI_ASSERT_EQ(wanted[i].total, doc_number(row, "total"));
+		HI_ASSERT_EQ(wanted[i].own, doc_number(row, "own"));
 	}
 }

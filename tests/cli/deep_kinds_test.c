@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How calls find their callees: fixtures/call_kinds.cc says how it makes each call. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/cli/deep_answers.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"
 #include "tests/support/workshop.h"
-
-static void forget_kinds_document(void *doc)
-{
-	json_decref(doc);
-}
 
 static const char *record_kinds(const char *program)
 {
@@ -37,43 +32,25 @@ static const char *record_kinds(const char *program)
  * it is plain. All of them are the same. */
 static const char *kind_of_calls_to(const char *file, const char *function)
 {
-	struct hi_command *c;
-	json_t *doc, *table, *row;
-	char query[64] = "";
+	json_t *rows =
+		doc_at(deep_answer(file, "top_procs/1-99/bytes/both/oa&modules=never"),
+		       "tables.0.rows");
+	json_t *table, *row;
+	char query[64];
 	const char *kind = NULL;
-	size_t i, k;
 
-	c = hi_heapinspect("deep", "--json", file,
-			   "top_procs/1-99/bytes/both/oa&modules=never");
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "%s", c->err);
-	hi_test_defer(forget_kinds_document, doc);
-	table = json_array_get(json_object_get(doc, "tables"), 0);
-	json_array_foreach(json_object_get(table, "rows"), i, row)
-	{
-		const char *name = json_string_value(json_object_get(row, "function"));
-		const char *link = json_string_value(
-			json_object_get(json_object_get(row, "links"), "function"));
+	row = doc_row(rows, "function", function);
+	snprintf(query, sizeof(query), "proc_callers/%d/cs/1/20/nc",
+		 atoi(doc_text(row, "links.function") + strlen("proc/")));
+	doc_each (table, doc_at(deep_answer(file, query), "tables"))
+		doc_each (row, doc_at(table, "rows")) {
+			const char *found = json_string_value(doc_find(row, "kind"));
 
-		if (name && link && strcmp(name, function) == 0)
-			snprintf(query, sizeof(query), "proc_callers/%d/cs/1/20/nc",
-				 atoi(link + strlen("proc/")));
-	}
-	HI_ASSERT_MSG(*query, "no %s in %s", function, c->out);
-	c = hi_heapinspect("deep", "--json", file, query);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "%s", c->err);
-	hi_test_defer(forget_kinds_document, doc);
-	json_array_foreach(json_object_get(doc, "tables"), i, table)
-		json_array_foreach(json_object_get(table, "rows"), k, row)
-	{
-		const char *found = json_string_value(json_object_get(row, "kind"));
-
-		found = found ? found : "";
-		HI_ASSERT_MSG(!kind || strcmp(kind, found) == 0, "%s: %s and %s",
-			      function, kind, found);
-		kind = found;
-	}
+			found = found ? found : "";
+			HI_ASSERT_MSG(!kind || strcmp(kind, found) == 0, "%s: %s and %s",
+				      function, kind, found);
+			kind = found;
+		}
 	HI_ASSERT_MSG(kind, "no callers of %s", function);
 	return kind;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `deep` of calls that fail, move blocks or throw: fixtures/failing_calls.cc says what
  * its calls returned, by function. And of contents: fixtures/waste_heap.c. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/cli/deep_answers.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"
@@ -20,49 +20,10 @@ struct said_ports {
 	int n;
 };
 
-static void forget_ports_document(void *doc)
-{
-	json_decref(doc);
-}
-
 /* The rows of the report's table of functions. */
 static json_t *ask_functions(const char *file, const char *query)
 {
-	struct hi_command *c = hi_heapinspect("deep", "--json", file, query);
-	json_t *doc, *table;
-	json_error_t error;
-	size_t i;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, &error);
-	HI_ASSERT_MSG(doc, "%s", error.text);
-	hi_test_defer(forget_ports_document, doc);
-	json_array_foreach(json_object_get(doc, "tables"), i, table)
-	{
-		const char *key = json_string_value(json_object_get(table, "key"));
-
-		if (key && strcmp(key, "functions") == 0)
-			return json_object_get(table, "rows");
-	}
-	HI_ASSERT_MSG(false, "no functions in %s", c->out);
-	return NULL;
-}
-
-static long long number_of_function(json_t *rows, const char *name, const char *key)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-	{
-		const char *function =
-			json_string_value(json_object_get(row, "function"));
-
-		if (function && strcmp(function, name) == 0)
-			return json_integer_value(json_object_get(row, key));
-	}
-	HI_ASSERT_MSG(false, "no function %s", name);
-	return 0;
+	return deep_rows(deep_answer(file, query), "functions");
 }
 
 static void take_said_port(const char *line, void *arg)
@@ -99,7 +60,7 @@ HI_TEST_ROOT(deep_ports, are_what_the_calls_returned)
 				   "fields=calls,exits,fails,redos,exceptions");
 	for (int i = 0; i < FUNCTIONS; i++)
 		for (int k = 0; k < PORTS; k++) {
-			long long got = number_of_function(rows, said.name[i], keys[k]);
+			long long got = deep_number(rows, said.name[i], keys[k]);
 
 			HI_ASSERT_MSG(got == said.of[i][k], "%s %s: %lld, not %lld",
 				      said.name[i], keys[k], got, said.of[i][k]);
@@ -136,12 +97,10 @@ HI_TEST_ROOT(deep_ports, copies_and_spare_bytes_count_where_they_were_allocated)
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	rows = ask_functions(file, "top_procs/1-99/copies/self/oa&modules=never&"
 				   "fields=copies,spare");
-	HI_ASSERT_EQ(said.copied,
-		     number_of_function(rows, "build_colors", "total_copies"));
+	HI_ASSERT_EQ(said.copied, deep_number(rows, "build_colors", "total_copies"));
 	/* 100 texts each of 22, 91 and 8 bytes with their NUL, in chunks of 176 instead
 	 * of 32, 112 and 32; one of 25 in 80 instead of 48. */
 	HI_ASSERT_EQ(100 * (144 + 64 + 144) + 32,
-		     number_of_function(rows, "build_names", "total_spare"));
-	HI_ASSERT_EQ(said.savable,
-		     number_of_function(rows, "build_roomies", "total_spare"));
+		     deep_number(rows, "build_names", "total_spare"));
+	HI_ASSERT_EQ(said.savable, deep_number(rows, "build_roomies", "total_spare"));
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `deep` of a recorded process: fixtures/deep_stacks.c has the stacks of the worked
  * example of SPEC section 5, whose figures are the truth. */
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/cli/deep_answers.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"
-#include "tests/support/schema.h"
 #include "tests/support/workshop.h"
 
 /* The file is static. */
@@ -36,68 +35,22 @@ static const char *record_deep_stacks(const char *name, bool frees)
 	return file;
 }
 
-static void free_deep_document(void *doc)
-{
-	json_decref(doc);
-}
-
-static json_t *ask_deep(const char *first, const char *second, const char *third,
-			const char *fourth)
-{
-	struct hi_command *c =
-		hi_heapinspect("deep", "--json", first, second, third, fourth);
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, &error);
-	HI_ASSERT_MSG(doc, "%s", error.text);
-	hi_test_defer(free_deep_document, doc);
-	hi_check_schema(c, "deep.v1.json");
-	return doc;
-}
-
-static json_t *find_deep_table(json_t *doc, const char *key)
-{
-	json_t *table;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "tables"), i, table)
-	{
-		const char *found = json_string_value(json_object_get(table, "key"));
-
-		if (found && strcmp(found, key) == 0)
-			return json_object_get(table, "rows");
-	}
-	HI_ASSERT_MSG(false, "table %s is missing", key);
-	return NULL;
-}
-
 /* The row of a function, which has its module behind it. */
 static json_t *find_deep_row(json_t *rows, const char *function)
 {
+	size_t n = strlen(function);
 	json_t *row;
-	size_t i, n = strlen(function);
 
-	json_array_foreach(rows, i, row)
-	{
-		const char *name = json_string_value(json_object_get(row, "function"));
+	doc_each (row, rows) {
+		const char *name = doc_text(row, "function");
 
-		if (name && strncmp(name, function, n) == 0 &&
-		    (!name[n] || name[n] == ' '))
+		if (strncmp(name, function, n) == 0 && (!name[n] || name[n] == ' '))
 			return row;
 	}
-	HI_ASSERT_MSG(false, "%s is missing", function);
-	return NULL;
+	hi_test_fail(__FILE__, __LINE__, "%s is missing", function);
 }
 
-static long long deep_number(json_t *row, const char *key)
-{
-	HI_ASSERT_MSG(json_is_integer(json_object_get(row, key)), "%s is no number", key);
-	return json_integer_value(json_object_get(row, key));
-}
-
-HI_TEST_ROOT(deep, functions_have_the_figures_of_the_worked_example)
+static void check_functions(const char *file)
 {
 	static const struct {
 		const char *name;
@@ -106,15 +59,14 @@ HI_TEST_ROOT(deep, functions_have_the_figures_of_the_worked_example)
 		      {"parse", 190, 190},
 		      {"expr", 60, 60},
 		      {"load", 500, 530}};
-	json_t *doc = ask_deep(record_deep_stacks("app", false),
-			       "top_procs/1-20/bytes/both/oa", NULL, NULL);
-	json_t *rows = find_deep_table(doc, "functions");
+	json_t *doc = deep_answer(file, "top_procs/1-20/bytes/both/oa");
+	json_t *rows = deep_rows(doc, "functions");
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
 		json_t *row = find_deep_row(rows, wanted[i].name);
 
-		HI_ASSERT_EQ(wanted[i].self, deep_number(row, "own_bytes"));
-		HI_ASSERT_EQ(wanted[i].total, deep_number(row, "total_bytes"));
+		HI_ASSERT_EQ(wanted[i].self, doc_number(row, "own_bytes"));
+		HI_ASSERT_EQ(wanted[i].total, doc_number(row, "total_bytes"));
 	}
 }
 
@@ -123,32 +75,29 @@ HI_TEST_ROOT(deep, a_difference_is_what_was_freed)
 {
 	const char *before = record_deep_stacks("before", false),
 		   *after = record_deep_stacks("after", true);
-	json_t *doc = ask_deep("diff", before, after, "menu&order=live_bytes"), *rows;
+	json_t *doc = deep_answer("diff", before, after, "menu&order=live_bytes"), *rows;
 
-	rows = find_deep_table(doc, "functions");
-	HI_ASSERT_EQ(-500, deep_number(find_deep_row(rows, "load"), "delta"));
-	HI_ASSERT_EQ(0, deep_number(find_deep_row(rows, "expr"), "delta"));
-	HI_ASSERT_EQ(0, json_integer_value(
-				json_object_get(find_deep_row(rows, "load"), "after")));
-	doc = ask_deep("merge", before, after, "top_procs/1-20/bytes/both/oa");
+	rows = deep_rows(doc, "functions");
+	HI_ASSERT_EQ(-500, doc_number(find_deep_row(rows, "load"), "delta"));
+	HI_ASSERT_EQ(0, doc_number(find_deep_row(rows, "expr"), "delta"));
+	HI_ASSERT_EQ(0, doc_number(find_deep_row(rows, "load"), "after"));
+	doc = deep_answer("merge", before, after, "top_procs/1-20/bytes/both/oa");
 	HI_ASSERT_EQ(2 * 757,
-		     deep_number(find_deep_row(find_deep_table(doc, "functions"), "work"),
-				 "total_bytes"));
+		     doc_number(find_deep_row(deep_rows(doc, "functions"), "work"),
+				"total_bytes"));
 }
 
-HI_TEST_ROOT(deep, check_makes_all_pages)
+static void check_all_pages(const char *file)
 {
-	const char *file = record_deep_stacks("app", false);
 	struct hi_command *c = hi_heapinspect("deep", "check", file);
-	json_t *doc = ask_deep("check", file, NULL, NULL);
+	json_t *doc = deep_answer("check", file);
 
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->out);
-	HI_ASSERT_EQ(0, json_array_size(find_deep_table(doc, "errors")));
+	HI_ASSERT_EQ(0, json_array_size(deep_rows(doc, "errors")));
 }
 
-HI_TEST_ROOT(deep, data_of_mercury_have_the_same_words)
+static void check_mercury(const char *file)
 {
-	const char *file = record_deep_stacks("app", false);
 	char data[256];
 	struct hi_command *c;
 	json_t *doc;
@@ -156,10 +105,9 @@ HI_TEST_ROOT(deep, data_of_mercury_have_the_same_words)
 	snprintf(data, sizeof(data), "%s/Deep.data", workshop_open());
 	c = hi_heapinspect("deep", file, "--format", "mercury", "-o", data);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	doc = ask_deep(data, "top_procs/1-20/allocs/both/oa", NULL, NULL);
-	HI_ASSERT_EQ(27,
-		     deep_number(find_deep_row(find_deep_table(doc, "functions"), "work"),
-				 "total_allocs"));
+	doc = deep_answer(data, "top_procs/1-20/allocs/both/oa");
+	HI_ASSERT_EQ(27, doc_number(find_deep_row(deep_rows(doc, "functions"), "work"),
+				    "total_allocs"));
 }
 
 HI_TEST_SCENARIO(deep, wrong_operands_are_usage_errors)
@@ -174,9 +122,8 @@ HI_TEST_SCENARIO(deep, wrong_operands_are_usage_errors)
 	}
 }
 
-HI_TEST_ROOT(deep, wrong_queries_are_explained)
+static void check_wrong_queries(const char *file)
 {
-	const char *file = record_deep_stacks("app", false);
 	struct hi_command *c = hi_heapinspect("deep", file, "procs/1");
 
 	HI_ASSERT_EQ(2, c->exit_code);
@@ -186,4 +133,14 @@ HI_TEST_ROOT(deep, wrong_queries_are_explained)
 	HI_ASSERT(strstr(c->err, "99"));
 	c = hi_heapinspect("deep", file, "--format", "svg");
 	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+HI_TEST_ROOT(deep, answers_have_the_figures_of_the_worked_example)
+{
+	const char *file = record_deep_stacks("app", false);
+
+	check_functions(file);
+	check_all_pages(file);
+	check_mercury(file);
+	check_wrong_queries(file);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/workshop.h"
@@ -40,42 +41,6 @@ static const char *snap(const struct hi_fixture *fx, const char *in, const char 
 	return path;
 }
 
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *parse(struct hi_command *c, int exit_code)
-{
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == exit_code, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.300s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static json_t *row_of(json_t *doc, const char *key, const char *name)
-{
-	json_t *rows = json_object_get(doc, "rows"), *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-	{
-		const char *text = json_string_value(json_object_get(row, key));
-
-		if (text && strcmp(text, name) == 0)
-			return row;
-	}
-	hi_test_fail(__FILE__, __LINE__, "no row with %s = %s", key, name);
-}
-
-static long long number(json_t *row, const char *what, const char *key)
-{
-	return json_integer_value(json_object_get(json_object_get(row, what), key));
-}
-
 struct two {
 	struct hi_fixture *fx;
 	char *in;
@@ -102,27 +67,28 @@ HI_TEST_SCENARIO(diff, of_one_process_is_what_the_service_did)
 {
 	struct two t = take_two();
 	struct hi_command *c = hi_heapinspect("diff", t.a, t.b, "--json", "--all");
-	json_t *doc = parse(c, 1), *node, *blob, *growth;
+	json_t *doc = doc_of_exit(c, 1), *node, *blob, *growth;
 
 	hi_check_schema(c, "rows.v1.json");
-	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "matched")));
-	node = row_of(doc, "type", "struct node");
-	blob = row_of(doc, "type", "struct blob");
-	HI_ASSERT_EQ(t.before.nodes, number(node, "before", "count"));
-	HI_ASSERT_EQ(t.before.node_bytes, number(node, "before", "bytes"));
-	HI_ASSERT_EQ(t.after.nodes, number(node, "after", "count"));
-	HI_ASSERT_EQ(t.after.node_bytes, number(node, "after", "bytes"));
-	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, number(node, "born", "count"));
-	HI_ASSERT_EQ(0, number(node, "died", "count"));
-	HI_ASSERT_EQ(t.before.blobs - t.after.blobs, number(blob, "died", "count"));
-	HI_ASSERT_EQ(0, number(blob, "born", "count"));
-	growth = json_array_get(json_object_get(doc, "growth"), 0);
-	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(growth, "path")));
+	HI_ASSERT_STREQ("address", doc_text(doc, "matched"));
+	node = doc_row(doc_at(doc, "rows"), "type", "struct node");
+	blob = doc_row(doc_at(doc, "rows"), "type", "struct blob");
+	HI_ASSERT_EQ(t.before.nodes, doc_number(node, "before.count"));
+	HI_ASSERT_EQ(t.before.node_bytes, doc_number(node, "before.bytes"));
+	HI_ASSERT_EQ(t.after.nodes, doc_number(node, "after.count"));
+	HI_ASSERT_EQ(t.after.node_bytes, doc_number(node, "after.bytes"));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, doc_number(node, "born.count"));
+	HI_ASSERT_EQ(0, doc_number(node, "died.count"));
+	HI_ASSERT_EQ(t.before.blobs - t.after.blobs, doc_number(blob, "died.count"));
+	HI_ASSERT_EQ(0, doc_number(blob, "born.count"));
+	growth = doc_at(doc, "growth.0");
+	HI_ASSERT_STREQ("nodes", doc_text(growth, "path"));
 	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes,
-		     json_integer_value(json_object_get(growth, "bytes")));
-	doc = parse(hi_heapinspect("diff", t.a, t.b, "--json", "--by", "root"), 1);
-	HI_ASSERT_EQ(t.after.node_bytes,
-		     number(row_of(doc, "root", "nodes"), "after", "bytes"));
+		     doc_number(growth, "bytes"));
+	doc = doc_of_exit(hi_heapinspect("diff", t.a, t.b, "--json", "--by", "root"), 1);
+	HI_ASSERT_EQ(
+		t.after.node_bytes,
+		doc_number(doc_row(doc_at(doc, "rows"), "root", "nodes"), "after.bytes"));
 }
 
 HI_TEST_SCENARIO(diff, of_two_processes_is_by_type_and_way)
@@ -136,12 +102,12 @@ HI_TEST_SCENARIO(diff, of_two_processes_is_by_type_and_way)
 	tell(other, "nodes 700");
 	tell(other, "blobs 5");
 	c = snap(other, t.in, "c.hisnap");
-	doc = parse(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
-	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "matched")));
-	node = row_of(doc, "type", "struct node");
-	HI_ASSERT_EQ(t.after.nodes - 700, number(node, "died", "count"));
-	HI_ASSERT_EQ(0, number(node, "born", "count"));
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+	doc = doc_of_exit(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
+	HI_ASSERT_STREQ("way", doc_text(doc, "matched"));
+	node = doc_row(doc_at(doc, "rows"), "type", "struct node");
+	HI_ASSERT_EQ(t.after.nodes - 700, doc_number(node, "died.count"));
+	HI_ASSERT_EQ(0, doc_number(node, "born.count"));
+	HI_ASSERT_EQ(1, doc_size(doc, "rows"));
 }
 
 HI_TEST_SCENARIO(diff, without_a_difference_ends_with_0)
@@ -160,40 +126,27 @@ HI_TEST_SCENARIO(diff, without_a_difference_ends_with_0)
 	HI_ASSERT_EQ(1, hi_heapinspect("diff", t.a, "--pid", pid)->exit_code);
 }
 
-/* The row of new objects of a type. */
+/* Finds the row of new objects of a type; of three heaps all rows are of new ones. */
 static json_t *new_of(json_t *doc, const char *type)
 {
-	json_t *rows = json_object_get(doc, "new"), *row;
-	size_t i;
+	json_t *rows = doc_find(doc, "new");
 
-	if (!rows)
-		rows = json_object_get(doc, "rows"); /* of three heaps */
-	json_array_foreach(rows, i, row)
-	{
-		if (strcmp(json_string_value(json_object_get(row, "type")), type) == 0)
-			return row;
-	}
-	hi_test_fail(__FILE__, __LINE__, "nothing new of %s", type);
-}
-
-static long long value(json_t *row, const char *key)
-{
-	return json_integer_value(json_object_get(row, key));
+	return doc_row(rows ? rows : doc_at(doc, "rows"), "type", type);
 }
 
 /* The service adds at the head of a list: the newest one holds all of it. */
 HI_TEST_SCENARIO(diff, new_objects_have_a_way_and_what_they_retain)
 {
 	struct two t = take_two();
-	json_t *doc = parse(hi_heapinspect("diff", t.a, t.b, "--json"), 1);
+	json_t *doc = doc_of_exit(hi_heapinspect("diff", t.a, t.b, "--json"), 1);
 	json_t *node = new_of(doc, "struct node");
 
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "new")));
-	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, value(node, "count"));
-	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes, value(node, "bytes"));
-	HI_ASSERT_EQ(t.after.node_bytes, value(node, "retained"));
-	HI_ASSERT_EQ(0, value(node, "leaked"));
-	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(node, "path")));
+	HI_ASSERT_EQ(1, doc_size(doc, "new"));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, doc_number(node, "count"));
+	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes, doc_number(node, "bytes"));
+	HI_ASSERT_EQ(t.after.node_bytes, doc_number(node, "retained"));
+	HI_ASSERT_EQ(0, doc_number(node, "leaked"));
+	HI_ASSERT_STREQ("nodes", doc_text(node, "path"));
 }
 
 HI_TEST_SCENARIO(diff, rows_by_retainer_set_are_what_each_variable_holds)
@@ -201,22 +154,24 @@ HI_TEST_SCENARIO(diff, rows_by_retainer_set_are_what_each_variable_holds)
 	struct two t = take_two();
 	struct hi_command *c =
 		hi_heapinspect("diff", t.a, t.b, "--json", "--by", "retainers");
-	json_t *doc = parse(c, 1), *node = row_of(doc, "retainers", "{nodes}"), *blob;
+	json_t *doc = doc_of_exit(c, 1),
+	       *node = doc_row(doc_at(doc, "rows"), "retainers", "{nodes}"), *blob;
 
 	hi_check_schema(c, "rows.v1.json");
-	HI_ASSERT_EQ(t.before.nodes, number(node, "before", "count"));
-	HI_ASSERT_EQ(t.after.node_bytes, number(node, "after", "bytes"));
-	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, number(node, "born", "count"));
-	blob = row_of(doc, "retainers", "{blobs}");
-	HI_ASSERT_EQ(t.before.blobs - t.after.blobs, number(blob, "died", "count"));
+	HI_ASSERT_EQ(t.before.nodes, doc_number(node, "before.count"));
+	HI_ASSERT_EQ(t.after.node_bytes, doc_number(node, "after.bytes"));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, doc_number(node, "born.count"));
+	blob = doc_row(doc_at(doc, "rows"), "retainers", "{blobs}");
+	HI_ASSERT_EQ(t.before.blobs - t.after.blobs, doc_number(blob, "died.count"));
 	/* Each node but the first is held by another one. */
-	doc = parse(hi_heapinspect("diff", t.a, t.b, "--json", "--by", "retainers",
-				   "--retainer", "struct node"),
-		    1);
-	node = row_of(doc, "retainers", "{struct node}");
-	HI_ASSERT_EQ(t.before.nodes - 1, number(node, "before", "count"));
-	HI_ASSERT_EQ(t.after.nodes - 1, number(node, "after", "count"));
-	HI_ASSERT_EQ(1, number(row_of(doc, "retainers", "{nodes}"), "after", "count"));
+	doc = doc_of_exit(hi_heapinspect("diff", t.a, t.b, "--json", "--by", "retainers",
+					 "--retainer", "struct node"),
+			  1);
+	node = doc_row(doc_at(doc, "rows"), "retainers", "{struct node}");
+	HI_ASSERT_EQ(t.before.nodes - 1, doc_number(node, "before.count"));
+	HI_ASSERT_EQ(t.after.nodes - 1, doc_number(node, "after.count"));
+	HI_ASSERT_EQ(1, doc_number(doc_row(doc_at(doc, "rows"), "retainers", "{nodes}"),
+				   "after.count"));
 }
 
 /* Of both heaps only what the root leads to; of a process, too. */
@@ -230,18 +185,19 @@ HI_TEST_SCENARIO(diff, under_a_root_is_of_what_it_leads_to)
 		struct hi_command *c =
 			hi_heapinspect("diff", t.a, i ? pid : t.b, "--root=b=blobs",
 				       "--under=b", "--json", "--all");
-		json_t *doc = parse(c, 1), *blob = row_of(doc, "type", "struct blob");
+		json_t *doc = doc_of_exit(c, 1),
+		       *blob = doc_row(doc_at(doc, "rows"), "type", "struct blob");
 
 		hi_check_schema(c, "rows.v1.json");
-		HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+		HI_ASSERT_EQ(1, doc_size(doc, "rows"));
 		HI_ASSERT_EQ(t.before.blobs - t.after.blobs,
-			     number(blob, "died", "count"));
-		HI_ASSERT_EQ(t.after.blob_bytes, number(blob, "after", "bytes"));
-		HI_ASSERT_EQ(t.after.blob_bytes, number(doc, "only", "bytes"));
-		HI_ASSERT_EQ(t.before.blob_bytes, number(doc, "before", "live"));
-		HI_ASSERT_EQ(t.after.blob_bytes, number(doc, "after", "live"));
-		HI_ASSERT_EQ(0, number(json_object_get(doc, "all"), "born", "count"));
-		HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "growth")));
+			     doc_number(blob, "died.count"));
+		HI_ASSERT_EQ(t.after.blob_bytes, doc_number(blob, "after.bytes"));
+		HI_ASSERT_EQ(t.after.blob_bytes, doc_number(doc, "only.bytes"));
+		HI_ASSERT_EQ(t.before.blob_bytes, doc_number(doc, "before.live"));
+		HI_ASSERT_EQ(t.after.blob_bytes, doc_number(doc, "after.live"));
+		HI_ASSERT_EQ(0, doc_number(doc, "all.born.count"));
+		HI_ASSERT_EQ(0, doc_size(doc, "growth"));
 	}
 	HI_ASSERT_EQ(2, hi_heapinspect("diff", t.a, t.b, "--root=b=blobs")->exit_code);
 }
@@ -260,13 +216,13 @@ HI_TEST_SCENARIO(diff, a_retainer_may_be_new_or_gone)
 	tell(fx, "blobs 4");
 	some = snap(fx, in, "some.hisnap");
 	for (int i = 0; i < 2; i++) {
-		json_t *doc = parse(
+		json_t *doc = doc_of_exit(
 			hi_heapinspect("diff", i ? some : none, i ? none : some, "--json",
 				       "--by", "retainers", "--retainer", "struct blob"),
 			1);
-		json_t *row = row_of(doc, "retainers", "{struct blob}");
+		json_t *row = doc_row(doc_at(doc, "rows"), "retainers", "{struct blob}");
 
-		HI_ASSERT_EQ(3, number(row, i ? "died" : "born", "count"));
+		HI_ASSERT_EQ(3, doc_number(row, "%s.count", i ? "died" : "born"));
 	}
 	/* Only one of them has a field of a blob; none has one that is not there. */
 	c = hi_heapinspect("diff", none, some, "--by", "retainers", "--retainer",
@@ -292,12 +248,13 @@ HI_TEST_SCENARIO(diff, a_process_that_became_another_program_matches_by_way)
 	tell(t.fx, "again 0");
 	tell(t.fx, "nodes 2500");
 	c = snap(t.fx, t.in, "c.hisnap");
-	doc = parse(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
-	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "matched")));
+	doc = doc_of_exit(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
+	HI_ASSERT_STREQ("way", doc_text(doc, "matched"));
 	HI_ASSERT_EQ(t.after.blobs,
-		     number(row_of(doc, "type", "struct blob"), "died", "count"));
+		     doc_number(doc_row(doc_at(doc, "rows"), "type", "struct blob"),
+				"died.count"));
 	/* As many nodes as before are no difference. */
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(1, doc_size(doc, "rows"));
 }
 
 /* Another build, with other sizes and other numbers of types. */
@@ -319,12 +276,15 @@ HI_TEST_SCENARIO(diff, two_builds_match_by_way)
 	tell(other, "nodes 2400");
 	tell(other, "blobs 6");
 	c = snap(other, t.in, "c.hisnap");
-	doc = parse(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
-	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "matched")));
-	HI_ASSERT_EQ(100, number(row_of(doc, "type", "struct node"), "died", "count"));
-	HI_ASSERT_EQ(0, number(row_of(doc, "type", "struct node"), "born", "count"));
-	HI_ASSERT_EQ(1, number(row_of(doc, "type", "struct blob"), "born", "count"));
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "growth")));
+	doc = doc_of_exit(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
+	HI_ASSERT_STREQ("way", doc_text(doc, "matched"));
+	HI_ASSERT_EQ(100, doc_number(doc_row(doc_at(doc, "rows"), "type", "struct node"),
+				     "died.count"));
+	HI_ASSERT_EQ(0, doc_number(doc_row(doc_at(doc, "rows"), "type", "struct node"),
+				   "born.count"));
+	HI_ASSERT_EQ(1, doc_number(doc_row(doc_at(doc, "rows"), "type", "struct blob"),
+				   "born.count"));
+	HI_ASSERT_EQ(1, doc_size(doc, "growth"));
 }
 
 /* ---- three heaps ---- */
@@ -357,18 +317,18 @@ static void check_survived(json_t *doc, const struct load *l, struct held after)
 	long long bytes = after.node_bytes - l->warm_held.node_bytes + after.blob_bytes -
 			  l->warm_held.blob_bytes;
 
-	HI_ASSERT_EQ(after.nodes - l->warm_held.nodes, value(node, "count"));
-	HI_ASSERT_EQ(l->load_held.nodes - l->warm_held.nodes, value(node, "born"));
-	HI_ASSERT_EQ(after.node_bytes, value(node, "retained"));
-	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(node, "path")));
-	HI_ASSERT_EQ(after.blobs - l->warm_held.blobs, value(blob, "count"));
-	HI_ASSERT_EQ(l->load_held.blobs - l->warm_held.blobs, value(blob, "born"));
-	HI_ASSERT_EQ(bytes, number(doc, "survived", "bytes"));
+	HI_ASSERT_EQ(after.nodes - l->warm_held.nodes, doc_number(node, "count"));
+	HI_ASSERT_EQ(l->load_held.nodes - l->warm_held.nodes, doc_number(node, "born"));
+	HI_ASSERT_EQ(after.node_bytes, doc_number(node, "retained"));
+	HI_ASSERT_STREQ("nodes", doc_text(node, "path"));
+	HI_ASSERT_EQ(after.blobs - l->warm_held.blobs, doc_number(blob, "count"));
+	HI_ASSERT_EQ(l->load_held.blobs - l->warm_held.blobs, doc_number(blob, "born"));
+	HI_ASSERT_EQ(bytes, doc_number(doc, "survived.bytes"));
 	HI_ASSERT_EQ(l->load_held.nodes - l->warm_held.nodes + l->load_held.blobs -
 			     l->warm_held.blobs,
-		     number(doc, "born", "count"));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "rows")));
-	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "growth")));
+		     doc_number(doc, "born.count"));
+	HI_ASSERT_EQ(2, doc_size(doc, "rows"));
+	HI_ASSERT_EQ(2, doc_size(doc, "growth"));
 }
 
 HI_TEST_SCENARIO(diff, three_heaps_tell_what_survived_the_load)
@@ -383,22 +343,22 @@ HI_TEST_SCENARIO(diff, three_heaps_tell_what_survived_the_load)
 	tell(l.fx, "nodes 170");
 	after = tell(l.fx, "blobs 8");
 	c = hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid, "--json");
-	doc = parse(c, 1);
+	doc = doc_of_exit(c, 1);
 	hi_check_schema(c, "rows.v1.json");
 	check_survived(doc, &l, after);
-	doc = json_object_get(doc, "matched");
-	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "load")));
-	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "after")));
-	doc = parse(hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid,
-				   "--json", "--root=n=nodes", "--under=n"),
-		    1);
-	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
-	HI_ASSERT_EQ(70, value(new_of(doc, "struct node"), "count"));
-	HI_ASSERT_EQ(200, value(new_of(doc, "struct node"), "born"));
+	doc = doc_at(doc, "matched");
+	HI_ASSERT_STREQ("address", doc_text(doc, "load"));
+	HI_ASSERT_STREQ("address", doc_text(doc, "after"));
+	doc = doc_of_exit(hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid,
+					 "--json", "--root=n=nodes", "--under=n"),
+			  1);
+	HI_ASSERT_EQ(1, doc_size(doc, "rows"));
+	HI_ASSERT_EQ(70, doc_number(new_of(doc, "struct node"), "count"));
+	HI_ASSERT_EQ(200, doc_number(new_of(doc, "struct node"), "born"));
 	/* The last may be a file, too. */
 	c = hi_heapinspect("diff", "--json", l.warm, l.load,
 			   snap(l.fx, l.in, "after.hisnap"), "--three");
-	check_survived(parse(c, 1), &l, after);
+	check_survived(doc_of_exit(c, 1), &l, after);
 	/* All that came under load is gone, and what was there before is not told. */
 	tell(l.fx, "nodes 100");
 	tell(l.fx, "blobs 5");
@@ -417,13 +377,13 @@ HI_TEST_SCENARIO(diff, three_heaps_of_other_runs_match_by_way)
 	tell(other, NULL);
 	tell(other, "nodes 170");
 	after = tell(other, "blobs 8");
-	doc = parse(hi_heapinspect("diff", "--three", l.warm, l.load,
-				   snap(other, l.in, "after.hisnap"), "--json"),
-		    1);
+	doc = doc_of_exit(hi_heapinspect("diff", "--three", l.warm, l.load,
+					 snap(other, l.in, "after.hisnap"), "--json"),
+			  1);
 	check_survived(doc, &l, after);
-	doc = json_object_get(doc, "matched");
-	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "load")));
-	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "after")));
+	doc = doc_at(doc, "matched");
+	HI_ASSERT_STREQ("address", doc_text(doc, "load"));
+	HI_ASSERT_STREQ("way", doc_text(doc, "after"));
 }
 
 static void check_refused(struct hi_command *c, const char *word)
@@ -576,15 +536,7 @@ HI_TEST_SCENARIO(check, a_selector_that_matches_nothing_warns_and_fails_if_stric
 
 static json_t *culprit_of(json_t *doc, size_t gate, const char *kind)
 {
-	json_t *row = json_array_get(json_object_get(doc, "rows"), gate), *item;
-	size_t i;
-
-	json_array_foreach(json_object_get(row, "culprits"), i, item)
-	{
-		if (strcmp(json_string_value(json_object_get(item, "kind")), kind) == 0)
-			return item;
-	}
-	hi_test_fail(__FILE__, __LINE__, "gate %zu has no %s", gate, kind);
+	return doc_row(doc_at(doc, "rows.%zu.culprits", gate), "kind", kind);
 }
 
 HI_TEST_SCENARIO(check, a_failed_gate_names_what_grew_and_what_holds_it)
@@ -595,25 +547,25 @@ HI_TEST_SCENARIO(check, a_failed_gate_names_what_grew_and_what_holds_it)
 			       "growth(live.bytes) > 1%", "--fail-on",
 			       "type(\"struct node\").bytes > 64KiB", "--fail-on",
 			       "root(\"blobs\").retained > 1KiB");
-	json_t *doc = parse(c, 1), *holder;
+	json_t *doc = doc_of_exit(c, 1), *holder;
 	char line[160];
 
 	hi_check_schema(c, "rows.v1.json");
 	/* Since the baseline only nodes were born; the gates below count all of them. */
 	holder = culprit_of(doc, 0, "holder");
-	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(holder, "path")));
-	HI_ASSERT_STREQ("struct node",
-			json_string_value(json_object_get(holder, "type")));
-	HI_ASSERT(json_is_true(json_object_get(holder, "new")));
-	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, value(holder, "count"));
-	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes, value(holder, "bytes"));
+	HI_ASSERT_STREQ("nodes", doc_text(holder, "path"));
+	HI_ASSERT_STREQ("struct node", doc_text(holder, "type"));
+	HI_ASSERT(doc_bool(holder, "new"));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, doc_number(holder, "count"));
+	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes,
+		     doc_number(holder, "bytes"));
 	holder = culprit_of(doc, 1, "holder");
-	HI_ASSERT(json_is_false(json_object_get(holder, "new")));
-	HI_ASSERT_EQ(t.after.nodes, value(holder, "count"));
-	HI_ASSERT_EQ(t.after.node_bytes, value(holder, "bytes"));
+	HI_ASSERT(!doc_bool(holder, "new"));
+	HI_ASSERT_EQ(t.after.nodes, doc_number(holder, "count"));
+	HI_ASSERT_EQ(t.after.node_bytes, doc_number(holder, "bytes"));
 	holder = culprit_of(doc, 2, "holder");
-	HI_ASSERT_STREQ("blobs", json_string_value(json_object_get(holder, "path")));
-	HI_ASSERT_EQ(t.after.blob_bytes, value(holder, "bytes"));
+	HI_ASSERT_STREQ("blobs", doc_text(holder, "path"));
+	HI_ASSERT_EQ(t.after.blob_bytes, doc_number(holder, "bytes"));
 	/* The same as text, on no line that is wider than the terminal. */
 	c = hi_heapinspect("check", t.b, "--width=60", "--fail-on",
 			   "type(\"struct node\").bytes > 64KiB");
@@ -632,25 +584,22 @@ HI_TEST_SCENARIO(check, a_failed_leak_gate_lists_the_largest_leaks)
 		snapshot_directory(), "leaks.hisnap", NULL);
 	struct hi_command *c =
 		hi_heapinspect("check", file, "--json", "--fail-on", "leak.bytes > 0");
-	json_t *doc = parse(c, 1), *row = json_array_get(json_object_get(doc, "rows"), 0);
+	json_t *doc = doc_of_exit(c, 1), *row = doc_at(doc, "rows.0");
 	json_t *first = culprit_of(doc, 0, "leak");
-	json_t *leaks = parse(hi_heapinspect("leaks", file, "--json"), 0);
+	json_t *leaks = doc_of(hi_heapinspect("leaks", file, "--json"));
 	long long sum = 0, most = 0;
-	size_t i;
 	json_t *item;
 
 	hi_check_schema(c, "rows.v1.json");
-	HI_ASSERT_EQ(value(row, "left"), number(leaks, "leaks", "bytes"));
-	json_array_foreach(json_object_get(row, "culprits"), i, item)
-	{
-		sum += value(item, "bytes");
-		most = value(item, "bytes") > most ? value(item, "bytes") : most;
+	HI_ASSERT_EQ(doc_number(row, "left"), doc_number(leaks, "leaks.bytes"));
+	doc_each (item, doc_at(row, "culprits")) {
+		sum += doc_number(item, "bytes");
+		most = doc_number(item, "bytes") > most ? doc_number(item, "bytes")
+							: most;
 	}
-	HI_ASSERT_EQ(most, value(first, "bytes"));
-	HI_ASSERT_MSG(sum <= value(row, "left") && sum > 0, "%lld", sum);
-	HI_ASSERT_MSG(strstr(json_string_value(json_object_get(row, "next")),
-			     "heapinspect leaks "),
-		      "%s", c->out);
+	HI_ASSERT_EQ(most, doc_number(first, "bytes"));
+	HI_ASSERT_MSG(sum <= doc_number(row, "left") && sum > 0, "%lld", sum);
+	HI_ASSERT_MSG(strstr(doc_text(row, "next"), "heapinspect leaks "), "%s", c->out);
 }
 
 HI_TEST_SCENARIO(check, three_heaps_have_survivors)
@@ -678,10 +627,10 @@ HI_TEST_SCENARIO(check, three_heaps_have_survivors)
 	HI_ASSERT_MSG(c->exit_code == 0, "%s%s", c->out, c->err);
 	c = hi_heapinspect("check", l.warm, l.load, file, "--json", "--three",
 			   "--fail-on", gate[3]);
-	doc = parse(c, 1);
+	doc = doc_of_exit(c, 1);
 	hi_check_schema(c, "rows.v1.json");
 	HI_ASSERT_EQ(after.blobs - l.warm_held.blobs,
-		     value(culprit_of(doc, 0, "holder"), "count"));
+		     doc_number(culprit_of(doc, 0, "holder"), "count"));
 	check_refused(hi_heapinspect("check", file, "--fail-on", gate[3]),
 		      "check --three WARM LOAD AFTER");
 	check_refused(
@@ -723,15 +672,6 @@ HI_TEST_SCENARIO(check, min_size_governs_the_exit_status)
 	HI_ASSERT_EQ(1, hi_heapinspect("diff", "--three", t.a, t.b, t.b)->exit_code);
 }
 
-static const char *word_of(json_t *list, size_t i, const char *key)
-{
-	const char *text =
-		json_string_value(json_object_get(json_array_get(list, i), key));
-
-	HI_ASSERT_MSG(text, "no %s of gate %zu", key, i);
-	return text;
-}
-
 /* ---- slopes ---- */
 
 /* Of a series with 10, 100, 40, 60 and 20 nodes (series_file_test.c): by hand, the slope
@@ -744,22 +684,19 @@ HI_TEST_SCENARIO(check, slopes_are_of_all_censuses_of_a_file)
 			       "slope(type=\"struct node\", count) > 0", "--fail-on",
 			       "slope(type(\"struct node\").bytes) != 0", "--fail-on",
 			       "slope(type=\"struct nodde\", count) > 0");
-	json_t *rows = json_object_get(parse(c, 0), "rows"),
-	       *row = json_array_get(rows, 0);
-	json_t *slope = json_array_get(json_object_get(row, "slopes"), 0);
+	json_t *rows = doc_at(doc_of(c), "rows"), *row = doc_at(rows, "0");
+	json_t *slope = doc_at(row, "slopes.0");
 
 	hi_check_schema(c, "rows.v1.json");
-	HI_ASSERT(json_is_true(json_object_get(row, "per_census")));
-	HI_ASSERT_EQ(0, value(row, "left"));
-	HI_ASSERT(json_number_value(json_object_get(slope, "slope")) == -2);
-	HI_ASSERT(json_number_value(json_object_get(slope, "margin")) > 41);
-	HI_ASSERT(json_number_value(json_object_get(slope, "margin")) < 42);
-	HI_ASSERT_EQ(10, value(slope, "first"));
-	HI_ASSERT_EQ(20, value(slope, "last"));
-	HI_ASSERT_EQ(5, value(slope, "censuses"));
-	HI_ASSERT(strstr(
-		json_string_value(json_object_get(json_array_get(rows, 2), "unmatched")),
-		"near it: struct node"));
+	HI_ASSERT(doc_bool(row, "per_census"));
+	HI_ASSERT_EQ(0, doc_number(row, "left"));
+	HI_ASSERT(doc_real(slope, "slope") == -2);
+	HI_ASSERT(doc_real(slope, "margin") > 41);
+	HI_ASSERT(doc_real(slope, "margin") < 42);
+	HI_ASSERT_EQ(10, doc_number(slope, "first"));
+	HI_ASSERT_EQ(20, doc_number(slope, "last"));
+	HI_ASSERT_EQ(5, doc_number(slope, "censuses"));
+	HI_ASSERT(strstr(doc_text(rows, "2.unmatched"), "near it: struct node"));
 }
 
 /* Cut off behind its second census; how many there are is snapshots' own word. */
@@ -803,7 +740,7 @@ HI_TEST_SCENARIO(check, a_budget_has_names_comments_and_places)
 				      "\tlive.bytes > 1B\n"
 				      "odd: type(\"a#b: c\").count > 0\n");
 	struct hi_command *c = hi_heapinspect("check", heap, "--budget", file, "--json");
-	json_t *rows = json_object_get(parse(c, 1), "rows");
+	json_t *rows = doc_at(doc_of_exit(c, 1), "rows");
 	static const struct {
 		const char *text, *word;
 		unsigned line;
@@ -815,11 +752,11 @@ HI_TEST_SCENARIO(check, a_budget_has_names_comments_and_places)
 
 	hi_check_schema(c, "rows.v1.json");
 	HI_ASSERT_EQ(3, json_array_size(rows));
-	HI_ASSERT_STREQ("no leaks", word_of(rows, 0, "name"));
-	HI_ASSERT_STREQ("leak.bytes > 1GiB", word_of(rows, 0, "fail_on"));
-	HI_ASSERT_EQ(3, value(json_array_get(rows, 0), "line"));
-	HI_ASSERT(json_is_null(json_object_get(json_array_get(rows, 1), "name")));
-	HI_ASSERT_STREQ("type(\"a#b: c\").count > 0", word_of(rows, 2, "fail_on"));
+	HI_ASSERT_STREQ("no leaks", doc_text(rows, "0.name"));
+	HI_ASSERT_STREQ("leak.bytes > 1GiB", doc_text(rows, "0.fail_on"));
+	HI_ASSERT_EQ(3, doc_number(rows, "0.line"));
+	HI_ASSERT(doc_is_null(rows, "1.name"));
+	HI_ASSERT_STREQ("type(\"a#b: c\").count > 0", doc_text(rows, "2.fail_on"));
 	c = hi_heapinspect("check", heap, "--budget", file, "-f", "github");
 	snprintf(place, sizeof(place), "::error file=%s,line=4,title=", file);
 	HI_ASSERT_MSG(strstr(c->out, place), "%s", c->out);
@@ -897,7 +834,7 @@ static json_t *read_report(const char *kind, const char *file)
 		0, "/usr/bin/python3", HI_SOURCE_DIR "/tests/support/check_oracle.py",
 		kind, file, NULL);
 
-	return parse(c, 0);
+	return doc_of(c);
 }
 
 /* Hostile names: of a type, and of the file of the target. */
@@ -918,21 +855,21 @@ HI_TEST_SCENARIO(check, its_reports_are_what_their_readers_want)
 		HI_ASSERT_MSG(c->exit_code == 1, "%s", c->err);
 		gates = read_report(kinds[i], file);
 		HI_ASSERT_STREQ("type(\"struct node\").count > 2",
-				word_of(gates, 0, "name"));
-		HI_ASSERT_STREQ("failed", word_of(gates, 0, "state"));
-		HI_ASSERT_MSG(strstr(word_of(gates, 0, "text"), "2,500 objects"), "%s",
-			      word_of(gates, 0, "text"));
+				doc_text(gates, "0.name"));
+		HI_ASSERT_STREQ("failed", doc_text(gates, "0.state"));
+		HI_ASSERT_MSG(strstr(doc_text(gates, "0.text"), "2,500 objects"), "%s",
+			      doc_text(gates, "0.text"));
 		/* Annotations are only of those that failed. */
 		HI_ASSERT_EQ(i == 1 ? 2 : 3, json_array_size(gates));
 		if (i != 1)
-			HI_ASSERT_STREQ("ok", word_of(gates, 1, "state"));
-		HI_ASSERT_STREQ(hostile, word_of(gates, i == 1 ? 1 : 2, "name"));
-		HI_ASSERT_STREQ("failed", word_of(gates, i == 1 ? 1 : 2, "state"));
+			HI_ASSERT_STREQ("ok", doc_text(gates, "1.state"));
+		HI_ASSERT_STREQ(hostile, doc_text(gates, "%d.name", i == 1 ? 1 : 2));
+		HI_ASSERT_STREQ("failed", doc_text(gates, "%d.state", i == 1 ? 1 : 2));
 		if (i == 2)
 			continue;
-		HI_ASSERT(strstr(word_of(gates, 0, "text"),
+		HI_ASSERT(strstr(doc_text(gates, "0.text"),
 				 "nodes: 2,500 × struct node hold"));
-		HI_ASSERT(strstr(word_of(gates, 0, "text"), "Next: heapinspect paths "));
+		HI_ASSERT(strstr(doc_text(gates, "0.text"), "Next: heapinspect paths "));
 	}
 }
 
@@ -952,7 +889,7 @@ HI_TEST_SCENARIO(check, writes_junit_and_annotations_beside_the_report)
 				     "1::leak.bytes is 145.3 KiB; the limit is > 1 B"),
 		      "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, "\n::warning title="), "%s", c->err);
-	HI_ASSERT_STREQ("failed", word_of(read_report("junit", xml), 0, "state"));
+	HI_ASSERT_STREQ("failed", doc_text(read_report("junit", xml), "0.state"));
 }
 
 /* A reader of the document compares and adds them. */
@@ -964,18 +901,16 @@ HI_TEST_SCENARIO(check, fractions_are_numbers_in_json)
 			       "growth(type(\"struct node\").count) > 12.5%", "--fail-on",
 			       "growth(type(\"struct blob\").bytes) < 0", "--fail-on",
 			       "live.bytes / 0 > 1");
-	json_t *rows = json_object_get(parse(c, 1), "rows"),
-	       *row = json_array_get(rows, 0);
+	json_t *rows = doc_at(doc_of_exit(c, 1), "rows"), *row = doc_at(rows, "0");
 	double grown = (double)(t.after.nodes - t.before.nodes) / (double)t.before.nodes;
 
 	hi_check_schema(c, "rows.v1.json");
-	HI_ASSERT(json_is_number(json_object_get(row, "left")));
-	HI_ASSERT(json_number_value(json_object_get(row, "left")) > grown - 1e-9);
-	HI_ASSERT(json_number_value(json_object_get(row, "left")) < grown + 1e-9);
-	HI_ASSERT(json_number_value(json_object_get(row, "right")) == 0.125);
-	row = json_array_get(rows, 1);
-	HI_ASSERT(json_number_value(json_object_get(row, "left")) < -0.7);
-	HI_ASSERT(json_is_null(json_object_get(json_array_get(rows, 2), "left")));
+	HI_ASSERT(doc_real(row, "left") > grown - 1e-9);
+	HI_ASSERT(doc_real(row, "left") < grown + 1e-9);
+	HI_ASSERT(doc_real(row, "right") == 0.125);
+	row = doc_at(rows, "1");
+	HI_ASSERT(doc_real(row, "left") < -0.7);
+	HI_ASSERT(doc_is_null(rows, "2.left"));
 }
 
 /* The example for builds: a service that leaks fails it, one that does not passes. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/workshop.h"
 
 enum { CENSUS_MS = 60000 };
@@ -79,34 +80,19 @@ void curve_end(struct curve *c)
 
 /* ---- documents ---- */
 
-static void free_curve_document(void *doc)
-{
-	json_decref(doc);
-}
-
 json_t *curve_document(const struct hi_command *c)
 {
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_curve_document, doc);
-	return doc;
+	return doc_of(c);
 }
 
 long long curve_number(json_t *object, const char *key)
 {
-	json_t *number = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
-	return json_integer_value(number);
+	return doc_number(object, "%s", key);
 }
 
 const char *curve_text(json_t *object, const char *key)
 {
-	const char *text = json_string_value(json_object_get(object, key));
+	const char *text = json_string_value(doc_at(object, "%s", key));
 
 	return text ? text : "";
 }
@@ -114,17 +100,13 @@ const char *curve_text(json_t *object, const char *key)
 long long curve_total(long long census, const char *type, const char *key)
 {
 	char number[24];
-	json_t *rows, *row;
-	size_t i;
 
 	snprintf(number, sizeof(number), "%lld", census);
-	rows = json_object_get(
-		curve_document(hi_heapinspect("snapshots", curve_file, "--census", number,
-					      "--json", "--all")),
-		"types");
-	json_array_foreach(rows, i, row) if (strcmp(curve_text(row, "type"), type) ==
-					     0) return curve_number(row, key);
-	return 0;
+	return doc_sum_of(
+		doc_at(doc_of(hi_heapinspect("snapshots", curve_file, "--census", number,
+					     "--json", "--all")),
+		       "types"),
+		"type", type, key);
 }
 
 void curve_check_refused(const struct hi_command *c, const char *text)

@@ -10,6 +10,7 @@
 
 #include "attach/procfs.h"
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 
 enum {
@@ -496,43 +497,21 @@ void lived_period_before(struct lived *l, const char *last)
 
 /* ---- documents ---- */
 
-static json_t *get(json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	HI_ASSERT_MSG(value != NULL, "no %s", key);
-	return value;
-}
-
-static size_t number_of(json_t *object, const char *key)
-{
-	return (size_t)json_integer_value(get(object, key));
-}
-
 static struct amount amount_of(json_t *object, const char *key)
 {
-	json_t *amount = get(object, key);
-
-	return (struct amount){number_of(amount, "bytes"), number_of(amount, "objects")};
+	return (struct amount){(size_t)doc_number(object, "%s.bytes", key),
+			       (size_t)doc_number(object, "%s.objects", key)};
 }
 
 static size_t bound_of(json_t *row, const char *band, const char *what, const char *which)
 {
-	return number_of(get(get(get(row, "bands"), band), what), which);
-}
-
-static json_t *census_of(json_t *doc, unsigned t)
-{
-	json_t *census = json_array_get(get(doc, "censuses"), t - 1);
-
-	HI_ASSERT_MSG(census != NULL, "no census %u", t);
-	return census;
+	return (size_t)doc_number(row, "bands.%s.%s.%s", band, what, which);
 }
 
 size_t lived_bound(json_t *doc, unsigned t, const char *band, const char *what,
 		   const char *which)
 {
-	return bound_of(census_of(doc, t), band, what, which);
+	return bound_of(doc_at(doc, "censuses.%u", t - 1), band, what, which);
 }
 
 /* ---- invariants ---- */
@@ -570,7 +549,7 @@ static void check_evidence(json_t *census)
 {
 	static const char *const kinds[] = {"none", "watchpoint", "probe", "contents",
 					    "pages"};
-	json_t *evidence = get(census, "evidence");
+	json_t *evidence = doc_at(census, "evidence");
 	size_t sum = 0;
 
 	for (unsigned i = 0; i < 5; i++)
@@ -583,11 +562,10 @@ static void check_evidence(json_t *census)
 /* Where none is left out. */
 static void check_groups(json_t *doc, json_t *last)
 {
-	json_t *groups = get(doc, "groups"), *group;
-	size_t i, live = 0;
+	json_t *groups = doc_at(doc, "groups"), *group;
+	size_t live = 0;
 
-	json_array_foreach(groups, i, group)
-	{
+	doc_each (group, groups) {
 		check_row(group);
 		live += amount_of(group, "live").bytes;
 	}
@@ -596,8 +574,7 @@ static void check_groups(json_t *doc, json_t *last)
 	for (unsigned band = 0; band < LIVED_BANDS; band++) {
 		size_t low = 0, high = 0;
 
-		json_array_foreach(groups, i, group)
-		{
+		doc_each (group, groups) {
 			low += bound_of(group, lived_bands[band], "bytes", "proved");
 			high += bound_of(group, lived_bands[band], "bytes", "possible");
 		}
@@ -609,22 +586,22 @@ static void check_groups(json_t *doc, json_t *last)
 
 void lived_check_invariants(json_t *doc)
 {
-	json_t *censuses = get(doc, "censuses"), *checks = get(doc, "checks"), *value;
+	json_t *censuses = doc_at(doc, "censuses"), *checks = doc_at(doc, "checks");
+	size_t n = json_array_size(censuses);
+	json_t *value;
 	long long before = 0;
 	const char *key;
-	size_t i;
 
 	json_object_foreach(checks, key, value)
-		HI_ASSERT_MSG(json_integer_value(value) == 0, "check %s", key);
-	json_array_foreach(censuses, i, value)
-	{
+		HI_ASSERT_MSG(doc_number(checks, "%s", key) == 0, "check %s", key);
+	doc_each (value, censuses) {
 		check_row(value);
 		check_evidence(value);
-		HI_ASSERT((long long)number_of(value, "at_ns") >= before);
-		before = (long long)number_of(value, "at_ns");
+		HI_ASSERT(doc_number(value, "at_ns") >= before);
+		before = doc_number(value, "at_ns");
 	}
-	if (i)
-		check_groups(doc, json_array_get(censuses, i - 1));
+	if (n)
+		check_groups(doc, doc_at(censuses, "%zu", n - 1));
 }
 
 /* ---- truth and bounds ---- */
@@ -660,7 +637,7 @@ static void check_counted(const struct lived *l, json_t *census, unsigned t)
 
 static void check_census(const struct lived *l, json_t *doc, unsigned t)
 {
-	json_t *census = census_of(doc, t);
+	json_t *census = doc_at(doc, "censuses.%u", t - 1);
 	struct amount live = {};
 
 	for (unsigned i = 0; i < LIVED_BANDS; i++) {
@@ -680,7 +657,7 @@ static void check_census(const struct lived *l, json_t *doc, unsigned t)
 
 static void check_group(const struct lived *l, json_t *group, const char *by, unsigned t)
 {
-	const char *name = json_string_value(get(group, "name"));
+	const char *name = doc_text(group, "name");
 	size_t live = 0;
 
 	for (unsigned band = 0; band < LIVED_BANDS; band++) {
@@ -696,16 +673,14 @@ static void check_group(const struct lived *l, json_t *group, const char *by, un
 /* What threads have is in groups, too, which are not known. */
 static void check_known_groups(const struct lived *l, json_t *doc, unsigned t)
 {
-	const char *by = json_string_value(get(doc, "by"));
-	json_t *groups = get(doc, "groups"), *group;
+	const char *by = doc_text(doc, "by");
+	json_t *groups = doc_at(doc, "groups"), *group;
 	bool is_type = strcmp(by, "type") == 0;
-	size_t i;
 
 	if (strcmp(by, "module") == 0 || (l->other_objects && !is_type))
 		return;
-	json_array_foreach(groups, i, group)
-	{
-		const char *name = json_string_value(get(group, "name"));
+	doc_each (group, groups) {
+		const char *name = doc_text(group, "name");
 
 		if (!is_type || strncmp(name, "struct ", 7) == 0)
 			check_group(l, group, by, t);
@@ -714,17 +689,12 @@ static void check_known_groups(const struct lived *l, json_t *doc, unsigned t)
 
 void lived_check(const struct lived *l, json_t *doc)
 {
-	unsigned n = (unsigned)json_array_size(get(doc, "censuses"));
+	unsigned n = (unsigned)doc_size(doc, "censuses");
 
 	for (unsigned t = 1; t <= n; t++)
 		check_census(l, doc, t);
 	if (n)
 		check_known_groups(l, doc, n);
-}
-
-static void free_lived_document(void *doc)
-{
-	json_decref(doc);
 }
 
 /* What was told behind the last census has not happened. */
@@ -738,17 +708,10 @@ static void forget_uses_behind(struct lived *l, unsigned last)
 
 static json_t *read_lived(struct lived *l, unsigned censuses)
 {
-	struct hi_command *c = l->command;
-	json_error_t error;
-	json_t *doc;
+	json_t *doc = doc_checked(l->command, "bio.v1.json");
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_lived_document, doc);
-	HI_ASSERT_MSG(json_array_size(get(doc, "censuses")) == censuses,
-		      "%zu censuses, not %u: %s", json_array_size(get(doc, "censuses")),
-		      censuses, c->err);
+	HI_ASSERT_MSG(doc_size(doc, "censuses") == censuses, "%zu censuses, not %u: %s",
+		      doc_size(doc, "censuses"), censuses, l->command->err);
 	lived_check_invariants(doc);
 	forget_uses_behind(l, censuses);
 	if (!l->is_program)

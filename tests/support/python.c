@@ -95,8 +95,5 @@ const char *python_text(json_t *object, const char *key)
 
 long long python_number(json_t *object, const char *key)
 {
-	json_t *value = json_object_get(object, key);
-
-	HI_ASSERT_MSG(json_is_integer(value), "no number %s", key);
-	return json_integer_value(value);
+	return doc_number(object, "%s", key);
 }

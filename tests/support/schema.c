@@ -411,3 +411,11 @@ void hi_check_schema(const struct hi_command *c, const char *name)
 {
 	hi_check_schema_of(doc_parse(c->out), name);
 }
+
+json_t *doc_checked(const struct hi_command *c, const char *name)
+{
+	json_t *doc = doc_of(c);
+
+	hi_check_schema_of(doc, name);
+	return doc;
+}

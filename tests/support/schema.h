@@ -10,6 +10,8 @@
 
 /* Fails the test unless a command printed one document, as docs/schema/NAME says. */
 void hi_check_schema(const struct hi_command *c, const char *name);
+/* Returns it; the command must have ended with 0. Until the test ends. */
+json_t *doc_checked(const struct hi_command *c, const char *name);
 void hi_check_schema_of(const json_t *doc, const char *name);
 
 /* Reads docs/schema/NAME. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/workshop.h"
 
@@ -33,76 +34,56 @@ void spaced_check(struct spaced expected, struct spaced actual)
 
 /* ---- documents ---- */
 
-static struct spaced read_spaced(json_t *amount)
+struct spaced spaced_of(json_t *amount)
 {
-	HI_ASSERT(amount != NULL);
-	return (struct spaced){json_integer_value(json_object_get(amount, "number")),
-			       json_integer_value(json_object_get(amount, "size")),
-			       json_integer_value(json_object_get(amount, "overhead"))};
+	return (struct spaced){doc_number(amount, "number"), doc_number(amount, "size"),
+			       doc_number(amount, "overhead")};
 }
 
 struct spaced spaced_amount(json_t *row, const char *key)
 {
-	return read_spaced(json_object_get(row, key));
+	return spaced_of(doc_at(row, "%s", key));
 }
 
 /* There are no ages behind the last that has some. */
 struct spaced spaced_at_age(json_t *row, size_t age)
 {
-	if (age >= json_array_size(json_object_get(row, "ages")))
+	if (age > 0 && age >= doc_size(row, "ages"))
 		return (struct spaced){};
-	return read_spaced(json_array_get(json_object_get(row, "ages"), age));
-}
-
-static json_t *find_spaced(json_t *list, const char *name)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i, item)
-	{
-		const char *found = json_string_value(json_object_get(item, "name"));
-
-		if (found && strcmp(found, name) == 0)
-			return item;
-	}
-	return NULL;
+	return spaced_of(doc_at(row, "ages.%zu", age));
 }
 
 bool spaced_has(json_t *list, const char *name)
 {
-	return find_spaced(list, name) != NULL;
+	return doc_find_row(list, "name", name) != NULL;
 }
 
 json_t *spaced_named(json_t *list, const char *name)
 {
-	json_t *found = find_spaced(list, name);
-
-	HI_ASSERT_MSG(found != NULL, "there is no %s", name);
-	return found;
+	return doc_row(list, "name", name);
 }
 
 json_t *spaced_function(json_t *doc, const char *name)
 {
-	return spaced_named(json_object_get(doc, "functions"), name);
+	return doc_row(doc_at(doc, "functions"), "name", name);
 }
 
 json_t *spaced_total(json_t *doc)
 {
-	return json_object_get(doc, "total");
+	return doc_at(doc, "total");
 }
 
 /* Of functions and of their types, at each age. */
 static void check_spaced_sum(json_t *whole, json_t *parts)
 {
-	size_t n = json_array_size(json_object_get(whole, "ages")), i;
+	size_t n = doc_size(whole, "ages");
 	json_t *part;
 
 	for (size_t age = 0; age < n; age++) {
 		struct spaced sum = {};
 
-		json_array_foreach(parts, i, part) sum =
-			spaced_sum(sum, spaced_at_age(part, age));
+		doc_each (part, parts)
+			sum = spaced_sum(sum, spaced_at_age(part, age));
 		spaced_check(spaced_at_age(whole, age), sum);
 	}
 }
@@ -111,39 +92,24 @@ static void check_spaced_periods(json_t *doc)
 {
 	struct spaced born = {};
 	json_t *census;
-	size_t i;
 
-	json_array_foreach(json_object_get(doc, "censuses"), i, census) born =
-		spaced_sum(born, spaced_amount(census, "born"));
+	doc_each (census, doc_at(doc, "censuses"))
+		born = spaced_sum(born, spaced_amount(census, "born"));
 	spaced_check(born, spaced_at_age(spaced_total(doc), 0));
-}
-
-static void free_spaced_document(void *doc)
-{
-	json_decref(doc);
 }
 
 json_t *spaced_columns(const struct hi_command *c)
 {
-	json_error_t error;
-	json_t *doc;
-
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	hi_check_schema(c, "alloc.v1.json");
-	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
-	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
-	hi_test_defer(free_spaced_document, doc);
-	return doc;
+	return doc_checked(c, "alloc.v1.json");
 }
 
 json_t *spaced_document(const struct hi_command *c)
 {
 	json_t *doc = spaced_columns(c), *function;
-	size_t i;
 
-	check_spaced_sum(spaced_total(doc), json_object_get(doc, "functions"));
-	json_array_foreach(json_object_get(doc, "functions"), i, function)
-		check_spaced_sum(function, json_object_get(function, "types"));
+	check_spaced_sum(spaced_total(doc), doc_at(doc, "functions"));
+	doc_each (function, doc_at(doc, "functions"))
+		check_spaced_sum(function, doc_at(function, "types"));
 	check_spaced_periods(doc);
 	return doc;
 }

@@ -27,6 +27,8 @@ json_t *spaced_read(const char *file, ...);
 json_t *spaced_document(const struct hi_command *c);
 /* The same, of which functions may not have all columns. */
 json_t *spaced_columns(const struct hi_command *c);
+/* An amount of a document. */
+struct spaced spaced_of(json_t *amount);
 /* "alloc", "survived", "live" of a row. */
 struct spaced spaced_amount(json_t *row, const char *key);
 struct spaced spaced_at_age(json_t *row, size_t age);
