@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* waste of a snapshot file: the same as of the process and of the core that it was taken
- * of, without the bytes of objects in it. */
+/* waste of a snapshot file, without the bytes of objects in it; that it is the same as of
+ * the process and of the core: same_answers_test.c. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,22 +64,6 @@ static void check_equal(json_t *a, json_t *b, const char *what)
 	HI_ASSERT_EQ(json_object_size(a), json_object_size(b));
 }
 
-static size_t count(json_t *doc, const char *list)
-{
-	return json_array_size(json_object_get(doc, list));
-}
-
-static const char *const questions[][WORDS] = {
-	{"--all"},
-	{"--top", "2"},
-	{"--type", "char*", "--all"},
-	{"--min-size", "10KiB", "--all"},
-	{"--root", "n=names", "--under", "n", "--all"},
-	{"--root", "c=colors", "--root", "h=holders", "--under", "c", "--under", "h",
-	 "--type", "struct color"},
-};
-enum { QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
-
 static const char *snap_of(pid_t pid, const char *in, const char *name,
 			   const char *option)
 {
@@ -91,50 +75,6 @@ static const char *snap_of(pid_t pid, const char *in, const char *name,
 	c = hi_heapinspect("snap", "-q", "--pid", text, "-o", file, option);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	return file;
-}
-
-HI_TEST_SCENARIO(waste_file, answers_as_the_process_does)
-{
-	char *in = snapshot_directory(), pid[24];
-	struct hi_fixture *fx = snapshot_fixture("waste_heap", NULL, NULL);
-	const char *with = snap_of(fx->pid, in, "with.hisnap", "--with-contents");
-	const char *without = snap_of(fx->pid, in, "without.hisnap", NULL);
-	const char *packed = snap_of(fx->pid, in, "packed.hisnap", "--compress");
-
-	snprintf(pid, sizeof(pid), "--pid=%d", (int)fx->pid);
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		json_t *live = ask(questions[i], NULL, pid);
-		json_t *a = ask(questions[i], NULL, with);
-		json_t *b = ask(questions[i], NULL, i % 2 ? without : packed);
-
-		HI_ASSERT(count(live, "groups") && count(live, "rows"));
-		HI_ASSERT(count(live, "size_classes") && count(live, "pages"));
-		json_object_del(live, "snapshot");
-		json_object_del(a, "snapshot");
-		json_object_del(b, "snapshot");
-		check_equal(live, a, "with contents");
-		check_equal(without_texts(live), b, "without contents");
-	}
-	hi_check_schema(hi_heapinspect("waste", "--json", without), "rows.v1.json");
-}
-
-HI_TEST_SCENARIO(waste_file, answers_as_the_core_does)
-{
-	static const char *const all[] = {"--all", NULL};
-	static const char *const under[] = {"--root", "s=the_shop", "--under",
-					    "s",      "--all",	    NULL};
-	char *in = snapshot_directory();
-	const char *core =
-		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
-	const char *with = snapshot_of_core(core, in, "with.hisnap", "--with-contents");
-	const char *without = snapshot_of_core(core, in, "without.hisnap", NULL);
-	json_t *of_core = ask(all, "--core", core);
-
-	HI_ASSERT(count(of_core, "groups") > 5);
-	HI_ASSERT(json_is_false(json_object_get(of_core, "residency_known")));
-	check_equal(of_core, ask(all, NULL, with), "all");
-	check_equal(ask(under, "--core", core), ask(under, NULL, with), "under");
-	check_equal(without_texts(of_core), ask(all, NULL, without), "without");
 }
 
 static bool holds(const char *file, const char *text)
@@ -155,6 +95,7 @@ HI_TEST_SCENARIO(waste_file, has_texts_only_when_contents_were_asked_for)
 		const char *file = snap_of(fx->pid, in, "b.hisnap", options[i]);
 
 		HI_ASSERT(!holds(file, TEXT));
+		hi_check_schema(hi_heapinspect("waste", "--json", file), "rows.v1.json");
 		c = hi_heapinspect("waste", file);
 		HI_ASSERT_EQ(0, c->exit_code);
 		HI_ASSERT(!strstr(c->out, SHOWN));
