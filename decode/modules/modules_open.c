@@ -167,7 +167,8 @@ static bool has_code(const struct hi_image *image, size_t first)
 	return false;
 }
 
-/* Of what a core left out it does not say whether it was code: its file does. */
+/* Tells data that a core left out, of which it does not say whether it was code, from
+ * programs: by the file. */
 static bool is_left_out_data(const struct hi_image *image,
 			     const struct hi_mapping *mapping, int fd, bool is_elf)
 {
