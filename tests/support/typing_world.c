@@ -238,8 +238,9 @@ enum hi_status world_run(struct world *w, const struct hi_typing_options *option
 	if (status == HI_OK)
 		status = build_objects(w, &objects, err);
 	if (status == HI_OK)
-		status = hi_typing_run_with(w->image, NULL, &w->source, w->allocator,
-					    objects, &all, &w->typing, &w->graph, err);
+		status =
+			hi_typing_run_with(w->image, w->modules, &w->source, w->allocator,
+					   objects, &all, &w->typing, &w->graph, err);
 	return status;
 }
 

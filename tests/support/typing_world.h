@@ -32,6 +32,7 @@ struct world {
 	uint64_t stack_used; /* from WORLD_STACK on, by locals */
 	struct HI_VECTOR(struct hi_block) blocks;
 	struct hi_allocator *allocator;	 /* beside the blocks; NULL: none is known */
+	struct hi_modules *modules;	 /* or NULL */
 	uint64_t vtable_of[WORLD_TYPES]; /* vptr of a type, 0 none */
 	struct hi_typing_source source;
 	const char *hints;	  /* a text that world_run() uses, or NULL */

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Roots in the data of a drawn module: random variables and words, against a loop over
+ * all of them. */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "decode/allocator.h"
+#include "decode/modules/module.h"
+#include "decode/runtime.h"
+#include "harness.h"
+#include "support/typing_world.h"
+
+#define H(offset) (WORLD_HEAP + (offset))
+#define DATA 0x600000ull
+enum { DATA_SIZE = 0x4000, BLOCKS = 64, STEP = 0x100, VARIABLES = 40, MOST_EDGES = 2000 };
+
+static struct hi_error err;
+static uint64_t seed;
+
+static uint64_t draw_below(uint64_t n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % n;
+}
+
+/* What a variable is: its size, and where its pointers are. */
+static const struct shape {
+	const char *type;
+	uint64_t size, pointers[2];
+	unsigned n_pointers;
+} shapes[] = {
+	{"node *", 8, {0}, 1}, {"pair", 24, {8, 16}, 2}, {"packed", 17, {1, 9}, 2},
+	{"long", 8, {0}, 0},   {NULL, 8, {0}, 1}, /* a symbol: it has no type */
+};
+enum { POINTER, PAIR, PACKED, LONG, SYMBOL, SHAPES };
+
+struct drawn_variable {
+	char name[16];
+	uint64_t start;
+	const struct shape *shape;
+};
+
+struct drawn_data {
+	struct world *w;
+	struct hi_module_private priv[2];
+	struct hi_module items[2];
+	struct hi_modules modules;
+	GElf_Phdr segments[3];
+	uint32_t no_symbols[2];
+	struct hi_allocator allocator;
+	struct hi_range own;
+	struct drawn_variable variables[VARIABLES];
+	size_t n;
+	uint64_t words[DATA_SIZE / 8];
+};
+
+static void free_data(void *data)
+{
+	pthread_mutex_destroy(&((struct drawn_data *)data)->modules.lock);
+	free(data);
+}
+
+static const struct drawn_variable *find_variable(const struct drawn_data *d,
+						  uint64_t addr)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (addr >= d->variables[i].start &&
+		    addr < d->variables[i].start + d->variables[i].shape->size)
+			return &d->variables[i];
+	return NULL;
+}
+
+static struct drawn_data *data_of_world;
+
+static enum hi_status variable_at(void *arg, uint64_t addr, struct hi_variable *ret,
+				  struct hi_error *error)
+{
+	const struct drawn_variable *v = find_variable(data_of_world, addr);
+
+	if (!v)
+		return hi_fail(error, HI_NOT_FOUND, addr, "no variable");
+	*ret = (struct hi_variable){.name = v->name,
+				    .file = "drawn.c",
+				    .address = v->start,
+				    .size = v->shape->size,
+				    .module = &data_of_world->items[0]};
+	if (v->shape->type)
+		ret->type = world_named(arg, v->shape->type);
+	return HI_OK;
+}
+
+/* Two modules side by side, with data; and a segment that is not writable. */
+static void draw_modules(struct drawn_data *d)
+{
+	d->segments[0] = (GElf_Phdr){.p_type = PT_LOAD,
+				     .p_flags = PF_R,
+				     .p_vaddr = WORLD_MODULE,
+				     .p_memsz = 0x1000};
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t start = DATA + i * DATA_SIZE / 2;
+
+		d->segments[1 + i] = (GElf_Phdr){.p_type = PT_LOAD,
+						 .p_flags = PF_R | PF_W,
+						 .p_vaddr = start,
+						 .p_memsz = DATA_SIZE / 2};
+		d->priv[i] = (struct hi_module_private){
+			.fd = -1,
+			.debug_fd = -1,
+			.header = {.phdrs = &d->segments[i], .n_phdrs = 2},
+			.symbols = {.loaded = true,
+				    .by_name = d->no_symbols,
+				    .n_by_name = 2},
+			.elf_tried = true,
+			.debug_tried = true,
+			.debug_elf_tried = true,
+			.dwarf_tried = true,
+			.index = i,
+			.modules = &d->modules};
+		d->items[i] = (struct hi_module){.path = "/drawn",
+						 .name = i ? "other" : "drawn",
+						 .start = i ? start : WORLD_MODULE,
+						 .end = start + DATA_SIZE / 2,
+						 .priv = &d->priv[i]};
+	}
+	d->modules =
+		(struct hi_modules){.image = d->w->image, .items = d->items, .count = 2};
+	pthread_mutex_init(&d->modules.lock, NULL);
+}
+
+static struct drawn_data *draw_data(void)
+{
+	struct drawn_data *d = calloc(1, sizeof(*d));
+
+	HI_ASSERT(d);
+	d->w = world_create();
+	world_struct(d->w, "node", 16, "0 node * : next", "8 long : number", NULL);
+	world_struct(d->w, "pair", 24, "0 long : number", "8 node * : left",
+		     "16 node * : right", NULL);
+	world_struct(d->w, "packed", 17, "0 char : tag", "1 node * : left",
+		     "9 node * : right", NULL);
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		world_block(d->w, H(STEP * i), 24);
+	world_mapping(d->w, DATA, DATA_SIZE);
+	draw_modules(d);
+	d->w->modules = &d->modules;
+	d->w->source.variable_at = variable_at;
+	data_of_world = d;
+	hi_test_defer(free_data, d);
+	return d;
+}
+
+static void put_word(struct drawn_data *d, uint64_t addr, uint64_t word)
+{
+	memcpy((uint8_t *)d->words + (addr - DATA), &word, sizeof(word));
+}
+
+static uint64_t read_word(const struct drawn_data *d, uint64_t addr)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)d->words + (addr - DATA), sizeof(word));
+	return word;
+}
+
+/* The block a word leads to, or BLOCKS. */
+static uint64_t find_block(uint64_t word)
+{
+	if (word < H(0) || (word - H(0)) / STEP >= BLOCKS || (word - H(0)) % STEP >= 24)
+		return BLOCKS;
+	return (word - H(0)) / STEP;
+}
+
+static uint64_t draw_word(void)
+{
+	switch (draw_below(4)) {
+	case 0:
+		return H(STEP * draw_below(BLOCKS));
+	case 1:
+		return H(STEP * draw_below(BLOCKS)) + 8 * draw_below(6);
+	case 2:
+		return draw_below(1000);
+	default:
+		return 0;
+	}
+}
+
+static void draw_variables(struct drawn_data *d)
+{
+	uint64_t at = DATA + 8 * draw_below(40);
+
+	while (d->n < VARIABLES) {
+		struct drawn_variable *v = &d->variables[d->n];
+
+		v->shape = &shapes[draw_below(SHAPES)];
+		v->start = at;
+		snprintf(v->name, sizeof(v->name), "v%zu", d->n);
+		/* None lies across the two segments. */
+		if (at < DATA + DATA_SIZE / 2 &&
+		    at + v->shape->size > DATA + DATA_SIZE / 2)
+			v->start = at = DATA + DATA_SIZE / 2;
+		at += v->shape->size;
+		if (at > DATA + DATA_SIZE)
+			break;
+		d->n++;
+		at = (at + 7) / 8 * 8 +
+		     8 * (draw_below(3) ? draw_below(2) : draw_below(90));
+	}
+}
+
+static void fill_words(struct drawn_data *d)
+{
+	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
+		world_poke(d->w, at, read_word(d, at));
+	/* What is not writable is no data. */
+	world_poke(d->w, WORLD_MODULE + 8, H(0));
+}
+
+static void fill_data(struct drawn_data *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct drawn_variable *v = &d->variables[i];
+
+		for (unsigned k = 0; k < v->shape->n_pointers; k++)
+			put_word(d, v->start + v->shape->pointers[k], draw_word());
+		if (v->shape == &shapes[LONG] || v->shape == &shapes[PAIR])
+			put_word(d, v->start, draw_word());
+	}
+	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
+		if (!find_variable(d, at) && !find_variable(d, at + 7) &&
+		    draw_below(8) == 0)
+			put_word(d, at, draw_word());
+	fill_words(d);
+}
+
+static bool is_own(const struct drawn_data *d, uint64_t addr)
+{
+	return addr >= d->own.start && addr < d->own.end;
+}
+
+/* The root of what no variable covers. */
+static const char *rest_at(uint64_t addr)
+{
+	return addr < DATA + DATA_SIZE / 2 ? "drawn .data/.bss (no variable)"
+					   : "other .data/.bss (no variable)";
+}
+
+/* "name:block", sorted. */
+struct edge_texts {
+	char items[MOST_EDGES][48];
+	size_t n;
+};
+
+static void add_text(struct edge_texts *t, const char *name, uint64_t block)
+{
+	HI_ASSERT(t->n < MOST_EDGES);
+	snprintf(t->items[t->n++], sizeof(t->items[0]), "%s:%u", name, (unsigned)block);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* A root has one edge to a block. */
+static void sort_texts(struct edge_texts *t)
+{
+	size_t kept = 0;
+
+	qsort(t->items, t->n, sizeof(t->items[0]), compare_texts);
+	for (size_t i = 0; i < t->n; i++)
+		if (!kept || strcmp(t->items[kept - 1], t->items[i]) != 0)
+			memmove(t->items[kept++], t->items[i], sizeof(t->items[0]));
+	t->n = kept;
+}
+
+static void list_expected(const struct drawn_data *d, struct edge_texts *t)
+{
+	t->n = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct drawn_variable *v = &d->variables[i];
+
+		for (unsigned k = 0; k < v->shape->n_pointers; k++) {
+			uint64_t word = read_word(d, v->start + v->shape->pointers[k]);
+
+			if (!is_own(d, v->start) && find_block(word) < BLOCKS)
+				add_text(t, v->name, find_block(word));
+		}
+	}
+	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
+		if (!find_variable(d, at) && !is_own(d, at) &&
+		    find_block(read_word(d, at)) < BLOCKS)
+			add_text(t, rest_at(at), find_block(read_word(d, at)));
+	sort_texts(t);
+}
+
+static void list_found(const struct drawn_data *d, struct edge_texts *t)
+{
+	const struct hi_graph *g = d->w->graph;
+
+	t->n = 0;
+	for (uint32_t i = 0; i < g->n_roots; i++) {
+		const struct hi_root *root = &g->roots[i];
+		struct hi_edges edges = hi_graph_edges(g, g->first_root + i);
+		const struct drawn_variable *v = find_variable(d, root->address);
+		bool untyped = root->kind == HI_ROOT_UNTYPED;
+
+		HI_ASSERT(untyped || root->kind == HI_ROOT_GLOBAL);
+		HI_ASSERT(edges.count > 0);
+		if (untyped)
+			HI_ASSERT_STREQ(rest_at(root->address), root->name);
+		else
+			HI_ASSERT_STREQ(v->name, root->name);
+		for (uint32_t e = 0; e < edges.count; e++) {
+			bool doubtful = untyped || v->shape == &shapes[SYMBOL];
+
+			HI_ASSERT_EQ(doubtful, edges.grade[e] == HI_GRADE_CONSERVATIVE);
+			add_text(t, root->name, edges.to[e]);
+		}
+	}
+	sort_texts(t);
+}
+
+/* Does a word lead into the heap where the variable is looked at? */
+static bool is_met(const struct drawn_data *d, const struct drawn_variable *v)
+{
+	uint64_t end = v->start + v->shape->size;
+
+	for (uint64_t at = v->start; at < end; at += 8)
+		if (!is_own(d, at) && find_block(read_word(d, at)) < BLOCKS)
+			return true;
+	for (unsigned k = 0; k < v->shape->n_pointers; k++)
+		if (!is_own(d, v->start) &&
+		    find_block(read_word(d, v->start + v->shape->pointers[k])) < BLOCKS)
+			return true;
+	return false;
+}
+
+/* The root of what is left has the ranges that no such variable is in. */
+static void check_rest(const struct drawn_data *d, const struct hi_root *root)
+{
+	const struct hi_root_info *info = &d->w->typing->roots.items[root->variable];
+	uint64_t start = root->address, at = 0;
+
+	for (uint64_t addr = start; addr < start + DATA_SIZE / 2; addr++) {
+		const struct drawn_variable *v = find_variable(d, addr);
+
+		while (at < info->n_ranges && info->ranges[at].end <= addr)
+			at++;
+		HI_ASSERT_EQ(!v || !is_met(d, v),
+			     at < info->n_ranges && info->ranges[at].start <= addr);
+	}
+	for (size_t i = 0; i < info->n_ranges; i++)
+		HI_ASSERT(info->ranges[i].start >= start &&
+			  info->ranges[i].start < info->ranges[i].end &&
+			  info->ranges[i].end <= start + DATA_SIZE / 2);
+}
+
+static void check_roots(const struct drawn_data *d)
+{
+	static struct edge_texts expected, found;
+
+	list_expected(d, &expected);
+	list_found(d, &found);
+	for (size_t i = 0; i < expected.n || i < found.n; i++)
+		HI_ASSERT_STREQ(i < expected.n ? expected.items[i] : "nothing",
+				i < found.n ? found.items[i] : "nothing");
+	for (uint32_t i = 0; i < d->w->graph->n_roots; i++)
+		if (d->w->graph->roots[i].kind == HI_ROOT_UNTYPED)
+			check_rest(d, &d->w->graph->roots[i]);
+}
+
+HI_TEST(roots_data, equal_a_loop_over_random_variables)
+{
+	for (uint64_t round = 1; round <= 60; round++) {
+		struct drawn_data *d;
+
+		seed = round;
+		d = draw_data();
+		draw_variables(d);
+		fill_data(d);
+		HI_ASSERT_OK(world_run(d->w, NULL, &err), &err);
+		check_roots(d);
+		world_forget(d->w);
+	}
+}
+
+/* What an allocator keeps for itself in it is no root of the program. */
+HI_TEST(roots_data, leave_out_what_is_the_allocators)
+{
+	for (uint64_t round = 1; round <= 60; round++) {
+		struct drawn_data *d;
+
+		seed = round;
+		d = draw_data();
+		draw_variables(d);
+		/* From one variable to the end of another. */
+		d->own.start = d->variables[draw_below(d->n / 2)].start;
+		d->own.end = d->variables[d->n / 2 + draw_below(d->n / 4)].start;
+		d->allocator = (struct hi_allocator){.own = &d->own, .n_own = 1};
+		d->w->allocator = &d->allocator;
+		fill_data(d);
+		HI_ASSERT_OK(world_run(d->w, NULL, &err), &err);
+		check_roots(d);
+		world_forget(d->w);
+	}
+}
+
+/* ---- a runtime ---- */
+
+struct hi_runtime_cursor {
+	int unused;
+};
+static struct hi_runtime_cursor cursor;
+
+static enum hi_status type_nothing(struct hi_runtime *runtime,
+				   const struct hi_objects *objects, unsigned threads,
+				   hi_runtime_type_fn *fn, void *arg,
+				   struct hi_error *error)
+{
+	(void)runtime, (void)objects, (void)threads, (void)fn, (void)arg, (void)error;
+	return HI_OK;
+}
+
+static struct hi_runtime_cursor *open_cursor(struct hi_runtime *runtime)
+{
+	(void)runtime;
+	return &cursor;
+}
+
+static void free_cursor(struct hi_runtime_cursor *c)
+{
+	(void)c;
+}
+
+static uint64_t count_cut(const struct hi_runtime_cursor *c)
+{
+	(void)c;
+	return 0;
+}
+
+static enum hi_status report_root(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
+				  void *arg, struct hi_error *error)
+{
+	const struct hi_runtime_edge edges[2] = {
+		{.to = H(STEP * 7), .grade = HI_GRADE_EXACT},
+		{.to = H(STEP * 9), .grade = HI_GRADE_WEAK}};
+
+	(void)runtime, (void)error;
+	fn(arg, &(struct hi_runtime_root){.kind = HI_ROOT_RUNTIME,
+					  .name = "its own root",
+					  .detail = "",
+					  .type = "",
+					  .edges = edges,
+					  .n_edges = 2});
+	return HI_OK;
+}
+
+static const struct hi_root *find_root(const struct hi_graph *g, const char *name)
+{
+	for (uint32_t i = 0; i < g->n_roots; i++)
+		if (strcmp(g->roots[i].name, name) == 0)
+			return &g->roots[i];
+	return NULL;
+}
+
+/* Four pointers: the program's, the runtime's memory manager's, one that was left behind,
+ * and one in the runtime's own data. Nothing else refers to their blocks. */
+HI_TEST(roots_data, of_a_runtime_are_its_own)
+{
+	static const struct hi_runtime_ops ops = {.name = "drawn",
+						  .type_of = type_nothing,
+						  .cursor = open_cursor,
+						  .cursor_free = free_cursor,
+						  .cut = count_cut,
+						  .roots = report_root};
+	static const char *const dangling[] = {"none", "v2", NULL};
+	struct drawn_data *d = draw_data();
+	const struct hi_range own = {DATA + 0x300, DATA + 0x308};
+	const uint64_t internals[] = {DATA, DATA + 0x100};
+	struct hi_runtime runtime = {.ops = &ops,
+				     .own = &own,
+				     .n_own = 1,
+				     .internals = internals,
+				     .n_internals = 2,
+				     .dangling = dangling};
+	const struct hi_typing_options options = {.runtime = &runtime};
+	const struct hi_graph *g;
+
+	for (size_t i = 0; i < 4; i++) {
+		struct drawn_variable *v = &d->variables[d->n++];
+
+		v->shape = &shapes[i == 1 ? PAIR : POINTER];
+		v->start = DATA + 0x10 + 0xf0 * (i > 0) + 0x100 * (i > 1 ? i - 1 : 0);
+		snprintf(v->name, sizeof(v->name), "v%zu", i);
+		put_word(d, v->start + v->shape->pointers[0], H(STEP * i));
+	}
+	put_word(d, DATA + 0x308, H(STEP * 5)); /* behind its own */
+	fill_words(d);
+	HI_ASSERT_OK(world_run(d->w, &options, &err), &err);
+	g = d->w->graph;
+	HI_ASSERT_EQ(4, g->n_roots);
+	HI_ASSERT_EQ(HI_ROOT_GLOBAL, find_root(g, "v0")->kind);
+	HI_ASSERT_EQ(HI_ROOT_RUNTIME, find_root(g, "v1")->kind);
+	HI_ASSERT_EQ(HI_ROOT_RUNTIME, find_root(g, "its own root")->kind);
+	HI_ASSERT_EQ(HI_ROOT_UNTYPED, find_root(g, rest_at(DATA))->kind);
+	/* All but 0, 1, 5 and 7; the weak edge holds nothing. */
+	HI_ASSERT(strncmp(world_leaks(d->w), "200 300 400 600 800 900 a00", 27) == 0);
+}
