@@ -73,8 +73,8 @@ static void check_what_waits_keeps_its_locals_alive(const struct target *t,
 	/* Of the sleepers, the generator, the thread and the deepest call. */
 	HI_ASSERT_EQ(SLEEPERS + 3, python_count(census, "__main__.Job"));
 	HI_ASSERT(python_count(census, "coroutine") > 0);
-	HI_ASSERT(!python_row(doc_at(python_ask(t, "leaks"), "rows"), "type",
-			      "__main__.Job"));
+	HI_ASSERT(!doc_find_row(doc_at(python_ask(t, "leaks"), "rows"), "type",
+				"__main__.Job"));
 }
 
 HI_TEST_SCENARIO(python_tasks, threads_deep_calls_and_coroutines_have_their_locals)
