@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pages.h"
 #include "session/lookup.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
@@ -86,25 +85,9 @@ static size_t count_links(const struct walk *w, const char *command)
 
 /* ---- pages ---- */
 
-static void close_pages(void *pages)
-{
-	hi_pages_close(pages);
-}
-
 static void destroy_page(void *page)
 {
 	hi_page_destroy(page);
-}
-
-static struct hi_pages *open_pages(const char *file, const char *other)
-{
-	struct hi_options options = {.target.file = file, .comparison.baseline = other};
-	struct hi_pages *pages = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
-	hi_test_defer(close_pages, pages);
-	return pages;
 }
 
 static struct hi_page *make_linked_page(struct walk *w, const char *address)
@@ -151,7 +134,7 @@ static struct walk *walk_pages(const char *file, const char *const *addresses)
 	hi_test_defer(free, w);
 	w->file = file;
 	list_known(w);
-	w->pages = open_pages(file, NULL);
+	w->pages = page_links_open(file, NULL);
 	for (size_t i = 0; addresses[i]; i++)
 		page_each_link(make_linked_page(w, addresses[i]), check_link, w);
 	n = w->n_seen;
@@ -321,12 +304,12 @@ HI_TEST_SCENARIO(links, of_a_comparison_lead_to_the_later_heap)
 	after = snap_with_nodes(fx, "nodes 300", in, "after.hisnap");
 	w->file = after;
 	list_known(w);
-	w->pages = open_pages(after, before);
+	w->pages = page_links_open(after, before);
 	page_each_link(make_linked_page(w, "diff"), check_link, w);
 	HI_ASSERT(count_links(w, "explain") > 0);
 	HI_ASSERT(count_links(w, "paths") > 0);
 	w->n_seen = 0;
-	w->pages = open_pages(before, after);
+	w->pages = page_links_open(before, after);
 	page_each_link(make_linked_page(w, "diff"), check_link, w);
 	HI_ASSERT_EQ(0, w->n_seen);
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/option_table.h"
-#include "cli/pages.h"
 #include "cli/pages_heaps.h"
 #include "cli/pages_kept.h"
 #include "cli/pages_request.h"
@@ -17,6 +16,7 @@
 #include "tests/harness.h"
 #include "tests/support/hostile_snapshot.h"
 #include "tests/support/json.h"
+#include "tests/support/page_links.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/targets.h"
 
@@ -291,22 +291,6 @@ HI_TEST(pages, keep_the_census_that_was_chosen)
 
 /* ---- pages of files ---- */
 
-static void close_pages(void *pages)
-{
-	hi_pages_close(pages);
-}
-
-static struct hi_pages *open_pages(const char *file, const char *other)
-{
-	struct hi_options options = {.target.file = file, .comparison.baseline = other};
-	struct hi_pages *pages = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
-	hi_test_defer(close_pages, pages);
-	return pages;
-}
-
 /* The document at an address; freed when the test ends. */
 static const char *ask_for_page(struct hi_pages *pages, const char *address,
 				unsigned *code_ret)
@@ -393,7 +377,7 @@ static const char *leaky_snapshot(void)
 
 static void check_say_what_the_commands_print(const char *file)
 {
-	struct hi_pages *pages = open_pages(file, NULL);
+	struct hi_pages *pages = page_links_open(file, NULL);
 
 	/* Twice: with what is kept of the first time, too. */
 	for (size_t i = 0; i < 2; i++) {
@@ -424,7 +408,7 @@ static void check_say_what_the_commands_print(const char *file)
 
 static void check_of_errors_say_what_is_wrong(const char *file)
 {
-	struct hi_pages *pages = open_pages(file, NULL);
+	struct hi_pages *pages = page_links_open(file, NULL);
 
 	expect_code(pages, "no-such-page", 404, "There is no such page");
 	expect_code(pages, "explain/0x1", 404, "0x1 is in no object");
@@ -452,7 +436,7 @@ static void check_of_errors_say_what_is_wrong(const char *file)
 /* One that takes for ever ends, and so do its pages. */
 static void check_end_statements_that_take_too_long(const char *file)
 {
-	struct hi_pages *pages = open_pages(file, NULL);
+	struct hi_pages *pages = page_links_open(file, NULL);
 
 	expect_code(pages,
 		    "query?sql=WITH+RECURSIVE+c(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+"
@@ -465,7 +449,7 @@ static void check_are_json_of_the_same_command(const char *file)
 {
 	static const char *const names[] = {"summary", "census", "retained", "leaks",
 					    "waste"};
-	struct hi_pages *pages = open_pages(file, NULL);
+	struct hi_pages *pages = page_links_open(file, NULL);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		json_t *doc = doc_of(hi_heapinspect(names[i], file, "--json"));
@@ -495,7 +479,7 @@ static void check_of_damaged_files_are_pages(const char *file)
 		fputc(0xa5, f);
 	}
 	HI_ASSERT(fclose(f) == 0);
-	pages = open_pages(file, NULL);
+	pages = page_links_open(file, NULL);
 	for (size_t i = 0; i < 2; i++) {
 		static const char *const addresses[] = {
 			"",	 "census",    "retained", "leaks",
@@ -508,14 +492,14 @@ static void check_of_damaged_files_are_pages(const char *file)
 	}
 	HI_ASSERT_MSG(bad >= 8, "%u", bad);
 	HI_ASSERT(truncate(file, size / 2) == 0);
-	pages = open_pages(file, NULL);
+	pages = page_links_open(file, NULL);
 	expect_code(pages, "", 500, "heapinspect");
 	expect_code(pages, "census", 500, "");
 }
 
 static void check_warm_up_ends(const char *file)
 {
-	struct hi_pages *pages = open_pages(file, NULL);
+	struct hi_pages *pages = page_links_open(file, NULL);
 	unsigned n = 0;
 
 	while (hi_pages_warm_up(pages))
@@ -539,7 +523,7 @@ HI_TEST_SCENARIO(pages, of_a_file_say_what_the_commands_print)
 /* Whatever the navigation leads to is there, and XML. */
 static void check_navigation(const char *file, const char *other, const char *in)
 {
-	struct hi_pages *pages = open_pages(file, other);
+	struct hi_pages *pages = page_links_open(file, other);
 	struct hi_html_site site = hi_pages_site_of(pages);
 
 	HI_ASSERT(site.n_nav > 5);
@@ -612,7 +596,7 @@ static size_t follow_links(struct hi_pages *pages, const char *html)
 HI_TEST_SCENARIO(pages, of_a_census_without_a_graph_lead_to_pages_that_are_there)
 {
 	struct target *t = target_start("leaky_service", NULL);
-	struct hi_pages *pages = open_pages(
+	struct hi_pages *pages = page_links_open(
 		target_snap(t, "--every", "100ms", "--for", "2s", "--full", "last"),
 		NULL);
 	unsigned code = 0;
@@ -630,7 +614,8 @@ HI_TEST_SCENARIO(pages, of_a_census_without_a_graph_lead_to_pages_that_are_there
 HI_TEST_SCENARIO(pages, do_not_grow_with_what_was_asked_for)
 {
 	const char *in = snapshot_directory();
-	struct hi_pages *pages = open_pages(hostile_snapshot(in, "a.hirec", 400), NULL);
+	struct hi_pages *pages =
+		page_links_open(hostile_snapshot(in, "a.hirec", 400), NULL);
 	long before = 0;
 
 	for (unsigned round = 0; round < 4; round++) {
@@ -662,7 +647,7 @@ HI_TEST_SCENARIO(pages, read_no_file_that_an_address_names)
 	const char *in = snapshot_directory();
 	const char *own = hostile_snapshot(in, "a.hirec", 30);
 	const char *other = hostile_snapshot(in, "b.hirec", 30);
-	struct hi_pages *pages = open_pages(own, NULL);
+	struct hi_pages *pages = page_links_open(own, NULL);
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);

@@ -5,6 +5,23 @@
 
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "tests/harness.h"
+
+static void close_pages(void *pages)
+{
+	hi_pages_close(pages);
+}
+
+struct hi_pages *page_links_open(const char *file, const char *other)
+{
+	struct hi_options options = {.target.file = file, .comparison.baseline = other};
+	struct hi_pages *pages = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
+	hi_test_defer(close_pages, pages);
+	return pages;
+}
 
 void page_each_link(const struct hi_page *page, page_link_fn *fn, void *arg)
 {

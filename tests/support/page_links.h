@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Links of pages, and whether they name a command and options that exist. */
+/* Pages of files and their links, and whether these name a command and options that
+ * exist. */
 #ifndef HI_TESTS_SUPPORT_PAGE_LINKS_H
 #define HI_TESTS_SUPPORT_PAGE_LINKS_H
 
+#include "cli/pages.h"
 #include "report/views/address.h"
+
+/* Opens the pages of a file, compared with another one (NULL: none); closed when the test
+ * ends. */
+struct hi_pages *page_links_open(const char *file, const char *other);
 
 typedef void page_link_fn(const char *link, void *arg);
 /* Calls fn for the link of each item and each cell. */
