@@ -401,12 +401,8 @@ HI_TEST_SCENARIO(cli_graph, wrong_words_and_files_are_named_in_one_line)
 	workshop_write("comma.hp", "JOB \"x\"\nBEGIN_SAMPLE 0.0\na\t3\nEND_SAMPLE 0.0\n"
 				   "BEGIN_SAMPLE 0,5\na\t3\nEND_SAMPLE 0,5\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *argv[8] = {(char *)(uintptr_t)PROGRAM};
-		struct hi_command *c;
+		struct hi_command *c = hi_heapinspect_words(cases[i].argv, NULL);
 
-		for (int k = 0; k < 6 && cases[i].argv[k]; k++)
-			argv[k + 1] = (char *)(uintptr_t)cases[i].argv[k];
-		c = hi_command_runv(0, argv);
 		HI_ASSERT_MSG(c->exit_code == 2, "%zu: exit %d: %s", i, c->exit_code,
 			      c->err);
 		HI_ASSERT_MSG(strncmp(c->err, "heapinspect: ", 13) == 0, "%s", c->err);

@@ -159,12 +159,8 @@ HI_TEST_SCENARIO(launch, snap_and_check_look_at_the_end)
 
 static void expect_refusal(int code, const char *word, const char *const *words)
 {
-	const char *argv[12] = {HI_BINARY_DIR "/heapinspect"};
-	struct hi_command *c;
+	struct hi_command *c = hi_heapinspect_words(words, NULL);
 
-	for (size_t i = 0; words[i]; i++)
-		argv[i + 1] = words[i];
-	c = hi_command_runv(0, (char *const *)(uintptr_t)argv);
 	HI_ASSERT_MSG(c->exit_code == code, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->err, word), "%s: %s", word, c->err);
 	HI_ASSERT_STREQ("", c->out);

@@ -215,19 +215,12 @@ static void check_width(const struct hi_command *c, const char *what, int width)
 static void check_width_of_file(const char *file, const char *const words[5],
 				const char *width)
 {
-	const char *argv[12] = {HI_BINARY_DIR "/heapinspect"};
 	char what[80];
-	size_t n = 1;
 
-	for (size_t k = 0; k < 5 && words[k]; k++)
-		argv[n++] = words[k];
-	argv[n++] = file;
-	argv[n++] = "--width";
-	argv[n++] = width;
 	snprintf(what, sizeof(what), "%s %s %s", words[0], words[1] ? words[1] : "",
 		 words[1] && words[2] ? words[2] : "");
-	check_width(hi_command_runv(0, (char *const *)(uintptr_t)argv), what,
-		    atoi(width));
+	check_width(hi_heapinspect_words(words, TARGET_WORDS(file, "--width", width)),
+		    what, atoi(width));
 }
 
 static void check_no_line_is_wider_than_the_terminal(const struct target *t,

@@ -321,13 +321,12 @@ static void expect_code(struct hi_pages *pages, const char *address, unsigned co
 		      text);
 }
 
-/* The same page as text: it says what the command prints, word by word. */
-static void expect_text_of_command(struct hi_pages *pages, const char *address,
-				   char *const argv[])
+/* The same page as text: it says what the command has printed, word by word. */
+static void expect_same(struct hi_pages *pages, const char *address,
+			const struct hi_command *c)
 {
 	struct hi_text_options options = {.width = 100};
 	struct hi_page *page = NULL;
-	struct hi_command *c = hi_command_runv(0, argv);
 	struct hi_error err = {};
 	char *text = NULL;
 	size_t size = 0;
@@ -346,27 +345,6 @@ static void expect_text_of_command(struct hi_pages *pages, const char *address,
 		      address, text, c->out);
 }
 
-static char *page_word(const char *text)
-{
-	return (char *)(uintptr_t)text;
-}
-
-/* words: of the command line, up to NULL; "FILE" is the file. */
-static void expect_same(struct hi_pages *pages, const char *file, const char *address,
-			const char *const *words)
-{
-	char *argv[16] = {page_word(HI_BINARY_DIR "/heapinspect")};
-	int n = 1;
-
-	for (; *words && n < 12; words++)
-		argv[n++] = page_word(strcmp(*words, "FILE") == 0 ? file : *words);
-	argv[n++] = page_word("--width");
-	argv[n++] = page_word("100");
-	setenv("LC_ALL", "C", 1);
-	expect_text_of_command(pages, address, argv);
-}
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static const char *leaky_snapshot(void)
 {
 	char *in = snapshot_directory();
@@ -377,33 +355,37 @@ static const char *leaky_snapshot(void)
 
 static void check_say_what_the_commands_print(const char *file)
 {
+	static const struct {
+		const char *address, *words[8];
+	} pairs[] = {
+		{"", {"summary"}},
+		{"census", {"census"}},
+		{"census?by=module&top=3", {"census", "--by", "module", "--top", "3"}},
+		{"retained", {"retained"}},
+		{"retained?full-names=&min-size=1KiB",
+		 {"retained", "--full-names", "--min-size", "1KiB"}},
+		{"leaks", {"leaks"}},
+		{"retainers", {"retainers"}},
+		{"retainers?retainer=auto&type=struct%20item",
+		 {"retainers", "--retainer", "auto", "--type", "struct item"}},
+		{"waste", {"waste"}},
+		{"up?type=struct%20item", {"up", "--type", "struct item"}},
+		{"paths/struct%20item?ways=2", {"paths", "struct item", "-k", "2"}},
+		{"census?retained-by=*", {"census", "--retained-by", "*"}},
+		{"query?sql=SELECT+count(*)+FROM+objects",
+		 {"query", "SELECT count(*) FROM objects"}},
+	};
+	enum { PAIRS = sizeof(pairs) / sizeof(*pairs) };
 	struct hi_pages *pages = page_links_open(file, NULL);
+	struct hi_command *said[PAIRS];
 
+	setenv("LC_ALL", "C", 1);
+	for (size_t k = 0; k < PAIRS; k++)
+		said[k] = hi_heapinspect_words(pairs[k].words,
+					       TARGET_WORDS(file, "--width", "100"));
 	/* Twice: with what is kept of the first time, too. */
-	for (size_t i = 0; i < 2; i++) {
-		expect_same(pages, file, "", WORDS("summary", "FILE"));
-		expect_same(pages, file, "census", WORDS("census", "FILE"));
-		expect_same(pages, file, "census?by=module&top=3",
-			    WORDS("census", "FILE", "--by", "module", "--top", "3"));
-		expect_same(pages, file, "retained", WORDS("retained", "FILE"));
-		expect_same(
-			pages, file, "retained?full-names=&min-size=1KiB",
-			WORDS("retained", "FILE", "--full-names", "--min-size", "1KiB"));
-		expect_same(pages, file, "leaks", WORDS("leaks", "FILE"));
-		expect_same(pages, file, "retainers", WORDS("retainers", "FILE"));
-		expect_same(pages, file, "retainers?retainer=auto&type=struct%20item",
-			    WORDS("retainers", "FILE", "--retainer", "auto", "--type",
-				  "struct item"));
-		expect_same(pages, file, "waste", WORDS("waste", "FILE"));
-		expect_same(pages, file, "up?type=struct%20item",
-			    WORDS("up", "FILE", "--type", "struct item"));
-		expect_same(pages, file, "paths/struct%20item?ways=2",
-			    WORDS("paths", "FILE", "struct item", "-k", "2"));
-		expect_same(pages, file, "census?retained-by=*",
-			    WORDS("census", "FILE", "--retained-by", "*"));
-		expect_same(pages, file, "query?sql=SELECT+count(*)+FROM+objects",
-			    WORDS("query", "FILE", "SELECT count(*) FROM objects"));
-	}
+	for (size_t i = 0; i < 2 * PAIRS; i++)
+		expect_same(pages, pairs[i % PAIRS].address, said[i % PAIRS]);
 }
 
 static void check_of_errors_say_what_is_wrong(const char *file)

@@ -96,7 +96,7 @@ HI_TEST_SCENARIO(cli_picture, takes_a_file_by_what_is_in_it)
 	static const char one[] = HI_SOURCE_DIR "/tests/data/v1.hisnap";
 	static const char many[] = HI_SOURCE_DIR "/tests/data/series-v1.hisnap";
 	static const struct {
-		const char *argv[5], *word;
+		const char *argv[6], *word;
 	} wrong[] = {
 		{{"graph"}, "--pid N"},
 		{{"graph", one, "--bands", "3"}, "--bands: only for a series"},
@@ -122,12 +122,8 @@ HI_TEST_SCENARIO(cli_picture, takes_a_file_by_what_is_in_it)
 		"grep -q 'plot flame' 1.svg",
 		HI_BINARY_DIR, HI_BINARY_DIR);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		char *argv[8] = {(char *)(uintptr_t)(HI_BINARY_DIR "/heapinspect")};
-		struct hi_command *c;
+		struct hi_command *c = hi_heapinspect_words(wrong[i].argv, NULL);
 
-		for (int k = 0; k < 5 && wrong[i].argv[k]; k++)
-			argv[k + 1] = (char *)(uintptr_t)wrong[i].argv[k];
-		c = hi_command_runv(0, argv);
 		HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, wrong[i].word),
 			      "%zu: exit %d: %s", i, c->exit_code, c->err);
 		HI_ASSERT_EQ(0, c->out_size);

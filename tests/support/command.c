@@ -18,6 +18,7 @@
 #include "tests/support/child.h"
 
 #define MAX_ARGS 64
+#define MAX_WORDS 127
 #define TIMEOUT_S 600
 
 static void free_deferred(void *arg)
@@ -124,4 +125,20 @@ struct hi_command *hi_command_run(uid_t uid, const char *argv0, ...)
 	c = hi_command_runv(uid, argv);
 	free(argv[0]);
 	return c;
+}
+
+struct hi_command *hi_heapinspect_words(const char *const *words, const char *const *more)
+{
+	const char *argv[MAX_WORDS + 1] = {HI_BINARY_DIR "/heapinspect"};
+	size_t n = 1;
+
+	for (; *words; words++) {
+		HI_ASSERT(n < MAX_WORDS);
+		argv[n++] = *words;
+	}
+	for (; more && *more; more++) {
+		HI_ASSERT(n < MAX_WORDS);
+		argv[n++] = *more;
+	}
+	return hi_command_runv(0, (char *const *)(uintptr_t)argv);
 }

@@ -17,6 +17,9 @@ struct hi_command {
 struct hi_command *hi_command_run(uid_t uid, const char *argv0, ...)
 	__attribute__((sentinel));
 struct hi_command *hi_command_runv(uid_t uid, char *const argv[]);
+/* The program under test with words up to NULL, and more of them (NULL: none). */
+struct hi_command *hi_heapinspect_words(const char *const *words,
+					const char *const *more);
 /* The program under test, build/…/heapinspect, with these arguments. */
 #define hi_heapinspect(...)                                                              \
 	hi_command_run(0, HI_BINARY_DIR "/heapinspect", __VA_ARGS__, NULL)

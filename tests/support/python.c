@@ -10,8 +10,6 @@
 #include "tests/support/stopping.h"
 #include "tests/support/snapshots.h"
 
-enum { MOST_WORDS = 16 };
-
 /* Whoever has said "ready" is still deep in the calls that said it, where stacks
  * have the most words of the past: until it waits for us, or is of those that
  * never wait. */
@@ -61,14 +59,8 @@ json_t *python_ask_words(const struct target *t, const char *const *words)
 
 json_t *python_ask_file_words(const char *file, const char *const *words)
 {
-	char *argv[MOST_WORDS + 4] = {(char *)(uintptr_t)(HI_BINARY_DIR "/heapinspect")};
-	size_t n = 1;
-
-	for (size_t i = 0; words[i] && i < MOST_WORDS; i++)
-		argv[n++] = (char *)(uintptr_t)words[i];
-	argv[n++] = (char *)(uintptr_t) "--json";
-	argv[n] = (char *)(uintptr_t)file;
-	return check_schema(doc_of(hi_command_runv(0, argv)));
+	return check_schema(
+		doc_of(hi_heapinspect_words(words, TARGET_WORDS("--json", file))));
 }
 
 long long python_count(const json_t *census, const char *type)

@@ -10,8 +10,6 @@
 #include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
-enum { MOST_WORDS = 120 };
-
 static void free_target(void *arg)
 {
 	struct target *t = arg;
@@ -111,31 +109,10 @@ void target_each_line(const struct target *t, void (*fn)(const char *line, void 
 
 /* ---- heapinspect ---- */
 
-static char *const_word(const char *text)
+static struct hi_command *run_target(const char *const *words, const char *const *more)
 {
-	return (char *)(uintptr_t)text;
-}
+	struct hi_command *c = hi_heapinspect_words(words, more);
 
-/* Puts words behind the first ones of argv; returns their number. */
-static size_t add_words(char **argv, size_t n, const char *const *words)
-{
-	for (; *words; words++) {
-		HI_ASSERT(n < MOST_WORDS);
-		argv[n++] = const_word(*words);
-	}
-	return n;
-}
-
-static struct hi_command *run_target(const struct target *t, const char *const *words,
-				     const char *const *more)
-{
-	char *argv[MOST_WORDS + 1] = {const_word(HI_BINARY_DIR "/heapinspect")};
-	size_t n = add_words(argv, 1, words);
-	struct hi_command *c;
-
-	n = add_words(argv, n, TARGET_WORDS("--pid", t->pid));
-	add_words(argv, n, more);
-	c = hi_command_runv(0, argv);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s: exit %d: %s", *words ? *words : "summary",
 		      c->exit_code, c->err);
 	return c;
@@ -143,19 +120,19 @@ static struct hi_command *run_target(const struct target *t, const char *const *
 
 struct hi_command *target_run_words(const struct target *t, const char *const *words)
 {
-	return run_target(t, words, TARGET_WORDS());
+	return run_target(words, TARGET_WORDS("--pid", t->pid));
 }
 
 json_t *target_ask_words(const struct target *t, const char *const *words)
 {
-	return doc_of(run_target(t, words, TARGET_WORDS("--json")));
+	return doc_of(run_target(words, TARGET_WORDS("--pid", t->pid, "--json")));
 }
 
 const char *target_snap_words(const struct target *t, const char *const *words)
 {
 	const char *path = snapshot_path(snapshot_directory(), "target.hisnap");
 
-	run_target(t, TARGET_WORDS("snap", "-q", "-o", path), words);
+	run_target(TARGET_WORDS("snap", "-q", "-o", path, "--pid", t->pid), words);
 	return path;
 }
 
