@@ -21,7 +21,7 @@ enum { LOOK_US = 20000, LOOKS = 3000 };
 static char file[256];
 static struct hi_fixture *fx;
 
-/* Of fx, into a new file. */
+/* Records fx into a new file. */
 static struct recording_run start_recorded_series(const char *option, const char *value)
 {
 	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());

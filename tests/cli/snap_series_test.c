@@ -192,7 +192,7 @@ HI_TEST_SCENARIO(snap_series, a_file_has_every_census_and_the_graphs_of_the_peak
 	HI_ASSERT_EQ(3000, nodes_of_graph(file, "peak"));
 }
 
-/* Of the first census, with 100 nodes, and the last one, with 900. */
+/* Compares the first census, of 100 nodes, and the last one, of 900. */
 static void check_two_censuses_are_compared(const char *file, const char *first,
 					    const char *last)
 {

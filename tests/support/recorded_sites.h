@@ -12,7 +12,7 @@
 /* Nodes by function, of which some were there before, and blocks. */
 enum { BEFORE = 200, FIRST = 500, SECOND = 300, THREADED = 70 };
 enum { NODES = FIRST + SECOND + THREADED, LEAKED = 50, CHURNED = 100000 };
-/* What is asked for, and what a node takes of the heap. */
+/* Bytes that are asked for, and those that a node takes of the heap. */
 enum { NODE = 48, BLOCK = 1000, NODE_COST = 64 };
 
 struct recorded_sites {
