@@ -4,7 +4,7 @@
  * `const struct hi_command hi_command_NAME`, a line in the list of commands.c,
  * its bit at the options that it takes (option_table.c), a JSON Schema's name in
  * docs/schema, docs/man/NAME.roff for its manual page, scenario tests in
- * tests/cli/commands_test.c.
+ * tests/cli/commands_test.c, and a question in tests/support/questions.c.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H

@@ -6,7 +6,8 @@
  *
  * To add an option: a key here, a line in the table with the commands that take
  * it, a case where values of its subject are taken, a member of struct hi_options,
- * and in option_check.c what it does not go with.
+ * in option_check.c what it does not go with, and a question with it in
+ * tests/support/questions.c.
  */
 #ifndef HI_CLI_OPTION_TABLE_H
 #define HI_CLI_OPTION_TABLE_H
