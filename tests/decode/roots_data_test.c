@@ -135,11 +135,10 @@ static struct drawn_data *draw_data(void)
 
 	HI_ASSERT(d);
 	d->w = world_create();
-	world_struct(d->w, "node", 16, "0 node * : next", "8 long : number", NULL);
-	world_struct(d->w, "pair", 24, "0 long : number", "8 node * : left",
-		     "16 node * : right", NULL);
-	world_struct(d->w, "packed", 17, "0 char : tag", "1 node * : left",
-		     "9 node * : right", NULL);
+	world_types(d->w,
+		    "struct node { node *next; long number; };"
+		    "struct pair { long number; node *left; node *right; };"
+		    "struct packed 17 { char tag; @1 node *left; @9 node *right; };");
 	for (uint64_t i = 0; i < BLOCKS; i++)
 		world_block(d->w, H(STEP * i), 24);
 	world_mapping(d->w, DATA, DATA_SIZE);

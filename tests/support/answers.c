@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/json.h"
 #include "tests/support/answers.h"
 
 #include <stdio.h>
@@ -65,7 +66,7 @@ static json_t *list_addresses(const struct answers *a, const char *sql)
 	struct hi_command *c = hi_heapinspect("query", a->forms[ANSWER_FILE_OF_PROCESS],
 					      "-q", "--json", sql);
 
-	return json_object_get(snapshot_document(c), "rows");
+	return json_object_get(doc_of(c), "rows");
 }
 
 static void take_address(char ret[24], json_t *rows, size_t row)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/json.h"
 #include "tests/support/answers_same.h"
 
 #include <fnmatch.h>
