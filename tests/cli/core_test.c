@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process and its core give the same numbers; damaged cores a clear word. */
+/* Damaged cores give a clear word. That they answer as the process: same_answers_test.c.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,72 +41,6 @@ static const char *core_of(struct hi_fixture *fx, const char *in)
 	HI_ASSERT_MSG(c->exit_code == 0, "gcore: %s", c->err);
 	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
 	return path;
-}
-
-/* What may differ: pid, snapshot, and whatever pagemap alone can tell. */
-static void forget_what_may_differ(json_t *doc)
-{
-	static const char *const per_row[] = {"resident", "swapped", NULL};
-	json_t *ledger = doc_at(doc, "ledger"), *row, *value;
-	const char *key;
-	void *tmp;
-
-	json_object_del(doc, "snapshot");
-	json_object_del(doc_at(doc, "target"), "pid");
-	json_object_del(doc_at(doc, "target"), "children");
-	doc_each (row, doc_at(ledger, "rows"))
-		for (int k = 0; per_row[k]; k++)
-			json_object_del(row, per_row[k]);
-	json_object_foreach_safe(ledger, tmp, key, value) if (strcmp(key, "rows") != 0)
-		json_object_del(ledger, key);
-}
-
-static void check_same(const char *fixture, const char *argument1, const char *argument2)
-{
-	struct hi_fixture *fx = hi_fixture_start(fixture, argument1, argument2, NULL);
-	json_t *live, *core;
-	char pid[16];
-	const char *path;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	live = doc_of(hi_heapinspect("--json", "--all", "--pid", pid));
-	path = core_of(fx, directory());
-	core = doc_of(hi_heapinspect("--json", "--all", "--core", path));
-	HI_ASSERT(doc_is_null(core, "ledger.rss"));
-	forget_what_may_differ(live);
-	forget_what_may_differ(core);
-	if (!json_equal(live, core)) {
-		const char *key;
-		json_t *value;
-
-		json_object_foreach(
-			live, key, value) if (!json_equal(value, doc_at(core, "%s", key)))
-			hi_test_fail(__FILE__, __LINE__, "%s differs:\n%.1500s\n%.1500s",
-				     key, json_dumps(value, JSON_COMPACT),
-				     json_dumps(doc_at(core, "%s", key), JSON_COMPACT));
-		hi_test_fail(__FILE__, __LINE__, "the core has other members");
-	}
-}
-
-HI_TEST_SCENARIO(core, of_an_idle_process_gives_the_same_document)
-{
-	check_same("leak_shapes", "cyclic", "5");
-	check_same("leak_shapes", "acyclic", "6");
-}
-
-HI_TEST_SCENARIO(core, every_command_takes_a_core)
-{
-	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "3", NULL);
-	const char *path;
-
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	path = core_of(fx, directory());
-	doc_of(hi_heapinspect("census", "--by", "type", "--json", "--core", path));
-	doc_of(hi_heapinspect("retained", "--json", "--core", path));
-	doc_of(hi_heapinspect("leaks", "--json", "--core", path));
-	doc_of(hi_heapinspect("waste", "--json", "--core", path));
-	doc_of(hi_heapinspect("paths", "struct item", "--json", "--core", path));
 }
 
 HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)

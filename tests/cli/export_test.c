@@ -108,30 +108,6 @@ HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
 	check_say_what_they_leave_out(file);
 }
 
-HI_TEST_SCENARIO(export_formats, of_a_core_and_of_its_file_are_the_same)
-{
-	char *in = snapshot_directory();
-	const char *core =
-		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "5"), in);
-	const char *file = snapshot_of_core(core, in, "a.hisnap", "--compress");
-	static const char *const formats[] = {"heapsnapshot", "csv", "folded",
-					      "massif",	      "hp",  "pprof"};
-
-	for (int i = 0; i < 6; i++) {
-		struct hi_command *a =
-			hi_heapinspect("export", "-f", formats[i], "--core", core);
-		struct hi_command *b = hi_heapinspect("export", "-f", formats[i], file);
-
-		HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0, "%s%s", a->err,
-			      b->err);
-		if (strcmp(formats[i], "csv") == 0)
-			HI_ASSERT(!strchr(a->out, '\r'));
-		HI_ASSERT_MSG(a->out_size > 20 && a->out_size == b->out_size &&
-				      memcmp(a->out, b->out, a->out_size) == 0,
-			      "%s differs", formats[i]);
-	}
-}
-
 HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";

@@ -156,23 +156,19 @@ HI_TEST_SCENARIO(query, csv_is_what_export_writes)
 			  "retained FROM roots"},
 	};
 	char *in = snapshot_directory();
-	const char *core = core_of_mixed_heap(in);
-	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+	const char *file = snapshot_of_core(core_of_mixed_heap(in), in, "a.hisnap", NULL);
 
 	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
 		struct hi_command *a = hi_heapinspect("export", file, "-q", "-f", "csv",
 						      "--table", both[i].table);
 		struct hi_command *b =
 			hi_heapinspect("query", file, "-f", "csv", both[i].sql);
-		struct hi_command *c = hi_heapinspect("query", "--core", core, "-q", "-f",
-						      "csv", both[i].sql);
 
-		HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0 && c->exit_code == 0,
-			      "%s%s%s", a->err, b->err, c->err);
+		HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0, "%s%s", a->err,
+			      b->err);
+		HI_ASSERT(!strchr(a->out, '\r'));
 		HI_ASSERT_MSG(a->out_size > 300 && strcmp(a->out, b->out) == 0,
 			      "%s differs", both[i].table);
-		HI_ASSERT_MSG(strcmp(b->out, c->out) == 0, "%s of the core differs",
-			      both[i].table);
 	}
 }
 
@@ -490,10 +486,9 @@ HI_TEST_SCENARIO(query, groups_of_duplicates_are_those_of_waste)
 	const char *core = snapshot_core(snapshot_fixture("waste_heap", NULL, NULL), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
 	json_t *waste = doc_of(hi_heapinspect("waste", file, "--json", "--all"));
-	struct hi_command *c = hi_heapinspect("query", "--core", core, "--json", sql);
+	struct hi_command *c;
 
 	check_groups(ask(file, sql), waste);
-	check_groups(rows_of(doc_of(c)), waste);
 	c = hi_heapinspect("query", OLD_FILE, "--format", "csv",
 			   "SELECT count(duplicate_group) FROM objects");
 	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->out, "\n0"), "%s%s", c->out, c->err);
