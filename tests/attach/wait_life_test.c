@@ -333,6 +333,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_thread_in_uninterruptible_sleep_is_named)
 	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, SECOND / 5);
 
 	expect_result(&waiting, HI_MISSED, "was not reached");
+	hi_fixture_tell(fx, "go on");
 	hi_test_expect_line(fx, "done");
 	hi_test_expect_free(fx->pid, "S");
 }
