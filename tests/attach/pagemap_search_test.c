@@ -69,7 +69,7 @@ static struct drawn *draw_mapping(uint64_t start, uint64_t pages)
 	hi_test_defer(free_drawn, d);
 	HI_ASSERT(d->entries && d->found && d->pagemap.fd >= 0);
 	HI_ASSERT_EQ(0, ftruncate(d->pagemap.fd, (off_t)(d->end / PAGE * 8)));
-	/* What is beside it is of others. */
+	/* Other mappings lie beside it. */
 	for (uint64_t i = 1; i <= CHUNK; i += 100) {
 		put_entry(d, start / PAGE - i, EXCLUSIVE_PAGE);
 		put_entry(d, d->end / PAGE + i - 1, EXCLUSIVE_PAGE);
@@ -147,7 +147,7 @@ static bool is_known(const struct drawn *d, uint64_t addr)
 	return false;
 }
 
-/* What is remembered are the page tables in which there are pages, and no more; returns
+/* Remembered are the page tables in which there are pages, and no more; returns
  * how many pages that are. */
 static uint64_t check_known(const struct drawn *d)
 {
@@ -193,7 +193,7 @@ static void draw_pages(struct drawn *d)
 		put_page(d, d->n - 1, EXCLUSIVE_PAGE);
 }
 
-/* What other mappings had, below and above: it stays. */
+/* Pages that other mappings had, below and above, stay. */
 static void know_neighbours(struct drawn *d)
 {
 	HI_ASSERT(hi_vector_push(&d->pagemap.known,
@@ -237,7 +237,7 @@ HI_TEST(pagemap_search, without_sizes_reads_every_entry_once)
 		HI_ASSERT_EQ(0, d->pagemap.unknown.count);
 		check_known(d);
 		check_neighbours(d);
-		/* What is known is read first, and nothing twice. */
+		/* Known pages are read first, and nothing twice. */
 		search_mapping(d, NULL, 0);
 		HI_ASSERT_EQ(0, check_runs(d));
 		HI_ASSERT_EQ(d->n, d->pagemap.entries_read);
@@ -258,12 +258,12 @@ HI_TEST(pagemap_search, with_sizes_ends_when_all_pages_are_found)
 		HI_ASSERT_EQ(0, d->pagemap.pages_unknown);
 		known = check_known(d);
 		check_neighbours(d);
-		/* What it had is read again, and nothing else. */
+		/* Its earlier pages are read again, and nothing else. */
 		search_mapping(d, NULL, 0);
 		HI_ASSERT_EQ(0, check_runs(d));
 		HI_ASSERT(d->pagemap.entries_read <= known);
 		HI_ASSERT_EQ(0, d->pagemap.searched);
-		/* What had pages may have none. */
+		/* A table that had pages may have none. */
 		for (uint64_t i = 0; i < d->n; i++)
 			if (d->entries[i])
 				put_page(d, i, 0);
@@ -322,7 +322,7 @@ HI_TEST(pagemap_search, looks_around_what_it_found)
 	HI_ASSERT(d->pagemap.entries_read <= 3 * CHUNK);
 }
 
-/* What AddressSanitizer says of [a, b) is at (a >> 3) + 0x7fff8000. */
+/* AddressSanitizer keeps its knowledge of [a, b) at (a >> 3) + 0x7fff8000. */
 HI_TEST(pagemap_search, looks_at_shadows_first)
 {
 	uint64_t shadow = 0x7fff8000ull, at = 0x10000000000ull;
@@ -388,7 +388,7 @@ HI_TEST(pagemap_search, counts_by_no_size_of_another_mapping)
 	}
 }
 
-/* What is read first: known pages, shadows, neighbours, the ends. */
+/* Read first: known pages, shadows, neighbours, the ends. */
 HI_TEST(pagemap_search, reports_a_pagemap_that_cannot_be_read)
 {
 	uint64_t shadow = 0x7fff8000ull, at = 0x10000000000ull;

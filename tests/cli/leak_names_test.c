@@ -98,7 +98,7 @@ HI_TEST_SCENARIO(leak_names, each_leak_is_called_what_it_looks_like)
 	json_t *doc = target_ask(t, "leaks", "--all");
 
 	check_names(doc, t);
-	/* Of one size, with their pointer at different places: two rows. */
+	/* One size, with the pointer at different places: two rows. */
 	check_leak_rows(doc, 136, 2, 60);
 	check_leak_rows(doc, 72, 1, 12);
 	check_pages_say_the_names(t);

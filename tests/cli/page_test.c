@@ -61,7 +61,7 @@ static void check_another_script_is_another_program(const char *a, const char *r
 	check_says(c->err, "another program (python3.11 serve.py, not python3.11 "
 			   "worker.py)");
 	HI_ASSERT(hi_heapinspect("diff", "--force", a, b)->exit_code < 2);
-	/* Of a redacted file the script is not known. */
+	/* A redacted file does not have the script. */
 	HI_ASSERT(hi_heapinspect("diff", redacted, b)->exit_code < 2);
 }
 
@@ -265,7 +265,7 @@ static void check_no_line_is_wider_than_the_terminal(const struct target *t,
 	unsetenv("LC_ALL");
 }
 
-/* What a pattern selects is what its names select. */
+/* A pattern selects what its names select. */
 static void check_a_retainer_may_be_a_pattern(const char *file)
 {
 	json_t *pattern = doc_of(

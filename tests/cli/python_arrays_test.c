@@ -163,7 +163,7 @@ static void check_view(const struct target *p, const char *name)
 		      address, doc_text(explain(p, address), "value"));
 }
 
-/* Of NumPy itself: 1.24 forgets some when it is imported. */
+/* NumPy 1.24 itself forgets some when it is imported. */
 static long long excess_of(const struct target *p)
 {
 	json_t *audit = python_ask(p, "audit");

@@ -402,7 +402,7 @@ static void check_collector(json_t *doc, const struct target *t)
 	for (unsigned i = 0; i < 3; i++)
 		HI_ASSERT_EQ(target_nth(t, "thresholds", i),
 			     doc_number(c, "thresholds.%u", i));
-	/* Of the youngest generation it goes on. */
+	/* A collection of the youngest generation goes on. */
 	for (unsigned i = 1; i < 3; i++)
 		HI_ASSERT_EQ(target_nth(t, "counts", i), doc_number(c, "counts.%u", i));
 }

@@ -147,7 +147,7 @@ static void check_a_file_knows_them_too(const struct target *t, const char *file
 
 	hi_fixture_end(t->fx);
 	check_all(t, file);
-	/* What needs its memory says so. */
+	/* Options that need its memory are refused. */
 	c = hi_heapinspect("audit", file);
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "--pid"), "%s", c->err);

@@ -375,7 +375,7 @@ HI_TEST_SCENARIO(query, a_table_has_units_and_says_what_it_leaves_out)
 	HI_ASSERT_MSG(strstr(c->out, "2 of 603 rows"), "%s", c->out);
 }
 
-/* What the statement is refused for; all of it is on stderr. */
+/* The reason why the statement is refused; all of it is on stderr. */
 static void add_mistake(struct hi_golden_pages *pages, const char *sql)
 {
 	struct hi_command *c = hi_heapinspect("query", OLD_FILE, sql);

@@ -154,7 +154,7 @@ HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 	HI_ASSERT(strncmp(hi_heapinspect("--version")->out, "heapinspect ", 12) == 0);
 }
 
-/* What all commands have in common is in the first two. */
+/* The first two have what all commands have in common. */
 HI_TEST_SCENARIO(usage, help_is_a_page)
 {
 	HI_EXPECT_GOLDEN("help", hi_heapinspect("--help")->out);

@@ -25,7 +25,7 @@ static uint64_t draw_below(uint64_t n)
 	return (seed >> 33) % n;
 }
 
-/* What a variable is: its size, and where its pointers are. */
+/* A variable: its size, and where its pointers are. */
 static const struct shape {
 	const char *type;
 	uint64_t size, pointers[2];
@@ -212,7 +212,7 @@ static void fill_words(struct drawn_data *d)
 {
 	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
 		world_poke(d->w, at, read_word(d, at));
-	/* What is not writable is no data. */
+	/* Memory that is not writable is no data. */
 	world_poke(d->w, WORLD_MODULE + 8, H(0));
 }
 
@@ -385,7 +385,7 @@ HI_TEST(roots_data, equal_a_loop_over_random_variables)
 	}
 }
 
-/* What an allocator keeps for itself in it is no root of the program. */
+/* An allocator's own words in it are no roots of the program. */
 HI_TEST(roots_data, leave_out_what_is_the_allocators)
 {
 	for (uint64_t round = 1; round <= 60; round++) {

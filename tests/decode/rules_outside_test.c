@@ -17,7 +17,7 @@ static bool is_in_conflict(const struct world *w, uint64_t addr)
 	return w->graph->objects->flags[world_node(w, addr)] & HI_OBJECT_CONFLICT;
 }
 
-/* What is split off is no root, what lies beside it, at F500, still is. */
+/* The part that is split off is no root, what lies beside it, at F500, still is. */
 HI_TEST(rules_outside, objects_are_split_off_where_roots_and_objects_lead)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -176,7 +176,7 @@ HI_TEST(rules_union, where_the_size_does_not_tell_there_is_no_type)
 
 /* ---- names by field ---- */
 
-/* What is untyped gives its name to what it leads to, but 200 has a better one. */
+/* An untyped root gives its name to what it leads to, but 200 has a better one. */
 HI_TEST(rules_names, what_has_no_type_is_named_by_the_field_that_leads_there)
 {
 	HI_DRAWN(

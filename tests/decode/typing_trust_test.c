@@ -42,7 +42,7 @@ HI_TEST(trust, a_text_that_fills_its_block_holds_no_pointers)
 
 #define LIST "struct list { list *next; long n[2]; };\nlist *head = &0\n"
 
-/* Of its own size n is a number, else it may be anything. */
+/* In a block of its own size n is a number, else it may be anything. */
 HI_TEST(trust, a_record_that_does_not_fill_its_block_is_inferred)
 {
 	HI_DRAWN(LIST "0 (40): 0 &100 => list (shape) -> 100:c\n"

@@ -30,7 +30,7 @@ struct heap {
 	bool rooted[NODES], aside[NODES];
 	bool counts[NODES];
 	uint64_t counted[NODES];
-	/* What is expected: */
+	/* Expected: */
 	bool listed[NODES], caused[NODES];
 	uint8_t classes[NODES];
 };

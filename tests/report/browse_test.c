@@ -571,7 +571,7 @@ static void copy_line(const char *text, size_t number, char *line, size_t size)
 	snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* What a type retains (by reach: all but 1,024 B of the server, of which the sessions are
+/* A type retains (by reach: all but 1,024 B of the server, of which the sessions are
  * all), and the address of an object. */
 HI_TEST(browse, figures_and_addresses_are_whole_or_not_there)
 {

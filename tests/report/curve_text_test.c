@@ -79,7 +79,7 @@ HI_TEST(curve_text, a_curve_has_its_heights_times_and_marks)
 			draw_curve(points, 4, marks, 2));
 }
 
-/* Of many points in a column, the highest is what counts: number 777, nearly 16 EiB. */
+/* The highest of many points in a column counts: number 777, nearly 16 EiB. */
 HI_TEST(curve_text, no_time_no_bytes_and_many_points_in_a_column)
 {
 	struct hi_golden_pages *pages = hi_golden_pages();

@@ -6,7 +6,7 @@
 #include "tests/report/heap_pages.h"
 #include "tests/support/golden.h"
 
-/* Of 14 types, each with twice its shallow bytes retained; 96 MiB have none. */
+/* 14 types, each with twice its shallow bytes retained; 96 MiB have none. */
 HI_TEST(heap_pages, census)
 {
 	struct sample *s = sample_make();
@@ -123,7 +123,7 @@ HI_TEST(heap_pages, diff)
 	HI_EXPECT_GOLDEN("diff-120", page_text(page, 120));
 }
 
-/* Of 500 objects that the load brought, 400 struct order are still there afterwards. */
+/* The load brought 500 objects: 400 struct order are still there afterwards. */
 HI_TEST(heap_pages, survived)
 {
 	struct sample *s = sample_make();

@@ -211,7 +211,7 @@ HI_TEST(report_json, nesting_too_deep_is_told)
 	HI_ASSERT(!hi_json_finish(&d->json));
 }
 
-/* Of the live bytes 100,663,296 have no type, and 5 MiB are alive by conservative edges
+/* 100,663,296 of the live bytes have no type, and 5 MiB are alive by conservative edges
  * alone (sample.h). */
 HI_TEST(report_json, the_summary_is_what_its_schema_says)
 {
@@ -230,7 +230,8 @@ HI_TEST(report_json, the_summary_is_what_its_schema_says)
 	HI_ASSERT_EQ(1, validate_closed(d, "summary.v1.json"));
 }
 
-/* What a core does not say is null: pid, RSS, live bytes, types, allocator. */
+/* A core does not have these, and they are null: pid, RSS, live bytes, types, allocator.
+ */
 HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
 {
 	struct sample *s = sample_make();

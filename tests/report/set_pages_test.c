@@ -20,7 +20,7 @@ static const char *drawn_identity_name(void *arg, uint32_t identity)
 
 static const uint32_t both[] = {1, 2}, hostile[] = {3}, by_system[] = {4};
 
-/* Of 100,000,000 B in 1,000 objects, half are kept by sessions and the cache together, a
+/* Half of 100,000,000 B in 1,000 objects are kept by sessions and the cache together, a
  * tenth by SYSTEM, and a tenth by more than is known. */
 HI_TEST(set_pages, retainers)
 {
@@ -59,7 +59,7 @@ HI_TEST(set_pages, retainers)
 
 /* ---- named roots ---- */
 
-/* Of 1,000,000 B, a and b reach 300,000 together, a alone 400,000, b alone nothing: b is
+/* a and b reach 300,000 of 1,000,000 B together, a alone 400,000, b alone nothing: b is
  * inside of a. 200,000 are live under neither, and 100,000 leaked. */
 HI_TEST(set_pages, roots)
 {

@@ -11,8 +11,8 @@
 
 /* ---- safepoints ---- */
 
-/* Of the collector's end 12 hits in 2 s; of the others no hits are known, and the last is
- * not shown. */
+/* The collector's end has 12 hits in 2 s; of the others no hits are known, and the last
+ * is not shown. */
 HI_TEST(target_pages, safepoints)
 {
 	const struct hi_probed places[] = {{.module = "python3.11",
@@ -197,7 +197,7 @@ HI_TEST(target_pages, check)
 
 /* ---- reference counts ---- */
 
-/* Of 1,000 objects that count references, 3 count 5 more than are found, and 1 has one
+/* 1,000 objects count references: 3 of them count 5 more than are found, and 1 has one
  * less. 10 objects are garbage, and 2 cannot be collected. */
 HI_TEST(target_pages, audit)
 {

@@ -116,7 +116,7 @@ static const char *header_text(const struct sample *s, bool whole)
 	return page_text(page, 100);
 }
 
-/* Of 223,766,118 B are 120,000,000 B exact, which is 53.6 %; of 1,234,567 objects
+/* 120,000,000 of 223,766,118 B are exact, which is 53.6 %; of 1,234,567 objects
  * 900,000, 72.9 %. By field and unnamed are 100,663,296 B: 45.0 %. A short head has a
  * line of them only above a tenth. Who asked for no types is not told that there are
  * none. */

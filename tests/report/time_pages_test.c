@@ -182,7 +182,7 @@ HI_TEST(time_pages, biographies)
 
 /* ---- what functions allocated ---- */
 
-/* Of 100 objects of 1 KiB that load() allocated, all saw a census and 40 a second one: 60
+/* load() allocated 100 objects of 1 KiB: all saw a census and 40 a second one: 60
  * and 40 of them are live, and 140 KiB survived. Of 1,000 objects of 16 B, 8 of them not
  * requested, that parse() allocated, none saw one. */
 HI_TEST(time_pages, allocations)
@@ -321,7 +321,7 @@ struct drawn_recording {
 	struct hi_births_report report;
 };
 
-/* Of a recording of 60 s: load() allocated 1,000 objects, of which 600 are live with 6
+/* A recording of 60 s: load() allocated 1,000 objects, of which 600 are live with 6
  * MiB; another function 5,000, of which one is; without a stack are 10 with 1 MiB. From
  * before it are 50 with 2 MiB, and 9 MiB are live in all. */
 static void draw_recording(struct drawn_recording *d,

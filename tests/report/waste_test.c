@@ -186,7 +186,7 @@ static const char *section_of(const char *page, const char *heading)
 	return section;
 }
 
-/* Of type 2 is a tebibyte of zeros: it comes first. Types 0 and 1 waste 1,000 and 2,000
+/* A tebibyte of zeros is of type 2: it comes first. Types 0 and 1 waste 1,000 and 2,000
  * B, less than 3,000; of the other 12, 3 are shown. */
 HI_TEST(report_waste, types_come_by_what_they_waste_most_and_hidden_ones_are_counted)
 {
@@ -210,7 +210,7 @@ static void add_slabs(struct made *m)
 	m->use.n_slab_classes = 4;
 }
 
-/* Of 64 B is most free; of 320 B 102,400 of 204,800 B, as 40 of 640 blocks are used,
+/* Most is free of 64 B; of 320 B 102,400 of 204,800 B, as 40 of 640 blocks are used,
  * which is 6.3 %; of 16 B 409,600 - 25,000 * 16 B, 9.4 KiB, are wasted; of 576 B are
  * none. */
 HI_TEST(report_waste, slabs_come_by_what_they_waste_and_fit_any_width)

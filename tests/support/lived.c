@@ -296,7 +296,7 @@ static bool is_later_tracer(struct lived_tracer a, struct lived_tracer b)
 	return (a.pid - b.pid + most) % most < most / 2;
 }
 
-/* Who traces the target. */
+/* The process that traces the target. */
 static struct lived_tracer tracer_of(const struct lived *l)
 {
 	long long pid = hi_process_status(l->fx->pid, "TracerPid");

@@ -134,7 +134,7 @@ hi_type_id world_named(struct world *w, const char *text)
 	for (bracket = text + length; *bracket && *bracket != '['; bracket++)
 		if (*bracket == '*')
 			id = pointer_to(w, id);
-	/* Of an array of arrays, the first number is that of the outer one. */
+	/* In an array of arrays, the first number is that of the outer one. */
 	for (const char *p = text + strlen(text); p-- > bracket;)
 		if (*p == '[')
 			id = array_of(w, id, strtoull(p + 1, NULL, 10));
@@ -224,8 +224,8 @@ static void read_members(struct world *w, struct hi_type *record, const char *te
 		record->size = round_up(size, alignment_of(w, record->id));
 }
 
-/* Those of the name: "vec<item, 3>" has a type and a number. A type that is not there is
- * none. */
+/* Reads the arguments of the name: "vec<item, 3>" has a type and a number. A type that is
+ * not there is none. */
 static void read_args(struct world *w, struct hi_type *record)
 {
 	const char *at = strchr(record->name, '<');
@@ -328,7 +328,7 @@ static const struct hi_type *ask_type(void *arg, hi_type_id id)
 	return &w->types[id < w->n_types ? id : 0];
 }
 
-/* Of a type that is called "struct item" or "item", both are names. */
+/* Both "struct item" and "item" are names of one type. */
 static hi_type_id ask_named(void *arg, const char *name)
 {
 	const char *bare = strncmp(name, "struct ", 7) == 0 ? name + 7 : name;
