@@ -181,7 +181,7 @@ HI_TEST_SCENARIO(attach_fork, a_child_that_is_killed_ends_the_tracer)
 	poll_fd.fd = hi_tracer_fd(f->tracer);
 	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 0));
 	kill(f->child.pid, SIGKILL);
-	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 30000));
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 300000));
 	expect_ended(f->child.pid);
 	hi_test_fork_end(f);
 	hi_test_expect_well(fx);
@@ -204,7 +204,7 @@ HI_TEST_SCENARIO(attach_fork, a_socket_that_the_target_closes_is_closed)
 	f = hi_test_fork(fx->pid);
 	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 50));
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "close"));
-	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 30000));
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 300000));
 	HI_ASSERT_EQ(0, read(poll_fd.fd, &byte, 1));
 	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
 	close(poll_fd.fd);

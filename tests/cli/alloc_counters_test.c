@@ -114,7 +114,8 @@ static struct recording_run start_counting(pid_t pid)
 	struct recording_run run =
 		recording_start_as("alloc", "the first period begins", pid, each_census);
 
-	HI_ASSERT_MSG(recording_says(&run, "were allocated", 60000), "%s", run.begun);
+	HI_ASSERT_MSG(recording_says(&run, "were allocated", RECORDING_PATIENCE_MS), "%s",
+		      run.begun);
 	return run;
 }
 
@@ -123,8 +124,9 @@ static json_t *end_counting(struct recording_run *run)
 {
 	recording_says(run, "\n", 0);
 	for (int i = 0; i < 2; i++)
-		HI_ASSERT_MSG(recording_says(run, "were allocated", 60000), "%s",
-			      run->begun);
+		HI_ASSERT_MSG(
+			recording_says(run, "were allocated", RECORDING_PATIENCE_MS),
+			"%s", run->begun);
 	return read_counted(recording_end(run, SIGINT));
 }
 

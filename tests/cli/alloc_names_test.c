@@ -50,8 +50,9 @@ HI_TEST_ROOT(alloc_names, functions_of_python_have_the_files_of_their_code)
 	hi_fixture_tell(p->fx, "keep_texts 400");
 	hi_fixture_read_until(p->fx, "done", NULL, NULL);
 	for (int i = 0; i < 2; i++)
-		HI_ASSERT_MSG(recording_says(&run, "were allocated", 60000), "%s",
-			      run.begun);
+		HI_ASSERT_MSG(
+			recording_says(&run, "were allocated", RECORDING_PATIENCE_MS),
+			"%s", run.begun);
 	functions = read_functions(recording_end(&run, SIGINT));
 	keep = doc_row(functions, "name", "keep_texts");
 	HI_ASSERT(strstr(doc_text(keep, "file"), "/fixtures/python/counted.py") != NULL);

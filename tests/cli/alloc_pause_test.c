@@ -185,7 +185,8 @@ HI_TEST_ROOT(alloc_pause, other_series_do_not_pause)
 	c = hi_heapinspect("alloc", "--pid", pid, "--pause");
 	HI_ASSERT(c->exit_code != 0);
 	HI_ASSERT_MSG(strstr(c->err, "did not accept it") != NULL, "%s", c->err);
-	HI_ASSERT(recording_says(&run, "no allocations are recorded here", 60000));
+	HI_ASSERT(recording_says(&run, "no allocations are recorded here",
+				 RECORDING_PATIENCE_MS));
 	spaced_mark(fx, "still there");
 	spaced_end(&run);
 }

@@ -286,7 +286,7 @@ HI_TEST_ROOT(bio_file, what_does_not_count_has_no_life)
 	lived_period(l, LIVED("new counts " BLOCK));
 	snprintf(text, sizeof(text), "%d", (int)fx->pid);
 	HI_ASSERT_EQ(0, hi_heapinspect("era", "--pid", text, "0")->exit_code);
-	HI_ASSERT(recording_says(&l->run, "era 0 begins", 60000));
+	HI_ASSERT(recording_says(&l->run, "era 0 begins", RECORDING_PATIENCE_MS));
 	hi_fixture_tell(fx, "new none " BLOCK);
 	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
 	HI_ASSERT_EQ(1, sscanf(line, "%*s %lx", &address));

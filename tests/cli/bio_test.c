@@ -111,7 +111,7 @@ HI_TEST_ROOT(bio, a_signal_soon_after_a_census_makes_no_short_period)
 	struct hi_command *c;
 	json_t *censuses;
 
-	HI_ASSERT(recording_says(&run, "(provisional)", 60000));
+	HI_ASSERT(recording_says(&run, "(provisional)", RECORDING_PATIENCE_MS));
 	c = recording_end(&run, SIGINT);
 	censuses = doc_at(read_bio(c), "censuses");
 	HI_ASSERT_EQ(1, json_array_size(censuses));

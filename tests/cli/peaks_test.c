@@ -370,8 +370,8 @@ HI_TEST_SCENARIO(peaks, the_maximum_outlives_the_limit_of_the_file)
 	/* Until the stride is 16: both censuses of the maximum are not at it by chance.
 	 */
 	for (int i = 0; i < 4; i++)
-		HI_ASSERT(
-			recording_says(&c.run, "every second census is dropped", 60000));
+		HI_ASSERT(recording_says(&c.run, "every second census is dropped",
+					 RECORDING_PATIENCE_MS));
 	curve_end(&c);
 	doc = read_peaks_document("5");
 	HI_ASSERT_EQ(1, count_peaks(doc));

@@ -304,8 +304,8 @@ static void survive_freeze(enum mode mode, int number)
 		kill(inspector, number);
 		start = hi_test_now_us();
 		while (hi_process_status(s->pid, "TracerPid") > 0)
-			HI_ASSERT_MSG(hi_test_now_us() - start < 20000000,
-				      "it still stands after 20 s");
+			HI_ASSERT_MSG(hi_test_now_us() - start < 300000000,
+				      "it still stands after 300 s");
 		hi_survivor_check(s);
 		hi_test_expect_free(s->pid, "RSD");
 		kill(inspector, SIGCONT);

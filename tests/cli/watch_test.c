@@ -126,7 +126,7 @@ static void check_it_reports_when_the_process_ends(const struct target *t)
 
 	/* Each object is watched in some of these periods. */
 	for (unsigned i = 0; i < 10; i++)
-		HI_ASSERT(recording_says(&run, "(provisional)", 60000));
+		HI_ASSERT(recording_says(&run, "(provisional)", RECORDING_PATIENCE_MS));
 	close(fx->in);
 	fx->in = -1;
 	c = recording_end(&run, 0);

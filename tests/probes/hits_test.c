@@ -30,11 +30,12 @@ static bool was_hit(struct hi_probe *probe, struct hi_trigger_hit *ret)
 	return trigger->ops->was_hit(trigger, ret);
 }
 
-static bool is_readable(struct hi_probe *probe)
+/* timeout_ms: 300,000: it must be; few: it must not. */
+static bool is_readable(struct hi_probe *probe, int timeout_ms)
 {
 	struct pollfd fd = {.fd = hi_probe_trigger(probe)->poll_fd, .events = POLLIN};
 
-	return poll(&fd, 1, 100) == 1 && (fd.revents & POLLIN);
+	return poll(&fd, 1, timeout_ms) == 1 && (fd.revents & POLLIN);
 }
 
 /* The longest instruction that the chosen places have in the fixture. */
@@ -48,7 +49,7 @@ static void expect_one_signal(struct probed *p, struct hi_probe *probe, pid_t ti
 
 	HI_ASSERT_EQ(1, probed_signals(p, &signal, 1));
 	HI_ASSERT(was_hit(probe, &hit));
-	HI_ASSERT(is_readable(probe));
+	HI_ASSERT(is_readable(probe, 300000));
 	HI_ASSERT_EQ(place, hit.pc);
 	HI_ASSERT_EQ(signal.tid, hit.tid);
 	if (tid)
@@ -82,7 +83,7 @@ HI_TEST_ROOT(probe_hits, send_one_signal_to_the_hitting_thread_at_the_instructio
 		for (int again = 0; again < 3; again++) {
 			arm(probe);
 			HI_ASSERT(!was_hit(probe, &hit));
-			HI_ASSERT(!is_readable(probe));
+			HI_ASSERT(!is_readable(probe, 100));
 			probed_tell(p, "call 10");
 			expect_one_signal(p, probe, p->fx->pid, place);
 		}
@@ -228,7 +229,7 @@ HI_TEST_ROOT(probe_hits, are_seen_where_the_signal_is_blocked)
 	arm(probe);
 	probed_tell(p, "call 1");
 	HI_ASSERT(was_hit(probe, &hit));
-	HI_ASSERT(is_readable(probe));
+	HI_ASSERT(is_readable(probe, 300000));
 	HI_ASSERT_EQ(p->fx->pid, hit.tid);
 	HI_ASSERT(hit.unsent);
 	probed_tell(p, "unblock");

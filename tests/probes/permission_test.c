@@ -109,7 +109,7 @@ HI_TEST_ROOT(probe_permission, without_bpf_perf_events_stop_the_hitting_thread)
 		trigger->ops->arm(trigger);
 		HI_ASSERT(!trigger->ops->was_hit(trigger, &hit));
 		probed_tell(p, "call 10");
-		HI_ASSERT_EQ(1, poll(&fd, 1, 10000));
+		HI_ASSERT_EQ(1, poll(&fd, 1, 300000));
 		HI_ASSERT(trigger->ops->was_hit(trigger, &hit));
 		HI_ASSERT_EQ(p->fx->pid, hit.tid);
 		HI_ASSERT_EQ(place, hit.pc);
@@ -135,7 +135,7 @@ HI_TEST_ROOT(probe_permission, without_bpf_a_thread_that_has_exited_wakes_nobody
 
 	trigger->ops->arm(trigger);
 	kill(p->fx->pid, SIGKILL);
-	HI_ASSERT_EQ(1, poll(&fd, 1, 30000));
+	HI_ASSERT_EQ(1, poll(&fd, 1, 300000));
 	HI_ASSERT(!trigger->ops->was_hit(trigger, &hit));
 	HI_ASSERT_EQ(0, poll(&fd, 1, 50));
 }

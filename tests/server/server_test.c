@@ -802,11 +802,12 @@ HI_TEST_SCENARIO(server, ends_when_nothing_was_asked_for)
 	wrong.base[1] ^= 1;
 	start = hi_clock_ns();
 	check_lives(s.url);
-	for (unsigned i = 0; i < 500; i++) {
+	for (;;) {
 		int fd = http_try_connect(wrong.port);
 
 		if (fd < 0)
 			break;
+		HI_ASSERT(hi_clock_ns() - start < 300 * HI_NS_PER_S);
 		(void)http_sendf(fd, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 				 wrong.base);
 		HI_ASSERT(http_receive(fd, false).code != 200);
@@ -814,7 +815,6 @@ HI_TEST_SCENARIO(server, ends_when_nothing_was_asked_for)
 	}
 	HI_ASSERT_EQ(0, mock_server_await_end(&s));
 	HI_ASSERT(hi_clock_ns() - start >= 3000 * MS);
-	HI_ASSERT(hi_clock_ns() - start < 60 * HI_NS_PER_S);
 }
 
 HI_TEST_SCENARIO(server, does_not_end_while_a_page_is_waited_for)

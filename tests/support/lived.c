@@ -467,7 +467,8 @@ void lived_begin_era(struct lived *l, const char *name)
 	snprintf(news, sizeof(news), "era %s begins", name);
 	c = hi_heapinspect("era", "--pid", pid, name);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	HI_ASSERT_MSG(recording_says(&l->run, news, 60000), "%s", l->run.begun);
+	HI_ASSERT_MSG(recording_says(&l->run, news, RECORDING_PATIENCE_MS), "%s",
+		      l->run.begun);
 	HI_ASSERT(l->n_eras < sizeof(l->eras) / sizeof(l->eras[0]));
 	snprintf(l->era, sizeof(l->era), "%s", name);
 	snprintf(l->eras[l->n_eras++], sizeof(l->eras[0]), "%s", name);

@@ -21,9 +21,8 @@
 enum {
 	WORDS = 32,
 	OUTPUT = 1 << 20,
-	LIMIT_MS = 300000, /* against hanging only */
 	LOOK_US = 10000,
-	LOOKS = LIMIT_MS * 1000 / LOOK_US,
+	LOOKS = RECORDING_PATIENCE_MS * 1000 / LOOK_US,
 };
 
 static void end_run(void *arg)
@@ -76,10 +75,11 @@ static bool read_more(struct recording_run *run, const char *awaited, int timeou
 /* Lines of its progress come all the while. */
 void recording_await(struct recording_run *run, const char *text, size_t times)
 {
-	time_t until = time(NULL) + LIMIT_MS / 1000;
+	time_t until = time(NULL) + RECORDING_PATIENCE_MS / 1000;
 
 	while (count_in(run->begun, text) < times)
-		HI_ASSERT_MSG(read_more(run, text, LIMIT_MS) && time(NULL) < until,
+		HI_ASSERT_MSG(read_more(run, text, RECORDING_PATIENCE_MS) &&
+				      time(NULL) < until,
 			      "no \"%s\" in: %s", text, run->begun);
 }
 
@@ -209,7 +209,7 @@ static void read_both(const struct recording_run *run, struct hi_command *c)
 	size_t *sizes[2] = {&c->out_size, &c->err_size};
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-		HI_ASSERT(poll(fds, 2, LIMIT_MS) > 0);
+		HI_ASSERT(poll(fds, 2, RECORDING_PATIENCE_MS) > 0);
 		for (int i = 0; i < 2; i++) {
 			ssize_t n;
 

@@ -13,6 +13,9 @@
 
 #include "tests/support/command.h"
 
+/* Against hanging only: others may have the processors. */
+enum { RECORDING_PATIENCE_MS = 300000 };
+
 struct recording_run {
 	pid_t pid;	     /* of heapinspect */
 	int out, err;	     /* read ends */
