@@ -119,6 +119,40 @@ HI_TEST(graph, damaged_chunks_are_refused)
 	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_edge(b, 0, 0, HI_GRADE_EXACT, &err));
 }
 
+/* Those that are borrowed are checked alike, and stay the caller's. */
+HI_TEST(graph, damaged_chunks_are_not_borrowed)
+{
+	const struct object_spec specs[3] = {{16, 0, 0}, {16, 0, 0}, {16, 0, 0}};
+	struct hi_graph_builder *b = builder_of(specs, 3, 1), *loose;
+	struct hi_edge_chunk good = chunk_of(3, 2), bad = chunk_of(3, 3);
+	struct hi_edges edges;
+	struct hi_error err;
+
+	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_borrow_chunk(b, 1, good, &err));
+	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_borrow_chunk(b, 0, bad, &err));
+	HI_ASSERT_EQ(0, hi_graph_builder_edges(b, 1).count);
+	HI_ASSERT_OK(hi_graph_builder_borrow_chunk(b, 0, good, &err), &err);
+	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_borrow_chunk(b, 0, good, &err));
+	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_edge(b, 0, 0, HI_GRADE_EXACT, &err));
+	edges = hi_graph_builder_edges(b, 1);
+	HI_ASSERT_EQ(1, edges.count);
+	HI_ASSERT(edges.to == good.to + 1 && edges.grade == good.grade + 1);
+	hi_graph_builder_destroy(b);
+	/* Edges one by one, and then rows. */
+	loose = builder_of(specs, 3, 1);
+	edge(loose, 0, 1, HI_GRADE_EXACT);
+	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_borrow_chunk(loose, 0, good, &err));
+	hi_graph_builder_destroy(loose);
+	HI_ASSERT_EQ(2, good.to[1]);
+	for (int i = 0; i < 2; i++) {
+		const struct hi_edge_chunk *c = i ? &bad : &good;
+
+		free(c->row);
+		free(c->to);
+		free(c->grade);
+	}
+}
+
 /* ---- out of memory ---- */
 
 struct everything {

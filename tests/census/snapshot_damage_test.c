@@ -574,6 +574,31 @@ HI_TEST(census_snapshot_damage, made_up_directories_hurt_nobody)
 	}
 }
 
+/* Also where the sum of place and size is small again. */
+HI_TEST(census_snapshot_damage, sections_beyond_the_end_are_refused)
+{
+	static struct bench b;
+	uint64_t sum, n;
+	struct hi_error err;
+
+	set_up(&b, 30, true);
+	n = ((const struct hi_snapshot_header *)b.bytes)->n_sections;
+	for (uint64_t i = 0; i < 3 * n; i++) {
+		struct hi_snapshot_header *h = (void *)b.changed;
+		struct hi_snapshot_section *e = (void *)(h + 1);
+		const uint64_t beyond[3] = {b.size + HI_SNAPSHOT_ALIGN, 1ull << 40,
+					    -(uint64_t)2 * HI_SNAPSHOT_ALIGN};
+
+		memcpy(b.changed, b.bytes, b.size);
+		e[i / 3].offset = beyond[i % 3] / HI_SNAPSHOT_ALIGN * HI_SNAPSHOT_ALIGN;
+		h->directory_hash = XXH3_64bits(e, h->n_sections * sizeof(*e));
+		h->hash = XXH3_64bits(h, offsetof(struct hi_snapshot_header, hash));
+		put(&b, b.changed, b.size);
+		HI_ASSERT(!read_all(b.path, &sum, &err));
+		HI_ASSERT_MSG(strstr(err.text, "cut: the file has"), "%s", err.text);
+	}
+}
+
 HI_TEST(census_snapshot_damage, other_files_and_newer_versions_are_told_apart)
 {
 	static struct bench b;
