@@ -14,6 +14,8 @@
 
 #define H(offset) (WORLD_HEAP + (offset))
 #define DATA 0x600000ull
+#define FAR 0x20000000ull /* a mapping without allocator */
+#define FAR_SIZE (1ull << 20)
 enum { DATA_SIZE = 0x4000, BLOCKS = 64, STEP = 0x100, VARIABLES = 40, MOST_EDGES = 2000 };
 
 static struct hi_error err;
@@ -404,6 +406,24 @@ HI_TEST(roots_data, leave_out_what_is_the_allocators)
 		check_roots(d);
 		world_forget(d->w);
 	}
+}
+
+/* Typed pointers split off objects where no allocator is; variables are none. */
+HI_TEST(roots_data, are_never_objects_themselves)
+{
+	struct drawn_data *d = draw_data();
+	uint64_t offset;
+
+	world_mapping(d->w, FAR, FAR_SIZE);
+	world_var(d->w, "far", "node *", FAR + 0x100);
+	world_var(d->w, "first", "node *", DATA + 0x100);
+	world_var(d->w, "second", "node *", DATA + DATA_SIZE - 0x100);
+	HI_ASSERT_OK(world_run(d->w, NULL, &err), &err);
+	world_node(d->w, FAR + 0x100);
+	HI_ASSERT_EQ(HI_NODE_NONE,
+		     hi_objects_find(d->w->graph->objects, DATA + 0x100, &offset));
+	HI_ASSERT_EQ(HI_NODE_NONE, hi_objects_find(d->w->graph->objects,
+						   DATA + DATA_SIZE - 0x100, &offset));
 }
 
 /* ---- a runtime ---- */
