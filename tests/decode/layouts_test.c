@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "decode/inference/propagation.h"
 #include "harness.h"
 #include "support/typing_world.h"
 
@@ -186,4 +187,32 @@ HI_TEST(layouts, sizes_that_the_allocator_gives)
 	HI_ASSERT_EQ(40, hi_fit_usable(&glibc, 25));
 	HI_ASSERT_EQ(40, hi_fit_usable(&glibc, 40));
 	HI_ASSERT_EQ(200008, hi_fit_usable(&glibc, 200000));
+}
+
+/* A record and what it begins with are one, whichever is asked about first. */
+HI_TEST(layouts, conflict_where_neither_begins_with_the_other)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id base = world_record(w, HI_KIND_STRUCT, "base", 16, "a", 0, p, "n", 8,
+				       number, NULL);
+	hi_type_id derived = world_record(w, HI_KIND_STRUCT, "derived", 24, "b", 0, base,
+					  "p", 16, p, NULL);
+	hi_type_id other = world_record(w, HI_KIND_STRUCT, "other", 24, "n", 0, number,
+					"b", 8, base, NULL);
+	const hi_type_id types[3] = {base, derived, other};
+	struct hi_layouts *layouts = NULL;
+
+	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
+	hi_test_defer(free_layouts, layouts);
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned k = 0; k < 3; k++) {
+			const struct hi_layout *a, *b;
+
+			a = hi_layouts_get(layouts, hi_layouts_of(layouts, types[i]));
+			b = hi_layouts_get(layouts, hi_layouts_of(layouts, types[k]));
+			HI_ASSERT_EQ(i != k && (i == 2 || k == 2),
+				     hi_layouts_conflict(layouts, a, b));
+		}
 }

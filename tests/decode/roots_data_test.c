@@ -433,13 +433,32 @@ struct hi_runtime_cursor {
 };
 static struct hi_runtime_cursor cursor;
 
-static enum hi_status type_nothing(struct hi_runtime *runtime,
-				   const struct hi_objects *objects, unsigned threads,
-				   hi_runtime_type_fn *fn, void *arg,
-				   struct hi_error *error)
+/* Its one object is the block of its root. */
+static enum hi_status type_object(struct hi_runtime *runtime,
+				  const struct hi_objects *objects, unsigned threads,
+				  hi_runtime_type_fn *fn, void *arg,
+				  struct hi_error *error)
 {
-	(void)runtime, (void)objects, (void)threads, (void)fn, (void)arg, (void)error;
+	(void)runtime, (void)objects, (void)threads, (void)error;
+	fn(arg, 7, 1, true);
 	return HI_OK;
+}
+
+static void report_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
+			 uint32_t type, hi_runtime_edge_fn *fn, void *arg)
+{
+	(void)c;
+	HI_ASSERT_EQ(H(STEP * 7), addr);
+	HI_ASSERT_EQ(24, size);
+	HI_ASSERT_EQ(1, type);
+	HI_ASSERT(fn(arg, &(struct hi_runtime_edge){.to = H(STEP * 0x10 + 8),
+						    .grade = HI_GRADE_EXACT}));
+	HI_ASSERT(fn(arg, &(struct hi_runtime_edge){.to = H(STEP * 0x11),
+						    .grade = HI_GRADE_CONSERVATIVE}));
+	HI_ASSERT(fn(arg, &(struct hi_runtime_edge){.to = H(STEP * 0x12),
+						    .grade = HI_GRADE_WEAK}));
+	HI_ASSERT(fn(arg, &(struct hi_runtime_edge){.to = H(STEP * 0x13 + 24),
+						    .grade = HI_GRADE_EXACT}));
 }
 
 static struct hi_runtime_cursor *open_cursor(struct hi_runtime *runtime)
@@ -489,11 +508,14 @@ static const struct hi_root *find_root(const struct hi_graph *g, const char *nam
 HI_TEST(roots_data, of_a_runtime_are_its_own)
 {
 	static const struct hi_runtime_ops ops = {.name = "drawn",
-						  .type_of = type_nothing,
+						  .type_of = type_object,
+						  .edges = report_edges,
 						  .cursor = open_cursor,
 						  .cursor_free = free_cursor,
 						  .cut = count_cut,
 						  .roots = report_root};
+	static const struct hi_runtime_type types[2] = {
+		{.name = "", .module = ""}, {.name = "object", .module = "drawn"}};
 	static const char *const dangling[] = {"none", "v2", NULL};
 	struct drawn_data *d = draw_data();
 	const struct hi_range own = {DATA + 0x300, DATA + 0x308};
@@ -503,6 +525,8 @@ HI_TEST(roots_data, of_a_runtime_are_its_own)
 				     .n_own = 1,
 				     .internals = internals,
 				     .n_internals = 2,
+				     .types = types,
+				     .n_types = 2,
 				     .dangling = dangling};
 	const struct hi_typing_options options = {.runtime = &runtime};
 	const struct hi_graph *g;
@@ -526,4 +550,6 @@ HI_TEST(roots_data, of_a_runtime_are_its_own)
 	HI_ASSERT_EQ(HI_ROOT_UNTYPED, find_root(g, rest_at(DATA))->kind);
 	/* All but 0, 1, 5 and 7; the weak edge holds nothing. */
 	HI_ASSERT(strncmp(world_leaks(d->w), "200 300 400 600 800 900 a00", 27) == 0);
+	HI_ASSERT_STREQ("object", world_type(d->w, H(STEP * 7)));
+	HI_ASSERT_STREQ("1000:e 1100:c 1200:w", world_edges(d->w, H(STEP * 7)));
 }
