@@ -581,6 +581,38 @@ HI_TEST_SCENARIO(target, a_path_that_now_is_a_pipe_or_another_file_is_not_opened
 	HI_ASSERT_EQ(-1, fd);
 }
 
+static unsigned count_descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Several ways to open a file are tried, and one descriptor comes of it. */
+HI_TEST_SCENARIO(target, opening_its_files_leaves_none_open)
+{
+	struct hi_target *target = open_target(start_child(NULL, NULL));
+	unsigned before = count_descriptors(), opened = 0;
+	struct hi_error err = {};
+
+	for (size_t i = 0; i < target->n_mappings; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+		struct stat st;
+		int fd = -1;
+
+		if (m->kind != HI_MAPPING_FILE)
+			continue;
+		HI_ASSERT_OK(hi_target_open_file(target, m, &fd, &err), &err);
+		HI_ASSERT(fstat(fd, &st) == 0 && S_ISREG(st.st_mode));
+		HI_ASSERT_EQ(before + 1, count_descriptors());
+		close(fd);
+		opened++;
+	}
+	HI_ASSERT(opened > 3);
+}
+
 /* ---- the name by which it was started ---- */
 
 struct linked {
