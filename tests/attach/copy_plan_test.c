@@ -246,7 +246,7 @@ static void check_cover(const struct hi_copy *copy)
 		}
 }
 
-/* Of the first plan: stretches are joined exactly where the gap is not too large. */
+/* Stretches of the first plan are joined exactly where the gap is not too large. */
 static void check_joins(const struct hi_copy *copy)
 {
 	size_t at = 0;
