@@ -119,7 +119,7 @@ HI_TEST(graph, damaged_chunks_are_refused)
 	HI_ASSERT_STATUS(HI_USAGE, hi_graph_builder_edge(b, 0, 0, HI_GRADE_EXACT, &err));
 }
 
-/* Those that are borrowed are checked alike, and stay the caller's. */
+/* Borrowed rows are checked alike, and stay the caller's. */
 HI_TEST(graph, damaged_chunks_are_not_borrowed)
 {
 	const struct object_spec specs[3] = {{16, 0, 0}, {16, 0, 0}, {16, 0, 0}};
