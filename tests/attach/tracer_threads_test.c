@@ -206,7 +206,8 @@ static size_t count_inside(const struct storm *storm)
 	return inside;
 }
 
-/* Who is not marked is outside, in every round. Returns in how many nobody was marked. */
+/* A thread that is not marked is outside, in every round. Returns in how many nobody was
+ * marked. */
 static int count_clean_stops(const struct storm *storm, int rounds, size_t *without)
 {
 	struct hi_stop_options options = patient;

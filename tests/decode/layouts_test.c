@@ -193,17 +193,15 @@ HI_TEST(layouts, sizes_that_the_allocator_gives)
 HI_TEST(layouts, conflict_where_neither_begins_with_the_other)
 {
 	struct world *w = world_create();
-	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
-	hi_type_id p = world_pointer(w, number);
-	hi_type_id base = world_record(w, HI_KIND_STRUCT, "base", 16, "a", 0, p, "n", 8,
-				       number, NULL);
-	hi_type_id derived = world_record(w, HI_KIND_STRUCT, "derived", 24, "b", 0, base,
-					  "p", 16, p, NULL);
-	hi_type_id other = world_record(w, HI_KIND_STRUCT, "other", 24, "n", 0, number,
-					"b", 8, base, NULL);
-	const hi_type_id types[3] = {base, derived, other};
 	struct hi_layouts *layouts = NULL;
+	hi_type_id types[3];
 
+	world_types(w, "struct base { long *a; long n; };"
+		       "struct derived { base b; long *p; };"
+		       "struct other { long n; base b; };");
+	types[0] = world_named(w, "base");
+	types[1] = world_named(w, "derived");
+	types[2] = world_named(w, "other");
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
 	hi_test_defer(free_layouts, layouts);
 	for (unsigned i = 0; i < 3; i++)
