@@ -29,7 +29,7 @@ static bool chooses_what_is_shown(const struct hi_option_entry *e)
 {
 	int group = e->option.group;
 
-	return e->option.name && (group == 2 || group == 3 || group == 7);
+	return e->option.name && (group == 2 || group == 3 || group == 4 || group == 8);
 }
 
 static bool matches(const char *wanted, const char *name)
