@@ -198,25 +198,33 @@ static void take_spin(const char *line, void *arg)
 	(void)sscanf(line, "reads %lu %lu", &spin->reads, &spin->processor_ns);
 }
 
-/* Reads in a second of the processor's time, which other processes do not take. */
-static double end_spin(struct hi_fixture *fx)
+static struct spin end_spin(struct hi_fixture *fx)
 {
 	struct spin spin = {};
 
 	hi_fixture_read_until(fx, "done", take_spin, &spin);
 	HI_ASSERT(spin.reads && spin.processor_ns);
+	return spin;
+}
+
+/* In a second of the processor's time, which other processes do not take. */
+static double reads_a_second(struct spin spin)
+{
 	return (double)spin.reads * 1e9 / (double)spin.processor_ns;
 }
 
-/* Watches a loop over a word, again and again: reads in a second of the processor's time,
- * alone and watched. */
-static void watch_spin(double *alone, double *watched)
+/* A loop over a watched word goes on nearly as fast, although the watchpoint is set again
+ * and again. */
+HI_TEST_ROOT_ALONE(watch_evidence, holds_its_budget)
 {
 	struct hi_fixture *fx = start_evidence(4);
+	struct hi_watch_counts counts;
+	struct spin spin;
+	double alone, watched, lost_ns;
 	uint64_t start;
 
 	hi_fixture_tell(fx, "spin 1500 1");
-	*alone = end_spin(fx);
+	alone = reads_a_second(end_spin(fx));
 	start = hi_clock_ns();
 	hi_fixture_tell(fx, "spin 4000 1");
 	while (hi_clock_ns() - start < 3900000000) {
@@ -224,32 +232,17 @@ static void watch_spin(double *alone, double *watched)
 		usleep(100000);
 		stop_at_once();
 	}
-	*watched = end_spin(fx);
-}
-
-HI_TEST_ROOT_ALONE(watch_evidence, moves_on_from_a_place_that_costs_too_much)
-{
-	struct hi_watch_counts counts;
-	double alone, watched;
-
-	watch_spin(&alone, &watched);
-	counts = hi_watch_evidence_counts(evidence);
-	HI_ASSERT(counts.moved_on > 0 && counts.hits > 0);
-}
-
-/* Slow: a busy machine looks later than it should, and so pays for more at a time. */
-HI_TEST_SLOW(watch_evidence, holds_its_budget)
-{
-	struct hi_watch_counts counts;
-	double alone, watched;
-
-	watch_spin(&alone, &watched);
+	spin = end_spin(fx);
+	watched = reads_a_second(spin);
+	lost_ns = (double)spin.processor_ns - (double)spin.reads * 1e9 / alone;
 	counts = hi_watch_evidence_counts(evidence);
 	printf("reads a second: %.0f, watched %.0f (%.1f %%); a hit %lu ns, %lu hits, "
-	       "ended %lu times, waited %lu times\n",
+	       "ended "
+	       "%lu times, waited %lu times\n",
 	       alone, watched, 100 * watched / alone, counts.hit_ns, counts.hits,
 	       counts.moved_on, counts.waited);
-	/* 2 % is the budget. */
-	HI_ASSERT_MSG(watched > 0.9 * alone, "%.0f reads a second, not %.0f", watched,
-		      alone);
+	HI_ASSERT(counts.moved_on > 0 && counts.hits > 0);
+	/* 2 % of a processor is the budget, whatever share of it the target has. A busy
+	 * machine looks later than it should, and so pays for more at a time. */
+	HI_ASSERT_MSG(lost_ns < 0.1 * 4e9, "%.0f ms of 4 s were lost", lost_ns / 1e6);
 }
