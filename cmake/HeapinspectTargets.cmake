@@ -76,6 +76,7 @@ function(hi_test_labels out)
   foreach(source IN LISTS ARGN)
     file(READ ${source} text)
     foreach(pair "HI_TEST:unit" "HI_TEST_SCENARIO:scenario" "HI_TEST_BUSY:scenario-busy"
+        "HI_TEST_STORM:scenario-storm"
         "HI_TEST_ROOT:root" "HI_TEST_ROOT_ALONE:root-alone" "HI_TEST_SLOW:slow"
         "HI_TEST_INTEROP:interop-fast" "HI_TEST_INTEROP_SLOW:interop-slow")
       string(REPLACE ":" ";" pair ${pair})

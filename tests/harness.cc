@@ -166,11 +166,11 @@ const char *value_of_option(int argc, char **argv, const char *option)
 
 // Note [Tokens of tests]
 // Slow tests measure, and busy ones have more running threads than all others together:
-// both run alone. Tests of root put probes on libraries that all processes share; most of
-// their time is the kernel's wait until no processor runs a removed one. Each takes one
-// of a few tokens, so that some of them run at a time, beside tests without probes. A
-// test that counts the kernel's records of probes, or the time that they cost, takes all
-// tokens: no other probe is there meanwhile.
+// both run alone; storms, one at a time. Tests of root put probes on libraries that all
+// processes share; most of their time is the kernel's wait until no processor runs a
+// removed one. Each takes one of a few tokens, so that some of them run at a time, beside
+// tests without probes. A test that counts the kernel's records of probes, or the time
+// that they cost, takes all tokens: no other probe is there meanwhile.
 constexpr unsigned n_tokens = 4;
 
 std::string isolation_of(const std::string &label)
@@ -182,6 +182,8 @@ std::string isolation_of(const std::string &label)
 		return " RUN_SERIAL TRUE";
 	if (label == "root")
 		tokens = "probes-" + std::to_string(n_of_root++ % n_tokens);
+	else if (label == "scenario-storm")
+		tokens = "storm";
 	else if (label == "root-alone")
 		for (unsigned i = 0; i < n_tokens; i++)
 			tokens += (i ? ";probes-" : "probes-") + std::to_string(i);

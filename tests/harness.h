@@ -41,6 +41,8 @@ struct hi_test {
 #define HI_TEST_SCENARIO(s, n) HI_TEST_LABELLED("scenario", s, n)
 /* Its threads would keep the tests beside it from the processors: it runs alone. */
 #define HI_TEST_BUSY(s, n) HI_TEST_LABELLED("scenario-busy", s, n)
+/* Its tracer has a priority, and no time to sleep: one of these runs at a time. */
+#define HI_TEST_STORM(s, n) HI_TEST_LABELLED("scenario-storm", s, n)
 #define HI_TEST_ROOT(s, n) HI_TEST_LABELLED("root", s, n)
 /* No other test with probes runs meanwhile: it counts them, or measures what they cost.
  */

@@ -261,7 +261,7 @@ static double work_a_second(struct hi_fixture *fx)
 					   (double)(end.tv_nsec - start.tv_nsec) / 1e9);
 }
 
-HI_TEST_SCENARIO(attach_wait_life, a_storm_of_signals_comes_through_complete_and_in_order)
+HI_TEST_STORM(attach_wait_life, a_storm_of_signals_comes_through_complete_and_in_order)
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("wait_storm", "1000", "10000");
