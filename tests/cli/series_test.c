@@ -305,10 +305,13 @@ HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
 	HI_ASSERT_STREQ("cpu", doc_text(doc, "axis"));
 	for (int i = 0; i < 10; i++)
 		doc = next_sample(series);
-	/* A sleeper is stopped eleven times; the axis of the wall goes on. */
-	HI_ASSERT_MSG(doc_number(doc, "at_ns") < 20000000, "%lld ns",
-		      doc_number(doc, "at_ns"));
-	HI_ASSERT(doc_number(doc, "wall_ns") >= 500000000);
+	/* A sleeper is stopped eleven times; the axis of the wall goes on. The first
+	 * census may be late. */
+	HI_ASSERT_MSG(doc_number(doc, "at_ns") * 10 < doc_number(doc, "wall_ns"),
+		      "%lld of %lld ns", doc_number(doc, "at_ns"),
+		      doc_number(doc, "wall_ns"));
+	HI_ASSERT_MSG(doc_number(doc, "wall_ns") >= 300000000, "%lld ns",
+		      doc_number(doc, "wall_ns"));
 	idle = order("nodes", 1);
 	doc = sample_after(series, &idle);
 	worked = doc_number(doc, "at_ns");
