@@ -14,7 +14,7 @@ enum {
 	OBJECTS = 12,	   /* columns of their number */
 	WITH_OBJECTS = 64, /* columns of a screen that shows it */
 	WITH_GRAPH = 50,
-	NAME_LEAST = 6, /* columns of a name in front of what is not cut */
+	NAME_LEAST = 6, /* columns of a name before what is not cut */
 	CELLS = 128,
 };
 
@@ -239,7 +239,7 @@ static const char *describe_row(struct drawing *d, const struct hi_browse_list *
 }
 
 /* Part of a figure or of an address would be another one: it is whole, or not there. The
- * columns of the name in front of it, or of all there is. */
+ * columns of the name before it, or of all there is. */
 static unsigned choose_name_columns(unsigned name, unsigned what, unsigned room,
 				    bool is_figure)
 {
@@ -251,7 +251,7 @@ static unsigned choose_name_columns(unsigned name, unsigned what, unsigned room,
 					       : half;
 }
 
-/* "struct s… 0x55…": cut in front of its address; without it where there is no room. */
+/* "struct s… 0x55…": cut before its address; without it where there is no room. */
 static const char *fit_object(struct drawing *d, const char *what, unsigned columns)
 {
 	const char *address = strrchr(what, ' '), *type;

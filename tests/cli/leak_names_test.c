@@ -14,7 +14,7 @@ static json_t *root_of(json_t *doc, const struct target *t, const char *name)
 	return doc_row(doc_at(doc, "roots"), "address", target_said(t, name));
 }
 
-/* names: up to two, NULL behind them. */
+/* names: up to two, NULL after them. */
 static void check_fits(json_t *doc, const struct target *t, const char *name,
 		       const char *const *names)
 {

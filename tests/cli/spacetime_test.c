@@ -174,7 +174,7 @@ static void check_what_the_bands_need_is_named(void)
 			    "heapinspect bio --pid N -o FILE");
 }
 
-/* The record behind a census: then the census is no part of the file. */
+/* The record after a census: then the census is no part of the file. */
 static void lose_census(size_t i)
 {
 	struct hi_snapshots *series = NULL;

@@ -539,7 +539,7 @@ HI_TEST(roots_data, of_a_runtime_are_its_own)
 		snprintf(v->name, sizeof(v->name), "v%zu", i);
 		put_word(d, v->start + v->shape->pointers[0], H(STEP * i));
 	}
-	put_word(d, DATA + 0x308, H(STEP * 5)); /* behind its own */
+	put_word(d, DATA + 0x308, H(STEP * 5)); /* after its own */
 	fill_words(d);
 	HI_ASSERT_OK(world_run(d->w, &options, &err), &err);
 	g = d->w->graph;

@@ -212,7 +212,7 @@ HI_TEST(rules_context, without_the_bounds_of_a_loop_the_whole_record_is_kept)
 		       "conservatively (record few, items[i])\n");
 }
 
-/* The same, whether a record with rules of its own lies in it before or behind the loop.
+/* The same, whether a record with rules of its own lies in it before or after the loop.
  */
 HI_TEST(rules_context, a_record_is_kept_whatever_lies_in_it)
 {

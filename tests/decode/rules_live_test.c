@@ -24,8 +24,8 @@ HI_TEST(rules_live, only_full_slots_of_a_hash_table_lead_on)
 		       "800 (24): 0x7f00ff8005\n");
 }
 
-/* The word leads behind the slots, whose control bytes count down: 00 ff 00 80 are those
- * of slots 3, 2, 1, 0. */
+/* The word leads to the end of the slots, whose control bytes count down: 00 ff 00 80 are
+ * those of slots 3, 2, 1, 0. */
 HI_TEST(rules_live, slots_may_lie_before_what_leads_to_them)
 {
 	HI_DRAWN(TABLE "record table { d -> item *[n] full (char *)d + n - 1 down "

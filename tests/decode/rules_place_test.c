@@ -57,7 +57,7 @@ HI_TEST(rules_place, a_statement_without_its_member_hides_nothing)
 		       "warning x.hints:3: … (record value, tow)\n");
 }
 
-/* A record and n pairs behind it, then text. */
+/* A record and n pairs after it, then text. */
 HI_TEST(rules_place, a_tail_is_what_its_places_say)
 {
 	static const char *const cases[][3] = {{"1", "", "leaked"},
@@ -89,7 +89,7 @@ HI_TEST(rules_place, what_lies_behind_is_conservative_unless_it_is_known)
 }
 
 /*
- * The key is n bytes, aligned to 8; behind it there are n children. Of more than the
+ * The key is n bytes, aligned to 8; after it there are n children. Of more than the
  * block has room for, none is beyond its end.
  */
 HI_TEST(rules_place, pointers_in_a_tail_stand_where_an_expression_says)

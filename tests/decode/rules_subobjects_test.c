@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Drawn heaps with pools: slots, interior pointers, arrays behind their count. */
+/* Drawn heaps with pools: slots, interior pointers, arrays after their count. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -168,7 +168,7 @@ HI_TEST(rules_inside, a_tag_in_the_low_bits_is_no_pointer_to_the_inside)
 }
 
 /* new thing[3] writes 3 before the first one, where the pointer leads; the block has
- * room for 8 bytes more. That it is one is a guess: what lies behind may be a pointer.
+ * room for 8 bytes more. That it is one is a guess: the rest may be a pointer.
  * Another number is no count. */
 HI_TEST(rules_inside, an_array_behind_its_cookie_is_an_array)
 {

@@ -80,7 +80,7 @@ HI_TEST(rules, a_loop_over_a_member_array_counts_each_on_its_own)
 		 "a00 (24):      => leaked\n");
 }
 
-/* The words that a loop leaves out are not followed; it may begin behind its end, and
+/* The words that a loop leaves out are not followed; it may begin after its end, and
  * one that is longer than any is cut, and says nothing. */
 HI_TEST(rules, words_of_a_member_array_beyond_its_loop_are_dead)
 {
@@ -188,7 +188,7 @@ HI_TEST(rules, weak_words_are_edges_that_say_and_retain_nothing)
 }
 
 /* A header lies before what buf.data leads to; buf.end leads into an item. What is
- * behind the header is a byte buffer. */
+ * after the header is a byte buffer. */
 HI_TEST(rules, an_object_may_begin_before_the_address)
 {
 	HI_DRAWN("struct link { link *next; link *prev; };\n"

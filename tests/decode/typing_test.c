@@ -51,7 +51,7 @@ HI_TEST(typing, raw_storage_and_address_integers_are_conservative_void_is_exact)
 }
 
 /* Blocks of four pairs and 8 bytes; at 2000 half a pair more, at 3000 text behind a
- * header. What stands behind a text is stale. */
+ * header. The bytes after a text are stale. */
 HI_TEST(typing, arrays_only_where_the_count_fits_and_pointers_look_like_pointers)
 {
 	HI_DRAWN("struct pair 32 { pair *a; pair *b; };\n"

@@ -57,7 +57,7 @@ json_t *doc_find_row(const json_t *rows, const char *key, const char *value);
 long long doc_sum(const json_t *rows, const char *number);
 long long doc_sum_of(const json_t *rows, const char *key, const char *value,
 		     const char *number);
-/* Returns the i-th item; NULL behind the last one. */
+/* Returns the i-th item; NULL after the last one. */
 json_t *doc_item(const json_t *rows, size_t i);
 /* for (each item) */
 #define doc_each(item, rows)                                                             \

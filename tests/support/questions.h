@@ -38,7 +38,7 @@ struct question {
 /* The questions; the table does not change. */
 size_t question_count(void);
 const struct question *question_at(size_t i);
-/* Returns whether it has this word, with this value behind it. */
+/* Returns whether it has this word, with this value after it. */
 bool question_has(const struct question *q, const char *word);
 bool question_has_value(const struct question *q, const char *word, const char *value);
 

@@ -24,7 +24,7 @@ struct drawing {
 	char hints[4096];
 	struct drawn_object {
 		uint64_t address;
-		const char *line, *expected; /* what is behind "=>", or "" */
+		const char *line, *expected; /* after "=>", or "" */
 	} objects[MAX_OBJECTS];
 	size_t n_objects;
 	const char *warnings[MAX_WARNINGS];
@@ -346,7 +346,7 @@ static bool take_end(char *expected, const char *end)
 	return true;
 }
 
-/* Takes what is behind a mark away; NULL: it is not there. */
+/* Takes what is after a mark away; NULL: it is not there. */
 static char *take_behind(char *expected, const char *mark)
 {
 	char *at = strstr(expected, mark);

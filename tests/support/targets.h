@@ -29,12 +29,12 @@ struct target *target_of(struct hi_fixture *fx);
 
 /* ---- truth ---- */
 
-/* Finds the line that begins with the words `key`, and returns what is behind them and
+/* Finds the line that begins with the words `key`, and returns what is after them and
  * a blank, up to the newline. Fails the test where there is none. */
 char *target_said(const struct target *t, const char *key);
 /* The same as a number, decimal or 0x.... */
 long long target_number(const struct target *t, const char *key);
-/* The same of the i-th word behind the key; 0: the first. */
+/* The same of the i-th word after the key; 0: the first. */
 long long target_nth(const struct target *t, const char *key, unsigned i);
 /* Calls fn for each line. */
 void target_each_line(const struct target *t, void (*fn)(const char *line, void *arg),
