@@ -256,6 +256,9 @@ HI_TEST_SCENARIO(snap, a_killed_writer_leaves_no_half_file)
 
 		HI_ASSERT(pid >= 0);
 		if (pid == 0) {
+			/* LeakSanitizer's helper outlives a process that is killed while
+			 * it looks for leaks, and would hold the pipe to ctest. */
+			setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 			execl(HI_BINARY_DIR "/heapinspect", "heapinspect", "snap", "-q",
 			      "--core", core, "-o", file, NULL);
 			_exit(127);
