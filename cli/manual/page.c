@@ -219,8 +219,8 @@ static void put_environment(FILE *out)
 static void put_files(FILE *out)
 {
 	fputs(".SH FILES\n"
-	      ".TP\n.I ~/.cache/heapinspect/\nindexes of debug information, by build-id; "
-	      "may be removed at any time\n"
+	      ".TP\n.I ~/.cache/heapinspect/\nindexes of debug information and inflated "
+	      "copies of debug files, by build-id; may be removed at any time\n"
 	      ".TP\n.I /run/user/UID/heapinspect/\nsockets of series that run\n"
 	      ".TP\n.I /usr/lib/debug/\ndebug files, by build-id\n"
 	      ".TP\n.I *.hisnap\nsnapshot files:\n.BR heapinspect\\-snapshot (5)\n"

@@ -10,11 +10,6 @@
 #include "tests/support/command.h"
 #include "tests/support/json.h"
 
-static inline void free_json(void *json)
-{
-	json_decref(json);
-}
-
 /* option may be NULL. */
 static inline json_t *summary_with(pid_t pid, const char *option)
 {
