@@ -236,9 +236,9 @@ static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *wor
  *
  * Members of packed records lie at any offset, so that the aligned words of a variable
  * may lead nowhere while its pointers do. Words at the other offsets count only where
- * the type of the variable has a pointer at this very place. There are seven times as
- * many of them, but hardly one has the value of an address of the heap, and only those
- * are looked up.
+ * the type of the variable has a pointer at this very place, or no type is known. There
+ * are seven times as many of them, but hardly one has the value of an address of the
+ * heap, and only those are looked up.
  */
 static bool has_pointer_at(const struct hi_layout *layout, uint64_t offset)
 {
@@ -267,6 +267,19 @@ static bool is_covered_since(const struct data_scan *d, uint64_t addr, uint64_t 
 	return false;
 }
 
+/* *v_ret: the variable there. HI_LAYOUT_NONE: there is none, or one without a type. */
+static uint32_t layout_of_data(struct data_scan *d, uint64_t addr,
+			       struct hi_variable *v_ret)
+{
+	const struct hi_typing_source *source = &d->roots->typing->source;
+
+	if (!source->variable_at ||
+	    source->variable_at(source->types.arg, addr, v_ret, NULL) != HI_OK ||
+	    v_ret->address < d->range.start || v_ret->address > addr)
+		return HI_LAYOUT_NONE;
+	return hi_roots_layout(d->roots, v_ret->type);
+}
+
 /* start: of the batch, up to which variables are accounted for. */
 static void name_packed_word(struct data_scan *d, uint64_t addr, uint64_t word,
 			     uint64_t start)
@@ -278,15 +291,17 @@ static void name_packed_word(struct data_scan *d, uint64_t addr, uint64_t word,
 
 	if ((hi_objects_find(r->typing->objects, word, &offset) == HI_NODE_NONE &&
 	     !hi_roots_may_refer(r, word)) ||
-	    hi_roots_own_at(r, addr) || is_covered_since(d, addr, start) ||
-	    !r->typing->source.variable_at ||
-	    r->typing->source.variable_at(r->typing->source.types.arg, addr, &v, NULL) !=
-		    HI_OK ||
-	    v.address < d->range.start || v.address > addr)
+	    hi_roots_own_at(r, addr) || hi_roots_own_at(r, addr + 7) ||
+	    is_covered_since(d, addr, start))
 		return;
-	layout = hi_roots_layout(r, v.type);
-	if (layout < HI_LAYOUT_FIRST ||
-	    !has_pointer_at(hi_layouts_get(r->typing->layouts, layout), addr - v.address))
+	layout = layout_of_data(d, addr, &v);
+	if (layout < HI_LAYOUT_FIRST) {
+		if (layout_of_data(d, addr + 7, &v) < HI_LAYOUT_FIRST &&
+		    !hi_vector_push(&d->untyped, word))
+			hi_roots_no_memory(r);
+		return;
+	}
+	if (!has_pointer_at(hi_layouts_get(r->typing->layouts, layout), addr - v.address))
 		return;
 	add_global(d, &v);
 	if (d->done < done)

@@ -32,3 +32,15 @@ HI_TEST_SCENARIO(packed_variables, are_roots_by_the_offsets_of_their_pointers)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		HI_ASSERT_MSG(has_variable(doc, names[i]), "%s", names[i]);
 }
+
+/* Without types nothing tells where pointers lie: those in the data are roots, and no
+ * object to which a word at another offset leads is a certain leak. */
+HI_TEST_SCENARIO(packed_variables, are_no_certain_leaks_without_debug_information)
+{
+	enum { OUTSIDE_OF_DATA = 2 + 2 + 3 }; /* of_thread, local, in_block */
+	struct target *t = target_start("packed_variables_stripped", NULL);
+	json_t *doc = summary_with(t->fx->pid, NULL);
+
+	HI_ASSERT_EQ(target_number(t, "leaks"), doc_number(doc, "leaks.objects"));
+	HI_ASSERT(doc_number(doc, "leaks.likely_objects") <= OUTSIDE_OF_DATA);
+}

@@ -247,6 +247,15 @@ static const char *rest_at(uint64_t addr)
 					   : "other .data/.bss (no variable)";
 }
 
+/* A word that no variable accounts for: at any offset, as no type tells the offsets. */
+static bool is_without_type(const struct drawn_data *d, uint64_t addr)
+{
+	uint64_t last = addr % 8 ? addr + 7 : addr;
+
+	return !find_variable(d, addr) && !is_own(d, addr) && !find_variable(d, last) &&
+	       !is_own(d, last) && rest_at(addr) == rest_at(last);
+}
+
 /* "name:block", sorted. */
 struct edge_texts {
 	char items[MOST_EDGES][48];
@@ -289,9 +298,8 @@ static void list_expected(const struct drawn_data *d, struct edge_texts *t)
 				add_text(t, v->name, find_block(word));
 		}
 	}
-	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
-		if (!find_variable(d, at) && !is_own(d, at) &&
-		    find_block(read_word(d, at)) < BLOCKS)
+	for (uint64_t at = DATA; at + 8 <= DATA + DATA_SIZE; at++)
+		if (is_without_type(d, at) && find_block(read_word(d, at)) < BLOCKS)
 			add_text(t, rest_at(at), find_block(read_word(d, at)));
 	sort_texts(t);
 }
