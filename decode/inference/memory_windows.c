@@ -2,6 +2,7 @@
 #include "decode/inference/memory_windows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "base/alloc.h"
@@ -146,4 +147,19 @@ bool hi_spans_next(struct hi_spans *spans, const uint8_t **host_ret, uint64_t *a
 		return true;
 	}
 	return false;
+}
+
+size_t hi_seam_next(struct hi_seam *seam, const uint8_t *host, uint64_t addr,
+		    uint64_t size, uint8_t out[2 * HI_SEAM_SIDE], uint64_t *addr_ret)
+{
+	size_t side = size < HI_SEAM_SIDE ? size : HI_SEAM_SIDE;
+	size_t before = seam->end == addr ? seam->n : 0;
+
+	memcpy(out, seam->bytes, before);
+	memcpy(out + before, host, side);
+	*addr_ret = addr - before;
+	memcpy(seam->bytes, host + size - side, side);
+	seam->n = side;
+	seam->end = addr + size;
+	return before ? before + side : 0;
 }

@@ -70,4 +70,17 @@ enum { HI_SPAN_SCRATCH = 1 << 16 };
 bool hi_spans_next(struct hi_spans *spans, const uint8_t **host_ret, uint64_t *addr_ret,
 		   uint64_t *size_ret);
 
+/* Where two spans meet: words that are not aligned lie in both. Zeroed before the first
+ * span. */
+enum { HI_SEAM_SIDE = 7 };
+struct hi_seam {
+	uint64_t end; /* of the last span */
+	size_t n;     /* its last bytes */
+	uint8_t bytes[HI_SEAM_SIDE];
+};
+/* To be called for each span in turn: writes the last bytes of the one before and the
+ * first of this one into out, if they meet. Returns how many; *addr_ret: of the first. */
+size_t hi_seam_next(struct hi_seam *seam, const uint8_t *host, uint64_t addr,
+		    uint64_t size, uint8_t out[2 * HI_SEAM_SIDE], uint64_t *addr_ret);
+
 #endif

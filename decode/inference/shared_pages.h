@@ -13,7 +13,8 @@
 typedef void (*hi_bytes_fn)(void *arg, const uint8_t *bytes, uint64_t addr,
 			    uint64_t size);
 
-/* Is it shared memory behind a file descriptor that other processes may write to? */
+/* Is it shared memory that others may write to, or this process through another mapping:
+ * of a file that it may write to here, or without a file on disk? */
 bool hi_mapping_is_shared_data(const struct hi_mapping *mapping);
 
 /*

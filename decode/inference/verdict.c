@@ -20,11 +20,14 @@ enum {
 	SLICE = 4 << 20,	/* bytes of a root's range that are one task */
 	MAX_SHARED = 256 << 20, /* bytes read from files of shared mappings */
 };
+/* Of an address in user space, with four levels of page tables. */
+#define ADDRESS_BITS ((1ull << 47) - 1)
 
 /* Which leaks are looked for. */
 struct wanted {
 	uint64_t *nodes;	       /* bits */
 	uint64_t low, span;	       /* all of them lie there */
+	uint64_t address_bits;
 	uint64_t filter[FILTER_WORDS]; /* by page: maybe one of them */
 };
 
@@ -36,6 +39,7 @@ struct word_search {
 	const struct wanted *wanted;
 	size_t n;
 	uint64_t words[WORDS], places[WORDS];
+	bool start_only[WORDS]; /* it counts only where it leads to a start */
 	struct hi_hit hits[WORDS];
 	uint64_t *seen; /* bits of nodes that are in found */
 	struct witness_list found;
@@ -124,6 +128,7 @@ static bool want_leaks(struct verdict_pass *p)
 		if (is_wanted_leak(p, i))
 			want_node(p, i, &high);
 	p->wanted->span = high > p->wanted->low ? high - p->wanted->low : 0;
+	p->wanted->address_bits = high > ADDRESS_BITS ? UINT64_MAX : ADDRESS_BITS;
 	return true;
 }
 
@@ -137,6 +142,8 @@ static void flush_words(struct word_search *s)
 	for (size_t i = 0; i < n; i++) {
 		hi_node node = s->hits[i].id;
 
+		if (s->hits[i].interior && s->start_only[s->hits[i].index])
+			continue;
 		if (hi_bit(s->wanted->nodes, node) && set_bit_atomically(s->seen, node) &&
 		    !hi_vector_push(
 			    &s->found,
@@ -146,7 +153,7 @@ static void flush_words(struct word_search *s)
 }
 
 static inline __attribute__((always_inline)) void
-look_at_word(struct word_search *s, uint64_t word, uint64_t place)
+look_at_word(struct word_search *s, uint64_t word, uint64_t place, bool start_only)
 {
 	uint32_t bit;
 
@@ -156,20 +163,70 @@ look_at_word(struct word_search *s, uint64_t word, uint64_t place)
 	if (!(s->wanted->filter[bit >> 6] >> (bit & 63) & 1))
 		return;
 	s->words[s->n] = word;
+	s->start_only[s->n] = start_only;
 	s->places[s->n++] = place;
 	if (s->n == WORDS)
 		flush_words(s);
 }
 
-static void look_at_bytes(struct word_search *s, const uint8_t *host, uint64_t addr,
-			  uint64_t size)
+/*
+ * Note [Words at any byte]
+ *
+ * Pointers in packed records lie at any byte, and in memory without a type nothing tells
+ * at which. Others have a number in their upper 17 bits, which user space does not need: a
+ * tag, a counter, the exponent of a NaN. Words that are not aligned are parts of two
+ * numbers for the most part, and where the heap is below 4 GiB some of them have the
+ * value of an address by chance; so have numbers without their upper bits. Both count
+ * only where they lead to the start of a block, not to the inside.
+ */
+static inline __attribute__((always_inline)) void
+look_at_aligned(struct word_search *s, uint64_t word, uint64_t place)
+{
+	uint64_t bits = s->wanted->address_bits;
+
+	look_at_word(s, word & bits, place, word & ~bits);
+}
+
+static inline __attribute__((always_inline)) void
+look_at_unaligned(struct word_search *s, const uint8_t *host, uint64_t place)
 {
 	uint64_t word;
 
-	for (uint64_t i = 0; i + 8 <= size; i += 8) {
+	memcpy(&word, host, sizeof(word));
+	look_at_word(s, word, place, word <= UINT32_MAX);
+}
+
+/* addr: a multiple of 8. */
+static void look_at_bytes(struct word_search *s, const uint8_t *host, uint64_t addr,
+			  uint64_t size)
+{
+	uint64_t i = 0, word;
+
+	for (; i + 15 <= size; i += 8) {
 		memcpy(&word, host + i, sizeof(word));
-		look_at_word(s, word, addr + i);
+		look_at_aligned(s, word, addr + i);
+		for (unsigned k = 1; k < 8; k++)
+			look_at_unaligned(s, host + i + k, addr + i + k);
 	}
+	for (; i + 8 <= size; i++) {
+		memcpy(&word, host + i, sizeof(word));
+		if (i % 8 == 0)
+			look_at_aligned(s, word, addr + i);
+		else
+			look_at_unaligned(s, host + i, addr + i);
+	}
+}
+
+/* Words that begin in one span and end in the next. */
+static void look_at_seam(struct word_search *s, struct hi_seam *seam, const uint8_t *host,
+			 uint64_t addr, uint64_t size)
+{
+	uint8_t bytes[2 * HI_SEAM_SIDE];
+	uint64_t start;
+	size_t n = hi_seam_next(seam, host, addr, size, bytes, &start);
+
+	for (size_t i = 0; i < HI_SEAM_SIDE && i + 8 <= n; i++)
+		look_at_unaligned(s, bytes + i, start + i);
 }
 
 /* A page that the image does not hold, though all that was written is in it. */
@@ -201,7 +258,7 @@ static uint64_t look_at_file_pages(struct word_search *s, uint64_t start, uint64
 		for (uint64_t i = 0; i + 8 <= n; i += 8)
 			if (hi_modules_read(s->typing->modules, at + i, &word, 8, NULL) ==
 			    HI_OK)
-				look_at_word(s, word, at + i);
+				look_at_aligned(s, word, at + i);
 	}
 	return left;
 }
@@ -212,11 +269,14 @@ static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
 				 .addr = (start + 7) & ~(uint64_t)7,
 				 .end = end,
 				 .scratch = s->scratch};
+	struct hi_seam seam = {};
 	const uint8_t *host;
 	uint64_t addr, size;
 
-	while (hi_spans_next(&spans, &host, &addr, &size))
+	while (hi_spans_next(&spans, &host, &addr, &size)) {
+		look_at_seam(s, &seam, host, addr, size);
 		look_at_bytes(s, host, addr, size);
+	}
 	start = (start + 7) & ~(uint64_t)7;
 	if (spans.unreadable && s->typing->modules && end - start <= SLICE)
 		s->unreadable += look_at_file_pages(s, start, end);
@@ -256,12 +316,27 @@ static void search_chunk(void *arg, size_t task, unsigned worker)
 	flush_words(s);
 }
 
+/* Words that begin in one slice and end in the next. */
+static void look_at_edge(struct word_search *s, uint64_t end, uint64_t next)
+{
+	uint8_t bytes[2 * HI_SEAM_SIDE];
+
+	if (end != next || hi_memory_read(s->typing->image->memory, end - HI_SEAM_SIDE,
+					  bytes, sizeof(bytes), NULL) != HI_OK)
+		return;
+	for (size_t i = 0; i < HI_SEAM_SIDE; i++)
+		look_at_unaligned(s, bytes + i, end - HI_SEAM_SIDE + i);
+}
+
 static void search_slice(void *arg, size_t task, unsigned worker)
 {
 	struct verdict_pass *p = arg;
 	struct word_search *s = p->searches[worker];
 
 	look_at_range(s, p->slices.items[task].start, p->slices.items[task].end);
+	if (task + 1 < p->slices.count)
+		look_at_edge(s, p->slices.items[task].end,
+			     p->slices.items[task + 1].start);
 	flush_words(s);
 }
 
@@ -333,20 +408,32 @@ static bool cut_slices(struct verdict_pass *p)
 	return true;
 }
 
+struct shared_words {
+	struct word_search *search;
+	struct hi_seam seam;
+};
+
+/* hi_bytes_fn */
 static void look_at_shared(void *arg, const uint8_t *bytes, uint64_t addr, uint64_t size)
 {
-	look_at_bytes(arg, bytes, addr, size);
+	struct shared_words *words = arg;
+
+	if (!size)
+		return;
+	look_at_seam(words->search, &words->seam, bytes, addr, size);
+	look_at_bytes(words->search, bytes, addr, size);
 }
 
 static void search_holes(struct verdict_pass *p)
 {
 	struct word_search *s = p->searches[0];
+	struct shared_words words = {.search = s};
 	uint64_t budget = MAX_SHARED;
 
 	for (size_t i = 0; i < p->holes.count; i++)
 		s->unreadable += hi_shared_pages_read(
 			p->typing->image, p->holes.items[i].start, p->holes.items[i].end,
-			&budget, look_at_shared, s);
+			&budget, look_at_shared, &words);
 	flush_words(s);
 }
 
@@ -358,7 +445,7 @@ static void search_registers(struct verdict_pass *p)
 	for (size_t t = 0; t < image->n_threads; t++) {
 		memcpy(words, &image->threads[t].regs, sizeof(words));
 		for (size_t i = 0; i < sizeof(words) / 8; i++)
-			look_at_word(p->searches[0], words[i], HI_WITNESS_REGISTER);
+			look_at_aligned(p->searches[0], words[i], HI_WITNESS_REGISTER);
 	}
 	flush_words(p->searches[0]);
 }
@@ -540,9 +627,7 @@ enum hi_status hi_leak_verdicts(struct hi_typing *typing, const struct hi_graph 
 	struct verdict_pass p = {.typing = typing, .graph = graph, .reach = reach};
 	bool ok = true;
 
-	/* Read conservatively, no word was left out. */
-	if (!reach->leak_objects ||
-	    (typing->conservative && !typing->stats.unreadable_bytes))
+	if (!reach->leak_objects)
 		return HI_OK;
 	typing->witnesses.count = 0;
 	ok = run_pass(&p);

@@ -449,13 +449,15 @@ void hi_ranges_sort(struct hi_ranges *ranges)
  * Note [Roots in files]
  *
  * A file's mapping that the target may write to can hold its only pointer to a block,
- * shared or private, as anonymous and shared memory can. Of shared ones, the pages that
+ * shared or private, as anonymous and shared memory can. So can a private one that is
+ * write-protected now: the image holds those of its pages that were written. Of shared
+ * ones, the pages that
  * the target has in its page tables when it stands are read: a database of 1 TiB that
  * is mapped costs what of it is touched. What the kernel has taken out of the page
  * tables since, and what another process wrote there (or this one's parent, before it
  * was forked), are no roots; but what they hold is no certain leak (shared_pages.h).
  */
-static bool may_hold_roots(const struct hi_mapping *m)
+static bool may_hold_roots(const struct hi_roots *r, const struct hi_mapping *m)
 {
 	switch (m->kind) {
 	case HI_MAPPING_ANONYMOUS:
@@ -464,7 +466,10 @@ static bool may_hold_roots(const struct hi_mapping *m)
 	case HI_MAPPING_SHMEM:
 		return true;
 	case HI_MAPPING_FILE:
-		return m->prot & HI_PROT_WRITE;
+		return (m->prot & HI_PROT_WRITE) ||
+		       (!m->shared && !(m->prot & HI_PROT_EXEC) &&
+			!(r->typing->modules &&
+			  hi_modules_at(r->typing->modules, m->start)));
 	case HI_MAPPING_VDSO:
 	case HI_MAPPING_OTHER:
 		break;
@@ -556,9 +561,9 @@ static void roots_of_mappings(struct hi_roots *r)
 	for (size_t i = 0; i < image->n_mappings && r->status == HI_OK; i++) {
 		const struct hi_mapping *m = &image->mappings[i];
 
-		if (m->held && may_hold_roots(m))
+		if (m->held && may_hold_roots(r, m))
 			roots_of_mapping(r, m);
-		else if (m->shared && m->prot & HI_PROT_WRITE && may_hold_roots(m))
+		else if (m->shared && may_hold_roots(r, m))
 			hi_roots_note(r, m->start, m->end);
 	}
 }

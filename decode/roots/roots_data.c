@@ -127,6 +127,8 @@ struct data_scan {
 	struct hi_module *module;
 	struct hi_section_range range;
 	uint64_t done;			    /* up to here a variable was accounted for */
+	struct hi_section_range farthest;   /* the variable that ends last */
+	struct hi_seam seam;
 	struct HI_VECTOR(uint64_t) untyped; /* words that no variable covers */
 	struct hi_ranges covered;
 };
@@ -192,6 +194,8 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 					    .address = v->address,
 					    .size = size});
 	d->done = v->address + size;
+	if (d->done > d->farthest.end)
+		d->farthest = (struct hi_section_range){v->address, d->done, false};
 	if (!hi_vector_push(&d->covered,
 			    ((struct hi_section_range){v->address, d->done, false})))
 		hi_roots_no_memory(r);
@@ -236,16 +240,16 @@ static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *wor
  *
  * Members of packed records lie at any offset, so that the aligned words of a variable
  * may lead nowhere while its pointers do. Words at the other offsets count only where
- * the type of the variable has a pointer at this very place, or no type is known. There
- * are seven times as many of them, but hardly one has the value of an address of the
- * heap, and only those are looked up.
+ * the type of the variable has a pointer or a uintptr_t at this very place, or no type is
+ * known. There are seven times as many of them, but hardly one has the value of an
+ * address of the heap, and only those are looked up.
  */
 static bool has_pointer_at(const struct hi_layout *layout, uint64_t offset)
 {
 	for (uint32_t i = 0; i < layout->n_slots; i++) {
 		const struct hi_pointer_slot *slot = &layout->slots[i];
 
-		if (slot->kind == HI_POINTER_SLOT_TYPED && offset >= slot->offset &&
+		if (offset >= slot->offset &&
 		    (offset - slot->offset) % slot->stride == 0 &&
 		    (offset - slot->offset) / slot->stride < slot->count)
 			return true;
@@ -253,9 +257,12 @@ static bool has_pointer_at(const struct hi_layout *layout, uint64_t offset)
 	return false;
 }
 
-/* Returns whether a variable that was added since the scan came to `start` has it. */
+/* Returns whether a variable that was added since the scan came to `start` has it, or an
+ * earlier one that goes on to there. */
 static bool is_covered_since(const struct data_scan *d, uint64_t addr, uint64_t start)
 {
+	if (addr >= d->farthest.start && addr < d->farthest.end)
+		return true;
 	for (size_t i = d->covered.count; i; i--) {
 		const struct hi_section_range *c = &d->covered.items[i - 1];
 
@@ -322,6 +329,18 @@ static void scan_packed(struct data_scan *d, const uint8_t *host, uint64_t addr,
 	}
 }
 
+/* Words that begin in the span before. */
+static void scan_seam(struct data_scan *d, const uint8_t *host, uint64_t addr,
+		      uint64_t size)
+{
+	uint8_t bytes[2 * HI_SEAM_SIDE];
+	uint64_t start;
+	size_t n = hi_seam_next(&d->seam, host, addr, size, bytes, &start);
+
+	if (n)
+		scan_packed(d, bytes, start, addr - start, n);
+}
+
 static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 		      uint64_t size)
 {
@@ -329,6 +348,7 @@ static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 	uint64_t words[MODULE_BATCH / 8];
 	struct hi_hit hits[MODULE_BATCH / 8];
 
+	scan_seam(d, host, addr, size);
 	for (uint64_t at = 0; at + 8 <= size && r->status == HI_OK;) {
 		uint64_t left = (size - at) / 8;
 		size_t n = left < MODULE_BATCH / 8 ? left : MODULE_BATCH / 8, n_hits;
@@ -358,6 +378,8 @@ static void scan_range(struct data_scan *d, const struct hi_section_range *range
 
 	d->range = *range;
 	d->done = range->start;
+	d->farthest = (struct hi_section_range){};
+	d->seam = (struct hi_seam){};
 	while (r->status == HI_OK && hi_spans_next(&spans, &host, &addr, &size)) {
 		/* Variables are read through the same scratch: keep this span. */
 		if (host == r->scratch) {

@@ -16,7 +16,8 @@
 #define DATA 0x600000ull
 #define FAR 0x20000000ull /* a mapping without allocator */
 #define FAR_SIZE (1ull << 20)
-enum { DATA_SIZE = 0x4000, BLOCKS = 64, STEP = 0x100, VARIABLES = 40, MOST_EDGES = 2000 };
+enum { DATA_SIZE = 0x4000, DATA_SPLIT = 0x1000, BLOCKS = 64, STEP = 0x100 };
+enum { VARIABLES = 40, MOST_EDGES = 2000 };
 
 static struct hi_error err;
 static uint64_t seed;
@@ -33,10 +34,11 @@ static const struct shape {
 	uint64_t size, pointers[2];
 	unsigned n_pointers;
 } shapes[] = {
-	{"node *", 8, {0}, 1}, {"pair", 24, {8, 16}, 2}, {"packed", 17, {1, 9}, 2},
-	{"long", 8, {0}, 0},   {NULL, 8, {0}, 1}, /* a symbol: it has no type */
+	{"node *", 8, {0}, 1},	       {"pair", 24, {8, 16}, 2},
+	{"packed", 17, {1, 9}, 2},     {"long", 8, {0}, 0},
+	{"packed_address", 9, {1}, 1}, {NULL, 8, {0}, 1}, /* a symbol: it has no type */
 };
-enum { POINTER, PAIR, PACKED, LONG, SYMBOL, SHAPES };
+enum { POINTER, PAIR, PACKED, LONG, PACKED_ADDRESS, SYMBOL, SHAPES };
 
 struct drawn_variable {
 	char name[16];
@@ -137,13 +139,15 @@ static struct drawn_data *draw_data(void)
 
 	HI_ASSERT(d);
 	d->w = world_create();
-	world_types(d->w,
-		    "struct node { node *next; long number; };"
-		    "struct pair { long number; node *left; node *right; };"
-		    "struct packed 17 { char tag; @1 node *left; @9 node *right; };");
+	world_types(d->w, "struct node { node *next; long number; };"
+			  "struct pair { long number; node *left; node *right; };"
+			  "struct packed 17 { char tag; @1 node *left; @9 node *right; };"
+			  "struct packed_address 9 { char tag; @1 uintptr_t address; };");
 	for (uint64_t i = 0; i < BLOCKS; i++)
 		world_block(d->w, H(STEP * i), 24);
-	world_mapping(d->w, DATA, DATA_SIZE);
+	/* In two pieces, so that variables lie across their border. */
+	world_mapping(d->w, DATA, DATA_SPLIT);
+	world_mapping(d->w, DATA + DATA_SPLIT, DATA_SIZE - DATA_SPLIT);
 	draw_modules(d);
 	d->w->modules = &d->modules;
 	d->w->source.variable_at = variable_at;
@@ -187,6 +191,17 @@ static uint64_t draw_word(void)
 	}
 }
 
+/* A packed variable whose pointer lies across the border of the two pieces. */
+static uint64_t draw_across(struct drawn_variable *v, uint64_t at)
+{
+	const uint64_t border = DATA + DATA_SPLIT;
+
+	if (at >= border || at + 0x40 < border)
+		return at;
+	v->shape = &shapes[PACKED_ADDRESS];
+	return border - 2 - draw_below(6);
+}
+
 static void draw_variables(struct drawn_data *d)
 {
 	uint64_t at = DATA + 8 * draw_below(40);
@@ -195,7 +210,7 @@ static void draw_variables(struct drawn_data *d)
 		struct drawn_variable *v = &d->variables[d->n];
 
 		v->shape = &shapes[draw_below(SHAPES)];
-		v->start = at;
+		v->start = at = draw_across(v, at);
 		snprintf(v->name, sizeof(v->name), "v%zu", d->n);
 		/* None lies across the two segments. */
 		if (at < DATA + DATA_SIZE / 2 &&
@@ -322,7 +337,8 @@ static void list_found(const struct drawn_data *d, struct edge_texts *t)
 		else
 			HI_ASSERT_STREQ(v->name, root->name);
 		for (uint32_t e = 0; e < edges.count; e++) {
-			bool doubtful = untyped || v->shape == &shapes[SYMBOL];
+			bool doubtful = untyped || v->shape == &shapes[SYMBOL] ||
+					v->shape == &shapes[PACKED_ADDRESS];
 
 			HI_ASSERT_EQ(doubtful, edges.grade[e] == HI_GRADE_CONSERVATIVE);
 			add_text(t, root->name, edges.to[e]);

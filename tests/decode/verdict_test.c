@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Verdicts of drawn leaks, against a search at every byte of everything that is live. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/mock.h"
+#include "census/analysis/analysis.h"
+#include "decode/inference/verdict.h"
+#include "harness.h"
+#include "support/typing_world.h"
+
+#define H(offset) (WORLD_HEAP + (offset))
+#define BLOCK(i) H(0x1000 + 0x100 * (i))
+#define TAG (0xfff8ull << 48)
+/* Mappings side by side, each in a piece of its own; words lie across their borders. */
+enum { MAPPINGS = 4, MAPPING = 0x1000, BLOCKS = 48, USABLE = 56, LIVE_SIZE = 0x800 };
+
+static struct hi_error err;
+static uint64_t seed;
+
+static uint64_t draw_below(uint64_t n)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % n;
+}
+
+/* Bytes of one area: the live block, a leak, the mappings. */
+struct area {
+	uint64_t start, size;
+};
+
+static struct area area_of_mappings(void)
+{
+	return (struct area){WORLD_FAR, MAPPINGS * MAPPING};
+}
+
+static void put_byte(struct world *w, uint64_t addr, uint8_t byte)
+{
+	*(uint8_t *)hi_memory_mock_at(w->memory, addr) = byte;
+}
+
+static void put_word(struct world *w, uint64_t addr, uint64_t word)
+{
+	for (unsigned i = 0; i < 8; i++)
+		put_byte(w, addr + i, (uint8_t)(word >> 8 * i));
+}
+
+static uint64_t draw_target(void)
+{
+	uint64_t to =
+		BLOCK(draw_below(BLOCKS)) + (draw_below(3) ? 0 : draw_below(USABLE));
+
+	return draw_below(4) ? to : to | TAG;
+}
+
+static void draw_words(struct world *w, struct area area, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		put_word(w, area.start + draw_below(area.size - 8), draw_target());
+}
+
+static struct world *draw_heap(void)
+{
+	struct world *w = world_create();
+
+	world_block(w, H(0), LIVE_SIZE);
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		world_block(w, BLOCK(i), USABLE);
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		world_mapping(w, WORLD_FAR + i * MAPPING, MAPPING);
+	world_var(w, "live", "void *", H(0));
+	draw_words(w, (struct area){H(0), LIVE_SIZE}, draw_below(8));
+	draw_words(w, area_of_mappings(), draw_below(8));
+	for (uint64_t i = 1; i < MAPPINGS; i++)
+		put_word(w, WORLD_FAR + i * MAPPING - draw_below(8), draw_target());
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		draw_words(w, (struct area){BLOCK(i), USABLE}, draw_below(2));
+	return w;
+}
+
+/* The block that the word at addr leads to as Note [Words at any byte] has it, or BLOCKS.
+ */
+static uint64_t find_block(uint64_t addr, uint64_t word)
+{
+	uint64_t low = addr % 8 ? word : word & ((1ull << 47) - 1);
+	uint64_t i = (low - BLOCK(0)) / 0x100, offset = (low - BLOCK(0)) % 0x100;
+
+	if (low < BLOCK(0) || i >= BLOCKS || offset >= USABLE)
+		return BLOCKS;
+	return offset && (addr % 8 || low != word) ? BLOCKS : i;
+}
+
+static void mark_from(const struct world *w, struct area area, bool *led_to)
+{
+	static uint8_t bytes[MAPPINGS * MAPPING];
+	uint64_t word, i;
+
+	for (uint64_t at = 0; at < area.size; at += MAPPING)
+		HI_ASSERT_OK(hi_memory_read(w->memory, area.start + at, bytes + at,
+					    area.size - at < MAPPING ? area.size - at
+								     : MAPPING,
+					    &err),
+			     &err);
+	for (uint64_t at = 0; at + 8 <= area.size; at++) {
+		memcpy(&word, bytes + at, sizeof(word));
+		i = find_block(area.start + at, word);
+		if (i < BLOCKS)
+			led_to[i] = true;
+	}
+}
+
+static bool is_live(const struct hi_reach *reach, hi_node node)
+{
+	return hi_bit(reach->any, node);
+}
+
+static void mark_from_live(const struct world *w, const struct hi_reach *reach,
+			   bool *led_to)
+{
+	mark_from(w, (struct area){H(0), LIVE_SIZE}, led_to);
+	mark_from(w, area_of_mappings(), led_to);
+	for (uint64_t i = 0; i < BLOCKS; i++)
+		if (is_live(reach, world_node(w, BLOCK(i))))
+			mark_from(w, (struct area){BLOCK(i), USABLE}, led_to);
+}
+
+/* From what is marked until nothing is new. */
+static void mark_all(const struct world *w, bool *led_to)
+{
+	bool done[BLOCKS] = {}, any = true;
+
+	while (any) {
+		any = false;
+		for (uint64_t i = 0; i < BLOCKS; i++) {
+			if (!led_to[i] || done[i])
+				continue;
+			done[i] = any = true;
+			mark_from(w, (struct area){BLOCK(i), USABLE}, led_to);
+		}
+	}
+}
+
+static struct hi_reach *run_verdicts(struct world *w)
+{
+	struct hi_reach *reach = NULL;
+
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	HI_ASSERT_OK(hi_reach_compute(w->graph, 1, &reach, &err), &err);
+	HI_ASSERT_OK(hi_leak_verdicts(w->typing, w->graph, reach, &err), &err);
+	return reach;
+}
+
+static bool is_likely(const struct hi_reach *reach, hi_node node)
+{
+	return reach->likely && hi_bit(reach->likely, node);
+}
+
+HI_TEST(verdict, of_random_words_is_that_of_a_search_at_every_byte)
+{
+	uint64_t n_likely = 0, n_certain = 0;
+
+	for (uint64_t round = 1; round <= 200; round++) {
+		struct world *w;
+		struct hi_reach *reach;
+		bool led_to[BLOCKS] = {};
+
+		seed = round;
+		w = draw_heap();
+		reach = run_verdicts(w);
+		mark_from_live(w, reach, led_to);
+		mark_all(w, led_to);
+		for (uint64_t i = 0; i < BLOCKS; i++) {
+			hi_node node = world_node(w, BLOCK(i));
+
+			if (is_live(reach, node))
+				continue;
+			HI_ASSERT_MSG(led_to[i] == is_likely(reach, node),
+				      "round %d: block %s", (int)round,
+				      world_address(BLOCK(i)));
+			n_likely += led_to[i];
+			n_certain += !led_to[i];
+		}
+		hi_reach_destroy(reach);
+		world_forget(w);
+	}
+	HI_ASSERT(n_likely > 100 && n_certain > 100);
+}
