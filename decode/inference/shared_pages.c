@@ -11,9 +11,9 @@ enum { BLOCK = 1 << 16, PAGE = 4096, MAX_READS = 1 << 16 };
 
 bool hi_mapping_is_shared_data(const struct hi_mapping *mapping)
 {
-	return mapping->shared && (mapping->kind == HI_MAPPING_SHMEM ||
-				   (mapping->kind == HI_MAPPING_FILE &&
-				    (mapping->prot & HI_PROT_WRITE)));
+	return mapping->shared &&
+	       (mapping->kind == HI_MAPPING_SHMEM ||
+		(mapping->kind == HI_MAPPING_FILE && (mapping->prot & HI_PROT_WRITE)));
 }
 
 /* At most n bytes from `offset` on, up to the next hole. */

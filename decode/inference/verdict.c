@@ -25,8 +25,8 @@ enum {
 
 /* Which leaks are looked for. */
 struct wanted {
-	uint64_t *nodes;	       /* bits */
-	uint64_t low, span;	       /* all of them lie there */
+	uint64_t *nodes;    /* bits */
+	uint64_t low, span; /* all of them lie there */
 	uint64_t address_bits;
 	uint64_t filter[FILTER_WORDS]; /* by page: maybe one of them */
 };
@@ -173,8 +173,8 @@ look_at_word(struct word_search *s, uint64_t word, uint64_t place, bool start_on
  * Note [Words at any byte]
  *
  * Pointers in packed records lie at any byte, and in memory without a type nothing tells
- * at which. Others have a number in their upper 17 bits, which user space does not need: a
- * tag, a counter, the exponent of a NaN. Words that are not aligned are parts of two
+ * at which. Others have a number in their upper 17 bits, which user space does not need:
+ * a tag, a counter, the exponent of a NaN. Words that are not aligned are parts of two
  * numbers for the most part, and where the heap is below 4 GiB some of them have the
  * value of an address by chance; so have numbers without their upper bits. Both count
  * only where they lead to the start of a block, not to the inside.

@@ -126,8 +126,8 @@ struct data_scan {
 	struct hi_roots *roots;
 	struct hi_module *module;
 	struct hi_section_range range;
-	uint64_t done;			    /* up to here a variable was accounted for */
-	struct hi_section_range farthest;   /* the variable that ends last */
+	uint64_t done;			  /* up to here a variable was accounted for */
+	struct hi_section_range farthest; /* the variable that ends last */
 	struct hi_seam seam;
 	struct HI_VECTOR(uint64_t) untyped; /* words that no variable covers */
 	struct hi_ranges covered;
