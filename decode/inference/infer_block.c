@@ -259,7 +259,7 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 	/* Text and what only a name is known of may be anything. */
 	return layout->opaque || layout->klass == HI_TYPE_STRING
 		       ? 0
-		       : layout->lead + layout->size;
+		       : layout->lead + layout->fixed_size;
 }
 
 uint64_t hi_propagation_extent(const struct hi_typing *typing, hi_node id)
@@ -302,7 +302,7 @@ static uint64_t firm_extent(const struct hi_propagation_worker *w, hi_node id)
 	if (layout->blob || layout->opaque || layout->klass == HI_TYPE_STRING ||
 	    (layout->rules && layout->rules->is_node))
 		return 0;
-	return layout->size;
+	return layout->fixed_size;
 }
 
 /* `new T[n]` of types with a destructor: n, then the elements; the pointer is

@@ -77,7 +77,7 @@ struct hi_propagation {
 	 * takes then do not depend on the order in which subobjects are found. */
 	uint32_t *before;
 	uint64_t header;       /* of blocks of an allocation wrapper; 0: none was found */
-	uint8_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
+	uint16_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
 	bool header_asked;
 	bool outside; /* words may lead to where no block is */
 	uint64_t max_candidates;

@@ -26,7 +26,7 @@
 #include "decode/inference/propagation.h"
 
 enum {
-	MAX_HEADER = 64,   /* bytes, unless hints set more */
+	MAX_HEADER = 128,  /* bytes, unless hints set more */
 	MIN_SIZED = 3,	   /* blocks that show a header with the size in it */
 	MIN_BLOCKS = 8,	   /* that show one without */
 	MAX_BLOCKS = 256,  /* that are looked at for it */
@@ -256,13 +256,13 @@ static bool add_candidates_behind_headers(struct hi_propagation *s)
 
 bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 {
-	uint8_t before = s->sized_headers;
+	uint16_t before = s->sized_headers;
 
 	for (uint64_t header = 8; header <= MAX_HEADER; header += 8) {
 		struct trial trial = {.propagation = s, .header = header, .sized = true};
 
 		if (!is_sized(s, header) && is_header(&trial))
-			s->sized_headers |= (uint8_t)(1u << (header / 8 - 1));
+			s->sized_headers |= (uint16_t)(1u << (header / 8 - 1));
 	}
 	return s->sized_headers != before && add_candidates_behind_headers(s);
 }

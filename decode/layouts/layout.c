@@ -22,7 +22,8 @@ enum {
 	CONTEXT_HEADS = 1 << 12,
 	CONTEXT_LEAF = 1 << 10,
 	MAX_CONTEXTS = 1 << 20,
-	MAX_REFINED = 1 << 23
+	MAX_REFINED = 1 << 23,
+	NESTING_MAX = 16,
 };
 
 struct context_values {
@@ -116,6 +117,37 @@ static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
 	return ok && layout->slots;
 }
 
+/* `char data[4]` or `long data[1]` at the end of a record: how flexible arrays were
+ * written before C99. */
+static bool stands_for_more(const struct hi_type *array, const struct hi_type *element)
+{
+	return array->flexible || array->count <= 1 ||
+	       (element->kind == HI_KIND_CHAR && array->count < 8);
+}
+
+static uint64_t fixed_size_of(const struct hi_type_source *types,
+			      const struct hi_type *type)
+{
+	const struct hi_type *at = type;
+	uint64_t offset = 0;
+
+	for (unsigned depth = 0; at->n_members && depth < NESTING_MAX; depth++) {
+		const struct hi_member *last = &at->members[at->n_members - 1];
+
+		if (at->kind != HI_KIND_STRUCT || last->bit_size)
+			break;
+		offset += last->offset;
+		at = hi_type_source_get(types, last->type);
+		if (offset == 0 || offset >= type->size)
+			break;
+		if (at->kind == HI_KIND_ARRAY)
+			return stands_for_more(at, hi_type_source_get(types, at->target))
+				       ? offset
+				       : type->size;
+	}
+	return type->size;
+}
+
 static enum hi_type_class class_of(const struct hi_type *type)
 {
 	switch (type->kind) {
@@ -187,6 +219,9 @@ static struct hi_layout *make_new_layout(struct hi_layouts *layouts,
 		layout->size = 0;
 	else if (!fill_slots(layouts, layout))
 		return NULL;
+	layout->fixed_size = layout->size && !layout->open_ended
+				     ? fixed_size_of(&layouts->priv->source, type)
+				     : layout->size;
 	if (!enter_layout(layouts, layout))
 		return NULL;
 	layout->base = layout->index;

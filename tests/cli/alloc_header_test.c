@@ -76,7 +76,7 @@ static void check_types(const struct truth *truth, const char *hints)
 
 HI_TEST_SCENARIO(alloc_header, a_size_in_the_header_gives_the_objects_their_types)
 {
-	static const char *const bytes[] = {"8", "16", "32", "64"};
+	static const char *const bytes[] = {"8", "16", "64", "96", "128"};
 
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) {
 		struct truth truth = start_fixture("size", bytes[i]);

@@ -158,6 +158,35 @@ HI_TEST(rules_inside, pointers_into_large_blocks_split_them_and_into_small_ones_
 	HI_ASSERT_EQ(drawn_costs(w), all_costs(w));
 }
 
+/* A last member of a few bytes, or of one element, stands for what follows the record:
+ * chunks of obstacks have `char contents[4]`. The first object lies there. */
+HI_TEST(rules_inside, a_chunk_ends_where_its_contents_begin)
+{
+	static const char *const contents[] = {"char contents[4]", "char contents[1]",
+					       "char contents[0]", "long contents[1]"};
+
+	for (size_t i = 0; i < sizeof(contents) / sizeof(*contents); i++)
+		HI_DRAWN(THINGS "struct chunk { chunk *before; void *limit; %s; };\n"
+				"chunk *c = &1000\n"
+				"thing *t = &1028\n"
+				"1000 (520): 0 0   => chunk size 16 (pointer)\n"
+				"1010: 0 0 &2000   => thing -> 1000 2000\n"
+				"1028: 0 &1010     => thing -> 1000 1010\n"
+				"1040:             => size 456\n"
+				"2000 (24):        => item\n",
+			 contents[i]);
+}
+
+/* A member of more bytes is one, and no object lies in it. */
+HI_TEST(rules_inside, a_member_is_no_place_for_objects)
+{
+	HI_DRAWN(THINGS "struct chunk { chunk *before; void *limit; long contents[3]; };\n"
+			"chunk *c = &1000\n"
+			"thing *t = &1010\n"
+			"1000 (520): 0 0 0 0 &2000 => chunk size 520\n"
+			"2000 (24):                => untyped\n");
+}
+
 HI_TEST(rules_inside, a_tag_in_the_low_bits_is_no_pointer_to_the_inside)
 {
 	for (unsigned tag = 1; tag < 8; tag++)
