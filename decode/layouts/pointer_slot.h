@@ -48,11 +48,12 @@ struct hi_pointer_slot {
 };
 
 /* May the word in this slot be a number? Then it is an exact reference only where it
- * leads to the start of a block. */
+ * leads to the start of a block. Sizes and counts are below 4 GiB, and few numbers above
+ * that are addresses of the heap. */
 static inline bool hi_pointer_slot_may_be_number(const struct hi_pointer_slot *slot,
 						 uint64_t word)
 {
-	return slot->number_size == 8 || (slot->number_size == 4 && word <= UINT32_MAX);
+	return slot->number_size && word <= UINT32_MAX;
 }
 
 /* `count` records with rules of their own inside a type, `stride` bytes apart. */

@@ -112,7 +112,8 @@ HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
 	layout = layout_of(w, "t");
 	for (uint32_t i = 0; i < layout->n_slots; i++)
 		HI_ASSERT_EQ(sizes[i], layout->slots[i].number_size);
-	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
+	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], UINT32_MAX));
+	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
 	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[4], UINT32_MAX));
 	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[4], 1ull << 40));
 	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[5], 16));
