@@ -208,7 +208,8 @@ static void run(struct bench *b)
 	hi_parallel(hi_parallel_threads(), TASKS, candidate, b);
 	candidates = now_ms() - t0;
 	t0 = now_ms();
-	must(hi_subobjects_split(b->subobjects, b->layouts, b->objects, extent, NULL, &o,
+	must(hi_subobjects_split(b->subobjects, b->layouts, b->objects,
+				 &(struct hi_subobject_places){.extent = extent}, &o,
 				 &pools, &stats, &err),
 	     "split");
 	finish = now_ms() - t0;

@@ -10,10 +10,91 @@
  * count wait until propagation has nothing else to follow; those whose count became known
  * until then are not followed at all. That does not depend on the order of candidates.
  * After ROUNDS (propagate.c) arrays no longer wait.
+ *
+ * A block that divides well may as well be a pool, of which the first object is a T: the
+ * first header, or a free slot that a list of them ends at. Then other typed pointers
+ * lead to records in it that no T has there. Such a block is no array (it is crossed),
+ * since the words of its other objects would be taken for numbers.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "decode/inference/propagation.h"
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const hi_node *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool hi_propagation_is_crossed(const struct hi_propagation *s, hi_node id)
+{
+	return s->crossed.count && bsearch(&id, s->crossed.items, s->crossed.count,
+					   sizeof(id), compare_nodes);
+}
+
+/* Another definition of the same type is no other type. */
+static bool has_record_at(struct hi_layouts *layouts, const struct hi_layout *element,
+			  uint64_t offset, const struct hi_layout *record)
+{
+	return (offset == 0 && (element->base == record->base ||
+				strcmp(element->name, record->name) == 0)) ||
+	       hi_layout_has_at(layouts, element, offset, record) ||
+	       (offset == 0 && hi_layout_has_at(layouts, record, 0, element));
+}
+
+bool hi_propagation_crosses_array(const struct hi_typing *typing, uint32_t key,
+				  const struct hi_interior *in)
+{
+	const struct hi_layout *array,
+		*record = hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
+	enum hi_evidence evidence = (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT);
+
+	if (!(key & HI_KEY_ARRAY) || (key & HI_KEY_SETTLED) ||
+	    evidence == HI_EVIDENCE_SHAPE || evidence == HI_EVIDENCE_NONE ||
+	    record->klass != HI_TYPE_RECORD || record->opaque || !record->size)
+		return false;
+	array = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
+	return (array->klass == HI_TYPE_RECORD ||
+		array->klass == HI_TYPE_POINTER_ARRAY) &&
+	       array->size && !hi_layout_has_count(array) &&
+	       !has_record_at(typing->layouts, array,
+			      (in->addr - hi_objects_address(typing->objects, in->id)) %
+				      array->size,
+			      record);
+}
+
+static void uncross_one(struct hi_propagation *s, const struct hi_interior *in)
+{
+	struct hi_typing *typing = s->typing;
+	uint32_t *type;
+
+	if (in->id == HI_NODE_NONE)
+		return;
+	type = &typing->objects->type[in->id];
+	if (!hi_propagation_crosses_array(typing, *type, in))
+		return;
+	if (!hi_vector_push(&s->crossed, in->id))
+		s->workers[0]->no_memory = true;
+	*type &= ~HI_KEY_ARRAY;
+	/* The first object is followed as one. */
+	hi_propagation_push(s->workers[0], hi_objects_address(typing->objects, in->id),
+			    in->id, *type);
+}
+
+static bool uncross_arrays(struct hi_propagation *s)
+{
+	size_t before = s->crossed.count;
+
+	for (unsigned i = 0; i < s->n_workers; i++)
+		for (size_t k = 0; k < s->workers[i]->interior.count; k++)
+			uncross_one(s, &s->workers[i]->interior.items[k]);
+	if (s->crossed.count > before)
+		qsort(s->crossed.items, s->crossed.count, sizeof(*s->crossed.items),
+		      compare_nodes);
+	return s->crossed.count > before;
+}
 
 static int compare_waiting_arrays(const void *a, const void *b)
 {
@@ -39,6 +120,7 @@ static bool gather_arrays(struct hi_propagation *s, struct hi_propagation_entrie
 
 		for (size_t k = 0; k < from->count; k++)
 			if (!is_counted(s->typing, from->items[k].id) &&
+			    !hi_propagation_is_crossed(s, from->items[k].id) &&
 			    !hi_vector_push(all, from->items[k]))
 				return false;
 		hi_vector_free(from);
@@ -53,7 +135,7 @@ bool hi_propagation_release_arrays(struct hi_propagation *s)
 {
 	struct hi_propagation_worker *first = s->workers[0];
 	struct hi_propagation_entries all = {};
-	bool any = false;
+	bool any = uncross_arrays(s);
 
 	if (!gather_arrays(s, &all))
 		first->no_memory = true;

@@ -235,6 +235,7 @@ void hi_propagation_add_candidate(struct hi_propagation_worker *w, uint64_t addr
 	} else if (layout->size > usable) {
 		return;
 	} else if (!may_be_derived(layout, usable) &&
+		   !hi_propagation_is_crossed(w->propagation, id) &&
 		   hi_propagation_fits_as_array(w, layout, addr, usable)) {
 		key |= HI_KEY_ARRAY;
 	}
@@ -347,14 +348,30 @@ void hi_propagation_note_interior(struct hi_propagation_worker *w, uint64_t addr
 		w->no_memory = true;
 }
 
+static bool may_be_split_off(const struct hi_propagation_worker *w, uint64_t addr,
+			     hi_node id, uint32_t index, bool crosses)
+{
+	const struct hi_typing *typing = w->typing;
+	uint64_t offset = addr - hi_objects_address(typing->objects, id);
+
+	if (!hi_subobjects_may_be_pool(hi_object_usable(typing->objects, id),
+				       hi_layouts_get(typing->layouts, index)->size) &&
+	    !hi_propagation_is_apart(w->propagation, addr, id, index))
+		return false;
+	return crosses || !hi_propagation_explains(typing, w->propagation->before[id],
+						   offset, index);
+}
+
 void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 				 hi_node id, uint32_t index, enum hi_evidence evidence)
 {
 	struct hi_typing *typing = w->typing;
 	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
 	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
+	uint32_t key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
 	bool is_record =
 		layout->klass == HI_TYPE_RECORD && !layout->opaque && layout->size;
+	bool crosses;
 
 	if (hi_object_is_internal(typing->objects, id))
 		return;
@@ -369,21 +386,19 @@ void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 	}
 	if (hi_propagation_add_behind_header(w, addr, id, index, evidence))
 		return;
-	if (offset < firm_extent(w, id) ||
+	crosses = w->propagation->subobjects &&
+		  hi_propagation_crosses_array(typing, w->propagation->before[id],
+					       &(struct hi_interior){addr, id, key});
+	if ((offset < firm_extent(w, id) && !crosses) ||
 	    (!is_record && !hi_layout_has_count(layout) &&
 	     !hi_propagation_may_be_sized(w, addr, id, index)))
 		return;
-	if (w->propagation->subobjects &&
-	    (hi_object_usable(typing->objects, id) < HI_SUBOBJECT_MIN_POOL ||
-	     hi_propagation_explains(typing, w->propagation->before[id], offset, index)))
-		return;
-	if (w->propagation->subobjects)
+	if (!w->propagation->subobjects)
+		hi_propagation_note_interior(w, addr, id, key);
+	else if (may_be_split_off(w, addr, id, index, crosses))
 		hi_propagation_add_subobject(
 			w, addr, start + hi_object_usable(typing->objects, id), index,
 			evidence);
-	else
-		hi_propagation_note_interior(
-			w, addr, id, (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
 }
 
 /* flags: evidence and HI_KEY_SLOT. */

@@ -412,7 +412,8 @@ static bool take_as_array(struct containment *c, hi_node id)
 	uint32_t key = objects->type[id];
 	uint64_t addr = hi_objects_address(objects, id);
 
-	if (!hi_propagation_fits_as_array(
+	if (hi_propagation_is_crossed(c->propagation, id) ||
+	    !hi_propagation_fits_as_array(
 		    w,
 		    hi_layouts_get(c->propagation->typing->layouts, key & HI_KEY_LAYOUT),
 		    addr, hi_object_usable(objects, id)))
@@ -470,7 +471,30 @@ bool hi_propagation_infer_containers(struct hi_propagation *s)
 
 static uint64_t own_extent_of_block(void *arg, hi_node id)
 {
-	return hi_propagation_extent(arg, id);
+	const struct hi_propagation *s = arg;
+
+	return hi_propagation_extent(s->typing, id);
+}
+
+/* A pool that was taken for an array. */
+static void uncross_array(void *arg, uint64_t addr, hi_node id, uint32_t key)
+{
+	struct hi_propagation *s = arg;
+	uint32_t *type = &s->typing->objects->type[id];
+
+	if (hi_propagation_crosses_array(s->typing, *type,
+					 &(struct hi_interior){addr, id, key}))
+		*type &= ~HI_KEY_ARRAY;
+}
+
+static bool is_placed_subobject(void *arg, uint64_t addr, hi_node id, uint32_t layout,
+				uint64_t size)
+{
+	const struct hi_propagation *s = arg;
+
+	return hi_subobjects_may_be_pool(hi_object_usable(s->typing->objects, id),
+					 size) ||
+	       hi_propagation_is_apart(s, addr, id, layout);
 }
 
 static void split_at_interior(struct hi_propagation *s, const struct hi_interior *in)
@@ -485,7 +509,9 @@ static void split_at_interior(struct hi_propagation *s, const struct hi_interior
 						     in->key & HI_KEY_LAYOUT, evidence);
 		return;
 	}
-	if (hi_object_usable(objects, in->id) < HI_SUBOBJECT_MIN_POOL)
+	if (!is_placed_subobject(
+		    s, in->addr, in->id, in->key & HI_KEY_LAYOUT,
+		    hi_layouts_get(s->typing->layouts, in->key & HI_KEY_LAYOUT)->size))
 		return;
 	hi_propagation_add_subobject(s->workers[0], in->addr,
 				     hi_objects_address(objects, in->id) +
@@ -560,7 +586,11 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 		return hi_fail_memory(err, "subobjects");
 	if (!hi_subobjects_count(typing->subobjects))
 		return HI_OK;
-	return hi_subobjects_split(typing->subobjects, typing->layouts, typing->objects,
-				   own_extent_of_block, typing, &typing->remade,
-				   &typing->pools, &typing->stats.subobjects, err);
+	return hi_subobjects_split(
+		typing->subobjects, typing->layouts, typing->objects,
+		&(struct hi_subobject_places){.look = uncross_array,
+					      .extent = own_extent_of_block,
+					      .may_be = is_placed_subobject,
+					      .arg = s},
+		&typing->remade, &typing->pools, &typing->stats.subobjects, err);
 }

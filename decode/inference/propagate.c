@@ -593,6 +593,7 @@ static enum hi_status run_propagation(struct hi_typing *typing, unsigned threads
 	ok = collect_workers(&s) && ok;
 	free(s.before);
 	hi_vector_free(&s.shared);
+	hi_vector_free(&s.crossed);
 	hi_type_candidates_deinit(&s.followed_candidates);
 	return ok ? status : hi_fail_memory(err, "types");
 }

@@ -34,6 +34,14 @@ struct hi_interior {
 	uint32_t key; /* layout, evidence */
 };
 
+/* Records of a type lie so many bytes into blocks of their own size. */
+struct hi_type_header {
+	uint32_t layout; /* the type's base layout */
+	uint32_t offset;
+	bool apart; /* what lies before them has a type of its own */
+};
+enum { HI_TYPE_HEADERS = 64 };
+
 /* The type that a word infers for what it leads to. */
 struct hi_type_candidate {
 	struct hi_pointer_slot *slot; /* its pointee; NULL: layout is known */
@@ -76,9 +84,12 @@ struct hi_propagation {
 	/* The type column before subobjects were added: the bytes that a block's type
 	 * takes then do not depend on the order in which subobjects are found. */
 	uint32_t *before;
-	uint64_t header;       /* of blocks of an allocation wrapper; 0: none was found */
+	uint64_t header; /* of blocks of an allocation wrapper; 0: none was found */
 	uint16_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
 	bool header_asked;
+	struct HI_VECTOR(hi_node) crossed;		     /* arrays.c; sorted */
+	struct hi_type_header type_headers[HI_TYPE_HEADERS]; /* size_header.c */
+	unsigned n_type_headers;
 	bool outside; /* words may lead to where no block is */
 	uint64_t max_candidates;
 	bool last_try; /* candidates beyond max_candidates are not followed */
@@ -150,8 +161,12 @@ bool hi_propagation_may_be_sized(struct hi_propagation_worker *w, uint64_t addr,
 /* Between runs, of the interior pointers that are left: do blocks have such headers, with
  * the size in them or without? True: there is new work for worker 0. */
 bool hi_propagation_find_sized_headers(struct hi_propagation *s);
-/* The same for headers without a size, of one length for all blocks. */
+/* The same for headers without a size, of one length for all blocks or for those of a
+ * type. */
 bool hi_propagation_find_header(struct hi_propagation *s);
+/* Is it an object of its own, after a header that has a type? */
+bool hi_propagation_is_apart(const struct hi_propagation *s, uint64_t addr, hi_node id,
+			     uint32_t layout);
 
 /* ---- conflicts.c ---- */
 
@@ -174,6 +189,12 @@ void hi_propagation_drain(struct hi_propagation_worker *w);
 
 /* True: there is new work for worker 0. */
 bool hi_propagation_release_arrays(struct hi_propagation *s);
+/* Does this pointer lead to a record in a block of this key, an array that has none
+ * there? */
+bool hi_propagation_crosses_array(const struct hi_typing *typing, uint32_t key,
+				  const struct hi_interior *in);
+/* Was such a pointer found, so that the block is no array? */
+bool hi_propagation_is_crossed(const struct hi_propagation *s, hi_node id);
 /* Infers records around members that interior pointers lead to. True: there is new work
  * for worker 0. */
 bool hi_propagation_infer_containers(struct hi_propagation *s);

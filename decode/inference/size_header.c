@@ -17,9 +17,13 @@
  *   - hints set the length of the header (`header N;`);
  *   - at least MIN_BLOCKS blocks that typed pointers lead into at this offset have just
  *     the size of header and record, and nine of ten such pointers lead to such blocks.
- *     Then the whole program is taken to do so, and the evidence is "shape".
+ *     Then the whole program is taken to do so, and the evidence is "shape";
+ *   - the same of the pointers to one type alone: other types may have another header, or
+ *     none.
  *
- * Nothing is known of the header itself: its words are read conservatively.
+ * Nothing is known of the header itself: its words are read conservatively. Where other
+ * pointers give it a type of its own (the headers of a collector, in a list), header and
+ * record are two objects, as in a pool.
  */
 #include <string.h>
 
@@ -53,6 +57,38 @@ static uint64_t read_request(struct hi_propagation_worker *w, uint64_t start,
 			return word - offset;
 	}
 	return 0;
+}
+
+static const struct hi_type_header *find_type_header(const struct hi_propagation *s,
+						     uint64_t offset,
+						     const struct hi_layout *layout)
+{
+	for (unsigned i = 0; i < s->n_type_headers; i++)
+		if (s->type_headers[i].offset == offset &&
+		    s->type_headers[i].layout == layout->base)
+			return &s->type_headers[i];
+	return NULL;
+}
+
+bool hi_propagation_is_apart(const struct hi_propagation *s, uint64_t addr, hi_node id,
+			     uint32_t index)
+{
+	const struct hi_typing *typing = s->typing;
+	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
+	uint64_t offset = addr - hi_objects_address(typing->objects, id);
+	const struct hi_type_header *header = find_type_header(s, offset, layout);
+
+	return header && header->apart &&
+	       hi_fit_is(&typing->layouts->sizes, offset + layout->size,
+			 hi_object_usable(typing->objects, id));
+}
+
+static bool is_header_of(const struct hi_propagation *s, uint64_t offset,
+			 const struct hi_layout *layout)
+{
+	const struct hi_type_header *header = find_type_header(s, offset, layout);
+
+	return offset == s->header || (header && !header->apart);
 }
 
 static bool add_candidate_behind_header(struct hi_propagation_worker *w, uint64_t start,
@@ -120,7 +156,8 @@ bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t 
 		what.count = layout->klass == HI_TYPE_RECORD
 				     ? HI_COUNT_UNKNOWN
 				     : (usable - offset) / layout->size;
-	else if (offset == w->propagation->header && layout->klass == HI_TYPE_RECORD &&
+	else if (is_header_of(w->propagation, offset, layout) &&
+		 layout->klass == HI_TYPE_RECORD &&
 		 hi_fit_is(&w->typing->layouts->sizes, offset + layout->size, usable))
 		evidence = HI_EVIDENCE_SHAPE;
 	else
@@ -135,6 +172,7 @@ bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t 
 struct trial {
 	struct hi_propagation *propagation;
 	uint64_t header;
+	uint32_t only; /* base layout of the records that count; 0: all do */
 	bool sized;
 	struct trial_block {
 		hi_node id;
@@ -174,12 +212,12 @@ static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t
 		hi_layouts_get(t->propagation->typing->layouts, index);
 
 	if ((layout->klass != HI_TYPE_RECORD && !t->sized) || layout->opaque ||
-	    !layout->size || t->n == MAX_BLOCKS || t->n + t->others == MAX_LOOKED ||
-	    has_block(t, id))
+	    !layout->size || (t->only && layout->base != t->only) || t->n == MAX_BLOCKS ||
+	    t->n + t->others == MAX_LOOKED || has_block(t, id))
 		return;
 	if (offset == t->header && shows_header(t, id, index))
 		t->blocks[t->n++] = (struct trial_block){id, index};
-	else if (offset == t->header || (offset == 0 && !t->sized))
+	else if (offset == t->header || (offset == 0 && !t->sized) || t->only)
 		t->others++;
 }
 
@@ -202,10 +240,20 @@ static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot
 		count_pointer(t, id, inside, layout);
 }
 
-/* Pointers of untyped blocks at this offset. */
-static void count_interior(struct trial *t)
+/* Of a trial for all types the block has none; of one for a type, none that is there. */
+static bool may_be_header(const struct trial *t, const struct hi_interior *in)
 {
 	const struct hi_typing *typing = t->propagation->typing;
+
+	return in->id != HI_NODE_NONE &&
+	       (t->only ? hi_propagation_extent(typing, in->id) <= t->header
+			: !(typing->objects->type[in->id] & HI_KEY_LAYOUT)) &&
+	       in->addr - hi_objects_address(typing->objects, in->id) == t->header;
+}
+
+/* Pointers of such blocks at this offset. */
+static void count_interior(struct trial *t)
+{
 	const struct hi_propagation_worker *w = t->propagation->workers[0];
 
 	for (size_t i = 0;
@@ -213,9 +261,7 @@ static void count_interior(struct trial *t)
 	     i++) {
 		const struct hi_interior *in = &w->interior.items[i];
 
-		if (in->id != HI_NODE_NONE &&
-		    !(typing->objects->type[in->id] & HI_KEY_LAYOUT) &&
-		    in->addr - hi_objects_address(typing->objects, in->id) == t->header)
+		if (may_be_header(t, in))
 			count_pointer(t, in->id, t->header, in->key & HI_KEY_LAYOUT);
 	}
 }
@@ -267,6 +313,75 @@ bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 	return s->sized_headers != before && add_candidates_behind_headers(s);
 }
 
+/* Do most of its blocks have a type that ends before the record? */
+static bool is_apart(const struct trial *t)
+{
+	size_t typed = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		typed += hi_propagation_extent(t->propagation->typing, t->blocks[i].id) >
+			 0;
+	return typed * 2 > t->n;
+}
+
+/* Is it worth a trial: the pointer to a record that just fits into the rest of its block,
+ * if the block has no type there? */
+static bool fits_behind_header(const struct hi_typing *typing,
+			       const struct hi_interior *in)
+{
+	const struct hi_layout *layout =
+		hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
+	uint64_t offset;
+
+	if (in->id == HI_NODE_NONE || layout->klass != HI_TYPE_RECORD || layout->opaque ||
+	    !layout->size || hi_layout_has_count(layout))
+		return false;
+	offset = in->addr - hi_objects_address(typing->objects, in->id);
+	return offset % 8 == 0 && offset && offset <= MAX_HEADER &&
+	       hi_fit_is(&typing->layouts->sizes, offset + layout->size,
+			 hi_object_usable(typing->objects, in->id));
+}
+
+static bool was_tried(const struct hi_type_header *tried, unsigned n,
+		      const struct trial *trial)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (tried[i].layout == trial->only && tried[i].offset == trial->header)
+			return true;
+	return false;
+}
+
+/* The interior pointers are sorted: what is found does not depend on threads. */
+static bool find_type_headers(struct hi_propagation *s)
+{
+	const struct hi_typing *typing = s->typing;
+	const struct hi_propagation_worker *w = s->workers[0];
+	unsigned before = s->n_type_headers;
+	struct hi_type_header tried[HI_TYPE_HEADERS];
+	unsigned n_tried = 0;
+
+	for (size_t i = 0; i < w->interior.count && n_tried < HI_TYPE_HEADERS; i++) {
+		const struct hi_interior *in = &w->interior.items[i];
+		struct trial trial = {.propagation = s};
+		const struct hi_layout *layout;
+
+		if (!fits_behind_header(typing, in))
+			continue;
+		layout = hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
+		trial.only = layout->base;
+		trial.header = in->addr - hi_objects_address(typing->objects, in->id);
+		if (was_tried(tried, n_tried, &trial) ||
+		    find_type_header(s, trial.header, layout))
+			continue;
+		tried[n_tried++] = (struct hi_type_header){
+			.layout = trial.only, .offset = (uint32_t)trial.header};
+		if (s->n_type_headers < HI_TYPE_HEADERS && is_header(&trial))
+			s->type_headers[s->n_type_headers++] = (struct hi_type_header){
+				trial.only, (uint32_t)trial.header, is_apart(&trial)};
+	}
+	return s->n_type_headers != before && add_candidates_behind_headers(s);
+}
+
 bool hi_propagation_find_header(struct hi_propagation *s)
 {
 	for (uint64_t header = 8; header <= MAX_HEADER && !s->header; header += 8) {
@@ -275,7 +390,9 @@ bool hi_propagation_find_header(struct hi_propagation *s)
 		if (is_header(&trial))
 			s->header = header;
 	}
-	if (!s->header || s->header_asked)
+	if (!s->header)
+		return find_type_headers(s);
+	if (s->header_asked)
 		return false;
 	s->header_asked = true;
 	return add_candidates_behind_headers(s);

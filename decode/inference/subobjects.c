@@ -231,8 +231,8 @@ enum hi_status hi_subobjects_take_candidates(struct hi_subobjects *c,
 struct placing {
 	const struct hi_subobjects *subobjects;
 	const struct hi_objects *old;
-	uint64_t (*extent)(void *arg, hi_node id);
-	void *arg;
+	const struct hi_subobject_places *places;
+	hi_node id;		   /* the block at hand, or HI_NODE_NONE */
 	uint64_t block, block_end; /* the block or range at hand */
 	uint64_t start, end;	   /* where in it */
 	uint64_t taken;		   /* by the block's own type */
@@ -248,6 +248,7 @@ static void find_enclosing_range(struct placing *p, uint64_t addr)
 
 	p->start = p->end = 0;
 	p->taken = UINT64_MAX;
+	p->id = id;
 	p->block = addr;
 	p->block_end = addr + 8;
 	if (id == HI_NODE_NONE) {
@@ -260,9 +261,9 @@ static void find_enclosing_range(struct placing *p, uint64_t addr)
 	usable = hi_objects_usable(o, id);
 	p->block = addr - offset;
 	p->block_end = p->block + usable;
-	if (usable < HI_SUBOBJECT_MIN_POOL || (o->flags[id] & HI_OBJECT_INTERNAL))
+	if (o->flags[id] & HI_OBJECT_INTERNAL)
 		return;
-	p->taken = p->extent(p->arg, id);
+	p->taken = p->places->extent(p->places->arg, id);
 	p->end = p->block_end;
 	p->start = p->taken < usable ? p->block + p->taken : p->end;
 }
@@ -272,6 +273,50 @@ static void find_enclosing_range(struct placing *p, uint64_t addr)
 static bool is_first_slot(const struct placing *p, uint64_t addr, uint64_t size)
 {
 	return addr == p->block && p->start < p->end && size >= p->taken;
+}
+
+static bool may_be_in_block(const struct placing *p,
+			    const struct hi_subobject_candidate *candidate)
+{
+	uint64_t size = hi_subobject_candidate_size(candidate);
+
+	if (p->id == HI_NODE_NONE)
+		return true;
+	if (!p->places->may_be)
+		return hi_subobjects_may_be_pool(hi_objects_usable(p->old, p->id), size);
+	return p->places->may_be(p->places->arg, hi_subobject_candidate_addr(candidate),
+				 p->id, candidate->key & HI_KEY_LAYOUT, size);
+}
+
+static bool is_placed(const struct placing *p,
+		      const struct hi_subobject_candidate *candidate)
+{
+	uint64_t addr = hi_subobject_candidate_addr(candidate);
+	uint64_t size = hi_subobject_candidate_size(candidate);
+
+	return (is_first_slot(p, addr, size) || (addr >= p->start && addr < p->end)) &&
+	       size <= p->end - addr && may_be_in_block(p, candidate);
+}
+
+static void look_at_candidates(const struct placing *p,
+			       const struct hi_subobject_candidate *candidates, size_t n)
+{
+	uint64_t block = 0, end = 0, offset = 0;
+	hi_node id = HI_NODE_NONE;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t addr = hi_subobject_candidate_addr(&candidates[i]);
+
+		if (id == HI_NODE_NONE || addr < block || addr >= end) {
+			id = hi_objects_find(p->old, addr, &offset);
+			block = addr - offset;
+			end = id == HI_NODE_NONE ? 0
+						 : block + hi_objects_usable(p->old, id);
+		}
+		if (id != HI_NODE_NONE)
+			p->places->look(p->places->arg, addr, id,
+					(uint32_t)candidates[i].key);
+	}
 }
 
 /* Keeps the candidates that lie where they may; returns how many. */
@@ -285,10 +330,7 @@ static size_t keep_placed_candidates(struct placing *p,
 
 		if (addr < p->block || addr >= p->block_end)
 			find_enclosing_range(p, addr);
-		if ((is_first_slot(p, addr,
-				   hi_subobject_candidate_size(&candidates[i])) ||
-		     (addr >= p->start && addr < p->end)) &&
-		    hi_subobject_candidate_size(&candidates[i]) <= p->end - addr)
+		if (is_placed(p, &candidates[i]))
 			candidates[kept++] = candidates[i];
 	}
 	return kept;
@@ -368,14 +410,13 @@ static enum hi_status make_table(const struct hi_objects *old,
 
 enum hi_status hi_subobjects_split(struct hi_subobjects *c, struct hi_layouts *layouts,
 				   const struct hi_objects *old,
-				   uint64_t (*extent)(void *arg, hi_node id), void *arg,
+				   const struct hi_subobject_places *places,
 				   struct hi_objects **ret, struct hi_pools *pools_ret,
 				   struct hi_subobject_stats *stats_ret,
 				   struct hi_error *err)
 {
 	HI_GUARD(free) struct hi_subobject_candidate *candidates = NULL;
-	struct placing placing = {
-		.subobjects = c, .old = old, .extent = extent, .arg = arg};
+	struct placing placing = {.subobjects = c, .old = old, .places = places};
 	struct hi_subobject_stats stats = {.candidates = hi_subobjects_count(c),
 					   .at_limit = hi_subobjects_at_limit(c)};
 	struct hi_objects *table = NULL;
@@ -387,6 +428,8 @@ enum hi_status hi_subobjects_split(struct hi_subobjects *c, struct hi_layouts *l
 		return hi_fail_memory(err, "subobjects");
 	if (stats.candidates && !stats.at_limit)
 		status = hi_subobjects_take_candidates(c, &candidates, &n, err);
+	if (status == HI_OK && places->look)
+		look_at_candidates(&placing, candidates, n);
 	if (status == HI_OK && n) {
 		placed = keep_placed_candidates(&placing, candidates, n);
 		stats.misplaced = n - placed;

@@ -28,8 +28,21 @@
 #include "decode/allocator.h"
 #include "decode/layouts/layout.h"
 
-/* Usable bytes of a pool, at least. HI_SUBOBJECT_GAP: census/graph/objects.h. */
-enum { HI_SUBOBJECT_MIN_POOL = 512 };
+/* Usable bytes of a pool, at least; of a small one, which has room for so many objects
+ * (GLib's slabs of 8 slots). HI_SUBOBJECT_GAP: census/graph/objects.h. */
+enum {
+	HI_SUBOBJECT_MIN_POOL = 512,
+	HI_SUBOBJECT_SMALL_POOL = 240,
+	HI_SUBOBJECT_SMALL_SLOTS = 8,
+};
+
+/* May a block of `usable` bytes be a pool with objects of `size` bytes in it? */
+static inline bool hi_subobjects_may_be_pool(uint64_t usable, uint64_t size)
+{
+	return usable >= HI_SUBOBJECT_MIN_POOL ||
+	       (usable >= HI_SUBOBJECT_SMALL_POOL &&
+		size <= usable / HI_SUBOBJECT_SMALL_SLOTS);
+}
 
 struct hi_subobjects;
 
@@ -86,6 +99,20 @@ bool hi_subobjects_failed(const struct hi_subobjects *c);
 bool hi_subobjects_at_limit(const struct hi_subobjects *c); /* failed, not for memory */
 size_t hi_subobjects_count(const struct hi_subobjects *c);  /* of candidates */
 
+/* Where subobjects may be in old blocks. */
+struct hi_subobject_places {
+	/* Called first, for each candidate in a block; NULL: not. key: as
+	 * hi_subobjects_add. */
+	void (*look)(void *arg, uint64_t addr, hi_node id, uint32_t key);
+	/* Bytes from the start of a block that its own type takes. */
+	uint64_t (*extent)(void *arg, hi_node id);
+	/* May such an object, of `size` bytes, be split off the block? NULL:
+	 * hi_subobjects_may_be_pool(). */
+	bool (*may_be)(void *arg, uint64_t addr, hi_node id, uint32_t layout,
+		       uint64_t size);
+	void *arg;
+};
+
 /*
  * Resolves the candidates and makes the new table from `old` and its type column. To be
  * called once. Deterministic. *ret is NULL if there are no subobjects.
@@ -93,18 +120,16 @@ size_t hi_subobjects_count(const struct hi_subobjects *c);  /* of candidates */
  * Blocks keep their keys, also the piece of the remainder that starts where the block
  * did; the other pieces get key 0. A candidate is split off
  *
- *   - inside a block of at least HI_SUBOBJECT_MIN_POOL usable bytes that is not
- *     internal, behind the bytes that the block's own type takes. One candidate is
- *     accepted before: at the block's start, with at least that length; it is the first
- *     slot of a pool;
+ *   - inside a block that may be a pool of such objects and is not internal, behind the
+ * bytes that the block's own type takes. One candidate is accepted before: at the block's
+ * start, with at least that length; it is the first slot of a pool;
  *   - inside a hi_subobjects_range.
  *
- * extent(arg, id): bytes from the start of an old block that its type takes. An object
- * for whose place two candidates conflicted has HI_OBJECT_CONFLICT.
+ * An object for whose place two candidates conflicted has HI_OBJECT_CONFLICT.
  */
 enum hi_status hi_subobjects_split(struct hi_subobjects *c, struct hi_layouts *layouts,
 				   const struct hi_objects *old,
-				   uint64_t (*extent)(void *arg, hi_node id), void *arg,
+				   const struct hi_subobject_places *places,
 				   struct hi_objects **ret, struct hi_pools *pools_ret,
 				   struct hi_subobject_stats *stats_ret,
 				   struct hi_error *err);

@@ -43,8 +43,8 @@ struct hi_layout {
 	const struct hi_type *type; /* NULL: only a name is known (RTTI) */
 	const char *name;	    /* hostile */
 	uint64_t size;		    /* bytes of one element; 0: unknown */
-	uint64_t fixed_size;	    /* without a last member that stands for the bytes after
-				     * the record: `char data[1]`; else size */
+	uint64_t fixed_size; /* without a last member that stands for the bytes after
+			      * the record: `char data[1]`; else size */
 	uint64_t hash;
 	enum hi_type_class klass;
 	bool opaque;	  /* members unknown: every word of the block may be a pointer */

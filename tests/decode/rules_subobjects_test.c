@@ -141,7 +141,7 @@ HI_TEST(rules_inside, pointers_into_large_blocks_split_them_and_into_small_ones_
 {
 	struct world *w =
 		HI_DRAWN(THINGS "thing *t = &1080\n"
-				"1000 (504): @136 &1100 @272 &2000 => size 504\n"
+				"1000 (232): @136 &10a8 @184 &2000 => size 232\n"
 				"2000 (24):\n"
 				"2100 (24): => leaked\n");
 
@@ -169,7 +169,7 @@ HI_TEST(rules_inside, a_chunk_ends_where_its_contents_begin)
 		HI_DRAWN(THINGS "struct chunk { chunk *before; void *limit; %s; };\n"
 				"chunk *c = &1000\n"
 				"thing *t = &1028\n"
-				"1000 (520): 0 0   => chunk size 16 (pointer)\n"
+				"1000 (520): 0 0   => chunk (pointer) size 16\n"
 				"1010: 0 0 &2000   => thing -> 1000 2000\n"
 				"1028: 0 &1010     => thing -> 1000 1010\n"
 				"1040:             => size 456\n"
@@ -183,8 +183,101 @@ HI_TEST(rules_inside, a_member_is_no_place_for_objects)
 	HI_DRAWN(THINGS "struct chunk { chunk *before; void *limit; long contents[3]; };\n"
 			"chunk *c = &1000\n"
 			"thing *t = &1010\n"
-			"1000 (520): 0 0 0 0 &2000 => chunk size 520\n"
+			"1000 (536): 0 0 0 0 &2000 => chunk size 536\n"
 			"2000 (24):                => untyped\n");
+}
+
+/* GLib's slabs have 8 slots: 248 bytes for slots of 16, 504 for slots of 32. */
+HI_TEST(rules_inside, a_small_block_is_a_pool_of_8_slots)
+{
+	HI_DRAWN(THINGS "item *i = &1010\n"
+			"thing *t = &2020\n"
+			"1000 (248): => size 16\n"
+			"1010: 0 &2048 => item -> 1000 2048\n"
+			"1020:         => size 216\n"
+			"2000 (504): => size 32\n"
+			"2020: 0 0 0   => thing -> 2000\n"
+			"2038:         => size 16\n"
+			"2048: 0 0 0   => thing -> 2000\n"
+			"2060:         => size 408\n");
+	HI_DRAWN("struct large { long n[8]; large *next; };\n"
+		 "large *t = &2020\n"
+		 "2000 (504): => size 504\n");
+}
+
+/* ---- headers before records ---- */
+
+/* Things lie 8 bytes into their blocks, items at the start of theirs. */
+#define BLOCKS_OF_THINGS                                                                 \
+	"100 (40): 7 0 &208 &1000 => thing (shape) -> 200:i 1000\n"                       \
+	"200 (40): 7 0 &308 &1000 => thing\n"                                            \
+	"300 (40): 7 0 &408 &1100 => thing\n"                                            \
+	"400 (40): 7 0 &508 &1200 => thing\n"                                            \
+	"500 (40): 7 0 &608 &1300 => thing\n"                                            \
+	"600 (40): 7 0 &708 &1400 => thing\n"
+
+HI_TEST(rules_inside, records_of_one_type_may_have_a_header_where_others_have_none)
+{
+	HI_DRAWN(THINGS "thing *t = &108\n" BLOCKS_OF_THINGS
+			"700 (40): 7 0 &808 &1500 => thing\n"
+			"800 (40): 7 0 0 &1600    => thing\n"
+			"1000..1600 (24):         => item (pointer)\n");
+}
+
+HI_TEST(rules_inside, few_records_show_no_header)
+{
+	HI_DRAWN(THINGS "thing *t = &108\n"
+			"100 (40): 7 0 &208 &1000 => untyped\n"
+			"200 (40): 7 0 &308 &1000 => untyped\n"
+			"300 (40): 7 0 0 &1000    => untyped\n"
+			"1000 (24):               => untyped\n");
+}
+
+/* A collector's header, which a list leads to, and what it is of. Both are objects. */
+HI_TEST(rules_inside, a_header_with_a_type_and_the_record_after_it_are_two_objects)
+{
+	HI_DRAWN(THINGS "struct gc { gc *next; long tag; };\n"
+			"gc *all = &100\n"
+			"thing *t = &110\n"
+			"100 (40): &200 7      => gc (pointer) size 16 -> 200\n"
+			"110: 0 &210 &1000     => thing (pointer) size 24 -> 100 210 1000\n"
+			"200 (40): &300 7      => gc\n210: 0 &310 => thing\n"
+			"300 (40): &400 7      => gc\n310: 0 &410 => thing\n"
+			"400 (40): &500 7      => gc\n410: 0 &510 => thing\n"
+			"500 (40): &600 7      => gc\n510: 0 &610 => thing\n"
+			"600 (40): &700 7      => gc\n610: 0 &710 => thing\n"
+			"700 (40): &800 7      => gc\n710: 0 &810 => thing\n"
+			"800 (40): 0 7         => gc\n810: 0 0 => thing\n"
+			"1000 (24):            => item\n");
+}
+
+/* ---- arrays that are none ---- */
+
+/* The last free slot lies at the start of the pool, and its size divides the block: the
+ * things would be numbers of an array. */
+HI_TEST(rules_inside, a_block_with_other_records_inside_is_no_array)
+{
+	HI_DRAWN(THINGS "struct head { head *next; long n; };\n"
+			"head *free = &1000\n"
+			"thing *t = &2010\n"
+			"1000 (536): 0 0 7    => head size 24\n"
+			"1018: 0 0 &3000      => thing -> 1000 3000\n"
+			"1030:                => size 488\n"
+			"2000 (536): 7 7      => size 16\n"
+			"2010: 0 &1018 0      => thing -> 1018 2000\n"
+			"2028:                => size 496\n"
+			"3000 (24):           => item\n");
+}
+
+/* Pointers to its elements, and to their members, lead into an array. */
+HI_TEST(rules_inside, pointers_to_elements_leave_an_array_as_it_is)
+{
+	HI_DRAWN(THINGS "struct two { item a; item b; };\n"
+			"struct refs { two *of; item *in; two *at; };\n"
+			"refs *r = &100\n"
+			"100 (24): &1000 &1030 &1040  => refs\n"
+			"1000 (552): 0 0 0 &3000      => two[] (pointer) size 552 -> 3000\n"
+			"3000 (24):                   => thing\n");
 }
 
 HI_TEST(rules_inside, a_tag_in_the_low_bits_is_no_pointer_to_the_inside)

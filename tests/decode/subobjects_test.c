@@ -242,7 +242,9 @@ static bool may_be(const struct heap *h, const struct candidate *c)
 		uint64_t usable = hi_objects_usable(h->objects, i);
 
 		if (c->addr >= addr && c->addr + c->size <= addr + usable)
-			return usable >= 512 && h->extents[i] < usable &&
+			return (usable >= 512 ||
+				(usable >= 240 && c->size * 8 <= usable)) &&
+			       h->extents[i] < usable &&
 			       (c->addr - addr >= h->extents[i] ||
 				(c->addr == addr && c->size >= h->extents[i])) &&
 			       !(h->objects->flags[i] & HI_OBJECT_INTERNAL);
@@ -362,6 +364,8 @@ static uint64_t extent(void *arg, hi_node id)
 	return h->extents[id];
 }
 
+#define PLACES(heap) (&(struct hi_subobject_places){.extent = extent, .arg = (heap)})
+
 static void add_all(struct heap *h, struct hi_subobjects *subobjects, unsigned threads)
 {
 	struct adding a = {.h = h, .subobjects = subobjects};
@@ -469,7 +473,7 @@ static void split_and_check(struct heap *h, const struct truth *t, unsigned thre
 
 	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, h->objects, &c, &err), &err);
 	add_all(h, c, threads);
-	HI_ASSERT_OK(hi_subobjects_split(c, h->layouts, h->objects, extent, h, &o, &pools,
+	HI_ASSERT_OK(hi_subobjects_split(c, h->layouts, h->objects, PLACES(h), &o, &pools,
 					 &stats, &err),
 		     &err);
 	HI_ASSERT(o);
@@ -530,7 +534,7 @@ HI_TEST(subobjects, beyond_the_limit_nothing_is_split_off_in_any_order)
 		add_all_quietly(&h, c);
 		HI_ASSERT_EQ(round % 2, hi_subobjects_failed(c));
 		HI_ASSERT_EQ(round % 2, hi_subobjects_at_limit(c));
-		HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o,
+		HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, PLACES(&h), &o,
 						 &pools, &stats, &err),
 			     &err);
 		HI_ASSERT_EQ(round % 2, stats.at_limit);
@@ -567,7 +571,7 @@ HI_TEST(subobjects, what_is_no_candidate_is_not_taken)
 	struct hi_subobject_stats stats;
 	struct hi_pools pools;
 
-	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o, &pools,
+	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, PLACES(&h), &o, &pools,
 					 &stats, &err),
 		     &err);
 	HI_ASSERT(!o && !pools.items && !pools.is_remainder);
@@ -587,7 +591,7 @@ static enum hi_status split_all(struct heap *h)
 
 	if (status == HI_OK) {
 		add_all_quietly(h, c);
-		status = hi_subobjects_split(c, h->layouts, h->objects, extent, h, &o,
+		status = hi_subobjects_split(c, h->layouts, h->objects, PLACES(h), &o,
 					     &pools, &stats, &err);
 	}
 	hi_subobjects_destroy(c);
@@ -638,7 +642,7 @@ HI_TEST(subobjects, many_overlaps_take_no_quadratic_time)
 	for (uint64_t i = 0; i < MANY; i++)
 		HI_ASSERT(hi_subobjects_add(c, POOL + 8 * i, 32,
 					    layout_of(&h, &both)->index));
-	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o, &pools,
+	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, PLACES(&h), &o, &pools,
 					 &stats, &err),
 		     &err);
 	HI_ASSERT_EQ(MANY / 4, stats.count);
