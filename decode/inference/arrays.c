@@ -21,7 +21,7 @@
 
 #include "decode/inference/propagation.h"
 
-static int compare_nodes(const void *a, const void *b)
+static int compare_crossed(const void *a, const void *b)
 {
 	const hi_node *x = a, *y = b;
 
@@ -31,7 +31,7 @@ static int compare_nodes(const void *a, const void *b)
 bool hi_propagation_is_crossed(const struct hi_propagation *s, hi_node id)
 {
 	return s->crossed.count && bsearch(&id, s->crossed.items, s->crossed.count,
-					   sizeof(id), compare_nodes);
+					   sizeof(id), compare_crossed);
 }
 
 /* Another definition of the same type is no other type. */
@@ -92,7 +92,7 @@ static bool uncross_arrays(struct hi_propagation *s)
 			uncross_one(s, &s->workers[i]->interior.items[k]);
 	if (s->crossed.count > before)
 		qsort(s->crossed.items, s->crossed.count, sizeof(*s->crossed.items),
-		      compare_nodes);
+		      compare_crossed);
 	return s->crossed.count > before;
 }
 

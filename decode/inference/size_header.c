@@ -314,7 +314,7 @@ bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 }
 
 /* Do most of its blocks have a type that ends before the record? */
-static bool is_apart(const struct trial *t)
+static bool is_header_apart(const struct trial *t)
 {
 	size_t typed = 0;
 
@@ -377,7 +377,8 @@ static bool find_type_headers(struct hi_propagation *s)
 			.layout = trial.only, .offset = (uint32_t)trial.header};
 		if (s->n_type_headers < HI_TYPE_HEADERS && is_header(&trial))
 			s->type_headers[s->n_type_headers++] = (struct hi_type_header){
-				trial.only, (uint32_t)trial.header, is_apart(&trial)};
+				trial.only, (uint32_t)trial.header,
+				is_header_apart(&trial)};
 	}
 	return s->n_type_headers != before && add_candidates_behind_headers(s);
 }

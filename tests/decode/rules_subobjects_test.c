@@ -180,11 +180,12 @@ HI_TEST(rules_inside, a_chunk_ends_where_its_contents_begin)
 /* A member of more bytes is one, and no object lies in it. */
 HI_TEST(rules_inside, a_member_is_no_place_for_objects)
 {
-	HI_DRAWN(THINGS "struct chunk { chunk *before; void *limit; long contents[3]; };\n"
-			"chunk *c = &1000\n"
-			"thing *t = &1010\n"
-			"1000 (536): 0 0 0 0 &2000 => chunk size 536\n"
-			"2000 (24):                => untyped\n");
+	HI_DRAWN(THINGS
+		 "struct chunk { chunk *before; void *limit; long contents[3]; };\n"
+		 "chunk *c = &1000\n"
+		 "thing *t = &1010\n"
+		 "1000 (536): 0 0 0 0 &2000 => chunk size 536\n"
+		 "2000 (24):                => untyped\n");
 }
 
 /* GLib's slabs have 8 slots: 248 bytes for slots of 16, 504 for slots of 32. */
@@ -209,7 +210,7 @@ HI_TEST(rules_inside, a_small_block_is_a_pool_of_8_slots)
 
 /* Things lie 8 bytes into their blocks, items at the start of theirs. */
 #define BLOCKS_OF_THINGS                                                                 \
-	"100 (40): 7 0 &208 &1000 => thing (shape) -> 200:i 1000\n"                       \
+	"100 (40): 7 0 &208 &1000 => thing (shape) -> 200:i 1000\n"                      \
 	"200 (40): 7 0 &308 &1000 => thing\n"                                            \
 	"300 (40): 7 0 &408 &1100 => thing\n"                                            \
 	"400 (40): 7 0 &508 &1200 => thing\n"                                            \
@@ -236,19 +237,20 @@ HI_TEST(rules_inside, few_records_show_no_header)
 /* A collector's header, which a list leads to, and what it is of. Both are objects. */
 HI_TEST(rules_inside, a_header_with_a_type_and_the_record_after_it_are_two_objects)
 {
-	HI_DRAWN(THINGS "struct gc { gc *next; long tag; };\n"
-			"gc *all = &100\n"
-			"thing *t = &110\n"
-			"100 (40): &200 7      => gc (pointer) size 16 -> 200\n"
-			"110: 0 &210 &1000     => thing (pointer) size 24 -> 100 210 1000\n"
-			"200 (40): &300 7      => gc\n210: 0 &310 => thing\n"
-			"300 (40): &400 7      => gc\n310: 0 &410 => thing\n"
-			"400 (40): &500 7      => gc\n410: 0 &510 => thing\n"
-			"500 (40): &600 7      => gc\n510: 0 &610 => thing\n"
-			"600 (40): &700 7      => gc\n610: 0 &710 => thing\n"
-			"700 (40): &800 7      => gc\n710: 0 &810 => thing\n"
-			"800 (40): 0 7         => gc\n810: 0 0 => thing\n"
-			"1000 (24):            => item\n");
+	HI_DRAWN(THINGS
+		 "struct gc { gc *next; long tag; };\n"
+		 "gc *all = &100\n"
+		 "thing *t = &110\n"
+		 "100 (40): &200 7      => gc (pointer) size 16 -> 200\n"
+		 "110: 0 &210 &1000     => thing (pointer) size 24 -> 100 210 1000\n"
+		 "200 (40): &300 7      => gc\n210: 0 &310 => thing\n"
+		 "300 (40): &400 7      => gc\n310: 0 &410 => thing\n"
+		 "400 (40): &500 7      => gc\n410: 0 &510 => thing\n"
+		 "500 (40): &600 7      => gc\n510: 0 &610 => thing\n"
+		 "600 (40): &700 7      => gc\n610: 0 &710 => thing\n"
+		 "700 (40): &800 7      => gc\n710: 0 &810 => thing\n"
+		 "800 (40): 0 7         => gc\n810: 0 0 => thing\n"
+		 "1000 (24):            => item\n");
 }
 
 /* ---- arrays that are none ---- */
@@ -272,12 +274,13 @@ HI_TEST(rules_inside, a_block_with_other_records_inside_is_no_array)
 /* Pointers to its elements, and to their members, lead into an array. */
 HI_TEST(rules_inside, pointers_to_elements_leave_an_array_as_it_is)
 {
-	HI_DRAWN(THINGS "struct two { item a; item b; };\n"
-			"struct refs { two *of; item *in; two *at; };\n"
-			"refs *r = &100\n"
-			"100 (24): &1000 &1030 &1040  => refs\n"
-			"1000 (552): 0 0 0 &3000      => two[] (pointer) size 552 -> 3000\n"
-			"3000 (24):                   => thing\n");
+	HI_DRAWN(THINGS
+		 "struct two { item a; item b; };\n"
+		 "struct refs { two *of; item *in; two *at; };\n"
+		 "refs *r = &100\n"
+		 "100 (24): &1000 &1030 &1040  => refs\n"
+		 "1000 (552): 0 0 0 &3000      => two[] (pointer) size 552 -> 3000\n"
+		 "3000 (24):                   => thing\n");
 }
 
 HI_TEST(rules_inside, a_tag_in_the_low_bits_is_no_pointer_to_the_inside)
