@@ -19,10 +19,8 @@
 
 enum { HI_BIO_PAGE_PERIODS = 8 };
 
-/* A column for each band's proved and possible amount, and two more. */
-enum { HI_BIO_PROVED, HI_BIO_POSSIBLE };
-#define HI_BIO_COLUMN(band, end) ((unsigned)(band)*2 + (end))
-enum { HI_BIO_COLUMN_LIVE = 2 * HI_BIO_BANDS, HI_BIO_COLUMN_SETTLED, HI_BIO_COLUMNS };
+/* A column for each set of bands, and one more. */
+enum { HI_BIO_COLUMN_SETTLED = HI_BIO_SETS, HI_BIO_COLUMNS };
 
 /* Modulo 2^64: a difference may be negative, a sum of them is not. */
 struct hi_band_cell {

@@ -44,21 +44,47 @@ struct hi_bio_bounds {
 struct hi_bio_amount {
 	uint64_t bytes, objects;
 };
+/*
+ * Note [Sets of bands]
+ *
+ * The evidence leaves an object at a census one band, or some: a set of bands. The sets
+ * that there can be are few, so a row has what is in each of them. Sums of bands are made
+ * of these: bounds of single bands do not add up, as an object that may be LAG or USE is
+ * in both, and what is neither would then be too little.
+ */
+enum { HI_BIO_SETS = 17 };
+/* The mask of a set, 0 to HI_BIO_SETS - 1. */
+uint32_t hi_bio_set_mask(unsigned set);
+/* The set that has this mask; HI_BIO_SETS: there is none. */
+unsigned hi_bio_set_find(uint32_t mask);
+
 /* One census of one group. */
 struct hi_bio_row {
 	struct hi_bio_bounds bytes[HI_BIO_BANDS], objects[HI_BIO_BANDS];
 	struct hi_bio_amount live;    /* at the census */
 	struct hi_bio_amount settled; /* of those: what is dead by now. The bands of the
 					 others can still change: they are provisional */
+	/* They add up to live; all 0 where they are not known (files of before). */
+	struct hi_bio_amount sets[HI_BIO_SETS];
 };
+/* Sets the bounds and what is live from the sets. */
+void hi_bio_row_of_sets(struct hi_bio_row *row);
+void hi_bio_row_add(struct hi_bio_row *sum, const struct hi_bio_row *more);
 struct hi_bio_sum {
 	struct hi_bio_bounds bytes, objects;
 };
 /*
- * What is in one of the bands of the mask. That an amount is in none of the others
- * counts, too: these bounds can be closer than the sums of the bounds. Both are sound: an
- * object is in exactly one band.
+ * What is in one of the bands of the mask: proved of the objects that can be in no other
+ * band, possible of those that can be in one of them. Where the sets are not known, of
+ * the bounds, which are wider.
  */
 struct hi_bio_sum hi_bio_row_sum(const struct hi_bio_row *row, uint32_t mask);
+
+/* What is live in parts that add up: what is proved of each band; of the rest what is
+ * proved to be in HI_BIO_NOT_USED; and what is not known. */
+enum { HI_BIO_PART_NOT_USED = HI_BIO_BANDS, HI_BIO_PART_NOT_KNOWN, HI_BIO_PARTS };
+void hi_bio_row_parts(const struct hi_bio_row *row, uint64_t ret[HI_BIO_PARTS]);
+/* As hi_bio_band_name(); "NOT-USED" and "NOT-KNOWN" for the last two. */
+const char *hi_bio_part_name(unsigned part);
 
 #endif

@@ -25,7 +25,7 @@
  * A living object takes 84 bytes in columns, one bit, and 21 to 43 bytes in an index by
  * address; columns double when they are full. Dead objects take nothing: their records
  * are used again, and their addresses leave the index before they are more than those of
- * the living. A group takes 1,792 bytes for eight periods in which one of its objects was
+ * the living. A group takes 2,304 bytes for eight periods in which one of its objects was
  * born or died, or changed its band, and 4 bytes for eight other ones; a census takes 160
  * bytes. hi_bio_memory() is the sum.
  */

@@ -111,6 +111,9 @@ struct hi_bio_uses {
 };
 struct hi_bio_uses hi_bio_uses_until(const struct hi_bio_columns *o, uint32_t number,
 				     struct hi_bio_end end);
+/* The bands in which such an object may be at census t of its life (life.c). */
+uint32_t hi_bio_uses_bands(const struct hi_bio_uses *uses, bool is_inherent,
+			   bool is_older, uint64_t t);
 /* Adds the whole life of an object to the bands of its group and of all. is_settled: it
  * is dead. HI_NO_MEMORY: nothing was added. */
 enum hi_status hi_bio_settle(const struct hi_bio *bio, struct hi_band_store *store,

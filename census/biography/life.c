@@ -28,42 +28,52 @@ static enum hi_bio_state state_of(const struct hi_bio *bio, uint32_t number,
 }
 
 /* See phases.c. */
-static uint32_t bands_of_used(const struct hi_bio_life *life, uint64_t t)
+static uint32_t bands_of_used(const struct hi_bio_uses *u, bool is_older, uint64_t t)
 {
 	uint32_t mask = 0;
 
-	if (t < life->first_proved)
-		mask |= HI_BIO_BIT(life->is_older ? HI_BIO_UNUSED : HI_BIO_LAG);
-	if (t >= life->first_possible && t <= life->last_possible)
+	if (t < u->first_proved)
+		mask |= HI_BIO_BIT(is_older ? HI_BIO_UNUSED : HI_BIO_LAG);
+	if (t >= u->first_possible && t <= u->last_possible)
 		mask |= HI_BIO_BIT(HI_BIO_USE);
-	if (t > life->last_proved)
+	if (t > u->last_proved)
 		mask |= HI_BIO_BIT(HI_BIO_DRAG);
 	return mask;
 }
 
-static uint32_t bands_of_perhaps_used(const struct hi_bio_life *life, uint64_t t)
+static uint32_t bands_of_perhaps_used(const struct hi_bio_uses *u, bool is_older,
+				      uint64_t t)
 {
-	uint32_t mask = HI_BIO_BIT(life->is_older ? HI_BIO_UNUSED : HI_BIO_VOID);
+	uint32_t mask = HI_BIO_BIT(is_older ? HI_BIO_UNUSED : HI_BIO_VOID);
 
-	if (!life->first_possible)
+	if (!u->first_possible)
 		return mask;
-	if (t < life->last_possible && !life->is_older)
+	if (t < u->last_possible && !is_older)
 		mask |= HI_BIO_BIT(HI_BIO_LAG);
-	if (t >= life->first_possible && t <= life->last_possible)
+	if (t >= u->first_possible && t <= u->last_possible)
 		mask |= HI_BIO_BIT(HI_BIO_USE);
-	if (t > life->first_possible)
+	if (t > u->first_possible)
 		mask |= HI_BIO_BIT(HI_BIO_DRAG);
 	return mask;
+}
+
+uint32_t hi_bio_uses_bands(const struct hi_bio_uses *uses, bool is_inherent,
+			   bool is_older, uint64_t t)
+{
+	if (is_inherent)
+		return HI_BIO_BIT(HI_BIO_INHERENT);
+	return uses->first_proved ? bands_of_used(uses, is_older, t)
+				  : bands_of_perhaps_used(uses, is_older, t);
 }
 
 uint32_t hi_bio_life_bands(const struct hi_bio_life *life, uint64_t end, uint64_t t)
 {
+	const struct hi_bio_uses uses = {life->first_proved, life->last_proved,
+					 life->first_possible, life->last_possible};
+
 	if (t < life->from || t >= end)
 		return 0;
-	if (life->object.is_inherent)
-		return HI_BIO_BIT(HI_BIO_INHERENT);
-	return life->first_proved ? bands_of_used(life, t)
-				  : bands_of_perhaps_used(life, t);
+	return hi_bio_uses_bands(&uses, life->object.is_inherent, life->is_older, t);
 }
 
 bool hi_bio_life(const struct hi_bio *bio, uint32_t number, struct hi_bio_life *ret)

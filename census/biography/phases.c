@@ -61,100 +61,89 @@ bool hi_bio_uses_are_ordered(const struct hi_bio_columns *o, uint32_t number,
 				      uses.last_proved <= uses.last_possible);
 }
 
-/* Periods [from, to). */
-struct range {
+/* Periods [from, to) in which an object is in one set of bands. */
+struct stretch {
 	uint64_t from, to;
+	unsigned set;
 };
-/* By column of the store; empty where from >= to. */
-struct ranges {
-	struct range of[HI_BIO_COLUMNS];
+enum { TURNS = 6, STRETCHES = TURNS + 1 };
+struct stretches {
+	struct stretch of[STRETCHES];
+	unsigned n;
 };
 
-static void put_range(struct ranges *ret, enum hi_bio_band band, unsigned end,
-		      uint64_t from, uint64_t to)
+/* The censuses at which the set may become another one, ascending. */
+static void list_turns(const struct hi_bio_uses *u, uint64_t ret[TURNS])
 {
-	ret->of[HI_BIO_COLUMN(band, end)] = (struct range){from, to};
-}
-static void put_both(struct ranges *ret, enum hi_bio_band band, uint64_t from,
-		     uint64_t to)
-{
-	put_range(ret, band, HI_BIO_PROVED, from, to);
-	put_range(ret, band, HI_BIO_POSSIBLE, from, to);
-}
+	const uint64_t turns[TURNS] = {u->first_possible, u->first_possible + 1,
+				       u->first_proved,	  u->last_proved + 1,
+				       u->last_possible,  u->last_possible + 1};
 
-static void put_possible_use(struct ranges *ret, const struct hi_bio_uses *u,
-			     struct range life, bool is_older)
-{
-	if (is_older) {
-		put_range(ret, HI_BIO_UNUSED, HI_BIO_PROVED, life.from,
-			  u->first_possible);
-		put_range(ret, HI_BIO_UNUSED, HI_BIO_POSSIBLE, life.from, life.to);
-	} else {
-		put_range(ret, HI_BIO_VOID, HI_BIO_POSSIBLE, life.from, life.to);
-		put_range(ret, HI_BIO_LAG, HI_BIO_POSSIBLE, life.from, u->last_possible);
+	for (unsigned i = 0; i < TURNS; i++) {
+		unsigned at = i;
+
+		for (; at && ret[at - 1] > turns[i]; at--)
+			ret[at] = ret[at - 1];
+		ret[at] = turns[i];
 	}
-	put_range(ret, HI_BIO_USE, HI_BIO_POSSIBLE, u->first_possible,
-		  u->last_possible + 1);
-	put_range(ret, HI_BIO_DRAG, HI_BIO_POSSIBLE, u->first_possible + 1, life.to);
 }
 
-static void put_proved_use(struct ranges *ret, const struct hi_bio_uses *u,
-			   struct range life, bool is_older)
+static void add_stretch(struct stretches *ret, uint64_t from, uint64_t to, unsigned set)
 {
-	const enum hi_bio_band before = is_older ? HI_BIO_UNUSED : HI_BIO_LAG;
+	struct stretch *last = ret->n ? &ret->of[ret->n - 1] : NULL;
 
-	put_range(ret, before, HI_BIO_PROVED, life.from, u->first_possible);
-	put_range(ret, before, HI_BIO_POSSIBLE, life.from, u->first_proved);
-	put_range(ret, HI_BIO_USE, HI_BIO_PROVED, u->first_proved, u->last_proved + 1);
-	put_range(ret, HI_BIO_USE, HI_BIO_POSSIBLE, u->first_possible,
-		  u->last_possible + 1);
-	put_range(ret, HI_BIO_DRAG, HI_BIO_PROVED, u->last_possible + 1, life.to);
-	put_range(ret, HI_BIO_DRAG, HI_BIO_POSSIBLE, u->last_proved + 1, life.to);
+	if (from >= to)
+		return;
+	if (last && last->set == set)
+		last->to = to;
+	else
+		ret->of[ret->n++] = (struct stretch){from, to, set};
 }
 
-/* The ranges of every column, cut to the censuses of the life. */
-static void find_band_ranges(const struct hi_bio_columns *o, uint32_t number,
-			     struct hi_bio_end end, bool is_settled, struct ranges *ret)
+/* The censuses of a life, one stretch after the other. */
+static void divide_life(const struct hi_bio_columns *o, uint32_t number,
+			struct hi_bio_end end, struct stretches *ret)
 {
 	const struct hi_bio_uses uses = hi_bio_uses_until(o, number, end);
-	const struct range life = {o->from[number], end.period};
-	const bool is_older = o->flags[number] & HI_BIO_IS_OLDER;
+	const uint8_t flags = o->flags[number];
+	uint64_t turns[TURNS], from = o->from[number];
 
-	*ret = (struct ranges){};
-	ret->of[HI_BIO_COLUMN_LIVE] = life;
-	if (is_settled)
-		ret->of[HI_BIO_COLUMN_SETTLED] = life;
-	if (o->flags[number] & HI_BIO_IS_INHERENT)
-		put_both(ret, HI_BIO_INHERENT, life.from, life.to);
-	else if (!uses.first_possible)
-		put_both(ret, is_older ? HI_BIO_UNUSED : HI_BIO_VOID, life.from, life.to);
-	else if (!uses.first_proved)
-		put_possible_use(ret, &uses, life, is_older);
-	else
-		put_proved_use(ret, &uses, life, is_older);
-	for (unsigned i = 0; i < HI_BIO_COLUMNS; i++)
-		ret->of[i].to = hi_min(ret->of[i].to, life.to);
+	list_turns(&uses, turns);
+	ret->n = 0;
+	for (unsigned i = 0; i <= TURNS; i++) {
+		uint64_t to = i < TURNS ? hi_min(turns[i], end.period) : end.period;
+
+		if (from >= to)
+			continue;
+		add_stretch(ret, from, to,
+			    hi_bio_set_find(
+				    hi_bio_uses_bands(&uses, flags & HI_BIO_IS_INHERENT,
+						      flags & HI_BIO_IS_OLDER, from)));
+		from = to;
+	}
 }
 
-static bool touch_band_ranges(struct hi_band_store *store, uint32_t group,
-			      const struct ranges *ranges)
+static bool touch_stretches(struct hi_band_store *store, uint32_t group,
+			    const struct stretches *stretches)
 {
-	for (unsigned i = 0; i < HI_BIO_COLUMNS; i++) {
-		const struct range *r = &ranges->of[i];
-
-		if (r->from < r->to && (!hi_band_store_touch(store, group, r->from) ||
-					!hi_band_store_touch(store, group, r->to)))
+	for (unsigned i = 0; i < stretches->n; i++)
+		if (!hi_band_store_touch(store, group, stretches->of[i].from) ||
+		    !hi_band_store_touch(store, group, stretches->of[i].to))
 			return false;
-	}
 	return true;
 }
 
-static void add_band_ranges(struct hi_band_store *store, uint32_t group,
-			    const struct ranges *ranges, uint64_t bytes)
+static void add_stretches(struct hi_band_store *store, uint32_t group,
+			  const struct stretches *stretches, bool is_settled,
+			  uint64_t bytes)
 {
-	for (unsigned i = 0; i < HI_BIO_COLUMNS; i++)
-		hi_band_store_add(store, group, i, ranges->of[i].from, ranges->of[i].to,
-				  bytes);
+	const struct stretch *of = stretches->of;
+
+	for (unsigned i = 0; i < stretches->n; i++)
+		hi_band_store_add(store, group, of[i].set, of[i].from, of[i].to, bytes);
+	if (is_settled && stretches->n)
+		hi_band_store_add(store, group, HI_BIO_COLUMN_SETTLED, of[0].from,
+				  of[stretches->n - 1].to, bytes);
 }
 
 static uint64_t void_area(const struct hi_bio_columns *o, uint32_t number,
@@ -180,17 +169,17 @@ enum hi_status hi_bio_settle(const struct hi_bio *bio, struct hi_band_store *sto
 {
 	const struct hi_bio_columns *o = &bio->o;
 	const uint32_t group = hi_bio_store_group(o->group[number]);
-	struct ranges ranges;
+	struct stretches stretches;
 
-	find_band_ranges(o, number, end, is_settled, &ranges);
-	if (!touch_band_ranges(store, group, &ranges) ||
+	divide_life(o, number, end, &stretches);
+	if (!touch_stretches(store, group, &stretches) ||
 	    (group != HI_BIO_STORE_LEFT_OUT &&
-	     !touch_band_ranges(store, HI_BIO_STORE_ALL, &ranges)))
+	     !touch_stretches(store, HI_BIO_STORE_ALL, &stretches)))
 		return hi_fail_memory(err, "bands of biographies");
-	add_band_ranges(store, group, &ranges, o->size[number]);
+	add_stretches(store, group, &stretches, is_settled, o->size[number]);
 	if (group == HI_BIO_STORE_LEFT_OUT)
 		return HI_OK;
-	add_band_ranges(store, HI_BIO_STORE_ALL, &ranges, o->size[number]);
+	add_stretches(store, HI_BIO_STORE_ALL, &stretches, is_settled, o->size[number]);
 	add_areas(areas, o, number, end);
 	return HI_OK;
 }

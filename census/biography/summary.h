@@ -6,6 +6,8 @@
 #ifndef HI_CENSUS_BIOGRAPHY_SUMMARY_H
 #define HI_CENSUS_BIOGRAPHY_SUMMARY_H
 
+#include <stddef.h>
+
 #include "base/interner.h"
 #include "census/biography/checks.h"
 #include "census/biography/sample_bands.h"
@@ -90,9 +92,9 @@ struct hi_bio_summary {
 	struct hi_bio_era era;
 	const struct hi_bio_life_row *lives; /* ascending by object */
 	size_t n_lives;
-	const struct hi_bio_group_row *groups;
+	struct hi_bio_group_row *groups;
 	uint32_t n_groups;
-	const struct hi_bio_census_row *censuses;
+	struct hi_bio_census_row *censuses;
 	size_t n_censuses;		 /* at least 1: one more than periods */
 	const struct hi_interner *texts; /* 0: "" */
 	/* What of this is its own. */
@@ -121,7 +123,10 @@ const struct hi_bio_life_row *hi_bio_summary_find(const struct hi_bio_summary *s
 						  uint32_t object);
 
 _Static_assert(sizeof(struct hi_bio_life_row) == 48, "life");
-_Static_assert(sizeof(struct hi_bio_group_row) == 256, "group");
-_Static_assert(sizeof(struct hi_bio_census_row) == 336, "census");
+/* As files have them; the sets of a row are in a section of their own. */
+#define HI_BIO_GROUP_ROW_SIZE offsetof(struct hi_bio_group_row, row.sets)
+#define HI_BIO_CENSUS_ROW_SIZE offsetof(struct hi_bio_census_row, row.sets)
+_Static_assert(HI_BIO_GROUP_ROW_SIZE == 256, "group");
+_Static_assert(HI_BIO_CENSUS_ROW_SIZE == 336, "census");
 
 #endif

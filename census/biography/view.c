@@ -81,14 +81,7 @@ void hi_bio_view_row(const struct hi_bio_view *view, uint32_t group, uint64_t t,
 		cell = hi_band_store_at(&view->store, hi_bio_store_group(group), t);
 	if (!cell)
 		return;
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		const struct hi_bio_amount *ends =
-			&cell->columns[HI_BIO_COLUMN(band, HI_BIO_PROVED)];
-
-		ret->bytes[band] = (struct hi_bio_bounds){ends[0].bytes, ends[1].bytes};
-		ret->objects[band] =
-			(struct hi_bio_bounds){ends[0].objects, ends[1].objects};
-	}
-	ret->live = cell->columns[HI_BIO_COLUMN_LIVE];
+	memcpy(ret->sets, cell->columns, sizeof(ret->sets));
 	ret->settled = cell->columns[HI_BIO_COLUMN_SETTLED];
+	hi_bio_row_of_sets(ret);
 }

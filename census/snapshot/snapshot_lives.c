@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -66,30 +67,77 @@ enum { ESTIMATES = 2 * HI_BIO_BANDS };
 
 /* ---- writing ---- */
 
+static enum hi_status pack_life_groups(struct hi_snapshot_writer *w,
+				       const struct hi_bio_summary *summary, char *rows,
+				       struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (uint32_t i = 0; status == HI_OK && i < summary->n_groups; i++) {
+		struct hi_bio_group_row row = summary->groups[i];
+#define PUT_TEXT(field)                                                                  \
+	if (status == HI_OK)                                                             \
+		status = hi_snapshot_put_string(                                         \
+			w, hi_interner_name(summary->texts, row.field), &row.field,      \
+			err);
+		LIVES_GROUP_TEXTS(PUT_TEXT)
+#undef PUT_TEXT
+		memcpy(rows + i * HI_BIO_GROUP_ROW_SIZE, &row, HI_BIO_GROUP_ROW_SIZE);
+	}
+	return status;
+}
+
 static enum hi_status put_life_groups(struct hi_snapshot_writer *w,
 				      const struct hi_bio_summary *summary,
 				      struct hi_error *err)
 {
-	const uint32_t n = summary->n_groups;
 	HI_GUARD(free)
-	struct hi_bio_group_row *rows = hi_calloc((size_t)n + 1, sizeof(*rows));
-	enum hi_status status = HI_OK;
+	char *rows = hi_calloc((size_t)summary->n_groups + 1, HI_BIO_GROUP_ROW_SIZE);
+	enum hi_status status;
 
 	if (!rows)
 		return hi_fail_memory(err, "groups of biographies");
-	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
-		rows[i] = summary->groups[i];
-#define PUT_TEXT(field)                                                                  \
-	if (status == HI_OK)                                                             \
-		status = hi_snapshot_put_string(                                         \
-			w, hi_interner_name(summary->texts, rows[i].field),              \
-			&rows[i].field, err);
-		LIVES_GROUP_TEXTS(PUT_TEXT)
-#undef PUT_TEXT
-	}
+	status = pack_life_groups(w, summary, rows, err);
 	return status == HI_OK
-		       ? hi_snapshot_put(w, "lives.groups", rows, sizeof(*rows), n, err)
+		       ? hi_snapshot_put(w, "lives.groups", rows, HI_BIO_GROUP_ROW_SIZE,
+					 summary->n_groups, err)
 		       : status;
+}
+
+static enum hi_status put_life_censuses(struct hi_snapshot_writer *w,
+					const struct hi_bio_summary *summary,
+					struct hi_error *err)
+{
+	const size_t n = summary->n_censuses;
+	HI_GUARD(free) char *rows = hi_calloc(n + 1, HI_BIO_CENSUS_ROW_SIZE);
+
+	if (!rows)
+		return hi_fail_memory(err, "censuses of biographies");
+	for (size_t i = 0; i < n; i++)
+		memcpy(rows + i * HI_BIO_CENSUS_ROW_SIZE, &summary->censuses[i],
+		       HI_BIO_CENSUS_ROW_SIZE);
+	return hi_snapshot_put(w, "lives.censuses", rows, HI_BIO_CENSUS_ROW_SIZE, n, err);
+}
+
+typedef struct hi_bio_amount sets_of_row[HI_BIO_SETS];
+
+/* Of the censuses, then of the groups. */
+static enum hi_status put_life_sets(struct hi_snapshot_writer *w,
+				    const struct hi_bio_summary *summary,
+				    struct hi_error *err)
+{
+	const size_t n = summary->n_censuses;
+	HI_GUARD(free)
+	sets_of_row *sets = hi_calloc(n + summary->n_groups, sizeof(*sets));
+
+	if (!sets)
+		return hi_fail_memory(err, "bands of biographies");
+	for (size_t i = 0; i < n; i++)
+		memcpy(sets[i], summary->censuses[i].row.sets, sizeof(*sets));
+	for (size_t i = 0; i < summary->n_groups; i++)
+		memcpy(sets[n + i], summary->groups[i].row.sets, sizeof(*sets));
+	return hi_snapshot_put(w, "lives.sets", sets, sizeof(*sets),
+			       n + summary->n_groups, err);
 }
 
 static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
@@ -145,9 +193,9 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 	if (status == HI_OK)
 		status = put_life_groups(w, summary, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "lives.censuses", summary->censuses,
-					 sizeof(*summary->censuses), summary->n_censuses,
-					 err);
+		status = put_life_censuses(w, summary, err);
+	if (status == HI_OK)
+		status = put_life_sets(w, summary, err);
 	if (status == HI_OK && summary->watch.slots)
 		status = put_life_estimates(w, &summary->watch.estimates, err);
 	return status == HI_OK ? put_lives_properties(w, summary, err) : status;
@@ -160,10 +208,11 @@ HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 static enum hi_status take_life_censuses(struct hi_snapshot *s,
 					 struct hi_bio_summary *ret, struct hi_error *err)
 {
+	struct hi_bio_census_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
 	enum hi_status status = hi_snapshot_get(s, "lives.censuses",
-						sizeof(*ret->censuses), &items, &n, err);
+						HI_BIO_CENSUS_ROW_SIZE, &items, &n, err);
 
 	if (status == HI_NOT_FOUND)
 		return hi_snapshot_bad(s, "lives.censuses", err, "missing");
@@ -172,12 +221,42 @@ static enum hi_status take_life_censuses(struct hi_snapshot *s,
 	if (n == 0 || n > UINT32_MAX)
 		return hi_snapshot_bad(s, "lives.censuses", err, "%llu rows",
 				       (unsigned long long)n);
-	ret->censuses = items;
-	ret->n_censuses = n;
-	for (size_t t = 1; t < n; t++)
-		if (ret->censuses[t].at_ns < ret->censuses[t - 1].at_ns)
+	rows = hi_arena_alloc(&ret->arena, n * sizeof(*rows));
+	if (!rows)
+		return hi_fail_memory(err, "censuses of biographies");
+	for (size_t t = 0; t < n; t++) {
+		rows[t] = (struct hi_bio_census_row){};
+		memcpy(&rows[t], (const char *)items + t * HI_BIO_CENSUS_ROW_SIZE,
+		       HI_BIO_CENSUS_ROW_SIZE);
+		if (t && rows[t].at_ns < rows[t - 1].at_ns)
 			return hi_snapshot_bad(s, "lives.censuses", err,
 					       "row %zu: not in order", t);
+	}
+	ret->censuses = rows;
+	ret->n_censuses = n;
+	return HI_OK;
+}
+
+/* After both; files of before have none. */
+static enum hi_status take_life_sets(struct hi_snapshot *s, struct hi_bio_summary *ret,
+				     struct hi_error *err)
+{
+	const size_t n = ret->n_censuses;
+	const sets_of_row *sets;
+	void *items = NULL;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives.sets"))
+		return HI_OK;
+	status = hi_snapshot_column(s, "lives.sets", sizeof(*sets), n + ret->n_groups,
+				    &items, err);
+	if (status != HI_OK)
+		return status;
+	sets = items;
+	for (size_t i = 0; i < n; i++)
+		memcpy(ret->censuses[i].row.sets, sets[i], sizeof(*sets));
+	for (size_t i = 0; i < ret->n_groups; i++)
+		memcpy(ret->groups[i].row.sets, sets[n + i], sizeof(*sets));
 	return HI_OK;
 }
 
@@ -199,8 +278,8 @@ static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summ
 	struct hi_bio_group_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "lives.groups", sizeof(*rows), &items, &n, err);
+	enum hi_status status = hi_snapshot_get(s, "lives.groups", HI_BIO_GROUP_ROW_SIZE,
+						&items, &n, err);
 
 	if (status == HI_NOT_FOUND || (status == HI_OK && n > HI_BIO_GROUPS))
 		return hi_snapshot_bad(s, "lives.groups", err, "missing or too many");
@@ -210,7 +289,9 @@ static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summ
 	if (!rows)
 		return hi_fail_memory(err, "groups of biographies");
 	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
-		rows[i] = ((const struct hi_bio_group_row *)items)[i];
+		rows[i] = (struct hi_bio_group_row){};
+		memcpy(&rows[i], (const char *)items + i * HI_BIO_GROUP_ROW_SIZE,
+		       HI_BIO_GROUP_ROW_SIZE);
 #define TAKE_TEXT(field)                                                                 \
 	if (status == HI_OK)                                                             \
 		status = take_group_text(s, &ret->own_texts, rows[i].field,              \
@@ -331,6 +412,8 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 	status = take_life_censuses(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_groups(s, summary, err);
+	if (status == HI_OK)
+		status = take_life_sets(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_rows(s, n_objects, summary, err);
 	if (status == HI_OK && summary->watch.slots)

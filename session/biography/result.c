@@ -35,24 +35,6 @@ static enum hi_status fill_lines(const struct hi_bio_summary *lives,
 
 /* ---- groups ---- */
 
-static void add_bounds(struct hi_bio_bounds *sum, struct hi_bio_bounds more)
-{
-	sum->proved += more.proved;
-	sum->possible += more.possible;
-}
-
-static void add_row(struct hi_bio_row *sum, const struct hi_bio_row *more)
-{
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		add_bounds(&sum->bytes[band], more->bytes[band]);
-		add_bounds(&sum->objects[band], more->objects[band]);
-	}
-	sum->live.bytes += more->live.bytes;
-	sum->live.objects += more->live.objects;
-	sum->settled.bytes += more->settled.bytes;
-	sum->settled.objects += more->settled.objects;
-}
-
 static uint32_t text_of_group(const struct hi_bio_group_row *group, enum hi_lives_by by)
 {
 	return by == HI_LIVES_BY_SITE	     ? group->site
@@ -83,8 +65,8 @@ static void sum_groups(const struct hi_bio_summary *lives, enum hi_lives_by by,
 		       struct ranked *ranked)
 {
 	for (uint32_t g = 0; g < lives->n_groups; g++)
-		add_row(&ranked[text_of_group(&lives->groups[g], by)].group.row,
-			&lives->groups[g].row);
+		hi_bio_row_add(&ranked[text_of_group(&lives->groups[g], by)].group.row,
+			       &lives->groups[g].row);
 }
 
 static size_t keep_groups(struct ranked *ranked, size_t n,

@@ -80,40 +80,20 @@ static const char *news_of_lives(const void *sink)
 
 /* ---- the heap profile ---- */
 
-/*
- * One number a band, which add up to what is live. What is proved to be in one of the
- * bands of memory that is not used, though not in which, was used at most in its first
- * period: VOID has it as far as that is possible, else DRAG. USE has what is not known.
- */
-static void settle_bands(const struct hi_bio_row *row, uint64_t ret[HI_BIO_BANDS])
-{
-	uint64_t sum = 0, rest = hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes.proved, open;
-
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		ret[band] = band == HI_BIO_USE ? 0 : row->bytes[band].proved;
-		rest -= HI_BIO_NOT_USED & HI_BIO_BIT(band) ? ret[band] : 0;
-	}
-	open = row->bytes[HI_BIO_VOID].possible - ret[HI_BIO_VOID];
-	ret[HI_BIO_VOID] += rest < open ? rest : open;
-	ret[HI_BIO_DRAG] += rest < open ? 0 : rest - open;
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
-		sum += ret[band];
-	ret[HI_BIO_USE] = sum < row->live.bytes ? row->live.bytes - sum : 0;
-}
-
-/* In the order of the bands, which is GHC's. */
+/* One number a band, which add up to what is live, in the order of GHC: what is proved,
+ * and USE has what is not known; then what is not used in one of several bands. */
 static enum hi_status put_profile_sample(struct hi_hp *hp, uint64_t at_ns,
 					 const struct hi_bio_row *row,
 					 struct hi_error *err)
 {
-	uint64_t bytes[HI_BIO_BANDS];
+	uint64_t bytes[HI_BIO_PARTS];
 	enum hi_status status = HI_OK;
 
-	settle_bands(row, bytes);
+	hi_bio_row_parts(row, bytes);
+	bytes[HI_BIO_USE] += bytes[HI_BIO_PART_NOT_KNOWN];
 	hi_hp_sample_begin(hp, at_ns);
-	for (unsigned band = 0; status == HI_OK && band < HI_BIO_BANDS; band++)
-		status = hi_hp_band(hp, hi_bio_band_name((enum hi_bio_band)band),
-				    bytes[band], err);
+	for (unsigned part = 0; status == HI_OK && part < HI_BIO_PART_NOT_KNOWN; part++)
+		status = hi_hp_band(hp, hi_bio_part_name(part), bytes[part], err);
 	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
 }
 

@@ -204,29 +204,21 @@ static enum hi_status finish_bands(struct bands_reading *r, struct hi_error *err
 
 /* ---- by biography ---- */
 
-static const char not_proved[] = "(not proved)";
-
-/* What is proved of each band; the rest of what is live is one more. */
+/* As heap profiles of bio have them; without the bands that have nothing. */
 static enum hi_status put_biography(struct hi_hp_series *series,
 				    const struct hi_bio_census_row *census,
 				    struct hi_error *err)
 {
-	uint64_t rest = census->row.live.bytes;
+	uint64_t bytes[HI_BIO_PARTS];
 	enum hi_status status =
 		hi_hp_series_sample(series, seconds_of_ns(census->at_ns), err);
 
-	for (unsigned band = 0; band < HI_BIO_BANDS && status == HI_OK; band++) {
-		uint64_t bytes = census->row.bytes[band].proved;
-
-		bytes = bytes < rest ? bytes : rest;
-		rest -= bytes;
-		if (bytes)
-			status = hi_hp_series_band(
-				series, hi_bio_band_name((enum hi_bio_band)band), bytes,
-				err);
-	}
-	return status == HI_OK && rest ? hi_hp_series_band(series, not_proved, rest, err)
-				       : status;
+	hi_bio_row_parts(&census->row, bytes);
+	for (unsigned part = 0; part < HI_BIO_PARTS && status == HI_OK; part++)
+		if (bytes[part])
+			status = hi_hp_series_band(series, hi_bio_part_name(part),
+						   bytes[part], err);
+	return status;
 }
 
 static enum hi_status read_biography(struct bands_reading *r, struct hi_error *err)

@@ -228,10 +228,10 @@ HI_TEST(biography_life, long_series_are_counted_with_little_memory)
 		hi_bio_view_row(v, HI_BIO_ALL, t, &row);
 		HI_ASSERT_EQ(107, row.live.bytes);
 	}
-	/* Censuses (160 bytes), and twice the pages of all and of the brief ones (1,792
+	/* Censuses (160 bytes), and twice the pages of all and of the brief ones (2,304
 	 * bytes for 8 periods); vectors are up to half as long again. The index forgot
 	 * the addresses. */
-	HI_ASSERT(hi_bio_memory(bio) < 3 * PERIODS * (160 + 2 * 1792 / 8) / 2 + 1000000);
+	HI_ASSERT(hi_bio_memory(bio) < 3 * PERIODS * (160 + 2 * 2304 / 8) / 2 + 1000000);
 }
 
 /* Neither records nor addresses of dead objects stay, also within one period. */
@@ -273,6 +273,6 @@ HI_TEST(biography_life, quiet_groups_take_little_memory)
 		HI_ASSERT_OK(hi_bio_end_period(bio, false, &err), &err);
 	}
 	check_sound(bio, HI_BIO_AT_CENSUS);
-	/* Dense arrays would take 1,792 MB. An object changes two to three pages. */
+	/* Dense arrays would take 2,304 MB. An object changes two to three pages. */
 	HI_ASSERT(hi_bio_memory(bio) < 100000000);
 }

@@ -237,6 +237,65 @@ static void check_single_sums(const struct hi_bio_row *row)
 	}
 }
 
+/* Object by object: proved where it can be in no other band, possible where in one. */
+static void check_sum_by_definition(const struct lives *l, uint32_t group, unsigned t,
+				    const struct hi_bio_row *row, uint32_t mask)
+{
+	struct hi_bio_bounds expected = {};
+	struct hi_bio_sum sum = hi_bio_row_sum(row, mask);
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct life *life = &l->of[i];
+		uint32_t bands;
+
+		if ((group != HI_BIO_ALL && group != life->group) ||
+		    !is_at_census(l, life, t))
+			continue;
+		bands = possible_bands(l, life, t);
+		expected.proved += bands & ~mask ? 0 : life->size;
+		expected.possible += bands & mask ? life->size : 0;
+	}
+	HI_ASSERT_EQ(expected.proved, sum.bytes.proved);
+	HI_ASSERT_EQ(expected.possible, sum.bytes.possible);
+}
+
+HI_TEST(biography_random, sums_of_bands_are_those_of_the_objects)
+{
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct lives l = draw_lives(seed, 8, 8, (unsigned)seed % 101);
+		HI_GUARD(hi_bio_destroy) struct hi_bio *bio = play_lives(&l);
+		HI_GUARD(hi_bio_view_destroy)
+		struct hi_bio_view *v = view_of(bio, l.tail);
+		uint64_t random = seed;
+
+		for (unsigned t = 1; t <= l.censuses; t++) {
+			uint32_t mask = random_below(&random, HI_BIO_EVERY_BAND + 1);
+			struct hi_bio_row row;
+
+			hi_bio_view_row(v, HI_BIO_ALL, t, &row);
+			check_sum_by_definition(&l, HI_BIO_ALL, t, &row, mask);
+			check_sum_by_definition(&l, HI_BIO_ALL, t, &row, HI_BIO_NOT_USED);
+			hi_bio_view_row(v, 0, t, &row);
+			check_sum_by_definition(&l, 0, t, &row, mask);
+		}
+	}
+}
+
+static void check_parts(const struct hi_bio_row *row)
+{
+	uint64_t parts[HI_BIO_PARTS], sum = 0;
+
+	hi_bio_row_parts(row, parts);
+	for (unsigned part = 0; part < HI_BIO_PARTS; part++)
+		sum += parts[part];
+	HI_ASSERT_EQ(row->live.bytes, sum);
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		HI_ASSERT_EQ(row->bytes[band].proved, parts[band]);
+	HI_ASSERT_EQ(hi_bio_row_sum(row, HI_BIO_NOT_USED).bytes.proved,
+		     parts[HI_BIO_VOID] + parts[HI_BIO_DRAG] + parts[HI_BIO_UNUSED] +
+			     parts[HI_BIO_PART_NOT_USED]);
+}
+
 static void check_groups_add_up(const struct lives *l, const struct hi_bio_view *v,
 				unsigned t)
 {
@@ -278,6 +337,7 @@ HI_TEST(biography_random, the_truth_is_within_the_bounds)
 				true_row(&l, group, t, truth);
 				hi_bio_view_row(v, group, t, &row);
 				check_single_sums(&row);
+				check_parts(&row);
 				check_holds(truth, &row,
 					    random_below(&random, HI_BIO_EVERY_BAND + 1));
 			}

@@ -132,6 +132,9 @@ static inline void row_by_definition(const struct lives *l, uint32_t group, unsi
 		    !is_at_census(l, life, t))
 			continue;
 		mask = possible_bands(l, life, t);
+		HI_ASSERT(hi_bio_set_find(mask) < HI_BIO_SETS);
+		ret->sets[hi_bio_set_find(mask)].bytes += life->size;
+		ret->sets[hi_bio_set_find(mask)].objects++;
 		ret->live.bytes += life->size;
 		ret->live.objects++;
 		for (unsigned b = 0; b < HI_BIO_BANDS; b++) {
@@ -304,6 +307,10 @@ static inline void check_same_row(const struct hi_bio_row *a, const struct hi_bi
 			(unsigned long long)y->possible);
 		HI_ASSERT_EQ(a->objects[band].proved, b->objects[band].proved);
 		HI_ASSERT_EQ(a->objects[band].possible, b->objects[band].possible);
+	}
+	for (unsigned set = 0; set < HI_BIO_SETS; set++) {
+		HI_ASSERT_EQ(a->sets[set].bytes, b->sets[set].bytes);
+		HI_ASSERT_EQ(a->sets[set].objects, b->sets[set].objects);
 	}
 	HI_ASSERT_EQ(a->live.bytes, b->live.bytes);
 	HI_ASSERT_EQ(a->live.objects, b->live.objects);
