@@ -253,8 +253,9 @@ static enum hi_status find_counted(struct search *s, struct hi_error *err)
 	HI_GUARD(free)
 	uint64_t *bits =
 		hi_calloc(((size_t)s->in->graph->n_objects + 63) / 64 + 1, sizeof(*bits));
-	struct hi_heap_side side = {s->in->graph, s->in->results.reach,
-				    s->in->results.dominators, NULL, NULL};
+	struct hi_heap_side side = {
+		s->in->graph, s->in->results.reach, s->in->results.dominators, NULL, NULL,
+		NULL};
 	enum hi_status status;
 
 	if (!bits)

@@ -6,6 +6,7 @@
 #include "session/birth_sites.h"
 #include "session/lookup.h"
 #include "session/naming.h"
+#include "session/recorded.h"
 
 enum { TOP = 20 };
 
@@ -14,9 +15,16 @@ HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err)
 {
-	*ret = (struct hi_heap_side){in->graph, in->results.reach, in->results.dominators,
-				     NULL, NULL};
-	return hi_naming_bits(in, &ret->only, err);
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+
+	*ret = (struct hi_heap_side){in->graph,
+				     in->results.reach,
+				     in->results.dominators,
+				     NULL,
+				     NULL,
+				     recorded ? recorded->births : NULL};
+	return status == HI_OK ? hi_naming_bits(in, &ret->only, err) : status;
 }
 
 struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,

@@ -55,8 +55,8 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 {
 	struct hi_growth found[HOLDERS];
 	const struct hi_graph *g = in->graph;
-	struct hi_heap_side side = {in->graph, in->results.reach, in->results.dominators,
-				    NULL, NULL};
+	struct hi_heap_side side = {
+		in->graph, in->results.reach, in->results.dominators, NULL, NULL, NULL};
 	struct hi_new_holder *holders =
 		hi_arena_alloc(&in->arena, HOLDERS * sizeof(*holders));
 	enum hi_status status;
@@ -145,8 +145,8 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 				struct hi_new_objects *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_marked_destroy) struct hi_marked *m = NULL;
-	struct hi_heap_side side = {in->graph, in->results.reach, in->results.dominators,
-				    NULL, NULL};
+	struct hi_heap_side side = {
+		in->graph, in->results.reach, in->results.dominators, NULL, NULL, NULL};
 	struct wanted w = {.n = 0};
 	enum hi_status status;
 

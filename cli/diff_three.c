@@ -104,7 +104,8 @@ static enum hi_status print_three_heaps(struct hi_three_heaps *t, struct hi_page
 			  hi_diff_leaks(t->header, t->after)},
 		.born = t->born->all.born,
 		.load_by_address = t->born->same_process,
-		.after_by_address = t->kept->same_process};
+		.after_by_address = t->kept->same_process,
+		.knows_births = t->born->knows_births && t->kept->knows_births};
 	enum hi_status status =
 		hi_diff_describe(t->after, t->survivors, t->born, &r.survived, err);
 

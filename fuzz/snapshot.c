@@ -55,7 +55,7 @@ static void sign(uint8_t *file, size_t size)
 static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 		    const struct hi_dominators *d)
 {
-	struct hi_heap_side side = {g, r, d, NULL, NULL};
+	struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 	struct hi_comparison *compared = NULL, *twice = NULL;
 	struct hi_marked *marked = NULL;
 	struct hi_suspects *suspects = NULL;

@@ -15,6 +15,7 @@ void hi_census_cache_free(struct hi_census_cache *cache)
 	hi_modules_close(cache->modules);
 	hi_set_pool_destroy(cache->pool);
 	hi_interner_free(&cache->names);
+	hi_table_free(&cache->serials);
 	hi_stop_site_close(cache->site);
 	hi_sleepers_destroy(cache->sleepers);
 	*cache = (struct hi_census_cache){};

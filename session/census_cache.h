@@ -7,6 +7,7 @@
 #define HI_SESSION_CENSUS_CACHE_H
 
 #include "base/interner.h"
+#include "base/table.h"
 #include "census/retainers/set_pool.h"
 #include "decode/types/types.h"
 #include "session/live/stop_site.h"
@@ -24,6 +25,9 @@ struct hi_census_cache {
 	struct hi_sleepers *sleepers; /* threads that a census left asleep; NULL: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool is_borrowed; /* names and pool: an inspection has them for now */
+	/* By number of a name with an address: the census (samples) that had it last, and
+	 * in the lower half how many objects with it there were. */
+	struct hi_table serials;
 	uint64_t samples; /* that were emitted: an object of a name may be gone by now */
 };
 

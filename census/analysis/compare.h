@@ -2,17 +2,20 @@
 /*
  * Compares two heaps: which objects were born, which died, and what holds them.
  *
- * Objects of one process match by address and type. Objects of different processes match
- * by type and path: the types of their dominators, up to the name of a variable, without
- * the number of its thread; a run of objects of one type (a list) counts as one step. Of
- * the objects with one type and path as many match as both heaps have, those at lower
- * addresses first. The allocator's own blocks are left out.
+ * Objects of one process match by address and type, unless a recording has that the
+ * later one was allocated after the heap before was taken. Objects of different processes
+ * match by type and path: the types of their dominators, up to the name of a variable,
+ * without the number of its thread; a run of objects of one type (a list) counts as one
+ * step. Of the objects with one type and path as many match as both heaps have, those at
+ * lower addresses first. The allocator's own blocks are left out.
  */
 #ifndef HI_CENSUS_ANALYSIS_COMPARE_H
 #define HI_CENSUS_ANALYSIS_COMPARE_H
 
 #include "base/arena.h"
 #include "census/analysis/analysis.h"
+
+struct hi_births;
 
 /* Groups that the caller defines, of one heap. */
 struct hi_compare_groups {
@@ -29,6 +32,9 @@ struct hi_heap_side {
 	/* Bits by object: only these are counted in rows, born and died; all objects
 	 * are matched. NULL: all. */
 	const uint64_t *only;
+	/* Of a recording; NULL: none. An object that was allocated after the heap before
+	 * was taken matches none of its objects. */
+	const struct hi_births *births;
 };
 
 enum hi_compare_by {
@@ -57,6 +63,8 @@ struct hi_compare_row {
 };
 struct hi_comparison {
 	bool same_process;
+	/* One whole recording has all that was allocated between the two. */
+	bool knows_births;
 	uint64_t *born, *died; /* a bit for each object, of after and of before */
 	hi_node *before_of;    /* by object of after: which it was; HI_NODE_NONE: none */
 	struct hi_compare_row *rows; /* by growth in bytes, most first, then name */

@@ -227,6 +227,7 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 	if (!c)
 		return hi_fail_memory(err, "comparison");
 	c->same_process = same_process;
+	c->knows_births = same_process && hi_compare_knows_births(before, after);
 	status = match_heaps(before, after, c, err);
 	if (status == HI_OK)
 		status = hi_compare_keys_of(before, after, same_process, by, &keys, err);

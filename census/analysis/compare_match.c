@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/analysis/compare_internal.h"
+#include "census/events/births.h"
 
 /* Types of both sides by one number. */
 struct types {
@@ -20,9 +21,38 @@ static bool is_matched_object(const struct hi_graph *g, hi_node i)
 
 /* ---- one process: both tables are in the order of addresses ---- */
 
-static void match_addresses(const struct hi_graph *a, const struct hi_graph *b,
-			    const struct types *t, hi_node *before_of)
+static bool have_one_recording(const struct hi_heap_side *before,
+			       const struct hi_heap_side *after)
 {
+	return before->births && after->births &&
+	       before->births->start_ns == after->births->start_ns;
+}
+
+bool hi_compare_knows_births(const struct hi_heap_side *before,
+			     const struct hi_heap_side *after)
+{
+	return have_one_recording(before, after) && !after->births->sample_bytes;
+}
+
+bool hi_compare_is_reused(const struct hi_heap_side *before,
+			  const struct hi_heap_side *after, hi_node was, hi_node object)
+{
+	uint64_t earliest;
+
+	if (!have_one_recording(before, after) ||
+	    !hi_birth_is_known(after->births, object))
+		return false;
+	earliest = hi_birth_is_known(before->births, was)
+			   ? before->births->time_ns[was]
+			   : before->births->end_ns - before->births->start_ns;
+	return after->births->time_ns[object] > earliest;
+}
+
+static void match_addresses(const struct hi_heap_side *before,
+			    const struct hi_heap_side *after, const struct types *t,
+			    hi_node *before_of)
+{
+	const struct hi_graph *a = before->graph, *b = after->graph;
 	hi_node i = 0, k = 0;
 
 	while (i < a->n_objects && k < b->n_objects) {
@@ -30,7 +60,8 @@ static void match_addresses(const struct hi_graph *a, const struct hi_graph *b,
 		uint64_t y = hi_objects_address(b->objects, k);
 
 		if (x == y && is_matched_object(a, i) && is_matched_object(b, k) &&
-		    t->of_a[a->objects->type[i]] == t->of_b[b->objects->type[k]])
+		    t->of_a[a->objects->type[i]] == t->of_b[b->objects->type[k]] &&
+		    !hi_compare_is_reused(before, after, i, k))
 			before_of[k] = i;
 		i += x <= y;
 		k += y <= x;
@@ -173,6 +204,6 @@ enum hi_status hi_compare_match(const struct hi_heap_side *before,
 		return status;
 	if (!same_process)
 		return match_ways(before, after, &t, before_of, err);
-	match_addresses(before->graph, after->graph, &t, before_of);
+	match_addresses(before, after, &t, before_of);
 	return HI_OK;
 }

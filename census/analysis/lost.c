@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/vector.h"
+#include "census/analysis/compare_internal.h"
 #include "census/analysis/leak_totals.h"
 
 struct lost_search {
@@ -65,7 +66,8 @@ static hi_node find_earlier_object(const struct lost_search *s, hi_node object)
 	if (now && strcmp(hi_graph_type_name(a, now),
 			  hi_graph_type_name(b, b->objects->type[was])) != 0)
 		return HI_NODE_NONE;
-	return was;
+	return hi_compare_is_reused(s->before, s->after, was, object) ? HI_NODE_NONE
+								      : was;
 }
 
 static bool add_lost_object(struct lost_search *s, hi_node object, hi_node was,

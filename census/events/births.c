@@ -94,6 +94,14 @@ hi_node hi_births_last_piece(const struct hi_objects *objects, hi_node first)
 	return find_last_piece(objects, first, &end);
 }
 
+bool hi_birth_has_own_size(const struct hi_births *births,
+			   const struct hi_objects *objects, hi_node object)
+{
+	return hi_birth_is_known(births, object) &&
+	       (objects->flags[object] & PIECE_CLASS) != PIECE_CLASS &&
+	       hi_births_last_piece(objects, object) == object;
+}
+
 void hi_births_mark_other(struct hi_births *births, const uint64_t *in_blocks)
 {
 	struct births_columns *c = births->owned;

@@ -40,6 +40,9 @@ static inline bool hi_birth_is_known(const struct hi_births *births, hi_node obj
 {
 	return object < births->n_objects && births->context[object] < HI_BIRTH_OTHER;
 }
+/* Is its size that of the object alone? Not where it is a piece of what was allocated. */
+bool hi_birth_has_own_size(const struct hi_births *births,
+			   const struct hi_objects *objects, hi_node object);
 
 /*
  * Looks up the block of each live allocation. Where a block is split into pieces (see

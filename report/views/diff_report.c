@@ -73,8 +73,11 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 				    signed_bytes(page, signed_change(before, after))));
 }
 
-const char *hi_diff_matched_text(bool by_address)
+const char *hi_diff_matched_text(bool by_address, bool knows_births)
 {
+	if (by_address && knows_births)
+		return "by address and type (one process); the recording has what was "
+		       "allocated anew at the same address";
 	return by_address ? "by address and type (one process); an object that was freed "
 			    "and allocated again at the same address with the same type "
 			    "counts as unchanged: without allocation events the two "
@@ -137,7 +140,8 @@ static void show_diff_headline(const struct hi_diff_report *r, struct hi_page *p
 	show_fact(page, "live", r->live_before, r->live_after);
 	show_leak_changes(r, page);
 	show_unknown_side(r, page);
-	hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
+	hi_page_fact(page, "matched",
+		     hi_diff_matched_text(r->c->same_process, r->c->knows_births));
 }
 
 static const char *text_of_diff_key(const char *by)
@@ -235,7 +239,9 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 					   : "No difference in the known part");
 		show_unknown_side(r, page);
 		/* No difference does not mean that nothing was allocated in between. */
-		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
+		hi_page_fact(
+			page, "matched",
+			hi_diff_matched_text(r->c->same_process, r->c->knows_births));
 		if (!are_both_heaps_known(r))
 			hi_report_header_facts(r->after, page, false);
 		return;
@@ -286,7 +292,8 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 
 	hi_report_header_json(r->after, "heapinspect/diff/v1", json);
 	hi_json_text(json, "matched", r->c->same_process ? "address" : "way");
-	hi_json_text(json, "not_told", hi_diff_matched_text(r->c->same_process));
+	hi_json_text(json, "not_told",
+		     hi_diff_matched_text(r->c->same_process, r->c->knows_births));
 	hi_diff_heap_json(r->before, "before", r->live_before, &r->leaks_before, json);
 	hi_diff_heap_json(r->after, "after", r->live_after, &r->leaks_after, json);
 	hi_json_array(json, "rows");

@@ -27,8 +27,9 @@ bool hi_diff_is_none(const struct hi_diff_report *r);
 /* Is there a difference that a build should fail for? With --min-size: a row that changed
  * by so many bytes. */
 bool hi_diff_has_finding(const struct hi_diff_report *r);
-/* Returns a text on how objects were matched, and what that cannot show. */
-const char *hi_diff_matched_text(bool by_address);
+/* Returns a text on how objects were matched, and what that cannot show. knows_births: of
+ * objects that match by address, a recording has those that were allocated anew. */
+const char *hi_diff_matched_text(bool by_address, bool knows_births);
 /* Writes the member `key`: which heap it is, and its bytes. */
 void hi_diff_heap_json(const struct hi_report_header *header, const char *key,
 		       uint64_t live, const struct hi_leak_totals *leaks,

@@ -45,7 +45,8 @@ static void show_side(const struct hi_report_header *header, const char *key,
 static void show_matching(const struct hi_survived_report *r, struct hi_page *page)
 {
 	if (r->load_by_address == r->after_by_address)
-		hi_page_fact(page, "matched", hi_diff_matched_text(r->after_by_address));
+		hi_page_fact(page, "matched",
+			     hi_diff_matched_text(r->after_by_address, r->knows_births));
 	else
 		hi_page_fact(page, "matched",
 			     hi_page_printf(page, "%s with warm-up %s; the other two %s",

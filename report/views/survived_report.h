@@ -15,7 +15,8 @@ struct hi_survived_report {
 	struct hi_leak_totals leaks[3];
 	struct hi_heap_total born; /* of the load: that the warm-up had not */
 	bool load_by_address, after_by_address; /* matched with the one before it */
-	struct hi_new_objects survived;		/* of born */
+	bool knows_births;		/* a recording has those of both comparisons */
+	struct hi_new_objects survived; /* of born */
 };
 
 /* Adds the report to a page. */

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "report/views/names.h"
 #include "session/birth_sites.h"
+#include "session/recorded.h"
 #include "session/retainers/retaining_heap.h"
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
@@ -79,14 +80,49 @@ static uint32_t number_of_type(struct naming *n, uint32_t type)
 	return *number;
 }
 
+/* Two objects that a recording has at one address were allocated at different times. */
+static void print_birth(const struct naming *n, hi_node node, char out[40])
+{
+	const struct hi_recorded *recorded = n->in->recorded;
+	uint64_t ms;
+
+	*out = 0;
+	if (!recorded || !hi_birth_is_known(recorded->births, node))
+		return;
+	ms = recorded->births->time_ns[node] / 1000000;
+	snprintf(out, 40, " (%" PRIu64 ".%03" PRIu64 " s)", ms / 1000, ms % 1000);
+}
+
+/* In a series, an object of a name that the census before did not have is another one. */
+static uint32_t count_serial(struct naming *n, uint32_t name)
+{
+	struct hi_census_cache *cache = n->r->owner;
+	uint64_t was = 0, serial = 1;
+
+	if (!cache)
+		return 1;
+	if (hi_table_get(&cache->serials, name, &was))
+		serial = (was & UINT32_MAX) + ((was >> 32) + 1 < cache->samples);
+	return hi_table_put(&cache->serials, name, cache->samples << 32 | serial)
+		       ? (uint32_t)serial
+		       : 0;
+}
+
 static uint32_t number_of_address(struct naming *n, hi_node node)
 {
-	char name[300];
+	char name[300], birth[40], later[320];
+	uint32_t number, serial;
 
-	snprintf(name, sizeof(name), "%.250s 0x%" PRIx64,
+	print_birth(n, node, birth);
+	snprintf(name, sizeof(name), "%.220s 0x%" PRIx64 "%s",
 		 name_of_retainer_type(n->g, n->g->objects->type[node]),
-		 hi_graph_address(n->g, node));
-	return hi_interner_add(&n->r->names, name);
+		 hi_graph_address(n->g, node), birth);
+	number = hi_interner_add(&n->r->names, name);
+	serial = number ? count_serial(n, number) : 0;
+	if (serial < 2)
+		return serial ? number : 0;
+	snprintf(later, sizeof(later), "%s #%" PRIu32, name, serial);
+	return hi_interner_add(&n->r->names, later);
 }
 
 static const char *module_of_root(const struct naming *n, const struct hi_root *root)
@@ -213,6 +249,7 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 {
 	struct naming n = {
 		.in = in, .r = r, .g = in->graph, .by = in->options->profile.identity};
+	const struct hi_recorded *recorded;
 	enum hi_status status;
 
 	r->identities = hi_calloc((size_t)n.g->first_kind + 1, sizeof(*r->identities));
@@ -224,6 +261,8 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 		status = hi_fail_memory(err, "retainers");
 	else
 		status = find_variables(&n, err);
+	if (status == HI_OK && n.by == HI_IDENTITY_ADDR)
+		status = hi_inspect_recorded_if_any(in, &recorded, err);
 	if (status == HI_OK && n.by == HI_IDENTITY_SITE)
 		status = hi_birth_sites_of(in, &n.sites, err);
 	if (status == HI_OK)

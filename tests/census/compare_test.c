@@ -2,6 +2,7 @@
 /* Comparisons of random heaps against counting by hand. */
 #include "base/alloc.h"
 #include "census/analysis/compare.h"
+#include "census/events/births.h"
 #include "census/graph/marked.h"
 #include "tests/census/snapshots.h"
 
@@ -39,8 +40,8 @@ static void check_by_address(uint64_t seed)
 	OWN(reach) *ra = reach_of(a), *rb = reach_of(b);
 	OWN(dominators) *da = dominators_of(a, ra), *db = dominators_of(b, rb);
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_heap_side before = {a, ra, da, NULL, NULL},
-			    after = {b, rb, db, NULL, NULL};
+	struct hi_heap_side before = {a, ra, da, NULL, NULL, NULL},
+			    after = {b, rb, db, NULL, NULL, NULL};
 	uint64_t born = 0, died = 0;
 	struct hi_error err;
 
@@ -80,8 +81,8 @@ HI_TEST(census_compare, by_way_never_matches_more_than_there_are)
 		OWN(reach) *ra = reach_of(a), *rb = reach_of(b);
 		OWN(dominators) *da = dominators_of(a, ra), *db = dominators_of(b, rb);
 		HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-		struct hi_heap_side before = {a, ra, da, NULL, NULL},
-				    after = {b, rb, db, NULL, NULL};
+		struct hi_heap_side before = {a, ra, da, NULL, NULL, NULL},
+				    after = {b, rb, db, NULL, NULL, NULL};
 		struct hi_error err;
 
 		HI_ASSERT_OK(
@@ -91,6 +92,88 @@ HI_TEST(census_compare, by_way_never_matches_more_than_there_are)
 			HI_ASSERT_EQ(c->rows[i].before.count - c->rows[i].died.count,
 				     c->rows[i].after.count - c->rows[i].born.count);
 	}
+}
+
+/* ---- with a recording ---- */
+
+enum { EARLY = 50, TAKEN = 100, LATE = 150, MOST = 80 };
+
+struct drawn_births {
+	uint32_t context[MOST];
+	uint64_t time_ns[MOST];
+	struct hi_births births;
+};
+
+/* Times by a digit of the object's number to the base 3: none, early, late. */
+static void draw_births(struct drawn_births *d, hi_node n, uint32_t digit, uint64_t end)
+{
+	static const uint64_t times[] = {0, EARLY, LATE};
+
+	HI_ASSERT(n <= MOST);
+	for (hi_node i = 0; i < n; i++) {
+		d->context[i] = i / digit % 3 ? 1 : HI_BIRTH_NONE;
+		d->time_ns[i] = times[i / digit % 3];
+	}
+	d->births = (struct hi_births){.n_objects = n,
+				       .context = d->context,
+				       .time_ns = d->time_ns,
+				       .start_ns = 1000,
+				       .end_ns = 1000 + end};
+}
+
+static bool is_born_of(const struct drawn_births *a, const struct drawn_births *b,
+		       hi_node i)
+{
+	if (b->context[i] == HI_BIRTH_NONE)
+		return false;
+	return b->time_ns[i] > (a->context[i] == HI_BIRTH_NONE ? TAKEN : a->time_ns[i]);
+}
+
+HI_TEST(census_compare, what_a_recording_has_as_allocated_later_is_another_object)
+{
+	OWN(graph) *g = drawn_graph(7, 60);
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, r);
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
+	struct drawn_births a, b;
+	struct hi_heap_side before = {g, r, d, NULL, NULL, &a.births},
+			    after = {g, r, d, NULL, NULL, &b.births};
+	struct hi_error err;
+	unsigned born = 0;
+
+	draw_births(&a, g->n_objects, 1, TAKEN);
+	draw_births(&b, g->n_objects, 3, 2 * TAKEN);
+	HI_ASSERT_OK(hi_compare(&before, &after, true, HI_COMPARE_BY_TYPE, &c, &err),
+		     &err);
+	HI_ASSERT(c->knows_births);
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		bool is_born = !is_internal(g, i) && is_born_of(&a, &b, i);
+
+		HI_ASSERT_EQ(is_born, hi_bit(c->born, i));
+		HI_ASSERT_EQ(is_born, hi_bit(c->died, i));
+		born += is_born;
+	}
+	HI_ASSERT(born > 10);
+}
+
+HI_TEST(census_compare, births_of_another_recording_tell_nothing)
+{
+	OWN(graph) *g = drawn_graph(7, 60);
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, r);
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
+	struct drawn_births a, b;
+	struct hi_heap_side before = {g, r, d, NULL, NULL, &a.births},
+			    after = {g, r, d, NULL, NULL, &b.births};
+	struct hi_error err;
+
+	draw_births(&a, g->n_objects, 1, TAKEN);
+	draw_births(&b, g->n_objects, 3, 2 * TAKEN);
+	b.births.start_ns++;
+	HI_ASSERT_OK(hi_compare(&before, &after, true, HI_COMPARE_BY_TYPE, &c, &err),
+		     &err);
+	HI_ASSERT(!c->knows_births);
+	HI_ASSERT_EQ(0, c->all.born.count);
 }
 
 /* ---- two heaps of one universe: places that are taken or not ---- */
@@ -242,8 +325,12 @@ static void open_heap(struct heap *h, uint64_t universe, uint64_t variant)
 	}
 	h->groups = (struct hi_compare_groups){h->of_object, h->names, 5};
 	h->only = universe % 3 ? variant * 0x9e3779b97f4a7c15 : UINT64_MAX;
-	h->side = (struct hi_heap_side){h->graph, h->reach, h->dominators, &h->groups,
-					universe % 3 ? &h->only : NULL};
+	h->side = (struct hi_heap_side){h->graph,
+					h->reach,
+					h->dominators,
+					&h->groups,
+					universe % 3 ? &h->only : NULL,
+					NULL};
 }
 
 /* Is object i of b the object k of a? By way: the n-th of its way is the n-th. */
@@ -472,7 +559,7 @@ HI_TEST(census_compare, a_heap_beside_itself_has_no_difference)
 	OWN(graph) *g = drawn_graph(4, 300);
 	OWN(reach) *r = reach_of(g);
 	OWN(dominators) *d = dominators_of(g, r);
-	struct hi_heap_side side = {g, r, d, NULL, NULL};
+	struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 
 	for (int same = 0; same < 2; same++)
 		for (int by = 0; by < 3; by++) {
@@ -510,7 +597,7 @@ HI_TEST(census_compare, growth_is_what_the_holders_dominate)
 		OWN(graph) *g = sealed(b);
 		OWN(reach) *r = reach_of(g);
 		OWN(dominators) *d = dominators_of(g, r);
-		struct hi_heap_side side = {g, r, d, NULL, NULL};
+		struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 
 		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &err), &err);
 		HI_ASSERT_EQ(2, n);
@@ -553,7 +640,7 @@ HI_TEST(census_compare, growth_is_held_by_the_dict_in_a_dict)
 		OWN(graph) *g = sealed(b);
 		OWN(reach) *r = reach_of(g);
 		OWN(dominators) *d = dominators_of(g, r);
-		struct hi_heap_side side = {g, r, d, NULL, NULL};
+		struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 
 		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &err), &err);
 		HI_ASSERT_EQ(1, n);
@@ -582,7 +669,7 @@ HI_TEST(census_compare, growth_of_a_list_is_held_by_its_beginning)
 		OWN(graph) *g = sealed(b);
 		OWN(reach) *r = reach_of(g);
 		OWN(dominators) *d = dominators_of(g, r);
-		struct hi_heap_side side = {g, r, d, NULL, NULL};
+		struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 
 		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &err), &err);
 		HI_ASSERT_EQ(1, n);

@@ -125,7 +125,7 @@ HI_TEST(census_marked, rows_and_holders_equal_brute_force_on_random_graphs)
 			OWN(graph) *g = random_graph(&n, seed % 4 ? 12 : MAX_OBJECTS);
 			OWN(reach) *r = reach_of(g);
 			OWN(dominators) *d = dominators_of(g, r);
-			struct hi_heap_side side = {g, r, d, NULL, NULL};
+			struct hi_heap_side side = {g, r, d, NULL, NULL, NULL};
 
 			naive_reach(&n);
 			naive_dominators(&n);
