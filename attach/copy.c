@@ -83,14 +83,13 @@ static enum hi_status read_auxv(struct hi_copy *copy, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Programs are opened for their symbols, shared writable files because the target may
- * have touched only a part of them. */
+/* Programs are opened for their symbols, shared memory because the target may have
+ * touched only a part of it. */
 static bool is_wanted_file(const struct hi_mapping *m)
 {
 	if (m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC))
 		return true;
-	return m->shared && (m->prot & HI_PROT_WRITE) && m->inode &&
-	       (m->kind == HI_MAPPING_FILE || m->kind == HI_MAPPING_SHMEM);
+	return m->inode && hi_mapping_is_shared_data(m);
 }
 
 enum hi_status hi_copy_open_files(struct hi_copy *copy, const struct hi_mapping *mappings,

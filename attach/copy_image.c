@@ -7,6 +7,7 @@
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 static int compare_runs(const void *a, const void *b)
 {
@@ -73,6 +74,28 @@ static void count_copied_pages(struct hi_mapping *m, const struct hi_pages *p,
 		stats->pages_swapped += bytes / HI_PAGE;
 }
 
+static bool is_in_shared_mapping(const struct hi_copy *copy, uint64_t addr)
+{
+	size_t low = hi_search(i, copy->n_mappings, copy->mappings[i].end <= addr);
+
+	return low < copy->n_mappings && copy->mappings[low].start <= addr &&
+	       copy->mappings[low].shared;
+}
+
+/* None of these ranges lies in two mappings. */
+static void count_unreadable_pages(const struct hi_copy *copy,
+				   struct hi_image_stats *stats)
+{
+	for (size_t i = 0; i < copy->unreadable.count; i++) {
+		uint64_t bytes =
+			copy->unreadable.items[i].end - copy->unreadable.items[i].start;
+
+		stats->bytes_unreadable += bytes;
+		if (is_in_shared_mapping(copy, copy->unreadable.items[i].start))
+			stats->shared_unreadable += bytes;
+	}
+}
+
 /* Figures of each mapping and of the whole. */
 static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 {
@@ -98,9 +121,7 @@ static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 				(m->end - m->start - m->resident - m->swapped - zero) /
 				HI_PAGE;
 	}
-	for (size_t i = 0; i < copy->unreadable.count; i++)
-		stats->bytes_unreadable +=
-			copy->unreadable.items[i].end - copy->unreadable.items[i].start;
+	count_unreadable_pages(copy, stats);
 	stats->bytes_unreadable += copy->from->pagemap.pages_unknown * HI_PAGE;
 }
 

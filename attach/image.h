@@ -44,6 +44,15 @@ struct hi_mapping {
 	uint64_t copied; /* bytes of it that the image holds */
 };
 
+/* Is it shared memory that others may write to, or this process through another mapping:
+ * of a file that it may write to here, or without a file on disk? */
+static inline bool hi_mapping_is_shared_data(const struct hi_mapping *mapping)
+{
+	return mapping->shared &&
+	       (mapping->kind == HI_MAPPING_SHMEM ||
+		(mapping->kind == HI_MAPPING_FILE && (mapping->prot & HI_PROT_WRITE)));
+}
+
 struct hi_thread {
 	pid_t tid;
 	char name[32];		      /* comm, hostile; "" if unknown */
@@ -66,6 +75,7 @@ struct hi_image_stats {
 	uint64_t pages_never_touched; /* mapped, private, neither present nor swapped */
 	uint64_t pages_swapped;	      /* left out (no --swap) */
 	uint64_t bytes_unreadable;    /* present, but the read failed */
+	uint64_t shared_unreadable;   /* of these, in shared mappings */
 	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
 	uint32_t threads_in_allocator;
 	uint32_t avoid_rounds; /* in which threads ran on to leave the allocator */
@@ -98,6 +108,14 @@ struct hi_image {
 static inline bool hi_image_is_live(const struct hi_image *image)
 {
 	return image->mode == HI_SNAPSHOT_COPY || image->mode == HI_SNAPSHOT_FORK;
+}
+
+/* Of a live process: what its private mappings of files have beside the pages that the
+ * image holds is as in the files. */
+static inline bool hi_image_has_written_pages(const struct hi_image *image)
+{
+	return hi_image_is_live(image) &&
+	       image->stats.bytes_unreadable == image->stats.shared_unreadable;
 }
 
 /* Which mapping holds addr; NULL if none. O(log n). */

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/gate_names.h"
 #include "report/views/names.h"
+#include "report/views/unread.h"
 #include "session/lookup.h"
 
 enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
@@ -106,6 +107,41 @@ static struct hi_inspection *other_heap(const struct hi_check_heaps *h)
 	return h->before ? h->before : h->three ? h->three->load.in : NULL;
 }
 
+/* Some are reasons to fail. */
+static enum hi_status explain_unknown_value(struct hi_check_heaps *h,
+					    struct hi_check_row *row,
+					    struct hi_error *err)
+{
+	const struct hi_gate_metric *m = row->result.unknown;
+	const struct hi_reach *reach = hi_check_doubtful(h, m);
+	char text[HI_UNREAD_TEXT];
+
+	if (hi_check_is_undecoded(h, m))
+		return HI_OK;
+	if (!reach)
+		return refuse_unknown_value(h, row->gate, m, err);
+	row->why_unknown = hi_arena_strdup(
+		&h->in->arena,
+		hi_unread_doubt_text(&(struct hi_unread){true, reach->unread_bytes, 0},
+				     text));
+	return row->why_unknown ? HI_OK : hi_fail_memory(err, "gates");
+}
+
+/* Once: the gate is on leaks, and some memory was not seen that may be the program's. */
+static void warn_of_unread(struct hi_check_heaps *h, const struct hi_gate *gate)
+{
+	const struct hi_reach *reach = h->in->results.reach;
+	struct hi_unread unread = reach ? hi_unread_of(reach) : (struct hi_unread){};
+	char text[HI_UNREAD_TEXT];
+
+	for (size_t i = 0; i < gate->n_steps && unread.apart && !h->warned_of_unread; i++)
+		if (gate->steps[i].op == HI_GATE_METRIC &&
+		    gate->steps[i].metric.subject == HI_GATE_LEAK) {
+			hi_inspect_warn(h->in, "%s", hi_unread_apart_text(&unread, text));
+			h->warned_of_unread = true;
+		}
+}
+
 static enum hi_status evaluate_gate(struct hi_check_heaps *h, const struct hi_gate *gate,
 				    struct hi_check_row *row, struct hi_error *err)
 {
@@ -117,9 +153,8 @@ static enum hi_status evaluate_gate(struct hi_check_heaps *h, const struct hi_ga
 		return HI_OK;
 	row->result = hi_gate_evaluate(gate, hi_check_value, h);
 	if (!row->result.is_known)
-		return hi_check_is_undecoded(h, row->result.unknown)
-			       ? HI_OK
-			       : refuse_unknown_value(h, gate, row->result.unknown, err);
+		return explain_unknown_value(h, row, err);
+	warn_of_unread(h, gate);
 	row->unmatched = hi_gate_unmatched(gate, h->in, other_heap(h));
 	if (row->unmatched)
 		hi_inspect_warn(h->in, "%s", row->unmatched);

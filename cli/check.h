@@ -32,6 +32,7 @@ struct hi_check_heaps {
 	/* Slopes that were computed, one for each metric. */
 	struct hi_check_slope_list HI_VECTOR(struct hi_check_slope) slopes;
 	struct hi_error failure; /* of a value; status HI_OK: none */
+	bool warned_of_unread;	 /* memory that may be the program's */
 	bool is_undecoded;	 /* of a census of the series: its heap is not decoded */
 };
 void hi_check_heaps_close(struct hi_check_heaps *heaps); /* what it owns */
@@ -42,6 +43,10 @@ bool hi_check_value(void *arg, const struct hi_gate_metric *metric, double *ret)
 /* Is the value unknown because some heap is not decoded? Then the gate fails. */
 bool hi_check_is_undecoded(const struct hi_check_heaps *heaps,
 			   const struct hi_gate_metric *metric);
+/* Is the value unknown because no leak is certain? Then the gate fails, too. Returns what
+ * is known of the leaks, or NULL. */
+const struct hi_reach *hi_check_doubtful(const struct hi_check_heaps *heaps,
+					 const struct hi_gate_metric *metric);
 /* The slope of a metric over the censuses of the target's file; cached. NULL: an error,
  * in heaps->failure, or a heap that is not decoded. */
 const struct hi_check_slope *hi_check_slope(struct hi_check_heaps *heaps,

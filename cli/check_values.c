@@ -213,6 +213,18 @@ bool hi_check_is_undecoded(const struct hi_check_heaps *s, const struct hi_gate_
 	return hi_heap_known(header) != HI_HEAP_KNOWN;
 }
 
+const struct hi_reach *hi_check_doubtful(const struct hi_check_heaps *s,
+					 const struct hi_gate_metric *m)
+{
+	const struct hi_inspection *in = m->baseline ? s->before : s->in;
+
+	return in && !m->slope && m->subject == HI_GATE_LEAK &&
+			       m->field != HI_GATE_LIKELY && in->results.reach &&
+			       in->results.reach->is_doubtful
+		       ? in->results.reach
+		       : NULL;
+}
+
 static bool value_of_slope(struct hi_check_heaps *s, const struct hi_gate_metric *m,
 			   double *ret)
 {
@@ -231,7 +243,7 @@ bool hi_check_value(void *arg, const struct hi_gate_metric *m, double *ret)
 
 	if (m->slope)
 		return value_of_slope(s, m, ret);
-	if (!in || hi_check_is_undecoded(s, m))
+	if (!in || hi_check_is_undecoded(s, m) || hi_check_doubtful(s, m))
 		return false;
 	switch (m->subject) {
 	case HI_GATE_TYPE:

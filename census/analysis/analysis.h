@@ -39,6 +39,10 @@ struct hi_reach {
 	uint64_t likely_objects, likely_bytes; /* in leak_objects, leak_bytes too */
 	bool is_doubtful; /* live memory could not all be read, or blocks are missing from
 			   * a damaged heap: none is certain */
+	/* Bytes of live memory that could not be read, 0: of none; and of shared memory
+	 * that does not count as such (Note [Pages that are not seen] in
+	 * decode/inference/unseen_pages.h). */
+	uint64_t unread_bytes, apart_bytes;
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);

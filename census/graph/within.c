@@ -82,6 +82,8 @@ enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *
 	if (!r->any || !r->exact || (reach->likely && !r->likely))
 		return hi_fail_memory(err, "restriction");
 	r->is_doubtful = reach->is_doubtful;
+	r->unread_bytes = reach->unread_bytes;
+	r->apart_bytes = reach->apart_bytes;
 	for (size_t i = 0; i < size / sizeof(*bits); i++) {
 		uint64_t objects = objects_of(g, i);
 

@@ -285,6 +285,8 @@ static enum hi_status put_reach_numbers(struct put *p)
 		       {"likely.objects", r->likely_objects},
 		       {"likely.bytes", r->likely_bytes},
 		       {"likely.all", r->is_doubtful},
+		       {"likely.unread", r->unread_bytes},
+		       {"likely.apart", r->apart_bytes},
 		       {"internal.objects", r->internal_objects},
 		       {"internal.bytes", r->internal_bytes}};
 	enum hi_status status = HI_OK;

@@ -9,13 +9,6 @@
 
 enum { BLOCK = 1 << 16, PAGE = 4096, MAX_READS = 1 << 16 };
 
-bool hi_mapping_is_shared_data(const struct hi_mapping *mapping)
-{
-	return mapping->shared &&
-	       (mapping->kind == HI_MAPPING_SHMEM ||
-		(mapping->kind == HI_MAPPING_FILE && (mapping->prot & HI_PROT_WRITE)));
-}
-
 /* At most n bytes from `offset` on, up to the next hole. */
 static uint64_t clip_to_data(int fd, uint64_t offset, uint64_t n)
 {

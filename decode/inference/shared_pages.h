@@ -13,10 +13,6 @@
 typedef void (*hi_bytes_fn)(void *arg, const uint8_t *bytes, uint64_t addr,
 			    uint64_t size);
 
-/* Is it shared memory that others may write to, or this process through another mapping:
- * of a file that it may write to here, or without a file on disk? */
-bool hi_mapping_is_shared_data(const struct hi_mapping *mapping);
-
 /*
  * Calls fn for the bytes of [start, end), a part of one mapping, that its file has, in
  * memory or on disk. Holes of the file are left out: they are zeros. *budget: bytes that

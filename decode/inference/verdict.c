@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "decode/inference/shared_pages.h"
 #include "decode/inference/typing_state.h"
+#include "decode/inference/unseen_pages.h"
 
 enum {
 	WORDS = 1024,
@@ -45,7 +46,8 @@ struct word_search {
 	struct witness_list found;
 	struct hi_memory_window window;
 	uint8_t *scratch;
-	uint64_t unreadable;
+	uint64_t unreadable; /* bytes, without those of shared mappings: */
+	struct hi_unseen_ranges unseen;
 	bool no_memory;
 };
 
@@ -235,32 +237,51 @@ static bool is_as_in_file(const struct hi_image *image, uint64_t addr)
 	const struct hi_mapping *m = hi_image_mapping_at(image, addr);
 
 	return m && m->kind == HI_MAPPING_FILE && !m->shared && !m->swapped &&
-	       hi_image_is_live(image) && image->stats.bytes_unreadable == 0;
+	       hi_image_has_written_pages(image);
 }
 
-/* Pages of modules that no one has written. What segments have of them is read out of
- * the file; around segments there are no variables. Returns the bytes that could not be
- * read. */
-static uint64_t look_at_file_pages(struct word_search *s, uint64_t start, uint64_t end)
+static void note_unseen(struct word_search *s, uint64_t start, uint64_t bytes)
+{
+	if (bytes &&
+	    !hi_vector_push(&s->unseen, ((struct hi_unseen_range){start, bytes})))
+		s->no_memory = true;
+}
+
+/* What segments have of a page is read out of the file; around segments there are no
+ * variables, and what the target has not written of other files is none of its words. */
+static void look_at_file_page(struct word_search *s, uint64_t start, uint64_t size)
+{
+	uint64_t word;
+
+	if (!s->typing->modules || !hi_modules_at(s->typing->modules, start))
+		return;
+	for (uint64_t i = 0; i + 8 <= size; i += 8)
+		if (hi_modules_read(s->typing->modules, start + i, &word, 8, NULL) ==
+		    HI_OK)
+			look_at_aligned(s, word, start + i);
+}
+
+/* Pages that the image does not hold: those of files that no one has written, and those
+ * that could not be read. */
+static void look_at_missing_pages(struct word_search *s, uint64_t start, uint64_t end)
 {
 	const struct hi_image *image = s->typing->image;
-	uint64_t at = start, left = 0, n, word;
+	const struct hi_mapping *m;
+	uint64_t n, word;
 
-	for (; at < end; at += n) {
+	for (uint64_t at = start; at < end; at += n) {
 		n = PAGE - at % PAGE < end - at ? PAGE - at % PAGE : end - at;
 		if (hi_memory_read(image->memory, at, &word, n < 8 ? n : 8, NULL) ==
 		    HI_OK)
 			continue;
-		if (!is_as_in_file(image, at) || !hi_modules_at(s->typing->modules, at)) {
-			left += n;
-			continue;
-		}
-		for (uint64_t i = 0; i + 8 <= n; i += 8)
-			if (hi_modules_read(s->typing->modules, at + i, &word, 8, NULL) ==
-			    HI_OK)
-				look_at_aligned(s, word, at + i);
+		m = hi_image_mapping_at(image, at);
+		if (is_as_in_file(image, at))
+			look_at_file_page(s, at, n);
+		else if (m && hi_mapping_is_shared_data(m))
+			note_unseen(s, at, n);
+		else
+			s->unreadable += n;
 	}
-	return left;
 }
 
 static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
@@ -278,8 +299,8 @@ static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
 		look_at_bytes(s, host, addr, size);
 	}
 	start = (start + 7) & ~(uint64_t)7;
-	if (spans.unreadable && s->typing->modules && end - start <= SLICE)
-		s->unreadable += look_at_file_pages(s, start, end);
+	if (spans.unreadable && end - start <= SLICE)
+		look_at_missing_pages(s, start, end);
 	else
 		s->unreadable += spans.unreadable;
 }
@@ -341,13 +362,20 @@ static void search_slice(void *arg, size_t task, unsigned worker)
 }
 
 /* The end of a slice that begins there. Bytes that the image does not hold cost nothing,
- * however many of them a file's mapping has. */
+ * however many of them a file's mapping has; those of shared mappings are no part of it.
+ */
 static uint64_t end_of_slice(const struct verdict_pass *p, uint64_t at, uint64_t end)
 {
+	const struct hi_image *image = p->typing->image;
+	const struct hi_mapping *m = hi_image_mapping_at(image, at);
 	uint64_t start, held_end;
 
-	if (!hi_image_next_held(p->typing->image, at, end, &start, &held_end))
+	if (m && m->end < end)
+		end = m->end;
+	if (!hi_image_next_held(image, at, end, &start, &held_end))
 		return end;
+	if (m && hi_image_is_live(image) && hi_mapping_is_shared_data(m))
+		end = held_end;
 	return end - start > SLICE ? start + SLICE : end;
 }
 
@@ -430,10 +458,14 @@ static void search_holes(struct verdict_pass *p)
 	struct shared_words words = {.search = s};
 	uint64_t budget = MAX_SHARED;
 
-	for (size_t i = 0; i < p->holes.count; i++)
-		s->unreadable += hi_shared_pages_read(
-			p->typing->image, p->holes.items[i].start, p->holes.items[i].end,
-			&budget, look_at_shared, &words);
+	for (size_t i = 0; i < p->holes.count; i++) {
+		uint64_t start = p->holes.items[i].start;
+
+		note_unseen(s, start,
+			    hi_shared_pages_read(p->typing->image, start,
+						 p->holes.items[i].end, &budget,
+						 look_at_shared, &words));
+	}
 	flush_words(s);
 }
 
@@ -528,13 +560,24 @@ static void doubt_all(struct verdict_pass *p)
 	memcpy(p->likely, p->wanted->nodes, hi_bits_size(p->graph->n_objects));
 }
 
-static uint64_t unreadable_bytes(const struct verdict_pass *p)
+/* Note [Pages that are not seen] */
+static void sum_unseen(struct verdict_pass *p)
 {
-	uint64_t sum = p->typing->stats.unreadable_bytes;
+	struct hi_unseen_ranges all = {};
+	uint64_t doubtful = 0;
 
-	for (unsigned i = 0; i < p->typing->threads; i++)
-		sum += p->searches[i]->unreadable;
-	return sum;
+	p->reach->unread_bytes = p->typing->stats.unreadable_bytes;
+	for (unsigned i = 0; i < p->typing->threads; i++) {
+		const struct word_search *s = p->searches[i];
+
+		p->reach->unread_bytes += s->unreadable;
+		for (size_t k = 0; k < s->unseen.count; k++)
+			p->no_memory |= !hi_vector_push(&all, s->unseen.items[k]);
+	}
+	p->no_memory |= hi_unseen_grade(p->typing, &all, &doubtful,
+					&p->reach->apart_bytes, NULL) != HI_OK;
+	p->reach->unread_bytes += doubtful;
+	hi_vector_free(&all);
 }
 
 /* A damaged list, or chunks that the allocator counts and the walk did not find: the
@@ -553,6 +596,7 @@ static void search_free(struct word_search *s)
 	if (!s)
 		return;
 	hi_vector_free(&s->found);
+	hi_vector_free(&s->unseen);
 	free(s->seen);
 	free(s->scratch);
 	free(s);
@@ -595,7 +639,8 @@ static bool run_pass(struct verdict_pass *p)
 	take_found(p);
 	hi_parallel(p->typing->threads, n_chunks, search_chunk, p);
 	take_found(p);
-	if (unreadable_bytes(p) || misses_blocks(p)) {
+	sum_unseen(p);
+	if (p->reach->unread_bytes || misses_blocks(p)) {
 		doubt_all(p);
 		p->reach->is_doubtful = true;
 	} else {

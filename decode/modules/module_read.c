@@ -67,7 +67,7 @@ static bool file_is_truth(const struct hi_modules *modules,
 	if (!(ph->p_flags & PF_W))
 		return true;
 	mapping = hi_image_mapping_at(image, addr);
-	return hi_image_is_live(image) && image->stats.bytes_unreadable == 0 && mapping &&
+	return hi_image_has_written_pages(image) && mapping &&
 	       mapping->kind == HI_MAPPING_FILE && mapping->swapped == 0;
 }
 

@@ -48,9 +48,11 @@ void hi_check_slope_fit(const double *values, size_t n, struct hi_check_slope *r
 struct hi_check_row {
 	const struct hi_gate *gate;
 	struct hi_gate_result result;
-	const char *unmatched; /* selectors that match nothing; hostile; NULL: none */
-	bool is_small;	       /* it is true, but of less than --min-size */
-	bool is_skipped;       /* it needs the baseline, which is not there yet */
+	const char *why_unknown; /* "8.0 KiB of live memory could not be read"; NULL: some
+				  * heap is not decoded */
+	const char *unmatched;	 /* selectors that match nothing; hostile; NULL: none */
+	bool is_small;		 /* it is true, but of less than --min-size */
+	bool is_skipped;	 /* it needs the baseline, which is not there yet */
 	struct hi_check_culprit *culprits;
 	size_t n_culprits;
 	struct hi_check_slope *slopes;

@@ -94,7 +94,9 @@ const char *hi_check_here_text(const struct hi_check_row *row, struct hi_page *p
 	if (row->is_skipped)
 		return "no baseline yet";
 	if (!row->result.is_known)
-		return hi_page_printf(page, "unknown: some heap is not decoded%s",
+		return hi_page_printf(page, "unknown: %s%s",
+				      row->why_unknown ? row->why_unknown
+						       : "some heap is not decoded",
 				      row->result.unknown->baseline ? " (baseline)" : "");
 	return text_of_check_value(row->result.left, row->gate,
 				   needs_exact_text(row, page), page);

@@ -90,7 +90,7 @@ enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 	r->likely_objects = leaks->likely_objects;
 	r->likely_bytes = leaks->likely_bytes;
 	r->n_likely_roots = leaks->n_likely_roots;
-	r->is_doubtful = reach->is_doubtful;
+	r->unread = hi_unread_of(reach);
 	r->by_class = graph->unreachable_classes ? leaks->by_class : NULL;
 	add_leak_report_rows(r, graph, leaks, only);
 	add_leak_report_roots(r, graph, leaks, only);
@@ -144,10 +144,8 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 			hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
 			hi_count(roots, r->n_leak_roots), r->n_leak_roots == 1 ? "" : "s",
 			beyond, hi_heap_at_least(r->header), live));
-	if (r->is_doubtful)
-		hi_page_text(page, "No leak is certain: some of the live memory could "
-				   "not be read, or the heap is damaged");
-	else if (r->likely_bytes)
+	hi_unread_display(&r->unread, page);
+	if (r->likely_bytes && !r->unread.is_doubtful)
 		hi_page_text(page,
 			     "certain: no word in live memory refers to it; likely: only "
 			     "values that are not pointers (such as integers) do");
@@ -365,6 +363,7 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 		       hi_heap_if_known(r->header, r->n_likely_roots));
 	hi_heap_leaks_json(r->header, r->bytes - r->likely_bytes,
 			   r->objects - r->likely_objects, json);
+	hi_unread_json(&r->unread, json);
 	if (r->by_class)
 		hi_unreachable_classes_json(r->by_class, json);
 	hi_json_end(json);

@@ -8,6 +8,7 @@
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
+#include "report/views/unread.h"
 
 struct hi_leaks_row {
 	struct hi_leak_name kind;
@@ -26,7 +27,7 @@ struct hi_leaks_report {
 	uint64_t live_bytes, objects, bytes,
 		n_leak_roots; /* unrestricted; both verdicts */
 	uint64_t likely_objects, likely_bytes, n_likely_roots;
-	bool is_doubtful;	  /* hi_reach.is_doubtful */
+	struct hi_unread unread;
 	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES], of the leaks; NULL: no
 				     collector */
 	struct hi_leaks_row *rows; /* by type, layout and shape */

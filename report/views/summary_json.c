@@ -137,6 +137,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 	leak_number(r, json, "likely_objects", r->likely_objects);
 	hi_heap_leaks_json(r->header, r->leak_bytes - r->likely_bytes,
 			   r->leak_objects - r->likely_objects, json);
+	hi_unread_json(&r->unread, json);
 	if (r->by_class)
 		hi_unreachable_classes_json(r->by_class, json);
 	hi_json_array(json, "roots");

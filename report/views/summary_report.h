@@ -12,6 +12,7 @@
 #include "report/views/leak_name.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
+#include "report/views/unread.h"
 
 struct hi_summary_type {
 	const char *type; /* "" untyped */
@@ -74,7 +75,7 @@ struct hi_summary_report {
 	uint64_t live_objects, live_bytes;
 	uint64_t leak_objects, leak_bytes; /* certain and likely */
 	uint64_t likely_objects, likely_bytes;
-	bool leaks_doubtful;	       /* hi_reach.is_doubtful */
+	struct hi_unread unread;
 	uint64_t untyped_bytes;	       /* of live */
 	struct hi_summary_type *types; /* by shallow bytes */
 	size_t n_types, n_types_total;

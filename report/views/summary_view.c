@@ -516,17 +516,19 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
 	bool has_what = r->by_class || r->likely_objects;
+	char doubt[HI_UNREAD_TEXT];
 	struct hi_report_table *t;
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(
-		page, r->by_class ? "Leaks and garbage" : "Leaks",
-		r->leaks_doubtful   ? "unreachable; part of the live memory could not be "
-				      "read, or the heap is damaged, so none is certain"
-		: r->likely_objects ? "allocated, but unreachable; likely: values that "
-				      "are not pointers (such as integers) refer to them"
-				    : "allocated, but unreachable");
+	hi_page_heading(page, r->by_class ? "Leaks and garbage" : "Leaks",
+			r->unread.is_doubtful
+				? hi_page_printf(page, "unreachable; none is certain: %s",
+						 hi_unread_doubt_text(&r->unread, doubt))
+			: r->likely_objects
+				? "allocated, but unreachable; likely: values that "
+				  "are not pointers (such as integers) refer to them"
+				: "allocated, but unreachable");
 	hi_page_link(page, hi_address(page, "leaks", NULL));
 	t = hi_page_table(page, has_what ? with_class : columns, 6);
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {

@@ -458,6 +458,28 @@ HI_TEST_SCENARIO(check, gates_fail_where_the_service_has_too_much)
 	HI_ASSERT_EQ(1, check(t.b, "snapshot.pause > 1us", NULL));
 }
 
+/* No leak is certain there: how many there are is not known. */
+HI_TEST_SCENARIO(check, a_gate_on_leaks_of_a_damaged_heap_fails_as_unknown)
+{
+	struct hi_fixture *fx = hi_fixture_start("overwritten_heap", NULL);
+	struct hi_command *c;
+	char pid[16];
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	doc = doc_of_exit(hi_heapinspect("check", "--pid", pid, "--json", "--fail-on",
+					 "leak.bytes > 0", "--fail-on",
+					 "leak.likely > 1MiB"),
+			  1);
+	HI_ASSERT(json_is_false(doc_at(doc, "rows.0.known")));
+	HI_ASSERT(json_is_true(doc_at(doc, "rows.0.failed")));
+	HI_ASSERT(json_is_false(doc_at(doc, "rows.1.failed")));
+	c = hi_heapinspect("check", "--pid", pid, "--fail-on", "leak.count > 5");
+	HI_ASSERT_MSG(strstr(c->out, "leak.count is unknown: the heap is damaged"), "%s",
+		      c->out);
+}
+
 HI_TEST_SCENARIO(check, wrong_expressions_have_a_caret)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";

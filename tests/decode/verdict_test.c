@@ -185,3 +185,70 @@ HI_TEST(verdict, of_random_words_is_that_of_a_search_at_every_byte)
 	}
 	HI_ASSERT(n_likely > 100 && n_certain > 100);
 }
+
+/* ---- memory that could not be read ---- */
+
+/* Two pages, of which the second one is missing. */
+static void map_half(struct world *w, bool shared)
+{
+	struct hi_mapping m = {.start = WORLD_FAR,
+			       .end = WORLD_FAR + 2 * MAPPING,
+			       .prot = HI_PROT_READ | HI_PROT_WRITE,
+			       .path = "",
+			       .kind = shared ? HI_MAPPING_SHMEM : HI_MAPPING_ANONYMOUS,
+			       .shared = shared,
+			       .held = true,
+			       .inode = shared};
+
+	HI_ASSERT_OK(hi_memory_mock_add(w->memory, m.start, NULL, MAPPING, &err), &err);
+	HI_ASSERT_OK(hi_image_add_mapping(w->image, &m, &err), &err);
+}
+
+/* Three blocks, of which the first is live. */
+static struct world *draw_three(void)
+{
+	struct world *w = world_create();
+
+	for (uint64_t i = 0; i < 3; i++)
+		world_block(w, BLOCK(i), USABLE);
+	world_var(w, "live", "void *", BLOCK(0));
+	return w;
+}
+
+static void check_verdicts(struct world *w, uint64_t likely, uint64_t unread,
+			   uint64_t apart)
+{
+	struct hi_reach *reach = run_verdicts(w);
+
+	HI_ASSERT_EQ(likely, reach->likely_objects);
+	HI_ASSERT_EQ(unread, reach->unread_bytes);
+	HI_ASSERT_EQ(apart, reach->apart_bytes);
+	HI_ASSERT_EQ(unread > 0, reach->is_doubtful);
+	hi_reach_destroy(reach);
+}
+
+HI_TEST(verdict, is_likely_of_all_where_private_memory_is_missing)
+{
+	struct world *w = draw_three();
+
+	map_half(w, false);
+	check_verdicts(w, 2, MAPPING, 0);
+}
+
+HI_TEST(verdict, stays_certain_where_shared_memory_of_others_is_missing)
+{
+	struct world *w = draw_three();
+
+	map_half(w, true);
+	world_poke(w, WORLD_FAR + 8, 12345);
+	check_verdicts(w, 0, 0, MAPPING);
+}
+
+HI_TEST(verdict, is_likely_of_all_where_the_rest_of_shared_memory_leads_to_a_block)
+{
+	struct world *w = draw_three();
+
+	map_half(w, true);
+	world_poke(w, WORLD_FAR + 8, BLOCK(0));
+	check_verdicts(w, 2, MAPPING, 0);
+}

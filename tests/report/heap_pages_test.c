@@ -35,6 +35,21 @@ HI_TEST(heap_pages, leaks)
 	HI_EXPECT_GOLDEN("leaks-100", page_text(leaks_page(s), 100));
 }
 
+/* Memory that could not be read, and the heap's damage: why none is certain; shared
+ * memory that raises no doubts. */
+HI_TEST(heap_pages, leaks_where_memory_was_not_read)
+{
+	struct sample *s = sample_make();
+
+	s->reach.apart_bytes = 135 << 20;
+	HI_EXPECT_GOLDEN("leaks-apart-80", page_text(leaks_page(s), 80));
+	s->reach.is_doubtful = true;
+	HI_EXPECT_GOLDEN("leaks-damaged-80", page_text(leaks_page(s), 80));
+	s->reach.unread_bytes = 8192;
+	s->reach.apart_bytes = 0;
+	HI_EXPECT_GOLDEN("leaks-unread-80", page_text(leaks_page(s), 80));
+}
+
 /* Object 1: a struct dictEntry of 88 B, with a third of the live bytes, 71.1 MiB. */
 HI_TEST(heap_pages, explain)
 {
