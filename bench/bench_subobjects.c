@@ -202,7 +202,7 @@ static void run(struct bench *b)
 	free(list);
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
-	must(hi_subobjects_create(b->image, NULL, b->objects, &b->subobjects, &err),
+	must(hi_subobjects_create(b->image, NULL, NULL, b->objects, &b->subobjects, &err),
 	     "candidates");
 	t0 = now_ms();
 	hi_parallel(hi_parallel_threads(), TASKS, candidate, b);

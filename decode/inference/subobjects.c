@@ -17,6 +17,7 @@ enum { CANDIDATES_PER_OBJECT = 4, MIN_CANDIDATES = 16 << 20 };
 HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 
 enum hi_status hi_subobjects_create(const struct hi_image *image,
+				    struct hi_modules *modules,
 				    const struct hi_allocator *allocator,
 				    const struct hi_objects *objects,
 				    struct hi_subobjects **ret, struct hi_error *err)
@@ -31,7 +32,7 @@ enum hi_status hi_subobjects_create(const struct hi_image *image,
 		pthread_mutex_init(&c->shards[i].lock, NULL);
 	c->max_candidates =
 		(uint64_t)objects->count * CANDIDATES_PER_OBJECT + MIN_CANDIDATES;
-	status = hi_subobjects_find_ranges(c, image, allocator, objects, err);
+	status = hi_subobjects_find_ranges(c, image, modules, allocator, objects, err);
 	if (status == HI_OK)
 		*ret = hi_take(c);
 	return status;

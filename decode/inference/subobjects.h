@@ -56,8 +56,9 @@ struct hi_subobject_stats {
 	bool at_limit;	    /* too many candidates: nothing was split */
 };
 
-/* Borrows all. allocator may be NULL. *ret: hi_subobjects_destroy(). */
+/* Borrows all. modules and allocator may be NULL. *ret: hi_subobjects_destroy(). */
 enum hi_status hi_subobjects_create(const struct hi_image *image,
+				    struct hi_modules *modules,
 				    const struct hi_allocator *allocator,
 				    const struct hi_objects *objects,
 				    struct hi_subobjects **ret, struct hi_error *err);

@@ -60,6 +60,7 @@ struct hi_subobjects {
 /* subobjects_ranges.c */
 enum hi_status hi_subobjects_find_ranges(struct hi_subobjects *c,
 					 const struct hi_image *image,
+					 struct hi_modules *modules,
 					 const struct hi_allocator *allocator,
 					 const struct hi_objects *objects,
 					 struct hi_error *err);

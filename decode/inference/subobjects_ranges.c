@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/inference/subobjects_internal.h"
+#include "decode/modules/dwfl.h"
 
 enum {
 	/* struct pthread, from fs_base on: 2,304 bytes (nptl/descr.h, glibc 2.36),
@@ -49,6 +50,48 @@ static bool is_bss(const struct hi_image *image, size_t index)
 	return false;
 }
 
+/* Other memory may be mapped right after it: where the module is known, up to its end. */
+static uint64_t end_of_bss(const struct hi_image *image, struct hi_modules *modules,
+			   size_t index)
+{
+	const struct hi_mapping *m = &image->mappings[index];
+	struct hi_module *module = modules ? hi_modules_at(modules, m[-1].start) : NULL;
+	uint64_t end = m->start;
+	size_t n;
+	const GElf_Phdr *phdrs = module ? hi_module_phdrs(module, &n) : NULL;
+
+	if (!phdrs)
+		return m->end;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t last = module->bias + phdrs[i].p_vaddr + phdrs[i].p_memsz;
+
+		if (phdrs[i].p_type == PT_LOAD && last > end && last <= m->end)
+			end = last;
+	}
+	return (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+/* Bytes of static data below each thread's control block, with what aligns them. */
+static uint64_t static_tls_bytes(struct hi_modules *modules)
+{
+	size_t n_modules = modules ? hi_modules_count(modules) : 0;
+	uint64_t bytes = n_modules ? 0 : STATIC_TLS_MAX;
+
+	for (size_t i = 0; i < n_modules && bytes < STATIC_TLS_MAX; i++) {
+		size_t n;
+		const GElf_Phdr *phdrs = hi_module_phdrs(hi_modules_get(modules, i), &n);
+
+		for (size_t k = 0; k < n && bytes < STATIC_TLS_MAX; k++)
+			if (phdrs[k].p_type == PT_TLS &&
+			    phdrs[k].p_memsz < STATIC_TLS_MAX &&
+			    phdrs[k].p_align < STATIC_TLS_MAX)
+				bytes += phdrs[k].p_memsz + 2 * phdrs[k].p_align;
+			else if (phdrs[k].p_type == PT_TLS)
+				bytes = STATIC_TLS_MAX;
+	}
+	return bytes < STATIC_TLS_MAX ? bytes : STATIC_TLS_MAX;
+}
+
 static bool push_cut(struct hi_subobject_ranges *cuts, uint64_t start, uint64_t end)
 {
 	return start >= end || hi_vector_push(cuts, ((struct hi_range){start, end}));
@@ -61,7 +104,7 @@ static uint64_t thread_end(uint64_t fs_base)
 
 /* A thread's stack, up to its control block; its static data. */
 static bool cut_thread(const struct hi_image *image, const struct hi_thread *thread,
-		       struct hi_subobject_ranges *cuts)
+		       uint64_t static_tls, struct hi_subobject_ranges *cuts)
 {
 	uint64_t sp = thread->regs.rsp, fs = thread->regs.fs_base;
 	const struct hi_mapping *stack = hi_image_mapping_at(image, sp);
@@ -73,13 +116,17 @@ static bool cut_thread(const struct hi_image *image, const struct hi_thread *thr
 		return false;
 	if (!tls)
 		return true;
-	start = fs - tls->start > STATIC_TLS_MAX ? fs - STATIC_TLS_MAX : tls->start;
+	start = fs - tls->start > static_tls ? (fs - static_tls) & ~(uint64_t)(PAGE - 1)
+					     : tls->start;
 	return push_cut(cuts, start, thread_end(fs));
 }
 
-static bool find_cuts(const struct hi_image *image, const struct hi_allocator *allocator,
+static bool find_cuts(const struct hi_image *image, struct hi_modules *modules,
+		      const struct hi_allocator *allocator,
 		      const struct hi_objects *objects, struct hi_subobject_ranges *cuts)
 {
+	uint64_t static_tls = static_tls_bytes(modules);
+
 	for (size_t i = 0; allocator && i < allocator->n_regions; i++)
 		if (!push_cut(cuts, allocator->regions[i].start,
 			      allocator->regions[i].end))
@@ -88,11 +135,11 @@ static bool find_cuts(const struct hi_image *image, const struct hi_allocator *a
 		if (!push_cut(cuts, objects->regions[i].start, objects->regions[i].end))
 			return false;
 	for (size_t i = 0; i < image->n_threads; i++)
-		if (!cut_thread(image, &image->threads[i], cuts))
+		if (!cut_thread(image, &image->threads[i], static_tls, cuts))
 			return false;
 	for (size_t i = 0; i < image->n_mappings; i++)
-		if (is_bss(image, i) &&
-		    !push_cut(cuts, image->mappings[i].start, image->mappings[i].end))
+		if (is_bss(image, i) && !push_cut(cuts, image->mappings[i].start,
+						  end_of_bss(image, modules, i)))
 			return false;
 	return true;
 }
@@ -155,12 +202,13 @@ static bool find_ranges(struct hi_subobjects *c, const struct hi_image *image,
 
 enum hi_status hi_subobjects_find_ranges(struct hi_subobjects *c,
 					 const struct hi_image *image,
+					 struct hi_modules *modules,
 					 const struct hi_allocator *allocator,
 					 const struct hi_objects *objects,
 					 struct hi_error *err)
 {
 	struct hi_subobject_ranges cuts = {};
-	bool ok = find_cuts(image, allocator, objects, &cuts);
+	bool ok = find_cuts(image, modules, allocator, objects, &cuts);
 
 	sort_and_merge(&cuts);
 	ok = ok && find_ranges(c, image, &cuts);

@@ -13,7 +13,12 @@
 #include "decode/describe/labels.h"
 #include "decode/inference/typing_state.h"
 
-enum { MAX_THREADS = 64, MAX_SECTIONS = 64, MIN_OUTSIDE = 256 << 10 };
+enum {
+	MAX_THREADS = 64,
+	MAX_SECTIONS = 64,
+	MIN_OUTSIDE = 256 << 10,
+	STATIC_TLS_MAX = 1 << 20
+};
 
 /* All units of larger modules are not read only to find types by their size. */
 static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
@@ -225,6 +230,29 @@ static uint64_t count_loader_objects(const struct hi_typing *typing)
 	return count;
 }
 
+/* The dynamic linker unmaps its cache of libraries and keeps a pointer into it
+ * (cache_new, elf/dl-cache.c): other memory may be there by now. */
+static void drop_stale_seeds(struct hi_typing *typing)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < typing->seeds.count; i++) {
+		const struct hi_seed *seed = &typing->seeds.items[i];
+		uint32_t layout =
+			seed->slot ? hi_layouts_pointee(typing->layouts, seed->slot)
+				   : HI_LAYOUT_NONE;
+		const struct hi_layout *record =
+			layout >= HI_LAYOUT_FIRST
+				? hi_layouts_get(typing->layouts, layout)
+				: NULL;
+
+		if (!record || !is_loader_type(record->type) ||
+		    strcmp(record->name, "struct cache_file_new") != 0)
+			typing->seeds.items[kept++] = *seed;
+	}
+	typing->seeds.count = kept;
+}
+
 /* Subobjects were found: a new table, and the roots once more, by it. */
 static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
 				  struct hi_error *err)
@@ -248,7 +276,11 @@ static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_buil
 					typing->objects, err);
 	typing->seeds.count = typing->slots.count = typing->root_refs.count = 0;
 	typing->roots.count = 0;
-	return status == HI_OK ? hi_roots_find(typing, *b, err) : status;
+	if (status == HI_OK)
+		status = hi_roots_find(typing, *b, err);
+	if (status == HI_OK)
+		drop_stale_seeds(typing);
+	return status;
 }
 
 static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_builder *b,
@@ -267,12 +299,50 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 	return status;
 }
 
+static bool leads_outside(const struct hi_typing *typing, const struct hi_seed *seed)
+{
+	uint32_t layout = seed->slot ? hi_layouts_pointee(typing->layouts, seed->slot)
+				     : seed->layout;
+	const struct hi_layout *record;
+	uint64_t start, end;
+
+	if (layout < HI_LAYOUT_FIRST ||
+	    !hi_subobjects_range(typing->subobjects, seed->word, &start, &end))
+		return false;
+	record = hi_layouts_get(typing->layouts, layout);
+	return record->klass == HI_TYPE_RECORD && !record->opaque && record->size &&
+	       !is_loader_type(record->type);
+}
+
+/* The few pages that every process has beside its heap (the dynamic linker's)
+ * are not worth a second table of all objects, unless a variable of the program leads
+ * there: pools may be as small. */
+static bool may_have_subobjects_outside(const struct hi_typing *typing)
+{
+	const struct hi_objects *objects = typing->objects;
+	uint64_t heap = 0;
+
+	for (uint32_t i = 0; i < objects->n_regions; i++)
+		heap += objects->regions[i].end - objects->regions[i].start;
+	if (!objects->count ||
+	    hi_subobjects_bytes(typing->subobjects) >= heap / 64 + MIN_OUTSIDE)
+		return true;
+	for (size_t i = 0; i < typing->seeds.count; i++)
+		if (leads_outside(typing, &typing->seeds.items[i]))
+			return true;
+	return false;
+}
+
 static enum hi_status build_typed_graph(struct hi_typing *typing,
 					struct hi_graph_builder **b, struct hi_error *err)
 {
 	uint64_t t0 = hi_clock_ns(), t1, t2;
 	enum hi_status status = hi_roots_find(typing, *b, err);
 
+	if (status == HI_OK)
+		drop_stale_seeds(typing);
+	if (status == HI_OK && typing->subobjects && !may_have_subobjects_outside(typing))
+		typing->outside_low = typing->outside_high = 0;
 	t1 = hi_clock_ns();
 	typing->stats.roots_ns = t1 - t0;
 	if (status == HI_OK && !typing->conservative)
@@ -320,19 +390,6 @@ static enum hi_status exclude_runtime(struct hi_typing *typing, struct hi_error 
 	return status;
 }
 
-/* The few pages that every process has beside its heap (the dynamic linker's)
- * are not worth a second table of all objects. */
-static bool may_have_subobjects_outside(const struct hi_typing *typing)
-{
-	const struct hi_objects *objects = typing->objects;
-	uint64_t heap = 0;
-
-	for (uint32_t i = 0; i < objects->n_regions; i++)
-		heap += objects->regions[i].end - objects->regions[i].start;
-	return !objects->count ||
-	       hi_subobjects_bytes(typing->subobjects) >= heap / 64 + MIN_OUTSIDE;
-}
-
 static enum hi_status
 typing_create(const struct hi_image *image, struct hi_modules *modules,
 	      const struct hi_typing_source *source, struct hi_allocator *allocator,
@@ -374,13 +431,13 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		status = hi_memory_windows_init(&typing->memory_windows, image->memory,
 						objects, err);
 	if (status == HI_OK && !typing->conservative && source)
-		status = hi_subobjects_create(image, allocator, objects,
+		status = hi_subobjects_create(image, modules, allocator, objects,
 					      &typing->subobjects, err);
 	if (status == HI_OK && typing->subobjects)
 		status = exclude_modules(typing, err);
 	if (status == HI_OK && typing->subobjects)
 		status = exclude_runtime(typing, err);
-	if (status == HI_OK && typing->subobjects && may_have_subobjects_outside(typing))
+	if (status == HI_OK && typing->subobjects)
 		hi_subobjects_bounds(typing->subobjects, &typing->outside_low,
 				     &typing->outside_high);
 	if (status == HI_OK)

@@ -471,7 +471,8 @@ static void split_and_check(struct heap *h, const struct truth *t, unsigned thre
 	struct hi_pools pools;
 	unsigned found = 0;
 
-	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, h->objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, NULL, h->objects, &c, &err),
+		     &err);
 	add_all(h, c, threads);
 	HI_ASSERT_OK(hi_subobjects_split(c, h->layouts, h->objects, PLACES(h), &o, &pools,
 					 &stats, &err),
@@ -514,7 +515,8 @@ static struct hi_subobjects *subobjects_of(struct heap *h)
 {
 	struct hi_subobjects *c;
 
-	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, h->objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, NULL, h->objects, &c, &err),
+		     &err);
 	return c;
 }
 
@@ -587,7 +589,7 @@ static enum hi_status split_all(struct heap *h)
 	struct hi_subobject_stats stats;
 	struct hi_pools pools = {};
 	enum hi_status status =
-		hi_subobjects_create(h->image, NULL, h->objects, &c, &err);
+		hi_subobjects_create(h->image, NULL, NULL, h->objects, &c, &err);
 
 	if (status == HI_OK) {
 		add_all_quietly(h, c);
@@ -736,7 +738,8 @@ HI_TEST(subobjects, ranges_are_memory_that_is_nothing_else)
 	add_thread(image, 22, 24); /* below its control block; what is above is not its */
 	add_thread(image, 49, 30); /* static data in a small mapping */
 	add_thread(image, 53, 46); /* a stack without a control block above it */
-	HI_ASSERT_OK(hi_subobjects_create(image, &allocator, objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(image, NULL, &allocator, objects, &c, &err),
+		     &err);
 	check_ranges(c, "........+++....++.+......++....+.....+++..+++.............");
 	hi_subobjects_bounds(c, &low, &high);
 	HI_ASSERT_EQ(0x10000 + 8 * PAGE, low);
