@@ -255,12 +255,13 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 	if (layout->klass == HI_TYPE_SCALAR && !layout->blob &&
 	    !hi_layout_has_count(layout))
 		return layout->size;
-	if ((key & HI_KEY_ARRAY) || layout->blob)
-		return UINT64_MAX;
-	/* Text and what only a name is known of may be anything. */
-	return layout->opaque || layout->klass == HI_TYPE_STRING
-		       ? 0
-		       : layout->lead + layout->fixed_size;
+	/* Characters and what only a name is known of may be anything: pools keep their
+	 * bounds as `char *`. */
+	if (layout->opaque || (layout->klass == HI_TYPE_STRING && !layout->blob &&
+			       !hi_layout_has_count(layout)))
+		return 0;
+	return (key & HI_KEY_ARRAY) || layout->blob ? UINT64_MAX
+						    : layout->lead + layout->fixed_size;
 }
 
 uint64_t hi_propagation_extent(const struct hi_typing *typing, hi_node id)
