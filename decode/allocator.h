@@ -59,9 +59,10 @@ struct hi_allocator_damage { /* where the heap's metadata is inconsistent */
 
 /* One that is in the image and cannot be walked. */
 struct hi_allocator_refusal {
-	const char *name; /* of the allocator; text of this program */
-	char module[64];  /* hostile */
-	char text[240];	  /* the check that failed */
+	const char *name;   /* of the allocator; text of this program */
+	char module[64];    /* hostile */
+	char text[240];	    /* the check that failed, or why there are no blocks */
+	bool has_no_blocks; /* it keeps no bounds of them: nothing is wrong */
 };
 enum { HI_ALLOCATORS_MAX = 16 };
 struct hi_allocator_list {

@@ -10,6 +10,7 @@
 #include "decode/allocators/joined.h"
 #include "decode/allocators/mallocng.h"
 #include "decode/allocators/mimalloc.h"
+#include "decode/allocators/musl_lite.h"
 #include "decode/allocators/oldmalloc.h"
 #include "decode/allocators/tcmalloc.h"
 
@@ -57,6 +58,8 @@ static enum hi_status probe_all(const struct hi_image *image, struct hi_modules 
 
 	for (size_t i = 0; hi_allocators[i] && status == HI_OK; i++)
 		status = hi_allocators[i]->probe(image, modules, list, err);
+	if (status == HI_OK && !list->count && !list->n_refused)
+		status = hi_musl_lite_refuse(image, modules, list, err);
 	return status;
 }
 

@@ -138,10 +138,10 @@ static void warn_of_refusals(struct hi_inspection *in)
 	for (size_t i = 0; i < in->decoders.n_refused; i++) {
 		const struct hi_allocator_refusal *r = &in->decoders.refused[i];
 
-		hi_inspect_warn(in,
-				"heap of %s%s%s not decoded: a check of its layout "
-				"failed: %s",
-				r->name, *r->module ? " in " : "", r->module, r->text);
+		hi_inspect_warn(in, "heap of %s%s%s not decoded: %s%s", r->name,
+				*r->module ? " in " : "", r->module,
+				r->has_no_blocks ? "" : "a check of its layout failed: ",
+				r->text);
 	}
 }
 

@@ -286,11 +286,38 @@ static void check_a_series_keeps_that_it_is_unknown(const struct target *t)
 	HI_ASSERT_MSG(hi_metrics_have(c->out, "heapinspect_live_bytes"), "%s", c->out);
 }
 
+/* Up to which byte: within a page of what the kernel gave it. */
+static void check_the_malloc_that_never_frees_is_named(const struct target *t)
+{
+	struct hi_command *c = target_run(t, "--json");
+	const char *at = strstr(c->out, " bytes are handed");
+	char path[40], line[512] = "";
+	unsigned long start = 0, end = 0, bytes;
+	FILE *maps;
+
+	check_has(c->out, "the program never calls");
+	check_has_not(c->out, "a check of its layout failed");
+	HI_ASSERT_MSG(at, "%.1500s", c->out);
+	while (at > c->out && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	bytes = strtoul(at, NULL, 10);
+	snprintf(path, sizeof(path), "/proc/%s/maps", t->pid);
+	maps = fopen(path, "r");
+	HI_ASSERT(maps);
+	while (!strstr(line, "[heap]") && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2)
+			start = end = 0;
+	fclose(maps);
+	HI_ASSERT_MSG(bytes <= end - start && bytes + 4096 > end - start, "%lu of %lu",
+		      bytes, end - start);
+}
+
 HI_TEST_SCENARIO(unknown_heap, all_of_a_program_on_musl_that_never_frees)
 {
 	struct target *t = target_start("musl_static", NULL);
 	const char *file = target_snap(t);
 
+	check_the_malloc_that_never_frees_is_named(t);
 	check_leaks_are_null_and_called_unknown(t);
 	check_what_typed_pointers_lead_to_is_a_lower_bound(t);
 	check_no_headline_says_how_much_is_live(t);
