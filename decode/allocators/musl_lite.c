@@ -15,7 +15,7 @@
 
 enum { MAX_RANGES = 16, PAGE = 4096, NEAR = 4 /* words that hold the three */ };
 
-static const struct hi_mapping *find_heap(const struct hi_image *image)
+static const struct hi_mapping *find_only_heap(const struct hi_image *image)
 {
 	const struct hi_mapping *heap = NULL;
 
@@ -63,8 +63,8 @@ static bool has_variables(struct hi_window *window, const struct hi_mapping *hea
 	       is_unwritten(window, *cur_ret, heap->end);
 }
 
-static bool scan_module_data(struct hi_window *window, struct hi_module *module,
-			     const struct hi_mapping *heap, uint64_t *cur_ret)
+static bool find_lite_variables(struct hi_window *window, struct hi_module *module,
+				const struct hi_mapping *heap, uint64_t *cur_ret)
 {
 	struct hi_section_range ranges[MAX_RANGES];
 	size_t n = hi_module_data(module, ranges, MAX_RANGES);
@@ -86,7 +86,7 @@ enum hi_status hi_musl_lite_refuse(const struct hi_image *image,
 				   struct hi_allocator_list *list, struct hi_error *err)
 {
 	struct hi_module *program = hi_modules_executable(modules);
-	const struct hi_mapping *heap = find_heap(image);
+	const struct hi_mapping *heap = find_only_heap(image);
 	struct hi_window window = {.memory = image->memory};
 	struct hi_error why;
 	bool found = false, out_of_memory;
@@ -94,7 +94,7 @@ enum hi_status hi_musl_lite_refuse(const struct hi_image *image,
 
 	if (!program || !heap || !hi_musl_may_be_in(modules))
 		return HI_OK;
-	found = scan_module_data(&window, program, heap, &cur);
+	found = find_lite_variables(&window, program, heap, &cur);
 	out_of_memory = window.out_of_memory;
 	hi_window_free(&window);
 	if (out_of_memory)
