@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "decode/usage/mapped_pools.h"
+
 /*
  * One of the three suffices. A prefix of a module's name is of a library that is this
  * allocator or runtime and nothing else; a symbol also finds it where it is linked
@@ -166,8 +168,12 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 				   struct hi_arena *arena, const char **ret,
 				   struct hi_error *err)
 {
-	const char *text = add_refused_names(arena, refused, n_refused), *module;
+	const char *text = add_refused_names(arena, refused, n_refused), *module, *pools;
+	enum hi_status status =
+		hi_mapped_pools_find(image, modules, allocator, arena, &pools, err);
 
+	if (status != HI_OK)
+		return status;
 	if (*refused_runtime)
 		text = add_heap_name(arena, text, refused_runtime);
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
@@ -179,6 +185,8 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 	module = text && !*text ? find_replaced(modules, allocator) : NULL;
 	if (module)
 		text = hi_arena_printf(arena, "malloc of %.100s", module);
+	if (*pools)
+		text = add_heap_name(arena, text, pools);
 	if (!text)
 		return hi_fail_memory(err, "names of allocators");
 	*ret = text;

@@ -15,6 +15,7 @@ struct truth {
 		long count;
 	} rows[4];
 	size_t n;
+	unsigned long nodes; /* bytes */
 };
 
 static void read_row(const char *line, void *arg)
@@ -23,6 +24,8 @@ static void read_row(const char *line, void *arg)
 	char name[24];
 	long count;
 
+	if (sscanf(line, "nodes %lu", &truth->nodes) == 1)
+		return;
 	if (sscanf(line, "struct %23s %ld", name, &count) != 2 || truth->n == 4)
 		return;
 	snprintf(truth->rows[truth->n].type, sizeof(truth->rows[0].type), "struct %s",
@@ -43,15 +46,16 @@ static long count_objects(const char *pid, const char *condition)
 	return strtol(line + 1, NULL, 10);
 }
 
-static void check_pools(const char *program, const char *mode)
+/* pid: set to the process. */
+static struct truth check_pools(const char *program, const char *mode, char pid[16])
 {
 	struct hi_fixture *fx = hi_fixture_start(program, mode, NULL);
 	struct truth truth = {};
-	char pid[16], condition[80];
+	char condition[80];
 
 	hi_fixture_read_until(fx, "ready", read_row, &truth);
 	HI_ASSERT(truth.n >= 2);
-	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	snprintf(pid, 16, "%d", (int)fx->pid);
 	for (size_t i = 0; i < truth.n; i++) {
 		long n;
 
@@ -63,23 +67,37 @@ static void check_pools(const char *program, const char *mode)
 			      truth.rows[i].type);
 	}
 	HI_ASSERT_EQ(0, count_objects(pid, "reachable = 0"));
+	return truth;
 }
 
 HI_TEST_SCENARIO(pools, objects_in_blocks_that_are_cut_up_have_their_types)
 {
-	check_pools("pool_shapes", "obstack");
-	check_pools("pool_shapes", "slices");
-	check_pools("pool_shapes", "buckets");
+	char pid[16];
+
+	check_pools("pool_shapes", "obstack", pid);
+	check_pools("pool_shapes", "slices", pid);
+	check_pools("pool_shapes", "buckets", pid);
 }
 
 HI_TEST_SCENARIO(pools, objects_after_headers_have_their_types)
 {
-	check_pools("pool_shapes", "mixed");
-	check_pools("pool_shapes", "collected");
+	char pid[16];
+
+	check_pools("pool_shapes", "mixed", pid);
+	check_pools("pool_shapes", "collected", pid);
 }
 
-/* The kernel maps the nodes beside static data of threads and of libraries. */
+/* The kernel maps the nodes beside static data of threads and of libraries. All of them
+ * are named as what is not decoded, since the rest of a node may hold anything. */
 HI_TEST_SCENARIO(pools, objects_in_small_mapped_pools_have_their_types)
 {
-	check_pools("mapped_pools", NULL);
+	char pid[16], name[64];
+	struct truth truth = check_pools("mapped_pools", NULL, pid);
+	struct hi_command *c = hi_heapinspect("summary", "--pid", pid, "--json");
+
+	snprintf(name, sizeof(name), "APR's pools (%.1f KiB)",
+		 (double)truth.nodes / 1024);
+	HI_ASSERT_MSG(truth.nodes && strstr(c->out, name), "no \"%s\" in %.2000s", name,
+		      c->out);
+	HI_ASSERT_MSG(strstr(c->out, "\"known\": \"part\""), "%.2000s", c->out);
 }
