@@ -33,7 +33,7 @@ static const struct hi_query_column columns[] = {
 	[LARGEST] = {"largest", HI_UNIT_BYTES, true, "the largest one's; as type_id"},
 	[BY_NONE] = EVIDENCE("by_none", "of no type"),
 	EVIDENCE("by_shape", "typed by their shape"),
-	EVIDENCE("by_site", "by where they were allocated"),
+	EVIDENCE("by_base", "by a typed pointer to what may be only their beginning"),
 	EVIDENCE("by_container", "by a container or a hint"),
 	EVIDENCE("by_pointer", "by a typed pointer"),
 	EVIDENCE("by_vtable", "by a vtable"),

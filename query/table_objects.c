@@ -50,7 +50,7 @@ static const struct hi_query_column columns[] = {
 	[IDOM] = {"idom", HI_UNIT_ID, false,
 		  "the node that alone holds it (dominators.node); NULL: as above"},
 	[EVIDENCE] = {"evidence", HI_UNIT_TEXT, false,
-		      "evidence for the type: none, shape, site, container, pointer, "
+		      "evidence for the type: none, shape, base_of, container, pointer, "
 		      "vtable, runtime"},
 	[STATE] = {"state", HI_UNIT_TEXT, false,
 		   "live, leak or internal (the allocator's own)"},

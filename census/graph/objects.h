@@ -17,9 +17,9 @@ typedef uint32_t hi_node; /* object id, or a root pseudo-node (graph.h) */
 
 /* Why an object has its type; the order is the order of trust. */
 enum hi_evidence {
-	HI_EVIDENCE_NONE,      /* untyped */
-	HI_EVIDENCE_SHAPE,     /* shape only */
-	HI_EVIDENCE_SITE,      /* allocation site */
+	HI_EVIDENCE_NONE,  /* untyped */
+	HI_EVIDENCE_SHAPE, /* shape only */
+	HI_EVIDENCE_BASE,  /* a typed pointer, but of what may be only its beginning */
 	HI_EVIDENCE_CONTAINER, /* container knowledge, hint */
 	HI_EVIDENCE_POINTER,   /* a typed pointer leads to it */
 	HI_EVIDENCE_VTABLE,

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/inference/propagation.h"
+#include "decode/layouts/record_parts.h"
 
 enum { MAX_PAIRS = 1 << 12 };
 
@@ -27,13 +28,24 @@ struct pairs {
 	bool full;
 };
 
+static bool have_common_header(struct hi_layouts *layouts, const struct hi_layout *a,
+			       const struct hi_layout *b)
+{
+	const struct hi_type_source *types = hi_layouts_source(layouts);
+
+	return a->type && b->type &&
+	       (hi_record_has_header(types, a->type, b->type, 1) ||
+		hi_record_has_header(types, b->type, a->type, 1));
+}
+
 bool hi_layouts_conflict(struct hi_layouts *layouts, const struct hi_layout *a,
 			 const struct hi_layout *b)
 {
 	return a->base != b->base && a->klass != HI_TYPE_STRING &&
 	       b->klass != HI_TYPE_STRING && !a->blob && !b->blob &&
 	       !hi_layout_starts_with(layouts, a, b, true) &&
-	       !hi_layout_starts_with(layouts, b, a, true);
+	       !hi_layout_starts_with(layouts, b, a, true) &&
+	       !have_common_header(layouts, a, b);
 }
 
 static void count_pair(struct pairs *p, uint32_t layout, uint32_t other, hi_node object)

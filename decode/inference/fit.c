@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "decode/inference/typing_state.h"
+#include "decode/layouts/record_parts.h"
 
 enum {
 	MAX_OPEN = 64,	   /* types still to be looked at */
@@ -45,10 +46,10 @@ static bool is_in_module(const struct hi_typing *typing, uint64_t word)
 		hi_modules_at(typing->modules, word) != NULL);
 }
 
-bool hi_fit_read(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
+bool hi_fit_read(struct hi_typing *typing, const struct hi_objects *objects, hi_node node,
 		 struct hi_fit_block *b)
 {
-	const struct hi_objects *o = graph->objects;
+	const struct hi_objects *o = objects;
 	uint64_t n;
 
 	*b = (struct hi_fit_block){.node = node,
@@ -192,6 +193,7 @@ bool hi_fit_flatten(const struct hi_typing *typing, const struct hi_type *type,
 
 	ret->type = type;
 	ret->n = 0;
+	ret->open = false;
 	ret->size = type->size < 8 * HI_FIT_WORDS ? type->size : 8 * HI_FIT_WORDS;
 	if (!type->size || type->kind != HI_KIND_STRUCT)
 		return false;
@@ -207,6 +209,13 @@ bool hi_fit_flatten(const struct hi_typing *typing, const struct hi_type *type,
 
 /* ---- one block ---- */
 
+/* While types are propagated, the type column holds keys (type_key.h). */
+static uint32_t layout_of_target(const struct hi_typing *typing, hi_node node)
+{
+	return typing->layout_of_type ? hi_typing_layout_of(typing, node)
+				      : typing->objects->type[node] & HI_KEY_LAYOUT;
+}
+
 enum pointer_fit { CONTRADICTS, LOOSE, EXACT };
 
 static bool is_text_at(struct hi_typing *typing, uint64_t addr, uint64_t size)
@@ -217,6 +226,14 @@ static bool is_text_at(struct hi_typing *typing, uint64_t addr, uint64_t size)
 		size = TEXT_LOOKED_AT;
 	return read_fit_bytes(typing, addr, text, size) &&
 	       hi_looks_like_text(text, sizeof(text));
+}
+
+static enum pointer_fit fit_header(struct hi_typing *typing, const struct hi_type *has,
+				   const struct hi_type *target, uint64_t offset)
+{
+	return offset == 0 && hi_record_has_header(&typing->source.types, target, has, 1)
+		       ? LOOSE
+		       : CONTRADICTS;
 }
 
 /* Is an object of this layout one of `target`, or does it begin with one? */
@@ -235,21 +252,24 @@ static enum pointer_fit fit_typed_target(struct hi_typing *typing, uint32_t inde
 	if (hi_layout_has_at(typing->layouts, layout, offset,
 			     hi_layouts_get(typing->layouts, wanted)))
 		return EXACT;
+	if (offset == 0 &&
+	    hi_record_has_header(&typing->source.types, layout->type, target, 1))
+		return EXACT;
 	/* A base class, or a record of which only the beginning is known. */
 	return offset == 0 && hi_layout_starts_with(
 				      typing->layouts,
 				      hi_layouts_get(typing->layouts, wanted), layout,
 				      false)
 		       ? LOOSE
-		       : CONTRADICTS;
+		       : fit_header(typing, layout->type, target, offset);
 }
 
 static enum pointer_fit fit_record_target(struct hi_typing *typing,
-					  const struct hi_graph *graph, hi_node to,
+					  const struct hi_objects *objects, hi_node to,
 					  uint64_t offset, const struct hi_type *target)
 {
-	uint64_t usable = hi_object_usable(graph->objects, to);
-	uint32_t layout = hi_typing_layout_of(typing, to);
+	uint64_t usable = hi_object_usable(objects, to);
+	uint32_t layout = layout_of_target(typing, to);
 
 	if (offset + target->size > usable)
 		return CONTRADICTS;
@@ -261,21 +281,22 @@ static enum pointer_fit fit_record_target(struct hi_typing *typing,
 }
 
 static enum pointer_fit fit_object_pointer(struct hi_typing *typing,
-					   const struct hi_graph *graph, uint64_t word,
-					   const struct hi_type *target)
+					   const struct hi_objects *objects,
+					   uint64_t word, const struct hi_type *target)
 {
 	uint64_t offset;
-	hi_node to = hi_objects_find(graph->objects, word, &offset);
-	uint32_t layout = hi_typing_layout_of(typing, to);
-	uint64_t usable = hi_object_usable(graph->objects, to);
+	hi_node to = hi_objects_find(objects, word, &offset);
+	uint32_t layout = layout_of_target(typing, to);
+	uint64_t usable = hi_object_usable(objects, to);
 
 	switch (target->kind) {
 	case HI_KIND_FUNCTION:
 		return CONTRADICTS;
 	case HI_KIND_STRUCT:
 	case HI_KIND_UNION:
-		return target->size ? fit_record_target(typing, graph, to, offset, target)
-				    : LOOSE;
+		return target->size
+			       ? fit_record_target(typing, objects, to, offset, target)
+			       : LOOSE;
 	case HI_KIND_CHAR:
 		if (is_text_at(typing, word, usable - offset))
 			return EXACT;
@@ -296,13 +317,13 @@ static enum pointer_fit fit_code_pointer(const struct hi_typing *typing, uint64_
 }
 
 /* To memory between objects: what it led to was freed. */
-static bool is_dangling(const struct hi_graph *graph, uint64_t word)
+static bool is_dangling(const struct hi_objects *objects, uint64_t word)
 {
-	return word >= graph->objects->low && word < graph->objects->high;
+	return word >= objects->low && word < objects->high;
 }
 
 static enum pointer_fit fit_pointer(struct hi_typing *typing,
-				    const struct hi_graph *graph,
+				    const struct hi_objects *objects,
 				    const struct hi_fit_block *b, uint32_t i,
 				    const struct hi_fit_leaf *leaf)
 {
@@ -312,10 +333,10 @@ static enum pointer_fit fit_pointer(struct hi_typing *typing,
 		return hi_bit(&b->modules, i) ? fit_code_pointer(typing, b->words[i])
 					      : CONTRADICTS;
 	if (hi_bit(&b->objects, i))
-		return fit_object_pointer(typing, graph, b->words[i], target);
+		return fit_object_pointer(typing, objects, b->words[i], target);
 	if (hi_bit(&b->modules, i))
 		return LOOSE;
-	return is_dangling(graph, b->words[i]) ? LOOSE : CONTRADICTS;
+	return is_dangling(objects, b->words[i]) ? LOOSE : CONTRADICTS;
 }
 
 /* ---- numbers and texts ---- */
@@ -398,7 +419,7 @@ static bool may_hold_pointer(const struct hi_fit_leaf *leaf)
 	return leaf->kind == HI_FIT_ANY || leaf->kind == HI_FIT_CHARS;
 }
 
-static void add_fit_words(struct hi_typing *typing, const struct hi_graph *graph,
+static void add_fit_words(struct hi_typing *typing, const struct hi_objects *objects,
 			  const struct hi_fit_record *r, const struct hi_fit_block *b,
 			  struct hi_fit_score *s)
 {
@@ -416,7 +437,7 @@ static void add_fit_words(struct hi_typing *typing, const struct hi_graph *graph
 		if (leaf->kind <= HI_FIT_CODE && leaf->offset % 8 == 0) {
 			enum pointer_fit fit =
 				b->words[first]
-					? fit_pointer(typing, graph, b, first, leaf)
+					? fit_pointer(typing, objects, b, first, leaf)
 					: LOOSE;
 
 			s->contradicted |= fit == CONTRADICTS;
@@ -443,18 +464,19 @@ static bool begins_with_text(const struct hi_fit_record *r)
 	return false;
 }
 
-void hi_fit_add(struct hi_typing *typing, const struct hi_graph *graph,
+void hi_fit_add(struct hi_typing *typing, const struct hi_objects *objects,
 		const struct hi_fit_record *r, const struct hi_fit_block *b,
 		struct hi_fit_score *s)
 {
 	bool tail = false;
 
 	s->blocks++;
-	for (uint32_t i = (uint32_t)((r->type->size + 7) / 8); i < b->n_words; i++)
+	for (uint32_t i = (uint32_t)((r->type->size + 7) / 8); i < b->n_words && !r->open;
+	     i++)
 		tail |= b->words[i] != 0;
 	s->tails += tail;
 	s->contradicted |= b->text && !b->objects && !begins_with_text(r);
-	add_fit_words(typing, graph, r, b, s);
+	add_fit_words(typing, objects, r, b, s);
 }
 
 /*

@@ -32,6 +32,7 @@ struct hi_fit_record {
 	const struct hi_type *type;
 	uint64_t size; /* bytes that are looked at: at most 8 * HI_FIT_WORDS */
 	uint32_t n;
+	bool open; /* anything may follow it; false, unless its user sets it */
 	struct hi_fit_leaf leaves[HI_FIT_LEAVES];
 };
 /* A block. */
@@ -47,7 +48,7 @@ struct hi_fit_block {
 };
 
 /* Reads a block's words and what they are. False: they cannot be read. */
-bool hi_fit_read(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
+bool hi_fit_read(struct hi_typing *typing, const struct hi_objects *objects, hi_node node,
 		 struct hi_fit_block *ret);
 /* Makes the flat record. False: it has too many members, or no size. */
 bool hi_fit_flatten(const struct hi_typing *typing, const struct hi_type *type,
@@ -65,7 +66,7 @@ struct hi_fit_score {
 	uint32_t tails;	  /* blocks with something behind the record */
 };
 /* Adds what one block says. */
-void hi_fit_add(struct hi_typing *typing, const struct hi_graph *graph,
+void hi_fit_add(struct hi_typing *typing, const struct hi_objects *objects,
 		const struct hi_fit_record *record, const struct hi_fit_block *block,
 		struct hi_fit_score *score);
 /* How likely the record is; 0: it does not fit, or nothing speaks for it. */

@@ -204,6 +204,8 @@ static void set_best_type(struct hi_propagation_worker *w, uint64_t addr, hi_nod
 			continue;
 		if (first)
 			hi_propagation_push(w, addr, id, key);
+		if (w->notes_typed && !hi_vector_push(&w->typed, id))
+			w->no_memory = true;
 		return;
 	}
 }

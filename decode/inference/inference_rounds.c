@@ -27,9 +27,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "decode/inference/bases.h"
 #include "decode/inference/propagation.h"
+#include "decode/layouts/record_parts.h"
 
-enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096, MAX_FOUND = 8 };
+enum { MAX_NEEDS = 1 << 12, MAX_FOUND = 8 };
 
 /* Wanted: a record with `type` at `offset`, for a block of `usable` bytes. */
 struct need {
@@ -69,45 +71,6 @@ static struct need *find_need(struct containment *c, uint64_t usable, uint64_t o
 
 /* ---- which records have this type there? ---- */
 
-struct within {
-	const struct hi_type *type;
-	uint64_t offset;
-};
-
-/* Is `type` a member (or a member's member, or an element) of the record? */
-static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
-		   const struct hi_type *type, uint64_t offset)
-{
-	struct within todo[MAX_TODO] = {{record, offset}};
-	unsigned n = 1, walked = 0;
-
-	while (n && walked++ < MAX_WALK) {
-		struct within at = todo[--n];
-
-		if (at.type == type && at.offset == 0)
-			return true;
-		if (at.type->kind == HI_KIND_ARRAY) {
-			const struct hi_type *element = hi_type_source_get(
-				&typing->source.types, at.type->target);
-
-			if (element->size && at.offset < at.type->size)
-				todo[n++] = (struct within){element,
-							    at.offset % element->size};
-			continue;
-		}
-		for (uint32_t i = 0; i < at.type->n_members && n < MAX_TODO; i++) {
-			const struct hi_member *m = &at.type->members[i];
-			const struct hi_type *t =
-				hi_type_source_get(&typing->source.types, m->type);
-
-			if (!m->bit_size && at.offset >= m->offset &&
-			    at.offset - m->offset < t->size)
-				todo[n++] = (struct within){t, at.offset - m->offset};
-		}
-	}
-	return false;
-}
-
 static bool is_found(const struct need *need, const struct hi_type *record)
 {
 	for (unsigned i = 0; i < need->n_found && i < MAX_FOUND; i++)
@@ -129,7 +92,8 @@ static bool try_record(const struct hi_type *record, void *arg)
 
 		if (need->n_found > MAX_FOUND || need->type == record ||
 		    is_found(need, record) ||
-		    !has_at(c->propagation->typing, record, need->type, need->offset))
+		    !hi_record_has_at(&c->propagation->typing->source.types, record,
+				      need->type, need->offset))
 			continue;
 		if (need->n_found < MAX_FOUND)
 			need->found[need->n_found] = record;
@@ -460,6 +424,8 @@ bool hi_propagation_infer_containers(struct hi_propagation *s)
 	hi_vector_free(&c.needs);
 	if (!any)
 		any = hi_propagation_find_header(s);
+	if (!any && s->bases)
+		any = hi_bases_infer(s->bases);
 	if (!any)
 		any = contain_loose(&c);
 	hi_vector_free(&c.needs);
@@ -576,6 +542,8 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 		split_at_interior(s, &w->interior.items[i]);
 	split_at_slots(s);
 	hi_propagation_run(s);
+	if (s->bases && !atomic_load(&s->stop) && hi_bases_infer(s->bases))
+		hi_propagation_run(s);
 	if (hi_subobjects_at_limit(typing->subobjects)) {
 		/* What was followed until then depends on the order of threads. */
 		typing->stats.subobjects.at_limit = true;
@@ -586,6 +554,7 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 		return hi_fail_memory(err, "subobjects");
 	if (!hi_subobjects_count(typing->subobjects))
 		return HI_OK;
+	hi_bases_mark(s->bases);
 	return hi_subobjects_split(
 		typing->subobjects, typing->layouts, typing->objects,
 		&(struct hi_subobject_places){.look = uncross_array,

@@ -122,7 +122,7 @@ static void add_leaked(struct leak_namer *n, hi_node node)
 	struct pattern p = {};
 	uint32_t index;
 
-	if (!hi_fit_read(n->typing, n->graph, node, &b))
+	if (!hi_fit_read(n->typing, n->graph->objects, node, &b))
 		return;
 	p.usable = b.usable;
 	p.text = b.text && !b.objects;
@@ -355,7 +355,8 @@ static bool list_live_types(struct leak_namer *n)
 		struct hi_fit_block b;
 
 		for (uint32_t k = 0; k < live->n_samples; k++) {
-			if (!hi_fit_read(n->typing, n->graph, live->samples[k], &b))
+			if (!hi_fit_read(n->typing, n->graph->objects, live->samples[k],
+					 &b))
 				continue;
 			live->pointers |= b.objects | b.modules;
 			live->plain |= b.plain;
@@ -382,7 +383,8 @@ static uint32_t points_of_record(struct leak_namer *n, const struct hi_type *typ
 	if (!hi_fit_flatten(n->typing, type, &n->record))
 		return 0;
 	for (uint32_t i = 0; i < n->n_blocks && !score.contradicted; i++)
-		hi_fit_add(n->typing, n->graph, &n->record, &n->blocks[i], &score);
+		hi_fit_add(n->typing, n->graph->objects, &n->record, &n->blocks[i],
+			   &score);
 	return hi_fit_points(&score);
 }
 
@@ -498,8 +500,8 @@ static void name_group(struct leak_namer *n, size_t index)
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		hi_node node = n->samples.items[index * SAMPLES + i];
 
-		if (node != HI_NODE_NONE &&
-		    hi_fit_read(n->typing, n->graph, node, &n->blocks[n->n_blocks]))
+		if (node != HI_NODE_NONE && hi_fit_read(n->typing, n->graph->objects,
+							node, &n->blocks[n->n_blocks]))
 			n->n_blocks++;
 	}
 	if (!n->n_blocks)

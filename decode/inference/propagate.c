@@ -37,6 +37,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "decode/inference/bases.h"
 #include "decode/inference/propagation.h"
 
 enum {
@@ -561,6 +562,7 @@ static bool collect_workers(struct hi_propagation *s)
 		hi_vector_free(&w->interior);
 		hi_vector_free(&w->pools);
 		hi_vector_free(&w->arrays);
+		hi_vector_free(&w->typed);
 		free(w);
 	}
 	return !no_memory;
@@ -584,12 +586,16 @@ static enum hi_status run_propagation(struct hi_typing *typing, unsigned threads
 
 	s.outside = typing->outside_low < typing->outside_high;
 	hi_type_candidates_init(&s.followed_candidates);
-	ok = create_workers(&s);
+	s.bases = hi_bases_create(&s);
+	ok = create_workers(&s) && s.bases;
 	if (ok)
 		status = run_inference_rounds(&s, err);
 	*again_ret = atomic_load(&s.stop);
 	if (status == HI_OK && ok && !*again_ret)
 		status = hi_conflicts_collect(typing, &s.followed_candidates, err);
+	if (status == HI_OK && ok && !*again_ret && !typing->remade)
+		hi_bases_mark(s.bases);
+	hi_bases_destroy(s.bases);
 	ok = collect_workers(&s) && ok;
 	free(s.before);
 	hi_vector_free(&s.shared);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * State of propagation, shared by propagate.c (what follows candidates, threads),
- * infer_block.c (candidates for one block), size_header.c (blocks of allocation
+ * infer_block.c (candidates for one block), bases.c (records of which only the
+ * beginning has a type), size_header.c (blocks of allocation
  * wrappers), arrays.c, conflicts.c and inference_rounds.c (interior pointers).
  */
 #ifndef HI_DECODE_INFERENCE_PROPAGATION_H
@@ -65,7 +66,9 @@ struct hi_propagation_worker {
 	struct hi_propagation_entries todo; /* a stack */
 	struct HI_VECTOR(struct hi_interior) interior;
 	struct hi_propagation_entries pools; /* objects whose slots are split off later */
-	struct hi_propagation_entries arrays;	/* followed later: Note [Arrays] */
+	struct hi_propagation_entries arrays; /* followed later: Note [Arrays] */
+	struct HI_VECTOR(hi_node) typed;      /* that got another type, if notes_typed */
+	bool notes_typed;
 	uint64_t recent[HI_PROPAGATION_RECENT]; /* interior pointers, by hash */
 	const uint8_t *host;			/* of the object at hand, or NULL */
 	uint64_t addr;
@@ -81,6 +84,7 @@ struct hi_propagation {
 	struct hi_propagation_worker *workers[64];
 	struct hi_type_candidates followed_candidates;
 	struct hi_subobjects *subobjects; /* NULL: not in this round */
+	struct hi_bases *bases;		  /* bases.h */
 	/* The type column before subobjects were added: the bytes that a block's type
 	 * takes then do not depend on the order in which subobjects are found. */
 	uint32_t *before;

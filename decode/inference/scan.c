@@ -501,6 +501,21 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 		scan_typed(s, layout, key);
 }
 
+/* A type that describes only the beginning of its block is inferred. */
+static enum hi_evidence evidence_in_graph(const struct scanner *s,
+					  const struct hi_layout *layout, uint32_t key)
+{
+	enum hi_evidence evidence = (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
+	bool is_base = evidence == HI_EVIDENCE_BASE || evidence == HI_EVIDENCE_POINTER;
+
+	if (s->is_certain)
+		return evidence;
+	return is_base && layout->klass == HI_TYPE_RECORD && !(key & HI_KEY_ARRAY) &&
+			       !layout->lead
+		       ? HI_EVIDENCE_BASE
+		       : HI_EVIDENCE_SHAPE;
+}
+
 /* The key of propagation becomes a type of the graph and flags; labels stay. */
 static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 {
@@ -520,11 +535,7 @@ static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 		s->status = hi_fail_memory(&s->error, "types");
 	layout = hi_layouts_get(s->typing->layouts, layout->base);
 	__atomic_store_n(&objects->type[id], layout->graph_type, __ATOMIC_RELAXED);
-	/* A type that describes only the beginning of its block is inferred. */
-	if (!s->is_certain)
-		key = (key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |
-		      (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT;
-	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
+	objects->flags[id] |= (uint8_t)evidence_in_graph(s, layout, key);
 	if (key & HI_KEY_ARRAY)
 		objects->flags[id] |= HI_OBJECT_ARRAY;
 }

@@ -32,6 +32,9 @@ bool hi_record_is_certain(const struct hi_block_sizes *sizes,
 
 	if (evidence == HI_EVIDENCE_SHAPE || evidence == HI_EVIDENCE_NONE)
 		return false;
+	/* As a typed pointer: where it fills the block, what lies in it is known. */
+	if (evidence == HI_EVIDENCE_BASE)
+		evidence = HI_EVIDENCE_POINTER;
 	/* Behind the count that `new T[n]` writes first, the type is only inferred. A
 	 * container's header is its own. */
 	if (hi_layout_has_count(layout))

@@ -67,6 +67,13 @@ static enum hi_status types_each_record(void *arg, uint64_t min_size, hi_record_
 				    err);
 }
 
+static enum hi_status types_each_own_record(void *arg, hi_record_size_fn *wants,
+					    hi_record_fn *fn, void *fn_arg,
+					    struct hi_error *err)
+{
+	return hi_types_each_own_record(arg, wants, max_searched_dwarf, fn, fn_arg, err);
+}
+
 static bool types_enumerator(void *arg, hi_type_id type, int64_t value,
 			     const char **scope_ret, const char **name_ret)
 {
@@ -482,6 +489,7 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 		.types = {.arg = types, .type = types_type},
 		.variable_at = types_variable_at,
 		.each_record = types_each_record,
+		.each_own_record = types_each_own_record,
 		.vtable = types_vtable,
 		.enumerator = types_enumerator,
 		.tls_variables = types_tls,

@@ -24,6 +24,10 @@ struct hi_typing_source {
 	/* As hi_types_each_record. */
 	enum hi_status (*each_record)(void *arg, uint64_t min_size, hi_record_fn *fn,
 				      void *fn_arg, struct hi_error *err);
+	/* As hi_types_each_own_record. */
+	enum hi_status (*each_own_record)(void *arg, hi_record_size_fn *wants,
+					  hi_record_fn *fn, void *fn_arg,
+					  struct hi_error *err);
 	enum hi_status (*tls_variables)(void *arg, struct hi_module *module,
 					hi_tls_variable_fn *fn, void *fn_arg,
 					struct hi_error *err);

@@ -447,6 +447,11 @@ uint32_t hi_layouts_named(struct hi_layouts *layouts, const char *name)
 	return hi_layouts_buffer(layouts, name, false);
 }
 
+const struct hi_type_source *hi_layouts_source(const struct hi_layouts *layouts)
+{
+	return &layouts->priv->source;
+}
+
 uint32_t hi_layouts_count(const struct hi_layouts *layouts)
 {
 	return atomic_load_explicit(&layouts->priv->count, memory_order_acquire);

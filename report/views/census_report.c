@@ -275,7 +275,7 @@ static void show_census_line(const struct hi_census_report *r,
 	hi_cell_number(t, average_size_of_line(row));
 	hi_cell_number(t, row->largest);
 	if (has_evidence(r))
-		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
+		hi_cell_text(t, row->evidence ? hi_evidence_text(row->evidence) : "", 0);
 }
 
 static void show_conflicts(const struct hi_census_report *r, struct hi_page *page)

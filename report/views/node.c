@@ -167,10 +167,15 @@ const char *hi_root_kind_key(enum hi_root_kind kind)
 
 const char *hi_evidence_key(enum hi_evidence evidence)
 {
-	static const char *const keys[] = {"none",    "shape",	"site",	  "container",
+	static const char *const keys[] = {"none",    "shape",	"base_of", "container",
 					   "pointer", "vtable", "runtime"};
 
 	return evidence <= HI_EVIDENCE_RUNTIME ? keys[evidence] : "unknown";
+}
+
+const char *hi_evidence_text(enum hi_evidence evidence)
+{
+	return evidence == HI_EVIDENCE_BASE ? "base of" : hi_evidence_key(evidence);
 }
 
 const char *hi_leak_shape_key(enum hi_leak_shape shape)

@@ -47,6 +47,8 @@ void hi_node_json(const struct hi_node_info *info, struct hi_json *json);
 const char *hi_root_kind_key(enum hi_root_kind kind);
 /* Returns "pointer", "vtable", … or "none". */
 const char *hi_evidence_key(enum hi_evidence evidence);
+/* The same as text: "base of" for "base_of". */
+const char *hi_evidence_text(enum hi_evidence evidence);
 /* Returns the key of a leak's shape, for JSON. */
 const char *hi_leak_shape_key(enum hi_leak_shape shape);
 /* "9.2 KiB leaked, 205.5 KiB garbage that the collector has not taken yet"; by_class

@@ -388,7 +388,7 @@ static void show_summary_type(const struct hi_summary_report *r,
 	hi_cell_percent(t, row->shallow, r->live_bytes);
 	hi_cell_at_least(t, row->retained);
 	hi_cell_link(t, hi_address_of_objects(t->page, row->type));
-	hi_cell_text(t, typed ? hi_evidence_key(row->evidence) : "", 0);
+	hi_cell_text(t, typed ? hi_evidence_text(row->evidence) : "", 0);
 }
 
 static void show_summary_types(const struct hi_summary_report *r, struct hi_page *page)

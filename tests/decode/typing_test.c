@@ -60,7 +60,7 @@ HI_TEST(typing, arrays_only_where_the_count_fits_and_pointers_look_like_pointers
 		 "1000 (136): @104 &4000 &4000                => pair[] -> 4000\n"
 		 "2000 (152): @112 &4000                      => pair -> 4000:c\n"
 		 "3000 (136): @64 0x6c6c61776f6c6c65 &4000    => pair -> 4000:c\n"
-		 "4000 (24):\n"
+		 "4000 (40):\n"
 		 "5000 (24): 'some text' @16 &4000            => char [][] -> nothing\n"
 		 "6000 (24): 0 &4000                          => -> 4000:c\n");
 }

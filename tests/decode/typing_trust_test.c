@@ -45,7 +45,7 @@ HI_TEST(trust, a_text_that_fills_its_block_holds_no_pointers)
 /* In a block of its own size n is a number, else it may be anything. */
 HI_TEST(trust, a_record_that_does_not_fill_its_block_is_inferred)
 {
-	HI_DRAWN(LIST "0 (40): 0 &100 => list (shape) -> 100:c\n"
+	HI_DRAWN(LIST "0 (40): 0 &100 => list (base) -> 100:c\n"
 		      "100 (24):\n");
 	HI_DRAWN(LIST "0 (24): 0 &100 => list (pointer) -> nothing\n"
 		      "100 (24): => leaked\n");

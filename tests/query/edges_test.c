@@ -226,7 +226,7 @@ HI_TEST(query_types, have_what_is_alive_of_them)
 	HI_ASSERT(!world_row(w));
 	HI_ASSERT_EQ(1, world_number(w, "SELECT (SELECT total(shallow) FROM censuses) = "
 					"(SELECT total(shallow) FROM types) AND (SELECT "
-					"total(by_none + by_shape + by_site + "
+					"total(by_none + by_shape + by_base + "
 					"by_container + by_pointer + by_vtable + "
 					"by_runtime) FROM censuses) = (SELECT "
 					"total(shallow) FROM objects WHERE state = "

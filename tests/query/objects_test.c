@@ -69,8 +69,8 @@ HI_TEST(query_objects, have_the_columns_of_the_graph)
 {
 	struct query_world *w = world_of(7, OBJECTS);
 	const struct hi_objects *o = w->g->objects;
-	static const char *const evidence[] = {"none",	  "shape",  "site",   "container",
-					       "pointer", "vtable", "runtime"};
+	static const char *const evidence[] = {
+		"none", "shape", "base_of", "container", "pointer", "vtable", "runtime"};
 
 	world_ask(w,
 		  "SELECT id, address, type, type_id, shallow, usable, retained, idom, "

@@ -307,8 +307,26 @@ static enum hi_status each_record(void *arg, uint64_t min_size, hi_record_fn *fn
 	return HI_OK;
 }
 
+static enum hi_status each_own_record(void *arg, hi_record_size_fn *wants,
+				      hi_record_fn *fn, void *fn_arg,
+				      struct hi_error *err)
+{
+	struct world *w = arg;
+
+	(void)err;
+	for (hi_type_id id = 1; id < w->n_types; id++) {
+		const struct hi_type *t = &w->types[id];
+
+		if ((t->kind == HI_KIND_STRUCT || t->kind == HI_KIND_UNION) &&
+		    t->name[0] && wants(t->size, fn_arg) && !fn(t, fn_arg))
+			break;
+	}
+	return HI_OK;
+}
+
 void world_knows_records(struct world *w)
 {
+	w->source.each_own_record = each_own_record;
 	w->source.each_record = each_record;
 }
 

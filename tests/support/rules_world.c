@@ -386,7 +386,7 @@ static void check_edges(struct drawing *d, const struct drawn_object *o,
 static void check_evidence(struct drawing *d, const struct drawn_object *o,
 			   char *expected)
 {
-	static const char *const names[8] = {"none",	"shape",  "site",    "container",
+	static const char *const names[8] = {"none",	"shape",  "base",    "container",
 					     "pointer", "vtable", "runtime", "?"};
 
 	if (!take_end(expected, ")"))

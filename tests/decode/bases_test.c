@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Note [Bases]: blocks of which a pointer's type may be only the beginning. */
+#include <stdio.h>
+
+#include "tests/harness.h"
+#include "tests/support/rules_world.h"
+
+#define FIRST_MEMBERS                                                                    \
+	"struct node { long kind; node *next; };\n"                                      \
+	"struct pay { long d[4]; };\n"                                                   \
+	"struct d1 { node n; pay *p; };\n"                                               \
+	"struct d2 { node n; char name[40]; };\n"                                        \
+	"node *head = &100\n"
+
+/* The list of a base: d1 has the size of a base's block, and pointers of its own. */
+HI_TEST(bases, records_that_begin_with_the_type_are_told_apart_by_a_tag)
+{
+	HI_DRAWN(FIRST_MEMBERS "knows records\n"
+			       "100 (24): 1 &200 &900 => d1 (shape) -> 200 900\n"
+			       "200 (56): 2 &300      => d2 (shape) -> 300\n"
+			       "300 (24): 1 &400 &a00 => d1 (shape) -> 400 a00\n"
+			       "400 (56): 2 &500      => d2 (shape) -> 500\n"
+			       "500 (24): 1 0 0       => d1 (shape)\n"
+			       "900 (40):             => pay (pointer)\n"
+			       "a00 (40):             => pay (pointer)\n");
+}
+
+/* Nothing speaks for either: the pointer's type, but not exactly. */
+HI_TEST(bases, a_type_that_may_be_the_beginning_of_another_is_no_exact_one)
+{
+	HI_DRAWN(FIRST_MEMBERS "knows records\n"
+			       "100 (24): 1 &200 => node (base) -> 200\n"
+			       "200 (24): 1 0    => node (base)\n");
+	HI_DRAWN(FIRST_MEMBERS "100 (24): 1 &200 => node (pointer) -> 200\n"
+			       "200 (24): 1 0    => node (pointer)\n");
+}
+
+/* A number where each larger record has a pointer. */
+HI_TEST(bases, a_type_is_exact_where_words_contradict_all_larger_ones)
+{
+	HI_DRAWN(FIRST_MEMBERS "knows records\n"
+			       "100 (24): 1 &200 7 => node (pointer) -> 200\n"
+			       "200 (24): 1 0 9    => node (pointer)\n");
+}
+
+#define HEADERS                                                                          \
+	"struct hdr { hdr *next; int tag; };\n"                                          \
+	"struct str { hdr *next; int tag; long len; char s[24]; };\n"                    \
+	"struct tab { hdr *next; int tag; hdr **arr; long d[5]; };\n"                    \
+	"struct clo { hdr *next; int tag; code *f; hdr *up; long z; };\n"                \
+	"hdr *all = &100\n"
+
+/* As where a macro begins several records, and no record has the others as members. */
+HI_TEST(bases, records_with_a_common_header_are_told_apart_by_their_sizes)
+{
+	HI_DRAWN(HEADERS "knows records\n"
+			 "100 (56): &200 1 3 'abc'       => str (shape) -> 200\n"
+			 "200 (72): &300 2 @16 &400 4    => tab (shape) -> 300 400\n"
+			 "300 (40): 0 3 @24 &100         => clo (shape) -> 100\n"
+			 "400 (24): &100                 => hdr *[]\n");
+}
+
+/* The header is no array because its size divides that of the block. */
+HI_TEST(bases, words_after_a_header_of_unknown_records_lead_somewhere)
+{
+	HI_DRAWN("struct hdr { hdr *next; int tag; };\n"
+		 "hdr *all = &100\n"
+		 "100 (56): 0 1 @24 &200 => hdr[] (shape) -> 200:c\n"
+		 "200 (24):              => untyped\n");
+}
+
+/* Two records of one size: the numbers of one are no likely ones of the other. */
+HI_TEST(bases, pointers_to_a_whole_record_speak_for_blocks_of_the_same_tag)
+{
+	HI_DRAWN("struct expr { int kind; expr *next; };\n"
+		 "struct num { expr e; long v[3]; };\n"
+		 "struct big { expr e; long w[3]; };\n"
+		 "struct leaf { expr e; expr *x[8]; };\n"
+		 "expr *all = &100\n"
+		 "num *one = &300\n"
+		 "knows records\n"
+		 "100 (40): 1 &200 => num (shape) -> 200\n"
+		 "200 (88): 2 &300 => leaf (shape) -> 300\n"
+		 "300 (40): 1 &400 => num (pointer) -> 400\n"
+		 "400 (88): 2 &500 => leaf (shape) -> 500\n"
+		 "500 (40): 1 0    => num (shape)\n");
+}
+
+/* Each record leads to the next through a member that only the whole record has. */
+HI_TEST(bases, chains_through_members_of_larger_records_are_followed_to_their_end)
+{
+	char text[8192];
+	size_t n = 0;
+
+	n += (size_t)snprintf(text + n, sizeof(text) - n,
+			      "struct expr { long kind; };\n"
+			      "struct un { expr e; long v[6]; expr *sub; };\n"
+			      "expr *all = &100\n"
+			      "knows records\n");
+	for (unsigned i = 1; i <= 100; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "%x (72): 1 @56 &%x => un (shape) -> %x\n",
+				      i * 0x100, (i + 1) * 0x100, (i + 1) * 0x100);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "%x (72): => un (shape)\n",
+			      101 * 0x100);
+	HI_DRAWN("%s", text);
+}
