@@ -19,9 +19,6 @@
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
-/* What holds over a fifth of the live heap is a suspect. */
-static const double suspect_share = 0.2;
-
 /* HI_NOT_FOUND is no error. */
 static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_error *err)
 {
@@ -58,7 +55,7 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 		return status;
 	fields = hi_edge_text_fields(&names);
 	status = hi_suspects_find(in->graph, in->shown.reach, &in->shown.dominators,
-				  suspect_share, &fields, &in->results.suspects, err);
+				  HI_SUSPECT_SHARE, &fields, &in->results.suspects, err);
 	hi_edge_text_close(&names);
 	return status;
 }

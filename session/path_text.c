@@ -315,6 +315,20 @@ static struct hi_paths *find_one_path(struct hi_inspection *in, hi_node object,
 	return NULL;
 }
 
+/* What no precise edges lead to: along any, from the roots that say whose it is. */
+static struct hi_paths *find_path_by_rank(struct hi_inspection *in, hi_node object)
+{
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+
+	if (hi_paths_by_rank(in->graph, &object, 1, &paths, &quiet) != HI_OK)
+		return NULL;
+	if (paths->paths[0].length)
+		return paths;
+	hi_paths_destroy(paths);
+	return NULL;
+}
+
 /* A word that a frame left on its stack is often near, but says least. */
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 {
@@ -324,8 +338,10 @@ const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 	if (!hi_graph_is_object(in->graph, object))
 		return "";
 	for (enum hi_grade worst = HI_GRADE_EXACT;
-	     !paths && worst <= HI_GRADE_CONSERVATIVE; worst++)
+	     !paths && worst < HI_GRADE_CONSERVATIVE; worst++)
 		paths = find_one_path(in, object, worst);
+	if (!paths)
+		paths = find_path_by_rank(in, object);
 	if (paths && paths->n_paths)
 		text = hi_path_text_of_nodes(in, paths->paths[0].nodes,
 					     paths->paths[0].length);

@@ -218,6 +218,9 @@ enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
  * reachable. HI_NO_MEMORY. */
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err);
+/* The same from the roots of the best rank that reach it. */
+enum hi_status hi_paths_by_rank(const struct hi_graph *g, const hi_node *targets,
+				size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);
 /* The same for all nodes in one walk, to ask for one after the other. Keeps 8 bytes a
  * node. stop (NULL: none) ends it before, also from another thread: HI_TIMEOUT. */
@@ -233,7 +236,8 @@ void hi_path_tree_destroy(struct hi_path_tree *tree);
 /* ---- suspects (suspects.c) ----
  * Where at least `share` of the live heap is held: below one object or variable, by many
  * children of one type. Note [Down to the branch] in suspects.c. */
-struct hi_field_reader; /* census/analysis/groups.h */
+#define HI_SUSPECT_SHARE 0.2 /* of the live heap; as every page has it */
+struct hi_field_reader;	     /* census/analysis/groups.h */
 struct hi_suspect {
 	hi_node top;	   /* root variable or object just under the super-root's kinds */
 	uint64_t retained; /* of top */

@@ -60,13 +60,15 @@ static bool is_near_edge(const struct hi_reach *reach, hi_node from, hi_node to,
 	return grade != HI_GRADE_WEAK;
 }
 
-static void walk_by_distance(struct nearest_job *job)
+/* From all roots of a rank; what those of a better one reach is done. */
+static void walk_by_distance(struct nearest_job *job, enum hi_root_rank rank)
 {
 	const struct hi_graph *g = job->graph;
 
-	for (unsigned rank = 0; rank < HI_NEAREST_CLASSES; rank++)
+	for (unsigned klass = 0; klass < HI_NEAREST_CLASSES; klass++)
 		for (uint32_t i = 0; i < g->n_roots; i++)
-			if (hi_nearest_class_of(&g->roots[i]) == rank &&
+			if (hi_root_rank(&g->roots[i]) == rank &&
+			    hi_nearest_class_of(&g->roots[i]) == klass &&
 			    hi_bit(job->reach->any, g->first_root + i))
 				queue_nearest(job, g->first_root + i, i);
 	while (job->first < job->n) {
@@ -107,7 +109,8 @@ enum hi_status hi_nearest_compute(const struct hi_graph *g, const struct hi_reac
 		return hi_fail_memory(err, "nearest variables");
 	memset(nearest->root_of, 0xff, n * sizeof(*nearest->root_of));
 	job.root_of = nearest->root_of;
-	walk_by_distance(&job);
+	for (unsigned rank = HI_RANKS; rank-- > HI_RANK_NOBODY;)
+		walk_by_distance(&job, (enum hi_root_rank)rank);
 	*ret = hi_take(nearest);
 	return HI_OK;
 }

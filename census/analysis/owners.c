@@ -8,8 +8,9 @@
  * set of variables that reach the top is the set of all of its subtree. The sets are the
  * least solution over the tops alone: there are far fewer of them than objects.
  *
- * A set has either named variables or, where none of these leads there, words without a
- * variable. Joining two sets so is associative, commutative and idempotent, so the
+ * A set has the variables of one rank, the best of those that lead there: the program's,
+ * else words of its memory, else what the C library keeps, else words that may be left
+ * over. Joining two sets so is associative, commutative and idempotent, so the
  * solution does not depend on the order. A set of over HI_OWNERS_MAX variables absorbs
  * all others: a set changes at most HI_OWNERS_MAX + 2 times.
  */
@@ -30,8 +31,8 @@
 enum { EMPTY_SET = 0 };
 
 struct owner_set {
-	uint32_t n; /* SET_MANY: no members are known */
-	bool is_named;
+	uint32_t n;   /* SET_MANY: no members are known */
+	uint8_t rank; /* of all members */
 	hi_node members[HI_OWNERS_MAX];
 };
 
@@ -70,7 +71,7 @@ static void deinit_job(struct owners_job *job)
 
 static bool is_equal_set(const struct owner_set *a, const struct owner_set *b)
 {
-	return a->n == b->n &&
+	return a->n == b->n && a->rank == b->rank &&
 	       (a->n == SET_MANY ||
 		memcmp(a->members, b->members, a->n * sizeof(a->members[0])) == 0);
 }
@@ -79,9 +80,9 @@ static bool is_equal_set(const struct owner_set *a, const struct owner_set *b)
 static bool intern_set(struct owners_job *job, const struct owner_set *set, uint32_t *ret)
 {
 	size_t size = set->n == SET_MANY ? 0 : set->n * sizeof(set->members[0]);
-	uint64_t key =
-		hi_hash_more(HI_HASH_START ^ (set->n == SET_MANY), set->members, size) >>
-		1;
+	uint64_t key = hi_hash_more(HI_HASH_START ^ (set->n == SET_MANY ? set->rank : 0u),
+				    set->members, size) >>
+		       1;
 	uint64_t known;
 
 	while (hi_table_get(&job->set_ids, key, &known)) {
@@ -98,7 +99,7 @@ static bool intern_set(struct owners_job *job, const struct owner_set *set, uint
 static struct owner_set merge_members(const struct owner_set *a,
 				      const struct owner_set *b)
 {
-	struct owner_set both = {.is_named = a->is_named};
+	struct owner_set both = {.rank = a->rank};
 	uint32_t i = 0, k = 0;
 
 	while (i < a->n || k < b->n) {
@@ -106,7 +107,7 @@ static struct owner_set merge_members(const struct owner_set *a,
 		hi_node y = k < b->n ? b->members[k] : UINT32_MAX;
 
 		if (both.n == HI_OWNERS_MAX)
-			return (struct owner_set){.n = SET_MANY, .is_named = a->is_named};
+			return (struct owner_set){.n = SET_MANY, .rank = a->rank};
 		both.members[both.n++] = x < y ? x : y;
 		i += x <= y;
 		k += y <= x;
@@ -118,12 +119,12 @@ static struct owner_set merge_members(const struct owner_set *a,
 static struct owner_set join_owner_sets(const struct owner_set *a,
 					const struct owner_set *b)
 {
-	if (a->n == 0 || (b->is_named && !a->is_named))
+	if (a->n == 0 || (b->rank > a->rank))
 		return *b;
-	if (b->n == 0 || (a->is_named && !b->is_named))
+	if (b->n == 0 || (a->rank > b->rank))
 		return *a;
 	if (a->n == SET_MANY || b->n == SET_MANY)
-		return (struct owner_set){.n = SET_MANY, .is_named = a->is_named};
+		return (struct owner_set){.n = SET_MANY, .rank = a->rank};
 	return merge_members(a, b);
 }
 
@@ -193,11 +194,6 @@ static void queue_top(struct owners_job *job, uint32_t index)
 	job->n_queued++;
 }
 
-static bool is_owner_variable(const struct hi_root *root)
-{
-	return root->kind != HI_ROOT_UNTYPED && root->kind != HI_ROOT_REGISTER;
-}
-
 /* Root variables are the first to have sets: {itself}, or the first of its name. */
 static enum hi_status seed_sets(struct owners_job *job, struct hi_error *err)
 {
@@ -214,13 +210,14 @@ static enum hi_status seed_sets(struct owners_job *job, struct hi_error *err)
 		if (!is_root(g, node))
 			continue;
 		root = &g->roots[node - g->first_root];
-		key = hi_hash_more(HI_HASH_START + root->kind, root->name,
-				   strlen(root->name)) >>
+		key = hi_hash_more(HI_HASH_START + root->kind +
+					   HI_ROOT_KINDS * hi_root_rank(root),
+				   root->name, strlen(root->name)) >>
 		      1;
 		if (!hi_table_get(&names, key, &first))
 			ok = hi_table_put(&names, key, node);
 		set.members[0] = (hi_node)first;
-		set.is_named = is_owner_variable(root);
+		set.rank = (uint8_t)hi_root_rank(root);
 		ok = ok && intern_set(job, &set, &job->tops.items[i].set);
 		queue_top(job, i);
 	}
@@ -349,7 +346,7 @@ static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_ow
 		if (!row.bytes)
 			continue;
 		row.is_many = set->n == SET_MANY;
-		row.is_named = set->is_named;
+		row.is_named = set->rank > HI_RANK_NOBODY;
 		row.n = row.is_many ? 0 : set->n;
 		row.variables = o->members + kept * HI_OWNERS_MAX;
 		memcpy(o->members + kept * HI_OWNERS_MAX, set->members,

@@ -11,6 +11,9 @@
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
+/* Longer than any path that is asked for by rank, and as often as there are ranks. */
+#define RANK_DISTANCE (1u << 29)
+
 struct walk {
 	const struct hi_graph *graph;
 	uint32_t *distance; /* from the roots, + 1; 0: not reached */
@@ -21,6 +24,7 @@ struct walk {
 	uint64_t *wanted;	 /* bits: not reached yet */
 	size_t n_wanted;	 /* of them */
 	uint32_t farthest;	 /* distance of the last one that was */
+	uint32_t base;		 /* distances of this rank of roots begin there */
 	const atomic_bool *stop; /* NULL */
 };
 
@@ -100,14 +104,12 @@ static bool is_to_stop(const struct walk *w, size_t at)
 }
 
 /* The last ones are known when all that is nearer to the roots has been left. */
-static void walk_breadth_first(struct walk *w)
+static void walk_on(struct walk *w, size_t first)
 {
 	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
 	const struct hi_graph *g = w->graph;
 
-	for (hi_node i = g->first_root; i < g->first_kind; i++)
-		reach_at_distance(w, i, 1);
-	for (size_t at = 0; at < w->n; at++) {
+	for (size_t at = first; at < w->n; at++) {
 		hi_node node = w->queue[at];
 
 		if ((!w->n_wanted && w->distance[node] >= w->farthest) ||
@@ -125,13 +127,42 @@ static void walk_breadth_first(struct walk *w)
 	}
 }
 
+static void walk_breadth_first(struct walk *w)
+{
+	const struct hi_graph *g = w->graph;
+
+	for (hi_node i = g->first_root; i < g->first_kind; i++)
+		reach_at_distance(w, i, 1);
+	walk_on(w, 0);
+}
+
+/*
+ * From the roots of one rank after those of all better ones. Distances of each rank have
+ * a range of their own, so that what a better rank reached is never reached again.
+ */
+static void walk_by_rank(struct walk *w)
+{
+	const struct hi_graph *g = w->graph;
+
+	for (unsigned rank = HI_RANKS; rank-- > HI_RANK_NOBODY && w->n_wanted;) {
+		size_t first = w->n;
+
+		for (hi_node i = g->first_root; i < g->first_kind; i++)
+			if (hi_root_rank(&g->roots[i - g->first_root]) == rank &&
+			    !w->distance[i])
+				reach_at_distance(w, i, w->base + 1);
+		walk_on(w, first);
+		w->base += RANK_DISTANCE;
+	}
+}
+
 static bool give_way(const struct walk *w, hi_node target, struct hi_path *ret)
 {
 	hi_node node = target;
 
 	if (target >= w->graph->first_kind || !w->distance[target])
 		return true;
-	ret->length = w->distance[target];
+	ret->length = w->distance[target] % RANK_DISTANCE;
 	ret->nodes = hi_alloc(ret->length * sizeof(*ret->nodes));
 	if (!ret->nodes)
 		return false;
@@ -143,8 +174,9 @@ static bool give_way(const struct walk *w, hi_node target, struct hi_path *ret)
 	return true;
 }
 
-enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
-				 size_t n, struct hi_paths **ret, struct hi_error *err)
+static enum hi_status find_shortest(const struct hi_graph *g, const hi_node *targets,
+				    size_t n, void (*go)(struct walk *),
+				    struct hi_paths **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
 	struct walk w = {.graph = g};
@@ -155,7 +187,7 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 	paths->n_paths = n;
 	ok = walk_init(&w, targets, n);
 	if (ok)
-		walk_breadth_first(&w);
+		go(&w);
 	for (size_t i = 0; i < n && ok; i++)
 		ok = give_way(&w, targets[i], &paths->paths[i]);
 	walk_deinit(&w);
@@ -163,6 +195,18 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 		return hi_fail_memory(err, "paths to a root");
 	*ret = hi_take(paths);
 	return HI_OK;
+}
+
+enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
+				 size_t n, struct hi_paths **ret, struct hi_error *err)
+{
+	return find_shortest(g, targets, n, walk_breadth_first, ret, err);
+}
+
+enum hi_status hi_paths_by_rank(const struct hi_graph *g, const hi_node *targets,
+				size_t n, struct hi_paths **ret, struct hi_error *err)
+{
+	return find_shortest(g, targets, n, walk_by_rank, ret, err);
 }
 
 /* ---- all nodes ---- */

@@ -12,6 +12,15 @@ const char *hi_root_kind_name(enum hi_root_kind kind)
 	return (unsigned)kind < HI_ROOT_KINDS ? names[kind] : "unknown";
 }
 
+enum hi_root_rank hi_root_rank(const struct hi_root *root)
+{
+	if (root->rank > HI_RANK_BY_KIND && root->rank < HI_RANKS)
+		return (enum hi_root_rank)root->rank;
+	return root->kind == HI_ROOT_UNTYPED || root->kind == HI_ROOT_REGISTER
+		       ? HI_RANK_NOBODY
+		       : HI_RANK_PROGRAM;
+}
+
 const char *hi_type_class_name(enum hi_type_class klass)
 {
 	static const char *const names[HI_TYPE_CLASSES] = {

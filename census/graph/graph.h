@@ -42,6 +42,18 @@ enum hi_root_kind {
 };
 const char *hi_root_kind_name(enum hi_root_kind kind); /* "globals", … */
 
+/* How well a root says whose an object is, worst first. Of several roots that lead to an
+ * object, those of the best rank hold it by name. */
+enum hi_root_rank {
+	HI_RANK_BY_KIND, /* what the kind has: variables are the program's */
+	HI_RANK_NOBODY,	 /* words that may be left over: registers, memory of unknown use
+			  */
+	HI_RANK_SYSTEM,	 /* the C library's and the loader's own data */
+	HI_RANK_MEMORY, /* words in frames of the program, and in memory that it mapped */
+	HI_RANK_PROGRAM, /* variables, and words in the data of modules */
+	HI_RANKS,
+};
+
 struct hi_root {
 	enum hi_root_kind kind;
 	const char *name;   /* as in the source: "server", "ns::C::instance",
@@ -51,7 +63,10 @@ struct hi_root {
 	uint64_t address;   /* 0: in no memory (register) */
 	uint64_t size;	    /* bytes of the variable; 0 unknown */
 	uint32_t variable; /* handle of the caller (decode/inference); UINT32_MAX: none */
+	uint8_t rank;	   /* enum hi_root_rank, as it was given: hi_root_rank() */
 };
+/* Its rank; never HI_RANK_BY_KIND. */
+enum hi_root_rank hi_root_rank(const struct hi_root *root);
 
 enum hi_type_class {
 	HI_TYPE_UNKNOWN,

@@ -77,7 +77,7 @@ enum {
 struct hi_snapshot_root {
 	uint32_t name, detail, type, module; /* offsets in "strings" */
 	uint64_t address, size;
-	uint32_t kind, spare;
+	uint32_t kind, rank;
 };
 
 struct hi_snapshot_window {

@@ -84,7 +84,8 @@ static enum hi_status add_snapshot_root(struct hi_snapshot *s, uint64_t i,
 	struct hi_root root = {.kind = (enum hi_root_kind)row->kind,
 			       .address = row->address,
 			       .size = row->size,
-			       .variable = UINT32_MAX};
+			       .variable = UINT32_MAX,
+			       .rank = row->rank < HI_RANKS ? (uint8_t)row->rank : 0};
 	uint32_t index;
 
 	if (status != HI_OK)

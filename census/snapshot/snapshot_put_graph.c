@@ -70,8 +70,10 @@ static enum hi_status make_snapshot_root_row(struct put *p, uint32_t i,
 	const char *const texts[] = {r->name, r->detail, r->type, module};
 	uint32_t *const to[] = {&row->name, &row->detail, &row->type, &row->module};
 
-	*row = (struct hi_snapshot_root){
-		.address = r->address, .size = r->size, .kind = (uint32_t)r->kind};
+	*row = (struct hi_snapshot_root){.address = r->address,
+					 .size = r->size,
+					 .kind = (uint32_t)r->kind,
+					 .rank = r->rank};
 	for (unsigned k = 0; k < 4; k++) {
 		enum hi_status status =
 			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);

@@ -85,14 +85,23 @@ static inline struct hi_graph_builder *builder_of(const struct object_spec *spec
 	return b;
 }
 
-static inline uint32_t add_root(struct hi_graph_builder *b, enum hi_root_kind kind)
+static inline uint32_t ranked_root(struct hi_graph_builder *b, enum hi_root_kind kind,
+				   enum hi_root_rank rank)
 {
-	struct hi_root root = {.kind = kind, .name = "root", .variable = UINT32_MAX};
+	struct hi_root root = {.kind = kind,
+			       .name = "root",
+			       .variable = UINT32_MAX,
+			       .rank = (uint8_t)rank};
 	struct hi_error err;
 	uint32_t index;
 
 	HI_ASSERT_OK(hi_graph_builder_root(b, &root, &index, &err), &err);
 	return index;
+}
+
+static inline uint32_t add_root(struct hi_graph_builder *b, enum hi_root_kind kind)
+{
+	return ranked_root(b, kind, HI_RANK_BY_KIND);
 }
 
 static inline void root_edge(struct hi_graph_builder *b, uint32_t root, hi_node to,

@@ -28,7 +28,8 @@ struct edge_spec {
 struct naive {
 	struct object_spec objects[MAX_OBJECTS];
 	enum hi_root_kind kinds[MAX_ROOTS];
-	struct edge_spec edges[MAX_EDGES]; /* root and pseudo edges included */
+	enum hi_root_rank ranks[MAX_ROOTS]; /* as given; naive_rank() */
+	struct edge_spec edges[MAX_EDGES];  /* root and pseudo edges included */
 	uint32_t n_objects, n_roots, n_nodes, n_edges, super;
 	uint64_t exact, any;	       /* bit per node */
 	uint64_t extra;		       /* internal objects that no root reaches */
@@ -73,7 +74,8 @@ static inline struct hi_graph *random_graph(struct naive *n, uint32_t max_object
 	b = builder_of(n->objects, n->n_objects, TYPES);
 	for (uint32_t i = 0; i < n->n_roots; i++) {
 		n->kinds[i] = (enum hi_root_kind)below(HI_ROOT_KINDS);
-		HI_ASSERT_EQ(i, add_root(b, n->kinds[i]));
+		n->ranks[i] = (enum hi_root_rank)(below(2) ? below(HI_RANKS) : 0);
+		HI_ASSERT_EQ(i, ranked_root(b, n->kinds[i], n->ranks[i]));
 		for (uint32_t k = below(4); k; k--) {
 			hi_node to = below(n->n_objects);
 			uint8_t grade = random_grade(mode);
@@ -95,6 +97,16 @@ static inline struct hi_graph *random_graph(struct naive *n, uint32_t max_object
 	for (uint32_t k = 0; k < HI_ROOT_KINDS; k++)
 		naive_edge(n, n->super, n->n_objects + n->n_roots + k, HI_GRADE_EXACT);
 	return sealed(b);
+}
+
+/* Of root number i: what it was given, else that of its kind. */
+static inline enum hi_root_rank naive_rank(const struct naive *n, uint32_t i)
+{
+	if (n->ranks[i] != HI_RANK_BY_KIND)
+		return n->ranks[i];
+	if (n->kinds[i] == HI_ROOT_UNTYPED || n->kinds[i] == HI_ROOT_REGISTER)
+		return HI_RANK_NOBODY;
+	return HI_RANK_PROGRAM;
 }
 
 static inline bool is_object(const struct naive *n, hi_node i)

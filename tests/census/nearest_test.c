@@ -109,6 +109,29 @@ HI_TEST(nearest, equals_brute_force_on_random_graphs)
 	}
 }
 
+/*	program -> far -> shared;  system -> shared;  nobody -> shared, alone	*/
+HI_TEST(nearest, a_root_of_a_better_rank_is_nearer)
+{
+	enum { FAR_OFF, SHARED, ALONE, N };
+	static const struct object_spec specs[N] = {{64, 1, 0}, {32, 1, 0}, {16, 1, 0}};
+	struct hi_graph_builder *b = builder_of(specs, N, 2);
+	uint32_t nobody = ranked_root(b, HI_ROOT_GLOBAL, HI_RANK_NOBODY);
+	uint32_t system = ranked_root(b, HI_ROOT_GLOBAL, HI_RANK_SYSTEM);
+	uint32_t program = ranked_root(b, HI_ROOT_UNTYPED, HI_RANK_PROGRAM);
+
+	root_edge(b, nobody, SHARED, E);
+	root_edge(b, nobody, ALONE, E);
+	root_edge(b, system, SHARED, E);
+	root_edge(b, program, FAR_OFF, E);
+	edge(b, FAR_OFF, SHARED, E);
+	OWN(graph) *g = sealed(b);
+	OWN(reach) *r = reach_of(g);
+	OWN(nearest) *nearest = nearest_of(g, r);
+
+	HI_ASSERT_EQ(program, nearest->root_of[SHARED]);
+	HI_ASSERT_EQ(nobody, nearest->root_of[ALONE]);
+}
+
 /* What over HI_OWNERS_MAX variables hold is listed, object by object. */
 HI_TEST(nearest, what_many_hold_is_listed)
 {

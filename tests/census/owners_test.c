@@ -23,36 +23,31 @@ static uint64_t reached_from(const struct naive *n, hi_node root)
 	return set;
 }
 
-static bool is_named(const struct naive *n, uint32_t root)
-{
-	return n->kinds[root] != HI_ROOT_UNTYPED && n->kinds[root] != HI_ROOT_REGISTER;
-}
-
-/* The first root that has the name and kind of this one. */
-static uint32_t first_alike(const struct hi_graph *g, uint32_t root)
+/* The first root that has the name, kind and rank of this one. */
+static uint32_t first_alike(const struct naive *n, const struct hi_graph *g,
+			    uint32_t root)
 {
 	for (uint32_t i = 0; i < root; i++)
 		if (g->roots[i].kind == g->roots[root].kind &&
+		    naive_rank(n, i) == naive_rank(n, root) &&
 		    strcmp(g->roots[i].name, g->roots[root].name) == 0)
 			return i;
 	return root;
 }
 
-/* Bits of the roots that own the object. */
+/* Bits of the roots that own the object: those of the best rank that reach it. */
 static uint64_t naive_owners(const struct naive *n, const struct hi_graph *g,
 			     hi_node node)
 {
-	uint64_t named = 0, others = 0;
+	uint64_t by_rank[HI_RANKS] = {};
+	unsigned rank = HI_RANKS - 1;
 
-	for (uint32_t i = 0; i < n->n_roots; i++) {
-		if (!HAS(reached_from(n, n->n_objects + i), node))
-			continue;
-		if (is_named(n, i))
-			named |= BIT(first_alike(g, i));
-		else
-			others |= BIT(first_alike(g, i));
-	}
-	return named ? named : others;
+	for (uint32_t i = 0; i < n->n_roots; i++)
+		if (HAS(reached_from(n, n->n_objects + i), node))
+			by_rank[naive_rank(n, i)] |= BIT(first_alike(n, g, i));
+	while (rank > 0 && !by_rank[rank])
+		rank--;
+	return by_rank[rank];
 }
 
 static uint64_t set_of_row(const struct hi_graph *g, const struct hi_owner_row *row)

@@ -102,6 +102,56 @@ HI_TEST(paths, a_tree_has_the_shortest_path_to_every_node)
 	}
 }
 
+/* Steps from the nearest root of the rank, + 1; 0: none of them leads there. */
+static uint32_t steps_from_rank(const struct naive *n, hi_node node,
+				enum hi_root_rank rank)
+{
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < n->n_roots; i++)
+		if (naive_rank(n, i) == rank)
+			set |= BIT(n->n_objects + i);
+	for (uint32_t steps = 1; steps <= n->n_nodes; steps++) {
+		uint64_t next = set;
+
+		if (HAS(set, node))
+			return steps;
+		for (uint32_t e = 0; e < n->n_edges; e++)
+			if (n->edges[e].grade != HI_GRADE_WEAK &&
+			    HAS(set, n->edges[e].from))
+				next |= BIT(n->edges[e].to);
+		set = next;
+	}
+	return 0;
+}
+
+HI_TEST(paths, by_rank_begin_at_the_best_root_that_leads_there)
+{
+	struct hi_error err;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct naive n;
+
+		random_state = seed * 0x9e3779b97f4a7c15;
+		OWN(graph) *g = random_graph(&n, MAX_OBJECTS);
+		for (hi_node i = 0; i < n.n_objects; i++) {
+			OWN(paths) *one = NULL;
+			const struct hi_path *path;
+			unsigned rank = HI_RANKS;
+			uint32_t steps = 0;
+
+			HI_ASSERT_OK(hi_paths_by_rank(g, &i, 1, &one, &err), &err);
+			path = &one->paths[0];
+			while (!steps && rank-- > HI_RANK_NOBODY)
+				steps = steps_from_rank(&n, i, (enum hi_root_rank)rank);
+			HI_ASSERT_EQ(steps, path->length);
+			if (steps)
+				HI_ASSERT_EQ(rank, naive_rank(&n, path->nodes[0] -
+									  n.n_objects));
+		}
+	}
+}
+
 HI_TEST(paths, a_walk_that_is_to_stop_gives_no_tree)
 {
 	struct naive n;

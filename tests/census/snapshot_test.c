@@ -28,6 +28,7 @@ static void check_roots(const struct hi_graph *a, const struct hi_graph *b,
 		HI_ASSERT_EQ(a->roots[i].kind, b->roots[i].kind);
 		HI_ASSERT_EQ(a->roots[i].address, b->roots[i].address);
 		HI_ASSERT_EQ(a->roots[i].size, b->roots[i].size);
+		HI_ASSERT_EQ(a->roots[i].rank, b->roots[i].rank);
 		HI_ASSERT_STREQ(drawn_module(NULL, i), hi_snapshot_root_module(s, i));
 	}
 	for (uint32_t i = 1; i < a->n_types; i++)

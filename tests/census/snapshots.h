@@ -90,7 +90,8 @@ static inline void drawn_names(struct hi_graph_builder *b, uint32_t n_types,
 				       .type = i % 2 ? "struct t1 *" : "",
 				       .address = 0x400000 + i * 16,
 				       .size = 8,
-				       .variable = UINT32_MAX};
+				       .variable = UINT32_MAX,
+				       .rank = (uint8_t)(i % HI_RANKS)};
 
 		snprintf(name, sizeof(name), "root%u", i);
 		HI_ASSERT_OK(hi_graph_builder_root(b, &root, &id, &err), &err);
