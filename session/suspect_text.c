@@ -85,6 +85,9 @@ static const char *field_of_elements(struct hi_inspection *in, const struct hi_s
 	text = clean_path(in, text);
 	if (s->children < 2)
 		return text;
+	/* Of many words without a name no offset is that of all. */
+	if (!s->is_list && hi_field_is_offset(text))
+		return "";
 	text = keep_text(in, text, hi_field_container(text));
 	return hi_graph_is_object(g, s->holder) ? join_elements(in, s, text) : text;
 }

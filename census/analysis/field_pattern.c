@@ -193,3 +193,9 @@ bool hi_field_join(const char *text, const char *other, char *out, size_t size)
 	out[used] = 0;
 	return size > 0;
 }
+
+bool hi_field_is_offset(const char *text)
+{
+	return strncmp(text, " +0x", 4) == 0 &&
+	       !text[4 + strspn(text + 4, "0123456789abcdef")];
+}

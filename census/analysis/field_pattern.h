@@ -20,6 +20,8 @@ size_t hi_field_pattern(const char *text, char *out, size_t size);
 size_t hi_field_clean(const char *text, char *out, size_t size);
 /* Is it one plain member, with no index or key? "->next", ".next", " +0x8". */
 bool hi_field_is_link(const char *text);
+/* Is it the offset of a word without a name, " +0x8"? */
+bool hi_field_is_offset(const char *text);
 /* Is it an inner part that a runtime names, "<keys>" or ".<table>"? */
 bool hi_field_is_part(const char *text);
 /* The length of a name without the indices, keys and ".<element>" at its end: of

@@ -17,6 +17,7 @@ enum {
 	RUN = 3,	 /* links by one field that make a list */
 	RUN_VISITS = 64,
 	AHEAD = 16, /* nodes to prefetch */
+	TABLE = 16, /* words without a name that lead to blocks of one kind */
 };
 
 static const double dominant_share = 0.7;      /* of a group that one member retains */
@@ -112,17 +113,58 @@ static enum hi_status read_fields(struct hi_grouping *gr, hi_node node, uint32_t
 	return status;
 }
 
-/* Fills in field_of of the node's children; of several edges the first counts. */
-static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
-				    struct hi_error *err)
+/* Of what kind a child is that has no field of its own: its type and size. */
+static uint64_t kind_of_child(const struct hi_graph *g, hi_node node)
 {
-	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	return (uint64_t)group_type(g, node) << 32 | (uint32_t)hi_graph_cost(g, node);
+}
+
+static bool is_child_by_offset(const struct hi_grouping *gr, hi_node node, hi_node to,
+			       const char *text)
+{
+	return gr->dominators->idom[to] == node &&
+	       hi_field_is_offset(hi_grouping_exact_name(gr, node, text));
+}
+
+/*
+ * Words of memory without a type have no names. Where many lead to blocks of one kind
+ * they are the elements of a table, whatever their offsets. Counts the children of each
+ * kind; false: out of memory.
+ */
+static bool count_kinds(struct hi_grouping *gr, hi_node node, struct hi_edges edges,
+			const char *const *texts, struct hi_table *counts)
+{
+	for (uint32_t i = 0; texts && i < edges.count; i++) {
+		uint64_t n = 0, kind;
+
+		if (!is_child_by_offset(gr, node, edges.to[i], texts[i]))
+			continue;
+		kind = kind_of_child(gr->graph, edges.to[i]);
+		(void)hi_table_get(counts, kind, &n);
+		if (!hi_table_put(counts, kind, n + 1))
+			return false;
+	}
+	return true;
+}
+
+static bool is_of_table(struct hi_grouping *gr, hi_node node, hi_node to,
+			const char *text, const struct hi_table *counts)
+{
+	uint64_t n;
+
+	return is_child_by_offset(gr, node, to, text) &&
+	       hi_table_get(counts, kind_of_child(gr->graph, to), &n) && n >= TABLE;
+}
+
+/* Fills in field_of of the node's children; of several edges the first counts. */
+static enum hi_status name_edges(struct hi_grouping *gr, hi_node node,
+				 struct hi_edges edges, const char *const *texts,
+				 const struct hi_table *counts, struct hi_error *err)
+{
 	char pattern[PATTERN_MAX], last[PATTERN_MAX] = "";
 	uint32_t id = NO_EDGE;
-	const char *const *texts;
-	enum hi_status status = read_fields(gr, node, gr->most_edges, &texts, err);
 
-	for (uint32_t i = 0; status == HI_OK && i < edges.count; i++) {
+	for (uint32_t i = 0; i < edges.count; i++) {
 		hi_node to = edges.to[i];
 		const char *text;
 
@@ -137,7 +179,9 @@ static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
 			gr->field_of[to] = pack_field(NO_EDGE, true);
 			continue;
 		}
-		text = hi_grouping_exact_name(gr, node, texts[i]);
+		text = is_of_table(gr, node, to, texts[i], counts)
+			       ? "[]"
+			       : hi_grouping_exact_name(gr, node, texts[i]);
 		hi_field_pattern(text, pattern, sizeof(pattern));
 		/* Those of an array are all the same. */
 		if (id == NO_EDGE || strcmp(pattern, last) != 0) {
@@ -147,6 +191,22 @@ static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
 		}
 		gr->field_of[to] = pack_field(id, hi_field_is_link(text));
 	}
+	return HI_OK;
+}
+
+static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
+				    struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(gr->graph, node);
+	struct hi_table counts = {};
+	const char *const *texts;
+	enum hi_status status = read_fields(gr, node, gr->most_edges, &texts, err);
+
+	if (status == HI_OK && !count_kinds(gr, node, edges, texts, &counts))
+		status = hi_fail_memory(err, "groups");
+	if (status == HI_OK)
+		status = name_edges(gr, node, edges, texts, &counts, err);
+	hi_table_free(&counts);
 	return status;
 }
 

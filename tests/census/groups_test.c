@@ -33,6 +33,15 @@ HI_TEST(groups, patterns_leave_out_indices_and_the_members_of_libraries)
 	HI_ASSERT_STREQ("", pattern_of(""));
 }
 
+HI_TEST(groups, only_a_number_after_a_plus_is_an_offset)
+{
+	HI_ASSERT(hi_field_is_offset(" +0x8"));
+	HI_ASSERT(hi_field_is_offset(" +0x1a0"));
+	HI_ASSERT(!hi_field_is_offset(" +0x8[3]"));
+	HI_ASSERT(!hi_field_is_offset("->x"));
+	HI_ASSERT(!hi_field_is_offset(""));
+}
+
 HI_TEST(groups, patterns_are_cut_where_they_do_not_fit)
 {
 	char out[4];
@@ -266,6 +275,33 @@ HI_TEST(groups, a_list_needs_one_field_three_times)
 			HI_ASSERT_EQ(cases[i].n * 100, s->items[0].children_bytes);
 		}
 	}
+}
+
+/* Words without names: of many that lead to blocks of one size each is an element, and
+ * few are fields. */
+HI_TEST(groups, many_words_of_untyped_memory_that_lead_to_one_size_are_a_table)
+{
+	enum { HOLDER, FIRST, WORDS = 20, OTHER = FIRST + WORDS, N };
+	struct object_spec specs[N] = {{400, 0, 0}};
+	static char names[N][16];
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = FIRST; i < N; i++)
+		specs[i] = (struct object_spec){i == OTHER ? 300 : 64, 0, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 1)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), HOLDER, E);
+	for (hi_node i = FIRST; i < N; i++) {
+		snprintf(names[i], sizeof(names[i]), " +0x%x", i * 8);
+		draw(&d, HOLDER, i, names[i]);
+	}
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(HOLDER, s->items[0].accumulation);
+	HI_ASSERT_EQ(WORDS, s->items[0].children);
+	HI_ASSERT_EQ(WORDS * 64, s->items[0].children_bytes);
 }
 
 /*
