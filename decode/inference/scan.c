@@ -480,7 +480,8 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 	s->bytes_scanned += s->usable;
 	s->layout = NULL;
 	s->is_certain = true;
-	if (hi_object_is_internal(s->typing->objects, id))
+	if (hi_object_is_internal(s->typing->objects, id) ||
+	    hi_stdio_buffers_have(s->typing, id))
 		return;
 	if (s->typing->pools.count)
 		scan_pool(s, id, key);

@@ -297,6 +297,8 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 
 	if (!typing->conservative)
 		status = hi_labels_create(typing, &typing->labels, err);
+	if (status == HI_OK && !typing->conservative)
+		status = hi_stdio_buffers_find(typing, err);
 	if (status == HI_OK)
 		status = hi_edges_scan(typing, b, err);
 	if (status == HI_OK && typing->labels)
@@ -541,6 +543,7 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_pools_free(&typing->pools);
 	hi_subobjects_destroy(typing->subobjects);
 	hi_labels_destroy(typing->labels);
+	hi_vector_free(&typing->stdio_buffers);
 	hi_vector_free(&typing->root_refs);
 	hi_vector_free(&typing->slots);
 	hi_vector_free(&typing->roots);

@@ -120,6 +120,7 @@ struct hi_typing {
 	/* Memory that was read for roots, and the allocator's own in it; sorted. */
 	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;
 	struct HI_VECTOR(struct hi_witness) witnesses; /* by node */
+	struct HI_VECTOR(hi_node) stdio_buffers;       /* ascending; hold no pointers */
 	struct hi_labels *labels; /* while edges are scanned; NULL: none */
 	struct hi_typing_conflict *conflict_rows;
 	size_t n_conflict_rows;
@@ -148,6 +149,10 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 /* scan.c: all rows into b; the type column becomes graph types. */
 enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);
+
+/* stdio_buffers.c: fills in stdio_buffers. HI_NO_MEMORY. */
+enum hi_status hi_stdio_buffers_find(struct hi_typing *typing, struct hi_error *err);
+bool hi_stdio_buffers_have(const struct hi_typing *typing, hi_node id);
 
 /* The layout of an object, with what is known of its use; HI_LAYOUT_NONE: none. */
 uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id);
