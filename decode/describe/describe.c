@@ -340,6 +340,10 @@ void hi_reference_rest(const struct hi_node_bytes *place, const struct hi_refere
 	*element = (struct hi_shown_element){};
 	if (place->layout && place->type)
 		rest_typed(place, ref, within, out, element);
+	else if (place->n_ranges == 1 && place->size && place->size <= 8)
+		return; /* the only word */
+	else if (place->n_ranges == 1 && place->size)
+		hi_out_add(out, " +0x%llx", (unsigned long long)within);
 	else if (place->n_ranges)
 		hi_out_add(out, " 0x%llx", (unsigned long long)place->address + within);
 	else

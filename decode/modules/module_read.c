@@ -171,6 +171,48 @@ bool hi_module_has_section(struct hi_module *module, const char *name)
 	return false;
 }
 
+bool hi_module_section_at(struct hi_module *module, uint64_t addr, const char **name_ret,
+			  uint64_t *offset_ret)
+{
+	struct hi_modules *modules = hi_module_modules(module);
+	uint64_t at = addr - module->bias;
+	Elf_Scn *scn = NULL;
+	bool found = false;
+	size_t strings;
+	Elf *elf;
+
+	hi_modules_lock(modules);
+	elf = hi_module_elf(module);
+	while (elf && !found && (scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr shdr;
+
+		/* .tbss takes no memory: what follows has its addresses. */
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_ALLOC) ||
+		    shdr.sh_flags & SHF_TLS || at - shdr.sh_addr >= shdr.sh_size)
+			continue;
+		if (elf_getshdrstrndx(elf, &strings) != 0 ||
+		    !(*name_ret = elf_strptr(elf, strings, shdr.sh_name)))
+			break;
+		*offset_ret = at - shdr.sh_addr;
+		found = true;
+	}
+	hi_modules_unlock(modules);
+	return found;
+}
+
+bool hi_module_is_system(const struct hi_module *module)
+{
+	static const char *const names[] = {
+		"ld-linux",   "ld-2.",	   "ld-musl", "ld.so",	 "libc.so",  "libc-2.",
+		"libm.so",    "libm-2.",   "libdl.",  "libdl-2", "librt.so", "librt-2.",
+		"libpthread", "libresolv", "libnss_", "libanl",	 "libutil."};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(module->name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, size_t max)
 {
 	const struct hi_elf_header *header = &module->priv->header;

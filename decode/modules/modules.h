@@ -86,6 +86,13 @@ enum hi_status hi_modules_read(struct hi_modules *modules, uint64_t addr, void *
 
 /* Has the module's file a section of this name? */
 bool hi_module_has_section(struct hi_module *module, const char *name);
+/* Finds the section that is loaded at a target address, and how far the address is in it.
+ * The name is hostile and lives until close. False: there is none, or the file has no
+ * section headers. */
+bool hi_module_section_at(struct hi_module *module, uint64_t addr, const char **name_ret,
+			  uint64_t *offset_ret);
+/* Is it the C library, a part of it, or the loader? By its name. */
+bool hi_module_is_system(const struct hi_module *module);
 
 /* Writable data of a module: .data, .bss, .data.rel.ro, .tdata excluded. */
 struct hi_section_range {

@@ -16,7 +16,10 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
-enum { TCB_WITHIN = 16384 }; /* of the end of a thread's stack */
+enum {
+	TCB_WITHIN = 16384,  /* of the end of a thread's stack */
+	LARGEST_LOCAL = 512, /* bytes of a local variable that is filled at once */
+};
 
 void hi_roots_no_memory(struct hi_roots *r)
 {
@@ -323,14 +326,21 @@ static size_t unique_edges(struct hi_root_edge *edges, size_t n)
 	return kept;
 }
 
+/* A frame's array has what earlier calls left in it. */
+static bool may_be_left_over(const struct hi_root *root)
+{
+	return root->kind == HI_ROOT_STACK && root->size > LARGEST_LOCAL;
+}
+
 /* For the names of objects that no type names. What refers to untyped words
- * is no name. */
+ * is no name, nor is a register or what the C library keeps. */
 static void keep_refs(struct hi_roots *r, uint32_t variable, const struct hi_root *root,
 		      size_t n)
 {
 	struct hi_typing *typing = r->typing;
 
-	if (typing->conservative || root->kind == HI_ROOT_UNTYPED)
+	if (typing->conservative || root->kind == HI_ROOT_UNTYPED ||
+	    hi_root_rank(root) < HI_RANK_PROGRAM || may_be_left_over(root))
 		return;
 	typing->roots.items[variable].name = hi_arena_strdup(&typing->arena, root->name);
 	for (size_t i = 0; i < n; i++)
@@ -526,6 +536,13 @@ static uint64_t skip_dead_stack(struct hi_roots *r, const struct hi_mapping *m)
 	return m->start;
 }
 
+/* What the program mapped is its own; the rest of its heap and stack is left over. */
+static uint8_t rank_of_mapping(const struct hi_mapping *m)
+{
+	return m->kind == HI_MAPPING_HEAP || m->kind == HI_MAPPING_STACK ? HI_RANK_NOBODY
+									 : HI_RANK_MEMORY;
+}
+
 static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
 {
 	const struct hi_section_range range = {m->start, m->end, false};
@@ -546,7 +563,8 @@ static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
 				       .detail = m->path,
 				       .type = "",
 				       .address = m->start,
-				       .size = m->end - m->start},
+				       .size = m->end - m->start,
+				       .rank = rank_of_mapping(m)},
 		     &(struct hi_root_info){.address = m->start,
 					    .size = m->end - m->start,
 					    .ranges = copy,

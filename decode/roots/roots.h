@@ -88,6 +88,19 @@ void hi_roots_of_modules(struct hi_roots *r);
 void hi_roots_find_own(struct hi_roots *r);
 /* The part of r->own that addr is in; NULL. */
 const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr);
+/* roots_places.c */
+/* A word without a variable. */
+struct hi_root_word {
+	uint64_t at, word;
+};
+struct hi_root_words HI_VECTOR(struct hi_root_word);
+/* Adds a root for each place in the module's data that has such words, which ascend.
+ * covered: variables, sorted; no place goes across one. */
+void hi_roots_of_places(struct hi_roots *r, struct hi_module *module,
+			const struct hi_root_words *words,
+			const struct hi_ranges *covered);
+/* How well the module's variables say whose an object is: enum hi_root_rank. */
+uint8_t hi_roots_module_rank(const struct hi_module *module);
 /* roots_runtime.c */
 void hi_roots_take_runtime(struct hi_roots *r);
 /* Adds the roots of the runtime. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Roots in the data of modules: global and static variables, and the rest. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -129,7 +128,7 @@ struct data_scan {
 	uint64_t done;			  /* up to here a variable was accounted for */
 	struct hi_section_range farthest; /* the variable that ends last */
 	struct hi_seam seam;
-	struct HI_VECTOR(uint64_t) untyped; /* words that no variable covers */
+	struct hi_root_words untyped; /* that no variable covers */
 	struct hi_ranges covered;
 };
 
@@ -188,7 +187,8 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 				       .detail = detail,
 				       .type = hi_roots_type_name(r, v->type),
 				       .address = v->address,
-				       .size = size},
+				       .size = size,
+				       .rank = hi_roots_module_rank(d->module)},
 		     &(struct hi_root_info){.type = v->type,
 					    .layout = layout,
 					    .address = v->address,
@@ -222,7 +222,7 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 		add_global(d, &v);
 		return;
 	}
-	if (!hi_vector_push(&d->untyped, word))
+	if (!hi_vector_push(&d->untyped, ((struct hi_root_word){addr, word})))
 		hi_roots_no_memory(r);
 }
 
@@ -304,7 +304,7 @@ static void name_packed_word(struct data_scan *d, uint64_t addr, uint64_t word,
 	layout = layout_of_data(d, addr, &v);
 	if (layout < HI_LAYOUT_FIRST) {
 		if (layout_of_data(d, addr + 7, &v) < HI_LAYOUT_FIRST &&
-		    !hi_vector_push(&d->untyped, word))
+		    !hi_vector_push(&d->untyped, ((struct hi_root_word){addr, word})))
 			hi_roots_no_memory(r);
 		return;
 	}
@@ -398,64 +398,18 @@ static void scan_range(struct data_scan *d, const struct hi_section_range *range
 	hi_roots_take(r, range->start, range->end);
 }
 
-/* The parts of the module's data that no variable accounted for. */
-static const struct hi_section_range *
-uncovered_ranges(struct data_scan *d, const struct hi_section_range *ranges, size_t n,
-		 size_t *n_ret)
+static int compare_words(const void *a, const void *b)
 {
-	struct hi_ranges parts = {};
-	struct hi_section_range *copy;
+	const struct hi_root_word *x = a, *y = b;
 
-	hi_ranges_sort(&d->covered);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t at = ranges[i].start;
-
-		for (size_t k = 0; k < d->covered.count; k++) {
-			const struct hi_section_range *c = &d->covered.items[k];
-
-			if (c->end <= at || c->start >= ranges[i].end)
-				continue;
-			if (c->start > at &&
-			    !hi_vector_push(&parts, ((struct hi_section_range){
-							    at, c->start, false})))
-				hi_roots_no_memory(d->roots);
-			at = c->end;
-		}
-		if (at < ranges[i].end &&
-		    !hi_vector_push(&parts, ((struct hi_section_range){at, ranges[i].end,
-								       false})))
-			hi_roots_no_memory(d->roots);
-	}
-	copy = hi_arena_alloc(&d->roots->typing->arena,
-			      (parts.count ? parts.count : 1) * sizeof(*copy));
-	if (copy && parts.count)
-		memcpy(copy, parts.items, parts.count * sizeof(*copy));
-	*n_ret = copy ? parts.count : 0;
-	hi_vector_free(&parts);
-	return copy;
+	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void end_untyped(struct data_scan *d, const struct hi_section_range *ranges,
-			size_t n)
+/* Words that are not aligned come after the aligned ones of their batch. */
+static void sort_words(struct hi_root_words *words)
 {
-	struct hi_root_info info = {};
-	char name[160];
-
-	if (!d->untyped.count)
-		return;
-	info.ranges = uncovered_ranges(d, ranges, n, &info.n_ranges);
-	if (!info.ranges)
-		hi_roots_no_memory(d->roots);
-	for (size_t i = 0; i < d->untyped.count; i++)
-		hi_roots_add_word(d->roots, d->untyped.items[i], NULL);
-	snprintf(name, sizeof(name), "%s .data/.bss (no variable)", d->module->name);
-	hi_roots_end(d->roots,
-		     &(struct hi_root){.kind = HI_ROOT_UNTYPED,
-				       .name = name,
-				       .detail = d->module->path,
-				       .type = "",
-				       .address = ranges[0].start},
-		     &info);
+	if (words->count > 1)
+		qsort(words->items, words->count, sizeof(*words->items), compare_words);
 }
 
 void hi_roots_of_modules(struct hi_roots *r)
@@ -470,7 +424,9 @@ void hi_roots_of_modules(struct hi_roots *r)
 
 		for (size_t k = 0; k < n && r->status == HI_OK; k++)
 			scan_range(&d, &ranges[k]);
-		end_untyped(&d, ranges, n);
+		hi_ranges_sort(&d.covered);
+		sort_words(&d.untyped);
+		hi_roots_of_places(r, d.module, &d.untyped, &d.covered);
 		hi_vector_free(&d.untyped);
 		hi_vector_free(&d.covered);
 	}

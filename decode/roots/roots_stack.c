@@ -26,6 +26,20 @@ struct tls_module {
 	bool asked;
 };
 
+/* The part of a stack that a function has. */
+struct frame_range {
+	uint64_t start, end;
+	const char *name; /* "main() stack"; in the typing's arena */
+	const char *module;
+	enum hi_root_rank rank;
+};
+
+/* A module's thread-local block. */
+struct tls_range {
+	uint64_t start, end;
+	const struct hi_module *module;
+};
+
 struct thread_scan {
 	struct hi_roots *roots;
 	uint32_t index;
@@ -35,7 +49,9 @@ struct thread_scan {
 	uint64_t tls_low, tls_high; /* thread-local blocks at the stack's end */
 	uint64_t registers;	    /* bits of those that locals cover */
 	struct hi_ranges covered;   /* by locals and thread-local variables */
-	struct hi_ranges tls;	    /* its blocks */
+	struct HI_VECTOR(struct tls_range) tls;
+	struct HI_VECTOR(struct frame_range) frames; /* the innermost first */
+	bool truncated;				     /* frames of callers are missing */
 	struct tls_module *tls_modules;
 	struct HI_VECTOR(struct hi_section_range) rest;
 };
@@ -84,12 +100,62 @@ static void add_value(struct hi_roots *r, const struct hi_local *local, uint64_t
 		hi_roots_add_rule_sites_of_value(r, p, local->value, size);
 }
 
+/* "main()", or for code without a symbol "sqlite3+0x1f2a0", which is its file. */
+static const char *name_frame(struct hi_roots *r, const struct hi_frame *frame)
+{
+	const char *name;
+
+	if (frame->function)
+		name = hi_arena_printf(&r->typing->arena, "%.150s() stack",
+				       frame->function);
+	else if (frame->module)
+		name = hi_arena_printf(
+			&r->typing->arena, "%.100s+0x%llx stack", frame->module->name,
+			(unsigned long long)(frame->pc - frame->module->bias));
+	else
+		name = "stack of unknown code";
+	if (!name)
+		hi_roots_no_memory(r);
+	return name;
+}
+
+/* Functions of the C library keep nothing for the program; what is on the stack of code
+ * in no file (made at run time) is the program's. */
+static void keep_frames(struct thread_scan *t, const struct hi_stack *stack)
+{
+	struct hi_roots *r = t->roots;
+
+	t->truncated = stack->truncated;
+	for (size_t i = 0; i < stack->n_frames && r->status == HI_OK; i++) {
+		const struct hi_frame *frame = &stack->frames[i];
+		struct frame_range range = {
+			.start = i ? frame->sp : frame->sp - RED_ZONE,
+			.end = frame->cfa,
+			.name = name_frame(r, frame),
+			.module = frame->module ? frame->module->name : "",
+			.rank = frame->module && hi_module_is_system(frame->module)
+					? HI_RANK_NOBODY
+					: HI_RANK_MEMORY};
+
+		if (range.start < range.end && range.name &&
+		    !hi_vector_push(&t->frames, range))
+			hi_roots_no_memory(r);
+	}
+}
+
 static const char *frame_place(const struct hi_stack *stack, const struct hi_local *local)
 {
 	const struct hi_frame *frame =
 		local->frame < stack->n_frames ? &stack->frames[local->frame] : NULL;
 
 	return frame && frame->module ? frame->module->name : "";
+}
+
+static uint8_t rank_of_local(const struct hi_stack *stack, const struct hi_local *local)
+{
+	return local->frame < stack->n_frames
+		       ? hi_roots_module_rank(stack->frames[local->frame].module)
+		       : HI_RANK_BY_KIND;
 }
 
 static void root_of_local(struct thread_scan *t, const struct hi_stack *stack,
@@ -124,7 +190,8 @@ static void root_of_local(struct thread_scan *t, const struct hi_stack *stack,
 				       .detail = frame_place(stack, local),
 				       .type = hi_roots_type_name(r, local->type),
 				       .address = info.address,
-				       .size = size},
+				       .size = size,
+				       .rank = rank_of_local(stack, local)},
 		     &info);
 }
 
@@ -146,6 +213,7 @@ static void roots_of_locals(struct thread_scan *t)
 	t->tls_low = stack->tls_low;
 	t->tls_high = stack->tls_high;
 	t->registers = stack->registers_in_locals;
+	keep_frames(t, stack);
 	for (size_t i = 0; i < stack->n_locals && t->roots->status == HI_OK; i++)
 		root_of_local(t, stack, &stack->locals[i]);
 }
@@ -184,7 +252,8 @@ static void root_of_tls(struct thread_scan *t, const struct tls_variable *v,
 							       : "",
 				       .type = hi_roots_type_name(r, var->type),
 				       .address = info.address,
-				       .size = info.size},
+				       .size = info.size,
+				       .rank = hi_roots_module_rank(var->module)},
 		     &info);
 }
 
@@ -217,8 +286,7 @@ static void roots_of_tls_block(struct thread_scan *t, struct hi_module *module,
 	struct hi_typing *typing = t->roots->typing;
 
 	hi_roots_note(t->roots, start, start + size);
-	if (!hi_vector_push(&t->tls,
-			    ((struct hi_section_range){start, start + size, false})))
+	if (!hi_vector_push(&t->tls, ((struct tls_range){start, start + size, module})))
 		hi_roots_no_memory(t->roots);
 	if (!typing->source.tls_variables || !any_hit(t->roots, start, start + size))
 		return;
@@ -261,10 +329,12 @@ static void add_rest(struct thread_scan *t, uint64_t start, uint64_t end)
 		hi_roots_no_memory(t->roots);
 }
 
-static void end_rest(struct thread_scan *t, const char *what)
+/* The words that add_rest() added since the last one are a root. */
+static void end_rest(struct thread_scan *t, const char *what, const char *module,
+		     enum hi_root_rank rank)
 {
 	struct hi_section_range *ranges;
-	char name[100];
+	char name[300];
 
 	ranges = hi_arena_alloc(&t->roots->typing->arena,
 				(t->rest.count + 1) * sizeof(*ranges));
@@ -279,11 +349,65 @@ static void end_rest(struct thread_scan *t, const char *what)
 		t->roots,
 		&(struct hi_root){.kind = HI_ROOT_UNTYPED,
 				  .name = name,
-				  .detail = t->thread->name,
+				  .detail = module ? module : t->thread->name,
 				  .type = "",
-				  .address = t->rest.count ? t->rest.items[0].start : 0},
+				  .address = t->rest.count ? t->rest.items[0].start : 0,
+				  .rank = (uint8_t)rank},
 		&(struct hi_root_info){.ranges = ranges, .n_ranges = t->rest.count});
 	t->rest.count = 0;
+}
+
+static void limit_to(uint64_t *start, uint64_t *end, uint64_t low, uint64_t high)
+{
+	*start = *start < low ? low : *start > high ? high : *start;
+	*end = *end < *start ? *start : *end > high ? high : *end;
+}
+
+/* What is left of each frame, on either stack. A hostile stack may have frames that
+ * overlap: no word counts twice, as each is covered then. */
+static void roots_of_frames(struct thread_scan *t)
+{
+	uint64_t done_low = 0, done_high = 0;
+
+	for (size_t i = 0; i < t->frames.count && t->roots->status == HI_OK; i++) {
+		const struct frame_range *f = &t->frames.items[i];
+		bool on_own = f->start >= t->low && f->start < t->high;
+		uint64_t start = f->start, end = f->end;
+
+		limit_to(&start, &end, on_own ? t->low : t->alt_low,
+			 on_own ? t->high : t->alt_high);
+		if (start < done_high && end > done_low)
+			start = done_high;
+		if (start >= end)
+			continue;
+		add_rest(t, start, end);
+		end_rest(t, f->name, f->module, f->rank);
+		if (start != done_high)
+			done_low = start;
+		done_high = end;
+		cover_frame_bytes(t, start, end);
+	}
+	hi_ranges_sort(&t->covered);
+}
+
+/* What is left of each module's block. */
+static void roots_of_tls_blocks(struct thread_scan *t)
+{
+	char what[200];
+
+	for (size_t i = 0; i < t->tls.count; i++) {
+		const struct tls_range *b = &t->tls.items[i];
+
+		add_rest(t, b->start, b->end);
+		snprintf(what, sizeof(what), "thread-local data of %.100s",
+			 b->module->name);
+		end_rest(t, what, b->module->name,
+			 hi_module_is_system(b->module) ? HI_RANK_SYSTEM
+							: HI_RANK_MEMORY);
+		cover_frame_bytes(t, b->start, b->end);
+		hi_roots_take(t->roots, b->start, b->end);
+	}
+	hi_ranges_sort(&t->covered);
 }
 
 static void roots_of_rest(struct thread_scan *t)
@@ -292,20 +416,17 @@ static void roots_of_rest(struct thread_scan *t)
 		     t->tls_high <= t->high;
 
 	hi_ranges_sort(&t->covered);
+	roots_of_tls_blocks(t);
+	roots_of_frames(t);
 	add_rest(t, t->low, split ? t->tls_low : t->high);
 	if (split)
 		add_rest(t, t->tls_high, t->high);
 	add_rest(t, t->alt_low, t->alt_high);
-	end_rest(t, "stack (no variable)");
+	/* Callers that are not known may be the program's. */
+	end_rest(t, "stack (no variable)", NULL,
+		 t->truncated || !t->frames.count ? HI_RANK_MEMORY : HI_RANK_NOBODY);
 	add_rest(t, t->tls_low, t->tls_high);
-	for (size_t i = 0; i < t->tls.count; i++) {
-		const struct hi_section_range *b = &t->tls.items[i];
-
-		if (b->start < t->tls_low || b->end > t->tls_high)
-			add_rest(t, b->start, b->end);
-		hi_roots_take(t->roots, b->start, b->end);
-	}
-	end_rest(t, "thread-local storage (no variable)");
+	end_rest(t, "thread-local storage (no variable)", NULL, HI_RANK_NOBODY);
 }
 
 static void roots_of_registers(struct thread_scan *t)
@@ -390,6 +511,7 @@ static void roots_of_thread(struct hi_roots *r, uint32_t index,
 	hi_vector_free(&t.covered);
 	hi_vector_free(&t.tls);
 	hi_vector_free(&t.rest);
+	hi_vector_free(&t.frames);
 }
 
 void hi_roots_of_threads(struct hi_roots *r)

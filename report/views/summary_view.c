@@ -449,6 +449,22 @@ static const char *kinds_text(const struct hi_summary_report *r, struct hi_page 
 	return text;
 }
 
+/* ".bss +0x40 of smbd" beside a column with the module. */
+static const char *owner_cell(const struct hi_summary_owner *o, struct hi_page *page)
+{
+	const char *text = owner_label(o, page), *where, *of;
+
+	if (o->n != 1 || o->variables[0].kind != HI_ROOT_UNTYPED ||
+	    o->variables[0].detail[0] == 0)
+		return text;
+	where = hi_page_safe(page, o->variables[0].detail);
+	of = hi_page_printf(page, " of %s", where);
+	if (strlen(text) <= strlen(of) ||
+	    strcmp(text + strlen(text) - strlen(of), of) != 0)
+		return text;
+	return hi_page_printf(page, "%.*s", (int)(strlen(text) - strlen(of)), text);
+}
+
 /* One row: a variable, or those that hold something together. */
 static void show_owner(const struct hi_summary_report *r,
 		       const struct hi_summary_owner *o, struct hi_report_table *t,
@@ -459,7 +475,7 @@ static void show_owner(const struct hi_summary_report *r,
 			   : o->n ? "shared"
 				  : "";
 
-	hi_cell_text(t, owner_label(o, page), 0);
+	hi_cell_text(t, owner_cell(o, page), 0);
 	if (o->n)
 		hi_cell_link(t, hi_address_of_node(page, &o->variables[0]));
 	hi_cell_text(t, kind, 0);
@@ -561,6 +577,12 @@ static const char *suspect_place(const struct hi_summary_suspect *s, struct hi_p
 	return hi_node_label(&s->accumulation, page);
 }
 
+/* Does it hold the share that the heading tells? */
+static bool is_suspect_share(const struct hi_summary_report *r, uint64_t bytes)
+{
+	return (double)bytes >= HI_SUSPECT_SHARE * (double)r->live_bytes;
+}
+
 /* "server.db->buckets: 1,312 × struct entry hold 712 KiB (97 %)" */
 static const char *suspect_text(const struct hi_summary_report *r,
 				const struct hi_summary_suspect *s, struct hi_page *page)
@@ -586,8 +608,10 @@ static const char *suspect_text(const struct hi_summary_report *r,
 			hi_type_label(s->child_type, page), s->is_list ? "s" : "",
 			hi_bytes(bytes, s->children_bytes),
 			hi_percent(percent, s->children_bytes, r->live_bytes));
-	/* They are a small part of what accumulates there. */
-	if (s->children_bytes < s->held / 2)
+	/* They are a part of what accumulates there, and not what makes it a suspect. */
+	if (s->children_bytes < s->held / 2 ||
+	    (!r->suspects_below && is_suspect_share(r, s->held) &&
+	     !is_suspect_share(r, s->children_bytes)))
 		place = hi_page_printf(page, "%s of %s (%s) that are held there", place,
 				       hi_bytes(bytes, s->held),
 				       hi_percent(percent, s->held, r->live_bytes));

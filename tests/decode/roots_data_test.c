@@ -255,11 +255,20 @@ static bool is_own(const struct drawn_data *d, uint64_t addr)
 	return addr >= d->own.start && addr < d->own.end;
 }
 
-/* The root of what no variable covers. */
+/* The module of a place that no variable covers. */
 static const char *rest_at(uint64_t addr)
 {
-	return addr < DATA + DATA_SIZE / 2 ? "drawn .data/.bss (no variable)"
-					   : "other .data/.bss (no variable)";
+	return addr < DATA + DATA_SIZE / 2 ? "rest of drawn" : "rest of other";
+}
+
+/* The name of a place without a variable. The drawn modules have no sections. */
+static const char *place_at(uint64_t addr)
+{
+	static char name[60];
+
+	snprintf(name, sizeof(name), "data +0x%llx of %s", (unsigned long long)addr,
+		 addr < DATA + DATA_SIZE / 2 ? "drawn" : "other");
+	return name;
 }
 
 /* A word that no variable accounts for: at any offset, as no type tells the offsets. */
@@ -333,7 +342,7 @@ static void list_found(const struct drawn_data *d, struct edge_texts *t)
 		HI_ASSERT(untyped || root->kind == HI_ROOT_GLOBAL);
 		HI_ASSERT(edges.count > 0);
 		if (untyped)
-			HI_ASSERT_STREQ(rest_at(root->address), root->name);
+			HI_ASSERT_STREQ(place_at(root->address), root->name);
 		else
 			HI_ASSERT_STREQ(v->name, root->name);
 		for (uint32_t e = 0; e < edges.count; e++) {
@@ -341,7 +350,8 @@ static void list_found(const struct drawn_data *d, struct edge_texts *t)
 					v->shape == &shapes[PACKED_ADDRESS];
 
 			HI_ASSERT_EQ(doubtful, edges.grade[e] == HI_GRADE_CONSERVATIVE);
-			add_text(t, root->name, edges.to[e]);
+			add_text(t, untyped ? rest_at(root->address) : root->name,
+				 edges.to[e]);
 		}
 	}
 	sort_texts(t);
@@ -362,24 +372,23 @@ static bool is_met(const struct drawn_data *d, const struct drawn_variable *v)
 	return false;
 }
 
-/* The root of what is left has the ranges that no such variable is in. */
+/* Such a place begins and ends with a word that leads to the heap, and has no byte of a
+ * variable that is looked at. */
 static void check_rest(const struct drawn_data *d, const struct hi_root *root)
 {
 	const struct hi_root_info *info = &d->w->typing->roots.items[root->variable];
-	uint64_t start = root->address, at = 0;
+	uint64_t start = root->address, end = start + root->size;
 
-	for (uint64_t addr = start; addr < start + DATA_SIZE / 2; addr++) {
+	HI_ASSERT(find_block(read_word(d, start)) < BLOCKS);
+	HI_ASSERT(find_block(read_word(d, end - 8)) < BLOCKS);
+	HI_ASSERT_EQ(HI_RANK_PROGRAM, hi_root_rank(root));
+	HI_ASSERT_EQ(1, info->n_ranges);
+	HI_ASSERT(info->ranges[0].start == start && info->ranges[0].end == end);
+	for (uint64_t addr = start; addr < end; addr++) {
 		const struct drawn_variable *v = find_variable(d, addr);
 
-		while (at < info->n_ranges && info->ranges[at].end <= addr)
-			at++;
-		HI_ASSERT_EQ(!v || !is_met(d, v),
-			     at < info->n_ranges && info->ranges[at].start <= addr);
+		HI_ASSERT(!v || !is_met(d, v));
 	}
-	for (size_t i = 0; i < info->n_ranges; i++)
-		HI_ASSERT(info->ranges[i].start >= start &&
-			  info->ranges[i].start < info->ranges[i].end &&
-			  info->ranges[i].end <= start + DATA_SIZE / 2);
 }
 
 static void check_roots(const struct drawn_data *d)
@@ -571,9 +580,37 @@ HI_TEST(roots_data, of_a_runtime_are_its_own)
 	HI_ASSERT_EQ(HI_ROOT_GLOBAL, find_root(g, "v0")->kind);
 	HI_ASSERT_EQ(HI_ROOT_RUNTIME, find_root(g, "v1")->kind);
 	HI_ASSERT_EQ(HI_ROOT_RUNTIME, find_root(g, "its own root")->kind);
-	HI_ASSERT_EQ(HI_ROOT_UNTYPED, find_root(g, rest_at(DATA))->kind);
+	HI_ASSERT_EQ(HI_ROOT_UNTYPED, find_root(g, place_at(DATA + 0x308))->kind);
 	/* All but 0, 1, 5 and 7; the weak edge holds nothing. */
 	HI_ASSERT(strncmp(world_leaks(d->w), "200 300 400 600 800 900 a00", 27) == 0);
 	HI_ASSERT_STREQ("object", world_type(d->w, H(STEP * 7)));
 	HI_ASSERT_STREQ("1000:e 1100:c 1200:w", world_edges(d->w, H(STEP * 7)));
+}
+
+static const struct hi_root *root_of_place(const struct drawn_data *d, uint64_t addr)
+{
+	return find_root(d->w->graph, place_at(addr));
+}
+
+/* Words without a variable: beside each other, and far from others. */
+HI_TEST(roots_data, without_variables_are_named_by_their_place)
+{
+	struct drawn_data *d = draw_data();
+
+	/* Two, one further after a word that leads nowhere, and one after three. */
+	put_word(d, DATA + 0x40, H(8));
+	put_word(d, DATA + 0x48, H(STEP + 8));
+	put_word(d, DATA + 0x58, H(STEP * 2 + 8));
+	put_word(d, DATA + 0x78, H(STEP * 3 + 8));
+	/* Buckets of a table: all lead to the start of a block of one size. */
+	for (unsigned i = 0; i < 8; i++)
+		put_word(d, DATA + 0x400 + i * 0x80, H(STEP * (8 + i)));
+	put_word(d, DATA + 0x3000, H(STEP * 20)); /* of the other module */
+	fill_words(d);
+	HI_ASSERT_OK(world_run(d->w, NULL, &err), &err);
+	HI_ASSERT_EQ(4, d->w->graph->n_roots);
+	HI_ASSERT_EQ(0x20, root_of_place(d, DATA + 0x40)->size);
+	HI_ASSERT_EQ(8, root_of_place(d, DATA + 0x78)->size);
+	HI_ASSERT_EQ(0x388, root_of_place(d, DATA + 0x400)->size);
+	HI_ASSERT_STREQ("other", root_of_place(d, DATA + 0x3000)->detail);
 }
