@@ -157,9 +157,9 @@ static bool is_of_table(struct hi_grouping *gr, hi_node node, hi_node to,
 }
 
 /* Fills in field_of of the node's children; of several edges the first counts. */
-static enum hi_status name_edges(struct hi_grouping *gr, hi_node node,
-				 struct hi_edges edges, const char *const *texts,
-				 const struct hi_table *counts, struct hi_error *err)
+static enum hi_status name_edges_of(struct hi_grouping *gr, hi_node node,
+				    struct hi_edges edges, const char *const *texts,
+				    const struct hi_table *counts, struct hi_error *err)
 {
 	char pattern[PATTERN_MAX], last[PATTERN_MAX] = "";
 	uint32_t id = NO_EDGE;
@@ -205,7 +205,7 @@ static enum hi_status name_children(struct hi_grouping *gr, hi_node node,
 	if (status == HI_OK && !count_kinds(gr, node, edges, texts, &counts))
 		status = hi_fail_memory(err, "groups");
 	if (status == HI_OK)
-		status = name_edges(gr, node, edges, texts, &counts, err);
+		status = name_edges_of(gr, node, edges, texts, &counts, err);
 	hi_table_free(&counts);
 	return status;
 }
