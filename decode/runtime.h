@@ -189,6 +189,10 @@ struct hi_runtime {
 	size_t n_damage;
 	char damage[160]; /* text of the first one */
 	uint64_t tracked; /* objects in the collector's lists */
+	/* What is in these lists and cannot be read as an object, and places where a list
+	 * is torn: they and what only they lead to may be missing. Text of the first. */
+	uint64_t n_odd;
+	char odd[200];
 	/* All blocks, from type_of on. A caller that makes another table of them updates
 	 * this. */
 	const struct hi_objects *objects;

@@ -3,6 +3,7 @@
  * CPython, for this folder and its tests only. The steps:
  *
  *   probe (cpython_probe.c)     _PyRuntime, the interpreters; layout check
+ *   lists (cpython_lists.c)     the collector's, with all their objects
  *   version (cpython_version.c) which one it is; its own structures by what it says of
  *                               them (cpython_offsets.c), by debug information
  *                               (cpython_dwarf.c)
@@ -49,12 +50,14 @@ enum {
 	HI_PY_REFCNT = 0,
 	HI_PY_TYPE = 8,
 	HI_PY_SIZE = 16,
-	HI_PY_TYPE_DEL = 376, /* tp_del */
+	HI_PY_TYPE_DEALLOC = 48, /* tp_dealloc */
+	HI_PY_TYPE_DEL = 376,	 /* tp_del */
 	/* PYTHONMALLOC=debug: what is asked for lies between these (size, 'o', 7 × 0xfd;
 	 * 8 × 0xfd), more than once where one allocator asks another. */
 	HI_PY_DEBUG_FRONT = 16,
 	HI_PY_DEBUG_BACK = 8,
 	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
+	HI_PY_GC_PREV_FLAGS = 3,
 	HI_PY_MAX_INTERPRETERS = 1024,
 	HI_PY_MAX_THREADS = 1 << 16,
 	HI_PY_MAX_BASES = 64,
@@ -454,6 +457,11 @@ bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */
 void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 
+/* cpython_lists.c: checks the lists of all collectors, and counts their objects. Those
+ * that are none any more are counted, and the first one is named (hi_runtime.odd); where
+ * they have many classes it is another layout: HI_BAD_DATA. */
+enum hi_status hi_py_check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
+				     struct hi_error *err);
 /* cpython_arenas.c */
 /* Finds the arenas. base.found_by gets the source of layout and arenas. */
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);

@@ -27,7 +27,6 @@ enum {
 	MAPPED_SLACK = 8192,
 	MAX_FREE_LIST = 4096,
 	LARGE_REFCNT = 1 << 20,
-	GC_PREV_FLAGS = 3,
 	CHUNK = 1 << 14,
 	MAX_WORKERS = 64,
 	MIN_SHARE = 512, /* bytes of tables for each object */
@@ -165,20 +164,28 @@ static bool is_gc_head(struct hi_runtime_cursor *c, const uint64_t *head)
 	return head[0] == 0 || (next % 4 == 0 && next >= 4096);
 }
 
+/* The list leads to it and back. */
+static bool is_linked_back(struct hi_runtime_cursor *c, uint64_t addr, uint64_t next)
+{
+	uint64_t back;
+
+	return next && hi_py_u64(&c->reader, next + HI_PY_PTR, &back) &&
+	       (back & ~(uint64_t)HI_PY_GC_PREV_FLAGS) == addr;
+}
+
 /* A reference count that may be an address: values of an instance begin like an object
  * where one of them is False and the next a class. The collector's list decides, unless
  * the collector runs. */
 static bool is_in_list(struct hi_runtime_cursor *c, uint64_t addr, const uint64_t *head,
 		       uint64_t refcnt)
 {
-	uint64_t back, next = next_tracked(c, head);
+	uint64_t next = next_tracked(c, head);
 
 	if (refcnt < LARGE_REFCNT || c->py->base.collecting)
 		return true;
 	if (!next)
-		return !(head[1] & ~(uint64_t)GC_PREV_FLAGS);
-	return hi_py_u64(&c->reader, next + 8, &back) &&
-	       (back & ~(uint64_t)GC_PREV_FLAGS) == addr;
+		return !(head[1] & ~(uint64_t)HI_PY_GC_PREV_FLAGS);
+	return is_linked_back(c, addr, next);
 }
 
 bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr)
@@ -247,13 +254,62 @@ struct typing {
 	} wanted[MAX_WORKERS];
 };
 
-/* What a chain has is counted where it is followed. */
+struct typing_cursor {
+	struct typing *t;
+	struct hi_runtime_cursor *c;
+};
+
+/* No bytes of a buffer can make the collector's list lead to it. */
+static bool is_tracked_object(struct typing *t, struct hi_runtime_cursor *c, hi_node id)
+{
+	struct hi_py_object o;
+	uint64_t head[2];
+
+	return hi_py_object_in(c, hi_objects_address(t->objects, id),
+			       hi_objects_usable(t->objects, id), &o) &&
+	       o.refcnt && (o.type->flags & HI_PY_HAVE_GC) &&
+	       hi_py_read(&c->reader, o.addr - HI_PY_GC_HEAD, head, sizeof(head)) &&
+	       is_linked_back(c, o.addr - HI_PY_GC_HEAD, next_tracked(c, head));
+}
+
+/* A text that fills its block, and so no object: that begins with a number. */
+static bool is_text(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size)
+{
+	uint8_t bytes[128];
+	uint64_t at = 0, now = 0;
+
+	hi_py_skip_marks(c, &addr, &size);
+	for (; at < size; at += now) {
+		const uint8_t *end;
+
+		now = size - at < sizeof(bytes) ? size - at : sizeof(bytes);
+		if (!hi_py_read(&c->reader, addr + at, bytes, now))
+			return false;
+		end = memchr(bytes, 0, now);
+		if (end)
+			return size_fits_block(at + (uint64_t)(end - bytes) + 1, size);
+	}
+	return false;
+}
+
+static bool can_be_buffer(const struct typing_cursor *at, hi_node id,
+			  enum hi_py_buffer what)
+{
+	return what == HI_PY_BUFFER_TYPE_NAME
+		       ? is_text(at->c, hi_objects_address(at->t->objects, id),
+				 hi_objects_usable(at->t->objects, id))
+		       : !is_tracked_object(at->t, at->c, id);
+}
+
+/* What a chain has is counted where it is followed. An object whose words somebody has
+ * overwritten may lead to another object instead. */
 static uint64_t type_owned_buffer(void *arg, uint64_t addr, enum hi_py_buffer what)
 {
-	struct typing *t = arg;
+	const struct typing_cursor *at = arg;
+	struct typing *t = at->t;
 	hi_node id = hi_objects_find(t->objects, addr, NULL);
 
-	if (id == HI_NODE_NONE)
+	if (id == HI_NODE_NONE || !can_be_buffer(at, id, what))
 		return 0;
 	t->fn(t->arg, id, what, true);
 	return what == HI_PY_BUFFER_DEQUE_BLOCK || what == HI_PY_BUFFER_ODICT_NODE
@@ -293,7 +349,8 @@ static bool has_memory(const struct hi_py_type *type)
 static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
 			const struct hi_py_object *o, struct wanted *w)
 {
-	struct hi_py_visit v = {.c = c, .arg = t, .memory = type_owned_buffer};
+	struct typing_cursor at = {t, c};
+	struct hi_py_visit v = {.c = c, .arg = &at, .memory = type_owned_buffer};
 
 	/* More than there is: it will not be read. */
 	if (w->used > c->py->budget)
@@ -344,7 +401,8 @@ uint64_t hi_py_next_free(struct hi_py_reader *r, const struct hi_py_free_list *f
 
 /* Memory that a free list keeps and that is no object any more; or objects that a
  * cursor would not know otherwise. */
-static void take_free_list(struct typing *t, const struct hi_py_free_list *f, uint64_t at)
+static void take_free_list(struct typing_cursor *own, const struct hi_py_free_list *f,
+			   uint64_t at)
 {
 	enum hi_py_buffer what = f->buffer ? (enum hi_py_buffer)f->buffer
 				 : f->link ? HI_PY_BUFFER_FREE_FLOAT
@@ -353,42 +411,46 @@ static void take_free_list(struct typing *t, const struct hi_py_free_list *f, ui
 
 	for (int k = 0; at && k < MAX_FREE_LIST && !hi_py_is_cycle(&chain, at); k++) {
 		if (f->is_memory)
-			type_owned_buffer(t, at, what);
-		else if (!hi_table_put(&t->py->freed, at, 0))
-			t->py->no_memory = true;
-		at = hi_py_next_free(&t->py->reader, f, at);
+			type_owned_buffer(own, at, what);
+		else if (!hi_table_put(&own->t->py->freed, at, 0))
+			own->t->py->no_memory = true;
+		at = hi_py_next_free(&own->t->py->reader, f, at);
 	}
 }
 
-static void take_free_lists(struct typing *t, uint64_t interp)
+static void take_free_lists(struct typing_cursor *own, uint64_t interp)
 {
-	struct hi_py_reader *r = &t->py->reader;
+	const struct hi_py *py = own->t->py;
+	struct hi_py_reader *r = &own->t->py->reader;
 
-	for (const struct hi_py_free_list *f = t->py->layout->free_lists; f->n; f++) {
+	for (const struct hi_py_free_list *f = py->layout->free_lists; f->n; f++) {
 		uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
 		uint32_t stride = f->stride ? f->stride : HI_PY_PTR;
 
 		if (!f->is_memory && !f->first_word)
 			continue;
 		for (uint32_t i = 0; i < n && i < f->n; i++)
-			take_free_list(t, f,
+			take_free_list(own, f,
 				       hi_py_word(r, interp + f->lists + i * stride));
 	}
 }
 
 static void type_own_memory(struct typing *t)
 {
+	struct typing_cursor own = {t, t->cursors[0]};
+
 	/* The first thread of an interpreter lies inside it: the later word counts. */
 	for (size_t i = 0; i < t->py->threads.count; i++)
-		type_owned_buffer(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
+		type_owned_buffer(&own, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
 	for (size_t i = 0; i < t->py->interpreters.count; i++) {
 		uint64_t addr = t->py->interpreters.items[i].addr;
 
-		take_free_lists(t, addr);
-		type_owned_buffer(t, addr, HI_PY_BUFFER_INTERPRETER);
+		take_free_lists(&own, addr);
+		type_owned_buffer(&own, addr, HI_PY_BUFFER_INTERPRETER);
 	}
 	for (size_t i = 0; i < t->py->arena_tables.count; i++)
-		type_owned_buffer(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
+		type_owned_buffer(&own, t->py->arena_tables.items[i],
+				  HI_PY_BUFFER_ARENAS);
 }
 
 static struct wanted type_all(struct typing *t, unsigned threads)
@@ -434,9 +496,10 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 		t.cursors[i] = hi_runtime_cursor(runtime);
 		ok &= t.cursors[i] != NULL;
 	}
-	type_own_memory(&t);
-	if (ok)
+	if (ok) {
+		type_own_memory(&t);
 		type_and_bound(&t, threads);
+	}
 	for (unsigned i = 0; i < threads; i++)
 		hi_runtime_cursor_free(runtime, t.cursors[i]);
 	return ok && !py->no_memory ? HI_OK : hi_fail_memory(err, "types of the runtime");

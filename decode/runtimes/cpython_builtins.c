@@ -189,6 +189,13 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	IN(14, 14, "async_generator", 152, HI_PY_GENERATOR,
 	   FIELDS(STRONG(24, "__name__"), STRONG(32, "__qualname__"),
 		  STRONG(40, "exc_value"), STRONG(56, "finalizer"))),
+	/* Up to 3.9 these are never made ready. */
+	ALL("async_generator_asend", 40, HI_PY_PLAIN,
+	    FIELDS(STRONG(16, "ags_gen"), STRONG(24, "ags_sendval"))),
+	IN(8, 13, "async_generator_athrow", 40, HI_PY_PLAIN,
+	   FIELDS(STRONG(16, "agt_gen"), STRONG(24, "agt_args"))),
+	ALL("async_generator_wrapped_value", 24, HI_PY_PLAIN,
+	    FIELDS(STRONG(16, "agw_val"))),
 	ALL("coroutine_wrapper", 24, HI_PY_PLAIN, FIELDS(STRONG(16, "coroutine"))),
 	IN(8, 9, "frame", 368, HI_PY_FRAME,
 	   FIELDS(STRONG(24, "f_back"), STRONG(32, "f_code"), STRONG(40, "f_builtins"),

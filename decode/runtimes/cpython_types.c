@@ -204,14 +204,24 @@ bool hi_py_type_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size
 	return false;
 }
 
-/* _functools and array up to 3.9 use types without PyType_Ready(). */
+static bool is_code(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	const struct hi_mapping *m =
+		addr ? hi_image_mapping_at(c->py->image, addr) : NULL;
+
+	return m && (m->prot & HI_PROT_EXEC);
+}
+
+/* Types of C that were never given to PyType_Ready(): of the interpreter up to 3.9, of
+ * f2py. Instances are freed by a function all the same. */
 static bool is_used_unready(struct hi_runtime_cursor *c, const struct hi_py_type *t)
 {
 	char name[MAX_NAME];
 
-	return !(t->flags & HI_PY_HEAPTYPE) &&
-	       hi_py_type_name(c, t->addr, name, sizeof(name)) &&
-	       hi_py_builtin_of(c->py, name, t->basicsize);
+	return !(t->flags & HI_PY_HEAPTYPE) && hi_modules_at(c->py->modules, t->addr) &&
+	       hi_py_type_name(c, t->addr, name, sizeof(name)) && *name &&
+	       (is_code(c, hi_py_word(&c->reader, t->addr + HI_PY_TYPE_DEALLOC)) ||
+		hi_py_builtin_of(c->py, name, t->basicsize));
 }
 
 bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t)
@@ -240,21 +250,40 @@ bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ty
 	       ((t->flags & HI_PY_READY) || is_used_unready(c, t));
 }
 
-bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr)
+static bool reads_class_flag(struct hi_runtime_cursor *c, uint64_t addr)
 {
-	uint64_t at = addr, flags;
+	uint64_t flags;
 
-	for (int i = 0; i < MAX_METATYPES; i++) {
-		if (at % 8 || !hi_py_u64(&c->reader, at + HI_PY_TYPE, &at))
-			return false;
-		if (at == c->py->type_type)
+	return addr % 8 == 0 &&
+	       hi_py_u64(&c->reader, addr + c->py->layout->type_flags, &flags) &&
+	       (flags & HI_PY_TYPE_SUBCLASS);
+}
+
+/* By the bases of a class, or by its class and that one's class. The first chain does not
+ * end at "type" in a class that was never made ready, the second one where a program has
+ * made a class its own class. */
+static bool is_metaclass(struct hi_runtime_cursor *c, uint64_t addr, uint32_t link,
+			 int max)
+{
+	for (int i = 0; i < max; i++) {
+		if (addr == c->py->type_type)
 			return true;
-		if (at % 8 ||
-		    !hi_py_u64(&c->reader, at + c->py->layout->type_flags, &flags) ||
-		    !(flags & HI_PY_TYPE_SUBCLASS))
+		if (!reads_class_flag(c, addr))
 			return false;
+		addr = hi_py_word(&c->reader, addr + link);
 	}
 	return false;
+}
+
+bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	uint64_t class;
+
+	if (addr % 8 || !hi_py_u64(&c->reader, addr + HI_PY_TYPE, &class))
+		return false;
+	return class == c->py->type_type ||
+	       is_metaclass(c, class, c->py->layout->type_base, HI_PY_MAX_BASES) ||
+	       is_metaclass(c, class, HI_PY_TYPE, MAX_METATYPES);
 }
 
 /* ---- the table ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The version: Py_Version, which is exported from 3.11 on. Older ones have it only as
- * sys.hexversion: each known layout is tried, and the right one is that by which
- * sys.hexversion can be read and is the same version.
+ * sys.hexversion and sys.version: each known layout is tried, and the right one is that
+ * by which one of them can be read and is the same version.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,40 +75,55 @@ static enum hi_status find_by_number(struct hi_py *py, uint32_t version,
 
 /* ---- older ones ---- */
 
-struct hexversion {
+struct version_of_sys {
 	struct hi_runtime_cursor *c;
-	int64_t version;
+	uint32_t hexversion, version; /* by the two names; 0: not there */
 };
+
+/* "3.9.18 (main, …" */
+static uint32_t parse_version(const char *text)
+{
+	unsigned major, minor, micro;
+
+	return sscanf(text, "%3u.%3u.%3u", &major, &minor, &micro) == 3
+		       ? (major & 255) << 24 | (minor & 255) << 16 | (micro & 255) << 8
+		       : 0;
+}
 
 static bool look_at_name(void *arg, uint64_t key, uint64_t value)
 {
-	struct hexversion *h = arg;
+	struct version_of_sys *v = arg;
 	struct hi_py_object o;
+	int64_t number;
 	char text[32];
 
-	if (!hi_py_str(h->c, key, text, sizeof(text)) || strcmp(text, "hexversion") != 0)
+	if (!hi_py_str(v->c, key, text, sizeof(text)))
 		return true;
-	if (!hi_py_object_at(h->c, value, &o) || !hi_py_int(h->c, &o, &h->version))
-		h->version = 0;
-	return false;
+	if (strcmp(text, "hexversion") == 0 && hi_py_object_at(v->c, value, &o) &&
+	    hi_py_int(v->c, &o, &number))
+		v->hexversion = (uint32_t)number;
+	if (strcmp(text, "version") == 0 && hi_py_str(v->c, value, text, sizeof(text)))
+		v->version = parse_version(text);
+	return !v->hexversion || !v->version;
 }
 
-/* sys.hexversion, read by this layout; 0: it cannot be read. */
-static uint32_t read_hexversion(struct hi_py *py, struct hi_runtime_cursor *c)
+/* sys.hexversion, read by this layout; or sys.version where that one is damaged. 0: none
+ * can be read. */
+static uint32_t read_sys_version(struct hi_py *py, struct hi_runtime_cursor *c)
 {
 	const struct hi_py_layout *l = py->layout;
-	struct hexversion h = {.c = c};
+	struct version_of_sys v = {.c = c};
 	uint64_t interp;
 
 	interp = hi_py_word(&py->reader, py->runtime + l->runtime_interpreters_head);
 	if (interp % 8)
 		return 0;
-	for (int i = 0; i < HI_PY_MAX_INTERPRETERS && interp && !h.version; i++) {
+	for (int i = 0; i < HI_PY_MAX_INTERPRETERS && interp && !v.hexversion; i++) {
 		hi_py_dict_items(c, hi_py_word(&c->reader, interp + l->interp_sysdict),
-				 MAX_SYS, look_at_name, &h);
+				 MAX_SYS, look_at_name, &v);
 		interp = hi_py_word(&py->reader, interp + l->interp_next);
 	}
-	return (uint32_t)h.version;
+	return v.hexversion ? v.hexversion : v.version;
 }
 
 /* Forgets types that were read by a wrong layout. */
@@ -146,7 +161,7 @@ static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 		c = hi_runtime_cursor(&py->base);
 		if (!c)
 			return hi_fail_memory(err, "runtime");
-		version = read_hexversion(py, c);
+		version = read_sys_version(py, c);
 		hi_runtime_cursor_free(&py->base, c);
 		if (version >> 24 == 3 && (version >> 16 & 255) == py->layout->minor) {
 			format_version(py, version);

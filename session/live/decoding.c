@@ -257,6 +257,15 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 				quiet.text, quiet.address);
 	if (status == HI_OK)
 		in->decoders.runtime->redact = in->options->snap.redact;
+	if (status == HI_OK && in->decoders.runtime->n_odd)
+		hi_inspect_warn(in,
+				"%" PRIu64 " object%s in the lists of %s's collector "
+				"%s damaged or unknown: %s",
+				in->decoders.runtime->n_odd,
+				in->decoders.runtime->n_odd == 1 ? "" : "s",
+				in->decoders.runtime->ops->name,
+				in->decoders.runtime->n_odd == 1 ? "is" : "are",
+				in->decoders.runtime->odd);
 	if (status == HI_OK && in->decoders.runtime->note[0] && !collection_has_ended(in))
 		hi_inspect_warn(in, "%s %s: %s", in->decoders.runtime->ops->name,
 				in->decoders.runtime->version,

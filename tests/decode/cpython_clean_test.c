@@ -84,6 +84,7 @@ static void check_clean(const char *python, bool with_debug)
 	note_rows(p, audit.rows, audit.n_rows);
 	note_rows(p, audit.short_rows, audit.n_short_rows);
 	HI_ASSERT(audit.objects >= OBJECTS);
+	HI_ASSERT_MSG(p->runtime->n_odd == 0, "%s", p->runtime->odd);
 	/* 3.8 takes a reference to its module of warnings too many: 8 objects with what
 	 * it holds. And mostly one to a string, whose reason is not known. 3.9 takes one
 	 * to the type select.poll when it makes it: sys.getrefcount() says so, too. */

@@ -157,26 +157,63 @@ HI_TEST_SCENARIO(cpython_hostile, another_layout_is_refused)
 	hi_each_python(check_layout);
 }
 
+static uint64_t tracked(const struct damaged *d, uint64_t n_odd)
+{
+	struct hi_runtime *runtime = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(probe(d, &runtime, &err), &err);
+	HI_ASSERT_EQ(n_odd, runtime->n_odd);
+	if (n_odd)
+		HI_ASSERT_MSG(strstr(runtime->odd, "is torn"), "%s", runtime->odd);
+	return runtime->tracked;
+}
+
+/* From both ends all of its objects are found. */
 static void check_list(const char *python)
 {
 	struct damaged d = open_python(python);
-	uint64_t head = collector(&d) + d.l->gc_generations;
-	uint64_t first, second;
+	uint64_t head = collector(&d) + d.l->gc_generations, all = tracked(&d, 0);
+	uint64_t no_flags = ~d.l->gc_next_flags, first, second, third;
 
-	/* The oldest generation that has two. */
+	/* The oldest generation that has three. */
 	head += 2 * d.l->gc_generation_size;
-	first = word_at(&d, head);
-	second = word_at(&d, first);
-	HI_ASSERT(first != head && second != head);
+	first = word_at(&d, head) & no_flags;
+	second = word_at(&d, first) & no_flags;
+	third = word_at(&d, second);
+	HI_ASSERT(first != head && second != head && (third & no_flags) != head);
 	poke_word(&d, second, first); /* a circle without the head */
-	expect(&d, HI_BAD_DATA, "does not close");
+	HI_ASSERT_EQ(all, tracked(&d, 1));
 	poke_word(&d, second, 0x1000);
-	expect(&d, HI_BAD_DATA, "list");
+	HI_ASSERT_EQ(all, tracked(&d, 1));
+	poke_word(&d, second, third);
+	poke_word(&d, second + 8, head); /* its link back */
+	HI_ASSERT_EQ(all, tracked(&d, 1));
 }
 
-HI_TEST_SCENARIO(cpython_hostile, a_broken_list_of_objects_is_refused)
+HI_TEST_SCENARIO(cpython_hostile, a_torn_list_of_objects_is_read_from_both_ends)
 {
 	hi_each_python(check_list);
+}
+
+/* As where a layout has another place for the lists. */
+static void check_no_list(const char *python)
+{
+	struct damaged d = open_python(python);
+
+	for (uint32_t g = 0; g < d.l->gc_n_generations; g++) {
+		uint64_t head = collector(&d) + d.l->gc_generations +
+				(uint64_t)g * d.l->gc_generation_size;
+
+		poke_word(&d, head, d.runtime);
+		poke_word(&d, head + 8, d.runtime);
+	}
+	expect(&d, HI_BAD_DATA, "does not close");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_list_without_an_object_is_another_layout)
+{
+	hi_each_python(check_no_list);
 }
 
 static bool count_blocks(const struct hi_runtime_block *blocks, size_t n, size_t area,
@@ -291,7 +328,7 @@ static uint64_t read_damaged(const struct damaged *d)
 	struct hi_error err = {};
 	uint64_t n;
 
-	/* Its lists are broken by now: the self-check would refuse it. */
+	/* Its lists are broken by now: the self-check may refuse it. */
 	if (hi_runtime_cpython.probe(d->p->image, d->p->modules, NULL, &again, &err) !=
 	    HI_OK) {
 		HI_ASSERT_MSG(version_is_hit(d, &err), "%s", err.text);
