@@ -149,11 +149,15 @@ static void say_heap(const struct hi_options *options, const struct hi_recorder 
 {
 	uint32_t n = 0;
 	enum hi_python_heap heap = hi_recorder_python_heap(recorder, &n);
-	char why[80];
+	char why[120];
 
 	if (heap == HI_PYTHON_HEAP_COPIED)
 		snprintf(why, sizeof(why),
-			 "%u functions of this Python have copies of it", n);
+			 "%u functions of this Python have copies of it, and not all "
+			 "are understood",
+			 n);
+	else if (heap == HI_PYTHON_HEAP_REFUSED)
+		snprintf(why, sizeof(why), "the kernel has refused its probes");
 	else if (heap == HI_PYTHON_HEAP_MARKED)
 		snprintf(why, sizeof(why), "PYTHONMALLOC=debug moves its blocks");
 	else if (heap == HI_PYTHON_HEAP_TRACED)

@@ -198,6 +198,18 @@ uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor)
 	return l && l->runtime_allocators ? runtime + l->runtime_allocators : 0;
 }
 
+uint32_t hi_python_pool_size(struct hi_modules *modules, unsigned minor)
+{
+	const struct hi_py_layout *l;
+	struct hi_py_layout storage;
+	uint64_t runtime;
+
+	if (!has_python_symbol(modules, "_PyRuntime", &runtime))
+		return 0;
+	l = find_walk_layout(modules, minor, runtime, &storage);
+	return l ? l->pool_size : 0;
+}
+
 /* As cpython_probe.c: the dict of modules has them or not. */
 bool hi_python_has_marks(struct hi_modules *modules, struct hi_memory *memory,
 			 unsigned minor)

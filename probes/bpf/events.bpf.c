@@ -703,6 +703,51 @@ static __always_inline __u64 argument_of(const struct pt_regs *regs, __u8 number
 	return 0;
 }
 
+/* Of 0 rax to 15 r15. */
+static __always_inline __u64 register_of(const struct pt_regs *regs, __u32 number)
+{
+	__u64 value = 0;
+
+#define TAKE(n, name)                                                                    \
+	if (number == (n)) {                                                             \
+		value = regs->name;                                                      \
+		asm volatile("" : "+r"(value));                                          \
+		return value;                                                            \
+	}
+	TAKE(0, rax)
+	TAKE(1, rcx)
+	TAKE(2, rdx)
+	TAKE(3, rbx)
+	TAKE(4, rsp)
+	TAKE(5, rbp)
+	TAKE(6, rsi)
+	TAKE(7, rdi)
+	TAKE(8, r8)
+	TAKE(9, r9)
+	TAKE(10, r10)
+	TAKE(11, r11)
+	TAKE(12, r12)
+	TAKE(13, r13)
+	TAKE(14, r14)
+	TAKE(15, r15)
+#undef TAKE
+	return 0;
+}
+
+/* The block or object of a place; 0: it cannot be read. */
+static __always_inline __u64 value_at_place(const struct call *call)
+{
+	__u32 cookie = call->cookie;
+	__u64 value = register_of(call->regs, cookie >> HI_BPF_REGISTER_SHIFT & 15),
+	      word = 0;
+
+	if (!(cookie & HI_BPF_IN_MEMORY))
+		return value;
+	value += cookie >> HI_BPF_OFFSET_SHIFT;
+	bpf_probe_read_user(&word, sizeof(word), (const void *)value);
+	return word;
+}
+
 /* -1: the size does not fit; the function fails then. */
 static __always_inline __u64 multiply(__u64 a, __u64 b)
 {
@@ -814,6 +859,76 @@ static __always_inline int enter_alloc(const struct call *call,
 	return 0;
 }
 
+/* ---- blocks of pymalloc ---- */
+
+/*
+ * Note [Objects of free lists]
+ *
+ * At a place where an object is told to begin, its block has either just been given out,
+ * and then has its event, or it comes from a free list. So the block that was given out
+ * last on each processor is kept, until its object begins. A thread that moves in between
+ * to another processor makes two events of one block: the later one is right.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HI_BPF_GIVEN_BLOCKS);
+	__type(key, __u32);
+	__type(value, __u64);
+} given_map SEC(".maps");
+
+static __always_inline __u64 *last_given(void)
+{
+	__u32 key = bpf_get_smp_processor_id() & (HI_BPF_GIVEN_BLOCKS - 1);
+
+	return bpf_map_lookup_elem(&given_map, &key);
+}
+
+static __always_inline void keep_given(__u64 block)
+{
+	__u64 *given_block = last_given();
+
+	if (given_block)
+		*(volatile __u64 *)given_block = block;
+}
+
+/* Is it the one that was given out last? It is forgotten. */
+static __always_inline int take_given(__u64 block)
+{
+	__u64 *given_block = last_given();
+
+	if (!given_block || *(volatile __u64 *)given_block != block)
+		return 0;
+	*(volatile __u64 *)given_block = 0;
+	return 1;
+}
+
+enum { POOL_HEADER = 48, BLOCK_UNIT = 16 };
+
+/* The size of the blocks of the pool that addr is in; 0: it is in none. */
+static __always_inline __u64 block_size_at(__u64 addr)
+{
+	__u64 pool = addr & ~((__u64)given.pool_size - 1);
+	struct {
+		__u32 arena, size_class, next, most; /* struct pool_header, at 32 */
+	} header;
+	__u64 size;
+
+	if (bpf_probe_read_user(&header, sizeof(header), (const void *)(pool + 32)) ||
+	    header.size_class >= 64)
+		return 0;
+	size = ((__u64)header.size_class + 1) * BLOCK_UNIT;
+	return header.most == given.pool_size - size ? size : 0;
+}
+
+/* Where the block begins that addr is in. */
+static __always_inline __u64 block_start_of(__u64 addr, __u64 size)
+{
+	__u64 pool = addr & ~((__u64)given.pool_size - 1);
+	__u64 offset = addr - pool - POOL_HEADER;
+
+	return addr - offset % size;
+}
+
 static __always_inline int count_call(const struct call *call,
 				      struct hi_bpf_event_counts *counts)
 {
@@ -821,28 +936,12 @@ static __always_inline int count_call(const struct call *call,
 
 	if (!call->does->result)
 		return 0;
-	size = requested_size(call);
+	size = call->does->flags & HI_BPF_AT_PLACES ? block_size_at(value_at_place(call))
+						    : requested_size(call);
 	__sync_fetch_and_add(&counts->counted, 1);
 	if (size <= (1ull << 47))
 		__sync_fetch_and_add(&counts->counted_bytes, size);
 	return 0;
-}
-
-SEC("uprobe")
-int enter(struct pt_regs *regs)
-{
-	struct hi_bpf_event_counts *counts;
-	struct call call;
-
-	if (!find_call(regs, 0, &call))
-		return 0;
-	counts = counts_of(call.cookie);
-	if (!counts)
-		return 0;
-	__sync_fetch_and_add(&counts->hits, 1);
-	if (is_counting(&call))
-		return count_call(&call, counts);
-	return call.does->result ? enter_alloc(&call, counts) : enter_free(&call, counts);
 }
 
 /* ---- returns ---- */
@@ -872,8 +971,9 @@ static __always_inline int is_return_of(const struct call *call, struct pending 
 	return 0;
 }
 
+/* is_exact: the thread stands at the instruction, and has not returned to it. */
 static __always_inline void send_result(const struct call *call, struct hi_event *event,
-					int has_stack)
+					int has_stack, __u8 is_exact)
 {
 	__u8 cut;
 
@@ -882,7 +982,8 @@ static __always_inline void send_result(const struct call *call, struct hi_event
 	if (has_stack) {
 		const struct stack_start start = {.regs = {.rip = call->regs->rip,
 							   .rsp = call->regs->rsp,
-							   .rbp = call->regs->rbp}};
+							   .rbp = call->regs->rbp,
+							   .is_exact = is_exact}};
 
 		event->stack = record_stack(call->shared, &start, &cut);
 		event->flags |= cut ? HI_EVENT_STACK_CUT : 0;
@@ -956,6 +1057,10 @@ static __always_inline void leave_alloc(const struct call *call, struct pending 
 	release_pending(pending);
 	if (!event.addr)
 		count_failed(call->cookie);
+	if (event.addr && call->does->flags & HI_BPF_OF_POOL) {
+		event.size = block_size_at(event.addr);
+		keep_given(event.addr);
+	}
 	is_chosen = choose_block(call, &event);
 	failed = has_failed(call, &event);
 	if (has_begun)
@@ -963,7 +1068,7 @@ static __always_inline void leave_alloc(const struct call *call, struct pending 
 	else if (failed)
 		event.kind = HI_EVENT_FAILED;
 	if (is_chosen || has_begun || failed)
-		send_result(call, &event, is_chosen || failed);
+		send_result(call, &event, is_chosen || failed, 0);
 }
 
 /* A sample of time that comes in between finds the call among the callers. */
@@ -981,6 +1086,70 @@ int leave(struct pt_regs *regs)
 	if (given.keeps_callers)
 		drop_callers(&call);
 	return 0;
+}
+
+/* ---- places ---- */
+
+/* An object of a free list begins; its block was never given back. */
+static __always_inline void send_reuse(const struct call *call, struct hi_event *event,
+				       struct hi_bpf_event_counts *counts)
+{
+	event->addr = block_start_of(event->addr, event->size);
+	if (take_given(event->addr)) {
+		__sync_fetch_and_add(&counts->nested, 1);
+		return;
+	}
+	if (is_recorded(call, event->addr))
+		send_entry(call, event->addr, HI_EVENT_FREE, 0);
+	if (choose_block(call, event))
+		send_result(call, event, 1, 1);
+}
+
+/* See HI_BPF_AT_PLACES. */
+static __always_inline int pass_place(const struct call *call,
+				      struct hi_bpf_event_counts *counts)
+{
+	struct hi_event event = {.kind = HI_EVENT_ALLOC,
+				 .source = call->does->source,
+				 .addr = value_at_place(call)};
+
+	if (!call->does->result) {
+		if (is_recorded(call, event.addr))
+			send_entry(call, event.addr, HI_EVENT_FREE, 0);
+		return 0;
+	}
+	event.size = block_size_at(event.addr);
+	if (!event.size) {
+		__sync_fetch_and_add(&counts->failed, 1);
+		return 0;
+	}
+	if (call->does->block) {
+		send_reuse(call, &event, counts);
+		return 0;
+	}
+	keep_given(event.addr);
+	if (choose_block(call, &event))
+		send_result(call, &event, 1, 1);
+	return 0;
+}
+
+SEC("uprobe")
+int enter(struct pt_regs *regs)
+{
+	struct hi_bpf_event_counts *counts;
+	struct call call;
+
+	if (!find_call(regs, 0, &call))
+		return 0;
+	counts = counts_of(call.cookie);
+	if (!counts)
+		return 0;
+	__sync_fetch_and_add(&counts->hits, 1);
+	if (is_counting(&call))
+		return count_call(&call, counts);
+	if (call.does->flags & HI_BPF_AT_PLACES)
+		return pass_place(&call, counts);
+	return call.does->result ? enter_alloc(&call, counts) : enter_free(&call, counts);
 }
 
 /* ---- samples of time ---- */

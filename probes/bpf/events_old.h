@@ -25,7 +25,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, HI_BPF_EVENT_FUNCTIONS);
+	__uint(max_entries, HI_BPF_EVENT_PLACES);
 	__type(key, __u64); /* the address of the probe site in the target */
 	__type(value, __u32);
 } functions_map SEC(".maps");

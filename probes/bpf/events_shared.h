@@ -14,6 +14,7 @@
 
 enum {
 	HI_BPF_EVENT_FUNCTIONS = 128,	 /* that are probed, at most */
+	HI_BPF_EVENT_PLACES = 2048,	 /* of all of them */
 	HI_BPF_EVENT_SLOTS = 8,		 /* counters of a function, by cpu */
 	HI_BPF_EVENT_OWN = 4,		 /* ranges of the allocator's own text */
 	HI_BPF_EVENT_CALLS = 1 << 16,	 /* of all threads, at one time */
@@ -36,6 +37,12 @@ enum {
 	 */
 	HI_BPF_STACK_PAD = 4,
 	HI_BPF_TICK_THREADS = 1 << 13, /* whose samples are told apart */
+	/* The cookie of a place: from these bits on the register, whether the block is in
+	 * memory at an offset from it, and that. Below: the function. */
+	HI_BPF_REGISTER_SHIFT = 8,
+	HI_BPF_IN_MEMORY = 1 << 12,
+	HI_BPF_OFFSET_SHIFT = 16,
+	HI_BPF_GIVEN_BLOCKS = 256, /* that were given out last; by cpu */
 };
 
 /*
@@ -68,6 +75,11 @@ enum hi_bpf_function_flags {
 	HI_BPF_NOT_OWN = 4,	  /* calls that the allocator makes do not count */
 	HI_BPF_ALWAYS = 8,	  /* also of samples */
 	HI_BPF_OPTIONAL = 16,	  /* may be called too often to be followed */
+	/* It has no entry and no return, but places, whose cookies name where its block
+	 * is there. With block and result: an object (of Python), whose block was given
+	 * out before and is used again. */
+	HI_BPF_AT_PLACES = 32,
+	HI_BPF_OF_POOL = 64, /* the size is what pymalloc's pool is divided into */
 };
 
 /* What the programs do. */
@@ -81,6 +93,7 @@ enum hi_bpf_events_running {
 struct hi_bpf_events_given {
 	__u32 keeps_callers; /* see Note [Returns that are probed] in events.bpf.c */
 	__u32 has_task_regs; /* does the kernel have bpf_task_pt_regs()? */
+	__u32 pool_size;     /* of pymalloc */
 	__u32 scan_steps; /* of a timer, from one sample of time to the next; 0: there are
 			     none */
 	__u64 scan_step_ns; /* of CPU time */

@@ -7,6 +7,8 @@
 #include "probes/events/bpf_source_internal.h"
 #include "probes/events/filtered_return.h"
 
+enum { PLACES_MAX = HI_BPF_EVENT_FUNCTIONS + HI_EVENT_SITES_MAX };
+
 struct attachment {
 	const struct hi_bpf_source *source;
 	int entry_program, return_program;
@@ -14,9 +16,22 @@ struct attachment {
 	int check_link, filter_link; /* closed when the holder ends, as in bpf_probe.c */
 };
 
+static bool has_places(const struct hi_bpf_source *source, size_t function)
+{
+	return source->functions.items[function].does.flags & HI_BPF_AT_PLACES;
+}
+
 static bool has_return(const struct hi_bpf_source *source, size_t function)
 {
-	return source->functions.items[function].does.result != 0;
+	return source->functions.items[function].does.result != 0 &&
+	       !has_places(source, function);
+}
+
+uint32_t hi_bpf_cookie_of_site(const struct hi_event_site *site)
+{
+	return site->function | (uint32_t)site->value.reg << HI_BPF_REGISTER_SHIFT |
+	       (site->value.in_memory ? HI_BPF_IN_MEMORY : 0) |
+	       (uint32_t)site->value.offset << HI_BPF_OFFSET_SHIFT;
 }
 
 static bool are_in_one_file(const struct hi_bpf_source *source, size_t f, size_t g)
@@ -52,14 +67,29 @@ static bool is_planned(const struct hi_bpf_source *source, size_t f, bool at_ret
 	return false;
 }
 
+static void plan_links_of_places(struct hi_bpf_source *source, size_t function)
+{
+	const struct hi_event_functions *functions = &source->functions;
+
+	for (size_t i = 0; i < functions->n_sites; i++)
+		if (functions->sites[i].function == function)
+			source->plan[source->n_planned++] = (struct hi_planned_link){
+				.function = function, .site = &functions->sites[i]};
+}
+
 static void plan_links_at(struct hi_bpf_source *source, bool optional, bool at_return)
 {
-	for (size_t f = 0; f < source->functions.count; f++)
-		if (is_optional(source, f) == optional &&
-		    (!at_return || has_return(source, f)) &&
-		    !is_planned(source, f, at_return))
-			source->plan[source->n_planned++] =
-				(struct hi_planned_link){f, at_return};
+	for (size_t f = 0; f < source->functions.count; f++) {
+		if (is_optional(source, f) != optional ||
+		    (at_return && !has_return(source, f)) ||
+		    is_planned(source, f, at_return))
+			continue;
+		if (source->by_perf && has_places(source, f))
+			plan_links_of_places(source, f);
+		else
+			source->plan[source->n_planned++] = (struct hi_planned_link){
+				.function = f, .at_return = at_return};
+	}
 }
 
 /* Returns first: a call whose entry was seen is then seen to return. */
@@ -74,16 +104,25 @@ static enum hi_status link_functions_of_file(const struct attachment *a,
 					     const struct hi_uprobe *uprobe,
 					     int *link_ret, struct hi_error *err)
 {
-	uint64_t offsets[HI_BPF_EVENT_FUNCTIONS], cookies[HI_BPF_EVENT_FUNCTIONS];
+	uint64_t offsets[PLACES_MAX], cookies[PLACES_MAX];
 	const struct hi_event_functions *functions = &a->source->functions;
 	struct hi_bpf_places places = {.offsets = offsets, .cookies = cookies};
 
 	for (size_t f = 0; f < functions->count; f++) {
-		if ((link->at_return && !has_return(a->source, f)) ||
+		if (has_places(a->source, f) ||
+		    (link->at_return && !has_return(a->source, f)) ||
 		    !are_linked_together(a->source, link->function, f))
 			continue;
 		offsets[places.count] = functions->items[f].site.file_offset;
 		cookies[places.count++] = f;
+	}
+	for (size_t i = 0; i < functions->n_sites && !link->at_return; i++) {
+		const struct hi_event_site *site = &functions->sites[i];
+
+		if (!are_linked_together(a->source, link->function, site->function))
+			continue;
+		offsets[places.count] = site->file_offset;
+		cookies[places.count++] = hi_bpf_cookie_of_site(site);
 	}
 	return hi_bpf_link_places(link->at_return ? a->return_program : a->entry_program,
 				  a->source->target->pid, uprobe, &places, link_ret, err);
@@ -109,24 +148,37 @@ static enum hi_status try_means(struct attachment *a, struct hi_error *err)
 	return status == HI_OK ? try_filter(a, err) : status;
 }
 
+static struct hi_probe_site site_of_link(const struct hi_bpf_source *source,
+					 const struct hi_planned_link *link)
+{
+	return link->site ? hi_event_site_probe(link->site)
+			  : source->functions.items[link->function].site;
+}
+
+static uint64_t cookie_of_link(const struct hi_bpf_source *source,
+			       const struct hi_planned_link *link)
+{
+	if (source->is_old)
+		return HI_BPF_NO_COOKIE;
+	return link->site ? hi_bpf_cookie_of_site(link->site) : link->function;
+}
+
 static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 				     struct hi_error *err)
 {
 	struct attachment *a = arg;
 	const struct hi_planned_link *link = &a->source->plan[a->first + i];
+	struct hi_probe_site site = site_of_link(a->source, link);
 	struct hi_uprobe uprobe = {.fd = -1};
 	enum hi_status status = a->first + i == 0 ? try_means(a, err) : HI_OK;
 
 	if (status == HI_OK)
-		status = hi_uprobe_prepare(
-			a->source->target,
-			&a->source->functions.items[link->function].site, &uprobe, err);
+		status = hi_uprobe_prepare(a->source->target, &site, &uprobe, err);
 	uprobe.at_return = link->at_return;
 	if (status == HI_OK && a->source->by_perf)
 		status = hi_bpf_link_event(
 			link->at_return ? a->return_program : a->entry_program,
-			a->source->target,
-			a->source->is_old ? HI_BPF_NO_COOKIE : link->function, &uprobe,
+			a->source->target, cookie_of_link(a->source, link), &uprobe,
 			link_ret, err);
 	else if (status == HI_OK)
 		status = link_functions_of_file(a, link, &uprobe, link_ret, err);
@@ -138,11 +190,17 @@ static enum hi_status anchor_function(void *arg, size_t f, int *fd_ret,
 				      struct hi_error *err)
 {
 	const struct attachment *a = arg;
+	const struct hi_event_functions *functions = &a->source->functions;
+	bool is_place = f >= functions->count;
+	size_t function = is_place ? functions->sites[f - functions->count].function : f;
+	struct hi_probe_site site =
+		is_place ? hi_event_site_probe(&functions->sites[f - functions->count])
+			 : functions->items[f].site;
 
-	if (is_optional(a->source, f) != (a->first != 0))
+	if (is_optional(a->source, function) != (a->first != 0) ||
+	    (!is_place && has_places(a->source, f)))
 		return hi_fail(err, HI_NOT_FOUND, 0, "it is another holder's");
-	return hi_uprobe_anchor_site(a->source->target,
-				     &a->source->functions.items[f].site, fd_ret, err);
+	return hi_uprobe_anchor_site(a->source->target, &site, fd_ret, err);
 }
 
 static struct bpf_program *named_program(const struct hi_bpf_source *source,
@@ -162,7 +220,8 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	};
 	struct hi_probe_opening opening = {.open = attach_planned,
 					   .anchor = anchor_function,
-					   .n_anchors = source->functions.count,
+					   .n_anchors = source->functions.count +
+							source->functions.n_sites,
 					   .arg = &a};
 	enum hi_status status;
 
@@ -177,9 +236,10 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	if (source->n_planned == source->n_kept)
 		return HI_OK;
 	opening.n = source->n_planned - source->n_kept;
-	status = hi_probe_holder_start(&source->optional_holder, &opening,
-				       source->links + source->n_kept, err);
-	if (status == HI_OK)
+	/* Without them there is the rest. */
+	if (hi_probe_holder_start(&source->optional_holder, &opening,
+				  source->links + source->n_kept,
+				  &source->no_optional) == HI_OK)
 		source->n_links = source->n_planned;
-	return status;
+	return HI_OK;
 }

@@ -69,6 +69,7 @@ int hi_bpf_source_fill_given(struct hi_bpf_source *source)
 		.has_task_regs =
 			libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT,
 						BPF_FUNC_task_pt_regs, NULL) == 1,
+		.pool_size = source->functions.pool_size,
 		.scan_steps = hi_ticks_steps(source->scan_ns)};
 
 	if (given.scan_steps)

@@ -198,6 +198,8 @@ static void read_stats(struct hi_event_source *base, struct hi_event_stats *ret)
 	ret->ticks.no_stack = __atomic_load_n(&shared->no_regs, __ATOMIC_RELAXED);
 	snprintf(ret->ticks.why_none, sizeof(ret->ticks.why_none), "%s",
 		 source->no_ticks.status == HI_OK ? "" : source->no_ticks.text);
+	snprintf(ret->why_no_optional, sizeof(ret->why_no_optional), "%s",
+		 source->no_optional.status == HI_OK ? "" : source->no_optional.text);
 	for (size_t i = 0; i < source->functions.count; i++)
 		read_counts(source, i, &ret->functions[i]);
 }
@@ -443,6 +445,13 @@ static enum hi_status tell_sites(const struct hi_bpf_source *source, struct hi_e
 		if (bpf_map_update_elem(map, &source->functions.items[i].site.address, &i,
 					BPF_ANY) != 0)
 			return hi_fail_errno(err, "functions for a BPF program");
+	for (uint32_t i = 0; source->is_old && i < source->functions.n_sites; i++) {
+		uint32_t cookie = hi_bpf_cookie_of_site(&source->functions.sites[i]);
+
+		if (bpf_map_update_elem(map, &source->functions.sites[i].address, &cookie,
+					BPF_ANY) != 0)
+			return hi_fail_errno(err, "places for a BPF program");
+	}
 	return HI_OK;
 }
 
@@ -460,7 +469,8 @@ static enum hi_status check_functions(const struct hi_target *target,
 				      struct hi_error *err)
 {
 	if (functions->count == 0 || functions->count > HI_BPF_EVENT_FUNCTIONS ||
-	    functions->n_own > HI_BPF_EVENT_OWN)
+	    functions->n_own > HI_BPF_EVENT_OWN ||
+	    functions->n_sites > HI_EVENT_SITES_MAX)
 		return hi_fail(err, HI_BAD_DATA, 0, "no functions to follow");
 	for (size_t i = 0; i < functions->count; i++)
 		if (functions->items[i].site.mapping >= target->n_mappings)

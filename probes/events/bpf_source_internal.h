@@ -11,14 +11,19 @@
 
 struct bpf_object;
 
-enum { HI_EVENT_LINKS_MAX = 2 * HI_BPF_EVENT_FUNCTIONS };
+enum { HI_EVENT_LINKS_MAX = 2 * HI_BPF_EVENT_FUNCTIONS + HI_EVENT_SITES_MAX };
 
 /* A link to be made: of this function, or, by uprobe_multi, of all that are in its
  * file. */
 struct hi_planned_link {
 	size_t function;
+	const struct hi_event_site *site; /* of a function with HI_BPF_AT_PLACES, where
+					     each has a link; else NULL */
 	bool at_return;
 };
+
+/* What programs get as their cookie. */
+uint32_t hi_bpf_cookie_of_site(const struct hi_event_site *site);
 
 /* Thread ids of another namespace, and what they are in ours. */
 struct hi_foreign_tid {
@@ -36,7 +41,9 @@ struct hi_bpf_source {
 	size_t ring_size;
 	uint64_t scan_ns; /* of samples of time; 0: none */
 	struct hi_ticks ticks;
-	struct hi_error no_ticks; /* why there are none */
+	struct hi_error no_ticks;    /* why there are none */
+	struct hi_error no_optional; /* why the probes of functions with HI_BPF_OPTIONAL
+					are not there */
 	bool by_perf;
 	bool is_old;		     /* by_perf, with the programs of events_old.bpf.c */
 	struct hi_foreign_tid *tids; /* TIDS of them, by hash; NULL: not needed */

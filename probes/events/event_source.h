@@ -39,6 +39,8 @@ struct hi_event_stats {
 	/* What malloc and its like gave out in pauses. */
 	uint64_t paused_calls, paused_bytes;
 	struct hi_tick_stats ticks;
+	char why_no_optional[240]; /* what refused the probes of functions with
+				      HI_BPF_OPTIONAL; "": nothing */
 	size_t n_functions;
 	struct hi_event_function_stats {
 		const char *name;

@@ -66,3 +66,43 @@ bool hi_event_functions_add_source(struct hi_event_functions *functions, const c
 	snprintf(source->name, sizeof(source->name), "%s", name);
 	return true;
 }
+
+/* That of the target which has it as code of a file; n_mappings: none. */
+static size_t find_place_mapping(const struct hi_target *target, uint64_t addr)
+{
+	size_t i = 0;
+
+	while (i < target->n_mappings &&
+	       !(target->mappings[i].start <= addr && addr < target->mappings[i].end &&
+		 target->mappings[i].kind == HI_MAPPING_FILE &&
+		 target->mappings[i].prot & HI_PROT_EXEC))
+		i++;
+	return i;
+}
+
+bool hi_event_functions_add_place(const struct hi_target *target, size_t function,
+				  uint64_t addr, const struct hi_python_value *value,
+				  struct hi_event_functions *ret)
+{
+	struct hi_event_site *site = &ret->sites[ret->n_sites];
+	size_t mapping = find_place_mapping(target, addr);
+	const struct hi_mapping *m;
+
+	if (mapping == target->n_mappings || ret->n_sites == HI_EVENT_SITES_MAX)
+		return false;
+	m = &target->mappings[mapping];
+	*site = (struct hi_event_site){.address = addr,
+				       .file_offset = addr - m->start + m->file_offset,
+				       .mapping = (uint32_t)mapping,
+				       .function = (uint32_t)function,
+				       .value = *value};
+	ret->n_sites++;
+	return true;
+}
+
+struct hi_probe_site hi_event_site_probe(const struct hi_event_site *site)
+{
+	return (struct hi_probe_site){.mapping = site->mapping,
+				      .file_offset = site->file_offset,
+				      .address = site->address};
+}

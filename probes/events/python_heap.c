@@ -17,8 +17,10 @@
  * has copied pymalloc into those functions that call it most often, behind a test of the
  * pointer: these allocate without a call that could be followed, and then the recording
  * would miss most objects. What pymalloc calls when a pool is full is in such copies as
- * well. So a direct call of that from anywhere else says that there are copies, and then
- * pymalloc is not followed at all.
+ * well. So a direct call of that from anywhere else says that there are copies. Then each
+ * copy is followed by itself, at the places where it gives out and takes back blocks
+ * (python_sites.h): if there are as many as there are calls. Else some are not
+ * understood, and pymalloc is not followed at all.
  */
 #include "probes/events/python_heap.h"
 
@@ -30,6 +32,7 @@
 #include "base/search.h"
 #include "decode/runtimes/cpython_walk_find.h"
 #include "probes/events/cfi_rows.h"
+#include "probes/events/python_copies.h"
 #include "probes/prologue.h"
 
 enum {
@@ -161,6 +164,14 @@ static bool is_exported(const struct python_heap *h, uint64_t addr)
 	       (strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0);
 }
 
+static bool is_slow(const struct python_heap *h, uint64_t addr)
+{
+	for (size_t i = 0; i < h->n_slow; i++)
+		if (h->slow[i] == addr)
+			return true;
+	return false;
+}
+
 static void keep_slow_functions(struct python_heap *h, const struct hi_range *function)
 {
 	uint64_t targets[TARGETS_MAX];
@@ -175,7 +186,8 @@ static void keep_slow_functions(struct python_heap *h, const struct hi_range *fu
 			      targets, TARGETS_MAX);
 	for (size_t i = 0; i < n && h->n_slow < SLOW_MAX; i++)
 		if (find_function_from(h, targets[i], &range) &&
-		    !is_exported(h, targets[i]) && !is_in_followed(h, targets[i]))
+		    !is_exported(h, targets[i]) && !is_in_followed(h, targets[i]) &&
+		    !is_slow(h, targets[i]))
 			h->slow[h->n_slow++] = targets[i];
 }
 
@@ -303,6 +315,102 @@ static void keep_heap_text(struct python_heap *h)
 			ret->n_heap_text++;
 }
 
+/* ---- copies that are followed ---- */
+
+static const struct {
+	const char *name;
+	struct hi_bpf_function does;
+} copied_functions[HI_PYTHON_SITE_KINDS] = {
+	[HI_PYTHON_SITE_GIVES] = {"pymalloc malloc", {.result = HI_BPF_RETURNED}},
+	[HI_PYTHON_SITE_TAKES] = {"pymalloc free", {.block = 1}},
+	[HI_PYTHON_SITE_REUSES] = {"free lists", {.block = 1, .result = HI_BPF_RETURNED}},
+};
+
+static void add_copies_of_kind(struct python_heap *h,
+			       const struct hi_python_copies *copies, unsigned kind,
+			       uint8_t source)
+{
+	struct hi_bpf_function does = copied_functions[kind].does;
+	struct hi_event_functions *ret = h->ret;
+	uint32_t first = ret->n_sites;
+	struct hi_probe_site site;
+
+	does.source = source;
+	does.family = HI_FAMILY_MALLOC;
+	does.flags = HI_BPF_OPTIONAL | HI_BPF_AT_PLACES | HI_BPF_OF_POOL;
+	for (size_t i = 0; i < copies->sites.count; i++)
+		if (copies->sites.items[i].kind == kind)
+			(void)hi_event_functions_add_place(h->code->target, ret->count,
+							   copies->sites.items[i].address,
+							   &copies->sites.items[i].value,
+							   ret);
+	if (ret->n_sites == first)
+		return;
+	site = hi_event_site_probe(&ret->sites[first]);
+	(void)hi_event_functions_add_site(copied_functions[kind].name, &site, &does, ret);
+}
+
+/* A pool's first block is what the function returns that makes the pool. */
+static enum hi_status add_new_pool(struct python_heap *h, uint8_t source)
+{
+	struct hi_found_function found = {
+		.name = "pymalloc new pool",
+		.entry = h->slow[0],
+		.does = {.result = HI_BPF_RETURNED,
+			 .source = source,
+			 .family = HI_FAMILY_MALLOC,
+			 .flags = HI_BPF_OPTIONAL | HI_BPF_OF_POOL},
+	};
+	struct hi_range range;
+
+	if (!find_function_from(h, h->slow[0], &range))
+		return HI_OK;
+	found.size = range.end - range.start;
+	h->ret->heap_text[h->ret->n_heap_text++] = range;
+	return hi_event_functions_add(h->code, &found, h->ret, h->err);
+}
+
+static enum hi_status add_copies(struct python_heap *h,
+				 const struct hi_python_copies *copies)
+{
+	enum hi_status status;
+	uint8_t source;
+
+	if (!hi_event_functions_add_source(h->ret, "pymalloc", HI_FAMILY_MALLOC, &source))
+		return HI_OK;
+	for (unsigned kind = 0; kind < HI_PYTHON_SITE_KINDS; kind++)
+		add_copies_of_kind(h, copies, kind, source);
+	status = add_new_pool(h, source);
+	h->ret->pool_size = hi_python_pool_size(h->code->modules, h->ret->python.minor);
+	h->ret->heap = HI_PYTHON_HEAP_FOLLOWED;
+	return status;
+}
+
+/* One for each call of the function that makes a new pool, and all of them known? */
+static bool are_copies_whole(const struct hi_python_copies *copies)
+{
+	return copies->n_calls && copies->n_of[HI_PYTHON_SITE_GIVES] >= copies->n_calls &&
+	       copies->n_of[HI_PYTHON_SITE_TAKES] &&
+	       copies->sites.count <= HI_EVENT_SITES_MAX;
+}
+
+static enum hi_status follow_copies(struct python_heap *h, const uint64_t *obj)
+{
+	struct hi_python_copies copies = {.code = h->code,
+					  .module = h->module,
+					  .entries = &h->entries,
+					  .new_pool = h->slow[0]};
+	enum hi_status status = HI_OK;
+
+	if (h->n_slow != 1 || !find_function_from(h, obj[4], &copies.free))
+		return HI_OK;
+	status = hi_python_copies_find(&copies, h->err);
+	if (status == HI_OK && are_copies_whole(&copies))
+		status = add_copies(h, &copies);
+	hi_vector_free(&copies.sites);
+	return status;
+}
+
 static enum hi_status follow_heap(struct python_heap *h, uint64_t *mem, uint64_t *obj)
 {
 	HI_GUARD(free) uint8_t *chunk = hi_alloc(CHUNK);
@@ -328,7 +436,9 @@ static enum hi_status follow_heap(struct python_heap *h, uint64_t *mem, uint64_t
 		h->ret->n_sources = n_sources;
 		h->ret->n_heap_text = 0;
 	}
-	return status;
+	return status == HI_OK && h->ret->heap == HI_PYTHON_HEAP_COPIED
+		       ? follow_copies(h, obj)
+		       : status;
 }
 
 static enum hi_status find_heap(struct python_heap *h)

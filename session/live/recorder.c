@@ -642,6 +642,17 @@ static enum hi_status say_what_helps(struct hi_error *err)
 	return err->status;
 }
 
+static void note_refused_heap(struct hi_recorder *r)
+{
+	struct hi_event_stats stats;
+
+	hi_recorder_stats(r, &stats);
+	if (!*stats.why_no_optional)
+		return;
+	r->functions.heap = HI_PYTHON_HEAP_REFUSED;
+	r->functions.n_heap_text = 0;
+}
+
 static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *err)
 {
 	const struct hi_event_source_options options = {
@@ -654,6 +665,7 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	r->means = r->source->ops->name;
+	note_refused_heap(r);
 	set_unwind_tables(r, r->target);
 	r->code_hash = hash_mapped_code(r->target);
 	status = hi_past_code_look(&r->code, r->target, &(struct hi_past_frames){}, err);

@@ -43,6 +43,25 @@ static bool is_event_function(const struct hi_target *target,
 	       hi_symbols_site_is_valid(target, &f->site);
 }
 
+static bool are_event_sites(const struct hi_target *target,
+			    struct hi_event_functions *functions)
+{
+	if (functions->n_sites > HI_EVENT_SITES_MAX ||
+	    (functions->pool_size & (functions->pool_size - 1)))
+		return false;
+	for (size_t i = 0; i < functions->n_sites; i++) {
+		struct hi_event_site *site = &functions->sites[i];
+		struct hi_probe_site place = hi_event_site_probe(site);
+
+		site->value.in_memory =
+			*(const unsigned char *)&site->value.in_memory != 0;
+		if (site->function >= functions->count || site->value.reg > 15 ||
+		    site->value.offset >> 14 || !hi_symbols_site_is_valid(target, &place))
+			return false;
+	}
+	return true;
+}
+
 static enum hi_status check_found_functions(const struct hi_target *target,
 					    struct hi_event_functions *functions,
 					    struct hi_error *err)
@@ -67,6 +86,10 @@ static enum hi_status check_found_functions(const struct hi_target *target,
 			return hi_fail(err, HI_BAD_DATA, functions->items[i].site.address,
 				       "a function of the allocator is outside the "
 				       "target's code");
+	if (!are_event_sites(target, functions))
+		return hi_fail(
+			err, HI_BAD_DATA, 0,
+			"a place in copies of pymalloc is outside the target's code");
 	return HI_OK;
 }
 
