@@ -186,21 +186,18 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 	return status;
 }
 
+/* Places have none: to close an anchor takes the kernel up to 260 ms, so that hundreds
+ * would keep it busy for a minute, and one link opens all of them in 3 ms. */
 static enum hi_status anchor_function(void *arg, size_t f, int *fd_ret,
 				      struct hi_error *err)
 {
 	const struct attachment *a = arg;
-	const struct hi_event_functions *functions = &a->source->functions;
-	bool is_place = f >= functions->count;
-	size_t function = is_place ? functions->sites[f - functions->count].function : f;
-	struct hi_probe_site site =
-		is_place ? hi_event_site_probe(&functions->sites[f - functions->count])
-			 : functions->items[f].site;
 
-	if (is_optional(a->source, function) != (a->first != 0) ||
-	    (!is_place && has_places(a->source, f)))
-		return hi_fail(err, HI_NOT_FOUND, 0, "it is another holder's");
-	return hi_uprobe_anchor_site(a->source->target, &site, fd_ret, err);
+	if (is_optional(a->source, f) != (a->first != 0) || has_places(a->source, f))
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "it is another holder's, or has no anchor");
+	return hi_uprobe_anchor_site(a->source->target,
+				     &a->source->functions.items[f].site, fd_ret, err);
 }
 
 static struct bpf_program *named_program(const struct hi_bpf_source *source,
@@ -220,8 +217,7 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	};
 	struct hi_probe_opening opening = {.open = attach_planned,
 					   .anchor = anchor_function,
-					   .n_anchors = source->functions.count +
-							source->functions.n_sites,
+					   .n_anchors = source->functions.count,
 					   .arg = &a};
 	enum hi_status status;
 
