@@ -168,6 +168,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
 	struct no_evidence no = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
+					 .birth_use = options->biography.birth_use,
+					 .death_use = options->biography.death_use,
 					 .inherent = options->biography.inherent,
 					 .watch = options->biography.watch,
 					 .no_watch = no.watch.text,

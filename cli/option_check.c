@@ -319,6 +319,8 @@ static int check_bio_file(const struct hi_options *o)
 		     {o->series.hp, "--hp"},
 		     {o->record.has_sample || o->record.is_none, "--sample"},
 		     {o->biography.live != HI_LIVES_REACHABLE, "--live"},
+		     {o->biography.birth_use != HI_LIVES_ENDS_NO, "--birth-use"},
+		     {o->biography.death_use != HI_LIVES_ENDS_NO, "--death-use"},
 		     {o->biography.inherent, "--inherent"},
 		     {o->biography.watch, "--watch"},
 		     {o->biography.era, "--era"},

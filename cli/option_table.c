@@ -105,6 +105,17 @@ const struct hi_option_entry hi_option_table[] = {
 	  "is not freed)",
 	  2},
 	 BIT(BIO)},
+	{{"birth-use", HI_OPT_BIRTH_USE, "HOW", 0,
+	  "what happens to an object in the period of its birth: no (it is filled, which "
+	  "is no use; the default), seen (calls that --uses sees are uses, the rest is "
+	  "none) or maybe (it may be used, so that no LAG or VOID is proved)",
+	  2},
+	 BIT(BIO)},
+	{{"death-use", HI_OPT_DEATH_USE, "HOW", 0,
+	  "what happens to an object in the period of its death: no (it is torn down, "
+	  "which is no use; the default) or maybe (it may be used until its end)",
+	  2},
+	 BIT(BIO)},
 	{{"inherent", HI_OPT_INHERENT, "NAME", 0,
 	  "types whose use cannot be seen (a, b or a pattern with *): INHERENT_USE", 2},
 	 BIT(BIO)},

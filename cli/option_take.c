@@ -140,6 +140,21 @@ static int take_lives_live(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
+static int take_use_at_end(const char *option, const char *text, bool can_be_seen,
+			   enum hi_lives_ends *ret)
+{
+	const bool is_seen = can_be_seen && strcmp(text, "seen") == 0;
+
+	*ret = is_seen			    ? HI_LIVES_ENDS_SEEN
+	       : strcmp(text, "maybe") == 0 ? HI_LIVES_ENDS_MAYBE
+					    : HI_LIVES_ENDS_NO;
+	if (*ret != HI_LIVES_ENDS_NO || strcmp(text, "no") == 0)
+		return 0;
+	hi_option_wrong("%s %s: not one of no, %smaybe", option, text,
+			can_be_seen ? "seen, " : "");
+	return HI_OPTION_SAID;
+}
+
 static int take_watch(struct hi_options *o, const char *text)
 {
 	uint64_t n;
@@ -324,6 +339,11 @@ static int take_of_lives(int key, char *arg, struct hi_options *o)
 		return take_lives_live(o, arg);
 	case HI_OPT_BIO:
 		return take_bands_of_lives(o, arg);
+	case HI_OPT_BIRTH_USE:
+		return take_use_at_end("--birth-use", arg, true, &o->biography.birth_use);
+	case HI_OPT_DEATH_USE:
+		return take_use_at_end("--death-use", arg, false,
+				       &o->biography.death_use);
 	case HI_OPT_INHERENT:
 		return hi_option_take_once("--inherent", arg, &o->biography.inherent);
 	case HI_OPT_ERA:

@@ -72,6 +72,8 @@ static const struct {
 	{"watch", HI_PAGES_REFUSED},
 	{"uses", HI_PAGES_REFUSED},
 	{"live", HI_PAGES_REFUSED},
+	{"birth-use", HI_PAGES_REFUSED},
+	{"death-use", HI_PAGES_REFUSED},
 	{"inherent", HI_PAGES_REFUSED},
 	{"era", HI_PAGES_REFUSED},
 	{"pause", HI_PAGES_REFUSED},

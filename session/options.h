@@ -139,10 +139,15 @@ enum hi_lives_by {
 /* What is live: what a root reaches, or what is not freed. */
 enum hi_lives_live { HI_LIVES_REACHABLE, HI_LIVES_ALLOCATED };
 
+/* Uses in the period in which an object is born, or dies: filling and tearing down, which
+ * count for nothing; those that are seen count; or they may be uses. */
+enum hi_lives_ends { HI_LIVES_ENDS_NO, HI_LIVES_ENDS_SEEN, HI_LIVES_ENDS_MAYBE };
+
 struct hi_biography_options {
 	enum hi_lives_by by;
 	uint32_t bands; /* bits of enum hi_bio_band; 0: not given */
 	enum hi_lives_live live;
+	enum hi_lives_ends birth_use, death_use; /* the latter is never ..._SEEN */
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
 	const char *era;      /* FROM[-TO] (era_choice.h); NULL: all */
 	unsigned watch;	      /* hardware watchpoints on objects of a sample; 0: none */

@@ -12,6 +12,11 @@
  * A use anywhere in a period makes the object used in all of it, and a use in the period
  * of its death counts, too: an object that is used only there is LAG at every census.
  *
+ * Births and deaths are ends of a life in which memory is touched without being used: it
+ * is filled, and torn down. The options say whether uses there are excluded. An object
+ * that has lived through no whole period has nothing else, so that it may have been used
+ * in the period of its birth in any case.
+ *
  * Evidence is partial. Of each object and period it is known that it was used (what a
  * watchpoint, a probe or its contents prove), or that it was not (its pages were not
  * referenced), or neither. What is reported for no period is unknown there. The bands are
@@ -48,6 +53,9 @@ struct hi_bio_options {
 	 * is unreachable, as its free would have been reported. Else the censuses are all
 	 * that is known. */
 	bool has_events;
+	/* Where it is not known whether an object was used in the period in which it was
+	 * born, it was not, if a whole period of its life follows. */
+	bool birth_is_idle;
 	/* Where it is not known whether an object was used in the period in which it
 	 * dies, it was not. Without this a destructor may always have used it, and no
 	 * DRAG is proved (SPEC L6 has this). Bounds are sound as far as this is true. */

@@ -21,6 +21,8 @@ enum hi_bio_flags {
 	HI_BIO_IS_ALIVE = 1,
 	HI_BIO_IS_INHERENT = 2,
 	HI_BIO_IS_OLDER = 4,
+	/* The period of its birth is quiet by rule alone (birth_is_idle). */
+	HI_BIO_IS_BORN_IDLE = 8,
 };
 /* One element an object each; a dead one's `group` is the next free number. */
 #define HI_BIO_OBJECT_COLUMNS(X)                                                         \

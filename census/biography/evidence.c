@@ -61,10 +61,18 @@ static void end_first_run(struct hi_bio_columns *o, uint32_t number, uint64_t pe
 		o->first_possible[number] = next < period ? next : period;
 }
 
+/* There is evidence of the open period. */
+static void note_birth(struct hi_bio *bio, uint32_t number)
+{
+	if (bio->o.from[number] == bio->period)
+		bio->o.flags[number] &= (uint8_t)~HI_BIO_IS_BORN_IDLE;
+}
+
 static void put_use(struct hi_bio *bio, uint32_t number, enum hi_bio_evidence evidence)
 {
 	struct hi_bio_columns *o = &bio->o;
 
+	note_birth(bio, number);
 	end_first_run(o, number, bio->period);
 	if (!o->first_proved[number])
 		o->first_proved[number] = bio->period;
@@ -96,8 +104,11 @@ static void put_quiet(struct hi_bio *bio, uint32_t number, enum hi_bio_evidence 
 {
 	struct hi_bio_columns *o = &bio->o;
 	const uint64_t period = bio->period;
-	const bool goes_on = o->quiet_to[number] == period - 1 && o->quiet_to[number];
+	const bool is_of_birth = o->quiet_to[number] == period;
+	const bool goes_on =
+		is_of_birth || (o->quiet_to[number] == period - 1 && o->quiet_to[number]);
 
+	note_birth(bio, number);
 	if (!goes_on) {
 		/* What lies between the birth, or the last run, and now is unknown. */
 		if (o->quiet_to[number] || o->from[number] < period)

@@ -3,13 +3,18 @@
 #include "base/bits.h"
 #include "census/biography/biography_internal.h"
 
-/* A run of quiet periods through the last one that has ended, or the open one. */
+/* A run of quiet periods through the last one that has ended, or the open one; after the
+ * period of birth, where that is quiet by rule. */
 static uint64_t quiet_from_now(const struct hi_bio *bio, uint32_t number)
 {
 	const struct hi_bio_columns *o = &bio->o;
-	const uint64_t to = o->quiet_to[number];
+	const uint64_t to = o->quiet_to[number], from = o->quiet_from[number];
+	const bool has_birth = bio->options.birth_is_idle && from == o->from[number] &&
+			       !(o->flags[number] & HI_BIO_IS_OLDER);
 
-	return to && to + 1 >= bio->period ? o->quiet_from[number] : 0;
+	if (!to || to + 1 < bio->period)
+		return 0;
+	return !has_birth ? from : from < to ? from + 1 : 0;
 }
 
 static enum hi_bio_state state_of(const struct hi_bio *bio, uint32_t number,

@@ -158,6 +158,10 @@ static void fill_columns(struct hi_bio *bio, uint32_t number,
 	o->era[number] = is_older ? 1 : bio->era;
 	o->flags[number] = (uint8_t)(HI_BIO_IS_ALIVE | (is_older ? HI_BIO_IS_OLDER : 0) |
 				     (object->is_inherent ? HI_BIO_IS_INHERENT : 0));
+	if (bio->options.birth_is_idle && !is_older) {
+		o->flags[number] |= HI_BIO_IS_BORN_IDLE;
+		o->quiet_from[number] = o->quiet_to[number] = bio->period;
+	}
 	if (o->group[number] != HI_BIO_LEFT_OUT)
 		note_group(bio, object->group);
 }

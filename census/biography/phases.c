@@ -26,6 +26,15 @@ static uint64_t last_period_of(const struct hi_bio_columns *o, uint32_t number,
 	return end.period - 1;
 }
 
+/* The object has lived through no whole period, and of that of its birth nothing is
+ * known but that uses there would not count. */
+static bool is_all_birth(const struct hi_bio_columns *o, uint32_t number,
+			 struct hi_bio_end end)
+{
+	return o->flags[number] & HI_BIO_IS_BORN_IDLE && !o->first_proved[number] &&
+	       end.period <= o->from[number] + 1;
+}
+
 struct hi_bio_uses hi_bio_uses_until(const struct hi_bio_columns *o, uint32_t number,
 				     struct hi_bio_end end)
 {
@@ -34,6 +43,11 @@ struct hi_bio_uses hi_bio_uses_until(const struct hi_bio_columns *o, uint32_t nu
 	struct hi_bio_uses uses = {o->first_proved[number], o->last_proved[number],
 				   o->first_possible[number], 0};
 
+	if (is_all_birth(o, number, end)) {
+		uses.first_possible = o->from[number];
+		uses.last_possible = quiet_to >= last ? o->from[number] : last;
+		return uses;
+	}
 	/* Only a run of quiet periods from the birth on is known so far. */
 	if (!uses.first_possible) {
 		uint64_t next = quiet_to ? quiet_to + 1 : o->from[number];

@@ -79,7 +79,10 @@ struct hi_bio_era {
 };
 
 struct hi_bio_summary {
-	bool is_recorded;      /* allocations were followed */
+	bool is_recorded; /* allocations were followed */
+	/* --birth-use, --death-use: uses in the period of birth are none; only those that
+	 * were seen are; in that of the death they are none. */
+	bool birth_is_idle, birth_is_seen, death_is_idle;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
 	/* Of what is live: told from others by the recording, by address and size alone;
 	 * and without a record, of samples. */

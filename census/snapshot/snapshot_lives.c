@@ -12,6 +12,9 @@
 /* Properties, and the numbers of a summary that they are. */
 #define LIVES_NUMBERS(X)                                                                 \
 	X("lives.recorded", is_recorded)                                                 \
+	X("lives.birth_is_idle", birth_is_idle)                                          \
+	X("lives.birth_is_seen", birth_is_seen)                                          \
+	X("lives.death_is_idle", death_is_idle)                                          \
 	X("lives.sample_bytes", sample_bytes)                                            \
 	X("lives.certain.bytes", certain.bytes)                                          \
 	X("lives.certain.objects", certain.objects)                                      \

@@ -163,6 +163,11 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_json_number(json, "lasted_ns", r->lasted_ns);
 	hi_json_bool(json, "recorded", r->is_recorded);
+	hi_json_text(json, "birth_use",
+		     r->birth_is_idle	? "no"
+		     : r->birth_is_seen ? "seen"
+					: "maybe");
+	hi_json_text(json, "death_use", r->death_is_idle ? "no" : "maybe");
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
 	hi_json_text(json, "no_pages", r->no_pages);
 	put_era(json, r);

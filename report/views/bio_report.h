@@ -34,8 +34,10 @@ struct hi_bio_idle {
 struct hi_bio_report {
 	int pid;
 	const char *exe;
-	const char *by;	       /* what groups are: "type", "retainers" */
-	bool is_recorded;      /* allocations were followed */
+	const char *by;	  /* what groups are: "type", "retainers" */
+	bool is_recorded; /* allocations were followed */
+	/* As in struct hi_bio_summary. */
+	bool birth_is_idle, birth_is_seen, death_is_idle;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns;
 	struct hi_bio_census_row *lines; /* of the censuses that end a period */

@@ -207,6 +207,21 @@ static void show_watch(const struct hi_bio_report *r, struct hi_page *page)
 	hi_page_fact(page, "watched", text);
 }
 
+/* Where it is not the default. */
+static void show_ends(const struct hi_bio_report *r, struct hi_page *page)
+{
+	if (r->birth_is_seen)
+		hi_page_fact(page, "births",
+			     "uses in the period of an object's birth count where a call "
+			     "was seen");
+	else if (!r->birth_is_idle)
+		hi_page_fact(page, "births",
+			     "an object may be used in the period of its birth");
+	if (!r->death_is_idle)
+		hi_page_fact(page, "deaths",
+			     "an object may be used in the period of its death");
+}
+
 static void show_era(const struct hi_bio_report *r, struct hi_page *page)
 {
 	char bytes[24];
@@ -466,6 +481,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	show_watch(r, page);
 	show_uses(r, page);
 	show_identity(r, page);
+	show_ends(r, page);
 	show_era(r, page);
 	if (hi_bio_checks_failed(&r->checks))
 		hi_page_warning(page, "the bands do not add up: this is an error of "

@@ -158,6 +158,12 @@ static bool was_passed(const struct addition *a, hi_node object)
 				  start + hi_objects_usable(a->graph->objects, object));
 }
 
+/* Do calls in the period of an object's birth count? */
+static bool counts_at_birth(const struct addition *a)
+{
+	return a->lives->options.birth_use == HI_LIVES_ENDS_SEEN;
+}
+
 /* before: what the census before has seen of it; NULL: it is new. */
 static void add_use_evidence(const struct addition *a, hi_node object, uint32_t number,
 			     const struct seen *before, const struct seen *now)
@@ -170,7 +176,8 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 	if (before && is_certain(a, now->serial) && a->watch &&
 	    hi_watch_sample_hits(a->lives->sample, now->address, now->serial))
 		hi_bio_used(a->lives->bio, number, HI_BIO_WATCH);
-	if (before && is_certain(a, now->serial) && was_passed(a, object))
+	if ((before || counts_at_birth(a)) && is_certain(a, now->serial) &&
+	    was_passed(a, object))
 		hi_bio_used(a->lives->bio, number, HI_BIO_PROBE);
 }
 
@@ -535,7 +542,9 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_lives_destroy) struct hi_lives *lives = hi_calloc(1, sizeof(*lives));
-	struct hi_bio_options bio = {};
+	const struct hi_bio_options bio = {
+		.birth_is_idle = options->birth_use != HI_LIVES_ENDS_MAYBE,
+		.death_is_idle = options->death_use != HI_LIVES_ENDS_MAYBE};
 	enum hi_status status;
 
 	if (!lives)
@@ -576,6 +585,11 @@ void hi_lives_destroy(struct hi_lives *lives)
 	hi_vector_free(&lives->censuses);
 	hi_watch_sample_destroy(lives->sample);
 	free(lives);
+}
+
+const struct hi_lives_options *hi_lives_asked(const struct hi_lives *lives)
+{
+	return &lives->options;
 }
 
 struct hi_bio *hi_lives_bio(struct hi_lives *lives)

@@ -26,6 +26,7 @@
 
 struct hi_lives_options {
 	enum hi_lives_live live;
+	enum hi_lives_ends birth_use, death_use;
 	const char *inherent; /* types whose use cannot be seen; NULL: none */
 	unsigned watch;	      /* watchpoints that were asked for; 0: none */
 	const char *no_watch; /* why there are none of them; "", NULL: there are. Read
@@ -71,6 +72,7 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,
 				  struct hi_error *err);
 
+const struct hi_lives_options *hi_lives_asked(const struct hi_lives *lives);
 struct hi_bio *hi_lives_bio(struct hi_lives *lives);
 const struct hi_era_choice *hi_lives_eras(const struct hi_lives *lives);
 const struct hi_object_groups *hi_lives_groups(const struct hi_lives *lives);

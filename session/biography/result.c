@@ -245,6 +245,9 @@ static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report 
 {
 	ret->lasted_ns = lives->censuses[hi_bio_summary_periods(lives)].at_ns;
 	ret->is_recorded = lives->is_recorded;
+	ret->birth_is_idle = lives->birth_is_idle;
+	ret->birth_is_seen = lives->birth_is_seen;
+	ret->death_is_idle = lives->death_is_idle;
 	ret->sample_bytes = lives->sample_bytes;
 	ret->certain = lives->certain;
 	ret->uncertain = lives->uncertain;

@@ -190,6 +190,7 @@ static enum hi_status fill_watch(const struct hi_lives *lives,
 
 static void fill_last_census(const struct hi_lives *lives, struct hi_bio_summary *ret)
 {
+	const struct hi_lives_options *options = hi_lives_asked(lives);
 	size_t n;
 	const struct hi_lives_census *censuses = hi_lives_censuses(lives, &n);
 
@@ -198,6 +199,9 @@ static void fill_last_census(const struct hi_lives *lives, struct hi_bio_summary
 	ret->left_out = censuses[n - 1].known.left_out;
 	ret->is_recorded = censuses[n - 1].is_recorded;
 	ret->sample_bytes = censuses[n - 1].sample_bytes;
+	ret->birth_is_idle = options->birth_use == HI_LIVES_ENDS_NO;
+	ret->birth_is_seen = options->birth_use == HI_LIVES_ENDS_SEEN;
+	ret->death_is_idle = options->death_use == HI_LIVES_ENDS_NO;
 	ret->no_pages = hi_lives_no_pages(lives);
 	for (size_t i = 1; i < n; i++)
 		if (censuses[i].has_pages)

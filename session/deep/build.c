@@ -288,18 +288,16 @@ static bool add_used_costs(struct deep_making *m, uint64_t *bits,
 
 /* ---- biographies ---- */
 
-/* HI_DEEP_COSTS: neither is proved. A use in the period of its birth is never excluded,
- * so that an object was never used cannot be proved: that no use was seen counts. */
+/* HI_DEEP_COSTS: none of them is proved. */
 static enum hi_deep_cost proved_use(const struct hi_bio_summary *lives,
 				    const struct hi_bio_life_row *life)
 {
 	uint32_t bands = hi_bio_summary_bands(lives, life);
 
-	if (bands == HI_BIO_BIT(HI_BIO_USE))
-		return HI_DEEP_USE_BYTES;
-	if (!bands || bands & ~(uint32_t)HI_BIO_NOT_USED)
-		return HI_DEEP_COSTS;
-	return life->first_proved ? HI_DEEP_DRAG_BYTES : HI_DEEP_VOID_BYTES;
+	return bands == HI_BIO_BIT(HI_BIO_USE)	  ? HI_DEEP_USE_BYTES
+	       : bands == HI_BIO_BIT(HI_BIO_DRAG) ? HI_DEEP_DRAG_BYTES
+	       : bands == HI_BIO_BIT(HI_BIO_VOID) ? HI_DEEP_VOID_BYTES
+						  : HI_DEEP_COSTS;
 }
 
 /* Of the objects that are proved to be so; free it. NULL: out of memory. */

@@ -250,6 +250,42 @@ HI_TEST(biography_drawn, l6_has_the_bounds_of_the_specification)
 	check_l6((const char *[]){"uuX", "u?X", "u.X"}, true, 96, 96);
 }
 
+static struct hi_bio_row draw_row(const char *drawn, unsigned censuses, unsigned t)
+{
+	struct lives l = {.of = {{.size = 10, .drawn = drawn}},
+			  .n = 1,
+			  .groups = 1,
+			  .censuses = censuses,
+			  .birth_is_idle = true,
+			  .death_is_idle = true};
+	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = NULL;
+	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *v = NULL;
+	struct hi_bio_row row;
+
+	read_drawn(&l.of[0]);
+	bio = play_lives(&l);
+	v = view_of(bio, l.tail);
+	hi_bio_view_row(v, HI_BIO_ALL, t, &row);
+	return row;
+}
+
+/* Nothing is known of the periods of birth and death: what lies between them decides. */
+HI_TEST(biography_drawn, what_is_filled_and_torn_down_is_not_used_for_that)
+{
+	struct hi_bio_row row = draw_row("?..!", 4, 1);
+
+	check_exact(&row, HI_BIO_VOID, 10);
+	row = draw_row("?.u!", 4, 1);
+	check_exact(&row, HI_BIO_LAG, 10);
+	row = draw_row("?u.!", 4, 3);
+	check_exact(&row, HI_BIO_DRAG, 10);
+	/* It lived through no whole period: it may have done all of its work. */
+	row = draw_row("?!", 4, 1);
+	HI_ASSERT_EQ(0, row.bytes[HI_BIO_VOID].proved);
+	HI_ASSERT_EQ(10, row.bytes[HI_BIO_VOID].possible);
+	HI_ASSERT_EQ(10, row.bytes[HI_BIO_USE].possible);
+}
+
 /* GHC 9.0.2 reports VOID of most of a list that is read completely in periods 2 and 3. */
 HI_TEST(biography_drawn, a_list_that_is_read_twice_is_in_use)
 {

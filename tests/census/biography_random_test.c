@@ -32,6 +32,8 @@ static void draw_evidence(uint64_t *random, const struct lives *l, struct life *
 	/* Where the rules say that there was no use without evidence, there was none. */
 	if (life->death ? l->death_is_idle : l->tail == HI_BIO_AT_CENSUS)
 		life->truth &= ~PERIOD(end);
+	if (l->birth_is_idle && !life->is_older && end > life->from + 1)
+		life->truth &= ~PERIOD(life->from);
 	for (unsigned p = life->from; p <= end; p++) {
 		if (random_below(random, 100) >= percent)
 			continue;
@@ -40,6 +42,8 @@ static void draw_evidence(uint64_t *random, const struct lives *l, struct life *
 		else
 			life->unused |= PERIOD(p);
 	}
+	if (l->birth_is_idle && !life->is_older && life->used)
+		life->truth &= ~PERIOD(life->from) | life->used;
 }
 
 static struct lives draw_lives(uint64_t seed, unsigned max_lives, unsigned max_censuses,
@@ -51,6 +55,7 @@ static struct lives draw_lives(uint64_t seed, unsigned max_lives, unsigned max_c
 			  .censuses = 1 + random_below(&random, max_censuses),
 			  .tail = random_below(&random, 2) ? HI_BIO_AT_CENSUS
 							   : HI_BIO_IN_PERIOD,
+			  .birth_is_idle = random_below(&random, 2),
 			  .death_is_idle = random_below(&random, 2)};
 
 	for (uint32_t i = 0; i < l.n; i++) {

@@ -40,7 +40,7 @@ struct lives {
 	unsigned censuses;
 	bool by_census; /* no event is reported */
 	enum hi_bio_tail tail;
-	bool death_is_idle;
+	bool birth_is_idle, death_is_idle;
 };
 
 static inline void read_drawn(struct life *life)
@@ -95,6 +95,8 @@ static inline uint64_t open_periods(const struct lives *l, const struct life *li
 
 	if (is_idle)
 		open &= ~PERIOD(end);
+	if (l->birth_is_idle && !life->is_older && (end > life->from + 1 || life->used))
+		open &= ~PERIOD(life->from);
 	return open & ~life->used & ~life->unused;
 }
 
@@ -255,7 +257,8 @@ static inline void check_sound(const struct hi_bio *bio, enum hi_bio_tail tail)
 /* Plays the censuses, each with its checks. The open period is the one behind them. */
 static inline struct hi_bio *play_open(const struct lives *l)
 {
-	const struct hi_bio_options options = {.death_is_idle = l->death_is_idle,
+	const struct hi_bio_options options = {.birth_is_idle = l->birth_is_idle,
+					       .death_is_idle = l->death_is_idle,
 					       .has_events = !l->by_census};
 	struct hi_bio *bio = NULL;
 	struct hi_error err;

@@ -130,14 +130,12 @@ static json_t *run_restricted(const struct kept_lives *k, const char *command,
 		"rows.v1.json");
 }
 
-/* That `never` was used in the period in which it was written first is not excluded: it
- * is in VOID or in DRAG, and proved to be in both together. */
 static void check_restrictions(const struct kept_lives *k)
 {
 	static const char *const words[] = {"void", "use",	 "drag",
 					    "lag",  "drag,void", "unused,drag,void"};
-	static const char *const names[] = {"", "young",      "dead",
-					    "", "dead never", "dead never old"};
+	static const char *const names[] = {"never", "young",	   "dead",
+					    "",	     "dead never", "dead never old"};
 
 	for (unsigned i = 0; i < 6; i++) {
 		json_t *only = doc_at(run_restricted(k, "census", words[i]), "only");
@@ -223,7 +221,7 @@ static void check_explained(const struct kept_lives *k)
 	HI_ASSERT_EQ(4, k->last);
 	expect_periods(dead, 1, 2, 3, 4, "not_used_since");
 	expect_periods(biography_of(k, "young"), 1, 2, 4, 0, "used");
-	expect_periods(biography_of(k, "never"), 1, 0, 0, 2, "no_use_seen");
+	expect_periods(biography_of(k, "never"), 1, 0, 0, 2, "never_used");
 	expect_periods(biography_of(k, "old"), 0, 0, 0, 1, "never_used");
 	HI_ASSERT_STREQ("contents", doc_text(use, "evidence"));
 	HI_ASSERT_EQ(doc_number(k->live, "censuses.2.at_ns"), doc_number(use, "to_ns"));

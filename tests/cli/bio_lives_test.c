@@ -44,8 +44,8 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 	static const char *const table[6][4] = {
 		{"", "a", "c", ""},    {"b", "a", "c", ""},  {"b", "", "a c d", ""},
 		{"b e", "", "c", "a"}, {"e", "", "", "a c"}, {"e", "", "", "c"}};
-	struct lived *l = live_l1(
-		6, LIVED("--inherent", "struct arena", "--bio", ALL_BANDS, "--all"));
+	struct lived *l = live_l1(6, LIVED("--inherent", "struct arena", "--bio",
+					   ALL_BANDS, "--all", "--birth-use", "maybe"));
 	json_t *doc = lived_end(l);
 
 	for (unsigned t = 1; t <= 6; t++) {
@@ -62,9 +62,33 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 	HI_ASSERT_EQ(8, doc_number(doc, "censuses.1.unseen.bytes"));
 }
 
+/* c was written when it was new; d died before a whole period had passed. */
+HI_TEST_ROOT(bio_lives, what_is_written_when_it_is_new_is_not_used_yet)
+{
+	static const char *const table[6][4] = {
+		{"", "a c", "", ""},   {"b", "a c", "", ""}, {"b", "c", "a d", ""},
+		{"b e", "", "c", "a"}, {"e", "", "", "a c"}, {"e", "", "", "c"}};
+	struct lived *l = live_l1(
+		6, LIVED("--inherent", "struct arena", "--bio", ALL_BANDS, "--all"));
+	json_t *doc = lived_end(l);
+
+	for (unsigned t = 1; t <= 6; t++) {
+		expect_truth(l, t, "void", table[t - 1][0]);
+		expect_truth(l, t, "lag", table[t - 1][1]);
+		expect_truth(l, t, "use", table[t - 1][2]);
+		expect_truth(l, t, "drag", table[t - 1][3]);
+	}
+	HI_ASSERT_STREQ("no", doc_text(doc, "birth_use"));
+	/* Before its first whole period nothing but LAG or VOID is possible. */
+	HI_ASSERT_EQ(0, lived_bound(doc, 1, "use", "bytes", "possible"));
+	HI_ASSERT(lived_bound(doc, 3, "use", "bytes", "possible") >=
+		  lived_cost(l, "a d"));
+}
+
 HI_TEST_ROOT(bio_lives, l2_begins_and_ends_bands_at_the_right_periods)
 {
-	struct lived *l = lived_start(LIVED(), LIVED());
+	struct lived *l = lived_start(
+		LIVED(), LIVED("--birth-use", "maybe", "--death-use", "maybe"));
 	json_t *doc;
 
 	lived_period(l, LIVED("new late 10", "new early 10"));
@@ -137,11 +161,10 @@ HI_TEST_ROOT(bio_lives, l4_groups_of_the_wanted_bands_are_those_of_the_types)
 
 HI_TEST_ROOT(bio_lives, l6_bytes_that_changed_are_use_and_the_others_may_be)
 {
-	struct lived *l = lived_start(LIVED(), LIVED());
+	struct lived *l = lived_start(LIVED("new p 32", "new q 32", "new r 32"), LIVED());
 	json_t *doc;
 
-	lived_period(l, LIVED("new p 32", "new q 32", "new r 32", "write p", "write q",
-			      "write r"));
+	lived_period(l, LIVED("write p", "write q", "write r"));
 	lived_period(l, LIVED("write p"));
 	lived_period(l, LIVED("free p", "free q", "free r"));
 	doc = lived_end(l);

@@ -90,17 +90,34 @@ static bool is_inherent_object(const struct lived *l, const struct lived_object 
 	return l->inherent && strcmp(l->inherent, o->type) == 0;
 }
 
+/* What was done in the periods of birth and death is no use, if a whole one is between
+ * them; else it may be one, and is counted. */
+static uint64_t uses_of(const struct lived *l, const struct lived_object *o)
+{
+	const unsigned end = end_of_life(l, o);
+	const unsigned followed = end < l->censuses + 1 ? end : l->censuses + 1;
+	uint64_t used = o->used;
+
+	if (!l->death_is_open && end < 64)
+		used &= ~(1ull << end);
+	if (!l->birth_is_open && o->birth && followed > o->birth + 1)
+		used &= ~(1ull << o->birth);
+	return used;
+}
+
 /* SPEC section 2: of what was used until the end of its life. */
 static const char *band_of(const struct lived *l, const struct lived_object *o,
 			   unsigned t)
 {
+	const uint64_t used = uses_of(l, o);
+
 	if (is_inherent_object(l, o))
 		return "inherent_use";
-	if (o->used && t > (unsigned)(63 - __builtin_clzll(o->used)))
+	if (used && t > (unsigned)(63 - __builtin_clzll(used)))
 		return "drag";
-	if (o->used && t >= (unsigned)__builtin_ctzll(o->used))
+	if (used && t >= (unsigned)__builtin_ctzll(used))
 		return "use";
-	return !o->birth ? "unused_since_attach" : o->used ? "lag" : "void";
+	return !o->birth ? "unused_since_attach" : used ? "lag" : "void";
 }
 
 /* Contents prove a use in a period if they can be compared with those before it. */
@@ -391,6 +408,8 @@ static void take_option(struct lived *l, const char *option, const char *value)
 		return;
 	if (strcmp(option, "--live") == 0)
 		l->live_alloc = strcmp(value, "alloc") == 0;
+	l->birth_is_open |= strcmp(option, "--birth-use") == 0 && !strcmp(value, "maybe");
+	l->death_is_open |= strcmp(option, "--death-use") == 0 && !strcmp(value, "maybe");
 	l->has_scan |= strcmp(option, "--scan") == 0;
 	l->is_unrecorded |= strcmp(option, "--sample") == 0 && strcmp(value, "none") == 0;
 	if (strcmp(option, "--era") == 0 &&
@@ -713,6 +732,7 @@ static json_t *read_lived(struct lived *l, unsigned censuses)
 
 	HI_ASSERT_MSG(doc_size(doc, "censuses") == censuses, "%zu censuses, not %u: %s",
 		      doc_size(doc, "censuses"), censuses, l->command->err);
+	l->censuses = censuses;
 	lived_check_invariants(doc);
 	forget_uses_behind(l, censuses);
 	if (!l->is_program)

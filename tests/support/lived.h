@@ -47,11 +47,14 @@ struct lived {
 	bool is_alloc;	      /* under `alloc`, not bio */
 	bool has_scan;	      /* --scan: it samples time, which else alloc does not */
 	bool live_alloc;      /* --live alloc */
+	bool birth_is_open;   /* --birth-use maybe: uses in the period of birth count */
+	bool death_is_open;   /* --death-use maybe */
 	bool is_watched;      /* --watch, --uses: some reads are proved, too */
 	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */
 	bool is_lossy;	      /* events were lost: what is proved is true, no more */
 	const char *inherent; /* a type of the fixture; NULL: none */
 	unsigned period;      /* the open one */
+	unsigned censuses;    /* that there were, at the end */
 	struct lived_tracer tracer; /* that waited for the last end of a period */
 	char era[16];		    /* of what is born now */
 	char eras[8][16];	    /* in their order; the first one is "1" */
