@@ -93,8 +93,8 @@ static enum hi_status prepare_exit(struct snapshot *self, struct hi_error *err)
 	struct hi_exit_watch *watch = self->options.exit_watch;
 
 	for (const struct hi_stop_hook *h = self->options.hook; h; h = h->next)
-		if (h->skipped)
-			h->skipped(h->arg);
+		if (h->at_exit)
+			h->at_exit(h->arg);
 	self->at_exit = true;
 	self->options.snapshot = HI_REQUEST_COPY;
 	self->options.max_pause_ns = HI_EXIT_HOLD_NS;

@@ -29,7 +29,7 @@ struct hi_stop_hook {
 	void (*run)(void *arg, const struct hi_stop_moment *moment);
 	/* Called in the inspector instead where the target stands at its end
 	 * (exit_watch.h). NULL: nothing is to be done. */
-	void (*skipped)(void *arg);
+	void (*at_exit)(void *arg);
 	void *arg;
 	/* Descriptors that it needs; all others are closed in the tracer. Borrowed. */
 	const int *fds;

@@ -6,6 +6,7 @@
 #ifndef HI_PROBES_PAGE_STATES_H
 #define HI_PROBES_PAGE_STATES_H
 
+#include "attach/stop_options.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "probes/bpf/pages_shared.h"
@@ -26,12 +27,17 @@ struct hi_page_states {
 	struct hi_page_addresses
 		HI_VECTOR(uint64_t) addresses; /* sorted; of 2 MiB each */
 	struct hi_page_bit_list HI_VECTOR(struct hi_page_bits) bits; /* parallel */
+	/* Where no page of an address that is not in `addresses` was referenced. */
+	struct hi_page_range_list HI_VECTOR(struct hi_range) untouched;
 };
 
 /* A reading: sorted by address. Borrowed. */
 struct hi_page_reading {
 	const struct hi_bpf_page_table *tables;
 	size_t n;
+	/* Sorted: what has no table here has no page in memory, nor anywhere else. */
+	const struct hi_range *whole;
+	size_t n_whole;
 };
 
 /*

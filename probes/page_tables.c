@@ -220,6 +220,7 @@ enum hi_status hi_page_tables_read(const struct hi_page_tables *tables, int link
 		enum hi_status status =
 			run_page_program(tables, link, HI_BPF_PAGES_TABLES, err);
 
+		read->faults += request->faults;
 		if (status == HI_OK && read->with_young && request->n_tables)
 			status = run_page_program(tables, link, HI_BPF_PAGES_YOUNG, err);
 		if (status != HI_OK)

@@ -53,6 +53,7 @@ struct hi_page_tables_read {
 	 * written. What is not in memory has no table. */
 	struct hi_bpf_page_table *tables;
 	size_t max, n;
+	uint64_t faults; /* tables that are missing, as they could not be read */
 };
 
 /*

@@ -52,6 +52,7 @@ enum reading_result {
 
 struct reading {
 	uint64_t n_tables, reclaim, read_ns, clear_ns;
+	bool is_whole; /* no table is missing in the ranges */
 	_Atomic uint32_t result;
 	struct hi_error error; /* of READ_NOT_CLEARED */
 };
@@ -72,6 +73,8 @@ struct baseline {
 	struct hi_error why; /* it is not valid */
 	uint64_t reclaim, generations;
 	struct page_table_list HI_VECTOR(struct hi_bpf_page_table) tables;
+	struct hi_range ranges[RANGES_MAX]; /* without missing tables */
+	size_t n_ranges;
 };
 
 struct hi_page_watch {
@@ -96,6 +99,8 @@ struct hi_page_watch {
 
 HI_DEFINE_GUARD(struct hi_page_watch *, hi_page_watch_close)
 
+#define EXIT_READ_NS 5000000000ull /* what reading may take while an exit is held */
+
 /* ---- in the tracer ---- */
 
 static enum hi_status read_ranges(const struct hi_page_watch *watch, size_t slot,
@@ -116,6 +121,7 @@ static enum hi_status read_ranges(const struct hi_page_watch *watch, size_t slot
 		status = hi_page_tables_read(watch->tables, watch->link, &read, err);
 	}
 	shared->items[slot].n_tables = read.n;
+	shared->items[slot].is_whole = status == HI_OK && !read.faults;
 	/* What does not fit is unknown. */
 	return status == HI_LIMIT ? HI_OK : status;
 }
@@ -145,9 +151,10 @@ static void clear_bits(const struct hi_page_watch *watch, struct reading *readin
 	atomic_store(&reading->result, READ_AND_CLEARED);
 }
 
-static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
+/* Appends a reading, of which nothing was cleared yet; NULL: it failed. */
+static struct reading *add_reading(const struct hi_page_watch *watch,
+				   uint64_t deadline_ns)
 {
-	const struct hi_page_watch *watch = arg;
 	struct shared_readings *shared = watch->shared;
 	uint32_t slot = atomic_load(&shared->n);
 	struct reading *reading = &shared->items[slot % READINGS];
@@ -158,10 +165,10 @@ static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
 		status = hi_fail(&shared->error, HI_LIMIT, 0,
 				 "the target was stopped too often in one period");
 	if (status == HI_OK)
-		status = read_ranges(watch, slot, moment->deadline_ns, &shared->error);
+		status = read_ranges(watch, slot, deadline_ns, &shared->error);
 	if (status != HI_OK) {
 		atomic_fetch_add(&shared->n_failed, 1);
-		return;
+		return NULL;
 	}
 	reading->read_ns = hi_clock_ns() - start_ns;
 	reading->reclaim = hi_page_reclaim_read(watch->vmstat_fd);
@@ -169,18 +176,28 @@ static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
 		      "the tracer process ended while the accessed bits were cleared");
 	atomic_store(&reading->result, READ_NOT_CLEARED);
 	atomic_store(&shared->n, slot + 1);
-	clear_bits(watch, reading, moment);
+	return reading;
+}
+
+static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
+{
+	const struct hi_page_watch *watch = arg;
+	struct reading *reading = add_reading(watch, moment->deadline_ns);
+
+	if (reading)
+		clear_bits(watch, reading, moment);
 }
 
 /* ---- in the inspector ---- */
 
-static void skip_page_hook(void *arg)
+/* The target stands at its end: no period begins, so that nothing is cleared. */
+static void read_pages_at_exit(void *arg)
 {
-	struct shared_readings *shared = ((const struct hi_page_watch *)arg)->shared;
+	const struct hi_page_watch *watch = arg;
+	struct reading *reading = add_reading(watch, hi_clock_ns() + EXIT_READ_NS);
 
-	(void)hi_fail(&shared->error, HI_UNSUPPORTED, 0,
-		      "the accessed bits of pages are not read where the target exits");
-	atomic_fetch_add(&shared->n_failed, 1);
+	if (reading)
+		(void)hi_fail(&reading->error, HI_GONE, 0, "the process has exited");
 }
 
 static int open_process_file(pid_t pid, const char *name, int flags)
@@ -440,7 +457,7 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
 	watch->hook_fds[2] = watch->vmstat_fd;
 	watch->hook = (struct hi_stop_hook){
 		.run = run_page_hook,
-		.skipped = skip_page_hook,
+		.at_exit = read_pages_at_exit,
 		.arg = watch,
 		.fds = watch->hook_fds,
 		.n_fds = 3,
@@ -496,6 +513,9 @@ static enum hi_status keep_baseline(struct hi_page_watch *watch, size_t slot,
 	(void)hi_fail_memory(&baseline->why, "page tables");
 	if (!hi_vector_append(&baseline->tables, from, reading->n_tables))
 		return hi_fail_memory(err, "page tables");
+	baseline->n_ranges = reading->is_whole ? watch->n_ranges : 0;
+	memcpy(baseline->ranges, watch->ranges,
+	       baseline->n_ranges * sizeof(*baseline->ranges));
 	baseline->is_valid = true;
 	baseline->reclaim = reading->reclaim;
 	baseline->generations = watch->clearers.generations;
@@ -508,9 +528,11 @@ static enum hi_status take_reading(struct hi_page_watch *watch, size_t slot,
 {
 	const struct shared_readings *shared = watch->shared;
 	const struct baseline *baseline = &watch->baseline;
-	struct hi_page_reading before = {baseline->tables.items, baseline->tables.count};
-	struct hi_page_reading after = {shared->tables + slot * shared->capacity,
-					shared->items[slot].n_tables};
+	struct hi_page_reading before = {baseline->tables.items, baseline->tables.count,
+					 baseline->ranges, baseline->n_ranges};
+	struct hi_page_reading after = {
+		shared->tables + slot * shared->capacity, shared->items[slot].n_tables,
+		watch->ranges, shared->items[slot].is_whole ? watch->n_ranges : 0};
 	enum hi_status status;
 
 	if (!baseline->is_valid) {
@@ -553,6 +575,7 @@ static enum hi_status take_readings(struct hi_page_watch *watch, struct hi_error
 static void forget_states(struct hi_page_watch *watch)
 {
 	watch->states.addresses.count = watch->states.bits.count = 0;
+	watch->states.untouched.count = 0;
 }
 
 bool hi_page_watch_has_read(const struct hi_page_watch *watch)

@@ -60,8 +60,9 @@ static __always_inline __u64 behind(__u64 address, __u32 shift)
 }
 
 /*
- * Goes down to the entry for request->next whose table it is, or which is huge. The shift
- * of the level at which it ended; *entry_ret 0: there is nothing.
+ * Goes down to the entry for request->next whose table it is, or which is huge, or for a
+ * huge page that is not in memory. The shift of the level at which it ended; *entry_ret
+ * 0: there is nothing.
  */
 static __always_inline __u32 descend(struct hi_bpf_pages_request *request,
 				     __u64 *entry_ret)
@@ -78,8 +79,10 @@ static __always_inline __u32 descend(struct hi_bpf_pages_request *request,
 			request->faults++;
 			return shift;
 		}
-		if (!(entry & HI_BPF_ENTRY_PRESENT))
+		if (!(entry & HI_BPF_ENTRY_PRESENT)) {
+			*entry_ret = entry;
 			return shift;
+		}
 		if (shift == HI_BPF_HUGE_SHIFT || (entry & HI_BPF_ENTRY_HUGE))
 			break;
 		table = request->direct_map + (entry & HI_BPF_ENTRY_FRAME);
@@ -96,11 +99,10 @@ static __always_inline void copy_table(struct hi_bpf_pages_request *request, __u
 	__u64 table = request->direct_map + (entry & HI_BPF_ENTRY_FRAME);
 
 	out->address = request->next & ~mask;
-	out->is_huge = (entry & HI_BPF_ENTRY_HUGE) != 0;
+	out->is_huge = (entry & HI_BPF_ENTRY_HUGE) || !(entry & HI_BPF_ENTRY_PRESENT);
 	out->entries[0] = entry;
-	if (!(entry & HI_BPF_ENTRY_HUGE) &&
-	    bpf_probe_read_kernel(out->entries, sizeof(out->entries),
-				  (const void *)table))
+	if (!out->is_huge && bpf_probe_read_kernel(out->entries, sizeof(out->entries),
+						   (const void *)table))
 		request->faults++;
 	else
 		request->n_tables++;
@@ -126,9 +128,11 @@ static long visit_next(__u32 i, void *unused)
 	if (!out)
 		return 1;
 	shift = descend(request, &entry);
-	/* A page of 1 GiB is hugetlbfs's or a device's: no heap. */
+	/* A page of 1 GiB has no table. */
 	if (entry && shift == HI_BPF_HUGE_SHIFT)
 		copy_table(request, entry, out);
+	else if (entry)
+		request->faults++;
 	request->next = behind(request->next, shift);
 	return 0;
 }

@@ -36,7 +36,8 @@ enum hi_bpf_pages_mode {
 #define HI_BPF_ENTRY_HUGE 0x080ull
 #define HI_BPF_ENTRY_FRAME 0x000ffffffffff000ull
 
-/* The 2 MiB from address on: 512 entries, or one of a huge page. */
+/* The 2 MiB from address on: 512 entries, or one of a huge page, which may not be in
+ * memory. */
 struct hi_bpf_page_table {
 	__u64 address;
 	__u32 is_huge; /* only entries[0] is valid, and holds for all of it */
@@ -56,7 +57,7 @@ struct hi_bpf_pages_request {
 	__u64 next;
 	/* By the program. */
 	__u64 top;	/* the address of the topmost table; 0: no such process */
-	__u64 faults;	/* tables that could not be read */
+	__u64 faults;	/* tables that could not be read, and larger pages */
 	__u64 n_tables; /* of the other map that are filled */
 	__u64 strange;
 	__u64 stack, stack_structs[HI_BPF_STACK_PAGES]; /* of its first pages */

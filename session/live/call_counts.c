@@ -93,7 +93,7 @@ void hi_call_counts_before_stop(struct hi_call_counts *counts,
 	if (!counts)
 		return;
 	counts->hook = (struct hi_stop_hook){.run = take_counts_at_stop,
-					     .skipped = take_counts,
+					     .at_exit = take_counts,
 					     .arg = counts,
 					     .next = counts->hook.next};
 	hi_stop_hook_add(&stop->hook, &counts->hook);

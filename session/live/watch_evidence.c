@@ -200,7 +200,7 @@ static void prepare_hook(struct hi_watch_evidence *e, struct hi_stop_options *st
 		n = 0;
 	}
 	e->hook = (struct hi_stop_hook){.run = count_at_stop,
-					.skipped = count_at_exit,
+					.at_exit = count_at_exit,
 					.arg = e,
 					.fds = fds,
 					.n_fds = n,

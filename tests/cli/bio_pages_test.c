@@ -40,6 +40,43 @@ HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
 	HI_ASSERT(proved(doc, 3, "use") >= lived_cost(l, "young"));
 }
 
+/* Pages that nobody has touched are not in memory: that proves it as well. */
+HI_TEST_ROOT(bio_pages, what_was_never_touched_is_proved_to_be_unused)
+{
+	struct lived *l =
+		lived_start(LIVED("raw old 5000000"),
+			    LIVED("--sample", "all", "--bio", "void,unused", "--all"));
+	size_t untouched, old = lived_cost(l, "old");
+	json_t *doc;
+
+	lived_period(l, LIVED("raw young 5000000 arena", "new idle " BLOCK));
+	untouched = lived_cost(l, "young idle");
+	lived_period(l, LIVED());
+	lived_period(l, LIVED());
+	doc = lived_interrupt(l);
+	for (unsigned t = 1; t <= 3; t++) {
+		HI_ASSERT(proved(doc, t, "unused_since_attach") >= old);
+		HI_ASSERT_EQ(untouched, proved(doc, t, "void"));
+	}
+}
+
+/* The census at an exit has evidence of its period, as others have. */
+HI_TEST_ROOT(bio_pages, what_was_not_referenced_until_the_exit_is_unused_there)
+{
+	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
+	size_t old = lived_cost(l, "old");
+	unsigned last;
+	json_t *doc;
+
+	lived_period(l, LIVED("new young " BLOCK));
+	lived_period(l, LIVED("write old"));
+	doc = lived_end_after(l, "write young");
+	last = (unsigned)doc_size(doc, "censuses");
+	HI_ASSERT(doc_bool(doc, "censuses.2.pages"));
+	HI_ASSERT_EQ(old, proved(doc, last, "drag"));
+	HI_ASSERT_EQ(lived_cost(l, "young"), proved(doc, last, "use"));
+}
+
 /* What is not used any more, and what keeps it, in one command. */
 HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
 {

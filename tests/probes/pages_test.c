@@ -224,7 +224,8 @@ HI_TEST_ROOT(pages, of_a_range_are_unreferenced_only_together)
 	HI_ASSERT_EQ(
 		HI_PAGE_UNREFERENCED,
 		hi_page_watch_of_range(scene->watch, start + 3 * 4096, start + 8 * 4096));
-	HI_ASSERT_EQ(HI_PAGE_UNKNOWN, hi_page_watch_get(scene->watch, 4096));
+	/* Nothing is there, which nobody can have touched. */
+	HI_ASSERT_EQ(HI_PAGE_UNREFERENCED, hi_page_watch_get(scene->watch, 4096));
 }
 
 /* Two stops of one period, as when a stop is repeated. */
@@ -338,24 +339,29 @@ HI_TEST_ROOT(pages, have_no_state_after_bits_were_not_cleared)
 		"woke up");
 }
 
-HI_TEST_ROOT(pages, have_no_state_if_the_last_stop_did_not_read_them)
+HI_TEST_ROOT(pages, are_read_where_the_target_stands_at_its_end)
+{
+	struct scene *scene = start_scene(8, "1", NULL);
+	struct hi_error err;
+
+	HI_ASSERT_STATUS(HI_NOT_FOUND, stop_scene(scene, &err));
+	HI_ASSERT_OK(hi_page_watch_prepare(scene->watch, &scene->options, &err), &err);
+	use_pages(scene, "..rw....");
+	scene->options.hook->at_exit(scene->options.hook->arg);
+	HI_ASSERT_OK(hi_page_watch_take(scene->watch, &err), &err);
+	expect_truth(scene);
+	/* Nothing was cleared. */
+	HI_ASSERT_STATUS(HI_NOT_FOUND, stop_scene(scene, &err));
+	HI_ASSERT_MSG(strstr(err.text, "has exited"), "%s", err.text);
+}
+
+HI_TEST_ROOT(pages, have_no_state_if_the_target_was_stopped_too_often)
 {
 	struct hi_stop_moment moment = {.deadline_ns = UINT64_MAX, .is_torn = say_no};
 	struct scene *scene = start_scene(8, "1", NULL);
 	struct hi_error err;
 
 	HI_ASSERT_STATUS(HI_NOT_FOUND, stop_scene(scene, &err));
-	run_hook(scene, &moment);
-	strcpy(scene->letters, "..rw....");
-	hi_fixture_tell(scene->fx, scene->letters);
-	hi_fixture_read_until(scene->fx, "done", NULL, NULL);
-	scene->options.hook->skipped(scene->options.hook->arg);
-	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_page_watch_take(scene->watch, &err));
-	HI_ASSERT_MSG(strstr(err.text, "where the target exits"), "%s", err.text);
-	HI_ASSERT_EQ(HI_PAGE_UNKNOWN, hi_page_watch_get(scene->watch, scene->start));
-	/* The period that had begun goes on. */
-	HI_ASSERT_OK(stop_scene(scene, &err), &err);
-	expect_truth(scene);
 	run_hook(scene, &moment);
 	for (int i = 0; i < 8; i++)
 		scene->options.hook->run(scene->options.hook->arg, &moment);

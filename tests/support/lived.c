@@ -263,7 +263,8 @@ static void note_command(struct lived *l, const char *command, const char *answe
 		note_resize(l, name, n, answer);
 		return;
 	}
-	if (strcmp(verb, "new") && strcmp(verb, "spread") && strcmp(verb, "list")) {
+	if (strcmp(verb, "new") && strcmp(verb, "raw") && strcmp(verb, "spread") &&
+	    strcmp(verb, "list")) {
 		note_use(l, verb, find_lived(l, name));
 		return;
 	}
@@ -272,6 +273,7 @@ static void note_command(struct lived *l, const char *command, const char *answe
 	HI_ASSERT_EQ(2, sscanf(answer, "%*s %lx %zu", &o->address, &o->cost));
 	o->site = strcmp(verb, "list") == 0  ? "make_list"
 		  : strcmp(verb, "new") == 0 ? "make_object"
+		  : strcmp(verb, "raw") == 0 ? "make_raw"
 					     : "work";
 	if (strcmp(verb, "list") == 0) {
 		if (strcmp(type, "node") == 0)
