@@ -220,11 +220,12 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	struct space_target target = {.pid = (int)options->target.pid};
-	const struct hi_space_choice choice = choice_of_space(&options->alloc);
+	struct hi_space_choice choice = choice_of_space(&options->alloc);
 	enum hi_status status = hi_space_sink_open(&sink, err);
 
 	if (status != HI_OK)
 		return status;
+	choice.keeps_marks = keeps_space_profile(options);
 	hi_space_sink_choose(sink, &choice);
 	if (!keeps_space_profile(options))
 		o.output.file = NULL;

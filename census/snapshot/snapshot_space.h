@@ -18,12 +18,30 @@ struct hi_snapshot_space_census {
 	struct hi_space_period period;
 };
 
+/* Between two marks; the first one is before all of them. */
+struct hi_snapshot_space_phase {
+	uint64_t from_ns;  /* of the mark, since the recording began */
+	const char *label; /* of the mark; hostile */
+	bool is_wanted;	   /* else nothing of it was counted */
+};
+/* What a context has allocated in a phase. */
+struct hi_snapshot_space_part {
+	uint32_t context, phase;
+};
+
 struct hi_snapshot_space {
 	struct hi_space_kept kept; /* types: items of `names`; periods: of `censuses` */
 	const char *const *names;
 	size_t n_names;
 	const struct hi_snapshot_space_census *censuses;
 	size_t n_censuses; /* periods, and one */
+	/* Where there are marks; else none. What is kept by part, whose number is that of
+	 * the context there; kinds are phases. */
+	const struct hi_snapshot_space_phase *phases;
+	size_t n_phases;
+	const struct hi_snapshot_space_part *parts;
+	size_t n_parts;
+	struct hi_space_kept by_part;
 	uint64_t sample_bytes, memory;
 	bool has_costs;
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/space/kept.h"
 
+#include <stdlib.h>
+
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "census/space/space_internal.h"
@@ -121,10 +123,95 @@ enum hi_status hi_space_keep(const struct hi_space *space, struct hi_arena *aren
 	bool ok;
 
 	*ret = (struct hi_space_kept){.periods = space->history.items,
-				      .n_periods = space->history.count};
+				      .n_periods = space->history.count,
+				      .kinds = space->kinds.items,
+				      .n_kinds = space->kinds.count};
 	ok = keep_steps(&k, space, arena, ret) && keep_unseen(space, arena, ret);
 	free_space_keeping(&k);
 	return ok ? HI_OK : fail_kept(err);
+}
+
+/* ---- parts of contexts ---- */
+
+static int compare_kept_steps(const void *a, const void *b)
+{
+	const struct hi_space_kept_step *x = a, *y = b;
+
+	if (x->context != y->context)
+		return x->context < y->context ? -1 : 1;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return x->age < y->age ? -1 : x->age > y->age;
+}
+
+static int compare_kept_unseen(const void *a, const void *b)
+{
+	const struct hi_space_kept_unseen *x = a, *y = b;
+
+	return x->context < y->context ? -1 : x->context > y->context;
+}
+
+/* How many are left. */
+static size_t add_up_steps(struct hi_space_kept_step *steps, size_t n)
+{
+	size_t to = 0;
+
+	if (n)
+		qsort(steps, n, sizeof(*steps), compare_kept_steps);
+	for (size_t i = 0; i < n; i++) {
+		if (to && compare_kept_steps(&steps[to - 1], &steps[i]) == 0) {
+			hi_space_add(&steps[to - 1].ended, &steps[i].ended);
+			hi_space_add(&steps[to - 1].live, &steps[i].live);
+			continue;
+		}
+		steps[to++] = steps[i];
+	}
+	return to;
+}
+
+static size_t add_up_unseen(struct hi_space_kept_unseen *unseen, size_t n)
+{
+	size_t to = 0;
+
+	if (n)
+		qsort(unseen, n, sizeof(*unseen), compare_kept_unseen);
+	for (size_t i = 0; i < n; i++) {
+		if (to && unseen[to - 1].context == unseen[i].context) {
+			hi_space_add(&unseen[to - 1].amount, &unseen[i].amount);
+			continue;
+		}
+		unseen[to++] = unseen[i];
+	}
+	return to;
+}
+
+enum hi_status hi_space_kept_by_context(const struct hi_space_kept *parts,
+					const uint32_t *context_of,
+					struct hi_arena *arena, struct hi_space_kept *ret,
+					struct hi_error *err)
+{
+	struct hi_space_kept_step *steps =
+		hi_arena_alloc(arena, (parts->n_steps + 1) * sizeof(*steps));
+	struct hi_space_kept_unseen *unseen =
+		hi_arena_alloc(arena, (parts->n_unseen + 1) * sizeof(*unseen));
+
+	if (!steps || !unseen)
+		return fail_kept(err);
+	for (size_t i = 0; i < parts->n_steps; i++) {
+		steps[i] = parts->steps[i];
+		steps[i].context = context_of[steps[i].context];
+	}
+	for (size_t i = 0; i < parts->n_unseen; i++) {
+		unseen[i] = parts->unseen[i];
+		unseen[i].context = context_of[unseen[i].context];
+	}
+	*ret = (struct hi_space_kept){.steps = steps,
+				      .n_steps = add_up_steps(steps, parts->n_steps),
+				      .unseen = unseen,
+				      .n_unseen = add_up_unseen(unseen, parts->n_unseen),
+				      .periods = parts->periods,
+				      .n_periods = parts->n_periods};
+	return HI_OK;
 }
 
 /* ---- restoring ---- */

@@ -26,12 +26,21 @@ struct hi_space_kept {
 	size_t n_unseen;
 	const struct hi_space_period *periods;
 	size_t n_periods;
+	/* By period; none where kinds of contexts were not told. */
+	const struct hi_space_kind_period *kinds;
+	size_t n_kinds;
 };
 
 struct hi_arena;
 /* Fills *ret out of the arena; periods are those of the space. HI_NO_MEMORY. */
 enum hi_status hi_space_keep(const struct hi_space *space, struct hi_arena *arena,
 			     struct hi_space_kept *ret, struct hi_error *err);
+/* Adds up what is kept by parts of contexts: context_of has the context of each. *ret is
+ * of the arena, its periods are those of the parts. HI_NO_MEMORY. */
+enum hi_status hi_space_kept_by_context(const struct hi_space_kept *parts,
+					const uint32_t *context_of,
+					struct hi_arena *arena, struct hi_space_kept *ret,
+					struct hi_error *err);
 /* A space whose results are those of the one that was kept; it takes no more censuses.
  * Ages are 1 to n_periods. *ret: hi_space_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_space_restore(const struct hi_space_kept *kept, struct hi_space **ret,

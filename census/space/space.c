@@ -84,6 +84,45 @@ static void sort_space_objects(struct hi_space_objects *list)
 		}
 }
 
+enum period_amount { BORN, DIED, LIVE };
+
+static struct hi_space_amount *amount_of_period(struct hi_space_period *period,
+						enum period_amount what)
+{
+	return what == BORN   ? &period->born
+	       : what == DIED ? &period->died
+			      : &period->live;
+}
+
+/* Of the open period. NULL: out of memory. */
+static struct hi_space_period *need_kind_period(struct hi_space *s, uint32_t kind)
+{
+	uint64_t key = (uint64_t)(s->periods + 1) << 32 | kind, index = s->kinds.count;
+
+	if (!hi_table_get(&s->kind_row, key, &index) &&
+	    (!hi_vector_push(&s->kinds,
+			     ((struct hi_space_kind_period){.period = s->periods + 1,
+							    .kind = kind})) ||
+	     !hi_table_put(&s->kind_row, key, index)))
+		return NULL;
+	return &s->kinds.items[index].amounts;
+}
+
+static bool add_to_period(struct hi_space *s, uint32_t context, enum period_amount what,
+			  const struct hi_space_amount *amount,
+			  struct hi_space_period *period)
+{
+	struct hi_space_period *of_kind;
+
+	hi_space_add(amount_of_period(period, what), amount);
+	if (!s->kind_of)
+		return true;
+	of_kind = need_kind_period(s, s->kind_of(s->kind_arg, context));
+	if (of_kind)
+		hi_space_add(amount_of_period(of_kind, what), amount);
+	return of_kind != NULL;
+}
+
 /* It was live until the census before, at which it had its last age. */
 static bool end_object(struct hi_space *s, const struct hi_space_object *o,
 		       struct hi_space_period *period)
@@ -95,8 +134,7 @@ static bool end_object(struct hi_space *s, const struct hi_space_object *o,
 	if (!step)
 		return false;
 	hi_space_add(&step->all, &o->amount);
-	hi_space_add(&period->died, &o->amount);
-	return true;
+	return add_to_period(s, o->context, DIED, &o->amount, period);
 }
 
 static bool begin_object(struct hi_space *s, const struct hi_space_object *o,
@@ -110,8 +148,7 @@ static bool begin_object(struct hi_space *s, const struct hi_space_object *o,
 	assumed.size += o->assumed_overhead - assumed.overhead;
 	assumed.overhead = o->assumed_overhead;
 	hi_space_add(&c->seen, &assumed);
-	hi_space_add(&period->born, &o->amount);
-	return true;
+	return add_to_period(s, o->context, BORN, &o->amount, period);
 }
 
 /* What was known of it before is not lost; a type may come later. */
@@ -141,8 +178,9 @@ static bool match_objects(struct hi_space *s, struct hi_space_period *period)
 		else if (!(order < 0 ? end_object(s, &s->before.items[i], period)
 				     : begin_object(s, &s->now.items[k], period)))
 			return false;
-		if (order >= 0)
-			hi_space_add(&period->live, &s->now.items[k].amount);
+		if (order >= 0 && !add_to_period(s, s->now.items[k].context, LIVE,
+						 &s->now.items[k].amount, period))
+			return false;
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -168,14 +206,19 @@ static struct hi_space_amount subtract_amount(const struct hi_space_amount *all,
 }
 
 /* What was born in the period and is not there any more. */
-static void end_context_period(struct hi_space_context *c, struct hi_space_period *period)
+static bool end_context_period(struct hi_space *s, uint32_t context,
+			       struct hi_space_period *period)
 {
+	struct hi_space_context *c = &s->contexts.items[context];
 	struct hi_space_amount unseen = subtract_amount(&c->born, &c->seen);
 
 	hi_space_add(&c->unseen, &unseen);
-	hi_space_add(&period->born, &unseen);
-	hi_space_add(&period->died, &unseen);
+	if ((unseen.number || unseen.size) &&
+	    (!add_to_period(s, context, BORN, &unseen, period) ||
+	     !add_to_period(s, context, DIED, &unseen, period)))
+		return false;
 	c->born = c->seen = (struct hi_space_amount){};
+	return true;
 }
 
 enum hi_status hi_space_end_period(struct hi_space *space, struct hi_error *err)
@@ -186,8 +229,9 @@ enum hi_status hi_space_end_period(struct hi_space *space, struct hi_error *err)
 	sort_space_objects(&space->now);
 	if (!match_objects(space, &period))
 		return fail_space(err);
-	for (size_t i = 0; i < space->contexts.count; i++)
-		end_context_period(&space->contexts.items[i], &period);
+	for (uint32_t i = 0; i < space->contexts.count; i++)
+		if (!end_context_period(space, i, &period))
+			return fail_space(err);
 	if (!hi_vector_push(&space->history, period))
 		return fail_space(err);
 	taken = space->before;
@@ -210,6 +254,13 @@ enum hi_status hi_space_create(struct hi_space **ret, struct hi_error *err)
 	return HI_OK;
 }
 
+void hi_space_tell_kinds(struct hi_space *space, hi_space_kind_fn *kind_of,
+			 const void *arg)
+{
+	space->kind_of = kind_of;
+	space->kind_arg = arg;
+}
+
 void hi_space_destroy(struct hi_space *space)
 {
 	if (!space)
@@ -222,6 +273,8 @@ void hi_space_destroy(struct hi_space *space)
 	hi_vector_free(&space->before);
 	hi_vector_free(&space->now);
 	hi_vector_free(&space->history);
+	hi_vector_free(&space->kinds);
+	hi_table_free(&space->kind_row);
 	free(space);
 }
 

@@ -51,6 +51,11 @@ struct hi_space;
 enum hi_status hi_space_create(struct hi_space **ret, struct hi_error *err);
 void hi_space_destroy(struct hi_space *space); /* NULL is fine */
 
+/* Before anything was allocated: periods are told by kind of context, too. */
+typedef uint32_t hi_space_kind_fn(const void *arg, uint32_t context);
+void hi_space_tell_kinds(struct hi_space *space, hi_space_kind_fn *kind_of,
+			 const void *arg);
+
 /* Was allocated in the open period, whatever became of it. HI_NO_MEMORY. */
 enum hi_status hi_space_allocated(struct hi_space *space, uint32_t context,
 				  const struct hi_space_amount *amount,
@@ -74,6 +79,12 @@ struct hi_space_period {
 	struct hi_space_amount born, died, live;
 };
 const struct hi_space_period *hi_space_history(const struct hi_space *space);
+
+/* The same of the contexts of one kind; kinds without an amount have none. */
+struct hi_space_kind_period {
+	uint32_t period, kind; /* period: from 1 on */
+	struct hi_space_period amounts;
+};
 
 /* `all`: at this age, the same up to the step before it; a row has steps where the
  * amount falls behind them, in ascending order of age. `live`: of what is live at the

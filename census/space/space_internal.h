@@ -31,6 +31,11 @@ struct hi_space {
 	/* Of the last census, and of the one that is taken; sorted by address. */
 	struct hi_space_objects HI_VECTOR(struct hi_space_object) before, now;
 	struct HI_VECTOR(struct hi_space_period) history;
+	/* The same by kind of context; none without kind_of. */
+	hi_space_kind_fn *kind_of;
+	const void *kind_arg;
+	struct HI_VECTOR(struct hi_space_kind_period) kinds;
+	struct hi_table kind_row; /* period and kind -> index of kinds */
 };
 
 /* The age at the last census. */

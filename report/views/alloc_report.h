@@ -89,8 +89,9 @@ struct hi_alloc_report {
 	uint64_t sample_bytes;	  /* mean distance of samples; 0: all are recorded */
 	uint64_t lasted_ns, lost; /* lost: events */
 	uint64_t memory;	  /* bytes that the profile took here */
-	bool has_costs;	  /* of what died before a census; else it counts as requested */
-	bool has_manners; /* else all is shown of all functions */
+	bool has_costs;	   /* of what died before a census; else it counts as requested */
+	bool is_bracketed; /* of a file: it was made with --from-mark or --to-mark */
+	bool has_manners;  /* else all is shown of all functions */
 	/* Of --manner PATTERN=calls; n_calls 0: none were counted. */
 	const struct hi_counted_calls *calls;
 	size_t n_calls;

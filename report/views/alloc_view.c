@@ -118,6 +118,10 @@ static void show_alloc_limits(const struct hi_alloc_report *r, struct hi_page *p
 	if (!r->has_costs && hi_space_at_age(&r->total, 0).number)
 		hi_page_fact(page, "costs",
 			     "what died before a census counts as it was requested");
+	if (r->is_bracketed)
+		hi_page_fact(page, "only",
+			     "what was allocated between the marks that this file was "
+			     "made with (--from-mark, --to-mark)");
 	if (r->left_out)
 		hi_page_fact(page, "left out",
 			     hi_page_printf(page,

@@ -44,6 +44,48 @@ static bool collect_censuses(const struct hi_space_profile *profile,
 	return rows != NULL;
 }
 
+static bool collect_phases(const struct hi_space_phases *phases, struct hi_arena *arena,
+			   struct hi_snapshot_space *ret)
+{
+	size_t n = phases->items.count;
+	struct hi_snapshot_space_phase *rows = hi_arena_alloc(arena, n * sizeof(*rows));
+
+	for (size_t i = 0; rows && i < n; i++)
+		rows[i] = (struct hi_snapshot_space_phase){
+			phases->items.items[i].from_ns, phases->items.items[i].label,
+			phases->items.items[i].is_wanted};
+	ret->phases = rows;
+	ret->n_phases = rows ? n : 0;
+	return rows != NULL;
+}
+
+/* What was kept by part is kept by context, too: that is the profile. */
+static enum hi_status collect_parts(const struct hi_space_phases *phases,
+				    struct hi_arena *arena, struct hi_snapshot_space *ret,
+				    struct hi_error *err)
+{
+	size_t n = phases->parts.count;
+	struct hi_snapshot_space_part *rows =
+		hi_arena_alloc(arena, (n + 1) * sizeof(*rows));
+	uint32_t *context_of = hi_arena_alloc(arena, (n + 1) * sizeof(*context_of));
+
+	if (!phases->items.count)
+		return HI_OK;
+	if (!rows || !context_of || !collect_phases(phases, arena, ret))
+		return fail_kept_profile(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_space_part *part = &phases->parts.items[i];
+
+		rows[i] = (struct hi_snapshot_space_part){part->context, part->phase};
+		context_of[i] = part->context;
+	}
+	ret->parts = rows;
+	ret->n_parts = n;
+	ret->by_part = ret->kept;
+	return hi_space_kept_by_context(&ret->by_part, context_of, arena, &ret->kept,
+					err);
+}
+
 static enum hi_status save_space_profile(const struct hi_space_profile *profile,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err)
@@ -59,6 +101,9 @@ static enum hi_status save_space_profile(const struct hi_space_profile *profile,
 	if (status == HI_OK && (!collect_names(profile, &arena, &space) ||
 				!collect_censuses(profile, &arena, &space)))
 		status = fail_kept_profile(err);
+	if (status == HI_OK)
+		status = collect_parts(hi_space_profile_phases(profile), &arena, &space,
+				       err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_space(w, &space, err);
 	hi_arena_free(&arena);

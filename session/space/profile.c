@@ -50,6 +50,7 @@ struct hi_space_profile {
 	struct HI_VECTOR(struct hi_space_census) censuses;
 	struct HI_VECTOR(struct hi_recording_pause) pauses;
 	uint64_t sample_bytes;
+	bool is_bracketed;    /* of a file: it has not all phases */
 	bool has_costs;	      /* of what died before a census */
 	uint64_t kept_memory; /* of a profile in a file: what it took there */
 	uint32_t carry;	      /* of numbers of samples, in units of 2^-32 */
@@ -239,7 +240,8 @@ static bool name_contexts(struct hi_space_profile *p, const struct hi_recorded *
 
 static bool has_phases(const struct hi_space_profile *p)
 {
-	return p->choice.from_mark || p->choice.to_mark || p->choice.by_mark;
+	return p->choice.from_mark || p->choice.to_mark || p->choice.by_mark ||
+	       p->choice.keeps_marks;
 }
 
 static const struct space_names *names_of_space(const struct hi_space_profile *p)
@@ -531,6 +533,13 @@ static uint64_t count_lost(const struct hi_recorded *recorded)
 	return c->lost + c->lost_frees + c->lost_begins + c->lost_ends;
 }
 
+static uint32_t phase_of_part(const void *arg, uint32_t part)
+{
+	const struct hi_space_profile *p = arg;
+
+	return p->phases.parts.items[part].phase;
+}
+
 void hi_space_profile_choose(struct hi_space_profile *profile,
 			     const struct hi_space_choice *choice)
 {
@@ -538,6 +547,8 @@ void hi_space_profile_choose(struct hi_space_profile *profile,
 	profile->centres.choice = choice->centres;
 	profile->phases.from_mark = choice->from_mark;
 	profile->phases.to_mark = choice->to_mark;
+	if (choice->keeps_marks)
+		hi_space_tell_kinds(profile->space, phase_of_part, profile);
 }
 
 const struct hi_space_choice *
@@ -632,25 +643,108 @@ static bool restore_censuses(struct hi_space_profile *p,
 	return true;
 }
 
-/* Types are numbers of the file's names, there. */
+static bool restore_phases(struct hi_space_profile *p,
+			   const struct hi_snapshot_space *kept)
+{
+	if (!hi_space_phases_begin(&p->phases))
+		return false;
+	for (size_t i = 1; i < kept->n_phases; i++)
+		if (!hi_space_phases_add(&p->phases, kept->phases[i].from_ns,
+					 kept->phases[i].label))
+			return false;
+	return true;
+}
+
+/* Without marks each context is one part. */
+static bool restore_parts(struct hi_space_profile *p,
+			  const struct hi_snapshot_space *kept)
+{
+	size_t n = kept->n_phases ? kept->n_parts : p->of_contexts.site.count;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hi_space_part part = {(uint32_t)i, 0};
+
+		if (kept->n_phases)
+			part = (struct hi_space_part){kept->parts[i].context,
+						      kept->parts[i].phase};
+		if (!hi_vector_push(&p->phases.parts, part))
+			return false;
+	}
+	return name_parts(p);
+}
+
+static bool is_kept_part_wanted(const struct hi_space_profile *p, uint32_t part)
+{
+	return !has_phases(p) ||
+	       p->phases.items.items[p->phases.parts.items[part].phase].is_wanted;
+}
+
+/* Periods of the phases that count. */
+static bool choose_periods(const struct hi_space_profile *p, struct hi_arena *arena,
+			   struct hi_space_kept *own)
+{
+	struct hi_space_period *sums =
+		hi_arena_alloc(arena, (own->n_periods + 1) * sizeof(*sums));
+
+	for (size_t t = 0; sums && t < own->n_periods; t++)
+		sums[t] = (struct hi_space_period){};
+	for (size_t i = 0; sums && i < own->n_kinds; i++) {
+		const struct hi_space_kind_period *from = &own->kinds[i];
+		struct hi_space_period *to = &sums[from->period - 1];
+
+		if (!p->phases.items.items[from->kind].is_wanted)
+			continue;
+		hi_space_add(&to->born, &from->amounts.born);
+		hi_space_add(&to->died, &from->amounts.died);
+		hi_space_add(&to->live, &from->amounts.live);
+	}
+	own->periods = sums;
+	return sums != NULL;
+}
+
+/* What counts, out of the arena. Types are numbers of the file's names, there. */
+static bool choose_kept(const struct hi_space_profile *p, const uint32_t *numbers,
+			struct hi_arena *arena, struct hi_space_kept *own)
+{
+	struct hi_space_kept_step *steps =
+		hi_arena_alloc(arena, (own->n_steps + 1) * sizeof(*steps));
+	struct hi_space_kept_unseen *unseen =
+		hi_arena_alloc(arena, (own->n_unseen + 1) * sizeof(*unseen));
+	size_t n = 0, m = 0;
+
+	if (!steps || !unseen)
+		return false;
+	for (size_t i = 0; i < own->n_steps; i++) {
+		if (!is_kept_part_wanted(p, own->steps[i].context))
+			continue;
+		steps[n] = own->steps[i];
+		steps[n].type = numbers[steps[n].type];
+		n++;
+	}
+	for (size_t i = 0; i < own->n_unseen; i++)
+		if (is_kept_part_wanted(p, own->unseen[i].context))
+			unseen[m++] = own->unseen[i];
+	own->steps = steps;
+	own->n_steps = n;
+	own->unseen = unseen;
+	own->n_unseen = m;
+	return true;
+}
+
 static enum hi_status restore_space(struct hi_space_profile *p,
 				    const struct hi_snapshot_space *kept,
 				    const uint32_t *numbers, struct hi_error *err)
 {
-	struct hi_space_kept own = kept->kept;
-	HI_GUARD(free)
-	struct hi_space_kept_step *steps = hi_calloc(own.n_steps + 1, sizeof(*steps));
+	struct hi_space_kept own =
+		has_phases(p) && kept->n_phases ? kept->by_part : kept->kept;
 	struct hi_space *space = NULL;
-	enum hi_status status;
+	struct hi_arena arena = {};
+	bool ok = choose_kept(p, numbers, &arena, &own) &&
+		  (!own.n_kinds || choose_periods(p, &arena, &own));
+	enum hi_status status =
+		ok ? hi_space_restore(&own, &space, err) : fail_profile(err);
 
-	if (!steps)
-		return fail_profile(err);
-	for (size_t i = 0; i < own.n_steps; i++) {
-		steps[i] = own.steps[i];
-		steps[i].type = numbers[steps[i].type];
-	}
-	own.steps = steps;
-	status = hi_space_restore(&own, &space, err);
+	hi_arena_free(&arena);
 	if (status != HI_OK)
 		return status;
 	hi_space_destroy(p->space);
@@ -667,8 +761,11 @@ enum hi_status hi_space_profile_restore(struct hi_space_profile *p,
 	uint32_t *numbers = hi_calloc(kept->n_names + 1, sizeof(*numbers));
 
 	if (!numbers || !restore_names(p, kept, numbers) || !restore_censuses(p, kept) ||
-	    !name_contexts(p, recorded))
+	    !name_contexts(p, recorded) ||
+	    (has_phases(p) && (!restore_phases(p, kept) || !restore_parts(p, kept))))
 		return fail_profile(err);
+	for (size_t i = 0; i < kept->n_phases; i++)
+		p->is_bracketed |= !kept->phases[i].is_wanted;
 	p->sample_bytes = kept->sample_bytes;
 	p->has_costs = kept->has_costs;
 	p->kept_memory = kept->memory;
@@ -796,6 +893,17 @@ hi_space_profile_pauses(const struct hi_space_profile *profile, uint32_t *n_ret)
 {
 	*n_ret = (uint32_t)profile->pauses.count;
 	return profile->pauses.items;
+}
+
+const struct hi_space_phases *
+hi_space_profile_phases(const struct hi_space_profile *profile)
+{
+	return &profile->phases;
+}
+
+bool hi_space_profile_is_bracketed(const struct hi_space_profile *profile)
+{
+	return profile->is_bracketed;
 }
 
 bool hi_space_profile_has_costs(const struct hi_space_profile *profile)

@@ -51,6 +51,7 @@ struct hi_space_choice {
 	struct hi_centre_choice centres;
 	/* As of struct hi_space_phases: only what was allocated between these marks. */
 	const char *from_mark, *to_mark;
+	bool keeps_marks; /* for a file: all of it is told apart by phase */
 	bool by_mark; /* rows are of the last mark before the allocation, by its text */
 };
 /* Before the first census. */
@@ -113,6 +114,11 @@ hi_space_profile_censuses(const struct hi_space_profile *profile, size_t *n_ret)
  * census. */
 const struct hi_recording_pause *
 hi_space_profile_pauses(const struct hi_space_profile *profile, uint32_t *n_ret);
+/* All zeros where marks do not count. */
+const struct hi_space_phases *
+hi_space_profile_phases(const struct hi_space_profile *profile);
+/* Of a file: is it only of what was allocated between some of the marks? */
+bool hi_space_profile_is_bracketed(const struct hi_space_profile *profile);
 /* Whether costs of what died before a census are computed; else they are as requested. */
 bool hi_space_profile_has_costs(const struct hi_space_profile *profile);
 /* Mean distance of samples; 0: all are recorded. */

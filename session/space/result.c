@@ -374,18 +374,19 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 	if (status == HI_OK)
 		status = hi_space_result(hi_space_profile_space(profile), &sites, rows,
 					 err);
-	*ret = (struct hi_alloc_report){.exe = "",
-					.select = options->select,
-					.by = by_of_rows(profile),
-					.from_mark = choice->from_mark,
-					.to_mark = choice->to_mark,
-					.sample_bytes =
-						hi_space_profile_sample_bytes(profile),
-					.memory = hi_space_profile_memory(profile),
-					.has_costs = hi_space_profile_has_costs(profile),
-					.callers = depth_of_callers(options) > 0,
-					.order = options->order,
-					.all = options->top == SIZE_MAX};
+	*ret = (struct hi_alloc_report){
+		.exe = "",
+		.select = options->select,
+		.by = by_of_rows(profile),
+		.from_mark = choice->from_mark,
+		.to_mark = choice->to_mark,
+		.sample_bytes = hi_space_profile_sample_bytes(profile),
+		.memory = hi_space_profile_memory(profile),
+		.has_costs = hi_space_profile_has_costs(profile),
+		.is_bracketed = hi_space_profile_is_bracketed(profile),
+		.callers = depth_of_callers(options) > 0,
+		.order = options->order,
+		.all = options->top == SIZE_MAX};
 	if (status == HI_OK && has_times)
 		status =
 			hi_space_profile_times(profile, arena, &ret->time, &m.times, err);

@@ -10,7 +10,15 @@
 #include "tests/census/space_lives.h"
 #include "tests/support/command.h"
 
-enum { CONTEXTS = 3, NAMES = 3, STEPS = 4, CENSUSES = 4, ROUNDS = 3000 };
+enum {
+	CONTEXTS = 3,
+	NAMES = 3,
+	STEPS = 4,
+	CENSUSES = 4,
+	PHASES = 2,
+	PARTS = 4,
+	ROUNDS = 3000
+};
 
 /* What a test changes before it is written. */
 struct drawn_space {
@@ -19,6 +27,12 @@ struct drawn_space {
 	struct hi_space_kept_step steps[STEPS];
 	struct hi_space_kept_unseen unseen[1];
 	struct hi_snapshot_space_census censuses[CENSUSES];
+	/* By part: the steps above are of contexts 0 and 2. */
+	struct hi_snapshot_space_phase phases[PHASES];
+	struct hi_snapshot_space_part parts[PARTS];
+	struct hi_space_kept_step part_steps[STEPS + 1];
+	struct hi_space_kept_unseen part_unseen[1];
+	struct hi_space_kind_period kinds[2];
 };
 
 static void draw_space(struct drawn_space *d)
@@ -66,6 +80,38 @@ static struct hi_snapshot *write_space(const struct hi_snapshot_space *space,
 	return s;
 }
 
+/* The same amounts; the second phase has one of the first step's objects, and three of
+ * what no census has found. */
+static void draw_parts(struct drawn_space *d)
+{
+	d->phases[0] = (struct hi_snapshot_space_phase){0, "(before)", true};
+	d->phases[1] = (struct hi_snapshot_space_phase){90, "load", true};
+	d->parts[0] = (struct hi_snapshot_space_part){2, 0};
+	d->parts[1] = (struct hi_snapshot_space_part){0, 1};
+	d->parts[2] = (struct hi_snapshot_space_part){0, 0};
+	d->parts[3] = (struct hi_snapshot_space_part){1, 1};
+	d->part_steps[0] = d->steps[3];
+	d->part_steps[0].context = 0;
+	d->part_steps[1] = (struct hi_space_kept_step){1, 1, 1, 0, {1, 32, 8}, {}};
+	d->part_steps[2] = (struct hi_space_kept_step){2, 1, 1, 0, {3, 96, 24}, {}};
+	d->part_steps[3] = d->steps[1];
+	d->part_steps[4] = d->steps[2];
+	d->part_steps[3].context = d->part_steps[4].context = 2;
+	d->part_unseen[0] = (struct hi_space_kept_unseen){3, 0, {7, 224, 56}};
+	d->space.phases = d->phases;
+	d->space.n_phases = PHASES;
+	d->space.parts = d->parts;
+	d->space.n_parts = PARTS;
+	d->space.by_part = (struct hi_space_kept){.steps = d->part_steps,
+						  .n_steps = STEPS + 1,
+						  .unseen = d->part_unseen,
+						  .n_unseen = 1,
+						  .kinds = d->kinds,
+						  .n_kinds = 2};
+	d->kinds[0] = (struct hi_space_kind_period){1, 0, {{4, 5, 6}, {}, {4, 5, 6}}};
+	d->kinds[1] = (struct hi_space_kind_period){3, 1, {{}, {1, 2, 3}, {3, 3, 3}}};
+}
+
 static enum hi_status read_drawn_space(const struct drawn_space *d,
 				       struct hi_arena *arena,
 				       struct hi_snapshot_space *ret,
@@ -107,6 +153,52 @@ HI_TEST(snapshot_space, is_read_as_it_was_written)
 	hi_arena_free(&arena);
 }
 
+HI_TEST(snapshot_space, parts_are_read_as_they_were_written)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	struct hi_snapshot_space r;
+	struct drawn_space d;
+	struct hi_arena arena = {};
+	struct hi_error err = {};
+
+	draw_space(&d);
+	draw_parts(&d);
+	HI_ASSERT_OK(read_drawn_space(&d, &arena, &r, &s, &err), &err);
+	HI_ASSERT_EQ(PHASES, r.n_phases);
+	HI_ASSERT_STREQ("load", r.phases[1].label);
+	HI_ASSERT_EQ(90, r.phases[1].from_ns);
+	HI_ASSERT(r.phases[1].is_wanted);
+	HI_ASSERT_EQ(PARTS, r.n_parts);
+	HI_ASSERT_EQ(0, memcmp(d.parts, r.parts, sizeof(d.parts)));
+	HI_ASSERT_EQ(STEPS + 1, r.by_part.n_steps);
+	HI_ASSERT_EQ(0, memcmp(d.part_steps, r.by_part.steps, sizeof(d.part_steps)));
+	HI_ASSERT_EQ(1, r.by_part.n_unseen);
+	HI_ASSERT_EQ(CENSUSES - 1, r.by_part.n_periods);
+	HI_ASSERT_EQ(2, r.by_part.n_kinds);
+	HI_ASSERT_EQ(0, memcmp(d.kinds, r.by_part.kinds, sizeof(d.kinds)));
+	hi_arena_free(&arena);
+}
+
+HI_TEST(snapshot_space, parts_add_up_to_their_contexts)
+{
+	static const uint32_t context_of[PARTS] = {2, 0, 0, 1};
+	struct hi_space_kept sum;
+	struct drawn_space d;
+	struct hi_arena arena = {};
+	struct hi_error err = {};
+
+	draw_space(&d);
+	draw_parts(&d);
+	HI_ASSERT_OK(hi_space_kept_by_context(&d.space.by_part, context_of, &arena, &sum,
+					      &err),
+		     &err);
+	HI_ASSERT_EQ(STEPS, sum.n_steps);
+	HI_ASSERT_EQ(0, memcmp(d.steps, sum.steps, sizeof(d.steps)));
+	HI_ASSERT_EQ(1, sum.n_unseen);
+	HI_ASSERT_EQ(0, memcmp(d.unseen, sum.unseen, sizeof(d.unseen)));
+	hi_arena_free(&arena);
+}
+
 static void expect_refused_space(const struct drawn_space *d, const char *section)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
@@ -135,6 +227,21 @@ HI_TEST(snapshot_space, what_is_out_of_range_is_refused)
 	REFUSED("space.unseen", d.unseen[0].context = CONTEXTS);
 	REFUSED("space.censuses", d.censuses[2].at_ns = 99);
 	REFUSED("space.censuses", d.space.n_censuses = 0);
+#undef REFUSED
+#define REFUSED(section, change)                                                         \
+	draw_space(&d);                                                                  \
+	draw_parts(&d);                                                                  \
+	change;                                                                          \
+	expect_refused_space(&d, section)
+	REFUSED("space.phases", d.phases[0].from_ns = 91);
+	REFUSED("space.parts", d.parts[1].phase = PHASES);
+	REFUSED("space.parts", d.parts[2].context = CONTEXTS);
+	REFUSED("parts.steps", d.part_steps[4].context = PARTS);
+	REFUSED("parts.steps", d.part_steps[4].type = NAMES);
+	REFUSED("parts.periods", d.kinds[0].period = 0);
+	REFUSED("parts.periods", d.kinds[0].period = CENSUSES);
+	REFUSED("parts.periods", d.kinds[1].kind = PHASES);
+	REFUSED("parts.unseen", d.part_unseen[0].context = PARTS);
 #undef REFUSED
 }
 

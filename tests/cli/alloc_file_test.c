@@ -85,6 +85,48 @@ HI_TEST_ROOT(alloc_file, has_the_report_that_was_shown)
 	check_same_report(l, looks);
 }
 
+/* Marks come within a period, and at its end. */
+HI_TEST_ROOT(alloc_file, has_the_marks_that_came)
+{
+	static const char *const looks[] = {"--by", "mark", "--width", "100", NULL};
+	struct lived *l = start_kept(looks);
+	struct spaced load;
+	json_t *doc;
+
+	spaced_tell(l->fx, "node 3");
+	spaced_mark(l->fx, "load");
+	load = spaced_tell(l->fx, "entry 5");
+	lived_period(l, LIVED());
+	load = spaced_sum(load, spaced_tell(l->fx, "brief 7"));
+	load = spaced_sum(load, spaced_tell(l->fx, "node 2"));
+	spaced_mark(l->fx, "drain");
+	spaced_tell(l->fx, "buf 2");
+	lived_end_alloc(l);
+	check_same_report(l, looks);
+	doc = spaced_read(kept_file, "--from-mark", "load", "--to-mark", "drain", NULL);
+	spaced_check(load, spaced_amount(spaced_total(doc), "alloc"));
+	doc = spaced_read(kept_file, "--from-mark", "drain", NULL);
+	HI_ASSERT_EQ(2, spaced_amount(spaced_total(doc), "alloc").number);
+	doc = spaced_read(kept_file, NULL);
+	HI_ASSERT_EQ(3 + 5 + 7 + 2 + 2, spaced_amount(spaced_total(doc), "alloc").number);
+}
+
+HI_TEST_ROOT(alloc_file, of_brackets_says_that_it_is_of_them)
+{
+	struct lived *l = start_kept(LIVED("--from-mark", "load"));
+	struct hi_command *c;
+	struct spaced load;
+
+	spaced_tell(l->fx, "node 3");
+	spaced_mark(l->fx, "load");
+	load = spaced_tell(l->fx, "entry 5");
+	lived_end_alloc(l);
+	spaced_check(load,
+		     spaced_amount(spaced_total(spaced_read(kept_file, NULL)), "alloc"));
+	c = hi_heapinspect("alloc", kept_file);
+	HI_ASSERT_MSG(strstr(c->out, "that this file was made with"), "%s", c->out);
+}
+
 HI_TEST_ROOT(alloc_file, has_the_bars_that_were_shown)
 {
 	static const char *const looks[] = {"--bars", NULL};
