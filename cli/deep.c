@@ -5,11 +5,13 @@
  */
 #include "cli/deep.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "report/views/deep_report.h"
@@ -75,8 +77,10 @@ int hi_deep_take_operand(char *word, struct hi_deep_operands *to)
 				       "nor a Deep.data of Mercury",
 				       word);
 	if (to->query)
-		return hi_option_wrong("%s: there is the query %s already", word,
-				       to->query);
+		return !to->n_files && access(to->query, F_OK) != 0
+			       ? hi_option_wrong("%s: no such file", to->query)
+			       : hi_option_wrong("%s: there is the query %s already",
+						 word, to->query);
 	to->query = word;
 	return 0;
 }
@@ -107,6 +111,27 @@ static void warn_of_contour(const struct hi_options *options,
 			"heapinspect: --contour: %u of %u lines name a module that the "
 			"profile does not have: %s\n",
 			contour->n_unknown, contour->n_lines, contour->first_unknown);
+}
+
+/* Also beside answers in which it is not seen. */
+static void warn_of_profile(const struct hi_options *options,
+			    const struct hi_deep_profile *profile)
+{
+	char path[512];
+	const char *text = hi_deep_profile_text(profile, profile->first_missing);
+
+	if (options->output.quiet)
+		return;
+	if (profile->lacks_end)
+		fprintf(stderr, "heapinspect: the file ends without its end token: it "
+				"may be truncated\n");
+	hi_text_escape(path, sizeof(path), text, strlen(text));
+	if (profile->n_missing)
+		fprintf(stderr,
+			"heapinspect: %" PRIu32 " of the modules are not here, or are of "
+			"another build (%s): kinds of their calls, and which of their "
+			"functions are exported, are unknown\n",
+			profile->n_missing, path);
 }
 
 static enum hi_status write_deep_report(const struct hi_options *options,
@@ -189,6 +214,7 @@ enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_k
 	if (status != HI_OK)
 		return status;
 	warn_of_contour(options, &kept->contour);
+	warn_of_profile(options, &kept->profile);
 	output->has_finding = report->n_failed;
 	return write_deep_report(options, report, output, err);
 }

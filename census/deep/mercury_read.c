@@ -571,7 +571,7 @@ static bool read_mercury_nodes(struct reading *r)
 		[HI_MERCURY_CSD] = read_call,
 		[HI_MERCURY_PS] = read_procedure,
 		[HI_MERCURY_PD] = read_node};
-	uint8_t token;
+	uint8_t token = HI_MERCURY_TOKENS;
 
 	while (r->at < r->file->size) {
 		token = r->file->data[r->at++];
@@ -585,6 +585,7 @@ static bool read_mercury_nodes(struct reading *r)
 		if (!readers[token](r))
 			return false;
 	}
+	r->profile->lacks_end = token != HI_MERCURY_END;
 	return r->at == r->file->size ||
 	       fail_reading(r, HI_BAD_DATA,
 			    "damaged: %zu bytes follow the end of the data",

@@ -223,7 +223,12 @@ static bool merge_facts(const struct hi_deep_profile *a, const struct hi_deep_pr
 	to->before_objects = a->before_objects + b->before_objects;
 	to->sample_bytes =
 		a->sample_bytes > b->sample_bytes ? a->sample_bytes : b->sample_bytes;
-	return copy_profile_text(a, a->program, to, &to->program);
+	to->n_missing = a->n_missing > b->n_missing ? a->n_missing : b->n_missing;
+	to->lacks_end = a->lacks_end || b->lacks_end;
+	return copy_profile_text(a, a->program, to, &to->program) &&
+	       (a->n_missing >= b->n_missing
+			? copy_profile_text(a, a->first_missing, to, &to->first_missing)
+			: copy_profile_text(b, b->first_missing, to, &to->first_missing));
 }
 
 /* A copy of the graph's nodes, edges and leaves whose functions and call sites are those

@@ -67,6 +67,10 @@ struct hi_deep_profile {
 	/* What is not in the graph: bytes that are live from before the recording. */
 	uint64_t before_bytes, before_objects;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
+	/* Modules whose files are not there, or of another build, and one of them, as a
+	 * text: kinds of calls, and which functions are exported, are unknown there. */
+	uint32_t n_missing, first_missing;
+	bool lacks_end; /* of Mercury's data: the file ends without its end token */
 };
 
 /* Empty, with the root's function and call site. hi_deep_profile_free(). HI_NO_MEMORY. */

@@ -32,6 +32,7 @@ struct code_segment {
 struct code_symbol {
 	uint64_t start, end;
 	const char *name;
+	bool is_exported;
 };
 
 struct hi_call_file {
@@ -106,6 +107,14 @@ static void find_code_segments(struct hi_call_file *file)
 	}
 }
 
+static bool is_visible(const GElf_Sym *s)
+{
+	unsigned char seen = GELF_ST_VISIBILITY(s->st_other);
+
+	return GELF_ST_BIND(s->st_info) != STB_LOCAL &&
+	       (seen == STV_DEFAULT || seen == STV_PROTECTED);
+}
+
 /* False: out of memory. */
 static bool add_code_symbols(struct hi_call_file *file, Elf_Scn *section,
 			     const GElf_Shdr *sh)
@@ -124,7 +133,8 @@ static bool add_code_symbols(struct hi_call_file *file, Elf_Scn *section,
 		symbol = (struct code_symbol){
 			.start = s.st_value - file->base,
 			.end = s.st_value - file->base + s.st_size,
-			.name = elf_strptr(file->elf, sh->sh_link, s.st_name)};
+			.name = elf_strptr(file->elf, sh->sh_link, s.st_name),
+			.is_exported = sh->sh_type == SHT_DYNSYM && is_visible(&s)};
 		if (symbol.name && !hi_vector_push(&file->symbols, symbol))
 			return false;
 	}
@@ -211,6 +221,18 @@ const char *hi_call_file_function(const struct hi_call_file *file, uint64_t offs
 
 	/* The nearest one that begins before it; aliases begin at the same place. */
 	return n && offset < s[n - 1].end ? s[n - 1].name : NULL;
+}
+
+/* Of the aliases of a function, and of its symbols of both tables, one may be. */
+bool hi_call_file_exports(const struct hi_call_file *file, uint64_t offset)
+{
+	const struct code_symbol *s = file->symbols.items;
+	size_t n = hi_search(i, file->symbols.count, s[i].start <= offset);
+	bool is_exported = false;
+
+	for (size_t i = n; i && s[i - 1].start == s[n - 1].start; i--)
+		is_exported |= s[i - 1].is_exported && offset < s[i - 1].end;
+	return is_exported;
 }
 
 /* ---- instructions ---- */

@@ -13,6 +13,8 @@
 #ifndef HI_DECODE_MODULES_CALL_FILE_H
 #define HI_DECODE_MODULES_CALL_FILE_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 enum hi_call_kind {
@@ -36,5 +38,8 @@ enum hi_call_kind hi_call_file_kind(const struct hi_call_file *file, uint64_t of
 /* The name of the function that has the offset, by symbols; NULL: none has. Lives as long
  * as the file. */
 const char *hi_call_file_function(const struct hi_call_file *file, uint64_t offset);
+
+/* Is that function exported: can other modules call it by its name? */
+bool hi_call_file_exports(const struct hi_call_file *file, uint64_t offset);
 
 #endif

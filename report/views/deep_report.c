@@ -357,6 +357,9 @@ enum hi_status hi_deep_make_menu(struct hi_deep_maker *m, struct hi_error *err)
 	if (p->has[HI_DEEP_TICKS])
 		hi_deep_fact_number(m, "ticks_per_second", "ticks per second",
 				    HI_COLUMN_COUNT, p->ticks_per_second);
+	if (p->tool_ticks)
+		hi_deep_fact_number(m, "tool_ticks", "ticks in probes", HI_COLUMN_COUNT,
+				    p->tool_ticks);
 	if (p->sequence)
 		hi_deep_fact_number(m, "events", "events", HI_COLUMN_COUNT, p->sequence);
 	if (p->sample_bytes)
@@ -370,6 +373,18 @@ enum hi_status hi_deep_make_menu(struct hi_deep_maker *m, struct hi_error *err)
 	}
 	add_menu_totals(m);
 	add_menu_queries(m);
+	if (p->lacks_end)
+		hi_deep_note(m, "the file ends without its end token: it may be "
+				"truncated");
+	if (p->n_missing)
+		hi_deep_note(
+			m, hi_deep_text(m,
+					"%" PRIu32 " of the modules are not here, or are "
+					"of another build (%s): kinds of their calls, "
+					"and which of their functions are exported, are "
+					"unknown",
+					p->n_missing,
+					hi_deep_profile_text(p, p->first_missing)));
 	if (p->has[HI_DEEP_TICKS] && hi_deep_need_cost(m, HI_DEEP_TICKS, NULL))
 		hi_deep_note(m, "times are left out: there are fewer than 10 ticks");
 	return HI_OK;

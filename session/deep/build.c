@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "census/events/in_use.h"
 #include "decode/usage/contents.h"
 #include "session/biography/kept.h"
@@ -140,12 +141,23 @@ static bool see_call(struct deep_making *m, uint32_t frame, uint32_t callee)
 	return hi_table_put(&m->calls_seen, key, 1);
 }
 
+/* Inlined code is no function that is exported. */
+static bool number_stack_row(struct deep_making *m, const struct hi_frame_row *row,
+			     struct hi_deep_frame *frame)
+{
+	if (!number_call_site(m, row, frame))
+		return false;
+	if (!(row->flags & HI_FRAME_INLINED) && hi_call_kinds_exports(m->kinds, row))
+		m->profile->functions.items[frame->function].is_exported = true;
+	return true;
+}
+
 static bool push_stack_row(struct deep_making *m, uint32_t row)
 {
 	struct hi_deep_frame *frame = &m->frame_of_row[row];
 
 	return (frame->site ||
-		number_call_site(m, &m->recorded->frames.rows[row], frame)) &&
+		number_stack_row(m, &m->recorded->frames.rows[row], frame)) &&
 	       hi_vector_push(&m->stack, *frame);
 }
 
@@ -557,6 +569,30 @@ static enum hi_status make_deep_profile(struct deep_making *m, struct hi_error *
 	return status;
 }
 
+static enum hi_status set_deep_facts(const struct deep_making *m, struct hi_error *err)
+{
+	struct hi_deep_profile *p = m->profile;
+	struct hi_report_header header;
+	const char *missing = "";
+	enum hi_status status = hi_inspect_make_header(m->in, &header, err);
+
+	if (status != HI_OK)
+		return status;
+
+	p->has[HI_DEEP_TICKS] = m->recorded->ticks != NULL;
+	if (m->recorded->time.scan_ns)
+		p->ticks_per_second = HI_NS_PER_S / m->recorded->time.scan_ns;
+	p->tool_ticks = m->recorded->counts.ticks_in_probes;
+	p->sequence = m->recorded->counts.events;
+	p->sample_bytes = m->recorded->births->sample_bytes;
+	p->n_missing = hi_call_kinds_missing(m->kinds, &missing);
+	return hi_deep_profile_intern(p, missing, &p->first_missing) &&
+			       hi_deep_profile_intern(p, hi_base_name(header.exe),
+						      &p->program)
+		       ? HI_OK
+		       : fail_making(err);
+}
+
 enum hi_status hi_deep_build(struct hi_inspection *in, struct hi_deep_profile *ret,
 			     struct hi_error *err)
 {
@@ -568,11 +604,8 @@ enum hi_status hi_deep_build(struct hi_inspection *in, struct hi_deep_profile *r
 	if (status != HI_OK)
 		return status;
 	status = make_deep_profile(&m, err);
-	ret->has[HI_DEEP_TICKS] = m.recorded->ticks != NULL;
-	if (m.recorded->time.scan_ns)
-		ret->ticks_per_second = HI_NS_PER_S / m.recorded->time.scan_ns;
-	ret->sequence = m.recorded->counts.events;
-	ret->sample_bytes = m.recorded->births->sample_bytes;
+	if (status == HI_OK)
+		status = set_deep_facts(&m, err);
 	free_deep_making(&m);
 	if (status != HI_OK)
 		hi_deep_profile_free(ret);

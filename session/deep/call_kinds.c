@@ -17,6 +17,8 @@ struct hi_call_kinds {
 	struct hi_interner paths; /* number -> index of files */
 	/* NULL: there is none. */
 	struct HI_VECTOR(struct hi_call_file *) files;
+	const char *first_missing; /* NULL: none */
+	uint32_t n_missing;
 };
 
 void hi_call_kinds_destroy(struct hi_call_kinds *kinds)
@@ -48,17 +50,19 @@ enum hi_status hi_call_kinds_create(struct hi_inspection *in, struct hi_call_kin
 	return status;
 }
 
-static struct hi_call_file *open_call_file(const struct hi_call_kinds *kinds,
-					   const char *path)
+static struct hi_call_file *open_call_file(struct hi_call_kinds *kinds, const char *path)
 {
 	struct hi_call_file *file = NULL;
+	enum hi_status status = HI_OK;
 
-	for (size_t i = 0; i < kinds->n_mapped; i++)
-		if (strcmp(kinds->mapped[i].path, path) == 0)
-			return hi_call_file_open(path, kinds->mapped[i].build_id, &file,
-						 NULL) == HI_OK
-				       ? file
-				       : NULL;
+	for (size_t i = 0; i < kinds->n_mapped; i++) {
+		if (strcmp(kinds->mapped[i].path, path) != 0)
+			continue;
+		status = hi_call_file_open(path, kinds->mapped[i].build_id, &file, NULL);
+		if (status == HI_NOT_FOUND && !kinds->n_missing++)
+			kinds->first_missing = kinds->mapped[i].path;
+		return status == HI_OK ? file : NULL;
+	}
 	return NULL;
 }
 
@@ -129,4 +133,17 @@ enum hi_deep_site_kind hi_call_kind_of(struct hi_call_kinds *kinds,
 	default:
 		return HI_DEEP_UNKNOWN;
 	}
+}
+
+bool hi_call_kinds_exports(struct hi_call_kinds *kinds, const struct hi_frame_row *row)
+{
+	const struct hi_call_file *file = find_call_file(kinds, row->module);
+
+	return file && row->offset && hi_call_file_exports(file, row->offset - 1);
+}
+
+uint32_t hi_call_kinds_missing(const struct hi_call_kinds *kinds, const char **first_ret)
+{
+	*first_ret = kinds->first_missing ? kinds->first_missing : "";
+	return kinds->n_missing;
 }

@@ -25,4 +25,11 @@ enum hi_deep_site_kind hi_call_kind_of(struct hi_call_kinds *kinds,
 				       const struct hi_frame_row *row,
 				       const struct hi_frame_row *callee);
 
+/* Is the function of the frame of this row exported by its module? False where that is
+ * not known. */
+bool hi_call_kinds_exports(struct hi_call_kinds *kinds, const struct hi_frame_row *row);
+/* How many of the modules that were asked for are not here, or are of another build;
+ * *first_ret: the path of one, "" for none. */
+uint32_t hi_call_kinds_missing(const struct hi_call_kinds *kinds, const char **first_ret);
+
 #endif

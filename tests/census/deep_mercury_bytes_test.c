@@ -393,6 +393,22 @@ HI_TEST(deep_mercury_bytes, a_cut_file_is_truncated)
 	HI_ASSERT_OK(read_copy(b.of, b.n, &err), &err);
 }
 
+/* The program may have been killed while it wrote: all nodes are there. */
+HI_TEST(deep_mercury_bytes, a_file_without_its_end_token_is_read_and_says_so)
+{
+	struct bytes b = make_file(valid);
+	struct hi_deep_profile p;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_deep_mercury_read(b.of, b.n, &p, &err), &err);
+	HI_ASSERT(p.lacks_end);
+	hi_deep_profile_free(&p);
+	b.of[b.n++] = HI_MERCURY_END;
+	HI_ASSERT_OK(hi_deep_mercury_read(b.of, b.n, &p, &err), &err);
+	HI_ASSERT(!p.lacks_end);
+	hi_deep_profile_free(&p);
+}
+
 /* Each byte with each value: no more than a refusal. */
 HI_TEST(deep_mercury_bytes, no_byte_does_harm)
 {

@@ -72,6 +72,30 @@ HI_TEST_ROOT(deep_kinds, are_those_of_the_instructions)
 		HI_ASSERT_STREQ(wanted[i][1], kind_of_calls_to(file, wanted[i][0]));
 }
 
+static const char *exported(const char *file, const char *function)
+{
+	json_t *rows =
+		doc_at(deep_answer(file, "top_procs/1-99/bytes/both/oa&modules=never"),
+		       "tables.0.rows");
+	json_t *row = doc_row(rows, "function", function), *fact;
+	char query[64];
+
+	snprintf(query, sizeof(query), "dump_function/%d",
+		 atoi(doc_text(row, "links.function") + strlen("proc/")));
+	fact = doc_row(doc_at(deep_answer(file, query), "facts"), "key", "exported");
+	return doc_text(fact, "value");
+}
+
+HI_TEST_ROOT(deep_kinds, functions_that_a_library_exports_are_known)
+{
+	const char *file = record_kinds("exported_calls");
+
+	HI_ASSERT_STREQ("yes", exported(file, "make_part"));
+	HI_ASSERT_STREQ("no", exported(file, "make_inside"));
+	HI_ASSERT_STREQ("no", exported(file, "allocate_inside"));
+	HI_ASSERT_STREQ("no", exported(file, "make_parts"));
+}
+
 /* The file of the program has another build-id, none, by the time of the question. */
 HI_TEST_ROOT(deep_kinds, of_another_build_are_not_known)
 {
@@ -85,5 +109,7 @@ HI_TEST_ROOT(deep_kinds, of_another_build_are_not_known)
 		     "mv other %s",
 		     program, program);
 	HI_ASSERT_STREQ("", kind_of_calls_to(file, "by_pointer"));
+	HI_ASSERT_MSG(strstr(hi_heapinspect("deep", file)->err, "are of another build"),
+		      "%s", hi_heapinspect("deep", file)->err);
 	HI_ASSERT_STREQ("inlined", kind_of_calls_to(file, "small"));
 }
