@@ -26,17 +26,33 @@ enum { POLL_MS = 100 };
 
 /* ---- following ---- */
 
-static enum hi_status say_exited(const struct hi_options *options,
-				 const struct hi_recorder *recorder, struct hi_error *err)
+static bool has_recorded_events(const struct hi_recorder *recorder)
+{
+	struct hi_recording_counts counts;
+
+	hi_recording_counts(hi_recorder_recording(recorder), &counts);
+	return counts.events > 0;
+}
+
+/* Its events are there, if there were any. */
+static enum hi_status end_with_events(const struct hi_options *options,
+				      const struct hi_recorder *recorder,
+				      struct hi_error *err)
 {
 	char time[24];
 
-	return hi_fail(
-		err, HI_GONE, 0,
-		"process %d was killed after %s of recording: its heap is gone, so "
-		"there is no report",
-		(int)options->target.pid,
-		hi_text_duration(time, hi_clock_ns() - hi_recorder_start_ns(recorder)));
+	hi_text_duration(time, hi_clock_ns() - hi_recorder_start_ns(recorder));
+	if (!has_recorded_events(recorder))
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d was killed after %s of recording: its heap is "
+			       "gone, so there is no report",
+			       (int)options->target.pid, time);
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: process %d was killed after %s of recording: its "
+			"heap is gone, and the report is of its events alone\n",
+			(int)options->target.pid, time);
+	return HI_OK;
 }
 
 /* The heap of the program before is gone with it: what events say is left. */
@@ -94,7 +110,9 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 	}
 	if (hi_recorder_exec_ns(recorder) && status == HI_UNSUPPORTED)
 		return report_exec(options, recorder, progress, err);
-	return status == HI_GONE ? say_exited(options, recorder, err) : status;
+	return status == HI_GONE && hi_recorder_is_lost(recorder)
+		       ? end_with_events(options, recorder, err)
+		       : status;
 }
 
 enum hi_status hi_record_follow(const struct hi_options *options,

@@ -208,6 +208,19 @@ static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *e
 		in->options->recorder, in->image->stats.monotonic_ns, err);
 }
 
+/* It was killed while it was recorded: the events are there, and the files of its code.
+ */
+static enum hi_status take_lost_process(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = hi_recorder_take_lost(in->options->recorder,
+						      &in->stop.target, &in->image, err);
+
+	if (status == HI_OK)
+		hi_inspect_warn(in, "the process was killed, and its heap is gone: what "
+				    "is known is of the events of the recording");
+	return status;
+}
+
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -220,8 +233,11 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
 		.exit_watch = o->exit_watch,
 		.best_effort_priority = true};
-	enum hi_status status = hi_target_open(o->target.pid, &in->stop.target, err);
+	enum hi_status status;
 
+	if (o->recorder && hi_recorder_is_lost(o->recorder) && !in->census_cache)
+		return take_lost_process(in, err);
+	status = hi_target_open(o->target.pid, &in->stop.target, err);
 	if (status == HI_OK)
 		status = check_same_process(in, err);
 	if (status != HI_OK)
@@ -269,7 +285,8 @@ void hi_freeze_report(const struct hi_inspection *in)
 	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
 	const struct hi_image_stats *s = &in->image->stats;
 
-	if (in->options->output.quiet || !in->stop.target)
+	if (in->options->output.quiet || !in->stop.target ||
+	    in->image->mode == HI_SNAPSHOT_MOCK)
 		return;
 	if (in->image->mode == HI_SNAPSHOT_FORK)
 		snprintf(what, sizeof(what), "forked");

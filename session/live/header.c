@@ -157,7 +157,9 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_report_header
 					    [HI_SNAPSHOT_FORK] = "fork"};
 	const struct hi_image_stats *s = &in->image->stats;
 
-	header->mode = modes[in->image->mode];
+	header->mode = in->image->mode == HI_SNAPSHOT_MOCK && in->stop.target
+			       ? "events" /* of a recording whose process was killed */
+			       : modes[in->image->mode];
 	header->safepoint = in->stop.hit      ? in->stop.hit->safepoint
 			    : in->stop.target ? "now"
 					      : NULL;

@@ -58,6 +58,7 @@ struct hi_recorder {
 	bool has_new_code;    /* a stack came from somewhere else */
 	/* Of the events that are being taken. */
 	struct hi_error failure;
+	bool is_lost;
 	bool is_finishing;		   /* events behind end_ns are left out */
 	bool is_past_stop;		   /* an event behind the stop was seen */
 	const struct hi_exit_watch *watch; /* NULL: none */
@@ -327,6 +328,7 @@ enum hi_status hi_recorder_poll(struct hi_recorder *r, unsigned timeout_ms,
 	if (!r->source) /* given up */
 		return HI_OK;
 	status = hi_event_source_poll(r->source, timeout_ms, &sink, err);
+	r->is_lost = status == HI_GONE;
 	/* What the program before did up to its end. */
 	if (status == HI_OK && hi_recorder_exec_ns(r))
 		status = hi_event_source_drain(r->source, &sink, err);
@@ -590,6 +592,39 @@ enum hi_status hi_recorder_finish(struct hi_recorder *r, uint64_t stopped_ns,
 	if (status == HI_OK)
 		status = look_at_code(r, err);
 	return report_failure(r, status, err);
+}
+
+bool hi_recorder_is_lost(const struct hi_recorder *recorder)
+{
+	return recorder->is_lost;
+}
+
+enum hi_status hi_recorder_take_lost(struct hi_recorder *r, struct hi_target **target_ret,
+				     struct hi_image **image_ret, struct hi_error *err)
+{
+	struct hi_event_sink sink = sink_of(r);
+	struct timespec now;
+
+	end_recorder_thread(r);
+	r->end_ns = hi_clock_ns();
+	r->is_finishing = true;
+	/* It says again that the process has gone. */
+	if (r->source)
+		(void)hi_event_source_drain(r->source, &sink, err);
+	end_event_source(r);
+	if (report_failure(r, HI_OK, err) != HI_OK)
+		return err->status;
+	if (!r->target || !r->code.now)
+		return hi_fail(err, HI_GONE, 0, "process %d has exited",
+			       (int)r->options->target.pid);
+	clock_gettime(CLOCK_REALTIME, &now);
+	r->code.now->stats.time_ns =
+		(uint64_t)now.tv_sec * HI_NS_PER_S + (uint64_t)now.tv_nsec;
+	r->code.now->stats.monotonic_ns = r->end_ns;
+	r->code.now->complete = false;
+	*image_ret = hi_take(r->code.now);
+	*target_ret = hi_take(r->target);
+	return HI_OK;
 }
 
 /* ---- opening ---- */

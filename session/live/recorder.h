@@ -93,6 +93,14 @@ bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range
  * removes the probes. HI_NO_MEMORY, HI_TIMEOUT. */
 enum hi_status hi_recorder_finish(struct hi_recorder *recorder, uint64_t stopped_ns,
 				  struct hi_error *err);
+/* Has the target exited, so that its memory is gone? After a poll. */
+bool hi_recorder_is_lost(const struct hi_recorder *recorder);
+/* Instead of the finish, of a target that is lost: what was mapped as code, and what was
+ * known of the process when the recorder was opened. Both are the caller's, and only
+ * once. HI_GONE: nothing is known. HI_NO_MEMORY. */
+enum hi_status hi_recorder_take_lost(struct hi_recorder *recorder,
+				     struct hi_target **target_ret,
+				     struct hi_image **image_ret, struct hi_error *err);
 void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
 
 /* ---- what was recorded ---- */

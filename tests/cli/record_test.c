@@ -608,3 +608,34 @@ HI_TEST_SCENARIO(record, refuses_distances_that_are_none)
 		HI_ASSERT_MSG(strstr(c->err, "512KiB"), "%s", c->err);
 	}
 }
+
+/* ---- a process that is killed ---- */
+
+HI_TEST_ROOT(record, events_outlive_a_process_that_is_killed)
+{
+	struct hi_fixture *fx = sites_start();
+	struct recording_run run;
+	struct hi_command *c;
+	json_t *row, *doc;
+	char file[256];
+
+	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
+	run = recording_start(fx->pid, "-o", file, NULL);
+	sites_tell(fx, "go");
+	HI_ASSERT_EQ(0, kill(fx->pid, SIGKILL));
+	c = recording_end(&run, 0);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->err, "its heap is gone"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->out, "make_node"), "%s", c->out);
+	doc = doc_of(hi_heapinspect("alloc", file, "--json", "--all"));
+	row = doc_row(doc_at(doc, "functions"), "name", "make_node");
+	HI_ASSERT_EQ(NODES, doc_number(row, "alloc.number"));
+	HI_ASSERT_EQ(NODES, doc_number(row, "live.number"));
+	HI_ASSERT_EQ((long long)NODES * NODE, doc_number(row, "live.size"));
+	doc = doc_of(hi_heapinspect(file, "--json"));
+	HI_ASSERT_STREQ("events", doc_text(doc, "snapshot.mode"));
+	HI_ASSERT(!doc_bool(doc, "snapshot.complete"));
+	hi_check_schema_of(doc, "summary.v1.json");
+	c = hi_heapinspect("leaks", file);
+	HI_ASSERT_MSG(strstr(c->out, "the process was killed"), "%s", c->out);
+}
