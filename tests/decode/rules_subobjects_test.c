@@ -279,7 +279,7 @@ HI_TEST(rules_inside, pointers_to_elements_leave_an_array_as_it_is)
 		 "struct refs { two *of; item *in; two *at; };\n"
 		 "refs *r = &100\n"
 		 "100 (24): &1000 &1030 &1040  => refs\n"
-		 "1000 (552): 0 0 0 &3000      => two[] (pointer) size 552 -> 3000\n"
+		 "1000 (552): 0 0 0 &3000      => two[] (shape) size 552 -> 3000\n"
 		 "3000 (24):                   => thing\n");
 }
 
