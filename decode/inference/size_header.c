@@ -27,6 +27,7 @@
  */
 #include <string.h>
 
+#include "base/search.h"
 #include "decode/inference/propagation.h"
 
 enum {
@@ -35,6 +36,7 @@ enum {
 	MIN_BLOCKS = 8,	   /* that show one without */
 	MAX_BLOCKS = 256,  /* that are looked at for it */
 	MAX_LOOKED = 4096, /* pointers, in all */
+	MAX_PIECES = 64,   /* of a block that are looked at */
 	MIN_PERCENT = 90,  /* of the pointers that could show it */
 };
 
@@ -177,18 +179,19 @@ struct trial {
 	struct trial_block {
 		hi_node id;
 		uint32_t layout;
+		bool is_carved;
 	} blocks[MAX_BLOCKS];
 	size_t n;
 	uint64_t others; /* typed pointers that lead elsewhere */
 	uint64_t addr;	 /* of the record at hand */
 };
 
-static bool has_block(const struct trial *t, hi_node id)
+static struct trial_block *find_trial_block(struct trial *t, hi_node id)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->blocks[i].id == id)
-			return true;
-	return false;
+			return &t->blocks[i];
+	return NULL;
 }
 
 static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
@@ -213,29 +216,39 @@ static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t
 
 	if ((layout->klass != HI_TYPE_RECORD && !t->sized) || layout->opaque ||
 	    !layout->size || (t->only && layout->base != t->only) || t->n == MAX_BLOCKS ||
-	    t->n + t->others == MAX_LOOKED || has_block(t, id))
+	    t->n + t->others == MAX_LOOKED || find_trial_block(t, id))
 		return;
 	if (offset == t->header && shows_header(t, id, index))
-		t->blocks[t->n++] = (struct trial_block){id, index};
+		t->blocks[t->n++] = (struct trial_block){id, index, false};
 	else if (offset == t->header || (offset == 0 && !t->sized) || t->only)
 		t->others++;
+}
+
+/* The block that a word of the record at hand leads to. */
+static hi_node find_pointee(struct trial *t, uint64_t offset,
+			    struct hi_pointer_slot *slot, uint32_t *layout_ret,
+			    uint64_t *inside_ret)
+{
+	struct hi_typing *typing = t->propagation->typing;
+	uint64_t word;
+
+	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED ||
+	    !hi_propagation_read(t->propagation->workers[0], t->addr + offset, &word))
+		return HI_NODE_NONE;
+	*layout_ret = hi_layouts_pointee(typing->layouts, slot);
+	return *layout_ret < HI_LAYOUT_FIRST
+		       ? HI_NODE_NONE
+		       : hi_objects_find(typing->objects, word, inside_ret);
 }
 
 /* hi_word_fn */
 static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct trial *t = arg;
-	struct hi_typing *typing = t->propagation->typing;
-	uint64_t word, inside = 0;
+	uint64_t inside = 0;
 	uint32_t layout;
-	hi_node id;
+	hi_node id = find_pointee(t, offset, slot, &layout, &inside);
 
-	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED ||
-	    !hi_propagation_read(t->propagation->workers[0], t->addr + offset, &word))
-		return;
-	layout = hi_layouts_pointee(typing->layouts, slot);
-	id = layout < HI_LAYOUT_FIRST ? HI_NODE_NONE
-				      : hi_objects_find(typing->objects, word, &inside);
 	if (id != HI_NODE_NONE)
 		count_pointer(t, id, inside, layout);
 }
@@ -266,22 +279,94 @@ static void count_interior(struct trial *t)
 	}
 }
 
-/* The interior pointers, then those of the records behind the header. */
-static bool is_header(struct trial *t)
+/* The pointers of the records behind the header, those of blocks that are found on the
+ * way too. */
+static void each_pointer(struct trial *t, hi_word_fn *fn)
 {
 	const struct hi_typing *typing = t->propagation->typing;
 
-	count_interior(t);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct hi_layout *layout =
 			hi_layouts_get(typing->layouts, t->blocks[i].layout);
 
 		t->addr =
 			hi_objects_address(typing->objects, t->blocks[i].id) + t->header;
-		hi_layout_words_until(layout, false, true, layout->size, try_pointer, t);
+		hi_layout_words_until(layout, false, true, layout->size, fn, t);
 	}
-	return t->n >= (t->sized ? MIN_SIZED : MIN_BLOCKS) &&
-	       t->n * 100 >= (t->n + t->others) * MIN_PERCENT;
+}
+
+/*
+ * A block of an arena or pool begins with a header that has its size as well, and its
+ * first piece lies behind it. A record further on that is no part of an array of the
+ * first one's type tells them apart.
+ */
+static void mark_carved(struct trial *t, hi_node id, uint64_t offset, uint32_t index)
+{
+	const struct hi_typing *typing = t->propagation->typing;
+	const struct hi_layout *piece = hi_layouts_get(typing->layouts, index), *first;
+	struct trial_block *block = find_trial_block(t, id);
+
+	if (!block || piece->klass != HI_TYPE_RECORD || piece->opaque || !piece->size ||
+	    hi_object_usable(typing->objects, id) < HI_SUBOBJECT_MIN_POOL)
+		return;
+	first = hi_layouts_get(typing->layouts, block->layout);
+	if (offset >= t->header + first->size &&
+	    !hi_layout_has_at(typing->layouts, first, (offset - t->header) % first->size,
+			      piece))
+		block->is_carved = true;
+}
+
+/* hi_word_fn */
+static void mark_by_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+{
+	struct trial *t = arg;
+	uint64_t inside = 0;
+	uint32_t layout;
+	hi_node id = find_pointee(t, offset, slot, &layout, &inside);
+
+	if (id != HI_NODE_NONE)
+		mark_carved(t, id, inside, layout);
+}
+
+/* The interior pointers that are left, sorted. */
+static void mark_by_interior(struct trial *t, const struct trial_block *block)
+{
+	const struct hi_propagation_worker *w = t->propagation->workers[0];
+	uint64_t start = hi_objects_address(t->propagation->typing->objects, block->id);
+	size_t first = hi_search(i, w->interior.count,
+				 w->interior.items[i].addr <= start + t->header);
+
+	for (size_t i = first; i < w->interior.count && i - first < MAX_PIECES; i++) {
+		const struct hi_interior *in = &w->interior.items[i];
+
+		if (in->id != block->id)
+			break;
+		mark_carved(t, in->id, in->addr - start, in->key & HI_KEY_LAYOUT);
+	}
+}
+
+/* Counts those that are carved as others. Returns how many are left. */
+static size_t drop_carved(struct trial *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		mark_by_interior(t, &t->blocks[i]);
+	each_pointer(t, mark_by_pointer);
+	for (size_t i = 0; i < t->n; i++)
+		kept += !t->blocks[i].is_carved;
+	t->others += t->n - kept;
+	return kept;
+}
+
+static bool is_header(struct trial *t)
+{
+	size_t n, least = t->sized ? MIN_SIZED : MIN_BLOCKS;
+
+	count_interior(t);
+	each_pointer(t, try_pointer);
+	n = t->sized && t->n >= least ? drop_carved(t) : t->n;
+	return n >= least && n * 100 >= (n + t->others) * MIN_PERCENT;
 }
 
 static bool add_candidates_behind_headers(struct hi_propagation *s)

@@ -364,3 +364,33 @@ HI_TEST(rules_inside, a_pool_that_begins_with_a_free_slot_is_no_array_of_links)
 		 "200 (24): => untyped\n"
 		 "300 (24):\n");
 }
+
+/* Arenas: a header of 24 bytes with the size of the block, then pieces. The first piece
+ * is no record after the header of an allocation wrapper, since others follow it. */
+HI_TEST(rules_inside, pieces_after_the_header_of_an_arena_are_pieces)
+{
+	HI_DRAWN("struct leaf { long n; long m; leaf *up; long rest; };\n"
+		 "struct piece { long id; leaf *one; leaf *two; piece *next; long r[4]; "
+		 "};\n"
+		 "piece *first = &1018\n"
+		 "void *arenas = &100\n"
+		 "100 (24): &1000 &2000 &3000\n"
+		 "1000 (1032): &2000 0 1032 1 &1058 &1100 &2018\n"
+		 "1018: => piece size 64\n"
+		 "1058: => leaf size 32\n"
+		 "1078: => size 136\n"
+		 "1100: => leaf size 32\n"
+		 "1120: => size 744\n"
+		 "2000 (1032): &3000 0 1032 2 &2058 &2100 &3018\n"
+		 "2018: => piece size 64\n"
+		 "2058: => leaf size 32\n"
+		 "2078: => size 136\n"
+		 "2100: => leaf size 32\n"
+		 "2120: => size 744\n"
+		 "3000 (1032): 0 0 1032 3 &3058 &3100 0\n"
+		 "3018: => piece size 64\n"
+		 "3058: => leaf size 32\n"
+		 "3078: => size 136\n"
+		 "3100: => leaf size 32\n"
+		 "3120: => size 744\n");
+}
