@@ -21,6 +21,27 @@ bool hi_propagation_read(struct hi_propagation_worker *w, uint64_t addr, uint64_
 	return true;
 }
 
+uint32_t hi_propagation_class_at(struct hi_propagation_worker *w, uint64_t addr,
+				 uint32_t index)
+{
+	struct hi_layouts *layouts = w->typing->layouts;
+	const struct hi_layout *declared = hi_layouts_get(layouts, index);
+	uint32_t found;
+
+	if (!w->typing->has_vtables || declared->klass != HI_TYPE_RECORD)
+		return HI_LAYOUT_NONE;
+	if (!w->vtables)
+		w->vtables = hi_vtables_open(w->typing);
+	w->no_memory |= !w->vtables;
+	found = w->vtables ? hi_vtables_layout_at(w->vtables, addr)
+			   : (uint32_t)HI_LAYOUT_NOTHING;
+	return found >= HI_LAYOUT_FIRST &&
+			       hi_layout_has_at(layouts, hi_layouts_get(layouts, found),
+						0, declared)
+		       ? found
+		       : (uint32_t)HI_LAYOUT_NONE;
+}
+
 /* ---- is this block an array of such elements? ---- */
 
 struct plausible {
@@ -404,6 +425,22 @@ void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 			evidence);
 }
 
+/* A pointer to a base class leads to a whole object of a class that has a vtable. */
+static uint32_t derive_subobject(struct hi_propagation_worker *w, uint64_t addr,
+				 uint64_t room, uint32_t index, uint32_t *flags)
+{
+	uint32_t found = hi_propagation_class_at(w, addr, index);
+
+	if (!found || hi_layouts_get(w->typing->layouts, found)->size > room)
+		return index;
+	*flags = (*flags & HI_KEY_SLOT) | (uint32_t)HI_EVIDENCE_VTABLE
+						  << HI_KEY_EVIDENCE_SHIFT;
+	return hi_layouts_get(w->typing->layouts, index)->type ==
+			       hi_layouts_get(w->typing->layouts, found)->type
+		       ? index
+		       : found;
+}
+
 /* flags: evidence and HI_KEY_SLOT. */
 static void add_subobject(struct hi_propagation_worker *w, uint64_t addr, uint64_t end,
 			  uint32_t index, uint32_t flags)
@@ -415,6 +452,7 @@ static void add_subobject(struct hi_propagation_worker *w, uint64_t addr, uint64
 
 	if (addr % 8)
 		return;
+	index = derive_subobject(w, addr, room, index, &flags);
 	index = hi_walker_variant(&w->walker, index, addr, room);
 	layout = hi_layouts_get(w->typing->layouts, index);
 	array = hi_layout_has_count(layout) && layout->size;

@@ -195,6 +195,23 @@ static void follow_rule_reference(void *arg, const struct hi_rule_reference *ref
 				    .layout = layout, .evidence = HI_EVIDENCE_CONTAINER});
 }
 
+/* To the inside of a block: a piece of a pool whose vtable names one of the pointees. */
+static void take_either_inside(struct hi_propagation_worker *w,
+			       struct hi_pointer_slot *slots, uint32_t n, uint64_t word,
+			       hi_node id)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t layout = hi_layouts_pointee(w->typing->layouts, &slots[i]);
+
+		if (layout >= HI_LAYOUT_FIRST &&
+		    hi_propagation_class_at(w, word, layout)) {
+			hi_propagation_add_interior(w, word, id, layout,
+						    HI_EVIDENCE_VTABLE);
+			return;
+		}
+	}
+}
+
 /* A word of a union: adds the only pointee for which the block has just the size, with
  * less evidence than a typed pointer. */
 static void take_either(struct hi_propagation_worker *w, struct hi_pointer_slot *slots,
@@ -204,6 +221,8 @@ static void take_either(struct hi_propagation_worker *w, struct hi_pointer_slot 
 	hi_node id = hi_objects_find(w->typing->objects, word, &offset);
 	uint32_t only = HI_LAYOUT_NONE;
 
+	if (id != HI_NODE_NONE && offset)
+		take_either_inside(w, slots, n, word, id);
 	if (id == HI_NODE_NONE || offset)
 		return;
 	usable = hi_object_usable(w->typing->objects, id);
@@ -563,6 +582,7 @@ static bool collect_workers(struct hi_propagation *s)
 		hi_vector_free(&w->pools);
 		hi_vector_free(&w->arrays);
 		hi_vector_free(&w->typed);
+		hi_vtables_close(w->vtables);
 		free(w);
 	}
 	return !no_memory;

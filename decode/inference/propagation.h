@@ -12,6 +12,7 @@
 
 #include "decode/inference/subobjects.h"
 #include "decode/inference/type_candidates.h"
+#include "decode/inference/vtables.h"
 #include "decode/layouts/walker.h"
 
 enum {
@@ -63,6 +64,7 @@ struct hi_propagation_worker {
 	struct hi_hit hits[HI_PROPAGATION_BATCH];
 	struct hi_memory_window window, target_window;
 	struct hi_walker walker;
+	struct hi_vtables *vtables;	    /* NULL: not needed yet */
 	struct hi_propagation_entries todo; /* a stack */
 	struct HI_VECTOR(struct hi_interior) interior;
 	struct hi_propagation_entries pools; /* objects whose slots are split off later */
@@ -112,6 +114,10 @@ struct hi_propagation {
 
 /* Reads a word of the target. False: it is not readable. */
 bool hi_propagation_read(struct hi_propagation_worker *w, uint64_t addr, uint64_t *ret);
+/* The layout of the class that the vtable of an object at addr names, where it is one of
+ * layout `index` or derived from it; else HI_LAYOUT_NONE. */
+uint32_t hi_propagation_class_at(struct hi_propagation_worker *w, uint64_t addr,
+				 uint32_t index);
 /* Puts a candidate on the stack, unless it has nothing to follow. */
 void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
 			 uint32_t key);

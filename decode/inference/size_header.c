@@ -12,8 +12,9 @@
  *
  *   - a word of the header is the size of the request, for which the allocator would give
  *     a block of just this size. A member of a record (a key, a count) may have that
- * value by chance, so at least MIN_SIZED typed pointers to this offset, and nine of ten,
- *     must lead to such blocks;
+ *     value by chance, so at least MIN_SIZED typed pointers to this offset, and nine of
+ *     ten, must lead to such blocks. Blocks of arenas are none, though the header of each
+ *     has its size as well: pointers lead to other records further on in them;
  *   - hints set the length of the header (`header N;`);
  *   - at least MIN_BLOCKS blocks that typed pointers lead into at this offset have just
  *     the size of header and record, and nine of ten such pointers lead to such blocks.

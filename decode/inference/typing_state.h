@@ -98,6 +98,7 @@ struct hi_typing {
 	struct hi_objects *objects; /* borrowed from the graph */
 	struct hi_typing_source source;
 	bool conservative, redact;
+	bool has_vtables; /* objects of classes with virtual functions may be there */
 	unsigned threads;
 	struct hi_memory_windows memory_windows;
 	struct hi_layouts *layouts;

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/inference/typing_state.h"
+#include "decode/inference/vtables.h"
 
 enum { CACHE_SIZE = 1024, SAMPLES = 8192 };
 
@@ -19,7 +19,7 @@ struct cached_layout {
 	uint32_t layout; /* HI_LAYOUT_NOTHING: no vtable */
 };
 
-struct vtable_scan {
+struct hi_vtables {
 	struct hi_typing *typing;
 	struct hi_memory_window window;
 	struct cached_layout cache[CACHE_SIZE];
@@ -27,7 +27,7 @@ struct vtable_scan {
 	uint64_t found;
 };
 
-static uint32_t look_up_vtable(struct vtable_scan *s, uint64_t vptr)
+static uint32_t look_up_vtable(struct hi_vtables *s, uint64_t vptr)
 {
 	const struct hi_typing_source *source = &s->typing->source;
 	const char *name = "";
@@ -46,7 +46,7 @@ static uint32_t look_up_vtable(struct vtable_scan *s, uint64_t vptr)
 	return layout;
 }
 
-static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
+static uint32_t layout_of_vptr(struct hi_vtables *s, uint64_t vptr)
 {
 	struct cached_layout *entry =
 		&s->cache[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
@@ -58,7 +58,7 @@ static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
 	return entry->layout;
 }
 
-static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
+static bool read_first_word(struct hi_vtables *s, uint64_t addr, uint64_t *ret)
 {
 	const uint8_t *at =
 		hi_memory_windows_at(&s->typing->memory_windows, &s->window, addr, 8);
@@ -70,8 +70,15 @@ static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
 	return true;
 }
 
+/* The vtable pointer of an object at addr, if its first word may be one. */
+static bool read_vptr(struct hi_vtables *s, uint64_t addr, uint64_t *ret)
+{
+	return read_first_word(s, addr, ret) && *ret % 8 == 0 &&
+	       *ret - s->module_low < s->module_high - s->module_low;
+}
+
 /* n elements side by side, each with the same vtable? */
-static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *layout,
+static bool is_array_of_vtables(struct hi_vtables *s, const struct hi_layout *layout,
 				uint64_t addr, uint64_t usable, uint64_t vptr)
 {
 	uint64_t n = layout->size >= 8 ? usable / layout->size : 0, word;
@@ -87,7 +94,7 @@ static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *l
 
 /* Else it may be the vtable of the first member of a larger object: then pointers count
  * as well. */
-static bool fills_block(const struct vtable_scan *s, const struct hi_layout *layout,
+static bool fills_block(const struct hi_vtables *s, const struct hi_layout *layout,
 			uint64_t usable)
 {
 	return layout->opaque || layout->open_ended ||
@@ -96,7 +103,7 @@ static bool fills_block(const struct vtable_scan *s, const struct hi_layout *lay
 	       usable <= hi_fit_usable(&s->typing->layouts->sizes, layout->size);
 }
 
-static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
+static void type_object_by_vtable(struct hi_vtables *s, hi_node id)
 {
 	struct hi_objects *objects = s->typing->objects;
 	uint64_t addr = hi_objects_address(objects, id), vptr;
@@ -105,8 +112,7 @@ static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
 	uint32_t index, key;
 
 	if (usable < 8 || objects->type[id] || hi_object_is_internal(objects, id) ||
-	    !read_first_word(s, addr, &vptr) || vptr % 8 ||
-	    vptr - s->module_low >= s->module_high - s->module_low)
+	    !read_vptr(s, addr, &vptr))
 		return;
 	index = layout_of_vptr(s, vptr);
 	if (index < HI_LAYOUT_FIRST)
@@ -126,7 +132,7 @@ static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
 
 static void scan_chunk_vtables(void *arg, size_t task, unsigned worker)
 {
-	struct vtable_scan *s = ((struct vtable_scan **)arg)[worker];
+	struct hi_vtables *s = ((struct hi_vtables **)arg)[worker];
 	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
 	hi_node left = s->typing->objects->count - first;
 
@@ -136,7 +142,7 @@ static void scan_chunk_vtables(void *arg, size_t task, unsigned worker)
 
 /* A sample of objects over the whole heap, for programs without symbols of C++.
  */
-static bool sample_finds_any(struct vtable_scan *s)
+static bool sample_finds_any(struct hi_vtables *s)
 {
 	hi_node count = s->typing->objects->count, step = count / SAMPLES + 1;
 
@@ -157,9 +163,9 @@ static bool has_cxx(struct hi_typing *typing)
 				 NULL) == HI_OK;
 }
 
-static struct vtable_scan *scan_create(struct hi_typing *typing)
+struct hi_vtables *hi_vtables_open(struct hi_typing *typing)
 {
-	struct vtable_scan *s = hi_calloc(1, sizeof(*s));
+	struct hi_vtables *s = hi_calloc(1, sizeof(*s));
 	size_t n = typing->modules ? hi_modules_count(typing->modules) : 0;
 
 	if (!s)
@@ -178,23 +184,38 @@ static struct vtable_scan *scan_create(struct hi_typing *typing)
 	return s;
 }
 
+void hi_vtables_close(struct hi_vtables *vtables)
+{
+	free(vtables);
+}
+
+uint32_t hi_vtables_layout_at(struct hi_vtables *vtables, uint64_t addr)
+{
+	uint64_t vptr;
+
+	return read_vptr(vtables, addr, &vptr) ? layout_of_vptr(vtables, vptr)
+					       : (uint32_t)HI_LAYOUT_NOTHING;
+}
+
 enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err)
 {
 	size_t n_chunks =
 		((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
-	struct vtable_scan *scans[64] = {};
+	struct hi_vtables *scans[64] = {};
 	enum hi_status status = HI_OK;
 
 	if (!typing->source.vtable || !n_chunks)
 		return HI_OK;
 	for (unsigned i = 0; i < typing->threads; i++) {
-		scans[i] = scan_create(typing);
+		scans[i] = hi_vtables_open(typing);
 		if (!scans[i])
 			status = hi_fail_memory(err, "vtables");
 	}
-	if (status == HI_OK && (has_cxx(typing) || sample_finds_any(scans[0])))
+	typing->has_vtables =
+		status == HI_OK && (has_cxx(typing) || sample_finds_any(scans[0]));
+	if (typing->has_vtables)
 		hi_parallel(typing->threads, n_chunks, scan_chunk_vtables, scans);
 	for (unsigned i = 0; i < typing->threads; i++)
-		free(scans[i]);
+		hi_vtables_close(scans[i]);
 	return status;
 }

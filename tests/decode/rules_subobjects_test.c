@@ -394,3 +394,39 @@ HI_TEST(rules_inside, pieces_after_the_header_of_an_arena_are_pieces)
 		 "3100: => leaf size 32\n"
 		 "3120: => size 744\n");
 }
+
+#define CLASSES                                                                          \
+	"struct leaf { long n; long m; leaf *up; };\n"                                   \
+	"struct base { void *vptr; long n; };\n"                                         \
+	"struct derived { base b; leaf *one; long r[3]; };\n"                            \
+	"vtable derived M100\n"                                                          \
+	"derived *other = &f00\n"
+#define OTHER "f00 (48): &M100 => derived (vtable)\n"
+
+/* A pointer to a base class into a pool: the vtable there names the whole object. */
+HI_TEST(rules_inside, pieces_have_the_class_of_their_vtable)
+{
+	HI_DRAWN(CLASSES
+		 "base *b = &1080\n" OTHER "1000 (1032):           => size 128\n"
+		 "1080: &M100 5 &2000    => derived (vtable) size 48 -> 1000 2000\n"
+		 "10b0:                  => size 856\n"
+		 "2000 (24):             => leaf\n");
+	HI_DRAWN(CLASSES "base *b = &1080\n" OTHER "1000 (1032):           => size 128\n"
+			 "1080: &M108 5          => base (pointer) size 16\n"
+			 "1090: &2000            => size 888\n"
+			 "2000 (24):             => untyped\n");
+}
+
+/* Of the members of a union the one whose class the vtable names. */
+HI_TEST(rules_inside, a_vtable_tells_where_a_union_leads)
+{
+	HI_DRAWN(CLASSES
+		 "union either { leaf *l; derived *d; };\n"
+		 "struct holder { long tag; either e; };\n"
+		 "holder *h = &100\n"
+		 "100 (24): 1 &1080      => holder\n" OTHER
+		 "1000 (1032):           => size 128\n"
+		 "1080: &M100 5 &2000    => derived (vtable) size 48 -> 1000 2000\n"
+		 "10b0:                  => size 856\n"
+		 "2000 (24):             => leaf\n");
+}
