@@ -43,6 +43,9 @@ struct hi_reach {
 	 * that does not count as such (Note [Pages that are not seen] in
 	 * decode/inference/unseen_pages.h). */
 	uint64_t unread_bytes, apart_bytes;
+	/* Of the live ones: nothing but integers leads there (Note [Integers] in
+	 * decode/inference/integers.h). */
+	uint64_t integer_objects, integer_bytes;
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);

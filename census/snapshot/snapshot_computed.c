@@ -65,6 +65,8 @@ void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r)
 	r->likely_bytes = hi_snapshot_number(s, "likely.bytes", 0);
 	r->is_doubtful = hi_snapshot_number(s, "likely.all", 0);
 	r->unread_bytes = hi_snapshot_number(s, "likely.unread", 0);
+	r->integer_objects = hi_snapshot_number(s, "integers.objects", 0);
+	r->integer_bytes = hi_snapshot_number(s, "integers.bytes", 0);
 	r->apart_bytes = hi_snapshot_number(s, "likely.apart", 0);
 	/* Of a damaged file: what is counted in both is no more than the whole. */
 	if (r->likely_objects > r->leak_objects)

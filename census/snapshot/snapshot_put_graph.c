@@ -289,6 +289,8 @@ static enum hi_status put_reach_numbers(struct put *p)
 		       {"likely.all", r->is_doubtful},
 		       {"likely.unread", r->unread_bytes},
 		       {"likely.apart", r->apart_bytes},
+		       {"integers.objects", r->integer_objects},
+		       {"integers.bytes", r->integer_bytes},
 		       {"internal.objects", r->internal_objects},
 		       {"internal.bytes", r->internal_bytes}};
 	enum hi_status status = HI_OK;

@@ -23,6 +23,8 @@ enum {
 	GRADE_SURE = 4,
 	/* Conservative where it leads to the inside, else exact. */
 	GRADE_START = 8,
+	/* Flag: of an integer (integers.h). */
+	GRADE_INTEGER = 16,
 	GRADE_MASK = 3,
 };
 
@@ -30,6 +32,7 @@ struct edge_buffer {
 	hi_node *to;
 	uint8_t *grade;
 	size_t count, capacity;
+	struct hi_edge_indexes integers;
 };
 
 struct scanner {
@@ -58,7 +61,8 @@ struct scanner {
 	const struct hi_layout *labelled;    /* whose labels these are: */
 	const struct hi_pointer_slot *slots; /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels;    /* of its first slot; 0: no labels */
-	bool is_certain; /* its type describes all of it: Note [Certain records] */
+	bool has_integers; /* what is read without a slot are integers, by the type */
+	bool is_certain;   /* its type describes all of it: Note [Certain records] */
 	struct hi_cover *covered; /* NULL, or its words that have been scanned */
 	uint64_t unresolved,
 		unresolved_end; /* records in it whose rules were not resolved */
@@ -127,6 +131,9 @@ static void flush_scanned_words(struct scanner *s)
 	for (size_t i = 0; i < n_hits; i++) {
 		const struct hi_hit *hit = &s->hits[i];
 
+		if ((s->grades[hit->index] & GRADE_INTEGER) &&
+		    !hi_vector_push(&e->integers, (uint32_t)e->count))
+			s->status = hi_fail_memory(&s->error, "edges");
 		e->to[e->count] = hit->id;
 		e->grade[e->count++] = grade_of_hit(s->grades[hit->index], hit->interior);
 		s->row[s->owners[hit->index] + 1]++;
@@ -216,6 +223,7 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 			: hi_memory_windows_at(&s->typing->memory_windows, &s->window,
 					       s->addr + offset, 8);
 	bool known = slot && slot->kind == HI_POINTER_SLOT_TYPED;
+	bool is_integer = slot ? slot->is_integer : s->has_integers;
 	uint64_t word;
 
 	if (known && atomic_load_explicit(&slot->layout, memory_order_relaxed) ==
@@ -232,7 +240,8 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 		hi_cover_mark(s->covered, s->addr + offset - s->block);
 	s->words_scanned++;
 	scan_word_to_edge(s, word,
-			  !known ? HI_GRADE_CONSERVATIVE
+			  !known ? HI_GRADE_CONSERVATIVE |
+					   (is_integer ? GRADE_INTEGER : 0)
 			  : hi_pointer_slot_may_be_number(slot, word) ? GRADE_START
 								      : HI_GRADE_EXACT,
 			  slot_label_of(s, slot, known));
@@ -433,6 +442,10 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 	bool is_covered;
 
 	set_labels(s, layout);
+	s->has_integers =
+		(array && !layout->n_slots && !layout->opaque &&
+		 (layout->klass == HI_TYPE_RECORD || layout->klass == HI_TYPE_SCALAR)) ||
+		hi_layout_is_integers(layout);
 	s->is_certain = hi_record_is_certain(&s->typing->layouts->sizes, layout, key,
 					     s->usable, tail_known);
 	is_covered = !s->is_certain || layout->n_rule_sites || layout->rules;
@@ -578,6 +591,9 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 static enum hi_status give_chunk(struct scanner *s, uint32_t index)
 {
 	struct hi_edge_chunk chunk = {.row = hi_take(s->row)};
+
+	s->typing->integer_edges[index] = s->edges.integers;
+	s->edges.integers = (struct hi_edge_indexes){};
 	size_t n = s->edges.count;
 
 	chunk.to = hi_alloc(n * sizeof(*chunk.to));
@@ -631,6 +647,7 @@ static void scanner_destroy(struct scanner *s)
 		return;
 	free(s->edges.to);
 	free(s->edges.grade);
+	hi_vector_free(&s->edges.integers);
 	free(s->scratch);
 	hi_cover_end(&s->cover);
 	if (s->cursor)
@@ -698,7 +715,8 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 
 	typing->refined_layouts =
 		hi_calloc(n_chunks + 1, sizeof(*typing->refined_layouts));
-	if (typing->refined_layouts)
+	typing->integer_edges = hi_calloc(n_chunks + 1, sizeof(*typing->integer_edges));
+	if (typing->refined_layouts && typing->integer_edges)
 		typing->n_refined_chunks = n_chunks;
 	else
 		status = hi_fail_memory(err, "types");

@@ -538,6 +538,10 @@ void hi_typing_destroy(struct hi_typing *typing)
 	for (size_t i = 0; i < typing->n_refined_chunks; i++)
 		hi_vector_free(&typing->refined_layouts[i]);
 	free(typing->refined_layouts);
+	for (size_t i = 0; typing->integer_edges && i < typing->n_refined_chunks; i++)
+		hi_vector_free(&typing->integer_edges[i]);
+	free(typing->integer_edges);
+	hi_vector_free(&typing->integer_refs);
 	if (!typing->remade_taken)
 		hi_objects_destroy(typing->remade);
 	hi_pools_free(&typing->pools);

@@ -88,6 +88,14 @@ struct hi_root_ref {
 	const struct hi_pointer_slot *slot; /* NULL: untyped */
 };
 
+/* An edge of a root variable; variable as in struct hi_root. */
+struct hi_variable_edge {
+	uint32_t variable;
+	hi_node to;
+};
+
+struct hi_edge_indexes HI_VECTOR(uint32_t);
+
 struct hi_labels;
 
 struct hi_typing {
@@ -122,6 +130,9 @@ struct hi_typing {
 	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;
 	struct HI_VECTOR(struct hi_witness) witnesses; /* by node */
 	struct HI_VECTOR(hi_node) stdio_buffers;       /* ascending; hold no pointers */
+	/* Edges of integers: per chunk their indexes in it, ascending; of variables. */
+	struct hi_edge_indexes *integer_edges;
+	struct HI_VECTOR(struct hi_variable_edge) integer_refs; /* sorted */
 	struct hi_labels *labels; /* while edges are scanned; NULL: none */
 	struct hi_typing_conflict *conflict_rows;
 	size_t n_conflict_rows;

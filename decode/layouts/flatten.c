@@ -89,6 +89,15 @@ static void emit_word(struct flatten *f, const struct item *at,
 					      .pointee = pointee});
 }
 
+static void emit_address(struct flatten *f, const struct item *at)
+{
+	emit_slot(f, (struct hi_pointer_slot){.offset = at->offset,
+					      .count = at->count,
+					      .stride = at->count == 1 ? 8 : at->stride,
+					      .kind = HI_POINTER_SLOT_RAW,
+					      .is_integer = true});
+}
+
 static void note_number(struct flatten *f, const struct item *at, uint64_t size)
 {
 	struct hi_pointer_slots *numbers = &f->numbers[size == 8];
@@ -398,7 +407,7 @@ static void visit_flattened_type(struct flatten *f, const struct item *at)
 		return;
 	case HI_KIND_ADDRESS:
 		if (type->size == 8)
-			emit_word(f, at, HI_POINTER_SLOT_RAW, 0);
+			emit_address(f, at);
 		return;
 	case HI_KIND_UNKNOWN:
 		if (at->count != HI_POINTER_SLOT_TO_END)
@@ -406,7 +415,7 @@ static void visit_flattened_type(struct flatten *f, const struct item *at)
 		return;
 	case HI_KIND_INTEGER:
 		if (at->in_template && type->size == 8)
-			emit_word(f, at, HI_POINTER_SLOT_RAW, 0);
+			emit_address(f, at);
 		else
 			note_number(f, at, type->size);
 		return;

@@ -245,9 +245,12 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 		      uint64_t usable, hi_word_fn *fn, void *arg)
 {
 	/* If only the block's size makes it an array, and its records have no pointers,
-	 * something else may follow the first one. Arrays of numbers are arrays. */
+	 * something else may follow the first one, and their integers may be addresses.
+	 * Arrays of numbers are arrays. */
 	bool whole = array && (layout->n_slots || layout->klass != HI_TYPE_RECORD);
-	uint64_t known = whole ? usable : layout->lead + layout->size;
+	uint64_t known = whole	 ? usable
+			 : array ? layout->lead
+				 : layout->lead + layout->size;
 	uint64_t step = array && layout->size ? layout->size : usable;
 	uint64_t start, end;
 

@@ -42,6 +42,7 @@ struct hi_pointer_slot {
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_pointer_slot_kind kind;
 	uint8_t number_size; /* of a number in the same word of a union: 4, 8; 0: none */
+	uint8_t is_integer;  /* of RAW: uintptr_t and its kin, not raw storage */
 	hi_type_id pointee;  /* of TYPED; 0: unknown, or two pointees (union) */
 	/* Layout of the pointee, set by hi_layouts_pointee(); 0 before. */
 	_Atomic uint32_t layout;

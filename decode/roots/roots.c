@@ -304,13 +304,21 @@ void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout
 	r->walker.value = NULL;
 }
 
+static int is_integer_edge(const struct hi_root_edge *edge)
+{
+	return edge->grade == HI_GRADE_CONSERVATIVE && edge->slot &&
+	       edge->slot->is_integer;
+}
+
 static int by_target(const void *a, const void *b)
 {
 	const struct hi_root_edge *x = a, *y = b;
 
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
-	return (int)x->grade - (int)y->grade;
+	if (x->grade != y->grade)
+		return (int)x->grade - (int)y->grade;
+	return is_integer_edge(x) - is_integer_edge(y);
 }
 
 /* One edge a target, with the best grade. */
@@ -350,6 +358,17 @@ static void keep_refs(struct hi_roots *r, uint32_t variable, const struct hi_roo
 			hi_roots_no_memory(r);
 }
 
+/* Variables come in the order of their indexes. */
+static void keep_integers(struct hi_roots *r, uint32_t variable, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_integer_edge(&r->edges.items[i]) &&
+		    !hi_vector_push(
+			    &r->typing->integer_refs,
+			    ((struct hi_variable_edge){variable, r->edges.items[i].to})))
+			hi_roots_no_memory(r);
+}
+
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info)
 {
@@ -369,6 +388,7 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		return;
 	}
 	keep_refs(r, named.variable, root, n);
+	keep_integers(r, named.variable, n);
 	r->status = hi_graph_builder_root(r->builder, &named, &index, r->err);
 	for (size_t i = 0; i < n && r->status == HI_OK; i++)
 		r->status = hi_graph_builder_root_edge(

@@ -91,6 +91,8 @@ enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 	r->likely_bytes = leaks->likely_bytes;
 	r->n_likely_roots = leaks->n_likely_roots;
 	r->unread = hi_unread_of(reach);
+	r->integer_objects = reach->integer_objects;
+	r->integer_bytes = reach->integer_bytes;
 	r->by_class = graph->unreachable_classes ? leaks->by_class : NULL;
 	add_leak_report_rows(r, graph, leaks, only);
 	add_leak_report_roots(r, graph, leaks, only);
@@ -294,10 +296,28 @@ static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *pag
 				     page);
 }
 
+/* They may be leaked as well. */
+static void show_integers(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	char bytes[24], objects[32];
+
+	if (r->integer_objects && hi_heap_known(r->header) != HI_HEAP_UNKNOWN)
+		hi_page_text(
+			page,
+			hi_page_printf(page,
+				       "Of the live memory %s in %s object%s hang%s on "
+				       "integers alone: no pointer leads there",
+				       hi_bytes(bytes, r->integer_bytes),
+				       hi_count(objects, r->integer_objects),
+				       r->integer_objects == 1 ? "" : "s",
+				       r->integer_objects == 1 ? "s" : ""));
+}
+
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	hi_report_header_title(r->header, page);
 	show_leaks_headline(r, page);
+	show_integers(r, page);
 	hi_report_header_facts(r->header, page, false);
 	if (r->objects == 0)
 		return;
@@ -364,6 +384,8 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 	hi_heap_leaks_json(r->header, r->bytes - r->likely_bytes,
 			   r->objects - r->likely_objects, json);
 	hi_unread_json(&r->unread, json);
+	hi_json_number(json, "integer_bytes", r->integer_bytes);
+	hi_json_number(json, "integer_objects", r->integer_objects);
 	if (r->by_class)
 		hi_unreachable_classes_json(r->by_class, json);
 	hi_json_end(json);

@@ -28,6 +28,7 @@ struct hi_leaks_report {
 		n_leak_roots; /* unrestricted; both verdicts */
 	uint64_t likely_objects, likely_bytes, n_likely_roots;
 	struct hi_unread unread;
+	uint64_t integer_objects, integer_bytes; /* live, by integers alone */
 	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES], of the leaks; NULL: no
 				     collector */
 	struct hi_leaks_row *rows; /* by type, layout and shape */

@@ -11,6 +11,7 @@
 #include "decode/describe/field_targets.h"
 #include "decode/inference/leak_names.h"
 #include "decode/inference/unreachable_classes.h"
+#include "decode/inference/integers.h"
 #include "decode/inference/verdict.h"
 #include "decode/layouts/extent.h"
 #include "decode/usage/contents.h"
@@ -91,6 +92,9 @@ static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_er
 		status = hi_runtime_classify_unreachable(in->decoders.typing,
 							 in->decoders.runtime, in->graph,
 							 in->results.reach, err);
+	if (status == HI_OK)
+		status = hi_integers_count(in->decoders.typing, in->graph,
+					   in->results.reach, err);
 	if (status == HI_OK && in->results.reach->leak_objects) {
 		hi_inspect_phase(in, "verdicts of leaks");
 		status = hi_leak_verdicts(in->decoders.typing, in->graph,

@@ -5,6 +5,7 @@
 
 #include "attach/mock.h"
 #include "census/analysis/analysis.h"
+#include "decode/inference/integers.h"
 #include "decode/inference/verdict.h"
 #include "harness.h"
 #include "support/typing_world.h"
@@ -251,4 +252,47 @@ HI_TEST(verdict, is_likely_of_all_where_the_rest_of_shared_memory_leads_to_a_blo
 	map_half(w, true);
 	world_poke(w, WORLD_FAR + 8, BLOCK(0));
 	check_verdicts(w, 2, MAPPING, 0);
+}
+
+/* ---- integers ---- */
+
+/* Blocks 0 to 9 by integers of an array of records, 10 by one too and by a pointer, 11 by
+ * a uintptr_t, 12 by the block before it, 13 by a pointer, 14 by an integer of a record
+ * that is certain. */
+static struct world *draw_integers(void)
+{
+	struct world *w = world_create();
+
+	world_types(w, "struct node { long number; node *next; char rest[40]; };"
+		       "struct record { long id; long more; };"
+		       "struct large { long id; node *next; long rest[5]; };");
+	world_block(w, H(0), 11 * 16 + 8);
+	for (uint64_t i = 0; i < 15; i++)
+		world_block(w, BLOCK(i), USABLE);
+	world_block(w, BLOCK(20), USABLE);
+	for (uint64_t i = 0; i < 11; i++)
+		world_poke(w, H(16 * i), BLOCK(i));
+	world_var(w, "records", "record *", H(0));
+	world_var(w, "node", "node *", BLOCK(10));
+	world_var(w, "number", "uintptr_t", BLOCK(11));
+	world_poke(w, BLOCK(11), BLOCK(12));
+	world_poke(w, BLOCK(10) + 8, BLOCK(13));
+	world_var(w, "large", "large *", BLOCK(20));
+	world_poke(w, BLOCK(20), BLOCK(14));
+	return w;
+}
+
+HI_TEST(integers, alone_hold_what_no_pointer_leads_to)
+{
+	struct world *w = draw_integers();
+	struct hi_reach *reach = run_verdicts(w);
+
+	HI_ASSERT_OK(hi_integers_count(w->typing, w->graph, reach, &err), &err);
+	HI_ASSERT_EQ(10 + 2, reach->integer_objects);
+	HI_ASSERT_EQ(12 * (USABLE + 8), reach->integer_bytes);
+	for (uint64_t i = 0; i < 14; i++)
+		HI_ASSERT(is_live(reach, world_node(w, BLOCK(i))));
+	HI_ASSERT_EQ(1, reach->leak_objects);
+	HI_ASSERT(is_likely(reach, world_node(w, BLOCK(14))));
+	hi_reach_destroy(reach);
 }

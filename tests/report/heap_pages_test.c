@@ -50,6 +50,15 @@ HI_TEST(heap_pages, leaks_where_memory_was_not_read)
 	HI_EXPECT_GOLDEN("leaks-unread-80", page_text(leaks_page(s), 80));
 }
 
+HI_TEST(heap_pages, leaks_beside_what_integers_hold)
+{
+	struct sample *s = sample_make();
+
+	s->reach.integer_objects = 1000;
+	s->reach.integer_bytes = 64000;
+	HI_EXPECT_GOLDEN("leaks-integers-80", page_text(leaks_page(s), 80));
+}
+
 /* Object 1: a struct dictEntry of 88 B, with a third of the live bytes, 71.1 MiB. */
 HI_TEST(heap_pages, explain)
 {
