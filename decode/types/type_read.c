@@ -197,7 +197,11 @@ static void become_enum(struct load *load)
 	else
 		snprintf(full, sizeof(full), "%s",
 			 load->alias[0] ? load->alias : "enum {...}");
-	become_plain(load, HI_KIND_INTEGER, full, size);
+	/* An array of std::byte is raw storage, as one of unsigned char is. */
+	become_plain(load,
+		     size == 1 && strcmp(name, "std::byte") == 0 ? HI_KIND_CHAR
+								 : HI_KIND_INTEGER,
+		     full, size);
 }
 
 /* ---- arrays ---- */
