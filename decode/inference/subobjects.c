@@ -48,6 +48,7 @@ void hi_subobjects_destroy(struct hi_subobjects *c)
 	}
 	hi_vector_free(&c->ranges);
 	hi_vector_free(&c->outside);
+	hi_vector_free(&c->statics);
 	free(c);
 }
 
@@ -352,6 +353,13 @@ static bool add_outside(struct hi_subobjects *c, uint64_t start, uint64_t end)
 	return hi_vector_push(&c->outside, ((struct hi_range){start, end}));
 }
 
+static bool is_static(const struct hi_subobjects *c, uint64_t addr)
+{
+	size_t low = hi_search(i, c->statics.count, c->statics.items[i].end <= addr);
+
+	return low < c->statics.count && addr >= c->statics.items[low].start;
+}
+
 /* Objects that are in no old block. */
 static enum hi_status find_outside(struct hi_subobjects *c,
 				   const struct hi_subobject_candidate *candidates,
@@ -367,6 +375,8 @@ static enum hi_status find_outside(struct hi_subobjects *c,
 		stats->bytes += hi_subobject_candidate_size(&candidates[i]);
 		if ((addr < start || addr >= end) &&
 		    !hi_subobjects_range(c, addr, &start, &end))
+			continue;
+		if (is_static(c, addr))
 			continue;
 		stats->outside++;
 		if (!add_outside(c, addr, hi_subobject_candidate_end(&candidates[i])))

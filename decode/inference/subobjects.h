@@ -83,6 +83,13 @@ uint64_t hi_subobjects_bytes(const struct hi_subobjects *c);
 enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
 				     uint64_t end, struct hi_error *err);
 
+/* Adds [start, end), static storage, to the ranges (Note [Pools in static storage]). To
+ * be called before the first hi_subobjects_add(). */
+enum hi_status hi_subobjects_include(struct hi_subobjects *c, uint64_t start,
+				     uint64_t end, struct hi_error *err);
+/* What was added so: in order of address; borrowed. */
+size_t hi_subobjects_static(const struct hi_subobjects *c, const struct hi_range **ret);
+
 /*
  * Adds a candidate: an object of `size` bytes at addr. addr is a multiple of 8; size is
  * in [8, 2^43). key: as in the type column (layout, array, evidence; typing_state.h);

@@ -55,6 +55,7 @@ struct hi_subobjects {
 	_Atomic bool no_memory, at_limit;
 	struct hi_subobject_ranges ranges;  /* sorted, disjoint */
 	struct hi_subobject_ranges outside; /* after finish */
+	struct hi_subobject_ranges statics; /* of `ranges`: static storage; sorted */
 };
 
 /* subobjects_ranges.c */

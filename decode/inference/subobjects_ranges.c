@@ -235,6 +235,24 @@ enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
 	return HI_OK;
 }
 
+enum hi_status hi_subobjects_include(struct hi_subobjects *c, uint64_t start,
+				     uint64_t end, struct hi_error *err)
+{
+	const struct hi_range range = {start, end};
+
+	if (!hi_vector_push(&c->ranges, range) || !hi_vector_push(&c->statics, range))
+		return hi_fail_memory(err, "subobjects");
+	sort_and_merge(&c->ranges);
+	sort_and_merge(&c->statics);
+	return HI_OK;
+}
+
+size_t hi_subobjects_static(const struct hi_subobjects *c, const struct hi_range **ret)
+{
+	*ret = c->statics.items;
+	return c->statics.count;
+}
+
 bool hi_subobjects_range(const struct hi_subobjects *c, uint64_t addr,
 			 uint64_t *start_ret, uint64_t *end_ret)
 {

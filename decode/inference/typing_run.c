@@ -192,23 +192,29 @@ static uint64_t bytes_outside(const struct hi_typing *typing)
 	return bytes;
 }
 
+bool hi_is_loader_module(const char *name)
+{
+	static const char *const names[] = {
+		"ld-",	     "ld.so",	   "libc.so", "libc-",	     "libm.so", "libm-",
+		"libmvec",   "libpthread", "libdl",   "librt.",	     "librt-",	"libanl",
+		"libresolv", "libnss_",	   "libutil", "libthread_db"};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 /*
  * A type of the dynamic linker? Every library of glibc may have its own definition, and
  * a pointer's type is one of them: libm.so.6 has struct link_map too.
  */
 static bool is_loader_type(const struct hi_type *type)
 {
-	static const char *const names[] = {
-		"ld-",	     "ld.so",	   "libc.so", "libc-",	     "libm.so", "libm-",
-		"libmvec",   "libpthread", "libdl",   "librt.",	     "librt-",	"libanl",
-		"libresolv", "libnss_",	   "libutil", "libthread_db"};
 	const char *slash = type && type->module ? strrchr(type->module, '/') : NULL;
-	const char *name = slash ? slash + 1 : type ? type->module : NULL;
 
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return type && type->module &&
+	       hi_is_loader_module(slash ? slash + 1 : type->module);
 }
 
 /* The dynamic linker has memory of its own until libc's malloc is loaded: objects outside
@@ -310,6 +316,7 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 
 static bool leads_outside(const struct hi_typing *typing, const struct hi_seed *seed)
 {
+
 	uint32_t layout = seed->slot ? hi_layouts_pointee(typing->layouts, seed->slot)
 				     : seed->layout;
 	const struct hi_layout *record;
@@ -446,6 +453,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		status = exclude_modules(typing, err);
 	if (status == HI_OK && typing->subobjects)
 		status = exclude_runtime(typing, err);
+	if (status == HI_OK && typing->subobjects)
+		status = hi_static_pools_find(typing, err);
 	if (status == HI_OK && typing->subobjects)
 		hi_subobjects_bounds(typing->subobjects, &typing->outside_low,
 				     &typing->outside_high);

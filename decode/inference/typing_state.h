@@ -148,6 +148,11 @@ hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
 		   struct hi_typing **typing_ret, struct hi_graph **graph_ret,
 		   struct hi_error *err);
 
+/* static_pools.c: arrays of bytes among the variables that may be pools. */
+enum hi_status hi_static_pools_find(struct hi_typing *typing, struct hi_error *err);
+/* typing_run.c: a module of the C library, by its name: with what is the dynamic linker's
+ * own. */
+bool hi_is_loader_module(const char *name);
 /* roots.c: every root into b, seeds into typing->seeds. */
 enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);

@@ -48,6 +48,15 @@ void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
 		collect_root_edge(r, id, (uint8_t)grade, NULL);
 }
 
+void hi_roots_refer_within(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	const struct hi_objects *objects = r->typing->objects;
+	hi_node id = hi_search(i, objects->count, hi_objects_address(objects, i) < start);
+
+	for (; id < objects->count && hi_objects_address(objects, id) < end; id++)
+		collect_root_edge(r, id, HI_GRADE_CONSERVATIVE, NULL);
+}
+
 /* Adds an edge for a word that hit, and a seed if it is typed. */
 static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 {

@@ -47,6 +47,8 @@ void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 			    const struct hi_section_range *cuts, size_t n_cuts);
 /* Adds an edge that has no slot. */
 void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
+/* Adds edges to all objects that begin in [start, end). */
+void hi_roots_refer_within(struct hi_roots *r, uint64_t start, uint64_t end);
 /* Adds the edge of a word that was read from a slot. */
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot);
 /* Adds a typed variable in memory; layout HI_LAYOUT_NONE: its words. */

@@ -163,6 +163,21 @@ static bool is_dangling_variable(const struct hi_roots *r, const struct hi_varia
 	return name && *name;
 }
 
+/* What was split off a variable lives as long as it. */
+static void refer_to_static_objects(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	const struct hi_range *ranges = NULL;
+	size_t n = r->typing->remade
+			   ? hi_subobjects_static(r->typing->subobjects, &ranges)
+			   : 0;
+	size_t i = hi_search(k, n, ranges[k].end <= start);
+
+	for (; i < n && ranges[i].start < end; i++)
+		hi_roots_refer_within(r,
+				      ranges[i].start > start ? ranges[i].start : start,
+				      ranges[i].end < end ? ranges[i].end : end);
+}
+
 static void add_global(struct data_scan *d, const struct hi_variable *v)
 {
 	struct hi_roots *r = d->roots;
@@ -181,6 +196,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 		hi_roots_add_ruled(r, rules, v->address, size);
 	else
 		hi_roots_add_variable(r, v->address, size, layout);
+	refer_to_static_objects(r, v->address, v->address + size);
 	hi_roots_end(r,
 		     &(struct hi_root){.kind = kind_at(r, v->address),
 				       .name = v->name,
@@ -226,13 +242,22 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 		hi_roots_no_memory(r);
 }
 
-/* Variables that lead to where subobjects may be: their types infer them. */
-static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *words,
-			 size_t n)
+/* Variables that lead to the heap, and those that lead to where subobjects may be: their
+ * types infer them. In order of address: a variable accounts for all words before it. */
+static void name_words(struct data_scan *d, uint64_t addr, const uint64_t *words,
+		       size_t n, const struct hi_hit *hits, size_t n_hits)
 {
-	for (size_t i = 0; i < n && d->roots->status == HI_OK; i++)
-		if (hi_roots_may_refer(d->roots, words[i]))
+	bool outside = d->roots->typing->outside_low < d->roots->typing->outside_high;
+
+	for (size_t i = 0, h = 0; i < n && d->roots->status == HI_OK; i++) {
+		bool hit = h < n_hits && hits[h].index == i;
+
+		h += hit;
+		if (hit || (outside && hi_roots_may_refer(d->roots, words[i])))
 			name_word(d, addr + 8ull * i, words[i]);
+		else if (!outside && h == n_hits)
+			break;
+	}
 }
 
 /*
@@ -355,11 +380,7 @@ static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 
 		memcpy(words, host + at, n * 8);
 		n_hits = hi_objects_find_many(r->typing->objects, words, n, hits);
-		for (size_t i = 0; i < n_hits && r->status == HI_OK; i++)
-			name_word(d, addr + at + 8ull * hits[i].index,
-				  words[hits[i].index]);
-		if (r->typing->outside_low < r->typing->outside_high)
-			name_outside(d, addr + at, words, n);
+		name_words(d, addr + at, words, n, hits, n_hits);
 		scan_packed(d, host + at, addr + at, n * 8, size - at);
 		at += n * 8;
 	}
@@ -398,6 +419,25 @@ static void scan_range(struct data_scan *d, const struct hi_section_range *range
 	hi_roots_take(r, range->start, range->end);
 }
 
+/* Pools of whose words none led anywhere. */
+static void add_static_pools(struct data_scan *d, const struct hi_section_range *range)
+{
+	struct hi_roots *r = d->roots;
+	const struct hi_range *ranges = NULL;
+	size_t n = r->typing->remade
+			   ? hi_subobjects_static(r->typing->subobjects, &ranges)
+			   : 0;
+	struct hi_variable v;
+
+	for (size_t i = hi_search(k, n, ranges[k].end <= range->start);
+	     i < n && ranges[i].start < range->end && r->status == HI_OK; i++)
+		if (!is_covered_since(d, ranges[i].start, 0) &&
+		    r->typing->source.variable_at(r->typing->source.types.arg,
+						  ranges[i].start, &v, NULL) == HI_OK &&
+		    v.address >= range->start && v.address <= ranges[i].start)
+			add_global(d, &v);
+}
+
 static int compare_words(const void *a, const void *b)
 {
 	const struct hi_root_word *x = a, *y = b;
@@ -424,6 +464,8 @@ void hi_roots_of_modules(struct hi_roots *r)
 
 		for (size_t k = 0; k < n && r->status == HI_OK; k++)
 			scan_range(&d, &ranges[k]);
+		for (size_t k = 0; k < n && r->status == HI_OK; k++)
+			add_static_pools(&d, &ranges[k]);
 		hi_ranges_sort(&d.covered);
 		sort_words(&d.untyped);
 		hi_roots_of_places(r, d.module, &d.untyped, &d.covered);
