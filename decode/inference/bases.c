@@ -46,7 +46,7 @@ enum {
 	TAG_SHAPES = 32,     /* sizes and pointers that it tells apart */
 	TAG_PERCENT = 110,   /* of the blocks that are told apart without it, at least */
 	VOTES = 64,	     /* users of a record that are looked at */
-	MAX_EXCLUDED = 1024, /* groups that are compared with each other */
+	MAX_COMPARED = 1024, /* groups that are compared with each other */
 	ARRAY_CHECKED = 64,  /* elements whose pointers are looked at */
 };
 
@@ -55,6 +55,7 @@ struct base_pair {
 	uint32_t layout; /* a base layout */
 	uint64_t usable;
 	bool fits;		 /* the allocator gives such blocks for the type itself */
+	bool is_union;		 /* derived: its records, one of which is there */
 	bool searched, too_many; /* too_many: more records than are kept */
 	uint32_t n_derived;
 	struct {
@@ -76,6 +77,7 @@ struct base_group {
 	size_t first, n;   /* in blocks */
 	uint32_t derived;  /* index in the pair's, or NOT_FOUND */
 	uint32_t possible; /* bit per record of the pair: fits all blocks */
+	bool may_be_own;   /* so does the type itself */
 };
 #define NOT_FOUND UINT32_MAX
 
@@ -90,6 +92,8 @@ struct hi_bases {
 	struct hi_typing *typing;
 	struct HI_VECTOR(struct base_pair) pairs; /* sorted once they are searched */
 	struct hi_table known;			  /* of a pair: it is in pairs */
+	struct hi_table
+		unions; /* layouts of unions for which their blocks are too small */
 	struct HI_VECTOR(struct base_block) blocks;
 	struct HI_VECTOR(struct base_group) groups; /* sorted */
 	struct HI_VECTOR(struct base_tag) tags;	    /* by layout */
@@ -123,6 +127,7 @@ void hi_bases_destroy(struct hi_bases *b)
 	hi_vector_free(&b->tags);
 	hi_vector_free(&b->voters);
 	hi_table_free(&b->known);
+	hi_table_free(&b->unions);
 	free(b);
 }
 
@@ -150,6 +155,37 @@ static bool may_begin_record(const struct hi_layout *layout)
 			   rules->n_variants));
 }
 
+/* The union to which pointers lead there, of a block without a type. */
+static uint32_t union_of_block(const struct hi_bases *b, hi_node id)
+{
+	uint64_t layout;
+
+	return b->unions.count && hi_table_get(&b->unions, id, &layout)
+		       ? (uint32_t)layout
+		       : (uint32_t)HI_LAYOUT_NONE;
+}
+
+/* Takes what propagation has found; of several unions, the one with the lowest number of
+ * its type. */
+static void take_unions_of_blocks(struct hi_bases *b)
+{
+	for (unsigned i = 0; i < b->s->n_workers; i++) {
+		struct hi_propagation_entries *narrow = &b->s->workers[i]->narrow;
+
+		for (size_t k = 0; k < narrow->count; k++) {
+			const struct hi_propagation_entry *e = &narrow->items[k];
+			const struct hi_layout *layout =
+				layout_at(b, e->key & HI_KEY_LAYOUT);
+			uint32_t old = union_of_block(b, e->id);
+
+			if ((!old || layout_at(b, old)->type->id > layout->type->id) &&
+			    !hi_table_put(&b->unions, e->id, layout->base))
+				b->no_memory = true;
+		}
+		narrow->count = 0;
+	}
+}
+
 /* The layout of a block that a typed pointer leads to; HI_LAYOUT_NONE: it is none of
  * those that are looked at here. */
 static uint32_t base_of_block(const struct hi_bases *b, hi_node id)
@@ -158,9 +194,9 @@ static uint32_t base_of_block(const struct hi_bases *b, hi_node id)
 	uint32_t key = typing->objects->type[id];
 	const struct hi_layout *layout;
 
-	if (!(key & HI_KEY_LAYOUT) || (key & (HI_KEY_SETTLED | HI_KEY_ARRAY)) ||
-	    (evidence_of_key(key) != HI_EVIDENCE_POINTER &&
-	     evidence_of_key(key) != HI_EVIDENCE_CONTAINER))
+	if (!(key & HI_KEY_LAYOUT))
+		return key ? (uint32_t)HI_LAYOUT_NONE : union_of_block(b, id);
+	if (key & (HI_KEY_SETTLED | HI_KEY_ARRAY))
 		return HI_LAYOUT_NONE;
 	layout = layout_at(b, key & HI_KEY_LAYOUT);
 	return may_begin_record(layout) &&
@@ -206,6 +242,7 @@ static void add_pair(struct hi_bases *b, uint32_t layout, uint64_t usable)
 	if (hi_table_get(&b->known, key, &value) || b->pairs.count == MAX_PAIRS)
 		return;
 	pair.fits = hi_fit_is(sizes, layout_at(b, layout)->size, usable);
+	pair.is_union = layout_at(b, layout)->type->kind == HI_KIND_UNION;
 	if (!hi_table_put(&b->known, key, 1) || !hi_vector_push(&b->pairs, pair))
 		b->no_memory = true;
 	if (!pair.fits && usable > b->largest)
@@ -256,7 +293,7 @@ static bool may_begin_with(const struct hi_bases *b, const struct hi_type *recor
 	const struct hi_type_source *types = &b->typing->source.types;
 	const struct hi_type *type = layout_at(b, pair->layout)->type;
 
-	if (record == type)
+	if (record == type || (pair->is_union && record->size < type->size))
 		return false;
 	if (record->size < type->size)
 		return false;
@@ -309,6 +346,27 @@ static bool try_derived(const struct hi_type *record, void *arg)
 	return true;
 }
 
+/* The records of a union of which the program takes the memory of one, or that lie in the
+ * memory of all of it. */
+static void take_records_of_union(struct hi_bases *b, struct base_pair *pair)
+{
+	const struct hi_type_source *types = &b->typing->source.types;
+	const struct hi_type *type = layout_at(b, pair->layout)->type;
+
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		const struct hi_type *record =
+			hi_type_source_get(types, type->members[i].type);
+		bool open = ends_in_array(types, record);
+
+		if (record->kind != HI_KIND_STRUCT || !record->size ||
+		    record->size > pair->usable)
+			continue;
+		if (pair->fits || open ||
+		    hi_fit_is(&b->typing->layouts->sizes, record->size, pair->usable))
+			add_derived(pair, record, open);
+	}
+}
+
 static void search_derived(struct hi_bases *b)
 {
 	const struct hi_typing_source *source = &b->typing->source;
@@ -318,8 +376,13 @@ static void search_derived(struct hi_bases *b)
 	    source->each_own_record(source->types.arg, wants_derived_size, try_derived, b,
 				    NULL) != HI_OK)
 		b->no_memory = true;
-	for (size_t i = 0; i < b->pairs.count; i++)
-		b->pairs.items[i].searched = true;
+	for (size_t i = 0; i < b->pairs.count; i++) {
+		struct base_pair *pair = &b->pairs.items[i];
+
+		if (!pair->searched && pair->is_union)
+			take_records_of_union(b, pair);
+		pair->searched = true;
+	}
 }
 
 static bool has_derived(const struct base_pair *pair)
@@ -416,7 +479,8 @@ static uint64_t count_told_apart(const struct tag_counts *c)
 /* Its size, and which words behind the type lead to objects. */
 static uint64_t shape_of_block(struct hi_bases *b, const struct base_block *block)
 {
-	uint64_t words = layout_at(b, block->layout)->size / 8;
+	bool is_union = b->pairs.items[block->pair].is_union;
+	uint64_t words = is_union ? 1 : layout_at(b, block->layout)->size / 8;
 	struct hi_fit_block *sample = &b->samples[0];
 
 	if (!hi_fit_read(b->typing, b->typing->objects, block->id, sample))
@@ -463,13 +527,22 @@ static bool may_be_tag(const struct hi_fit_leaf *leaf)
 	       leaf->offset / 8 == (leaf->offset + leaf->size - 1) / 8;
 }
 
+/* Of a union, a member that its records have in common, or else the values of it tell
+ * nothing apart. */
+static const struct hi_type *type_with_tag(const struct hi_bases *b,
+					   const struct base_pair *pair)
+{
+	return pair->is_union ? pair->derived[0].type : layout_at(b, pair->layout)->type;
+}
+
 static struct base_tag best_tag(struct hi_bases *b, struct tag_search *t, uint32_t layout)
 {
+	const struct base_pair *pair = &b->pairs.items[t->blocks[0]->pair];
 	struct base_tag none = {.layout = layout}, best = none, tag = none;
 	uint64_t without = told_apart_by(b, t, &none), most = 0;
 	uint32_t tried = 0;
 
-	if (!hi_fit_flatten(b->typing, layout_at(b, layout)->type, &b->record))
+	if (!hi_fit_flatten(b->typing, type_with_tag(b, pair), &b->record))
 		b->record.n = 0;
 	for (uint32_t i = 0; i < b->record.n && tried < TAG_LEAVES; i++) {
 		uint64_t told;
@@ -559,6 +632,7 @@ static void list_voters(struct hi_bases *b)
 		uint32_t layout = base_of_block(b, id);
 
 		if (layout && hi_table_get(&derived, layout, &value) &&
+		    evidence_of_key(objects->type[id]) >= HI_EVIDENCE_POINTER &&
 		    b->voters.count < MAX_BLOCKS &&
 		    !hi_vector_push(&b->voters, ((struct base_block){layout, 0, 0, id})))
 			b->no_memory = true;
@@ -649,16 +723,22 @@ static bool has_user(struct hi_bases *b, const struct base_group *g,
 	return false;
 }
 
+/* May a block be of the type itself, and nothing more? */
+static bool is_own(const struct base_pair *pair)
+{
+	return pair->fits && !pair->is_union;
+}
+
 /* The record for which more speaks than for all others, the type itself among them where
  * it fits; NOT_FOUND: there is none. By the samples; *possible_ret: bit per record. */
 static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
-			       uint32_t *possible_ret)
+			       uint32_t *possible_ret, bool *may_be_own_ret)
 {
 	uint32_t n_exact = 0, best = NOT_FOUND, exact = NOT_FOUND;
 	struct fit_result own = {};
 	uint64_t most = 0, second = 0;
 
-	if (pair->fits)
+	if (is_own(pair))
 		own = fit_samples(b, layout_at(b, pair->layout)->type, false);
 	most = own.points;
 	*possible_ret = 0;
@@ -678,17 +758,19 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 		most = fit.points > most ? fit.points : most;
 	}
 	/* What stands behind the type in a few blocks may be left over. */
-	if (pair->fits && own.tails * 2 < b->n_samples)
+	*may_be_own_ret = is_own(pair) && own.tails * 2 < b->n_samples;
+	if (*may_be_own_ret)
 		return NOT_FOUND;
 	if (best != NOT_FOUND && most > second)
 		return best;
-	return !pair->fits && n_exact == 1 ? exact : NOT_FOUND;
+	return !is_own(pair) && n_exact == 1 ? exact : NOT_FOUND;
 }
 
 static void decide_group(struct hi_bases *b, struct base_group *g)
 {
 	sample_group(b, g);
-	g->derived = choose_derived(b, &b->pairs.items[g->pair], &g->possible);
+	g->derived =
+		choose_derived(b, &b->pairs.items[g->pair], &g->possible, &g->may_be_own);
 }
 
 /* Pointers to the whole record that lead to blocks of this tag. */
@@ -707,8 +789,9 @@ static void let_users_vote(struct hi_bases *b, struct base_group *g)
 		g->derived = voted;
 }
 
-static bool is_taken_elsewhere(const struct hi_bases *b, const struct base_group *g,
-			       const struct hi_type *type)
+/* Is the record that of another group of this type: of the same tag, or of another? */
+static bool is_taken(const struct hi_bases *b, const struct base_group *g,
+		     const struct hi_type *type, bool same_tag)
 {
 	uint32_t layout = b->pairs.items[g->pair].layout;
 
@@ -716,12 +799,28 @@ static bool is_taken_elsewhere(const struct hi_bases *b, const struct base_group
 		const struct base_group *other = &b->groups.items[i];
 		const struct base_pair *pair = &b->pairs.items[other->pair];
 
-		if (pair->layout == layout && other->tag != g->tag &&
-		    other->derived != NOT_FOUND &&
+		if (pair->layout == layout && other->derived != NOT_FOUND &&
+		    (other->tag == g->tag) == same_tag &&
 		    pair->derived[other->derived].type == type)
 			return true;
 	}
 	return false;
+}
+
+/* What blocks of this tag and another size are. */
+static void decide_by_tag(struct hi_bases *b, struct base_group *g)
+{
+	const struct base_pair *pair = &b->pairs.items[g->pair];
+	const struct base_tag *tag = tag_of(b, pair->layout);
+	uint32_t same = NOT_FOUND, n = 0;
+
+	for (uint32_t i = 0; tag && tag->size && i < pair->n_derived; i++)
+		if (g->possible >> i & 1 && is_taken(b, g, pair->derived[i].type, true)) {
+			same = i;
+			n++;
+		}
+	if (n == 1)
+		g->derived = same;
 }
 
 /* What no other tag has taken. */
@@ -731,11 +830,11 @@ static void decide_by_exclusion(struct hi_bases *b, struct base_group *g)
 	const struct base_tag *tag = tag_of(b, pair->layout);
 	uint32_t only = NOT_FOUND, n = 0;
 
-	if (pair->fits || !tag || !tag->size)
+	if (g->may_be_own || !tag || !tag->size)
 		return;
 	for (uint32_t i = 0; i < pair->n_derived; i++)
 		if (g->possible >> i & 1 &&
-		    !is_taken_elsewhere(b, g, pair->derived[i].type)) {
+		    !is_taken(b, g, pair->derived[i].type, false)) {
 			only = i;
 			n++;
 		}
@@ -776,16 +875,25 @@ static void group_blocks(struct hi_bases *b)
 		      compare_base_groups);
 }
 
+/* By one more piece of evidence, where there was not enough. */
+static void decide_others(struct hi_bases *b,
+			  void (*decide)(struct hi_bases *b, struct base_group *g))
+{
+	for (size_t i = 0; i < b->groups.count; i++)
+		if (b->groups.items[i].derived == NOT_FOUND)
+			decide(b, &b->groups.items[i]);
+}
+
 static void decide_groups(struct hi_bases *b)
 {
 	for (size_t i = 0; i < b->groups.count; i++)
 		decide_group(b, &b->groups.items[i]);
-	for (size_t i = 0; i < b->groups.count; i++)
-		if (b->groups.items[i].derived == NOT_FOUND)
-			let_users_vote(b, &b->groups.items[i]);
-	for (size_t i = 0; i < b->groups.count && b->groups.count <= MAX_EXCLUDED; i++)
-		if (b->groups.items[i].derived == NOT_FOUND)
-			decide_by_exclusion(b, &b->groups.items[i]);
+	decide_others(b, let_users_vote);
+	if (b->groups.count > MAX_COMPARED)
+		return;
+	decide_others(b, decide_by_tag);
+	decide_others(b, decide_by_exclusion);
+	decide_others(b, decide_by_tag);
 }
 
 /* ---- types of blocks ---- */
@@ -814,11 +922,27 @@ static const struct base_group *group_of_block(struct hi_bases *b, hi_node id)
 static uint32_t choose_alone(struct hi_bases *b, const struct base_pair *pair, hi_node id)
 {
 	uint32_t possible;
+	bool own;
 
 	b->n_samples = 1;
-	if (pair->fits || !hi_fit_read(b->typing, b->typing->objects, id, &b->samples[0]))
+	if (is_own(pair) ||
+	    !hi_fit_read(b->typing, b->typing->objects, id, &b->samples[0]))
 		return NOT_FOUND;
-	return choose_derived(b, pair, &possible);
+	return choose_derived(b, pair, &possible, &own);
+}
+
+/* A union keeps its type; the pointers of the record that is in it lead on. */
+static bool follow_record(struct hi_bases *b, hi_node id, uint32_t layout)
+{
+	struct hi_propagation *s = b->s;
+
+	if (s->followed_candidates.count >= s->max_candidates ||
+	    !hi_type_candidates_add(&s->followed_candidates, id, layout))
+		return false;
+	hi_propagation_push(s->workers[0], hi_objects_address(b->typing->objects, id), id,
+			    (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT |
+				    layout);
+	return true;
 }
 
 static bool type_base_block(struct hi_bases *b, hi_node id)
@@ -838,6 +962,8 @@ static bool type_base_block(struct hi_bases *b, hi_node id)
 	layout = hi_layouts_of(typing->layouts, pair->derived[index].type->id);
 	if (layout < HI_LAYOUT_FIRST)
 		return false;
+	if (pair->is_union && pair->fits)
+		return follow_record(b, id, layout);
 	hi_propagation_add_candidate(b->s->workers[0],
 				     hi_objects_address(typing->objects, id), id, layout,
 				     HI_EVIDENCE_SHAPE);
@@ -858,6 +984,7 @@ static bool type_blocks(struct hi_bases *b)
 		while (w->typed.count) {
 			hi_node id = w->typed.items[--w->typed.count];
 
+			take_unions_of_blocks(b);
 			any |= type_base_block(b, id);
 			hi_propagation_drain(w);
 		}
@@ -873,6 +1000,7 @@ bool hi_bases_infer(struct hi_bases *b)
 	if (!b->typing->source.each_own_record)
 		return false;
 	for (unsigned i = 0; i < MAX_REPEATS && more && !b->no_memory; i++) {
+		take_unions_of_blocks(b);
 		if (b->n_searches < MAX_SEARCHES && add_pairs(b)) {
 			b->n_searches++;
 			search_derived(b);
@@ -895,10 +1023,14 @@ bool hi_bases_infer(struct hi_bases *b)
 static bool is_all_contradicted(struct hi_bases *b, const struct base_pair *pair,
 				hi_node id)
 {
+	const struct hi_block_sizes *sizes = &b->typing->layouts->sizes;
+
 	if (pair->too_many)
 		return false;
 	for (uint32_t i = 0; i < pair->n_derived; i++)
-		if (fit_one(b, id, pair->derived[i].type, pair->derived[i].open))
+		if ((!pair->is_union ||
+		     hi_fit_is(sizes, pair->derived[i].type->size, pair->usable)) &&
+		    fit_one(b, id, pair->derived[i].type, pair->derived[i].open))
 			return false;
 	return true;
 }

@@ -67,6 +67,15 @@ static void count_pair(struct pairs *p, uint32_t layout, uint32_t other, hi_node
 		pair->example = object;
 }
 
+/* What was followed with better evidence as well counts once. */
+static bool is_counted_elsewhere(const struct hi_type_candidates *candidates,
+				 uint64_t key)
+{
+	return (key & HI_TYPE_CANDIDATE_WEAK) &&
+	       hi_type_candidates_has(candidates, (uint32_t)(key >> 32),
+				      (uint32_t)key & ~HI_TYPE_CANDIDATE_WEAK);
+}
+
 static void count_candidate(struct hi_typing *typing, struct pairs *p, uint64_t key)
 {
 	hi_node object = (hi_node)(key >> 32);
@@ -76,7 +85,7 @@ static void count_candidate(struct hi_typing *typing, struct pairs *p, uint64_t 
 	if (!has)
 		return;
 	layout = hi_layouts_get(typing->layouts, has);
-	other = hi_layouts_get(typing->layouts, (uint32_t)key);
+	other = hi_layouts_get(typing->layouts, (uint32_t)key & HI_KEY_LAYOUT);
 	if (hi_layouts_conflict(typing->layouts, layout, other))
 		count_pair(p, layout->base, other->base, object);
 }
@@ -130,7 +139,9 @@ enum hi_status hi_conflicts_collect(struct hi_typing *typing,
 		return hi_fail_memory(err, "conflicts");
 	for (unsigned s = 0; s < HI_TYPE_CANDIDATE_SHARDS; s++)
 		for (uint32_t i = 0; i < candidates->shards[s].size; i++)
-			if (candidates->shards[s].keys[i])
+			if (candidates->shards[s].keys[i] &&
+			    !is_counted_elsewhere(candidates,
+						  candidates->shards[s].keys[i]))
 				count_candidate(typing, &p,
 						candidates->shards[s].keys[i]);
 	return keep_rows(typing, &p, err);

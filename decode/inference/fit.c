@@ -14,6 +14,7 @@ enum {
 	MAX_ELEMENTS = 64, /* of an array; a longer one may hold anything */
 	TEXT_LOOKED_AT = 64,
 	SHORTEST_TEXT = 3,
+	WORDS_OF_TARGET = 8, /* of a block that a pointer leads to */
 };
 
 static bool read_fit_bytes(struct hi_typing *typing, uint64_t addr, void *to, size_t size)
@@ -216,7 +217,8 @@ static uint32_t layout_of_target(const struct hi_typing *typing, hi_node node)
 				      : typing->objects->type[node] & HI_KEY_LAYOUT;
 }
 
-enum pointer_fit { CONTRADICTS, LOOSE, EXACT };
+/* UNLIKELY: possible, but not what the pointer's type says. */
+enum pointer_fit { CONTRADICTS, UNLIKELY, LOOSE, EXACT };
 
 static bool is_text_at(struct hi_typing *typing, uint64_t addr, uint64_t size)
 {
@@ -264,6 +266,34 @@ static enum pointer_fit fit_typed_target(struct hi_typing *typing, uint32_t inde
 		       : fit_header(typing, layout->type, target, offset);
 }
 
+/* Do pointers to objects lie in it where the record has some, and nowhere else? */
+static bool has_pointers_of(struct hi_typing *typing, const struct hi_objects *objects,
+			    hi_node to, const struct hi_type *target)
+{
+	uint64_t words[WORDS_OF_TARGET], size = sizeof(words), inside, allowed = 0;
+	uint32_t index = hi_layouts_of(typing->layouts, target->id);
+	const struct hi_layout *layout;
+
+	if (index < HI_LAYOUT_FIRST)
+		return false;
+	layout = hi_layouts_get(typing->layouts, index);
+	if (size > target->size)
+		size = target->size & ~(uint64_t)7;
+	if (!read_fit_bytes(typing, hi_objects_address(objects, to), words, size))
+		return false;
+	for (uint32_t i = 0; i < layout->n_slots; i++)
+		for (uint64_t k = 0, at = layout->slots[i].offset;
+		     at < size && k < layout->slots[i].count;
+		     k++, at += layout->slots[i].stride)
+			allowed |= 1ull << at / 8;
+	for (uint32_t i = 0; i < size / 8; i++)
+		if (words[i] && !hi_bit(&allowed, i) &&
+		    hi_objects_find(objects, words[i], &inside) != HI_NODE_NONE)
+			return false;
+	return !hi_looks_like_text((const uint8_t *)words, size) ||
+	       (size && ((const uint8_t *)words)[SHORTEST_TEXT - 1] == 0);
+}
+
 static enum pointer_fit fit_record_target(struct hi_typing *typing,
 					  const struct hi_objects *objects, hi_node to,
 					  uint64_t offset, const struct hi_type *target)
@@ -271,13 +301,40 @@ static enum pointer_fit fit_record_target(struct hi_typing *typing,
 	uint64_t usable = hi_object_usable(objects, to);
 	uint32_t layout = layout_of_target(typing, to);
 
+	/* Memory for one record of a union is enough. */
 	if (offset + target->size > usable)
-		return CONTRADICTS;
+		return target->kind == HI_KIND_UNION ? LOOSE : CONTRADICTS;
 	if (layout >= HI_LAYOUT_FIRST)
 		return fit_typed_target(typing, layout, target, offset);
-	return offset == 0 && hi_fit_is(&typing->layouts->sizes, target->size, usable)
-		       ? EXACT
-		       : LOOSE;
+	if (offset)
+		return LOOSE;
+	if (!has_pointers_of(typing, objects, to, target))
+		return UNLIKELY;
+	return hi_fit_is(&typing->layouts->sizes, target->size, usable) ? EXACT : LOOSE;
+}
+
+/* A block of pointers: each that is looked at is 0 or leads to an object. */
+static enum pointer_fit fit_pointers_target(struct hi_typing *typing,
+					    const struct hi_objects *objects, hi_node to,
+					    uint64_t offset)
+{
+	uint64_t words[WORDS_OF_TARGET], inside;
+	uint64_t usable = hi_object_usable(objects, to) - offset, size = sizeof(words);
+	unsigned found = 0;
+
+	if (size > usable)
+		size = usable & ~(uint64_t)7;
+	if (!read_fit_bytes(typing, hi_objects_address(objects, to) + offset, words,
+			    size))
+		return LOOSE;
+	for (uint64_t i = 0; i < size / 8; i++) {
+		if (!words[i])
+			continue;
+		if (hi_objects_find(objects, words[i], &inside) == HI_NODE_NONE || inside)
+			return LOOSE;
+		found++;
+	}
+	return found ? EXACT : LOOSE;
 }
 
 static enum pointer_fit fit_object_pointer(struct hi_typing *typing,
@@ -297,6 +354,8 @@ static enum pointer_fit fit_object_pointer(struct hi_typing *typing,
 		return target->size
 			       ? fit_record_target(typing, objects, to, offset, target)
 			       : LOOSE;
+	case HI_KIND_POINTER:
+		return fit_pointers_target(typing, objects, to, offset);
 	case HI_KIND_CHAR:
 		if (is_text_at(typing, word, usable - offset))
 			return EXACT;
@@ -305,7 +364,7 @@ static enum pointer_fit fit_object_pointer(struct hi_typing *typing,
 				       hi_layouts_get(typing->layouts, layout)->klass ==
 					       HI_TYPE_RECORD
 			       ? CONTRADICTS
-			       : LOOSE;
+			       : UNLIKELY;
 	default:
 		return offset + target->size > usable ? CONTRADICTS : LOOSE;
 	}
@@ -443,6 +502,7 @@ static void add_fit_words(struct hi_typing *typing, const struct hi_objects *obj
 			s->contradicted |= fit == CONTRADICTS;
 			s->exact += fit == EXACT;
 			s->loose += fit == LOOSE && b->words[first];
+			s->strange += fit == UNLIKELY;
 			allowed |= 1ull << first;
 		} else if (may_hold_pointer(leaf)) {
 			for (uint32_t i = first; i <= last; i++)

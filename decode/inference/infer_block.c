@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One candidate for one block: does it fit, is it new, is it the best? */
+/*
+ * One candidate for one block: does it fit, is it new, is it the best?
+ *
+ * Note [Weak candidates]
+ *
+ * A type that is only inferred (the evidence "shape") has pointers whose types are no
+ * better known than it is itself: what they lead to is inferred as well. Where the same
+ * type is found with better evidence later, its pointers are followed once more.
+ */
 #include <string.h>
 
 #include "decode/inference/propagation.h"
@@ -144,6 +152,27 @@ void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node
 	}
 }
 
+static enum hi_evidence evidence_of(uint32_t key)
+{
+	return (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
+}
+
+/* Note [Weak candidates] */
+static bool is_weak(uint32_t key)
+{
+	return evidence_of(key) <= HI_EVIDENCE_SHAPE;
+}
+
+static bool is_better_known(uint32_t key, uint32_t old)
+{
+	return is_weak(old) && !is_weak(key);
+}
+
+static uint32_t followed_key(uint32_t key)
+{
+	return (key & HI_KEY_LAYOUT) | (is_weak(key) ? HI_TYPE_CANDIDATE_WEAK : 0);
+}
+
 /* The beginning of a known type adds nothing new. */
 static bool adds_pointers(struct hi_layouts *layouts, const struct hi_layout *layout,
 			  const struct hi_layout *than)
@@ -164,7 +193,9 @@ static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_
 	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
 	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_has_count(layout);
 	bool follow = is_array ? layout->n_pointers || layout->n_rule_sites
-			       : adds_pointers(layouts, layout, other);
+			       : adds_pointers(layouts, layout, other) ||
+					 (is_better_known(key, old) &&
+					  (layout->n_pointers || layout->n_rule_sites));
 	bool conflict;
 
 	conflict = hi_layouts_conflict(layouts, layout, other);
@@ -182,18 +213,13 @@ static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_
 	 * when it came. */
 	if (conflict)
 		hi_type_candidates_add_first(&s->followed_candidates, id,
-					     old & HI_KEY_LAYOUT);
-	if (hi_type_candidates_add(&s->followed_candidates, id, key & HI_KEY_LAYOUT)) {
+					     followed_key(old));
+	if (hi_type_candidates_add(&s->followed_candidates, id, followed_key(key))) {
 		if (follow)
 			hi_propagation_push(w, addr, id, key);
 	} else if (atomic_load(&s->followed_candidates.no_memory)) {
 		atomic_store(&s->stop, true);
 	}
-}
-
-static enum hi_evidence evidence_of(uint32_t key)
-{
-	return (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
 }
 
 static int compare_keys(const struct hi_layouts *layouts, uint32_t a, uint32_t b)
@@ -223,7 +249,8 @@ static void set_best_type(struct hi_propagation_worker *w, uint64_t addr, hi_nod
 		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_RELAXED,
 						 __ATOMIC_RELAXED))
 			continue;
-		if (first)
+		if (first || ((old & HI_KEY_LAYOUT) == (key & HI_KEY_LAYOUT) &&
+			      is_better_known(key, old)))
 			hi_propagation_push(w, addr, id, key);
 		if (w->notes_typed && !hi_vector_push(&w->typed, id))
 			w->no_memory = true;
@@ -256,6 +283,10 @@ void hi_propagation_add_candidate(struct hi_propagation_worker *w, uint64_t addr
 		if (layout->size)
 			key |= HI_KEY_ARRAY;
 	} else if (layout->size > usable) {
+		if (layout->type && layout->type->kind == HI_KIND_UNION &&
+		    !hi_vector_push(&w->narrow,
+				    ((struct hi_propagation_entry){addr, id, key})))
+			w->no_memory = true;
 		return;
 	} else if (!may_be_derived(layout, usable) &&
 		   !hi_propagation_is_crossed(w->propagation, id) &&
@@ -360,7 +391,7 @@ bool hi_propagation_add_counted_array(struct hi_propagation_worker *w, uint64_t 
 void hi_propagation_note_interior(struct hi_propagation_worker *w, uint64_t addr,
 				  hi_node id, uint32_t key)
 {
-	uint64_t h = (addr ^ (uint64_t)key << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = (addr ^ key * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull;
 	uint64_t *recent = &w->recent[h >> 54];
 
 	if (*recent == h)

@@ -159,7 +159,7 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 	follow_word(w, word,
 		    (struct hi_type_candidate){.slot = slot,
 					       .context = w->context,
-					       .evidence = HI_EVIDENCE_POINTER});
+					       .evidence = w->evidence});
 }
 
 /* ---- following ---- */
@@ -313,6 +313,10 @@ static void take_entry(struct hi_propagation_worker *w,
 		tail_known = hi_walker_tail_known(&w->walker, layout, e->addr, usable);
 	w->addr = e->addr;
 	w->context = layout->context;
+	/* No better than that of the object itself. */
+	w->evidence = e->key >> HI_KEY_EVIDENCE_SHIFT == HI_EVIDENCE_SHAPE
+			      ? HI_EVIDENCE_SHAPE
+			      : HI_EVIDENCE_POINTER;
 	w->host = hi_memory_windows_at(&w->typing->memory_windows, &w->window, e->addr,
 				       usable);
 	hi_walker_words(&w->walker, layout, array, tail_known, e->addr, usable, take_slot,
@@ -581,6 +585,7 @@ static bool collect_workers(struct hi_propagation *s)
 		hi_vector_free(&w->interior);
 		hi_vector_free(&w->pools);
 		hi_vector_free(&w->arrays);
+		hi_vector_free(&w->narrow);
 		hi_vector_free(&w->typed);
 		hi_vtables_close(w->vtables);
 		free(w);

@@ -69,13 +69,16 @@ struct hi_propagation_worker {
 	struct HI_VECTOR(struct hi_interior) interior;
 	struct hi_propagation_entries pools; /* objects whose slots are split off later */
 	struct hi_propagation_entries arrays; /* followed later: Note [Arrays] */
-	struct HI_VECTOR(hi_node) typed;      /* that got another type, if notes_typed */
+	/* Blocks that are smaller than the union to which a pointer leads there. */
+	struct hi_propagation_entries narrow;
+	struct HI_VECTOR(hi_node) typed; /* that got another type, if notes_typed */
 	bool notes_typed;
 	uint64_t recent[HI_PROPAGATION_RECENT]; /* interior pointers, by hash */
 	const uint8_t *host;			/* of the object at hand, or NULL */
 	uint64_t addr;
 	hi_context context;
-	uint64_t low, span; /* where words may lead */
+	enum hi_evidence evidence; /* of what the object at hand leads to */
+	uint64_t low, span;	   /* where words may lead */
 	uint64_t followed, interior_dropped;
 	bool has_slots; /* the object at hand leads to slots of a pool */
 	bool no_memory;

@@ -97,8 +97,16 @@ static bool grow_candidate_shard(struct hi_subobject_shard *shard)
 	return true;
 }
 
+/* Was it only inferred, and is known now? Note [Weak candidates] in infer_block.c. */
+static bool is_better_subobject(uint64_t key, uint64_t old)
+{
+	uint64_t weak = (uint64_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT;
+
+	return (key & EVIDENCE) > weak && (old & EVIDENCE) <= weak;
+}
+
 static bool add_to_shard(struct hi_subobject_shard *shard,
-			 const struct hi_subobject_candidate *candidate,
+			 const struct hi_subobject_candidate *candidate, bool *better_ret,
 			 bool *no_memory_ret)
 {
 	struct hi_subobject_candidate *slot;
@@ -111,6 +119,7 @@ static bool add_to_shard(struct hi_subobject_shard *shard,
 	if (slot->at) {
 		uint64_t is_slot = (candidate->key | slot->key) & HI_KEY_SLOT;
 
+		*better_ret = is_better_subobject(candidate->key, slot->key);
 		if ((candidate->key & EVIDENCE) > (slot->key & EVIDENCE))
 			slot->key = candidate->key;
 		slot->key |= is_slot;
@@ -129,14 +138,14 @@ bool hi_subobjects_add(struct hi_subobjects *c, uint64_t addr, uint64_t size,
 							   (key & ~HI_KEY_SETTLED)};
 	struct hi_subobject_shard *shard =
 		&c->shards[hash_candidate(&candidate) % HI_SUBOBJECT_SHARDS];
-	bool added, no_memory = false;
+	bool added, better = false, no_memory = false;
 
 	if (!addr || (addr & 7) || addr >> 56 || size < 8 ||
 	    size >> HI_SUBOBJECT_SIZE_BITS || (key & HI_KEY_LAYOUT) < HI_LAYOUT_FIRST ||
 	    hi_subobjects_failed(c))
 		return false;
 	pthread_mutex_lock(&shard->lock);
-	added = add_to_shard(shard, &candidate, &no_memory);
+	added = add_to_shard(shard, &candidate, &better, &no_memory);
 	pthread_mutex_unlock(&shard->lock);
 	if (no_memory)
 		atomic_store(&c->no_memory, true);
@@ -144,7 +153,7 @@ bool hi_subobjects_add(struct hi_subobjects *c, uint64_t addr, uint64_t size,
 		atomic_store(&c->at_limit, true);
 		return false;
 	}
-	return added;
+	return added || better;
 }
 
 bool hi_subobjects_failed(const struct hi_subobjects *c)

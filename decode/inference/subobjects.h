@@ -95,7 +95,8 @@ size_t hi_subobjects_static(const struct hi_subobjects *c, const struct hi_range
  * in [8, 2^43). key: as in the type column (layout, array, evidence; typing_state.h);
  * of several evidences the best one stays.
  *
- * True if the candidate is new: its pointers are then to be followed. False also when
+ * True if the candidate is new, or was only inferred before: its pointers are then to be
+ * followed. False also when
  * out of memory or beyond the limit (hi_subobjects_failed). The limit is for all
  * candidates together: whether it is reached does not depend on their order, but the
  * candidates followed until then do. Thread-safe.

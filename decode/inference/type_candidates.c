@@ -80,6 +80,16 @@ bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
 	return added;
 }
 
+bool hi_type_candidates_has(const struct hi_type_candidates *set, uint32_t object,
+			    uint32_t layout)
+{
+	uint64_t key = (uint64_t)object << 32 | layout;
+	const struct hi_type_candidate_shard *shard =
+		&set->shards[hash_object_layout(key) % HI_TYPE_CANDIDATE_SHARDS];
+
+	return shard->size && *type_slot_of(shard->keys, shard->size, key) == key;
+}
+
 void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,
 				  uint32_t layout)
 {

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 enum { HI_TYPE_CANDIDATE_SHARDS = 64 };
+/* Of a layout in the set: it was followed with the evidence "shape" alone. */
+#define HI_TYPE_CANDIDATE_WEAK (1u << 31)
 
 struct hi_type_candidates {
 	struct hi_type_candidate_shard {
@@ -29,6 +31,9 @@ void hi_type_candidates_init(struct hi_type_candidates *set);
 void hi_type_candidates_deinit(struct hi_type_candidates *set);
 /* True if it is new. False, and set->no_memory, when out of memory. */
 bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
+			    uint32_t layout);
+/* Is it in the set? No thread adds to it. */
+bool hi_type_candidates_has(const struct hi_type_candidates *set, uint32_t object,
 			    uint32_t layout);
 /* Adds the object's first candidate, which is not counted. */
 void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,

@@ -21,8 +21,8 @@ HI_TEST(bases, records_that_begin_with_the_type_are_told_apart_by_a_tag)
 			       "300 (24): 1 &400 &a00 => d1 (shape) -> 400 a00\n"
 			       "400 (56): 2 &500      => d2 (shape) -> 500\n"
 			       "500 (24): 1 0 0       => d1 (shape)\n"
-			       "900 (40):             => pay (pointer)\n"
-			       "a00 (40):             => pay (pointer)\n");
+			       "900 (40):             => pay (shape)\n"
+			       "a00 (40):             => pay (shape)\n");
 }
 
 /* Nothing speaks for either: the pointer's type, but not exactly. */
@@ -104,4 +104,39 @@ HI_TEST(bases, chains_through_members_of_larger_records_are_followed_to_their_en
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "%x (72): => un (shape)\n",
 			      101 * 0x100);
 	HI_DRAWN("%s", text);
+}
+
+#define UNION                                                                            \
+	"struct vint { int tag; long v; };\n"                                            \
+	"struct vstr { int tag; char *s; long n; long hash; };\n"                        \
+	"struct vbig { int tag; value *kids[12]; };\n"                                   \
+	"union value { vint i; vstr s; vbig b; };\n"
+
+/* The program takes the memory of one record of the union. */
+HI_TEST(bases, blocks_that_are_smaller_than_their_union_are_records_of_it)
+{
+	HI_DRAWN(UNION "value *v[3] = &100 &200 &300\n"
+		       "knows records\n"
+		       "100 (24): 1 77              => vint (shape)\n"
+		       "200 (40): 2 &400 12         => vstr (shape) -> 400\n"
+		       "300 (104): 3 &100 &200      => value (base)\n"
+		       "400 (24): 'some text'       => char [][] (shape)\n");
+}
+
+/* All of them have the size of the union: its type stays, and what the record that is in
+ * it leads to has a type. */
+HI_TEST(bases, pointers_of_the_record_in_a_union_lead_on)
+{
+	HI_DRAWN("struct pay { long d[6]; };\n"
+		 "struct vint { int tag; long v; };\n"
+		 "struct vpay { int tag; pay *p; };\n"
+		 "struct vstr { int tag; char *s; };\n"
+		 "union value { vint i; vpay p; vstr s; };\n"
+		 "value *v[3] = &100 &200 &300\n"
+		 "knows records\n"
+		 "100 (24): 1 77        => value (base)\n"
+		 "200 (24): 2 &400      => value (base) -> 400\n"
+		 "300 (24): 3 &500      => value (base) -> 500\n"
+		 "400 (56):             => pay (shape)\n"
+		 "500 (24): 'some text' => char [][] (shape)\n");
 }
