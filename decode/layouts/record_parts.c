@@ -17,7 +17,7 @@ static bool is_same_member(const struct hi_type_source *types, const struct hi_m
 static bool begins_alike(const struct hi_type_source *types, const struct hi_type *record,
 			 const struct hi_type *header)
 {
-	if (record->kind != HI_KIND_STRUCT || record->n_members < header->n_members)
+	if (record->kind != HI_KIND_STRUCT || record->n_members <= header->n_members)
 		return false;
 	for (uint32_t i = 0; i < header->n_members; i++)
 		if (!is_same_member(types, &record->members[i], &header->members[i]))

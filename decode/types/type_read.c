@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From a DIE to a struct hi_type. */
 #include "decode/types/types_internal.h"
+#include "decode/types/virtual_bases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,8 @@ struct record {
 	struct HI_VECTOR(struct hi_member) members;
 	struct hi_type_args args;
 	bool has_vtable;
-	bool has_virtual_base;
+	bool has_virtual_base, has_virtual_words;
+	struct hi_virtual_bases virtual_bases;
 	bool has_fixed_member, has_variants;
 	bool no_memory;
 };
@@ -306,12 +308,24 @@ static bool member_is_static(const struct hi_dw_die *die, uint16_t parent)
 /* The name of words that virtual bases may have, by its address. */
 static const char virtual_base[] = "(virtual base)";
 
-static bool has_virtual_base(const struct hi_type *type)
+static bool has_virtual_words(const struct hi_type *type)
 {
 	for (uint32_t i = 0; i < type->n_members; i++)
 		if (type->members[i].name == virtual_base)
 			return true;
 	return false;
+}
+
+static void add_base(struct load *load, struct record *record, hi_type_id id,
+		     bool is_virtual)
+{
+	const struct hi_type *base = hi_type_get(load->types, id);
+
+	record->has_virtual_base |=
+		is_virtual || hi_type_has_virtual_base(base) || has_virtual_words(base);
+	record->has_virtual_words |= has_virtual_words(base);
+	if (!hi_virtual_bases_add(load->types, &record->virtual_bases, id, is_virtual))
+		record->no_memory = true;
 }
 
 static void add_member(struct load *load, struct record *record,
@@ -322,8 +336,10 @@ static void add_member(struct load *load, struct record *record,
 	uint64_t storage;
 
 	if (die->dynamic_location || die->virtuality != 0) {
-		record->has_virtual_base |= die->tag == DW_TAG_inheritance;
-		return; /* Note [Virtual bases] */
+		if (die->tag == DW_TAG_inheritance)
+			add_base(load, record,
+				 hi_slot_of_die(types, load->module, die->type), true);
+		return; /* Note [Virtual bases] in virtual_bases.c */
 	}
 	member.is_base = die->tag == DW_TAG_inheritance;
 	if (!member.is_base && member_is_static(die, load->die.tag)) {
@@ -345,7 +361,8 @@ static void add_member(struct load *load, struct record *record,
 		const struct hi_type *base = hi_type_get(types, member.type);
 
 		record->has_vtable |= member.offset == 0 && base->has_vtable;
-		record->has_virtual_base |= has_virtual_base(base);
+		add_base(load, record, member.type, false);
+		member.type = hi_type_base_part(types, member.type);
 	}
 	if (load->die.has_byte_size && member.offset > load->die.byte_size) {
 		atomic_fetch_add(&types->broken, 1);
@@ -392,14 +409,9 @@ static void read_members(struct load *load, struct record *record)
 	}
 }
 
-/*
- * Note [Virtual bases]
- *
- * The offset of a virtual base is known only through the object's vtable. Its members may
- * be pointers nevertheless: words of the record that no other member covers become words
- * of unknown use. A base class counts with the size of a whole object of its own, which
- * has such words at the same offsets.
- */
+/* Words of the record that no other member covers, where the places of its virtual bases
+ * are not known. A base class counts with the size of a whole object of its own, which
+ * has such words at the same offsets. */
 static hi_type_id virtual_words(struct load *load, uint64_t count)
 {
 	const struct hi_type word = {
@@ -443,6 +455,22 @@ static void cover_virtual_bases(struct load *load, struct record *record)
 	}
 	add_virtual_words(load, record, covered, load->die.byte_size);
 	sort_members(record);
+}
+
+static bool place_virtual_bases(struct load *load, struct record *record)
+{
+	struct hi_member placed[HI_VIRTUAL_BASES_MAX];
+
+	if (record->has_virtual_words ||
+	    !hi_virtual_bases_place(load->types, &record->virtual_bases,
+				    record->members.items, record->members.count,
+				    load->die.byte_size, placed))
+		return false;
+	for (size_t i = 0; i < record->virtual_bases.order.count; i++)
+		if (!hi_vector_push(&record->members, placed[i]))
+			record->no_memory = true;
+	sort_members(record);
+	return true;
 }
 
 static uint64_t hash_layout(struct load *load, const struct record *record,
@@ -571,7 +599,7 @@ static void become_record(struct load *load)
 	}
 	read_members(load, &record);
 	sort_members(&record);
-	if (record.has_virtual_base)
+	if (record.has_virtual_base && !place_virtual_bases(load, &record))
 		cover_virtual_bases(load, &record);
 	/* Variants and their discriminant, as in an enum of Rust, overlap. */
 	if (record.has_variants && !record.has_fixed_member)
@@ -582,6 +610,7 @@ static void become_record(struct load *load)
 	if (!record.no_memory)
 		fill_record(load, &record, &type);
 	hi_vector_free(&record.members);
+	hi_vector_free(&record.virtual_bases.order);
 	hi_vector_free(&record.args.items);
 	hi_vector_free(&record.args.constants);
 	if (record.no_memory)

@@ -43,6 +43,7 @@ struct hi_member {
 	uint16_t bit_size;  /* 0: no bit-field */
 	uint8_t bit_offset; /* of its lowest bit in the byte at offset: 0 to 7 */
 	bool is_base;	    /* C++ base class */
+	bool is_virtual;    /* a virtual one, of an object of just this class */
 	bool is_vptr;	    /* compiler-made _vptr */
 };
 
