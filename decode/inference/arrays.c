@@ -96,6 +96,21 @@ static bool uncross_arrays(struct hi_propagation *s)
 	return s->crossed.count > before;
 }
 
+bool hi_is_past_the_end(const struct hi_typing *typing, uint64_t word, uint64_t before,
+			uint64_t size)
+{
+	const struct hi_objects *objects = typing->objects;
+	hi_node id;
+
+	/* glibc has its own words between blocks. */
+	if (!typing->layouts->sizes.n || before >= word || !size ||
+	    (word - before) % size)
+		return false;
+	id = hi_objects_find(objects, before, NULL);
+	return id != HI_NODE_NONE &&
+	       hi_objects_address(objects, id) + hi_object_usable(objects, id) == word;
+}
+
 static int compare_waiting_arrays(const void *a, const void *b)
 {
 	const struct hi_propagation_entry *x = a, *y = b;

@@ -13,6 +13,9 @@
  * room for a few elements of a type is an array only if no record begins with that type
  * and has the size of all of them.
  *
+ * Where no record has it there, and all pointers into the block lead to elements of an
+ * array of that type which begins where the block does, the block is one.
+ *
  * The nodes of an intrusive list or tree are found one by one: each leads to the inside
  * of the next. So the nodes that a block leads to are tried at once, by one thread, in an
  * order that does not depend on threads.
@@ -273,6 +276,51 @@ static bool is_part_of_record(const struct hi_typing *typing,
 	       (layout->klass == HI_TYPE_RECORD || hi_layout_has_count(layout));
 }
 
+/* Do all pointers into this block lead to elements of one array? */
+static bool leads_to_elements(struct containment *c, const struct hi_interior *in,
+			      const struct hi_layout *layout)
+{
+	const struct hi_propagation_worker *w = c->propagation->workers[0];
+	const struct hi_interior *first = w->interior.items;
+	const struct hi_interior *end = first + w->interior.count, *at = in;
+	uint64_t start = hi_objects_address(c->propagation->typing->objects, in->id);
+
+	while (at > first && at[-1].id == in->id)
+		at--;
+	for (; at < end && at->id == in->id; at++)
+		if (hi_layouts_get(c->propagation->typing->layouts,
+				   at->key & HI_KEY_LAYOUT)
+				    ->base != layout->base ||
+		    (at->addr - start) % layout->size)
+			return false;
+	return true;
+}
+
+/* Pointers to the last element of an array, or to one in its middle, where none leads to
+ * its start. */
+static bool contain_array(struct containment *c, const struct hi_interior *in)
+{
+	struct hi_propagation_worker *w = c->propagation->workers[0];
+	struct hi_typing *typing = c->propagation->typing;
+	const struct hi_layout *layout =
+		hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
+	uint64_t start = hi_objects_address(typing->objects, in->id);
+	uint32_t key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT |
+		       HI_KEY_ARRAY | layout->index;
+
+	/* A larger one may be a pool. */
+	if (hi_object_usable(typing->objects, in->id) >= HI_SUBOBJECT_MIN_POOL ||
+	    layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
+	    layout->lead || hi_layout_has_count(layout) ||
+	    typing->objects->type[in->id] || !leads_to_elements(c, in, layout) ||
+	    !hi_propagation_fits_as_array(w, layout, start,
+					  hi_object_usable(typing->objects, in->id)))
+		return false;
+	typing->objects->type[in->id] = key;
+	hi_propagation_push(w, start, in->id, key);
+	return true;
+}
+
 /* *open: the last block that got a type here; every pointer into it is tried. */
 static bool contain_one(struct containment *c, const struct hi_interior *in,
 			hi_node *open)
@@ -291,6 +339,8 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	if (found && found->n_found)
 		return add_found_candidate(c, in->id, found);
 	/* No record has it there. */
+	if (contain_array(c, in))
+		return true;
 	return in->addr == start + 8 &&
 	       hi_propagation_add_counted_array(
 		       c->propagation->workers[0], start, in->id, in->key & HI_KEY_LAYOUT,

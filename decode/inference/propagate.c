@@ -143,6 +143,22 @@ follow_word(struct hi_propagation_worker *w, uint64_t word,
 		flush_batch(w);
 }
 
+static bool is_end_pointer(struct hi_propagation_worker *w, uint64_t offset,
+			   struct hi_pointer_slot *slot, uint64_t word)
+{
+	uint32_t layout = hi_layouts_pointee(w->typing->layouts, slot);
+	uint64_t before;
+
+	if (layout < HI_LAYOUT_FIRST)
+		return false;
+	for (uint64_t k = 1; k <= hi_words_before_end(slot) && offset >= 8 * k; k++)
+		if (hi_propagation_read(w, w->addr + offset - 8 * k, &before) &&
+		    hi_is_past_the_end(w->typing, word, before,
+				       hi_layouts_get(w->typing->layouts, layout)->size))
+			return true;
+	return false;
+}
+
 /* hi_word_fn */
 static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t offset,
 							    struct hi_pointer_slot *slot)
@@ -155,6 +171,9 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 	if (w->host)
 		memcpy(&word, w->host + offset, sizeof(word));
 	else if (!hi_propagation_read(w, w->addr + offset, &word))
+		return;
+	if (w->typing->layouts->sizes.n && word - w->low < w->span &&
+	    is_end_pointer(w, offset, slot, word))
 		return;
 	follow_word(w, word,
 		    (struct hi_type_candidate){.slot = slot,

@@ -174,6 +174,19 @@ bool hi_stdio_buffers_have(const struct hi_typing *typing, hi_node id);
 /* The layout of an object, with what is known of its use; HI_LAYOUT_NONE: none. */
 uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id);
 
+/* Is a word one past the end of the elements of `size` bytes that `before`, a word next
+ * to it, leads to? Where blocks lie side by side, it leads to the next one's start. */
+bool hi_is_past_the_end(const struct hi_typing *typing, uint64_t word, uint64_t before,
+			uint64_t size);
+/* How many words before the slot's may be `before`: those of the same record. */
+static inline uint64_t hi_words_before_end(const struct hi_pointer_slot *slot)
+{
+	uint64_t within = slot->count > 1 && slot->stride ? slot->offset % slot->stride
+							  : slot->offset;
+
+	return within / 8 < 2 ? within / 8 : 2;
+}
+
 /* Does a block that holds `char` hold text: printable up to a NUL inside it? */
 bool hi_looks_like_text(const uint8_t *bytes, uint64_t size);
 

@@ -72,7 +72,8 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 			grade = HI_GRADE_EXACT;
 		else if (!hi_pointer_slot_may_be_number(slot, r->words[hit->index]))
 			grade = HI_GRADE_INTERIOR;
-		if (layout >= HI_LAYOUT_FIRST && grade != HI_GRADE_CONSERVATIVE)
+		if (layout >= HI_LAYOUT_FIRST && grade != HI_GRADE_CONSERVATIVE &&
+		    !r->past_end[hit->index])
 			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
 						     .slot = slot});
 	}
@@ -123,6 +124,7 @@ void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot
 	if (word - r->low >= r->span)
 		return;
 	r->words[r->n] = word;
+	r->past_end[r->n] = false;
 	r->slots[r->n++] = slot;
 	if (r->n == HI_ROOT_BATCH)
 		flush_root_words(r);
@@ -186,22 +188,54 @@ struct variable_words {
 	uint64_t address;
 };
 
-static void add_variable_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+static bool read_variable_word(const struct variable_words *v, uint64_t offset,
+			       uint64_t *ret)
 {
-	struct variable_words *v = arg;
 	struct hi_typing *typing = v->roots->typing;
 	const uint8_t *at = hi_memory_windows_at(
 		&typing->memory_windows, &v->roots->window, v->address + offset, 8);
+
+	if (!at)
+		return hi_memory_read_u64(typing->image->memory, v->address + offset, ret,
+					  NULL) == HI_OK;
+	memcpy(ret, at, sizeof(*ret));
+	return true;
+}
+
+static bool is_end_pointer_of_root(const struct variable_words *v, uint64_t offset,
+				   struct hi_pointer_slot *slot, uint64_t word)
+{
+	struct hi_typing *typing = v->roots->typing;
+	uint32_t layout = HI_LAYOUT_NONE;
+	uint64_t before;
+
+	if (slot && slot->kind == HI_POINTER_SLOT_TYPED && typing->layouts->sizes.n &&
+	    word - v->roots->low < v->roots->span)
+		layout = hi_layouts_pointee(typing->layouts, slot);
+	if (layout < HI_LAYOUT_FIRST)
+		return false;
+	for (uint64_t k = 1; k <= hi_words_before_end(slot) && offset >= 8 * k; k++)
+		if (read_variable_word(v, offset - 8 * k, &before) &&
+		    hi_is_past_the_end(typing, word, before,
+				       hi_layouts_get(typing->layouts, layout)->size))
+			return true;
+	return false;
+}
+
+static void add_variable_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+{
+	struct variable_words *v = arg;
+	struct hi_roots *r = v->roots;
 	uint64_t word;
 
-	if (hi_roots_own_at(v->roots, v->address + offset))
+	if (hi_roots_own_at(r, v->address + offset) ||
+	    !read_variable_word(v, offset, &word) || word - r->low >= r->span)
 		return;
-	if (at)
-		memcpy(&word, at, sizeof(word));
-	else if (hi_memory_read_u64(typing->image->memory, v->address + offset, &word,
-				    NULL) != HI_OK)
-		return;
-	hi_roots_add_word(v->roots, word, slot);
+	r->past_end[r->n] = is_end_pointer_of_root(v, offset, slot, word);
+	r->words[r->n] = word;
+	r->slots[r->n++] = slot;
+	if (r->n == HI_ROOT_BATCH)
+		flush_root_words(r);
 }
 
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,

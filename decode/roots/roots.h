@@ -25,6 +25,7 @@ struct hi_roots {
 	struct HI_VECTOR(struct hi_root_edge) edges; /* of the root at hand */
 	uint64_t words[HI_ROOT_BATCH];
 	struct hi_pointer_slot *slots[HI_ROOT_BATCH]; /* NULL: untyped */
+	bool past_end[HI_ROOT_BATCH];		      /* hi_is_past_the_end() */
 	struct hi_hit hits[HI_ROOT_BATCH];
 	size_t n;
 	struct hi_walker walker;

@@ -316,7 +316,7 @@ static bool has_virtual_words(const struct hi_type *type)
 	return false;
 }
 
-static void add_base(struct load *load, struct record *record, hi_type_id id,
+static void add_base_class(struct load *load, struct record *record, hi_type_id id,
 		     bool is_virtual)
 {
 	const struct hi_type *base = hi_type_get(load->types, id);
@@ -337,7 +337,7 @@ static void add_member(struct load *load, struct record *record,
 
 	if (die->dynamic_location || die->virtuality != 0) {
 		if (die->tag == DW_TAG_inheritance)
-			add_base(load, record,
+			add_base_class(load, record,
 				 hi_slot_of_die(types, load->module, die->type), true);
 		return; /* Note [Virtual bases] in virtual_bases.c */
 	}
@@ -361,7 +361,7 @@ static void add_member(struct load *load, struct record *record,
 		const struct hi_type *base = hi_type_get(types, member.type);
 
 		record->has_vtable |= member.offset == 0 && base->has_vtable;
-		add_base(load, record, member.type, false);
+		add_base_class(load, record, member.type, false);
 		member.type = hi_type_base_part(types, member.type);
 	}
 	if (load->die.has_byte_size && member.offset > load->die.byte_size) {

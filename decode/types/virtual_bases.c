@@ -113,7 +113,7 @@ static uint64_t align_place(uint64_t offset, uint64_t alignment)
 }
 
 /* A size is a multiple of the alignment. */
-static uint64_t alignment_of(const struct hi_type *type, unsigned way)
+static uint64_t alignment_of_base(const struct hi_type *type, unsigned way)
 {
 	uint64_t low = type->size & -type->size;
 
@@ -143,7 +143,7 @@ static uint64_t place_bases(struct hi_types *types, const struct hi_virtual_base
 			continue;
 		if (way & TIGHT)
 			size = end_of_members(types, type->members, type->n_members);
-		offsets[i] = align_place(end, alignment_of(type, way));
+		offsets[i] = align_place(end, alignment_of_base(type, way));
 		end = offsets[i] + size;
 	}
 	return end;

@@ -140,3 +140,25 @@ HI_TEST(bases, pointers_of_the_record_in_a_union_lead_on)
 		 "400 (56):             => pay (shape)\n"
 		 "500 (24): 'some text' => char [][] (shape)\n");
 }
+
+#define ELEMENTS                                                                         \
+	"struct item { long n; item *next; long m; };\n"                                 \
+	"item *last = &230\n"
+
+/* Of three elements, the last; nothing leads to the start. */
+HI_TEST(bases, pointers_to_elements_alone_make_their_block_an_array)
+{
+	HI_DRAWN(ELEMENTS "200 (72): 1 &300 @24 2 &400 => item[] (shape) -> 300 400\n"
+			  "300 (24):                   => item (shape)\n"
+			  "400 (24):                   => item (shape)\n");
+}
+
+/* Pointers into the middle of an element, and words that are no pointers. */
+HI_TEST(bases, other_pointers_into_the_block_make_it_no_array)
+{
+	HI_DRAWN(ELEMENTS "item *odd = &220\n"
+			  "200 (72): 1 &300 @24 2 => untyped\n"
+			  "300 (24):              => untyped\n");
+	HI_DRAWN(ELEMENTS "200 (72): 1 7 &300     => untyped\n"
+			  "300 (24):              => untyped\n");
+}

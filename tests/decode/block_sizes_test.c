@@ -102,3 +102,33 @@ HI_TEST(block_sizes, arrays_and_padding_are_those_of_the_allocator)
 	HI_ASSERT_STREQ("300:c", world_edges(w, H(0x200)));
 	HI_ASSERT_STREQ("", world_leaks(w));
 }
+
+/* Where blocks lie side by side, the end of one is the start of the next: pairs of a
+ * begin and an end, in a variable and in a block. */
+HI_TEST(block_sizes, one_past_the_end_of_an_array_leads_to_no_element)
+{
+	struct hi_allocator slabs = {.sizes = classes, .n_sizes = 6};
+	static const struct hi_heap_region heap = {.start = WORLD_HEAP,
+						   .end = WORLD_HEAP + WORLD_HEAP_SIZE};
+	struct world *w = world_create();
+
+	slabs.regions = &heap;
+	slabs.n_regions = 1;
+	w->allocator = &slabs;
+	world_types(w, "struct item { item *next; long n; };\n"
+		       "struct range { item *b; item *e; };");
+	world_block(w, H(0x100), 32);
+	world_block(w, H(0x120), 32);
+	world_block(w, H(0x200), 32);
+	world_block(w, H(0x220), 32);
+	world_block(w, H(0x300), 16);
+	world_poke(w, world_var(w, "all", "range", H(0x100)) + 8, H(0x120));
+	world_poke(w, world_var(w, "more", "range *", H(0x300)), H(0x300));
+	world_poke(w, H(0x300), H(0x200));
+	world_poke(w, H(0x308), H(0x220));
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	HI_ASSERT_STREQ("item[]", world_type(w, H(0x100)));
+	HI_ASSERT_STREQ("", world_type(w, H(0x120)));
+	HI_ASSERT_STREQ("item[]", world_type(w, H(0x200)));
+	HI_ASSERT_STREQ("", world_type(w, H(0x220)));
+}
