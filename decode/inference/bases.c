@@ -47,7 +47,9 @@ enum {
 	TAG_PERCENT = 110,   /* of the blocks that are told apart without it, at least */
 	VOTES = 64,	     /* users of a record that are looked at */
 	MAX_COMPARED = 1024, /* groups that are compared with each other */
-	ARRAY_CHECKED = 64,  /* elements whose pointers are looked at */
+	MAX_PIECE_TYPES = 256,
+	PIECES_AHEAD = 16,  /* that are looked at for the next one with a type */
+	ARRAY_CHECKED = 64, /* elements whose pointers are looked at */
 };
 
 /* A type and a size of blocks that have it. */
@@ -1099,10 +1101,8 @@ static bool is_array_by_size(struct hi_bases *b, hi_node id)
 	return !c.shown || c.refuted;
 }
 
-static void grade_block(struct hi_typing *typing, hi_node id, enum hi_evidence evidence)
+static void grade_key(uint32_t *key, enum hi_evidence evidence)
 {
-	uint32_t *key = &typing->objects->type[id];
-
 	*key = (*key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |
 	       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT;
 }
@@ -1115,8 +1115,112 @@ void hi_bases_mark(struct hi_bases *b)
 		if (evidence_of_key(typing->objects->type[id]) != HI_EVIDENCE_POINTER)
 			continue;
 		if (is_array_by_size(b, id))
-			grade_block(typing, id, HI_EVIDENCE_SHAPE);
+			grade_key(&typing->objects->type[id], HI_EVIDENCE_SHAPE);
 		else if (may_be_larger(b, id))
-			grade_block(typing, id, HI_EVIDENCE_BASE);
+			grade_key(&typing->objects->type[id], HI_EVIDENCE_BASE);
 	}
+}
+
+/* ---- pieces of pools ---- */
+
+/* Types of pieces, and the size of the smallest record that begins with each. */
+struct piece_types {
+	struct hi_bases *b;
+	struct HI_VECTOR(struct piece_type {
+		uint32_t layout;
+		uint64_t smallest;
+	}) types;
+	struct hi_table known; /* by layout: the index in types */
+};
+
+/* The layout of a piece to which a typed pointer leads; HI_LAYOUT_NONE: of a block, or of
+ * one that is no record. */
+static uint32_t base_of_piece(const struct hi_bases *b, const struct hi_objects *pieces,
+			      hi_node id)
+{
+	const struct hi_objects *blocks = b->typing->objects;
+	uint32_t key = pieces->type[id];
+	const struct hi_layout *layout;
+	uint64_t inside;
+	hi_node block;
+
+	if (!(key & HI_KEY_LAYOUT) || (key & (HI_KEY_SETTLED | HI_KEY_ARRAY)) ||
+	    evidence_of_key(key) != HI_EVIDENCE_POINTER)
+		return HI_LAYOUT_NONE;
+	block = hi_objects_find(blocks, hi_objects_address(pieces, id), &inside);
+	if (block != HI_NODE_NONE && inside == 0 &&
+	    hi_object_usable(blocks, block) == hi_object_usable(pieces, id))
+		return HI_LAYOUT_NONE;
+	layout = layout_at(b, key & HI_KEY_LAYOUT);
+	return may_begin_record(layout) ? layout->base : (uint32_t)HI_LAYOUT_NONE;
+}
+
+static void add_piece_type(struct piece_types *t, uint32_t layout)
+{
+	uint64_t index;
+
+	if (!layout || hi_table_get(&t->known, layout, &index) ||
+	    t->types.count == MAX_PIECE_TYPES)
+		return;
+	if (!hi_table_put(&t->known, layout, t->types.count) ||
+	    !hi_vector_push(&t->types, ((struct piece_type){layout, UINT64_MAX})))
+		t->b->no_memory = true;
+}
+
+/* hi_record_size_fn */
+static bool wants_any_size(uint64_t size, void *arg)
+{
+	(void)arg;
+	return size && size <= MAX_USABLE;
+}
+
+/* hi_record_fn */
+static bool try_piece_types(const struct hi_type *record, void *arg)
+{
+	struct piece_types *t = arg;
+
+	for (size_t i = 0; i < t->types.count; i++) {
+		struct piece_type *type = &t->types.items[i];
+		const struct base_pair pair = {.layout = type->layout, .fits = true};
+
+		if (record->size > layout_at(t->b, type->layout)->size &&
+		    record->size < type->smallest && may_begin_with(t->b, record, &pair))
+			type->smallest = record->size;
+	}
+	return true;
+}
+
+/* Bytes up to the next piece that has a type. */
+static uint64_t room_of_piece(const struct hi_objects *pieces, hi_node id)
+{
+	hi_node next = id + 1;
+
+	while (next < pieces->count && next < id + PIECES_AHEAD &&
+	       !(pieces->type[next] & HI_KEY_LAYOUT))
+		next++;
+	return next < pieces->count
+		       ? hi_objects_address(pieces, next) - hi_objects_address(pieces, id)
+		       : UINT64_MAX;
+}
+
+void hi_bases_mark_pieces(struct hi_bases *b, struct hi_objects *pieces)
+{
+	const struct hi_typing_source *source = &b->typing->source;
+	struct piece_types t = {.b = b};
+	uint64_t index;
+
+	for (hi_node id = 0; id < pieces->count && source->each_own_record; id++)
+		add_piece_type(&t, base_of_piece(b, pieces, id));
+	if (t.types.count && source->each_own_record(source->types.arg, wants_any_size,
+						     try_piece_types, &t, NULL) != HI_OK)
+		b->no_memory = true;
+	for (hi_node id = 0; id < pieces->count && t.types.count; id++) {
+		uint32_t layout = base_of_piece(b, pieces, id);
+
+		if (layout && hi_table_get(&t.known, layout, &index) &&
+		    t.types.items[index].smallest <= room_of_piece(pieces, id))
+			grade_key(&pieces->type[id], HI_EVIDENCE_BASE);
+	}
+	hi_table_free(&t.known);
+	hi_vector_free(&t.types);
 }

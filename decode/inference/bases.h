@@ -19,5 +19,8 @@ bool hi_bases_infer(struct hi_bases *bases);
  * to and what may as well be a larger record, and HI_EVIDENCE_SHAPE to arrays for which
  * only the size of the block speaks. */
 void hi_bases_mark(struct hi_bases *bases);
+/* The same for the pieces of pools in a table of objects that was made after that: what
+ * has room for a larger record before the next piece. */
+void hi_bases_mark_pieces(struct hi_bases *bases, struct hi_objects *pieces);
 
 #endif

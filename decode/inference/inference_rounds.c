@@ -580,6 +580,7 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 {
 	struct hi_typing *typing = s->typing;
 	struct hi_propagation_worker *w = s->workers[0];
+	enum hi_status status;
 
 	if (!typing->subobjects || !gather_interior(s))
 		return typing->subobjects ? hi_fail_memory(err, "types") : HI_OK;
@@ -605,11 +606,14 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 	if (!hi_subobjects_count(typing->subobjects))
 		return HI_OK;
 	hi_bases_mark(s->bases);
-	return hi_subobjects_split(
+	status = hi_subobjects_split(
 		typing->subobjects, typing->layouts, typing->objects,
 		&(struct hi_subobject_places){.look = uncross_array,
 					      .extent = own_extent_of_block,
 					      .may_be = is_placed_subobject,
 					      .arg = s},
 		&typing->remade, &typing->pools, &typing->stats.subobjects, err);
+	if (status == HI_OK && typing->remade)
+		hi_bases_mark_pieces(s->bases, typing->remade);
+	return status;
 }

@@ -317,7 +317,7 @@ static bool has_virtual_words(const struct hi_type *type)
 }
 
 static void add_base_class(struct load *load, struct record *record, hi_type_id id,
-		     bool is_virtual)
+			   bool is_virtual)
 {
 	const struct hi_type *base = hi_type_get(load->types, id);
 
@@ -338,7 +338,8 @@ static void add_member(struct load *load, struct record *record,
 	if (die->dynamic_location || die->virtuality != 0) {
 		if (die->tag == DW_TAG_inheritance)
 			add_base_class(load, record,
-				 hi_slot_of_die(types, load->module, die->type), true);
+				       hi_slot_of_die(types, load->module, die->type),
+				       true);
 		return; /* Note [Virtual bases] in virtual_bases.c */
 	}
 	member.is_base = die->tag == DW_TAG_inheritance;

@@ -162,3 +162,18 @@ HI_TEST(bases, other_pointers_into_the_block_make_it_no_array)
 	HI_DRAWN(ELEMENTS "200 (72): 1 7 &300     => untyped\n"
 			  "300 (24):              => untyped\n");
 }
+
+/* In a pool, as far as the next piece. */
+HI_TEST(bases, a_piece_with_room_for_a_larger_record_has_no_exact_type)
+{
+	HI_DRAWN("struct node { long kind; node *next; };\n"
+		 "struct deriv { node n; long v[4]; };\n"
+		 "node *head = &1010\n"
+		 "knows records\n"
+		 "1000 (520): 1              => size 16\n"
+		 "1010: 1 &1020              => node (pointer) size 16\n"
+		 "1020: 2 &1100              => node (base)\n"
+		 "1030:                      => untyped\n"
+		 "1100: 1 0                  => node (base)\n"
+		 "1110:                      => untyped\n");
+}
