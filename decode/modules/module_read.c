@@ -202,13 +202,18 @@ bool hi_module_section_at(struct hi_module *module, uint64_t addr, const char **
 
 bool hi_module_is_system(const struct hi_module *module)
 {
+	return hi_file_is_system(module->name);
+}
+
+bool hi_file_is_system(const char *name)
+{
 	static const char *const names[] = {
 		"ld-linux",   "ld-2.",	   "ld-musl", "ld.so",	 "libc.so",  "libc-2.",
 		"libm.so",    "libm-2.",   "libdl.",  "libdl-2", "librt.so", "librt-2.",
 		"libpthread", "libresolv", "libnss_", "libanl",	 "libutil."};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(module->name, names[i], strlen(names[i])) == 0)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
 }

@@ -91,8 +91,9 @@ bool hi_module_has_section(struct hi_module *module, const char *name);
  * section headers. */
 bool hi_module_section_at(struct hi_module *module, uint64_t addr, const char **name_ret,
 			  uint64_t *offset_ret);
-/* Is it the C library, a part of it, or the loader? By its name. */
+/* Is it the C library, a part of it, or the loader? By the name of its file. */
 bool hi_module_is_system(const struct hi_module *module);
+bool hi_file_is_system(const char *name);
 
 /* Writable data of a module: .data, .bss, .data.rel.ro, .tdata excluded. */
 struct hi_section_range {

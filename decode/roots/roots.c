@@ -33,10 +33,9 @@ static void add_seed(struct hi_roots *r, struct hi_seed seed)
 		hi_roots_no_memory(r);
 }
 
-static void collect_root_edge(struct hi_roots *r, hi_node to, uint8_t grade,
-			      const struct hi_pointer_slot *slot)
+static void collect_root_edge(struct hi_roots *r, struct hi_root_edge edge)
 {
-	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){to, grade, slot})))
+	if (!hi_vector_push(&r->edges, edge))
 		hi_roots_no_memory(r);
 }
 
@@ -45,7 +44,8 @@ void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
 	hi_node id = hi_objects_find(r->typing->objects, to, NULL);
 
 	if (id != HI_NODE_NONE)
-		collect_root_edge(r, id, (uint8_t)grade, NULL);
+		collect_root_edge(
+			r, (struct hi_root_edge){.to = id, .grade = (uint8_t)grade});
 }
 
 void hi_roots_refer_within(struct hi_roots *r, uint64_t start, uint64_t end)
@@ -54,7 +54,8 @@ void hi_roots_refer_within(struct hi_roots *r, uint64_t start, uint64_t end)
 	hi_node id = hi_search(i, objects->count, hi_objects_address(objects, i) < start);
 
 	for (; id < objects->count && hi_objects_address(objects, id) < end; id++)
-		collect_root_edge(r, id, HI_GRADE_CONSERVATIVE, NULL);
+		collect_root_edge(r, (struct hi_root_edge){
+					     .to = id, .grade = HI_GRADE_CONSERVATIVE});
 }
 
 /* Adds an edge for a word that hit, and a seed if it is typed. */
@@ -77,7 +78,11 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
 						     .slot = slot});
 	}
-	collect_root_edge(r, hit->id, grade, slot);
+	collect_root_edge(r, (struct hi_root_edge){.to = hit->id,
+						   .grade = grade,
+						   .doubtful = !slot && hit->interior &&
+							       r->words[hit->index] % 8,
+						   .slot = slot});
 }
 
 /* Typed words to where subobjects may be. */
@@ -290,7 +295,7 @@ static void add_rule_reference(void *arg, const struct hi_rule_reference *refere
 		grade = HI_GRADE_CONSERVATIVE;
 	else
 		grade = offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
-	collect_root_edge(r, id, grade, NULL);
+	collect_root_edge(r, (struct hi_root_edge){.to = id, .grade = grade});
 }
 
 static void add_place_words(void *arg, const struct hi_layout *layout, bool array,
@@ -361,7 +366,9 @@ static int by_target(const void *a, const void *b)
 		return x->to < y->to ? -1 : 1;
 	if (x->grade != y->grade)
 		return (int)x->grade - (int)y->grade;
-	return is_integer_edge(x) - is_integer_edge(y);
+	if (is_integer_edge(x) != is_integer_edge(y))
+		return is_integer_edge(x) - is_integer_edge(y);
+	return (int)x->doubtful - (int)y->doubtful;
 }
 
 /* One edge a target, with the best grade. */
@@ -395,7 +402,8 @@ static void keep_refs(struct hi_roots *r, uint32_t variable, const struct hi_roo
 		return;
 	typing->roots.items[variable].name = hi_arena_strdup(&typing->arena, root->name);
 	for (size_t i = 0; i < n; i++)
-		if (!hi_vector_push(&typing->root_refs,
+		if (!r->edges.items[i].doubtful &&
+		    !hi_vector_push(&typing->root_refs,
 				    ((struct hi_root_ref){r->edges.items[i].to, variable,
 							  r->edges.items[i].slot})))
 			hi_roots_no_memory(r);
@@ -412,6 +420,22 @@ static void keep_integers(struct hi_roots *r, uint32_t variable, size_t n)
 			hi_roots_no_memory(r);
 }
 
+/*
+ * Records begin and have their members at multiples of 8. A word that leads to another
+ * place inside a block is about text, and often older than the block: where a parser was
+ * in a text that is long freed. A root that has no other word says less than others.
+ */
+static uint8_t rank_of_words(const struct hi_roots *r, const struct hi_root *root,
+			     size_t n)
+{
+	if (hi_root_rank(root) != HI_RANK_PROGRAM)
+		return root->rank;
+	for (size_t i = 0; i < n; i++)
+		if (!r->edges.items[i].doubtful)
+			return root->rank;
+	return HI_RANK_MEMORY;
+}
+
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info)
 {
@@ -426,6 +450,7 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 	if (n == 0 || r->status != HI_OK)
 		return;
 	named.variable = (uint32_t)r->typing->roots.count;
+	named.rank = rank_of_words(r, root, n);
 	if (!hi_vector_push(&r->typing->roots, info ? *info : none)) {
 		hi_roots_no_memory(r);
 		return;
@@ -599,9 +624,17 @@ static uint64_t skip_dead_stack(struct hi_roots *r, const struct hi_mapping *m)
 	return m->start;
 }
 
-/* What the program mapped is its own; the rest of its heap and stack is left over. */
-static uint8_t rank_of_mapping(const struct hi_mapping *m)
+/* What the program mapped is its own; the rest of its heap and stack is left over, and
+ * what is beside a thread's control block is the loader's. */
+static uint8_t rank_of_mapping(const struct hi_image *image, const struct hi_mapping *m)
 {
+	const char *base = strrchr(m->path, '/');
+
+	if (m->kind == HI_MAPPING_FILE && base && hi_file_is_system(base + 1))
+		return HI_RANK_SYSTEM;
+	for (size_t i = 0; i < image->n_threads; i++)
+		if (image->threads[i].regs.fs_base - m->start < m->end - m->start)
+			return HI_RANK_NOBODY;
 	return m->kind == HI_MAPPING_HEAP || m->kind == HI_MAPPING_STACK ? HI_RANK_NOBODY
 									 : HI_RANK_MEMORY;
 }
@@ -627,7 +660,7 @@ static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
 				       .type = "",
 				       .address = m->start,
 				       .size = m->end - m->start,
-				       .rank = rank_of_mapping(m)},
+				       .rank = rank_of_mapping(r->typing->image, m)},
 		     &(struct hi_root_info){.address = m->start,
 					    .size = m->end - m->start,
 					    .ranges = copy,

@@ -14,6 +14,7 @@ enum { HI_ROOT_BATCH = 1024 };
 struct hi_root_edge {
 	hi_node to;
 	uint8_t grade;
+	bool doubtful; /* an untyped word that leads to no record or member */
 	const struct hi_pointer_slot *slot; /* that it was found through, or NULL */
 };
 

@@ -108,6 +108,12 @@ static unsigned rank_kind(enum hi_root_kind kind)
 	return kind < HI_ROOT_KINDS ? ranks[kind] : HI_ROOT_KINDS;
 }
 
+/* Such names begin with their thread: "thread 7 main() stack". */
+static bool is_of_thread(const struct hi_node_info *variable)
+{
+	return strncmp(variable->name, "thread ", 7) == 0;
+}
+
 static int compare_summary_variables(const void *a, const void *b)
 {
 	const struct hi_node_info *x = a, *y = b;
@@ -115,6 +121,8 @@ static int compare_summary_variables(const void *a, const void *b)
 
 	if (rank_x != rank_y)
 		return rank_x < rank_y ? -1 : 1;
+	if (is_of_thread(x) != is_of_thread(y))
+		return is_of_thread(x) ? 1 : -1;
 	if (x->retained != y->retained)
 		return x->retained > y->retained ? -1 : 1;
 	return x->node < y->node ? -1 : x->node > y->node;

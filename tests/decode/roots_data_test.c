@@ -592,6 +592,22 @@ static const struct hi_root *root_of_place(const struct drawn_data *d, uint64_t 
 	return find_root(d->w->graph, place_at(addr));
 }
 
+/* A pointer into a text says less than one to a record: which may be to its inside. */
+HI_TEST(roots_data, whose_words_all_lead_between_members_say_less)
+{
+	struct drawn_data *d = draw_data();
+
+	put_word(d, DATA + 0x40, H(3));
+	put_word(d, DATA + 0x80, H(STEP + 8));
+	put_word(d, DATA + 0xc0, H(STEP * 2 + 5));
+	put_word(d, DATA + 0xc8, H(STEP * 3));
+	fill_words(d);
+	HI_ASSERT_OK(world_run(d->w, NULL, &err), &err);
+	HI_ASSERT_EQ(HI_RANK_MEMORY, hi_root_rank(root_of_place(d, DATA + 0x40)));
+	HI_ASSERT_EQ(HI_RANK_PROGRAM, hi_root_rank(root_of_place(d, DATA + 0x80)));
+	HI_ASSERT_EQ(HI_RANK_PROGRAM, hi_root_rank(root_of_place(d, DATA + 0xc0)));
+}
+
 /* Words without a variable: beside each other, and far from others. */
 HI_TEST(roots_data, without_variables_are_named_by_their_place)
 {
