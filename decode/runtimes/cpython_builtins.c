@@ -28,7 +28,10 @@
 #define TYPE_FIELDS                                                                      \
 	STRONG(256, "__base__"), STRONG(264, "__dict__"), STRONG(336, "__bases__"),      \
 		STRONG(344, "__mro__"), STRONG(352, "tp_cache"),                         \
-		STRONG(360, "tp_subclasses")
+		STRONG(360, "tp_subclasses"), POINTER(232, "tp_methods"),                \
+		POINTER(240, "tp_members"), POINTER(248, "tp_getset")
+#define DESCRIPTOR_FIELDS                                                                \
+	STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname")
 /* Eight references in a row. */
 #define EIGHT(offset, name)                                                              \
 	STRONG(offset, name), STRONG(offset + 8, name), STRONG(offset + 16, name),       \
@@ -94,7 +97,7 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	   FIELDS(TYPE_FIELDS, STRONG(856, "__name__"), STRONG(864, "__slots__"),
 		  STRONG(872, "__qualname__"), STRONG(888, "ht_module"))),
 	ALL("module", 56, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "__dict__"), MEMORY(32, "md_state"),
+	    FIELDS(STRONG(16, "__dict__"), POINTER(24, "md_def"), MEMORY(32, "md_state"),
 		   STRONG(48, "md_name"))),
 	IN(8, 9, "function", 120, HI_PY_PLAIN,
 	   FIELDS(STRONG(16, "__code__"), STRONG(24, "__globals__"),
@@ -220,9 +223,10 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	    FIELDS(STRONG(16, "__func__"), STRONG(24, "__self__"))),
 	ALL("instancemethod", 24, HI_PY_PLAIN, FIELDS(STRONG(16, "__func__"))),
 	ALL("builtin_function_or_method", 56, HI_PY_PLAIN,
-	    FIELDS(STRONG(24, "__self__"), STRONG(32, "__module__"))),
+	    FIELDS(POINTER(16, "m_ml"), STRONG(24, "__self__"),
+		   STRONG(32, "__module__"))),
 	ALL("builtin_method", 64, HI_PY_PLAIN,
-	    FIELDS(STRONG(24, "__self__"), STRONG(32, "__module__"),
+	    FIELDS(POINTER(16, "m_ml"), STRONG(24, "__self__"), STRONG(32, "__module__"),
 		   STRONG(56, "mm_class"))),
 	IN(8, 9, "property", 56, HI_PY_PLAIN,
 	   FIELDS(STRONG(16, "fget"), STRONG(24, "fset"), STRONG(32, "fdel"),
@@ -240,15 +244,15 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	ALL("method-wrapper", 32, HI_PY_PLAIN,
 	    FIELDS(STRONG(16, "descr"), STRONG(24, "__self__"))),
 	ALL("wrapper_descriptor", 56, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname"))),
+	    FIELDS(DESCRIPTOR_FIELDS, POINTER(40, "d_base"), POINTER(48, "d_wrapped"))),
 	ALL("method_descriptor", 56, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname"))),
+	    FIELDS(DESCRIPTOR_FIELDS, POINTER(40, "d_method"))),
 	ALL("classmethod_descriptor", 56, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname"))),
+	    FIELDS(DESCRIPTOR_FIELDS, POINTER(40, "d_method"))),
 	ALL("getset_descriptor", 48, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname"))),
+	    FIELDS(DESCRIPTOR_FIELDS, POINTER(40, "d_getset"))),
 	ALL("member_descriptor", 48, HI_PY_PLAIN,
-	    FIELDS(STRONG(16, "d_type"), STRONG(24, "d_name"), STRONG(32, "d_qualname"))),
+	    FIELDS(DESCRIPTOR_FIELDS, POINTER(40, "d_member"))),
 	IN(11, 14, "weakref.ReferenceType", 64, HI_PY_PLAIN, WEAKREF_FIELDS),
 	IN(11, 14, "weakref.ProxyType", 64, HI_PY_PLAIN, WEAKREF_FIELDS),
 	IN(8, 10, "weakref", 56, HI_PY_PLAIN, WEAKREF_FIELDS),

@@ -255,20 +255,34 @@ static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object 
 	}
 }
 
+/* Its name is in a block of its own where C code made it so. A class statement has it
+ * inside of a str, and later versions keep a copy for the class. */
+static bool has_own_name(struct hi_runtime_cursor *c, uint64_t name)
+{
+	const struct hi_objects *objects = c->py->base.objects;
+	uint64_t offset = 0;
+
+	return objects && hi_objects_find(objects, name, &offset) != HI_NODE_NONE &&
+	       (!offset || (c->py->has_marks && hi_py_is_marked(&c->reader, name)));
+}
+
 static void visit_type(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	const struct hi_py_layout *l = v->c->py->layout;
-	uint64_t flags = hi_py_word(&v->c->reader, o->addr + l->type_flags);
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t flags = hi_py_word(r, o->addr + l->type_flags);
+	uint64_t name = hi_py_word(r, o->addr + l->type_name);
 
+	if ((flags & HI_PY_HEAPTYPE) && l->heap_tpname)
+		name = hi_py_word(r, o->addr + l->heap_tpname);
+	if (has_own_name(v->c, name))
+		hi_py_emit_memory(v, name, HI_PY_BUFFER_TYPE_NAME, "<name>");
 	if (!(flags & HI_PY_HEAPTYPE))
 		return;
-	hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_cached_keys),
+	hi_py_emit_memory(v, hi_py_word(r, o->addr + l->heap_cached_keys),
 			  HI_PY_BUFFER_DICT_KEYS, "<cached keys>");
-	if (l->heap_tpname)
-		hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
-				  HI_PY_BUFFER_TYPE_NAME, "<name>");
-	hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->type_doc),
-			  HI_PY_BUFFER_TYPE_NAME, "<doc>");
+	hi_py_emit_memory(v, hi_py_word(r, o->addr + l->type_doc), HI_PY_BUFFER_TYPE_NAME,
+			  "<doc>");
 }
 
 static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -383,6 +397,12 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 	return kind == HI_PY_WORDS ? HI_PY_BUFFER_CODE_CACHE : HI_PY_BUFFER_CODE_LINES;
 }
 
+/* Of a class its members lie behind it. */
+static bool is_inside(const struct hi_py_object *o, uint64_t to)
+{
+	return to - o->addr < (o->room ? o->room : o->type->basicsize);
+}
+
 static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	static const enum hi_grade grades[] = {
@@ -401,7 +421,7 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 
 		if (is_memory || v->fn) {
 			to = hi_py_word(&v->c->reader, o->addr + f->offset);
-			if (f->kind == HI_PY_POINTER && to - o->addr < o->type->basicsize)
+			if (f->kind == HI_PY_POINTER && is_inside(o, to))
 				continue;
 			if (is_memory)
 				hi_py_emit_memory(v, to, buffer_of(o->type, f->kind),

@@ -36,7 +36,7 @@ static void note_rows(const struct typed_process *p, const struct hi_audit_row *
 			(unsigned long long)rows[i].example_found);
 }
 
-/* Objects of Python that no root leads to. */
+/* Objects of Python, and blocks of C, that no root leads to. */
 static unsigned count_leaks(const struct typed_process *p)
 {
 	struct hi_reach *reach = NULL;
@@ -48,8 +48,7 @@ static unsigned count_leaks(const struct typed_process *p)
 	for (hi_node i = 0; i < p->graph->n_objects; i++) {
 		uint8_t flags = p->graph->objects->flags[i];
 
-		if (hi_bit(reach->any, i) || flags & HI_OBJECT_INTERNAL ||
-		    (flags & HI_OBJECT_EVIDENCE_MASK) != HI_EVIDENCE_RUNTIME)
+		if (hi_bit(reach->any, i) || flags & HI_OBJECT_INTERNAL)
 			continue;
 		if (n++ < 20)
 			hi_test_note("leaked: %s at 0x%llx",
