@@ -564,6 +564,9 @@ struct hi_py_visit {
 	void *arg;
 	bool stopped;
 	bool is_cut;	/* the object has less than its length */
+	/* What is reported now may not be counted: Note [Hidden dicts] in
+	 * cpython_tables.c. */
+	bool is_hidden;
 	uint64_t share; /* bytes of tables that may be read; 0: the runtime's share */
 	uint64_t used;	/* bytes of tables */
 	/* Memory of an object that is no object itself, and how many bytes of it may be

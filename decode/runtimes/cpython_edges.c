@@ -47,7 +47,8 @@ bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 					     .label = label,
 					     .name = name,
 					     .value = value,
-					     .owned = grade == HI_GRADE_EXACT});
+					     .owned = grade == HI_GRADE_EXACT &&
+						      !v->is_hidden});
 }
 
 void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
@@ -398,7 +399,7 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 }
 
 /* Of a class its members lie behind it. */
-static bool is_inside(const struct hi_py_object *o, uint64_t to)
+static bool lies_inside(const struct hi_py_object *o, uint64_t to)
 {
 	return to - o->addr < (o->room ? o->room : o->type->basicsize);
 }
@@ -421,7 +422,7 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 
 		if (is_memory || v->fn) {
 			to = hi_py_word(&v->c->reader, o->addr + f->offset);
-			if (f->kind == HI_PY_POINTER && is_inside(o, to))
+			if (f->kind == HI_PY_POINTER && lies_inside(o, to))
 				continue;
 			if (is_memory)
 				hi_py_emit_memory(v, to, buffer_of(o->type, f->kind),

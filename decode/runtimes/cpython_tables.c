@@ -3,6 +3,13 @@
  * Tables of dicts, sets and instances. Source: Objects/dictobject.c, setobject.c,
  * odictobject.c, pycore_dict.h. A torn table (its counts do not fit, a part is
  * unreadable) is read as far as it is consistent.
+ *
+ * Note [Hidden dicts]
+ *
+ * The collector may know every dict but those that hold nothing that it knows. A dict
+ * that does, and is in none of its lists, was taken out by C code, so that the collector
+ * does not see that the references of its values are not counted: cffi keeps each type
+ * once, for as long as others refer to it. They are no deficit.
  */
 #include <string.h>
 
@@ -102,8 +109,18 @@ static enum hi_grade grade_of_key(struct hi_py_visit *v, uint64_t key, bool inte
 	return refcnt >> 31 ? HI_GRADE_EXACT : HI_GRADE_WEAK;
 }
 
+/* In none of the collector's lists. While that one runs, nobody knows. */
+static bool is_untracked(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	uint64_t next;
+
+	return !c->py->base.collecting && (o->type->flags & HI_PY_HAVE_GC) &&
+	       hi_py_u64(&c->reader, o->addr - HI_PY_GC_HEAD, &next) &&
+	       !(next & ~c->py->layout->gc_next_flags);
+}
+
 static void visit_combined(struct hi_py_visit *v, const struct hi_py_keys *k,
-			   bool interned)
+			   bool interned, bool hidden)
 {
 	uint64_t pairs[BATCH][2], n;
 
@@ -118,8 +135,11 @@ static void visit_combined(struct hi_py_visit *v, const struct hi_py_keys *k,
 				continue;
 			grade = grade_of_key(v, pairs[i][0], interned);
 			hi_py_emit(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
-			if (!hi_py_emit(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
-					pairs[i][0]))
+			v->is_hidden = hidden;
+			hi_py_emit(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
+				   pairs[i][0]);
+			v->is_hidden = false;
+			if (v->stopped)
 				return;
 		}
 	}
@@ -227,7 +247,8 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 		hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
 	} else if (!k.shared) {
 		bound_keys(v, &k);
-		visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
+		visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr),
+			       is_untracked(v->c, o));
 	}
 }
 
