@@ -168,6 +168,9 @@ struct hi_runtime {
 	/* Heaps whose collector was running by its own flag; not 0: the note is about
 	 * them. A collection that is about to end still has the flag. */
 	unsigned collecting;
+	/* Bytes that a debug allocator has at the beginning of each block: the program
+	 * knows the address after them. */
+	uint8_t marks;
 	const struct hi_runtime_area *areas; /* sorted, disjoint */
 	size_t n_areas;
 	/* Its own data, sorted. Words there are no roots, unless roots() reports them. */

@@ -131,7 +131,8 @@ static uint8_t front_of(const struct hi_typing *typing, const struct hi_layout *
 	if (!layout->managed || layout->opaque)
 		return 0;
 	type = &typing->runtime->types[layout->managed - 1];
-	return type->fronts_differ ? 0 : type->front;
+	return (uint8_t)(typing->runtime->marks +
+			 (type->fronts_differ ? 0 : type->front));
 }
 
 static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_builder *b,

@@ -563,7 +563,7 @@ struct hi_py_visit {
 	hi_runtime_edge_fn *fn;
 	void *arg;
 	bool stopped;
-	bool is_cut;	/* the object has less than its length */
+	bool is_cut; /* the object has less than its length */
 	/* What is reported now may not be counted: Note [Hidden dicts] in
 	 * cpython_tables.c. */
 	bool is_hidden;

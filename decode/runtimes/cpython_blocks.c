@@ -193,7 +193,9 @@ bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr)
 	static const uint8_t forbidden[7] = {0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd};
 	uint8_t mark[8];
 
+	/* Begins with the allocator's letter; what stands after a block does not. */
 	return hi_py_read(r, addr - sizeof(mark), mark, sizeof(mark)) &&
+	       (mark[0] == 'r' || mark[0] == 'm' || mark[0] == 'o') &&
 	       memcmp(mark + 1, forbidden, sizeof(forbidden)) == 0;
 }
 

@@ -392,6 +392,7 @@ static void find_marks(struct hi_py *py)
 							   py->layout->interp_modules);
 
 	py->has_marks = hi_py_is_marked(&py->reader, modules - HI_PY_GC_HEAD);
+	py->base.marks = py->has_marks ? HI_PY_DEBUG_FRONT : 0;
 }
 
 static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor *c,

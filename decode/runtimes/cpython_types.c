@@ -329,8 +329,7 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 			.module = module,
 			.size = t->itemsize ? 0 : t->basicsize,
 			.klass = class_of_type_object(t),
-			.front = (uint8_t)(t->presize +
-					   (py->has_marks ? HI_PY_DEBUG_FRONT : 0)),
+			.front = (uint8_t)t->presize,
 			.unseen = !(t->flags & HI_PY_HAVE_GC) && t->family != HI_PY_LINK,
 			.uncollectable = hi_py_word(&c->reader, addr + HI_PY_TYPE_DEL)});
 	if (!hi_py_keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))

@@ -217,6 +217,27 @@ static void check_types(const struct typed_process *p, const struct truth *t)
 	HI_ASSERT_EQ(0, wrong);
 }
 
+/* id(), but of large blocks between the marks of two allocators. */
+static void check_addresses(const struct typed_process *p, const struct truth *t)
+{
+	enum { SMALL_MAX = 512 };
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < t->named.count; i++) {
+		uint64_t addr = t->named.items[i].addr, offset = 0;
+		hi_node node = hi_objects_find(p->graph->objects, addr, &offset);
+
+		if (node == HI_NODE_NONE ||
+		    hi_objects_usable(p->graph->objects, node) > SMALL_MAX)
+			continue;
+		if (hi_graph_address(p->graph, node) != addr && wrong++ < MAX_SHOWN)
+			hi_test_note(
+				"0x%llx is at 0x%llx", (unsigned long long)addr,
+				(unsigned long long)hi_graph_address(p->graph, node));
+	}
+	HI_ASSERT_EQ(0, wrong);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -532,6 +553,7 @@ static void check(const char *python, enum mode mode)
 		qsort(t->tracked.items, t->tracked.count, sizeof(uint64_t), by_value);
 	check_tracked(p, t);
 	check_types(p, t);
+	check_addresses(p, t);
 	HI_ASSERT_EQ(0, p->runtime->n_damage);
 	hi_test_note("%llu blocks used, %llu said",
 		     (unsigned long long)p->runtime->used_blocks,

@@ -181,3 +181,23 @@ HI_TEST(cpython_words, a_free_list_goes_through_the_words_of_counts)
 	HI_ASSERT_EQ(1, t.grades[HI_GRADE_EXACT]);
 	HI_ASSERT_EQ(0, t.others);
 }
+
+/* The marks of PYTHONMALLOC=debug, 16 bytes before and 8 after 8 bytes, in a block that
+ * has room for more. */
+HI_TEST(cpython_words, marks_after_a_short_block_are_not_those_before_another)
+{
+	struct mock_python *m = create();
+	uint64_t block = m->blocks[0].addr, size = 56;
+	struct hi_runtime_cursor c;
+
+	mock_python_read(m);
+	mock_python_set(m, block, UINT64_C(8) << 56);
+	mock_python_set(m, block + 8, UINT64_C(0xfdfdfdfdfdfdfd6f));
+	mock_python_set(m, block + 16, m->victim);
+	mock_python_set(m, block + 24, UINT64_C(0xfdfdfdfdfdfdfdfd));
+	m->py->has_marks = true;
+	hi_py_cursor_init(&c, m->py);
+	hi_py_skip_marks(&c, &block, &size);
+	HI_ASSERT_EQ(m->blocks[0].addr + 16, block);
+	HI_ASSERT_EQ(56 - 24, size);
+}
