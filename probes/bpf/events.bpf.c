@@ -110,6 +110,7 @@ struct scratch {
 	struct stack_walk {
 		struct hi_unwind_regs regs;
 		__u64 hash, generation;
+		__u64 has_lost_stack; /* only frames of Python come now */
 	} walk;
 	/* A copy of the innermost part of the stack. */
 	__u64 window_start, window_size;
@@ -543,6 +544,41 @@ static __always_inline int restore_return(const struct hi_bpf_events_shared *sha
 	return 1;
 }
 
+/* Adds a frame of Python, which takes two words; n are there. */
+static __always_inline void add_python_frame(struct scratch *scratch, __u32 n,
+					     __u64 frame)
+{
+	scratch->left--;
+	add_frame(scratch, n, frame);
+	add_frame(scratch, n + 1, scratch->python.walk.check);
+}
+
+/*
+ * Note [Stacks that end at a library]
+ *
+ * In the first moments after a library was loaded there is no table for it, and a walk
+ * ends there. The thread's list of Python's frames is known all the same. So those that
+ * were not shown yet are added, without the functions in C in between: the stack is cut,
+ * but the line of Python that imports the library is in it.
+ */
+static __always_inline int walk_python_frame(struct scratch *scratch)
+{
+	__u64 frame = next_python_frame(scratch->key);
+	__u32 n = scratch->stack.n;
+
+	if (frame == PYTHON_NONE || n > HI_STACK_WORDS - 2)
+		return 1;
+	if (hi_python_is_frame(frame))
+		add_python_frame(scratch, n, frame);
+	return 0;
+}
+
+static __always_inline int may_show_python(const struct hi_bpf_events_shared *shared,
+					   const struct scratch *scratch)
+{
+	return shared->fs_base && scratch->python.walk.state != PYTHON_FAILED;
+}
+
 /* Goes one frame out, or shows one of Python that the frame runs; 1: the walk ends. */
 static __always_inline int walk_frame(const struct hi_bpf_events_shared *shared,
 				      struct scratch *scratch)
@@ -557,14 +593,14 @@ static __always_inline int walk_frame(const struct hi_bpf_events_shared *shared,
 
 	if (scratch->left == 0 || n > HI_STACK_WORDS - 2)
 		return 1;
+	if (scratch->walk.has_lost_stack)
+		return walk_python_frame(scratch);
 	if (is_python_loop(shared, regs.rip - !regs.is_exact))
 		frame = next_python_frame(scratch->key);
 	if (frame == PYTHON_SKIPPED)
 		return 0;
 	if (hi_python_is_frame(frame)) {
-		scratch->left--;
-		add_frame(scratch, n, frame);
-		add_frame(scratch, n + 1, scratch->python.walk.check);
+		add_python_frame(scratch, n, frame);
 		return 0;
 	}
 	if (frame == PYTHON_NONE) {
@@ -579,6 +615,10 @@ static __always_inline int walk_frame(const struct hi_bpf_events_shared *shared,
 	scratch->walk.regs = regs;
 	if (step == HI_UNWIND_OUTERMOST)
 		stack->cut = 0;
+	if (step == HI_UNWIND_CUT && may_show_python(shared, scratch)) {
+		scratch->walk.has_lost_stack = 1;
+		return 0;
+	}
 	return step != HI_UNWIND_ON;
 }
 
@@ -614,6 +654,7 @@ static __always_inline void walk_stack(const struct hi_bpf_events_shared *shared
 	scratch->python.walk = (struct python_walk){};
 	scratch->walk.regs = start->regs;
 	scratch->walk.hash = 1;
+	scratch->walk.has_lost_stack = 0;
 	scratch->walk.generation = *(volatile __u64 *)&shared->generation;
 	if (start->inside)
 		add_frame(scratch, 0, start->inside);

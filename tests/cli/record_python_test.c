@@ -190,3 +190,43 @@ HI_TEST_ROOT(record_python, functions_of_extensions_are_sites)
 				       "allocations a ON a.context = c.id "
 				       "WHERE a.requested BETWEEN 5555 AND 5600"));
 }
+
+static long long count_rows(const char *file, const char *sql)
+{
+	struct hi_command *c = hi_heapinspect("query", file, "--all", "--json", sql);
+
+	return (long long)doc_size(doc_of(c), "rows");
+}
+
+/* A library has no tables of its stacks in its first moments: the walk ends there, but
+ * the lines of Python are known. */
+HI_TEST_ROOT(record_python, what_a_new_library_allocates_has_a_line)
+{
+	static const char program[] = "import sys\n"
+				      "print('ready', flush=True)\n"
+				      "sys.stdin.readline()\n"
+				      "import _curses\n"
+				      "print('done', flush=True)\n"
+				      "sys.stdin.readline()\n";
+	struct hi_fixture *fx = hi_fixture_start(PYTHON, "-c", program, NULL);
+	struct recording_run run;
+	struct hi_command *c;
+	char file[256];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
+	run = recording_start(fx->pid, "-o", file, "--sample", "all", NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	hi_test_note("%lld stacks are cut",
+		     count_rows(file, "SELECT id FROM contexts WHERE truncated = 1"));
+	HI_ASSERT(count_rows(file, "SELECT context FROM context_frames WHERE module LIKE "
+				   "'%/_curses.%'") > 0);
+	HI_ASSERT_EQ(0, count_rows(file,
+				   "SELECT id FROM contexts WHERE truncated = 1 AND id "
+				   "IN (SELECT context FROM context_frames WHERE module "
+				   "LIKE '%/_curses.%') AND id NOT IN (SELECT context "
+				   "FROM context_frames WHERE module = 'python')"));
+}
