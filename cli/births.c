@@ -57,6 +57,11 @@ enum hi_status hi_births_run(struct hi_inspection *in,
 	const struct hi_recorded *recorded = NULL;
 	enum hi_status status = hi_inspect_recorded(in, &recorded, err);
 
+	if (status == HI_OK && recorded->births->is_traced &&
+	    (request->by == HI_BORN_BY_THREAD || request->by == HI_BORN_BY_AGE))
+		status = hi_fail(err, HI_USAGE, 0,
+				 "--by thread, age: tracemalloc, by which the program "
+				 "has traced itself, knows neither");
 	if (status == HI_OK)
 		status = hi_birth_groups_make(recorded->births, &recorded->contexts,
 					      &recorded->frames, request->by, &groups,

@@ -528,6 +528,18 @@ static bool follows_allocations(const struct hi_options *o)
 	       o->command->id == HI_COMMAND_ALLOC;
 }
 
+/* What a program that runs tracemalloc knows of itself, without a recording. */
+static bool has_traced_births(const struct hi_options *o)
+{
+	return o->selection.born_by == HI_BORN_BY_SITE ||
+	       o->selection.born_by == HI_BORN_BY_CONTEXT;
+}
+
+static bool has_times(const struct hi_birth_choice *c)
+{
+	return c->age.is_set || c->born.is_set || c->thread;
+}
+
 static int check_target(const struct hi_options *o)
 {
 	if (check_diff(o) != 0)
@@ -544,17 +556,16 @@ static int check_target(const struct hi_options *o)
 		return hi_option_wrong("%s: -- %s: a program cannot be recorded from its "
 				       "start yet; start it by itself, and use --pid",
 				       o->command->name, *o->target.program);
-	if (o->selection.has_born_by)
-		return hi_option_wrong("--by site, context, thread, age: only of a "
-				       "recording; make one with heapinspect record");
+	if (o->selection.has_born_by && !has_traced_births(o))
+		return hi_option_wrong("--by thread, age: only of a recording; make one "
+				       "with heapinspect record");
 	if (o->selection.bands)
 		return hi_option_wrong(
 			"--bio: only of a file with biographies; make one with "
 			"heapinspect bio --pid N -o FILE");
-	if (hi_birth_choice_is_set(&o->selection.births))
-		return hi_option_wrong(
-			"--site, --site-any, --age, --born, --thread: only "
-			"of a recording; make one with heapinspect record");
+	if (has_times(&o->selection.births))
+		return hi_option_wrong("--age, --born, --thread: only of a recording; "
+				       "make one with heapinspect record");
 	if (o->command->id == HI_COMMAND_SNAP &&
 	    (!o->output.file || strcmp(o->output.file, "-") == 0))
 		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "

@@ -43,7 +43,11 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
 	char time[24];
 
-	if (status == HI_OK && recorded)
+	if (status == HI_OK && recorded && recorded->births->is_traced)
+		hi_inspect_note(
+			in, "the program has traced itself (tracemalloc): census --by "
+			    "site, leaks and explain show the lines that allocated");
+	else if (status == HI_OK && recorded)
 		hi_inspect_note(
 			in,
 			"the file has a recording of %s: census --by site, leaks "

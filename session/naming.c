@@ -283,6 +283,7 @@ static enum hi_status mark_types_shown(struct hi_inspection *in, uint64_t **ret,
 static enum hi_status mark_births_shown(struct hi_inspection *in, uint64_t **ret,
 					struct hi_error *err)
 {
+	const struct hi_birth_choice *choice = &in->options->selection.births;
 	const struct hi_graph *g = in->graph;
 	const struct hi_recorded *recorded = NULL;
 	enum hi_status status = hi_inspect_recorded(in, &recorded, err);
@@ -290,12 +291,17 @@ static enum hi_status mark_births_shown(struct hi_inspection *in, uint64_t **ret
 
 	if (status != HI_OK)
 		return status;
+	if (recorded->births->is_traced &&
+	    (choice->age.is_set || choice->born.is_set || choice->thread))
+		return hi_fail(err, HI_USAGE, 0,
+			       "--age, --born, --thread: tracemalloc, by which the "
+			       "program has traced itself, knows neither times nor "
+			       "threads");
 	bits = hi_calloc((size_t)g->n_nodes / 64 + 1, sizeof(*bits));
 	if (!bits)
 		return hi_fail_memory(err, "restriction");
-	status =
-		hi_births_choose(recorded->births, &recorded->contexts, &recorded->frames,
-				 &in->options->selection.births, bits, err);
+	status = hi_births_choose(recorded->births, &recorded->contexts,
+				  &recorded->frames, choice, bits, err);
 	if (status == HI_OK)
 		*ret = hi_take(bits);
 	return status;

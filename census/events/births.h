@@ -29,6 +29,8 @@ struct hi_births {
 	uint64_t start_ns, end_ns; /* of the recording, CLOCK_MONOTONIC */
 	uint64_t sample_bytes;	   /* mean distance of samples (sampling.h); 0: all have a
 				      record */
+	uint64_t is_traced; /* 1: the program has traced itself (tracemalloc of Python):
+			       there are no times and threads */
 	/* How the join went, in allocations. */
 	uint64_t joined;
 	uint64_t without_object; /* no block begins there */

@@ -19,6 +19,7 @@
 	X("births.start", start_ns)                                                      \
 	X("births.end", end_ns)                                                          \
 	X("recording.sample_bytes", sample_bytes)                                        \
+	X("recording.traced", is_traced)                                                 \
 	X("births.joined", joined)                                                       \
 	X("births.without_object", without_object)                                       \
 	X("births.too_large", too_large)

@@ -82,12 +82,28 @@ static struct hi_context_totals sum_totals(const struct hi_recorded *recorded)
 	return sum;
 }
 
+static void show_traces_fact(const struct hi_births_report *r, struct hi_page *page)
+{
+	struct hi_context_totals sum = sum_totals(r->recorded);
+	char n[32];
+
+	hi_page_fact(page, "traced",
+		     hi_page_printf(page,
+				    "by the program's own tracemalloc, which has the "
+				    "lines of %s blocks, and neither functions nor times",
+				    hi_count(n, sum.allocs)));
+}
+
 static void show_recording_fact(const struct hi_births_report *r, struct hi_page *page)
 {
 	struct hi_context_totals sum = sum_totals(r->recorded);
 	const char *mark = mark_of_estimate(r->recorded);
 	char time[24], allocs[32], left[32];
 
+	if (r->recorded->births->is_traced) {
+		show_traces_fact(r, page);
+		return;
+	}
 	hi_page_fact(
 		page, "recorded",
 		hi_page_printf(
@@ -121,7 +137,13 @@ static void show_birth_sums(const struct hi_births_report *r, struct hi_page *pa
 	if (r->before.objects)
 		hi_page_fact(page, "before it",
 			     estimate_text(r->recorded, &r->before, page));
-	if (r->other.objects)
+	if (r->other.objects && r->recorded->births->is_traced)
+		hi_page_fact(page, "not traced",
+			     hi_page_printf(page,
+					    "%s of C code, or from before tracemalloc "
+					    "began",
+					    objects_text(&r->other, page)));
+	else if (r->other.objects)
 		hi_page_fact(page, "not recorded",
 			     hi_page_printf(page,
 					    "%s outside of the allocator's blocks (a "
@@ -296,10 +318,12 @@ static void show_births_line(const struct hi_births_report *r, size_t i,
 	if (hi_recorded_is_sampled(r->recorded))
 		add_interval_cell(&line->interval, t);
 	hi_cell_percent(t, line->bytes, r->bytes);
-	hi_cell_text(t, hi_text_duration(age, age_of_oldest(r, line)), 0);
+	if (!r->recorded->births->is_traced)
+		hi_cell_text(t, hi_text_duration(age, age_of_oldest(r, line)), 0);
 	if (!is_by_stack(r))
 		return;
-	hi_cell_number(t, line->allocs);
+	if (!r->recorded->births->is_traced)
+		hi_cell_number(t, line->allocs);
 	hi_cell_text(t, row ? hi_frame_place(row, t->page) : "", 0);
 }
 
@@ -341,7 +365,14 @@ static struct hi_report_table *add_births_table(const struct hi_births_report *r
 		      : r->groups->by == HI_BORN_BY_THREAD ? THREAD
 							   : AGE;
 	size_t fewer = is_by_stack(r) ? 0 : 2;
+	static const struct hi_column traced[] = {{"line", HI_COLUMN_TEXT},
+						  {"objects", HI_COLUMN_COUNT},
+						  {"bytes", HI_COLUMN_BYTES},
+						  {"of live", HI_COLUMN_PERCENT},
+						  {"where", HI_COLUMN_TEXT}};
 
+	if (r->recorded->births->is_traced)
+		return hi_page_table(page, traced, 5);
 	return hi_recorded_is_sampled(r->recorded)
 		       ? hi_page_table(page, sampled[kind], 8 - fewer)
 		       : hi_page_table(page, columns[kind], 7 - fewer);
@@ -354,9 +385,9 @@ static void show_births_table(const struct hi_births_report *r, struct hi_page *
 	struct hi_report_table *t;
 
 	hi_page_heading(page, headings[r->groups->by],
-			is_by_stack(r) ? "allocated: how often in the recording, freed "
-					 "or not"
-				       : NULL);
+			is_by_stack(r) && !r->recorded->births->is_traced
+				? "allocated: how often in the recording, freed or not"
+				: NULL);
 	t = add_births_table(r, page);
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_births_line(r, i, t);
@@ -481,10 +512,13 @@ void hi_births_display(const struct hi_births_report *r, struct hi_page *page)
 	hi_page_text(
 		page,
 		hi_page_printf(
-			page, "%s; %s (%s) were allocated in the recording",
+			page, "%s; %s (%s) %s",
 			hi_heap_live_text(r->header, r->bytes, r->objects, page),
 			estimate_text(r->recorded, &r->known, page),
-			hi_percent(share, least_of(r->known.bytes, r->bytes), r->bytes)));
+			hi_percent(share, least_of(r->known.bytes, r->bytes), r->bytes),
+			r->recorded->births->is_traced
+				? "have a line"
+				: "were allocated in the recording"));
 	show_recording_fact(r, page);
 	show_sampling_fact(r, page);
 	show_birth_sums(r, page);
@@ -545,7 +579,9 @@ const char *hi_birth_site_text(const struct hi_birth_info *birth, struct hi_page
 			       ? "(before the recording or not sampled)"
 			       : "(before the recording)";
 	if (birth->known == HI_BIRTH_UNRECORDED)
-		return "(not recorded)";
+		return birth->recorded && birth->recorded->births->is_traced
+			       ? "(not traced)"
+			       : "(not recorded)";
 	row = site_of_birth(birth);
 	return row ? hi_frame_function(row, page) : "(no stack)";
 }
@@ -562,6 +598,8 @@ const char *hi_birth_site_name(const struct hi_birth_info *birth)
 
 static const char *why_without_record(const struct hi_birth_info *birth)
 {
+	if (birth->recorded->births->is_traced)
+		return "not traced: by C code, or before tracemalloc began";
 	if (birth->known != HI_BIRTH_BEFORE)
 		return "not recorded: it is in no block of the allocator";
 	return hi_recorded_is_sampled(birth->recorded)
@@ -579,12 +617,21 @@ void hi_birth_show_fact(const struct hi_birth_info *birth, struct hi_page *page)
 		hi_page_fact(page, "allocated", why_without_record(birth));
 		return;
 	}
-	hi_page_fact(page, "allocated",
-		     hi_page_printf(page,
-				    "%s before the end of the recording, by thread %u; "
-				    "%s were requested",
-				    hi_text_duration(age, birth->age_ns), birth->thread,
-				    hi_bytes(size, birth->size)));
+	if (birth->recorded->births->is_traced)
+		hi_page_fact(page, "allocated",
+			     hi_page_printf(page,
+					    "by %s (the program's tracemalloc); %s were "
+					    "requested",
+					    hi_birth_site_text(birth, page),
+					    hi_bytes(size, birth->size)));
+	else
+		hi_page_fact(
+			page, "allocated",
+			hi_page_printf(page,
+				       "%s before the end of the recording, by thread "
+				       "%u; %s were requested",
+				       hi_text_duration(age, birth->age_ns),
+				       birth->thread, hi_bytes(size, birth->size)));
 	hi_page_link(page,
 		     hi_address_where(page, "census", "site", hi_birth_site_name(birth)));
 }
@@ -614,8 +661,10 @@ void hi_birth_json(const struct hi_birth_info *birth, struct hi_json *json)
 		row = site_of_birth(birth);
 		if (row)
 			hi_frame_json(row, "site", json);
-		hi_json_number(json, "thread", birth->thread);
-		hi_json_number(json, "age_ns", birth->age_ns);
+		if (!birth->recorded->births->is_traced) {
+			hi_json_number(json, "thread", birth->thread);
+			hi_json_number(json, "age_ns", birth->age_ns);
+		}
 		hi_json_number(json, "requested", birth->size);
 		hi_frames_json(&birth->recorded->contexts, &birth->recorded->frames,
 			       birth->context, json);
@@ -783,7 +832,10 @@ static void put_births_line_json(const struct hi_births_report *r,
 	hi_json_number(json, "objects", line->objects);
 	hi_json_number(json, "bytes", line->bytes);
 	put_interval_json(r->recorded, &line->interval, json);
-	hi_json_number(json, "oldest_ns", age_of_oldest(r, line));
+	if (r->recorded->births->is_traced)
+		hi_json_null(json, "oldest_ns");
+	else
+		hi_json_number(json, "oldest_ns", age_of_oldest(r, line));
 	hi_json_number(json, "allocations", line->allocs);
 	hi_json_number(json, "frees", line->frees);
 	hi_json_number(json, "allocated_bytes", line->alloc_bytes);

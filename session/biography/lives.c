@@ -414,6 +414,9 @@ static enum hi_status add_with_columns(struct addition *a, struct hi_inspection 
 	struct hi_type_set inherent = {};
 	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
 
+	/* A program that has traced itself does not know when. */
+	if (recorded && recorded->births->is_traced)
+		recorded = NULL;
 	a->births = recorded ? recorded->births : NULL;
 	if (recorded)
 		note_lost_events(lives, recorded);

@@ -9,6 +9,7 @@
 #include "census/events/sampling.h"
 #include "decode/describe/frame_names.h"
 #include "session/live/recorder.h"
+#include "session/live/traced.h"
 #include "session/recorded.h"
 
 HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
@@ -19,7 +20,8 @@ struct joined_recording {
 	struct hi_births *births;
 	struct hi_piece_list *pieces;
 	struct hi_frames_builder *names;
-	uint64_t *overheads; /* by context */
+	uint64_t *overheads;	     /* by context */
+	struct hi_recording *traced; /* of a program that traces itself; else NULL */
 };
 
 static void free_joined_recording(struct joined_recording *j)
@@ -29,6 +31,7 @@ static void free_joined_recording(struct joined_recording *j)
 	hi_births_destroy(j->births);
 	hi_piece_list_destroy(j->pieces);
 	hi_frames_builder_destroy(j->names);
+	hi_recording_destroy(j->traced);
 	free(j->overheads);
 	free(j);
 }
@@ -238,6 +241,50 @@ enum hi_status hi_live_read_events(struct hi_inspection *in,
 		       "events are in the file that record --keep-events writes");
 }
 
+/* ---- traces ---- */
+
+/* What has no trace was allocated before the program traced, or by C code. */
+static enum hi_status join_traces(struct hi_inspection *in, struct joined_recording *j,
+				  struct hi_error *err)
+{
+	const struct hi_objects *objects = in->graph->objects;
+	HI_GUARD(free) uint64_t *none = hi_calloc(1, hi_bits_size(objects->count) + 8);
+	enum hi_status status;
+
+	if (!none)
+		return hi_fail_memory(err, "traces of Python");
+	status = hi_births_join(j->traced, objects, 0, 0, &j->births, err);
+	if (status != HI_OK)
+		return status;
+	hi_births_mark_other(j->births, none);
+	j->births->is_traced = 1;
+	return HI_OK;
+}
+
+/* By the program's own tracemalloc, which knows neither times nor threads. */
+static enum hi_status read_traced(struct hi_inspection *in, struct hi_error *err)
+{
+	HI_GUARD(free_joined_recording)
+	struct joined_recording *j = hi_calloc(1, sizeof(*j));
+	enum hi_status status;
+
+	if (!j)
+		return hi_fail_memory(err, "traces of Python");
+	status = hi_live_read_traces(in, &j->traced, &j->names, err);
+	if (status == HI_OK)
+		status = join_traces(in, j, err);
+	if (status != HI_OK)
+		return status;
+	hi_contexts_view(hi_recording_contexts(j->traced), &j->recorded.contexts);
+	j->recorded.frames = hi_frames_builder_view(j->names);
+	j->recorded.births = j->births;
+	j->recorded.totals = hi_recording_by_context(j->traced);
+	j->recorded.ports = hi_recording_ports(j->traced);
+	hi_recording_counts(j->traced, &j->recorded.counts);
+	in->recorded = &hi_take(j)->recorded;
+	return HI_OK;
+}
+
 enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_recorder *recorder = in->options->recorder;
@@ -246,7 +293,7 @@ enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *
 	enum hi_status status;
 
 	if (!recorder)
-		return hi_fail(err, HI_NOT_FOUND, 0, "allocations were not recorded");
+		return read_traced(in, err);
 	j = hi_calloc(1, sizeof(*j));
 	if (!j)
 		return hi_fail_memory(err, "recording");

@@ -480,8 +480,9 @@ static enum hi_status put_recording_of_hour(struct hi_snapshot_writer *w, uint32
 	static uint64_t zeros[64], overheads[HOUR_CONTEXTS];
 	static char names[HOUR_CONTEXTS][24];
 	static const uint32_t threads[] = {7};
-	struct hi_births births = {n,	 context, thread, zeros, zeros, threads, 1,
-				   1000, 2000,	  0,	  0,	 0,	0,	 NULL};
+	struct hi_births births = {n,	    context, thread, zeros, zeros,
+				   threads, 1,	     1000,   2000,  0,
+				   0,	    0,	     0,	     0,	    NULL};
 	struct hi_recorded recorded = {
 		&births,
 		{nodes, contexts, HOUR_CONTEXTS, HOUR_CONTEXTS, HOUR_CONTEXTS - 1},

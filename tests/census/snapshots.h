@@ -302,8 +302,8 @@ static inline enum hi_status drawn_put_births(struct hi_snapshot_writer *w, uint
 	uint64_t *time_ns = columns, *size = columns + n;
 	uint32_t *context = (uint32_t *)(size + n), *thread = context + n;
 	struct hi_births births = {n,  context, thread, time_ns, size, drawn_threads,
-				   2,  1000,	2000,	1,	 11,   12,
-				   13, NULL};
+				   2,  1000,	2000,	1,	 0,    11,
+				   12, 13,	NULL};
 	struct hi_recorded recorded = {&births,
 				       {drawn_nodes, drawn_contexts, 5, 3, 4},
 				       drawn_totals,
