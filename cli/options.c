@@ -222,6 +222,16 @@ static void settle_graph(struct hi_options *o)
 		o->command = &hi_command_graph_heap;
 }
 
+/* With --at the place decides, with its condition and its count. */
+static void settle_period(struct hi_options *o)
+{
+	if (hi_series_asked(&o->series))
+		return;
+	o->series.each_hit = hi_safepoint_asked(&o->safepoint);
+	if (!o->series.each_hit)
+		o->series.every_ns = PERIOD_NS;
+}
+
 /* What was followed earlier is shown out of its file. */
 static void settle_bio(struct hi_options *o)
 {
@@ -229,8 +239,8 @@ static void settle_bio(struct hi_options *o)
 		return;
 	if (o->target.file)
 		o->command = &hi_command_bio_file;
-	else if (!hi_series_asked(&o->series))
-		o->series.every_ns = PERIOD_NS;
+	else
+		settle_period(o);
 }
 
 static void settle_alloc(struct hi_options *o)
@@ -247,8 +257,7 @@ static void settle_alloc(struct hi_options *o)
 	}
 	if (!o->record.has_scan)
 		o->record.scan_ns = SCAN_NS;
-	if (!hi_series_asked(&o->series))
-		o->series.every_ns = PERIOD_NS;
+	settle_period(o);
 }
 
 /* An expression is a root that restricts nothing: it is looked up as those are. */

@@ -98,9 +98,9 @@ static bool intersect_ranges(const struct hi_range *a, size_t n_a,
 /* ---- two readings ---- */
 
 /* A table that one of the readings has not is empty there, or is not known. */
-static bool add_table(struct hi_page_states *states,
-		      const struct hi_bpf_page_table *before,
-		      const struct hi_bpf_page_table *after)
+static bool add_page_table(struct hi_page_states *states,
+			   const struct hi_bpf_page_table *before,
+			   const struct hi_bpf_page_table *after)
 {
 	const uint64_t address = (before ? before : after)->address;
 	const bool is_known =
@@ -133,7 +133,7 @@ enum hi_status hi_page_states_compare(struct hi_page_states *states,
 			b = NULL;
 		else if (a && b && b->address < a->address)
 			a = NULL;
-		ok = add_table(states, a, b);
+		ok = add_page_table(states, a, b);
 		old += a != NULL;
 		now += b != NULL;
 	}

@@ -94,12 +94,14 @@ struct hi_series_options {
 	bool has_full;
 	uint64_t max_file;
 	bool at_place; /* --at: each census waits for the target to come by */
+	bool each_hit; /* without --for, too, there is a census whenever it does */
 };
 
 /* Is a census taken each time the target reaches the site, until --for is over? */
 static inline bool hi_series_at_each_hit(const struct hi_series_options *s)
 {
-	return s->at_place && s->for_ns && !s->every_ns && !s->every_bytes;
+	return s->at_place && (s->for_ns || s->each_hit) && !s->every_ns &&
+	       !s->every_bytes;
 }
 
 static inline bool hi_series_asked(const struct hi_series_options *s)

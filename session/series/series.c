@@ -733,9 +733,13 @@ static enum hi_status finish_series(struct hi_series *s, enum hi_series_end end,
 				   s->samples, s->samples == 1 ? " is" : "s are");
 	if (status == HI_OK && end == HI_SERIES_EXITED && s->options->exit_watch &&
 	    !s->exited && !s->has_ended)
-		report_series_line(s,
-				   "there is no sample of its exit: it had SIGKILL, or "
-				   "the exit was missed");
+		report_series_line(
+			s, "there is no sample of its exit: %s",
+			s->options->series.at_place
+				? "it is not seen while --at waits for a place, "
+				  "and what was allocated after the last sample "
+				  "is not counted"
+				: "it had SIGKILL, or the exit was missed");
 	for (size_t i = 0; i < s->n_sinks; i++)
 		report_news(s, &s->sinks[i]);
 	report_missed_hits(s);

@@ -283,6 +283,28 @@ HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
 	HI_ASSERT(doc_number(doc, "idle.all.bytes") < 400000);
 }
 
+/* No --every and no --for: the place alone decides, however soon it comes again. */
+HI_TEST_ROOT(bio, each_hit_of_a_place_ends_a_period)
+{
+	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start_as("bio", "waiting for ", fx->pid,
+				 (const char *[]){"--at", "period_end", "--json", NULL});
+	for (unsigned i = 0; i < 4; i++) {
+		hi_fixture_tell(fx, "end");
+		usleep(300000);
+	}
+	HI_ASSERT_MSG(recording_says(&run, "provisional", RECORDING_PATIENCE_MS), "%s",
+		      run.begun);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(strstr(c->err, "the first period begins"), "%s", c->err);
+	HI_ASSERT(!strstr(c->err, "--every"));
+	HI_ASSERT(doc_size(doc_checked(c, "bio.v1.json"), "censuses") >= 2);
+}
+
 /* ---- the heap profile ---- */
 
 /* The samples of a profile against the censuses of the document: the bands in GHC's
