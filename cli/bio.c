@@ -182,8 +182,11 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	struct hi_exit_watch watch = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
-	enum hi_status status =
-		hi_lives_sink_open(&lives, options->series.hp, &sink, err);
+	const struct hi_lives_profile profile = {.path = options->series.hp,
+						 .has_groups = options->biography.has_by,
+						 .by = options->biography.by,
+						 .bands = options->biography.bands};
+	enum hi_status status = hi_lives_sink_open(&lives, &profile, &sink, err);
 
 	if (status != HI_OK)
 		return status;

@@ -123,6 +123,7 @@ static int take_lives_by(struct hi_options *o, const char *text)
 	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(text, words[i]) == 0) {
 			o->biography.by = (enum hi_lives_by)i;
+			o->biography.has_by = true;
 			return 0;
 		}
 	hi_option_wrong("--by %s: not one of type, site, module, era, root, retainers",

@@ -147,6 +147,7 @@ enum hi_lives_ends { HI_LIVES_ENDS_NO, HI_LIVES_ENDS_SEEN, HI_LIVES_ENDS_MAYBE }
 
 struct hi_biography_options {
 	enum hi_lives_by by;
+	bool has_by;	/* --by was given */
 	uint32_t bands; /* bits of enum hi_bio_band; 0: not given */
 	enum hi_lives_live live;
 	enum hi_lives_ends birth_use, death_use; /* the latter is never ..._SEEN */

@@ -173,3 +173,23 @@ void hi_object_groups_free(struct hi_object_groups *groups)
 	hi_table_free(&groups->eras_and_kept_by);
 	hi_table_free(&groups->index);
 }
+
+uint32_t hi_object_group_text(const struct hi_object_group *group, enum hi_lives_by by)
+{
+	return by == HI_LIVES_BY_SITE	     ? group->site
+	       : by == HI_LIVES_BY_MODULE    ? group->module
+	       : by == HI_LIVES_BY_ERA	     ? group->era
+	       : by == HI_LIVES_BY_ROOT	     ? group->root
+	       : by == HI_LIVES_BY_RETAINERS ? group->retainers
+					     : group->type;
+}
+
+const char *hi_lives_by_name(enum hi_lives_by by)
+{
+	static const char *const names[] = {
+		[HI_LIVES_BY_TYPE] = "type",	 [HI_LIVES_BY_SITE] = "site",
+		[HI_LIVES_BY_MODULE] = "module", [HI_LIVES_BY_ERA] = "era",
+		[HI_LIVES_BY_ROOT] = "root",	 [HI_LIVES_BY_RETAINERS] = "retainers"};
+
+	return names[by];
+}

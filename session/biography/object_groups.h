@@ -10,6 +10,7 @@
 
 #include "base/interner.h"
 #include "base/table.h"
+#include "session/options.h"
 #include "session/recorded.h"
 
 /* Numbers in the texts of the groups; 0: "". Module: of the type. */
@@ -61,6 +62,9 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 				     const struct hi_object_group *before,
 				     const struct hi_object_labels *labels, uint32_t *ret,
 				     struct hi_error *err);
+/* Its text in that break-down. */
+uint32_t hi_object_group_text(const struct hi_object_group *group, enum hi_lives_by by);
+const char *hi_lives_by_name(enum hi_lives_by by); /* "type", as --by has it */
 void hi_object_groups_free(struct hi_object_groups *groups);
 
 #endif

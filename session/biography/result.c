@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "session/biography/object_groups.h"
 
 /* Of what was idle in the last period, so much was idle for the time in the first line.
  */
@@ -37,12 +38,14 @@ static enum hi_status fill_lines(const struct hi_bio_summary *lives,
 
 static uint32_t text_of_group(const struct hi_bio_group_row *group, enum hi_lives_by by)
 {
-	return by == HI_LIVES_BY_SITE	     ? group->site
-	       : by == HI_LIVES_BY_MODULE    ? group->module
-	       : by == HI_LIVES_BY_ERA	     ? group->era
-	       : by == HI_LIVES_BY_ROOT	     ? group->root
-	       : by == HI_LIVES_BY_RETAINERS ? group->retainers
-					     : group->type;
+	const struct hi_object_group labels = {.type = group->type,
+					       .module = group->module,
+					       .site = group->site,
+					       .era = group->era,
+					       .root = group->root,
+					       .retainers = group->retainers};
+
+	return hi_object_group_text(&labels, by);
 }
 
 /* Most possible bytes first, then by name. */
@@ -266,14 +269,10 @@ enum hi_status hi_lives_result(const struct hi_bio_summary *lives,
 			       struct hi_arena *arena, struct hi_bio_report *ret,
 			       struct hi_error *err)
 {
-	static const char *const by[] = {
-		[HI_LIVES_BY_TYPE] = "type",	 [HI_LIVES_BY_SITE] = "site",
-		[HI_LIVES_BY_MODULE] = "module", [HI_LIVES_BY_ERA] = "era",
-		[HI_LIVES_BY_ROOT] = "root",	 [HI_LIVES_BY_RETAINERS] = "retainers"};
 	enum hi_status status;
 
 	*ret = (struct hi_bio_report){.exe = "",
-				      .by = by[options->by],
+				      .by = hi_lives_by_name(options->by),
 				      .bands = options->bands ? options->bands
 							      : HI_BIO_NOT_USED,
 				      .has_bands = options->bands != 0};

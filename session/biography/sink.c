@@ -15,6 +15,7 @@
 
 struct hi_lives_sink {
 	struct hi_lives *lives;
+	struct hi_lives_profile options;
 	struct hi_sink_file profile; /* its fd -1: none */
 	bool made_profile;	     /* by us: removed if nothing comes */
 	char *exe;
@@ -97,22 +98,87 @@ static enum hi_status put_profile_sample(struct hi_hp *hp, uint64_t at_ns,
 	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
 }
 
+/* Bytes of each text of the groups at census t. */
+static void sum_profile_groups(const struct hi_lives_sink *s,
+			       const struct hi_bio_view *view, uint64_t t,
+			       uint64_t *bytes)
+{
+	const struct hi_object_groups *groups = hi_lives_groups(s->lives);
+	const uint32_t bands = s->options.bands ? s->options.bands : HI_BIO_NOT_USED;
+	struct hi_bio_row row;
+
+	memset(bytes, 0, (groups->texts.names.count + 1) * sizeof(*bytes));
+	for (uint32_t g = 0; g < groups->list.count; g++) {
+		hi_bio_view_row(view, g, t, &row);
+		bytes[hi_object_group_text(&groups->list.items[g], s->options.by)] +=
+			hi_bio_row_sum(&row, bands).bytes.proved;
+	}
+}
+
+static enum hi_status put_group_sample(const struct hi_lives_sink *s, struct hi_hp *hp,
+				       uint64_t at_ns, const uint64_t *bytes,
+				       struct hi_error *err)
+{
+	const struct hi_interner *texts = &hi_lives_groups(s->lives)->texts;
+	enum hi_status status = HI_OK;
+
+	hi_hp_sample_begin(hp, at_ns);
+	for (uint32_t i = 0; status == HI_OK && i <= texts->names.count; i++) {
+		const char *name = i ? hi_interner_name(texts, i) : "(unknown)";
+
+		if (bytes[i])
+			status = hi_hp_band(hp, name, bytes[i], err);
+	}
+	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
+}
+
+static enum hi_status write_sample(const struct hi_lives_sink *s, struct hi_hp *hp,
+				   const struct hi_bio_view *view, uint64_t t,
+				   uint64_t *bytes, struct hi_error *err)
+{
+	size_t n;
+	uint64_t at_ns = hi_lives_censuses(s->lives, &n)[t].at_ns;
+	struct hi_bio_row row;
+
+	if (s->options.has_groups) {
+		sum_profile_groups(s, view, t, bytes);
+		return put_group_sample(s, hp, at_ns, bytes, err);
+	}
+	hi_bio_view_row(view, HI_BIO_ALL, t, &row);
+	return put_profile_sample(hp, at_ns, &row, err);
+}
+
 static enum hi_status write_samples(struct hi_lives_sink *s, struct hi_hp *hp,
 				    uint64_t end_ns, struct hi_error *err)
 {
 	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *view = NULL;
-	const struct hi_lives_census *censuses;
-	struct hi_bio_row row;
-	size_t n;
+	HI_GUARD(free)
+	uint64_t *bytes = hi_calloc(hi_lives_groups(s->lives)->texts.names.count + 1,
+				    sizeof(*bytes));
 	enum hi_status status =
 		hi_bio_view_make(hi_lives_bio(s->lives), HI_BIO_AT_CENSUS, &view, err);
 
-	censuses = hi_lives_censuses(s->lives, &n);
-	for (size_t t = 1; status == HI_OK && t < n; t++) {
-		hi_bio_view_row(view, HI_BIO_ALL, t, &row);
-		status = put_profile_sample(hp, censuses[t].at_ns, &row, err);
-	}
+	if (status == HI_OK && !bytes)
+		status = hi_fail_memory(err, "heap profile");
+	for (uint64_t t = 1; status == HI_OK && t <= hi_bio_view_censuses(view); t++)
+		status = write_sample(s, hp, view, t, bytes, err);
 	return status == HI_OK ? hi_hp_finish(hp, end_ns, err) : status;
+}
+
+/* "drag,void by type" */
+static void describe_profile(const struct hi_lives_profile *p, char out[100])
+{
+	const uint32_t bands = p->bands ? p->bands : HI_BIO_NOT_USED;
+	int used = 0;
+
+	snprintf(out, 100, "use (USE has what is not known)");
+	if (!p->has_groups)
+		return;
+	used = snprintf(out, 100, "%s:", hi_lives_by_name(p->by));
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		if (bands & HI_BIO_BIT(band))
+			used += snprintf(out + used, (size_t)(100 - used), " %s",
+					 hi_bio_band_name((enum hi_bio_band)band));
 }
 
 static enum hi_status end_lives(void *sink, const struct hi_series_header *header,
@@ -122,15 +188,17 @@ static enum hi_status end_lives(void *sink, const struct hi_series_header *heade
 	HI_GUARD(hi_hp_destroy) struct hi_hp *hp = NULL;
 	const char *slash = strrchr(header->exe, '/');
 	struct hi_lives_sink *s = sink;
-	char job[300];
-	struct hi_hp_header head = {.job = job, .date = time(NULL), .zeros = true};
+	char job[300], by[100];
+	struct hi_hp_header head = {
+		.job = job, .date = time(NULL), .zeros = !s->options.has_groups};
 	enum hi_status status;
 
 	s->news[0] = '\0';
 	if (s->profile.fd < 0)
 		return HI_OK;
-	snprintf(job, sizeof(job), "%.160s pid %d by use (USE has what is not known)",
-		 slash ? slash + 1 : header->exe, header->pid);
+	describe_profile(&s->options, by);
+	snprintf(job, sizeof(job), "%.160s pid %d by %s", slash ? slash + 1 : header->exe,
+		 header->pid, by);
 	status = hi_sink_file_truncate(&s->profile, err);
 	if (status == HI_OK)
 		status = hi_hp_create(s->profile.fd, -1, &head, &hp, err);
@@ -162,7 +230,8 @@ struct hi_series_sink hi_lives_sink_of_series(struct hi_lives_sink *sink)
 	return (struct hi_series_sink){&lives_sink_ops, sink};
 }
 
-enum hi_status hi_lives_sink_open(const struct hi_lives_options *options, const char *hp,
+enum hi_status hi_lives_sink_open(const struct hi_lives_options *options,
+				  const struct hi_lives_profile *profile,
 				  struct hi_lives_sink **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *s = hi_calloc(1, sizeof(*s));
@@ -171,9 +240,11 @@ enum hi_status hi_lives_sink_open(const struct hi_lives_options *options, const 
 	if (!s)
 		return hi_fail_memory(err, "biographies");
 	s->profile.fd = -1;
+	s->options = *profile;
 	status = hi_lives_create(options, &s->lives, err);
-	if (status == HI_OK && hp)
-		status = hi_sink_file_open(hp, &s->profile, &s->made_profile, err);
+	if (status == HI_OK && profile->path)
+		status = hi_sink_file_open(profile->path, &s->profile, &s->made_profile,
+					   err);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;

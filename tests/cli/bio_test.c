@@ -358,6 +358,49 @@ HI_TEST_ROOT(bio, the_heap_profile_is_as_ghc_writes_it_and_adds_up)
 			     "/build/targets/hp2ps lives.hp && test -s lives.ps");
 }
 
+/* The band of sample t, counted from 1; 0: it is not there. */
+static void expect_sample(const char *text, unsigned t, const char *band, size_t bytes)
+{
+	char line[128];
+	const char *end, *at = text;
+	size_t found = 0;
+
+	for (unsigned i = 0; at && i < t; i++)
+		at = strstr(at + 1, "BEGIN_SAMPLE");
+	HI_ASSERT_MSG(at, "%s", text);
+	end = strstr(at, "END_SAMPLE");
+	snprintf(line, sizeof(line), "\n%s\t", band);
+	at = strstr(at, line);
+	if (at && at < end)
+		found = strtoul(at + strlen(line), NULL, 10);
+	HI_ASSERT_MSG(found == bytes, "sample %u: %s has %zu, not %zu:\n%s", t, band,
+		      found, bytes, text);
+}
+
+/* SPEC's L4, of what its evidence proves: groups of L1 by type over time. */
+HI_TEST_ROOT(bio, the_heap_profile_has_groups_over_time)
+{
+	const char *directory = workshop_open();
+	char path[300], text[4096] = "";
+	struct lived *l;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/groups.hp", directory);
+	l = lived_start(LIVED(), LIVED("--hp", path, "--by", "type", "--bio", "use"));
+	lived_period(l, LIVED("new a 100", "new d 1000 buf"));
+	lived_period(l, LIVED("write a", "write d"));
+	lived_period(l, LIVED("write d"));
+	lived_interrupt(l);
+	file = fopen(path, "r");
+	HI_ASSERT(file && fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	HI_ASSERT_MSG(strstr(text, "by type: USE"), "%s", text);
+	expect_sample(text, 2, "struct_node", lived_cost(l, "a"));
+	expect_sample(text, 2, "struct_buf", lived_cost(l, "d"));
+	expect_sample(text, 3, "struct_node", 0);
+	expect_sample(text, 3, "struct_buf", lived_cost(l, "d"));
+}
+
 struct profile_rows {
 	char names[5][32];
 	size_t bytes[8][5]; /* by sample that has bands */
