@@ -10,6 +10,7 @@
 
 #define SEIZE_LIMIT_NS (5 * HI_NS_PER_S)
 #define SEIZE_PAUSE_NS 100000u
+#define START_LIMIT_NS (20 * HI_NS_PER_S)
 
 /* ---- a trigger that the tracer itself hits: wait.c sees the end ---- */
 
@@ -40,37 +41,77 @@ static const struct hi_trigger_ops exit_ops = {.fds = list_no_fds,
 static struct hi_trigger exit_trigger = {
 	.ops = &exit_ops, .poll_fd = -1, .near_only = true};
 
-/* ---- the watch ---- */
+/* ---- what the tracers share ---- */
 
-/* NULL: there is no memory for it, or no watch. */
-static uint64_t *make_exec_time(struct hi_exit_watch *watch)
+/* False: there is no memory for it. */
+static bool make_shared_page(struct hi_exit_watch *watch)
 {
 	void *page;
 
-	if (!watch || watch->exec_ns)
-		return watch ? watch->exec_ns : NULL;
-	page = mmap(NULL, sizeof(*watch->exec_ns), PROT_READ | PROT_WRITE,
+	if (watch->page)
+		return true;
+	page = mmap(NULL, sizeof(*watch->page), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	watch->exec_ns = page == MAP_FAILED ? NULL : page;
-	return watch->exec_ns;
+	watch->page = page == MAP_FAILED ? NULL : page;
+	return watch->page;
 }
 
 uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch)
 {
-	return watch && watch->exec_ns ? __atomic_load_n(watch->exec_ns, __ATOMIC_ACQUIRE)
-				       : 0;
+	return watch && watch->page
+		       ? __atomic_load_n(&watch->page->exec_ns, __ATOMIC_ACQUIRE)
+		       : 0;
 }
+
+/* ---- the start ---- */
+
+enum hi_status hi_exit_watch_hold_start(struct hi_exit_watch *watch, struct hi_error *err)
+{
+	if (!make_shared_page(watch))
+		return hi_fail_memory(err, "start of a program");
+	watch->page->start = HI_START_WANTED;
+	return HI_OK;
+}
+
+static uint32_t start_state(const struct hi_exit_watch *watch)
+{
+	return watch->page ? __atomic_load_n(&watch->page->start, __ATOMIC_ACQUIRE)
+			   : HI_START_NONE;
+}
+
+bool hi_exit_watch_await_start(struct hi_exit_watch *watch)
+{
+	uint64_t until_ns = hi_clock_ns() + START_LIMIT_NS;
+
+	while (start_state(watch) == HI_START_WANTED && hi_clock_ns() < until_ns &&
+	       hi_exit_watch_look(watch) == HI_EXIT_WATCHED)
+		hi_clock_pause_ns(SEIZE_PAUSE_NS);
+	return start_state(watch) == HI_START_STANDS;
+}
+
+void hi_exit_watch_let_start(struct hi_exit_watch *watch)
+{
+	if (start_state(watch) == HI_START_NONE)
+		return;
+	__atomic_store_n(&watch->page->exec_ns, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&watch->page->start, HI_START_GOES, __ATOMIC_RELEASE);
+}
+
+/* ---- the watch ---- */
 
 enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
 				     const struct hi_target *target, struct hi_error *err)
 {
-	const struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
-						.trigger = &exit_trigger,
-						.exit_hold_ns = HI_EXIT_HOLD_NS,
-						.exec_ns = make_exec_time(watch)};
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
+					  .trigger = &exit_trigger,
+					  .exit_hold_ns = HI_EXIT_HOLD_NS};
 
 	if (!watch || watch->next)
 		return HI_OK;
+	if (make_shared_page(watch)) {
+		options.exec_ns = &watch->page->exec_ns;
+		options.start = &watch->page->start;
+	}
 	return hi_tracer_start(target, &options, &watch->next, err);
 }
 
@@ -105,8 +146,8 @@ void hi_exit_watch_end(struct hi_exit_watch *watch)
 {
 	hi_tracer_destroy(hi_take(watch->tracer));
 	hi_tracer_destroy(hi_take(watch->next));
-	if (watch->exec_ns)
-		munmap(hi_take(watch->exec_ns), sizeof(*watch->exec_ns));
+	if (watch->page)
+		munmap(hi_take(watch->page), sizeof(*watch->page));
 	watch->state = HI_EXIT_UNWATCHED;
 }
 

@@ -27,7 +27,11 @@ struct hi_exit_watch {
 	enum hi_exit_state state;
 	struct hi_tracer *tracer, *next; /* next: forked, and not begun */
 	struct hi_tracer_stop stop;	 /* of HI_EXIT_STANDS */
-	uint64_t *exec_ns;		 /* shared with the tracers; NULL: not made yet */
+	/* Shared with the tracers; NULL: not made yet. */
+	struct hi_exit_page {
+		uint64_t exec_ns;
+		uint32_t start; /* enum hi_start_state */
+	} * page;
 };
 
 /*
@@ -36,6 +40,14 @@ struct hi_exit_watch {
  */
 enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 				   const struct hi_target *target, struct hi_error *err);
+/* Before the watch begins: the program of the next exec is held where its libraries are
+ * mapped and it has not allocated yet (Note [The start of a program]). HI_NO_MEMORY. */
+enum hi_status hi_exit_watch_hold_start(struct hi_exit_watch *watch,
+					struct hi_error *err);
+/* Waits for that. False: it has ended before, or it takes too long. */
+bool hi_exit_watch_await_start(struct hi_exit_watch *watch);
+/* Lets it go on. That exec does not count as one. Nothing where it is not held. */
+void hi_exit_watch_let_start(struct hi_exit_watch *watch);
 /* Polls readable when the state has changed; -1: not watched. */
 int hi_exit_watch_fd(const struct hi_exit_watch *watch);
 /* The state now. Does not block. */

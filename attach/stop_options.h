@@ -21,6 +21,15 @@ struct hi_range {
 	uint64_t start, end; /* [start, end) */
 };
 
+/* Of a program that is to be held at its start; see Note [The start of a program] in
+ * start_hold.h. */
+enum hi_start_state {
+	HI_START_NONE,
+	HI_START_WANTED, /* after the next exec */
+	HI_START_STANDS,
+	HI_START_GOES,
+};
+
 enum hi_snapshot_request {
 	HI_REQUEST_AUTO, /* fork where enough is writable that it pays, else copy */
 	HI_REQUEST_COPY,
@@ -71,6 +80,9 @@ struct hi_stop_options {
 	/* Of an exec meanwhile: when it was (CLOCK_MONOTONIC); shared with the tracer.
 	 * Set by exit_watch.c only. NULL: not wanted. */
 	uint64_t *exec_ns;
+	/* An enum hi_start_state, shared with the tracer. Set by exit_watch.c only. NULL:
+	 * none. */
+	uint32_t *start;
 };
 
 /* The pause budget of these options, in nanoseconds. */

@@ -196,6 +196,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		.timeout_ns = self->request->options->timeout_ns,
 		.at_exit = self->request->options->exit_hold_ns != 0,
 		.exec_ns = self->request->options->exec_ns,
+		.start = self->request->options->start,
 		.inspector = self->request->socket,
 		.interrupt = interrupt_of(self->request),
 		.beat_ns = beat_limit_ns(self) / 4,

@@ -59,6 +59,7 @@
 #include "base/clock.h"
 #include "attach/freezer.h"
 #include "attach/restart.h"
+#include "attach/start_hold.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
@@ -72,6 +73,7 @@
 #define SWEEP_REST_NS 50000000u /* at most: a cost includes waiting for a processor */
 #define HIT_TRIES 8
 #define EXIT_GRACE_NS 20000000u
+#define START_LOOK_NS 1000000u
 
 enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
 
@@ -91,12 +93,15 @@ struct waiting {
 	uint64_t held_until_ns; /* threads that exit; 0: none are held */
 	uint64_t may_sweep_ns;	/* not earlier */
 	bool sweep_is_due;
+	struct hi_start_hold start;
 };
 
 unsigned long hi_wait_ptrace_options(const struct hi_wait *wait)
 {
 	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-	       (wait->at_exit ? PTRACE_O_TRACEEXIT : 0);
+	       (wait->at_exit ? PTRACE_O_TRACEEXIT : 0) |
+	       (wait->start && *wait->start == HI_START_WANTED ? PTRACE_O_TRACESYSGOOD
+							       : 0);
 }
 
 /* ---- the hit ---- */
@@ -172,7 +177,7 @@ static void forward_signal(struct waiting *w, struct hi_tracee *tracee, int sig)
 		tracee->is_at_probe = true;
 		(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
-	(void)ptrace(PTRACE_CONT, tid, 0, sig);
+	(void)ptrace(hi_start_hold_request(&w->start, tid), tid, 0, sig);
 	if (is_hit)
 		end_wait(w, HI_HIT_AT);
 }
@@ -250,13 +255,20 @@ static void on_exec(struct waiting *w, pid_t tid)
 		__atomic_store_n(w->wait->exec_ns, hi_clock_ns(), __ATOMIC_RELEASE);
 	if (w->wait->at_exit) {
 		hi_tracees_forget_old(w->all);
-		(void)ptrace(PTRACE_CONT, tid, 0, 0);
+		(void)hi_start_hold_begin(&w->start, tid);
+		(void)ptrace(hi_start_hold_request(&w->start, tid), tid, 0, 0);
 		return;
 	}
 	w->status = hi_fail(w->err, HI_GONE, 0,
 			    "process %d: it has started another program (exec)",
 			    (int)w->all->pid);
 	(void)ptrace(PTRACE_CONT, tid, 0, 0);
+}
+
+static void on_system_call(struct waiting *w, pid_t tid)
+{
+	if (!hi_start_hold_take(&w->start, tid))
+		(void)ptrace(hi_start_hold_request(&w->start, tid), tid, 0, 0);
 }
 
 static void on_stop(struct waiting *w, pid_t tid, int stop)
@@ -275,7 +287,10 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 	}
 	switch (EVENT_OF(stop)) {
 	case 0:
-		forward_signal(w, tracee, sig);
+		if (sig == (SIGTRAP | 0x80))
+			on_system_call(w, tid);
+		else
+			forward_signal(w, tracee, sig);
 		return;
 	case PTRACE_EVENT_STOP:
 		if (sig == SIGTRAP) {
@@ -296,7 +311,7 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 	default:
 		break;
 	}
-	(void)ptrace(PTRACE_CONT, tid, 0, 0);
+	(void)ptrace(hi_start_hold_request(&w->start, tid), tid, 0, 0);
 	tracee->state = HI_TRACEE_RUNNING;
 }
 
@@ -477,6 +492,7 @@ static void check_clock(struct waiting *w)
 	}
 	if (w->sweep_is_due && now_ns >= w->may_sweep_ns)
 		sweep_tracees(w);
+	hi_start_hold_check(&w->start, now_ns);
 	if (goes_on(w) && w->held_until_ns && now_ns >= w->held_until_ns)
 		release_held(w);
 	if (goes_on(w))
@@ -503,6 +519,8 @@ static void sleep_until_event(struct waiting *w)
 	lower_deadline(&at_ns, w->end_ns);
 	lower_deadline(&at_ns, w->near_ns);
 	lower_deadline(&at_ns, w->held_until_ns);
+	if (w->start.until_ns)
+		lower_deadline(&at_ns, now_ns + START_LOOK_NS);
 	if (w->sweep_is_due)
 		at_ns = w->may_sweep_ns < at_ns ? w->may_sweep_ns : at_ns;
 	ts = hi_timespec(at_ns > now_ns ? at_ns - now_ns : 0);
@@ -575,6 +593,7 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 		.trigger = wait->trigger,
 		.stop = ret,
 		.err = err,
+		.start = {.state = wait->start},
 		.fds = {[FD_SIGNAL] = {.fd = notices, .events = POLLIN},
 			[FD_INSPECTOR] = {.fd = wait->inspector, .events = POLLIN},
 			[FD_INTERRUPT] = {.fd = wait->interrupt, .events = POLLIN},

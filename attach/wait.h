@@ -14,6 +14,7 @@ struct hi_wait {
 	uint64_t timeout_ns; /* 0: for ever */
 	bool at_exit;	     /* the end of the process is the hit; exec is none */
 	uint64_t *exec_ns;   /* when the first one was; NULL: not wanted */
+	uint32_t *start;     /* of start_hold.h; NULL: the program has begun */
 	int inspector;	     /* its socket: the wait is over when it closes */
 	int interrupt;	     /* over when it is readable; -1: none */
 	uint64_t beat_ns;    /* beat is called at least so often */

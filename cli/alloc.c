@@ -216,7 +216,8 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 {
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
 	HI_GUARD(hi_call_counts_close) struct hi_call_counts *counts = NULL;
-	struct hi_exit_watch watch = {};
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	struct space_target target = {.pid = (int)options->target.pid};
@@ -227,6 +228,11 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 		return status;
 	choice.keeps_marks = keeps_space_profile(options);
 	hi_space_sink_choose(sink, &choice);
+	/* It may end before a first census could begin the first period. */
+	if (options->target.program)
+		status = hi_space_sink_begin(sink, err);
+	if (status != HI_OK)
+		return status;
 	if (!keeps_space_profile(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
@@ -236,9 +242,9 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	if (status == HI_OK)
 		o.calls = counts;
 	if (status == HI_OK)
-		status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
+		status = hi_record_series(&o, &of_series, watch, partial_ret, err);
 	target.counts = counts;
-	hi_exit_watch_end(&watch);
+	hi_exit_watch_end(watch);
 	target.exe = hi_space_sink_exe(sink);
 	if (status == HI_OK)
 		status = report_space(options, hi_space_sink_profile(sink), target,

@@ -179,7 +179,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 							      HI_LIVES_BY_RETAINERS ||
 						      is_file_asked(options),
 					 .era = options->biography.era};
-	struct hi_exit_watch watch = {};
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	const struct hi_lives_profile profile = {.path = options->series.hp,
@@ -203,8 +204,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (!o.record.has_sample)
 		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
-	status = hi_record_series(&o, &of_series, &watch, partial_ret, err);
-	hi_exit_watch_end(&watch);
+	status = hi_record_series(&o, &of_series, watch, partial_ret, err);
+	hi_exit_watch_end(watch);
 	o.output.file = NULL;
 	return status == HI_OK ? report_lives(&o, sink, output, err) : status;
 }

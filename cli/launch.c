@@ -237,13 +237,12 @@ static int start_child(struct hi_launch *launch, struct gate *gate, char *const 
 	return error == ENOENT ? HI_LAUNCH_NOT_FOUND : HI_LAUNCH_CANNOT_RUN;
 }
 
-int hi_launch_start(struct hi_launch *ret, char *const *argv)
+static int launch_program(struct hi_launch *ret, char *const *argv)
 {
 	char path[PATH_SIZE];
 	struct gate gate;
 	int code;
 
-	*ret = (struct hi_launch){.owner = getpid(), .pidfd = -1};
 	find_in_path(argv[0], path);
 	if (*path && has_rights_of_file(path)) {
 		print_launch_line("%s: not started: its file gives it other rights "
@@ -260,6 +259,29 @@ int hi_launch_start(struct hi_launch *ret, char *const *argv)
 	}
 	code = start_child(ret, &gate, argv);
 	close_gate(&gate);
+	return code;
+}
+
+int hi_launch_start(struct hi_launch *ret, char *const *argv)
+{
+	*ret = (struct hi_launch){.owner = getpid(), .pidfd = -1};
+	return launch_program(ret, argv);
+}
+
+int hi_launch_start_held(struct hi_launch *ret, char *const *argv)
+{
+	struct hi_error err = {};
+	int code;
+
+	*ret = (struct hi_launch){.owner = getpid(), .pidfd = -1};
+	if (hi_exit_watch_hold_start(&ret->watch, &err) != HI_OK) {
+		print_launch_line("%s: cannot be started: %s", argv[0], err.text);
+		return HI_LAUNCH_CANNOT_RUN;
+	}
+	code = launch_program(ret, argv);
+	/* What ends before that has its end watched. */
+	if (!code)
+		(void)hi_exit_watch_await_start(&ret->watch);
 	return code;
 }
 

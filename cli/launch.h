@@ -35,6 +35,8 @@ void hi_launch_keep_sigpipe(void (*handler)(int));
  * that it would lose, 3 cannot be traced.
  */
 int hi_launch_start(struct hi_launch *ret, char *const *argv);
+/* The same, and it is held where it has not allocated yet: hi_exit_watch_let_start(). */
+int hi_launch_start_held(struct hi_launch *ret, char *const *argv);
 /* Waits for the end. True: the program stands there, with its memory. */
 bool hi_launch_await_end(struct hi_launch *launch);
 /* Signals are this process's again. */

@@ -522,13 +522,7 @@ static int check_diff(const struct hi_options *o)
 	return 0;
 }
 
-static bool follows_allocations(const struct hi_options *o)
-{
-	return o->command->id == HI_COMMAND_RECORD || o->command->id == HI_COMMAND_BIO ||
-	       o->command->id == HI_COMMAND_ALLOC;
-}
-
-/* What a program that runs tracemalloc knows of itself, without a recording. */
+/* A program that runs tracemalloc has these without a recording. */
 static bool has_traced_births(const struct hi_options *o)
 {
 	return o->selection.born_by == HI_BORN_BY_SITE ||
@@ -552,10 +546,10 @@ static int check_target(const struct hi_options *o)
 		return hi_option_wrong(
 			"no target: give --pid N, --name NAME, --core FILE, a "
 			"snapshot file or -- PROGRAM; see heapinspect --help");
-	if (follows_allocations(o) && o->target.program)
-		return hi_option_wrong("%s: -- %s: a program cannot be recorded from its "
-				       "start yet; start it by itself, and use --pid",
-				       o->command->name, *o->target.program);
+	if (o->record.children && o->target.program)
+		return hi_option_wrong("--children: not with -- %s; start it by itself, "
+				       "and use --pid",
+				       *o->target.program);
 	if (o->selection.has_born_by && !has_traced_births(o))
 		return hi_option_wrong("--by thread, age: only of a recording; make one "
 				       "with heapinspect record");

@@ -19,10 +19,15 @@ enum { COUNT_NAP_US = 10000 };
 
 /* A signal ends the recording in order while this lives; later ones act as ever. */
 static enum hi_status watch_record_signals(struct hi_record_signals *s,
-					   struct hi_error *err)
+					   bool is_of_program, struct hi_error *err)
 {
 	sigset_t set;
 
+	/* A file that may not grow is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	/* Those of a program that was started here go on to it (launch.h). */
+	if (is_of_program)
+		return HI_OK;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -32,8 +37,6 @@ static enum hi_status watch_record_signals(struct hi_record_signals *s,
 	if (s->fd < 0)
 		return hi_fail_errno(err, "signalfd");
 	sigprocmask(SIG_BLOCK, &set, &s->before);
-	/* A file that may not grow is an error like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
 	return HI_OK;
 }
 
@@ -205,6 +208,14 @@ static bool choose_sampling(const struct hi_options *options,
 	return goes_on;
 }
 
+/* It stands, so that there is no rate to choose by. */
+static bool choose_sampling_of_program(const struct hi_options *options, uint64_t *ret)
+{
+	*ret = options->record.has_sample ? options->record.sample_bytes : 0;
+	say_sample_choice(options, *ret, NULL, NULL);
+	return true;
+}
+
 /* Without it an exit ends the recording without a report. */
 static void watch_for_exit(const struct hi_options *options, struct hi_exit_watch *watch)
 {
@@ -254,19 +265,25 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	enum hi_status status = is_none ? HI_OK : hi_recorder_open(options, ret, err);
 
 	if (status == HI_OK)
-		status = watch_record_signals(signals, err);
+		status = watch_record_signals(signals, options->target.program, err);
 	if (status != HI_OK)
 		return status;
-	watch_for_exit(options, watch);
+	if (!options->target.program)
+		watch_for_exit(options, watch);
 	*goes_on_ret = true;
+	if (is_none)
+		hi_exit_watch_let_start(watch);
 	if (is_none)
 		return HI_OK;
 	hi_recorder_watch_exec(*ret, watch);
 	say_heap(options, *ret);
-	*goes_on_ret =
-		choose_sampling(options, *ret, signals, watch, &sample_bytes, &is_none);
+	*goes_on_ret = options->target.program
+			       ? choose_sampling_of_program(options, &sample_bytes)
+			       : choose_sampling(options, *ret, signals, watch,
+						 &sample_bytes, &is_none);
 	if (!is_none) {
 		status = hi_recorder_start(*ret, sample_bytes, err);
+		hi_exit_watch_let_start(watch);
 		if (status == HI_OK)
 			say_missing_ticks(options, *ret);
 		return status;

@@ -381,7 +381,8 @@ static void say_begun(const struct hi_record_progress *p)
 		return;
 	fprintf(stderr, "heapinspect: recording pid %d: %s%s\n",
 		(int)p->options->target.pid, p->followed,
-		p->options->series.for_ns ? "" : "; ^C ends it");
+		p->options->series.for_ns || p->options->target.program ? ""
+									: "; ^C ends it");
 }
 
 enum hi_status hi_record_progress_open(const struct hi_options *options,

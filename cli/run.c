@@ -86,7 +86,8 @@ static enum hi_status save_and_report(struct hi_inspection *in,
 				      const struct hi_report_header *header,
 				      struct hi_output *output, struct hi_error *err)
 {
-	struct hi_output screen = {.file = stdout};
+	/* A program that was started here has the standard output for itself. */
+	struct hi_output screen = {.file = in->options->target.program ? stderr : stdout};
 	enum hi_status status;
 
 	if (!in->options->command->save || !output->path)
@@ -170,7 +171,8 @@ static int record_and_inspect(const struct hi_options *options, struct hi_output
 {
 	HI_GUARD(hi_record_children_close) struct hi_record_children *children = NULL;
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
-	struct hi_exit_watch watch = {};
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_options o = *options;
 	struct hi_error err = {};
 	int code;
@@ -178,10 +180,10 @@ static int record_and_inspect(const struct hi_options *options, struct hi_output
 	if (o.record.children &&
 	    hi_record_children_start(options, hi_run, &children, &err) != HI_OK)
 		return report_run_error(&err);
-	o.exit_watch = &watch;
+	o.exit_watch = watch;
 	o.children = children;
-	if (hi_record_follow(&o, &watch, &recorder, &err) != HI_OK) {
-		hi_exit_watch_end(&watch);
+	if (hi_record_follow(&o, watch, &recorder, &err) != HI_OK) {
+		hi_exit_watch_end(watch);
 		hi_record_children_finish(children);
 		hi_record_children_print(children);
 		return report_run_error(&err);
@@ -189,14 +191,14 @@ static int record_and_inspect(const struct hi_options *options, struct hi_output
 	hi_record_children_end(children);
 	o.recorder = recorder;
 	code = inspect_once(&o, output);
-	hi_exit_watch_end(&watch);
+	hi_exit_watch_end(watch);
 	return code;
 }
 
 /* The report is of the last census in the file. */
 static int report_recorded_file(const struct hi_options *options)
 {
-	struct hi_output output = {.file = stdout};
+	struct hi_output output = {.file = options->target.program ? stderr : stdout};
 	struct hi_options o = *options;
 
 	o.target = (struct hi_target_options){.file = options->output.file};
@@ -207,13 +209,14 @@ static int report_recorded_file(const struct hi_options *options)
 
 static int record_series(const struct hi_options *options)
 {
-	struct hi_exit_watch watch = {};
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_error err = {};
 	bool partial = false;
-	enum hi_status status = hi_record_series(options, NULL, &watch, &partial, &err);
+	enum hi_status status = hi_record_series(options, NULL, watch, &partial, &err);
 	int code;
 
-	hi_exit_watch_end(&watch);
+	hi_exit_watch_end(watch);
 	if (status != HI_OK)
 		return report_run_error(&err);
 	code = report_recorded_file(options);
@@ -299,6 +302,47 @@ static int inspect_program(const struct hi_options *options, struct hi_launch *l
 	return hi_launch_finish(launch, code);
 }
 
+static bool follows_allocations(const struct hi_command *command)
+{
+	return command->id == HI_COMMAND_RECORD || command->id == HI_COMMAND_BIO ||
+	       command->id == HI_COMMAND_ALLOC;
+}
+
+/* From its first allocation. output: of `record` without --every. */
+static int follow_program(const struct hi_options *options, struct hi_launch *launch,
+			  struct hi_output *output)
+{
+	struct hi_options o = *options;
+	int code;
+
+	o.target.pid = launch->pid;
+	o.exit_watch = &launch->watch;
+	code = o.command->id == HI_COMMAND_BIO	   ? follow_biographies(&o)
+	       : o.command->id == HI_COMMAND_ALLOC ? follow_allocations(&o)
+	       : hi_series_asked(&o.series)	   ? record_series(&o)
+						   : record_and_inspect(&o, output);
+	hi_launch_release_signals(launch);
+	return hi_launch_finish(launch, code);
+}
+
+static int record_program(const struct hi_options *options)
+{
+	bool has_output = options->command->id == HI_COMMAND_RECORD &&
+			  !hi_series_asked(&options->series);
+	struct hi_output output = {};
+	struct hi_launch launch;
+	struct hi_error err;
+	int code;
+
+	if (has_output && hi_output_open(options, &output, &err) != HI_OK)
+		return report_run_error(&err);
+	code = hi_launch_start_held(&launch, options->target.program);
+	if (!code)
+		code = follow_program(options, &launch, &output);
+	hi_output_close(&output);
+	return code;
+}
+
 static int run_program_of(const struct hi_options *options)
 {
 	bool is_series = hi_series_asked(&options->series);
@@ -306,6 +350,9 @@ static int run_program_of(const struct hi_options *options)
 	struct hi_launch launch;
 	struct hi_error err;
 	int code;
+
+	if (follows_allocations(options->command))
+		return record_program(options);
 
 	if (!is_series && hi_output_open(options, &output, &err) != HI_OK)
 		return report_run_error(&err);

@@ -117,6 +117,11 @@ void hi_space_sink_choose(struct hi_space_sink *sink,
 	hi_space_profile_choose(sink->profile, choice);
 }
 
+enum hi_status hi_space_sink_begin(struct hi_space_sink *sink, struct hi_error *err)
+{
+	return hi_space_profile_begin(sink->profile, err);
+}
+
 const struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink)
 {
 	return sink->profile;

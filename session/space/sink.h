@@ -18,6 +18,9 @@ struct hi_series_sink hi_space_sink_of_series(struct hi_space_sink *sink);
 const struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink);
 /* The target's file, of the last census; "" before. */
 const char *hi_space_sink_exe(const struct hi_space_sink *sink);
+/* Before the first census: period 1 begins with the recording, and that census ends it.
+ * HI_NO_MEMORY. */
+enum hi_status hi_space_sink_begin(struct hi_space_sink *sink, struct hi_error *err);
 void hi_space_sink_close(struct hi_space_sink *sink); /* NULL is fine */
 
 #endif

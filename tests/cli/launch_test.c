@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/fixture.h"
 #include "tests/support/interrupted.h"
 #include "tests/support/json.h"
 #include "tests/support/snapshots.h"
@@ -82,6 +83,81 @@ HI_TEST_SCENARIO(launch, nothing_is_read_after_sigkill)
 
 	HI_ASSERT_EQ(128 + SIGKILL, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "SIGKILL"), "%s", c->err);
+}
+
+/* ---- recorded from the start ---- */
+
+HI_TEST_ROOT(launch, a_recording_has_all_that_the_program_allocated)
+{
+	const char *file = make_path("whole.hirec");
+	struct hi_command *c =
+		hi_heapinspect("record", "-o", file, "--", PROGRAM, "exit", "7");
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 7, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_STREQ("", c->out);
+	doc = doc_of(hi_heapinspect("census", "--by", "site", "--json", "--all", file));
+	HI_ASSERT_EQ(0, doc_number(doc, "before.objects"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.frees_of_unknown"));
+	HI_ASSERT_EQ(KEPT + LOST, doc_number(doc, "recording.allocations"));
+	HI_ASSERT_EQ(KEPT, doc_sum_of(doc_at(doc, "rows"), "site.function", "build",
+				      "objects"));
+}
+
+/* That of libstdc++ allocates its emergency pool, long before main(). */
+HI_TEST_ROOT(launch, a_recording_has_what_constructors_of_libraries_allocate)
+{
+	const char *file = make_path("constructors.hirec");
+	struct hi_command *c =
+		hi_heapinspect("record", "-o", file, "--", HI_FIXTURE_DIR "/closures");
+	json_t *doc, *row;
+	int found = 0;
+
+	HI_ASSERT_MSG(!strstr(c->err, "no report"), "%s", c->err);
+	doc = doc_of(hi_heapinspect("census", "--by", "site", "--json", "--all", file));
+	HI_ASSERT_EQ(0, doc_number(doc, "before.objects"));
+	doc_each (row, doc_at(doc, "rows"))
+		found += strstr(doc_text(row, "site.module"), "libstdc++") != NULL;
+	HI_ASSERT(found > 0);
+}
+
+HI_TEST_ROOT(launch, a_space_profile_has_the_whole_run)
+{
+	struct hi_command *c;
+	json_t *doc;
+
+	make_report_path();
+	c = hi_heapinspect("alloc", "--json", "--all", "-o", report_path, "--", PROGRAM,
+			   "exit", "6");
+	HI_ASSERT_MSG(c->exit_code == 6, "exit %d: %s", c->exit_code, c->err);
+	doc = doc_read(report_path);
+	HI_ASSERT(doc_number(doc, "total.alloc.number") >= KEPT + LOST);
+}
+
+HI_TEST_ROOT(launch, biographies_begin_with_the_program)
+{
+	struct hi_command *c =
+		hi_heapinspect("bio", "--every", "50ms", "--", PROGRAM, "exit", "0");
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->err, "recording every allocation"), "%s", c->err);
+}
+
+/* A program that was held goes on when the inspector is killed. */
+HI_TEST_ROOT(launch, a_program_that_is_held_outlives_heapinspect)
+{
+	const char *mark = make_path("was here");
+	char command[300];
+	struct hi_fixture *fx;
+
+	snprintf(command, sizeof(command), "echo > '%s'", mark);
+	fx = hi_fixture_start(HI_BINARY_DIR "/heapinspect", "record", "--", "/bin/sh",
+			      "-c", command, NULL);
+	usleep(300000);
+	HI_ASSERT_EQ(0, kill(fx->pid, SIGKILL));
+	for (int i = 0; access(mark, F_OK) != 0 && i < 1500; i++)
+		usleep(20000);
+	HI_ASSERT_EQ(0, access(mark, F_OK));
 }
 
 /* What only the stacks of other threads hold is not leaked. */
