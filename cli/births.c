@@ -19,7 +19,8 @@ bool hi_births_take_by(const char *text, enum hi_born_by *ret)
 	static const char *const names[] = {[HI_BORN_BY_SITE] = "site",
 					    [HI_BORN_BY_CONTEXT] = "context",
 					    [HI_BORN_BY_THREAD] = "thread",
-					    [HI_BORN_BY_AGE] = "age"};
+					    [HI_BORN_BY_AGE] = "age",
+					    [HI_BORN_BY_MODULE] = "site-module"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(text, names[i]) == 0) {

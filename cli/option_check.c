@@ -551,8 +551,8 @@ static int check_target(const struct hi_options *o)
 				       "and use --pid",
 				       *o->target.program);
 	if (o->selection.has_born_by && !has_traced_births(o))
-		return hi_option_wrong("--by thread, age: only of a recording; make one "
-				       "with heapinspect record");
+		return hi_option_wrong("--by thread, age, site-module: only of a "
+				       "recording; make one with heapinspect record");
 	if (o->selection.bands)
 		return hi_option_wrong(
 			"--bio: only of a file with biographies; make one with "

@@ -69,7 +69,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "group by type, type2 (with the types of its children), module, class, size or "
 	  "owner (by type, tables and items with the object that owns them); of a "
 	  "recording: site (the function that allocated), context (its call stack), "
-	  "thread or age",
+	  "thread, age or site-module (the file with the code of the function)",
 	  2},
 	 BIT(CENSUS)},
 	{{"by", HI_OPT_COMPARE_BY, "WHAT", 0,
@@ -429,8 +429,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 RESTRICTED},
 	{{0, 0, 0, 0, "Of a recording (heapinspect record):", 4}, BORN},
 	{{"site", HI_OPT_SITE, "FUNCTION", 0,
-	  "only objects that this function allocated (a name or a pattern with *): the "
-	  "innermost one that does not only allocate for its caller",
+	  "only objects that this function allocated (a name or a pattern with *; "
+	  "FILE:LINE; @MODULE; or a list): the innermost one that does not only "
+	  "allocate for its caller",
 	  4},
 	 BORN},
 	{{"site-any", HI_OPT_SITE_ANY, "FUNCTION", 0,

@@ -86,7 +86,7 @@ static int take_by(struct hi_options *o, const char *text)
 		return 0;
 	}
 	hi_option_wrong("--by %s: not one of type, type2, module, class, "
-			"size, owner, site, context, thread, age",
+			"size, owner, site, context, thread, age, site-module",
 			text);
 	return HI_OPTION_SAID;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/events/birth_choice.h"
 
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "census/events/birth_groups.h"
 
 /* Which contexts have what is asked for. */
@@ -17,16 +21,67 @@ struct context_choice {
 	bool *is_chosen;   /* by context */
 };
 
-static bool match_rows(struct context_choice *c, const char *pattern)
+/* FILE:LINE, of the last parts of the path. */
+static bool is_at_line(const struct hi_frame_row *row, const char *place)
+{
+	const char *colon = strrchr(place, ':');
+	size_t n = colon ? (size_t)(colon - place) : 0, size = strlen(row->file);
+	char line[16];
+
+	snprintf(line, sizeof(line), "%u", row->line);
+	return n && row->line && strcmp(colon + 1, line) == 0 && size >= n &&
+	       memcmp(row->file + size - n, place, n) == 0 &&
+	       (size == n || row->file[size - n - 1] == '/');
+}
+
+static bool is_chosen_row(const struct hi_frame_row *row, const char *pattern)
+{
+	if (*pattern == '@')
+		return fnmatch(pattern + 1, row->module, 0) == 0 ||
+		       fnmatch(pattern + 1, hi_base_name(row->module), 0) == 0;
+	return hi_frame_matches(row->function, pattern) || is_at_line(row, pattern);
+}
+
+static bool match_part(struct context_choice *c, const char *pattern)
 {
 	bool found = false;
 
 	for (uint32_t i = 0; i < c->frames->n_rows; i++) {
-		c->row_matches[i] =
-			hi_frame_matches(c->frames->rows[i].function, pattern);
-		found |= c->row_matches[i];
+		bool is_one = is_chosen_row(&c->frames->rows[i], pattern);
+
+		c->row_matches[i] |= is_one;
+		found |= is_one;
 	}
 	return found;
+}
+
+/* The next of a list: functions of C++ have commas in their parameters. */
+static char *next_part(char **rest)
+{
+	char *part = *rest, *at = part;
+	int depth = 0;
+
+	for (; *at && (*at != ',' || depth > 0); at++)
+		depth += strchr("(<[{", *at) ? 1 : strchr(")>]}", *at) ? -1 : 0;
+	*rest = *at ? at + 1 : NULL;
+	*at = 0;
+	return part;
+}
+
+/* A name that has a comma itself comes first. Returns what matches nothing; NULL: all of
+ * it does. The text is cut into its parts. */
+static const char *match_rows(struct context_choice *c, const char *pattern, char *text)
+{
+	memset(c->row_matches, 0, c->frames->n_rows * sizeof(*c->row_matches));
+	if (match_part(c, pattern))
+		return NULL;
+	for (char *rest = text; rest;) {
+		const char *part = next_part(&rest);
+
+		if (!match_part(c, part))
+			return part;
+	}
+	return NULL;
 }
 
 static bool has_matching_site(const struct context_choice *c, uint32_t context)
@@ -52,24 +107,35 @@ static bool has_matching_frame(const struct context_choice *c, uint32_t context)
 	return false;
 }
 
+static enum hi_status fail_choice(const char *what, bool any, struct hi_error *err)
+{
+	return hi_fail(
+		err, HI_NOT_FOUND, 0,
+		"--site%s %.100s: no such function, FILE:LINE or @MODULE allocated "
+		"in the recording (census --by %s lists them)",
+		any ? "-any" : "", what, any ? "context" : "site");
+}
+
 static enum hi_status narrow_contexts(struct context_choice *c, const char *pattern,
 				      bool any, struct hi_error *err)
 {
+	HI_GUARD(free) char *text = pattern ? hi_strdup(pattern) : NULL;
+	const char *unknown;
 	bool found = false;
 
 	if (!pattern)
 		return HI_OK;
-	if (match_rows(c, pattern))
-		for (uint32_t i = 0; i < c->contexts->n_contexts; i++) {
-			c->is_chosen[i] &=
-				any ? has_matching_frame(c, i) : has_matching_site(c, i);
-			found |= c->is_chosen[i];
-		}
-	return found ? HI_OK
-		     : hi_fail(err, HI_NOT_FOUND, 0,
-			       "--site%s %.100s: no such function allocated in the "
-			       "recording (census --by %s lists them)",
-			       any ? "-any" : "", pattern, any ? "context" : "site");
+	if (!text)
+		return hi_fail_memory(err, "restriction");
+	unknown = match_rows(c, pattern, text);
+	if (unknown)
+		return fail_choice(unknown, any, err);
+	for (uint32_t i = 0; i < c->contexts->n_contexts; i++) {
+		c->is_chosen[i] &=
+			any ? has_matching_frame(c, i) : has_matching_site(c, i);
+		found |= c->is_chosen[i];
+	}
+	return found ? HI_OK : fail_choice(pattern, any, err);
 }
 
 static enum hi_status choose_contexts(struct context_choice *c, struct hi_error *err)

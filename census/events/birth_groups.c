@@ -126,6 +126,13 @@ static bool is_same_site(const struct hi_frame_row *a, const struct hi_frame_row
 	       strcmp(a->module, b->module) == 0;
 }
 
+static bool is_same_group(enum hi_born_by by, const struct hi_frame_row *a,
+			  const struct hi_frame_row *b)
+{
+	return by == HI_BORN_BY_MODULE ? strcmp(a->module, b->module) == 0
+				       : is_same_site(a, b);
+}
+
 static uint64_t hash_site(const struct hi_frame_row *row)
 {
 	uint64_t offset = offset_of_site(row), hash = HI_HASH_START;
@@ -137,13 +144,20 @@ static uint64_t hash_site(const struct hi_frame_row *row)
 	return hi_hash_more(hash, &offset, sizeof(offset));
 }
 
+static uint64_t hash_group(enum hi_born_by by, const struct hi_frame_row *row)
+{
+	return by == HI_BORN_BY_MODULE
+		       ? hi_hash_more(HI_HASH_START, row->module, strlen(row->module) + 1)
+		       : hash_site(row);
+}
+
 /* ---- groups ---- */
 
 /* Groups while they are made. */
 struct birth_grouping {
 	const struct hi_births *births;
 	struct HI_VECTOR(struct hi_birth_group) groups;
-	struct HI_VECTOR(uint32_t) of_context; /* SITE, CONTEXT */
+	struct HI_VECTOR(uint32_t) of_context; /* SITE, CONTEXT, MODULE */
 	struct hi_table sites;		       /* hash -> group */
 	enum hi_born_by by;
 };
@@ -159,15 +173,15 @@ static void free_birth_grouping(struct birth_grouping *gr)
 static bool number_site(struct birth_grouping *gr, const struct hi_frames *frames,
 			uint32_t row, uint32_t *ret)
 {
-	uint64_t key = hash_site(&frames->rows[row]), group;
+	uint64_t key = hash_group(gr->by, &frames->rows[row]), group;
 
 	for (;; key++) {
 		if (key == UINT64_MAX) /* cannot be stored */
 			key = 0;
 		if (!hi_table_get(&gr->sites, key, &group))
 			break;
-		if (is_same_site(&frames->rows[row],
-				 &frames->rows[gr->groups.items[group].key])) {
+		if (is_same_group(gr->by, &frames->rows[row],
+				  &frames->rows[gr->groups.items[group].key])) {
 			*ret = (uint32_t)group;
 			return true;
 		}
@@ -251,12 +265,13 @@ static bool make_birth_grouping(struct birth_grouping *gr,
 				const struct hi_context_view *contexts,
 				const struct hi_frames *frames)
 {
-	uint32_t none = gr->by == HI_BORN_BY_SITE ? UINT32_MAX : 0;
+	bool is_by_site = gr->by == HI_BORN_BY_SITE || gr->by == HI_BORN_BY_MODULE;
+	uint32_t none = is_by_site ? UINT32_MAX : 0;
 
 	for (int i = 0; i < HI_GROUPS_FIXED; i++)
 		if (!hi_vector_push(&gr->groups, (struct hi_birth_group){none}))
 			return false;
-	if (gr->by == HI_BORN_BY_SITE)
+	if (is_by_site)
 		return group_by_site(gr, contexts, frames);
 	if (gr->by == HI_BORN_BY_CONTEXT)
 		return group_by_context(gr, contexts);

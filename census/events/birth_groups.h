@@ -20,7 +20,8 @@ enum hi_born_by {
 	HI_BORN_BY_SITE,
 	HI_BORN_BY_CONTEXT,
 	HI_BORN_BY_THREAD,
-	HI_BORN_BY_AGE
+	HI_BORN_BY_AGE,
+	HI_BORN_BY_MODULE /* of the site */
 };
 
 /* Age classes: below the end of each, and the last one above. */
@@ -33,8 +34,9 @@ const char *hi_age_class_name(uint32_t klass);
 enum { HI_GROUP_BEFORE, HI_GROUP_OTHER, HI_GROUP_NO_STACK, HI_GROUPS_FIXED };
 
 struct hi_birth_group {
-	/* SITE: row of the frames, UINT32_MAX for the fixed ones; CONTEXT: the context;
-	 * THREAD: the thread id; AGE: the class. 0 for the fixed ones otherwise. */
+	/* SITE, MODULE: row of the frames, UINT32_MAX for the fixed ones; CONTEXT: the
+	 * context; THREAD: the thread id; AGE: the class. 0 for the fixed ones otherwise.
+	 */
 	uint32_t key;
 };
 struct hi_birth_groups {

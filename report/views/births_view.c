@@ -246,6 +246,7 @@ static const char *const headings[] = {
 	[HI_BORN_BY_CONTEXT] = "Live bytes by the call stack that allocated them",
 	[HI_BORN_BY_THREAD] = "Live bytes by the thread that allocated them",
 	[HI_BORN_BY_AGE] = "Live bytes by age",
+	[HI_BORN_BY_MODULE] = "Live bytes by the file whose code allocated them",
 };
 
 /* The row that stands for a group; NULL: no frame is known. */
@@ -267,6 +268,14 @@ static bool is_by_stack(const struct hi_births_report *r)
 	return r->groups->by == HI_BORN_BY_SITE || r->groups->by == HI_BORN_BY_CONTEXT;
 }
 
+static const char *module_of_line(const struct hi_births_report *r,
+				  const struct hi_births_line *line)
+{
+	const struct hi_frame_row *row = row_of_line(r, line);
+
+	return row ? row->module : "";
+}
+
 static const char *label_of_births_line(const struct hi_births_report *r,
 					const struct hi_births_line *line, size_t number,
 					struct hi_page *page)
@@ -278,6 +287,9 @@ static const char *label_of_births_line(const struct hi_births_report *r,
 		return hi_page_printf(page, "thread %u", key);
 	if (r->groups->by == HI_BORN_BY_AGE)
 		return hi_age_class_name(key);
+	if (r->groups->by == HI_BORN_BY_MODULE && line->group >= HI_GROUPS_FIXED)
+		return *module_of_line(r, line) ? hi_base_name(module_of_line(r, line))
+						: "(no module)";
 	if (!row)
 		return "(no stack)";
 	if (r->groups->by == HI_BORN_BY_CONTEXT)
@@ -352,17 +364,18 @@ static struct hi_report_table *add_births_table(const struct hi_births_report *r
 			"where", HI_COLUMN_TEXT                                          \
 		}                                                                        \
 	}
-	enum { STACK, THREAD, AGE, KINDS };
-	static const struct hi_column columns[KINDS][7] = {BIRTHS_COLUMNS("function"),
-							   BIRTHS_COLUMNS("thread"),
-							   BIRTHS_COLUMNS("age")};
-	static const struct hi_column sampled[KINDS][8] = {SAMPLED_COLUMNS("function"),
-							   SAMPLED_COLUMNS("thread"),
-							   SAMPLED_COLUMNS("age")};
+	enum { STACK, THREAD, AGE, MODULE, KINDS };
+	static const struct hi_column columns[KINDS][7] = {
+		BIRTHS_COLUMNS("function"), BIRTHS_COLUMNS("thread"),
+		BIRTHS_COLUMNS("age"), BIRTHS_COLUMNS("module")};
+	static const struct hi_column sampled[KINDS][8] = {
+		SAMPLED_COLUMNS("function"), SAMPLED_COLUMNS("thread"),
+		SAMPLED_COLUMNS("age"), SAMPLED_COLUMNS("module")};
 #undef BIRTHS_COLUMNS
 #undef SAMPLED_COLUMNS
 	size_t kind = is_by_stack(r)			   ? STACK
 		      : r->groups->by == HI_BORN_BY_THREAD ? THREAD
+		      : r->groups->by == HI_BORN_BY_MODULE ? MODULE
 							   : AGE;
 	size_t fewer = is_by_stack(r) ? 0 : 2;
 	static const struct hi_column traced[] = {{"line", HI_COLUMN_TEXT},
@@ -814,6 +827,8 @@ static void put_births_key_json(const struct hi_births_report *r,
 		hi_json_number(json, "thread", key);
 	if (r->groups->by == HI_BORN_BY_AGE)
 		hi_json_text(json, "age", hi_age_class_name(key));
+	if (r->groups->by == HI_BORN_BY_MODULE)
+		hi_json_text(json, "module", module_of_line(r, line));
 	if (!is_by_stack(r))
 		return;
 	if (row)
@@ -858,7 +873,8 @@ void hi_births_json(const struct hi_births_report *r, struct hi_json *json)
 	static const char *const keys[] = {[HI_BORN_BY_SITE] = "site",
 					   [HI_BORN_BY_CONTEXT] = "context",
 					   [HI_BORN_BY_THREAD] = "thread",
-					   [HI_BORN_BY_AGE] = "age"};
+					   [HI_BORN_BY_AGE] = "age",
+					   [HI_BORN_BY_MODULE] = "site-module"};
 	static const struct hi_hidden none;
 	struct hi_birth_sum live = {.objects = r->objects, .bytes = r->bytes};
 

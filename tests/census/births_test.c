@@ -525,6 +525,116 @@ HI_TEST(census_births, restrictions_choose_what_a_look_at_each_object_finds)
 	end_world(&w);
 }
 
+static size_t choose_site(const struct world *w, const char *site, uint64_t *bits)
+{
+	struct hi_birth_choice choice = {.site = site};
+	size_t n = 0;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_births_choose(w->births, &w->contexts, &w->frames, &choice, bits,
+				      &err),
+		     &err);
+	for (hi_node i = 0; i < w->births->n_objects; i++)
+		n += hi_bit(bits, i);
+	return n;
+}
+
+/* Another one that a site has. */
+static const struct hi_frame_row *other_site(const struct world *w, const char *than)
+{
+	for (hi_node i = 0; i < w->births->n_objects; i++) {
+		uint32_t row = hi_birth_is_known(w->births, i)
+				       ? hi_context_site(&w->contexts, &w->frames,
+							 w->births->context[i])
+				       : UINT32_MAX;
+
+		if (row != UINT32_MAX && w->frames.rows[row].line &&
+		    strcmp(w->frames.rows[row].function, than) != 0)
+			return &w->frames.rows[row];
+	}
+	return NULL;
+}
+
+HI_TEST(census_births, a_list_of_functions_chooses_what_each_of_them_allocated)
+{
+	uint64_t a[1024] = {}, b[1024] = {}, both[1024] = {};
+	char list[300];
+	struct world w;
+	size_t n;
+
+	make_world(&w, 7, 1000000);
+	HI_ASSERT(other_site(&w, some_site(&w)));
+	snprintf(list, sizeof(list), "%s,%s", some_site(&w),
+		 other_site(&w, some_site(&w))->function);
+	n = choose_site(&w, some_site(&w), a) +
+	    choose_site(&w, other_site(&w, some_site(&w))->function, b);
+	HI_ASSERT_EQ(n, choose_site(&w, list, both));
+	for (size_t i = 0; i < 1024; i++)
+		HI_ASSERT_EQ(a[i] | b[i], both[i]);
+	end_world(&w);
+}
+
+HI_TEST(census_births, a_line_and_a_module_choose_what_was_allocated_there)
+{
+	uint64_t lines[1024] = {}, modules[1024] = {};
+	const struct hi_frame_row *row;
+	char place[300];
+	struct world w;
+
+	make_world(&w, 7, 1000000);
+	row = other_site(&w, "");
+	HI_ASSERT(row);
+	snprintf(place, sizeof(place), "%s:%u", row->file, row->line);
+	(void)choose_site(&w, place, lines);
+	snprintf(place, sizeof(place), "@%s", row->module);
+	(void)choose_site(&w, place, modules);
+	for (hi_node i = 0; i < w.births->n_objects; i++) {
+		uint32_t site = hi_birth_is_known(w.births, i)
+					? hi_context_site(&w.contexts, &w.frames,
+							  w.births->context[i])
+					: UINT32_MAX;
+		const struct hi_frame_row *at =
+			site == UINT32_MAX ? NULL : &w.frames.rows[site];
+
+		HI_ASSERT_EQ(at && at->line == row->line &&
+				     strcmp(at->file, row->file) == 0,
+			     hi_bit(lines, i));
+		HI_ASSERT_EQ(at && strcmp(at->module, row->module) == 0,
+			     hi_bit(modules, i));
+	}
+	end_world(&w);
+}
+
+HI_TEST(census_births, groups_by_module_have_the_sums_of_its_sites)
+{
+	struct hi_birth_groups *groups = NULL;
+	struct hi_error err;
+	struct world w;
+
+	make_world(&w, 7, 1000000);
+	HI_ASSERT_OK(hi_birth_groups_make(w.births, &w.contexts, &w.frames,
+					  HI_BORN_BY_MODULE, &groups, &err),
+		     &err);
+	for (hi_node i = 0; i < w.births->n_objects; i++) {
+		uint32_t row = hi_birth_is_known(w.births, i)
+				       ? hi_context_site(&w.contexts, &w.frames,
+							 w.births->context[i])
+				       : UINT32_MAX;
+
+		if (row == UINT32_MAX)
+			continue;
+		HI_ASSERT_STREQ(w.frames.rows[row].module,
+				w.frames.rows[groups->groups[groups->of[i]].key].module);
+	}
+	for (uint32_t i = HI_GROUPS_FIXED; i < groups->n_groups; i++)
+		for (uint32_t k = HI_GROUPS_FIXED; k < i; k++)
+			HI_ASSERT(strcmp(w.frames.rows[groups->groups[i].key].module,
+					 w.frames.rows[groups->groups[k].key].module) !=
+				  0);
+	hi_birth_groups_destroy(groups);
+	end_world(&w);
+}
+
 HI_TEST(census_births, a_restriction_to_what_is_not_there_is_an_error)
 {
 	uint64_t bits[1024] = {};

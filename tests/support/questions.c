@@ -159,6 +159,7 @@ static const struct question_not_asked not_asked[] = {
 	{NULL, "by", "context", RECORDING},
 	{NULL, "by", "thread", RECORDING},
 	{NULL, "by", "age", RECORDING},
+	{NULL, "by", "site-module", RECORDING},
 	{"export", "format", "dhat", RECORDING},
 	{NULL, "table", "censuses", SERIES},
 	{NULL, "table", "sums", SERIES},
