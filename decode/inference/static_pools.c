@@ -24,8 +24,8 @@ enum {
 
 struct array_places HI_VECTOR(uint64_t);
 
-static bool is_in_data(const struct hi_section_range *ranges, size_t n, uint64_t addr,
-		       uint64_t size)
+static bool is_in_writable_data(const struct hi_section_range *ranges, size_t n,
+				uint64_t addr, uint64_t size)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!ranges[i].relro && addr >= ranges[i].start && addr < ranges[i].end)
@@ -60,7 +60,7 @@ static bool collect_arrays(const struct hi_typing *typing, struct hi_module *mod
 
 		if (s->type == STT_OBJECT && s->size >= MIN_BYTES && s->addr % 8 == 0 &&
 		    places->count < MAX_ARRAYS &&
-		    is_in_data(ranges, n, s->addr, s->size) &&
+		    is_in_writable_data(ranges, n, s->addr, s->size) &&
 		    begins_as_pool(typing, s->addr, s->size) &&
 		    !hi_vector_push(places, s->addr))
 			return false;

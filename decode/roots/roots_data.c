@@ -244,8 +244,8 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 
 /* Variables that lead to the heap, and those that lead to where subobjects may be: their
  * types infer them. In order of address: a variable accounts for all words before it. */
-static void name_words(struct data_scan *d, uint64_t addr, const uint64_t *words,
-		       size_t n, const struct hi_hit *hits, size_t n_hits)
+static void name_data_words(struct data_scan *d, uint64_t addr, const uint64_t *words,
+			    size_t n, const struct hi_hit *hits, size_t n_hits)
 {
 	bool outside = d->roots->typing->outside_low < d->roots->typing->outside_high;
 
@@ -380,7 +380,7 @@ static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 
 		memcpy(words, host + at, n * 8);
 		n_hits = hi_objects_find_many(r->typing->objects, words, n, hits);
-		name_words(d, addr + at, words, n, hits, n_hits);
+		name_data_words(d, addr + at, words, n, hits, n_hits);
 		scan_packed(d, host + at, addr + at, n * 8, size - at);
 		at += n * 8;
 	}
