@@ -56,7 +56,7 @@ static bool match_part(struct context_choice *c, const char *pattern)
 }
 
 /* The next of a list: functions of C++ have commas in their parameters. */
-static char *next_part(char **rest)
+static char *next_site_part(char **rest)
 {
 	char *part = *rest, *at = part;
 	int depth = 0;
@@ -76,7 +76,7 @@ static const char *match_rows(struct context_choice *c, const char *pattern, cha
 	if (match_part(c, pattern))
 		return NULL;
 	for (char *rest = text; rest;) {
-		const char *part = next_part(&rest);
+		const char *part = next_site_part(&rest);
 
 		if (!match_part(c, part))
 			return part;

@@ -19,7 +19,8 @@ struct reader {
 	struct HI_VECTOR(struct hi_hp_point) points;
 	struct HI_VECTOR(size_t) last; /* of a band: its newest point + 1 */
 	bool in_sample;
-	double time; /* of the open sample */
+	bool is_skipping; /* what is left of a damaged sample */
+	double time;	  /* of the open sample */
 	size_t line;
 	struct hi_error *err;
 };
@@ -342,6 +343,45 @@ static bool ends_the_sample(const struct reader *r, struct word line)
 	       !(time > r->time);
 }
 
+static bool begins_sample(struct word line)
+{
+	static const char word[] = "BEGIN_SAMPLE ";
+
+	return line.n >= sizeof(word) && memcmp(line.text, word, sizeof(word) - 1) == 0;
+}
+
+static void drop_sample(struct reader *r)
+{
+	if (!r->in_sample)
+		return;
+	/* Points that are gone are no band's newest. */
+	for (size_t begin = r->starts.items[--r->starts.count]; r->points.count > begin;)
+		r->last.items[r->points.items[--r->points.count].band] = 0;
+	r->in_sample = false;
+}
+
+/* The sample of a line that is none is left out, up to the next one. */
+static enum hi_status read_or_skip(struct reader *r, struct word line)
+{
+	bool has_nul = memchr(line.text, 0, line.n), was_inside = r->in_sample;
+	enum hi_status status;
+
+	if (r->is_skipping && (has_nul || !begins_sample(line)))
+		return HI_OK;
+	r->is_skipping = false;
+	status = has_nul ? refuse_hp_line(r, "a NUL byte", (struct word){"", 0})
+			 : read_hp_line(r, line);
+	if (status != HI_BAD_DATA || (!was_inside && !has_nul))
+		return status;
+	drop_sample(r);
+	if (!r->series.n_damaged++)
+		r->series.damage = hi_arena_strdup(&r->arena, r->err->text);
+	if (!r->series.damage)
+		return no_memory(r);
+	r->is_skipping = true;
+	return !has_nul && begins_sample(line) ? read_or_skip(r, line) : HI_OK;
+}
+
 static enum hi_status read_hp_lines(struct reader *r, const char *text, size_t size)
 {
 	const char *end = text + size;
@@ -361,7 +401,7 @@ static enum hi_status read_hp_lines(struct reader *r, const char *text, size_t s
 			r->series.truncated = true;
 			return HI_OK;
 		}
-		status = line.n ? read_hp_line(r, line) : HI_OK;
+		status = line.n ? read_or_skip(r, line) : HI_OK;
 		if (status != HI_OK || !newline)
 			return status;
 	}
@@ -390,7 +430,7 @@ enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **
 {
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
 	struct reader *r = hi_calloc(1, sizeof(*r));
-	const char *nul = size ? memchr(text, 0, size) : NULL;
+	size_t used = size;
 	enum hi_status status;
 
 	if (!r)
@@ -398,12 +438,17 @@ enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **
 	series = &r->series;
 	r->err = err;
 	series->job = series->date = series->sample_unit = series->value_unit = "";
+	series->damage = "";
 	/* What a crash left behind a file that was growing. */
-	series->truncated = nul != NULL;
-	status = read_hp_lines(r, text, nul ? (size_t)(nul - text) : size);
+	while (used && !text[used - 1])
+		used--;
+	series->truncated = used < size;
+	status = read_hp_lines(r, text, used);
 	if (status != HI_OK)
 		return status;
 	finish_hp_series(r);
+	if (!series->n_samples && series->n_damaged)
+		return hi_fail(err, HI_BAD_DATA, 0, "%s", series->damage);
 	if (!series->n_samples)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "no complete sample: not a heap profile, or an empty one");

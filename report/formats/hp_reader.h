@@ -7,10 +7,12 @@
  * unknown or repeated, blank lines, CR before LF, white space in labels (the value
  * stands behind the last tab, or else the last blank), times without a decimal
  * point, a label twice in one sample (summed). A file that ends within a sample, a
- * line or in NUL bytes was cut: what is complete is read, `truncated` says so.
+ * line or in NUL bytes was cut: what is complete is read, `truncated` says so. A sample
+ * with a line that is none (a value that is no whole number, a decimal comma, a sample
+ * within it, a NUL byte) is left out where there are others, and counted.
  *
- * Refused: a decimal comma, times that decrease, a sample within a sample, bands
- * outside samples, values that are no whole numbers, more than the limits.
+ * Refused: times that decrease, bands outside samples, a decimal comma there, no whole
+ * sample at all, more than the limits.
  */
 #ifndef HI_REPORT_FORMATS_HP_READER_H
 #define HI_REPORT_FORMATS_HP_READER_H
@@ -45,6 +47,8 @@ struct hi_hp_series {
 	/* NULL: a heap profile has none, but its key may; raw bytes. */
 	const char *const *mark_texts;
 	bool truncated;
+	size_t n_damaged;   /* samples that are left out */
+	const char *damage; /* of the first one, "line N: …"; "" none */
 };
 
 /* text need not end in NUL and is not kept. HI_BAD_DATA with "line N: …",

@@ -117,6 +117,26 @@ static struct hi_space_amount amount_of_column(const struct hi_alloc_function *f
 	return sum;
 }
 
+/* Of types whose names are cut to the same word the later ones have their number. */
+static const char *name_column(const struct hi_alloc_function *f, size_t column,
+			       char out[4 * TYPE])
+{
+	const char *name = column_name(f->types[column].name, out);
+	char before[4 * TYPE], number[12];
+	size_t same = 1, n, digits;
+
+	for (size_t i = 0; i < column; i++)
+		same += strcmp(column_name(f->types[i].name, before), name) == 0;
+	if (same == 1 || name != out)
+		return name;
+	digits = (size_t)snprintf(number, sizeof(number), "~%zu", same);
+	n = strlen(out);
+	if (n + digits > TYPE - 1)
+		n = TYPE - 1 - digits;
+	memcpy(out + n, number, digits + 1);
+	return out;
+}
+
 static void print_columns(const struct hi_alloc_function *f, FILE *out)
 {
 	char name[4 * TYPE];
@@ -126,7 +146,7 @@ static void print_columns(const struct hi_alloc_function *f, FILE *out)
 		fprintf(out, "%12s",
 			f->n_types > HI_MLWORKS_TYPES && i + 1 == HI_MLWORKS_TYPES
 				? "others"
-				: column_name(f->types[i].name, name));
+				: name_column(f, i, name));
 	fprintf(out, "%12s\n", "total");
 }
 

@@ -511,6 +511,11 @@ void hi_graph_note(const struct hi_bands *b, char out[HI_GRAPH_NOTE_SIZE])
 	if (b->n_samples > COLUMNS)
 		add_note_text(out, "; the highest of each %zu samples is drawn",
 			      (b->n_samples + COLUMNS - 1) / COLUMNS);
+	if (b->series->n_damaged)
+		add_note_text(out, "; %zu damaged sample%s left out (%.80s)",
+			      b->series->n_damaged,
+			      b->series->n_damaged == 1 ? " is" : "s are",
+			      b->series->damage);
 	if (b->series->truncated)
 		add_note_text(out, "; the file ends within a sample, which is left out");
 }

@@ -137,6 +137,48 @@ HI_TEST(report_hp_reader, what_is_wrong_is_refused_with_its_line)
 	}
 }
 
+/* A byte of the first of ten samples is another one; nine are left, with what they have.
+ */
+HI_TEST(report_hp_reader, a_damaged_sample_is_left_out)
+{
+	static const struct {
+		const char *sample, *damage;
+	} cases[] = {
+		{"BEGIN_SAMPLE 0.0\nalpha\t1x\nbeta\t2\nEND_SAMPLE 0.0\n", "line 2: "},
+		{"BEGIN_SAMPLE 0.0\nalpha\t1\nbeta\t2\nEND_SAMPLE 0,0\n", "line 4: "},
+		{"BEGIN_SAMPLE 0.0\nalpha\t1\nbeta\t2\n", "line 4: "},
+		{"BEGIN_SAMPLE 0.0\nal\001pha\t1\nEND_SAMPLE 0.0\n",
+		 "line 2: a NUL byte"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[1024];
+		struct hi_hp_series *s = NULL;
+		struct hi_error err = {};
+		size_t size = strlen(cases[i].sample);
+
+		memcpy(text, cases[i].sample, size);
+		for (size_t k = 0; k < size; k++)
+			text[k] = text[k] == 1 ? 0 : text[k];
+		for (int k = 1; k < 10; k++)
+			size += (size_t)sprintf(text + size,
+						"BEGIN_SAMPLE %d.0\nalpha\t%d\n"
+						"END_SAMPLE %d.0\n",
+						k, k, k);
+		HI_ASSERT_OK(hi_hp_parse(text, size, &s, &err), &err);
+		HI_ASSERT_EQ(9, s->n_samples);
+		HI_ASSERT_EQ(1, s->n_damaged);
+		HI_ASSERT_MSG(
+			strncmp(s->damage, cases[i].damage, strlen(cases[i].damage)) == 0,
+			"%zu: %s", i, s->damage);
+		for (size_t k = 0; k < 9; k++) {
+			HI_ASSERT_EQ(k + 1, value_of(s, k, "alpha"));
+			HI_ASSERT_EQ(1, s->starts[k + 1] - s->starts[k]);
+		}
+		hi_hp_series_destroy(s);
+	}
+}
+
 /* Whole samples in the first n bytes: ends of END_SAMPLE lines, the last one's
  * newline not needed. */
 static size_t count_ends(const char *text, size_t n)

@@ -366,6 +366,19 @@ HI_TEST(mlworks, behind_the_last_age_no_zeros_are_printed)
 	HI_ASSERT(strncmp(p.of[1].name, "brief", 5) == 0 && !strchr(p.of[1].name, 033));
 }
 
+/* Two columns of one word would be two types of one name. */
+HI_TEST(mlworks, types_with_the_same_beginning_have_columns_of_their_own)
+{
+	static struct read_profile p;
+	struct drawn_report d;
+
+	draw_report(&d);
+	d.types[1].name = "struct very_long_name_of_an_edge";
+	parse_mlworks(write_mlworks(&d.report), &p);
+	HI_ASSERT_STREQ("very_long_n", p.of[0].columns[0]);
+	HI_ASSERT_STREQ("very_long~2", p.of[0].columns[1]);
+}
+
 /* M4. */
 HI_TEST(mlworks, bytes_have_a_unit_above_ten_of_it)
 {
