@@ -237,6 +237,7 @@ static const struct command_row {
 	[HI_DEEP_DUMP_FUNCTION] = {"dump_function", "dump_function/N", 1, parse_id},
 	[HI_DEEP_DUMP_SITE] = {"dump_site", "dump_site/N", 1, parse_id},
 	[HI_DEEP_DUMP_CLIQUE] = {"dump_clique", "dump_clique/N", 1, parse_id},
+	[HI_DEEP_DUMP_ALL] = {"dump", "dump", 0, parse_nothing},
 	[HI_DEEP_FLAME] = {"flame", "flame or flame/COST or flame/COST/CLIQUE",
 			   ANY_FIELDS, parse_flame},
 	[HI_DEEP_TIMEOUT] = {"timeout", "timeout/MINUTES", 1, parse_id},

@@ -410,6 +410,7 @@ static enum hi_status (*const makers[HI_DEEP_COMMANDS])(struct hi_deep_maker *,
 	[HI_DEEP_DUMP_FUNCTION] = hi_deep_make_dump,
 	[HI_DEEP_DUMP_SITE] = hi_deep_make_dump,
 	[HI_DEEP_DUMP_CLIQUE] = hi_deep_make_dump,
+	[HI_DEEP_DUMP_ALL] = hi_deep_make_whole_dump,
 };
 
 static void note_unknown_fields(struct hi_deep_maker *m)

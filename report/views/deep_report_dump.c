@@ -151,3 +151,171 @@ enum hi_status hi_deep_make_dump(struct hi_deep_maker *m, struct hi_error *err)
 	kinds[kind].dump(m, id - 1);
 	return HI_OK;
 }
+
+/* ---- all of it: a table of each kind, in the order of its numbers ---- */
+
+/* The row's own number, and columns of others. */
+static struct hi_deep_table *whole_table(struct hi_deep_maker *m, const char *key,
+					 const char *const *columns)
+{
+	struct hi_deep_table *t = hi_deep_table(m, key, key);
+
+	hi_deep_column(m, t, "id", "id", HI_COLUMN_WORD);
+	for (; *columns; columns++)
+		hi_deep_column(m, t, *columns, *columns, HI_COLUMN_WORD);
+	return t;
+}
+
+static void dump_cell_link(struct hi_deep_maker *m, struct hi_deep_table *t,
+			   enum hi_deep_command command, uint32_t n)
+{
+	if (n == HI_DEEP_NONE)
+		hi_deep_cell_text(m, t, "none", 0, NULL);
+	else
+		dump_id(m, t, command, n);
+}
+
+static void dump_cell_text(struct hi_deep_maker *m, struct hi_deep_table *t,
+			   uint32_t text)
+{
+	hi_deep_cell_text(m, t, hi_deep_profile_text(m->profile, text), 0, NULL);
+}
+
+static void add_cost_columns(struct hi_deep_maker *m, struct hi_deep_table *t,
+			     const char *scope)
+{
+	for (int i = 0; i < HI_DEEP_COSTS; i++)
+		if (m->profile->has[i]) {
+			const char *key =
+				hi_deep_text(m, "%s_%s", scope, hi_deep_cost_name(i));
+
+			hi_deep_column(m, t, key, key, HI_COLUMN_COUNT);
+		}
+}
+
+static void add_cost_cells(struct hi_deep_maker *m, struct hi_deep_table *t,
+			   const struct hi_deep_costs *costs)
+{
+	for (int i = 0; i < HI_DEEP_COSTS; i++)
+		if (m->profile->has[i])
+			hi_deep_cell_number(m, t, costs->of[i]);
+}
+
+static void dump_functions(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"name", "module",	  "file",
+					      "line", "exported", NULL};
+	struct hi_deep_table *t = whole_table(m, "functions", columns);
+
+	for (uint32_t i = 0; i < m->profile->functions.count; i++) {
+		const struct hi_deep_procedure *f = &m->profile->functions.items[i];
+
+		dump_id(m, t, HI_DEEP_DUMP_FUNCTION, i);
+		dump_cell_text(m, t, f->name);
+		dump_cell_text(m, t, f->module);
+		dump_cell_text(m, t, f->file);
+		hi_deep_cell_number(m, t, f->line);
+		hi_deep_cell_text(m, t, f->is_exported ? "yes" : "no", 0, NULL);
+	}
+}
+
+static void dump_sites(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"function", "kind",  "callee", "file",
+					      "line",	  "place", NULL};
+	struct hi_deep_table *t = whole_table(m, "sites", columns);
+
+	for (uint32_t i = 0; i < m->profile->sites.count; i++) {
+		const struct hi_deep_call_site *s = &m->profile->sites.items[i];
+
+		dump_id(m, t, HI_DEEP_DUMP_SITE, i);
+		dump_cell_link(m, t, HI_DEEP_DUMP_FUNCTION, s->function);
+		hi_deep_cell_text(m, t, hi_deep_site_kind_text(s->kind), 0, NULL);
+		dump_cell_link(m, t, HI_DEEP_DUMP_FUNCTION, s->callee);
+		dump_cell_text(m, t, s->file);
+		hi_deep_cell_number(m, t, s->line);
+		dump_cell_text(m, t, s->place);
+	}
+}
+
+static void dump_nodes(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"function", "clique", NULL};
+	struct hi_deep_table *t = whole_table(m, "nodes", columns);
+
+	add_cost_columns(m, t, "own");
+	add_cost_columns(m, t, "desc");
+	for (uint32_t i = 0; i < m->graph->n_nodes; i++) {
+		const struct hi_deep_node *node = &m->graph->nodes[i];
+
+		dump_id(m, t, HI_DEEP_DUMP_NODE, i);
+		dump_cell_link(m, t, HI_DEEP_DUMP_FUNCTION, node->function);
+		dump_cell_link(m, t, HI_DEEP_DUMP_CLIQUE, node->clique);
+		add_cost_cells(m, t, &node->own);
+		add_cost_cells(m, t, &node->desc);
+	}
+}
+
+static void dump_edges(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"caller", "site", "callee", NULL};
+	struct hi_deep_table *t = whole_table(m, "edges", columns);
+
+	add_cost_columns(m, t, "own");
+	add_cost_columns(m, t, "desc");
+	for (uint32_t i = 0; i < m->graph->n_edges; i++) {
+		const struct hi_deep_edge *e = &m->graph->edges[i];
+
+		dump_id(m, t, HI_DEEP_DUMP_EDGE, i);
+		dump_cell_link(m, t, HI_DEEP_DUMP_NODE, e->caller);
+		dump_cell_link(m, t, HI_DEEP_DUMP_SITE, e->site);
+		dump_cell_link(m, t, HI_DEEP_DUMP_NODE, e->callee);
+		add_cost_cells(m, t, &e->own);
+		add_cost_cells(m, t, &e->desc);
+	}
+}
+
+/* What nodes allocate themselves, by call site. */
+static void dump_leaves(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"node", "site", NULL};
+	struct hi_deep_table *t = whole_table(m, "leaves", columns);
+
+	add_cost_columns(m, t, "own");
+	for (uint32_t i = 0; i < m->graph->n_nodes; i++)
+		for (uint32_t k = 0; k < m->graph->nodes[i].n_leaves; k++) {
+			uint32_t n = m->graph->nodes[i].first_leaf + k;
+
+			hi_deep_cell_text(m, t, hi_deep_text(m, "%u", n + 1), 0, NULL);
+			dump_cell_link(m, t, HI_DEEP_DUMP_NODE, i);
+			dump_cell_link(m, t, HI_DEEP_DUMP_SITE, m->graph->leaves[n].site);
+			add_cost_cells(m, t, &m->graph->leaves[n].costs);
+		}
+}
+
+static void dump_cliques(struct hi_deep_maker *m)
+{
+	static const char *const columns[] = {"entry", "members", NULL};
+	struct hi_deep_table *t = whole_table(m, "cliques", columns);
+
+	for (uint32_t i = 0; i < m->graph->n_cliques; i++) {
+		const struct hi_deep_clique *c = &m->graph->cliques[i];
+
+		dump_id(m, t, HI_DEEP_DUMP_CLIQUE, i);
+		dump_cell_link(m, t, HI_DEEP_DUMP_EDGE, c->entry);
+		hi_deep_cell_number(m, t, c->n_members);
+	}
+}
+
+enum hi_status hi_deep_make_whole_dump(struct hi_deep_maker *m, struct hi_error *err)
+{
+	(void)err;
+	m->report->title = "Dump";
+	dump_functions(m);
+	dump_sites(m);
+	dump_nodes(m);
+	dump_edges(m);
+	dump_leaves(m);
+	dump_cliques(m);
+	return HI_OK;
+}

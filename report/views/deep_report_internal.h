@@ -133,6 +133,7 @@ enum hi_status hi_deep_make_module(struct hi_deep_maker *m, struct hi_error *err
 enum hi_status hi_deep_make_top(struct hi_deep_maker *m, struct hi_error *err);
 enum hi_status hi_deep_make_flame(struct hi_deep_maker *m, struct hi_error *err);
 enum hi_status hi_deep_make_dump(struct hi_deep_maker *m, struct hi_error *err);
+enum hi_status hi_deep_make_whole_dump(struct hi_deep_maker *m, struct hi_error *err);
 
 /* HI_NOT_FOUND; n counts from 1, `count` there are. */
 enum hi_status hi_deep_fail_id(const char *what, uint32_t n, uint64_t count,

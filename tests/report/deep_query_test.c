@@ -60,6 +60,7 @@ HI_TEST(deep_query, every_command_is_the_same_again)
 		"dump_function/3",
 		"dump_site/4",
 		"dump_clique/5",
+		"dump",
 		"timeout/30",
 		"restart",
 		"quit",
