@@ -305,16 +305,16 @@ static bool contain_array(struct containment *c, const struct hi_interior *in)
 	const struct hi_layout *layout =
 		hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
 	uint64_t start = hi_objects_address(typing->objects, in->id);
+	uint64_t usable = hi_object_usable(typing->objects, in->id);
 	uint32_t key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT |
 		       HI_KEY_ARRAY | layout->index;
 
 	/* A larger one may be a pool. */
-	if (hi_object_usable(typing->objects, in->id) >= HI_SUBOBJECT_MIN_POOL ||
+	if (hi_subobjects_may_be_pool(usable, layout->size) ||
 	    layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
 	    layout->lead || hi_layout_has_count(layout) ||
 	    typing->objects->type[in->id] || !leads_to_elements(c, in, layout) ||
-	    !hi_propagation_fits_as_array(w, layout, start,
-					  hi_object_usable(typing->objects, in->id)))
+	    !hi_propagation_fits_as_array(w, layout, start, usable))
 		return false;
 	typing->objects->type[in->id] = key;
 	hi_propagation_push(w, start, in->id, key);

@@ -222,7 +222,7 @@ HI_TEST(rules_inside, records_of_one_type_may_have_a_header_where_others_have_no
 	HI_DRAWN(THINGS "thing *t = &108\n" BLOCKS_OF_THINGS
 			"700 (40): 7 0 &808 &1500 => thing\n"
 			"800 (40): 7 0 0 &1600    => thing\n"
-			"1000..1600 (24):         => item (pointer)\n");
+			"1000..1600 (24):         => item (shape)\n");
 }
 
 HI_TEST(rules_inside, few_records_show_no_header)
