@@ -425,12 +425,13 @@ static bool take_as_array(struct containment *c, hi_node id)
 	struct hi_objects *objects = c->propagation->typing->objects;
 	uint32_t key = objects->type[id];
 	uint64_t addr = hi_objects_address(objects, id);
+	const struct hi_layout *layout =
+		hi_layouts_get(c->propagation->typing->layouts, key & HI_KEY_LAYOUT);
+	uint64_t usable = hi_object_usable(objects, id);
 
 	if (hi_propagation_is_crossed(c->propagation, id) ||
-	    !hi_propagation_fits_as_array(
-		    w,
-		    hi_layouts_get(c->propagation->typing->layouts, key & HI_KEY_LAYOUT),
-		    addr, hi_object_usable(objects, id)))
+	    hi_propagation_may_be_header(c->propagation, layout, usable) ||
+	    !hi_propagation_fits_as_array(w, layout, addr, usable))
 		return false;
 	objects->type[id] = key | HI_KEY_ARRAY;
 	hi_propagation_push(w, addr, id, key | HI_KEY_ARRAY);

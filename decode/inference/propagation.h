@@ -177,6 +177,10 @@ bool hi_propagation_find_sized_headers(struct hi_propagation *s);
 /* The same for headers without a size, of one length for all blocks or for those of a
  * type. */
 bool hi_propagation_find_header(struct hi_propagation *s);
+/* May a block of `usable` bytes, which begins with this record, have another one after it
+ * for which the record is the header? */
+bool hi_propagation_may_be_header(const struct hi_propagation *s,
+				  const struct hi_layout *layout, uint64_t usable);
 /* Is it an object of its own, after a header that has a type? */
 bool hi_propagation_is_apart(const struct hi_propagation *s, uint64_t addr, hi_node id,
 			     uint32_t layout);

@@ -86,6 +86,24 @@ bool hi_propagation_is_apart(const struct hi_propagation *s, uint64_t addr, hi_n
 			 hi_object_usable(typing->objects, id));
 }
 
+bool hi_propagation_may_be_header(const struct hi_propagation *s,
+				  const struct hi_layout *layout, uint64_t usable)
+{
+	const struct hi_layouts *layouts = s->typing->layouts;
+
+	for (unsigned i = 0; i < s->n_type_headers; i++) {
+		const struct hi_type_header *header = &s->type_headers[i];
+
+		if (header->apart && header->offset >= layout->size &&
+		    hi_fit_is(&layouts->sizes,
+			      header->offset +
+				      hi_layouts_get(layouts, header->layout)->size,
+			      usable))
+			return true;
+	}
+	return false;
+}
+
 static bool is_header_of(const struct hi_propagation *s, uint64_t offset,
 			 const struct hi_layout *layout)
 {
@@ -280,6 +298,25 @@ static void count_interior(struct trial *t)
 	}
 }
 
+/* Do most of its blocks have a type that ends before the record? */
+static bool is_header_apart(const struct trial *t)
+{
+	size_t typed = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		typed += hi_propagation_extent(t->propagation->typing, t->blocks[i].id) >
+			 0;
+	return typed * 2 > t->n;
+}
+
+/* Two types that fill a block together are evidence enough. */
+static size_t least_blocks(const struct trial *t)
+{
+	if (t->sized)
+		return MIN_SIZED;
+	return t->only && is_header_apart(t) ? 1 : MIN_BLOCKS;
+}
+
 /* The pointers of the records behind the header, those of blocks that are found on the
  * way too. */
 static void each_pointer(struct trial *t, hi_word_fn *fn)
@@ -362,10 +399,11 @@ static size_t drop_carved(struct trial *t)
 
 static bool is_header(struct trial *t)
 {
-	size_t n, least = t->sized ? MIN_SIZED : MIN_BLOCKS;
+	size_t n, least;
 
 	count_interior(t);
 	each_pointer(t, try_pointer);
+	least = least_blocks(t);
 	n = t->sized && t->n >= least ? drop_carved(t) : t->n;
 	return n >= least && n * 100 >= (n + t->others) * MIN_PERCENT;
 }
@@ -397,17 +435,6 @@ bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 			s->sized_headers |= (uint16_t)(1u << (header / 8 - 1));
 	}
 	return s->sized_headers != before && add_candidates_behind_headers(s);
-}
-
-/* Do most of its blocks have a type that ends before the record? */
-static bool is_header_apart(const struct trial *t)
-{
-	size_t typed = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		typed += hi_propagation_extent(t->propagation->typing, t->blocks[i].id) >
-			 0;
-	return typed * 2 > t->n;
 }
 
 /* Is it worth a trial: the pointer to a record that just fits into the rest of its block,

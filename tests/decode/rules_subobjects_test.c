@@ -253,6 +253,20 @@ HI_TEST(rules_inside, a_header_with_a_type_and_the_record_after_it_are_two_objec
 		 "1000 (24):            => item\n");
 }
 
+/* One such block is enough: two types that fill it together. It would do as an array of
+ * headers, whose words would then be numbers. */
+HI_TEST(rules_inside, a_few_such_blocks_are_no_arrays_of_headers)
+{
+	HI_DRAWN(THINGS "struct gc { gc *next; long tag; };\n"
+			"gc *all = &100\n"
+			"thing *t = &110\n"
+			"100 (40): &200 7  => gc size 16\n"
+			"110: 0 &210 &1000 => thing -> 100 210 1000\n"
+			"200 (40): 0 7     => gc size 16\n"
+			"210: 0 0 &1100    => thing -> 200 1100\n"
+			"1000..1100 (24):  => item\n");
+}
+
 /* ---- arrays that are none ---- */
 
 /* The last free slot lies at the start of the pool, and its size divides the block: the
