@@ -32,7 +32,7 @@
  * (GLib's slabs of 8 slots). HI_SUBOBJECT_GAP: census/graph/objects.h. */
 enum {
 	HI_SUBOBJECT_MIN_POOL = 512,
-	HI_SUBOBJECT_SMALL_POOL = 240,
+	HI_SUBOBJECT_SMALL_POOL = 192,
 	HI_SUBOBJECT_SMALL_SLOTS = 8,
 };
 

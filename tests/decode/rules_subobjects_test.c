@@ -141,7 +141,7 @@ HI_TEST(rules_inside, pointers_into_large_blocks_split_them_and_into_small_ones_
 {
 	struct world *w =
 		HI_DRAWN(THINGS "thing *t = &1080\n"
-				"1000 (232): @136 &10a8 @184 &2000 => size 232\n"
+				"1000 (184): @136 &10a0 @176 &2000 => size 184\n"
 				"2000 (24):\n"
 				"2100 (24): => leaked\n");
 
@@ -201,6 +201,12 @@ HI_TEST(rules_inside, a_small_block_is_a_pool_of_8_slots)
 			"2038:         => size 16\n"
 			"2048: 0 0 0   => thing -> 2000\n"
 			"2060:         => size 408\n");
+	HI_DRAWN(THINGS "thing *t = &1018\n"
+			"1000 (200): => size 24\n"
+			"1018: 0 0 0 => thing -> 1000\n"
+			"1030:       => size 152\n");
+	HI_DRAWN(THINGS "thing *t = &1018\n"
+			"1000 (184): => size 184\n");
 	HI_DRAWN("struct large { long n[8]; large *next; };\n"
 		 "large *t = &2020\n"
 		 "2000 (504): => size 504\n");

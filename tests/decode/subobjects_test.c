@@ -243,7 +243,7 @@ static bool may_be(const struct heap *h, const struct candidate *c)
 
 		if (c->addr >= addr && c->addr + c->size <= addr + usable)
 			return (usable >= 512 ||
-				(usable >= 240 && c->size * 8 <= usable)) &&
+				(usable >= 192 && c->size * 8 <= usable)) &&
 			       h->extents[i] < usable &&
 			       (c->addr - addr >= h->extents[i] ||
 				(c->addr == addr && c->size >= h->extents[i])) &&
