@@ -68,6 +68,20 @@ static bool collect_arrays(const struct hi_typing *typing, struct hi_module *mod
 	return true;
 }
 
+/* An array of places for objects (std::aligned_storage), all of it. */
+static bool is_all_raw(const struct hi_layout *layout)
+{
+	uint64_t words = 0;
+
+	for (uint32_t i = 0; i < layout->n_slots; i++) {
+		if (layout->slots[i].kind != HI_POINTER_SLOT_RAW ||
+		    layout->slots[i].count > layout->size / 8)
+			return false;
+		words += layout->slots[i].count;
+	}
+	return layout->size >= MIN_BYTES && words == layout->size / 8;
+}
+
 /* The arrays of bytes in the variable at addr. */
 static enum hi_status include_arrays(struct hi_typing *typing, uint64_t addr,
 				     struct hi_error *err)
@@ -85,6 +99,9 @@ static enum hi_status include_arrays(struct hi_typing *typing, uint64_t addr,
 	if (index < HI_LAYOUT_FIRST)
 		return HI_OK;
 	layout = hi_layouts_get(typing->layouts, index);
+	if (is_all_raw(layout))
+		return hi_subobjects_include(typing->subobjects, addr,
+					     addr + (layout->size & ~(uint64_t)7), err);
 	for (uint32_t i = 0; i < layout->n_slots && status == HI_OK; i++) {
 		const struct hi_pointer_slot *slot = &layout->slots[i];
 
