@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/alloc.h"
+#include "census/analysis/field_pattern.h"
 #include "census/graph/edge_name.h"
 #include "session/edge_text.h"
 #include "session/kept.h"
@@ -139,6 +140,26 @@ struct shown_steps {
 	bool in_container; /* what was skipped */
 };
 
+static const char more_alike[] = " …";
+
+/*
+ * Memory without types has lists too: the same offset again and again. Two of them are
+ * shown and a mark for the others. Adds the step to texts, which has room for it and for
+ * the mark; returns how many there are then.
+ */
+static size_t keep_step(const char **texts, size_t n, const char *text)
+{
+	size_t before = n && texts[n - 1] == more_alike ? n - 1 : n;
+	bool is_again = hi_field_is_offset(text) && before >= 2 &&
+			strcmp(texts[before - 1], text) == 0 &&
+			strcmp(texts[before - 2], text) == 0;
+
+	if (is_again && before < n)
+		return n;
+	texts[n] = is_again ? more_alike : text;
+	return n + 1;
+}
+
 /* From the front, then from the back: a list of a million nodes is a long path. */
 static void find_shown_steps(struct hi_inspection *in, const hi_node *nodes, size_t n,
 			     struct shown_steps *ret)
@@ -152,18 +173,23 @@ static void find_shown_steps(struct hi_inspection *in, const hi_node *nodes, siz
 
 		links = is_link_text(text);
 		if (!links)
-			ret->texts[ret->n++] = text;
+			ret->n = keep_step(ret->texts, ret->n, text);
 	}
 	for (size_t looked = 0; end > first && n_tail < SHOWN_TAIL && looked < LOOKED_AT;
 	     looked++, end--) {
 		const char *text = step_text(in, nodes[end - 1], nodes[end]);
 
 		if (!is_link_text(text))
-			tail[n_tail++] = text;
+			n_tail = keep_step(tail, n_tail, text);
 		else if (end - 1 > first && looked + 1 == LOOKED_AT)
 			ret->in_container = links;
 	}
 	ret->n_skipped = end - first;
+	/* One mark for all that is left out. */
+	if (ret->n_skipped && ret->n && ret->texts[ret->n - 1] == more_alike)
+		ret->n--;
+	if (ret->n_skipped && n_tail && tail[n_tail - 1] == more_alike)
+		n_tail--;
 	ret->head = ret->n;
 	while (n_tail)
 		ret->texts[ret->n++] = tail[--n_tail];

@@ -16,6 +16,8 @@ static hi_node nodes[LONG];
 static size_t n_asked;
 /* Nodes [first_link, end_link) lead on in the same container. */
 static hi_node first_link, end_link;
+/* Nodes [first_word, end_word) lead on by a word without a name. */
+static hi_node first_word, end_word;
 
 static const char *made_up_text(struct hi_inspection *unused, hi_node from, hi_node to)
 {
@@ -26,6 +28,8 @@ static const char *made_up_text(struct hi_inspection *unused, hi_node from, hi_n
 	n_asked++;
 	if (from >= first_link && from < end_link)
 		return "->next\x01";
+	if (from >= first_word && from < end_word)
+		return " +0x18";
 	snprintf(text, sizeof(text), "->f%u", from);
 	kept = hi_arena_strdup(&in.arena, text);
 	return kept ? kept : "";
@@ -71,4 +75,19 @@ HI_TEST(path_text, of_a_long_chain_looks_at_both_ends)
 	HI_ASSERT(n_asked < 10000);
 	HI_ASSERT(strstr(text_of(LONG, 0, 0), "->f23 … 1048543 steps … ->f1048567"));
 	HI_ASSERT(n_asked < 100);
+}
+
+/* A list in memory without types: two of its steps, and a mark for the others. */
+HI_TEST(path_text, shows_two_of_many_steps_by_one_offset)
+{
+	hi_test_defer(free_texts, NULL);
+	first_word = 1;
+	end_word = 3;
+	HI_ASSERT_STREQ("->f0 +0x18 +0x18->f3", text_of(5, 0, 0));
+	end_word = 900;
+	HI_ASSERT_STREQ("->f0 +0x18 +0x18 …->f900", text_of(902, 0, 0));
+	end_word = LONG - 3;
+	HI_ASSERT(strstr(text_of(LONG, 0, 0), "->f0 +0x18 +0x18 … "));
+	HI_ASSERT(strstr(text_of(LONG, 0, 0), " steps …  +0x18 +0x18->f1048573->f"));
+	first_word = end_word = 0;
 }
