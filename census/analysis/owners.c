@@ -346,7 +346,7 @@ static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_ow
 		if (!row.bytes)
 			continue;
 		row.is_many = set->n == SET_MANY;
-		row.is_named = set->rank > HI_RANK_NOBODY;
+		row.is_named = set->rank > HI_RANK_SYSTEM;
 		row.n = row.is_many ? 0 : set->n;
 		row.variables = o->members + kept * HI_OWNERS_MAX;
 		memcpy(o->members + kept * HI_OWNERS_MAX, set->members,

@@ -17,8 +17,8 @@ struct hi_owner_row {
 	uint32_t n;		  /* <= HI_OWNERS_MAX */
 	bool is_many;	/* more than HI_OWNERS_MAX variables, which are not listed: n is 0
 			 */
-	bool is_named;	/* no words that may be left over: those count only where no
-			 * variable reaches */
+	bool is_named;	/* no words that may be left over, no data of the C library: those
+			 * count only where no  variable reaches */
 	uint64_t bytes; /* cost of what exactly these reach */
 	hi_node largest; /* the variable or object of them that retains most */
 	uint64_t largest_bytes;

@@ -15,6 +15,9 @@
  * children are its own. Of elements whose type says nothing (tuples, untyped blocks,
  * closures) that hold one object each, and of arrays, the type of these is named.
  *
+ * What the C library or a runtime keeps for itself is no suspect, nor is a word that may
+ * be left over.
+ *
  * Objects of one type that several roots hold are a suspect where most of them are
  * nearest to one root (nearest.h). Scattered ones, like the classes of all modules, have
  * no place that could be named: of these only the members of the foremost root count.
@@ -174,6 +177,13 @@ static enum hi_status keep_foremost(struct finder *f, struct hi_group *group,
 	return HI_OK;
 }
 
+/* Is it an object, or a root of the program? */
+static bool may_be_blamed(const struct hi_graph *g, hi_node node)
+{
+	return node < g->first_root || node >= g->first_kind ||
+	       hi_root_rank(&g->roots[node - g->first_root]) > HI_RANK_SYSTEM;
+}
+
 /* What no root holds directly, or a variable. Sets whether it may be a suspect. */
 static enum hi_status judge_top(struct finder *f, struct hi_group *group,
 				const uint64_t *held, bool *ret, struct hi_error *err)
@@ -182,6 +192,9 @@ static enum hi_status judge_top(struct finder *f, struct hi_group *group,
 			hi_graph_is_object(f->graph, group->largest);
 	enum hi_status status = HI_OK;
 
+	*ret = false;
+	if (!is_group && !may_be_blamed(f->graph, group->largest))
+		return HI_OK;
 	if (is_group)
 		keep_members(f, group, held, false);
 	if (is_group && group->tops > 1 &&

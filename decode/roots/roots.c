@@ -433,7 +433,22 @@ static uint8_t rank_of_words(const struct hi_roots *r, const struct hi_root *roo
 	for (size_t i = 0; i < n; i++)
 		if (!r->edges.items[i].doubtful)
 			return root->rank;
-	return HI_RANK_MEMORY;
+	return may_be_left_over(root) ? HI_RANK_NOBODY : HI_RANK_MEMORY;
+}
+
+/* In an array that is left over only a pointer with the type of a record says what it
+ * leads to: not `void *`, a member of a union for instance (events of epoll). */
+static void doubt_left_over(struct hi_roots *r)
+{
+	for (size_t i = 0; i < r->edges.count; i++) {
+		struct hi_root_edge *e = &r->edges.items[i];
+
+		if (e->slot &&
+		    hi_layouts_pointee(r->typing->layouts, e->slot) >= HI_LAYOUT_FIRST)
+			continue;
+		e->grade = HI_GRADE_CONSERVATIVE;
+		e->doubtful = true;
+	}
 }
 
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
@@ -445,6 +460,8 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 	size_t n;
 
 	flush_root_words(r);
+	if (may_be_left_over(root))
+		doubt_left_over(r);
 	n = unique_edges(r->edges.items, r->edges.count);
 	r->edges.count = 0;
 	if (n == 0 || r->status != HI_OK)

@@ -15,7 +15,7 @@ struct hi_root_edge {
 	hi_node to;
 	uint8_t grade;
 	bool doubtful; /* an untyped word that leads to no record or member */
-	const struct hi_pointer_slot *slot; /* that it was found through, or NULL */
+	struct hi_pointer_slot *slot; /* that it was found through, or NULL */
 };
 
 struct hi_ranges HI_VECTOR(struct hi_section_range);
@@ -105,6 +105,8 @@ void hi_roots_of_places(struct hi_roots *r, struct hi_module *module,
 			const struct hi_ranges *covered);
 /* How well the module's variables say whose an object is: enum hi_root_rank. */
 uint8_t hi_roots_module_rank(const struct hi_module *module);
+/* The same of one of them, by its name. */
+uint8_t hi_roots_variable_rank(struct hi_module *module, const char *name);
 /* roots_runtime.c */
 void hi_roots_take_runtime(struct hi_roots *r);
 /* Adds the roots of the runtime. */

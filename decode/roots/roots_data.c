@@ -197,18 +197,19 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 	else
 		hi_roots_add_variable(r, v->address, size, layout);
 	refer_to_static_objects(r, v->address, v->address + size);
-	hi_roots_end(r,
-		     &(struct hi_root){.kind = kind_at(r, v->address),
-				       .name = v->name,
-				       .detail = detail,
-				       .type = hi_roots_type_name(r, v->type),
+	hi_roots_end(
+		r,
+		&(struct hi_root){.kind = kind_at(r, v->address),
+				  .name = v->name,
+				  .detail = detail,
+				  .type = hi_roots_type_name(r, v->type),
+				  .address = v->address,
+				  .size = size,
+				  .rank = hi_roots_variable_rank(d->module, v->name)},
+		&(struct hi_root_info){.type = v->type,
+				       .layout = layout,
 				       .address = v->address,
-				       .size = size,
-				       .rank = hi_roots_module_rank(d->module)},
-		     &(struct hi_root_info){.type = v->type,
-					    .layout = layout,
-					    .address = v->address,
-					    .size = size});
+				       .size = size});
 	d->done = v->address + size;
 	if (d->done > d->farthest.end)
 		d->farthest = (struct hi_section_range){v->address, d->done, false};

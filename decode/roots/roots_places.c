@@ -12,6 +12,7 @@
  * still more places than a reader can use, wider gaps are bridged.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "decode/roots/roots.h"
@@ -34,6 +35,15 @@ struct places {
 uint8_t hi_roots_module_rank(const struct hi_module *module)
 {
 	return module && hi_module_is_system(module) ? HI_RANK_SYSTEM : HI_RANK_BY_KIND;
+}
+
+/* Go's runtime is in the program's own file. */
+uint8_t hi_roots_variable_rank(struct hi_module *module, const char *name)
+{
+	if (module && strncmp(name, "runtime.", 8) == 0 &&
+	    hi_module_has_section(module, ".gopclntab"))
+		return HI_RANK_SYSTEM;
+	return hi_roots_module_rank(module);
 }
 
 /* Is there a variable in [start, end)? */

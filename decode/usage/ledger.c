@@ -530,6 +530,21 @@ static struct subobject_part subobjects_of(const struct fill *f, size_t mapping)
 	return f->subobjects ? f->subobjects[mapping] : (struct subobject_part){};
 }
 
+/* Below the stacks of threads is a page that nothing may touch. Where a runtime has the
+ * stacks of its own tasks among its objects (Go's arenas) there is none. Cores that have
+ * no such mapping at all tell nothing. */
+static bool is_above_guard(const struct hi_image *image, size_t i)
+{
+	const struct hi_mapping *m = &image->mappings[i];
+
+	if (i && m[-1].end == m->start && m[-1].prot == 0)
+		return true;
+	for (size_t k = 0; k < image->n_mappings; k++)
+		if (image->mappings[k].prot == 0)
+			return false;
+	return true;
+}
+
 static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 {
 	const struct hi_image *image = f->image;
@@ -544,7 +559,8 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 			continue;
 		while (sp < image->n_threads && stack_pointers[sp] < m->start)
 			sp++;
-		if (row == OTHER && sp < image->n_threads && stack_pointers[sp] < m->end)
+		if (row == OTHER && sp < image->n_threads &&
+		    stack_pointers[sp] < m->end && is_above_guard(image, i))
 			row = STACKS;
 		heap_part(f, m, &region, &heap, &heap_resident);
 		if (f->residency_known && m->resident != UINT64_MAX)

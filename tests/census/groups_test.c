@@ -277,6 +277,29 @@ HI_TEST(groups, a_list_needs_one_field_three_times)
 	}
 }
 
+/*	system -> its own;  program -> cache ->> entries	*/
+HI_TEST(groups, what_the_library_keeps_is_no_suspect)
+{
+	enum { OWN_BUFFER, CACHE, FIRST, ENTRIES = 5, N = FIRST + ENTRIES };
+	struct object_spec specs[N] = {{4000, 1, 0}, {64, 1, 0}};
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = FIRST; i < N; i++)
+		specs[i] = (struct object_spec){500, 1, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 2)};
+	root_edge(d.b, ranked_root(d.b, HI_ROOT_GLOBAL, HI_RANK_SYSTEM), OWN_BUFFER, E);
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), CACHE, E);
+	for (hi_node i = FIRST; i < N; i++)
+		draw(&d, CACHE, i, "->entries[7]");
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(1, s->count);
+	HI_ASSERT_EQ(CACHE, s->items[0].accumulation);
+	HI_ASSERT_EQ(ENTRIES, s->items[0].children);
+}
+
 /* Words without names: of many that lead to blocks of one size each is an element, and
  * few are fields. */
 HI_TEST(groups, many_words_of_untyped_memory_that_lead_to_one_size_are_a_table)
