@@ -80,19 +80,27 @@ static bool is_there(struct hi_modules *modules, const struct other_heap *heap)
 }
 
 /*
- * CPython 3.13 and later have mimalloc within, and use it for PYTHONMALLOC=mimalloc
- * alone. It allocates from arenas: mi_arena_count of its src/arena.c is 0 until then.
+ * Words that are 0 until a heap is used. CPython 3.13 and later have mimalloc within, for
+ * PYTHONMALLOC=mimalloc alone, which allocates from arenas (its src/arena.c). Editors
+ * that can run scripts are linked with Ruby; the class of all objects is the first of
+ * them.
  */
+static const struct {
+	const char *heap, *word;
+} beginnings[] = {{"mimalloc", "mi_arena_count"}, {"Ruby", "rb_cObject"}};
+
 static bool is_other_heap_unused(struct hi_modules *modules, const struct hi_image *image,
 				 const struct other_heap *heap)
 {
-	uint64_t addr, size, count;
+	uint64_t addr, size, word;
 
-	return strcmp(heap->name, "mimalloc") == 0 &&
-	       hi_modules_symbol(modules, NULL, "mi_arena_count", &addr, &size, NULL) ==
-		       HI_OK &&
-	       hi_memory_read_u64(image->memory, addr, &count, NULL) == HI_OK &&
-	       count == 0;
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (strcmp(heap->name, beginnings[i].heap) == 0 &&
+		    hi_modules_symbol(modules, NULL, beginnings[i].word, &addr, &size,
+				      NULL) == HI_OK &&
+		    hi_memory_read_u64(image->memory, addr, &word, NULL) == HI_OK)
+			return word == 0;
+	return false;
 }
 
 /* Modules of glibc: its libraries, and its dynamic linker before 2.31. */
