@@ -17,7 +17,7 @@
 #ifndef HI_DECODE_RUNTIME_H
 #define HI_DECODE_RUNTIME_H
 
-#include "census/graph/graph.h"
+#include "census/analysis/audit.h"
 #include "decode/modules/modules.h"
 #include "decode/types/types.h"
 
@@ -92,6 +92,13 @@ typedef bool hi_runtime_blocks_fn(const struct hi_runtime_block *blocks, size_t 
  * not only by the block's own bytes: that wins, in any order. */
 typedef void hi_runtime_type_fn(void *arg, hi_node block, uint32_t type, bool firm);
 
+/* What is known of lost references beside the object. Bits per object of the graph. */
+struct hi_runtime_losses {
+	const struct hi_graph *graph;
+	const uint64_t *in_data; /* variables of modules refer to it */
+	uint64_t *marks;	 /* of mark_losses() */
+};
+
 struct hi_runtime;
 struct hi_runtime_cursor; /* one thread's */
 
@@ -132,6 +139,14 @@ struct hi_runtime_ops {
 	 * none. NULL: nothing here is counted. */
 	bool (*counted)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 			uint32_t type, uint64_t *ret);
+	/* Optional, with known_loss(): called once, before it. */
+	void (*mark_losses)(struct hi_runtime_cursor *cursor,
+			    const struct hi_runtime_losses *losses);
+	/* Whose habit it is that an object, of a type of type_of(), counts `excess`
+	 * references more than were found. */
+	enum hi_known_loss (*known_loss)(struct hi_runtime_cursor *cursor,
+					 const struct hi_runtime_losses *losses,
+					 hi_node node, uint32_t type, uint64_t excess);
 	/* Optional. False: the block has no object of the runtime. */
 	bool (*facts)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, struct hi_runtime_facts *ret);

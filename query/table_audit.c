@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* audit: objects whose count of references differs from what was found, by type; the key
- * is the row. Those that count too few come first. */
+ * is the row. Those that count too few come first, known losses last. */
 #include "query/query_internal.h"
 
 enum { DIFFERENCE, TYPE, TYPE_ID, OBJECTS, REFERENCES, BYTES, EXAMPLE, COUNTED, FOUND };
 
 static const struct hi_query_column columns[] = {
-	[DIFFERENCE] = {"difference", HI_UNIT_TEXT, false,
-			"missing: fewer are counted than lead there; excess: more"},
+	[DIFFERENCE] =
+		{"difference", HI_UNIT_TEXT, false,
+		 "missing: fewer are counted than lead there; excess: more; known: "
+		 "more, by a known habit of a library"},
 	[TYPE] = {"type", HI_UNIT_TEXT, false, "of the objects"},
 	[TYPE_ID] = {"type_id", HI_UNIT_ID, false, "in types"},
 	[OBJECTS] = {"objects", HI_UNIT_NUMBER, false, "that are so"},
@@ -24,7 +26,9 @@ enum { A_FEW_ROWS = 20 };
 
 static uint64_t estimate_audit_rows(const struct hi_query *q)
 {
-	return q->audit ? q->audit->n_rows + q->audit->n_short_rows : A_FEW_ROWS;
+	const struct hi_audit *a = q->audit;
+
+	return a ? a->n_rows + a->n_short_rows + a->n_known_rows : A_FEW_ROWS;
 }
 
 static enum hi_status find_audit_keys(struct hi_query *q, uint64_t *low_ret,
@@ -39,18 +43,27 @@ static enum hi_status find_audit_keys(struct hi_query *q, uint64_t *low_ret,
 	return status;
 }
 
+static const struct hi_audit_row *find_audit_row(const struct hi_audit *a, uint64_t index,
+						 const char **difference_ret)
+{
+	*difference_ret = "missing";
+	if (index < a->n_short_rows)
+		return &a->short_rows[index];
+	index -= a->n_short_rows;
+	*difference_ret = index < a->n_rows ? "excess" : "known";
+	return index < a->n_rows ? &a->rows[index] : &a->known_rows[index - a->n_rows];
+}
+
 static enum hi_status make_audit_cell(struct hi_query *q, uint64_t index, int column,
 				      struct hi_result_cell *ret, struct hi_error *err)
 {
-	const struct hi_audit *a = q->audit;
-	bool is_short = index < a->n_short_rows;
-	const struct hi_audit_row *row =
-		is_short ? &a->short_rows[index] : &a->rows[index - a->n_short_rows];
+	const char *difference;
+	const struct hi_audit_row *row = find_audit_row(q->audit, index, &difference);
 
 	(void)err;
 	switch (column) {
 	case DIFFERENCE:
-		*ret = hi_cell_string(is_short ? "missing" : "excess");
+		*ret = hi_cell_string(difference);
 		break;
 	case TYPE:
 		*ret = hi_cell_type(q, row->type);

@@ -10,15 +10,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/cleanup.h"
 #include "decode/inference/typing_state.h"
-
-void hi_audit_deinit(struct hi_audit *audit)
-{
-	free(audit->rows);
-	free(audit->short_rows);
-	*audit = (struct hi_audit){};
-}
 
 /* Roots have one edge to an object, however often they refer to it: the runtime lists its
  * roots again. */
@@ -121,13 +115,28 @@ static void add_to_row(struct hi_audit_row *row, const struct hi_graph *g, hi_no
 	row->bytes += hi_objects_cost(g->objects, id);
 }
 
+static void add_known(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
+		      enum hi_known_loss loss, uint64_t counted, uint64_t found)
+{
+	struct hi_audit_row *row = &audit->known_rows[(size_t)loss * (g->n_types + 1) +
+						      g->objects->type[id]];
+
+	add_to_row(row, g, id, counted, found);
+	row->loss = loss;
+	audit->known_objects++;
+	audit->known += counted - found;
+}
+
 static void compare_counts(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
-			   uint64_t counted, uint64_t found, uint64_t owned)
+			   enum hi_known_loss loss, uint64_t counted, uint64_t found,
+			   uint64_t owned)
 {
 	uint32_t type = g->objects->type[id];
 
 	audit->objects++;
-	if (counted > found) {
+	if (counted > found && loss != HI_LOSS_UNKNOWN) {
+		add_known(audit, g, id, loss, counted, found);
+	} else if (counted > found) {
 		add_to_row(&audit->rows[type], g, id, counted, found);
 		audit->excess_objects++;
 		audit->excess += counted - found;
@@ -147,7 +156,9 @@ static int by_excess(const void *a, const void *b)
 		return x->excess > y->excess ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return x->type < y->type ? -1 : x->type > y->type;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return (x->loss > y->loss) - (x->loss < y->loss);
 }
 
 /* The runtime's number of the object's type, plus one; 0: it is not the runtime's. */
@@ -190,30 +201,78 @@ static void count_owned(struct hi_typing *typing, struct hi_runtime_cursor *curs
 	}
 }
 
-static void compare_all_counts(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
-			       const struct hi_graph *g, const uint32_t *found,
-			       const uint32_t *owned, struct hi_audit *audit)
-{
-	for (hi_node id = 0; id < g->n_objects; id++) {
-		uint32_t type = managed_type(typing, id);
-		uint64_t counted;
+/* ---- known losses ---- */
 
-		if (type &&
-		    typing->runtime->ops->counted(
-			    cursor, hi_objects_address(g->objects, id),
-			    hi_objects_usable(g->objects, id), type - 1, &counted))
-			compare_counts(audit, g, id, counted, found[id], owned[id]);
+/* A variable, or words of a module that no variable covers; not a stack. */
+static bool is_data_of_module(struct hi_typing *typing, const struct hi_root *root)
+{
+	const struct hi_root_info *info;
+
+	if (root->kind == HI_ROOT_GLOBAL)
+		return true;
+	if (root->kind != HI_ROOT_UNTYPED || root->variable >= typing->roots.count ||
+	    !typing->modules)
+		return false;
+	info = &typing->roots.items[root->variable];
+	return info->n_ranges && hi_modules_at(typing->modules, info->ranges[0].start);
+}
+
+static void mark_in_data(struct hi_typing *typing, const struct hi_graph *g,
+			 uint64_t *in_data)
+{
+	for (hi_node from = g->first_root; from < g->first_kind; from++) {
+		struct hi_edges e = hi_graph_edges(g, from);
+
+		for (uint32_t i = 0;
+		     is_data_of_module(typing, &g->roots[from - g->first_root]) &&
+		     i < e.count;
+		     i++)
+			if (e.to[i] < g->n_objects)
+				hi_bit_set(in_data, e.to[i]);
 	}
 }
 
-static size_t sort_rows(struct hi_audit_row *rows, uint32_t n_types)
+static void compare_all_counts(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			       const struct hi_runtime_losses *losses,
+			       const uint32_t *found, const uint32_t *owned,
+			       struct hi_audit *audit)
+{
+	const struct hi_runtime_ops *ops = typing->runtime->ops;
+	const struct hi_graph *g = losses->graph;
+
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint32_t type = managed_type(typing, id);
+		enum hi_known_loss loss = HI_LOSS_UNKNOWN;
+		uint64_t counted;
+
+		if (!type ||
+		    !ops->counted(cursor, hi_objects_address(g->objects, id),
+				  hi_objects_usable(g->objects, id), type - 1, &counted))
+			continue;
+		if (counted > found[id] && ops->known_loss)
+			loss = ops->known_loss(cursor, losses, id, type - 1,
+					       counted - found[id]);
+		compare_counts(audit, g, id, loss, counted, found[id], owned[id]);
+	}
+}
+
+static size_t sort_rows(struct hi_audit_row *rows, size_t n_rows)
 {
 	size_t n = 0;
 
-	qsort(rows, n_types, sizeof(*rows), by_excess);
-	while (n < n_types && rows[n].objects)
+	qsort(rows, n_rows, sizeof(*rows), by_excess);
+	while (n < n_rows && rows[n].objects)
 		n++;
 	return n;
+}
+
+static bool alloc_rows(struct hi_audit *audit, size_t n_types)
+{
+	audit->rows = hi_calloc(n_types, sizeof(*audit->rows));
+	audit->short_rows = hi_calloc(n_types, sizeof(*audit->short_rows));
+	audit->known_rows =
+		hi_calloc(n_types * HI_KNOWN_LOSSES, sizeof(*audit->known_rows));
+	return audit->rows && audit->short_rows && audit->known_rows;
 }
 
 enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *runtime,
@@ -224,6 +283,12 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 	uint32_t *found = hi_calloc((size_t)graph->n_objects + 1, sizeof(*found));
 	HI_GUARD(free)
 	uint32_t *owned = hi_calloc((size_t)graph->n_objects + 1, sizeof(*owned));
+	HI_GUARD(free)
+	uint64_t *in_data = hi_calloc(hi_bits_size(graph->n_nodes), 1);
+	HI_GUARD(free)
+	uint64_t *marks = hi_calloc(hi_bits_size(graph->n_nodes), 1);
+	struct hi_runtime_losses losses = {graph, in_data, marks};
+	size_t n_types = (size_t)graph->n_types + 1;
 	struct hi_audit audit = {};
 	struct hi_runtime_cursor *cursor;
 	enum hi_status status;
@@ -231,11 +296,9 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "no runtime with reference counts in this process");
-	audit.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.rows));
-	audit.short_rows =
-		hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.short_rows));
 	cursor = hi_runtime_cursor(runtime);
-	if (!found || !owned || !audit.rows || !audit.short_rows || !cursor) {
+	if (!found || !owned || !in_data || !marks || !alloc_rows(&audit, n_types) ||
+	    !cursor) {
 		hi_audit_deinit(&audit);
 		hi_runtime_cursor_free(runtime, cursor);
 		return hi_fail_memory(err, "audit");
@@ -244,9 +307,13 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
 				  err);
 	count_owned(typing, cursor, graph, owned);
-	compare_all_counts(typing, cursor, graph, found, owned, &audit);
-	audit.n_rows = sort_rows(audit.rows, graph->n_types);
-	audit.n_short_rows = sort_rows(audit.short_rows, graph->n_types);
+	mark_in_data(typing, graph, in_data);
+	if (runtime->ops->mark_losses)
+		runtime->ops->mark_losses(cursor, &losses);
+	compare_all_counts(typing, cursor, &losses, found, owned, &audit);
+	audit.n_rows = sort_rows(audit.rows, n_types);
+	audit.n_short_rows = sort_rows(audit.short_rows, n_types);
+	audit.n_known_rows = sort_rows(audit.known_rows, n_types * HI_KNOWN_LOSSES);
 	hi_runtime_cursor_free(runtime, cursor);
 	if (status == HI_OK)
 		*ret = audit;

@@ -21,6 +21,7 @@
  *                               and their lines (cpython_lines.c)
  *   words (cpython_text.c)      strings and names of the target as text
  *   facts (cpython_facts.c)     id(), count, name and value of one object
+ *   losses (cpython_losses.c)   references that libraries are known to lose
  *
  * For recordings of allocations: what a walk over the frames of a running thread needs
  * (cpython_walk_find.c), and code objects that are copied while the program runs
@@ -611,6 +612,14 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 		 hi_runtime_edge_fn *fn, void *arg);
 /* Returns the number of objects that have less memory than their length. */
 uint64_t hi_py_cut(const struct hi_runtime_cursor *c);
+
+/* cpython_losses.c: hi_runtime_ops.mark_losses and known_loss. */
+void hi_py_mark_losses(struct hi_runtime_cursor *c,
+		       const struct hi_runtime_losses *losses);
+/* The same for one object. */
+enum hi_known_loss hi_py_known_loss(struct hi_runtime_cursor *c,
+				    const struct hi_runtime_losses *losses, hi_node node,
+				    uint32_t type, uint64_t excess);
 
 /* cpython_managed.c: how many values lie inside of the object that a dict was made for;
  * 0: there is no such object. */

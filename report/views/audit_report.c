@@ -98,6 +98,40 @@ static void show_audit_rows(const struct hi_audit_report *r, struct hi_page *pag
 	}
 }
 
+static void show_known(const struct hi_audit_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"of", HI_COLUMN_TEXT},	      {"type", HI_COLUMN_TEXT},
+		{"objects", HI_COLUMN_COUNT}, {"excess", HI_COLUMN_COUNT},
+		{"bytes", HI_COLUMN_BYTES},   {"example", HI_COLUMN_ADDRESS}};
+	const struct hi_audit *a = r->audit;
+	struct hi_report_table *table;
+
+	if (!a->n_known_rows)
+		return;
+	hi_page_heading(page, "Known losses",
+			"references that libraries take once, when they are imported, "
+			"and never give back: they cost what is here and do not grow");
+	table = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < count_shown_audit_rows(r, a->n_known_rows); i++) {
+		const struct hi_audit_row *row = &a->known_rows[i];
+
+		hi_cell_text(table, hi_known_loss_name(row->loss), 0);
+		hi_cell_text(table,
+			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, row->type)));
+		hi_cell_number(table, row->objects);
+		hi_cell_number(table, row->excess);
+		hi_cell_number(table, row->bytes);
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, row->example)));
+	}
+	note_more(r, a->n_known_rows, page);
+}
+
 static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"through", HI_COLUMN_TEXT},
@@ -192,13 +226,28 @@ static const char *short_text(const struct hi_audit_report *r, struct hi_page *p
 			      one ? "s" : "", one ? "it" : "them");
 }
 
+/* "", or how many more there are that libraries are known to lose. */
+static const char *known_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	char refs[32];
+
+	return r->audit->known ? hi_page_printf(page,
+						" (and %s that libraries are known "
+						"to lose)",
+						hi_text_count(refs, r->audit->known))
+			       : "";
+}
+
 static const char *excess_text(const struct hi_audit_report *r, struct hi_page *page)
 {
 	const struct hi_audit *a = r->audit;
+	const char *known = known_text(r, page);
 	char objects[32], excess[32], refs[32];
 
 	if (!a->excess && a->missing)
-		return "no reference is lost";
+		return hi_page_printf(page, "no reference is lost%s", known);
+	if (!a->excess && a->known)
+		return hi_page_printf(page, "No reference is lost%s", known);
 	if (!a->excess)
 		return hi_page_printf(page,
 				      "No reference is lost: all that %s objects count "
@@ -206,12 +255,12 @@ static const char *excess_text(const struct hi_audit_report *r, struct hi_page *
 				      hi_text_count(objects, a->objects));
 	return hi_page_printf(page,
 			      "%s reference%s lost: %s of %s objects count%s more "
-			      "references than exist to %s",
+			      "references than exist to %s%s",
 			      hi_text_count(refs, a->excess), a->excess == 1 ? "" : "s",
 			      hi_text_count(excess, a->excess_objects),
 			      hi_text_count(objects, a->objects),
 			      a->excess_objects == 1 ? "s" : "",
-			      a->excess_objects == 1 ? "it" : "them");
+			      a->excess_objects == 1 ? "it" : "them", known);
 }
 
 static const char *garbage_text(const struct hi_audit_report *r, struct hi_page *page)
@@ -258,6 +307,7 @@ void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 	hi_report_header_facts(r->header, page, false);
 	hi_report_header_collector(r->header, page);
 	show_audit_rows(r, page);
+	show_known(r, page);
 	show_garbage(r, page);
 	show_causes(r, page);
 	suggest_audit_commands(r, page);
@@ -275,6 +325,8 @@ static void put_audit_row_json(const struct hi_audit_report *r,
 	hi_json_number(json, difference, row->excess);
 	hi_json_number(json, "bytes", row->bytes);
 	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
+	if (row->loss)
+		hi_json_text(json, "of", hi_known_loss_name(row->loss));
 	hi_json_text(json, "name", *name ? name : NULL);
 	hi_json_number(json, "counted", row->example_counted);
 	hi_json_number(json, "found", row->example_found);
@@ -320,6 +372,8 @@ void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 	hi_json_number(json, "excess", r->audit->excess);
 	hi_json_number(json, "short_objects", r->audit->short_objects);
 	hi_json_number(json, "missing", r->audit->missing);
+	hi_json_number(json, "known_objects", r->audit->known_objects);
+	hi_json_number(json, "known", r->audit->known);
 	hi_json_number(json, "garbage_objects", g->objects[HI_UNREACHABLE_GARBAGE]);
 	hi_json_number(json, "garbage", g->bytes[HI_UNREACHABLE_GARBAGE]);
 	hi_json_number(json, "uncollectable", g->bytes[HI_UNREACHABLE_UNCOLLECTABLE]);
@@ -335,6 +389,10 @@ void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_short_rows); i++)
 		put_audit_row_json(r, &r->audit->short_rows[i],
 				   example_name(r->short_names, i), "missing", json);
+	hi_json_end(json);
+	hi_json_array(json, "known_rows");
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_known_rows); i++)
+		put_audit_row_json(r, &r->audit->known_rows[i], "", "excess", json);
 	hi_json_end(json);
 	causes_json(r, json);
 	hi_json_array(json, "garbage_rows");

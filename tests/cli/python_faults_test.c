@@ -72,6 +72,55 @@ HI_TEST_SCENARIO(python_faults, what_an_extension_loses_and_holds_is_named)
 	check_memory_of_c_is_retained_by_the_object_that_owns_it(t);
 }
 
+/* ---- known losses ---- */
+
+/* Over the rows of one library; all of it in the others' numbers is 0. */
+static long long sum_known(json_t *audit, const char *of, const char *key)
+{
+	long long n = 0;
+	json_t *row;
+
+	doc_each (row, doc_at(audit, "known_rows")) {
+		if (strcmp(doc_text(row, "of"), of) == 0)
+			n += doc_number(row, "%s", key);
+	}
+	return n;
+}
+
+static void check_library(const struct target *t, json_t *audit, const char *name,
+			  const char *of)
+{
+	long long objects = target_number(t, name), references = target_nth(t, name, 1);
+	long long found = sum_known(audit, of, "objects");
+
+	/* A stale word that looks like a reference hides one. */
+	HI_ASSERT_MSG(found <= objects && found >= objects - STALE, "%s: %lld", of,
+		      found);
+	found = sum_known(audit, of, "excess");
+	HI_ASSERT_MSG(found <= references && found >= references - STALE, "%s: %lld", of,
+		      found);
+}
+
+/* A list or a text that nothing else has is none of them. */
+HI_TEST_SCENARIO(python_faults, known_losses_of_libraries_do_not_hide_others)
+{
+	struct target *t = python_start(NULL, "habits", NULL, NULL);
+	json_t *doc = python_ask(t, "audit", "--all");
+	long long others = target_number(t, "others");
+	struct hi_command *c;
+
+	check_library(t, doc, "cython", "constants of Cython");
+	check_library(t, doc, "f2py", "texts of f2py");
+	check_library(t, doc, "sip", "bound signals of sip");
+	HI_ASSERT_EQ(2, doc_size(doc, "rows")); /* lists, tuples */
+	HI_ASSERT(doc_number(doc, "excess_objects") <= others &&
+		  doc_number(doc, "excess_objects") >= others - 2 * STALE);
+	HI_ASSERT_EQ(0, doc_number(doc, "missing"));
+	c = target_run(t, "audit");
+	HI_ASSERT_MSG(strstr(c->out, "Known losses") && strstr(c->out, "bound signals"),
+		      "%s", c->out);
+}
+
 /* ---- garbage ---- */
 
 static long long sum(json_t *doc, const char *type, const char *fate, bool aside,

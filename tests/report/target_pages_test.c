@@ -201,8 +201,11 @@ HI_TEST(target_pages, check)
  * less. 10 objects are garbage, and 2 cannot be collected. */
 HI_TEST(target_pages, audit)
 {
-	struct hi_audit_row rows[] = {{4, 2, 4, 192, 4, 5, 2}, {8, 1, 1, 96, 8, 2, 1}};
-	struct hi_audit_row short_rows[] = {{5, 1, 1, 96, 5, 1, 2}};
+	struct hi_audit_row rows[] = {{4, 2, 4, 192, 4, 5, 2, HI_LOSS_UNKNOWN},
+				      {8, 1, 1, 96, 8, 2, 1, HI_LOSS_UNKNOWN}};
+	struct hi_audit_row short_rows[] = {{5, 1, 1, 96, 5, 1, 2, HI_LOSS_UNKNOWN}};
+	struct hi_audit_row known_rows[] = {
+		{4, 900, 900, 86400, 4, 1, 0, HI_LOSS_CYTHON}};
 	struct hi_audit audit = {.rows = rows,
 				 .n_rows = 2,
 				 .short_rows = short_rows,
@@ -211,7 +214,11 @@ HI_TEST(target_pages, audit)
 				 .missing = 1,
 				 .objects = 1000,
 				 .excess_objects = 3,
-				 .excess = 5};
+				 .excess = 5,
+				 .known_rows = known_rows,
+				 .n_known_rows = 1,
+				 .known_objects = 900,
+				 .known = 900};
 	struct hi_garbage_row garbage_rows[] = {
 		{4, HI_UNREACHABLE_GARBAGE, false, 10, 960, 4},
 		{8, HI_UNREACHABLE_UNCOLLECTABLE, false, 2, 192, 8}};
