@@ -472,7 +472,7 @@ HI_TEST_ROOT(record, takes_the_census_at_the_exit_of_a_target_whose_recorders_we
 
 HI_TEST_SCENARIO(record, refuses_what_it_cannot_do)
 {
-	struct hi_command *c = hi_heapinspect("census", "--by", "site", "--pid", "1");
+	struct hi_command *c = hi_heapinspect("census", "--by", "age", "--pid", "1");
 
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT(strstr(c->err, "heapinspect record"));
