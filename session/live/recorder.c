@@ -724,6 +724,8 @@ static struct hi_allocation_rate counted_rate(const struct hi_recorder *r, bool 
 		if (!(flags & HI_BPF_OPTIONAL) == optional)
 			continue;
 		rate.allocations += stats.functions[i].counted;
+		if (flags & HI_BPF_AT_PLACES)
+			rate.at_places += stats.functions[i].counted;
 		rate.bytes += stats.functions[i].counted_bytes;
 	}
 	return rate;
@@ -741,6 +743,7 @@ struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *r)
 
 	if (hi_recorder_follows_python_heap(r)) {
 		rate.allocations += heap.allocations;
+		rate.at_places += heap.at_places;
 		rate.bytes += heap.bytes;
 	}
 	return rate;

@@ -12,6 +12,8 @@
 /* What was counted in a time. */
 struct hi_allocation_rate {
 	uint64_t allocations, bytes, time_ns;
+	uint64_t at_places; /* of the allocations: at places in copies of an allocator,
+			       which have no probe at a return */
 };
 /* A second; 0 if no time has passed. */
 double hi_allocation_rate_calls(const struct hi_allocation_rate *rate);

@@ -2,13 +2,15 @@
 /* What a recording takes, by how much was counted. */
 #include "session/live/sample_choice.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "probes/bpf/sampling.h"
 #include "tests/harness.h"
 
 static struct hi_sample_choice choose_of(uint64_t allocations, uint64_t bytes)
 {
-	const struct hi_allocation_rate rate = {allocations, bytes, HI_NS_PER_S};
+	const struct hi_allocation_rate rate = {allocations, bytes, HI_NS_PER_S, 0};
 
 	return hi_sample_choose(&rate);
 }
@@ -23,7 +25,7 @@ HI_TEST(sample_choice, a_program_that_allocates_little_is_recorded_whole)
 /* The same rate, counted in a tenth of the time. */
 HI_TEST(sample_choice, depends_on_the_rate)
 {
-	const struct hi_allocation_rate rate = {31000, 3100000, HI_NS_PER_S / 10};
+	const struct hi_allocation_rate rate = {31000, 3100000, HI_NS_PER_S / 10, 0};
 
 	HI_ASSERT_EQ(choose_of(310000, 31000000).sample_bytes,
 		     hi_sample_choose(&rate).sample_bytes);
@@ -47,4 +49,15 @@ HI_TEST(sample_choice, more_bytes_have_longer_distances)
 		last = c.sample_bytes;
 	}
 	HI_ASSERT_EQ(HI_SAMPLING_MEAN_MAX, choose_of(310000, 1ull << 45).sample_bytes);
+}
+
+/* Two traps instead of four. */
+HI_TEST(sample_choice, places_in_copies_cost_half)
+{
+	const struct hi_allocation_rate plain = {40000, 4000000, HI_NS_PER_S, 0},
+					places = {40000, 4000000, HI_NS_PER_S, 40000};
+
+	HI_ASSERT(hi_sample_choose(&plain).probes_are_too_much);
+	HI_ASSERT(!hi_sample_choose(&places).probes_are_too_much);
+	HI_ASSERT(fabs(hi_sample_choose(&places).probes - 0.044) < 1e-9);
 }
