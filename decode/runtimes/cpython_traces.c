@@ -25,7 +25,9 @@
 
 enum {
 	FIRST_MINOR = 9,
-	LAST_MINOR = 11,
+	LAST_MINOR = 13,
+	RUNTIME_MINOR = 12, /* from here on its state is in _PyRuntime */
+	OBJ_CONTEXT = 80,   /* of the third struct PyMemAllocatorEx: its ctx */
 	CONFIG_TRACING = 4, /* struct _PyTraceMalloc_Config */
 	TABLE_WORDS =
 		6, /* _Py_hashtable_t: entries, buckets, where they are, functions */
@@ -268,20 +270,31 @@ static bool is_data_of(const struct hi_mapping *m, const struct hi_module *modul
 
 /* ---- opening ---- */
 
+static bool may_trace(struct hi_python_traces *t, struct hi_modules *modules,
+		      unsigned minor)
+{
+	uint64_t at;
+
+	if (minor >= RUNTIME_MINOR) {
+		at = hi_python_allocators(modules, minor);
+		return at && hi_py_word(&t->reader, at + OBJ_CONTEXT) != 0;
+	}
+	return hi_modules_symbol(modules, NULL, "_Py_tracemalloc_config", &at, NULL,
+				 NULL) == HI_OK &&
+	       hi_py_u32(&t->reader, at + CONFIG_TRACING) == 1;
+}
+
 static bool is_tracing(struct hi_python_traces *t, struct hi_modules *modules)
 {
 	struct hi_python_walk walk;
-	uint64_t config;
 
 	if (!hi_python_find(modules, &walk) || walk.minor < FIRST_MINOR ||
 	    walk.minor > LAST_MINOR ||
-	    hi_modules_symbol(modules, NULL, "_Py_tracemalloc_config", &config, NULL,
-			      NULL) != HI_OK ||
 	    hi_modules_symbol(modules, NULL, "PyUnicode_Type", &t->str_type, NULL,
 			      NULL) != HI_OK)
 		return false;
 	t->layout = hi_py_layout_of_minor(walk.minor);
-	return t->layout && hi_py_u32(&t->reader, config + CONFIG_TRACING) == 1;
+	return t->layout && may_trace(t, modules, walk.minor);
 }
 
 static bool find_trace_table(struct hi_python_traces *t, struct hi_modules *modules,

@@ -8,6 +8,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/python.h"
+#include "tests/support/pythons.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/workshop.h"
 
@@ -30,11 +31,11 @@ static void take_traces_line(const char *text, void *arg)
 		t->n++;
 }
 
-static struct traced_lines start_traced(void)
+static struct traced_lines start_traced(const char *python)
 {
 	struct traced_lines t = {};
 
-	t.fx = hi_fixture_start(PYTHON, HI_SOURCE_DIR "/fixtures/python/traced.py", NULL);
+	t.fx = hi_fixture_start(python, HI_SOURCE_DIR "/fixtures/python/traced.py", NULL);
 	hi_fixture_read_until(t.fx, "ready", take_traces_line, &t);
 	HI_ASSERT_EQ(LINES, t.n);
 	snprintf(t.pid, sizeof(t.pid), "%d", (int)t.fx->pid);
@@ -69,9 +70,9 @@ static void expect_lines(const struct traced_lines *t, struct hi_command *c)
 		expect_line(t, row);
 }
 
-HI_TEST(python_traces, lines_are_those_that_tracemalloc_has)
+static void check_lines(const char *python)
 {
-	struct traced_lines t = start_traced();
+	struct traced_lines t = start_traced(python);
 	char file[256];
 	struct hi_command *c;
 
@@ -83,9 +84,14 @@ HI_TEST(python_traces, lines_are_those_that_tracemalloc_has)
 	expect_lines(&t, hi_heapinspect("query", file, "--all", "--json", LINES_SQL));
 }
 
+HI_TEST(python_traces, lines_are_those_that_tracemalloc_has)
+{
+	hi_each_python(check_lines);
+}
+
 HI_TEST(python_traces, census_and_explain_show_lines)
 {
-	struct traced_lines t = start_traced();
+	struct traced_lines t = start_traced(PYTHON);
 	struct hi_command *c = hi_heapinspect("census", "--by", "site", "--pid", t.pid);
 	json_t *rows;
 
@@ -114,7 +120,7 @@ HI_TEST(python_traces, census_and_explain_show_lines)
 
 HI_TEST(python_traces, there_are_no_ages_and_threads)
 {
-	struct traced_lines t = start_traced();
+	struct traced_lines t = start_traced(PYTHON);
 	struct hi_command *c;
 	char file[256];
 
