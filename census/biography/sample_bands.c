@@ -179,7 +179,8 @@ static void estimate_bands(const struct hi_bio_sampled *sampled, uint32_t n,
 
 	sum_sampled_bands(sampled, n, is_bytes, &sums);
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
-		ret[band] = (struct hi_bio_estimate){0, sums.live, {0, live}};
+		ret[band] = (struct hi_bio_estimate){.possible = sums.live,
+						     .interval = {0, live}};
 	if (!(sums.weighted > 0))
 		return;
 	for (unsigned draw = 0; draw < DRAWS; draw++)
@@ -210,6 +211,52 @@ static enum hi_status check_sample(const struct hi_bio_sampled *sampled, uint32_
 	return HI_OK;
 }
 
+/* Those whose likely band is known, as if it were certain. */
+static uint32_t list_likely(const struct hi_bio_sampled *sampled, uint32_t n,
+			    struct hi_bio_sampled *ret)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!sampled[i].likely)
+			continue;
+		ret[kept] = sampled[i];
+		ret[kept++].bands = sampled[i].likely;
+	}
+	return kept;
+}
+
+static void keep_likely(const struct hi_bio_estimate *likely, struct hi_bio_estimate *ret)
+{
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
+		ret[band].estimate = likely[band].proved;
+		ret[band].range = likely[band].interval;
+	}
+}
+
+static enum hi_status estimate_likely(const struct hi_bio_sampled *sampled, uint32_t n,
+				      struct hi_bio_amount live, uint64_t *random,
+				      struct shares *shares, struct hi_bio_estimates *ret,
+				      struct hi_error *err)
+{
+	struct hi_bio_sampled *likely = hi_calloc((size_t)n + 1, sizeof(*likely));
+	struct hi_bio_estimate of[HI_BIO_BANDS];
+
+	if (!likely)
+		return hi_fail_memory(err, "sample of biographies");
+	ret->watched = list_likely(sampled, n, likely);
+	if (ret->watched) {
+		estimate_bands(likely, ret->watched, live.bytes, true, random, shares,
+			       of);
+		keep_likely(of, ret->bytes);
+		estimate_bands(likely, ret->watched, live.objects, false, random, shares,
+			       of);
+		keep_likely(of, ret->objects);
+	}
+	free(likely);
+	return HI_OK;
+}
+
 enum hi_status hi_bio_sample_estimate(const struct hi_bio_sampled *sampled, uint32_t n,
 				      struct hi_bio_amount live, uint64_t seed,
 				      struct hi_bio_estimates *ret, struct hi_error *err)
@@ -225,6 +272,7 @@ enum hi_status hi_bio_sample_estimate(const struct hi_bio_sampled *sampled, uint
 	ret->sampled = n;
 	estimate_bands(sampled, n, live.bytes, true, &seed, shares, ret->bytes);
 	estimate_bands(sampled, n, live.objects, false, &seed, shares, ret->objects);
+	s = estimate_likely(sampled, n, live, &seed, shares, ret, err);
 	free(shares);
-	return HI_OK;
+	return s;
 }

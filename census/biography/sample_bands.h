@@ -30,6 +30,9 @@ struct hi_bio_sampled {
 	uint64_t size;
 	double probability; /* of being chosen, in (0, 1] */
 	uint32_t bands; /* hi_bio_life_bands(): those that are possible, at least one */
+	/* A mask of the one of these in which it is if the words that were not watched
+	 * are used as the watched one; 0: not known. */
+	uint32_t likely;
 };
 struct hi_bio_estimate {
 	/* Of the objects whose band is proved, and of those that may be in the band. */
@@ -37,10 +40,15 @@ struct hi_bio_estimate {
 	/* Has the truth with 95 %: the lower end is of what is proved, the upper one of
 	 * what is possible. */
 	struct hi_interval interval;
+	/* The estimate by `likely` (Horvitz and Thompson), and an interval that has it in
+	 * 95 % of the samples. */
+	double estimate;
+	struct hi_interval range;
 };
 struct hi_bio_estimates {
 	struct hi_bio_estimate bytes[HI_BIO_BANDS], objects[HI_BIO_BANDS];
 	uint32_t sampled; /* objects of the sample */
+	uint32_t watched; /* of them, those whose band is estimated; 0: no estimate */
 };
 /*
  * live: what the census has of the population that the sample was taken from. Without an

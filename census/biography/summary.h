@@ -43,6 +43,13 @@ struct hi_bio_census_row {
 	struct hi_bio_row row;
 };
 
+/* An object of the sample that was watched, and is live at the last census. */
+struct hi_bio_watched {
+	uint64_t address, size, hits; /* hits that prove a use */
+	uint32_t periods;	      /* in which it was watched */
+	uint32_t group;
+};
+
 /* Hardware watchpoints on objects of a sample. */
 struct hi_bio_watch {
 	unsigned slots;	     /* that were asked for; 0: none */
@@ -55,6 +62,8 @@ struct hi_bio_watch {
 	uint64_t waited;     /* times that they were set later for that */
 	struct hi_bio_amount population; /* at the last census: what is sampled */
 	struct hi_bio_estimates estimates;
+	const struct hi_bio_watched *watched; /* most hits first */
+	size_t n_watched;
 };
 
 /* Probes at the entry of functions that take objects. */
@@ -126,6 +135,7 @@ const struct hi_bio_life_row *hi_bio_summary_find(const struct hi_bio_summary *s
 						  uint32_t object);
 
 _Static_assert(sizeof(struct hi_bio_life_row) == 48, "life");
+_Static_assert(sizeof(struct hi_bio_watched) == 32, "watched");
 /* As files have them; the sets of a row are in a section of their own. */
 #define HI_BIO_GROUP_ROW_SIZE offsetof(struct hi_bio_group_row, row.sets)
 #define HI_BIO_CENSUS_ROW_SIZE offsetof(struct hi_bio_census_row, row.sets)

@@ -54,7 +54,8 @@
 	X("lives.watch.waited", watch.waited)                                            \
 	X("lives.watch.population.bytes", watch.population.bytes)                        \
 	X("lives.watch.population.objects", watch.population.objects)                    \
-	X("lives.watch.sampled", watch.estimates.sampled)
+	X("lives.watch.sampled", watch.estimates.sampled)                                \
+	X("lives.watch.estimated", watch.estimates.watched)
 
 /* Texts; NULL is a missing property. */
 #define LIVES_TEXTS(X)                                                                   \
@@ -171,18 +172,37 @@ static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
 	return status;
 }
 
-/* Of the bands' bytes, then of their objects. */
+/* Of the bands' bytes, then of their objects: two sections. */
+struct life_estimate {
+	double proved, possible;
+	struct hi_interval interval;
+};
+struct life_likely {
+	double estimate;
+	struct hi_interval range;
+};
+
 static enum hi_status put_life_estimates(struct hi_snapshot_writer *w,
 					 const struct hi_bio_estimates *e,
 					 struct hi_error *err)
 {
-	struct hi_bio_estimate rows[ESTIMATES];
+	struct life_estimate rows[ESTIMATES];
+	struct life_likely likely[ESTIMATES];
+	enum hi_status status;
 
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		rows[band] = e->bytes[band];
-		rows[HI_BIO_BANDS + band] = e->objects[band];
+	for (unsigned i = 0; i < ESTIMATES; i++) {
+		const struct hi_bio_estimate *from =
+			i < HI_BIO_BANDS ? &e->bytes[i] : &e->objects[i - HI_BIO_BANDS];
+
+		rows[i] = (struct life_estimate){from->proved, from->possible,
+						 from->interval};
+		likely[i] = (struct life_likely){from->estimate, from->range};
 	}
-	return hi_snapshot_put(w, "lives.estimates", rows, sizeof(*rows), ESTIMATES, err);
+	status = hi_snapshot_put(w, "lives.estimates", rows, sizeof(*rows), ESTIMATES,
+				 err);
+	return status == HI_OK ? hi_snapshot_put(w, "lives.likely", likely,
+						 sizeof(*likely), ESTIMATES, err)
+			       : status;
 }
 
 enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
@@ -201,6 +221,10 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 		status = put_life_sets(w, summary, err);
 	if (status == HI_OK && summary->watch.slots)
 		status = put_life_estimates(w, &summary->watch.estimates, err);
+	if (status == HI_OK && summary->watch.slots)
+		status = hi_snapshot_put(w, "lives.watched", summary->watch.watched,
+					 sizeof(*summary->watch.watched),
+					 summary->watch.n_watched, err);
 	return status == HI_OK ? put_lives_properties(w, summary, err) : status;
 }
 
@@ -360,17 +384,22 @@ static enum hi_status take_life_rows(struct hi_snapshot *s, hi_node n_objects,
 	return HI_OK;
 }
 
-static bool is_estimate_valid(const struct hi_bio_estimate *e)
+static bool is_estimate_valid(const struct life_estimate *e)
 {
 	return isfinite(e->proved) && isfinite(e->possible) && e->proved >= 0 &&
 	       e->possible >= 0 && e->interval.low <= e->interval.high;
+}
+
+static struct hi_bio_estimate *find_estimate(struct hi_bio_estimates *e, unsigned i)
+{
+	return i < HI_BIO_BANDS ? &e->bytes[i] : &e->objects[i - HI_BIO_BANDS];
 }
 
 static enum hi_status take_life_estimates(struct hi_snapshot *s,
 					  struct hi_bio_estimates *ret,
 					  struct hi_error *err)
 {
-	const struct hi_bio_estimate *rows;
+	const struct life_estimate *rows;
 	void *items = NULL;
 	enum hi_status status = hi_snapshot_column(s, "lives.estimates", sizeof(*rows),
 						   ESTIMATES, &items, err);
@@ -378,13 +407,62 @@ static enum hi_status take_life_estimates(struct hi_snapshot *s,
 	if (status != HI_OK)
 		return status;
 	rows = items;
-	for (unsigned i = 0; i < ESTIMATES; i++)
+	for (unsigned i = 0; i < ESTIMATES; i++) {
+		struct hi_bio_estimate *to = find_estimate(ret, i);
+
 		if (!is_estimate_valid(&rows[i]))
 			return hi_snapshot_bad(s, "lives.estimates", err, "row %u", i);
-	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		ret->bytes[band] = rows[band];
-		ret->objects[band] = rows[HI_BIO_BANDS + band];
+		to->proved = rows[i].proved;
+		to->possible = rows[i].possible;
+		to->interval = rows[i].interval;
 	}
+	return HI_OK;
+}
+
+/* Files of before have none. */
+static enum hi_status take_life_likely(struct hi_snapshot *s,
+				       struct hi_bio_estimates *ret, struct hi_error *err)
+{
+	const struct life_likely *rows;
+	void *items = NULL;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives.likely"))
+		return HI_OK;
+	status = hi_snapshot_column(s, "lives.likely", sizeof(*rows), ESTIMATES, &items,
+				    err);
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	for (unsigned i = 0; i < ESTIMATES; i++) {
+		if (!isfinite(rows[i].estimate) || rows[i].estimate < 0 ||
+		    rows[i].range.low > rows[i].range.high)
+			return hi_snapshot_bad(s, "lives.likely", err, "row %u", i);
+		find_estimate(ret, i)->estimate = rows[i].estimate;
+		find_estimate(ret, i)->range = rows[i].range;
+	}
+	return HI_OK;
+}
+
+static enum hi_status take_life_watched(struct hi_snapshot *s, struct hi_bio_summary *ret,
+					struct hi_error *err)
+{
+	const struct hi_bio_watched *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives.watched"))
+		return HI_OK;
+	status = hi_snapshot_get(s, "lives.watched", sizeof(*rows), &items, &n, err);
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].group >= ret->n_groups)
+			return hi_snapshot_bad(s, "lives.watched", err, "row %zu", i);
+	ret->watch.watched = rows;
+	ret->watch.n_watched = n;
 	return HI_OK;
 }
 
@@ -421,6 +499,10 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 		status = take_life_rows(s, n_objects, summary, err);
 	if (status == HI_OK && summary->watch.slots)
 		status = take_life_estimates(s, &summary->watch.estimates, err);
+	if (status == HI_OK && summary->watch.slots)
+		status = take_life_likely(s, &summary->watch.estimates, err);
+	if (status == HI_OK && summary->watch.slots)
+		status = take_life_watched(s, summary, err);
 	if (status == HI_OK)
 		*ret = hi_take(summary);
 	return status;

@@ -90,11 +90,31 @@ static void put_estimate(struct hi_json *json, const char *key,
 	hi_json_real(json, "possible", e->possible);
 	hi_json_number(json, "low", e->interval.low);
 	hi_json_number(json, "high", e->interval.high);
+	hi_json_real(json, "estimate", e->estimate);
+	hi_json_number(json, "estimate_low", e->range.low);
+	hi_json_number(json, "estimate_high", e->range.high);
 	hi_json_end(json);
 }
 
-static void put_watch(struct hi_json *json, const struct hi_bio_watch *w)
+static void put_counted(struct hi_json *json, const struct hi_bio_report *r)
 {
+	hi_json_array(json, "counts");
+	for (size_t i = 0; i < r->n_counted; i++) {
+		hi_json_object(json, NULL);
+		hi_json_address(json, "address", r->counted[i].address);
+		hi_json_text(json, "type", r->counted[i].type);
+		hi_json_number(json, "bytes", r->counted[i].bytes);
+		hi_json_number(json, "periods", r->counted[i].periods);
+		hi_json_number(json, "hits", r->counted[i].hits);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void put_watch(struct hi_json *json, const struct hi_bio_report *r)
+{
+	const struct hi_bio_watch *w = &r->watch;
+
 	if (!w->slots) {
 		hi_json_null(json, "watch");
 		return;
@@ -110,6 +130,8 @@ static void put_watch(struct hi_json *json, const struct hi_bio_watch *w)
 	hi_json_number(json, "waited", w->waited);
 	put_amount(json, "population", w->population);
 	hi_json_number(json, "sampled", w->estimates.sampled);
+	hi_json_number(json, "estimated", w->estimates.watched);
+	put_counted(json, r);
 	hi_json_object(json, "bands");
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
 		hi_json_object(json, hi_life_band_key((enum hi_bio_band)band));
@@ -192,7 +214,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_number(json, "rows", r->hidden.rows);
 	hi_json_number(json, "bytes", r->hidden.bytes);
 	hi_json_end(json);
-	put_watch(json, &r->watch);
+	put_watch(json, r);
 	put_uses(json, &r->uses);
 	put_checks(json, &r->checks);
 	hi_json_end(json);

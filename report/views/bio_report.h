@@ -31,6 +31,13 @@ struct hi_bio_idle {
 	struct hi_bio_amount of_retainers;
 };
 
+/* An object that was watched. */
+struct hi_bio_counted {
+	uint64_t address, bytes, hits; /* hits that prove a use */
+	uint32_t periods;
+	const char *type; /* "" unknown */
+};
+
 struct hi_bio_report {
 	int pid;
 	const char *exe;
@@ -53,6 +60,8 @@ struct hi_bio_report {
 	struct hi_bio_amount certain, uncertain, left_out;
 	struct hi_bio_checks checks;
 	struct hi_bio_watch watch;
+	struct hi_bio_counted *counted; /* most hits first */
+	size_t n_counted;
 	struct hi_bio_calls uses;
 	/* --era: only what was born in these eras counts; NULL: not given. */
 	const char *era;

@@ -8,7 +8,7 @@
 #include "report/views/links.h"
 
 /* Lines of the table over time: more are left out in even steps. */
-enum { LINES = 20 };
+enum { LINES = 20, COUNTED = 10 };
 
 #define IN_USE (HI_BIO_BIT(HI_BIO_USE) | HI_BIO_BIT(HI_BIO_INHERENT))
 
@@ -310,12 +310,13 @@ static bool is_estimated(const struct hi_bio_watch *w, unsigned band)
 	return i->high > 0 && (i->low > 0 || i->high < w->population.bytes);
 }
 
+/* Without an object that was watched there are bounds alone. */
 static void show_estimates(const struct hi_bio_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"band", HI_COLUMN_WORD},
-						   {"at least", HI_COLUMN_BYTES},
-						   {"at most", HI_COLUMN_BYTES},
-						   {"meaning", HI_COLUMN_TEXT}};
+	static const struct hi_column columns[] = {
+		{"band", HI_COLUMN_WORD},      {"estimate", HI_COLUMN_BYTES},
+		{"from", HI_COLUMN_BYTES},     {"to", HI_COLUMN_BYTES},
+		{"at least", HI_COLUMN_BYTES}, {"at most", HI_COLUMN_BYTES}};
 	const struct hi_bio_watch *w = &r->watch;
 	struct hi_report_table *t;
 	char n[32], bytes[24];
@@ -326,15 +327,59 @@ static void show_estimates(const struct hi_bio_report *r, struct hi_page *page)
 			hi_page_printf(page, "%s objects of %s; with 95 %%",
 				       hi_count(n, w->estimates.sampled),
 				       hi_bytes(bytes, w->population.bytes)));
-	t = hi_page_table(page, columns, 4);
+	t = hi_page_table(page, columns, 6);
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
-		if (!is_estimated(w, band))
+		const struct hi_bio_estimate *e = &w->estimates.bytes[band];
+
+		if (!is_estimated(w, band) && !(e->estimate > 0))
 			continue;
 		hi_cell_text(t, hi_bio_band_name((enum hi_bio_band)band), 0);
-		hi_cell_number(t, w->estimates.bytes[band].interval.low);
-		hi_cell_number(t, w->estimates.bytes[band].interval.high);
-		hi_cell_text(t, band_meanings[band], 0);
+		hi_cell_number(t, hi_estimate_round(e->estimate));
+		hi_cell_number(t, e->range.low);
+		hi_cell_number(t,
+			       w->estimates.watched ? e->range.high : e->interval.high);
+		hi_cell_number(t, e->interval.low);
+		hi_cell_number(t, e->interval.high);
 	}
+	hi_page_note(
+		page,
+		hi_page_printf(
+			page,
+			"the estimate is of %s objects by the words that were "
+			"watched, when they were for the last time; from other words "
+			"it may be anything from at least to at most",
+			hi_count(n, w->estimates.watched)));
+}
+
+/* The objects that were hit most. */
+static void show_counted(const struct hi_bio_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"hits", HI_COLUMN_FIGURE},
+						   {"periods", HI_COLUMN_FIGURE},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"address", HI_COLUMN_WORD},
+						   {"type", HI_COLUMN_TEXT}};
+	struct hi_report_table *t;
+	char n[32];
+
+	if (!r->n_counted)
+		return;
+	hi_page_heading(page, "Watched objects", "one word of them in each period");
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_counted && i < COUNTED; i++) {
+		const struct hi_bio_counted *c = &r->counted[i];
+
+		hi_cell_text(t, hi_count(n, c->hits), 0);
+		hi_cell_text(t, hi_count(n, c->periods), 0);
+		hi_cell_number(t, c->bytes);
+		hi_cell_text(
+			t, hi_page_printf(page, "0x%llx", (unsigned long long)c->address),
+			0);
+		hi_cell_text(t, *c->type ? hi_page_type(page, c->type) : "(unknown)", 0);
+	}
+	if (r->n_counted > COUNTED)
+		hi_page_note(page, hi_page_printf(page, "%s more (--json has all)",
+						  hi_count(n, r->n_counted - COUNTED)));
 }
 
 static const char *names_of_bands(const struct hi_bio_report *r, struct hi_page *page)
@@ -490,6 +535,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 		return;
 	show_bands(r, page);
 	show_estimates(r, page);
+	show_counted(r, page);
 	if (r->n_groups)
 		show_bio_groups(r, page);
 	show_lines(r, page);

@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
 #include "session/biography/object_retainers.h"
@@ -190,19 +191,29 @@ static bool is_left_out(const struct hi_lives *lives, uint32_t number)
 	       life.object.group == HI_BIO_LEFT_OUT;
 }
 
+/* Bytes that the program has asked for, in words: nobody uses what is after them. */
+static uint64_t watchable_bytes(const struct addition *a, hi_node object)
+{
+	const uint64_t usable = hi_objects_usable(a->graph->objects, object);
+	uint64_t asked;
+
+	if (!a->births || !hi_birth_is_known(a->births, object))
+		return usable;
+	asked = hi_round_up(a->births->size[object], sizeof(uint64_t));
+	return asked ? hi_min(asked, usable) : usable;
+}
+
 /* A collector reads the objects that it follows: those have a header in front. Such an
  * access would prove no use by the program. */
 static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 				      const struct hi_bio_object *o, uint32_t number,
 				      struct hi_error *err)
 {
-	const struct hi_objects *objects = a->graph->objects;
-	const struct hi_watch_object offered = {
-		.address = o->address,
-		.serial = o->serial,
-		.usable = hi_objects_usable(objects, object),
-		.size = o->size,
-		.number = number};
+	const struct hi_watch_object offered = {.address = o->address,
+						.serial = o->serial,
+						.usable = watchable_bytes(a, object),
+						.size = o->size,
+						.number = number};
 
 	if (!a->watch || !is_certain(a, o->serial) || o->is_inherent ||
 	    hi_graph_address(a->graph, object) != o->address ||

@@ -242,6 +242,29 @@ static enum hi_status fill_idle(const struct hi_bio_summary *lives,
 	return name_idle(lives, period, ret, err);
 }
 
+/* ---- what was watched ---- */
+
+static enum hi_status fill_counted(const struct hi_bio_summary *lives,
+				   struct hi_arena *arena, struct hi_bio_report *ret,
+				   struct hi_error *err)
+{
+	const struct hi_bio_watch *w = &lives->watch;
+
+	ret->counted = hi_arena_alloc(arena, (w->n_watched + 1) * sizeof(*ret->counted));
+	if (!ret->counted)
+		return hi_fail_memory(err, "report of biographies");
+	for (size_t i = 0; i < w->n_watched; i++)
+		ret->counted[i] = (struct hi_bio_counted){
+			.address = w->watched[i].address,
+			.bytes = w->watched[i].size,
+			.hits = w->watched[i].hits,
+			.periods = w->watched[i].periods,
+			.type = hi_interner_name(
+				lives->texts, lives->groups[w->watched[i].group].type)};
+	ret->n_counted = w->n_watched;
+	return HI_OK;
+}
+
 /* ---- all of it ---- */
 
 static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report *ret)
@@ -280,5 +303,7 @@ enum hi_status hi_lives_result(const struct hi_bio_summary *lives,
 	status = fill_lines(lives, arena, ret, err);
 	if (status == HI_OK)
 		status = fill_groups(lives, options, arena, ret, err);
+	if (status == HI_OK)
+		status = fill_counted(lives, arena, ret, err);
 	return status == HI_OK ? fill_idle(lives, &ret->idle, err) : status;
 }

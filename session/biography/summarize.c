@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/biography/summarize.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,16 @@ static enum hi_status fill_life_rows(struct hi_lives *lives, struct hi_bio_summa
 
 /* ---- what is watched ---- */
 
+/* By the word that was watched, when it was for the last time. */
+static enum hi_bio_band find_likely_band(const struct hi_watch_member *member,
+					 const struct hi_bio_life *life)
+{
+	return member->hits_then    ? HI_BIO_USE
+	       : life->first_proved ? HI_BIO_DRAG
+	       : life->is_older	    ? HI_BIO_UNUSED
+				    : HI_BIO_VOID;
+}
+
 static enum hi_status estimate_watched(const struct hi_lives *lives,
 				       const struct hi_watch_member *members, size_t n,
 				       uint64_t t, struct hi_bio_watch *ret,
@@ -124,9 +135,43 @@ static enum hi_status estimate_watched(const struct hi_lives *lives,
 		if (hi_lives_at_end(lives, members[i].object.number, &life))
 			sampled[kept++] = (struct hi_bio_sampled){
 				life.object.size, probability,
-				hi_bio_life_bands(&life, t + 1, t)};
+				hi_bio_life_bands(&life, t + 1, t),
+				members[i].watched_at
+					? HI_BIO_BIT(find_likely_band(&members[i], &life))
+					: 0};
 	return hi_bio_sample_estimate(sampled, kept, ret->population, 1, &ret->estimates,
 				      err);
+}
+
+static int compare_watched(const void *a, const void *b)
+{
+	const struct hi_bio_watched *x = a, *y = b;
+
+	if (x->hits != y->hits)
+		return x->hits < y->hits ? 1 : -1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool list_watched(const struct hi_lives *lives,
+			 const struct hi_watch_member *members, size_t n,
+			 struct hi_arena *arena, struct hi_bio_watch *ret)
+{
+	struct hi_bio_watched *watched =
+		hi_arena_alloc(arena, (n + 1) * sizeof(*watched));
+	struct hi_bio_life life;
+
+	if (!watched)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (members[i].watched_at &&
+		    hi_lives_at_end(lives, members[i].object.number, &life))
+			watched[ret->n_watched++] = (struct hi_bio_watched){
+				members[i].object.address, life.object.size,
+				members[i].hits, members[i].periods, life.object.group};
+	if (ret->n_watched)
+		qsort(watched, ret->n_watched, sizeof(*watched), compare_watched);
+	ret->watched = watched;
+	return true;
 }
 
 static void cap_interval(struct hi_interval *interval, uint64_t possible)
@@ -135,12 +180,21 @@ static void cap_interval(struct hi_interval *interval, uint64_t possible)
 	interval->low = hi_min(interval->low, interval->high);
 }
 
+static void cap_estimate(double *estimate, struct hi_bio_bounds bounds)
+{
+	*estimate = fmin(*estimate, (double)bounds.possible);
+}
+
 /* What is possible of all that is live is not exceeded by a part of it. */
 static void cap_estimates(const struct hi_bio_row *all, struct hi_bio_estimates *e)
 {
 	for (unsigned band = 0; band < HI_BIO_BANDS; band++) {
 		cap_interval(&e->bytes[band].interval, all->bytes[band].possible);
 		cap_interval(&e->objects[band].interval, all->objects[band].possible);
+		cap_estimate(&e->bytes[band].estimate, all->bytes[band]);
+		cap_estimate(&e->objects[band].estimate, all->objects[band]);
+		cap_interval(&e->bytes[band].range, all->bytes[band].possible);
+		cap_interval(&e->objects[band].range, all->objects[band].possible);
 	}
 }
 
@@ -157,8 +211,8 @@ static void fill_watch_counts(const struct hi_lives *lives, struct hi_bio_watch 
 }
 
 static enum hi_status fill_watch(const struct hi_lives *lives,
-				 const struct hi_bio_view *view, struct hi_bio_watch *ret,
-				 struct hi_error *err)
+				 const struct hi_bio_view *view, struct hi_arena *arena,
+				 struct hi_bio_watch *ret, struct hi_error *err)
 {
 	const uint64_t t = hi_bio_view_censuses(view);
 	const struct hi_watch_sample *sample = hi_lives_sample(lives);
@@ -180,6 +234,8 @@ static enum hi_status fill_watch(const struct hi_lives *lives,
 		ret->missing = "the recording tells no object from others";
 	if (!t || !n)
 		return HI_OK;
+	if (!list_watched(lives, members, n, arena, ret))
+		return hi_fail_memory(err, "summary of biographies");
 	status = estimate_watched(lives, members, n, t, ret, err);
 	hi_bio_view_row(view, HI_BIO_ALL, t, &all);
 	cap_estimates(&all, &ret->estimates);
@@ -263,7 +319,7 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	fill_era(lives, view, &summary->era);
 	status = fill_life_rows(lives, summary, err);
 	if (status == HI_OK)
-		status = fill_watch(lives, view, &summary->watch, err);
+		status = fill_watch(lives, view, &summary->arena, &summary->watch, err);
 	if (status != HI_OK)
 		return status;
 	hi_bio_check(bio, view, &summary->checks);

@@ -16,6 +16,7 @@ struct members HI_VECTOR(struct hi_watch_member);
 struct watched {
 	uint64_t address, serial; /* of the object; address 0: of none */
 	uint64_t hits;		  /* of the period that ends */
+	bool stood;		  /* until the end of it */
 };
 
 struct hi_watch_sample {
@@ -103,8 +104,10 @@ void hi_watch_sample_begin(struct hi_watch_sample *s, struct hi_watch_evidence *
 	s->population = (struct hi_bio_amount){};
 	s->size = hi_min((s->censuses / HOLD + 1) * s->n_slots, SAMPLE_MAX);
 	s->censuses++;
-	for (unsigned i = 0; i < s->n_slots; i++)
+	for (unsigned i = 0; i < s->n_slots; i++) {
 		s->watched[i].hits = hi_watch_evidence_take(evidence, i);
+		s->watched[i].stood = hi_watch_evidence_stood(evidence, i);
+	}
 }
 
 static int compare_members(const void *a, const void *b)
@@ -132,20 +135,24 @@ uint64_t hi_watch_sample_hits(struct hi_watch_sample *s, uint64_t address,
 {
 	const struct hi_watch_object object = {.address = address, .serial = serial};
 	struct hi_watch_member *member;
+	bool is_known = false;
 	uint64_t hits = 0;
 
 	for (unsigned i = 0; i < s->n_slots; i++)
 		if (s->watched[i].address == address && s->watched[i].serial == serial) {
 			hits += s->watched[i].hits;
+			is_known |= s->watched[i].stood || hits;
 			s->watched[i].hits = 0;
 		}
-	if (!hits)
+	if (!is_known)
 		return 0;
 	member = find_sampled(&s->before, random_of(s, &object), address, serial);
 	s->totals.hits += hits;
 	if (member) {
-		s->totals.used += member->hits == 0;
+		s->totals.used += member->hits == 0 && hits;
 		member->hits += hits;
+		member->watched_at = s->censuses;
+		member->hits_then = hits;
 	}
 	return hits;
 }
@@ -165,6 +172,8 @@ static void keep_counts(struct hi_watch_sample *s)
 			continue;
 		member->hits = before->hits;
 		member->periods = before->periods;
+		member->watched_at = before->watched_at;
+		member->hits_then = before->hits_then;
 	}
 }
 

@@ -39,6 +39,10 @@ struct hi_watch_member {
 	uint64_t random;
 	uint64_t hits;	  /* that are proofs */
 	uint32_t periods; /* in which it was watched */
+	/* When it was watched for the last time, until the end of the period: 0: never.
+	 */
+	uint64_t watched_at; /* the number of the census */
+	uint64_t hits_then;
 };
 
 struct hi_watch_sample;

@@ -29,6 +29,7 @@ enum { HELD_FDS = HI_STOP_HOOK_FDS / 2 }; /* that the hook takes at most */
 
 struct slot {
 	bool is_set;
+	bool stood;	 /* at the last stop it was set */
 	uint64_t seen;	 /* hits that are paid */
 	uint64_t before; /* of them, until the last look before the stop */
 	uint64_t base;	 /* hits until the last stop */
@@ -234,6 +235,7 @@ static void end_slot_period(struct hi_watch_evidence *e, unsigned i)
 	if (hits > slot->seen)
 		slot->seen = hits; /* it was ended meanwhile */
 	slot->base = is_known ? hits : slot->seen;
+	slot->stood = slot->is_set;
 }
 
 void hi_watch_evidence_after_stop(struct hi_watch_evidence *e)
@@ -261,6 +263,18 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
 	return hits;
 }
 
+bool hi_watch_evidence_stood(struct hi_watch_evidence *e, unsigned i)
+{
+	bool stood;
+
+	if (!e)
+		return false;
+	pthread_mutex_lock(&e->lock);
+	stood = e->slots[i].stood;
+	pthread_mutex_unlock(&e->lock);
+	return stood;
+}
+
 bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 			   const struct hi_watch_place *places)
 {
@@ -275,7 +289,7 @@ bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 
 		slot->ended = places[i].goes_on ? slot->seen - slot->base : 0;
 		slot->seen = slot->before = slot->base = 0;
-		slot->is_set = false;
+		slot->is_set = slot->stood = false;
 		hi_watchpoints_end(e->watchpoints, i);
 		e->waiting[i] = places[i].address;
 	}

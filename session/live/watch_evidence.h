@@ -33,6 +33,10 @@ void hi_watch_evidence_after_stop(struct hi_watch_evidence *evidence);
 /* Hits of watchpoint i before the last stop that were not taken yet. NULL: 0. */
 uint64_t hi_watch_evidence_take(struct hi_watch_evidence *evidence, unsigned i);
 
+/* Was it there until that stop? False: it was ended as it was hit too often, or never
+ * set. NULL: false. */
+bool hi_watch_evidence_stood(struct hi_watch_evidence *evidence, unsigned i);
+
 /* Where a watchpoint is from now on. */
 struct hi_watch_place {
 	uint64_t address; /* a multiple of 8; 0: nowhere */

@@ -16,6 +16,7 @@ struct drawn_lives {
 	struct hi_bio_life_row lives[LIVES];
 	struct hi_bio_group_row groups[GROUPS];
 	struct hi_bio_census_row censuses[CENSUSES];
+	struct hi_bio_watched watched[1];
 };
 
 static void destroy_summary(void *summary)
@@ -63,10 +64,14 @@ static void draw_lives(struct drawn_lives *d)
 			.type = hi_interner_add(&s->own_texts, "struct node"),
 			.era = hi_interner_add(&s->own_texts, i ? "2" : "1"),
 			.is_inherent = i,
-			.row.live = {50 + i, 1}};
+			.row.live = {50 + i, 1},
+			.row.sets[3] = {50 + i, 1}};
+	d->watched[0] = (struct hi_bio_watched){0x1000, 32, 7, 3, 1};
 	for (unsigned t = 0; t < CENSUSES; t++)
-		d->censuses[t] = (struct hi_bio_census_row){
-			.at_ns = t * 1000u, .has_pages = t & 1, .row.live = {t, t}};
+		d->censuses[t] = (struct hi_bio_census_row){.at_ns = t * 1000u,
+							    .has_pages = t & 1,
+							    .row.live = {t, t},
+							    .row.sets[1] = {t, t}};
 	s->lives = d->lives;
 	s->n_lives = LIVES;
 	s->groups = d->groups;
@@ -78,7 +83,9 @@ static void draw_lives(struct drawn_lives *d)
 	s->checks.order = 3;
 	s->watch = (struct hi_bio_watch){.slots = 4, .hits = 12, .missing = "taken"};
 	s->watch.estimates.bytes[HI_BIO_DRAG] =
-		(struct hi_bio_estimate){1.5, 2.5, {1, 3}};
+		(struct hi_bio_estimate){1.5, 2.5, {1, 3}, 2.25, {2, 4}};
+	s->watch.watched = d->watched;
+	s->watch.n_watched = 1;
 	s->watch.estimates.objects[HI_BIO_USE].possible = 0.25;
 }
 
@@ -117,7 +124,12 @@ static void expect_rows(const struct drawn_lives *d, const struct hi_bio_summary
 		HI_ASSERT_EQ(0, g->module);
 		HI_ASSERT_EQ(i, g->is_inherent);
 		HI_ASSERT_EQ(50 + i, g->row.live.bytes);
+		HI_ASSERT_EQ(50 + i, g->row.sets[3].bytes);
 	}
+	HI_ASSERT_EQ(1, r->watch.n_watched);
+	HI_ASSERT_EQ(0, memcmp(d->watched, r->watch.watched, sizeof(d->watched)));
+	HI_ASSERT(r->watch.estimates.bytes[HI_BIO_DRAG].estimate == 2.25);
+	HI_ASSERT_EQ(4, r->watch.estimates.bytes[HI_BIO_DRAG].range.high);
 	/* Texts of one name have one number. */
 	HI_ASSERT_EQ(r->groups[0].type, r->groups[1].type);
 }

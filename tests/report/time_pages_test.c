@@ -156,6 +156,8 @@ HI_TEST(time_pages, biographies)
 					.exe = "/bin/app",
 					.by = "type",
 					.is_recorded = true,
+					.birth_is_idle = true,
+					.death_is_idle = true,
 					.lasted_ns = 3 * second_ns,
 					.lines = lines,
 					.n_lines = 3,

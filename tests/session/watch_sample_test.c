@@ -61,7 +61,7 @@ static unsigned sample_l5(uint64_t seed, struct hi_bio_estimates *ret)
 		drag += is_drag;
 		sampled[i] = (struct hi_bio_sampled){
 			members[i].object.size, (double)n / (double)population.objects,
-			HI_BIO_BIT(is_drag ? HI_BIO_DRAG : HI_BIO_USE)};
+			HI_BIO_BIT(is_drag ? HI_BIO_DRAG : HI_BIO_USE), 0};
 	}
 	HI_ASSERT_OK(hi_bio_sample_estimate(sampled, SLOTS, population, 1, ret, &err),
 		     &err);
