@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
@@ -366,6 +367,25 @@ static bool is_type_of_program(struct hi_inspection *in, const char *name)
 	       hi_types_find(in->decoders.types, name, &unused, &quiet) == HI_OK;
 }
 
+/* Might objects of these types come? Each name is one of the program's types, or a
+ * pattern, of which nothing can be said. */
+static bool may_have_types(struct hi_inspection *in, const char *names)
+{
+	char name[256];
+	size_t n;
+
+	for (;; names += n + 1) {
+		names += strspn(names, " ");
+		n = strcspn(names, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)hi_min(n, sizeof(name) - 1),
+			 names);
+		if (!strchr(name, '*') && !is_type_of_program(in, name))
+			return false;
+		if (!names[n])
+			return true;
+	}
+}
+
 static enum hi_status find_inherent(struct hi_lives *lives, struct hi_inspection *in,
 				    struct hi_type_set *set, struct hi_error *err)
 {
@@ -376,7 +396,7 @@ static enum hi_status find_inherent(struct hi_lives *lives, struct hi_inspection
 	status = hi_lookup_types(in, lives->options.inherent, set, err);
 	/* The type may have no object yet, or none any more. */
 	if (status == HI_NOT_FOUND &&
-	    (lives->censuses.count || is_type_of_program(in, lives->options.inherent)))
+	    (lives->censuses.count || may_have_types(in, lives->options.inherent)))
 		return HI_OK;
 	return status;
 }

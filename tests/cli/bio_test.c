@@ -80,6 +80,22 @@ HI_TEST_ROOT(bio, a_type_that_the_program_does_not_have_is_an_error)
 	HI_ASSERT_EQ(0, c->out_size);
 }
 
+/* Alone or in a list, and as the only one of which something is there. */
+HI_TEST_ROOT(bio, types_that_may_come_need_no_object_yet)
+{
+	static const char *const names[] = {"struct aren*", "arena*, struct arena",
+					    "struct arena, no_such_*"};
+	const char *pid = start_lives();
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct hi_command *c =
+			hi_heapinspect("bio", "--pid", pid, "--every", "100ms", "--for",
+				       "250ms", "--inherent", names[i]);
+
+		HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", names[i], c->err);
+	}
+}
+
 static json_t *read_bio(const struct hi_command *c)
 {
 	json_t *doc = doc_checked(c, "bio.v1.json");
