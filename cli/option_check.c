@@ -317,6 +317,7 @@ static int check_bio_file(const struct hi_options *o)
 	} words[] = {{o->series.every_ns || o->series.every_bytes, "--every"},
 		     {o->series.for_ns, "--for"},
 		     {o->series.hp, "--hp"},
+		     {o->series.has_axis, "--time"},
 		     {o->record.has_sample || o->record.is_none, "--sample"},
 		     {o->biography.live != HI_LIVES_REACHABLE, "--live"},
 		     {o->biography.birth_use != HI_LIVES_ENDS_NO, "--birth-use"},

@@ -501,7 +501,7 @@ const struct hi_option_entry hi_option_table[] = {
 	  "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
 	  "census (default: wall)",
 	  5},
-	 SERIES},
+	 SERIES | BIT(BIO)},
 	{{"for", HI_OPT_FOR, "TIME", 0, "count for this time (default: 1s)", 2},
 	 BIT(SAFEPOINTS)},
 	{{0, 0, 0, 0, "Stopping the target:", 6}, TARGETED},

@@ -16,8 +16,9 @@
 struct hi_lives_sink {
 	struct hi_lives *lives;
 	struct hi_lives_profile options;
-	struct hi_sink_file profile; /* its fd -1: none */
-	bool made_profile;	     /* by us: removed if nothing comes */
+	struct HI_VECTOR(uint64_t) at_ns; /* of each census, on the axis of the profile */
+	struct hi_sink_file profile;	  /* its fd -1: none */
+	bool made_profile;		  /* by us: removed if nothing comes */
 	char *exe;
 	char news[256];
 };
@@ -37,10 +38,12 @@ static enum hi_status add_census_to_lives(void *sink,
 	struct hi_bio_census_row line;
 	size_t n;
 	enum hi_status status =
-		hi_lives_add(s->lives, event->in, event->sample->at_ns, err);
+		hi_lives_add(s->lives, event->in, event->sample->wall_ns, err);
 
 	if (status != HI_OK)
 		return status;
+	if (!hi_vector_push(&s->at_ns, event->sample->at_ns))
+		return hi_fail_memory(err, "biographies");
 	free(s->exe);
 	s->exe = hi_strdup(header->exe);
 	if (!s->exe)
@@ -136,8 +139,7 @@ static enum hi_status write_sample(const struct hi_lives_sink *s, struct hi_hp *
 				   const struct hi_bio_view *view, uint64_t t,
 				   uint64_t *bytes, struct hi_error *err)
 {
-	size_t n;
-	uint64_t at_ns = hi_lives_censuses(s->lives, &n)[t].at_ns;
+	const uint64_t at_ns = s->at_ns.items[t];
 	struct hi_bio_row row;
 
 	if (s->options.has_groups) {
@@ -189,8 +191,10 @@ static enum hi_status end_lives(void *sink, const struct hi_series_header *heade
 	const char *slash = strrchr(header->exe, '/');
 	struct hi_lives_sink *s = sink;
 	char job[300], by[100];
-	struct hi_hp_header head = {
-		.job = job, .date = time(NULL), .zeros = !s->options.has_groups};
+	struct hi_hp_header head = {.job = job,
+				    .date = time(NULL),
+				    .sample_unit = hi_series_unit(header->axis),
+				    .zeros = !s->options.has_groups};
 	enum hi_status status;
 
 	s->news[0] = '\0';
@@ -221,6 +225,7 @@ static const struct hi_series_sink_ops lives_sink_ops = {
 	.census = add_census_to_lives,
 	.mark = take_mark_of_lives,
 	.end = end_lives,
+	.has_axis = true,
 	.news = news_of_lives,
 	.destroy = leave_lives,
 };
@@ -268,6 +273,7 @@ void hi_lives_sink_close(struct hi_lives_sink *sink)
 		unlink(sink->profile.path);
 	if (sink->profile.fd >= 0)
 		hi_sink_file_close(&sink->profile);
+	hi_vector_free(&sink->at_ns);
 	hi_lives_destroy(sink->lives);
 	free(sink->exe);
 	free(sink);

@@ -402,7 +402,8 @@ HI_TEST_ROOT(bio, the_heap_profile_has_groups_over_time)
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/groups.hp", directory);
-	l = lived_start(LIVED(), LIVED("--hp", path, "--by", "type", "--bio", "use"));
+	l = lived_start(LIVED(), LIVED("--hp", path, "--by", "type", "--bio", "use",
+				       "--time", "census"));
 	lived_period(l, LIVED("new a 100", "new d 1000 buf"));
 	lived_period(l, LIVED("write a", "write d"));
 	lived_period(l, LIVED("write d"));
@@ -411,6 +412,7 @@ HI_TEST_ROOT(bio, the_heap_profile_has_groups_over_time)
 	HI_ASSERT(file && fread(text, 1, sizeof(text) - 1, file) > 0);
 	fclose(file);
 	HI_ASSERT_MSG(strstr(text, "by type: USE"), "%s", text);
+	HI_ASSERT_MSG(strstr(text, "BEGIN_SAMPLE 2.000000"), "%s", text);
 	expect_sample(text, 2, "struct_node", lived_cost(l, "a"));
 	expect_sample(text, 2, "struct_buf", lived_cost(l, "d"));
 	expect_sample(text, 3, "struct_node", 0);
