@@ -554,10 +554,11 @@ static int check_target(const struct hi_options *o)
 	if (o->selection.has_born_by && !has_traced_births(o))
 		return hi_option_wrong("--by thread, age, site-module: only of a "
 				       "recording; make one with heapinspect record");
-	if (o->selection.bands)
+	if (o->selection.bands || o->selection.era)
 		return hi_option_wrong(
-			"--bio: only of a file with biographies; make one with "
-			"heapinspect bio --pid N -o FILE");
+			"--%s: only of a file with biographies; make one with "
+			"heapinspect bio --pid N -o FILE",
+			o->selection.bands ? "bio" : "era");
 	if (has_times(&o->selection.births))
 		return hi_option_wrong("--age, --born, --thread: only of a recording; "
 				       "make one with heapinspect record");

@@ -123,6 +123,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "only objects that were born in these eras (heapinspect era): numbers or names",
 	  2},
 	 BIT(BIO)},
+	{{"era", HI_OPT_ERA, "FROM[-TO]", 0,
+	  "of a file of bio -o: only objects that were born in these eras: numbers or "
+	  "names",
+	  2},
+	 BORN},
 	{{"watch", HI_OPT_WATCH, "N", 0,
 	  "put N hardware watchpoints (1 to 4) on objects of a random sample, which see "
 	  "reads, too",

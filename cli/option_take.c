@@ -176,7 +176,10 @@ static int take_eras(struct hi_options *o, const char *text)
 	struct hi_era_choice choice;
 
 	if (hi_era_choice_parse(text, &choice, &err) == HI_OK)
-		return hi_option_take_once("--era", text, &o->biography.era);
+		return hi_option_take_once("--era", text,
+					   o->command->id == HI_COMMAND_BIO
+						   ? &o->biography.era
+						   : &o->selection.era);
 	hi_option_wrong("%s", err.text);
 	return HI_OPTION_SAID;
 }

@@ -243,6 +243,7 @@ static void fill_only(struct hi_inspection *in)
 		is_restricted_by_type(in->options) ? in->options->selection.type : NULL;
 	in->shown.restriction.births = births_text(in, &in->options->selection.births);
 	in->shown.restriction.bands = bands_text(in);
+	in->shown.restriction.era = in->options->selection.era;
 	in->shown.restriction.under = under_text(in);
 	in->shown.restriction.retained_by = p->retained_by;
 	in->shown.restriction.objects = some->live_objects;
@@ -332,6 +333,21 @@ static enum hi_status mark_bands_shown(struct hi_inspection *in, uint64_t **ret,
 	return HI_OK;
 }
 
+static enum hi_status mark_eras_shown(struct hi_inspection *in, uint64_t **ret,
+				      struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint64_t *bits = hi_calloc((size_t)in->graph->n_nodes / 64 + 1, sizeof(*bits));
+	enum hi_status status;
+
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	status = hi_lives_mark_eras(in, in->options->selection.era, bits, err);
+	if (status == HI_OK)
+		*ret = hi_take(bits);
+	return status;
+}
+
 /* What a mark function of the above has found is added to the restriction. */
 static enum hi_status restrict_by(struct hi_inspection *in, uint64_t **bits,
 				  enum hi_status (*mark)(struct hi_inspection *in,
@@ -351,12 +367,14 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	bool by_type = is_restricted_by_type(in->options);
 	bool by_birth = hi_birth_choice_is_set(&in->options->selection.births);
 	bool by_band = in->options->selection.bands;
+	bool by_era = in->options->selection.era;
 	HI_GUARD(free) uint64_t *bits = NULL;
 	uint64_t *more = NULL;
 	enum hi_status status = HI_OK;
 
 	in->shown.reach = in->shown.leaks_reach = in->results.reach;
-	if (!p->n_under && !p->retained_by && !by_type && !by_birth && !by_band)
+	if (!p->n_under && !p->retained_by && !by_type && !by_birth && !by_band &&
+	    !by_era)
 		return HI_OK;
 	if (p->n_under)
 		status = mark_under(in, &bits, err);
@@ -366,6 +384,8 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 		status = restrict_by(in, &bits, mark_births_shown, err);
 	if (status == HI_OK && by_band)
 		status = restrict_by(in, &bits, mark_bands_shown, err);
+	if (status == HI_OK && by_era)
+		status = restrict_by(in, &bits, mark_eras_shown, err);
 	if (status == HI_OK && p->retained_by) {
 		status = hi_retaining_mark(in, p->retained_by, &more, err);
 		if (status == HI_OK)

@@ -252,6 +252,7 @@ struct hi_selection_options {
 	enum hi_born_by born_by;
 	struct hi_birth_choice births; /* --site, --site-any, --age, --born, --thread */
 	uint32_t bands;	  /* --bio, of biographies: bits of enum hi_bio_band; 0: all */
+	const char *era;  /* --era FROM[-TO], of biographies; NULL: all */
 	const char *type; /* NULL: all */
 	/* --type chooses the objects, as --under does, and not the rows of a table. */
 	bool type_restricts;

@@ -107,7 +107,12 @@ struct hi_bio_summary {
 	struct hi_bio_group_row *groups;
 	uint32_t n_groups;
 	struct hi_bio_census_row *censuses;
-	size_t n_censuses;		 /* at least 1: one more than periods */
+	size_t n_censuses; /* at least 1: one more than periods */
+	/* In the order of their beginnings, without the first one where it has no name.
+	 */
+	const struct hi_bio_era_mark *eras;
+	uint32_t n_eras;
+	bool has_eras;			 /* they are known: not in files of before */
 	const struct hi_interner *texts; /* 0: "" */
 	/* What of this is its own. */
 	struct hi_interner own_texts;

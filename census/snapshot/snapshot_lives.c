@@ -205,6 +205,32 @@ static enum hi_status put_life_estimates(struct hi_snapshot_writer *w,
 			       : status;
 }
 
+struct life_era {
+	uint32_t number, name;
+	uint64_t period;
+};
+
+static enum hi_status put_life_eras(struct hi_snapshot_writer *w,
+				    const struct hi_bio_summary *summary,
+				    struct hi_error *err)
+{
+	HI_GUARD(free)
+	struct life_era *rows = hi_calloc((size_t)summary->n_eras + 1, sizeof(*rows));
+	enum hi_status status = HI_OK;
+
+	if (!rows)
+		return hi_fail_memory(err, "eras of biographies");
+	for (uint32_t i = 0; status == HI_OK && i < summary->n_eras; i++) {
+		rows[i].number = summary->eras[i].era;
+		rows[i].period = summary->eras[i].period;
+		status = hi_snapshot_put_string(w, summary->eras[i].name, &rows[i].name,
+						err);
+	}
+	return status == HI_OK ? hi_snapshot_put(w, "lives.eras", rows, sizeof(*rows),
+						 summary->n_eras, err)
+			       : status;
+}
+
 enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 				     const struct hi_bio_summary *summary,
 				     struct hi_error *err)
@@ -219,6 +245,8 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 		status = put_life_censuses(w, summary, err);
 	if (status == HI_OK)
 		status = put_life_sets(w, summary, err);
+	if (status == HI_OK)
+		status = put_life_eras(w, summary, err);
 	if (status == HI_OK && summary->watch.slots)
 		status = put_life_estimates(w, &summary->watch.estimates, err);
 	if (status == HI_OK && summary->watch.slots)
@@ -466,6 +494,39 @@ static enum hi_status take_life_watched(struct hi_snapshot *s, struct hi_bio_sum
 	return HI_OK;
 }
 
+/* Files of before have none. */
+static enum hi_status take_life_eras(struct hi_snapshot *s, struct hi_bio_summary *ret,
+				     struct hi_error *err)
+{
+	struct hi_bio_era_mark *eras;
+	const struct life_era *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives.eras"))
+		return HI_OK;
+	status = hi_snapshot_get(s, "lives.eras", sizeof(*rows), &items, &n, err);
+	if (status != HI_OK)
+		return status;
+	if (n > UINT32_MAX)
+		return hi_snapshot_bad(s, "lives.eras", err, "too many");
+	rows = items;
+	eras = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*eras));
+	if (!eras)
+		return hi_fail_memory(err, "eras of biographies");
+	for (size_t i = 0; i < n; i++) {
+		eras[i] = (struct hi_bio_era_mark){rows[i].number, rows[i].period,
+						   hi_snapshot_string(s, rows[i].name)};
+		if (!eras[i].name)
+			return hi_snapshot_bad(s, "lives.eras", err, "row %zu", i);
+	}
+	ret->eras = eras;
+	ret->n_eras = (uint32_t)n;
+	ret->has_eras = true;
+	return HI_OK;
+}
+
 static void take_lives_properties(const struct hi_snapshot *s, struct hi_bio_summary *ret)
 {
 #define TAKE_NUMBER(name, field)                                                         \
@@ -495,6 +556,8 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 		status = take_life_groups(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_sets(s, summary, err);
+	if (status == HI_OK)
+		status = take_life_eras(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_rows(s, n_objects, summary, err);
 	if (status == HI_OK && summary->watch.slots)

@@ -49,6 +49,7 @@ enum { HI_REPORT_PLAIN_MODULES = 3 };
 struct hi_report_restriction {
 	const char *type;		 /* as typed; NULL: not asked */
 	const char *under, *retained_by; /* as typed; NULL: not asked */
+	const char *era;		 /* of their births, as typed; NULL: not asked */
 	const char *bands; /* of biographies: "DRAG, VOID"; NULL: not asked */
 	const char
 		*births; /* "allocated in the recording, by make_node"; NULL: not asked */

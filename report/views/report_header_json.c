@@ -140,6 +140,8 @@ void hi_report_restriction_json(const struct hi_report_restriction *only,
 	hi_json_text(json, "retained_by", only->retained_by);
 	if (only->bands)
 		hi_json_text(json, "bio", only->bands);
+	if (only->era)
+		hi_json_text(json, "era", only->era);
 	if (only->births)
 		hi_json_text(json, "births", only->births);
 	hi_json_number(json, "objects", only->objects);

@@ -480,6 +480,9 @@ static void show_only(const struct hi_report_restriction *only, struct hi_page *
 	if (only->bands)
 		what = hi_page_printf(page, "%s%sproved to be %s", what,
 				      *what ? ", " : "", only->bands);
+	if (only->era)
+		what = hi_page_printf(page, "%s%sborn in era %s", what, *what ? ", " : "",
+				      hi_page_safe(page, only->era));
 	if (only->births)
 		what = hi_page_printf(page, "%s%s%s", what, *what ? ", " : "",
 				      hi_page_safe(page, only->births));

@@ -114,10 +114,9 @@ bool hi_era_choice_begin(struct hi_era_choice *c, uint32_t era, const char *name
 }
 
 /* The first one, which need not have a name, and the last ones. */
-static void list_eras(const struct hi_bio *bio, char *out, size_t size)
+static void list_eras(const struct hi_bio_era_mark *eras, uint32_t n, char *out,
+		      size_t size)
 {
-	uint32_t n;
-	const struct hi_bio_era_mark *eras = hi_bio_eras(bio, &n);
 	int used = snprintf(out, size, "1");
 
 	for (uint32_t i = n > LISTED ? n - LISTED : 0; i < n; i++)
@@ -126,9 +125,10 @@ static void list_eras(const struct hi_bio *bio, char *out, size_t size)
 }
 
 enum hi_status hi_era_choice_check(const struct hi_era_choice *c,
-				   const struct hi_bio *bio, struct hi_error *err)
+				   const struct hi_bio_era_mark *eras, uint32_t n,
+				   struct hi_error *err)
 {
-	char eras[8 + LISTED * 24];
+	char list[8 + LISTED * 24];
 	const int from = (int)(c->from.length < 60 ? c->from.length : 60);
 	const int to = (int)(c->to.length < 60 ? c->to.length : 60);
 
@@ -140,10 +140,10 @@ enum hi_status hi_era_choice_check(const struct hi_era_choice *c,
 			"--era %.100s: era %.*s has begun behind era %.*s: eras go "
 			"forward only",
 			c->text, from, c->from.name, to, c->to.name);
-	list_eras(bio, eras, sizeof(eras));
+	list_eras(eras, n, list, sizeof(list));
 	return hi_fail(err, HI_NOT_FOUND, 0,
 		       "--era %.60s: no era %.*s has begun; there were %s", c->text, from,
-		       c->from.name, eras);
+		       c->from.name, list);
 }
 
 bool hi_era_choice_is_open(const struct hi_era_choice *c)

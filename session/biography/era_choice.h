@@ -32,10 +32,11 @@ enum hi_status hi_era_choice_parse(const char *text, struct hi_era_choice *ret,
 				   struct hi_error *err);
 /* An era begins. Returns whether what is born in it counts. */
 bool hi_era_choice_begin(struct hi_era_choice *choice, uint32_t era, const char *name);
-/* After all eras. HI_NOT_FOUND: FROM has not begun, and the text has those that have;
- * HI_USAGE: TO was before it. */
+/* After all eras, which are those (hi_bio_eras()). HI_NOT_FOUND: FROM has not begun, and
+ * the text has those that have; HI_USAGE: TO was before it. */
 enum hi_status hi_era_choice_check(const struct hi_era_choice *choice,
-				   const struct hi_bio *bio, struct hi_error *err);
+				   const struct hi_bio_era_mark *eras, uint32_t n,
+				   struct hi_error *err);
 /* FROM has begun, and TO, which is a name, has not: all since FROM counts. */
 bool hi_era_choice_is_open(const struct hi_era_choice *choice);
 

@@ -15,4 +15,9 @@ enum hi_status hi_inspect_lives_if_any(struct hi_inspection *in,
 				       const struct hi_bio_summary **ret,
 				       struct hi_error *err);
 
+/* Sets the bits of the objects that were born in these eras (--era FROM[-TO],
+ * era_choice.h). HI_NOT_FOUND: there are no biographies, or no such era. */
+enum hi_status hi_lives_mark_eras(struct hi_inspection *in, const char *text,
+				  uint64_t *bits, struct hi_error *err);
+
 #endif

@@ -298,6 +298,14 @@ static void fill_era(const struct hi_lives *lives, const struct hi_bio_view *vie
 	ret->hidden = hidden.live;
 }
 
+static enum hi_status check_eras(struct hi_lives *lives, struct hi_error *err)
+{
+	uint32_t n;
+	const struct hi_bio_era_mark *eras = hi_bio_eras(hi_lives_bio(lives), &n);
+
+	return hi_era_choice_check(hi_lives_eras(lives), eras, n, err);
+}
+
 enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary **ret,
 				  struct hi_error *err)
 {
@@ -308,7 +316,7 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	enum hi_status status = hi_bio_view_make(bio, HI_BIO_AT_CENSUS, &view, err);
 
 	if (status == HI_OK)
-		status = hi_era_choice_check(hi_lives_eras(lives), bio, err);
+		status = check_eras(lives, err);
 	if (status != HI_OK)
 		return status;
 	if (!summary || !fill_censuses(lives, view, summary) ||
@@ -317,6 +325,8 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	fill_last_census(lives, summary);
 	fill_uses(lives, &summary->uses);
 	fill_era(lives, view, &summary->era);
+	summary->eras = hi_bio_eras(bio, &summary->n_eras);
+	summary->has_eras = true;
 	status = fill_life_rows(lives, summary, err);
 	if (status == HI_OK)
 		status = fill_watch(lives, view, &summary->arena, &summary->watch, err);

@@ -337,3 +337,41 @@ HI_TEST_ROOT(bio_file, other_targets_say_where_biographies_come_from)
 	expect_refusal(hi_heapinspect("bio", path, "--by", "retainers", "--max-set", "2"),
 		       "--max-set: only with --pid");
 }
+
+static void expect_of_era(const char *path, const char *eras, size_t bytes)
+{
+	json_t *doc = doc_checked(
+		hi_heapinspect("census", path, "--era", eras, "--json", "--all"),
+		"rows.v1.json");
+
+	HI_ASSERT_STREQ(eras, doc_text(doc, "only.era"));
+	HI_ASSERT_MSG(doc_number(doc, "only.bytes") == (long long)bytes,
+		      "--era %s: %lld, not %zu", eras, doc_number(doc, "only.bytes"),
+		      bytes);
+}
+
+/* Other commands take --era of it, also an end of which nothing is live. */
+HI_TEST_ROOT(bio_file, has_the_eras_in_which_objects_were_born)
+{
+	struct hi_command *c;
+	char path[300];
+	struct lived *l;
+
+	snprintf(path, sizeof(path), "%s/eras.hisnap", workshop_open());
+	l = lived_start(LIVED("new old 40"), LIVED("-o", path));
+	lived_period(l, LIVED("new a 100"));
+	lived_begin_era(l, "load");
+	lived_period(l, LIVED("new b 300"));
+	lived_begin_era(l, "serve");
+	lived_period(l, LIVED("new gone 50", "free gone"));
+	lived_begin_era(l, "after");
+	lived_period(l, LIVED("new d 700"));
+	lived_interrupt(l);
+	expect_of_era(path, "load", lived_cost(l, "b"));
+	expect_of_era(path, "1", lived_cost(l, "old a"));
+	expect_of_era(path, "load-serve", lived_cost(l, "b"));
+	expect_of_era(path, "2-4", lived_cost(l, "b d"));
+	c = hi_heapinspect("census", path, "--era", "lod");
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "no era lod has begun"), "%s",
+		      c->err);
+}

@@ -49,7 +49,9 @@ static void expect(const char *text, const char *marks, enum hi_status status,
 	struct hi_era_choice choice;
 	struct hi_error err = {};
 	const char *got = counted(text, &choice);
-	enum hi_status checked = hi_era_choice_check(&choice, bio, &err);
+	uint32_t n;
+	const struct hi_bio_era_mark *begun = hi_bio_eras(bio, &n);
+	enum hi_status checked = hi_era_choice_check(&choice, begun, n, &err);
 
 	hi_bio_destroy(bio);
 	HI_ASSERT_MSG(strcmp(marks, got) == 0, "%s: %s", text, got);

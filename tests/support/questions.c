@@ -148,6 +148,7 @@ static const struct question_not_asked not_asked[] = {
 	{"snap", NULL, NULL, "it has made the files that are asked"},
 	{NULL, "census", NULL, "which one of many: snap_series_test.c"},
 	{NULL, "bio", NULL, "it is of biographies: bio_file_test.c"},
+	{NULL, "era", NULL, "it is of biographies: bio_file_test.c"},
 	{NULL, "site", NULL, RECORDING},
 	{NULL, "site-any", NULL, RECORDING},
 	{NULL, "age", NULL, RECORDING},
