@@ -79,7 +79,8 @@ struct base_group {
 	size_t first, n;   /* in blocks */
 	uint32_t derived;  /* index in the pair's, or NOT_FOUND */
 	uint32_t possible; /* bit per record of the pair: fits all blocks */
-	bool may_be_own;   /* so does the type itself */
+	uint32_t points[MAX_DERIVED];
+	bool may_be_own; /* so does the type itself */
 };
 #define NOT_FOUND UINT32_MAX
 
@@ -151,7 +152,8 @@ static bool may_begin_record(const struct hi_layout *layout)
 	const struct hi_rules *rules = layout->rules;
 
 	return layout->klass == HI_TYPE_RECORD && layout->type && layout->size &&
-	       !layout->opaque && !layout->open_ended && !layout->lead &&
+	       !layout->opaque && !layout->lead &&
+	       (!layout->open_ended || layout->type->kind == HI_KIND_UNION) &&
 	       !layout->managed && !hi_layout_has_count(layout) &&
 	       !(rules && (rules->tail_known || rules->size || rules->is_node ||
 			   rules->n_variants));
@@ -198,10 +200,11 @@ static uint32_t base_of_block(const struct hi_bases *b, hi_node id)
 
 	if (!(key & HI_KEY_LAYOUT))
 		return key ? (uint32_t)HI_LAYOUT_NONE : union_of_block(b, id);
-	if (key & (HI_KEY_SETTLED | HI_KEY_ARRAY))
+	if (key & HI_KEY_SETTLED)
 		return HI_LAYOUT_NONE;
 	layout = layout_at(b, key & HI_KEY_LAYOUT);
-	return may_begin_record(layout) &&
+	/* A tag and nothing more is seldom an element of an array. */
+	return may_begin_record(layout) && (!(key & HI_KEY_ARRAY) || layout->size < 8) &&
 			       hi_object_usable(typing->objects, id) <= MAX_USABLE
 		       ? layout->base
 		       : (uint32_t)HI_LAYOUT_NONE;
@@ -300,7 +303,7 @@ static bool may_begin_with(const struct hi_bases *b, const struct hi_type *recor
 	if (record->size < type->size)
 		return false;
 	return hi_record_has_at(types, record, type, 0) ||
-	       hi_record_has_header(types, record, type, pair->fits ? 2 : 1);
+	       hi_record_has_header(types, record, type);
 }
 
 static void add_derived(struct base_pair *pair, const struct hi_type *record, bool open)
@@ -732,9 +735,9 @@ static bool is_own(const struct base_pair *pair)
 }
 
 /* The record for which more speaks than for all others, the type itself among them where
- * it fits; NOT_FOUND: there is none. By the samples; *possible_ret: bit per record. */
+ * it fits; NOT_FOUND: there is none. By the samples; the points of each go into ret. */
 static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
-			       uint32_t *possible_ret, bool *may_be_own_ret)
+			       struct base_group *ret)
 {
 	uint32_t n_exact = 0, best = NOT_FOUND, exact = NOT_FOUND;
 	struct fit_result own = {};
@@ -743,14 +746,15 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 	if (is_own(pair))
 		own = fit_samples(b, layout_at(b, pair->layout)->type, false);
 	most = own.points;
-	*possible_ret = 0;
+	ret->possible = 0;
 	for (uint32_t i = 0; i < pair->n_derived; i++) {
 		struct fit_result fit =
 			fit_samples(b, pair->derived[i].type, pair->derived[i].open);
 
 		if (!fit.possible)
 			continue;
-		*possible_ret |= 1u << i;
+		ret->possible |= 1u << i;
+		ret->points[i] = fit.points;
 		n_exact += !pair->derived[i].open;
 		exact = pair->derived[i].open ? exact : i;
 		second = fit.points > most ? most : second;
@@ -760,8 +764,8 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 		most = fit.points > most ? fit.points : most;
 	}
 	/* What stands behind the type in a few blocks may be left over. */
-	*may_be_own_ret = is_own(pair) && own.tails * 2 < b->n_samples;
-	if (*may_be_own_ret)
+	ret->may_be_own = is_own(pair) && own.tails * 2 < b->n_samples;
+	if (ret->may_be_own)
 		return NOT_FOUND;
 	if (best != NOT_FOUND && most > second)
 		return best;
@@ -771,8 +775,7 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 static void decide_group(struct hi_bases *b, struct base_group *g)
 {
 	sample_group(b, g);
-	g->derived =
-		choose_derived(b, &b->pairs.items[g->pair], &g->possible, &g->may_be_own);
+	g->derived = choose_derived(b, &b->pairs.items[g->pair], g);
 }
 
 /* Pointers to the whole record that lead to blocks of this tag. */
@@ -825,23 +828,29 @@ static void decide_by_tag(struct hi_bases *b, struct base_group *g)
 		g->derived = same;
 }
 
-/* What no other tag has taken. */
+/* Of what no other tag has taken, the only one, or the one for which most speaks. */
 static void decide_by_exclusion(struct hi_bases *b, struct base_group *g)
 {
 	const struct base_pair *pair = &b->pairs.items[g->pair];
 	const struct base_tag *tag = tag_of(b, pair->layout);
-	uint32_t only = NOT_FOUND, n = 0;
+	uint32_t best = NOT_FOUND, n = 0;
+	uint64_t most = 0, second = 0;
 
 	if (g->may_be_own || !tag || !tag->size)
 		return;
-	for (uint32_t i = 0; i < pair->n_derived; i++)
-		if (g->possible >> i & 1 &&
-		    !is_taken(b, g, pair->derived[i].type, false)) {
-			only = i;
-			n++;
-		}
-	if (n == 1)
-		g->derived = only;
+	for (uint32_t i = 0; i < pair->n_derived; i++) {
+		if (!(g->possible >> i & 1) ||
+		    is_taken(b, g, pair->derived[i].type, false))
+			continue;
+		n++;
+		second = g->points[i] > most ? most : second;
+		best = n == 1 || g->points[i] > most ? i : best;
+		if (g->points[i] <= most && g->points[i] > second)
+			second = g->points[i];
+		most = g->points[i] > most ? g->points[i] : most;
+	}
+	if (n == 1 || most > second)
+		g->derived = best;
 }
 
 static int compare_base_groups(const void *x, const void *y)
@@ -923,14 +932,13 @@ static const struct base_group *group_of_block(struct hi_bases *b, hi_node id)
 /* By this block, where its group says nothing; not where the type itself fits it. */
 static uint32_t choose_alone(struct hi_bases *b, const struct base_pair *pair, hi_node id)
 {
-	uint32_t possible;
-	bool own;
+	struct base_group alone = {};
 
 	b->n_samples = 1;
 	if (is_own(pair) ||
 	    !hi_fit_read(b->typing, b->typing->objects, id, &b->samples[0]))
 		return NOT_FOUND;
-	return choose_derived(b, pair, &possible, &own);
+	return choose_derived(b, pair, &alone);
 }
 
 /* A union keeps its type; the pointers of the record that is in it lead on. */
@@ -1030,7 +1038,7 @@ static bool is_all_contradicted(struct hi_bases *b, const struct base_pair *pair
 	if (pair->too_many)
 		return false;
 	for (uint32_t i = 0; i < pair->n_derived; i++)
-		if ((!pair->is_union ||
+		if ((!pair->is_union || pair->derived[i].open ||
 		     hi_fit_is(sizes, pair->derived[i].type->size, pair->usable)) &&
 		    fit_one(b, id, pair->derived[i].type, pair->derived[i].open))
 			return false;

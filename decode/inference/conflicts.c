@@ -34,8 +34,8 @@ static bool have_common_header(struct hi_layouts *layouts, const struct hi_layou
 	const struct hi_type_source *types = hi_layouts_source(layouts);
 
 	return a->type && b->type &&
-	       (hi_record_has_header(types, a->type, b->type, 1) ||
-		hi_record_has_header(types, b->type, a->type, 1));
+	       (hi_record_has_header(types, a->type, b->type) ||
+		hi_record_has_header(types, b->type, a->type));
 }
 
 bool hi_layouts_conflict(struct hi_layouts *layouts, const struct hi_layout *a,

@@ -233,7 +233,7 @@ static bool is_text_at(struct hi_typing *typing, uint64_t addr, uint64_t size)
 static enum pointer_fit fit_header(struct hi_typing *typing, const struct hi_type *has,
 				   const struct hi_type *target, uint64_t offset)
 {
-	return offset == 0 && hi_record_has_header(&typing->source.types, target, has, 1)
+	return offset == 0 && hi_record_has_header(&typing->source.types, target, has)
 		       ? LOOSE
 		       : CONTRADICTS;
 }
@@ -255,7 +255,7 @@ static enum pointer_fit fit_typed_target(struct hi_typing *typing, uint32_t inde
 			     hi_layouts_get(typing->layouts, wanted)))
 		return EXACT;
 	if (offset == 0 &&
-	    hi_record_has_header(&typing->source.types, layout->type, target, 1))
+	    hi_record_has_header(&typing->source.types, layout->type, target))
 		return EXACT;
 	/* A base class, or a record of which only the beginning is known. */
 	return offset == 0 && hi_layout_starts_with(

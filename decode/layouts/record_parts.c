@@ -17,7 +17,10 @@ static bool is_same_member(const struct hi_type_source *types, const struct hi_m
 static bool begins_alike(const struct hi_type_source *types, const struct hi_type *record,
 			 const struct hi_type *header)
 {
-	if (record->kind != HI_KIND_STRUCT || record->n_members <= header->n_members)
+	if (record->kind != HI_KIND_STRUCT || record->n_members < header->n_members)
+		return false;
+	/* Instances of one template may well have the same members. */
+	if (record->n_members == header->n_members && (record->n_args || header->n_args))
 		return false;
 	for (uint32_t i = 0; i < header->n_members; i++)
 		if (!is_same_member(types, &record->members[i], &header->members[i]))
@@ -26,11 +29,10 @@ static bool begins_alike(const struct hi_type_source *types, const struct hi_typ
 }
 
 bool hi_record_has_header(const struct hi_type_source *types,
-			  const struct hi_type *record, const struct hi_type *header,
-			  uint32_t min_members)
+			  const struct hi_type *record, const struct hi_type *header)
 {
-	if (header->kind != HI_KIND_STRUCT || header->n_members < min_members ||
-	    header->n_members > MAX_MEMBERS || !header->n_members || record == header)
+	if (header->kind != HI_KIND_STRUCT || header->n_members > MAX_MEMBERS ||
+	    !header->n_members || record == header)
 		return false;
 	for (unsigned depth = 0; depth < MAX_DEPTH; depth++) {
 		if (begins_alike(types, record, header))

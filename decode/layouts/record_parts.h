@@ -12,11 +12,9 @@
 #include "decode/layouts/layout.h"
 
 /* Are the members of `header` the first ones of `record`, or of its first member, or of
- * that one's: with the same names, types and places, and others after them? At least
- * min_members of them. */
+ * that one's: with the same names, types and places? */
 bool hi_record_has_header(const struct hi_type_source *types,
-			  const struct hi_type *record, const struct hi_type *header,
-			  uint32_t min_members);
+			  const struct hi_type *record, const struct hi_type *header);
 
 /* Is `type` a member of the record at the offset, or a member of a member, an element, or
  * the record itself? Through unions too. */

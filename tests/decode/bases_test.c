@@ -177,3 +177,19 @@ HI_TEST(bases, a_piece_with_room_for_a_larger_record_has_no_exact_type)
 		 "1100: 1 0                  => node (base)\n"
 		 "1110:                      => untyped\n");
 }
+
+/* Two names of one layout, and a union whose record goes on to the end of its block. */
+HI_TEST(bases, what_another_record_describes_as_well_has_no_exact_type)
+{
+	HI_DRAWN("struct one { long kind; one *next; };\n"
+		 "struct two { long kind; one *next; };\n"
+		 "one *head = &100\n"
+		 "knows records\n"
+		 "100 (24): 1 0 => one (base)\n");
+	HI_DRAWN("struct vint { int tag; long v[2]; };\n"
+		 "struct vflex { int tag; long n; long x[]; };\n"
+		 "union value { vint i; vflex f; };\n"
+		 "value *v = &100\n"
+		 "knows records\n"
+		 "100 (88): 2 4 1 2 3 4 => value (base)\n");
+}
