@@ -325,6 +325,9 @@ static int check_bio_file(const struct hi_options *o)
 		     {o->biography.inherent, "--inherent"},
 		     {o->biography.watch, "--watch"},
 		     {o->biography.era, "--era"},
+		     {o->selection.type, "--type"},
+		     {o->profile.n_under, "--under"},
+		     {o->profile.retained_by, "--retained-by"},
 		     {o->profile.n_retainers, "--retainer"},
 		     {o->profile.identity, "--identity"},
 		     {o->profile.max_set, "--max-set"}};

@@ -640,7 +640,8 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 	case HI_OPT_TYPE:
 		o->selection.type_restricts =
 			o->command && (o->command->id == HI_COMMAND_RETAINERS ||
-				       o->command->id == HI_COMMAND_ROOTS);
+				       o->command->id == HI_COMMAND_ROOTS ||
+				       o->command->id == HI_COMMAND_BIO);
 		return hi_option_take_once("--type", arg, &o->selection.type);
 	case ARGP_KEY_ARG:
 		return take_argument(arg, o);

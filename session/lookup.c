@@ -86,6 +86,12 @@ enum hi_status hi_lookup_restrict(struct hi_inspection *in, size_t usual,
 		enum hi_status status =
 			hi_lookup_types(in, in->options->selection.type, set, err);
 
+		/* Of a series that counts these alone: they may come later. */
+		if (status == HI_NOT_FOUND && in->census_cache &&
+		    in->options->selection.type_restricts) {
+			*ret = only;
+			return HI_OK;
+		}
 		if (status != HI_OK)
 			return status;
 		only.types = set;

@@ -50,6 +50,11 @@ uint64_t *hi_inspect_live_bits(const struct hi_inspection *in)
 	return copy_reach_bits(in, in->shown.reach, true);
 }
 
+uint64_t *hi_inspect_reached_bits(const struct hi_inspection *in)
+{
+	return copy_reach_bits(in, in->results.reach, true);
+}
+
 uint64_t *hi_inspect_leak_bits(const struct hi_inspection *in)
 {
 	return copy_reach_bits(in, in->shown.leaks_reach, false);

@@ -23,5 +23,7 @@ enum hi_status hi_inspect_recorded_if_any(struct hi_inspection *in,
  * memory. */
 uint64_t *hi_inspect_live_bits(const struct hi_inspection *in);
 uint64_t *hi_inspect_leak_bits(const struct hi_inspection *in);
+/* The live ones, without the restriction. */
+uint64_t *hi_inspect_reached_bits(const struct hi_inspection *in);
 
 #endif

@@ -82,9 +82,10 @@ struct hi_bio_calls {
 
 /* Only what was born in some eras counts. */
 struct hi_bio_era {
-	const char *eras;	     /* FROM[-TO]; NULL: all count */
-	bool is_open;		     /* the last one has not begun */
-	struct hi_bio_amount hidden; /* of others, live at the last census */
+	const char *eras;		 /* FROM[-TO]; NULL: all count */
+	bool is_open;			 /* the last one has not begun */
+	struct hi_bio_amount hidden;	 /* of others, live at the last census */
+	struct hi_bio_amount restricted; /* the same of what --type and others hide */
 };
 
 struct hi_bio_summary {

@@ -23,6 +23,8 @@
 	X("lives.left_out.bytes", left_out.bytes)                                        \
 	X("lives.left_out.objects", left_out.objects)                                    \
 	X("lives.era.open", era.is_open)                                                 \
+	X("lives.restricted.bytes", era.restricted.bytes)                                \
+	X("lives.restricted.objects", era.restricted.objects)                            \
 	X("lives.era.hidden.bytes", era.hidden.bytes)                                    \
 	X("lives.era.hidden.objects", era.hidden.objects)                                \
 	X("lives.checks.live", checks.live)                                              \

@@ -193,6 +193,7 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
 	hi_json_text(json, "no_pages", r->no_pages);
 	put_era(json, r);
+	put_amount(json, "restricted", r->restricted);
 	put_amount(json, "certain", r->certain);
 	put_amount(json, "uncertain", r->uncertain);
 	put_amount(json, "left_out", r->left_out);

@@ -67,6 +67,7 @@ struct hi_bio_report {
 	const char *era;
 	bool era_is_open;		    /* the last one has not begun */
 	struct hi_bio_amount hidden_by_era; /* live at the last census */
+	struct hi_bio_amount restricted;    /* the same, by other restrictions */
 	/* Why pages give no evidence in any period; NULL: they do in some. */
 	const char *no_pages;
 };

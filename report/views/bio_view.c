@@ -237,6 +237,20 @@ static void show_era(const struct hi_bio_report *r, struct hi_page *page)
 				       hi_bytes(bytes, r->hidden_by_era.bytes)));
 }
 
+static void show_restricted(const struct hi_bio_report *r, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (r->restricted.objects)
+		hi_page_fact(
+			page, "only",
+			hi_page_printf(page,
+				       "what --type, --under and --retained-by "
+				       "select; %s more are live, which the evidence "
+				       "above is of, too",
+				       hi_bytes(bytes, r->restricted.bytes)));
+}
+
 static void show_uses(const struct hi_bio_report *r, struct hi_page *page)
 {
 	const struct hi_bio_calls *u = &r->uses;
@@ -528,6 +542,7 @@ void hi_bio_display(const struct hi_bio_report *r, struct hi_page *page)
 	show_identity(r, page);
 	show_ends(r, page);
 	show_era(r, page);
+	show_restricted(r, page);
 	if (hi_bio_checks_failed(&r->checks))
 		hi_page_warning(page, "the bands do not add up: this is an error of "
 				      "heapinspect; --json has the checks");

@@ -17,6 +17,7 @@
 #include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
 #include "session/lookup.h"
+#include "session/naming.h"
 
 /* Serials of births. 0: another object may have taken its place unseen. */
 enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };
@@ -58,6 +59,7 @@ HI_DEFINE_GUARD(struct hi_lives *, hi_lives_destroy)
 /* One census while it is added. */
 struct addition {
 	struct hi_lives *lives;
+	const struct hi_inspection *in;
 	const struct hi_graph *graph;
 	const struct hi_births *births;	      /* NULL: nothing is recorded */
 	const struct hi_page_evidence *pages; /* NULL: nothing is known of them */
@@ -183,11 +185,13 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 		hi_bio_used(a->lives->bio, number, HI_BIO_PROBE);
 }
 
-/* Of an era that does not count: it is in no band. */
-static bool is_left_out(const struct hi_lives *lives, uint32_t number)
+/* Of an era that does not count, or hidden by a restriction: it is in no band. */
+static bool is_left_out(const struct hi_lives *lives, uint32_t number, uint32_t group)
 {
 	struct hi_bio_life life;
 
+	if (lives->groups.list.items[group].is_hidden)
+		return true;
 	return lives->has_left_out && hi_bio_life(lives->bio, number, &life) &&
 	       life.object.group == HI_BIO_LEFT_OUT;
 }
@@ -218,7 +222,7 @@ static enum hi_status offer_to_sample(const struct addition *a, hi_node object,
 
 	if (!a->watch || !is_certain(a, o->serial) || o->is_inherent ||
 	    hi_graph_address(a->graph, object) != o->address ||
-	    is_left_out(a->lives, number))
+	    is_left_out(a->lives, number, o->group))
 		return HI_OK;
 	return hi_watch_sample_offer(a->lives->sample, &offered)
 		       ? HI_OK
@@ -247,7 +251,9 @@ static enum hi_status find_group(struct addition *a, hi_node object,
 	const struct hi_object_retainers *r = &a->retainers;
 	const struct hi_object_labels labels = {.era = before ? before->era : groups->era,
 						.root = r->root[object],
-						.retainers = r->set ? r->set[object] : 0};
+						.retainers = r->set ? r->set[object] : 0,
+						.is_hidden =
+							!hi_naming_shows(a->in, object)};
 
 	now->era = labels.era;
 	return hi_object_groups_find(groups, a->graph, object,
@@ -283,7 +289,7 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	if (!make_room_for_seen(lives, number) ||
 	    !hi_vector_push(&lives->objects, (struct hi_lives_object){object, number}))
 		return hi_fail_memory(err, "biographies");
-	if (!is_left_out(lives, number))
+	if (!is_left_out(lives, number, o.group))
 		count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
 							  : &a->census.known.uncertain,
 				  o.size);
@@ -533,12 +539,13 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 {
 	HI_GUARD(free)
 	uint64_t *live = lives->options.live == HI_LIVES_REACHABLE
-				 ? hi_inspect_live_bits(in)
+				 ? hi_inspect_reached_bits(in)
 				 : copy_allocated_bits(in->graph);
 	HI_GUARD(free)
 	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
 	enum hi_status status = make_sample(lives, in->options->watch, err);
 	struct addition a = {.lives = lives,
+			     .in = in,
 			     .graph = in->graph,
 			     .pages = find_pages(lives, in->options->pages),
 			     .watch = in->options->watch,
@@ -692,7 +699,8 @@ bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
 
 	if (lives->seen.items[number].census != lives->censuses.count ||
 	    !hi_bio_life(lives->bio, number, &life) ||
-	    life.object.group == HI_BIO_LEFT_OUT)
+	    life.object.group == HI_BIO_LEFT_OUT ||
+	    lives->groups.list.items[life.object.group].is_hidden)
 		return false;
 	*ret = life;
 	return true;

@@ -129,7 +129,8 @@ static bool number_group(struct hi_object_groups *g, const struct hi_object_grou
 
 	return number_pair(&g->types_and_sites, group->type, group->site, &of_type) &&
 	       number_pair(&g->kept_by, group->root, group->retainers, &kept_by) &&
-	       number_pair(&g->eras_and_kept_by, group->era, kept_by, &of_era) &&
+	       number_pair(&g->eras_and_kept_by, group->era << 1 | group->is_hidden,
+			   kept_by, &of_era) &&
 	       number_pair(&g->index, of_type, of_era, ret) &&
 	       (*ret < g->list.count || hi_vector_push(&g->list, *group));
 }
@@ -151,6 +152,7 @@ enum hi_status hi_object_groups_find(struct hi_object_groups *groups,
 					 .era = labels->era,
 					 .root = labels->root,
 					 .retainers = labels->retainers,
+					 .is_hidden = labels->is_hidden,
 					 .is_inherent = groups->inherent &&
 							groups->inherent[type]};
 	if (!group.type && before) {

@@ -20,11 +20,13 @@ struct hi_object_group {
 	uint32_t root;	    /* that alone keeps it alive; 0: none is known */
 	uint32_t retainers; /* their set; 0: none is known, or they were not asked for */
 	bool is_inherent;   /* --inherent names the type */
+	bool is_hidden;	    /* a restriction hides its objects: they do not count */
 };
 
 /* What the graph does not have of an object. */
 struct hi_object_labels {
 	uint32_t era, root, retainers;
+	bool is_hidden;
 };
 
 /* Zero-initialised is empty. */

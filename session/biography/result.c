@@ -285,6 +285,7 @@ static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report 
 	ret->era = lives->era.eras;
 	ret->era_is_open = lives->era.is_open;
 	ret->hidden_by_era = lives->era.hidden;
+	ret->restricted = lives->era.restricted;
 }
 
 enum hi_status hi_lives_result(const struct hi_bio_summary *lives,

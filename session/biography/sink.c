@@ -112,6 +112,8 @@ static void sum_profile_groups(const struct hi_lives_sink *s,
 
 	memset(bytes, 0, (groups->texts.names.count + 1) * sizeof(*bytes));
 	for (uint32_t g = 0; g < groups->list.count; g++) {
+		if (groups->list.items[g].is_hidden)
+			continue;
 		hi_bio_view_row(view, g, t, &row);
 		bytes[hi_object_group_text(&groups->list.items[g], s->options.by)] +=
 			hi_bio_row_sum(&row, bands).bytes.proved;
@@ -146,7 +148,7 @@ static enum hi_status write_sample(const struct hi_lives_sink *s, struct hi_hp *
 		sum_profile_groups(s, view, t, bytes);
 		return put_group_sample(s, hp, at_ns, bytes, err);
 	}
-	hi_bio_view_row(view, HI_BIO_ALL, t, &row);
+	hi_lives_row(s->lives, view, t, &row);
 	return put_profile_sample(hp, at_ns, &row, err);
 }
 

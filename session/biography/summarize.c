@@ -14,6 +14,33 @@ HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
 /* ---- censuses ---- */
 
+static bool is_restricted(const struct hi_object_groups *groups)
+{
+	bool is_hidden = false;
+
+	for (size_t i = 0; i < groups->list.count; i++)
+		is_hidden |= groups->list.items[i].is_hidden;
+	return is_hidden;
+}
+
+void hi_lives_row(const struct hi_lives *lives, const struct hi_bio_view *view,
+		  uint64_t t, struct hi_bio_row *ret)
+{
+	const struct hi_object_groups *groups = hi_lives_groups(lives);
+	struct hi_bio_row row;
+
+	hi_bio_view_row(view, HI_BIO_ALL, t, ret);
+	if (!is_restricted(groups))
+		return;
+	*ret = (struct hi_bio_row){};
+	for (uint32_t i = 0; i < groups->list.count; i++) {
+		if (groups->list.items[i].is_hidden)
+			continue;
+		hi_bio_view_row(view, i, t, &row);
+		hi_bio_row_add(ret, &row);
+	}
+}
+
 static void fill_census_row(struct hi_lives *lives, const struct hi_bio_view *view,
 			    uint64_t t, struct hi_bio_census_row *ret)
 {
@@ -27,7 +54,7 @@ static void fill_census_row(struct hi_lives *lives, const struct hi_bio_view *vi
 					  .has_pages = taken->has_pages};
 	if (!t)
 		return;
-	hi_bio_view_row(view, HI_BIO_ALL, t, &ret->row);
+	hi_lives_row(lives, view, t, &ret->row);
 	memcpy(ret->evidence, census->evidence, sizeof(ret->evidence));
 }
 
@@ -76,7 +103,9 @@ static bool fill_group_rows(struct hi_lives *lives, const struct hi_bio_view *vi
 						    .root = g->root,
 						    .retainers = g->retainers,
 						    .is_inherent = g->is_inherent};
-		hi_bio_view_row(view, i, hi_bio_view_censuses(view), &rows[i].row);
+		if (!g->is_hidden)
+			hi_bio_view_row(view, i, hi_bio_view_censuses(view),
+					&rows[i].row);
 	}
 	ret->groups = rows;
 	ret->n_groups = n;
@@ -237,7 +266,7 @@ static enum hi_status fill_watch(const struct hi_lives *lives,
 	if (!list_watched(lives, members, n, arena, ret))
 		return hi_fail_memory(err, "summary of biographies");
 	status = estimate_watched(lives, members, n, t, ret, err);
-	hi_bio_view_row(view, HI_BIO_ALL, t, &all);
+	hi_lives_row(lives, view, t, &all);
 	cap_estimates(&all, &ret->estimates);
 	return status;
 }
@@ -283,6 +312,18 @@ static void fill_uses(const struct hi_lives *lives, struct hi_bio_calls *ret)
 				     .waited = counts.waited};
 }
 
+/* What a restriction hides is hidden as other eras are. */
+static void fill_restricted(const struct hi_lives *lives, const struct hi_bio_view *view,
+			    uint64_t t, struct hi_bio_era *ret)
+{
+	struct hi_bio_row all, shown;
+
+	hi_bio_view_row(view, HI_BIO_ALL, t, &all);
+	hi_lives_row(lives, view, t, &shown);
+	ret->restricted = (struct hi_bio_amount){all.live.bytes - shown.live.bytes,
+						 all.live.objects - shown.live.objects};
+}
+
 static void fill_era(const struct hi_lives *lives, const struct hi_bio_view *view,
 		     struct hi_bio_era *ret)
 {
@@ -296,6 +337,7 @@ static void fill_era(const struct hi_lives *lives, const struct hi_bio_view *vie
 		return;
 	hi_bio_view_row(view, HI_BIO_LEFT_OUT, t, &hidden);
 	ret->hidden = hidden.live;
+	fill_restricted(lives, view, t, ret);
 }
 
 static enum hi_status check_eras(struct hi_lives *lives, struct hi_error *err)

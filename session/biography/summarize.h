@@ -15,4 +15,9 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 enum hi_status hi_lives_last_line(struct hi_lives *lives, struct hi_bio_census_row *ret,
 				  struct hi_error *err);
 
+/* Census t of all that counts: without what a restriction (--type, --under,
+ * --retained-by) hides. */
+void hi_lives_row(const struct hi_lives *lives, const struct hi_bio_view *view,
+		  uint64_t t, struct hi_bio_row *ret);
+
 #endif

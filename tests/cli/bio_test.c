@@ -299,6 +299,31 @@ HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
 	HI_ASSERT(doc_number(doc, "idle.all.bytes") < 400000);
 }
 
+/* What the options select has the bands that it has without them. */
+static void check_restricted(const char *const *options)
+{
+	struct lived *l = lived_start(LIVED("new old 40", "new first 500 buf"), options);
+	json_t *doc, *last;
+
+	lived_period(l, LIVED("new a 100", "new b 3000 buf"));
+	lived_period(l, LIVED("write a", "write b"));
+	l->is_program = true; /* lived_check() knows no restriction */
+	doc = lived_interrupt(l);
+	last = doc_at(doc, "censuses.1");
+	HI_ASSERT_EQ(lived_cost(l, "first b"), doc_number(last, "live.bytes"));
+	HI_ASSERT_EQ(lived_cost(l, "b"), doc_number(last, "bands.use.bytes.proved"));
+	HI_ASSERT_EQ(lived_cost(l, "a old"), doc_number(doc, "restricted.bytes"));
+	HI_ASSERT_EQ(1, doc_size(doc, "groups"));
+}
+
+HI_TEST_ROOT(bio, counts_only_what_types_roots_and_retainers_select)
+{
+	check_restricted(LIVED("--bio", ALL_BANDS, "--all", "--type", "struct buf"));
+	check_restricted(
+		LIVED("--bio", ALL_BANDS, "--all", "--root", "x=bufs", "--under", "x"));
+	check_restricted(LIVED("--bio", ALL_BANDS, "--all", "--retained-by", "bufs"));
+}
+
 /* No --every and no --for: the place alone decides, however soon it comes again. */
 HI_TEST_ROOT(bio, each_hit_of_a_place_ends_a_period)
 {
