@@ -144,6 +144,10 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 		status = add_referrers(in, node, r, err);
 	if (status == HI_OK)
 		status = add_dominators(in, node, r, err);
+	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT &&
+	    hi_bit(in->results.reach->any, node))
+		status = hi_within_sum(in->graph, in->results.reach, &node, 1,
+				       &r->reachable, err);
 	return status;
 }
 
@@ -306,6 +310,7 @@ static struct hi_explain_report begin_report(const struct hi_inspection *in,
 						   .name = "",
 						   .detail = "",
 						   .retained = UINT64_MAX},
+					  .reachable = {UINT64_MAX, UINT64_MAX},
 					  .evidence = "",
 					  .name = "",
 					  .value = "",

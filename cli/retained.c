@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/graph/within.h"
 #include "cli/command.h"
 #include "session/birth_sites.h"
 #include "session/lookup.h"
@@ -39,6 +44,27 @@ static enum hi_status divide_by_site(struct hi_inspection *in,
 	return status;
 }
 
+/* Also what others keep alive, which is in no retained size. */
+static enum hi_status add_reachable(struct hi_inspection *in,
+				    const struct hi_type_set *set,
+				    struct hi_retained_report *report,
+				    struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	HI_GUARD(free) hi_node *starts = hi_alloc((g->n_objects + 1u) * sizeof(*starts));
+	size_t n = 0;
+
+	if (report->tree)
+		return HI_OK;
+	if (!starts)
+		return hi_fail_memory(err, "reachable objects");
+	for (hi_node i = 0; i < g->n_objects; i++)
+		if (set->has[g->objects->type[i]] && hi_bit(in->shown.reach->any, i))
+			starts[n++] = i;
+	return hi_within_sum(g, in->results.reach, starts, n, &report->type_reachable,
+			     err);
+}
+
 static enum hi_status make_retained_report(struct hi_inspection *in,
 					   const struct hi_report_header *header,
 					   struct hi_retained_report **ret,
@@ -54,6 +80,8 @@ static enum hi_status make_retained_report(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_retained_create(in, header, in->shown.reach, &only, exact,
 					    ret, err);
+	if (status == HI_OK && set.has)
+		status = add_reachable(in, &set, *ret, err);
 	if (status == HI_OK && in->options->selection.has_born_by)
 		status = divide_by_site(in, &only, *ret, err);
 	hi_type_set_free(&set);

@@ -124,3 +124,20 @@ enum hi_status hi_within_dominators(const struct hi_graph *g,
 	ret->retained = hi_take(retained);
 	return HI_OK;
 }
+
+enum hi_status hi_within_sum(const struct hi_graph *g, const struct hi_reach *reach,
+			     const hi_node *starts, size_t n, struct hi_reachable *ret,
+			     struct hi_error *err)
+{
+	HI_GUARD(free) uint64_t *bits = NULL;
+	enum hi_status status = hi_within_mark(g, starts, n, &bits, err);
+
+	*ret = (struct hi_reachable){};
+	for (hi_node i = 0; status == HI_OK && i < g->n_objects; i++) {
+		if (!hi_bit(bits, i) || !hi_bit(reach->any, i) || hi_is_internal(g, i))
+			continue;
+		ret->objects++;
+		ret->bytes += hi_graph_cost(g, i);
+	}
+	return status;
+}

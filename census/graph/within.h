@@ -10,6 +10,15 @@
 enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, size_t n,
 			      uint64_t **bits_ret, struct hi_error *err);
 
+/* Adds up the live objects among these, and what they lead to: also what others keep
+ * alive, each once. HI_NO_MEMORY. */
+struct hi_reachable {
+	uint64_t objects, bytes; /* cost; UINT64_MAX: not asked for */
+};
+enum hi_status hi_within_sum(const struct hi_graph *g, const struct hi_reach *reach,
+			     const hi_node *starts, size_t n, struct hi_reachable *ret,
+			     struct hi_error *err);
+
 /*
  * Makes the reachability of a graph restricted to the objects in `bits`: `any` and
  * `exact` have no other bits, roots included, and the counts are of these objects. For

@@ -92,7 +92,7 @@ static void show_runtime_facts(const struct hi_explain_report *r, struct hi_page
 
 static void show_object_facts(const struct hi_explain_report *r, struct hi_page *page)
 {
-	char retained[24], percent[16];
+	char retained[24], percent[16], n[32];
 
 	show_block(r, page);
 	if (r->is_likely && r->because && *r->because)
@@ -118,6 +118,12 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 	hi_life_show_facts(r->lives, r->life, page);
 	if (*r->info.detail)
 		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
+	if (r->reachable.objects && r->reachable.bytes != UINT64_MAX)
+		hi_page_fact(page, "reaches",
+			     hi_page_printf(page, "%s in %s object%s, others' with them",
+					    hi_bytes(retained, r->reachable.bytes),
+					    hi_count(n, r->reachable.objects),
+					    r->reachable.objects == 1 ? "" : "s"));
 	if (r->info.retained == UINT64_MAX || !r->info.retained)
 		return;
 	hi_page_fact(
@@ -444,6 +450,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 		hi_json_text(json, "value", hi_known(r->value));
 	}
 	hi_json_number(json, "retained", r->info.retained);
+	hi_json_number(json, "reachable", r->reachable.bytes);
 	steps_json(r, json);
 	fields_json(r, json);
 	links_json(r, json);

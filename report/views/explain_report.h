@@ -4,6 +4,7 @@
 #ifndef HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 #define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 
+#include "census/graph/within.h"
 #include "report/views/births_report.h"
 #include "report/views/life_report.h"
 #include "report/views/report_header.h"
@@ -67,6 +68,7 @@ struct hi_explain_report {
 	const struct hi_node_info *dominators; /* from the object upwards, roots last */
 	size_t n_dominators;
 	bool dominators_cut;
+	struct hi_reachable reachable; /* of what is alive; UINT64_MAX: unknown */
 	uint64_t live_bytes;
 	struct hi_birth_info birth; /* of an object */
 	/* Its biography; life NULL: it has none. */

@@ -220,6 +220,7 @@ hi_retained_report_create(const struct hi_report_header *header,
 	r->tree = only->types == NULL;
 	r->type_pattern = only->type_pattern;
 	r->type_exact = type_exact;
+	r->type_reachable = (struct hi_reachable){UINT64_MAX, UINT64_MAX};
 	if (r->tree) {
 		status = make_tree(graph, reach, dominators, only, fields, r, err);
 		if (status == HI_OK)
@@ -252,7 +253,8 @@ enum hi_status hi_retained_report_restore(
 					 .rows = rows,
 					 .n_rows = n_rows,
 					 .beyond = beyond,
-					 .type_exact = UINT64_MAX};
+					 .type_exact = UINT64_MAX,
+					 .type_reachable = {UINT64_MAX, UINT64_MAX}};
 	status = make_types(graph, NULL, census, top, r, err);
 	if (status == HI_OK)
 		*ret = hi_take(r);

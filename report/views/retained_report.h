@@ -4,6 +4,7 @@
 #define HI_REPORT_VIEWS_RETAINED_REPORT_H
 
 #include "census/analysis/retained_tree.h"
+#include "census/graph/within.h"
 #include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
@@ -40,6 +41,7 @@ struct hi_retained_report {
 	uint64_t type_count, type_shallow;
 	uint64_t
 		type_exact; /* bytes that would go with all of them; UINT64_MAX unknown */
+	struct hi_reachable type_reachable; /* from them; UINT64_MAX unknown */
 };
 
 /*

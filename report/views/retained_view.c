@@ -156,6 +156,11 @@ static void show_type_total(const struct hi_retained_report *r, struct hi_page *
 				      "%s; together they retain %s (%s of live), exactly",
 				      text, hi_bytes(exact, r->type_exact),
 				      hi_percent(percent, r->type_exact, r->live_bytes));
+	if (r->type_reachable.bytes != UINT64_MAX)
+		text = hi_page_printf(page, "%s; they lead to %s in %s object%s", text,
+				      hi_bytes(exact, r->type_reachable.bytes),
+				      hi_count(n, r->type_reachable.objects),
+				      r->type_reachable.objects == 1 ? "" : "s");
 	hi_page_text(page, text);
 }
 
@@ -209,6 +214,7 @@ void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 		hi_json_number(json, "count", r->type_count);
 		hi_json_number(json, "shallow", r->type_shallow);
 		hi_json_number(json, "retained", r->type_exact);
+		hi_json_number(json, "reachable", r->type_reachable.bytes);
 		hi_json_end(json);
 	}
 	hi_json_array(json, "rows");

@@ -608,9 +608,26 @@ HI_TEST_SCENARIO(profiles, of_many_retainers_are_as_drawn)
 	check_a_restriction_says_what_many_hides();
 }
 
+/* R7: what an object leads to, also where another one does. */
+static void check_each_object_reaches_what_it_leads_to(void)
+{
+	static const char *const reached[][2] = {
+		{"a", "a c d"}, {"b", "b c d e"}, {"c", "c d"}, {"d", "c d"}, {"e", "e"}};
+
+	for (size_t i = 0; i < sizeof(reached) / sizeof(reached[0]); i++) {
+		json_t *doc = target_ask(heap, "explain", address_of(reached[i][0]));
+
+		HI_ASSERT_EQ(cost_of(reached[i][1]), doc_number(doc, "rows.0.reachable"));
+	}
+	HI_ASSERT_EQ(cost_of("a b c d e"),
+		     doc_number(target_ask(heap, "retained", "--type", "struct knot"),
+				"of_type.reachable"));
+}
+
 HI_TEST_SCENARIO(profiles, of_a_knot_are_as_drawn)
 {
 	start_heap("r7");
+	check_each_object_reaches_what_it_leads_to();
 	check_retainer_sets_are_as_drawn("r7");
 	check_the_climb_does_not_go_round_in_circles();
 }
