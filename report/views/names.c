@@ -230,10 +230,42 @@ static size_t first_of_list(const char *text)
 	return n;
 }
 
+/* Takes the types of a name away again; of a list that begins so, from all of them. */
+static bool select_without(const struct hi_graph *g, const char *name,
+			   struct hi_type_set *set)
+{
+	struct hi_type_set gone = {.n_types = set->n_types};
+	bool found;
+
+	gone.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*gone.has));
+	found = gone.has && select_one(g, name, &gone);
+	for (uint32_t i = 0; found && i < g->n_types; i++) {
+		set->count -= set->has[i] && gone.has[i];
+		set->has[i] &= !gone.has[i];
+	}
+	hi_type_set_free(&gone);
+	return found;
+}
+
+static void select_all(struct hi_type_set *set)
+{
+	for (uint32_t i = 0; i < set->n_types; i++)
+		set->has[i] = true;
+	set->count = set->n_types;
+}
+
+static bool select_part(const struct hi_graph *g, const char *name,
+			struct hi_type_set *set)
+{
+	return *name == '!' ? select_without(g, name + 1, set) : select_one(g, name, set);
+}
+
 /* Every name of a list must be there: a misspelt one would pass unseen. */
 static bool select_list(const struct hi_graph *g, const char *list,
 			struct hi_type_set *set, char *name, size_t size)
 {
+	if (*list == '!')
+		select_all(set);
 	for (;;) {
 		size_t n, length;
 
@@ -242,7 +274,7 @@ static bool select_list(const struct hi_graph *g, const char *list,
 		while (length && list[length - 1] == ' ')
 			length--;
 		snprintf(name, size, "%.*s", (int)length, list);
-		if (length >= size || !select_one(g, name, set))
+		if (length >= size || !select_part(g, name, set))
 			return false;
 		if (!list[n])
 			return true;

@@ -26,7 +26,8 @@ struct hi_types_near {
  * (type_name.h), then those with this name without qualifiers, which may be several;
  * then, if the pattern has a * or ?, it is a shell pattern for full or short names. If
  * no type matches that either and it has commas outside of template arguments, it is a
- * list of names, each of which must exist. "(untyped)" is type 0. Blanks count only
+ * list of names, each of which must exist; one with a ! before it is taken away again,
+ * and a list that begins so is of all others. "(untyped)" is type 0. Blanks count only
  * between words.
  * HI_NOT_FOUND with the name that is missing; then near (may be NULL) gets the closest
  * names.

@@ -81,6 +81,16 @@ HI_TEST(report_names, unqualified_names_are_found)
 	HI_ASSERT_EQ(1u << HOSTILE, find_one("a<<<b"));
 }
 
+HI_TEST(report_names, types_after_an_exclamation_mark_are_left_out)
+{
+	const unsigned all = (1u << TYPES) - 1;
+
+	HI_ASSERT_EQ(all & ~(1u << PLAIN), find_one("!Plain"));
+	HI_ASSERT_EQ(all & ~(1u << PLAIN | 1u << STRING), find_one("!Plain, !string"));
+	HI_ASSERT_EQ(1u << STRING, find_one("Plain,string,!struct Plain"));
+	HI_ASSERT_EQ(0, find_one("!no such type"));
+}
+
 HI_TEST(report_names, near_ones_are_short)
 {
 	const struct hi_graph g = {.types = types, .n_types = TYPES};
