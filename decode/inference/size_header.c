@@ -12,7 +12,7 @@
  *
  *   - a word of the header is the size of the request, for which the allocator would give
  *     a block of just this size. A member of a record (a key, a count) may have that
- *     value by chance, so at least MIN_SIZED typed pointers to this offset, and nine of
+ *     value by chance, so at least MIN_MARKED typed pointers to this offset, and nine of
  *     ten, must lead to such blocks. Blocks of arenas are none, though the header of each
  *     has its size as well: pointers lead to other records further on in them;
  *   - hints set the length of the header (`header N;`);
@@ -20,7 +20,7 @@
  *     the size of header and record, and nine of ten such pointers lead to such blocks.
  *     Then the whole program is taken to do so, and the evidence is "shape";
  *   - the same of the pointers to one type alone: other types may have another header, or
- *     none.
+ *     none. Where all these headers begin with the same 4 bytes, MIN_MARKED are enough.
  *
  * Nothing is known of the header itself: its words are read conservatively. Where other
  * pointers give it a type of its own (the headers of a collector, in a list), header and
@@ -33,7 +33,7 @@
 
 enum {
 	MAX_HEADER = 128,  /* bytes, unless hints set more */
-	MIN_SIZED = 3,	   /* blocks that show a header with the size in it */
+	MIN_MARKED = 3,	   /* blocks that show a header with the size or a mark in it */
 	MIN_BLOCKS = 8,	   /* that show one without */
 	MAX_BLOCKS = 256,  /* that are looked at for it */
 	MAX_LOOKED = 4096, /* pointers, in all */
@@ -309,12 +309,32 @@ static bool is_header_apart(const struct trial *t)
 	return typed * 2 > t->n;
 }
 
+/* Do all headers begin with the same 4 bytes, a magic number or a tag? */
+static bool have_one_mark(const struct trial *t)
+{
+	struct hi_propagation_worker *w = t->propagation->workers[0];
+	const struct hi_objects *objects = t->propagation->typing->objects;
+	uint64_t first, word;
+
+	if (!t->n ||
+	    !hi_propagation_read(w, hi_objects_address(objects, t->blocks[0].id),
+				 &first) ||
+	    !(uint32_t)first)
+		return false;
+	for (size_t i = 1; i < t->n; i++)
+		if (!hi_propagation_read(w, hi_objects_address(objects, t->blocks[i].id),
+					 &word) ||
+		    (uint32_t)word != (uint32_t)first)
+			return false;
+	return true;
+}
+
 /* Two types that fill a block together are evidence enough. */
 static size_t least_blocks(const struct trial *t)
 {
-	if (t->sized)
-		return MIN_SIZED;
-	return t->only && is_header_apart(t) ? 1 : MIN_BLOCKS;
+	if (t->only && is_header_apart(t))
+		return 1;
+	return t->sized || (t->only && have_one_mark(t)) ? MIN_MARKED : MIN_BLOCKS;
 }
 
 /* The pointers of the records behind the header, those of blocks that are found on the

@@ -235,9 +235,15 @@ HI_TEST(rules_inside, few_records_show_no_header)
 {
 	HI_DRAWN(THINGS "thing *t = &108\n"
 			"100 (40): 7 0 &208 &1000 => untyped\n"
-			"200 (40): 7 0 &308 &1000 => untyped\n"
-			"300 (40): 7 0 0 &1000    => untyped\n"
+			"200 (40): 8 0 &308 &1000 => untyped\n"
+			"300 (40): 9 0 0 &1000    => untyped\n"
 			"1000 (24):               => untyped\n");
+	/* Unless they begin alike. */
+	HI_DRAWN(THINGS "thing *t = &108\n"
+			"100 (40): 7 0 &208 &1000 => thing (shape)\n"
+			"200 (40): 7 0 &308 &1000 => thing (shape)\n"
+			"300 (40): 7 0 0 &1000    => thing (shape)\n"
+			"1000 (24):               => item\n");
 }
 
 /* A collector's header, which a list leads to, and what it is of. Both are objects. */
