@@ -11,7 +11,7 @@
  *
  * Which record it is, is inferred for groups of blocks: those of one type, one size and
  * one tag. A tag is an integer member of the type that tells the sizes of the blocks, or
- * where they have pointers behind the type, apart. Of the records that begin with the
+ * which words behind the type they use, apart. Of the records that begin with the
  * type and for which the allocator would give a block of this size, or that end in an
  * array, those are left that fit all blocks of the group (fit.h). The only one, or the
  * one for which most speaks, is the type of each block that it fits, with the evidence
@@ -481,17 +481,19 @@ static uint64_t count_told_apart(const struct tag_counts *c)
 	return sum;
 }
 
-/* Its size, and which words behind the type lead to objects. */
+/* Its size, and which words behind the type are not 0. */
 static uint64_t shape_of_block(struct hi_bases *b, const struct base_block *block)
 {
 	bool is_union = b->pairs.items[block->pair].is_union;
 	uint64_t words = is_union ? 1 : layout_at(b, block->layout)->size / 8;
 	struct hi_fit_block *sample = &b->samples[0];
+	uint64_t tail;
 
 	if (!hi_fit_read(b->typing, b->typing->objects, block->id, sample))
 		return 0;
+	tail = sample->objects | sample->modules | sample->plain;
 	return sample->usable << 32 ^
-	       (words < 64 ? sample->objects >> words << words : 0) * 0x9e3779b1;
+	       (words < 64 ? tail >> words << words : 0) * 0x9e3779b1;
 }
 
 /* Some blocks of one type, and their shapes. */
