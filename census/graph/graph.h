@@ -49,7 +49,8 @@ enum hi_root_rank {
 	HI_RANK_NOBODY,	 /* words that may be left over: registers, memory of unknown use
 			  */
 	HI_RANK_SYSTEM,	 /* the C library's and the loader's own data */
-	HI_RANK_MEMORY, /* words in frames of the program, and in memory that it mapped */
+	HI_RANK_MEMORY,	 /* words in memory that the program mapped */
+	HI_RANK_FRAME,	 /* words in frames of the program, and of its threads */
 	HI_RANK_PROGRAM, /* variables, and words in the data of modules */
 	HI_RANKS,
 };

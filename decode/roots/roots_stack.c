@@ -135,7 +135,7 @@ static void keep_frames(struct thread_scan *t, const struct hi_stack *stack)
 			.module = frame->module ? frame->module->name : "",
 			.rank = frame->module && hi_module_is_system(frame->module)
 					? HI_RANK_NOBODY
-					: HI_RANK_MEMORY};
+					: HI_RANK_FRAME};
 
 		if (range.start < range.end && range.name &&
 		    !hi_vector_push(&t->frames, range))
@@ -403,7 +403,7 @@ static void roots_of_tls_blocks(struct thread_scan *t)
 			 b->module->name);
 		end_rest(t, what, b->module->name,
 			 hi_module_is_system(b->module) ? HI_RANK_SYSTEM
-							: HI_RANK_MEMORY);
+							: HI_RANK_FRAME);
 		cover_frame_bytes(t, b->start, b->end);
 		hi_roots_take(t->roots, b->start, b->end);
 	}
