@@ -9,7 +9,8 @@
  * out addresses inside of blocks, of malloc's as well; tracemalloc, whose table has the
  * one that it stands before as its context, allocates while pymalloc's functions run,
  * which would be taken for their own blocks. Neither would give exact records: then
- * pymalloc is not followed.
+ * pymalloc's functions are not followed. Copies of them are, also those that tracemalloc
+ * calls: places in them know no calls.
  *
  * Note [Parts of pymalloc in other functions]
  *
@@ -50,6 +51,7 @@ struct python_heap {
 	struct hi_cfi_entries entries;
 	struct hi_event_functions *ret;
 	struct hi_error *err;
+	bool is_traced; /* by tracemalloc */
 	/* What pymalloc calls, and is not exported: ELF addresses less the bias. */
 	uint64_t slow[SLOW_MAX];
 	size_t n_slow;
@@ -122,13 +124,16 @@ static bool find_table_of(struct python_heap *h, const char *function, uint64_t 
 
 enum domain { RAW, MEM, OBJ };
 
-/* Does it stand before another one? */
-static bool has_table_behind(struct python_heap *h, const uint64_t *table)
+/* If it stands before another one, that takes its place. */
+static bool take_table_behind(struct python_heap *h, uint64_t *table)
 {
 	uint64_t behind[TABLE_WORDS];
 
-	return read_target_words(h, table[0], behind, TABLE_WORDS) &&
-	       is_pointer_table(h, behind);
+	if (!read_target_words(h, table[0], behind, TABLE_WORDS) ||
+	    !is_pointer_table(h, behind))
+		return false;
+	memcpy(table, behind, sizeof(behind));
+	return true;
 }
 
 static bool find_table(struct python_heap *h, enum domain domain, uint64_t *table)
@@ -427,9 +432,10 @@ static enum hi_status follow_heap(struct python_heap *h, uint64_t *mem, uint64_t
 	keep_heap_text(h);
 	n_copies = count_copies_in_module(h, chunk);
 	name_heap(h->ret,
-		  n_copies    ? HI_PYTHON_HEAP_COPIED
-		  : h->n_slow ? HI_PYTHON_HEAP_FOLLOWED
-			      : HI_PYTHON_HEAP_UNKNOWN,
+		  n_copies	 ? HI_PYTHON_HEAP_COPIED
+		  : h->is_traced ? HI_PYTHON_HEAP_TRACED
+		  : h->n_slow	 ? HI_PYTHON_HEAP_FOLLOWED
+				 : HI_PYTHON_HEAP_UNKNOWN,
 		  n_copies);
 	if (h->ret->heap != HI_PYTHON_HEAP_FOLLOWED) {
 		h->ret->count = count;
@@ -453,10 +459,9 @@ static enum hi_status find_heap(struct python_heap *h)
 	if (!find_table(h, RAW, raw) || !find_table(h, MEM, mem) ||
 	    !find_table(h, OBJ, obj))
 		return HI_OK;
-	if (has_table_behind(h, raw) || has_table_behind(h, obj)) {
-		name_heap(h->ret, HI_PYTHON_HEAP_TRACED, 0);
-		return HI_OK;
-	}
+	h->is_traced = take_table_behind(h, raw);
+	h->is_traced |= take_table_behind(h, mem);
+	h->is_traced |= take_table_behind(h, obj);
 	if (raw[1] == obj[1]) {
 		name_heap(h->ret, HI_PYTHON_HEAP_OF_MALLOC, 0);
 		return HI_OK;

@@ -147,6 +147,22 @@ HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record)
 	hi_each_python(check_witness);
 }
 
+/* What tracemalloc calls has copies, too; its own tables are malloc's. */
+HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record_beside_tracemalloc)
+{
+	struct python_service s = record_python("PYTHONTRACEMALLOC=1", PYTHON);
+	json_t *doc = doc_of(s.c);
+	size_t missing;
+
+	if (strstr(s.c->err, "pymalloc is not followed"))
+		HI_SKIP("this Python has no copies of pymalloc");
+	missing = count_missing(&s);
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.lost"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.missing"));
+	HI_ASSERT_EQ(0, doc_number(doc, "recording.too_large"));
+	HI_ASSERT_MSG(missing == 0, "%zu new objects have no record", missing);
+}
+
 /* Then all of it is malloc's. */
 HI_TEST_ROOT(record_pymalloc, objects_in_blocks_of_malloc_have_records)
 {
