@@ -84,12 +84,12 @@ static void check_lines(const char *python)
 	expect_lines(&t, hi_heapinspect("query", file, "--all", "--json", LINES_SQL));
 }
 
-HI_TEST(python_traces, lines_are_those_that_tracemalloc_has)
+HI_TEST_SCENARIO(python_traces, lines_are_those_that_tracemalloc_has)
 {
 	hi_each_python(check_lines);
 }
 
-HI_TEST(python_traces, census_and_explain_show_lines)
+HI_TEST_SCENARIO(python_traces, census_and_explain_show_lines)
 {
 	struct traced_lines t = start_traced(PYTHON);
 	struct hi_command *c = hi_heapinspect("census", "--by", "site", "--pid", t.pid);
@@ -118,7 +118,7 @@ HI_TEST(python_traces, census_and_explain_show_lines)
 		      c->err);
 }
 
-HI_TEST(python_traces, there_are_no_ages_and_threads)
+HI_TEST_SCENARIO(python_traces, there_are_no_ages_and_threads)
 {
 	struct traced_lines t = start_traced(PYTHON);
 	struct hi_command *c;
@@ -135,7 +135,7 @@ HI_TEST(python_traces, there_are_no_ages_and_threads)
 }
 
 /* Of a program without it the answer is what helps. */
-HI_TEST(python_traces, without_tracemalloc_there_is_no_recording)
+HI_TEST_SCENARIO(python_traces, without_tracemalloc_there_is_no_recording)
 {
 	struct target *p = python_start(NULL, "counted", "plain", NULL);
 	char pid[16];
