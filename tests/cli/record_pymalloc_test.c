@@ -184,3 +184,49 @@ HI_TEST_ROOT(record_pymalloc, says_why_debugged_objects_have_no_record)
 		      "%s", s.c->err);
 	HI_ASSERT(doc_number(doc_of(s.c), "not_recorded.objects") > 1000);
 }
+
+/* A list that ends goes to a free list, and the next one is made of it. */
+static const char reusing[] = "import sys\n"
+			      "kept = []\n"
+			      "def reuse():\n"
+			      "    for i in range(500):\n"
+			      "        x = [i]\n" /* line 5 */
+			      "        del x\n"
+			      "        kept.append([i])\n" /* line 7 */
+			      "print('ready', flush=True)\n"
+			      "sys.stdin.readline()\n"
+			      "reuse()\n"
+			      "print('done', flush=True)\n"
+			      "sys.stdin.readline()\n";
+
+static long long lists_of_line(const char *file, int line)
+{
+	char sql[300];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT object FROM allocations a JOIN contexts c ON c.id = a.context "
+		 "JOIN objects o ON o.id = a.object WHERE c.line = %d AND o.type = "
+		 "'list'",
+		 line);
+	return (long long)json_array_size(rows_of(file, sql));
+}
+
+HI_TEST_ROOT(record_pymalloc, an_object_of_a_free_list_has_its_own_line)
+{
+	struct hi_fixture *fx = hi_fixture_start(PYTHON, "-c", reusing, NULL);
+	struct recording_run run;
+	struct hi_command *c;
+	char file[256];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(file, sizeof(file), "%s/app.hirec", workshop_open());
+	run = recording_start(fx->pid, "--sample", "all", "-o", file, NULL);
+	hi_fixture_tell(fx, "go");
+	hi_fixture_read_until(fx, "done", NULL, NULL);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	if (strstr(c->err, "pymalloc is not followed"))
+		HI_SKIP("this Python has no copies of pymalloc");
+	HI_ASSERT_EQ(500, lists_of_line(file, 7));
+	HI_ASSERT_EQ(0, lists_of_line(file, 5));
+}
