@@ -99,6 +99,10 @@ static void show_headline(const struct hi_bio_report *r, struct hi_page *page)
 		hi_page_link(page, address_in_bands(r->idle.type, HI_BIO_NOT_USED, page));
 		return;
 	}
+	if (!last->row.live.objects) {
+		hi_page_text(page, "nothing is live that counts");
+		return;
+	}
 	unused = hi_bio_row_sum(&last->row, HI_BIO_NOT_USED);
 	hi_page_text(page,
 		     hi_page_printf(page,
