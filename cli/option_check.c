@@ -730,8 +730,6 @@ static int check_series(const struct hi_options *o)
 				       "length");
 	if (o->command->id == HI_COMMAND_ALLOC && check_alloc(o) != 0)
 		return 2;
-	if (o->series.hp && o->profile.count)
-		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))
 		return hi_option_wrong("%s", hi_series_check(&o->series));
 	if (hi_series_asked(&o->series) && (!o->target.pid || o->selection.untyped))

@@ -20,6 +20,7 @@ struct hi_series_header {
 	const char *by;	 /* "type", "module", "class", …; text of this program */
 	enum hi_series_axis axis; /* of times */
 	bool pure;		  /* bytes of rows are what the program uses */
+	bool counts;		  /* a heap profile has objects in place of bytes */
 };
 
 struct hi_series_row {

@@ -40,7 +40,8 @@ static enum hi_status begin_profile_sink(void *sink,
 	char job[512], only[200];
 	struct hi_hp_header hp_header = {.job = job,
 					 .date = time(NULL),
-					 .sample_unit = hi_series_unit(header->axis)};
+					 .sample_unit = hi_series_unit(header->axis),
+					 .value_unit = header->counts ? "objects" : NULL};
 	enum hi_status status = hi_sink_file_truncate(&s->profile, err);
 
 	if (status == HI_OK)
@@ -55,25 +56,35 @@ static enum hi_status begin_profile_sink(void *sink,
 	return hi_hp_create(s->profile.fd, s->key.fd, &hp_header, &s->hp, err);
 }
 
+static uint64_t value_of_row(const struct hi_series_header *header,
+			     const struct hi_series_row *row)
+{
+	return header->counts ? row->objects : row->bytes;
+}
+
 static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_header *header,
 			       const struct hi_series_row *row, struct hi_error *err)
 {
 	if (row->keyed)
 		return hi_hp_set_band(hp, row->set, row->members, row->n_members,
-				      row->bytes, err);
-	return hi_hp_band(hp, hi_series_name(header, row), row->bytes, err);
+				      value_of_row(header, row), err);
+	return hi_hp_band(hp, hi_series_name(header, row), value_of_row(header, row),
+			  err);
 }
 
 /* What --retained-by cannot tell of, as a band of its own: a profile without it would
  * show less than there may be. The key has all that is hidden. */
-static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_sample *sample,
+static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_header *header,
+				 const struct hi_series_sample *sample,
 				 struct hi_error *err)
 {
 	const struct hi_report_restriction *only = sample->only;
 	enum hi_status status = HI_OK;
 
 	if (only && only->many_bytes)
-		status = hi_hp_band(hp, "(hidden,MANY)", only->many_bytes, err);
+		status = hi_hp_band(
+			hp, "(hidden,MANY)",
+			header->counts ? only->many_objects : only->many_bytes, err);
 	if (status == HI_OK && only && only->hidden_bytes)
 		status = hi_hp_hidden_note(hp, sample->at_ns, only->hidden_bytes,
 					   only->many_bytes, err);
@@ -81,15 +92,18 @@ static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_sample
 }
 
 static enum hi_status add_leaked_band(struct hi_hp *hp,
+				      const struct hi_series_header *header,
 				      const struct hi_series_sample *sample,
 				      enum hi_leak_kind kind, struct hi_error *err)
 {
-	uint64_t bytes = hi_series_leaked(sample, kind).bytes;
+	struct hi_leak_total leaked = hi_series_leaked(sample, kind);
+	uint64_t value = header->counts ? leaked.objects : leaked.bytes;
 
-	return bytes ? hi_hp_band(hp, hi_leak_kind_label(kind), bytes, err) : HI_OK;
+	return value ? hi_hp_band(hp, hi_leak_kind_label(kind), value, err) : HI_OK;
 }
 
 static enum hi_status note_retainers(struct hi_hp *hp,
+				     const struct hi_series_header *header,
 				     const struct hi_series_sample *sample,
 				     struct hi_error *err)
 {
@@ -100,7 +114,7 @@ static enum hi_status note_retainers(struct hi_hp *hp,
 					     .sets = sample->n_rows};
 
 	for (size_t i = 0; i < sample->n_rows; i++)
-		note.costs += sample->rows[i].bytes;
+		note.costs += value_of_row(header, &sample->rows[i]);
 	return hi_hp_retainer_note(hp, &note, err);
 }
 
@@ -115,13 +129,13 @@ static enum hi_status put_census_in_profile(void *sink,
 
 	hi_hp_sample_begin(hp, sample->at_ns);
 	if (sample->visits)
-		status = note_retainers(hp, sample, err);
+		status = note_retainers(hp, header, sample, err);
 	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
 		status = add_band(hp, header, &sample->rows[i], err);
 	for (unsigned kind = 0; status == HI_OK && kind < HI_LEAK_KINDS; kind++)
-		status = add_leaked_band(hp, sample, kind, err);
+		status = add_leaked_band(hp, header, sample, kind, err);
 	if (status == HI_OK)
-		status = add_hidden(hp, sample, err);
+		status = add_hidden(hp, header, sample, err);
 	return status == HI_OK ? hi_hp_sample_end(hp, err) : status;
 }
 

@@ -882,6 +882,7 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 		.pid = (int)o->target.pid,
 		.exe = "",
 		.pure = o->profile.pure,
+		.counts = o->profile.count,
 		.by = request->by,
 		.axis = o->series.has_axis ? o->series.axis : HI_SERIES_WALL};
 	status = open_pidfd(s, err);

@@ -148,6 +148,21 @@ static void check_the_axis_of_censuses_counts_from_the_first(const struct target
 	}
 }
 
+/* R2 of the seeds: {cache} has n1, {indices} n2, and both have s and t. */
+HI_TEST_SCENARIO(pure, a_heap_profile_may_have_objects_in_place_of_bytes)
+{
+	const struct target *t = target_start("profile_heaps", "r2", NULL);
+	const char *hp = snapshot_path(snapshot_directory(), "r2.hp");
+	const char *text;
+
+	target_run(t, "retainers", "--count", "--every=50ms", "--for=20ms", "--hp", hp);
+	text = read_file(hp);
+	check_has(text, "VALUE_UNIT \"objects\"");
+	check_has(text, ")cache\t1\n");
+	check_has(text, ")indices\t1\n");
+	check_has(text, ")cache,indices\t2\n");
+}
+
 HI_TEST_SCENARIO(pure, a_series_says_what_many_hides_and_counts_from_the_first)
 {
 	struct target *t = target_start("profile_heaps", "r6", NULL);

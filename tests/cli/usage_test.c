@@ -52,7 +52,6 @@ HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
 		{{"--pid", "1", "--hints", "x", "--conservative"}, "--hints"},
 		{{"census", "--pid", "1", "more"}, "more"},
 		{{"census", "--pid", "1", "--type=a", "--type=b"}, "given twice"},
-		{{"retainers", "--pid", "1", "--count", "--hp=x"}, "not with --count"},
 		{{"paths", "--pid", "1"}, "ADDRESS|TYPE"},
 		{{"explain", "--pid", "1", "12"}, "12"},
 		{{"explain", "--pid", "1", "0x123456789abcdef01"}, "0x1234"},
