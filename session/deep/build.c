@@ -78,6 +78,13 @@ static bool number_procedure(struct deep_making *m, const struct hi_frame_row *r
 	       hi_vector_push(&p->functions, f);
 }
 
+/* Where a function begins is not recorded: it has the first of its lines that calls. */
+static void note_function_line(struct hi_deep_procedure *f, uint32_t line)
+{
+	if (line && (!f->line || line < f->line))
+		f->line = line;
+}
+
 static bool number_call_site(struct deep_making *m, const struct hi_frame_row *row,
 			     struct hi_deep_frame *ret)
 {
@@ -88,6 +95,7 @@ static bool number_call_site(struct deep_making *m, const struct hi_frame_row *r
 
 	if (!number_procedure(m, row, &ret->function))
 		return false;
+	note_function_line(&p->functions.items[ret->function], row->line);
 	if (row->offset)
 		snprintf(place, sizeof(place), "+0x%" PRIx64, row->offset);
 	snprintf(key, sizeof(key), "%u\n%u\n%s", ret->function, row->line, place);

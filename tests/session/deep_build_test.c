@@ -160,6 +160,7 @@ HI_TEST_ROOT(deep_build, call_sites_have_lines)
 	HI_ASSERT(strstr(hi_deep_profile_text(&b->profile, f->file), "deep_stacks.c"));
 	HI_ASSERT(strstr(hi_deep_profile_text(&b->profile, f->module), "deep_stacks"));
 	HI_ASSERT_EQ(sites[parse->site].line + 2, sites[load->site].line);
+	HI_ASSERT_EQ(sites[parse->site].line, f->line);
 	HI_ASSERT_EQ(parse->caller, load->caller);
 	HI_ASSERT_EQ(b->profile.graph.nodes[parse->callee].function,
 		     sites[parse->site].callee);
