@@ -244,6 +244,7 @@ static enum hi_status compute_retainer_sets(struct job *j, struct hi_set_pool *p
 		return hi_fail_memory(err, "retainer sets");
 	count_weak(j, r);
 	r->revisited = j->flow.again;
+	r->waiting = j->flow.waiting;
 	return hi_set_table_make(&j->flow, j->reach, o->pure, o->arg, &r->table, err);
 }
 

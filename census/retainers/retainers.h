@@ -43,6 +43,7 @@ struct hi_retainers {
 	struct hi_set_table table; /* live objects, and with `weak` what that adds */
 	uint64_t weak_objects, weak_cost; /* of these: nothing but weak edges hold them */
 	hi_node revisited; /* objects that it had to look at twice: a figure of speed */
+	uint64_t waiting;  /* of its work list: the most objects at one time */
 };
 
 /* HI_USAGE: identities are missing, or system is 0. HI_LIMIT: 2^31 objects, 2^32 edges.

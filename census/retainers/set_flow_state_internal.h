@@ -28,7 +28,8 @@ struct hi_set_flow {
 	int32_t credit;	       /* Note [Two walks]: what the first starts with;
 				* below 0: it is left out */
 	/* Of the run. */
-	hi_node again; /* objects whose sets the first walk did not settle */
+	hi_node again;	/* objects whose sets the first walk did not settle */
+	size_t waiting; /* objects that waited for their visit at one time, at most */
 };
 
 /* Above the ref, in a column before the run. */

@@ -17,9 +17,9 @@ try {
 	struct hi_set_flow *flow;
 	uint32_t *column;
 	hi_node *stack;
-	size_t depth;
-	size_t few;	/* nodes of the pool up to which sets are few */
-	int64_t credit; /* below 0: it gives up */
+	size_t depth, most; /* most: of depth, so far */
+	size_t few;	    /* nodes of the pool up to which sets are few */
+	int64_t credit;	    /* below 0: it gives up */
 	bool failed;
 };
 
@@ -81,6 +81,7 @@ static __attribute__((noinline)) void run_flow_try(struct try *given)
 	while ((t->depth || in != out) && !t->failed && t->credit >= 0 &&
 	       t->flow->pool->nodes.count < t->few) {
 		if (t->depth && in - out < RING) {
+			t->most = t->depth > t->most ? t->depth : t->most;
 			ring[in % RING].node = t->stack[--t->depth];
 			hi_prefetch_row(g, ring[in++ % RING].node);
 			if (in - rows <= STEP && t->depth)
@@ -126,6 +127,7 @@ bool hi_flow_try(struct hi_set_flow *flow, hi_node *stack, size_t *left_ret)
 	push_all(&t);
 	run_flow_try(&t);
 	*left_ret = t.depth;
+	flow->waiting = t.most > flow->waiting ? t.most : flow->waiting;
 	for (hi_node i = 0; t.depth && i < flow->graph->n_objects; i++)
 		t.column[i] &= ~VISITED;
 	return !t.failed;

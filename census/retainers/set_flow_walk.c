@@ -14,8 +14,8 @@ struct walk {
 	uint32_t n, n_succ;
 	uint32_t *start, *set, *succ;
 	struct hi_flow_pair *stack;
-	size_t depth;
-	size_t few; /* nodes of the pool up to which sets are few */
+	size_t depth, most; /* most: of depth, so far */
+	size_t few;	    /* nodes of the pool up to which sets are few */
 	bool failed, has_late, has_doubt;
 };
 
@@ -50,6 +50,7 @@ HI_INLINE bool take(struct walk *w, struct hi_flow_pair *ret)
 	}
 	if (!w->depth)
 		return false;
+	w->most = w->depth > w->most ? w->depth : w->most;
 	*ret = w->stack[--w->depth];
 	return true;
 }
@@ -236,6 +237,7 @@ bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow,
 		w.plain[i] = is_plain_edge_chunk(flow, i);
 	run_flow_walk(&w);
 	free(w.plain);
+	flow->waiting = w.most > flow->waiting ? w.most : flow->waiting;
 	rows->n = w.n;
 	rows->has_late = w.has_late;
 	rows->has_doubt = w.has_doubt || w.has_late;

@@ -317,6 +317,8 @@ enum hi_status hi_hp_retainer_note(struct hi_hp *hp,
 			 "Retainer Profiling: %" PRIu64 ", at %" PRIu64 ".%06" PRIu64
 			 " seconds\n",
 			 census->number, us / MICRO, us % MICRO) ||
+	    !append_line(&hp->key, "  Max auxiliary stack size = %" PRIu64 "\n",
+			 census->waiting) ||
 	    !append_line(&hp->key,
 			 "  Average number of visits per object = %" PRIu64 ".%06" PRIu64
 			 "\n",

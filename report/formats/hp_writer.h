@@ -75,6 +75,7 @@ struct hi_hp_retainer_census {
 	uint64_t number; /* from 1 */
 	uint64_t time_ns;
 	uint64_t visits, objects; /* their quotient is printed */
+	uint64_t waiting;	  /* the most objects on the work list */
 	uint64_t costs;		  /* of all retainer sets */
 	uint64_t sets;
 };

@@ -163,6 +163,7 @@ enum hi_status hi_retainers_report_create(
 	r->weak_bytes = retainers->weak_cost;
 	r->sanity = hi_sanity_of(header, reach, view->allocated);
 	r->revisited = retainers->revisited;
+	r->waiting = retainers->waiting;
 	status = copy_set_rows(&m, err);
 	if (status == HI_OK)
 		status = make_retainer_rows(&m, top, err);

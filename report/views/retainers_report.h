@@ -42,6 +42,7 @@ struct hi_retainers_report {
 	uint64_t system_bytes;	       /* of sets with SYSTEM */
 	uint64_t weak_objects, weak_bytes;
 	uint64_t revisited;		/* objects that were looked at twice */
+	uint64_t waiting;		/* the most on its work list */
 	struct hi_hidden beyond, below; /* by the number of rows, by min_size */
 	struct hi_sanity sanity;
 	struct hi_arena arena;

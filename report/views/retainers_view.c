@@ -215,6 +215,7 @@ void hi_retainers_json(const struct hi_retainers_report *r, struct hi_json *json
 	hi_json_number(json, "system_bytes", r->system_bytes);
 	hi_json_number(json, "weak_bytes", r->weak_bytes);
 	hi_json_number(json, "revisited", r->revisited);
+	hi_json_number(json, "work_list", r->waiting);
 	hi_sanity_json(&r->sanity, json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)

@@ -52,7 +52,8 @@ struct hi_series_sample {
 	struct hi_hidden hidden; /* by --type, --min-size and --top */
 	/* Hidden by --under and --retained-by; NULL: there is no such restriction. */
 	const struct hi_report_restriction *only;
-	uint64_t visits; /* of objects by retainers; 0: no retainers were named */
+	uint64_t visits;  /* of objects by retainers; 0: no retainers were named */
+	uint64_t waiting; /* the most objects on that work list */
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;
 };

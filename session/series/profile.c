@@ -110,6 +110,7 @@ static enum hi_status note_retainers(struct hi_hp *hp,
 	struct hi_hp_retainer_census note = {.number = sample->number,
 					     .time_ns = sample->at_ns,
 					     .visits = sample->visits,
+					     .waiting = sample->waiting,
 					     .objects = sample->objects,
 					     .sets = sample->n_rows};
 

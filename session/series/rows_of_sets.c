@@ -104,6 +104,7 @@ static enum hi_status take_retainers(struct hi_inspection *in,
 			s->n_rows++;
 	}
 	s->visits = in->profile.retaining->sets->table.objects + r->revisited;
+	s->waiting = r->waiting;
 	return HI_OK;
 }
 

@@ -603,6 +603,30 @@ HI_TEST(census_retainers, numbers_keep_their_meaning_in_a_series)
 	HI_ASSERT(known > 100);
 }
 
+/* A retainer itself waits, and no object does so twice at one time. */
+HI_TEST(census_retainers, the_work_list_is_bounded_by_the_objects)
+{
+	static struct spec s;
+	HI_GUARD(hi_set_pool_destroy) struct hi_set_pool *pool = new_pool();
+	struct hi_retainer_options o = {
+		.weak = WEAK, .system = SYSTEM, .identities = s.identity};
+	struct hi_error err;
+
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		OWN(graph) *g = NULL;
+		OWN(reach) *r = NULL;
+		OWN(retainers) *t = NULL;
+
+		seed_random(seed);
+		spec_draw_random(&s, IDENTITIES);
+		g = spec_build(&s);
+		r = reach_of(g);
+		HI_ASSERT_OK(hi_retainers_compute(g, r, &o, pool, &t, &err), &err);
+		HI_ASSERT_EQ(t->table.n_rows > 0, t->waiting > 0);
+		HI_ASSERT(t->waiting <= g->n_objects);
+	}
+}
+
 HI_TEST(census_retainers, every_failed_allocation_is_reported)
 {
 	static struct spec s;

@@ -121,6 +121,7 @@ HI_TEST(report_hp_writer, sets_are_listed_once_in_the_key_before_the_sample)
 					       .time_ns = 3530000000,
 					       .visits = 8,
 					       .objects = 6,
+					       .waiting = 12,
 					       .costs = 801844,
 					       .sets = 118};
 
@@ -139,6 +140,7 @@ HI_TEST(report_hp_writer, sets_are_listed_once_in_the_key_before_the_sample)
 	HI_ASSERT_STREQ("SET 71 = {<server.db>, <std::map<int, a b>>}\nNAME n1 = (2)g\n"
 			"SET 2 = {<g>}\n"
 			"Retainer Profiling: 3, at 3.530000 seconds\n"
+			"  Max auxiliary stack size = 12\n"
 			"  Average number of visits per object = 1.333333\n"
 			"  Current total costs = 801844\n"
 			"  Number of retainer sets = 118\n",
