@@ -213,6 +213,8 @@ enum hi_status hi_copy_estimate(struct hi_target *target,
 		return status;
 	status = read_auxv(copy, err);
 	if (status == HI_OK)
+		status = hi_kernel_text_prepare(&copy->kernel, copy->own.pid, err);
+	if (status == HI_OK)
 		status = hi_copy_find_filled_later(copy, err);
 	if (status == HI_OK)
 		status = hi_copy_open_files(copy, target->mappings, target->n_mappings,
@@ -278,20 +280,6 @@ void hi_copy_guard(struct hi_copy *copy, int fd)
 }
 
 /* Field 2 of statm: resident pages. 10 µs, so it can be read during the stop. */
-void hi_copy_set_time(struct hi_copy *copy)
-{
-	unsigned long long pages;
-	struct timespec now;
-	char text[256];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	copy->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	copy->monotonic_ns = hi_clock_ns();
-	if (hi_proc_read_small(copy->own.pid, "statm", text, sizeof(text), NULL) &&
-	    sscanf(text, "%*u %llu", &pages) == 1 && pages)
-		copy->rss = pages * HI_PAGE;
-}
-
 struct schedule {
 	int policy;
 	struct sched_param param;
@@ -313,6 +301,23 @@ static void restore_priority(const struct schedule *before)
 {
 	if (before->is_raised)
 		(void)sched_setscheduler(0, before->policy, &before->param);
+}
+
+void hi_copy_set_time(struct hi_copy *copy)
+{
+	struct schedule before = raise_priority(copy);
+	unsigned long long pages;
+	struct timespec now;
+	char text[256];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	copy->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	copy->monotonic_ns = hi_clock_ns();
+	hi_kernel_text_read(&copy->kernel, copy->own.pid);
+	if (hi_proc_read_small(copy->own.pid, "statm", text, sizeof(text), NULL) &&
+	    sscanf(text, "%*u %llu", &pages) == 1 && pages)
+		copy->rss = pages * HI_PAGE;
+	restore_priority(&before);
 }
 
 /*
@@ -364,6 +369,7 @@ void hi_copy_destroy(struct hi_copy *copy)
 	hi_pagemap_free(&copy->own.pagemap);
 	hi_vector_free(&copy->unreadable);
 	hi_image_files_close(&copy->files);
+	hi_kernel_text_free(&copy->kernel);
 	hi_mappings_free(copy->mappings, copy->n_mappings);
 	pthread_mutex_destroy(&copy->lock);
 	free(copy->maps_text);

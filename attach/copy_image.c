@@ -265,6 +265,10 @@ static enum hi_status make_copied_image(struct hi_copy *copy,
 	if (status != HI_OK)
 		return status;
 	status = add_image_parts(copy, threads, n_threads, image, err);
+	if (status == HI_OK)
+		status = hi_kernel_text_words(&copy->kernel, &image->kernel_words,
+					      &image->n_kernel_words,
+					      &image->kernel_unread, err);
 	if (status != HI_OK) {
 		hi_image_destroy(image);
 		return status;

@@ -79,6 +79,7 @@ struct hi_copy {
 	struct blocks HI_VECTOR(struct hi_copy_block) blocks;
 	struct hi_page_runs filled_later; /* userfaultfd: missing is not zero */
 	struct hi_image_files files;
+	struct hi_kernel_text kernel;
 	uint64_t *auxv;
 	size_t n_auxv;
 	uint64_t held_bytes;   /* by the last plan */

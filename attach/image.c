@@ -320,6 +320,7 @@ void hi_image_destroy(struct hi_image *image)
 	free(image->priv);
 	free(image->mappings);
 	free(image->threads);
+	free(image->kernel_words);
 	free(image->auxv);
 	free(image->exe);
 	hi_command_line_free(&image->command_line);

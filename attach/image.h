@@ -12,6 +12,7 @@
 #include <sys/user.h>
 
 #include "attach/command_line.h"
+#include "attach/kernel_words.h"
 #include "attach/memory.h"
 #include "attach/trigger.h"
 
@@ -93,6 +94,10 @@ struct hi_image {
 	size_t n_mappings;
 	struct hi_thread *threads; /* [0] is the thread-group leader */
 	size_t n_threads;
+	/* Of a live process; Note [Words that the kernel keeps]. */
+	struct hi_kernel_word *kernel_words;
+	size_t n_kernel_words;
+	uint64_t kernel_unread; /* bytes of those that were not read */
 	uint64_t *auxv; /* pairs (AT_*, value), without the closing AT_NULL pair */
 	size_t n_auxv;	/* pairs */
 	pid_t pid;	/* in the pid namespace of this process; 0: unknown */

@@ -120,7 +120,7 @@ static void walk_all(struct walk *w, const struct hi_reach *reach)
 	drain_todo(w);
 }
 
-static void count_held(const struct walk *w, struct hi_reach *reach)
+static void count_integer_holds(const struct walk *w, struct hi_reach *reach)
 {
 	const struct hi_objects *objects = w->graph->objects;
 
@@ -156,7 +156,7 @@ enum hi_status hi_integers_count(const struct hi_typing *typing,
 		return hi_fail_memory(err, "integers");
 	walk_all(&w, reach);
 	if (!w.no_memory)
-		count_held(&w, reach);
+		count_integer_holds(&w, reach);
 	hi_vector_free(&w.todo);
 	return w.no_memory ? hi_fail_memory(err, "integers") : HI_OK;
 }

@@ -566,7 +566,8 @@ static void sum_unseen(struct verdict_pass *p)
 	struct hi_unseen_ranges all = {};
 	uint64_t doubtful = 0;
 
-	p->reach->unread_bytes = p->typing->stats.unreadable_bytes;
+	p->reach->unread_bytes =
+		p->typing->stats.unreadable_bytes + p->typing->image->kernel_unread;
 	for (unsigned i = 0; i < p->typing->threads; i++) {
 		const struct word_search *s = p->searches[i];
 

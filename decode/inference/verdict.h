@@ -5,7 +5,7 @@
  * An object that no root reaches is a leak. Types decide which words are pointers, and
  * they may be wrong, so each leak has a verdict:
  *
- *   certain  no word in live memory, in a stack, a register, thread-local storage or
+ *   certain  no word in live memory, of those that the kernel keeps, in a stack, a register, thread-local storage or
  *            a module's data leads to it or into it, of whatever type, aligned or not
  *            (Note [Words at any byte] in verdict.c). LeakSanitizer would report it too.
  *   likely   some word does, but by its type it is no pointer: an integer, the dead part

@@ -699,6 +699,33 @@ static void roots_of_mappings(struct hi_roots *r)
 	}
 }
 
+/* Note [Words that the kernel keeps]: a root for each descriptor, and one for timers. */
+static void roots_of_kernel(struct hi_roots *r)
+{
+	const struct hi_image *image = r->typing->image;
+	char name[64];
+
+	for (size_t i = 0; i < image->n_kernel_words && r->status == HI_OK;) {
+		int descriptor = image->kernel_words[i].descriptor;
+
+		for (; i < image->n_kernel_words &&
+		       image->kernel_words[i].descriptor == descriptor;
+		     i++)
+			hi_roots_add_word(r, image->kernel_words[i].word, NULL);
+		if (descriptor < 0)
+			snprintf(name, sizeof(name), "values of timers");
+		else
+			snprintf(name, sizeof(name), "data of epoll descriptor %d",
+				 descriptor);
+		hi_roots_end(r,
+			     &(struct hi_root){.kind = HI_ROOT_UNTYPED,
+					       .name = name,
+					       .detail = "kernel",
+					       .type = ""},
+			     NULL);
+	}
+}
+
 static void take_heap(struct hi_roots *r)
 {
 	const struct hi_allocator *allocator = r->typing->allocator;
@@ -804,6 +831,8 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 		hi_roots_of_threads(r);
 	if (r->status == HI_OK)
 		roots_of_mappings(r);
+	if (r->status == HI_OK)
+		roots_of_kernel(r);
 	keep_noted(r);
 	status = r->status;
 	roots_deinit(r);
