@@ -448,12 +448,12 @@ void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 	    (!is_record && !hi_layout_has_count(layout) &&
 	     !hi_propagation_may_be_sized(w, addr, id, index)))
 		return;
-	if (!w->propagation->subobjects)
-		hi_propagation_note_interior(w, addr, id, key);
-	else if (may_be_split_off(w, addr, id, index, crosses))
+	if (w->propagation->subobjects && may_be_split_off(w, addr, id, index, crosses))
 		hi_propagation_add_subobject(
 			w, addr, start + hi_object_usable(typing->objects, id), index,
 			evidence);
+	else if (!w->propagation->subobjects || offset <= HI_PROPAGATION_HEADER)
+		hi_propagation_note_interior(w, addr, id, key);
 }
 
 /* A pointer to a base class leads to a whole object of a class that has a vtable. */

@@ -34,7 +34,7 @@
 #include "decode/inference/propagation.h"
 #include "decode/layouts/record_parts.h"
 
-enum { MAX_NEEDS = 1 << 12, MAX_FOUND = 8 };
+enum { MAX_NEEDS = 1 << 12, MAX_FOUND = 8, HEADER_ROUNDS = 4 };
 
 /* Wanted: a record with `type` at `offset`, for a block of `usable` bytes. */
 struct need {
@@ -566,6 +566,18 @@ static bool has_subobjects(const struct hi_propagation *s)
 	return any;
 }
 
+/* Objects in pools may be all that leads to blocks with headers. */
+static bool find_headers_from_pools(struct hi_propagation *s)
+{
+	if (atomic_load(&s->stop))
+		return false;
+	if (!gather_interior(s)) {
+		s->workers[0]->no_memory = true;
+		return false;
+	}
+	return hi_propagation_find_sized_headers(s) || hi_propagation_find_header(s);
+}
+
 static bool keep_types(struct hi_propagation *s)
 {
 	size_t bytes = (size_t)s->typing->objects->count * sizeof(*s->before);
@@ -594,6 +606,8 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 		split_at_interior(s, &w->interior.items[i]);
 	split_at_slots(s);
 	hi_propagation_run(s);
+	for (int i = 0; i < HEADER_ROUNDS && find_headers_from_pools(s); i++)
+		hi_propagation_run(s);
 	if (s->bases && !atomic_load(&s->stop) && hi_bases_infer(s->bases))
 		hi_propagation_run(s);
 	if (hi_subobjects_at_limit(typing->subobjects)) {

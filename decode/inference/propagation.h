@@ -18,7 +18,8 @@
 enum {
 	HI_PROPAGATION_BATCH = 512, /* words */
 	HI_PROPAGATION_RECENT = 1024,
-	HI_PROPAGATION_FEW = 16, /* elements that may as well be one larger record */
+	HI_PROPAGATION_HEADER = 128, /* bytes before an object, unless hints set more */
+	HI_PROPAGATION_FEW = 16,     /* elements that may as well be one larger record */
 };
 
 /* A candidate whose pointers are to be followed. */

@@ -32,7 +32,6 @@
 #include "decode/inference/propagation.h"
 
 enum {
-	MAX_HEADER = 128,  /* bytes, unless hints set more */
 	MIN_MARKED = 3,	   /* blocks that show a header with the size or a mark in it */
 	MIN_BLOCKS = 8,	   /* that show one without */
 	MAX_BLOCKS = 256,  /* that are looked at for it */
@@ -136,7 +135,7 @@ static uint64_t count_elements(const struct hi_layout *layout, uint64_t bytes)
 
 static bool is_sized(const struct hi_propagation *s, uint64_t offset)
 {
-	return offset % 8 == 0 && offset >= 8 && offset <= MAX_HEADER &&
+	return offset % 8 == 0 && offset >= 8 && offset <= HI_PROPAGATION_HEADER &&
 	       (s->sized_headers >> (offset / 8 - 1) & 1);
 }
 
@@ -148,7 +147,7 @@ bool hi_propagation_may_be_sized(struct hi_propagation_worker *w, uint64_t addr,
 	uint64_t start = hi_objects_address(objects, id), offset = addr - start;
 
 	return !layout->opaque && layout->size && offset % 8 == 0 &&
-	       offset <= MAX_HEADER &&
+	       offset <= HI_PROPAGATION_HEADER &&
 	       read_request(w, start, offset, hi_object_usable(objects, id)) >=
 		       layout->size;
 }
@@ -167,7 +166,8 @@ bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t 
 
 	if (layout->opaque || !layout->size || layout->lead ||
 	    hi_layout_has_count(layout) || offset % 8 || offset >= usable ||
-	    (offset > MAX_HEADER && offset != hinted) || layout->size > usable - offset)
+	    (offset > HI_PROPAGATION_HEADER && offset != hinted) ||
+	    layout->size > usable - offset)
 		return false;
 	if (is_sized(w->propagation, offset))
 		bytes = read_request(w, start, offset, usable);
@@ -448,7 +448,7 @@ bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 {
 	uint16_t before = s->sized_headers;
 
-	for (uint64_t header = 8; header <= MAX_HEADER; header += 8) {
+	for (uint64_t header = 8; header <= HI_PROPAGATION_HEADER; header += 8) {
 		struct trial trial = {.propagation = s, .header = header, .sized = true};
 
 		if (!is_sized(s, header) && is_header(&trial))
@@ -470,7 +470,7 @@ static bool fits_behind_header(const struct hi_typing *typing,
 	    !layout->size || hi_layout_has_count(layout))
 		return false;
 	offset = in->addr - hi_objects_address(typing->objects, in->id);
-	return offset % 8 == 0 && offset && offset <= MAX_HEADER &&
+	return offset % 8 == 0 && offset && offset <= HI_PROPAGATION_HEADER &&
 	       hi_fit_is(&typing->layouts->sizes, offset + layout->size,
 			 hi_object_usable(typing->objects, in->id));
 }
@@ -518,7 +518,8 @@ static bool find_type_headers(struct hi_propagation *s)
 
 bool hi_propagation_find_header(struct hi_propagation *s)
 {
-	for (uint64_t header = 8; header <= MAX_HEADER && !s->header; header += 8) {
+	for (uint64_t header = 8; header <= HI_PROPAGATION_HEADER && !s->header;
+	     header += 8) {
 		struct trial trial = {.propagation = s, .header = header};
 
 		if (is_header(&trial))
