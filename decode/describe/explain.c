@@ -8,20 +8,26 @@
 
 enum { MAX_REFERRERS = 4096 }; /* that are tried for one that infers the type */
 
-/* Writes to out that this edge infers the type that the object has. False: it does not.
- */
+/* What an edge has to infer to be the evidence. */
+enum wanted { THE_TYPE, ITS_BEGINNING };
+
+/* Writes to out that this edge infers the type that the object has, or one that it begins
+ * with. False: it does not. */
 static bool explain_by_edge(struct hi_typing *typing, const struct hi_graph *graph,
-			    hi_node from, hi_node node, struct hi_out *out)
+			    hi_node from, hi_node node, enum wanted wanted,
+			    struct hi_out *out)
 {
 	struct hi_inferred_type inferred;
 	struct hi_node_bytes place;
 	char path[300];
 
 	if (!hi_inferred_type_of(typing, graph, from, node, &inferred) ||
-	    !inferred.is_accepted || !hi_node_bytes_of(typing, graph, from, &place))
+	    inferred.is_accepted != (wanted == THE_TYPE) ||
+	    !hi_node_bytes_of(typing, graph, from, &place))
 		return false;
 	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
-	hi_out_add(out, "pointed to by ");
+	hi_out_add(out, wanted == THE_TYPE ? "pointed to by "
+					   : "it begins with what is pointed to by ");
 	if (!place.is_root) {
 		hi_out_escaped(out, place.layout->name);
 		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
@@ -35,7 +41,7 @@ static bool explain_by_edge(struct hi_typing *typing, const struct hi_graph *gra
 }
 
 static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph,
-			  hi_node node, struct hi_out *out)
+			  hi_node node, enum wanted wanted, struct hi_out *out)
 {
 	unsigned tried = 0;
 	hi_node n = graph->n_objects + graph->n_roots;
@@ -53,7 +59,7 @@ static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph
 		if (!leads_here)
 			continue;
 		tried++;
-		if (explain_by_edge(typing, graph, from, node, out))
+		if (explain_by_edge(typing, graph, from, node, wanted, out))
 			return true;
 	}
 	return false;
@@ -107,6 +113,13 @@ static bool explain_member_vtable(const struct hi_node_bytes *place, unsigned ev
 	return true;
 }
 
+static bool covers_block(const struct hi_typing *typing, const struct hi_graph *graph,
+			 hi_node node, const struct hi_node_bytes *place)
+{
+	return hi_fit_is(&typing->layouts->sizes, place->layout->size,
+			 hi_object_usable(graph->objects, node));
+}
+
 size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
 			      hi_node node, char *text, size_t text_size)
 {
@@ -128,13 +141,20 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 			typing->runtime->ops->name, typing->runtime->version);
 	else if (evidence == HI_EVIDENCE_VTABLE)
 		explain_vtable(&place, &out);
-	else if (!find_referrer(typing, graph, node, &out)) {
-		if (!explain_member_vtable(&place, evidence, &out))
+	else if (!find_referrer(typing, graph, node, THE_TYPE, &out)) {
+		if (!explain_member_vtable(&place, evidence, &out) &&
+		    (evidence != HI_EVIDENCE_SHAPE ||
+		     !find_referrer(typing, graph, node, ITS_BEGINNING, &out)))
 			hi_out_add(&out, "a pointer in an object whose type changed "
 					 "during inference");
 	}
-	if (evidence == HI_EVIDENCE_SHAPE)
-		hi_out_add(&out, "; inferred: it does not cover all of the block");
+	if (evidence == HI_EVIDENCE_BASE)
+		hi_out_add(&out, "; it may be only the beginning of a larger record");
+	else if (evidence == HI_EVIDENCE_SHAPE)
+		hi_out_add(&out,
+			   covers_block(typing, graph, node, &place)
+				   ? "; inferred by the size of the block and its words"
+				   : "; inferred: it does not cover all of the block");
 	if (place.array)
 		hi_out_add(&out, "; an array by its size");
 	if (graph->objects->flags[node] & HI_OBJECT_CONFLICT)

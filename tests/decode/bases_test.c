@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Note [Bases]: blocks of which a pointer's type may be only the beginning. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/harness.h"
 #include "tests/support/rules_world.h"
@@ -192,4 +193,30 @@ HI_TEST(bases, what_another_record_describes_as_well_has_no_exact_type)
 		 "value *v = &100\n"
 		 "knows records\n"
 		 "100 (88): 2 4 1 2 3 4 => value (base)\n");
+}
+
+static const char *explanation(struct world *w, uint64_t addr)
+{
+	static char text[2][400];
+	static unsigned turn;
+	char *out = text[turn++ % 2];
+
+	hi_typing_explain_type(w->typing, w->graph, world_node(w, addr), out,
+			       sizeof(text[0]));
+	return out;
+}
+
+HI_TEST(bases, an_explanation_says_what_is_known_of_the_beginning)
+{
+	struct world *w = HI_DRAWN(FIRST_MEMBERS "knows records\n"
+						 "100 (24): 1 &200 &900 => d1 (shape)\n"
+						 "200 (24): 2 0         => node (base)\n"
+						 "900 (40):\n");
+
+	HI_ASSERT_STREQ(
+		"it begins with what is pointed to by thread 7 draw(): head (node *); "
+		"inferred by the size of the block and its words",
+		explanation(w, WORLD_HEAP + 0x100));
+	HI_ASSERT(strstr(explanation(w, WORLD_HEAP + 0x200),
+			 "; it may be only the beginning of a larger record"));
 }
