@@ -334,6 +334,7 @@ static void end_rest(struct thread_scan *t, const char *what, const char *module
 		     enum hi_root_rank rank)
 {
 	struct hi_section_range *ranges;
+	struct hi_root_info info = {};
 	char name[300];
 
 	ranges = hi_arena_alloc(&t->roots->typing->arena,
@@ -344,6 +345,13 @@ static void end_rest(struct thread_scan *t, const char *what, const char *module
 	}
 	if (t->rest.count)
 		memcpy(ranges, t->rest.items, t->rest.count * sizeof(*ranges));
+	info.ranges = ranges;
+	info.n_ranges = t->rest.count;
+	/* Words of one range have offsets, which are the same in every process. */
+	if (t->rest.count == 1) {
+		info.address = ranges[0].start;
+		info.size = ranges[0].end - ranges[0].start;
+	}
 	snprintf(name, sizeof(name), "thread %d %s", (int)t->thread->tid, what);
 	hi_roots_end(
 		t->roots,
@@ -353,7 +361,7 @@ static void end_rest(struct thread_scan *t, const char *what, const char *module
 				  .type = "",
 				  .address = t->rest.count ? t->rest.items[0].start : 0,
 				  .rank = (uint8_t)rank},
-		&(struct hi_root_info){.ranges = ranges, .n_ranges = t->rest.count});
+		&info);
 	t->rest.count = 0;
 }
 
@@ -402,8 +410,7 @@ static void roots_of_tls_blocks(struct thread_scan *t)
 		snprintf(what, sizeof(what), "thread-local data of %.100s",
 			 b->module->name);
 		end_rest(t, what, b->module->name,
-			 hi_module_is_system(b->module) ? HI_RANK_SYSTEM
-							: HI_RANK_FRAME);
+			 hi_module_is_system(b->module) ? HI_RANK_SYSTEM : HI_RANK_FRAME);
 		cover_frame_bytes(t, b->start, b->end);
 		hi_roots_take(t->roots, b->start, b->end);
 	}
