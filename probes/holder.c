@@ -85,8 +85,8 @@
  * mapped, and reaches for the page of those that had probes before, or were forked by
  * such a process (MMF_HAS_UPROBES, which stays). Then the kernel says "leaking uprobe"
  * and keeps some hundred bytes until it boots again; no process keeps a breakpoint. And
- * anchors need CAP_SYS_ADMIN, and are left out if they take more than ten seconds; probes
- * on hundreds of instructions (places in copies of pymalloc) have none.
+ * anchors need CAP_SYS_ADMIN, and are left out if they take more than ten seconds; a
+ * link on hundreds of instructions (places in copies of pymalloc) has none.
  * Without them a breakpoint may stay, which costs a trap each time that it is reached,
  * until the same probe is opened and closed again.
  */

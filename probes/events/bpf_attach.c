@@ -186,18 +186,30 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 	return status;
 }
 
-/* Places have none: to close an anchor takes the kernel up to 260 ms, so that hundreds
- * would keep it busy for a minute, and one link opens all of them in 3 ms. */
-static enum hi_status anchor_function(void *arg, size_t f, int *fd_ret,
+/* A place of copies has an anchor only where it has a probe of its own: one link opens
+ * all of them within 3 ms, and to close an anchor takes the kernel up to 260 ms. */
+static size_t count_anchors(const struct hi_bpf_source *source)
+{
+	return source->functions.count +
+	       (source->by_perf ? source->functions.n_sites : 0);
+}
+
+static enum hi_status anchor_function(void *arg, size_t i, int *fd_ret,
 				      struct hi_error *err)
 {
 	const struct attachment *a = arg;
+	const struct hi_event_functions *functions = &a->source->functions;
+	const struct hi_event_site *place =
+		i < functions->count ? NULL : &functions->sites[i - functions->count];
+	size_t f = place ? place->function : i;
+	struct hi_probe_site site =
+		place ? hi_event_site_probe(place) : functions->items[f].site;
 
-	if (is_optional(a->source, f) != (a->first != 0) || has_places(a->source, f))
+	if (is_optional(a->source, f) != (a->first != 0) ||
+	    (!place && has_places(a->source, f)))
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "it is another holder's, or has no anchor");
-	return hi_uprobe_anchor_site(a->source->target,
-				     &a->source->functions.items[f].site, fd_ret, err);
+	return hi_uprobe_anchor_site(a->source->target, &site, fd_ret, err);
 }
 
 static struct bpf_program *named_program(const struct hi_bpf_source *source,
@@ -217,7 +229,7 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	};
 	struct hi_probe_opening opening = {.open = attach_planned,
 					   .anchor = anchor_function,
-					   .n_anchors = source->functions.count,
+					   .n_anchors = count_anchors(source),
 					   .arg = &a};
 	enum hi_status status;
 
