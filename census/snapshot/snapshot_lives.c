@@ -249,6 +249,10 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 		status = put_life_sets(w, summary, err);
 	if (status == HI_OK)
 		status = put_life_eras(w, summary, err);
+	if (status == HI_OK && summary->variances && summary->sample_bytes)
+		status = hi_snapshot_put(w, "lives.variances", summary->variances,
+					 sizeof(*summary->variances), summary->n_groups,
+					 err);
 	if (status == HI_OK && summary->watch.slots)
 		status = put_life_estimates(w, &summary->watch.estimates, err);
 	if (status == HI_OK && summary->watch.slots)
@@ -529,6 +533,26 @@ static enum hi_status take_life_eras(struct hi_snapshot *s, struct hi_bio_summar
 	return HI_OK;
 }
 
+static enum hi_status take_life_variances(struct hi_snapshot *s,
+					  struct hi_bio_summary *ret,
+					  struct hi_error *err)
+{
+	void *items = NULL;
+	enum hi_status status;
+
+	if (!hi_snapshot_has(s, "lives.variances"))
+		return HI_OK;
+	status = hi_snapshot_column(s, "lives.variances", sizeof(*ret->variances),
+				    ret->n_groups, &items, err);
+	if (status != HI_OK)
+		return status;
+	ret->variances = items;
+	for (uint32_t i = 0; i < ret->n_groups; i++)
+		if (!isfinite(ret->variances[i]) || ret->variances[i] < 0)
+			return hi_snapshot_bad(s, "lives.variances", err, "row %u", i);
+	return HI_OK;
+}
+
 static void take_lives_properties(const struct hi_snapshot *s, struct hi_bio_summary *ret)
 {
 #define TAKE_NUMBER(name, field)                                                         \
@@ -560,6 +584,8 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 		status = take_life_sets(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_eras(s, summary, err);
+	if (status == HI_OK)
+		status = take_life_variances(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_rows(s, n_objects, summary, err);
 	if (status == HI_OK && summary->watch.slots)

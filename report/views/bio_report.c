@@ -2,7 +2,11 @@
 /* The document of bio_report.h. */
 #include "report/views/bio_report.h"
 
+#include <math.h>
+
 #include "report/views/life_report.h"
+
+#define QUANTILE_95 1.959964
 
 static void put_amount(struct hi_json *json, const char *key, struct hi_bio_amount amount)
 {
@@ -18,6 +22,30 @@ static void put_bounds(struct hi_json *json, const char *key, struct hi_bio_boun
 	hi_json_number(json, "proved", bounds.proved);
 	hi_json_number(json, "possible", bounds.possible);
 	hi_json_end(json);
+}
+
+/* Of samples; null: figures are no estimates. */
+static void put_sampled_interval(struct hi_json *json, const struct hi_bio_report *r,
+				 uint64_t live, double variance)
+{
+	struct hi_interval interval = hi_bio_live_interval(live, variance);
+
+	if (!r->sample_bytes) {
+		hi_json_null(json, "live_interval");
+		return;
+	}
+	hi_json_object(json, "live_interval");
+	hi_json_number(json, "low", interval.low);
+	hi_json_number(json, "high", interval.high);
+	hi_json_end(json);
+}
+
+struct hi_interval hi_bio_live_interval(uint64_t live, double variance)
+{
+	const double reach = QUANTILE_95 * sqrt(variance);
+
+	return (struct hi_interval){(uint64_t)fmax(0, floor((double)live - reach)),
+				    (uint64_t)ceil((double)live + reach)};
 }
 
 static void put_bands_of_row(struct hi_json *json, const struct hi_bio_row *row)
@@ -191,6 +219,9 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 					: "maybe");
 	hi_json_text(json, "death_use", r->death_is_idle ? "no" : "maybe");
 	hi_json_number(json, "sample_bytes", r->sample_bytes);
+	put_sampled_interval(json, r,
+			     r->n_lines ? r->lines[r->n_lines - 1].row.live.bytes : 0,
+			     r->variance);
 	hi_json_text(json, "no_pages", r->no_pages);
 	put_era(json, r);
 	put_amount(json, "restricted", r->restricted);
@@ -207,6 +238,8 @@ void hi_bio_json(const struct hi_bio_report *r, struct hi_json *json)
 	for (size_t i = 0; i < r->n_groups; i++) {
 		hi_json_object(json, NULL);
 		hi_json_text(json, "name", r->groups[i].name);
+		put_sampled_interval(json, r, r->groups[i].row.live.bytes,
+				     r->groups[i].variance);
 		put_bands_of_row(json, &r->groups[i].row);
 		hi_json_end(json);
 	}

@@ -16,6 +16,7 @@
 struct hi_bio_group {
 	const char *name; /* "" unknown */
 	struct hi_bio_row row;
+	double variance; /* of its live bytes, of samples */
 };
 
 /* What is proved not to have been used for some time, at the last census. */
@@ -46,6 +47,7 @@ struct hi_bio_report {
 	/* As in struct hi_bio_summary. */
 	bool birth_is_idle, birth_is_seen, death_is_idle;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
+	double variance;       /* of what is live at the last census, of samples */
 	uint64_t lasted_ns;
 	struct hi_bio_census_row *lines; /* of the censuses that end a period */
 	size_t n_lines;
@@ -72,6 +74,8 @@ struct hi_bio_report {
 	const char *no_pages;
 };
 
+/* Of samples: has what is live with 95 %. */
+struct hi_interval hi_bio_live_interval(uint64_t live, double variance);
 /* Adds the report to a page. */
 void hi_bio_display(const struct hi_bio_report *report, struct hi_page *page);
 /* Writes the document "heapinspect/bio/v1" (docs/schema/bio.v1.json). */

@@ -162,6 +162,18 @@ static void show_evidence(const struct hi_bio_report *r, struct hi_page *page)
 					    without, r->n_lines));
 }
 
+static const char *sampled_interval(const struct hi_bio_report *r, struct hi_page *page)
+{
+	struct hi_interval live;
+	char low[24], high[24];
+
+	if (!last_line(r))
+		return "";
+	live = hi_bio_live_interval(last_line(r)->row.live.bytes, r->variance);
+	return hi_page_printf(page, " (live: %s to %s with 95 %%)",
+			      hi_bytes(low, live.low), hi_bytes(high, live.high));
+}
+
 static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
 {
 	char bytes[24], size[24];
@@ -170,9 +182,10 @@ static void show_identity(const struct hi_bio_report *r, struct hi_page *page)
 		hi_page_fact(
 			page, "sampled",
 			hi_page_printf(page,
-				       "every %s on average, figures are estimates; %s "
+				       "every %s on average, figures are estimates%s; %s "
 				       "of the heap have no record and do not count",
 				       hi_bytes(size, r->sample_bytes),
+				       sampled_interval(r, page),
 				       hi_bytes(bytes, r->left_out.bytes)));
 	if (!r->is_recorded)
 		hi_page_fact(page, "not recorded",

@@ -36,6 +36,7 @@ struct hi_lives {
 	struct hi_object_groups groups;
 	struct HI_VECTOR(struct seen) seen;
 	struct HI_VECTOR(struct hi_lives_object) objects; /* of the last census */
+	struct HI_VECTOR(double) variances; /* of it, of live bytes by group */
 	struct HI_VECTOR(struct hi_lives_census) censuses;
 	/* At the last census: all allocations that were recorded, and for how long. */
 	struct hi_bio_amount allocated;
@@ -90,11 +91,16 @@ static void count_live_amount(struct hi_bio_amount *amount, uint64_t bytes)
 	amount->bytes += bytes;
 }
 
-/* Of samples an object stands for others, and one without a record for none. */
-static bool weigh_object(struct addition *a, hi_node object, uint64_t *size_ret)
+/* Of samples an object stands for others, and one without a record for none. The
+ * variance is that of the estimate (Horvitz and Thompson; each object is chosen by
+ * itself). */
+static bool weigh_object(struct addition *a, hi_node object, uint64_t *size_ret,
+			 double *variance_ret)
 {
 	const struct hi_births *b = a->births;
+	double probability, estimate;
 
+	*variance_ret = 0;
 	*size_ret = hi_objects_cost(a->graph->objects, object);
 	if (!b || !b->sample_bytes)
 		return true;
@@ -102,9 +108,10 @@ static bool weigh_object(struct addition *a, hi_node object, uint64_t *size_ret)
 		count_live_amount(&a->census.known.left_out, *size_ret);
 		return false;
 	}
-	*size_ret = hi_estimate_round(
-		(double)*size_ret /
-		hi_sample_probability(b->sample_bytes, b->size[object]));
+	probability = hi_sample_probability(b->sample_bytes, b->size[object]);
+	estimate = (double)*size_ret / probability;
+	*size_ret = hi_estimate_round(estimate);
+	*variance_ret = estimate * estimate * (1 - probability);
 	return true;
 }
 
@@ -261,6 +268,16 @@ static enum hi_status find_group(struct addition *a, hi_node object,
 				     &labels, &now->group, err);
 }
 
+/* False: out of memory. */
+static bool add_variance(struct hi_lives *lives, uint32_t group, double variance)
+{
+	while (lives->variances.count <= group)
+		if (!hi_vector_push(&lives->variances, 0.0))
+			return false;
+	lives->variances.items[group] += variance;
+	return true;
+}
+
 static enum hi_status add_object(struct addition *a, hi_node object, struct hi_error *err)
 {
 	struct hi_lives *lives = a->lives;
@@ -271,11 +288,12 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 				   .serial = o.serial,
 				   .hash = a->hash[object],
 				   .census = lives->censuses.count + 1};
-	bool is_known;
+	bool is_known, is_counted;
+	double variance;
 	uint32_t number;
 	enum hi_status status;
 
-	if (!weigh_object(a, object, &o.size))
+	if (!weigh_object(a, object, &o.size, &variance))
 		return HI_OK;
 	is_known = find_before(lives, &now, &before);
 	status = find_group(a, object, is_known ? &before : NULL, &now, err);
@@ -289,7 +307,10 @@ static enum hi_status add_object(struct addition *a, hi_node object, struct hi_e
 	if (!make_room_for_seen(lives, number) ||
 	    !hi_vector_push(&lives->objects, (struct hi_lives_object){object, number}))
 		return hi_fail_memory(err, "biographies");
-	if (!is_left_out(lives, number, o.group))
+	is_counted = !is_left_out(lives, number, o.group);
+	if (is_counted && !add_variance(lives, o.group, variance))
+		return hi_fail_memory(err, "biographies");
+	if (is_counted)
 		count_live_amount(is_certain(a, o.serial) ? &a->census.known.certain
 							  : &a->census.known.uncertain,
 				  o.size);
@@ -304,6 +325,7 @@ static enum hi_status add_objects(struct addition *a, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	a->lives->objects.count = 0;
+	a->lives->variances.count = 0;
 	if (a->watch)
 		hi_watch_sample_begin(a->lives->sample, a->watch);
 	for (hi_node i = 0; status == HI_OK && i < a->graph->n_objects; i++)
@@ -623,6 +645,7 @@ void hi_lives_destroy(struct hi_lives *lives)
 	hi_object_groups_free(&lives->groups);
 	hi_vector_free(&lives->seen);
 	hi_vector_free(&lives->objects);
+	hi_vector_free(&lives->variances);
 	hi_vector_free(&lives->censuses);
 	hi_watch_sample_destroy(lives->sample);
 	free(lives);
@@ -683,6 +706,11 @@ bool hi_lives_uses(const struct hi_lives *lives, const char **missing_ret,
 	*missing_ret = none && *none ? none : lives->no_uses;
 	*ret = lives->use_counts;
 	return lives->options.uses;
+}
+
+double hi_lives_variance(const struct hi_lives *lives, uint32_t group)
+{
+	return group < lives->variances.count ? lives->variances.items[group] : 0;
 }
 
 const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,

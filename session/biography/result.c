@@ -67,9 +67,13 @@ static int compare_ranked(const void *a, const void *b)
 static void sum_groups(const struct hi_bio_summary *lives, enum hi_lives_by by,
 		       struct ranked *ranked)
 {
-	for (uint32_t g = 0; g < lives->n_groups; g++)
-		hi_bio_row_add(&ranked[text_of_group(&lives->groups[g], by)].group.row,
-			       &lives->groups[g].row);
+	for (uint32_t g = 0; g < lives->n_groups; g++) {
+		struct hi_bio_group *to =
+			&ranked[text_of_group(&lives->groups[g], by)].group;
+
+		hi_bio_row_add(&to->row, &lives->groups[g].row);
+		to->variance += lives->variances ? lives->variances[g] : 0;
+	}
 }
 
 static size_t keep_groups(struct ranked *ranked, size_t n,
@@ -275,6 +279,8 @@ static void fill_known(const struct hi_bio_summary *lives, struct hi_bio_report 
 	ret->birth_is_seen = lives->birth_is_seen;
 	ret->death_is_idle = lives->death_is_idle;
 	ret->sample_bytes = lives->sample_bytes;
+	for (uint32_t g = 0; lives->variances && g < lives->n_groups; g++)
+		ret->variance += lives->variances[g];
 	ret->certain = lives->certain;
 	ret->uncertain = lives->uncertain;
 	ret->left_out = lives->left_out;

@@ -85,6 +85,19 @@ enum hi_status hi_lives_last_line(struct hi_lives *lives, struct hi_bio_census_r
 
 /* ---- groups and objects ---- */
 
+static bool fill_variances(const struct hi_lives *lives, uint32_t n,
+			   struct hi_bio_summary *ret)
+{
+	const struct hi_object_groups *groups = hi_lives_groups(lives);
+	double *variances = hi_arena_alloc(&ret->arena, (n + 1u) * sizeof(*variances));
+
+	for (uint32_t i = 0; variances && i < n; i++)
+		variances[i] =
+			groups->list.items[i].is_hidden ? 0 : hi_lives_variance(lives, i);
+	ret->variances = variances;
+	return variances != NULL;
+}
+
 static bool fill_group_rows(struct hi_lives *lives, const struct hi_bio_view *view,
 			    struct hi_bio_summary *ret)
 {
@@ -110,7 +123,7 @@ static bool fill_group_rows(struct hi_lives *lives, const struct hi_bio_view *vi
 	ret->groups = rows;
 	ret->n_groups = n;
 	ret->texts = &groups->texts;
-	return rows != NULL;
+	return rows && fill_variances(lives, n, ret);
 }
 
 static enum hi_status fill_life_rows(struct hi_lives *lives, struct hi_bio_summary *ret,

@@ -343,6 +343,29 @@ HI_TEST_ROOT(bio, each_hit_of_a_place_ends_a_period)
 	HI_ASSERT(doc_size(doc_checked(c, "bio.v1.json"), "censuses") >= 1);
 }
 
+/* Estimates of a sample are near the truth: within four standard deviations, of which the
+ * interval has 1.96 to each side. */
+HI_TEST_ROOT(bio, samples_have_an_interval)
+{
+	struct lived *l = lived_start(LIVED(), LIVED("--sample", "1KiB", "--all"));
+	double live, low, high, truth;
+	json_t *doc;
+
+	lived_period(l, LIVED("list cells 4000"));
+	lived_period(l, LIVED());
+	truth = (double)lived_cost(l, "cells");
+	l->is_program = true; /* lived_check() knows no samples */
+	doc = lived_interrupt(l);
+	live = (double)doc_number(doc, "censuses.1.live.bytes");
+	low = (double)doc_number(doc, "live_interval.low");
+	high = (double)doc_number(doc, "live_interval.high");
+	HI_ASSERT(low < live && live < high);
+	HI_ASSERT_MSG(truth > live - (high - low) * 2 / 1.96 &&
+			      truth < live + (high - low) * 2 / 1.96,
+		      "%g is not near [%g, %g]", truth, low, high);
+	HI_ASSERT(high - low < truth / 2);
+}
+
 /* ---- the heap profile ---- */
 
 /* The samples of a profile against the censuses of the document: the bands in GHC's

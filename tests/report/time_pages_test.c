@@ -150,8 +150,8 @@ HI_TEST(time_pages, biographies)
 			      [HI_BIO_UNKNOWN] = {512 << 10, 512}},
 		 .row = draw_bands(1 << 20, 2 << 20, 512 << 10)}};
 	struct hi_bio_group groups[] = {
-		{"struct order", draw_bands(0, 2 << 20, 512 << 10)},
-		{"char []", draw_bands(1 << 20, 0, 0)}};
+		{"struct order", draw_bands(0, 2 << 20, 512 << 10), 0},
+		{"char []", draw_bands(1 << 20, 0, 0), 0}};
 	const struct hi_bio_report r = {.pid = 42,
 					.exe = "/bin/app",
 					.by = "type",
