@@ -59,6 +59,29 @@ HI_TEST_ROOT(bio_uses, what_is_passed_is_used)
 	HI_ASSERT(doc_is_null(doc, "uses.missing"));
 }
 
+/* SPEC's c of L1: used in the period of its birth. By default that is none. */
+HI_TEST_ROOT(bio_uses, a_call_at_a_birth_is_a_use_if_that_is_asked)
+{
+	static const char *const words[] = {"seen", "no"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct lived *l =
+			start_passing(LIVED("--uses", "--all", "--birth-use", words[i]));
+		json_t *doc;
+		size_t used;
+
+		lived_period(l, LIVED("new fresh 100", "new other 100", "take fresh"));
+		lived_period(l, LIVED());
+		lived_period(l, LIVED());
+		used = i ? 0 : lived_cost(l, "fresh");
+		doc = lived_interrupt(l);
+		HI_ASSERT_EQ(used, passed_bytes(doc, 1));
+		HI_ASSERT_EQ(used, lived_bound(doc, 1, "use", "bytes", "proved"));
+		HI_ASSERT_EQ(lived_cost(l, "fresh other") - used,
+			     lived_bound(doc, 1, "void", "bytes", "possible"));
+	}
+}
+
 HI_TEST_ROOT(bio_uses, without_probes_nothing_of_it_is_proved)
 {
 	struct lived *l = start_passing(LIVED());

@@ -410,7 +410,7 @@ static void take_option(struct lived *l, const char *option, const char *value)
 		return;
 	if (strcmp(option, "--live") == 0)
 		l->live_alloc = strcmp(value, "alloc") == 0;
-	l->birth_is_open |= strcmp(option, "--birth-use") == 0 && !strcmp(value, "maybe");
+	l->birth_is_open |= strcmp(option, "--birth-use") == 0 && strcmp(value, "no");
 	l->death_is_open |= strcmp(option, "--death-use") == 0 && !strcmp(value, "maybe");
 	l->has_scan |= strcmp(option, "--scan") == 0;
 	l->is_unrecorded |= strcmp(option, "--sample") == 0 && strcmp(value, "none") == 0;

@@ -47,7 +47,7 @@ struct lived {
 	bool is_alloc;	      /* under `alloc`, not bio */
 	bool has_scan;	      /* --scan: it samples time, which else alloc does not */
 	bool live_alloc;      /* --live alloc */
-	bool birth_is_open;   /* --birth-use maybe: uses in the period of birth count */
+	bool birth_is_open;   /* --birth-use: uses in the period of birth count */
 	bool death_is_open;   /* --death-use maybe */
 	bool is_watched;      /* --watch, --uses: some reads are proved, too */
 	bool is_unrecorded;   /* --sample none: no use is proved, no birth is counted */
