@@ -101,7 +101,7 @@ static void name_place(const struct places *p, uint64_t at, char *name, size_t s
 }
 
 /* The words [first, end) are one root. */
-static void add_place(const struct places *p, size_t first, size_t end)
+static void add_root_place(const struct places *p, size_t first, size_t end)
 {
 	struct hi_roots *r = p->roots;
 	uint64_t start = p->words[first].at, stop = p->words[end - 1].at + 8;
@@ -149,7 +149,7 @@ void hi_roots_of_places(struct hi_roots *r, struct hi_module *module,
 	for (size_t i = 1; i <= p.n && r->status == HI_OK; i++) {
 		if (i < p.n && continues_place(&p, i))
 			continue;
-		add_place(&p, first, i);
+		add_root_place(&p, first, i);
 		first = i;
 	}
 }

@@ -314,13 +314,12 @@ HI_TEST(rules_inside, a_block_with_other_records_inside_is_no_array)
 /* Pointers to its elements, and to their members, lead into an array. */
 HI_TEST(rules_inside, pointers_to_elements_leave_an_array_as_it_is)
 {
-	HI_DRAWN(THINGS
-		 "struct two { item a; item b; };\n"
-		 "struct refs { two *of; item *in; two *at; };\n"
-		 "refs *r = &100\n"
-		 "100 (24): &1000 &1030 &1040  => refs\n"
-		 "1000 (552): 0 0 0 &3000      => two[] (shape) size 552 -> 3000\n"
-		 "3000 (24):                   => thing\n");
+	HI_DRAWN(THINGS "struct two { item a; item b; };\n"
+			"struct refs { two *of; item *in; two *at; };\n"
+			"refs *r = &100\n"
+			"100 (24): &1000 &1030 &1040  => refs\n"
+			"1000 (552): 0 0 0 &3000      => two[] (shape) size 552 -> 3000\n"
+			"3000 (24):                   => thing\n");
 }
 
 HI_TEST(rules_inside, a_tag_in_the_low_bits_is_no_pointer_to_the_inside)
