@@ -5,11 +5,12 @@
  * An object that no root reaches is a leak. Types decide which words are pointers, and
  * they may be wrong, so each leak has a verdict:
  *
- *   certain  no word in live memory, of those that the kernel keeps, in a stack, a
- * register, thread-local storage or a module's data leads to it or into it, of whatever
- * type, aligned or not (Note [Words at any byte] in verdict.c). LeakSanitizer would
- * report it too. likely   some word does, but by its type it is no pointer: an integer,
- * the dead part of a container, bytes behind the end of a text. What such an object leads
+ *   certain  no word in live memory, in a stack, a register, thread-local storage, a
+ *            module's data or what the kernel keeps leads to it or into it, of whatever
+ *            type, aligned or not (Note [Words at any byte] in verdict.c). LeakSanitizer
+ *            would report it too.
+ *   likely   some word does, but by its type it is no pointer: an integer, the dead part
+ *            of a container, bytes behind the end of a text. What such an object leads
  *            to, by any of its words, is likely as well.
  *
  * One more pass over all words finds them: the words of live objects, then those of the
