@@ -14,13 +14,29 @@ static bool is_same_member(const struct hi_type_source *types, const struct hi_m
 		       hi_type_source_get(types, b->type)->id;
 }
 
+/* Has the header a pointer to headers? A record that has it too is one of a list of them.
+ */
+static bool leads_to_itself(const struct hi_type_source *types,
+			    const struct hi_type *header)
+{
+	for (uint32_t i = 0; i < header->n_members; i++) {
+		const struct hi_type *type =
+			hi_type_source_get(types, header->members[i].type);
+
+		if (type->kind == HI_KIND_POINTER &&
+		    hi_type_source_get(types, type->target)->id == header->id)
+			return true;
+	}
+	return false;
+}
+
 static bool begins_alike(const struct hi_type_source *types, const struct hi_type *record,
 			 const struct hi_type *header)
 {
 	if (record->kind != HI_KIND_STRUCT || record->n_members < header->n_members)
 		return false;
-	/* Instances of one template may well have the same members. */
-	if (record->n_members == header->n_members && (record->n_args || header->n_args))
+	/* Two records with the very same members are seldom meant for each other. */
+	if (record->n_members == header->n_members && !leads_to_itself(types, header))
 		return false;
 	for (uint32_t i = 0; i < header->n_members; i++)
 		if (!is_same_member(types, &record->members[i], &header->members[i]))

@@ -12,7 +12,8 @@
 #include "decode/layouts/layout.h"
 
 /* Are the members of `header` the first ones of `record`, or of its first member, or of
- * that one's: with the same names, types and places? */
+ * that one's: with the same names, types and places, and others after them? These may be
+ * missing where one of the members is a pointer to headers. */
 bool hi_record_has_header(const struct hi_type_source *types,
 			  const struct hi_type *record, const struct hi_type *header);
 

@@ -179,20 +179,30 @@ HI_TEST(bases, a_piece_with_room_for_a_larger_record_has_no_exact_type)
 		 "1110:                      => untyped\n");
 }
 
-/* Two names of one layout, and a union whose record goes on to the end of its block. */
-HI_TEST(bases, what_another_record_describes_as_well_has_no_exact_type)
+/* A union whose record goes on to the end of its block. */
+HI_TEST(bases, a_union_of_which_one_record_has_no_end_has_no_exact_type)
 {
-	HI_DRAWN("struct one { long kind; one *next; };\n"
-		 "struct two { long kind; one *next; };\n"
-		 "one *head = &100\n"
-		 "knows records\n"
-		 "100 (24): 1 0 => one (base)\n");
 	HI_DRAWN("struct vint { int tag; long v[2]; };\n"
 		 "struct vflex { int tag; long n; long x[]; };\n"
 		 "union value { vint i; vflex f; };\n"
 		 "value *v = &100\n"
 		 "knows records\n"
 		 "100 (88): 2 4 1 2 3 4 => value (base)\n");
+}
+
+/* As elements of one list. */
+HI_TEST(bases, records_with_the_same_members_are_alike_where_these_lead_to_each_other)
+{
+	HI_DRAWN("struct one { long id; char pad[40]; };\n"
+		 "struct two { long id; char pad[40]; };\n"
+		 "one *head = &100\n"
+		 "knows records\n"
+		 "100 (56): 1 => one (pointer)\n");
+	HI_DRAWN("struct one { one *next; long id; };\n"
+		 "struct two { one *next; long id; };\n"
+		 "one *head = &100\n"
+		 "knows records\n"
+		 "100 (24): 0 1 => one (base)\n");
 }
 
 static const char *explanation(struct world *w, uint64_t addr)
