@@ -115,7 +115,10 @@ enum hi_status hi_stdio_buffers_find(struct hi_typing *typing, struct hi_error *
 
 bool hi_stdio_buffers_have(const struct hi_typing *typing, hi_node id)
 {
-	return typing->stdio_buffers.count &&
-	       bsearch(&id, typing->stdio_buffers.items, typing->stdio_buffers.count,
-		       sizeof(hi_node), compare_buffers);
+	const hi_node *items = typing->stdio_buffers.items;
+	size_t n = typing->stdio_buffers.count;
+
+	/* It is asked of each object, and few are near them. */
+	return n && id >= items[0] && id <= items[n - 1] &&
+	       bsearch(&id, items, n, sizeof(*items), compare_buffers);
 }

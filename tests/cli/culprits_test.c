@@ -185,3 +185,6 @@ CULPRIT(a_table_of_a_stripped_program, "stripped_table", false, "summary",
 	 ".bss +0x* of stripped_table*: 4,000 × (untyped) hold * KiB (*%)"})
 CULPRIT(a_list_of_a_function_without_a_symbol, "stripped_local", false, "summary",
 	{"* is held by thread * stripped_local+0x* stack (untyped)"})
+CULPRIT(a_cache_that_left_over_events_lead_to, "left_over_events", false, "summary",
+	{"no leaks; 9#.# % is held by service (global)",
+	 "service.cache->slots: 3,000 × struct entry hold * KiB (9#.# %)"})
