@@ -527,6 +527,9 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
 /* The object in a block, behind what its type puts in front of it. */
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret);
+/* True: a class of C, which is never freed. NumPy copies those of its dtypes into blocks;
+ * nothing of the collector is in front of one. */
+bool hi_py_is_static_class(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 /* The next one in a chain of a free list; 0: it was the last. */
 uint64_t hi_py_next_free(struct hi_py_reader *r, const struct hi_py_free_list *f,
 			 uint64_t addr);

@@ -208,6 +208,17 @@ void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *si
 	}
 }
 
+/* A class of C that lies in a block: NumPy copies those of its dtypes. The collector
+ * knows classes that Python made alone. */
+bool hi_py_is_static_class(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	uint64_t flags;
+
+	return o->type->family == HI_PY_TYPE_OBJECT &&
+	       hi_py_u64(&c->reader, o->addr + c->py->layout->type_flags, &flags) &&
+	       (flags & HI_PY_READY) && !(flags & HI_PY_HEAPTYPE);
+}
+
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret)
 {
@@ -233,8 +244,14 @@ bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 			   !is_in_list(c, block + in_front[i] - HI_PY_GC_HEAD,
 				       &words[at - 2], count)))
 			continue;
-		if (hi_py_object_at(c, block + in_front[i], ret) &&
-		    (unsigned)ret->type->presize == in_front[i] &&
+		if (!hi_py_object_at(c, block + in_front[i], ret))
+			continue;
+		if (in_front[i] == 0 && hi_py_is_static_class(c, ret) &&
+		    size_fits_block(ret->type->basicsize, size)) {
+			ret->room = size;
+			return true;
+		}
+		if ((unsigned)ret->type->presize == in_front[i] &&
 		    object_fits(c, ret, size)) {
 			ret->room = size - in_front[i];
 			return true;
@@ -362,14 +379,24 @@ static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
 	w->owners += v.used != 0;
 }
 
+/* Others of its type have something in front. */
+static void note_front(struct typing *t, const struct hi_py_type *type)
+{
+	pthread_mutex_lock(&t->py->lock);
+	t->py->types.items[type->type].fronts_differ = true;
+	pthread_mutex_unlock(&t->py->lock);
+}
+
 static void type_block(struct typing *t, struct hi_runtime_cursor *c, struct wanted *w,
 		       hi_node id)
 {
+	uint64_t block = hi_objects_address(t->objects, id);
 	struct hi_py_object o;
 
-	if (!hi_py_object_in(c, hi_objects_address(t->objects, id),
-			     hi_objects_usable(t->objects, id), &o))
+	if (!hi_py_object_in(c, block, hi_objects_usable(t->objects, id), &o))
 		return;
+	if (o.type->presize && o.addr < block + t->py->base.marks + o.type->presize)
+		note_front(t, o.type);
 	if (o.refcnt == 0) {
 		t->fn(t->arg, id, hi_py_freed_type(t->py, o.type), false);
 		return;

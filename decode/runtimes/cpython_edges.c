@@ -533,7 +533,8 @@ bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 	struct hi_py_object o;
 
 	if (type < HI_PY_BUFFERS || !hi_py_object_in(c, addr, size, &o) || !o.refcnt ||
-	    (c->py->layout->immortal && (uint32_t)o.refcnt >> 31))
+	    (c->py->layout->immortal && (uint32_t)o.refcnt >> 31) ||
+	    hi_py_is_static_class(c, &o))
 		return false;
 	*ret = o.refcnt;
 	return true;

@@ -194,6 +194,9 @@ HI_TEST_SCENARIO(python_arrays, an_array_has_its_type_and_shape_and_its_own_data
 	check_data(p, "float", "ndarray data float64");
 	check_data(p, "packed", "ndarray data void");
 	check_view(p, "of_view");
+	/* A class of C in a block, without a head of the collector's list. */
+	HI_ASSERT_STREQ("numpy._DTypeMeta",
+			doc_text(explain(p, target_said(p, "class")), "type"));
 	check_references_in_arrays_of_all_kinds_are_found(p, census);
 }
 
