@@ -378,8 +378,8 @@ static enum hi_status read_or_skip(struct reader *r, struct word line)
 		r->series.damage = hi_arena_strdup(&r->arena, r->err->text);
 	if (!r->series.damage)
 		return no_memory(r);
-	r->is_skipping = true;
-	return !has_nul && begins_sample(line) ? read_or_skip(r, line) : HI_OK;
+	r->is_skipping = has_nul || !begins_sample(line);
+	return r->is_skipping ? HI_OK : read_hp_line(r, line);
 }
 
 static enum hi_status read_hp_lines(struct reader *r, const char *text, size_t size)

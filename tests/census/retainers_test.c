@@ -603,7 +603,7 @@ HI_TEST(census_retainers, numbers_keep_their_meaning_in_a_series)
 	HI_ASSERT(known > 100);
 }
 
-/* A retainer itself waits, and no object does so twice at one time. */
+/* No object waits twice at one time. */
 HI_TEST(census_retainers, the_work_list_is_bounded_by_the_objects)
 {
 	static struct spec s;
@@ -611,6 +611,7 @@ HI_TEST(census_retainers, the_work_list_is_bounded_by_the_objects)
 	struct hi_retainer_options o = {
 		.weak = WEAK, .system = SYSTEM, .identities = s.identity};
 	struct hi_error err;
+	uint64_t most = 0;
 
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		OWN(graph) *g = NULL;
@@ -622,9 +623,10 @@ HI_TEST(census_retainers, the_work_list_is_bounded_by_the_objects)
 		g = spec_build(&s);
 		r = reach_of(g);
 		HI_ASSERT_OK(hi_retainers_compute(g, r, &o, pool, &t, &err), &err);
-		HI_ASSERT_EQ(t->table.n_rows > 0, t->waiting > 0);
 		HI_ASSERT(t->waiting <= g->n_objects);
+		most = t->waiting > most ? t->waiting : most;
 	}
+	HI_ASSERT(most > 1);
 }
 
 HI_TEST(census_retainers, every_failed_allocation_is_reported)
