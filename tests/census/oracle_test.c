@@ -311,6 +311,7 @@ struct naive_suspect {
 struct naive_suspects {
 	uint64_t least;
 	const uint32_t *nearest; /* by node: index of a root */
+	uint64_t blamed;	 /* roots of the program: no words that may be left over */
 	struct naive_suspect found[MAX_NODES];
 	size_t count;
 };
@@ -468,7 +469,8 @@ static void find_naive(const struct naive *n, struct naive_suspects *s)
 			take_group(n, &group, s);
 	}
 	for (hi_node i = 0; i < n->n_objects + n->n_roots; i++)
-		if (HAS(n->any, i) && is_at_top(n, i) && held_by_node(n, i) >= s->least)
+		if (HAS(n->any, i) && is_at_top(n, i) && held_by_node(n, i) >= s->least &&
+		    (i < n->n_objects || HAS(s->blamed, i - n->n_objects)))
 			follow_naive(n, i, s);
 }
 
@@ -507,6 +509,9 @@ static void check_suspects(const struct naive *n, const struct hi_graph *g,
 	HI_ASSERT_OK(hi_nearest_compute(g, r, &nearest, &err), &err);
 	naive.nearest = nearest->root_of;
 	naive.least += !naive.least;
+	for (uint32_t i = 0; i < g->n_roots; i++)
+		if (hi_root_rank(&g->roots[i]) > HI_RANK_SYSTEM)
+			naive.blamed |= BIT(i);
 	find_naive(n, &naive);
 	if (s->is_below) {
 		HI_ASSERT_EQ(0, naive.count);
