@@ -311,7 +311,7 @@ struct naive_suspect {
 struct naive_suspects {
 	uint64_t least;
 	const uint32_t *nearest; /* by node: index of a root */
-	uint64_t blamed;	 /* roots of the program: no words that may be left over */
+	uint64_t blamed; /* roots of the program: no words that may be left over */
 	struct naive_suspect found[MAX_NODES];
 	size_t count;
 };
