@@ -266,6 +266,18 @@ static enum pointer_fit fit_typed_target(struct hi_typing *typing, uint32_t inde
 		       : fit_header(typing, layout->type, target, offset);
 }
 
+static bool begins_with_chars(const struct hi_typing *typing, const struct hi_type *type)
+{
+	const struct hi_type *first;
+
+	if (!type->n_members || type->members[0].offset)
+		return false;
+	first = hi_type_source_get(&typing->source.types, type->members[0].type);
+	return first->kind == HI_KIND_ARRAY &&
+	       hi_type_source_get(&typing->source.types, first->target)->kind ==
+		       HI_KIND_CHAR;
+}
+
 /* Do pointers to objects lie in it where the record has some, and nowhere else? */
 static bool has_pointers_of(struct hi_typing *typing, const struct hi_objects *objects,
 			    hi_node to, const struct hi_type *target)
@@ -291,7 +303,8 @@ static bool has_pointers_of(struct hi_typing *typing, const struct hi_objects *o
 		    hi_objects_find(objects, words[i], &inside) != HI_NODE_NONE)
 			return false;
 	return !hi_looks_like_text((const uint8_t *)words, size) ||
-	       (size && ((const uint8_t *)words)[SHORTEST_TEXT - 1] == 0);
+	       (size && ((const uint8_t *)words)[SHORTEST_TEXT - 1] == 0) ||
+	       begins_with_chars(typing, target);
 }
 
 static enum pointer_fit fit_record_target(struct hi_typing *typing,

@@ -18,7 +18,8 @@
  * that it leads to may fit only one of them. A pointer covers raw storage. A pointer
  * that shares its word with a number of 4 or 8 bytes is marked (number_size): glibc's
  * tunables hold sizes of caches there, and its locales numbers, which in a program at
- * low addresses look like addresses inside its heap.
+ * low addresses look like addresses inside its heap. Beside a pointer to a record a
+ * number is a size or a count, below 4 GiB: lists in unions go on through free slots.
  *
  * An integer of 8 bytes that is an argument of the template around it may be an
  * address: compilers drop typedefs there, so `std::atomic<uintptr_t>` is
@@ -375,8 +376,9 @@ static void visit_array(struct flatten *f, const struct item *at,
 						NULL, 0, at->in_template, at->in_union});
 		return;
 	}
+	/* Elements of a flexible array lie after the type's own bytes. */
 	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
-	    bytes > f->size) {
+	    bytes > (at->count == HI_POINTER_SLOT_TO_END ? at->stride : f->size)) {
 		f->too_complex = true; /* hostile: larger than what contains it */
 		return;
 	}
@@ -563,13 +565,25 @@ static bool merge_slots(struct flatten *f)
 	return true;
 }
 
+/* Or to an unknown type, or to one of several. */
+static bool leads_to_record(const struct flatten *f, const struct hi_pointer_slot *slot)
+{
+	enum hi_type_kind kind =
+		slot->pointee ? hi_type_source_get(f->types, slot->pointee)->kind
+			      : HI_KIND_UNKNOWN;
+
+	return kind == HI_KIND_UNKNOWN || kind == HI_KIND_DECLARATION ||
+	       kind == HI_KIND_STRUCT || kind == HI_KIND_UNION;
+}
+
 static void mark_numbers(struct flatten *f, const struct hi_pointer_slots *numbers,
 			 uint8_t size)
 {
 	for (size_t i = 0; i < f->slots.count; i++)
 		for (size_t j = 0; j < numbers->count && j < MAX_EXPAND; j++)
 			if (share_words(&f->slots.items[i], &numbers->items[j]))
-				f->slots.items[i].number_size = size;
+				f->slots.items[i].number_size =
+					leads_to_record(f, &f->slots.items[i]) ? 4 : size;
 }
 
 static void flatten_type(struct flatten *f, hi_type_id id)

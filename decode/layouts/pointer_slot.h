@@ -41,7 +41,8 @@ struct hi_pointer_slot {
 			    for */
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_pointer_slot_kind kind;
-	uint8_t number_size; /* of a number in the same word of a union: 4, 8; 0: none */
+	uint8_t number_size; /* of a number in the same word of a union: 8; 4: of 4
+			      * bytes or below 4 GiB; 0: none */
 	uint8_t is_integer;  /* of RAW: uintptr_t and its kin, not raw storage */
 	hi_type_id pointee;  /* of TYPED; 0: unknown, or two pointees (union) */
 	/* Layout of the pointee, set by hi_layouts_pointee(); 0 before. */
@@ -49,12 +50,11 @@ struct hi_pointer_slot {
 };
 
 /* May the word in this slot be a number? Then it is an exact reference only where it
- * leads to the start of a block. Sizes and counts are below 4 GiB, and few numbers above
- * that are addresses of the heap. */
+ * leads to the start of a block. */
 static inline bool hi_pointer_slot_may_be_number(const struct hi_pointer_slot *slot,
 						 uint64_t word)
 {
-	return slot->number_size && word <= UINT32_MAX;
+	return slot->number_size == 8 || (slot->number_size == 4 && word <= UINT32_MAX);
 }
 
 /* `count` records with rules of their own inside a type, `stride` bytes apart. */

@@ -363,7 +363,7 @@ HI_TEST_ROOT(bio, samples_have_an_interval)
 	HI_ASSERT_MSG(truth > live - (high - low) * 2 / 1.96 &&
 			      truth < live + (high - low) * 2 / 1.96,
 		      "%g is not near [%g, %g]", truth, low, high);
-	HI_ASSERT(high - low < truth / 2);
+	HI_ASSERT_MSG(high - low < truth, "[%g, %g] of %g", low, high, truth);
 }
 
 /* ---- the heap profile ---- */

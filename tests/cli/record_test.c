@@ -478,7 +478,7 @@ HI_TEST_SCENARIO(record, refuses_what_it_cannot_do)
 	HI_ASSERT(strstr(c->err, "heapinspect record"));
 	c = hi_heapinspect("record");
 	HI_ASSERT_EQ(2, c->exit_code);
-	c = hi_heapinspect("record", "--", "true");
+	c = hi_heapinspect("record", "--children", "--", "true");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT(strstr(c->err, "--pid"));
 	c = hi_heapinspect("record", "--pid", "999999999");

@@ -94,7 +94,7 @@ HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_pointees_are_none)
 
 HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
 {
-	static const uint8_t sizes[] = {0, 0, 8, 8, 4, 0};
+	static const uint8_t sizes[] = {0, 0, 8, 8, 4, 4, 0};
 	struct world *w = world_create();
 	const struct hi_layout *layout;
 
@@ -105,18 +105,20 @@ HI_TEST(layouts, pointers_beside_numbers_in_unions_may_be_numbers)
 		"union narrow { long *p; int i; };\n"
 		"union value { long n; long *p; };\n"
 		"union wide { sized s; double r[2]; };\n"
+		"union slot { long n; sized *next; };\n"
 		"struct t { long n; long *p; plain plain; value values[2]; wide wide;\n"
-		"           narrow narrow; long *q; };");
-	HI_ASSERT_STREQ("p 8*1/8 p 16*1/8 p 24*2/8 p 40*1/8 p 56*1/8 p 64*1/8",
+		"           narrow narrow; slot slot; long *q; };");
+	HI_ASSERT_STREQ("p 8*1/8 p 16*1/8 p 24*2/8 p 40*1/8 p 56*1/8 p 64*1/8 p 72*1/8",
 			slots_of(w, "t"));
 	layout = layout_of(w, "t");
 	for (uint32_t i = 0; i < layout->n_slots; i++)
 		HI_ASSERT_EQ(sizes[i], layout->slots[i].number_size);
-	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], UINT32_MAX));
-	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
+	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[2], 1ull << 40));
 	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[4], UINT32_MAX));
 	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[4], 1ull << 40));
-	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[5], 16));
+	HI_ASSERT(hi_pointer_slot_may_be_number(&layout->slots[5], UINT32_MAX));
+	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[5], 1ull << 40));
+	HI_ASSERT(!hi_pointer_slot_may_be_number(&layout->slots[6], 16));
 }
 
 HI_TEST(layouts, flexible_tails_go_on_to_the_end)

@@ -284,9 +284,9 @@ HI_TEST(rules_inside, a_few_such_blocks_are_no_arrays_of_headers)
 HI_TEST(rules_inside, headers_are_found_behind_objects_in_pools)
 {
 	HI_DRAWN(THINGS "thing *t = &1020\n"
-			"200 (40): 24 0 0 &310 &3000 => thing (shape)\n"
-			"300 (40): 24 0 0 &410 &3000 => thing (shape)\n"
-			"400 (40): 24 0 0 0 &3000    => thing (shape)\n"
+			"200 (40): 24 0 0 &310 &3000 => thing (base)\n"
+			"300 (40): 24 0 0 &410 &3000 => thing (base)\n"
+			"400 (40): 24 0 0 0 &3000    => thing (base)\n"
 			"1000 (520):                 => size 32\n"
 			"1020: 0 &210 0              => thing\n"
 			"1038:                       => size 464\n"
