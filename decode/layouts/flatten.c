@@ -566,7 +566,8 @@ static bool merge_slots(struct flatten *f)
 }
 
 /* Or to an unknown type, or to one of several. */
-static bool leads_to_record(const struct flatten *f, const struct hi_pointer_slot *slot)
+static bool may_lead_to_record(const struct flatten *f,
+			       const struct hi_pointer_slot *slot)
 {
 	enum hi_type_kind kind =
 		slot->pointee ? hi_type_source_get(f->types, slot->pointee)->kind
@@ -583,7 +584,8 @@ static void mark_numbers(struct flatten *f, const struct hi_pointer_slots *numbe
 		for (size_t j = 0; j < numbers->count && j < MAX_EXPAND; j++)
 			if (share_words(&f->slots.items[i], &numbers->items[j]))
 				f->slots.items[i].number_size =
-					leads_to_record(f, &f->slots.items[i]) ? 4 : size;
+					may_lead_to_record(f, &f->slots.items[i]) ? 4
+										  : size;
 }
 
 static void flatten_type(struct flatten *f, hi_type_id id)
