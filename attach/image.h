@@ -94,7 +94,7 @@ struct hi_image {
 	size_t n_mappings;
 	struct hi_thread *threads; /* [0] is the thread-group leader */
 	size_t n_threads;
-	/* Of a live process; Note [Words that the kernel keeps]. */
+	/* Read of a live process; Note [Words that the kernel keeps]. */
 	struct hi_kernel_word *kernel_words;
 	size_t n_kernel_words;
 	uint64_t kernel_unread; /* bytes of those that were not read */
@@ -115,8 +115,8 @@ static inline bool hi_image_is_live(const struct hi_image *image)
 	return image->mode == HI_SNAPSHOT_COPY || image->mode == HI_SNAPSHOT_FORK;
 }
 
-/* Of a live process: what its private mappings of files have beside the pages that the
- * image holds is as in the files. */
+/* Read of a live process: what its private mappings of files have beside the pages that
+ * the image holds is as in the files. */
 static inline bool hi_image_has_written_pages(const struct hi_image *image)
 {
 	return hi_image_is_live(image) &&

@@ -24,7 +24,7 @@ struct hi_kernel_word {
 };
 
 enum { HI_MAX_EPOLLS = 64 };
-/* What procfs has of them, as text. Zeroed at first; hi_kernel_text_free(). */
+/* The text that procfs has of them. Zeroed at first; hi_kernel_text_free(). */
 struct hi_kernel_text {
 	int epolls[HI_MAX_EPOLLS];
 	size_t ends[HI_MAX_EPOLLS + 1]; /* of each one's text; then that of timers */
@@ -36,7 +36,7 @@ struct hi_kernel_text {
 /* Looks for epoll descriptors, and allocates memory. The target runs. HI_NO_MEMORY. */
 enum hi_status hi_kernel_text_prepare(struct hi_kernel_text *text, pid_t pid,
 				      struct hi_error *err);
-/* Reads. The target stands. What may not be read is left out. */
+/* Reads. The target stands. Whatever may not be read is left out. */
 void hi_kernel_text_read(struct hi_kernel_text *text, pid_t pid);
 /* The words that were read: *ret is free()d by the caller. *unread_ret: bytes of others,
  * at most. HI_NO_MEMORY. */

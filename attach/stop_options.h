@@ -21,7 +21,7 @@ struct hi_range {
 	uint64_t start, end; /* [start, end) */
 };
 
-/* Of a program that is to be held at its start; see Note [The start of a program] in
+/* For a program that is to be held at its start; see Note [The start of a program] in
  * start_hold.h. */
 enum hi_start_state {
 	HI_START_NONE,

@@ -279,7 +279,7 @@ int hi_launch_start_held(struct hi_launch *ret, char *const *argv)
 		return HI_LAUNCH_CANNOT_RUN;
 	}
 	code = launch_program(ret, argv);
-	/* What ends before that has its end watched. */
+	/* A program that ends before that has its end watched. */
 	if (!code)
 		(void)hi_exit_watch_await_start(&ret->watch);
 	return code;

@@ -25,7 +25,7 @@ static enum hi_status watch_record_signals(struct hi_record_signals *s,
 
 	/* A file that may not grow is an error like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
-	/* Those of a program that was started here go on to it (launch.h). */
+	/* Signals for a program that was started here go on to it (launch.h). */
 	if (is_of_program)
 		return HI_OK;
 	sigemptyset(&set);

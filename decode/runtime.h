@@ -92,7 +92,7 @@ typedef bool hi_runtime_blocks_fn(const struct hi_runtime_block *blocks, size_t 
  * not only by the block's own bytes: that wins, in any order. */
 typedef void hi_runtime_type_fn(void *arg, hi_node block, uint32_t type, bool firm);
 
-/* What is known of lost references beside the object. Bits per object of the graph. */
+/* Facts about lost references beside the object. Bits per object of the graph. */
 struct hi_runtime_losses {
 	const struct hi_graph *graph;
 	const uint64_t *in_data; /* variables of modules refer to it */
@@ -207,7 +207,7 @@ struct hi_runtime {
 	size_t n_damage;
 	char damage[160]; /* text of the first one */
 	uint64_t tracked; /* objects in the collector's lists */
-	/* What is in these lists and cannot be read as an object, and places where a list
+	/* Members of these lists that cannot be read as objects, and places where a list
 	 * is torn: they and what only they lead to may be missing. Text of the first. */
 	uint64_t n_odd;
 	char odd[200];

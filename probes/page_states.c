@@ -74,7 +74,7 @@ static bool is_table_within(const struct hi_range *ranges, size_t n, uint64_t ta
 	       table + TABLE_BYTES <= ranges[at].end;
 }
 
-/* What is in both; false: out of memory. */
+/* Ranges that are in both; false: out of memory. */
 static bool intersect_ranges(const struct hi_range *a, size_t n_a,
 			     const struct hi_range *b, size_t n_b,
 			     struct hi_page_range_list *ret)

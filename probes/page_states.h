@@ -27,7 +27,8 @@ struct hi_page_states {
 	struct hi_page_addresses
 		HI_VECTOR(uint64_t) addresses; /* sorted; of 2 MiB each */
 	struct hi_page_bit_list HI_VECTOR(struct hi_page_bits) bits; /* parallel */
-	/* Where no page of an address that is not in `addresses` was referenced. */
+	/* Tells whether no page of an address that is not in `addresses` was referenced.
+	 */
 	struct hi_page_range_list HI_VECTOR(struct hi_range) untouched;
 };
 

@@ -89,7 +89,7 @@ static enum hi_status make_allocation_cell(struct hi_query *q, uint64_t row, int
 	const struct hi_births *b = q->recorded->births;
 
 	(void)err;
-	/* What a program has traced by itself has neither. */
+	/* Allocations that a program has traced by itself have neither. */
 	if (b->is_traced && (column == THREAD || column == AGE_NS || column == BORN_NS)) {
 		*ret = hi_cell_null();
 		return HI_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* audit: objects whose count of references differs from what was found, by type; the key
- * is the row. Those that count too few come first, known losses last. */
+ * is the row. Objects that count too few come first, known losses last. */
 #include "query/query_internal.h"
 
 enum { DIFFERENCE, TYPE, TYPE_ID, OBJECTS, REFERENCES, BYTES, EXAMPLE, COUNTED, FOUND };

@@ -86,7 +86,7 @@ enum hi_status hi_lookup_restrict(struct hi_inspection *in, size_t usual,
 		enum hi_status status =
 			hi_lookup_types(in, in->options->selection.type, set, err);
 
-		/* Of a series that counts these alone: they may come later. */
+		/* A series that counts these alone may have them later. */
 		if (status == HI_NOT_FOUND && in->census_cache &&
 		    in->options->selection.type_restricts) {
 			*ret = only;

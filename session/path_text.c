@@ -341,7 +341,8 @@ static struct hi_paths *find_one_path(struct hi_inspection *in, hi_node object,
 	return NULL;
 }
 
-/* What no precise edges lead to: along any, from the roots that say whose it is. */
+/* Goes along any edge to what no precise ones lead to, from the roots that say whose it
+ * is. */
 static struct hi_paths *find_path_by_rank(struct hi_inspection *in, hi_node object)
 {
 	struct hi_paths *paths = NULL;

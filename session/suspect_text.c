@@ -85,7 +85,7 @@ static const char *field_of_elements(struct hi_inspection *in, const struct hi_s
 	text = clean_path(in, text);
 	if (s->children < 2)
 		return text;
-	/* Of many words without a name no offset is that of all. */
+	/* No offset is that of many words without a name. */
 	if (!s->is_list && hi_field_is_offset(text))
 		return "";
 	text = keep_text(in, text, hi_field_container(text));

@@ -43,7 +43,7 @@ struct hi_reach {
 	 * that does not count as such (Note [Pages that are not seen] in
 	 * decode/inference/unseen_pages.h). */
 	uint64_t unread_bytes, apart_bytes;
-	/* Of the live ones: nothing but integers leads there (Note [Integers] in
+	/* Live ones to which nothing but integers leads (Note [Integers] in
 	 * decode/inference/integers.h). */
 	uint64_t integer_objects, integer_bytes;
 };

@@ -6,7 +6,7 @@
  * later one was allocated after the heap before was taken. Objects of different processes
  * match by type and path: the types of their dominators, up to the name of a variable,
  * without the number of its thread; a run of objects of one type (a list) counts as one
- * step. Of the objects with one type and path as many match as both heaps have, those at
+ * step. As many objects with one type and path match as both heaps have, those at
  * lower addresses first. The allocator's own blocks are left out.
  */
 #ifndef HI_CENSUS_ANALYSIS_COMPARE_H
@@ -32,8 +32,8 @@ struct hi_heap_side {
 	/* Bits by object: only these are counted in rows, born and died; all objects
 	 * are matched. NULL: all. */
 	const uint64_t *only;
-	/* Of a recording; NULL: none. An object that was allocated after the heap before
-	 * was taken matches none of its objects. */
+	/* From a recording; NULL: none. An object that was allocated after the heap
+	 * before was taken matches none of its objects. */
 	const struct hi_births *births;
 };
 

@@ -44,8 +44,9 @@ enum hi_status hi_compare_match(const struct hi_heap_side *before,
 /* Has one whole recording of both all that was allocated between them? */
 bool hi_compare_knows_births(const struct hi_heap_side *before,
 			     const struct hi_heap_side *after);
-/* Of two objects at one address: was the later one allocated after the heap before was
- * taken, or after the earlier one? False where no recording of both has that. */
+/* Is told of two objects at one address: was the later one allocated after the heap
+ * before was taken, or after the earlier one? False where no recording of both has that.
+ */
 bool hi_compare_is_reused(const struct hi_heap_side *before,
 			  const struct hi_heap_side *after, hi_node was, hi_node object);
 

@@ -113,7 +113,7 @@ static enum hi_status read_fields(struct hi_grouping *gr, hi_node node, uint32_t
 	return status;
 }
 
-/* Of what kind a child is that has no field of its own: its type and size. */
+/* The kind of a child that has no field of its own: its type and size. */
 static uint64_t kind_of_child(const struct hi_graph *g, hi_node node)
 {
 	return (uint64_t)group_type(g, node) << 32 | (uint32_t)hi_graph_cost(g, node);
@@ -127,7 +127,7 @@ static bool is_child_by_offset(const struct hi_grouping *gr, hi_node node, hi_no
 }
 
 /*
- * Words of memory without a type have no names. Where many lead to blocks of one kind
+ * Words of memory without a type have no names. If many lead to blocks of one kind
  * they are the elements of a table, whatever their offsets. Counts the children of each
  * kind; false: out of memory.
  */

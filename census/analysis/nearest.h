@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What many variables hold together, by the nearest of those of the best rank
- * (hi_root_rank): the one with the fewest references on the way. Of equally near ones a
- * module of a runtime comes first, then global variables, other roots of the runtime,
+ * Objects that many variables hold together, by the nearest of those of the best rank
+ * (hi_root_rank): the one with the fewest references on the way. Among equally near ones
+ * a module of a runtime comes first, then global variables, other roots of the runtime,
  * thread-locals, stacks, and words without a variable; then the one with the lower
  * number.
  *

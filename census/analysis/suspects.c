@@ -15,8 +15,8 @@
  * children are its own. Of elements whose type says nothing (tuples, untyped blocks,
  * closures) that hold one object each, and of arrays, the type of these is named.
  *
- * What the C library or a runtime keeps for itself is no suspect, nor is a word that may
- * be left over.
+ * Memory that the C library or a runtime keeps for itself is no suspect, nor is a word
+ * that may be left over.
  *
  * Objects of one type that several roots hold are a suspect where most of them are
  * nearest to one root (nearest.h). Scattered ones, like the classes of all modules, have

@@ -64,7 +64,7 @@ enum hi_status hi_bio_bands_parse(const char *text, uint32_t *mask_ret,
 #define DRAG_ HI_BIO_BIT(HI_BIO_DRAG)
 #define UNUSED_ HI_BIO_BIT(HI_BIO_UNUSED)
 
-/* Those of hi_bio_uses_bands(). */
+/* The bands of hi_bio_uses_bands(). */
 static const uint8_t set_masks[HI_BIO_SETS] = {
 	VOID_,
 	VOID_ | LAG_,

@@ -74,13 +74,13 @@ struct hi_bio_sum {
 	struct hi_bio_bounds bytes, objects;
 };
 /*
- * What is in one of the bands of the mask: proved of the objects that can be in no other
- * band, possible of those that can be in one of them. Where the sets are not known, of
+ * Bytes in one of the bands of the mask: proved of the objects that can be in no other
+ * band, possible of those that can be in one of them. If the sets are not known, of
  * the bounds, which are wider.
  */
 struct hi_bio_sum hi_bio_row_sum(const struct hi_bio_row *row, uint32_t mask);
 
-/* What is live in parts that add up: what is proved of each band; of the rest what is
+/* Live bytes in parts that add up: what is proved of each band; of the rest what is
  * proved to be in HI_BIO_NOT_USED; and what is not known. */
 enum { HI_BIO_PART_NOT_USED = HI_BIO_BANDS, HI_BIO_PART_NOT_KNOWN, HI_BIO_PARTS };
 void hi_bio_row_parts(const struct hi_bio_row *row, uint64_t ret[HI_BIO_PARTS]);

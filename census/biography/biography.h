@@ -53,10 +53,10 @@ struct hi_bio_options {
 	 * is unreachable, as its free would have been reported. Else the censuses are all
 	 * that is known. */
 	bool has_events;
-	/* Where it is not known whether an object was used in the period in which it was
+	/* If it is not known whether an object was used in the period in which it was
 	 * born, it was not, if a whole period of its life follows. */
 	bool birth_is_idle;
-	/* Where it is not known whether an object was used in the period in which it
+	/* If it is not known whether an object was used in the period in which it
 	 * dies, it was not. Without this a destructor may always have used it, and no
 	 * DRAG is proved (SPEC L6 has this). Bounds are sound as far as this is true. */
 	bool death_is_idle;

@@ -211,7 +211,7 @@ static enum hi_status check_sample(const struct hi_bio_sampled *sampled, uint32_
 	return HI_OK;
 }
 
-/* Those whose likely band is known, as if it were certain. */
+/* Counts objects whose likely band is known as if it were certain. */
 static uint32_t list_likely(const struct hi_bio_sampled *sampled, uint32_t n,
 			    struct hi_bio_sampled *ret)
 {

@@ -107,7 +107,7 @@ struct hi_bio_summary {
 	size_t n_lives;
 	struct hi_bio_group_row *groups;
 	uint32_t n_groups;
-	/* Of samples: the variance of what is live of each group; NULL: not known. */
+	/* For samples: the variance of what is live of each group; NULL: not known. */
 	const double *variances;
 	struct hi_bio_census_row *censuses;
 	size_t n_censuses; /* at least 1: one more than periods */

@@ -12,9 +12,9 @@ struct hi_birth_range {
 };
 /* All that is set must hold. Zeros choose everything. */
 struct hi_birth_choice {
-	/* Of the site, and of any function of the stack: names or shell patterns of
-	 * functions (hi_frame_matches()), FILE:LINE of the source, or @ and the name of a
-	 * module; several with ',' between. NULL: any. */
+	/* Choices of the site, and of any function of the stack: names or shell patterns
+	 * of functions (hi_frame_matches()), FILE:LINE of the source, or @ and the name
+	 * of a module; several with ',' between. NULL: any. */
 	const char *site, *site_any;
 	struct hi_birth_range age;  /* at the end of the recording */
 	struct hi_birth_range born; /* since its start */

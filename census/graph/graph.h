@@ -42,7 +42,7 @@ enum hi_root_kind {
 };
 const char *hi_root_kind_name(enum hi_root_kind kind); /* "globals", … */
 
-/* How well a root says whose an object is, worst first. Of several roots that lead to an
+/* How well a root says whose an object is, worst first. If several roots lead to an
  * object, those of the best rank hold it by name. */
 enum hi_root_rank {
 	HI_RANK_BY_KIND, /* what the kind has: variables are the program's */

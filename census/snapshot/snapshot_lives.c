@@ -127,7 +127,7 @@ static enum hi_status put_life_censuses(struct hi_snapshot_writer *w,
 
 typedef struct hi_bio_amount sets_of_row[HI_BIO_SETS];
 
-/* Of the censuses, then of the groups. */
+/* Sets of the censuses, then of the groups. */
 static enum hi_status put_life_sets(struct hi_snapshot_writer *w,
 				    const struct hi_bio_summary *summary,
 				    struct hi_error *err)
@@ -174,7 +174,7 @@ static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
 	return status;
 }
 
-/* Of the bands' bytes, then of their objects: two sections. */
+/* Two sections: the bands' bytes, then their objects. */
 struct life_estimate {
 	double proved, possible;
 	struct hi_interval interval;

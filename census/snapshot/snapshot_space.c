@@ -192,7 +192,7 @@ static enum hi_status take_space_censuses(struct hi_snapshot *s, struct hi_arena
 	return HI_OK;
 }
 
-/* What is kept by context, or by part. */
+/* Bytes that are kept by context, or by part. */
 struct space_sections {
 	const char *steps, *unseen;
 	uint32_t n_contexts;

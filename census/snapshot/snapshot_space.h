@@ -24,7 +24,7 @@ struct hi_snapshot_space_phase {
 	const char *label; /* of the mark; hostile */
 	bool is_wanted;	   /* else nothing of it was counted */
 };
-/* What a context has allocated in a phase. */
+/* Bytes that a context has allocated in a phase. */
 struct hi_snapshot_space_part {
 	uint32_t context, phase;
 };
@@ -35,8 +35,8 @@ struct hi_snapshot_space {
 	size_t n_names;
 	const struct hi_snapshot_space_census *censuses;
 	size_t n_censuses; /* periods, and one */
-	/* Where there are marks; else none. What is kept by part, whose number is that of
-	 * the context there; kinds are phases. */
+	/* Present if there are marks. Bytes that are kept by part, whose number is that
+	 * of the context there; kinds are phases. */
 	const struct hi_snapshot_space_phase *phases;
 	size_t n_phases;
 	const struct hi_snapshot_space_part *parts;

@@ -94,7 +94,7 @@ static struct hi_space_amount *amount_of_period(struct hi_space_period *period,
 			      : &period->live;
 }
 
-/* Of the open period. NULL: out of memory. */
+/* Rows of the open period. NULL: out of memory. */
 static struct hi_space_period *need_kind_period(struct hi_space *s, uint32_t kind)
 {
 	uint64_t key = (uint64_t)(s->periods + 1) << 32 | kind, index = s->kinds.count;

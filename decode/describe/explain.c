@@ -8,7 +8,7 @@
 
 enum { MAX_REFERRERS = 4096 }; /* that are tried for one that infers the type */
 
-/* What an edge has to infer to be the evidence. */
+/* The type that an edge has to infer to be the evidence. */
 enum wanted { THE_TYPE, ITS_BEGINNING };
 
 /* Writes to out that this edge infers the type that the object has, or one that it begins

@@ -11,7 +11,7 @@
  *
  * Which record it is, is inferred for groups of blocks: those of one type, one size and
  * one tag. A tag is an integer member of the type that tells the sizes of the blocks, or
- * which words behind the type they use, apart. Of the records that begin with the
+ * which words after the type they use, apart. Among the records that begin with the
  * type and for which the allocator would give a block of this size, or that end in an
  * array, those are left that fit all blocks of the group (fit.h). The only one, or the
  * one for which most speaks, is the type of each block that it fits, with the evidence
@@ -72,7 +72,7 @@ struct base_block {
 	hi_node id;
 };
 
-/* What the blocks of one type, size and tag are. */
+/* The verdict on blocks of one type, size and tag. */
 struct base_group {
 	uint32_t pair;
 	uint64_t tag;
@@ -481,7 +481,7 @@ static uint64_t count_told_apart(const struct tag_counts *c)
 	return sum;
 }
 
-/* Its size, and which words behind the type are not 0. */
+/* Its size, and which words after the type are not 0. */
 static uint64_t shape_of_block(struct hi_bases *b, const struct base_block *block)
 {
 	bool is_union = b->pairs.items[block->pair].is_union;
@@ -534,7 +534,7 @@ static bool may_be_tag(const struct hi_fit_leaf *leaf)
 	       leaf->offset / 8 == (leaf->offset + leaf->size - 1) / 8;
 }
 
-/* Of a union, a member that its records have in common, or else the values of it tell
+/* For a union, a member that its records have in common, or else the values of it tell
  * nothing apart. */
 static const struct hi_type *type_with_tag(const struct hi_bases *b,
 					   const struct base_pair *pair)
@@ -674,7 +674,7 @@ static void list_blocks(struct hi_bases *b)
 		      compare_blocks);
 }
 
-/* Of all blocks of a type: their tags. */
+/* The tags of all blocks of a type. */
 static void tag_blocks(struct hi_bases *b)
 {
 	struct base_block *blocks = b->blocks.items;
@@ -765,7 +765,7 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 			second = fit.points;
 		most = fit.points > most ? fit.points : most;
 	}
-	/* What stands behind the type in a few blocks may be left over. */
+	/* Words after the type in a few blocks may be left over. */
 	ret->may_be_own = is_own(pair) && own.tails * 2 < b->n_samples;
 	if (ret->may_be_own)
 		return NOT_FOUND;
@@ -814,7 +814,7 @@ static bool is_taken(const struct hi_bases *b, const struct base_group *g,
 	return false;
 }
 
-/* What blocks of this tag and another size are. */
+/* The record of blocks with this tag and another size. */
 static void decide_by_tag(struct hi_bases *b, struct base_group *g)
 {
 	const struct base_pair *pair = &b->pairs.items[g->pair];
@@ -830,7 +830,8 @@ static void decide_by_tag(struct hi_bases *b, struct base_group *g)
 		g->derived = same;
 }
 
-/* Of what no other tag has taken, the only one, or the one for which most speaks. */
+/* Among those that no other tag has taken, the only one, or the one for which most
+ * speaks. */
 static void decide_by_exclusion(struct hi_bases *b, struct base_group *g)
 {
 	const struct base_pair *pair = &b->pairs.items[g->pair];
@@ -982,7 +983,7 @@ static bool type_base_block(struct hi_bases *b, hi_node id)
 	return typing->objects->type[id] != before;
 }
 
-/* Those that were listed, then those that they lead to. */
+/* Follows the blocks that were listed, then those that they lead to. */
 static bool type_blocks(struct hi_bases *b)
 {
 	struct hi_propagation_worker *w = b->s->workers[0];

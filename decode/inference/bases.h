@@ -8,7 +8,7 @@
 
 #include "decode/inference/propagation.h"
 
-/* What is known of such types, for one propagation. NULL: out of memory. */
+/* Knowledge of such types, for one propagation. NULL: out of memory. */
 struct hi_bases *hi_bases_create(struct hi_propagation *s);
 void hi_bases_destroy(struct hi_bases *bases); /* NULL is allowed */
 

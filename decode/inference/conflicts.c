@@ -67,7 +67,7 @@ static void count_pair(struct pairs *p, uint32_t layout, uint32_t other, hi_node
 		pair->example = object;
 }
 
-/* What was followed with better evidence as well counts once. */
+/* A type that was followed with better evidence as well counts once. */
 static bool is_counted_elsewhere(const struct hi_type_candidates *candidates,
 				 uint64_t key)
 {

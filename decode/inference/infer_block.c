@@ -5,7 +5,7 @@
  * Note [Weak candidates]
  *
  * A type that is only inferred (the evidence "shape") has pointers whose types are no
- * better known than it is itself: what they lead to is inferred as well. Where the same
+ * better known than it is itself: what they lead to is inferred as well. If the same
  * type is found with better evidence later, its pointers are followed once more.
  */
 #include <string.h>

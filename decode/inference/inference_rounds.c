@@ -13,7 +13,7 @@
  * room for a few elements of a type is an array only if no record begins with that type
  * and has the size of all of them.
  *
- * Where no record has it there, and all pointers into the block lead to elements of an
+ * If no record has it there, and all pointers into the block lead to elements of an
  * array of that type which begins where the block does, the block is one.
  *
  * The nodes of an intrusive list or tree are found one by one: each leads to the inside

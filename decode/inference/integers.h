@@ -2,7 +2,7 @@
 /*
  * Note [Integers]
  *
- * An integer may be an address that the program keeps as a number. Those of type
+ * An integer may be an address that the program keeps as a number. Integers of type
  * uintptr_t or intptr_t, elements of containers of integers of that size, and the words
  * of blocks that only their size makes arrays of integers, or of records without
  * pointers, are conservative edges: what they lead to is live. Other integers, of a

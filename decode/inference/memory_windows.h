@@ -70,7 +70,7 @@ enum { HI_SPAN_SCRATCH = 1 << 16 };
 bool hi_spans_next(struct hi_spans *spans, const uint8_t **host_ret, uint64_t *addr_ret,
 		   uint64_t *size_ret);
 
-/* Where two spans meet: words that are not aligned lie in both. Zeroed before the first
+/* The seam of two spans: words that are not aligned lie in both. Zeroed before the first
  * span. */
 enum { HI_SEAM_SIDE = 7 };
 struct hi_seam {

@@ -20,9 +20,9 @@
  *     the size of header and record, and nine of ten such pointers lead to such blocks.
  *     Then the whole program is taken to do so, and the evidence is "shape";
  *   - the same of the pointers to one type alone: other types may have another header, or
- *     none. Where all these headers begin with the same 4 bytes, MIN_MARKED are enough.
+ *     none. If all these headers begin with the same 4 bytes, MIN_MARKED are enough.
  *
- * Nothing is known of the header itself: its words are read conservatively. Where other
+ * Nothing is known of the header itself: its words are read conservatively. If other
  * pointers give it a type of its own (the headers of a collector, in a list), header and
  * record are two objects, as in a pool.
  */
@@ -272,7 +272,8 @@ static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot
 		count_pointer(t, id, inside, layout);
 }
 
-/* Of a trial for all types the block has none; of one for a type, none that is there. */
+/* Is true if the block has none in a trial for all types; for one type, none that is
+ * there. */
 static bool may_be_header(const struct trial *t, const struct hi_interior *in)
 {
 	const struct hi_typing *typing = t->propagation->typing;
@@ -337,7 +338,7 @@ static size_t least_blocks(const struct trial *t)
 	return t->sized || (t->only && have_one_mark(t)) ? MIN_MARKED : MIN_BLOCKS;
 }
 
-/* The pointers of the records behind the header, those of blocks that are found on the
+/* The pointers of the records after the header, those of blocks that are found on the
  * way too. */
 static void each_pointer(struct trial *t, hi_word_fn *fn)
 {
@@ -355,7 +356,7 @@ static void each_pointer(struct trial *t, hi_word_fn *fn)
 
 /*
  * A block of an arena or pool begins with a header that has its size as well, and its
- * first piece lies behind it. A record further on that is no part of an array of the
+ * first piece lies after it. A record further on that is no part of an array of the
  * first one's type tells them apart.
  */
 static void mark_carved(struct trial *t, hi_node id, uint64_t offset, uint32_t index)

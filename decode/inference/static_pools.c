@@ -3,7 +3,7 @@
  * Note [Pools in static storage]
  *
  * `static std::byte buffer[65536]` with a monotonic_buffer_resource, an arena of a
- * program on a small machine: objects lie in an array of bytes among the variables. Where
+ * program on a small machine: objects lie in an array of bytes among the variables. If
  * typed pointers lead into such an array they are split off, as in memory without blocks
  * (subobjects.h). They are no heap: nothing about them is unknown, and the variable holds
  * all of them, whatever else leads there, so that none is ever leaked.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers of glibc's stdio. What is in one is the contents of a file: a word in it that
+ * Buffers of glibc's stdio. Their bytes are the contents of a file: a word in it that
  * looks like an address is what the block had before, or text of another process, and
  * holds nothing. All streams are in a list that begins at a symbol, which stripped
  * libraries have too.

@@ -87,7 +87,7 @@ enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
  * be called before the first hi_subobjects_add(). */
 enum hi_status hi_subobjects_include(struct hi_subobjects *c, uint64_t start,
 				     uint64_t end, struct hi_error *err);
-/* What was added so: in order of address; borrowed. */
+/* All that was added so: in order of address; borrowed. */
 size_t hi_subobjects_static(const struct hi_subobjects *c, const struct hi_range **ret);
 
 /*
@@ -108,7 +108,7 @@ bool hi_subobjects_failed(const struct hi_subobjects *c);
 bool hi_subobjects_at_limit(const struct hi_subobjects *c); /* failed, not for memory */
 size_t hi_subobjects_count(const struct hi_subobjects *c);  /* of candidates */
 
-/* Where subobjects may be in old blocks. */
+/* Places of subobjects in old blocks. */
 struct hi_subobject_places {
 	/* Called first, for each candidate in a block; NULL: not. key: as
 	 * hi_subobjects_add. */
@@ -129,7 +129,7 @@ struct hi_subobject_places {
  * Blocks keep their keys, also the piece of the remainder that starts where the block
  * did; the other pieces get key 0. A candidate is split off
  *
- *   - inside a block that may be a pool of such objects and is not internal, behind the
+ *   - inside a block that may be a pool of such objects and is not internal, after the
  * bytes that the block's own type takes. One candidate is accepted before: at the block's
  * start, with at least that length; it is the first slot of a pool;
  *   - inside a hi_subobjects_range.

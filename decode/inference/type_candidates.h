@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum { HI_TYPE_CANDIDATE_SHARDS = 64 };
-/* Of a layout in the set: it was followed with the evidence "shape" alone. */
+/* The layout in the set was followed with the evidence "shape" alone. */
 #define HI_TYPE_CANDIDATE_WEAK (1u << 31)
 
 struct hi_type_candidates {

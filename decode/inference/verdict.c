@@ -21,7 +21,7 @@ enum {
 	SLICE = 4 << 20,	/* bytes of a root's range that are one task */
 	MAX_SHARED = 256 << 20, /* bytes read from files of shared mappings */
 };
-/* Of an address in user space, with four levels of page tables. */
+/* Bits of an address in user space, with four levels of page tables. */
 #define ADDRESS_BITS ((1ull << 47) - 1)
 
 /* Which leaks are looked for. */
@@ -247,8 +247,9 @@ static void note_unseen(struct word_search *s, uint64_t start, uint64_t bytes)
 		s->no_memory = true;
 }
 
-/* What segments have of a page is read out of the file; around segments there are no
- * variables, and what the target has not written of other files is none of its words. */
+/* The parts of a page that segments have are read out of the file; around segments there
+ * are no variables, and what the target has not written of other files is none of its
+ * words. */
 static void look_at_file_page(struct word_search *s, uint64_t start, uint64_t size)
 {
 	uint64_t word;

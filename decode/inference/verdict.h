@@ -19,7 +19,7 @@
  * little more than reading. It runs only where there are leaks. The class that a runtime
  * gives an object (unreachable_classes.h) takes precedence.
  *
- * Where live memory could not be read, nothing is certain; of shared memory that depends
+ * If live memory could not be read, nothing is certain; of shared memory that depends
  * on what can be read of it (unseen_pages.h).
  */
 #ifndef HI_DECODE_INFERENCE_VERDICT_H

@@ -166,7 +166,7 @@ static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
 	return layout ? layout : hi_layouts_pointee_slow(layouts, slot);
 }
 
-/* Where layouts get types from; lives as long as layouts. */
+/* The source of the layouts' types; lives as long as layouts. */
 const struct hi_type_source *hi_layouts_source(const struct hi_layouts *layouts);
 
 /* Total order of candidates for one block's type, by trust in their layouts: > 0 if a is

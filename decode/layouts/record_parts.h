@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in a record, by its debug information alone: no layouts are made for it.
+ * Parts of a record, by its debug information alone: no layouts are made for it.
  *
  * Records that begin alike. C has no base classes: a program writes the same members at
  * the beginning of several records (by a macro), and refers to all of them by a pointer

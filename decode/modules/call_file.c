@@ -223,7 +223,7 @@ const char *hi_call_file_function(const struct hi_call_file *file, uint64_t offs
 	return n && offset < s[n - 1].end ? s[n - 1].name : NULL;
 }
 
-/* Of the aliases of a function, and of its symbols of both tables, one may be. */
+/* One of the aliases of a function, and of its symbols in both tables, may be. */
 bool hi_call_file_exports(const struct hi_call_file *file, uint64_t offset)
 {
 	const struct code_symbol *s = file->symbols.items;

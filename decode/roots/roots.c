@@ -565,7 +565,7 @@ void hi_ranges_sort(struct hi_ranges *ranges)
  *
  * A file's mapping that the target may write to can hold its only pointer to a block,
  * shared or private, as anonymous and shared memory can. So can a private one that is
- * write-protected now: the image holds those of its pages that were written. Of shared
+ * write-protected now: the image holds those of its pages that were written. In shared
  * ones, the pages that
  * the target has in its page tables when it stands are read: a database of 1 TiB that
  * is mapped costs what of it is touched. What the kernel has taken out of the page
@@ -641,8 +641,8 @@ static uint64_t skip_dead_stack(struct hi_roots *r, const struct hi_mapping *m)
 	return m->start;
 }
 
-/* What the program mapped is its own; the rest of its heap and stack is left over, and
- * what is beside a thread's control block is the loader's. */
+/* Memory that the program mapped is its own; the rest of its heap and stack is left over,
+ * and what is beside a thread's control block is the loader's. */
 static uint8_t rank_of_mapping(const struct hi_image *image, const struct hi_mapping *m)
 {
 	const char *base = strrchr(m->path, '/');

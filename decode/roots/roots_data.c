@@ -163,7 +163,7 @@ static bool is_dangling_variable(const struct hi_roots *r, const struct hi_varia
 	return name && *name;
 }
 
-/* What was split off a variable lives as long as it. */
+/* Objects that were split off a variable live as long as it. */
 static void refer_to_static_objects(struct hi_roots *r, uint64_t start, uint64_t end)
 {
 	const struct hi_range *ranges = NULL;

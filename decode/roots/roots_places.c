@@ -8,7 +8,7 @@
  * debugger takes the section and the offset.
  *
  * Places are cut where variables are, and after two words that lead nowhere. Buckets of a
- * hash table lie further apart; but what they lead to is of one size. Where there are
+ * hash table lie further apart; but what they lead to is of one size. If there are
  * still more places than a reader can use, wider gaps are bridged.
  */
 #include <stdio.h>

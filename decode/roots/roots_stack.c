@@ -371,7 +371,7 @@ static void limit_to(uint64_t *start, uint64_t *end, uint64_t low, uint64_t high
 	*end = *end < *start ? *start : *end > high ? high : *end;
 }
 
-/* What is left of each frame, on either stack. A hostile stack may have frames that
+/* The rest of each frame, on either stack. A hostile stack may have frames that
  * overlap: no word counts twice, as each is covered then. */
 static void roots_of_frames(struct thread_scan *t)
 {
@@ -398,7 +398,7 @@ static void roots_of_frames(struct thread_scan *t)
 	hi_ranges_sort(&t->covered);
 }
 
-/* What is left of each module's block. */
+/* The rest of each module's block. */
 static void roots_of_tls_blocks(struct thread_scan *t)
 {
 	char what[200];

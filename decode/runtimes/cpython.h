@@ -458,7 +458,7 @@ bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */
 void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 
-/* cpython_lists.c: checks the lists of all collectors, and counts their objects. Those
+/* cpython_lists.c: checks the lists of all collectors, and counts their objects. Members
  * that are none any more are counted, and the first one is named (hi_runtime.odd); where
  * they have many classes it is another layout: HI_BAD_DATA. */
 enum hi_status hi_py_check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
@@ -528,7 +528,7 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret);
 /* True: a class of C, which is never freed. NumPy copies those of its dtypes into blocks;
- * nothing of the collector is in front of one. */
+ * none has the collector's head. */
 bool hi_py_is_static_class(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 /* The next one in a chain of a free list; 0: it was the last. */
 uint64_t hi_py_next_free(struct hi_py_reader *r, const struct hi_py_free_list *f,
@@ -568,7 +568,7 @@ struct hi_py_visit {
 	void *arg;
 	bool stopped;
 	bool is_cut; /* the object has less than its length */
-	/* What is reported now may not be counted: Note [Hidden dicts] in
+	/* References that are reported now may not be counted: Note [Hidden dicts] in
 	 * cpython_tables.c. */
 	bool is_hidden;
 	uint64_t share; /* bytes of tables that may be read; 0: the runtime's share */

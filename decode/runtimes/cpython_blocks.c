@@ -320,7 +320,7 @@ static bool can_be_buffer(const struct typing_cursor *at, hi_node id,
 		       : !is_tracked_object(at->t, at->c, id);
 }
 
-/* What a chain has is counted where it is followed. An object whose words somebody has
+/* Members of a chain are counted when it is followed. An object whose words somebody has
  * overwritten may lead to another object instead. */
 static uint64_t type_owned_buffer(void *arg, uint64_t addr, enum hi_py_buffer what)
 {

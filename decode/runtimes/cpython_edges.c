@@ -398,7 +398,7 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 	return kind == HI_PY_WORDS ? HI_PY_BUFFER_CODE_CACHE : HI_PY_BUFFER_CODE_LINES;
 }
 
-/* Of a class its members lie behind it. */
+/* The members of a class lie after it. */
 static bool lies_inside(const struct hi_py_object *o, uint64_t to)
 {
 	return to - o->addr < (o->room ? o->room : o->type->basicsize);

@@ -168,7 +168,7 @@ static bool is_another_layout(const struct walk *w)
 	return w->tracked ? w->n_classes == MAX_ODD_CLASSES : w->odd != 0;
 }
 
-/* Of the main interpreter, or the one that all share. */
+/* The collector of the main interpreter, or the one that all share. */
 static void read_collector(struct hi_py *py, const struct hi_py_interpreter *in)
 {
 	const struct hi_py_layout *l = py->layout;

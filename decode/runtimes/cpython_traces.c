@@ -56,7 +56,7 @@ struct hi_python_traces {
 	uint64_t str_type;
 	struct hi_range text; /* of the interpreter */
 	uint64_t buckets, n_buckets, n_entries;
-	/* Where the walk is. */
+	/* The place of the walk. */
 	uint64_t bucket, entry, seen;
 	unsigned in_chain;
 	uint64_t loaded[BUCKETS_READ];
@@ -155,7 +155,7 @@ static bool is_str(struct hi_python_traces *t, uint64_t addr)
 	       hi_py_word(&t->reader, addr + HI_PY_TYPE) == t->str_type;
 }
 
-/* Where its characters are, of *kind_ret bytes each. */
+/* The place of its characters, of *kind_ret bytes each. */
 static uint64_t find_characters(struct hi_python_traces *t, uint64_t addr,
 				uint32_t *kind_ret)
 {

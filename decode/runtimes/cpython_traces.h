@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tracemalloc knows, in a CPython 3.9 to 3.13 that runs it: of each block that
+ * The tables of tracemalloc, in a CPython 3.9 to 3.13 that runs it: of each block that
  * Python has allocated since it was started, the lines that did so. Read from its own
  * tables.
  */

@@ -15,7 +15,7 @@ struct hi_module *hi_python_module(struct hi_modules *modules);
  * PyMemAllocatorEx); 0: they are variables of their own, up to 3.11. minor: of
  * hi_python_find(). */
 uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor);
-/* Of pymalloc, in bytes; 0: not known. minor: of hi_python_find(). */
+/* Sizes of pymalloc, in bytes; 0: not known. minor: of hi_python_find(). */
 uint32_t hi_python_pool_size(struct hi_modules *modules, unsigned minor);
 /* Does a debug allocator put marks around the blocks (PYTHONMALLOC=debug)? memory: of the
  * process. */

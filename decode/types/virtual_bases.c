@@ -3,8 +3,8 @@
  * Note [Virtual bases]
  *
  * The debug information has no offset of a virtual base: it depends on the class of the
- * whole object, and its code finds it through the object's vtable. Where that class is
- * known, it follows from how compilers place them (Itanium C++ ABI 2.4 III): behind all
+ * whole object, and its code finds it through the object's vtable. If that class is
+ * known, it follows from how compilers place them (Itanium C++ ABI 2.4 III): after all
  * other members, in the order in which a walk through the bases, depth first, meets them.
  * A virtual base that has nothing but a vtable may lie where its class does, and the end
  * of a base may be used for what follows. So several ways are tried, and one counts only
@@ -13,7 +13,7 @@
  * As a base of another class, a class is without its virtual bases: it is a type of its
  * own, the part of it, with the same name.
  *
- * Where no way gives the size, the members of virtual bases may be pointers nevertheless:
+ * If no way gives the size, the members of virtual bases may be pointers nevertheless:
  * words of the record that no other member covers become words of unknown use
  * (type_read.c).
  */

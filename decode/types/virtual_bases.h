@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the virtual bases of a class lie in an object of it: Note [Virtual bases]. */
+/* Places of the virtual bases of a class in an object of it: Note [Virtual bases]. */
 #ifndef HI_DECODE_TYPES_VIRTUAL_BASES_H
 #define HI_DECODE_TYPES_VIRTUAL_BASES_H
 

@@ -530,7 +530,7 @@ static struct subobject_part subobjects_of(const struct fill *f, size_t mapping)
 	return f->subobjects ? f->subobjects[mapping] : (struct subobject_part){};
 }
 
-/* Below the stacks of threads is a page that nothing may touch. Where a runtime has the
+/* Below the stacks of threads is a page that nothing may touch. If a runtime has the
  * stacks of its own tasks among its objects (Go's arenas) there is none. Cores that have
  * no such mapping at all tell nothing. */
 static bool is_above_guard(const struct hi_image *image, size_t i)

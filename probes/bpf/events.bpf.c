@@ -744,7 +744,7 @@ static __always_inline __u64 argument_of(const struct pt_regs *regs, __u8 number
 	return 0;
 }
 
-/* Of 0 rax to 15 r15. */
+/* Registers: 0 rax to 15 r15. */
 static __always_inline __u64 register_of(const struct pt_regs *regs, __u32 number)
 {
 	__u64 value = 0;
@@ -961,7 +961,7 @@ static __always_inline __u64 block_size_at(__u64 addr)
 	return header.most == given.pool_size - size ? size : 0;
 }
 
-/* Where the block begins that addr is in. */
+/* The start of the block that addr is in. */
 static __always_inline __u64 block_start_of(__u64 addr, __u64 size)
 {
 	__u64 pool = addr & ~((__u64)given.pool_size - 1);

@@ -22,7 +22,7 @@ struct hi_planned_link {
 	bool at_return;
 };
 
-/* What programs get as their cookie. */
+/* The cookie of programs. */
 uint32_t hi_bpf_cookie_of_site(const struct hi_event_site *site);
 
 /* Thread ids of another namespace, and what they are in ours. */

@@ -56,7 +56,7 @@ static void find_births(struct copies_search *s)
 		add_searched_variable(s, s->births.flag);
 }
 
-/* Those of pymalloc's free. */
+/* Copies of pymalloc's free. */
 static void find_heap_variables(struct copies_search *s)
 {
 	const struct hi_range *function = &s->copies->free;

@@ -8,13 +8,13 @@
 #include "probes/events/python_sites.h"
 
 struct hi_python_copies {
-	/* Of the caller. */
+	/* Owned by the caller. */
 	struct hi_target_code *code;
 	struct hi_module *module;	      /* of the interpreter */
 	const struct hi_cfi_entries *entries; /* its functions */
 	struct hi_range free;		      /* pymalloc's own function */
 	uint64_t new_pool; /* the function that copies call when a pool is full */
-	/* Of hi_python_copies_find(). */
+	/* The result of hi_python_copies_find(). */
 	struct hi_python_site_list sites; /* by address; hi_vector_free() */
 	size_t n_of[HI_PYTHON_SITE_KINDS];
 	size_t n_calls; /* of new_pool, in all the module: one for each copy */

@@ -268,7 +268,7 @@ static const struct step *step_before(const struct code_walk *w, size_t back)
 
 /* ---- blocks ---- */
 
-/* What is looked for: NO_REGISTER and ANYWHERE are any. */
+/* The pattern that is looked for: NO_REGISTER and ANYWHERE are any. */
 struct wanted {
 	enum step_kind kind;
 	uint8_t reg, base;
@@ -365,7 +365,7 @@ static bool find_given(const struct code_walk *w, uint8_t tested,
 }
 
 /* The word that was tested was the pool's first free block, and becomes the block's,
- * which another register may lead to as well (an object behind its collector's head). */
+ * which another register may lead to as well (an object after its collector's head). */
 static bool find_taken(const struct code_walk *w, uint8_t tested,
 		       struct hi_python_value *ret)
 {

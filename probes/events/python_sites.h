@@ -22,7 +22,7 @@ enum hi_python_site_kind {
 	HI_PYTHON_SITE_KINDS
 };
 
-/* Where the block is: in a register, or in memory at an offset from it. */
+/* The place of the block: in a register, or in memory at an offset from it. */
 struct hi_python_value {
 	uint16_t offset;
 	uint8_t reg; /* as instructions encode it, 0 rax to 15 r15 */

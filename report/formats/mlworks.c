@@ -117,7 +117,7 @@ static struct hi_space_amount amount_of_column(const struct hi_alloc_function *f
 	return sum;
 }
 
-/* Of types whose names are cut to the same word the later ones have their number. */
+/* If names of types are cut to the same word, the later ones have their number. */
 static const char *name_column(const struct hi_alloc_function *f, size_t column,
 			       char out[4 * TYPE])
 {

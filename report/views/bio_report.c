@@ -24,7 +24,7 @@ static void put_bounds(struct hi_json *json, const char *key, struct hi_bio_boun
 	hi_json_end(json);
 }
 
-/* Of samples; null: figures are no estimates. */
+/* For samples; null: figures are no estimates. */
 static void put_sampled_interval(struct hi_json *json, const struct hi_bio_report *r,
 				 uint64_t live, double variance)
 {

@@ -74,7 +74,7 @@ struct hi_bio_report {
 	const char *no_pages;
 };
 
-/* Of samples: has what is live with 95 %. */
+/* For samples: holds the live bytes with 95 %. */
 struct hi_interval hi_bio_live_interval(uint64_t live, double variance);
 /* Adds the report to a page. */
 void hi_bio_display(const struct hi_bio_report *report, struct hi_page *page);

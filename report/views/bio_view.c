@@ -224,7 +224,7 @@ static void show_watch(const struct hi_bio_report *r, struct hi_page *page)
 	hi_page_fact(page, "watched", text);
 }
 
-/* Where it is not the default. */
+/* Printed if it is not the default. */
 static void show_ends(const struct hi_bio_report *r, struct hi_page *page)
 {
 	if (r->birth_is_seen)

@@ -275,7 +275,7 @@ static void dump_edges(struct hi_deep_maker *m)
 	}
 }
 
-/* What nodes allocate themselves, by call site. */
+/* The bytes that nodes allocate themselves, by call site. */
 static void dump_leaves(struct hi_deep_maker *m)
 {
 	static const char *const columns[] = {"node", "site", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the verdicts of leaks could not see: memory that could not be read. */
+/* Lines on what the verdicts of leaks could not see: memory that could not be read. */
 #ifndef HI_REPORT_VIEWS_UNREAD_H
 #define HI_REPORT_VIEWS_UNREAD_H
 

@@ -91,7 +91,7 @@ static void count_live_amount(struct hi_bio_amount *amount, uint64_t bytes)
 	amount->bytes += bytes;
 }
 
-/* Of samples an object stands for others, and one without a record for none. The
+/* In samples an object stands for others, and one without a record for none. The
  * variance is that of the estimate (Horvitz and Thompson; each object is chosen by
  * itself). */
 static bool weigh_object(struct addition *a, hi_node object, uint64_t *size_ret,
@@ -192,7 +192,7 @@ static void add_use_evidence(const struct addition *a, hi_node object, uint32_t 
 		hi_bio_used(a->lives->bio, number, HI_BIO_PROBE);
 }
 
-/* Of an era that does not count, or hidden by a restriction: it is in no band. */
+/* An object of an era that does not count, or hidden by a restriction, is in no band. */
 static bool is_left_out(const struct hi_lives *lives, uint32_t number, uint32_t group)
 {
 	struct hi_bio_life life;

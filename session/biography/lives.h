@@ -99,7 +99,7 @@ struct hi_lives_object {
 /* All of them, ascending by object. Valid until the next census. */
 const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,
 					       size_t *n_ret);
-/* Of samples: the variance of what is estimated to be live of a group, in bytes squared.
+/* For samples: the variance of what is estimated to be live of a group, in bytes squared.
  */
 double hi_lives_variance(const struct hi_lives *lives, uint32_t group);
 /* What is known of an object of that number which the last census has. False: it has

@@ -325,7 +325,7 @@ static void fill_uses(const struct hi_lives *lives, struct hi_bio_calls *ret)
 				     .waited = counts.waited};
 }
 
-/* What a restriction hides is hidden as other eras are. */
+/* Objects that a restriction hides are hidden as those of other eras are. */
 static void fill_restricted(const struct hi_lives *lives, const struct hi_bio_view *view,
 			    uint64_t t, struct hi_bio_era *ret)
 {

@@ -78,7 +78,7 @@ static bool number_procedure(struct deep_making *m, const struct hi_frame_row *r
 	       hi_vector_push(&p->functions, f);
 }
 
-/* Where a function begins is not recorded: it has the first of its lines that calls. */
+/* The start of a function is not recorded: it has the first of its lines that calls. */
 static void note_function_line(struct hi_deep_procedure *f, uint32_t line)
 {
 	if (line && (!f->line || line < f->line))

@@ -243,7 +243,7 @@ enum hi_status hi_live_read_events(struct hi_inspection *in,
 
 /* ---- traces ---- */
 
-/* What has no trace was allocated before the program traced, or by C code. */
+/* A block without a trace was allocated before the program traced, or by C code. */
 static enum hi_status join_traces(struct hi_inspection *in, struct joined_recording *j,
 				  struct hi_error *err)
 {

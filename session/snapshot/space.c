@@ -59,7 +59,7 @@ static bool collect_phases(const struct hi_space_phases *phases, struct hi_arena
 	return rows != NULL;
 }
 
-/* What was kept by part is kept by context, too: that is the profile. */
+/* Bytes that were kept by part are kept by context, too: that is the profile. */
 static enum hi_status collect_parts(const struct hi_space_phases *phases,
 				    struct hi_arena *arena, struct hi_snapshot_space *ret,
 				    struct hi_error *err)

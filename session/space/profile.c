@@ -702,7 +702,7 @@ static bool choose_periods(const struct hi_space_profile *p, struct hi_arena *ar
 	return sums != NULL;
 }
 
-/* What counts, out of the arena. Types are numbers of the file's names, there. */
+/* The selection, out of the arena. Types are numbers of the file's names, there. */
 static bool choose_kept(const struct hi_space_profile *p, const uint32_t *numbers,
 			struct hi_arena *arena, struct hi_space_kept *own)
 {

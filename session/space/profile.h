@@ -117,7 +117,7 @@ hi_space_profile_pauses(const struct hi_space_profile *profile, uint32_t *n_ret)
 /* All zeros where marks do not count. */
 const struct hi_space_phases *
 hi_space_profile_phases(const struct hi_space_profile *profile);
-/* Of a file: is it only of what was allocated between some of the marks? */
+/* Tells of a file: is it only of what was allocated between some of the marks? */
 bool hi_space_profile_is_bracketed(const struct hi_space_profile *profile);
 /* Whether costs of what died before a census are computed; else they are as requested. */
 bool hi_space_profile_has_costs(const struct hi_space_profile *profile);

@@ -99,7 +99,7 @@ static inline struct hi_graph *random_graph(struct naive *n, uint32_t max_object
 	return sealed(b);
 }
 
-/* Of root number i: what it was given, else that of its kind. */
+/* The rank of root number i: what it was given, else that of its kind. */
 static inline enum hi_root_rank naive_rank(const struct naive *n, uint32_t i)
 {
 	if (n->ranks[i] != HI_RANK_BY_KIND)

@@ -299,7 +299,7 @@ HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
 	HI_ASSERT(doc_number(doc, "idle.all.bytes") < 400000);
 }
 
-/* What the options select has the bands that it has without them. */
+/* The objects that the options select have the bands that it has without them. */
 static void check_restricted(const char *const *options)
 {
 	struct lived *l = lived_start(LIVED("new old 40", "new first 500 buf"), options);

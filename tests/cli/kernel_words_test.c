@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What only the kernel leads to (fixtures/kernel_words.c) is alive. */
+/* Blocks to which only the kernel leads (fixtures/kernel_words.c) are alive. */
 #include <stdio.h>
 
 #include "tests/harness.h"

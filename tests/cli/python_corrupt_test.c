@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A Python that somebody wrote into: fixtures/python/corrupt.py overwrites headers and
- * tables of objects of its own and waits. What is no object any more is counted, with a
- * word and a place; what is torn is left out, and all else is counted as it is.
+ * tables of objects of its own and waits. A block that is no object any more is counted,
+ * with a word and a place; what is torn is left out, and all else is counted as it is.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void check_sums(const struct target *p, json_t *census)
 	HI_ASSERT(sum > 100000 && sum < rss);
 }
 
-/* Those that nobody touched are counted as they are. */
+/* Objects that nobody touched are counted as they are. */
 static void check_counts(json_t *census, long long items, long long victims)
 {
 	HI_ASSERT_EQ(items, python_count(census, "__main__.Item"));
@@ -67,7 +67,7 @@ static void check_counts(json_t *census, long long items, long long victims)
 	HI_ASSERT_EQ(victims, python_count(census, "__main__.Victim"));
 }
 
-/* A word that says how many, and where the first one is. What they held is held by their
+/* A word that says how many, and where the first one is. Their members are held by their
  * words still, unless such a word was overwritten. */
 static void expect_odd(const char *kind, long long items, long long victims,
 		       const char *how_many, long long lost)
@@ -90,11 +90,11 @@ static void expect_odd(const char *kind, long long items, long long victims,
 HI_TEST_SCENARIO(python_corrupt, a_header_that_is_none_costs_its_object_alone)
 {
 	expect_odd("type", ITEMS - BROKEN, OF_EACH, "8 objects in the lists of ", 0);
-	/* Of eight counts three are too large, and one is that of a freed object. */
+	/* Three of eight counts are too large, and one is that of a freed object. */
 	expect_odd("count", ITEMS - 4, OF_EACH, "3 objects in the lists of ", 0);
 }
 
-/* Of the words two are no links at all. */
+/* Two of the words are no links at all. */
 HI_TEST_SCENARIO(python_corrupt, a_torn_list_of_the_collector_costs_no_other_object)
 {
 	expect_odd("gc", ITEMS - 2, OF_EACH, "1 object in the lists of ", 0);

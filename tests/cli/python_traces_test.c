@@ -134,7 +134,7 @@ HI_TEST_SCENARIO(python_traces, there_are_no_ages_and_threads)
 		      "%s", c->err);
 }
 
-/* Of a program without it the answer is what helps. */
+/* For a program without it the answer is what helps. */
 HI_TEST_SCENARIO(python_traces, without_tracemalloc_there_is_no_recording)
 {
 	struct target *p = python_start(NULL, "counted", "plain", NULL);

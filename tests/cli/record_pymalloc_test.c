@@ -147,7 +147,7 @@ HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record)
 	hi_each_python(check_witness);
 }
 
-/* What tracemalloc calls has copies, too; its own tables are malloc's. */
+/* Functions that tracemalloc calls have copies, too; its own tables are malloc's. */
 HI_TEST_ROOT(record_pymalloc, each_new_object_has_a_record_beside_tracemalloc)
 {
 	struct python_service s = record_python("PYTHONTRACEMALLOC=1", PYTHON);

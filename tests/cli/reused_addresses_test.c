@@ -79,7 +79,7 @@ static void check_the_first_and_the_last_census_differ_by_those(long long stayed
 	HI_ASSERT_MSG(strstr(c->out, "the recording has"), "%s", c->out);
 }
 
-/* Those of the recording: the address and a time. */
+/* Serials of the recording: the address and a time. */
 static void check_retainers_have_the_times_of_their_births(long long stayed)
 {
 	struct hi_command *c =

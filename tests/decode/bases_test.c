@@ -146,7 +146,7 @@ HI_TEST(bases, pointers_of_the_record_in_a_union_lead_on)
 	"struct item { long n; item *next; long m; };\n"                                 \
 	"item *last = &230\n"
 
-/* Of three elements, the last; nothing leads to the start. */
+/* The last of three elements; nothing leads to the start. */
 HI_TEST(bases, pointers_to_elements_alone_make_their_block_an_array)
 {
 	HI_DRAWN(ELEMENTS "200 (72): 1 &300 @24 2 &400 => item[] (shape) -> 300 400\n"

@@ -103,7 +103,7 @@ HI_TEST(block_sizes, arrays_and_padding_are_those_of_the_allocator)
 	HI_ASSERT_STREQ("", world_leaks(w));
 }
 
-/* Where blocks lie side by side, the end of one is the start of the next: pairs of a
+/* If blocks lie side by side, the end of one is the start of the next: pairs of a
  * begin and an end, in a variable and in a block. */
 HI_TEST(block_sizes, one_past_the_end_of_an_array_leads_to_no_element)
 {

@@ -250,7 +250,7 @@ static void poke_and_compare(struct sound *s, uint64_t addr, uint64_t value,
 	*word = was;
 }
 
-/* An object of the runtime: its address, behind what is in front of it. */
+/* An object of the runtime: its address, after its head. */
 static hi_node draw_object(struct sound *s, bool is_tracked, uint64_t *addr_ret)
 {
 	struct hi_runtime_cursor *c = hi_runtime_cursor(s->runtime);

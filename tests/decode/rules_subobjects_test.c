@@ -456,7 +456,7 @@ HI_TEST(rules_inside, pieces_have_the_class_of_their_vtable)
 			 "2000 (24):             => untyped\n");
 }
 
-/* Of the members of a union the one whose class the vtable names. */
+/* The member of a union whose class the vtable names. */
 HI_TEST(rules_inside, a_vtable_tells_where_a_union_leads)
 {
 	HI_DRAWN(CLASSES

@@ -381,7 +381,7 @@ static bool has_own_word(struct hi_types *types, const struct hi_type *type,
 	return false;
 }
 
-/* Where a virtual base of this name lies in an object of the type; 0: nowhere. */
+/* The offset of a virtual base of this name in an object of the type; 0: none. */
 static uint64_t virtual_base_at(struct hi_types *types, const struct hi_type *type,
 				const char *name)
 {

@@ -90,7 +90,7 @@ static bool is_inherent_object(const struct lived *l, const struct lived_object 
 	return l->inherent && strcmp(l->inherent, o->type) == 0;
 }
 
-/* What was done in the periods of birth and death is no use, if a whole one is between
+/* Touches in the periods of birth and death are no use, if a whole one is between
  * them; else it may be one, and is counted. */
 static uint64_t uses_of(const struct lived *l, const struct lived_object *o)
 {
