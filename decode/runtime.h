@@ -142,7 +142,7 @@ struct hi_runtime_ops {
 	/* Optional, with known_loss(): called once, before it. */
 	void (*mark_losses)(struct hi_runtime_cursor *cursor,
 			    const struct hi_runtime_losses *losses);
-	/* Whose habit it is that an object, of a type of type_of(), counts `excess`
+	/* The library by whose habit an object, of a type of type_of(), counts `excess`
 	 * references more than were found. */
 	enum hi_known_loss (*known_loss)(struct hi_runtime_cursor *cursor,
 					 const struct hi_runtime_losses *losses,

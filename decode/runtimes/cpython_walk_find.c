@@ -186,27 +186,32 @@ struct hi_module *hi_python_module(struct hi_modules *modules)
 		       : NULL;
 }
 
+/* NULL: not known. *runtime_ret: where the state of the interpreter lies. */
+static const struct hi_py_layout *find_layout_of(struct hi_modules *modules,
+						 unsigned minor,
+						 struct hi_py_layout *storage,
+						 uint64_t *runtime_ret)
+{
+	return has_python_symbol(modules, "_PyRuntime", runtime_ret)
+		       ? find_walk_layout(modules, minor, *runtime_ret, storage)
+		       : NULL;
+}
+
 uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor)
 {
-	const struct hi_py_layout *l;
 	struct hi_py_layout storage;
 	uint64_t runtime;
+	const struct hi_py_layout *l = find_layout_of(modules, minor, &storage, &runtime);
 
-	if (!has_python_symbol(modules, "_PyRuntime", &runtime))
-		return 0;
-	l = find_walk_layout(modules, minor, runtime, &storage);
 	return l && l->runtime_allocators ? runtime + l->runtime_allocators : 0;
 }
 
 uint32_t hi_python_pool_size(struct hi_modules *modules, unsigned minor)
 {
-	const struct hi_py_layout *l;
 	struct hi_py_layout storage;
 	uint64_t runtime;
+	const struct hi_py_layout *l = find_layout_of(modules, minor, &storage, &runtime);
 
-	if (!has_python_symbol(modules, "_PyRuntime", &runtime))
-		return 0;
-	l = find_walk_layout(modules, minor, runtime, &storage);
 	return l ? l->pool_size : 0;
 }
 

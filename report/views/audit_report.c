@@ -36,6 +36,22 @@ static bool has_example_names(const char *const *names, size_t n)
 	return false;
 }
 
+/* The cells from its type to its example. */
+static void put_audit_row(const struct hi_audit_report *r, const struct hi_audit_row *row,
+			  struct hi_page *page, struct hi_report_table *table)
+{
+	uint64_t example = hi_graph_address(r->graph, row->example);
+	const char *type = name_of_audited_type(r, row->type);
+
+	hi_cell_text(table, hi_page_type(page, type), 0);
+	hi_cell_link(table, hi_address_of_any_type(page, type));
+	hi_cell_number(table, row->objects);
+	hi_cell_number(table, row->excess);
+	hi_cell_number(table, row->bytes);
+	hi_cell_address(table, example);
+	hi_cell_link(table, hi_address_of_object(page, example));
+}
+
 #define ROW_COLUMNS(difference)                                                          \
 	{                                                                                \
 		{"type", HI_COLUMN_TEXT}, {"objects", HI_COLUMN_COUNT},                  \
@@ -58,17 +74,7 @@ static void show_audit_table(const struct hi_audit_report *r,
 	for (size_t i = 0; i < count_shown_audit_rows(r, n); i++) {
 		const struct hi_audit_row *row = &rows[i];
 
-		hi_cell_text(table,
-			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
-		hi_cell_link(table, hi_address_of_any_type(
-					    page, name_of_audited_type(r, row->type)));
-		hi_cell_number(table, row->objects);
-		hi_cell_number(table, row->excess);
-		hi_cell_number(table, row->bytes);
-		hi_cell_address(table, hi_graph_address(r->graph, row->example));
-		hi_cell_link(table,
-			     hi_address_of_object(
-				     page, hi_graph_address(r->graph, row->example)));
+		put_audit_row(r, row, page, table);
 		hi_cell_number(table, row->example_counted);
 		hi_cell_number(table, row->example_found);
 		if (named)
@@ -117,17 +123,7 @@ static void show_known(const struct hi_audit_report *r, struct hi_page *page)
 		const struct hi_audit_row *row = &a->known_rows[i];
 
 		hi_cell_text(table, hi_known_loss_name(row->loss), 0);
-		hi_cell_text(table,
-			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
-		hi_cell_link(table, hi_address_of_any_type(
-					    page, name_of_audited_type(r, row->type)));
-		hi_cell_number(table, row->objects);
-		hi_cell_number(table, row->excess);
-		hi_cell_number(table, row->bytes);
-		hi_cell_address(table, hi_graph_address(r->graph, row->example));
-		hi_cell_link(table,
-			     hi_address_of_object(
-				     page, hi_graph_address(r->graph, row->example)));
+		put_audit_row(r, row, page, table);
 	}
 	note_more(r, a->n_known_rows, page);
 }
