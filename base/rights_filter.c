@@ -8,6 +8,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -20,11 +21,14 @@
 #define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
 
 #define WRITES (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
-#define NAMESPACES                                                                       \
-	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |   \
-	 CLONE_NEWPID | CLONE_NEWNET)
-#define USERFAULTFD_IOCTLS 0xaa00u
-#define IOCTL_TYPE 0xff00u
+#define DETACHED 0x00400000 /* musl gives it, kernels ignore it */
+/* The flags of a new thread, by glibc and by musl: without the first three it would be a
+ * process, with others it could be a process that outlives this one. */
+#define THREAD (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
+#define THREAD_MAY                                                                       \
+	(THREAD | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SETTLS |                \
+	 CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID | DETACHED)
+#define USER_FAULTS 1u /* UFFD_USER_MODE_ONLY of linux/userfaultfd.h since 5.11 */
 #define X32_BIT 0x40000000u
 
 enum { MOST = 512 };
@@ -78,8 +82,6 @@ static const int allowed[] = {
 	SYS_select,
 	SYS_pselect6,
 	SYS_eventfd2,
-	SYS_userfaultfd,
-	SYS_sendto,
 	SYS_recvfrom,
 	SYS_sendmsg,
 	SYS_recvmsg,
@@ -88,7 +90,6 @@ static const int allowed[] = {
 	SYS_membarrier,
 	SYS_rseq,
 	SYS_set_robust_list,
-	SYS_get_robust_list,
 	SYS_set_tid_address,
 	SYS_sched_yield,
 	SYS_sched_getaffinity,
@@ -135,11 +136,16 @@ static const int allowed[] = {
 /* glibc falls back to calls whose arguments a filter can see. */
 static const int absent[] = {SYS_clone3, SYS_openat2};
 
+/* No F_SETFL: the flags are shared with whoever has the same terminal or pipe. */
 static const uint32_t fcntl_commands[] = {
-	F_DUPFD, F_GETFD,	  F_SETFD,     F_GETFL,
-	F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS,
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS,
 };
-static const uint32_t ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD};
+/* Those of a userfaultfd are the pager's (attach/pager.h). */
+static const uint32_t ioctls[] = {
+	TCGETS,		 TIOCGWINSZ,	  FIONREAD,    UFFDIO_API,
+	UFFDIO_REGISTER, UFFDIO_ZEROPAGE, UFFDIO_COPY, UFFDIO_WAKE,
+};
+static const uint32_t userfaultfd_flags[] = {O_CLOEXEC | O_NONBLOCK | USER_FAULTS};
 static const uint32_t prctls[] = {
 	PR_SET_NAME,	PR_GET_NAME,	 PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
 	PR_GET_SECCOMP, PR_CAPBSET_READ, 0x53564d41, /* PR_SET_VMA */
@@ -217,30 +223,30 @@ static void allow_values(struct program *p, int number, unsigned argument,
 	end_call(p, start);
 }
 
+static void emit_refuse_unless_bits(struct program *p, uint32_t bits)
+{
+	for (uint32_t bit = 1; bit; bit <<= 1)
+		if (bits & bit) {
+			emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, bit, 1, 0);
+			emit_answer(p, REFUSE);
+		}
+}
+
 /* Allows threads, but no processes. */
 static void allow_threads(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_clone);
 
 	emit_load_argument(p, 0);
-	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
+#ifdef HI_SANITIZED /* LeakSanitizer looks from a process that shares the memory */
+	emit_answer_if_equal(p, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED,
+			     ALLOW);
+#endif
+	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, ~(uint32_t)THREAD_MAY, 0,
+				1);
 	emit_answer(p, REFUSE);
-	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0);
-	emit_answer(p, REFUSE);
+	emit_refuse_unless_bits(p, THREAD);
 	emit_answer(p, ALLOW);
-	end_call(p, start);
-}
-
-static void allow_ioctls(struct program *p)
-{
-	unsigned short start = begin_call(p, SYS_ioctl);
-
-	emit_load_argument(p, 1);
-	for (size_t i = 0; i < sizeof(ioctls) / sizeof(*ioctls); i++)
-		emit_answer_if_equal(p, ioctls[i], ALLOW);
-	emit_filter_instruction(p, BPF_ALU | BPF_AND | BPF_K, IOCTL_TYPE, 0, 0);
-	emit_answer_if_equal(p, USERFAULTFD_IOCTLS, ALLOW);
-	emit_answer(p, REFUSE);
 	end_call(p, start);
 }
 
@@ -252,21 +258,37 @@ static void allow_own_signals(struct program *p)
 	allow_values(p, SYS_tgkill, 0, &own, 1);
 }
 
+/* An argument of 64 bits. */
+static void emit_refuse_unless_null(struct program *p, unsigned argument)
+{
+	emit_load_argument(p, argument);
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_answer(p, REFUSE);
+	emit_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) +
+			     sizeof(uint32_t));
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_answer(p, REFUSE);
+}
+
 /* Its own limits, to read. */
 static void allow_reading_limits(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_prlimit64);
 
-	emit_load_argument(p, 2);
-	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit_answer(p, REFUSE);
-	emit_load(p, offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t) +
-			     sizeof(uint32_t));
-	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	emit_answer(p, REFUSE);
+	emit_refuse_unless_null(p, 2);
 	emit_load_argument(p, 0);
 	emit_answer_if_equal(p, 0, ALLOW);
 	emit_answer(p, REFUSE);
+	end_call(p, start);
+}
+
+/* To the other end of a socket, but to no address. */
+static void allow_sending(struct program *p)
+{
+	unsigned short start = begin_call(p, SYS_sendto);
+
+	emit_refuse_unless_null(p, 4);
+	emit_answer(p, ALLOW);
 	end_call(p, start);
 }
 
@@ -294,8 +316,10 @@ static void make_program(struct program *p)
 	allow_values(p, SYS_fcntl, 1, fcntl_commands,
 		     sizeof(fcntl_commands) / sizeof(*fcntl_commands));
 	allow_values(p, SYS_prctl, 0, prctls, sizeof(prctls) / sizeof(*prctls));
-	allow_ioctls(p);
+	allow_values(p, SYS_ioctl, 1, ioctls, sizeof(ioctls) / sizeof(*ioctls));
+	allow_values(p, SYS_userfaultfd, 0, userfaultfd_flags, 1);
 	allow_threads(p);
+	allow_sending(p);
 	allow_own_signals(p);
 	allow_reading_limits(p);
 	emit_answer(p, REFUSE);

@@ -4,82 +4,24 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
-#include <linux/perf_event.h>
 #include <linux/securebits.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rights.h"
 #include "tests/harness.h"
-
-#define EACH(X)                                                                          \
-	X(open_for_writing)                                                              \
-	X(open_for_both)                                                                 \
-	X(create_a_file)                                                                 \
-	X(create_without_a_name)                                                         \
-	X(truncate_by_name)                                                              \
-	X(unlink_a_file)                                                                 \
-	X(rename_a_file)                                                                 \
-	X(make_a_directory)                                                              \
-	X(make_a_link)                                                                   \
-	X(change_a_mode)                                                                 \
-	X(execute)                                                                       \
-	X(fork_a_process)                                                                \
-	X(make_a_namespace)                                                              \
-	X(trace)                                                                         \
-	X(read_the_parent)                                                               \
-	X(write_the_parent)                                                              \
-	X(kill_the_parent)                                                               \
-	X(kill_by_pidfd)                                                                 \
-	X(kill_a_thread)                                                                 \
-	X(open_a_pidfd)                                                                  \
-	X(signal_by_descriptor)                                                          \
-	X(make_a_socket)                                                                 \
-	X(connect_a_socket)                                                              \
-	X(mount_something)                                                               \
-	X(use_bpf)                                                                       \
-	X(open_an_event)                                                                 \
-	X(load_a_module)                                                                 \
-	X(map_code)                                                                      \
-	X(make_memory_code)                                                              \
-	X(push_into_a_terminal)                                                          \
-	X(raise_a_limit)                                                                 \
-	X(change_others_limits)                                                          \
-	X(become_root)                                                                   \
-	X(set_capabilities)                                                              \
-	X(use_io_uring)                                                                  \
-	X(outlive_the_parent)
-
-enum attempt {
-#define NAME(name) TRIES_TO_##name,
-	EACH(NAME)
-#undef NAME
-		ATTEMPTS
-};
-
-static const char *const names[] = {
-#define NAME(name) #name,
-	EACH(NAME)
-#undef NAME
-};
+#include "tests/support/payload.h"
 
 struct notes {
-	int error[ATTEMPTS]; /* 0: it was done */
+	struct hi_payload_notes payload;
 	int reads, maps, starts_threads, allocates, waits, writes_to_descriptors;
 	bool dropped_user, landlock;
 	enum hi_status status;
@@ -94,100 +36,18 @@ static void remove_path(void *arg)
 	unlink(path);
 }
 
-static int note(long returned)
-{
-	return returned == -1 ? errno : 0;
-}
-
 static void *add_one(void *arg)
 {
 	(*(int *)arg)++;
 	return NULL;
 }
 
-static void try_files(int *e)
+static int open_terminal(void)
 {
-	e[TRIES_TO_open_for_writing] = note(open(path, O_WRONLY));
-	e[TRIES_TO_open_for_both] = note(open(path, O_RDWR | O_CLOEXEC));
-	e[TRIES_TO_create_a_file] = note(creat("/tmp/heapinspect-rights-made", 0666));
-	e[TRIES_TO_create_without_a_name] = note(open("/tmp", O_TMPFILE | O_RDWR, 0600));
-	e[TRIES_TO_truncate_by_name] = note(truncate(path, 0));
-	e[TRIES_TO_unlink_a_file] = note(unlink(path));
-	e[TRIES_TO_rename_a_file] = note(rename(path, "/tmp/heapinspect-rights-moved"));
-	e[TRIES_TO_make_a_directory] = note(mkdir("/tmp/heapinspect-rights-dir", 0777));
-	e[TRIES_TO_make_a_link] = note(symlink(path, "/tmp/heapinspect-rights-link"));
-	e[TRIES_TO_change_a_mode] = note(chmod(path, 0777));
-}
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 
-static void try_processes(int *e, pid_t parent, int parent_fd, int pipe_end)
-{
-	char byte = 0;
-	struct iovec local = {&byte, 1}, remote = {&byte, 1};
-	pid_t pid;
-
-	e[TRIES_TO_execute] = note(execl("/bin/true", "true", NULL));
-	pid = fork();
-	if (pid == 0)
-		_exit(0);
-	e[TRIES_TO_fork_a_process] = note(pid);
-	e[TRIES_TO_make_a_namespace] = note(unshare(CLONE_NEWUSER));
-	e[TRIES_TO_trace] = note(ptrace(PTRACE_SEIZE, parent, 0, 0));
-	e[TRIES_TO_read_the_parent] =
-		note(process_vm_readv(parent, &local, 1, &remote, 1, 0));
-	e[TRIES_TO_write_the_parent] =
-		note(process_vm_writev(parent, &local, 1, &remote, 1, 0));
-	e[TRIES_TO_kill_the_parent] = note(kill(parent, 0));
-	e[TRIES_TO_kill_by_pidfd] =
-		note(syscall(SYS_pidfd_send_signal, parent_fd, 0, NULL, 0));
-	e[TRIES_TO_kill_a_thread] = note(syscall(SYS_tgkill, parent, parent, 0));
-	e[TRIES_TO_open_a_pidfd] = note(syscall(SYS_pidfd_open, parent, 0));
-	e[TRIES_TO_signal_by_descriptor] = note(fcntl(pipe_end, F_SETOWN, parent));
-}
-
-static void try_kernel(int *e, int pipe_end)
-{
-	struct sockaddr address = {.sa_family = AF_UNIX};
-	struct perf_event_attr event = {.size = sizeof(event),
-					.type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_DUMMY};
-	union bpf_attr bpf = {.map_type = BPF_MAP_TYPE_ARRAY,
-			      .key_size = 4,
-			      .value_size = 4,
-			      .max_entries = 1};
-	char page[256] = "";
-
-	e[TRIES_TO_make_a_socket] = note(socket(AF_INET, SOCK_STREAM, 0));
-	e[TRIES_TO_connect_a_socket] = note(connect(pipe_end, &address, sizeof(address)));
-	e[TRIES_TO_mount_something] = note(mount("none", "/mnt", "tmpfs", 0, NULL));
-	e[TRIES_TO_use_bpf] = note(syscall(SYS_bpf, BPF_MAP_CREATE, &bpf, sizeof(bpf)));
-	e[TRIES_TO_open_an_event] =
-		note(syscall(SYS_perf_event_open, &event, 0, -1, -1, 0));
-	e[TRIES_TO_load_a_module] = note(syscall(SYS_init_module, page, 0, ""));
-	e[TRIES_TO_push_into_a_terminal] = note(ioctl(0, 0x5412 /* TIOCSTI */, page));
-	e[TRIES_TO_use_io_uring] = note(syscall(SYS_io_uring_setup, 1, page));
-}
-
-static void try_self(int *e, pid_t parent)
-{
-	struct rlimit limit = {1 << 20, RLIM_INFINITY};
-	struct {
-		uint32_t version, pid;
-	} header = {0x20080522, 0};
-	uint32_t sets[6] = {1, 1, 1};
-	void *pages = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	e[TRIES_TO_map_code] = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
-				       ? errno
-				       : 0;
-	e[TRIES_TO_make_memory_code] = note(mprotect(pages, 4096, PROT_EXEC));
-	e[TRIES_TO_raise_a_limit] = note(setrlimit(RLIMIT_NOFILE, &limit));
-	e[TRIES_TO_change_others_limits] =
-		note(prlimit(parent, RLIMIT_CPU, NULL, &limit));
-	e[TRIES_TO_become_root] = note(setuid(0)) | note(setresgid(0, 0, 0));
-	e[TRIES_TO_set_capabilities] = note(syscall(SYS_capset, &header, sets));
-	e[TRIES_TO_outlive_the_parent] = note(prctl(PR_SET_PDEATHSIG, 0));
+	HI_ASSERT(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	return open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
 /* The work of a decoder. */
@@ -214,8 +74,8 @@ static void do_what_is_left(struct notes *n, int given, int pipe_end)
 	n->waits = usleep(1) == 0;
 }
 
-static _Noreturn void be_the_fork(struct notes *n, int *ends, int given, pid_t parent,
-				  int parent_fd)
+static _Noreturn void be_the_fork(struct notes *n, int *ends, int given,
+				  const struct hi_payload *payload)
 {
 	struct hi_rights_dropped dropped = {};
 	struct hi_error err = {};
@@ -227,10 +87,7 @@ static _Noreturn void be_the_fork(struct notes *n, int *ends, int given, pid_t p
 	n->landlock = dropped.landlock;
 	if (n->status == HI_OK) {
 		do_what_is_left(n, given, ends[1]);
-		try_files(n->error);
-		try_processes(n->error, parent, parent_fd, ends[1]);
-		try_kernel(n->error, ends[1]);
-		try_self(n->error, parent);
+		hi_payload_run(payload, &n->payload);
 	}
 	close(ends[1]);
 	close(ends[3]);
@@ -283,14 +140,7 @@ static void check_notes(const struct notes *n)
 	HI_ASSERT(n->allocates);
 	HI_ASSERT(n->writes_to_descriptors);
 	HI_ASSERT(n->waits);
-	for (size_t i = 0; i < ATTEMPTS; i++) {
-#ifdef HI_SANITIZED /* LeakSanitizer traces; the kernel has the last word on whom */
-		if (i == TRIES_TO_trace && n->error[i])
-			continue;
-#endif
-		HI_ASSERT_MSG(n->error[i] == EPERM || n->error[i] == ENOSYS, "%s: %s",
-			      names[i], n->error[i] ? strerror(n->error[i]) : "it could");
-	}
+	hi_payload_check(&n->payload);
 	hi_test_note("user nobody: %d, Landlock: %d", n->dropped_user, n->landlock);
 }
 
@@ -298,22 +148,28 @@ HI_TEST_SCENARIO(rights, a_process_that_gave_them_up_computes_and_can_do_nothing
 {
 	struct notes *n = mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int ends[4], status = -1, parent_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	pid_t parent = getpid(), pid;
+	struct hi_payload payload = {
+		.other = getpid(),
+		.other_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0),
+		.path = path,
+		.datagrams = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+		.terminal = open_terminal()};
+	int ends[4], status = -1, given = mkstemp(path);
 	char byte;
-	int given;
+	pid_t pid;
 
-	HI_ASSERT(n != MAP_FAILED && parent_fd >= 0);
-	given = mkstemp(path);
-	HI_ASSERT(given >= 0);
+	HI_ASSERT(n != MAP_FAILED && payload.other_pidfd >= 0);
+	HI_ASSERT(given >= 0 && fchmod(given, 0666) == 0);
 	hi_test_defer(remove_path, NULL);
+	payload.reader = open(path, O_RDONLY | O_CLOEXEC);
 	HI_ASSERT(pipe(ends) == 0 && pipe(ends + 2) == 0);
-	for (size_t i = 0; i < ATTEMPTS; i++)
-		n->error[i] = -1;
+	payload.pipe_end = ends[1];
+	for (size_t i = 0; i < HI_PAYLOAD_MOST; i++)
+		n->payload.error[i] = -1;
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		be_the_fork(n, ends, given, parent, parent_fd);
+		be_the_fork(n, ends, given, &payload);
 	}
 	close(ends[1]);
 	close(ends[2]);
