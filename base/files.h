@@ -22,7 +22,7 @@ enum hi_files_operation {
 	HI_FILES_CACHE_CREATE, /* a new one; text: its temporary name */
 	HI_FILES_CACHE_COMMIT, /* name: the temporary one, other: the final one */
 	HI_FILES_CACHE_DROP,
-	HI_FILES_OUTPUT,	/* a file of the report, for writing */
+	HI_FILES_OUTPUT,	/* a file of the report, for writing; text: why not */
 	HI_FILES_OUTPUT_COMMIT, /* it is complete */
 };
 

@@ -75,7 +75,8 @@ static bool is_other_output(const struct hi_options *o, const char *path, size_t
 	return false;
 }
 
-static int open_output(struct server *s, const char *path)
+/* text_ret: why it was refused. */
+static int open_output(struct server *s, const char *path, char text_ret[HI_FILES_NAME])
 {
 	struct hi_options other = *s->decoder->options;
 	struct hi_error err;
@@ -87,7 +88,8 @@ static int open_output(struct server *s, const char *path)
 	/* The request's text does not live as long. */
 	other.output.file = i ? other.comparison.baseline : other.check.junit;
 	if (hi_output_open(&other, &s->others[i], &err) != HI_OK) {
-		errno = err.os_errno ? err.os_errno : ENOMEM;
+		snprintf(text_ret, HI_FILES_NAME, "%s", err.text);
+		errno = err.os_errno ? err.os_errno : EPERM;
 		return -1;
 	}
 	return fcntl(fileno(s->others[i].file), F_DUPFD_CLOEXEC, 3);
@@ -124,7 +126,7 @@ static int serve_decoder_request(struct server *s, const struct hi_files_request
 	case HI_FILES_DEBUGINFOD:
 		return hi_debuginfod_open(r->name, text);
 	case HI_FILES_OUTPUT:
-		return open_output(s, r->name);
+		return open_output(s, r->name, text);
 	case HI_FILES_OUTPUT_COMMIT:
 		return commit_output(s, r->name);
 	default:

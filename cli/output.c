@@ -18,36 +18,47 @@
 #include "base/parse.h"
 #include "report/formats/text.h"
 
-/* What a signal that ends us must remove; NULL: nothing. */
-static const char *volatile unfinished;
+/* A signal that ends us must remove these: the report, JUnit XML, a new baseline. */
+enum { UNFINISHED = 4 };
+static const struct hi_output_file *volatile unfinished[UNFINISHED];
 
 static void remove_unfinished(int number)
 {
-	const char *path = unfinished;
+	for (size_t i = 0; i < UNFINISHED; i++) {
+		const struct hi_output_file *file = unfinished[i];
 
-	if (path)
-		unlink(path);
+		if (file)
+			hi_output_file_remove(file);
+	}
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
+static void forget_unfinished(const struct hi_output_file *file)
+{
+	for (size_t i = 0; i < UNFINISHED; i++)
+		if (unfinished[i] == file)
+			unfinished[i] = NULL;
+}
+
+static void note_unfinished(const struct hi_output_file *file)
+{
+	for (size_t i = 0; i < UNFINISHED; i++)
+		if (!unfinished[i]) {
+			unfinished[i] = file;
+			return;
+		}
+}
+
 /* Ends as the signal would have it (128+n for a shell), without litter. */
-static void watch_signals(const char *temporary)
+static void watch_signals(const struct hi_output_file *file)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-	unfinished = temporary;
+	note_unfinished(file);
 	for (size_t i = 0; i < 4; i++)
 		if (signal(numbers[i], remove_unfinished) == SIG_IGN)
 			signal(numbers[i], SIG_IGN); /* nohup stays nohup */
-}
-
-/* A device or a pipe cannot be replaced by a rename: written as it is. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
 /* Gauges are replaced in a directory that another user reads. */
@@ -56,53 +67,38 @@ static bool keeps_mode(const struct hi_options *o)
 	return o->output.format && strcmp(o->output.format, "prometheus") == 0;
 }
 
-static void copy_mode(const char *path, int fd)
+static enum hi_status open_output_file(const struct hi_options *options,
+				       struct hi_output *ret, struct hi_error *err)
 {
-	struct stat st;
+	const char *path = options->output.file;
+	enum hi_status status = hi_output_file_open(
+		path, keeps_mode(options) ? HI_OUTPUT_FILE_KEEP_MODE : 0, &ret->target,
+		err);
 
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		(void)fchmod(fd, st.st_mode & 0777);
-}
-
-static enum hi_status open_output_file(const char *path, struct hi_output *ret,
-				       struct hi_error *err)
-{
-	HI_GUARD(free) char *temporary = NULL;
-	size_t size = strlen(path) + 16;
-	int fd;
-
-	if (is_special(path)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	} else {
-		temporary = hi_alloc(size);
-		if (!temporary)
-			return hi_fail_memory(err, "output");
-		snprintf(temporary, size, "%s.XXXXXX", path);
-		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
-	}
-	if (fd < 0)
-		return hi_fail_errno(err, "cannot write %s", path);
-	ret->file = fdopen(fd, "w");
+	if (status != HI_OK)
+		return status;
+	ret->file = fdopen(ret->target.fd, "w");
 	if (!ret->file) {
-		close(fd);
-		if (temporary)
-			unlink(temporary);
-		return hi_fail_errno(err, "cannot write %s", path);
+		status = hi_fail_errno(err, "cannot write %s", path);
+		hi_output_file_close(&ret->target);
+		return status;
 	}
+	(void)hi_take_fd(ret->target.fd);
 	ret->path = path;
-	ret->temporary = hi_take(temporary);
-	if (ret->temporary)
-		watch_signals(ret->temporary);
+	if (*ret->target.temporary)
+		watch_signals(&ret->target);
 	return HI_OK;
 }
 
 static enum hi_status open_served(const char *path, struct hi_output *ret,
 				  struct hi_error *err)
 {
-	int fd = hi_files_ask(HI_FILES_OUTPUT, path, "", NULL);
+	char why[HI_FILES_NAME] = "";
+	int fd = hi_files_ask(HI_FILES_OUTPUT, path, "", why);
 
 	if (fd < 0)
-		return hi_fail_errno(err, "cannot write %s", path);
+		return *why ? hi_fail(err, HI_USAGE, 0, "%.200s", why)
+			    : hi_fail_errno(err, "cannot write %s", path);
 	ret->file = fdopen(fd, "w");
 	if (!ret->file) {
 		close(fd);
@@ -116,25 +112,21 @@ static enum hi_status open_served(const char *path, struct hi_output *ret,
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err)
 {
-	enum hi_status status;
-
 	/* A program that is started here has the standard output for itself. */
-	*ret = (struct hi_output){.file = options->target.program ? stderr : stdout};
+	*ret = (struct hi_output){.file = options->target.program ? stderr : stdout,
+				  .target = HI_OUTPUT_FILE_NONE};
 	if (!options->output.file || strcmp(options->output.file, "-") == 0)
 		return HI_OK;
 	if (hi_files_are_served())
 		return open_served(options->output.file, ret, err);
-	status = open_output_file(options->output.file, ret, err);
-	if (status == HI_OK && ret->temporary && keeps_mode(options))
-		copy_mode(ret->path, fileno(ret->file));
-	return status;
+	return open_output_file(options, ret, err);
 }
 
 void hi_output_serve(struct hi_output *output)
 {
 	output->served = output->path != NULL;
-	unfinished = NULL;
-	free(hi_take(output->temporary));
+	forget_unfinished(&output->target);
+	output->target.temporary[0] = '\0';
 }
 
 static bool wants_color(const struct hi_options *options, int fd)
@@ -230,20 +222,19 @@ enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
 
 enum hi_status hi_output_rename(struct hi_output *output, struct hi_error *err)
 {
-	if (output->temporary && rename(output->temporary, output->path) != 0)
-		return hi_fail_errno(err, "cannot write %s", output->path);
-	unfinished = NULL;
-	free(hi_take(output->temporary));
-	return HI_OK;
+	enum hi_status status = hi_output_file_commit(&output->target, output->path, err);
+
+	if (status == HI_OK)
+		forget_unfinished(&output->target);
+	return status;
 }
 
 void hi_output_close(struct hi_output *output)
 {
-	if (output->path && output->file)
+	if (!output->path)
+		return;
+	if (output->file)
 		fclose(hi_take(output->file));
-	if (output->temporary) {
-		unfinished = NULL;
-		unlink(output->temporary);
-		free(hi_take(output->temporary));
-	}
+	forget_unfinished(&output->target);
+	hi_output_file_close(&output->target);
 }

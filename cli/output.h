@@ -9,16 +9,17 @@
 
 #include <stdio.h>
 
+#include "base/output_file.h"
 #include "report/formats/text.h"
 #include "report/views/display.h"
 #include "session/options.h"
 
 struct hi_output {
 	FILE *file;
-	const char *path; /* NULL: stdout or stderr */
-	char *temporary;  /* renamed to path at the end; NULL: written directly */
-	bool has_finding; /* what was written is one: HI_EXIT_FINDING */
-	bool served;	  /* another process gives it its name (cli/decoder.h) */
+	const char *path;	      /* NULL: stdout or stderr */
+	struct hi_output_file target; /* of path; its descriptor is the FILE's */
+	bool has_finding;	      /* what was written is one: HI_EXIT_FINDING */
+	bool served; /* another process gives it its name (cli/decoder.h) */
 	/* Takes pages instead of the file, which has only what is no page (JSON); NULL:
 	 * they are written as text. It may take the contents: hi_page_move(). */
 	enum hi_status (*show)(void *arg, struct hi_page *page, struct hi_error *err);

@@ -16,7 +16,6 @@ static enum hi_status open_lines(const struct hi_options *options,
 	const char *path = options->output.file;
 	struct hi_sink_file file = hi_sink_file_stdout();
 	enum hi_status status;
-	bool made;
 
 	/* The program has the standard output, and the terminal. */
 	if (options->target.program && (!path || strcmp(path, "-") == 0))
@@ -25,10 +24,10 @@ static enum hi_status open_lines(const struct hi_options *options,
 		return !options->output.json && hi_terminal_screen_is_possible()
 			       ? hi_series_screen_open(options, ret, err)
 			       : hi_series_lines_open(options, file, ret, err);
-	status = hi_sink_file_open(path, &file, &made, err);
+	status = hi_sink_file_open(path, &file, err);
 	if (status != HI_OK)
 		return status;
-	status = hi_sink_file_truncate(&file, err);
+	status = hi_sink_file_commit(&file, err);
 	if (status == HI_OK)
 		return hi_series_lines_open(options, file, ret, err);
 	hi_sink_file_close(&file);

@@ -12,6 +12,7 @@
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
 
 #include "base/arena.h"
+#include "base/output_file.h"
 #include "census/snapshot/snapshot_file.h"
 
 /* One census, as recorded. */
@@ -103,8 +104,9 @@ void hi_snapshots_marks_free(struct hi_snapshots_marks *marks); /* also a zeroed
 /* ---- writing ---- */
 
 struct hi_snapshots_writer {
-	char *path, *temporary; /* temporary: until the first part is complete */
+	char *path;
 	int fd;
+	struct hi_output_file target; /* of path; named when the first part is complete */
 	uint8_t id[16];
 	uint64_t end;	   /* behind the last record; a multiple of 4096 */
 	uint64_t sequence; /* of the next record */

@@ -7,12 +7,9 @@
 #include "census/snapshot/snapshot_series.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -109,74 +106,49 @@ static struct hi_snapshots_record make_series_record(enum hi_snapshots_kind kind
 
 /* ---- files ---- */
 
-/* Creates a file with mode 0600 in the directory of the path. */
-static enum hi_status open_beside(const char *path, int *fd_ret, char **name_ret,
-				  struct hi_error *err)
+static enum hi_status name_temporary_series(struct hi_snapshots_writer *w,
+					    struct hi_error *err)
 {
-	size_t size = strlen(path) + 16;
-	HI_GUARD(free) char *name = hi_alloc(size);
-	int fd;
+	bool is_new = *w->target.temporary;
+	enum hi_status status = hi_output_file_commit(&w->target, w->path, err);
 
-	if (!name)
-		return hi_fail_memory(err, "series");
-	snprintf(name, size, "%s.XXXXXX", path);
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return cannot_write(err, path);
-	*fd_ret = fd;
-	*name_ret = hi_take(name);
-	return HI_OK;
+	if (status == HI_OK && is_new)
+		hi_output_file_sync_name(&w->target);
+	return status;
 }
 
-/* A name that does not survive a loss of power is no more than that. */
-static void sync_directory(const char *path)
+/* before: one of this path; NULL: there is none. */
+static enum hi_status open_series_output(const struct hi_snapshots_writer *before,
+					 struct hi_snapshots_writer *w,
+					 struct hi_error *err)
 {
-	HI_GUARD(free) char *copy = hi_strdup(path);
-	char *slash = copy ? strrchr(copy, '/') : NULL;
-	int fd;
+	enum hi_status status =
+		before ? hi_output_file_open_again(&before->target, &w->target, err)
+		       : hi_output_file_open(w->path, HI_OUTPUT_FILE_REGULAR, &w->target,
+					     err);
 
-	if (!copy)
-		return;
-	if (slash)
-		slash[slash == copy] = 0;
-	fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)!fsync(fd);
-	close(fd);
+	w->fd = w->target.fd;
+	return status;
 }
 
-static enum hi_status rename_temporary_series(struct hi_snapshots_writer *w,
-					      struct hi_error *err)
-{
-	if (!w->temporary)
-		return HI_OK;
-	if (rename(w->temporary, w->path) != 0)
-		return cannot_write(err, w->path);
-	free(hi_take(w->temporary));
-	sync_directory(w->path);
-	return HI_OK;
-}
-
-enum hi_status hi_snapshots_create(const char *path, struct hi_snapshots_writer **ret,
-				   struct hi_error *err)
+static enum hi_status create_series(const char *path,
+				    const struct hi_snapshots_writer *before,
+				    struct hi_snapshots_writer **ret,
+				    struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_writer_destroy)
 	struct hi_snapshots_writer *w = hi_calloc(1, sizeof(*w));
-	struct stat st;
 	enum hi_status status;
 
 	if (!w)
 		return hi_fail_memory(err, "series");
-	w->fd = -1;
+	w->target = HI_OUTPUT_FILE_NONE;
 	w->path = hi_strdup(path);
 	if (!w->path)
 		return hi_fail_memory(err, "series");
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return hi_fail(err, HI_USAGE, 0, "%.120s: not a regular file", path);
 	if (getrandom(w->id, sizeof(w->id), 0) != (ssize_t)sizeof(w->id))
 		return hi_fail_errno(err, "random numbers");
-	status = open_beside(path, &w->fd, &w->temporary, err);
+	status = open_series_output(before, w, err);
 	if (status == HI_OK && !put_header(w->fd, w->id))
 		status = cannot_write(err, path);
 	w->end = HI_SNAPSHOTS_PAGE;
@@ -185,15 +157,17 @@ enum hi_status hi_snapshots_create(const char *path, struct hi_snapshots_writer 
 	return status;
 }
 
+enum hi_status hi_snapshots_create(const char *path, struct hi_snapshots_writer **ret,
+				   struct hi_error *err)
+{
+	return create_series(path, NULL, ret, err);
+}
+
 void hi_snapshots_writer_destroy(struct hi_snapshots_writer *w)
 {
 	if (!w)
 		return;
-	if (w->temporary)
-		unlink(w->temporary);
-	if (w->fd >= 0)
-		close(w->fd);
-	free(w->temporary);
+	hi_output_file_close(&w->target);
 	free(w->path);
 	free(w->entries);
 	hi_snapshots_marks_free(&w->marks);
@@ -258,7 +232,7 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 			hi_snapshots_record_at(part.offset, part.size)) ||
 	    fdatasync(w->fd) != 0)
 		return cannot_write(err, w->path);
-	status = rename_temporary_series(w, err);
+	status = name_temporary_series(w, err);
 	if (status != HI_OK)
 		return status;
 	entry->parts[kind] = part;
@@ -426,7 +400,7 @@ enum hi_status hi_snapshots_thin(struct hi_snapshots_writer *w,
 {
 	HI_GUARD(hi_snapshots_writer_destroy) struct hi_snapshots_writer *to = NULL;
 	struct hi_snapshots_writer was = *w;
-	enum hi_status status = hi_snapshots_create(w->path, &to, err);
+	enum hi_status status = create_series(w->path, w, &to, err);
 
 	if (status != HI_OK)
 		return status;
@@ -435,7 +409,7 @@ enum hi_status hi_snapshots_thin(struct hi_snapshots_writer *w,
 	if (w->marks.count)
 		status = append_series_marks(to, w->marks.items, w->marks.count, err);
 	if (status == HI_OK)
-		status = rename_temporary_series(to, err);
+		status = name_temporary_series(to, err);
 	if (status != HI_OK)
 		return status;
 	to->marks = was.marks;

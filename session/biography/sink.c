@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -18,7 +17,6 @@ struct hi_lives_sink {
 	struct hi_lives_profile options;
 	struct HI_VECTOR(uint64_t) at_ns; /* of each census, on the axis of the profile */
 	struct hi_sink_file profile;	  /* its fd -1: none */
-	bool made_profile;		  /* by us: removed if nothing comes */
 	char *exe;
 	char news[256];
 };
@@ -205,14 +203,10 @@ static enum hi_status end_lives(void *sink, const struct hi_series_header *heade
 	describe_profile(&s->options, by);
 	snprintf(job, sizeof(job), "%.160s pid %d by %s", slash ? slash + 1 : header->exe,
 		 header->pid, by);
-	status = hi_sink_file_truncate(&s->profile, err);
-	if (status == HI_OK)
-		status = hi_hp_create(s->profile.fd, -1, &head, &hp, err);
+	status = hi_hp_create(s->profile.fd, -1, &head, &hp, err);
 	if (status == HI_OK)
 		status = write_samples(s, hp, event->at_ns, err);
-	if (status == HI_OK)
-		s->made_profile = false;
-	return status;
+	return status == HI_OK ? hi_sink_file_commit(&s->profile, err) : status;
 }
 
 /* ---- all of it ---- */
@@ -250,8 +244,7 @@ enum hi_status hi_lives_sink_open(const struct hi_lives_options *options,
 	s->options = *profile;
 	status = hi_lives_create(options, &s->lives, err);
 	if (status == HI_OK && profile->path)
-		status = hi_sink_file_open(profile->path, &s->profile, &s->made_profile,
-					   err);
+		status = hi_sink_file_open(profile->path, &s->profile, err);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;
@@ -271,10 +264,7 @@ void hi_lives_sink_close(struct hi_lives_sink *sink)
 {
 	if (!sink)
 		return;
-	if (sink->made_profile)
-		unlink(sink->profile.path);
-	if (sink->profile.fd >= 0)
-		hi_sink_file_close(&sink->profile);
+	hi_sink_file_close(&sink->profile);
 	hi_vector_free(&sink->at_ns);
 	hi_lives_destroy(sink->lives);
 	free(sink->exe);

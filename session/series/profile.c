@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "report/formats/hp_writer.h"
@@ -11,9 +10,8 @@
 
 struct profile_sink {
 	struct hi_sink_file profile, key;
-	char *key_path;		     /* FILE.prof of FILE.hp */
-	bool made_profile, made_key; /* by us: removed if nothing comes */
-	struct hi_hp *hp;	     /* NULL until the first census */
+	char *key_path;	  /* FILE.prof of FILE.hp */
+	struct hi_hp *hp; /* NULL until the first census */
 };
 
 static char *key_path_of(const char *path)
@@ -42,18 +40,17 @@ static enum hi_status begin_profile_sink(void *sink,
 					 .date = time(NULL),
 					 .sample_unit = hi_series_unit(header->axis),
 					 .value_unit = header->counts ? "objects" : NULL};
-	enum hi_status status = hi_sink_file_truncate(&s->profile, err);
+	enum hi_status status;
 
-	if (status == HI_OK)
-		status = hi_sink_file_truncate(&s->key, err);
-	if (status != HI_OK)
-		return status;
 	hi_series_restriction_text(first, only, sizeof(only));
 	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s%s%s",
 		 slash ? slash + 1 : header->exe, header->pid, header->by,
 		 header->pure ? ", pure bytes" : "", *only ? ", " : "", only,
 		 first->lower_bound ? HI_SERIES_LOWER_BOUND : "");
-	return hi_hp_create(s->profile.fd, s->key.fd, &hp_header, &s->hp, err);
+	status = hi_hp_create(s->profile.fd, s->key.fd, &hp_header, &s->hp, err);
+	if (status == HI_OK)
+		status = hi_sink_file_commit(&s->profile, err);
+	return status == HI_OK ? hi_sink_file_commit(&s->key, err) : status;
 }
 
 static uint64_t value_of_row(const struct hi_series_header *header,
@@ -165,10 +162,6 @@ static void destroy_profile_sink(void *sink)
 {
 	struct profile_sink *s = sink;
 
-	if (!s->hp && s->made_profile)
-		unlink(s->profile.path);
-	if (!s->hp && s->made_key)
-		unlink(s->key.path);
 	hi_hp_destroy(s->hp);
 	hi_sink_file_close(&s->profile);
 	hi_sink_file_close(&s->key);
@@ -195,10 +188,10 @@ enum hi_status hi_series_profile_open(const char *path, struct hi_series_sink *r
 		return hi_fail_memory(err, "heap profile");
 	s->profile.fd = s->key.fd = -1;
 	s->key_path = key_path_of(path);
-	status = s->key_path ? hi_sink_file_open(path, &s->profile, &s->made_profile, err)
+	status = s->key_path ? hi_sink_file_open(path, &s->profile, err)
 			     : hi_fail_memory(err, "heap profile");
 	if (status == HI_OK)
-		status = hi_sink_file_open(s->key_path, &s->key, &s->made_key, err);
+		status = hi_sink_file_open(s->key_path, &s->key, err);
 	if (status == HI_OK)
 		*ret = (struct hi_series_sink){&profile_sink_ops, s};
 	else

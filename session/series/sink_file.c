@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+
 /* Where the descriptor writes; -1: nothing that is written can be taken back. */
 static int64_t position_in_file(int fd)
 {
@@ -19,42 +21,44 @@ static int64_t position_in_file(int fd)
 }
 
 enum hi_status hi_sink_file_open(const char *path, struct hi_sink_file *ret,
-				 bool *made_ret, struct hi_error *err)
+				 struct hi_error *err)
 {
-	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
-	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	struct hi_output_file target;
+	enum hi_status status = hi_output_file_open(path, 0, &target, err);
 
-	*made_ret = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, flags);
-	if (fd < 0)
-		return hi_fail_errno(err, "cannot write %s", path);
-	*ret = (struct hi_sink_file){fd, path, position_in_file(fd)};
+	if (status != HI_OK)
+		return status;
+	*ret = (struct hi_sink_file){.fd = hi_take_fd(target.fd), .path = path};
+	ret->written = position_in_file(ret->fd);
+	ret->target = target;
 	return HI_OK;
 }
 
 struct hi_sink_file hi_sink_file_stdout(void)
 {
-	return (struct hi_sink_file){1, "standard output", position_in_file(1)};
+	return (struct hi_sink_file){1, "standard output", position_in_file(1),
+				     HI_OUTPUT_FILE_NONE};
 }
 
 struct hi_sink_file hi_sink_file_stderr(void)
 {
-	return (struct hi_sink_file){2, "standard error", position_in_file(2)};
+	return (struct hi_sink_file){2, "standard error", position_in_file(2),
+				     HI_OUTPUT_FILE_NONE};
 }
 
-enum hi_status hi_sink_file_truncate(struct hi_sink_file *file, struct hi_error *err)
+enum hi_status hi_sink_file_commit(struct hi_sink_file *file, struct hi_error *err)
 {
-	if (file->written >= 0 && ftruncate(file->fd, 0) != 0)
-		return hi_fail_errno(err, "cannot write %s", file->path);
-	return HI_OK;
+	return hi_output_file_commit(&file->target, file->path, err);
 }
 
 void hi_sink_file_close(struct hi_sink_file *file)
 {
+	if (file->fd < 0)
+		return;
 	if (file->fd > 2)
 		close(file->fd);
 	file->fd = -1;
+	hi_output_file_close(&file->target);
 }
 
 static enum hi_status write_whole(struct hi_sink_file *file, const char *text, size_t n,

@@ -9,22 +9,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/output_file.h"
 
 struct hi_sink_file {
 	int fd;		  /* -1: none */
 	const char *path; /* borrowed; "standard output" */
 	int64_t written;  /* bytes of whole events; -1: cannot be taken back */
+	struct hi_output_file target; /* of path; its descriptor is fd */
 };
 
-/* Mode 0600; what the file has stays for now. *made_ret: there was none. */
+/* A new file of mode 0600 (base/output_file.h); one that has the name stays for now. */
 enum hi_status hi_sink_file_open(const char *path, struct hi_sink_file *ret,
-				 bool *made_ret, struct hi_error *err);
+				 struct hi_error *err);
 struct hi_sink_file hi_sink_file_stdout(void);
 struct hi_sink_file hi_sink_file_stderr(void);
-/* What the file had goes when something comes in its place. */
-enum hi_status hi_sink_file_truncate(struct hi_sink_file *file, struct hi_error *err);
-void hi_sink_file_close(struct hi_sink_file *file); /* not the standard streams */
+/* Gives it its name, under which it grows: what has the name goes when something comes in
+ * its place. */
+enum hi_status hi_sink_file_commit(struct hi_sink_file *file, struct hi_error *err);
+/* Closes it, but for the standard streams; without a name, it is gone. */
+void hi_sink_file_close(struct hi_sink_file *file);
 
 /* Text in memory, so that it can be written at once. */
 struct hi_sink_text {
