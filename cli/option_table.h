@@ -132,6 +132,13 @@ enum hi_option_key {
 	HI_OPT_IDLE,
 };
 
+/* Flags of options that take a file, beside argp's own, which it does not look at: each
+ * FILE has one. An option that writes has a line in tests/support/writings.c. */
+enum hi_option_file {
+	HI_OPTION_READS = 0x1000,
+	HI_OPTION_WRITES = 0x2000, /* or with another option: --update-baseline */
+};
+
 struct hi_option_entry {
 	struct argp_option option;
 	unsigned commands; /* that take it: bits of enum hi_command_id */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options that write a file: by their flag in the option table, none is untried. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/option_table.h"
+#include "tests/harness.h"
+#include "tests/support/writings.h"
+
+static bool is_tried(const char *command, const char *option)
+{
+	for (int kind = 0; kind < WRITING_KINDS; kind++)
+		for (size_t i = 0; i < writing_count((enum writing_kind)kind); i++) {
+			const struct writing *w = writing_at((enum writing_kind)kind, i);
+
+			if (strcmp(w->words[0], command) == 0 &&
+			    strcmp(w->option, option) == 0)
+				return true;
+		}
+	return false;
+}
+
+HI_TEST(writings, every_option_with_a_file_reads_or_writes_it)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct argp_option *o = &hi_option_table[i].option;
+		bool has_file = o->arg && strcmp(o->arg, "FILE") == 0;
+
+		HI_ASSERT_MSG(has_file ==
+				      !!(o->flags & (HI_OPTION_READS | HI_OPTION_WRITES)),
+			      "--%s: HI_OPTION_READS or HI_OPTION_WRITES", o->name);
+	}
+}
+
+HI_TEST(writings, every_option_that_writes_is_tried)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_entry *e = &hi_option_table[i];
+
+		if (!(e->option.flags & HI_OPTION_WRITES))
+			continue;
+		for (size_t c = 0; hi_commands[c]; c++)
+			HI_ASSERT_MSG(
+				!(e->commands & 1u << hi_commands[c]->id) ||
+					is_tried(hi_commands[c]->name, e->option.name),
+				"%s --%s", hi_commands[c]->name, e->option.name);
+	}
+}
