@@ -119,11 +119,12 @@ static const void *frozen_view(struct hi_memory *mem, uint64_t addr, size_t *ava
 {
 	const struct hi_frozen *frozen = (const struct hi_frozen *)mem;
 	size_t i = span_above(frozen, addr);
-	const struct span *span = frozen->spans.items + i;
+	const struct span *span;
 	uint64_t avail;
 
 	if (i == frozen->spans.count)
 		return view_zeros(frozen, addr, UINT64_MAX, avail_ret);
+	span = &frozen->spans.items[i];
 	if (addr < span->start)
 		return view_zeros(frozen, addr, span->start, avail_ret);
 	avail = readable_bytes(span, addr);
@@ -227,10 +228,10 @@ enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
 enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uint64_t end,
 				   struct hi_error *err)
 {
-	struct range *last = frozen->zeros.items + frozen->zeros.count;
+	size_t n = frozen->zeros.count;
 
-	if (frozen->zeros.count && last[-1].end == start)
-		last[-1].end = end;
+	if (n && frozen->zeros.items[n - 1].end == start)
+		frozen->zeros.items[n - 1].end = end;
 	else if (!hi_vector_push(&frozen->zeros, (struct range){start, end}))
 		return hi_fail_memory(err, "frozen memory");
 	return HI_OK;
@@ -368,10 +369,10 @@ static bool index_spans(struct hi_frozen *frozen, const struct hi_pages *pages,
 
 static bool add_held(struct hi_frozen *frozen, uint64_t start, uint64_t end)
 {
-	struct range *last = frozen->held.items + frozen->held.count;
+	size_t n = frozen->held.count;
 
-	if (frozen->held.count && last[-1].end == start) {
-		last[-1].end = end;
+	if (n && frozen->held.items[n - 1].end == start) {
+		frozen->held.items[n - 1].end = end;
 		return true;
 	}
 	return hi_vector_push(&frozen->held, (struct range){start, end});
@@ -443,8 +444,10 @@ bool hi_frozen_next_held(const struct hi_frozen *frozen, uint64_t addr, uint64_t
 	size_t low = hi_search(i, frozen->held.count, frozen->held.items[i].end <= addr);
 	const struct range *range;
 
-	range = frozen->held.items + low;
-	if (low == frozen->held.count || range->start >= limit || addr >= limit)
+	if (low == frozen->held.count || addr >= limit)
+		return false;
+	range = &frozen->held.items[low];
+	if (range->start >= limit)
 		return false;
 	*start_ret = range->start > addr ? range->start : addr;
 	*end_ret = range->end < limit ? range->end : limit;

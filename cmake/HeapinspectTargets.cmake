@@ -41,7 +41,10 @@ if(HI_SANITIZE)
   target_compile_definitions(hi_flags INTERFACE HI_SANITIZED=1)
 endif()
 if(HI_FUZZ)
-  target_compile_options(hi_flags INTERFACE -fsanitize=fuzzer-no-link)
+  # Counts of lines beside, for the table of scripts/fuzz.
+  target_compile_options(hi_flags INTERFACE -fsanitize=fuzzer-no-link -O1 -g1
+    -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(hi_flags INTERFACE -fprofile-instr-generate)
 endif()
 target_link_libraries(hi_flags INTERFACE Threads::Threads)
 

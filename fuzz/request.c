@@ -11,7 +11,8 @@ static const char token[] = "0123456789abcdef0123456789abcdef";
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-	char *text = malloc(size + 1), *lines[3] = {"", "", ""}, *at = text;
+	char *text = malloc(size + 1), *at = text;
+	const char *lines[3] = {"", "", ""};
 	const char *address = NULL;
 
 	if (!text)

@@ -163,7 +163,10 @@ static void read_lives(struct hi_snapshot *s, const struct hi_graph *g)
 static void use_space(const struct hi_snapshot_space *kept, uint32_t n_contexts)
 {
 	uint32_t *zeros = calloc((size_t)n_contexts + 1, sizeof(*zeros));
-	struct hi_space_sites sites = {zeros, n_contexts, zeros, n_contexts};
+	const struct hi_space_sites sites = {.of_context = zeros,
+					     .n_contexts = n_contexts,
+					     .function = zeros,
+					     .n_sites = n_contexts};
 	struct hi_space_result rows;
 	struct hi_space *space = NULL;
 	struct hi_error err;

@@ -89,9 +89,12 @@ static int line_delta(struct line_table *t, unsigned kind)
 
 int hi_py_locations_line(const uint8_t *table, size_t size, int64_t at)
 {
-	struct line_table t = {table, table + size};
+	struct line_table t = {table, table};
 	int64_t end = 0, line = 0;
 
+	/* An empty table may be none. */
+	if (size)
+		t.end += size;
 	while (t.at < t.end) {
 		uint8_t header = *t.at++;
 		unsigned kind = header >> 3 & 15;

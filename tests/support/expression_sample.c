@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "support/expression_sample.h"
+#include "tests/support/expression_sample.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness.h"
+#include "tests/harness.h"
 
 enum { MAX_TYPES = 128, MAX_MEMBERS = 256 };
 
