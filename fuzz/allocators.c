@@ -5,6 +5,8 @@
  * layout that it is read by. Blocks come in order, apart, inside their region, and all
  * bytes of the regions are accounted for.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,9 +93,10 @@ static struct hi_allocator *open_mimalloc(struct mock_mimalloc *m,
 	    hi_mimalloc_open(m->image, layout, &segments, &root, &mi, &err) != HI_OK)
 		mi = NULL;
 	hi_vector_free(&segments);
-	if (mi)
-		(void)!hi_mimalloc_accept(mi, &err);
-	return mi ? &mi->base : NULL;
+	if (!mi || hi_mimalloc_accept(mi, &err) == HI_OK)
+		return mi ? &mi->base : NULL;
+	hi_allocator_release(&mi->base);
+	return NULL;
 }
 
 static struct hi_allocator *open_heap(struct heap *h, unsigned which, unsigned layout)
@@ -156,8 +159,12 @@ static void walk(struct heap *h, struct hi_allocator *a)
 	blocks += a->skipped_bytes + a->overhead_bytes;
 	for (int i = 0; i < HI_BLOCK_STATES; i++)
 		blocks += a->bytes[i];
-	if (regions != blocks)
+	if (regions != blocks) {
+		fprintf(stderr,
+			"%s: regions have %" PRIu64 " bytes, blocks %" PRIu64 "\n",
+			a->name, regions, blocks);
 		abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
