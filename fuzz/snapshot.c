@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A snapshot file of any bytes: all that a reader can ask of it, and analyses over what
- * is accepted. Checksums are made to hold, as whoever makes up a file does.
+ * is accepted. Checksums are made to hold (fuzz/sign.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "census/analysis/compare.h"
 #include "census/graph/marked.h"
@@ -18,39 +17,11 @@
 #include "census/events/merged_births.h"
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
-#include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_lives.h"
 #include "census/snapshot/snapshot_space.h"
+#include "fuzz/sign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void sign(uint8_t *file, size_t size)
-{
-	static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
-	struct hi_snapshot_header h;
-	struct hi_snapshot_section e;
-
-	if (size < HI_SNAPSHOT_FIRST)
-		return;
-	memcpy(&h, file, sizeof(h));
-	memcpy(h.magic, magic, sizeof(magic));
-	h.major = HI_SNAPSHOT_MAJOR;
-	h.file_size = size;
-	if (h.n_sections > HI_SNAPSHOT_SECTIONS)
-		h.n_sections = HI_SNAPSHOT_SECTIONS;
-	for (uint32_t i = 0; i < h.n_sections; i++) {
-		uint8_t *at = file + sizeof(h) + i * sizeof(e);
-
-		memcpy(&e, at, sizeof(e));
-		if (e.offset > size || e.stored > size - e.offset)
-			continue;
-		e.hash = XXH3_64bits(file + e.offset, e.stored);
-		memcpy(at, &e, sizeof(e));
-	}
-	h.directory_hash = XXH3_64bits(file + sizeof(h), h.n_sections * sizeof(e));
-	h.hash = XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash));
-	memcpy(file, &h, sizeof(h));
-}
 
 static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 		    const struct hi_dominators *d)
@@ -270,7 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	memcpy(copy, data, size);
-	sign(copy, size);
+	sign_snapshot(copy, size);
 	if (ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		read_all(path);
