@@ -55,6 +55,7 @@ static enum hi_status create_copy(struct hi_target *target,
 	copy->max_image = options->max_image;
 	copy->threads = options->threads ? options->threads : hi_parallel_threads();
 	copy->with_swap = options->with_swap;
+	copy->sendable = options->sendable;
 	copy->raises_priority = options->best_effort_priority;
 	pthread_mutex_init(&copy->lock, NULL);
 	hi_pagemap_init(&copy->own.pagemap, target->priv->pagemap_fd,
@@ -354,9 +355,11 @@ void hi_copy_destroy(struct hi_copy *copy)
 	if (!copy)
 		return;
 	hi_copy_forget_child(copy);
-	for (size_t i = 0; i < copy->reservations.count; i++)
+	for (size_t i = 0; i < copy->reservations.count; i++) {
 		hi_pages_free(copy->reservations.items[i].pages,
 			      copy->reservations.items[i].size);
+		hi_close_fd(copy->reservations.items[i].fd);
+	}
 	hi_vector_free(&copy->reservations);
 	hi_vector_free(&copy->areas);
 	hi_vector_free(&copy->fresh);

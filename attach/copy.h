@@ -36,6 +36,7 @@ struct hi_copy_child {
 	 */
 	void (*end)(void *arg);
 	void *arg;
+	int socket; /* see struct hi_image_child_request; 0: none */
 };
 
 /* Uses options' with_swap, threads and max_image. HI_GONE. `target` must outlive

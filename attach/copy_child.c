@@ -88,7 +88,8 @@ static enum hi_status open_child(struct hi_copy *copy, const struct hi_copy_chil
 	struct hi_image_child_request request = {.pid = child->pid,
 						 .target_pidfd = copy->target->pidfd,
 						 .end = child->end,
-						 .arg = child->arg};
+						 .arg = child->arg,
+						 .socket = child->socket};
 	enum hi_status status;
 
 	if (!forked)

@@ -202,7 +202,8 @@ static enum hi_status freeze_copy(struct hi_copy *copy, struct hi_memory **ret,
 		struct hi_reservation *last =
 			&copy->reservations.items[copy->reservations.count - 1];
 
-		status = hi_frozen_own(frozen, last->pages, last->size, err);
+		status = hi_frozen_own_sealed(frozen, last->pages, last->size, last->fd,
+					      err);
 		if (status == HI_OK)
 			copy->reservations.count--;
 	}

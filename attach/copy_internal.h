@@ -25,6 +25,7 @@ struct hi_area {
 struct hi_reservation {
 	void *pages;
 	size_t size;
+	int fd; /* of hi_sealed_alloc(); -1: of hi_pages_alloc() */
 };
 
 /* One read: contiguous on both sides, at most a block. */
@@ -87,6 +88,7 @@ struct hi_copy {
 	uint64_t monotonic_ns; /* the same by CLOCK_MONOTONIC */
 	uint64_t rss;	       /* at time_ns; UINT64_MAX: unknown */
 	uint64_t max_image;    /* options */
+	bool sendable;	       /* options */
 	bool in_place; /* only live pieces are read, the rest when it is touched */
 	/* Pages that could not be read. */
 	pthread_mutex_t lock;

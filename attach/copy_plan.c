@@ -6,6 +6,7 @@
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "attach/maps.h"
+#include "attach/sealed.h"
 #include "base/alloc.h"
 
 #define MAX_GAP (64ull << 20)
@@ -319,17 +320,25 @@ static size_t size_of_fresh(const struct hi_copy *copy, bool live)
 	return size ? size + HUGE_PAGE : 0;
 }
 
+/* What is read in place comes into private pages. */
+static void *alloc_area(const struct hi_copy *copy, bool live, size_t size, int *fd_ret)
+{
+	if (copy->sendable && (live || !copy->in_place))
+		return hi_sealed_alloc(size, fd_ret);
+	return hi_pages_alloc(size);
+}
+
 /* One reservation for all of that kind, to need few mappings. */
 static bool reserve_fresh(struct hi_copy *copy, bool live)
 {
-	struct hi_reservation reservation = {.size = size_of_fresh(copy, live)};
+	struct hi_reservation reservation = {.size = size_of_fresh(copy, live), .fd = -1};
 	unsigned char *at;
 
 	if (!reservation.size)
 		return true;
 	if (!hi_vector_reserve(&copy->reservations, copy->reservations.count + 1))
 		return false;
-	reservation.pages = hi_pages_alloc(reservation.size);
+	reservation.pages = alloc_area(copy, live, reservation.size, &reservation.fd);
 	if (!reservation.pages)
 		return false;
 	copy->reservations.items[copy->reservations.count++] = reservation;

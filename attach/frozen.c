@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "attach/frozen.h"
+#include "attach/frozen_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 #include "base/alloc.h"
-#include "base/vector.h"
+#include "base/cleanup.h"
 
 /*
  * Note [Spans]
@@ -23,39 +23,7 @@
  * The lookup table has an entry per GRANULE of the 47-bit address space: the first span
  * that ends above its beginning.
  */
-#define GRANULE_BITS 29
-#define GRANULES (1u << (47 - GRANULE_BITS))
 #define ZEROS 65536u
-
-struct span {
-	uint64_t start, end;
-	unsigned char *host;
-	void *block;	    /* holds the four below; NULL: no holes */
-	uint64_t *readable; /* words */
-	uint64_t *present;  /* words + 1, the last one 0 */
-	uint32_t *rank;	    /* words + 1: present pages before that word */
-	uint32_t *stop;	    /* words + 1: first word from here with a 0 bit */
-};
-
-struct range {
-	uint64_t start, end;
-};
-
-struct block {
-	void *pages;
-	size_t size;
-};
-
-struct hi_frozen {
-	struct hi_memory memory; /* first */
-	struct hi_memory_ops ops;
-	struct spans HI_VECTOR(struct span) spans;
-	struct ranges HI_VECTOR(struct range) zeros;
-	struct owned HI_VECTOR(struct block) owned;
-	struct held HI_VECTOR(struct range) held;
-	uint32_t *lookup; /* GRANULES + 1 */
-	bool knows_residency;
-};
 
 static const unsigned char zeros[ZEROS];
 
@@ -74,7 +42,7 @@ static size_t span_above(const struct hi_frozen *frozen, uint64_t addr)
 }
 
 /* Readable bytes from addr on, which lies in span; 0 if it is not readable. */
-static uint64_t readable_bytes(const struct span *span, uint64_t addr)
+static uint64_t readable_bytes(const struct hi_frozen_span *span, uint64_t addr)
 {
 	uint64_t page = (addr - span->start) / HI_PAGE, word = page / 64, ones, end;
 
@@ -104,7 +72,7 @@ static const void *view_zeros(const struct hi_frozen *frozen, uint64_t addr, uin
 {
 	size_t low =
 		hi_search(i, frozen->zeros.count, frozen->zeros.items[i].end <= addr);
-	const struct range *range;
+	const struct hi_frozen_range *range;
 
 	if (low == frozen->zeros.count || frozen->zeros.items[low].start > addr)
 		return NULL;
@@ -119,7 +87,7 @@ static const void *frozen_view(struct hi_memory *mem, uint64_t addr, size_t *ava
 {
 	const struct hi_frozen *frozen = (const struct hi_frozen *)mem;
 	size_t i = span_above(frozen, addr);
-	const struct span *span;
+	const struct hi_frozen_span *span;
 	uint64_t avail;
 
 	if (i == frozen->spans.count)
@@ -163,7 +131,7 @@ static void frozen_destroy(struct hi_memory *mem)
 	for (size_t i = 0; i < frozen->spans.count; i++)
 		free(frozen->spans.items[i].block);
 	for (size_t i = 0; i < frozen->owned.count; i++)
-		hi_pages_free(frozen->owned.items[i].pages, frozen->owned.items[i].size);
+		hi_frozen_free_block(&frozen->owned.items[i]);
 	hi_vector_free(&frozen->owned);
 	hi_vector_free(&frozen->spans);
 	hi_vector_free(&frozen->zeros);
@@ -172,11 +140,26 @@ static void frozen_destroy(struct hi_memory *mem)
 	free(frozen);
 }
 
+void hi_frozen_free_block(struct hi_frozen_block *block)
+{
+	hi_pages_free(hi_take(block->pages), block->size);
+	hi_close_fd(hi_take_fd(block->fd));
+}
+
 void hi_frozen_advise(struct hi_frozen *frozen, int advice)
 {
 	for (size_t i = 0; i < frozen->owned.count; i++)
-		(void)madvise(frozen->owned.items[i].pages, frozen->owned.items[i].size,
-			      advice);
+		if (frozen->owned.items[i].pages)
+			(void)madvise(frozen->owned.items[i].pages,
+				      frozen->owned.items[i].size, advice);
+}
+
+void hi_frozen_give_away(struct hi_frozen *frozen)
+{
+	hi_frozen_advise(frozen, MADV_DONTNEED);
+	for (size_t i = 0; i < frozen->owned.count; i++)
+		if (frozen->owned.items[i].fd >= 0)
+			hi_frozen_free_block(&frozen->owned.items[i]);
 }
 
 enum hi_status hi_frozen_create(const char *name, struct hi_frozen **ret,
@@ -210,7 +193,7 @@ struct hi_memory *hi_frozen_memory(struct hi_frozen *frozen)
 enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint64_t end,
 				  unsigned char *host, struct hi_error *err)
 {
-	struct span span = {.start = start, .end = end, .host = host};
+	struct hi_frozen_span span = {.start = start, .end = end, .host = host};
 
 	if (!hi_vector_push(&frozen->spans, span))
 		return hi_fail_memory(err, "frozen memory");
@@ -220,7 +203,13 @@ enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint
 enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
 			     struct hi_error *err)
 {
-	if (!hi_vector_push(&frozen->owned, (struct block){pages, size}))
+	return hi_frozen_own_sealed(frozen, pages, size, -1, err);
+}
+
+enum hi_status hi_frozen_own_sealed(struct hi_frozen *frozen, void *pages, size_t size,
+				    int fd, struct hi_error *err)
+{
+	if (!hi_vector_push(&frozen->owned, (struct hi_frozen_block){pages, size, fd}))
 		return hi_fail_memory(err, "frozen memory");
 	return HI_OK;
 }
@@ -232,19 +221,19 @@ enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uin
 
 	if (n && frozen->zeros.items[n - 1].end == start)
 		frozen->zeros.items[n - 1].end = end;
-	else if (!hi_vector_push(&frozen->zeros, (struct range){start, end}))
+	else if (!hi_vector_push(&frozen->zeros, (struct hi_frozen_range){start, end}))
 		return hi_fail_memory(err, "frozen memory");
 	return HI_OK;
 }
 
 static int compare_spans(const void *a, const void *b)
 {
-	const struct span *x = a, *y = b;
+	const struct hi_frozen_span *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void fill_lookup(struct hi_frozen *frozen)
+void hi_frozen_fill_lookup(struct hi_frozen *frozen)
 {
 	size_t i = 0;
 
@@ -270,7 +259,7 @@ static void set_bits(uint64_t *words, uint64_t first, uint64_t last, bool value)
 }
 
 /* Sets the bits of [start, end), clipped to span. */
-static void mark_bits(const struct span *span, uint64_t *words, uint64_t start,
+static void mark_bits(const struct hi_frozen_span *span, uint64_t *words, uint64_t start,
 		      uint64_t end, bool value)
 {
 	if (start < span->start)
@@ -282,7 +271,7 @@ static void mark_bits(const struct span *span, uint64_t *words, uint64_t start,
 			 (end - span->start + HI_PAGE - 1) / HI_PAGE, value);
 }
 
-static void mark_pages(const struct span *span, const struct hi_pages *pages)
+static void mark_pages(const struct hi_frozen_span *span, const struct hi_pages *pages)
 {
 	bool readable = pages->flags & (HI_PAGES_HELD | HI_PAGES_ZERO);
 
@@ -292,7 +281,8 @@ static void mark_pages(const struct span *span, const struct hi_pages *pages)
 }
 
 /* Fills rank and stop; true if every page is readable and present. */
-static bool summarize_bitmaps(const struct span *span, uint64_t n_pages, uint64_t n_words)
+static bool summarize_bitmaps(const struct hi_frozen_span *span, uint64_t n_pages,
+			      uint64_t n_words)
 {
 	uint64_t tail = n_pages % 64 ? (1ull << n_pages % 64) - 1 : UINT64_MAX;
 	uint64_t full = UINT64_MAX;
@@ -311,7 +301,7 @@ static bool summarize_bitmaps(const struct span *span, uint64_t n_pages, uint64_
 	return full == UINT64_MAX && rank == n_pages;
 }
 
-static bool alloc_bitmaps(struct span *span, uint64_t n_words)
+bool hi_frozen_alloc_bitmaps(struct hi_frozen_span *span, uint64_t n_words)
 {
 	char *block = hi_calloc(n_words + 1, 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t));
 
@@ -325,13 +315,13 @@ static bool alloc_bitmaps(struct span *span, uint64_t n_words)
 	return true;
 }
 
-static bool index_span(struct hi_frozen *frozen, struct span *span,
+static bool index_span(struct hi_frozen *frozen, struct hi_frozen_span *span,
 		       const struct hi_pages *pages, size_t n_pages, size_t *zero_at)
 {
 	uint64_t count = (span->end - span->start + HI_PAGE - 1) / HI_PAGE;
 	uint64_t n_words = (count + 63) / 64;
 
-	if (!alloc_bitmaps(span, n_words))
+	if (!hi_frozen_alloc_bitmaps(span, n_words))
 		return false;
 	while (*zero_at < frozen->zeros.count &&
 	       frozen->zeros.items[*zero_at].end <= span->start)
@@ -357,7 +347,7 @@ static bool index_spans(struct hi_frozen *frozen, const struct hi_pages *pages,
 	size_t at = 0, zero_at = 0;
 
 	for (size_t i = 0; i < frozen->spans.count; i++) {
-		struct span *span = &frozen->spans.items[i];
+		struct hi_frozen_span *span = &frozen->spans.items[i];
 
 		while (at < n_pages && pages[at].end <= span->start)
 			at++;
@@ -375,7 +365,7 @@ static bool add_held(struct hi_frozen *frozen, uint64_t start, uint64_t end)
 		frozen->held.items[n - 1].end = end;
 		return true;
 	}
-	return hi_vector_push(&frozen->held, (struct range){start, end});
+	return hi_vector_push(&frozen->held, (struct hi_frozen_range){start, end});
 }
 
 static bool collect_held(struct hi_frozen *frozen, const struct hi_pages *pages,
@@ -400,7 +390,7 @@ enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
 	if (frozen->spans.count)
 		qsort(frozen->spans.items, frozen->spans.count,
 		      sizeof(*frozen->spans.items), compare_spans);
-	fill_lookup(frozen);
+	hi_frozen_fill_lookup(frozen);
 	frozen->knows_residency = pages;
 	done = (!pages || index_spans(frozen, pages, n_pages)) &&
 	       collect_held(frozen, pages, n_pages);
@@ -409,7 +399,7 @@ enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
 }
 
 /* Resident bytes of span below addr, which is in [start, end]. */
-static uint64_t resident_below(const struct span *span, uint64_t addr)
+static uint64_t resident_below(const struct hi_frozen_span *span, uint64_t addr)
 {
 	uint64_t offset = addr - span->start, page = offset / HI_PAGE, below, bits;
 
@@ -428,7 +418,7 @@ uint64_t hi_frozen_resident(const struct hi_frozen *frozen, uint64_t start, uint
 	if (!frozen->knows_residency)
 		return UINT64_MAX;
 	for (size_t i = span_above(frozen, start); i < frozen->spans.count; i++) {
-		const struct span *span = &frozen->spans.items[i];
+		const struct hi_frozen_span *span = &frozen->spans.items[i];
 
 		if (span->start >= end)
 			break;
@@ -442,7 +432,7 @@ bool hi_frozen_next_held(const struct hi_frozen *frozen, uint64_t addr, uint64_t
 			 uint64_t *start_ret, uint64_t *end_ret)
 {
 	size_t low = hi_search(i, frozen->held.count, frozen->held.items[i].end <= addr);
-	const struct range *range;
+	const struct hi_frozen_range *range;
 
 	if (low == frozen->held.count || addr >= limit)
 		return false;

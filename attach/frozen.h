@@ -42,12 +42,18 @@ enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint
  * it stays the caller's. */
 enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
 			     struct hi_error *err);
+/* The same for pages of hi_sealed_alloc(); fd is closed then. -1: private pages. */
+enum hi_status hi_frozen_own_sealed(struct hi_frozen *frozen, void *pages, size_t size,
+				    int fd, struct hi_error *err);
 /* Private anonymous memory: where it is neither held nor swapped, it is zeros.
  * In increasing order. */
 enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uint64_t end,
 				   struct hi_error *err);
 /* madvise() of all that it owns. */
 void hi_frozen_advise(struct hi_frozen *frozen, int advice);
+/* Frees the pages that were sent, and empties those that were not: nothing may be read
+ * any more. */
+void hi_frozen_give_away(struct hi_frozen *frozen);
 /*
  * Takes pages (from hi_alloc) even on failure. NULL: everything in the spans is
  * held, and residency is unknown. Call once, last.

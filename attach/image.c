@@ -242,6 +242,18 @@ static enum hi_status open_core_file(const struct hi_image *image,
 	return open_regular(path, fd_ret, err);
 }
 
+enum hi_status hi_image_ask_for_file(const struct hi_mapping *mapping, int *fd_ret,
+				     struct hi_error *err)
+{
+	char start[32];
+
+	snprintf(start, sizeof(start), "%llx", (unsigned long long)mapping->start);
+	*fd_ret = hi_files_ask(HI_FILES_MAPPING, start, "", NULL);
+	return *fd_ret >= 0 ? HI_OK
+			    : hi_fail(err, HI_NOT_FOUND, 0, "%.120s: %s", mapping->path,
+				      strerror(errno));
+}
+
 enum hi_status hi_image_open_file(const struct hi_image *image,
 				  const struct hi_mapping *mapping, int *fd_ret,
 				  struct hi_error *err)
@@ -251,6 +263,8 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 	if (image->mode == HI_SNAPSHOT_CORE)
 		return open_core_file(image, mapping, fd_ret, err);
 	file = hi_image_files_find(&image->priv->files, mapping);
+	if (file && file->fd == HI_FILE_SERVED && mapping->inode)
+		return hi_image_ask_for_file(mapping, fd_ret, err);
 	if (!file || file->fd < 0 || !mapping->inode)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.150s: the mapped file is out of reach", mapping->path);
@@ -265,7 +279,7 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
 	struct stat st;
 	char again[64];
 
-	if (image->priv->root_fd < 0 || path[0] != '/')
+	if ((image->priv->root_fd < 0 && !image->priv->root_is_served) || path[0] != '/')
 		return hi_fail(err, HI_NOT_FOUND, 0, "the target has no root of its own");
 	if (hi_files_are_served()) {
 		*fd_ret = hi_files_ask(HI_FILES_OPEN_IN_ROOT, path, "", NULL);
@@ -284,15 +298,10 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
 	return open_regular(again, fd_ret, err);
 }
 
-static void advise_memory(struct hi_image *image, int advice)
-{
-	if (hi_image_is_live(image) && image->priv->frozen)
-		hi_frozen_advise((struct hi_frozen *)image->memory, advice);
-}
-
 void hi_image_share(struct hi_image *image)
 {
-	advise_memory(image, MADV_DOFORK);
+	if (hi_image_is_live(image) && image->priv->frozen)
+		hi_frozen_advise((struct hi_frozen *)image->memory, MADV_DOFORK);
 }
 
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err)
@@ -302,7 +311,8 @@ enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err)
 
 void hi_image_give_away(struct hi_image *image)
 {
-	advise_memory(image, MADV_DONTNEED);
+	if (hi_image_is_live(image) && image->priv->frozen)
+		hi_frozen_give_away((struct hi_frozen *)image->memory);
 }
 
 void hi_image_destroy(struct hi_image *image)

@@ -18,6 +18,8 @@ struct hi_image_child {
 	int pidfd, mem_fd;
 	int rollup_fd;	  /* smaps_rollup; -1: it may not be opened */
 	int target_pidfd; /* a duplicate; -1: none */
+	int own_socket;	  /* of the tracer, a duplicate that was sent; -1: none */
+	void (*ask_to_end)(int socket);
 	struct hi_pager *pager;
 	struct hi_pager_request pager_request; /* to begin anew */
 	const struct hi_pager_range *ranges;   /* the pager's */
@@ -43,6 +45,7 @@ enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 	pthread_mutex_init(&child->lock, NULL);
 	child->request = *request;
 	child->copied = UINT64_MAX;
+	child->own_socket = -1;
 	child->target_pidfd = request->target_pidfd < 0
 				      ? -1
 				      : fcntl(request->target_pidfd, F_DUPFD_CLOEXEC, 3);
@@ -120,6 +123,62 @@ enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_erro
 	return hi_pager_create(&child->pager_request, &child->pager, err);
 }
 
+struct hi_image_child_parts hi_image_child_take_apart(struct hi_image_child *child)
+{
+	struct hi_image_child_parts parts = {
+		.mem_fd = child->mem_fd,
+		.pidfd = child->pidfd,
+		.rollup_fd = child->rollup_fd,
+		.target_pidfd = child->target_pidfd,
+		.socket = -1,
+		.pager = child->pager ? &child->pager_request : NULL,
+	};
+
+	pthread_mutex_lock(&child->lock);
+	parts.ended = child->ended;
+	parts.copied = child->copied;
+	if (!child->ended && child->request.socket)
+		parts.socket = child->request.socket;
+	pthread_mutex_unlock(&child->lock);
+	return parts;
+}
+
+static void ask_tracer_to_end(void *arg)
+{
+	const struct hi_image_child *child = arg;
+
+	if (child->own_socket >= 0)
+		child->ask_to_end(child->own_socket);
+}
+
+enum hi_status hi_image_child_join(const struct hi_image_child_parts *parts,
+				   void (*ask_to_end)(int socket),
+				   struct hi_image_child **ret, struct hi_error *err)
+{
+	const int fds[] = {parts->mem_fd, parts->pidfd, parts->rollup_fd,
+			   parts->target_pidfd, parts->socket};
+	struct hi_image_child *child = hi_calloc(1, sizeof(*child));
+
+	if (!child) {
+		for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+			hi_close_fd(fds[i]);
+		return hi_fail_memory(err, "image");
+	}
+	pthread_mutex_init(&child->lock, NULL);
+	child->request.end = ask_tracer_to_end;
+	child->request.arg = child;
+	child->mem_fd = parts->mem_fd;
+	child->pidfd = parts->pidfd;
+	child->rollup_fd = parts->rollup_fd;
+	child->target_pidfd = parts->target_pidfd;
+	child->own_socket = parts->socket;
+	child->ask_to_end = ask_to_end;
+	child->ended = parts->ended;
+	child->copied = parts->copied;
+	*ret = child;
+	return HI_OK;
+}
+
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
 {
 	return child->pager ? hi_pager_stats(child->pager) : (struct hi_pager_stats){};
@@ -189,6 +248,7 @@ void hi_image_child_destroy(struct hi_image_child *child)
 	hi_close_fd(child->mem_fd);
 	hi_close_fd(child->rollup_fd);
 	hi_close_fd(child->target_pidfd);
+	hi_close_fd(child->own_socket);
 	pthread_mutex_destroy(&child->lock);
 	free(child);
 }

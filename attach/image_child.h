@@ -18,6 +18,17 @@ struct hi_image_child_request {
 	/* Ends the child. Called once, by any thread; may be NULL. */
 	void (*end)(void *arg);
 	void *arg;
+	/* hi_tracer_socket() of the tracer that ends it; borrowed until it has ended. 0:
+	 * none. */
+	int socket;
+};
+
+/* A child's parts, for another process that reads it. Descriptors: -1: none. */
+struct hi_image_child_parts {
+	int mem_fd, pidfd, rollup_fd, target_pidfd, socket;
+	bool ended;
+	uint64_t copied;		      /* when it was ended */
+	const struct hi_pager_request *pager; /* NULL: it is not read in place */
 };
 
 /* On failure the child is still the caller's to end. HI_GONE: it has ended. */
@@ -35,6 +46,15 @@ enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 					    struct hi_error *err);
 /* For a forked process that reads the area instead: begins to fill it anew. */
 enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err);
+/* All of it stays the child's. */
+struct hi_image_child_parts hi_image_child_take_apart(struct hi_image_child *child);
+/*
+ * In another process: a child of such parts, without pager. Takes the descriptors, also
+ * on failure. ask_to_end asks the tracer for its end. HI_NO_MEMORY.
+ */
+enum hi_status hi_image_child_join(const struct hi_image_child_parts *parts,
+				   void (*ask_to_end)(int socket),
+				   struct hi_image_child **ret, struct hi_error *err);
 /* All zeros where nothing is read in place. */
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child);
 /* See hi_image_copied_on_write. */

@@ -4,11 +4,16 @@
 #define HI_ATTACH_IMAGE_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/vector.h"
 
 struct hi_frozen;
 struct hi_mapping;
+struct hi_memory;
 struct hi_image_child;
+
+/* Instead of a descriptor: the process that sent the image opens the file. */
+enum { HI_FILE_SERVED = -2 };
 
 /* One mapped file, opened while the target was there. */
 struct hi_image_file {
@@ -28,10 +33,19 @@ struct hi_image_private {
 	/* The target's root directory, if it is in another mount namespace; -1: it is in
 	 * the same. */
 	int root_fd;
-	char *core_exe; /* core only: --exe; NULL */
-	char *sysroot;	/* core only; NULL: "/" */
+	bool root_is_served; /* it is of the process that sent the image */
+	char *core_exe;	     /* core only: --exe; NULL */
+	char *sysroot;	     /* core only; NULL: "/" */
 };
 
+/* Memory of a running process (unstopped.h), by its /proc/PID/mem; -1: nothing is
+ * readable. Takes fd, also on failure. NULL: out of memory. */
+struct hi_memory *hi_running_memory(int fd);
+/* Is it such a memory? *fd_ret stays its own. */
+bool hi_running_memory_fd(const struct hi_memory *memory, int *fd_ret);
+/* Asks the server of this process's files (base/files.h) for the file of a mapping. */
+enum hi_status hi_image_ask_for_file(const struct hi_mapping *mapping, int *fd_ret,
+				     struct hi_error *err);
 /* NULL if this file was never looked for. */
 const struct hi_image_file *hi_image_files_find(const struct hi_image_files *files,
 						const struct hi_mapping *mapping);

@@ -279,7 +279,8 @@ static void end_child(void *tracer)
 /* The tracer lives as long as the child, so the image owns both. */
 static enum hi_status read_forked_child(struct snapshot *self, struct hi_error *err)
 {
-	struct hi_copy_child child = {self->child.pid, end_child, self->tracer};
+	struct hi_copy_child child = {self->child.pid, end_child, self->tracer,
+				      hi_tracer_socket(self->tracer)};
 	enum hi_status status = hi_copy_run_child(self->copy, &child, err);
 
 	if (status == HI_OK)

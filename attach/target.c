@@ -27,8 +27,7 @@
  * with registers of zero.
  */
 
-static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
-				   struct hi_error *err)
+enum hi_status hi_target_create(pid_t pid, struct hi_target **ret, struct hi_error *err)
 {
 	struct hi_target *target = hi_calloc(1, sizeof(*target));
 	struct hi_target_private *priv = hi_calloc(1, sizeof(*priv));
@@ -206,7 +205,7 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 
 	if (status != HI_OK)
 		return status;
-	status = alloc_target(pid, &target, err);
+	status = hi_target_create(pid, &target, err);
 	if (status != HI_OK)
 		return status;
 	status = open_target_pidfd(target, err);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/command_line.h"
+#include "attach/image_internal.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"
@@ -104,18 +105,6 @@ static int open_exe(const struct hi_target *target, const struct hi_mapping *m)
 	return hi_take_fd(fd);
 }
 
-static enum hi_status ask_for_file(const struct hi_mapping *mapping, int *fd_ret,
-				   struct hi_error *err)
-{
-	char start[32];
-
-	snprintf(start, sizeof(start), "%llx", (unsigned long long)mapping->start);
-	*fd_ret = hi_files_ask(HI_FILES_MAPPING, start, "", NULL);
-	return *fd_ret >= 0 ? HI_OK
-			    : hi_fail(err, HI_NOT_FOUND, 0, "%.120s: %s", mapping->path,
-				      strerror(errno));
-}
-
 /* Both are looked up now, so that a device number means the same for both. */
 static bool leads_to_exe(const struct hi_target *target, const char *path)
 {
@@ -168,7 +157,7 @@ enum hi_status hi_target_open_file(const struct hi_target *target,
 	    !mapping->inode)
 		return hi_fail(err, HI_NOT_FOUND, 0, "this mapping has no file");
 	if (hi_files_are_served())
-		return ask_for_file(mapping, fd_ret, err);
+		return hi_image_ask_for_file(mapping, fd_ret, err);
 	fd = open_map_files(target, mapping);
 	if (fd < 0 && !mapping->deleted)
 		fd = open_in_root(target, mapping);

@@ -59,6 +59,8 @@ enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
 bool hi_target_in_other_ns(pid_t pid, const char *name);
 /* Sets target->started_as, by its arguments and the files that its root has. */
 enum hi_status hi_target_find_start(struct hi_target *target, struct hi_error *err);
+/* An empty one, without descriptors. *ret: closed by hi_target_close(). */
+enum hi_status hi_target_create(pid_t pid, struct hi_target **ret, struct hi_error *err);
 /* Fills target->children. */
 enum hi_status hi_target_find_children(struct hi_target *target, struct hi_error *err);
 

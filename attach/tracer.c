@@ -460,6 +460,11 @@ void hi_tracer_end_child(struct hi_tracer *self)
 	(void)call_tracer(self, HI_TRACER_END_CHILD, &ignored);
 }
 
+void hi_tracer_ask_to_end_child(int socket)
+{
+	(void)send_command(socket, HI_TRACER_END_CHILD);
+}
+
 enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret,
 				struct hi_error *err)
 {

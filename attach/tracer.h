@@ -63,6 +63,9 @@ enum hi_status hi_tracer_fork(struct hi_tracer *tracer, struct hi_tracer_child *
 			      struct hi_error *err);
 /* NULL or no child: nothing happens. After the resume. */
 void hi_tracer_end_child(struct hi_tracer *tracer);
+/* The same in another process, which has a duplicate of the tracer's socket; does not
+ * wait for it. The tracer takes nothing else from there. */
+void hi_tracer_ask_to_end_child(int socket);
 /*
  * After the resume: a thread that was left asleep ran while the memory was copied (or
  * before the child was made), so that the copy is inconsistent.

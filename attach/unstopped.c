@@ -55,6 +55,27 @@ static const struct hi_memory_ops running_ops = {
 	.destroy = running_destroy,
 };
 
+bool hi_running_memory_fd(const struct hi_memory *memory, int *fd_ret)
+{
+	if (memory->ops != &running_ops)
+		return false;
+	*fd_ret = ((const struct running *)memory)->fd;
+	return true;
+}
+
+struct hi_memory *hi_running_memory(int fd)
+{
+	struct running *running = hi_calloc(1, sizeof(*running));
+
+	if (!running) {
+		hi_close_fd(fd);
+		return NULL;
+	}
+	running->memory.ops = &running_ops;
+	running->fd = fd;
+	return &running->memory;
+}
+
 /* One descriptor for each file that holds mapped code. */
 static enum hi_status add_files(struct hi_image *image, const struct hi_target *target,
 				struct hi_error *err)
@@ -106,17 +127,12 @@ static enum hi_status make_unstopped(const struct hi_target *target, int mem_fd,
 				     struct hi_image **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_image_destroy) struct hi_image *image = NULL;
-	struct running *running = hi_calloc(1, sizeof(*running));
+	struct hi_memory *memory = hi_running_memory(mem_fd);
 	enum hi_status status;
 
-	if (!running) {
-		if (mem_fd >= 0)
-			close(mem_fd);
+	if (!memory)
 		return hi_fail_memory(err, "image");
-	}
-	running->memory.ops = &running_ops;
-	running->fd = mem_fd;
-	status = hi_image_create(&running->memory, HI_SNAPSHOT_MOCK, &image, err);
+	status = hi_image_create(memory, HI_SNAPSHOT_MOCK, &image, err);
 	if (status == HI_OK)
 		status = fill_unstopped_image(image, target, err);
 	if (status == HI_OK)

@@ -144,7 +144,7 @@ static struct pair *start_pair(const char *mib)
 static enum hi_status run_child(struct pair *pair, const struct hi_stop_options *options,
 				struct hi_image **ret, struct hi_error *err)
 {
-	struct hi_copy_child child = {pair->child, end_child, pair};
+	struct hi_copy_child child = {.pid = pair->child, .end = end_child, .arg = pair};
 	struct hi_copy *copy = NULL;
 	enum hi_status status = hi_copy_estimate(pair->target, options, &copy, err);
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/sealed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define HUGE_PAGE (2u << 20)
+#define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010 /* linux/fcntl.h since 5.1 */
+#endif
+
+/* Where files are limited to less, the kernel would send a signal that kills. */
+static bool may_have_size(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur;
+}
+
+static int create_file(size_t size)
+{
+	HI_GUARD(close) int fd = -1;
+
+	if (!may_have_size(size)) {
+		errno = EFBIG;
+		return -1;
+	}
+	fd = memfd_create("heapinspect-image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* By /proc/PID/fd of a process that it is sent to, others could open it. */
+	if (fd < 0 || fchmod(fd, S_IRUSR) != 0 || ftruncate(fd, (off_t)size) != 0)
+		return -1;
+	return hi_take_fd(fd);
+}
+
+/* Address space for size bytes, of which pages may be replaced. */
+static char *reserve_addresses(size_t size)
+{
+	char *all, *pages;
+	size_t head;
+
+	if (size < HUGE_PAGE)
+		return hi_pages_alloc(size);
+	all = hi_pages_alloc(size + HUGE_PAGE);
+	if (!all)
+		return NULL;
+	head = (HUGE_PAGE - (uintptr_t)all % HUGE_PAGE) % HUGE_PAGE;
+	pages = all + head;
+	if (head)
+		hi_pages_free(all, head);
+	hi_pages_free(pages + size, HUGE_PAGE - head);
+	return pages;
+}
+
+static void *map_sealed_file(int fd, size_t size, int protection)
+{
+	size_t whole = (size + 4095) / 4096 * 4096;
+	void *pages = reserve_addresses(whole);
+
+	if (!pages) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (mmap(pages, whole, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+		 0) == MAP_FAILED) {
+		hi_pages_free(pages, whole);
+		return NULL;
+	}
+	return pages;
+}
+
+void *hi_sealed_alloc(size_t size, int *fd_ret)
+{
+	HI_GUARD(close) int fd = create_file(size);
+	void *pages = fd < 0 ? NULL : map_sealed_file(fd, size, PROT_READ | PROT_WRITE);
+
+	if (!pages)
+		return NULL;
+	/* The pages that are mapped stay writable here. */
+	if (fcntl(fd, F_ADD_SEALS, SIZE_SEALS | F_SEAL_FUTURE_WRITE) != 0) {
+		hi_pages_free(pages, size);
+		return NULL;
+	}
+	*fd_ret = hi_take_fd(fd);
+	return pages;
+}
+
+int hi_sealed_open(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = pwrite(fd, bytes + at, size - at, (off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+int hi_sealed_copy(const void *bytes, size_t size)
+{
+	HI_GUARD(close) int fd = create_file(size);
+
+	if (fd < 0 || !write_all(fd, bytes, size) ||
+	    fcntl(fd, F_ADD_SEALS, SIZE_SEALS | F_SEAL_WRITE) != 0)
+		return -1;
+	return hi_sealed_open(fd);
+}
+
+void *hi_sealed_map(int fd, size_t size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return NULL;
+	if (st.st_size < 0 || (uint64_t)st.st_size < size) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return map_sealed_file(fd, size, PROT_READ);
+}
