@@ -284,6 +284,7 @@ static enum hi_status make_copied_image(struct hi_copy *copy,
 	if (copy->target->other_mount_ns && copy->target->priv->root_fd >= 0)
 		image->priv->root_fd =
 			fcntl(copy->target->priv->root_fd, F_DUPFD_CLOEXEC, 3);
+	image->priv->has_own_root = image->priv->root_fd >= 0;
 	image->auxv = hi_take(copy->auxv);
 	image->n_auxv = copy->n_auxv;
 	image->pid = copy->target->pid;

@@ -271,15 +271,22 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 	return reopen_mapped_file(file->fd, fd_ret, err);
 }
 
+int hi_image_root(const struct hi_image *image)
+{
+	return image->priv->root_fd;
+}
+
 enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
 				  int *fd_ret, struct hi_error *err)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	HI_GUARD(close) int fd = -1;
 	struct stat st;
 	char again[64];
 
-	if ((image->priv->root_fd < 0 && !image->priv->root_is_served) || path[0] != '/')
+	if ((!image->priv->has_own_root && !image->priv->root_is_served) ||
+	    path[0] != '/')
 		return hi_fail(err, HI_NOT_FOUND, 0, "the target has no root of its own");
 	if (hi_files_are_served()) {
 		*fd_ret = hi_files_ask(HI_FILES_OPEN_IN_ROOT, path, "", NULL);
@@ -304,8 +311,16 @@ void hi_image_share(struct hi_image *image)
 		hi_frozen_advise((struct hi_frozen *)image->memory, MADV_DOFORK);
 }
 
+static void close_image_root(struct hi_image *image)
+{
+	if (image->priv->root_fd >= 0)
+		close(image->priv->root_fd);
+	image->priv->root_fd = -1;
+}
+
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err)
 {
+	close_image_root(image);
 	return image->priv->child ? hi_image_child_adopt(image->priv->child, err) : HI_OK;
 }
 
@@ -322,8 +337,7 @@ void hi_image_destroy(struct hi_image *image)
 	hi_image_child_destroy(image->priv->child); /* before the memory that it fills */
 	hi_memory_destroy(image->memory);
 	hi_image_files_close(&image->priv->files);
-	if (image->priv->root_fd >= 0)
-		close(image->priv->root_fd);
+	close_image_root(image);
 	hi_arena_free(&image->priv->arena);
 	free(image->priv->core_exe);
 	free(image->priv->sysroot);

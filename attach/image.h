@@ -173,14 +173,17 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
 				  int *fd_ret, struct hi_error *err);
 
+/* The target's root directory, if it is of another mount namespace: a descriptor that is
+ * the image's. -1: it is of the same, or this process has adopted the image. */
+int hi_image_root(const struct hi_image *image);
 /*
  * A forked process may read the image instead of this one: call share before the fork,
  * adopt in the fork before anything is read, and give_away in the parent, which then may
  * only destroy the image. Only images of live processes need this.
  */
 void hi_image_share(struct hi_image *image);
-/* In the forked process. HI_UNSUPPORTED, HI_NO_MEMORY: it cannot be read in place
- * there. */
+/* In the forked process; closes its descriptor of the target's root. HI_UNSUPPORTED,
+ * HI_NO_MEMORY: it cannot be read in place there. */
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err);
 /* In the parent, after the fork. */
 void hi_image_give_away(struct hi_image *image);

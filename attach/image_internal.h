@@ -30,8 +30,9 @@ struct hi_image_private {
 	const struct hi_frozen *frozen; /* image->memory, if residency is known */
 	struct hi_image_child *child;	/* mode FORK only */
 	struct hi_image_files files;
-	/* The target's root directory, if it is in another mount namespace; -1: it is in
-	 * the same. */
+	/* Is the target in another mount namespace? */
+	bool has_own_root;
+	/* Its root directory then; -1: it is not open here (hi_image_adopt()). */
 	int root_fd;
 	bool root_is_served; /* it is of the process that sent the image */
 	char *core_exe;	     /* core only: --exe; NULL */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -101,6 +102,19 @@ static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
 	return target->exe ? HI_OK : hi_fail_memory(err, "path of the executable");
 }
 
+static void read_owners(struct hi_target *target, const char *status)
+{
+	const char *ids = hi_proc_field(status, "Uid");
+	unsigned real, effective;
+	char link[64];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->priv->proc_pid);
+	target->user = ids && sscanf(ids, "%u %u", &real, &effective) == 2 ? effective
+									   : (uid_t)-1;
+	target->exe_owner = stat(link, &st) == 0 ? st.st_uid : (uid_t)-1;
+}
+
 /* A title that the process gave itself is as good; an empty one is of a process that
  * ends, or that has overwritten it. */
 static enum hi_status read_command_line(struct hi_target *target, struct hi_error *err)
@@ -142,6 +156,7 @@ static enum hi_status read_target_sizes(struct hi_target *target, struct hi_erro
 	memcpy(target->name, stat.name, sizeof(target->name));
 	target->start_time = stat.start_time;
 	target->n_threads = stat.n_threads;
+	read_owners(target, text);
 	target->rss = hi_proc_field_bytes(text, "VmRSS", UINT64_MAX);
 	target->swap = hi_proc_field_bytes(text, "VmSwap", 0);
 	target->pss = UINT64_MAX;

@@ -25,6 +25,8 @@ struct hi_target {
 	struct hi_command_line command_line; /* as it was when it was opened */
 	bool exe_deleted;
 	char name[32];
+	uid_t user;	 /* effective; -1: unknown */
+	uid_t exe_owner; /* of the file that it runs; -1: unknown */
 	uint64_t
 		start_time; /* clock ticks, field 22 of stat: distinguishes reused pids */
 	uint64_t rss, pss, swap; /* bytes, smaps_rollup (VmRSS where not permitted) */
@@ -50,6 +52,9 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);
+/* Is it the mapped file? fd: of a file by a path, O_PATH will do. See Note [Is it the
+ * same file] in target_files.c. */
+bool hi_mapping_is_of_file(const struct hi_mapping *mapping, int fd);
 /* pid, or a thread of it that lives if its main thread has exited, for what /proc shows
  * of the address space; 0: none. */
 pid_t hi_target_live_thread(pid_t pid);

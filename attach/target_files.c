@@ -76,7 +76,8 @@ static int open_map_files(const struct hi_target *target, const struct hi_mappin
 
 static int open_in_root(const struct hi_target *target, const struct hi_mapping *m)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	HI_GUARD(close) int fd = -1;
 
 	if (target->priv->root_fd < 0)
@@ -145,6 +146,11 @@ enum hi_status hi_target_find_start(struct hi_target *target, struct hi_error *e
 		target->started_as =
 			hi_strdup(leads_to_exe(target, path) ? path : target->exe);
 	return target->started_as ? HI_OK : hi_fail_memory(err, "path of the executable");
+}
+
+bool hi_mapping_is_of_file(const struct hi_mapping *mapping, int fd)
+{
+	return is_same_file(fd, mapping, false);
 }
 
 enum hi_status hi_target_open_file(const struct hi_target *target,

@@ -119,6 +119,7 @@ static enum hi_status fill_unstopped_image(struct hi_image *image,
 	image->pid = target->pid;
 	if (target->other_mount_ns && target->priv->root_fd >= 0)
 		image->priv->root_fd = fcntl(target->priv->root_fd, F_DUPFD_CLOEXEC, 3);
+	image->priv->has_own_root = image->priv->root_fd >= 0;
 	return image->exe ? HI_OK : hi_fail_memory(err, "image");
 }
 

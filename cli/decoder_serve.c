@@ -14,6 +14,7 @@
 
 struct server {
 	const struct hi_decoder *decoder;
+	struct hi_decoder_files files;
 	struct hi_cache_server cache;
 	/* Beside the report: JUnit XML, the new baseline; path NULL: not opened. */
 	struct hi_output others[2];
@@ -56,11 +57,11 @@ static bool is_named(const struct hi_options *o, const char *name)
 	return is_key_of(name, o->argument);
 }
 
-static int open_served_file(const struct server *s, const char *path, int flags)
+static int open_served_file(struct server *s, const char *path, int flags)
 {
 	if (is_named(s->decoder->options, path))
 		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
-	return hi_decoder_open_elf(path);
+	return hi_decoder_files_open(&s->files, path);
 }
 
 /* Is it a file that the options have written beside the report? *ret: which one. */
@@ -121,10 +122,9 @@ static int serve_decoder_request(struct server *s, const struct hi_files_request
 	case HI_FILES_OPEN_STREAM:
 		return open_served_file(s, r->name, 0);
 	case HI_FILES_OPEN_IN_ROOT:
-		return hi_decoder_open_in_root(
-			s->decoder->in ? s->decoder->in->image : NULL, r->name);
+		return hi_decoder_files_open_in_root(&s->files, r->name);
 	case HI_FILES_DEBUGINFOD:
-		return hi_debuginfod_open(r->name, text);
+		return hi_decoder_files_download(&s->files, r->name, text);
 	case HI_FILES_OUTPUT:
 		return open_output(s, r->name, text);
 	case HI_FILES_OUTPUT_COMMIT:
@@ -134,13 +134,34 @@ static int serve_decoder_request(struct server *s, const struct hi_files_request
 	}
 }
 
+/* Of a process, or of the files on the command line. */
+static struct hi_decoder_files choose_files(const struct hi_decoder *decoder)
+{
+	const struct hi_options *o = decoder->options;
+	const struct hi_inspection *in = decoder->in;
+	struct hi_decoder_files files = {.debug_dir = o->decoding.debug_dir};
+
+	if (in && in->stop.target) {
+		hi_decoder_files_of(&files, in->stop.target, in->image);
+		return files;
+	}
+	files.is_of_files = true;
+	hi_decoder_files_add_owner(&files, o->target.core);
+	hi_decoder_files_add_owner(&files, o->target.file);
+	hi_decoder_files_add_owner(&files, o->target.exe);
+	for (size_t i = 0; i < 2; i++)
+		hi_decoder_files_add_owner(&files, o->deep.operands.files[i].path);
+	return files;
+}
+
 void hi_decoder_serve(const struct hi_decoder *decoder)
 {
-	struct server server = {.decoder = decoder};
+	struct server server = {.decoder = decoder, .files = choose_files(decoder)};
 	struct hi_files_request request;
 	bool goes_on = true;
 
-	while (goes_on && hi_files_receive(decoder->socket, &request)) {
+	while (goes_on && hi_decoder_files_count(&server.files) &&
+	       hi_files_receive(decoder->socket, &request)) {
 		struct hi_files_answer answer = {};
 		HI_GUARD(close)
 		int fd = serve_decoder_request(&server, &request, answer.text);

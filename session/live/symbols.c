@@ -2,7 +2,6 @@
 #include "session/live/symbols.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -38,7 +37,9 @@ static _Noreturn void read_symbols(struct hi_target *target, struct hi_image *im
 
 	(void)prctl(PR_SET_NAME, "hi-symbols");
 	hi_target_release(target);
-	status = hi_rights_drop(&dropped, &outcome->error);
+	status = image ? hi_image_adopt(image, &outcome->error) : HI_OK;
+	if (status == HI_OK)
+		status = hi_rights_drop(&dropped, &outcome->error);
 	hi_files_use(socket);
 	if (status == HI_OK && job->message)
 		hi_decoder_report_dropped(&dropped, job->message);
@@ -52,36 +53,22 @@ static _Noreturn void read_symbols(struct hi_target *target, struct hi_image *im
 /* ---- the first one ---- */
 
 struct server {
-	const struct hi_target *target;
-	const struct hi_image *image;
+	struct hi_decoder_files files;
 	struct hi_cache_server cache;
 };
-
-static int open_mapping(const struct hi_target *target, const char *start)
-{
-	uint64_t at = strtoull(start, NULL, 16);
-	int fd = -1;
-
-	errno = ENOENT;
-	for (size_t i = 0; i < target->n_mappings; i++)
-		if (target->mappings[i].start == at &&
-		    hi_target_open_file(target, &target->mappings[i], &fd, NULL) == HI_OK)
-			return fd;
-	return -1;
-}
 
 static int serve_symbols_request(struct server *s, const struct hi_files_request *r,
 				 char *text)
 {
 	switch (r->operation) {
 	case HI_FILES_OPEN:
-		return hi_decoder_open_elf(r->name);
+		return hi_decoder_files_open(&s->files, r->name);
 	case HI_FILES_MAPPING:
-		return open_mapping(s->target, r->name);
+		return hi_decoder_files_open_mapping(&s->files, r->name);
 	case HI_FILES_OPEN_IN_ROOT:
-		return hi_decoder_open_in_root(s->image, r->name);
+		return hi_decoder_files_open_in_root(&s->files, r->name);
 	case HI_FILES_DEBUGINFOD:
-		return hi_debuginfod_open(r->name, text);
+		return hi_decoder_files_download(&s->files, r->name, text);
 	default:
 		return hi_cache_serve(&s->cache, r, text);
 	}
@@ -92,7 +79,8 @@ static void serve_files(struct server *s, int socket)
 	struct hi_files_request request;
 	bool goes_on = true;
 
-	while (goes_on && hi_files_receive(socket, &request)) {
+	while (goes_on && hi_decoder_files_count(&s->files) &&
+	       hi_files_receive(socket, &request)) {
 		struct hi_files_answer answer = {};
 		HI_GUARD(close) int fd = serve_symbols_request(s, &request, answer.text);
 
@@ -116,10 +104,11 @@ static enum hi_status read_in_a_fork(struct hi_target *target, struct hi_image *
 				     const struct hi_symbols_job *job,
 				     struct outcome *outcome, struct hi_error *err)
 {
-	struct server server = {.target = target, .image = image};
+	struct server server = {.files.debug_dir = job->debug_dir};
 	int ends[2], status = -1;
 	pid_t pid;
 
+	hi_decoder_files_of(&server.files, target, image);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return hi_fail_errno(err, "socketpair");
 	pid = hi_fork();

@@ -24,7 +24,8 @@ struct hi_symbols_job {
 	const void *arg;
 	size_t size;
 	bool wants_image;
-	const char *message; /* that process prints it on stderr; NULL: nothing */
+	const char *debug_dir; /* as of hi_modules_options; NULL */
+	const char *message;   /* that process prints it on stderr; NULL: nothing */
 };
 
 /* found_ret: the caller's, for hi_symbols_free. Errors: read's; HI_BAD_DATA: the process

@@ -135,6 +135,7 @@ enum hi_status hi_symbols_frames_read(struct hi_target *target,
 					   .arg = request,
 					   .size = hi_symbols_frames_size(request->n),
 					   .wants_image = true,
+					   .debug_dir = request->debug_dir,
 					   .message = request->verbose ? reading_names
 								       : NULL};
 	void *names = NULL;

@@ -447,10 +447,13 @@ HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 				->exit_code);
 }
 
-HI_TEST_SCENARIO(decoder, the_first_process_opens_elf_files_and_what_was_named_only)
+HI_TEST_SCENARIO(decoder,
+		 the_first_process_opens_what_was_named_and_programs_of_its_owner)
 {
-	char *dir = make_directory(), named[128], beside[128], elf[128], pipe_path[128];
-	struct hi_options options = {.decoding.hints = {named}, .decoding.n_hints = 1};
+	char *dir = make_directory(), named[128], beside[128], elf[128], other[128],
+	     core[128], pipe_path[128];
+	struct hi_options options = {
+		.decoding.hints = {named}, .decoding.n_hints = 1, .target.file = elf};
 	struct hi_output output = {};
 	int ends[2], status;
 	pid_t pid;
@@ -458,10 +461,18 @@ HI_TEST_SCENARIO(decoder, the_first_process_opens_elf_files_and_what_was_named_o
 	snprintf(named, sizeof(named), "%s/named", dir);
 	snprintf(beside, sizeof(beside), "%s/beside", dir);
 	snprintf(elf, sizeof(elf), "%s/elf", dir);
+	snprintf(other, sizeof(other), "%s/other", dir);
+	snprintf(core, sizeof(core), "%s/core", dir);
 	snprintf(pipe_path, sizeof(pipe_path), "%s/pipe", dir);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", "/etc/passwd", named, NULL)->exit_code);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", "/etc/passwd", beside, NULL)->exit_code);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", "/bin/true", elf, NULL)->exit_code);
+	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c",
+				       "cp /bin/true \"$1/other\" && cp /bin/true "
+				       "\"$1/core\" && printf '\\004' | dd "
+				       "of=\"$1/core\" bs=1 seek=16 conv=notrunc",
+				       "sh", dir, NULL)
+				->exit_code);
 	HI_ASSERT(mkfifo(pipe_path, 0600) == 0);
 	pid = serve_in_a_fork(&options, &output, ends);
 	close(ends[0]);
@@ -469,13 +480,15 @@ HI_TEST_SCENARIO(decoder, the_first_process_opens_elf_files_and_what_was_named_o
 
 	HI_ASSERT_EQ(0, ask(HI_FILES_OPEN, named, ""));
 	HI_ASSERT_EQ(0, ask(HI_FILES_OPEN, elf, ""));
+	HI_ASSERT_EQ(0, ask(HI_FILES_OPEN, other, ""));
+	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, core, ""));
 	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, beside, ""));
 	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN_STREAM, beside, ""));
 	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, pipe_path, ""));
 	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, "/dev/zero", ""));
 	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, dir, ""));
-	HI_ASSERT_EQ(ENOENT, ask(HI_FILES_OPEN, "/tmp/heapinspect-no-such-file", ""));
-	HI_ASSERT_EQ(ENOENT, ask(HI_FILES_OPEN_IN_ROOT, "/bin/true", ""));
+	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN, "/tmp/heapinspect-no-such-file", ""));
+	HI_ASSERT_EQ(EACCES, ask(HI_FILES_OPEN_IN_ROOT, "/bin/true", ""));
 	HI_ASSERT_EQ(EPERM, ask(HI_FILES_OUTPUT, beside, ""));
 	HI_ASSERT_EQ(EPERM, ask(HI_FILES_OUTPUT_COMMIT, beside, ""));
 	HI_ASSERT(ask(HI_FILES_DEBUGINFOD, "../../etc/passwd", ""));
