@@ -19,29 +19,9 @@
 #include "cli/decoder.h"
 #include "session/live/symbols.h"
 #include "tests/harness.h"
-#include "tests/support/child.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
-
-enum { PIPE = 4096, MOST_ARGUMENTS = 16 };
-
-struct run {
-	pid_t pid, decoder;
-	int out, err; /* read ends */
-};
-
-static void end_run(void *arg)
-{
-	struct run *run = arg;
-
-	if (run->pid)
-		kill(run->pid, SIGKILL);
-	if (run->pid)
-		waitpid(run->pid, NULL, 0);
-	close(run->out);
-	close(run->err);
-	free(run);
-}
+#include "tests/support/held_run.h"
 
 static void remove_directory(void *path)
 {
@@ -64,47 +44,6 @@ static const char *decimal(pid_t pid)
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	return text;
-}
-
-static int make_pipe(bool full, int *write_end)
-{
-	static const char bytes[PIPE];
-	int ends[2];
-
-	HI_ASSERT(pipe2(ends, O_CLOEXEC) == 0);
-	HI_ASSERT_EQ(PIPE, fcntl(ends[1], F_SETPIPE_SZ, PIPE));
-	if (full)
-		HI_ASSERT_EQ(PIPE, write(ends[1], bytes, PIPE));
-	*write_end = ends[1];
-	return ends[0];
-}
-
-static struct run *start_run(bool full_out, bool full_err, const char *const arguments[])
-{
-	struct run *run = calloc(1, sizeof(*run));
-	static char program[] = HI_BINARY_DIR "/heapinspect";
-	char *argv[MOST_ARGUMENTS] = {program};
-	int out, err;
-
-	HI_ASSERT(run);
-	for (size_t i = 0; arguments[i]; i++)
-		argv[i + 1] = (char *)(uintptr_t)arguments[i];
-	run->out = make_pipe(full_out, &out);
-	run->err = make_pipe(full_err, &err);
-	run->pid = fork();
-	if (run->pid == 0) {
-		hi_child_signals();
-		dup2(out, 1);
-		dup2(err, 2);
-		for (int fd = 3; fd < 256; fd++)
-			close(fd);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	hi_test_defer(end_run, run);
-	close(out);
-	close(err);
-	return run;
 }
 
 static bool is_decoder_of(pid_t pid, pid_t parent)
@@ -138,7 +77,7 @@ static pid_t find_decoder(pid_t parent)
 }
 
 /* Until it has no rights any more and waits for room in a pipe. */
-static void await_decoder(struct run *run)
+static void await_decoder(struct hi_held_run *run)
 {
 	int status;
 
@@ -152,11 +91,11 @@ static void await_decoder(struct run *run)
 	}
 }
 
-static void await_full_pipe(const struct run *run)
+static void await_full_pipe(const struct hi_held_run *run)
 {
 	int n = 0;
 
-	while (n < PIPE) {
+	while (n < HI_HELD_PIPE) {
 		HI_ASSERT(ioctl(run->out, FIONREAD, &n) == 0);
 		usleep(1000);
 	}
@@ -178,7 +117,7 @@ static char *read_all(int fd)
 	return text;
 }
 
-static int exit_code_of(struct run *run)
+static int exit_code_of(struct hi_held_run *run)
 {
 	int status;
 
@@ -245,7 +184,7 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v",	    "--pid", decimal(fx->pid),
 					 "-o", "/dev/null", NULL};
-	struct run *run = start_run(false, true, arguments);
+	struct hi_held_run *run = hi_held_run_start(false, true, arguments);
 	char *text, held[64];
 
 	await_decoder(run);
@@ -282,11 +221,11 @@ HI_TEST_SCENARIO(decoder, its_crash_is_said_and_leaves_nothing_behind)
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
-	struct run *run;
+	struct hi_held_run *run;
 	char *text;
 
 	snprintf(file, sizeof(file), "%s/report", dir);
-	run = start_run(false, true, arguments);
+	run = hi_held_run_start(false, true, arguments);
 	await_decoder(run);
 	HI_ASSERT_EQ(1, count_files(dir));
 	HI_ASSERT(kill(run->decoder, deadly()) == 0);
@@ -305,7 +244,7 @@ HI_TEST_SCENARIO(decoder, its_crash_names_the_phase)
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q",	  "export",	    "-f", "ndjson",
 					 "--pid", decimal(fx->pid), NULL};
-	struct run *run = start_run(false, false, arguments);
+	struct hi_held_run *run = hi_held_run_start(false, false, arguments);
 	char *text;
 
 	await_full_pipe(run);
@@ -324,11 +263,11 @@ HI_TEST_SCENARIO(decoder, a_signal_to_the_first_process_ends_both)
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
-	struct run *run;
+	struct hi_held_run *run;
 	int status;
 
 	snprintf(file, sizeof(file), "%s/report", dir);
-	run = start_run(false, true, arguments);
+	run = hi_held_run_start(false, true, arguments);
 	await_decoder(run);
 	HI_ASSERT(kill(run->pid, SIGTERM) == 0);
 	HI_ASSERT_EQ(run->pid, waitpid(run->pid, &status, 0));
@@ -345,7 +284,7 @@ HI_TEST_SCENARIO(decoder, it_ends_when_the_first_process_is_killed)
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v",	    "--pid", decimal(fx->pid),
 					 "-o", "/dev/null", NULL};
-	struct run *run = start_run(false, true, arguments);
+	struct hi_held_run *run = hi_held_run_start(false, true, arguments);
 	int status;
 
 	await_decoder(run);
@@ -364,7 +303,7 @@ HI_TEST_SCENARIO(decoder, an_option_decodes_in_the_first_process)
 	const char *const arguments[] = {
 		"-q",	 "export",	   "-f", "ndjson", "--no-sandbox",
 		"--pid", decimal(fx->pid), NULL};
-	struct run *run = start_run(false, false, arguments);
+	struct hi_held_run *run = hi_held_run_start(false, false, arguments);
 
 	await_full_pipe(run);
 	HI_ASSERT_EQ(0, find_decoder(run->pid));
