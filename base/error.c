@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/process_bound.h"
+
 static void fill_error(struct hi_error *err, enum hi_status status, uint64_t address,
 		       const char *fmt, va_list ap)
 {
@@ -52,7 +54,10 @@ enum hi_status hi_fail_errno(struct hi_error *err, const char *fmt, ...)
 
 enum hi_status hi_fail_memory(struct hi_error *err, const char *what)
 {
-	return hi_fail(err, HI_NO_MEMORY, 0, "%s: out of memory", what);
+	char bound[64];
+
+	return hi_fail(err, HI_NO_MEMORY, 0, "%s: out of memory%s", what,
+		       hi_process_bound_text(bound));
 }
 
 const char *hi_status_text(enum hi_status status)

@@ -16,6 +16,7 @@
 #include "cli/browse_terminal.h"
 #include "cli/decoder_signals.h"
 #include "cli/exit_codes.h"
+#include "cli/memory_limit.h"
 #include "session/live/decoder_files.h"
 #include "session/live/stop_site.h"
 
@@ -40,6 +41,7 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 	if (d->in && d->in->stop.target)
 		hi_target_release(d->in->stop.target);
 	hi_output_serve(d->output);
+	hi_memory_limit_process();
 	status = hi_rights_drop(&d->dropped, err);
 	if (status != HI_OK) {
 		struct hi_error why = *err;

@@ -571,6 +571,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  "snapshot is not complete",
 	  7},
 	 BIT(CHECK)},
+	{{"max-memory", HI_OPT_MAX_MEMORY, "SIZE", 0,
+	  "take at most SIZE of memory for what files unpack to, and for what is "
+	  "computed of them (default: a quarter of what is free, and three quarters)",
+	  7},
+	 EVERY & ~(BIT(MARK) | BIT(ERA))},
 	{{"no-sandbox", HI_OPT_NO_SANDBOX, 0, 0,
 	  "decode in this process, with all its privileges (for debugging)", 7},
 	 EVERY & ~(BIT(MARK) | BIT(ERA))},

@@ -372,6 +372,12 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 			return 0;
 		hi_option_wrong("--min-size %s: not a size like 4096 or 64KiB", arg);
 		return HI_OPTION_SAID;
+	case HI_OPT_MAX_MEMORY:
+		if (hi_parse_size(arg, &o->decoding.max_memory) &&
+		    o->decoding.max_memory > 0)
+			return 0;
+		hi_option_wrong("--max-memory %s: not a size like 512MiB or 4GiB", arg);
+		return HI_OPTION_SAID;
 	case HI_OPT_COLOR:
 		return take_color(o, arg);
 	case HI_OPT_BY:

@@ -85,6 +85,7 @@ static const struct {
 	{"threads", HI_PAGES_REFUSED},
 	{"strict", HI_PAGES_REFUSED},
 	{"no-sandbox", HI_PAGES_REFUSED},
+	{"max-memory", HI_PAGES_REFUSED},
 	{"untyped", HI_PAGES_REFUSED},
 	{"suggest-hints", HI_PAGES_REFUSED},
 	/* The terminal. */

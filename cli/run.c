@@ -15,6 +15,7 @@
 #include "cli/decoder.h"
 #include "cli/edit.h"
 #include "cli/launch.h"
+#include "cli/memory_limit.h"
 #include "cli/record.h"
 #include "cli/record_children.h"
 #include "cli/record_series.h"
@@ -422,6 +423,7 @@ static void print_kernels_words(const char *lines)
 
 int hi_run(const struct hi_options *options)
 {
+	hi_memory_limit_begin(options);
 	if (options->output.verbose)
 		hi_bpf_listen(print_kernels_words);
 	return options->alloc.edit ? run_and_edit(options) : run_command(options);

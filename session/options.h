@@ -274,8 +274,9 @@ struct hi_decoding_options {
 	size_t n_hints;
 	bool no_hints; /* not those that are compiled in either */
 	bool conservative, swap, strict;
-	bool no_sandbox;  /* decodes in this process, with its rights */
-	unsigned threads; /* 0: all processors */
+	bool no_sandbox;     /* decodes in this process, with its rights */
+	unsigned threads;    /* 0: all processors */
+	uint64_t max_memory; /* bytes; 0: not given */
 };
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };

@@ -27,6 +27,7 @@ struct hi_graph_builder {
 	struct HI_VECTOR(struct hi_type_name) types;
 	struct loose_edges root_edges, edges;
 	_Atomic bool has_chunks;
+	bool borrows_strings;
 };
 HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
@@ -86,9 +87,16 @@ enum hi_status hi_graph_builder_create(struct hi_objects *objects,
 	return HI_OK;
 }
 
+void hi_graph_builder_borrow_strings(struct hi_graph_builder *b)
+{
+	b->borrows_strings = true;
+}
+
 /* "" needs no copy; NULL counts as "". */
 static const char *copy_string(struct hi_graph_builder *b, const char *text)
 {
+	if (b->borrows_strings)
+		return text ? text : "";
 	return text && *text ? hi_arena_strdup(&b->graph->priv->strings, text) : "";
 }
 

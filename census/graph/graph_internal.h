@@ -44,6 +44,9 @@ static inline uint32_t hi_chunk_nodes(hi_node n_objects, uint32_t index)
 
 	return rest < HI_CHUNK_NODES ? rest : HI_CHUNK_NODES;
 }
+/* Strings of types and roots are not copied from now on: they stay the caller's and
+ * outlive the graph. */
+void hi_graph_builder_borrow_strings(struct hi_graph_builder *b);
 void hi_edge_chunk_free(struct hi_edge_chunk *chunk);
 
 #endif

@@ -226,6 +226,9 @@ static enum hi_status take_frames(struct hi_snapshot *s, struct loaded_births *l
 	rows = items;
 	if (n >= UINT32_MAX)
 		return hi_snapshot_bad(s, "frames", err, "too many rows");
+	status = hi_snapshot_check_texts(s, "frames", rows, n, sizeof(*rows), 3, err);
+	if (status != HI_OK)
+		return status;
 	l->rows = hi_calloc(n + 1, sizeof(*l->rows));
 	l->first = hi_calloc(n + 1, sizeof(*l->first));
 	if (!l->rows || !l->first)

@@ -11,19 +11,10 @@ HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 
 /* ---- types and roots ---- */
 
-static enum hi_status strings_of(const struct hi_snapshot *s, const char *section,
-				 uint64_t row, const uint32_t *offsets,
-				 const char **texts, struct hi_error *err)
+/* Texts that were checked. */
+static const char *text_at(const struct hi_snapshot *s, uint32_t offset)
 {
-	for (unsigned i = 0; i < 4; i++) {
-		texts[i] = hi_snapshot_string(s, offsets[i]);
-		if (!texts[i])
-			return hi_snapshot_bad(s, section, err,
-					       "row %" PRIu64
-					       " refers to a string that does not exist",
-					       row);
-	}
-	return HI_OK;
+	return s->strings + offset;
 }
 
 enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
@@ -50,11 +41,16 @@ enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
 enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
 				     struct hi_graph_builder *b, struct hi_error *err)
 {
-	for (uint32_t i = 1; i < n; i++) {
+	enum hi_status status = hi_snapshot_check_texts(s, "types", s->types, n,
+							sizeof(*s->types), 4, err);
+
+	for (uint32_t i = 1; i < n && status == HI_OK; i++) {
 		const struct hi_snapshot_type *row = &s->types[i];
-		const char *t[4];
-		enum hi_status status = strings_of(s, "types", i, &row->name, t, err);
 		struct hi_type_name type = {
+			.name = text_at(s, row->name),
+			.module = text_at(s, row->module),
+			.owner = text_at(s, row->owner),
+			.field = text_at(s, row->field),
 			.size = row->size,
 			.size_class = row->size_class,
 			.klass = (enum hi_type_class)row->klass,
@@ -62,40 +58,28 @@ enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
 			.front = (uint8_t)(row->flags >> HI_SNAPSHOT_TYPE_FRONT)};
 		uint32_t id;
 
-		if (status != HI_OK)
-			return status;
-		type.name = t[0];
-		type.module = t[1];
-		type.owner = t[2];
-		type.field = t[3];
 		status = hi_graph_builder_type(b, &type, &id, err);
-		if (status != HI_OK)
-			return status;
 	}
-	return HI_OK;
+	return status;
 }
 
 static enum hi_status add_snapshot_root(struct hi_snapshot *s, uint64_t i,
 					struct hi_graph_builder *b, struct hi_error *err)
 {
 	const struct hi_snapshot_root *row = &s->roots[i];
-	const char *t[4];
-	enum hi_status status = strings_of(s, "roots", i, &row->name, t, err);
 	struct hi_root root = {.kind = (enum hi_root_kind)row->kind,
+			       .name = text_at(s, row->name),
+			       .detail = text_at(s, row->detail),
+			       .type = text_at(s, row->type),
 			       .address = row->address,
 			       .size = row->size,
 			       .variable = UINT32_MAX,
 			       .rank = row->rank < HI_RANKS ? (uint8_t)row->rank : 0};
 	uint32_t index;
 
-	if (status != HI_OK)
-		return status;
 	if (row->kind >= HI_ROOT_KINDS)
 		return hi_snapshot_bad(s, "roots", err,
 				       "row %" PRIu64 " has an unknown kind", i);
-	root.name = t[0];
-	root.detail = t[1];
-	root.type = t[2];
 	return hi_graph_builder_root(b, &root, &index, err);
 }
 
@@ -202,6 +186,9 @@ static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_typ
 		status = hi_snapshot_get(s, "roots", sizeof(*s->roots), &items, &n_roots,
 					 err);
 	s->roots = items;
+	if (status == HI_OK)
+		status = hi_snapshot_check_texts(s, "roots", items, n_roots,
+						 sizeof(*s->roots), 4, err);
 	for (uint64_t i = 0; i < n_roots && status == HI_OK; i++)
 		status = add_snapshot_root(s, i, b, err);
 	if (status == HI_OK)
@@ -238,6 +225,20 @@ static enum hi_status take_unreachable_classes(struct hi_snapshot *s, struct hi_
 	return HI_OK;
 }
 
+/* All that most commands read of a heap, so that it is refused before the first column is
+ * unpacked. */
+static enum hi_status check_heap_room(struct hi_snapshot *s, struct hi_error *err)
+{
+	static const char *const names[] = {
+		"types",	   "roots",	     "windows",	      "large",
+		"objects.address", "objects.usable", "objects.type",  "objects.flags",
+		"fates",	   "edges.row",	     "edges.to",      "edges.grade",
+		"roots.row",	   "roots.to",	     "roots.grade",   "reach.any",
+		"reach.exact",	   "reach.likely",   "reach.internal"};
+
+	return hi_snapshot_check_room(s, names, sizeof(names) / sizeof(names[0]), err);
+}
+
 enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err)
 {
@@ -248,8 +249,10 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 	struct hi_objects *objects = NULL;
 	uint32_t n_types = 0;
 	hi_node n;
-	enum hi_status status = hi_snapshot_types(s, &n_types, err);
+	enum hi_status status = check_heap_room(s, err);
 
+	if (status == HI_OK)
+		status = hi_snapshot_types(s, &n_types, err);
 	if (status == HI_OK) {
 		hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
 		status = hi_snapshot_objects(s, n_types, &objects, err);
@@ -258,6 +261,8 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 		return status;
 	n = objects->count;
 	status = hi_graph_builder_create(objects, &b, err);
+	if (status == HI_OK)
+		hi_graph_builder_borrow_strings(b);
 	if (status == HI_OK)
 		status = build_snapshot_graph(s, n_types, n, b, err);
 	if (status == HI_OK)

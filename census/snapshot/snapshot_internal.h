@@ -3,6 +3,7 @@
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
 
+#include "base/memory_bound.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
 
@@ -56,6 +57,7 @@ struct hi_snapshot {
 	const struct hi_snapshot_header *header;
 	const struct hi_snapshot_section *sections;
 	struct hi_snapshot_loaded loaded[HI_SNAPSHOT_SECTIONS];
+	struct hi_unpacked unpacked; /* Note [Unpacked files] */
 	const char *strings;
 	uint64_t n_strings; /* bytes */
 	const struct hi_snapshot_property *properties;
@@ -78,12 +80,25 @@ enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
 enum hi_status hi_snapshot_read_at(const struct hi_snapshot *s, uint64_t at, uint8_t *to,
 				   size_t size, void *hash, bool *short_ret,
 				   struct hi_error *err);
-/* Section i into loaded[i], if it is whole and its checksum holds. */
+/* Section i into loaded[i], if it is whole and its checksum holds. HI_LIMIT. */
 enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err);
 void hi_snapshot_unload(struct hi_snapshot *s); /* all of them */
+/* HI_LIMIT: those of these sections that are not loaded yet would take more memory than
+ * the file may. */
+enum hi_status hi_snapshot_check_room(struct hi_snapshot *s, const char *const *names,
+				      size_t n, struct hi_error *err);
 /* Reads sections that will be used soon, on several threads. Damaged or missing
  * sections are left to the caller that needs them, which reports the error. */
 void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
+/*
+ * Checks that all texts of a table exist: of each of n rows of `item` bytes the first
+ * `texts` numbers, offsets in "strings". Each text is looked at once for each row that
+ * has it, here and by those who show or compare them: so rows that share long texts are
+ * refused where these are far longer together than the rows are.
+ */
+enum hi_status hi_snapshot_check_texts(const struct hi_snapshot *s, const char *section,
+				       const void *rows, uint64_t n, uint32_t item,
+				       unsigned texts, struct hi_error *err);
 /* The same as hi_snapshot_get, writable, with exactly n items. */
 enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
 				  uint64_t n, void **ret, struct hi_error *err);

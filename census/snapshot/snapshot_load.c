@@ -45,8 +45,10 @@ static void bytes_free(void *bytes, size_t size)
 void hi_snapshot_unload(struct hi_snapshot *s)
 {
 	for (unsigned i = 0; i < HI_SNAPSHOT_SECTIONS; i++)
-		if (s->loaded[i].room)
+		if (s->loaded[i].room) {
 			bytes_free(s->loaded[i].items, s->loaded[i].room);
+			hi_unpacked_release(&s->unpacked, s->loaded[i].room);
+		}
 }
 
 uint64_t hi_snapshot_bytes_read(const struct hi_snapshot *s)
@@ -195,28 +197,56 @@ static enum hi_status load_packed(const struct hi_snapshot *s,
 	return status;
 }
 
-enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err)
+static enum hi_status load_items(const struct hi_snapshot *s,
+				 const struct hi_snapshot_section *e, void **ret,
+				 struct hi_error *err)
 {
-	const struct hi_snapshot_section *e = &s->sections[i];
-	struct hi_snapshot_loaded *l = &s->loaded[i];
+	void *items = bytes_alloc(size_or_one(e->size));
 	enum hi_status status;
-	void *items;
 
-	if (l->room)
-		return HI_OK;
-	if (e->flags & ~(uint32_t)HI_SNAPSHOT_ZSTD)
-		return hi_snapshot_bad(s, e->name, err, "unknown encoding");
-	items = bytes_alloc(size_or_one(e->size));
 	if (!items)
 		return hi_fail_memory(err, "snapshot");
 	status = e->flags & HI_SNAPSHOT_ZSTD ? load_packed(s, e, items, err)
 					     : read_stored(s, e, items, err);
-	if (status != HI_OK) {
+	if (status == HI_OK)
+		*ret = items;
+	else
 		bytes_free(items, size_or_one(e->size));
+	return status;
+}
+
+enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err)
+{
+	const struct hi_snapshot_section *e = &s->sections[i];
+	size_t room = size_or_one(e->size);
+	void *items = NULL;
+	enum hi_status status;
+
+	if (s->loaded[i].room)
+		return HI_OK;
+	if (e->flags & ~(uint32_t)HI_SNAPSHOT_ZSTD)
+		return hi_snapshot_bad(s, e->name, err, "unknown encoding");
+	status = hi_unpacked_take(&s->unpacked, room, s->path, e->name, err);
+	if (status != HI_OK)
 		return status;
-	}
-	*l = (struct hi_snapshot_loaded){items, size_or_one(e->size)};
-	return HI_OK;
+	status = load_items(s, e, &items, err);
+	if (status == HI_OK)
+		s->loaded[i] = (struct hi_snapshot_loaded){items, room};
+	else
+		hi_unpacked_release(&s->unpacked, room);
+	return status;
+}
+
+enum hi_status hi_snapshot_check_room(struct hi_snapshot *s, const char *const *names,
+				      size_t n, struct hi_error *err)
+{
+	uint64_t bytes = 0; /* of at most 63 sections below 2^36 */
+
+	for (uint32_t i = 0; i < s->header->n_sections; i++)
+		for (size_t k = 0; k < n && !s->loaded[i].room; k++)
+			if (strcmp(s->sections[i].name, names[k]) == 0)
+				bytes += s->sections[i].size;
+	return hi_unpacked_check(&s->unpacked, bytes, s->path, "its heap", err);
 }
 
 /* ---- several at once ---- */

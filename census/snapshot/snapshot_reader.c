@@ -19,6 +19,8 @@
  * more than this. */
 #define SIZE_MOST (UINT64_C(8) << 32)
 enum { GROWTH_MOST = 1 << 15 };
+/* What the texts of a table may have together: so much, and this for each row. */
+enum { TEXTS_FREE = 64 << 20, TEXTS_OF_ROW = 1 << 10 };
 
 static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
@@ -74,6 +76,7 @@ static enum hi_status open_part(struct hi_snapshot *s, int fd, uint64_t offset,
 		return hi_fail_errno(err, "cannot read %.120s", s->path);
 	s->base = offset;
 	s->size = (size_t)size;
+	s->unpacked.file_size = size;
 	s->first_page = hi_alloc(HI_SNAPSHOT_FIRST);
 	if (!s->first_page)
 		return hi_fail_memory(err, "snapshot");
@@ -218,6 +221,40 @@ enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint3
 const char *hi_snapshot_string(const struct hi_snapshot *s, uint64_t offset)
 {
 	return offset < s->n_strings ? s->strings + offset : NULL;
+}
+
+enum hi_status hi_snapshot_check_texts(const struct hi_snapshot *s, const char *section,
+				       const void *rows, uint64_t n, uint32_t item,
+				       unsigned texts, struct hi_error *err)
+{
+	uint64_t left = TEXTS_FREE + n * TEXTS_OF_ROW;
+
+	for (uint64_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < texts; k++) {
+			const char *text;
+			uint32_t offset;
+			size_t size;
+
+			memcpy(&offset,
+			       (const char *)rows + i * item + k * sizeof(offset),
+			       sizeof(offset));
+			text = hi_snapshot_string(s, offset);
+			if (!text)
+				return hi_snapshot_bad(
+					s, section, err,
+					"row %" PRIu64
+					" refers to a string that does not exist",
+					i);
+			size = strlen(text);
+			if (size > left)
+				return hi_snapshot_bad(
+					s, section, err,
+					"its texts are too long to belong to %" PRIu64
+					" rows",
+					n);
+			left -= size;
+		}
+	return HI_OK;
 }
 
 static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)

@@ -43,6 +43,7 @@
 #include <libelf.h>
 
 #include "base/arena.h"
+#include "base/memory_bound.h"
 #include "base/vector.h"
 #include "decode/modules/modules.h"
 
@@ -151,7 +152,9 @@ struct hi_dw_file {
 	uint32_t number; /* in its module: 0 main, then alt and split files */
 	Elf *elf;	 /* owned where own_elf */
 	bool own_elf;
-	struct hi_arena *arena; /* for file names */
+	struct hi_unpacked unpacked;
+	uint64_t unpacked_bytes; /* taken from it */
+	struct hi_arena *arena;	 /* for file names */
 	_Atomic int64_t
 		abbrev_budget; /* bytes of abbreviations that may still be parsed */
 	_Atomic uint64_t broken;

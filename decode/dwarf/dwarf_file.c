@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "decode/modules/elf_unpacked.h"
 
 enum { UNITS_MAX = 1 << 24 };
 
@@ -364,6 +365,7 @@ void hi_dw_file_close(struct hi_dw_file *file)
 		free(file->joined[i]);
 	if (file->own_elf)
 		elf_end(file->elf);
+	hi_unpacked_release(&file->unpacked, file->unpacked_bytes);
 	free(file);
 }
 
@@ -374,12 +376,17 @@ enum hi_status hi_dw_file_open(Elf *elf, bool is_dwo, struct hi_arena *arena,
 {
 	HI_GUARD(hi_dw_file_close)
 	struct hi_dw_file *file = hi_calloc(1, sizeof(*file));
+	enum hi_status status;
 
 	if (!file)
 		return hi_fail_memory(err, "debug file");
 	file->elf = elf;
 	file->is_dwo = is_dwo;
 	file->arena = arena;
+	status = hi_elf_unpacked_take(elf, "a debug file", &file->unpacked,
+				      &file->unpacked_bytes, err);
+	if (status != HI_OK)
+		return status;
 	if (!read_sections(file))
 		return hi_fail_memory(err, "debug file");
 	if (!file->sections[HI_DW_INFO].data && !file->sections[HI_DW_TYPES].data)

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "decode/modules/elf_unpacked.h"
 #include "decode/modules/file_server.h"
 
 enum { PATH_BYTES = 4096 };
@@ -265,13 +267,8 @@ static bool by_debuginfod(struct hi_module *module)
 	return fd >= 0 && try_file(module, fd, path, NULL, HI_DEBUG_INFOD);
 }
 
-void hi_module_find_debug(struct hi_module *module)
+static void look_for_debug(struct hi_module *module)
 {
-	struct hi_module_private *priv = module->priv;
-
-	if (priv->debug_tried)
-		return;
-	priv->debug_tried = true;
 	if (has_dwarf(hi_module_elf(module))) {
 		module->debug = HI_DEBUG_IN_FILE;
 		module->debug_path = module->path;
@@ -282,6 +279,55 @@ void hi_module_find_debug(struct hi_module *module)
 	if (by_any_link(module))
 		return;
 	by_debuginfod(module);
+}
+
+/* What has the DWARF must not inflate to more than the memory that may be used. A file
+ * that is no ELF file, which a link by CRC may name, is one that libdwfl would unpack as
+ * a whole (gzip, xz) without any bound. */
+static bool fits_memory(struct hi_module *module)
+{
+	Elf *elf = module->debug == HI_DEBUG_IN_FILE ? hi_module_elf(module)
+						     : hi_module_debug_elf(module);
+	struct hi_unpacked unpacked = {};
+	struct hi_error err = {};
+	uint64_t bytes;
+
+	if (!elf || elf_kind(elf) != ELF_K_ELF) {
+		snprintf(module->note, sizeof(module->note),
+			 "the debug file is no ELF file");
+		return false;
+	}
+	if (hi_elf_unpacked_take(elf, module->name, &unpacked, &bytes, &err) == HI_OK) {
+		hi_unpacked_release(&unpacked, bytes);
+		return true;
+	}
+	snprintf(module->note, sizeof(module->note), "%.*s",
+		 (int)sizeof(module->note) - 1, err.text);
+	return false;
+}
+
+static void forget_debug(struct hi_module *module)
+{
+	struct hi_module_private *priv = module->priv;
+
+	module->debug = HI_DEBUG_NONE;
+	if (priv->debug_elf)
+		elf_end(hi_take(priv->debug_elf));
+	if (priv->debug_fd >= 0)
+		close(priv->debug_fd);
+	priv->debug_fd = -1;
+}
+
+void hi_module_find_debug(struct hi_module *module)
+{
+	struct hi_module_private *priv = module->priv;
+
+	if (priv->debug_tried)
+		return;
+	priv->debug_tried = true;
+	look_for_debug(module);
+	if (module->debug != HI_DEBUG_NONE && !fits_memory(module))
+		forget_debug(module);
 }
 
 Elf *hi_module_debug_elf(struct hi_module *module)

@@ -26,7 +26,7 @@ struct hi_module {
 	bool is_executable;   /* the main program */
 	bool file_mismatch;   /* a file was found, but its build-id is another: unused */
 	bool from_memory;     /* only the ELF headers in memory are known */
-	char note[120];	      /* "" or one line: "file on disk was replaced" … */
+	char note[160];	      /* "" or one line: "file on disk was replaced" … */
 	/* Known once asked for (hi_module_debug): */
 	enum hi_debug_source debug;
 	const char *debug_path;

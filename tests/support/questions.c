@@ -12,7 +12,7 @@
 static const struct question questions[] = {
 	{.words = {"summary", "--json", "--all"}},
 	{.words = {"summary", "--json", "--top", "2", UNDER}},
-	{.words = {"summary", "--full-names"}},
+	{.words = {"summary", "--full-names", "--max-memory", "1GiB"}},
 	{.words = {"census", "--json", "--all"}},
 	{.words = {"census", "--json", "--all", "--by", "type"}},
 	{.words = {"census", "--json", "--all", "--by", "type2"}},
