@@ -297,7 +297,8 @@ static bool fits_memory(struct hi_module *module)
 			 "the debug file is no ELF file");
 		return false;
 	}
-	if (hi_elf_unpacked_take(elf, module->name, &unpacked, &bytes, &err) == HI_OK) {
+	if (hi_elf_unpacked_take(elf, "the debug file", &unpacked, &bytes, &err) ==
+	    HI_OK) {
 		hi_unpacked_release(&unpacked, bytes);
 		return true;
 	}
