@@ -6,9 +6,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/cleanup.h"
+
 union control {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+#define DESCRIPTORS_MAX 253 /* of one message: SCM_MAX_FD of the kernel */
+union received_control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
 };
 
 bool hi_packet_send(int socket, const void *bytes, size_t size, int fd)
@@ -32,21 +40,55 @@ bool hi_packet_send(int socket, const void *bytes, size_t size, int fd)
 	return n == (ssize_t)size;
 }
 
+/* All that came are open here: the first is for the caller, others are closed. Returns
+ * how many there were. */
+static size_t take_descriptors(struct msghdr *message, int *fd_ret)
+{
+	size_t count = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		size_t n = c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+					   c->cmsg_len >= CMSG_LEN(0)
+				   ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int)
+				   : 0;
+
+		for (size_t i = 0; i < n; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+			if (count++)
+				hi_close_fd(fd);
+			else
+				*fd_ret = fd;
+		}
+	}
+	return count;
+}
+
 bool hi_packet_receive(int socket, void *bytes, size_t size, int flags, int *fd_ret)
 {
-	union control control = {};
+	union received_control control = {};
 	struct iovec io = {bytes, size};
 	struct msghdr message = {.msg_iov = &io,
 				 .msg_iovlen = 1,
 				 .msg_control = control.bytes,
 				 .msg_controllen = sizeof(control.bytes)};
+	size_t n_descriptors;
 	ssize_t n;
 
+	*fd_ret = -1;
 	do
 		n = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return false;
+	n_descriptors = take_descriptors(&message, fd_ret);
+	/* One that is lost to the limit of open files is none that came. */
+	if (n == (ssize_t)size && !(message.msg_flags & MSG_TRUNC) &&
+	    (n_descriptors == 0 ||
+	     (n_descriptors == 1 && !(message.msg_flags & MSG_CTRUNC))))
+		return true;
+	hi_close_fd(*fd_ret);
 	*fd_ret = -1;
-	if (n == (ssize_t)size && CMSG_FIRSTHDR(&message))
-		memcpy(fd_ret, CMSG_DATA(&control.header), sizeof(*fd_ret));
-	return n == (ssize_t)size;
+	return false;
 }

@@ -10,7 +10,8 @@
  * closed. */
 bool hi_packet_send(int socket, const void *bytes, size_t size, int fd);
 /* Receives one packet. flags: of recvmsg(2). *fd_ret: for the caller to close; -1:
- * none. False: the other end is closed, or the packet has another size. */
+ * none. False: the other end is closed, or the packet has another size or several
+ * descriptors, which are closed. */
 bool hi_packet_receive(int socket, void *bytes, size_t size, int flags, int *fd_ret);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets with descriptors, and the hash of names against published values. */
 #include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,6 +62,98 @@ HI_TEST(packet, a_short_one_and_the_end_are_no_packet)
 	close(ends[0]);
 	HI_ASSERT(!hi_packet_receive(ends[1], &number, sizeof(number), 0, &fd));
 	HI_ASSERT(!hi_packet_send(ends[1], &number, sizeof(number), -1));
+	close(ends[1]);
+}
+
+/* A message as no hi_packet_send() makes it. */
+static void send_odd(int socket, size_t size, const int *fds, size_t n)
+{
+	char bytes[64] = "";
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(32 * sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(n * sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	struct iovec io = {bytes, size};
+	struct msghdr message = {.msg_iov = &io,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+
+	memcpy(CMSG_DATA(&control.header), fds, n * sizeof(int));
+	HI_ASSERT_EQ(size, sendmsg(socket, &message, 0));
+}
+
+static size_t count_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+HI_TEST(packet, descriptors_of_a_packet_that_is_refused_are_closed)
+{
+	static const struct {
+		size_t size, n;
+	} odd[] = {{8, 2}, {8, 3}, {8, 32}, {4, 1}, {4, 2}, {16, 1}, {16, 5}, {0, 1}};
+	int ends[2], fds[32], fd;
+	uint64_t number;
+	size_t before;
+
+	make_pair(ends);
+	for (size_t i = 0; i < 32; i++)
+		fds[i] = ends[0];
+	before = count_descriptors();
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		send_odd(ends[0], odd[i].size, fds, odd[i].n);
+		fd = 7;
+		HI_ASSERT_MSG(
+			!hi_packet_receive(ends[1], &number, sizeof(number), 0, &fd),
+			"%zu bytes, %zu descriptors", odd[i].size, odd[i].n);
+		HI_ASSERT_EQ(-1, fd);
+		HI_ASSERT_EQ(before, count_descriptors());
+	}
+	send_odd(ends[0], 8, fds, 1);
+	HI_ASSERT(hi_packet_receive(ends[1], &number, sizeof(number), 0, &fd));
+	HI_ASSERT_EQ(before + 1, count_descriptors());
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+HI_TEST(packet, a_descriptor_beyond_the_limit_of_open_files_is_none)
+{
+	struct rlimit before, low;
+	uint64_t number = 0;
+	int ends[2], fd = 7;
+
+	make_pair(ends);
+	HI_ASSERT(hi_packet_send(ends[0], &(uint64_t){44}, sizeof(number), ends[0]));
+	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+	low = before;
+	low.rlim_cur = (rlim_t)ends[1] + 1;
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &low));
+	HI_ASSERT(hi_packet_receive(ends[1], &number, sizeof(number), 0, &fd));
+	HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+	HI_ASSERT_EQ(44, number);
+	HI_ASSERT_EQ(-1, fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+HI_TEST(packet, a_long_one_is_none)
+{
+	int ends[2], fd = 7;
+	uint64_t numbers[2] = {};
+
+	make_pair(ends);
+	HI_ASSERT(hi_packet_send(ends[0], numbers, sizeof(numbers), -1));
+	HI_ASSERT(!hi_packet_receive(ends[1], numbers, sizeof(numbers[0]), 0, &fd));
+	HI_ASSERT_EQ(-1, fd);
+	close(ends[0]);
 	close(ends[1]);
 }
 
