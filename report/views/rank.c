@@ -15,7 +15,8 @@ static int compare_ranked_nodes(const void *a, const void *b, void *arg)
 
 void hi_rank_nodes(const struct hi_dominators *d, hi_node *nodes, size_t n)
 {
-	qsort_r(nodes, n, sizeof(*nodes), compare_ranked_nodes, d->retained);
+	if (n) /* else there may be no array */
+		qsort_r(nodes, n, sizeof(*nodes), compare_ranked_nodes, d->retained);
 }
 
 enum hi_evidence hi_main_evidence(const struct hi_census_row *row)
