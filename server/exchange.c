@@ -62,6 +62,24 @@ static struct hi_client *find_client(struct MHD_Connection *connection)
 
 /* ---- the life of an exchange ---- */
 
+/*
+ * Note [Arguments of addresses]
+ *
+ * libmicrohttpd makes a record in the memory of the connection for each argument after
+ * the '?'. Where there is no more, at some 900 of them, it sends no answer: it closes the
+ * connection or lets it hang. Pages take the whole address, which was copied here, so
+ * libmicrohttpd gets none of its arguments: the address ends at the '?' for it. The text
+ * is in the buffer into which it has read the request, and which it changes itself to
+ * take the arguments out, as the next step.
+ */
+static void hide_arguments(const char *target)
+{
+	char *arguments = strchr((char *)(uintptr_t)target, '?');
+
+	if (arguments)
+		arguments[1] = '\0';
+}
+
 void *hi_exchange_begin(void *server, const char *target,
 			struct MHD_Connection *connection)
 {
@@ -72,6 +90,7 @@ void *hi_exchange_begin(void *server, const char *target,
 	x->server = server;
 	x->connection = connection;
 	x->target = hi_strndup(target, HI_SERVER_TARGET + 1);
+	hide_arguments(target);
 	x->server->n_exchanges++;
 	return x;
 }
@@ -153,17 +172,19 @@ void hi_exchange_answer_all(struct hi_server *s, struct hi_answer *answer)
 
 struct named_value {
 	const char *name, *value;
+	size_t size; /* of the value as it was sent */
 	unsigned count;
 };
 
 static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name,
-				    const char *value)
+				    size_t name_size, const char *value, size_t size)
 {
 	struct named_value *wanted = arg;
 
-	(void)kind;
+	(void)kind, (void)name_size;
 	if (strcasecmp(name, wanted->name) == 0) {
 		wanted->value = value ? value : "";
+		wanted->size = value ? size : 0;
 		wanted->count++;
 	}
 	return MHD_YES;
@@ -174,8 +195,8 @@ static struct named_value find_header(const struct hi_exchange *x, const char *n
 {
 	struct named_value found = {.name = name};
 
-	(void)MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_header,
-					&found);
+	(void)MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, count_header,
+					  &found);
 	return found;
 }
 
@@ -194,6 +215,10 @@ static struct hi_answer *refuse_foreign_names(const struct hi_exchange *x)
 	struct named_value host = find_header(x, "Host"),
 			   origin = find_header(x, "Origin");
 
+	if (host.count > 1 ||
+	    (host.count && !hi_request_host_is_well_formed(host.value, host.size)))
+		return hi_error_page(400, NULL,
+				     "The request has no Host that could be one.");
 	if (host.count != 1 || !hi_request_host_is_local(host.value))
 		return hi_error_page(403, NULL,
 				     "This server answers requests to 127.0.0.1 and "

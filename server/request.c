@@ -43,6 +43,28 @@ bool hi_request_host_is_local(const char *host)
 	return split_local_host(host, &port);
 }
 
+/* Bytes of a name, an IPv4 address, or an IPv6 address in brackets (RFC 3986). */
+static size_t measure_host_name(const char *host)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789-._~%!$&'()*+,;=";
+	size_t n;
+
+	if (*host != '[')
+		return strspn(host, name);
+	n = 1 + strspn(host + 1, "0123456789abcdefABCDEF:.");
+	return n > 1 && host[n] == ']' ? n + 1 : 0;
+}
+
+bool hi_request_host_is_well_formed(const char *host, size_t size)
+{
+	size_t n = measure_host_name(host);
+
+	if (!n || strlen(host) != size)
+		return false;
+	return !host[n] || (host[n] == ':' && parse_port(host + n + 1));
+}
+
 bool hi_request_origin_is_local(const char *origin, unsigned port, const char *host)
 {
 	static const char scheme[] = "http://";

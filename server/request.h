@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A name or an address, and a port of 1 to 65535 or none; size: as it was sent, which has
+ * no zero byte. False: it is no Host at all. */
+bool hi_request_host_is_well_formed(const char *host, size_t size);
 /* "127.0.0.1", "localhost" or "[::1]", with a port or without. */
 bool hi_request_host_is_local(const char *host);
 /* "http://" and such a host, with this port or that of host, the header of the same

@@ -74,6 +74,48 @@ HI_TEST(request, hosts_of_this_machine_are_local)
 		HI_ASSERT_MSG(!hi_request_host_is_local(foreign[i]), "%s", foreign[i]);
 }
 
+HI_TEST(request, hosts_that_cannot_be_one_are_malformed)
+{
+	static const char *const fine[] = {"127.0.0.1",	  "localhost",	  "[::1]:65535",
+					   "[fe80::1]",	  "evil.example", "a_b-c.d~e:1",
+					   "%41.example", "localhost."};
+	static const char *const malformed[] = {"",
+						" ",
+						"localhost:",
+						"localhost:0",
+						"localhost:x",
+						"localhost:65536",
+						"local host",
+						"localhost ",
+						" localhost",
+						"localhost/",
+						"a@localhost",
+						"localhost:80:80",
+						"::1",
+						"[::1",
+						"[]",
+						"[::1]x",
+						"local\thost",
+						"localhost\x01",
+						"\xff\xfe",
+						"localhost\"",
+						"[::1]:",
+						"localhost?",
+						"localhost#",
+						"local\\host"};
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(*fine); i++)
+		HI_ASSERT_MSG(hi_request_host_is_well_formed(fine[i], strlen(fine[i])),
+			      "%s", fine[i]);
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++)
+		HI_ASSERT_MSG(!hi_request_host_is_well_formed(malformed[i],
+							      strlen(malformed[i])),
+			      "%s", malformed[i]);
+	/* With a zero byte. */
+	HI_ASSERT(!hi_request_host_is_well_formed("localhost\0evil", 14));
+	HI_ASSERT(!hi_request_host_is_well_formed("localhost\0", 10));
+}
+
 HI_TEST(request, an_origin_is_this_server)
 {
 	const struct {

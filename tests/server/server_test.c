@@ -190,11 +190,16 @@ HI_TEST_SCENARIO(server, answers_only_under_names_of_this_machine)
 {
 	struct mock_server s = mock_server_start(0, 0, 0);
 	static const char *const foreign[] = {
-		"Host: evil.example\r\n",
-		"Host: evil.example:80\r\n",
-		"Host: 127.0.0.1.evil.example\r\n",
-		"Host: 192.168.0.1\r\n",
+		"Host: evil.example\r\n", "Host: evil.example:80\r\n",
+		"Host: 127.0.0.1.evil.example\r\n", "Host: 192.168.0.1\r\n"};
+	static const char *const malformed[] = {
 		"Host: \r\n",
+		"Host: localhost:\r\n",
+		"Host: localhost:99999\r\n",
+		"Host: local host\r\n",
+		"Host: localhost, evil.example\r\n",
+		"Host: a@localhost\r\n",
+		"Host: [::1\r\n",
 		"Host: localhost\r\nHost: evil.example\r\n",
 		"Host: evil.example\r\nHost: localhost\r\n"};
 	static const char *const local[] = {"Host: localhost\r\n", "Host: [::1]:99\r\n",
@@ -202,6 +207,8 @@ HI_TEST_SCENARIO(server, answers_only_under_names_of_this_machine)
 
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		check_refused(ask_with(s.url, "1.1", foreign[i]), s.url);
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++)
+		HI_ASSERT_EQ(400, ask_with(s.url, "1.1", malformed[i]).code);
 	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
 		HI_ASSERT_EQ(200, ask_with(s.url, "1.1", local[i]).code);
 	check_refused(ask_with(s.url, "1.0", ""), s.url);
@@ -281,6 +288,32 @@ HI_TEST_SCENARIO(server, long_addresses_do_no_harm)
 	send_long_target(s.url, 50000, 414);
 	send_long_target(s.url, 1 << 20, 414);
 	send_long_target(s.url, 20 << 20, 414);
+	check_lives(s.url);
+}
+
+/* As many arguments as there are, on a connection of its own. */
+static int ask_with_arguments(struct http_url url, const char *argument, size_t n)
+{
+	int fd = http_connect(url.port);
+	size_t size = strlen(argument);
+
+	HI_ASSERT(http_sendf(fd, "GET %sx?", url.base));
+	for (size_t i = 0; i < n; i++)
+		HI_ASSERT(http_send(fd, argument, size));
+	HI_ASSERT(http_sendf(fd, " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+	return http_receive(fd, false).code;
+}
+
+/* So many that a record for each would not fit into the memory of a connection. */
+HI_TEST_SCENARIO(server, an_address_may_have_any_number_of_arguments)
+{
+	struct mock_server s = mock_server_start(0, 0, 0);
+
+	for (size_t n = 100; n <= 10000; n *= 10)
+		HI_ASSERT_EQ(200, ask_with_arguments(s.url, "a&", n));
+	HI_ASSERT_EQ(200, ask_with_arguments(s.url, "a=1&", 5000));
+	HI_ASSERT_EQ(200, ask_with_arguments(s.url, "&", 31000));
+	HI_ASSERT_EQ(414, ask_with_arguments(s.url, "a&", 20000));
 	check_lives(s.url);
 }
 
