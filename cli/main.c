@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/launch.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "probes/holder.h"
 
 /* A descriptor that is closed at the start would be the next file that is
  * opened: the report must not go there. Writing to these fails instead. */
@@ -23,6 +26,18 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* A target that reads its own text, or that is to be probed by others, waits for it. */
+static void tell_wait_for_probes(bool is_over, uint64_t waited_ns)
+{
+	if (is_over)
+		fprintf(stderr,
+			"heapinspect: the probes are out of the target after %.1f s\n",
+			(double)waited_ns / (double)HI_NS_PER_S);
+	else
+		fprintf(stderr, "heapinspect: the kernel is taking the probes out of the "
+				"target\n");
+}
+
 int main(int argc, char **argv)
 {
 	struct hi_options options;
@@ -35,6 +50,7 @@ int main(int argc, char **argv)
 	/* libc's own variables: another definition would be hidden from it. */
 	argp_program_version = "heapinspect " HI_VERSION;
 	argp_err_exit_status = HI_EXIT_ERROR;
+	hi_probe_holder_set_wait_hook(tell_wait_for_probes);
 	code = hi_options_parse(argc, argv, &options);
 	if (code != 0)
 		return code;

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probes/bpf/shared.h"
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "probes/bpf_link.h"
 #include "probes/own_site.h"
 
@@ -19,11 +21,13 @@
  *
  * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many sites of one file,
  * without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is enough
- * for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for each
- * site, after it was checked (Note [Links that miss threads] in own_site.c). If it fails
- * for any reason, perf events are tried next, whose errors are clearer. The program must
- * be loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time
- * know it: the layout is struct bpf_attr's, link_create.uprobe_multi.
+ * for it; uprobes of perf events need CAP_SYS_ADMIN. Its sites are closed together, in 40
+ * ms, and their breakpoints are out after 15; perf events take 80 ms each, whoever closes
+ * them. It is tried first, after it was checked (Note [Links that miss threads] in
+ * own_site.c). If it fails for any reason, perf events are tried next, whose errors are
+ * clearer. The program must be loaded for the one or the other. Neither libbpf 1.1 nor
+ * the headers of that time know it: the layout is struct bpf_attr's,
+ * link_create.uprobe_multi.
  */
 enum { WITH_COOKIES_SIZE = 64, MULTI_AT_RETURN = 1 /* BPF_F_UPROBE_MULTI_RETURN */ };
 
@@ -61,33 +65,16 @@ static enum hi_status create_multi_link(struct uprobe_multi_attr *attr, int *lin
 	return HI_OK;
 }
 
-enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
-				 const struct hi_uprobe *uprobe, int *link_ret,
-				 struct hi_error *err)
-{
-	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)program,
-		.attach_type = HI_BPF_UPROBE_MULTI,
-		.path = (uintptr_t)uprobe->path,
-		.offsets = (uintptr_t)&uprobe->offset,
-		.ref_ctr_offsets = uprobe->semaphore ? (uintptr_t)&uprobe->semaphore : 0,
-		.cookies = (uintptr_t)&cookie,
-		.count = 1,
-		.pid = (uint32_t)pid,
-	};
-
-	return create_multi_link(&attr, link_ret, err);
-}
-
-enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
-				  const struct hi_bpf_places *places, int *link_ret,
-				  struct hi_error *err)
+static enum hi_status link_process(int program, pid_t pid, const struct hi_uprobe *uprobe,
+				   const struct hi_bpf_places *places, int *link_ret,
+				   struct hi_error *err)
 {
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)program,
 		.attach_type = HI_BPF_UPROBE_MULTI,
 		.path = (uintptr_t)uprobe->path,
 		.offsets = (uintptr_t)places->offsets,
+		.ref_ctr_offsets = (uintptr_t)places->semaphores,
 		.cookies = (uintptr_t)places->cookies,
 		.count = (uint32_t)places->count,
 		.flags = uprobe->at_return ? MULTI_AT_RETURN : 0,
@@ -97,17 +84,46 @@ enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe
 	return create_multi_link(&attr, link_ret, err);
 }
 
+/* The kernel keeps what it needs of the process when its id is gone. */
+static enum hi_status link_nobody(int program, const struct hi_uprobe *uprobe,
+				  const struct hi_bpf_places *places, int *link_ret,
+				  struct hi_error *err)
+{
+	enum hi_status status;
+	siginfo_t ended;
+	pid_t pid = hi_fork();
+
+	if (pid == 0)
+		_exit(0);
+	if (pid < 0 || waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) != 0)
+		return hi_fail_errno(err, "a process that ends");
+	status = link_process(program, pid, uprobe, places, link_ret, err);
+	(void)waitpid(pid, NULL, 0);
+	return status;
+}
+
+enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
+				  const struct hi_bpf_places *places, int *link_ret,
+				  struct hi_error *err)
+{
+	return pid == HI_BPF_NOBODY
+		       ? link_nobody(program, uprobe, places, link_ret, err)
+		       : link_process(program, pid, uprobe, places, link_ret, err);
+}
+
 enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
 				 struct hi_error *err)
 {
 	__u64 before = __atomic_load_n(hits, __ATOMIC_SEQ_CST);
+	const uint64_t cookie = HI_BPF_OWN_SITE;
 	struct hi_uprobe own = {.fd = -1};
 	HI_GUARD(close) int link = -1;
 	enum hi_status status = hi_own_site_prepare(&own, err);
+	const struct hi_bpf_places place = {
+		.count = 1, .offsets = &own.offset, .cookies = &cookie};
 
 	if (status == HI_OK)
-		status = hi_bpf_link_multi(program, getpid(), HI_BPF_OWN_SITE, &own,
-					   &link, err);
+		status = link_process(program, getpid(), &own, &place, &link, err);
 	if (status == HI_OK)
 		status = hi_own_site_run(err);
 	if (status == HI_OK && __atomic_load_n(hits, __ATOMIC_SEQ_CST) != before + 1)

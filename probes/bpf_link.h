@@ -10,31 +10,32 @@
 enum { HI_BPF_UPROBE_MULTI = 48 }; /* BPF_TRACE_UPROBE_MULTI of linux/bpf.h since 6.6 */
 /* A BPF call failed with this errno: HI_CANNOT_ATTACH, HI_UNSUPPORTED. */
 enum hi_status hi_bpf_refused(int error, struct hi_error *err);
-/* A uprobe_multi link of the program for one process. *link_ret: for the caller to
- * close. */
-enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
-				 const struct hi_uprobe *uprobe, int *link_ret,
-				 struct hi_error *err);
 /* Instructions of one file. */
 struct hi_bpf_places {
 	size_t count;
 	const uint64_t *offsets, *cookies;
+	const uint64_t *semaphores; /* 0: none; NULL: none has one */
 };
-/* One link for all of them; the offset of uprobe is not used. With uprobe->at_return each
- * must be one where the stack pointer still is what it was at the function's entry. */
+/* One uprobe_multi link of the program, for one process, to all of them; the offset and
+ * the semaphore of uprobe are not used. With uprobe->at_return each must be one where the
+ * stack pointer still is what it was at the function's entry. *link_ret: for the caller
+ * to close. */
 enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe *uprobe,
 				  const struct hi_bpf_places *places, int *link_ret,
 				  struct hi_error *err);
+/* pid of hi_bpf_link_places: a process that has ended, so that the link is an anchor
+ * (Note [Anchors] in holder.c). The caller may not ignore SIGCHLD. */
+enum { HI_BPF_NOBODY = 0 };
 /* Of programs that do not ask for it: kernels without cookies (before 5.15) have no links
  * of perf events either, and the event itself is what keeps the program there. */
 #define HI_BPF_NO_COOKIE UINT64_MAX
-/* The same as hi_bpf_link_multi by a perf event for the target, which lives as long as
- * the link; cookie: or HI_BPF_NO_COOKIE. */
+/* The same to one place by a perf event for the target, which lives as long as the link;
+ * cookie: or HI_BPF_NO_COOKIE. */
 enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);
 /*
- * Checks that hi_bpf_link_multi sees every thread; the program counts in *hits the hits
+ * Checks that hi_bpf_link_places sees every thread; the program counts in *hits the hits
  * of HI_BPF_OWN_SITE. HI_UNSUPPORTED: it does not. *link_ret is the link that was used,
  * for the caller to close, which takes 20 ms.
  */

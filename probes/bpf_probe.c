@@ -302,41 +302,58 @@ struct attaching {
 	const struct bpf_probe *probe;
 	const struct hi_target *target;
 	const struct hi_probe_sites *sites;
-	int check_link; /* a link; closed later by the holder, so that opening does not
-			   wait for it */
+	int check_link; /* closed with the anchors, so that opening does not wait for it
+			 */
 };
+
+static enum hi_status check_link_of_probe(void *arg, struct hi_error *err)
+{
+	struct attaching *a = arg;
+
+	return hi_bpf_link_check(program_fd(a->probe), &a->probe->shared->own_hits,
+				 &a->check_link, err);
+}
+
+static enum hi_status attach_for(const struct attaching *a, pid_t pid, size_t i,
+				 int *link_ret, struct hi_error *err)
+{
+	const uint64_t cookie = i;
+	struct hi_uprobe uprobe = {.fd = -1};
+	enum hi_status status =
+		hi_uprobe_prepare(a->target, &a->sites->items[i], &uprobe, err);
+	const struct hi_bpf_places place = {
+		.count = 1,
+		.offsets = &uprobe.offset,
+		.semaphores = uprobe.semaphore ? &uprobe.semaphore : NULL,
+		.cookies = &cookie};
+	bool is_old = a->probe->link == HI_BPF_LINK_EVENT_OLD;
+
+	if (status == HI_OK && is_multi(a->probe))
+		status = hi_bpf_link_places(program_fd(a->probe), pid, &uprobe, &place,
+					    link_ret, err);
+	else if (status == HI_OK)
+		status = hi_bpf_link_event(program_fd(a->probe), a->target,
+					   is_old ? HI_BPF_NO_COOKIE : i, &uprobe,
+					   link_ret, err);
+	hi_uprobe_release(&uprobe);
+	return status;
+}
 
 static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 				   struct hi_error *err)
 {
-	struct attaching *a = arg;
-	struct hi_uprobe uprobe = {.fd = -1};
-	bool multi = is_multi(a->probe);
-	int program = program_fd(a->probe);
-	enum hi_status status = HI_OK;
+	const struct attaching *a = arg;
 
-	if (multi && i == 0)
-		status = hi_bpf_link_check(program, &a->probe->shared->own_hits,
-					   &a->check_link, err);
-	if (status == HI_OK)
-		status = hi_uprobe_prepare(a->target, &a->sites->items[i], &uprobe, err);
-	if (status == HI_OK)
-		status = multi ? hi_bpf_link_multi(program, a->target->pid, i, &uprobe,
-						   link_ret, err)
-			       : hi_bpf_link_event(program, a->target,
-						   a->probe->link == HI_BPF_LINK_EVENT_OLD
-							   ? HI_BPF_NO_COOKIE
-							   : i,
-						   &uprobe, link_ret, err);
-	hi_uprobe_release(&uprobe);
-	return status;
+	return attach_for(a, a->target->pid, i, link_ret, err);
 }
 
 static enum hi_status anchor_place(void *arg, size_t i, int *fd_ret, struct hi_error *err)
 {
 	const struct attaching *a = arg;
 
-	return hi_uprobe_anchor_site(a->target, &a->sites->items[i], fd_ret, err);
+	return is_multi(a->probe) ? attach_for(a, HI_BPF_NOBODY, i, fd_ret, err)
+				  : hi_uprobe_anchor_site(a->target, &a->sites->items[i],
+							  fd_ret, err);
 }
 
 /* ---- in the inspector ---- */
@@ -345,11 +362,13 @@ static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target
 				 const struct hi_probe_sites *sites, struct hi_error *err)
 {
 	struct attaching a = {.probe = probe, .target = target, .sites = sites};
-	const struct hi_probe_opening opening = {.open = attach_place,
-						 .n = sites->count,
-						 .anchor = anchor_place,
-						 .n_anchors = sites->count,
-						 .arg = &a};
+	const struct hi_probe_opening opening = {
+		.open = attach_place,
+		.n = sites->count,
+		.anchor = anchor_place,
+		.n_anchors = sites->count,
+		.check = is_multi(probe) ? check_link_of_probe : NULL,
+		.arg = &a};
 	enum hi_status status =
 		hi_probe_holder_start(&probe->holder, &opening, probe->links, err);
 

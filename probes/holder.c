@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,11 +26,16 @@
 #define ANSWER_TRIES 40
 #define ANCHORS_MS 10000
 #define END_MS 500
-#define END_TRIES 6
+#define END_TRIES 120
+#define LONG_NS HI_NS_PER_S
+#define LIMIT_NS (120 * HI_NS_PER_S)
 #define CHILDREN_MAX 4096
 #define SETTLE_PAUSE_NS 1000000u
 #define SETTLE_TRIES 5000
 #define CLOSERS_MAX 8
+#define KEPT_MORE 3 /* descriptors of the holder, after those that it keeps */
+
+static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
 
 /*
  * Note [The process that opens and closes probes]
@@ -43,14 +49,19 @@
  * until it boots again; a close that fails leaves the breakpoint itself, which costs the
  * target a trap whenever it is reached.
  *
- * So heapinspect opens and closes no probe itself. The holder does. It runs in a session
- * of its own, where no signal of a terminal reaches it, ignores all signals but SIGKILL
- * and SIGSTOP, and ends by itself, whatever happens to heapinspect. Other processes may
- * hold and close descriptors, and die with them: they are neither the first nor the last
- * to hold them. The holder closes as it dies: a process that dies of a SIGKILL, also of
- * its own, has no signal pending any more (kernel/signal.c, get_signal; prepare_signal
- * drops new ones). If the holder is killed while it opens, the inspector opens the same
- * probes once more with a new one.
+ * So heapinspect opens and closes no probe itself. The holder closes them. It runs in a
+ * session of its own, where neither a signal of a terminal nor one for the group of
+ * heapinspect reaches it, ignores all signals but SIGKILL and SIGSTOP, and ends by
+ * itself, whatever happens to heapinspect. Other processes may hold and close
+ * descriptors, and die with them: they are neither the first nor the last to hold them.
+ * The holder closes as it dies: a process that dies of a SIGKILL, also of its own, has no
+ * signal pending any more (kernel/signal.c, get_signal; prepare_signal drops new ones).
+ *
+ * A child of the holder, the opener, opens them. All that waits for RCU was done before
+ * it is forked (the anchors, see below, and the check of links), so that it needs some
+ * microseconds for each site: 0.1 ms for the functions of malloc, 0.3 ms for 64 sites.
+ * Whoever looks for processes in order to kill them hardly finds it. If it is killed all
+ * the same, or the holder, the inspector has a new holder open the same probes.
  *
  * A child that the inspector forks while probes are open (the tracer, the watchdog) has
  * their descriptors until it closes them, which takes long where the machine is busy. If
@@ -59,36 +70,38 @@
  *
  * Note [Anchors]
  *
- * No process can be kept from a SIGKILL, so the holder may get one within the call that
+ * No process can be kept from a SIGKILL, so the opener may get one within the call that
  * opens a probe. The call fails before it has reached all sites, takes back what it has
- * done, fails in that as well, and would leave its breakpoints and leak its uprobes.
+ * done, fails in that as well, and would leave its breakpoints.
  *
- * But all that probe one instruction of a file share one uprobe, and the kernel takes the
- * breakpoint out of a process only when none of them wants that process any more; before
- * that it does not reach for the page, and so nothing fails (filter_chain in
- * register_for_each_vma). A perf event for the target with enable_on_exec wants it, but
- * puts no breakpoint there, as that is left to the exec (trace_uprobe_filter_add in
- * kernel/trace/trace_uprobe.c): to open it reaches for no page. Such events, the anchors,
- * are opened first, one for each site. A call that fails then leaves its breakpoints to
- * the anchors, and the kernel takes them out when it closes the anchors, as the holder
- * dies. That also holds if all processes are killed at one time.
+ * But all that probe one instruction of a file share one uprobe, whoever they are, and
+ * each that closes takes the breakpoint out of all processes that none of the others
+ * wants. So others are there first, the anchors, which reach for no page of the target:
  *
- * The anchors go when the probes are open. To close one takes the kernel some grace
- * periods of RCU, 60 to 260 ms where the machine is busy, and meanwhile no process can
- * open or close another event of a uprobe. So that is left to a child of the holder, the
- * closer, which is forked when there are no probes yet, and has nothing but the anchors.
- * It dies of a SIGKILL of its own, too. If the probes are closed sooner, the holder waits
- * for it, so that its own end takes the breakpoints out. If the closer was killed, the
- * holder itself closes the anchors, while it has the probes.
+ *   - Links of the same program to the same sites, for a process that has ended. It
+ *     has no memory, so that no breakpoint is put anywhere, now or later. To open one
+ *     also waits for the grace period of RCU that the first change of a probe waits for.
+ *   - Where probes are perf events, a perf event for the target with enable_on_exec: the
+ *     kernel leaves the breakpoint to the exec (trace_uprobe_filter_add in
+ *     kernel/trace/trace_uprobe.c). As this one wants the target, the kernel keeps the
+ *     breakpoints of a call that fails, does not even reach for the page, and leaks no
+ *     uprobe. But each takes 80 ms to close, 260 on a busy machine, one after another and
+ *     with a lock on all events of that kind.
  *
- * What remains: a call that fails also looks at other processes that have the file
- * mapped, and reaches for the page of those that had probes before, or were forked by
- * such a process (MMF_HAS_UPROBES, which stays). Then the kernel says "leaking uprobe"
- * and keeps some hundred bytes until it boots again; no process keeps a breakpoint. And
- * anchors need CAP_SYS_ADMIN, and are left out if they take more than ten seconds; a
- * link on hundreds of instructions (places in copies of pymalloc) has none.
- * Without them a breakpoint may stay, which costs a trap each time that it is reached,
- * until the same probe is opened and closed again.
+ * The opener is the last to have the anchors: they are closed as it ends, and then the
+ * kernel takes out what a call that failed has left. It dies of a SIGKILL of its own, if
+ * of no other. That also holds if all processes are killed at one time, and beside others
+ * that have probes in the file: an anchor takes out what none of them wants. If the
+ * probes are closed before it has ended, the holder waits for it, as anchors of the
+ * second kind keep breakpoints.
+ *
+ * What remains: a link that fails says "leaking uprobe" in the kernel's log, and keeps
+ * some hundred bytes of its memory until it boots again; so does a perf event where other
+ * processes have the file mapped that had probes before, or were forked by such a process
+ * (MMF_HAS_UPROBES, which stays). No process keeps a breakpoint. Anchors that are perf
+ * events need CAP_SYS_ADMIN, and are left out if they take more than ten seconds. Without
+ * them a breakpoint may stay, which costs a trap each time that it is reached, until the
+ * same probe is opened and closed again.
  */
 
 HI_DEFINE_GUARD(DIR *, closedir)
@@ -148,7 +161,7 @@ static enum hi_status take_descriptor(const struct hi_probe_holder *holder, int 
 	return status;
 }
 
-/* ---- the holder ---- */
+/* ---- the opener ---- */
 
 /*
  * A SIGKILL that comes between the call of _exit() and its first step would still be
@@ -160,125 +173,161 @@ static _Noreturn void exit_unkilled(void)
 	_exit(0);
 }
 
-/* Until one fails or the inspector has ended: false. */
-static bool open_probes(int socket, const struct hi_probe_opening *opening, int *fds)
+/* Until one fails or the holder has ended. Then the anchors are closed. It has nothing
+ * else to do: the sooner it is over, the less may come between. */
+static _Noreturn void open_probes(int holder, const struct hi_probe_opening *opening)
 {
 	struct answer answer = {.status = HI_OK};
 	bool is_sent = true;
 
-	for (size_t i = 0; i < opening->n; i++)
-		fds[i] = -1;
 	for (size_t i = 0; i < opening->n && is_sent && answer.status == HI_OK; i++) {
-		answer.status = opening->open(opening->arg, i, &fds[i], &answer.error);
-		is_sent = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
+		int fd = -1;
+
+		answer.status = opening->open(opening->arg, i, &fd, &answer.error);
+		is_sent = hi_packet_send(holder, &answer, sizeof(answer), fd);
 	}
-	return is_sent && answer.status == HI_OK;
-}
-
-struct anchors {
-	int *fds; /* room for one more */
-	size_t n;
-	/* The closer (Note [Anchors]), and the end of a pipe that says that the holder
-	 * has closed its own, or has ended; -1: there is none. */
-	int closer, pipe;
-};
-
-/* The inspector hears of each, as one may have to wait for others' to be closed. If that
- * takes too long, the rest is left out. */
-static void open_anchors(int socket, const struct hi_probe_opening *opening,
-			 struct anchors *anchors)
-{
-	const struct answer answer = {.status = HI_OK};
-	const uint64_t end_ns = hi_clock_ns() + ANCHORS_MS * 1000000ull;
-	bool is_sent = true;
-
-	for (size_t i = 0; i < opening->n_anchors && is_sent; i++) {
-		anchors->n += hi_clock_ns() < end_ns &&
-			      opening->anchor(opening->arg, i, &anchors->fds[anchors->n],
-					      NULL) == HI_OK;
-		is_sent = hi_packet_send(socket, &answer, sizeof(answer), -1);
-	}
-}
-
-/* The last to close them, as it dies. */
-static _Noreturn void close_anchors(struct anchors *anchors, int pipe)
-{
-	char byte;
-
-	anchors->fds[anchors->n] = pipe;
-	hi_child_settle("hi-probes", anchors->fds, anchors->n + 1);
-	while (read(pipe, &byte, 1) < 0 && errno == EINTR)
-		;
+	hi_child_set_priority(0);
 	exit_unkilled();
 }
 
-/* Before there are probes, so that it has none. */
-static void fork_closer(struct anchors *anchors)
+/* ---- the holder ---- */
+
+struct holding {
+	int inspector;	   /* the socket */
+	int opener, pidfd; /* the opener's socket, and itself */
+	int *kept;	   /* n descriptors, then room for those above */
+	size_t n;
+};
+
+static bool send_answer(const struct holding *h, enum hi_status status,
+			const struct hi_error *error, int fd)
 {
-	int pipes[2];
+	struct answer answer = {.status = status};
+
+	if (status != HI_OK)
+		answer.error = *error;
+	return hi_packet_send(h->inspector, &answer, sizeof(answer), fd) &&
+	       status == HI_OK;
+}
+
+/* The inspector hears of each, as one may have to wait for others' to be closed. If that
+ * takes too long, the rest is left out. They stay open. */
+static bool open_anchors(const struct holding *h, const struct hi_probe_opening *opening)
+{
+	const uint64_t end_ns = hi_clock_ns() + ANCHORS_MS * 1000000ull;
+	bool is_sent = true;
+	int anchor;
+
+	for (size_t i = 0; i < opening->n_anchors && is_sent; i++) {
+		if (hi_clock_ns() < end_ns)
+			(void)!opening->anchor(opening->arg, i, &anchor, NULL);
+		is_sent = send_answer(h, HI_OK, NULL, -1);
+	}
+	return is_sent;
+}
+
+static bool check_means(const struct holding *h, const struct hi_probe_opening *opening)
+{
+	struct hi_error error = {};
+	enum hi_status status =
+		opening->check ? opening->check(opening->arg, &error) : HI_OK;
+
+	return send_answer(h, status, &error, -1);
+}
+
+static bool fork_opener(struct holding *h, const struct hi_probe_opening *opening)
+{
+	int sockets[2];
 	pid_t pid;
 
-	if (anchors->n == 0 || pipe2(pipes, O_CLOEXEC) != 0)
-		return;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+		return false;
+	/* Inherited: nothing is to come between its calls. */
+	hi_child_set_priority(1);
 	pid = hi_fork();
 	if (pid == 0) {
-		close(pipes[1]);
-		close_anchors(anchors, pipes[0]);
+		close(sockets[0]);
+		open_probes(sockets[1], opening);
 	}
-	close(pipes[0]);
-	anchors->pipe = pipes[1];
-	anchors->closer = pid > 0 ? pidfd_open(pid, 0) : -1;
+	hi_child_set_priority(0);
+	close(sockets[1]);
+	h->opener = sockets[0];
+	h->pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	return pid > 0;
 }
 
-static void release_anchors(const struct anchors *anchors)
+/* The opener may have been stopped. */
+static bool await_opener(const struct holding *h, int fd, unsigned tries)
 {
-	for (size_t i = 0; i < anchors->n; i++)
-		close(anchors->fds[i]);
-	if (anchors->pipe >= 0)
-		close(anchors->pipe);
-}
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
 
-/* Returns the closer if it is to be waited for; else -1. */
-static int open_anchored(int socket, const struct hi_probe_opening *opening, int *kept)
-{
-	struct anchors anchors = {.fds = kept + opening->n + 2, .closer = -1, .pipe = -1};
-	bool are_open;
-
-	(void)signal(SIGCHLD, SIG_IGN); /* the closer leaves no zombie */
-	open_anchors(socket, opening, &anchors);
-	fork_closer(&anchors);
-	are_open = open_probes(socket, opening, kept);
-	release_anchors(&anchors);
-	return are_open ? anchors.closer : -1;
-}
-
-/* While there are anchors, the breakpoints stay: the holder is to be the last. */
-static void await_closer(int closer)
-{
-	struct pollfd end = {.fd = closer, .events = POLLIN};
-
-	for (int i = 0; closer >= 0 && i < END_TRIES; i++) {
-		(void)pidfd_send_signal(closer, SIGCONT, NULL, 0);
-		if (poll(&end, 1, END_MS) > 0)
-			return;
+	for (unsigned i = 0; i < tries && fd >= 0; i++) {
+		if (poll(&ready, 1, END_MS) > 0)
+			return true;
+		if (h->pidfd >= 0)
+			(void)pidfd_send_signal(h->pidfd, SIGCONT, NULL, 0);
 	}
+	return false;
+}
+
+/* Takes the descriptors and hands them on, until one fails, or a process has ended. */
+static bool take_opened(struct holding *h)
+{
+	struct answer answer;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (!await_opener(h, h->opener, ANSWER_TRIES) ||
+		    !hi_packet_receive(h->opener, &answer, sizeof(answer), MSG_DONTWAIT,
+				       &h->kept[i]) ||
+		    !send_answer(h, answer.status, &answer.error, h->kept[i]))
+			return false;
+	return true;
+}
+
+/* The descriptors that it needs are the last ones in kept. */
+static void settle_holder(const struct holding *h, size_t n_open)
+{
+	h->kept[h->n] = h->inspector;
+	h->kept[h->n + 1] = h->opener;
+	h->kept[h->n + 2] = h->pidfd;
+	hi_child_settle(name_held, h->kept + h->n - n_open, n_open + KEPT_MORE);
+	(void)signal(SIGCHLD, SIG_IGN); /* the opener leaves no zombie */
+}
+
+/* The opener is forked before there are probes, so that it alone has the anchors. */
+static bool open_held(struct holding *h, const struct hi_probe_opening *opening)
+{
+	(void)prctl(PR_SET_NAME, name_opening);
+	if (!open_anchors(h, opening) || !check_means(h, opening) ||
+	    !fork_opener(h, opening))
+		return false;
+	settle_holder(h, 0);
+	return take_opened(h);
+}
+
+static void await_inspector(const struct holding *h)
+{
+	char byte;
+
+	while (read(h->inspector, &byte, 1) < 0 && errno == EINTR)
+		;
 }
 
 /* opening: NULL: kept are open. */
 _Noreturn static void keep(int socket, const struct hi_probe_opening *opening, size_t n,
 			   int *kept)
 {
-	char byte;
+	struct holding h = {
+		.inspector = socket, .opener = -1, .pidfd = -1, .kept = kept, .n = n};
 
 	(void)setsid(); /* before anything is opened */
 	hi_child_set_signals();
-	kept[n] = socket;
-	kept[n + 1] = opening ? open_anchored(socket, opening, kept) : -1;
-	hi_child_settle("hi-probes", kept, n + 2);
-	(void)signal(SIGCHLD, SIG_IGN);
-	while (read(socket, &byte, 1) < 0 && errno == EINTR)
-		;
-	await_closer(kept[n + 1]);
+	if (!opening)
+		settle_holder(&h, n);
+	if (!opening || open_held(&h, opening))
+		await_inspector(&h);
+	/* While there are anchors, breakpoints may stay: the holder is to be the last. */
+	(void)await_opener(&h, h.pidfd, END_TRIES);
 	exit_unkilled();
 }
 
@@ -292,7 +341,8 @@ static enum hi_status take_all(const struct hi_probe_holder *holder,
 	size_t taken = 0;
 	int none;
 
-	for (size_t i = 0; i < opening->n_anchors && status == HI_OK; i++)
+	/* One for each anchor, and for the check. */
+	for (size_t i = 0; i <= opening->n_anchors && status == HI_OK; i++)
 		status = take_answer(holder, &none, err);
 	while (taken < opening->n && status == HI_OK) {
 		status = take_descriptor(holder, &fds[taken], err);
@@ -303,8 +353,8 @@ static enum hi_status take_all(const struct hi_probe_holder *holder,
 	return status;
 }
 
-/* kept: n descriptors, or room for them if there is an opening; then room for two more,
- * and for the anchors and one more. */
+/* kept: n descriptors, or room for them if there is an opening; then room for KEPT_MORE.
+ */
 static enum hi_status fork_holder(struct hi_probe_holder *holder,
 				  const struct hi_probe_opening *opening, size_t n,
 				  int *kept, struct hi_error *err)
@@ -339,7 +389,7 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
 {
 	size_t n = opening->n;
 	HI_GUARD(free)
-	int *kept = hi_calloc(n + 2 + opening->n_anchors + 1, sizeof(*kept));
+	int *kept = hi_calloc(n + KEPT_MORE, sizeof(*kept));
 	enum hi_status status = HI_GONE;
 
 	*holder = HI_PROBE_HOLDER_NONE;
@@ -366,7 +416,7 @@ static bool has_holder_died(const struct hi_probe_holder *holder)
 /* Without a holder the caller would be the last to close. */
 static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
-	HI_GUARD(free) int *kept = hi_calloc(n + 2, sizeof(*kept));
+	HI_GUARD(free) int *kept = hi_calloc(n + KEPT_MORE, sizeof(*kept));
 	struct hi_error ignored;
 
 	hi_probe_holder_end(holder);
@@ -407,7 +457,9 @@ static bool is_as_forked(int child)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/comm", child);
 	return read_first_line("/proc/self/comm", ours) &&
-	       read_first_line(path, theirs) && strcmp(ours, theirs) == 0;
+	       read_first_line(path, theirs) &&
+	       (strcmp(ours, theirs) == 0 ||
+		strncmp(theirs, name_opening, sizeof(name_opening) - 1) == 0);
 }
 
 /* Children that had the descriptor: it vanishes from their table a bit before they have
@@ -485,6 +537,37 @@ void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_
 	hi_probe_holder_end(holder);
 }
 
+static hi_probe_wait_hook *wait_hook;
+
+void hi_probe_holder_set_wait_hook(hi_probe_wait_hook *hook)
+{
+	wait_hook = hook;
+}
+
+static void tell_wait(bool is_over, uint64_t waited_ns)
+{
+	if (wait_hook)
+		wait_hook(is_over, waited_ns);
+}
+
+static void await_end(const struct hi_probe_holder *holder)
+{
+	uint64_t start_ns = hi_clock_ns(), waited_ns = 0;
+	bool is_told = false, has_ended = false;
+
+	while (!has_ended && waited_ns < LIMIT_NS) {
+		continue_holder(holder);
+		has_ended = hi_child_reap(holder->pid, holder->pidfd, END_MS);
+		waited_ns = hi_clock_ns() - start_ns;
+		if (!has_ended && !is_told && waited_ns >= LONG_NS) {
+			tell_wait(false, waited_ns);
+			is_told = true;
+		}
+	}
+	if (is_told)
+		tell_wait(true, waited_ns);
+}
+
 void hi_probe_holder_end(struct hi_probe_holder *holder)
 {
 	const char over = 0;
@@ -494,11 +577,7 @@ void hi_probe_holder_end(struct hi_probe_holder *holder)
 	/* Other processes may still hold the socket, so the end is sent. */
 	(void)send(holder->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(holder->socket);
-	for (int i = 0; i < END_TRIES; i++) {
-		continue_holder(holder);
-		if (hi_child_reap(holder->pid, holder->pidfd, END_MS))
-			break;
-	}
+	await_end(holder);
 	if (holder->pidfd >= 0)
 		close(holder->pidfd);
 	*holder = HI_PROBE_HOLDER_NONE;

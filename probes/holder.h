@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small process ("hi-probes") that opens probes and is the last to close them, see Note
- * [The process that opens and closes probes] in holder.c.
+ * A small process, hi-probes, that has probes opened and is the last to close them, see
+ * Note [The process that opens and closes probes] in holder.c. While it is at that, it
+ * and its child are called hi-probes:opens.
  */
 #ifndef HI_PROBES_HOLDER_H
 #define HI_PROBES_HOLDER_H
@@ -17,13 +18,18 @@ typedef enum hi_status hi_probe_holder_open(void *arg, size_t i, int *fd_ret,
 
 /* What a holder opens. */
 struct hi_probe_opening {
+	/* In a process that lives only for that. */
 	hi_probe_holder_open *open;
 	size_t n;
-	/* The anchors of all sites (hi_uprobe_anchor), which are opened first and closed
-	 * when the n descriptors are open. One that cannot be opened is left out. */
+	/* The anchors of all sites (Note [Anchors] in holder.c), which are opened first
+	 * and closed when the n descriptors are open. One that cannot be opened is left
+	 * out. */
 	hi_probe_holder_open *anchor; /* not called if n_anchors is 0 */
 	size_t n_anchors;
-	void *arg; /* of both */
+	/* After the anchors, in the holder: does all that is opened work here? What this
+	 * opens is closed when the n descriptors are open. NULL: yes. */
+	enum hi_status (*check)(void *arg, struct hi_error *err);
+	void *arg; /* of all */
 };
 
 struct hi_probe_holder {
@@ -48,9 +54,15 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
  */
 void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n);
 /*
- * The same after fds were closed. Waits for its end at most 3 s: one that is stopped
- * again and again ends later.
+ * The same after fds were closed. Waits until it has ended, when the probes are out of
+ * the target; at most two minutes: one that is stopped again and again ends later.
  */
 void hi_probe_holder_end(struct hi_probe_holder *holder);
+/*
+ * Is told by hi_probe_holder_end() that it waits for longer than a second (is_over:
+ * false), and then that it has waited so long. NULL: none. For all threads.
+ */
+typedef void hi_probe_wait_hook(bool is_over, uint64_t waited_ns);
+void hi_probe_holder_set_wait_hook(hi_probe_wait_hook *hook);
 
 #endif

@@ -135,7 +135,7 @@ static enum hi_status load_for_uses(struct hi_use_probes *p, bool by_perf,
 
 struct linking {
 	const struct hi_use_probes *probes;
-	int check_link; /* closed when the holder ends, as in bpf_probe.c */
+	int check_link; /* closed with the anchors, so that opening does not wait */
 };
 
 static struct hi_probe_site place_of_use(const struct hi_use_site *site)
@@ -155,9 +155,9 @@ static bool are_sites_in_one_file(const struct hi_use_probes *p, size_t a, size_
 	       x->dev_minor == y->dev_minor;
 }
 
-static enum hi_status link_uses_of_file(const struct hi_use_probes *p, size_t first,
-					const struct hi_uprobe *uprobe, int *link_ret,
-					struct hi_error *err)
+static enum hi_status link_uses_of_file(const struct hi_use_probes *p, pid_t pid,
+					size_t first, const struct hi_uprobe *uprobe,
+					int *link_ret, struct hi_error *err)
 {
 	uint64_t offsets[HI_BPF_USE_SITES], cookies[HI_BPF_USE_SITES];
 	struct hi_bpf_places places = {.offsets = offsets, .cookies = cookies};
@@ -168,8 +168,8 @@ static enum hi_status link_uses_of_file(const struct hi_use_probes *p, size_t fi
 		offsets[places.count] = p->sites[i].file_offset;
 		cookies[places.count++] = i;
 	}
-	return hi_bpf_link_places(bpf_program__fd(use_program(p)), p->target->pid, uprobe,
-				  &places, link_ret, err);
+	return hi_bpf_link_places(bpf_program__fd(use_program(p)), pid, uprobe, &places,
+				  link_ret, err);
 }
 
 /* The site has a link of this program still. */
@@ -182,40 +182,53 @@ static void measure_hit(const struct hi_use_probes *p)
 	p->shared->hit_ns = (hi_clock_ns() - start) / TRIAL_CALLS + STORE_NS;
 }
 
-static enum hi_status link_uses(void *arg, size_t i, int *link_ret, struct hi_error *err)
+static enum hi_status check_uses(void *arg, struct hi_error *err)
 {
 	struct linking *l = arg;
 	const struct hi_use_probes *p = l->probes;
-	int program = bpf_program__fd(use_program(p));
+	enum hi_status status =
+		hi_bpf_link_check(bpf_program__fd(use_program(p)), &p->shared->own_hits,
+				  &l->check_link, err);
+
+	if (status == HI_OK)
+		measure_hit(p);
+	return status;
+}
+
+static enum hi_status link_planned_uses(const struct hi_use_probes *p, pid_t pid,
+					size_t i, int *link_ret, struct hi_error *err)
+{
 	size_t first = p->plan[i];
 	struct hi_probe_site place = place_of_use(&p->sites[first]);
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status = HI_OK;
+	enum hi_status status = hi_uprobe_prepare(p->target, &place, &uprobe, err);
 
-	if (i == 0 && !p->by_perf && !p->is_checked) {
-		status = hi_bpf_link_check(program, &p->shared->own_hits, &l->check_link,
-					   err);
-		if (status == HI_OK)
-			measure_hit(p);
-	}
-	if (status == HI_OK)
-		status = hi_uprobe_prepare(p->target, &place, &uprobe, err);
 	if (status == HI_OK && p->by_perf)
-		status = hi_bpf_link_event(program, p->target,
+		status = hi_bpf_link_event(bpf_program__fd(use_program(p)), p->target,
 					   p->is_old ? HI_BPF_NO_COOKIE : first, &uprobe,
 					   link_ret, err);
 	else if (status == HI_OK)
-		status = link_uses_of_file(p, first, &uprobe, link_ret, err);
+		status = link_uses_of_file(p, pid, first, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);
 	return status;
 }
 
+static enum hi_status link_uses(void *arg, size_t i, int *link_ret, struct hi_error *err)
+{
+	const struct linking *l = arg;
+
+	return link_planned_uses(l->probes, l->probes->target->pid, i, link_ret, err);
+}
+
+/* By perf the i-th is that of a site, else of a link. */
 static enum hi_status anchor_use(void *arg, size_t i, int *fd_ret, struct hi_error *err)
 {
 	const struct linking *l = arg;
-	struct hi_probe_site place = place_of_use(&l->probes->sites[i]);
+	const struct hi_use_probes *p = l->probes;
+	struct hi_probe_site place = place_of_use(&p->sites[i]);
 
-	return hi_uprobe_anchor_site(l->probes->target, &place, fd_ret, err);
+	return p->by_perf ? hi_uprobe_anchor_site(p->target, &place, fd_ret, err)
+			  : link_planned_uses(p, HI_BPF_NOBODY, i, fd_ret, err);
 }
 
 /* ---- in the inspector ---- */
@@ -252,14 +265,14 @@ static void forget_use_sites(const struct hi_use_probes *p)
 static enum hi_status open_uses(struct hi_use_probes *p, struct hi_error *err)
 {
 	struct linking linking = {.probes = p, .check_link = -1};
-	struct hi_probe_opening opening = {.open = link_uses,
-					   .anchor = anchor_use,
-					   .n_anchors = p->n_sites,
-					   .arg = &linking};
+	struct hi_probe_opening opening = {
+		.open = link_uses, .anchor = anchor_use, .arg = &linking};
 	enum hi_status status;
 
 	plan_links_of_uses(p);
 	opening.n = p->n_planned;
+	opening.n_anchors = p->by_perf ? p->n_sites : p->n_planned;
+	opening.check = p->by_perf || p->is_checked ? NULL : check_uses;
 	memset(p->hits, 0, hits_size());
 	for (size_t i = 0; i < p->n_sites; i++)
 		p->shared->registers[i] = p->sites[i].registers;

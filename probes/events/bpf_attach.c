@@ -13,7 +13,7 @@ struct attachment {
 	const struct hi_bpf_source *source;
 	int entry_program, return_program;
 	size_t first;		     /* of the plan */
-	int check_link, filter_link; /* closed when the holder ends, as in bpf_probe.c */
+	int check_link, filter_link; /* closed with the anchors */
 };
 
 static bool has_places(const struct hi_bpf_source *source, size_t function)
@@ -99,7 +99,7 @@ static void plan_links(struct hi_bpf_source *source, bool optional)
 	plan_links_at(source, optional, false);
 }
 
-static enum hi_status link_functions_of_file(const struct attachment *a,
+static enum hi_status link_functions_of_file(const struct attachment *a, pid_t pid,
 					     const struct hi_planned_link *link,
 					     const struct hi_uprobe *uprobe,
 					     int *link_ret, struct hi_error *err)
@@ -125,7 +125,7 @@ static enum hi_status link_functions_of_file(const struct attachment *a,
 		cookies[places.count++] = hi_bpf_cookie_of_site(site);
 	}
 	return hi_bpf_link_places(link->at_return ? a->return_program : a->entry_program,
-				  a->source->target->pid, uprobe, &places, link_ret, err);
+				  pid, uprobe, &places, link_ret, err);
 }
 
 /* Before the first probe at a return. */
@@ -138,8 +138,9 @@ static enum hi_status try_filter(struct attachment *a, struct hi_error *err)
 					&a->filter_link, err);
 }
 
-static enum hi_status try_means(struct attachment *a, struct hi_error *err)
+static enum hi_status try_means(void *arg, struct hi_error *err)
 {
+	struct attachment *a = arg;
 	enum hi_status status = HI_OK;
 
 	if (!a->source->by_perf)
@@ -163,17 +164,14 @@ static uint64_t cookie_of_link(const struct hi_bpf_source *source,
 	return link->site ? hi_bpf_cookie_of_site(link->site) : link->function;
 }
 
-static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
-				     struct hi_error *err)
+static enum hi_status attach_link(const struct attachment *a, pid_t pid, size_t i,
+				  int *link_ret, struct hi_error *err)
 {
-	struct attachment *a = arg;
 	const struct hi_planned_link *link = &a->source->plan[a->first + i];
 	struct hi_probe_site site = site_of_link(a->source, link);
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status = a->first + i == 0 ? try_means(a, err) : HI_OK;
+	enum hi_status status = hi_uprobe_prepare(a->source->target, &site, &uprobe, err);
 
-	if (status == HI_OK)
-		status = hi_uprobe_prepare(a->source->target, &site, &uprobe, err);
 	uprobe.at_return = link->at_return;
 	if (status == HI_OK && a->source->by_perf)
 		status = hi_bpf_link_event(
@@ -181,17 +179,30 @@ static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
 			a->source->target, cookie_of_link(a->source, link), &uprobe,
 			link_ret, err);
 	else if (status == HI_OK)
-		status = link_functions_of_file(a, link, &uprobe, link_ret, err);
+		status = link_functions_of_file(a, pid, link, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);
 	return status;
 }
 
-/* A place of copies has an anchor only where it has a probe of its own: one link opens
- * all of them within 3 ms, and to close an anchor takes the kernel up to 260 ms. */
-static size_t count_anchors(const struct hi_bpf_source *source)
+static enum hi_status attach_planned(void *arg, size_t i, int *link_ret,
+				     struct hi_error *err)
 {
-	return source->functions.count +
-	       (source->by_perf ? source->functions.n_sites : 0);
+	const struct attachment *a = arg;
+
+	return attach_link(a, a->source->target->pid, i, link_ret, err);
+}
+
+static enum hi_status anchor_link(void *arg, size_t i, int *link_ret,
+				  struct hi_error *err)
+{
+	return attach_link(arg, HI_BPF_NOBODY, i, link_ret, err);
+}
+
+/* Of perf events: each function and each place of copies has one. */
+static size_t count_anchors(const struct hi_bpf_source *source, size_t n_links)
+{
+	return source->by_perf ? source->functions.count + source->functions.n_sites
+			       : n_links;
 }
 
 static enum hi_status anchor_function(void *arg, size_t i, int *fd_ret,
@@ -228,8 +239,9 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 		.filter_link = -1,
 	};
 	struct hi_probe_opening opening = {.open = attach_planned,
-					   .anchor = anchor_function,
-					   .n_anchors = count_anchors(source),
+					   .anchor = source->by_perf ? anchor_function
+								     : anchor_link,
+					   .check = try_means,
 					   .arg = &a};
 	enum hi_status status;
 
@@ -237,6 +249,7 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	source->n_kept = source->n_planned;
 	plan_links(source, true);
 	opening.n = source->n_kept;
+	opening.n_anchors = count_anchors(source, opening.n);
 	status = hi_probe_holder_start(&source->holder, &opening, source->links, err);
 	if (status != HI_OK)
 		return status;
@@ -244,6 +257,8 @@ enum hi_status hi_bpf_source_attach(struct hi_bpf_source *source, struct hi_erro
 	if (source->n_planned == source->n_kept)
 		return HI_OK;
 	opening.n = source->n_planned - source->n_kept;
+	opening.n_anchors = count_anchors(source, opening.n);
+	opening.check = NULL;
 	/* Without them there is the rest. */
 	if (hi_probe_holder_start(&source->optional_holder, &opening,
 				  source->links + source->n_kept,

@@ -276,37 +276,49 @@ void hi_portrait_expect_same(const char *before, const char *after)
 
 /* ---- text ---- */
 
-static size_t compare_text(int memory, const char *path, uint64_t start, uint64_t end,
-			   uint64_t offset)
+struct text_look {
+	size_t compared, changed;
+	char first[400]; /* the first change; "": none */
+};
+
+static void compare_page(struct text_look *look, const char *path, uint64_t offset,
+			 const unsigned char *ours, const unsigned char *theirs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ours[i] == theirs[i])
+			continue;
+		if (look->changed++ == 0)
+			snprintf(look->first, sizeof(look->first),
+				 "%.300s, offset 0x%llx: 0x%02x in the file, 0x%02x in "
+				 "memory",
+				 path, (unsigned long long)offset + i, ours[i],
+				 theirs[i]);
+	}
+	look->compared += n;
+}
+
+static void compare_text(struct text_look *look, int memory, const char *path,
+			 uint64_t start, uint64_t end, uint64_t offset)
 {
 	unsigned char ours[PAGE], theirs[PAGE];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t compared = 0;
 
 	for (uint64_t at = start; fd >= 0 && at < end; at += PAGE, offset += PAGE) {
 		ssize_t n = pread(fd, ours, PAGE, (off_t)offset);
 
-		if (n <= 0 || pread(memory, theirs, PAGE, (off_t)at) != PAGE)
-			continue;
-		for (ssize_t i = 0; i < n; i++)
-			HI_ASSERT_MSG(ours[i] == theirs[i],
-				      "%s, offset 0x%llx: 0x%02x in the file, 0x%02x in "
-				      "memory",
-				      path, (unsigned long long)offset + (size_t)i,
-				      ours[i], theirs[i]);
-		compared += (size_t)n;
+		if (n > 0 && pread(memory, theirs, PAGE, (off_t)at) == PAGE)
+			compare_page(look, path, offset, ours, theirs, (size_t)n);
 	}
 	if (fd >= 0)
 		close(fd);
-	return compared;
 }
 
-size_t hi_text_expect_whole(pid_t pid)
+static struct text_look look_at_text(pid_t pid)
 {
 	FILE *maps = open_file(pid, "maps");
 	unsigned long long start, end, offset;
 	char line[1024], mode[8], path[512];
-	size_t compared = 0;
+	struct text_look look = {};
 	int memory;
 
 	HI_ASSERT_MSG(maps, "process %d has gone", (int)pid);
@@ -316,9 +328,22 @@ size_t hi_text_expect_whole(pid_t pid)
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %511s", &start, &end, mode,
 			   &offset, path) == 5 &&
 		    mode[2] == 'x' && path[0] == '/')
-			compared += compare_text(memory, path, start, end, offset);
+			compare_text(&look, memory, path, start, end, offset);
 	close(memory);
 	fclose(maps);
-	HI_ASSERT(compared > 0);
-	return compared;
+	HI_ASSERT(look.compared > 0);
+	return look;
+}
+
+size_t hi_text_expect_whole(pid_t pid)
+{
+	struct text_look look = look_at_text(pid);
+
+	HI_ASSERT_MSG(look.changed == 0, "%s", look.first);
+	return look.compared;
+}
+
+size_t hi_text_changed(pid_t pid)
+{
+	return look_at_text(pid).changed;
 }

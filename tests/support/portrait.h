@@ -25,5 +25,7 @@ void hi_portrait_expect_same(const char *before, const char *after);
 /* Every executable private mapping of a file holds the file's bytes: no breakpoint
  * of a probe is left. Fails the test otherwise; returns how many bytes were compared. */
 size_t hi_text_expect_whole(pid_t pid);
+/* How many of these bytes differ: one for each breakpoint. */
+size_t hi_text_changed(pid_t pid);
 
 #endif
