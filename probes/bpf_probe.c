@@ -302,8 +302,9 @@ struct attaching {
 	const struct bpf_probe *probe;
 	const struct hi_target *target;
 	const struct hi_probe_sites *sites;
-	int check_link; /* closed with the anchors, so that opening does not wait for it
-			 */
+	/* The first site of each link: by uprobe_multi one has all of a file. */
+	size_t plan[HI_PROBE_SITES_MAX], n_planned;
+	int check_link; /* closed with the anchors, so that opening does not wait */
 };
 
 static enum hi_status check_link_of_probe(void *arg, struct hi_error *err)
@@ -314,26 +315,53 @@ static enum hi_status check_link_of_probe(void *arg, struct hi_error *err)
 				 &a->check_link, err);
 }
 
+static bool are_probed_together(const struct attaching *a, size_t i, size_t k)
+{
+	const struct hi_probe_site *items = a->sites->items;
+	size_t n = a->target->n_mappings;
+
+	return is_multi(a->probe) && items[i].mapping < n && items[k].mapping < n &&
+	       hi_uprobe_is_one_file(a->target, items[i].mapping, items[k].mapping);
+}
+
+/* first: a site that is planned. */
+static enum hi_status link_sites_of_file(const struct attaching *a, pid_t pid,
+					 size_t first, const struct hi_uprobe *uprobe,
+					 int *link_ret, struct hi_error *err)
+{
+	uint64_t offsets[HI_PROBE_SITES_MAX], cookies[HI_PROBE_SITES_MAX];
+	uint64_t semaphores[HI_PROBE_SITES_MAX];
+	struct hi_bpf_places places = {.offsets = offsets, .cookies = cookies};
+
+	for (size_t i = first; i < a->sites->count; i++) {
+		const struct hi_probe_site *site = &a->sites->items[i];
+
+		if (!are_probed_together(a, first, i))
+			continue;
+		if (site->semaphore)
+			places.semaphores = semaphores;
+		offsets[places.count] = site->file_offset;
+		semaphores[places.count] = site->semaphore;
+		cookies[places.count++] = i;
+	}
+	return hi_bpf_link_places(program_fd(a->probe), pid, uprobe, &places, link_ret,
+				  err);
+}
+
 static enum hi_status attach_for(const struct attaching *a, pid_t pid, size_t i,
 				 int *link_ret, struct hi_error *err)
 {
-	const uint64_t cookie = i;
+	size_t first = a->plan[i];
 	struct hi_uprobe uprobe = {.fd = -1};
 	enum hi_status status =
-		hi_uprobe_prepare(a->target, &a->sites->items[i], &uprobe, err);
-	const struct hi_bpf_places place = {
-		.count = 1,
-		.offsets = &uprobe.offset,
-		.semaphores = uprobe.semaphore ? &uprobe.semaphore : NULL,
-		.cookies = &cookie};
+		hi_uprobe_prepare(a->target, &a->sites->items[first], &uprobe, err);
 	bool is_old = a->probe->link == HI_BPF_LINK_EVENT_OLD;
 
 	if (status == HI_OK && is_multi(a->probe))
-		status = hi_bpf_link_places(program_fd(a->probe), pid, &uprobe, &place,
-					    link_ret, err);
+		status = link_sites_of_file(a, pid, first, &uprobe, link_ret, err);
 	else if (status == HI_OK)
 		status = hi_bpf_link_event(program_fd(a->probe), a->target,
-					   is_old ? HI_BPF_NO_COOKIE : i, &uprobe,
+					   is_old ? HI_BPF_NO_COOKIE : first, &uprobe,
 					   link_ret, err);
 	hi_uprobe_release(&uprobe);
 	return status;
@@ -358,22 +386,37 @@ static enum hi_status anchor_place(void *arg, size_t i, int *fd_ret, struct hi_e
 
 /* ---- in the inspector ---- */
 
+static void plan_links_of_sites(struct attaching *a)
+{
+	for (size_t i = 0; i < a->sites->count; i++) {
+		bool is_planned = false;
+
+		for (size_t k = 0; k < a->n_planned; k++)
+			is_planned |= are_probed_together(a, a->plan[k], i);
+		if (!is_planned)
+			a->plan[a->n_planned++] = i;
+	}
+}
+
 static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target *target,
 				 const struct hi_probe_sites *sites, struct hi_error *err)
 {
 	struct attaching a = {.probe = probe, .target = target, .sites = sites};
-	const struct hi_probe_opening opening = {
-		.open = attach_place,
-		.n = sites->count,
-		.anchor = anchor_place,
-		.n_anchors = sites->count,
-		.check = is_multi(probe) ? check_link_of_probe : NULL,
-		.arg = &a};
-	enum hi_status status =
-		hi_probe_holder_start(&probe->holder, &opening, probe->links, err);
+	struct hi_probe_opening opening = {.open = attach_place,
+					   .anchor = anchor_place,
+					   .check = is_multi(probe) ? check_link_of_probe
+								    : NULL,
+					   .arg = &a};
+	enum hi_status status;
 
+	if (sites->count > HI_PROBE_SITES_MAX)
+		return hi_fail(err, HI_LIMIT, 0, "more than %d places",
+			       HI_PROBE_SITES_MAX);
+	plan_links_of_sites(&a);
+	opening.n = opening.n_anchors = a.n_planned;
+	status = hi_probe_holder_start(&probe->holder, &opening, probe->links, err);
 	if (status == HI_OK)
-		probe->n_links = sites->count;
+		probe->n_links = a.n_planned;
 	return status;
 }
 

@@ -527,13 +527,31 @@ static void await_other_closers(const struct hi_probe_holder *holder, const int 
 		hi_clock_pause_ns(SETTLE_PAUSE_NS);
 }
 
-void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n)
+/* Other processes may still hold the socket, so the end is sent. */
+static void send_end(struct hi_probe_holder *holder)
+{
+	const char over = 0;
+
+	if (holder->socket < 0)
+		return;
+	(void)send(holder->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(holder->socket);
+	holder->socket = -1;
+}
+
+void hi_probe_holder_let_go(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
 	if (n && has_holder_died(holder))
 		replace_holder(holder, fds, n);
 	await_other_closers(holder, fds, n);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
+	send_end(holder);
+}
+
+void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n)
+{
+	hi_probe_holder_let_go(holder, fds, n);
 	hi_probe_holder_end(holder);
 }
 
@@ -570,13 +588,9 @@ static void await_end(const struct hi_probe_holder *holder)
 
 void hi_probe_holder_end(struct hi_probe_holder *holder)
 {
-	const char over = 0;
-
-	if (holder->socket < 0)
+	if (holder->pid <= 0)
 		return;
-	/* Other processes may still hold the socket, so the end is sent. */
-	(void)send(holder->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(holder->socket);
+	send_end(holder);
 	await_end(holder);
 	if (holder->pidfd >= 0)
 		close(holder->pidfd);

@@ -53,6 +53,9 @@ enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
  * which closes its own last. If that has been killed another one is made for it.
  */
 void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n);
+/* The same without waiting for its end: hi_probe_holder_end() does, so that several of
+ * them close at one time. */
+void hi_probe_holder_let_go(struct hi_probe_holder *holder, const int *fds, size_t n);
 /*
  * The same after fds were closed. Waits until it has ended, when the probes are out of
  * the target; at most two minutes: one that is stopped again and again ends later.

@@ -31,6 +31,14 @@ enum hi_status hi_uprobe_type(unsigned *ret, struct hi_error *err)
 		       "/sys/bus/event_source/devices/uprobe)");
 }
 
+bool hi_uprobe_is_one_file(const struct hi_target *target, size_t a, size_t b)
+{
+	const struct hi_mapping *x = &target->mappings[a], *y = &target->mappings[b];
+
+	return x->inode == y->inode && x->dev_major == y->dev_major &&
+	       x->dev_minor == y->dev_minor;
+}
+
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 				 const struct hi_probe_site *site, struct hi_uprobe *ret,
 				 struct hi_error *err)

@@ -17,6 +17,8 @@ struct hi_uprobe {
 };
 /* The number of the kernel's perf unit. HI_UNSUPPORTED: it has no uprobes. */
 enum hi_status hi_uprobe_type(unsigned *ret, struct hi_error *err);
+/* Are two mappings (indices in target->mappings) of one file? */
+bool hi_uprobe_is_one_file(const struct hi_target *target, size_t a, size_t b);
 /* Opens the file of a site. *ret: closed by hi_uprobe_release(). HI_UNSUPPORTED: no
  * uprobes here; HI_BAD_DATA: no such site; HI_NOT_FOUND: its file is gone. */
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,

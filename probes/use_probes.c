@@ -147,12 +147,7 @@ static struct hi_probe_site place_of_use(const struct hi_use_site *site)
 
 static bool are_sites_in_one_file(const struct hi_use_probes *p, size_t a, size_t b)
 {
-	const struct hi_mapping *m = p->target->mappings;
-	const struct hi_mapping *x = &m[p->sites[a].mapping],
-				*y = &m[p->sites[b].mapping];
-
-	return x->inode == y->inode && x->dev_major == y->dev_major &&
-	       x->dev_minor == y->dev_minor;
+	return hi_uprobe_is_one_file(p->target, p->sites[a].mapping, p->sites[b].mapping);
 }
 
 static enum hi_status link_uses_of_file(const struct hi_use_probes *p, pid_t pid,

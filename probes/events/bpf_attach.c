@@ -37,12 +37,9 @@ uint32_t hi_bpf_cookie_of_site(const struct hi_event_site *site)
 static bool are_in_one_file(const struct hi_bpf_source *source, size_t f, size_t g)
 {
 	const struct hi_event_function *items = source->functions.items;
-	const struct hi_mapping *m = source->target->mappings;
-	const struct hi_mapping *a = &m[items[f].site.mapping],
-				*b = &m[items[g].site.mapping];
 
-	return a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor;
+	return hi_uprobe_is_one_file(source->target, items[f].site.mapping,
+				     items[g].site.mapping);
 }
 
 static bool is_optional(const struct hi_bpf_source *source, size_t function)

@@ -271,6 +271,17 @@ static void drop_optional_links(struct hi_event_source *base)
 	source->n_links = source->n_kept;
 }
 
+/* Both holders at one time. Where opening has failed there are no links. */
+static void close_links(struct hi_bpf_source *source)
+{
+	size_t kept = source->n_links < source->n_kept ? source->n_links : source->n_kept;
+
+	hi_probe_holder_let_go(&source->optional_holder, source->links + kept,
+			       source->n_links - kept);
+	hi_probe_holder_close(&source->holder, source->links, kept);
+	hi_probe_holder_end(&source->optional_holder);
+}
+
 static size_t counts_size(void)
 {
 	return sizeof(struct hi_bpf_event_counts) * HI_BPF_EVENT_FUNCTIONS *
@@ -283,8 +294,7 @@ static void close_bpf_source(struct hi_event_source *base)
 
 	if (source->shared)
 		stop_events(base);
-	drop_optional_links(base);
-	hi_probe_holder_close(&source->holder, source->links, source->n_links);
+	close_links(source);
 	if (source->shared)
 		munmap(source->shared, PAGE);
 	if (source->counts)

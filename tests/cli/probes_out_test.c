@@ -28,7 +28,7 @@ static struct hi_fixture *start_service(char pid[16])
 
 /* ---- a command that ends by itself ---- */
 
-static void expect_out_at_end(const char *const *words)
+static void expect_out_at_end_with(int exit_code, const char *const *words)
 {
 	char pid[16];
 	struct hi_fixture *fx = start_service(pid);
@@ -36,7 +36,12 @@ static void expect_out_at_end(const char *const *words)
 	struct hi_command *c = hi_heapinspect_words(words, more);
 
 	hi_text_expect_whole(fx->pid);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(c->exit_code == exit_code, "%s", c->err);
+}
+
+static void expect_out_at_end(const char *const *words)
+{
+	expect_out_at_end_with(0, words);
 }
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -65,6 +70,12 @@ HI_TEST_ROOT(probes_out, at_the_end_of_a_series)
 HI_TEST_ROOT(probes_out, at_the_end_of_a_census)
 {
 	expect_out_at_end(WORDS("census", "--at", "storm_use_a"));
+}
+
+HI_TEST_ROOT(probes_out, at_the_end_of_a_wait_in_vain)
+{
+	expect_out_at_end_with(124, WORDS("census", "--at", "storm_use_a if $1 == 1",
+					  "--timeout", "300ms"));
 }
 
 /* ---- one that is killed with its group ---- */

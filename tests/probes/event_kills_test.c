@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probes/uprobe.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_blocks.h"
@@ -140,15 +141,51 @@ HI_TEST_ROOT_ALONE(event_kills, leave_nothing_as_on_old_kernels)
 	expect_kills_leave_nothing(hi_event_source_open_as_on_old_kernels, KILLS_BY_PERF);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, of_all_at_one_time_leave_no_link)
+/* Another process of the same file has a probe on each function, which is no reason for
+ * one in the target. */
+static void probe_beside(const struct kills *k, const char *file)
 {
+	struct hi_fixture *other = hi_fixture_start(file, NULL);
+	struct hi_target *target;
+	struct hi_error err;
+
+	hi_fixture_read_until(other, "ready", NULL, NULL);
+	HI_ASSERT_OK(hi_target_open(other->pid, &target, &err), &err);
+	hi_test_defer(close_the_target, target);
+	for (size_t i = 0; i < k->functions.count; i++) {
+		struct hi_probe_site site = k->functions.items[i].site;
+		struct perf_event_attr attr = {.sample_period = 1};
+		struct hi_uprobe uprobe;
+		int fd; /* until the test ends */
+
+		HI_ASSERT_OK(hi_uprobe_prepare(target, &site, &uprobe, &err), &err);
+		HI_ASSERT_OK(hi_uprobe_open(&uprobe, target, 0, &attr, &fd, &err), &err);
+		hi_uprobe_release(&uprobe);
+	}
+}
+
+static void expect_kills_of_all_leave_no_link(bool beside)
+{
+	const char *file = probe_own_copy("alloc_events_static");
 	struct kills k;
 
-	start_target(&k, probe_own_copy("alloc_events_static"));
+	start_target(&k, file);
+	if (beside)
+		probe_beside(&k, file);
 	for (int i = 0; i < KILLS_OF_ALL; i++) {
 		kill_at_breakpoint(&k, start_recorder(hi_event_source_open, k.name,
 						      k.target, &k.functions));
 		expect_whole_text(k.fx, &k.functions, k.texts);
 	}
 	hi_test_note("%zu records of probes leaked", probe_leaks_count(k.name) - k.leaks);
+}
+
+HI_TEST_ROOT_ALONE(event_kills, of_all_at_one_time_leave_no_link)
+{
+	expect_kills_of_all_leave_no_link(false);
+}
+
+HI_TEST_ROOT_ALONE(event_kills, of_all_beside_another_user_leave_no_link)
+{
+	expect_kills_of_all_leave_no_link(true);
 }
