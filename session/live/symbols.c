@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/files.h"
 #include "base/fork.h"
+#include "base/inherited.h"
 #include "base/rights.h"
 #include "decode/modules/file_server.h"
 #include "session/live/decoder_files.h"
@@ -36,6 +37,9 @@ static _Noreturn void read_symbols(struct hi_target *target, struct hi_image *im
 	enum hi_status status;
 
 	(void)prctl(PR_SET_NAME, "hi-symbols");
+	outcome->status = (uint32_t)hi_inherited_drop(outcome, socket, &outcome->error);
+	if (outcome->status != HI_OK)
+		_exit(0);
 	hi_target_release(target);
 	status = image ? hi_image_adopt(image, &outcome->error) : HI_OK;
 	if (status == HI_OK)

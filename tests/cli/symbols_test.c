@@ -8,7 +8,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -210,7 +213,32 @@ HI_TEST_SCENARIO(symbols, are_those_that_are_found_with_rights)
 
 struct tried {
 	int name_is_right, seccomp, wrote, killed, mem, pid;
+	int has_memory, has_socket, has_object;
 };
+
+/* Which the first process has when it forks. */
+static struct {
+	void *memory;
+	int sockets[2], kernels_object;
+} inherited;
+
+static void make_inherited(void)
+{
+	inherited.memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	inherited.kernels_object = eventfd(0, EFD_CLOEXEC);
+	HI_ASSERT(inherited.memory != MAP_FAILED && inherited.kernels_object >= 0 &&
+		  socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, inherited.sockets) ==
+			  0);
+}
+
+static void free_inherited(void)
+{
+	munmap(inherited.memory, 4096);
+	close(inherited.kernels_object);
+	close(inherited.sockets[0]);
+	close(inherited.sockets[1]);
+}
 
 static enum hi_status try_things(struct hi_target *target, struct hi_image *image,
 				 const void *arg, void *found, struct hi_error *err)
@@ -230,6 +258,9 @@ static enum hi_status try_things(struct hi_target *target, struct hi_image *imag
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)target->pid);
 	t->mem = open(path, O_RDWR | O_CLOEXEC) >= 0;
 	t->pid = (int)getpid();
+	t->has_memory = msync(inherited.memory, 4096, MS_ASYNC) == 0;
+	t->has_socket = fcntl(inherited.sockets[0], F_GETFD) >= 0;
+	t->has_object = fcntl(inherited.kernels_object, F_GETFD) >= 0;
 	return HI_OK;
 }
 
@@ -244,13 +275,16 @@ HI_TEST_SCENARIO(symbols, are_read_in_another_process_that_may_do_nothing_else)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(fx->pid, &target, &err), &err);
+	make_inherited();
 	HI_ASSERT_OK(hi_symbols_read(target, &job, (void **)&t, &err), &err);
+	free_inherited();
 	HI_ASSERT(t->pid != getpid());
 	HI_ASSERT(t->name_is_right);
 	HI_ASSERT_EQ(2, t->seccomp); /* SECCOMP_MODE_FILTER */
 	HI_ASSERT(!t->wrote);
 	HI_ASSERT(!t->killed);
 	HI_ASSERT(!t->mem);
+	HI_ASSERT(!t->has_memory && !t->has_socket && !t->has_object);
 	hi_symbols_free(t, job.size);
 	hi_target_close(target);
 }
