@@ -15,6 +15,8 @@
  *   is killed for a call that some library makes. There is no execve, fork, ptrace,
  *   process_vm_*, kill, pidfd_*, socket, mount, bpf, perf_event_open, no opening for
  *   writing, no executable memory, no owner of a descriptor's signals (F_SETOWN).
+ *   clone() makes threads only: a process that shares the memory would not end with the
+ *   parent. The table in tests/support/payload.c has all that is tried.
  * - Landlock where the kernel has it: no writing and no executing below any directory, no
  *   TCP, no signal to other processes. It is a second lock on the same doors: the filter
  *   sees flags and not paths, Landlock sees objects.
@@ -22,8 +24,22 @@
  * The first two are needed, or nothing is decoded. Landlock is not: older kernels lack
  * it. Switching the user is not either: in a user namespace there may be no "nobody".
  *
- * What remains: world-readable files, ELF files that the server opens (base/files.h), the
- * descriptors that were open, wrong results, and wasted time and memory.
+ * An attacker who has taken it over can still do this:
+ *
+ * - Reading: the memory of the target, its standard input, what everybody may read, and
+ *   the files that the server gives away (Note [Files for a decoder] in
+ *   session/live/decoder_files.h). If heapinspect does not run as root: what its user may
+ *   read, and without Landlock and Yama the memory of the user's other processes.
+ * - Writing: to descriptors that were open for it, which are the report, standard output
+ *   and error, and new files of the cache. So a report, a gate's answer or a baseline may
+ *   be false, a terminal may get any bytes, a disk may become full, and the cache may
+ *   have wrong types for any build-id; readers take it for hostile, as any other file.
+ * - Sending: at most 4,096 build-ids of 32 bytes to the servers of DEBUGINFOD_URLS.
+ *   Nothing else leads to a network.
+ * - Time and memory, until the parent ends, with which it ends. Ending the copy of the
+ *   target that it reads, if it is read in place.
+ * - Faults of the kernel in the allowed system calls, and what caches and time show of
+ *   others.
  */
 #ifndef HI_BASE_RIGHTS_H
 #define HI_BASE_RIGHTS_H

@@ -140,7 +140,7 @@ static const int absent[] = {SYS_clone3, SYS_openat2};
 static const uint32_t fcntl_commands[] = {
 	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS,
 };
-/* Those of a userfaultfd are the pager's (attach/pager.h). */
+/* For userfaultfds what the pager uses (attach/pager.h). */
 static const uint32_t ioctls[] = {
 	TCGETS,		 TIOCGWINSZ,	  FIONREAD,    UFFDIO_API,
 	UFFDIO_REGISTER, UFFDIO_ZEROPAGE, UFFDIO_COPY, UFFDIO_WAKE,

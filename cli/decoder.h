@@ -23,8 +23,8 @@
  * memory is open for reading only, and only of a copy-on-write child that it is to read;
  * pidfds can be polled and nothing else (the filter refuses the calls that use them);
  * probes are closed before; the tracer takes nothing but "end the child" from it. Files
- * of others it gets by asking, and only ELF files and those that were named on the
- * command line.
+ * of others it gets by asking, and only those that the inspection is about: Note
+ * [Files for a decoder] in session/live/decoder_files.h.
  *
  * Symbols that are needed before the stop, of the allocator's functions and for --at, are
  * read in such a process, too (session/live/symbols.h).

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,8 +13,11 @@
 #include "decode/modules/file_server.h"
 #include "session/live/decoder_files.h"
 
+enum { OPERANDS = 10, NAMED = OPERANDS + HI_OPTIONS_HINTS };
+
 struct server {
 	const struct hi_decoder *decoder;
+	uid_t owners[NAMED]; /* of files on the command line, before anything was read */
 	struct hi_decoder_files files;
 	struct hi_cache_server cache;
 	/* Beside the report: JUnit XML, the new baseline; path NULL: not opened. */
@@ -34,34 +38,63 @@ static bool is_key_of(const char *name, const char *profile)
 	       memcmp(name, profile, n - 2) == 0 && strcmp(name + n - 2, "prof") == 0;
 }
 
-/* On the command line. */
-static bool is_named(const struct hi_options *o, const char *name)
+/* On the command line; NULL: none. */
+static const char *get_named(const struct hi_options *o, size_t i)
 {
-	const char *const given[] = {o->target.file,
-				     o->deep.operands.files[0].path,
-				     o->deep.operands.files[1].path,
-				     o->deep.contour,
-				     o->comparison.baseline,
-				     o->comparison.middle,
-				     o->target.core,
-				     o->target.exe,
-				     o->argument,
-				     o->drawing.like};
+	const char *const operands[OPERANDS] = {o->target.file,
+						o->deep.operands.files[0].path,
+						o->deep.operands.files[1].path,
+						o->deep.contour,
+						o->comparison.baseline,
+						o->comparison.middle,
+						o->target.core,
+						o->target.exe,
+						o->argument,
+						o->drawing.like};
 
-	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
-		if (is_same_path(name, given[i]))
+	if (i < OPERANDS)
+		return operands[i];
+	return i - OPERANDS < o->decoding.n_hints ? o->decoding.hints[i - OPERANDS]
+						  : NULL;
+}
+
+/* Whoever may write to the directory of such a file could put a link to any other there
+ * when he has taken the decoder over. So its owner stays. */
+static void note_owners(struct server *s)
+{
+	for (size_t i = 0; i < NAMED; i++) {
+		const char *path = get_named(s->decoder->options, i);
+		struct stat st;
+
+		s->owners[i] = path && stat(path, &st) == 0 ? st.st_uid : (uid_t)-1;
+	}
+}
+
+/* *owner_ret: -1: any. */
+static bool is_named(const struct server *s, const char *name, uid_t *owner_ret)
+{
+	*owner_ret = (uid_t)-1;
+	for (size_t i = 0; i < NAMED; i++)
+		if (is_same_path(name, get_named(s->decoder->options, i))) {
+			*owner_ret = s->owners[i];
 			return true;
-	for (size_t i = 0; i < o->decoding.n_hints; i++)
-		if (is_same_path(name, o->decoding.hints[i]))
-			return true;
-	return is_key_of(name, o->argument);
+		}
+	return is_key_of(name, s->decoder->options->argument);
 }
 
 static int open_served_file(struct server *s, const char *path, int flags)
 {
-	if (is_named(s->decoder->options, path))
-		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
-	return hi_decoder_files_open(&s->files, path);
+	HI_GUARD(close) int fd = -1;
+	struct stat st;
+	uid_t owner;
+
+	if (!is_named(s, path, &owner))
+		return hi_decoder_files_open(&s->files, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+	if (fd < 0 || owner == (uid_t)-1 || (fstat(fd, &st) == 0 && st.st_uid == owner))
+		return hi_take_fd(fd);
+	errno = EACCES;
+	return -1;
 }
 
 /* Is it a file that the options have written beside the report? *ret: which one. */
@@ -160,6 +193,7 @@ void hi_decoder_serve(const struct hi_decoder *decoder)
 	struct hi_files_request request;
 	bool goes_on = true;
 
+	note_owners(&server);
 	while (goes_on && hi_decoder_files_count(&server.files) &&
 	       hi_files_receive(decoder->socket, &request)) {
 		struct hi_files_answer answer = {};

@@ -54,8 +54,8 @@ static const uint32_t kernel_file_systems[] = {
 	0x50494446,
 };
 
-/* devtmpfs has the magic number of tmpfs. Where /dev is a directory of the root's own
- * file system it has no devtmpfs. */
+/* devtmpfs has the magic number of tmpfs. If /dev is a directory of the root's own file
+ * system there is none. */
 static bool is_in_devices(const struct stat *st)
 {
 	struct stat dev, root;

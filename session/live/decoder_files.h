@@ -13,7 +13,7 @@
  * - mapped: the target maps it. Device and inode are the same (attach/target_files.c).
  * - in a debug directory: it lies below /usr/lib/debug or a directory of --debug-dir,
  * also after all links. Its owner is root, a user of the target, or the owner of that
- *   directory. Of a target with a root directory of its own also below /usr/lib/debug
+ *   directory. If the target has a root directory of its own, also below /usr/lib/debug
  *   there, whose owner counts for nothing, and from where links may lead to what
  * everybody may read.
  * - beside: it lies in the directory of a file that the target maps, or in .debug there,
@@ -26,7 +26,8 @@
  * a program in them.
  * - of the owner, for cores, recordings and snapshots: it is a program or a library, and
  *   its owner is that of a file which is named on the command line.
- * - named: it stands on the command line (cli/decoder_serve.c).
+ * - named: it stands on the command line, and has the owner that it had at the beginning
+ *   (cli/decoder_serve.c).
  *
  * In a root of the target's own a file that everybody may read has a fit owner, and user
  * 0 is root only in the user namespace of this process.
@@ -79,7 +80,7 @@ struct hi_decoder_files {
 	uint32_t n_requests, n_files, n_downloads;
 };
 
-/* Those of a target: its users, and what it maps. image NULL: as it was when it was
+/* Sets the users of a target and what it maps. image NULL: as it was when it was
  * opened, and without a root of its own. Counts stay. */
 void hi_decoder_files_of(struct hi_decoder_files *files, const struct hi_target *target,
 			 const struct hi_image *image);

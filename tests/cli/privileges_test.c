@@ -14,7 +14,7 @@
 #include "tests/support/snapshots.h"
 #include "tests/support/targets.h"
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534, USER = 54321 };
 
 /* The program and a fixture where every user can read and run them. */
 static char *published(void)
@@ -108,6 +108,90 @@ HI_TEST_ROOT(privileges, separate_debug_files_are_found_inside_a_container)
 		"dir=/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $dir "
 		"&& ln -s /mnt/d $dir/$(echo $id | cut -c3-).debug && "
 		"exec /mnt/service acyclic 1");
+}
+
+static const char program_text[] =
+	"#include <stdio.h>\n#include <stdlib.h>\n"
+	"struct item { struct item *next; long value; } *first;\n"
+	"int main(void) { for (int i = 0; i < 10; i++) {\n"
+	"struct item *new = malloc(sizeof(*new)); new->next = first; first = new; }\n"
+	"puts(\"ready\"); fflush(stdout); return getchar() == 0; }\n";
+
+/* A program that everybody may run, and beside it in `private`, a directory of its user
+ * alone, what `how` makes there of a.c. */
+static char *build_private(const char *how)
+{
+	char *dir = snapshot_directory(), script[1024];
+
+	chmod(dir, 0755);
+	snprintf(script, sizeof(script),
+		 "cd \"$1\" && mkdir private && cd private && cat >a.c && %s && "
+		 "cd .. && chown -R %d:%d private && chmod -R go= private && chmod 755 "
+		 "prog",
+		 how, USER, USER);
+	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c",
+				       "printf %s \"$3\" | sh -c \"$2\" sh \"$1\"", "sh",
+				       dir, script, program_text, NULL)
+				->exit_code);
+	return dir;
+}
+
+static bool has_types(const struct target *t, const char *option, const char *value)
+{
+	struct hi_command *c = option ? target_run(t, option, value) : target_run(t);
+
+	return strstr(c->out, "struct item") != NULL;
+}
+
+static struct target *start_as_user(const char *dir)
+{
+	return target_start("/usr/bin/setpriv", "--reuid=54321", "--regid=54321",
+			    "--clear-groups", snapshot_path(dir, "prog"), NULL);
+}
+
+static void give_to(const char *dir, uid_t uid)
+{
+	char owner[16];
+
+	snprintf(owner, sizeof(owner), "%u", uid);
+	HI_ASSERT_EQ(0, hi_command_run(0, "chown", "-R", owner,
+				       snapshot_path(dir, "private"), NULL)
+				->exit_code);
+}
+
+/* The process that decodes may not look into the directory: the first one opens the file
+ * for it, or does not. */
+static bool has_split_types(uid_t owner)
+{
+	char *dir = build_private(
+		"gcc -g -gdwarf-5 -gsplit-dwarf -c a.c && gcc -o ../prog a.o");
+
+	give_to(dir, owner);
+	return has_types(start_as_user(dir), NULL, NULL);
+}
+
+HI_TEST_ROOT(privileges, split_files_are_read_if_they_are_the_users_or_roots)
+{
+	HI_ASSERT(has_split_types(USER));
+	HI_ASSERT(has_split_types(0));
+	HI_ASSERT(!has_split_types(USER + 1));
+}
+
+HI_TEST_ROOT(privileges, a_debug_directory_may_be_of_anybody)
+{
+	char *dir = build_private(
+		"gcc -g -Wl,--build-id -o a a.c && mkdir .build-id && "
+		"id=$(readelf -n a | sed -n 's/.*Build ID: //p') && "
+		"d=.build-id/$(echo $id | cut -c1-2) && mkdir $d && "
+		"objcopy --only-keep-debug a $d/$(echo $id | cut -c3-).debug && "
+		"strip -o ../prog a");
+	struct target *t = start_as_user(dir);
+	const char *private = snapshot_path(dir, "private");
+
+	HI_ASSERT(!has_types(t, NULL, NULL));
+	HI_ASSERT(has_types(t, "--debug-dir", private));
+	give_to(dir, USER + 1);
+	HI_ASSERT(has_types(t, "--debug-dir", private));
 }
 
 /* pid 1 of a pid namespace, seen under its number outside. */
