@@ -5,6 +5,7 @@
  * other hostile file.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +76,9 @@ int hi_cache_serve(struct hi_cache_server *server, const struct hi_files_request
 		return -1;
 	switch (request->operation) {
 	case HI_FILES_CACHE:
-		return hi_take_fd(dir);
+		/* Not to be listed: there is a name for each program that was looked at.
+		 */
+		return openat(dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	case HI_FILES_CACHE_OPEN:
 		if (is_final_name(request->name))
 			return hi_cache_open_in(dir, request->name);

@@ -362,7 +362,10 @@ HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 	close(ends[0]);
 	hi_files_use(ends[1]);
 
-	HI_ASSERT_EQ(0, ask(HI_FILES_CACHE, "", ""));
+	fd = hi_files_ask(HI_FILES_CACHE, "", "", NULL);
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT(fcntl(fd, F_GETFL) & O_PATH); /* it cannot be listed */
+	close(fd);
 	HI_ASSERT_EQ(ENOENT, ask(HI_FILES_CACHE_OPEN, "0f-1.types", ""));
 	create_in_cache(temporary);
 	HI_ASSERT_EQ(EPERM, ask(HI_FILES_CACHE_COMMIT, temporary, "../0f-1.types"));
