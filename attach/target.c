@@ -216,8 +216,10 @@ static enum hi_status read_target_facts(struct hi_target *target, struct hi_erro
 enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error *err)
 {
 	struct hi_target *target = NULL;
-	enum hi_status status = hi_target_check(pid, err);
+	enum hi_status status = hi_target_check_proc(err);
 
+	if (status == HI_OK)
+		status = hi_target_check(pid, err);
 	if (status != HI_OK)
 		return status;
 	status = hi_target_create(pid, &target, err);

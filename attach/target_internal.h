@@ -44,6 +44,9 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 				     struct hi_error *err);
 /* Collects the facts, then the same. */
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
+/* Is this /proc/self/status one of the pid namespace of process own? "": there is none.
+ */
+enum hi_status hi_proc_explain(const char *status, pid_t own, struct hi_error *err);
 /* HI_CANNOT_ATTACH unless the process exists, is alive and may be inspected. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
 /* Fills err when a file of its /proc could not be read, by errno (0: it could not be

@@ -312,6 +312,54 @@ static enum hi_status explain_absence(pid_t pid, struct hi_error *err)
 	return refuse(err, ESRCH, "there is no process %d", (int)pid);
 }
 
+/* NSpid has a number for each pid namespace, from that of /proc to that of the process.
+ */
+static bool has_two_numbers(const char *field)
+{
+	static const char digits[] = "0123456789";
+
+	if (!field)
+		return false;
+	field += strspn(field, digits);
+	field += strspn(field, " \t");
+	return strspn(field, digits) > 0;
+}
+
+enum hi_status hi_proc_explain(const char *status, pid_t own, struct hi_error *err)
+{
+	const char *field = hi_proc_field(status, "Pid");
+	long there = field ? strtol(field, NULL, 10) : 0;
+
+	if (!field)
+		return refuse(
+			err, ENOENT,
+			"/proc does not show this process: it is not mounted, or is "
+			"that of another pid namespace; mount this one's (mount -t "
+			"proc proc /proc)");
+	if (there == own && !has_two_numbers(hi_proc_field(status, "NSpid")))
+		return HI_OK;
+	return refuse(
+		err, ESRCH,
+		"/proc is that of another pid namespace, in which this process is "
+		"%ld, not %d: its numbers are of other processes; mount this one's "
+		"(mount -t proc proc /proc), or share that one (docker: --pid host)",
+		there, (int)own);
+}
+
+enum hi_status hi_target_check_proc(struct hi_error *err)
+{
+	HI_GUARD(close) int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char status[8192];
+	ssize_t n = 0;
+
+	if (fd < 0 && errno != ENOENT)
+		return hi_fail_errno(err, "read /proc/self/status");
+	if (fd >= 0)
+		n = read(fd, status, sizeof(status) - 1);
+	status[n > 0 ? n : 0] = '\0';
+	return hi_proc_explain(status, getpid(), err);
+}
+
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err)
 {
 	struct hi_proc_stat stat;

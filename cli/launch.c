@@ -240,9 +240,14 @@ static int start_child(struct hi_launch *launch, struct gate *gate, char *const 
 static int launch_program(struct hi_launch *ret, char *const *argv)
 {
 	char path[PATH_SIZE];
+	struct hi_error err;
 	struct gate gate;
 	int code;
 
+	if (hi_target_check_proc(&err) != HI_OK) {
+		print_launch_line("%s: not started: %s", argv[0], err.text);
+		return HI_LAUNCH_CANNOT_RUN;
+	}
 	find_in_path(argv[0], path);
 	if (*path && has_rights_of_file(path)) {
 		print_launch_line("%s: not started: its file gives it other rights "

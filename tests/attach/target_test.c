@@ -291,6 +291,28 @@ static void check_explained(const struct hi_permission *f, const char *word)
 	HI_ASSERT(strstr(err.text, "process 7 (sshd)"));
 }
 
+static void expect_other_proc(const char *status, const char *text)
+{
+	struct hi_error err = {};
+
+	HI_ASSERT_STATUS(HI_CANNOT_ATTACH, hi_proc_explain(status, 17, &err));
+	HI_ASSERT_MSG(strstr(err.text, text), "%s", err.text);
+	HI_ASSERT_MSG(strstr(err.text, "(mount -t proc proc /proc)"), "%s", err.text);
+}
+
+HI_TEST(target, a_proc_of_another_pid_namespace_is_refused)
+{
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_proc_explain("Name:\tx\nPid:\t17\nNSpid:\t17\n", 17, &err), &err);
+	HI_ASSERT_OK(hi_proc_explain("Pid:\t17\nVmPeak:\t1 kB\n", 17, &err), &err);
+	expect_other_proc("Pid:\t4000\nNSpid:\t4000\t17\n", "is 4000, not 17");
+	expect_other_proc("Pid:\t4000\n", "is 4000, not 17");
+	/* By chance the same one. */
+	expect_other_proc("Pid:\t17\nNSpid:\t17\t17\n", "is 17, not 17");
+	expect_other_proc("", "does not show this process");
+}
+
 HI_TEST(target, each_check_of_the_kernel_has_its_own_explanation)
 {
 	struct hi_permission f = facts();

@@ -212,6 +212,35 @@ HI_TEST_ROOT(privileges, pid_1_of_a_container_is_inspected_from_the_host)
 	hi_fixture_end(t->fx);
 }
 
+/* /proc is that of the host: its numbers are of other processes. */
+HI_TEST_ROOT(privileges, numbers_of_another_pid_namespace_are_refused)
+{
+	struct target *t =
+		target_start(HI_FIXTURE_DIR "/leak_shapes", "acyclic", "1", NULL);
+	static const char *const words[][3] = {{"--pid", NULL, NULL},
+					       {"record", "--pid", NULL},
+					       {"census", "--pid", NULL}};
+	struct hi_command *c;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		const char *second = words[i][1] ? words[i][1] : t->pid;
+
+		c = hi_command_run(0, "unshare", "--pid", "--fork",
+				   HI_BINARY_DIR "/heapinspect", words[i][0], second,
+				   words[i][1] ? t->pid : NULL, NULL);
+		HI_ASSERT_MSG(c->exit_code == 3, "%d: %s", c->exit_code, c->err);
+		HI_ASSERT_MSG(strstr(c->err, "/proc is that of another pid namespace"),
+			      "%s", c->err);
+	}
+	c = hi_command_run(0, "unshare", "--pid", "--fork", HI_BINARY_DIR "/heapinspect",
+			   "--", "/bin/echo", "started", NULL);
+	HI_ASSERT_EQ(126, c->exit_code);
+	HI_ASSERT_STREQ("", c->out);
+	HI_ASSERT_MSG(strstr(c->err, "not started: /proc is that of another"), "%s",
+		      c->err);
+	hi_fixture_end(t->fx);
+}
+
 HI_TEST_ROOT(privileges, root_of_a_user_namespace_inspects_what_is_in_it)
 {
 	char *dir = published(), script[512];
