@@ -26,6 +26,15 @@ void hi_fork_gate_close(void);
 void hi_fork_gate_lock(struct hi_fork_gate *gate);
 void hi_fork_gate_unlock(struct hi_fork_gate *gate);
 
+/*
+ * A descriptor that children of hi_fork() do not get: they have /dev/null in its place
+ * before they do anything else. At most 2,048 of them; more are inherited as usual. From
+ * any thread.
+ */
+void hi_fork_withhold(int fd);
+/* Before it is closed, or if a child is to have it. */
+void hi_fork_inherit(int fd);
+
 /* As fork(). */
 pid_t hi_fork(void);
 

@@ -67,8 +67,6 @@ static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 		fds[n++] = trigger->poll_fd;
 	if (n < max)
 		fds[n++] = probe->holder.socket;
-	for (size_t i = 0; i < probe->n_links && n < max; i++)
-		fds[n++] = probe->links[i];
 	return n;
 }
 

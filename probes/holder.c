@@ -63,10 +63,11 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * Whoever looks for processes in order to kill them hardly finds it. If it is killed all
  * the same, or the holder, the inspector has a new holder open the same probes.
  *
- * A child that the inspector forks while probes are open (the tracer, the watchdog) has
- * their descriptors until it closes them, which takes long where the machine is busy. If
- * the holder were gone by then, that child would be the last, in a call that a SIGKILL
- * can fail. So the holder is only ended when no other child has them.
+ * A child that the inspector forks while probes are open (the tracer, the watchdog, the
+ * readers of symbols) gives their descriptors up first (hi_fork_withhold), which takes
+ * long where the machine is busy. If the holder were gone by then, that child would be
+ * the last, in a call that a SIGKILL can fail. So the holder is only ended when no other
+ * child has them.
  *
  * Note [Anchors]
  *
@@ -348,8 +349,12 @@ static enum hi_status take_all(const struct hi_probe_holder *holder,
 		status = take_descriptor(holder, &fds[taken], err);
 		taken += status == HI_OK;
 	}
-	for (size_t i = 0; i < taken && status != HI_OK; i++)
-		close(fds[i]);
+	for (size_t i = 0; i < taken; i++) {
+		if (status == HI_OK)
+			hi_fork_withhold(fds[i]);
+		else
+			close(fds[i]);
+	}
 	return status;
 }
 
@@ -423,6 +428,8 @@ static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_
 	if (!kept)
 		return;
 	memcpy(kept, fds, n * sizeof(*fds));
+	for (size_t i = 0; i < n; i++)
+		hi_fork_inherit(fds[i]);
 	if (fork_holder(holder, NULL, n, kept, &ignored) != HI_OK)
 		*holder = HI_PROBE_HOLDER_NONE;
 }
@@ -447,7 +454,7 @@ static bool read_first_line(const char *path, char ret[64])
 	return file && fgets(ret, 64, file);
 }
 
-/* Has the child neither settled, which gives it a name, nor ended? */
+/* Has the child neither given them up, before it gets a name, nor ended? */
 static bool is_as_forked(int child)
 {
 	char path[64], ours[64], theirs[64];
@@ -544,8 +551,10 @@ void hi_probe_holder_let_go(struct hi_probe_holder *holder, const int *fds, size
 	if (n && has_holder_died(holder))
 		replace_holder(holder, fds, n);
 	await_other_closers(holder, fds, n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		hi_fork_inherit(fds[i]);
 		close(fds[i]);
+	}
 	send_end(holder);
 }
 

@@ -24,6 +24,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fork.h"
 #include "base/vector.h"
 #include "probes/holder.h"
 #include "probes/perf_probe.h"
@@ -385,8 +386,10 @@ static enum hi_status pin_all(struct perf_probe *probe, struct hi_error *err)
 	if (!pins)
 		return hi_fail_memory(err, "probe");
 	status = hi_probe_holder_start(&probe->holder, &opening, pins, err);
-	for (size_t i = 0; i < n && status == HI_OK; i++)
+	for (size_t i = 0; i < n && status == HI_OK; i++) {
+		hi_fork_inherit(pins[i]);
 		close(pins[i]);
+	}
 	return status;
 }
 

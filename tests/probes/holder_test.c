@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "probes/holder.h"
 #include "probes/bpf_probe.h"
 #include "probes/perf_probe.h"
@@ -356,6 +357,39 @@ HI_TEST_ROOT_ALONE(probe_holder, is_waited_for_until_the_last_is_out)
 	hi_test_note("%d probes were out after %.1f s", SLOW_EVENTS,
 		     (double)waited_longest_ns / HI_NS_PER_S);
 	hi_uprobe_release(&site.uprobe);
+}
+
+/* ---- other processes ---- */
+
+/* As the readers of symbols and of names, which live as long as the recording. */
+HI_TEST_ROOT_ALONE(probe_holder, has_them_alone_beside_children_that_live_on)
+{
+	struct probed *p = probed_start();
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
+	struct hi_probe *probe;
+	struct hi_error err;
+	uint8_t before[PROBE_TEXT], after[PROBE_TEXT];
+	char byte;
+	int pipes[2];
+	pid_t child;
+
+	HI_ASSERT_OK(hi_probe_open(p->target, &safepoint, places, &probe, &err), &err);
+	HI_ASSERT_EQ(0, pipe(pipes));
+	child = hi_fork();
+	if (child == 0) {
+		prctl(PR_SET_NAME, "hi-names");
+		close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) != 0);
+	}
+	probe_text_read(p->fx->pid, places->items[0].address, before);
+	hi_probe_close(probe);
+	probe_text_read(p->fx->pid, places->items[0].address, after);
+	HI_ASSERT_EQ(0xcc, before[0]);
+	HI_ASSERT(after[0] != 0xcc);
+	HI_ASSERT_EQ(0, kill(child, 0));
+	close(pipes[1]);
+	HI_ASSERT_EQ(child, waitpid(child, NULL, 0));
 }
 
 /* ---- kills ---- */
