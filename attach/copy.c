@@ -280,6 +280,14 @@ void hi_copy_guard(struct hi_copy *copy, int fd)
 	copy->guard_fd = fd;
 }
 
+/* What the kernel kept is as it was some time before: Note [Words that the kernel keeps]
+ */
+void hi_copy_set_dead(struct hi_copy *copy)
+{
+	copy->is_of_dead = true;
+	hi_kernel_text_outdate(&copy->kernel);
+}
+
 /* Field 2 of statm: resident pages. 10 µs, so it can be read during the stop. */
 struct schedule {
 	int policy;
@@ -314,6 +322,10 @@ void hi_copy_set_time(struct hi_copy *copy)
 	clock_gettime(CLOCK_REALTIME, &now);
 	copy->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	copy->monotonic_ns = hi_clock_ns();
+	if (copy->is_of_dead) {
+		restore_priority(&before);
+		return;
+	}
 	hi_kernel_text_read(&copy->kernel, copy->own.pid);
 	if (hi_proc_read_small(copy->own.pid, "statm", text, sizeof(text), NULL) &&
 	    sscanf(text, "%*u %llu", &pages) == 1 && pages)

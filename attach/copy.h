@@ -63,6 +63,8 @@ void hi_copy_guard(struct hi_copy *copy, int fd);
 /* Sets the timestamp of the image to now, and its RSS to the current one. hi_copy_run
  * does this itself. */
 void hi_copy_set_time(struct hi_copy *copy);
+/* Its process is gone, and its memory is kept (memory_keeper.h): before the reserve. */
+void hi_copy_set_dead(struct hi_copy *copy);
 /* Once. HI_GONE if the target exited or exec'ed since prepare. Works without
  * hi_copy_reserve, but is slower then. */
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err);

@@ -99,6 +99,7 @@ static void count_unreadable_pages(const struct hi_copy *copy,
 /* Figures of each mapping and of the whole. */
 static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 {
+	uint64_t resident = 0;
 	size_t at = 0;
 
 	for (size_t i = 0; i < copy->n_mappings; i++) {
@@ -116,11 +117,15 @@ static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 		}
 		m->held = m->copied > 0;
 		stats->bytes_copied += m->copied;
+		resident += m->resident;
 		if (!m->shared && m->kind != HI_MAPPING_OTHER)
 			stats->pages_never_touched +=
 				(m->end - m->start - m->resident - m->swapped - zero) /
 				HI_PAGE;
 	}
+	/* The kernel's own figure is gone with the process. */
+	if (copy->is_of_dead)
+		copy->rss = resident;
 	count_unreadable_pages(copy, stats);
 	stats->bytes_unreadable += copy->from->pagemap.pages_unknown * HI_PAGE;
 }

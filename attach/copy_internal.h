@@ -89,6 +89,7 @@ struct hi_copy {
 	uint64_t rss;	       /* at time_ns; UINT64_MAX: unknown */
 	uint64_t max_image;    /* options */
 	bool sendable;	       /* options */
+	bool is_of_dead;       /* the process is gone, and its memory is kept */
 	bool in_place; /* only live pieces are read, the rest when it is touched */
 	/* Pages that could not be read. */
 	pthread_mutex_t lock;

@@ -6,6 +6,7 @@
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "attach/maps.h"
+#include "attach/maps_query.h"
 #include "attach/sealed.h"
 #include "base/alloc.h"
 
@@ -151,8 +152,8 @@ enum hi_status hi_copy_read_maps(struct hi_copy *copy,
 	enum hi_status status;
 	size_t n = 0;
 
-	status = hi_proc_read(source->maps_fd, &copy->maps_text, &copy->maps_capacity, &n,
-			      err);
+	status = (copy->is_of_dead ? hi_maps_query : hi_proc_read)(
+		source->maps_fd, &copy->maps_text, &copy->maps_capacity, &n, err);
 	if (status == HI_OK && n == 0)
 		status = hi_fail(err, HI_GONE, 0,
 				 "process %d has exited or started another program",

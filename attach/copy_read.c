@@ -174,7 +174,9 @@ static void read_block(void *arg, size_t task, unsigned worker)
 		touch_block(arg, task, worker);
 	if (is_let_go(copy))
 		copy->gone = true;
-	by_mem = must_not_pin(source_of(copy, pieces), pieces, block->count);
+	/* The pid may be another process's by now. */
+	by_mem = copy->is_of_dead ||
+		 must_not_pin(source_of(copy, pieces), pieces, block->count);
 	while (at < block->count && !copy->gone) {
 		size_t n = block->count - at < MAX_IOV ? block->count - at : MAX_IOV;
 		size_t whole = by_mem ? 0 : read_many(copy, pieces + at, n);
@@ -194,7 +196,8 @@ enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err)
 			       "was read: the process exited or executed another "
 			       "program, or memory ran out",
 			       (int)copy->target->pid);
-	if (!copy->forked && (copy->gone || !hi_target_is_alive(copy->target)))
+	if (!copy->forked &&
+	    (copy->gone || (!copy->is_of_dead && !hi_target_is_alive(copy->target))))
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d has exited or started another program",
 			       (int)copy->target->pid);

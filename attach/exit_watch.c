@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "attach/exit_keep.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -58,9 +59,13 @@ static bool make_shared_page(struct hi_exit_watch *watch)
 
 uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch)
 {
-	return watch && watch->page
-		       ? __atomic_load_n(&watch->page->exec_ns, __ATOMIC_ACQUIRE)
-		       : 0;
+	uint64_t ns = watch && watch->page
+			      ? __atomic_load_n(&watch->page->exec_ns, __ATOMIC_ACQUIRE)
+			      : 0;
+
+	if (ns || !watch || !watch->keep)
+		return ns;
+	return watch->keep->log->ops->exec_ns(watch->keep->log);
 }
 
 /* ---- the start ---- */
@@ -106,7 +111,7 @@ enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
 					  .trigger = &exit_trigger,
 					  .exit_hold_ns = HI_EXIT_HOLD_NS};
 
-	if (!watch || watch->next)
+	if (!watch || watch->next || watch->keep)
 		return HI_OK;
 	if (make_shared_page(watch)) {
 		options.exec_ns = &watch->page->exec_ns;
@@ -137,6 +142,8 @@ bool hi_exit_watch_pause(struct hi_exit_watch *watch)
 		return true;
 	if (hi_exit_watch_look(watch) == HI_EXIT_STANDS)
 		return false;
+	if (watch->keep)
+		return true;
 	hi_tracer_let_go(watch->tracer);
 	watch->state = HI_EXIT_UNWATCHED;
 	return true;
@@ -146,6 +153,7 @@ void hi_exit_watch_end(struct hi_exit_watch *watch)
 {
 	hi_tracer_destroy(hi_take(watch->tracer));
 	hi_tracer_destroy(hi_take(watch->next));
+	hi_exit_keep_end(hi_take(watch->keep));
 	if (watch->page)
 		munmap(hi_take(watch->page), sizeof(*watch->page));
 	watch->state = HI_EXIT_UNWATCHED;
@@ -189,12 +197,7 @@ enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 	return hi_fail(err, HI_OS, 0, "the tracer process has ended");
 }
 
-int hi_exit_watch_fd(const struct hi_exit_watch *watch)
-{
-	return watch->state == HI_EXIT_WATCHED ? hi_tracer_socket(watch->tracer) : -1;
-}
-
-enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
+static enum hi_exit_state look_at_tracer(struct hi_exit_watch *watch)
 {
 	struct pollfd answer = {.fd = hi_exit_watch_fd(watch), .events = POLLIN};
 	struct hi_error ignored;
@@ -205,4 +208,64 @@ enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
 			       ? HI_EXIT_STANDS
 			       : HI_EXIT_UNWATCHED;
 	return watch->state;
+}
+
+/* Its end is watched all the time: the tracer of before lets it go when that has begun.
+ */
+enum hi_status hi_exit_watch_begin_untraced(struct hi_exit_watch *watch, pid_t pid,
+					    const struct hi_stop_options *options,
+					    struct hi_exit_log *log, struct hi_error *err)
+{
+	enum hi_status status = hi_exit_keep_begin(pid, options, log, &watch->keep, err);
+
+	if (status != HI_OK)
+		return status;
+	/* It ended meanwhile, and stands there. */
+	if (look_at_tracer(watch) == HI_EXIT_STANDS) {
+		hi_exit_keep_end(hi_take(watch->keep));
+		return HI_OK;
+	}
+	hi_tracer_destroy(hi_take(watch->tracer));
+	hi_tracer_destroy(hi_take(watch->next));
+	watch->state = HI_EXIT_WATCHED;
+	return HI_OK;
+}
+
+struct hi_target *hi_exit_watch_take_target(struct hi_exit_watch *watch)
+{
+	if (!watch || !watch->keep || hi_exit_watch_look(watch) != HI_EXIT_STANDS)
+		return NULL;
+	return hi_take(watch->keep->target);
+}
+
+void hi_exit_watch_give_up(struct hi_exit_watch *watch)
+{
+	hi_exit_keep_free_memory(watch->keep);
+	hi_copy_destroy(hi_take(watch->keep->copy));
+	watch->state = HI_EXIT_UNWATCHED;
+}
+
+int hi_exit_watch_fd(const struct hi_exit_watch *watch)
+{
+	if (watch->keep && watch->state == HI_EXIT_WATCHED && watch->keep->target)
+		return watch->keep->target->pidfd;
+	return watch->state == HI_EXIT_WATCHED ? hi_tracer_socket(watch->tracer) : -1;
+}
+
+enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
+{
+	bool is_lost = false;
+
+	if (!watch->keep)
+		return look_at_tracer(watch);
+	if (watch->state == HI_EXIT_WATCHED && hi_exit_keep_look(watch->keep, &is_lost))
+		watch->state = HI_EXIT_STANDS;
+	if (is_lost)
+		watch->state = HI_EXIT_UNWATCHED;
+	return watch->state;
+}
+
+bool hi_exit_watch_is_standing(struct hi_exit_watch *watch)
+{
+	return watch && hi_exit_watch_look(watch) == HI_EXIT_STANDS;
 }

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Watches a process for its end, from which on it stands still, with its memory, until an
- * image was made of it. See Note [The end of a process] in wait.c. The watch is a tracer
- * (tracer.h): while it lives no other process can trace the target. So a stop of the
+ * Watches a process for its end, so that an image is made of its memory as it was then.
+ * There are two ways.
+ *
+ * Where a log of its exit can be had (exit_log.h), the process is not traced: it exits,
+ * and its memory is kept until the image was made. See Note [Memory outlives its process]
+ * in memory_keeper.h.
+ *
+ * Otherwise from its end on it stands still, with its memory. See Note [The end of a
+ * process] in wait.c. Then the watch is a tracer (tracer.h): while it lives no other
+ * process can trace the target, and each of its signals is a stop. So a stop of the
  * target ends the watch and begins a new one when the target runs again
  * (hi_stop_options.exit_watch); an end in between is missed: some milliseconds
  * where the machine is busy.
@@ -19,12 +26,17 @@ enum hi_exit_state {
 	HI_EXIT_UNWATCHED, /* not watched, or missed: the process has ended, or had
 			    * SIGKILL */
 	HI_EXIT_WATCHED,
-	HI_EXIT_STANDS, /* the next stop makes the image of its end */
+	HI_EXIT_STANDS, /* the next stop makes the image of its end; it may be gone */
 };
+
+struct hi_exit_keep;
+struct hi_exit_log;
+struct hi_stop_options;
 
 /* Zero-initialised: not watched. */
 struct hi_exit_watch {
 	enum hi_exit_state state;
+	struct hi_exit_keep *keep;	 /* it is not traced; else NULL, and: */
 	struct hi_tracer *tracer, *next; /* next: forked, and not begun */
 	struct hi_tracer_stop stop;	 /* of HI_EXIT_STANDS */
 	/* Shared with the tracers; NULL: not made yet. */
@@ -40,6 +52,16 @@ struct hi_exit_watch {
  */
 enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 				   const struct hi_target *target, struct hi_error *err);
+/*
+ * The same without tracing it, from now on: a watch that was begun before ends. Of
+ * options those of the image that is made of its end. Takes the log, also on failure.
+ * HI_GONE; HI_UNSUPPORTED: it can only be traced (err->text is the reason), and a watch
+ * that was begun before goes on. HI_OS, HI_NO_MEMORY.
+ */
+enum hi_status hi_exit_watch_begin_untraced(struct hi_exit_watch *watch, pid_t pid,
+					    const struct hi_stop_options *options,
+					    struct hi_exit_log *log,
+					    struct hi_error *err);
 /* Before the watch begins: the program of the next exec is held where its libraries are
  * mapped and it has not allocated yet (Note [The start of a program]). HI_NO_MEMORY. */
 enum hi_status hi_exit_watch_hold_start(struct hi_exit_watch *watch,
@@ -52,9 +74,18 @@ void hi_exit_watch_let_start(struct hi_exit_watch *watch);
 int hi_exit_watch_fd(const struct hi_exit_watch *watch);
 /* The state now. Does not block. */
 enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch);
+/* HI_EXIT_STANDS by now. NULL is fine. */
+bool hi_exit_watch_is_standing(struct hi_exit_watch *watch);
 /* When it executed another program while it was watched, for the first time
  * (CLOCK_MONOTONIC): what happened later is of that one. 0: never. NULL is fine. */
 uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch);
+/* HI_EXIT_STANDS of a process that is gone: it as it was, which nothing can open any
+ * more. The caller's. Its memory can be read until the end of the next stop, which there
+ * is to be before the target is closed, or until it is given up. NULL: it stands, and can
+ * be opened as any other. */
+struct hi_target *hi_exit_watch_take_target(struct hi_exit_watch *watch);
+/* There is no image of that target, and will be none. */
+void hi_exit_watch_give_up(struct hi_exit_watch *watch);
 /* Lets the process go, wherever it stands. */
 void hi_exit_watch_end(struct hi_exit_watch *watch);
 

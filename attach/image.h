@@ -81,6 +81,7 @@ struct hi_image_stats {
 	uint32_t threads_in_allocator;
 	uint32_t avoid_rounds; /* in which threads ran on to leave the allocator */
 	bool at_exit;	       /* it was about to exit (exit_watch.h) */
+	bool outlived;	       /* it had exited, and its memory was kept */
 	struct hi_trigger_stop trigger; /* position NONE: stopped at once */
 	/* Read from the target while it ran: shared memory, and what a fork does not
 	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */

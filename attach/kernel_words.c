@@ -145,6 +145,11 @@ enum hi_status hi_kernel_text_words(const struct hi_kernel_text *text,
 	return HI_OK;
 }
 
+void hi_kernel_text_outdate(struct hi_kernel_text *text)
+{
+	text->is_cut |= text->n_epolls > 0;
+}
+
 void hi_kernel_text_free(struct hi_kernel_text *text)
 {
 	free(text->bytes);

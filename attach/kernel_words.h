@@ -8,7 +8,8 @@
  * them (fdinfo of epoll descriptors, timers). They are read while the target stands. The
  * kernel takes more than a microsecond for each, and holds the epoll's lock meanwhile; so
  * where a process has very many descriptors they are not read at all, and
- * count as memory that could not be read.
+ * count as memory that could not be read. Of a process that is gone they are known as of
+ * the last look before, and others may have come since.
  */
 #ifndef HI_ATTACH_KERNEL_WORDS_H
 #define HI_ATTACH_KERNEL_WORDS_H
@@ -38,6 +39,8 @@ enum hi_status hi_kernel_text_prepare(struct hi_kernel_text *text, pid_t pid,
 				      struct hi_error *err);
 /* Reads. The target stands. Whatever may not be read is left out. */
 void hi_kernel_text_read(struct hi_kernel_text *text, pid_t pid);
+/* They were read some time ago: if there are any descriptors, others may have come. */
+void hi_kernel_text_outdate(struct hi_kernel_text *text);
 /* The words that were read: *ret is free()d by the caller. *unread_ret: bytes of others,
  * at most. HI_NO_MEMORY. */
 enum hi_status hi_kernel_text_words(const struct hi_kernel_text *text,

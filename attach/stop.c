@@ -12,6 +12,7 @@
 
 #include "attach/available.h"
 #include "attach/copy.h"
+#include "attach/exit_keep.h"
 #include "attach/exit_watch.h"
 #include "attach/tracer.h"
 #include "attach/tracer_process.h"
@@ -49,9 +50,10 @@ struct snapshot {
 	struct hi_thread *threads; /* stop.threads, outliving the tracer */
 	struct hi_tracer_child child;
 	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
-	bool lost;    /* the tracer has ended, and the reason is known */
-	bool again;   /* the fork was refused, and this stop cannot copy */
-	bool at_exit; /* it stood already, at its end */
+	bool lost;		   /* the tracer has ended, and the reason is known */
+	bool again;		   /* the fork was refused, and this stop cannot copy */
+	bool at_exit;		   /* it stood already, at its end, or is gone */
+	struct hi_exit_keep *keep; /* of one that is gone; borrowed */
 	char not_forked[160];
 };
 
@@ -87,17 +89,32 @@ static void copy_instead(struct snapshot *self, const struct hi_error *why)
 	self->options.snapshot = HI_REQUEST_COPY;
 }
 
+/* The copy was begun when the process lived. */
+static enum hi_status prepare_gone(struct snapshot *self, struct hi_error *err)
+{
+	self->keep = self->options.exit_watch->keep;
+	self->options.exit_watch->state = HI_EXIT_UNWATCHED;
+	self->copy = hi_take(self->keep->copy);
+	self->stop = (struct hi_tracer_stop){.threads = self->keep->threads,
+					     .n_threads = self->keep->n_threads};
+	hi_copy_set_dead(self->copy);
+	return hi_copy_reserve(self->copy, err);
+}
+
 /* A process that exits cannot be forked. How long it is held has a limit of its own. */
 static enum hi_status prepare_exit(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_exit_watch *watch = self->options.exit_watch;
 
+	/* They look at the program that there was at the last stop. */
 	for (const struct hi_stop_hook *h = self->options.hook; h; h = h->next)
-		if (h->at_exit)
+		if (h->at_exit && !(watch->keep && watch->keep->execs))
 			h->at_exit(h->arg);
 	self->at_exit = true;
 	self->options.snapshot = HI_REQUEST_COPY;
 	self->options.max_pause_ns = HI_EXIT_HOLD_NS;
+	if (watch->keep)
+		return prepare_gone(self, err);
 	self->tracer = hi_take(watch->tracer);
 	self->stop = watch->stop;
 	watch->state = HI_EXIT_UNWATCHED;
@@ -111,17 +128,19 @@ static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *e
 	enum hi_status status;
 	struct hi_error why;
 
+	if (watch && watch->keep && hi_exit_watch_look(watch) == HI_EXIT_STANDS)
+		return prepare_exit(self, err);
 	status = hi_copy_estimate(self->target, &self->options, &self->copy, err);
 	if (status != HI_OK)
 		return status;
-	if (watch && hi_exit_watch_look(watch) == HI_EXIT_STANDS)
+	if (watch && !watch->keep && hi_exit_watch_look(watch) == HI_EXIT_STANDS)
 		return prepare_exit(self, err);
 	status = hi_exit_watch_prepare(watch, self->target, err);
 	if (status != HI_OK)
 		return status;
 	self->options.snapshot = choose_snapshot_mode(self);
 	/* Threads that are left traced until the child has ended could not be watched. */
-	if (watch && self->options.snapshot == HI_REQUEST_FORK)
+	if (watch && !watch->keep && self->options.snapshot == HI_REQUEST_FORK)
 		self->options.sleepers = NULL;
 	status = hi_tracer_start(self->target, &self->options, &self->tracer, err);
 	if (status != HI_OK)
@@ -138,7 +157,8 @@ static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *e
 
 static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
 {
-	hi_copy_guard(self->copy, hi_tracer_fd(self->tracer));
+	hi_copy_guard(self->copy, self->keep ? hi_memory_keeper_fd(self->keep->keeper)
+					     : hi_tracer_fd(self->tracer));
 	return hi_copy_run(self->copy, err);
 }
 
@@ -197,7 +217,7 @@ static void watch_again(const struct snapshot *self)
 {
 	struct pollfd end = {.fd = hi_tracer_fd(self->tracer), .events = POLLIN};
 
-	if (self->at_exit || !self->options.exit_watch)
+	if (self->at_exit || !self->options.exit_watch || self->options.exit_watch->keep)
 		return;
 	if (self->options.snapshot != HI_REQUEST_FORK)
 		(void)poll(&end, 1, TRACER_END_MS);
@@ -211,6 +231,11 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	uint64_t resumed_ns;
 	struct hi_error second;
 
+	if (self->keep) {
+		status = copy_stopped(self, err);
+		hi_exit_keep_free_memory(self->keep);
+		return status;
+	}
 	if (!self->at_exit && !hi_exit_watch_pause(self->options.exit_watch)) {
 		self->again = true;
 		return HI_OK;
@@ -306,6 +331,7 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 	stats->pause_ns = self->pause_ns > self->first_pause_ns ? self->pause_ns
 								: self->first_pause_ns;
 	stats->at_exit = self->at_exit;
+	stats->outlived = self->keep != NULL;
 	stats->threads_in_allocator = self->stop.threads_in_allocator;
 	stats->avoid_rounds = self->stop.avoid_rounds;
 	stats->trigger = self->stop.trigger;

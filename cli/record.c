@@ -108,6 +108,9 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 		if (status == HI_OK)
 			status = hi_record_progress_show(progress, err);
 	}
+	/* Its memory is kept. */
+	if (status == HI_GONE && hi_exit_watch_is_standing(watch))
+		return HI_OK;
 	if (hi_recorder_exec_ns(recorder) && status == HI_UNSUPPORTED)
 		return report_exec(options, recorder, progress, err);
 	return status == HI_GONE && hi_recorder_is_lost(recorder)

@@ -7,9 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "attach/procfs.h"
+#include "attach/stop_options.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "probes/exit_log.h"
 
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
@@ -216,21 +219,65 @@ static bool choose_sampling_of_program(const struct hi_options *options, uint64_
 	return true;
 }
 
+static void say_why(const struct hi_options *options, const char *line,
+		    const struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	if (!options->output.quiet)
+		fprintf(stderr, "heapinspect: %s: %s\n", line, text);
+}
+
+/* Its threads are free from now on, and its end is seen all the same. */
+static enum hi_status watch_untraced(const struct hi_options *options,
+				     struct hi_exit_watch *watch, struct hi_error *err)
+{
+	const struct hi_stop_options image = {.with_swap = options->decoding.swap,
+					      .threads = options->decoding.threads,
+					      .max_image = options->safepoint.max_image};
+	struct hi_exit_log *log = NULL;
+	struct hi_proc_stat stat;
+	enum hi_status status;
+
+	if (!hi_proc_stat(options->target.pid, &stat))
+		return hi_fail(err, HI_GONE, 0, "process %d has exited",
+			       (int)options->target.pid);
+	status = hi_exit_log_open(options->target.pid, stat.n_threads, &log, err);
+	return status == HI_OK ? hi_exit_watch_begin_untraced(watch, options->target.pid,
+							      &image, log, err)
+			       : status;
+}
+
 /* Without it an exit ends the recording without a report. */
 static void watch_for_exit(const struct hi_options *options, struct hi_exit_watch *watch)
 {
 	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
-	struct hi_error why = {};
-	char text[4 * sizeof(why.text)];
+	struct hi_error why = {}, traced = {};
 
-	if (hi_target_open(options->target.pid, &target, &why) == HI_OK &&
-	    hi_exit_watch_begin(watch, target, &why) == HI_OK)
+	if (watch_untraced(options, watch, &why) == HI_OK)
 		return;
-	hi_text_escape(text, sizeof(text), why.text, strlen(why.text));
-	if (!options->output.quiet)
-		fprintf(stderr,
-			"heapinspect: there will be no report if the process exits: %s\n",
-			text);
+	if (hi_target_open(options->target.pid, &target, &traced) == HI_OK &&
+	    hi_exit_watch_begin(watch, target, &traced) == HI_OK)
+		say_why(options,
+			"its threads stay traced, for a report of its exit: no debugger "
+			"can attach, and each of its signals takes longer",
+			&why);
+	else
+		say_why(options, "there will be no report if the process exits", &traced);
+}
+
+/* It was traced to be held at its start. */
+static void release_program(const struct hi_options *options, struct hi_exit_watch *watch)
+{
+	struct hi_error why = {};
+
+	if (watch_untraced(options, watch, &why) != HI_OK)
+		say_why(options,
+			"the threads of the program stay traced, for a report of its "
+			"exit: no debugger can attach, and each of its signals takes "
+			"longer",
+			&why);
 }
 
 /* Allocations are recorded all the same. */
@@ -254,6 +301,15 @@ static void say_missing_ticks(const struct hi_options *options,
 			stats.ticks.missed);
 }
 
+static void let_program_start(const struct hi_options *options,
+			      struct hi_exit_watch *watch)
+{
+	if (!options->target.program)
+		return;
+	release_program(options, watch);
+	hi_exit_watch_let_start(watch);
+}
+
 enum hi_status hi_record_begin(const struct hi_options *options,
 			       struct hi_exit_watch *watch,
 			       struct hi_record_signals *signals,
@@ -271,10 +327,10 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	if (!options->target.program)
 		watch_for_exit(options, watch);
 	*goes_on_ret = true;
-	if (is_none)
-		hi_exit_watch_let_start(watch);
-	if (is_none)
+	if (is_none) {
+		let_program_start(options, watch);
 		return HI_OK;
+	}
 	hi_recorder_watch_exec(*ret, watch);
 	say_heap(options, *ret);
 	*goes_on_ret = options->target.program
@@ -283,7 +339,7 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 						 &sample_bytes, &is_none);
 	if (!is_none) {
 		status = hi_recorder_start(*ret, sample_bytes, err);
-		hi_exit_watch_let_start(watch);
+		let_program_start(options, watch);
 		if (status == HI_OK)
 			say_missing_ticks(options, *ret);
 		return status;

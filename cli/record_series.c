@@ -24,6 +24,7 @@ HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
 
 /* What happens between two censuses. */
 struct recorded_series {
+	struct hi_exit_watch *watch;
 	const struct hi_options *options;
 	uint64_t counted_ns, counted_calls; /* when the cost was looked at */
 	bool gave_up;
@@ -80,10 +81,16 @@ static void check_cost_of_recording(struct recorded_series *s)
 static bool show_recorded_series(void *arg)
 {
 	struct recorded_series *s = arg;
-	enum hi_status status = hi_recorder_check(s->recorder, &s->failure);
+	struct hi_error why;
+	enum hi_status status = hi_recorder_check(s->recorder, &why);
 
-	if (status != HI_OK)
+	/* The census of its end is still to come. */
+	if (status == HI_GONE && hi_exit_watch_is_standing(s->watch))
+		return true;
+	if (status != HI_OK) {
+		s->failure = why;
 		return false;
+	}
 	check_cost_of_recording(s);
 	hi_recorder_lock(s->recorder);
 	status = hi_record_progress_show(s->progress, &s->failure);
@@ -231,7 +238,7 @@ enum hi_status hi_record_series(const struct hi_options *options,
 	struct hi_record_signals signals = {.fd = -1};
 	struct hi_options o = *options, shown = *options;
 	struct hi_signal_relay relay = {};
-	struct recorded_series s = {.options = options};
+	struct recorded_series s = {.options = options, .watch = watch};
 	bool goes_on = false;
 	enum hi_status status =
 		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);

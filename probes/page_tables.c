@@ -238,6 +238,25 @@ enum hi_status hi_page_tables_read(const struct hi_page_tables *tables, int link
 	return HI_OK;
 }
 
+/* A process of our own has to be there for the program to run at all. */
+enum hi_status hi_page_tables_read_kept(struct hi_page_tables *tables,
+					struct hi_page_tables_read *read,
+					struct hi_error *err)
+{
+	HI_GUARD(close) int link = -1;
+	enum hi_status status;
+
+	if (!tables->request->top)
+		return hi_fail(err, HI_NOT_FOUND, 0, "page tables: none were read");
+	status = hi_page_tables_link(tables, getpid(), &link, err);
+	if (status != HI_OK)
+		return status;
+	tables->request->kept_top = tables->request->top;
+	status = hi_page_tables_read(tables, link, read, err);
+	tables->request->kept_top = 0;
+	return status;
+}
+
 /* ---- the direct map ---- */
 
 static enum hi_status read_frame(int pagemap, uint64_t page, uint64_t *ret,

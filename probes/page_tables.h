@@ -63,6 +63,11 @@ struct hi_page_tables_read {
 enum hi_status hi_page_tables_read(const struct hi_page_tables *tables, int link,
 				   struct hi_page_tables_read *read,
 				   struct hi_error *err);
+/* The same of the process that was read last, which is gone since, and whose memory is
+ * kept (attach/memory_keeper.h). HI_NOT_FOUND: none was read. */
+enum hi_status hi_page_tables_read_kept(struct hi_page_tables *tables,
+					struct hi_page_tables_read *read,
+					struct hi_error *err);
 /* NULL is fine. */
 void hi_page_tables_close(struct hi_page_tables *tables);
 

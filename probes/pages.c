@@ -87,6 +87,7 @@ struct hi_page_watch {
 	size_t n_ranges;
 	struct shared_readings *shared;
 	size_t shared_size;
+	bool is_of_gone; /* the process is gone, and its memory is kept */
 	bool with_young; /* accessed bits may be in PG_young, and are found there */
 	/* Before the stop that is prepared. */
 	struct hi_page_clearers clearers;
@@ -118,7 +119,10 @@ static enum hi_status read_ranges(const struct hi_page_watch *watch, size_t slot
 	for (size_t i = 0; i < watch->n_ranges && status == HI_OK; i++) {
 		read.start = watch->ranges[i].start;
 		read.end = watch->ranges[i].end;
-		status = hi_page_tables_read(watch->tables, watch->link, &read, err);
+		status = watch->is_of_gone
+				 ? hi_page_tables_read_kept(watch->tables, &read, err)
+				 : hi_page_tables_read(watch->tables, watch->link, &read,
+						       err);
 	}
 	shared->items[slot].n_tables = read.n;
 	shared->items[slot].is_whole = status == HI_OK && !read.faults;
@@ -190,7 +194,8 @@ static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
 
 /* ---- in the inspector ---- */
 
-/* The target stands at its end: no period begins, so that nothing is cleared. */
+/* The target stands at its end, or is gone: no period begins, so that nothing is cleared.
+ */
 static void read_pages_at_exit(void *arg)
 {
 	const struct hi_page_watch *watch = arg;
@@ -443,12 +448,14 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
 	enum hi_status status;
 
 	drop_untaken_readings(watch);
-	status = find_page_ranges(watch, err);
+	watch->is_of_gone = !hi_target_is_alive(watch->target);
+	/* Of one that is gone the addresses are those of the stop before. */
+	status = watch->is_of_gone ? HI_OK : find_page_ranges(watch, err);
 	if (status == HI_OK)
 		status = make_readings(watch, err);
 	watch->clearers_status =
 		look_at_clearers(watch, &watch->clearers, &watch->clearers_error);
-	if (status == HI_OK)
+	if (status == HI_OK && !watch->is_of_gone)
 		status = open_clear_refs(watch, err);
 	if (status != HI_OK)
 		return status;

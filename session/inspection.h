@@ -48,6 +48,7 @@ enum { HI_PHASE = 64 };
 /* The process and where it stood; all empty for a core or a file. */
 struct hi_inspection_stop {
 	struct hi_target *target;	 /* NULL: none */
+	bool is_of_gone;		 /* it has exited, and its memory was kept */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */

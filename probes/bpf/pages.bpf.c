@@ -231,7 +231,9 @@ int read_page_tables(struct bpf_iter__task *context)
 	/* Of the threads the first one that has an address space is taken. */
 	if (!task || !request || request->top)
 		return 0;
-	request->top = (__u64)BPF_CORE_READ(task, mm, pgd);
+	request->top = request->kept_top;
+	if (!request->top)
+		request->top = (__u64)BPF_CORE_READ(task, mm, pgd);
 	if (!request->top)
 		return 0;
 	if (request->mode == HI_BPF_PAGES_TABLES)

@@ -52,6 +52,7 @@ struct hi_bpf_pages_request {
 	__u64 end;	    /* of the wanted addresses */
 	__u32 levels;	    /* of the page tables: 4 or 5 */
 	__u32 mode;	    /* enum hi_bpf_pages_mode */
+	__u64 kept_top;	    /* the topmost table to begin at; 0: the process's own */
 	/* By both: the first address of which nothing is known yet. */
 	__u32 unused;
 	__u64 next;

@@ -40,7 +40,8 @@ static enum hi_status check_threads(struct hi_inspection *in, struct hi_error *e
 	struct hi_error quiet;
 	enum hi_status status = HI_OK;
 
-	if (in->image->mode == HI_SNAPSHOT_CORE && !in->stop.allocator_text)
+	if ((in->image->mode == HI_SNAPSHOT_CORE || in->image->stats.outlived) &&
+	    !in->stop.allocator_text)
 		status = hi_allocator_mark_core(
 			in->image, in->decoders.modules, in->options->target.exe,
 			&in->stop.allocator_text, &in->stop.n_allocator_text, &quiet);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/core.h"
+#include "attach/exit_watch.h"
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -221,6 +222,19 @@ static enum hi_status take_lost_process(struct hi_inspection *in, struct hi_erro
 	return status;
 }
 
+/* One that is gone is the one that was watched. */
+static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status;
+
+	in->stop.target = hi_exit_watch_take_target(in->options->exit_watch);
+	in->stop.is_of_gone = in->stop.target != NULL;
+	if (in->stop.target)
+		return HI_OK;
+	status = hi_target_open(in->options->target.pid, &in->stop.target, err);
+	return status == HI_OK ? check_same_process(in, err) : status;
+}
+
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -235,20 +249,21 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		.best_effort_priority = true};
 	enum hi_status status;
 
-	if (o->recorder && hi_recorder_is_lost(o->recorder) && !in->census_cache)
+	if (o->recorder && hi_recorder_is_lost(o->recorder) && !in->census_cache &&
+	    !hi_exit_watch_is_standing(o->exit_watch))
 		return take_lost_process(in, err);
-	status = hi_target_open(o->target.pid, &in->stop.target, err);
-	if (status == HI_OK)
-		status = check_same_process(in, err);
+	status = open_freeze_target(in, err);
 	if (status != HI_OK)
 		return status;
 	if (!hi_census_cache_has_samples(in->census_cache))
 		status = hi_naming_check(in, err);
 	if (status != HI_OK)
 		return status;
-	find_allocator_text(in, &stop);
-	avoid_recorded(in, &stop);
-	status = open_freeze_stop_site(in, err);
+	if (!in->stop.is_of_gone) {
+		find_allocator_text(in, &stop);
+		avoid_recorded(in, &stop);
+		status = open_freeze_stop_site(in, err);
+	}
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in,
@@ -275,8 +290,13 @@ enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_core_options core = {.exe = in->options->target.exe};
 
-	if (in->options->target.pid)
-		return freeze_process(in, err);
+	if (in->options->target.pid) {
+		enum hi_status status = freeze_process(in, err);
+
+		if (status != HI_OK && in->stop.is_of_gone)
+			hi_exit_watch_give_up(in->options->exit_watch);
+		return status;
+	}
 	return hi_core_open(in->options->target.core, &core, &in->image, err);
 }
 
@@ -288,6 +308,15 @@ void hi_freeze_report(const struct hi_inspection *in)
 	if (in->options->output.quiet || !in->stop.target ||
 	    in->image->mode == HI_SNAPSHOT_MOCK)
 		return;
+	if (s->outlived) {
+		snprintf(
+			text, sizeof(text),
+			"pid %d has exited: its memory was kept until it was copied (%s)",
+			(int)in->options->target.pid,
+			hi_text_bytes(bytes, s->bytes_copied));
+		report_freeze_line(text);
+		return;
+	}
 	if (in->image->mode == HI_SNAPSHOT_FORK)
 		snprintf(what, sizeof(what), "forked");
 	else

@@ -77,9 +77,16 @@ static bool is_readable(int fd)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
+/* The target stands at its exit, or is gone and its memory is kept: a census now is the
+ * last one. */
+static bool is_exiting(const struct hi_series *s)
+{
+	return hi_exit_watch_is_standing(s->options->exit_watch);
+}
+
 static bool has_exited(const struct hi_series *s)
 {
-	return is_readable(s->pidfd);
+	return is_readable(s->pidfd) && !is_exiting(s);
 }
 
 /* Did the census fail because the target ends? Its memory goes first, which takes its
@@ -92,13 +99,6 @@ static bool ends_meanwhile(const struct hi_series *s, enum hi_status status)
 	if (status == HI_GONE && hi_thread_is_exiting(pid, pid))
 		(void)poll(&end, 1, EXIT_LIMIT_MS);
 	return has_exited(s);
-}
-
-/* The target stands at its exit: a census now is the last one. */
-static bool is_exiting(const struct hi_series *s)
-{
-	return s->options->exit_watch &&
-	       hi_exit_watch_look(s->options->exit_watch) == HI_EXIT_STANDS;
 }
 
 /* A program that was started here has no heap at first: that is no failure. */
@@ -285,7 +285,8 @@ static enum hi_status begin_axes(struct hi_series *s, const struct hi_inspection
 static enum hi_status tolerate_failed_census(struct hi_series *s, enum hi_status status,
 					     struct hi_error *err)
 {
-	if (has_only_begun(s))
+	/* The next one is that of its exit. */
+	if (has_only_begun(s) || (status == HI_GONE && is_exiting(s)))
 		return HI_OK;
 	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
 		return status;
@@ -736,7 +737,7 @@ static enum hi_status finish_series(struct hi_series *s, enum hi_series_end end,
 		report_series_line(
 			s, "there is no sample of its exit: %s",
 			s->options->series.at_place
-				? "it is not seen while --at waits for a place, "
+				? "it had SIGKILL, or --at waited for a place, "
 				  "and what was allocated after the last sample "
 				  "is not counted"
 				: "it had SIGKILL, or the exit was missed");
@@ -826,7 +827,7 @@ static enum hi_status open_series_stop_site(struct hi_series *s, struct hi_error
 static enum hi_status open_pidfd(struct hi_series *s, struct hi_error *err)
 {
 	s->pidfd = (int)syscall(SYS_pidfd_open, s->options->target.pid, 0);
-	if (s->pidfd >= 0)
+	if (s->pidfd >= 0 || (errno == ESRCH && is_exiting(s)))
 		return HI_OK;
 	return hi_fail(err, HI_CANNOT_ATTACH, 0, "pid %d: %s",
 		       (int)s->options->target.pid,

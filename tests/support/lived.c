@@ -757,30 +757,9 @@ json_t *lived_end(struct lived *l)
 	return read_lived(l, last);
 }
 
-/* Ends the period: returns when the process after the one that waits for this traces the
- * target, to see its exit. */
-static void end_before_exit(struct lived *l)
-{
-	struct lived_tracer tracer = await_tracer(l), now;
-
-	recording_block(&l->run);
-	tell_end(l, NULL);
-	for (int i = 0; i < LOOKS; i++) {
-		now = tracer_of(l);
-		if (now.pid && now.pid != tracer.pid)
-			break;
-		if (now.pid)
-			tell_end(l, NULL); /* it was missed */
-		usleep(LOOK_US);
-	}
-	HI_ASSERT_MSG(now.pid && now.pid != tracer.pid, "nothing waits for the exit");
-	l->tracer = tracer;
-	l->period++;
-}
-
 json_t *lived_end_after(struct lived *l, const char *command)
 {
-	end_before_exit(l);
+	end_period(l, NULL);
 	lived_tell(l, command);
 	close(l->fx->in);
 	l->fx->in = -1;

@@ -177,20 +177,6 @@ struct recording_run recording_start_as(const char *command, const char *begun,
 	return start_run(argv, begun);
 }
 
-void recording_block(const struct recording_run *run)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->err);
-	HI_ASSERT(fcntl(run->err, F_SETPIPE_SZ, 4096) > 0);
-	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	HI_ASSERT(fd >= 0);
-	while (write(fd, "\n", 1) == 1)
-		;
-	close(fd);
-}
-
 static void free_recorded_command(void *arg)
 {
 	struct hi_command *c = arg;

@@ -42,8 +42,4 @@ void recording_await_code(const struct recording_run *run, const char *name);
 /* Sends it the signal (0: none) and waits for its end. Freed when the test ends. */
 struct hi_command *recording_end(struct recording_run *run, int number);
 
-/* From now on it stands still where it would print its next line, until that is read
- * (recording_end()). Lines without text come before that. */
-void recording_block(const struct recording_run *run);
-
 #endif
