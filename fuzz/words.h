@@ -8,7 +8,7 @@
 
 #include "attach/image.h"
 
-enum { WORDS_RECORD = 11, WORDS_RECORDS = 64, WORDS_RANGES = 16 };
+enum { WORDS_RECORD = 11, WORDS_RECORDS = 64, WORDS_RANGES = 64 };
 
 /* Where words are written, in the order of the numbers that inputs have. */
 struct words {
