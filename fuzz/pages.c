@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A snapshot file of any bytes, and the pages of it: the commands' own reading of its
- * sections, their computations and their reports, as HTML and JSON. Checksums are made to
- * hold (fuzz/sign.h); the first byte, of the magic bytes before that, is which page. All
- * are made of a file that has its own.
+ * sections, their computations and their reports, as text, HTML and JSON. Checksums are
+ * made to hold (fuzz/sign.h); the first byte, of the magic bytes before that, is which
+ * page. All are made of a file that has its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "census/snapshot/snapshot_format.h"
 #include "cli/pages.h"
 #include "fuzz/sign.h"
+#include "report/formats/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,6 +70,27 @@ static void check_text(const char *text, size_t n)
 			abort();
 }
 
+/* As a terminal gets it. */
+static void write_text(struct hi_pages *pages, const char *address)
+{
+	static const struct hi_text_options options = {.width = 100, .utf8 = true};
+	struct hi_page *page = NULL;
+	struct hi_error err = {};
+	char *text = NULL;
+	size_t n = 0;
+	unsigned code;
+	FILE *out = open_memstream(&text, &n);
+
+	if (!out)
+		abort();
+	if (hi_pages_make(pages, address, &page, &code, &err) == HI_OK)
+		(void)!hi_text_render(page, &options, out, &err);
+	hi_page_destroy(page);
+	fclose(out);
+	check_text(text, n);
+	free(text);
+}
+
 static void write_page(const char *path, const char *address)
 {
 	struct hi_options options = {.target = {.file = path}};
@@ -86,6 +108,8 @@ static void write_page(const char *path, const char *address)
 	    hi_pages_write(pages, address, "/t/", out, &answer, &err) == HI_OK &&
 	    (answer.code < 200 || answer.code >= 600 || !answer.type))
 		abort();
+	if (pages && strncmp(address, "json/", strlen("json/")) != 0)
+		write_text(pages, address);
 	hi_pages_close(pages);
 	fclose(out);
 	check_text(text, n);

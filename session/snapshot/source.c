@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/views/escape.h"
 #include "session/mapped_files.h"
 #include "session/space/live_functions.h"
 
@@ -125,6 +126,19 @@ struct ledger_row {
 	uint64_t resident, virtual_size, swapped, count;
 };
 
+/* Keys and labels are words of this program; a file may have anything in their place.
+ * NULL: it is none, or memory ran out. */
+static const char *read_ledger_word(struct hi_inspection *in, uint32_t at)
+{
+	const char *text = hi_snapshot_string(in->snapshot->snapshot, at);
+	char safe[256];
+
+	if (!text)
+		return NULL;
+	hi_escape_again(safe, sizeof(safe), text, strnlen(text, sizeof(safe)));
+	return hi_arena_strdup(&in->arena, safe);
+}
+
 static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0,
@@ -153,8 +167,8 @@ enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_err
 		const struct ledger_row *row = &rows[l->n_rows];
 
 		l->rows[l->n_rows] =
-			(struct hi_ledger_row){.key = hi_snapshot_string(s, row->key),
-					       .label = hi_snapshot_string(s, row->label),
+			(struct hi_ledger_row){.key = read_ledger_word(in, row->key),
+					       .label = read_ledger_word(in, row->label),
 					       .level = row->level != 0,
 					       .resident = row->resident,
 					       .virtual_size = row->virtual_size,
