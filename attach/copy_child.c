@@ -378,6 +378,7 @@ static enum hi_status check_limit(struct hi_copy *copy, uint64_t limit,
 	char live_text[24], limit_text[24];
 
 	copy->in_place = hi_copy_bytes(copy) > limit;
+	copy->reads_live_only = copy->in_place || copy->sendable;
 	if (live <= limit)
 		return HI_OK;
 	return hi_fail(err, HI_NO_MEMORY, 0,
@@ -403,8 +404,9 @@ static struct hi_pager_range *list_ranges(const struct hi_copy *copy, size_t *n_
 	return ranges;
 }
 
-static enum hi_status read_child_in_place(struct hi_copy *copy, uint64_t limit,
-					  struct hi_error *err)
+/* In place, or by the process that the image will be sent to. */
+static enum hi_status read_child_later(struct hi_copy *copy, uint64_t limit,
+				       struct hi_error *err)
 {
 	const struct hi_reservation *area = &copy->reservations.items[0];
 	struct hi_pager_request request = {.area = area->pages,
@@ -418,6 +420,12 @@ static enum hi_status read_child_in_place(struct hi_copy *copy, uint64_t limit,
 	request.ranges = list_ranges(copy, &request.n_ranges);
 	if (!request.ranges)
 		return hi_fail_memory(err, "plan of the image");
+	if (!copy->in_place) {
+		/* It would read as zeros. */
+		(void)mprotect(area->pages, area->size, PROT_NONE);
+		hi_image_child_leave(copy->forked->child, &request);
+		return HI_OK;
+	}
 	status = hi_image_child_read_in_place(copy->forked->child, &request, &why);
 	if (status != HI_UNSUPPORTED) {
 		if (status != HI_OK && err)
@@ -448,8 +456,8 @@ static enum hi_status read_child_memory(struct hi_copy *copy,
 		status = hi_copy_make_pieces(copy, err);
 	if (status == HI_OK)
 		status = hi_copy_read(copy, err);
-	if (status == HI_OK && copy->in_place)
-		status = read_child_in_place(copy, limit, err);
+	if (status == HI_OK && copy->reads_live_only)
+		status = read_child_later(copy, limit, err);
 	else if (status == HI_OK)
 		hi_image_child_end(copy->forked->child);
 	return status;

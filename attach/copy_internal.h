@@ -90,7 +90,8 @@ struct hi_copy {
 	uint64_t max_image;    /* options */
 	bool sendable;	       /* options */
 	bool is_of_dead;       /* the process is gone, and its memory is kept */
-	bool in_place; /* only live pieces are read, the rest when it is touched */
+	bool in_place;	       /* private pieces are read when they are touched */
+	bool reads_live_only;  /* the others are read later, or by another process */
 	/* Pages that could not be read. */
 	pthread_mutex_t lock;
 	struct hi_page_runs unreadable; /* flags unused (1) */

@@ -5,6 +5,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
+#include "attach/dense.h"
 #include "attach/maps.h"
 #include "attach/maps_query.h"
 #include "attach/sealed.h"
@@ -12,10 +13,8 @@
 
 #define MAX_GAP (64ull << 20)
 #define MIN_GAP (1ull << 20)
-#define HUGE_PAGE (2ull << 20)
 #define BLOCK (2u << 20)
 #define BLOCK_PIECES 256u
-#define MAX_ADVICE 4096
 #define MAX_RESCAN_PAGES 1024u
 
 /*
@@ -286,7 +285,7 @@ static bool find_fresh(struct hi_copy *copy)
 
 static bool is_large(const struct hi_area *area)
 {
-	return area->end - area->start >= HUGE_PAGE / 2;
+	return area->end - area->start >= HI_HUGE_PAGE / 2;
 }
 
 /* A quarter at each side, but not into the neighbours. */
@@ -316,15 +315,15 @@ static size_t size_of_fresh(const struct hi_copy *copy, bool live)
 
 		if (area->live == live)
 			size += area->end - area->start +
-				(is_large(area) ? HUGE_PAGE : 0);
+				(is_large(area) ? HI_HUGE_PAGE : 0);
 	}
-	return size ? size + HUGE_PAGE : 0;
+	return size ? size + HI_HUGE_PAGE : 0;
 }
 
-/* What is read in place comes into private pages. */
+/* Pages that are read by the receiver of the image are none of this process's. */
 static void *alloc_area(const struct hi_copy *copy, bool live, size_t size, int *fd_ret)
 {
-	if (copy->sendable && (live || !copy->in_place))
+	if (copy->sendable && (live || !copy->reads_live_only))
 		return hi_sealed_alloc(size, fd_ret);
 	return hi_pages_alloc(size);
 }
@@ -354,7 +353,7 @@ static bool reserve_fresh(struct hi_copy *copy, bool live)
 		if (area->live != live)
 			continue;
 		if (is_large(area))
-			at += (area->start - (uintptr_t)at) % HUGE_PAGE;
+			at += (area->start - (uintptr_t)at) % HI_HUGE_PAGE;
 		area->host = at;
 		at += area->end - area->start;
 	}
@@ -380,78 +379,32 @@ static bool merge_fresh(struct hi_copy *copy)
 }
 
 /* Runs of 2 MiB units that are at least half held, in area, get huge pages. */
-struct dense {
-	uint64_t unit;	     /* the one being counted */
-	uint64_t held;	     /* its held bytes */
-	uint64_t start, end; /* dense units found so far, [start, end) */
-	unsigned advised;
-};
-
-static void advise_huge_pages(struct dense *d, const struct hi_area *area)
-{
-	uint64_t start = d->start < area->start ? area->start : d->start;
-	uint64_t end = d->end > area->end ? area->end : d->end;
-
-	if (start < end && d->advised++ < MAX_ADVICE)
-		(void)madvise(area->host + (start - area->start), end - start,
-			      MADV_HUGEPAGE);
-	d->start = d->end = 0;
-}
-
-static void close_unit(struct dense *d, const struct hi_area *area)
-{
-	if (d->held * 2 >= HUGE_PAGE) {
-		if (d->end != d->unit) {
-			advise_huge_pages(d, area);
-			d->start = d->unit;
-		}
-		d->end = d->unit + HUGE_PAGE;
-	}
-	d->held = 0;
-}
-
-static void count_dense(struct dense *d, const struct hi_area *area, uint64_t start,
-			uint64_t end)
-{
-	while (start < end) {
-		uint64_t unit = start / HUGE_PAGE * HUGE_PAGE, stop = unit + HUGE_PAGE;
-
-		if (unit != d->unit) {
-			close_unit(d, area);
-			d->unit = unit;
-		}
-		if (stop > end)
-			stop = end;
-		d->held += stop - start;
-		start = stop;
-	}
-}
-
 static void advise_dense(struct hi_copy *copy, const struct hi_area *areas, size_t n)
 {
-	struct dense d = {};
+	struct hi_dense d = {};
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_area *area = &areas[i];
 
+		d.floor = (uintptr_t)area->host;
+		d.ceiling = d.floor + (area->end - area->start);
 		while (at < copy->pages.count && copy->pages.items[at].end <= area->start)
 			at++;
 		for (; at < copy->pages.count; at++) {
 			const struct hi_pages *p = &copy->pages.items[at];
+			uint64_t start = p->start > area->start ? p->start : area->start;
+			uint64_t end = p->end < area->end ? p->end : area->end;
 
 			if (p->start >= area->end)
 				break;
 			if (p->flags & HI_PAGES_HELD)
-				count_dense(&d, area,
-					    p->start > area->start ? p->start
-								   : area->start,
-					    p->end < area->end ? p->end : area->end);
+				hi_dense_add(&d, area->host + (start - area->start),
+					     end - start);
 			if (p->end > area->end)
 				break;
 		}
-		close_unit(&d, area);
-		advise_huge_pages(&d, area);
+		hi_dense_end(&d);
 	}
 }
 
@@ -467,7 +420,7 @@ enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
 	if (!reserve_fresh(copy, false) || !reserve_fresh(copy, true) ||
 	    !merge_fresh(copy))
 		return hi_fail_memory(err, "address space for the image");
-	if (copy->in_place)
+	if (copy->reads_live_only)
 		return HI_OK;
 	advise_dense(copy, copy->fresh.items, copy->fresh.count);
 	return HI_OK;

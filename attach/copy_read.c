@@ -167,7 +167,7 @@ static void read_block(void *arg, size_t task, unsigned worker)
 	size_t at = 0;
 	bool by_mem;
 
-	if (copy->in_place && !pieces->live)
+	if (copy->reads_live_only && !pieces->live)
 		return;
 	/* Nothing was reserved before the stop: see hi_copy_reserve. */
 	if (copy->forked)
@@ -191,11 +191,7 @@ enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err)
 {
 	hi_parallel(copy->threads, copy->blocks.count, read_block, copy);
 	if (copy->forked && (copy->gone || is_let_go(copy)))
-		return hi_fail(err, HI_GONE, 0,
-			       "the copy-on-write child of process %d ended before it "
-			       "was read: the process exited or executed another "
-			       "program, or memory ran out",
-			       (int)copy->target->pid);
+		return hi_image_child_fail_lost(copy->target->pid, err);
 	if (!copy->forked &&
 	    (copy->gone || (!copy->is_of_dead && !hi_target_is_alive(copy->target))))
 		return hi_fail(err, HI_GONE, 0,

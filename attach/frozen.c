@@ -398,6 +398,83 @@ enum hi_status hi_frozen_seal(struct hi_frozen *frozen, struct hi_pages *pages,
 	return done ? HI_OK : hi_fail_memory(err, "index of the frozen memory");
 }
 
+/* One without holes gets bitmaps. */
+static bool make_hole(struct hi_frozen_span *span, uint64_t start, uint64_t end)
+{
+	uint64_t n_words = hi_frozen_words(span);
+
+	if (!span->block) {
+		if (!hi_frozen_alloc_bitmaps(span, n_words))
+			return false;
+		mark_bits(span, span->readable, span->start, span->end, true);
+		mark_bits(span, span->present, span->start, span->end, true);
+	}
+	mark_bits(span, span->readable, start, end, false);
+	(void)summarize_bitmaps(span, (span->end - span->start + HI_PAGE - 1) / HI_PAGE,
+				n_words);
+	return true;
+}
+
+/* The part of range above end is a range of its own. */
+static bool split_held(struct hi_frozen *frozen, size_t at, uint64_t start, uint64_t end)
+{
+	struct hi_frozen_range *range = &frozen->held.items[at],
+			       above = {end, range->end};
+
+	if (!hi_vector_push(&frozen->held, above))
+		return false;
+	range = &frozen->held.items[at];
+	memmove(range + 2, range + 1, (frozen->held.count - at - 2) * sizeof(*range));
+	range[1] = above;
+	range->end = start;
+	return true;
+}
+
+static void erase_held(struct hi_frozen *frozen, size_t at)
+{
+	struct hi_frozen_range *range = &frozen->held.items[at];
+
+	frozen->held.count--;
+	memmove(range, range + 1, (frozen->held.count - at) * sizeof(*range));
+}
+
+static bool leave_out_held(struct hi_frozen *frozen, uint64_t start, uint64_t end)
+{
+	size_t at = hi_search(i, frozen->held.count, frozen->held.items[i].end <= start);
+
+	while (at < frozen->held.count && frozen->held.items[at].start < end) {
+		struct hi_frozen_range *range = &frozen->held.items[at];
+
+		if (range->start < start && range->end > end)
+			return split_held(frozen, at, start, end);
+		if (range->start < start) {
+			range->end = start;
+			at++;
+		} else if (range->end > end) {
+			range->start = end;
+		} else {
+			erase_held(frozen, at);
+		}
+	}
+	return true;
+}
+
+enum hi_status hi_frozen_leave_out(struct hi_frozen *frozen, uint64_t start, uint64_t end,
+				   struct hi_error *err)
+{
+	for (size_t i = span_above(frozen, start); i < frozen->spans.count; i++) {
+		struct hi_frozen_span *span = &frozen->spans.items[i];
+
+		if (span->start >= end)
+			break;
+		if (!make_hole(span, start, end))
+			return hi_fail_memory(err, "index of the frozen memory");
+	}
+	return leave_out_held(frozen, start, end)
+		       ? HI_OK
+		       : hi_fail_memory(err, "index of the frozen memory");
+}
+
 /* Resident bytes of span below addr, which is in [start, end]. */
 static uint64_t resident_below(const struct hi_frozen_span *span, uint64_t addr)
 {

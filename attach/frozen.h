@@ -54,6 +54,10 @@ void hi_frozen_advise(struct hi_frozen *frozen, int advice);
 /* Frees the pages that were sent, and empties those that were not: nothing may be read
  * any more. */
 void hi_frozen_give_away(struct hi_frozen *frozen);
+/* After the seal: pages [start, end) are not held after all, and cannot be read.
+ * HI_NO_MEMORY. */
+enum hi_status hi_frozen_leave_out(struct hi_frozen *frozen, uint64_t start, uint64_t end,
+				   struct hi_error *err);
 /*
  * Takes pages (from hi_alloc) even on failure. NULL: everything in the spans is
  * held, and residency is unknown. Call once, last.

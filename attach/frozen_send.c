@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/frozen_send.h"
 
+#include "attach/dense.h"
 #include "attach/frozen_internal.h"
 #include "attach/sealed.h"
 #include "base/alloc.h"
+
+struct sent_block {
+	size_t size;
+	uint64_t pages; /* where they are, for a like alignment */
+};
 
 struct sent_span {
 	uint64_t start, end;
@@ -59,8 +65,12 @@ void hi_frozen_put(const struct hi_frozen *frozen, struct hi_flat *flat)
 	uint64_t n_blocks = frozen->owned.count, n_spans = frozen->spans.count;
 
 	hi_flat_put(flat, &n_blocks, sizeof(n_blocks));
-	for (size_t i = 0; i < n_blocks; i++)
-		hi_flat_put(flat, &frozen->owned.items[i].size, sizeof(size_t));
+	for (size_t i = 0; i < n_blocks; i++) {
+		const struct hi_frozen_block *block = &frozen->owned.items[i];
+		struct sent_block sent = {block->size, (uintptr_t)block->pages};
+
+		hi_flat_put(flat, &sent, sizeof(sent));
+	}
 	hi_flat_put(flat, &n_spans, sizeof(n_spans));
 	for (size_t i = 0; i < n_spans; i++) {
 		const struct hi_frozen_span *span = &frozen->spans.items[i];
@@ -83,17 +93,22 @@ void hi_frozen_put(const struct hi_frozen *frozen, struct hi_flat *flat)
 static enum hi_status get_block(struct hi_flat_reader *reader, struct hi_frozen *frozen,
 				int fd, struct hi_error *err)
 {
-	size_t size;
-	void *pages;
+	struct sent_block sent;
 	enum hi_status status;
+	void *pages;
 
-	hi_flat_get(reader, &size, sizeof(size));
-	pages = fd < 0 ? hi_pages_alloc(size) : hi_sealed_map(fd, size);
+	hi_flat_get(reader, &sent, sizeof(sent));
+	if (fd < 0)
+		pages = hi_dense_alloc(sent.size, sent.pages);
+	else
+		pages = hi_sealed_map(fd, sent.size);
+	if (!pages && fd < 0)
+		return hi_fail_memory(err, "address space for the image");
 	if (!pages)
 		return hi_fail_errno(err, "memory of an image that was sent");
-	status = hi_frozen_own(frozen, pages, size, err);
+	status = hi_frozen_own(frozen, pages, sent.size, err);
 	if (status != HI_OK)
-		hi_pages_free(pages, size);
+		hi_pages_free(pages, sent.size);
 	return status;
 }
 

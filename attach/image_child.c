@@ -77,9 +77,9 @@ int hi_image_child_pidfd(const struct hi_image_child *child)
 }
 
 /* The descriptor stays bound to the child's memory; a pid could be reused. */
-static size_t read_child_bytes(void *arg, uint64_t addr, void *to, size_t size)
+size_t hi_image_child_read(const struct hi_image_child *child, uint64_t addr, void *to,
+			   size_t size, bool *gone_ret)
 {
-	const struct hi_image_child *child = arg;
 	size_t done = 0;
 
 	while (done < size) {
@@ -88,11 +88,35 @@ static size_t read_child_bytes(void *arg, uint64_t addr, void *to, size_t size)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0) {
+			/* The address space has no users left. */
+			*gone_ret |= n == 0 || errno == ESRCH;
 			break;
+		}
 		done += (size_t)n;
 	}
 	return done;
+}
+
+static size_t read_child_bytes(void *arg, uint64_t addr, void *to, size_t size)
+{
+	bool ignored = false;
+
+	return hi_image_child_read(arg, addr, to, size, &ignored);
+}
+
+bool hi_image_child_has_ended(const struct hi_image_child *child)
+{
+	return has_ended(child->pidfd);
+}
+
+enum hi_status hi_image_child_fail_lost(pid_t pid, struct hi_error *err)
+{
+	return hi_fail(
+		err, HI_GONE, 0,
+		"the copy-on-write child of process %d ended before it was read: "
+		"the process exited or executed another program, or memory ran out",
+		(int)pid);
 }
 
 static void all_loaded(void *arg)
@@ -123,6 +147,13 @@ enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_erro
 	return hi_pager_create(&child->pager_request, &child->pager, err);
 }
 
+void hi_image_child_leave(struct hi_image_child *child,
+			  const struct hi_pager_request *request)
+{
+	child->ranges = request->ranges;
+	child->pager_request = *request;
+}
+
 struct hi_image_child_parts hi_image_child_take_apart(struct hi_image_child *child)
 {
 	struct hi_image_child_parts parts = {
@@ -131,7 +162,8 @@ struct hi_image_child_parts hi_image_child_take_apart(struct hi_image_child *chi
 		.rollup_fd = child->rollup_fd,
 		.target_pidfd = child->target_pidfd,
 		.socket = -1,
-		.pager = child->pager ? &child->pager_request : NULL,
+		.rest = child->ranges ? &child->pager_request : NULL,
+		.in_place = child->pager,
 	};
 
 	pthread_mutex_lock(&child->lock);

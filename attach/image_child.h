@@ -27,8 +27,10 @@ struct hi_image_child_request {
 struct hi_image_child_parts {
 	int mem_fd, pidfd, rollup_fd, target_pidfd, socket;
 	bool ended;
-	uint64_t copied;		      /* when it was ended */
-	const struct hi_pager_request *pager; /* NULL: it is not read in place */
+	uint64_t copied; /* when it was ended */
+	/* What is still to be read; NULL: nothing. */
+	const struct hi_pager_request *rest;
+	bool in_place; /* ... when it is touched */
 };
 
 /* On failure the child is still the caller's to end. HI_GONE: it has ended. */
@@ -44,8 +46,20 @@ int hi_image_child_pidfd(const struct hi_image_child *child);
 enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 					    const struct hi_pager_request *request,
 					    struct hi_error *err);
+/* Reads up to size bytes; returns how many, from the first on. *gone_ret: set if the
+ * child has ended. */
+size_t hi_image_child_read(const struct hi_image_child *child, uint64_t addr, void *to,
+			   size_t size, bool *gone_ret);
+/* It has ended, whoever ended it. */
+bool hi_image_child_has_ended(const struct hi_image_child *child);
+/* HI_GONE: the child of process pid ended before it was read. */
+enum hi_status hi_image_child_fail_lost(pid_t pid, struct hi_error *err);
 /* For a forked process that reads the area instead: begins to fill it anew. */
 enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err);
+/* For another process to read at once: this one does not. Takes request->ranges. Once,
+ * and not with hi_image_child_read_in_place(). */
+void hi_image_child_leave(struct hi_image_child *child,
+			  const struct hi_pager_request *request);
 /* All of it stays the child's. */
 struct hi_image_child_parts hi_image_child_take_apart(struct hi_image_child *child);
 /*

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "attach/dense.h"
 #include "attach/frozen_send.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"
+#include "attach/image_rest.h"
 #include "attach/maps.h"
 #include "attach/mappings_send.h"
 #include "attach/parcel.h"
@@ -33,9 +36,10 @@ struct facts {
 };
 
 struct child_facts {
-	bool ended, in_place;
+	bool ended, has_rest;
+	bool in_place; /* the rest is read when it is touched */
 	uint64_t copied;
-	uint64_t area_block, budget; /* in place only */
+	uint64_t area_block, budget; /* of the rest */
 	unsigned threads;
 };
 
@@ -49,27 +53,29 @@ struct sent_range {
 static void put_child(struct hi_parcel *parcel, const struct hi_image_child_parts *parts,
 		      const struct hi_frozen *frozen)
 {
-	const struct hi_pager_request *pager = parts->pager;
-	struct child_facts facts = {
-		.ended = parts->ended, .in_place = pager, .copied = parts->copied};
+	const struct hi_pager_request *rest = parts->rest;
+	struct child_facts facts = {.ended = parts->ended,
+				    .has_rest = rest,
+				    .in_place = parts->in_place,
+				    .copied = parts->copied};
 	const int fds[] = {parts->mem_fd, parts->pidfd, parts->rollup_fd,
 			   parts->target_pidfd, parts->socket};
-	uint64_t n = pager ? pager->n_ranges : 0;
+	uint64_t n = rest ? rest->n_ranges : 0;
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		hi_parcel_add_fd(parcel, parts->ended ? -1 : fds[i], false);
-	if (pager) {
-		facts.budget = pager->budget;
-		facts.threads = pager->threads;
+	if (rest) {
+		facts.budget = rest->budget;
+		facts.threads = rest->threads;
 	}
-	for (size_t i = 0; pager && i < hi_frozen_blocks(frozen); i++)
-		if (hi_frozen_block_pages(frozen, i) == pager->area)
+	for (size_t i = 0; rest && i < hi_frozen_blocks(frozen); i++)
+		if (hi_frozen_block_pages(frozen, i) == rest->area)
 			facts.area_block = i;
 	hi_flat_put(&parcel->flat, &facts, sizeof(facts));
 	hi_flat_put(&parcel->flat, &n, sizeof(n));
 	for (size_t i = 0; i < n; i++) {
-		const struct hi_pager_range *r = &pager->ranges[i];
-		struct sent_range sent = {(uint64_t)(r->host - pager->area), r->addr,
+		const struct hi_pager_range *r = &rest->ranges[i];
+		struct sent_range sent = {(uint64_t)(r->host - rest->area), r->addr,
 					  r->size};
 
 		hi_flat_put(&parcel->flat, &sent, sizeof(sent));
@@ -83,7 +89,7 @@ static enum hi_status cannot_be_sent(const struct hi_image *image, struct hi_err
 		       (int)image->pid);
 }
 
-/* Private pages are sent by nobody: of an image in place they are filled anew. */
+/* Private pages cannot be sent; those of a child are filled by the receiver. */
 static enum hi_status put_frozen(struct hi_parcel *parcel, const struct hi_image *image,
 				 const struct hi_frozen *frozen,
 				 const unsigned char *area, struct hi_error *err)
@@ -116,13 +122,13 @@ static enum hi_status put_live_memory(struct hi_parcel *parcel,
 	hi_flat_put(&parcel->flat, &n_blocks, sizeof(n_blocks));
 	if (image->priv->child) {
 		parts = hi_image_child_take_apart(image->priv->child);
-		if (parts.pager && parts.ended)
+		if (parts.rest && parts.ended)
 			return hi_fail(err, HI_GONE, 0,
 				       "the copy-on-write child of process %d has ended",
 				       (int)image->pid);
 		put_child(parcel, &parts, frozen);
 	}
-	return put_frozen(parcel, image, frozen, parts.pager ? parts.pager->area : NULL,
+	return put_frozen(parcel, image, frozen, parts.rest ? parts.rest->area : NULL,
 			  err);
 }
 
@@ -224,10 +230,35 @@ static struct hi_pager_range *copy_ranges(const struct sent_range *sent, size_t 
 	return ranges;
 }
 
-static enum hi_status read_in_place(struct hi_image *image,
-				    const struct child_facts *facts,
-				    const struct sent_range *sent, size_t n,
-				    struct hi_error *err)
+/* Each at least half full gets a huge page. */
+static void advise_ranges(const struct hi_pager_request *request)
+{
+	struct hi_dense dense = {.floor = (uintptr_t)request->area,
+				 .ceiling = (uintptr_t)request->area + request->size};
+
+	(void)madvise(request->area, request->size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < request->n_ranges; i++)
+		hi_dense_add(&dense, request->ranges[i].host, request->ranges[i].size);
+	hi_dense_end(&dense);
+}
+
+static enum hi_status read_at_once(struct hi_image *image,
+				   const struct hi_pager_request *request,
+				   struct hi_error *err)
+{
+	enum hi_status status;
+
+	advise_ranges(request);
+	status = hi_image_read_rest(image, request, err);
+	free((void *)(uintptr_t)request->ranges);
+	if (status == HI_OK)
+		hi_image_child_end(image->priv->child);
+	return status;
+}
+
+static enum hi_status read_rest(struct hi_image *image, const struct child_facts *facts,
+				const struct sent_range *sent, size_t n,
+				struct hi_error *err)
 {
 	const struct hi_frozen *frozen = image->priv->frozen;
 	struct hi_pager_request request = {
@@ -240,7 +271,9 @@ static enum hi_status read_in_place(struct hi_image *image,
 	request.ranges = copy_ranges(sent, n, request.area);
 	if (!request.ranges)
 		return hi_fail_memory(err, "plan of the image");
-	return hi_image_child_read_in_place(image->priv->child, &request, err);
+	return facts->in_place
+		       ? hi_image_child_read_in_place(image->priv->child, &request, err)
+		       : read_at_once(image, &request, err);
 }
 
 static enum hi_status take_frozen(struct hi_parcel_reader *parcel, struct hi_image *image,
@@ -288,8 +321,7 @@ static enum hi_status take_live_memory(struct hi_parcel_reader *parcel,
 		return status;
 	if (facts->knows_residency)
 		image->priv->frozen = (const struct hi_frozen *)image->memory;
-	return child.in_place ? read_in_place(image, &child, ranges, n_ranges, err)
-			      : HI_OK;
+	return child.has_rest ? read_rest(image, &child, ranges, n_ranges, err) : HI_OK;
 }
 
 static enum hi_status take_sent_memory(struct hi_parcel_reader *parcel,
@@ -353,10 +385,6 @@ static enum hi_status take_image(struct hi_parcel_reader *parcel, struct hi_imag
 	status = hi_image_create(NULL, facts.mode, &image, err);
 	if (status == HI_OK)
 		status = take_image_parts(&parcel->flat, image, err);
-	if (status == HI_OK)
-		status = take_sent_memory(parcel, image, &facts, err);
-	if (status == HI_OK && parcel->flat.is_short)
-		status = hi_fail(err, HI_BAD_DATA, 0, "an image that was sent");
 	if (status != HI_OK)
 		return status;
 	image->complete = facts.complete;
@@ -364,6 +392,11 @@ static enum hi_status take_image(struct hi_parcel_reader *parcel, struct hi_imag
 	image->pid = facts.pid;
 	image->kernel_unread = facts.kernel_unread;
 	image->stats = facts.stats;
+	status = take_sent_memory(parcel, image, &facts, err);
+	if (status == HI_OK && parcel->flat.is_short)
+		status = hi_fail(err, HI_BAD_DATA, 0, "an image that was sent");
+	if (status != HI_OK)
+		return status;
 	*ret = hi_take(image);
 	return HI_OK;
 }

@@ -6,20 +6,23 @@
  * Note [Images that are sent]
  *
  * One socket pair of packets (base/packet.h) leads from the process with the rights, the
- * sender, to the one without, the receiver. The receiver gets
+ * sender, to the one without, the receiver.
  *
- *	memory		pages that only the sender can write to (sealed.h), to be mapped;
- *of an image that is read in place, the memory of the copy-on-write child, by which the
- *receiver fills pages of its own descriptors	of that child: its memory and smaps_rollup
- *for reading, pidfds to be polled, the socket of the tracer, which takes only "end the
- *			child" from it
- *	all else	as flat data (flat.h), of the same program's structures
+ * Memory of a copy is sent as pages that only the sender can write to (sealed.h), to be
+ * mapped. Of a fork the receiver gets the memory of the copy-on-write child, which it
+ * reads into pages of its own, at once or in place: pages of a memfd are small ones, and
+ * cost more than twice the time.
  *
- * and nothing by which it could reach the target: files that the target maps are opened
- *by the sender (HI_FILES_MAPPING, by the address of the mapping; HI_FILES_OPEN_IN_ROOT).
- *The sender receives nothing here. It keeps its image, given away (hi_image_give_away),
- *until the receiver is done with its own, to open such files, and to end the child
- *whatever the receiver did.
+ * Descriptors of that child go with it: its memory and smaps_rollup for reading, pidfds
+ * to be polled, and the socket of the tracer, which takes only "end the child" from it.
+ * All else is flat data (flat.h) of the same program's structures.
+ *
+ * There is nothing by which the receiver could reach the target: files that the target
+ * maps are opened by the sender (HI_FILES_MAPPING, by the address of the mapping;
+ * HI_FILES_OPEN_IN_ROOT). The sender receives nothing here. It keeps its image, given
+ * away (hi_image_give_away), until the receiver is done with its own, to open such files,
+ * and to end the child whatever the receiver did. Of a fork it has not read the private
+ * memory, and must not read its image.
  */
 #ifndef HI_ATTACH_IMAGE_SEND_H
 #define HI_ATTACH_IMAGE_SEND_H
@@ -29,15 +32,16 @@
 
 /*
  * Sends an image: one of a live process that was made `sendable` (stop_options.h), of
- * unstopped.h, or a mock (its mappings that are held). It stays as it is. Blocks while
- * the receiver does not receive, unless the socket has a limit (SO_SNDTIMEO). HI_GONE:
- * the receiver has ended, or the limit was over. HI_UNSUPPORTED: such an image cannot be
- * sent; HI_NO_MEMORY, HI_OS, HI_LIMIT; then nothing was sent.
+ * unstopped.h. It stays as it is. Blocks while the receiver does not receive, unless the
+ * socket has a limit (SO_SNDTIMEO). HI_GONE: the receiver has ended, or the limit was
+ * over. HI_UNSUPPORTED: such an image cannot be sent; HI_NO_MEMORY, HI_OS, HI_LIMIT; then
+ * nothing was sent.
  */
 enum hi_status hi_image_send(struct hi_image *image, int socket, struct hi_error *err);
 /*
- * Receives one. *ret: freed by hi_image_destroy(), which ends the child. HI_GONE: the
- * sender has ended. HI_UNSUPPORTED: it cannot be read in place here. HI_BAD_DATA:
+ * Receives one; of a fork, reads the child and ends it, unless that is to be read in
+ * place. *ret: freed by hi_image_destroy(). HI_GONE: the sender has ended, or the child
+ * before it was read. HI_UNSUPPORTED: it cannot be read in place here. HI_BAD_DATA:
  * something else was sent. HI_NO_MEMORY, HI_OS.
  */
 enum hi_status hi_image_receive(int socket, struct hi_image **ret, struct hi_error *err);

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/dense.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define HUGE_PAGE (2u << 20)
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -44,29 +44,10 @@ static int create_file(size_t size)
 	return hi_take_fd(fd);
 }
 
-/* Address space for size bytes, of which pages may be replaced. */
-static char *reserve_addresses(size_t size)
-{
-	char *all, *pages;
-	size_t head;
-
-	if (size < HUGE_PAGE)
-		return hi_pages_alloc(size);
-	all = hi_pages_alloc(size + HUGE_PAGE);
-	if (!all)
-		return NULL;
-	head = (HUGE_PAGE - (uintptr_t)all % HUGE_PAGE) % HUGE_PAGE;
-	pages = all + head;
-	if (head)
-		hi_pages_free(all, head);
-	hi_pages_free(pages + size, HUGE_PAGE - head);
-	return pages;
-}
-
 static void *map_sealed_file(int fd, size_t size, int protection)
 {
 	size_t whole = (size + 4095) / 4096 * 4096;
-	void *pages = reserve_addresses(whole);
+	void *pages = hi_dense_alloc(whole, 0);
 
 	if (!pages) {
 		errno = ENOMEM;

@@ -66,8 +66,10 @@ struct hi_stop_options {
 	const struct hi_stop_hook *hook; /* NULL: none. Borrowed. */
 	uint64_t max_pause_ns;		 /* 0: 1 s */
 	bool with_swap;			 /* copy swapped pages too */
-	bool sendable;			 /* the image can be sent: image_send.h */
-	unsigned threads;		 /* copying threads; 0: hi_parallel_threads() */
+	/* The image can be sent (image_send.h). Private memory of a forked child is then
+	 * not read here, but by the process that receives the image. */
+	bool sendable;
+	unsigned threads;	   /* copying threads; 0: hi_parallel_threads() */
 	bool best_effort_priority; /* raise to SCHED_FIFO for the stop if permitted */
 	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */
