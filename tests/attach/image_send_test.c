@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/image_send.h"
@@ -225,6 +226,47 @@ HI_TEST_SCENARIO(image_send, nothing_is_left_when_the_other_process_is_killed)
 	}
 	HI_ASSERT_EQ(children, hi_test_count_children(fx->pid));
 	hi_test_expect_children(1);
+	hi_test_expect_free(fx->pid, "RS");
+}
+
+/* In a process of its own: tells the pid of its reader, which has the image, and waits to
+ * be killed. */
+static _Noreturn void send_and_wait(pid_t pid, uint64_t max_image, int to)
+{
+	struct hi_image_reader *reader = hi_image_reader_start();
+	pid_t reader_pid = hi_image_reader_pid(reader);
+	struct hi_image *image = take(open_target(pid), HI_REQUEST_FORK, max_image);
+
+	(void)hi_image_reader_send(reader, image);
+	hi_image_give_away(image);
+	(void)!write(to, &reader_pid, sizeof(reader_pid));
+	for (;;)
+		pause();
+}
+
+HI_TEST_SCENARIO(image_send, nothing_is_left_when_the_sender_is_killed)
+{
+	struct hi_fixture *fx = start_standing("large", "32");
+	int ends[2];
+
+	HI_ASSERT_EQ(0, pipe(ends));
+	for (int i = 0; i < 2; i++) {
+		pid_t reader = 0, sender = fork();
+
+		if (sender == 0)
+			send_and_wait(fx->pid, i ? 1u << 20 : 0, ends[1]);
+		HI_ASSERT_EQ(sizeof(reader), read(ends[0], &reader, sizeof(reader)));
+		HI_ASSERT_EQ(0, kill(sender, SIGKILL));
+		HI_ASSERT_EQ(sender, waitpid(sender, NULL, 0));
+		for (int j = 0; j < 1000 && (kill(reader, 0) == 0 ||
+					     hi_test_count_children(fx->pid) > 1);
+		     j++)
+			hi_test_sleep_us(10000);
+		HI_ASSERT_EQ(-1, kill(reader, 0));
+		HI_ASSERT_EQ(1, hi_test_count_children(fx->pid)); /* its own */
+	}
+	close(ends[0]);
+	close(ends[1]);
 	hi_test_expect_free(fx->pid, "RS");
 }
 
