@@ -137,14 +137,14 @@ static bool has_fit_owner(const struct hi_decoder_files *files, const struct roo
 			  const struct stat *st, uid_t keeper)
 {
 	bool is_roots = !st->st_uid && root->is_other; /* and not that root's */
-	bool is_own = (st->st_uid == keeper && !is_roots) ||
-		      (files->n_users && st->st_uid == files->users[0]);
 
 	if (root != &own_root && (st->st_mode & S_IROTH))
 		return true;
-	if (!is_own && st->st_nlink > 1)
+	if (files->n_users && st->st_uid == files->users[0])
+		return true;
+	if (st->st_nlink > 1 || is_roots)
 		return false;
-	return is_own || is_user(files, st->st_uid) || (!st->st_uid && !is_roots);
+	return !st->st_uid || st->st_uid == keeper || is_user(files, st->st_uid);
 }
 
 /* Opens `at` if it is plain, has such an owner and is of these types. */

@@ -39,11 +39,11 @@
  *
  * In all cases but the last it is a regular file with an ELF header, and no core dump; it
  * is on no file system that shows the kernel or devices (proc, sysfs, devtmpfs, …); no
- * magic link leads to it (/proc/PID/root, /proc/PID/fd); if its owner did not make the
- * place, it has one name only, since without fs.protected_hardlinks anybody may give a
- * second name to a file of others. Number and size are bounded. A kernel without
- * openat2() (before 5.6) gives none of them: then debug information is found that
- * everybody may read.
+ * magic link leads to it (/proc/PID/root, /proc/PID/fd); if it is not the effective
+ * user's and its place counts, it has one name only, since without fs.protected_hardlinks
+ * anybody may give a second name to a file of others. Number and size are bounded. A
+ * kernel without openat2() (before 5.6) gives none of them: then debug information is
+ * found that everybody may read.
  *
  * Refusals are alike whether there is such a file or not.
  */

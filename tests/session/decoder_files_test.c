@@ -23,8 +23,9 @@ enum { USER = 54321, OTHER = 54322 };
 enum { MOST_PATH = 512 };
 
 struct world {
-	char top[64], debug_dir[MOST_PATH], mapped[MOST_PATH], replaced[MOST_PATH];
-	struct hi_mapping mappings[2];
+	char top[64], debug_dir[MOST_PATH], mapped[MOST_PATH], replaced[MOST_PATH],
+		linked[MOST_PATH];
+	struct hi_mapping mappings[3];
 	struct hi_decoder_files files;
 };
 
@@ -135,6 +136,9 @@ static void make_files_of_programs(const struct world *w)
 	make_elf(w, "app/.debug/prog", ET_DYN, USER);
 	make_elf(w, "app/dir/prog.debug", ET_DYN, 0);
 	make_symlink(w, "other", "app/prog.link");
+	make_elf(w, "tool", ET_DYN, 0);
+	make_hard_link(w, "tool", "users/tool");
+	make_hard_link(w, "secret", "users/tool.debug");
 	make_elf(w, "replaced/new", ET_DYN, 0);
 	make_elf(w, "replaced/new.debug", ET_DYN, 0);
 	make_elf(w, "home/users.dwo", ET_REL, USER);
@@ -180,12 +184,13 @@ static struct world *make_world(void)
 	make_root(w);
 	w->mappings[0] = mapping_of(w, "app/prog", w->mapped);
 	w->mappings[1] = mapping_of(w, "replaced/new", w->replaced);
+	w->mappings[2] = mapping_of(w, "users/tool", w->linked);
 	w->mappings[1].inode++; /* another file had its name when it was mapped */
 	snprintf(w->debug_dir, sizeof(w->debug_dir), "%s/debug:%s/users/:/proc", w->top,
 		 w->top);
 	w->files = (struct hi_decoder_files){
 		.mappings = w->mappings,
-		.n_mappings = 2,
+		.n_mappings = 3,
 		.has_root = true,
 		.root_fd = open(place(w, "root"), O_PATH | O_DIRECTORY | O_CLOEXEC),
 		.users = {USER},
@@ -276,6 +281,7 @@ HI_TEST_ROOT(decoder_files, files_beside_a_mapped_one_are_given_if_they_are_abou
 		{"app/../app/prog.debug", false},
 		{"app//prog.debug", false},
 		{"replaced/new.debug", false},
+		{"users/tool.debug", false},
 	};
 	struct world *w = make_world();
 
