@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the graph of a snapshot, through the same builder as every other graph. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -172,6 +173,82 @@ static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
 	return status;
 }
 
+/* ---- long names ---- */
+
+/*
+ * Note [Long names of many]
+ *
+ * A row of 4 bytes may name a text of a megabyte, and so may a million of them: exports
+ * and tables of SQL write it out each time. Real names are long as well, but few, or
+ * those of few. So the names of all objects may have so much together, and this for each,
+ * and those of edges too.
+ */
+#define NAMES_FREE (UINT64_C(1) << 30)
+enum { NAME_OF_OBJECT = 4096, NAME_OF_EDGE = 1024 };
+
+static enum hi_status names_are_too_long(const struct hi_snapshot *s, const char *section,
+					 struct hi_error *err)
+{
+	return hi_snapshot_bad(s, section, err, "its names are too long for so many");
+}
+
+/* After the types were checked. */
+static enum hi_status check_object_names(struct hi_snapshot *s, uint32_t n_types,
+					 hi_node n, struct hi_error *err)
+{
+	HI_GUARD(free) size_t *sizes = hi_calloc((size_t)n_types + 1, sizeof(*sizes));
+	uint64_t sum = 0;
+	size_t longest = 0;
+	void *types = NULL;
+	enum hi_status status = hi_snapshot_column(s, "objects.type", 4, n, &types, err);
+
+	if (!sizes)
+		return hi_fail_memory(err, "types");
+	for (uint32_t i = 0; i < n_types; i++) {
+		sizes[i] = strlen(text_at(s, s->types[i].name)) +
+			   strlen(text_at(s, s->types[i].module));
+		longest = sizes[i] > longest ? sizes[i] : longest;
+	}
+	if (status != HI_OK || longest <= NAME_OF_OBJECT)
+		return status;
+	for (hi_node i = 0; i < n; i++)
+		sum += sizes[((const uint32_t *)types)[i]];
+	return sum > NAMES_FREE + (uint64_t)n * NAME_OF_OBJECT
+		       ? names_are_too_long(s, "objects.type", err)
+		       : HI_OK;
+}
+
+/* The same texts come again and again: a few lengths are remembered. */
+struct known_length {
+	uint32_t offset; /* zeroed: that of "" */
+	size_t length;
+};
+enum { KNOWN_LENGTHS = 1024 };
+
+static enum hi_status check_edge_names(const struct hi_snapshot *s, const char *name,
+				       const uint32_t *labels, uint64_t n,
+				       uint64_t numbers, struct hi_error *err)
+{
+	HI_GUARD(free)
+	struct known_length *known = hi_calloc(KNOWN_LENGTHS, sizeof(*known));
+	uint64_t sum = 0, most = NAMES_FREE / 4 + n * NAME_OF_EDGE;
+
+	if (!known)
+		return hi_fail_memory(err, "names of edges");
+	for (uint64_t i = 0; i < n && sum <= most; i++) {
+		struct known_length *k;
+
+		if (labels[i] >= numbers)
+			continue;
+		k = &known[labels[i] * 0x9e3779b1u >> 22];
+		if (k->offset != labels[i])
+			*k = (struct known_length){labels[i],
+						   strlen(text_at(s, labels[i]))};
+		sum += k->length;
+	}
+	return sum > most ? names_are_too_long(s, name, err) : HI_OK;
+}
+
 /* ---- all of it ---- */
 
 static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_types,
@@ -182,6 +259,8 @@ static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_typ
 	uint64_t n_roots = 0;
 	enum hi_status status = hi_snapshot_add_types(s, n_types, b, err);
 
+	if (status == HI_OK)
+		status = check_object_names(s, n_types, n, err);
 	if (status == HI_OK)
 		status = hi_snapshot_get(s, "roots", sizeof(*s->roots), &items, &n_roots,
 					 err);
@@ -301,7 +380,7 @@ static enum hi_status check_labels(const struct hi_snapshot *s, const char *name
 					    : labels[i] >= end;
 	return wild ? hi_snapshot_bad(s, name, err,
 				      "an edge refers to a string that does not exist")
-		    : HI_OK;
+		    : check_edge_names(s, name, labels, n, numbers, err);
 }
 
 static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,

@@ -175,3 +175,98 @@ HI_TEST(census_snapshot_bomb, a_long_text_of_too_many_rows_is_refused)
 	HI_ASSERT_OK(read_outline(write_long_names(50, MIB), &err), &err);
 	HI_ASSERT_OK(read_outline(write_long_names(100000, 1000), &err), &err);
 }
+
+/* ---- names of many ---- */
+
+struct named {
+	const struct hi_graph *graph;
+	const char *text;
+};
+
+static enum hi_status name_all_alike(void *arg, unsigned worker, hi_node node,
+				     struct hi_edge_name *names, struct hi_error *err)
+{
+	const struct named *n = arg;
+
+	(void)worker;
+	(void)err;
+	for (uint32_t i = 0; i < hi_graph_edges(n->graph, node).count; i++)
+		names[i] = (struct hi_edge_name){.text = n->text, .key = 1};
+	return HI_OK;
+}
+
+/* A ring of n objects of one type; the type and the edges have long names. */
+static const char *write_named(uint32_t n, size_t type_length, size_t edge_length)
+{
+	HI_GUARD(free) char *type_name = calloc(1, type_length + 1);
+	HI_GUARD(free) char *edge_name = calloc(1, edge_length + 1);
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	struct hi_snapshot_options options = {};
+	struct hi_snapshot_graph in = {.label = name_all_alike, .threads = 1};
+	struct hi_type_name type = {.name = type_name, .size = 8};
+	struct hi_graph_builder *b;
+	uint64_t state = 5;
+	struct hi_objects *objects = drawn_objects(&state, n, false);
+	struct named named = {.text = edge_name};
+	struct hi_error err;
+	const char *path;
+	uint32_t id;
+	int fd = memory_file(&path);
+
+	HI_ASSERT(type_name && edge_name);
+	memset(type_name, 't', type_length);
+	memset(edge_name, 'e', edge_length);
+	hi_test_defer(close_file, (void *)(intptr_t)fd);
+	n = objects->count;
+	for (hi_node i = 0; i < n; i++)
+		objects->type[i] = 1;
+	HI_ASSERT_OK(hi_graph_builder_create(objects, &b, &err), &err);
+	HI_ASSERT_OK(hi_graph_builder_type(b, &type, &id, &err), &err);
+	for (hi_node i = 0; i < n; i++)
+		edge(b, i, (i + 1) % n, HI_GRADE_EXACT);
+	{
+		OWN(graph) *g = sealed(b);
+		OWN(reach) *r = reach_of(g);
+
+		named.graph = in.graph = g;
+		in.reach = r;
+		in.arg = &named;
+		HI_ASSERT_OK(hi_snapshot_create(fd, &options, &w, &err), &err);
+		HI_ASSERT_OK(hi_snapshot_put_graph(w, &in, &err), &err);
+		HI_ASSERT_OK(hi_snapshot_finish(w, &err), &err);
+	}
+	return path;
+}
+
+static enum hi_status read_named(const char *path, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	OWN(graph) *g = NULL;
+	enum hi_status status = hi_snapshot_open(path, &s, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_graph(s, &g, err);
+	return status == HI_OK ? hi_snapshot_open_labels(s, g, err) : status;
+}
+
+HI_TEST(census_snapshot_bomb, long_names_of_many_edges_are_refused)
+{
+	struct hi_error err;
+
+	HI_ASSERT_EQ(HI_BAD_DATA, read_named(write_named(600, 10, MIB), &err));
+	HI_ASSERT_MSG(strstr(err.text, "section edges.name: its names are too long"),
+		      "%s", err.text);
+	HI_ASSERT_OK(read_named(write_named(100, 10, MIB), &err), &err);
+	HI_ASSERT_OK(read_named(write_named(9000, 10, 1000), &err), &err);
+}
+
+HI_TEST(census_snapshot_bomb, a_long_name_of_the_type_of_many_objects_is_refused)
+{
+	struct hi_error err;
+
+	HI_ASSERT_EQ(HI_BAD_DATA, read_named(write_named(600, 4 * MIB, 10), &err));
+	HI_ASSERT_MSG(strstr(err.text, "section objects.type: its names are too long"),
+		      "%s", err.text);
+	HI_ASSERT_OK(read_named(write_named(100, 4 * MIB, 10), &err), &err);
+	HI_ASSERT_OK(read_named(write_named(9000, 4000, 10), &err), &err);
+}
