@@ -17,8 +17,8 @@
 #include "base/error.h"
 
 /* A file of n bytes may take HI_UNPACKED_FREE + n * HI_UNPACKED_TIMES. */
-#define HI_UNPACKED_FREE (UINT64_C(64) << 20)
-enum { HI_UNPACKED_TIMES = 64 };
+#define HI_UNPACKED_FREE (UINT64_C(32) << 20)
+enum { HI_UNPACKED_TIMES = 32 };
 
 /* Sets the bound of all files of this process; UINT64_MAX: none, as before any call.
  * is_given: by the user. Call it before any thread is started. */

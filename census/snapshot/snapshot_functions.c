@@ -79,6 +79,10 @@ enum hi_status hi_snapshot_functions(struct hi_snapshot *s, struct hi_live_funct
 			return hi_snapshot_bad(s, functions_section, err,
 					       "an unknown kind or a name outside of "
 					       "the strings");
+	status = hi_snapshot_check_texts(s, functions_section, items, n,
+					 sizeof(struct live_row), 3, err);
+	if (status != HI_OK)
+		return status;
 	*ret = hi_take(rows);
 	*n_ret = n;
 	return HI_OK;

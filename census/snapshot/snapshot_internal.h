@@ -6,6 +6,7 @@
 #include "base/memory_bound.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_texts.h"
 
 /* ---- strings: each once, one after the other, NUL-terminated; "" at 0 ---- */
 
@@ -90,15 +91,6 @@ enum hi_status hi_snapshot_check_room(struct hi_snapshot *s, const char *const *
 /* Reads sections that will be used soon, on several threads. Damaged or missing
  * sections are left to the caller that needs them, which reports the error. */
 void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
-/*
- * Checks that all texts of a table exist: of each of n rows of `item` bytes the first
- * `texts` numbers, offsets in "strings". Each text is looked at once for each row that
- * has it, here and by those who show or compare them: so rows that share long texts are
- * refused where these are far longer together than the rows are.
- */
-enum hi_status hi_snapshot_check_texts(const struct hi_snapshot *s, const char *section,
-				       const void *rows, uint64_t n, uint32_t item,
-				       unsigned texts, struct hi_error *err);
 /* The same as hi_snapshot_get, writable, with exactly n items. */
 enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
 				  uint64_t n, void **ret, struct hi_error *err);

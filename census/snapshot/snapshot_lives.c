@@ -344,6 +344,9 @@ static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summ
 
 	if (status == HI_NOT_FOUND || (status == HI_OK && n > HI_BIO_GROUPS))
 		return hi_snapshot_bad(s, "lives.groups", err, "missing or too many");
+	if (status == HI_OK)
+		status = hi_snapshot_check_texts(s, "lives.groups", items, n,
+						 HI_BIO_GROUP_ROW_SIZE, 6, err);
 	if (status != HI_OK)
 		return status;
 	rows = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*rows));

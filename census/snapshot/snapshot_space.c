@@ -149,6 +149,9 @@ static enum hi_status take_space_names(struct hi_snapshot *s, struct hi_arena *a
 	enum hi_status status = take_space_section(s, "space.names", sizeof(uint32_t),
 						   &items, &ret->n_names, err);
 
+	if (status == HI_OK)
+		status = hi_snapshot_check_texts(s, "space.names", items, ret->n_names,
+						 sizeof(uint32_t), 1, err);
 	if (status != HI_OK)
 		return status;
 	names = hi_arena_alloc(arena, (ret->n_names + 1) * sizeof(*names));

@@ -5,6 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "census/snapshot/snapshot_texts.h"
 #include "decode/describe/edge_labels.h"
 #include "decode/describe/field_targets.h"
 #include "decode/layouts/extent.h"
@@ -145,6 +146,9 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status == HI_NOT_FOUND ? HI_OK : status;
 	rows = items;
+	status = hi_snapshot_check_texts(s, "conflicts", rows, n, sizeof(*rows), 2, err);
+	if (status != HI_OK)
+		return status;
 	all = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*all));
 	if (!all)
 		return hi_fail_memory(err, "conflicts");

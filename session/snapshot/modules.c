@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "census/snapshot/snapshot_texts.h"
 #include "session/mapped_files.h"
 #include "session/snapshot/source.h"
 
@@ -30,6 +31,9 @@ enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status == HI_NOT_FOUND ? HI_OK : status;
 	rows = items;
+	status = hi_snapshot_check_texts(s, "modules", rows, n, sizeof(*rows), 2, err);
+	if (status != HI_OK)
+		return status;
 	all = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*all));
 	if (!all)
 		return hi_fail_memory(err, "mappings");

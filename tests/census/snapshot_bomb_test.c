@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory_bound.h"
+#include "census/snapshot/snapshot_texts.h"
 #include "tests/census/snapshots.h"
 
 enum { MIB = 1 << 20 };
@@ -174,6 +175,27 @@ HI_TEST(census_snapshot_bomb, a_long_text_of_too_many_rows_is_refused)
 	/* A few long ones are read, and many of usual length. */
 	HI_ASSERT_OK(read_outline(write_long_names(50, MIB), &err), &err);
 	HI_ASSERT_OK(read_outline(write_long_names(100000, 1000), &err), &err);
+}
+
+/* Any table, as those of other rooms have them. */
+HI_TEST(census_snapshot_bomb, a_table_of_texts_has_a_length_that_its_rows_explain)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	static uint32_t rows[1000][3];
+	struct hi_error err;
+
+	for (unsigned i = 0; i < 1000; i++)
+		rows[i][1] = 1;
+	HI_ASSERT_OK(hi_snapshot_open(write_long_names(2, MIB), &s, &err), &err);
+	HI_ASSERT_EQ(HI_BAD_DATA,
+		     hi_snapshot_check_texts(s, "a.table", rows, 1000, 12, 2, &err));
+	HI_ASSERT_OK(hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 2, &err), &err);
+	/* Its third number is no text. */
+	rows[5][2] = UINT32_MAX;
+	HI_ASSERT_OK(hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 2, &err), &err);
+	HI_ASSERT_EQ(HI_BAD_DATA,
+		     hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 3, &err));
+	HI_ASSERT_MSG(strstr(err.text, "row 5 refers to a string"), "%s", err.text);
 }
 
 /* ---- names of many ---- */
