@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/own_directory.h"
 
 #define PATIENCE_NS (15 * HI_NS_PER_S)
 #define PAUSE_NS 10000000ull
@@ -19,12 +20,11 @@ static const char want_name[] = "want";
 
 /* ---- the directory ---- */
 
-static bool is_own_directory(const char *path, bool is_private)
+static bool is_own_directory(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       (!is_private || !(st.st_mode & 077));
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 /* After sudo the variable may be another user's. */
@@ -32,7 +32,7 @@ static void name_lock_directory(char *out, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-	if (runtime && *runtime == '/' && is_own_directory(runtime, false))
+	if (runtime && *runtime == '/' && is_own_directory(runtime))
 		snprintf(out, size, "%s/heapinspect", runtime);
 	else
 		snprintf(out, size, "/tmp/heapinspect-%u", geteuid());
@@ -41,22 +41,9 @@ static void name_lock_directory(char *out, size_t size)
 static enum hi_status open_lock_directory(int *ret, struct hi_error *err)
 {
 	char path[4096];
-	HI_GUARD(close) int fd = -1;
-	struct stat st;
 
 	name_lock_directory(path, sizeof(path));
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return hi_fail_errno(err, "make %.150s", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return hi_fail_errno(err, "open %.150s", path);
-	if (st.st_uid != geteuid() || st.st_mode & 077)
-		return hi_fail(err, HI_USAGE, 0,
-			       "%.150s: not a directory of this user alone; remove it, "
-			       "or set XDG_RUNTIME_DIR",
-			       path);
-	*ret = hi_take_fd(fd);
-	return HI_OK;
+	return hi_own_directory_open(path, 077, ret, err);
 }
 
 static int open_lock_file(int directory, const char *name)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/own_directory.h"
 
 enum {
 	DIRECTORIES = 3,
@@ -61,18 +62,12 @@ static bool directory_path(unsigned i, char out[200])
 /* A descriptor of it if only this user can reach it, else -1. */
 static int open_directory(unsigned i, bool make, char out[200])
 {
-	struct stat st;
-	int fd;
+	int fd = -1;
 
-	if (!directory_path(i, out) || (make && mkdir(out, 0700) != 0 && errno != EEXIST))
+	if (!directory_path(i, out) || (!make && access(out, F_OK) != 0) ||
+	    hi_own_directory_open(out, 077, &fd, NULL) != HI_OK)
 		return -1;
-	fd = open(out, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
-		return fd;
-	close(fd);
-	return -1;
+	return fd;
 }
 
 /* By the descriptor: a path could be too long, or be replaced meanwhile. */

@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/own_directory.h"
 #include "base/parallel.h"
 
 enum { PATH_BYTES = 4096, SECTIONS_MAX = 4096 };
@@ -55,33 +56,16 @@ static bool cache_path(const char *given, char out[PATH_BYTES])
 	return n > 0 && n < PATH_BYTES;
 }
 
-static void make_parents(char *path)
-{
-	for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
-		*p = '\0';
-		(void)!mkdir(path, 0700);
-		*p = '/';
-	}
-	(void)!mkdir(path, 0700);
-}
-
+/* A directory that others may write to is not trusted. */
 int hi_cache_open_directory(const char *given)
 {
 	char path[PATH_BYTES];
-	struct stat st;
-	int fd;
+	int fd = -1;
 
-	if (!cache_path(given, path))
+	if (!cache_path(given, path) ||
+	    hi_own_directory_open(path, 022, &fd, NULL) != HI_OK)
 		return -1;
-	make_parents(path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	/* A directory that others may write to is not trusted. */
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
-		return fd;
-	close(fd);
-	return -1;
+	return fd;
 }
 
 int hi_cache_open(const struct hi_modules *modules)
