@@ -5,10 +5,12 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/own_directory.h"
 #include "decode/modules/file_server.h"
 
 struct client {
@@ -38,6 +40,30 @@ static bool is_build_id(const char *hex)
 	return n >= 4 && n <= 64 && n % 2 == 0 && strspn(hex, "0123456789abcdef") == n;
 }
 
+/* Its client makes a cache, and follows what it finds there: only in a directory of this
+ * user. sudo can keep HOME. */
+static bool has_own_cache(void)
+{
+	static const struct {
+		const char *variable, *below;
+	} places[] = {{"DEBUGINFOD_CACHE_PATH", ""},
+		      {"XDG_CACHE_HOME", "/debuginfod_client"},
+		      {"HOME", "/.cache/debuginfod_client"}};
+	HI_GUARD(close) int fd = -1;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		const char *value = getenv(places[i].variable);
+
+		if (!value || !*value)
+			continue;
+		return (size_t)snprintf(path, sizeof(path), "%s%s", value,
+					places[i].below) < sizeof(path) &&
+		       hi_own_directory_open(path, 022, &fd, NULL) == HI_OK;
+	}
+	return false;
+}
+
 int hi_debuginfod_open(const char *hex, char path_ret[HI_FILES_NAME])
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -47,7 +73,8 @@ int hi_debuginfod_open(const char *hex, char path_ret[HI_FILES_NAME])
 	int fd;
 
 	errno = ENOENT;
-	if (!urls || !*urls || !is_build_id(hex) || !load_client(&client))
+	if (!urls || !*urls || !is_build_id(hex) || !has_own_cache() ||
+	    !load_client(&client))
 		return -1;
 	session = client.begin();
 	if (!session)

@@ -21,6 +21,9 @@ set -eu
 out=${1:?usage: heap-gate.sh OUT-DIRECTORY SERVICE [ARGUMENT...]}
 shift
 heapinspect=${HEAPINSPECT:-heapinspect}
+# Runners of some services have 000, and nothing is written into directories in which others
+# may replace files.
+umask 022
 mkdir -p "$out"
 rm -f "$out/stdin" "$out/heap.hisnap"
 

@@ -336,7 +336,7 @@ HI_TEST_ROOT(browse_command, a_user_browses_their_own_process_and_file)
 
 	if (geteuid() != 0)
 		HI_SKIP("needs root to become another user");
-	HI_ASSERT(dir && mkdtemp(dir) && chmod(dir, 0777) == 0);
+	HI_ASSERT(dir && mkdtemp(dir) && chmod(dir, 01777) == 0);
 	hi_test_defer(remove_directory, dir);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", PROGRAM, HI_FIXTURE_DIR "/bench_heap",
 				       dir, NULL)

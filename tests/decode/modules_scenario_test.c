@@ -420,6 +420,10 @@ HI_TEST_SLOW(modules, a_debuginfod_server_is_asked_when_its_variable_is_set)
 	}
 	HI_ASSERT_EQ(HI_DEBUG_INFOD, program(p)->debug);
 	check_conn(p);
+	/* A cache where others may put links is neither read nor written. */
+	workshop_run("chmod 777 client");
+	p = inspected_open(pid, NULL);
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_module_debug(program(p), &err));
 }
 
 /* ---- which file ---- */
