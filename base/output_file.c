@@ -325,6 +325,12 @@ void hi_output_file_sync_name(const struct hi_output_file *file)
 		(void)!fsync(fd);
 }
 
+void hi_output_file_leave(struct hi_output_file *file)
+{
+	file->temporary[0] = '\0';
+	hi_close_fd(hi_take_fd(file->directory));
+}
+
 void hi_output_file_remove(const struct hi_output_file *file)
 {
 	if (*file->temporary)

@@ -53,6 +53,9 @@ enum hi_status hi_output_file_commit(struct hi_output_file *file, const char *pa
 				     struct hi_error *err);
 /* Makes the name survive a loss of power; where that fails, it is no more than that. */
 void hi_output_file_sync_name(const struct hi_output_file *file);
+/* In a fork that is to have no rights: keeps the descriptor alone, as the directory's
+ * would open what lies below it. The other process commits. */
+void hi_output_file_leave(struct hi_output_file *file);
 /* Removes the temporary name. For handlers of signals. */
 void hi_output_file_remove(const struct hi_output_file *file);
 /* Closes it, and removes the temporary name. */

@@ -125,8 +125,10 @@ enum hi_status hi_output_open(const struct hi_options *options, struct hi_output
 void hi_output_serve(struct hi_output *output)
 {
 	output->served = output->path != NULL;
+	if (!output->path)
+		return;
 	forget_unfinished(&output->target);
-	output->target.temporary[0] = '\0';
+	hi_output_file_leave(&output->target);
 }
 
 static bool wants_color(const struct hi_options *options, int fd)

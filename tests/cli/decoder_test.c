@@ -154,16 +154,17 @@ static void check_target(struct hi_fixture *fx)
 	HI_ASSERT_EQ(0, hi_fixture_end(fx));
 }
 
-/* A descriptor below /proc/TARGET, if it has one and we may look. */
-static void find_held(pid_t decoder, pid_t target, char held[64])
+/* How many of its descriptors are of files whose paths begin so, and one of them; none
+ * where we may not look. */
+static size_t find_held(pid_t decoder, const char *prefix, char held[64])
 {
-	char path[64], name[400], link[64], of_target[64];
+	char path[64], name[400], link[64];
 	DIR *fds;
 	struct dirent *entry;
+	size_t count = 0;
 
 	held[0] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)decoder);
-	snprintf(of_target, sizeof(of_target), "/proc/%d/", (int)target);
 	fds = opendir(path);
 	while (fds && (entry = readdir(fds)) != NULL) {
 		ssize_t n;
@@ -171,12 +172,15 @@ static void find_held(pid_t decoder, pid_t target, char held[64])
 		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
 		n = readlink(name, link, sizeof(link) - 1);
 		link[n > 0 ? n : 0] = 0;
-		if (strncmp(link, of_target, strlen(of_target)) == 0)
-			memcpy(held, link, sizeof(link));
+		if (strncmp(link, prefix, strlen(prefix)) != 0)
+			continue;
+		memcpy(held, link, sizeof(link));
+		count++;
 	}
 	HI_ASSERT(fds || geteuid() != 0);
 	if (fds)
 		closedir(fds);
+	return count;
 }
 
 HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own)
@@ -185,10 +189,11 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 	const char *const arguments[] = {"-q", "-v",	    "--pid", decimal(fx->pid),
 					 "-o", "/dev/null", NULL};
 	struct hi_held_run *run = hi_held_run_start(false, true, arguments);
-	char *text, held[64];
+	char *text, held[64], of_target[64];
 
 	await_decoder(run);
-	find_held(run->decoder, fx->pid, held);
+	snprintf(of_target, sizeof(of_target), "/proc/%d/", (int)fx->pid);
+	(void)find_held(run->decoder, of_target, held);
 	HI_ASSERT_EQ(0, hi_process_status(run->decoder, "CapEff"));
 	HI_ASSERT_EQ(0, hi_process_status(run->decoder, "CapPrm"));
 	HI_ASSERT_EQ(1, hi_process_status(run->decoder, "NoNewPrivs"));
@@ -203,6 +208,27 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 		strstr(text, "decoding without privileges (no capabilities, seccomp"),
 		"%s", text);
 	HI_ASSERT_EQ(0, exit_code_of(run));
+	check_target(fx);
+}
+
+/* That of a directory would open what lies below it, past those above it. */
+HI_TEST_SCENARIO(decoder, it_holds_the_file_of_the_report_and_not_its_directory)
+{
+	struct hi_fixture *fx = start_target();
+	char *dir = make_directory(), file[128], held[64];
+	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
+					 "-o", file, NULL};
+	struct run *run;
+
+	snprintf(file, sizeof(file), "%s/out", dir);
+	run = start_run(false, true, arguments);
+	await_decoder(run);
+	HI_ASSERT_EQ(geteuid() == 0, find_held(run->decoder, dir, held));
+	HI_ASSERT_MSG(!*held || strncmp(held, file, strlen(file)) == 0, "it holds %s",
+		      held);
+	(void)read_all(run->err);
+	HI_ASSERT_EQ(0, exit_code_of(run));
+	HI_ASSERT_EQ(1, count_files(dir));
 	check_target(fx);
 }
 
