@@ -61,6 +61,13 @@ static bool create_temporary_output(struct hi_output_file *file)
 	return false;
 }
 
+static void remove_temporary_output(struct hi_output_file *file)
+{
+	if (*file->temporary)
+		(void)unlinkat(file->directory, file->temporary, 0);
+	file->temporary[0] = '\0';
+}
+
 /* The directory becomes the file's. */
 static enum hi_status create_in_place(struct hi_output_place *place, const char *path,
 				      struct hi_output_file *ret, struct hi_error *err)
@@ -283,7 +290,7 @@ static int open_unnamed(int directory)
 	snprintf(file.name, sizeof(file.name), ".heapinspect");
 	if (!create_temporary_output(&file))
 		return -1;
-	hi_output_file_remove(&file);
+	remove_temporary_output(&file);
 	return file.fd;
 }
 
@@ -331,16 +338,9 @@ void hi_output_file_leave(struct hi_output_file *file)
 	hi_close_fd(hi_take_fd(file->directory));
 }
 
-void hi_output_file_remove(const struct hi_output_file *file)
-{
-	if (*file->temporary)
-		(void)unlinkat(file->directory, file->temporary, 0);
-}
-
 void hi_output_file_close(struct hi_output_file *file)
 {
-	hi_output_file_remove(file);
-	file->temporary[0] = '\0';
+	remove_temporary_output(file);
 	hi_close_fd(hi_take_fd(file->fd));
 	hi_close_fd(hi_take_fd(file->directory));
 }

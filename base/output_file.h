@@ -56,8 +56,6 @@ void hi_output_file_sync_name(const struct hi_output_file *file);
 /* In a fork that is to have no rights: keeps the descriptor alone, as the directory's
  * would open what lies below it. The other process commits. */
 void hi_output_file_leave(struct hi_output_file *file);
-/* Removes the temporary name. For handlers of signals. */
-void hi_output_file_remove(const struct hi_output_file *file);
 /* Closes it, and removes the temporary name. */
 void hi_output_file_close(struct hi_output_file *file);
 

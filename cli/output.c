@@ -27,8 +27,8 @@ static void remove_unfinished(int number)
 	for (size_t i = 0; i < UNFINISHED; i++) {
 		const struct hi_output_file *file = unfinished[i];
 
-		if (file)
-			hi_output_file_remove(file);
+		if (file && *file->temporary)
+			unlinkat(file->directory, file->temporary, 0);
 	}
 	signal(number, SIG_DFL);
 	raise(number);
