@@ -243,14 +243,11 @@ static bool fork_opener(struct holding *h, const struct hi_probe_opening *openin
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return false;
-	/* Inherited: nothing is to come between its calls. */
-	hi_child_set_priority(1);
 	pid = hi_fork();
 	if (pid == 0) {
 		close(sockets[0]);
 		open_probes(sockets[1], opening);
 	}
-	hi_child_set_priority(0);
 	close(sockets[1]);
 	h->opener = sockets[0];
 	h->pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
@@ -295,14 +292,21 @@ static void settle_holder(const struct holding *h, size_t n_open)
 	(void)signal(SIGCHLD, SIG_IGN); /* the opener leaves no zombie */
 }
 
-/* The opener is forked before there are probes, so that it alone has the anchors. */
+/*
+ * The opener is forked before there are probes, so that it alone has the anchors as soon
+ * as the holder has settled. Both have a priority meanwhile, which the opener inherits:
+ * nothing is to come between its calls, nor between those that give the anchors up.
+ */
 static bool open_held(struct holding *h, const struct hi_probe_opening *opening)
 {
 	(void)prctl(PR_SET_NAME, name_opening);
-	if (!open_anchors(h, opening) || !check_means(h, opening) ||
-	    !fork_opener(h, opening))
+	if (!open_anchors(h, opening) || !check_means(h, opening))
+		return false;
+	hi_child_set_priority(1);
+	if (!fork_opener(h, opening))
 		return false;
 	settle_holder(h, 0);
+	hi_child_set_priority(0);
 	return take_opened(h);
 }
 
