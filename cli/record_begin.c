@@ -320,8 +320,11 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	bool is_none = options->record.is_none;
 	enum hi_status status = is_none ? HI_OK : hi_recorder_open(options, ret, err);
 
+	/* From now on a signal ends it in order, which takes the probes out first. */
 	if (status == HI_OK)
 		status = watch_record_signals(signals, options->target.program, err);
+	if (status == HI_OK && !is_none)
+		status = hi_recorder_set_probes(*ret, err);
 	if (status != HI_OK)
 		return status;
 	if (!options->target.program)

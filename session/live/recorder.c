@@ -802,10 +802,13 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 	if (status == HI_OK)
 		status = open_python_codes(r, err);
 	if (status == HI_OK)
-		status = open_event_source(r, err);
-	if (status == HI_OK)
 		*ret = hi_take(r);
 	return status;
+}
+
+enum hi_status hi_recorder_set_probes(struct hi_recorder *r, struct hi_error *err)
+{
+	return open_event_source(r, err);
 }
 
 /* ---- what was recorded ---- */

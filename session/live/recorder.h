@@ -23,15 +23,16 @@ struct hi_options;
 
 struct hi_recorder;
 /*
- * Finds the functions of the allocator and puts probes on them, which count what is
- * allocated until the start. Reads of options the target, verbose, no_sandbox and
- * of --keep-events the output's file and its limit. *ret:
- * hi_recorder_close(). Errors: as of hi_target_open(), hi_event_functions_find(),
- * hi_event_spool_open() and hi_event_source_open().
+ * Finds the functions of the allocator. Reads of options the target, verbose, no_sandbox
+ * and of --keep-events the output's file and its limit. *ret: hi_recorder_close().
+ * Errors: as of hi_target_open(), hi_event_functions_find() and hi_event_spool_open().
  */
 enum hi_status hi_recorder_open(const struct hi_options *options,
 				struct hi_recorder **ret, struct hi_error *err);
-/* What was counted since it was opened. */
+/* Puts probes on them, once, which count what is allocated until the start. Errors:
+ * hi_event_source_open()'s. */
+enum hi_status hi_recorder_set_probes(struct hi_recorder *recorder, struct hi_error *err);
+/* What was counted since there are probes. */
 struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,

@@ -123,6 +123,20 @@ static void expect_out_after_kill(const char *const *words)
 	HI_ASSERT_EQ(leaks, probe_leaks_count("heapinspect"));
 }
 
+/* As Ctrl-C does it, when the recording just begins. */
+HI_TEST_ROOT(probes_out, when_the_group_of_a_recording_is_interrupted)
+{
+	char pid[16];
+	struct hi_fixture *fx = start_service(pid);
+	pid_t group = start_group(WORDS("record", "--sample", "all"), pid);
+	int status;
+
+	await_changed(fx->pid, 1);
+	HI_ASSERT_EQ(0, kill(-group, SIGINT));
+	HI_ASSERT(waitpid(group, &status, 0) == group);
+	hi_text_expect_whole(fx->pid);
+}
+
 HI_TEST_ROOT_ALONE(probes_out, when_the_group_of_a_recording_is_killed)
 {
 	expect_out_after_kill(WORDS("record", "--for", "10s", "--sample", "all"));
