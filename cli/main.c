@@ -50,10 +50,11 @@ int main(int argc, char **argv)
 	/* libc's own variables: another definition would be hidden from it. */
 	argp_program_version = "heapinspect " HI_VERSION;
 	argp_err_exit_status = HI_EXIT_ERROR;
-	hi_probe_holder_set_wait_hook(tell_wait_for_probes);
 	code = hi_options_parse(argc, argv, &options);
 	if (code != 0)
 		return code;
+	if (!options.output.quiet)
+		hi_probe_holder_set_wait_hook(tell_wait_for_probes);
 	code = hi_run(&options);
 	hi_options_free(&options);
 	return code;
