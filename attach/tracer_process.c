@@ -181,6 +181,11 @@ static void report_alive(void *arg)
 	arm_watchdog(self, hi_clock_ns() + beat_limit_ns(self));
 }
 
+static void set_urgent(void *arg, bool on)
+{
+	set_priority(arg, on);
+}
+
 static int interrupt_of(const struct hi_tracer_request *request)
 {
 	return request->options->interrupt_fd ? request->options->interrupt_fd : -1;
@@ -201,6 +206,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		.interrupt = interrupt_of(self->request),
 		.beat_ns = beat_limit_ns(self) / 4,
 		.beat = report_alive,
+		.set_urgent = set_urgent,
 		.arg = self,
 	};
 	enum hi_status status;

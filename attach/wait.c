@@ -31,6 +31,13 @@
  * have to be changed, and would stay changed if the tracer died. A program without a
  * handler ignores it.
  *
+ * Note [A rush of signals]
+ *
+ * Each stop is short, but a program that raises signals all the time keeps the tracer at
+ * work all the time, and above all other processes (SCHED_FIFO): a few tracers would have
+ * all processors to themselves. So where stops come more often than RUSH_STOPS in RUSH_NS
+ * the priority is given back until there are fewer, or the hit is there.
+ *
  * Note [The end of a process]
  *
  * With PTRACE_O_TRACEEXIT a thread that exits stands still once more, while the process
@@ -74,6 +81,8 @@
 #define HIT_TRIES 8
 #define EXIT_GRACE_NS 20000000u
 #define START_LOOK_NS 1000000u
+#define RUSH_NS 100000000u
+#define RUSH_STOPS 200 /* in that time: 2,000 a second, each some 20 us */
 
 enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
 
@@ -94,6 +103,10 @@ struct waiting {
 	uint64_t may_sweep_ns;	/* not earlier */
 	bool sweep_is_due;
 	struct hi_start_hold start;
+	/* Note [A rush of signals] */
+	uint64_t rush_until_ns;
+	uint32_t n_stops; /* in this span of time */
+	bool is_rush;
 };
 
 unsigned long hi_wait_ptrace_options(const struct hi_wait *wait)
@@ -361,6 +374,7 @@ static bool look_at_tracee(struct waiting *w, idtype_t kind, pid_t tid)
 	}
 	if (!info.si_pid)
 		return false;
+	w->n_stops++;
 	if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
 		on_stop(w, info.si_pid, info.si_status);
 	else
@@ -482,10 +496,30 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 	end_wait(w, HI_HIT_NEAR);
 }
 
+static void set_rush(struct waiting *w, bool on)
+{
+	if (on != w->is_rush)
+		w->wait->set_urgent(w->wait->arg, !on);
+	w->is_rush = on;
+}
+
+/* See Note [A rush of signals]. */
+static void check_rush(struct waiting *w, uint64_t now_ns)
+{
+	if (w->n_stops > RUSH_STOPS)
+		set_rush(w, true);
+	if (now_ns < w->rush_until_ns)
+		return;
+	set_rush(w, w->n_stops > RUSH_STOPS);
+	w->rush_until_ns = now_ns + RUSH_NS;
+	w->n_stops = 0;
+}
+
 static void check_clock(struct waiting *w)
 {
 	uint64_t now_ns = hi_clock_ns();
 
+	check_rush(w, now_ns);
 	if (now_ns >= w->beat_ns) {
 		w->wait->beat(w->wait->arg);
 		w->beat_ns = now_ns + w->wait->beat_ns;
@@ -519,6 +553,8 @@ static void sleep_until_event(struct waiting *w)
 	lower_deadline(&at_ns, w->end_ns);
 	lower_deadline(&at_ns, w->near_ns);
 	lower_deadline(&at_ns, w->held_until_ns);
+	if (w->is_rush)
+		lower_deadline(&at_ns, w->rush_until_ns);
 	if (w->start.until_ns)
 		lower_deadline(&at_ns, now_ns + START_LOOK_NS);
 	if (w->sweep_is_due)
@@ -606,6 +642,7 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 		w.status = hi_fail_errno(err, "watch the threads: signalfd");
 	if (goes_on(&w))
 		run_wait_loop(&w);
+	set_rush(&w, false);
 	(void)watch_children(false, &before, NULL);
 	return w.status;
 }

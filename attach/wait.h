@@ -19,6 +19,9 @@ struct hi_wait {
 	int interrupt;	     /* over when it is readable; -1: none */
 	uint64_t beat_ns;    /* beat is called at least so often */
 	void (*beat)(void *arg);
+	/* False: the threads stop so often that the tracer had a processor to itself, so
+	 * that others are to come before it; true: no more, or the hit is there. */
+	void (*set_urgent)(void *arg, bool on);
 	void *arg;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a target does while the tracer waits, it does as if nobody were there. */
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,4 +337,29 @@ HI_TEST_SCENARIO(attach_wait_life, a_thread_in_uninterruptible_sleep_is_named)
 	hi_fixture_tell(fx, "go on");
 	hi_test_expect_line(fx, "done");
 	hi_test_expect_free(fx->pid, "S");
+}
+
+/* ---- its priority ---- */
+
+/* Until the tracer has this one, or for some seconds. */
+static int await_policy(const struct hi_waiting *waiting, int policy)
+{
+	pid_t tracer = hi_waiting_await_child(waiting->inspector, "hi-tracer");
+
+	for (int i = 0; i < 1000 && sched_getscheduler(tracer) != policy; i++)
+		hi_test_sleep_us(10000);
+	return sched_getscheduler(tracer);
+}
+
+/* Else it, and a few like it, would have all processors to themselves. */
+HI_TEST_ROOT(attach_wait_life, a_rush_of_signals_is_handled_at_normal_priority)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_ready("wait_storm", "2", "10000");
+	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 60 * SECOND);
+
+	HI_ASSERT_EQ(SCHED_OTHER, await_policy(&waiting, SCHED_OTHER));
+	hi_fixture_tell(fx, "finish");
+	HI_ASSERT_EQ(SCHED_FIFO, await_policy(&waiting, SCHED_FIFO));
+	HI_ASSERT_EQ(2 + 3, hit_now(mock, &waiting));
 }
