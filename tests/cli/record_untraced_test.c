@@ -47,12 +47,12 @@ static void trace_all_threads(pid_t pid)
 	HI_ASSERT(n > 0);
 }
 
-static void check_threads_are_free_beside(const char *command)
+/* begun: it says so after its first census, for which it stops the target. */
+static void check_threads_are_free_beside(const char *command, const char *begun)
 {
 	static const char *const words[] = {"--sample", "all", "--every", "60s", NULL};
 	struct hi_fixture *fx = sites_start();
-	struct recording_run run =
-		recording_start_as(command, "recording every allocation", fx->pid, words);
+	struct recording_run run = recording_start_as(command, begun, fx->pid, words);
 
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 	trace_all_threads(fx->pid);
@@ -62,12 +62,12 @@ static void check_threads_are_free_beside(const char *command)
 
 HI_TEST_ROOT(record_untraced, debuggers_attach_beside_a_space_profile)
 {
-	check_threads_are_free_beside("alloc");
+	check_threads_are_free_beside("alloc", "of the recording are live");
 }
 
 HI_TEST_ROOT(record_untraced, debuggers_attach_beside_biographies)
 {
-	check_threads_are_free_beside("bio");
+	check_threads_are_free_beside("bio", "the first period begins");
 }
 
 /* The exit that is seen is that of the process, not of what was traced. */
