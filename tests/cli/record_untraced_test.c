@@ -50,7 +50,7 @@ static void trace_all_threads(pid_t pid)
 /* begun: it says so after its first census, for which it stops the target. */
 static void check_threads_are_free_beside(const char *command, const char *begun)
 {
-	static const char *const words[] = {"--sample", "all", "--every", "60s", NULL};
+	static const char *const words[] = {"--sample", "all", "--every", "5s", NULL};
 	struct hi_fixture *fx = sites_start();
 	struct recording_run run = recording_start_as(command, begun, fx->pid, words);
 
@@ -101,4 +101,20 @@ HI_TEST_ROOT(record_untraced, stacks_of_all_threads_are_roots_at_the_end)
 	HI_ASSERT_EQ(LOST, doc_number(doc, "objects.leak"));
 	HI_ASSERT_EQ(HELD,
 		     doc_sum_of(doc_at(doc, "types"), "type", "struct held", "count"));
+}
+
+/* Pages that it fills when they are touched could not be told from zeros. */
+HI_TEST_ROOT(record_untraced,
+	     a_process_that_fills_pages_itself_is_traced_and_that_is_said)
+{
+	struct hi_fixture *fx = hi_fixture_start("held_page", NULL);
+	struct recording_run run;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	run = recording_start(fx->pid, NULL);
+	HI_ASSERT(hi_process_status(fx->pid, "TracerPid") > 0);
+	c = recording_end(&run, SIGINT);
+	HI_ASSERT_MSG(strstr(c->err, "its threads stay traced"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "it fills pages itself"), "%s", c->err);
 }
