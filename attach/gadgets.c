@@ -11,18 +11,20 @@
 #include <elf.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/frozen.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
 #define MAX_CODE (256u << 20)
 #define PRESENT (1ull << 63) /* Documentation/admin-guide/mm/pagemap.rst */
 #define SWAPPED (1ull << 62)
+
+enum { PART = HI_GADGETS_PART, OVERLAP = 8 /* the longest shape but one byte */ };
 
 static const struct hi_gadget call_shape = {.size = 3, .bytes = {0x0f, 0x05, 0xc3}};
 static const struct hi_gadget return_shapes[] = {
@@ -57,26 +59,31 @@ void hi_gadgets_scan(struct hi_gadgets *gadgets, const unsigned char *code, size
 			 &gadgets->n_returns);
 }
 
-static void scan_file(const struct hi_target *target, const struct hi_mapping *m,
-		      struct hi_gadgets *gadgets)
+/* By read: who owns the file may cut it meanwhile, and a mapping of it would raise
+ * SIGBUS. Parts overlap, so that a shape on a border is found, which may be twice. */
+void hi_gadgets_scan_file(struct hi_gadgets *gadgets, int fd, uint64_t offset,
+			  size_t size, uint64_t addr)
+{
+	HI_GUARD(free) unsigned char *part = hi_alloc(PART);
+	ssize_t n = PART;
+
+	for (size_t at = 0; part && n == PART && at < size; at += PART - OVERLAP) {
+		n = pread(fd, part, PART, (off_t)(offset + at));
+		if (n > 0)
+			hi_gadgets_scan(gadgets, part,
+					(size_t)n < size - at ? (size_t)n : size - at,
+					addr + at, false);
+	}
+}
+
+static void scan_mapped_file(const struct hi_target *target, const struct hi_mapping *m,
+			     struct hi_gadgets *gadgets)
 {
 	size_t size = (size_t)(m->end - m->start);
 	HI_GUARD(close) int fd = -1;
-	off_t file_end;
-	void *code;
 
-	if (size > MAX_CODE || hi_target_open_file(target, m, &fd, NULL) != HI_OK)
-		return;
-	file_end = lseek(fd, 0, SEEK_END);
-	if (file_end <= (off_t)m->file_offset)
-		return;
-	if (size > (uint64_t)file_end - m->file_offset)
-		size = (uint64_t)file_end - m->file_offset;
-	code = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)m->file_offset);
-	if (code == MAP_FAILED)
-		return;
-	hi_gadgets_scan(gadgets, code, size, m->start, false);
-	(void)munmap(code, size);
+	if (size <= MAX_CODE && hi_target_open_file(target, m, &fd, NULL) == HI_OK)
+		hi_gadgets_scan_file(gadgets, fd, m->file_offset, size, m->start);
 }
 
 /* The same kernel gives every process the same vdso, the one of heapinspect too, which
@@ -116,7 +123,7 @@ enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets
 			scan_vdso(m, ret);
 		else if (m->kind == HI_MAPPING_FILE && !m->shared &&
 			 is_lasting(target, m))
-			scan_file(target, m, ret);
+			scan_mapped_file(target, m, ret);
 	}
 	if (!ret->n_calls)
 		return hi_fail(err, HI_UNSUPPORTED, 0,

@@ -32,6 +32,12 @@ enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets
 void hi_gadgets_scan(struct hi_gadgets *gadgets, const unsigned char *code, size_t size,
 		     uint64_t addr, bool in_vdso);
 
+/* Adds those in size bytes of a file from offset on, or in as many as it has; it is read
+ * in parts of HI_GADGETS_PART bytes. */
+enum { HI_GADGETS_PART = 1 << 20 };
+void hi_gadgets_scan_file(struct hi_gadgets *gadgets, int fd, uint64_t offset,
+			  size_t size, uint64_t addr);
+
 /*
  * Picks one of each for a stopped target: of those whose bytes are unchanged, one that is
  * in memory already if there is any. pagemap: -1 if it cannot be read.

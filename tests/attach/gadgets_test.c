@@ -53,6 +53,29 @@ HI_TEST(attach_gadgets, more_than_there_is_room_for_are_left_out)
 	free(g);
 }
 
+HI_TEST(attach_gadgets, of_a_file_lie_on_borders_of_parts_and_end_with_it)
+{
+	const size_t border = HI_GADGETS_PART;
+	struct hi_gadgets *g = calloc(1, sizeof(*g));
+	int fd = memfd_create("code", MFD_CLOEXEC);
+
+	HI_ASSERT(g && fd >= 0 && ftruncate(fd, (off_t)(PAGE + 2 * border)) == 0);
+	HI_ASSERT_EQ(9, pwrite(fd, back, 9, (off_t)(PAGE + border - 4)));
+	HI_ASSERT_EQ(3, pwrite(fd, call, 3, (off_t)(PAGE + 2 * border - 3)));
+	/* Behind what is mapped, and before. */
+	HI_ASSERT_EQ(3, pwrite(fd, call, 3, 0));
+	hi_gadgets_scan_file(g, fd, PAGE, 3 * border, 0x10000);
+	HI_ASSERT_EQ(1, g->n_calls);
+	HI_ASSERT_EQ(0x10000 + 2 * border - 3, g->calls[0].addr);
+	HI_ASSERT_EQ(1, g->n_returns);
+	HI_ASSERT_EQ(0x10000 + border - 4, g->returns[0].addr);
+	g->n_calls = 0;
+	hi_gadgets_scan_file(g, fd, PAGE, 2 * border - 1, 0x10000);
+	HI_ASSERT_EQ(0, g->n_calls);
+	close(fd);
+	free(g);
+}
+
 struct own_memory {
 	int memory, pagemap;
 	unsigned char *pages; /* three of them, of a file: 0 touched, 1 not, 2 changed */
