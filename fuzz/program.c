@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define START 0x555500000000ull
 #define STACK 0x7ff000000000ull
-enum { STACK_SIZE = 8192, PAGE = 4096, ADDRESSES = 64, MOST = 1 << 17 };
+enum { STACK_SIZE = 8192, PAGE = 4096, ADDRESSES = 64, MOST = 1 << 17, THREADS = 5 };
 
 static int file = -1;
 static char path[64];
@@ -53,6 +53,21 @@ static void fill_stack(struct hi_memory *memory)
 	expect(hi_memory_mock_add(memory, STACK, words, sizeof(words), NULL) == HI_OK);
 }
 
+/* Some before the entry: there are the functions of the seed. */
+static void add_threads(struct hi_image *image)
+{
+	for (int i = 0; i < THREADS; i++) {
+		const struct hi_thread thread = {.tid = i + 1,
+						 .regs = {.rip = entry + i * 20ull - 80,
+							  .rsp = STACK + 256,
+							  .rbp = STACK + 512,
+							  .rdi = STACK + 640,
+							  .rsi = 3}};
+
+		expect(hi_image_add_thread(image, &thread, NULL) == HI_OK);
+	}
+}
+
 static struct hi_image *make_image(void)
 {
 	struct stat st;
@@ -67,8 +82,6 @@ static struct hi_image *make_image(void)
 					 .kind = HI_MAPPING_STACK,
 					 .held = true,
 					 .path = ""};
-	const struct hi_thread thread = {
-		.tid = 1, .regs = {.rip = entry, .rsp = STACK + 256, .rbp = STACK + 512}};
 	struct hi_memory *memory;
 	struct hi_image *image;
 
@@ -82,7 +95,7 @@ static struct hi_image *make_image(void)
 	fill_stack(memory);
 	expect(hi_image_add_mapping(image, &program, NULL) == HI_OK);
 	expect(hi_image_add_mapping(image, &stack, NULL) == HI_OK);
-	expect(hi_image_add_thread(image, &thread, NULL) == HI_OK);
+	add_threads(image);
 	return image;
 }
 
@@ -144,15 +157,19 @@ static void read_frames(void)
 	struct hi_image *image = make_image();
 	struct hi_modules *modules = NULL;
 	struct hi_types *types = NULL;
-	struct hi_stack *stack = NULL;
 	uint64_t start, size;
 
 	if (hi_modules_open(image, &options, &modules, NULL) == HI_OK &&
 	    hi_types_open(modules, &types, NULL) == HI_OK) {
 		struct hi_module *module = hi_modules_get(modules, 0);
 
-		if (hi_stack_read(types, image, 0, &stack, NULL) == HI_OK)
-			check_stack(stack);
+		for (uint32_t i = 0; i < THREADS; i++) {
+			struct hi_stack *stack = NULL;
+
+			if (hi_stack_read(types, image, i, &stack, NULL) == HI_OK)
+				check_stack(stack);
+			hi_stack_destroy(stack);
+		}
 		name_frames(modules);
 		if (hi_modules_count(modules) && module) {
 			ask_about_functions(types, module);
@@ -160,7 +177,6 @@ static void read_frames(void)
 					    NULL);
 		}
 	}
-	hi_stack_destroy(stack);
 	hi_types_close(types);
 	hi_modules_close(modules);
 	hi_image_destroy(image);
