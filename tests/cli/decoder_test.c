@@ -218,10 +218,10 @@ HI_TEST_SCENARIO(decoder, it_holds_the_file_of_the_report_and_not_its_directory)
 	char *dir = make_directory(), file[128], held[64];
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
-	struct run *run;
+	struct hi_held_run *run;
 
 	snprintf(file, sizeof(file), "%s/out", dir);
-	run = start_run(false, true, arguments);
+	run = hi_held_run_start(false, true, arguments);
 	await_decoder(run);
 	HI_ASSERT_EQ(geteuid() == 0, find_held(run->decoder, dir, held));
 	HI_ASSERT_MSG(!*held || strncmp(held, file, strlen(file)) == 0, "it holds %s",
