@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/parse.h"
 
-enum { TRIES = 16, PREFIX_MAX = 240 };
+enum { TRIES = 16, PREFIX_MAX = 240, FORK_FILES = 16 };
 
 static enum hi_status cannot_open(const char *path, struct hi_error *err)
 {
@@ -23,6 +24,75 @@ static void close_place(struct hi_output_place *place)
 {
 	hi_close_fd(place->directory);
 	place->directory = -1;
+}
+
+/* ---- files that a fork without rights goes on with ---- */
+
+/* Like rights, of the process. The number of a file is its index and one. */
+static struct remembered {
+	bool is_used, is_begun_here; /* for the other process */
+	struct hi_output_file file;  /* without its descriptor */
+} remembered[FORK_FILES];
+
+static void remember_output(struct hi_output_file *file)
+{
+	for (unsigned i = 0; i < FORK_FILES; i++) {
+		if (remembered[i].is_used)
+			continue;
+		file->number = i + 1;
+		remembered[i] = (struct remembered){.is_used = true, .file = *file};
+		remembered[i].file.fd = -1;
+		return;
+	}
+}
+
+static void forget_output(const struct hi_output_file *file)
+{
+	if (file->number)
+		remembered[file->number - 1] = (struct remembered){};
+}
+
+/* ---- in the fork ---- */
+
+static int ask_by_number(enum hi_files_operation operation,
+			 const struct hi_output_file *file, char *text_ret)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", file->number);
+	return hi_files_ask(operation, number, "", text_ret);
+}
+
+static bool ask_for_name(const struct hi_output_file *file)
+{
+	int fd = ask_by_number(HI_FILES_OUTPUT_NAME, file, NULL);
+
+	hi_close_fd(fd);
+	return errno == 0;
+}
+
+static bool ask_for_another(const struct hi_output_file *file, struct hi_output_file *ret)
+{
+	char text[HI_FILES_NAME] = "", *name;
+	unsigned long number;
+	int fd = ask_by_number(HI_FILES_OUTPUT_AGAIN, file, text);
+
+	if (fd < 0)
+		return false;
+	text[sizeof(text) - 1] = 0;
+	number = strtoul(text, &name, 10);
+	*ret = HI_OUTPUT_FILE_NONE;
+	ret->fd = fd;
+	ret->number = (unsigned)number;
+	snprintf(ret->name, sizeof(ret->name), "%s", file->name);
+	snprintf(ret->temporary, sizeof(ret->temporary), "%.*s", HI_OUTPUT_NAME - 1,
+		 *name ? name + 1 : "");
+	return true;
+}
+
+static void ask_to_drop(const struct hi_output_file *file)
+{
+	hi_close_fd(ask_by_number(HI_FILES_OUTPUT_DROP, file, NULL));
 }
 
 /* ---- a new one ---- */
@@ -82,6 +152,7 @@ static enum hi_status create_in_place(struct hi_output_place *place, const char 
 		hi_output_file_close(&file);
 		return status;
 	}
+	remember_output(&file);
 	*ret = file;
 	return HI_OK;
 }
@@ -272,6 +343,8 @@ enum hi_status hi_output_file_open_again(const struct hi_output_file *file,
 {
 	struct hi_output_place place = {};
 
+	if (hi_files_are_served())
+		return ask_for_another(file, ret) ? HI_OK : cannot_open(file->name, err);
 	memcpy(place.name, file->name, sizeof(place.name));
 	place.directory = fcntl(file->directory, F_DUPFD_CLOEXEC, 3);
 	return place.directory < 0 ? cannot_open(file->name, err)
@@ -311,11 +384,17 @@ enum hi_status hi_output_file_open_unnamed(const char *path, int *fd_ret,
 	return status;
 }
 
+static bool rename_output(const struct hi_output_file *file)
+{
+	return renameat(file->directory, file->temporary, file->directory, file->name) ==
+	       0;
+}
+
 enum hi_status hi_output_file_commit(struct hi_output_file *file, const char *path,
 				     struct hi_error *err)
 {
 	if (*file->temporary &&
-	    renameat(file->directory, file->temporary, file->directory, file->name) != 0)
+	    !(hi_files_are_served() ? ask_for_name(file) : rename_output(file)))
 		return cannot_open(path, err);
 	file->temporary[0] = '\0';
 	return HI_OK;
@@ -324,9 +403,10 @@ enum hi_status hi_output_file_commit(struct hi_output_file *file, const char *pa
 void hi_output_file_sync_name(const struct hi_output_file *file)
 {
 	HI_GUARD(close)
-	int fd = file->directory < 0 ? -1
-				     : openat(file->directory, ".",
-					      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = file->directory < 0 || hi_files_are_served()
+			 ? -1
+			 : openat(file->directory, ".",
+				  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0)
 		(void)!fsync(fd);
@@ -340,7 +420,92 @@ void hi_output_file_leave(struct hi_output_file *file)
 
 void hi_output_file_close(struct hi_output_file *file)
 {
-	remove_temporary_output(file);
+	if (hi_files_are_served()) {
+		if (file->number)
+			ask_to_drop(file);
+		file->directory = -1; /* it was the other process's */
+	} else {
+		remove_temporary_output(file);
+		forget_output(file);
+	}
+	file->temporary[0] = '\0';
 	hi_close_fd(hi_take_fd(file->fd));
 	hi_close_fd(hi_take_fd(file->directory));
+}
+
+/* ---- for such a fork ---- */
+
+static struct remembered *find_remembered(const char *number)
+{
+	uint64_t n;
+
+	if (!hi_parse_number(number, 1, FORK_FILES, &n) || !remembered[n - 1].is_used)
+		return NULL;
+	return &remembered[n - 1];
+}
+
+static int name_remembered(struct remembered *r)
+{
+	struct hi_error err = {};
+
+	errno = 0;
+	if (hi_output_file_commit(&r->file, r->file.name, &err) != HI_OK)
+		errno = err.os_errno ? err.os_errno : EIO;
+	else
+		hi_output_file_sync_name(&r->file);
+	return -1;
+}
+
+static int begin_again(const struct remembered *before, char text[HI_FILES_NAME])
+{
+	struct hi_output_file next = HI_OUTPUT_FILE_NONE;
+	struct hi_error err = {};
+
+	if (hi_output_file_open_again(&before->file, &next, &err) != HI_OK) {
+		errno = err.os_errno ? err.os_errno : EIO;
+		return -1;
+	}
+	errno = EMFILE;
+	if (!next.number) {
+		hi_output_file_close(&next);
+		return -1;
+	}
+	remembered[next.number - 1].is_begun_here = true;
+	snprintf(text, HI_FILES_NAME, "%u %s", next.number, next.temporary);
+	return hi_take_fd(next.fd);
+}
+
+/* The directory of a file that was begun here is its own. */
+static void drop_remembered(struct remembered *r)
+{
+	struct hi_output_file file = r->file;
+
+	if (!r->is_begun_here)
+		return;
+	*r = (struct remembered){};
+	file.number = 0;
+	hi_output_file_close(&file);
+}
+
+int hi_output_file_serve(const struct hi_files_request *request, char text[HI_FILES_NAME])
+{
+	struct remembered *r = find_remembered(request->name);
+
+	errno = EPERM;
+	if (!r)
+		return -1;
+	if (request->operation == HI_FILES_OUTPUT_NAME)
+		return name_remembered(r);
+	if (request->operation == HI_FILES_OUTPUT_AGAIN)
+		return begin_again(r, text);
+	drop_remembered(r);
+	errno = 0;
+	return -1;
+}
+
+void hi_output_file_serve_end(void)
+{
+	for (unsigned i = 0; i < FORK_FILES; i++)
+		if (remembered[i].is_used)
+			drop_remembered(&remembered[i]);
 }

@@ -13,12 +13,13 @@
  *   root's or ours, or lie in a directory of root or ours that others may not write to;
  *   /dev/stdout, /dev/fd/N and the like are the open descriptor itself.
  *
- * No state but the struct's: for any process and any number of files.
+ * For any process and any number of files.
  */
 #ifndef HI_BASE_OUTPUT_FILE_H
 #define HI_BASE_OUTPUT_FILE_H
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/output_directory.h"
 
 enum hi_output_file_flags {
@@ -31,6 +32,7 @@ struct hi_output_file {
 	int directory;			/* O_PATH; -1: written as it is */
 	char name[HI_OUTPUT_NAME];	/* in the directory */
 	char temporary[HI_OUTPUT_NAME]; /* "": it has its name */
+	unsigned number;		/* by which a fork names it; 0: none */
 };
 #define HI_OUTPUT_FILE_NONE ((struct hi_output_file){.fd = -1, .directory = -1})
 
@@ -58,5 +60,17 @@ void hi_output_file_sync_name(const struct hi_output_file *file);
 void hi_output_file_leave(struct hi_output_file *file);
 /* Closes it, and removes the temporary name. */
 void hi_output_file_close(struct hi_output_file *file);
+
+/*
+ * A fork that has given up its rights (base/rights.h) goes on with the files that were
+ * open before, and has no right to their directories: opening again, committing and
+ * closing ask the process with the rights (base/files.h), by the numbers of the files.
+ * That process serves HI_FILES_OUTPUT_NAME, _AGAIN and _DROP here: returns a descriptor,
+ * or -1 and errno, which is 0 where it was done.
+ */
+int hi_output_file_serve(const struct hi_files_request *request,
+			 char text[HI_FILES_NAME]);
+/* Removes what was begun for the fork and has no name. */
+void hi_output_file_serve_end(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 
 union control {
@@ -91,4 +92,54 @@ bool hi_packet_receive(int socket, void *bytes, size_t size, int flags, int *fd_
 	hi_close_fd(*fd_ret);
 	*fd_ret = -1;
 	return false;
+}
+
+/* ---- bytes ---- */
+
+enum { PIECE = 32 << 10 };
+
+static size_t size_of_piece(size_t left)
+{
+	return left < PIECE ? left : PIECE;
+}
+
+bool hi_packet_send_bytes(int socket, const void *bytes, size_t n)
+{
+	uint64_t size = n;
+	bool is_sent = hi_packet_send(socket, &size, sizeof(size), -1);
+
+	for (size_t at = 0; is_sent && at < n; at += PIECE)
+		is_sent = hi_packet_send(socket, (const char *)bytes + at,
+					 size_of_piece(n - at), -1);
+	return is_sent;
+}
+
+/* A descriptor has no place here. */
+static bool receive_piece(int socket, void *bytes, size_t size)
+{
+	int fd = -1;
+	bool is_there = hi_packet_receive(socket, bytes, size, 0, &fd);
+
+	hi_close_fd(fd);
+	return is_there;
+}
+
+bool hi_packet_receive_bytes(int socket, size_t most, void **ret, size_t *n_ret)
+{
+	HI_GUARD(free) char *bytes = NULL;
+	uint64_t size = 0;
+
+	*ret = NULL;
+	*n_ret = 0;
+	if (!receive_piece(socket, &size, sizeof(size)) || size > most)
+		return false;
+	bytes = size ? hi_alloc(size) : NULL;
+	if (size && !bytes)
+		return false;
+	for (size_t at = 0; at < size; at += PIECE)
+		if (!receive_piece(socket, bytes + at, size_of_piece(size - at)))
+			return false;
+	*ret = hi_take(bytes);
+	*n_ret = size;
+	return true;
 }

@@ -14,4 +14,12 @@ bool hi_packet_send(int socket, const void *bytes, size_t size, int fd);
  * descriptors, which are closed. */
 bool hi_packet_receive(int socket, void *bytes, size_t size, int flags, int *fd_ret);
 
+/*
+ * Bytes of any number in packets of their own. Receive: at most `most` bytes of them;
+ * *ret is for the caller to free, with *n_ret bytes, and NULL where there are none.
+ * False: the other end is closed, there are more, or memory ran out.
+ */
+bool hi_packet_send_bytes(int socket, const void *bytes, size_t n);
+bool hi_packet_receive_bytes(int socket, size_t most, void **ret, size_t *n_ret);
+
 #endif

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/rights.h"
 
+#include <dirent.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -61,6 +66,53 @@ static void hide_process(void)
 #else
 	(void)prctl(PR_SET_DUMPABLE, 0);
 #endif
+}
+
+/* ---- descriptors ---- */
+
+static bool is_one_of(int fd, const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] == fd)
+			return true;
+	return false;
+}
+
+/* What gives no rights beyond its own bytes. */
+static bool is_opened_file(int fd)
+{
+	struct statfs system;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || fstatfs(fd, &system) != 0)
+		return false;
+	if (S_ISREG(st.st_mode))
+		return system.f_type != PROC_SUPER_MAGIC &&
+		       system.f_type != SYSFS_MAGIC &&
+		       system.f_type != CGROUP2_SUPER_MAGIC;
+	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode);
+}
+
+void hi_rights_close_others(const int *fds, size_t n)
+{
+	DIR *open_fds = opendir("/proc/self/fd");
+	const struct dirent *entry;
+
+	if (!open_fds) {
+		/* Without /proc no target was opened; what is not asked for goes. */
+		for (int fd = 3; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
+			if (!is_one_of(fd, fds, n))
+				close(fd);
+		return;
+	}
+	while ((entry = readdir(open_fds))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > 2 && fd != dirfd(open_fds) && !is_one_of(fd, fds, n) &&
+		    !is_opened_file(fd))
+			close(fd);
+	}
+	closedir(open_fds);
 }
 
 enum hi_status hi_rights_drop(struct hi_rights_dropped *ret, struct hi_error *err)

@@ -44,6 +44,8 @@
 #ifndef HI_BASE_RIGHTS_H
 #define HI_BASE_RIGHTS_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 struct hi_rights_dropped {
@@ -57,6 +59,16 @@ struct hi_rights_dropped {
  * left.
  */
 enum hi_status hi_rights_drop(struct hi_rights_dropped *ret, struct hi_error *err);
+
+/*
+ * Before that, in a fork that has more descriptors than it is to have: closes all but the
+ * standard streams, files and pipes that were opened by name, and the n ones that are
+ * given (-1: none). Closed are sockets, directories, probes and whatever is of /proc.
+ */
+void hi_rights_close_others(const int *fds, size_t n);
+
+/* Before that: it may go on accepting connections to this socket, which listens. */
+void hi_rights_permit_accept(int fd);
 
 /* Parts of hi_rights_drop(). */
 enum hi_status hi_rights_filter(struct hi_error *err);

@@ -85,6 +85,7 @@ static const int allowed[] = {
 	SYS_recvfrom,
 	SYS_sendmsg,
 	SYS_recvmsg,
+	SYS_getsockopt,
 	SYS_msync,
 	SYS_mincore,
 	SYS_membarrier,
@@ -142,7 +143,7 @@ static const uint32_t fcntl_commands[] = {
 };
 /* For userfaultfds what the pager uses (attach/pager.h). */
 static const uint32_t ioctls[] = {
-	TCGETS,		 TIOCGWINSZ,	  FIONREAD,    UFFDIO_API,
+	TCGETS,		 TIOCGWINSZ,	  TIOCGPGRP,   FIONREAD,    UFFDIO_API,
 	UFFDIO_REGISTER, UFFDIO_ZEROPAGE, UFFDIO_COPY, UFFDIO_WAKE,
 };
 static const uint32_t userfaultfd_flags[] = {O_CLOEXEC | O_NONBLOCK | USER_FAULTS};
@@ -250,6 +251,22 @@ static void allow_threads(struct program *p)
 	end_call(p, start);
 }
 
+/* Like rights, of the process; -1: none. */
+static int listening = -1;
+
+void hi_rights_permit_accept(int fd)
+{
+	listening = fd;
+}
+
+static void allow_accepting(struct program *p)
+{
+	uint32_t fd = (uint32_t)listening;
+
+	if (listening >= 0)
+		allow_values(p, SYS_accept4, 0, &fd, 1);
+}
+
 /* A signal to itself: abort(), raise(). */
 static void allow_own_signals(struct program *p)
 {
@@ -320,6 +337,7 @@ static void make_program(struct program *p)
 	allow_values(p, SYS_userfaultfd, 0, userfaultfd_flags, 1);
 	allow_threads(p);
 	allow_sending(p);
+	allow_accepting(p);
 	allow_own_signals(p);
 	allow_reading_limits(p);
 	emit_answer(p, REFUSE);
