@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -408,6 +409,16 @@ static void advise_dense(struct hi_copy *copy, const struct hi_area *areas, size
 	}
 }
 
+static enum hi_status fail_reserve(struct hi_error *err)
+{
+	if (errno == EFBIG)
+		return hi_fail(
+			err, HI_NO_MEMORY, 0,
+			"memory for the image: the limit of file sizes (ulimit -f) "
+			"does not permit it; raise the limit, or use --no-sandbox");
+	return hi_fail_memory(err, "address space for the image");
+}
+
 enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
 				 struct hi_error *err)
 {
@@ -419,7 +430,7 @@ enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
 		add_room(&copy->fresh);
 	if (!reserve_fresh(copy, false) || !reserve_fresh(copy, true) ||
 	    !merge_fresh(copy))
-		return hi_fail_memory(err, "address space for the image");
+		return fail_reserve(err);
 	if (copy->reads_live_only)
 		return HI_OK;
 	advise_dense(copy, copy->fresh.items, copy->fresh.count);

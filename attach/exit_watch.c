@@ -3,7 +3,9 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "attach/exit_keep.h"
 #include "base/cleanup.h"
@@ -96,7 +98,7 @@ bool hi_exit_watch_await_start(struct hi_exit_watch *watch)
 
 void hi_exit_watch_let_start(struct hi_exit_watch *watch)
 {
-	if (start_state(watch) == HI_START_NONE)
+	if (watch->ask || start_state(watch) == HI_START_NONE)
 		return;
 	__atomic_store_n(&watch->page->exec_ns, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&watch->page->start, HI_START_GOES, __ATOMIC_RELEASE);
@@ -151,6 +153,11 @@ bool hi_exit_watch_pause(struct hi_exit_watch *watch)
 
 void hi_exit_watch_end(struct hi_exit_watch *watch)
 {
+	if (watch->ask)
+		return;
+	if (watch->view_fd > 0)
+		close(watch->view_fd);
+	watch->view_fd = 0;
 	hi_tracer_destroy(hi_take(watch->tracer));
 	hi_tracer_destroy(hi_take(watch->next));
 	hi_exit_keep_end(hi_take(watch->keep));
@@ -195,6 +202,14 @@ enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 	if (watch->state == HI_EXIT_WATCHED)
 		return await_seizure(watch, err);
 	return hi_fail(err, HI_OS, 0, "the tracer process has ended");
+}
+
+static enum hi_exit_state look_at_view(const struct hi_exit_watch *watch)
+{
+	eventfd_t changes;
+
+	(void)!eventfd_read(watch->view_fd, &changes);
+	return watch->ask(watch->ask_arg);
 }
 
 static enum hi_exit_state look_at_tracer(struct hi_exit_watch *watch)
@@ -247,6 +262,8 @@ void hi_exit_watch_give_up(struct hi_exit_watch *watch)
 
 int hi_exit_watch_fd(const struct hi_exit_watch *watch)
 {
+	if (watch->ask)
+		return watch->view_fd;
 	if (watch->keep && watch->state == HI_EXIT_WATCHED && watch->keep->target)
 		return watch->keep->target->pidfd;
 	return watch->state == HI_EXIT_WATCHED ? hi_tracer_socket(watch->tracer) : -1;
@@ -256,6 +273,8 @@ enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
 {
 	bool is_lost = false;
 
+	if (watch->ask)
+		return look_at_view(watch);
 	if (!watch->keep)
 		return look_at_tracer(watch);
 	if (watch->state == HI_EXIT_WATCHED && hi_exit_keep_look(watch->keep, &is_lost))
@@ -268,4 +287,40 @@ enum hi_exit_state hi_exit_watch_look(struct hi_exit_watch *watch)
 bool hi_exit_watch_is_standing(struct hi_exit_watch *watch)
 {
 	return watch && hi_exit_watch_look(watch) == HI_EXIT_STANDS;
+}
+
+/* ---- of another process ---- */
+
+enum hi_status hi_exit_watch_share(struct hi_exit_watch *watch, struct hi_error *err)
+{
+	if (!watch)
+		return HI_OK;
+	if (!make_shared_page(watch))
+		return hi_fail_memory(err, "watch of an exit");
+	watch->view_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->view_fd < 0)
+		return hi_fail_errno(err, "eventfd");
+	return HI_OK;
+}
+
+void hi_exit_watch_view(struct hi_exit_watch *watch, enum hi_exit_state (*ask)(void *arg),
+			void *arg)
+{
+	if (!watch)
+		return;
+	watch->ask = ask;
+	watch->ask_arg = arg;
+	watch->tracer = watch->next = NULL;
+	watch->keep = NULL;
+}
+
+void hi_exit_watch_publish(struct hi_exit_watch *watch)
+{
+	enum hi_exit_state before;
+
+	if (!watch || watch->view_fd <= 0)
+		return;
+	before = watch->state;
+	if (hi_exit_watch_look(watch) != before)
+		(void)!eventfd_write(watch->view_fd, 1);
 }

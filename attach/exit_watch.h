@@ -44,6 +44,10 @@ struct hi_exit_watch {
 		uint64_t exec_ns;
 		uint32_t start; /* enum hi_start_state */
 	} * page;
+	int view_fd; /* eventfd of hi_exit_watch_share(); 0: none */
+	/* The watch is another process's, which is asked for its state; else NULL. */
+	enum hi_exit_state (*ask)(void *arg);
+	void *ask_arg;
 };
 
 /*
@@ -88,6 +92,17 @@ struct hi_target *hi_exit_watch_take_target(struct hi_exit_watch *watch);
 void hi_exit_watch_give_up(struct hi_exit_watch *watch);
 /* Lets the process go, wherever it stands. */
 void hi_exit_watch_end(struct hi_exit_watch *watch);
+
+/*
+ * A forked process may look at the watch, which stays this one's: call share before the
+ * fork, view in the fork, where `ask` gets the state from this process, and publish here
+ * when hi_exit_watch_fd() is readable. In the fork look and fd work as ever; begin, end
+ * and let_start do nothing. NULL is fine. HI_OS, HI_NO_MEMORY.
+ */
+enum hi_status hi_exit_watch_share(struct hi_exit_watch *watch, struct hi_error *err);
+void hi_exit_watch_view(struct hi_exit_watch *watch, enum hi_exit_state (*ask)(void *arg),
+			void *arg);
+void hi_exit_watch_publish(struct hi_exit_watch *watch);
 
 /* ---- for stop.c; watch may be NULL ---- */
 

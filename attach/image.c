@@ -330,6 +330,12 @@ void hi_image_give_away(struct hi_image *image)
 		hi_frozen_give_away((struct hi_frozen *)image->memory);
 }
 
+void hi_image_end_child(struct hi_image *image)
+{
+	if (image->priv->child)
+		hi_image_child_end(image->priv->child);
+}
+
 void hi_image_destroy(struct hi_image *image)
 {
 	if (!image)

@@ -203,6 +203,8 @@ enum hi_status hi_image_add_mapping(struct hi_image *image,
 /* Adds a copy of thread. HI_NO_MEMORY. */
 enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_thread *thread,
 				   struct hi_error *err);
+/* Ends its copy-on-write child, if it has one: its memory is not read any more. */
+void hi_image_end_child(struct hi_image *image);
 /* Frees the image with its memory, and ends its child. NULL is fine. */
 void hi_image_destroy(struct hi_image *image);
 

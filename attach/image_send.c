@@ -190,6 +190,11 @@ static enum hi_status fill_parcel(struct hi_parcel *parcel, const struct hi_imag
 	return HI_OK;
 }
 
+bool hi_images_can_be_sent(void)
+{
+	return hi_sealed_is_possible();
+}
+
 enum hi_status hi_image_send(struct hi_image *image, int socket, struct hi_error *err)
 {
 	struct hi_parcel parcel = {};

@@ -46,6 +46,10 @@ enum hi_status hi_image_send(struct hi_image *image, int socket, struct hi_error
  */
 enum hi_status hi_image_receive(int socket, struct hi_image **ret, struct hi_error *err);
 
+/* Can images of this process be sent? False: the size of files is limited (ulimit -f) for
+ * it, and it may not change that. */
+bool hi_images_can_be_sent(void);
+
 /* Sends what is known of a target, with its pidfd. Fails as hi_image_send(). */
 enum hi_status hi_target_send(const struct hi_target *target, int socket,
 			      struct hi_error *err);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,28 +21,58 @@
 #define F_SEAL_FUTURE_WRITE 0x0010 /* linux/fcntl.h since 5.1 */
 #endif
 
-/* Where files are limited to less, the kernel would send a signal that kills. */
-static bool may_have_size(size_t size)
+/*
+ * A limit of file sizes is meant for files on disks, and counts for these, too: where
+ * that is permitted it is lifted meanwhile. Else, where it is less, the kernel would send
+ * a signal that kills. False: errno.
+ */
+static bool lift_size_limit(size_t size, struct rlimit *before)
 {
-	struct rlimit limit;
+	struct rlimit more;
 
-	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       size <= limit.rlim_cur;
+	if (getrlimit(RLIMIT_FSIZE, before) != 0 || before->rlim_cur == RLIM_INFINITY ||
+	    size <= before->rlim_cur)
+		return true;
+	more = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	if (setrlimit(RLIMIT_FSIZE, &more) == 0)
+		return true;
+	more = (struct rlimit){before->rlim_max, before->rlim_max};
+	if (size <= before->rlim_max && setrlimit(RLIMIT_FSIZE, &more) == 0)
+		return true;
+	errno = EFBIG;
+	return false;
 }
 
-static int create_file(size_t size)
+bool hi_sealed_is_possible(void)
 {
-	HI_GUARD(close) int fd = -1;
+	struct rlimit before;
+	bool is_possible = lift_size_limit(SIZE_MAX >> 1, &before);
 
-	if (!may_have_size(size)) {
-		errno = EFBIG;
-		return -1;
-	}
-	fd = memfd_create("heapinspect-image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	(void)setrlimit(RLIMIT_FSIZE, &before);
+	return is_possible;
+}
+
+static int make_file(size_t size)
+{
+	HI_GUARD(close)
+	int fd = memfd_create("heapinspect-image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
 	/* By /proc/PID/fd of a process that it is sent to, others could open it. */
 	if (fd < 0 || fchmod(fd, S_IRUSR) != 0 || ftruncate(fd, (off_t)size) != 0)
 		return -1;
 	return hi_take_fd(fd);
+}
+
+static int create_file(size_t size)
+{
+	struct rlimit before;
+	int fd;
+
+	if (!lift_size_limit(size, &before))
+		return -1;
+	fd = make_file(size);
+	(void)setrlimit(RLIMIT_FSIZE, &before);
+	return fd;
 }
 
 static void *map_sealed_file(int fd, size_t size, int protection)
@@ -85,15 +116,18 @@ int hi_sealed_open(int fd)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* By a mapping: a write has the limit of file sizes. */
 static bool write_all(int fd, const char *bytes, size_t size)
 {
-	for (size_t at = 0; at < size;) {
-		ssize_t n = pwrite(fd, bytes + at, size - at, (off_t)at);
+	void *pages;
 
-		if (n < 0 && errno != EINTR)
-			return false;
-		at += n > 0 ? (size_t)n : 0;
-	}
+	if (!size)
+		return true;
+	pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (pages == MAP_FAILED)
+		return false;
+	memcpy(pages, bytes, size);
+	munmap(pages, size);
 	return true;
 }
 

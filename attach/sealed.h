@@ -7,6 +7,7 @@
 #ifndef HI_ATTACH_SEALED_H
 #define HI_ATTACH_SEALED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -15,6 +16,9 @@
  * one. NULL with errno.
  */
 void *hi_sealed_alloc(size_t size, int *fd_ret);
+/* Can it have pages of any number? False: files may not have any size (ulimit -f), and
+ * this process may not change that. */
+bool hi_sealed_is_possible(void);
 /* A descriptor for reading of the pages of fd, to be sent; -1 with errno. */
 int hi_sealed_open(int fd);
 /* A descriptor for reading of a copy of these bytes; -1 with errno. */

@@ -148,6 +148,11 @@ enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_imag
 			      err);
 }
 
+int hi_image_unstopped_fd(const struct hi_image *image)
+{
+	return ((const struct running *)image->memory)->fd;
+}
+
 enum hi_status hi_image_of_files(const struct hi_target *target, struct hi_image **ret,
 				 struct hi_error *err)
 {

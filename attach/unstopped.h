@@ -14,6 +14,8 @@
  * hi_image_destroy(). */
 enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_image **ret,
 				  struct hi_error *err);
+/* The descriptor by which its memory is read; the image's own. */
+int hi_image_unstopped_fd(const struct hi_image *image);
 /* The same without its memory: what names of code need, also when that is not mapped any
  * more. */
 enum hi_status hi_image_of_files(const struct hi_target *target, struct hi_image **ret,
