@@ -386,7 +386,7 @@ static void say_begun(const struct hi_record_progress *p)
 }
 
 enum hi_status hi_record_progress_open(const struct hi_options *options,
-				       const struct hi_recorder *recorder,
+				       struct hi_recorder *recorder,
 				       struct hi_record_progress **ret,
 				       struct hi_error *err)
 {

@@ -14,7 +14,7 @@ struct hi_record_progress;
 /* The recording has begun; says so. Borrows both. *ret: hi_record_progress_close().
  * HI_NO_MEMORY. */
 enum hi_status hi_record_progress_open(const struct hi_options *options,
-				       const struct hi_recorder *recorder,
+				       struct hi_recorder *recorder,
 				       struct hi_record_progress **ret,
 				       struct hi_error *err);
 /* Takes the keys that were pressed. HI_NO_MEMORY, HI_OS. */

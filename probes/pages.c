@@ -628,6 +628,11 @@ enum hi_page_state hi_page_watch_of_range(const struct hi_page_watch *watch,
 	return hi_page_states_of_range(&watch->states, start, end);
 }
 
+const struct hi_page_states *hi_page_watch_states(const struct hi_page_watch *watch)
+{
+	return &watch->states;
+}
+
 struct hi_page_watch_cost hi_page_watch_cost(const struct hi_page_watch *watch)
 {
 	return watch->cost;

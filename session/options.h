@@ -339,6 +339,7 @@ struct hi_command;
 struct hi_census_cache;
 struct hi_edit_place;
 struct hi_exit_watch;
+struct hi_keeper_client;
 struct hi_lives;
 struct hi_page_evidence;
 struct hi_record_children;
@@ -373,6 +374,10 @@ struct hi_options {
 	struct hi_exit_watch *exit_watch;
 	/* Nor this: of --children; else NULL. */
 	struct hi_record_children *children;
+	/* Nor these, of a series: its images come from another process (in the process
+	 * without rights; else NULL), or are for one. */
+	const struct hi_keeper_client *keeper;
+	bool sends_images;
 	/* Nor this: of a child's recorder, called when it records; else NULL. */
 	void (*begun)(void *arg);
 	void *begun_arg;

@@ -234,6 +234,11 @@ static enum hi_status start_events(struct hi_event_source *base, struct hi_error
 	return HI_OK;
 }
 
+static void look_for_trampoline(struct hi_event_source *base)
+{
+	find_trampoline(to_bpf_source(base));
+}
+
 static void count_events(struct hi_event_source *base)
 {
 	__atomic_store_n(&to_bpf_source(base)->shared->running, HI_BPF_EVENTS_COUNTED,
@@ -311,7 +316,8 @@ static void close_bpf_source(struct hi_event_source *base)
 		.drop_optional = drop_optional_links, .start = start_events,             \
 		.pause = pause_events, .set_unwind = hi_bpf_source_set_unwind,           \
 		.poll = poll_ring, .drain = drain_ring, .stats = read_stats,             \
-		.stop = stop_events, .close = close_bpf_source,                          \
+		.look = look_for_trampoline, .stop = stop_events,                        \
+		.close = close_bpf_source,                                               \
 	}
 
 static const struct hi_event_source_ops multi_source_ops = BPF_SOURCE_OPS("uprobe_multi");

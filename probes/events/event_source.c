@@ -58,6 +58,12 @@ void hi_event_source_stats(struct hi_event_source *source, struct hi_event_stats
 	source->ops->stats(source, ret);
 }
 
+void hi_event_source_look(struct hi_event_source *source)
+{
+	if (source->ops->look)
+		source->ops->look(source);
+}
+
 void hi_event_source_stop(struct hi_event_source *source)
 {
 	source->ops->stop(source);

@@ -79,6 +79,9 @@ struct hi_event_source_ops {
 	enum hi_status (*drain)(struct hi_event_source *source,
 				const struct hi_event_sink *sink, struct hi_error *err);
 	void (*stats)(struct hi_event_source *source, struct hi_event_stats *ret);
+	/* While events are made, often: finds what is in the target only then. NULL:
+	 * nothing. */
+	void (*look)(struct hi_event_source *source);
 	/* No more events are made; those that were can still be drained. */
 	void (*stop)(struct hi_event_source *source);
 	/* Closes the probes and frees source. */
@@ -142,6 +145,7 @@ enum hi_status hi_event_source_drain(struct hi_event_source *source,
 				     const struct hi_event_sink *sink,
 				     struct hi_error *err);
 void hi_event_source_stats(struct hi_event_source *source, struct hi_event_stats *ret);
+void hi_event_source_look(struct hi_event_source *source);
 void hi_event_source_stop(struct hi_event_source *source);
 /* NULL is fine. */
 void hi_event_source_close(struct hi_event_source *source);

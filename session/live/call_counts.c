@@ -24,13 +24,14 @@ struct hi_call_counts {
 	struct hi_probe_sites sites;
 	struct hi_use_probes *probes;
 	struct hi_call_count list[HI_CALL_SITES];
+	bool is_served; /* the probes are another process's */
 };
 
 HI_DEFINE_GUARD(struct hi_call_counts *, hi_call_counts_close)
 
 void hi_call_counts_close(struct hi_call_counts *counts)
 {
-	if (!counts)
+	if (!counts || counts->is_served)
 		return;
 	hi_use_probes_close(counts->probes);
 	hi_probe_sites_free(&counts->sites);
@@ -158,10 +159,17 @@ const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 		counts->list[i] = (struct hi_call_count){site->function, path ? path : "",
 							 counts->at_stop->hits[i]};
 	}
-	hi_use_probes_end(counts->probes);
+	if (!counts->is_served)
+		hi_use_probes_end(counts->probes);
 	qsort(counts->list, counts->sites.count, sizeof(*counts->list),
 	      compare_call_counts);
 	return counts->list;
+}
+
+void hi_call_counts_be_served(struct hi_call_counts *counts)
+{
+	if (counts)
+		counts->is_served = true;
 }
 
 uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts)

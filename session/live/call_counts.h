@@ -29,6 +29,8 @@ void hi_call_counts_before_stop(struct hi_call_counts *counts,
  * by now: *n_ret of them, most calls first, borrowed until the close. */
 const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 					       size_t *n_ret);
+/* In a forked process, whose use of them this one's stops serve. NULL is fine. */
+void hi_call_counts_be_served(struct hi_call_counts *counts);
 /* What a count takes the target, in ns, as measured. */
 uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts);
 void hi_call_counts_close(struct hi_call_counts *counts); /* NULL is fine */

@@ -232,7 +232,7 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
  * again; only its flag is still set. Another heap's collector may be anywhere. */
 static bool collection_has_ended(const struct hi_inspection *in)
 {
-	const char *ends = in->stop.hit && !in->stop.hit->near
+	const char *ends = in->stop.hit && in->stop.site && !in->stop.hit->near
 				   ? hi_stop_site_ends(in->stop.site,
 						       in->image->stats.trigger.hit.pc)
 				   : NULL;

@@ -12,11 +12,12 @@
 #include "session/options.h"
 
 struct hi_frame_lookup;
-/* Reads of options the target and how files are decoded. codes: of frames of Python, or
- * NULL; borrowed, and not changed while hi_frame_lookup_work() runs. *ret:
- * hi_frame_lookup_destroy(). HI_NO_MEMORY. */
+struct hi_recorder;
+/* Reads of options the target and how files are decoded. recorder: of the recording whose
+ * frames they are, or NULL; borrowed; what it has copied of Python code is not changed
+ * while hi_frame_lookup_work() runs. *ret: hi_frame_lookup_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_frame_lookup_create(const struct hi_options *options,
-				      struct hi_python_codes *codes,
+				      struct hi_recorder *recorder,
 				      struct hi_frame_lookup **ret, struct hi_error *err);
 /* Ends the process, too. NULL is fine. */
 void hi_frame_lookup_destroy(struct hi_frame_lookup *lookup);

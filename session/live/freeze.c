@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "session/census_cache.h"
 #include "session/live/call_counts.h"
+#include "session/live/keeper.h"
 #include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
@@ -200,7 +201,7 @@ static void avoid_recorded(struct hi_inspection *in, struct hi_stop_options *sto
 
 static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *err)
 {
-	if (!in->options->recorder)
+	if (!in->options->recorder || in->options->sends_images)
 		return HI_OK;
 	hi_recorder_stood(in->options->recorder, in->image->stats.monotonic_ns,
 			  in->image->stats.pause_ns);
@@ -235,6 +236,13 @@ static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_err
 	return status == HI_OK ? check_same_process(in, err) : status;
 }
 
+enum hi_status hi_freeze_take_stop(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = end_recording(in, err);
+
+	return status == HI_OK ? remember_stop(in, err) : status;
+}
+
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -246,6 +254,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		.threads = o->decoding.threads,
 		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
 		.exit_watch = o->exit_watch,
+		.sendable = o->sends_images,
 		.best_effort_priority = true};
 	enum hi_status status;
 
@@ -269,7 +278,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
 	/* So that nothing is taken that happens between the stop and its time. */
-	if (o->recorder && in->census_cache) {
+	if (o->recorder && in->census_cache && !o->sends_images) {
 		in->stop.held = o->recorder;
 		hi_recorder_hold(in->stop.held);
 	}
@@ -281,15 +290,15 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	hi_page_evidence_after_stop(o->pages);
 	if (status == HI_OK)
 		hi_use_evidence_after_stop(o->uses, in->image->stats.monotonic_ns);
-	if (status == HI_OK)
-		status = end_recording(in, err);
-	return status == HI_OK ? remember_stop(in, err) : status;
+	return status == HI_OK ? hi_freeze_take_stop(in, err) : status;
 }
 
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_core_options core = {.exe = in->options->target.exe};
 
+	if (in->options->keeper)
+		return hi_keeper_freeze(in, err);
 	if (in->options->target.pid) {
 		enum hi_status status = freeze_process(in, err);
 

@@ -52,7 +52,7 @@ void hi_live_sites_destroy(struct hi_live_sites *s)
 }
 
 enum hi_status hi_live_sites_create(const struct hi_options *options,
-				    const struct hi_recorder *recorder,
+				    struct hi_recorder *recorder,
 				    struct hi_live_sites **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_live_sites_destroy)
@@ -61,8 +61,7 @@ enum hi_status hi_live_sites_create(const struct hi_options *options,
 
 	if (!s)
 		return hi_fail_memory(err, "sites of allocations");
-	status = hi_frame_lookup_create(options, hi_recorder_python_codes(recorder),
-					&s->lookup, err);
+	status = hi_frame_lookup_create(options, recorder, &s->lookup, err);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;

@@ -29,7 +29,7 @@ char *hi_live_site_where(const struct hi_live_site *site, char *out, size_t size
 struct hi_live_sites;
 /* Borrows options and recorder. *ret: hi_live_sites_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_live_sites_create(const struct hi_options *options,
-				    const struct hi_recorder *recorder,
+				    struct hi_recorder *recorder,
 				    struct hi_live_sites **ret, struct hi_error *err);
 void hi_live_sites_destroy(struct hi_live_sites *sites); /* NULL is fine */
 /* Adds up anew, and has names looked up of the stacks that have most. HI_NO_MEMORY,

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/packet.h"
 
 struct hi_page_evidence {
 	struct hi_target *target;
@@ -12,6 +13,8 @@ struct hi_page_evidence {
 	uint64_t stops;
 	bool is_prepared;
 	struct hi_error missing; /* HI_OK: nothing is missing */
+	bool is_served;
+	struct hi_page_states received; /* of the process that is_served names */
 };
 
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
@@ -35,7 +38,8 @@ enum hi_status hi_page_evidence_open(pid_t pid, struct hi_page_evidence **ret,
 
 void hi_page_evidence_close(struct hi_page_evidence *e)
 {
-	if (!e)
+	/* Else all is the other process's. */
+	if (!e || e->is_served)
 		return;
 	hi_page_watch_close(e->watch);
 	hi_target_close(e->target);
@@ -76,5 +80,76 @@ const char *hi_page_evidence_missing(const struct hi_page_evidence *e)
 bool hi_page_evidence_is_idle(const struct hi_page_evidence *e, uint64_t start,
 			      uint64_t end)
 {
-	return hi_page_watch_of_range(e->watch, start, end) == HI_PAGE_UNREFERENCED;
+	const struct hi_page_states *states =
+		e->is_served ? &e->received : hi_page_watch_states(e->watch);
+
+	return hi_page_states_of_range(states, start, end) == HI_PAGE_UNREFERENCED;
+}
+
+/* ---- of another process ---- */
+
+/* A heap of 16 TiB has so many. */
+#define TABLES_MOST ((size_t)8 << 20)
+
+struct sent_pages {
+	uint64_t stops;
+	struct hi_error missing;
+};
+
+void hi_page_evidence_be_served(struct hi_page_evidence *e)
+{
+	if (e)
+		e->is_served = true;
+}
+
+bool hi_page_evidence_send(const struct hi_page_evidence *e, int socket)
+{
+	const struct hi_page_states *states = e ? hi_page_watch_states(e->watch) : NULL;
+	struct sent_pages head;
+
+	if (!e)
+		return true;
+	head = (struct sent_pages){e->stops, e->missing};
+	return hi_packet_send(socket, &head, sizeof(head), -1) &&
+	       hi_packet_send_bytes(socket, states->addresses.items,
+				    states->addresses.count *
+					    sizeof(*states->addresses.items)) &&
+	       hi_packet_send_bytes(socket, states->bits.items,
+				    states->bits.count * sizeof(*states->bits.items)) &&
+	       hi_packet_send_bytes(socket, states->untouched.items,
+				    states->untouched.count *
+					    sizeof(*states->untouched.items));
+}
+
+#define RECEIVE_VECTOR(socket, vector)                                                   \
+	({                                                                               \
+		void *items_ = NULL;                                                     \
+		size_t n_ = 0;                                                           \
+		bool is_there_ = hi_packet_receive_bytes(                                \
+			socket, TABLES_MOST * sizeof(*(vector)->items), &items_, &n_);   \
+		hi_vector_free(vector);                                                  \
+		(vector)->items = items_;                                                \
+		(vector)->count = (vector)->capacity = n_ / sizeof(*(vector)->items);    \
+		is_there_;                                                               \
+	})
+
+enum hi_status hi_page_evidence_receive(struct hi_page_evidence *e, int socket,
+					struct hi_error *err)
+{
+	struct sent_pages head;
+	int fd = -1;
+	bool is_there;
+
+	if (!e)
+		return HI_OK;
+	is_there = hi_packet_receive(socket, &head, sizeof(head), 0, &fd) &&
+		   RECEIVE_VECTOR(socket, &e->received.addresses) &&
+		   RECEIVE_VECTOR(socket, &e->received.bits) &&
+		   RECEIVE_VECTOR(socket, &e->received.untouched);
+	hi_close_fd(fd);
+	if (!is_there)
+		return hi_fail(err, HI_GONE, 0, "pages of the target: no answer");
+	e->stops = head.stops;
+	e->missing = head.missing;
+	return HI_OK;
 }

@@ -22,6 +22,17 @@ void hi_page_evidence_before_stop(struct hi_page_evidence *evidence,
 				  struct hi_stop_options *stop);
 void hi_page_evidence_after_stop(struct hi_page_evidence *evidence);
 
+/*
+ * A forked process may use the evidence, of which this one goes on with the stops: in the
+ * fork call be_served before anything else, and receive after each stop for which this
+ * process calls send. NULL is fine: nothing is sent. False: the other end is closed.
+ * HI_GONE, HI_NO_MEMORY.
+ */
+void hi_page_evidence_be_served(struct hi_page_evidence *evidence);
+bool hi_page_evidence_send(const struct hi_page_evidence *evidence, int socket);
+enum hi_status hi_page_evidence_receive(struct hi_page_evidence *evidence, int socket,
+					struct hi_error *err);
+
 /* The number of stops until now that may have changed what is known. */
 uint64_t hi_page_evidence_stops(const struct hi_page_evidence *evidence);
 /* Why nothing is known of the time between the last two stops; NULL: it is. */

@@ -67,16 +67,11 @@ static bool has_code_gone(const struct hi_image *before, const struct hi_image *
 	return false;
 }
 
-enum hi_status hi_past_code_look(struct hi_past_code *code,
-				 const struct hi_target *target,
-				 const struct hi_past_frames *frames,
-				 struct hi_error *err)
+void hi_past_code_take(struct hi_past_code *code, struct hi_image *later,
+		       const struct hi_past_frames *frames)
 {
-	struct hi_image *later = NULL, *before = code->now;
-	enum hi_status status = hi_image_of_files(target, &later, err);
+	struct hi_image *before = code->now;
 
-	if (status != HI_OK)
-		return status;
 	if (before && code->n_gone < HI_PAST_CODE_IMAGES &&
 	    has_code_gone(before, later)) {
 		code->frames[code->n_gone] = *frames;
@@ -84,7 +79,19 @@ enum hi_status hi_past_code_look(struct hi_past_code *code,
 	}
 	hi_image_destroy(before);
 	code->now = later;
-	return HI_OK;
+}
+
+enum hi_status hi_past_code_look(struct hi_past_code *code,
+				 const struct hi_target *target,
+				 const struct hi_past_frames *frames,
+				 struct hi_error *err)
+{
+	struct hi_image *later = NULL;
+	enum hi_status status = hi_image_of_files(target, &later, err);
+
+	if (status == HI_OK)
+		hi_past_code_take(code, later, frames);
+	return status;
 }
 
 /* ---- names ---- */

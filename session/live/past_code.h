@@ -33,6 +33,10 @@ enum hi_status hi_past_code_look(struct hi_past_code *code,
 				 const struct hi_target *target,
 				 const struct hi_past_frames *frames,
 				 struct hi_error *err);
+/* The same, by an image of the files that are mapped now (hi_image_of_files), which it
+ * takes. */
+void hi_past_code_take(struct hi_past_code *code, struct hi_image *later,
+		       const struct hi_past_frames *frames);
 /* Was there code at this address at the last look? */
 bool hi_past_code_is_known(const struct hi_past_code *code, uint64_t address);
 

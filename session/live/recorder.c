@@ -6,14 +6,18 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "attach/image_send.h"
 #include "attach/unstopped.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/hash.h"
+#include "base/packet.h"
 #include "census/events/pending_events.h"
 #include "probes/events/unwind_find.h"
 #include "session/live/cpu_times.h"
@@ -68,6 +72,10 @@ struct hi_recorder {
 	/* The thread that takes events; it has the lock when it does. */
 	bool has_thread, is_thread_to_end;
 	pthread_t thread;
+	/* Of a recording that two processes share; 0: none. See recorder.h. */
+	int kept_for, served_by;
+	struct hi_target *looked_at;	/* kept_for: at the last look */
+	struct hi_recorder_names names; /* begin NULL: none are */
 	struct hi_fork_gate gate;
 	struct hi_error thread_error; /* why it has ended */
 };
@@ -76,6 +84,18 @@ HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 static void end_recorder_thread(struct hi_recorder *r);
+
+/* Of the target and of this program, both processes of it. */
+static void read_cpu_times(const struct hi_recorder *r, struct hi_cpu_times *ret)
+{
+	struct hi_cpu_times other = {};
+
+	hi_cpu_times_read(r->options->target.pid, ret);
+	if (!r->served_by)
+		return;
+	hi_cpu_times_read(getppid(), &other);
+	ret->tool_ns += other.target_ns;
+}
 
 /* In a child of this process. */
 static void forget_recorder_thread(void *arg)
@@ -99,6 +119,10 @@ void hi_recorder_close(struct hi_recorder *recorder)
 	if (!recorder)
 		return;
 	end_recorder_thread(recorder);
+	/* Else all is the other process's. */
+	if (recorder->served_by)
+		return;
+	hi_target_close(recorder->looked_at);
 	end_event_source(recorder);
 	hi_pending_free(&recorder->later);
 	hi_past_code_free(&recorder->code);
@@ -288,6 +312,236 @@ static enum hi_status take_changed_code(struct hi_recorder *r, struct hi_target 
 	return hi_past_code_look(&r->code, target, &frames, err);
 }
 
+/* ---- the same by two processes ---- */
+
+/* BEGIN_NAMES: addresses follow (hi_packet_send_bytes). */
+enum look_request { LOOK, TAKE_TABLES, END_EVENTS, BEGIN_NAMES, LOOK_AT_NAMES };
+/* The last three are of LOOK_AT_NAMES. */
+enum look_result {
+	NOTHING_THERE,
+	SAME_CODE,
+	OTHER_CODE,
+	OTHER_PROGRAM,
+	NO_NAMES_YET,
+	NAMES,
+	NO_NAMES
+};
+
+struct look_answer {
+	uint32_t result;
+	uint32_t walks_stacks;
+};
+
+static bool ask_to_look(const struct hi_recorder *r, enum look_request what,
+			struct look_answer *answer)
+{
+	uint32_t request = what;
+	int fd = -1;
+	bool is_there = hi_packet_send(r->served_by, &request, sizeof(request), -1) &&
+			hi_packet_receive(r->served_by, answer, sizeof(*answer), 0, &fd);
+
+	hi_close_fd(fd);
+	return is_there;
+}
+
+static enum hi_status fail_unserved(struct hi_error *err)
+{
+	return hi_fail(err, HI_GONE, 0, "the process that has the probes has ended");
+}
+
+static enum hi_status receive_changed_code(struct hi_recorder *r, struct hi_error *err)
+{
+	struct hi_past_frames frames = {.sure = r->sure_frames};
+	struct hi_event_sink sink = sink_of(r);
+	struct look_answer answer;
+	struct hi_image *later = NULL;
+	enum hi_status status =
+		r->source ? hi_event_source_poll(r->source, 0, &sink, err) : HI_OK;
+
+	if (status == HI_OK && !ask_to_look(r, TAKE_TABLES, &answer))
+		return fail_unserved(err);
+	if (status == HI_OK)
+		status = hi_image_receive(r->served_by, &later, err);
+	if (status != HI_OK)
+		return status;
+	r->walks_stacks = answer.walks_stacks;
+	frames.all = r->sure_frames = count_recorded_frames(r);
+	hi_past_code_take(&r->code, later, &frames);
+	return HI_OK;
+}
+
+static enum hi_status look_by_other_process(struct hi_recorder *r, struct hi_error *err)
+{
+	uint32_t n_frames = count_recorded_frames(r);
+	struct look_answer answer;
+
+	r->looked_ns = hi_clock_ns();
+	if (!ask_to_look(r, LOOK, &answer))
+		return fail_unserved(err);
+	if (answer.result == NOTHING_THERE)
+		return HI_OK;
+	if (answer.result == OTHER_PROGRAM)
+		return fail_by_exec(r, err);
+	r->has_new_code = false;
+	if (answer.result == OTHER_CODE)
+		return receive_changed_code(r, err);
+	r->sure_frames = n_frames;
+	return HI_OK;
+}
+
+static enum look_result look_for_other_process(struct hi_recorder *r)
+{
+	hi_target_close(hi_take(r->looked_at));
+	if (r->source)
+		hi_event_source_look(r->source);
+	if (hi_target_open(r->options->target.pid, &r->looked_at, NULL) != HI_OK ||
+	    r->looked_at->n_mappings == 0)
+		return NOTHING_THERE;
+	if (!has_same_allocator(r, r->looked_at))
+		return OTHER_PROGRAM;
+	return hash_mapped_code(r->looked_at) == r->code_hash ? SAME_CODE : OTHER_CODE;
+}
+
+static bool send_changed_code(struct hi_recorder *r)
+{
+	struct hi_image *image = NULL;
+	struct look_answer answer;
+	struct hi_error ignored;
+	bool is_sent;
+
+	if (!r->looked_at || hi_image_of_files(r->looked_at, &image, &ignored) != HI_OK)
+		return false;
+	if (r->source && r->walks_stacks)
+		set_unwind_tables(r, r->looked_at);
+	r->code_hash = hash_mapped_code(r->looked_at);
+	answer = (struct look_answer){OTHER_CODE, r->walks_stacks};
+	is_sent = hi_packet_send(r->kept_for, &answer, sizeof(answer), -1) &&
+		  hi_image_send(image, r->kept_for, &ignored) == HI_OK;
+	hi_image_destroy(image);
+	return is_sent;
+}
+
+static bool begin_names(const struct hi_recorder *r)
+{
+	HI_GUARD(free) void *addresses = NULL;
+	size_t n = 0;
+
+	if (!r->names.begin ||
+	    !hi_packet_receive_bytes(r->kept_for, HI_SYMBOLS_FRAMES * sizeof(uint64_t),
+				     &addresses, &n))
+		return false;
+	return r->names.begin(r->names.arg, addresses,
+			      (uint32_t)(n / sizeof(uint64_t))) == HI_OK;
+}
+
+static enum look_result look_at_names(const struct hi_recorder *r)
+{
+	bool fine = false;
+
+	if (!r->names.begin || r->names.has_ended(r->names.arg, &fine))
+		return fine ? NAMES : NO_NAMES;
+	return NO_NAMES_YET;
+}
+
+/* False: the other process has ended, or does not follow the protocol. */
+static bool serve_look(struct hi_recorder *r, uint32_t request)
+{
+	struct look_answer answer = {};
+
+	switch (request) {
+	case TAKE_TABLES:
+		return send_changed_code(r);
+	case LOOK:
+		answer.result = look_for_other_process(r);
+		break;
+	case BEGIN_NAMES:
+		answer.result = begin_names(r) ? NO_NAMES_YET : NO_NAMES;
+		break;
+	case LOOK_AT_NAMES:
+		answer.result = look_at_names(r);
+		break;
+	case END_EVENTS:
+		end_event_source(r);
+		break;
+	default:
+		return false;
+	}
+	return hi_packet_send(r->kept_for, &answer, sizeof(answer), -1);
+}
+
+static void *serve_looks_in_thread(void *arg)
+{
+	struct hi_recorder *r = arg;
+	uint32_t request;
+	int fd = -1;
+	bool goes_on = true;
+
+	while (goes_on &&
+	       hi_packet_receive(r->kept_for, &request, sizeof(request), 0, &fd)) {
+		hi_close_fd(fd);
+		hi_recorder_lock(r);
+		goes_on = serve_look(r, request);
+		hi_recorder_unlock(r);
+	}
+	/* Else the other process would wait. */
+	(void)shutdown(r->kept_for, SHUT_RDWR);
+	return NULL;
+}
+
+void hi_recorder_keep_probes(struct hi_recorder *r, int socket)
+{
+	r->kept_for = socket;
+}
+
+void hi_recorder_be_served(struct hi_recorder *r, int socket)
+{
+	r->served_by = socket;
+	read_cpu_times(r, &r->at_start);
+}
+
+void hi_recorder_serve_names(struct hi_recorder *r, const struct hi_recorder_names *names)
+{
+	r->names = *names;
+}
+
+bool hi_recorder_is_served(const struct hi_recorder *r)
+{
+	return r->served_by;
+}
+
+bool hi_recorder_ask_for_names(struct hi_recorder *r, const uint64_t *addresses,
+			       uint32_t n)
+{
+	const uint32_t request = BEGIN_NAMES;
+	struct look_answer answer;
+	int fd = -1;
+	bool is_there =
+		hi_packet_send(r->served_by, &request, sizeof(request), -1) &&
+		hi_packet_send_bytes(r->served_by, addresses, n * sizeof(*addresses)) &&
+		hi_packet_receive(r->served_by, &answer, sizeof(answer), 0, &fd);
+
+	hi_close_fd(fd);
+	return is_there && answer.result == NO_NAMES_YET;
+}
+
+bool hi_recorder_has_names(struct hi_recorder *r, bool *fine_ret)
+{
+	struct look_answer answer = {.result = NO_NAMES};
+	bool is_there = ask_to_look(r, LOOK_AT_NAMES, &answer);
+
+	*fine_ret = is_there && answer.result == NAMES;
+	return answer.result != NO_NAMES_YET;
+}
+
+size_t hi_recorder_fds(const struct hi_recorder *r, int fds[HI_RECORDER_FDS])
+{
+	fds[0] = r->target->pidfd;
+	fds[1] = r->memory ? hi_image_unstopped_fd(r->memory) : -1;
+	return HI_RECORDER_FDS;
+}
+
+/* ---- the code as it is now ---- */
+
 /* A library that is loaded later gets its tables, too. */
 static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
 {
@@ -296,6 +550,8 @@ static enum hi_status look_at_code(struct hi_recorder *r, struct hi_error *err)
 
 	if (hi_recorder_exec_ns(r))
 		return fail_by_exec(r, err);
+	if (r->served_by)
+		return look_by_other_process(r, err);
 	r->looked_ns = hi_clock_ns();
 	/* It may be about to exit. */
 	if (hi_target_open(r->options->target.pid, &target, NULL) != HI_OK ||
@@ -350,6 +606,8 @@ static void end_recorder_thread(struct hi_recorder *r)
 	hi_recorder_lock(r);
 	r->is_thread_to_end = true;
 	hi_recorder_unlock(r);
+	if (r->kept_for)
+		(void)shutdown(r->kept_for, SHUT_RDWR);
 	pthread_join(r->thread, NULL);
 	r->has_thread = false;
 	hi_fork_gate_close();
@@ -381,7 +639,9 @@ enum hi_status hi_recorder_run(struct hi_recorder *r, struct hi_error *err)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r->has_thread = true;
 	hi_fork_gate_open(&r->gate);
-	errno = pthread_create(&r->thread, NULL, take_events_in_thread, r);
+	errno = pthread_create(
+		&r->thread, NULL,
+		r->kept_for ? serve_looks_in_thread : take_events_in_thread, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (errno == 0)
 		return HI_OK;
@@ -429,7 +689,14 @@ uint64_t hi_recorder_calls(struct hi_recorder *r)
 
 void hi_recorder_give_up(struct hi_recorder *r)
 {
+	struct look_answer answer;
+
 	hi_recorder_lock(r);
+	if (r->served_by && r->source) {
+		(void)ask_to_look(r, END_EVENTS, &answer);
+		hi_event_source_stats(r->source, &r->stats);
+		r->source = NULL; /* the other process has closed it */
+	}
 	end_event_source(r);
 	hi_recorder_unlock(r);
 }
@@ -457,7 +724,7 @@ void hi_recorder_stood(struct hi_recorder *r, uint64_t stopped_ns, uint64_t paus
 	r->stood_from_ns = stopped_ns;
 	r->stood_to_ns = stopped_ns + pause_ns;
 	hi_pending_drop_ticks(&r->later, r->stood_from_ns, r->stood_to_ns);
-	hi_cpu_times_read(r->options->target.pid, &r->at_stop);
+	read_cpu_times(r, &r->at_stop);
 	hi_recorder_unlock(r);
 }
 
@@ -762,7 +1029,7 @@ enum hi_status hi_recorder_start(struct hi_recorder *r, uint64_t sample_bytes,
 	hi_recording_set_sampling(r->recording, sample_bytes);
 	hi_event_source_set_sampling(r->source, sample_bytes);
 	r->start_ns = hi_clock_ns();
-	hi_cpu_times_read(r->options->target.pid, &r->at_start);
+	read_cpu_times(r, &r->at_start);
 	r->at_stop = r->at_start;
 	return hi_event_source_start(r->source, err);
 }

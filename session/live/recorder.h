@@ -81,6 +81,33 @@ enum hi_status hi_recorder_pause(struct hi_recorder *recorder, bool is_paused,
  * Samples of that time are not the target's. */
 void hi_recorder_stood(struct hi_recorder *recorder, uint64_t stopped_ns,
 		       uint64_t pause_ns);
+/*
+ * A recording of a series may be read by a forked process, while the probes are this
+ * one's: keep_probes here, and be_served in the fork, both before hi_recorder_run(), with
+ * the ends of a socket pair (borrowed). hi_recorder_run() there reads the events; here it
+ * serves what that needs rights for: code that is loaded. Of the other functions
+ * give_up and close are for both.
+ */
+void hi_recorder_keep_probes(struct hi_recorder *recorder, int socket);
+void hi_recorder_be_served(struct hi_recorder *recorder, int socket);
+/* Before both: how a process that looks names up is started here for n hostile addresses,
+ * and whether it has ended, and was fine. Copied. */
+struct hi_recorder_names {
+	enum hi_status (*begin)(void *arg, const uint64_t *addresses, uint32_t n);
+	bool (*has_ended)(void *arg, bool *fine_ret);
+	void *arg;
+};
+void hi_recorder_serve_names(struct hi_recorder *recorder,
+			     const struct hi_recorder_names *names);
+/* In the fork, with the lock: starts one for n addresses, and tells whether it has ended.
+ * False: this is not the fork, or the other process has ended. */
+bool hi_recorder_ask_for_names(struct hi_recorder *recorder, const uint64_t *addresses,
+			       uint32_t n);
+bool hi_recorder_has_names(struct hi_recorder *recorder, bool *fine_ret);
+bool hi_recorder_is_served(const struct hi_recorder *recorder);
+/* The descriptors that the fork needs, at most HI_RECORDER_FDS; -1: none. Borrowed. */
+enum { HI_RECORDER_FDS = 2 };
+size_t hi_recorder_fds(const struct hi_recorder *recorder, int fds[HI_RECORDER_FDS]);
 /* After the finish: frees what was live in this process; its totals stay. */
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */

@@ -24,6 +24,7 @@
 #include "session/live/explain.h"
 #include "session/live/freeze.h"
 #include "session/live/header.h"
+#include "session/live/keeper.h"
 #include "session/live/modules.h"
 #include "session/live/recorded.h"
 #include "session/live/recorder.h"
@@ -62,6 +63,8 @@ static void close_image(struct hi_inspection *in)
 	hi_types_close(in->decoders.types);
 	hi_modules_close(in->decoders.modules);
 	hi_image_destroy(in->image);
+	if (in->stop.keeper)
+		hi_keeper_end_image(in->stop.keeper);
 	free(in->stop.allocator_text);
 	hi_stop_site_close(in->stop.own_site);
 	if (in->stop.held)

@@ -32,6 +32,7 @@
 #include "base/search.h"
 #include "base/vector.h"
 #include "probes/use_probes.h"
+#include "session/live/keeper_messages.h"
 #include "session/live/symbols.h"
 #include "session/live/use_rates.h"
 
@@ -79,6 +80,7 @@ struct hi_use_evidence {
 	struct HI_VECTOR(uint64_t) calls;
 	struct HI_VECTOR(struct hi_use_call) carried;
 	uint64_t stopped_ns;
+	const struct hi_keeper_client *served_by; /* NULL: all is of this process */
 };
 
 HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
@@ -288,13 +290,15 @@ static enum hi_status find_bytes_of_types(const struct hi_use_functions *f,
 	return HI_OK;
 }
 
+/* Saturates: another process may have given the bytes. */
 static uint64_t bytes_of_function(const struct hi_use_function *f, const uint64_t *bytes)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < HI_BPF_USE_REGISTERS; i++)
-		if (f->registers >> i & 1)
-			sum += bytes[f->types[i]];
+		if ((f->registers >> i & 1) &&
+		    __builtin_add_overflow(sum, bytes[f->types[i]], &sum))
+			sum = UINT64_MAX;
 	return sum;
 }
 
@@ -542,10 +546,13 @@ static void say_what_is_missing(struct hi_use_evidence *e, size_t wanted)
 			      "all functions that take objects are called too often");
 }
 
-void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type *types,
-			    size_t n)
+size_t hi_use_evidence_types(const struct hi_use_evidence *e)
 {
-	HI_GUARD(free) uint64_t *bytes = NULL;
+	return e->functions->n_types;
+}
+
+void hi_use_evidence_choose_by_bytes(struct hi_use_evidence *e, const uint64_t *bytes)
+{
 	HI_GUARD(free)
 	struct chosen *wanted =
 		hi_realloc_array(NULL, e->functions->count + 1u, sizeof(*wanted));
@@ -555,8 +562,7 @@ void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type 
 	e->missing = (struct hi_error){};
 	if (!wanted) {
 		(void)hi_fail_memory(&e->missing, "functions");
-	} else if (find_bytes_of_types(e->functions, types, n, &bytes, &e->missing) ==
-		   HI_OK) {
+	} else {
 		n_wanted = list_wanted(e, bytes, wanted);
 		gain_use_time(e);
 		probe_wanted(e, wanted, n_wanted, &e->missing);
@@ -566,12 +572,54 @@ void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type 
 	pthread_mutex_unlock(&e->lock);
 }
 
+static void ask_to_choose(const struct hi_use_evidence *e, const uint64_t *bytes)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_USES_CHOOSE};
+	struct hi_keeper_answer answer;
+
+	(void)hi_keeper_ask(e->served_by, &request, bytes,
+			    hi_use_evidence_types(e) * sizeof(*bytes), &answer);
+}
+
+void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type *types,
+			    size_t n)
+{
+	HI_GUARD(free) uint64_t *bytes = NULL;
+	struct hi_error failure = {};
+
+	if (find_bytes_of_types(e->functions, types, n, &bytes, &failure) != HI_OK) {
+		pthread_mutex_lock(&e->lock);
+		e->missing = failure;
+		pthread_mutex_unlock(&e->lock);
+	} else if (e->served_by) {
+		ask_to_choose(e, bytes);
+	} else {
+		hi_use_evidence_choose_by_bytes(e, bytes);
+	}
+}
+
 /* ---- what there is to tell ---- */
+
+/* Both in one. */
+static void ask_for_use_counts(struct hi_use_evidence *e)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_USES_COUNTS};
+	struct hi_keeper_answer answer;
+
+	if (!hi_keeper_ask(e->served_by, &request, NULL, 0, &answer))
+		return;
+	memcpy(&e->counts, answer.counts, sizeof(e->counts));
+	e->missing = answer.error;
+}
 
 struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *e)
 {
 	struct hi_use_counts counts;
 
+	if (e->served_by)
+		ask_for_use_counts(e);
+	if (e->served_by)
+		return e->counts;
 	pthread_mutex_lock(&e->lock);
 	look_at_calls(e);
 	counts = e->counts;
@@ -584,9 +632,52 @@ struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *e)
 
 void hi_use_evidence_missing(struct hi_use_evidence *e, char out[240])
 {
+	if (e->served_by) {
+		ask_for_use_counts(e);
+		memcpy(out, e->missing.text, sizeof(e->missing.text));
+		return;
+	}
 	pthread_mutex_lock(&e->lock);
 	memcpy(out, e->missing.text, sizeof(e->missing.text));
 	pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- of another process ---- */
+
+#define CALLS_MOST ((size_t)4 * HI_BPF_USE_ADDRESSES)
+
+void hi_use_evidence_be_served(struct hi_use_evidence *e,
+			       const struct hi_keeper_client *client)
+{
+	if (e)
+		e->served_by = client;
+}
+
+bool hi_use_evidence_send(struct hi_use_evidence *e, int socket)
+{
+	size_t n;
+
+	if (!e)
+		return true;
+	n = e->calls.count < CALLS_MOST ? e->calls.count : CALLS_MOST;
+	return hi_packet_send_bytes(socket, e->calls.items, n * sizeof(*e->calls.items));
+}
+
+enum hi_status hi_use_evidence_receive(struct hi_use_evidence *e, int socket,
+				       struct hi_error *err)
+{
+	void *calls = NULL;
+	size_t n = 0;
+
+	if (!e)
+		return HI_OK;
+	if (!hi_packet_receive_bytes(socket, CALLS_MOST * sizeof(*e->calls.items), &calls,
+				     &n))
+		return hi_fail(err, HI_GONE, 0, "calls: there is no answer");
+	hi_vector_free(&e->calls);
+	e->calls.items = calls;
+	e->calls.count = e->calls.capacity = n / sizeof(*e->calls.items);
+	return HI_OK;
 }
 
 /* ---- open and close ---- */
@@ -672,7 +763,8 @@ enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evide
 
 void hi_use_evidence_close(struct hi_use_evidence *e)
 {
-	if (!e)
+	/* Else all is the other process's. */
+	if (!e || e->served_by)
 		return;
 	if (e->has_thread) {
 		pthread_mutex_lock(&e->lock);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 
+struct hi_keeper_client;
 struct hi_use_evidence;
 /* Reads the debug information of the target's files; probes nothing yet. *ret:
  * hi_use_evidence_close(). HI_UNSUPPORTED: not x86-64, or no BPF; HI_NOT_FOUND: no
@@ -59,5 +60,18 @@ struct hi_use_counts {
 struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *evidence);
 /* Why nothing was probed the last time, copied to out; "": something was. */
 void hi_use_evidence_missing(struct hi_use_evidence *evidence, char out[240]);
+
+/* A forked process may use the evidence, as in page_evidence.h; what it changes the
+ * client requests. */
+void hi_use_evidence_be_served(struct hi_use_evidence *evidence,
+			       const struct hi_keeper_client *client);
+bool hi_use_evidence_send(struct hi_use_evidence *evidence, int socket);
+enum hi_status hi_use_evidence_receive(struct hi_use_evidence *evidence, int socket,
+				       struct hi_error *err);
+/* The number of types that functions take, and the choice by the bytes of each, for a
+ * process that knows the census. Bytes are hostile. */
+size_t hi_use_evidence_types(const struct hi_use_evidence *evidence);
+void hi_use_evidence_choose_by_bytes(struct hi_use_evidence *evidence,
+				     const uint64_t *bytes);
 
 #endif

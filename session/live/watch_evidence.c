@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "session/live/keeper_messages.h"
 
 enum { PERCENT = 2, LOOK_NS = 5000000, ACCOUNT_NS = 5000000, LOOK_SHARE = 50 };
 enum { HELD_FDS = HI_STOP_HOOK_FDS / 2 }; /* that the hook takes at most */
@@ -59,6 +60,11 @@ struct hi_watch_evidence {
 	uint64_t looked_ns; /* when */
 	struct hi_watch_counts counts;
 	struct hi_error missing;
+	const struct hi_keeper_client *served_by; /* NULL: all is of this process */
+	struct received {
+		uint64_t hits[HI_WATCHPOINTS_MAX];
+		bool stood[HI_WATCHPOINTS_MAX];
+	} received;
 };
 
 HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
@@ -256,6 +262,11 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
 
 	if (!e)
 		return 0;
+	if (e->served_by) {
+		hits = e->received.hits[i];
+		e->received.hits[i] = 0;
+		return hits;
+	}
 	pthread_mutex_lock(&e->lock);
 	hits = e->slots[i].ended;
 	e->slots[i].ended = 0;
@@ -269,10 +280,23 @@ bool hi_watch_evidence_stood(struct hi_watch_evidence *e, unsigned i)
 
 	if (!e)
 		return false;
+	if (e->served_by)
+		return e->received.stood[i];
 	pthread_mutex_lock(&e->lock);
 	stood = e->slots[i].stood;
 	pthread_mutex_unlock(&e->lock);
 	return stood;
+}
+
+static bool ask_to_set(const struct hi_watch_evidence *e,
+		       const struct hi_watch_place *places)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_WATCH_SET};
+	struct hi_keeper_answer answer;
+
+	return hi_keeper_ask(e->served_by, &request, places, e->n * sizeof(*places),
+			     &answer) &&
+	       answer.is_done;
 }
 
 bool hi_watch_evidence_set(struct hi_watch_evidence *e,
@@ -282,6 +306,8 @@ bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 
 	if (!e)
 		return true;
+	if (e->served_by)
+		return ask_to_set(e, places);
 	pthread_mutex_lock(&e->lock);
 	look_at_hits(e);
 	for (unsigned i = 0; i < e->n; i++) {
@@ -310,10 +336,26 @@ unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *e)
 	return e->n;
 }
 
+/* Both in one. */
+static void ask_for_counts(struct hi_watch_evidence *e)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_WATCH_COUNTS};
+	struct hi_keeper_answer answer;
+
+	if (!hi_keeper_ask(e->served_by, &request, NULL, 0, &answer))
+		return;
+	memcpy(&e->counts, answer.counts, sizeof(e->counts));
+	e->missing = answer.error;
+}
+
 struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *e)
 {
 	struct hi_watch_counts counts;
 
+	if (e->served_by)
+		ask_for_counts(e);
+	if (e->served_by)
+		return e->counts;
 	pthread_mutex_lock(&e->lock);
 	counts = e->counts;
 	pthread_mutex_unlock(&e->lock);
@@ -322,9 +364,46 @@ struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *e)
 
 void hi_watch_evidence_missing(struct hi_watch_evidence *e, char out[240])
 {
+	if (e->served_by) {
+		ask_for_counts(e);
+		memcpy(out, e->missing.text, sizeof(e->missing.text));
+		return;
+	}
 	pthread_mutex_lock(&e->lock);
 	memcpy(out, e->missing.text, sizeof(e->missing.text));
 	pthread_mutex_unlock(&e->lock);
+}
+
+/* ---- of another process ---- */
+
+void hi_watch_evidence_be_served(struct hi_watch_evidence *e,
+				 const struct hi_keeper_client *client)
+{
+	if (e)
+		e->served_by = client;
+}
+
+bool hi_watch_evidence_send(struct hi_watch_evidence *e, int socket)
+{
+	struct received sent = {};
+
+	for (unsigned i = 0; e && i < e->n; i++) {
+		sent.hits[i] = hi_watch_evidence_take(e, i);
+		sent.stood[i] = hi_watch_evidence_stood(e, i);
+	}
+	return !e || hi_packet_send(socket, &sent, sizeof(sent), -1);
+}
+
+enum hi_status hi_watch_evidence_receive(struct hi_watch_evidence *e, int socket,
+					 struct hi_error *err)
+{
+	int fd = -1;
+	bool is_there = !e || hi_packet_receive(socket, &e->received, sizeof(e->received),
+						0, &fd);
+
+	hi_close_fd(fd);
+	return is_there ? HI_OK
+			: hi_fail(err, HI_GONE, 0, "watchpoints: there is no answer");
 }
 
 /* ---- open and close ---- */
@@ -384,7 +463,8 @@ enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
 
 void hi_watch_evidence_close(struct hi_watch_evidence *e)
 {
-	if (!e)
+	/* Else all is the other process's. */
+	if (!e || e->served_by)
 		return;
 	if (e->has_thread) {
 		pthread_mutex_lock(&e->lock);

@@ -16,6 +16,7 @@
 #include "attach/stop_options.h"
 #include "probes/watchpoints.h"
 
+struct hi_keeper_client;
 struct hi_watch_evidence;
 /* n watchpoints. *ret: hi_watch_evidence_close(). Errors: hi_watchpoints_open()'s. */
 enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
@@ -57,5 +58,13 @@ struct hi_watch_counts {
 struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *evidence);
 /* Why they could not be set the last time, copied to out; "": they could. */
 void hi_watch_evidence_missing(struct hi_watch_evidence *evidence, char out[240]);
+
+/* A forked process may use the evidence, as in page_evidence.h; what it changes the
+ * client requests. */
+void hi_watch_evidence_be_served(struct hi_watch_evidence *evidence,
+				 const struct hi_keeper_client *client);
+bool hi_watch_evidence_send(struct hi_watch_evidence *evidence, int socket);
+enum hi_status hi_watch_evidence_receive(struct hi_watch_evidence *evidence, int socket,
+					 struct hi_error *err);
 
 #endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The side of a keeper that has the rights (keeper.h). Requests are hostile. */
+#include "session/live/keeper.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/exit_watch.h"
+#include "attach/image_send.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "session/census_cache.h"
+#include "session/inspect.h"
+#include "session/live/keeper_messages.h"
+#include "session/live/page_evidence.h"
+#include "session/live/use_evidence.h"
+#include "session/live/watch_evidence.h"
+
+/* ---- an image ---- */
+
+static void put_warnings(const struct hi_inspection *in, char out[HI_KEEPER_WARNINGS])
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < in->diagnostics.warnings.count; i++) {
+		const char *line = in->diagnostics.warnings.items[i];
+		size_t n = strlen(line);
+
+		if (at + n + 2 > HI_KEEPER_WARNINGS)
+			return;
+		memcpy(out + at, line, n);
+		at += n;
+		out[at++] = '\n';
+	}
+}
+
+static bool send_ranges(const struct hi_inspection *in, int socket)
+{
+	size_t n = in->stop.n_allocator_text;
+
+	if (n > HI_KEEPER_RANGES)
+		n = HI_KEEPER_RANGES;
+	return hi_packet_send_bytes(socket, in->stop.allocator_text,
+				    n * sizeof(struct hi_range));
+}
+
+static bool send_image(const struct hi_keeper *k)
+{
+	struct hi_error ignored;
+
+	if (hi_image_send(k->in->image, k->socket, &ignored) != HI_OK)
+		return false;
+	hi_image_give_away(k->in->image);
+	return true;
+}
+
+static bool send_frozen(const struct hi_keeper *k)
+{
+	const struct hi_options *o = k->options;
+	struct hi_error ignored;
+
+	return hi_target_send(k->in->stop.target, k->socket, &ignored) == HI_OK &&
+	       send_image(k) && send_ranges(k->in, k->socket) &&
+	       hi_page_evidence_send(o->pages, k->socket) &&
+	       hi_watch_evidence_send(o->watch, k->socket) &&
+	       hi_use_evidence_send(o->uses, k->socket);
+}
+
+static void end_image(struct hi_keeper *k)
+{
+	if (k->in)
+		hi_inspect_close(hi_take(k->in));
+}
+
+/* Nothing but limits is taken from the client. */
+static void freeze_target(struct hi_keeper *k, const struct hi_keeper_request *request,
+			  struct hi_options *options, struct hi_keeper_answer *answer)
+{
+	const struct hi_stop_site *before = options->census_cache->site;
+
+	options->safepoint.timeout_ns = request->timeout_ns;
+	if (request->threads && request->threads < options->decoding.threads)
+		options->decoding.threads = request->threads;
+	options->census_cache->samples = request->samples;
+	answer->status = hi_inspect_begin(options, &k->in, &answer->error);
+	if (answer->status != HI_OK)
+		return;
+	answer->resumed = k->in->stop.resumed;
+	answer->has_new_site = before != options->census_cache->site;
+	put_warnings(k->in, answer->warnings);
+}
+
+static bool serve_freeze(struct hi_keeper *k, const struct hi_keeper_request *request,
+			 struct hi_keeper_answer *answer)
+{
+	HI_GUARD(free) struct hi_options *options = hi_alloc(sizeof(*options));
+
+	end_image(k);
+	answer->status = HI_NO_MEMORY;
+	if (options) {
+		*options = *k->options;
+		freeze_target(k, request, options, answer);
+	}
+	if (!options)
+		(void)hi_fail_memory(&answer->error, "image");
+	if (k->in)
+		k->in->options = k->options;
+	return hi_packet_send(k->socket, answer, sizeof(*answer), -1) &&
+	       (answer->status != HI_OK || send_frozen(k));
+}
+
+/* ---- the rest ---- */
+
+/* Of the watchpoints and functions that were there at the start, not more. */
+static bool receive_numbers(const struct hi_keeper *k, size_t size, void **ret,
+			    size_t *n_ret)
+{
+	if (!hi_packet_receive_bytes(k->socket, size, ret, n_ret))
+		return false;
+	if (*n_ret == size)
+		return true;
+	free(hi_take(*ret));
+	return false;
+}
+
+static bool set_watch(struct hi_keeper *k, struct hi_keeper_answer *answer)
+{
+	struct hi_watch_evidence *watch = k->options->watch;
+	HI_GUARD(free) void *places = NULL;
+	size_t n;
+
+	if (!watch || !receive_numbers(k,
+				       hi_watch_evidence_slots(watch) *
+					       sizeof(struct hi_watch_place),
+				       &places, &n))
+		return false;
+	answer->is_done = hi_watch_evidence_set(watch, places);
+	return true;
+}
+
+static bool choose_functions_of_uses(struct hi_keeper *k)
+{
+	struct hi_use_evidence *uses = k->options->uses;
+	HI_GUARD(free) void *bytes = NULL;
+	size_t n;
+
+	if (!uses || !receive_numbers(k, hi_use_evidence_types(uses) * sizeof(uint64_t),
+				      &bytes, &n))
+		return false;
+	hi_use_evidence_choose_by_bytes(uses, bytes);
+	return true;
+}
+
+static void put_watch_counts(const struct hi_keeper *k, struct hi_keeper_answer *answer)
+{
+	struct hi_watch_counts counts;
+
+	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
+	if (!k->options->watch)
+		return;
+	counts = hi_watch_evidence_counts(k->options->watch);
+	memcpy(answer->counts, &counts, sizeof(counts));
+	hi_watch_evidence_missing(k->options->watch, answer->error.text);
+}
+
+static void put_use_counts(const struct hi_keeper *k, struct hi_keeper_answer *answer)
+{
+	struct hi_use_counts counts;
+
+	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
+	if (!k->options->uses)
+		return;
+	counts = hi_use_evidence_counts(k->options->uses);
+	memcpy(answer->counts, &counts, sizeof(counts));
+	hi_use_evidence_missing(k->options->uses, answer->error.text);
+}
+
+static bool serve_operation(struct hi_keeper *k, const struct hi_keeper_request *request,
+			    struct hi_keeper_answer *answer)
+{
+	switch (request->operation) {
+	case HI_KEEPER_END_IMAGE:
+		/* Files of what it maps may still be asked for. */
+		if (k->in)
+			hi_image_end_child(k->in->image);
+		return true;
+	case HI_KEEPER_EXIT:
+		if (k->options->exit_watch)
+			answer->exit_state = hi_exit_watch_look(k->options->exit_watch);
+		return true;
+	case HI_KEEPER_WATCH_SET:
+		return set_watch(k, answer);
+	case HI_KEEPER_WATCH_COUNTS:
+		put_watch_counts(k, answer);
+		return true;
+	case HI_KEEPER_USES_CHOOSE:
+		return choose_functions_of_uses(k);
+	case HI_KEEPER_USES_COUNTS:
+		put_use_counts(k, answer);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool hi_keeper_serve(struct hi_keeper *k)
+{
+	HI_GUARD(free) struct hi_keeper_answer *answer = hi_calloc(1, sizeof(*answer));
+	struct hi_keeper_request request;
+	int fd = -1;
+
+	if (!answer || !hi_packet_receive(k->socket, &request, sizeof(request), 0, &fd))
+		return false;
+	hi_close_fd(fd);
+	if (request.operation == HI_KEEPER_FREEZE)
+		return serve_freeze(k, &request, answer);
+	return serve_operation(k, &request, answer) &&
+	       hi_packet_send(k->socket, answer, sizeof(*answer), -1);
+}
+
+void hi_keeper_close(struct hi_keeper *k)
+{
+	end_image(k);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The side of a keeper that has no rights (keeper.h). */
+#include <string.h>
+
+#include "attach/image_send.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "session/census_cache.h"
+#include "session/live/call_counts.h"
+#include "session/live/freeze.h"
+#include "session/live/keeper.h"
+#include "session/live/keeper_messages.h"
+#include "session/live/page_evidence.h"
+#include "session/live/recorder.h"
+#include "session/live/use_evidence.h"
+#include "session/live/watch_evidence.h"
+
+/* ---- one request ---- */
+
+static enum hi_status fail_without_keeper(struct hi_error *err)
+{
+	return hi_fail(err, HI_GONE, 0,
+		       "the process that stops the target has ended; the target runs on");
+}
+
+static bool ask_locked(const struct hi_keeper_client *client,
+		       const struct hi_keeper_request *request, const void *bytes,
+		       size_t n, struct hi_keeper_answer *answer)
+{
+	int fd = -1;
+	bool is_there =
+		hi_packet_send(client->socket, request, sizeof(*request), -1) &&
+		(!bytes || hi_packet_send_bytes(client->socket, bytes, n)) &&
+		hi_packet_receive(client->socket, answer, sizeof(*answer), 0, &fd);
+
+	hi_close_fd(fd);
+	return is_there;
+}
+
+static pthread_mutex_t *lock_of(const struct hi_keeper_client *client)
+{
+	return (pthread_mutex_t *)(uintptr_t)&client->lock;
+}
+
+bool hi_keeper_ask(const struct hi_keeper_client *client,
+		   const struct hi_keeper_request *request, const void *bytes, size_t n,
+		   struct hi_keeper_answer *answer)
+{
+	bool is_there;
+
+	pthread_mutex_lock(lock_of(client));
+	is_there = ask_locked(client, request, bytes, n, answer);
+	pthread_mutex_unlock(lock_of(client));
+	return is_there;
+}
+
+void hi_keeper_end_image(const struct hi_keeper_client *client)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_END_IMAGE};
+	struct hi_keeper_answer answer;
+
+	(void)hi_keeper_ask(client, &request, NULL, 0, &answer);
+}
+
+enum hi_exit_state hi_keeper_exit_state(void *arg)
+{
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_EXIT};
+	struct hi_keeper_answer answer;
+
+	return hi_keeper_ask(arg, &request, NULL, 0, &answer)
+		       ? (enum hi_exit_state)answer.exit_state
+		       : HI_EXIT_UNWATCHED;
+}
+
+/* ---- an image ---- */
+
+static void warn_as_keeper(struct hi_inspection *in, char *lines)
+{
+	char *rest = NULL;
+
+	lines[HI_KEEPER_WARNINGS - 1] = 0;
+	for (char *line = strtok_r(lines, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		hi_inspect_warn(in, "%s", line);
+}
+
+static enum hi_status receive_ranges(struct hi_inspection *in, int socket,
+				     struct hi_error *err)
+{
+	void *ranges = NULL;
+	size_t n = 0;
+
+	if (!hi_packet_receive_bytes(socket, HI_KEEPER_RANGES * sizeof(struct hi_range),
+				     &ranges, &n))
+		return fail_without_keeper(err);
+	in->stop.allocator_text = ranges;
+	in->stop.n_allocator_text = n / sizeof(struct hi_range);
+	return HI_OK;
+}
+
+/* What belongs to the image, in the order in which the keeper sends it. */
+static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	int socket = o->keeper->socket;
+	enum hi_status status = hi_target_receive(socket, &in->stop.target, err);
+
+	if (status == HI_OK)
+		status = hi_image_receive(socket, &in->image, err);
+	if (status == HI_OK)
+		status = receive_ranges(in, socket, err);
+	if (status == HI_OK)
+		status = hi_page_evidence_receive(o->pages, socket, err);
+	if (status == HI_OK)
+		status = hi_watch_evidence_receive(o->watch, socket, err);
+	if (status == HI_OK)
+		status = hi_use_evidence_receive(o->uses, socket, err);
+	return status;
+}
+
+static enum hi_status request_image(struct hi_inspection *in,
+				    struct hi_keeper_answer *answer, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	const struct hi_keeper_request request = {.operation = HI_KEEPER_FREEZE,
+						  .threads = o->decoding.threads,
+						  .timeout_ns = o->safepoint.timeout_ns,
+						  .samples = in->census_cache->samples};
+
+	if (!ask_locked(o->keeper, &request, NULL, 0, answer))
+		return fail_without_keeper(err);
+	if (answer->status != HI_OK) {
+		*err = answer->error;
+		return err->status;
+	}
+	in->stop.resumed = answer->resumed;
+	warn_as_keeper(in, answer->warnings);
+	return receive_frozen(in, err);
+}
+
+enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	HI_GUARD(free) struct hi_keeper_answer *answer = hi_calloc(1, sizeof(*answer));
+	enum hi_status status;
+
+	if (!answer)
+		return hi_fail_memory(err, "image");
+	in->stop.keeper = o->keeper;
+	if (o->recorder) {
+		in->stop.held = o->recorder;
+		hi_recorder_hold(in->stop.held);
+	}
+	pthread_mutex_lock(lock_of(o->keeper));
+	status = request_image(in, answer, err);
+	pthread_mutex_unlock(lock_of(o->keeper));
+	if (status != HI_OK)
+		return status;
+	in->stop.site = answer->has_new_site ? NULL : in->census_cache->site;
+	return hi_freeze_take_stop(in, err);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a keeper and its client say to each other: a request and its answer, one packet
+ * each (base/packet.h); after that of a freeze that was made come the target, the image,
+ * the allocator's text and what the evidence has seen (hi_..._evidence_send). Internal to
+ * session/live.
+ */
+#ifndef HI_SESSION_LIVE_KEEPER_MESSAGES_H
+#define HI_SESSION_LIVE_KEEPER_MESSAGES_H
+
+#include "base/packet.h"
+#include "session/timestamp.h"
+
+struct hi_keeper_client;
+
+enum hi_keeper_operation {
+	HI_KEEPER_FREEZE,
+	HI_KEEPER_END_IMAGE,
+	HI_KEEPER_EXIT,	     /* what the watch for the exit has seen */
+	HI_KEEPER_WATCH_SET, /* bytes follow: struct hi_watch_place[] */
+	HI_KEEPER_WATCH_COUNTS,
+	HI_KEEPER_USES_CHOOSE, /* bytes follow: uint64_t[], bytes by type */
+	HI_KEEPER_USES_COUNTS,
+};
+
+struct hi_keeper_request {
+	uint32_t operation;
+	uint32_t threads;    /* of a freeze: that make the image */
+	uint64_t timeout_ns; /* of a freeze: how long the place of --at is waited for */
+	uint64_t samples;    /* of a freeze: censuses that were written */
+};
+
+enum { HI_KEEPER_COUNTS = 256, HI_KEEPER_WARNINGS = 8192, HI_KEEPER_RANGES = 65536 };
+
+struct hi_keeper_answer {
+	uint32_t status; /* enum hi_status */
+	uint32_t is_done;
+	struct hi_error error;
+	struct hi_timestamp resumed;
+	uint32_t exit_state;   /* enum hi_exit_state */
+	uint32_t has_new_site; /* the place of --at was looked for once more */
+	union {
+		char warnings[HI_KEEPER_WARNINGS]; /* of a freeze, a line each */
+		/* Of WATCH_COUNTS a struct hi_watch_counts, of USES_COUNTS a struct
+		 * hi_use_counts. */
+		unsigned char counts[HI_KEEPER_COUNTS];
+	};
+};
+
+/* In the client: sends a request, with bytes if there are some, and receives the answer.
+ * False: the keeper has ended. Thread-safe. */
+bool hi_keeper_ask(const struct hi_keeper_client *client,
+		   const struct hi_keeper_request *request, const void *bytes, size_t n,
+		   struct hi_keeper_answer *answer);
+
+#endif
