@@ -211,7 +211,8 @@ static enum hi_status open_call_counts(const struct hi_options *options,
 }
 
 static enum hi_status follow_and_report_space(const struct hi_options *options,
-					      struct hi_output *output, bool *partial_ret,
+					      struct hi_output *output,
+					      struct hi_outcome *ret,
 					      struct hi_error *err)
 {
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
@@ -242,17 +243,17 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	if (status == HI_OK)
 		o.calls = counts;
 	if (status == HI_OK)
-		status = hi_record_series(&o, &of_series, watch, partial_ret, err);
+		status = hi_record_series(&o, &of_series, watch, output, ret, err);
 	target.counts = counts;
 	hi_exit_watch_end(watch);
+	if (status != HI_OK || ret->is_of_another)
+		return status;
 	target.exe = hi_space_sink_exe(sink);
-	if (status == HI_OK)
-		status = report_space(options, hi_space_sink_profile(sink), target,
-				      output, err);
+	status = report_space(options, hi_space_sink_profile(sink), target, output, err);
 	return status == HI_OK ? hi_output_commit(output, err) : status;
 }
 
-enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
+enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_outcome *ret,
 			    struct hi_error *err)
 {
 	struct hi_options of_report = *options;
@@ -264,7 +265,7 @@ enum hi_status hi_alloc_run(const struct hi_options *options, bool *partial_ret,
 	status = hi_output_open(&of_report, &output, err);
 	if (status != HI_OK)
 		return status;
-	status = follow_and_report_space(options, &output, partial_ret, err);
+	status = follow_and_report_space(options, &output, ret, err);
 	hi_output_close(&output);
 	return status;
 }

@@ -159,7 +159,7 @@ static void open_use_evidence(const struct hi_options *options,
 }
 
 static enum hi_status follow_and_report(const struct hi_options *options,
-					struct hi_output *output, bool *partial_ret,
+					struct hi_output *output, struct hi_outcome *ret,
 					struct hi_error *err)
 {
 	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
@@ -204,13 +204,15 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (!o.record.has_sample)
 		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
-	status = hi_record_series(&o, &of_series, watch, partial_ret, err);
+	status = hi_record_series(&o, &of_series, watch, output, ret, err);
 	hi_exit_watch_end(watch);
 	o.output.file = NULL;
-	return status == HI_OK ? report_lives(&o, sink, output, err) : status;
+	return status == HI_OK && !ret->is_of_another
+		       ? report_lives(&o, sink, output, err)
+		       : status;
 }
 
-enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
+enum hi_status hi_bio_run(const struct hi_options *options, struct hi_outcome *ret,
 			  struct hi_error *err)
 {
 	struct hi_options of_report = *options;
@@ -222,7 +224,7 @@ enum hi_status hi_bio_run(const struct hi_options *options, bool *partial_ret,
 
 	if (status != HI_OK)
 		return status;
-	status = follow_and_report(options, &output, partial_ret, err);
+	status = follow_and_report(options, &output, ret, err);
 	hi_output_close(&output);
 	return status;
 }

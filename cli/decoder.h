@@ -29,11 +29,23 @@
  * Symbols that are needed before the stop, of the allocator's functions and for --at, are
  * read in such a process, too (session/live/symbols.h).
  *
- * Not covered: series (--every, snap --every). A decoder cannot stop the target for the
- * next census, and a new one for each census would have neither the types nor the numbers
- * of names and sets of the one before (session/census_cache.h): of a small service a
- * first census takes 2.4 times as long as the next ones. A decoder that lives as long as
- * the series would need images that can be sent.
+ * Note [A decoder for a series]
+ *
+ * A new decoder for each census would have neither the types nor the numbers of names and
+ * sets of the one before (session/census_cache.h): of a small service a first census
+ * takes 2.4 times as long as the next ones. So of a series (--every, bio, alloc) the fork
+ * is made before the first census, and the second process is the series: it decides when
+ * there is a census, reads events, and writes. The first process becomes its keeper
+ * (session/live/keeper.h): asked for an image it stops the target, and sends the image
+ * (attach/image_send.h). What the second process needs beside that was made before the
+ * fork: memory that BPF programs share, descriptors that can be polled or read
+ * (hi_rights_close_others), files that are written. Of a Python whose allocations are
+ * recorded that is the memory of the target itself, for reading: its code objects may be
+ * freed at any time. What changes probes it asks for.
+ *
+ * Whoever takes the second process over can have the target stopped as often as he likes
+ * until the series ends, each time within --max-pause; move watchpoints and probes of
+ * uses within their budgets; and turn the recording off.
  */
 #ifndef HI_CLI_DECODER_H
 #define HI_CLI_DECODER_H
@@ -41,6 +53,15 @@
 #include "base/rights.h"
 #include "cli/output.h"
 #include "session/inspect.h"
+#include "session/live/keeper.h"
+#include "session/series/series.h"
+
+/* How a command ended whose work may have been done by another process. */
+struct hi_outcome {
+	bool partial;	    /* some snapshot had gaps */
+	bool is_of_another; /* process: its exit status is code, and it has reported */
+	int code;
+};
 
 struct hi_decoder {
 	const struct hi_options *options;
@@ -50,6 +71,10 @@ struct hi_decoder {
 	int socket;
 	int ended_by; /* the signal that ended the second process; 0: none did */
 	char *phase;  /* shared, HI_PHASE bytes */
+	/* Of a series. */
+	bool has_keeper;
+	struct hi_keeper keeper;	 /* in the first process */
+	struct hi_keeper_client *client; /* in the second one; never freed */
 	struct hi_rights_dropped dropped;
 };
 
@@ -58,9 +83,21 @@ struct hi_decoder {
 enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options *options,
 				struct hi_inspection *in, struct hi_output *output,
 				struct hi_error *err);
+/* Is a series to be run by a process without rights? Not with --no-sandbox; nor where
+ * images cannot be sent, which -v says. */
+bool hi_decoder_serves_series(const struct hi_options *options);
+/*
+ * The same for a series that is prepared, and not run yet: returns in the first process
+ * as its keeper, which hi_decoder_wait() serves, and in the second one to run it. series
+ * outlives the decoder. options: those of the series.
+ */
+enum hi_status hi_decoder_start_series(struct hi_decoder *ret,
+				       const struct hi_options *options,
+				       struct hi_series *series, struct hi_output *output,
+				       struct hi_error *err);
 /* In the first process: waits until the second has ended. Returns its exit status. */
 int hi_decoder_wait(struct hi_decoder *decoder);
 
 /* decoder_serve.c: opens files for the second process until that closes its end. */
-void hi_decoder_serve(const struct hi_decoder *decoder);
+void hi_decoder_serve(struct hi_decoder *decoder);
 #endif

@@ -2,23 +2,28 @@
 /* The first process: opens files that the process that decodes asks for (decoder.h). */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/exit_watch.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/output_file.h"
 #include "cli/decoder.h"
+#include "cli/terminal_screen.h"
 #include "decode/modules/file_server.h"
 #include "session/live/decoder_files.h"
 
 enum { OPERANDS = 10, NAMED = OPERANDS + HI_OPTIONS_HINTS };
 
 struct server {
-	const struct hi_decoder *decoder;
+	struct hi_decoder *decoder;
 	uid_t owners[NAMED]; /* of files on the command line, before anything was read */
 	struct hi_decoder_files files;
+	const struct hi_inspection *files_of; /* NULL: not chosen yet */
 	struct hi_cache_server cache;
 	/* Beside the report: JUnit XML, the new baseline; path NULL: not opened. */
 	struct hi_output others[2];
@@ -138,7 +143,7 @@ static int commit_output(struct server *s, const char *path)
 		if (is_same_path(path, s->others[i].path))
 			output = &s->others[i];
 	errno = EPERM;
-	if (!is_same_path(path, output->path))
+	if (!output || !is_same_path(path, output->path))
 		return -1;
 	errno = 0;
 	if (hi_output_rename(output, &err) != HI_OK)
@@ -156,10 +161,18 @@ static int serve_decoder_request(struct server *s, const struct hi_files_request
 		return open_served_file(s, r->name, 0);
 	case HI_FILES_OPEN_IN_ROOT:
 		return hi_decoder_files_open_in_root(&s->files, r->name);
+	case HI_FILES_MAPPING:
+		return hi_decoder_files_open_mapping(&s->files, r->name);
 	case HI_FILES_DEBUGINFOD:
 		return hi_decoder_files_download(&s->files, r->name, text);
 	case HI_FILES_OUTPUT:
 		return open_output(s, r->name, text);
+	case HI_FILES_TERMINAL:
+		return s->decoder->has_keeper ? hi_terminal_screen_serve(r->name) : -1;
+	case HI_FILES_OUTPUT_NAME:
+	case HI_FILES_OUTPUT_AGAIN:
+	case HI_FILES_OUTPUT_DROP:
+		return hi_output_file_serve(r, text);
 	case HI_FILES_OUTPUT_COMMIT:
 		return commit_output(s, r->name);
 	default:
@@ -174,6 +187,8 @@ static struct hi_decoder_files choose_files(const struct hi_decoder *decoder)
 	const struct hi_inspection *in = decoder->in;
 	struct hi_decoder_files files = {.debug_dir = o->decoding.debug_dir};
 
+	if (decoder->has_keeper)
+		return files;
 	if (in && in->stop.target) {
 		hi_decoder_files_of(&files, in->stop.target, in->image);
 		return files;
@@ -187,23 +202,69 @@ static struct hi_decoder_files choose_files(const struct hi_decoder *decoder)
 	return files;
 }
 
-void hi_decoder_serve(const struct hi_decoder *decoder)
+/* The files of a series are those of its last image. */
+static void follow_keeper(struct server *s)
+{
+	const struct hi_inspection *in = s->decoder->keeper.in;
+
+	if (!in || in == s->files_of || !in->stop.target)
+		return;
+	hi_decoder_files_of(&s->files, in->stop.target, in->image);
+	s->files_of = in;
+}
+
+static bool serve_one_request(struct server *s)
+{
+	struct hi_files_request request;
+	struct hi_files_answer answer = {};
+	HI_GUARD(close) int fd = -1;
+
+	if (!hi_decoder_files_count(&s->files) ||
+	    !hi_files_receive(s->decoder->socket, &request))
+		return false;
+	follow_keeper(s);
+	fd = serve_decoder_request(s, &request, answer.text);
+	answer.error = fd < 0 ? errno : 0;
+	return hi_files_answer(s->decoder->socket, &answer, fd);
+}
+
+/* Its inspection may be another one afterwards, at the same place. */
+static bool serve_keeper(struct server *s)
+{
+	s->files_of = NULL;
+	s->files.target = NULL;
+	s->files.mappings = NULL;
+	s->files.n_mappings = 0;
+	return hi_keeper_serve(&s->decoder->keeper);
+}
+
+/* Requests for files and for images, and the end of the target. */
+static bool serve_series(struct server *s)
+{
+	struct hi_decoder *d = s->decoder;
+	struct hi_exit_watch *watch = d->options->exit_watch;
+	struct pollfd fds[] = {
+		{.fd = d->socket, .events = POLLIN},
+		{.fd = d->keeper.socket, .events = POLLIN},
+		{.fd = watch ? hi_exit_watch_fd(watch) : -1, .events = POLLIN}};
+
+	if (poll(fds, 3, -1) < 0)
+		return errno == EINTR;
+	if (fds[2].revents)
+		hi_exit_watch_publish(watch);
+	return (!fds[0].revents || serve_one_request(s)) &&
+	       (!fds[1].revents || serve_keeper(s));
+}
+
+void hi_decoder_serve(struct hi_decoder *decoder)
 {
 	struct server server = {.decoder = decoder, .files = choose_files(decoder)};
-	struct hi_files_request request;
-	bool goes_on = true;
 
 	note_owners(&server);
-	while (goes_on && hi_decoder_files_count(&server.files) &&
-	       hi_files_receive(decoder->socket, &request)) {
-		struct hi_files_answer answer = {};
-		HI_GUARD(close)
-		int fd = serve_decoder_request(&server, &request, answer.text);
-
-		answer.error = fd < 0 ? errno : 0;
-		goes_on = hi_files_answer(decoder->socket, &answer, fd);
-	}
+	while (decoder->has_keeper ? serve_series(&server) : serve_one_request(&server))
+		;
 	for (size_t i = 0; i < 2; i++)
 		hi_output_close(&server.others[i]);
+	hi_output_file_serve_end();
 	hi_cache_server_end(&server.cache);
 }

@@ -235,7 +235,8 @@ static enum hi_status watch_untraced(const struct hi_options *options,
 {
 	const struct hi_stop_options image = {.with_swap = options->decoding.swap,
 					      .threads = options->decoding.threads,
-					      .max_image = options->safepoint.max_image};
+					      .max_image = options->safepoint.max_image,
+					      .sendable = options->sends_images};
 	struct hi_exit_log *log = NULL;
 	struct hi_proc_stat stat;
 	enum hi_status status;

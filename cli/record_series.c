@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/image_send.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -170,10 +171,34 @@ static bool takes_marks(const struct recorded_series *s)
 
 /* ---- all of it ---- */
 
+/* The recorder goes on in the process that takes the censuses. */
+static enum hi_status run_in_decoder(const struct hi_options *options,
+				     struct hi_series *series,
+				     const struct hi_series_sink *sinks, size_t n_sinks,
+				     struct hi_output *output, struct hi_outcome *ret,
+				     struct hi_error *err)
+{
+	struct hi_decoder decoder = {};
+	enum hi_status status = hi_series_prepare(series, err);
+
+	if (status == HI_OK && hi_decoder_serves_series(options))
+		status = hi_decoder_start_series(&decoder, options, series, output, err);
+	if (status == HI_OK && decoder.pid) {
+		ret->code = hi_decoder_wait(&decoder);
+		ret->is_of_another = true;
+		return HI_OK;
+	}
+	if (status == HI_OK && options->recorder)
+		status = hi_recorder_run(options->recorder, err);
+	return status == HI_OK ? hi_series_run(series, sinks, n_sinks, &ret->partial, err)
+			       : status;
+}
+
 static enum hi_status run_recorded_series(const struct hi_options *options,
 					  const struct hi_series_sink *into,
 					  struct recorded_series *s, int stop_fd,
-					  bool *partial_ret, struct hi_error *err)
+					  struct hi_output *output,
+					  struct hi_outcome *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
 	const bool is_kept = !into || options->output.file;
@@ -199,8 +224,6 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 
 	if (status == HI_OK && is_kept)
 		status = hi_series_store_open(options, &store, err);
-	if (status == HI_OK && s->recorder)
-		status = hi_recorder_run(s->recorder, err);
 	/* First: if it cannot be kept, it is nowhere. */
 	if (takes_marks(s))
 		sinks[n_sinks++] = (struct hi_series_sink){&marks_sink_ops, s};
@@ -211,7 +234,8 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 	if (s->progress)
 		sinks[n_sinks++] = (struct hi_series_sink){&keys_sink_ops, s};
 	if (status == HI_OK)
-		status = hi_series_run(series, sinks, n_sinks, partial_ret, err);
+		status =
+			run_in_decoder(options, series, sinks, n_sinks, output, ret, err);
 	hi_series_sink_destroy(&store);
 	return status;
 }
@@ -230,18 +254,21 @@ static void say_why_it_ended(const struct recorded_series *s)
 
 enum hi_status hi_record_series(const struct hi_options *options,
 				const struct hi_series_sink *into,
-				struct hi_exit_watch *watch, bool *partial_ret,
-				struct hi_error *err)
+				struct hi_exit_watch *watch, struct hi_output *output,
+				struct hi_outcome *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	struct hi_record_signals signals = {.fd = -1};
-	struct hi_options o = *options, shown = *options;
+	struct hi_options o = *options, shown = *options, of_end = *options;
 	struct hi_signal_relay relay = {};
 	struct recorded_series s = {.options = options, .watch = watch};
 	bool goes_on = false;
-	enum hi_status status =
-		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
+	enum hi_status status;
+
+	/* The image of the end is for another process, as those before it. */
+	of_end.sends_images = !options->decoding.no_sandbox && hi_images_can_be_sent();
+	status = hi_record_begin(&of_end, watch, &signals, &recorder, &goes_on, err);
 
 	shown.output.quiet |= into != NULL;
 	if (status == HI_OK && recorder)
@@ -252,7 +279,7 @@ enum hi_status hi_record_series(const struct hi_options *options,
 	if (status == HI_OK)
 		status = hi_signal_relay_begin(signals.fd, &relay, err);
 	if (status == HI_OK)
-		status = run_recorded_series(&o, into, &s, relay.fd, partial_ret, err);
+		status = run_recorded_series(&o, into, &s, relay.fd, output, ret, err);
 	hi_signal_relay_end(&relay);
 	hi_record_signals_end(&signals);
 	hi_record_progress_close(hi_take(progress));

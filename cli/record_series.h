@@ -4,19 +4,21 @@
 #define HI_CLI_RECORD_SERIES_H
 
 #include "attach/exit_watch.h"
+#include "cli/decoder.h"
 #include "session/options.h"
 #include "session/series/sink.h"
 
 /*
  * Records, and takes censuses into `into` (borrowed; or NULL) and into the file of -o (if
  * there is one), of which the last one is that of the end. How the recording goes is
- * shown where it has a file only. watch: zeros; the caller's to end. *partial_ret: some
- * snapshot had gaps. Errors: as of hi_recorder_open() and hi_series_run(); what was
- * complete by then is in the file.
+ * shown where it has a file only. watch: zeros; the caller's to end. output: of the
+ * report that follows; NULL: none. Returns twice, as hi_decoder_start_series() does.
+ * Errors: as of hi_recorder_open() and hi_series_run(); what was complete by then is in
+ * the file.
  */
 enum hi_status hi_record_series(const struct hi_options *options,
 				const struct hi_series_sink *into,
-				struct hi_exit_watch *watch, bool *partial_ret,
-				struct hi_error *err);
+				struct hi_exit_watch *watch, struct hi_output *output,
+				struct hi_outcome *ret, struct hi_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "cli/alloc.h"
 #include "cli/bio.h"
@@ -208,52 +209,66 @@ static int report_recorded_file(const struct hi_options *options)
 	return inspect_once(&o, &output);
 }
 
+/* The other process has reported what there was. */
+static int code_of_outcome(const struct hi_options *options,
+			   const struct hi_outcome *outcome)
+{
+	if (outcome->is_of_another)
+		return outcome->code;
+	return options->decoding.strict && outcome->partial ? HI_EXIT_PARTIAL
+							    : HI_EXIT_FINE;
+}
+
 static int record_series(const struct hi_options *options)
 {
 	struct hi_exit_watch own = {};
 	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
+	struct hi_outcome outcome = {};
 	struct hi_error err = {};
-	bool partial = false;
-	enum hi_status status = hi_record_series(options, NULL, watch, &partial, &err);
-	int code;
+	enum hi_status status =
+		hi_record_series(options, NULL, watch, NULL, &outcome, &err);
+	int code, recorded;
 
 	hi_exit_watch_end(watch);
 	if (status != HI_OK)
 		return report_run_error(&err);
+	recorded = code_of_outcome(options, &outcome);
+	/* The report is the first process's, which has the rights to open the file. */
+	if (hi_files_are_served() ||
+	    (recorded != HI_EXIT_FINE && recorded != HI_EXIT_PARTIAL))
+		return recorded;
 	code = report_recorded_file(options);
-	return code == HI_EXIT_FINE && options->decoding.strict && partial
-		       ? HI_EXIT_PARTIAL
-		       : code;
+	return code == HI_EXIT_FINE ? recorded : code;
 }
 
 static int follow_biographies(const struct hi_options *options)
 {
+	struct hi_outcome outcome = {};
 	struct hi_error err = {};
-	bool partial = false;
 
-	if (hi_bio_run(options, &partial, &err) != HI_OK)
+	if (hi_bio_run(options, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
-	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+	return code_of_outcome(options, &outcome);
 }
 
 static int follow_allocations(const struct hi_options *options)
 {
+	struct hi_outcome outcome = {};
 	struct hi_error err = {};
-	bool partial = false;
 
-	if (hi_alloc_run(options, &partial, &err) != HI_OK)
+	if (hi_alloc_run(options, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
-	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+	return code_of_outcome(options, &outcome);
 }
 
 static int run_series(const struct hi_options *options)
 {
+	struct hi_outcome outcome = {};
 	struct hi_error err = {};
-	bool partial = false;
 
-	if (hi_series_run_command(options, &partial, &err) != HI_OK)
+	if (hi_series_run_command(options, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
-	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+	return code_of_outcome(options, &outcome);
 }
 
 static bool is_of_series(const struct hi_options *options)

@@ -39,8 +39,29 @@ static const char *name_of_series_rows(const struct hi_options *options)
 		       : options->command->name;
 }
 
-enum hi_status hi_series_run_command(const struct hi_options *options, bool *partial_ret,
-				     struct hi_error *err)
+/* In this process, or in one without rights, for which this one keeps the target. */
+static enum hi_status run_series_in_decoder(const struct hi_options *options,
+					    struct hi_series *series,
+					    const struct hi_series_sinks *sinks,
+					    struct hi_outcome *ret, struct hi_error *err)
+{
+	struct hi_decoder decoder = {};
+	enum hi_status status = hi_series_prepare(series, err);
+
+	if (status == HI_OK && hi_decoder_serves_series(options))
+		status = hi_decoder_start_series(&decoder, options, series, NULL, err);
+	if (status == HI_OK && decoder.pid) {
+		ret->code = hi_decoder_wait(&decoder);
+		ret->is_of_another = true;
+		return HI_OK;
+	}
+	return status == HI_OK ? hi_series_run(series, sinks->items, sinks->count,
+					       &ret->partial, err)
+			       : status;
+}
+
+enum hi_status hi_series_run_command(const struct hi_options *options,
+				     struct hi_outcome *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
 	struct hi_series_sinks sinks = {};
@@ -64,8 +85,7 @@ enum hi_status hi_series_run_command(const struct hi_options *options, bool *par
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &sinks, err);
 	if (status == HI_OK)
-		status =
-			hi_series_run(series, sinks.items, sinks.count, partial_ret, err);
+		status = run_series_in_decoder(options, series, &sinks, ret, err);
 	hi_series_sinks_close(&sinks);
 	return status;
 }

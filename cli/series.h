@@ -3,14 +3,15 @@
 #ifndef HI_CLI_SERIES_H
 #define HI_CLI_SERIES_H
 
+#include "cli/decoder.h"
 #include "session/options.h"
 
 /*
  * As long as options->series wants; all that is written is complete up to the last
  * sample, whatever ends it. HI_OK too when the target exits or SIGINT, SIGTERM or
- * SIGHUP comes. *partial_ret: some snapshot had gaps.
+ * SIGHUP comes. Returns twice, as hi_decoder_start_series() does.
  */
-enum hi_status hi_series_run_command(const struct hi_options *options, bool *partial_ret,
-				     struct hi_error *err);
+enum hi_status hi_series_run_command(const struct hi_options *options,
+				     struct hi_outcome *ret, struct hi_error *err);
 
 #endif

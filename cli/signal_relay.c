@@ -37,6 +37,7 @@ enum hi_status hi_signal_relay_begin(int from, struct hi_signal_relay *ret,
 {
 	*ret = (struct hi_signal_relay){.from = from,
 					.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+					.owner = getpid(),
 					.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	if (ret->fd > 0 && ret->quit > 0) {
 		errno = pthread_create(&ret->thread, NULL, relay_signal, ret);
@@ -49,7 +50,7 @@ enum hi_status hi_signal_relay_begin(int from, struct hi_signal_relay *ret,
 
 void hi_signal_relay_end(struct hi_signal_relay *relay)
 {
-	if (relay->quit <= 0)
+	if (relay->quit <= 0 || relay->owner != getpid())
 		return;
 	(void)!eventfd_write(relay->quit, 1);
 	pthread_join(relay->thread, NULL);

@@ -16,6 +16,7 @@ struct hi_signal_relay {
 	int fd;	  /* readable when `from` was */
 	int quit;
 	pthread_t thread;
+	pid_t owner; /* of the thread; a fork has none to end */
 };
 
 /* from is a signalfd, and is not read. *ret: hi_signal_relay_end(). HI_OS. */

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/files.h"
 #include "report/formats/series_live.h"
 
 /* The terminal that shows a view; -1: none does. */
@@ -49,10 +52,27 @@ static void enter_keys(void)
 	has_keys = tcsetattr(0, TCSANOW, &keys) == 0;
 }
 
+/* The modes of a terminal are set by a process with rights (cli/decoder.h), which knows
+ * what they were. */
+static bool ask_for_terminal(int fd)
+{
+	char text[32] = "";
+
+	if (fd >= 0)
+		snprintf(text, sizeof(text), "%d%s", fd, takes_keys ? " keys" : "");
+	hi_close_fd(hi_files_ask(HI_FILES_TERMINAL, text, "", NULL));
+	return errno == 0;
+}
+
 void hi_terminal_screen_leave(void)
 {
 	int fd = screen;
 
+	if (hi_files_are_served()) {
+		if (fd >= 0)
+			(void)ask_for_terminal(-1);
+		return;
+	}
 	leave_keys();
 	if (fd >= 0)
 		(void)!write(fd, HI_SERIES_LIVE_LEAVE, sizeof(HI_SERIES_LIVE_LEAVE) - 1);
@@ -87,11 +107,16 @@ void hi_terminal_screen_open(int fd, bool keys)
 	struct sigaction action = {.sa_handler = on_terminal_stop,
 				   .sa_flags = SA_RESTART};
 
+	takes_keys = keys;
+	if (hi_files_are_served()) {
+		has_keys = ask_for_terminal(fd) && keys;
+		screen = fd;
+		return;
+	}
 	owner = getpid();
 	if (sigaction(SIGTSTP, NULL, &before_stop) == 0 &&
 	    before_stop.sa_handler != SIG_IGN)
 		sigaction(SIGTSTP, &action, NULL);
-	takes_keys = keys;
 	screen = fd;
 	enter_screen();
 }
@@ -107,7 +132,23 @@ void hi_terminal_screen_close(void)
 		return;
 	hi_terminal_screen_leave();
 	screen = -1;
+	if (hi_files_are_served())
+		return;
 	sigaction(SIGTSTP, &before_stop, NULL);
+}
+
+int hi_terminal_screen_serve(const char *request)
+{
+	uint64_t fd = request[0] - (uint64_t)'0';
+
+	errno = 0;
+	if (!*request)
+		hi_terminal_screen_close();
+	else if (fd != STDOUT_FILENO && fd != STDERR_FILENO)
+		errno = EPERM;
+	else if (!hi_terminal_screen_is_open())
+		hi_terminal_screen_open((int)fd, request[1] == ' ');
+	return -1;
 }
 
 int hi_terminal_screen_keys_fd(void)

@@ -20,6 +20,10 @@ void hi_terminal_screen_close(void);
 int hi_terminal_screen_keys_fd(void);
 unsigned hi_terminal_screen_lines(int fd);
 
+/* For a process without rights: HI_FILES_TERMINAL (base/files.h). Returns -1 and errno,
+ * which is 0 where it was done. */
+int hi_terminal_screen_serve(const char *request);
+
 /* For handlers of signals: the terminal as it was before the view. */
 void hi_terminal_screen_leave(void);
 

@@ -80,13 +80,13 @@ static struct sockaddr_un address_of(int directory, const char *name)
 	return ret;
 }
 
-static bool is_ours(int fd)
+static bool is_of_user(int fd, uid_t user)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       (peer.uid == geteuid() || peer.uid == 0);
+	       (peer.uid == user || peer.uid == 0);
 }
 
 /* ---- what was left behind ---- */
@@ -136,7 +136,7 @@ static void remove_stale_sockets(int directory)
 
 static enum hi_status try_open(pid_t target, struct hi_marks *ret, struct hi_error *err)
 {
-	struct hi_marks m = {.fd = -1, .directory = -1};
+	struct hi_marks m = {.fd = -1, .directory = -1, .user = geteuid()};
 	struct sockaddr_un address;
 
 	for (unsigned i = 0; i < DIRECTORIES && m.directory < 0; i++)
@@ -185,14 +185,14 @@ static bool find_kind(const struct message *message, enum hi_mark_kind *ret)
 	return false;
 }
 
-static bool receive_mark(int fd, struct hi_mark *ret)
+static bool receive_mark(int fd, uid_t user, struct hi_mark *ret)
 {
 	const ssize_t head = offsetof(struct message, text);
 	struct pollfd waited = {.fd = fd, .events = POLLIN};
 	struct message message;
 	ssize_t n;
 
-	if (!is_ours(fd) || poll(&waited, 1, RECEIVE_MS) != 1)
+	if (!is_of_user(fd, user) || poll(&waited, 1, RECEIVE_MS) != 1)
 		return false;
 	n = recv(fd, &message, sizeof(message), MSG_DONTWAIT);
 	if (n < head || !find_kind(&message, &ret->kind))
@@ -211,7 +211,7 @@ bool hi_marks_take(struct hi_marks *m, struct hi_mark *ret)
 		return false;
 	while ((fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
 		ret->fd = fd;
-		if (receive_mark(fd, ret))
+		if (receive_mark(fd, m->user, ret))
 			return true;
 		close(fd);
 	}
@@ -270,7 +270,8 @@ static int send_to(int directory, const char *name, const struct message *messag
 			(void)unlinkat(directory, name, 0);
 		return -1;
 	}
-	if (!is_ours(fd) || send(fd, message, size, MSG_NOSIGNAL) != (ssize_t)size)
+	if (!is_of_user(fd, geteuid()) ||
+	    send(fd, message, size, MSG_NOSIGNAL) != (ssize_t)size)
 		return 0;
 	return wait_for_answer(fd);
 }

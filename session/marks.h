@@ -21,6 +21,7 @@ enum { HI_MARK_MAX = 1000 /* bytes of text */ };
 struct hi_marks {
 	int fd; /* readable: there is one; -1: none can be taken */
 	int directory;
+	uid_t user;    /* whose marks are taken, beside root's */
 	char name[64]; /* of the socket */
 	char directory_path[200];
 };

@@ -66,13 +66,22 @@ struct hi_timestamp hi_timestamp_now(pid_t pid)
 	return now;
 }
 
-uint64_t hi_process_anonymous_bytes(pid_t pid)
+int hi_process_open_status(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+uint64_t hi_process_anonymous_bytes(int status_fd)
 {
 	char text[4096];
+	ssize_t n = pread(status_fd, text, sizeof(text) - 1, 0);
 	const char *s;
 
-	if (!read_proc(pid, "status", text, sizeof(text)) ||
-	    !(s = strstr(text, "\nRssAnon:")))
+	text[n > 0 ? n : 0] = '\0';
+	if (!(s = strstr(text, "\nRssAnon:")))
 		return UINT64_MAX;
 	return strtoull(s + 9, NULL, 10) << 10;
 }

@@ -15,7 +15,10 @@ struct hi_timestamp {
 
 /* Reads the clocks of a process and of the system; never fails. */
 struct hi_timestamp hi_timestamp_now(pid_t pid);
+/* For hi_process_anonymous_bytes(); -1: there is no such process. Another user may read
+ * it, even where /proc hides processes. */
+int hi_process_open_status(pid_t pid);
 /* Resident memory that no file backs (RssAnon); UINT64_MAX: unknown. */
-uint64_t hi_process_anonymous_bytes(pid_t pid);
+uint64_t hi_process_anonymous_bytes(int status_fd);
 
 #endif

@@ -46,6 +46,7 @@ struct hi_series {
 	struct hi_census_cache census_cache;
 	struct hi_marks marks;
 	int pidfd;
+	int status_fd;		   /* of /proc, for --every SIZE; -1: none */
 	struct hi_timestamp first; /* the axes begin at the first sample */
 	uint64_t last_at_ns;	   /* on the axis */
 	uint64_t cpu_ns, wall_ns;
@@ -402,7 +403,7 @@ static enum hi_status take_sample(struct hi_series *s, struct hi_error *err)
 	enum hi_status status;
 
 	/* What grows while this census is made is for the next one. */
-	s->lowest = hi_process_anonymous_bytes(s->options->target.pid);
+	s->lowest = hi_process_anonymous_bytes(s->status_fd);
 	limit_waiting(s);
 	status = hi_inspect_open(&s->inner, s->request->wanted, &in, err);
 
@@ -485,7 +486,7 @@ static void end_pace(struct hi_series *s)
 
 static bool has_grown(struct hi_series *s)
 {
-	uint64_t now = hi_process_anonymous_bytes(s->options->target.pid);
+	uint64_t now = hi_process_anonymous_bytes(s->status_fd);
 
 	if (now == UINT64_MAX)
 		return false;
@@ -834,6 +835,13 @@ static enum hi_status open_pidfd(struct hi_series *s, struct hi_error *err)
 		       errno == ESRCH ? "there is no such process" : strerror(errno));
 }
 
+enum hi_status hi_series_prepare(struct hi_series *s, struct hi_error *err)
+{
+	if (hi_marks_open(s->options->target.pid, &s->marks, err) != HI_OK)
+		report_series_line(s, "%s", err->text);
+	return open_series_stop_site(s, err);
+}
+
 enum hi_status hi_series_run(struct hi_series *s, const struct hi_series_sink *sinks,
 			     size_t n_sinks, bool *partial_ret, struct hi_error *err)
 {
@@ -841,25 +849,53 @@ enum hi_status hi_series_run(struct hi_series *s, const struct hi_series_sink *s
 
 	s->sinks = sinks;
 	s->n_sinks = n_sinks;
-	if (hi_marks_open(s->options->target.pid, &s->marks, err) != HI_OK)
-		report_series_line(s, "%s", err->text);
-	status = open_series_stop_site(s, err);
-	if (status == HI_OK)
-		status = run_censuses(s, err);
-	hi_marks_close(&s->marks);
+	status = run_censuses(s, err);
 	*partial_ret = s->partial;
 	return status;
 }
 
+const struct hi_options *hi_series_census_options(const struct hi_series *s)
+{
+	return &s->inner;
+}
+
+void hi_series_keep_target(struct hi_series *s)
+{
+	s->inner.sends_images = true;
+}
+
+void hi_series_be_served(struct hi_series *s, const struct hi_keeper_client *keeper)
+{
+	s->inner.keeper = keeper;
+}
+
+int hi_series_marks_fd(const struct hi_series *s)
+{
+	return s->marks.fd;
+}
+
+size_t hi_series_fds(const struct hi_series *s, int fds[HI_SERIES_FDS])
+{
+	fds[0] = s->pidfd;
+	fds[1] = s->marks.fd;
+	fds[2] = s->census_cache.interrupt_fd > 0 ? s->census_cache.interrupt_fd : -1;
+	fds[3] = s->request->stop_fd;
+	fds[4] = s->status_fd;
+	return HI_SERIES_FDS;
+}
+
 void hi_series_destroy(struct hi_series *s)
 {
-	if (!s)
+	/* Where another process makes the images all is that one's. */
+	if (!s || s->inner.keeper)
 		return;
+	hi_marks_close(&s->marks);
 	if (s->census_cache.interrupt_fd > 0)
 		close(s->census_cache.interrupt_fd);
 	hi_census_cache_free(&s->census_cache);
 	if (s->pidfd >= 0)
 		close(s->pidfd);
+	hi_close_fd(s->status_fd);
 	free(s->exe);
 	free(s);
 }
@@ -876,6 +912,7 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 	s->request = request;
 	s->options = o;
 	s->inner = *o;
+	s->pidfd = s->status_fd = -1;
 	s->inner.output.quiet = true;
 	s->inner.census_cache = &s->census_cache;
 	s->marks = (struct hi_marks){.fd = -1, .directory = -1};
@@ -888,6 +925,7 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 		.axis = o->series.has_axis ? o->series.axis : HI_SERIES_WALL};
 	status = open_pidfd(s, err);
 	s->census_cache.pidfd = s->pidfd;
+	s->status_fd = hi_process_open_status(o->target.pid);
 	if (status == HI_OK)
 		status = hi_sleepers_create(&s->census_cache.sleepers, err);
 	if (status == HI_OK)

@@ -44,6 +44,21 @@ struct hi_series;
 /* The request is borrowed until destroy. HI_CANNOT_ATTACH: there is no such process. */
 enum hi_status hi_series_create(const struct hi_series_request *request,
 				struct hi_series **ret, struct hi_error *err);
+/* Opens where marks come in, and the probe of --at; once, before the run. Errors as of
+ * hi_stop_site_open(). */
+enum hi_status hi_series_prepare(struct hi_series *series, struct hi_error *err);
+/* With what options a process that keeps its rights makes the images of the censuses
+ * (session/live/keeper.h). Borrowed. */
+const struct hi_options *hi_series_census_options(const struct hi_series *series);
+/* This process makes the images of the censuses for a fork that runs the series. */
+void hi_series_keep_target(struct hi_series *series);
+/* In a fork without rights, before the run: another process makes the images. */
+void hi_series_be_served(struct hi_series *series, const struct hi_keeper_client *keeper);
+/* That listens for marks; -1: none. */
+int hi_series_marks_fd(const struct hi_series *series);
+/* The descriptors that the run needs in such a fork; -1: none. Borrowed. */
+enum { HI_SERIES_FDS = 5 };
+size_t hi_series_fds(const struct hi_series *series, int fds[HI_SERIES_FDS]);
 /*
  * Takes censuses until the series is over, once. Each sink gets each event, in the order
  * given; sinks are borrowed. HI_OK too when the target exits or stop_fd becomes
