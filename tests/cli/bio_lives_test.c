@@ -10,6 +10,7 @@
 #include "tests/support/interrupted.h"
 #include "tests/support/json.h"
 #include "tests/support/lived.h"
+#include "tests/support/waiting.h"
 
 static void expect_truth(const struct lived *l, unsigned t, const char *band,
 			 const char *names)
@@ -408,6 +409,16 @@ HI_TEST_ROOT(bio_lives, a_resize_to_the_same_size_is_a_birth_too)
 
 enum { BURST = 400000 };
 
+/* The first process, and the one that reads the events. */
+static void signal_both(const struct lived *l, int number)
+{
+	pid_t decoder = hi_waiting_find_child(l->run.pid, "hi-decoder");
+
+	HI_ASSERT_EQ(0, kill(l->run.pid, number));
+	HI_ASSERT(decoder);
+	HI_ASSERT_EQ(0, kill(decoder, number));
+}
+
 /* heapinspect stands while more events come than there is room for, and then others: of
  * these nothing is recorded. */
 static void lose_events(struct lived *l, const char *const *commands)
@@ -415,11 +426,11 @@ static void lose_events(struct lived *l, const char *const *commands)
 	char burst[32];
 
 	snprintf(burst, sizeof(burst), "burst %d", BURST);
-	HI_ASSERT_EQ(0, kill(l->run.pid, SIGSTOP));
+	signal_both(l, SIGSTOP);
 	lived_tell(l, burst);
 	while (*commands)
 		lived_tell(l, *commands++);
-	HI_ASSERT_EQ(0, kill(l->run.pid, SIGCONT));
+	signal_both(l, SIGCONT);
 	l->is_lossy = true;
 }
 

@@ -4,10 +4,14 @@
  * report, or its first words, is held there by a full pipe, and /proc/PID/status tells.
  */
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/held_run.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/waiting.h"
 
 enum { WORDS = 10 };
 
@@ -48,8 +52,20 @@ static const struct row rows[] = {
 	{false, false, {"export", "-f", "ndjson", FILE_A}},
 	{false, false, {"diff", FILE_A, FILE_B}},
 	{false, false, {"check", FILE_A, "--fail-on", "live.bytes > 0"}},
-	{false, true, {"census", "--pid", PID, "--every", "100ms", "--for", "100ms"}},
+	{false, false, {"census", "--pid", PID, "--every", "100ms", "--for", "1s"}},
+	{false, false, {"bio", "--pid", PID, "--every", "300ms", "--for", "1s"}},
+	{false, false, {"alloc", "--pid", PID, "--every", "300ms", "--for", "1s"}},
 	{false, true, {"summary", "--no-sandbox", "--pid", PID}},
+};
+
+/* Series that write files only: the process that is called hi-decoder, as long as it
+ * lives. */
+static const char *const series[][WORDS] = {
+	{"snap", "--pid", PID, "--every", "50ms", "--for", "20s", "-o", NEW},
+	{"record", "--pid", PID, "--every", "50ms", "--for", "20s", "-o", NEW},
+	{"bio", "--pid", PID, "--every", "50ms", "--for", "20s", "-o", NEW},
+	{"alloc", "--pid", PID, "--every", "50ms", "--for", "20s", "-o", NEW},
+	{"census", "--pid", PID, "--every", "50ms", "--for", "20s", "-o", NEW},
 };
 
 struct made {
@@ -141,5 +157,48 @@ HI_TEST_ROOT(rights_table, commands_decode_without_rights)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		check_row_rights(&made, &rows[i]);
+	HI_ASSERT_EQ(0, hi_process_status(made.fx->pid, "TracerPid"));
+}
+
+/* The file is there with its first census. */
+static void await_census(const char *path, const struct hi_held_run *run)
+{
+	for (int i = 0; i < 3000 && access(path, F_OK) != 0; i++) {
+		HI_ASSERT_EQ(0, waitpid(run->pid, NULL, WNOHANG));
+		usleep(10000);
+	}
+	HI_ASSERT_EQ(0, access(path, F_OK));
+}
+
+static void check_series_rights(const struct made *made, const char *const words[])
+{
+	const char *arguments[WORDS + 2] = {"-q"};
+	struct hi_held_run *run;
+	char name[128];
+	pid_t pid;
+
+	for (size_t i = 0; i < WORDS && words[i]; i++)
+		arguments[i + 1] = word_of(made, words[i]);
+	(void)unlink(made->new_file);
+	run = hi_held_run_start(false, false, arguments);
+	await_census(made->new_file, run);
+	pid = hi_waiting_find_child(run->pid, "hi-decoder");
+	name_row(&(struct row){.words = {words[0], words[3], words[4]}}, name);
+	HI_ASSERT_MSG(pid, "%s has no process that decodes", name);
+	printf("%-52s CapEff %016llx Seccomp %lld  %s\n", name, capabilities_of(pid),
+	       hi_process_status(pid, "Seccomp"), "a process of its own");
+	HI_ASSERT_MSG(capabilities_of(pid) == 0, "%s", name);
+	HI_ASSERT_EQ(2, hi_process_status(pid, "Seccomp"));
+	HI_ASSERT_EQ(1, hi_process_status(pid, "NoNewPrivs"));
+	HI_ASSERT_EQ(65534, hi_process_status(pid, "Uid"));
+	hi_held_run_end(run);
+}
+
+HI_TEST_ROOT(rights_table, series_that_write_files_decode_without_rights)
+{
+	struct made made = make_all();
+
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++)
+		check_series_rights(&made, series[i]);
 	HI_ASSERT_EQ(0, hi_process_status(made.fx->pid, "TracerPid"));
 }

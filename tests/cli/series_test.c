@@ -14,6 +14,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
 #include "tests/support/schema.h"
+#include "tests/support/waiting.h"
 #include "tests/support/workshop.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -324,8 +325,9 @@ HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
 }
 
 /* Until it has slept so many times more: it looks at the target in between. */
-static void await_looks(pid_t series, unsigned n)
+static void await_looks(pid_t first, unsigned n)
 {
+	pid_t series = hi_waiting_find_child(first, "hi-decoder");
 	unsigned long long until = hi_process_naps(series) + n;
 
 	for (int i = 0; i < 300000 && hi_process_naps(series) < until; i++)
