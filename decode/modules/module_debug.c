@@ -281,13 +281,25 @@ static void look_for_debug(struct hi_module *module)
 	by_debuginfod(module);
 }
 
-/* What has the DWARF must not inflate to more than the memory that may be used. A file
+/* Of the file that was found. */
+static Elf *open_debug_elf(struct hi_module *module)
+{
+	struct hi_module_private *priv = module->priv;
+
+	if (priv->debug_elf_tried || priv->debug_fd < 0)
+		return priv->debug_elf;
+	priv->debug_elf_tried = true;
+	priv->debug_elf = elf_begin(priv->debug_fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	return priv->debug_elf;
+}
+
+/* The DWARF must not inflate to more than the memory that may be used. A file
  * that is no ELF file, which a link by CRC may name, is one that libdwfl would unpack as
  * a whole (gzip, xz) without any bound. */
 static bool fits_memory(struct hi_module *module)
 {
 	Elf *elf = module->debug == HI_DEBUG_IN_FILE ? hi_module_elf(module)
-						     : hi_module_debug_elf(module);
+						     : open_debug_elf(module);
 	struct hi_unpacked unpacked = {};
 	struct hi_error err = {};
 	uint64_t bytes;
@@ -333,14 +345,8 @@ void hi_module_find_debug(struct hi_module *module)
 
 Elf *hi_module_debug_elf(struct hi_module *module)
 {
-	struct hi_module_private *priv = module->priv;
-
 	hi_module_find_debug(module);
-	if (priv->debug_elf_tried || priv->debug_fd < 0)
-		return priv->debug_elf;
-	priv->debug_elf_tried = true;
-	priv->debug_elf = elf_begin(priv->debug_fd, ELF_C_READ_MMAP_PRIVATE, NULL);
-	return priv->debug_elf;
+	return open_debug_elf(module);
 }
 
 enum hi_status hi_module_debug(struct hi_module *module, struct hi_error *err)
