@@ -280,7 +280,8 @@ void hi_copy_guard(struct hi_copy *copy, int fd)
 	copy->guard_fd = fd;
 }
 
-/* What the kernel kept is as it was some time before: Note [Words that the kernel keeps]
+/* Words of the kernel are as they were some time before: Note [Words that the kernel
+ * keeps]
  */
 void hi_copy_set_dead(struct hi_copy *copy)
 {

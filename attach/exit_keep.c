@@ -102,7 +102,7 @@ enum hi_status hi_exit_keep_begin(pid_t pid, const struct hi_stop_options *optio
 
 /* ---- looks ---- */
 
-/* What is only in the kernel is gone with the process, so it is read now and then. */
+/* Words that only the kernel has go with the process, so they are read now and then. */
 static void look_at_kernel_words(struct hi_exit_keep *keep)
 {
 	uint64_t now_ns = hi_clock_ns(), cost_ns;

@@ -3,7 +3,7 @@
  * Watches a process for its end, so that an image is made of its memory as it was then.
  * There are two ways.
  *
- * Where a log of its exit can be had (exit_log.h), the process is not traced: it exits,
+ * If a log of its exit can be had (exit_log.h), the process is not traced: it exits,
  * and its memory is kept until the image was made. See Note [Memory outlives its process]
  * in memory_keeper.h.
  *
@@ -57,8 +57,8 @@ struct hi_exit_watch {
 enum hi_status hi_exit_watch_begin(struct hi_exit_watch *watch,
 				   const struct hi_target *target, struct hi_error *err);
 /*
- * The same without tracing it, from now on: a watch that was begun before ends. Of
- * options those of the image that is made of its end. Takes the log, also on failure.
+ * The same without tracing it, from now on: a watch that was begun before ends.
+ * options: those of the image that is made of its end. Takes the log, also on failure.
  * HI_GONE; HI_UNSUPPORTED: it can only be traced (err->text is the reason), and a watch
  * that was begun before goes on. HI_OS, HI_NO_MEMORY.
  */

@@ -28,7 +28,7 @@ struct hi_image_child_parts {
 	int mem_fd, pidfd, rollup_fd, target_pidfd, socket;
 	bool ended;
 	uint64_t copied; /* when it was ended */
-	/* What is still to be read; NULL: nothing. */
+	/* The part that is still to be read; NULL: none. */
 	const struct hi_pager_request *rest;
 	bool in_place; /* ... when it is touched */
 };

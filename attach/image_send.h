@@ -9,7 +9,7 @@
  * sender, to the one without, the receiver.
  *
  * Memory of a copy is sent as pages that only the sender can write to (sealed.h), to be
- * mapped. Of a fork the receiver gets the memory of the copy-on-write child, which it
+ * mapped; of a fork the receiver gets the memory of the copy-on-write child, which it
  * reads into pages of its own, at once or in place: pages of a memfd are small ones, and
  * cost more than twice the time.
  *
@@ -21,7 +21,7 @@
  * maps are opened by the sender (HI_FILES_MAPPING, by the address of the mapping;
  * HI_FILES_OPEN_IN_ROOT). The sender receives nothing here. It keeps its image, given
  * away (hi_image_give_away), until the receiver is done with its own, to open such files,
- * and to end the child whatever the receiver did. Of a fork it has not read the private
+ * and to end the child whatever the receiver did. For a fork it has not read the private
  * memory, and must not read its image.
  */
 #ifndef HI_ATTACH_IMAGE_SEND_H

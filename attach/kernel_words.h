@@ -8,7 +8,7 @@
  * them (fdinfo of epoll descriptors, timers). They are read while the target stands. The
  * kernel takes more than a microsecond for each, and holds the epoll's lock meanwhile; so
  * where a process has very many descriptors they are not read at all, and
- * count as memory that could not be read. Of a process that is gone they are known as of
+ * count as memory that could not be read. After its process is gone they are known as of
  * the last look before, and others may have come since.
  */
 #ifndef HI_ATTACH_KERNEL_WORDS_H

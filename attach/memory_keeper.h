@@ -9,7 +9,7 @@
  * read into a page of its own that never comes: it is registered with a userfaultfd that
  * nobody serves. The read has the first word of the target, and waits where it puts it.
  * The target runs as before: it is not traced, no signal costs more, any debugger may
- * attach, and it exits when it exits. What is left then is its memory, which descriptors
+ * attach, and it exits when it exits. Its memory is left then, which descriptors
  * that were opened before still read: mem and pagemap as ever, maps by PROCMAP_QUERY
  * (Linux 6.11; the text needs the process).
  *

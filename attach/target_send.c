@@ -31,7 +31,7 @@ enum hi_status hi_target_send(const struct hi_target *target, int socket,
 	return status;
 }
 
-/* What is no pointer and no descriptor. */
+/* All that is no pointer and no descriptor. */
 static void take_target_values(struct hi_target *target, const struct hi_target *sent)
 {
 	target->pid = sent->pid;

@@ -27,7 +27,7 @@ enum hi_files_operation {
 	HI_FILES_TERMINAL,
 	HI_FILES_OUTPUT,	/* a file of the report, for writing; text: why not */
 	HI_FILES_OUTPUT_COMMIT, /* it is complete */
-	/* Of a file that was open before (base/output_file.h); name: its number. */
+	/* For a file that was open before (base/output_file.h); name: its number. */
 	HI_FILES_OUTPUT_NAME,  /* gives it its name */
 	HI_FILES_OUTPUT_AGAIN, /* one more of that name; text: "NUMBER TEMPORARY" */
 	HI_FILES_OUTPUT_DROP,  /* removes its temporary name */

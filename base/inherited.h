@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a forked process has in common with the processes that forked it. */
+/* Memory and descriptors that a fork has in common with the processes before it. */
 #ifndef HI_BASE_INHERITED_H
 #define HI_BASE_INHERITED_H
 

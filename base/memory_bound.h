@@ -24,7 +24,8 @@ enum { HI_UNPACKED_TIMES = 32 };
  * is_given: by the user. Call it before any thread is started. */
 void hi_unpacked_set_bound(uint64_t bytes, bool is_given);
 
-/* What one file has taken. Zeroed: nothing, and the size of the file is to be set. */
+/* Bytes that one file has taken. Zeroed: nothing, and the size of the file is to be set.
+ */
 struct hi_unpacked {
 	uint64_t file_size;
 	_Atomic uint64_t taken;

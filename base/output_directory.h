@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a file is to be written: its directory, found once and held by a descriptor, and
- * its name in that. For base/output_file.h.
+ * The place of a file that is to be written: its directory, found once and held by a
+ * descriptor, and its name in that. For base/output_file.h.
  *
  * Note [Directories of outputs]
  *

@@ -27,7 +27,7 @@ static bool is_owner(int directory, uid_t other)
 	       (st.st_uid == geteuid() || st.st_uid == other);
 }
 
-/* Those above it, from the outermost on, as far as they lie in one of this user. */
+/* Directories above it, from the outermost on, as far as they lie in one of this user. */
 static void make_own_parents(const char *path)
 {
 	char prefix[PATH_MAX];

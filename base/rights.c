@@ -78,7 +78,7 @@ static bool is_one_of(int fd, const int *fds, size_t n)
 	return false;
 }
 
-/* What gives no rights beyond its own bytes. */
+/* It gives no rights beyond its own bytes. */
 static bool is_opened_file(int fd)
 {
 	struct statfs system;

@@ -37,11 +37,11 @@
  * is made before the first census, and the second process is the series: it decides when
  * there is a census, reads events, and writes. The first process becomes its keeper
  * (session/live/keeper.h): asked for an image it stops the target, and sends the image
- * (attach/image_send.h). What the second process needs beside that was made before the
+ * (attach/image_send.h). All else that the second process needs was made before the
  * fork: memory that BPF programs share, descriptors that can be polled or read
- * (hi_rights_close_others), files that are written. Of a Python whose allocations are
+ * (hi_rights_close_others), files that are written. For a Python whose allocations are
  * recorded that is the memory of the target itself, for reading: its code objects may be
- * freed at any time. What changes probes it asks for.
+ * freed at any time. It asks for all that changes probes.
  *
  * Whoever takes the second process over can have the target stopped as often as he likes
  * until the series ends, each time within --max-pause; move watchpoints and probes of
@@ -71,7 +71,7 @@ struct hi_decoder {
 	int socket;
 	int ended_by; /* the signal that ended the second process; 0: none did */
 	char *phase;  /* shared, HI_PHASE bytes */
-	/* Of a series. */
+	/* For a series. */
 	bool has_keeper;
 	struct hi_keeper keeper;	 /* in the first process */
 	struct hi_keeper_client *client; /* in the second one; never freed */

@@ -180,7 +180,7 @@ static int serve_decoder_request(struct server *s, const struct hi_files_request
 	}
 }
 
-/* Of a process, or of the files on the command line. */
+/* For a process, or for the files on the command line. */
 static struct hi_decoder_files choose_files(const struct hi_decoder *decoder)
 {
 	const struct hi_options *o = decoder->options;

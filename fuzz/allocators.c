@@ -145,7 +145,7 @@ static bool check_blocks(const struct hi_block *blocks, size_t n, unsigned regio
 
 static void walk(struct heap *h, struct hi_allocator *a)
 {
-	/* What a walk over slabs has not found damaged itself is in no region. */
+	/* Slabs that a walk has not found damaged itself are in no region. */
 	uint64_t regions = 0, blocks = h->has_slabs ? 0 - a->skipped_bytes : 0;
 	struct hi_error err;
 

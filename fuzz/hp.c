@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A heap profile of GHC (FILE.hp) of any text, and behind a line "----" its key
+ * A heap profile of GHC (FILE.hp) of any text, and after a line "----" its key
  * (FILE.prof): samples in order, each with its bands once.
  */
 #include <stdlib.h>

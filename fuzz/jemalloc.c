@@ -2,8 +2,8 @@
 /*
  * A heap of jemalloc with any words: the stored one of a small program (fuzz/data), with
  * words written over it as the input says (fuzz/words.h), as if no symbols led to it.
- * What passes the checks has blocks in order, apart, inside their region, and all bytes
- * of the regions are accounted for.
+ * A heap that passes the checks has blocks in order, apart, inside their region, and all
+ * bytes of the regions are accounted for.
  */
 #include <inttypes.h>
 #include <stdio.h>

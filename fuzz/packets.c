@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process without rights sends to one that has some: requests for files, as
+ * Packets of a process without rights to one that has some: requests for files, as
  * packets of any size, and the answer of a process that makes pages, as a stream. The
  * first byte is the kind.
  */

@@ -83,7 +83,7 @@ static void parse_command_line(char *text, size_t n)
 	hi_command_line_free(&note);
 }
 
-/* Of an epoll, and timers behind it; the lines of each begin anywhere. */
+/* Lines of an epoll, and timers after them; the lines of each begin anywhere. */
 static void parse_kernel_words(char *text, size_t n)
 {
 	struct hi_kernel_text words = {.epolls = {5},

@@ -28,7 +28,7 @@ static const struct fuzzer {
 
 static unsigned n_inputs;
 
-/* In a block of its own, so that a read behind its end is found. */
+/* In a block of its own, so that a read past its end is found. */
 static void run_input(fuzz_fn *run, const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Makes the magic bytes, the sizes and the checksums of a snapshot file hold, as whoever
- * makes up a file does. What its sections have stays as it is. */
+ * makes up a file does. The bytes of its sections stay as it is. */
 #ifndef HI_FUZZ_SIGN_H
 #define HI_FUZZ_SIGN_H
 

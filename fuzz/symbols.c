@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process without rights leaves in shared memory (session/live/symbols.h) of any
- * bytes: what passes the checks has bounds, ended texts, and places in the target's code.
- * hi_symbols_read() is here: it runs no process, and what it returns is a valid finding
- * with bytes written over it as the input says. The first byte is the kind; then there
- * are records: where (3), how many bytes (1), the bytes.
+ * Findings that a process without rights leaves in shared memory (session/live/symbols.h)
+ * of any bytes: what passes the checks has bounds, ended texts, and places in the
+ * target's code. hi_symbols_read() is here: it runs no process, and what it returns is a
+ * valid finding with bytes written over it as the input says. The first byte is the kind;
+ * then there are records: where (3), how many bytes (1), the bytes.
  */
 #include <stdlib.h>
 #include <string.h>

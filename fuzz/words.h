@@ -10,7 +10,7 @@
 
 enum { WORDS_RECORD = 11, WORDS_RECORDS = 64, WORDS_RANGES = 64 };
 
-/* Where words are written, in the order of the numbers that inputs have. */
+/* Places where words are written, in the order of the numbers that inputs have. */
 struct words {
 	struct hi_memory *memory;
 	struct words_range {

@@ -96,13 +96,13 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * probes are closed before it has ended, the holder waits for it, as anchors of the
  * second kind keep breakpoints.
  *
- * What remains: a link that fails says "leaking uprobe" in the kernel's log, and keeps
- * some hundred bytes of its memory until it boots again; so does a perf event where other
- * processes have the file mapped that had probes before, or were forked by such a process
- * (MMF_HAS_UPROBES, which stays). No process keeps a breakpoint. Anchors that are perf
- * events need CAP_SYS_ADMIN, and are left out if they take more than ten seconds. Without
- * them a breakpoint may stay, which costs a trap each time that it is reached, until the
- * same probe is opened and closed again.
+ * This remains: for a link that fails the kernel writes "leaking uprobe" in the kernel's
+ * log, and keeps some hundred bytes of its memory until it boots again; so does a perf
+ * event where other processes have the file mapped that had probes before, or were forked
+ * by such a process (MMF_HAS_UPROBES, which stays). No process keeps a breakpoint.
+ * Anchors that are perf events need CAP_SYS_ADMIN, and are left out if they take more
+ * than ten seconds. Without them a breakpoint may stay, which costs a trap each time that
+ * it is reached, until the same probe is opened and closed again.
  */
 
 HI_DEFINE_GUARD(DIR *, closedir)

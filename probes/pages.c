@@ -449,7 +449,7 @@ enum hi_status hi_page_watch_prepare(struct hi_page_watch *watch,
 
 	drop_untaken_readings(watch);
 	watch->is_of_gone = !hi_target_is_alive(watch->target);
-	/* Of one that is gone the addresses are those of the stop before. */
+	/* For one that is gone the addresses are those of the stop before. */
 	status = watch->is_of_gone ? HI_OK : find_page_ranges(watch, err);
 	if (status == HI_OK)
 		status = make_readings(watch, err);

@@ -71,7 +71,7 @@ bool hi_page_watch_has_read(const struct hi_page_watch *watch);
 enum hi_page_state hi_page_watch_get(const struct hi_page_watch *watch, uint64_t address);
 enum hi_page_state hi_page_watch_of_range(const struct hi_page_watch *watch,
 					  uint64_t start, uint64_t end);
-/* What the two before are of; borrowed until the next take. */
+/* The states that the two before look at; borrowed until the next take. */
 const struct hi_page_states *hi_page_watch_states(const struct hi_page_watch *watch);
 /* Zeros before the first stop. */
 struct hi_page_watch_cost hi_page_watch_cost(const struct hi_page_watch *watch);

@@ -66,7 +66,7 @@ static struct hi_client *find_client(struct MHD_Connection *connection)
  * Note [Arguments of addresses]
  *
  * libmicrohttpd makes a record in the memory of the connection for each argument after
- * the '?'. Where there is no more, at some 900 of them, it sends no answer: it closes the
+ * the '?'. If there is no more, at some 900 of them, it sends no answer: it closes the
  * connection or lets it hang. Pages take the whole address, which was copied here, so
  * libmicrohttpd gets none of its arguments: the address ends at the '?' for it. The text
  * is in the buffer into which it has read the request, and which it changes itself to

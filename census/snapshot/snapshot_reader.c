@@ -19,7 +19,7 @@
  * more than this. */
 #define SIZE_MOST (UINT64_C(8) << 32)
 enum { GROWTH_MOST = 1 << 15 };
-/* What the texts of a table may have together: so much, and this for each row. */
+/* The texts of a table may have so much together, and this for each row. */
 enum { TEXTS_FREE = 64 << 20, TEXTS_OF_ROW = 512 };
 
 static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;

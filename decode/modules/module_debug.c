@@ -281,7 +281,7 @@ static void look_for_debug(struct hi_module *module)
 	by_debuginfod(module);
 }
 
-/* Of the file that was found. */
+/* Opens the file that was found. */
 static Elf *open_debug_elf(struct hi_module *module)
 {
 	struct hi_module_private *priv = module->priv;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
-/* What the program of exits.bpf.c and exit_log.c share. Included by BPF programs. */
+/* Shared by the program of exits.bpf.c and exit_log.c. Included by BPF programs. */
 #ifndef HI_PROBES_BPF_EXITS_SHARED_H
 #define HI_PROBES_BPF_EXITS_SHARED_H
 

@@ -195,7 +195,7 @@ static enum hi_status anchor_link(void *arg, size_t i, int *link_ret,
 	return attach_link(arg, HI_BPF_NOBODY, i, link_ret, err);
 }
 
-/* Of perf events: each function and each place of copies has one. */
+/* With perf events each function and each place of copies has one. */
 static size_t count_anchors(const struct hi_bpf_source *source, size_t n_links)
 {
 	return source->by_perf ? source->functions.count + source->functions.n_sites

@@ -276,7 +276,7 @@ static void drop_optional_links(struct hi_event_source *base)
 	source->n_links = source->n_kept;
 }
 
-/* Both holders at one time. Where opening has failed there are no links. */
+/* Both holders at one time. If opening has failed there are no links. */
 static void close_links(struct hi_bpf_source *source)
 {
 	size_t kept = source->n_links < source->n_kept ? source->n_links : source->n_kept;

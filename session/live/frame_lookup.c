@@ -152,7 +152,7 @@ static enum hi_status fork_lookup(struct hi_frame_lookup *l, struct hi_error *er
 	return hi_fail_errno(err, "fork");
 }
 
-/* Those of Python are here already, the others there. */
+/* Names of Python are here already, the others there. */
 static enum hi_status start_elsewhere(struct hi_frame_lookup *l, struct hi_error *err)
 {
 	uint32_t n = 0;

@@ -114,7 +114,7 @@ static bool serve_freeze(struct hi_keeper *k, const struct hi_keeper_request *re
 
 /* ---- the rest ---- */
 
-/* Of the watchpoints and functions that were there at the start, not more. */
+/* As many as there were watchpoints or types at the start. */
 static bool receive_numbers(const struct hi_keeper *k, size_t size, void **ret,
 			    size_t *n_ret)
 {

@@ -5,8 +5,8 @@
  * the images and sends them, and changes probes where the other one asks for it. It reads
  * nothing that the target has made, and takes nothing on trust from the other process.
  *
- * Both sides are here: the keeper, and its client in the process without rights. What
- * they say is in keeper_messages.h.
+ * Both sides are here: the keeper, and its client in the process without rights;
+ * keeper_messages.h has their messages.
  */
 #ifndef HI_SESSION_LIVE_KEEPER_H
 #define HI_SESSION_LIVE_KEEPER_H

@@ -98,7 +98,7 @@ static enum hi_status receive_ranges(struct hi_inspection *in, int socket,
 	return HI_OK;
 }
 
-/* What belongs to the image, in the order in which the keeper sends it. */
+/* All that belongs to the image, in the order in which the keeper sends it. */
 static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a keeper and its client say to each other: a request and its answer, one packet
+ * Messages of a keeper and its client: a request and its answer, one packet
  * each (base/packet.h); after that of a freeze that was made come the target, the image,
  * the allocator's text and what the evidence has seen (hi_..._evidence_send). Internal to
  * session/live.
@@ -41,7 +41,7 @@ struct hi_keeper_answer {
 	uint32_t has_new_site; /* the place of --at was looked for once more */
 	union {
 		char warnings[HI_KEEPER_WARNINGS]; /* of a freeze, a line each */
-		/* Of WATCH_COUNTS a struct hi_watch_counts, of USES_COUNTS a struct
+		/* For WATCH_COUNTS a struct hi_watch_counts, for USES_COUNTS a struct
 		 * hi_use_counts. */
 		unsigned char counts[HI_KEEPER_COUNTS];
 	};

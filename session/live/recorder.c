@@ -72,7 +72,7 @@ struct hi_recorder {
 	/* The thread that takes events; it has the lock when it does. */
 	bool has_thread, is_thread_to_end;
 	pthread_t thread;
-	/* Of a recording that two processes share; 0: none. See recorder.h. */
+	/* For a recording that two processes share; 0: none. See recorder.h. */
 	int kept_for, served_by;
 	struct hi_target *looked_at;	/* kept_for: at the last look */
 	struct hi_recorder_names names; /* begin NULL: none are */
@@ -85,7 +85,7 @@ HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 static void end_recorder_thread(struct hi_recorder *r);
 
-/* Of the target and of this program, both processes of it. */
+/* Reads those of the target and of this program, both processes of it. */
 static void read_cpu_times(const struct hi_recorder *r, struct hi_cpu_times *ret)
 {
 	struct hi_cpu_times other = {};

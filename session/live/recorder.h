@@ -32,7 +32,7 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 /* Puts probes on them, once, which count what is allocated until the start. Errors:
  * hi_event_source_open()'s. */
 enum hi_status hi_recorder_set_probes(struct hi_recorder *recorder, struct hi_error *err);
-/* What was counted since there are probes. */
+/* Returns what was counted since there are probes. */
 struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
@@ -85,7 +85,7 @@ void hi_recorder_stood(struct hi_recorder *recorder, uint64_t stopped_ns,
  * A recording of a series may be read by a forked process, while the probes are this
  * one's: keep_probes here, and be_served in the fork, both before hi_recorder_run(), with
  * the ends of a socket pair (borrowed). hi_recorder_run() there reads the events; here it
- * serves what that needs rights for: code that is loaded. Of the other functions
+ * serves what that needs rights for: code that is loaded. Among the other functions
  * give_up and close are for both.
  */
 void hi_recorder_keep_probes(struct hi_recorder *recorder, int socket);

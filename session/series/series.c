@@ -886,7 +886,7 @@ size_t hi_series_fds(const struct hi_series *s, int fds[HI_SERIES_FDS])
 
 void hi_series_destroy(struct hi_series *s)
 {
-	/* Where another process makes the images all is that one's. */
+	/* If another process makes the images all is that one's. */
 	if (!s || s->inner.keeper)
 		return;
 	hi_marks_close(&s->marks);

@@ -86,7 +86,7 @@ static struct hi_image *take(struct hi_target *target, enum hi_snapshot_request 
 	return take_image(target, how, max_image, true);
 }
 
-/* Of one that was taken alike, and is read here; that is destroyed. */
+/* For one that was taken alike, and is read here; that is destroyed. */
 static char *describe_other(struct hi_image *other, const struct hi_image *image)
 {
 	char *text;

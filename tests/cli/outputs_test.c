@@ -107,7 +107,7 @@ static void check_written(const struct writing *w, const char *path,
 	HI_ASSERT_EQ(0600, st.st_mode & 07777);
 }
 
-/* What was there is replaced, and nothing is left beside it. */
+/* The file that was there is replaced, and nothing is left beside it. */
 static void check_replaced(const struct place *p, const struct writing *w,
 			   const struct hi_command *c)
 {

@@ -11,7 +11,7 @@
 
 #include "attach/target.h"
 
-/* Of each mapping its fields, bytes, residency and file; all other parts, and the
+/* For each mapping its fields, bytes, residency and file; all other parts, and the
  * figures. To be freed. */
 char *hi_test_describe_image(struct hi_image *image);
 char *hi_test_describe_target(const struct hi_target *target);
