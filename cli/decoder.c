@@ -54,7 +54,9 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 		hi_target_release(d->in->stop.target);
 	if (d->output)
 		hi_output_serve(d->output);
-	hi_memory_limit_process();
+	/* The images of a series are memory of its own. */
+	if (!d->has_keeper)
+		hi_memory_limit_process();
 	status = hi_rights_drop(&d->dropped, err);
 	if (status != HI_OK) {
 		struct hi_error why = *err;
@@ -269,16 +271,18 @@ static void copy_phase(const struct hi_decoder *d, char out[HI_PHASE])
 
 static void report_killed_decoder(const struct hi_decoder *d, int number)
 {
+	bool has_target = d->has_keeper || (d->in && d->in->stop.target);
 	char phase[HI_PHASE];
 
 	copy_phase(d, phase);
 	hi_browse_terminal_leave();
 	fprintf(stderr,
 		"heapinspect: the decoder process was killed by signal %d (%s)%s%s%s; "
-		"%sno file was written%s\n",
+		"%s%s%s\n",
 		number, strsignal(number), *phase ? " while \"" : "", phase,
-		*phase ? "\"" : "",
-		d->in && d->in->stop.target ? "the target runs on, unharmed; " : "",
+		*phase ? "\"" : "", has_target ? "the target runs on, unharmed; " : "",
+		d->has_keeper ? "a file has what was complete before"
+			      : "no file was written",
 		number == SIGKILL
 			? ". If it was the kernel, memory ran out"
 			: ". --no-sandbox decodes in one process, for a debugger");
