@@ -99,12 +99,23 @@ static void list_series_fds(const struct hi_decoder *d, const struct ends_of_ser
 		fds[n++] = -1;
 }
 
+static bool is_series; /* this process runs one for a keeper */
+
+void hi_decoder_end_series(int code)
+{
+	if (!is_series)
+		return;
+	(void)fflush(NULL);
+	_exit(code);
+}
+
 /* The fork keeps nothing of what only the other process may use. */
 static void leave_to_keeper(struct hi_decoder *d, struct ends_of_series *ends)
 {
 	const struct hi_options *o = d->options;
 	int fds[SERIES_FDS];
 
+	is_series = true;
 	hi_exit_watch_view(o->exit_watch, hi_keeper_exit_state, d->client);
 	list_series_fds(d, ends, fds);
 	hi_rights_close_others(fds, SERIES_FDS);
@@ -302,6 +313,7 @@ int hi_decoder_wait(struct hi_decoder *d)
 	if (d->has_keeper)
 		close(d->keeper.socket);
 	hi_keeper_close(&d->keeper);
+	free(hi_take(d->client));
 	/* Not reaped before no signal goes to its number any more. */
 	while (waitid(P_PID, (id_t)d->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;

@@ -95,6 +95,9 @@ enum hi_status hi_decoder_start_series(struct hi_decoder *ret,
 				       const struct hi_options *options,
 				       struct hi_series *series, struct hi_output *output,
 				       struct hi_error *err);
+/* In the second process of a series: ends it. Else nothing. Whatever only the first one
+ * may close is left as it is, with the memory that it lies in. */
+void hi_decoder_end_series(int code);
 /* In the first process: waits until the second has ended. Returns its exit status. */
 int hi_decoder_wait(struct hi_decoder *decoder);
 

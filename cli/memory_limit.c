@@ -24,6 +24,7 @@ void hi_memory_limit_begin(const struct hi_options *options)
 	}
 }
 
+#ifndef HI_SANITIZED
 /* Bytes of private writable memory, as RLIMIT_DATA counts them; 0: unknown. */
 static uint64_t count_data_bytes(void)
 {
@@ -38,6 +39,7 @@ static uint64_t count_data_bytes(void)
 		pages = strtoull(at, &at, 10);
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
+#endif
 
 void hi_memory_limit_process(void)
 {

@@ -50,13 +50,33 @@ static void note_unfinished(const struct hi_output_file *file)
 		}
 }
 
+enum { ENDING = 4 };
+static const int numbers[ENDING] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+/* Until a new file is known to the handler none of them ends us. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < ENDING; i++)
+		sigaddset(&held, numbers[i]);
+	sigprocmask(SIG_BLOCK, &held, before);
+}
+
+/* A pipe is opened when somebody reads it. */
+static bool may_wait(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 /* Ends as the signal would have it (128+n for a shell), without litter. */
 static void watch_signals(const struct hi_output_file *file)
 {
-	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-
 	note_unfinished(file);
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < ENDING; i++)
 		if (signal(numbers[i], remove_unfinished) == SIG_IGN)
 			signal(numbers[i], SIG_IGN); /* nohup stays nohup */
 }
@@ -112,6 +132,9 @@ static enum hi_status open_served(const char *path, struct hi_output *ret,
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err)
 {
+	enum hi_status status;
+	sigset_t before;
+
 	/* A program that is started here has the standard output for itself. */
 	*ret = (struct hi_output){.file = options->target.program ? stderr : stdout,
 				  .target = HI_OUTPUT_FILE_NONE};
@@ -119,7 +142,12 @@ enum hi_status hi_output_open(const struct hi_options *options, struct hi_output
 		return HI_OK;
 	if (hi_files_are_served())
 		return open_served(options->output.file, ret, err);
-	return open_output_file(options, ret, err);
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	if (!may_wait(options->output.file))
+		hold_signals(&before);
+	status = open_output_file(options, ret, err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
 }
 
 void hi_output_serve(struct hi_output *output)

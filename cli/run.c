@@ -438,8 +438,12 @@ static void print_kernels_words(const char *lines)
 
 int hi_run(const struct hi_options *options)
 {
+	int code;
+
 	hi_memory_limit_begin(options);
 	if (options->output.verbose)
 		hi_bpf_listen(print_kernels_words);
-	return options->alloc.edit ? run_and_edit(options) : run_command(options);
+	code = options->alloc.edit ? run_and_edit(options) : run_command(options);
+	hi_decoder_end_series(code);
+	return code;
 }

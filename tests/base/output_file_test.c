@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -425,4 +427,111 @@ HI_TEST_ROOT(output_file, in_tmp_a_user_replaces_what_is_his)
 	HI_ASSERT_EQ(0, status);
 	expect_bytes("own/victim", victim_bytes);
 	expect_bytes("shared/roots", victim_bytes);
+}
+
+/* ---- a fork that goes on with them ---- */
+
+static void serve_outputs(int socket)
+{
+	struct hi_files_request request;
+
+	while (hi_files_receive(socket, &request)) {
+		struct hi_files_answer answer = {};
+		int fd = hi_output_file_serve(&request, answer.text);
+
+		answer.error = fd < 0 ? errno : 0;
+		if (!hi_files_answer(socket, &answer, fd))
+			break;
+		if (fd >= 0)
+			close(fd);
+	}
+	hi_output_file_serve_end();
+}
+
+/* Returns the exit status of `work`, which runs in the fork. */
+static int run_in_served_fork(int (*work)(struct hi_output_file *file))
+{
+	struct hi_output_file file;
+	struct hi_error err;
+	int ends[2], status = -1;
+	pid_t pid;
+
+	HI_ASSERT_OK(hi_output_file_open("out", 0, &file, &err), &err);
+	HI_ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		hi_files_use(ends[1]);
+		_exit(work(&file));
+	}
+	close(ends[1]);
+	serve_outputs(ends[0]);
+	close(ends[0]);
+	HI_ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	hi_output_file_close(&file);
+	HI_ASSERT(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static bool write_and_commit(struct hi_output_file *file, const char *text)
+{
+	struct hi_error err;
+
+	return write(file->fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+	       hi_output_file_commit(file, "out", &err) == HI_OK;
+}
+
+static int write_thrice(struct hi_output_file *file)
+{
+	struct hi_output_file next = {}, left = {};
+	struct hi_error err;
+
+	if (!write_and_commit(file, "one\n"))
+		return 1;
+	if (hi_output_file_open_again(file, &next, &err) != HI_OK ||
+	    !write_and_commit(&next, "two\n"))
+		return 2;
+	hi_output_file_close(file);
+	/* Without a name it goes. */
+	if (hi_output_file_open_again(&next, &left, &err) != HI_OK ||
+	    write(left.fd, "three\n", 6) != 6)
+		return 3;
+	hi_output_file_close(&left);
+	hi_output_file_close(&next);
+	return 0;
+}
+
+HI_TEST(output_file, a_fork_has_its_files_named_by_the_other_process)
+{
+	enter_new_directory();
+	HI_ASSERT_EQ(0, run_in_served_fork(write_thrice));
+	expect_bytes("out", "two\n");
+	HI_ASSERT_EQ(2, count_names("."));
+}
+
+/* Whatever it asks for, files are begun in number, and what has no name is removed. */
+static int ask_for_nonsense(struct hi_output_file *file)
+{
+	static const char *const numbers[] = {"0", "17",	  "-1", "1x",
+					      "",  "99999999999", "2"};
+	struct hi_output_file again[64];
+	struct hi_error err;
+	int begun = 0;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (hi_files_ask(HI_FILES_OUTPUT_NAME, numbers[i], "", NULL) >= 0 ||
+		    errno != EPERM)
+			return 1;
+	while (begun < 64 &&
+	       hi_output_file_open_again(file, &again[begun], &err) == HI_OK)
+		begun++;
+	return begun > 0 && begun < 64 ? 0 : 2;
+}
+
+HI_TEST(output_file, a_fork_cannot_name_what_it_was_not_given)
+{
+	enter_new_directory();
+	HI_ASSERT_EQ(0, run_in_served_fork(ask_for_nonsense));
+	HI_ASSERT_EQ(1, count_names("."));
+	expect_bytes("victim", victim_bytes);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packets with descriptors, and the hash of names against published values. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -153,6 +156,81 @@ HI_TEST(packet, a_long_one_is_none)
 	HI_ASSERT(hi_packet_send(ends[0], numbers, sizeof(numbers), -1));
 	HI_ASSERT(!hi_packet_receive(ends[1], numbers, sizeof(numbers[0]), 0, &fd));
 	HI_ASSERT_EQ(-1, fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* ---- bytes ---- */
+
+struct sending {
+	int socket;
+	const unsigned char *bytes;
+	size_t n;
+};
+
+static void *send_all(void *arg)
+{
+	const struct sending *s = arg;
+
+	return hi_packet_send_bytes(s->socket, s->bytes, s->n) ? arg : NULL;
+}
+
+/* Sent by another thread: a socket has not room for all. */
+static bool pass_bytes(const unsigned char *bytes, size_t n, size_t most, void **ret,
+		       size_t *n_ret)
+{
+	struct sending sending = {.bytes = bytes, .n = n};
+	pthread_t thread;
+	int ends[2];
+	bool is_there;
+
+	make_pair(ends);
+	sending.socket = ends[0];
+	HI_ASSERT_EQ(0, pthread_create(&thread, NULL, send_all, &sending));
+	is_there = hi_packet_receive_bytes(ends[1], most, ret, n_ret);
+	close(ends[1]);
+	pthread_join(thread, NULL);
+	close(ends[0]);
+	return is_there;
+}
+
+HI_TEST(packet, bytes_of_any_number_arrive_as_they_were)
+{
+	static const size_t sizes[] = {0, 1, 32768, 32769, 100000, 1 << 20};
+	static unsigned char bytes[1 << 20];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * 31 + i / 977);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		void *received = bytes;
+		size_t n = 7;
+
+		HI_ASSERT(pass_bytes(bytes, sizes[i], sizes[i], &received, &n));
+		HI_ASSERT_EQ(sizes[i], n);
+		HI_ASSERT_EQ(sizes[i] == 0, received == NULL);
+		HI_ASSERT(!n || memcmp(bytes, received, n) == 0);
+		free(received);
+	}
+}
+
+HI_TEST(packet, more_bytes_than_are_wanted_are_refused_before_there_is_memory_for_them)
+{
+	static const uint64_t claimed = UINT64_MAX / 2;
+	unsigned char bytes[100] = {};
+	void *received = bytes;
+	size_t n = 7;
+	int ends[2];
+
+	HI_ASSERT(!pass_bytes(bytes, sizeof(bytes), sizeof(bytes) - 1, &received, &n));
+	HI_ASSERT(!received && n == 0);
+	make_pair(ends);
+	HI_ASSERT(hi_packet_send(ends[0], &claimed, sizeof(claimed), -1));
+	HI_ASSERT(!hi_packet_receive_bytes(ends[1], 1 << 20, &received, &n));
+	/* A claim that is not kept. */
+	HI_ASSERT(hi_packet_send(ends[0], &(uint64_t){50}, sizeof(uint64_t), -1));
+	HI_ASSERT(hi_packet_send(ends[0], bytes, 10, -1));
+	HI_ASSERT(!hi_packet_receive_bytes(ends[1], 1 << 20, &received, &n));
+	HI_ASSERT(!received && n == 0);
 	close(ends[0]);
 	close(ends[1]);
 }

@@ -8,11 +8,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,4 +225,104 @@ HI_TEST_ROOT(rights, capabilities_go_where_the_change_of_the_user_leaves_them)
 	HI_ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	HI_ASSERT(WIFEXITED(status));
 	HI_ASSERT_EQ(0, WEXITSTATUS(status));
+}
+
+/* ---- descriptors ---- */
+
+enum {
+	FILE_FD,
+	PIPE_FD,
+	PROC_FD,
+	PIDFD,
+	SOCKET_FD,
+	KEPT_SOCKET,
+	EVENT_FD,
+	KEPT_EVENT,
+	FDS
+};
+
+static void open_one_of_each(int fds[FDS])
+{
+	int ends[2], pairs[2];
+
+	HI_ASSERT(pipe(ends) == 0);
+	HI_ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pairs));
+	fds[FILE_FD] = open("/bin/sh", O_RDONLY);
+	fds[PIPE_FD] = ends[1];
+	fds[PROC_FD] = open("/proc/self/maps", O_RDONLY);
+	fds[PIDFD] = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	fds[SOCKET_FD] = pairs[0];
+	fds[KEPT_SOCKET] = pairs[1];
+	fds[EVENT_FD] = eventfd(0, 0);
+	fds[KEPT_EVENT] = eventfd(0, 0);
+	for (int i = 0; i < FDS; i++)
+		HI_ASSERT(fds[i] > 2);
+}
+
+HI_TEST(rights, a_fork_keeps_files_pipes_and_what_it_is_given)
+{
+	static const bool stays[FDS] = {[FILE_FD] = true,
+					[PIPE_FD] = true,
+					[KEPT_SOCKET] = true,
+					[KEPT_EVENT] = true};
+	int fds[FDS], status = -1;
+	pid_t pid;
+
+	open_one_of_each(fds);
+	pid = fork();
+	if (pid == 0) {
+		const int given[] = {fds[KEPT_SOCKET], -1, fds[KEPT_EVENT]};
+
+		hi_rights_close_others(given, 3);
+		for (int i = 0; i < FDS; i++)
+			if ((fcntl(fds[i], F_GETFD) >= 0) != stays[i])
+				_exit(1 + i);
+		_exit(fcntl(0, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0 ? 100 : 0);
+	}
+	for (int i = 0; i < FDS; i++)
+		close(fds[i]);
+	HI_ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	HI_ASSERT_EQ(0, status);
+}
+
+/* At an address that the kernel chooses; connected to once. */
+static int listen_with_a_caller(int *caller_ret)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t size = sizeof(address.sun_family);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	HI_ASSERT_EQ(0, bind(fd, (struct sockaddr *)&address, size));
+	HI_ASSERT_EQ(0, listen(fd, 1));
+	size = sizeof(address);
+	HI_ASSERT_EQ(0, getsockname(fd, (struct sockaddr *)&address, &size));
+	*caller_ret = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	HI_ASSERT_EQ(0, connect(*caller_ret, (struct sockaddr *)&address, size));
+	return fd;
+}
+
+HI_TEST(rights, only_the_socket_that_was_given_accepts)
+{
+	int callers[2], given = listen_with_a_caller(&callers[0]),
+			other = listen_with_a_caller(&callers[1]), status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct hi_rights_dropped dropped;
+		struct hi_error err;
+
+		hi_rights_permit_accept(given);
+		if (hi_rights_drop(&dropped, &err) != HI_OK)
+			_exit(1);
+		if (accept4(given, NULL, NULL, SOCK_CLOEXEC) < 0)
+			_exit(2);
+		_exit(accept4(other, NULL, NULL, SOCK_CLOEXEC) < 0 && errno == EPERM ? 0
+										     : 3);
+	}
+	HI_ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	HI_ASSERT_EQ(0, status);
+	close(given);
+	close(other);
+	close(callers[0]);
+	close(callers[1]);
 }
