@@ -2,10 +2,12 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -95,13 +97,21 @@ static void print_help(const struct argp *argp, const struct hi_command *command
 	printf("\n%s\n", command->help);
 }
 
-/* The exit status. A reader that has gone (| head) is no error to be reported. */
+static bool has_reader_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+}
+
+/* The exit status. A reader that has gone (| head) is no error to be reported; the write
+ * that saw it may have been an earlier one. */
 static int finish_help(void)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return HI_EXIT_FINE;
-	if (errno == EPIPE)
+	if (errno == EPIPE || has_reader_gone())
 		return 128 + SIGPIPE;
 	fprintf(stderr, "heapinspect: cannot write the help: %s\n",
 		strerror(errno ? errno : EIO));
