@@ -15,6 +15,7 @@
 #include "tests/support/json.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/waiting.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
 enum { STEPS = 7 };
@@ -334,6 +335,20 @@ static char *word(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
+/* The process that writes ends with the one that was killed, a moment later. */
+static void await_end_of_writer(pid_t writer)
+{
+	char exe[64], program[16];
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)writer);
+	for (int i = 0; writer && i < 10000; i++) {
+		if (readlink(exe, program, sizeof(program)) < 0)
+			return;
+		usleep(1000);
+	}
+	HI_ASSERT_EQ(0, writer);
+}
+
 /* After so long, or so long after its first census. */
 static unsigned run_and_kill(const char *file, bool first, unsigned us)
 {
@@ -347,7 +362,7 @@ static unsigned run_and_kill(const char *file, bool first, unsigned us)
 			word("--pid"),
 			pid_text,
 			NULL};
-	pid_t pid = fork();
+	pid_t pid = fork(), writer;
 	json_t *doc;
 
 	HI_ASSERT(pid >= 0);
@@ -358,8 +373,10 @@ static unsigned run_and_kill(const char *file, bool first, unsigned us)
 	for (int i = 0; first && i < 30000 && !exists(file); i++)
 		usleep(1000);
 	usleep(us);
+	writer = hi_waiting_find_child(pid, "hi-decoder");
 	kill(pid, SIGKILL);
 	HI_ASSERT(waitpid(pid, NULL, 0) == pid);
+	await_end_of_writer(writer);
 	if (!exists(file))
 		return 0;
 	doc = list(file);
