@@ -54,7 +54,8 @@ struct hi_inspection_stop {
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
 	struct hi_stop_site *own_site;
-	/* The one that made the image: the options', which may be gone later; NULL: none. */
+	/* The one that made the image: the options', which may be gone later; NULL: none.
+	 */
 	const struct hi_keeper_client *keeper;
 	struct hi_recorder *held;     /* while the census of a series is taken, or NULL */
 	const struct hi_stopped *hit; /* of the site's probe; NULL: stopped at once */
