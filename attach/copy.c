@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "attach/available.h"
 #include "attach/copy_internal.h"
+#include "attach/free_memory.h"
 #include "attach/maps.h"
 #include "attach/smaps.h"
 #include "base/alloc.h"

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "attach/available.h"
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
+#include "attach/free_memory.h"
 #include "attach/maps.h"
 #include "attach/smaps.h"
-#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/text.h"
 
 /*

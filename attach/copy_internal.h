@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/image.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attach/available.h"
 #include "attach/copy_internal.h"
+#include "attach/free_memory.h"
 #include "attach/maps_query.h"
-#include "attach/restart.h"
+#include "attach/restart_syscalls.h"
 #include "attach/tracer_process.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/available.h"
 #include "attach/fork_internal.h"
+#include "attach/free_memory.h"
 #include "attach/procfs.h"
 #include "base/text.h"
 

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "attach/restart.h"
+#include "attach/restart_syscalls.h"
 
 #define ALL_SIGNALS (~0ull)
 #define TRAP_FLAG 0x100u

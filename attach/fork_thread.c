@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #include "attach/fork_internal.h"
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/maps.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "attach/tracees.h"
-#include "base/search.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 
 #define MAX_STACK (64ull << 20)
 #define USER_CODE_64 0x33 /* cs of 64-bit code, arch/x86/include/asm/segment.h */

@@ -2,7 +2,7 @@
 #include "attach/frozen_send.h"
 
 #include "attach/dense.h"
-#include "attach/frozen_internal.h"
+#include "attach/frozen_memory_internal.h"
 #include "attach/sealed.h"
 #include "base/alloc.h"
 

@@ -4,7 +4,7 @@
 #define HI_ATTACH_FROZEN_SEND_H
 
 #include "attach/flat.h"
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 
 /* Puts all but the bytes themselves; those are in the blocks. */
 void hi_frozen_put(const struct hi_frozen *frozen, struct hi_flat *flat);

@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"

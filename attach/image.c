@@ -11,13 +11,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"
-#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/search.h"
 #include "base/text.h"
 
 enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"
 #include "base/parallel.h"

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/available.h"
 #include "attach/copy.h"
 #include "attach/exit_keep.h"
 #include "attach/exit_watch.h"
+#include "attach/free_memory.h"
 #include "attach/tracer.h"
 #include "attach/tracer_process.h"
 #include "base/alloc.h"

@@ -38,12 +38,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "attach/freezer.h"
-#include "attach/restart.h"
+#include "attach/restart_syscalls.h"
 #include "attach/trigger.h"
-#include "base/search.h"
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/search.h"
 
 #define EVENT_OF(status) ((status) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80) /* of a fork that was given up; no signal */

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "attach/sleepers.h"
+#include "attach/restarted_sleeps.h"
 #include "attach/thread_stat.h"
 #include "base/error.h"
 

@@ -17,10 +17,10 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "base/clock.h"
-#include "attach/restart.h"
-#include "attach/sleepers.h"
+#include "attach/restart_syscalls.h"
+#include "attach/restarted_sleeps.h"
 #include "attach/tracees.h"
+#include "base/clock.h"
 
 #define EVENT_OF(status) ((status) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80)

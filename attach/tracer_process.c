@@ -16,13 +16,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "attach/avoid.h"
 #include "attach/child.h"
-#include "base/clock.h"
+#include "attach/leave_code.h"
 #include "attach/procfs.h"
-#include "attach/restart.h"
+#include "attach/restart_syscalls.h"
 #include "attach/tracees.h"
 #include "attach/wait.h"
+#include "base/clock.h"
 
 #define TICK_US 1000
 #define PRIORITY 1

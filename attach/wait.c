@@ -63,11 +63,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "attach/freezer.h"
-#include "attach/restart.h"
+#include "attach/restart_syscalls.h"
 #include "attach/start_hold.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #define EVENT_OF(status) ((status) >> 8)

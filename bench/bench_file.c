@@ -17,9 +17,9 @@
 #include "base/parallel.h"
 #include "bench/support.h"
 #include "census/snapshot/snapshot_format.h"
-#include "cli/command.h"
+#include "cli/command/command.h"
 #include "session/inspect.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 enum { RUNS = 4 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "decode/allocators/glibc.h"

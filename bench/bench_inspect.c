@@ -11,7 +11,7 @@
 
 #include "base/parallel.h"
 #include "bench/support.h"
-#include "cli/command.h"
+#include "cli/command/command.h"
 #include "session/inspect.h"
 
 enum { RUNS = 6, MAX_PHASES = 24 };

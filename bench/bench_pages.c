@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "bench/support.h"
-#include "cli/command.h"
-#include "cli/options.h"
+#include "cli/command/command.h"
+#include "cli/options/options.h"
+#include "session/computed.h"
 #include "session/inspect.h"
-#include "session/kept.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 enum { NEXT = 20, WORDS = 8, STEPS = 16 };
 

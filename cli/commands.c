@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/command/command.h"
 
 const struct hi_command *const hi_commands[] = {
 	&hi_command_summary,   &hi_command_census,

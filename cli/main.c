@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/launch.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
+#include "cli/record/launch.h"
 #include "cli/run.h"
-#include "probes/holder.h"
+#include "probes/probe_holder.h"
 
 /* A descriptor that is closed at the start would be the next file that is
  * opened: the report must not go there. Writing to these fails instead. */

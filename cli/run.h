@@ -3,7 +3,7 @@
 #ifndef HI_CLI_RUN_H
 #define HI_CLI_RUN_H
 
-#include "cli/exit_codes.h"
+#include "cli/command/exit_codes.h"
 #include "session/options.h"
 
 /* Prints the error on stderr. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report/web/style.css, noscript.css, app.js and icon.svg as bytes in a C file, with the hashes that a
-# content security policy names: report/formats/html_assets.h.
+# content security policy names: report/render/html_assets.h.
 #
 # Included: hi_embed_web(target) makes the file when one of them changes.
 # As a script: cmake -DOUTPUT=x.c -DWEB=report/web -P EmbedWeb.cmake
@@ -80,7 +80,7 @@ embed(script app.js "${text_script_before}" "${text_script_after}")
 embed(icon icon.svg "" "")
 
 file(WRITE ${OUTPUT} "/* Made by cmake/EmbedWeb.cmake. */
-#include \"report/formats/html_assets.h\"
+#include \"report/render/html_assets.h\"
 
 ${arrays}
 const struct hi_html_asset hi_html_assets[] = {

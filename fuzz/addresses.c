@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "cli/pages_request.h"
-#include "report/views/deep_query.h"
-#include "session/complaints.h"
+#include "cli/pages/pages_request.h"
+#include "report/reports/deep/deep_query.h"
+#include "session/usage_errors.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/browse_screen.h"
+#include "report/reports/browse/browse_screen.h"
 #include "tests/census/snapshots.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

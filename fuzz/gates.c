@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/parse.h"
 #include "probes/events/call_spec.h"
-#include "report/views/gate.h"
+#include "report/reports/check/gate.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/hp_key.h"
+#include "report/heap_profile/hp_key.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "census/analysis/field_pattern.h"
 #include "decode/modules/demangle.h"
 #include "decode/rules/type_pattern.h"
-#include "report/views/type_name.h"
+#include "report/type_name.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

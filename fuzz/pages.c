@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "census/snapshot/snapshot_format.h"
-#include "cli/pages.h"
+#include "cli/pages/pages.h"
 #include "fuzz/sign.h"
-#include "report/formats/text.h"
+#include "report/render/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

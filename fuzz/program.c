@@ -20,9 +20,9 @@
 #include "decode/modules/call_file.h"
 #include "decode/modules/functions.h"
 #include "probes/call_sites.h"
-#include "probes/code.h"
 #include "probes/events/functions.h"
 #include "probes/events/unwind_find.h"
+#include "probes/target_code.h"
 #include "probes/use_functions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

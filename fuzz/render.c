@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/html_page.h"
-#include "report/formats/json_writer.h"
-#include "report/formats/text.h"
-#include "report/views/address.h"
+#include "report/address.h"
+#include "report/json_writer.h"
+#include "report/render/html_page.h"
+#include "report/render/text.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

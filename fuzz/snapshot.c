@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "census/analysis/compare.h"
-#include "census/graph/marked.h"
-#include "census/graph/merged.h"
+#include "census/analysis/subset_totals.h"
+#include "census/analysis/merged.h"
 #include "census/events/birth_choice.h"
 #include "census/events/birth_groups.h"
 #include "census/events/merged_births.h"

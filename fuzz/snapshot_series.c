@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "census/graph/graphs_wanted.h"
+#include "census/snapshot/graphs_wanted.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_functions.h"
 #include "census/snapshot/snapshot_series_format.h"

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probes/bpf/shared.h"
 #include "base/cleanup.h"
 #include "base/fork.h"
+#include "probes/bpf/shared.h"
 #include "probes/bpf_link.h"
-#include "probes/own_site.h"
+#include "probes/trial_site.h"
 
 /*
  * Note [One link for all sites]

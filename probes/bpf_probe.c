@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "probes/holder.h"
 #include "base/cleanup.h"
 #include "probes/bpf_link.h"
 #include "probes/bpf_load.h"
-#include "probes/bpf_process.h"
 #include "probes/bpf_probe.h"
+#include "probes/bpf_process.h"
+#include "probes/probe_holder.h"
 #include "probes/probe_kind.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];

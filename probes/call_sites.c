@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decode/modules/demangle.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 enum { NAMES_OFFERED_MAX = 200000 };
 

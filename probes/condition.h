@@ -15,7 +15,7 @@
 #ifndef HI_PROBES_CONDITION_H
 #define HI_PROBES_CONDITION_H
 
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 /* entry: of the function that is probed; 0: there is none, arguments are refused.
  * HI_USAGE: err->text has the column, from 1, and what was expected. */

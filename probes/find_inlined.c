@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 enum { SHOWN = 5 };
 

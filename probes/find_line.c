@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 struct search {
 	struct hi_target_code *code;

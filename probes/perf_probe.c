@@ -26,8 +26,8 @@
 #include "base/cleanup.h"
 #include "base/fork.h"
 #include "base/vector.h"
-#include "probes/holder.h"
 #include "probes/perf_probe.h"
+#include "probes/probe_holder.h"
 #include "probes/probe_kind.h"
 #include "probes/uprobe.h"
 

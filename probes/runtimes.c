@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/alloc.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 /* Each is recognised by a symbol that its library or program exports, stripped or
  * not; functions are looked for in that module alone. */

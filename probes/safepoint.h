@@ -87,7 +87,7 @@ enum hi_status hi_safepoint_find(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 struct hi_probe_sites *ret, struct hi_error *err);
 /* The same in a process without rights (base/rights.h): its files are in the image
- * (attach/unstopped.h), which this takes. */
+ * (attach/running_image.h), which this takes. */
 enum hi_status hi_safepoint_find_in(const struct hi_target *target,
 				    struct hi_image *image,
 				    const struct hi_safepoint *safepoint,

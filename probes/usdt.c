@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 enum {
 	NT_STAPSDT = 3,

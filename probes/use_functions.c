@@ -7,8 +7,8 @@
 
 #include "base/table.h"
 #include "decode/modules/demangle.h"
-#include "probes/code.h"
 #include "probes/prologue.h"
+#include "probes/target_code.h"
 
 enum { CODE_MAX = 4096 }; /* of a function, to find the place for a probe */
 

@@ -42,7 +42,7 @@ struct hi_use_functions {
 	char type_names[HI_USE_TYPES][HI_USE_TYPE_NAME]; /* "struct conn"; hostile */
 };
 
-/* Finds them; *ret is zeros. Takes the image (attach/unstopped.h), also on failure.
+/* Finds them; *ret is zeros. Takes the image (attach/running_image.h), also on failure.
  * HI_OK where there are none; HI_NO_MEMORY. */
 enum hi_status hi_use_functions_find_in(const struct hi_target *target,
 					struct hi_image *image,

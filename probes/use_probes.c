@@ -14,8 +14,8 @@
 #include "probes/bpf_link.h"
 #include "probes/bpf_load.h"
 #include "probes/bpf_process.h"
-#include "probes/holder.h"
-#include "probes/own_site.h"
+#include "probes/probe_holder.h"
+#include "probes/trial_site.h"
 
 extern const unsigned char hi_bpf_uses_start[], hi_bpf_uses_end[];
 extern const unsigned char hi_bpf_uses_old_start[], hi_bpf_uses_old_end[];

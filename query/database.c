@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "report/views/escape.h"
+#include "report/escape.h"
 
 enum { SQL_SIZE = 8192, BLOCK = 1 << 20 };
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "query/query_internal.h"
-#include "report/views/node.h"
+#include "report/parts/report_node.h"
 
 HI_DEFINE_GUARD(struct hi_object_order *, hi_object_order_destroy)
 

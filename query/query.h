@@ -17,7 +17,7 @@
 #include "census/retainers/set_table.h"
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_series.h"
-#include "report/views/result.h"
+#include "report/reports/query/query_result.h"
 
 /* A set for each object (retainers or bins). Borrowed as long as the query lives. */
 struct hi_query_sets {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "query/query_internal.h"
-#include "report/views/names.h"
+#include "report/type_search.h"
 
 enum { NAMES_MOST = 256 };
 

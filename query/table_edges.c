@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* edges: the key is the node that it comes from, and 32 bits of its place there. */
 #include "query/query_internal.h"
-#include "report/views/node.h"
+#include "report/parts/report_node.h"
 
 enum { SOURCE, TARGET, GRADE, LABEL, POSITION };
 

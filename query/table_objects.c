@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 #include "query/query_internal.h"
-#include "report/views/node.h"
+#include "report/parts/report_node.h"
 
 enum {
 	ID,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* roots: variables; the key is the node. */
 #include "query/query_internal.h"
-#include "report/views/node.h"
+#include "report/parts/report_node.h"
 
 enum { NODE, KIND, NAME, DETAIL, TYPE, ADDRESS, SIZE, RETAINED, EDGES };
 

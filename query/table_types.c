@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* types, with their live objects; the key is the type's number. */
 #include "query/query_internal.h"
-#include "report/views/node.h"
+#include "report/parts/report_node.h"
 
 enum {
 	ID,

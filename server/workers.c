@@ -173,7 +173,7 @@ static struct hi_answer *explain_end(const struct hi_workers *w,
 {
 	const char *base = w->options.base;
 	static const char next[] = "The next request starts a new one.";
-	/* The process without rights was ended by a signal: cli/page_process.c. */
+	/* The process without rights was ended by a signal: cli/pages/page_process.c. */
 	int number = WIFSIGNALED(status)	 ? WTERMSIG(status)
 		     : WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128
 						 : 0;

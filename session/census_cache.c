@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/census_cache.h"
 
-#include "attach/sleepers.h"
+#include "attach/restarted_sleeps.h"
 
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err)

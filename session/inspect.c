@@ -6,16 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/subgraph.h"
 #include "census/biography/summary.h"
-#include "census/graph/within.h"
+#include "session/computed.h"
+#include "session/dominator_tree.h"
 #include "session/edge_text.h"
-#include "session/kept.h"
-#include "session/naming.h"
+#include "session/named_roots.h"
 #include "session/progress.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
-#include "session/tree.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 

@@ -16,10 +16,10 @@
 #include "decode/inference/typing.h"
 #include "decode/rules/rulebook.h"
 #include "decode/runtime.h"
-#include "report/views/report_header.h"
+#include "report/parts/report_header.h"
 #include "session/options.h"
+#include "session/process_use.h"
 #include "session/source.h"
-#include "session/timestamp.h"
 
 struct hi_bio_summary;
 struct hi_keeper_client;
@@ -96,7 +96,7 @@ struct hi_inspection_results {
 	bool ledger_known;
 };
 
-/* What --under and --retained-by leave of the heap (census/graph/within.h). */
+/* What --under and --retained-by leave of the heap (census/analysis/subgraph.h). */
 struct hi_inspection_shown {
 	/* For what counts live objects, and leaked ones. Those of the results without
 	 * a restriction. */
@@ -113,7 +113,7 @@ struct hi_inspection_profile {
 	bool retainers_may_miss;	/* a type or field that this heap has not */
 };
 
-/* Of session/kept.h; what nothing asked for is NULL. */
+/* Of session/computed.h; what nothing asked for is NULL. */
 struct hi_kept {
 	struct hi_path_index *paths;
 	struct hi_owners *owners;
@@ -152,7 +152,8 @@ struct hi_inspection {
 	struct hi_graph *graph;		     /* owns the objects */
 	struct hi_recorded *recorded; /* NULL: none, or not read yet (recorded.h) */
 	struct hi_bio_summary *lives; /* the same (biography/kept.h); owned */
-	struct hi_kept_tree *tree;    /* of session/tree.h; NULL: not asked for yet */
+	struct hi_kept_tree
+		*tree; /* of session/dominator_tree.h; NULL: not asked for yet */
 	struct hi_inspection_results results;
 	struct hi_inspection_shown shown;
 	struct hi_inspection_profile profile;
@@ -168,7 +169,7 @@ struct hi_inspection {
 uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 
 /* Was the allocator walked, and is there no other heap beside its own? Else leaks
- * are unknown, and what is live is a lower bound (report/views/heap_known.h). */
+ * are unknown, and what is live is a lower bound (report/parts/decoded_share.h). */
 bool hi_inspect_heap_is_known(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)

@@ -6,7 +6,7 @@
 #ifndef HI_SESSION_MAPPED_FILES_H
 #define HI_SESSION_MAPPED_FILES_H
 
-#include "report/formats/mapped_file.h"
+#include "report/mapped_file.h"
 #include "session/inspection.h"
 
 /*

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "census/events/merged_births.h"
+#include "session/computed.h"
 #include "session/edge_text.h"
-#include "session/kept.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
 

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_MERGED_HEAP_H
 #define HI_SESSION_MERGED_HEAP_H
 
-#include "census/graph/merged.h"
+#include "census/analysis/merged.h"
 #include "session/inspection.h"
 
 /* Makes the tree; with --by context that of the stacks that allocated. The inspection has

@@ -15,15 +15,15 @@
 #include "census/analysis/compare.h"
 #include "census/events/birth_choice.h"
 #include "census/events/birth_groups.h"
-#include "census/graph/graphs_wanted.h"
+#include "census/snapshot/graphs_wanted.h"
 #include "decode/roots/named_roots.h"
-#include "report/views/alloc_order.h"
 #include "probes/events/call_spec.h"
 #include "probes/safepoint.h"
-#include "report/views/alloc_manner.h"
-#include "report/views/bands.h"
-#include "report/views/gate.h"
-#include "report/views/series.h"
+#include "report/pictures/bands.h"
+#include "report/reports/alloc/alloc_manner.h"
+#include "report/reports/alloc/alloc_order.h"
+#include "report/reports/check/gate.h"
+#include "report/reports/series/series_sample.h"
 
 /* ---- profiles by roots and retainers, and restrictions to them ---- */
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "census/analysis/field_pattern.h"
 #include "census/graph/edge_name.h"
+#include "session/computed.h"
 #include "session/edge_text.h"
-#include "session/kept.h"
 
 static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 {

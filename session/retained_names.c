@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/retained_names.h"
 
+#include "session/computed.h"
 #include "session/edge_text.h"
-#include "session/kept.h"
 #include "session/path_text.h"
 
 enum { NAMED = 200 }; /* of all rows, those that get a name */

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_RETAINED_NAMES_H
 #define HI_SESSION_RETAINED_NAMES_H
 
-#include "report/views/retained_report.h"
+#include "report/reports/retained/retained_report.h"
 #include "session/inspection.h"
 
 enum { HI_RETAINED_TOP = 15 }; /* rows of the top level without --top */

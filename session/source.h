@@ -113,7 +113,8 @@ struct hi_source_ops {
 	enum hi_status (*read_events)(struct hi_inspection *in,
 				      const struct hi_stored_events **ret,
 				      struct hi_error *err);
-	/* in->lives, for session/biography/kept.h. HI_NOT_FOUND: there are none. */
+	/* in->lives, for session/biography/lives_of_file.h. HI_NOT_FOUND: there are none.
+	 */
 	enum hi_status (*read_lives)(struct hi_inspection *in, struct hi_error *err);
 	/* Frees what read_recorded made; called before close. */
 	void (*close_recorded)(struct hi_inspection *in);

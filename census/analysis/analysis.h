@@ -28,7 +28,8 @@ struct hi_reach {
 						    * none of the other counts */
 	/* Internal objects, and pieces of live blocks, that no root reaches: roots of
 	 * their own, so that neither they nor what they hold is a leak; increasing. Notes
-	 * [Blocks of the allocator] and [Pieces of a live block] in census/graph/reach.c.
+	 * [Blocks of the allocator] and [Pieces of a live block] in
+	 * census/analysis/reach.c.
 	 */
 	hi_node *internal_roots;
 	size_t n_internal_roots;
@@ -54,7 +55,7 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
 			 uint64_t *likely);
 /* Returns whether an object is live only because the rest of its block is: Note [Pieces
- * of a live block] in census/graph/reach.c. */
+ * of a live block] in census/analysis/reach.c. */
 bool hi_reach_is_piece(const struct hi_graph *g, const struct hi_reach *reach,
 		       hi_node node);
 void hi_reach_destroy(struct hi_reach *reach);

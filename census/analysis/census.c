@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "census/analysis/analysis.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "base/search.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "census/analysis/parts.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/owned_parts.h"
+#include "census/analysis/walk_internal.h"
 
 enum { NO_ROW = UINT32_MAX };
 

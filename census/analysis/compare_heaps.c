@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/analysis/compare_internal.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_garbage *, hi_garbage_destroy)
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "census/analysis/field_pattern.h"
-#include "census/analysis/nearest.h"
+#include "census/analysis/nearest_holder.h"
 
 enum {
 	NO_EDGE = 0, /* as a pattern: the parent has no edge to it */

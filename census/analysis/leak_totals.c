@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/analysis/leak_totals.h"
 
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 static enum hi_unreachable_class unreachable_class_of(const struct hi_graph *g, hi_node i)
 {

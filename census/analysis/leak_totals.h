@@ -33,7 +33,7 @@ enum hi_leak_kind hi_leak_kind_of(const struct hi_graph *graph,
 const char *hi_leak_kind_label(enum hi_leak_kind kind);
 
 /* Counts the totals. live and leaks are the same reachability, or what a restriction
- * leaves of it for either count (census/graph/within.h). */
+ * leaves of it for either count (census/analysis/subgraph.h). */
 void hi_leak_totals_count(const struct hi_graph *graph, const struct hi_reach *live,
 			  const struct hi_reach *leaks, struct hi_leak_totals *ret);
 /* Returns totals that are all unknown (UINT64_MAX), for a heap that was not decoded. */

@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_leaks *, hi_leaks_destroy)
 HI_DEFINE_GUARD(struct hi_scc *, hi_scc_destroy)

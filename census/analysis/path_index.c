@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "census/analysis/path_index_internal.h"
+#include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_path_index *, hi_path_index_destroy)
 HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)

@@ -31,7 +31,7 @@
 #include "base/cleanup.h"
 #include "base/table.h"
 #include "census/analysis/path_index_internal.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
@@ -44,7 +44,8 @@ enum {
 	MAX_REFERRERS = 1 << 16, /* considered for one node, nearest first */
 };
 #define DOUBTFUL                                                                         \
-	(1u << 31) /* of a reverse edge: no precise edge between the two nodes           \
+	(1u                                                                              \
+	 << 31) /* of a reverse edge: no precise edge between the two nodes           \
 		    */
 #define NO_STATE UINT32_MAX
 

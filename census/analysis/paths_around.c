@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/analysis/path_index_internal.h"
-#include "census/graph/walk_internal.h"
+#include "census/analysis/walk_internal.h"
 
 struct reached {
 	uint64_t key; /* distance << 32 | doubt */

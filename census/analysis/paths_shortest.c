@@ -6,8 +6,8 @@
  */
 #include "base/cleanup.h"
 #include "census/analysis/path_index_internal.h"
+#include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 

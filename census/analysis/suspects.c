@@ -31,7 +31,7 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/field_pattern.h"
 #include "census/analysis/groups.h"
-#include "census/analysis/nearest.h"
+#include "census/analysis/nearest_holder.h"
 #include "census/graph/type_origin.h"
 
 HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)

@@ -32,8 +32,9 @@ enum hi_bio_flags {
 	X(uint64_t, from)                                                                \
 	X(uint64_t, first_proved)                                                        \
 	X(uint64_t, last_proved)                                                         \
-	X(uint64_t, first_possible) /* 0: every period until now was quiet, or is not    \
-				       looked at yet */                                  \
+	X(uint64_t,                                                                      \
+	  first_possible) /* 0: every period until now was quiet, or is not    \
+				       looked at yet */         \
 	X(uint64_t, quiet_from)                                                          \
 	X(uint64_t, quiet_to) /* 0: no run */                                            \
 	X(uint32_t, group)                                                               \

@@ -5,8 +5,8 @@
 #define HI_CENSUS_DEEP_MERCURY_INTERNAL_H
 
 #include "base/vector.h"
+#include "census/deep/deep_profile.h"
 #include "census/deep/mercury_format.h"
-#include "census/deep/profile.h"
 
 struct hi_mercury_css {
 	bool is_there;

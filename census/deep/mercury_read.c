@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "census/deep/deep_profile.h"
 #include "census/deep/mercury_internal.h"
-#include "census/deep/profile.h"
 
 static const struct {
 	const char *name, *plural;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "census/deep/deep_profile.h"
 #include "census/deep/mercury_format.h"
-#include "census/deep/profile.h"
 
 enum { WORD = 8, TICKS_PER_SECOND = 100 };
 

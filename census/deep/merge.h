@@ -10,7 +10,7 @@
 #ifndef HI_CENSUS_DEEP_MERGE_H
 #define HI_CENSUS_DEEP_MERGE_H
 
-#include "census/deep/profile.h"
+#include "census/deep/deep_profile.h"
 
 /* Whether the tables have all functions and call sites that the graph and they name. */
 bool hi_deep_is_described(const struct hi_deep_profile *profile);

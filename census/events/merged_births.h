@@ -8,9 +8,9 @@
 #ifndef HI_CENSUS_EVENTS_MERGED_BIRTHS_H
 #define HI_CENSUS_EVENTS_MERGED_BIRTHS_H
 
+#include "census/analysis/merged.h"
 #include "census/events/births.h"
 #include "census/events/frames.h"
-#include "census/graph/merged.h"
 
 /*
  * mask: bits of the objects that count. Of a stack with more than HI_MERGED_DEPTH - 1

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 #include "census/retainers/bins.h"
 #include "census/retainers/set_table_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
 

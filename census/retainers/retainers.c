@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
 #include "census/retainers/retainers.h"
 #include "census/retainers/set_table_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_retainers *, hi_retainers_destroy)
 

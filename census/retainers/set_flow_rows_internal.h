@@ -4,8 +4,8 @@
 #ifndef HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H
 
+#include "census/analysis/walk_internal.h"
 #include "census/retainers/set_flow_state_internal.h"
-#include "census/graph/walk_internal.h"
 
 /* In a flow's column, once the walk has come there: the rest is its number. */
 #define HI_FLOW_NUMBERED (1u << 31)

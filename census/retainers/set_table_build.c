@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 #include "census/retainers/set_flow_state_internal.h"
 #include "census/retainers/set_table_internal.h"
-#include "census/graph/walk_internal.h"
 
 void hi_set_table_free(struct hi_set_table *table)
 {

@@ -3,9 +3,9 @@
 #ifndef HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 
+#include "census/analysis/walk_internal.h"
 #include "census/retainers/set_flow_state_internal.h"
 #include "census/retainers/set_table.h"
-#include "census/graph/walk_internal.h"
 
 /* Makes the table. Takes the flow's column on success and trims its pool, so that all
  * refs become invalid. */

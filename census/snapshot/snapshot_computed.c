@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
 HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)

@@ -2,8 +2,8 @@
 /* Reads types and totals of a snapshot without its objects. */
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/walk_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
-#include "census/graph/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)

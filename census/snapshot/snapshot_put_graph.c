@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
+#include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
 #include "census/graph/objects_internal.h"
 #include "census/snapshot/snapshot_internal.h"
-#include "census/graph/walk_internal.h"
 
 struct put {
 	struct hi_snapshot_writer *w;

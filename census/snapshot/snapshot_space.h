@@ -7,7 +7,7 @@
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SPACE_H
 
 #include "census/snapshot/snapshot_file.h"
-#include "census/space/kept.h"
+#include "census/space/space_kept.h"
 
 struct hi_arena;
 

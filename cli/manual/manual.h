@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "cli/command.h"
-#include "cli/option_table.h"
+#include "cli/command/command.h"
+#include "cli/options/option_table.h"
 
 /* All of these only write to a stream; the caller checks for errors when it closes the
  * stream. */

@@ -2,7 +2,7 @@
 /*
  * Threads of a core that were inside an allocator. They were not brought out: a core is
  * taken where the program crashed, or at any moment. As the tracer does, this goes by
- * words on the stack (see Note [Out of the allocator] in attach/avoid.c);
+ * words on the stack (see Note [Out of the allocator] in attach/leave_code.c);
  * recheck_threads.c unwinds those that it marks.
  */
 #include <linux/futex.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decode/describe/shown.h"
+#include "decode/describe/member_display.h"
 #include "decode/layouts/walker.h"
 
 /* struct user_regs_struct, <sys/user.h>. */

@@ -10,7 +10,7 @@
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
 #include "decode/describe/describe.h"
-#include "decode/describe/shown.h"
+#include "decode/describe/member_display.h"
 #include "decode/layouts/walker.h"
 
 #define NO_TEXT SIZE_MAX

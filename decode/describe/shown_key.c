@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "decode/describe/shown.h"
+#include "decode/describe/member_display.h"
 
 enum {
 	MAX_SHOWN = 32, /* characters */

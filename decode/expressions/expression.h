@@ -35,9 +35,9 @@
  *
  * Two languages have a parser of their own. Conditions of --at (probes/condition.h) are
  * comparisons of one chain of loads with a number, joined by `&&`: what the BPF program
- * can evaluate; their operands are arguments in registers. Gates (report/views/gate.h)
- * compute with figures of a report, in floating-point and with units; report/ may not
- * include decode/.
+ * can evaluate; their operands are arguments in registers. Gates
+ * (report/reports/check/gate.h) compute with figures of a report, in floating-point and
+ * with units; report/ may not include decode/.
  */
 #ifndef HI_DECODE_EXPRESSIONS_EXPRESSION_H
 #define HI_DECODE_EXPRESSIONS_EXPRESSION_H

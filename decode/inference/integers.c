@@ -89,7 +89,8 @@ static bool is_any_seen(const struct walk *w, const struct hi_pool *pool)
 	return false;
 }
 
-/* Note [Pieces of a live block] in census/graph/reach.c. Returns whether any is new. */
+/* Note [Pieces of a live block] in census/analysis/reach.c. Returns whether any is new.
+ */
 static bool reach_pieces(struct walk *w)
 {
 	const struct hi_pools *pools = &w->graph->pools;

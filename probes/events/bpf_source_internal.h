@@ -7,7 +7,7 @@
 #include "probes/events/event_source.h"
 #include "probes/events/ring.h"
 #include "probes/events/ticks.h"
-#include "probes/holder.h"
+#include "probes/probe_holder.h"
 
 struct bpf_object;
 

@@ -16,7 +16,7 @@
 #include "base/fork.h"
 #include "probes/bpf/events_shared.h"
 #include "probes/bpf_link.h"
-#include "probes/own_site.h"
+#include "probes/trial_site.h"
 
 /*
  * Note [Returns that are filtered]

@@ -5,8 +5,8 @@
 
 #include "attach/stop.h"
 #include "probes/bpf/events_shared.h"
-#include "probes/code.h"
 #include "probes/events/python_sites.h"
+#include "probes/target_code.h"
 
 struct hi_event_function {
 	char name[64]; /* "malloc", "_ZdlPv" */

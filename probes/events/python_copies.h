@@ -3,9 +3,9 @@
 #ifndef HI_PROBES_EVENTS_PYTHON_COPIES_H
 #define HI_PROBES_EVENTS_PYTHON_COPIES_H
 
-#include "probes/code.h"
 #include "probes/events/cfi_rows.h"
 #include "probes/events/python_sites.h"
+#include "probes/target_code.h"
 
 struct hi_python_copies {
 	/* Owned by the caller. */

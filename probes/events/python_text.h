@@ -4,7 +4,7 @@
 #define HI_PROBES_EVENTS_PYTHON_TEXT_H
 
 #include "decode/runtimes/cpython_walk.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 
 /* All of *ret, for the CPython that is in the target; code_type 0: none that is known.
  * HI_NO_MEMORY. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "probes/events/unwind_find.h"
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/search.h"
-#include "probes/code.h"
 #include "probes/events/unwind_builder.h"
+#include "probes/target_code.h"
 
 /* The module that was read last: it may be mapped as code more than once. */
 struct cfi_of_module {

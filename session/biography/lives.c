@@ -16,8 +16,8 @@
 #include "session/biography/object_retainers.h"
 #include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
-#include "session/lookup.h"
-#include "session/naming.h"
+#include "session/named_roots.h"
+#include "session/operands.h"
 
 /* Serials of births. 0: another object may have taken its place unseen. */
 enum { SERIAL_UNCERTAIN, SERIAL_BEFORE, SERIAL_FIRST };

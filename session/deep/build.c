@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "census/events/in_use.h"
 #include "decode/usage/contents.h"
-#include "session/biography/kept.h"
+#include "session/biography/lives_of_file.h"
 #include "session/deep/call_kinds.h"
 #include "session/recorded.h"
 

@@ -15,7 +15,7 @@
 #ifndef HI_SESSION_DEEP_BUILD_H
 #define HI_SESSION_DEEP_BUILD_H
 
-#include "census/deep/profile.h"
+#include "census/deep/deep_profile.h"
 #include "session/inspection.h"
 
 /* Of an inspection with dominators. *ret: hi_deep_profile_free(). HI_NOT_FOUND: it has no

@@ -6,7 +6,7 @@
 #ifndef HI_SESSION_DEEP_CALL_KINDS_H
 #define HI_SESSION_DEEP_CALL_KINDS_H
 
-#include "census/deep/profile.h"
+#include "census/deep/deep_profile.h"
 #include "census/events/frames.h"
 #include "session/inspection.h"
 

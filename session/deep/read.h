@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_DEEP_READ_H
 #define HI_SESSION_DEEP_READ_H
 
-#include "census/deep/profile.h"
+#include "census/deep/deep_profile.h"
 #include "session/options.h"
 
 /* By its first bytes; of any version. */

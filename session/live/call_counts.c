@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "probes/use_probes.h"

@@ -27,7 +27,7 @@
  * - of the owner, for cores, recordings and snapshots: it is a program or a library, and
  *   its owner is that of a file which is named on the command line.
  * - named: it stands on the command line, and has the owner that it had at the beginning
- *   (cli/decoder_serve.c).
+ *   (cli/decoder/decoder_serve.c).
  *
  * In a root of the target's own a file that everybody may read has a fit owner, and user
  * 0 is root only in the user namespace of this process.

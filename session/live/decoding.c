@@ -11,7 +11,7 @@
 #include "session/census_cache.h"
 #include "session/live/blocks.h"
 #include "session/live/freeze.h"
-#include "session/naming.h"
+#include "session/named_roots.h"
 #include "session/progress.h"
 
 enum { MAX_HINT_WARNINGS = 8 };

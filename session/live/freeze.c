@@ -15,11 +15,11 @@
 #include "session/live/call_counts.h"
 #include "session/live/keeper.h"
 #include "session/live/page_evidence.h"
-#include "session/live/use_evidence.h"
-#include "session/live/watch_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/symbols.h"
-#include "session/naming.h"
+#include "session/live/use_evidence.h"
+#include "session/live/watch_evidence.h"
+#include "session/named_roots.h"
 
 /* One line on stderr, with text of the target in it. */
 static void report_freeze_line(const char *text)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The process that keeps its rights while another one, without rights, takes the censuses
- * of a series (Note [The decoding process] in cli/decoder.h): it stops the target, makes
- * the images and sends them, and changes probes where the other one asks for it. It reads
- * nothing that the target has made, and takes nothing on trust from the other process.
+ * of a series (Note [The decoding process] in cli/decoder/decoder.h): it stops the
+ * target, makes the images and sends them, and changes probes where the other one asks
+ * for it. It reads nothing that the target has made, and takes nothing on trust from the
+ * other process.
  *
  * Both sides are here: the keeper, and its client in the process without rights;
  * keeper_messages.h has their messages.

@@ -9,7 +9,7 @@
 #define HI_SESSION_LIVE_KEEPER_MESSAGES_H
 
 #include "base/packet.h"
-#include "session/timestamp.h"
+#include "session/process_use.h"
 
 struct hi_keeper_client;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/describe/frame_names.h"

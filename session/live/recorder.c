@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "attach/image_send.h"
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"

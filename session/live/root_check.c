@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "probes/code.h"
+#include "probes/target_code.h"
 #include "session/live/symbols.h"
 
 struct checked_roots {

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "probes/probe.h"
-#include "report/views/stopped.h"
+#include "report/parts/stop_place.h"
 
 struct hi_options;
 

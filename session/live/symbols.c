@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/cleanup.h"
 #include "base/files.h"
 #include "base/fork.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/unstopped.h"
+#include "attach/running_image.h"
 #include "base/cleanup.h"
 #include "decode/describe/frame_names.h"
 #include "session/live/symbols.h"

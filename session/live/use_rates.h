@@ -6,10 +6,10 @@
  *
  * A probe of a function that is called all the time slows the program down until it is
  * taken away, which takes the kernel tens of milliseconds, and some seconds where probes
- * were opened a moment ago (Note [Anchors] in probes/holder.c). A hardware breakpoint of
- * a perf event (probes/watchpoints.h) is gone within microseconds. A thread has four: so
- * some functions at a time are counted for WINDOW_NS, less where hits have taken their
- * share of the program's time, and more where it had no processor meanwhile.
+ * were opened a moment ago (Note [Anchors] in probes/probe_holder.c). A hardware
+ * breakpoint of a perf event (probes/watchpoints.h) is gone within microseconds. A thread
+ * has four: so some functions at a time are counted for WINDOW_NS, less where hits have
+ * taken their share of the program's time, and more where it had no processor meanwhile.
  */
 #ifndef HI_SESSION_LIVE_USE_RATES_H
 #define HI_SESSION_LIVE_USE_RATES_H

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/views/names.h"
+#include "report/type_search.h"
 #include "session/birth_sites.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining_heap.h"

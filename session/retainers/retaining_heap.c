@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "session/census_cache.h"
-#include "session/lookup.h"
+#include "session/operands.h"
 
 /* What auto takes if no hint names retainers. */
 enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };

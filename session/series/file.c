@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/formats/hp_writer.h"
-#include "session/snapshot/source.h"
+#include "report/heap_profile/hp_writer.h"
+#include "session/snapshot/snapshot_source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)

@@ -4,8 +4,8 @@
 #define HI_SESSION_SERIES_FILE_H
 
 #include "census/snapshot/snapshot_series.h"
-#include "report/formats/hp_reader.h"
-#include "report/views/series.h"
+#include "report/heap_profile/hp_reader.h"
+#include "report/reports/series/series_sample.h"
 
 /* A census out of its totals, or out of its graph where these are lost; owned. */
 struct hi_series_file_census {

@@ -14,9 +14,9 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
-#include "report/formats/prometheus_labels.h"
-#include "report/views/node.h"
-#include "session/lookup.h"
+#include "report/exports/prometheus_labels.h"
+#include "report/parts/report_node.h"
+#include "session/operands.h"
 #include "session/series/file.h"
 
 enum { TOP_TYPES = 50, KEY = 4096 };

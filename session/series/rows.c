@@ -2,7 +2,7 @@
 #include "session/series/rows.h"
 
 #include "base/cleanup.h"
-#include "session/lookup.h"
+#include "session/operands.h"
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_SERIES_ROWS_H
 #define HI_SESSION_SERIES_ROWS_H
 
-#include "report/views/series.h"
+#include "report/reports/series/series_sample.h"
 #include "session/inspection.h"
 
 /* The rows of `census`, `retainers` and `roots`, out of in->arena. ret->number is set

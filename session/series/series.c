@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "attach/exit_watch.h"
-#include "attach/sleepers.h"
+#include "attach/restarted_sleeps.h"
 #include "attach/thread_stat.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
 #include "session/live/freeze.h"
-#include "session/marks.h"
+#include "session/mark_socket.h"
 #include "session/series/pace.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)

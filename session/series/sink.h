@@ -6,12 +6,12 @@
  *
  * To add a sink: a function that makes its state and its table, before anything is
  * stopped, so that a bad path costs the target nothing; a line where the command opens
- * its sinks (cli/series_sinks.c).
+ * its sinks (cli/series/series_sinks.c).
  */
 #ifndef HI_SESSION_SERIES_SINK_H
 #define HI_SESSION_SERIES_SINK_H
 
-#include "report/views/series.h"
+#include "report/reports/series/series_sample.h"
 
 struct hi_inspection;
 

@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "session/inspect.h"
-#include "session/marks.h"
-#include "session/snapshot/source.h"
+#include "session/mark_socket.h"
+#include "session/snapshot/snapshot_source.h"
 
 /* Bytes: less than this is not worth a new file. */
 enum { LITTLE = 1 << 20 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A series into one snapshot file (snap --every): of each census the totals, of some the
- * graph (census/graph/graphs_wanted.h). What is not wanted any more goes when there is as
- * much of it as of the rest, and at the end.
+ * graph (census/snapshot/graphs_wanted.h). What is not wanted any more goes when there is
+ * as much of it as of the rest, and at the end.
  */
 #ifndef HI_SESSION_SERIES_STORE_H
 #define HI_SESSION_SERIES_STORE_H

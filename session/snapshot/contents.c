@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "decode/describe/field_layout.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 /* Of a larger object the rest is left out. */
 #define MOST_BYTES (UINT64_C(16) << 20)

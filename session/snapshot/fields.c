@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "report/views/names.h"
-#include "session/snapshot/source.h"
+#include "report/type_search.h"
+#include "session/snapshot/snapshot_source.h"
 
 enum { STEPS_MOST = 1 << 20 };
 

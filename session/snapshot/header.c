@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/views/heap_known.h"
-#include "session/snapshot/source.h"
+#include "report/parts/decoded_share.h"
+#include "session/snapshot/snapshot_source.h"
 
 /* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the header, whatever a
  * file contains. */

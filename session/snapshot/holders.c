@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/analysis/nearest.h"
+#include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
-#include "session/kept.h"
-#include "session/snapshot/source.h"
+#include "session/computed.h"
+#include "session/snapshot/snapshot_source.h"
 
 struct suspect_row {
 	uint32_t top, accumulation, child_type, held, holder, example, threads, flags;

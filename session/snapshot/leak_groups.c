@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 static enum hi_status put_group_rows(struct hi_snapshot_writer *w,
 				     const struct hi_leak_groups *groups,

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_lives.h"
 #include "session/biography/summarize.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 

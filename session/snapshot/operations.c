@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "session/edge_text.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 static void close_snapshot(struct hi_inspection *in)
 {

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "session/lookup.h"
+#include "session/operands.h"
 #include "session/retained_names.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 enum { KEPT = 100 }; /* of the top level */
 

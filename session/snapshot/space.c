@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The space profile of a snapshot file. */
-#include "session/space/profile.h"
+#include "session/space/space_profile.h"
 
 #include "base/arena.h"
 #include "census/snapshot/snapshot_space.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 static enum hi_status fail_kept_profile(struct hi_error *err)
 {

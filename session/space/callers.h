@@ -3,8 +3,8 @@
 #ifndef HI_SESSION_SPACE_CALLERS_H
 #define HI_SESSION_SPACE_CALLERS_H
 
-#include "report/views/alloc_report.h"
-#include "session/space/profile.h"
+#include "report/reports/alloc/alloc_report.h"
+#include "session/space/space_profile.h"
 
 /* Fills the callers of the n functions, by their numbers, out of the arena: chains of at
  * most so many callers, each in front of its own; with samples of time, if wanted.

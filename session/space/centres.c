@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/space/centres.h"
 
-#include "report/views/names.h"
+#include "report/type_search.h"
 
 static bool note_row_of_centre(struct hi_space_centres *c, const struct hi_frame_row *row)
 {

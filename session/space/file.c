@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "census/snapshot/snapshot_space.h"
-#include "report/views/report_header.h"
+#include "report/parts/report_header.h"
 #include "session/inspect.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_SPACE_FILE_H
 #define HI_SESSION_SPACE_FILE_H
 
-#include "session/space/profile.h"
+#include "session/space/space_profile.h"
 
 struct hi_space_file {
 	char *exe; /* owned */

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "census/snapshot/snapshot_functions.h"
 #include "census/snapshot/snapshot_series.h"
-#include "session/biography/kept.h"
+#include "session/biography/lives_of_file.h"
 #include "session/census_cache.h"
 #include "session/inspect.h"
 #include "session/series/file.h"

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_SPACE_SPACETIME_H
 #define HI_SESSION_SPACE_SPACETIME_H
 
-#include "report/formats/hp_reader.h"
+#include "report/heap_profile/hp_reader.h"
 #include "session/options.h"
 
 struct hi_spacetime_bands {

@@ -3,8 +3,8 @@
 #ifndef HI_SESSION_SPACE_TIMES_H
 #define HI_SESSION_SPACE_TIMES_H
 
-#include "report/views/alloc_report.h"
-#include "session/space/profile.h"
+#include "report/reports/alloc/alloc_report.h"
+#include "session/space/space_profile.h"
 
 /* *times_ret: of each function of the profile, by number, out of the arena; NULL: no
  * samples were taken. HI_NO_MEMORY. */

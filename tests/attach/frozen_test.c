@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pages that are left out of a frozen memory after its seal (attach/frozen.h), against
- * one that was sealed without them. */
+/* Pages that are left out of a frozen memory after its seal (attach/frozen_memory.h),
+ * against one that was sealed without them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
 

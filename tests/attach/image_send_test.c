@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "attach/image_send.h"
+#include "attach/running_image.h"
 #include "attach/stop.h"
-#include "attach/unstopped.h"
 #include "tests/harness.h"
 #include "tests/support/image_reader.h"
 #include "tests/support/stopping.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "attach/available.h"
+#include "attach/free_memory.h"
 #include "attach/procfs.h"
 #include "attach/target.h"
 #include "base/alloc.h"

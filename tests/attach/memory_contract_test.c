@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "attach/core.h"
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/mock.h"
 #include "attach/pager.h"
 #include "base/alloc.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "attach/image.h"
-#include "attach/sleepers.h"
+#include "attach/restarted_sleeps.h"
 #include "attach/stop.h"
 #include "tests/harness.h"
 #include "tests/support/interrupted.h"

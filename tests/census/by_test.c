@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "census/analysis/census_by.h"
-#include "census/retainers/shares.h"
+#include "census/retainers/type_evidence.h"
 #include "tests/census/graphs.h"
 
 enum { MOST = 60, TYPES = 8, EDGES = 400 };

@@ -2,8 +2,8 @@
 /* Comparisons of random heaps against counting by hand. */
 #include "base/alloc.h"
 #include "census/analysis/compare.h"
+#include "census/analysis/subset_totals.h"
 #include "census/events/births.h"
-#include "census/graph/marked.h"
 #include "tests/census/snapshots.h"
 
 HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)

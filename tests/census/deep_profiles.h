@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "census/deep/profile.h"
+#include "census/deep/deep_profile.h"
 #include "tests/harness.h"
 
 static inline bool is_same_cost(const struct hi_deep_costs *a,

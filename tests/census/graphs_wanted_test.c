@@ -2,7 +2,7 @@
 /* Which graphs a series keeps, against the definition taken at its word. */
 #include <stdlib.h>
 
-#include "census/graph/graphs_wanted.h"
+#include "census/snapshot/graphs_wanted.h"
 #include "tests/census/snapshots.h"
 
 enum { MOST = 24 };

@@ -2,7 +2,7 @@
 /* Marked objects by type, and who holds them, against brute force on random graphs. */
 #include <stdlib.h>
 
-#include "census/graph/marked.h"
+#include "census/analysis/subset_totals.h"
 #include "tests/census/naive.h"
 
 HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)

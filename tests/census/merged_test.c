@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The merged tree of stacks; drawn by hand, so that every sum is known. */
-#include "census/graph/merged.h"
+#include "census/analysis/merged.h"
 
 #include <stdlib.h>
 

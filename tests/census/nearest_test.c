@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The nearest variable and the origin of types; drawn by hand, and by brute force. */
-#include "census/analysis/nearest.h"
+#include "census/analysis/nearest_holder.h"
 
 #include "census/analysis/owners.h"
 #include "census/graph/type_origin.h"

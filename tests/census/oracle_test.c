@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "census/analysis/nearest.h"
+#include "census/analysis/nearest_holder.h"
 #include "tests/census/naive.h"
 
 HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random timelines of the space profile, beside its definition. */
 #include "base/arena.h"
-#include "census/space/kept.h"
+#include "census/space/space_kept.h"
 #include "tests/census/space_lives.h"
 
 enum { TIMELINES = 5000 };

@@ -2,7 +2,7 @@
 /* Restrictions to what some nodes lead to, against brute force on random graphs. */
 #include <stdlib.h>
 
-#include "census/graph/within.h"
+#include "census/analysis/subgraph.h"
 #include "tests/census/naive.h"
 
 /* Up to three nodes, objects and root variables. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/marks.h"
+#include "session/mark_socket.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
 #include "tests/support/lived.h"

@@ -17,8 +17,8 @@
 
 #include "base/files.h"
 #include "base/packet.h"
-#include "cli/decoder.h"
-#include "cli/options.h"
+#include "cli/decoder/decoder.h"
+#include "cli/options/options.h"
 #include "tests/harness.h"
 #include "tests/support/child.h"
 #include "tests/support/command.h"

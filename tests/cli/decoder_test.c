@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "cli/decoder.h"
+#include "cli/decoder/decoder.h"
 #include "session/live/symbols.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Deep profiles that are kept between queries, of files that the test writes. */
-#include "session/deep/kept.h"
+#include "session/deep/deep_kept.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/deep.h"
+#include "cli/commands/deep.h"
 #include "tests/harness.h"
 #include "tests/report/deep_profiles.h"
 #include "tests/support/workshop.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/formats/parquet_writer.h"
+#include "report/exports/parquet_writer.h"
 #include "tests/harness.h"
 #include "tests/support/limited_export.h"
 #include "tests/support/snapshots.h"

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/views/bands.h"
-#include "report/formats/hp_writer.h"
+#include "report/heap_profile/hp_writer.h"
+#include "report/pictures/bands.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/workshop.h"

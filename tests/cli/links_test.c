@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/lookup.h"
+#include "session/operands.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
 #include "tests/support/page_links.h"

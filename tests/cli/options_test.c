@@ -2,7 +2,7 @@
 /* Each flag and each word sets what it is called for, and nothing else. */
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "tests/harness.h"
 
 static char *word(const char *text)

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/option_table.h"
-#include "cli/pages_heaps.h"
-#include "cli/pages_kept.h"
-#include "cli/pages_request.h"
-#include "report/formats/text.h"
-#include "session/complaints.h"
+#include "cli/options/option_table.h"
+#include "cli/pages/pages_heaps.h"
+#include "cli/pages/pages_kept.h"
+#include "cli/pages/pages_request.h"
+#include "report/render/text.h"
+#include "session/usage_errors.h"
 #include "tests/harness.h"
 #include "tests/support/hostile_snapshot.h"
 #include "tests/support/json.h"

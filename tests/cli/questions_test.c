@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/option_table.h"
+#include "cli/command/command.h"
+#include "cli/options/option_table.h"
 #include "tests/harness.h"
 #include "tests/support/answers.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "report/formats/hp_reader.h"
+#include "report/heap_profile/hp_reader.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
 #include "tests/support/schema.h"

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report/formats/hp_reader.h"
+#include "report/heap_profile/hp_reader.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"

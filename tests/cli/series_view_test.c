@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/formats/hp_reader.h"
+#include "report/heap_profile/hp_reader.h"
 #include "tests/harness.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/targets.h"

@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/command.h"
-#include "report/formats/text.h"
+#include "cli/command/command.h"
+#include "report/render/text.h"
 #include "session/inspect.h"
 #include "session/retainers/retaining.h"
 #include "tests/harness.h"

@@ -2,8 +2,8 @@
 /* The options that write a file: by their flag in the option table, none is untried. */
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/option_table.h"
+#include "cli/command/command.h"
+#include "cli/options/option_table.h"
 #include "tests/harness.h"
 #include "tests/support/writings.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/image.h"
 #include "attach/image_internal.h"
 #include "base/alloc.h"

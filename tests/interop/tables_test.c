@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/formats/parquet_writer.h"
+#include "report/exports/parquet_writer.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
 #include "tests/support/readers.h"

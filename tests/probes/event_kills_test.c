@@ -106,7 +106,7 @@ static void expect_kills_leave_nothing(open_fn *open, int kills)
 
 /* Kills the owner and its processes when the first breakpoint has come: others are just
  * being set. A kill of the one that does it makes a line in the kernel's log (Note
- * [Anchors] in probes/holder.c). */
+ * [Anchors] in probes/probe_holder.c). */
 static void kill_at_breakpoint(const struct kills *k, pid_t owner)
 {
 	const uint64_t first = k->functions.items[0].site.address;

@@ -16,10 +16,10 @@
 
 #include "base/clock.h"
 #include "base/fork.h"
-#include "probes/holder.h"
 #include "probes/bpf_probe.h"
 #include "probes/perf_probe.h"
 #include "probes/probe.h"
+#include "probes/probe_holder.h"
 #include "probes/uprobe.h"
 #include "tests/harness.h"
 #include "tests/support/probe_leaks.h"

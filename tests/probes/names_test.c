@@ -2,7 +2,7 @@
 /* Names of functions as people write them: which functions are meant. */
 #include <stdio.h>
 
-#include "probes/code.h"
+#include "probes/target_code.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/views/address.h"
+#include "report/address.h"
 #include "tests/harness.h"
 
 HI_TEST(address, has_no_byte_of_a_name_that_means_something_in_a_page)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which bars there are, in which order, and how they are drawn. */
-#include "report/views/alloc_bars.h"
+#include "report/reports/alloc/alloc_bars.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/views/alloc_order.h"
-#include "report/views/alloc_sort.h"
+#include "report/reports/alloc/alloc_order.h"
+#include "report/reports/alloc/alloc_sort.h"
 #include "tests/harness.h"
 
 enum { FUNCTIONS = 25 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Manners of the space profile: what is parsed, and which one counts. */
-#include "report/views/alloc_manner.h"
+#include "report/reports/alloc/alloc_manner.h"
 
 #include <stdio.h>
 #include <string.h>

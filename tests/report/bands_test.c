@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/views/graph_svg.h"
+#include "report/pictures/graph_svg.h"
 #include "tests/harness.h"
 
 enum { BANDS = 60, SAMPLES = 40 };

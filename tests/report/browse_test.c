@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Browsing: lists against brute force on random graphs; keys and screens of one heap that
  * is drawn by hand. */
-#include "report/views/browse.h"
+#include "report/reports/browse/browse.h"
 
 #include <locale.h>
 #include <wchar.h>
 
 #include "base/alloc.h"
-#include "report/formats/browse_screen.h"
+#include "report/reports/browse/browse_screen.h"
 #include "tests/census/naive.h"
 #include "tests/support/golden.h"
 

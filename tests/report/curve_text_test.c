@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/html_page.h"
-#include "report/formats/text.h"
-#include "report/views/curve_text.h"
+#include "report/pictures/curve_text.h"
+#include "report/render/html_page.h"
+#include "report/render/text.h"
 #include "tests/harness.h"
 #include "tests/support/golden.h"
 

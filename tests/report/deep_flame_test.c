@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The flame graph of contexts against sums over the stacks. */
-#include "report/formats/html_page.h"
-#include "report/views/picture.h"
+#include "report/pictures/picture.h"
+#include "report/render/html_page.h"
 #include "tests/report/deep_profiles.h"
 
 enum { SETS = 200, STACKS = 14, FUNCTIONS = 8, SITES = 2, FRAMES = 1500 };

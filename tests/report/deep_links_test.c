@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of the deep profile: cells lead to the pages of their queries. */
-#include "report/formats/html_page.h"
-#include "report/views/address.h"
+#include "report/address.h"
+#include "report/render/html_page.h"
 #include "tests/report/deep_profiles.h"
 
 static void free_linked_page(void *page)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/views/deep_report.h"
+#include "report/reports/deep/deep_report.h"
 #include "tests/census/deep_stacks.h"
 
 struct deep_made {

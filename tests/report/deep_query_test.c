@@ -2,7 +2,7 @@
 /* Queries of a deep profile as text, there and back. */
 #include <stdlib.h>
 
-#include "report/views/deep_query.h"
+#include "report/reports/deep/deep_query.h"
 #include "tests/harness.h"
 
 static char *text_again(const char *text, struct hi_arena *arena)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reports of a deep profile that there are not, columns, and hostile names. */
 #include "base/alloc.h"
-#include "report/formats/text.h"
+#include "report/render/text.h"
 #include "tests/report/deep_profiles.h"
 #include "tests/report/sample.h"
 

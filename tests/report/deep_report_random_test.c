@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Properties of reports of random deep profiles. */
-#include "report/formats/text.h"
+#include "report/render/text.h"
 #include "tests/report/deep_profiles.h"
 
 enum { SETS = 300, STACKS = 14, FUNCTIONS = 6, SITES = 2, MODULES = 3 };

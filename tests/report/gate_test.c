@@ -2,7 +2,7 @@
 /* The language of gates: values by hand, and where an error is. */
 #include <math.h>
 
-#include "report/views/check_report.h"
+#include "report/reports/check/check_report.h"
 #include "tests/harness.h"
 
 /* live.bytes is 1000, of the baseline 800; a type has as many objects as its name has

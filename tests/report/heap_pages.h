@@ -4,11 +4,11 @@
 #ifndef HI_TESTS_REPORT_HEAP_PAGES_H
 #define HI_TESTS_REPORT_HEAP_PAGES_H
 
-#include "report/views/census_report.h"
-#include "report/views/explain_report.h"
-#include "report/views/leaks_report.h"
-#include "report/views/paths_report.h"
-#include "report/views/retained_report.h"
+#include "report/reports/census/census_report.h"
+#include "report/reports/explain/explain_report.h"
+#include "report/reports/leaks/leaks_report.h"
+#include "report/reports/paths/paths_report.h"
+#include "report/reports/retained/retained_report.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 

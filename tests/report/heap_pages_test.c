@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of what is known of one heap. Numbers follow from the heap of
  * tests/report/sample.h: 223,766,118 B live in 1,234,567 objects. */
-#include "report/views/diff_report.h"
-#include "report/views/survived_report.h"
+#include "report/reports/diff/diff_report.h"
+#include "report/reports/diff/survived_report.h"
 #include "tests/report/heap_pages.h"
 #include "tests/support/golden.h"
 

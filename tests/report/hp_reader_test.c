@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "report/formats/hp_key.h"
-#include "report/formats/hp_names.h"
-#include "report/formats/hp_reader.h"
-#include "report/views/graph_svg.h"
+#include "report/heap_profile/hp_key.h"
+#include "report/heap_profile/hp_names.h"
+#include "report/heap_profile/hp_reader.h"
+#include "report/pictures/graph_svg.h"
 #include "tests/harness.h"
 
 #define SAMPLE(time, body) "BEGIN_SAMPLE " time "\n" body "END_SAMPLE " time "\n"

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "report/formats/hp_reader.h"
-#include "report/formats/hp_writer.h"
-#include "report/views/graph_svg.h"
+#include "report/heap_profile/hp_reader.h"
+#include "report/heap_profile/hp_writer.h"
+#include "report/pictures/graph_svg.h"
 #include "tests/harness.h"
 
 static void close_file(void *arg)

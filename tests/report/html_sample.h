@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/html_site.h"
-#include "report/views/address.h"
-#include "report/views/picture.h"
+#include "report/address.h"
+#include "report/pictures/picture.h"
+#include "report/render/html_site.h"
 #include "tests/harness.h"
 
 /* Markup, an attribute's end, bidi controls, bytes that are no UTF-8 or no XML. */

@@ -2,7 +2,7 @@
 /* Pages as HTML, alone, as documents of a server and in one file. */
 #include "tests/report/html_sample.h"
 
-#include "report/formats/html_page.h"
+#include "report/render/html_page.h"
 #include "tests/support/golden.h"
 
 static void free_html(void *text)

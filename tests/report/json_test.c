@@ -4,12 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/views/census_report.h"
-#include "report/views/explain_report.h"
-#include "report/views/leaks_report.h"
-#include "report/views/paths_report.h"
-#include "report/views/retained_report.h"
-#include "report/views/waste_report.h"
+#include "report/reports/census/census_report.h"
+#include "report/reports/explain/explain_report.h"
+#include "report/reports/leaks/leaks_report.h"
+#include "report/reports/paths/paths_report.h"
+#include "report/reports/retained/retained_report.h"
+#include "report/reports/waste/waste_report.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"
 #include "tests/support/json.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the cells of pages lead. Truth: the heap of tests/report/sample.h, in which
  * object i has type i % SAMPLE_TYPES and begins at SAMPLE_HEAP + 0x10 + 0x100 i. */
-#include "report/formats/html_page.h"
-#include "report/views/links.h"
+#include "report/parts/report_links.h"
+#include "report/render/html_page.h"
 #include "tests/report/heap_pages.h"
 #include "tests/support/golden.h"
 

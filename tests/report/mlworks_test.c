@@ -3,7 +3,7 @@
  * The lines of the space profiler of MLWorks, read by a parser that knows its printf
  * forms alone: the example of its own document, then what is written here.
  */
-#include "report/formats/mlworks.h"
+#include "report/reports/alloc/mlworks.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Types are found by full, short and unqualified names, in this order. */
-#include "report/views/names.h"
+#include "report/type_search.h"
 #include "tests/harness.h"
 
 enum { NODE = 1, BLOCK, SHOP, BILL, STRING, PLAIN, HOSTILE, TYPES };

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/formats/html_page.h"
-#include "report/formats/html_picture.h"
-#include "report/formats/text.h"
+#include "report/render/html_page.h"
+#include "report/render/html_picture.h"
+#include "report/render/text.h"
 #include "tests/harness.h"
 #include "tests/support/golden.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/formats/text.h"
+#include "report/render/text.h"
 #include "tests/harness.h"
 
 static inline void page_destroy(void *page)

@@ -2,7 +2,7 @@
 /* Which paths are one row, and what stands in it. */
 #include <string.h>
 
-#include "report/views/paths_merge.h"
+#include "report/reports/paths/paths_merge.h"
 #include "tests/harness.h"
 
 enum { MOST = 8 };

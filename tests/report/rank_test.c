@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The order of nodes that reports share. */
-#include "report/views/rank.h"
+#include "report/node_order.h"
 #include "tests/harness.h"
 
 HI_TEST(rank, the_largest_come_first_and_then_the_lower_ids)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The live view of a recording, of drawn samples. */
-#include "report/formats/record_live.h"
+#include "report/reports/record/record_live.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/views/rss_advice.h"
+#include "report/reports/summary/rss_advice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/formats/text.h"
+#include "report/render/text.h"
 #include "tests/harness.h"
 
 #define MIB (1ull << 20)

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "report/views/summary_report.h"
+#include "report/reports/summary/summary_report.h"
 #include "tests/harness.h"
 
 enum { SAMPLE_TYPES = 14, SAMPLE_OBJECTS = 20, SAMPLE_ROOTS = 8 };

@@ -2,8 +2,8 @@
 /* Samples of a series as plain data: rows in order, and what the last ones had. */
 #include <stdio.h>
 
-#include "report/views/series.h"
-#include "report/views/series_past.h"
+#include "report/reports/series/series_past.h"
+#include "report/reports/series/series_sample.h"
 #include "tests/harness.h"
 
 HI_TEST(series_rows, one_name_is_one_row_and_the_largest_comes_first)

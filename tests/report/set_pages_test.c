@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of sets: what retains objects, and what named roots share. */
-#include "report/views/bins_report.h"
-#include "report/views/retainers_report.h"
-#include "report/views/up_report.h"
+#include "report/reports/retainers/retainers_report.h"
+#include "report/reports/roots/bins_report.h"
+#include "report/reports/up/up_report.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"

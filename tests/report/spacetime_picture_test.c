@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "report/views/picture.h"
-#include "report/views/spacetime_report.h"
+#include "report/pictures/picture.h"
+#include "report/reports/spacetime/spacetime_report.h"
 #include "tests/harness.h"
 
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of a target and of its files: safepoints, the censuses of a file, gates. */
-#include "report/views/audit_report.h"
-#include "report/views/check_report.h"
-#include "report/views/safepoints_report.h"
-#include "report/views/snapshots_report.h"
-#include "report/views/stopped.h"
+#include "report/parts/stop_place.h"
+#include "report/reports/audit/audit_report.h"
+#include "report/reports/check/check_report.h"
+#include "report/reports/safepoints/safepoints_report.h"
+#include "report/reports/snapshots/snapshots_report.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"

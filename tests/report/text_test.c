@@ -4,12 +4,12 @@
 #include <wchar.h>
 
 #include "base/alloc.h"
-#include "report/views/census_report.h"
-#include "report/formats/text.h"
-#include "report/views/leaks_report.h"
-#include "report/views/legend.h"
-#include "report/views/names.h"
-#include "report/views/retained_report.h"
+#include "report/parts/legend.h"
+#include "report/render/text.h"
+#include "report/reports/census/census_report.h"
+#include "report/reports/leaks/leaks_report.h"
+#include "report/reports/retained/retained_report.h"
+#include "report/type_search.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"

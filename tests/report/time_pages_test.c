@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages of what is known of a heap over time: of a series of censuses, its peaks, its
  * biographies, what functions allocated. */
-#include "report/formats/series_live.h"
-#include "report/formats/series_text.h"
-#include "report/views/alloc_report.h"
-#include "report/views/bio_report.h"
-#include "report/views/births_report.h"
-#include "report/views/peaks_report.h"
-#include "report/views/spacetime_report.h"
+#include "report/parts/births_report.h"
+#include "report/reports/alloc/alloc_report.h"
+#include "report/reports/bio/bio_report.h"
+#include "report/reports/peaks/peaks_report.h"
+#include "report/reports/series/series_live.h"
+#include "report/reports/series/series_text.h"
+#include "report/reports/spacetime/spacetime_report.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Levels of the dominator tree and their treemaps against brute force on random graphs;
  * and the report of one that is drawn by hand. */
-#include "report/views/tree_report.h"
+#include "report/reports/tree/tree_report.h"
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "report/formats/html_page.h"
-#include "report/formats/text.h"
-#include "report/views/address.h"
+#include "report/address.h"
+#include "report/render/html_page.h"
+#include "report/render/text.h"
 #include "tests/census/naive.h"
 #include "tests/support/golden.h"
 
@@ -36,7 +36,7 @@ static uint64_t own_bytes(const struct forest *f, hi_node node)
 	return is_internal(&f->n, node) ? 0 : cost_of(&f->n, node);
 }
 
-/* What the argument leads to, as cli/tree.c reads it; HI_NODE_NONE: nothing. */
+/* What the argument leads to, as cli/commands/tree.c reads it; HI_NODE_NONE: nothing. */
 static hi_node node_of_argument(const struct forest *f, const char *text)
 {
 	return strncmp(text, "0x", 2) == 0

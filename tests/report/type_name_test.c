@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/views/type_name.h"
+#include "report/type_name.h"
 #include "tests/harness.h"
 
 #define STRING                                                                           \

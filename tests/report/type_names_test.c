@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of types on one page: short, and full where short ones are equal. */
-#include "report/views/display.h"
+#include "report/display.h"
 #include "tests/harness.h"
 
 #define CHECKED "std::vector<Order, std::allocator<Order> >"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `census --untyped` as a page and as hints. */
-#include "report/views/untyped_report.h"
+#include "report/reports/untyped/untyped_report.h"
 #include "tests/report/page_text.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"

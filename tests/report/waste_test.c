@@ -5,8 +5,8 @@
 #include <wchar.h>
 
 #include "base/alloc.h"
-#include "report/formats/text.h"
-#include "report/views/waste_report.h"
+#include "report/render/text.h"
+#include "report/reports/waste/waste_report.h"
 #include "tests/report/sample.h"
 #include "tests/support/golden.h"
 

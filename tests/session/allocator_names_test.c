@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "decode/allocator.h"
-#include "report/views/heap_known.h"
+#include "report/parts/decoded_share.h"
 #include "tests/harness.h"
 
 HI_TEST(allocator_names, each_allocator_of_the_registry_is_said_to_be_known)

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "census/analysis/owners.h"
+#include "session/computed.h"
 #include "session/edge_text.h"
 #include "session/inspect.h"
-#include "session/kept.h"
 #include "session/path_text.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 #include "tests/harness.h"
 #include "tests/support/snapshots.h"
 

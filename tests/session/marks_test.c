@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Marks that meet a series which begins. */
-#include "session/marks.h"
+#include "session/mark_socket.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "session/edge_text.h"
 #include "session/inspect.h"
 #include "session/mapped_files.h"
-#include "session/snapshot/source.h"
+#include "session/snapshot/snapshot_source.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/workshop.h"

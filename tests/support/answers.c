@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tests/support/json.h"
 #include "tests/support/answers.h"
+#include "tests/support/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,7 +231,7 @@ static const char *find_other_table(const char *name)
 	} tables[] = {
 		{"ledger", "it is a question, with a document"},
 		{"censuses", "it is a question, with a document"},
-		{"audit", "files have none: cli/audit.c"},
+		{"audit", "files have none: cli/commands/audit.c"},
 		{"marks", "a series has marks: snap_series_test.c"},
 		{"allocations", RECORDED},
 		{"contexts", RECORDED},

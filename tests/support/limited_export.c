@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/export.h"
-#include "cli/options.h"
+#include "cli/command/command.h"
+#include "cli/commands/export.h"
+#include "cli/options/options.h"
 #include "cli/run.h"
 
 static struct hi_export_limits limits;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/frozen.h"
+#include "attach/frozen_memory.h"
 #include "attach/image.h"
 #include "attach/image_internal.h"
 #include "attach/maps.h"

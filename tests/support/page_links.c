@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/option_table.h"
+#include "cli/command/command.h"
+#include "cli/options/option_table.h"
 #include "tests/harness.h"
 
 static void close_pages(void *pages)

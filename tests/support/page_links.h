@@ -4,8 +4,8 @@
 #ifndef HI_TESTS_SUPPORT_PAGE_LINKS_H
 #define HI_TESTS_SUPPORT_PAGE_LINKS_H
 
-#include "cli/pages.h"
-#include "report/views/address.h"
+#include "cli/pages/pages.h"
+#include "report/address.h"
 
 /* Opens the pages of a file, compared with another one (NULL: none); closed when the test
  * ends. */

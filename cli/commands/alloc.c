@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `alloc`: follows a process by censuses and by its allocations, and shows
+ * which functions allocate, and how much of that survives.
+ */
+#include "cli/commands/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/command/command.h"
+#include "cli/commands/source_editor.h"
+#include "cli/record/record_series.h"
+#include "report/parts/legend.h"
+#include "report/reports/alloc/alloc_bars.h"
+#include "report/reports/alloc/alloc_report.h"
+#include "report/reports/alloc/mlworks.h"
+#include "session/live/call_counts.h"
+#include "session/operands.h"
+#include "session/series/rows.h"
+#include "session/space/file.h"
+#include "session/space/space_result.h"
+#include "session/space/space_sink.h"
+
+enum { TOP = 20 }; /* as many bars as the tool of MLWorks has */
+
+HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+static enum hi_status write_alloc_page(const struct hi_options *options,
+				       const struct hi_alloc_report *report,
+				       struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+
+	if (!page)
+		return hi_fail_memory(err, "page");
+	page->type_names.keep_full = options->output.full_names;
+	hi_alloc_display(report, page);
+	hi_legend_add(page);
+	return hi_output_page(output, options, page, err);
+}
+
+static bool is_html_asked(const struct hi_options *options)
+{
+	return options->output.format && strcmp(options->output.format, "html") == 0;
+}
+
+static enum hi_status write_alloc_report(const struct hi_options *options,
+					 const struct hi_alloc_report *report,
+					 struct hi_output *output, struct hi_error *err)
+{
+	struct hi_json json;
+
+	if (options->output.json) {
+		hi_json_init(&json, output->file);
+		hi_alloc_json(report, &json);
+		return hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
+	}
+	if (!options->output.format)
+		return write_alloc_page(options, report, output, err);
+	if (is_html_asked(options))
+		return hi_alloc_html(report, options->output.full_names, output->file,
+				     err);
+	if (options->alloc.bars)
+		return hi_alloc_bars_svg(report, output->file, err);
+	hi_mlworks_write(report, output->file);
+	return HI_OK;
+}
+
+/* Whose it is, and what else is known of it. */
+struct space_target {
+	const char *exe;
+	int pid;
+	size_t left_out;
+	struct hi_call_counts *counts; /* NULL: calls were not counted */
+};
+
+/* The lines of MLWorks are for programs. */
+static size_t choose_alloc_top(const struct hi_options *options)
+{
+	bool is_mlworks =
+		options->output.format && strcmp(options->output.format, "mlworks") == 0;
+
+	return hi_lookup_top(options, is_mlworks ? SIZE_MAX : (size_t)TOP);
+}
+
+/* The first one that is shown. */
+static enum hi_status note_edited_function(const struct hi_options *options,
+					   const struct hi_alloc_report *report,
+					   struct hi_arena *arena, struct hi_error *err)
+{
+	const struct hi_alloc_function *first =
+		report->n_functions ? &report->functions[0] : NULL;
+	struct hi_alloc_bars bars;
+
+	if (report->bars) {
+		if (!hi_alloc_bars_choose(report, arena, &bars))
+			return hi_fail_memory(err, "bars");
+		first = bars.n ? bars.items[0].function : NULL;
+	}
+	if (first)
+		hi_edit_note(options->edit_place,
+			     &(struct hi_edit_source){first->name, first->file,
+						      first->module, first->line});
+	return HI_OK;
+}
+
+/* The list is of the arena. */
+static enum hi_status add_call_counts(struct hi_call_counts *counts,
+				      struct hi_arena *arena,
+				      struct hi_space_result_options *ret,
+				      struct hi_error *err)
+{
+	const struct hi_call_count *from;
+	struct hi_counted_calls *to;
+
+	if (!counts)
+		return HI_OK;
+	from = hi_call_counts_end(counts, &ret->n_calls);
+	to = hi_arena_alloc(arena, (ret->n_calls + 1) * sizeof(*to));
+	if (!to)
+		return hi_fail_memory(err, "counts of calls");
+	for (size_t i = 0; i < ret->n_calls; i++)
+		to[i] = (struct hi_counted_calls){from[i].name, from[i].module,
+						  from[i].calls};
+	ret->calls = to;
+	ret->call_ns = hi_call_counts_cost_ns(counts);
+	return HI_OK;
+}
+
+static enum hi_status report_space(const struct hi_options *options,
+				   const struct hi_space_profile *profile,
+				   struct space_target target, struct hi_output *output,
+				   struct hi_error *err)
+{
+	/* Bars are chosen by their heights, later. */
+	struct hi_space_result_options what = {
+		.select = options->alloc.select,
+		.manners = {options->alloc.manners, options->alloc.n_manners},
+		.callers = options->alloc.callers || is_html_asked(options),
+		.depth = (uint32_t)options->alloc.depth,
+		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
+		.min_size = options->selection.min_size,
+		.order = options->alloc.order};
+	struct hi_space_result rows = {};
+	struct hi_alloc_report report;
+	struct hi_arena arena = {};
+	enum hi_status status = add_call_counts(target.counts, &arena, &what, err);
+
+	if (status != HI_OK)
+		return status;
+	status = hi_space_profile_report(profile, &what, &arena, &rows, &report, err);
+	report.pid = target.pid;
+	report.exe = target.exe;
+	report.left_out = target.left_out;
+	report.bars = options->alloc.bars;
+	report.weight = options->alloc.weight;
+	report.most_bars = choose_alloc_top(options);
+	report.width = hi_output_looks(options, fileno(output->file)).width;
+	if (status == HI_OK)
+		status = write_alloc_report(options, &report, output, err);
+	if (status == HI_OK && options->edit_place)
+		status = note_edited_function(options, &report, &arena, err);
+	hi_space_result_free(&rows);
+	hi_arena_free(&arena);
+	return status;
+}
+
+static struct hi_space_choice choice_of_space(const struct hi_alloc_options *o)
+{
+	return (struct hi_space_choice){
+		.centres = {.patterns = o->centres, .n = o->n_centres},
+		.from_mark = o->from_mark,
+		.to_mark = o->to_mark,
+		.by_mark = o->by_mark};
+}
+
+/* ---- of a process ---- */
+
+/* Is the profile to be kept in the file of -o? Else that is the report. */
+static bool keeps_space_profile(const struct hi_options *options)
+{
+	return options->output.file && strcmp(options->output.file, "-") != 0 &&
+	       !options->output.format && !options->output.json;
+}
+
+HI_DEFINE_GUARD(struct hi_call_counts *, hi_call_counts_close)
+
+/* Of the functions of --manner PATTERN=calls. *ret NULL: there are none. */
+static enum hi_status open_call_counts(const struct hi_options *options,
+				       struct hi_call_counts **ret, struct hi_error *err)
+{
+	const struct hi_alloc_options *o = &options->alloc;
+	HI_GUARD(free)
+	const char **patterns = hi_calloc(o->n_manners + 1, sizeof(*patterns));
+	size_t n = 0;
+
+	if (!patterns)
+		return hi_fail_memory(err, "counts of calls");
+	for (size_t i = 0; i < o->n_manners; i++)
+		if (o->manners[i].pattern && o->manners[i].columns & HI_ALLOC_CALLS)
+			patterns[n++] = o->manners[i].pattern;
+	return n ? hi_call_counts_open(
+			   options,
+			   &(struct hi_call_patterns){patterns, n, hi_frame_matches}, ret,
+			   err)
+		 : HI_OK;
+}
+
+static enum hi_status follow_and_report_space(const struct hi_options *options,
+					      struct hi_output *output,
+					      struct hi_outcome *ret,
+					      struct hi_error *err)
+{
+	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
+	HI_GUARD(hi_call_counts_close) struct hi_call_counts *counts = NULL;
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
+	struct hi_options o = *options;
+	struct hi_series_sink of_series;
+	struct space_target target = {.pid = (int)options->target.pid};
+	struct hi_space_choice choice = choice_of_space(&options->alloc);
+	enum hi_status status = hi_space_sink_open(&sink, err);
+
+	if (status != HI_OK)
+		return status;
+	choice.keeps_marks = keeps_space_profile(options);
+	hi_space_sink_choose(sink, &choice);
+	/* It may end before a first census could begin the first period. */
+	if (options->target.program)
+		status = hi_space_sink_begin(sink, err);
+	if (status != HI_OK)
+		return status;
+	if (!keeps_space_profile(options))
+		o.output.file = NULL;
+	o.series.full = (struct hi_graphs_wanted){.last = true};
+	o.space = hi_space_sink_profile(sink);
+	of_series = hi_space_sink_of_series(sink);
+	status = open_call_counts(options, &counts, err);
+	if (status == HI_OK)
+		o.calls = counts;
+	if (status == HI_OK)
+		status = hi_record_series(&o, &of_series, watch, output, ret, err);
+	target.counts = counts;
+	hi_exit_watch_end(watch);
+	if (status != HI_OK || ret->is_of_another)
+		return status;
+	target.exe = hi_space_sink_exe(sink);
+	status = report_space(options, hi_space_sink_profile(sink), target, output, err);
+	return status == HI_OK ? hi_output_commit(output, err) : status;
+}
+
+enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_outcome *ret,
+			    struct hi_error *err)
+{
+	struct hi_options of_report = *options;
+	struct hi_output output;
+	enum hi_status status;
+
+	if (keeps_space_profile(options))
+		of_report.output.file = NULL;
+	status = hi_output_open(&of_report, &output, err);
+	if (status != HI_OK)
+		return status;
+	status = follow_and_report_space(options, &output, ret, err);
+	hi_output_close(&output);
+	return status;
+}
+
+/* ---- of a recording ---- */
+
+HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
+
+static bool is_alloc_of_file(const struct hi_options *options)
+{
+	return options->target.file != NULL;
+}
+
+static enum hi_status write_alloc_of_file(const struct hi_options *options,
+					  struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_space_profile_destroy) struct hi_space_profile *profile = NULL;
+	const struct hi_space_choice choice = choice_of_space(&options->alloc);
+	struct hi_space_file file = {};
+	enum hi_status status = hi_space_profile_create(&profile, err);
+
+	if (status == HI_OK)
+		hi_space_profile_choose(profile, &choice);
+	if (status == HI_OK)
+		status = hi_space_file_read(options, profile, &file, err);
+	if (status == HI_OK)
+		status = report_space(
+			options, profile,
+			(struct space_target){file.exe, file.pid, file.left_out, NULL},
+			output, err);
+	hi_space_file_free(&file);
+	return status;
+}
+
+const struct hi_command hi_command_alloc = {
+	.id = HI_COMMAND_ALLOC,
+	.name = "alloc",
+	.arguments = "",
+	.purpose = "Show which functions of a running process allocate, and how much of "
+		   "that survives, by type.",
+	.help = "Takes a census after each period (--every), and follows the allocations "
+		"in\n"
+		"between. Alloc is what a function has allocated. Survived counts each "
+		"object\n"
+		"once for each census that found it; at age N are those that at least N\n"
+		"censuses have found, and at age 0 all.\n"
+		"\n"
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; a file of "
+		"record "
+		"does\n"
+		"not.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect alloc --pid 4242 --every 1s --for 60s\n"
+		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"
+		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"
+		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt\n"
+		"  heapinspect alloc --pid 4242 --for 60s -o app.hisnap\n"
+		"  heapinspect alloc app.hisnap --bars --format svg -o bars.svg\n"
+		"  heapinspect alloc app.hirec --select parse --edit",
+	.sample = hi_series_census,
+	.wanted_in_series = HI_WANT_CENSUS,
+	.wants_series = is_alloc_of_file,
+	.write_series = write_alloc_of_file,
+};

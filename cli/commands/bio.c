@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `bio`: follows a process by censuses and by its allocations, and shows how
+ * much of its heap is used, is not used any more, or never was.
+ */
+#include "cli/commands/bio.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command/command.h"
+#include "cli/record/record_series.h"
+#include "report/parts/legend.h"
+#include "report/reports/bio/bio_report.h"
+#include "session/biography/bio_result.h"
+#include "session/biography/bio_sink.h"
+#include "session/biography/lives_of_file.h"
+#include "session/live/page_evidence.h"
+#include "session/live/use_evidence.h"
+#include "session/live/watch_evidence.h"
+#include "session/operands.h"
+#include "session/series/rows.h"
+
+enum { TOP = 20 };
+
+#define MOST_COST 0.03 /* of recording, as a share of a processor */
+
+HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
+HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
+HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
+HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
+
+/* page NULL: as JSON. */
+static void put_bio_report(const struct hi_bio_report *report, struct hi_page *page,
+			   struct hi_json *json)
+{
+	if (json) {
+		hi_bio_json(report, json);
+		return;
+	}
+	hi_bio_display(report, page);
+	hi_legend_add(page);
+}
+
+static enum hi_status write_bio_report(const struct hi_options *options,
+				       const struct hi_bio_report *report,
+				       struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	struct hi_json json;
+
+	if (options->output.json) {
+		hi_json_init(&json, output->file);
+		put_bio_report(report, NULL, &json);
+		if (!hi_json_finish(&json))
+			return hi_fail_memory(err, "JSON");
+		return hi_output_commit(output, err);
+	}
+	page = hi_page_create();
+	if (!page)
+		return hi_fail_memory(err, "page");
+	page->type_names.keep_full = options->output.full_names;
+	put_bio_report(report, page, NULL);
+	if (hi_output_page(output, options, page, err) != HI_OK)
+		return err->status;
+	return hi_output_commit(output, err);
+}
+
+static struct hi_lives_result_options choose_result(const struct hi_options *options)
+{
+	return (struct hi_lives_result_options){.by = options->biography.by,
+						.bands = options->biography.bands,
+						.top = hi_lookup_top(options, TOP),
+						.min_size = options->selection.min_size};
+}
+
+/* Why there is less evidence. */
+struct no_evidence {
+	struct hi_error watch, uses;
+};
+
+static enum hi_status report_lives(const struct hi_options *options,
+				   struct hi_lives_sink *sink, struct hi_output *output,
+				   struct hi_error *err)
+{
+	const struct hi_lives_result_options what = choose_result(options);
+	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
+	struct hi_bio_report report;
+	struct hi_arena arena = {};
+	enum hi_status status =
+		hi_lives_summarize(hi_lives_sink_lives(sink), &summary, err);
+
+	if (status == HI_OK)
+		status = hi_lives_result(summary, &what, &arena, &report, err);
+	if (status == HI_OK) {
+		report.pid = (int)options->target.pid;
+		report.exe = hi_lives_sink_exe(sink);
+		status = write_bio_report(options, &report, output, err);
+	}
+	hi_arena_free(&arena);
+	return status;
+}
+
+/* Without it there is less evidence, which the user is told. */
+static void open_page_evidence(const struct hi_options *options,
+			       struct hi_page_evidence **ret)
+{
+	struct hi_error why = {};
+	char text[4 * sizeof(why.text)];
+
+	if (hi_page_evidence_open(options->target.pid, ret, &why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why.text, strlen(why.text));
+	fprintf(stderr,
+		"heapinspect: no evidence from pages, so that nothing is proved to be "
+		"unused: %s\n",
+		text);
+}
+
+/* The same. */
+static void open_watch_evidence(const struct hi_options *options,
+				struct hi_watch_evidence **ret, struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	if (!options->biography.watch ||
+	    hi_watch_evidence_open(options->target.pid, options->biography.watch, ret,
+				   why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	fprintf(stderr, "heapinspect: nothing is watched: %s\n", text);
+}
+
+/* Is the series to be kept in the file of -o? */
+static bool is_file_asked(const struct hi_options *options)
+{
+	return options->output.file && strcmp(options->output.file, "-") != 0;
+}
+
+/* The same. */
+static void open_use_evidence(const struct hi_options *options,
+			      struct hi_use_evidence **ret, struct hi_error *why)
+{
+	char text[4 * sizeof(why->text)];
+
+	if (!options->biography.uses ||
+	    hi_use_evidence_open(options->target.pid, options->output.verbose, ret,
+				 why) == HI_OK ||
+	    options->output.quiet)
+		return;
+	hi_text_escape(text, sizeof(text), why->text, strlen(why->text));
+	fprintf(stderr, "heapinspect: no calls are seen: %s\n", text);
+}
+
+static enum hi_status follow_and_report(const struct hi_options *options,
+					struct hi_output *output, struct hi_outcome *ret,
+					struct hi_error *err)
+{
+	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
+	HI_GUARD(hi_watch_evidence_close) struct hi_watch_evidence *points = NULL;
+	HI_GUARD(hi_use_evidence_close) struct hi_use_evidence *uses = NULL;
+	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
+	struct no_evidence no = {};
+	struct hi_lives_options lives = {.live = options->biography.live,
+					 .birth_use = options->biography.birth_use,
+					 .death_use = options->biography.death_use,
+					 .inherent = options->biography.inherent,
+					 .watch = options->biography.watch,
+					 .no_watch = no.watch.text,
+					 .uses = options->biography.uses,
+					 .no_uses = no.uses.text,
+					 .retainers = options->biography.by ==
+							      HI_LIVES_BY_RETAINERS ||
+						      is_file_asked(options),
+					 .era = options->biography.era};
+	struct hi_exit_watch own = {};
+	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
+	struct hi_options o = *options;
+	struct hi_series_sink of_series;
+	const struct hi_lives_profile profile = {.path = options->series.hp,
+						 .has_groups = options->biography.has_by,
+						 .by = options->biography.by,
+						 .bands = options->biography.bands};
+	enum hi_status status = hi_lives_sink_open(&lives, &profile, &sink, err);
+
+	if (status != HI_OK)
+		return status;
+	open_page_evidence(options, &pages);
+	open_watch_evidence(options, &points, &no.watch);
+	if (!is_file_asked(options))
+		o.output.file = NULL;
+	o.series.full = (struct hi_graphs_wanted){.last = true};
+	o.lives = hi_lives_sink_lives(sink);
+	open_use_evidence(options, &uses, &no.uses);
+	o.pages = pages;
+	o.watch = points;
+	o.uses = uses;
+	if (!o.record.has_sample)
+		o.record.most_cost = MOST_COST;
+	of_series = hi_lives_sink_of_series(sink);
+	status = hi_record_series(&o, &of_series, watch, output, ret, err);
+	hi_exit_watch_end(watch);
+	o.output.file = NULL;
+	return status == HI_OK && !ret->is_of_another
+		       ? report_lives(&o, sink, output, err)
+		       : status;
+}
+
+enum hi_status hi_bio_run(const struct hi_options *options, struct hi_outcome *ret,
+			  struct hi_error *err)
+{
+	struct hi_options of_report = *options;
+	struct hi_output output;
+	enum hi_status status;
+
+	of_report.output.file = NULL;
+	status = hi_output_open(&of_report, &output, err);
+
+	if (status != HI_OK)
+		return status;
+	status = follow_and_report(options, &output, ret, err);
+	hi_output_close(&output);
+	return status;
+}
+
+/* ---- of a file ---- */
+
+static enum hi_status run_bio_of_file(struct hi_inspection *in,
+				      const struct hi_report_header *header,
+				      struct hi_page *page, struct hi_json *json,
+				      struct hi_error *err)
+{
+	const struct hi_lives_result_options what = choose_result(in->options);
+	const struct hi_bio_summary *lives = NULL;
+	struct hi_bio_report report;
+	enum hi_status status = hi_inspect_lives(in, &lives, err);
+
+	if (status == HI_OK)
+		status = hi_lives_result(lives, &what, &in->arena, &report, err);
+	if (status != HI_OK)
+		return status;
+	report.pid = header->pid;
+	report.exe = header->exe;
+	put_bio_report(&report, page, json);
+	return HI_OK;
+}
+
+/* ---- the commands ---- */
+
+#define ABOUT                                                                            \
+	.id = HI_COMMAND_BIO, .name = "bio", .arguments = "",                            \
+	.purpose =                                                                       \
+		"Show which memory of a running process is used, is not used any more "  \
+		"(DRAG), is not used yet (LAG), or is never used (VOID).",               \
+	.help = "Takes a census after each period (--every), and follows the "           \
+		"allocations "                                                           \
+		"in\n"                                                                   \
+		"between. An object was used in a period if its contents differ from "   \
+		"those at\n"                                                             \
+		"the census before. Each amount is what is proved, and what is "         \
+		"possible: "                                                             \
+		"of\n"                                                                   \
+		"memory that was only read, no use is proved, unless --watch or "        \
+		"--uses\n"                                                               \
+		"sees it.\n"                                                             \
+		"\n"                                                                     \
+		"Memory that is older than the command is UNUSED-SINCE-ATTACH until a "  \
+		"use "                                                                   \
+		"of it\n"                                                                \
+		"is seen.\n"                                                             \
+		"\n"                                                                     \
+		"With -o, what was found is kept in a snapshot file, with the last "     \
+		"heap: "                                                                 \
+		"bio shows\n"                                                            \
+		"it again, other commands take --bio of it, and explain shows the life " \
+		"of an\n"                                                                \
+		"object.\n"                                                              \
+		"\n"                                                                     \
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"              \
+		"\n"                                                                     \
+		"Examples:\n"                                                            \
+		"  heapinspect bio --pid 4242 --every 1s --for 60s\n"                    \
+		"  heapinspect bio --pid 4242 --for 60s --by site --bio drag\n"          \
+		"  heapinspect bio --pid 4242 --for 60s --by retainers --bio drag\n"     \
+		"  heapinspect bio --pid 4242 --for 60s --hp app.hp\n"                   \
+		"  heapinspect graph app.hp\n"                                           \
+		"  heapinspect bio --pid 4242 --for 60s -o app.hisnap\n"                 \
+		"  heapinspect bio app.hisnap --by root\n"                               \
+		"  heapinspect retainers app.hisnap --bio drag"
+
+const struct hi_command hi_command_bio = {
+	ABOUT,
+	.sample = hi_series_census,
+	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
+};
+
+const struct hi_command hi_command_bio_file = {
+	ABOUT,
+	.run = run_bio_of_file,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The operands of `deep`, and its pages. */
+#ifndef HI_CLI_COMMANDS_DEEP_H
+#define HI_CLI_COMMANDS_DEEP_H
+
+#include "cli/command/output.h"
+#include "report/display.h"
+#include "session/deep/deep_kept.h"
+#include "session/options.h"
+
+/* Takes an operand, whose text stays where it is and may be cut. 2: it is wrong, which
+ * was said. */
+int hi_deep_take_operand(char *word, struct hi_deep_operands *to);
+/* 2: something is missing, which was said. */
+int hi_deep_check_operands(const struct hi_deep_operands *operands);
+
+/* What the command `deep` does, with what is kept. Errors as below; HI_OS. */
+enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_kept *kept,
+			      struct hi_output *output, struct hi_error *err);
+/* Adds the page of a query (options->deep; without files: of the target's file). What
+ * was read and computed for it stays in *kept, for the next query: hi_deep_kept_free().
+ * Errors are for people: of hi_deep_kept_open(), of queries and of reports. */
+enum hi_status hi_deep_page(const struct hi_options *options, struct hi_deep_kept *kept,
+			    struct hi_page *page, struct hi_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command/command.h"
+#include "session/mark_socket.h"
+
+static enum hi_status run_mark_command(const struct hi_options *options,
+				       struct hi_output *output, struct hi_error *err)
+{
+	unsigned reached = 0;
+	enum hi_status status = hi_marks_send(options->target.pid, HI_MARK_PLAIN,
+					      options->argument, &reached, err);
+
+	if (status == HI_OK && !options->output.quiet)
+		fprintf(output->file, "marked %u series of pid %d\n", reached,
+			(int)options->target.pid);
+	return status;
+}
+
+const struct hi_command hi_command_mark = {
+	.id = HI_COMMAND_MARK,
+	.name = "mark",
+	.arguments = "PID TEXT",
+	.purpose = "Add a mark to each running series of a process.",
+	.help = "Examples:\n"
+		"  heapinspect mark 4242 'cache flushed'",
+	.keeps_rights = true,
+	.run_alone = run_mark_command,
+};

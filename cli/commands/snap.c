@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `snap`: writes a snapshot file, which every command reads in place of a
+ * process.
+ */
+#include "cli/commands/snap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "session/series/rows.h"
+#include "session/snapshot/snapshot_source.h"
+
+enum hi_status hi_snap_write(struct hi_inspection *in,
+			     const struct hi_report_header *header,
+			     struct hi_output *output, struct hi_error *err)
+{
+	struct hi_snapshot_options options = {
+		.compress = in->options->snap.compress,
+		.threads = in->options->decoding.threads ? in->options->decoding.threads
+							 : 2};
+	int fd = fileno(output->file);
+	char size[24], n[32];
+	struct stat st;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "writing the snapshot");
+	status = hi_snapshot_save(in, header, fd, &options, err);
+	if (status != HI_OK)
+		return status;
+	if (fstat(fd, &st) == 0 && !in->options->output.quiet)
+		fprintf(stderr, "heapinspect: %s: %s, %s objects\n",
+			in->options->output.file,
+			hi_text_bytes(size, (uint64_t)st.st_size),
+			hi_text_count(n, in->graph->n_objects));
+	return HI_OK;
+}
+
+const struct hi_command hi_command_snap = {
+	.id = HI_COMMAND_SNAP,
+	.name = "snap",
+	.arguments = "",
+	.purpose = "Write a snapshot of the heap to a file. Other commands take the file "
+		   "as their target, later and on other machines.",
+	.help = "The file contains types, objects, roots, and edges with the names of "
+		"their\n"
+		"fields. It does not contain the contents of objects, unless "
+		"--with-contents is\n"
+		"given; explain then shows values. The names of types, variables and "
+		"files are\n"
+		"in the file, so its mode is 0600. Keys of dicts and attributes of "
+		"Python\n"
+		"objects are names of edges, and are in the file too. With --redact, the "
+		"file\n"
+		"has no strings from the heap except names of types, modules and "
+		"variables,\n"
+		"and of the command line the program's name only.\n"
+		"\n"
+		"With --every, all censuses are written to one file: the totals by type "
+		"of each\n"
+		"census, and the graphs that --full selects. The file keeps every "
+		"complete\n"
+		"census, however the command ends.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect snap --pid 4242 -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --compress -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --redact -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --every 10s --for 1h -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --every 1s --full peaks:3,last -o "
+		"app.hisnap\n"
+		"  heapinspect snapshots app.hisnap\n"
+		"  heapinspect app.hisnap\n"
+		"  heapinspect census app.hisnap --by module",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
+	.write = hi_snap_write,
+	.sample = hi_series_census,
+	.wanted_in_series =
+		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+};

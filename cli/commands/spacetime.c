@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command `spacetime`: live bytes by band over time, and their areas. */
+#include "base/cleanup.h"
+#include "cli/command/command.h"
+#include "report/parts/legend.h"
+#include "report/pictures/bands.h"
+#include "report/pictures/graph_svg.h"
+#include "report/reports/spacetime/spacetime_report.h"
+#include "session/operands.h"
+#include "session/space/spacetime.h"
+
+enum { TOP = 20 };
+
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
+
+static enum hi_status write_spacetime_page(const struct hi_options *o,
+					   const struct hi_spacetime_report *report,
+					   struct hi_output *output, struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+	struct hi_text_options looks = hi_output_looks(o, fileno(output->file));
+
+	if (!page)
+		return hi_fail_memory(err, "page");
+	page->type_names.keep_full = o->output.full_names;
+	hi_spacetime_display(report, looks.width ? looks.width : 80, page);
+	hi_legend_add(page);
+	return hi_output_page(output, o, page, err);
+}
+
+/* As graph draws it: its areas are the same. */
+static enum hi_status write_spacetime_svg(const struct hi_hp_series *series,
+					  struct hi_output *output, struct hi_error *err)
+{
+	static const struct hi_bands_options usual = {.min_share = 0.01};
+	HI_GUARD(hi_bands_destroy) struct hi_bands *bands = NULL;
+	enum hi_status status = hi_bands_create(series, &usual, &bands, err);
+
+	return status == HI_OK ? hi_graph_svg_write(bands, output->file, err) : status;
+}
+
+static enum hi_status report_spacetime(const struct hi_options *o,
+				       const struct hi_spacetime_bands *bands,
+				       struct hi_output *output, struct hi_error *err)
+{
+	struct hi_spacetime_report report;
+	struct hi_json json;
+	enum hi_status status = hi_spacetime_report_make(
+		bands->series, hi_lookup_top(o, TOP), &report, err);
+
+	report.file = o->target.file;
+	report.by = bands->by;
+	report.censuses = bands->censuses;
+	report.is_type = bands->is_type;
+	report.left_out = bands->left_out;
+	report.damaged = bands->damaged;
+	report.lost = bands->lost;
+	if (status == HI_OK && o->output.json) {
+		hi_json_init(&json, output->file);
+		hi_spacetime_json(&report, &json);
+		status = hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
+	} else if (status == HI_OK) {
+		status = o->output.format
+				 ? write_spacetime_svg(bands->series, output, err)
+				 : write_spacetime_page(o, &report, output, err);
+	}
+	hi_spacetime_report_free(&report);
+	return status;
+}
+
+static enum hi_status run_spacetime_command(const struct hi_options *options,
+					    struct hi_output *output,
+					    struct hi_error *err)
+{
+	struct hi_options o = *options;
+	struct hi_spacetime_bands bands;
+	enum hi_status status;
+
+	o.target.file = options->argument;
+	status = hi_spacetime_bands_read(&o, &bands, err);
+	if (status == HI_OK)
+		status = report_spacetime(&o, &bands, output, err);
+	hi_spacetime_bands_free(&bands);
+	return status;
+}
+
+const struct hi_command hi_command_spacetime = {
+	.id = HI_COMMAND_SPACETIME,
+	.name = "spacetime",
+	.arguments = "FILE",
+	.purpose = "Show live memory over time in bands, and the area of each: bytes x "
+		   "time.",
+	.help = "The file is one of snap --every or record --every, of bio -o, or a heap "
+		"profile\n"
+		"(FILE.hp). Between two censuses a band is a straight line; the areas of "
+		"the bands\n"
+		"are exactly that of all of them together.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect record --pid 4242 --every 1s -o app.hirec\n"
+		"  heapinspect spacetime app.hirec\n"
+		"  heapinspect spacetime app.hirec --by function --all\n"
+		"  heapinspect spacetime app.hirec --by function --format svg -o "
+		"app.svg\n"
+		"  heapinspect spacetime app.hp --json",
+	.run_alone = run_spacetime_command,
+};

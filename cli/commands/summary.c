@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command/command.h"
+#include "report/reports/summary/summary_report.h"
+#include "session/computed.h"
+#include "session/operands.h"
+#include "session/path_text.h"
+#include "session/recorded.h"
+#include "session/suspect_text.h"
+
+/* Rows of a page and of JSON. */
+enum { TOP_TEXT = 10, TOP_JSON = 100 };
+
+struct suspect_text {
+	const char **names, **paths;
+};
+
+static enum hi_status describe_suspects(struct hi_inspection *in,
+					struct suspect_text *ret, struct hi_error *err)
+{
+	size_t n = in->results.suspects->count;
+	struct suspect_text w = {
+		.names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.names)),
+		.paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.paths))};
+
+	if (!w.names || !w.paths)
+		return hi_fail_memory(err, "suspects");
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_suspect *s = &in->results.suspects->items[i];
+
+		w.names[i] = hi_path_text_from_root(in, s->top);
+		w.paths[i] = hi_suspect_text(in, s);
+	}
+	*ret = w;
+	return HI_OK;
+}
+
+/* What else the file can tell. */
+static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_recorded *recorded = NULL;
+	enum hi_status status = hi_inspect_recorded_if_any(in, &recorded, err);
+	char time[24];
+
+	if (status == HI_OK && recorded && recorded->births->is_traced)
+		hi_inspect_note(
+			in, "the program has traced itself (tracemalloc): census --by "
+			    "site, leaks and explain show the lines that allocated");
+	else if (status == HI_OK && recorded)
+		hi_inspect_note(
+			in,
+			"the file has a recording of %s: census --by site, leaks "
+			"and explain show where objects were allocated",
+			hi_text_duration(time, recorded->births->end_ns -
+						       recorded->births->start_ns));
+	return status;
+}
+
+static enum hi_status run_summary_command(struct hi_inspection *in,
+					  const struct hi_report_header *header,
+					  struct hi_page *page, struct hi_json *json,
+					  struct hi_error *err)
+{
+	const struct hi_owners *owners = NULL;
+	const struct hi_nearest *nearest = NULL;
+	struct hi_summary_report *report = NULL;
+	struct suspect_text words = {};
+	enum hi_status status = describe_suspects(in, &words, err);
+	struct hi_summary_inputs inputs = {
+		.header = header,
+		.graph = in->graph,
+		.reach = in->shown.reach,
+		.dominators = &in->shown.dominators,
+		.leaks = in->results.leaks,
+		.census = in->results.census,
+		.suspects = in->results.suspects,
+		.suspect_names = words.names,
+		.suspect_paths = words.paths,
+		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
+		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
+	};
+
+	hi_inspect_phase(in, "owners");
+	if (status == HI_OK)
+		status = hi_kept_owners(in, &owners, err);
+	inputs.owners = owners;
+	/* JSON has the sets themselves. */
+	if (status == HI_OK && owners->n_shared_by_many && !json)
+		status = hi_kept_nearest(in, &nearest, err);
+	inputs.nearest = nearest;
+	if (status == HI_OK && page)
+		status = note_recording(in, err);
+	if (status == HI_OK)
+		status = hi_summary_report_create(&inputs, &report, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_summary_json(report, json);
+	else
+		hi_summary_display(report, page);
+	hi_summary_report_destroy(report);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_summary = {
+	.id = HI_COMMAND_SUMMARY,
+	.name = "summary",
+	.arguments = "",
+	.purpose = "Show what is on the heap of a process, what keeps it there, and what "
+		   "has leaked.",
+	.help = "Commands (each has its own --help):\n"
+		"  summary    one page: memory, types, owners, leaks, suspects (the "
+		"default)\n"
+		"  census     live bytes by type\n"
+		"  retained   retained sizes, as a tree from the variables down\n"
+		"  browse     the same on a terminal, with types, referrers and paths\n"
+		"  tree       one level of it: what an object or a variable keeps\n"
+		"  serve      a file as linked pages in a browser, on this machine only\n"
+		"  leaks      allocated objects that no root leads to\n"
+		"  paths      the shortest paths from a root to an address or a type\n"
+		"  explain    one address: its type and evidence, fields, references to "
+		"it\n"
+		"  waste      identical, zero-filled and unused bytes, fragmentation\n"
+		"  audit      reference counts of a runtime against the references "
+		"found\n"
+		"  roots      what named roots hold, each alone and together\n"
+		"  retainers  live bytes by the set of their nearest retainers\n"
+		"  up         from the objects of a type up to the roots\n"
+		"  record     follow allocations; which functions made what is live\n"
+		"  bio        which memory is used, and which is not any more\n"
+		"  alloc      which functions allocate, and how much of it survives\n"
+		"  era        begin a phase in each running bio\n"
+		"  safepoints where --at can stop the process, and how often each is "
+		"hit\n"
+		"  snap       write a snapshot file, which every command takes\n"
+		"  snapshots  list the censuses in a snapshot file\n"
+		"  peaks      what was live when most was\n"
+		"  spacetime  live memory over time in bands, and their areas\n"
+		"  deep       costs of functions in their calling contexts\n"
+		"  report     all of this as one HTML file with links\n"
+		"  diff       compare two snapshots: what was born, what died\n"
+		"  query      SQL over objects, edges, types and roots\n"
+		"  check      fail a build when a limit is exceeded\n"
+		"  export     the heap in the formats of other programs\n"
+		"  graph      draw a heap profile over time\n"
+		"  mark       put a mark into each running series of a process\n"
+		"\nExamples:\n"
+		"  heapinspect --pid 4242\n"
+		"  heapinspect --pid 4242 --json -o heap.json\n"
+		"  heapinspect leaks -- ./program --its --options\n"
+		"  heapinspect --pid 4242 --at gc --timeout 30s\n"
+		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
+		"  heapinspect census --core core.4242 --all\n"
+		"  heapinspect snap --pid 4242 -o app.hisnap\n"
+		"\nExit status: 0 success; 1 a gate failed or a difference was found; 2 "
+		"wrong\n"
+		"usage or an error; 3 cannot attach; 4 the result is not complete "
+		"(--strict);\n"
+		"124 the pause budget or --timeout ran out.",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
+		  HI_WANT_LEDGER,
+	.run = run_summary_command,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/options/option_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command/command.h"
+#include "cli/options/option_table.h"
+#include "report/type_search.h"
+
+/* argp has these itself. */
+static const char *const own_options[] = {"help", "usage", "version"};
+
+/* Whether this option (its long name up to n bytes, or its letter) takes a
+ * value that is the next word. */
+static bool takes_value(const char *name, size_t n, int letter)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct argp_option *o = &hi_option_table[i].option;
+
+		if (letter ? o->key == letter
+			   : o->name && n && !strncmp(o->name, name, n))
+			return o->arg != NULL;
+	}
+	return false;
+}
+
+int hi_option_words(const char *word)
+{
+	if (word[1] == '-')
+		return strchr(word, '=') ? 1
+					 : 1 + takes_value(word + 2, strlen(word + 2), 0);
+	for (const char *c = word + 1; *c; c++)
+		if (takes_value(NULL, 0, *c))
+			return c[1] ? 1 : 2;
+	return 1;
+}
+
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1];
+}
+
+bool hi_option_wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;
+	     i += is_option(argv[i]) ? hi_option_words(argv[i]) : 1)
+		if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "-?") == 0 ||
+		    strcmp(argv[i], "--help") == 0)
+			return true;
+	return false;
+}
+
+/* An option may be cut to what is left of its name. */
+static unsigned commands_with_option(const char *name, size_t n)
+{
+	unsigned commands = 0;
+
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const char *full = hi_option_table[i].option.name;
+
+		if (full && strncmp(full, name, n) == 0)
+			commands |= hi_option_table[i].commands;
+	}
+	for (size_t i = 0; i < sizeof(own_options) / sizeof(*own_options); i++)
+		if (strncmp(own_options[i], name, n) == 0)
+			commands = ~0u;
+	return commands;
+}
+
+static void say_other_commands(const struct hi_command *command, const char *option,
+			       size_t n, unsigned commands)
+{
+	char names[400] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; hi_commands[i] && used < sizeof(names); i++)
+		if (commands & 1u << hi_commands[i]->id)
+			used += (size_t)snprintf(names + used, sizeof(names) - used,
+						 "%s%s", used ? ", " : "",
+						 hi_commands[i]->name);
+	hi_option_wrong("%.*s: not an option of %s, but of %s", (int)n, option,
+			command->name, names);
+}
+
+static const char *name_of_entry(void *arg, uint32_t i)
+{
+	const struct hi_command *command = *(const struct hi_command **)arg;
+	const struct hi_option_entry *e = &hi_option_table[i];
+
+	return e->commands & 1u << command->id ? e->option.name : NULL;
+}
+
+static void say_no_option(const struct hi_command *command, const char *option, size_t n)
+{
+	const char *near[HI_NAMES_NEAREST] = {};
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)n - 2, option + 2);
+	hi_names_nearest(name, name_of_entry, (void *)&command,
+			 (uint32_t)hi_option_table_size, near);
+	hi_option_wrong("%.*s: no such option%s%s%s; see heapinspect %s --help",
+			n < 64 ? (int)n : 64, option, near[0] ? "; did you mean --" : "",
+			near[0] ? near[0] : "", near[0] ? "?" : "", command->name);
+}
+
+int hi_option_names_check(const struct hi_command *command, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;
+	     i += is_option(argv[i]) ? hi_option_words(argv[i]) : 1) {
+		size_t n = strcspn(argv[i], "=");
+		unsigned commands;
+
+		if (strncmp(argv[i], "--", 2) != 0)
+			continue;
+		commands = commands_with_option(argv[i] + 2, n - 2);
+		if (commands & 1u << command->id)
+			continue;
+		if (commands)
+			say_other_commands(command, argv[i], n, commands);
+		else
+			say_no_option(command, argv[i], n);
+		return HI_OPTION_SAID;
+	}
+	return 0;
+}
+
+static const char *name_of_command(void *arg, uint32_t i)
+{
+	(void)arg;
+	return hi_commands[i]->name;
+}
+
+void hi_option_no_command(const char *name)
+{
+	const char *near[HI_NAMES_NEAREST] = {};
+	char names[512] = "";
+	uint32_t count = 0;
+	size_t n = 0;
+
+	for (; hi_commands[count] && n < sizeof(names); count++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+				      count ? ", " : "", hi_commands[count]->name);
+	hi_names_nearest(name, name_of_command, NULL, count, near);
+	hi_option_wrong("%s: not a command%s%s%s; the commands are %s (for a process: "
+			"--pid N)",
+			name, near[0] ? "; did you mean " : "", near[0] ? near[0] : "",
+			near[0] ? "?" : "", names);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `record`: follows the allocations of a process, and takes a census at the
+ * end, in which each object has the stack that allocated it.
+ */
+#include "cli/record/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands/snap.h"
+#include "cli/options/births.h"
+#include "cli/record/record_begin.h"
+#include "cli/record/record_children.h"
+#include "cli/record/record_progress.h"
+#include "report/display.h"
+#include "session/series/rows.h"
+
+HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
+HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
+
+enum { POLL_MS = 100 };
+
+/* ---- following ---- */
+
+static bool has_recorded_events(const struct hi_recorder *recorder)
+{
+	struct hi_recording_counts counts;
+
+	hi_recording_counts(hi_recorder_recording(recorder), &counts);
+	return counts.events > 0;
+}
+
+/* Its events are there, if there were any. */
+static enum hi_status end_with_events(const struct hi_options *options,
+				      const struct hi_recorder *recorder,
+				      struct hi_error *err)
+{
+	char time[24];
+
+	hi_text_duration(time, hi_clock_ns() - hi_recorder_start_ns(recorder));
+	if (!has_recorded_events(recorder))
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d was killed after %s of recording: its heap is "
+			       "gone, so there is no report",
+			       (int)options->target.pid, time);
+	if (!options->output.quiet)
+		fprintf(stderr,
+			"heapinspect: process %d was killed after %s of recording: its "
+			"heap is gone, and the report is of its events alone\n",
+			(int)options->target.pid, time);
+	return HI_OK;
+}
+
+/* The heap of the program before is gone with it: what events say is left. */
+static enum hi_status report_exec(const struct hi_options *options,
+				  const struct hi_recorder *recorder,
+				  struct hi_record_progress *progress,
+				  struct hi_error *err)
+{
+	uint64_t ns = hi_recorder_exec_ns(recorder) - hi_recorder_start_ns(recorder);
+	enum hi_status status = HI_OK;
+	char time[24];
+
+	if (!options->output.json)
+		status = hi_record_progress_print(progress, err);
+	if (status != HI_OK)
+		return status;
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "process %d has started another program (exec) after %s of "
+		       "recording: its heap is gone, so there is no census%s (record "
+		       "--every keeps those before)",
+		       (int)options->target.pid, hi_text_duration(time, ns),
+		       options->output.file ? ", and no file" : "");
+}
+
+static enum hi_status follow_until_end(const struct hi_options *options,
+				       struct hi_recorder *recorder,
+				       const struct hi_record_signals *signals,
+				       struct hi_exit_watch *watch, struct hi_error *err)
+{
+	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
+	uint64_t start = hi_recorder_start_ns(recorder), length = options->series.for_ns;
+	enum hi_status status =
+		hi_record_progress_open(options, recorder, &progress, err);
+
+	while (status == HI_OK && !hi_record_signals_came(signals) &&
+	       !hi_record_progress_is_ended(progress) &&
+	       hi_exit_watch_look(watch) != HI_EXIT_STANDS) {
+		uint64_t now = hi_clock_ns();
+		uint64_t left = !length		       ? UINT64_MAX
+				: now - start < length ? length - (now - start)
+						       : 0;
+
+		if (left == 0)
+			break;
+		status = hi_recorder_poll(recorder,
+					  left < POLL_MS * 1000000ull
+						  ? (unsigned)(left / 1000000) + 1
+						  : POLL_MS,
+					  err);
+		hi_record_children_look(options->children, progress);
+		if (status == HI_OK)
+			status = hi_record_progress_take_keys(progress, err);
+		if (status == HI_OK)
+			status = hi_record_progress_show(progress, err);
+	}
+	/* Its memory is kept. */
+	if (status == HI_GONE && hi_exit_watch_is_standing(watch))
+		return HI_OK;
+	if (hi_recorder_exec_ns(recorder) && status == HI_UNSUPPORTED)
+		return report_exec(options, recorder, progress, err);
+	return status == HI_GONE && hi_recorder_is_lost(recorder)
+		       ? end_with_events(options, recorder, err)
+		       : status;
+}
+
+enum hi_status hi_record_follow(const struct hi_options *options,
+				struct hi_exit_watch *watch, struct hi_recorder **ret,
+				struct hi_error *err)
+{
+	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
+	struct hi_record_signals signals = {.fd = -1};
+	bool goes_on = false;
+	enum hi_status status =
+		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
+
+	if (status == HI_OK && options->begun)
+		options->begun(options->begun_arg);
+	if (status == HI_OK && goes_on)
+		status = follow_until_end(options, recorder, &signals, watch, err);
+	hi_record_signals_end(&signals);
+	if (status == HI_OK)
+		*ret = hi_take(recorder);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static enum hi_status run_record_command(struct hi_inspection *in,
+					 const struct hi_report_header *header,
+					 struct hi_page *page, struct hi_json *json,
+					 struct hi_error *err)
+{
+	const char *file = in->options->output.file;
+	struct hi_births_request request = {
+		.by = HI_BORN_BY_SITE,
+		.is_of_record = true,
+		.file = in->options->target.file	 ? in->options->target.file
+			: file && strcmp(file, "-") != 0 ? file
+							 : NULL,
+		.allocator = in->options->recorder
+				     ? hi_recorder_module(in->options->recorder)
+				     : NULL};
+
+	request.children =
+		hi_record_children_list(in->options->children, &request.n_children);
+	return hi_births_run(in, header, &request, page, json, err);
+}
+
+const struct hi_command hi_command_record = {
+	.id = HI_COMMAND_RECORD,
+	.name = "record",
+	.arguments = "",
+	.purpose =
+		"Follow the allocations of a running process, then show which functions "
+		"allocated what is live.",
+	.help = "The process is not restarted and nothing is loaded into it: probes of "
+		"the\n"
+		"kernel are on malloc, free and their relatives while the recording "
+		"lasts. "
+		"At its\n"
+		"end, after --for or at ^C, a census is taken, and each object has the "
+		"stack "
+		"that\n"
+		"allocated it. What was allocated earlier counts as \"before the "
+		"recording\".\n"
+		"\n"
+		"A program that allocates often is sampled: one allocation per so many "
+		"bytes "
+		"has a\n"
+		"record, and figures are estimates (--sample).\n"
+		"\n"
+		"With -o, the recording is a snapshot file that every command reads. Of "
+		"it, census\n"
+		"takes --by site, context, thread or age, and leaks and explain show "
+		"where\n"
+		"objects were allocated.\n"
+		"\n"
+		"Pools and other allocators of the program are followed as well where "
+		"they "
+		"are\n"
+		"named (--calls, --frees), and mappings with --mappings.\n"
+		"\n"
+		"With --children, the processes that the program forks are recorded as "
+		"well, each\n"
+		"into FILE.PID.\n"
+		"\n"
+		"With --every, censuses are taken while the recording goes on, into the "
+		"same file,\n"
+		"which keeps every complete one, however the command ends.\n"
+		"\n"
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE.\n"
+		"\n"
+		"Examples:\n"
+		"  heapinspect record --pid 4242 --for 60s -o app.hirec\n"
+		"  heapinspect record --pid 4242 --calls 'pool_get:ret,size=$2' "
+		"--frees 'pool_put:$1'\n"
+		"  heapinspect record --pid 4242 --sample 512KiB --for 60s -o app.hirec\n"
+		"  heapinspect record --pid 4242 --every 10s --for 1h -o app.hirec\n"
+		"  heapinspect census --by context app.hirec\n"
+		"  heapinspect leaks app.hirec\n"
+		"  heapinspect explain 0x55d0c8a412a0 app.hirec",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
+		  HI_WANT_SUSPECTS,
+	.run = run_record_command,
+	.save = hi_snap_write,
+	.sample = hi_series_census,
+	.wanted_in_series =
+		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Follows the allocations of a process for the command `record`. */
+#ifndef HI_CLI_RECORD_RECORD_H
+#define HI_CLI_RECORD_RECORD_H
+
+#include "attach/exit_watch.h"
+#include "session/live/recorder.h"
+
+/*
+ * Follows the target of the options until --for is over, a signal (INT, TERM) comes, or
+ * the target is about to exit, and prints how it goes on stderr. watch: zeros; the
+ * caller's to end. It holds the target at its exit, and is not begun where another
+ * process traces the target. *ret: the recording, which still goes on;
+ * hi_recorder_close(). Errors: as of hi_recorder_open() and hi_recorder_poll().
+ */
+enum hi_status hi_record_follow(const struct hi_options *options,
+				struct hi_exit_watch *watch, struct hi_recorder **ret,
+				struct hi_error *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds types by a name or pattern on the command line. */
+#ifndef HI_REPORT_TYPE_SEARCH_H
+#define HI_REPORT_TYPE_SEARCH_H
+
+#include "census/graph/graph.h"
+
+enum { HI_NAMES_NEAREST = 3, HI_NAMES_NEAREST_SIZE = 64 };
+
+struct hi_type_set {
+	bool *has; /* n_types entries */
+	uint32_t n_types;
+	uint32_t count; /* types in it */
+	/* Several of them have one name without qualifiers, which was asked for. */
+	bool ambiguous;
+};
+
+/* Short names of types near one that is not there, "" behind the last. */
+struct hi_types_near {
+	char name[HI_NAMES_NEAREST][HI_NAMES_NEAREST_SIZE];
+};
+
+/*
+ * Selects the types whose name is `pattern`, with or without "struct ", "class ", "union
+ * " or "enum " on either side. If there is none: those with this short name
+ * (type_name.h), then those with this name without qualifiers, which may be several;
+ * then, if the pattern has a * or ?, it is a shell pattern for full or short names. If
+ * no type matches that either and it has commas outside of template arguments, it is a
+ * list of names, each of which must exist; one with a ! before it is taken away again,
+ * and a list that begins so is of all others. "(untyped)" is type 0. Blanks count only
+ * between words.
+ * HI_NOT_FOUND with the name that is missing; then near (may be NULL) gets the closest
+ * names.
+ */
+enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
+			       struct hi_type_set *ret, struct hi_types_near *near,
+			       struct hi_error *err);
+/* Finds the names with the least edit distance from the pattern among n names (NULL:
+ * skipped), the nearest first; NULL where none is near. */
+typedef const char *hi_nth_name_fn(void *arg, uint32_t i);
+void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
+		      const char *nearest[HI_NAMES_NEAREST]);
+/* Frees the set's memory. */
+void hi_type_set_free(struct hi_type_set *set);
+/* Is the type in the set? A set that is NULL has all. */
+static inline bool hi_type_set_has(const struct hi_type_set *set, uint32_t type)
+{
+	return !set || (type < set->n_types && set->has[type]);
+}
+
+#endif

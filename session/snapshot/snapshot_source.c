@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/snapshot/snapshot_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "report/escape.h"
+#include "session/mapped_files.h"
+#include "session/space/live_functions.h"
+
+enum { MOST_WARNINGS = 1 << 12 };
+
+HI_DEFINE_GUARD(struct hi_snapshot_source *, hi_snapshot_source_close)
+
+void hi_snapshot_source_close(struct hi_snapshot_source *stored)
+{
+	if (!stored)
+		return;
+	hi_stored_events_free(&stored->events);
+	hi_snapshot_close(stored->snapshot);
+	free(stored);
+}
+
+static void take_warnings(struct hi_inspection *in)
+{
+	const struct hi_snapshot *s = in->snapshot->snapshot;
+	uint64_t n = hi_snapshot_number(s, "head.warnings", 0);
+	char name[48];
+
+	for (uint64_t i = 0; i < n && i < MOST_WARNINGS; i++) {
+		snprintf(name, sizeof(name), "head.warning.%llu", (unsigned long long)i);
+		(void)hi_vector_push(&in->diagnostics.warnings,
+				     hi_snapshot_text(s, name, ""));
+	}
+}
+
+static enum hi_status open_graph(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status =
+		hi_snapshot_graph(in->snapshot->snapshot, &in->graph, err);
+
+	return status == HI_OK ? hi_snapshot_reach(in->snapshot->snapshot, in->graph,
+						   &in->results.reach, err)
+			       : status;
+}
+
+enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_source_close)
+	struct hi_snapshot_source *stored = hi_calloc(1, sizeof(*stored));
+	enum hi_status status;
+
+	if (!stored)
+		return hi_fail_memory(err, "snapshot");
+	status = hi_snapshot_source_open_snapshot(in, stored, err);
+	/* The graph borrows from it, whatever comes. */
+	in->snapshot = hi_take(stored);
+	if (status == HI_OK && in->snapshot->refusal.status != HI_OK &&
+	    !hi_snapshot_source_has_answer(in)) {
+		*err = in->snapshot->refusal;
+		return err->status;
+	}
+	if (status == HI_OK)
+		status = hi_snapshot_source_has_answer(in)
+				 ? hi_snapshot_outline(in->snapshot->snapshot, &in->graph,
+						       &in->results.reach, err)
+				 : open_graph(in, err);
+	if (status == HI_OK)
+		take_warnings(in);
+	return status;
+}
+
+enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
+					     struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_dominators(in->snapshot->snapshot, in->graph,
+						       &in->results.dominators, err);
+
+	return status == HI_NOT_FOUND
+		       ? hi_dominators_compute(in->graph, in->results.reach,
+					       &in->results.dominators, err)
+		       : status;
+}
+
+bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
+{
+	const struct hi_options *o = in->options;
+	const struct hi_profile_options *p = &o->profile;
+
+	/* Expressions and restrictions need the objects. */
+	if (hi_birth_choice_is_set(&o->selection.births) || o->selection.has_born_by ||
+	    o->selection.bands || o->selection.era)
+		return false;
+	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
+	    p->identity == HI_IDENTITY_VAR)
+		return false;
+	if (!hi_snapshot_has(in->snapshot->snapshot, "census"))
+		return false;
+	if (in->wanted & HI_WANT_ONLY_RETAINED)
+		return hi_snapshot_source_knows_retained(in);
+	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE;
+}
+
+enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = HI_NOT_FOUND;
+
+	/* Of all that is live, not of what a restriction leaves. */
+	if (in->shown.reach == in->results.reach)
+		status = hi_snapshot_census(in->snapshot->snapshot, in->graph,
+					    &in->results.census, err);
+	return status == HI_NOT_FOUND ? hi_census_by_type(in->graph, in->shown.reach,
+							  in->results.dominators,
+							  &in->results.census, err)
+				      : status;
+}
+
+/* ---- the ledger ---- */
+
+struct ledger_row {
+	uint32_t key, label, level, spare;
+	uint64_t resident, virtual_size, swapped, count;
+};
+
+/* Keys and labels are words of this program; a file may have anything in their place.
+ * NULL: it is none, or memory ran out. */
+static const char *read_ledger_word(struct hi_inspection *in, uint32_t at)
+{
+	const char *text = hi_snapshot_string(in->snapshot->snapshot, at);
+	char safe[256];
+
+	if (!text)
+		return NULL;
+	hi_escape_again(safe, sizeof(safe), text, strnlen(text, sizeof(safe)));
+	return hi_arena_strdup(&in->arena, safe);
+}
+
+static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_fail(err, HI_BAD_DATA, 0,
+		       "%.120s: section ledger: a row without a name",
+		       in->options->target.file);
+}
+
+enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_snapshot *s = in->snapshot->snapshot;
+	struct hi_ledger *l = &in->results.ledger;
+	const struct ledger_row *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "ledger", sizeof(*rows), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	l->rss = hi_snapshot_number(s, "ledger.rss", HI_UNKNOWN);
+	l->unknown = (int64_t)hi_snapshot_number(s, "ledger.unknown", 0);
+	for (l->n_rows = 0; l->n_rows < n && l->n_rows < HI_LEDGER_ROWS; l->n_rows++) {
+		const struct ledger_row *row = &rows[l->n_rows];
+
+		l->rows[l->n_rows] =
+			(struct hi_ledger_row){.key = read_ledger_word(in, row->key),
+					       .label = read_ledger_word(in, row->label),
+					       .level = row->level != 0,
+					       .resident = row->resident,
+					       .virtual_size = row->virtual_size,
+					       .swapped = row->swapped,
+					       .count = row->count};
+		if (!l->rows[l->n_rows].key || !l->rows[l->n_rows].label)
+			return bad_row(in, err);
+	}
+	in->results.ledger_known = true;
+	return HI_OK;
+}
+
+static enum hi_status put_ledger(const struct hi_inspection *in,
+				 struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	const struct hi_ledger *l = &in->results.ledger;
+	struct ledger_row rows[HI_LEDGER_ROWS] = {};
+	enum hi_status status = HI_OK;
+
+	if (!in->results.ledger_known)
+		return HI_OK;
+	for (size_t i = 0; i < l->n_rows && status == HI_OK; i++) {
+		const struct hi_ledger_row *row = &l->rows[i];
+
+		rows[i] = (struct ledger_row){.level = (uint32_t)row->level,
+					      .resident = row->resident,
+					      .virtual_size = row->virtual_size,
+					      .swapped = row->swapped,
+					      .count = row->count};
+		status = hi_snapshot_put_string(w, row->key, &rows[i].key, err);
+		if (status == HI_OK)
+			status = hi_snapshot_put_string(w, row->label, &rows[i].label,
+							err);
+	}
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "ledger.rss", l->rss, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "ledger.unknown", (uint64_t)l->unknown,
+						err);
+	return status == HI_OK
+		       ? hi_snapshot_put(w, "ledger", rows, sizeof(*rows), l->n_rows, err)
+		       : status;
+}
+
+/* ---- operations of the source ---- */
+
+uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in)
+{
+	return hi_snapshot_number(in->snapshot->snapshot, "allocated", UINT64_MAX);
+}
+
+static bool open_labels(struct hi_inspection *in)
+{
+	if (in->snapshot->failure.status != HI_OK)
+		return false;
+	if (!in->snapshot->has_labels &&
+	    hi_snapshot_open_labels(in->snapshot->snapshot, in->graph,
+				    &in->snapshot->failure) != HI_OK)
+		return false;
+	in->snapshot->has_labels = true;
+	return true;
+}
+
+/* What is no string of the file lives as long as the inspection. */
+static const char *keep_label(struct hi_inspection *in, hi_node from, uint32_t index)
+{
+	char buffer[HI_EDGE_TEXT];
+	const char *text =
+		hi_snapshot_label(in->snapshot->snapshot, in->graph, from, index, buffer);
+	const char *kept = text == buffer ? hi_arena_strdup(&in->arena, text) : text;
+
+	return kept ? kept : "";
+}
+
+const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
+					 hi_node to)
+{
+	struct hi_edges edges = hi_graph_edges(in->graph, from);
+	char text[HI_EDGE_TEXT] = "";
+	const char *kept, *name;
+
+	if (!open_labels(in))
+		return "";
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.to[i] == to)
+			return keep_label(in, from, i);
+	if (from < in->graph->first_root)
+		return "";
+	name = in->graph->roots[from - in->graph->first_root].name;
+	hi_text_escape(text, sizeof(text), name, strlen(name));
+	kept = hi_arena_strdup(&in->arena, text);
+	return kept ? kept : "";
+}
+
+enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
+					struct hi_error *err)
+{
+	if (in->snapshot->failure.status == HI_OK)
+		return HI_OK;
+	*err = in->snapshot->failure;
+	return err->status;
+}
+
+/* ---- totals of leaks ---- */
+
+enum { LEAK_SUMS = 5 };
+static const char *const leak_sum_names[LEAK_SUMS] = {
+	"leaks.certain", "leaks.likely", "leaks.garbage", "leaks.uncollectable",
+	"leaks.lost"};
+
+static enum hi_status put_leak_sums(const struct hi_inspection *in,
+				    struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	struct hi_leak_totals s = hi_leak_totals_unknown();
+	uint64_t bytes[LEAK_SUMS];
+	enum hi_status status = HI_OK;
+
+	if (hi_inspect_heap_is_known(in))
+		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach, &s);
+	bytes[0] = s.certain.bytes;
+	bytes[1] = s.likely.bytes;
+	bytes[2] = s.garbage.bytes;
+	bytes[3] = s.uncollectable.bytes;
+	bytes[4] = s.lost.bytes;
+	for (size_t i = 0; i < LEAK_SUMS && status == HI_OK; i++)
+		status = hi_snapshot_put_number(w, leak_sum_names[i], bytes[i], err);
+	return status;
+}
+
+struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *s)
+{
+	struct hi_leak_totals ret = hi_leak_totals_unknown();
+	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,
+					    &ret.garbage.bytes, &ret.uncollectable.bytes,
+					    &ret.lost.bytes};
+
+	for (size_t i = 0; i < LEAK_SUMS; i++)
+		*bytes[i] = hi_snapshot_number(s, leak_sum_names[i], UINT64_MAX);
+	return ret;
+}
+
+/* ---- writing ---- */
+
+static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writer *w,
+			       const struct hi_report_header *header,
+			       struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_save_header(w, header, err);
+
+	if (status == HI_OK)
+		status = put_leak_sums(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
+						err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "redacted", in->options->snap.redact,
+						err);
+	if (status == HI_OK)
+		status = put_ledger(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_census(w, in->results.census, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_modules(in, w, err);
+	return status == HI_OK ? hi_snapshot_save_conflicts(in, w, err) : status;
+}
+
+HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
+
+enum hi_status hi_snapshot_save(struct hi_inspection *in,
+				const struct hi_report_header *header, int fd,
+				const struct hi_snapshot_options *options,
+				struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
+
+	if (status == HI_OK)
+		status = put_rest(in, w, header, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_waste(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_graph(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_leak_groups(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_retained(in, w, header, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_contents(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_recorded(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_lives(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_space(in, w, err);
+	/* The last one: where there is no room, they are left out. */
+	if (status == HI_OK)
+		status = hi_snapshot_save_holders(in, w, err);
+	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
+}
+
+enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
+				       const struct hi_report_header *header, int fd,
+				       uint64_t at, struct hi_error *err)
+{
+	/* They are small: the names in them are most of it. */
+	struct hi_snapshot_options options = {.compress = true, .at = at};
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	enum hi_status status = hi_snapshot_create(fd, &options, &w, err);
+
+	if (status == HI_OK)
+		status = put_rest(in, w, header, err);
+	if (status == HI_OK)
+		status = hi_snapshot_save_outline(in, w, err);
+	if (status == HI_OK)
+		status = hi_live_functions_save(in, w, err);
+	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Snapshot files as sources, and how they are written. A source of this kind has neither
+ * an image nor types: names, fields of edges, the ledger and the header of reports come
+ * from the file.
+ */
+#ifndef HI_SESSION_SNAPSHOT_SNAPSHOT_SOURCE_H
+#define HI_SESSION_SNAPSHOT_SNAPSHOT_SOURCE_H
+
+#include "census/analysis/leak_totals.h"
+#include "census/snapshot/snapshot_events.h"
+#include "census/snapshot/snapshot_file.h"
+#include "session/edge_text.h"
+#include "session/inspection.h"
+#include "session/mapped_files.h"
+
+/* Of the same inspection; plain data. */
+struct hi_snapshot_source {
+	struct hi_snapshot *snapshot;
+	const uint32_t *used; /* NULL: not stored */
+	bool has_labels;
+	bool has_events; /* these were read */
+	struct hi_stored_events events;
+	/* Of a census without its graph, which has only totals: the error for anything
+	 * that needs more. */
+	struct hi_error refusal;
+	uint32_t last_census; /* its number in a file of many; else 0 */
+	/* Damage that was found where no status could be returned. */
+	struct hi_error failure;
+};
+
+/* ---- writing (snap) ---- */
+
+/* Writes a whole snapshot of the inspection to fd, which stays the caller's. Errors as
+ * hi_snapshot_create() and hi_snapshot_put(). */
+enum hi_status hi_snapshot_save(struct hi_inspection *in,
+				const struct hi_report_header *header, int fd,
+				const struct hi_snapshot_options *options,
+				struct hi_error *err);
+/* Writes the fields of the report's header as properties. */
+enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
+				       const struct hi_report_header *header,
+				       struct hi_error *err);
+
+/* The totals of a census of a series (in->results.census), from `at` on in the file. */
+enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
+				       const struct hi_report_header *header, int fd,
+				       uint64_t at, struct hi_error *err);
+/* Writes types and counts without the graph. */
+enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
+/* Writes the graph with names of edges and used bytes. */
+enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the recording, if there is one. */
+enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err);
+/* Writes the biographies up to now, where the options have some. */
+enum hi_status hi_snapshot_save_lives(const struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the space profile up to now, where the options have one. */
+enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the section "conflicts". */
+enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
+					  struct hi_snapshot_writer *w,
+					  struct hi_error *err);
+
+/* Writes suspects and owners of the whole heap, if suspects were found. */
+enum hi_status hi_snapshot_save_holders(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
+/* Writes the groups of leaks without a type, if there are any. */
+enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
+					    struct hi_snapshot_writer *w,
+					    struct hi_error *err);
+
+/* The section "modules". */
+enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
+/* Writes nothing unless the options select it. */
+enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err);
+/* Compares contents and writes the sections of `waste`. */
+enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the rows of `retained`; nothing if there are no dominators. */
+enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 const struct hi_report_header *header,
+					 struct hi_error *err);
+
+/* ---- reading ---- */
+
+/* Lists the mapped files; they live in in->arena. None: *n_ret is 0. */
+enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
+					       const struct hi_mapped_file **ret,
+					       size_t *n_ret, struct hi_error *err);
+struct hi_snapshots;
+/* Is it a number, first, last or peak? */
+bool hi_snapshot_source_is_census(const char *which);
+/* Returns the index of the entry; s->n_entries: there is none. with_graph: first, last
+ * and peak select among the censuses that have a graph. */
+size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *which,
+				      bool with_graph);
+/* stored->snapshot out of options->target.file, and of options->target.census in it. */
+enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
+						struct hi_snapshot_source *stored,
+						struct hi_error *err);
+/* Fills in->snapshot, graph, results.reach and warnings out of options->target.file. */
+enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err);
+/* in->results.dominators; computed when the file has none. */
+enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
+					     struct hi_error *err);
+/* Is the wanted result a table of the file? Then graph has types alone and reach counts
+ * alone (hi_snapshot_outline), and there are no dominators. */
+bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
+/* Of `retained`: the rows of the options are in the file, and what they are. */
+bool hi_snapshot_source_knows_retained(const struct hi_inspection *in);
+struct hi_retained_report;
+/* Makes the report of `retained` from these rows. *ret: hi_retained_report_destroy().
+ * HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
+					   const struct hi_report_header *header,
+					   struct hi_retained_report **ret,
+					   struct hi_error *err);
+/* in->results.census; computed when the file has none that fits. */
+enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err);
+/* Fills in->results.ledger; unchanged if the file has none. HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err);
+void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fine */
+
+/* Fills in the report's header from the file's properties. Texts live as long as the
+ * inspection. */
+enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
+					      struct hi_report_header *ret,
+					      struct hi_error *err);
+/* in->profile.roots: those of the options, as far as names of edges lead there. */
+/* HI_USAGE with *wrong a root: byte *column of its expression is the error. */
+enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
+					size_t *column, struct hi_error *err);
+/* The fields of a node that lead to objects, without values, as hi_typing_fields. */
+enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
+					 struct hi_field *fields, size_t max,
+					 size_t *n_ret, size_t *total_ret,
+					 struct hi_error *err);
+/* With their values, as snap --with-contents keeps them. HI_NOT_FOUND: of this one its
+ * edges are all that is known. */
+bool hi_snapshot_source_has_contents(const struct hi_inspection *in);
+/* Reads the fields of an object as hi_snapshot_source_fields, with values. */
+enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node object,
+					   struct hi_field *fields, size_t max,
+					   size_t *n_ret, size_t *total_ret,
+					   struct hi_error *err);
+/* Returns the edge as text, as hi_path_text_of_edge; "" unknown. */
+const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
+					 hi_node to);
+/* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the
+ * names of edges. HI_USAGE: no edge of them has such a name. */
+enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
+						const char *field, uint64_t *bits,
+						struct hi_error *err);
+/* in->recorded. HI_NOT_FOUND: the file has no recording; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_recorded(struct hi_inspection *in,
+						struct hi_error *err);
+/* After it. *ret lives as long as the inspection. HI_NOT_FOUND, HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_events(struct hi_inspection *in,
+					      const struct hi_stored_events **ret,
+					      struct hi_error *err);
+void hi_snapshot_source_close_recorded(struct hi_inspection *in);
+/* in->results.suspects. HI_NOT_FOUND: they were not stored; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_suspects(struct hi_inspection *in,
+					   struct hi_error *err);
+/* Which variable is nearest, of the objects that the summary asks about; the same.
+ * *ret: hi_nearest_destroy(). */
+enum hi_status hi_snapshot_source_nearest(struct hi_inspection *in,
+					  struct hi_nearest **ret, struct hi_error *err);
+/* The owners of the whole heap; the same. *ret: hi_owners_destroy(). */
+struct hi_owners;
+enum hi_status hi_snapshot_source_owners(struct hi_inspection *in, struct hi_owners **ret,
+					 struct hi_error *err);
+/* in->lives. HI_NOT_FOUND: the file has no biographies; HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
+					     struct hi_error *err);
+/* Whether the file has a space profile; and fills an empty profile from it, whose
+ * contexts are those of the recording in the file. HI_BAD_DATA, HI_NO_MEMORY. */
+struct hi_space_profile;
+bool hi_snapshot_source_has_space(const struct hi_inspection *in);
+enum hi_status hi_snapshot_source_read_space(struct hi_inspection *in,
+					     struct hi_space_profile *profile,
+					     struct hi_error *err);
+/* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
+struct hi_contents_options;
+struct hi_waste;
+struct hi_heap_use;
+enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
+					const struct hi_contents_options *options,
+					struct hi_waste **ret, struct hi_error *err);
+/* By object, as in struct hi_contents_marks; NULL: not stored. */
+enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
+					struct hi_error *err);
+/* Reads sizes of blocks, free blocks and pages. HI_BAD_DATA; an error too if missing. */
+enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
+					   struct hi_heap_use *ret, struct hi_error *err);
+
+/* Bytes alone; unknown in files of earlier versions. */
+struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *snapshot);
+/* Of a snapshot's properties: hi_inspect_heap_is_known(). */
+bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *snapshot);
+/* Returns the bytes that the allocator had given out; UINT64_MAX: unknown. */
+uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in);
+
+/* Lists the conflicts of types, in in->arena. *objects_ret: how many objects have one. */
+enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
+					    const struct hi_typing_conflict **ret,
+					    size_t *n_ret, uint64_t *objects_ret,
+					    struct hi_error *err);
+
+/* in->results.leak_groups; NULL if the file has none. HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
+					      struct hi_error *err);
+
+/* Fails if damage was found where no status could be returned: then no report may be
+ * made. */
+enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
+					struct hi_error *err);
+
+/* A group of leaks. */
+struct hi_snapshot_leak_row {
+	uint64_t usable, n_like;
+	uint32_t pointers, text, like, n_fits;
+	uint32_t fits[HI_LEAK_FITS]; /* offsets of strings */
+	uint32_t spare;
+};
+struct hi_snapshot_leak_node {
+	uint32_t object, group; /* from 1 on */
+};
+
+/* A pair of types that pointers disagree about. */
+struct hi_snapshot_conflict_row {
+	uint32_t type, other; /* offsets of strings */
+	uint64_t objects, example;
+};
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the text about a wrong command line goes: an error may have several lines, with a
+ * caret below the place. Usually stderr; a page about a wrong address takes it instead.
+ */
+#ifndef HI_SESSION_USAGE_ERRORS_H
+#define HI_SESSION_USAGE_ERRORS_H
+
+#include <stdio.h>
+
+/* Never NULL. */
+FILE *hi_complaints(void);
+/* NULL: stderr. The stream stays the caller's. */
+void hi_complaints_to(FILE *stream);
+
+#endif
