@@ -35,13 +35,14 @@
  *
  * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The first
  * touch of a missing page stops the thread that touches; a thread of the pager is
- *notified and fills the whole block, or several. A block is EMPTY, FILLING (by one
- *thread) or FULL; the lock guards the states, not the filling.
+ * notified and fills the whole block, or several. A block is EMPTY, FILLING (by one
+ * thread) or FULL; the lock guards the states, not the filling.
  *
- *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes the threads that wait
- * there fault in a FILLING block   nothing: the filler will wake it fault in a FULL block
- * it came while the block was being filled: wake it
- *	fault on a page of no range	a page of zeros, whatever the block's state
+ *	a fault in		the pager
+ *	an EMPTY block		fills it; each UFFDIO_COPY wakes the threads that wait there
+ *	a FILLING block		does nothing: the thread that fills will wake the other
+ *	a FULL block		wakes the thread: it came while the block was being filled
+ *	a page of no range	gives a page of zeros, whatever the block's state
  *
  * Doing nothing in a FILLING block loses no wake-up: a thread enters the kernel's queue
  * before it looks a last time whether its page is there, and the filler puts the page

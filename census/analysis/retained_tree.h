@@ -9,8 +9,9 @@
  *	struct hi_retained_tree *tree;
  *	status = hi_retained_tree_make(graph, reach, dominators, &fields, &limits, &tree,
  *				       err);
- *	for (uint32_t i = tree->nodes[at].first_child, n = 0; n <
- *tree->nodes[at].n_children; i++, n++) … tree->nodes[i] … hi_retained_tree_destroy(tree);
+ *	for (uint32_t n = 0; n < tree->nodes[at].n_children; n++)
+ *		… tree->nodes[tree->nodes[at].first_child + n] …
+ *	hi_retained_tree_destroy(tree);
  *
  * Of each node: bytes = own + bytes of its children, of which the last may be the rest
  * (HI_RETAINED_REST). Only with a restriction (`reach` is of a part) bytes may be more.

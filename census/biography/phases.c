@@ -2,7 +2,7 @@
 /*
  * From evidence to bands. With p the first and q the last proved use, P the first and Q
  * the last possible one (P <= p <= q <= Q), and every set of uses that the evidence
- *leaves open contains p and q and lies in [P, Q]:
+ * leaves open contains p and q and lies in [P, Q]:
  *
  *	uses proved:	LAG  proved before P,	possible before p
  *			USE  proved in [p, q],	possible in [P, Q]

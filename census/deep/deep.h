@@ -30,7 +30,7 @@
  * unite others, so that the result is the same whichever comes first. Each clique is
  * entered by exactly one edge: that holds for a tree, and each step keeps it. Two nodes
  * that are united by 1 have the same caller; if one of them is in the caller's clique,
- *all of the other's clique reaches it and is reached from it. By 2, all cliques along the
+ * all of the other's clique reaches it and is reached from it. By 2, all cliques along the
  * stack between the two become one, which is entered where the outermost of them was.
  */
 #ifndef HI_CENSUS_DEEP_DEEP_H

@@ -12,14 +12,20 @@
  *		  string of its types; of version 9: string file; number line;
  *		  string goal path
  *		| byte 2, CSD: number id, callee's PD or 0, mask, and a number for each
- *bit | byte 3, PS: number id; label; string file; number line; byte exported; numbers n,
- *n CSSs; with coverage: number n, n points: string goal path, number type, and with
- *static coverage number count | byte 4, PD: numbers id, PS, n; with dynamic coverage:
- *numbers k, k counts; n slots: byte kind; of a normal one: number CSD or 0; of others:
- *CSDs (numbers) until a byte 0 label	= byte 0 or 1, strings declaring and defining
- *module, name | byte 2, strings type, its module, defining module, name both then:
- *numbers arity, mode fixed	= 8 bytes, little-endian number	= groups of 7 bits, most
- *significant first, the high bit set where more follow string	= number length, bytes
+ *		  bit
+ *		| byte 3, PS: number id; label; string file; number line; byte exported;
+ *		  numbers n, n CSSs; with coverage: number n, n points: string goal path,
+ *		  number type, and with static coverage number count
+ *		| byte 4, PD: numbers id, PS, n; with dynamic coverage: numbers k,
+ *		  k counts; n slots: byte kind; of a normal one: number CSD or 0;
+ *		  of others: CSDs (numbers) until a byte 0
+ *	label	= byte 0 or 1, strings declaring and defining module, name
+ *		| byte 2, strings type, its module, defining module, name
+ *		  both then: numbers arity, mode
+ *	fixed	= 8 bytes, little-endian
+ *	number	= groups of 7 bits, most significant first, the high bit set where more
+ *		  follow
+ *	string	= number length, bytes
  *
  * Ids count from 1. Mercury itself writes no byte 0 at the end.
  */

@@ -9,8 +9,9 @@
  *
  *	first	opens the target, stops it and makes the image, opens the output; forks;
  *		then only opens files for the second (cli/decoder/decoder_serve.c), gives
- *the output its name, and reports how the second has ended second	drops its rights;
- *reads cores, snapshot files, ELF, DWARF and the image; computes; writes the report
+ *		the output its name, and reports how the second has ended
+ *	second	drops its rights; reads cores, snapshot files, ELF, DWARF and the
+ *		image; computes; writes the report
  *
  * Nothing is copied or sent: the image, as all that is known by then, is shared by the
  * fork, and the first process unmaps its own. A fork that decodes and sends

@@ -7,15 +7,15 @@
  *
  * Use: the scan gives a label to every object without a type that a field or a root
  * variable leads to. It leaves hi_field_label_tag(id) in the type column; id counts from
- *1 in a table of labels of the caller. Typed objects have their graph type there, all
- *others 0. After all rows were given to the builder, and before it is sealed, call
+ * 1 in a table of labels of the caller. Typed objects have their graph type there, all
+ * others 0. After all rows were given to the builder, and before it is sealed, call
  *
  *	status = hi_field_names_apply(typing->objects, b, label_of, typing, n, err);
  *
  * The column then has nothing but graph types. Conservative runs (no types) need no call.
  * If several fields lead to an object, the caller chooses its label; all else depends on
  * the column, the rows and the labels' texts alone, not on the order of their ids. Needs
- *4 bytes for each object that is named indirectly, while it runs.
+ * 4 bytes for each object that is named indirectly, while it runs.
  */
 #ifndef HI_DECODE_DESCRIBE_FIELD_NAMES_H
 #define HI_DECODE_DESCRIBE_FIELD_NAMES_H

@@ -13,8 +13,8 @@
  *
  * Code objects are freed, and others are made at their addresses. So BPF programs send a
  * second word behind it: a check of the code object (hi_python_check()), by which a
- *reader knows whether what it finds there is still the same. What it has copied has
- *numbers from then on (cpython_code.h), which take the place of the address.
+ * reader finds out whether the object there is still the same. Code objects that it has
+ * copied have numbers from then on (cpython_code.h), which take the place of the address.
  */
 #ifndef HI_RUNTIMES_CPYTHON_WALK_H
 #define HI_RUNTIMES_CPYTHON_WALK_H

@@ -6,11 +6,11 @@
  *	head	 struct hi_unwind_head
  *	rules	 8 bytes each: struct hi_unwind_rule; rule 0 is HI_UNWIND_NONE
  *	modules	 struct hi_unwind_module each, by start, disjoint
- *	pages	 4 bytes each; for each page of a module, and one behind them: the first
+ *	pages	 4 bytes each; for each page of a module, and one after them: the first
  *		 row that belongs to it or to a later page
  *	rows	 4 bytes each: where in its page the row begins (12 bits), and its rule
- *(20 bits); a row holds up to the next one, across pages. Row 0 is in no module, and the
- *first row of a module begins where that begins.
+ *		 (20 bits); a row holds up to the next one, across pages. Row 0 is in no
+ *		 module, and the first row of a module begins where that begins.
  */
 #ifndef HI_PROBES_BPF_UNWIND_H
 #define HI_PROBES_BPF_UNWIND_H

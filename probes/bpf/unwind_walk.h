@@ -4,13 +4,13 @@
  * and for user space. Whatever includes this defines before
  *
  *	struct hi_unwind_reader
- *	HI_UNWIND_NOTHING		   0, which the kernel's verifier does not know:
- *					   it follows each path with a known index by
- *					   itself
+ *	HI_UNWIND_NOTHING		   0, as a value that the kernel's verifier
+ *					   cannot compute: it follows each path with
+ *					   a constant index by itself
  *	HI_UNWIND_WORD(reader, index)	   a word of the tables, else HI_UNWIND_NOTHING
  *	HI_UNWIND_STACK(reader, addr, ret) a word of the stack; true if it was read
  *	HI_UNWIND_RULE(reader, pc)	   the rule at pc: by hi_unwind_search(), or from
- *a memory of it
+ *					   a memory of it
  */
 #ifndef HI_PROBES_BPF_UNWIND_WALK_H
 #define HI_PROBES_BPF_UNWIND_WALK_H

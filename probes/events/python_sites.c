@@ -16,11 +16,11 @@
  *	if (first == NULL) ...
  *
  * where freeblock is the pool's second word. The conditional jump is executed by each
- *call and comes after the step; the kernel emulates it; and the block is in a register
- *there, which the steps name, or still in memory (the pool's first free block is the one
- *that was given back last; a block that was given out may be on the stack). All of it
- *happens with the interpreter's lock, so that the events of a block have the order in
- *which it was given out and back.
+ * call and comes after the step; the kernel emulates it; and the block is in a register
+ * there, which the steps name, or still in memory (the pool's first free block is the one
+ * that was given back last; a block that was given out may be on the stack). All of it
+ * happens with the interpreter's lock, so that the events of a block have the order in
+ * which it was given out and back.
  *
  * An object that comes from a free list of its type has a block all the time. But up to
  * 3.12 the interpreter tells tracemalloc of each new object, and so tests a variable

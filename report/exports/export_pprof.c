@@ -6,7 +6,7 @@
  *
  * A profile has totals by stack; a heap has no stacks. Here a stack is the path
  * down the dominator tree, with like objects made one (census/analysis/merged.h), the
- *object itself innermost: root kind, variable, object, object, ... So what pprof calls
+ * object itself innermost: root kind, variable, object, object, ... So what pprof calls
  * cumulative is what the object and all below it retain. The name of a function is how
  * the object is referred to and its type ("->index: hash node"), its system name the
  * whole name of the type. What nothing leads to is below "(leaked)", by type. Three

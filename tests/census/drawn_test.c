@@ -355,8 +355,9 @@ HI_TEST(drawn, a_graph_of_nothing_has_nothing)
 }
 
 /*
- *	g --> x  [x p q s]: pieces of one block     [u v]: of another one, that nobody
- *holds p --> y    q --> u
+ *	g --> x      [x p q s]: pieces of one block
+ *	p --> y      [u v]: pieces of another one, that nobody holds
+ *	q --> u
  *
  * Nothing leads to p, q and s. s is a slot that is taken.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Golden pages: whole pages of inputs that a test draws, kept as tests/golden/NAME.txt
- *and reviewed as files.
+ * and reviewed as files.
  *
  *	HI_EXPECT_GOLDEN("summary-80", text);
  *

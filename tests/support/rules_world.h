@@ -15,14 +15,23 @@
  * A line is one of these:
  *
  *	struct, union	types in C (world_types), until their end
- *	record, context, typedef, const		hints, until the end of their braces;
- *hints begin with "hints x", so the first of these is line 2 of x.hints TYPE NAME = WORDS
- *a local variable, which is a root; after "register", in no memory ADDRESS (BYTES):
- *WORDS	a block and its words; with more after "=>" ADDRESS..ADDRESS (BYTES): WORDS
- *blocks 0x100 apart, all alike ADDRESS: WORDS		words only, or an object that is
- *split off mapping ADDRESS BYTES	memory that belongs to no allocator vtable TYPE
- *ADDRESS	what a vtable pointer says warning TEXT		about the hints knows
- *records, conservative, threads N	how it is run
+ *	record, context, typedef, const
+ *			hints, until the end of their braces; hints begin with "hints x",
+ *			so the first of these is line 2 of x.hints
+ *	TYPE NAME = WORDS
+ *			a local variable, which is a root; after "register", in no memory
+ *	ADDRESS (BYTES): WORDS
+ *			a block and its words; with more after "=>"
+ *	ADDRESS..ADDRESS (BYTES): WORDS
+ *			blocks 0x100 apart, all alike
+ *	ADDRESS: WORDS	words only, or an object that is split off
+ *	mapping ADDRESS BYTES
+ *			memory that belongs to no allocator
+ *	vtable TYPE ADDRESS
+ *			the type that a vtable pointer names
+ *	warning TEXT	about the hints
+ *	knows records, conservative, threads N
+ *			how it is run
  *
  * An ADDRESS is hexadecimal, from the heap's start on, or after a letter: F from
  * WORLD_FAR on, M WORLD_MODULE, S WORLD_STACK, where the first variable lies.

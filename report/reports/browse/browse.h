@@ -6,8 +6,8 @@
  *	struct hi_browse *browse;
  *	status = hi_browse_create(&heap, &about, &browse, err);
  *	while (!hi_browse_has_ended(browse)) {
- *		status = hi_browse_draw(browse, …);
- *(report/reports/browse/browse_screen.h) status = hi_browse_key(browse, key, err);
+ *		status = hi_browse_draw(browse, …);	(browse_screen.h)
+ *		status = hi_browse_key(browse, key, err);
  *	}
  *	hi_browse_destroy(browse);
  */

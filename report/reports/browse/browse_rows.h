@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lists of rows to browse a heap by, each made when it is opened: the dominator tree
- *level by level, types with their objects, the referrers of an object, a path to it.
+ * level by level, types with their objects, the referrers of an object, a path to it.
  *
  *	struct hi_browse_heap heap = { … };
  *	struct hi_browser browser;
