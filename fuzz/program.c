@@ -19,6 +19,7 @@
 #include "decode/frames/frames.h"
 #include "decode/modules/call_file.h"
 #include "decode/modules/functions.h"
+#include "decode/types/function_types.h"
 #include "probes/call_sites.h"
 #include "probes/events/functions.h"
 #include "probes/events/unwind_find.h"

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "decode/modules/functions.h"
+#include "decode/types/function_types.h"
 #include "probes/safepoint.h"
 
 struct hi_target_code {

@@ -5,7 +5,7 @@
  *
  * Which of them are probed is chosen later (session/live/use_evidence.h). Functions that
  * were inlined everywhere have no entry, and clones with other arguments are left out
- * (Note [Functions with another signature] in decode/modules/functions_records.c).
+ * (Note [Functions with another signature] in decode/types/function_records.c).
  */
 #ifndef HI_PROBES_USE_FUNCTIONS_H
 #define HI_PROBES_USE_FUNCTIONS_H

@@ -12,9 +12,9 @@
  *
  * libdw (decode/modules/dwfl.h) is for what a program's code does at an address: call
  * frame information, location lists and expressions, scopes and inlined calls, line
- * tables, parameters of functions. Its users are decode/frames and
- * decode/modules/functions_*.c and code_*.c. It also finds the dwz file of a debug file,
- * and libdwfl places modules.
+ * tables, parameters of functions. Its users are decode/frames,
+ * decode/modules/functions_*.c and code_*.c, and decode/types/function_*.c. It also finds
+ * the dwz file of a debug file, and libdwfl places modules.
  *
  * Why types are not read by libdw:
  * - Threads. The index of names scans all units on all CPUs. A Dwarf handle serves one

@@ -100,7 +100,8 @@ bool hi_tls_find_module(struct hi_modules *modules, struct hi_module *module,
 bool hi_tls_find_block(struct hi_modules *modules, const struct hi_tls_module *tls,
 		       const struct hi_thread *thread, uint64_t *start_ret);
 
-/* Everything that is remembered between stacks. */
+/* Everything that is remembered between stacks of one image. The types keep it
+ * (struct hi_types_companion). */
 struct hi_frame_cache {
 	struct hi_types *types;
 	struct hi_modules *modules;
@@ -116,8 +117,6 @@ struct hi_frame_cache {
 	uint64_t pthread_size;
 };
 
-/* The cache belongs to the types (types_internal.h), which destroy it. */
-void hi_frame_cache_destroy(struct hi_frame_cache *cache);
 /* HI_NO_MEMORY only. Valid until the cache is freed. */
 enum hi_status hi_frame_cache_pc(struct hi_frame_cache *cache, uint64_t pc,
 				 struct hi_pc **ret, struct hi_error *err);

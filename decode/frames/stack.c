@@ -11,13 +11,29 @@
 
 /* ---- what is remembered ---- */
 
-HI_DEFINE_GUARD(struct hi_frame_cache *, hi_frame_cache_destroy)
+static void frame_cache_destroy(void *data)
+{
+	struct hi_frame_cache *cache = data;
+
+	for (size_t i = 0; i < cache->pcs.capacity; i++)
+		if (cache->pcs.slots[i].key != UINT64_MAX)
+			free(((struct hi_pc *)(uintptr_t)cache->pcs.slots[i].value)
+				     ->variables);
+	hi_table_free(&cache->pcs);
+	hi_scopes_free(cache);
+	hi_cfi_free(cache);
+	hi_vector_free(&cache->tls);
+	hi_arena_free(&cache->arena);
+	free(cache);
+}
+
+HI_DEFINE_GUARD(struct hi_frame_cache *, frame_cache_destroy)
 
 static enum hi_status create_frame_cache(struct hi_types *types,
 					 struct hi_frame_cache **ret,
 					 struct hi_error *err)
 {
-	HI_GUARD(hi_frame_cache_destroy) struct hi_frame_cache *cache = NULL;
+	HI_GUARD(frame_cache_destroy) struct hi_frame_cache *cache = NULL;
 	enum hi_status status;
 
 	cache = hi_calloc(1, sizeof(*cache));
@@ -35,20 +51,23 @@ static enum hi_status create_frame_cache(struct hi_types *types,
 	return status;
 }
 
-void hi_frame_cache_destroy(struct hi_frame_cache *cache)
+/* Returns the cache of the image that the types are read with; made by the first call.
+ * The types keep it. */
+static enum hi_status frame_cache_of_types(struct hi_types *types,
+					   struct hi_frame_cache **ret,
+					   struct hi_error *err)
 {
-	if (!cache)
-		return;
-	for (size_t i = 0; i < cache->pcs.capacity; i++)
-		if (cache->pcs.slots[i].key != UINT64_MAX)
-			free(((struct hi_pc *)(uintptr_t)cache->pcs.slots[i].value)
-				     ->variables);
-	hi_table_free(&cache->pcs);
-	hi_scopes_free(cache);
-	hi_cfi_free(cache);
-	hi_vector_free(&cache->tls);
-	hi_arena_free(&cache->arena);
-	free(cache);
+	struct hi_frame_cache *made = NULL;
+
+	if (!types->companion.data) {
+		enum hi_status status = create_frame_cache(types, &made, err);
+
+		if (status != HI_OK)
+			return status;
+		types->companion = (struct hi_types_companion){made, frame_cache_destroy};
+	}
+	*ret = types->companion.data;
+	return HI_OK;
 }
 
 enum hi_status hi_frame_cache_pc(struct hi_frame_cache *cache, uint64_t pc,
@@ -138,27 +157,19 @@ static enum hi_status read_thread_stack(struct hi_types *types,
 {
 	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = hi_calloc(1, sizeof(*stack));
 	struct hi_unwind unwind = {};
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	if (!stack)
 		return hi_fail_memory(err, "stack");
-	if (!types->frames)
-		status = create_frame_cache(types, &types->frames, err);
+	status = frame_cache_of_types(types, &unwind.cache, err);
 	if (status != HI_OK)
 		return status;
-	unwind.cache = types->frames;
 	stack->thread = thread;
 	status = fill_stack(&unwind, &image->threads[thread], stack, err);
 	hi_vector_free(&unwind.frames);
 	if (status == HI_OK)
 		*ret = hi_take(stack);
 	return status;
-}
-
-void hi_types_renew(struct hi_types *types)
-{
-	hi_frame_cache_destroy(types->frames);
-	types->frames = NULL;
 }
 
 enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *image,

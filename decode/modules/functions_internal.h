@@ -15,10 +15,5 @@ bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);
 bool hi_die_entry(Dwarf_Die *function, Dwarf_Addr *ret);
 /* The unit whose code holds addr. */
 bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret);
-/* The parameters of a function with this entry (an ELF address), at most max; their
- * number. */
-size_t hi_die_parameters(struct hi_types *types, struct hi_module *module,
-			 Dwarf_Die *function, Dwarf_Addr entry, struct hi_parameter *ret,
-			 size_t max);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "decode/modules/functions.h"
 #include "decode/modules/demangle.h"
+#include "decode/types/function_types.h"
 
 enum { NAME_MAX_BYTES = 4096, ADDRESSES_MAX = 1 << 16, SHARED_MAX = 64 };
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "decode/modules/functions.h"
+#include "decode/types/function_types.h"
 #include "decode/runtimes/cpython.h"
 
 enum {

@@ -91,6 +91,13 @@ struct hi_type_slot {
 
 enum { HI_SLOT_CHUNK = 1 << 12, HI_SLOT_CHUNKS = 1 << 14 };
 
+/* Data that a reader of one image keeps beside the types (decode/frames: its cache).
+ * hi_types_renew() and hi_types_close() destroy it. Zeroed: none. */
+struct hi_types_companion {
+	void *data;
+	void (*destroy)(void *data);
+};
+
 struct hi_types {
 	struct hi_modules *modules;
 	struct hi_type_module
@@ -109,7 +116,7 @@ struct hi_types {
 	_Atomic uint64_t broken;
 	struct hi_types_stats stats;
 	struct hi_vtable_cache *vtables;
-	struct hi_frame_cache *frames; /* decode/frames, made when a stack is read */
+	struct hi_types_companion companion;
 };
 
 enum { HI_TYPE_UNKNOWN = 0, HI_TYPE_VOID = 1 };
@@ -224,8 +231,13 @@ hi_type_id hi_types_record_named(struct hi_types *types, struct hi_module *first
 bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module,
 				const char *name, bool scoped, char *out, size_t size);
 
-/* ---- decode/frames ---- */
-void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
+/* ---- function_parameters.c ---- */
+struct hi_parameter;
+/* The parameters of a function with this entry (an ELF address), at most max; their
+ * number. */
+size_t hi_die_parameters(struct hi_types *types, struct hi_module *module,
+			 Dwarf_Die *function, Dwarf_Addr entry, struct hi_parameter *ret,
+			 size_t max);
 
 /* ---- vtable.c ---- */
 /* False: out of memory. */

@@ -40,6 +40,15 @@ struct hi_modules *hi_types_modules(struct hi_types *types)
 	return types->modules;
 }
 
+void hi_types_renew(struct hi_types *types)
+{
+	struct hi_types_companion companion = types->companion;
+
+	types->companion = (struct hi_types_companion){};
+	if (companion.data)
+		companion.destroy(companion.data);
+}
+
 void hi_types_close(struct hi_types *types)
 {
 	if (!types)
@@ -48,7 +57,7 @@ void hi_types_close(struct hi_types *types)
 		hi_types_close_files(&types->items[i]);
 	free(types->items);
 	hi_vtable_cache_free(types->vtables);
-	hi_frame_cache_destroy(types->frames);
+	hi_types_renew(types);
 	for (size_t i = 0; i < HI_SLOT_CHUNKS; i++)
 		free(atomic_load(&types->chunks[i]));
 	for (size_t i = 0; i < types->kept.count; i++)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/modules/functions.h"
+#include "decode/types/function_types.h"
 #include "decode/runtimes/cpython_rows.h"
 #include "harness.h"
 #include "support/fixture.h"

@@ -15,6 +15,8 @@
 
 #include "decode/modules/code_walk.h"
 #include "decode/modules/functions_internal.h"
+#include "decode/types/function_types.h"
+#include "decode/types/types_internal.h"
 
 /* DW_LANG_ of DWARF 6, which compilers write already. */
 enum { CPP17 = 0x2a, CPP20 = 0x2b, C17 = 0x2c, CPP23 = 0x3a, C23 = 0x3e };

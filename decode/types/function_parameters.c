@@ -7,8 +7,9 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "decode/modules/functions.h"
 #include "decode/modules/functions_internal.h"
+#include "decode/types/function_types.h"
+#include "decode/types/types_internal.h"
 
 enum { CHILDREN_MAX = 1 << 16, REGISTERS = 6 };
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/modules/functions.h"
 #include "decode/modules/functions_internal.h"
+#include "decode/types/function_types.h"
+#include "decode/types/types_internal.h"
 
 enum { MEMBERS_MAX = 1 << 12, ORIGINS_MAX = 8 };
 
