@@ -14,7 +14,7 @@
 #include "census/analysis/merged.h"
 #include "census/events/birth_choice.h"
 #include "census/events/birth_groups.h"
-#include "census/events/merged_births.h"
+#include "census/analysis/merged_births.h"
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_lives.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "census/events/merged_births.h"
+#include "census/analysis/merged_births.h"
 #include "session/computed.h"
 #include "session/edge_text.h"
 #include "session/path_text.h"

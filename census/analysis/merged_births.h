@@ -5,8 +5,8 @@
  * it. Objects from before the recording, others without a record, and those without a
  * stack are children of the root.
  */
-#ifndef HI_CENSUS_EVENTS_MERGED_BIRTHS_H
-#define HI_CENSUS_EVENTS_MERGED_BIRTHS_H
+#ifndef HI_CENSUS_ANALYSIS_MERGED_BIRTHS_H
+#define HI_CENSUS_ANALYSIS_MERGED_BIRTHS_H
 
 #include "census/analysis/merged.h"
 #include "census/events/births.h"

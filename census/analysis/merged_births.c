@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "census/events/merged_births.h"
+#include "census/analysis/merged_births.h"
 
 #include <stdlib.h>
 
