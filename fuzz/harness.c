@@ -19,7 +19,7 @@ void hi_test_fail(const char *file, int line, const char *fmt, ...)
 }
 
 /* Worlds stay as long as the fuzzer. */
-void hi_test_defer(void (*fn)(void *), void *arg)
+void hi_test_defer_call(void (*fn)(void *), void *arg)
 {
 	(void)fn;
 	(void)arg;

@@ -24,7 +24,7 @@ extern const struct hi_test *const __start_hi_tests[] __attribute__((weak));
 extern const struct hi_test *const __stop_hi_tests[] __attribute__((weak));
 [[noreturn]] void hi_test_fail(const char *file, int line, const char *fmt, ...);
 [[noreturn]] void hi_test_skip(const char *file, int line, const char *reason);
-void hi_test_defer(void (*fn)(void *), void *arg);
+void hi_test_defer_call(void (*fn)(void *), void *arg);
 void hi_test_error(const char *file, int line, const char *fmt, ...);
 bool hi_test_has_failed(void);
 void hi_test_note(const char *fmt, ...);
@@ -93,7 +93,7 @@ void hi_test_skip(const char *file, int line, const char *reason)
 	longjmp(way_out, 1);
 }
 
-void hi_test_defer(void (*fn)(void *), void *arg)
+void hi_test_defer_call(void (*fn)(void *), void *arg)
 {
 	if (n_deferred == 1024)
 		abort();

@@ -56,7 +56,11 @@ struct hi_test {
 _Noreturn void hi_test_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 _Noreturn void hi_test_skip(const char *file, int line, const char *reason);
-void hi_test_defer(void (*fn)(void *), void *arg); /* at most 1024 a test, last first */
+void hi_test_defer_call(void (*fn)(void *), void *arg);
+/* Calls fn(arg) when the test ends, last first, at most 1024 a test. fn returns nothing
+ * and takes one pointer of any type, which that of arg fits. */
+#define hi_test_defer(fn, arg)                                                           \
+	((void)sizeof((fn)(arg), 0), hi_test_defer_call((void (*)(void *))(fn), (arg)))
 /* Fails the test, which goes on. */
 void hi_test_error(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

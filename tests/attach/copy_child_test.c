@@ -24,23 +24,13 @@
 
 #define PAGE 4096u
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_target *open_target(pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -54,7 +44,7 @@ static struct hi_image *copy_image(struct hi_target *target)
 	HI_ASSERT_OK(hi_copy_prepare(target, &options, &copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 
@@ -179,7 +169,7 @@ static struct hi_image *child_image(struct pair *pair, uint64_t max_image)
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(run_child(pair, &options, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
 	return image;
 }

@@ -46,23 +46,13 @@ static void add_truth(const char *line, void *arg)
 	truths->count++;
 }
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_target *open_target(pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -78,7 +68,7 @@ static struct hi_image *copy_image(struct hi_target *target)
 	HI_ASSERT_OK(hi_copy_prepare(target, &options, &copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, &thread, 1, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 
@@ -348,7 +338,7 @@ static void check_changed_target(bool by_reading)
 		copy->own.pagemap.categories = 0;
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	for (size_t i = 0; i < truths.count; i++)
 		check_truth(image, &truths.items[i]);
 	HI_ASSERT(image->complete);
@@ -380,7 +370,7 @@ HI_TEST_SCENARIO(copy, pages_that_cannot_be_read_are_counted_and_left_out)
 	hi_fixture_read_until(fx, "changed", add_truth, &truths);
 	HI_ASSERT_OK(hi_copy_read(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	for (size_t i = 0; i < truths.count; i++)
 		if (strcmp(truths.items[i].name, "new") != 0 &&
 		    strcmp(truths.items[i].name, "unmapped") != 0)

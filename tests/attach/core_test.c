@@ -60,18 +60,13 @@ static unsigned char *tiny(size_t *size)
 	return hi_tiny_core_build(&core, size);
 }
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_image *open_core(const char *path)
 {
 	struct hi_image *image = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_core_open(path, NULL, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 
@@ -410,7 +405,7 @@ HI_TEST(core, the_executable_given_by_hand_stands_for_the_one_in_the_notes)
 	hi_tiny_core_save(bytes, size, path);
 	free(bytes);
 	HI_ASSERT_OK(hi_core_open(path, &options, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT_OK(hi_image_open_file(image, &image->mappings[0], &fd, &err), &err);
 	HI_ASSERT(fstat(fd, &a) == 0 && stat("/proc/self/exe", &b) == 0);
 	HI_ASSERT_EQ(b.st_ino, a.st_ino);
@@ -435,7 +430,7 @@ static struct hi_image *copy_of(pid_t pid)
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, &thread, 1, &image, &err), &err);
 	hi_target_close(target);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 

@@ -59,10 +59,8 @@ static void freeze(const struct group *group, bool on)
 		HI_ASSERT(put(group->dir, "freezer.state", on ? "FROZEN" : "THAWED"));
 }
 
-static void remove_group(void *arg)
+static void remove_group(const struct group *group)
 {
-	const struct group *group = arg;
-
 	(void)put(group->dir, group->second ? "cgroup.freeze" : "freezer.state",
 		  group->second ? "0" : "THAWED");
 	for (int i = 0; i < 1000 && rmdir(group->dir) < 0; i++)

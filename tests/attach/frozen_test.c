@@ -12,11 +12,6 @@
 #define PAGES 200u
 #define START 0x10000000ull
 
-static void destroy_memory(void *memory)
-{
-	hi_memory_destroy(memory);
-}
-
 /* A span of PAGES pages, all present, of which some are held. */
 static struct hi_frozen *make_frozen(const bool *held)
 {
@@ -33,7 +28,7 @@ static struct hi_frozen *make_frozen(const bool *held)
 						     (held[i] ? HI_PAGES_HELD : 0)};
 	}
 	HI_ASSERT_OK(hi_frozen_create("test", &frozen, &err), &err);
-	hi_test_defer(destroy_memory, hi_frozen_memory(frozen));
+	hi_test_defer(hi_memory_destroy, hi_frozen_memory(frozen));
 	HI_ASSERT_OK(hi_frozen_own(frozen, host, PAGES * PAGE, &err), &err);
 	HI_ASSERT_OK(hi_frozen_add_span(frozen, START, START + PAGES * PAGE, host, &err),
 		     &err);

@@ -16,23 +16,13 @@
 
 #define BUDGET_NS 20000000000u /* how fast is not tried here */
 
-static void close_target(void *arg)
-{
-	hi_target_close(arg);
-}
-
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_target *open_target(pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -281,7 +271,7 @@ HI_TEST_SCENARIO(image_send, an_image_that_was_not_made_for_it_is_refused)
 
 	HI_ASSERT_OK(hi_stop_and_copy(open_target(fx->pid), &options, &image, &err),
 		     &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
 	HI_ASSERT_STATUS(HI_UNSUPPORTED, hi_image_send(image, ends[0], &err));
 	/* Nothing was sent. */
@@ -297,7 +287,7 @@ HI_TEST_SCENARIO(image_send, a_thousand_images_leave_no_descriptor_open)
 	struct hi_image *image = take(open_target(fx->pid), HI_REQUEST_COPY, 0);
 	int before, after, here;
 
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	hi_image_reader_pass(reader, image);
 	before = hi_image_reader_descriptors(reader);
 	here = dup(0);

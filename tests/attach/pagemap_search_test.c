@@ -37,10 +37,8 @@ struct drawn {
 	uint8_t *found;		  /* by page */
 };
 
-static void free_drawn(void *arg)
+static void free_drawn(struct drawn *d)
 {
-	struct drawn *d = arg;
-
 	hi_pagemap_free(&d->pagemap);
 	hi_vector_free(&d->runs);
 	close(d->pagemap.fd);

@@ -349,16 +349,6 @@ HI_TEST_SCENARIO(reservations, of_a_sanitizer_are_read_where_they_have_pages)
 
 /* ---- a whole image ---- */
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 /* late: a line for the fixture between the look and the copy. */
 static struct hi_image *copy_image(struct reserved *r, const char *late)
 {
@@ -370,7 +360,7 @@ static struct hi_image *copy_image(struct reserved *r, const char *late)
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_target_open(r->fx->pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	HI_ASSERT_OK(hi_copy_estimate(target, &options, &copy, &err), &err);
 	copy->own.pagemap.categories = 0;
 	HI_ASSERT_OK(hi_copy_reserve(copy, &err), &err);
@@ -378,7 +368,7 @@ static struct hi_image *copy_image(struct reserved *r, const char *late)
 		tell(r, late);
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, &thread, 1, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 

@@ -56,10 +56,8 @@ static void all_loaded(void *arg)
 	((struct world *)arg)->told++;
 }
 
-static void end_world(void *arg)
+static void end_world(struct world *w)
 {
-	struct world *w = arg;
-
 	hi_pager_destroy(w->pager);
 	hi_pages_free(w->area, SIZE);
 	free(w->ranges);

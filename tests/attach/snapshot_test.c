@@ -37,18 +37,13 @@ static void add_truth(const char *line, void *arg)
 	HI_ASSERT(++n_truths < 64);
 }
 
-static void close_target(void *arg)
-{
-	hi_target_close(arg);
-}
-
 static struct hi_target *open_target(pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -61,11 +56,6 @@ static struct hi_fixture *start_pages(const char *kind, const char *value)
 	return fx;
 }
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_image *take(struct hi_target *target,
 			     const struct hi_stop_options *options)
 {
@@ -73,7 +63,7 @@ static struct hi_image *take(struct hi_target *target,
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_stop_and_copy(target, options, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT(image->stats.pause_ns > 0);
 	HI_ASSERT(image->stats.time_ns > 1600000000000000000);
 	HI_ASSERT_EQ(1, image->n_threads);
@@ -324,7 +314,7 @@ HI_TEST_SCENARIO(snapshot, a_large_target_that_refuses_a_fork_is_stopped_again)
 	for (int i = 0; i < 10 && status == HI_TIMEOUT; i++)
 		status = hi_stop_and_copy(target, &options, &image, &err);
 	HI_ASSERT_OK(status, &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
 	HI_ASSERT_MSG(strstr(image->stats.not_forked, "seccomp"), "%s",
 		      image->stats.not_forked);

@@ -87,10 +87,8 @@ struct scene {
 	int ends[2];
 };
 
-static void close_scene(void *arg)
+static void close_scene(struct scene *scene)
 {
-	struct scene *scene = arg;
-
 	hi_target_close(scene->target);
 	munmap(scene->seen, sizeof(*scene->seen));
 	close(scene->ends[0]);

@@ -17,11 +17,6 @@
 #include "tests/harness.h"
 #include "tests/support/stopping.h"
 
-static void close_target(void *arg)
-{
-	hi_target_close(arg);
-}
-
 static struct hi_fixture *start_storm(struct hi_range *inside, uint64_t *flags)
 {
 	struct hi_fixture *fx = hi_fixture_start("stop_inside", "8", NULL);
@@ -44,7 +39,7 @@ static struct hi_target *open_target(pid_t pid)
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 

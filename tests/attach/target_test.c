@@ -444,18 +444,13 @@ static void fork_three(void *arg)
 	}
 }
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
 static struct hi_target *open_target(pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -641,10 +636,8 @@ struct linked {
 	char directory[32], file[64], link[64];
 };
 
-static void remove_linked(void *arg)
+static void remove_linked(struct linked *l)
 {
-	struct linked *l = arg;
-
 	unlink(l->link);
 	unlink(l->file);
 	rmdir(l->directory);

@@ -23,10 +23,8 @@ struct named {
 	struct hi_bins *bins;
 };
 
-static void erase(void *arg)
+static void erase(struct named *d)
 {
-	struct named *d = arg;
-
 	hi_bins_destroy(d->bins);
 	hi_set_pool_destroy(d->pool);
 	hi_reach_destroy(d->reach);

@@ -18,18 +18,13 @@ static const struct hi_event_source_name sources[SOURCES] = {
 	[UNSIZED] = {"item_new", HI_FAMILY_CALLS, 1},
 };
 
-static void free_recording(void *arg)
-{
-	hi_recording_destroy(arg);
-}
-
 static struct hi_recording *new_recording_of_sources(void)
 {
 	struct hi_recording *r = NULL;
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_recording_create(&r, &err), &err);
-	hi_test_defer(free_recording, r);
+	hi_test_defer(hi_recording_destroy, r);
 	hi_recording_set_sources(r, sources, SOURCES);
 	return r;
 }
@@ -282,11 +277,6 @@ HI_TEST(event_families, of_mappings_lose_and_replace_parts)
 
 /* ---- pieces ---- */
 
-static void free_piece_list(void *arg)
-{
-	hi_piece_list_destroy(arg);
-}
-
 HI_TEST(event_families, list_their_pieces_by_address)
 {
 	struct hi_recording *r = new_recording_of_sources();
@@ -301,7 +291,7 @@ HI_TEST(event_families, list_their_pieces_by_address)
 	give_block(r, POOL, 0x10000, 64);
 	apply_event(r, event_of_pages(HI_EVENT_ALLOC, 15, 2, 5));
 	HI_ASSERT_OK(hi_piece_list_make(r, &objects, 0, &list, &err), &err);
-	hi_test_defer(free_piece_list, list);
+	hi_test_defer(hi_piece_list_destroy, list);
 	pieces = hi_piece_list_view(list);
 	/* The slab has no object here. */
 	HI_ASSERT_EQ(5, pieces.count);

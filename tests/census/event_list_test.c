@@ -51,10 +51,8 @@ static struct hi_kept_event draw_kept_event(uint64_t *state, uint64_t time_ns)
 	return e;
 }
 
-static void free_drawn_list(void *arg)
+static void free_drawn_list(struct drawn_list *l)
 {
-	struct drawn_list *l = arg;
-
 	free(l->events);
 	free(l->bytes);
 }

@@ -6,17 +6,12 @@
 
 enum { EVENTS = 5000, ADDRESSES = 300, STACKS = 7 };
 
-static void destroy_waiting_recording(void *recording)
-{
-	hi_recording_destroy(recording);
-}
-
 static struct hi_recording *make_waiting_recording(void)
 {
 	struct hi_recording *ret = NULL;
 
 	HI_ASSERT_EQ(HI_OK, hi_recording_create(&ret, NULL));
-	hi_test_defer(destroy_waiting_recording, ret);
+	hi_test_defer(hi_recording_destroy, ret);
 	return ret;
 }
 

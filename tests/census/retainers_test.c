@@ -44,10 +44,8 @@ struct drawn {
 	struct hi_retainers *result;
 };
 
-static void erase(void *arg)
+static void erase(struct drawn *d)
 {
-	struct drawn *d = arg;
-
 	hi_retainers_destroy(d->result);
 	hi_set_pool_destroy(d->pool);
 	hi_reach_destroy(d->reach);

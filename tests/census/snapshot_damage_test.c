@@ -22,10 +22,8 @@ struct bench {
 	uint64_t sum; /* of all that was read from it whole */
 };
 
-static void give_back(void *arg)
+static void give_back(struct bench *b)
 {
-	struct bench *b = arg;
-
 	close(b->fd);
 	free(b->bytes);
 	free(b->changed);

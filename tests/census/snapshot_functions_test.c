@@ -12,11 +12,6 @@ static const struct hi_live_function written[] = {
 };
 enum { ROWS = sizeof(written) / sizeof(*written) };
 
-static void free_functions(void *rows)
-{
-	free(rows);
-}
-
 /* A snapshot of these rows alone. */
 static struct hi_snapshot *store_functions(const struct hi_live_function *rows, size_t n)
 {
@@ -46,7 +41,7 @@ HI_TEST(snapshot_functions, are_read_as_they_were_written)
 	size_t n = 0;
 
 	HI_ASSERT_EQ(HI_OK, hi_snapshot_functions(s, &rows, &n, &err));
-	hi_test_defer(free_functions, rows);
+	hi_test_defer(free, rows);
 	HI_ASSERT_EQ(ROWS, n);
 	for (size_t i = 0; i < n; i++) {
 		HI_ASSERT_EQ(written[i].kind, rows[i].kind);
@@ -69,7 +64,7 @@ HI_TEST(snapshot_functions, a_census_may_have_none_or_no_rows)
 
 	HI_ASSERT_EQ(HI_NOT_FOUND, hi_snapshot_functions(none, &rows, &n, &err));
 	HI_ASSERT_EQ(HI_OK, hi_snapshot_functions(empty, &rows, &n, &err));
-	hi_test_defer(free_functions, rows);
+	hi_test_defer(free, rows);
 	HI_ASSERT_EQ(0, n);
 }
 

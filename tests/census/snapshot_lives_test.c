@@ -19,18 +19,13 @@ struct drawn_lives {
 	struct hi_bio_watched watched[1];
 };
 
-static void destroy_summary(void *summary)
-{
-	hi_bio_summary_destroy(summary);
-}
-
 /* Three periods. One object was used in 1 and 2, one may have been, and one is older. */
 static void draw_lives(struct drawn_lives *d)
 {
 	struct hi_bio_summary *s = hi_bio_summary_create();
 
 	HI_ASSERT(s);
-	hi_test_defer(destroy_summary, s);
+	hi_test_defer(hi_bio_summary_destroy, s);
 	*d = (struct drawn_lives){.summary = s};
 	d->lives[0] = (struct hi_bio_life_row){.object = 1,
 					       .group = 1,

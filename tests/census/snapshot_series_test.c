@@ -26,10 +26,8 @@ struct world {
 	const char *changed;
 };
 
-static void close_world(void *arg)
+static void close_world(struct world *w)
 {
-	struct world *w = arg;
-
 	hi_dominators_destroy(w->d);
 	hi_reach_destroy(w->r);
 	hi_graph_destroy(w->g);

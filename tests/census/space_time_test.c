@@ -157,11 +157,6 @@ HI_TEST(space_time, a_scan_is_inside_from_the_outermost_function_on)
 
 /* ---- chains ---- */
 
-static void free_chains(void *chains)
-{
-	hi_chains_free(chains);
-}
-
 /* Is this chain, innermost first, at frame `from` of the stack? Behind its outermost
  * frame comes function 0. */
 static bool is_chain_at(const struct hi_space_stack *s, uint32_t from,
@@ -249,7 +244,7 @@ HI_TEST(space_time, a_chain_has_one_number)
 	uint32_t first, second, shorter, none;
 	struct hi_error err;
 
-	hi_test_defer(free_chains, &chains);
+	hi_test_defer(hi_chains_free, &chains);
 	HI_ASSERT_OK(hi_chains_number(&chains, functions, 3, 2, &first, &err), &err);
 	HI_ASSERT_OK(hi_chains_number(&chains, functions, 3, 2, &second, &err), &err);
 	HI_ASSERT_EQ(first, second);

@@ -116,17 +116,12 @@ HI_TEST(deep_kept, another_file_verb_or_contour_is_another_profile)
 	HI_ASSERT_EQ(5, k->kept.n_made);
 }
 
-static void free_kept_page(void *page)
-{
-	hi_page_destroy(page);
-}
-
 static struct hi_page *make_kept_page(struct keeping *k, struct hi_deep_kept *kept)
 {
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(free_kept_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	HI_ASSERT_OK(hi_deep_page(&k->options, kept, page, &k->err), &k->err);
 	return page;
 }
@@ -154,7 +149,7 @@ HI_TEST(deep_kept, pages_are_those_of_a_file_that_was_just_read)
 	}
 	HI_ASSERT_EQ(1, k->kept.n_made);
 	page = hi_page_create();
-	hi_test_defer(free_kept_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	k->options.deep.operands.query = "proc/99";
 	HI_ASSERT_STATUS(HI_NOT_FOUND,
 			 hi_deep_page(&k->options, &k->kept, page, &k->err));

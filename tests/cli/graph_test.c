@@ -38,11 +38,6 @@ static uint64_t random_number(uint64_t below)
 	return state % below;
 }
 
-static void destroy_profile(void *arg)
-{
-	hi_hp_destroy(arg);
-}
-
 static struct hi_hp *create(const char *directory, const char *name, const char *job)
 {
 	struct hi_hp_header header = {.job = job, .date = 1795252800};
@@ -57,7 +52,7 @@ static struct hi_hp *create(const char *directory, const char *name, const char 
 	key = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
 	HI_ASSERT(fd >= 0 && key >= 0);
 	HI_ASSERT_OK(hi_hp_create(fd, key, &header, &hp, &err), &err);
-	hi_test_defer(destroy_profile, hp);
+	hi_test_defer(hi_hp_destroy, hp);
 	return hp;
 }
 
@@ -120,16 +115,6 @@ static void write_random(struct hi_hp *hp, size_t n_bands, size_t n_samples)
 	HI_ASSERT_OK(hi_hp_finish(hp, time, &err), &err);
 }
 
-static void destroy_series(void *arg)
-{
-	hi_hp_series_destroy(arg);
-}
-
-static void destroy_bands(void *arg)
-{
-	hi_bands_destroy(arg);
-}
-
 static struct hi_bands *bands_of(const struct hi_hp_series *series, size_t limit,
 				 double share)
 {
@@ -138,7 +123,7 @@ static struct hi_bands *bands_of(const struct hi_hp_series *series, size_t limit
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_bands_create(series, &options, &bands, &err), &err);
-	hi_test_defer(destroy_bands, bands);
+	hi_test_defer(hi_bands_destroy, bands);
 	return bands;
 }
 
@@ -148,7 +133,7 @@ static struct hi_hp_series *read_series(const char *path)
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_hp_read(path, &series, &err), &err);
-	hi_test_defer(destroy_series, series);
+	hi_test_defer(hi_hp_series_destroy, series);
 	return series;
 }
 

@@ -85,11 +85,6 @@ static size_t count_links(const struct walk *w, const char *command)
 
 /* ---- pages ---- */
 
-static void destroy_page(void *page)
-{
-	hi_page_destroy(page);
-}
-
 static struct hi_page *make_linked_page(struct walk *w, const char *address)
 {
 	struct hi_page *page = NULL;
@@ -97,7 +92,7 @@ static struct hi_page *make_linked_page(struct walk *w, const char *address)
 	unsigned code = 0;
 
 	HI_ASSERT_OK(hi_pages_make(w->pages, address, &page, &code, &err), &err);
-	hi_test_defer(destroy_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	for (size_t i = 0; code != 200 && i < page->items.count; i++)
 		HI_ASSERT_MSG(page->items.items[i].kind != HI_ITEM_WARNING, "%s: %u: %s",
 			      address, code, page->items.items[i].text);

@@ -22,16 +22,6 @@
 
 /* ---- addresses ---- */
 
-static void destroy_request(void *r)
-{
-	hi_pages_request_destroy(r);
-}
-
-static void destroy_page(void *page)
-{
-	hi_page_destroy(page);
-}
-
 /* The request of an address, and what was complained about. */
 static enum hi_status read_address(const char *address,
 				   const struct hi_pages_files *files,
@@ -47,7 +37,7 @@ static enum hi_status read_address(const char *address,
 	status = hi_pages_request_read(address, files, ret, &err);
 	hi_complaints_to(NULL);
 	fclose(stream);
-	hi_test_defer(destroy_request, *ret);
+	hi_test_defer(hi_pages_request_destroy, *ret);
 	if (status != HI_OK && *err.text)
 		snprintf(text, 1000, "%s", err.text);
 	return status;
@@ -254,7 +244,7 @@ HI_TEST(pages, find_the_page_of_a_suggested_command)
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(destroy_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		const char *address =
 			hi_pages_address_of(lines[i].command, &nowhere, page);
@@ -283,7 +273,7 @@ HI_TEST(pages, keep_the_census_that_was_chosen)
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(destroy_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
 		HI_ASSERT_STREQ(links[i].wanted,
 				hi_pages_keep_census(page, links[i].from, links[i].to));
@@ -335,7 +325,7 @@ static void expect_same(struct hi_pages *pages, const char *address,
 
 	HI_ASSERT(out);
 	HI_ASSERT_OK(hi_pages_make(pages, address, &page, &code, &err), &err);
-	hi_test_defer(destroy_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	HI_ASSERT_MSG(code == 200, "%s: %u", address, code);
 	HI_ASSERT_OK(hi_text_render(page, &options, out, &err), &err);
 	HI_ASSERT(fclose(out) == 0);
@@ -633,7 +623,7 @@ HI_TEST_SCENARIO(pages, read_no_file_that_an_address_names)
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(destroy_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char address[400];
 
@@ -647,11 +637,6 @@ HI_TEST_SCENARIO(pages, read_no_file_that_an_address_names)
 }
 
 /* ---- what is kept ---- */
-
-static void free_kept(void *kept)
-{
-	hi_pages_kept_free(kept);
-}
 
 /* A page of about so many bytes. */
 static struct hi_page *page_of_size(size_t bytes)
@@ -670,8 +655,8 @@ HI_TEST(pages_kept, the_oldest_goes_first)
 	struct hi_page *large = page_of_size(HI_PAGES_KEPT_BYTES / 3);
 	char address[32];
 
-	hi_test_defer(free_kept, &kept);
-	hi_test_defer(destroy_page, large);
+	hi_test_defer(hi_pages_kept_free, &kept);
+	hi_test_defer(hi_page_destroy, large);
 	HI_ASSERT(!hi_pages_kept_find(&kept, "0"));
 	HI_ASSERT(!hi_pages_kept_add(&kept, "large", large));
 	for (unsigned i = 0; i < 3 * HI_PAGES_KEPT; i++) {
@@ -687,11 +672,6 @@ HI_TEST(pages_kept, the_oldest_goes_first)
 	}
 	HI_ASSERT(hi_pages_kept_find(&kept, address) &&
 		  !hi_pages_kept_find(&kept, "large 1"));
-}
-
-static void free_heaps(void *heaps)
-{
-	hi_pages_heaps_free(heaps);
 }
 
 /* Enters and leaves the inspection of an address; returns whether it was open already. */
@@ -728,7 +708,7 @@ HI_TEST_SCENARIO(pages_heaps, few_graphs_are_open)
 		.file = hostile_snapshot(snapshot_directory(), "a.hirec", 60)};
 	char address[64];
 
-	hi_test_defer(free_heaps, &heaps);
+	hi_test_defer(hi_pages_heaps_free, &heaps);
 	HI_ASSERT(!use_heap(&heaps, "leaks", &files));
 	HI_ASSERT_EQ(1, count_graphs(&heaps));
 	/* A stored table needs no graph; other results of the same objects no second. */
@@ -758,7 +738,7 @@ HI_TEST_SCENARIO(pages_heaps, damage_ends_an_inspection)
 	struct hi_error err = {};
 	char text[1000];
 
-	hi_test_defer(free_heaps, &heaps);
+	hi_test_defer(hi_pages_heaps_free, &heaps);
 	HI_ASSERT_EQ(HI_OK, read_address("leaks", &files, &r, text));
 	HI_ASSERT_OK(hi_pages_heap_enter(&heaps, r, &heap, &err), &err);
 	hi_pages_heap_leave(heap, HI_NOT_FOUND);

@@ -165,11 +165,6 @@ static const char *export_to(const char *name, const char *const *words)
 	return path;
 }
 
-static void destroy_series(void *series)
-{
-	hi_hp_series_destroy(series);
-}
-
 HI_TEST_SCENARIO(series_file, it_is_exported_as_a_heap_profile_and_drawn)
 {
 	const char *words[4] = {"-f", "hp"};
@@ -179,7 +174,7 @@ HI_TEST_SCENARIO(series_file, it_is_exported_as_a_heap_profile_and_drawn)
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_hp_read(path, &hp, &err), &err);
-	hi_test_defer(destroy_series, hp);
+	hi_test_defer(hi_hp_series_destroy, hp);
 	HI_ASSERT_EQ(CENSUSES + 1, hp->n_samples); /* the last one is the end */
 	for (size_t i = 0; i < CENSUSES; i++) {
 		uint64_t bytes = 0;

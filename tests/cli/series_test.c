@@ -136,18 +136,13 @@ static void expect_end(struct hi_fixture *series, const char *why)
 
 /* ---- heap profiles ---- */
 
-static void destroy_series(void *series)
-{
-	hi_hp_series_destroy(series);
-}
-
 static struct hi_hp_series *read_profile(const char *path)
 {
 	struct hi_hp_series *hp = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_hp_read(path, &hp, &err), &err);
-	hi_test_defer(destroy_series, hp);
+	hi_test_defer(hi_hp_series_destroy, hp);
 	return hp;
 }
 

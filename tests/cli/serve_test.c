@@ -54,10 +54,8 @@ struct served {
 	char line[128]; /* the first one, without its end */
 };
 
-static void end_served(void *arg)
+static void end_served(struct served *s)
 {
-	struct served *s = arg;
-
 	if (s->pid > 0) {
 		kill(s->pid, SIGKILL);
 		waitpid(s->pid, NULL, 0);

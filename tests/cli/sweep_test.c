@@ -42,18 +42,13 @@ static const char *make_core(const char *fixture, const char *argument1,
 	return path;
 }
 
-static void close_inspection(void *in)
-{
-	hi_inspect_close(in);
-}
-
 static struct hi_inspection *open_whole(const struct hi_options *options)
 {
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_inspect_open(options, EVERYTHING, &in, &err), &err);
-	hi_test_defer(close_inspection, in);
+	hi_test_defer(hi_inspect_close, in);
 	return in;
 }
 

@@ -13,11 +13,6 @@
 
 static struct hi_error err;
 
-static void destroy_waste(void *waste)
-{
-	hi_waste_destroy(waste);
-}
-
 static enum hi_status compare(const struct world *w, struct hi_contents_options options,
 			      struct hi_waste **ret)
 {
@@ -35,7 +30,7 @@ static struct hi_waste *look(const struct world *w, struct hi_contents_options o
 	struct hi_waste *waste = NULL;
 
 	HI_ASSERT_OK(compare(w, options, &waste), &err);
-	hi_test_defer(destroy_waste, waste);
+	hi_test_defer(hi_waste_destroy, waste);
 	return waste;
 }
 
@@ -408,11 +403,6 @@ HI_TEST(contents, what_cannot_be_read_is_counted_and_never_equal)
 
 enum { WORDS = 1 << 10 };
 
-static void free_marks(void *marks)
-{
-	hi_contents_marks_free(marks);
-}
-
 /* As random_world, with texts, longer blocks and a page that cannot be read. */
 static struct world *world_of_all_sorts(unsigned seed)
 {
@@ -437,8 +427,8 @@ static struct hi_contents_marks *mark(const struct world *w)
 			     (struct hi_contents_options){.marks = &marks, .threads = 2},
 			     &waste),
 		     &err);
-	hi_test_defer(destroy_waste, waste);
-	hi_test_defer(free_marks, &marks);
+	hi_test_defer(hi_waste_destroy, waste);
+	hi_test_defer(hi_contents_marks_free, &marks);
 	return &marks;
 }
 
@@ -492,11 +482,11 @@ HI_TEST(contents, marks_count_as_the_bytes_do)
 		HI_ASSERT_OK(hi_contents_compare(w->image, w->typing, w->graph, &reach,
 						 &options, &bytes, &err),
 			     &err);
-		hi_test_defer(destroy_waste, bytes);
+		hi_test_defer(hi_waste_destroy, bytes);
 		HI_ASSERT_OK(hi_contents_recount(marks, live_bytes(w), w->graph, &reach,
 						 &options, &again, &err),
 			     &err);
-		hi_test_defer(destroy_waste, again);
+		hi_test_defer(hi_waste_destroy, again);
 		check_equal(bytes, again);
 		groups += again->all.groups;
 		unread += again->unread;

@@ -13,16 +13,11 @@
 
 enum { MAX_READS = 40000, MAX_EDGES = 4000 };
 
-static void destroy(void *m)
-{
-	mock_python_destroy(m);
-}
-
 static struct mock_python *create(const struct hi_py_layout *layout)
 {
 	struct mock_python *m = mock_python_create(layout);
 
-	hi_test_defer(destroy, m);
+	hi_test_defer(mock_python_destroy, m);
 	return m;
 }
 

@@ -70,11 +70,6 @@ static void poke_word(const struct damaged *d, uint64_t addr, uint64_t word)
 	poke(d, addr, &word, sizeof(word));
 }
 
-static void release(void *runtime)
-{
-	hi_runtime_release(runtime);
-}
-
 static enum hi_status probe(const struct damaged *d, struct hi_runtime **ret,
 			    struct hi_error *err)
 {
@@ -82,7 +77,7 @@ static enum hi_status probe(const struct damaged *d, struct hi_runtime **ret,
 		hi_runtime_probe(d->p->image, d->p->modules, d->p->types, ret, NULL, err);
 
 	if (status == HI_OK)
-		hi_test_defer(release, *ret);
+		hi_test_defer(hi_runtime_release, *ret);
 	return status;
 }
 

@@ -64,10 +64,8 @@ static uint64_t draw(struct sound *s, uint64_t n)
 	return (s->state >> 33) % n;
 }
 
-static void close_sound(void *arg)
+static void close_sound(struct sound *s)
 {
-	struct sound *s = arg;
-
 	hi_typing_destroy(s->typing);
 	hi_graph_destroy(s->graph);
 	hi_runtime_release(s->runtime);

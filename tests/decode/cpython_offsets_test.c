@@ -32,11 +32,6 @@ struct stored {
 	uint64_t runtime;
 };
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct stored open_stored(void)
 {
 	struct hi_image *image = NULL;
@@ -46,7 +41,7 @@ static struct stored open_stored(void)
 	HI_ASSERT_OK(hi_core_open(stored_file("python3.13-debian13.core"),
 				  &(struct hi_core_options){}, &image, &err),
 		     &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	s.p = inspected_image(image, NULL);
 	HI_ASSERT_OK(hi_modules_symbol(s.p->modules, NULL, "_PyRuntime", &s.runtime, NULL,
 				       &err),

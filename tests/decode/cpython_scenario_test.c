@@ -56,10 +56,8 @@ struct truth {
 	int turn; /* 1: after the inspection */
 };
 
-static void truth_free(void *arg)
+static void truth_free(struct truth *t)
 {
-	struct truth *t = arg;
-
 	hi_vector_free(&t->to);
 	hi_vector_free(&t->tracked);
 	hi_vector_free(&t->named);

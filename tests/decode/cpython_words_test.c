@@ -19,16 +19,11 @@ enum {
 	NULL_SLOT = 1,
 };
 
-static void destroy(void *m)
-{
-	mock_python_destroy(m);
-}
-
 static struct mock_python *create(void)
 {
 	struct mock_python *m = mock_python_create(&hi_py_layout_3_14);
 
-	hi_test_defer(destroy, m);
+	hi_test_defer(mock_python_destroy, m);
 	return m;
 }
 

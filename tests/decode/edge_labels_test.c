@@ -7,11 +7,6 @@
 #include "tests/support/fixture.h"
 #include "tests/support/typed_process.h"
 
-static void destroy(void *labels)
-{
-	hi_edge_labels_destroy(labels);
-}
-
 static uint64_t check_node(struct typed_process *p, struct hi_edge_labels *labels,
 			   hi_node node)
 {
@@ -49,7 +44,7 @@ static void check_fixture(const char *name, const char *argument, bool conservat
 	while (strncmp(line, "ready", 5) != 0);
 	p = typed_process_open(fx->pid, &options);
 	HI_ASSERT_OK(hi_edge_labels_create(p->typing, p->graph, &labels, &err), &err);
-	hi_test_defer(destroy, labels);
+	hi_test_defer(hi_edge_labels_destroy, labels);
 	for (hi_node i = 0; i < p->graph->first_kind; i++)
 		named += check_node(p, labels, i);
 	hi_test_note("%s: %llu edges, %llu with a name", name,

@@ -43,17 +43,12 @@ static struct inspected *make_program(void)
 	return inspected_file(program_path);
 }
 
-static void destroy_builder(void *builder)
-{
-	hi_frames_builder_destroy(builder);
-}
-
 static struct hi_frames_builder *make_builder(void)
 {
 	struct hi_frames_builder *builder;
 
 	HI_ASSERT_OK(hi_frames_builder_create(&builder, &err), &err);
-	hi_test_defer(destroy_builder, builder);
+	hi_test_defer(hi_frames_builder_destroy, builder);
 	return builder;
 }
 

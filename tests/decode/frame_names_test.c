@@ -114,10 +114,8 @@ struct named_rows {
 	struct HI_VECTOR(size_t) first; /* of each address, and the end */
 };
 
-static void free_named_rows(void *arg)
+static void free_named_rows(struct named_rows *named)
 {
-	struct named_rows *named = arg;
-
 	for (size_t i = 0; i < named->rows.count; i++) {
 		free(named->rows.items[i].function);
 		free(named->rows.items[i].file);
@@ -233,17 +231,12 @@ static void list_instructions(const char *program, unsigned step,
 	fclose(file);
 }
 
-static void destroy_builder(void *builder)
-{
-	hi_frames_builder_destroy(builder);
-}
-
 static struct hi_frames_builder *make_builder(void)
 {
 	struct hi_frames_builder *builder;
 
 	HI_ASSERT_OK(hi_frames_builder_create(&builder, &err), &err);
-	hi_test_defer(destroy_builder, builder);
+	hi_test_defer(hi_frames_builder_destroy, builder);
 	return builder;
 }
 

@@ -65,10 +65,8 @@ struct target {
 	struct garbled *garbled;
 };
 
-static void close_target(void *arg)
+static void close_target(struct target *t)
 {
-	struct target *t = arg;
-
 	hi_alloc_fail_at(0);
 	hi_types_close(t->types);
 	hi_modules_close(t->modules);

@@ -34,10 +34,8 @@ static uint64_t next_random(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1dull;
 }
 
-static void remove_directory(void *arg)
+static void remove_directory(struct mutated *m)
 {
-	struct mutated *m = arg;
-
 	hi_command_run(0, "rm", "-rf", m->dir, NULL);
 	free(m);
 }

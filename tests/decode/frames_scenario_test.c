@@ -28,10 +28,8 @@ struct target {
 	pid_t pid;
 };
 
-static void close_target(void *arg)
+static void close_target(struct target *t)
 {
-	struct target *t = arg;
-
 	hi_types_close(t->types);
 	hi_modules_close(t->modules);
 	free(t);
@@ -78,11 +76,6 @@ static struct target *open_target(const char *fixture)
 	return open_target_with(fixture, NULL);
 }
 
-static void destroy_stack(void *stack)
-{
-	hi_stack_destroy(stack);
-}
-
 static struct hi_stack *read_stack(struct target *t, int tid)
 {
 	struct hi_stack *stack = NULL;
@@ -92,7 +85,7 @@ static struct hi_stack *read_stack(struct target *t, int tid)
 		if (t->image->threads[i].tid == tid) {
 			HI_ASSERT_OK(hi_stack_read(t->types, t->image, i, &stack, &err),
 				     &err);
-			hi_test_defer(destroy_stack, stack);
+			hi_test_defer(hi_stack_destroy, stack);
 			HI_ASSERT_EQ(i, stack->thread);
 			return stack;
 		}

@@ -9,11 +9,6 @@
 
 static struct hi_error err;
 
-static void free_layouts(void *arg)
-{
-	hi_layouts_destroy(arg);
-}
-
 static const struct hi_layout *layout_of(struct world *w, const char *type)
 {
 	hi_type_id id = world_named(w, type);
@@ -21,7 +16,7 @@ static const struct hi_layout *layout_of(struct world *w, const char *type)
 	uint32_t index;
 
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
-	hi_test_defer(free_layouts, layouts);
+	hi_test_defer(hi_layouts_destroy, layouts);
 	index = hi_layouts_of(layouts, id);
 	HI_ASSERT(index >= HI_LAYOUT_FIRST);
 	HI_ASSERT_EQ(index, hi_layouts_of(layouts, id));
@@ -206,7 +201,7 @@ HI_TEST(layouts, conflict_where_neither_begins_with_the_other)
 	types[1] = world_named(w, "derived");
 	types[2] = world_named(w, "other");
 	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
-	hi_test_defer(free_layouts, layouts);
+	hi_test_defer(hi_layouts_destroy, layouts);
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned k = 0; k < 3; k++) {
 			const struct hi_layout *a, *b;

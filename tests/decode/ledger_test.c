@@ -74,11 +74,6 @@ static const struct hi_allocator_ops ops = {.name = "mock",
 static const struct hi_heap_region region = {
 	.start = HEAP, .end = HEAP + HEAP_PAGES * PAGE, .header = 16};
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 /* Page i of the heap is resident if bit i of `present` is set; of the stack 3
  * of 8 pages, of the text 2 of 4. known false: as a core. */
 static struct hi_image *make_image(uint32_t present, bool known)
@@ -126,7 +121,7 @@ static struct hi_image *make_image(uint32_t present, bool known)
 	HI_ASSERT_OK(
 		hi_image_create(hi_frozen_memory(frozen), HI_SNAPSHOT_COPY, &image, &err),
 		&err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	if (known)
 		image->priv->frozen = frozen;
 	for (size_t i = 0; i < 3; i++)

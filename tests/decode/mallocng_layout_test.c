@@ -30,11 +30,6 @@ struct musl_sums {
 	char damage_text[120];
 };
 
-static void close_musl_modules(void *arg)
-{
-	hi_modules_close(arg);
-}
-
 static enum hi_status keep_where(const struct hi_mallocng_where *where, void *arg,
 				 struct hi_error *err)
 {
@@ -53,7 +48,7 @@ static void look_at_musl(struct musl_heap *h)
 
 	h->image = hi_live_image(h->fx->pid);
 	HI_ASSERT_OK(hi_modules_open(h->image, &options, &h->modules, &err), &err);
-	hi_test_defer(close_musl_modules, h->modules);
+	hi_test_defer(hi_modules_close, h->modules);
 	h->n_found = 0;
 	HI_ASSERT_OK(hi_mallocng_find(h->image, h->modules, &hi_mallocng_layout,
 				      keep_where, h, &err),

@@ -18,11 +18,6 @@ struct memory_with_pools {
 	struct hi_allocator allocator;
 };
 
-static void free_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static void map_pages(struct memory_with_pools *m, uint64_t start, uint64_t pages)
 {
 	struct hi_mapping mapping = {.start = start,
@@ -43,7 +38,7 @@ static struct memory_with_pools *make_memory(void)
 	m = (struct memory_with_pools){.region = {HEAP, HEAP + 16 * PAGE}};
 	HI_ASSERT_OK(hi_memory_create_mock(&m.memory, &err), &err);
 	HI_ASSERT_OK(hi_image_create_mock(m.memory, &m.image, &err), &err);
-	hi_test_defer(free_image, m.image);
+	hi_test_defer(hi_image_destroy, m.image);
 	map_pages(&m, HEAP, 16);
 	map_pages(&m, POOL, 64);
 	m.allocator = (struct hi_allocator){.regions = &m.region, .n_regions = 1};

@@ -8,11 +8,6 @@
 #include "tests/harness.h"
 #include "tests/support/mock_mimalloc.h"
 
-static void release_mi(void *arg)
-{
-	hi_allocator_release(arg);
-}
-
 /* Pages of sizes whose place in the page tells the releases apart, and lists. */
 static struct mock_mimalloc *make_pages(enum mock_mi_release release)
 {
@@ -48,7 +43,7 @@ static struct hi_mimalloc *open_accepted(struct mock_mimalloc *m,
 	struct hi_mimalloc *mi = mock_mimalloc_open(m, mock_mimalloc_layout(m->release));
 	struct hi_error err;
 
-	hi_test_defer(release_mi, &mi->base);
+	hi_test_defer(hi_allocator_release, &mi->base);
 	HI_ASSERT_OK(hi_mimalloc_accept(mi, &err), &err);
 	HI_ASSERT_OK(hi_allocator_walk(&mi->base, count_mi_blocks, counts, &err), &err);
 	return mi;
@@ -190,7 +185,7 @@ HI_TEST(mimalloc_layout, slices_that_lead_out_of_the_segment_end_the_walk_of_it)
 
 	mock_mimalloc_set(m, mock_mimalloc_slice(m, 20), 0xffffffff);
 	mi = mock_mimalloc_open(m, mock_mimalloc_layout(m->release));
-	hi_test_defer(release_mi, &mi->base);
+	hi_test_defer(hi_allocator_release, &mi->base);
 	HI_ASSERT(mi->failed > 0);
 	HI_ASSERT(strstr(mi->first_fault, "slice 20"));
 }

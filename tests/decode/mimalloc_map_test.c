@@ -55,10 +55,8 @@ static void add_map_memory(struct mock_map *m, uint64_t start, uint64_t size)
 	HI_ASSERT_OK(hi_image_add_mapping(m->image, &mapping, &err), &err);
 }
 
-static void destroy_map(void *arg)
+static void destroy_map(struct mock_map *m)
 {
-	struct mock_map *m = arg;
-
 	for (size_t i = 0; i < m->list.count; i++)
 		hi_allocator_release(m->list.items[i]);
 	hi_image_destroy(m->image);

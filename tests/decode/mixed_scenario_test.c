@@ -160,10 +160,8 @@ static void print_result(const struct mixed *m)
 		m->all.right, m->all.wrong, m->all.unnamed, m->all.missing);
 }
 
-static void mixed_free(void *arg)
+static void mixed_free(struct mixed *m)
 {
-	struct mixed *m = arg;
-
 	free(m->records);
 	free(m->reached);
 	free(m->fits);

@@ -499,11 +499,6 @@ HI_TEST_ROOT(modules, a_program_that_was_replaced_is_still_read_as_it_was)
 	check_conn(p);
 }
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static struct hi_image *core_of(const char *dir, pid_t pid, const char *exe)
 {
 	struct hi_core_options options = {.exe = exe};
@@ -513,7 +508,7 @@ static struct hi_image *core_of(const char *dir, pid_t pid, const char *exe)
 	workshop_run("gcore -o core %d > /dev/null 2>&1", (int)pid);
 	snprintf(path, sizeof(path), "%s/core.%d", dir, (int)pid);
 	HI_ASSERT_OK(hi_core_open(path, &options, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 

@@ -45,11 +45,6 @@ static struct typed_process *open_fixture(void)
 	return typed_process_open(fx->pid, &options);
 }
 
-static void close_roots(void *arg)
-{
-	hi_named_roots_close(arg);
-}
-
 static void starts_as_text(const struct typed_process *p, const struct hi_named_root *r,
 			   char *out, size_t size)
 {
@@ -73,7 +68,7 @@ static const struct hi_named_root *evaluate(const struct typed_process *p,
 	HI_ASSERT_MSG(hi_named_roots_open(p->image, p->modules, p->types, &text, 1,
 					  &roots, &wrong, &column, &err) == HI_OK,
 		      "%s: column %zu: %s", expression, column, err.text);
-	hi_test_defer(close_roots, roots);
+	hi_test_defer(hi_named_roots_close, roots);
 	HI_ASSERT_OK(hi_named_roots_find(roots, p->typing, p->graph, &err), &err);
 	return &roots->items[0];
 }

@@ -13,17 +13,12 @@
 
 static struct hi_error err;
 
-static void destroy_book(void *book)
-{
-	hi_rulebook_destroy(book);
-}
-
 static struct hi_rulebook *shipped_for(struct inspected *p, const char *exe_name)
 {
 	struct hi_rulebook *book = NULL;
 
 	HI_ASSERT_OK(hi_rulebook_create(p->types, p->modules, &book, &err), &err);
-	hi_test_defer(destroy_book, book);
+	hi_test_defer(hi_rulebook_destroy, book);
 	HI_ASSERT_OK(hi_rulebook_add_shipped(book, exe_name, &err), &err);
 	return book;
 }
@@ -130,7 +125,7 @@ HI_TEST_SCENARIO(rulebook, the_name_of_a_function_tells_the_type)
 	workshop_run("c++ -g -o any any.cc");
 	p = inspected_file(path);
 	HI_ASSERT_OK(hi_rulebook_create(p->types, p->modules, &book, &err), &err);
-	hi_test_defer(destroy_book, book);
+	hi_test_defer(hi_rulebook_destroy, book);
 	HI_ASSERT_OK(hi_rulebook_add(book, "x", text, strlen(text), &err), &err);
 	source = hi_rulebook_source(book);
 	HI_ASSERT_OK(hi_types_find(p->types, "any", &any, &err), &err);

@@ -20,16 +20,6 @@ struct candidates {
 	unsigned n;
 };
 
-static void destroy_layouts(void *arg)
-{
-	hi_layouts_destroy(arg);
-}
-
-static void destroy_book(void *arg)
-{
-	hi_rulebook_destroy(arg);
-}
-
 static struct world *drawn(void)
 {
 	static const char *const hints =
@@ -64,12 +54,12 @@ static struct hi_layouts *make_layouts(struct world *w)
 	struct hi_layouts *layouts;
 
 	HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
-	hi_test_defer(destroy_book, book);
+	hi_test_defer(hi_rulebook_destroy, book);
 	HI_ASSERT_OK(hi_rulebook_add(book, "x.hints", w->hints, strlen(w->hints), &err),
 		     &err);
 	types.rules = hi_rulebook_source(book);
 	HI_ASSERT_OK(hi_layouts_create(types, &layouts, &err), &err);
-	hi_test_defer(destroy_layouts, layouts);
+	hi_test_defer(hi_layouts_destroy, layouts);
 	return layouts;
 }
 

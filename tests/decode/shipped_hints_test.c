@@ -7,11 +7,6 @@
 #include "decode/rules/rulebook.h"
 #include "harness.h"
 
-static void free_arena(void *arena)
-{
-	hi_arena_free(arena);
-}
-
 HI_TEST(shipped_hints, all_of_them_parse)
 {
 	static const char *const names[] = {
@@ -21,7 +16,7 @@ HI_TEST(shipped_hints, all_of_them_parse)
 	static struct hi_arena arena;
 	size_t found = 0;
 
-	hi_test_defer(free_arena, &arena);
+	hi_test_defer(hi_arena_free, &arena);
 	for (const struct hi_shipped_hints *s = hi_shipped_hints; s->name; s++) {
 		struct hi_hints *hints = NULL;
 		struct hi_error err = {};

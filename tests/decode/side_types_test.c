@@ -10,11 +10,6 @@
 
 static struct hi_error err;
 
-static void destroy_book(void *book)
-{
-	hi_rulebook_destroy(book);
-}
-
 /* A program that only knows that `struct lib` exists, and what it has of its own. */
 static struct inspected *program(char *dir_ret)
 {
@@ -40,7 +35,7 @@ static struct hi_rulebook *book_of(struct inspected *p)
 	struct hi_rulebook *book = NULL;
 
 	HI_ASSERT_OK(hi_rulebook_create(p->types, p->modules, &book, &err), &err);
-	hi_test_defer(destroy_book, book);
+	hi_test_defer(hi_rulebook_destroy, book);
 	return book;
 }
 

@@ -128,11 +128,6 @@ struct heap {
 	unsigned n_candidates;
 };
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 static void add_mapping(struct hi_image *image, struct hi_mapping m)
 {
 	if (!m.path)
@@ -147,7 +142,7 @@ static struct hi_image *empty_image(void)
 
 	HI_ASSERT_OK(hi_memory_create_mock(&memory, &err), &err);
 	HI_ASSERT_OK(hi_image_create_mock(memory, &image, &err), &err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return image;
 }
 

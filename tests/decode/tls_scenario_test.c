@@ -21,10 +21,8 @@ struct target {
 	size_t n;
 };
 
-static void close_target(void *arg)
+static void close_target(struct target *t)
 {
-	struct target *t = arg;
-
 	hi_modules_close(t->modules);
 	free(t);
 }

@@ -25,10 +25,8 @@ static bool take(const struct hi_type *type, void *arg)
 	return listing->types.count != listing->stop_after;
 }
 
-static void listing_free(void *arg)
+static void listing_free(struct listing *listing)
 {
-	struct listing *listing = arg;
-
 	hi_vector_free(&listing->types);
 	free(listing);
 }

@@ -51,10 +51,8 @@ struct layouts {
 	struct HI_VECTOR(struct layout) items;
 };
 
-static void layouts_free(void *arg)
+static void layouts_free(struct layouts *layouts)
 {
-	struct layouts *layouts = arg;
-
 	for (size_t i = 0; i < layouts->items.count; i++)
 		hi_vector_free(&layouts->items.items[i].fields);
 	hi_vector_free(&layouts->items);

@@ -273,11 +273,6 @@ static struct hi_layouts *make_layouts(uint32_t of_type[TYPES])
 	return layouts;
 }
 
-static void destroy_layouts(void *layouts)
-{
-	hi_layouts_destroy(layouts);
-}
-
 static void check_classes(const struct heap *h, const struct hi_graph *g)
 {
 	uint32_t n_causes = 0;
@@ -312,7 +307,7 @@ HI_TEST(unreachable_classes, equal_the_rules_on_random_heaps)
 				   .layout_of_type = layout_of_type,
 				   .n_types = TYPES};
 
-	hi_test_defer(destroy_layouts, layouts);
+	hi_test_defer(hi_layouts_destroy, layouts);
 	for (uint64_t round = 1; round <= ROUNDS; round++) {
 		static struct heap heap;
 		OWN(graph) *g = NULL;
@@ -350,7 +345,7 @@ HI_TEST(unreachable_classes, every_failed_allocation_is_reported)
 	static struct heap heap;
 	uint64_t nth = 1;
 
-	hi_test_defer(destroy_layouts, layouts);
+	hi_test_defer(hi_layouts_destroy, layouts);
 	for (;; nth++) {
 		OWN(graph) *g = NULL;
 		OWN(reach) *r = NULL;

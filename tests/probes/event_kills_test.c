@@ -54,11 +54,6 @@ static void expect_whole_text(struct hi_fixture *fx,
 		probe_text_expect(fx->pid, functions->items[i].site.address, texts[i]);
 }
 
-static void close_the_target(void *target)
-{
-	hi_target_close(target);
-}
-
 struct kills {
 	struct hi_fixture *fx;
 	struct hi_target *target;
@@ -75,7 +70,7 @@ static void start_target(struct kills *k, const char *fixture)
 	k->fx = hi_fixture_start(fixture, NULL);
 	hi_fixture_read_until(k->fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(k->fx->pid, &k->target, &err), &err);
-	hi_test_defer(close_the_target, k->target);
+	hi_test_defer(hi_target_close, k->target);
 	HI_ASSERT_OK(hi_event_functions_find(k->target, &k->functions, &err), &err);
 	for (size_t i = 0; i < k->functions.count; i++)
 		probe_text_read(k->fx->pid, k->functions.items[i].site.address,
@@ -151,7 +146,7 @@ static void probe_beside(const struct kills *k, const char *file)
 
 	hi_fixture_read_until(other, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(other->pid, &target, &err), &err);
-	hi_test_defer(close_the_target, target);
+	hi_test_defer(hi_target_close, target);
 	for (size_t i = 0; i < k->functions.count; i++) {
 		struct hi_probe_site site = k->functions.items[i].site;
 		struct perf_event_attr attr = {.sample_period = 1};

@@ -31,10 +31,8 @@ struct followed_pools {
 	const char *word; /* its lines begin with it */
 };
 
-static void end_pools(void *arg)
+static void end_pools(struct followed_pools *p)
 {
-	struct followed_pools *p = arg;
-
 	hi_event_source_close(p->source);
 	hi_recording_destroy(p->recording);
 	hi_target_close(p->target);

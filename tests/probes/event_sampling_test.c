@@ -104,10 +104,8 @@ struct sampled_run {
 	size_t found, wrong_size;
 };
 
-static void end_sampled_run(void *arg)
+static void end_sampled_run(struct sampled_run *r)
 {
-	struct sampled_run *r = arg;
-
 	hi_event_source_close(r->source);
 	hi_target_close(r->target);
 	free(r->live);

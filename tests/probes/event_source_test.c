@@ -31,10 +31,8 @@ struct watched {
 	unsigned long allocs, frees, resized, failed, failed_resizes;
 };
 
-static void end_watch(void *arg)
+static void end_watch(struct watched *w)
 {
-	struct watched *w = arg;
-
 	hi_event_source_close(w->source);
 	hi_target_close(w->target);
 	free(w->live);

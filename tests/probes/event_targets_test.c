@@ -20,10 +20,8 @@ struct followed {
 	struct live_blocks *live;
 };
 
-static void end_following(void *arg)
+static void end_following(struct followed *f)
 {
-	struct followed *f = arg;
-
 	hi_event_source_close(f->source);
 	hi_target_close(f->target);
 	free(f->live);

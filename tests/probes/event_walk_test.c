@@ -48,10 +48,8 @@ struct witness {
 	size_t walked, missing, unrecorded, too_small, too_large, threads_inside;
 };
 
-static void end_witness(void *arg)
+static void end_witness(struct witness *w)
 {
-	struct witness *w = arg;
-
 	hi_event_source_close(w->source);
 	hi_target_close(w->target);
 	hi_recording_destroy(w->recording);

@@ -24,10 +24,8 @@ struct landing {
 	unsigned long marker, first_size, before, inside, after; /* its addresses */
 };
 
-static void close_deferred(void *arg)
+static void close_deferred(struct landing *l)
 {
-	struct landing *l = arg;
-
 	hi_probe_close(l->probe);
 	hi_target_close(l->target);
 	free(l);

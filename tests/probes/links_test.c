@@ -17,11 +17,6 @@ HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
 enum { WORKERS = 3 };
 #define SECOND 1000000000ull
 
-static void close_probe(void *probe)
-{
-	hi_probe_close(probe);
-}
-
 static struct hi_probe *open_first(struct probed *p, enum hi_bpf_link link,
 				   const char *at, uint64_t every)
 {
@@ -33,7 +28,7 @@ static struct hi_probe *open_first(struct probed *p, enum hi_bpf_link link,
 	HI_ASSERT_OK(hi_bpf_probe_open_first(link, p->target, &safepoint,
 					     probed_find(p, at), &probe, &err),
 		     &err);
-	hi_test_defer(close_probe, probe);
+	hi_test_defer(hi_probe_close, probe);
 	return probe;
 }
 

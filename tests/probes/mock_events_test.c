@@ -25,10 +25,8 @@ static void take_stack(void *arg, const struct hi_event_stack *stack)
 	HI_ASSERT_OK(hi_recording_stack(arg, stack, &err), &err);
 }
 
-static void end_run(void *arg)
+static void end_run(struct run *run)
 {
-	struct run *run = arg;
-
 	hi_event_source_close(&run->mock->base);
 	hi_recording_destroy(run->recording);
 }

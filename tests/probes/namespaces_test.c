@@ -24,11 +24,6 @@ static pid_t only_child(pid_t pid)
 	return child;
 }
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
 /* The fixture in a process namespace of its own, with other files of the same names. */
 static struct probed *start_in_container(void)
 {
@@ -52,7 +47,7 @@ static struct probed *start_in_container(void)
 	p->fx = hi_fixture_startv("/usr/bin/unshare", argv);
 	hi_fixture_read_until(p->fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(only_child(p->fx->pid), &p->target, &err), &err);
-	hi_test_defer(close_target, p->target);
+	hi_test_defer(hi_target_close, p->target);
 	return p;
 }
 
@@ -124,7 +119,7 @@ HI_TEST_ROOT(probe_namespaces, a_process_whose_main_thread_has_exited_is_probed)
 		usleep(5000);
 	HI_ASSERT_EQ('Z', hi_process_state(pid));
 	HI_ASSERT_OK(hi_target_open(pid, &p.target, &err), &err);
-	hi_test_defer(close_target, p.target);
+	hi_test_defer(hi_target_close, p.target);
 	probe = probed_open(&p, "work", 1);
 	hi_probe_trigger(probe)->ops->arm(hi_probe_trigger(probe));
 	for (int i = 0; i < 3000 && hi_probe_hits(probe, 0) < 5; i++)

@@ -35,10 +35,8 @@ struct nested {
 	size_t compared, frames, missing;
 };
 
-static void end_nested(void *arg)
+static void end_nested(struct nested *p)
 {
-	struct nested *p = arg;
-
 	hi_event_source_close(p->source);
 	hi_unwind_tables_free(&p->tables);
 	hi_target_close(p->target);

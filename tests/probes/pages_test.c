@@ -31,10 +31,8 @@ struct scene {
 	char letters[PAGES + 1]; /* of the period */
 };
 
-static void close_scene(void *arg)
+static void close_scene(struct scene *scene)
 {
-	struct scene *scene = arg;
-
 	hi_page_watch_close(scene->watch);
 	hi_target_close(scene->target);
 	free(scene);

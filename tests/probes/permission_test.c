@@ -45,11 +45,6 @@ static const int bpf_caps[] = {CAP_SYS_ADMIN, CAP_BPF};
 static const int admin_caps[] = {CAP_SYS_ADMIN};
 static const int all_probe_caps[] = {CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON};
 
-static void close_probe(void *probe)
-{
-	hi_probe_close(probe);
-}
-
 /* As on a kernel that has no BPF: here whoever may do the one may do the other. */
 static struct hi_probe *open_perf(struct probed *p, const char *at)
 {
@@ -59,7 +54,7 @@ static struct hi_probe *open_perf(struct probed *p, const char *at)
 	HI_ASSERT_OK(hi_probe_open_by(HI_PROBE_PERF, p->target, NULL, probed_find(p, at),
 				      &probe, &err),
 		     &err);
-	hi_test_defer(close_probe, probe);
+	hi_test_defer(hi_probe_close, probe);
 	return probe;
 }
 

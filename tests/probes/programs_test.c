@@ -20,11 +20,6 @@ EMBEDDED(hi_bpf_uses);
 EMBEDDED(hi_bpf_uses_old);
 EMBEDDED(hi_bpf_pages);
 
-static void close_object(void *object)
-{
-	bpf_object__close(object);
-}
-
 static struct bpf_object *open_programs(const unsigned char *start,
 					const unsigned char *end)
 {
@@ -32,7 +27,7 @@ static struct bpf_object *open_programs(const unsigned char *start,
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_bpf_open(start, end, &object, &err), &err);
-	hi_test_defer(close_object, object);
+	hi_test_defer(bpf_object__close, object);
 	return object;
 }
 

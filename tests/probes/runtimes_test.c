@@ -19,16 +19,6 @@ static const char program[] = "import gc, sys\n"
 			      "    print('collections', n, flush=True)\n"
 			      "    print('done', flush=True)\n";
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
-static void close_probe(void *probe)
-{
-	hi_probe_close(probe);
-}
-
 static struct hi_fixture *start_python(struct hi_target **target)
 {
 	char *argv[] = {(char *)(uintptr_t)PYTHON, (char *)(uintptr_t) "-c",
@@ -38,7 +28,7 @@ static struct hi_fixture *start_python(struct hi_target **target)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	HI_ASSERT_OK(hi_target_open(fx->pid, target, &err), &err);
-	hi_test_defer(close_target, *target);
+	hi_test_defer(hi_target_close, *target);
 	return fx;
 }
 
@@ -74,7 +64,7 @@ HI_TEST_ROOT(runtimes, cpython_says_as_many_ends_of_collections_as_it_counts)
 	before = collect(fx, 5);
 	HI_ASSERT_OK(hi_safepoint_find(target, &gc, &places, &err), &err);
 	HI_ASSERT_OK(hi_probe_open(target, &gc, &places, &probe, &err), &err);
-	hi_test_defer(close_probe, probe);
+	hi_test_defer(hi_probe_close, probe);
 	after = collect(fx, 321);
 	for (size_t i = 0; i < places.count; i++)
 		hits += hi_probe_hits(probe, i);

@@ -126,11 +126,6 @@ HI_TEST_SCENARIO(probe_sites, of_a_line_are_the_line_or_the_next_with_code)
 			    "has no code at or after line 99999");
 }
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
 static void kill_process(void *pid)
 {
 	kill((pid_t)(intptr_t)pid, SIGKILL);
@@ -151,7 +146,7 @@ HI_TEST_SCENARIO(probe_sites, of_a_line_of_a_file_by_whatever_path)
 	pid = workshop_start("beside");
 	hi_test_defer(kill_process, (void *)(intptr_t)pid);
 	HI_ASSERT_OK(hi_target_open(pid, &p.target, &err), &err);
-	hi_test_defer(close_target, p.target);
+	hi_test_defer(hi_target_close, p.target);
 	snprintf(path, sizeof(path), "%s/src/beside.c", dir);
 	expect_line(&p, path, 6, 6, "main");
 	snprintf(path, sizeof(path), "%s/out/../src/beside.c", dir);

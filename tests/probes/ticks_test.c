@@ -29,10 +29,8 @@ struct ticking {
 	unsigned long ticks, others, stacks, cut, stopped;
 };
 
-static void end_ticking(void *arg)
+static void end_ticking(struct ticking *t)
 {
-	struct ticking *t = arg;
-
 	hi_event_source_close(t->source);
 	hi_target_close(t->target);
 	free(t);

@@ -17,10 +17,8 @@ struct recorded_world {
 	unsigned asked; /* for the recording */
 };
 
-static void close_recorded_world(void *arg)
+static void close_recorded_world(struct recorded_world *rw)
 {
-	struct recorded_world *rw = arg;
-
 	free((void *)(uintptr_t)rw->births.context);
 	free((void *)(uintptr_t)rw->births.thread);
 	free((void *)(uintptr_t)rw->births.time_ns);

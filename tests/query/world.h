@@ -73,10 +73,8 @@ static inline enum hi_status world_label(void *arg, hi_node node, uint32_t index
 	return HI_OK;
 }
 
-static inline void world_close(void *arg)
+static inline void world_close(struct query_world *w)
 {
-	struct query_world *w = arg;
-
 	hi_query_close(w->q);
 	hi_census_destroy(w->c);
 	hi_dominators_destroy(w->d);

@@ -19,10 +19,8 @@ struct table {
 	struct hi_hp_series *series;
 };
 
-static void free_table(void *arg)
+static void free_table(struct table *t)
 {
-	struct table *t = arg;
-
 	hi_hp_series_destroy(t->series);
 	free(t->text);
 	free(t);
@@ -99,18 +97,13 @@ static struct table *random_table(void)
 	return t;
 }
 
-static void destroy(void *arg)
-{
-	hi_bands_destroy(arg);
-}
-
 static struct hi_bands *make(const struct table *t, const struct hi_bands_options *o)
 {
 	struct hi_bands *bands = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_bands_create(t->series, o, &bands, &err), &err);
-	hi_test_defer(destroy, bands);
+	hi_test_defer(hi_bands_destroy, bands);
 	return bands;
 }
 
@@ -400,9 +393,9 @@ static struct hi_bands *bands_of_biography(enum hi_bands_sort sort)
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_hp_parse(biography, sizeof(biography) - 1, &series, &err), &err);
-	hi_test_defer((void (*)(void *))hi_hp_series_destroy, series);
+	hi_test_defer(hi_hp_series_destroy, series);
 	HI_ASSERT_OK(hi_bands_create(series, &options, &bands, &err), &err);
-	hi_test_defer((void (*)(void *))hi_bands_destroy, bands);
+	hi_test_defer(hi_bands_destroy, bands);
 	HI_ASSERT_EQ(6, bands->count);
 	return bands;
 }

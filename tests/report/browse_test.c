@@ -183,10 +183,8 @@ static enum hi_status explain_in_world(void *arg, hi_node node, struct hi_page *
 	return HI_OK;
 }
 
-static void close_world(void *arg)
+static void close_world(struct world *w)
 {
-	struct world *w = arg;
-
 	hi_browse_destroy(w->browse);
 	hi_census_destroy(w->census);
 	hi_dominators_destroy(w->dominators);

@@ -10,22 +10,12 @@
 #include "tests/harness.h"
 #include "tests/support/golden.h"
 
-static void free_drawn(void *text)
-{
-	free(text);
-}
-
-static void destroy_drawn_page(void *page)
-{
-	hi_page_destroy(page);
-}
-
 static struct hi_page *new_page(void)
 {
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(destroy_drawn_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	return page;
 }
 
@@ -42,7 +32,7 @@ static const char *text_of_page(const struct hi_page *page, bool html)
 			  : hi_text_render(page, &options, out, &err),
 		     &err);
 	fclose(out);
-	hi_test_defer(free_drawn, text);
+	hi_test_defer(free, text);
 	return text;
 }
 

@@ -46,7 +46,7 @@ static const struct hi_deep_report *advice_of(const struct deep_made *made, uint
 	HI_ASSERT_OK(hi_deep_query_parse("menu&modules=never", &query, &err), &err);
 	HI_ASSERT_OK(hi_deep_advice_report(&made->index, &query, rows, &report, &err),
 		     &err);
-	hi_test_defer(free_deep_report, report);
+	hi_test_defer(hi_deep_report_destroy, report);
 	return report;
 }
 

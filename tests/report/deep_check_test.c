@@ -2,11 +2,6 @@
 /* The check of all pages: what it makes, and that it finds what is wrong. */
 #include "tests/report/deep_profiles.h"
 
-static void forget_check(void *report)
-{
-	hi_deep_report_destroy(report);
-}
-
 static const struct hi_deep_report *check_deep(const struct deep_made *made,
 					       uint32_t most)
 {
@@ -17,7 +12,7 @@ static const struct hi_deep_report *check_deep(const struct deep_made *made,
 	hi_deep_query_init(&query);
 	HI_ASSERT_OK(hi_deep_check_report(&made->index, &query, most, &report, &err),
 		     &err);
-	hi_test_defer(forget_check, report);
+	hi_test_defer(hi_deep_report_destroy, report);
 	return report;
 }
 

@@ -33,11 +33,6 @@ static struct deep_made *make_side(const struct side *sides, size_t n)
 	return made;
 }
 
-static void free_diff(void *arg)
-{
-	hi_deep_diff_free(arg);
-}
-
 static const struct hi_deep_report *diff_of(const struct deep_made *a,
 					    const struct deep_made *b, const char *query,
 					    uint32_t rows)
@@ -48,10 +43,10 @@ static const struct hi_deep_report *diff_of(const struct deep_made *a,
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_deep_diff(&a->profile, &b->profile, &diff, &err), &err);
-	hi_test_defer(free_diff, &diff);
+	hi_test_defer(hi_deep_diff_free, &diff);
 	HI_ASSERT_OK(hi_deep_query_parse(query, &q, &err), &err);
 	HI_ASSERT_OK(hi_deep_diff_report(&diff, &q, rows, &report, &err), &err);
-	hi_test_defer(free_deep_report, report);
+	hi_test_defer(hi_deep_report_destroy, report);
 	return report;
 }
 

@@ -58,7 +58,7 @@ static struct hi_deep_report *ask_flame(const struct deep_made *made, const char
 	struct hi_error err;
 
 	HI_ASSERT_OK(try_deep(made, query, &report, &err), &err);
-	hi_test_defer(free_deep_report, report);
+	hi_test_defer(hi_deep_report_destroy, report);
 	return report;
 }
 

@@ -4,18 +4,13 @@
 #include "report/render/html_page.h"
 #include "tests/report/deep_profiles.h"
 
-static void free_linked_page(void *page)
-{
-	hi_page_destroy(page);
-}
-
 static const struct hi_page *show_linked_page(const struct deep_made *made,
 					      const char *query)
 {
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(free_linked_page, page);
+	hi_test_defer(hi_page_destroy, page);
 	hi_deep_display(ask_deep(made, query), page);
 	return page;
 }

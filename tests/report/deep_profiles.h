@@ -15,10 +15,8 @@ struct deep_made {
 	struct hi_deep_contour contour;
 };
 
-static inline void free_deep_made(void *arg)
+static inline void free_deep_made(struct deep_made *made)
 {
-	struct deep_made *made = arg;
-
 	hi_deep_index_free(&made->index);
 	hi_deep_contour_free(&made->contour);
 	hi_deep_profile_free(&made->profile);
@@ -89,11 +87,6 @@ static inline void set_deep_contour(struct deep_made *made, const char *text)
 
 /* ---- reports ---- */
 
-static inline void free_deep_report(void *arg)
-{
-	hi_deep_report_destroy(arg);
-}
-
 static inline enum hi_status try_deep(const struct deep_made *made, const char *text,
 				      struct hi_deep_report **ret, struct hi_error *err)
 {
@@ -111,7 +104,7 @@ static inline const struct hi_deep_report *ask_deep(const struct deep_made *made
 	struct hi_error err;
 
 	HI_ASSERT_OK(try_deep(made, text, &report, &err), &err);
-	hi_test_defer(free_deep_report, report);
+	hi_test_defer(hi_deep_report_destroy, report);
 	return report;
 }
 

@@ -13,18 +13,13 @@
 
 #define SAMPLE(time, body) "BEGIN_SAMPLE " time "\n" body "END_SAMPLE " time "\n"
 
-static void destroy(void *arg)
-{
-	hi_hp_series_destroy(arg);
-}
-
 static struct hi_hp_series *parse(const char *text)
 {
 	struct hi_hp_series *s = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_hp_parse(text, strlen(text), &s, &err), &err);
-	hi_test_defer(destroy, s);
+	hi_test_defer(hi_hp_series_destroy, s);
 	return s;
 }
 

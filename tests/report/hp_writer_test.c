@@ -46,11 +46,6 @@ static char *text_of(int fd)
 	return text;
 }
 
-static void destroy(void *arg)
-{
-	hi_hp_destroy(arg);
-}
-
 static struct hi_hp *open_profile(int fd, int key, const char *job)
 {
 	struct hi_hp_header header = {.job = job};
@@ -59,7 +54,7 @@ static struct hi_hp *open_profile(int fd, int key, const char *job)
 
 	setenv("TZ", "UTC", 1);
 	HI_ASSERT_OK(hi_hp_create(fd, key, &header, &hp, &err), &err);
-	hi_test_defer(destroy, hp);
+	hi_test_defer(hi_hp_destroy, hp);
 	return hp;
 }
 

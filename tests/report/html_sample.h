@@ -44,17 +44,12 @@ static inline const char *html_sample_command(void *arg, const char *command)
 	return strstr(command, " census ") ? "types?top=100&all=" : NULL;
 }
 
-static inline void html_sample_destroy(void *page)
-{
-	hi_page_destroy(page);
-}
-
 static inline struct hi_page *html_sample_new(void)
 {
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page);
-	hi_test_defer(html_sample_destroy, page);
+	hi_test_defer(hi_page_destroy, page);
 	return page;
 }
 

@@ -5,11 +5,6 @@
 #include "report/render/html_page.h"
 #include "tests/support/golden.h"
 
-static void free_html(void *text)
-{
-	free(text);
-}
-
 struct html_text {
 	char *text;
 	size_t size;
@@ -25,7 +20,7 @@ static void open_html(struct html_text *t)
 static const char *close_html(struct html_text *t)
 {
 	fclose(t->out);
-	hi_test_defer(free_html, t->text);
+	hi_test_defer(free, t->text);
 	return t->text;
 }
 

@@ -23,10 +23,8 @@ struct document {
 	struct hi_json json;
 };
 
-static void document_free(void *arg)
+static void document_free(struct document *d)
 {
-	struct document *d = arg;
-
 	if (d->out)
 		fclose(d->out);
 	free(d->text);

@@ -10,18 +10,13 @@
 #include "report/render/text.h"
 #include "tests/harness.h"
 
-static inline void page_destroy(void *page)
-{
-	hi_page_destroy(page);
-}
-
 /* The test frees it. */
 static inline struct hi_page *page_new(void)
 {
 	struct hi_page *page = hi_page_create();
 
 	HI_ASSERT(page != NULL);
-	hi_test_defer(page_destroy, page);
+	hi_test_defer(hi_page_destroy, page);
 	return page;
 }
 

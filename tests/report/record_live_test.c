@@ -10,17 +10,12 @@
 
 enum { SECOND = 1000000000 };
 
-static void destroy_drawn_view(void *live)
-{
-	hi_record_live_destroy(live);
-}
-
 static struct hi_record_live *make_drawn_view(void)
 {
 	struct hi_record_live *live = hi_record_live_create();
 
 	HI_ASSERT(live != NULL);
-	hi_test_defer(destroy_drawn_view, live);
+	hi_test_defer(hi_record_live_destroy, live);
 	return live;
 }
 

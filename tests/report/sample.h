@@ -331,10 +331,8 @@ static inline void sample_make_header(struct sample *s)
 	};
 }
 
-static inline void sample_free(void *arg)
+static inline void sample_free(struct sample *s)
 {
-	struct sample *s = arg;
-
 	hi_graph_destroy(s->graph);
 	free(s);
 }

@@ -16,11 +16,6 @@ static const uint64_t second_ns = 1000000000;
 
 /* ---- bytes x time ---- */
 
-static void destroy_drawn_series(void *series)
-{
-	hi_hp_series_destroy(series);
-}
-
 /* Four samples, a second apart. */
 static struct hi_hp_series *draw_four_samples(void)
 {
@@ -34,7 +29,7 @@ static struct hi_hp_series *draw_four_samples(void)
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_hp_series_create("drawn", "", &s, &err), &err);
-	hi_test_defer(destroy_drawn_series, s);
+	hi_test_defer(hi_hp_series_destroy, s);
 	for (size_t i = 0; i < 4; i++) {
 		HI_ASSERT_OK(hi_hp_series_sample(s, (double)i, &err), &err);
 		for (size_t k = 0; k < 3; k++)
@@ -285,11 +280,6 @@ static const char *draw_series(struct hi_series_live *live, unsigned width)
 	return text;
 }
 
-static void destroy_drawn_live(void *live)
-{
-	hi_series_live_destroy(live);
-}
-
 /* At the fifth census 6 MiB are live, 4 MiB more than at the first. */
 HI_TEST(time_pages, series_live)
 {
@@ -297,7 +287,7 @@ HI_TEST(time_pages, series_live)
 	struct hi_golden_pages *pages = hi_golden_pages();
 
 	HI_ASSERT(live != NULL);
-	hi_test_defer(destroy_drawn_live, live);
+	hi_test_defer(hi_series_live_destroy, live);
 	for (uint64_t at = 1; at <= 5; at++)
 		add_series_sample(live, at);
 	hi_golden_add(pages, "80 columns", draw_series(live, 80));

@@ -198,10 +198,8 @@ struct drawn {
 	struct hi_tree *tree;
 };
 
-static void free_drawn(void *arg)
+static void free_drawn(struct drawn *w)
 {
-	struct drawn *w = arg;
-
 	hi_tree_destroy(w->tree);
 	hi_dominators_destroy(w->dominators);
 	hi_reach_destroy(w->reach);

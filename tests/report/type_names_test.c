@@ -6,17 +6,12 @@
 #define CHECKED "std::vector<Order, std::allocator<Order> >"
 #define OTHER "std::vector<Order, std::allocator<Order>>"
 
-static void free_names(void *arg)
-{
-	hi_type_names_free(arg);
-}
-
 HI_TEST(type_names, equal_short_names_are_told_apart)
 {
 	static struct hi_type_names names;
 	char out[HI_TYPE_SHORT_SIZE];
 
-	hi_test_defer(free_names, &names);
+	hi_test_defer(hi_type_names_free, &names);
 	hi_type_names_add(&names, CHECKED);
 	hi_type_names_add(&names, CHECKED);
 	HI_ASSERT_STREQ("std::vector<Order>", hi_type_names_shown(&names, CHECKED, out));
@@ -33,7 +28,7 @@ HI_TEST(type_names, the_second_of_equal_short_names_is_full)
 	static struct hi_type_names names;
 	char out[HI_TYPE_SHORT_SIZE];
 
-	hi_test_defer(free_names, &names);
+	hi_test_defer(hi_type_names_free, &names);
 	HI_ASSERT_STREQ("std::vector<Order>", hi_type_names_shown(&names, CHECKED, out));
 	HI_ASSERT_STREQ(OTHER, hi_type_names_shown(&names, OTHER, out));
 	HI_ASSERT_STREQ(OTHER, hi_type_names_shown(&names, OTHER, out));
@@ -44,7 +39,7 @@ HI_TEST(type_names, full_ones_on_request)
 	static struct hi_type_names names = {.keep_full = true};
 	char out[HI_TYPE_SHORT_SIZE];
 
-	hi_test_defer(free_names, &names);
+	hi_test_defer(hi_type_names_free, &names);
 	hi_type_names_add(&names, CHECKED);
 	HI_ASSERT_STREQ(CHECKED, hi_type_names_shown(&names, CHECKED, out));
 }

@@ -52,11 +52,6 @@ HI_TEST(report_untyped, the_hint_is_what_the_language_asks_for)
 	HI_ASSERT_STREQ("", hint_of("", "", "[]", 1, 0));
 }
 
-static void report_deferred(void *arg)
-{
-	hi_untyped_report_destroy(arg);
-}
-
 static struct hi_untyped_report *make_report(struct sample *s, size_t top)
 {
 	static struct hi_untyped_row rows[] = {
@@ -73,7 +68,7 @@ static struct hi_untyped_report *make_report(struct sample *s, size_t top)
 	HI_ASSERT_OK(hi_untyped_report_create(&s->header, s->graph, &s->reach, &untyped,
 					      &only, &r, &err),
 		     &err);
-	hi_test_defer(report_deferred, r);
+	hi_test_defer(hi_untyped_report_destroy, r);
 	r->rows[0].fit = (struct hi_candidates){
 		{"struct redisObject", SAMPLE_HOSTILE, "c", "d", "e"}, 5, 42};
 	return r;

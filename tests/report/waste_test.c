@@ -19,10 +19,8 @@ struct made {
 	char *text;
 };
 
-static void free_made(void *arg)
+static void free_made(struct made *m)
 {
-	struct made *m = arg;
-
 	free(m->text);
 	free(m);
 }

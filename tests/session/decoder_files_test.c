@@ -79,10 +79,8 @@ static struct hi_mapping mapping_of(const struct world *w, const char *name,
 				   .path = path};
 }
 
-static void remove_world(void *arg)
+static void remove_world(struct world *w)
 {
-	struct world *w = arg;
-
 	close(w->files.root_fd);
 	hi_command_run(0, "rm", "-rf", w->top, NULL);
 	free(w);

@@ -17,11 +17,6 @@ struct built {
 	uint32_t node; /* where the walk along names is */
 };
 
-static void close_built_profile(void *profile)
-{
-	hi_deep_profile_free(profile);
-}
-
 static void build_from_file(const char *file, struct hi_deep_profile *ret)
 {
 	struct hi_options options = {.target.file = file};
@@ -54,7 +49,7 @@ static struct built *record_stacks(bool frees)
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	b = (struct built){};
 	build_from_file(file, &b.profile);
-	hi_test_defer(close_built_profile, &b.profile);
+	hi_test_defer(hi_deep_profile_free, &b.profile);
 	return &b;
 }
 

@@ -15,11 +15,6 @@
 
 enum { ASKED = 60, REFERRERS_MOST = 50 };
 
-static void close_kept_inspection(void *in)
-{
-	hi_inspect_close(in);
-}
-
 static struct hi_inspection *open_kept(const struct hi_options *options)
 {
 	struct hi_inspection *in = NULL;
@@ -28,7 +23,7 @@ static struct hi_inspection *open_kept(const struct hi_options *options)
 	HI_ASSERT_OK(hi_inspect_open(options, HI_WANT_DOMINATORS | HI_WANT_SUSPECTS, &in,
 				     &err),
 		     &err);
-	hi_test_defer(close_kept_inspection, in);
+	hi_test_defer(hi_inspect_close, in);
 	return in;
 }
 

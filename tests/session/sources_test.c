@@ -22,18 +22,13 @@ enum {
 	SOURCES = 3
 };
 
-static void close_inspection(void *in)
-{
-	hi_inspect_close(in);
-}
-
 static struct hi_inspection *open_source(const struct hi_options *options)
 {
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_inspect_open(options, WANTED, &in, &err), &err);
-	hi_test_defer(close_inspection, in);
+	hi_test_defer(hi_inspect_close, in);
 	return in;
 }
 

@@ -56,16 +56,6 @@ static const struct expected expected[] = {
 /* clang takes the arguments away that the function does not need, and keeps its name. */
 static const struct expected shortened = {"cloned", {"union both"}, true};
 
-static void free_use_functions(void *functions)
-{
-	free(functions);
-}
-
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
 static const struct hi_use_functions *read_functions(const char *compile)
 {
 	struct hi_use_functions *functions = NULL;
@@ -78,9 +68,9 @@ static const struct hi_use_functions *read_functions(const char *compile)
 	workshop_run("%s -c passing.c && cc -c main.c && cc -o passing passing.o main.o",
 		     compile);
 	HI_ASSERT_OK(hi_target_open(workshop_start("passing"), &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	HI_ASSERT_OK(hi_symbols_use_functions(target, false, &functions, &err), &err);
-	hi_test_defer(free_use_functions, functions);
+	hi_test_defer(free, functions);
 	return functions;
 }
 

@@ -21,10 +21,8 @@
 #define MAX_WORDS 127
 #define TIMEOUT_S 600
 
-static void free_deferred(void *arg)
+static void free_deferred(struct hi_command *c)
 {
-	struct hi_command *c = arg;
-
 	free(c->out);
 	free(c->err);
 	free(c);

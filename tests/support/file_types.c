@@ -6,11 +6,6 @@
 #include "attach/mock.h"
 #include "tests/harness.h"
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
 struct inspected *inspected_file(const char *path)
 {
 	struct hi_mapping mapping = {.start = 0x555500000000,
@@ -26,7 +21,7 @@ struct inspected *inspected_file(const char *path)
 	mapping.end = mapping.start + (((uint64_t)st.st_size + 4095) & ~4095ull);
 	HI_ASSERT(hi_memory_create_mock(&memory, NULL) == HI_OK);
 	HI_ASSERT(hi_image_create_mock(memory, &image, NULL) == HI_OK);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	image->mode = HI_SNAPSHOT_CORE; /* files are opened by their paths */
 	HI_ASSERT(hi_image_add_mapping(image, &mapping, NULL) == HI_OK);
 	return inspected_image(image, NULL);

@@ -111,10 +111,8 @@ void hi_test_wait_alone(const struct hi_fixture *fx)
 
 /* ---- a stop with a child ---- */
 
-static void destroy_deferred(void *arg)
+static void destroy_deferred(struct hi_forked *f)
 {
-	struct hi_forked *f = arg;
-
 	hi_tracer_destroy(f->tracer);
 	free(f);
 }

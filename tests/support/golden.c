@@ -210,10 +210,8 @@ struct hi_golden_pages {
 	FILE *out;
 };
 
-static void free_golden_pages(void *arg)
+static void free_golden_pages(struct hi_golden_pages *pages)
 {
-	struct hi_golden_pages *pages = arg;
-
 	fclose(pages->out);
 	free(pages->text);
 	free(pages);

@@ -26,10 +26,8 @@ void hi_held_run_end(struct hi_held_run *run)
 	run->pid = 0;
 }
 
-static void end_held_run(void *arg)
+static void end_held_run(struct hi_held_run *run)
 {
-	struct hi_held_run *run = arg;
-
 	hi_held_run_end(run);
 	close(run->out);
 	close(run->err);

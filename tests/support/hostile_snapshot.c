@@ -93,10 +93,8 @@ struct hostile {
 	struct hi_census *census;
 };
 
-static void free_hostile(void *arg)
+static void free_hostile(struct hostile *h)
 {
-	struct hostile *h = arg;
-
 	hi_census_destroy(h->census);
 	hi_dominators_destroy(h->dominators);
 	hi_reach_destroy(h->reach);

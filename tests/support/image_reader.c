@@ -324,10 +324,8 @@ static _Noreturn void read_images(struct hi_image_reader *r)
 
 /* ---- this one ---- */
 
-static void end_reader(void *arg)
+static void end_reader(struct hi_image_reader *r)
 {
-	struct hi_image_reader *r = arg;
-
 	kill(r->pid, SIGKILL);
 	waitpid(r->pid, NULL, 0);
 	close(r->parcels);

@@ -11,18 +11,11 @@
 
 static struct hi_error inspected_err;
 
-static void close_inspected(void *arg)
+static void close_inspected(struct inspected *p)
 {
-	struct inspected *p = arg;
-
 	hi_types_close(p->types);
 	hi_modules_close(p->modules);
 	free(p);
-}
-
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
 }
 
 struct inspected *inspected_image(struct hi_image *image,
@@ -54,7 +47,7 @@ struct inspected *inspected_open(pid_t pid, const struct hi_modules_options *opt
 	status = hi_stop_and_copy(target, &stop, &image, &inspected_err);
 	hi_target_close(target);
 	HI_ASSERT_OK(status, &inspected_err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	return inspected_image(image, options);
 }
 

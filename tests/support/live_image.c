@@ -105,23 +105,13 @@ static void add_threads(struct hi_image *image, pid_t pid)
 	closedir(dir);
 }
 
-static void destroy_image(void *image)
-{
-	hi_image_destroy(image);
-}
-
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
 struct hi_target *hi_live_target(pid_t pid)
 {
 	struct hi_target *target;
 	struct hi_error err;
 
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(close_target, target);
+	hi_test_defer(hi_target_close, target);
 	return target;
 }
 
@@ -142,7 +132,7 @@ struct hi_image *hi_live_image(pid_t pid)
 	HI_ASSERT_OK(
 		hi_image_create(hi_frozen_memory(frozen), HI_SNAPSHOT_CORE, &image, &err),
 		&err);
-	hi_test_defer(destroy_image, image);
+	hi_test_defer(hi_image_destroy, image);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	mem = open(path, O_RDONLY);
 	HI_ASSERT(mem >= 0);

@@ -70,10 +70,8 @@ static void add_mi_memory(struct mock_mimalloc *m, uint64_t start, uint64_t size
 	HI_ASSERT_OK(hi_image_add_mapping(m->image, &mapping, &err), &err);
 }
 
-static void destroy_mock_mimalloc(void *arg)
+static void destroy_mock_mimalloc(struct mock_mimalloc *m)
 {
-	struct mock_mimalloc *m = arg;
-
 	hi_image_destroy(m->image);
 	free(m);
 }

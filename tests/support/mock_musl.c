@@ -26,10 +26,8 @@ static void add_musl_memory(struct mock_musl *m, uint64_t start, uint64_t size,
 	HI_ASSERT_OK(hi_image_add_mapping(m->image, &mapping, &err), &err);
 }
 
-static void destroy_mock_musl(void *arg)
+static void destroy_mock_musl(struct mock_musl *m)
 {
-	struct mock_musl *m = arg;
-
 	hi_image_destroy(m->image);
 	free(m);
 }

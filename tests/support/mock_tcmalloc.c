@@ -118,10 +118,8 @@ static void init_central(struct mock_tcmalloc *m)
 	}
 }
 
-static void release_mock(void *arg)
+static void release_mock(struct mock_tcmalloc *m)
 {
-	struct mock_tcmalloc *m = arg;
-
 	hi_image_destroy(m->image);
 	free(m);
 }

@@ -90,10 +90,8 @@ static const struct hi_trigger_ops ops = {
 	.was_hit = mock_was_hit,
 };
 
-static void destroy(void *arg)
+static void destroy(struct hi_mock_trigger *mock)
 {
-	struct hi_mock_trigger *mock = arg;
-
 	munmap(mock->page, sizeof(*mock->page));
 	close(mock->memory);
 	close(mock->pipe[0]);

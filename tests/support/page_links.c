@@ -7,11 +7,6 @@
 #include "cli/options/option_table.h"
 #include "tests/harness.h"
 
-static void close_pages(void *pages)
-{
-	hi_pages_close(pages);
-}
-
 struct hi_pages *page_links_open(const char *file, const char *other)
 {
 	struct hi_options options = {.target.file = file, .comparison.baseline = other};
@@ -19,7 +14,7 @@ struct hi_pages *page_links_open(const char *file, const char *other)
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_pages_open(&options, &pages, &err), &err);
-	hi_test_defer(close_pages, pages);
+	hi_test_defer(hi_pages_close, pages);
 	return pages;
 }
 

@@ -222,11 +222,6 @@ static void add_memory(struct portrait *p)
 		fclose(in);
 }
 
-static void free_deferred(void *text)
-{
-	free(text);
-}
-
 char *hi_portrait_take(pid_t pid, enum hi_portrait_detail detail)
 {
 	static const char *const files[] = {"status",	       "timers",	"limits",
@@ -255,7 +250,7 @@ char *hi_portrait_take(pid_t pid, enum hi_portrait_detail detail)
 	close(p.memory);
 	close(p.pagemap);
 	fclose(p.out);
-	hi_test_defer(free_deferred, text);
+	hi_test_defer(free, text);
 	return text;
 }
 

@@ -8,16 +8,6 @@
 
 #include "tests/harness.h"
 
-static void close_target(void *target)
-{
-	hi_target_close(target);
-}
-
-static void close_probe(void *probe)
-{
-	hi_probe_close(probe);
-}
-
 static void free_places(void *places)
 {
 	hi_probe_sites_free(places);
@@ -52,7 +42,7 @@ struct probed *probed_start_program(const char *name)
 	p->fx = hi_fixture_start(name, NULL);
 	hi_fixture_read_until(p->fx, "ready", take_line, p);
 	HI_ASSERT_OK(hi_target_open(p->fx->pid, &p->target, &err), &err);
-	hi_test_defer(close_target, p->target);
+	hi_test_defer(hi_target_close, p->target);
 	return p;
 }
 
@@ -106,7 +96,7 @@ struct hi_probe *probed_open(struct probed *p, const char *at, uint64_t every)
 
 	safepoint.every = every;
 	HI_ASSERT_OK(hi_probe_open(p->target, &safepoint, places, &probe, &err), &err);
-	hi_test_defer(close_probe, probe);
+	hi_test_defer(hi_probe_close, probe);
 	return probe;
 }
 

@@ -177,10 +177,8 @@ struct recording_run recording_start_as(const char *command, const char *begun,
 	return start_run(argv, begun);
 }
 
-static void free_recorded_command(void *arg)
+static void free_recorded_command(struct hi_command *c)
 {
-	struct hi_command *c = arg;
-
 	free(c->out);
 	free(c->err);
 	free(c);

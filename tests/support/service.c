@@ -18,10 +18,8 @@
 #include "tests/support/child.h"
 #include "tests/support/command.h"
 
-static void end_deferred(void *arg)
+static void end_deferred(struct hi_service *s)
 {
-	struct hi_service *s = arg;
-
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->pid > 0) {

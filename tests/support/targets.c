@@ -10,10 +10,8 @@
 #include "tests/support/json.h"
 #include "tests/support/snapshots.h"
 
-static void free_target(void *arg)
+static void free_target(struct target *t)
 {
-	struct target *t = arg;
-
 	free(t->said);
 	free(t);
 }

@@ -16,10 +16,8 @@
 
 enum { WORDS = 32 };
 
-static void close_terminal_view(void *arg)
+static void close_terminal_view(struct terminal_view *v)
 {
-	struct terminal_view *v = arg;
-
 	if (v->pid > 0) {
 		kill(v->pid, SIGKILL);
 		waitpid(v->pid, NULL, 0);

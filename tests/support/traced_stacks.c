@@ -90,10 +90,8 @@ static void stop_thread(pid_t tid)
 
 /* ---- events ---- */
 
-static void end_trace(void *arg)
+static void end_trace(struct traced *t)
 {
-	struct traced *t = arg;
-
 	hi_event_source_close(t->source);
 	hi_unwind_tables_free(&t->tables);
 	hi_target_close(t->target);

@@ -88,10 +88,8 @@ static struct hi_objects *walk(struct hi_allocator *a, struct hi_runtime *runtim
 	return objects;
 }
 
-static void process_free(void *arg)
+static void process_free(struct typed_process *p)
 {
-	struct typed_process *p = arg;
-
 	hi_typing_destroy(p->typing);
 	hi_graph_destroy(p->graph);
 	hi_rulebook_destroy(p->rulebook);

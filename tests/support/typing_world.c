@@ -91,11 +91,6 @@ void world_free(struct world *w)
 	free(w);
 }
 
-static void free_world(void *arg)
-{
-	world_free(arg);
-}
-
 static void add_memory(struct world *w, uint64_t start, uint64_t size,
 		       enum hi_mapping_kind kind)
 {
@@ -124,7 +119,7 @@ struct world *world_create(void)
 	HI_ASSERT(w);
 	HI_ASSERT_OK(hi_memory_create_mock(&w->memory, &world_err), &world_err);
 	HI_ASSERT_OK(hi_image_create_mock(w->memory, &w->image, &world_err), &world_err);
-	hi_test_defer(free_world, w);
+	hi_test_defer(world_free, w);
 	add_memory(w, WORLD_HEAP, WORLD_HEAP_SIZE, HI_MAPPING_HEAP);
 	add_memory(w, WORLD_STACK, WORLD_STACK_SIZE, HI_MAPPING_STACK);
 	add_memory(w, WORLD_MODULE, 0x1000, HI_MAPPING_FILE);
