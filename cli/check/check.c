@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/check/gate_names.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "report/parts/unread_memory.h"
 #include "report/type_search.h"
 #include "session/operands.h"
@@ -200,28 +201,26 @@ static enum hi_status write_junit(const struct hi_check_report *r,
 	return status;
 }
 
-static enum hi_status write_check_json(const struct hi_check_report *r,
-				       struct hi_output *output, struct hi_error *err)
+static enum hi_status fill_check_report(void *report, struct hi_page *page,
+					struct hi_json *json, struct hi_error *)
 {
-	struct hi_json json;
-
-	hi_json_init(&json, output->file);
-	hi_check_json(r, &json);
-	return !hi_json_finish(&json) && json.failed ? hi_fail_memory(err, "JSON")
-						     : HI_OK;
+	if (json)
+		hi_check_json(report, json);
+	else
+		hi_check_display(report, page);
+	return HI_OK;
 }
 
-static enum hi_status write_format(const struct hi_check_report *r,
-				   const struct hi_options *o, struct hi_page *scratch,
-				   struct hi_output *output, struct hi_error *err)
+static enum hi_status write_format(struct hi_check_report *r, const struct hi_options *o,
+				   struct hi_page *scratch, struct hi_output *output,
+				   struct hi_error *err)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
 	enum hi_check_format format;
 
 	(void)hi_check_take_format(o, &format);
 	switch (format) {
 	case HI_CHECK_JSON:
-		return write_check_json(r, output, err);
+		return hi_write_json(output, fill_check_report, r, err);
 	case HI_CHECK_JUNIT:
 		hi_check_junit(r, scratch, output->file);
 		return HI_OK;
@@ -233,17 +232,13 @@ static enum hi_status write_format(const struct hi_check_report *r,
 		return HI_OK;
 	case HI_CHECK_TEXT:
 	default:
-		page = hi_page_create();
-		if (!page)
-			return hi_fail_memory(err, "page");
-		hi_check_display(r, page);
-		return hi_output_page(output, o, page, err);
+		return hi_write_page(o, output, fill_check_report, r, err);
 	}
 }
 
 /* All of them; nothing is written of what was read from a damaged file. */
 static enum hi_status write_check_report(struct hi_inspection *in,
-					 const struct hi_check_report *r,
+					 struct hi_check_report *r,
 					 struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *scratch = hi_page_create();

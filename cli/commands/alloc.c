@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "cli/commands/source_editor.h"
 #include "cli/record/record_series.h"
 #include "report/parts/legend.h"
@@ -27,20 +28,17 @@
 enum { TOP = 20 }; /* as many bars as the tool of MLWorks has */
 
 HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
-static enum hi_status write_alloc_page(const struct hi_options *options,
-				       const struct hi_alloc_report *report,
-				       struct hi_output *output, struct hi_error *err)
+static enum hi_status fill_alloc_report(void *report, struct hi_page *page,
+					struct hi_json *json, struct hi_error *)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
-
-	if (!page)
-		return hi_fail_memory(err, "page");
-	page->type_names.keep_full = options->output.full_names;
+	if (json) {
+		hi_alloc_json(report, json);
+		return HI_OK;
+	}
 	hi_alloc_display(report, page);
 	hi_legend_add(page);
-	return hi_output_page(output, options, page, err);
+	return HI_OK;
 }
 
 static bool is_html_asked(const struct hi_options *options)
@@ -49,18 +47,11 @@ static bool is_html_asked(const struct hi_options *options)
 }
 
 static enum hi_status write_alloc_report(const struct hi_options *options,
-					 const struct hi_alloc_report *report,
+					 struct hi_alloc_report *report,
 					 struct hi_output *output, struct hi_error *err)
 {
-	struct hi_json json;
-
-	if (options->output.json) {
-		hi_json_init(&json, output->file);
-		hi_alloc_json(report, &json);
-		return hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
-	}
-	if (!options->output.format)
-		return write_alloc_page(options, report, output, err);
+	if (options->output.json || !options->output.format)
+		return hi_write_filled(options, output, fill_alloc_report, report, err);
 	if (is_html_asked(options))
 		return hi_alloc_html(report, options->output.full_names, output->file,
 				     err);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "cli/record/record_series.h"
 #include "report/parts/legend.h"
 #include "report/reports/bio/bio_report.h"
@@ -31,43 +32,18 @@ HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
 HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
 HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
-/* page NULL: as JSON. */
-static void put_bio_report(const struct hi_bio_report *report, struct hi_page *page,
-			   struct hi_json *json)
+static enum hi_status fill_bio_report(void *report, struct hi_page *page,
+				      struct hi_json *json, struct hi_error *)
 {
 	if (json) {
 		hi_bio_json(report, json);
-		return;
+		return HI_OK;
 	}
 	hi_bio_display(report, page);
 	hi_legend_add(page);
-}
-
-static enum hi_status write_bio_report(const struct hi_options *options,
-				       const struct hi_bio_report *report,
-				       struct hi_output *output, struct hi_error *err)
-{
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
-	struct hi_json json;
-
-	if (options->output.json) {
-		hi_json_init(&json, output->file);
-		put_bio_report(report, NULL, &json);
-		if (!hi_json_finish(&json))
-			return hi_fail_memory(err, "JSON");
-		return hi_output_commit(output, err);
-	}
-	page = hi_page_create();
-	if (!page)
-		return hi_fail_memory(err, "page");
-	page->type_names.keep_full = options->output.full_names;
-	put_bio_report(report, page, NULL);
-	if (hi_output_page(output, options, page, err) != HI_OK)
-		return err->status;
-	return hi_output_commit(output, err);
+	return HI_OK;
 }
 
 static struct hi_lives_result_options choose_result(const struct hi_options *options)
@@ -99,8 +75,10 @@ static enum hi_status report_lives(const struct hi_options *options,
 	if (status == HI_OK) {
 		report.pid = (int)options->target.pid;
 		report.exe = hi_lives_sink_exe(sink);
-		status = write_bio_report(options, &report, output, err);
+		status = hi_write_filled(options, output, fill_bio_report, &report, err);
 	}
+	if (status == HI_OK)
+		status = hi_output_commit(output, err);
 	hi_arena_free(&arena);
 	return status;
 }
@@ -247,7 +225,10 @@ static enum hi_status run_bio_of_file(struct hi_inspection *in,
 		return status;
 	report.pid = header->pid;
 	report.exe = header->exe;
-	put_bio_report(&report, page, json);
+	if (json)
+		hi_bio_json(&report, json);
+	else
+		hi_bio_display(&report, page);
 	return HI_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "cli/options/option_table.h"
 #include "report/reports/deep/deep_report.h"
 #include "session/deep/read.h"
@@ -20,7 +21,6 @@
 
 enum { TOP = 20, TOP_CHECKED = 1000 };
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_deep_report *, hi_deep_report_destroy)
 
 /* ---- operands ---- */
@@ -134,23 +134,14 @@ static void warn_of_profile(const struct hi_options *options,
 			profile->n_missing, path);
 }
 
-static enum hi_status write_deep_report(const struct hi_options *options,
-					const struct hi_deep_report *report,
-					struct hi_output *output, struct hi_error *err)
+static enum hi_status fill_deep_report(void *report, struct hi_page *page,
+				       struct hi_json *json, struct hi_error *)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
-	struct hi_json json;
-
-	if (options->output.json) {
-		hi_json_init(&json, output->file);
-		hi_deep_json(report, &json);
-		return hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
-	}
-	page = hi_page_create();
-	if (!page)
-		return hi_fail_memory(err, "page");
-	hi_deep_display(report, page);
-	return hi_output_page(output, options, page, err);
+	if (json)
+		hi_deep_json(report, json);
+	else
+		hi_deep_display(report, page);
+	return HI_OK;
 }
 
 /* Before a file is read. */
@@ -216,7 +207,7 @@ enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_k
 	warn_of_contour(options, &kept->contour);
 	warn_of_profile(options, &kept->profile);
 	output->has_finding = report->n_failed;
-	return write_deep_report(options, report, output, err);
+	return hi_write_filled(options, output, fill_deep_report, report, err);
 }
 
 static enum hi_status run_deep_command(const struct hi_options *options,

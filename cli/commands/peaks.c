@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "report/parts/legend.h"
 #include "report/reports/peaks/peaks_report.h"
 #include "session/operands.h"
@@ -11,23 +12,26 @@
 
 enum { PEAKS = 3, TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 
-static enum hi_status write_peaks_page(const struct hi_options *o,
-				       const struct hi_peaks_report *report,
-				       struct hi_output *output, struct hi_error *err)
-{
-	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
-	struct hi_text_options looks = hi_output_looks(o, fileno(output->file));
+struct filled_peaks {
+	const struct hi_peaks_report *report;
+	unsigned width; /* of the terminal */
+};
 
-	if (!page)
-		return hi_fail_memory(err, "page");
-	page->type_names.keep_full = o->output.full_names;
-	hi_peaks_display(report, looks.width ? looks.width : 80, page);
+static enum hi_status fill_peaks(void *report, struct hi_page *page, struct hi_json *json,
+				 struct hi_error *)
+{
+	const struct filled_peaks *p = report;
+
+	if (json) {
+		hi_peaks_json(p->report, json);
+		return HI_OK;
+	}
+	hi_peaks_display(p->report, p->width, page);
 	hi_legend_add(page);
-	return hi_output_page(output, o, page, err);
+	return HI_OK;
 }
 
 /* The bands of the curve are read once more: as graph draws them. */
@@ -53,15 +57,12 @@ static enum hi_status write_peaks(const struct hi_options *o,
 				  const struct hi_peaks_report *report,
 				  struct hi_output *output, struct hi_error *err)
 {
-	struct hi_json json;
+	struct filled_peaks filled = {report,
+				      hi_output_looks(o, fileno(output->file)).width};
 
-	if (o->output.json) {
-		hi_json_init(&json, output->file);
-		hi_peaks_json(report, &json);
-		return hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
-	}
-	return o->output.format ? write_peaks_html(o, report, output, err)
-				: write_peaks_page(o, report, output, err);
+	return o->output.json || !o->output.format
+		       ? hi_write_filled(o, output, fill_peaks, &filled, err)
+		       : write_peaks_html(o, report, output, err);
 }
 
 static enum hi_status run_peaks_command(const struct hi_options *options,

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "cli/options/option_table.h"
 #include "cli/options/query_source.h"
 #include "session/named_roots.h"
@@ -20,7 +21,6 @@
 /* Rows of a table on the screen, which are kept until the last one has come. */
 enum { TOP = 10000, WARNINGS = 3, SQL_MOST = 1 << 20 };
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
 
 bool hi_query_take_format(const struct hi_options *o, enum hi_query_format *ret)
@@ -170,94 +170,64 @@ static void show_query_row_counts(const struct hi_result *result, struct hi_page
 						  result->n_rows == 1 ? "" : "s"));
 }
 
-static enum hi_status fill_page(struct hi_inspection *in,
-				const struct hi_report_header *header, struct hi_query *q,
-				struct hi_result *result, struct hi_page *page,
-				struct hi_error *err)
+/* A statement that was prepared, and its rows. */
+struct answer {
+	struct hi_inspection *in;
+	const struct hi_report_header *header;
+	struct hi_query *q;
+	const char *sql;
+	struct hi_result result;
+};
+
+static enum hi_status put_answer(struct answer *a, struct hi_result_target to,
+				 size_t most, struct hi_error *err)
 {
 	size_t n = 0;
-	const struct hi_result_column *columns = hi_query_columns(q, &n);
+	const struct hi_result_column *columns = hi_query_columns(a->q, &n);
+	enum hi_status status = hi_result_begin(&a->result, to, columns, n, most, err);
+
+	return status == HI_OK ? copy_rows(a->q, &a->result, err) : status;
+}
+
+static enum hi_status fill_answer(void *report, struct hi_page *page,
+				  struct hi_json *json, struct hi_error *err)
+{
+	struct answer *a = report;
 	enum hi_status status;
 
-	show_head(header, page);
-	status = hi_result_begin(result, (struct hi_result_target){.page = page}, columns,
-				 n, hi_lookup_top(in->options, TOP), err);
+	if (json) {
+		hi_report_header_json(a->header, "heapinspect/query/v1", json);
+		hi_json_text(json, "sql", a->sql);
+		status = put_answer(a, (struct hi_result_target){.json = json}, 0, err);
+		if (status == HI_OK)
+			hi_json_end(json);
+		return status;
+	}
+	show_head(a->header, page);
+	status = put_answer(a, (struct hi_result_target){.page = page},
+			    hi_lookup_top(a->in->options, TOP), err);
 	if (status == HI_OK)
-		status = copy_rows(q, result, err);
-	if (status == HI_OK)
-		show_query_row_counts(result, page);
+		show_query_row_counts(&a->result, page);
 	return status;
 }
 
-static enum hi_status show_query_table(struct hi_inspection *in,
-				       const struct hi_report_header *header,
-				       struct hi_query *q, struct hi_result *result,
-				       struct hi_output *output, struct hi_error *err)
-{
-	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
-	enum hi_status status;
-
-	if (!page)
-		return hi_fail_memory(err, "page");
-	status = fill_page(in, header, q, result, page, err);
-	return status == HI_OK ? hi_output_page(output, in->options, page, err) : status;
-}
-
-static enum hi_status write_json(const struct hi_report_header *header,
-				 struct hi_query *q, const char *sql,
-				 struct hi_result *result, struct hi_output *output,
-				 struct hi_error *err)
-{
-	size_t n = 0;
-	const struct hi_result_column *columns = hi_query_columns(q, &n);
-	struct hi_json json;
-	enum hi_status status;
-
-	hi_json_init(&json, output->file);
-	hi_report_header_json(header, "heapinspect/query/v1", &json);
-	hi_json_text(&json, "sql", sql);
-	status = hi_result_begin(result, (struct hi_result_target){.json = &json},
-				 columns, n, 0, err);
-	if (status == HI_OK)
-		status = copy_rows(q, result, err);
-	if (status != HI_OK)
-		return status;
-	hi_json_end(&json);
-	return hi_json_finish(&json) || !json.failed ? HI_OK
-						     : hi_fail_memory(err, "JSON");
-}
-
-static enum hi_status write_csv(struct hi_query *q, struct hi_result *result,
-				struct hi_output *output, struct hi_error *err)
-{
-	size_t n = 0;
-	const struct hi_result_column *columns = hi_query_columns(q, &n);
-	enum hi_status status =
-		hi_result_begin(result, (struct hi_result_target){.csv = output->file},
-				columns, n, 0, err);
-
-	return status == HI_OK ? copy_rows(q, result, err) : status;
-}
-
-static enum hi_status answer_statement(struct hi_inspection *in,
-				       const struct hi_report_header *header,
-				       struct hi_query *q, const char *sql,
-				       struct hi_output *output, struct hi_error *err)
+static enum hi_status answer_statement(struct answer *a, struct hi_output *output,
+				       struct hi_error *err)
 {
 	enum hi_query_format format = HI_QUERY_TABLE;
-	struct hi_result result = {};
 	enum hi_status status;
 
-	(void)hi_query_take_format(in->options, &format);
+	(void)hi_query_take_format(a->in->options, &format);
 	if (format == HI_QUERY_JSON)
-		status = write_json(header, q, sql, &result, output, err);
+		status = hi_write_json(output, fill_answer, a, err);
 	else if (format == HI_QUERY_CSV)
-		status = write_csv(q, &result, output, err);
+		status = put_answer(a, (struct hi_result_target){.csv = output->file}, 0,
+				    err);
 	else
-		status = show_query_table(in, header, q, &result, output, err);
+		status = hi_write_page(a->in->options, output, fill_answer, a, err);
 	if (status == HI_TIMEOUT)
-		status = die_of_interrupt(output, result.n_rows, err);
-	hi_result_free(&result);
+		status = die_of_interrupt(output, a->result.n_rows, err);
+	hi_result_free(&a->result);
 	return status;
 }
 
@@ -282,7 +252,8 @@ static enum hi_status write_answer(struct hi_inspection *in,
 			hi_query_limit_time(q, in->options->most_ns);
 		else
 			watch_interrupt();
-		status = answer_statement(in, header, q, sql, output, err);
+		status = answer_statement(&(struct answer){in, header, q, sql, {}},
+					  output, err);
 	}
 	hi_query_close(hi_take(q));
 	hi_query_feed_end(&feed);

@@ -6,10 +6,9 @@
 #include "base/cleanup.h"
 #include "base/files.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "cli/commands/query.h"
 #include "query/query.h"
-
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 static const char *unit_name(enum hi_result_unit unit)
 {
@@ -37,13 +36,8 @@ static void page_of_table(const struct hi_query_table *t, struct hi_page *page)
 	}
 }
 
-static enum hi_status show_page(const struct hi_options *options,
-				struct hi_output *output, struct hi_error *err)
+static void display_query_schema(struct hi_page *page)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
-
-	if (!page)
-		return hi_fail_memory(err, "page");
 	for (size_t i = 0; i < hi_query_tables(); i++) {
 		struct hi_query_table table = hi_query_table(i);
 
@@ -53,39 +47,43 @@ static enum hi_status show_page(const struct hi_options *options,
 	hi_page_note(page,
 		     "* not in SELECT *. NULL is unknown. object_at(address) is the "
 		     "object that an address lies in. docs/QUERY.md has examples.");
-	return hi_output_page(output, options, page, err);
 }
 
-static enum hi_status show_json(struct hi_output *output, struct hi_error *err)
+static void put_query_schema_json(struct hi_json *json)
 {
-	struct hi_json json;
-
-	hi_json_init(&json, output->file);
-	hi_json_object(&json, NULL);
-	hi_json_text(&json, "schema", "heapinspect/query-schema/v1");
-	hi_json_array(&json, "tables");
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", "heapinspect/query-schema/v1");
+	hi_json_array(json, "tables");
 	for (size_t i = 0; i < hi_query_tables(); i++) {
 		struct hi_query_table t = hi_query_table(i);
 
-		hi_json_object(&json, NULL);
-		hi_json_text(&json, "name", t.name);
-		hi_json_text(&json, "about", t.about);
-		hi_json_array(&json, "columns");
+		hi_json_object(json, NULL);
+		hi_json_text(json, "name", t.name);
+		hi_json_text(json, "about", t.about);
+		hi_json_array(json, "columns");
 		for (size_t k = 0; k < t.n_columns; k++) {
-			hi_json_object(&json, NULL);
-			hi_json_text(&json, "name", t.columns[k].name);
-			hi_json_text(&json, "unit", unit_name(t.columns[k].unit));
-			hi_json_bool(&json, "hidden", t.columns[k].is_hidden);
-			hi_json_text(&json, "about", t.columns[k].about);
-			hi_json_end(&json);
+			hi_json_object(json, NULL);
+			hi_json_text(json, "name", t.columns[k].name);
+			hi_json_text(json, "unit", unit_name(t.columns[k].unit));
+			hi_json_bool(json, "hidden", t.columns[k].is_hidden);
+			hi_json_text(json, "about", t.columns[k].about);
+			hi_json_end(json);
 		}
-		hi_json_end(&json);
-		hi_json_end(&json);
+		hi_json_end(json);
+		hi_json_end(json);
 	}
-	hi_json_end(&json);
-	hi_json_end(&json);
-	return hi_json_finish(&json) || !json.failed ? HI_OK
-						     : hi_fail_memory(err, "JSON");
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+static enum hi_status fill_query_schema(void *, struct hi_page *page,
+					struct hi_json *json, struct hi_error *)
+{
+	if (json)
+		put_query_schema_json(json);
+	else
+		display_query_schema(page);
+	return HI_OK;
 }
 
 static struct hi_result_cell schema_text_cell(const char *text)
@@ -147,9 +145,11 @@ enum hi_status hi_query_show_schema(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	(void)hi_query_take_format(options, &format);
-	return format == HI_QUERY_JSON	? show_json(output, err)
-	       : format == HI_QUERY_CSV ? show_csv(output, err)
-					: show_page(options, output, err);
+	return format == HI_QUERY_JSON
+		       ? hi_write_json(output, fill_query_schema, NULL, err)
+	       : format == HI_QUERY_CSV
+		       ? show_csv(output, err)
+		       : hi_write_page(options, output, fill_query_schema, NULL, err);
 }
 
 const struct hi_command hi_command_query_schema = {

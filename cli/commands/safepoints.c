@@ -11,13 +11,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "session/live/stop_site.h"
 #include "session/live/symbols.h"
 #include "session/operands.h"
 
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 enum {
 	USUAL_ROWS = 20,
@@ -213,24 +213,14 @@ static enum hi_status fill_rows(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status print_safepoints(struct listing *l, struct hi_output *output,
-				       struct hi_error *err)
+static enum hi_status fill_safepoints(void *report, struct hi_page *page,
+				      struct hi_json *json, struct hi_error *)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
-	struct hi_json json;
-
-	if (l->options->output.json) {
-		hi_json_init(&json, output->file);
-		hi_safepoints_json(&l->report, &json);
-		return hi_json_finish(&json) || !json.failed
-			       ? HI_OK
-			       : hi_fail_memory(err, "JSON");
-	}
-	page = hi_page_create();
-	if (!page)
-		return hi_fail_memory(err, "page");
-	hi_safepoints_display(&l->report, page);
-	return hi_output_page(output, l->options, page, err);
+	if (json)
+		hi_safepoints_json(report, json);
+	else
+		hi_safepoints_display(report, page);
+	return HI_OK;
 }
 
 static enum hi_status run_safepoints_command(const struct hi_options *options,
@@ -250,7 +240,8 @@ static enum hi_status run_safepoints_command(const struct hi_options *options,
 	if (status == HI_OK) {
 		hi_safepoints_sort(&l.report);
 		l.report.shown = l.report.n_rows < top ? l.report.n_rows : top;
-		status = print_safepoints(&l, output, err);
+		status =
+			hi_write_filled(options, output, fill_safepoints, &l.report, err);
 	}
 	close_safepoint_listing(&l);
 	return status;

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "report/reports/snapshots/snapshots_report.h"
 #include "session/operands.h"
 #include "session/series/file.h"
@@ -14,7 +15,6 @@
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 enum { TOP = 20 };
 
@@ -200,24 +200,14 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 
 /* ---- all of it ---- */
 
-static enum hi_status show_snapshots(struct listing *l, struct hi_output *output,
-				     struct hi_error *err)
+static enum hi_status fill_snapshots(void *report, struct hi_page *page,
+				     struct hi_json *json, struct hi_error *)
 {
-	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
-	struct hi_json json;
-
-	if (l->options->output.json) {
-		hi_json_init(&json, output->file);
-		hi_snapshots_json(&l->report, &json);
-		return hi_json_finish(&json) || !json.failed
-			       ? HI_OK
-			       : hi_fail_memory(err, "JSON");
-	}
-	page = hi_page_create();
-	if (!page)
-		return hi_fail_memory(err, "page");
-	hi_snapshots_display(&l->report, page);
-	return hi_output_page(output, l->options, page, err);
+	if (json)
+		hi_snapshots_json(report, json);
+	else
+		hi_snapshots_display(report, page);
+	return HI_OK;
 }
 
 static enum hi_status run_snapshots_command(const struct hi_options *o,
@@ -237,7 +227,7 @@ static enum hi_status run_snapshots_command(const struct hi_options *o,
 			.pid = (int)hi_snapshot_number(l.names, "head.pid", 0),
 			.exe = hi_snapshot_text(l.names, "head.exe", ""),
 			.file = o->argument};
-		status = show_snapshots(&l, output, err);
+		status = hi_write_filled(o, output, fill_snapshots, &l.report, err);
 	}
 	close_snapshot_listing(&l);
 	return status;

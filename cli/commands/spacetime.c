@@ -2,6 +2,7 @@
 /* The command `spacetime`: live bytes by band over time, and their areas. */
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/command/write_report.h"
 #include "report/parts/legend.h"
 #include "report/pictures/bands.h"
 #include "report/pictures/graph_svg.h"
@@ -11,22 +12,25 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 
-static enum hi_status write_spacetime_page(const struct hi_options *o,
-					   const struct hi_spacetime_report *report,
-					   struct hi_output *output, struct hi_error *err)
-{
-	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
-	struct hi_text_options looks = hi_output_looks(o, fileno(output->file));
+struct filled_spacetime {
+	struct hi_spacetime_report report;
+	unsigned width; /* of the terminal */
+};
 
-	if (!page)
-		return hi_fail_memory(err, "page");
-	page->type_names.keep_full = o->output.full_names;
-	hi_spacetime_display(report, looks.width ? looks.width : 80, page);
+static enum hi_status fill_spacetime(void *report, struct hi_page *page,
+				     struct hi_json *json, struct hi_error *)
+{
+	const struct filled_spacetime *s = report;
+
+	if (json) {
+		hi_spacetime_json(&s->report, json);
+		return HI_OK;
+	}
+	hi_spacetime_display(&s->report, s->width, page);
 	hi_legend_add(page);
-	return hi_output_page(output, o, page, err);
+	return HI_OK;
 }
 
 /* As graph draws it: its areas are the same. */
@@ -44,28 +48,25 @@ static enum hi_status report_spacetime(const struct hi_options *o,
 				       const struct hi_spacetime_bands *bands,
 				       struct hi_output *output, struct hi_error *err)
 {
-	struct hi_spacetime_report report;
-	struct hi_json json;
+	struct filled_spacetime filled = {
+		.width = hi_output_looks(o, fileno(output->file)).width};
+	struct hi_spacetime_report *report = &filled.report;
 	enum hi_status status = hi_spacetime_report_make(
-		bands->series, hi_lookup_top(o, TOP), &report, err);
+		bands->series, hi_lookup_top(o, TOP), report, err);
 
-	report.file = o->target.file;
-	report.by = bands->by;
-	report.censuses = bands->censuses;
-	report.is_type = bands->is_type;
-	report.left_out = bands->left_out;
-	report.damaged = bands->damaged;
-	report.lost = bands->lost;
-	if (status == HI_OK && o->output.json) {
-		hi_json_init(&json, output->file);
-		hi_spacetime_json(&report, &json);
-		status = hi_json_finish(&json) ? HI_OK : hi_fail_memory(err, "JSON");
-	} else if (status == HI_OK) {
-		status = o->output.format
-				 ? write_spacetime_svg(bands->series, output, err)
-				 : write_spacetime_page(o, &report, output, err);
-	}
-	hi_spacetime_report_free(&report);
+	report->file = o->target.file;
+	report->by = bands->by;
+	report->censuses = bands->censuses;
+	report->is_type = bands->is_type;
+	report->left_out = bands->left_out;
+	report->damaged = bands->damaged;
+	report->lost = bands->lost;
+	if (status == HI_OK)
+		status =
+			o->output.json || !o->output.format
+				? hi_write_filled(o, output, fill_spacetime, &filled, err)
+				: write_spacetime_svg(bands->series, output, err);
+	hi_spacetime_report_free(report);
 	return status;
 }
 
