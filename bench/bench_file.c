@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
-	if (hi_inspect_open(&options, hi_command_snap.wanted, &in, &err) != HI_OK) {
+	if (hi_inspect_open(&options, NULL, hi_command_snap.wanted, &in, &err) != HI_OK) {
 		fprintf(stderr, "%s\n", err.text);
 		return 2;
 	}

@@ -42,7 +42,7 @@ static void run_once(pid_t pid, bool conservative, int run, struct figures *f)
 	struct hi_error err = {};
 	bool linked = false;
 
-	if (hi_inspect_open(&options, wanted, &in, &err) != HI_OK) {
+	if (hi_inspect_open(&options, NULL, wanted, &in, &err) != HI_OK) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(2);
 	}

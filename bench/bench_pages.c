@@ -193,7 +193,7 @@ static void measure_kind(const char *const *words, char *file, bool warm)
 	char name[64] = "";
 
 	parse_page(words, "0x1000", file, &options);
-	must(hi_inspect_open(&options, options.command->wanted, &in, &err) == HI_OK,
+	must(hi_inspect_open(&options, NULL, options.command->wanted, &in, &err) == HI_OK,
 	     err.text);
 	f.open = bench_now_ns() - start;
 	f.open_work = work_now_ns() - f.open_work;
@@ -227,7 +227,7 @@ static void write_snapshot(const char *objects, const char *path)
 	struct hi_error err = {};
 
 	must(fd >= 0, path);
-	must(hi_inspect_open(&options, hi_command_snap.wanted, &in, &err) == HI_OK,
+	must(hi_inspect_open(&options, NULL, hi_command_snap.wanted, &in, &err) == HI_OK,
 	     err.text);
 	bench_target_end(&target);
 	must(hi_inspect_make_header(in, &header, &err) == HI_OK, err.text);

@@ -41,6 +41,7 @@ static void tell_wait_for_probes(bool is_over, uint64_t waited_ns)
 int main(int argc, char **argv)
 {
 	struct hi_options options;
+	struct hi_run run = {};
 	int code;
 
 	fill_standard_descriptors();
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
 		return code;
 	if (!options.output.quiet)
 		hi_probe_holder_set_wait_hook(tell_wait_for_probes);
-	code = hi_run(&options);
+	code = hi_run(&options, &run);
 	hi_options_free(&options);
 	return code;
 }

@@ -133,67 +133,69 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 	return in->diagnostics.has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
-static int inspect_once(const struct hi_options *options, struct hi_output *output)
+static int inspect_once(const struct hi_options *options, struct hi_run *run,
+			struct hi_output *output)
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	struct hi_decoder decoder = {};
 	struct hi_error err = {};
 
-	if (hi_inspect_begin(options, &in, &err) != HI_OK)
+	if (hi_inspect_begin(options, run, &in, &err) != HI_OK)
 		return report_run_error(&err);
 	/* The image is made: a process that stood at its exit need not wait longer. */
-	if (options->recorder)
-		hi_exit_watch_end(options->exit_watch);
+	if (run->recorder)
+		hi_exit_watch_end(run->exit_watch);
 	/* The report says what became of them. */
-	hi_record_children_finish(options->children);
+	hi_record_children_finish(run->children);
 	if (!options->decoding.no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
 		return report_run_error(&err);
 	if (!decoder.pid)
 		return decode_and_report(in, output);
 	/* The other process has its own. */
-	if (options->recorder)
-		hi_recorder_forget_live(options->recorder);
+	if (run->recorder)
+		hi_recorder_forget_live(run->recorder);
 	return hi_decoder_wait(&decoder);
 }
 
 /* Keys are read one by one until the other process has ended. */
-static int browse_once(const struct hi_options *options, struct hi_output *output)
+static int browse_once(const struct hi_options *options, struct hi_run *run,
+		       struct hi_output *output)
 {
 	int code;
 
 	hi_browse_terminal_open();
-	code = inspect_once(options, output);
+	code = inspect_once(options, run, output);
 	hi_browse_terminal_close();
 	return code;
 }
 
 /* The stop of the inspection is the end of the recording. */
-static int record_and_inspect(const struct hi_options *options, struct hi_output *output)
+static int record_and_inspect(const struct hi_options *options, struct hi_run *run,
+			      struct hi_output *output)
 {
 	HI_GUARD(hi_record_children_close) struct hi_record_children *children = NULL;
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	struct hi_exit_watch own = {};
-	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
-	struct hi_options o = *options;
 	struct hi_error err = {};
 	int code;
 
-	if (o.record.children &&
+	if (!run->exit_watch)
+		run->exit_watch = &own;
+	if (options->record.children &&
 	    hi_record_children_start(options, hi_run, &children, &err) != HI_OK)
 		return report_run_error(&err);
-	o.exit_watch = watch;
-	o.children = children;
-	if (hi_record_follow(&o, watch, &recorder, &err) != HI_OK) {
-		hi_exit_watch_end(watch);
+	run->children = children;
+	if (hi_record_follow(options, run, &recorder, &err) != HI_OK) {
+		hi_exit_watch_end(run->exit_watch);
 		hi_record_children_finish(children);
 		hi_record_children_print(children);
 		return report_run_error(&err);
 	}
 	hi_record_children_end(children);
-	o.recorder = recorder;
-	code = inspect_once(&o, output);
-	hi_exit_watch_end(watch);
+	run->recorder = recorder;
+	code = inspect_once(options, run, output);
+	hi_exit_watch_end(run->exit_watch);
 	return code;
 }
 
@@ -206,7 +208,7 @@ static int report_recorded_file(const struct hi_options *options)
 	o.target = (struct hi_target_options){.file = options->output.file};
 	o.output.file = NULL;
 	o.series = (struct hi_series_options){};
-	return inspect_once(&o, &output);
+	return inspect_once(&o, &(struct hi_run){}, &output);
 }
 
 /* The other process has reported what there was. */
@@ -219,17 +221,18 @@ static int code_of_outcome(const struct hi_options *options,
 							    : HI_EXIT_FINE;
 }
 
-static int record_series(const struct hi_options *options)
+static int record_series(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_exit_watch own = {};
-	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_outcome outcome = {};
 	struct hi_error err = {};
-	enum hi_status status =
-		hi_record_series(options, NULL, watch, NULL, &outcome, &err);
+	enum hi_status status;
 	int code, recorded;
 
-	hi_exit_watch_end(watch);
+	if (!run->exit_watch)
+		run->exit_watch = &own;
+	status = hi_record_series(options, run, NULL, NULL, &outcome, &err);
+	hi_exit_watch_end(run->exit_watch);
 	if (status != HI_OK)
 		return report_run_error(&err);
 	recorded = code_of_outcome(options, &outcome);
@@ -241,32 +244,32 @@ static int record_series(const struct hi_options *options)
 	return code == HI_EXIT_FINE ? recorded : code;
 }
 
-static int follow_biographies(const struct hi_options *options)
+static int follow_biographies(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_outcome outcome = {};
 	struct hi_error err = {};
 
-	if (hi_bio_run(options, &outcome, &err) != HI_OK)
+	if (hi_bio_run(options, run, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
 	return code_of_outcome(options, &outcome);
 }
 
-static int follow_allocations(const struct hi_options *options)
+static int follow_allocations(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_outcome outcome = {};
 	struct hi_error err = {};
 
-	if (hi_alloc_run(options, &outcome, &err) != HI_OK)
+	if (hi_alloc_run(options, run, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
 	return code_of_outcome(options, &outcome);
 }
 
-static int run_series(const struct hi_options *options)
+static int run_series(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_outcome outcome = {};
 	struct hi_error err = {};
 
-	if (hi_series_run_command(options, &outcome, &err) != HI_OK)
+	if (hi_series_run_command(options, run, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
 	return code_of_outcome(options, &outcome);
 }
@@ -277,13 +280,14 @@ static bool is_of_series(const struct hi_options *options)
 }
 
 /* What reads files only does so without rights. */
-static int run_without_inspection(const struct hi_options *options,
+static int run_without_inspection(const struct hi_options *options, struct hi_run *run,
 				  struct hi_output *output)
 {
 	const struct hi_command *c = options->command;
 	struct hi_decoder decoder = {};
 	struct hi_error err = {};
 
+	output->edit_place = run->edit_place;
 	if (!options->decoding.no_sandbox && !c->keeps_rights &&
 	    hi_decoder_start(&decoder, options, NULL, output, &err) != HI_OK)
 		return report_run_error(&err);
@@ -298,19 +302,19 @@ static int run_without_inspection(const struct hi_options *options,
 }
 
 /* A series is one from its first moment; anything else is about its end. */
-static int inspect_program(const struct hi_options *options, struct hi_launch *launch,
-			   struct hi_output *output)
+static int inspect_program(const struct hi_options *options, struct hi_run *run,
+			   struct hi_launch *launch, struct hi_output *output)
 {
 	struct hi_options o = *options;
 	int code = HI_EXIT_FINE;
 
 	o.target.pid = launch->pid;
-	o.exit_watch = &launch->watch;
+	run->exit_watch = &launch->watch;
 	if (!output) {
-		code = run_series(&o);
+		code = run_series(&o, run);
 	} else if (hi_launch_await_end(launch)) {
 		hi_launch_release_signals(launch);
-		code = inspect_once(&o, output);
+		code = inspect_once(&o, run, output);
 	} else {
 		fprintf(stderr, "heapinspect: no report: the program had SIGKILL, after "
 				"which nothing is read, or its end was missed\n");
@@ -325,23 +329,23 @@ static bool follows_allocations(const struct hi_command *command)
 }
 
 /* From its first allocation. output: of `record` without --every. */
-static int follow_program(const struct hi_options *options, struct hi_launch *launch,
-			  struct hi_output *output)
+static int follow_program(const struct hi_options *options, struct hi_run *run,
+			  struct hi_launch *launch, struct hi_output *output)
 {
 	struct hi_options o = *options;
 	int code;
 
 	o.target.pid = launch->pid;
-	o.exit_watch = &launch->watch;
-	code = o.command->id == HI_COMMAND_BIO	   ? follow_biographies(&o)
-	       : o.command->id == HI_COMMAND_ALLOC ? follow_allocations(&o)
-	       : hi_series_asked(&o.series)	   ? record_series(&o)
-						   : record_and_inspect(&o, output);
+	run->exit_watch = &launch->watch;
+	code = o.command->id == HI_COMMAND_BIO	   ? follow_biographies(&o, run)
+	       : o.command->id == HI_COMMAND_ALLOC ? follow_allocations(&o, run)
+	       : hi_series_asked(&o.series)	   ? record_series(&o, run)
+						   : record_and_inspect(&o, run, output);
 	hi_launch_release_signals(launch);
 	return hi_launch_finish(launch, code);
 }
 
-static int record_program(const struct hi_options *options)
+static int record_program(const struct hi_options *options, struct hi_run *run)
 {
 	bool has_output = options->command->id == HI_COMMAND_RECORD &&
 			  !hi_series_asked(&options->series);
@@ -354,12 +358,12 @@ static int record_program(const struct hi_options *options)
 		return report_run_error(&err);
 	code = hi_launch_start_held(&launch, options->target.program);
 	if (!code)
-		code = follow_program(options, &launch, &output);
+		code = follow_program(options, run, &launch, &output);
 	hi_output_close(&output);
 	return code;
 }
 
-static int run_program_of(const struct hi_options *options)
+static int run_program_of(const struct hi_options *options, struct hi_run *run)
 {
 	bool is_series = hi_series_asked(&options->series);
 	struct hi_output output = {};
@@ -368,33 +372,34 @@ static int run_program_of(const struct hi_options *options)
 	int code;
 
 	if (follows_allocations(options->command))
-		return record_program(options);
+		return record_program(options, run);
 
 	if (!is_series && hi_output_open(options, &output, &err) != HI_OK)
 		return report_run_error(&err);
 	code = hi_launch_start(&launch, options->target.program);
 	if (!code)
-		code = inspect_program(options, &launch, is_series ? NULL : &output);
+		code = inspect_program(options, run, &launch, is_series ? NULL : &output);
 	hi_output_close(&output);
 	return code;
 }
 
-static int run_command(const struct hi_options *options)
+static int run_command(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_output output;
 	struct hi_error err;
 	int code;
 
 	if (options->target.program)
-		return run_program_of(options);
+		return run_program_of(options, run);
 	if (options->command == &hi_command_bio)
-		return follow_biographies(options);
+		return follow_biographies(options, run);
 	if (options->command == &hi_command_alloc && !options->target.file)
-		return follow_allocations(options);
+		return follow_allocations(options, run);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
-		return options->command->id == HI_COMMAND_RECORD ? record_series(options)
-								 : run_series(options);
+		return options->command->id == HI_COMMAND_RECORD
+			       ? record_series(options, run)
+			       : run_series(options, run);
 	if (hi_output_open(options, &output, &err) != HI_OK)
 		return report_run_error(&err);
 	code = (options->command->run_alone || is_of_series(options)
@@ -402,25 +407,24 @@ static int run_command(const struct hi_options *options)
 		: options->command->id == HI_COMMAND_RECORD ? record_and_inspect
 		: options->command->id == HI_COMMAND_BROWSE
 			? browse_once
-			: inspect_once)(options, &output);
+			: inspect_once)(options, run, &output);
 	hi_output_close(&output);
 	return code;
 }
 
 /* The source is opened by this process, when the one that reads the target, which returns
  * here as well, has ended. */
-static int run_and_edit(const struct hi_options *options)
+static int run_and_edit(const struct hi_options *options, struct hi_run *run)
 {
-	struct hi_options o = *options;
 	const pid_t first = getpid();
 	struct hi_error err;
 	int code;
 
-	if (hi_edit_prepare(&o.edit_place, &err) != HI_OK)
+	if (hi_edit_prepare(&run->edit_place, &err) != HI_OK)
 		return report_run_error(&err);
-	code = run_command(&o);
+	code = run_command(options, run);
 	if (getpid() == first && code == HI_EXIT_FINE &&
-	    hi_edit_open(o.edit_place, &err) != HI_OK)
+	    hi_edit_open(run->edit_place, &err) != HI_OK)
 		return report_run_error(&err);
 	return code;
 }
@@ -436,14 +440,15 @@ static void print_kernels_words(const char *lines)
 	}
 }
 
-int hi_run(const struct hi_options *options)
+int hi_run(const struct hi_options *options, struct hi_run *run)
 {
 	int code;
 
 	hi_memory_limit_begin(options);
 	if (options->output.verbose)
 		hi_bpf_listen(print_kernels_words);
-	code = options->alloc.edit ? run_and_edit(options) : run_command(options);
+	code = options->alloc.edit ? run_and_edit(options, run)
+				   : run_command(options, run);
 	hi_decoder_end_series(code);
 	return code;
 }

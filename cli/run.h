@@ -5,8 +5,10 @@
 
 #include "cli/command/exit_codes.h"
 #include "session/options.h"
+#include "session/run.h"
 
-/* Prints the error on stderr. */
-int hi_run(const struct hi_options *options);
+/* Returns the exit status; prints the error on stderr. run: zeros but for `begun`; what the
+ * command adds to it is closed before this returns. */
+int hi_run(const struct hi_options *options, struct hi_run *run);
 
 #endif

@@ -16,7 +16,7 @@ enum hi_status hi_kept_paths(struct hi_inspection *in, struct hi_path_index **re
 	enum hi_status status = HI_OK;
 
 	if (!in->kept.paths)
-		status = hi_path_index_create(in->graph, in->options->decoding.threads,
+		status = hi_path_index_create(in->graph, hi_inspection_threads(in),
 					      &in->kept.paths, err);
 	*ret = in->kept.paths;
 	return status;
@@ -48,7 +48,7 @@ enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t 
 	return in->kept.paths
 		       ? hi_path_index_referrers(in->kept.paths, node, max, ret, err)
 		       : hi_referrers_find(in->graph, node, max,
-					   in->options->decoding.threads, ret, err);
+					   hi_inspection_threads(in), ret, err);
 }
 
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,

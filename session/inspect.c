@@ -137,8 +137,11 @@ static enum hi_status warn_of_shortage(struct hi_inspection *in, struct hi_error
 	return HI_OK;
 }
 
+static const struct hi_run nothing_carried;
+
 enum hi_status hi_inspect_begin(const struct hi_options *options,
-				struct hi_inspection **ret, struct hi_error *err)
+				const struct hi_run *run, struct hi_inspection **ret,
+				struct hi_error *err)
 {
 	uint64_t failures = hi_alloc_failures();
 	HI_GUARD(hi_inspect_close)
@@ -148,8 +151,8 @@ enum hi_status hi_inspect_begin(const struct hi_options *options,
 	if (!in)
 		return hi_fail_memory(err, "inspection");
 	in->options = options;
+	in->run = run ? run : &nothing_carried;
 	in->source = hi_source_select(options);
-	in->census_cache = options->census_cache;
 	in->diagnostics.failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
 	if (in->source->begin)
@@ -169,7 +172,7 @@ enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 	in->wanted = wanted;
 	status = in->source->open(in, err);
 	/* Before anything is computed: births take less than what was live. */
-	if (status == HI_OK && in->options->recorder && !in->census_cache)
+	if (status == HI_OK && in->run->recorder && !in->run->census_cache)
 		status = hi_inspect_recorded_if_any(in, &recorded, err);
 	if (status == HI_OK)
 		status = compute_results(in, wanted, err);
@@ -207,11 +210,12 @@ enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
 	return status == HI_OK ? hi_inspect_check(in, err) : status;
 }
 
-enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
-			       struct hi_inspection **ret, struct hi_error *err)
+enum hi_status hi_inspect_open(const struct hi_options *options, const struct hi_run *run,
+			       unsigned wanted, struct hi_inspection **ret,
+			       struct hi_error *err)
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
-	enum hi_status status = hi_inspect_begin(options, &in, err);
+	enum hi_status status = hi_inspect_begin(options, run, &in, err);
 
 	if (status == HI_OK)
 		status = hi_inspect_finish(in, wanted, err);

@@ -8,15 +8,18 @@
 
 #include "session/inspection.h"
 
-/* wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
+/* run: what the command carries, which lives as long as the inspection; NULL: nothing.
+ * wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
  * out and some part could do without (no types, fewer roots), a warning reports it;
  * where there is no memory for that either: HI_NO_MEMORY. */
-enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
-			       struct hi_inspection **ret, struct hi_error *err);
+enum hi_status hi_inspect_open(const struct hi_options *options, const struct hi_run *run,
+			       unsigned wanted, struct hi_inspection **ret,
+			       struct hi_error *err);
 /* The same in two steps. Only the first needs rights: a process is stopped and its
  * image made. In between, a fork may go on with the second. */
 enum hi_status hi_inspect_begin(const struct hi_options *options,
-				struct hi_inspection **ret, struct hi_error *err);
+				const struct hi_run *run, struct hi_inspection **ret,
+				struct hi_error *err);
 /* The second step. On failure the inspection is still the caller's to close. */
 enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 				 struct hi_error *err);

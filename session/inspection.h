@@ -19,10 +19,10 @@
 #include "report/parts/report_header.h"
 #include "session/options.h"
 #include "session/process_use.h"
+#include "session/run.h"
 #include "session/source.h"
 
 struct hi_bio_summary;
-struct hi_keeper_client;
 struct hi_kept_tree;
 struct hi_nearest;
 struct hi_owners;
@@ -54,9 +54,6 @@ struct hi_inspection_stop {
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
 	struct hi_stop_site *own_site;
-	/* The one that made the image: the options', which may be gone later; NULL: none.
-	 */
-	const struct hi_keeper_client *keeper;
 	struct hi_recorder *held;     /* while the census of a series is taken, or NULL */
 	const struct hi_stopped *hit; /* of the site's probe; NULL: stopped at once */
 	struct hi_timestamp resumed;  /* when the pause was over */
@@ -140,10 +137,9 @@ struct hi_inspection_phases {
 
 struct hi_inspection {
 	const struct hi_options *options;
+	const struct hi_run *run; /* never NULL */
 	const struct hi_source_ops *source;
 	unsigned wanted; /* bits of enum hi_wanted */
-	/* The options', which may be gone when this is closed. */
-	struct hi_census_cache *census_cache;
 	struct hi_inspection_stop stop;
 	struct hi_image *image; /* of a snapshot file: NULL */
 	struct hi_inspection_decoders decoders;
@@ -182,6 +178,25 @@ bool hi_inspect_lost_something(const struct hi_inspection *in);
 /* Returns the path of the program: the one by which it was started where that is known,
  * else that of its file; "" unknown. Hostile. Borrowed from the target or the image. */
 const char *hi_inspection_program(const struct hi_inspection *in);
+/* Threads that compute; 0: as many as there are processors. */
+static inline unsigned hi_inspection_threads(const struct hi_inspection *in)
+{
+	return in->run->threads ? in->run->threads : in->options->decoding.threads;
+}
+
+/* How long the site of --at is waited for; 0: for ever. */
+static inline uint64_t hi_inspection_site_timeout_ns(const struct hi_inspection *in)
+{
+	return in->run->site_timeout_ns ? in->run->site_timeout_ns
+					: in->options->safepoint.timeout_ns;
+}
+
+/* Are there to be no lines on stderr beside the report? */
+static inline bool hi_inspection_is_quiet(const struct hi_inspection *in)
+{
+	return in->run->is_quiet || in->options->output.quiet;
+}
+
 /* Ends the phase before and begins this one; NULL just ends. */
 void hi_inspect_phase(struct hi_inspection *in, const char *name);
 

@@ -264,7 +264,7 @@ static enum hi_status mark_types_shown(struct hi_inspection *in, uint64_t **ret,
 	if (!bits)
 		return hi_fail_memory(err, "restriction");
 	status = hi_lookup_types(in, in->options->selection.type, &types, err);
-	if (status == HI_NOT_FOUND && in->options->census_cache) {
+	if (status == HI_NOT_FOUND && in->run->census_cache) {
 		*ret = bits;
 		return HI_OK;
 	}

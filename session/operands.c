@@ -87,7 +87,7 @@ enum hi_status hi_lookup_restrict(struct hi_inspection *in, size_t usual,
 			hi_lookup_types(in, in->options->selection.type, set, err);
 
 		/* A series that counts these alone may have them later. */
-		if (status == HI_NOT_FOUND && in->census_cache &&
+		if (status == HI_NOT_FOUND && in->run->census_cache &&
 		    in->options->selection.type_restricts) {
 			*ret = only;
 			return HI_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an inspection is asked for: plain data, one struct for each subject. cli/ fills
- * them in from the command line. Strings are borrowed from there.
+ * The options of a command: plain data, one struct for each subject. cli/ fills them in
+ * from the command line, and nothing changes them after that. Strings are borrowed from
+ * there. A running command carries its objects in session/run.h.
  */
 #ifndef HI_SESSION_OPTIONS_H
 #define HI_SESSION_OPTIONS_H
@@ -334,19 +335,7 @@ struct hi_drawing_options {
 	bool has_shape, treemap;
 };
 
-struct hi_call_counts;
 struct hi_command;
-struct hi_census_cache;
-struct hi_edit_place;
-struct hi_exit_watch;
-struct hi_keeper_client;
-struct hi_lives;
-struct hi_page_evidence;
-struct hi_record_children;
-struct hi_recorder;
-struct hi_space_profile;
-struct hi_use_evidence;
-struct hi_watch_evidence;
 
 struct hi_options {
 	const struct hi_command *command;
@@ -368,36 +357,6 @@ struct hi_options {
 	struct hi_serve_options serve;
 	struct hi_over_time_options over_time;
 	struct hi_safepoint_options safepoint;
-	/* Not from the command line: of a series, for its censuses; else NULL. */
-	struct hi_census_cache *census_cache;
-	/* Nor this: of a program that was started here; else NULL. */
-	struct hi_exit_watch *exit_watch;
-	/* Nor this: of --children; else NULL. */
-	struct hi_record_children *children;
-	/* Nor these, of a series: its images come from another process (in the process
-	 * without rights; else NULL), or are for one. */
-	const struct hi_keeper_client *keeper;
-	bool sends_images;
-	/* Nor this: of a child's recorder, called when it records; else NULL. */
-	void (*begun)(void *arg);
-	void *begun_arg;
-	/* Nor this: a recording that the stop ends; else NULL. */
-	struct hi_recorder *recorder;
-	/* Nor this: of a series for biographies; else NULL. */
-	struct hi_page_evidence *pages;
-	/* Nor this: as above. */
-	struct hi_watch_evidence *watch;
-	struct hi_use_evidence *uses;
-	/* Nor this: of a space profile that counts calls; else NULL. */
-	struct hi_call_counts *calls;
-	/* Nor this: of a series whose file keeps its biographies; else NULL. */
-	struct hi_lives *lives;
-	/* Nor this: where a report leaves what --edit opens; else NULL. */
-	struct hi_edit_place *edit_place;
-	/* Nor this: of a series whose file keeps its space profile; else NULL. */
-	const struct hi_space_profile *space;
-	/* Nor this: of pages, the time that a statement of query may take; else 0. */
-	uint64_t most_ns;
 };
 
 #endif

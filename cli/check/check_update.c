@@ -65,7 +65,7 @@ static enum hi_status write_heap(struct hi_inspection *in,
 				 const struct hi_report_header *header, FILE *out,
 				 struct hi_error *err)
 {
-	struct hi_snapshot_options options = {.threads = in->options->decoding.threads};
+	struct hi_snapshot_options options = {.threads = hi_inspection_threads(in)};
 
 	if (in->options->target.file)
 		return in->census_number ? copy_census(in, out, err)

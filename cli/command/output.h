@@ -14,11 +14,14 @@
 #include "report/render/text.h"
 #include "session/options.h"
 
+struct hi_edit_place;
+
 struct hi_output {
 	FILE *file;
-	const char *path;	      /* NULL: stdout or stderr */
-	struct hi_output_file target; /* of path; its descriptor is the FILE's */
-	bool has_finding;	      /* what was written is one: HI_EXIT_FINDING */
+	const char *path;		  /* NULL: stdout or stderr */
+	struct hi_output_file target;	  /* of path; its descriptor is the FILE's */
+	bool has_finding;		  /* what was written is one: HI_EXIT_FINDING */
+	struct hi_edit_place *edit_place; /* where a report leaves what --edit opens */
 	bool served; /* another process gives it its name (cli/decoder/decoder.h) */
 	/* Takes pages instead of the file, which has only what is no page (JSON); NULL:
 	 * they are written as text. It may take the contents: hi_page_move(). */

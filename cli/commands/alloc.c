@@ -79,7 +79,7 @@ static size_t choose_alloc_top(const struct hi_options *options)
 }
 
 /* The first one that is shown. */
-static enum hi_status note_edited_function(const struct hi_options *options,
+static enum hi_status note_edited_function(struct hi_edit_place *place,
 					   const struct hi_alloc_report *report,
 					   struct hi_arena *arena, struct hi_error *err)
 {
@@ -93,9 +93,8 @@ static enum hi_status note_edited_function(const struct hi_options *options,
 		first = bars.n ? bars.items[0].function : NULL;
 	}
 	if (first)
-		hi_edit_note(options->edit_place,
-			     &(struct hi_edit_source){first->name, first->file,
-						      first->module, first->line});
+		hi_edit_note(place, &(struct hi_edit_source){first->name, first->file,
+							     first->module, first->line});
 	return HI_OK;
 }
 
@@ -153,8 +152,8 @@ static enum hi_status report_space(const struct hi_options *options,
 	report.width = hi_output_looks(options, fileno(output->file)).width;
 	if (status == HI_OK)
 		status = write_alloc_report(options, &report, output, err);
-	if (status == HI_OK && options->edit_place)
-		status = note_edited_function(options, &report, &arena, err);
+	if (status == HI_OK && output->edit_place)
+		status = note_edited_function(output->edit_place, &report, &arena, err);
 	hi_space_result_free(&rows);
 	hi_arena_free(&arena);
 	return status;
@@ -202,6 +201,7 @@ static enum hi_status open_call_counts(const struct hi_options *options,
 }
 
 static enum hi_status follow_and_report_space(const struct hi_options *options,
+					      struct hi_run *run,
 					      struct hi_output *output,
 					      struct hi_outcome *ret,
 					      struct hi_error *err)
@@ -209,7 +209,6 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
 	HI_GUARD(hi_call_counts_close) struct hi_call_counts *counts = NULL;
 	struct hi_exit_watch own = {};
-	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	struct space_target target = {.pid = (int)options->target.pid};
@@ -228,15 +227,16 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	if (!keeps_space_profile(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
-	o.space = hi_space_sink_profile(sink);
+	run->space = hi_space_sink_profile(sink);
 	of_series = hi_space_sink_of_series(sink);
 	status = open_call_counts(options, &counts, err);
+	run->calls = counts;
+	if (!run->exit_watch)
+		run->exit_watch = &own;
 	if (status == HI_OK)
-		o.calls = counts;
-	if (status == HI_OK)
-		status = hi_record_series(&o, &of_series, watch, output, ret, err);
+		status = hi_record_series(&o, run, &of_series, output, ret, err);
 	target.counts = counts;
-	hi_exit_watch_end(watch);
+	hi_exit_watch_end(run->exit_watch);
 	if (status != HI_OK || ret->is_of_another)
 		return status;
 	target.exe = hi_space_sink_exe(sink);
@@ -244,8 +244,8 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	return status == HI_OK ? hi_output_commit(output, err) : status;
 }
 
-enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_outcome *ret,
-			    struct hi_error *err)
+enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_run *run,
+			    struct hi_outcome *ret, struct hi_error *err)
 {
 	struct hi_options of_report = *options;
 	struct hi_output output;
@@ -256,7 +256,8 @@ enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_outcome 
 	status = hi_output_open(&of_report, &output, err);
 	if (status != HI_OK)
 		return status;
-	status = follow_and_report_space(options, &output, ret, err);
+	output.edit_place = run->edit_place;
+	status = follow_and_report_space(options, run, &output, ret, err);
 	hi_output_close(&output);
 	return status;
 }

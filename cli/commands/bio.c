@@ -137,8 +137,8 @@ static void open_use_evidence(const struct hi_options *options,
 }
 
 static enum hi_status follow_and_report(const struct hi_options *options,
-					struct hi_output *output, struct hi_outcome *ret,
-					struct hi_error *err)
+					struct hi_run *run, struct hi_output *output,
+					struct hi_outcome *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
 	HI_GUARD(hi_watch_evidence_close) struct hi_watch_evidence *points = NULL;
@@ -158,7 +158,6 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 						      is_file_asked(options),
 					 .era = options->biography.era};
 	struct hi_exit_watch own = {};
-	struct hi_exit_watch *watch = options->exit_watch ? options->exit_watch : &own;
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
 	const struct hi_lives_profile profile = {.path = options->series.hp,
@@ -174,24 +173,26 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (!is_file_asked(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
-	o.lives = hi_lives_sink_lives(sink);
 	open_use_evidence(options, &uses, &no.uses);
-	o.pages = pages;
-	o.watch = points;
-	o.uses = uses;
+	run->lives = hi_lives_sink_lives(sink);
+	run->pages = pages;
+	run->watch = points;
+	run->uses = uses;
+	if (!run->exit_watch)
+		run->exit_watch = &own;
 	if (!o.record.has_sample)
 		o.record.most_cost = MOST_COST;
 	of_series = hi_lives_sink_of_series(sink);
-	status = hi_record_series(&o, &of_series, watch, output, ret, err);
-	hi_exit_watch_end(watch);
+	status = hi_record_series(&o, run, &of_series, output, ret, err);
+	hi_exit_watch_end(run->exit_watch);
 	o.output.file = NULL;
 	return status == HI_OK && !ret->is_of_another
 		       ? report_lives(&o, sink, output, err)
 		       : status;
 }
 
-enum hi_status hi_bio_run(const struct hi_options *options, struct hi_outcome *ret,
-			  struct hi_error *err)
+enum hi_status hi_bio_run(const struct hi_options *options, struct hi_run *run,
+			  struct hi_outcome *ret, struct hi_error *err)
 {
 	struct hi_options of_report = *options;
 	struct hi_output output;
@@ -202,7 +203,7 @@ enum hi_status hi_bio_run(const struct hi_options *options, struct hi_outcome *r
 
 	if (status != HI_OK)
 		return status;
-	status = follow_and_report(options, &output, ret, err);
+	status = follow_and_report(options, run, &output, ret, err);
 	hi_output_close(&output);
 	return status;
 }

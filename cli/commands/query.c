@@ -248,8 +248,8 @@ static enum hi_status write_answer(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = prepare_statement(q, sql, err);
 	if (status == HI_OK) {
-		if (in->options->most_ns)
-			hi_query_limit_time(q, in->options->most_ns);
+		if (in->run->most_sql_ns)
+			hi_query_limit_time(q, in->run->most_sql_ns);
 		else
 			watch_interrupt();
 		status = answer_statement(&(struct answer){in, header, q, sql, {}},

@@ -19,8 +19,7 @@ enum hi_status hi_snap_write(struct hi_inspection *in,
 {
 	struct hi_snapshot_options options = {
 		.compress = in->options->snap.compress,
-		.threads = in->options->decoding.threads ? in->options->decoding.threads
-							 : 2};
+		.threads = hi_inspection_threads(in) ? hi_inspection_threads(in) : 2};
 	int fd = fileno(output->file);
 	char size[24], n[32];
 	struct stat st;

@@ -13,7 +13,7 @@ static enum hi_status compare_waste_contents(struct hi_inspection *in,
 					     const struct hi_restrict *only,
 					     struct hi_waste **ret, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = in->options->decoding.threads,
+	struct hi_contents_options options = {.threads = hi_inspection_threads(in),
 					      .top = only->top,
 					      .min_size = only->min_size};
 
@@ -30,7 +30,7 @@ static enum hi_status count_waste_by_site(struct hi_inspection *in,
 					  struct hi_compare_groups *sites,
 					  struct hi_waste **ret, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = in->options->decoding.threads};
+	struct hi_contents_options options = {.threads = hi_inspection_threads(in)};
 	enum hi_status status = hi_birth_sites_of(in, sites, err);
 
 	if (status != HI_OK)

@@ -85,13 +85,13 @@ struct ends_of_series {
 static void list_series_fds(const struct hi_decoder *d, const struct ends_of_series *ends,
 			    int fds[SERIES_FDS])
 {
-	const struct hi_options *o = d->options;
+	const struct hi_run *run = d->run;
 	size_t n = hi_series_fds(ends->series, fds);
 
-	if (o->recorder)
-		n += hi_recorder_fds(o->recorder, fds + n);
-	if (o->exit_watch)
-		fds[n++] = hi_exit_watch_fd(o->exit_watch);
+	if (run->recorder)
+		n += hi_recorder_fds(run->recorder, fds + n);
+	if (run->exit_watch)
+		fds[n++] = hi_exit_watch_fd(run->exit_watch);
 	fds[n++] = d->socket;
 	fds[n++] = ends->keeper[1];
 	fds[n++] = ends->events[1];
@@ -112,23 +112,23 @@ void hi_decoder_end_series(int code)
 /* The fork keeps nothing of what only the other process may use. */
 static void leave_to_keeper(struct hi_decoder *d, struct ends_of_series *ends)
 {
-	const struct hi_options *o = d->options;
+	const struct hi_run *run = d->run;
 	int fds[SERIES_FDS];
 
 	is_series = true;
-	hi_exit_watch_view(o->exit_watch, hi_keeper_exit_state, d->client);
+	hi_exit_watch_view(run->exit_watch, hi_keeper_exit_state, d->client);
 	list_series_fds(d, ends, fds);
 	hi_rights_close_others(fds, SERIES_FDS);
 	hi_rights_permit_accept(hi_series_marks_fd(ends->series));
 	d->client->socket = ends->keeper[1];
 	pthread_mutex_init(&d->client->lock, NULL);
 	hi_series_be_served(ends->series, d->client);
-	if (o->recorder)
-		hi_recorder_be_served(o->recorder, ends->events[1]);
-	hi_page_evidence_be_served(o->pages);
-	hi_watch_evidence_be_served(o->watch, d->client);
-	hi_use_evidence_be_served(o->uses, d->client);
-	hi_call_counts_be_served(o->calls);
+	if (run->recorder)
+		hi_recorder_be_served(run->recorder, ends->events[1]);
+	hi_page_evidence_be_served(run->pages);
+	hi_watch_evidence_be_served(run->watch, d->client);
+	hi_use_evidence_be_served(run->uses, d->client);
+	hi_call_counts_be_served(run->calls);
 }
 
 /* ---- the first one ---- */
@@ -234,32 +234,34 @@ static enum hi_status open_ends(struct ends_of_series *ends, bool has_events,
 static enum hi_status begin_keeping(struct hi_decoder *d, struct ends_of_series *ends,
 				    struct hi_error *err)
 {
-	const struct hi_options *o = d->options;
+	const struct hi_run *run = d->run;
 
-	d->keeper = (struct hi_keeper){.options = hi_series_census_options(ends->series),
-				       .socket = ends->keeper[0]};
 	hi_series_keep_target(ends->series);
-	if (!o->recorder)
+	d->keeper = (struct hi_keeper){.options = d->options,
+				       .run = *hi_series_census_run(ends->series),
+				       .socket = ends->keeper[0]};
+	if (!run->recorder)
 		return HI_OK;
-	hi_recorder_keep_probes(o->recorder, ends->events[0]);
-	return hi_recorder_run(o->recorder, err);
+	hi_recorder_keep_probes(run->recorder, ends->events[0]);
+	return hi_recorder_run(run->recorder, err);
 }
 
 enum hi_status hi_decoder_start_series(struct hi_decoder *ret,
 				       const struct hi_options *options,
-				       struct hi_series *series, struct hi_output *output,
-				       struct hi_error *err)
+				       const struct hi_run *run, struct hi_series *series,
+				       struct hi_output *output, struct hi_error *err)
 {
-	struct hi_decoder d = {.options = options, .output = output, .has_keeper = true};
+	struct hi_decoder d = {
+		.options = options, .run = run, .output = output, .has_keeper = true};
 	struct ends_of_series ends = {series, {-1, -1}, {-1, -1}};
-	enum hi_status status = hi_exit_watch_share(options->exit_watch, err);
+	enum hi_status status = hi_exit_watch_share(run->exit_watch, err);
 
 	d.phase = make_phase();
 	d.client = hi_calloc(1, sizeof(*d.client));
 	if (status == HI_OK && (!d.phase || !d.client))
 		status = hi_fail_memory(err, "the decoder process");
 	if (status == HI_OK)
-		status = open_ends(&ends, options->recorder, err);
+		status = open_ends(&ends, run->recorder, err);
 	if (status == HI_OK)
 		status = fork_decoder(&d, &ends, err);
 	if (d.pid)

@@ -65,6 +65,7 @@ struct hi_outcome {
 
 struct hi_decoder {
 	const struct hi_options *options;
+	const struct hi_run *run; /* for a series, else NULL */
 	struct hi_inspection *in; /* NULL: no target */
 	struct hi_output *output;
 	pid_t pid; /* 0: this is the process that decodes */
@@ -93,8 +94,8 @@ bool hi_decoder_serves_series(const struct hi_options *options);
  */
 enum hi_status hi_decoder_start_series(struct hi_decoder *ret,
 				       const struct hi_options *options,
-				       struct hi_series *series, struct hi_output *output,
-				       struct hi_error *err);
+				       const struct hi_run *run, struct hi_series *series,
+				       struct hi_output *output, struct hi_error *err);
 /* In the second process of a series: ends it. Else nothing. Whatever only the first one
  * may close is left as it is, with the memory that it lies in. */
 void hi_decoder_end_series(int code);

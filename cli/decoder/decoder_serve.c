@@ -242,7 +242,7 @@ static bool serve_keeper(struct server *s)
 static bool serve_series(struct server *s)
 {
 	struct hi_decoder *d = s->decoder;
-	struct hi_exit_watch *watch = d->options->exit_watch;
+	struct hi_exit_watch *watch = d->run->exit_watch;
 	struct pollfd fds[] = {
 		{.fd = d->socket, .events = POLLIN},
 		{.fd = d->keeper.socket, .events = POLLIN},

@@ -127,7 +127,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 	/* They are of the other one, but for a restriction of both. */
 	if (!ret->options.profile.n_under)
 		ret->options.profile.n_roots = 0;
-	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
+	status = hi_inspect_open(&ret->options, NULL, wanted, &ret->in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(ret->in, &ret->header, err);
 	if (status == HI_OK && !in->options->comparison.force &&

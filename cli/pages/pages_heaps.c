@@ -120,12 +120,15 @@ static struct hi_pages_heap *make_heap_room(struct hi_pages_heaps *heaps, bool g
 	return empty;
 }
 
+#define SQL_NS 5000000000u /* of one statement */
+
 /* The inspection keeps strings of its options: it gets a request of its own. */
 static enum hi_status open_heap(struct hi_pages_heaps *heaps,
 				const struct hi_pages_request *request,
 				struct hi_pages_heap **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_pages_request_destroy) struct hi_pages_request *r = NULL;
+	static const struct hi_run run = {.most_sql_ns = SQL_NS};
 	unsigned wanted = request->options.command->wanted;
 	struct hi_inspection *in = NULL;
 	struct hi_pages_heap *heap;
@@ -136,7 +139,7 @@ static enum hi_status open_heap(struct hi_pages_heaps *heaps,
 	(void)make_heap_room(heaps, true);
 	heap = make_heap_room(heaps, false);
 	if (status == HI_OK)
-		status = hi_inspect_open(&r->options, wanted, &in, err);
+		status = hi_inspect_open(&r->options, &run, wanted, &in, err);
 	if (status != HI_OK)
 		return status;
 	*heap = (struct hi_pages_heap){.in = in,

@@ -14,7 +14,6 @@
 #include "session/snapshot/snapshot_source.h"
 
 enum { WORDS = HI_ADDRESS_OPTIONS + 8, WIDTH = 100 };
-#define SQL_NS 5000000000u
 
 /* ---- what a page may ask for ---- */
 
@@ -508,7 +507,6 @@ static void settle_page_options(struct hi_pages_request *r)
 	o->output.quiet = true;
 	o->output.full_names |= r->files->full_names;
 	o->decoding.threads = r->files->threads;
-	o->most_ns = SQL_NS;
 	/* What is kept of it lives longer than this request. */
 	if (o->target.file && strcmp(o->target.file, r->files->file) == 0)
 		o->target.file = r->files->file;

@@ -75,8 +75,6 @@ static struct hi_options options_of_recorder(struct child_recorder *r, const cha
 	o.output.file = file;
 	o.output.json = o.output.verbose = false;
 	o.output.quiet = true;
-	o.begun = say_recorded;
-	o.begun_arg = r;
 	return o;
 }
 
@@ -84,6 +82,7 @@ _Noreturn static void be_recorder(struct child_recorder *r, pid_t parent)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char file[PATH_MAX];
+	struct hi_run run = {.begun = say_recorded, .begun_arg = r};
 	struct hi_options o;
 	sigset_t interrupt;
 
@@ -101,7 +100,7 @@ _Noreturn static void be_recorder(struct child_recorder *r, pid_t parent)
 	sigprocmask(SIG_BLOCK, &interrupt, NULL);
 	hi_child_recorder_file(r->all->options, r->child.pid, file, sizeof(file));
 	o = options_of_recorder(r, file);
-	exit(r->all->run(&o));
+	exit(r->all->run(&o, &run));
 }
 
 static void start_recorder(struct child_recorders *c,

@@ -8,6 +8,7 @@
 #define HI_CLI_RECORD_CHILD_RECORDERS_H
 
 #include "session/options.h"
+#include "session/run.h"
 
 enum {
 	HI_CHILD_RECORDERS_MAX = 64,
@@ -16,8 +17,8 @@ enum {
 	HI_CHILD_FAILURE_SIZE = 256,
 };
 
-/* What a recorder does with its options; returns an exit status. */
-typedef int hi_child_recorder_fn(const struct hi_options *options);
+/* Runs the command of a recorder; returns its exit status. */
+typedef int hi_child_recorder_fn(const struct hi_options *options, struct hi_run *run);
 
 /* What it says through the pipe, one write each. */
 struct hi_child_message {

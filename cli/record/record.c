@@ -78,14 +78,16 @@ static enum hi_status report_exec(const struct hi_options *options,
 }
 
 static enum hi_status follow_until_end(const struct hi_options *options,
+				       const struct hi_run *run,
 				       struct hi_recorder *recorder,
 				       const struct hi_record_signals *signals,
-				       struct hi_exit_watch *watch, struct hi_error *err)
+				       struct hi_error *err)
 {
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
+	struct hi_exit_watch *watch = run->exit_watch;
 	uint64_t start = hi_recorder_start_ns(recorder), length = options->series.for_ns;
 	enum hi_status status =
-		hi_record_progress_open(options, recorder, &progress, err);
+		hi_record_progress_open(options, true, recorder, &progress, err);
 
 	while (status == HI_OK && !hi_record_signals_came(signals) &&
 	       !hi_record_progress_is_ended(progress) &&
@@ -102,7 +104,7 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 						  ? (unsigned)(left / 1000000) + 1
 						  : POLL_MS,
 					  err);
-		hi_record_children_look(options->children, progress);
+		hi_record_children_look(run->children, progress);
 		if (status == HI_OK)
 			status = hi_record_progress_take_keys(progress, err);
 		if (status == HI_OK)
@@ -119,19 +121,19 @@ static enum hi_status follow_until_end(const struct hi_options *options,
 }
 
 enum hi_status hi_record_follow(const struct hi_options *options,
-				struct hi_exit_watch *watch, struct hi_recorder **ret,
+				const struct hi_run *run, struct hi_recorder **ret,
 				struct hi_error *err)
 {
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	struct hi_record_signals signals = {.fd = -1};
 	bool goes_on = false;
-	enum hi_status status =
-		hi_record_begin(options, watch, &signals, &recorder, &goes_on, err);
+	enum hi_status status = hi_record_begin(options, false, run->exit_watch, &signals,
+						&recorder, &goes_on, err);
 
-	if (status == HI_OK && options->begun)
-		options->begun(options->begun_arg);
+	if (status == HI_OK && run->begun)
+		run->begun(run->begun_arg);
 	if (status == HI_OK && goes_on)
-		status = follow_until_end(options, recorder, &signals, watch, err);
+		status = follow_until_end(options, run, recorder, &signals, err);
 	hi_record_signals_end(&signals);
 	if (status == HI_OK)
 		*ret = hi_take(recorder);
@@ -152,12 +154,11 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 		.file = in->options->target.file	 ? in->options->target.file
 			: file && strcmp(file, "-") != 0 ? file
 							 : NULL,
-		.allocator = in->options->recorder
-				     ? hi_recorder_module(in->options->recorder)
-				     : NULL};
+		.allocator =
+			in->run->recorder ? hi_recorder_module(in->run->recorder) : NULL};
 
 	request.children =
-		hi_record_children_list(in->options->children, &request.n_children);
+		hi_record_children_list(in->run->children, &request.n_children);
 	return hi_births_run(in, header, &request, page, json, err);
 }
 

@@ -230,13 +230,13 @@ static void say_why(const struct hi_options *options, const char *line,
 }
 
 /* Its threads are free from now on, and its end is seen all the same. */
-static enum hi_status watch_untraced(const struct hi_options *options,
+static enum hi_status watch_untraced(const struct hi_options *options, bool sends_images,
 				     struct hi_exit_watch *watch, struct hi_error *err)
 {
 	const struct hi_stop_options image = {.with_swap = options->decoding.swap,
 					      .threads = options->decoding.threads,
 					      .max_image = options->safepoint.max_image,
-					      .sendable = options->sends_images};
+					      .sendable = sends_images};
 	struct hi_exit_log *log = NULL;
 	struct hi_proc_stat stat;
 	enum hi_status status;
@@ -251,12 +251,13 @@ static enum hi_status watch_untraced(const struct hi_options *options,
 }
 
 /* Without it an exit ends the recording without a report. */
-static void watch_for_exit(const struct hi_options *options, struct hi_exit_watch *watch)
+static void watch_for_exit(const struct hi_options *options, bool sends_images,
+			   struct hi_exit_watch *watch)
 {
 	HI_GUARD(hi_target_close) struct hi_target *target = NULL;
 	struct hi_error why = {}, traced = {};
 
-	if (watch_untraced(options, watch, &why) == HI_OK)
+	if (watch_untraced(options, sends_images, watch, &why) == HI_OK)
 		return;
 	if (hi_target_open(options->target.pid, &target, &traced) == HI_OK &&
 	    hi_exit_watch_begin(watch, target, &traced) == HI_OK)
@@ -269,11 +270,12 @@ static void watch_for_exit(const struct hi_options *options, struct hi_exit_watc
 }
 
 /* It was traced to be held at its start. */
-static void release_program(const struct hi_options *options, struct hi_exit_watch *watch)
+static void release_program(const struct hi_options *options, bool sends_images,
+			    struct hi_exit_watch *watch)
 {
 	struct hi_error why = {};
 
-	if (watch_untraced(options, watch, &why) != HI_OK)
+	if (watch_untraced(options, sends_images, watch, &why) != HI_OK)
 		say_why(options,
 			"the threads of the program stay traced, for a report of its "
 			"exit: no debugger can attach, and each of its signals takes "
@@ -302,16 +304,16 @@ static void say_missing_ticks(const struct hi_options *options,
 			stats.ticks.missed);
 }
 
-static void let_program_start(const struct hi_options *options,
+static void let_program_start(const struct hi_options *options, bool sends_images,
 			      struct hi_exit_watch *watch)
 {
 	if (!options->target.program)
 		return;
-	release_program(options, watch);
+	release_program(options, sends_images, watch);
 	hi_exit_watch_let_start(watch);
 }
 
-enum hi_status hi_record_begin(const struct hi_options *options,
+enum hi_status hi_record_begin(const struct hi_options *options, bool sends_images,
 			       struct hi_exit_watch *watch,
 			       struct hi_record_signals *signals,
 			       struct hi_recorder **ret, bool *goes_on_ret,
@@ -329,10 +331,10 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 	if (status != HI_OK)
 		return status;
 	if (!options->target.program)
-		watch_for_exit(options, watch);
+		watch_for_exit(options, sends_images, watch);
 	*goes_on_ret = true;
 	if (is_none) {
-		let_program_start(options, watch);
+		let_program_start(options, sends_images, watch);
 		return HI_OK;
 	}
 	hi_recorder_watch_exec(*ret, watch);
@@ -343,7 +345,7 @@ enum hi_status hi_record_begin(const struct hi_options *options,
 						 &sample_bytes, &is_none);
 	if (!is_none) {
 		status = hi_recorder_start(*ret, sample_bytes, err);
-		let_program_start(options, watch);
+		let_program_start(options, sends_images, watch);
 		if (status == HI_OK)
 			say_missing_ticks(options, *ret);
 		return status;

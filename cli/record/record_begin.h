@@ -22,9 +22,10 @@ void hi_record_signals_end(struct hi_record_signals *signals);
  * allocations are not to be followed (is_none and most_cost of the options). *goes_on_ret
  * false: it is to end already. watch: zeros, or that of a program that was started here
  * and is held: it goes on when it is recorded. It is ended by the caller in any case, as
- * *ret (NULL at first) and signals (fd -1) are. Errors: as of hi_recorder_open(), HI_OS.
+ * *ret (NULL at first) and signals (fd -1) are. sends_images: the image of the target's
+ * end is for another process (session/run.h). Errors: as of hi_recorder_open(), HI_OS.
  */
-enum hi_status hi_record_begin(const struct hi_options *options,
+enum hi_status hi_record_begin(const struct hi_options *options, bool sends_images,
 			       struct hi_exit_watch *watch,
 			       struct hi_record_signals *signals,
 			       struct hi_recorder **ret, bool *goes_on_ret,

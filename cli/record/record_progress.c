@@ -31,6 +31,7 @@ enum { MOST_SITES = 20 };
 
 struct hi_record_progress {
 	const struct hi_options *options;
+	bool is_quiet;
 	const struct hi_recorder *recorder;
 	struct hi_live_sites *sites;
 	char followed[512]; /* what is recorded, escaped */
@@ -317,7 +318,7 @@ enum hi_status hi_record_progress_show(struct hi_record_progress *p, struct hi_e
 	uint64_t now = hi_clock_ns();
 	enum hi_status status = HI_OK;
 
-	if (p->options->output.quiet && !p->live)
+	if (p->is_quiet && !p->live)
 		return HI_OK;
 	status = refresh_sites(p, now, err);
 	if (status != HI_OK || now - p->shown_ns < p->period_ns)
@@ -377,7 +378,7 @@ static void name_followed(const struct hi_recorder *recorder, char *out, size_t 
 
 static void say_begun(const struct hi_record_progress *p)
 {
-	if (p->options->output.quiet)
+	if (p->is_quiet)
 		return;
 	fprintf(stderr, "heapinspect: recording pid %d: %s%s\n",
 		(int)p->options->target.pid, p->followed,
@@ -385,20 +386,22 @@ static void say_begun(const struct hi_record_progress *p)
 									: "; ^C ends it");
 }
 
-enum hi_status hi_record_progress_open(const struct hi_options *options,
+enum hi_status hi_record_progress_open(const struct hi_options *options, bool is_shown,
 				       struct hi_recorder *recorder,
 				       struct hi_record_progress **ret,
 				       struct hi_error *err)
 {
 	HI_GUARD(hi_record_progress_close)
 	struct hi_record_progress *p = hi_calloc(1, sizeof(*p));
-	bool is_view = !options->output.quiet && !options->output.json &&
-		       hi_terminal_screen_is_possible();
+	bool is_quiet = !is_shown || options->output.quiet;
+	bool is_view =
+		!is_quiet && !options->output.json && hi_terminal_screen_is_possible();
 	enum hi_status status;
 
 	if (!p)
 		return hi_fail_memory(err, "recording");
 	p->options = options;
+	p->is_quiet = is_quiet;
 	p->recorder = recorder;
 	p->shown_ns = p->added_ns = hi_recorder_start_ns(recorder);
 	p->replaces_line = isatty(STDERR_FILENO);

@@ -11,9 +11,10 @@
 #include "session/options.h"
 
 struct hi_record_progress;
-/* The recording has begun; says so. Borrows both. *ret: hi_record_progress_close().
+/* The recording has begun; says so. Borrows both. is_shown: prints how it goes, unless
+ * the options are quiet. *ret: hi_record_progress_close().
  * HI_NO_MEMORY. */
-enum hi_status hi_record_progress_open(const struct hi_options *options,
+enum hi_status hi_record_progress_open(const struct hi_options *options, bool is_shown,
 				       struct hi_recorder *recorder,
 				       struct hi_record_progress **ret,
 				       struct hi_error *err);

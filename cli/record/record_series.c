@@ -173,7 +173,7 @@ static bool takes_marks(const struct recorded_series *s)
 
 /* The recorder goes on in the process that takes the censuses. */
 static enum hi_status run_in_decoder(const struct hi_options *options,
-				     struct hi_series *series,
+				     const struct hi_run *run, struct hi_series *series,
 				     const struct hi_series_sink *sinks, size_t n_sinks,
 				     struct hi_output *output, struct hi_outcome *ret,
 				     struct hi_error *err)
@@ -182,19 +182,21 @@ static enum hi_status run_in_decoder(const struct hi_options *options,
 	enum hi_status status = hi_series_prepare(series, err);
 
 	if (status == HI_OK && hi_decoder_serves_series(options))
-		status = hi_decoder_start_series(&decoder, options, series, output, err);
+		status = hi_decoder_start_series(&decoder, options, run, series, output,
+						 err);
 	if (status == HI_OK && decoder.pid) {
 		ret->code = hi_decoder_wait(&decoder);
 		ret->is_of_another = true;
 		return HI_OK;
 	}
-	if (status == HI_OK && options->recorder)
-		status = hi_recorder_run(options->recorder, err);
+	if (status == HI_OK && run->recorder)
+		status = hi_recorder_run(run->recorder, err);
 	return status == HI_OK ? hi_series_run(series, sinks, n_sinks, &ret->partial, err)
 			       : status;
 }
 
 static enum hi_status run_recorded_series(const struct hi_options *options,
+					  const struct hi_run *run,
 					  const struct hi_series_sink *into,
 					  struct recorded_series *s, int stop_fd,
 					  struct hi_output *output,
@@ -206,6 +208,7 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 	size_t n_sinks = 0;
 	struct hi_series_request request = {
 		.options = options,
+		.run = run,
 		.by = "type",
 		.wanted = options->command->wanted_in_series |
 			  (is_kept ? HI_SERIES_STORE_WANTED : 0),
@@ -223,7 +226,7 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 	enum hi_status status = hi_series_create(&request, &series, err);
 
 	if (status == HI_OK && is_kept)
-		status = hi_series_store_open(options, &store, err);
+		status = hi_series_store_open(options, run, &store, err);
 	/* First: if it cannot be kept, it is nowhere. */
 	if (takes_marks(s))
 		sinks[n_sinks++] = (struct hi_series_sink){&marks_sink_ops, s};
@@ -234,8 +237,8 @@ static enum hi_status run_recorded_series(const struct hi_options *options,
 	if (s->progress)
 		sinks[n_sinks++] = (struct hi_series_sink){&keys_sink_ops, s};
 	if (status == HI_OK)
-		status =
-			run_in_decoder(options, series, sinks, n_sinks, output, ret, err);
+		status = run_in_decoder(options, run, series, sinks, n_sinks, output, ret,
+					err);
 	hi_series_sink_destroy(&store);
 	return status;
 }
@@ -252,37 +255,36 @@ static void say_why_it_ended(const struct recorded_series *s)
 		text);
 }
 
-enum hi_status hi_record_series(const struct hi_options *options,
+enum hi_status hi_record_series(const struct hi_options *options, struct hi_run *run,
 				const struct hi_series_sink *into,
-				struct hi_exit_watch *watch, struct hi_output *output,
-				struct hi_outcome *ret, struct hi_error *err)
+				struct hi_output *output, struct hi_outcome *ret,
+				struct hi_error *err)
 {
 	HI_GUARD(hi_recorder_close) struct hi_recorder *recorder = NULL;
 	HI_GUARD(hi_record_progress_close) struct hi_record_progress *progress = NULL;
 	struct hi_record_signals signals = {.fd = -1};
-	struct hi_options o = *options, shown = *options, of_end = *options;
 	struct hi_signal_relay relay = {};
-	struct recorded_series s = {.options = options, .watch = watch};
+	struct recorded_series s = {.options = options, .watch = run->exit_watch};
 	bool goes_on = false;
-	enum hi_status status;
-
 	/* The image of the end is for another process, as those before it. */
-	of_end.sends_images = !options->decoding.no_sandbox && hi_images_can_be_sent();
-	status = hi_record_begin(&of_end, watch, &signals, &recorder, &goes_on, err);
+	bool sends_images = !options->decoding.no_sandbox && hi_images_can_be_sent();
+	enum hi_status status = hi_record_begin(options, sends_images, run->exit_watch,
+						&signals, &recorder, &goes_on, err);
 
-	shown.output.quiet |= into != NULL;
 	if (status == HI_OK && recorder)
-		status = hi_record_progress_open(&shown, recorder, &progress, err);
-	o.recorder = s.recorder = recorder;
-	o.exit_watch = watch;
+		status = hi_record_progress_open(options, into == NULL, recorder,
+						 &progress, err);
+	run->recorder = s.recorder = recorder;
 	s.progress = progress;
 	if (status == HI_OK)
 		status = hi_signal_relay_begin(signals.fd, &relay, err);
 	if (status == HI_OK)
-		status = run_recorded_series(&o, into, &s, relay.fd, output, ret, err);
+		status = run_recorded_series(options, run, into, &s, relay.fd, output,
+					     ret, err);
 	hi_signal_relay_end(&relay);
 	hi_record_signals_end(&signals);
 	hi_record_progress_close(hi_take(progress));
+	run->recorder = NULL;
 	if (status == HI_OK)
 		say_why_it_ended(&s);
 	return status;

@@ -41,6 +41,7 @@ static const char *name_of_series_rows(const struct hi_options *options)
 
 /* In this process, or in one without rights, for which this one keeps the target. */
 static enum hi_status run_series_in_decoder(const struct hi_options *options,
+					    const struct hi_run *run,
 					    struct hi_series *series,
 					    const struct hi_series_sinks *sinks,
 					    struct hi_outcome *ret, struct hi_error *err)
@@ -49,7 +50,8 @@ static enum hi_status run_series_in_decoder(const struct hi_options *options,
 	enum hi_status status = hi_series_prepare(series, err);
 
 	if (status == HI_OK && hi_decoder_serves_series(options))
-		status = hi_decoder_start_series(&decoder, options, series, NULL, err);
+		status = hi_decoder_start_series(&decoder, options, run, series, NULL,
+						 err);
 	if (status == HI_OK && decoder.pid) {
 		ret->code = hi_decoder_wait(&decoder);
 		ret->is_of_another = true;
@@ -61,11 +63,13 @@ static enum hi_status run_series_in_decoder(const struct hi_options *options,
 }
 
 enum hi_status hi_series_run_command(const struct hi_options *options,
-				     struct hi_outcome *ret, struct hi_error *err)
+				     const struct hi_run *run, struct hi_outcome *ret,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
 	struct hi_series_sinks sinks = {};
 	struct hi_series_request request = {.options = options,
+					    .run = run,
 					    .by = name_of_series_rows(options),
 					    .wanted = options->command->wanted_in_series,
 					    .find_rows = options->command->sample,
@@ -83,9 +87,9 @@ enum hi_status hi_series_run_command(const struct hi_options *options,
 		return status;
 	status = hi_series_create(&request, &series, err);
 	if (status == HI_OK)
-		status = hi_series_sinks_open(options, &sinks, err);
+		status = hi_series_sinks_open(options, run, &sinks, err);
 	if (status == HI_OK)
-		status = run_series_in_decoder(options, series, &sinks, ret, err);
+		status = run_series_in_decoder(options, run, series, &sinks, ret, err);
 	hi_series_sinks_close(&sinks);
 	return status;
 }

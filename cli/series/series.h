@@ -12,6 +12,7 @@
  * SIGHUP comes. Returns twice, as hi_decoder_start_series() does.
  */
 enum hi_status hi_series_run_command(const struct hi_options *options,
-				     struct hi_outcome *ret, struct hi_error *err);
+				     const struct hi_run *run, struct hi_outcome *ret,
+				     struct hi_error *err);
 
 #endif

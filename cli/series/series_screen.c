@@ -38,7 +38,7 @@ static enum hi_status draw_live_view(struct screen_sink *s,
 		return HI_NO_MEMORY;
 	if (!hi_terminal_screen_is_open()) {
 		/* A program that we started may read them. */
-		s->no_keys = s->options->exit_watch != NULL;
+		s->no_keys = s->options->target.program != NULL;
 		hi_terminal_screen_open(s->file.fd, !s->no_keys);
 	}
 	hi_series_live_show_keys(s->live, screen_keys_fd(s) >= 0, s->pauses);

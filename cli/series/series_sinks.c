@@ -41,7 +41,8 @@ static void push_sink(struct hi_series_sinks *sinks, struct hi_series_sink sink)
 }
 
 enum hi_status hi_series_sinks_open(const struct hi_options *options,
-				    struct hi_series_sinks *ret, struct hi_error *err)
+				    const struct hi_run *run, struct hi_series_sinks *ret,
+				    struct hi_error *err)
 {
 	struct hi_series_sink store = {}, profile = {}, lines = {};
 	bool is_snap = options->command->id == HI_COMMAND_SNAP;
@@ -50,7 +51,7 @@ enum hi_status hi_series_sinks_open(const struct hi_options *options,
 	if (status == HI_OK && options->series.hp)
 		status = hi_series_profile_open(options->series.hp, &profile, err);
 	if (status == HI_OK && is_snap)
-		status = hi_series_store_open(options, &store, err);
+		status = hi_series_store_open(options, run, &store, err);
 	*ret = (struct hi_series_sinks){};
 	push_sink(ret, store);
 	push_sink(ret, profile);

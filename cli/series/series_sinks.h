@@ -4,6 +4,7 @@
 #define HI_CLI_SERIES_SERIES_SINKS_H
 
 #include "session/options.h"
+#include "session/run.h"
 #include "session/series/sink.h"
 
 /* A snapshot file, a heap profile, and lines or a live view; in this order. */
@@ -14,7 +15,8 @@ struct hi_series_sinks {
 
 /* Before anything is stopped: a bad path costs the target nothing. */
 enum hi_status hi_series_sinks_open(const struct hi_options *options,
-				    struct hi_series_sinks *ret, struct hi_error *err);
+				    const struct hi_run *run, struct hi_series_sinks *ret,
+				    struct hi_error *err);
 void hi_series_sinks_close(struct hi_series_sinks *sinks);
 
 #endif

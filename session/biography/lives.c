@@ -485,7 +485,7 @@ static enum hi_status add_with_columns(struct addition *a, struct hi_inspection 
 		status = find_inherent(lives, in, &inherent, err);
 	if (status == HI_OK)
 		status = hi_contents_hash(in->image, in->graph, live,
-					  in->options->decoding.threads, hash, err);
+					  hi_inspection_threads(in), hash, err);
 	if (status == HI_OK)
 		status = hi_object_groups_begin(&lives->groups, in->graph, recorded,
 						inherent.has, err);
@@ -565,13 +565,13 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 				 : copy_allocated_bits(in->graph);
 	HI_GUARD(free)
 	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
-	enum hi_status status = make_sample(lives, in->options->watch, err);
+	enum hi_status status = make_sample(lives, in->run->watch, err);
 	struct addition a = {.lives = lives,
 			     .in = in,
 			     .graph = in->graph,
-			     .pages = find_pages(lives, in->options->pages),
-			     .watch = in->options->watch,
-			     .uses = in->options->uses,
+			     .pages = find_pages(lives, in->run->pages),
+			     .watch = in->run->watch,
+			     .uses = in->run->uses,
 			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
 			     .is_first = lives->censuses.count == 0};
 
@@ -584,8 +584,8 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 	if (status == HI_OK)
 		status = add_with_columns(&a, in, live, hash, err);
 	hi_object_retainers_free(&a.retainers);
-	note_watch(lives, in->options->watch);
-	note_uses(lives, in->options->uses);
+	note_watch(lives, in->run->watch);
+	note_uses(lives, in->run->uses);
 	return status;
 }
 

@@ -60,10 +60,9 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err);
 void hi_lives_destroy(struct hi_lives *lives);
 /*
- * Adds a census. The first one begins
- * period 1: what it has is older. HI_USAGE:
- * --inherent names no type of the first census. What is known of pages is in the
- * inspection's options. HI_NO_MEMORY, HI_LIMIT.
+ * Adds a census. The first one begins period 1: what it has is older. The evidence of
+ * uses is that of the inspection's run. HI_USAGE: --inherent names no type of the first
+ * census. HI_NO_MEMORY, HI_LIMIT.
  */
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err);

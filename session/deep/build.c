@@ -386,7 +386,7 @@ static void take_waste_rows(struct deep_making *m, const struct hi_waste *waste)
 /* Not of samples; files may have none. */
 static enum hi_status add_content_costs(struct deep_making *m, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = m->in->options->decoding.threads,
+	struct hi_contents_options options = {.threads = hi_inspection_threads(m->in),
 					      .n_rows = m->recorded->contexts.n_contexts +
 							1};
 	HI_GUARD(free) uint32_t *contexts = NULL;

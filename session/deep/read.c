@@ -104,7 +104,7 @@ static enum hi_status read_recorded_profile(const struct hi_options *options,
 	o.argument = NULL;
 	o.target.file = from->path;
 	o.target.census = from->census;
-	status = hi_inspect_open(&o, HI_WANT_DOMINATORS, &in, err);
+	status = hi_inspect_open(&o, NULL, HI_WANT_DOMINATORS, &in, err);
 	return status == HI_OK ? hi_deep_build(in, ret, err) : status;
 }
 

@@ -183,8 +183,8 @@ static void say_damage(struct hi_inspection *in, const struct collecting *c)
 
 static unsigned threads_of(const struct hi_inspection *in)
 {
-	return in->options->decoding.threads ? in->options->decoding.threads
-					     : hi_parallel_threads();
+	return hi_inspection_threads(in) ? hi_inspection_threads(in)
+					 : hi_parallel_threads();
 }
 
 static enum hi_status walk_blocks(struct hi_inspection *in, struct collecting *c,

@@ -19,7 +19,7 @@ enum { MAX_HINT_WARNINGS = 8 };
 /* Those of the census before, while the same files are mapped. */
 static bool borrow_modules(struct hi_inspection *in)
 {
-	struct hi_census_cache *census_cache = in->options->census_cache;
+	struct hi_census_cache *census_cache = in->run->census_cache;
 
 	if (!census_cache || !census_cache->modules)
 		return false;
@@ -318,7 +318,7 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 {
 	struct hi_typing_options options = {.conservative = conservative,
 					    .redact = in->options->snap.redact,
-					    .threads = in->options->decoding.threads,
+					    .threads = hi_inspection_threads(in),
 					    .runtime = in->decoders.runtime};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
@@ -343,8 +343,8 @@ static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *e
 	enum hi_status status = link_as(in, false, err);
 
 	if (status == HI_OK)
-		status = hi_reach_compute(in->graph, in->options->decoding.threads,
-					  &reach, err);
+		status = hi_reach_compute(in->graph, hi_inspection_threads(in), &reach,
+					  err);
 	if (status != HI_OK)
 		return status;
 	in->results.by_types.known = true;
@@ -399,7 +399,7 @@ enum hi_status hi_decoding_run(struct hi_inspection *in, struct hi_error *err)
 
 	if (status != HI_OK)
 		return status;
-	if (!in->options->output.quiet)
+	if (!hi_inspection_is_quiet(in))
 		in->phases.progress = hi_progress_start();
 	hi_inspect_phase(in, "modules");
 	status = open_modules(in, err);

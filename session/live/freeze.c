@@ -50,7 +50,7 @@ static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
 {
 	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
 	struct hi_stop_site **at =
-		in->census_cache ? &in->census_cache->site : &in->stop.own_site;
+		in->run->census_cache ? &in->run->census_cache->site : &in->stop.own_site;
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status = HI_OK;
 
@@ -64,7 +64,7 @@ static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
 		return status;
 	in->stop.site = *at;
 	hi_freeze_waiting_text(in->stop.site, text);
-	if (!in->options->output.quiet)
+	if (!hi_inspection_is_quiet(in))
 		report_freeze_line(text);
 	return HI_OK;
 }
@@ -111,9 +111,9 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 
 	if (in->stop.site) {
 		stop->trigger = hi_probe_trigger(in->stop.site->probe);
-		stop->timeout_ns = in->options->safepoint.timeout_ns;
+		stop->timeout_ns = hi_inspection_site_timeout_ns(in);
 		stop->interrupt_fd =
-			in->census_cache ? in->census_cache->interrupt_fd : 0;
+			in->run->census_cache ? in->run->census_cache->interrupt_fd : 0;
 		hi_stop_site_begin(in->stop.site);
 	}
 	status = hi_stop_and_copy(in->stop.target, stop, &in->image, err);
@@ -157,7 +157,8 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 static enum hi_status check_same_process(const struct hi_inspection *in,
 					 struct hi_error *err)
 {
-	struct pollfd end = {.fd = in->census_cache ? in->census_cache->pidfd : 0,
+	struct pollfd end = {.fd = in->run->census_cache ? in->run->census_cache->pidfd
+							 : 0,
 			     .events = POLLIN};
 
 	if (end.fd <= 0 || poll(&end, 1, 0) == 0)
@@ -185,7 +186,7 @@ static void avoid_range(struct hi_inspection *in, struct hi_stop_options *stop,
 
 static void avoid_recorded(struct hi_inspection *in, struct hi_stop_options *stop)
 {
-	const struct hi_recorder *recorder = in->options->recorder;
+	const struct hi_recorder *recorder = in->run->recorder;
 	const struct hi_range *ranges;
 	struct hi_range page;
 	size_t n = 0;
@@ -201,21 +202,21 @@ static void avoid_recorded(struct hi_inspection *in, struct hi_stop_options *sto
 
 static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *err)
 {
-	if (!in->options->recorder || in->options->sends_images)
+	if (!in->run->recorder || in->run->sends_images)
 		return HI_OK;
-	hi_recorder_stood(in->options->recorder, in->image->stats.monotonic_ns,
+	hi_recorder_stood(in->run->recorder, in->image->stats.monotonic_ns,
 			  in->image->stats.pause_ns);
 	/* Of a series it goes on. */
-	return (in->census_cache ? hi_recorder_advance : hi_recorder_finish)(
-		in->options->recorder, in->image->stats.monotonic_ns, err);
+	return (in->run->census_cache ? hi_recorder_advance : hi_recorder_finish)(
+		in->run->recorder, in->image->stats.monotonic_ns, err);
 }
 
 /* It was killed while it was recorded: the events are there, and the files of its code.
  */
 static enum hi_status take_lost_process(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_recorder_take_lost(in->options->recorder,
-						      &in->stop.target, &in->image, err);
+	enum hi_status status = hi_recorder_take_lost(in->run->recorder, &in->stop.target,
+						      &in->image, err);
 
 	if (status == HI_OK)
 		hi_inspect_warn(in, "the process was killed, and its heap is gone: what "
@@ -228,7 +229,7 @@ static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_err
 {
 	enum hi_status status;
 
-	in->stop.target = hi_exit_watch_take_target(in->options->exit_watch);
+	in->stop.target = hi_exit_watch_take_target(in->run->exit_watch);
 	in->stop.is_of_gone = in->stop.target != NULL;
 	if (in->stop.target)
 		return HI_OK;
@@ -246,25 +247,27 @@ enum hi_status hi_freeze_take_stop(struct hi_inspection *in, struct hi_error *er
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
+	const struct hi_run *run = in->run;
 	struct hi_stop_options stop = {
 		.snapshot = o->safepoint.snapshot,
 		.max_image = o->safepoint.max_image,
 		.max_pause_ns = o->safepoint.max_pause_ns,
 		.with_swap = o->decoding.swap,
-		.threads = o->decoding.threads,
-		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
-		.exit_watch = o->exit_watch,
-		.sendable = o->sends_images,
+		.threads = hi_inspection_threads(in),
+		.sleepers =
+			in->run->census_cache ? in->run->census_cache->sleepers : NULL,
+		.exit_watch = run->exit_watch,
+		.sendable = run->sends_images,
 		.best_effort_priority = true};
 	enum hi_status status;
 
-	if (o->recorder && hi_recorder_is_lost(o->recorder) && !in->census_cache &&
-	    !hi_exit_watch_is_standing(o->exit_watch))
+	if (run->recorder && hi_recorder_is_lost(run->recorder) &&
+	    !in->run->census_cache && !hi_exit_watch_is_standing(run->exit_watch))
 		return take_lost_process(in, err);
 	status = open_freeze_target(in, err);
 	if (status != HI_OK)
 		return status;
-	if (!hi_census_cache_has_samples(in->census_cache))
+	if (!hi_census_cache_has_samples(in->run->census_cache))
 		status = hi_naming_check(in, err);
 	if (status != HI_OK)
 		return status;
@@ -278,18 +281,18 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
 	/* So that nothing is taken that happens between the stop and its time. */
-	if (o->recorder && in->census_cache && !o->sends_images) {
-		in->stop.held = o->recorder;
+	if (run->recorder && in->run->census_cache && !run->sends_images) {
+		in->stop.held = run->recorder;
 		hi_recorder_hold(in->stop.held);
 	}
-	hi_page_evidence_before_stop(o->pages, &stop);
-	hi_watch_evidence_before_stop(o->watch, &stop);
-	hi_call_counts_before_stop(o->calls, &stop);
+	hi_page_evidence_before_stop(run->pages, &stop);
+	hi_watch_evidence_before_stop(run->watch, &stop);
+	hi_call_counts_before_stop(run->calls, &stop);
 	status = stop_there(in, &stop, err);
-	hi_watch_evidence_after_stop(o->watch);
-	hi_page_evidence_after_stop(o->pages);
+	hi_watch_evidence_after_stop(run->watch);
+	hi_page_evidence_after_stop(run->pages);
 	if (status == HI_OK)
-		hi_use_evidence_after_stop(o->uses, in->image->stats.monotonic_ns);
+		hi_use_evidence_after_stop(run->uses, in->image->stats.monotonic_ns);
 	return status == HI_OK ? hi_freeze_take_stop(in, err) : status;
 }
 
@@ -297,13 +300,13 @@ enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_core_options core = {.exe = in->options->target.exe};
 
-	if (in->options->keeper)
+	if (in->run->keeper)
 		return hi_keeper_freeze(in, err);
 	if (in->options->target.pid) {
 		enum hi_status status = freeze_process(in, err);
 
 		if (status != HI_OK && in->stop.is_of_gone)
-			hi_exit_watch_give_up(in->options->exit_watch);
+			hi_exit_watch_give_up(in->run->exit_watch);
 		return status;
 	}
 	return hi_core_open(in->options->target.core, &core, &in->image, err);
@@ -314,7 +317,7 @@ void hi_freeze_report(const struct hi_inspection *in)
 	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
 	const struct hi_image_stats *s = &in->image->stats;
 
-	if (in->options->output.quiet || !in->stop.target ||
+	if (hi_inspection_is_quiet(in) || !in->stop.target ||
 	    in->image->mode == HI_SNAPSHOT_MOCK)
 		return;
 	if (s->outlived) {

@@ -59,14 +59,14 @@ static bool send_image(const struct hi_keeper *k)
 
 static bool send_frozen(const struct hi_keeper *k)
 {
-	const struct hi_options *o = k->options;
+	const struct hi_run *run = &k->run;
 	struct hi_error ignored;
 
 	return hi_target_send(k->in->stop.target, k->socket, &ignored) == HI_OK &&
 	       send_image(k) && send_ranges(k->in, k->socket) &&
-	       hi_page_evidence_send(o->pages, k->socket) &&
-	       hi_watch_evidence_send(o->watch, k->socket) &&
-	       hi_use_evidence_send(o->uses, k->socket);
+	       hi_page_evidence_send(run->pages, k->socket) &&
+	       hi_watch_evidence_send(run->watch, k->socket) &&
+	       hi_use_evidence_send(run->uses, k->socket);
 }
 
 static void end_image(struct hi_keeper *k)
@@ -77,37 +77,28 @@ static void end_image(struct hi_keeper *k)
 
 /* Nothing but limits is taken from the client. */
 static void freeze_target(struct hi_keeper *k, const struct hi_keeper_request *request,
-			  struct hi_options *options, struct hi_keeper_answer *answer)
+			  struct hi_keeper_answer *answer)
 {
-	const struct hi_stop_site *before = options->census_cache->site;
+	struct hi_census_cache *cache = k->run.census_cache;
+	const struct hi_stop_site *before = cache->site;
 
-	options->safepoint.timeout_ns = request->timeout_ns;
-	if (request->threads && request->threads < options->decoding.threads)
-		options->decoding.threads = request->threads;
-	options->census_cache->samples = request->samples;
-	answer->status = hi_inspect_begin(options, &k->in, &answer->error);
+	k->run.site_timeout_ns = request->timeout_ns;
+	k->run.threads =
+		request->threads < k->options->decoding.threads ? request->threads : 0;
+	cache->samples = request->samples;
+	answer->status = hi_inspect_begin(k->options, &k->run, &k->in, &answer->error);
 	if (answer->status != HI_OK)
 		return;
 	answer->resumed = k->in->stop.resumed;
-	answer->has_new_site = before != options->census_cache->site;
+	answer->has_new_site = before != cache->site;
 	put_warnings(k->in, answer->warnings);
 }
 
 static bool serve_freeze(struct hi_keeper *k, const struct hi_keeper_request *request,
 			 struct hi_keeper_answer *answer)
 {
-	HI_GUARD(free) struct hi_options *options = hi_alloc(sizeof(*options));
-
 	end_image(k);
-	answer->status = HI_NO_MEMORY;
-	if (options) {
-		*options = *k->options;
-		freeze_target(k, request, options, answer);
-	}
-	if (!options)
-		(void)hi_fail_memory(&answer->error, "image");
-	if (k->in)
-		k->in->options = k->options;
+	freeze_target(k, request, answer);
 	return hi_packet_send(k->socket, answer, sizeof(*answer), -1) &&
 	       (answer->status != HI_OK || send_frozen(k));
 }
@@ -128,7 +119,7 @@ static bool receive_numbers(const struct hi_keeper *k, size_t size, void **ret,
 
 static bool set_watch(struct hi_keeper *k, struct hi_keeper_answer *answer)
 {
-	struct hi_watch_evidence *watch = k->options->watch;
+	struct hi_watch_evidence *watch = k->run.watch;
 	HI_GUARD(free) void *places = NULL;
 	size_t n;
 
@@ -143,7 +134,7 @@ static bool set_watch(struct hi_keeper *k, struct hi_keeper_answer *answer)
 
 static bool choose_functions_of_uses(struct hi_keeper *k)
 {
-	struct hi_use_evidence *uses = k->options->uses;
+	struct hi_use_evidence *uses = k->run.uses;
 	HI_GUARD(free) void *bytes = NULL;
 	size_t n;
 
@@ -159,11 +150,11 @@ static void put_watch_counts(const struct hi_keeper *k, struct hi_keeper_answer 
 	struct hi_watch_counts counts;
 
 	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
-	if (!k->options->watch)
+	if (!k->run.watch)
 		return;
-	counts = hi_watch_evidence_counts(k->options->watch);
+	counts = hi_watch_evidence_counts(k->run.watch);
 	memcpy(answer->counts, &counts, sizeof(counts));
-	hi_watch_evidence_missing(k->options->watch, answer->error.text);
+	hi_watch_evidence_missing(k->run.watch, answer->error.text);
 }
 
 static void put_use_counts(const struct hi_keeper *k, struct hi_keeper_answer *answer)
@@ -171,11 +162,11 @@ static void put_use_counts(const struct hi_keeper *k, struct hi_keeper_answer *a
 	struct hi_use_counts counts;
 
 	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
-	if (!k->options->uses)
+	if (!k->run.uses)
 		return;
-	counts = hi_use_evidence_counts(k->options->uses);
+	counts = hi_use_evidence_counts(k->run.uses);
 	memcpy(answer->counts, &counts, sizeof(counts));
-	hi_use_evidence_missing(k->options->uses, answer->error.text);
+	hi_use_evidence_missing(k->run.uses, answer->error.text);
 }
 
 static bool serve_operation(struct hi_keeper *k, const struct hi_keeper_request *request,
@@ -188,8 +179,8 @@ static bool serve_operation(struct hi_keeper *k, const struct hi_keeper_request 
 			hi_image_end_child(k->in->image);
 		return true;
 	case HI_KEEPER_EXIT:
-		if (k->options->exit_watch)
-			answer->exit_state = hi_exit_watch_look(k->options->exit_watch);
+		if (k->run.exit_watch)
+			answer->exit_state = hi_exit_watch_look(k->run.exit_watch);
 		return true;
 	case HI_KEEPER_WATCH_SET:
 		return set_watch(k, answer);

@@ -24,7 +24,7 @@ struct hi_keeper_client {
 	pthread_mutex_t lock;
 };
 
-/* As hi_freeze(), of the options that have a keeper: it makes the image. */
+/* As hi_freeze(), of a run that has a keeper: it makes the image. */
 enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err);
 /* For hi_exit_watch_view(); arg is the client. */
 enum hi_exit_state hi_keeper_exit_state(void *arg);
@@ -34,9 +34,10 @@ void hi_keeper_end_image(const struct hi_keeper_client *client);
 /* ---- in the process that keeps its rights ---- */
 
 struct hi_keeper {
-	const struct hi_options *options; /* of each census, with its cache */
-	int socket;			  /* to the client; borrowed */
-	struct hi_inspection *in;	  /* whose image the client reads; NULL: none */
+	const struct hi_options *options;
+	struct hi_run run;	  /* of each census, with its cache */
+	int socket;		  /* to the client; borrowed */
+	struct hi_inspection *in; /* whose image the client reads; NULL: none */
 };
 
 /* Serves one request. False: the client has ended, or does not follow the protocol. */

@@ -101,8 +101,8 @@ static enum hi_status receive_ranges(struct hi_inspection *in, int socket,
 /* All that belongs to the image, in the order in which the keeper sends it. */
 static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *err)
 {
-	const struct hi_options *o = in->options;
-	int socket = o->keeper->socket;
+	const struct hi_run *run = in->run;
+	int socket = run->keeper->socket;
 	enum hi_status status = hi_target_receive(socket, &in->stop.target, err);
 
 	if (status == HI_OK)
@@ -110,24 +110,24 @@ static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *
 	if (status == HI_OK)
 		status = receive_ranges(in, socket, err);
 	if (status == HI_OK)
-		status = hi_page_evidence_receive(o->pages, socket, err);
+		status = hi_page_evidence_receive(run->pages, socket, err);
 	if (status == HI_OK)
-		status = hi_watch_evidence_receive(o->watch, socket, err);
+		status = hi_watch_evidence_receive(run->watch, socket, err);
 	if (status == HI_OK)
-		status = hi_use_evidence_receive(o->uses, socket, err);
+		status = hi_use_evidence_receive(run->uses, socket, err);
 	return status;
 }
 
 static enum hi_status request_image(struct hi_inspection *in,
 				    struct hi_keeper_answer *answer, struct hi_error *err)
 {
-	const struct hi_options *o = in->options;
-	const struct hi_keeper_request request = {.operation = HI_KEEPER_FREEZE,
-						  .threads = o->decoding.threads,
-						  .timeout_ns = o->safepoint.timeout_ns,
-						  .samples = in->census_cache->samples};
+	const struct hi_keeper_request request = {
+		.operation = HI_KEEPER_FREEZE,
+		.threads = hi_inspection_threads(in),
+		.timeout_ns = hi_inspection_site_timeout_ns(in),
+		.samples = in->run->census_cache->samples};
 
-	if (!ask_locked(o->keeper, &request, NULL, 0, answer))
+	if (!ask_locked(in->run->keeper, &request, NULL, 0, answer))
 		return fail_without_keeper(err);
 	if (answer->status != HI_OK) {
 		*err = answer->error;
@@ -140,22 +140,21 @@ static enum hi_status request_image(struct hi_inspection *in,
 
 enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err)
 {
-	const struct hi_options *o = in->options;
+	const struct hi_run *run = in->run;
 	HI_GUARD(free) struct hi_keeper_answer *answer = hi_calloc(1, sizeof(*answer));
 	enum hi_status status;
 
 	if (!answer)
 		return hi_fail_memory(err, "image");
-	in->stop.keeper = o->keeper;
-	if (o->recorder) {
-		in->stop.held = o->recorder;
+	if (run->recorder) {
+		in->stop.held = run->recorder;
 		hi_recorder_hold(in->stop.held);
 	}
-	pthread_mutex_lock(lock_of(o->keeper));
+	pthread_mutex_lock(lock_of(run->keeper));
 	status = request_image(in, answer, err);
-	pthread_mutex_unlock(lock_of(o->keeper));
+	pthread_mutex_unlock(lock_of(run->keeper));
 	if (status != HI_OK)
 		return status;
-	in->stop.site = answer->has_new_site ? NULL : in->census_cache->site;
+	in->stop.site = answer->has_new_site ? NULL : in->run->census_cache->site;
 	return hi_freeze_take_stop(in, err);
 }

@@ -115,7 +115,7 @@ static enum hi_status mark_other_objects(struct hi_inspection *in,
 		return hi_fail_memory(err, "blocks of a recording");
 	status = hi_allocator_walk(in->decoders.allocator, mark_blocks, &m, err);
 	if (status == HI_OK && in->decoders.runtime &&
-	    hi_recorder_follows_python_heap(in->options->recorder))
+	    hi_recorder_follows_python_heap(in->run->recorder))
 		status = hi_runtime_walk(in->decoders.runtime, mark_runtime_blocks, &m,
 					 err);
 	if (status == HI_OK)
@@ -287,7 +287,7 @@ static enum hi_status read_traced(struct hi_inspection *in, struct hi_error *err
 
 enum hi_status hi_live_read_recorded(struct hi_inspection *in, struct hi_error *err)
 {
-	struct hi_recorder *recorder = in->options->recorder;
+	struct hi_recorder *recorder = in->run->recorder;
 	HI_GUARD(free_joined_recording) struct joined_recording *j = NULL;
 	const struct hi_recording *recording;
 	enum hi_status status;

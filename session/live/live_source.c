@@ -43,7 +43,7 @@ static enum hi_status begin_process(struct hi_inspection *in, struct hi_error *e
 /* Not where something of them may be missing because memory ran out. */
 static void return_modules(struct hi_inspection *in)
 {
-	struct hi_census_cache *census_cache = in->census_cache;
+	struct hi_census_cache *census_cache = in->run->census_cache;
 
 	if (!census_cache || !in->decoders.types || in->diagnostics.short_of_memory ||
 	    hi_inspect_lost_something(in))
@@ -63,8 +63,8 @@ static void close_image(struct hi_inspection *in)
 	hi_types_close(in->decoders.types);
 	hi_modules_close(in->decoders.modules);
 	hi_image_destroy(in->image);
-	if (in->stop.keeper)
-		hi_keeper_end_image(in->stop.keeper);
+	if (in->run->keeper)
+		hi_keeper_end_image(in->run->keeper);
 	free(in->stop.allocator_text);
 	hi_stop_site_close(in->stop.own_site);
 	if (in->stop.held)
@@ -88,7 +88,7 @@ static enum hi_status have_image(const struct hi_inspection *in, const char *wha
 
 static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_reach_compute(in->graph, in->options->decoding.threads,
+	enum hi_status status = hi_reach_compute(in->graph, hi_inspection_threads(in),
 						 &in->results.reach, err);
 
 	if (status == HI_OK && in->decoders.runtime)
@@ -219,7 +219,7 @@ static enum hi_status find_image_equal(struct hi_inspection *in,
 				       struct hi_contents_marks *own,
 				       const uint32_t **ret, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = in->options->decoding.threads,
+	struct hi_contents_options options = {.threads = hi_inspection_threads(in),
 					      .marks = own};
 	struct hi_waste *waste = NULL;
 	enum hi_status status =
@@ -236,7 +236,7 @@ static enum hi_status measure_image_heap_use(struct hi_inspection *in,
 					     struct hi_error *err)
 {
 	return hi_heap_use_measure(in->image, in->decoders.allocator,
-				   in->options->decoding.threads, ret, err);
+				   hi_inspection_threads(in), ret, err);
 }
 
 static enum hi_status open_image_used_bytes(struct hi_inspection *in,

@@ -2,8 +2,8 @@
 /*
  * Follows the allocations of a running process (probes/events) and keeps what is live by
  * them (census/events), from its start until a stop of the process, at which the two are
- * compared with each other: hi_freeze() of an inspection whose options have a recorder
- * ends it. Censuses of a series (options with a census cache) are beside it: each one
+ * compared with each other: hi_freeze() of an inspection whose run has a recorder
+ * ends it. Censuses of a series (a run with a census cache) are beside it: each one
  * holds the recording still from its stop to its end.
  */
 #ifndef HI_SESSION_LIVE_RECORDER_H

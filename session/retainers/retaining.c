@@ -311,7 +311,7 @@ enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 		return hi_fail_memory(err, "retainers");
 	}
 	r->heap = heap;
-	borrow_census_cache(in->options->census_cache, r);
+	borrow_census_cache(in->run->census_cache, r);
 	status = name_retainers(in, r, err);
 	if (status == HI_OK)
 		status = compute_sets_of_retainers(in, r, err);
@@ -432,7 +432,7 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 		return hi_fail_memory(err, "names");
 	while ((part = strsep(&rest, ",")))
 		if (!find_wanted_retainers(r, part, ret) &&
-		    !hi_census_cache_has_samples(in->options->census_cache))
+		    !hi_census_cache_has_samples(in->run->census_cache))
 			return unknown_name(in->profile.retaining, part, err);
 	return HI_OK;
 }

@@ -97,8 +97,7 @@ static bool may_come(const struct hi_inspection *in, const char *text)
 	struct hi_error quiet;
 	hi_type_id id;
 
-	return hi_census_cache_is_series(in->options->census_cache) &&
-	       in->decoders.types &&
+	return hi_census_cache_is_series(in->run->census_cache) && in->decoders.types &&
 	       hi_types_find(in->decoders.types, text, &id, &quiet) == HI_OK;
 }
 
@@ -122,7 +121,7 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 		return status;
 	if (before.status == HI_NOT_FOUND &&
 	    (in->profile.retainers_may_miss ||
-	     hi_census_cache_has_samples(in->options->census_cache)))
+	     hi_census_cache_has_samples(in->run->census_cache)))
 		return HI_OK;
 	if (before.status == HI_NOT_FOUND && may_come(in, text)) {
 		hi_inspect_warn(

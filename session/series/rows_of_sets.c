@@ -162,7 +162,7 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 
 		if (!members)
 			return hi_fail_memory(err, "rows");
-		hi_set_members(in->options->census_cache->pool, sum->set, members);
+		hi_set_members(in->run->census_cache->pool, sum->set, members);
 		if (!set_row(&l, sum, members, &s->rows[s->n_rows]))
 			return hi_fail_memory(err, "rows");
 		s->n_rows++;
@@ -179,7 +179,7 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 			       struct hi_error *err)
 {
 	const struct hi_named_roots *roots = in->profile.roots;
-	struct hi_census_cache *census_cache = in->options->census_cache;
+	struct hi_census_cache *census_cache = in->run->census_cache;
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
 	HI_GUARD(free)
 	struct hi_bin_root *starts = hi_calloc(roots->count + 1, sizeof(*starts));

@@ -40,7 +40,7 @@ struct hi_series {
 	const struct hi_options *options; /* the request's */
 	const struct hi_series_sink *sinks;
 	size_t n_sinks;
-	struct hi_options inner; /* of each census: without words of its own */
+	struct hi_run run; /* of each census: without words of its own */
 	struct hi_series_header header;
 	char *exe;
 	struct hi_census_cache census_cache;
@@ -82,7 +82,7 @@ static bool is_readable(int fd)
  * last one. */
 static bool is_exiting(const struct hi_series *s)
 {
-	return hi_exit_watch_is_standing(s->options->exit_watch);
+	return hi_exit_watch_is_standing(s->run.exit_watch);
 }
 
 static bool has_exited(const struct hi_series *s)
@@ -359,7 +359,7 @@ static void limit_waiting(struct hi_series *s)
 	if (!o->series.for_ns)
 		return;
 	left = is_over(s) ? 1 : s->began_ns + o->series.for_ns - series_now_ns(s);
-	s->inner.safepoint.timeout_ns = asked && asked < left ? asked : left;
+	s->run.site_timeout_ns = asked && asked < left ? asked : left;
 }
 
 /* Is there a signal or a mark? */
@@ -405,7 +405,7 @@ static enum hi_status take_sample(struct hi_series *s, struct hi_error *err)
 	/* What grows while this census is made is for the next one. */
 	s->lowest = hi_process_anonymous_bytes(s->status_fd);
 	limit_waiting(s);
-	status = hi_inspect_open(&s->inner, s->request->wanted, &in, err);
+	status = hi_inspect_open(s->options, &s->run, s->request->wanted, &in, err);
 
 	s->interrupted = (status == HI_TIMEOUT || status == HI_MISSED) && is_called(s);
 	if (status == HI_MISSED && !s->interrupted && !s->samples && is_over(s))
@@ -459,8 +459,7 @@ static void begin_pace(struct hi_series *s)
 	if (!s->request->spares_target)
 		return;
 	hi_pace_begin_census(&s->pace);
-	s->inner.decoding.threads =
-		hi_pace_threads(&s->pace, s->options->decoding.threads);
+	s->run.threads = hi_pace_threads(&s->pace, s->options->decoding.threads);
 }
 
 /* Where each hit is asked for, there is a census at each. */
@@ -540,14 +539,13 @@ static void take_wish(struct hi_series *s, const struct hi_series_sink *sink)
 /* Until `until`, or something happens. */
 static void sleep_until(struct hi_series *s, uint64_t until)
 {
-	struct pollfd fds[] = {{.fd = s->request->stop_fd, .events = POLLIN},
-			       {.fd = s->pidfd, .events = POLLIN},
-			       {.fd = s->marks.fd, .events = POLLIN},
-			       {.fd = s->options->exit_watch
-					      ? hi_exit_watch_fd(s->options->exit_watch)
-					      : -1,
-				.events = POLLIN},
-			       {.events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = s->request->stop_fd, .events = POLLIN},
+		{.fd = s->pidfd, .events = POLLIN},
+		{.fd = s->marks.fd, .events = POLLIN},
+		{.fd = s->run.exit_watch ? hi_exit_watch_fd(s->run.exit_watch) : -1,
+		 .events = POLLIN},
+		{.events = POLLIN}};
 	const struct hi_series_sink *keys = find_keys(s, &fds[4].fd);
 	uint64_t now = series_now_ns(s), left = until > now ? until - now : 0;
 	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
@@ -733,7 +731,7 @@ static enum hi_status finish_series(struct hi_series *s, enum hi_series_end end,
 				   : s->quit	? "stopped"
 						: words[end],
 				   s->samples, s->samples == 1 ? " is" : "s are");
-	if (status == HI_OK && end == HI_SERIES_EXITED && s->options->exit_watch &&
+	if (status == HI_OK && end == HI_SERIES_EXITED && s->run.exit_watch &&
 	    !s->exited && !s->has_ended)
 		report_series_line(
 			s, "there is no sample of its exit: %s",
@@ -854,19 +852,19 @@ enum hi_status hi_series_run(struct hi_series *s, const struct hi_series_sink *s
 	return status;
 }
 
-const struct hi_options *hi_series_census_options(const struct hi_series *s)
+const struct hi_run *hi_series_census_run(const struct hi_series *s)
 {
-	return &s->inner;
+	return &s->run;
 }
 
 void hi_series_keep_target(struct hi_series *s)
 {
-	s->inner.sends_images = true;
+	s->run.sends_images = true;
 }
 
 void hi_series_be_served(struct hi_series *s, const struct hi_keeper_client *keeper)
 {
-	s->inner.keeper = keeper;
+	s->run.keeper = keeper;
 }
 
 int hi_series_marks_fd(const struct hi_series *s)
@@ -887,7 +885,7 @@ size_t hi_series_fds(const struct hi_series *s, int fds[HI_SERIES_FDS])
 void hi_series_destroy(struct hi_series *s)
 {
 	/* If another process makes the images all is that one's. */
-	if (!s || s->inner.keeper)
+	if (!s || s->run.keeper)
 		return;
 	hi_marks_close(&s->marks);
 	if (s->census_cache.interrupt_fd > 0)
@@ -911,10 +909,10 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 		return hi_fail_memory(err, "series");
 	s->request = request;
 	s->options = o;
-	s->inner = *o;
+	s->run = *request->run;
 	s->pidfd = s->status_fd = -1;
-	s->inner.output.quiet = true;
-	s->inner.census_cache = &s->census_cache;
+	s->run.is_quiet = true;
+	s->run.census_cache = &s->census_cache;
 	s->marks = (struct hi_marks){.fd = -1, .directory = -1};
 	s->header = (struct hi_series_header){
 		.pid = (int)o->target.pid,

@@ -7,6 +7,7 @@
 #define HI_SESSION_SERIES_SERIES_H
 
 #include "session/inspect.h"
+#include "session/run.h"
 #include "session/series/sink.h"
 
 /* Fills rows, n_rows, hidden, objects and bytes of the sample, out of in->arena. */
@@ -16,6 +17,7 @@ typedef enum hi_status hi_series_rows_fn(struct hi_inspection *in,
 
 struct hi_series_request {
 	const struct hi_options *options; /* its `series`: how often, and how long */
+	const struct hi_run *run;	  /* of the command */
 	const char *by;			  /* what rows are: "type", "retainers", … */
 	unsigned wanted;		  /* bits of enum hi_wanted, of each census */
 	hi_series_rows_fn *find_rows;
@@ -47,9 +49,9 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 /* Opens where marks come in, and the probe of --at; once, before the run. Errors as of
  * hi_stop_site_open(). */
 enum hi_status hi_series_prepare(struct hi_series *series, struct hi_error *err);
-/* With what options a process that keeps its rights makes the images of the censuses
+/* What the censuses carry, with which a process that keeps its rights makes their images
  * (session/live/keeper.h). Borrowed. */
-const struct hi_options *hi_series_census_options(const struct hi_series *series);
+const struct hi_run *hi_series_census_run(const struct hi_series *series);
 /* This process makes the images of the censuses for a fork that runs the series. */
 void hi_series_keep_target(struct hi_series *series);
 /* In a fork without rights, before the run: another process makes the images. */

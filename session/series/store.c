@@ -17,6 +17,7 @@ enum { LITTLE = 1 << 20 };
 
 struct store_sink {
 	const struct hi_options *options;
+	const struct hi_run *run; /* for what the file keeps */
 	struct hi_snapshots_writer *writer;
 	bool *points, *graphs; /* entries of the writer that stay */
 	bool *before;	       /* points, once more */
@@ -71,7 +72,7 @@ static void choose_graphs_to_keep(struct store_sink *s, bool is_over)
 	hi_graphs_choose(&s->options->series.full, w->entries, n, is_over, s->graphs);
 	hi_points_drop(w->entries, s->places, s->graphs, n, s->stride, s->points);
 	/* The profile in the last one has all censuses. */
-	if (s->options->space && s->options->series.max_file && n)
+	if (s->run->space && s->options->series.max_file && n)
 		memset(s->points, 0, (n - 1) * sizeof(*s->points));
 }
 
@@ -224,8 +225,7 @@ static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 	struct hi_census_point point = point_of(sample);
 	struct hi_snapshot_options options = {
 		.compress = in->options->snap.compress,
-		.threads =
-			in->options->decoding.threads ? in->options->decoding.threads : 2,
+		.threads = hi_inspection_threads(in) ? hi_inspection_threads(in) : 2,
 		.at = w->end};
 	struct hi_report_header header;
 	uint64_t place = next_place(s);
@@ -283,7 +283,7 @@ static enum hi_status put_census_in_store(void *sink,
 	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
 		/* Else the biographies or the space profile have news of it. */
-		if (!s->options->lives && !s->options->space)
+		if (!s->run->lives && !s->run->space)
 			note_census(s, event->sample);
 		status = rewrite_without_dropped(s, false, err);
 	}
@@ -392,7 +392,8 @@ static const struct hi_series_sink_ops store_sink_ops = {
 };
 
 enum hi_status hi_series_store_open(const struct hi_options *options,
-				    struct hi_series_sink *ret, struct hi_error *err)
+				    const struct hi_run *run, struct hi_series_sink *ret,
+				    struct hi_error *err)
 {
 	struct store_sink *s = hi_calloc(1, sizeof(*s));
 	enum hi_status status;
@@ -400,7 +401,7 @@ enum hi_status hi_series_store_open(const struct hi_options *options,
 	if (!s)
 		return hi_fail_memory(err, "series");
 	*s = (struct store_sink){
-		.options = options, .stride = 1, .too_large = UINT64_MAX};
+		.options = options, .run = run, .stride = 1, .too_large = UINT64_MAX};
 	status = hi_snapshots_create(options->output.file, &s->writer, err);
 	if (status == HI_OK)
 		*ret = (struct hi_series_sink){&store_sink_ops, s};

@@ -13,10 +13,11 @@
 /* What must be wanted of each census. */
 #define HI_SERIES_STORE_WANTED                                                           \
 	(HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS)
-/* Beside the options' output, before anything is stopped. When the disk is full, the
+/* Beside the options' output, with what the run keeps in a file, before anything is stopped. When the disk is full, the
  * file has all that came before. HI_LIMIT of a mark: it has so many that no more are
  * taken. */
 enum hi_status hi_series_store_open(const struct hi_options *options,
-				    struct hi_series_sink *ret, struct hi_error *err);
+				    const struct hi_run *run, struct hi_series_sink *ret,
+				    struct hi_error *err);
 
 #endif

@@ -20,8 +20,8 @@ enum hi_status hi_snapshot_save_lives(const struct hi_inspection *in,
 	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
 	enum hi_status status;
 
-	if (!in->options->lives)
+	if (!in->run->lives)
 		return HI_OK;
-	status = hi_lives_summarize(in->options->lives, &summary, err);
+	status = hi_lives_summarize(in->run->lives, &summary, err);
 	return status == HI_OK ? hi_snapshot_put_lives(w, summary, err) : status;
 }

@@ -56,8 +56,8 @@ static bool type_of_graph_retains(void *arg, uint32_t type)
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	unsigned threads = in->options->decoding.threads ? in->options->decoding.threads
-							 : hi_parallel_threads();
+	unsigned threads = hi_inspection_threads(in) ? hi_inspection_threads(in)
+						     : hi_parallel_threads();
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {
 		.graph = in->graph,

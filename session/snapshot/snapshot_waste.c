@@ -130,9 +130,8 @@ static enum hi_status put_blocks(struct hi_inspection *in, struct hi_snapshot_wr
 				 struct hi_error *err)
 {
 	struct hi_heap_use use = {};
-	enum hi_status status =
-		hi_heap_use_measure(in->image, in->decoders.allocator,
-				    in->options->decoding.threads, &use, err);
+	enum hi_status status = hi_heap_use_measure(in->image, in->decoders.allocator,
+						    hi_inspection_threads(in), &use, err);
 
 	if (status == HI_OK)
 		status = put_heap_use(w, &use, err);
@@ -303,7 +302,7 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 {
 	struct hi_contents_marks marks = {};
 	bool texts = in->options->snap.with_contents;
-	struct hi_contents_options options = {.threads = in->options->decoding.threads,
+	struct hi_contents_options options = {.threads = hi_inspection_threads(in),
 					      .marks = &marks,
 					      .top = texts ? SIZE_MAX : 0};
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;

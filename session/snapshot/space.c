@@ -113,8 +113,7 @@ static enum hi_status save_space_profile(const struct hi_space_profile *profile,
 enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	return in->options->space ? save_space_profile(in->options->space, w, err)
-				  : HI_OK;
+	return in->run->space ? save_space_profile(in->run->space, w, err) : HI_OK;
 }
 
 /* ---- reading ---- */

@@ -38,7 +38,7 @@ static enum hi_status read_space_census(const struct hi_options *options,
 	enum hi_status status;
 
 	o.target.census = census;
-	status = hi_inspect_open(&o, 0, &in, err);
+	status = hi_inspect_open(&o, NULL, 0, &in, err);
 	if (status == HI_OK)
 		status = hi_snapshot_source_has_space(in)
 				 ? hi_snapshot_source_read_space(in, profile, err)

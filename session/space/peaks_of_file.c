@@ -305,7 +305,7 @@ static enum hi_status open_peak(const struct hi_peaks *p, size_t entry,
 	snprintf(number, sizeof(number), "%" PRIu32,
 		 p->series->entries[entry].point.number);
 	o.target.census = number;
-	return hi_inspect_open(&o, 0, ret, err);
+	return hi_inspect_open(&o, NULL, 0, ret, err);
 }
 
 /* Without a recording it has no rows yet. */

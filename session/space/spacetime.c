@@ -176,6 +176,7 @@ static enum hi_status read_retainers_of_graph(struct bands_reading *r, size_t i,
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	const struct hi_snapshots_entry *entry = &r->file->entries[i];
+	const struct hi_run run = {.census_cache = &r->cache};
 	struct hi_options o = *r->options;
 	struct hi_series_sample sample = {.number = 1};
 	struct hi_report_header header;
@@ -186,8 +187,7 @@ static enum hi_status read_retainers_of_graph(struct bands_reading *r, size_t i,
 		return HI_NOT_FOUND;
 	snprintf(number, sizeof(number), "%" PRIu32, entry->point.number);
 	o.target.census = number;
-	o.census_cache = &r->cache;
-	status = hi_inspect_open(&o, 0, &in, err);
+	status = hi_inspect_open(&o, &run, 0, &in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(in, &header, err);
 	if (status == HI_OK)
@@ -226,7 +226,7 @@ static enum hi_status read_biography(struct bands_reading *r, struct hi_error *e
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	const struct hi_bio_summary *lives;
 	struct hi_report_header header;
-	enum hi_status status = hi_inspect_open(r->options, 0, &in, err);
+	enum hi_status status = hi_inspect_open(r->options, NULL, 0, &in, err);
 
 	r->bands->by = "biography";
 	if (status == HI_OK)

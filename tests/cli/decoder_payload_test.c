@@ -164,7 +164,7 @@ static _Noreturn void inspect_and_take_over(struct taken_over *t, pid_t target)
 	if (hi_options_parse(6, argv, &options) != 0 ||
 	    hi_output_open(&options, &output, &err) != HI_OK)
 		_exit(3);
-	if (hi_inspect_begin(&options, &in, &err) != HI_OK ||
+	if (hi_inspect_begin(&options, NULL, &in, &err) != HI_OK ||
 	    hi_decoder_start(&decoder, &options, in, &output, &err) != HI_OK)
 		_exit(4);
 	if (!decoder.pid)

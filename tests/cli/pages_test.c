@@ -157,7 +157,6 @@ HI_TEST(pages, are_the_command_lines_of_their_addresses)
 	HI_ASSERT_EQ(HI_OK,
 		     read_address("query?sql=--+all%0ASELECT+1%2B1", &nowhere, &r, text));
 	HI_ASSERT_STREQ(" -- all\nSELECT 1+1", r->options.argument);
-	HI_ASSERT(r->options.most_ns);
 
 	HI_ASSERT_EQ(HI_OK, read_address("explain/0x55?census=peak", &nowhere, &r, text));
 	HI_ASSERT_STREQ("peak", r->options.target.census);

@@ -30,21 +30,22 @@ HI_TEST_SCENARIO(series_pid, a_census_of_another_process_is_refused)
 {
 	struct hi_fixture *fx = hi_fixture_start("probe_places", NULL);
 	struct hi_census_cache census_cache = {};
-	struct hi_options options = {.output.quiet = true, .census_cache = &census_cache};
+	struct hi_options options = {.output.quiet = true};
+	const struct hi_run run = {.census_cache = &census_cache};
 	struct hi_inspection *in = NULL;
 	struct hi_error err;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	options.target.pid = fx->pid;
 	census_cache.pidfd = pidfd_of_the_dead();
-	HI_ASSERT_STATUS(HI_GONE, hi_inspect_begin(&options, &in, &err));
+	HI_ASSERT_STATUS(HI_GONE, hi_inspect_begin(&options, &run, &in, &err));
 	HI_ASSERT_MSG(strstr(err.text, "has exited"), "%s", err.text);
 	HI_ASSERT(!in);
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 	close(census_cache.pidfd);
 
 	census_cache.pidfd = pidfd_open(fx->pid, 0);
-	HI_ASSERT_OK(hi_inspect_begin(&options, &in, &err), &err);
+	HI_ASSERT_OK(hi_inspect_begin(&options, &run, &in, &err), &err);
 	HI_ASSERT(in->image && in->image->pid == fx->pid);
 	hi_inspect_close(in);
 	close(census_cache.pidfd);

@@ -47,7 +47,7 @@ static struct hi_inspection *open_whole(const struct hi_options *options)
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
-	HI_ASSERT_OK(hi_inspect_open(options, EVERYTHING, &in, &err), &err);
+	HI_ASSERT_OK(hi_inspect_open(options, NULL, EVERYTHING, &in, &err), &err);
 	hi_test_defer(hi_inspect_close, in);
 	return in;
 }
@@ -118,7 +118,7 @@ static bool open_with_failure(const struct hi_options *options, uint64_t n, fail
 	uint64_t used;
 
 	fail(n);
-	status = hi_inspect_open(options, EVERYTHING, &in, &err);
+	status = hi_inspect_open(options, NULL, EVERYTHING, &in, &err);
 	used = hi_alloc_count();
 	hi_alloc_fail_at(0);
 	if (status != HI_OK) {
@@ -477,7 +477,7 @@ static void check_hole(const char *path, uint64_t hole, const struct found *trut
 	struct hi_error err = {};
 	struct found f;
 
-	HI_ASSERT_OK(hi_inspect_open(&options, EVERYTHING, &in, &err), &err);
+	HI_ASSERT_OK(hi_inspect_open(&options, NULL, EVERYTHING, &in, &err), &err);
 	f = count(in);
 	HI_ASSERT_MSG(!must_be_held(whole, hole) ||
 			      (!in->image->complete && in->image->stats.segments_missing),

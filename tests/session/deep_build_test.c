@@ -23,7 +23,8 @@ static void build_from_file(const char *file, struct hi_deep_profile *ret)
 	struct hi_inspection *in;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_inspect_open(&options, HI_WANT_DOMINATORS, &in, &err), &err);
+	HI_ASSERT_OK(hi_inspect_open(&options, NULL, HI_WANT_DOMINATORS, &in, &err),
+		     &err);
 	HI_ASSERT_OK(hi_deep_build(in, ret, &err), &err);
 	hi_inspect_close(in);
 }

@@ -20,8 +20,8 @@ static struct hi_inspection *open_kept(const struct hi_options *options)
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
-	HI_ASSERT_OK(hi_inspect_open(options, HI_WANT_DOMINATORS | HI_WANT_SUSPECTS, &in,
-				     &err),
+	HI_ASSERT_OK(hi_inspect_open(options, NULL, HI_WANT_DOMINATORS | HI_WANT_SUSPECTS,
+				     &in, &err),
 		     &err);
 	hi_test_defer(hi_inspect_close, in);
 	return in;

@@ -27,7 +27,7 @@ static struct hi_inspection *open_source(const struct hi_options *options)
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 
-	HI_ASSERT_OK(hi_inspect_open(options, WANTED, &in, &err), &err);
+	HI_ASSERT_OK(hi_inspect_open(options, NULL, WANTED, &in, &err), &err);
 	hi_test_defer(hi_inspect_close, in);
 	return in;
 }

@@ -35,7 +35,7 @@ static int run(char **argv, int argc, const char *said)
 	command = *options.command;
 	command.write = write_limited;
 	options.command = &command;
-	return hi_run(&options);
+	return hi_run(&options, &(struct hi_run){});
 }
 
 int limited_export(const char *file, const char *format, const char *out,

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The context of a running command: the objects that its inspections share, beside the
+ * options, which are input alone. The command owns the struct and all that it points to,
+ * and closes them after the last inspection. Zero-initialised is a command that makes one
+ * inspection and carries nothing.
+ *
+ * A series has a copy of its command's, with what is different for its censuses.
+ */
+#ifndef HI_SESSION_RUN_H
+#define HI_SESSION_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hi_call_counts;
+struct hi_census_cache;
+struct hi_edit_place;
+struct hi_exit_watch;
+struct hi_keeper_client;
+struct hi_lives;
+struct hi_page_evidence;
+struct hi_record_children;
+struct hi_recorder;
+struct hi_space_profile;
+struct hi_use_evidence;
+struct hi_watch_evidence;
+
+struct hi_run {
+	/* ---- of the target ---- */
+	/* Watches for the end of the target; NULL: it is inspected once, alive. */
+	struct hi_exit_watch *exit_watch;
+	struct hi_recorder *recorder;	     /* that each stop ends or advances */
+	struct hi_record_children *children; /* of record --children */
+	struct hi_page_evidence *pages;	     /* of bio */
+	struct hi_watch_evidence *watch;
+	struct hi_use_evidence *uses;
+	struct hi_call_counts *calls; /* of alloc --manner PATTERN=calls */
+
+	/* ---- of a series ---- */
+	struct hi_census_cache *census_cache; /* NULL: this is no census of a series */
+	/* In the process without rights: who makes the images (live/keeper.h). */
+	const struct hi_keeper_client *keeper;
+	bool sends_images; /* in the keeper: they are for that process */
+	/* Of each census, where it is not as the options say. */
+	bool is_quiet;
+	unsigned threads;	  /* 0: the options' */
+	uint64_t site_timeout_ns; /* waiting for the site of --at; 0: the options' */
+
+	/* ---- of the output ---- */
+	/* That a file keeps beside its censuses; NULL: none. */
+	struct hi_lives *lives;
+	const struct hi_space_profile *space;
+	struct hi_edit_place *edit_place; /* where a report leaves what --edit opens */
+	uint64_t most_sql_ns; /* of pages: what a statement of query may take; 0: any */
+
+	/* Of the recorder of a child: called once it records; NULL: nobody asks. */
+	void (*begun)(void *arg);
+	void *begun_arg;
+};
+
+#endif
