@@ -18,7 +18,7 @@
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "decode/inference/typing.h"
+#include "decode/run/typing_run.h"
 
 enum { RUNS = 4 };
 

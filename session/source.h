@@ -15,6 +15,7 @@
 #define HI_SESSION_SOURCE_H
 
 #include "decode/allocator.h"
+#include "decode/describe/object_text.h"
 #include "decode/inference/typing.h"
 
 struct hi_contents_marks;

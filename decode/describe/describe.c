@@ -11,7 +11,8 @@
 
 #include "base/alloc.h"
 #include "decode/describe/member_display.h"
-#include "decode/layouts/walker.h"
+#include "decode/describe/object_text.h"
+#include "decode/inference/walker.h"
 
 /* struct user_regs_struct, <sys/user.h>. */
 const char *const hi_register_names[27] = {

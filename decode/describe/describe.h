@@ -4,7 +4,8 @@
 #define HI_DECODE_DESCRIBE_DESCRIBE_H
 
 #include "census/graph/edge_name.h"
-#include "decode/describe/member_path.h"
+#include "decode/inference/typing_state.h"
+#include "decode/layouts/member_path.h"
 
 /* The bytes of a node, and their layout. */
 struct hi_node_bytes {

@@ -11,7 +11,7 @@
 #include "census/analysis/analysis.h"
 #include "decode/describe/describe.h"
 #include "decode/describe/member_display.h"
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 #define NO_TEXT SIZE_MAX
 

@@ -7,7 +7,7 @@
 #define HI_DECODE_DESCRIBE_EDGE_LABELS_H
 
 #include "census/graph/edge_name.h"
-#include "decode/inference/typing.h"
+#include "decode/describe/object_text.h"
 
 struct hi_edge_labels;
 

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "decode/describe/describe.h"
+#include "decode/describe/object_text.h"
 
 enum { MAX_REFERRERS = 4096 };
 

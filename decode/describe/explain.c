@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "decode/describe/describe.h"
-#include "decode/describe/field_names.h"
+#include "decode/inference/field_names.h"
 #include "decode/describe/evidence_chain.h"
+#include "decode/describe/object_text.h"
 
 enum { MAX_REFERRERS = 4096 }; /* that are tried for one that infers the type */
 

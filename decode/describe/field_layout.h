@@ -6,7 +6,7 @@
 #ifndef HI_DECODE_DESCRIBE_FIELD_LAYOUT_H
 #define HI_DECODE_DESCRIBE_FIELD_LAYOUT_H
 
-#include "decode/inference/typing.h"
+#include "decode/describe/object_text.h"
 
 enum hi_field_how {
 	HI_FIELD_UNKNOWN,

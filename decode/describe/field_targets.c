@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "decode/roots/named_roots_internal.h"
 #include "decode/inference/typing_state.h"
 

@@ -147,7 +147,8 @@ static bool step_into_same(struct walk *w)
 
 static bool step_into_member(struct walk *w, const struct hi_type *type)
 {
-	const struct hi_member *m = hi_member_at(w->typing, type, w->offset);
+	const struct hi_member *m =
+		hi_member_at(&w->typing->source.types, type, w->offset);
 
 	if (!m)
 		return false;
@@ -216,7 +217,7 @@ bool hi_shown_path_write(struct hi_typing *typing, const struct hi_shown_path *p
 		out->length = start;
 		if (out->size)
 			out->text[start] = 0;
-		hi_path_to(typing, path->type, path->offset, out);
+		hi_path_to(&typing->source.types, path->type, path->offset, out);
 		return true;
 	}
 	if (w.offset && !w.hidden)

@@ -10,7 +10,8 @@
 #ifndef HI_DECODE_DESCRIBE_MEMBER_DISPLAY_H
 #define HI_DECODE_DESCRIBE_MEMBER_DISPLAY_H
 
-#include "decode/describe/member_path.h"
+#include "decode/inference/typing_state.h"
+#include "decode/layouts/member_path.h"
 
 #define HI_SHOWN_MARK '\x02'
 

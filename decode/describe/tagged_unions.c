@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "decode/describe/field_targets.h"
 #include "decode/inference/typing_state.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "decode/layouts/layout.h"
 
 enum { CASES_MAX = 64, ALIKE_LEAST = 3, PLAIN_NAME = 64, ELEMENTS_CHECKED = 1 << 20 };

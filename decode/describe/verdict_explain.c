@@ -24,7 +24,7 @@ static void describe_member(struct hi_typing *typing, hi_type_id type, uint64_t 
 	struct hi_out at = {path, sizeof(path), 0};
 	const struct hi_type_source *types = &typing->source.types;
 	const struct hi_type *member =
-		hi_type_source_get(types, hi_path_to(typing, type, offset, &at));
+		hi_type_source_get(types, hi_path_to(types, type, offset, &at));
 
 	if (member->kind == HI_KIND_POINTER)
 		hi_out_add(out, "a dead ");

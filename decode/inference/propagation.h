@@ -13,7 +13,7 @@
 #include "decode/inference/subobjects.h"
 #include "decode/inference/type_candidates.h"
 #include "decode/inference/vtables.h"
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 enum {
 	HI_PROPAGATION_BATCH = 512, /* words */

@@ -12,9 +12,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/describe/labels.h"
+#include "decode/inference/labels.h"
 #include "decode/inference/trust.h"
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 enum {
 	BATCH = 2048,

@@ -140,29 +140,18 @@ struct hi_typing {
 	struct hi_typing_stats stats;
 };
 
-/* As hi_typing_run, with any source (NULL: none). */
-enum hi_status
-hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
-		   const struct hi_typing_source *source, struct hi_allocator *allocator,
-		   struct hi_objects *objects, const struct hi_typing_options *options,
-		   struct hi_typing **typing_ret, struct hi_graph **graph_ret,
-		   struct hi_error *err);
-
 /* static_pools.c: arrays of bytes among the variables that may be pools. */
 enum hi_status hi_static_pools_find(struct hi_typing *typing, struct hi_error *err);
-/* typing_run.c: a module of the C library, by its name: with what is the dynamic linker's
+/* A module of the C library, by its name: with what is the dynamic linker's
  * own. */
 bool hi_is_loader_module(const char *name);
-/* roots.c: every root into b, seeds into typing->seeds. */
-enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
-			     struct hi_error *err);
 /* managed.c: types of the runtime into the type column. */
 enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err);
 /* vtables.c: types by vtable into the type column. */
 enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err);
 /* propagate.c: from seeds and the type column until nothing changes. */
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err);
-/* typing_run.c calls it between the two: layouts that are used become graph types. */
+/* Between the two layouts that are used become graph types (typing_run.c). */
 /* scan.c: all rows into b; the type column becomes graph types. */
 enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);

@@ -16,16 +16,6 @@
 
 #define HI_COUNT_UNKNOWN UINT64_MAX
 
-/* Which elements of a counted array are live, where they are not all in one run. */
-enum hi_live_kind {
-	HI_LIVE_ALL,
-	HI_LIVE_FULL, /* k is live if the byte at block + at + k * step is below 128 */
-	HI_LIVE_RING, /* `step` elements from `at` on; they go on at the array's start */
-};
-struct hi_live {
-	uint64_t kind, at, step; /* modulo 2^64 */
-};
-
 /* Context that is passed along edges: HI_CONTEXT_WORDS, interned. */
 typedef uint32_t hi_context; /* 0: no key has a value */
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/roots/named_roots_internal.h"
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 enum { VALUE_BYTES = sizeof(((struct hi_local *)NULL)->value) };
 

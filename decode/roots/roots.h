@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Collects roots one at a time: add words, typed or not, then end the root. A root
- * without an edge is not kept. For roots*.c alone.
+ * without an edge is not kept. For roots*.c; the run of inference calls hi_roots_find().
  */
 #ifndef HI_DECODE_ROOTS_ROOTS_H
 #define HI_DECODE_ROOTS_ROOTS_H
 
 #include "decode/inference/typing_state.h"
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 enum { HI_ROOT_BATCH = 1024 };
 
@@ -41,6 +41,10 @@ struct hi_roots {
 	enum hi_status status;
 	struct hi_error *err;
 };
+
+/* Adds every root to b, and their seeds to typing->seeds. */
+enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err);
 
 /* Adds the words of [start, end), untyped. */
 void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end);

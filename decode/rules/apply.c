@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/rules/apply.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MIN_STEPS = 1 << 16 };

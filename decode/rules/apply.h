@@ -14,7 +14,6 @@
 #ifndef HI_DECODE_RULES_APPLY_H
 #define HI_DECODE_RULES_APPLY_H
 
-#include "decode/layouts/layout.h"
 #include "decode/rules/rules.h"
 
 /* For one thread. */

@@ -22,6 +22,16 @@ enum hi_target_kind {
 	HI_TARGET_SYMBOL,  /* by the name of the function at `symbol` (std::any) */
 };
 
+/* Which elements of a counted array are live, where they are not all in one run. */
+enum hi_live_kind {
+	HI_LIVE_ALL,
+	HI_LIVE_FULL, /* k is live if the byte at block + at + k * step is below 128 */
+	HI_LIVE_RING, /* `step` elements from `at` on; they go on at the array's start */
+};
+struct hi_live {
+	uint64_t kind, at, step; /* modulo 2^64 */
+};
+
 struct hi_rule_target;
 struct hi_with {			     /* context that is passed on */
 	uint32_t key;			     /* < HI_CONTEXT_KEYS */

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "decode/usage/contents_internal.h"
 #include "decode/usage/digest_bytes.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "decode/layouts/layout.h"
 
 enum {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "decode/run/typing_run.h"
 #include "decode/usage/other_heaps.h"
 #include "session/census_cache.h"
 #include "session/live/blocks.h"

@@ -13,7 +13,7 @@
 #include "decode/inference/leak_names.h"
 #include "decode/inference/unreachable_classes.h"
 #include "decode/inference/verdict.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
 #include "decode/usage/ledger.h"

@@ -8,7 +8,7 @@
 #include "census/snapshot/snapshot_texts.h"
 #include "decode/describe/edge_labels.h"
 #include "decode/describe/field_targets.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { MOST_THREADS = 16 };

@@ -5,7 +5,7 @@
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "decode/usage/contents.h"
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "harness.h"
 #include "support/rules_world.h"
 

@@ -5,7 +5,7 @@
  * through all edges for the first one of the level before that leads there.
  */
 #include "base/alloc.h"
-#include "decode/describe/field_names.h"
+#include "decode/inference/field_names.h"
 #include "tests/census/graphs.h"
 
 enum { LABELS = 6, MOST = 400, TYPED = 1 };

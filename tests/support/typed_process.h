@@ -4,7 +4,9 @@
 #define HI_TESTS_SUPPORT_TYPED_PROCESS_H
 
 #include "decode/rules/rulebook.h"
+#include "decode/describe/object_text.h"
 #include "decode/inference/typing.h"
+#include "decode/run/typing_run.h"
 
 struct typed_process {
 	struct hi_image *image;

@@ -7,7 +7,9 @@
 #define HI_TESTS_SUPPORT_TYPING_WORLD_H
 
 #include "decode/rules/rulebook.h"
+#include "decode/describe/object_text.h"
 #include "decode/inference/typing_state.h"
+#include "decode/run/typing_run.h"
 
 #define WORLD_HEAP 0x10000000ull
 #define WORLD_HEAP_SIZE (8ull << 20)

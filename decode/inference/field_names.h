@@ -17,8 +17,8 @@
  * the column, the rows and the labels' texts alone, not on the order of their ids. Needs
  * 4 bytes for each object that is named indirectly, while it runs.
  */
-#ifndef HI_DECODE_DESCRIBE_FIELD_NAMES_H
-#define HI_DECODE_DESCRIBE_FIELD_NAMES_H
+#ifndef HI_DECODE_INFERENCE_FIELD_NAMES_H
+#define HI_DECODE_INFERENCE_FIELD_NAMES_H
 
 #include "census/graph/graph.h"
 

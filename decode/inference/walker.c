@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/layouts/walker.h"
+#include "decode/inference/walker.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/describe/member_path.h"
+#include "decode/layouts/member_path.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,10 +34,10 @@ void hi_out_escaped(struct hi_out *out, const char *text)
 				      text, strlen(text));
 }
 
-static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
+static bool member_holds(const struct hi_type_source *types, const struct hi_member *m,
 			 uint64_t offset)
 {
-	const struct hi_type *type = hi_type_source_get(&typing->source.types, m->type);
+	const struct hi_type *type = hi_type_source_get(types, m->type);
 	bool flexible = type->kind == HI_KIND_ARRAY && type->size == 0;
 
 	return !m->bit_size && offset >= m->offset &&
@@ -45,60 +45,57 @@ static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
 }
 
 /* The kind of the value at offset, by the first member that contains it. */
-static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
+static enum hi_type_kind first_kind(const struct hi_type_source *types, hi_type_id id,
 				    uint64_t offset)
 {
-	const struct hi_type *type = hi_type_source_get(&typing->source.types, id);
+	const struct hi_type *type = hi_type_source_get(types, id);
 
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
 		const struct hi_member *m = NULL;
 
 		if (type->kind == HI_KIND_ARRAY) {
-			type = hi_type_source_get(&typing->source.types, type->target);
+			type = hi_type_source_get(types, type->target);
 			offset = type->size ? offset % type->size : 0;
 			continue;
 		}
 		for (uint32_t i = 0; i < type->n_members && !m; i++)
-			if (member_holds(typing, &type->members[i], offset))
+			if (member_holds(types, &type->members[i], offset))
 				m = &type->members[i];
 		if (!m)
 			return type->kind;
 		offset -= m->offset;
-		type = hi_type_source_get(&typing->source.types, m->type);
+		type = hi_type_source_get(types, m->type);
 	}
 	return HI_KIND_UNKNOWN;
 }
 
-const struct hi_member *hi_member_at(struct hi_typing *typing, const struct hi_type *type,
-				     uint64_t offset)
+const struct hi_member *hi_member_at(const struct hi_type_source *types,
+				     const struct hi_type *type, uint64_t offset)
 {
 	const struct hi_member *first = NULL;
 
 	for (uint32_t i = 0; i < type->n_members; i++) {
 		const struct hi_member *m = &type->members[i];
 
-		if (!member_holds(typing, m, offset))
+		if (!member_holds(types, m, offset))
 			continue;
 		if (!first)
 			first = m;
-		if (first_kind(typing, m->type, offset - m->offset) == HI_KIND_POINTER)
+		if (first_kind(types, m->type, offset - m->offset) == HI_KIND_POINTER)
 			return m;
 	}
 	return first;
 }
 
-hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
+hi_type_id hi_path_to(const struct hi_type_source *types, hi_type_id id, uint64_t offset,
 		      struct hi_out *out)
 {
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		const struct hi_type *type =
-			hi_type_source_get(&typing->source.types, id);
+		const struct hi_type *type = hi_type_source_get(types, id);
 		const struct hi_member *m;
 
 		if (type->kind == HI_KIND_ARRAY) {
-			uint64_t size =
-				hi_type_source_get(&typing->source.types, type->target)
-					->size;
+			uint64_t size = hi_type_source_get(types, type->target)->size;
 
 			if (!size)
 				return id;
@@ -107,7 +104,7 @@ hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
 			id = type->target;
 			continue;
 		}
-		m = hi_member_at(typing, type, offset);
+		m = hi_member_at(types, type, offset);
 		if (!m)
 			break;
 		if (m->name && *m->name && !m->is_base) {

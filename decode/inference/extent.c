@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * layouts. Records that lie inside the object (PLACE rules) are walked too, to a bounded
  * depth. A walker belongs to one thread.
  */
-#ifndef HI_DECODE_LAYOUTS_WALKER_H
-#define HI_DECODE_LAYOUTS_WALKER_H
+#ifndef HI_DECODE_INFERENCE_WALKER_H
+#define HI_DECODE_INFERENCE_WALKER_H
 
 #include "decode/rules/apply.h"
 #include "decode/inference/typing_state.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The order of things: roots, types, then one pass for all edges. */
-#include "decode/inference/typing.h"
+#include "decode/run/typing_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/describe/labels.h"
+#include "decode/inference/labels.h"
 #include "decode/inference/typing_state.h"
+#include "decode/roots/roots.h"
 
 enum {
 	MAX_THREADS = 64,
@@ -191,19 +191,6 @@ static uint64_t bytes_outside(const struct hi_typing *typing)
 	for (size_t i = 0; i < n; i++)
 		bytes += ranges[i].end - ranges[i].start;
 	return bytes;
-}
-
-bool hi_is_loader_module(const char *name)
-{
-	static const char *const names[] = {
-		"ld-",	     "ld.so",	   "libc.so", "libc-",	     "libm.so", "libm-",
-		"libmvec",   "libpthread", "libdl",   "librt.",	     "librt-",	"libanl",
-		"libresolv", "libnss_",	   "libutil", "libthread_db"};
-
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
 }
 
 /*
@@ -510,61 +497,4 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 
 	return hi_typing_run_with(image, modules, types ? &source : NULL, allocator,
 				  objects, options, typing_ret, graph_ret, err);
-}
-
-const struct hi_block_sizes *hi_typing_sizes(const struct hi_typing *typing)
-{
-	return &typing->layouts->sizes;
-}
-
-struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
-{
-	return typing->stats;
-}
-
-uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id)
-{
-	uint32_t type = typing->objects->type[id];
-	const struct hi_chunk_layouts *v;
-	size_t low = 0, high;
-
-	if (id >> HI_CHUNK_SHIFT < typing->n_refined_chunks) {
-		v = &typing->refined_layouts[id >> HI_CHUNK_SHIFT];
-		high = v->count;
-		low = hi_search_from(i, low, high, v->items[i].id < id);
-		if (low < v->count && v->items[low].id == id)
-			return v->items[low].layout;
-	}
-	return type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
-}
-
-void hi_typing_destroy(struct hi_typing *typing)
-{
-	if (!typing)
-		return;
-	hi_layouts_destroy(typing->layouts);
-	hi_memory_windows_deinit(&typing->memory_windows);
-	free(typing->layout_of_type);
-	for (size_t i = 0; i < typing->n_refined_chunks; i++)
-		hi_vector_free(&typing->refined_layouts[i]);
-	free(typing->refined_layouts);
-	for (size_t i = 0; typing->integer_edges && i < typing->n_refined_chunks; i++)
-		hi_vector_free(&typing->integer_edges[i]);
-	free(typing->integer_edges);
-	hi_vector_free(&typing->integer_refs);
-	if (!typing->remade_taken)
-		hi_objects_destroy(typing->remade);
-	hi_pools_free(&typing->pools);
-	hi_subobjects_destroy(typing->subobjects);
-	hi_labels_destroy(typing->labels);
-	hi_vector_free(&typing->stdio_buffers);
-	hi_vector_free(&typing->root_refs);
-	hi_vector_free(&typing->slots);
-	hi_vector_free(&typing->roots);
-	hi_vector_free(&typing->root_ranges);
-	hi_vector_free(&typing->own_ranges);
-	hi_vector_free(&typing->witnesses);
-	hi_vector_free(&typing->seeds);
-	hi_arena_free(&typing->arena);
-	free(typing);
 }

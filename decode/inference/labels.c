@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/search.h"
-#include "decode/describe/labels.h"
+#include "decode/inference/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/describe/describe.h"
-#include "decode/describe/field_names.h"
+#include "decode/layouts/member_path.h"
+#include "decode/inference/field_names.h"
 
 /* The labels of one layout: pointers from `slots` on, words from `raw` on. */
 struct layout_labels {
@@ -175,7 +175,7 @@ static const char *field_text(struct hi_typing *typing, hi_type_id type,
 	char text[200] = {}, *from, *to;
 	struct hi_out out = {text, sizeof(text), 0};
 
-	(void)hi_path_to(typing, type, slot->offset, &out);
+	(void)hi_path_to(&typing->source.types, type, slot->offset, &out);
 	from = to = text + (text[0] == '.');
 	while (*from) {
 		*to++ = *from;

@@ -4,7 +4,7 @@
  * then from the objects that got a label, in the order in which they got it. So an object
  * has the label of one of the nearest labelled objects, and always the same.
  */
-#include "decode/describe/field_names.h"
+#include "decode/inference/field_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * records and words with rules, then words that may be pointers (raw storage, bytes
  * behind a record), then root variables.
  */
-#ifndef HI_DECODE_DESCRIBE_LABELS_H
-#define HI_DECODE_DESCRIBE_LABELS_H
+#ifndef HI_DECODE_INFERENCE_LABELS_H
+#define HI_DECODE_INFERENCE_LABELS_H
 
 #include "decode/inference/typing_state.h"
 

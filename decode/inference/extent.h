@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How much of a block its type uses. Thread-safe after hi_typing_run(). */
-#ifndef HI_DECODE_LAYOUTS_EXTENT_H
-#define HI_DECODE_LAYOUTS_EXTENT_H
+#ifndef HI_DECODE_INFERENCE_EXTENT_H
+#define HI_DECODE_INFERENCE_EXTENT_H
 
 #include "decode/inference/typing.h"
 
