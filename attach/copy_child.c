@@ -133,7 +133,7 @@ static size_t find_copied_mapping_above(const struct hi_mapping *mappings, size_
 	return hi_search(i, n, mappings[i].end <= addr);
 }
 
-/* Of all that the child has nothing of, whatever the reason. */
+/* Returns whether the child has no page of the mapping. */
 static bool is_absent(const struct hi_copy_child_source *forked,
 		      const struct hi_mapping *m)
 {

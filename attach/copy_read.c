@@ -92,7 +92,7 @@ static bool must_not_pin(const struct hi_copy_source *source,
 	       !is_exclusive(source, last->addr + last->size - HI_PAGE);
 }
 
-/* What the child does not have, the target has. */
+/* Pages missing in the child are read from the target. */
 static const struct hi_copy_source *source_of(const struct hi_copy *copy,
 					      const struct hi_piece *piece)
 {

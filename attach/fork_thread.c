@@ -210,7 +210,7 @@ static pid_t any_free(const struct hi_tracees *all)
 	return 0;
 }
 
-/* By the mappings of now. */
+/* Chooses according to the current mappings. */
 static struct hi_tracee *choose_stack_thread_anew(struct choice by,
 						  struct hi_fork_origin *origin)
 {

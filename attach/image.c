@@ -267,7 +267,9 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 		return hi_image_ask_for_file(mapping, fd_ret, err);
 	if (!file || file->fd < 0 || !mapping->inode)
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "%.150s: the mapped file is out of reach", mapping->path);
+			       "%.150s: cannot open the mapped file (deleted, or in "
+			       "another mount namespace)",
+			       mapping->path);
 	return reopen_mapped_file(file->fd, fd_ret, err);
 }
 

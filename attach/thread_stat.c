@@ -81,7 +81,8 @@ pid_t hi_thread_tracer(pid_t pid, pid_t tid)
 	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
 }
 
-/* What stands behind key ("\nName:") in the thread's status; NULL if nothing does. */
+/* Returns the text after `key` ("\nName:") in /proc/PID/task/TID/status; NULL: no such
+ * key. */
 static const char *status_field(pid_t pid, pid_t tid, const char *key, char *text,
 				size_t size)
 {

@@ -271,7 +271,7 @@ static enum hi_status read_frame(int pagemap, uint64_t page, uint64_t *ret,
 	if (*ret && entry >> 63)
 		return HI_OK;
 	return hi_fail(err, HI_CANNOT_ATTACH, 0,
-		       "/proc/PID/pagemap tells no physical pages: run as root, or with "
+		       "/proc/PID/pagemap hides physical pages: run as root, or with "
 		       "CAP_SYS_ADMIN");
 }
 

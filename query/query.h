@@ -27,7 +27,7 @@ struct hi_query_sets {
 	void *arg;
 	const char *join; /* between names */
 	bool has_pure;
-	/* Bins: what no name reaches. NULL: there is no such thing. */
+	/* Objects that no named root reaches; NULL except for bins. */
 	const struct hi_set_row *noroot, *leak;
 	bool leak_is_unknown; /* some heap is not decoded: NULL */
 };

@@ -51,7 +51,7 @@ size_t hi_workers_poll(const struct hi_workers *w,
 uint64_t hi_workers_deadline(const struct hi_workers *w);
 /* Sends, receives, starts and ends what is due. Never blocks. */
 void hi_workers_work(struct hi_workers *w);
-/* Ends all processes. What is not answered has no answer. NULL is fine. */
+/* Ends all processes. Pending requests are dropped without a reply. NULL is fine. */
 void hi_workers_close(struct hi_workers *w);
 
 #endif

@@ -98,7 +98,7 @@ static void fold_label(char out[LABEL_SIZE], const char *text, bool keys)
 	while (*text && at < LABEL_SIZE - 8) {
 		size_t n = *text == '[' ? 0 : field_length(text);
 
-		/* How a container is made says nothing. */
+		/* Skips internals of containers: they carry no information. */
 		if (at && hi_merged_is_library_field(text))
 			return;
 

@@ -117,7 +117,7 @@ struct hi_bio_summary {
 	uint32_t n_eras;
 	bool has_eras;			 /* they are known: not in files of before */
 	const struct hi_interner *texts; /* 0: "" */
-	/* What of this is its own. */
+	/* Memory that the summary owns. */
 	struct hi_interner own_texts;
 	struct hi_arena arena;
 };

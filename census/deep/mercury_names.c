@@ -171,7 +171,7 @@ struct hi_mercury_label hi_mercury_label(const char *name)
 
 /* ---- places ---- */
 
-/* A number from there on, in that base, up to a byte. */
+/* Parses n digits of the given base, without leading zeros, up to INT64_MAX. */
 static bool parse_offset(const char *text, size_t n, unsigned base, uint64_t *ret)
 {
 	uint64_t value = 0;

@@ -179,7 +179,7 @@ static uint64_t take_event_number(struct event_bytes *b)
 	for (unsigned shift = 0; shift <= NUMBER_SHIFT_MOST; shift += NUMBER_BITS) {
 		uint8_t byte = take_byte(b);
 
-		/* Of the tenth byte one bit fits. */
+		/* The tenth byte of a varint may hold one bit only. */
 		b->is_bad |= shift == NUMBER_SHIFT_MOST && byte > 1;
 		number |= (uint64_t)(byte & (NUMBER_MORE - 1)) << shift;
 		if (!(byte & NUMBER_MORE))

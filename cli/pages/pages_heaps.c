@@ -135,7 +135,8 @@ static enum hi_status open_heap(struct hi_pages_heaps *heaps,
 	enum hi_status status =
 		hi_pages_request_read(request->text, request->files, &r, err);
 
-	/* Before it is known whether it is an outline: then graphs are fewer by one. */
+	/* Evicts a graph first; whether the new entry needs one is known only after it is
+	 * opened. */
 	(void)make_heap_room(heaps, true);
 	heap = make_heap_room(heaps, false);
 	if (status == HI_OK)

@@ -159,7 +159,7 @@ static enum hi_status add_meta_group(struct hi_mallocng *m, const uint8_t *bytes
 
 /* ---- areas ---- */
 
-/* Metas of an area that were in use once: all, but of the last one. */
+/* Counts the meta slots ever used in an area: all of them, except in the last area. */
 static enum hi_status count_metas(const struct hi_mallocng *m, uint64_t area,
 				  bool is_tail, uint32_t n_slots, uint32_t *ret,
 				  struct hi_error *err)

@@ -604,7 +604,8 @@ static bool no_two_are_one(struct hi_edge_labels *l)
 	return n == e.count;
 }
 
-/* False: they are not in order, or there was no memory: the other way knows. */
+/* Returns false if the rows are unsorted or memory ran out; the caller then takes the
+ * slow path. */
 static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 			  struct hi_edge_name *names)
 {

@@ -40,14 +40,14 @@ static const struct hi_ledger_row empty_rows[ROWS] = {
 	[LIVE] = {"live", "live objects", 0, 0, 0, 0, 0},
 	[LEAK] = {"leak", "leaked", 0, 0, 0, 0, 0},
 	[FREE] = {"free", "free in the allocator", 0, 0, 0, 0, 0},
-	[ALLOCATOR] = {"allocator", "the allocator's own", 0, 0, 0, 0, 0},
+	[ALLOCATOR] = {"allocator", "allocator overhead", 0, 0, 0, 0, 0},
 	[METADATA] = {"metadata", "metadata", 1, 0, 0, 0, 0},
 	[FRAGMENTATION] = {"fragmentation", "fragmentation", 0, 0, 0, 0, HI_UNKNOWN},
 	[STACKS] = {"stacks", "stacks", 0, 0, 0, 0, 0},
 	[FILES] = {"files", "mapped files", 0, 0, 0, 0, 0},
 	[SHARED] = {"shared", "shared memory", 0, 0, 0, 0, 0},
 	[OTHER] = {"other", "other anonymous memory", 0, 0, 0, 0, 0},
-	[KERNEL] = {"kernel", "made by the kernel", 0, 0, 0, 0, 0},
+	[KERNEL] = {"kernel", "kernel mappings (vdso)", 0, 0, 0, 0, 0},
 };
 
 struct holes HI_VECTOR(struct hi_range);

@@ -150,8 +150,8 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 	for (int i = 0; !deliver_all(&d, end); i++) {
 		if (i == DRAIN_NAPS)
 			return hi_fail(err, HI_TIMEOUT, 0,
-				       "an event is not complete: a thread of the "
-				       "target stands in the middle of it");
+				       "incomplete event record: a thread of the target "
+				       "was preempted while it wrote it");
 		usleep(NAP_US);
 	}
 	/* What was lost behind the last event that fitted. */

@@ -60,7 +60,7 @@ static const char *begin_picture_node(const struct html_drawing *d, const char *
 	return href ? "a" : "g";
 }
 
-/* Line by line: what is hostile in it has none. */
+/* Splits at '\n': escaped names of the target contain none. */
 static void put_node_title_text(const struct html_drawing *d, const char *title)
 {
 	fputs("<title>", d->out);

@@ -23,7 +23,7 @@ enum hi_status hi_lives_sink_open(const struct hi_lives_options *options,
 				  struct hi_lives_sink **ret, struct hi_error *err);
 /* For hi_series_run(); it borrows the sink. */
 struct hi_series_sink hi_lives_sink_of_series(struct hi_lives_sink *sink);
-/* What it has, also after the series. */
+/* Returns the biographies; they are valid after the series has ended, too. */
 struct hi_lives *hi_lives_sink_lives(struct hi_lives_sink *sink);
 /* The target's file, of the last census; "" before. */
 const char *hi_lives_sink_exe(const struct hi_lives_sink *sink);

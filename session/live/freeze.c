@@ -168,8 +168,8 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 }
 
 /* A function that is followed returns through a page of the kernel: a thread that stands
- * there has its block, and its event was not made yet. In pymalloc a pool is not as it
- * should be. */
+ * there has its block, and its event was not made yet. A thread inside pymalloc may leave
+ * a pool inconsistent. */
 static void avoid_range(struct hi_inspection *in, struct hi_stop_options *stop,
 			const struct hi_range *range)
 {

@@ -12,7 +12,7 @@ uint64_t hi_use_rate(uint64_t calls, uint64_t ns)
 	return (uint64_t)(((double)calls + 0.5) * HI_NS_PER_S / (double)(ns + 1));
 }
 
-/* Takes those away whose hits have taken their share; the number of the others. */
+/* Removes probes that used up their budget. Returns how many remain. */
 static unsigned look_at_rates(struct hi_watchpoints *points, unsigned n, bool *is_over,
 			      uint64_t start_ns, uint64_t *rates)
 {

@@ -277,13 +277,13 @@ static inline void sample_make_ledger(struct sample *s)
 		{"free_fastbin", "fast bins", 1, 1 << 19, 1 << 19, 0, 1000},
 		{"free_bin", "bins", 1, 7 << 20, 9 << 20, 0, 499},
 		{"free_top", "top", 1, 1 << 19, 1 << 20, 0, 1},
-		{"allocator", "the allocator's own", 0, 40000, 40000, 0, 12},
+		{"allocator", "allocator overhead", 0, 40000, 40000, 0, 12},
 		{"fragmentation", "fragmentation", 0, 1 << 20, 1 << 20, 0, HI_UNKNOWN},
 		{"stacks", "stacks", 0, 132 << 10, 40 << 20, 0, 5},
 		{"files", "mapped files", 0, 6 << 20, 30 << 20, 0, 14},
 		{"shared", "shared memory", 0, 0, 0, 0, 0},
 		{"other", "other anonymous memory", 0, 3 << 20, 64 << 20, 0, 8},
-		{"kernel", "made by the kernel", 0, 4096, 24576, 0, 3},
+		{"kernel", "kernel mappings (vdso)", 0, 4096, 24576, 0, 3},
 	};
 	uint64_t sum = 0;
 
