@@ -2,6 +2,12 @@
 /*
  * The command `alloc`: follows a process by censuses and by its allocations, and shows
  * which functions allocate, and how much of that survives.
+ *
+ * It is a series with a recording (cli/record/record_series.h) that goes into a space
+ * profile (session/space/space_profile.h). Its contexts may be told apart by the marks
+ * between which they allocated (session/space/phases.h, census/events/marked_totals.h),
+ * its rows may be cost centres (session/space/centres.h), and calls of functions may be
+ * counted beside it (session/live/call_counts.h).
  */
 #include "cli/commands/alloc.h"
 

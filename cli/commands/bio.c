@@ -2,6 +2,20 @@
 /*
  * The command `bio`: follows a process by censuses and by its allocations, and shows how
  * much of its heap is used, is not used any more, or never was.
+ *
+ * Note [Evidence of use]
+ *
+ * It is a series with a recording (cli/record/record_series.h) that goes into biographies
+ * (session/biography/lives.h), and into a file only with -o. Contents that differ from the
+ * last census prove a use; pages that were not referenced between two stops prove that
+ * there was none (probes/pages.h, read and cleared by a hook of the stop). With --uses,
+ * functions that take pointers to the types of the last census get probes
+ * (session/live/use_evidence.h): an object that is passed is used. The machine's idle time
+ * limits how often there is a census (session/series/pace.h).
+ *
+ * The report is made of plain data (census/biography/summary.h), which the file keeps
+ * (census/snapshot/snapshot_lives.h): `bio FILE`, --bio of other commands and `explain`
+ * read it (session/biography/lives_of_file.h).
  */
 #include "cli/commands/bio.h"
 

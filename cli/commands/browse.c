@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command `browse`: the dominator tree, types, referrers and paths on a terminal.
+ *
+ * The decoding process draws; the first one sets the modes of the terminal and restores
+ * them (Note [Two processes on one terminal] in cli/terminal/browse_terminal.h). The
+ * browser itself is a state that takes keys (report/reports/browse/browse.h) and a screen
+ * that is drawn of it (report/reports/browse/browse_screen.h), without a terminal in
+ * either.
+ */
 #include <unistd.h>
 
 #include "base/cleanup.h"

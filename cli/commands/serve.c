@@ -2,6 +2,13 @@
 /*
  * The command `serve`: a server of pages of a file (server/server.h). There is one for a
  * file: another command prints the URL of the one that runs.
+ *
+ * The server never reads its file: it answers requests (Note [The server] in
+ * server/server.h), and forks processes that make the pages (cli/pages/page_process.h),
+ * each of which forks once more, as any command does, for a process without rights. The
+ * page at an address is that of a command line (cli/pages/pages.h); command lines that are
+ * not about the heap of the server are refused (cli/pages/pages_request.h), and
+ * inspections are kept for the next pages (cli/pages/pages_heaps.h).
  */
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,12 @@
  * Starts the program of "-- PROG ARGS" and follows it to its end.
  *
  * The program is a child of this process, with the standard streams, signals and rights
- * of the caller, never more. It begins when its end is watched (attach/exit_watch.h).
+ * of the caller, never more. It begins when its end is watched (attach/exit_watch.h): a
+ * tracer follows it through execs and holds it where it exits, until the last image was
+ * made. That is no stop: signals are handed on at once. For `record`, `alloc` and `bio` it
+ * is also held at its start, until the probes are there (Note [The start of a program] in
+ * attach/start_hold.h).
+ *
  * Until its end was seen, ^C is the program's: the terminal sends it to both, a signal
  * that a process sends here is passed on. If this process is killed, the program runs on.
  */

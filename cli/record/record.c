@@ -2,6 +2,19 @@
 /*
  * The command `record`: follows the allocations of a process, and takes a census at the
  * end, in which each object has the stack that allocated it.
+ *
+ * Note [A recording]
+ *
+ * session/live/recorder.c reads the events (probes/events) into a recording
+ * (census/events) and ends it at the stop of the census; session/live/live_recorded.c
+ * joins it with the objects of the image. Names for the live view (record_progress.h) are
+ * looked up beside that by a process without rights (session/live/frame_lookup.h).
+ *
+ * With --every it is a series (record_series.h) whose censuses read the recording beside
+ * the thread that takes events: from before a stop until the census is written the
+ * recording is held, and events wait (census/events/pending_events.h). With --children
+ * one more process, forked before anything else, runs the same command for each process
+ * that the target forks (child_recorders.h).
  */
 #include "cli/record/record.h"
 
