@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/command/user.h"
 #include "cli/command/write_report.h"
 #include "cli/commands/alloc.h"
 #include "cli/commands/bio.h"
@@ -194,8 +195,10 @@ static int record_and_inspect(const struct hi_options *options, struct hi_run *r
 	}
 	hi_record_children_end(children);
 	run->recorder = recorder;
+	hi_stop_observers_add(&run->observers, hi_recorder_observer(recorder));
 	code = inspect_once(options, run, output);
 	hi_exit_watch_end(run->exit_watch);
+	hi_stop_observers_remove(&run->observers, hi_recorder_observer(recorder));
 	return code;
 }
 
@@ -444,11 +447,13 @@ int hi_run(const struct hi_options *options, struct hi_run *run)
 {
 	int code;
 
+	hi_cli_user_be();
 	hi_memory_limit_begin(options);
 	if (options->output.verbose)
 		hi_bpf_listen(print_kernels_words);
 	code = options->alloc.edit ? run_and_edit(options, run)
 				   : run_command(options, run);
+	hi_stop_observers_close(&run->observers);
 	hi_decoder_end_series(code);
 	return code;
 }

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "cli/pages/pages_request.h"
 #include "report/reports/deep/deep_query.h"
-#include "session/usage_errors.h"
+#include "cli/command/complaints.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/census_cache.h"
 
-#include "attach/restarted_sleeps.h"
-
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err)
 {
@@ -17,6 +15,5 @@ void hi_census_cache_free(struct hi_census_cache *cache)
 	hi_interner_free(&cache->names);
 	hi_table_free(&cache->serials);
 	hi_stop_site_close(cache->site);
-	hi_sleepers_destroy(cache->sleepers);
 	*cache = (struct hi_census_cache){};
 }

@@ -12,17 +12,14 @@
 #include "decode/types/types.h"
 #include "session/live/stop_site.h"
 
-struct hi_sleepers;
-
 /* Zero-initialised is empty. */
 struct hi_census_cache {
 	struct hi_interner names;   /* of retainers */
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
-	struct hi_stop_site *site;    /* of --at; NULL: none yet */
-	int interrupt_fd;	      /* readable: waiting there is to end; 0: none */
-	struct hi_sleepers *sleepers; /* threads that a census left asleep; NULL: none */
+	struct hi_stop_site *site; /* of --at; NULL: none yet */
+	int interrupt_fd;	   /* readable: waiting there is to end; 0: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool is_borrowed; /* names and pool: an inspection has them for now */
 	/* By number of a name with an address: the census (samples) that had it last, and

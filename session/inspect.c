@@ -12,7 +12,7 @@
 #include "session/dominator_tree.h"
 #include "session/edge_text.h"
 #include "session/named_roots.h"
-#include "session/progress.h"
+#include "session/user.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
@@ -177,7 +177,7 @@ enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = compute_results(in, wanted, err);
 	hi_inspect_phase(in, NULL);
-	hi_progress_end(hi_take(in->phases.progress));
+	hi_user_end_progress(hi_take(in->phases.progress));
 	if (status == HI_OK)
 		status = hi_inspect_check(in, err);
 	if (status == HI_OK)
@@ -228,7 +228,7 @@ void hi_inspect_close(struct hi_inspection *in)
 {
 	if (!in)
 		return;
-	hi_progress_end(in->phases.progress);
+	hi_user_end_progress(in->phases.progress);
 	hi_kept_tree_destroy(in->tree);
 	hi_kept_free(&in->kept);
 	hi_suspects_destroy(in->results.suspects);

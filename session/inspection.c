@@ -7,7 +7,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "session/progress.h"
+#include "base/cleanup.h"
+#include "session/user.h"
 
 static uint64_t phase_now_ns(void)
 {
@@ -57,6 +58,25 @@ void hi_inspect_note(struct hi_inspection *in, const char *fmt, ...)
 		(void)hi_vector_push(notes, copy);
 }
 
+void hi_inspection_avoid(struct hi_inspection *in, const struct hi_range *range)
+{
+	struct hi_range *ranges = hi_realloc_array(
+		in->stop.allocator_text, in->stop.n_allocator_text + 1, sizeof(*ranges));
+
+	if (!ranges)
+		return;
+	ranges[in->stop.n_allocator_text++] = *range;
+	in->stop.allocator_text = ranges;
+}
+
+enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
+					const struct hi_root_text *root, size_t column,
+					struct hi_error *err)
+{
+	hi_user_end_progress(hi_take(in->phases.progress));
+	return hi_user_refuse_root(in->options, root, column, err);
+}
+
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
 	uint64_t now = phase_now_ns();
@@ -69,7 +89,7 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name)
 		in->phases.started = now;
 	if (in->phases.shown)
 		snprintf(in->phases.shown, HI_PHASE, "%s", name ? name : "");
-	hi_progress_phase(in->phases.progress, name);
+	hi_user_show_phase(in->phases.progress, name);
 }
 
 bool hi_inspect_lost_something(const struct hi_inspection *in)

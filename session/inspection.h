@@ -54,7 +54,7 @@ struct hi_inspection_stop {
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
 	struct hi_stop_site *own_site;
-	struct hi_recorder *held;     /* while the census of a series is taken, or NULL */
+	bool is_observed;	      /* until the end of the census */
 	const struct hi_stopped *hit; /* of the site's probe; NULL: stopped at once */
 	struct hi_timestamp resumed;  /* when the pause was over */
 };
@@ -178,6 +178,15 @@ bool hi_inspect_lost_something(const struct hi_inspection *in);
 /* Returns the path of the program: the one by which it was started where that is known,
  * else that of its file; "" unknown. Hostile. Borrowed from the target or the image. */
 const char *hi_inspection_program(const struct hi_inspection *in);
+/* Before the stop: no thread should stand in this range. Dropped when out of memory. */
+void hi_inspection_avoid(struct hi_inspection *in, const struct hi_range *range);
+
+/* A root of the options is wrong at byte `column` of its expression, as err says: the
+ * user is told. Returns HI_USAGE. */
+enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
+					const struct hi_root_text *root, size_t column,
+					struct hi_error *err);
+
 /* Threads that compute; 0: as many as there are processors. */
 static inline unsigned hi_inspection_threads(const struct hi_inspection *in)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/named_roots.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,104 +9,12 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "census/analysis/subgraph.h"
-#include "report/json_writer.h"
 #include "session/biography/lives_of_file.h"
-#include "session/live/root_check.h"
 #include "session/operands.h"
-#include "session/progress.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
-#include "session/usage_errors.h"
-
-enum { SHOWN_BEFORE = 60, SHOWN = 76 }; /* bytes of a long expression */
-
-/* ---- what is wrong with an expression ---- */
-
-/* A part of the expression with a caret below its byte `column`. */
-void hi_naming_point_at(const char *expression, size_t column)
-{
-	size_t n = strlen(expression), from = 0, used;
-	char text[4 * SHOWN + 8];
-
-	if (column > n)
-		column = n;
-	if (column > SHOWN_BEFORE)
-		from = column - SHOWN_BEFORE;
-	/* What is escaped takes more room: the caret is as far as the text is. */
-	used = hi_text_escape(text, sizeof(text), expression + from, column - from);
-	used += 2 + 3 * (from > 0);
-	n -= from;
-	hi_text_escape(text, sizeof(text), expression + from, n > SHOWN ? SHOWN : n);
-	fprintf(hi_complaints(), "  %s%s%s\n  %*s\n", from ? "..." : "", text,
-		n > SHOWN ? "..." : "", (int)used - 1, "^");
-}
-
-static void error_json(const struct hi_root_text *root, size_t column, const char *why)
-{
-	struct hi_json json;
-
-	hi_json_init(&json, stdout);
-	hi_json_object(&json, NULL);
-	hi_json_text(&json, "schema", "heapinspect/error/v1");
-	hi_json_text(&json, "error", why);
-	hi_json_text(&json, "root", root->name);
-	hi_json_text(&json, "expression", root->expression);
-	hi_json_number(&json, "column", column);
-	hi_json_end(&json);
-	(void)hi_json_finish(&json);
-}
-
-static enum hi_status report_wrong_root(struct hi_inspection *in,
-					const struct hi_root_text *root, size_t column,
-					struct hi_error *err)
-{
-	const struct hi_options *o = in->options;
-	char why[4 * sizeof(err->text)], name[200];
-
-	hi_progress_end(hi_take(in->phases.progress));
-	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
-	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
-	if (root->name == root->expression)
-		fprintf(hi_complaints(), "heapinspect: explain: %s\n", why);
-	else
-		fprintf(hi_complaints(), "heapinspect: --root %s: %s\n", name, why);
-	hi_naming_point_at(root->expression, column);
-	if (o->output.json && hi_complaints() == stderr &&
-	    (!o->output.file || strcmp(o->output.file, "-") == 0))
-		error_json(root, column, err->text);
-	return hi_fail(err, HI_USAGE, 0, "%s", "");
-}
 
 /* ---- roots ---- */
-
-enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
-{
-	const struct hi_profile_options *p = &in->options->profile;
-	size_t wrong = 0, column = 0;
-	enum hi_status status;
-
-	if (!p->n_roots)
-		return HI_OK;
-	status = hi_named_roots_open(in->image, in->decoders.modules, in->decoders.types,
-				     p->roots, p->n_roots, &in->profile.roots, &wrong,
-				     &column, err);
-	return status == HI_USAGE ? report_wrong_root(in, &p->roots[wrong], column, err)
-				  : status;
-}
-
-enum hi_status hi_naming_check(struct hi_inspection *in, struct hi_error *err)
-{
-	const struct hi_profile_options *p = &in->options->profile;
-	size_t wrong = 0, column = 0;
-	enum hi_status status;
-
-	if (!p->n_roots)
-		return HI_OK;
-	status = hi_root_check(in->stop.target, p->roots, p->n_roots, &wrong, &column,
-			       err);
-	return status == HI_USAGE ? report_wrong_root(in, &p->roots[wrong], column, err)
-				  : status;
-}
 
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
@@ -115,8 +22,8 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 	enum hi_status status = in->source->find_roots(in, &wrong, &column, err);
 
 	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
-		return report_wrong_root(in, &in->options->profile.roots[wrong], column,
-					 err);
+		return hi_inspection_wrong_root(in, &in->options->profile.roots[wrong],
+						column, err);
 	for (size_t i = 0;
 	     status == HI_OK && in->profile.roots && i < in->profile.roots->count; i++) {
 		const struct hi_named_root *root = &in->profile.roots->items[i];

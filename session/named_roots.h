@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Resolves the roots that are named on the command line, and the restrictions to what
- * they reach.
+ * Finds the roots that are named on the command line, and the restrictions to what they
+ * reach. Where their expressions are compiled: live/live_roots.h.
  */
 #ifndef HI_SESSION_NAMED_ROOTS_H
 #define HI_SESSION_NAMED_ROOTS_H
@@ -9,13 +9,7 @@
 #include "census/retainers/bins.h"
 #include "session/inspection.h"
 
-/* Compiles --root and --under; needs types. HI_USAGE with an empty text: the error was
- * printed, with a caret below it. */
-enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
-/* Compiles them before the target is stopped: a wrong name must not cost a pause. Errors
- * as of hi_naming_open(). */
-enum hi_status hi_naming_check(struct hi_inspection *in, struct hi_error *err);
-/* Evaluates them on the graph; adds a warning for each that refers to no object. */
+/* Evaluates --root on the graph; adds a warning for each that refers to no object. */
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
@@ -30,8 +24,6 @@ enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
  * --under. */
 enum hi_status hi_naming_keep_bins(struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);
-/* Prints the expression on stderr with a caret below its byte `column`. */
-void hi_naming_point_at(const char *expression, size_t column);
 void hi_naming_close(struct hi_inspection *in);
 
 #endif

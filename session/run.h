@@ -13,29 +13,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hi_call_counts;
+#include "session/stop_observer.h"
+
 struct hi_census_cache;
 struct hi_edit_place;
 struct hi_exit_watch;
 struct hi_keeper_client;
 struct hi_lives;
-struct hi_page_evidence;
 struct hi_record_children;
 struct hi_recorder;
 struct hi_space_profile;
-struct hi_use_evidence;
-struct hi_watch_evidence;
 
 struct hi_run {
 	/* ---- of the target ---- */
+
 	/* Watches for the end of the target; NULL: it is inspected once, alive. */
 	struct hi_exit_watch *exit_watch;
 	struct hi_recorder *recorder;	     /* that each stop ends or advances */
 	struct hi_record_children *children; /* of record --children */
-	struct hi_page_evidence *pages;	     /* of bio */
-	struct hi_watch_evidence *watch;
-	struct hi_use_evidence *uses;
-	struct hi_call_counts *calls; /* of alloc --manner PATTERN=calls */
+	struct hi_stop_observers
+		observers; /* of each stop; the recorder is the last one */
 
 	/* ---- of a series ---- */
 	struct hi_census_cache *census_cache; /* NULL: this is no census of a series */

@@ -183,8 +183,6 @@ static bool keeps_space_profile(const struct hi_options *options)
 	       !options->output.format && !options->output.json;
 }
 
-HI_DEFINE_GUARD(struct hi_call_counts *, hi_call_counts_close)
-
 /* Of the functions of --manner PATTERN=calls. *ret NULL: there are none. */
 static enum hi_status open_call_counts(const struct hi_options *options,
 				       struct hi_call_counts **ret, struct hi_error *err)
@@ -213,7 +211,7 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 					      struct hi_error *err)
 {
 	HI_GUARD(hi_space_sink_close) struct hi_space_sink *sink = NULL;
-	HI_GUARD(hi_call_counts_close) struct hi_call_counts *counts = NULL;
+	struct hi_call_counts *counts = NULL;
 	struct hi_exit_watch own = {};
 	struct hi_options o = *options;
 	struct hi_series_sink of_series;
@@ -236,7 +234,7 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	run->space = hi_space_sink_profile(sink);
 	of_series = hi_space_sink_of_series(sink);
 	status = open_call_counts(options, &counts, err);
-	run->calls = counts;
+	hi_stop_observers_add(&run->observers, hi_call_counts_observer(counts));
 	if (!run->exit_watch)
 		run->exit_watch = &own;
 	if (status == HI_OK)

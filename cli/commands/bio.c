@@ -43,9 +43,6 @@ enum { TOP = 20 };
 #define MOST_COST 0.03 /* of recording, as a share of a processor */
 
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
-HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
-HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
-HI_DEFINE_GUARD(struct hi_watch_evidence *, hi_watch_evidence_close)
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
 static enum hi_status fill_bio_report(void *report, struct hi_page *page,
@@ -150,13 +147,23 @@ static void open_use_evidence(const struct hi_options *options,
 	fprintf(stderr, "heapinspect: no calls are seen: %s\n", text);
 }
 
+/* Each observes the stops of the series, and is closed with the run. */
+static void open_evidence(const struct hi_options *options, struct hi_run *run,
+			  struct hi_lives_evidence *ret, struct no_evidence *no)
+{
+	open_page_evidence(options, &ret->pages);
+	open_watch_evidence(options, &ret->watch, &no->watch);
+	open_use_evidence(options, &ret->uses, &no->uses);
+	hi_stop_observers_add(&run->observers, hi_page_evidence_observer(ret->pages));
+	hi_stop_observers_add(&run->observers, hi_watch_evidence_observer(ret->watch));
+	hi_stop_observers_add(&run->observers, hi_use_evidence_observer(ret->uses));
+}
+
 static enum hi_status follow_and_report(const struct hi_options *options,
 					struct hi_run *run, struct hi_output *output,
 					struct hi_outcome *ret, struct hi_error *err)
 {
-	HI_GUARD(hi_page_evidence_close) struct hi_page_evidence *pages = NULL;
-	HI_GUARD(hi_watch_evidence_close) struct hi_watch_evidence *points = NULL;
-	HI_GUARD(hi_use_evidence_close) struct hi_use_evidence *uses = NULL;
+	struct hi_lives_evidence evidence = {};
 	HI_GUARD(hi_lives_sink_close) struct hi_lives_sink *sink = NULL;
 	struct no_evidence no = {};
 	struct hi_lives_options lives = {.live = options->biography.live,
@@ -182,16 +189,12 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 
 	if (status != HI_OK)
 		return status;
-	open_page_evidence(options, &pages);
-	open_watch_evidence(options, &points, &no.watch);
+	open_evidence(options, run, &evidence, &no);
+	hi_lives_use_evidence(hi_lives_sink_lives(sink), &evidence);
 	if (!is_file_asked(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
-	open_use_evidence(options, &uses, &no.uses);
 	run->lives = hi_lives_sink_lives(sink);
-	run->pages = pages;
-	run->watch = points;
-	run->uses = uses;
 	if (!run->exit_watch)
 		run->exit_watch = &own;
 	if (!o.record.has_sample)

@@ -13,10 +13,9 @@
 #include "cli/command/write_report.h"
 #include "cli/options/option_table.h"
 #include "cli/options/query_source.h"
-#include "session/named_roots.h"
 #include "session/operands.h"
 #include "session/snapshot/snapshot_source.h"
-#include "session/usage_errors.h"
+#include "cli/command/complaints.h"
 
 /* Rows of a table on the screen, which are kept until the last one has come. */
 enum { TOP = 10000, WARNINGS = 3, SQL_MOST = 1 << 20 };
@@ -104,7 +103,7 @@ void hi_query_point_at(const char *sql, size_t offset)
 	if (length < sizeof(line)) {
 		memcpy(line, sql + from, length);
 		line[length] = 0;
-		hi_naming_point_at(line, offset - from);
+		hi_complaints_point_at(line, offset - from);
 	}
 }
 

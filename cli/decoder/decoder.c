@@ -21,13 +21,9 @@
 #include "cli/decoder/decoder_signals.h"
 #include "cli/decoder/memory_limit.h"
 #include "cli/terminal/browse_terminal.h"
-#include "session/live/call_counts.h"
 #include "session/live/decoder_files.h"
-#include "session/live/page_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/stop_site.h"
-#include "session/live/use_evidence.h"
-#include "session/live/watch_evidence.h"
 
 enum { SEND_LIMIT_S = 30 };
 enum { SERIES_FDS = HI_SERIES_FDS + HI_RECORDER_FDS + 4 };
@@ -125,10 +121,7 @@ static void leave_to_keeper(struct hi_decoder *d, struct ends_of_series *ends)
 	hi_series_be_served(ends->series, d->client);
 	if (run->recorder)
 		hi_recorder_be_served(run->recorder, ends->events[1]);
-	hi_page_evidence_be_served(run->pages);
-	hi_watch_evidence_be_served(run->watch, d->client);
-	hi_use_evidence_be_served(run->uses, d->client);
-	hi_call_counts_be_served(run->calls);
+	hi_stop_observers_be_served(&run->observers, d->client);
 }
 
 /* ---- the first one ---- */

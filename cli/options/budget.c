@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command/complaints.h"
 #include "cli/options/budget.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/options/option_table.h"
-#include "session/named_roots.h"
 
 /* A budget is written by people. */
 enum { SIZE_MOST = 1 << 20, GATES_MOST = 1000 };
@@ -121,7 +121,7 @@ static int add_budget_gate(const struct budget_line *line, struct hi_check_optio
 	if (hi_gate_parse(text, &check->gate_names, &gates[check->n_gates], &column,
 			  &err) != HI_OK) {
 		refuse_line(line, err.text);
-		hi_naming_point_at(text, column);
+		hi_complaints_point_at(text, column);
 		return HI_OPTION_SAID;
 	}
 	gates[check->n_gates].name = name;

@@ -20,9 +20,8 @@
 #include "probes/watchpoints.h"
 #include "report/exports/prometheus_labels.h"
 #include "session/biography/era_choice.h"
-#include "session/named_roots.h"
 #include "session/snapshot/snapshot_source.h"
-#include "session/usage_errors.h"
+#include "cli/command/complaints.h"
 
 int hi_option_wrong(const char *fmt, ...)
 {
@@ -234,7 +233,7 @@ static int take_gate(struct hi_options *o, const char *text)
 		return 0;
 	}
 	hi_option_wrong("--fail-on: %s", err.text);
-	hi_naming_point_at(text, column);
+	hi_complaints_point_at(text, column);
 	return HI_OPTION_SAID;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "cli/command/complaints.h"
 #include "cli/command/command.h"
 #include "cli/options/option_table.h"
 #include "cli/options/profile_options.h"
@@ -11,7 +12,6 @@
 #include "cli/options/series_options.h"
 #include "probes/bpf/sampling.h"
 #include "report/reports/alloc/alloc_order.h"
-#include "session/named_roots.h"
 
 enum { SCAN_MS_MAX = 10000 };
 
@@ -235,7 +235,7 @@ static int take_call(struct hi_record_options *r, const char *option, const char
 		return 0;
 	}
 	hi_option_wrong("%s: %s", option, err.text);
-	hi_naming_point_at(text, column);
+	hi_complaints_point_at(text, column);
 	return HI_OPTION_SAID;
 }
 

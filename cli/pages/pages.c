@@ -14,7 +14,8 @@
 #include "cli/pages/pages_kept.h"
 #include "cli/pages/pages_site.h"
 #include "report/json_writer.h"
-#include "session/usage_errors.h"
+#include "cli/command/complaints.h"
+#include "cli/command/user.h"
 
 HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
@@ -42,6 +43,7 @@ enum hi_status hi_pages_open(const struct hi_options *options, struct hi_pages *
 	HI_GUARD(hi_pages_close) struct hi_pages *pages = hi_calloc(1, sizeof(*pages));
 	enum hi_status status;
 
+	hi_cli_user_be();
 	if (!pages)
 		return hi_fail_memory(err, "pages");
 	pages->files.file = options->target.file;

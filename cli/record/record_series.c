@@ -275,6 +275,7 @@ enum hi_status hi_record_series(const struct hi_options *options, struct hi_run 
 		status = hi_record_progress_open(options, into == NULL, recorder,
 						 &progress, err);
 	run->recorder = s.recorder = recorder;
+	hi_stop_observers_add(&run->observers, hi_recorder_observer(recorder));
 	s.progress = progress;
 	if (status == HI_OK)
 		status = hi_signal_relay_begin(signals.fd, &relay, err);
@@ -284,6 +285,7 @@ enum hi_status hi_record_series(const struct hi_options *options, struct hi_run 
 	hi_signal_relay_end(&relay);
 	hi_record_signals_end(&signals);
 	hi_record_progress_close(hi_take(progress));
+	hi_stop_observers_remove(&run->observers, hi_recorder_observer(recorder));
 	run->recorder = NULL;
 	if (status == HI_OK)
 		say_why_it_ended(&s);

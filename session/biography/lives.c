@@ -14,8 +14,6 @@
 #include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
 #include "session/biography/object_retainers.h"
-#include "session/live/page_evidence.h"
-#include "session/live/use_evidence.h"
 #include "session/named_roots.h"
 #include "session/operands.h"
 
@@ -32,6 +30,7 @@ struct seen {
 
 struct hi_lives {
 	struct hi_lives_options options;
+	struct hi_lives_evidence evidence;
 	struct hi_bio *bio;
 	struct hi_object_groups groups;
 	struct HI_VECTOR(struct seen) seen;
@@ -565,13 +564,13 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 				 : copy_allocated_bits(in->graph);
 	HI_GUARD(free)
 	uint64_t *hash = hi_alloc(((size_t)in->graph->n_objects + 1) * sizeof(*hash));
-	enum hi_status status = make_sample(lives, in->run->watch, err);
+	enum hi_status status = make_sample(lives, lives->evidence.watch, err);
 	struct addition a = {.lives = lives,
 			     .in = in,
 			     .graph = in->graph,
-			     .pages = find_pages(lives, in->run->pages),
-			     .watch = in->run->watch,
-			     .uses = in->run->uses,
+			     .pages = find_pages(lives, lives->evidence.pages),
+			     .watch = lives->evidence.watch,
+			     .uses = lives->evidence.uses,
 			     .census = {.at_ns = at_ns, .took_ns = hi_clock_ns()},
 			     .is_first = lives->censuses.count == 0};
 
@@ -584,8 +583,8 @@ enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 	if (status == HI_OK)
 		status = add_with_columns(&a, in, live, hash, err);
 	hi_object_retainers_free(&a.retainers);
-	note_watch(lives, in->run->watch);
-	note_uses(lives, in->run->uses);
+	note_watch(lives, lives->evidence.watch);
+	note_uses(lives, lives->evidence.uses);
 	return status;
 }
 
@@ -621,6 +620,12 @@ enum hi_status hi_lives_create(const struct hi_lives_options *options,
 	if (status == HI_OK)
 		*ret = hi_take(lives);
 	return status;
+}
+
+void hi_lives_use_evidence(struct hi_lives *lives,
+			   const struct hi_lives_evidence *evidence)
+{
+	lives->evidence = *evidence;
 }
 
 enum hi_status hi_lives_begin_era(struct hi_lives *lives, const char *name,

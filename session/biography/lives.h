@@ -22,6 +22,7 @@
 #include "session/biography/era_choice.h"
 #include "session/biography/object_groups.h"
 #include "session/biography/watch_sample.h"
+#include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
 
 struct hi_lives_options {
@@ -54,15 +55,24 @@ struct hi_lives_census {
 	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
 };
 
+/* What proves uses; each may be NULL. Borrowed. */
+struct hi_lives_evidence {
+	struct hi_page_evidence *pages;
+	struct hi_watch_evidence *watch;
+	struct hi_use_evidence *uses;
+};
+
 struct hi_lives;
 /* Strings are borrowed. *ret: hi_lives_destroy(). HI_USAGE: era. HI_NO_MEMORY. */
 enum hi_status hi_lives_create(const struct hi_lives_options *options,
 			       struct hi_lives **ret, struct hi_error *err);
 void hi_lives_destroy(struct hi_lives *lives);
+/* Before the first census; without it there is no evidence but contents. */
+void hi_lives_use_evidence(struct hi_lives *lives,
+			   const struct hi_lives_evidence *evidence);
 /*
- * Adds a census. The first one begins period 1: what it has is older. The evidence of
- * uses is that of the inspection's run. HI_USAGE: --inherent names no type of the first
- * census. HI_NO_MEMORY, HI_LIMIT.
+ * Adds a census. The first one begins period 1: what it has is older. HI_USAGE:
+ * --inherent names no type of the first census. HI_NO_MEMORY, HI_LIMIT.
  */
 enum hi_status hi_lives_add(struct hi_lives *lives, struct hi_inspection *in,
 			    uint64_t at_ns, struct hi_error *err);

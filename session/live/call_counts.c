@@ -18,9 +18,9 @@ struct counts_at_stop {
 };
 
 struct hi_call_counts {
+	struct hi_stop_observer observer; /* first */
 	struct hi_target *target;
 	struct counts_at_stop *at_stop;
-	struct hi_stop_hook hook;
 	struct hi_probe_sites sites;
 	struct hi_use_probes *probes;
 	struct hi_call_count list[HI_CALL_SITES];
@@ -73,31 +73,42 @@ static enum hi_status probe_counted_sites(struct hi_call_counts *c, struct hi_er
 
 /* ---- at a stop ---- */
 
-static void take_counts(void *arg)
+static void take_counts(struct hi_call_counts *c)
 {
-	struct hi_call_counts *c = arg;
-
 	for (size_t i = 0; i < c->sites.count; i++)
 		c->at_stop->hits[i] = hi_use_probes_hits(c->probes, i);
 	c->at_stop->is_known = true;
 }
 
-static void take_counts_at_stop(void *arg, const struct hi_stop_moment *moment)
+static void take_counts_at_stop(struct hi_stop_observer *observer,
+				const struct hi_stop_moment *moment)
 {
 	(void)moment;
-	take_counts(arg);
+	take_counts((struct hi_call_counts *)observer);
 }
 
-void hi_call_counts_before_stop(struct hi_call_counts *counts,
-				struct hi_stop_options *stop)
+static void have_counts_served(struct hi_stop_observer *observer,
+			       const struct hi_keeper_client *client)
 {
-	if (!counts)
-		return;
-	counts->hook = (struct hi_stop_hook){.run = take_counts_at_stop,
-					     .at_exit = take_counts,
-					     .arg = counts,
-					     .next = counts->hook.next};
-	hi_stop_hook_add(&stop->hook, &counts->hook);
+	(void)client;
+	((struct hi_call_counts *)observer)->is_served = true;
+}
+
+static void close_counts(struct hi_stop_observer *observer)
+{
+	hi_call_counts_close((struct hi_call_counts *)observer);
+}
+
+static const struct hi_stop_observer_ops count_observer_ops = {
+	.name = "calls",
+	.at_stop = take_counts_at_stop,
+	.be_served = have_counts_served,
+	.close = close_counts,
+};
+
+struct hi_stop_observer *hi_call_counts_observer(struct hi_call_counts *counts)
+{
+	return counts ? &counts->observer : NULL;
 }
 
 /* ---- all of it ---- */
@@ -123,6 +134,7 @@ enum hi_status hi_call_counts_open(const struct hi_options *options,
 
 	if (!c)
 		return hi_fail_memory(err, "counts of calls");
+	c->observer.ops = &count_observer_ops;
 	status = share_counts(c, err);
 	if (status == HI_OK)
 		status = hi_target_open(options->target.pid, &c->target, err);
@@ -164,12 +176,6 @@ const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 	qsort(counts->list, counts->sites.count, sizeof(*counts->list),
 	      compare_call_counts);
 	return counts->list;
-}
-
-void hi_call_counts_be_served(struct hi_call_counts *counts)
-{
-	if (counts)
-		counts->is_served = true;
 }
 
 uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts)

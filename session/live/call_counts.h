@@ -6,9 +6,9 @@
 #ifndef HI_SESSION_LIVE_CALL_COUNTS_H
 #define HI_SESSION_LIVE_CALL_COUNTS_H
 
-#include "attach/stop_options.h"
 #include "probes/call_sites.h"
 #include "session/options.h"
+#include "session/stop_observer.h"
 
 struct hi_call_counts;
 struct hi_call_count {
@@ -22,15 +22,13 @@ struct hi_call_count {
 enum hi_status hi_call_counts_open(const struct hi_options *options,
 				   const struct hi_call_patterns *patterns,
 				   struct hi_call_counts **ret, struct hi_error *err);
-/* What is counted is taken while the target stands. NULL: nothing is done. */
-void hi_call_counts_before_stop(struct hi_call_counts *counts,
-				struct hi_stop_options *stop);
+/* For hi_stop_observers_add(): the counts are taken while the target stands. NULL for
+ * NULL. */
+struct hi_stop_observer *hi_call_counts_observer(struct hi_call_counts *counts);
 /* Takes the probes away, and says what they had counted at the last stop, or without one
  * by now: *n_ret of them, most calls first, borrowed until the close. */
 const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 					       size_t *n_ret);
-/* In a forked process, whose use of them this one's stops serve. NULL is fine. */
-void hi_call_counts_be_served(struct hi_call_counts *counts);
 /* What a count takes the target, in ns, as measured. */
 uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts);
 void hi_call_counts_close(struct hi_call_counts *counts); /* NULL is fine */

@@ -12,8 +12,8 @@
 #include "session/census_cache.h"
 #include "session/live/blocks.h"
 #include "session/live/freeze.h"
-#include "session/named_roots.h"
-#include "session/progress.h"
+#include "session/live/live_roots.h"
+#include "session/user.h"
 
 enum { MAX_HINT_WARNINGS = 8 };
 
@@ -401,14 +401,14 @@ enum hi_status hi_decoding_run(struct hi_inspection *in, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	if (!hi_inspection_is_quiet(in))
-		in->phases.progress = hi_progress_start();
+		in->phases.progress = hi_user_start_progress();
 	hi_inspect_phase(in, "modules");
 	status = open_modules(in, err);
 	if (status != HI_OK)
 		return status;
 	status = open_rulebook(in, err);
 	if (status == HI_OK)
-		status = hi_naming_open(in, err);
+		status = hi_live_roots_open(in, err);
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, "allocator");

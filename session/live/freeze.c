@@ -8,27 +8,13 @@
 #include "attach/core.h"
 #include "attach/exit_watch.h"
 #include "attach/stop.h"
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
-#include "session/live/call_counts.h"
 #include "session/live/keeper.h"
-#include "session/live/page_evidence.h"
-#include "session/live/recorder.h"
+#include "session/live/live_roots.h"
 #include "session/live/symbols.h"
-#include "session/live/use_evidence.h"
-#include "session/live/watch_evidence.h"
-#include "session/named_roots.h"
-
-/* One line on stderr, with text of the target in it. */
-static void report_freeze_line(const char *text)
-{
-	char safe[2048];
-
-	hi_text_escape(safe, sizeof(safe), text, strlen(text));
-	fprintf(stderr, "heapinspect: %s\n", safe);
-}
+#include "session/user.h"
 
 void hi_freeze_waiting_text(const struct hi_stop_site *place, char out[HI_FREEZE_WAITING])
 {
@@ -65,11 +51,11 @@ static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
 	in->stop.site = *at;
 	hi_freeze_waiting_text(in->stop.site, text);
 	if (!hi_inspection_is_quiet(in))
-		report_freeze_line(text);
+		hi_user_tell(text);
 	return HI_OK;
 }
 
-static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options *stop)
+static void find_allocator_text(struct hi_inspection *in)
 {
 	struct hi_error quiet;
 	enum hi_status status;
@@ -82,15 +68,11 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 					      &in->stop.n_allocator_text, &quiet);
 
 	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
-	if (status == HI_OK) {
-		stop->avoid = in->stop.allocator_text;
-		stop->n_avoid = in->stop.n_allocator_text;
-	} else {
+	if (status != HI_OK)
 		hi_inspect_warn(in,
 				"the allocator's code was not found (%s): threads may be "
 				"stopped inside it",
 				quiet.text);
-	}
 }
 
 /* The process of the inspection may have got the processor much later, and a forked child
@@ -167,63 +149,6 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 		       (int)in->options->target.pid);
 }
 
-/* A function that is followed returns through a page of the kernel: a thread that stands
- * there has its block, and its event was not made yet. A thread inside pymalloc may leave
- * a pool inconsistent. */
-static void avoid_range(struct hi_inspection *in, struct hi_stop_options *stop,
-			const struct hi_range *range)
-{
-	struct hi_range *ranges = hi_realloc_array(
-		in->stop.allocator_text, in->stop.n_allocator_text + 1, sizeof(*ranges));
-
-	if (!ranges)
-		return;
-	ranges[in->stop.n_allocator_text++] = *range;
-	in->stop.allocator_text = ranges;
-	stop->avoid = ranges;
-	stop->n_avoid = in->stop.n_allocator_text;
-}
-
-static void avoid_recorded(struct hi_inspection *in, struct hi_stop_options *stop)
-{
-	const struct hi_recorder *recorder = in->run->recorder;
-	const struct hi_range *ranges;
-	struct hi_range page;
-	size_t n = 0;
-
-	if (!recorder)
-		return;
-	ranges = hi_recorder_avoided(recorder, &n);
-	for (size_t i = 0; i < n; i++)
-		avoid_range(in, stop, &ranges[i]);
-	if (hi_recorder_return_page(recorder, &page))
-		avoid_range(in, stop, &page);
-}
-
-static enum hi_status end_recording(struct hi_inspection *in, struct hi_error *err)
-{
-	if (!in->run->recorder || in->run->sends_images)
-		return HI_OK;
-	hi_recorder_stood(in->run->recorder, in->image->stats.monotonic_ns,
-			  in->image->stats.pause_ns);
-	/* Of a series it goes on. */
-	return (in->run->census_cache ? hi_recorder_advance : hi_recorder_finish)(
-		in->run->recorder, in->image->stats.monotonic_ns, err);
-}
-
-/* It was killed while it was recorded: the events are there, and the files of its code.
- */
-static enum hi_status take_lost_process(struct hi_inspection *in, struct hi_error *err)
-{
-	enum hi_status status = hi_recorder_take_lost(in->run->recorder, &in->stop.target,
-						      &in->image, err);
-
-	if (status == HI_OK)
-		hi_inspect_warn(in, "the process was killed, and its heap is gone: what "
-				    "is known is of the events of the recording");
-	return status;
-}
-
 /* One that is gone is the one that was watched. */
 static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_error *err)
 {
@@ -239,7 +164,7 @@ static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_err
 
 enum hi_status hi_freeze_take_stop(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = end_recording(in, err);
+	enum hi_status status = hi_stop_observers_census(&in->run->observers, in, err);
 
 	return status == HI_OK ? remember_stop(in, err) : status;
 }
@@ -248,51 +173,39 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 {
 	const struct hi_options *o = in->options;
 	const struct hi_run *run = in->run;
-	struct hi_stop_options stop = {
-		.snapshot = o->safepoint.snapshot,
-		.max_image = o->safepoint.max_image,
-		.max_pause_ns = o->safepoint.max_pause_ns,
-		.with_swap = o->decoding.swap,
-		.threads = hi_inspection_threads(in),
-		.sleepers =
-			in->run->census_cache ? in->run->census_cache->sleepers : NULL,
-		.exit_watch = run->exit_watch,
-		.sendable = run->sends_images,
-		.best_effort_priority = true};
-	enum hi_status status;
+	enum hi_status status = hi_stop_observers_replace(&run->observers, in, err);
+	struct hi_stop_options stop = {.snapshot = o->safepoint.snapshot,
+				       .max_image = o->safepoint.max_image,
+				       .max_pause_ns = o->safepoint.max_pause_ns,
+				       .with_swap = o->decoding.swap,
+				       .threads = hi_inspection_threads(in),
+				       .exit_watch = run->exit_watch,
+				       .sendable = run->sends_images,
+				       .best_effort_priority = true};
 
-	if (run->recorder && hi_recorder_is_lost(run->recorder) &&
-	    !in->run->census_cache && !hi_exit_watch_is_standing(run->exit_watch))
-		return take_lost_process(in, err);
+	if (status != HI_NOT_FOUND)
+		return status;
 	status = open_freeze_target(in, err);
 	if (status != HI_OK)
 		return status;
 	if (!hi_census_cache_has_samples(in->run->census_cache))
-		status = hi_naming_check(in, err);
+		status = hi_live_roots_check(in, err);
 	if (status != HI_OK)
 		return status;
 	if (!in->stop.is_of_gone) {
-		find_allocator_text(in, &stop);
-		avoid_recorded(in, &stop);
+		find_allocator_text(in);
 		status = open_freeze_stop_site(in, err);
 	}
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in,
 			 in->stop.site ? "waiting and stopping" : "stopping and copying");
-	/* So that nothing is taken that happens between the stop and its time. */
-	if (run->recorder && in->run->census_cache && !run->sends_images) {
-		in->stop.held = run->recorder;
-		hi_recorder_hold(in->stop.held);
-	}
-	hi_page_evidence_before_stop(run->pages, &stop);
-	hi_watch_evidence_before_stop(run->watch, &stop);
-	hi_call_counts_before_stop(run->calls, &stop);
+	hi_stop_observers_before(&run->observers, in, &stop);
+	in->stop.is_observed = true;
+	stop.avoid = in->stop.allocator_text;
+	stop.n_avoid = in->stop.n_allocator_text;
 	status = stop_there(in, &stop, err);
-	hi_watch_evidence_after_stop(run->watch);
-	hi_page_evidence_after_stop(run->pages);
-	if (status == HI_OK)
-		hi_use_evidence_after_stop(run->uses, in->image->stats.monotonic_ns);
+	hi_stop_observers_after(&run->observers);
 	return status == HI_OK ? hi_freeze_take_stop(in, err) : status;
 }
 
@@ -326,7 +239,7 @@ void hi_freeze_report(const struct hi_inspection *in)
 			"pid %d has exited: its memory was kept until it was copied (%s)",
 			(int)in->options->target.pid,
 			hi_text_bytes(bytes, s->bytes_copied));
-		report_freeze_line(text);
+		hi_user_tell(text);
 		return;
 	}
 	if (in->image->mode == HI_SNAPSHOT_FORK)
@@ -344,5 +257,5 @@ void hi_freeze_report(const struct hi_inspection *in)
 				      : " at ",
 		 *place || !in->stop.hit ? place : in->stop.hit->safepoint, what,
 		 s->not_forked[0] ? ", not forked: " : "", s->not_forked);
-	report_freeze_line(text);
+	hi_user_tell(text);
 }

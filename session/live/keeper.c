@@ -15,9 +15,6 @@
 #include "session/census_cache.h"
 #include "session/inspect.h"
 #include "session/live/keeper_messages.h"
-#include "session/live/page_evidence.h"
-#include "session/live/use_evidence.h"
-#include "session/live/watch_evidence.h"
 
 /* ---- an image ---- */
 
@@ -59,14 +56,11 @@ static bool send_image(const struct hi_keeper *k)
 
 static bool send_frozen(const struct hi_keeper *k)
 {
-	const struct hi_run *run = &k->run;
 	struct hi_error ignored;
 
 	return hi_target_send(k->in->stop.target, k->socket, &ignored) == HI_OK &&
 	       send_image(k) && send_ranges(k->in, k->socket) &&
-	       hi_page_evidence_send(run->pages, k->socket) &&
-	       hi_watch_evidence_send(run->watch, k->socket) &&
-	       hi_use_evidence_send(run->uses, k->socket);
+	       hi_stop_observers_send(&k->run.observers, k->socket);
 }
 
 static void end_image(struct hi_keeper *k)
@@ -105,70 +99,6 @@ static bool serve_freeze(struct hi_keeper *k, const struct hi_keeper_request *re
 
 /* ---- the rest ---- */
 
-/* As many as there were watchpoints or types at the start. */
-static bool receive_numbers(const struct hi_keeper *k, size_t size, void **ret,
-			    size_t *n_ret)
-{
-	if (!hi_packet_receive_bytes(k->socket, size, ret, n_ret))
-		return false;
-	if (*n_ret == size)
-		return true;
-	free(hi_take(*ret));
-	return false;
-}
-
-static bool set_watch(struct hi_keeper *k, struct hi_keeper_answer *answer)
-{
-	struct hi_watch_evidence *watch = k->run.watch;
-	HI_GUARD(free) void *places = NULL;
-	size_t n;
-
-	if (!watch || !receive_numbers(k,
-				       hi_watch_evidence_slots(watch) *
-					       sizeof(struct hi_watch_place),
-				       &places, &n))
-		return false;
-	answer->is_done = hi_watch_evidence_set(watch, places);
-	return true;
-}
-
-static bool choose_functions_of_uses(struct hi_keeper *k)
-{
-	struct hi_use_evidence *uses = k->run.uses;
-	HI_GUARD(free) void *bytes = NULL;
-	size_t n;
-
-	if (!uses || !receive_numbers(k, hi_use_evidence_types(uses) * sizeof(uint64_t),
-				      &bytes, &n))
-		return false;
-	hi_use_evidence_choose_by_bytes(uses, bytes);
-	return true;
-}
-
-static void put_watch_counts(const struct hi_keeper *k, struct hi_keeper_answer *answer)
-{
-	struct hi_watch_counts counts;
-
-	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
-	if (!k->run.watch)
-		return;
-	counts = hi_watch_evidence_counts(k->run.watch);
-	memcpy(answer->counts, &counts, sizeof(counts));
-	hi_watch_evidence_missing(k->run.watch, answer->error.text);
-}
-
-static void put_use_counts(const struct hi_keeper *k, struct hi_keeper_answer *answer)
-{
-	struct hi_use_counts counts;
-
-	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
-	if (!k->run.uses)
-		return;
-	counts = hi_use_evidence_counts(k->run.uses);
-	memcpy(answer->counts, &counts, sizeof(counts));
-	hi_use_evidence_missing(k->run.uses, answer->error.text);
-}
-
 static bool serve_operation(struct hi_keeper *k, const struct hi_keeper_request *request,
 			    struct hi_keeper_answer *answer)
 {
@@ -182,16 +112,9 @@ static bool serve_operation(struct hi_keeper *k, const struct hi_keeper_request 
 		if (k->run.exit_watch)
 			answer->exit_state = hi_exit_watch_look(k->run.exit_watch);
 		return true;
-	case HI_KEEPER_WATCH_SET:
-		return set_watch(k, answer);
-	case HI_KEEPER_WATCH_COUNTS:
-		put_watch_counts(k, answer);
-		return true;
-	case HI_KEEPER_USES_CHOOSE:
-		return choose_functions_of_uses(k);
-	case HI_KEEPER_USES_COUNTS:
-		put_use_counts(k, answer);
-		return true;
+	case HI_KEEPER_OBSERVER:
+		return hi_stop_observers_serve(&k->run.observers, request->observer,
+					       request->detail, k->socket, answer);
 	default:
 		return false;
 	}

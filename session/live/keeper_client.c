@@ -6,14 +6,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "session/census_cache.h"
-#include "session/live/call_counts.h"
 #include "session/live/freeze.h"
 #include "session/live/keeper.h"
 #include "session/live/keeper_messages.h"
-#include "session/live/page_evidence.h"
-#include "session/live/recorder.h"
-#include "session/live/use_evidence.h"
-#include "session/live/watch_evidence.h"
 
 /* ---- one request ---- */
 
@@ -110,11 +105,7 @@ static enum hi_status receive_frozen(struct hi_inspection *in, struct hi_error *
 	if (status == HI_OK)
 		status = receive_ranges(in, socket, err);
 	if (status == HI_OK)
-		status = hi_page_evidence_receive(run->pages, socket, err);
-	if (status == HI_OK)
-		status = hi_watch_evidence_receive(run->watch, socket, err);
-	if (status == HI_OK)
-		status = hi_use_evidence_receive(run->uses, socket, err);
+		status = hi_stop_observers_receive(&run->observers, socket, err);
 	return status;
 }
 
@@ -146,10 +137,8 @@ enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err)
 
 	if (!answer)
 		return hi_fail_memory(err, "image");
-	if (run->recorder) {
-		in->stop.held = run->recorder;
-		hi_recorder_hold(in->stop.held);
-	}
+	hi_stop_observers_before(&run->observers, in, NULL);
+	in->stop.is_observed = true;
 	pthread_mutex_lock(lock_of(run->keeper));
 	status = request_image(in, answer, err);
 	pthread_mutex_unlock(lock_of(run->keeper));

@@ -2,8 +2,8 @@
 /*
  * Messages of a keeper and its client: a request and its answer, one packet
  * each (base/packet.h); after that of a freeze that was made come the target, the image,
- * the allocator's text and what the evidence has seen (hi_..._evidence_send). Internal to
- * session/live.
+ * the allocator's text and what observers of the stop have seen (stop_observer.h).
+ * Internal to session/live.
  */
 #ifndef HI_SESSION_LIVE_KEEPER_MESSAGES_H
 #define HI_SESSION_LIVE_KEEPER_MESSAGES_H
@@ -16,11 +16,8 @@ struct hi_keeper_client;
 enum hi_keeper_operation {
 	HI_KEEPER_FREEZE,
 	HI_KEEPER_END_IMAGE,
-	HI_KEEPER_EXIT,	     /* what the watch for the exit has seen */
-	HI_KEEPER_WATCH_SET, /* bytes follow: struct hi_watch_place[] */
-	HI_KEEPER_WATCH_COUNTS,
-	HI_KEEPER_USES_CHOOSE, /* bytes follow: uint64_t[], bytes by type */
-	HI_KEEPER_USES_COUNTS,
+	HI_KEEPER_EXIT,	    /* what the watch for the exit has seen */
+	HI_KEEPER_OBSERVER, /* for an observer of the stops */
 };
 
 struct hi_keeper_request {
@@ -28,6 +25,8 @@ struct hi_keeper_request {
 	uint32_t threads;    /* of a freeze: that make the image */
 	uint64_t timeout_ns; /* of a freeze: how long the place of --at is waited for */
 	uint64_t samples;    /* of a freeze: censuses that were written */
+	/* Of an observer: its number, and a request of its own. */
+	uint32_t observer, detail;
 };
 
 enum { HI_KEEPER_COUNTS = 256, HI_KEEPER_WARNINGS = 8192, HI_KEEPER_RANGES = 65536 };
@@ -41,8 +40,7 @@ struct hi_keeper_answer {
 	uint32_t has_new_site; /* the place of --at was looked for once more */
 	union {
 		char warnings[HI_KEEPER_WARNINGS]; /* of a freeze, a line each */
-		/* For WATCH_COUNTS a struct hi_watch_counts, for USES_COUNTS a struct
-		 * hi_use_counts. */
+		/* Of an observer: a struct of its own. */
 		unsigned char counts[HI_KEEPER_COUNTS];
 	};
 };

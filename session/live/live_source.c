@@ -67,8 +67,8 @@ static void close_image(struct hi_inspection *in)
 		hi_keeper_end_image(in->run->keeper);
 	free(in->stop.allocator_text);
 	hi_stop_site_close(in->stop.own_site);
-	if (in->stop.held)
-		hi_recorder_release(in->stop.held);
+	if (in->stop.is_observed)
+		hi_stop_observers_end_census(&in->run->observers);
 	hi_target_close(in->stop.target);
 }
 

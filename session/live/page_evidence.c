@@ -8,6 +8,7 @@
 #include "base/packet.h"
 
 struct hi_page_evidence {
+	struct hi_stop_observer observer; /* first */
 	struct hi_target *target;
 	struct hi_page_watch *watch;
 	uint64_t stops;
@@ -19,23 +20,6 @@ struct hi_page_evidence {
 
 HI_DEFINE_GUARD(struct hi_page_evidence *, hi_page_evidence_close)
 
-enum hi_status hi_page_evidence_open(pid_t pid, struct hi_page_evidence **ret,
-				     struct hi_error *err)
-{
-	HI_GUARD(hi_page_evidence_close)
-	struct hi_page_evidence *e = hi_calloc(1, sizeof(*e));
-	enum hi_status status;
-
-	if (!e)
-		return hi_fail_memory(err, "pages of the target");
-	status = hi_target_open(pid, &e->target, err);
-	if (status == HI_OK)
-		status = hi_page_watch_open(e->target, &e->watch, err);
-	if (status == HI_OK)
-		*ret = hi_take(e);
-	return status;
-}
-
 void hi_page_evidence_close(struct hi_page_evidence *e)
 {
 	/* Else all is the other process's. */
@@ -46,21 +30,24 @@ void hi_page_evidence_close(struct hi_page_evidence *e)
 	free(e);
 }
 
-void hi_page_evidence_before_stop(struct hi_page_evidence *e,
-				  struct hi_stop_options *stop)
+/* The hook is that of probes/pages.h. */
+static void prepare_pages(struct hi_stop_observer *observer, struct hi_inspection *in,
+			  struct hi_stop_options *stop)
 {
-	if (!e)
+	struct hi_page_evidence *e = (struct hi_page_evidence *)observer;
+
+	(void)in;
+	if (!stop)
 		return;
 	e->missing = (struct hi_error){};
 	e->is_prepared = hi_page_watch_prepare(e->watch, stop, &e->missing) == HI_OK;
 }
 
-void hi_page_evidence_after_stop(struct hi_page_evidence *e)
+static void take_pages(struct hi_stop_observer *observer)
 {
+	struct hi_page_evidence *e = (struct hi_page_evidence *)observer;
 	struct hi_error why = {};
 
-	if (!e)
-		return;
 	/* A wait for a place that ended without a stop has changed nothing. */
 	e->stops += hi_page_watch_has_read(e->watch);
 	if (hi_page_watch_take(e->watch, &why) != HI_OK && e->is_prepared)
@@ -96,20 +83,19 @@ struct sent_pages {
 	struct hi_error missing;
 };
 
-void hi_page_evidence_be_served(struct hi_page_evidence *e)
+static void have_pages_served(struct hi_stop_observer *observer,
+			      const struct hi_keeper_client *client)
 {
-	if (e)
-		e->is_served = true;
+	(void)client;
+	((struct hi_page_evidence *)observer)->is_served = true;
 }
 
-bool hi_page_evidence_send(const struct hi_page_evidence *e, int socket)
+static bool send_pages(struct hi_stop_observer *observer, int socket)
 {
-	const struct hi_page_states *states = e ? hi_page_watch_states(e->watch) : NULL;
-	struct sent_pages head;
+	const struct hi_page_evidence *e = (struct hi_page_evidence *)observer;
+	const struct hi_page_states *states = hi_page_watch_states(e->watch);
+	const struct sent_pages head = {e->stops, e->missing};
 
-	if (!e)
-		return true;
-	head = (struct sent_pages){e->stops, e->missing};
 	return hi_packet_send(socket, &head, sizeof(head), -1) &&
 	       hi_packet_send_bytes(socket, states->addresses.items,
 				    states->addresses.count *
@@ -133,15 +119,14 @@ bool hi_page_evidence_send(const struct hi_page_evidence *e, int socket)
 		is_there_;                                                               \
 	})
 
-enum hi_status hi_page_evidence_receive(struct hi_page_evidence *e, int socket,
-					struct hi_error *err)
+static enum hi_status receive_pages(struct hi_stop_observer *observer, int socket,
+				    struct hi_error *err)
 {
+	struct hi_page_evidence *e = (struct hi_page_evidence *)observer;
 	struct sent_pages head;
 	int fd = -1;
 	bool is_there;
 
-	if (!e)
-		return HI_OK;
 	is_there = hi_packet_receive(socket, &head, sizeof(head), 0, &fd) &&
 		   RECEIVE_VECTOR(socket, &e->received.addresses) &&
 		   RECEIVE_VECTOR(socket, &e->received.bits) &&
@@ -152,4 +137,44 @@ enum hi_status hi_page_evidence_receive(struct hi_page_evidence *e, int socket,
 	e->stops = head.stops;
 	e->missing = head.missing;
 	return HI_OK;
+}
+
+/* ---- opening ---- */
+
+static void close_page_observer(struct hi_stop_observer *observer)
+{
+	hi_page_evidence_close((struct hi_page_evidence *)observer);
+}
+
+static const struct hi_stop_observer_ops page_observer_ops = {
+	.name = "pages",
+	.before_stop = prepare_pages,
+	.after_stop = take_pages,
+	.be_served = have_pages_served,
+	.send = send_pages,
+	.receive = receive_pages,
+	.close = close_page_observer,
+};
+
+struct hi_stop_observer *hi_page_evidence_observer(struct hi_page_evidence *e)
+{
+	return e ? &e->observer : NULL;
+}
+
+enum hi_status hi_page_evidence_open(pid_t pid, struct hi_page_evidence **ret,
+				     struct hi_error *err)
+{
+	HI_GUARD(hi_page_evidence_close)
+	struct hi_page_evidence *e = hi_calloc(1, sizeof(*e));
+	enum hi_status status;
+
+	if (!e)
+		return hi_fail_memory(err, "pages of the target");
+	e->observer.ops = &page_observer_ops;
+	status = hi_target_open(pid, &e->target, err);
+	if (status == HI_OK)
+		status = hi_page_watch_open(e->target, &e->watch, err);
+	if (status == HI_OK)
+		*ret = hi_take(e);
+	return status;
 }

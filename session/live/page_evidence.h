@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "probes/pages.h"
+#include "session/stop_observer.h"
 
 struct hi_page_evidence;
 /* *ret: hi_page_evidence_close(). Errors: as of hi_target_open() and
@@ -17,21 +18,8 @@ enum hi_status hi_page_evidence_open(pid_t pid, struct hi_page_evidence **ret,
 				     struct hi_error *err);
 void hi_page_evidence_close(struct hi_page_evidence *evidence); /* NULL is fine */
 
-/* Around each stop. NULL is fine. A failure is no reason to do without the stop. */
-void hi_page_evidence_before_stop(struct hi_page_evidence *evidence,
-				  struct hi_stop_options *stop);
-void hi_page_evidence_after_stop(struct hi_page_evidence *evidence);
-
-/*
- * A forked process may use the evidence, of which this one goes on with the stops: in the
- * fork call be_served before anything else, and receive after each stop for which this
- * process calls send. NULL is fine: nothing is sent. False: the other end is closed.
- * HI_GONE, HI_NO_MEMORY.
- */
-void hi_page_evidence_be_served(struct hi_page_evidence *evidence);
-bool hi_page_evidence_send(const struct hi_page_evidence *evidence, int socket);
-enum hi_status hi_page_evidence_receive(struct hi_page_evidence *evidence, int socket,
-					struct hi_error *err);
+/* For hi_stop_observers_add(); NULL for NULL. */
+struct hi_stop_observer *hi_page_evidence_observer(struct hi_page_evidence *evidence);
 
 /* The number of stops until now that may have changed what is known. */
 uint64_t hi_page_evidence_stops(const struct hi_page_evidence *evidence);

@@ -34,6 +34,7 @@ static const uint64_t new_code_period_ns = HI_NS_PER_S / 20;
 enum { THREAD_NAP_NS = 2000000 };
 
 struct hi_recorder {
+	struct hi_stop_observer observer; /* first */
 	const struct hi_options *options;
 	struct hi_target *target;
 	struct hi_event_functions functions;
@@ -1053,6 +1054,7 @@ enum hi_status hi_recorder_open(const struct hi_options *options,
 
 	if (!r)
 		return hi_fail_memory(err, "recording");
+	r->observer.ops = &hi_recorder_observer_ops;
 	r->options = options;
 	pthread_mutex_init(&r->gate.lock, NULL);
 	r->gate.forget = forget_recorder_thread;

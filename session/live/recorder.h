@@ -2,9 +2,9 @@
 /*
  * Follows the allocations of a running process (probes/events) and keeps what is live by
  * them (census/events), from its start until a stop of the process, at which the two are
- * compared with each other: hi_freeze() of an inspection whose run has a recorder
- * ends it. Censuses of a series (a run with a census cache) are beside it: each one
- * holds the recording still from its stop to its end.
+ * compared with each other. It observes stops (recorder_observer.c): that of a single
+ * inspection ends the recording. Censuses of a series (a run with a census cache) are
+ * beside it: each one holds the recording still from its stop to its end.
  */
 #ifndef HI_SESSION_LIVE_RECORDER_H
 #define HI_SESSION_LIVE_RECORDER_H
@@ -18,6 +18,7 @@
 #include "probes/events/event_source.h"
 #include "session/live/past_code.h"
 #include "session/live/sample_choice.h"
+#include "session/stop_observer.h"
 
 struct hi_options;
 
@@ -130,6 +131,10 @@ enum hi_status hi_recorder_take_lost(struct hi_recorder *recorder,
 				     struct hi_target **target_ret,
 				     struct hi_image **image_ret, struct hi_error *err);
 void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
+/* For hi_stop_observers_add(), after the other observers; NULL for NULL. */
+struct hi_stop_observer *hi_recorder_observer(struct hi_recorder *recorder);
+/* recorder_observer.c; each recorder begins with such an observer. */
+extern const struct hi_stop_observer_ops hi_recorder_observer_ops;
 
 /* ---- what was recorded ---- */
 

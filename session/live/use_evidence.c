@@ -6,45 +6,42 @@
  * single-steps the instruction that of a trap of a watchpoint, too: in virtual machines
  * that takes tens of microseconds. How often a function is called is measured before it
  * gets a probe (use_rates.h). Of the functions that are wanted those are chosen that have
- * most bytes for what they cost, until half of the budget is used, which is PERCENT of a
- * processor; the rest is for calls that become more frequent. The others are dropped, for
+ * most bytes for what they cost, until half of the budget is used, which is
+ * HI_PROBE_PERCENT of a processor; the rest is for calls that become more frequent. The others are dropped, for
  * good.
  *
- * An account has the time that hits may take: it gains PERCENT of the time that passes,
- * at most ACCOUNT_NS, and pays for each hit that is seen, every LOOK_NS, and for what was
- * measured. If it is empty all probes are taken away (those of a file are one link of the
+ * The account (Note [Budget of probes] in probe_account.h) pays for what was measured,
+ * too. If it is empty all probes are taken away (those of a file are one link of the
  * kernel). They are chosen anew, by the rates that were seen, after the first census at
  * which the account has gained what it owes.
  */
 #include "session/live/use_evidence.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "attach/child.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/search.h"
 #include "base/vector.h"
 #include "probes/use_probes.h"
+#include "session/inspection.h"
 #include "session/live/keeper_messages.h"
+#include "session/live/probe_account.h"
 #include "session/live/symbols.h"
 #include "session/live/use_rates.h"
 
 enum {
-	PERCENT = 2,
-	LOOK_NS = 5000000,
-	ACCOUNT_NS = 50000000,
 	CANDIDATES = 2 * HI_BPF_USE_SITES, /* that are measured for one choice */
 	PATIENCE_NS = 500000000,	   /* for a target that does not run */
 	/* Probes are changed where functions that have none take a part of the bytes. */
 	CHANGE_PART = 8,
 };
+
+/* Requests to the keeper. */
+enum { COUNT_USES, CHOOSE_USES };
 
 /* A function of the list. */
 struct chosen {
@@ -59,43 +56,27 @@ struct known {
 };
 
 struct hi_use_evidence {
+	struct hi_probe_account account; /* first; its lock is of `probed` to `calls` */
 	struct hi_target *target;
 	struct hi_use_functions *functions;
 	struct known *known; /* by function */
 	struct hi_use_probes *probes;
 	struct hi_watchpoints *breakpoints; /* to measure */
 	struct hi_use_rates rates;	    /* by them */
-	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows until `calls` */
-	pthread_cond_t changed;
-	bool has_thread, over;
 	struct chosen probed[HI_BPF_USE_SITES];
 	uint64_t seen[HI_BPF_USE_SITES]; /* hits that are paid */
 	size_t n_probed;
-	int64_t account_ns;
-	uint64_t looked_ns, set_ns; /* when */
+	uint64_t set_ns; /* when */
 	struct hi_use_counts counts;
-	struct hi_error missing;
 	/* Of the period that the last stop ended, by address; those since are carried. */
 	struct HI_VECTOR(uint64_t) calls;
 	struct HI_VECTOR(struct hi_use_call) carried;
 	uint64_t stopped_ns;
-	const struct hi_keeper_client *served_by; /* NULL: all is of this process */
 };
 
 HI_DEFINE_GUARD(struct hi_use_evidence *, hi_use_evidence_close)
 
 /* ---- the account; locked ---- */
-
-static void gain_use_time(struct hi_use_evidence *e)
-{
-	uint64_t now = hi_clock_ns();
-
-	e->account_ns += (int64_t)((now - e->looked_ns) / 100 * PERCENT);
-	if (e->account_ns > ACCOUNT_NS)
-		e->account_ns = ACCOUNT_NS;
-	e->looked_ns = now;
-}
 
 static uint64_t cost_of_hit(const struct hi_use_evidence *e, uint32_t function)
 {
@@ -109,14 +90,14 @@ static uint64_t cost_of_hit(const struct hi_use_evidence *e, uint32_t function)
 /* more: by probed function, the time of the hits since the last time. */
 static void pay_calls(struct hi_use_evidence *e, uint64_t more[HI_BPF_USE_SITES])
 {
-	gain_use_time(e);
+	hi_probe_account_gain(&e->account);
 	for (size_t i = 0; i < e->n_probed; i++) {
 		uint64_t hits = hi_use_probes_hits(e->probes, i);
 
 		more[i] = (hits - e->seen[i]) * cost_of_hit(e, e->probed[i].function);
 		e->counts.hits += hits - e->seen[i];
 		e->seen[i] = hits;
-		e->account_ns -= (int64_t)more[i];
+		hi_probe_account_pay(&e->account, more[i]);
 	}
 }
 
@@ -139,7 +120,8 @@ static void take_probes_away(struct hi_use_evidence *e)
 static void correct_rates(struct hi_use_evidence *e, const uint64_t *more,
 			  uint64_t since_ns)
 {
-	uint64_t set_for = e->looked_ns - e->set_ns, looked_for = e->looked_ns - since_ns;
+	uint64_t set_for = e->account.looked_ns - e->set_ns,
+		 looked_for = e->account.looked_ns - since_ns;
 
 	for (size_t i = 0; i < e->n_probed; i++) {
 		uint32_t function = e->probed[i].function;
@@ -153,32 +135,23 @@ static void correct_rates(struct hi_use_evidence *e, const uint64_t *more,
 
 static void look_at_calls(struct hi_use_evidence *e)
 {
-	uint64_t more[HI_BPF_USE_SITES], since_ns = e->looked_ns;
+	uint64_t more[HI_BPF_USE_SITES], since_ns = e->account.looked_ns;
 
 	pay_calls(e, more);
-	if (e->account_ns >= 0 || !e->n_probed)
+	if (e->account.left_ns >= 0 || !e->n_probed)
 		return;
 	correct_rates(e, more, since_ns);
 	take_probes_away(e);
 	e->counts.waited++;
 }
 
-static void *look_at_uses(void *arg)
+static void look_at_uses(struct hi_probe_account *account)
 {
-	struct hi_use_evidence *e = arg;
-	struct timespec until;
-
-	hi_child_set_priority(1);
-	pthread_mutex_lock(&e->lock);
-	while (!e->over) {
-		until = hi_timespec(hi_clock_ns() + LOOK_NS);
-		pthread_cond_clockwait(&e->changed, &e->lock, CLOCK_MONOTONIC, &until);
-		if (!e->over)
-			look_at_calls(e);
-	}
-	pthread_mutex_unlock(&e->lock);
-	return NULL;
+	look_at_calls((struct hi_use_evidence *)account);
 }
+
+static const struct hi_probe_account_request account_of_uses = {
+	.name = "probes", .most_ns = 50000000, .look = look_at_uses};
 
 /* ---- what was called ---- */
 
@@ -226,20 +199,18 @@ static bool sort_calls(struct hi_use_evidence *e, const struct hi_use_call *call
 	return is_done;
 }
 
-void hi_use_evidence_after_stop(struct hi_use_evidence *e, uint64_t at_ns)
+void hi_use_evidence_end_period(struct hi_use_evidence *e, uint64_t at_ns)
 {
 	struct hi_use_call *calls = NULL;
 	size_t n = 0;
 
-	if (!e)
-		return;
-	pthread_mutex_lock(&e->lock);
+	hi_probe_account_lock(&e->account);
 	look_at_calls(e);
 	if (hi_use_probes_turn(e->probes, &calls, &n, NULL) != HI_OK ||
 	    !sort_calls(e, calls, n, at_ns))
 		e->calls.count = e->carried.count = 0;
 	e->stopped_ns = at_ns;
-	pthread_mutex_unlock(&e->lock);
+	hi_probe_account_unlock(&e->account);
 	free(calls);
 }
 
@@ -351,7 +322,7 @@ static enum hi_status measure_functions(struct hi_use_evidence *e,
 	for (unsigned i = 0; i < n; i++)
 		addresses[i] = e->functions->items[functions[i]].address;
 	status = hi_use_rates_measure(&e->rates, addresses, n, rates, &cost_ns, err);
-	e->account_ns -= (int64_t)cost_ns;
+	hi_probe_account_pay(&e->account, cost_ns);
 	look_at_calls(e);
 	for (unsigned i = 0; i < n && status == HI_OK; i++) {
 		e->known[functions[i]].rate = rates[i];
@@ -428,7 +399,7 @@ static void sort_by_worth(const struct hi_use_evidence *e, const struct chosen *
 static size_t take_worthy(struct hi_use_evidence *e, const struct chosen *candidates,
 			  size_t n, struct chosen ret[HI_BPF_USE_SITES])
 {
-	const uint64_t budget = HI_NS_PER_S / 100 * PERCENT / 2;
+	const uint64_t budget = HI_NS_PER_S / 100 * HI_PROBE_PERCENT / 2;
 	struct candidate sorted[CANDIDATES];
 	uint64_t sum = 0;
 	size_t taken = 0;
@@ -510,13 +481,13 @@ static void probe_wanted(struct hi_use_evidence *e, const struct chosen *wanted,
 	n = take_worthy(e, candidates, n, chosen);
 	if (!is_worth_changing(e, chosen, n))
 		return;
-	if (e->account_ns >= 0)
+	if (e->account.left_ns >= 0)
 		(void)probe_chosen(e, chosen, n, err);
 	else
 		(void)hi_fail(err, HI_LIMIT, 0,
 			      "calls have used up the time that probes may take (%d %% "
 			      "of a processor): they come back later",
-			      PERCENT);
+			      HI_PROBE_PERCENT);
 }
 
 static void count_wanted_functions(struct hi_use_evidence *e, const struct chosen *wanted,
@@ -535,50 +506,37 @@ static void count_wanted_functions(struct hi_use_evidence *e, const struct chose
 static void say_what_is_missing(struct hi_use_evidence *e, size_t wanted)
 {
 	if (e->n_probed)
-		e->missing = (struct hi_error){};
-	if (e->missing.status != HI_OK || e->n_probed)
+		e->account.missing = (struct hi_error){};
+	if (e->account.missing.status != HI_OK || e->n_probed)
 		return;
 	if (!wanted)
-		(void)hi_fail(&e->missing, HI_NOT_FOUND, 0,
+		(void)hi_fail(&e->account.missing, HI_NOT_FOUND, 0,
 			      "no function takes objects of the types on the heap");
 	else
-		(void)hi_fail(&e->missing, HI_LIMIT, 0,
+		(void)hi_fail(&e->account.missing, HI_LIMIT, 0,
 			      "all functions that take objects are called too often");
 }
 
-size_t hi_use_evidence_types(const struct hi_use_evidence *e)
-{
-	return e->functions->n_types;
-}
-
-void hi_use_evidence_choose_by_bytes(struct hi_use_evidence *e, const uint64_t *bytes)
+/* By the bytes of each type that functions take, which may be hostile. */
+static void choose_by_bytes(struct hi_use_evidence *e, const uint64_t *bytes)
 {
 	HI_GUARD(free)
 	struct chosen *wanted =
 		hi_realloc_array(NULL, e->functions->count + 1u, sizeof(*wanted));
 	size_t n_wanted;
 
-	pthread_mutex_lock(&e->lock);
-	e->missing = (struct hi_error){};
+	hi_probe_account_lock(&e->account);
+	e->account.missing = (struct hi_error){};
 	if (!wanted) {
-		(void)hi_fail_memory(&e->missing, "functions");
+		(void)hi_fail_memory(&e->account.missing, "functions");
 	} else {
 		n_wanted = list_wanted(e, bytes, wanted);
-		gain_use_time(e);
-		probe_wanted(e, wanted, n_wanted, &e->missing);
+		hi_probe_account_gain(&e->account);
+		probe_wanted(e, wanted, n_wanted, &e->account.missing);
 		count_wanted_functions(e, wanted, n_wanted);
 		say_what_is_missing(e, n_wanted);
 	}
-	pthread_mutex_unlock(&e->lock);
-}
-
-static void ask_to_choose(const struct hi_use_evidence *e, const uint64_t *bytes)
-{
-	const struct hi_keeper_request request = {.operation = HI_KEEPER_USES_CHOOSE};
-	struct hi_keeper_answer answer;
-
-	(void)hi_keeper_ask(e->served_by, &request, bytes,
-			    hi_use_evidence_types(e) * sizeof(*bytes), &answer);
+	hi_probe_account_unlock(&e->account);
 }
 
 void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type *types,
@@ -588,89 +546,75 @@ void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type 
 	struct hi_error failure = {};
 
 	if (find_bytes_of_types(e->functions, types, n, &bytes, &failure) != HI_OK) {
-		pthread_mutex_lock(&e->lock);
-		e->missing = failure;
-		pthread_mutex_unlock(&e->lock);
-	} else if (e->served_by) {
-		ask_to_choose(e, bytes);
+		hi_probe_account_lock(&e->account);
+		e->account.missing = failure;
+		hi_probe_account_unlock(&e->account);
+	} else if (e->account.served_by) {
+		(void)hi_probe_account_ask(&e->account, CHOOSE_USES, bytes,
+					   e->functions->n_types * sizeof(*bytes));
 	} else {
-		hi_use_evidence_choose_by_bytes(e, bytes);
+		choose_by_bytes(e, bytes);
 	}
 }
 
 /* ---- what there is to tell ---- */
 
-/* Both in one. */
 static void ask_for_use_counts(struct hi_use_evidence *e)
 {
-	const struct hi_keeper_request request = {.operation = HI_KEEPER_USES_COUNTS};
-	struct hi_keeper_answer answer;
-
-	if (!hi_keeper_ask(e->served_by, &request, NULL, 0, &answer))
-		return;
-	memcpy(&e->counts, answer.counts, sizeof(e->counts));
-	e->missing = answer.error;
+	hi_probe_account_ask_counts(&e->account, COUNT_USES, &e->counts,
+				    sizeof(e->counts));
 }
 
 struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *e)
 {
 	struct hi_use_counts counts;
 
-	if (e->served_by)
+	if (e->account.served_by)
 		ask_for_use_counts(e);
-	if (e->served_by)
+	if (e->account.served_by)
 		return e->counts;
-	pthread_mutex_lock(&e->lock);
+	hi_probe_account_lock(&e->account);
 	look_at_calls(e);
 	counts = e->counts;
 	counts.probed = e->n_probed;
 	counts.hit_ns = hi_use_probes_hit_ns(e->probes);
 	counts.not_stored = hi_use_probes_not_stored(e->probes);
-	pthread_mutex_unlock(&e->lock);
+	hi_probe_account_unlock(&e->account);
 	return counts;
 }
 
 void hi_use_evidence_missing(struct hi_use_evidence *e, char out[240])
 {
-	if (e->served_by) {
+	if (e->account.served_by)
 		ask_for_use_counts(e);
-		memcpy(out, e->missing.text, sizeof(e->missing.text));
-		return;
-	}
-	pthread_mutex_lock(&e->lock);
-	memcpy(out, e->missing.text, sizeof(e->missing.text));
-	pthread_mutex_unlock(&e->lock);
+	hi_probe_account_missing(&e->account, out);
 }
 
 /* ---- of another process ---- */
 
 #define CALLS_MOST ((size_t)4 * HI_BPF_USE_ADDRESSES)
 
-void hi_use_evidence_be_served(struct hi_use_evidence *e,
-			       const struct hi_keeper_client *client)
+static void have_uses_served(struct hi_stop_observer *observer,
+			     const struct hi_keeper_client *client)
 {
-	if (e)
-		e->served_by = client;
+	((struct hi_use_evidence *)observer)->account.served_by = client;
 }
 
-bool hi_use_evidence_send(struct hi_use_evidence *e, int socket)
+static bool send_uses(struct hi_stop_observer *observer, int socket)
 {
-	size_t n;
+	const struct hi_use_evidence *e = (struct hi_use_evidence *)observer;
+	size_t n = e->calls.count < CALLS_MOST ? e->calls.count : CALLS_MOST;
 
-	if (!e)
-		return true;
-	n = e->calls.count < CALLS_MOST ? e->calls.count : CALLS_MOST;
 	return hi_packet_send_bytes(socket, e->calls.items, n * sizeof(*e->calls.items));
 }
 
-enum hi_status hi_use_evidence_receive(struct hi_use_evidence *e, int socket,
-				       struct hi_error *err)
+static enum hi_status receive_uses(struct hi_stop_observer *observer, int socket,
+				   struct hi_error *err)
 {
+	struct hi_use_evidence *e = (struct hi_use_evidence *)observer;
 	void *calls = NULL;
 	size_t n = 0;
 
-	if (!e)
-		return HI_OK;
 	if (!hi_packet_receive_bytes(socket, CALLS_MOST * sizeof(*e->calls.items), &calls,
 				     &n))
 		return hi_fail(err, HI_GONE, 0, "calls: there is no answer");
@@ -678,6 +622,58 @@ enum hi_status hi_use_evidence_receive(struct hi_use_evidence *e, int socket,
 	e->calls.items = calls;
 	e->calls.count = e->calls.capacity = n / sizeof(*e->calls.items);
 	return HI_OK;
+}
+
+static bool serve_uses(struct hi_stop_observer *observer, uint32_t detail, int socket,
+		       struct hi_keeper_answer *answer)
+{
+	struct hi_use_evidence *e = (struct hi_use_evidence *)observer;
+	HI_GUARD(free) void *bytes = NULL;
+	struct hi_use_counts counts;
+
+	_Static_assert(sizeof(counts) <= HI_KEEPER_COUNTS, "room");
+	if (detail == COUNT_USES) {
+		counts = hi_use_evidence_counts(e);
+		hi_probe_account_answer(&e->account, &counts, sizeof(counts), answer);
+		return true;
+	}
+	if (detail != CHOOSE_USES ||
+	    !hi_probe_account_receive(socket, e->functions->n_types * sizeof(uint64_t),
+				      &bytes))
+		return false;
+	choose_by_bytes(e, bytes);
+	return true;
+}
+
+static enum hi_status take_uses_of_period(struct hi_stop_observer *observer,
+					  struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_use_evidence *e = (struct hi_use_evidence *)observer;
+
+	(void)err;
+	if (!e->account.served_by)
+		hi_use_evidence_end_period(e, in->image->stats.monotonic_ns);
+	return HI_OK;
+}
+
+static void close_uses(struct hi_stop_observer *observer)
+{
+	hi_use_evidence_close((struct hi_use_evidence *)observer);
+}
+
+static const struct hi_stop_observer_ops use_observer_ops = {
+	.name = "uses",
+	.census = take_uses_of_period,
+	.be_served = have_uses_served,
+	.send = send_uses,
+	.receive = receive_uses,
+	.serve = serve_uses,
+	.close = close_uses,
+};
+
+struct hi_stop_observer *hi_use_evidence_observer(struct hi_use_evidence *e)
+{
+	return e ? &e->account.observer : NULL;
 }
 
 /* ---- open and close ---- */
@@ -715,23 +711,6 @@ static enum hi_status find_functions_of_uses(struct hi_use_evidence *e, bool ver
 	return e->known ? HI_OK : hi_fail_memory(err, "functions");
 }
 
-static enum hi_status start_looking_at_uses(struct hi_use_evidence *e,
-					    struct hi_error *err)
-{
-	sigset_t all, before;
-	int error;
-
-	sigfillset(&all);
-	/* Signals are for the first thread. */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&e->thread, NULL, look_at_uses, e);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error)
-		return hi_fail(err, HI_OS, 0, "a thread for probes: %s", strerror(error));
-	e->has_thread = true;
-	return HI_OK;
-}
-
 enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evidence **ret,
 				    struct hi_error *err)
 {
@@ -741,10 +720,8 @@ enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evide
 
 	if (!e)
 		return hi_fail_memory(err, "probes");
-	pthread_mutex_init(&e->lock, NULL);
-	pthread_cond_init(&e->changed, NULL);
-	e->looked_ns = hi_clock_ns();
-	e->account_ns = ACCOUNT_NS;
+	e->account.observer.ops = &use_observer_ops;
+	hi_probe_account_open(&e->account, &account_of_uses);
 	if (status == HI_OK)
 		status = hi_target_open(pid, &e->target, err);
 	if (status == HI_OK)
@@ -755,7 +732,7 @@ enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evide
 		status = hi_watchpoints_open_code(pid, HI_WATCHPOINTS_MAX,
 						  &e->breakpoints, err);
 	if (status == HI_OK)
-		status = start_looking_at_uses(e, err);
+		status = hi_probe_account_start(&e->account, err);
 	if (status == HI_OK)
 		*ret = hi_take(e);
 	return status;
@@ -764,15 +741,9 @@ enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evide
 void hi_use_evidence_close(struct hi_use_evidence *e)
 {
 	/* Else all is the other process's. */
-	if (!e || e->served_by)
+	if (!e || e->account.served_by)
 		return;
-	if (e->has_thread) {
-		pthread_mutex_lock(&e->lock);
-		e->over = true;
-		pthread_cond_signal(&e->changed);
-		pthread_mutex_unlock(&e->lock);
-		pthread_join(e->thread, NULL);
-	}
+	hi_probe_account_close(&e->account);
 	hi_use_probes_close(e->probes);
 	hi_watchpoints_close(e->breakpoints);
 	free(e->functions);
@@ -780,7 +751,5 @@ void hi_use_evidence_close(struct hi_use_evidence *e)
 	hi_vector_free(&e->calls);
 	hi_vector_free(&e->carried);
 	hi_target_close(e->target);
-	pthread_mutex_destroy(&e->lock);
-	pthread_cond_destroy(&e->changed);
 	free(e);
 }

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-struct hi_keeper_client;
+struct hi_stop_observer;
 struct hi_use_evidence;
 /* Reads the debug information of the target's files; probes nothing yet. *ret:
  * hi_use_evidence_close(). HI_UNSUPPORTED: not x86-64, or no BPF; HI_NOT_FOUND: no
@@ -27,9 +27,11 @@ enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evide
 				    struct hi_error *err);
 void hi_use_evidence_close(struct hi_use_evidence *evidence); /* NULL is fine */
 
-/* After each stop that was made: at_ns is its time by CLOCK_MONOTONIC. Calls before it
- * belong to the period that it ends. NULL is fine. */
-void hi_use_evidence_after_stop(struct hi_use_evidence *evidence, uint64_t at_ns);
+/* For hi_stop_observers_add(); NULL for NULL. */
+struct hi_stop_observer *hi_use_evidence_observer(struct hi_use_evidence *evidence);
+/* The census of its observer, at this time (CLOCK_MONOTONIC): calls before it belong to
+ * the period that it ends. */
+void hi_use_evidence_end_period(struct hi_use_evidence *evidence, uint64_t at_ns);
 /* Was an address of [start, end) passed in the period that the last stop ended? */
 bool hi_use_evidence_is_called(const struct hi_use_evidence *evidence, uint64_t start,
 			       uint64_t end);
@@ -60,18 +62,5 @@ struct hi_use_counts {
 struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *evidence);
 /* Why nothing was probed the last time, copied to out; "": something was. */
 void hi_use_evidence_missing(struct hi_use_evidence *evidence, char out[240]);
-
-/* A forked process may use the evidence, as in page_evidence.h; what it changes the
- * client requests. */
-void hi_use_evidence_be_served(struct hi_use_evidence *evidence,
-			       const struct hi_keeper_client *client);
-bool hi_use_evidence_send(struct hi_use_evidence *evidence, int socket);
-enum hi_status hi_use_evidence_receive(struct hi_use_evidence *evidence, int socket,
-				       struct hi_error *err);
-/* The number of types that functions take, and the choice by the bytes of each, for a
- * process that knows the census. Bytes are hostile. */
-size_t hi_use_evidence_types(const struct hi_use_evidence *evidence);
-void hi_use_evidence_choose_by_bytes(struct hi_use_evidence *evidence,
-				     const uint64_t *bytes);
 
 #endif

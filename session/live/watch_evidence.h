@@ -13,10 +13,9 @@
 #ifndef HI_SESSION_LIVE_WATCH_EVIDENCE_H
 #define HI_SESSION_LIVE_WATCH_EVIDENCE_H
 
-#include "attach/stop_options.h"
 #include "probes/watchpoints.h"
+#include "session/stop_observer.h"
 
-struct hi_keeper_client;
 struct hi_watch_evidence;
 /* n watchpoints. *ret: hi_watch_evidence_close(). Errors: hi_watchpoints_open()'s. */
 enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
@@ -25,11 +24,9 @@ enum hi_status hi_watch_evidence_open(pid_t pid, unsigned n,
 void hi_watch_evidence_close(struct hi_watch_evidence *evidence); /* NULL is fine */
 unsigned hi_watch_evidence_slots(const struct hi_watch_evidence *evidence);
 
-/* Around each stop; the first one adds a hook to it. If the target was not stopped in
- * between, the period goes on. NULL is fine. */
-void hi_watch_evidence_before_stop(struct hi_watch_evidence *evidence,
-				   struct hi_stop_options *stop);
-void hi_watch_evidence_after_stop(struct hi_watch_evidence *evidence);
+/* For hi_stop_observers_add(); NULL for NULL. If the target was not stopped between its
+ * calls, the period goes on. */
+struct hi_stop_observer *hi_watch_evidence_observer(struct hi_watch_evidence *evidence);
 
 /* Hits of watchpoint i before the last stop that were not taken yet. NULL: 0. */
 uint64_t hi_watch_evidence_take(struct hi_watch_evidence *evidence, unsigned i);
@@ -58,13 +55,5 @@ struct hi_watch_counts {
 struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *evidence);
 /* Why they could not be set the last time, copied to out; "": they could. */
 void hi_watch_evidence_missing(struct hi_watch_evidence *evidence, char out[240]);
-
-/* A forked process may use the evidence, as in page_evidence.h; what it changes the
- * client requests. */
-void hi_watch_evidence_be_served(struct hi_watch_evidence *evidence,
-				 const struct hi_keeper_client *client);
-bool hi_watch_evidence_send(struct hi_watch_evidence *evidence, int socket);
-enum hi_status hi_watch_evidence_receive(struct hi_watch_evidence *evidence, int socket,
-					 struct hi_error *err);
 
 #endif

@@ -41,6 +41,10 @@ struct hi_series {
 	const struct hi_series_sink *sinks;
 	size_t n_sinks;
 	struct hi_run run; /* of each census: without words of its own */
+	struct sleepers {
+		struct hi_stop_observer observer; /* first */
+		struct hi_sleepers *list;	  /* threads that a census left asleep */
+	} sleepers;
 	struct hi_series_header header;
 	char *exe;
 	struct hi_census_cache census_cache;
@@ -67,6 +71,27 @@ struct hi_series {
 	bool took_last;	   /* the census of the end */
 	bool is_quiet;
 	bool interrupted; /* the last wait for a safepoint: it goes on */
+};
+
+/* ---- threads that slept when they were stopped ---- */
+
+static void give_sleepers(struct hi_stop_observer *observer, struct hi_inspection *in,
+			  struct hi_stop_options *stop)
+{
+	(void)in;
+	if (stop)
+		stop->sleepers = ((struct sleepers *)observer)->list;
+}
+
+static void close_sleepers(struct hi_stop_observer *observer)
+{
+	hi_sleepers_destroy(hi_take(((struct sleepers *)observer)->list));
+}
+
+static const struct hi_stop_observer_ops sleepers_observer_ops = {
+	.name = "sleepers",
+	.before_stop = give_sleepers,
+	.close = close_sleepers,
 };
 
 /* ---- the target ---- */
@@ -891,6 +916,7 @@ void hi_series_destroy(struct hi_series *s)
 	if (s->census_cache.interrupt_fd > 0)
 		close(s->census_cache.interrupt_fd);
 	hi_census_cache_free(&s->census_cache);
+	close_sleepers(&s->sleepers.observer);
 	if (s->pidfd >= 0)
 		close(s->pidfd);
 	hi_close_fd(s->status_fd);
@@ -925,7 +951,9 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 	s->census_cache.pidfd = s->pidfd;
 	s->status_fd = hi_process_open_status(o->target.pid);
 	if (status == HI_OK)
-		status = hi_sleepers_create(&s->census_cache.sleepers, err);
+		status = hi_sleepers_create(&s->sleepers.list, err);
+	s->sleepers.observer.ops = &sleepers_observer_ops;
+	hi_stop_observers_add(&s->run.observers, &s->sleepers.observer);
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;

@@ -12,7 +12,7 @@
 #include "cli/pages/pages_kept.h"
 #include "cli/pages/pages_request.h"
 #include "report/render/text.h"
-#include "session/usage_errors.h"
+#include "cli/command/complaints.h"
 #include "tests/harness.h"
 #include "tests/support/hostile_snapshot.h"
 #include "tests/support/json.h"

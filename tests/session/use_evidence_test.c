@@ -51,7 +51,7 @@ static unsigned long start_uses(void)
 	address = tell_lives("new a 200");
 	HI_ASSERT_OK(hi_use_evidence_open(lives->pid, false, &uses, &err), &err);
 	hi_test_defer(close_uses, NULL);
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	choose_type("struct node");
 	return address;
 }
@@ -70,11 +70,11 @@ HI_TEST_ROOT(use_evidence, a_call_is_in_the_period_that_the_next_stop_ends)
 	tell_lives("take a");
 	stop = hi_clock_ns();
 	tell_lives("take b");
-	hi_use_evidence_after_stop(uses, stop);
+	hi_use_evidence_end_period(uses, stop);
 	HI_ASSERT(is_called(a) && !is_called(b));
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	HI_ASSERT(!is_called(a) && is_called(b));
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	HI_ASSERT(!is_called(a) && !is_called(b));
 }
 
@@ -87,11 +87,11 @@ HI_TEST_ROOT(use_evidence, calls_on_both_sides_of_a_stop_are_in_both_periods)
 	tell_lives("take a");
 	stop = hi_clock_ns();
 	tell_lives("take a");
-	hi_use_evidence_after_stop(uses, stop);
+	hi_use_evidence_end_period(uses, stop);
 	HI_ASSERT(is_called(a));
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	HI_ASSERT(is_called(a));
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	HI_ASSERT(!is_called(a));
 }
 
@@ -100,7 +100,7 @@ HI_TEST_ROOT(use_evidence, an_address_is_of_the_object_that_has_it)
 	unsigned long a = start_uses();
 
 	tell_lives("take a");
-	hi_use_evidence_after_stop(uses, hi_clock_ns());
+	hi_use_evidence_end_period(uses, hi_clock_ns());
 	HI_ASSERT(hi_use_evidence_is_called(uses, a, a + 1));
 	HI_ASSERT(hi_use_evidence_is_called(uses, a - 1, a + 1));
 	HI_ASSERT(!hi_use_evidence_is_called(uses, a + 1, a + SIZE));

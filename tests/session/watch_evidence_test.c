@@ -15,10 +15,12 @@
 static uint64_t words; /* of the fixture */
 static struct hi_watch_evidence *evidence;
 
+static struct hi_stop_observers observers;
+
 static void close_evidence(void *arg)
 {
 	(void)arg;
-	hi_watch_evidence_close(evidence);
+	hi_stop_observers_close(&observers);
 	evidence = NULL;
 }
 
@@ -38,6 +40,7 @@ static struct hi_fixture *start_evidence(unsigned n)
 	hi_fixture_read_until(fx, "ready", take_words_of, NULL);
 	HI_ASSERT(words);
 	HI_ASSERT_OK(hi_watch_evidence_open(fx->pid, n, &evidence, &err), &err);
+	hi_stop_observers_add(&observers, hi_watch_evidence_observer(evidence));
 	hi_test_defer(close_evidence, NULL);
 	return fx;
 }
@@ -66,9 +69,9 @@ static void stop_at_once(void)
 {
 	struct hi_stop_options stop = {};
 
-	hi_watch_evidence_before_stop(evidence, &stop);
+	hi_stop_observers_before(&observers, NULL, &stop);
 	run_hook(&stop);
-	hi_watch_evidence_after_stop(evidence);
+	hi_stop_observers_after(&observers);
 }
 
 static void set_place(uint64_t address, bool goes_on)
@@ -86,11 +89,11 @@ HI_TEST_ROOT(watch_evidence, has_the_hits_between_two_stops)
 	set_place(words, false);
 	tell_words(fx, "main 10 1");
 	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0)); /* no stop was there yet */
-	hi_watch_evidence_before_stop(evidence, &stop);
+	hi_stop_observers_before(&observers, NULL, &stop);
 	tell_words(fx, "main 100 0"); /* while it waits for the place */
 	run_hook(&stop);
 	tell_words(fx, "main 3 0"); /* after the stop */
-	hi_watch_evidence_after_stop(evidence);
+	hi_stop_observers_after(&observers);
 	tell_words(fx, "main 2 0");
 	HI_ASSERT_EQ(111, hi_watch_evidence_take(evidence, 0));
 	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0));
@@ -117,9 +120,9 @@ HI_TEST_ROOT(watch_evidence, goes_on_where_nothing_was_stopped)
 
 	set_place(words, false);
 	tell_words(fx, "main 10 0");
-	hi_watch_evidence_before_stop(evidence, &stop);
+	hi_stop_observers_before(&observers, NULL, &stop);
 	tell_words(fx, "main 7 0");
-	hi_watch_evidence_after_stop(evidence);
+	hi_stop_observers_after(&observers);
 	HI_ASSERT_EQ(0, hi_watch_evidence_take(evidence, 0));
 	tell_words(fx, "main 1 0");
 	stop_at_once();
@@ -135,12 +138,12 @@ HI_TEST_ROOT(watch_evidence, has_the_hits_of_one_that_is_ended_before_the_stop)
 	uint64_t hits;
 
 	set_place(words, false);
-	hi_watch_evidence_before_stop(evidence, &stop);
+	hi_stop_observers_before(&observers, NULL, &stop);
 	hi_fixture_tell(fx, "spin 300 1");
 	hi_fixture_read_until(fx, "done", NULL, NULL);
 	HI_ASSERT_EQ(1, hi_watch_evidence_counts(evidence).moved_on);
 	run_hook(&stop);
-	hi_watch_evidence_after_stop(evidence);
+	hi_stop_observers_after(&observers);
 	hits = hi_watch_evidence_take(evidence, 0);
 	HI_ASSERT(hits > 0);
 	HI_ASSERT(hits >= hi_watch_evidence_counts(evidence).hits);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/progress.h"
+#include "cli/command/progress.h"
 
 #include <pthread.h>
 #include <stdbool.h>

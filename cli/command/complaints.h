@@ -3,14 +3,17 @@
  * Where the text about a wrong command line goes: an error may have several lines, with a
  * caret below the place. Usually stderr; a page about a wrong address takes it instead.
  */
-#ifndef HI_SESSION_USAGE_ERRORS_H
-#define HI_SESSION_USAGE_ERRORS_H
+#ifndef HI_CLI_COMMAND_COMPLAINTS_H
+#define HI_CLI_COMMAND_COMPLAINTS_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* Never NULL. */
 FILE *hi_complaints(void);
 /* NULL: stderr. The stream stays the caller's. */
 void hi_complaints_to(FILE *stream);
+/* Prints the expression there, with a caret below its byte `column`. */
+void hi_complaints_point_at(const char *expression, size_t column);
 
 #endif

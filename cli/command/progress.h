@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A line on the terminal during work that takes longer than half a second. */
-#ifndef HI_SESSION_PROGRESS_H
-#define HI_SESSION_PROGRESS_H
+#ifndef HI_CLI_COMMAND_PROGRESS_H
+#define HI_CLI_COMMAND_PROGRESS_H
 
 struct hi_progress;
 
