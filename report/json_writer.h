@@ -51,6 +51,11 @@ void hi_json_bool(struct hi_json *json, const char *key, bool value);
 void hi_json_null(struct hi_json *json, const char *key);
 /* Writes an address as a string, "0x55…"; 0 (unknown) becomes null. */
 void hi_json_address(struct hi_json *json, const char *key, uint64_t address);
+/* Returns NULL for "", which is null in JSON: unknown. */
+static inline const char *hi_known(const char *text)
+{
+	return text && *text ? text : NULL;
+}
 /* Ends the document with a newline. Returns whether everything was closed and nothing
  * failed. */
 bool hi_json_finish(struct hi_json *json);

@@ -22,5 +22,10 @@ const char *hi_type_short(const char *full, char *out, size_t size);
 /* The same, and all qualifiers of names are left out: "shared_ptr<Order> block" for
  * shop::Order. Two types may have one unqualified name. */
 const char *hi_type_unqualified(const char *full, char *out, size_t size);
+/* Returns the name of a type in documents, raw: "(untyped)" for "" and NULL. */
+static inline const char *hi_type_key(const char *type)
+{
+	return type && *type ? type : "(untyped)";
+}
 
 #endif

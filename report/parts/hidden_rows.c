@@ -29,21 +29,28 @@ void hi_hidden_types_note(struct hi_page *page, const struct hi_hidden *beyond,
 	note_hidden_rows(page, other, "type", "hidden by --type");
 }
 
-static void put_hidden_json(struct hi_json *json, const char *key,
-			    const struct hi_hidden *hidden)
-{
-	hi_json_object(json, key);
-	hi_json_number(json, "rows", hidden->rows);
-	hi_json_number(json, "bytes", hidden->bytes);
-	hi_json_end(json);
-}
+static const struct hi_doc_field hidden_count_fields[] = {
+	{"rows", NULL, HI_DOC_COUNT, HI_AT(struct hi_hidden, rows)},
+	{"bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_hidden, bytes)},
+};
+static const struct hi_doc_fields hidden_counts = HI_DOC_FIELDS(hidden_count_fields);
+
+static const struct hi_doc_field hidden_fields[] = {
+	{"by_top", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_hidden_rows, by_top),
+	 .nested = &hidden_counts},
+	{"by_min_size", NULL, HI_DOC_OBJECT,
+	 HI_AT_PART(struct hi_hidden_rows, by_min_size), .nested = &hidden_counts},
+	{"by_type", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_hidden_rows, by_type),
+	 .nested = &hidden_counts},
+};
+const struct hi_doc_fields hi_hidden_fields = HI_DOC_FIELDS(hidden_fields);
 
 void hi_hidden_json(struct hi_json *json, const struct hi_hidden *beyond,
 		    const struct hi_hidden *below, const struct hi_hidden *other)
 {
+	struct hi_hidden_rows rows = {*beyond, *below, *other};
+
 	hi_json_object(json, "hidden");
-	put_hidden_json(json, "by_top", beyond);
-	put_hidden_json(json, "by_min_size", below);
-	put_hidden_json(json, "by_type", other);
+	hi_doc_put_report(&hi_hidden_fields, &rows, 0, json);
 	hi_json_end(json);
 }

@@ -3,9 +3,11 @@
 #ifndef HI_REPORT_PARTS_HIDDEN_ROWS_H
 #define HI_REPORT_PARTS_HIDDEN_ROWS_H
 
-#include "report/display.h"
-#include "report/json_writer.h"
+#include "report/document.h"
 #include "report/parts/row_selection.h"
+
+/* Of struct hi_hidden_rows. */
+extern const struct hi_doc_fields hi_hidden_fields;
 
 /* Adds notes such as "12 more rows with 1.5 MiB (--all)"; nothing if no row is hidden. */
 void hi_hidden_note(struct hi_page *page, const struct hi_hidden *beyond,

@@ -135,11 +135,6 @@ const char *hi_where_label(const char *detail, struct hi_page *page)
 	return hi_page_safe(page, slash && slash[1] ? slash + 1 : detail);
 }
 
-const char *hi_type_key(const char *type)
-{
-	return type && *type ? type : "(untyped)";
-}
-
 void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
 {
 	static const char *const sorts[] = {"object", "root", "kind", "all"};

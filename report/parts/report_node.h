@@ -7,6 +7,7 @@
 #include "census/analysis/analysis.h"
 #include "report/display.h"
 #include "report/json_writer.h"
+#include "report/type_name.h"
 
 enum hi_node_sort { HI_NODE_OBJECT, HI_NODE_ROOT, HI_NODE_KIND, HI_NODE_SUPER };
 struct hi_node_info {
@@ -65,12 +66,5 @@ void hi_unreachable_classes_json(const uint64_t by_class[HI_UNREACHABLE_CLASSES]
 				 struct hi_json *json);
 /* Returns the key of an edge's grade, "exact", …, for JSON. */
 const char *hi_grade_key(uint8_t grade);
-/* The same for JSON: raw. */
-const char *hi_type_key(const char *type);
-/* Returns NULL for "", which is null in JSON: unknown. */
-static inline const char *hi_known(const char *text)
-{
-	return text && *text ? text : NULL;
-}
 
 #endif

@@ -16,6 +16,9 @@ struct hi_restrict {
 struct hi_hidden {
 	uint64_t rows, bytes;
 };
+struct hi_hidden_rows {
+	struct hi_hidden by_top, by_min_size, by_type;
+};
 /* Counts one row of so many bytes. */
 static inline void hi_hidden_add(struct hi_hidden *hidden, uint64_t bytes)
 {

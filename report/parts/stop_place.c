@@ -46,18 +46,31 @@ const char *hi_stopped_text(const struct hi_stopped *s, struct hi_page *page)
 				      : "");
 }
 
-void hi_probed_json(const struct hi_probed *p, struct hi_json *json)
+static struct hi_doc_value into_function_of_probed(const struct hi_doc_row *row)
 {
-	bool named = hi_known(p->function) != NULL;
+	const struct hi_probed *p = row->row;
 
-	hi_json_text(json, "module", hi_known(p->module));
-	hi_json_text(json, "function", hi_known(p->function));
-	hi_json_number(json, "into_function", named ? p->into_function : UINT64_MAX);
-	hi_json_number(json, "offset", p->offset);
-	hi_json_address(json, "address", p->address);
-	hi_json_text(json, "instruction", hi_known(p->instruction));
-	hi_json_bool(json, "single_stepped", p->single_stepped);
+	return hi_doc_number(hi_known(p->function) ? p->into_function : UINT64_MAX);
 }
+
+static const struct hi_doc_field probed_fields[] = {
+	{"module", NULL, HI_DOC_TEXT, HI_AT(struct hi_probed, module), .nullable = true},
+	{"function", NULL, HI_DOC_TEXT, HI_AT(struct hi_probed, function),
+	 .nullable = true},
+	{"into_function", NULL, HI_DOC_BYTES, .value = into_function_of_probed,
+	 .nullable = true, .meaning = "bytes after its entry"},
+	{"offset", NULL, HI_DOC_BYTES, HI_AT(struct hi_probed, offset),
+	 .meaning = "in the file"},
+	{"address", NULL, HI_DOC_ADDRESS, HI_AT(struct hi_probed, address),
+	 .nullable = true},
+	{"instruction", NULL, HI_DOC_TEXT, HI_AT(struct hi_probed, instruction),
+	 .nullable = true},
+	{"single_stepped", NULL, HI_DOC_FLAG, HI_AT(struct hi_probed, single_stepped),
+	 .meaning = "not emulated by the kernel: dearer by far"},
+};
+const struct hi_doc_fields hi_probed_fields =
+	HI_DOC_FIELDS(probed_fields, .row_size = sizeof(struct hi_probed),
+		      .meaning = "an instruction that a probe is on");
 
 void hi_stopped_json(const struct hi_stopped *s, struct hi_json *json)
 {
@@ -73,7 +86,7 @@ void hi_stopped_json(const struct hi_stopped *s, struct hi_json *json)
 	hi_json_text(json, "thread_name", hi_known(s->thread));
 	if (s->place_known) {
 		hi_json_object(json, "place");
-		hi_probed_json(&s->place, json);
+		hi_doc_put_report(&hi_probed_fields, &s->place, 0, json);
 		hi_json_end(json);
 	} else {
 		hi_json_null(json, "place");

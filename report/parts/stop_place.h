@@ -3,8 +3,7 @@
 #ifndef HI_REPORT_PARTS_STOP_PLACE_H
 #define HI_REPORT_PARTS_STOP_PLACE_H
 
-#include "report/display.h"
-#include "report/json_writer.h"
+#include "report/document.h"
 
 /* An instruction that a probe is on. */
 struct hi_probed {
@@ -36,7 +35,7 @@ char *hi_probed_text(char out[HI_PROBED_TEXT], const struct hi_probed *place);
 const char *hi_stopped_text(const struct hi_stopped *stopped, struct hi_page *page);
 /* Writes the member `stop`: an object; null for NULL. */
 void hi_stopped_json(const struct hi_stopped *stopped, struct hi_json *json);
-/* Writes the members of an object that is open. */
-void hi_probed_json(const struct hi_probed *place, struct hi_json *json);
+/* Of struct hi_probed. */
+extern const struct hi_doc_fields hi_probed_fields;
 
 #endif

@@ -483,9 +483,9 @@ HI_TEST(report_text, what_restrictions_hide_is_said_in_bytes)
 					     &report, &err),
 		     &err);
 	HI_ASSERT_EQ(4, report->n_rows);
-	HI_ASSERT_EQ(2, report->below.rows);
-	HI_ASSERT_EQ(196, report->below.bytes);
-	HI_ASSERT_EQ(8, report->beyond.rows);
+	HI_ASSERT_EQ(2, report->hidden.by_min_size.rows);
+	HI_ASSERT_EQ(196, report->hidden.by_min_size.bytes);
+	HI_ASSERT_EQ(8, report->hidden.by_top.rows);
 	hi_census_display(report, page);
 	hi_census_report_destroy(report);
 	HI_EXPECT_GOLDEN("census-hidden", page_text(page, 80));

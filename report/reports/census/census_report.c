@@ -16,20 +16,23 @@ static void add_census_line(struct hi_census_report *r, const struct hi_census_r
 			    const struct hi_restrict *only)
 {
 	if (row->shallow < only->min_size) {
-		hi_hidden_add(&r->below, row->shallow);
+		hi_hidden_add(&r->hidden.by_min_size, row->shallow);
 		return;
 	}
 	if (r->n_rows >= only->top) {
-		hi_hidden_add(&r->beyond, row->shallow);
+		hi_hidden_add(&r->hidden.by_top, row->shallow);
 		return;
 	}
 	r->rows[r->n_rows++] = (struct hi_census_line){
 		.name = name,
+		.type = r->by == HI_BY_TYPE2 ? hi_graph_type_name(r->graph, row->type)
+					     : name,
 		.row = key,
 		.count = row->count,
 		.shallow = row->shallow,
 		.retained = row->retained,
 		.largest = row->largest,
+		.average = row->count ? row->shallow / row->count : 0,
 		.by_evidence = row->by_evidence,
 		.evidence = hi_main_evidence(row),
 	};
@@ -68,7 +71,7 @@ enum hi_status hi_census_report_create(const struct hi_report_header *header,
 			add_census_line(r, row, hi_graph_type_name(graph, row->type),
 					NULL, only);
 		else
-			hi_hidden_add(&r->other, row->shallow);
+			hi_hidden_add(&r->hidden.by_type, row->shallow);
 	}
 	*ret = r;
 	return HI_OK;
@@ -88,7 +91,7 @@ enum hi_status hi_census_by_report_create(const struct hi_report_header *header,
 	r->by = census->by;
 	r->objects = census->objects;
 	r->bytes = census->bytes;
-	r->other = (struct hi_hidden){census->other_types, census->other_bytes};
+	r->hidden.by_type = (struct hi_hidden){census->other_types, census->other_bytes};
 	for (size_t i = 0; i < census->n_rows; i++) {
 		const struct hi_by_row *row = &census->rows[i];
 
@@ -106,78 +109,84 @@ void hi_census_report_destroy(struct hi_census_report *report)
 	free(report);
 }
 
-/* ---- as a page ---- */
+/* ---- fields ---- */
 
-static bool has_retained(const struct hi_census_report *r)
+enum {
+	TYPE = 1 << HI_BY_TYPE,
+	TYPE2 = 1 << HI_BY_TYPE2,
+	MODULE = 1 << HI_BY_MODULE,
+	CLASS = 1 << HI_BY_CLASS,
+	SIZE = 1 << HI_BY_SIZE,
+	OWNER = 1 << HI_BY_OWNER,
+};
+
+static const char *by_word(unsigned by)
 {
-	return r->by != HI_BY_TYPE2;
+	static const char *const keys[] = {"type",  "type2", "module",
+					   "class", "size",  "owner"};
+
+	return keys[by];
 }
-/* A module's or a class's rows are of many kinds. */
-static bool has_evidence(const struct hi_census_report *r)
+static const char *class_word(unsigned klass)
 {
-	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2;
+	return hi_type_class_name((enum hi_type_class)klass);
 }
-
-static const struct hi_column *columns_of(const struct hi_census_report *r, size_t *n_ret)
+static const char *evidence_word(unsigned evidence)
 {
-	static const struct hi_column columns[][8] = {
-		[HI_BY_TYPE] = {{"type", HI_COLUMN_TEXT},
-				{"count", HI_COLUMN_COUNT},
-				{"shallow", HI_COLUMN_BYTES},
-				{"of live", HI_COLUMN_PERCENT},
-				{"retained", HI_COLUMN_BYTES},
-				{"average", HI_COLUMN_MINOR_BYTES},
-				{"largest", HI_COLUMN_MINOR_BYTES},
-				{"evidence", HI_COLUMN_WORD}},
-		[HI_BY_TYPE2] = {{"type {leads to}", HI_COLUMN_TEXT},
-				 {"count", HI_COLUMN_COUNT},
-				 {"shallow", HI_COLUMN_BYTES},
-				 {"of live", HI_COLUMN_PERCENT},
-				 {"average", HI_COLUMN_MINOR_BYTES},
-				 {"largest", HI_COLUMN_MINOR_BYTES},
-				 {"evidence", HI_COLUMN_WORD}},
-		[HI_BY_MODULE] = {{"module", HI_COLUMN_TEXT},
-				  {"count", HI_COLUMN_COUNT},
-				  {"shallow", HI_COLUMN_BYTES},
-				  {"of live", HI_COLUMN_PERCENT},
-				  {"retained", HI_COLUMN_BYTES},
-				  {"average", HI_COLUMN_MINOR_BYTES},
-				  {"largest", HI_COLUMN_MINOR_BYTES}},
-		[HI_BY_CLASS] = {{"class", HI_COLUMN_TEXT},
-				 {"count", HI_COLUMN_COUNT},
-				 {"shallow", HI_COLUMN_BYTES},
-				 {"of live", HI_COLUMN_PERCENT},
-				 {"retained", HI_COLUMN_BYTES},
-				 {"average", HI_COLUMN_MINOR_BYTES},
-				 {"largest", HI_COLUMN_MINOR_BYTES}},
-		[HI_BY_SIZE] = {{"size", HI_COLUMN_FIGURE},
-				{"count", HI_COLUMN_COUNT},
-				{"shallow", HI_COLUMN_BYTES},
-				{"of live", HI_COLUMN_PERCENT},
-				{"retained", HI_COLUMN_MINOR_BYTES},
-				{"untyped", HI_COLUMN_PERCENT},
-				{"pointers", HI_COLUMN_FIGURE},
-				{"lead to", HI_COLUMN_TEXT}},
-		[HI_BY_OWNER] = {{"type", HI_COLUMN_TEXT},
-				 {"count", HI_COLUMN_COUNT},
-				 {"with parts", HI_COLUMN_BYTES},
-				 {"of live", HI_COLUMN_PERCENT},
-				 {"retained", HI_COLUMN_BYTES},
-				 {"average", HI_COLUMN_MINOR_BYTES},
-				 {"largest", HI_COLUMN_MINOR_BYTES}},
-	};
-
-	*n_ret = r->by == HI_BY_SIZE ? 8u : 6u + has_retained(r) + has_evidence(r);
-	return columns[r->by];
+	return hi_evidence_key((enum hi_evidence)evidence);
 }
 
-static const char *label_of_census_line(const struct hi_census_report *r,
-					const struct hi_census_line *row,
-					struct hi_page *page)
+/* Of totals alone there are no objects to show. */
+static const char *link_to_line_type(const struct hi_doc_row *row)
 {
-	if (r->by == HI_BY_MODULE)
-		return *row->name ? hi_page_safe(page, row->name) : "(unknown)";
-	return hi_type_label(row->name, page);
+	const struct hi_census_report *r = row->report;
+	const struct hi_census_line *line = row->row;
+
+	return r->header->has_totals_alone
+		       ? ""
+		       : hi_address_of_any_type(row->page, line->type);
+}
+
+static const char *link_to_line_objects(const struct hi_doc_row *row)
+{
+	const struct hi_census_report *r = row->report;
+	const struct hi_census_line *line = row->row;
+
+	return r->header->has_totals_alone || !(row->variant & (TYPE | TYPE2 | OWNER))
+		       ? ""
+		       : hi_address_of_objects(row->page, line->type);
+}
+
+static struct hi_doc_value module_of_census_line(const struct hi_doc_row *row)
+{
+	const struct hi_census_line *line = row->row;
+	struct hi_doc_value value = hi_doc_text(line->name);
+
+	if (!*line->name)
+		value.shown = "(unknown)";
+	return value;
+}
+
+static struct hi_doc_value size_of_line(const struct hi_doc_row *row)
+{
+	const struct hi_census_line *line = row->row;
+	struct hi_doc_value value = hi_doc_number(line->row->size);
+
+	value.shown = line->name;
+	return value;
+}
+
+static struct hi_doc_value pointers_of_line(const struct hi_doc_row *row)
+{
+	const struct hi_census_line *line = row->row;
+	struct hi_doc_value value = hi_doc_number(line->row->edges);
+
+	if (row->page)
+		value.shown =
+			hi_page_printf(row->page, "%.1f",
+				       (double)line->row->edges /
+					       (double)(line->count ? line->count : 1));
+	return value;
 }
 
 static const char *lead_text(const struct hi_census_report *r, uint64_t key,
@@ -193,99 +202,201 @@ static const char *lead_text(const struct hi_census_report *r, uint64_t key,
 }
 
 /* The most frequent targets: "64 B, struct session". */
-static const char *leads_text(const struct hi_census_report *r,
-			      const struct hi_census_line *row, struct hi_page *page)
+static struct hi_doc_value leads_of_line(const struct hi_doc_row *row)
 {
 	enum { SHOWN = 2 };
+	const struct hi_by_lead *leads =
+		((const struct hi_census_line *)row->row)->row->leads;
 	const char *text = "";
+	size_t n = 0;
 
-	for (unsigned i = 0; i < SHOWN && row->row->leads[i].edges; i++)
-		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
-				      lead_text(r, row->row->leads[i].key, page));
-	return text;
-}
-
-static void show_size_line(const struct hi_census_report *r,
-			   const struct hi_census_line *row, struct hi_report_table *t)
-{
-	uint64_t n = row->count ? row->count : 1;
-
-	hi_cell_text(t, row->name, 0);
-	hi_cell_number(t, row->count);
-	hi_cell_number(t, row->shallow);
-	hi_cell_percent(t, row->shallow, r->bytes);
-	hi_cell_at_least(t, row->retained);
-	hi_cell_percent(t, row->by_evidence[HI_EVIDENCE_NONE], row->shallow);
-	hi_cell_text(t,
-		     hi_page_printf(t->page, "%.1f", (double)row->row->edges / (double)n),
-		     0);
-	hi_cell_text(t, leads_text(r, row, t->page), 0);
-}
-
-static uint64_t average_size_of_line(const struct hi_census_line *row)
-{
-	return row->count ? row->shallow / row->count : 0;
-}
-
-/* Of totals alone there are no objects to show. */
-static bool is_row_a_type(const struct hi_census_report *r)
-{
-	return !r->header->has_totals_alone &&
-	       (r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2 || r->by == HI_BY_OWNER);
-}
-
-/* The name of its type, raw. */
-static const char *type_of_census_line(const struct hi_census_report *r,
-				       const struct hi_census_line *row)
-{
-	return r->by == HI_BY_TYPE2 ? hi_graph_type_name(r->graph, row->row->sum.type)
-				    : row->name;
-}
-
-static const char *address_of_line_type(const struct hi_census_report *r,
-					const struct hi_census_line *row,
-					struct hi_page *page)
-{
-	return is_row_a_type(r)
-		       ? hi_address_of_any_type(page, type_of_census_line(r, row))
-		       : "";
-}
-
-static const char *address_of_line_objects(const struct hi_census_report *r,
-					   const struct hi_census_line *row,
-					   struct hi_page *page)
-{
-	return is_row_a_type(r) ? hi_address_of_objects(page, type_of_census_line(r, row))
-				: "";
-}
-
-static void show_census_line(const struct hi_census_report *r,
-			     const struct hi_census_line *row, struct hi_report_table *t)
-{
-	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
-	hi_cell_link(t, address_of_line_type(r, row, t->page));
-	hi_cell_number(t, row->count);
-	hi_cell_link(t, address_of_line_objects(r, row, t->page));
-	hi_cell_number(t, row->shallow);
-	hi_cell_percent(t, row->shallow, r->bytes);
-	if (has_retained(r)) {
-		hi_cell_at_least(t, row->retained);
-		hi_cell_link(t, address_of_line_objects(r, row, t->page));
+	if (row->page) {
+		for (unsigned i = 0; i < SHOWN && leads[i].edges; i++)
+			text = hi_page_printf(
+				row->page, "%s%s%s", text, i ? ", " : "",
+				lead_text(row->report, leads[i].key, row->page));
+		return hi_doc_shown(text);
 	}
-	hi_cell_number(t, average_size_of_line(row));
-	hi_cell_number(t, row->largest);
-	if (has_evidence(r))
-		hi_cell_text(t, row->evidence ? hi_evidence_text(row->evidence) : "", 0);
+	while (n < HI_BY_LEADS && leads[n].edges)
+		n++;
+	return hi_doc_nested(leads, n);
 }
+
+static struct hi_doc_value type_of_lead(const struct hi_doc_row *row)
+{
+	const struct hi_census_report *r = row->report;
+	uint64_t key = ((const struct hi_by_lead *)row->row)->key;
+
+	return key & HI_BY_SIZE_KEY ? hi_doc_none()
+				    : hi_doc_text(hi_type_key(hi_graph_type_name(
+					      r->graph, (uint32_t)key)));
+}
+
+static struct hi_doc_value size_of_lead(const struct hi_doc_row *row)
+{
+	uint64_t key = ((const struct hi_by_lead *)row->row)->key;
+
+	return hi_doc_number(key & HI_BY_SIZE_KEY ? key & ~HI_BY_SIZE_KEY : UINT64_MAX);
+}
+
+static struct hi_doc_value children_of_line(const struct hi_doc_row *row)
+{
+	const struct hi_by_row *key = ((const struct hi_census_line *)row->row)->row;
+
+	return hi_doc_nested(key->children, key->n_children);
+}
+
+static struct hi_doc_value type_of_child(const struct hi_doc_row *row)
+{
+	const struct hi_census_report *r = row->report;
+
+	return hi_doc_text(hi_graph_type_name(r->graph, *(const uint32_t *)row->row));
+}
+
+static struct hi_doc_value has_more_children(const struct hi_doc_row *row)
+{
+	return hi_doc_number(((const struct hi_census_line *)row->row)->row->more);
+}
+
+static struct hi_doc_value untyped_of_line(const struct hi_doc_row *row)
+{
+	const struct hi_census_line *line = row->row;
+
+	return hi_doc_part(line->by_evidence[HI_EVIDENCE_NONE], line->shallow);
+}
+
+static struct hi_doc_value evidence_of_line(const struct hi_doc_row *row)
+{
+	const struct hi_census_line *line = row->row;
+	struct hi_doc_value value = hi_doc_number(line->evidence);
+
+	value.shown = line->evidence ? hi_evidence_text(line->evidence) : "";
+	return value;
+}
+
+static void put_line_evidence(const struct hi_doc_row *row,
+			      const struct hi_doc_field *field, struct hi_json *json)
+{
+	const struct hi_census_line *line = row->row;
+
+	hi_json_object(json, field->key);
+	for (unsigned e = 0; e <= HI_EVIDENCE_RUNTIME; e++)
+		if (line->by_evidence[e])
+			hi_json_number(json, evidence_word(e), line->by_evidence[e]);
+	hi_json_end(json);
+}
+
+static const struct hi_doc_field child_fields[] = {
+	{.unit = HI_DOC_TYPE, .value = type_of_child}};
+static const struct hi_doc_fields children =
+	HI_DOC_FIELDS(child_fields, .row_size = sizeof(uint32_t));
+
+static const struct hi_doc_field lead_fields[] = {
+	{"type", NULL, HI_DOC_TYPE, .value = type_of_lead, .nullable = true},
+	{"size", NULL, HI_DOC_BYTES, .value = size_of_lead, .nullable = true},
+};
+static const struct hi_doc_fields leads =
+	HI_DOC_FIELDS(lead_fields, .row_size = sizeof(struct hi_by_lead));
+
+static const struct hi_doc_field line_fields[] = {
+	{"type", "type", HI_DOC_TYPE, HI_AT(struct hi_census_line, name),
+	 .variants = TYPE | OWNER, .link = link_to_line_type,
+	 .meaning = "by type, type2 and owner"},
+	{"type", NULL, HI_DOC_TYPE, HI_AT(struct hi_census_line, type),
+	 .variants = TYPE2},
+	{NULL, "type {leads to}", HI_DOC_TYPE, HI_AT(struct hi_census_line, name),
+	 .variants = TYPE2, .link = link_to_line_type},
+	{"children", NULL, HI_DOC_LIST, .value = children_of_line, .nested = &children,
+	 .variants = TYPE2, .may_be_missing = true,
+	 .meaning = "by type2: types that precise edges lead to, at most 4"},
+	{"more_children", NULL, HI_DOC_FLAG, .value = has_more_children,
+	 .variants = TYPE2, .may_be_missing = true},
+	{"module", "module", HI_DOC_TEXT, .value = module_of_census_line,
+	 .variants = MODULE, .nullable = true,
+	 .meaning = "by module: what defines the type; null: unknown"},
+	{"class", "class", HI_DOC_TYPE, HI_AT(struct hi_census_line, name),
+	 .variants = CLASS, .word = class_word, .n_words = HI_TYPE_CLASSES},
+	{"size", "size", HI_DOC_FIGURE, .value = size_of_line, .variants = SIZE,
+	 .meaning = "by size: usable bytes; above 1024 the largest of a range, whose "
+		    "next is twice as large"},
+	{"pointers", "pointers", HI_DOC_FIGURE, .value = pointers_of_line,
+	 .variants = SIZE, .place = 1,
+	 .meaning = "by size: edges of all its objects to others"},
+	{"leads_to", "lead to", HI_DOC_ROWS, .value = leads_of_line, .nested = &leads,
+	 .variants = SIZE, .place = 1, .most = HI_BY_LEADS,
+	 .meaning = "by size: what they lead to, the most frequent first: a type, or "
+		    "the size of objects without one"},
+	{"count", "count", HI_DOC_COUNT, HI_AT(struct hi_census_line, count),
+	 .link = link_to_line_objects, .meaning = "objects"},
+	{"shallow", "shallow", HI_DOC_BYTES, HI_AT(struct hi_census_line, shallow),
+	 .shown_in = ~OWNER, .meaning = "bytes of the objects themselves"},
+	{NULL, "with parts", HI_DOC_BYTES, HI_AT(struct hi_census_line, shallow),
+	 .variants = OWNER},
+	{NULL, "of live", HI_DOC_SHARE, HI_AT(struct hi_census_line, shallow),
+	 HI_SHARE_OF(struct hi_census_report, bytes)},
+	{"retained", "retained", HI_DOC_BYTES, HI_AT(struct hi_census_line, retained),
+	 .link = link_to_line_objects, .shown_in = ~(TYPE2 | SIZE), .nullable = true,
+	 .at_least = true, .meaning = "bytes that would be freed with them"},
+	{NULL, "retained", HI_DOC_BYTES, HI_AT(struct hi_census_line, retained),
+	 .variants = SIZE, .minor = true, .at_least = true},
+	{NULL, "untyped", HI_DOC_SHARE, .value = untyped_of_line, .variants = SIZE},
+	{"average", "average", HI_DOC_BYTES, HI_AT(struct hi_census_line, average),
+	 .shown_in = ~SIZE, .minor = true, .meaning = "shallow / count, rounded down"},
+	{"largest", "largest", HI_DOC_BYTES, HI_AT(struct hi_census_line, largest),
+	 .shown_in = ~SIZE, .minor = true},
+	{"evidence", "evidence", HI_DOC_WORD, .value = evidence_of_line,
+	 .shown_in = TYPE | TYPE2, .word = evidence_word,
+	 .n_words = HI_EVIDENCE_RUNTIME + 1},
+	{"by_evidence", .put = put_line_evidence,
+	 .schema = "\"type\": \"object\", \"additionalProperties\": {\"type\": "
+		   "\"integer\", \"minimum\": 0}",
+	 .meaning = "bytes"},
+};
+static const struct hi_doc_fields lines =
+	HI_DOC_FIELDS(line_fields, .row_size = sizeof(struct hi_census_line));
+
+static const struct hi_doc_field conflict_fields[] = {
+	{"type", "inferred type", HI_DOC_TYPE, HI_AT(struct hi_census_conflict, type),
+	 .text_link = hi_address_of_type},
+	{"other", "other candidate", HI_DOC_TYPE,
+	 HI_AT(struct hi_census_conflict, other)},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_census_conflict, objects),
+	 .least = 1},
+	{"example", "example", HI_DOC_ADDRESS, HI_AT(struct hi_census_conflict, example),
+	 .address_link = hi_address_of_object},
+};
+static const struct hi_doc_fields conflicts =
+	HI_DOC_FIELDS(conflict_fields, .row_size = sizeof(struct hi_census_conflict));
+
+static const struct hi_doc_field live_fields[] = {
+	{"objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_census_report, objects)},
+	{"bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_census_report, bytes)},
+};
+static const struct hi_doc_fields live = HI_DOC_FIELDS(live_fields, .is_open = true);
+
+static const struct hi_doc_field census_fields[] = {
+	{"by", NULL, HI_DOC_WORD, HI_AT(struct hi_census_report, by), .word = by_word,
+	 .n_words = HI_BY_OWNER + 1},
+	{"live", NULL, HI_DOC_OBJECT, .nested = &live},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_census_report, rows, n_rows),
+	 .nested = &lines},
+	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_census_report, hidden),
+	 .nested = &hi_hidden_fields},
+	{"conflicts", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_census_report, conflicts, n_conflicts),
+	 .nested = &conflicts, .variants = TYPE,
+	 .meaning = "by type: objects with another type candidate that contradicts"},
+};
+const struct hi_doc_fields hi_census_document =
+	HI_DOC_FIELDS(census_fields, .is_open = true);
+
+/* ---- as a page and as JSON ---- */
 
 static void show_conflicts(const struct hi_census_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"inferred type", HI_COLUMN_TEXT},
-						   {"other candidate", HI_COLUMN_TEXT},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"example", HI_COLUMN_ADDRESS}};
+	size_t shown =
+		r->n_conflicts < r->conflicts_shown ? r->n_conflicts : r->conflicts_shown;
 	char objects[32];
-	struct hi_report_table *t;
 
 	if (!r->n_conflicts)
 		return;
@@ -293,20 +404,10 @@ static void show_conflicts(const struct hi_census_report *r, struct hi_page *pag
 			hi_page_printf(page,
 				       "%s objects; the larger type that fits is used",
 				       hi_count(objects, r->objects_in_conflict)));
-	t = hi_page_table(page, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < r->n_conflicts && i < r->conflicts_shown; i++) {
-		const struct hi_census_conflict *c = &r->conflicts[i];
-
-		hi_cell_text(t, hi_page_type(page, c->type), 0);
-		hi_cell_link(t, hi_address_of_type(page, c->type));
-		hi_cell_text(t, hi_page_type(page, c->other), 0);
-		hi_cell_number(t, c->objects);
-		hi_cell_address(t, c->example);
-		hi_cell_link(t, hi_address_of_object(page, c->example));
-	}
-	if (r->n_conflicts > r->conflicts_shown)
+	hi_doc_show_rows(page, &conflicts, r, TYPE, r->conflicts, shown);
+	if (r->n_conflicts > shown)
 		hi_page_text(page, hi_page_printf(page, "%zu more pairs of types (--all)",
-						  r->n_conflicts - r->conflicts_shown));
+						  r->n_conflicts - shown));
 }
 
 void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
@@ -319,9 +420,6 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		[HI_BY_SIZE] = "Live bytes by size of the objects",
 		[HI_BY_OWNER] = "Live bytes by type, with the parts of objects",
 	};
-	const struct hi_column *columns;
-	struct hi_report_table *t;
-	size_t n;
 
 	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_heap_live_text(r->header, r->bytes, r->objects, page));
@@ -331,15 +429,9 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 			: r->by == HI_BY_OWNER ? "parts: tables, items and buffers that "
 						 "one object alone refers to"
 					       : NULL);
-	columns = columns_of(r, &n);
-	t = hi_page_table(page, columns, n);
-	for (size_t i = 0; i < r->n_rows; i++)
-		(r->by == HI_BY_SIZE ? show_size_line : show_census_line)(r, &r->rows[i],
-									  t);
-	if (r->by == HI_BY_TYPE)
-		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
-	else
-		hi_hidden_types_note(page, &r->beyond, &r->below, &r->other);
+	hi_doc_show_rows(page, &lines, r, 1u << r->by, r->rows, r->n_rows);
+	(r->by == HI_BY_TYPE ? hi_hidden_note : hi_hidden_types_note)(
+		page, &r->hidden.by_top, &r->hidden.by_min_size, &r->hidden.by_type);
 	show_conflicts(r, page);
 	if (r->by != HI_BY_SIZE && hi_report_header_is_untyped(r->header)) {
 		hi_page_blank(page);
@@ -350,108 +442,9 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 	}
 }
 
-/* ---- as JSON ---- */
-
-static void size_key_json(const struct hi_census_report *r,
-			  const struct hi_census_line *row, struct hi_json *json)
-{
-	hi_json_number(json, "size", row->row->size);
-	hi_json_number(json, "pointers", row->row->edges);
-	hi_json_array(json, "leads_to");
-	for (unsigned i = 0; i < HI_BY_LEADS && row->row->leads[i].edges; i++) {
-		uint64_t key = row->row->leads[i].key;
-		bool is_size = key & HI_BY_SIZE_KEY;
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "type",
-			     is_size ? NULL
-				     : hi_type_key(hi_graph_type_name(r->graph,
-								      (uint32_t)key)));
-		hi_json_number(json, "size",
-			       is_size ? key & ~HI_BY_SIZE_KEY : UINT64_MAX);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
-static void key_json(const struct hi_census_report *r, const struct hi_census_line *row,
-		     struct hi_json *json)
-{
-	if (r->by == HI_BY_MODULE) {
-		hi_json_text(json, "module", hi_known(row->name));
-	} else if (r->by == HI_BY_CLASS) {
-		hi_json_text(json, "class", row->name);
-	} else if (r->by == HI_BY_SIZE) {
-		size_key_json(r, row, json);
-	} else if (r->by == HI_BY_TYPE || r->by == HI_BY_OWNER) {
-		hi_json_text(json, "type", hi_type_key(row->name));
-	} else {
-		hi_json_text(
-			json, "type",
-			hi_type_key(hi_graph_type_name(r->graph, row->row->sum.type)));
-		hi_json_array(json, "children");
-		for (uint32_t i = 0; i < row->row->n_children; i++)
-			hi_json_text(json, NULL,
-				     hi_type_key(hi_graph_type_name(
-					     r->graph, row->row->children[i])));
-		hi_json_end(json);
-		hi_json_bool(json, "more_children", row->row->more);
-	}
-}
-
-static void put_census_line_json(const struct hi_census_report *r,
-				 const struct hi_census_line *row, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	key_json(r, row, json);
-	hi_json_number(json, "count", row->count);
-	hi_json_number(json, "shallow", row->shallow);
-	hi_json_number(json, "retained", row->retained);
-	hi_json_number(json, "average", average_size_of_line(row));
-	hi_json_number(json, "largest", row->largest);
-	hi_json_text(json, "evidence", hi_evidence_key(row->evidence));
-	hi_json_object(json, "by_evidence");
-	for (unsigned e = 0; e <= HI_EVIDENCE_RUNTIME; e++)
-		if (row->by_evidence[e])
-			hi_json_number(json, hi_evidence_key((enum hi_evidence)e),
-				       row->by_evidence[e]);
-	hi_json_end(json);
-	hi_json_end(json);
-}
-
-static void conflicts_json(const struct hi_census_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "conflicts");
-	for (size_t i = 0; i < r->n_conflicts; i++) {
-		const struct hi_census_conflict *c = &r->conflicts[i];
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(c->type));
-		hi_json_text(json, "other", hi_type_key(c->other));
-		hi_json_number(json, "objects", c->objects);
-		hi_json_address(json, "example", c->example);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
 void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 {
-	static const char *const keys[] = {"type",  "type2", "module",
-					   "class", "size",  "owner"};
-
 	hi_report_header_json(r->header, "heapinspect/census/v1", json);
-	hi_json_text(json, "by", keys[r->by]);
-	hi_json_object(json, "live");
-	hi_json_number(json, "objects", r->objects);
-	hi_json_number(json, "bytes", r->bytes);
-	hi_json_end(json);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_rows; i++)
-		put_census_line_json(r, &r->rows[i], json);
-	hi_json_end(json);
-	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
-	if (r->by == HI_BY_TYPE)
-		conflicts_json(r, json);
+	hi_doc_put_report(&hi_census_document, r, 1u << r->by, json);
 	hi_json_end(json);
 }

@@ -5,14 +5,16 @@
 #define HI_REPORT_REPORTS_CENSUS_CENSUS_REPORT_H
 
 #include "census/analysis/census_by.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/row_selection.h"
 
 struct hi_census_line {
 	const char *name;	     /* type ("" untyped), module ("" unknown), class */
-	const struct hi_by_row *row; /* TYPE2: its key; else NULL */
-	uint64_t count, shallow, largest;
+	const char *type;	     /* of TYPE, TYPE2 and OWNER: the name of the type */
+	const struct hi_by_row *row; /* of the break-down; of TYPE: NULL */
+	uint64_t count, shallow, largest, average;
 	uint64_t retained;	     /* UINT64_MAX: not computed */
 	const uint64_t *by_evidence; /* bytes, per enum hi_evidence; borrowed */
 	enum hi_evidence evidence;
@@ -29,13 +31,15 @@ struct hi_census_report {
 	uint64_t objects, bytes; /* live, unrestricted */
 	struct hi_census_line *rows;
 	size_t n_rows;
-	struct hi_hidden below, beyond; /* min-size, top */
-	struct hi_hidden other;		/* type; rows: types */
+	struct hi_hidden_rows hidden; /* by_type, but of HI_BY_TYPE: rows are types */
 	/* By objects; set by the caller for HI_BY_TYPE; borrowed. */
 	const struct hi_census_conflict *conflicts;
 	size_t n_conflicts, conflicts_shown; /* on the page */
 	uint64_t objects_in_conflict;
 };
+
+/* The document "heapinspect/census/v1" after its header. Forms: 1 << by. */
+extern const struct hi_doc_fields hi_census_document;
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_census_report_create(const struct hi_report_header *header,

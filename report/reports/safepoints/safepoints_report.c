@@ -90,52 +90,106 @@ static void show_safepoint_facts(const struct hi_safepoints_report *r,
 	show_purposes(r, page);
 }
 
-/* "emulated", "stepped", or both; they may differ from site to site. */
-static const char *cost_text(const struct hi_safepoint_row *row)
+/* They may differ from site to site. */
+static struct hi_doc_value cost_of_safepoint(const struct hi_doc_row *row)
 {
+	const struct hi_safepoint_row *s = row->row;
 	size_t stepped = 0;
 
-	for (size_t i = 0; i < row->n_places; i++)
-		stepped += row->places[i].single_stepped;
-	return stepped == 0 ? "low" : stepped == row->n_places ? "high" : "mixed";
+	for (size_t i = 0; i < s->n_places; i++)
+		stepped += s->places[i].single_stepped;
+	return hi_doc_shown(stepped == 0	     ? "low"
+			    : stepped == s->n_places ? "high"
+						     : "mixed");
 }
 
-static const char *where_text(const struct hi_safepoint_row *row, struct hi_page *page)
+static struct hi_doc_value where_of_safepoint(const struct hi_doc_row *row)
 {
+	const struct hi_safepoint_row *s = row->row;
 	char place[HI_PROBED_TEXT];
 	const char *text;
 
-	if (!row->n_places)
-		return "";
-	text = hi_page_safe(page, hi_probed_text(place, &row->places[0]));
-	if (row->n_places == 1)
-		return text;
-	return hi_page_printf(page, "%s, %zu more", text, row->n_places - 1);
+	if (!s->n_places)
+		return hi_doc_none();
+	text = hi_page_safe(row->page, hi_probed_text(place, &s->places[0]));
+	return hi_doc_shown(s->n_places == 1 ? text
+					     : hi_page_printf(row->page, "%s, %zu more",
+							      text, s->n_places - 1));
 }
 
-static void show_safepoint_rows(const struct hi_safepoints_report *r,
-				struct hi_page *page)
+static struct hi_doc_value hits_of_place(const struct hi_doc_row *row)
 {
-	static const struct hi_column columns[] = {{"--at", HI_COLUMN_WORD},
-						   {"hits", HI_COLUMN_COUNT},
-						   {"cost", HI_COLUMN_WORD},
-						   {"where", HI_COLUMN_TEXT}};
-	struct hi_report_table *table = hi_page_table(page, columns, 4);
+	const struct hi_safepoint_row *s = row->parent;
 
-	for (size_t i = 0; i < r->shown; i++) {
-		const struct hi_safepoint_row *row = &r->rows[i];
-
-		hi_cell_text(table, hi_page_safe(page, row->at), 0);
-		hi_cell_number(table, row->hits);
-		hi_cell_text(table, cost_text(row), 0);
-		hi_cell_text(table, where_text(row, page), 0);
-		if (row->is_gc)
-			hi_report_table_stress(table);
-	}
-	if (r->n_rows > r->shown)
-		hi_page_note(page, hi_page_printf(page, "%zu more with --all",
-						  r->n_rows - r->shown));
+	return hi_doc_number(s->place_hits ? s->place_hits[row->index] : UINT64_MAX);
 }
+
+static bool is_gc_safepoint(const struct hi_doc_row *row)
+{
+	return ((const struct hi_safepoint_row *)row->row)->is_gc;
+}
+
+static const struct hi_doc_field place_fields[] = {
+	{.unit = HI_DOC_MEMBERS, .nested = &hi_probed_fields},
+	{"hits", NULL, HI_DOC_COUNT, .value = hits_of_place, .nullable = true},
+};
+static const struct hi_doc_fields places =
+	HI_DOC_FIELDS(place_fields, .row_size = sizeof(struct hi_probed),
+		      .meaning = "an instruction that a probe is on");
+
+static const struct hi_doc_field safepoint_fields[] = {
+	{"at", "--at", HI_DOC_WORD, HI_AT(struct hi_safepoint_row, at),
+	 .meaning = "the argument of --at"},
+	{"gc", NULL, HI_DOC_FLAG, HI_AT(struct hi_safepoint_row, is_gc),
+	 .meaning = "this is the place of --at gc"},
+	{"runtime", NULL, HI_DOC_TEXT, HI_AT(struct hi_safepoint_row, runtime),
+	 .nullable = true},
+	{"purpose", NULL, HI_DOC_TEXT, HI_AT(struct hi_safepoint_row, purpose),
+	 .nullable = true},
+	{"hits", "hits", HI_DOC_COUNT, HI_AT(struct hi_safepoint_row, hits),
+	 .nullable = true, .meaning = "null: not counted"},
+	{NULL, "cost", HI_DOC_WORD, .value = cost_of_safepoint},
+	{NULL, "where", HI_DOC_TEXT, .value = where_of_safepoint},
+	{"places", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_safepoint_row, places, n_places), .nested = &places},
+};
+static const struct hi_doc_fields safepoints =
+	HI_DOC_FIELDS(safepoint_fields, .row_size = sizeof(struct hi_safepoint_row),
+		      .is_strong = is_gc_safepoint);
+
+static const struct hi_doc_field safepoint_target_fields[] = {
+	{"pid", NULL, HI_DOC_COUNT, HI_AT(struct hi_report_header, pid), .least = 1},
+	{"exe", NULL, HI_DOC_TEXT, HI_AT(struct hi_report_header, exe), .nullable = true},
+};
+static const struct hi_doc_fields safepoint_target =
+	HI_DOC_FIELDS(safepoint_target_fields);
+
+static struct hi_doc_value count_hidden_safepoints(const struct hi_doc_row *row)
+{
+	const struct hi_safepoints_report *r = row->report;
+
+	return hi_doc_number(r->n_rows - r->shown);
+}
+
+static const struct hi_doc_field document_fields[] = {
+	{"target", NULL, HI_DOC_OBJECT,
+	 HI_AT_POINTER(struct hi_safepoints_report, header), .nested = &safepoint_target},
+	{"counted_ns", NULL, HI_DOC_COUNT, HI_AT(struct hi_safepoints_report, counted_ns),
+	 .meaning = "0: not at all"},
+	{"not_counted", NULL, HI_DOC_TEXT,
+	 HI_AT(struct hi_safepoints_report, not_counted), .nullable = true,
+	 .meaning = "why"},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_safepoints_report, rows, shown),
+	 .nested = &safepoints,
+	 .meaning = "the end of a collection first, then those of runtimes, then by "
+		    "hits"},
+	{"hidden", NULL, HI_DOC_COUNT, .value = count_hidden_safepoints,
+	 .meaning = "rows; --all"},
+};
+const struct hi_doc_fields hi_safepoints_document = HI_DOC_FIELDS(
+	document_fields, .meaning = "The argument of --at that can stop a process, and "
+				    "how often it came by. Members may be added within "
+				    "v1.");
 
 /* Returns the end of a collection if the target reaches it, else the first place that
  * it reaches. */
@@ -172,53 +226,24 @@ void hi_safepoints_display(const struct hi_safepoints_report *r, struct hi_page 
 	hi_report_header_title(r->header, page);
 	show_safepoint_facts(r, page);
 	hi_page_blank(page);
-	if (r->n_rows)
-		show_safepoint_rows(r, page);
-	else
+	if (r->n_rows) {
+		hi_doc_show_rows(page, &safepoints, r, 0, r->rows, r->shown);
+		if (r->n_rows > r->shown)
+			hi_page_note(page, hi_page_printf(page, "%zu more with --all",
+							  r->n_rows - r->shown));
+	} else {
 		hi_page_note(
 			page,
 			"The target has no known runtime and no USDT probe. --at takes "
 			"any function (FUNCTION or MODULE:FUNCTION) and FILE:LINE.");
-	suggest_safepoint_command(r, page);
-}
-
-/* ---- JSON ---- */
-
-static void put_safepoint_row_json(const struct hi_safepoint_row *row,
-				   struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_text(json, "at", row->at);
-	hi_json_bool(json, "gc", row->is_gc);
-	hi_json_text(json, "runtime", hi_known(row->runtime));
-	hi_json_text(json, "purpose", hi_known(row->purpose));
-	hi_json_number(json, "hits", row->hits);
-	hi_json_array(json, "places");
-	for (size_t i = 0; i < row->n_places; i++) {
-		hi_json_object(json, NULL);
-		hi_probed_json(&row->places[i], json);
-		hi_json_number(json, "hits",
-			       row->place_hits ? row->place_hits[i] : UINT64_MAX);
-		hi_json_end(json);
 	}
-	hi_json_end(json);
-	hi_json_end(json);
+	suggest_safepoint_command(r, page);
 }
 
 void hi_safepoints_json(const struct hi_safepoints_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "schema", "heapinspect/safepoints/v1");
-	hi_json_object(json, "target");
-	hi_json_number(json, "pid", (uint64_t)r->header->pid);
-	hi_json_text(json, "exe", hi_known(r->header->exe));
-	hi_json_end(json);
-	hi_json_number(json, "counted_ns", r->counted_ns);
-	hi_json_text(json, "not_counted", hi_known(r->not_counted));
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->shown; i++)
-		put_safepoint_row_json(&r->rows[i], json);
-	hi_json_end(json);
-	hi_json_number(json, "hidden", r->n_rows - r->shown);
+	hi_doc_put_report(&hi_safepoints_document, r, 0, json);
 	hi_json_end(json);
 }

@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_REPORTS_SAFEPOINTS_SAFEPOINTS_REPORT_H
 #define HI_REPORT_REPORTS_SAFEPOINTS_SAFEPOINTS_REPORT_H
 
+#include "report/document.h"
 #include "report/parts/report_header.h"
 
 struct hi_safepoint_row {
@@ -36,6 +37,8 @@ void hi_safepoints_sort(struct hi_safepoints_report *report);
 /* Adds the report to a page. */
 void hi_safepoints_display(const struct hi_safepoints_report *report,
 			   struct hi_page *page);
+/* The document "heapinspect/safepoints/v1". */
+extern const struct hi_doc_fields hi_safepoints_document;
 /* Writes the report as the JSON document "heapinspect/safepoints/v1". */
 void hi_safepoints_json(const struct hi_safepoints_report *report, struct hi_json *json);
 
