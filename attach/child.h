@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tracer, the watchdog and the probe holder do first after fork(): they become
+ * First steps of the tracer, the watchdog and the probe holder after fork(): they become
  * small processes that share with the inspector only memory and the descriptors that they
  * need.
  */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is kept of a longer one. */
+/* Bytes that are kept of a longer command line. */
 enum { HI_COMMAND_LINE_MAX = 4096 };
 
 struct hi_command_line {
@@ -19,8 +19,8 @@ struct hi_command_line {
 };
 
 /* Returns it as one line, arguments in quotes where a shell would split or expand them,
- * "..." behind it when it was cut; "" for none. first_only: the program's name alone. To
- * be freed; NULL: out of memory. */
+ * "..." after it if it was cut; "" for none. first_only: the program's name alone. To be
+ * freed; NULL: out of memory. */
 char *hi_command_line_text(const struct hi_command_line *line, bool first_only);
 /*
  * Returns what an interpreter runs: the script's path, "-m MODULE" of Python, a class or

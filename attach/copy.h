@@ -3,16 +3,16 @@
  * Copies memory into an image, in steps, so that only what must happen during the stop
  * does. Internal to attach/: stop.c drives it. Either the bulk copy of a stopped target
  *
- *	hi_copy_estimate    target runs:    estimate
+ *	hi_copy_estimate     target runs:    estimate
  *	hi_copy_reserve      target runs:    reserve and touch memory
- *	hi_copy_run          target stands:  maps, pagemap, bulk read
+ *	hi_copy_run          target stopped: maps, pagemap, bulk read
  *	hi_copy_finish       target runs:    the image
  *
  * or the image of a copy-on-write child, of which nothing is reserved before and nothing
  * read during the stop
  *
- *	hi_copy_estimate    target runs:    estimate
- *	hi_copy_set_time target stands: timestamp and RSS of the image
+ *	hi_copy_estimate     target runs:    estimate
+ *	hi_copy_set_time     target stopped: timestamp and RSS of the image
  *	hi_copy_run_child    target runs:    maps, pagemap, bulk read of the child
  *	hi_copy_finish
  *
@@ -28,7 +28,7 @@
 
 struct hi_copy;
 
-/* A child that was forked off the target and stands still. */
+/* A child that was forked off the target and never runs. */
 struct hi_copy_child {
 	pid_t pid; /* in this process's pid namespace */
 	/* Ends the child. Called once, by any thread, when nothing more is read from it,

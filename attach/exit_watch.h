@@ -7,12 +7,12 @@
  * and its memory is kept until the image was made. See Note [Memory outlives its process]
  * in memory_keeper.h.
  *
- * Otherwise from its end on it stands still, with its memory. See Note [The end of a
+ * Otherwise it is stopped from its end on, with its memory. See Note [The end of a
  * process] in wait.c. Then the watch is a tracer (tracer.h): while it lives no other
  * process can trace the target, and each of its signals is a stop. So a stop of the
  * target ends the watch and begins a new one when the target runs again
- * (hi_stop_options.exit_watch); an end in between is missed: some milliseconds
- * where the machine is busy.
+ * (hi_stop_options.exit_watch); an end in between is missed: some milliseconds where the
+ * machine is busy.
  *
  * The target runs on, or ends, whatever ends the watch: this process, or the time limit.
  */
@@ -83,14 +83,14 @@ bool hi_exit_watch_is_standing(struct hi_exit_watch *watch);
 /* When it executed another program while it was watched, for the first time
  * (CLOCK_MONOTONIC): what happened later is of that one. 0: never. NULL is fine. */
 uint64_t hi_exit_watch_exec_ns(const struct hi_exit_watch *watch);
-/* HI_EXIT_STANDS of a process that is gone: it as it was, which nothing can open any
- * more. The caller's. Its memory can be read until the end of the next stop, which there
- * is to be before the target is closed, or until it is given up. NULL: it stands, and can
- * be opened as any other. */
+/* HI_EXIT_STANDS for a process that is gone: returns the target as it was, since nothing
+ * can open it any more. The caller's. Its memory can be read until the end of the next
+ * stop, which must come before the target is closed, or until it is given up. NULL: the
+ * process is stopped, and can be opened as any other. */
 struct hi_target *hi_exit_watch_take_target(struct hi_exit_watch *watch);
 /* There is no image of that target, and will be none. */
 void hi_exit_watch_give_up(struct hi_exit_watch *watch);
-/* Lets the process go, wherever it stands. */
+/* Lets the process go, wherever it is stopped. */
 void hi_exit_watch_end(struct hi_exit_watch *watch);
 
 /*
@@ -110,7 +110,7 @@ void hi_exit_watch_publish(struct hi_exit_watch *watch);
 enum hi_status hi_exit_watch_prepare(struct hi_exit_watch *watch,
 				     const struct hi_target *target,
 				     struct hi_error *err);
-/* Ends this watch for a stop. False: the process stands at its end by now. */
+/* Ends this watch for a stop. False: the process has reached its end by now. */
 bool hi_exit_watch_pause(struct hi_exit_watch *watch);
 /* Begins the next one. */
 void hi_exit_watch_resume(struct hi_exit_watch *watch);

@@ -17,11 +17,11 @@ struct hi_call_outcome {
 };
 
 /*
- * tid stands with its registers before a syscall instruction, all signals blocked,
- * and has the option PTRACE_O_TRACESYSGOOD. On success it stands in the
+ * Makes a call. tid is stopped with its registers before a syscall instruction, all
+ * signals blocked, and has the option PTRACE_O_TRACESYSGOOD. On success it is in the
  * syscall-exit-stop. A call that a stop signal interrupts starts anew, a few times.
  * HI_GONE, HI_TIMEOUT (it runs, or is in the call still), HI_OS: it did not come to the
- * call, it stands before a signal that is not taken.
+ * call, it is stopped at a signal that is not taken.
  */
 enum hi_status hi_call_drive(pid_t tid, uint64_t deadline_ns, struct hi_call_outcome *ret,
 			     struct hi_error *err);

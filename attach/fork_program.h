@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is written below the red zone of the thread that is to call clone(): frames that
+ * Frames that are written below the red zone of the thread that is to call clone(). They
  * let the thread and the children finish by themselves. See Note [A call that finishes by
  * itself] in fork.c.
  */
@@ -24,7 +24,8 @@ struct hi_fork_origin {
 
 struct hi_fork_program {
 	const struct hi_gadget *call, *restorer;
-	/* Of frames, as a stack pointer for a call that is to return into them. */
+	/* Address of the frames, as a stack pointer for a call that is to return into
+	 * them. */
 	uint64_t origin; /* back to where the thread was */
 	uint64_t wait;	 /* wait4 for the child, then origin */
 	uint64_t child;	 /* what an orphaned child does: clone, then exit */

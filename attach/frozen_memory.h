@@ -11,7 +11,7 @@
 
 #define HI_PAGE 4096u
 
-/* What is known of a run of pages; sorted, disjoint. */
+/* Facts about a run of pages; sorted, disjoint. */
 enum hi_page_flags {
 	HI_PAGES_PRESENT = 1,  /* in the target's RSS */
 	HI_PAGES_HELD = 2,     /* copied, or to be copied */
@@ -38,8 +38,8 @@ struct hi_memory *hi_frozen_memory(struct hi_frozen *frozen);
  * any order. */
 enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint64_t end,
 				  unsigned char *host, struct hi_error *err);
-/* What the spans' hosts lie in: given to hi_pages_free at the destroy. On failure
- * it stays the caller's. */
+/* Takes over the pages that contain the hosts of the spans; the destroy gives them to
+ * hi_pages_free. On failure they stay the caller's. */
 enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
 			     struct hi_error *err);
 /* The same for pages of hi_sealed_alloc(); fd is closed then. -1: private pages. */

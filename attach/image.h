@@ -110,7 +110,7 @@ struct hi_image {
 	struct hi_image_private *priv; /* files, arenas: image.c only */
 };
 
-/* Of a live process: residency is known for all of its pages. */
+/* Returns whether it is of a live process: residency is known for all of its pages. */
 static inline bool hi_image_is_live(const struct hi_image *image)
 {
 	return image->mode == HI_SNAPSHOT_COPY || image->mode == HI_SNAPSHOT_FORK;

@@ -5,9 +5,9 @@
  * The data of a watched descriptor (epoll_event.data) and the value of a timer
  * (sigev_value) are often the only pointer that a program has to an object: the kernel
  * gives it back with each event. They are in no memory of the target, but procfs shows
- * them (fdinfo of epoll descriptors, timers). They are read while the target stands. The
- * kernel takes more than a microsecond for each, and holds the epoll's lock meanwhile; so
- * where a process has very many descriptors they are not read at all, and
+ * them (fdinfo of epoll descriptors, timers). They are read while the target is stopped.
+ * The kernel takes more than a microsecond for each, and holds the epoll's lock
+ * meanwhile; so if a process has very many descriptors they are not read at all, and
  * count as memory that could not be read. After its process is gone they are known as of
  * the last look before, and others may have come since.
  */
@@ -37,7 +37,7 @@ struct hi_kernel_text {
 /* Looks for epoll descriptors, and allocates memory. The target runs. HI_NO_MEMORY. */
 enum hi_status hi_kernel_text_prepare(struct hi_kernel_text *text, pid_t pid,
 				      struct hi_error *err);
-/* Reads. The target stands. Whatever may not be read is left out. */
+/* Reads the texts; the target is stopped. A file that may not be read is left out. */
 void hi_kernel_text_read(struct hi_kernel_text *text, pid_t pid);
 /* They were read some time ago: if there are any descriptors, others may have come. */
 void hi_kernel_text_outdate(struct hi_kernel_text *text);

@@ -9,10 +9,10 @@
 #define HI_AVOID_MAX_TRIES 200
 
 /*
- * All threads stand still. Those that may be inside options->avoid run on,
- * alone, and are stopped again until they are out, max_tries are used up or
- * limit_ns (CLOCK_MONOTONIC) is reached. What is left has maybe_inside set.
- * Threads may die, be born or even exec meanwhile: check afterwards.
+ * All threads are stopped. Threads that may be inside options->avoid run on, alone, and
+ * are stopped again until they are out, max_tries are used up or limit_ns
+ * (CLOCK_MONOTONIC) is reached. The remaining ones have maybe_inside set. Threads may
+ * die, be born or even exec meanwhile: check afterwards.
  */
 enum hi_status hi_avoid_leave(struct hi_tracees *all,
 			      const struct hi_stop_options *options, uint64_t limit_ns,

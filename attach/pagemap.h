@@ -21,7 +21,7 @@
 struct hi_pagemap {
 	int fd;		     /* borrowed */
 	pid_t pid;	     /* its directory of /proc */
-	uint64_t categories; /* that PAGEMAP_SCAN knows; 0: there is no such ioctl */
+	uint64_t categories; /* that PAGEMAP_SCAN supports; 0: there is no such ioctl */
 	/* Without it: */
 	uint64_t zero_entry;	     /* page frame of the page of zeros; 0: unknown */
 	uint64_t search_limit;	     /* entries; HI_PAGEMAP_LOOK_ENTRIES at first */

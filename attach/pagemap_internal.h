@@ -18,7 +18,7 @@
 
 struct hi_pagemap;
 
-/* What was read, beside the runs. */
+/* Counts of the pages that were read, beside the runs. */
 struct hi_pagemap_count {
 	uint64_t resident; /* pages that smaps counts, without doubt */
 	uint64_t swapped;
@@ -36,8 +36,8 @@ enum hi_status hi_pagemap_read_plainly(struct hi_pagemap *pagemap, uint64_t star
 				       uint64_t end, struct hi_page_runs *runs,
 				       struct hi_pagemap_count *count,
 				       struct hi_error *err);
-/* Of the entries of [start, end), a whole mapping, as few as find all pages. all: what
- * else is mapped. */
+/* Reads as few of the entries of [start, end), a whole mapping, as find all pages. all:
+ * the other mappings. */
 enum hi_status hi_pagemap_search(struct hi_pagemap *pagemap, uint64_t start, uint64_t end,
 				 const struct hi_mapping *all, size_t n,
 				 struct hi_page_runs *runs, struct hi_error *err);

@@ -37,7 +37,7 @@ bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret);
 /* Calls fn for each process that there is. */
 void hi_proc_each(void (*fn)(pid_t pid, const struct hi_proc_stat *stat, void *arg),
 		  void *arg);
-/* "Key:  value" lines of status or smaps_rollup: the text behind the colon and
+/* "Key: value" lines of status or smaps_rollup: returns the text after the colon and
  * blanks; NULL if the key is not there. */
 const char *hi_proc_field(const char *text, const char *key);
 /* Such a field in kB, as bytes; otherwise `missing`. */

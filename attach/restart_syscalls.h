@@ -11,11 +11,11 @@
 #include <sys/user.h>
 
 /*
- * Thread tid of process pid stands in a signal-delivery-stop or in the stop that
- * PTRACE_INTERRUPT asked for, not in a group stop; regs are its registers. Where its
- * system call was about to return EINTR, changes it (and regs) to be restarted by the
- * kernel; likewise where it would go on by a restart_syscall that its seccomp filters
- * may refuse. Returns whether it did. Safe to repeat.
+ * Thread tid of process pid is in a signal-delivery-stop or in the stop that
+ * PTRACE_INTERRUPT requested, not in a group stop; regs are its registers. If its system
+ * call was about to return EINTR, changes it (and regs) to be restarted by the kernel;
+ * likewise where it would go on by a restart_syscall that its seccomp filters may refuse.
+ * Returns whether it did. Safe to repeat.
  */
 bool hi_restart_arrange(pid_t pid, pid_t tid, struct user_regs_struct *regs);
 

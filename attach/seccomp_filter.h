@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the seccomp filters of a thread would return for a system call: they are read and
+ * Results of the seccomp filters of a thread for a system call: the filters are read and
  * evaluated here, so that nothing is tried that kills or confuses the target. Classic BPF
  * in the subset of seccomp(2); kernel/seccomp.c.
  */

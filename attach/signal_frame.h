@@ -6,7 +6,7 @@
  * points at. See Note [A call that finishes by itself] in fork.c.
  *
  * Layout: struct rt_sigframe, arch/x86/include/asm/sigframe.h; struct ucontext and struct
- * sigcontext_64, arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. The siginfo behind it
+ * sigcontext_64, arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. The siginfo after it
  * is not written: rt_sigreturn does not read it.
  */
 #ifndef HI_ATTACH_SIGNAL_FRAME_H

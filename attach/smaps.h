@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What only /proc/PID/smaps shows of a mapping: its VmFlags, two letters each (Linux,
- * fs/proc/task_mmu.c: show_smap_vma_flags). The kernel walks all page tables for it (10
- * ms per GiB), so it is read only where it is needed. Internal to attach/.
+ * Attributes of a mapping that only /proc/PID/smaps shows: its VmFlags, two letters each
+ * (Linux, fs/proc/task_mmu.c: show_smap_vma_flags). The kernel walks all page tables for
+ * it (10 ms per GiB), so it is read only where it is needed. Internal to attach/.
  */
 #ifndef HI_ATTACH_SMAPS_H
 #define HI_ATTACH_SMAPS_H
@@ -20,8 +20,8 @@ struct hi_smaps_size {
 };
 struct hi_smaps_sizes HI_VECTOR(struct hi_smaps_size);
 
-/* Pages of each mapping, in order; pages of zeros are not counted. None where smaps
- * cannot be opened. What is in sizes before is overwritten. */
+/* Pages of each mapping, in order; pages of zeros are not counted. None if smaps cannot
+ * be opened. Former contents of sizes are overwritten. */
 enum hi_status hi_smaps_read_sizes(pid_t pid, struct hi_smaps_sizes *sizes,
 				   struct hi_error *err);
 /* The same from the text of smaps, which is changed. */

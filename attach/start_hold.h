@@ -13,8 +13,8 @@
  * static program, and one whose loader is the C library (musl), is held at its first
  * call.
  *
- * It stands before a system call, as any thread that is traced so. If the tracer ends, or
- * after HI_START_HOLD_NS, it goes on.
+ * It is stopped before a system call, as any thread that is traced so. If the tracer
+ * ends, or after HI_START_HOLD_NS, it goes on.
  */
 #ifndef HI_ATTACH_START_HOLD_H
 #define HI_ATTACH_START_HOLD_H
@@ -34,11 +34,11 @@ struct hi_start_hold {
 	uint64_t until_ns; /* not 0: it is held until then */
 };
 
-/* tid stands in PTRACE_EVENT_EXEC. True: it is followed from now on. */
+/* Follows tid, which is in PTRACE_EVENT_EXEC. True: it is followed from now on. */
 bool hi_start_hold_begin(struct hi_start_hold *hold, pid_t tid);
 /* How tid is let go on: PTRACE_SYSCALL while it is followed, else PTRACE_CONT. */
 int hi_start_hold_request(const struct hi_start_hold *hold, pid_t tid);
-/* tid stands at a system call. False: it is not held there. */
+/* Holds tid, which is stopped at a system call. False: it is not held there. */
 bool hi_start_hold_take(struct hi_start_hold *hold, pid_t tid);
 /* Lets it go if it may. */
 void hi_start_hold_check(struct hi_start_hold *hold, uint64_t now_ns);

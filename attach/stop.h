@@ -6,7 +6,7 @@
  * target. Whatever dies, the target runs on in the state that it was in before (a
  * group-stopped one stays stopped).
  *
- * A large target is not copied while it stands: it is made to fork (fork.h), and the
+ * A large target is not copied while it is stopped: it is made to fork (fork.h), and the
  * child is read when the target runs again.
  *
  * Never used on the target: SIGSTOP, single-stepping, debug registers, breakpoints,

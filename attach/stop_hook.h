@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all hooks of a stop. */
+/* Descriptors that all hooks of a stop may have. */
 #define HI_STOP_HOOK_FDS 1024
 
 struct hi_stop_moment {
@@ -27,7 +27,7 @@ struct hi_stop_moment {
  */
 struct hi_stop_hook {
 	void (*run)(void *arg, const struct hi_stop_moment *moment);
-	/* Called in the inspector instead where the target stands at its end
+	/* Called in the inspector instead if the target is stopped at its end
 	 * (exit_watch.h). NULL: nothing is to be done. */
 	void (*at_exit)(void *arg);
 	void *arg;

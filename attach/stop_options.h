@@ -74,14 +74,14 @@ struct hi_stop_options {
 	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */
 	struct hi_sleepers *sleepers;
-	/* Of a process whose end is watched (exit_watch.h): not during the stop. If it
-	 * stands at its end, this is the stop. NULL: none. Borrowed. */
+	/* The watch of a process whose end is watched (exit_watch.h): not during the
+	 * stop. If the process is at its end, this is the stop. NULL: none. Borrowed. */
 	struct hi_exit_watch *exit_watch;
 	/* Not 0: the trigger is the end of the process, which is held there no longer
 	 * than this. Set by exit_watch.c only. */
 	uint64_t exit_hold_ns;
-	/* Of an exec meanwhile: when it was (CLOCK_MONOTONIC); shared with the tracer.
-	 * Set by exit_watch.c only. NULL: not wanted. */
+	/* Time of an exec meanwhile (CLOCK_MONOTONIC); shared with the tracer. Set by
+	 * exit_watch.c only. NULL: not wanted. */
 	uint64_t *exec_ns;
 	/* An enum hi_start_state, shared with the tracer. Set by exit_watch.c only. NULL:
 	 * none. */

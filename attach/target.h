@@ -49,9 +49,9 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 /* HI_CANNOT_ATTACH where /proc is that of another pid namespace, in which a process has
  * another number than for system calls: hi_target_open() begins with it. */
 enum hi_status hi_target_check_proc(struct hi_error *err);
-/* A descriptor of the file behind a mapping of the running target: map_files,
- * else the path inside /proc/PID/root (RESOLVE_IN_ROOT) if device and inode
- * agree, else /proc/PID/exe if they do. HI_NOT_FOUND otherwise. */
+/* Opens the file of a mapping of the running target: map_files, else the path inside
+ * /proc/PID/root (RESOLVE_IN_ROOT) if device and inode agree, else /proc/PID/exe if they
+ * do. HI_NOT_FOUND otherwise. */
 enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);

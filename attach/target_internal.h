@@ -24,7 +24,7 @@ struct hi_target_private {
 	bool shares_anonymous;
 };
 
-/* What the checks of the kernel depend on. See target_permission.c. */
+/* The inputs of the kernel's checks. See target_permission.c. */
 struct hi_permission {
 	pid_t pid;
 	char name[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc shows of one thread. All of it may be out of date when it is returned. */
+/* State of one thread in /proc. All of it may be out of date when it is returned. */
 #ifndef HI_ATTACH_THREAD_STAT_H
 #define HI_ATTACH_THREAD_STAT_H
 

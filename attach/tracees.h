@@ -23,7 +23,7 @@ enum hi_tracee_state {
 	HI_TRACEE_STOPPED,	 /* stopped by PTRACE_INTERRUPT */
 	HI_TRACEE_GROUP_STOPPED, /* traced, but stopped by a stop signal */
 	HI_TRACEE_DEAD,		 /* has exited, or became another one by exec */
-	/* Of threads whose call started anew (tracees_settle.c): */
+	/* States of threads whose call started anew (tracees_settle.c): */
 	HI_TRACEE_LEFT,	      /* it sleeps, as it did at the last stop, and is left so */
 	HI_TRACEE_RESTARTING, /* let go, not at the entry of its call yet */
 	HI_TRACEE_SETTLING,   /* past it, not known to sleep yet */
@@ -35,7 +35,7 @@ struct hi_tracee {
 	enum hi_tracee_state state;
 	bool maybe_inside;   /* avoid.c */
 	bool is_settled;     /* avoid.c: no more tries */
-	bool is_at_probe;    /* it stands at the probe, or exits, and is not moved */
+	bool is_at_probe;    /* it is stopped at the probe, or exits, and is not moved */
 	bool was_asleep;     /* when it was listed: woken up among few, not among all */
 	bool is_interrupted; /* RUNNING: PTRACE_INTERRUPT was sent */
 	unsigned restarts;   /* of its call in a row, before this stop */
@@ -98,20 +98,20 @@ struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid);
  * it is another process, or there is no room.
  */
 struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
-/* tid stands in PTRACE_EVENT_CLONE: adopts the thread that it made, or lets the
- * process go that it made (PTRACE_O_TRACECLONE catches those too). */
+/* Adopts the thread that tid made, which is in PTRACE_EVENT_CLONE, or lets the process go
+ * that it made (PTRACE_O_TRACECLONE catches processes too). */
 void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid);
 /* After an exec: there is one thread, the leader, and it runs. */
 void hi_tracees_forget_old(struct hi_tracees *all);
 /* The dead are forgotten. Moves items. */
 void hi_tracees_compact(struct hi_tracees *all);
-/* tid stands before this signal. True: it is the trigger's, which is then no longer
- * expected. */
+/* Takes a signal at which tid is stopped. True: it is the trigger's, which is then no
+ * longer expected. */
 bool hi_tracees_take_trigger_signal(struct hi_tracees *all, pid_t tid, int sig);
 /*
- * Of a thread that stands in PTRACE_EVENT_EXEC: until this stop is consumed, ptrace fails
- * with ESRCH if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid). It
- * holds no signal that could be lost.
+ * Consumes the stop of a thread in PTRACE_EVENT_EXEC: until then, ptrace fails with ESRCH
+ * if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid). It holds no
+ * signal that could be lost.
  */
 void hi_tracee_consume(pid_t tid);
 /* Reaps tid if it is dead, and only then. */
@@ -129,10 +129,10 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 size_t hi_tracees_detach(struct hi_tracees *all);
 /* The same after a stop that failed, of those that stand by now. See Note [Giving up]. */
 void hi_tracees_give_up(struct hi_tracees *all);
-/* Waits until until_ns (CLOCK_MONOTONIC) for threads that were interrupted, and lets
- * each go at once. None stands before or after. */
+/* Waits until until_ns (CLOCK_MONOTONIC) for threads that were interrupted, and lets each
+ * go at once. None is stopped before or after. */
 void hi_tracees_detach_late(struct hi_tracees *all, uint64_t until_ns);
-/* Those that stand or were left asleep. */
+/* Counts threads that are stopped or were left asleep. */
 size_t hi_tracees_live(const struct hi_tracees *all);
 
 /* Does not stop the thread if the sleepers know it: it is LEFT then. */
@@ -144,9 +144,9 @@ bool hi_tracees_has_woken(const struct hi_tracees *all);
 /* Lets those go whose call starts anew, before a detach of the others ... */
 void hi_tracees_begin_settling(struct hi_tracees *all);
 /*
- * ... and waits, for a limited time, until they sleep in it. What is not asleep by then
- * the sleepers do not know. True: some stay traced until this process ends, and
- * hi_tracees_release has to be called whenever a SIGCHLD comes.
+ * ... and waits, for a limited time, until they sleep in it. Threads that are not asleep
+ * by then are unknown to the sleepers. True: some stay traced until this process ends,
+ * and hi_tracees_release has to be called whenever a SIGCHLD comes.
  */
 bool hi_tracees_settle(struct hi_tracees *all);
 /* Lets those go that have stopped since hi_tracees_settle(). */

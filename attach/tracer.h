@@ -55,7 +55,7 @@ bool hi_tracer_is_waiting(const struct hi_tracer *tracer);
 enum hi_status hi_tracer_can_fork(const struct hi_tracer *tracer, struct hi_error *err);
 /*
  * Between stop and resume: a copy-on-write child of the target (fork.h). HI_UNSUPPORTED:
- * it cannot be forked, err->text is the reason; the target still stands and may be
+ * it cannot be forked, err->text is the reason; the target is still stopped and may be
  * copied. The child lives until end_child or destroy, or until the target exits or execs;
  * the tracer lives as long as it.
  */

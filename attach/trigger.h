@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes a waiting tracer stop the target: a probe. probes/ implements this; attach/
- * does not use BPF. A trigger is set up in the inspector before the tracer is forked;
- * everything below runs in the tracer, where only the descriptors that fds() names are
- * still open and memory is a copy, unless it was mapped MAP_SHARED.
+ * A trigger makes a waiting tracer stop the target: a probe. probes/ implements this;
+ * attach/ does not use BPF. A trigger is set up in the inspector before the tracer is
+ * forked; everything below runs in the tracer, where only the descriptors that fds()
+ * names are still open and memory is a copy, unless it was mapped MAP_SHARED.
  *
  * From arm() on the first hit, by any thread of the target, sends that thread
  * HI_TRIGGER_SIGNAL, once. The signal is one that does nothing by default: a tracer that
@@ -63,10 +63,10 @@ struct hi_trigger {
 	bool traced_only;
 };
 
-/* Where the hitting thread stopped. */
+/* Place at which the hitting thread stopped. */
 enum hi_hit_position {
 	HI_HIT_NONE, /* there was no trigger */
-	HI_HIT_AT,   /* the thread stands at the probe */
+	HI_HIT_AT,   /* the thread is at the probe */
 	HI_HIT_NEAR, /* it ran on a little: it blocked the signal, or near_only */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files of a process that has given up its rights (base/rights.h). What it may not open
- * itself, another process, the server, opens for it. A request and its answer are one
- * packet each on a socket pair; a descriptor comes with the answer.
+ * Files of a process that has given up its rights (base/rights.h). Another process, the
+ * server, opens the files for it that it may not open itself. A request and its answer
+ * are one packet each on a socket pair; a descriptor comes with the answer.
  */
 #ifndef HI_BASE_FILES_H
 #define HI_BASE_FILES_H
@@ -46,8 +46,8 @@ struct hi_files_answer {
 };
 
 /*
- * Opens a file for reading, without blocking. Returns the descriptor, or -1 and errno.
- * Where the rights of the process do not suffice, it requests the file from its server.
+ * Opens a file for reading, without blocking. Returns the descriptor, or -1 and errno. If
+ * the rights of the process do not suffice, it requests the file from its server.
  */
 int hi_files_open(const char *path);
 /* The same for any file, as a pipe; may block. */

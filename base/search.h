@@ -7,7 +7,7 @@
  * is the index of the first item that ends above addr, list->count if there is none.
  *
  * `before` is an expression over i. It holds for the first items, in ascending order of
- * i, and for none behind them; it is evaluated O(log count) times. Whatever it holds for,
+ * i, and for none after them; it is evaluated O(log count) times. Whatever it holds for,
  * the result is within [0, count]: an order that a target broke gives a wrong index,
  * never one out of range.
  */

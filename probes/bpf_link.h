@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What connects a loaded BPF program with a probe site. */
+/* The connection of a loaded BPF program with a probe site. */
 #ifndef HI_PROBES_BPF_LINK_H
 #define HI_PROBES_BPF_LINK_H
 
@@ -26,8 +26,8 @@ enum hi_status hi_bpf_link_places(int program, pid_t pid, const struct hi_uprobe
 /* pid of hi_bpf_link_places: a process that has ended, so that the link is an anchor
  * (Note [Anchors] in holder.c). The caller may not ignore SIGCHLD. */
 enum { HI_BPF_NOBODY = 0 };
-/* Of programs that do not ask for it: kernels without cookies (before 5.15) have no links
- * of perf events either, and the event itself is what keeps the program there. */
+/* The cookie of programs that do not ask for one: kernels without cookies (before 5.15)
+ * have no links of perf events either, and the event itself keeps the program there. */
 #define HI_BPF_NO_COOKIE UINT64_MAX
 /* The same to one place by a perf event for the target, which lives as long as the link;
  * cookie: or HI_BPF_NO_COOKIE. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Loads BPF programs, and says in the user's words why a kernel refuses one. */
+/* Loads BPF programs, and explains to the user why a kernel refuses one. */
 #ifndef HI_PROBES_BPF_LOAD_H
 #define HI_PROBES_BPF_LOAD_H
 
@@ -7,7 +7,7 @@
 
 struct bpf_object;
 
-/* What programs need of a kernel. */
+/* Features of a kernel that programs need. */
 enum hi_bpf_needs {
 	HI_BPF_NEEDS_RINGS = 1,	  /* BPF_MAP_TYPE_RINGBUF */
 	HI_BPF_NEEDS_FETCHES = 2, /* atomic operations that return the old value */

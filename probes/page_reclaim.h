@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What else than heapinspect clears the accessed bits of pages: the kernel when it looks
- * for memory to give back, and DAMON.
+ * Others that clear the accessed bits of pages: the kernel when it looks for memory to
+ * give back, and DAMON.
  */
 #ifndef HI_PROBES_PAGE_RECLAIM_H
 #define HI_PROBES_PAGE_RECLAIM_H
@@ -31,8 +31,8 @@ struct hi_page_clearers {
 };
 
 /*
- * What there is under sys ("/sys") now. HI_UNSUPPORTED: something is on that clears bits
- * and leaves no trace, with what it is and what helps.
+ * Reads the present state under sys ("/sys"). HI_UNSUPPORTED: something is on that clears
+ * bits and leaves no trace; err names it and the remedy.
  */
 enum hi_status hi_page_clearers_look(const char *sys, struct hi_page_clearers *ret,
 				     struct hi_error *err);

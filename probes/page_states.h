@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What two readings of page tables tell about the time between them, for each page:
- * whether it was referenced. Computes only; reading and clearing are pages.h.
+ * Compares two readings of page tables: whether each page was referenced between them.
+ * Computes only; reading and clearing are pages.h.
  */
 #ifndef HI_PROBES_PAGE_STATES_H
 #define HI_PROBES_PAGE_STATES_H
@@ -57,8 +57,9 @@ void hi_page_states_join(struct hi_page_states *states,
 enum hi_page_state hi_page_states_get(const struct hi_page_states *states,
 				      uint64_t address);
 /*
- * Of the pages that [start, end) touches: UNREFERENCED if all are, so that no object in
- * it was used; REFERENCED if one is; else UNKNOWN. An empty range is UNKNOWN.
+ * Returns the state of the pages that [start, end) touches: UNREFERENCED if all are, so
+ * that no object in it was used; REFERENCED if one is; else UNKNOWN. An empty range is
+ * UNKNOWN.
  */
 enum hi_page_state hi_page_states_of_range(const struct hi_page_states *states,
 					   uint64_t start, uint64_t end);

@@ -17,8 +17,9 @@
 struct hi_page_tables;
 
 /*
- * Loads the program. HI_CANNOT_ATTACH: BPF is not permitted, err->text says what is
- * needed; HI_UNSUPPORTED: not this kernel (Linux 6.1 or later is needed) or machine.
+ * Loads the program. HI_CANNOT_ATTACH: BPF is not permitted, err->text names the rights
+ * that are needed; HI_UNSUPPORTED: not this kernel (Linux 6.1 or later is needed) or
+ * machine.
  */
 enum hi_status hi_page_tables_open(struct hi_page_tables **ret, struct hi_error *err);
 /* *link_ret: gives access to the page tables of process pid, for the caller to close. */
@@ -49,8 +50,8 @@ struct hi_page_tables_read {
 	uint64_t start, end;  /* of the addresses */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
 	bool with_young; /* an accessed bit that DAMON has moved away counts as set */
-	/* Filled up to max, in order of addresses. Of a huge page only entries[0] is
-	 * written. What is not in memory has no table. */
+	/* Filled up to max, in order of addresses. For a huge page only entries[0] is
+	 * written. Pages that are not in memory have no table. */
 	struct hi_bpf_page_table *tables;
 	size_t max, n;
 	uint64_t faults; /* tables that are missing, as they could not be read */

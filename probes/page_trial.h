@@ -5,7 +5,7 @@
 
 #include "probes/page_tables.h"
 
-/* What a test makes wrong. */
+/* Faults that a test makes. */
 struct hi_page_faults {
 	bool without_flush;	 /* the 4 is not written */
 	uint64_t map_shifted_by; /* the direct map is taken for so many bytes above */
@@ -14,7 +14,7 @@ struct hi_page_faults {
 /*
  * Finds the direct map and, with_young, struct page for tables, then has a forked process
  * clear its accessed bits and use some of its pages at once: the bits must be exactly
- * those pages'. HI_UNSUPPORTED: they are not, and err->text says what was seen. faults:
+ * those pages'. HI_UNSUPPORTED: they are not, and err->text has what was seen. faults:
  * NULL for none.
  */
 enum hi_status hi_page_trial_run(struct hi_page_tables *tables,

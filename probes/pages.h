@@ -12,9 +12,9 @@
  *		hi_page_watch_of_range(watch, start, end)
  *	hi_page_watch_close(watch)
  *
- * While the target stands the accessed bits of its page tables are read and cleared, so
- * the first census has no period yet. The kernel's reclaim uses the same bits: pages of
- * the target look less used to it than they are.
+ * While the target is stopped the accessed bits of its page tables are read and cleared,
+ * so the first census has no period yet. The kernel's reclaim uses the same bits: pages
+ * of the target look less used to it than they are.
  *
  * Referenced means: by a processor in the target's address space, system calls included.
  * Not seen are transfers by devices (O_DIRECT, RDMA), virtual machines that the target
@@ -33,7 +33,7 @@
 struct hi_page_watch;
 struct hi_page_faults;
 
-/* What the last stop spent in the target's pause on this; all nanoseconds. */
+/* Time of the last stop in the target's pause for this; all nanoseconds. */
 struct hi_page_watch_cost {
 	uint64_t read_ns, clear_ns;
 	uint64_t n_tables; /* that were read; each is 2 MiB of address space */
@@ -67,7 +67,8 @@ enum hi_status hi_page_watch_take(struct hi_page_watch *watch, struct hi_error *
 /* Before hi_page_watch_take: has the stop come so far that bits were read, or cleared, or
  * could not be? False: it has changed nothing. */
 bool hi_page_watch_has_read(const struct hi_page_watch *watch);
-/* Of the period that was taken last: see hi_page_states_get, hi_page_states_of_range. */
+/* Return states of the period that was taken last: see hi_page_states_get,
+ * hi_page_states_of_range. */
 enum hi_page_state hi_page_watch_get(const struct hi_page_watch *watch, uint64_t address);
 enum hi_page_state hi_page_watch_of_range(const struct hi_page_watch *watch,
 					  uint64_t start, uint64_t end);

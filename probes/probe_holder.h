@@ -16,7 +16,7 @@
 typedef enum hi_status hi_probe_holder_open(void *arg, size_t i, int *fd_ret,
 					    struct hi_error *err);
 
-/* What a holder opens. */
+/* Descriptors that a holder opens, and how. */
 struct hi_probe_opening {
 	/* In a process that lives only for that. */
 	hi_probe_holder_open *open;
@@ -26,8 +26,8 @@ struct hi_probe_opening {
 	 * out. */
 	hi_probe_holder_open *anchor; /* not called if n_anchors is 0 */
 	size_t n_anchors;
-	/* After the anchors, in the holder: does all that is opened work here? What this
-	 * opens is closed when the n descriptors are open. NULL: yes. */
+	/* After the anchors, in the holder: does all that is opened work here?
+	 * Descriptors that it opens are closed when the n are open. NULL: yes. */
 	enum hi_status (*check)(void *arg, struct hi_error *err);
 	void *arg; /* of all */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What both kinds of probes (bpf_probe.c, perf_probe.c) are made of. */
+/* Common parts of both kinds of probes (bpf_probe.c, perf_probe.c). */
 #ifndef HI_PROBES_PROBE_KIND_H
 #define HI_PROBES_PROBE_KIND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where in a function the probe goes. The kernel emulates a few instructions and
- * single-steps all others, which costs ten times as much: Note [Which instructions
- * are cheap] in prologue.c.
+ * Chooses the place of a probe in a function. The kernel emulates a few instructions and
+ * single-steps all others, which costs ten times as much: Note [Which instructions are
+ * cheap] in prologue.c.
  */
 #ifndef HI_PROBES_PROLOGUE_H
 #define HI_PROBES_PROLOGUE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct hi_prologue_site {
-	uint64_t offset; /* bytes behind the entry */
+	uint64_t offset; /* bytes after the entry */
 	bool single_stepped;
 	char instruction[64]; /* as text; "" it cannot be decoded */
 };
@@ -31,7 +31,7 @@ void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigne
 void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 		      struct hi_prologue_site *ret);
 /*
- * Where the function is left: offsets, ascending, of its returns and of the direct
+ * Finds the exits of the function: offsets, ascending, of its returns and of the direct
  * jumps out of it (tail calls; [addr, addr + size) is inside, and so is another part of
  * it, for which is_part holds). At most `max` are written; the result is their number,
  * SIZE_MAX where not all of its bytes can be decoded. An indirect jump is taken for one
@@ -40,8 +40,8 @@ void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 			 bool (*is_part)(void *arg, uint64_t target), void *arg,
 			 uint64_t *offsets, size_t max);
-/* Where direct jumps out of the function lead to: addresses, in the order of the jumps.
- * At most `max` are written; the result is their number. */
+/* Finds the targets of direct jumps out of the function: addresses, in the order of the
+ * jumps. At most `max` are written; the result is their number. */
 size_t hi_function_jumps_out(const uint8_t *code, size_t size, uint64_t addr,
 			     uint64_t *targets, size_t max);
 /* The same of its direct calls. */

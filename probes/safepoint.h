@@ -55,7 +55,7 @@ struct hi_probe_site {
 	uint64_t address;	/* the same in the target */
 	uint64_t semaphore;	/* file offset of the USDT semaphore; 0: none */
 	char function[160];	/* that it is in, demangled; "" unknown; hostile */
-	uint64_t into_function; /* bytes behind its entry */
+	uint64_t into_function; /* bytes after its entry */
 	char instruction[64];	/* "push %rbx" */
 	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
 	bool single_stepped; /* the kernel does not emulate it: ten times the cost */
@@ -63,7 +63,7 @@ struct hi_probe_site {
 			  none that is known */
 };
 
-/* What the BPF program evaluates (condition.h). */
+/* The condition that the BPF program evaluates (condition.h). */
 struct hi_condition {
 	unsigned kept; /* bit n: the n-th integer argument register is used */
 	size_t n_terms;

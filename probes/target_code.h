@@ -52,7 +52,7 @@ enum hi_status hi_find_probe_sites(struct hi_target_code *code,
 				   const struct hi_safepoint *safepoint,
 				   struct hi_probe_site_list *sites,
 				   struct hi_error *err);
-/* Of a safepoint whose sites were found. */
+/* Resolves the condition of a safepoint whose sites were found. */
 enum hi_status hi_condition_of_sites(struct hi_target_code *code,
 				     const struct hi_safepoint *safepoint,
 				     const struct hi_probe_site_list *sites,
@@ -69,7 +69,7 @@ enum hi_status hi_find_function_only(struct hi_target_code *code,
 				     const struct hi_safepoint *safepoint,
 				     struct hi_probe_site_list *sites,
 				     struct hi_error *err);
-/* HI_NOT_FOUND always; *found_ret: err says where its calls were inlined. */
+/* HI_NOT_FOUND always; *found_ret: err lists the places where its calls were inlined. */
 enum hi_status hi_find_inlined(struct hi_target_code *code,
 			       const struct hi_safepoint *safepoint, bool *found_ret,
 			       struct hi_error *err);

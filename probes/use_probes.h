@@ -46,8 +46,8 @@ uint64_t hi_use_probes_hits(const struct hi_use_probes *probes, size_t i);
  * either period, or in none; the times say. HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_use_probes_turn(struct hi_use_probes *probes, struct hi_use_call **ret,
 				  size_t *n_ret, struct hi_error *err);
-/* What a hit takes where the kernel emulates the instruction, in ns: as measured when
- * sites were set for the first time, before that a guess. */
+/* Returns the time of a hit, in ns, if the kernel emulates the instruction: as measured
+ * when sites were set for the first time, before that a guess. */
 uint64_t hi_use_probes_hit_ns(const struct hi_use_probes *probes);
 /* Calls whose address was not kept, as there was no room in their period. */
 uint64_t hi_use_probes_not_stored(const struct hi_use_probes *probes);

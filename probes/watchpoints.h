@@ -8,9 +8,9 @@
  * child. Each hit costs the thread a trap: hi_watchpoints_hit_ns().
  *
  * An access counts if one of its bytes is in the word; an instruction that repeats (rep
- * movs) counts for each of its steps there. Vector instructions of string
- * functions read up to 127 bytes behind the end of a string: such a read of what lies
- * before the word counts, too.
+ * movs) counts for each of its steps there. Vector instructions of string functions read
+ * up to 127 bytes after the end of a string: such a read of memory before the word
+ * counts, too.
  *
  * Note [Threads of watchpoints]
  *
@@ -69,7 +69,7 @@ void hi_watchpoints_release(struct hi_watchpoints *w); /* also if nothing is hel
  * events there, as they have it as long as one process has them open. False: it was not
  * set when they were held, or cannot be read. */
 bool hi_watchpoints_take_held(struct hi_watchpoints *w, unsigned i, uint64_t *ret);
-/* What a hit took in the trial, in ns. */
+/* Returns the time of a hit in the trial, in ns. */
 uint64_t hi_watchpoints_hit_ns(const struct hi_watchpoints *w);
 
 #endif

@@ -5,18 +5,18 @@
  *
  * Note [Without atomic operations]
  *
- * What threads share is in hash maps, whose buckets the kernel locks: an element is taken
- * by an update that fails if it is there (BPF_NOEXIST). All else belongs to a processor:
- * these kernels run a program of a perf event with preemption switched off, and none
- * within another on the same processor (trace_call_bpf()), so that plain loads and stores
- * do.
+ * State that threads share is in hash maps, whose buckets the kernel locks: an element is
+ * taken by an update that fails if it is there (BPF_NOEXIST). All else belongs to a
+ * processor: these kernels run a program of a perf event with preemption switched off,
+ * and none within another on the same processor (trace_call_bpf()), so that plain loads
+ * and stores do.
  *
  * Note [Without cookies]
  *
- * At an entry the instruction pointer says which function it is. At a return it does not,
- * and the function is that of the pending call whose frame ends there. Of two functions
- * of one family that return at the same place, by a tail call, the outer one is pending,
- * and both return the same.
+ * At an entry the instruction pointer identifies the function. At a return it does not,
+ * and the function is that of the pending call whose frame ends there. If two functions
+ * of one family return at the same place, by a tail call, the outer one is pending, and
+ * both return the same.
  */
 #ifndef HI_PROBES_BPF_EVENTS_OLD_H
 #define HI_PROBES_BPF_EVENTS_OLD_H
@@ -131,7 +131,7 @@ static __always_inline void release_scratch(struct scratch *scratch)
 
 enum { CALLERS_TRIES = 1 };
 
-/* max_entries is set by the loader. Those of threads that have ended make room. */
+/* max_entries is set by the loader. Elements of threads that have ended make room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -199,8 +199,8 @@ static __always_inline void lose(struct hi_bpf_events_shared *shared, __u64 n)
 	__sync_fetch_and_add(&shared->lost, n);
 }
 
-/* In front of the next event that fits, so that the reader knows where events are
- * missing: those of this processor. What is left in the end, the reader finds itself. */
+/* Sends the number of lost events of this processor before the next event that fits, so
+ * that their place is in the stream. The reader finds the rest at the end itself. */
 static __always_inline int put_lost(struct hi_bpf_events_shared *shared, __u64 time_ns)
 {
 	struct hi_event event = {.time_ns = time_ns, .kind = HI_EVENT_LOST};

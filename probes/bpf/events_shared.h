@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the BPF programs of allocation events and their loader share, in memory that both
- * map. Fixed layout.
+ * Memory that the BPF programs of allocation events and their loader share: both map it.
+ * Fixed layout.
  */
 #ifndef HI_PROBES_BPF_EVENTS_SHARED_H
 #define HI_PROBES_BPF_EVENTS_SHARED_H
@@ -20,7 +20,7 @@ enum {
 	HI_BPF_EVENT_CALLS = 1 << 16,	 /* of all threads, at one time */
 	HI_BPF_CALLER_THREADS = 1 << 12, /* that are inside of functions at one time */
 	HI_BPF_CALLERS_BITS = 6,
-	/* Of a thread's calls within each other: as many as the kernel sees return. */
+	/* Calls of a thread within each other: as many as the kernel sees return. */
 	HI_BPF_CALLERS = 1 << HI_BPF_CALLERS_BITS,
 	HI_BPF_EVENT_STACKS = 1 << 15, /* sets of stacks that were sent */
 	HI_BPF_EVENT_SCRATCH = 256,
@@ -46,7 +46,7 @@ enum {
 };
 
 /*
- * What a function does, by its arguments: they have the numbers 1 to 6 in the order of
+ * Effect of a function, by its arguments: they have the numbers 1 to 6 in the order of
  * the registers, 0 is none. A cookie is the index of the function in the table of these.
  *
  *	malloc(size)		      size 1, result HI_BPF_RETURNED
@@ -82,7 +82,7 @@ enum hi_bpf_function_flags {
 	HI_BPF_OF_POOL = 64, /* the size is what pymalloc's pool is divided into */
 };
 
-/* What the programs do. */
+/* Work of the programs. */
 enum hi_bpf_events_running {
 	HI_BPF_EVENTS_NOT,
 	HI_BPF_EVENTS_MADE,
@@ -112,7 +112,7 @@ struct hi_bpf_events_shared {
 	struct hi_bpf_range {
 		__u64 start, end;
 	} own[HI_BPF_EVENT_OWN]; /* what is called from there makes no event */
-	/* Whose frames are shown in stacks. */
+	/* The interpreter whose frames are shown in stacks. */
 	struct hi_python_walk python;
 	__u64 fs_base; /* offset of a thread's pointer in the kernel's task_struct; 0: not
 			  known, and no frames of Python are shown */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the programs of allocation events keep between two calls, by atomic operations
- * that return the old value, and which function is called, by cookies. events_old.h has
- * the same for kernels that have neither. Part of events.bpf.c.
+ * State that the programs of allocation events keep between two calls, by atomic
+ * operations that return the old value, and the called function, by cookies. events_old.h
+ * has the same for kernels that have neither. Part of events.bpf.c.
  */
 #ifndef HI_PROBES_BPF_EVENTS_STATE_H
 #define HI_PROBES_BPF_EVENTS_STATE_H
@@ -216,7 +216,7 @@ static __always_inline int take_sample(__u64 mean, __s64 size)
  *
  * When a block is freed, its event is only sent if the block was sampled. So addresses of
  * sampled blocks are kept, those of each KiB of memory in a set of four, and are removed
- * when the block is freed. A set that gets a fifth one says from then on that it has all:
+ * when the block is freed. A set that gets a fifth one counts from then on as having all:
  * then frees are sent that are of no use, and the reader ignores them, but none is
  * missing. Neighbours in memory have neighbouring sets, or every free would miss the
  * cache; and a bit for each address, never cleared, would soon be set for all addresses

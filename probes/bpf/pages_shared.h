@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the BPF program that reads page tables and its loader share, in memory that both
- * map. Fixed layout.
+ * Memory that the BPF program that reads page tables and its loader share: both map it.
+ * Fixed layout.
  */
 #ifndef HI_PROBES_BPF_PAGES_SHARED_H
 #define HI_PROBES_BPF_PAGES_SHARED_H
@@ -21,8 +21,8 @@ enum {
 enum hi_bpf_pages_mode {
 	HI_BPF_PAGES_TABLES, /* copies tables */
 	/* Looks at the struct page of each page in the copied tables whose accessed bit
-	 * is clear. Where the kernel has moved the bit to PG_young, and where that is not
-	 * known, the bit is set in the copy. */
+	 * is clear. If the kernel has moved the bit to PG_young, or if that is unknown,
+	 * the bit is set in the copy. */
 	HI_BPF_PAGES_YOUNG,
 	/* Counts in `strange` those pages whose struct page is not that of anonymous
 	 * memory at the page's address. */
@@ -30,7 +30,7 @@ enum hi_bpf_pages_mode {
 	HI_BPF_PAGES_STACK, /* where the kernel stack of the thread is */
 };
 
-/* Of an entry, as the processor has them (x86-64). */
+/* Bits of an entry, as the processor has them (x86-64). */
 #define HI_BPF_ENTRY_PRESENT 0x001ull
 #define HI_BPF_ENTRY_ACCESSED 0x020ull
 #define HI_BPF_ENTRY_HUGE 0x080ull

@@ -34,15 +34,15 @@ static __always_inline int find_site(struct pt_regs *regs, __u32 *site_ret)
 	return 1;
 }
 
-/* Is it the hit that counts, or one behind it? */
+/* Is it the hit that counts, or a later one? */
 static __always_inline int is_late_enough(struct hi_bpf_shared *shared)
 {
 	__sync_fetch_and_add(&shared->satisfied, 1);
 	return *(volatile __u64 *)&shared->satisfied >= shared->every;
 }
 
-/* Of hits at one time only one adds the element. `armed` stays: the loader alone writes
- * it here. */
+/* If several hits come at one time only one adds the element. `armed` stays: the loader
+ * alone writes it here. */
 static __always_inline int is_first(struct hi_bpf_shared *shared)
 {
 	__u64 arming = *(volatile __u64 *)&shared->arming, before = arming - 1;

@@ -10,8 +10,8 @@
  * frame that it was entered with (is_entry, 3.11), or up to one that stands for the C
  * code that called it (3.12). So the list is followed along with the stack.
  *
- * What cannot be read, or is not what it should be, ends this: then the loop's own frames
- * stay in the stack, also those further out.
+ * A frame that cannot be read, or is invalid, ends this: then the loop's own frames stay
+ * in the stack, also those further out.
  */
 #ifndef HI_PROBES_BPF_PYTHON_WALK_H
 #define HI_PROBES_BPF_PYTHON_WALK_H
@@ -26,10 +26,10 @@ enum python_state {
 	PYTHON_FAILED,
 };
 
-/* What next_python_frame() returns beside a frame. */
+/* Results of next_python_frame() other than a frame. */
 enum { PYTHON_NO_MORE, PYTHON_NONE, PYTHON_SKIPPED };
 
-/* Of one walk over a stack. */
+/* State of one walk over a stack. */
 struct python_walk {
 	__u64 frame; /* the next one to be shown */
 	__u64 state; /* enum python_state */
@@ -122,7 +122,7 @@ static __always_inline __u64 instruction_of(const struct hi_python_walk *py,
 	} else {
 		at = (instr - code - py->code_instructions) >> 1;
 	}
-	/* Not begun: just in front of the first. */
+	/* Not begun: just before the first. */
 	return (__s64)(at << 1) < 0 ? 0 : at;
 }
 

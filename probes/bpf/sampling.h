@@ -4,7 +4,7 @@
  *
  * Note [Sampling by bytes]
  *
- * All bytes that are allocated lie on a line, one allocation behind the other, and points
+ * All bytes that are allocated lie on a line, one allocation after the other, and points
  * are drawn on it whose distances have an exponential distribution with mean R. An
  * allocation is sampled if a point is in it: with probability p(s) = 1 - exp(-s/R) for s
  * bytes (at least 1), whatever was sampled before. So each sample stands for 1/p(s)
@@ -36,7 +36,7 @@ struct hi_sampling_table {
 	__u32 quantiles[HI_SAMPLING_BINS];
 };
 
-/* Adds to a distance what a random number of 32 bits says. False: the last bin; one more
+/* Adds the bin of a random number of 32 bits to a distance. False: the last bin; one more
  * is to be added. */
 static inline __attribute__((always_inline)) int
 hi_sampling_add(const volatile struct hi_sampling_table *table, __u32 random,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the BPF program of a probe and its loader share, in memory that both map. Fixed
- * layout. The loader writes everything except the data of a hit.
+ * Memory that the BPF program of a probe and its loader share: both map it. Fixed layout.
+ * The loader writes everything except the data of a hit.
  */
 #ifndef HI_PROBES_BPF_SHARED_H
 #define HI_PROBES_BPF_SHARED_H

@@ -42,7 +42,8 @@ struct hi_unwind_module {
 };
 enum { HI_UNWIND_MODULE_WORDS = sizeof(struct hi_unwind_module) / 8 };
 
-/* What the CFA (the stack pointer before the call) is. The return address is below it. */
+/* The form of the CFA (the stack pointer before the call). The return address is below
+ * it. */
 enum hi_unwind_kind {
 	HI_UNWIND_NONE,	  /* not known */
 	HI_UNWIND_END,	  /* the outermost frame */
@@ -55,7 +56,7 @@ enum hi_unwind_kind {
 	HI_UNWIND_KINDS,
 };
 
-/* Where the caller's rbp is. */
+/* Places of the caller's rbp. */
 enum hi_unwind_rbp {
 	HI_UNWIND_RBP_SAME,
 	HI_UNWIND_RBP_AT_CFA, /* the word at the CFA + rbp */
@@ -70,11 +71,11 @@ struct hi_unwind_rule {
 	__u8 saved; /* enum hi_unwind_rbp, and plt << 4 */
 };
 
-/* Of a frame, on the way out. */
+/* Registers of a frame, on the way out. */
 struct hi_unwind_regs {
 	__u64 rip, rsp, rbp; /* rbp 0: not known */
-	__u32 is_exact;	 /* rip is where it goes on, or was interrupted; else it is behind
-			    a call, which may be the last instruction of its function */
+	__u32 is_exact;	 /* rip is where it goes on, or was interrupted; else it is after
+			  * a call, which may be the last instruction of its function */
 	__u32 n_signals; /* signal frames so far */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * What the BPF program of calls that pass objects (uses.bpf.c) and its loader share.
- * Fixed layout.
+ * Memory that the BPF program of calls that pass objects (uses.bpf.c) and its loader
+ * share. Fixed layout.
  */
 #ifndef HI_PROBES_BPF_USES_SHARED_H
 #define HI_PROBES_BPF_USES_SHARED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of a source by BPF share: reading (bpf_source.c), probes
+/* State that the parts of a source by BPF share: reading (bpf_source.c), probes
  * (bpf_attach.c), tables of stacks (bpf_unwind.c). */
 #ifndef HI_PROBES_EVENTS_BPF_SOURCE_INTERNAL_H
 #define HI_PROBES_EVENTS_BPF_SOURCE_INTERNAL_H

@@ -14,10 +14,10 @@ struct hi_call_spec {
 };
 
 /*
- * Parses "FUNCTION:ret,size=$2", where `ret` says that the result is returned (`ret=*$1`:
- * it is where the first argument points to), `size` is a product of numbers and at most
- * two arguments, and `old=$1` is the block that a reallocation is given. text must
- * outlive *ret. HI_USAGE: err says what was expected, *column_ret where (from 0).
+ * Parses "FUNCTION:ret,size=$2", where `ret` means that the result is returned
+ * (`ret=*$1`: it is where the first argument points to), `size` is a product of numbers
+ * and at most two arguments, and `old=$1` is the block that a reallocation is given. text
+ * must outlive *ret. HI_USAGE: err has what was expected, *column_ret the place (from 0).
  */
 enum hi_status hi_call_spec_parse(const char *text, struct hi_call_spec *ret,
 				  size_t *column_ret, struct hi_error *err);
@@ -25,7 +25,7 @@ enum hi_status hi_call_spec_parse(const char *text, struct hi_call_spec *ret,
 enum hi_status hi_free_spec_parse(const char *text, struct hi_call_spec *ret,
 				  size_t *column_ret, struct hi_error *err);
 
-/* What is followed beside the allocators that are known. Zeros: nothing. */
+/* Functions that are followed beside the supported allocators. Zeros: none. */
 struct hi_followed {
 	const struct hi_call_spec *calls; /* frees as well; borrowed */
 	size_t n_calls;

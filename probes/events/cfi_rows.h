@@ -21,9 +21,9 @@ struct hi_cfi_entry {
 };
 struct hi_cfi_entries HI_VECTOR(struct hi_cfi_entry);
 
-/* Adds those of a section to *ret, and orders all by their start, .eh_frame's first;
- * hostile: they may overlap. What is not understood is left out. HI_NO_MEMORY only; the
- * caller frees *ret in any case. */
+/* Adds the entries of a section to *ret, and orders all by their start, .eh_frame's
+ * first; hostile: they may overlap. Entries of unknown form are left out. HI_NO_MEMORY
+ * only; the caller frees *ret in any case. */
 enum hi_status hi_cfi_entries_read(const struct hi_cfi_section *section,
 				   struct hi_cfi_entries *ret, struct hi_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where allocation events come from.
+ * Sources of allocation events.
  *
  * To add a source: a `struct hi_event_source` embedded first in its own, with a table of
  * operations; a function that opens it, declared here; a line in
@@ -36,7 +36,7 @@ struct hi_event_stats {
 	uint64_t stacks,
 		stacks_cut; /* that the sink got; of those, without outer frames */
 	uint64_t abandoned; /* calls that never returned */
-	/* What malloc and its like gave out in pauses. */
+	/* Calls of malloc and its like in pauses, and bytes that they gave out. */
 	uint64_t paused_calls, paused_bytes;
 	struct hi_tick_stats ticks;
 	char why_no_optional[240]; /* what refused the probes of functions with
@@ -72,7 +72,8 @@ struct hi_event_source_ops {
 	enum hi_status (*set_unwind)(struct hi_event_source *source,
 				     const struct hi_unwind_tables *tables,
 				     struct hi_error *err);
-	/* What there is, waiting for it if there is none, at most so long. */
+	/* Delivers the events that are there, waiting for one if there is none, at most
+	 * so long. */
 	enum hi_status (*poll)(struct hi_event_source *source, unsigned timeout_ms,
 			       const struct hi_event_sink *sink, struct hi_error *err);
 	/* Everything that happened before this call; does not wait for more. */
@@ -95,7 +96,7 @@ struct hi_event_source {
 struct hi_event_source_options {
 	size_t ring_size; /* bytes, rounded up to a power of two; 0: 32 MiB */
 	/* From the start on: a HI_EVENT_TICK for so much CPU time of each thread; 0:
-	 * none. Where that is refused there are none, which the stats say. */
+	 * none. If the kernel refuses it there are none, and the stats have that. */
 	uint64_t scan_ns;
 };
 
@@ -103,8 +104,8 @@ struct hi_event_source_options {
  * Puts the probes into a process; events are made from the start on. target and functions
  * (copied) are of hi_target_open() and hi_event_functions_find(). target is borrowed
  * until the close. Probes are opened, and closed last, by a process of their own
- * (holder.h). *ret: closed by hi_event_source_close(). HI_CANNOT_ATTACH: err->text says
- * which rights it needs; HI_UNSUPPORTED: this kernel cannot do it.
+ * (holder.h). *ret: closed by hi_event_source_close(). HI_CANNOT_ATTACH: err->text names
+ * the rights that it needs; HI_UNSUPPORTED: this kernel cannot do it.
  */
 enum hi_status hi_event_source_open(const struct hi_target *target,
 				    const struct hi_event_functions *functions,
@@ -151,9 +152,9 @@ void hi_event_source_stop(struct hi_event_source *source);
 void hi_event_source_close(struct hi_event_source *source);
 
 /*
- * Where no thread may stand when it is stopped for a census, beside the allocator's text:
- * the kernel's page of the process, through which a probed function returns. False: the
- * target has none yet.
+ * Finds the range in which no thread may be stopped for a census, beside the allocator's
+ * text: the kernel's page of the process, through which a probed function returns. False:
+ * the target has none yet.
  */
 bool hi_event_return_page(pid_t pid, struct hi_range *ret);
 

@@ -15,7 +15,7 @@ struct hi_event_function {
 				      the entry */
 };
 
-/* What is known of the functions by which CPython allocates its objects. */
+/* State of the functions by which CPython allocates its objects. */
 enum hi_python_heap {
 	HI_PYTHON_HEAP_NONE,	  /* there is no CPython */
 	HI_PYTHON_HEAP_UNKNOWN,	  /* they were not found */

@@ -37,8 +37,8 @@ struct hi_python_site {
 };
 struct hi_python_site_list HI_VECTOR(struct hi_python_site);
 
-/* How the interpreter tells tracemalloc of an object that begins: if the variable at
- * `flag` is set, it calls `function`. Addresses in the target. */
+/* The call by which the interpreter announces a new object to tracemalloc: if the
+ * variable at `flag` is set, it calls `function`. Addresses in the target. */
 struct hi_python_births {
 	uint64_t flag, function;
 };

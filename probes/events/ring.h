@@ -11,11 +11,11 @@
 struct hi_ring {
 	unsigned long *read;	      /* our position; the page that we write */
 	const unsigned long *written; /* the program's */
-	const uint8_t *data;	      /* mapped twice, one behind the other */
+	const uint8_t *data;	      /* mapped twice, one after the other */
 	size_t size;
 };
 
-/* One record; false stops behind it. */
+/* Takes one record; false stops after it. */
 typedef bool hi_ring_fn(void *arg, const void *record, size_t size);
 
 /* map_fd: of the map, whose max_entries is size. HI_OS: it cannot be mapped. */
@@ -23,11 +23,11 @@ enum hi_status hi_ring_map(int map_fd, size_t size, struct hi_ring *ret,
 			   struct hi_error *err);
 /* Zeros are fine. */
 void hi_ring_unmap(struct hi_ring *ring);
-/* The position behind the last record that was begun. */
+/* Returns the position after the last record that was begun. */
 uint64_t hi_ring_end(const struct hi_ring *ring);
 /*
- * Hands over the records in front of position `end`, each once. False: one that is still
- * being written stands in front of it; it and what follows are there the next time.
+ * Hands over the records before position `end`, each once. False: one of them is still
+ * being written; it and its successors are there the next time.
  */
 bool hi_ring_read(struct hi_ring *ring, uint64_t end, hi_ring_fn *fn, void *arg);
 

@@ -35,7 +35,7 @@ static inline uint32_t hi_ticks_steps(uint64_t scan_ns)
  * Opens a timer for each thread, which those that it makes later inherit, and starts
  * them. Threads are listed until a listing has no new one, since threads come meanwhile;
  * the timers of the n-th listing (from 0) have the period step_ns + n, by which the
- * program tells them apart. program: a file descriptor. ticks is empty, and
+ * program distinguishes them. program: a file descriptor. ticks is empty, and
  * hi_ticks_close()d also on failure. HI_CANNOT_ATTACH, HI_UNSUPPORTED: the kernel refuses
  * them; HI_GONE; HI_NO_MEMORY.
  */

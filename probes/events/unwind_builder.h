@@ -13,7 +13,7 @@ struct hi_unwind_builder {
 	struct hi_table rule_numbers;
 	struct HI_VECTOR(struct hi_unwind_module) modules;
 	struct HI_VECTOR(uint32_t) pages, rows;
-	/* Of the module that is being made. */
+	/* The module that is being made. */
 	uint64_t start, end, at; /* at: of the last row */
 	size_t n_pages;		 /* that have their entry */
 	size_t first_row;
@@ -30,8 +30,8 @@ bool hi_unwind_builder_row(struct hi_unwind_builder *builder, uint64_t address,
 /* Ends the module; it is left out if there was no room for all of it. */
 void hi_unwind_builder_end(struct hi_unwind_builder *builder);
 
-/* A module of call frame information, bias to be added to its addresses. Of entries that
- * overlap the first counts. */
+/* Adds a module of call frame information, with a bias to be added to its addresses. If
+ * entries overlap the first one counts. */
 void hi_unwind_builder_add_cfi(struct hi_unwind_builder *builder, uint64_t start,
 			       uint64_t end, const struct hi_cfi_entries *entries,
 			       uint64_t bias);
@@ -42,8 +42,8 @@ enum hi_status hi_unwind_builder_finish(struct hi_unwind_builder *builder,
 					struct hi_error *err);
 void hi_unwind_builder_free(struct hi_unwind_builder *builder);
 
-/* What both have; of modules that overlap only those of `later`. Both were checked. *ret
- * as above. */
+/* Merges two tables; of modules that overlap, those of `later` remain. Both were checked.
+ * *ret as above. */
 enum hi_status hi_unwind_tables_merge(const struct hi_unwind_tables *earlier,
 				      const struct hi_unwind_tables *later,
 				      struct hi_unwind_tables *ret, struct hi_error *err);

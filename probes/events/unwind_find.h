@@ -6,10 +6,10 @@
 #include "probes/events/unwind_tables.h"
 
 /*
- * Of what target has mapped when it was opened; reads files only (and the vdso). A file
- * without call frame information has no table: stacks through it are cut there. So they
- * are where a limit is reached (HI_UNWIND_..._MAX). HI_NO_MEMORY. *ret: freed by
- * hi_unwind_tables_free().
+ * Makes tables of the code that target has mapped when it was opened; reads files only
+ * (and the vdso). A file without call frame information has no table: stacks through it
+ * are cut there. They are cut, too, where a limit is reached (HI_UNWIND_..._MAX).
+ * HI_NO_MEMORY. *ret: freed by hi_unwind_tables_free().
  */
 enum hi_status hi_unwind_tables_find(const struct hi_target *target,
 				     struct hi_unwind_tables *ret, struct hi_error *err);

@@ -13,7 +13,7 @@ struct hi_unwind_memory {
 
 struct hi_unwind_start {
 	uint64_t rip, rsp, rbp;
-	bool is_return; /* rip is behind a call */
+	bool is_return; /* rip is after a call */
 };
 
 /* Return addresses, innermost first, at most max; the first is start->rip. *cut_ret:
