@@ -17,10 +17,10 @@ enum hi_event_kind {
 	HI_EVENT_STACK,		/* struct hi_event_stack */
 	HI_EVENT_LOST,		/* size events were lost here */
 	HI_EVENT_TICK,		/* a sample of time: tid runs now, at `stack`, whose first
-				   frame is behind the instruction that it is at */
-	HI_EVENT_FAILED,	/* a call gave no block of the size that it was asked
-				   for; of a reallocation whose begin was sent its end
-				   says so. Only of HI_FAMILY_MALLOC */
+				 * frame is after the instruction that it is at */
+	HI_EVENT_FAILED,	/* a call gave no block of the size that it was asked for;
+				 * of a reallocation whose begin was sent its end has
+				 * that. Only of HI_FAMILY_MALLOC */
 };
 
 enum hi_event_flags {
@@ -67,7 +67,7 @@ enum {
 	HI_STACK_WORDS = 2 * HI_STACK_FRAMES
 };
 
-/* A stack that events before it or behind it name. */
+/* A stack that events before it or after it name. */
 struct hi_event_stack {
 	__u64 stack; /* the hash */
 	__u16 kind;  /* HI_EVENT_STACK */

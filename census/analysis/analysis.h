@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is computed from a sealed graph: reachability, dominators and retained sizes, leak
- * roots, paths to a root, the census by type, suspects.
+ * Analyses of a sealed graph: reachability, dominators and retained sizes, leak roots,
+ * paths to a root, the census by type, suspects.
  *
- * Every analysis is iterative and linear unless its comment says otherwise, and its
+ * Every analysis is iterative and linear unless its comment has an exception, and its
  * result does not depend on the number of threads. Weak edges retain nothing in any of
  * them. Results are owned by the caller and freed by their _destroy function, which
  * accepts NULL. Sizes are in bytes.
@@ -33,8 +33,8 @@ struct hi_reach {
 	 */
 	hi_node *internal_roots;
 	size_t n_internal_roots;
-	/* Of the leaked objects: bit per node, a word that is no pointer by its type
-	 * leads there, so that the leak is likely and not certain (Note [Verdicts] in
+	/* A bit per node, set for leaked objects to which a word leads that is no pointer
+	 * by its type, so that the leak is likely and not certain (Note [Verdicts] in
 	 * decode/inference/verdict.h). NULL: all are certain. */
 	uint64_t *likely;
 	uint64_t likely_objects, likely_bytes; /* in leak_objects, leak_bytes too */
@@ -85,8 +85,8 @@ struct hi_dominators {
 	hi_node *order; /* preorder of the dominator tree: n_order reachable nodes, the
 			 * super-root first; children in a fixed order */
 	uint32_t *span; /* the subtree of order[i] is order[i] .. order[i + span[i] - 1];
-			 * so its first child is at i + 1, the next child behind that
-			 * one's span */
+			 * so its first child is at i + 1, the next child after that one's
+			 * span */
 	hi_node n_nodes, n_order;
 	bool is_borrowed; /* the four arrays are not freed with it */
 };
@@ -105,18 +105,17 @@ struct hi_leak_root {
 	hi_node node;		  /* lowest address of its component */
 	enum hi_leak_shape shape; /* cycle: its component has a cycle; single: holds
 				   * nothing else; chain: holds others */
-	/* The member of a cycle that says most about it: typed, by the program rather
-	 * than a library. Else node. */
+	/* The most telling member of a cycle: typed, by the program rather than a
+	 * library. Else node. */
 	hi_node named;
 	uint32_t members; /* of the cycle that have its type; 1 */
 	uint32_t group;	  /* of named, if it has no type; 0 */
-	/* What most of the named objects are that it holds: a type, or a group; 0: none.
-	 */
+	/* The type or group of most of the named objects that it holds; 0: none. */
 	uint32_t held_type, held_group;
 	uint64_t objects, bytes; /* it and all it holds that no earlier root holds */
 	enum hi_unreachable_class unreachable_class; /* of node */
 	bool is_likely;				     /* verdict of node; else certain */
-	/* Of objects, bytes: those that are only likely. */
+	/* Objects and bytes that are only likely. */
 	uint64_t likely_objects, likely_bytes;
 };
 struct hi_leak_row {	/* leak roots of one type or group, shape, class and verdict */
@@ -196,7 +195,7 @@ struct hi_paths {
 		    * more; unless n_paths is k, the last paths may be missing */
 };
 /*
- * Finds the k shortest simple paths from a root to any of the targets. Of paths of one
+ * Finds the k shortest simple paths from a root to any of the targets. Among paths of one
  * length those with fewer conservative edges come first. Two paths differ in at least one
  * node, and a path ends at the first target on it. A target that only internal_roots
  * reach has no path. Needs tens of bytes of memory per object while it runs.
@@ -210,7 +209,8 @@ struct hi_paths_wanted {
 	size_t k;	     /* at least so many, if there are */
 	size_t most;	     /* up to so many while that is cheap; at least k */
 	enum hi_grade worst; /* along no worse edge; at most HI_GRADE_CONSERVATIVE */
-	/* Of this graph (path_index.h), for more than one search; NULL: none is kept. */
+	/* The index of this graph (path_index.h), for more than one search; NULL: none is
+	 * kept. */
 	struct hi_path_index *index;
 };
 enum hi_status hi_paths_search(const struct hi_graph *g, const hi_node *targets,
@@ -252,9 +252,9 @@ struct hi_suspect {
 	/* The elements: children of the accumulation point, and those of their type that
 	 * hang on them. 0: it has no children. children_bytes: what they retain. */
 	uint64_t children, children_bytes;
-	bool is_list; /* linked one behind the other by one field */
-	/* Of how many threads `top` is a variable, which together are the suspect; 0: of
-	 * none. `top` and `accumulation` are then those of one of them. */
+	bool is_list; /* linked one after the other by one field */
+	/* Number of threads that have `top` as a variable, which together are the
+	 * suspect; 0: none. `top` and `accumulation` are then those of one of them. */
 	uint32_t threads;
 	/* An element that an edge of `holder` leads to; HI_NODE_NONE: there is none. */
 	hi_node held, holder;

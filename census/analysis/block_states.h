@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a block is to its allocator. Each state has a name for JSON and one for people:
- * the rows of ledger and waste. An allocator has some of them
- * (hi_allocator_ops.states). To add one: a line here and one in block_states.c.
+ * States of a block in its allocator. Each state has a name for JSON and one for people:
+ * the rows of ledger and waste. An allocator has some of them (hi_allocator_ops.states).
+ * To add one: a line here and one in block_states.c.
  */
 #ifndef HI_CENSUS_ANALYSIS_BLOCK_STATES_H
 #define HI_CENSUS_ANALYSIS_BLOCK_STATES_H

@@ -22,7 +22,7 @@ enum hi_by {
 };
 enum { HI_BY_CHILDREN = 4, HI_BY_SIZE_EXACT = 1024, HI_BY_LEADS = 6 };
 
-/* What the edges of a row lead to, roughly counted: a type, or the size class of objects
+/* Targets of the edges of a row, roughly counted: a type, or the size class of objects
  * without one. */
 struct hi_by_lead {
 	uint64_t key; /* type id, or HI_BY_SIZE_KEY + the largest size of the class */

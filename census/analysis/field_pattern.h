@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is alike in the names of edges (census/graph/edge_name.h): "->buckets[17]" and
- * "->buckets[18]" are both "->buckets[]".
+ * The common pattern of the names of edges (census/graph/edge_name.h): "->buckets[17]"
+ * and "->buckets[18]" are both "->buckets[]".
  */
 #ifndef HI_CENSUS_ANALYSIS_FIELD_PATTERN_H
 #define HI_CENSUS_ANALYSIS_FIELD_PATTERN_H

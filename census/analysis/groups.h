@@ -13,8 +13,8 @@
  *
  * Objects of one type that hang on one another by plain fields (the chains of a hash
  * table, the nodes of a tree) are all members of the group that the first one is in, and
- * not its children. Where there is only one first one, the same field has to lead from
- * one to the next three times: what merely refers to an object of its own type is no
+ * not its children. If there is only one first one, the same field has to lead from one
+ * to the next three times: an object that merely refers to one of its own type is no
  * list.
  *
  * A member that retains most of its group is a group of its own, so that it keeps its
@@ -54,7 +54,7 @@ struct hi_group {
 	/* A member, and the node of the parent that has an edge to it; HI_NODE_NONE:
 	 * there is none. */
 	hi_node held, holder;
-	bool is_list;		/* one behind the other by one field */
+	bool is_list;		/* one after the other by one field */
 	bool is_forked;		/* some have two that hang on them */
 	struct hi_positions at; /* in the dominators' order; its children once expanded */
 };
@@ -88,8 +88,8 @@ enum hi_status hi_grouping_init(struct hi_grouping *gr, const struct hi_graph *g
 void hi_grouping_deinit(struct hi_grouping *gr);
 /* "->sessions[]"; "" of 0. Lives as long as the grouping. */
 const char *hi_grouping_pattern(const struct hi_grouping *gr, uint32_t field);
-/* What the name of a node's edge adds to the node's own: of a root, which its edges'
- * names begin with, what follows. Points into text. */
+/* Returns the part of the name of a node's edge that the node's own lacks: the names of a
+ * root's edges begin with the root's, which is left out. Points into text. */
 const char *hi_grouping_exact_name(const struct hi_grouping *gr, hi_node node,
 				   const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Leaked objects without a type, grouped by size and by which words are pointers, with
- * what they may be. A group is no type: it says which types look the same in memory.
+ * what they may be. A group is no type: it lists types that look the same in memory.
  */
 #ifndef HI_CENSUS_ANALYSIS_LEAK_GROUPS_H
 #define HI_CENSUS_ANALYSIS_LEAK_GROUPS_H

@@ -20,7 +20,7 @@ struct hi_leak_totals {
 	struct hi_leak_total uncollectable, lost;
 };
 
-/* Where an object that is not live is counted: the total, and the row in tables. */
+/* The count of an object that is not live: the total, and the row in tables. */
 enum hi_leak_kind {
 	HI_LEAK_CERTAIN,
 	HI_LEAK_LIKELY,

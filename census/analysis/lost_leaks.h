@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What leaks were: objects that a root reached in one heap of a process, and that no root
- * reaches in a later heap of it. They are at the same address and have the same size. A
- * block that was freed in between and given out again, with the same size, as something
- * that is leaked too and has no type, cannot be told apart.
+ * Former holders of leaks: objects that a root reached in one heap of a process, and that
+ * no root reaches in a later heap of it. They are at the same address and have the same
+ * size. A block that was freed in between and given out again, with the same size, as
+ * something that is leaked too and has no type, cannot be told apart.
  */
 #ifndef HI_CENSUS_ANALYSIS_LOST_LEAKS_H
 #define HI_CENSUS_ANALYSIS_LOST_LEAKS_H

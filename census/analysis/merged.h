@@ -2,15 +2,15 @@
 /*
  * The dominator tree with like objects made one: those of a type that the same merged
  * node refers to by the same field. A run of one type (a list, a tree) is a few nodes.
- * What flame graphs and profiles show as stacks.
+ * Flame graphs and profiles show it as stacks.
  *
  * Note [Labels of merged nodes]
  *
  * A label is how the dominator refers to the object: "->next", ".items[…]",
  * "[\"SESSIONS\"]"; "" where it does not refer to it directly. Numbers in brackets are
  * left out, so that the elements of an array are alike. Keys in quotes stay where they
- * say something: of objects that retain much of the heap, and keys that occur often, as
- * the names of attributes do. Of the other ones "[\"…\"]" is left.
+ * carry information: of objects that retain much of the heap, and keys that occur often,
+ * as the names of attributes do. The other ones become "[\"…\"]".
  */
 #ifndef HI_CENSUS_ANALYSIS_MERGED_H
 #define HI_CENSUS_ANALYSIS_MERGED_H
@@ -22,7 +22,7 @@ enum { HI_MERGED_DEPTH = 64 }; /* deeper ones are summed in their parent */
 /* A key without a type: the label is all that the frame has (merged_births.h). */
 #define HI_MERGED_PLAIN (UINT32_MAX - 1)
 
-/* What stands for a merged node in a stack; each once. */
+/* A merged node in a stack; each once. */
 struct hi_merged_frame {
 	/* HI_MERGED_PLAIN; a type; from n_types on, n_types + (node - first_root) of a
 	 * root, a kind or the super-root. */

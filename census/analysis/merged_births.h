@@ -13,9 +13,8 @@
 #include "census/events/frames.h"
 
 /*
- * mask: bits of the objects that count. Of a stack with more than HI_MERGED_DEPTH - 1
- * functions the outermost ones are left out, and "..." stands for them. *ret:
- * hi_merged_destroy(). HI_NO_MEMORY.
+ * mask: bits of the objects that count. In a stack with more than HI_MERGED_DEPTH - 1
+ * functions "..." replaces the outermost ones. *ret: hi_merged_destroy(). HI_NO_MEMORY.
  */
 enum hi_status hi_merged_births_make(const struct hi_graph *g, const uint64_t *mask,
 				     const struct hi_births *births,

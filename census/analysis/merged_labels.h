@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
 
-/* Where the names of edges come from. */
+/* Sources of the names of edges. */
 struct hi_merged_labels {
 	/* Fills texts with the names of the edges of a node, one for each edge of its
 	 * row. They are valid until the next call. Hostile. */
@@ -21,7 +21,7 @@ struct hi_merged_labels {
 	void *arg;
 };
 
-/* Of the heap: a node that retains as much has a name of its own. */
+/* The share of the heap, 1/N, from which on a node has a name of its own. */
 enum { HI_MERGED_WORTH_A_NAME = 200 };
 static inline bool hi_merged_is_worth_a_name(const struct hi_graph *g,
 					     const struct hi_dominators *d, hi_node node)

@@ -9,9 +9,9 @@
  * Note [The nearest variable]
  *
  * In a runtime with modules nearly everything is reachable from everything, so that the
- * set of all variables that reach an object says nothing, and no variable dominates it.
- * The nearest one is where a reader of the program looks for it: a class is in its
- * module, and what the class refers to is nearer to it than to any other module.
+ * set of all variables that reach an object carries no information, and no variable
+ * dominates it. The nearest one is where a reader of the program looks for it: a class is
+ * in its module, and what the class refers to is nearer to it than to any other module.
  * An object counts for the variable that is nearest to its *top*: the object above it in
  * the dominator tree that lies directly below the roots. So what an object holds alone is
  * not torn apart.

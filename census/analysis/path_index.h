@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every search for paths in one graph needs, kept from one to the next: the edges
+ * Data for all searches for paths in one graph, kept from one to the next: the edges
  * turned round, and how far each node is from the roots. The first search makes it, in
- * time linear in the graph; the next ones look at what is near their targets.
+ * time linear in the graph; the next ones look at the neighbourhood of their targets.
  *
  * It borrows the graph. A search changes distances while it runs, and puts them back: one
  * search at a time.

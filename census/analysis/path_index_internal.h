@@ -10,8 +10,8 @@
 enum { HI_TURNED_SHIFT = 30 };
 #define HI_TURNED_NODE ((1u << HI_TURNED_SHIFT) - 1)
 
-/* From the roots, + 1; 0: not reached. Of shortest paths the least number of conservative
- * edges; NULL: there are none. */
+/* Distances from the roots, + 1; 0: not reached. The least number of conservative edges
+ * on a shortest path; NULL: there are none. */
 struct hi_path_distances {
 	uint32_t *distance, *doubt;
 };
@@ -57,8 +57,8 @@ struct hi_path_around {
 	size_t most; /* nodes to change */
 };
 enum hi_path_outcome { HI_AROUND_DONE, HI_AROUND_TOO_MANY, HI_AROUND_NO_MEMORY };
-/* Changes d to what hi_path_distances_measure() says with these targets. Where it is not
- * done, d is as before. */
+/* Changes d to the result of hi_path_distances_measure() with these targets. If that is
+ * not done, d is as before. */
 enum hi_path_outcome hi_path_around_change(struct hi_path_around *a,
 					   const hi_node *targets, size_t n);
 /* Puts back what was changed, and frees the rest. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The top of the dominator tree with like siblings made one: "->sessions 1,000 × struct
- * session 1.3 MiB". What `retained` lists, and what pictures of one census show.
+ * session 1.3 MiB". `retained` lists it, and pictures of one census show it.
  *
  *	struct hi_field_reader fields = { … };	(session: hi_edge_text_fields)
  *	struct hi_retained_limits limits = {.depth = 6, .tops = 15, .children = 5,
@@ -13,7 +13,7 @@
  *		… tree->nodes[tree->nodes[at].first_child + n] …
  *	hi_retained_tree_destroy(tree);
  *
- * Of each node: bytes = own + bytes of its children, of which the last may be the rest
+ * In each node, bytes = own + bytes of its children; the last child may be the rest
  * (HI_RETAINED_REST). Only with a restriction (`reach` is of a part) bytes may be more.
  */
 #ifndef HI_CENSUS_ANALYSIS_RETAINED_TREE_H
@@ -32,7 +32,7 @@ struct hi_retained_node {
 	enum hi_retained_sort sort;
 	uint32_t parent;		  /* index; UINT32_MAX: none */
 	uint32_t depth;			  /* [0] has 0 */
-	uint32_t first_child, n_children; /* one behind the other, by bytes, rest last */
+	uint32_t first_child, n_children; /* adjacent, by bytes, rest last */
 	uint32_t type;			  /* OBJECTS: of all of them; 0 untyped */
 	/* How the parent refers to them: "->sessions", `["SESSIONS"]`, "[]" (elements);
 	 * "" where no edge of it does, and directly below a root whose value is a
@@ -46,7 +46,7 @@ struct hi_retained_node {
 	uint64_t count;	 /* objects; of REST without those that they hold */
 	uint64_t bytes;	 /* retained by all of them together */
 	uint64_t own;	 /* cost of themselves; REST: all bytes */
-	bool is_list; /* linked one behind the other by one field: "list of 2,000 × T" */
+	bool is_list; /* linked one after the other by one field: "list of 2,000 × T" */
 };
 struct hi_retained_tree {
 	struct hi_retained_node *nodes; /* parents before their children */

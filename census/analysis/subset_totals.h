@@ -19,7 +19,8 @@ struct hi_marked {
 	struct hi_heap_total all, unheld[HI_LEAK_KINDS];
 };
 
-/* Of the objects with a bit in marked; blocks of the allocator have none. */
+/* Totals by type of the objects with a bit in marked; blocks of the allocator have
+ * none. */
 enum hi_status hi_marked_by_type(const struct hi_heap_side *side, const uint64_t *marked,
 				 struct hi_marked **ret, struct hi_error *err);
 void hi_marked_destroy(struct hi_marked *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the heap holds without need, as plain data in bytes:
+ * Memory that the heap holds without need, as plain data in bytes:
  * decode/usage/contents_compare.c and decode/usage/heap_use.c fill it in, report/ prints
  * it.
  */
@@ -10,7 +10,7 @@
 #include "census/analysis/block_states.h"
 #include "census/graph/objects.h"
 
-/* Of all live objects of one type. The three do not exclude each other: an extra
+/* Waste of all live objects of one type. The three do not exclude each other: an extra
  * copy may have unused bytes too. */
 struct hi_waste_row {
 	uint32_t type;
@@ -21,7 +21,7 @@ struct hi_waste_row {
 	uint64_t copied; /* cost of a group less that of its largest member */
 	/* Zero-filled, as far as the type uses them; never copies. */
 	uint64_t zeros, zero_bytes; /* objects, cost */
-	/* Beyond what the type uses; behind the NUL of text. */
+	/* Bytes that the type does not use; after the NUL of text. */
 	uint64_t loose;	  /* objects that have such bytes */
 	uint64_t unused;  /* the bytes */
 	uint64_t savable; /* of them: what a request for the used bytes alone saves */
@@ -102,7 +102,7 @@ struct hi_heap_use {
 	struct hi_free_blocks free[HI_FREE_KINDS];
 	struct hi_page_class pages[HI_PAGE_FILLS];
 	uint64_t allocated, allocated_bytes, header; /* of all classes */
-	/* Of allocators that have slabs; by allocator, then by size. */
+	/* Classes of allocators that have slabs; by allocator, then by size. */
 	struct hi_slab_class *slab_classes;
 	size_t n_slab_classes;
 	uint32_t states;      /* that the allocators have, as bits; 0: those of glibc */

@@ -5,8 +5,8 @@
  * has them).
  *
  * An amount is known as bounds: `proved` is in the band whatever the evidence leaves
- * open, `possible` is not excluded from it. proved <= truth <= possible. Where the
- * evidence is complete, both are equal.
+ * open, `possible` is not excluded from it. proved <= truth <= possible. If the evidence
+ * is complete, both are equal.
  */
 #ifndef HI_CENSUS_BIOGRAPHY_BANDS_H
 #define HI_CENSUS_BIOGRAPHY_BANDS_H
@@ -27,7 +27,7 @@ enum hi_bio_band {
 /* A set of bands is a mask of HI_BIO_BIT(). */
 #define HI_BIO_BIT(band) (1u << (band))
 #define HI_BIO_EVERY_BAND (HI_BIO_BIT(HI_BIO_BANDS) - 1)
-/* What is not used any more, or never was. */
+/* Bands of memory that is not used any more, or never was. */
 #define HI_BIO_NOT_USED                                                                  \
 	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
 

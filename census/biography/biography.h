@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Biographies: of each object of a series of censuses, when it was born, when it was used
- * and when it died; and how much memory was in which band (bands.h) at each census. It
- * knows no process: a caller reports what it saw. SPEC section 2 is the definition.
+ * and when it died; and how much memory was in which band (bands.h) at each census. It is
+ * independent of processes: a caller reports what it saw. SPEC section 2 is the
+ * definition.
  *
- * Periods are numbered from 1, and period t ends at census t (SPEC, "Definitions"). What
- * is reported belongs to the open period, until hi_bio_end_period() takes its census. An
+ * Periods are numbered from 1, and period t ends at census t (SPEC, "Definitions"). A
+ * report belongs to the open period, until hi_bio_end_period() takes its census. An
  * object that is born in period b and dies in period d is at the censuses b to d - 1; one
  * that is born and dies within one period is at none of them, and counts as unseen.
  *
@@ -17,13 +18,13 @@
  * that has lived through no whole period has nothing else, so that it may have been used
  * in the period of its birth in any case.
  *
- * Evidence is partial. Of each object and period it is known that it was used (what a
- * watchpoint, a probe or its contents prove), or that it was not (its pages were not
- * referenced), or neither. What is reported for no period is unknown there. The bands are
- * bounds over everything that the evidence leaves open.
+ * Evidence is partial. For each object and period it is known that it was used (a
+ * watchpoint, a probe or its contents prove it), or that it was not (its pages were not
+ * referenced), or neither. A period without a report is unknown. The bands are bounds
+ * over everything that the evidence leaves open.
  *
- * What is contradictory (an object that dies twice) is counted in hi_bio_damage() and
- * changes nothing else.
+ * A contradiction (an object that dies twice) is counted in hi_bio_damage() and changes
+ * nothing else.
  *
  * Note [Memory of biographies]
  *
@@ -60,13 +61,12 @@ struct hi_bio_options {
 	 * dies, it was not. Without this a destructor may always have used it, and no
 	 * DRAG is proved (SPEC L6 has this). Bounds are sound as far as this is true. */
 	bool death_is_idle;
-	/* Only objects born in these eras count; 0, 0: in all. Those of era 0 never do.
-	 */
+	/* Only objects born in these eras count; 0, 0: in all. Objects of era 0 never do. */
 	uint32_t era_first, era_last;
 };
 struct hi_bio;
 /* options: NULL for all zero. *ret: hi_bio_destroy(). HI_NO_MEMORY; HI_USAGE: era_first
- * is behind era_last. */
+ * is after era_last. */
 enum hi_status hi_bio_create(const struct hi_bio_options *options, struct hi_bio **ret,
 			     struct hi_error *err);
 void hi_bio_destroy(struct hi_bio *bio);
@@ -132,10 +132,10 @@ enum hi_bio_evidence {
 	HI_BIO_PAGE,	/* not used: its pages were not referenced */
 	HI_BIO_EVIDENCE
 };
-/* In the open period. Of several the strongest one counts; a proof of use outweighs
- * HI_BIO_PAGE, and the contradiction is counted. What is said of inherently used objects
- * changes nothing. A number without an object, or evidence of the other kind, is damage.
- */
+/* Reports a use in the open period. The strongest of several reports counts; a proof of
+ * use outweighs HI_BIO_PAGE, and the contradiction is counted. Reports about inherently
+ * used objects change nothing. A number without an object, or evidence of the other kind,
+ * is damage. */
 void hi_bio_used(struct hi_bio *bio, uint32_t number, enum hi_bio_evidence evidence);
 void hi_bio_unused(struct hi_bio *bio, uint32_t number, enum hi_bio_evidence evidence);
 
@@ -150,7 +150,7 @@ uint64_t hi_bio_period(const struct hi_bio *bio);
 enum hi_status hi_bio_end_period(struct hi_bio *bio, bool is_complete,
 				 struct hi_error *err);
 
-/* What is known of the period after the last census, when the series ends. */
+/* State of the period after the last census, when the series ends. */
 enum hi_bio_tail {
 	HI_BIO_AT_CENSUS, /* the target did not run in it: what is not proved to be used
 			     there was not */
@@ -165,8 +165,8 @@ enum hi_status hi_bio_finish(struct hi_bio *bio, enum hi_bio_tail tail,
 
 /* The era in which objects are born now; 1 at first. */
 uint32_t hi_bio_era(const struct hi_bio *bio);
-/* Begins an era, which has a name (copied; NULL: none). Era 0 means: do not count what is
- * born. HI_USAGE: it goes back behind one that was there. HI_NO_MEMORY. */
+/* Begins an era, which has a name (copied; NULL: none). Era 0 means: do not count objects
+ * that are born in it. HI_USAGE: it is lower than one before. HI_NO_MEMORY. */
 enum hi_status hi_bio_begin_era(struct hi_bio *bio, uint32_t era, const char *name,
 				struct hi_error *err);
 /* From now on what is born does not count, whatever its era is; or it does again. */
@@ -205,13 +205,14 @@ struct hi_bio_life {
 				has ended; 0: not known */
 	enum hi_bio_state state;
 };
-/* Fills ret; false (and untouched) when no object has that number. Of the open period
- * only what was reported so far. The life of an object that dies is to be had before its
- * death is reported. */
+/* Fills ret; false (and untouched) when no object has that number. The open period has
+ * only the reports so far. The life of an object that dies is to be had before its death
+ * is reported. */
 bool hi_bio_life(const struct hi_bio *bio, uint32_t number, struct hi_bio_life *ret);
 /* The bands in which the object may be at census t, as a mask, if its life ends in period
  * `end`, about which no more becomes known: 0 when it is not at that census, one bit when
- * the band is proved. Who samples objects keeps their lives for it (sample_bands.h). */
+ * the band is proved. A caller that samples objects keeps their lives for it
+ * (sample_bands.h). */
 uint32_t hi_bio_life_bands(const struct hi_bio_life *life, uint64_t end, uint64_t t);
 
 /* ---- counters ---- */
@@ -231,23 +232,24 @@ struct hi_bio_damage hi_bio_damage(const struct hi_bio *bio);
 /* Frees that came after the object was unreachable: no damage. */
 uint64_t hi_bio_freed_late(const struct hi_bio *bio);
 
-/* What a census counted itself: the other side of the checks (checks.h). */
+/* Counts of a census itself: the other side of the checks (checks.h). */
 struct hi_bio_census {
 	struct hi_bio_amount live, inherent;
-	/* Of the others: those of which a use was proved until this census, and the rest.
+	/* The other objects: those with a proved use until this census, and the rest.
 	 * SPEC's used[t] and notUsed[t]. */
 	struct hi_bio_amount used, not_used;
 	/* Born and dead in this period (SPEC: "invisible"). */
 	struct hi_bio_amount unseen;
-	/* What is known about this period of those that are live and not inherent, by the
-	 * strongest evidence; [HI_BIO_UNKNOWN]: nothing. */
+	/* Evidence about this period for objects that are live and not inherent, by the
+	 * strongest; [HI_BIO_UNKNOWN]: none. */
 	struct hi_bio_amount evidence[HI_BIO_EVIDENCE];
 };
 /* The number of censuses, N. */
 uint64_t hi_bio_censuses(const struct hi_bio *bio);
 /* Census t, 1 to N; NULL: there is none. Valid until the next period ends. */
 const struct hi_bio_census *hi_bio_census(const struct hi_bio *bio, uint64_t t);
-/* What was unseen in one group, HI_BIO_ALL or HI_BIO_LEFT_OUT, in all periods. */
+/* Returns the unseen objects of one group, HI_BIO_ALL or HI_BIO_LEFT_OUT, in all
+ * periods. */
 struct hi_bio_amount hi_bio_unseen(const struct hi_bio *bio, uint32_t group);
 /* The number of groups: one above the highest that an object has had. */
 uint32_t hi_bio_groups(const struct hi_bio *bio);

@@ -4,10 +4,10 @@
  *
  * Bounds need four periods of an object: its first and last proved use, and the first and
  * last period that is not proved to be without use. The last two need no history: before
- * the first possible use is one run of quiet periods, and behind the last one another. So
+ * the first possible use is one run of quiet periods, and after the last one another. So
  * an object has the latest run of quiet periods, and the first possible use as soon as a
- * period was not quiet. What is reported for no period costs nothing: a run that ends
- * before a period tells that the period was not quiet.
+ * period was not quiet. A period without a report costs nothing: a run that ends before a
+ * period shows that the period was not quiet.
  */
 #ifndef HI_CENSUS_BIOGRAPHY_BIOGRAPHY_INTERNAL_H
 #define HI_CENSUS_BIOGRAPHY_BIOGRAPHY_INTERNAL_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a sample of objects says about the bands of all (SPEC section 2, "Sampling", and
- * L5). Objects are chosen at birth with a known probability, whatever becomes of them;
- * their uses are then watched. Each stands for 1/probability objects of its size (Horvitz
- * and Thompson); as the bytes and objects that are live at the census are known, the sums
- * are scaled to them.
+ * Estimates the bands of all objects from a sample (SPEC section 2, "Sampling", and L5).
+ * Objects are chosen at birth with a known probability, whatever becomes of them; their
+ * uses are then watched. Each stands for 1/probability objects of its size (Horvitz and
+ * Thompson); as the bytes and objects that are live at the census are known, the sums are
+ * scaled to them.
  *
  * A watch that covers one word of an object misses uses of the others: the bands that are
  * still possible for it say so, and the estimates are bounds where it has several.
@@ -15,7 +15,7 @@
  * (Rubin's Bayesian bootstrap), so that no draw is empty. A band that no object of the
  * sample is in would have the interval [0, 0], which is too short; so each draw has two
  * more half objects, of which one is in the band and one is not. With objects of one size
- * that is Jeffreys' interval of a proportion. What was sampled is known: only the rest is
+ * that is Jeffreys' interval of a proportion. The sampled part is known: only the rest is
  * estimated, and the interval is closer the more of all is in the sample. The draws
  * depend on the seed alone.
  */
@@ -35,7 +35,7 @@ struct hi_bio_sampled {
 	uint32_t likely;
 };
 struct hi_bio_estimate {
-	/* Of the objects whose band is proved, and of those that may be in the band. */
+	/* The objects whose band is proved, and those that may be in the band. */
 	double proved, possible;
 	/* Has the truth with 95 %: the lower end is of what is proved, the upper one of
 	 * what is possible. */

@@ -15,8 +15,8 @@
 /* Flags of a life. */
 enum { HI_BIO_LIFE_OLDER = 1, HI_BIO_LIFE_INHERENT = 2, HI_BIO_LIFE_FLAGS = 3 };
 
-/* An object of the last census; struct hi_bio_life says what the fields are. Objects of
- * eras that do not count have none. */
+/* An object of the last census; struct hi_bio_life describes the fields. Objects of eras
+ * that do not count have none. */
 struct hi_bio_life_row {
 	uint32_t object; /* its number in the graph of that census */
 	uint32_t group;
@@ -94,8 +94,8 @@ struct hi_bio_summary {
 	 * were seen are; in that of the death they are none. */
 	bool birth_is_idle, birth_is_seen, death_is_idle;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
-	/* Of what is live: told from others by the recording, by address and size alone;
-	 * and without a record, of samples. */
+	/* Live objects: told from others by the recording; by address and size alone; and
+	 * without a record, in a recording of samples. */
 	struct hi_bio_amount certain, uncertain, left_out;
 	/* Why pages give no evidence in any period; NULL: they do in some. */
 	const char *no_pages;

@@ -2,8 +2,8 @@
 /*
  * The bands of every census and group, at one moment of a series: biographies that have
  * ended count as they are, the others as if they ended now (SPEC: "the final scan is
- * applied to a copy and its contribution is printed as provisional"). What is provisional
- * of a row is live - settled. After hi_bio_finish() all is final.
+ * applied to a copy and its contribution is printed as provisional"). The provisional
+ * part of a row is live - settled. After hi_bio_finish() all is final.
  */
 #ifndef HI_CENSUS_BIOGRAPHY_VIEW_H
 #define HI_CENSUS_BIOGRAPHY_VIEW_H
@@ -20,8 +20,8 @@ void hi_bio_view_destroy(struct hi_bio_view *view);
 /* The number of censuses and of groups that it was made with. */
 uint64_t hi_bio_view_censuses(const struct hi_bio_view *view);
 uint32_t hi_bio_view_groups(const struct hi_bio_view *view);
-/* Census t (from 1) of a group, HI_BIO_ALL, or HI_BIO_LEFT_OUT (of which a restriction
- * says how much it hides). All 0 where there is none. */
+/* Census t (from 1) of a group, HI_BIO_ALL, or HI_BIO_LEFT_OUT (the amount that a
+ * restriction hides). All 0 if there is none. */
 void hi_bio_view_row(const struct hi_bio_view *view, uint32_t group, uint64_t t,
 		     struct hi_bio_row *ret);
 

@@ -41,7 +41,7 @@
 
 #include "base/error.h"
 
-/* What is counted. Bytes where the name says so. */
+/* Kinds of cost. A name with BYTES counts bytes. */
 enum hi_deep_cost {
 	HI_DEEP_CALLS,	    /* of the allocator: exits + fails + exceptions */
 	HI_DEEP_EXITS,	    /* that returned memory */
@@ -55,11 +55,11 @@ enum hi_deep_cost {
 	HI_DEEP_LIVE,	    /* objects that are live */
 	HI_DEEP_LIVE_BYTES,
 	HI_DEEP_LEAKED_BYTES,
-	/* Of what is live, by its biography, where that proves it to be used or not: */
+	/* Parts of the live bytes, by biographies, if those prove use or no use: */
 	HI_DEEP_USE_BYTES,  /* it was used in the last period */
 	HI_DEEP_DRAG_BYTES, /* it was used, and is not any more */
 	HI_DEEP_VOID_BYTES, /* it is not used, and no use of it was seen */
-	/* Of what is live, by its contents: */
+	/* Parts of the live bytes, by contents: */
 	HI_DEEP_COPIED_BYTES,	/* copies of what another object has, too */
 	HI_DEEP_SPARE_BYTES,	/* that a request for the used bytes alone would save */
 	HI_DEEP_RETAINED_BYTES, /* kept by the topmost dominators among these objects */
@@ -125,7 +125,7 @@ struct hi_deep_clique {
  * All of it. Node 0 is the root. Nodes have numbers in the order of a walk from there
  * that follows edges by call site and function, so that the same stacks have the same
  * numbers. Edges are sorted by caller, call site and the callee's function. Cliques come
- * bottom-up: behind all that their members call.
+ * bottom-up: after all that their members call.
  */
 struct hi_deep_graph {
 	struct hi_deep_node *nodes;

@@ -7,8 +7,8 @@
 #include "base/vector.h"
 #include "census/deep/deep.h"
 
-/* Nodes that were united are one class, a tree whose root stands for it; likewise the
- * nodes of a clique. What belongs to a class is at its root. */
+/* Nodes that were united are one class, a tree whose root represents it; likewise the
+ * nodes of a clique. The data of a class is at its root. */
 struct hi_deep_class {
 	uint32_t parent, clique_parent; /* of a root: itself */
 	uint32_t function;		/* index of functions */
@@ -38,7 +38,7 @@ struct hi_deep_target {
 
 struct hi_deep_function {
 	uint32_t number; /* the caller's */
-	/* Where it is in the stack that is being added: see stamp. */
+	/* Its place in the stack that is being added: see stamp. */
 	uint32_t stamp, node, position;
 };
 
@@ -63,7 +63,7 @@ struct hi_deep {
 	uint32_t stamp;
 };
 
-/* What stands for the class of a node, and for the clique of one. */
+/* Returns the representative of the class of a node, and of the clique of one. */
 uint32_t hi_deep_class_of(struct hi_deep *deep, uint32_t node);
 uint32_t hi_deep_clique_of(struct hi_deep *deep, uint32_t node);
 

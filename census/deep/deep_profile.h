@@ -47,8 +47,8 @@ struct hi_deep_call_site {
 	uint32_t callee;   /* function, if hi_deep_is_one_callee() and it is known; else
 			      HI_DEEP_NONE */
 	uint32_t file, line;
-	uint32_t place; /* text that tells it from others of the line: +0x12, a goal path
-			 */
+	uint32_t place; /* text that distinguishes it from others of the line: +0x12, a
+			 * goal path */
 };
 
 struct hi_deep_profile {
@@ -64,7 +64,7 @@ struct hi_deep_profile {
 	uint64_t tool_ticks;	      /* that fell into the profiler itself */
 	uint64_t sequence;	      /* [callseqs]: events of the allocator in all */
 	bool has[HI_DEEP_COSTS];      /* which costs are known */
-	/* What is not in the graph: bytes that are live from before the recording. */
+	/* Bytes and objects that are not in the graph: live from before the recording. */
 	uint64_t before_bytes, before_objects;
 	uint64_t sample_bytes; /* mean distance of samples; 0: all are recorded */
 	/* Modules whose files are not there, or of another build, and one of them, as a
@@ -87,11 +87,11 @@ bool hi_deep_profile_intern(struct hi_deep_profile *profile, const char *text,
 /*
  * Reads a file Deep.data of version 8 or 9 (the former has no file names of call sites).
  *
- * Its graph is folded as Note [Canonical folding] says: Mercury lets a function that is
- * called back through a closure or a method have a node of its own, although it is
- * active. What is on the stack for certain is the call that enters a clique: its caller
- * and its callee. A graph that no stacks can have made is refused: a clique with two
- * entries.
+ * Reads a profile. Its graph is folded by Note [Canonical folding]: Mercury lets a
+ * function that is called back through a closure or a method have a node of its own,
+ * although it is active. The call that enters a clique is on the stack for certain: its
+ * caller and its callee. A graph that no stacks can have made is refused: a clique with
+ * two entries.
  *
  * [words] become bytes by the file's bytes a word, [quanta] ticks; without quanta there
  * are no timer samples. Functions and call sites are in the order of their ids, but the
@@ -110,11 +110,11 @@ enum hi_status hi_deep_mercury_read(const uint8_t *data, size_t size,
 /*
  * Writes version 9. Costs that Mercury does not have (live, leaked, drag, retained) are
  * left out; bytes become words of 8, rounded up so that no cost becomes 0. Mercury counts
- * calls as exits + fails + exceptions - redos. Where calls of all kinds are not known,
- * calls stand for them. A direct call site that leads to several functions becomes an
- * indirect one; one that leads to none (it only allocates) is left out. Places +0xN
- * become goal paths c0;cN; with N in decimal, which Mercury itself never has, and are
- * read back; others that are no goal paths are left out. HI_OS; HI_NO_MEMORY.
+ * calls as exits + fails + exceptions - redos. If calls of all kinds are not known, calls
+ * replace them. A direct call site that leads to several functions becomes an indirect
+ * one; one that leads to none (it only allocates) is left out. Places +0xN become goal
+ * paths c0;cN; with N in decimal, which Mercury itself never has, and are read back;
+ * others that are no goal paths are left out. HI_OS; HI_NO_MEMORY.
  */
 enum hi_status hi_deep_mercury_write(const struct hi_deep_profile *profile, FILE *file,
 				     struct hi_error *err);

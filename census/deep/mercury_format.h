@@ -99,8 +99,8 @@ struct hi_mercury_text HI_VECTOR(char);
 /*
  * Names are those that Mercury's tools show: append/3-0, of a function append/2+1-0, of
  * special ones "Unify for list.list/1" and "... mode 2". Arity 0 and mode 0 are not
- * shown, so that names of other languages stay as they are. What the one makes of a name
- * the other makes back. False: out of memory.
+ * shown, so that names of other languages stay as they are. Each of the two functions
+ * reverses the other. False: out of memory.
  */
 bool hi_mercury_name(const struct hi_mercury_label *label, struct hi_mercury_text *ret);
 /* Pieces of name. */

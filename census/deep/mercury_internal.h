@@ -67,7 +67,7 @@ enum hi_status hi_mercury_link(const struct hi_mercury_file *file,
 
 /*
  * Finds the cliques of a graph that has nodes (function, first_edge, n_edges) and edges
- * (caller, site, callee), and folds them as hi_deep_mercury_read() says. All nodes are
+ * (caller, site, callee), and folds them as hi_deep_mercury_read() does. All nodes are
  * reached from node 0, to which no edge leads. Fills cliques (without entries, some
  * empty) and members, and no more. HI_BAD_DATA; HI_NO_MEMORY.
  */

@@ -4,7 +4,7 @@
  * has more than the other.
  *
  * Functions are the same if name, module and file are; call sites, if they are in the
- * same function and file, line and place are. Where a profile has several that are alike,
+ * same function and file, line and place are. If a profile has several that are alike,
  * the first of one is the first of the other, in the order of lines.
  */
 #ifndef HI_CENSUS_DEEP_MERGE_H

@@ -4,8 +4,8 @@
  * of objects, and sets of the objects of a group.
  *
  * The site of an allocation is the innermost function that does not only allocate for its
- * caller (frames.h): module, function, file and line of that row. Where all of them do,
- * it is the outermost. An interpreter's own functions allocate for the code that it runs,
+ * caller (frames.h): module, function, file and line of that row. If all of them do, it
+ * is the outermost. An interpreter's own functions allocate for the code that it runs,
  * where the stack has such code.
  */
 #ifndef HI_CENSUS_EVENTS_BIRTH_GROUPS_H
@@ -75,7 +75,7 @@ struct hi_birth_sum {
 	uint64_t objects, bytes;    /* estimates, of samples. bytes: hi_objects_cost() */
 	uint64_t first_ns, last_ns; /* births since the start of the recording; 0 in
 				       the group before it */
-	/* The objects that have been added, and what they stand for. Where not only
+	/* The objects that have been added, and those that they represent. If not only
 	 * samples have a record there is no variance. */
 	uint64_t seen_objects, seen_bytes;
 	struct hi_estimate objects_estimate, bytes_estimate;
@@ -90,11 +90,11 @@ void hi_birth_groups_sum(const struct hi_birth_groups *groups,
 			 const uint64_t *mask, struct hi_birth_sum *sums);
 /* Adds one sum to another, which keeps its times. */
 void hi_birth_sum_add(struct hi_birth_sum *sum, const struct hi_birth_sum *more);
-/* Of samples: what is left of the objects without a record when those go that the samples
- * stand for. */
+/* For a recording of samples: returns the objects without a record, less those that the
+ * samples represent. */
 struct hi_birth_sum hi_birth_sum_rest(const struct hi_birth_sum *without_record,
 				      const struct hi_birth_sum *samples);
-/* Where the true number of bytes lies, with 95 %. */
+/* Returns the interval of the true number of bytes, with 95 %. */
 struct hi_interval hi_birth_sum_interval(const struct hi_birth_sum *sum);
 /* Sets the bits of the objects that are in one of the groups: chosen[group]. No bit is
  * cleared. mask: hi_bits_size(n_objects). */

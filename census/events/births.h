@@ -47,7 +47,7 @@ bool hi_birth_has_own_size(const struct hi_births *births,
 			   const struct hi_objects *objects, hi_node object);
 
 /*
- * Looks up the block of each live allocation. Where a block is split into pieces (see
+ * Looks up the block of each live allocation. If a block is split into pieces (see
  * hi_objects_split()), all of them have its record. start_ns and end_ns: when the
  * recording began and when the image was made. *ret: hi_births_destroy(). HI_NO_MEMORY.
  */
@@ -56,8 +56,8 @@ enum hi_status hi_births_join(const struct hi_recording *recording,
 			      uint64_t end_ns, struct hi_births **ret,
 			      struct hi_error *err);
 /* The same. unknown_starts: hi_bits_size(objects->count); the objects whose bit is set
- * have the record of an allocation anywhere inside them (an aligned block may begin
- * behind the start of what the allocator divides). NULL: none. */
+ * have the record of an allocation anywhere inside them (an aligned block may begin after
+ * the start of the allocator's slot). NULL: none. */
 enum hi_status hi_births_join_inside(const struct hi_recording *recording,
 				     const struct hi_objects *objects, uint64_t start_ns,
 				     uint64_t end_ns, const uint64_t *unknown_starts,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A list of events in few bytes, as a file keeps it: blocks of HI_EVENT_BLOCK events, of
- * which the last may have fewer. What is coded as a difference begins anew with each
- * block, so that a block is read by itself. docs/SNAPSHOT_FORMAT.md has the bytes.
+ * which the last may have fewer. Differences begin anew with each block, so that a block
+ * is read by itself. docs/SNAPSHOT_FORMAT.md has the bytes.
  */
 #ifndef HI_CENSUS_EVENTS_EVENT_LIST_H
 #define HI_CENSUS_EVENTS_EVENT_LIST_H
@@ -22,7 +22,7 @@ struct hi_kept_event {
 
 enum {
 	HI_EVENT_BLOCK = 4096,
-	HI_EVENT_HEADER = 8,	  /* bytes in front of a block: u32 bytes, u32 events */
+	HI_EVENT_HEADER = 8,	  /* bytes before a block: u32 bytes, u32 events */
 	HI_EVENT_LEAST_BYTES = 3, /* of an event */
 	HI_EVENT_MOST_BYTES = 53,
 };
@@ -47,7 +47,7 @@ static inline uint64_t hi_event_block_size(const struct hi_event_block *block)
 
 /* ---- reading ---- */
 
-/* What is in range; an event that names another context or thread is damage. */
+/* Ranges of numbers; an event that names another context or thread is damage. */
 struct hi_event_bounds {
 	uint32_t n_threads, n_contexts;
 };
@@ -58,7 +58,7 @@ struct hi_event_list {
 	struct hi_event_bounds bounds;
 };
 /* Checks where the blocks are. *ret: hi_event_list_free(), also of an error. HI_BAD_DATA:
- * the text says what is wrong; HI_NO_MEMORY. */
+ * the text names the fault; HI_NO_MEMORY. */
 enum hi_status hi_event_list_open(const void *bytes, uint64_t size,
 				  const struct hi_event_bounds *bounds,
 				  struct hi_event_list *ret, struct hi_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What frames are: rows that name a frame's function and line. An address in inlined code
- * has several rows, the innermost function first. Rows are made where symbols are known;
- * census/ knows only what the names say about allocation.
+ * Rows that name a frame's function and line. An address in inlined code has several
+ * rows, the innermost function first. Rows are made where symbols are known; census/ uses
+ * names only to recognize functions that allocate.
  */
 #ifndef HI_CENSUS_EVENTS_FRAMES_H
 #define HI_CENSUS_EVENTS_FRAMES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in use, as profiles of allocations count it: allocations and the bytes that
- * were requested, so that the numbers can be compared with the totals of a context.
+ * Memory in use, as profiles of allocations count it: allocations and the bytes that were
+ * requested, so that the numbers can be compared with the totals of a context.
  */
 #ifndef HI_CENSUS_EVENTS_IN_USE_H
 #define HI_CENSUS_EVENTS_IN_USE_H

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Of a size: as much as a record has room for, and no allocation reaches. */
+/* The largest size: as much as a record has room for, and no allocation reaches. */
 #define HI_LIVE_SIZE_MAX ((1ull << 56) - 1)
 
 struct hi_live_allocation {

@@ -12,12 +12,12 @@
 
 struct hi_mapped_table HI_VECTOR(struct hi_live_allocation);
 
-/* Is told of what a removal took from a mapping, and how many parts of that are left: 0
- * to 2. */
+/* Called with the part that a removal took from a mapping, and the number of parts of
+ * that mapping that are left: 0 to 2. */
 typedef void hi_mapped_fn(void *arg, const struct hi_live_allocation *taken,
 			  unsigned n_left);
-/* Removes [start, end) of all mappings; part: what is taken of each. False: no memory,
- * and what comes behind the part is still there. */
+/* Removes [start, end) of all mappings; part: called with the removed part of each.
+ * False: no memory, and the mappings after that part are still there. */
 bool hi_mapped_remove(struct hi_mapped_table *table, uint64_t start, uint64_t end,
 		      hi_mapped_fn *part, void *arg);
 /* Adds one that overlaps no other. False: no memory. */

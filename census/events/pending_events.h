@@ -22,13 +22,13 @@ void hi_pending_free(struct hi_pending_events *pending);
 void hi_pending_add(struct hi_pending_events *pending, const struct hi_event *event);
 void hi_pending_add_stack(struct hi_pending_events *pending,
 			  const struct hi_event_stack *stack);
-/* Drops the samples of time between two times: behind `from`, up to `to`. */
+/* Drops the samples of time between two times: after `from`, up to `to`. */
 void hi_pending_drop_ticks(struct hi_pending_events *pending, uint64_t from_ns,
 			   uint64_t to_ns);
 /*
- * Applies those up to a time (CLOCK_MONOTONIC) to the recording, and all stacks; the
- * others go on waiting. UINT64_MAX: all. What was lost counts where the event in front of
- * it does. HI_NO_MEMORY, as of the recording: those up to the time are gone.
+ * Applies the events up to a time (CLOCK_MONOTONIC) to the recording, and all stacks; the
+ * others go on waiting. UINT64_MAX: all. Lost events count at the time of the event
+ * before them. HI_NO_MEMORY, as of the recording: those up to the time are gone.
  */
 enum hi_status hi_pending_apply(struct hi_pending_events *pending,
 				struct hi_recording *recording, uint64_t until_ns,

@@ -32,7 +32,7 @@ struct hi_pieces {
 };
 
 struct hi_piece_list;
-/* Of HI_FAMILY_MALLOC those at whose address no object begins, as
+/* Lists the pieces. HI_FAMILY_MALLOC has those at whose address no object begins, as
  * hi_births.without_object counts them. *ret: hi_piece_list_destroy(), before the
  * recording is. HI_NO_MEMORY. */
 enum hi_status hi_piece_list_make(const struct hi_recording *recording,

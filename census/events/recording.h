@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recording: the allocations that are live now, and totals by context, kept up to date
- * by one event after the other. It knows no process and no source.
+ * by one event after the other. It is independent of processes and sources.
  *
  * Events of one address come in the order in which they happened. A reallocation is two
  * events of a thread: at the begin the old block leaves the table and is put aside; at
@@ -18,7 +18,8 @@
 #include "census/events/kept_events.h"
 #include "census/events/live.h"
 
-/* Of one context, or of all; estimates, of samples. Live are allocs - frees. */
+/* Totals of one context, or of all; estimates if there are samples. Live are allocs -
+ * frees. */
 struct hi_context_totals {
 	uint64_t allocs, bytes;
 	uint64_t frees, freed_bytes;
@@ -35,7 +36,7 @@ static inline uint64_t hi_totals_live_bytes(const struct hi_context_totals *t)
 
 struct hi_recording_counts {
 	uint64_t events;	/* that were applied, without HI_EVENT_LOST and stacks */
-	uint64_t lost;		/* that the source lost, as it says */
+	uint64_t lost;		/* that the source reported as lost */
 	uint64_t unknown_frees; /* of blocks that are not in the table: allocated before
 				   the recording, or their allocation was lost. 0 of
 				   samples */
@@ -98,13 +99,14 @@ enum hi_status hi_recording_stack(struct hi_recording *recording,
 
 void hi_recording_counts(const struct hi_recording *recording,
 			 struct hi_recording_counts *ret);
-/* Of all contexts together; HI_FAMILY_MALLOC. */
+/* Returns the totals of all contexts together; HI_FAMILY_MALLOC. */
 struct hi_context_totals hi_recording_totals(const struct hi_recording *recording);
-/* Of each context, as many as there are contexts; valid until the next event. */
+/* Returns the totals of each context, as many as there are contexts; valid until the next
+ * event. */
 const struct hi_context_totals *hi_recording_by_context(const struct hi_recording *r);
-/* By context: what glibc's malloc takes for all allocations besides their bytes
- * (glibc_cost.h); of samples, an estimate. Of those that other functions gave out, 0.
- * Valid as hi_recording_by_context() is. */
+/* Returns by context the bytes that glibc's malloc takes for all allocations besides
+ * those requested (glibc_cost.h); with samples, an estimate. 0 for blocks that other
+ * functions gave out. Valid as hi_recording_by_context() is. */
 const double *hi_recording_overheads(const struct hi_recording *recording);
 /* By context: samples of time that found the thread there; context 0 has those without a
  * stack. Valid as hi_recording_by_context() is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of a recording share: blocks (recording.c), mappings
+/* State that the parts of a recording share: blocks (recording.c), mappings
  * (recording_mappings.c). */
 #ifndef HI_CENSUS_EVENTS_RECORDING_INTERNAL_H
 #define HI_CENSUS_EVENTS_RECORDING_INTERNAL_H
@@ -18,7 +18,7 @@ struct hi_realloc_call {
 	struct hi_mapped_table parts; /* of mappings, instead of the block */
 };
 
-/* What totals have beside whole numbers, in units of 2^-32. */
+/* Fractions of totals, in units of 2^-32. */
 struct hi_totals_carry {
 	uint32_t allocs, bytes, frees, freed_bytes;
 };
@@ -44,7 +44,7 @@ struct hi_recording {
 	uint64_t sample_bytes;
 	struct hi_recording_counts counts;
 	struct HI_VECTOR(struct hi_realloc_call) calls;
-	/* Of some threads: the block that it gave back last. */
+	/* The block that a thread gave back last; kept for some threads. */
 	struct hi_last_free {
 		uint64_t addr;
 		uint32_t tid;
@@ -57,7 +57,8 @@ enum hi_status hi_recording_number_context(struct hi_recording *r,
 					   const struct hi_event *e, uint32_t *ret,
 					   struct hi_error *err);
 struct hi_live_allocation hi_live_of_event(const struct hi_event *e);
-/* Of the thread and the family of an event; NULL: the thread never was in one. */
+/* Finds the reallocation of the thread and the family of an event; NULL: the thread never
+ * was in one. */
 struct hi_realloc_call *hi_recording_find_realloc(const struct hi_recording *r,
 						  const struct hi_event *e);
 enum hi_status hi_recording_need_realloc(struct hi_recording *r, const struct hi_event *e,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What samples of allocations stand for. With a mean distance of R bytes, an allocation
- * of s bytes (at least 1) was sampled with probability p = 1 - exp(-s/R), whatever else
- * was (probes/bpf/sampling.h). So each one stands for 1/p allocations of its size
- * (Horvitz and Thompson), and a sum over all is estimated by the sum of v/p over the
- * samples, whose variance is estimated by the sum of v^2 (1-p)/p^2. R = 0: all are
- * recorded, p is 1.
+ * Weights of sampled allocations. With a mean distance of R bytes, an allocation of s
+ * bytes (at least 1) was sampled with probability p = 1 - exp(-s/R), whatever else was
+ * (probes/bpf/sampling.h). So each one represents 1/p allocations of its size (Horvitz
+ * and Thompson), and a sum over all is estimated by the sum of v/p over the samples,
+ * whose variance is estimated by the sum of v^2 (1-p)/p^2. R = 0: all are recorded, p is
+ * 1.
  */
 #ifndef HI_CENSUS_EVENTS_SAMPLING_H
 #define HI_CENSUS_EVENTS_SAMPLING_H

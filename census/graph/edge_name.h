@@ -36,8 +36,8 @@ struct hi_edge_name {
 enum { HI_EDGE_TEXT = 512 };
 const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_EDGE_TEXT]);
 
-/* Ends the text in front of the mark. Returns the bytes that it drops: 1, or 0 where
- * there is none. n: of strlen(text). */
+/* Ends the text before the mark. Returns the bytes that it drops: 1, or 0 where there is
+ * none. n: of strlen(text). */
 static inline size_t hi_edge_link_drop(char *text, size_t n)
 {
 	if (!n || text[n - 1] != HI_EDGE_LINK)

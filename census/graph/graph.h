@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The object graph: objects, roots, edges with their grade, and the names of
- * types and roots. It knows nothing of processes.
+ * The object graph: objects, roots, edges with their grade, and the names of types and
+ * roots. It is independent of processes.
  *
  * Nodes: [0, n_objects) objects in address order; then one node per root
  * variable; then one per root kind; the last is the super-root. The super-root
@@ -42,8 +42,8 @@ enum hi_root_kind {
 };
 const char *hi_root_kind_name(enum hi_root_kind kind); /* "globals", … */
 
-/* How well a root says whose an object is, worst first. If several roots lead to an
- * object, those of the best rank hold it by name. */
+/* How well a root identifies the owner of an object, worst first. If several roots lead
+ * to an object, those of the best rank hold it by name. */
 enum hi_root_rank {
 	HI_RANK_BY_KIND, /* what the kind has: variables are the program's */
 	HI_RANK_NOBODY,	 /* words that may be left over: registers, memory of unknown use
@@ -94,13 +94,13 @@ struct hi_type_name {
 	const char *field;   /* path in the owner; "" the whole of it */
 	uint64_t size_class; /* usable bytes, at most */
 	bool indirect;	     /* only through other objects without a type */
-	/* Bytes between the start of a block and the address by which the program
-	 * knows the object: the header that a runtime puts in front. */
+	/* Bytes between the start of a block and the address that the program uses for
+	 * the object: the header of a runtime. */
 	uint8_t front;
 };
 
-/* The class of an unreachable object where a runtime has a collector. Of live objects
- * only those are classified that the collector has put aside (UNCOLLECTABLE). */
+/* The class of an unreachable object where a runtime has a collector. Among live objects
+ * only those that the collector has put aside are classified (UNCOLLECTABLE). */
 enum hi_unreachable_class {
 	HI_UNREACHABLE_NO_CLASS,       /* no runtime classifies it */
 	HI_UNREACHABLE_GARBAGE,	       /* the next collection frees it */
@@ -136,8 +136,8 @@ struct hi_graph {
 	struct hi_graph_private *priv;
 };
 
-/* Returns the address of an object as the program knows it: hi_objects_address() is
- * the start of its block, which may have a header of a runtime in front. */
+/* Returns the address of an object as the program uses it: hi_objects_address() is the
+ * start of its block, which may begin with a header of a runtime. */
 static inline uint64_t hi_graph_address(const struct hi_graph *g, hi_node object)
 {
 	uint32_t type = g->objects->type[object];

@@ -106,7 +106,7 @@ struct hi_subobject {
 	uint64_t size; /* >= 1 */
 	uint32_t type; /* for the type column */
 	uint8_t flags; /* its overhead class does not count */
-	bool is_slot;  /* what manages the block says that an object is there */
+	bool is_slot;  /* the manager of the block lists an object there */
 };
 
 /* A block with subobjects: nodes [first, last] are its pieces. */
@@ -155,8 +155,8 @@ hi_node hi_objects_find(const struct hi_objects *objects, uint64_t addr,
 			uint64_t *offset_ret);
 /*
  * Looks up n words in one pass, with prefetches. For each word that is inside an object
- * it appends a hit: index of the word, id, whether it leads behind the start. Returns the
- * number of hits. hits has room for n.
+ * it appends a hit: index of the word, id, whether it leads into the object, not to its
+ * start. Returns the number of hits. hits has room for n.
  */
 struct hi_hit {
 	uint32_t index; /* of the word */

@@ -32,8 +32,8 @@ struct hi_retainer_options {
 	 * from any object or root that is alive, is a root with this identity. */
 	uint32_t weak;
 	uint32_t max_set; /* larger sets become HI_SET_MANY; 0: no limit */
-	/* What precise edges reach is held by precise edges alone (Note [Flow graph]
-	 * in dominators.c). Else one stale word puts its name into many sets. */
+	/* An object that precise edges reach is held by precise edges alone (Note [Flow
+	 * graph] in dominators.c). Else one stale word puts its name into many sets. */
 	bool prefer_precise;
 	hi_pure_fn *pure; /* may be NULL */
 	void *arg;	  /* of both callbacks */

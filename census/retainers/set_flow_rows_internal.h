@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the steps of a flow share: set_flow.c, in whose Note [Two walks] they are
+/* State that the steps of a flow share: set_flow.c, in whose Note [Two walks] they are
  * explained, set_flow_try.c, set_flow_walk.c, set_flow_order.c. */
 #ifndef HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H

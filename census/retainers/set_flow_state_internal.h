@@ -27,7 +27,7 @@ struct hi_set_flow {
 				* the pool may get by then */
 	int32_t credit;	       /* Note [Two walks]: what the first starts with;
 				* below 0: it is left out */
-	/* Of the run. */
+	/* State of the run. */
 	hi_node again;	/* objects whose sets the first walk did not settle */
 	size_t waiting; /* objects that waited for their visit at one time, at most */
 };

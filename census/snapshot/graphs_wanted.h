@@ -21,7 +21,7 @@ struct hi_graphs_wanted {
 };
 
 /* keep[i]: entry i is to keep its graph. Only entries that have a graph can be chosen,
- * and the last one, whose graph is not written yet: so keep[n - 1] says whether the
+ * and the last one, whose graph is not written yet: so keep[n - 1] decides whether the
  * newest census is written with its graph. Unless the series is over, the census that
  * becomes a peak if there is a fall now is kept, too. */
 void hi_graphs_choose(const struct hi_graphs_wanted *wanted,
@@ -29,7 +29,7 @@ void hi_graphs_choose(const struct hi_graphs_wanted *wanted,
 		      bool *keep);
 
 /*
- * Decimation. place[i]: where entry i stands in the sequence of all censuses that could
+ * Decimation. place[i]: the index of entry i in the sequence of all censuses that could
  * have been made, from 0, ascending; one of `stride` of them is made. When there is no
  * room, the points at even multiples of the stride stay and the stride is doubled, as
  * often as is needed to take one: so points stay equally far apart. Others stay in
@@ -43,7 +43,7 @@ size_t hi_points_halve(const struct hi_snapshots_entry *entries, const uint64_t 
  * (any more). */
 void hi_points_drop(const struct hi_snapshots_entry *entries, const uint64_t *place,
 		    const bool *graphs, size_t n, uint64_t stride, bool *points);
-/* The place of the census that is made behind the last one. */
+/* Returns the place of the census that is made after the last one. */
 uint64_t hi_points_next(uint64_t last_place, uint64_t stride);
 /* The graph of `graphs` to remove next: the one of fewest live bytes, but the last
  * entry's only when no other is left; n: there is none. */

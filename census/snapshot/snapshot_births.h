@@ -12,7 +12,7 @@
 #include "census/snapshot/snapshot_events.h"
 #include "census/snapshot/snapshot_marked.h"
 
-/* Of a recording with samples of time. */
+/* Times of a recording with samples of time. */
 struct hi_recorded_time {
 	uint64_t scan_ns; /* CPU time between two samples; 0: there are none */
 	/* CPU time during the recording: of the target, and of heapinspect. */
@@ -35,14 +35,14 @@ struct hi_recorded {
 	struct hi_kept_counts event_counts;
 	const struct hi_kept_events *kept; /* of a recorder; NULL: they are in a file, for
 					      hi_snapshot_events(), or none */
-	/* Of each context: what its allocations cost beside their bytes, as far as their
-	 * sizes tell (hi_recording_overheads()); NULL: not known. */
+	/* By context: the cost of its allocations beside their bytes, as far as their
+	 * sizes determine it (hi_recording_overheads()); NULL: not known. */
 	const uint64_t *overheads;
-	/* Of record --every and alloc; else none. */
+	/* Marks of record --every and alloc; else none. */
 	struct hi_recorded_marks marked;
 	const struct hi_recording_pause *pauses;
 	uint32_t n_pauses;
-	/* Of each context the samples of time that found a thread there; NULL: there are
+	/* By context, the samples of time that found a thread there; NULL: there are
 	 * none. */
 	const uint64_t *ticks;
 	/* By context; NULL: unknown, of files of earlier versions. */

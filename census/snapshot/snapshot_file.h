@@ -56,7 +56,7 @@ enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *
 /* Sections that may still be put, with those of hi_snapshot_finish(). */
 unsigned hi_snapshot_sections_left(const struct hi_snapshot_writer *w);
 
-/* What only the caller knows of a graph. */
+/* Facts about a graph that the caller supplies. */
 struct hi_snapshot_graph {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;

@@ -2,7 +2,7 @@
 /*
  * A file with many censuses of one process: of each of them the totals (a snapshot
  * without objects), of some the graph too (a whole snapshot). The file only grows. A part
- * counts when the record behind it has been written, so a writer that is killed loses no
+ * counts when the record after it has been written, so a writer that is killed loses no
  * complete part. docs/SNAPSHOT_FORMAT.md describes the bytes.
  *
  * The reader trusts nothing. It goes from record to record; where a record is damaged it
@@ -72,7 +72,7 @@ struct hi_snapshots {
 	enum hi_snapshots_end end;
 	uint64_t damaged; /* bytes between parts that are none: something is lost */
 	uint64_t lost;	  /* records that are missing, by their numbers */
-	uint64_t torn;	  /* bytes behind the last part: a census that never ended */
+	uint64_t torn;	  /* bytes after the last part: a census that never ended */
 	struct hi_snapshots_part *marks; /* parts that have marks */
 	size_t n_marks;
 };
@@ -108,7 +108,7 @@ struct hi_snapshots_writer {
 	int fd;
 	struct hi_output_file target; /* of path; named when the first part is complete */
 	uint8_t id[16];
-	uint64_t end;	   /* behind the last record; a multiple of 4096 */
+	uint64_t end;	   /* after the last record; a multiple of 4096 */
 	uint64_t sequence; /* of the next record */
 	struct hi_snapshots_entry *entries;
 	size_t n_entries, capacity;
@@ -131,7 +131,7 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
 				     const struct hi_snapshots_mark *mark,
 				     struct hi_error *err);
-/* What was written behind w->end is cut off: the disk was full. */
+/* Cuts off the bytes after w->end: the disk was full. */
 void hi_snapshots_take_back(struct hi_snapshots_writer *w);
 /* Returns the size of the file in bytes if only the parts that `keep` selects stay.
  * Marks take less space when they are rewritten. */

@@ -7,7 +7,7 @@
 #include "census/snapshot/snapshot_series.h"
 #include "census/snapshot/snapshot_format.h"
 
-/* Returns the offset in the file of the record behind a part of `size` bytes that begins
+/* Returns the offset in the file of the record after a part of `size` bytes that begins
  * at `offset`. */
 static inline uint64_t hi_snapshots_record_at(uint64_t offset, uint64_t size)
 {
@@ -18,8 +18,7 @@ static inline uint64_t hi_snapshots_record_at(uint64_t offset, uint64_t size)
 enum hi_status hi_snapshots_copy_mark(struct hi_snapshots_marks *marks,
 				      const struct hi_snapshots_mark *mark,
 				      const char *text, struct hi_error *err);
-/* Writes marks as a part at offset `at`; the caller writes the record behind it.
- * HI_OS. */
+/* Writes marks as a part at offset `at`; the caller writes the record after it. HI_OS. */
 enum hi_status hi_snapshots_write_marks(int fd, uint64_t at,
 					const struct hi_snapshots_mark *marks, size_t n,
 					struct hi_error *err);

@@ -11,7 +11,7 @@
 
 struct hi_arena;
 
-/* Where period 1 begins, and then the end of each period, whose amounts are `period`. */
+/* The start of period 1, and then the end of each period, whose amounts are `period`. */
 struct hi_snapshot_space_census {
 	uint64_t at_ns, end_ns, lost; /* as struct hi_space_census has them */
 	struct hi_space_amount older;

@@ -4,7 +4,7 @@
  * Runciman and Wakeling have it.
  *
  * Between two samples the curve is a straight line. So a sample counts for half of the
- * time from the one before it to the one behind it; the ends of the curve have one side
+ * time from the one before it to the one after it; the ends of the curve have one side
  * only, and a curve of one sample has no area. Areas are whole numbers here: the area of
  * a sum of curves is exactly the sum of their areas.
  */
@@ -18,7 +18,8 @@ struct hi_area {
 	unsigned __int128 halves; /* of a byte for a nanosecond; at most all ones */
 };
 
-/* What a sample counts for, in halves of nanoseconds. Times do not decrease; i < n. */
+/* Returns the weight of a sample, in halves of nanoseconds. Times do not decrease; i <
+ * n. */
 uint64_t hi_area_weight(const uint64_t *times_ns, size_t n, size_t i);
 /* Adds a sample. */
 void hi_area_add(struct hi_area *area, uint64_t bytes, uint64_t weight);

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a function: samples of time that found it on top of the stack, allocated bytes. */
+/* Costs of a function: samples of time that found it on top of the stack, allocated
+ * bytes. */
 struct hi_space_cost {
 	uint64_t top, alloc;
 };

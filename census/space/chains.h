@@ -27,9 +27,9 @@ struct hi_chains {
 void hi_chains_free(struct hi_chains *chains);
 
 /*
- * The chain of functions[0] with its callers, at most so many; one that is new is made,
- * and so are those that it begins with. Where the stack ends before, its last caller is
- * function 0, which stands for what is not known. HI_NO_MEMORY.
+ * Numbers the chain of functions[0] with its callers, at most so many; a new one is made,
+ * and so are its beginnings. If the stack ends before, its last caller is function 0,
+ * which means unknown. HI_NO_MEMORY.
  */
 enum hi_status hi_chains_number(struct hi_chains *chains, const uint32_t *functions,
 				uint32_t n, uint32_t n_callers, uint32_t *ret,

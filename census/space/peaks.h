@@ -3,9 +3,9 @@
  * The peaks of a curve: heights in the order of time, of live bytes for instance.
  *
  * A point is a peak if the curve falls by 5 % of its height or more on both sides of it
- * before it is higher again. Of equal heights without such a fall in between the first
- * one counts. Nothing lies beyond the ends of a curve, so that there is no fall. The
- * global maximum, the first of equal ones, is a peak in any case, also at an end.
+ * before it is higher again. The first of equal heights without such a fall in between
+ * counts. Nothing lies beyond the ends of a curve, so that there is no fall. The global
+ * maximum, the first of equal ones, is a peak in any case, also at an end.
  *
  * Pure, and linear in the number of points.
  */
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What has been seen of a curve. Zero-initialised is a curve without points. */
+/* State of a walk along a curve. Zero-initialised is a curve without points. */
 struct hi_peak_walk {
 	size_t n;	     /* points */
 	size_t top;	     /* the global maximum */

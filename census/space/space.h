@@ -5,13 +5,13 @@
  * in place of collections.
  *
  * Time is divided into periods, counted from 1; census t ends period t. An object that
- * was born in period p and is live at census t has age t - p + 1 there. Of each function,
- * type and age there is an amount: age 0 is all that was allocated, and age g what was
- * found live by at least g censuses. *Survived* is the sum over the ages from 1 on, so
- * that an object counts once for each census that it saw.
+ * was born in period p and is live at census t has age t - p + 1 there. Each function,
+ * type and age has an amount: age 0 is all that was allocated, and age g the part that at
+ * least g censuses found live. *Survived* is the sum over the ages from 1 on, so that an
+ * object counts once for each census that it saw.
  *
- * Pure: it knows no process. Contexts, sites, functions and types are numbers of the
- * caller; type 0 is unknown.
+ * Pure: it is independent of processes. Contexts, sites, functions and types are numbers
+ * of the caller; type 0 is unknown.
  */
 #ifndef HI_CENSUS_SPACE_SPACE_H
 #define HI_CENSUS_SPACE_SPACE_H
@@ -73,8 +73,8 @@ uint64_t hi_space_memory(const struct hi_space *space);
 
 /* ---- what it amounts to ---- */
 
-/* Of period t, at index t - 1: what was born and what died in it, and what is live at its
- * end. live[t] = live[t - 1] + born - died. */
+/* Amounts of period t, at index t - 1: born and died in it, and live at its end. live[t]
+ * = live[t - 1] + born - died. */
 struct hi_space_period {
 	struct hi_space_amount born, died, live;
 };
@@ -86,15 +86,15 @@ struct hi_space_kind_period {
 	struct hi_space_period amounts;
 };
 
-/* `all`: at this age, the same up to the step before it; a row has steps where the
- * amount falls behind them, in ascending order of age. `live`: of what is live at the
- * last census, those of just this age. */
+/* `all`: at this age, the same up to the step before it; a row has steps where the amount
+ * falls after them, in ascending order of age. `live`: the part that is live at the last
+ * census and has just this age. */
 struct hi_space_step {
 	uint32_t age;
 	struct hi_space_amount all, live;
 };
 
-/* Of one function and type. What is older than the last step is nothing. */
+/* Amounts of one function and type. Nothing is older than the last step. */
 struct hi_space_row {
 	uint32_t function, type;
 	uint32_t n_steps;
@@ -117,9 +117,9 @@ struct hi_space_sites {
 	const uint32_t *group_of_context;
 };
 /*
- * Up to the last census. What died before a census has seen it has the type of its site,
- * if all objects of the site that were seen have that one; else it is unknown.
- * HI_NO_MEMORY. hi_space_result_free().
+ * Computes the result up to the last census. An object that died before a census has seen
+ * it has the type of its site, if all objects of the site that were seen have that one;
+ * else it is unknown. HI_NO_MEMORY. hi_space_result_free().
  */
 enum hi_status hi_space_result(const struct hi_space *space,
 			       const struct hi_space_sites *sites,
@@ -128,15 +128,15 @@ void hi_space_result_free(struct hi_space_result *result);
 
 /* Sum over the ages from 1 on. */
 struct hi_space_amount hi_space_survived(const struct hi_space_row *row);
-/* Of the last census; and those of just one age. */
+/* Return the live amount at the last census; and the part of just one age. */
 struct hi_space_amount hi_space_live(const struct hi_space_row *row);
 struct hi_space_amount hi_space_live_at_age(const struct hi_space_row *row, uint32_t age);
 /* The amount at an age; zeros where it has none. */
 struct hi_space_amount hi_space_at_age(const struct hi_space_row *row, uint32_t age);
 /* The last age at which it has something; 0 where there is none. */
 uint32_t hi_space_last_age(const struct hi_space_row *row);
-/* Whether it has less at this age than at the one before; of ages 0 and 1 true. Of a sum
- * also where one of its parts has less. */
+/* Returns whether it has less at this age than at the one before; true for ages 0 and 1.
+ * A sum falls also where one of its parts has less. */
 bool hi_space_falls_at(const struct hi_space_row *row, uint32_t age);
 /* Adds up n rows. steps: room for all of their steps together, which *ret borrows. */
 void hi_space_sum_rows(const struct hi_space_row *rows, size_t n,

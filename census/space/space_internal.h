@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What following (space.c) and adding up (result.c) share. */
+/* State that following (space.c) and adding up (space_amounts.c) share. */
 #ifndef HI_CENSUS_SPACE_SPACE_INTERNAL_H
 #define HI_CENSUS_SPACE_SPACE_INTERNAL_H
 
@@ -12,7 +12,7 @@ struct hi_space_steps HI_VECTOR(struct hi_space_step);
 /* The step of an age, which is made if there is none. NULL: out of memory. */
 struct hi_space_step *hi_space_need_step(struct hi_space_steps *steps, uint32_t age);
 
-/* Of one context and type. */
+/* Amounts of one context and type. */
 struct hi_space_group {
 	uint32_t context, type;
 	struct hi_space_steps ended;
@@ -28,7 +28,7 @@ struct hi_space {
 	struct HI_VECTOR(struct hi_space_context) contexts;
 	struct HI_VECTOR(struct hi_space_group) groups;
 	struct hi_table group_of; /* context and type -> index of groups */
-	/* Of the last census, and of the one that is taken; sorted by address. */
+	/* Objects of the last census, and of the one that is taken; sorted by address. */
 	struct hi_space_objects HI_VECTOR(struct hi_space_object) before, now;
 	struct HI_VECTOR(struct hi_space_period) history;
 	/* The same by kind of context; none without kind_of. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a file keeps of a space profile: all that hi_space_result() needs. Objects are
- * added up by context, type and age, so that it does not grow with their number.
+ * A space profile as a file keeps it: all that hi_space_result() needs. Objects are added
+ * up by context, type and age, so that it does not grow with their number.
  */
 #ifndef HI_CENSUS_SPACE_SPACE_KEPT_H
 #define HI_CENSUS_SPACE_SPACE_KEPT_H
 
 #include "census/space/space.h"
 
-/* What of a context and type has ended at just this age, and what is live and has just
- * this age at the last census. */
+/* Amounts of a context and type that ended at just this age, and that are live and have
+ * just this age at the last census. */
 struct hi_space_kept_step {
 	uint32_t context, type, age, unused;
 	struct hi_space_amount ended, live;
 };
-/* What no census has seen. */
+/* Amounts that no census has seen. */
 struct hi_space_kept_unseen {
 	uint32_t context, unused;
 	struct hi_space_amount amount;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What samples of time say of functions: the columns of the profiler of MLWorks, in which
- * a sample is a scan of a stack. Functions are numbers of the caller; an inlined function
- * is a frame of its own.
+ * Functions by samples of time: the columns of the profiler of MLWorks, in which a sample
+ * is a scan of a stack. Functions are numbers of the caller; an inlined function is a
+ * frame of its own.
  */
 #ifndef HI_CENSUS_SPACE_TIME_H
 #define HI_CENSUS_SPACE_TIME_H
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* Of one function. */
+/* Times of one function. */
 struct hi_space_time {
 	uint64_t top;	/* scans in which it was the innermost */
 	uint64_t scans; /* in which it was on the stack, once or more often */
