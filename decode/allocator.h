@@ -115,7 +115,7 @@ struct hi_allocator {
 	uint64_t count[HI_BLOCK_STATES], bytes[HI_BLOCK_STATES]; /* cost */
 	uint64_t
 		overhead_bytes; /* regions minus all blocks: heap headers, pads, fences */
-	/* Of slabs, after the probe; sorted by size. */
+	/* Classes of slabs, after the probe; sorted by size. */
 	const struct hi_slab_class *slab_classes;
 	size_t n_slab_classes;
 	/* Usable sizes that requests are rounded up to, ascending; beyond the last one,
@@ -129,7 +129,7 @@ struct hi_allocator {
 	 * blocks of a module that is this allocator and nothing else). In any order. */
 	const struct hi_range *own;
 	size_t n_own;
-	/* Of several: the allocators that were found, else NULL and 0. */
+	/* The allocators that were found, if there are several, else NULL and 0. */
 	struct hi_allocator *const *parts;
 	size_t n_parts;
 	struct hi_allocator_refusal *refused; /* set by hi_allocator_probe() */
@@ -155,7 +155,7 @@ enum hi_status hi_allocator_probe_each(const struct hi_image *image,
 				       size_t *n_refused, struct hi_error *err);
 /* Is the allocator `name` among those that are walked? allocator may be NULL. */
 bool hi_allocator_has(const struct hi_allocator *allocator, const char *name);
-/* Calls fn for every block, as hi_allocator_ops.walk says. */
+/* Calls fn for every block, see hi_allocator_ops.walk. */
 enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *fn,
 				 void *arg, struct hi_error *err);
 /* The same by several threads, each region by one of them, fn called from all;
@@ -176,8 +176,8 @@ enum hi_status hi_allocator_text(const struct hi_target *target, struct hi_range
 
 /*
  * The same of a core, and marks the threads that may have been inside, which
- * hi_allocator_recheck_threads() unwinds. exe: the executable's file, if it is not where
- * the core says; NULL.
+ * hi_allocator_recheck_threads() unwinds. exe: the executable's file, if it is not at the
+ * path in the core; NULL.
  */
 enum hi_status hi_allocator_mark_core(struct hi_image *image, struct hi_modules *modules,
 				      const char *exe, struct hi_range **ret,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runtimes: code that manages objects of its own inside the blocks of an allocator, or in
- * areas beside it. A runtime knows what an object is, what it refers to and by which
- * name, and what keeps it alive. Reads only the image.
+ * areas beside it. A runtime finds its objects, their references with names, and their
+ * roots. Reads only the image.
  *
  * To add a runtime: files with its name as prefix under decode/runtimes/ with a `const
  * struct hi_runtime_ops hi_runtime_NAME`; an entry in runtimes/registry.c; a fixture that
@@ -21,7 +21,7 @@
 #include "decode/modules/modules.h"
 #include "decode/types/types.h"
 
-/* What a block holds. Names are unique in one runtime. Index 0: unknown. */
+/* The contents of a block. Names are unique in one runtime. Index 0: unknown. */
 struct hi_runtime_type {
 	const char *name;   /* "dict", "myapp.Session", "dict keys"; hostile */
 	const char *module; /* that defines it: "myapp"; hostile */
@@ -33,7 +33,7 @@ struct hi_runtime_type {
 	/* The collector takes no cycle with one of them (a finaliser that it must not
 	 * call, as the order is not known). */
 	bool uncollectable;
-	/* Bytes of a block in front of the object, whose address the program knows. */
+	/* Bytes of a block before the object, whose address the program uses. */
 	uint8_t front;
 	bool fronts_differ; /* of types with the same name */
 	/* The collector does not see what one of them refers to: it takes no cycle
@@ -72,13 +72,13 @@ struct hi_runtime_root {
 typedef bool hi_runtime_root_fn(void *arg, const struct hi_runtime_root *root);
 typedef void hi_runtime_object_fn(void *arg, uint64_t addr);
 
-/* What a runtime knows of one object beside its type. */
+/* Facts of a runtime about one object beside its type. */
 struct hi_runtime_facts {
-	uint64_t address; /* by which the program knows it: id() */
+	uint64_t address; /* that the program uses for it: id() */
 	bool counts;	  /* its references, */
 	uint64_t counted;
-	/* Of functions, classes and their like what they are called, of others their
-	 * value as source; cut, not escaped. "" none, or not to be shown. */
+	/* The names of functions, classes and their like, the values of others as source;
+	 * cut, not escaped. "" none, or not to be shown. */
 	char name[200], value[200];
 };
 
@@ -116,7 +116,7 @@ struct hi_runtime_ops {
 	/* Every used block of every area once. */
 	enum hi_status (*walk)(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
 			       void *arg, struct hi_error *err);
-	/* What is in the blocks, the allocator's too: fn for those that are the
+	/* Finds the types of blocks, the allocator's too: calls fn for those that are the
 	 * runtime's. objects: all blocks, sealed. */
 	enum hi_status (*type_of)(struct hi_runtime *runtime,
 				  const struct hi_objects *objects, unsigned threads,
@@ -125,7 +125,7 @@ struct hi_runtime_ops {
 	struct hi_runtime_cursor *(*cursor)(
 		struct hi_runtime *runtime); /* NULL: memory */
 	void (*cursor_free)(struct hi_runtime_cursor *cursor);
-	/* What the block at addr refers to; type: of type_of(). */
+	/* Emits the references of the block at addr; type: of type_of(). */
 	void (*edges)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, hi_runtime_edge_fn *fn, void *arg);
 	/* The number of blocks of which edges() left out references beyond the memory
@@ -184,7 +184,7 @@ struct hi_runtime {
 	 * them. A collection that is about to end still has the flag. */
 	unsigned collecting;
 	/* Bytes that a debug allocator has at the beginning of each block: the program
-	 * knows the address after them. */
+	 * uses the address after them. */
 	uint8_t marks;
 	const struct hi_runtime_area *areas; /* sorted, disjoint */
 	size_t n_areas;
@@ -200,7 +200,7 @@ struct hi_runtime {
 	/* After type_of; may grow until then. */
 	const struct hi_runtime_type *types;
 	uint32_t n_types;
-	/* Of the areas, after walk. */
+	/* Sums over the areas, after walk. */
 	uint64_t used_blocks, used_bytes, free_blocks, free_bytes;
 	uint64_t own_bytes;	/* headers, padding */
 	uint64_t skipped_bytes; /* damaged or unreadable */

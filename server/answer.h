@@ -18,7 +18,7 @@ struct hi_answer {
 	char body[];
 };
 
-/* Of size bytes, which are zero. NULL: out of memory. */
+/* Makes an answer of size bytes, which are zero. NULL: out of memory. */
 struct hi_answer *hi_answer_create(unsigned code, const char *type, size_t size);
 /* One more owner. Returns answer. */
 struct hi_answer *hi_answer_keep(struct hi_answer *answer);

@@ -18,8 +18,8 @@ struct hi_cache {
 
 /* NULL: it is not there. The answer stays the cache's: keep it. */
 struct hi_answer *hi_cache_get(struct hi_cache *cache, const char *address);
-/* Keeps the answer; one of the address that is there is replaced. What is larger than
- * the cache, or does not fit into memory, is not kept. */
+/* Keeps the answer; one of the address that is there is replaced. An answer that is
+ * larger than the cache, or does not fit into memory, is not kept. */
 void hi_cache_put(struct hi_cache *cache, const char *address, struct hi_answer *answer);
 /* Releases all. */
 void hi_cache_clear(struct hi_cache *cache);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a server and a process that makes its pages say to each other, on a socket pair:
+ * Messages between a server and a process that makes its pages, on a socket pair:
  *
  *	server	struct hi_channel_request, then the address
  *	pages	struct hi_channel_answer, then the content type and the body

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a request says about itself, as text: hostile. A page of another site that the
- * user's browser shows can send requests to this machine, under a name of that site
- * which leads here, too ("DNS rebinding"). So the names in Host and Origin must be names
- * of this machine, and the address must have the token.
+ * The claims of a request about itself, as text: hostile. A page of another site that the
+ * user's browser shows can send requests to this machine, under a name of that site which
+ * leads here, too ("DNS rebinding"). So the names in Host and Origin must be names of
+ * this machine, and the address must have the token.
  */
 #ifndef HI_SERVER_REQUEST_H
 #define HI_SERVER_REQUEST_H
@@ -22,7 +22,7 @@ bool hi_request_origin_is_local(const char *origin, unsigned port, const char *h
 
 enum hi_request_target {
 	HI_REQUEST_PAGE,     /* of an address */
-	HI_REQUEST_BASE,     /* "/TOKEN" without the slash behind it */
+	HI_REQUEST_BASE,     /* "/TOKEN" without the slash after it */
 	HI_REQUEST_FOREIGN,  /* without the token */
 	HI_REQUEST_NOT_TEXT, /* bytes that no address has */
 };

@@ -5,15 +5,15 @@
  * Note [The server]
  *
  * The server is the process with the rights of the user. It reads requests, keeps answers
- * and knows nothing of heaps. Pages are made by processes without rights (workers.h),
+ * and is independent of heaps. Pages are made by processes without rights (workers.h),
  * which it forks; they are of no use to an attacker who takes them over, and when one
- * crashes or hangs, the server answers with a page that says so.
+ * crashes or hangs, the server answers with a page about it.
  *
  * It answers requests that have the token in their URL and a name of this machine as
  * Host (request.h). All other requests get an answer without any data.
  *
  * It has one thread. A request whose page is not in the cache is suspended until the page
- * is made; the others go on. What a client can cost is limited: bytes of a request,
+ * is made; the others go on. The costs of a client are limited: bytes of a request,
  * connections, time of a connection, pages that are waited for.
  */
 #ifndef HI_SERVER_SERVER_H
@@ -49,7 +49,7 @@ enum hi_status hi_server_open(const struct hi_server_options *options,
 			      struct hi_server **ret, struct hi_error *err);
 /* "http://127.0.0.1:PORT/TOKEN/"; the server's. */
 const char *hi_server_url(const struct hi_server *server);
-/* Answers requests until one says "quit", nothing was asked for for the time-out, or a
+/* Answers requests until one is "quit", nothing was asked for for the time-out, or a
  * signal (SIGHUP, SIGINT, SIGTERM) ends it. HI_OS: it cannot go on. */
 enum hi_status hi_server_run(struct hi_server *server, struct hi_error *err);
 /* NULL is fine. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What a server answers at once, without a page process. */
+/* The address that a server answers at once, without a page process. */
 #define HI_TOUCH_ADDRESS "touch"
 
 /* url: "http://127.0.0.1:PORT/TOKEN/". True: it has answered, and its time until it ends

@@ -3,7 +3,7 @@
  * The processes that make pages, as the server sees them. Each is a fork that answers one
  * request at a time. One starts at once; another one is started when a request has waited
  * for a while. One that crashes, or takes too long for a page, is ended; its request gets
- * a page that says so, and the next request starts a new one.
+ * a page about it, and the next request starts a new one.
  */
 #ifndef HI_SERVER_WORKERS_H
 #define HI_SERVER_WORKERS_H
@@ -44,7 +44,7 @@ enum hi_status hi_workers_ask(struct hi_workers *w, const char *address,
 bool hi_workers_are_busy(const struct hi_workers *w);
 /* Ends all processes; what they were asked is asked again. */
 void hi_workers_restart(struct hi_workers *w);
-/* What to wait for. Returns how many were filled in. */
+/* Fills in the descriptors to wait for. Returns their number. */
 size_t hi_workers_poll(const struct hi_workers *w,
 		       struct pollfd fds[HI_WORKERS_DESCRIPTORS]);
 /* When to work at the latest, by hi_clock_ns(). */

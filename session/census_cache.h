@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a series keeps from one census to the next: sets and names with their numbers,
- * and modules with their debug information, so that it is read once.
+ * Data that a series keeps from one census to the next: sets and names with their
+ * numbers, and modules with their debug information, so that it is read once.
  */
 #ifndef HI_SESSION_CENSUS_CACHE_H
 #define HI_SESSION_CENSUS_CACHE_H

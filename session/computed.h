@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is computed once for an inspection and kept for whatever is asked next. A command
- * that runs once computes no more than it needs; pages of an inspection that stays open
- * have it from the first one on, or from hi_kept_warm_up().
+ * Results that are computed once for an inspection and kept for later questions. A
+ * command that runs once computes no more than it needs; pages of an inspection that
+ * stays open have it from the first one on, or from hi_kept_warm_up().
  */
 #ifndef HI_SESSION_COMPUTED_H
 #define HI_SESSION_COMPUTED_H
@@ -18,15 +18,16 @@ enum hi_status hi_kept_ways(struct hi_inspection *in, const hi_node *targets, si
 /* As hi_referrers_find(), from the kept edges where there are any. */
 enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t max,
 				 struct hi_referrers **ret, struct hi_error *err);
-/* Of results.reach and shown.dominators. Borrowed. */
+/* Computes the owners by results.reach and shown.dominators. Borrowed. */
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,
 			      struct hi_error *err);
-/* Of results.reach; out of a file, of what the summary asks about. Borrowed. */
+/* Computes nearest holders by results.reach; a file has them for the summary's objects.
+ * Borrowed. */
 enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest **ret,
 			       struct hi_error *err);
 
 /* Computes some of it that no one has asked for yet, in a step of at most some tenths of
- * a second. False: nothing is left to do. What fails is left out. */
+ * a second. False: nothing is left to do. Failed parts are left out. */
 bool hi_kept_warm_up(struct hi_inspection *in);
 void hi_kept_free(struct hi_kept *kept);
 

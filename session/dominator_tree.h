@@ -7,8 +7,8 @@
 #include "report/reports/tree/tree_levels.h"
 #include "session/inspection.h"
 
-/* Of an inspection with dominators. *ret belongs to the inspection. HI_NO_MEMORY, or what
- * hi_edge_text_open() returns. */
+/* Makes the tree of an inspection with dominators. *ret belongs to the inspection.
+ * HI_NO_MEMORY, or what hi_edge_text_open() returns. */
 enum hi_status hi_inspect_tree(struct hi_inspection *in, struct hi_tree **ret,
 			       struct hi_error *err);
 void hi_kept_tree_destroy(struct hi_kept_tree *kept); /* NULL is fine */

@@ -17,7 +17,7 @@ struct hi_edge_text_reader {
 	struct hi_inspection *in;
 	bool with_marks; /* set after opening: texts are steps of paths (HI_EDGE_LINK) */
 	struct hi_edge_labels *decoded; /* of an image; NULL: of a snapshot */
-	/* Of a snapshot, of one node: */
+	/* In a snapshot, the edges of one node: */
 	struct HI_VECTOR(struct hi_edge_name) names;
 	struct hi_edge_texts texts;
 };

@@ -9,9 +9,9 @@
 #include "session/inspection.h"
 
 /* run: what the command carries, which lives as long as the inspection; NULL: nothing.
- * wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
- * out and some part could do without (no types, fewer roots), a warning reports it;
- * where there is no memory for that either: HI_NO_MEMORY. */
+ * wanted: bits of enum hi_wanted; reachability is always there. If memory ran out and
+ * some part could do without (no types, fewer roots), a warning reports it; if there is
+ * no memory for that either: HI_NO_MEMORY. */
 enum hi_status hi_inspect_open(const struct hi_options *options, const struct hi_run *run,
 			       unsigned wanted, struct hi_inspection **ret,
 			       struct hi_error *err);

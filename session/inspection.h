@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of one inspection: what every command reads, one struct for each subject.
- * Only what the command wants (HI_WANT_...) is computed, the rest stays NULL.
- * session/inspect.h makes it and frees it.
+ * The state of one inspection, which every command reads: one struct for each subject.
+ * Only the results that the command requests (HI_WANT_...) are computed, the rest stays
+ * NULL. session/inspect.h makes it and frees it.
  */
 #ifndef HI_SESSION_INSPECTION_H
 #define HI_SESSION_INSPECTION_H
@@ -59,13 +59,13 @@ struct hi_inspection_stop {
 	struct hi_timestamp resumed;  /* when the pause was over */
 };
 
-/* What reads the image; all NULL for a snapshot file. */
+/* Decoders of the image; all NULL for a snapshot file. */
 struct hi_inspection_decoders {
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
-	/* Those that are there and cannot be walked; of the arena. */
+	/* Allocators that are there and cannot be walked; of the arena. */
 	const struct hi_allocator_refusal *refused;
 	size_t n_refused;
 	struct hi_runtime *runtime;  /* NULL: none is known */
@@ -80,7 +80,7 @@ struct hi_typed_leaks {
 	uint64_t objects, bytes;
 };
 
-/* Of the whole heap. What is not wanted is NULL. */
+/* Results of the whole heap. A result that is not wanted is NULL. */
 struct hi_inspection_results {
 	struct hi_reach *reach;
 	struct hi_typed_leaks by_types;
@@ -93,10 +93,11 @@ struct hi_inspection_results {
 	bool ledger_known;
 };
 
-/* What --under and --retained-by leave of the heap (census/analysis/subgraph.h). */
+/* The part of the heap that --under and --retained-by leave
+ * (census/analysis/subgraph.h). */
 struct hi_inspection_shown {
-	/* For what counts live objects, and leaked ones. Those of the results without
-	 * a restriction. */
+	/* For counts of live objects, and of leaked ones. Without a restriction they are
+	 * the ones of the results. */
 	struct hi_reach *reach, *leaks_reach;
 	struct hi_report_restriction restriction;
 	/* The summary's; with a restriction retained is its own. */
@@ -110,7 +111,7 @@ struct hi_inspection_profile {
 	bool retainers_may_miss;	/* a type or field that this heap has not */
 };
 
-/* Of session/computed.h; what nothing asked for is NULL. */
+/* Results of session/computed.h; NULL until the first question. */
 struct hi_kept {
 	struct hi_path_index *paths;
 	struct hi_owners *owners;
@@ -124,7 +125,7 @@ struct hi_inspection_diagnostics {
 	struct hi_warning_list notes; /* below the report */
 	bool has_finding;	  /* a difference, or a gate that failed: exit code 1 */
 	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
-	bool short_of_memory;	  /* some part did without; a warning says so */
+	bool short_of_memory;	  /* some part did without; there is a warning */
 };
 
 /* How long each step took, and which one runs. */

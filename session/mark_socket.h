@@ -17,7 +17,7 @@
 
 enum { HI_MARK_MAX = 1000 /* bytes of text */ };
 
-/* Where a series takes marks. */
+/* The socket on which a series takes marks. */
 struct hi_marks {
 	int fd; /* readable: there is one; -1: none can be taken */
 	int directory;
@@ -26,8 +26,8 @@ struct hi_marks {
 	char directory_path[200];
 };
 
-/* What comes: a mark, an era of biographies, which begins with it, or that a recording is
- * to pause or to go on (without a text). */
+/* Kinds of messages: a mark, an era of biographies, which begins with it, or that a
+ * recording is to pause or to go on (without a text). */
 enum hi_mark_kind {
 	HI_MARK_PLAIN,
 	HI_MARK_ERA,

@@ -13,14 +13,14 @@
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
-/* Do --under and --retained-by leave it? Of root variables they leave those that a
- * root of --under is. */
+/* Do --under and --retained-by leave it? They leave the root variables that are a root of
+ * --under. */
 bool hi_naming_shows(const struct hi_inspection *in, hi_node node);
 /* The bits of all objects for which that is so, in the inspection's arena; *ret NULL:
  * nothing is restricted. */
 enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
 			      struct hi_error *err);
-/* Those bins of in->profile.roots (root i has the identity i + 1) that are under
+/* Keeps the bins of in->profile.roots (root i has the identity i + 1) that are under
  * --under. */
 enum hi_status hi_naming_keep_bins(struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);

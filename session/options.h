@@ -28,7 +28,7 @@
 
 /* ---- profiles by roots and retainers, and restrictions to them ---- */
 
-/* What stands for a retainer. Root variables always stand for themselves. */
+/* The name under which a retainer counts. A root variable always counts as itself. */
 enum hi_identity {
 	HI_IDENTITY_TYPE,
 	HI_IDENTITY_VAR,    /* the variable that holds it alone, else its type */
@@ -89,8 +89,8 @@ struct hi_series_options {
 	const char *hp;			/* a heap profile; NULL: none */
 	enum hi_series_axis axis;
 	bool has_axis;
-	/* Of snap: whose graphs stay; and bytes of the file, 0: any. The latter is also
-	 * of record --keep-events. */
+	/* For snap: the censuses whose graphs stay; and bytes of the file, 0: any. The
+	 * latter is for record --keep-events, too. */
 	struct hi_graphs_wanted full;
 	bool has_full;
 	uint64_t max_file;
@@ -116,8 +116,8 @@ struct hi_record_options {
 	bool has_sample;       /* else it is chosen by how much the target allocates */
 	uint64_t sample_bytes; /* mean distance of samples; 0: all allocations */
 	bool is_none;	       /* of bio: allocations are not followed */
-	/* Of bio, where nothing was chosen: they are not if that costs the target more
-	 * than this share of a processor; 0: they are. */
+	/* For bio, if nothing was chosen: they are not if that costs the target more than
+	 * this share of a processor; 0: they are. */
 	double most_cost;
 	struct hi_call_spec calls[HI_CALL_SPECS_MAX]; /* and frees, as given */
 	size_t n_calls;
@@ -139,7 +139,7 @@ enum hi_lives_by {
 	HI_LIVES_BY_RETAINERS /* their set */
 };
 
-/* What is live: what a root reaches, or what is not freed. */
+/* The meaning of live: a root reaches the object, or it is not freed. */
 enum hi_lives_live { HI_LIVES_REACHABLE, HI_LIVES_ALLOCATED };
 
 /* Uses in the period in which an object is born, or dies: filling and tearing down, which
@@ -164,15 +164,15 @@ enum { HI_CHAIN_MAX = 15 };
 
 struct hi_alloc_options {
 	const char *select; /* a part of names of functions, or a pattern; NULL: all */
-	/* Of --centre, one after the other; the list is owned. */
+	/* Patterns of --centre, one after the other; the list is owned. */
 	const char **centres;
 	size_t n_centres;
 	const char *from_mark, *to_mark; /* what was allocated between; NULL: any */
 	bool by_mark;
-	/* Of --manner, in the order given; the list is owned. */
+	/* Manners of --manner, in the order given; the list is owned. */
 	struct hi_manner *manners;
 	size_t n_manners;
-	bool pause, resume; /* instead of a profile: tells a running one */
+	bool pause, resume; /* instead of a profile: sends this to a running one */
 	bool callers;
 	bool has_depth;
 	uint64_t depth; /* of chains of callers, 0 to HI_CHAIN_MAX */
@@ -295,10 +295,10 @@ struct hi_output_options {
 	unsigned width; /* 0: the terminal's */
 };
 
-/* Of diff and check: with which heaps, and how. */
+/* For diff and check: the heaps to compare with, and how. */
 struct hi_comparison_options {
 	const char *baseline; /* an earlier snapshot; NULL: none */
-	/* Of diff --three: between the two; NULL: none. */
+	/* For diff --three: the heap between the two; NULL: none. */
 	const char *middle;
 	/* As the target's census. */
 	const char *baseline_census, *middle_census;
@@ -307,7 +307,7 @@ struct hi_comparison_options {
 	bool has_by, three, force;
 };
 
-/* Of check. */
+/* For check. */
 struct hi_check_options {
 	struct hi_gate *gates; /* owned, with their names */
 	size_t n_gates;
@@ -319,19 +319,19 @@ struct hi_check_options {
 	bool update_baseline, accept;
 };
 
-/* Of snap. */
+/* For snap. */
 struct hi_snap_options {
 	bool compress;
 	bool with_contents; /* a snapshot file with the bytes of objects */
 	bool redact;	    /* no strings of the heap, in reports and files */
 };
 
-/* Of graph. */
+/* For graph. */
 struct hi_drawing_options {
 	struct hi_bands_options bands;
 	const char *like; /* another file; NULL: none */
 	bool has_min_share;
-	/* Of one heap. */
+	/* For the graph of one heap. */
 	bool has_shape, treemap;
 };
 

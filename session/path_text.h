@@ -5,8 +5,9 @@
 
 #include "session/inspection.h"
 
-/* How `from` refers to `to`, for a step behind others; "" if no edge does. Lives
- * in the inspection's arena. For a root: its name with the field. */
+/* Returns the text of the reference from `from` to `to`, for a step after others; "" if
+ * no edge refers to it. Lives in the inspection's arena. For a root: its name with the
+ * field. */
 const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to);
 /* n nodes, each referring to the next, as one expression. Never NULL. */
 const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The recording of an inspection: where and when its objects were allocated. Of a process
- * after `record`, or of the file that it wrote.
+ * The recording of an inspection: where and when its objects were allocated. It is that
+ * of a process after `record`, or of the file that it wrote.
  */
 #ifndef HI_SESSION_RECORDED_H
 #define HI_SESSION_RECORDED_H

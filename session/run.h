@@ -39,7 +39,7 @@ struct hi_run {
 	/* In the process without rights: who makes the images (live/keeper.h). */
 	const struct hi_keeper_client *keeper;
 	bool sends_images; /* in the keeper: they are for that process */
-	/* Of each census, where it is not as the options say. */
+	/* Exceptions from the options, for each census. */
 	bool is_quiet;
 	unsigned threads;	  /* 0: the options' */
 	uint64_t site_timeout_ns; /* waiting for the site of --at; 0: the options' */
@@ -51,7 +51,8 @@ struct hi_run {
 	struct hi_edit_place *edit_place; /* where a report leaves what --edit opens */
 	uint64_t most_sql_ns; /* of pages: what a statement of query may take; 0: any */
 
-	/* Of the recorder of a child: called once it records; NULL: nobody asks. */
+	/* For the recorder of a child: called once it records; NULL: nothing is
+	 * called. */
 	void (*begun)(void *arg);
 	void *begun_arg;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where an inspection comes from: a process, a core file, a snapshot file. The first two
- * have an image of the target's memory, which is decoded; the third has the graph and
- * results that were computed when it was written. Whatever differs between them is an
- * operation here: no other code depends on where an inspection comes from.
+ * Sources of inspections: a process, a core file, a snapshot file. The first two have an
+ * image of the target's memory, which is decoded; the third has the graph and results
+ * that were computed when it was written. Each difference between them is an operation
+ * here: no other code depends on the kind of source.
  *
  * To add a source: a table of all operations, its row in hi_source_select(), a case in
  * tests/session/sources_test.c. No operation may be NULL but `begin`.
@@ -36,7 +36,8 @@ struct hi_waste;
 struct hi_source_ops {
 	const char *name; /* "process", "core", "snapshot" */
 
-	/* What needs privileges: stops the process and makes in->image. NULL: nothing. */
+	/* The step that needs privileges: stops the process and makes in->image. NULL:
+	 * nothing. */
 	enum hi_status (*begin)(struct hi_inspection *in, struct hi_error *err);
 	/* Makes in->graph; a snapshot also in->results.reach. */
 	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
@@ -77,8 +78,8 @@ struct hi_source_ops {
 	enum hi_status (*read_suspects)(struct hi_inspection *in, struct hi_error *err);
 	enum hi_status (*read_owners)(struct hi_inspection *in, struct hi_owners **ret,
 				      struct hi_error *err);
-	/* Of the objects that owners.shared_by_many and hi_nearest_sum_kinds() are about.
-	 */
+	/* Reads nearest holders for the objects of owners.shared_by_many and
+	 * hi_nearest_sum_kinds(). */
 	enum hi_status (*read_nearest)(struct hi_inspection *in, struct hi_nearest **ret,
 				       struct hi_error *err);
 	/* in->results.ledger. Its ledger_known stays false where there is none. */
@@ -93,7 +94,7 @@ struct hi_source_ops {
 	/* Is a stored table the only wanted result (HI_WANT_ONLY_...)? Then the graph has
 	 * types alone, and reach counts alone. */
 	bool (*has_answer)(const struct hi_inspection *in);
-	/* Where has_answer() is true, of `retained`. */
+	/* Reads the rows of `retained`, if has_answer() is true. */
 	enum hi_status (*read_retained)(struct hi_inspection *in,
 					const struct hi_report_header *header,
 					struct hi_retained_report **ret,
@@ -122,7 +123,8 @@ struct hi_source_ops {
 
 	/* ---- contents and use ---- */
 
-	/* Of in->shown. HI_UNSUPPORTED: the file does not have it. */
+	/* Compares the objects of in->shown. HI_UNSUPPORTED: the file does not have
+	 * it. */
 	enum hi_status (*compare_contents)(struct hi_inspection *in,
 					   const struct hi_contents_options *options,
 					   struct hi_waste **ret, struct hi_error *err);
@@ -135,7 +137,7 @@ struct hi_source_ops {
 					   struct hi_heap_use *ret, struct hi_error *err);
 	/* Before used_bytes. */
 	enum hi_status (*open_used_bytes)(struct hi_inspection *in, struct hi_error *err);
-	/* What the program uses of an object; UINT64_MAX: unknown. */
+	/* Returns the bytes that the program uses of an object; UINT64_MAX: unknown. */
 	uint64_t (*used_bytes)(const struct hi_inspection *in, hi_node object);
 
 	/* ---- types and retainers ---- */
@@ -170,11 +172,11 @@ struct hi_source_ops {
 				      size_t *total_ret, struct hi_error *err);
 	/* Do the fields have values? */
 	bool (*has_values)(const struct hi_inspection *in);
-	/* Of an object: evidence, facts of its runtime, the chain of evidence. */
+	/* Explains an object: evidence, facts of its runtime, the chain of evidence. */
 	enum hi_status (*explain_object)(struct hi_inspection *in, hi_node object,
 					 struct hi_explain_report *report,
 					 struct hi_error *err);
-	/* Of a likely leak: the word that leads there; "" unknown. */
+	/* Returns the word that leads to a likely leak; "" unknown. */
 	const char *(*explain_likely)(struct hi_inspection *in, hi_node object);
 	/* The file or kind of memory at an address; "" unknown. */
 	const char *(*mapping_name)(const struct hi_inspection *in, uint64_t address);

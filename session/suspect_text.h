@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a suspect's memory accumulates, as an expression: "server.db->buckets". */
+/* The place where a suspect's memory accumulates, as an expression:
+ * "server.db->buckets". */
 #ifndef HI_SESSION_SUSPECT_TEXT_H
 #define HI_SESSION_SUSPECT_TEXT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the text about a wrong command line goes: an error may have several lines, with a
+ * The stream for text about a wrong command line: an error may have several lines, with a
  * caret below the place. Usually stderr; a page about a wrong address takes it instead.
  */
 #ifndef HI_CLI_COMMAND_COMPLAINTS_H

@@ -53,7 +53,7 @@ struct hi_glibc_layout {
 	bool counts_free_slots; /* counters say how many more fit, not how many are in */
 	bool mangled;		/* links of free chunks are xor-ed (PROTECT_PTR) */
 	/* A chunk that is a mapping: bytes of it that its size does not count, and bytes
-	 * behind the user's. If the former, mmapped_mem grows by them with each mremap(),
+	 * after the user's. If the former, mmapped_mem grows by them with each mremap(),
 	 * and it does not begin with a header of whole pages if it is aligned. */
 	uint8_t mmapped_uncounted, mmapped_tail;
 };
@@ -63,7 +63,7 @@ extern const size_t hi_glibc_n_layouts;
  * layout check. */
 const struct hi_glibc_layout *hi_glibc_layout_of(unsigned minor);
 
-/* What hi_glibc_find() found. */
+/* Results of hi_glibc_find(). */
 struct hi_glibc_where {
 	uint64_t main_arena, mp;
 	uint64_t main_arena_size, mp_size; /* of the symbols; 0 unknown */
@@ -74,8 +74,8 @@ struct hi_glibc_where {
 	char version[48];
 	char found_by[64];
 	char module[64];
-	/* Of the other copies in the process: it is not known whose a chunk is that is a
-	 * mapping of its own, so that one copy has them all. */
+	/* Set for the other copies in the process: the owner of a chunk that is a mapping
+	 * of its own is unknown, so that one copy has them all. */
 	bool has_mmapped_elsewhere;
 	int32_t other_n_mmaps;
 	uint64_t other_mmapped_mem;
@@ -124,16 +124,16 @@ struct hi_glibc_arena {
 	bool main;
 };
 enum hi_glibc_part_kind { HI_GLIBC_CHAIN, HI_GLIBC_MMAPPED };
-/* One region: a chain of chunks from first to stop, exactly; what lies at stop is the top
- * or a fence (the region ends behind them) or the next part's first chunk, whose header
- * still belongs to this region. */
+/* One region: a chain of chunks from first to stop, exactly; at stop is the top or a
+ * fence (the region ends after them) or the next part's first chunk, whose header still
+ * belongs to this region. */
 struct hi_glibc_part {
 	uint64_t start, end; /* the region */
 	uint64_t first, stop;
 	unsigned arena;
 	enum hi_glibc_part_kind kind;
 	bool has_top;
-	uint64_t state_area;   /* malloc_state in front of first; 0 none */
+	uint64_t state_area;   /* malloc_state before first; 0 none */
 	uint64_t user, usable; /* only MMAPPED */
 };
 struct hi_glibc_parts HI_VECTOR(struct hi_glibc_part);

@@ -65,7 +65,7 @@ struct hi_jemalloc_layout {
 	uint32_t thread_cache, thread_arena, thread_tickers;
 	uint32_t cached_bytes, cached_head, cached_count, cached_full, cached_empty;
 	uint32_t cached_max;
-	uint64_t junk_after; /* the word behind the last stack */
+	uint64_t junk_after; /* the word after the last stack */
 };
 extern const struct hi_jemalloc_layout hi_jemalloc_layouts[];
 extern const size_t hi_jemalloc_n_layouts;
@@ -122,7 +122,7 @@ struct hi_jemalloc {
 	bool knows_shards;
 	uint64_t n_slabs, n_damaged; /* extents that are slabs; extents that are wrong */
 	uint64_t n_large, n_sampled, n_caches;
-	/* Large extents whose class allows for no page behind the block, or for one that
+	/* Large extents whose class allows for no page after the block, or for one that
 	 * moves its address (cache-oblivious): the build has that or not. */
 	struct hi_jemalloc_large HI_VECTOR(uint32_t) large; /* numbers of their slabs */
 	uint64_t n_unpadded, n_padded;
@@ -138,7 +138,7 @@ enum hi_status hi_jemalloc_read_extents(struct hi_jemalloc *j, struct hi_error *
 enum hi_status hi_jemalloc_read_caches(struct hi_jemalloc *j, struct hi_error *err);
 enum hi_status hi_jemalloc_check_counters(struct hi_jemalloc *j, struct hi_error *err);
 /* As the allocator with this layout. HI_BAD_DATA: a check failed; *stage_ret (0 at first)
- * says how many held. */
+ * is the number that held. */
 enum hi_status hi_jemalloc_open(const struct hi_image *image,
 				const struct hi_jemalloc_found *found,
 				const struct hi_jemalloc_root *root,

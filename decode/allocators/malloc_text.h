@@ -29,9 +29,9 @@ struct hi_malloc_signs; /* malloc_text_signs.h */
  * HI_NOT_FOUND: it has no .symtab or none of them. */
 enum hi_status hi_malloc_text_by_units(Elf *symbols, const struct hi_malloc_signs *signs,
 				       struct hi_range_list *list, struct hi_error *err);
-/* Those that a stripped, dynamically linked file exports and what they call in it; also
- * of an allocator of another kind, which exports malloc.
- * HI_NOT_FOUND: it exports none, or has no frame table, or is static. */
+/* Finds the functions that a stripped, dynamically linked file exports and their callees
+ * in it; also of an allocator of another kind, which exports malloc. HI_NOT_FOUND: it
+ * exports none, or has no frame table, or is static. */
 enum hi_status hi_malloc_text_by_calls(Elf *elf, const struct hi_malloc_signs *signs,
 				       struct hi_range_list *list, struct hi_error *err);
 /* malloc_text_musl.c: the functions of musl's mallocng or oldmalloc that use its tables
@@ -44,7 +44,7 @@ struct hi_text_files {
 	size_t n_mappings;
 	const char *exe; /* its path as in the mappings; NULL: unknown */
 	bool without_symbols;
-	/* The file behind a mapping; other than HI_OK: it is passed over. */
+	/* Opens the file of a mapping; other than HI_OK: it is passed over. */
 	enum hi_status (*open)(void *arg, const struct hi_mapping *m, int *fd_ret,
 			       struct hi_error *err);
 	void *arg;

@@ -22,7 +22,7 @@ struct hi_malloc_signs {
 	char internal[16]; /* before its internal functions: "je_", "_rjem_je_" */
 };
 
-/* Of the symbols of this type, SHT_DYNSYM or SHT_SYMTAB, added to what *signs says. */
+/* Adds the signs of the symbols of this type, SHT_DYNSYM or SHT_SYMTAB, to *signs. */
 void hi_malloc_signs_read(Elf *elf, GElf_Word type, struct hi_malloc_signs *signs);
 /* Is a function of this name one of those allocators'? */
 bool hi_malloc_signs_has_name(const struct hi_malloc_signs *signs, const char *name);

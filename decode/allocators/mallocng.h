@@ -79,7 +79,8 @@ enum hi_status hi_mallocng_find(const struct hi_image *image, struct hi_modules 
 				const struct hi_mallocng_layout *layout,
 				hi_mallocng_found_fn *fn, void *arg,
 				struct hi_error *err);
-/* A context of that layout at addr: its secret stands in the areas that it points at. */
+/* Returns whether a context of that layout is at addr: its secret is in the areas that it
+ * points at. */
 bool hi_mallocng_is_context(struct hi_memory *memory,
 			    const struct hi_mallocng_layout *layout, uint64_t addr);
 

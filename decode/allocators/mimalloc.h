@@ -20,11 +20,11 @@
 #define HI_MI_SLICE (64ull << 10)
 enum { HI_MI_SLICES = 512, HI_MI_OWN = 16 };
 
-/* Where the first block of a page is. */
+/* The place of the first block of a page. */
 enum hi_mi_start {
-	HI_MI_START_384, /* 384 bytes behind the first slice, for blocks of 8 to 1024 */
+	HI_MI_START_384, /* 384 bytes after the first slice, for blocks of 8 to 1024 */
 	HI_MI_START_SCALED, /* three blocks up to 64 bytes, one up to 512 */
-	HI_MI_START_FIELD,  /* the page says so */
+	HI_MI_START_FIELD,  /* a field of the page */
 };
 
 /* Offsets in bytes, of fields with the names of the headers. */
@@ -85,7 +85,7 @@ struct hi_mimalloc {
 	struct hi_mi_heaps HI_VECTOR(struct hi_mi_heap) heaps; /* sorted by address */
 	size_t last_heap;				       /* index of the last one */
 	struct hi_mi_unsure_pages HI_VECTOR(struct hi_mi_unsure) unsure; /* by address */
-	/* Where the program's block begins, in bytes from that of mimalloc; UINT32_MAX:
+	/* The start of the program's block, in bytes from that of mimalloc; UINT32_MAX:
 	 * not known. */
 	struct hi_mi_starts HI_VECTOR(uint32_t) starts;
 	uint32_t segments, pages, lists;
@@ -144,8 +144,7 @@ enum hi_status hi_mimalloc_find_roots(const struct hi_image *image,
 enum hi_status hi_mimalloc_read_pages(struct hi_mimalloc *m,
 				      const struct hi_mi_segments *segments, uint64_t key,
 				      struct hi_error *err);
-/* One copy, read by this layout: `failed` says how much contradicts it. For tests, too.
- */
+/* Opens one copy with this layout: `failed` counts contradictions. For tests, too. */
 enum hi_status hi_mimalloc_open(const struct hi_image *image,
 				const struct hi_mimalloc_layout *layout,
 				const struct hi_mi_segments *segments,
@@ -157,7 +156,7 @@ enum hi_status hi_mimalloc_accept(struct hi_mimalloc *m, struct hi_error *err);
 enum hi_status hi_mimalloc_find_starts(struct hi_mimalloc *m, struct hi_error *err);
 /* NULL: addr is in no such page. */
 const struct hi_mi_unsure *hi_mimalloc_unsure(const struct hi_mimalloc *m, uint64_t addr);
-/* The padding behind a live block of a page, by the page's keys: false where it is not
+/* Reads the padding after a live block of a page, by the page's keys: false if it is not
  * intact. *ret: the bytes of usable that the program did not ask for. */
 bool hi_mimalloc_padding(const struct hi_mimalloc *m, struct hi_window *window,
 			 uint64_t page, uint64_t block, uint64_t usable, uint32_t *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What mallocng and oldmalloc have in common: musl. For this folder and its tests. */
+/* Common parts of mallocng and oldmalloc: musl. For this folder and its tests. */
 #ifndef HI_DECODE_ALLOCATORS_MUSL_H
 #define HI_DECODE_ALLOCATORS_MUSL_H
 

@@ -56,8 +56,8 @@ enum hi_status hi_oldmalloc_find(const struct hi_image *image, struct hi_modules
 				 const struct hi_oldmalloc_layout *layout,
 				 hi_oldmalloc_found_fn *fn, void *arg,
 				 struct hi_error *err);
-/* 64 bins with their locks that head to themselves or to chunks that point back, as
- * binmap says. */
+/* Returns whether 64 bins with their locks head to themselves or to chunks that point
+ * back, in agreement with binmap. */
 bool hi_oldmalloc_is_mal(struct hi_memory *memory,
 			 const struct hi_oldmalloc_layout *layout, uint64_t mal);
 

@@ -46,7 +46,7 @@ struct hi_slab_region {
 struct hi_slabs {
 	struct hi_allocator *allocator;
 	struct hi_memory *memory;
-	hi_slab_describe_fn *describe; /* NULL: blocks are what the table says */
+	hi_slab_describe_fn *describe; /* NULL: blocks are those of the table */
 	struct hi_slab_items HI_VECTOR(struct hi_slab) items; /* as they were added */
 	struct hi_slab_states HI_VECTOR(uint8_t) states;
 	uint32_t *order; /* by address */
@@ -86,7 +86,7 @@ static inline enum hi_block_state hi_slabs_state(const struct hi_slabs *slabs,
  * overlap; err->address is where. */
 enum hi_status hi_slabs_sort(struct hi_slabs *slabs, struct hi_error *err);
 /* The slab that holds addr; false: none. *slot_ret: its slot, and *offset_ret how far
- * addr lies inside of that; UINT32_MAX where addr is before or behind all slots. */
+ * addr lies inside of that; UINT32_MAX where addr is before or after all slots. */
 bool hi_slabs_find(const struct hi_slabs *slabs, uint64_t addr, uint32_t *id_ret,
 		   uint32_t *slot_ret, uint64_t *offset_ret);
 /* Makes regions and slab_classes of the allocator, and its sizes if it has none, by the

@@ -79,7 +79,7 @@ struct hi_tcmalloc_data {
 	size_t n_ranges;
 };
 
-/* What it has. */
+/* The parts that it has. */
 struct hi_tcmalloc_where {
 	const struct hi_tcmalloc_layout *layout;
 	uint64_t sizes, central, root;
@@ -120,7 +120,8 @@ void hi_tcmalloc_scan_pairs(const struct hi_image *image,
 
 /* ---- tcmalloc_find.c ---- */
 
-/* Where the tables of a size map are, whatever its version; 0: nowhere. */
+/* Returns the address of the tables of a size map, whatever its version; 0: there are
+ * none. */
 uint64_t hi_tcmalloc_find_sizes(const struct hi_image *image,
 				const struct hi_tcmalloc_data *data);
 /* Finds all else by t->layout and t->where.sizes. HI_BAD_DATA: a check fails. */

@@ -35,7 +35,7 @@ struct hi_evidence_chain {
 enum { HI_EVIDENCE_CHAIN_HEAD = 4, HI_EVIDENCE_CHAIN_TAIL = 8 }; /* steps kept */
 
 /*
- * Finds a shortest path of precise edges from a root. Where one of its last
+ * Finds a shortest path of precise edges from a root. If one of its last
  * HI_EVIDENCE_CHAIN_TAIL steps infers another type than the object has, the nearest
  * referrer that agrees takes its place. No steps: the object needs no chain, or no
  * precise edges lead from a root to it. Needs 8 bytes per node while it runs.

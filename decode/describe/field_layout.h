@@ -35,7 +35,7 @@ enum hi_field_layout_kind {
 	HI_FIELD_LAYOUT_WORDS,
 	HI_FIELD_LAYOUT_RECORD, /* elements with fields */
 	HI_FIELD_LAYOUT_TEXT,
-	HI_FIELD_LAYOUT_EDGES, /* only their runtime knows them */
+	HI_FIELD_LAYOUT_EDGES, /* only their runtime has them */
 	HI_FIELD_LAYOUT_KINDS,
 };
 struct hi_field_layout {
@@ -50,8 +50,8 @@ typedef enum hi_status hi_field_layout_fn(void *arg, const struct hi_field *fiel
 enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
 				      hi_field_layout_fn *fn, void *arg,
 				      struct hi_field_layout *ret, struct hi_error *err);
-/* The elements of an object: bytes [*start_ret, *end_ret), the first behind a header of
- * *lead_ret bytes. False: it has no elements. */
+/* Finds the elements of an object: bytes [*start_ret, *end_ret), the first after a header
+ * of *lead_ret bytes. False: it has no elements. */
 bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
 			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
 			uint64_t *end_ret, struct hi_field_layout *layout_ret);

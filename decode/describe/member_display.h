@@ -34,8 +34,8 @@ struct hi_shown_path {
  * container, and the text has the members' own names. */
 bool hi_shown_path_write(struct hi_typing *typing, const struct hi_shown_path *path,
 			 struct hi_out *out, struct hi_shown_element *element);
-/* Of a slot of a hash table, whose first of two members is the key: appends the mark, and
- * leaves the rest of the path. */
+/* Enters a slot of a hash table, whose first of two members is the key: appends the mark,
+ * and leaves the rest of the path. */
 void hi_shown_slot_enter(struct hi_typing *typing, struct hi_shown_path *path,
 			 struct hi_out *out, struct hi_shown_element *element);
 /* Appends text with the key in place of the mark. record: the address of what the path

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Facts that a runtime knows of an object beside its type. */
+/* Facts of a runtime about an object beside its type. */
 #ifndef HI_DECODE_DESCRIBE_RUNTIME_FACTS_H
 #define HI_DECODE_DESCRIBE_RUNTIME_FACTS_H
 

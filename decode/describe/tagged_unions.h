@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records with a union and an enumeration beside it that says which member is in use:
- * what a hint (docs/HINTS.md) would say about them. Members and enumerators belong
- * together if their names are alike: VALUE_STRING and `string` or `str`. What is proposed
- * is compared with the live objects.
+ * Records with a union and an enumeration beside it that selects the member in use, and
+ * the hint (docs/HINTS.md) for them. Members and enumerators belong together if their
+ * names are alike: VALUE_STRING and `string` or `str`. Proposals are compared with the
+ * live objects.
  */
 #ifndef HI_DECODE_DESCRIBE_TAGGED_UNIONS_H
 #define HI_DECODE_DESCRIBE_TAGGED_UNIONS_H
@@ -36,8 +36,8 @@ struct hi_tagged_unions {
 	size_t n;
 };
 
-/* Of the types that live objects have. *ret is in the arena, names are borrowed of the
- * types. HI_NO_MEMORY. */
+/* Searches the types that live objects have. *ret is in the arena, names are borrowed of
+ * the types. HI_NO_MEMORY. */
 enum hi_status hi_tagged_unions_find(struct hi_typing *typing, struct hi_types *types,
 				     const struct hi_graph *graph,
 				     const struct hi_reach *reach, struct hi_arena *arena,

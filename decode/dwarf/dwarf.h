@@ -27,14 +27,13 @@
  *
  * Why code is not read here: few addresses are asked for, under the lock of the modules,
  * and call frame tables, line programs and location lists are large formats that libdw
- * reads well. What it yields is evaluated with bounds of its own (frames/locexpr.h).
+ * reads well. Its results are evaluated with bounds of their own (frames/locexpr.h).
  *
  * They meet in one function: hi_types_of_die() makes a type of a libdw DIE, by the DIE's
  * offset in the same section. There is no way back. Both read split units (.dwo, .dwp)
  * by themselves. dwarf_lines.c reads the table of file names only, no line program.
  *
- * What to use for something new: of a type or a static variable, this reader; of an
- * address of code, libdw.
+ * New code uses this reader for types and static variables, libdw for addresses of code.
  */
 #ifndef HI_DECODE_DWARF_DWARF_H
 #define HI_DECODE_DWARF_DWARF_H
@@ -146,7 +145,8 @@ struct hi_dw_file {
 	uint64_t hash_key;	/* of by_signature: random */
 	bool is_dwo;		/* a split unit's file */
 	struct hi_dw_file *alt; /* dwz supplementary file; NULL: none */
-	/* Of a split file that has one unit (and type units); NULL: a package. */
+	/* The skeleton of a split file that has one unit (and type units); NULL: a
+	 * package. */
 	const struct hi_dw_unit *skeleton;
 	uint8_t *joined[HI_DW_SECTIONS]; /* of several sections of one name; NULL: none */
 	uint32_t number; /* in its module: 0 main, then alt and split files */
@@ -208,13 +208,13 @@ uint64_t hi_dw_uleb(struct hi_dw_cursor *cursor);
 int64_t hi_dw_sleb(struct hi_dw_cursor *cursor);
 /* Moves the cursor by size bytes. */
 void hi_dw_skip(struct hi_dw_cursor *cursor, uint64_t size);
-/* The string and the cursor behind its NUL; NULL and bad if it does not end. */
+/* Returns the string and moves the cursor past its NUL; NULL and bad if it does not
+ * end. */
 const char *hi_dw_cstring(struct hi_dw_cursor *cursor);
 /* The bytes of a form of fixed size (0 for DW_FORM_flag_present). False: the size is not
  * fixed, or the form is unknown. */
 bool hi_dw_form_fixed(const struct hi_dw_unit *unit, uint16_t form, uint32_t *size_ret);
-/* Moves the cursor behind a value of this form. False: cut short, or the form is unknown.
- */
+/* Moves the cursor past a value of this form. False: cut short, or the form is unknown. */
 bool hi_dw_form_skip(const struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 		     uint16_t form);
 
@@ -251,8 +251,8 @@ bool hi_dw_abbrevs_read(struct hi_dw_unit *unit, uint64_t offset,
 const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs,
 					     uint64_t code);
 void hi_dw_abbrevs_free(struct hi_dw_abbrevs *abbrevs);
-/* Moves the cursor behind the attributes of a DIE, by the ops of its abbreviation.
- * False: cut short, or a form that is not known. */
+/* Moves the cursor past the attributes of a DIE, by the ops of its abbreviation. False:
+ * cut short, or a form that is not known. */
 bool hi_dw_attrs_skip(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 		      const struct hi_dw_abbrev *abbrev);
 

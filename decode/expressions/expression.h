@@ -3,15 +3,15 @@
  * C expressions over a target: parsed, checked against its types, compiled to
  * a small stack program, run on an image.
  *
- * 	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
- * 	postfix   e.f  e->f  e[i]
- * 	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
- * 	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
- * 	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
- * 	          usable(e): bytes from address e to the end of the block there; 0: none
+ *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
+ *	postfix   e.f  e->f  e[i]
+ *	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
+ *	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
+ *	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
+ *	          usable(e): bytes from address e to the end of the block there; 0: none
  *
  * as in C: promotions, conversions and signs, pointer arithmetic in elements, bit-fields,
- * arrays decay, `f` and `&f` of a function are its address. Where int would overflow the
+ * arrays decay, `f` and `&f` of a function are its address. If int would overflow the
  * value has 64 bits: 1 << 40 is 2 to the power of 40. A literal is typed as in C; so is a
  * constant (int if it fits, else long); i is a long. As in C++, members of `this` are
  * names, base classes are searched, references are what they refer to (but the lvalue of
@@ -24,14 +24,14 @@
  * One compiler for all, each user with its scope: what `this` is, and a mask of the
  * other operands (hi_scope.allowed).
  *
- * 	user                               `this`      allowed
- * 	hints: pointer slot of a rule      the record  INDEX where it loops
- * 	hints: first and last of a loop    the record  -
- * 	hints: the rest of a rule          the record  DOLLAR, INDEX where it loops
- * 	hints: refinements                 the record  DOLLAR: its address
- * 	hints: targets by context          none        DOLLAR
- * 	--root NAME=EXPR                   none        -
- * 	--retainer TYPE.field              the record  -
+ *	user                               `this`      allowed
+ *	hints: pointer slot of a rule      the record  INDEX where it loops
+ *	hints: first and last of a loop    the record  -
+ *	hints: the rest of a rule          the record  DOLLAR, INDEX where it loops
+ *	hints: refinements                 the record  DOLLAR: its address
+ *	hints: targets by context          none        DOLLAR
+ *	--root NAME=EXPR                   none        -
+ *	--retainer TYPE.field              the record  -
  *
  * Two languages have a parser of their own. Conditions of --at (probes/condition.h) are
  * comparisons of one chain of loads with a number, joined by `&&`: what the BPF program
@@ -64,7 +64,7 @@ static inline void hi_context_clear(uint64_t *context, uint64_t key)
 	context[HI_CONTEXT_KEYS] &= ~(1ull << key);
 }
 
-/* What a name means that is no member of `self`. Exactly one kind. */
+/* The meaning of a name that is no member of `self`. Exactly one kind. */
 enum hi_name_kind {
 	HI_NAME_NONE,
 	HI_NAME_CONSTANT, /* value, signed */
@@ -78,7 +78,7 @@ struct hi_name {
 	hi_type_id type; /* VARIABLE, CONTEXT; 0: 64-bit unsigned integer */
 };
 
-/* Where types and names come from; tests draw their own. */
+/* The source of types and names; tests draw their own. */
 struct hi_expression_source {
 	void *arg;
 	const struct hi_type *(*type)(void *arg, hi_type_id id); /* as hi_type_get */
@@ -108,7 +108,7 @@ struct hi_code; /* lives in the arena */
 
 /*
  * Compiles text[0 .. length). HI_BAD_DATA, and HI_NOT_FOUND for an unknown name:
- * *column_ret (may be NULL; from 0) is where it went wrong and err says what was
+ * *column_ret (may be NULL; from 0) is the place of the fault and err has what was
  * expected or found ("struct dict has no member 'ht_tabel'; it has 'ht_table'").
  * as_lvalue: must have an address.
  */
@@ -117,7 +117,7 @@ enum hi_status hi_code_compile(const char *text, size_t length,
 			       struct hi_arena *arena, const struct hi_code **ret,
 			       size_t *column_ret, struct hi_error *err);
 
-/* What the expression's value (or lvalue) has as its type; 0: a plain integer. */
+/* Returns the type of the expression's value (or lvalue); 0: a plain integer. */
 hi_type_id hi_code_type(const struct hi_code *code);
 /* An lvalue at a fixed distance from `this`, known without looking at memory;
  * an index `i` counts as 0, and *stride_ret is the bytes that it adds per step. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the expression compiler share.
+ * Declarations that the files of the expression compiler share.
  *
  *	expression_lex.c	text to tokens
  *	expression_type.c	C types, names of types, members of records
@@ -192,7 +192,7 @@ struct hi_ctype hi_ctype_of(struct hi_parser *p, hi_type_id id);
 struct hi_ctype hi_ctype_integer(unsigned size, bool is_signed);
 /* `T *`. */
 struct hi_ctype hi_ctype_pointer_to(struct hi_parser *p, struct hi_ctype to);
-/* What a pointer points at or an array consists of. */
+/* Returns the type that a pointer points at or an array consists of. */
 struct hi_ctype hi_ctype_target(struct hi_parser *p, const struct hi_ctype *type);
 bool hi_ctype_is_reference(const struct hi_ctype *type);
 /* 0: not known, or nothing that has a size. */
@@ -205,7 +205,7 @@ const char *hi_ctype_name(struct hi_parser *p, const struct hi_ctype *type,
 			  char out[HI_CTYPE_NAME]);
 /*
  * A type's name at `at` that ends in ")". *found_ret: there is one (else nothing
- * happened); then the token is the one behind ")". False after an error.
+ * happened); then the token is the one after ")". False after an error.
  */
 bool hi_expr_type(struct hi_parser *p, size_t at, struct hi_ctype *ret, bool *found_ret);
 

@@ -14,9 +14,9 @@ struct hi_expression_names {
 };
 
 /*
- * A variable of the debug information has its type. A symbol has none: an object
- * is a 64-bit word in memory, anything else is code. Of thread-local variables
- * the instance that hi_types_variable_named() finds is meant. Thread-safe.
+ * A variable of the debug information has its type. A symbol has none: an object is a
+ * 64-bit word in memory, anything else is code. A thread-local variable means the
+ * instance that hi_types_variable_named() finds. Thread-safe.
  */
 struct hi_expression_source hi_expression_source_of(struct hi_expression_names *names);
 

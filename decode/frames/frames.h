@@ -68,7 +68,7 @@ enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *imag
 /* stack may be NULL. */
 void hi_stack_destroy(struct hi_stack *stack);
 
-/* Where module's TLS block of a thread lies; HI_NOT_FOUND: none or not allocated. */
+/* Finds module's TLS block of a thread; HI_NOT_FOUND: none or not allocated. */
 enum hi_status hi_tls_block(struct hi_modules *modules, const struct hi_image *image,
 			    struct hi_module *module, uint32_t thread,
 			    uint64_t *start_ret, uint64_t *size_ret,

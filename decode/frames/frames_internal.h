@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files about frames share: rules of the call frame information, the
- * walk over a stack, what is known of a pc. All of it under hi_modules_lock().
+ * Declarations that the files about frames share: rules of the call frame information,
+ * the walk over a stack, facts about a pc. All of it under hi_modules_lock().
  */
 #ifndef HI_DECODE_FRAMES_FRAMES_INTERNAL_H
 #define HI_DECODE_FRAMES_FRAMES_INTERNAL_H
@@ -83,7 +83,7 @@ struct hi_pc {
 
 /* ---- thread-local blocks (tls.c) ---- */
 
-/* Where each thread's block of a module is to be found. */
+/* The place of each thread's block of a module. */
 struct hi_tls_module {
 	uint64_t size;
 	uint64_t offset;     /* below the thread pointer; only id 0 */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * DWARF expressions, evaluated: where a variable is, what a CFI rule yields.
- * A stack machine of our own, so that a hostile expression ends: at most 64
- * deep, 10,000 operations, 16 pieces. It knows nothing of frames; what it needs
- * of them comes through `struct hi_loc_env`.
+ * DWARF expressions, evaluated: where a variable is, what a CFI rule yields. A stack
+ * machine of our own, so that a hostile expression ends: at most 64 deep, 10,000
+ * operations, 16 pieces. It is independent of frames; values of them come through `struct
+ * hi_loc_env`.
  *
  * Operands come as libdw decoded them (Dwarf_Op). Source: DWARF 5, 2.5 and 2.6.
  * Not supported (HI_UNSUPPORTED): floating-point arithmetic, DW_OP_call*, address
@@ -57,7 +57,7 @@ struct hi_loc_env {
 	/* The value of `regno` when the function was entered. */
 	bool (*entry_reg)(void *arg, uint64_t regno, uint64_t *ret);
 	uint64_t bias; /* of DW_OP_addr */
-	/* What dwarf_getlocation was given; NULL: operations that need it (constants in
+	/* The attribute of dwarf_getlocation; NULL: operations that need it (constants in
 	 * blocks, typed values, entry values) are HI_UNSUPPORTED. */
 	Dwarf_Attribute *attr;
 };

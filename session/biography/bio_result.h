@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What biographies amount to, as a report. */
+/* The sums of biographies, as a report. */
 #ifndef HI_SESSION_BIOGRAPHY_BIO_RESULT_H
 #define HI_SESSION_BIOGRAPHY_BIO_RESULT_H
 

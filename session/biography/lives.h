@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The biographies of a series: takes its censuses one by one, tells which objects are
- * those of the census before, and what proves that they were used or not
- * (census/biography has the definitions).
+ * The biographies of a series: takes its censuses one by one, identifies the objects of
+ * the census before, and collects proofs that they were used or not (census/biography has
+ * the definitions).
  *
  * Note [Which object is the same]
  *
  * An address is given out again, and another object of the same size may then lie there.
- * The recording tells them apart: it has the time of each birth. An object without a
+ * The recording distinguishes them: it has the time of each birth. An object without a
  * record is older than the recording where all allocations are recorded, and then it is
  * the same one, as its free would have been seen. Objects outside of the recorded
  * allocator (of a runtime's own heap, in mappings), and of samples all without a record,
  * may have been replaced unseen: that their bytes differ proves nothing then. That their
- * pages were not referenced still proves that they were neither used nor replaced. Where
+ * pages were not referenced still proves that they were neither used nor replaced. If
  * events were lost, the same holds for all that was born before.
  */
 #ifndef HI_SESSION_BIOGRAPHY_LIVES_H
@@ -111,7 +111,7 @@ const struct hi_lives_object *hi_lives_objects(const struct hi_lives *lives,
 /* For samples: the variance of what is estimated to be live of a group, in bytes squared.
  */
 double hi_lives_variance(const struct hi_lives *lives, uint32_t group);
-/* What is known of an object of that number which the last census has. False: it has
+/* Fills in the life of an object of that number which the last census has. False: it has
  * none, or the object does not count (of era 0). */
 bool hi_lives_at_end(const struct hi_lives *lives, uint32_t number,
 		     struct hi_bio_life *ret);

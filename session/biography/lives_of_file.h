@@ -7,7 +7,7 @@
 #include "session/inspection.h"
 
 /* Reads them at the first call; *ret lives as long as the inspection. HI_NOT_FOUND: there
- * are none, and the text says how they are made; HI_BAD_DATA, HI_NO_MEMORY. */
+ * are none, and the text explains how they are made; HI_BAD_DATA, HI_NO_MEMORY. */
 enum hi_status hi_inspect_lives(struct hi_inspection *in,
 				const struct hi_bio_summary **ret, struct hi_error *err);
 /* The same, *ret NULL where there are none. */

@@ -23,7 +23,7 @@ struct hi_object_group {
 	bool is_hidden;	    /* a restriction hides its objects: they do not count */
 };
 
-/* What the graph does not have of an object. */
+/* Labels of an object that the graph does not have. */
 struct hi_object_labels {
 	uint32_t era, root, retainers;
 	bool is_hidden;
@@ -37,7 +37,7 @@ struct hi_object_groups {
 	 * the latter, of the first and the third. */
 	struct hi_table types_and_sites, kept_by, eras_and_kept_by, index;
 	uint32_t era; /* of what is born now; as a text */
-	/* Of the census that is added now; by type and by context of it. */
+	/* Labels of the census that is added now; by type and by context of it. */
 	uint32_t *types, *modules, *sites;
 	const bool *inherent;
 	uint32_t n_types, n_contexts;

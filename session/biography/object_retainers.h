@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What keeps the objects of one census alive, as texts of their groups. */
+/* Holders of the objects of one census, as texts of their groups. */
 #ifndef HI_SESSION_BIOGRAPHY_OBJECT_RETAINERS_H
 #define HI_SESSION_BIOGRAPHY_OBJECT_RETAINERS_H
 

@@ -6,8 +6,8 @@
 #include "census/biography/summary.h"
 #include "session/biography/lives.h"
 
-/* What still lives counts as if it ended at the last census; there must be one. *ret:
- * hi_bio_summary_destroy() before the lives; its texts are theirs. HI_NO_MEMORY,
+/* An object that still lives counts as if it ended at the last census; there must be one.
+ * *ret: hi_bio_summary_destroy() before the lives; its texts are theirs. HI_NO_MEMORY,
  * HI_LIMIT (2^32 periods). */
 enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary **ret,
 				  struct hi_error *err);

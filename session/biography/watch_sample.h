@@ -11,11 +11,11 @@
  * census to their death: each is in it with the probability K / live. K grows with the
  * number of censuses alone, by as many objects as there are watchpoints in HOLD periods.
  *
- * Of the sample those are watched that were watched in the fewest periods; in each period
- * one word of them, the next one in the next period. A hit proves that the object was
- * used. That there was none proves nothing, as other words may have been used, or the
- * object in another period: the bands that are possible for an object of the sample say
- * so, and what is estimated from it (census/biography/sample_bands.h) are bounds.
+ * The objects of the sample that were watched in the fewest periods are watched; in each
+ * period one word of them, the next one in the next period. A hit proves that the object
+ * was used. That there was none proves nothing, as other words may have been used, or the
+ * object in another period: the possible bands of an object of the sample allow for that,
+ * and estimates from them (census/biography/sample_bands.h) are bounds.
  *
  * An address may be given out again within a period. So the hits of a period count when
  * the census at its end has the same object, by the time of its birth.

@@ -18,8 +18,8 @@
 #include "census/deep/deep_profile.h"
 #include "session/inspection.h"
 
-/* Of an inspection with dominators. *ret: hi_deep_profile_free(). HI_NOT_FOUND: it has no
- * recording. HI_NO_MEMORY, HI_LIMIT. */
+/* Makes the profile of an inspection with dominators. *ret: hi_deep_profile_free().
+ * HI_NOT_FOUND: it has no recording. HI_NO_MEMORY, HI_LIMIT. */
 enum hi_status hi_deep_build(struct hi_inspection *in, struct hi_deep_profile *ret,
 			     struct hi_error *err);
 

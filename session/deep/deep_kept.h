@@ -34,7 +34,7 @@ struct hi_deep_kept {
 	struct hi_deep_index index; /* of profile; with the contour if there is one */
 	struct hi_deep_diff diff;
 	uint64_t n_made; /* how often it was read; for tests */
-	/* What it is of: the files, and that of the contour. */
+	/* The key: the files, and that of the contour. */
 	enum hi_deep_verb verb;
 	struct hi_deep_stamp files[2], contour_file;
 };

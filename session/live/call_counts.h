@@ -17,8 +17,8 @@ struct hi_call_count {
 	uint64_t calls;
 };
 
-/* Of options the target, verbose and no_sandbox. *ret: hi_call_counts_close(). Errors as
- * of hi_target_open(), hi_call_sites_find_in() and hi_use_probes_set(). */
+/* Uses the target, verbose and no_sandbox of the options. *ret: hi_call_counts_close().
+ * Errors as of hi_target_open(), hi_call_sites_find_in() and hi_use_probes_set(). */
 enum hi_status hi_call_counts_open(const struct hi_options *options,
 				   const struct hi_call_patterns *patterns,
 				   struct hi_call_counts **ret, struct hi_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a recording takes of the processor: the target's time, and the time of this
- * program. What its probes do, they do in the target's time. */
+/* Processor time of a recording: the target's time, and the time of this program. Its
+ * probes work in the target's time. */
 #ifndef HI_SESSION_LIVE_CPU_TIMES_H
 #define HI_SESSION_LIVE_CPU_TIMES_H
 

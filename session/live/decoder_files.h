@@ -26,7 +26,7 @@
  * a program in them.
  * - of the owner, for cores, recordings and snapshots: it is a program or a library, and
  *   its owner is that of a file which is named on the command line.
- * - named: it stands on the command line, and has the owner that it had at the beginning
+ * - named: it is on the command line, and has the owner that it had at the beginning
  *   (cli/decoder/decoder_serve.c).
  *
  * In a root of the target's own a file that everybody may read has a fit owner, and user

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of return addresses while the target is followed: a process of its own looks them
- * up (symbols.h), so that events do not wait for it. What was found is kept.
+ * up (symbols.h), so that events do not wait for it. Names that were found are kept.
  */
 #ifndef HI_SESSION_LIVE_FRAME_LOOKUP_H
 #define HI_SESSION_LIVE_FRAME_LOOKUP_H
@@ -33,7 +33,7 @@ void hi_frame_lookup_use(struct hi_frame_lookup *lookup, const struct hi_image *
 /* Waits for the process, if there is one. */
 void hi_frame_lookup_wait(struct hi_frame_lookup *lookup);
 /* Takes what the process has found if it has ended, and starts one for the list if there
- * is none. Where one fails its addresses have no names. HI_NO_MEMORY, HI_OS. */
+ * is none. If one fails its addresses have no names. HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_frame_lookup_work(struct hi_frame_lookup *lookup, struct hi_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why an object of an image has its type, and what its runtime knows of it. */
+/* The reason for the type of an object of an image, and the facts that its runtime
+ * has. */
 #ifndef HI_SESSION_LIVE_LIVE_EXPLAIN_H
 #define HI_SESSION_LIVE_LIVE_EXPLAIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recording has by now, by the function that allocated it; for views while it
+ * The present contents of a recording, by the function that allocated; for views while it
  * goes on. Names come later than stacks (frame_lookup.h).
  */
 #ifndef HI_SESSION_LIVE_LIVE_SITES_H

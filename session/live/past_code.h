@@ -10,7 +10,7 @@
 #include "attach/target.h"
 #include "census/events/frames.h"
 
-/* What went away so many times at most is kept; of more, the first ones. */
+/* The largest number of earlier images that are kept; of more, the first ones. */
 enum { HI_PAST_CODE_IMAGES = 64 };
 
 /* How many frames were known: when the code was surely still as before, and when it was
@@ -22,13 +22,13 @@ struct hi_past_frames {
 /* Zero-initialised is none. */
 struct hi_past_code {
 	struct hi_image *now; /* what is mapped by now; NULL: never looked */
-	/* Of times before: each has a file that the next look did not show any more. */
+	/* Earlier images: each has a file that the next look did not show any more. */
 	struct hi_image *gone[HI_PAST_CODE_IMAGES];
 	struct hi_past_frames frames[HI_PAST_CODE_IMAGES]; /* of each */
 	size_t n_gone;
 };
 void hi_past_code_free(struct hi_past_code *code);
-/* What is mapped now. HI_NO_MEMORY: as before. */
+/* Adds the present mappings. HI_NO_MEMORY: as before. */
 enum hi_status hi_past_code_look(struct hi_past_code *code,
 				 const struct hi_target *target,
 				 const struct hi_past_frames *frames,
@@ -42,10 +42,10 @@ bool hi_past_code_is_known(const struct hi_past_code *code, uint64_t address);
 
 /*
  * Adds the rows of n return addresses to the builder, as hi_frame_names_add() does; names
- * has them as they are looked up now, or nothing (n_frames 0). Where those have no module
- * the files of before are asked, the latest first. An address where another file was
- * when its frame became known has the name of then; none, where it is not known which of
- * both was there. Frames have the numbers of the addresses. HI_NO_MEMORY.
+ * has them as they are looked up now, or nothing (n_frames 0). If those have no module,
+ * earlier files are searched, the latest first. An address at which another file was when
+ * its frame became known has the name of then; none, if it is unknown which of both was
+ * there. Frames have the numbers of the addresses. HI_NO_MEMORY.
  */
 struct hi_past_code_request {
 	const uint64_t *addresses;

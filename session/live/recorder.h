@@ -38,8 +38,8 @@ struct hi_allocation_rate hi_recorder_rate(const struct hi_recorder *recorder);
 /* Records from now on: all allocations, or samples with this mean distance in bytes. */
 enum hi_status hi_recorder_start(struct hi_recorder *recorder, uint64_t sample_bytes,
 				 struct hi_error *err);
-/* What happens after an exec that the watch saw is left out; borrowed until the close.
- * Before the start. */
+/* Leaves out events after an exec that the watch saw; borrowed until the close. Before
+ * the start. */
 void hi_recorder_watch_exec(struct hi_recorder *recorder,
 			    const struct hi_exit_watch *watch);
 /* When the target executed another program (CLOCK_MONOTONIC); 0: not yet. */
@@ -56,7 +56,7 @@ enum hi_status hi_recorder_poll(struct hi_recorder *recorder, unsigned timeout_m
 enum hi_status hi_recorder_run(struct hi_recorder *recorder, struct hi_error *err);
 void hi_recorder_lock(struct hi_recorder *recorder);
 void hi_recorder_unlock(struct hi_recorder *recorder);
-/* Of that thread: whether it goes on. Errors as of hi_recorder_poll(). */
+/* Returns whether that thread goes on. Errors as of hi_recorder_poll(). */
 enum hi_status hi_recorder_check(struct hi_recorder *recorder, struct hi_error *err);
 /* Calls of allocator functions since the start, those that make no event too. */
 uint64_t hi_recorder_calls(struct hi_recorder *recorder);
@@ -100,8 +100,8 @@ struct hi_recorder_names {
 };
 void hi_recorder_serve_names(struct hi_recorder *recorder,
 			     const struct hi_recorder_names *names);
-/* In the fork, with the lock: starts one for n addresses, and tells whether it has ended.
- * False: this is not the fork, or the other process has ended. */
+/* In the fork, with the lock: starts one for n addresses, and returns whether it has
+ * ended. False: this is not the fork, or the other process has ended. */
 bool hi_recorder_ask_for_names(struct hi_recorder *recorder, const uint64_t *addresses,
 			       uint32_t n);
 bool hi_recorder_has_names(struct hi_recorder *recorder, bool *fine_ret);
@@ -113,8 +113,9 @@ size_t hi_recorder_fds(const struct hi_recorder *recorder, int fds[HI_RECORDER_F
 void hi_recorder_forget_live(struct hi_recorder *recorder);
 /* It goes on. Nothing where it is not held. */
 void hi_recorder_release(struct hi_recorder *recorder);
-/* Where no thread of the target may stand at the stop, beside the allocator's text: these
- * (borrowed, *n_ret of them), and the return page, if there is one. */
+/* Returns the ranges in which no thread of the target may be stopped, beside the
+ * allocator's text (borrowed, *n_ret of them); and so may none be in the return page, if
+ * there is one. */
 const struct hi_range *hi_recorder_avoided(const struct hi_recorder *recorder,
 					   size_t *n_ret);
 bool hi_recorder_return_page(const struct hi_recorder *recorder, struct hi_range *ret);
@@ -144,32 +145,32 @@ struct hi_recorded_marks hi_recorder_marked(const struct hi_recorder *recorder);
 /* Borrowed until the next call; the open one ends now. */
 const struct hi_recording_pause *hi_recorder_pauses(struct hi_recorder *recorder,
 						    uint32_t *n_ret);
-/* Of the source; after the finish as of then. */
+/* Returns the stats of the source; after the finish those of then. */
 void hi_recorder_stats(const struct hi_recorder *recorder, struct hi_event_stats *ret);
-/* Of samples of time, up to the last stop. */
+/* Returns the samples of time up to the last stop. */
 struct hi_recorded_time hi_recorder_time(const struct hi_recorder *recorder);
 /* CLOCK_MONOTONIC. start_ns: 0 before the start; end_ns: the last stop, 0 before the
  * first. */
 uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
-/* What was mapped as code; borrowed. */
+/* Returns the mappings of code until now; borrowed. */
 const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder);
 /* "uprobe_multi", "perf events"; text of this program. */
 const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */
 const char *hi_recorder_exe(const struct hi_recorder *recorder);
-/* What is known of the functions by which CPython allocates; how many functions have
- * copies of them, of HI_PYTHON_HEAP_COPIED. */
+/* Returns the state of the functions by which CPython allocates; for
+ * HI_PYTHON_HEAP_COPIED the number of functions that have copies of them. */
 enum hi_python_heap hi_recorder_python_heap(const struct hi_recorder *recorder,
 					    uint32_t *n_copies_ret);
-/* What was counted of them since it was opened. */
+/* Returns the count of their calls since it was opened. */
 struct hi_allocation_rate hi_recorder_heap_rate(const struct hi_recorder *recorder);
 /* Before the start: they are not followed, and their probes are closed. */
 void hi_recorder_drop_heap(struct hi_recorder *recorder);
 /* Are pymalloc's blocks among those that are recorded? */
 bool hi_recorder_follows_python_heap(const struct hi_recorder *recorder);
-/* What was copied of the Python code in stacks; NULL: none. Asking it for names needs no
- * process, but the lock, also while the recording is held. */
+/* Returns the copies of the Python code in stacks; NULL: none. Asking it for names needs
+ * no process, but the lock, also while the recording is held. */
 struct hi_python_codes *hi_recorder_python_codes(const struct hi_recorder *recorder);
 /* The file that malloc is in: "libc.so.6"; hostile. */
 const char *hi_recorder_module(const struct hi_recorder *recorder);

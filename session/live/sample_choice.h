@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was counted in a time. */
+/* Allocations that were counted in a time. */
 struct hi_allocation_rate {
 	uint64_t allocations, bytes, time_ns;
 	uint64_t at_places; /* of the allocations: at places in copies of an allocator,
@@ -23,8 +23,8 @@ struct hi_sample_choice {
 	double probes;	       /* what the probes alone cost, as a share of a processor */
 	bool probes_are_too_much; /* by themselves more than the 5 % */
 };
-/* What the probes cost of so many calls of allocator functions, entries of all of them,
- * in a time: a share of a processor. */
+/* Returns the cost of the probes for so many calls of allocator functions, entries of all
+ * of them, in a time: a share of a processor. */
 double hi_sample_probes_cost(uint64_t calls, uint64_t time_ns);
 struct hi_sample_choice hi_sample_choose(const struct hi_allocation_rate *rate);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where --at stops a target: the probe sites that were found, with the probe that is
- * attached to them.
+ * The place where --at stops a target: the probe sites that were found, with the probe
+ * that is attached to them.
  */
 #ifndef HI_SESSION_LIVE_STOP_SITE_H
 #define HI_SESSION_LIVE_STOP_SITE_H

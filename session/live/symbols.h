@@ -68,13 +68,13 @@ struct hi_symbols_frames_request {
 	struct hi_python_codes *codes; /* as of hi_frame_names_add() */
 	bool no_sandbox, verbose;
 	const char *debug_dir; /* as of hi_modules_options */
-	/* Of what was mapped earlier; NULL: of the target as it is. */
+	/* An earlier image; NULL: the target as it is. */
 	const struct hi_image *image;
 };
 /*
  * Calls hi_frame_names_add() in that process, for at most HI_SYMBOLS_FRAMES return
- * addresses. Of one in inlined code at most HI_SYMBOLS_FRAME_ROWS rows are kept, the
- * innermost ones; long texts are cut. found: hi_symbols_frames_size(n) bytes, zeros.
+ * addresses. For an address in inlined code at most HI_SYMBOLS_FRAME_ROWS rows are kept,
+ * the innermost ones; long texts are cut. found: hi_symbols_frames_size(n) bytes, zeros.
  */
 enum { HI_SYMBOLS_FRAMES = 512, HI_SYMBOLS_FRAME_ROWS = 8 };
 size_t hi_symbols_frames_size(uint32_t n);

@@ -21,8 +21,8 @@ struct hi_stop_observer;
 struct hi_use_evidence;
 /* Reads the debug information of the target's files; probes nothing yet. *ret:
  * hi_use_evidence_close(). HI_UNSUPPORTED: not x86-64, or no BPF; HI_NOT_FOUND: no
- * function is known to take objects, err->text says why; else as hi_target_open() and
- * hi_symbols_use_functions(). */
+ * function is known to take objects, err->text has the reason; else as hi_target_open()
+ * and hi_symbols_use_functions(). */
 enum hi_status hi_use_evidence_open(pid_t pid, bool verbose, struct hi_use_evidence **ret,
 				    struct hi_error *err);
 void hi_use_evidence_close(struct hi_use_evidence *evidence); /* NULL is fine */
@@ -36,7 +36,7 @@ void hi_use_evidence_end_period(struct hi_use_evidence *evidence, uint64_t at_ns
 bool hi_use_evidence_is_called(const struct hi_use_evidence *evidence, uint64_t start,
 			       uint64_t end);
 
-/* What a census has of a type. */
+/* A type's objects in a census. */
 struct hi_use_type {
 	const char *name; /* "struct conn" */
 	uint64_t bytes;

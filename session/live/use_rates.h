@@ -26,9 +26,9 @@ struct hi_use_rates {
 /* Calls a second: of what was not seen, half a call. */
 uint64_t hi_use_rate(uint64_t calls, uint64_t ns);
 /*
- * Calls a second of the functions at these n addresses, of all threads. Where a function
- * is called very often, a lower bound, which is far too often. n: 1 to
- * HI_WATCHPOINTS_MAX. *cost_ns_ret: what that took of the target's time. Errors:
+ * Measures the calls a second of the functions at these n addresses, of all threads. For
+ * a function that is called very often it is a lower bound, which is far too often. n: 1
+ * to HI_WATCHPOINTS_MAX. *cost_ns_ret: what that took of the target's time. Errors:
  * hi_watchpoints_set()'s.
  */
 enum hi_status hi_use_rates_measure(struct hi_use_rates *r, const uint64_t *addresses,

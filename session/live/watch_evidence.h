@@ -5,10 +5,11 @@
  * no more than a share of one processor: a watchpoint that is hit too often is ended,
  * and the next ones wait until the share allows them.
  *
- * Hits belong to the time between two stops. The counts are read while the target stands
- * (a hook of the stop): so each hit belongs to one period. Of watchpoints that were set
- * when the tracer process was there already, and of more than some hundred threads, the
- * last look before the stop counts; hits between that and the stop belong to no period.
+ * Hits belong to the time between two stops. The counts are read while the target is
+ * stopped (a hook of the stop): so each hit belongs to one period. For watchpoints that
+ * were set when the tracer process was there already, and for more than some hundred
+ * threads, the last look before the stop counts; hits between that and the stop belong to
+ * no period.
  */
 #ifndef HI_SESSION_LIVE_WATCH_EVIDENCE_H
 #define HI_SESSION_LIVE_WATCH_EVIDENCE_H
@@ -35,14 +36,14 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *evidence, unsigned i);
  * set. NULL: false. */
 bool hi_watch_evidence_stood(struct hi_watch_evidence *evidence, unsigned i);
 
-/* Where a watchpoint is from now on. */
+/* The place of a watchpoint from now on. */
 struct hi_watch_place {
 	uint64_t address; /* a multiple of 8; 0: nowhere */
 	bool goes_on;	  /* on the same object: its hits since the last stop count on */
 };
-/* One for each watchpoint; at once, or as soon as their cost allows it. False: they
- * cannot be set, none is until the next call, and hi_watch_evidence_missing() says why.
- * NULL: true. */
+/* Sets each watchpoint; at once, or as soon as their cost allows it. False: they cannot
+ * be set, none is until the next call, and hi_watch_evidence_missing() returns the
+ * reason. NULL: true. */
 bool hi_watch_evidence_set(struct hi_watch_evidence *evidence,
 			   const struct hi_watch_place *places);
 

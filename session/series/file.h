@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the censuses of a file say together: over time, for other programs. */
+/* The censuses of a file together: over time, for other programs. */
 #ifndef HI_SESSION_SERIES_FILE_H
 #define HI_SESSION_SERIES_FILE_H
 

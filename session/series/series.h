@@ -49,8 +49,8 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
 /* Opens where marks come in, and the probe of --at; once, before the run. Errors as of
  * hi_stop_site_open(). */
 enum hi_status hi_series_prepare(struct hi_series *series, struct hi_error *err);
-/* What the censuses carry, with which a process that keeps its rights makes their images
- * (session/live/keeper.h). Borrowed. */
+/* Returns the run context of the censuses, with which a process that keeps its rights
+ * makes their images (session/live/keeper.h). Borrowed. */
 const struct hi_run *hi_series_census_run(const struct hi_series *series);
 /* This process makes the images of the censuses for a fork that runs the series. */
 void hi_series_keep_target(struct hi_series *series);

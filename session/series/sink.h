@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a series goes: a table of operations that receive what happens in it. The series
- * knows neither formats nor files; a sink knows this header and not the series
- * (session/series/series.h). Which sinks a series has is the command's choice.
+ * Sinks of a series: a table of operations that receive its events. The series depends
+ * neither on formats nor on files; a sink depends on this header and not on the series
+ * (session/series/series.h). The command chooses the sinks of a series.
  *
  * To add a sink: a function that makes its state and its table, before anything is
  * stopped, so that a bad path costs the target nothing; a line where the command opens
@@ -30,7 +30,7 @@ struct hi_series_mark_event {
 	bool is_era;		  /* an era of biographies begins, of this name */
 };
 
-/* What a key asks for. */
+/* Requests by keys. */
 enum hi_series_wish { HI_SERIES_WISH_NONE, HI_SERIES_WISH_END, HI_SERIES_WISH_PAUSE };
 
 struct hi_series_end_event {
@@ -42,8 +42,8 @@ struct hi_series_end_event {
 /*
  * sink: the state. All operations but destroy may be NULL. Header, events and what they
  * point to are borrowed until the operation returns. An error ends the series, but for
- * HI_LIMIT of a mark: then the sender of the mark gets the error. What was written
- * before stays valid whenever the series ends.
+ * HI_LIMIT of a mark: then the sender of the mark gets the error. Everything that was
+ * written before stays valid whenever the series ends.
  */
 struct hi_series_sink_ops {
 	/* Times on the axis are in what it writes. */
@@ -66,7 +66,7 @@ struct hi_series_sink_ops {
 	const char *(*news)(const void *sink);
 	/* Only one of so many censuses that are due is wanted; NULL: each. */
 	uint64_t (*stride)(const void *sink);
-	/* Where keys come from; -1: from nowhere now. NULL: never. */
+	/* Returns the descriptor that keys come from; -1: none now. NULL: never. */
 	int (*keys_fd)(void *sink);
 	/* Reads the keys that are there. Pause: or go on, if it pauses. */
 	enum hi_series_wish (*take_keys)(void *sink,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A series into one snapshot file (snap --every): of each census the totals, of some the
- * graph (census/snapshot/graphs_wanted.h). What is not wanted any more goes when there is
- * as much of it as of the rest, and at the end.
+ * graph (census/snapshot/graphs_wanted.h). Graphs that are not wanted any more go when
+ * there are as many bytes of them as of the rest, and at the end.
  */
 #ifndef HI_SESSION_SERIES_STORE_H
 #define HI_SESSION_SERIES_STORE_H
@@ -10,7 +10,7 @@
 #include "session/inspection.h"
 #include "session/series/sink.h"
 
-/* What must be wanted of each census. */
+/* Results that each census needs. */
 #define HI_SERIES_STORE_WANTED                                                           \
 	(HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS)
 /* Beside the options' output, with what the run keeps in a file, before anything is stopped. When the disk is full, the

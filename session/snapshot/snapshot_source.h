@@ -14,14 +14,14 @@
 #include "session/inspection.h"
 #include "session/mapped_files.h"
 
-/* Of the same inspection; plain data. */
+/* Data of the same inspection; plain. */
 struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
 	bool has_events; /* these were read */
 	struct hi_stored_events events;
-	/* Of a census without its graph, which has only totals: the error for anything
+	/* For a census without its graph, which has only totals: the error for anything
 	 * that needs more. */
 	struct hi_error refusal;
 	uint32_t last_census; /* its number in a file of many; else 0 */
@@ -119,7 +119,7 @@ enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
 /* Is the wanted result a table of the file? Then graph has types alone and reach counts
  * alone (hi_snapshot_outline), and there are no dominators. */
 bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
-/* Of `retained`: the rows of the options are in the file, and what they are. */
+/* Returns whether the file has the rows of `retained` for these options. */
 bool hi_snapshot_source_knows_retained(const struct hi_inspection *in);
 struct hi_retained_report;
 /* Makes the report of `retained` from these rows. *ret: hi_retained_report_destroy().
@@ -209,7 +209,7 @@ enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 
 /* Bytes alone; unknown in files of earlier versions. */
 struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *snapshot);
-/* Of a snapshot's properties: hi_inspect_heap_is_known(). */
+/* Computes hi_inspect_heap_is_known() from a snapshot's properties. */
 bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *snapshot);
 /* Returns the bytes that the allocator had given out; UINT64_MAX: unknown. */
 uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in);

@@ -7,7 +7,7 @@
 #include "session/space/space_profile.h"
 
 /* Fills the callers of the n functions, by their numbers, out of the arena: chains of at
- * most so many callers, each in front of its own; with samples of time, if wanted.
+ * most so many callers, each before its own; with samples of time, if wanted.
  * HI_NO_MEMORY. */
 enum hi_status hi_space_callers(const struct hi_space_profile *profile,
 				struct hi_alloc_function *functions, size_t n,

@@ -31,7 +31,7 @@ bool hi_space_centres_look(struct hi_space_centres *centres,
 uint32_t hi_space_centre_of(const struct hi_space_centres *centres,
 			    const struct hi_recorded *recorded, uint32_t context);
 /* HI_NOT_FOUND: a pattern matched no function of any frame; the error names the nearest.
- * Where there were no frames at all there is nothing to match. */
+ * If there were no frames at all there is nothing to match. */
 enum hi_status hi_space_centres_check(const struct hi_space_centres *centres,
 				      struct hi_error *err);
 void hi_space_centres_free(struct hi_space_centres *centres);

@@ -13,11 +13,10 @@ struct hi_space_file {
 
 /*
  * Reads the file of the options into an empty profile. The censuses of record --every
- * count as those of alloc, as far as their objects are kept (--full). Of a recording
- * without censuses, its end is one, and its beginning begins period 1. Of a file that has
- * a profile (alloc -o) it is that one. HI_NOT_FOUND: it
- * has no recording, or the objects of fewer than two censuses. HI_BAD_DATA, HI_NO_MEMORY.
- * ret: hi_space_file_free().
+ * count as those of alloc, as far as their objects are kept (--full). In a recording
+ * without censuses, its end is one, and its beginning begins period 1. A file that has a
+ * profile (alloc -o) gives that one. HI_NOT_FOUND: it has no recording, or the objects of
+ * fewer than two censuses. HI_BAD_DATA, HI_NO_MEMORY. ret: hi_space_file_free().
  */
 enum hi_status hi_space_file_read(const struct hi_options *options,
 				  struct hi_space_profile *profile,

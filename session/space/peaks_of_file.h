@@ -12,11 +12,11 @@ struct hi_peaks_request {
 	size_t top;  /* rows of each; SIZE_MAX: all */
 };
 /*
- * Reads the file of the options (target.file). Of each peak whose objects are in the file
- * there are rows by function, type and age, if a recording is there; else rows by type.
- * Each peak reads one census: the time grows with the peaks and with the censuses, not
- * with their product. *ret: hi_peaks_destroy(). HI_BAD_DATA: it is no file of many
- * censuses, or damaged. HI_NO_MEMORY.
+ * Reads the file of the options (target.file). Each peak whose objects are in the file
+ * has rows by function, type and age, if a recording is there; else rows by type. Each
+ * peak reads one census: the time grows with the peaks and with the censuses, not with
+ * their product. *ret: hi_peaks_destroy(). HI_BAD_DATA: it is no file of many censuses,
+ * or damaged. HI_NO_MEMORY.
  */
 enum hi_status hi_peaks_read(const struct hi_options *options,
 			     const struct hi_peaks_request *request,

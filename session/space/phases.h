@@ -12,8 +12,8 @@
 #include "base/vector.h"
 
 struct hi_space_phase {
-	uint64_t from_ns;  /* of the mark, since the recording began: what was born behind
-			      it */
+	uint64_t from_ns;  /* of the mark, since the recording began: for objects born
+			    * after it */
 	const char *label; /* of the mark; hostile */
 	bool is_wanted;
 };
@@ -23,7 +23,7 @@ struct hi_space_part {
 
 /* Zeros are no phases at all. */
 struct hi_space_phases {
-	/* Phases behind the first mark of the one text count, up to the next mark of the
+	/* Phases after the first mark of the one text count, up to the next mark of the
 	 * other. NULL: from the beginning, to the end. Borrowed. */
 	const char *from_mark, *to_mark;
 	bool has_from, has_to;			       /* they have come */

@@ -6,14 +6,14 @@
  * Note [Periods of a series]
  *
  * Period 1 begins at the first census, which counts as none. The period of an object is
- * told by the time of its birth, its identity by address and time: both are of the
- * recording. What was allocated before the first census, while the recording began,
- * counts as born in period 1. Objects that are older than the recording have no function;
- * of all of them together there is one amount.
+ * that of the time of its birth, its identity by address and time: both are of the
+ * recording. Objects that were allocated before the first census, while the recording
+ * began, count as born in period 1. Objects that are older than the recording have no
+ * function; all of them together have one amount.
  *
- * What an object costs is known from its block. Of what died before a census it is
- * computed from the size that was requested, if the allocator is glibc's; else it counts
- * as requested.
+ * The cost of an object is that of its block. For one that died before a census it is
+ * computed from the requested size, if the allocator is glibc's; else it is the requested
+ * size.
  */
 #ifndef HI_SESSION_SPACE_SPACE_PROFILE_H
 #define HI_SESSION_SPACE_SPACE_PROFILE_H
@@ -45,7 +45,7 @@ struct hi_space_profile;
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 				       struct hi_error *err);
 void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine */
-/* What is asked of it. Texts are borrowed. */
+/* Choices of a profile. Texts are borrowed. */
 struct hi_space_choice {
 	/* Rows are of the centres, and one of all else, in place of functions. */
 	struct hi_centre_choice centres;
@@ -85,7 +85,7 @@ enum hi_status hi_space_profile_restore(struct hi_space_profile *profile,
 					struct hi_error *err);
 
 const struct hi_space *hi_space_profile_space(const struct hi_space_profile *profile);
-/* Of a text, "" for 0. Types of the result are texts, too. */
+/* Returns a text, "" for 0. Types of the result are texts, too. */
 const char *hi_space_profile_text(const struct hi_space_profile *profile, uint32_t text);
 /* Texts have numbers below this one. */
 uint32_t hi_space_profile_texts(const struct hi_space_profile *profile);
@@ -94,9 +94,9 @@ const struct hi_space_function *
 hi_space_profile_functions(const struct hi_space_profile *profile, size_t *n_ret);
 /* As the last census names them; borrowed until the next. */
 struct hi_space_sites hi_space_profile_sites(const struct hi_space_profile *profile);
-/* Of a context of the space: the function that its row is of, and those that have called
- * it, innermost first, at most so many. A row that is of no function (a mark, no centre)
- * comes in front of the stack from the site on. Returns how many there are. */
+/* Fills in, for a context of the space, the function of its row and those that have
+ * called it, innermost first, at most so many. A row that is of no function (a mark, no
+ * centre) comes before the stack from the site on. Returns how many there are. */
 uint32_t hi_space_profile_chain(const struct hi_space_profile *profile, uint32_t part,
 				uint32_t *ret, uint32_t most);
 /* As the last census has them, by context of the recording: all functions of its stack,
@@ -104,7 +104,7 @@ uint32_t hi_space_profile_chain(const struct hi_space_profile *profile, uint32_t
 uint32_t hi_space_profile_n_contexts(const struct hi_space_profile *profile);
 struct hi_space_stack hi_space_profile_stack(const struct hi_space_profile *profile,
 					     uint32_t context);
-/* Of samples of time; scan_ns 0: none were taken. */
+/* Returns the samples of time; scan_ns 0: none were taken. */
 struct hi_recorded_time hi_space_profile_time(const struct hi_space_profile *profile,
 					      struct hi_recording_counts *counts_ret);
 /* The first one is where period 1 begins. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a space profile amounts to, as a report. */
+/* The sums of a space profile, as a report. */
 #ifndef HI_SESSION_SPACE_SPACE_RESULT_H
 #define HI_SESSION_SPACE_SPACE_RESULT_H
 
@@ -11,7 +11,7 @@ struct hi_space_result_options {
 	 * ?); NULL: all. */
 	const char *select;
 	struct hi_manners manners;
-	/* What was counted; borrowed. */
+	/* Calls that were counted; borrowed. */
 	const struct hi_counted_calls *calls;
 	size_t n_calls;
 	uint64_t call_ns;

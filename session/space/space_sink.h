@@ -9,7 +9,7 @@
 struct hi_space_sink;
 /* *ret: hi_space_sink_close(). HI_NO_MEMORY. */
 enum hi_status hi_space_sink_open(struct hi_space_sink **ret, struct hi_error *err);
-/* What the profile is asked; before the first census. */
+/* Sets the choices of the profile; before the first census. */
 void hi_space_sink_choose(struct hi_space_sink *sink,
 			  const struct hi_space_choice *choice);
 /* For hi_series_run(); it borrows the sink. */

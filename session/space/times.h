@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the samples of time of a space profile say, for its report. */
+/* The samples of time of a space profile, for its report. */
 #ifndef HI_SESSION_SPACE_TIMES_H
 #define HI_SESSION_SPACE_TIMES_H
 
