@@ -194,8 +194,8 @@ struct hi_runtime {
 	/* Variables of its memory manager: roots of the runtime, not the program's. */
 	const uint64_t *internals;
 	size_t n_internals;
-	/* Names of variables whose pointers it leaves behind when the memory is freed:
-	 * they hold nothing. Ends with NULL; NULL: none. */
+	/* Names of variables whose pointers it leaves when the memory is freed: they hold
+	 * nothing. Ends with NULL; NULL: none. */
 	const char *const *dangling;
 	/* After type_of; may grow until then. */
 	const struct hi_runtime_type *types;

@@ -22,7 +22,7 @@ enum { HI_MI_SLICES = 512, HI_MI_OWN = 16 };
 
 /* The place of the first block of a page. */
 enum hi_mi_start {
-	HI_MI_START_384, /* 384 bytes after the first slice, for blocks of 8 to 1024 */
+	HI_MI_START_384,    /* 384 bytes after the first slice, for blocks of 8 to 1024 */
 	HI_MI_START_SCALED, /* three blocks up to 64 bytes, one up to 512 */
 	HI_MI_START_FIELD,  /* a field of the page */
 };

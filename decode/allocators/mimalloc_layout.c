@@ -56,5 +56,5 @@
 /* A row names the members of an earlier one again. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
-const struct hi_mimalloc_layout hi_mimalloc_layouts[] = {MI_ROWS {}};
+const struct hi_mimalloc_layout hi_mimalloc_layouts[] = {MI_ROWS{}};
 #pragma GCC diagnostic pop

@@ -54,7 +54,7 @@ bool hi_fit_read(struct hi_typing *typing, const struct hi_objects *objects, hi_
 bool hi_fit_flatten(const struct hi_typing *typing, const struct hi_type *type,
 		    struct hi_fit_record *ret);
 
-/* What speaks for a record, over several blocks. */
+/* Evidence for a record, over several blocks. */
 struct hi_fit_score {
 	bool contradicted; /* a block does not fit */
 	uint32_t blocks;
@@ -63,9 +63,9 @@ struct hi_fit_score {
 	uint32_t marked;  /* texts and floating point numbers that look like some */
 	uint32_t plain;	  /* other numbers that are not 0 */
 	uint32_t strange; /* numbers that are unlikely */
-	uint32_t tails;	  /* blocks with something behind the record */
+	uint32_t tails;	  /* blocks with something after the record */
 };
-/* Adds what one block says. */
+/* Adds the evidence of one block. */
 void hi_fit_add(struct hi_typing *typing, const struct hi_objects *objects,
 		const struct hi_fit_record *record, const struct hi_fit_block *block,
 		struct hi_fit_score *score);

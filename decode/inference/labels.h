@@ -2,8 +2,8 @@
 /*
  * Labels: the field that leads to an object without a type (field_names.h). Their numbers
  * are in the order of trust and depend on types and roots alone: pointers in typed
- * records and words with rules, then words that may be pointers (raw storage, bytes
- * behind a record), then root variables.
+ * records and words with rules, then words that may be pointers (raw storage, bytes after
+ * a record), then root variables.
  */
 #ifndef HI_DECODE_INFERENCE_LABELS_H
 #define HI_DECODE_INFERENCE_LABELS_H
@@ -17,7 +17,7 @@ enum hi_status hi_labels_create(struct hi_typing *typing, struct hi_labels **ret
 void hi_labels_destroy(struct hi_labels *labels);
 
 /* Labels of the first slot of a layout: as a pointer, and as a word that may be one. The
- * labels of the other slots follow; raw + n_slots is the label of what lies behind the
+ * labels of the other slots follow; raw + n_slots is the label of the words after the
  * record. 0: no label. */
 void hi_labels_of_layout(const struct hi_labels *labels, const struct hi_layouts *layouts,
 			 const struct hi_layout *layout, uint32_t *slots_ret,

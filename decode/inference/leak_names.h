@@ -9,9 +9,9 @@
 #include "decode/inference/typing.h"
 
 /*
- * Of all that reach says is leaked and that no runtime classifies. types NULL: there is
- * no debug information, and so nothing but groups. *ret: hi_leak_groups_destroy(); NULL
- * where no leaked object is without a type.
+ * Names the objects that are leaked by `reach` and that no runtime classifies. types
+ * NULL: there is no debug information, and so nothing but groups. *ret:
+ * hi_leak_groups_destroy(); NULL if no leaked object is without a type.
  */
 enum hi_status hi_leak_names_find(struct hi_typing *typing, struct hi_types *types,
 				  const struct hi_graph *graph,

@@ -52,9 +52,9 @@ hi_memory_windows_at(const struct hi_memory_windows *memory_windows,
 }
 
 /*
- * Walks the readable parts of [addr, end). Where the memory has no window, at most a
- * scratch buffer at a time. Pages that the target never touched are skipped: they are
- * zeros, and there may be terabytes of them.
+ * Walks the readable parts of [addr, end). If the memory has no window, at most a scratch
+ * buffer at a time. Pages that the target never touched are skipped: they are zeros, and
+ * there may be terabytes of them.
  */
 struct hi_spans {
 	const struct hi_image *image;

@@ -30,7 +30,8 @@ struct hi_propagation_entry {
 };
 struct hi_propagation_entries HI_VECTOR(struct hi_propagation_entry);
 
-/* A typed pointer to the inside of a block, behind what the block's type covers. */
+/* A typed pointer to the inside of a block, past the bytes that the block's type
+ * covers. */
 struct hi_interior {
 	uint64_t addr;
 	hi_node id;
@@ -143,7 +144,7 @@ void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr
 void hi_propagation_add_slot(struct hi_propagation_worker *w, uint64_t addr, uint64_t end,
 			     uint32_t layout);
 /* For a pointer 8 bytes into block `id`: adds an array of layout `index` if its length is
- * in front of it (`new T[n]`). False: it is not. */
+ * before it (`new T[n]`). False: it is not. */
 bool hi_propagation_add_counted_array(struct hi_propagation_worker *w, uint64_t start,
 				      hi_node id, uint32_t index,
 				      enum hi_evidence evidence);
@@ -164,12 +165,12 @@ uint64_t hi_propagation_extent(const struct hi_typing *typing, hi_node id);
 
 /* ---- size_header.c ---- */
 
-/* As hi_propagation_add_candidate, for a pointer behind the header that an allocation
- * wrapper puts into its blocks. False: addr is not known to be behind one. */
+/* As hi_propagation_add_candidate, for a pointer past the header that an allocation
+ * wrapper puts into its blocks. False: addr is not known to be past one. */
 bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t addr,
 				      hi_node id, uint32_t layout,
 				      enum hi_evidence evidence);
-/* Is a word in front of addr the size that the block would then have? */
+/* Is a word before addr the size that the block would then have? */
 bool hi_propagation_may_be_sized(struct hi_propagation_worker *w, uint64_t addr,
 				 hi_node id, uint32_t layout);
 /* Between runs, of the interior pointers that are left: do blocks have such headers, with

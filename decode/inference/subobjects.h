@@ -78,7 +78,7 @@ void hi_subobjects_bounds(const struct hi_subobjects *c, uint64_t *low_ret,
 /* Bytes of all ranges, resident or not. */
 uint64_t hi_subobjects_bytes(const struct hi_subobjects *c);
 /* Takes [start, end) out of the ranges: a module's data, for example, of which
- * hi_subobjects_create knows only the mappings. To be called before the first
+ * hi_subobjects_create has only the mappings. To be called before the first
  * hi_subobjects_add(). */
 enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
 				     uint64_t end, struct hi_error *err);

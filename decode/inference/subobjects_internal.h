@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What subobjects.c, subobjects_ranges.c and subobjects_resolve.c share. */
+/* Declarations that subobjects.c, subobjects_ranges.c and subobjects_resolve.c share. */
 #ifndef HI_DECODE_INFERENCE_SUBOBJECTS_INTERNAL_H
 #define HI_DECODE_INFERENCE_SUBOBJECTS_INTERNAL_H
 

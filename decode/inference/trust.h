@@ -12,8 +12,8 @@
  * member goes on to the end of the block.
  *
  * A pointer to an integer, a character or an enumerator describes one element and nothing
- * behind it. A record that is smaller than its block may be the first member or a base
- * class of a larger record. Of such a block every word that is no pointer member is
+ * after it. A record that is smaller than its block may be the first member or a base
+ * class of a larger record. In such a block every word that is no pointer member is
  * scanned conservatively, and the type counts as inferred.
  */
 #ifndef HI_DECODE_INFERENCE_TRUST_H

@@ -11,7 +11,7 @@
 
 enum {
 	HI_KEY_LAYOUT = HI_LAYOUT_MAX - 1,
-	/* Only of candidates (subobjects.h): a rule says that the place is taken. */
+	/* Only of candidates (subobjects.h): a rule takes the place. */
 	HI_KEY_SLOT = 1 << 25,
 	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
 	HI_KEY_LABEL = 1 << 26,

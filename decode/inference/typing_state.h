@@ -45,7 +45,7 @@ struct hi_root_info {
 	uint32_t layout; /* HI_LAYOUT_NONE: words */
 	uint64_t address, size;
 	const uint8_t *value; /* its bytes, when it is in no memory (register) */
-	/* Of untyped roots: a scan of these ranges finds the words that refer to
+	/* Ranges of untyped roots: a scan of them finds the words that refer to
 	 * objects. */
 	const struct hi_section_range *ranges;
 	size_t n_ranges;
@@ -66,7 +66,7 @@ struct hi_pool_slot_seed {
 	uint32_t layout;
 };
 
-/* What is known of the use of a type beside the type (hi_layout refined_layouts). */
+/* Facts about the use of a type beside the type (hi_layout refined_layouts). */
 struct hi_node_layout {
 	hi_node id;
 	uint32_t layout;
@@ -164,7 +164,7 @@ bool hi_stdio_buffers_have(const struct hi_typing *typing, hi_node id);
 uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id);
 
 /* Is a word one past the end of the elements of `size` bytes that `before`, a word next
- * to it, leads to? Where blocks lie side by side, it leads to the next one's start. */
+ * to it, leads to? If blocks lie side by side, it leads to the next one's start. */
 bool hi_is_past_the_end(const struct hi_typing *typing, uint64_t word, uint64_t before,
 			uint64_t size);
 /* How many words before the slot's may be `before`: those of the same record. */

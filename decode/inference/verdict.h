@@ -6,12 +6,12 @@
  * they may be wrong, so each leak has a verdict:
  *
  *   certain  no word in live memory, in a stack, a register, thread-local storage, a
- *            module's data or what the kernel keeps leads to it or into it, of whatever
+ *            module's data or the kernel's memory leads to it or into it, of whatever
  *            type, aligned or not (Note [Words at any byte] in verdict.c). LeakSanitizer
  *            would report it too.
  *   likely   some word does, but by its type it is no pointer: an integer, the dead part
- *            of a container, bytes behind the end of a text. What such an object leads
- *            to, by any of its words, is likely as well.
+ *            of a container, bytes after the end of a text. An object to which such
+ *            an object leads, by any of its words, is likely as well.
  *
  * One more pass over all words finds them: the words of live objects, then those of the
  * ranges that roots were read from. The allocator's free memory and its own data are in

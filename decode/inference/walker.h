@@ -77,7 +77,7 @@ hi_walker_words(struct hi_walker *w, const struct hi_layout *layout, bool array,
 				hi_pointer_slot_words(&layout->slots[i], at, usable, fn,
 						      arg);
 }
-/* Do rules describe what lies behind the record in its block? */
+/* Do rules describe the bytes after the record in its block? */
 bool hi_walker_tail_known(struct hi_walker *w, const struct hi_layout *layout,
 			  uint64_t addr, uint64_t usable);
 /* Bytes of an object with this layout at addr, at most room. */

@@ -117,7 +117,7 @@ struct hi_managed_name {
 uint32_t hi_layouts_managed(struct hi_layouts *layouts,
 			    const struct hi_managed_name *name);
 
-/* What is known of one use of a type; members as in struct hi_layout. */
+/* Facts about one use of a type; members as in struct hi_layout. */
 struct hi_layout_refinement {
 	uint64_t lead, first, count;
 	struct hi_live live;
@@ -227,7 +227,7 @@ hi_layout_extent(const struct hi_layout *layout, bool array, uint64_t usable,
 
 /*
  * Calls fn for every word of a block of `usable` bytes that may be a pointer if the block
- * has this layout. usable: below 2^47. tail_known: rules describe what lies behind the
+ * has this layout. usable: below 2^47. tail_known: rules describe the bytes after the
  * record, so words there and flexible arrays of raw storage are left out.
  */
 static inline __attribute__((always_inline)) void
@@ -263,10 +263,10 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 			if (!array)
 				break;
 		}
-	/* What no member covers may be padding, or the next member of a larger record of
-	 * which only the first member (list_head, a base class) is known. Its words stay
-	 * conservative, else objects that they hold would be called leaked. What lies
-	 * behind a known number of elements is dead. */
+	/* Bytes that no member covers may be padding, or the next member of a larger
+	 * record of which only the first member (list_head, a base class) is known. Its
+	 * words stay conservative, else objects that they hold would be called leaked.
+	 * Bytes after a known number of elements are dead. */
 	if (layout->open_ended || (tail_known && !layout->opaque) ||
 	    hi_layout_has_count(layout))
 		return;
@@ -274,7 +274,7 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 		fn(arg, o, NULL);
 }
 
-/* As hi_layout_words_until, where no rule describes the bytes behind the record. */
+/* As hi_layout_words_until, where no rule describes the bytes after the record. */
 static inline __attribute__((always_inline)) void
 hi_layout_words(const struct hi_layout *layout, bool array, uint64_t usable,
 		hi_word_fn *fn, void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a flattened type consists of: pointer slots, and sites of rules.
+ * Parts of a flattened type: pointer slots, and sites of rules.
  *
  * A pointer slot is a run of words, {offset, count, stride}: `struct node *table[1024]`
  * is one slot; an array of 1,000 structs with 3 pointers each is three.
@@ -13,7 +13,7 @@
 #include "decode/rules/rules.h"
 #include "decode/types/types.h"
 
-/* Where layouts get types from: debug information, or a test. */
+/* The source of types for layouts: debug information, or a test. */
 struct hi_type_source {
 	void *arg;
 	/* As hi_type_get(): never NULL, thread-safe. */

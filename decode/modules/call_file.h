@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How calls find their callees, by the instruction in front of a return address, in the
- * file of a module. Offsets are from where the module begins in memory. Files are
- * hostile; what they say is a guess about code that cannot be decoded for certain:
+ * How calls find their callees, by the instruction before a return address, in the file
+ * of a module. Offsets are from where the module begins in memory. Files are hostile; the
+ * kind of a call is a guess about code that cannot be decoded for certain:
  *
- * direct: call rel32, to an address in the code of the module; or through the table of
- * addresses that the loader fills in. virtual: through a table that the first word of an
- * object leads to, as far as the instructions in front of the call show it (a program of
- * C that keeps a table of functions there looks the same). indirect: any other call of a
- * register or of memory. signal: no call, but the code that a handler returns to.
+ *	direct		call rel32, to an address in the code of the module; or through
+ *			the table of addresses that the loader fills in
+ *	virtual		through a table that the first word of an object leads to, as far
+ *			as the instructions before the call show it (a program of C that
+ *			keeps a table of functions there looks the same)
+ *	indirect	any other call of a register or of memory
+ *	signal		no call, but the code that a handler returns to
  */
 #ifndef HI_DECODE_MODULES_CALL_FILE_H
 #define HI_DECODE_MODULES_CALL_FILE_H

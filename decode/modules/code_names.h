@@ -37,13 +37,13 @@ const char *hi_code_name_of_symbol(struct hi_code_names *names, const char *symb
 const char *hi_code_name_cut(struct hi_code_names *names, const char *text);
 void hi_code_names_free(struct hi_code_names *names);
 
-/* True: the function has a name that tells it from others of the program. Else its symbol
- * may have one. */
+/* True: the function has a name that distinguishes it from others of the program. Else
+ * its symbol may have one. */
 bool hi_code_die_is_linked(Dwarf_Die *die);
 
 /* The row of the unit's line table that has addr (of the DWARF). */
 struct hi_code_line hi_code_line_at(Dwarf_Die *unit, uint64_t addr);
-/* Where an inlined call was called from. unit: the one that has its DIE. */
+/* Returns the line of an inlined call. unit: the one that has its DIE. */
 struct hi_code_line hi_code_line_of_call(Dwarf_Die *unit, Dwarf_Die *call);
 
 #endif

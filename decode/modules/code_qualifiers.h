@@ -22,15 +22,15 @@ struct hi_code_qualifier {
 
 struct hi_code_qualifiers {
 	struct HI_VECTOR(struct hi_code_qualifier) all; /* of all units */
-	/* Of each unit that was asked about: from offsets of DIEs to indices of them. */
+	/* Maps from offsets of DIEs to indices, for each unit that was looked up. */
 	struct HI_VECTOR(struct hi_code_ranges) units;
 	struct hi_table by_unit; /* Dwarf_CU -> index in units */
 };
 
 /*
  * Writes "ns::Class::" of the function that a DIE is, or is an instance of; "" where it
- * is in none, or is not of C++. What does not fit in size is left out, the outermost
- * first. False: out of memory.
+ * is in none, or is not of C++. Qualifiers that do not fit in size are left out, the
+ * outermost first. False: out of memory.
  */
 bool hi_code_qualifier_write(struct hi_code_qualifiers *qualifiers, const Dwarf_Die *die,
 			     char *out, size_t size);

@@ -31,8 +31,8 @@ struct hi_code_ranges {
 bool hi_code_ranges_add(struct hi_code_ranges *ranges, uint64_t start, uint64_t end,
 			uint64_t id);
 /*
- * Ends adding. Of ranges that overlap, the one that begins last counts; of those that
- * begin together the shortest, then the one with the highest id. False: out of memory.
+ * Ends adding. If ranges overlap, the one that begins last counts; if they begin together
+ * the shortest, then the one with the highest id. False: out of memory.
  */
 bool hi_code_ranges_seal(struct hi_code_ranges *ranges);
 /* The id of the innermost range at addr, or HI_CODE_NOTHING. */

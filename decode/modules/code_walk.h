@@ -34,7 +34,7 @@ struct hi_code_walk {
 void hi_code_walk_begin(struct hi_code_walk *walk, const Dwarf_Die *unit);
 /* The next DIE; false: there is none, or there were too many. */
 bool hi_code_walk_next(struct hi_code_walk *walk, struct hi_code_step *ret);
-/* What is below this DIE comes next. */
+/* Continues with the children of this DIE. */
 void hi_code_walk_enter(struct hi_code_walk *walk, const struct hi_code_step *step);
 
 #endif

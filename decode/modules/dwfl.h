@@ -24,7 +24,7 @@ void hi_modules_lock(struct hi_modules *modules);
 /* Ends hi_modules_lock(), as often as that was called. */
 void hi_modules_unlock(struct hi_modules *modules);
 
-/* What the modules were opened with. */
+/* Returns the image that the modules were opened with. */
 const struct hi_image *hi_modules_image(const struct hi_modules *modules);
 /* Returns the options that the modules were opened with; borrowed. */
 const struct hi_modules_options *hi_modules_options(const struct hi_modules *modules);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process with rights does for one that reads debug information without them
+ * Services of a process with rights for one that reads debug information without them
  * (base/files.h): it downloads, and keeps the cache. It reads none of the files.
  */
 #ifndef HI_DECODE_MODULES_FILE_SERVER_H

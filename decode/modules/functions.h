@@ -18,7 +18,7 @@ struct hi_function_symbol {
 typedef bool hi_function_symbol_fn(const struct hi_function_symbol *symbol, void *arg);
 enum hi_status hi_module_each_symbol(struct hi_module *module, hi_function_symbol_fn *fn,
 				     void *arg, struct hi_error *err);
-/* Where the next symbol above addr begins; UINT64_MAX: none. */
+/* Returns the start of the next symbol above addr; UINT64_MAX: none. */
 uint64_t hi_module_next_symbol(struct hi_module *module, uint64_t addr);
 
 /* ---- by DWARF; nothing is found where there is none ---- */
@@ -41,7 +41,7 @@ enum hi_status hi_module_inlined_calls(struct hi_module *module,
 				       const struct hi_inlined_search *search,
 				       struct hi_error *err);
 
-/* Where the code of a line begins. */
+/* The start of the code of a line. */
 struct hi_line_location {
 	uint64_t addr;	/* target address */
 	unsigned line;	/* the one that was asked for, or the next that has code */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of this folder share about a module. */
+/* State of a module that the files of this folder share. */
 #ifndef HI_DECODE_MODULES_MODULE_H
 #define HI_DECODE_MODULES_MODULE_H
 
@@ -28,7 +28,7 @@ struct hi_elf_header {
 	size_t build_id_size;
 };
 
-/* Where headers come from: a file (fd >= 0), or memory from `start` on. */
+/* The source of headers: a file (fd >= 0), or memory from `start` on. */
 struct hi_elf_source {
 	int fd;
 	struct hi_memory *memory;

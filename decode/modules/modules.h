@@ -43,7 +43,7 @@ struct hi_modules_options {
 struct hi_modules;
 
 /* Opens the modules of image, which is borrowed until close. HI_OK also where a module is
- * unreadable (its note says so). Reads no DWARF. */
+ * unreadable (its note has the reason). Reads no DWARF. */
 enum hi_status hi_modules_open(const struct hi_image *image,
 			       const struct hi_modules_options *options,
 			       struct hi_modules **ret, struct hi_error *err);

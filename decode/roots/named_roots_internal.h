@@ -56,8 +56,8 @@ struct hi_root_compiling {
 };
 
 /* ---- named_roots.c ---- */
-/* What an expression that was compiled is, by its type. HI_USAGE: nothing that
- * leads to objects. */
+/* Compiles an expression and classifies it by its type. HI_USAGE: nothing that leads to
+ * objects. */
 enum hi_status hi_root_compile(const char *text, const struct hi_scope *scope,
 			       struct hi_types *types, struct hi_arena *arena,
 			       struct hi_root_code *ret, size_t *column_ret,

@@ -6,8 +6,8 @@
  *
  * A rule that could not be resolved must not make a leak: context is missing, no case has
  * the value, memory that it reads is unreadable. Then its word is reported as one that
- * may be a pointer (`doubtful`). Where not even the words are known (bounds of a loop, a
- * place), the whole record is read conservatively (`unresolved`). What was missing is
+ * may be a pointer (`doubtful`). If not even the words are known (bounds of a loop, a
+ * place), the whole record is read conservatively (`unresolved`). The missing part is
  * kept in the rule, for warnings. An `if` whose condition does not hold is resolved: the
  * word is not followed.
  */
@@ -72,7 +72,7 @@ bool hi_rules_variant_is_open(struct hi_applier *a, const struct hi_rules *rules
 			      const struct hi_record_at *at);
 /* Keeps what was missing, for warnings. */
 void hi_rule_note_lacks(_Atomic uint64_t *kept, uint64_t lacks);
-/* Do rules describe what lies behind the record in its block? */
+/* Do rules describe the bytes after the record in its block? */
 bool hi_rules_tail_known(struct hi_applier *a, const struct hi_rules *rules,
 			 const struct hi_record_at *at);
 /* Bytes of the whole object by its `size` statement; else `otherwise`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parses hints (docs/HINTS.md) to statements. The parser knows no types: expressions and
+ * Parses hints (docs/HINTS.md) to statements. The parser has no types: expressions and
  * type names stay pieces of the text; only their brackets and the order of operands and
  * operators are checked. Everything is in the caller's arena, with a copy of the text in
  * which comments are blanked.
@@ -35,7 +35,7 @@ struct hi_hint_target {
 	struct hi_text_piece name;	 /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
 	struct hi_text_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
 	struct hi_text_piece from, to;	 /* [to], [from .. to] */
-	struct hi_text_piece lead, full, ring; /* behind those */
+	struct hi_text_piece lead, full, ring; /* after those */
 	bool down, only, part;
 	struct hi_text_piece called; /* as "NAME" */
 	struct hi_text_piece symbol; /* SYMBOL: the address */
@@ -133,7 +133,7 @@ bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
 struct hi_text_position {
 	uint32_t line, column; /* from 1 */
 };
-/* Of a pointer into hints->text. */
+/* Returns the position of a pointer into hints->text. */
 struct hi_text_position hi_hints_position(const struct hi_hints *hints, const char *at);
 
 #endif

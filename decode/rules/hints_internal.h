@@ -10,7 +10,7 @@ enum {
 	HINTS_SIZE_MAX = 16 << 20,
 	HINTS_DEPTH_MAX = 64,	   /* of brackets in an expression or a type */
 	HINTS_ITEMS_MAX = 1 << 16, /* of any list */
-	HINTS_HEADER_MAX = 4096,   /* bytes in front of an object */
+	HINTS_HEADER_MAX = 4096,   /* bytes before an object */
 };
 
 struct hi_hints_keys HI_VECTOR(struct hi_hint_key);
@@ -51,7 +51,7 @@ bool hi_hints_name(struct hi_hints_parser *p, const char *what,
 bool hi_hints_label(struct hi_hints_parser *p, const char *what,
 		    struct hi_text_piece *ret);
 bool hi_hints_string(struct hi_hints_parser *p, struct hi_text_piece *ret);
-/* What follows an identifier here is the rest of a statement, not of an
+/* Returns whether this word after an identifier begins the rest of a statement, not of an
  * expression: an operator word, an arrow, ':' or a postfix. */
 bool hi_hints_is_operator_word(struct hi_text_piece word);
 

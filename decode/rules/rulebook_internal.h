@@ -38,7 +38,7 @@ struct hi_book_text {
 	uint64_t *const_values;
 	bool *const_known;
 	uint32_t first_key; /* number of hints->keys[0] in the book */
-	/* Of what is being compiled, for warnings; length 0: none. */
+	/* The record and word that are being compiled, for warnings; length 0: none. */
 	struct hi_text_piece record, word;
 	hi_type_id *key_types;
 };
@@ -116,8 +116,8 @@ static inline bool hi_text_piece_is(struct hi_text_piece piece, const char *text
 {
 	return strlen(text) == piece.length && memcmp(piece.at, text, piece.length) == 0;
 }
-/* The compiled rules of a type, by its canonical id; NULL none. Under the lock.
- * What is new is pending. */
+/* The compiled rules of a type, by its canonical id; NULL none. Under the lock. New rules
+ * are pending. */
 struct hi_compiled *hi_book_compiled(struct hi_rulebook *book, hi_type_id type);
 
 enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
@@ -126,7 +126,8 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 
 /* ---- rulebook_index.c ---- */
 bool hi_book_index(struct hi_rulebook *book);
-/* `$T` in the name itself, in front of brackets: it may be called anything. */
+/* Returns whether `$T` is in the name itself, before brackets: it may be called
+ * anything. */
 bool hi_book_is_open(struct hi_text_piece pattern);
 /* The first record that fits the type, with the captures of its pattern. */
 const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
@@ -146,7 +147,7 @@ size_t hi_book_uncapture(const struct hi_captures *captures, const char *in,
 			 bool as_written, char *out, size_t out_size);
 
 /* ---- rulebook_code.c ---- */
-/* What an expression may refer to. */
+/* Names that an expression may refer to. */
 struct hi_book_scope {
 	struct hi_book_text *text;
 	struct hi_compiled *owner; /* of the code */

@@ -82,7 +82,7 @@ enum hi_rule_kind {
 			  * none: a free slot, no object */
 };
 
-/* What was missing to resolve a rule: a bit for each context key, and these. */
+/* Inputs that were missing to resolve a rule: a bit for each context key, and these. */
 enum {
 	HI_LACK_CASE = 1 << HI_CONTEXT_KEYS, /* no case of a switch takes the value */
 	HI_LACK_SYMBOL = HI_LACK_CASE << 1,  /* no function's name fits */
@@ -129,7 +129,7 @@ struct hi_rules {
 	bool variants_closed;
 	_Atomic uint64_t *variants_lacks; /* as in struct hi_rule */
 	const char *variants_origin;
-	/* What lies behind the record in its block is known (by PLACE rules or as a
+	/* The bytes after the record in its block are known (by PLACE rules or as a
 	 * blob): no conservative words there. NULL: unknown. */
 	const struct hi_code *tail_known;
 	const struct hi_code *size; /* bytes of the whole object, tail included; NULL */
@@ -163,17 +163,17 @@ struct hi_shown {
 	bool is_link;	    /* what points to it leads on in the same container */
 };
 
-/* Where rules come from. NULL: there are none. Thread-safe. */
+/* The source of rules. NULL: there are none. Thread-safe. */
 struct hi_rule_source {
 	void *arg;
-	/* Bytes in front of what the program's allocation wrapper returns, in every block
-	 * that it allocates (`header N;`); 0: unknown. */
+	/* Bytes before the address that the program's allocation wrapper returns, in
+	 * every block that it allocates (`header N;`); 0: unknown. */
 	uint64_t block_header;
 	const struct hi_rules *(*rules)(void *arg, hi_type_id type);
-	/* Of a root variable: one POINTER or PLACE rule with lvalue = the variable,
-	 * `this` its address; NULL none. */
+	/* Returns the rules of a root variable: one POINTER or PLACE rule with lvalue =
+	 * the variable, `this` its address; NULL none. */
 	const struct hi_rules *(*root_rules)(void *arg, const struct hi_variable *var);
-	/* Of a SYMBOL target and a code address: what it stands for, never SYMBOL
+	/* Resolves a SYMBOL target by a code address to another target, never SYMBOL
 	 * itself; NULL: the name does not fit. Cached. */
 	const struct hi_rule_target *(*of_symbol)(void *arg,
 						  const struct hi_rule_target *target,

@@ -2,9 +2,9 @@
 /*
  * Patterns over readable names of types: `std::vector<$T, *>` (docs/HINTS.md). `$T`
  * captures an argument, `*` stands for any one, `...` for the rest, `$T...` captures the
- * rest one by one. All stand in place of an argument; `$T` may have text behind it
- * ("$T const", "$T as core::any::Any"). A function's pattern may end in `*`. Blanks count
- * only between two words. Time is linear in name and pattern; nothing recurses.
+ * rest one by one. All stand in place of an argument; `$T` may have text after it ("$T
+ * const", "$T as core::any::Any"). A function's pattern may end in `*`. Blanks count only
+ * between two words. Time is linear in name and pattern; nothing recurses.
  */
 #ifndef HI_DECODE_RULES_TYPE_PATTERN_H
 #define HI_DECODE_RULES_TYPE_PATTERN_H

@@ -4,8 +4,8 @@
  *
  *   probe (cpython_probe.c)     _PyRuntime, the interpreters; layout check
  *   lists (cpython_lists.c)     the collector's, with all their objects
- *   version (cpython_version.c) which one it is; its own structures by what it says of
- *                               them (cpython_offsets.c), by debug information
+ *   version (cpython_version.c) which one it is; its structures by its own table of
+ *                               offsets (cpython_offsets.c), by debug information
  *                               (cpython_dwarf.c)
  *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
  *   types (cpython_types.c)     type objects by address; cpython_fields.c: what is in
@@ -57,7 +57,7 @@ enum {
 	 * 8 × 0xfd), more than once where one allocator asks another. */
 	HI_PY_DEBUG_FRONT = 16,
 	HI_PY_DEBUG_BACK = 8,
-	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
+	HI_PY_GC_HEAD = 16, /* before an object: next, prev and two flags */
 	HI_PY_GC_PREV_FLAGS = 3,
 	HI_PY_MAX_INTERPRETERS = 1024,
 	HI_PY_MAX_THREADS = 1 << 16,
@@ -75,7 +75,7 @@ enum {
 #define HI_PY_TYPE_SUBCLASS (UINT64_C(1) << 31)
 #define HI_PY_MAX_REFCNT (UINT64_C(1) << 40)
 
-/* What an instance begins with, when it is more than fields. */
+/* The beginning of an instance, when it is more than fields. */
 enum hi_py_family {
 	HI_PY_PLAIN,  /* fields of the table, slots */
 	HI_PY_OPAQUE, /* a C structure without a description */
@@ -84,7 +84,7 @@ enum hi_py_family {
 	HI_PY_ODICT,
 	HI_PY_LIST,
 	HI_PY_TUPLE,
-	HI_PY_ITEMS, /* ob_size references behind its fixed part */
+	HI_PY_ITEMS, /* ob_size references after its fixed part */
 	HI_PY_SET,
 	HI_PY_TYPE_OBJECT,
 	HI_PY_CODE,
@@ -98,7 +98,7 @@ enum hi_py_family {
 	HI_PY_ARRAY,
 	HI_PY_LRU_CACHE,
 	HI_PY_LINK, /* fields; its owner shows them to the collector */
-	HI_PY_TIME, /* datetime.time, datetime.datetime: a time zone behind, or none */
+	HI_PY_TIME, /* datetime.time, datetime.datetime: a time zone follows, or none */
 	HI_PY_DATETIME,
 	HI_PY_NDARRAY, /* of NumPy, as its dtypes (1.x, 2.x) and its structured scalars */
 	HI_PY_DTYPE_1,
@@ -175,7 +175,7 @@ struct hi_py_layout {
 	/* _PyRuntimeState */
 	uint32_t runtime_core_initialized, runtime_initialized, runtime_finalizing;
 	uint32_t runtime_interpreters_head, runtime_interpreters_main,
-		runtime_words_end, /* behind it are objects, interpreter and thread */
+		runtime_words_end, /* after it are objects, interpreter and thread */
 		runtime_size;
 	uint32_t runtime_gc; /* 3.8: one for all interpreters */
 	/* The thread that has the lock of the interpreter (up to 3.11); the key by which
@@ -234,8 +234,8 @@ struct hi_py_layout {
 	uint32_t str_length, str_state, str_wstr, str_ascii_data, str_utf8,
 		str_compact_data, str_any, str_size;
 	uint32_t deque_n_free, deque_free; /* blocks that it keeps */
-	unsigned int_tag_bits; /* in front of the number of digits; 0: a signed one */
-	/* Types with these flags have managed_size bytes in front of the object. */
+	unsigned int_tag_bits; /* below the number of digits; 0: a signed one */
+	/* Types with these flags have managed_size bytes before the object. */
 	uint64_t preheader_flags;
 	uint32_t managed_size;
 	bool immortal;		/* such objects have a refcount of 2^31 and more */
@@ -244,7 +244,8 @@ struct hi_py_layout {
 	/* pymalloc */
 	uint32_t arena_size, pool_size, pool_header, arena_object_size, alignment,
 		small_max;
-	/* Where an interpreter has its own: in the state, or behind a pointer there */
+	/* The place of an interpreter's own arenas: in the state, or at a pointer
+	 * there */
 	uint32_t interp_obmalloc, obmalloc_arenas, obmalloc_n_arenas;
 	bool obmalloc_is_pointer;
 	/* Functions for structures that differ by more than offsets. NULL: there is
@@ -256,7 +257,7 @@ struct hi_py_layout {
 	bool (*read_keys)(struct hi_runtime_cursor *c, uint64_t addr,
 			  struct hi_py_keys *ret);
 	void (*visit_managed)(struct hi_py_visit *v, const struct hi_py_object *o);
-	/* Bytes behind the items of an object. */
+	/* Returns the bytes after the items of an object. */
 	uint64_t (*tail_size)(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 };
 extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
@@ -331,7 +332,7 @@ struct hi_py_type {
 	int64_t dictoffset;
 	uint32_t type;	     /* hi_runtime.types of its instances */
 	uint32_t freed_type; /* of instances that a free list keeps; 0: not asked yet */
-	uint16_t presize;    /* bytes in front of an instance */
+	uint16_t presize;    /* bytes before an instance */
 	uint16_t n_hidden;   /* items of an instance, whatever its ob_size; 0: ob_size */
 	enum hi_py_family family;
 	bool is_heap, exact; /* exact: the builtin itself, not a subclass */
@@ -341,7 +342,7 @@ struct hi_py_type {
 	uint32_t n_fields;
 };
 
-/* What blocks hold that are no objects. */
+/* Contents of blocks that are no objects. */
 enum hi_py_buffer {
 	HI_PY_BUFFER_NONE,
 	HI_PY_BUFFER_DICT_KEYS,
@@ -443,13 +444,13 @@ const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,
 						 struct hi_types *types);
 /* cpython_offsets.c: words that _PyRuntime begins with, of which some are read. */
 enum { HI_PY_OFFSETS_WORDS = 95 };
-/* The words of the layout `from` that the interpreter says of itself, by these words of
- * _PyRuntime; the tables of it stay. False: it says nothing, or what is not understood.
- */
+/* Fills in the words of the layout `from` that the interpreter describes itself, by these
+ * words of _PyRuntime; the tables of it stay. False: it describes none, or in an unknown
+ * form. */
 bool hi_py_apply_offsets(const uint64_t *words, const struct hi_py_layout *from,
 			 struct hi_py_layout *ret);
-/* The same with the tables. with_end: what lies behind all that is said of an interpreter
- * moves with the end of its state, not with what is in front of it. NULL: as above, or
+/* The same with the tables. with_end: members after all that are described move with the
+ * end of the interpreter's state, not with the members before them. NULL: as above, or
  * that is the same, or no memory (py->no_memory). */
 const struct hi_py_layout *
 hi_py_layout_of_offsets(struct hi_py *py, const struct hi_py_layout *from, bool with_end);
@@ -524,7 +525,7 @@ struct hi_py_object {
 /* False: there is none at addr. */
 bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
 		     struct hi_py_object *ret);
-/* The object in a block, behind what its type puts in front of it. */
+/* Finds the object in a block, after the header that its type puts before it. */
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret);
 /* True: a class of C, which is never freed. NumPy copies those of its dtypes into blocks;
@@ -547,8 +548,8 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 
 /* cpython_bounds.c */
 struct hi_py_visit;
-/* How many of n items, `size` bytes each, lie in the block of the table at addr, behind
- * `head` bytes. Fewer than n: v->is_cut is set. */
+/* Returns how many of n items, `size` bytes each, lie in the block of the table at addr,
+ * after `head` bytes. Fewer than n: v->is_cut is set. */
 uint64_t hi_py_bound(struct hi_py_visit *v, uint64_t addr, uint64_t head, uint64_t n,
 		     uint64_t size);
 /* Bytes from addr, which may lie anywhere in a block or in a stack of frames, to the end
@@ -596,7 +597,8 @@ void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys, uint64_t size);
 struct hi_py_keys {
 	uint64_t addr, entries, n;
 	bool unicode; /* entries are key, value; else hash, key, value */
-	bool shared;  /* values are elsewhere. What is not may be, up to 3.10 */
+	bool shared;  /* values are elsewhere. Other tables may be shared, too, up to
+		       * 3.10 */
 };
 /* Values in an array, their names in keys. */
 void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
@@ -649,7 +651,7 @@ struct hi_py_frame {
 	uint64_t slots; /* locals, then its stack */
 	uint64_t room;	/* bytes of them that are there */
 	uint32_t n_locals, n_stack;
-	int64_t stacktop; /* slots in use; < 0: it runs, only the CPU knows */
+	int64_t stacktop; /* slots in use; < 0: it runs, only the CPU has it */
 	int64_t at;	  /* bytes into the code; < 0: not begun */
 	bool of_object;	  /* a frame object has it */
 	bool is_object;	  /* it is one: locals stay when it runs */
@@ -666,7 +668,7 @@ int hi_py_thread_id(struct hi_runtime_cursor *c, uint64_t thread);
 /* cpython_roots.c */
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
 			   struct hi_error *err);
-/* Of gc.garbage. */
+/* Calls fn for the objects of gc.garbage. */
 void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void *arg);
 /* The roots of all frames of all threads. */
 enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,

@@ -29,9 +29,9 @@ void hi_python_codes_destroy(struct hi_python_codes *codes); /* NULL is fine */
 enum hi_status hi_python_codes_take(struct hi_python_codes *codes,
 				    struct hi_event_stack *stack, struct hi_error *err);
 /*
- * The row of a frame that has a number: function (co_qualname; co_name up to 3.10), file
- * (co_filename) and line. Of number 0 the function is "(Python code that is gone)".
- * Strings are valid until the next call.
+ * Returns the row of a frame that has a number: function (co_qualname; co_name up to
+ * 3.10), file (co_filename) and line. The function of number 0 is "(Python code that is
+ * gone)". Strings are valid until the next call.
  */
 void hi_python_codes_row(struct hi_python_codes *codes, uint64_t frame,
 			 struct hi_frame_row *ret);

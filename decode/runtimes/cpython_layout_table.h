@@ -408,8 +408,8 @@ const struct hi_py_layout LAYOUT = {
 	INTERP_SKIP(interp_skip_3_14),
 	.type_cache = 81928,
 	.interp_obmalloc = 10904,
-	/* Up to 3.14.4 a link of the collector says which half of the old ones it is
-	 * in. */
+	/* Up to 3.14.4 a link of the collector has the half of the old ones that the
+	 * object is in. */
 	.gc_next_flags = 1,
 	.gc_permanent = 96,
 	.gc_collecting = 192,

@@ -60,7 +60,7 @@ int hi_py_locations_line(const uint8_t *table, size_t size, int64_t at);
 /* Keys (cpython_tables.c). */
 bool hi_py_sized_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret);
 bool hi_py_log2_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret);
-/* Attributes in front of an object, or behind it (cpython_managed.c). */
+/* Visits attributes before an object, or after it (cpython_managed.c). */
 void hi_py_visit_two_words(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_tagged_word(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_inline(struct hi_py_visit *v, const struct hi_py_object *o);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a walk over the frames of a running CPython thread needs: where its state is, and
+ * Data for a walk over the frames of a running CPython thread: where its state is, and
  * offsets in its structures. Fixed layout: BPF programs include this too.
  *
  * In a stack of return addresses a frame of Python is one word that no address of a
@@ -9,12 +9,12 @@
  *	63	1
  *	19..62	address of the code object / 8
  *	0..18	the instruction, counted in units of 2 bytes; HI_PYTHON_AT_UNKNOWN:
- *		behind what fits
+ *		beyond the range of these bits
  *
  * Code objects are freed, and others are made at their addresses. So BPF programs send a
- * second word behind it: a check of the code object (hi_python_check()), by which a
- * reader finds out whether the object there is still the same. Code objects that it has
- * copied have numbers from then on (cpython_code.h), which take the place of the address.
+ * second word after it: a check of the code object (hi_python_check()), by which a reader
+ * finds out whether the object there is still the same. Code objects that it has copied
+ * have numbers from then on (cpython_code.h), which take the place of the address.
  */
 #ifndef HI_RUNTIMES_CPYTHON_WALK_H
 #define HI_RUNTIMES_CPYTHON_WALK_H
@@ -41,9 +41,9 @@ struct hi_python_walk {
 	struct hi_python_range {
 		__u64 start, end;
 	} evals[HI_PYTHON_EVALS];
-	/* Where the state is of the thread that has the lock; 0: is not in one place */
+	/* Address of the state of the thread that has the lock; 0: not in one place */
 	__u64 current;
-	/* Where a pointer to the first interpreter is. With `current`, the thread's own
+	/* Address of a pointer to the first interpreter. With `current`, the thread's own
 	 * state is believed only where there is no second interpreter. */
 	__u64 interpreters;
 	/* The thread's own state: the word at the thread pointer + tss_block (0: the
@@ -62,7 +62,7 @@ struct hi_python_walk {
 	__u32 instr_unit;
 	__u32 code_first_line, code_filename, code_qualname, code_lines,
 		code_instructions;
-	/* Bytes of a code object in front of its instructions. */
+	/* Bytes of a code object before its instructions. */
 	__u32 code_size;
 	/* A frame that has not come to this instruction is still being made, or is none
 	 * of the program; unless a generator has it. 0: there are none (up to 3.10) */
@@ -100,7 +100,8 @@ struct hi_python_lines {
 };
 enum { HI_PYTHON_LINES_AT = 16 }; /* in the object */
 
-/* What tells a code object from others that have been at its address. */
+/* Returns a check that distinguishes a code object from others that have been at its
+ * address. */
 static inline __u64 hi_python_check(__u32 first_line, __u64 filename, __u64 qualname,
 				    const struct hi_python_lines *lines)
 {

@@ -11,7 +11,7 @@
 bool hi_python_find(struct hi_modules *modules, struct hi_python_walk *ret);
 /* The file that the interpreter is in; NULL: there is none. */
 struct hi_module *hi_python_module(struct hi_modules *modules);
-/* Where the allocators of the domains raw, mem and obj are (each struct
+/* Returns the address of the allocators of the domains raw, mem and obj (each struct
  * PyMemAllocatorEx); 0: they are variables of their own, up to 3.11. minor: of
  * hi_python_find(). */
 uint64_t hi_python_allocators(struct hi_modules *modules, unsigned minor);

@@ -14,8 +14,8 @@ struct hi_parameter {
 	hi_type_id type;
 	int8_t argument; /* n: in the n-th integer argument register at the entry; -1:
 			    elsewhere, or not known */
-	bool is_located; /* the debug information says where it is at the entry, or where
-			    the prologue puts it: the function uses it */
+	bool is_located; /* the debug information has its place at the entry, or after the
+			  * prologue: the function uses it */
 };
 /* The parameters of the function with this entry, in order, at most max. HI_NOT_FOUND:
  * there is no DWARF of it. */
@@ -43,10 +43,10 @@ struct hi_record_functions {
 void hi_module_record_functions(struct hi_types *types, struct hi_module *module,
 				const struct hi_record_functions *search,
 				bool *has_dwarf_ret);
-/* Of a member function of a class whose first base is a template that defines where it
- * keeps a value (std::function's manager): the type of the value, which may have no name,
- * if it is kept in place, or elsewhere. Of any function: what its first parameter leads
- * to. 0: it is not so, or there is no DWARF. */
+/* Returns the type of the value, which may have no name, that std::function and its like
+ * keep in place: for a member function of a class (the manager) whose first base is a
+ * template that defines where the value is kept. 0: it is not so, or there is no
+ * DWARF. */
 hi_type_id hi_function_value_in_place(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry);
 /* The same for a value that the object points to. */

@@ -117,9 +117,9 @@ struct hi_enumerator {
 /* The enumerators of a type, at most max, as they are declared; 0: it has none. */
 size_t hi_type_enumerators(struct hi_types *types, hi_type_id id,
 			   struct hi_enumerator *ret, size_t max);
-/* The enumerator of a type that has this value, and what stands before it in source code:
- * "Color" of a scoped enumeration, else "". Both are in the debug information; hostile.
- * False: it has none, or over 256 enumerators. Thread-safe. */
+/* Finds the enumerator of a type that has this value, and the text before it in source
+ * code: "Color" of a scoped enumeration, else "". Both are in the debug information;
+ * hostile. False: it has none, or over 256 enumerators. Thread-safe. */
 bool hi_type_enumerator_of(struct hi_types *types, hi_type_id id, int64_t value,
 			   const char **scope_ret, const char **name_ret);
 /* By readable name, with or without "struct "; HI_NOT_FOUND. */
@@ -156,8 +156,8 @@ enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
 /*
  * The same for the records of the program's own modules alone: the executable, and
  * libraries that do not lie in the system's folders; and of these only those of a size
- * for which wants() is true, and that no header of the system declares. Reads of each
- * unit only what is needed to find them.
+ * for which the callback is true, and that no header of the system declares. Reads of
+ * each unit only what is needed to find them.
  */
 typedef bool hi_record_size_fn(uint64_t size, void *arg);
 enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_fn *wants,
@@ -165,12 +165,11 @@ enum hi_status hi_types_each_own_record(struct hi_types *types, hi_record_size_f
 					struct hi_error *err);
 
 /*
- * The dynamic type behind a vtable pointer: vptr is the word at an object's
- * start. HI_NOT_FOUND unless it points into a vtable of a module (symbol
- * _ZTV*, or, in stripped files, the RTTI structure in front of it).
- * *type_ret is 0 if only the RTTI name is known; *name_ret (demangled, valid
- * until close) is never NULL; *top_offset_ret is offset-to-top (<= 0).
- * Cached; thread-safe.
+ * Finds the dynamic type for a vtable pointer: vptr is the word at an object's start.
+ * HI_NOT_FOUND unless it points into a vtable of a module (symbol _ZTV*, or, in stripped
+ * files, the RTTI structure before it). *type_ret is 0 if only the RTTI name is known;
+ * *name_ret (demangled, valid until close) is never NULL; *top_offset_ret is
+ * offset-to-top (<= 0). Cached; thread-safe.
  */
 enum hi_status hi_types_of_vtable(struct hi_types *types, uint64_t vptr,
 				  hi_type_id *type_ret, const char **name_ret,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the type reader share. See Note [Type slots] in types_open.c. */
+/* Declarations that the files of the type reader share. See Note [Type slots] in
+ * types_open.c. */
 #ifndef HI_DECODE_TYPES_TYPES_INTERNAL_H
 #define HI_DECODE_TYPES_TYPES_INTERNAL_H
 

@@ -35,9 +35,9 @@ struct hi_contents_options {
 	uint64_t min_size; /* with so many bytes to save */
 	const bool *types; /* NULL: of every type */
 	uint32_t n_types;  /* of types */
-	/* Of hi_contents_recount(): how the allocator rounds; NULL: as glibc. */
+	/* For hi_contents_recount(): how the allocator rounds; NULL: as glibc. */
 	const struct hi_block_sizes *sizes;
-	/* Of hi_contents_recount(): rows are not by type but by these numbers, below
+	/* For hi_contents_recount(): rows are not by type but by these numbers, below
 	 * n_rows, of each object. A copy counts where it belongs, and the first of its
 	 * group is none. NULL: by type. */
 	const uint32_t *row_of;

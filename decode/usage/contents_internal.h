@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What contents_*.c share. */
+/* Declarations that contents_*.c share. */
 #ifndef HI_DECODE_USAGE_CONTENTS_INTERNAL_H
 #define HI_DECODE_USAGE_CONTENTS_INTERNAL_H
 
@@ -32,7 +32,7 @@ struct hi_contents_slot {
 	uint64_t sum, most;
 };
 
-/* What becomes a hi_waste_group if it is among the first. */
+/* A group that becomes a hi_waste_group if it is among the first. */
 struct hi_contents_group {
 	uint64_t copied;
 	hi_node first;
@@ -84,7 +84,7 @@ struct hi_contents_object {
 	bool is_known, is_text;
 };
 
-/* Where its bytes are, and which of them are in use; false: some are unread. */
+/* Finds its bytes, and those of them that are in use; false: some are unread. */
 bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object *o);
 /* One more object of these contents; of the first one set the hash before. */
 void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *s,

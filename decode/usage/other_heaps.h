@@ -12,9 +12,9 @@
 #include "decode/modules/modules.h"
 
 /*
- * Their names, "jemalloc, Go runtime"; "" if there is none. allocator is what was
- * walked, after the walk; NULL: no allocator is known. What was refused is among them,
- * first: allocators, and the runtime of that name ("": none). The text lives in the
+ * Returns their names, "jemalloc, Go runtime"; "" if there is none. allocator is the one
+ * that was walked, after the walk; NULL: no allocator is known. Refused ones are among
+ * them, first: allocators, and the runtime of that name ("": none). The text lives in the
  * arena.
  */
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
