@@ -176,7 +176,7 @@ struct hi_alloc_options {
 	bool callers;
 	bool has_depth;
 	uint64_t depth; /* of chains of callers, 0 to HI_CHAIN_MAX */
-	bool bars, has_weight;
+	bool bars;
 	double weight; /* of space in the bars, 0 to 1 */
 	bool has_order;
 	enum hi_alloc_order order;

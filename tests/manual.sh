@@ -75,6 +75,9 @@ expect "a value behind =" "$(bash_completes heapinspect census --color = al)" al
 expect "a value of nothing yet" "$(bash_completes heapinspect census --color = | tr '\n' ' ')" "auto always never "
 expect "an option's beginning" "$(bash_completes heapinspect snap --compr)" --compress
 expect "a format of export" "$(bash_completes heapinspect export -f par)" parquet
+expect "a format of export by another writer" "$(bash_completes heapinspect export -f sq)" sqlite
+expect "a format of check" "$(bash_completes heapinspect check -f mark)" markdown
+expect "a format of check that export has" "$(bash_completes heapinspect check -f par)" ""
 expect "a format of query" "$(bash_completes heapinspect query -f js)" json
 expect "a foreign option" "$(bash_completes heapinspect leaks --compr)" ""
 bash_completes heapinspect --pid "$$" | grep -qx "$$" || wrong "no process is completed"

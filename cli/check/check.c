@@ -8,9 +8,11 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/check/gate_names.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/option_check.h"
 #include "report/parts/unread_memory.h"
 #include "report/type_search.h"
 #include "session/operands.h"
@@ -25,18 +27,70 @@ void hi_check_heaps_close(struct hi_check_heaps *h)
 	hi_vector_free(&h->slopes);
 }
 
-bool hi_check_take_format(const struct hi_options *o, enum hi_check_format *ret)
+static enum hi_check_format format_of_check(const struct hi_options *o)
 {
-	static const char *const words[] = {"text", "json", "junit", "github",
-					    "markdown"};
+	return (enum hi_check_format)hi_option_format(o, o->output.json ? HI_CHECK_JSON
+									: HI_CHECK_TEXT);
+}
 
-	*ret = o->output.json ? HI_CHECK_JSON : HI_CHECK_TEXT;
-	for (size_t i = 0; o->output.format && i < 5; i++)
-		if (strcmp(o->output.format, words[i]) == 0) {
-			*ret = (enum hi_check_format)i;
-			return true;
-		}
-	return !o->output.format;
+/* ---- the command line ---- */
+
+/* Of a budget, the place in the file. */
+static int wrong_gate(const struct hi_gate *gate, const char *why)
+{
+	if (gate->file)
+		return hi_option_wrong("%s:%u: %s", gate->file, gate->line, why);
+	return hi_option_wrong("--fail-on '%s': %s", gate->text, why);
+}
+
+/* What a gate compares with must be given. */
+static int check_gate(const struct hi_options *o, const struct hi_gate *gate)
+{
+	if (gate->needs_three && !o->comparison.three)
+		return wrong_gate(gate, "survived needs three heaps: heapinspect check "
+					"--three WARM LOAD AFTER");
+	if (gate->needs_baseline && !o->comparison.baseline)
+		return wrong_gate(gate, "--baseline FILE is missing");
+	if (gate->needs_series &&
+	    (!o->target.file || !hi_snapshots_is_one(o->target.file)))
+		return wrong_gate(gate,
+				  "slope needs a file of many censuses (heapinspect "
+				  "snap --every 10s -o FILE)");
+	return 0;
+}
+
+static int check_baseline_update(const struct hi_options *o)
+{
+	const char *baseline = o->comparison.baseline;
+
+	if (!o->check.update_baseline || !baseline)
+		return 0;
+	if (o->comparison.baseline_census)
+		return hi_option_wrong("--update-baseline: %s is one census of a file",
+				       baseline);
+	if ((o->output.file && strcmp(o->output.file, baseline) == 0) ||
+	    (o->check.junit && strcmp(o->check.junit, baseline) == 0))
+		return hi_option_wrong("%s: the report and the baseline are one file",
+				       baseline);
+	return 0;
+}
+
+static int check_gates(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+
+	if (o->output.json && format_of_check(o) != HI_CHECK_JSON)
+		return hi_option_wrong("--json and --format %s: only one of them",
+				       o->output.format);
+	if (!o->check.n_gates)
+		return hi_option_wrong("check: --fail-on EXPR is missing, or --budget "
+				       "FILE; see heapinspect check --help");
+	if (hi_option_check_three(o) != 0)
+		return 2;
+	for (size_t i = 0; i < o->check.n_gates; i++)
+		if (check_gate(o, &o->check.gates[i]) != 0)
+			return 2;
+	return check_baseline_update(o);
 }
 
 /* ---- the gates ---- */
@@ -215,10 +269,8 @@ static enum hi_status write_format(struct hi_check_report *r, const struct hi_op
 				   struct hi_page *scratch, struct hi_output *output,
 				   struct hi_error *err)
 {
-	enum hi_check_format format;
 
-	(void)hi_check_take_format(o, &format);
-	switch (format) {
+	switch (format_of_check(o)) {
 	case HI_CHECK_JSON:
 		return hi_write_json(output, fill_check_report, r, err);
 	case HI_CHECK_JUNIT:
@@ -395,4 +447,5 @@ const struct hi_command hi_command_check = {
 		"main.hisnap --update-baseline",
 	.wanted = WANTED,
 	.write = write_check,
+	.check = check_gates,
 };

@@ -11,6 +11,7 @@
 #include "cli/commands/diff.h"
 #include "report/reports/check/check_report.h"
 
+/* In the order of the words of --format. */
 enum hi_check_format {
 	HI_CHECK_TEXT,
 	HI_CHECK_JSON,
@@ -18,8 +19,6 @@ enum hi_check_format {
 	HI_CHECK_GITHUB,
 	HI_CHECK_MARKDOWN,
 };
-/* The format of the report that the options ask for; false: -f has another word. */
-bool hi_check_take_format(const struct hi_options *options, enum hi_check_format *ret);
 
 /* What the gates look at. */
 struct hi_check_heaps {

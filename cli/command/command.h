@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * To add a command: an entry in enum hi_command_id, a file NAME.c with a
- * `const struct hi_command hi_command_NAME`, a line in the list of commands.c,
- * its bit at the options that it takes (option_table.c), a JSON Schema's name in
+ * To add a command: an entry in enum hi_command_id, a file cli/commands/NAME.c with a
+ * `const struct hi_command hi_command_NAME`, a line in the list of cli/commands.c, its
+ * bit at the options that it takes (cli/options/option_table.c), a JSON Schema's name in
  * docs/schema, docs/man/NAME.roff for its manual page, scenario tests in
  * tests/cli/commands_test.c, and a question in tests/support/questions.c.
  */
@@ -49,13 +49,50 @@ enum hi_command_id {
 	HI_COMMANDS,
 };
 
+/* What the address of a page of the command has beside options. */
+enum hi_command_page {
+	HI_COMMAND_NO_PAGE,
+	HI_COMMAND_PAGE,	       /* nothing: of one census */
+	HI_COMMAND_PAGE_WITH_ARGUMENT, /* the command's argument */
+	HI_COMMAND_PAGE_OF_FILE,       /* nothing: of all censuses */
+	HI_COMMAND_PAGE_OF_TWO,	       /* which census of the file is the earlier heap */
+	HI_COMMAND_PAGE_OF_DEEP,       /* a verb and a query */
+};
+
+#define HI_COMMAND_TARGETS "--pid PID|--core FILE|FILE.hisnap"
+
+struct hi_given;
+
 struct hi_command {
 	enum hi_command_id id;
 	const char *name;
 	const char *arguments; /* "ADDRESS|TYPE"; "" none; one, required unless in [] */
 	const char *purpose;   /* one line */
 	const char *help;      /* after the options: examples */
-	unsigned wanted;       /* bits of enum hi_wanted */
+	const char *targets; /* after them in the usage line; NULL: HI_COMMAND_TARGETS */
+	unsigned wanted;     /* bits of enum hi_wanted */
+
+	/* ---- the command line (cli/options) ---- */
+	bool compares;		/* of two snapshot files the first is the earlier heap */
+	bool takes_expression;	/* as its argument, which becomes a root then */
+	bool takes_roots_alone; /* --root without --under */
+	bool groups_by_retainers; /* --retainer without --retained-by */
+	bool follows;		  /* allocations: --for is not of a series */
+	/* Takes a word that is no option; NULL: a snapshot file, or the one argument.
+	 * Returns 0, or 2 when it is wrong, which was printed. */
+	int (*take_word)(char *word, struct hi_options *o);
+	/* Fills in what depends on other options, and may set o->command to another way
+	 * to run. NULL: nothing to do. */
+	void (*settle)(struct hi_options *o);
+	/* Checks what rows of options do not say. Returns 0, or 2 when an error was
+	 * printed. NULL: nothing to check. */
+	int (*check)(const struct hi_given *given);
+
+	/* ---- pages of report and serve ---- */
+	enum hi_command_page page;
+	const char *page_form; /* the argument's name in an address; NULL: it has none */
+
+	/* ---- how it runs ---- */
 	/* Fills the page or the document (one of them is NULL). */
 	enum hi_status (*run)(struct hi_inspection *in,
 			      const struct hi_report_header *header, struct hi_page *page,

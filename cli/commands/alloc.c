@@ -326,4 +326,9 @@ const struct hi_command hi_command_alloc = {
 	.wanted_in_series = HI_WANT_CENSUS,
 	.wants_series = is_alloc_of_file,
 	.write_series = write_alloc_of_file,
+	.targets = "--pid PID|FILE.hirec",
+	.follows = true,
+	.settle = hi_alloc_settle,
+	.check = hi_alloc_check,
+	.page = HI_COMMAND_PAGE,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `alloc --pause` and `--resume`: tells a recording that runs. */
 #include "cli/command/command.h"
+#include "cli/options/option_take.h"
 #include "session/mark_socket.h"
 
 static enum hi_status run_alloc_pause(const struct hi_options *options,
@@ -21,10 +22,20 @@ static enum hi_status run_alloc_pause(const struct hi_options *options,
 	return status;
 }
 
+static int check_alloc_pause(const struct hi_given *given)
+{
+	const struct hi_target_options *t = &given->options->target;
+
+	return t->pid && !t->file
+		       ? 0
+		       : hi_option_wrong("--pause, --resume: --pid N is missing");
+}
+
 const struct hi_command hi_command_alloc_pause = {
 	.id = HI_COMMAND_ALLOC,
 	.name = "alloc",
 	.arguments = "",
 	.keeps_rights = true,
 	.run_alone = run_alloc_pause,
+	.check = check_alloc_pause,
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command/command.h"
+#include "cli/options/option_take.h"
 #include "decode/describe/runtime_facts.h"
 #include "decode/inference/audit.h"
 #include "report/reports/audit/audit_report.h"
@@ -103,6 +104,16 @@ static enum hi_status run_audit_command(struct hi_inspection *in,
 	return status;
 }
 
+static int check_audit(const struct hi_given *given)
+{
+	const char *file = given->options->target.file;
+
+	return file ? hi_option_wrong("audit: needs --pid or --core: reference counts "
+				      "are not in a snapshot file (%s)",
+				      file)
+		    : 0;
+}
+
 const struct hi_command hi_command_audit = {
 	.id = HI_COMMAND_AUDIT,
 	.name = "audit",
@@ -114,4 +125,6 @@ const struct hi_command hi_command_audit = {
 		"  heapinspect audit --pid 4242 --at gc --json\n",
 	.wanted = 0,
 	.run = run_audit_command,
+	.targets = "--pid PID|--core FILE",
+	.check = check_audit,
 };

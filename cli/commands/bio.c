@@ -26,6 +26,7 @@
 #include "base/text.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/option_check.h"
 #include "cli/record/record_series.h"
 #include "report/parts/legend.h"
 #include "report/reports/bio/bio_report.h"
@@ -252,8 +253,47 @@ static enum hi_status run_bio_of_file(struct hi_inspection *in,
 
 /* ---- the commands ---- */
 
+/* ---- the command line ---- */
+
+/* What was followed earlier is shown out of its file. */
+static void settle_bio(struct hi_options *o)
+{
+	if (o->target.file)
+		o->command = &hi_command_bio_file;
+	else
+		hi_series_settle_period(&o->series, hi_safepoint_asked(&o->safepoint));
+}
+
+static int check_bio(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+	const struct hi_profile_options *p = &o->profile;
+	const char *restriction = p->n_retainers ? "--retainer"
+				  : p->identity	 ? "--identity"
+				  : p->max_set	 ? "--max-set"
+						 : NULL;
+
+	return restriction && o->biography.by != HI_LIVES_BY_RETAINERS
+		       ? hi_option_wrong("%s: only with --by retainers", restriction)
+		       : 0;
+}
+
+/* How to find what the file has is not asked any more. */
+static int check_bio_file(const struct hi_given *given)
+{
+	const char *of_following = hi_given_for(given, HI_FOR_FOLLOWING);
+
+	return of_following
+		       ? hi_option_wrong("--%s: only with --pid: %s has what was found "
+					 "already",
+					 of_following, given->options->target.file)
+		       : check_bio(given);
+}
+
 #define ABOUT                                                                            \
 	.id = HI_COMMAND_BIO, .name = "bio", .arguments = "",                            \
+	.targets = "--pid PID|FILE.hisnap", .follows = true,                             \
+	.groups_by_retainers = true,                                                     \
 	.purpose =                                                                       \
 		"Show which memory of a running process is used, is not used any more "  \
 		"(DRAG), is not used yet (LAG), or is never used (VOID).",               \
@@ -297,9 +337,13 @@ const struct hi_command hi_command_bio = {
 	ABOUT,
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
+	.settle = settle_bio,
+	.check = check_bio,
+	.page = HI_COMMAND_PAGE,
 };
 
 const struct hi_command hi_command_bio_file = {
 	ABOUT,
 	.run = run_bio_of_file,
+	.check = check_bio_file,
 };

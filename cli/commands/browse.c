@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/commands/explain.h"
+#include "cli/options/option_take.h"
 #include "cli/terminal/browse_screen.h"
 #include "cli/terminal/browse_terminal.h"
 #include "report/parts/decoded_share.h"
@@ -122,6 +123,19 @@ static enum hi_status run_browse_command(struct hi_inspection *in,
 	return status;
 }
 
+/* Before a target is stopped for nothing. */
+static int check_browse(const struct hi_given *given)
+{
+	if (given->options->target.program)
+		return hi_option_wrong("browse: not with -- PROGRAM, which has the "
+				       "terminal; heapinspect snap -o FILE -- PROGRAM "
+				       "keeps its heap");
+	if (hi_browse_terminal_is_possible())
+		return 0;
+	return hi_option_wrong("browse: standard input and output are no terminal; "
+			       "heapinspect retained prints the same tree");
+}
+
 const struct hi_command hi_command_browse = {
 	.id = HI_COMMAND_BROWSE,
 	.name = "browse",
@@ -136,4 +150,5 @@ const struct hi_command hi_command_browse = {
 		"  heapinspect browse app.hisnap",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.write = run_browse_command,
+	.check = check_browse,
 };

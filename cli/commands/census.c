@@ -94,6 +94,14 @@ const struct hi_command hi_command_census_hints = {
 	.write = hi_suggest_hints_write,
 };
 
+static void settle_census(struct hi_options *o)
+{
+	if (!o->selection.suggest_hints)
+		return;
+	o->selection.untyped = true;
+	o->command = &hi_command_census_hints;
+}
+
 const struct hi_command hi_command_census = {
 	.id = HI_COMMAND_CENSUS,
 	.name = "census",
@@ -116,4 +124,6 @@ const struct hi_command hi_command_census = {
 	.run = run_census_command,
 	.wanted_in_series = HI_WANT_CENSUS,
 	.sample = hi_series_census,
+	.settle = settle_census,
+	.page = HI_COMMAND_PAGE,
 };

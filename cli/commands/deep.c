@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_take.h"
 #include "report/reports/deep/deep_report.h"
 #include "session/deep/read.h"
 #include "session/operands.h"
@@ -60,8 +60,9 @@ static bool take_deep_verb(const char *word, struct hi_deep_operands *to)
 	return false;
 }
 
-int hi_deep_take_operand(char *word, struct hi_deep_operands *to)
+static int take_deep_word(char *word, struct hi_options *o)
 {
+	struct hi_deep_operands *to = &o->deep.operands;
 	struct hi_deep_file file;
 
 	if (take_deep_verb(word, to))
@@ -85,11 +86,15 @@ int hi_deep_take_operand(char *word, struct hi_deep_operands *to)
 	return 0;
 }
 
-int hi_deep_check_operands(const struct hi_deep_operands *o)
+static int check_deep(const struct hi_given *given)
 {
+	const struct hi_deep_operands *o = &given->options->deep.operands;
 	unsigned wanted =
 		o->verb == HI_DEEP_VERB_MERGE || o->verb == HI_DEEP_VERB_DIFF ? 2 : 1;
 
+	if (given->options->output.format && o->query)
+		return hi_option_wrong("--format mercury: not with a query, it has no "
+				       "reports");
 	if (o->n_files < wanted && o->query && strchr(o->query, '.'))
 		return hi_option_wrong("%s: no such file", o->query);
 	if (o->n_files < wanted)
@@ -245,4 +250,8 @@ const struct hi_command hi_command_deep = {
 		"  heapinspect deep check app.hirec\n"
 		"  heapinspect deep app.hirec --format mercury -o Deep.data",
 	.run_alone = run_deep_command,
+	.targets = "",
+	.take_word = take_deep_word,
+	.check = check_deep,
+	.page = HI_COMMAND_PAGE_OF_DEEP,
 };

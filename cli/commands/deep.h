@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The operands of `deep`, and its pages. */
+/* Answers and pages of `deep`. */
 #ifndef HI_CLI_COMMANDS_DEEP_H
 #define HI_CLI_COMMANDS_DEEP_H
 
@@ -7,12 +7,6 @@
 #include "report/display.h"
 #include "session/deep/deep_kept.h"
 #include "session/options.h"
-
-/* Takes an operand, whose text stays where it is and may be cut. 2: it is wrong, which
- * was said. */
-int hi_deep_take_operand(char *word, struct hi_deep_operands *to);
-/* 2: something is missing, which was said. */
-int hi_deep_check_operands(const struct hi_deep_operands *operands);
 
 /* What the command `deep` does, with what is kept. Errors as below; HI_OS. */
 enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_kept *kept,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
 #include "cli/commands/diff.h"
+#include "cli/options/option_check.h"
 #include "report/reports/diff/diff_report.h"
 #include "session/birth_sites.h"
 #include "session/named_roots.h"
@@ -132,6 +134,40 @@ static enum hi_status run_diff_command(struct hi_inspection *in,
 	return status;
 }
 
+/* Within one file its first graph is the earlier one, unless an option selects others. */
+static void settle_diff(struct hi_options *o)
+{
+	struct hi_comparison_options *c = &o->comparison;
+
+	if (!c->baseline || !hi_snapshots_is_one(c->baseline))
+		return;
+	if (!o->target.file && !o->target.pid && !o->target.core)
+		o->target.file = c->baseline;
+	if (o->target.file && !c->baseline_census &&
+	    strcmp(o->target.file, c->baseline) == 0)
+		c->baseline_census = "first";
+}
+
+static int check_diff(const struct hi_given *given)
+{
+	const struct hi_comparison_options *c = &given->options->comparison;
+	const struct hi_profile_options *p = &given->options->profile;
+
+	if (hi_option_check_three(given->options) != 0)
+		return 2;
+	if (!c->baseline)
+		return hi_option_wrong(
+			"diff: needs two snapshot files; see heapinspect diff --help");
+	if (p->n_roots && !p->n_under)
+		return hi_option_wrong("--root: only with --under, which restricts both "
+				       "heaps");
+	if ((p->n_retainers || p->identity || p->max_set) &&
+	    (c->by != HI_COMPARE_BY_GROUP || c->by_site))
+		return hi_option_wrong("--retainer, --identity, --max-set: only with "
+				       "--by retainers");
+	return 0;
+}
+
 const struct hi_command hi_command_diff = {
 	.id = HI_COMMAND_DIFF,
 	.name = "diff",
@@ -164,4 +200,10 @@ const struct hi_command hi_command_diff = {
 		"  heapinspect diff v1.hisnap v2.hisnap --min-size 64KiB --json",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_diff_command,
+	.targets = "BEFORE.hisnap [MIDDLE.hisnap] " HI_COMMAND_TARGETS,
+	.compares = true,
+	.groups_by_retainers = true,
+	.settle = settle_diff,
+	.check = check_diff,
+	.page = HI_COMMAND_PAGE_OF_TWO,
 };

@@ -33,4 +33,5 @@ const struct hi_command hi_command_era = {
 		"  heapinspect bio --pid 4242 --for 60s --by era",
 	.keeps_rights = true,
 	.run_alone = run_era_command,
+	.targets = "--pid PID",
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -6,6 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/commands/explain.h"
+#include "cli/options/option_take.h"
 #include "report/reports/explain/explain_report.h"
 #include "session/biography/lives_of_file.h"
 #include "session/computed.h"
@@ -378,6 +380,28 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 	return HI_OK;
 }
 
+/* A number that is no address is no expression either. */
+static int check_explained(const struct hi_given *given)
+{
+	const char *text = given->options->argument;
+	size_t n = strlen(text);
+	uint64_t address;
+	bool is_number = isdigit((unsigned char)*text);
+
+	for (size_t i = 0; i < n; i++)
+		is_number = is_number && isalnum((unsigned char)text[i]);
+	if (hi_lookup_is_address(text, &address))
+		return 0;
+	if (is_number || !n)
+		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
+				       text);
+	if (given->options->decoding.conservative)
+		return hi_option_wrong("explain %s: an expression needs types, which "
+				       "--conservative does not read",
+				       text);
+	return 0;
+}
+
 const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
@@ -391,4 +415,8 @@ const struct hi_command hi_command_explain = {
 		"  heapinspect explain 0x55d0c8a412a0 app.hisnap   (of bio -o: its life)",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_explain_command,
+	.takes_expression = true,
+	.check = check_explained,
+	.page = HI_COMMAND_PAGE_WITH_ARGUMENT,
+	.page_form = "of",
 };

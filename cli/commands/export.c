@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/options/option_take.h"
 #include "cli/options/query_source.h"
 #include "cli/series/series_export.h"
 #include "query/database.h"
@@ -136,6 +137,14 @@ static enum hi_status write_export(struct hi_inspection *in,
 	return hi_export_inspection(in, header, output, &hi_export_format_limits, err);
 }
 
+static int check_export(const struct hi_given *given)
+{
+	return given->options->output.format
+		       ? 0
+		       : hi_option_wrong("export: -f FORMAT is missing; see heapinspect "
+					 "export --help");
+}
+
 const struct hi_command hi_command_export = {
 	.id = HI_COMMAND_EXPORT,
 	.name = "export",
@@ -176,4 +185,5 @@ const struct hi_command hi_command_export = {
 	.write = write_export,
 	.wants_series = hi_series_file_is_wanted,
 	.write_series = hi_series_file_export,
+	.check = check_export,
 };

@@ -7,10 +7,13 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/options/operand_words.h"
+#include "cli/options/option_check.h"
 #include "report/pictures/graph_svg.h"
 #include "report/pictures/picture_svg.h"
 #include "session/merged_heap.h"
 #include "session/series/file.h"
+#include "session/snapshot/snapshot_source.h"
 
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
@@ -117,6 +120,75 @@ static enum hi_status write_heap_graph(struct hi_inspection *in,
 	return status;
 }
 
+/* ---- the command line ---- */
+
+/* A file of many censuses is drawn as a series, unless one of them is chosen. */
+static int take_drawn_file(char *word, struct hi_options *o)
+{
+	const char *census = NULL;
+
+	hi_operand_split_census(word, &census);
+	return hi_snapshot_is_one(word) || (census && hi_snapshots_is_one(word))
+		       ? hi_operand_take_snapshot(word, census, o)
+		       : hi_operand_take_argument(word, census, o);
+}
+
+/* One heap is inspected; a series is read. */
+static void settle_graph(struct hi_options *o)
+{
+	if (o->argument && o->target.census && hi_snapshots_is_one(o->argument)) {
+		o->target.file = o->argument;
+		o->argument = NULL;
+	}
+	if (o->target.pid || o->target.core || o->target.file)
+		o->command = &hi_command_graph_heap;
+}
+
+static int check_drawn_heap(const struct hi_given *given)
+{
+	const char *argument = given->options->argument,
+		   *of_series = hi_given_for(given, HI_FOR_SERIES);
+
+	if (argument)
+		return hi_option_wrong("%s: not a snapshot file, and there is another "
+				       "target already",
+				       argument);
+	if (of_series)
+		return hi_option_wrong("--%s: only for a series: a file of snap --every, "
+				       "or FILE.hp",
+				       of_series);
+	return 0;
+}
+
+static int check_drawn_series(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+	const struct hi_bands_options *bands = &o->drawing.bands;
+	const char *of_decoding = hi_given_for(given, HI_FOR_DECODING);
+
+	if (!o->argument)
+		return hi_option_wrong(
+			"graph: give --pid N, --core FILE, a snapshot file "
+			"or FILE.hp; see heapinspect graph --help");
+	if (o->drawing.has_shape)
+		return hi_option_wrong("--shape: only of one heap; %s is a series "
+				       "(--census N selects a census of a snapshot file)",
+				       o->argument);
+	if (o->selection.has_born_by)
+		return hi_option_wrong("--by context: only of one heap with a recording; "
+				       "%s is a series",
+				       o->argument);
+	if (of_decoding)
+		return hi_option_wrong("--%s: %s is a series, and not decoded",
+				       of_decoding, o->argument);
+	if (o->target.census)
+		return hi_option_wrong("--census: %s is no file of many censuses",
+				       o->argument);
+	if (bands->to > 0 && bands->to < bands->from)
+		return hi_option_wrong("--from and --to: the range is empty");
+	return 0;
+}
+
 #define ABOUT                                                                            \
 	.id = HI_COMMAND_GRAPH, .name = "graph", .arguments = "[FILE]",                  \
 	.purpose = "Draw what a heap retains as a flame graph or a treemap, or a "       \
@@ -141,10 +213,15 @@ static enum hi_status write_heap_graph(struct hi_inspection *in,
 const struct hi_command hi_command_graph = {
 	ABOUT,
 	.run_alone = run_graph_command,
+	.targets = "",
+	.take_word = take_drawn_file,
+	.settle = settle_graph,
+	.check = check_drawn_series,
 };
 
 const struct hi_command hi_command_graph_heap = {
 	ABOUT,
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS,
 	.write = write_heap_graph,
+	.check = check_drawn_heap,
 };

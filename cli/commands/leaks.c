@@ -102,4 +102,5 @@ const struct hi_command hi_command_leaks = {
 		"  heapinspect leaks --core core.4242 --type 'struct node' --all",
 	.wanted = HI_WANT_LEAKS,
 	.run = run_leaks_command,
+	.page = HI_COMMAND_PAGE,
 };

@@ -310,4 +310,6 @@ const struct hi_command hi_command_paths = {
 		"  heapinspect paths 'struct conn' -k 3 -v --pid 4242",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_paths_command,
+	.page = HI_COMMAND_PAGE_WITH_ARGUMENT,
+	.page_form = "of",
 };

@@ -4,6 +4,7 @@
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/option_take.h"
 #include "report/parts/legend.h"
 #include "report/reports/peaks/peaks_report.h"
 #include "session/operands.h"
@@ -86,6 +87,15 @@ static enum hi_status run_peaks_command(const struct hi_options *options,
 			       : status;
 }
 
+static int check_peaks(const struct hi_given *given)
+{
+	const char *census = given->options->target.census;
+
+	return census ? hi_option_wrong("peaks: is of all censuses of a file, not of %s",
+					census)
+		      : 0;
+}
+
 const struct hi_command hi_command_peaks = {
 	.id = HI_COMMAND_PEAKS,
 	.name = "peaks",
@@ -103,4 +113,7 @@ const struct hi_command hi_command_peaks = {
 		"  heapinspect peaks app.hirec --format html -o peaks.html\n"
 		"  heapinspect peaks app.hirec --format html --by function -o peaks.html",
 	.run_alone = run_peaks_command,
+	.targets = "",
+	.check = check_peaks,
+	.page = HI_COMMAND_PAGE,
 };

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_take.h"
 #include "cli/options/query_source.h"
 #include "session/operands.h"
 #include "session/snapshot/snapshot_source.h"
@@ -22,17 +22,10 @@ enum { TOP = 10000, WARNINGS = 3, SQL_MOST = 1 << 20 };
 
 HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
 
-bool hi_query_take_format(const struct hi_options *o, enum hi_query_format *ret)
+enum hi_query_format hi_query_format(const struct hi_options *o)
 {
-	static const char *const words[] = {"table", "json", "csv"};
-
-	*ret = o->output.json ? HI_QUERY_JSON : HI_QUERY_TABLE;
-	for (unsigned i = 0; o->output.format && i < 3; i++)
-		if (strcmp(o->output.format, words[i]) == 0) {
-			*ret = (enum hi_query_format)i;
-			return true;
-		}
-	return !o->output.format;
+	return (enum hi_query_format)hi_option_format(o, o->output.json ? HI_QUERY_JSON
+									: HI_QUERY_TABLE);
 }
 
 /* ---- ^C ---- */
@@ -213,10 +206,9 @@ static enum hi_status fill_answer(void *report, struct hi_page *page,
 static enum hi_status answer_statement(struct answer *a, struct hi_output *output,
 				       struct hi_error *err)
 {
-	enum hi_query_format format = HI_QUERY_TABLE;
+	const enum hi_query_format format = hi_query_format(a->in->options);
 	enum hi_status status;
 
-	(void)hi_query_take_format(a->in->options, &format);
 	if (format == HI_QUERY_JSON)
 		status = hi_write_json(output, fill_answer, a, err);
 	else if (format == HI_QUERY_CSV)
@@ -259,6 +251,22 @@ static enum hi_status write_answer(struct hi_inspection *in,
 	return status == HI_OK ? hi_inspect_check(in, err) : status;
 }
 
+static void settle_query(struct hi_options *o)
+{
+	if (o->output.schema || !o->argument)
+		o->command = &hi_command_query_schema;
+}
+
+int hi_query_check(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+
+	return o->output.json && hi_query_format(o) != HI_QUERY_JSON
+		       ? hi_option_wrong("--json and --format %s: only one of them",
+					 o->output.format)
+		       : 0;
+}
+
 const struct hi_command hi_command_query = {
 	.id = HI_COMMAND_QUERY,
 	.name = "query",
@@ -283,4 +291,10 @@ const struct hi_command hi_command_query = {
 		"target = object_at(0x55d0c8a412a0)'",
 	.wanted = HI_WANT_LEDGER,
 	.write = write_answer,
+	.takes_roots_alone = true,
+	.groups_by_retainers = true,
+	.settle = settle_query,
+	.check = hi_query_check,
+	.page = HI_COMMAND_PAGE_WITH_ARGUMENT,
+	.page_form = "sql",
 };

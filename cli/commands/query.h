@@ -5,12 +5,16 @@
 #ifndef HI_CLI_COMMANDS_QUERY_H
 #define HI_CLI_COMMANDS_QUERY_H
 
+#include "cli/command/command.h"
 #include "cli/command/output.h"
 
+/* In the order of the words of --format. */
 enum hi_query_format { HI_QUERY_TABLE, HI_QUERY_JSON, HI_QUERY_CSV };
 
-/* Sets *ret from --format and --json. False: no such format. */
-bool hi_query_take_format(const struct hi_options *options, enum hi_query_format *ret);
+/* Returns what --format and --json ask for. */
+enum hi_query_format hi_query_format(const struct hi_options *options);
+/* Checks the command line of both. Returns 0, or 2 when an error was printed. */
+int hi_query_check(const struct hi_given *given);
 /* Prints tables and columns; needs no target. */
 enum hi_status hi_query_show_schema(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);

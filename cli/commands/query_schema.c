@@ -139,12 +139,11 @@ static enum hi_status check_named_file(const char *path, struct hi_error *err)
 enum hi_status hi_query_show_schema(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err)
 {
-	enum hi_query_format format = HI_QUERY_TABLE;
+	const enum hi_query_format format = hi_query_format(options);
 	enum hi_status status = check_named_file(options->target.file, err);
 
 	if (status != HI_OK)
 		return status;
-	(void)hi_query_take_format(options, &format);
 	return format == HI_QUERY_JSON
 		       ? hi_write_json(output, fill_query_schema, NULL, err)
 	       : format == HI_QUERY_CSV
@@ -160,4 +159,5 @@ const struct hi_command hi_command_query_schema = {
 	.help = "",
 	.keeps_rights = true,
 	.run_alone = hi_query_show_schema,
+	.check = hi_query_check,
 };

@@ -15,6 +15,8 @@
 #include "base/interner.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/options/operand_words.h"
+#include "cli/options/option_take.h"
 #include "cli/pages/pages.h"
 #include "cli/pages/pages_request.h"
 
@@ -413,6 +415,39 @@ static enum hi_status run_report_command(const struct hi_options *options,
 			       : status;
 }
 
+/* Pages are about the first file; the second is what it is compared with. */
+static int take_reported_file(char *word, struct hi_options *o)
+{
+	const char *census = NULL;
+
+	hi_operand_split_census(word, &census);
+	if (!hi_operand_is_snapshot(word))
+		return hi_operand_refuse(word, o);
+	if (o->target.file && o->comparison.baseline)
+		return hi_option_wrong("%s: there are two files already, %s and %s", word,
+				       o->target.file, o->comparison.baseline);
+	*(o->target.file ? &o->comparison.baseline : &o->target.file) = word;
+	*(o->comparison.baseline ? &o->comparison.baseline_census : &o->target.census) =
+		census;
+	return 0;
+}
+
+static int check_report(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+
+	if (!o->target.file)
+		return hi_option_wrong("report: FILE is missing; see heapinspect report "
+				       "--help");
+	if (o->comparison.baseline && strcmp(o->comparison.baseline, o->target.file) == 0)
+		return hi_option_wrong("%s: the file is given twice", o->target.file);
+	if (!o->output.file)
+		return hi_option_wrong("report: -o FILE.html is missing: what is "
+				       "written is for a browser; -o - writes it to "
+				       "standard output");
+	return 0;
+}
+
 const struct hi_command hi_command_report = {
 	.id = HI_COMMAND_REPORT,
 	.name = "report",
@@ -432,4 +467,7 @@ const struct hi_command hi_command_report = {
 		"  heapinspect report app.hisnap yesterday.hisnap -o app.html\n"
 		"  heapinspect report app.hirec --max-file 5MiB -o app.html",
 	.run_alone = run_report_command,
+	.targets = "",
+	.take_word = take_reported_file,
+	.check = check_report,
 };

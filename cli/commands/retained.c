@@ -121,4 +121,5 @@ const struct hi_command hi_command_retained = {
 		"  heapinspect retained --by site app.hirec",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_RETAINED,
 	.run = run_retained_command,
+	.page = HI_COMMAND_PAGE,
 };

@@ -80,4 +80,6 @@ const struct hi_command hi_command_retainers = {
 	.wanted = 0,
 	.run = run_retainers_command,
 	.sample = hi_series_retainers,
+	.groups_by_retainers = true,
+	.page = HI_COMMAND_PAGE,
 };

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/options/link_options.h"
+#include "cli/options/option_take.h"
 #include "report/reports/roots/bins_report.h"
 #include "session/named_roots.h"
 #include "session/operands.h"
@@ -121,6 +122,14 @@ static enum hi_status run_roots_command(struct hi_inspection *in,
 	return HI_OK;
 }
 
+static int check_roots(const struct hi_given *given)
+{
+	return given->options->profile.n_roots
+		       ? 0
+		       : hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
+					 "heapinspect roots --help");
+}
+
 const struct hi_command hi_command_roots = {
 	.id = HI_COMMAND_ROOTS,
 	.name = "roots",
@@ -145,4 +154,7 @@ const struct hi_command hi_command_roots = {
 	.wanted = 0,
 	.run = run_roots_command,
 	.sample = hi_series_roots,
+	.takes_roots_alone = true,
+	.check = check_roots,
+	.page = HI_COMMAND_PAGE,
 };

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/option_take.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "session/live/stop_site.h"
 #include "session/live/symbols.h"
@@ -247,6 +248,13 @@ static enum hi_status run_safepoints_command(const struct hi_options *options,
 	return status;
 }
 
+static int check_safepoints(const struct hi_given *given)
+{
+	return given->options->target.pid
+		       ? 0
+		       : hi_option_wrong("safepoints: --pid N is missing");
+}
+
 const struct hi_command hi_command_safepoints = {
 	.id = HI_COMMAND_SAFEPOINTS,
 	.name = "safepoints",
@@ -267,4 +275,6 @@ const struct hi_command hi_command_safepoints = {
 		"  heapinspect safepoints --pid 4242 --for 10s --all --json",
 	.keeps_rights = true,
 	.run_alone = run_safepoints_command,
+	.targets = "--pid PID",
+	.check = check_safepoints,
 };

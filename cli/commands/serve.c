@@ -15,10 +15,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/options/operand_words.h"
+#include "cli/options/option_take.h"
 #include "cli/pages/page_process.h"
 #include "report/render/html_site.h"
 #include "server/lock.h"
@@ -250,6 +253,39 @@ static enum hi_status run_serve_command(const struct hi_options *options,
 	return status;
 }
 
+/* The file that came first is the earlier one, as of diff. */
+static int take_served_file(char *word, struct hi_options *o)
+{
+	const char *census = NULL;
+
+	hi_operand_split_census(word, &census);
+	if (!hi_operand_is_snapshot(word))
+		return hi_option_wrong("%s: %s", word,
+				       access(word, F_OK) == 0
+					       ? "not a snapshot, a recording or a file "
+						 "of many censuses"
+					       : "no such file");
+	if (o->target.file && o->comparison.baseline)
+		return hi_option_wrong("%s and %s: one target at a time (serve takes it "
+				       "and one earlier file)",
+				       o->target.file, word);
+	if (o->target.file) {
+		o->comparison.baseline = o->target.file;
+		o->comparison.baseline_census = hi_take(o->target.census);
+		o->target.file = NULL;
+	}
+	return hi_operand_take_snapshot(word, census, o);
+}
+
+static int check_serve(const struct hi_given *given)
+{
+	if (given->options->target.file)
+		return 0;
+	return hi_option_wrong("serve: FILE is missing: a snapshot, a recording or a "
+			       "file of many censuses; heapinspect snap --pid N -o FILE "
+			       "makes one of a process");
+}
+
 const struct hi_command hi_command_serve = {
 	.id = HI_COMMAND_SERVE,
 	.name = "serve",
@@ -272,4 +308,7 @@ const struct hi_command hi_command_serve = {
 		"  heapinspect serve app.hirec --port 8080 --timeout 2h",
 	.keeps_rights = true,
 	.run_alone = run_serve_command,
+	.targets = "",
+	.take_word = take_served_file,
+	.check = check_serve,
 };

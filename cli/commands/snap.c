@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "cli/options/option_check.h"
 #include "session/series/rows.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -35,6 +36,21 @@ enum hi_status hi_snap_write(struct hi_inspection *in,
 			hi_text_bytes(size, (uint64_t)st.st_size),
 			hi_text_count(n, in->graph->n_objects));
 	return HI_OK;
+}
+
+static int check_snap(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+
+	if (o->target.file)
+		return hi_option_wrong(
+			"snap: writes a file from --pid or --core; %s is a "
+			"snapshot file already",
+			o->target.file);
+	if (!hi_option_has_output_file(o))
+		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
+				       "--help");
+	return 0;
 }
 
 const struct hi_command hi_command_snap = {
@@ -79,4 +95,6 @@ const struct hi_command hi_command_snap = {
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.targets = "--pid PID|--core FILE",
+	.check = check_snap,
 };

@@ -251,4 +251,6 @@ const struct hi_command hi_command_snapshots = {
 		"  heapinspect app.hisnap@peak\n"
 		"  heapinspect diff app.hisnap@first app.hisnap@last",
 	.run_alone = run_snapshots_command,
+	.targets = "",
+	.page = HI_COMMAND_PAGE_OF_FILE,
 };

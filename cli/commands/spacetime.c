@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/option_take.h"
 #include "report/parts/legend.h"
 #include "report/pictures/bands.h"
 #include "report/pictures/graph_svg.h"
@@ -86,6 +87,16 @@ static enum hi_status run_spacetime_command(const struct hi_options *options,
 	return status;
 }
 
+static int check_spacetime(const struct hi_given *given)
+{
+	const char *census = given->options->target.census;
+
+	return census ? hi_option_wrong(
+				"spacetime: is of all censuses of a file, not of %s",
+				census)
+		      : 0;
+}
+
 const struct hi_command hi_command_spacetime = {
 	.id = HI_COMMAND_SPACETIME,
 	.name = "spacetime",
@@ -106,4 +117,7 @@ const struct hi_command hi_command_spacetime = {
 		"app.svg\n"
 		"  heapinspect spacetime app.hp --json",
 	.run_alone = run_spacetime_command,
+	.targets = "",
+	.check = check_spacetime,
+	.page = HI_COMMAND_PAGE,
 };

@@ -161,4 +161,6 @@ const struct hi_command hi_command_summary = {
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,
 	.run = run_summary_command,
+	.targets = "[COMMAND] " HI_COMMAND_TARGETS,
+	.page = HI_COMMAND_PAGE,
 };

@@ -71,4 +71,5 @@ const struct hi_command hi_command_tree = {
 		"  heapinspect tree app.hisnap 0x55d0c8a412a0 --group 3 --all",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run_tree_command,
+	.page = HI_COMMAND_PAGE_WITH_ARGUMENT,
 };

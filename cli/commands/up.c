@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/options/option_take.h"
 #include "report/reports/up/up_report.h"
 #include "session/operands.h"
 #include "session/retainers/retaining.h"
@@ -100,6 +101,14 @@ static enum hi_status run_up_command(struct hi_inspection *in,
 	return HI_OK;
 }
 
+static int check_up(const struct hi_given *given)
+{
+	return given->options->selection.type
+		       ? 0
+		       : hi_option_wrong(
+				 "up: --type is missing; see heapinspect up --help");
+}
+
 const struct hi_command hi_command_up = {
 	.id = HI_COMMAND_UP,
 	.name = "up",
@@ -112,4 +121,7 @@ const struct hi_command hi_command_up = {
 		"  heapinspect up --type '*sds*' --retainer auto --pid 4242",
 	.wanted = 0,
 	.run = run_up_command,
+	.groups_by_retainers = true,
+	.check = check_up,
+	.page = HI_COMMAND_PAGE,
 };

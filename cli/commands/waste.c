@@ -112,4 +112,5 @@ const struct hi_command hi_command_waste = {
 		"  heapinspect waste --by site app.hirec",
 	.wanted = HI_WANT_LEDGER,
 	.run = run_waste_command,
+	.page = HI_COMMAND_PAGE,
 };

@@ -6,22 +6,25 @@ static void put_bash_options(FILE *out, const struct hi_command *command)
 	const char *space = "";
 
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
+		const struct hi_option_row *e = &hi_option_table[i];
 
 		if (!hi_manual_takes(e, command))
 			continue;
-		fprintf(out, "%s--%s%s", space, e->option.name, e->option.arg ? "=" : "");
+		fprintf(out, "%s--%s%s", space, e->name, e->arg ? "=" : "");
 		space = " ";
 	}
 	fprintf(out, "%s--help --usage --version", space);
 }
 
-/* What completes the value of an option: a word of _heapinspect_value. */
-static void put_bash_value(FILE *out, const struct argp_option *option)
+static void put_bash_word(FILE *out, const char *word)
 {
-	struct hi_value_words value = hi_manual_value(option);
+	fputs(word, out);
+}
 
-	switch (value.kind) {
+/* Writes what completes the value of an option: a word of _heapinspect_value. */
+static void put_bash_value(FILE *out, const struct hi_option_row *row)
+{
+	switch (hi_manual_value(row)) {
 	case HI_VALUE_FILE:
 		fputs("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$2\"))", out);
 		break;
@@ -34,7 +37,9 @@ static void put_bash_value(FILE *out, const struct argp_option *option)
 		      out);
 		break;
 	case HI_VALUE_WORDS:
-		fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$2\"))", value.words);
+		fputs("COMPREPLY=($(compgen -W '", out);
+		hi_manual_words(out, row, put_bash_word);
+		fputs("' -- \"$2\"))", out);
 		break;
 	case HI_VALUE_NONE:
 	case HI_VALUE_ANY:
@@ -46,16 +51,15 @@ static void put_bash_value(FILE *out, const struct argp_option *option)
 static void put_values(FILE *out, const struct hi_command *command)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
+		const struct hi_option_row *e = &hi_option_table[i];
 
-		if (!hi_manual_takes(e, command) || !e->option.arg)
+		if (!hi_manual_takes(e, command) || !e->arg)
 			continue;
-		fprintf(out, "\t%s:--%s", command->name, e->option.name);
-		if (hi_manual_letter(&e->option))
-			fprintf(out, "|%s:-%c", command->name,
-				hi_manual_letter(&e->option));
+		fprintf(out, "\t%s:--%s", command->name, e->name);
+		if (e->letter)
+			fprintf(out, "|%s:-%c", command->name, e->letter);
 		fputs(") ", out);
-		put_bash_value(out, &e->option);
+		put_bash_value(out, e);
 		fputs(" ;;\n", out);
 	}
 }

@@ -17,16 +17,16 @@ static void put_plain(FILE *out, const char *text)
 	}
 }
 
-static void put_zsh_value(FILE *out, const struct argp_option *option)
+static void put_zsh_value(FILE *out, const struct hi_option_row *row)
 {
-	struct hi_value_words value = hi_manual_value(option);
+	enum hi_option_value value = hi_manual_value(row);
 
-	if (value.kind == HI_VALUE_NONE)
+	if (value == HI_VALUE_NONE)
 		return;
 	fputc(':', out);
-	put_plain(out, option->arg);
+	put_plain(out, row->arg);
 	fputc(':', out);
-	switch (value.kind) {
+	switch (value) {
 	case HI_VALUE_FILE:
 		fputs("_files", out);
 		break;
@@ -38,7 +38,7 @@ static void put_zsh_value(FILE *out, const struct argp_option *option)
 		break;
 	case HI_VALUE_WORDS:
 		fputc('(', out);
-		put_plain(out, value.words);
+		hi_manual_words(out, row, put_plain);
 		fputc(')', out);
 		break;
 	case HI_VALUE_NONE:
@@ -48,15 +48,15 @@ static void put_zsh_value(FILE *out, const struct argp_option *option)
 	}
 }
 
-static void put_zsh_option(FILE *out, const struct argp_option *option)
+static void put_zsh_option(FILE *out, const struct hi_option_row *row)
 {
-	if (hi_manual_letter(option))
-		fprintf(out, "\t\t'-%c[", hi_manual_letter(option));
+	if (row->letter)
+		fprintf(out, "\t\t'-%c[", row->letter);
 	else
-		fprintf(out, "\t\t'*--%s%s[", option->name, option->arg ? "=" : "");
-	put_plain(out, option->doc);
+		fprintf(out, "\t\t'*--%s%s[", row->name, row->arg ? "=" : "");
+	put_plain(out, row->help);
 	fputc(']', out);
-	put_zsh_value(out, option);
+	put_zsh_value(out, row);
 	fputs("' \\\n", out);
 }
 
@@ -64,14 +64,14 @@ static void put_command(FILE *out, const struct hi_command *command)
 {
 	fprintf(out, "\t%s)\n\t_arguments -S \\\n", command->name);
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
-		struct argp_option letterless = e->option;
+		const struct hi_option_row *e = &hi_option_table[i];
+		struct hi_option_row letterless = *e;
 
 		if (!hi_manual_takes(e, command))
 			continue;
-		put_zsh_option(out, &e->option);
-		if (hi_manual_letter(&e->option)) {
-			letterless.key = 0;
+		put_zsh_option(out, e);
+		if (e->letter) {
+			letterless.letter = 0;
 			put_zsh_option(out, &letterless);
 		}
 	}

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 
 /* All of these only write to a stream; the caller checks for errors when it closes the
  * stream. */
@@ -34,19 +34,15 @@ enum hi_option_value {
 	HI_VALUE_FILE,
 	HI_VALUE_DIR,
 	HI_VALUE_PID,
-	HI_VALUE_WORDS, /* one of `words`, by spaces */
+	HI_VALUE_WORDS, /* one of the words of the row */
 };
-struct hi_value_words {
-	enum hi_option_value kind;
-	const char *words; /* NULL: none */
-};
-struct hi_value_words hi_manual_value(const struct argp_option *option);
+enum hi_option_value hi_manual_value(const struct hi_option_row *row);
+/* Writes the words of the row, separated by spaces, each by `put`. */
+void hi_manual_words(FILE *out, const struct hi_option_row *row,
+		     void (*put)(FILE *out, const char *word));
 
-/* Whether this command takes that entry, and it is an option, not a heading. */
-bool hi_manual_takes(const struct hi_option_entry *entry,
-		     const struct hi_command *command);
-/* The letter of an option; NUL: it has none. */
-char hi_manual_letter(const struct argp_option *option);
+/* Does the command take the row, and is it an option, not a heading? */
+bool hi_manual_takes(const struct hi_option_row *row, const struct hi_command *command);
 /* Whether its target can be a process, and so a snapshot too. */
 bool hi_manual_takes_pid(const struct hi_command *command);
 

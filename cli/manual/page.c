@@ -88,49 +88,34 @@ static void put_synopsis(FILE *out, const struct hi_command *command)
 	put_targets(out, command);
 }
 
-static void put_page_option(FILE *out, const struct argp_option *option)
+static void put_page_option(FILE *out, const struct hi_option_row *row)
 {
 	fputs(".TP\n", out);
-	if (hi_manual_letter(option))
-		fprintf(out, "\\fB\\-%c\\fR%s%s%s, ", hi_manual_letter(option),
-			option->arg ? " \\fI" : "", option->arg ? option->arg : "",
-			option->arg ? "\\fR" : "");
+	if (row->letter)
+		fprintf(out, "\\fB\\-%c\\fR%s%s%s, ", row->letter,
+			row->arg ? " \\fI" : "", row->arg ? row->arg : "",
+			row->arg ? "\\fR" : "");
 	fputs("\\fB\\-\\-", out);
-	put_roff(out, option->name);
+	put_roff(out, row->name);
 	fputs("\\fR", out);
-	if (option->arg)
-		fprintf(out, "=\\fI%s\\fR", option->arg);
+	if (row->arg)
+		fprintf(out, "=\\fI%s\\fR", row->arg);
 	fputc('\n', out);
-	put_roff(out, option->doc);
+	put_roff(out, row->help);
 	fputc('\n', out);
-}
-
-/* The headings and options of one of argp's groups. */
-static void put_group(FILE *out, const struct hi_command *command, int group)
-{
-	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
-
-		if (e->option.group != group || !(e->commands & 1u << command->id))
-			continue;
-		if (e->option.name)
-			put_page_option(out, &e->option);
-		else
-			fprintf(out, ".SS %.*s\n", (int)strlen(e->option.doc) - 1,
-				e->option.doc);
-	}
 }
 
 static void put_page_options(FILE *out, const struct hi_command *command)
 {
-	int last = 0;
-
-	for (size_t i = 0; i < hi_option_table_size; i++)
-		if (hi_option_table[i].option.group > last)
-			last = hi_option_table[i].option.group;
 	fputs(".SH OPTIONS\n", out);
-	for (int group = 1; group <= last; group++)
-		put_group(out, command, group);
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_row *row = &hi_option_table[i];
+
+		if (hi_manual_takes(row, command))
+			put_page_option(out, row);
+		else if (row->commands & 1u << command->id)
+			fprintf(out, ".SS %.*s\n", (int)strlen(row->help) - 1, row->help);
+	}
 	fputs(".SS Others\n"
 	      ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe options, in short\n"
 	      ".TP\n\\fB\\-\\-usage\\fR\ntheir names\n"

@@ -14,22 +14,6 @@ enum { TOP = 20 };
 HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
 HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
 
-bool hi_births_take_by(const char *text, enum hi_born_by *ret)
-{
-	static const char *const names[] = {[HI_BORN_BY_SITE] = "site",
-					    [HI_BORN_BY_CONTEXT] = "context",
-					    [HI_BORN_BY_THREAD] = "thread",
-					    [HI_BORN_BY_AGE] = "age",
-					    [HI_BORN_BY_MODULE] = "site-module"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(text, names[i]) == 0) {
-			*ret = (enum hi_born_by)i;
-			return true;
-		}
-	return false;
-}
-
 static enum hi_status make_births_report(struct hi_inspection *in,
 					 const struct hi_report_header *header,
 					 const struct hi_recorded *recorded,

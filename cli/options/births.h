@@ -21,7 +21,5 @@ enum hi_status hi_births_run(struct hi_inspection *in,
 			     const struct hi_births_request *request,
 			     struct hi_page *page, struct hi_json *json,
 			     struct hi_error *err);
-/* The value of --by: site, context, thread or age. */
-bool hi_births_take_by(const char *text, enum hi_born_by *ret);
 
 #endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/command/complaints.h"
-#include "cli/options/budget.h"
-
+/*
+ * Gates of `check`: --fail-on, and budget files, which have one a line.
+ *
+ *	# what a release may cost
+ *	no leaks: leak.bytes > 64KiB
+ *	live.bytes > 512MiB		# the name may be left out
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +15,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/options/option_table.h"
+#include "cli/command/complaints.h"
+#include "cli/options/option_take.h"
+#include "cli/options/option_values.h"
 
 /* A budget is written by people. */
 enum { SIZE_MOST = 1 << 20, GATES_MOST = 1000 };
@@ -26,8 +32,7 @@ struct budget_line {
 
 static int refuse_file(const char *file, const char *why)
 {
-	hi_option_wrong("--budget %s: %s", file, why);
-	return HI_OPTION_SAID;
+	return hi_option_wrong("--budget %s: %s", file, why);
 }
 
 /* The whole file, with a zero behind it. */
@@ -99,8 +104,7 @@ static void split_name(struct budget_line *line)
 
 static int refuse_line(const struct budget_line *line, const char *why)
 {
-	hi_option_wrong("%s:%u: %s", line->file, line->number, why);
-	return HI_OPTION_SAID;
+	return hi_option_wrong("%s:%u: %s", line->file, line->number, why);
 }
 
 static int add_budget_gate(const struct budget_line *line, struct hi_check_options *check)
@@ -122,7 +126,7 @@ static int add_budget_gate(const struct budget_line *line, struct hi_check_optio
 			  &err) != HI_OK) {
 		refuse_line(line, err.text);
 		hi_complaints_point_at(text, column);
-		return HI_OPTION_SAID;
+		return 2;
 	}
 	gates[check->n_gates].name = name;
 	gates[check->n_gates].file = line->file;
@@ -142,20 +146,48 @@ static int take_budget_line(struct budget_line *line, struct hi_check_options *c
 	return add_budget_gate(line, check);
 }
 
-int hi_budget_read(const char *file, struct hi_check_options *check)
+/* Adds the gates of the file to the check's; their texts and names live in its arena. A
+ * file without a gate is an error. */
+int hi_option_take_budget(const struct hi_option_row *row, char *value,
+			  struct hi_options *o)
 {
 	HI_GUARD(free) char *text = NULL;
-	struct budget_line line = {.file = file};
-	size_t before = check->n_gates;
+	struct budget_line line = {.file = value};
+	size_t before = o->check.n_gates;
 	char *at;
-	int bad = read_budget(file, &text);
 
+	if (hi_option_take_once(row->name, value, hi_option_place(row, o)) != 0 ||
+	    read_budget(value, &text) != 0)
+		return 2;
 	at = text;
-	while (!bad && (line.text = strsep(&at, "\n"))) {
+	while ((line.text = strsep(&at, "\n"))) {
 		line.number++;
-		bad = take_budget_line(&line, check);
+		if (take_budget_line(&line, &o->check) != 0)
+			return 2;
 	}
-	if (!bad && check->n_gates == before)
-		return refuse_file(file, "the file has no gates");
-	return bad;
+	return o->check.n_gates > before ? 0
+					 : refuse_file(value, "the file has no gates");
+}
+
+/* With a caret below the place of an error. */
+int hi_option_take_gate(const struct hi_option_row *row, char *value,
+			struct hi_options *o)
+{
+	struct hi_check_options *check = &o->check;
+	struct hi_gate *gates =
+		hi_realloc_array(check->gates, check->n_gates + 1, sizeof(*gates));
+	struct hi_error err = {};
+	size_t column = 0;
+
+	if (!gates)
+		return hi_option_wrong("--%s: out of memory", row->name);
+	check->gates = gates;
+	if (hi_gate_parse(value, &check->gate_names, &gates[check->n_gates], &column,
+			  &err) == HI_OK) {
+		check->n_gates++;
+		return 0;
+	}
+	hi_option_wrong("--%s: %s", row->name, err.text);
+	hi_complaints_point_at(value, column);
+	return 2;
 }

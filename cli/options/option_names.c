@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_take.h"
 #include "report/type_search.h"
 
 /* argp has these itself. */
@@ -16,11 +16,11 @@ static const char *const own_options[] = {"help", "usage", "version"};
 static bool takes_value(const char *name, size_t n, int letter)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct argp_option *o = &hi_option_table[i].option;
+		const struct hi_option_row *row = &hi_option_table[i];
 
-		if (letter ? o->key == letter
-			   : o->name && n && !strncmp(o->name, name, n))
-			return o->arg != NULL;
+		if (letter ? row->letter == letter
+			   : row->name && n && !strncmp(row->name, name, n))
+			return row->arg != NULL;
 	}
 	return false;
 }
@@ -57,7 +57,7 @@ static unsigned commands_with_option(const char *name, size_t n)
 	unsigned commands = 0;
 
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const char *full = hi_option_table[i].option.name;
+		const char *full = hi_option_table[i].name;
 
 		if (full && strncmp(full, name, n) == 0)
 			commands |= hi_option_table[i].commands;
@@ -86,9 +86,9 @@ static void say_other_commands(const struct hi_command *command, const char *opt
 static const char *name_of_entry(void *arg, uint32_t i)
 {
 	const struct hi_command *command = *(const struct hi_command **)arg;
-	const struct hi_option_entry *e = &hi_option_table[i];
+	const struct hi_option_row *row = &hi_option_table[i];
 
-	return e->commands & 1u << command->id ? e->option.name : NULL;
+	return row->commands & 1u << command->id ? row->name : NULL;
 }
 
 static void say_no_option(const struct hi_command *command, const char *option, size_t n)
@@ -120,7 +120,7 @@ int hi_option_names_check(const struct hi_command *command, int argc, char **arg
 			say_other_commands(command, argv[i], n, commands);
 		else
 			say_no_option(command, argv[i], n);
-		return HI_OPTION_SAID;
+		return 2;
 	}
 	return 0;
 }

@@ -11,7 +11,7 @@ struct hi_command;
 int hi_option_words(const char *word);
 /* Is there a word -h, -? or --help among the options? */
 bool hi_option_wants_help(int argc, char **argv);
-/* Checks that the command takes the long options. Returns 0, or HI_OPTION_SAID: the error
+/* Checks that the command takes the long options. Returns 0, or 2 when an error was printed: it
  * names the option that was meant, or the commands that take it. */
 int hi_option_names_check(const struct hi_command *command, int argc, char **argv);
 /* Prints that there is no such command, and which one was meant. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/options/options.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,20 +12,14 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
 #include "cli/command/exit_codes.h"
-#include "cli/options/alloc_options.h"
+#include "cli/options/operand_words.h"
+#include "cli/options/option_check.h"
 #include "cli/options/option_names.h"
-#include "cli/options/option_table.h"
 #include "cli/options/process_name.h"
 #include "cli/options/profile_options.h"
-#include "cli/options/safepoint_options.h"
-#include "cli/options/series_options.h"
 #include "session/operands.h"
-
-#define SCAN_NS 10000000u     /* of alloc, without --scan */
-#define PERIOD_NS 1000000000u /* of bio and alloc, without --every */
 
 /* The command's name may stand before or behind options: the first word that
  * is neither an option nor an option's value. Removes it from argv. */
@@ -41,49 +36,6 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof(*argv));
 	--*argc;
 	return command;
-}
-
-/* What is looked at. */
-static const char *describe_looked_at(const struct hi_command *command)
-{
-	switch (command->id) {
-	case HI_COMMAND_GRAPH:
-	case HI_COMMAND_MARK:
-	case HI_COMMAND_SNAPSHOTS:
-	case HI_COMMAND_PEAKS:
-	case HI_COMMAND_SPACETIME:
-	case HI_COMMAND_DEEP:
-	case HI_COMMAND_REPORT:
-	case HI_COMMAND_SERVE:
-		return "";
-	case HI_COMMAND_SAFEPOINTS:
-	case HI_COMMAND_RECORD:
-	case HI_COMMAND_ERA:
-		return "--pid PID";
-	case HI_COMMAND_ALLOC:
-		return "--pid PID|FILE.hirec";
-	case HI_COMMAND_BIO:
-		return "--pid PID|FILE.hisnap";
-	case HI_COMMAND_AUDIT:
-	case HI_COMMAND_SNAP:
-		return "--pid PID|--core FILE";
-	default:
-		return "--pid PID|--core FILE|FILE.hisnap";
-	}
-}
-
-/* What the usage line shows behind the options. */
-static void describe_operands(const struct hi_command *command, char *out, size_t size)
-{
-	const char *target = describe_looked_at(command);
-
-	if (command->id == HI_COMMAND_SUMMARY)
-		snprintf(out, size, "[COMMAND] %s", target);
-	else if (command->id == HI_COMMAND_DIFF)
-		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] %s", target);
-	else
-		snprintf(out, size, "%s%s%s", command->arguments,
-			 *target && *command->arguments ? " " : "", target);
 }
 
 /* The examples are to be copied: no line of them is wrapped. */
@@ -128,12 +80,6 @@ static int find_separator(int argc, char **argv)
 	return i < argc ? i : argc;
 }
 
-/* Does the command inspect a process as a whole? Else "--" only ends its options. */
-static bool can_start_program(const struct hi_command *command)
-{
-	return !command->run_alone && command->id != HI_COMMAND_EXPLAIN;
-}
-
 /* One target only, and a stop that needs no program yet. */
 static int check_program(struct hi_options *o)
 {
@@ -174,108 +120,115 @@ static int find_target_by_name(struct hi_options *o)
 	return o->target.pid ? 0 : 2;
 }
 
+/* What argp's parser fills in. */
+struct command_line {
+	struct hi_options *options;
+	struct hi_given *given;
+};
+
+/* Keys of options without a letter are their indexes, above all letters. */
+enum { KEYS = 0x100 };
+
+static int argp_key_of(const struct hi_option_row *row)
+{
+	return row->letter ? row->letter : KEYS + (int)(row - hi_option_table);
+}
+
+static const struct hi_option_row *find_row_of_key(int key,
+						   const struct hi_command *command)
+{
+	if (key >= KEYS && (size_t)(key - KEYS) < hi_option_table_size)
+		return &hi_option_table[key - KEYS];
+	for (size_t i = 0; key > 0 && i < hi_option_table_size; i++)
+		if (hi_option_table[i].letter == key &&
+		    hi_option_table[i].commands & 1u << command->id)
+			return &hi_option_table[i];
+	return NULL;
+}
+
+/* argp stops at any error but ARGP_ERR_UNKNOWN; this one means that it was printed. */
+enum { ALREADY_PRINTED = 1000 };
+
+static error_t take_parsed(int key, char *arg, struct argp_state *state)
+{
+	struct command_line *line = state->input;
+	const struct hi_option_row *row;
+
+	if (key == ARGP_KEY_ARG)
+		return hi_operand_take(arg, line->options) ? ALREADY_PRINTED : 0;
+	row = find_row_of_key(key, line->options->command);
+	if (!row)
+		return ARGP_ERR_UNKNOWN;
+	return hi_option_take(row, arg, line->options, line->given) ? ALREADY_PRINTED : 0;
+}
+
+/* Each heading begins a group: argp sorts within one. The program's own options are in
+ * the last one. */
+static void fill_argp_options(const struct hi_command *command, struct argp_option *to)
+{
+	int group = 0;
+
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_row *row = &hi_option_table[i];
+
+		group += !row->name;
+		if (row->commands & 1u << command->id)
+			*to++ = (struct argp_option){.name = row->name,
+						     .key = row->name ? argp_key_of(row)
+								      : 0,
+						     .arg = row->arg,
+						     .doc = row->help,
+						     .group = group};
+	}
+}
+
 static error_t parse_as(const struct hi_command *command, int argc, char **argv,
-			struct hi_options *o)
+			struct command_line *line)
 {
 	HI_GUARD(free)
 	struct argp_option *options =
 		hi_calloc(hi_option_table_size + 1, sizeof(*options));
-	struct argp argp = {.options = options, .parser = hi_option_take};
+	struct argp argp = {
+		.options = options, .parser = take_parsed, .doc = command->purpose};
+	bool is_whole = command == &hi_command_summary;
+	const char *targets = command->targets ? command->targets : HI_COMMAND_TARGETS;
 	char name[64], operands[128];
-	size_t n = 0;
 
 	if (!options)
 		return ENOMEM;
-	for (size_t i = 0; i < hi_option_table_size; i++)
-		if (hi_option_table[i].commands & 1u << command->id)
-			options[n++] = hi_option_table[i].option;
-	argp.doc = command->purpose;
-	describe_operands(command, operands, sizeof(operands));
+	fill_argp_options(command, options);
+	snprintf(operands, sizeof(operands), "%s%s%s", command->arguments,
+		 *targets && *command->arguments ? " " : "", targets);
 	argp.args_doc = operands;
-	snprintf(name, sizeof(name), "heapinspect%s%s",
-		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
-		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);
+	snprintf(name, sizeof(name), "heapinspect%s%s", is_whole ? "" : " ",
+		 is_whole ? "" : command->name);
 	argv[0] = name;
 	if (hi_option_wants_help(argc, argv)) {
 		print_help(&argp, command, name);
 		exit(finish_help());
 	}
 	if (hi_option_names_check(command, argc, argv) != 0)
-		return HI_OPTION_SAID;
-	return argp_parse(&argp, argc, argv, 0, NULL, o);
+		return ALREADY_PRINTED;
+	return argp_parse(&argp, argc, argv, 0, NULL, line);
 }
 
-/* Within one file: its first graph is the earlier one, unless an option selects others.
- */
-static void settle_diff(struct hi_options *o)
+/* Completes what was parsed, and checks it. 2: it is wrong, which was printed. */
+static int settle_command_line(struct hi_options *o, const struct hi_given *given)
 {
-	if (o->command->id != HI_COMMAND_DIFF || !o->comparison.baseline ||
-	    !hi_snapshots_is_one(o->comparison.baseline))
-		return;
-	if (!o->target.file && !o->target.pid && !o->target.core)
-		o->target.file = o->comparison.baseline;
-	if (o->target.file && !o->comparison.baseline_census &&
-	    strcmp(o->target.file, o->comparison.baseline) == 0)
-		o->comparison.baseline_census = "first";
-}
-
-/* One heap is inspected; a series is read. */
-static void settle_graph(struct hi_options *o)
-{
-	if (o->command != &hi_command_graph)
-		return;
-	if (o->argument && o->target.census && hi_snapshots_is_one(o->argument)) {
-		o->target.file = o->argument;
-		o->argument = NULL;
-	}
-	if (o->target.pid || o->target.core || o->target.file)
-		o->command = &hi_command_graph_heap;
-}
-
-/* With --at the place decides, with its condition and its count. */
-static void settle_period(struct hi_options *o)
-{
-	if (hi_series_asked(&o->series))
-		return;
-	o->series.each_hit = hi_safepoint_asked(&o->safepoint);
-	if (!o->series.each_hit)
-		o->series.every_ns = PERIOD_NS;
-}
-
-/* What was followed earlier is shown out of its file. */
-static void settle_bio(struct hi_options *o)
-{
-	if (o->command != &hi_command_bio)
-		return;
-	if (o->target.file)
-		o->command = &hi_command_bio_file;
-	else
-		settle_period(o);
-}
-
-static void settle_alloc(struct hi_options *o)
-{
-	if (o->command != &hi_command_alloc)
-		return;
-	if (!o->alloc.has_depth)
-		o->alloc.depth = 1;
-	if (o->target.file)
-		return;
-	if (o->alloc.pause || o->alloc.resume) {
-		o->command = &hi_command_alloc_pause;
-		return;
-	}
-	if (!o->record.has_scan)
-		o->record.scan_ns = SCAN_NS;
-	settle_period(o);
+	if (check_program(o) != 0 || find_target_by_name(o) != 0)
+		return 2;
+	o->series.at_place = hi_safepoint_asked(&o->safepoint);
+	if (o->command->settle)
+		o->command->settle(o);
+	return hi_option_check(given);
 }
 
 /* An expression is a root that restricts nothing: it is looked up as those are. */
-static bool settle_explain(struct hi_options *o)
+static bool add_expression(struct hi_options *o)
 {
 	uint64_t address;
 
-	return o->command->id != HI_COMMAND_EXPLAIN ||
+	return !o->command->takes_expression ||
 	       hi_lookup_is_address(o->argument, &address) ||
 	       hi_profile_take_expression(&o->profile, o->argument);
 }
@@ -286,33 +239,23 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 			       .drawing.bands.min_share = 0.01,
 			       .alloc.weight = 1,
 			       .series.full = {.first = true, .last = true}};
+	struct hi_given given = {.options = &o};
+	struct command_line line = {&o, &given};
 	error_t bad;
 	int program;
 
 	o.command = find_command(&argc, argv);
-	program = can_start_program(o.command) ? find_separator(argc, argv) : argc;
+	program = o.command->run_alone || o.command->takes_expression
+			  ? argc
+			  : find_separator(argc, argv);
 	if (program < argc)
 		o.target.program = argv + program + 1;
-	bad = parse_as(o.command, program, argv, &o);
-	if (o.command == &hi_command_query && (o.output.schema || !o.argument))
-		o.command = &hi_command_query_schema;
-	settle_graph(&o);
-	if (o.selection.suggest_hints) {
-		o.selection.untyped = true;
-		o.command = &hi_command_census_hints;
-	}
-	o.series.at_place = hi_safepoint_asked(&o.safepoint);
-	settle_bio(&o);
-	settle_alloc(&o);
-	if (!bad)
-		settle_diff(&o);
-	if (bad == HI_OPTION_SAID ||
-	    (!bad && (check_program(&o) != 0 || find_target_by_name(&o) != 0 ||
-		      hi_option_check(&o) != 0))) {
+	bad = parse_as(o.command, program, argv, &line);
+	if (bad == ALREADY_PRINTED || (!bad && settle_command_line(&o, &given) != 0)) {
 		hi_options_free(&o);
 		return 2;
 	}
-	if (!bad && !settle_explain(&o))
+	if (!bad && !add_expression(&o))
 		bad = ENOMEM;
 	if (bad)
 		return hi_option_wrong("options: %s", strerror(bad));
@@ -323,7 +266,8 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 void hi_options_free(struct hi_options *options)
 {
 	hi_profile_options_free(&options->profile);
-	hi_alloc_options_free(&options->alloc);
+	free((void *)options->alloc.centres);
+	free(options->alloc.manners);
 	free(options->check.gates);
 	hi_arena_free(&options->check.gate_names);
 }

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_take.h"
 #include "report/type_search.h"
 
 HI_DEFINE_GUARD(DIR *, closedir)

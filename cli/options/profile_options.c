@@ -5,72 +5,40 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/options/option_take.h"
+#include "cli/options/option_values.h"
 
-bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
-			  const char **why_ret)
+static bool push_root(struct hi_profile_options *p, struct hi_root_text root)
 {
+	struct hi_root_text *more =
+		hi_realloc_array(p->roots, p->n_roots + 1, sizeof(*p->roots));
+
+	if (!more)
+		return false;
+	p->roots = more;
+	p->roots[p->n_roots++] = root;
+	return true;
+}
+
+/* NAME=EXPRESSION, cut at the "=". */
+int hi_option_take_root(const struct hi_option_row *row, char *value,
+			struct hi_options *o)
+{
+	const char *why;
 	size_t n;
 
-	if (!hi_root_text_split(text, &n, why_ret))
-		return false;
-	if (!p->roots)
-		p->roots = hi_calloc(most, sizeof(*p->roots));
-	if (!p->roots || p->n_roots == most)
-		return false;
-	text[n] = '\0';
-	p->roots[p->n_roots++] =
-		(struct hi_root_text){.name = text, .expression = text + n + 1};
-	return true;
+	if (!hi_root_text_split(value, &n, &why))
+		return hi_option_wrong("--%s %s: %s", row->name, value, why);
+	value[n] = '\0';
+	if (!push_root(&o->profile,
+		       (struct hi_root_text){.name = value, .expression = value + n + 1}))
+		return hi_option_wrong("--%s: out of memory", row->name);
+	return 0;
 }
 
 bool hi_profile_take_expression(struct hi_profile_options *p, const char *expression)
 {
-	struct hi_root_text *roots = hi_calloc(p->n_roots + 1, sizeof(*roots));
-
-	if (!roots)
-		return false;
-	if (p->n_roots)
-		memcpy(roots, p->roots, p->n_roots * sizeof(*roots));
-	free(p->roots);
-	p->roots = roots;
-	p->roots[p->n_roots++] = (struct hi_root_text){expression, expression};
-	return true;
-}
-
-bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
-			      const char **why_ret)
-{
-	*why_ret = *text ? "" : "a type, TYPE.field, global, frame or auto is missing";
-	if (!p->retainers)
-		p->retainers = hi_calloc(most, sizeof(*p->retainers));
-	if (!*text || !p->retainers || p->n_retainers == most)
-		return false;
-	p->retainers[p->n_retainers++] = text;
-	return true;
-}
-
-bool hi_profile_take_under(struct hi_profile_options *p, size_t most, const char *text,
-			   const char **why_ret)
-{
-	*why_ret = *text ? "" : "the name of a --root is missing";
-	if (!p->under)
-		p->under = hi_calloc(most, sizeof(*p->under));
-	if (!*text || !p->under || p->n_under == most)
-		return false;
-	p->under[p->n_under++] = text;
-	return true;
-}
-
-bool hi_profile_take_identity(struct hi_profile_options *p, const char *text)
-{
-	static const char *const words[] = {"type", "var", "site", "module", "addr"};
-
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(text, words[i]) == 0) {
-			p->identity = (enum hi_identity)i;
-			return true;
-		}
-	return false;
+	return push_root(p, (struct hi_root_text){expression, expression});
 }
 
 static int compare_option_root_names(const void *a, const void *b)

@@ -1,32 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/options/series_options.h"
-
+/* The values of --every and --full. */
 #include <string.h>
 
 #include "base/parse.h"
+#include "cli/options/option_take.h"
+#include "cli/options/option_values.h"
 
 /* Less is noise: the kernel counts pages in batches. */
 enum { LEAST_GROWTH = 64 << 10 };
 
-bool hi_series_take_every(struct hi_series_options *s, const char *text)
+int hi_option_take_every(const struct hi_option_row *row, char *value,
+			 struct hi_options *o)
 {
+	struct hi_series_options *s = &o->series;
+
 	s->every_ns = s->every_bytes = 0;
-	if (hi_parse_duration(text, &s->every_ns))
-		return true;
-	return hi_parse_size(text, &s->every_bytes) && s->every_bytes >= LEAST_GROWTH;
-}
-
-bool hi_series_take_time(struct hi_series_options *s, const char *text)
-{
-	static const char *const words[] = {"cpu", "wall", "census"};
-
-	for (unsigned i = 0; i < 3; i++)
-		if (strcmp(text, words[i]) == 0) {
-			s->axis = (enum hi_series_axis)i;
-			s->has_axis = true;
-			return true;
-		}
-	return false;
+	if (hi_parse_duration(value, &s->every_ns) ||
+	    (hi_parse_size(value, &s->every_bytes) && s->every_bytes >= LEAST_GROWTH))
+		return 0;
+	return hi_option_wrong("--%s %s: not a time like 0.5s or a size like 10MB",
+			       row->name, value);
 }
 
 /* One word of --full, of n bytes. */
@@ -61,38 +54,24 @@ static bool take_full_word(struct hi_graphs_wanted *w, const char *text, size_t 
 	return true;
 }
 
-bool hi_series_take_full(struct hi_series_options *s, const char *text)
+/* "first,last,every:10,peaks:3", "all", "none". */
+int hi_option_take_full(const struct hi_option_row *row, char *value,
+			struct hi_options *o)
 {
 	struct hi_graphs_wanted w = {};
+	bool is_none = strcmp(value, "none") == 0;
 
-	s->has_full = true;
-	s->full = w;
-	if (strcmp(text, "none") == 0)
-		return true;
-	for (const char *at = text;; at++) {
+	for (const char *at = value; !is_none; at++) {
 		size_t n = strcspn(at, ",");
 
 		if (!take_full_word(&w, at, n))
-			return false;
+			return hi_option_wrong("--%s %s: not first, last, every:N, "
+					       "peaks:K (several with ','), all or none",
+					       row->name, value);
 		at += n;
 		if (!*at)
 			break;
 	}
-	s->full = w;
-	return true;
-}
-
-const char *hi_series_check(const struct hi_series_options *s)
-{
-	if (hi_series_asked(s))
-		return NULL;
-	if (s->for_ns)
-		return "--for: only with --every, or with --at for each hit of a place";
-	if (s->has_full)
-		return "--full: only with --every, or with --at and --for";
-	if (s->max_file)
-		return "--max-file: only with --every, or with --at and --for";
-	if (s->hp)
-		return "--hp: only with --every, or with --at and --for";
-	return s->has_axis ? "--time: only with --every, or with --at and --for" : NULL;
+	o->series.full = w;
+	return 0;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "cli/pages/pages_request.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -78,15 +78,15 @@ static const char *long_name_of(const struct hi_command *command, const char *wo
 				size_t n, bool *takes_value)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
+		const struct hi_option_row *e = &hi_option_table[i];
 
-		if (!e->option.name || !(e->commands & 1u << command->id))
+		if (!e->name || !(e->commands & 1u << command->id))
 			continue;
-		if (word[1] == '-' ? strlen(e->option.name) == n - 2 &&
-					     strncmp(e->option.name, word + 2, n - 2) == 0
-				   : n == 2 && e->option.key == word[1]) {
-			*takes_value = e->option.arg;
-			return e->option.name;
+		if (word[1] == '-' ? strlen(e->name) == n - 2 &&
+					     strncmp(e->name, word + 2, n - 2) == 0
+				   : n == 2 && e->letter == word[1]) {
+			*takes_value = e->arg;
+			return e->name;
 		}
 	}
 	return NULL;
@@ -99,7 +99,7 @@ static bool take_suggested_option(struct suggested *s, size_t *i)
 	size_t n = strcspn(word, "=");
 	bool takes_value = false;
 	const char *name = long_name_of(s->command, word, n, &takes_value);
-	enum hi_pages_option is = name ? hi_pages_option_of(name) : HI_PAGES_REFUSED;
+	enum hi_option_page is = name ? hi_pages_option_of(name) : HI_PAGES_REFUSED;
 	const char *value = "";
 
 	if (takes_value && word[n])

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "cli/options/options.h"
 #include "session/operands.h"
 #include "session/snapshot/snapshot_source.h"
@@ -17,209 +17,39 @@ enum { WORDS = HI_ADDRESS_OPTIONS + 8, WIDTH = 100 };
 
 /* ---- what a page may ask for ---- */
 
-static const struct {
-	const char *name;
-	enum hi_pages_option is;
-} decided[] = {
-	/* Another heap. */
-	{"port", HI_PAGES_REFUSED},
-	{"pid", HI_PAGES_REFUSED},
-	{"name", HI_PAGES_REFUSED},
-	{"core", HI_PAGES_REFUSED},
-	{"exe", HI_PAGES_REFUSED},
-	{"baseline", HI_PAGES_REFUSED},
-	{"three", HI_PAGES_REFUSED},
-	/* Other files, and what is written. */
-	{"output", HI_PAGES_REFUSED},
-	{"hp", HI_PAGES_REFUSED},
-	{"like", HI_PAGES_REFUSED},
-	{"contour", HI_PAGES_REFUSED},
-	{"hints", HI_PAGES_REFUSED},
-	{"debug-dir", HI_PAGES_REFUSED},
-	{"budget", HI_PAGES_REFUSED},
-	{"junit", HI_PAGES_REFUSED},
-	{"github", HI_PAGES_REFUSED},
-	{"update-baseline", HI_PAGES_REFUSED},
-	{"accept", HI_PAGES_REFUSED},
-	{"fail-on", HI_PAGES_REFUSED},
-	{"format", HI_PAGES_REFUSED},
-	{"json", HI_PAGES_REFUSED},
-	{"table", HI_PAGES_REFUSED},
-	{"label", HI_PAGES_REFUSED},
-	{"compress", HI_PAGES_REFUSED},
-	{"with-contents", HI_PAGES_REFUSED},
-	{"redact", HI_PAGES_REFUSED},
-	{"max-file", HI_PAGES_REFUSED},
-	{"edit", HI_PAGES_REFUSED},
-	/* Processes. */
-	{"at", HI_PAGES_REFUSED},
-	{"timeout", HI_PAGES_REFUSED},
-	{"snapshot", HI_PAGES_REFUSED},
-	{"max-image", HI_PAGES_REFUSED},
-	{"max-pause", HI_PAGES_REFUSED},
-	{"every", HI_PAGES_REFUSED},
-	{"for", HI_PAGES_REFUSED},
-	{"full", HI_PAGES_REFUSED},
-	{"time", HI_PAGES_REFUSED},
-	{"sample", HI_PAGES_REFUSED},
-	{"scan", HI_PAGES_REFUSED},
-	{"calls", HI_PAGES_REFUSED},
-	{"frees", HI_PAGES_REFUSED},
-	{"mappings", HI_PAGES_REFUSED},
-	{"keep-events", HI_PAGES_REFUSED},
-	{"children", HI_PAGES_REFUSED},
-	{"watch", HI_PAGES_REFUSED},
-	{"uses", HI_PAGES_REFUSED},
-	{"live", HI_PAGES_REFUSED},
-	{"birth-use", HI_PAGES_REFUSED},
-	{"death-use", HI_PAGES_REFUSED},
-	{"inherent", HI_PAGES_REFUSED},
-	{"era", HI_PAGES_REFUSED},
-	{"pause", HI_PAGES_REFUSED},
-	{"resume", HI_PAGES_REFUSED},
-	/* How a process is decoded. */
-	{"no-hints", HI_PAGES_REFUSED},
-	{"conservative", HI_PAGES_REFUSED},
-	{"swap", HI_PAGES_REFUSED},
-	{"threads", HI_PAGES_REFUSED},
-	{"strict", HI_PAGES_REFUSED},
-	{"no-sandbox", HI_PAGES_REFUSED},
-	{"max-memory", HI_PAGES_REFUSED},
-	{"untyped", HI_PAGES_REFUSED},
-	{"suggest-hints", HI_PAGES_REFUSED},
-	/* The terminal. */
-	{"color", HI_PAGES_REFUSED},
-	{"quiet", HI_PAGES_REFUSED},
-	{"verbose", HI_PAGES_REFUSED},
-	/* Which objects count. */
-	{"census", HI_PAGES_CHOOSES},
-	{"root", HI_PAGES_CHOOSES},
-	{"under", HI_PAGES_CHOOSES},
-	{"retainer", HI_PAGES_CHOOSES},
-	{"identity", HI_PAGES_CHOOSES},
-	{"max-set", HI_PAGES_CHOOSES},
-	{"weak-as-roots", HI_PAGES_CHOOSES},
-	{"retained-by", HI_PAGES_CHOOSES},
-	{"count", HI_PAGES_CHOOSES},
-	{"pure", HI_PAGES_CHOOSES},
-	{"all-bins", HI_PAGES_CHOOSES},
-	{"join", HI_PAGES_CHOOSES},
-	{"site", HI_PAGES_CHOOSES},
-	{"site-any", HI_PAGES_CHOOSES},
-	{"age", HI_PAGES_CHOOSES},
-	{"born", HI_PAGES_CHOOSES},
-	{"thread", HI_PAGES_CHOOSES},
-	{"bio", HI_PAGES_CHOOSES},
-	/* What is shown of them. With --by of a recording, --type chooses as well. */
-	{"type", HI_PAGES_SHOWS},
-	{"by", HI_PAGES_SHOWS},
-	{"min-size", HI_PAGES_SHOWS},
-	{"top", HI_PAGES_SHOWS},
-	{"all", HI_PAGES_SHOWS},
-	{"ways", HI_PAGES_SHOWS},
-	{"each", HI_PAGES_SHOWS},
-	{"group", HI_PAGES_SHOWS},
-	{"full-names", HI_PAGES_SHOWS},
-	{"width", HI_PAGES_SHOWS},
-	{"force", HI_PAGES_SHOWS},
-	{"schema", HI_PAGES_SHOWS},
-	{"peaks", HI_PAGES_SHOWS},
-	{"select", HI_PAGES_SHOWS},
-	{"centre", HI_PAGES_SHOWS},
-	{"from-mark", HI_PAGES_SHOWS},
-	{"to-mark", HI_PAGES_SHOWS},
-	{"manner", HI_PAGES_SHOWS},
-	{"callers", HI_PAGES_SHOWS},
-	{"depth", HI_PAGES_SHOWS},
-	{"bars", HI_PAGES_SHOWS},
-	{"weight", HI_PAGES_SHOWS},
-	{"sort", HI_PAGES_SHOWS},
-	{"shape", HI_PAGES_SHOWS},
-	{"bands", HI_PAGES_SHOWS},
-	{"min-pct", HI_PAGES_SHOWS},
-	{"from", HI_PAGES_SHOWS},
-	{"to", HI_PAGES_SHOWS},
-	{"ymax", HI_PAGES_SHOWS},
-};
-
-enum hi_pages_option hi_pages_option_of(const char *name)
+enum hi_option_page hi_pages_option_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(decided) / sizeof(*decided); i++)
-		if (strcmp(decided[i].name, name) == 0)
-			return decided[i].is;
+	for (size_t i = 0; i < hi_option_table_size; i++)
+		if (hi_option_table[i].name && strcmp(hi_option_table[i].name, name) == 0)
+			return hi_option_table[i].page;
 	return HI_PAGES_UNDECIDED;
 }
 
-/* What a command's words are, beside the file. */
-enum words {
-	WORDS_NONE,
-	WORDS_ARGUMENT, /* FILE [ARGUMENT] */
-	WORDS_DIFF,	/* BEFORE AFTER; the argument is the census before */
-	WORDS_DEEP,	/* [VERB] FILE [FILE] [QUERY] */
-};
-static const struct {
-	enum hi_command_id id;
-	enum words words;
-} shown[] = {
-	{HI_COMMAND_SUMMARY, WORDS_NONE},     {HI_COMMAND_CENSUS, WORDS_NONE},
-	{HI_COMMAND_RETAINED, WORDS_NONE},    {HI_COMMAND_TREE, WORDS_ARGUMENT},
-	{HI_COMMAND_LEAKS, WORDS_NONE},	      {HI_COMMAND_PATHS, WORDS_ARGUMENT},
-	{HI_COMMAND_EXPLAIN, WORDS_ARGUMENT}, {HI_COMMAND_WASTE, WORDS_NONE},
-	{HI_COMMAND_RETAINERS, WORDS_NONE},   {HI_COMMAND_UP, WORDS_NONE},
-	{HI_COMMAND_ROOTS, WORDS_NONE},	      {HI_COMMAND_SNAPSHOTS, WORDS_NONE},
-	{HI_COMMAND_DIFF, WORDS_DIFF},	      {HI_COMMAND_QUERY, WORDS_ARGUMENT},
-	{HI_COMMAND_BIO, WORDS_NONE},	      {HI_COMMAND_ALLOC, WORDS_NONE},
-	{HI_COMMAND_PEAKS, WORDS_NONE},	      {HI_COMMAND_SPACETIME, WORDS_NONE},
-	{HI_COMMAND_DEEP, WORDS_DEEP},
-};
-
-static const struct hi_command *find_shown_command(const char *name, enum words *ret)
+static const struct hi_command *find_shown_command(const char *name)
 {
 	const struct hi_command *command = hi_command_find(name);
 
-	for (size_t i = 0; command && i < sizeof(shown) / sizeof(*shown); i++)
-		if (shown[i].id == command->id) {
-			*ret = shown[i].words;
-			return command;
-		}
-	return NULL;
+	return command && command->page != HI_COMMAND_NO_PAGE ? command : NULL;
 }
 
 bool hi_pages_has_command(const char *name)
 {
-	enum words unused;
-
-	return find_shown_command(name, &unused);
-}
-
-/* The option of this name that the command takes; NULL: none. */
-static const struct argp_option *find_option_of(const struct hi_command *command,
-						const char *name)
-{
-	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
-
-		if (e->option.name && strcmp(e->option.name, name) == 0 &&
-		    e->commands & 1u << command->id)
-			return &e->option;
-	}
-	return NULL;
+	return find_shown_command(name) != NULL;
 }
 
 bool hi_pages_takes_census(const char *address)
 {
 	size_t n = strcspn(address, "/?");
 	char name[32];
-	enum words unused;
 	const struct hi_command *c;
 
 	if (!n)
 		return true;
 	snprintf(name, sizeof(name), "%.*s", n < 31 ? (int)n : 31, address);
-	c = find_shown_command(name, &unused);
-	if (!c || c->id == HI_COMMAND_SNAPSHOTS || c->id == HI_COMMAND_DIFF)
+	c = find_shown_command(name);
+	if (!c || c->page == HI_COMMAND_PAGE_OF_FILE || c->page == HI_COMMAND_PAGE_OF_TWO)
 		return false;
-	return c->id == HI_COMMAND_DEEP || find_option_of(c, "census");
+	return c->page == HI_COMMAND_PAGE_OF_DEEP || hi_option_find(c->id, "census");
 }
 
 /* ---- the command line ---- */
@@ -285,9 +115,10 @@ static const char *census_of_line(const struct line *l)
 
 static enum hi_status check_page_census(const struct line *l, struct hi_error *err)
 {
-	const char *const words[] = {
-		option_of_address(&l->r->address, "census"),
-		l->command->id == HI_COMMAND_DIFF ? l->r->address.argument : NULL};
+	const char *const words[] = {option_of_address(&l->r->address, "census"),
+				     l->command->page == HI_COMMAND_PAGE_OF_TWO
+					     ? l->r->address.argument
+					     : NULL};
 
 	for (size_t i = 0; i < 2; i++)
 		if (words[i] && *words[i] && !hi_snapshot_source_is_census(words[i]))
@@ -352,14 +183,10 @@ static void add_deep_words(struct line *l)
 static const char *argument_of_request(const struct line *l)
 {
 	const struct hi_address *a = &l->r->address;
-	const char *sql =
-		l->command->id == HI_COMMAND_QUERY ? option_of_address(a, "sql") : NULL;
-	const char *text =
-		l->command->id == HI_COMMAND_PATHS || l->command->id == HI_COMMAND_EXPLAIN
-			? option_of_address(a, "of")
-			: NULL;
 
-	return a->argument ? a->argument : sql ? sql : text;
+	return a->argument || !l->command->page_form
+		       ? a->argument
+		       : option_of_address(a, l->command->page_form);
 }
 
 static void add_argument_words(struct line *l)
@@ -375,24 +202,18 @@ static void add_argument_words(struct line *l)
 	join_word(l, l->command->id == HI_COMMAND_QUERY ? " " : "", argument, "", "");
 }
 
-static bool is_of_form(const struct line *l, const char *name)
-{
-	return (strcmp(name, "sql") == 0 && l->command->id == HI_COMMAND_QUERY) ||
-	       (strcmp(name, "of") == 0 && (l->command->id == HI_COMMAND_PATHS ||
-					    l->command->id == HI_COMMAND_EXPLAIN));
-}
-
 static enum hi_status add_option_word(struct line *l, const struct hi_address_option *o,
 				      struct hi_error *err)
 {
-	enum hi_pages_option is = hi_pages_option_of(o->name);
-	const struct argp_option *option = find_option_of(l->command, o->name);
+	enum hi_option_page is = hi_pages_option_of(o->name);
+	const struct hi_option_row *option = hi_option_find(l->command->id, o->name);
 
-	if (is_of_form(l, o->name))
+	if (l->command->page_form && strcmp(o->name, l->command->page_form) == 0)
 		return HI_OK;
-	/* It is behind the name of the file. */
-	if (strcmp(o->name, "census") == 0 && (l->command->id == HI_COMMAND_DIFF ||
-					       hi_pages_takes_census(l->command->name)))
+	/* It is after the name of the file. */
+	if (strcmp(o->name, "census") == 0 &&
+	    (l->command->page == HI_COMMAND_PAGE_OF_TWO ||
+	     hi_pages_takes_census(l->command->name)))
 		return HI_OK;
 	if (is != HI_PAGES_SHOWS && is != HI_PAGES_CHOOSES)
 		return hi_fail(err, HI_USAGE, 0, "%.60s: pages do not take this option",
@@ -411,21 +232,20 @@ static enum hi_status make_request_line(struct line *l, struct hi_error *err)
 {
 	const struct hi_address *a = &l->r->address;
 	enum hi_status status = check_page_argument(a, err);
-	enum words words = WORDS_NONE;
 
 	if (status == HI_OK)
 		status = check_page_census(l, err);
 	if (status != HI_OK)
 		return status;
-	(void)find_shown_command(a->name, &words);
-	if (words == WORDS_NONE && a->argument)
+	if (a->argument && (l->command->page == HI_COMMAND_PAGE ||
+			    l->command->page == HI_COMMAND_PAGE_OF_FILE))
 		return hi_fail(err, HI_NOT_FOUND, 0, "%s/%.60s: there is no such page",
 			       a->name, a->argument);
 	add_word(l, "heapinspect");
 	add_word(l, a->name);
-	if (words == WORDS_DIFF)
+	if (l->command->page == HI_COMMAND_PAGE_OF_TWO)
 		add_diff_words(l);
-	else if (words == WORDS_DEEP)
+	else if (l->command->page == HI_COMMAND_PAGE_OF_DEEP)
 		add_deep_words(l);
 	else
 		add_argument_words(l);
@@ -464,7 +284,7 @@ static bool make_request_key(struct hi_pages_request *r)
 	if (type_chooses(&r->options))
 		key = join_request_key(&r->arena, key, "type", r->options.selection.type);
 	/* Its expression is looked up as a root is. */
-	if (r->options.command->id == HI_COMMAND_EXPLAIN &&
+	if (r->options.command->takes_expression &&
 	    !hi_lookup_is_address(r->options.argument, &unused))
 		key = join_request_key(&r->arena, key, "explain", r->options.argument);
 	r->key = key;
@@ -548,7 +368,6 @@ enum hi_status hi_pages_request_read(const char *address,
 {
 	struct hi_pages_request *r = hi_calloc(1, sizeof(*r));
 	struct line line = {.r = r};
-	enum words unused;
 	enum hi_status status;
 
 	*ret = r;
@@ -559,7 +378,7 @@ enum hi_status hi_pages_request_read(const char *address,
 	status = r->text ? read_name(r, address, err) : hi_fail_memory(err, "address");
 	if (status != HI_OK)
 		return status;
-	line.command = find_shown_command(r->address.name, &unused);
+	line.command = find_shown_command(r->address.name);
 	if (!line.command)
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.80s: there is no such page",
 			       r->address.name);

@@ -7,6 +7,7 @@
 #ifndef HI_CLI_PAGES_PAGES_REQUEST_H
 #define HI_CLI_PAGES_PAGES_REQUEST_H
 
+#include "cli/options/option_row.h"
 #include "report/address.h"
 #include "session/options.h"
 
@@ -33,15 +34,8 @@ struct hi_pages_request {
 	const char *key;
 };
 
-/* What an option of the command line is for a page. */
-enum hi_pages_option {
-	HI_PAGES_UNDECIDED, /* not in the table: refused */
-	HI_PAGES_REFUSED,
-	HI_PAGES_SHOWS,	  /* what is shown of the objects, and how */
-	HI_PAGES_CHOOSES, /* which objects count */
-};
-/* By its long name. */
-enum hi_pages_option hi_pages_option_of(const char *name);
+/* Returns what the option of this long name is for a page. */
+enum hi_option_page hi_pages_option_of(const char *name);
 /* Is there a page of this command? */
 bool hi_pages_has_command(const char *name);
 /* Is the page at the address about one census of a file, so that it takes census=? */

@@ -26,6 +26,7 @@
 #include "base/text.h"
 #include "cli/commands/snap.h"
 #include "cli/options/births.h"
+#include "cli/options/option_check.h"
 #include "cli/record/record_begin.h"
 #include "cli/record/record_children.h"
 #include "cli/record/record_progress.h"
@@ -175,6 +176,34 @@ static enum hi_status run_record_command(struct hi_inspection *in,
 	return hi_births_run(in, header, &request, page, json, err);
 }
 
+static int check_record(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+	bool has_file = hi_option_has_output_file(o),
+	     is_series = hi_series_asked(&o->series);
+
+	if (o->target.file)
+		return hi_option_wrong("record: follows a process: give --pid; %s is a "
+				       "file (census --by site shows its recording)",
+				       o->target.file);
+	if (o->record.keep_events && !has_file)
+		return hi_option_wrong("--keep-events: -o FILE is missing, which the "
+				       "events go to");
+	if (is_series && !has_file)
+		return hi_option_wrong("record --every: -o FILE is missing, which the "
+				       "censuses go to");
+	if (!is_series && o->series.has_full)
+		return hi_option_wrong("--full: only with --every");
+	if (o->record.children && !has_file)
+		return hi_option_wrong("record --children: -o FILE is missing: the "
+				       "recording of a child goes to FILE.PID");
+	if (o->record.children && o->target.program)
+		return hi_option_wrong("--children: not with -- %s; start it by itself, "
+				       "and use --pid",
+				       *o->target.program);
+	return 0;
+}
+
 const struct hi_command hi_command_record = {
 	.id = HI_COMMAND_RECORD,
 	.name = "record",
@@ -235,4 +264,7 @@ const struct hi_command hi_command_record = {
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
+	.targets = "--pid PID",
+	.follows = true,
+	.check = check_record,
 };

@@ -93,14 +93,6 @@ void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m)
 			       hi_text_bytes(bytes, m->cut_bytes));
 }
 
-bool hi_export_has_format(const char *name)
-{
-	for (size_t i = 0; i < FORMATS; i++)
-		if (strcmp(formats[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
 					 struct hi_error *err)
 {

@@ -49,7 +49,7 @@ struct hi_export_source {
 
 /* All pointers are borrowed. */
 struct hi_export {
-	const char *format; /* a name that hi_export_has_format() accepts */
+	const char *format; /* a name of a format */
 	const char *table;  /* csv, ndjson, parquet: which table; NULL: objects */
 	size_t top;	    /* dot, prometheus: rows at most; 0: their own default */
 	bool all;	    /* prometheus: every type */
@@ -72,8 +72,6 @@ struct hi_export {
 /* Writes the export. HI_LIMIT: the heap is larger than the format allows. HI_USAGE: the
  * format is binary and `out` is a terminal. */
 enum hi_status hi_export_write(struct hi_export *x, struct hi_error *err);
-/* Returns whether there is a format of this name. */
-bool hi_export_has_format(const char *name);
 /* HI_USAGE: the format is binary and `out` is a terminal. */
 enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
 					 struct hi_error *err);

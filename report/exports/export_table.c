@@ -166,14 +166,6 @@ static const struct hi_export_form forms[] = {
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]), PARQUET = 2 };
 
-bool hi_export_is_table_format(const char *format)
-{
-	for (size_t i = 0; i < FORMS; i++)
-		if (strcmp(forms[i].name, format) == 0)
-			return true;
-	return false;
-}
-
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
 				    FILE *out, struct hi_error *err)
 {

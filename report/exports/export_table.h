@@ -44,9 +44,7 @@ struct hi_export_table {
 	struct hi_error failure; /* the first one; cells after it are lost */
 };
 
-/* Returns whether the format is one of tables. */
-bool hi_export_is_table_format(const char *format);
-/* Begins a table. out is borrowed. format: one that hi_export_is_table_format() knows.
+/* Begins a table. out is borrowed. format: csv, ndjson or parquet.
  * Errors as hi_parquet_create(). */
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
 				    FILE *out, struct hi_error *err);

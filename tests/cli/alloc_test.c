@@ -299,7 +299,7 @@ HI_TEST_SCENARIO(alloc, wrong_options_are_refused)
 	static const struct {
 		const char *option, *value, *text;
 	} wrong[] = {{"--format", "mlwork", "--format mlwork: not one of mlworks"},
-		     {"--every", "10MB", "alloc --every: not a time"},
+		     {"--every", "10MB", "--every 10MB: not a time"},
 		     {"--sample", "none", "--sample none"},
 		     {"--by", "type", "--by"},
 		     {"--for", "soon", "--for soon"}};

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "cli/pages/pages_heaps.h"
 #include "cli/pages/pages_kept.h"
 #include "cli/pages/pages_request.h"
@@ -50,7 +50,7 @@ static const struct hi_pages_files nowhere = {.file = "/nowhere/app.hisnap",
 HI_TEST(pages, every_option_is_decided)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const char *name = hi_option_table[i].option.name;
+		const char *name = hi_option_table[i].name;
 
 		HI_ASSERT_MSG(!name || hi_pages_option_of(name) != HI_PAGES_UNDECIDED,
 			      "--%s: may pages take it?", name);

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "tests/harness.h"
 #include "tests/support/answers.h"
 
-static bool takes(const struct hi_command *command, const struct hi_option_entry *e)
+static bool takes(const struct hi_command *command, const struct hi_option_row *e)
 {
 	return e->commands & 1u << command->id;
 }
@@ -17,19 +17,24 @@ static bool takes(const struct hi_command *command, const struct hi_option_entry
 /* Takes it from --core: who reads a heap wherever it is reads cores. */
 static bool reads_heaps(const struct hi_command *command)
 {
-	for (size_t i = 0; i < hi_option_table_size; i++)
-		if (hi_option_table[i].option.key == HI_OPT_CORE)
-			return takes(command, &hi_option_table[i]);
-	return false;
+	return hi_option_find(command->id, "core");
 }
 
 /* Tells options that say what is shown from those of how the target is stopped and
- * decoded, by their groups. */
-static bool chooses_what_is_shown(const struct hi_option_entry *e)
+ * decoded, by the heading above them. */
+static bool chooses_what_is_shown(const struct hi_option_row *row)
 {
-	int group = e->option.group;
+	static const char *const headings[] = {
+		"What to show:", "What to draw:", "Roots and retainers:",
+		"Of a recording (heapinspect record):", "Output:"};
+	const struct hi_option_row *heading = row;
 
-	return e->option.name && (group == 2 || group == 3 || group == 4 || group == 8);
+	while (heading->name)
+		heading--;
+	for (size_t i = 0; row->name && i < sizeof(headings) / sizeof(*headings); i++)
+		if (strcmp(heading->help, headings[i]) == 0)
+			return true;
+	return false;
 }
 
 static bool matches(const char *wanted, const char *name)
@@ -50,9 +55,10 @@ static bool is_not_asked(const char *command, const char *option, const char *va
 }
 
 /* Looks for --name or its letter, with this value; NULL: any. */
-static bool is_asked(const char *command, const struct argp_option *o, const char *value)
+static bool is_asked(const char *command, const struct hi_option_row *o,
+		     const char *value)
 {
-	char letter[3] = {'-', (char)o->key}, name[40];
+	char letter[3] = {'-', o->letter}, name[40];
 
 	snprintf(name, sizeof(name), "--%s", o->name);
 	for (size_t i = 0; i < question_count(); i++) {
@@ -61,9 +67,9 @@ static bool is_asked(const char *command, const struct argp_option *o, const cha
 		if (strcmp(q->words[0], command) != 0)
 			continue;
 		if (value ? question_has_value(q, name, value) ||
-				    (o->key < 256 && question_has_value(q, letter, value))
+				    (o->letter && question_has_value(q, letter, value))
 			  : question_has(q, name) ||
-				    (o->key < 256 && question_has(q, letter)))
+				    (o->letter && question_has(q, letter)))
 			return true;
 	}
 	return false;
@@ -87,20 +93,20 @@ HI_TEST(questions, every_option_of_theirs_is_asked)
 {
 	for (size_t i = 0; hi_commands[i]; i++)
 		for (size_t k = 0; k < hi_option_table_size; k++) {
-			const struct hi_option_entry *e = &hi_option_table[k];
+			const struct hi_option_row *e = &hi_option_table[k];
 			const char *command = hi_commands[i]->name;
 
 			if (!reads_heaps(hi_commands[i]) || !takes(hi_commands[i], e) ||
 			    !chooses_what_is_shown(e))
 				continue;
-			HI_ASSERT_MSG(is_asked(command, &e->option, NULL) ||
-					      is_not_asked(command, e->option.name, NULL),
+			HI_ASSERT_MSG(is_asked(command, e, NULL) ||
+					      is_not_asked(command, e->name, NULL),
 				      "%s --%s: no question in questions.c", command,
-				      e->option.name);
+				      e->name);
 		}
 }
 
-static void check_values(const char *command, const struct argp_option *option)
+static void check_values(const char *command, const struct hi_option_row *option)
 {
 	char *list = answers_values(command, option->name);
 
@@ -117,11 +123,11 @@ HI_TEST_SCENARIO(questions, every_value_of_an_option_is_asked)
 	HI_ASSERT(answers_values("export", "format") && answers_values("census", "by"));
 	for (size_t i = 0; hi_commands[i]; i++)
 		for (size_t k = 0; k < hi_option_table_size; k++) {
-			const struct hi_option_entry *e = &hi_option_table[k];
+			const struct hi_option_row *e = &hi_option_table[k];
 
 			if (reads_heaps(hi_commands[i]) && takes(hi_commands[i], e) &&
-			    chooses_what_is_shown(e) && e->option.arg &&
-			    !is_not_asked(hi_commands[i]->name, e->option.name, NULL))
-				check_values(hi_commands[i]->name, &e->option);
+			    chooses_what_is_shown(e) && e->arg &&
+			    !is_not_asked(hi_commands[i]->name, e->name, NULL))
+				check_values(hi_commands[i]->name, e);
 		}
 }

@@ -64,7 +64,7 @@ HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
 		{{"roots", "--pid", "1", "--root=a=x", "--conservative"},
 		 "--conservative"},
 		{{"retainers", "--pid", "1", "--max-set", "0"}, "--max-set 0"},
-		{{"retainers", "--pid", "1", "--identity", "size"}, "type, var, module"},
+		{{"retainers", "--pid", "1", "--identity", "size"}, "type, var, site"},
 		{{"retainers", "--pid", "1", "--retainer", ""}, "--retainer"},
 		{{"up", "--pid", "1"}, "--type"},
 		{{"--pid", "1", "--core", "x"}, "one target"},

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "tests/harness.h"
 #include "tests/support/writings.h"
 
@@ -23,26 +23,25 @@ static bool is_tried(const char *command, const char *option)
 HI_TEST(writings, every_option_with_a_file_reads_or_writes_it)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct argp_option *o = &hi_option_table[i].option;
-		bool has_file = o->arg && strcmp(o->arg, "FILE") == 0;
+		const struct hi_option_row *row = &hi_option_table[i];
+		bool has_file = row->arg && strcmp(row->arg, "FILE") == 0;
 
-		HI_ASSERT_MSG(has_file ==
-				      !!(o->flags & (HI_OPTION_READS | HI_OPTION_WRITES)),
-			      "--%s: HI_OPTION_READS or HI_OPTION_WRITES", o->name);
+		HI_ASSERT_MSG(
+			has_file == !!(row->file & (HI_OPTION_READS | HI_OPTION_WRITES)),
+			"--%s: HI_OPTION_READS or HI_OPTION_WRITES", row->name);
 	}
 }
 
 HI_TEST(writings, every_option_that_writes_is_tried)
 {
 	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
+		const struct hi_option_row *e = &hi_option_table[i];
 
-		if (!(e->option.flags & HI_OPTION_WRITES))
+		if (!(e->file & HI_OPTION_WRITES))
 			continue;
 		for (size_t c = 0; hi_commands[c]; c++)
-			HI_ASSERT_MSG(
-				!(e->commands & 1u << hi_commands[c]->id) ||
-					is_tried(hi_commands[c]->name, e->option.name),
-				"%s --%s", hi_commands[c]->name, e->option.name);
+			HI_ASSERT_MSG(!(e->commands & 1u << hi_commands[c]->id) ||
+					      is_tried(hi_commands[c]->name, e->name),
+				      "%s --%s", hi_commands[c]->name, e->name);
 	}
 }

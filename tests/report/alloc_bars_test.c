@@ -175,14 +175,3 @@ HI_TEST(alloc_bars, nothing_at_all_is_a_picture_without_bars)
 	d.report.total = (struct hi_space_row){};
 	HI_ASSERT(!strstr(draw_svg(&d.report), "class=\"bar\""));
 }
-
-HI_TEST(alloc_bars, words_of_sort_are_those_of_orders)
-{
-	enum hi_alloc_order order = HI_ALLOC_BY_WEIGHT;
-
-	HI_ASSERT(hi_alloc_order_parse("survived", &order) &&
-		  order == HI_ALLOC_BY_SURVIVED);
-	HI_ASSERT(hi_alloc_order_parse("weight", &order) && order == HI_ALLOC_BY_WEIGHT);
-	HI_ASSERT(!hi_alloc_order_parse("", &order) &&
-		  !hi_alloc_order_parse("weigh", &order));
-}

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/command/command.h"
-#include "cli/options/option_table.h"
+#include "cli/options/option_row.h"
 #include "tests/harness.h"
 
 struct hi_pages *page_links_open(const char *file, const char *other)
@@ -32,19 +32,6 @@ void page_each_link(const struct hi_page *page, page_link_fn *fn, void *arg)
 	}
 }
 
-static const struct argp_option *find_link_option(const struct hi_command *command,
-						  const char *name)
-{
-	for (size_t i = 0; i < hi_option_table_size; i++) {
-		const struct hi_option_entry *e = &hi_option_table[i];
-
-		if (e->option.name && strcmp(e->option.name, name) == 0 &&
-		    (e->commands & 1u << command->id))
-			return &e->option;
-	}
-	return NULL;
-}
-
 /* Without the file that an address leaves out. */
 static const char *arguments_of(const struct hi_command *command)
 {
@@ -65,8 +52,8 @@ const char *page_link_fault(const struct hi_address *address)
 		return "an argument too many, or none";
 	for (size_t i = 0; i < address->n_options; i++) {
 		const char *value = address->options[i].value;
-		const struct argp_option *o =
-			find_link_option(command, address->options[i].name);
+		const struct hi_option_row *o =
+			hi_option_find(command->id, address->options[i].name);
 
 		if (!o)
 			return "an option that the command does not take";

@@ -3,8 +3,6 @@
 #ifndef HI_REPORT_REPORTS_ALLOC_ALLOC_ORDER_H
 #define HI_REPORT_REPORTS_ALLOC_ALLOC_ORDER_H
 
-#include <stdbool.h>
-
 /* Of functions: by the height of their bars, what they allocated, what survived, what is
  * live, or their names. */
 enum hi_alloc_order {
@@ -14,8 +12,5 @@ enum hi_alloc_order {
 	HI_ALLOC_BY_LIVE,
 	HI_ALLOC_BY_NAME,
 };
-
-/* The word of --sort. False: it is none. */
-bool hi_alloc_order_parse(const char *word, enum hi_alloc_order *ret);
 
 #endif
