@@ -22,6 +22,8 @@ static struct hi_doc_value read_doc_member(const struct hi_doc_member *m, const 
 	case HI_STORED_ROWS:
 		return hi_doc_nested(*(const void *const *)at,
 				     *(const size_t *)(const void *)(row + m->n_offset));
+	case HI_STORED_ARRAY:
+		return hi_doc_nested(at, m->n_offset);
 	case HI_STORED_U64:
 		return hi_doc_number(*(const uint64_t *)at);
 	case HI_STORED_U32:
@@ -124,6 +126,8 @@ static void put_nested(const struct hi_doc_field *field, const struct hi_doc_val
 	for (size_t i = 0; i < value->n_rows; i++) {
 		struct hi_doc_row one = hi_doc_nested_row(fields, value, i, row);
 
+		if (fields->is_left_out && fields->is_left_out(&one))
+			continue;
 		if (field->unit == HI_DOC_ROWS)
 			hi_json_object(json, NULL);
 		hi_doc_put(fields, &one, json);

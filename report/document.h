@@ -85,6 +85,7 @@ enum hi_doc_stored {
 	HI_STORED_PART,	   /* of nested fields: a part of the row, or all of it */
 	HI_STORED_POINTER, /* to one nested row */
 	HI_STORED_ROWS,	   /* a pointer to the first nested row */
+	HI_STORED_ARRAY,   /* nested rows in the row */
 	HI_STORED_U64,
 	HI_STORED_U32,
 	HI_STORED_U16,
@@ -99,7 +100,7 @@ enum hi_doc_stored {
 struct hi_doc_member {
 	size_t offset;
 	enum hi_doc_stored stored;
-	size_t n_offset; /* ROWS: of their number, a size_t */
+	size_t n_offset; /* ROWS: of their number, a size_t; ARRAY: the number itself */
 };
 /* A member of the row. Numbers that are UINT64_MAX are unknown. */
 #define HI_AT(type, member)                                                              \
@@ -129,6 +130,11 @@ struct hi_doc_member {
 	.at = {.offset = offsetof(type, member),                                         \
 	       .stored = HI_STORED_ROWS,                                                 \
 	       .n_offset = offsetof(type, n)}
+/* Nested rows that are an array in the row, all of it. */
+#define HI_AT_ARRAY(type, member)                                                        \
+	.at = {.offset = offsetof(type, member),                                         \
+	       .stored = HI_STORED_ARRAY,                                                \
+	       .n_offset = sizeof(((type *)0)->member) / sizeof(((type *)0)->member[0])}
 /* One nested row that a pointer of the row leads to. */
 #define HI_AT_POINTER(type, member)                                                      \
 	.at = {.offset = offsetof(type, member), .stored = HI_STORED_POINTER}
@@ -182,8 +188,9 @@ struct hi_doc_fields {
 	size_t row_size;     /* of rows in an array */
 	const char *meaning; /* of an object; NULL: none */
 	bool is_open;	     /* schemas allow other members beside these */
-	/* Optional: rows of pages to emphasize. */
+	/* Optional: rows of pages to emphasize; rows to leave out everywhere. */
 	bool (*is_strong)(const struct hi_doc_row *);
+	bool (*is_left_out)(const struct hi_doc_row *);
 };
 extern const struct hi_doc_fields hi_doc_texts; /* of a list of const char * */
 #define HI_DOC_FIELDS(fields, ...)                                                       \

@@ -151,7 +151,8 @@ struct hi_report_table *hi_doc_show_rows(struct hi_page *page,
 	for (size_t i = 0; i < n_rows; i++) {
 		row.row = (const char *)rows + i * fields->row_size;
 		row.index = i;
-		hi_doc_show_row(table, fields, &row);
+		if (!fields->is_left_out || !fields->is_left_out(&row))
+			hi_doc_show_row(table, fields, &row);
 	}
 	return table;
 }

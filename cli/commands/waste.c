@@ -66,9 +66,16 @@ print_waste_report(struct hi_inspection *in, const struct hi_report_header *head
 		status = count_waste_by_site(in, &sites, &rows, err);
 	hi_inspect_phase(in, "report");
 	if (status == HI_OK)
-		status = hi_waste_report_create_by_site(
-			header, in->graph, waste, by_site ? rows : waste,
-			by_site ? sites.names : NULL, &use, only, &report, err);
+		status = hi_waste_report_create(
+			&(struct hi_waste_inputs){.header = header,
+						  .graph = in->graph,
+						  .waste = waste,
+						  .by_site = by_site ? rows : NULL,
+						  .site_names =
+							  by_site ? sites.names : NULL,
+						  .use = &use,
+						  .only = only},
+			&report, err);
 	if (status == HI_OK && json)
 		hi_waste_json(report, json);
 	else if (status == HI_OK)

@@ -116,164 +116,135 @@ static void expect_same(const void *report, json_writer old_json, json_writer ne
 	free(b);
 }
 
-static void old_census_j(const void *r, struct hi_json *json)
+static const char *draw_name(void)
 {
-	old_census_json(r, json);
-}
-static void new_census_j(const void *r, struct hi_json *json)
-{
-	hi_census_json(r, json);
-}
-static void old_census_p(const void *r, struct hi_page *page)
-{
-	old_census_display(r, page);
-}
-static void new_census_p(const void *r, struct hi_page *page)
-{
-	hi_census_display(r, page);
+	return sample_type((uint32_t)draw(SAMPLE_TYPES));
 }
 
-static void draw_line(struct hi_by_row *row, enum hi_by by)
+static void old_waste_j(const void *r, struct hi_json *json)
 {
-	*row = (struct hi_by_row){
-		.sum = {.type = (uint32_t)draw(SAMPLE_TYPES),
-			.count = draw_size(false),
-			.shallow = draw_size(false),
-			.largest = draw_size(false),
-			.retained = draw_size(true)},
-		.n_children = (uint32_t)draw(HI_BY_CHILDREN + 1),
-		.more = draw(2),
-		.size = draw_size(false),
-		.edges = draw_size(false),
-		.name = by == HI_BY_MODULE && draw(3) == 0 ? ""
-			: by == HI_BY_CLASS ? hi_type_class_name((enum hi_type_class)draw(
-						      HI_TYPE_CLASSES))
-					    : sample_type((uint32_t)draw(SAMPLE_TYPES)),
-	};
-	for (unsigned e = 0; e <= HI_EVIDENCE_RUNTIME; e++)
-		row->sum.by_evidence[e] = draw(2) ? draw_size(false) : 0;
-	for (unsigned i = 0; i < row->n_children; i++)
-		row->children[i] = (uint32_t)draw(SAMPLE_TYPES);
-	for (unsigned i = 0; i < HI_BY_LEADS && draw(4); i++)
-		row->leads[i] = (struct hi_by_lead){
-			.key = draw(2) ? draw(SAMPLE_TYPES)
-				       : HI_BY_SIZE_KEY + draw_size(false) % 100000,
-			.edges = 1 + draw(1000)};
+	old_waste_json(r, json);
+}
+static void new_waste_j(const void *r, struct hi_json *json)
+{
+	hi_waste_json(r, json);
+}
+static void old_waste_p(const void *r, struct hi_page *page)
+{
+	old_waste_display(r, page);
+}
+static void new_waste_p(const void *r, struct hi_page *page)
+{
+	hi_waste_display(r, page);
 }
 
-HI_TEST(document_same, census)
+static struct hi_waste_row draw_waste_row(void)
+{
+	return (struct hi_waste_row){.type = (uint32_t)draw(SAMPLE_TYPES),
+				     .objects = draw_size(false),
+				     .bytes = draw_size(false),
+				     .groups = draw_size(false),
+				     .copies = draw_size(false),
+				     .copied = draw_size(false),
+				     .zeros = draw_size(false),
+				     .zero_bytes = draw_size(false),
+				     .loose = draw_size(false),
+				     .unused = draw_size(false),
+				     .savable = draw_size(false)};
+}
+
+static void draw_use(struct hi_heap_use *use, struct hi_slab_class *slabs)
+{
+	static const char *const allocators[] = {"jemalloc", "mimalloc"};
+
+	*use = (struct hi_heap_use){.n_classes = draw(HI_SIZE_CLASSES),
+				    .allocated = draw_size(false),
+				    .allocated_bytes = draw_size(false),
+				    .header = draw(2) ? draw_size(false) : 0,
+				    .slab_classes = slabs,
+				    .n_slab_classes = draw(2) ? draw(10) : 0,
+				    .states = draw(2) ? 0 : (uint32_t)draw(1u << 24),
+				    .residency_known = draw(2)};
+	for (size_t i = 0; i < use->n_classes; i++)
+		use->classes[i] = (struct hi_size_class){
+			i + 1 == HI_SIZE_CLASSES - 1 ? UINT64_MAX : 1 + draw_size(false),
+			draw(3) ? draw_size(false) : 0, draw_size(false),
+			draw_size(false)};
+	for (size_t i = 0; i < HI_FREE_KINDS; i++)
+		use->free[i] = (struct hi_free_blocks){draw(2), draw_size(false),
+						       draw_size(false)};
+	for (size_t i = 0; i < HI_PAGE_FILLS; i++)
+		use->pages[i] = (struct hi_page_class){draw(9), draw_size(false),
+						       draw_size(false)};
+	for (size_t i = 0; i < use->n_slab_classes; i++)
+		slabs[i] = (struct hi_slab_class){.allocator = allocators[draw(2)],
+						  .size = draw_size(false),
+						  .slabs = draw(5),
+						  .bytes = draw_size(false),
+						  .slots = draw_size(false),
+						  .live = draw(2000),
+						  .cached = draw(100),
+						  .empty = draw(9),
+						  .sparse = draw(9),
+						  .sparse_bytes = draw_size(false),
+						  .slack = draw(3)};
+}
+
+HI_TEST(document_same, waste)
 {
 	struct sample *s = sample_make();
-	static struct hi_by_row rows[DRAWN_ROWS];
-	static struct hi_census_row plain[DRAWN_ROWS];
+	const char *allocator = s->header.allocator;
 	struct hi_error err;
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		enum hi_by by = (enum hi_by)(turn % 6);
-		size_t n = draw(DRAWN_ROWS);
-		struct hi_by_census census = {.by = by,
-					      .rows = rows,
-					      .n_rows = n,
-					      .objects = draw_size(false),
-					      .bytes = draw_size(false),
-					      .other_types = draw(3),
-					      .other_bytes = draw_size(false)};
-		struct hi_census types = {.rows = plain,
-					  .n_rows = n,
-					  .objects = census.objects,
-					  .bytes = census.bytes};
+		static const char *names[SAMPLE_TYPES];
+		struct hi_slab_class slabs[10];
+		struct hi_waste_row rows[DRAWN_ROWS];
+		struct hi_waste_group groups[8];
+		struct hi_waste waste = {.rows = rows,
+					 .n_rows = draw(DRAWN_ROWS),
+					 .all = draw_waste_row(),
+					 .groups = groups,
+					 .n_groups = draw(9),
+					 .beyond = {draw(3), draw_size(false)},
+					 .below = {draw(3), draw_size(false)},
+					 .other = {draw(3), draw_size(false)},
+					 .unread = draw(3),
+					 .unread_bytes = draw_size(false),
+					 .texts_missing = draw(2)};
 		struct hi_restrict only = {.top = draw(2) ? SIZE_MAX : draw(20),
 					   .min_size = draw(2) ? 0 : draw(500)};
-		struct hi_census_conflict conflicts[3];
-		struct hi_census_report *report = NULL;
+		struct hi_heap_use use;
+		struct hi_waste_report *report = NULL;
 
-		for (size_t i = 0; i < n; i++) {
-			draw_line(&rows[i], by);
-			plain[i] = rows[i].sum;
-		}
-		s->header.has_totals_alone = draw(2);
-		if (by == HI_BY_TYPE)
-			HI_ASSERT_OK(hi_census_report_create(&s->header, s->graph, &types,
-							     &only, &report, &err),
-				     &err);
-		else
-			HI_ASSERT_OK(hi_census_by_report_create(&s->header, s->graph,
-								&census, &only, &report,
-								&err),
-				     &err);
-		if (by == HI_BY_TYPE && draw(2)) {
-			report->conflicts = conflicts;
-			report->n_conflicts = 1 + draw(3);
-			report->conflicts_shown = draw(4);
-			report->objects_in_conflict = draw(100);
-			for (unsigned i = 0; i < 3; i++)
-				conflicts[i] = (struct hi_census_conflict){
-					sample_type(1 + (uint32_t)draw(13)),
-					sample_type(1 + (uint32_t)draw(13)), 1 + draw(9),
-					SAMPLE_HEAP + draw(1000)};
-		}
-		expect_same(report, old_census_j, new_census_j, old_census_p,
-			    new_census_p);
-		hi_census_report_destroy(report);
-	}
-}
-
-static void old_safepoints_j(const void *r, struct hi_json *json)
-{
-	old_safepoints_json(r, json);
-}
-static void new_safepoints_j(const void *r, struct hi_json *json)
-{
-	hi_safepoints_json(r, json);
-}
-static void old_safepoints_p(const void *r, struct hi_page *page)
-{
-	old_safepoints_display(r, page);
-}
-static void new_safepoints_p(const void *r, struct hi_page *page)
-{
-	hi_safepoints_display(r, page);
-}
-
-HI_TEST(document_same, safepoints)
-{
-	static const char *const names[] = {"", "gc__done", SAMPLE_HOSTILE, "f"};
-	struct sample *s = sample_make();
-
-	for (unsigned turn = 0; turn < TURNS; turn++) {
-		struct hi_probed places[5];
-		struct hi_safepoint_row rows[8];
-		uint64_t hits[5];
-		struct hi_safepoints_report report = {.header = &s->header,
-						      .rows = rows,
-						      .n_rows = draw(9),
-						      .counted_ns = draw_size(false),
-						      .cut_short = draw(2),
-						      .not_counted = names[draw(4)],
-						      .may_not_probe = draw(2)};
-
-		report.shown = draw(report.n_rows + 1);
-		for (unsigned i = 0; i < 5; i++) {
-			hits[i] = draw_size(true);
-			places[i] = (struct hi_probed){.module = names[draw(4)],
-						       .function = names[draw(4)],
-						       .into_function = draw_size(false),
-						       .offset = draw_size(false),
-						       .address = draw_size(false),
-						       .instruction = names[draw(4)],
-						       .single_stepped = draw(2)};
-		}
+		for (unsigned i = 0; i < SAMPLE_TYPES; i++)
+			names[i] = draw_name();
+		for (unsigned i = 0; i < DRAWN_ROWS; i++)
+			rows[i] = draw_waste_row();
 		for (unsigned i = 0; i < 8; i++)
-			rows[i] = (struct hi_safepoint_row){.at = names[1 + draw(3)],
-							    .runtime = names[draw(4)],
-							    .purpose = names[draw(4)],
-							    .is_gc = draw(2),
-							    .places = places,
-							    .n_places = draw(6),
-							    .place_hits =
-								    draw(2) ? hits : NULL,
-							    .hits = draw_size(true)};
-		expect_same(&report, old_safepoints_j, new_safepoints_j, old_safepoints_p,
-			    new_safepoints_p);
+			groups[i] = (struct hi_waste_group){
+				.type = (uint32_t)draw(SAMPLE_TYPES),
+				.first = (hi_node)draw(SAMPLE_OBJECTS),
+				.objects = draw_size(false),
+				.size = draw_size(false),
+				.copied = draw_size(false),
+				.is_text = draw(2),
+				.text = "a \033 text",
+				.cut = draw(2)};
+		draw_use(&use, slabs);
+		s->header.allocator = draw(3) ? allocator : NULL;
+		HI_ASSERT_OK(hi_waste_report_create(
+				     &(struct hi_waste_inputs){
+					     .header = &s->header,
+					     .graph = s->graph,
+					     .waste = &waste,
+					     .by_site = draw(2) ? &waste : NULL,
+					     .site_names = turn & 1 ? names : NULL,
+					     .use = &use,
+					     .only = &only},
+				     &report, &err),
+			     &err);
+		expect_same(report, old_waste_j, new_waste_j, old_waste_p, new_waste_p);
+		hi_waste_report_destroy(report);
 	}
 }

@@ -292,9 +292,14 @@ HI_TEST(report_json, slabs_and_free_blocks_of_every_kind_are_what_the_schema_say
 	struct hi_waste_report *report;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_waste_report_create(&s->header, s->graph, &waste, &use, &only,
-					    &report, &err),
-		     &err);
+	HI_ASSERT_OK(
+		hi_waste_report_create(&(struct hi_waste_inputs){.header = &s->header,
+								 .graph = s->graph,
+								 .waste = &waste,
+								 .use = &use,
+								 .only = &only},
+				       &report, &err),
+		&err);
 	hi_waste_json(report, &d->json);
 	hi_waste_report_destroy(report);
 	HI_EXPECT_GOLDEN("waste-json-slabs", document_close(d));

@@ -13,6 +13,7 @@
 
 #include "report/reports/census/census_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
+#include "report/reports/waste/waste_report.h"
 #include "tests/harness.h"
 #include "tests/support/golden.h"
 
@@ -21,6 +22,7 @@ static const struct {
 	const struct hi_doc_fields *fields;
 } documents[] = {
 	{"census/v1", NULL, &hi_census_document},
+	{"waste/v1", NULL, &hi_waste_document},
 	{"safepoints/v1", "heapinspect safepoints --json", &hi_safepoints_document},
 };
 enum { N_DOCUMENTS = sizeof(documents) / sizeof(documents[0]) };

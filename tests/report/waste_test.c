@@ -106,8 +106,12 @@ static enum hi_status show(struct made *m, const struct hi_restrict *only, unsig
 	if (!page)
 		return hi_fail_memory(err, "page");
 	setlocale(LC_CTYPE, "C.UTF-8");
-	status = hi_waste_report_create(&m->s->header, m->s->graph, &m->waste, &m->use,
-					only, &report, err);
+	status = hi_waste_report_create(&(struct hi_waste_inputs){.header = &m->s->header,
+								  .graph = m->s->graph,
+								  .waste = &m->waste,
+								  .use = &m->use,
+								  .only = only},
+					&report, err);
 	if (status == HI_OK) {
 		hi_waste_display(report, page);
 		out = open_memstream(&m->text, &size);

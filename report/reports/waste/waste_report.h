@@ -4,6 +4,7 @@
 #define HI_REPORT_REPORTS_WASTE_WASTE_REPORT_H
 
 #include "census/analysis/waste.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/row_selection.h"
@@ -29,45 +30,35 @@ struct hi_waste_report {
 		all_slabs;	       /* the total; size and allocator have no meaning */
 	struct hi_hidden slabs_beyond; /* in bytes that they waste */
 	bool restricted;
-	struct hi_hidden below, beyond, other; /* of rows, in bytes of hi_waste_worst */
+	struct hi_hidden_rows hidden; /* in bytes of hi_waste_worst */
 };
 
 /* Returns the rank of a type: the largest of its copied, savable and zero bytes. They
  * may be the same bytes, so their sum has no meaning. */
 uint64_t hi_waste_worst(const struct hi_waste_row *row);
 
-/* Returns the bytes that all slab classes waste. */
-uint64_t hi_waste_of_slabs(const struct hi_heap_use *use);
-
-/* Makes the report. use is all zero where no allocator is known (header->allocator is
- * NULL). Borrows its inputs. HI_NO_MEMORY. */
-enum hi_status hi_waste_report_create(const struct hi_report_header *header,
-				      const struct hi_graph *graph,
-				      const struct hi_waste *waste,
-				      const struct hi_heap_use *use,
-				      const struct hi_restrict *only,
+struct hi_waste_inputs {
+	const struct hi_report_header *header;
+	const struct hi_graph *graph;
+	const struct hi_waste *waste;
+	/* Optional: rows by the function that allocated, and their names by number; waste
+	 * has the totals and groups. */
+	const struct hi_waste *by_site;
+	const char *const *site_names;
+	/* All zero where no allocator is known (header->allocator is NULL). */
+	const struct hi_heap_use *use;
+	const struct hi_restrict *only;
+};
+/* Makes the report. Borrows its inputs. HI_NO_MEMORY. */
+enum hi_status hi_waste_report_create(const struct hi_waste_inputs *inputs,
 				      struct hi_waste_report **ret, struct hi_error *err);
-/* The same with rows by the function that allocated: by_site has them, waste the totals
- * and groups; names of rows by number. */
-enum hi_status
-hi_waste_report_create_by_site(const struct hi_report_header *header,
-			       const struct hi_graph *graph, const struct hi_waste *waste,
-			       const struct hi_waste *by_site, const char *const *names,
-			       const struct hi_heap_use *use,
-			       const struct hi_restrict *only,
-			       struct hi_waste_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_waste_report_destroy(struct hi_waste_report *report);
 /* Adds the report to a page. */
 void hi_waste_display(const struct hi_waste_report *report, struct hi_page *page);
+/* The document "heapinspect/waste/v1" after its header. */
+extern const struct hi_doc_fields hi_waste_document;
 /* Writes the report as the JSON document "heapinspect/waste/v1". */
 void hi_waste_json(const struct hi_waste_report *report, struct hi_json *json);
-
-/* Keys for JSON: "tcache", …; "empty", "under_quarter", …. */
-const char *hi_free_kind_key(unsigned kind); /* below HI_FREE_KINDS */
-/* Whether the allocators that were walked have free blocks of this kind. */
-bool hi_free_kind_shows(const struct hi_heap_use *use, unsigned kind);
-/* Returns the key of a class of pages, "empty", …. */
-const char *hi_page_fill_key(enum hi_page_fill fill);
 
 #endif
