@@ -37,7 +37,7 @@ struct hi_image_child_parts {
 enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err);
 /* The descriptor of /proc/PID/mem; stays the child's. */
-int hi_image_child_memory(const struct hi_image_child *child); /* /proc/PID/mem */
+int hi_image_child_memory(const struct hi_image_child *child);
 /* Returns the pidfd of the child; stays the child's. */
 int hi_image_child_pidfd(const struct hi_image_child *child);
 /* Fills the area from the child when it is touched; request's read, all_loaded and

@@ -44,7 +44,7 @@ uint64_t hi_alloc_failures(void);
  */
 void hi_alloc_fail_at(uint64_t nth);
 /* The same, but only the nth allocation fails. */
-void hi_alloc_fail_once(uint64_t nth); /* the same for the nth alone */
+void hi_alloc_fail_once(uint64_t nth);
 /* Returns the number of allocations since hi_alloc_fail_at() or hi_alloc_fail_once(). */
 uint64_t hi_alloc_count(void);
 

@@ -412,12 +412,6 @@ enum hi_status hi_page_tables_find_structs(struct hi_page_tables *tables, int li
 				    : hi_fail(err, HI_UNSUPPORTED, 0,
 					      "the kernel's struct page was not found");
 }
-
-bool hi_page_tables_has_structs(const struct hi_page_tables *tables)
-{
-	return tables->page_structs != 0;
-}
-
 void hi_page_tables_shift_map(struct hi_page_tables *tables, uint64_t bytes)
 {
 	tables->direct_map += bytes;

@@ -41,8 +41,6 @@ enum hi_status hi_page_tables_find_map(struct hi_page_tables *tables, int link, 
 enum hi_status hi_page_tables_find_structs(struct hi_page_tables *tables, int link,
 					   const uint64_t *pages, size_t n,
 					   struct hi_error *err);
-/* Were they found? */
-bool hi_page_tables_has_structs(const struct hi_page_tables *tables);
 /* For tests: adds bytes to the direct map that was found. */
 void hi_page_tables_shift_map(struct hi_page_tables *tables, uint64_t bytes);
 

@@ -133,15 +133,6 @@ enum hi_status hi_workers_ask(struct hi_workers *w, const char *address,
 			       w->n_waiting);
 	return put_request(w, address, &request) ? HI_OK : hi_fail_memory(err, "request");
 }
-
-bool hi_workers_are_busy(const struct hi_workers *w)
-{
-	for (size_t i = 0; i < w->options.most; i++)
-		if (w->items[i].address)
-			return true;
-	return w->first != NULL;
-}
-
 void hi_workers_restart(struct hi_workers *w)
 {
 	for (size_t i = 0; i < w->options.most; i++) {

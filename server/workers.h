@@ -41,7 +41,6 @@ void hi_workers_prepare(struct hi_workers *w);
  * requests wait. HI_NO_MEMORY. */
 enum hi_status hi_workers_ask(struct hi_workers *w, const char *address,
 			      struct hi_error *err);
-bool hi_workers_are_busy(const struct hi_workers *w);
 /* Ends all processes; what they were asked is asked again. */
 void hi_workers_restart(struct hi_workers *w);
 /* Fills in the descriptors to wait for. Returns their number. */

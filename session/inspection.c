@@ -4,19 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "session/user.h"
-
-static uint64_t phase_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 const char *hi_inspection_program(const struct hi_inspection *in)
 {
@@ -79,7 +71,7 @@ enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
 
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
-	uint64_t now = phase_now_ns();
+	uint64_t now = hi_clock_ns();
 
 	if (in->phases.list.count && in->phases.started)
 		in->phases.list.items[in->phases.list.count - 1].ns =

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "census/deep/deep.h"
 #include "census/deep/deep_internal.h"
 
@@ -350,22 +351,16 @@ void hi_deep_propagate(struct hi_deep_graph *g)
 uint32_t hi_deep_edge_at(const struct hi_deep_graph *g, uint32_t node, uint32_t site,
 			 uint32_t function)
 {
-	uint32_t low = g->nodes[node].first_edge, high = low + g->nodes[node].n_edges,
-		 end = high;
+	uint32_t first = g->nodes[node].first_edge, end = first + g->nodes[node].n_edges;
+	uint32_t at = hi_search_from(
+		i, first, end,
+		g->edges[i].site < site ||
+			(g->edges[i].site == site &&
+			 g->nodes[g->edges[i].callee].function < function));
 
-	while (low < high) {
-		uint32_t i = low + (high - low) / 2;
-		const struct hi_deep_edge *e = &g->edges[i];
-		uint32_t callee = g->nodes[e->callee].function;
-
-		if (e->site < site || (e->site == site && callee < function))
-			low = i + 1;
-		else
-			high = i;
-	}
-	return low < end && g->edges[low].site == site &&
-			       g->nodes[g->edges[low].callee].function == function
-		       ? low
+	return at < end && g->edges[at].site == site &&
+			       g->nodes[g->edges[at].callee].function == function
+		       ? at
 		       : HI_DEEP_NONE;
 }
 

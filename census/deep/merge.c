@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "census/deep/deep_internal.h"
 
 /* What makes a function or a call site the same; texts and functions are those of the
@@ -393,17 +394,9 @@ static bool copy_shape(const struct hi_deep_graph *g, struct hi_deep_graph *ret)
 static struct hi_deep_leaf *deep_leaf_at(struct hi_deep_graph *g, uint32_t node,
 					 uint32_t site)
 {
-	uint32_t low = g->nodes[node].first_leaf, high = low + g->nodes[node].n_leaves;
+	uint32_t first = g->nodes[node].first_leaf, end = first + g->nodes[node].n_leaves;
 
-	while (low < high) {
-		uint32_t i = low + (high - low) / 2;
-
-		if (g->leaves[i].site < site)
-			low = i + 1;
-		else
-			high = i;
-	}
-	return &g->leaves[low];
+	return &g->leaves[hi_search_from(i, first, end, g->leaves[i].site < site)];
 }
 
 /* The costs of one profile, whose graph has the numbers of the merged one. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/events/mapped_internal.h"
 
+#include "base/search.h"
+
 static uint64_t end_of_mapped(const struct hi_live_allocation *m)
 {
 	return m->addr + m->size;
@@ -9,17 +11,7 @@ static uint64_t end_of_mapped(const struct hi_live_allocation *m)
 /* The first one that ends above addr. */
 static size_t first_mapped_above(const struct hi_mapped_table *t, uint64_t addr)
 {
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of_mapped(&t->items[middle]) > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return hi_search(i, t->count, end_of_mapped(&t->items[i]) <= addr);
 }
 
 /* Makes room for one more at i. */
@@ -137,15 +129,6 @@ bool hi_mapped_restore(struct hi_mapped_table *t, const struct hi_live_allocatio
 	*n_joined_ret += i > 0 && join_next_mapped(t, i - 1);
 	return true;
 }
-
-const struct hi_live_allocation *hi_mapped_find(const struct hi_mapped_table *t,
-						uint64_t addr)
-{
-	size_t i = first_mapped_above(t, addr);
-
-	return i < t->count && t->items[i].addr <= addr ? &t->items[i] : NULL;
-}
-
 bool hi_mapped_is_valid(const struct hi_mapped_table *t)
 {
 	for (size_t i = 0; i < t->count; i++)

@@ -26,9 +26,6 @@ bool hi_mapped_add(struct hi_mapped_table *table, const struct hi_live_allocatio
  * *n_joined_ret of them, 0 to 2, are gone. */
 bool hi_mapped_restore(struct hi_mapped_table *table,
 		       const struct hi_live_allocation *part, unsigned *n_joined_ret);
-/* The one that has addr in it, or NULL. */
-const struct hi_live_allocation *hi_mapped_find(const struct hi_mapped_table *table,
-						uint64_t addr);
 /* Is it in order, without overlaps? */
 bool hi_mapped_is_valid(const struct hi_mapped_table *table);
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "census/space/space.h"
 #include "census/space/space_internal.h"
 
@@ -227,17 +228,7 @@ void hi_space_result_free(struct hi_space_result *result)
 /* The first step of this age or later; n: there is none. */
 static size_t find_step(const struct hi_space_step *steps, size_t n, uint32_t age)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (steps[middle].age < age)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, n, steps[i].age < age);
 }
 
 struct hi_space_step *hi_space_need_step(struct hi_space_steps *steps, uint32_t age)

@@ -12,6 +12,7 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "decode/allocators/malloc_text.h"
 #include "decode/allocators/mallocng.h"
 
@@ -150,16 +151,8 @@ static int compare_entry_addresses(const void *a, const void *b)
 static struct hi_range find_code_around(const struct musl_text *t, uint64_t site)
 {
 	struct hi_range found = {site, site + 1};
-	size_t low = 0, high = t->entries.count;
+	size_t low = hi_search(i, t->entries.count, t->entries.items[i] <= site);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->entries.items[mid] <= site)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	found.start = low && site - t->entries.items[low - 1] < MAX_FUNCTION
 			      ? t->entries.items[low - 1]
 			      : site;

@@ -6,6 +6,7 @@
 #include "decode/allocators/tcmalloc.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 enum {
 	FEW_LEAVES = 8,
@@ -102,13 +103,6 @@ static void set_ids(struct span_scan *scan, const struct hi_tcmalloc_span *s, ui
 		scan->leaf->ids[first + i] = id;
 }
 
-static void skip_span(struct span_scan *scan, const struct hi_tcmalloc_span *s)
-{
-	scan->t->n_bad++;
-	scan->t->base.skipped_bytes += s->length << scan->t->where.page_shift;
-	set_ids(scan, s, HI_TCMALLOC_DAMAGED_SPAN);
-}
-
 static unsigned alignment_shift(uint64_t size)
 {
 	unsigned shift = (unsigned)__builtin_ctzll(size);
@@ -144,7 +138,9 @@ static enum hi_status add_small_span(struct span_scan *scan,
 		c->bytes += slab->end - slab->start;
 	} else {
 		t->slabs.items.count--;
-		skip_span(scan, s);
+		t->n_bad++;
+		t->base.skipped_bytes += s->length << t->where.page_shift;
+		set_ids(scan, s, HI_TCMALLOC_DAMAGED_SPAN);
 	}
 	return HI_OK;
 }
@@ -314,16 +310,8 @@ static const struct hi_tcmalloc_leaf *leaf_of(const struct hi_tcmalloc *t, uint6
 {
 	uint64_t first =
 		page & ~((1ull << hi_tcmalloc_leaf_bits(t->where.page_shift)) - 1);
-	size_t low = 0, high = t->leaves.count;
+	size_t low = hi_search(i, t->leaves.count, t->leaves.items[i].first_page < first);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->leaves.items[middle].first_page < first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < t->leaves.count && t->leaves.items[low].first_page == first
 		       ? &t->leaves.items[low]
 		       : NULL;

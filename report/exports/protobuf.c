@@ -51,13 +51,6 @@ void hi_protobuf_bytes(struct hi_protobuf *message, uint32_t field, const void *
 	put_protobuf_varint(message, size);
 	put_protobuf_bytes(message, data, size);
 }
-
-void hi_protobuf_text(struct hi_protobuf *message, uint32_t field, const char *text)
-{
-	if (*text)
-		hi_protobuf_bytes(message, field, text, strlen(text));
-}
-
 void hi_protobuf_packed(struct hi_protobuf *message, uint32_t field,
 			const uint64_t *values, size_t n)
 {

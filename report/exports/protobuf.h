@@ -26,8 +26,6 @@ struct hi_protobuf {
 /* A number of 0 and a text of "" are what a field is without being written: they are
  * left out here. */
 void hi_protobuf_number(struct hi_protobuf *message, uint32_t field, uint64_t value);
-/* As hi_protobuf_number, for a text. */
-void hi_protobuf_text(struct hi_protobuf *message, uint32_t field, const char *text);
 /* Always written: an item of a repeated field. */
 void hi_protobuf_bytes(struct hi_protobuf *message, uint32_t field, const void *data,
 		       size_t size);

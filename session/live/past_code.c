@@ -27,20 +27,9 @@ void hi_past_code_free(struct hi_past_code *code)
 /* The code that is mapped at an address; NULL: none. */
 static const struct hi_mapping *find_code(const struct hi_image *image, uint64_t address)
 {
-	size_t low = 0, high = image->n_mappings;
+	const struct hi_mapping *mapping = hi_image_mapping_at(image, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->mappings[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= image->mappings[low - 1].end)
-		return NULL;
-	return hi_unwind_is_code(&image->mappings[low - 1]) ? &image->mappings[low - 1]
-							    : NULL;
+	return mapping && hi_unwind_is_code(mapping) ? mapping : NULL;
 }
 
 bool hi_past_code_is_known(const struct hi_past_code *code, uint64_t address)

@@ -40,7 +40,6 @@ struct hi_recorder {
 	struct hi_event_functions functions;
 	struct hi_event_source *source; /* NULL: it has ended */
 	struct hi_event_stats stats;	/* of its end */
-	const char *means;
 	struct hi_recording *recording;
 	struct hi_kept_events *kept; /* --keep-events; NULL: none are */
 	struct hi_marked_totals *marked;
@@ -967,7 +966,6 @@ static enum hi_status open_event_source(struct hi_recorder *r, struct hi_error *
 		return say_what_helps(err);
 	if (status != HI_OK)
 		return status;
-	r->means = r->source->ops->name;
 	note_refused_heap(r);
 	set_unwind_tables(r, r->target);
 	r->code_hash = hash_mapped_code(r->target);
@@ -1126,12 +1124,6 @@ const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder)
 {
 	return &recorder->code;
 }
-
-const char *hi_recorder_means(const struct hi_recorder *recorder)
-{
-	return recorder->means;
-}
-
 const char *hi_recorder_exe(const struct hi_recorder *recorder)
 {
 	return recorder->target->started_as ? recorder->target->started_as : "";

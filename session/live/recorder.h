@@ -155,8 +155,6 @@ uint64_t hi_recorder_start_ns(const struct hi_recorder *recorder);
 uint64_t hi_recorder_end_ns(const struct hi_recorder *recorder);
 /* Returns the mappings of code until now; borrowed. */
 const struct hi_past_code *hi_recorder_code(const struct hi_recorder *recorder);
-/* "uprobe_multi", "perf events"; text of this program. */
-const char *hi_recorder_means(const struct hi_recorder *recorder);
 /* The program's file; hostile. */
 const char *hi_recorder_exe(const struct hi_recorder *recorder);
 /* Returns the state of the functions by which CPython allocates; for

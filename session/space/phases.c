@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
+
 enum { LISTED_MARKS = 120 /* bytes of an error */, LABEL = 40, LOOKED_AT = 1000 };
 
 static bool push_phase(struct hi_space_phases *p, uint64_t time_ns, const char *text)
@@ -36,17 +38,9 @@ bool hi_space_phases_add(struct hi_space_phases *phases, uint64_t time_ns,
 
 uint32_t hi_space_phase_at(const struct hi_space_phases *phases, uint64_t time_ns)
 {
-	size_t low = 0, high = phases->items.count - 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low + 1) / 2;
-
-		if (phases->items.items[middle].from_ns < time_ns)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return (uint32_t)low;
+	return (uint32_t)hi_search_from(i, 1, phases->items.count,
+					phases->items.items[i].from_ns < time_ns) -
+	       1;
 }
 
 bool hi_space_part_number(struct hi_space_phases *phases, struct hi_space_part part,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/table.h"
 #include "census/events/glibc_cost.h"
 #include "census/snapshot/snapshot_space.h"
@@ -388,17 +389,9 @@ static enum hi_status add_births(const struct space_addition *a, struct hi_error
 /* The period that a time belongs to; the open one is the last. */
 static uint32_t find_period(const struct hi_space_profile *p, uint64_t time_ns)
 {
-	size_t low = 1, high = p->censuses.count; /* [0] ends none */
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->censuses.items[middle].end_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	/* [0] ends none. */
+	return (uint32_t)hi_search_from(i, 1, p->censuses.count,
+					p->censuses.items[i].end_ns < time_ns);
 }
 
 /* What a block of so many bytes counts as; a sample counts as those that it stands for.

@@ -584,8 +584,3 @@ const char *hi_deep_cost_name(int cost)
 {
 	return cost_names[cost];
 }
-
-const char *hi_deep_group_name(enum hi_deep_group group)
-{
-	return group_names[group];
-}

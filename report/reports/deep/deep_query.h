@@ -112,7 +112,5 @@ enum hi_status hi_deep_query_parse(const char *text, struct hi_deep_query *ret,
 char *hi_deep_query_text(const struct hi_deep_query *query, struct hi_arena *arena);
 /* "bytes", "words"; as queries have it. */
 const char *hi_deep_cost_name(int cost);
-/* "callers" and so on, of struct hi_deep_query: "cs", "pr", "mo", "cl". */
-const char *hi_deep_group_name(enum hi_deep_group group);
 
 #endif

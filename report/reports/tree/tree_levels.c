@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "report/address.h"
 
 HI_DEFINE_GUARD(struct hi_tree *, hi_tree_destroy)
@@ -69,18 +70,10 @@ hi_node hi_tree_node_at(const struct hi_tree *tree, uint64_t address)
 /* The first one in by_name whose name is not less. */
 static size_t find_root_name(const struct hi_tree *tree, const char *name)
 {
-	size_t low = 0, high = tree->heap.graph->n_roots;
+	const struct hi_graph *g = tree->heap.graph;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(name_of_root(tree->heap.graph, tree->by_name[middle]), name) <
-		    0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, g->n_roots,
+			 strcmp(name_of_root(g, tree->by_name[i]), name) < 0);
 }
 
 hi_node hi_tree_node_named(const struct hi_tree *tree, const char *name)
