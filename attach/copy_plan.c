@@ -481,11 +481,6 @@ static bool cut_pages(struct hi_copy *copy, const struct hi_pages *p, size_t *at
 	return true;
 }
 
-static bool is_of_a_kind(const struct hi_piece *a, const struct hi_piece *b)
-{
-	return a->force == b->force && a->live == b->live && a->missing == b->missing;
-}
-
 static bool cut_blocks(struct hi_copy *copy)
 {
 	struct hi_copy_block block = {};
@@ -496,7 +491,8 @@ static bool cut_blocks(struct hi_copy *copy)
 
 		if (block.count &&
 		    (bytes + piece->size > BLOCK || block.count == BLOCK_PIECES ||
-		     !is_of_a_kind(piece, &piece[-1]))) {
+		     !(piece->force == piece[-1].force && piece->live == piece[-1].live &&
+		       piece->missing == piece[-1].missing))) {
 			if (!hi_vector_push(&copy->blocks, block))
 				return false;
 			block = (struct hi_copy_block){.first = i};

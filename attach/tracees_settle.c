@@ -62,12 +62,6 @@ bool hi_tracees_has_woken(const struct hi_tracees *all)
 
 /* ---- brought back to sleep ---- */
 
-static bool is_to_settle(const struct hi_tracees *all, const struct hi_tracee *tracee)
-{
-	return all->sleepers && tracee->state == HI_TRACEE_STOPPED &&
-	       hi_restart_is_arranged(&tracee->regs);
-}
-
 static bool is_entry(const struct hi_tracee *tracee, int stop)
 {
 	struct __ptrace_syscall_info info = {};
@@ -156,7 +150,8 @@ void hi_tracees_begin_settling(struct hi_tracees *all)
 	for (size_t i = 0; i < all->count; i++) {
 		struct hi_tracee *tracee = &all->items[i];
 
-		if (!is_to_settle(all, tracee))
+		if (!(all->sleepers && tracee->state == HI_TRACEE_STOPPED &&
+		      hi_restart_is_arranged(&tracee->regs)))
 			continue;
 		*hi_sleepers_slot(all->sleepers, tracee->tid) = (struct hi_sleeper){};
 		if (ptrace(PTRACE_SETOPTIONS, tracee->tid, 0, PTRACE_O_TRACESYSGOOD) ==

@@ -90,11 +90,6 @@ static bool ask_for_another(const struct hi_output_file *file, struct hi_output_
 	return true;
 }
 
-static void ask_to_drop(const struct hi_output_file *file)
-{
-	hi_close_fd(ask_by_number(HI_FILES_OUTPUT_DROP, file, NULL));
-}
-
 /* ---- a new one ---- */
 
 int hi_output_file_create(int directory, const char *temporary)
@@ -384,17 +379,13 @@ enum hi_status hi_output_file_open_unnamed(const char *path, int *fd_ret,
 	return status;
 }
 
-static bool rename_output(const struct hi_output_file *file)
-{
-	return renameat(file->directory, file->temporary, file->directory, file->name) ==
-	       0;
-}
-
 enum hi_status hi_output_file_commit(struct hi_output_file *file, const char *path,
 				     struct hi_error *err)
 {
 	if (*file->temporary &&
-	    !(hi_files_are_served() ? ask_for_name(file) : rename_output(file)))
+	    !(hi_files_are_served() ? ask_for_name(file)
+				    : renameat(file->directory, file->temporary,
+					       file->directory, file->name) == 0))
 		return cannot_open(path, err);
 	file->temporary[0] = '\0';
 	return HI_OK;
@@ -422,7 +413,7 @@ void hi_output_file_close(struct hi_output_file *file)
 {
 	if (hi_files_are_served()) {
 		if (file->number)
-			ask_to_drop(file);
+			hi_close_fd(ask_by_number(HI_FILES_OUTPUT_DROP, file, NULL));
 		file->directory = -1; /* it was the other process's */
 	} else {
 		remove_temporary_output(file);

@@ -35,11 +35,6 @@ static uint64_t entry_of_page(const struct hi_bpf_page_table *table, size_t i)
 	       (entry & (HI_BPF_ENTRY_PRESENT | HI_BPF_ENTRY_ACCESSED));
 }
 
-static bool is_page_untouched(uint64_t old, uint64_t now)
-{
-	return !old && !now;
-}
-
 static bool is_page_the_same(uint64_t old, uint64_t now)
 {
 	return (old & HI_BPF_ENTRY_PRESENT) && (now & HI_BPF_ENTRY_PRESENT) &&
@@ -55,7 +50,7 @@ static struct hi_page_bits compare_tables(const struct hi_bpf_page_table *before
 		uint64_t old = entry_of_page(before, i), now = entry_of_page(after, i);
 		const uint64_t bit = 1ull << i % 64;
 
-		if (is_page_untouched(old, now) ||
+		if ((!old && !now) ||
 		    (is_page_the_same(old, now) && !(now & HI_BPF_ENTRY_ACCESSED)))
 			bits.unreferenced[i / 64] |= bit;
 		else if (is_page_the_same(old, now))

@@ -251,12 +251,6 @@ static enum hi_status tell_use_sites(const struct hi_use_probes *p, struct hi_er
 	return HI_OK;
 }
 
-static void forget_use_sites(const struct hi_use_probes *p)
-{
-	for (size_t i = 0; p->is_old && i < p->n_sites; i++)
-		(void)bpf_map_delete_elem(uses_map(p, "sites_map"), &p->sites[i].address);
-}
-
 static enum hi_status open_uses(struct hi_use_probes *p, struct hi_error *err)
 {
 	struct linking linking = {.probes = p, .check_link = -1};
@@ -320,7 +314,8 @@ void hi_use_probes_end(struct hi_use_probes *p)
 {
 	if (p->n_links)
 		hi_probe_holder_close(&p->holder, p->links, p->n_links);
-	forget_use_sites(p);
+	for (size_t i = 0; p->is_old && i < p->n_sites; i++)
+		(void)bpf_map_delete_elem(uses_map(p, "sites_map"), &p->sites[i].address);
 	p->n_links = p->n_sites = 0;
 }
 

@@ -417,11 +417,6 @@ struct heap_info {
 	uint64_t arena, prev, size;
 };
 
-static bool read_heap(struct hi_glibc *g, uint64_t heap, struct heap_info *ret)
-{
-	return hi_memory_read(g->memory, heap, ret, sizeof(*ret), NULL) == HI_OK;
-}
-
 /* Why this heap cannot be; NULL if it can. */
 static const char *heap_fault(const struct hi_glibc *g, const struct hi_glibc_arena *a,
 			      uint64_t heap, const struct heap_info *info)
@@ -492,7 +487,8 @@ static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_err
 	 * second pointer, at powers of two, finds it. */
 	while (heap && status == HI_OK) {
 		struct heap_info info;
-		const char *why = read_heap(g, heap, &info)
+		const char *why = hi_memory_read(g->memory, heap, &info, sizeof(info),
+						 NULL) == HI_OK
 					  ? heap_fault(g, a, heap, &info)
 					  : "heap is not readable";
 

@@ -37,17 +37,13 @@ static enum hi_status fail_check(const struct hi_mallocng *m, uint64_t addr,
 
 /* ---- one meta ---- */
 
-static uint32_t all_slots(const struct hi_mallocng_group *g)
-{
-	return (uint32_t)((2ull << g->last) - 1);
-}
-
 /* What a meta may say, whatever memory it is about. */
 static bool is_meta_sound(const struct hi_mallocng *m, const struct hi_mallocng_group *g,
 			  uint64_t pages)
 {
 	if (g->mem % m->layout->unit || g->avail & g->freed ||
-	    (g->avail | g->freed) & ~all_slots(g) || pages >= 1ull << 36)
+	    (g->avail | g->freed) & ~(uint32_t)((2ull << g->last) - 1) ||
+	    pages >= 1ull << 36)
 		return false;
 	if (g->sizeclass >= HI_MALLOCNG_CLASSES)
 		return g->sizeclass == HI_MALLOCNG_OWN_MAPPING && g->last == 0 && pages;

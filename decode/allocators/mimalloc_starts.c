@@ -204,11 +204,6 @@ static bool may_have_pointers(const struct hi_mapping *m)
 		m->kind == HI_MAPPING_HEAP || m->kind == HI_MAPPING_STACK);
 }
 
-static void take_registers(struct mi_starts *s, const struct hi_thread *thread)
-{
-	scan_piece(s, 0, (const uint8_t *)&thread->regs, sizeof(thread->regs));
-}
-
 /* ---- starts ---- */
 
 /* The last place up to `lowest` where a block with an alignment may begin. */
@@ -271,7 +266,8 @@ enum hi_status hi_mimalloc_find_starts(struct hi_mimalloc *m, struct hi_error *e
 			scan_outside(&s, m->image->mappings[i].start,
 				     m->image->mappings[i].end);
 	for (size_t i = 0; i < m->image->n_threads; i++)
-		take_registers(&s, &m->image->threads[i]);
+		scan_piece(&s, 0, (const uint8_t *)&m->image->threads[i].regs,
+			   sizeof(m->image->threads[i].regs));
 	choose_starts(m);
 	use_first_words(&s);
 	if (s.out_of_memory || s.window.out_of_memory)

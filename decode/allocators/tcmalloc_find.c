@@ -35,12 +35,6 @@ unsigned hi_tcmalloc_leaf_bits(unsigned page_shift)
 	return (HI_TCMALLOC_ADDRESS_BITS - page_shift + 1) / 2;
 }
 
-static uint64_t root_bytes(unsigned page_shift)
-{
-	return 8ull << (HI_TCMALLOC_ADDRESS_BITS - page_shift -
-			hi_tcmalloc_leaf_bits(page_shift));
-}
-
 bool hi_tcmalloc_read_span(struct hi_tcmalloc *t, uint64_t addr,
 			   struct hi_tcmalloc_span *ret)
 {
@@ -297,7 +291,8 @@ static bool try_root(uint64_t addr, uint64_t word, void *arg)
 	uint64_t root = addr - (first->start >> bits) * 8;
 
 	if (!is_leaf_pointer(s, word) || root < s->data->start || root > addr ||
-	    s->data->end - root < root_bytes(s->page_shift))
+	    s->data->end - root < (8ull << (HI_TCMALLOC_ADDRESS_BITS - s->page_shift -
+					    hi_tcmalloc_leaf_bits(s->page_shift))))
 		return true;
 	for (unsigned i = 0; i < s->n_witnesses; i++)
 		if (!map_leads_to(s, root, &s->witnesses[i]))

@@ -632,16 +632,6 @@ static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 	return ok;
 }
 
-static void find_targets(struct hi_edge_labels *l)
-{
-	if (is_managed(l))
-		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
-					       l->place.layout->managed - 1,
-					       find_known_name, l);
-	else
-		find_all(l);
-}
-
 static void forget_some(struct hi_edge_labels *l)
 {
 	if (l->pool.used < POOL_MOST)
@@ -661,7 +651,12 @@ static bool name_edges(struct hi_edge_labels *l, hi_node node, struct hi_edges e
 		return true;
 	else if (!list_targets(l, edges))
 		return false;
-	find_targets(l);
+	if (is_managed(l))
+		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
+					       l->place.layout->managed - 1,
+					       find_known_name, l);
+	else
+		find_all(l);
 	if (l->place.is_root)
 		root = l->graph->roots[node - l->graph->n_objects].name;
 	for (size_t i = 0; i < l->targets.count; i++)

@@ -26,14 +26,6 @@ HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
 /* ---- the type that one field infers ---- */
 
-/* Of the words that lead there, the one that points to the start. */
-static bool find_reference(const struct hi_node_bytes *from,
-			   const struct hi_node_bytes *to, struct hi_reference *ret)
-{
-	return hi_node_bytes_find(from, to->address, 1, ret) ||
-	       hi_node_bytes_find(from, to->address, to->size, ret);
-}
-
 static uint32_t inferred_layout(struct hi_typing *typing, const struct hi_reference *ref)
 {
 	if (ref->rule)
@@ -76,7 +68,9 @@ bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
 	*ret = (struct hi_inferred_type){.origin = ""};
 	if (!hi_node_bytes_of(typing, graph, from, &source) || !source.layout ||
 	    !source.type || !hi_node_bytes_of(typing, graph, to, &target) ||
-	    !find_reference(&source, &target, &ref) || (!ref.slot && !ref.rule))
+	    (!hi_node_bytes_find(&source, target.address, 1, &ref) &&
+	     !hi_node_bytes_find(&source, target.address, target.size, &ref)) ||
+	    (!ref.slot && !ref.rule))
 		return false;
 	layout = inferred_layout(typing, &ref);
 	name_inferred_type(typing, &ref, layout, ret);
@@ -203,16 +197,6 @@ static bool follow_back(struct walk *w)
 
 /* ---- the steps ---- */
 
-static void describe_step(const struct walk *w, hi_node from, hi_node to,
-			  struct hi_evidence_step *step)
-{
-	step->from = from;
-	step->to = to;
-	hi_typing_describe_edge(w->typing, w->graph, from, to, step->field,
-				sizeof(step->field));
-	(void)hi_inferred_type_of(w->typing, w->graph, from, to, &step->inferred);
-}
-
 static bool describe_steps(const struct walk *w, struct hi_evidence_chain *found)
 {
 	size_t n = w->chain.count - 1, kept = n;
@@ -228,9 +212,14 @@ static bool describe_steps(const struct walk *w, struct hi_evidence_chain *found
 	for (size_t i = 0; i < kept; i++) {
 		/* chain[k] is k steps before the object. */
 		size_t k = n - i - (i >= found->gap ? found->left_out : 0);
+		struct hi_evidence_step *step = &found->steps[i];
 
-		describe_step(w, w->chain.items[k], w->chain.items[k - 1],
-			      &found->steps[i]);
+		step->from = w->chain.items[k];
+		step->to = w->chain.items[k - 1];
+		hi_typing_describe_edge(w->typing, w->graph, step->from, step->to,
+					step->field, sizeof(step->field));
+		(void)hi_inferred_type_of(w->typing, w->graph, step->from, step->to,
+					  &step->inferred);
 	}
 	found->n_steps = kept;
 	return true;

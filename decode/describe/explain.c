@@ -114,13 +114,6 @@ static bool explain_member_vtable(const struct hi_node_bytes *place, unsigned ev
 	return true;
 }
 
-static bool covers_block(const struct hi_typing *typing, const struct hi_graph *graph,
-			 hi_node node, const struct hi_node_bytes *place)
-{
-	return hi_fit_is(&typing->layouts->sizes, place->layout->size,
-			 hi_object_usable(graph->objects, node));
-}
-
 size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
 			      hi_node node, char *text, size_t text_size)
 {
@@ -153,7 +146,8 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 		hi_out_add(&out, "; it may be only the beginning of a larger record");
 	else if (evidence == HI_EVIDENCE_SHAPE)
 		hi_out_add(&out,
-			   covers_block(typing, graph, node, &place)
+			   hi_fit_is(&typing->layouts->sizes, place.layout->size,
+				     hi_object_usable(graph->objects, node))
 				   ? "; inferred by the size of the block and its words"
 				   : "; inferred: it does not cover all of the block");
 	if (place.array)

@@ -205,21 +205,6 @@ static enum hi_status typed_fields(const struct hi_node_bytes *place,
 	return ok ? HI_OK : hi_fail_memory(err, "fields");
 }
 
-static void text_field(const struct hi_node_bytes *place, struct hi_field *f)
-{
-	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
-	hi_text_escape(f->type, sizeof(f->type), place->layout->name,
-		       strlen(place->layout->name));
-	show_value(place, f, HI_FIELD_TEXT);
-}
-
-static void word_field(const struct hi_node_bytes *place, struct hi_field *f,
-		       uint64_t offset)
-{
-	hi_field_word(f, offset);
-	show_value(place, f, HI_FIELD_ADDRESS);
-}
-
 /* ---- fields that a runtime describes ---- */
 
 struct managed_fields {
@@ -289,16 +274,25 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 		return status;
 	}
 	if (place.layout && place.layout->klass == HI_TYPE_STRING) {
-		if (max)
-			text_field(&place, &fields[n++]);
+		if (max) {
+			struct hi_field *whole = &fields[n++];
+
+			*whole =
+				(struct hi_field){.to = HI_NODE_NONE, .size = place.size};
+			hi_text_escape(whole->type, sizeof(whole->type),
+				       place.layout->name, strlen(place.layout->name));
+			show_value(&place, whole, HI_FIELD_TEXT);
+		}
 		*n_ret = n;
 		*total_ret = 1;
 		return HI_OK;
 	}
 	if (place.layout && place.type && !place.layout->opaque)
 		return typed_fields(&place, fields, max, n_ret, total_ret, err);
-	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8)
-		word_field(&place, &fields[n++], o);
+	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8, n++) {
+		hi_field_word(&fields[n], o);
+		show_value(&place, &fields[n], HI_FIELD_ADDRESS);
+	}
 	*n_ret = n;
 	*total_ret = place.size / 8;
 	return HI_OK;

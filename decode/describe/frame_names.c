@@ -228,12 +228,6 @@ static enum hi_status open_named_module(struct frame_naming *naming, uint32_t in
 	return status;
 }
 
-static void close_named_module(struct frame_naming *naming)
-{
-	hi_code_ranges_free(&naming->units);
-	hi_code_ranges_free(&naming->sections);
-}
-
 /* The end of what belongs together, from `from` on. */
 static uint32_t end_of_asked(const struct asked_frame *asked, uint32_t from, uint32_t n)
 {
@@ -258,7 +252,8 @@ static enum hi_status name_module_frames(struct frame_naming *naming,
 		to = end_of_asked(asked, i, n);
 		status = name_unit_frames(naming, &asked[i], to - i);
 	}
-	close_named_module(naming);
+	hi_code_ranges_free(&naming->units);
+	hi_code_ranges_free(&naming->sections);
 	return status;
 }
 

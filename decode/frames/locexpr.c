@@ -137,11 +137,6 @@ static enum hi_status modulo_entries(struct machine *m, struct entry a, struct e
 	return push_entry(m, a);
 }
 
-static uint64_t shift_left(uint64_t a, uint64_t n)
-{
-	return n > 63 ? 0 : a << n;
-}
-
 static uint64_t shift_right(struct entry a, uint64_t n, bool arithmetic)
 {
 	if (arithmetic)
@@ -203,7 +198,7 @@ static enum hi_status apply_binary_operation(struct machine *m, unsigned atom)
 	case DW_OP_mod:
 		return modulo_entries(m, a, b);
 	case DW_OP_shl:
-		a.value = shift_left(a.value, b.value);
+		a.value = b.value > 63 ? 0 : a.value << b.value;
 		break;
 	case DW_OP_shr:
 		a.value = shift_right(a, b.value, false);

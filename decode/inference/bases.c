@@ -390,11 +390,6 @@ static void search_derived(struct hi_bases *b)
 	}
 }
 
-static bool has_derived(const struct base_pair *pair)
-{
-	return pair->n_derived && !pair->too_many;
-}
-
 /* ---- fits ---- */
 
 struct fit_result {
@@ -534,14 +529,6 @@ static bool may_be_tag(const struct hi_fit_leaf *leaf)
 	       leaf->offset / 8 == (leaf->offset + leaf->size - 1) / 8;
 }
 
-/* For a union, a member that its records have in common, or else the values of it tell
- * nothing apart. */
-static const struct hi_type *type_with_tag(const struct hi_bases *b,
-					   const struct base_pair *pair)
-{
-	return pair->is_union ? pair->derived[0].type : layout_at(b, pair->layout)->type;
-}
-
 static struct base_tag best_tag(struct hi_bases *b, struct tag_search *t, uint32_t layout)
 {
 	const struct base_pair *pair = &b->pairs.items[t->blocks[0]->pair];
@@ -549,7 +536,12 @@ static struct base_tag best_tag(struct hi_bases *b, struct tag_search *t, uint32
 	uint64_t without = told_apart_by(b, t, &none), most = 0;
 	uint32_t tried = 0;
 
-	if (!hi_fit_flatten(b->typing, type_with_tag(b, pair), &b->record))
+	/* Of a union, a member that its records have in common: the values of others
+	 * distinguish nothing. */
+	if (!hi_fit_flatten(b->typing,
+			    pair->is_union ? pair->derived[0].type
+					   : layout_at(b, pair->layout)->type,
+			    &b->record))
 		b->record.n = 0;
 	for (uint32_t i = 0; i < b->record.n && tried < TAG_LEAVES; i++) {
 		uint64_t told;
@@ -663,7 +655,7 @@ static void list_blocks(struct hi_bases *b)
 			continue;
 		pair = find_pair(b, layout, hi_object_usable(objects, id));
 		if (pair == NOT_FOUND || b->blocks.count == MAX_BLOCKS ||
-		    !has_derived(&b->pairs.items[pair]))
+		    !b->pairs.items[pair].n_derived || b->pairs.items[pair].too_many)
 			continue;
 		if (!hi_vector_push(&b->blocks,
 				    ((struct base_block){layout, pair, 0, id})))
@@ -772,12 +764,6 @@ static uint32_t choose_derived(struct hi_bases *b, const struct base_pair *pair,
 	if (best != NOT_FOUND && most > second)
 		return best;
 	return !is_own(pair) && n_exact == 1 ? exact : NOT_FOUND;
-}
-
-static void decide_group(struct hi_bases *b, struct base_group *g)
-{
-	sample_group(b, g);
-	g->derived = choose_derived(b, &b->pairs.items[g->pair], g);
 }
 
 /* Pointers to the whole record that lead to blocks of this tag. */
@@ -900,8 +886,12 @@ static void decide_others(struct hi_bases *b,
 
 static void decide_groups(struct hi_bases *b)
 {
-	for (size_t i = 0; i < b->groups.count; i++)
-		decide_group(b, &b->groups.items[i]);
+	for (size_t i = 0; i < b->groups.count; i++) {
+		struct base_group *g = &b->groups.items[i];
+
+		sample_group(b, g);
+		g->derived = choose_derived(b, &b->pairs.items[g->pair], g);
+	}
 	decide_others(b, let_users_vote);
 	if (b->groups.count > MAX_COMPARED)
 		return;

@@ -383,17 +383,6 @@ static enum pointer_fit fit_object_pointer(struct hi_typing *typing,
 	}
 }
 
-static enum pointer_fit fit_code_pointer(const struct hi_typing *typing, uint64_t word)
-{
-	return leads_to_file(typing, word) ? EXACT : CONTRADICTS;
-}
-
-/* To memory between objects: what it led to was freed. */
-static bool is_dangling(const struct hi_objects *objects, uint64_t word)
-{
-	return word >= objects->low && word < objects->high;
-}
-
 static enum pointer_fit fit_pointer(struct hi_typing *typing,
 				    const struct hi_objects *objects,
 				    const struct hi_fit_block *b, uint32_t i,
@@ -402,13 +391,16 @@ static enum pointer_fit fit_pointer(struct hi_typing *typing,
 	const struct hi_type *target = type_of_fit(typing, leaf->target);
 
 	if (leaf->kind == HI_FIT_CODE)
-		return hi_bit(&b->modules, i) ? fit_code_pointer(typing, b->words[i])
-					      : CONTRADICTS;
+		return hi_bit(&b->modules, i) && leads_to_file(typing, b->words[i])
+			       ? EXACT
+			       : CONTRADICTS;
 	if (hi_bit(&b->objects, i))
 		return fit_object_pointer(typing, objects, b->words[i], target);
 	if (hi_bit(&b->modules, i))
 		return LOOSE;
-	return is_dangling(objects, b->words[i]) ? LOOSE : CONTRADICTS;
+	/* Memory between objects: its object was freed. */
+	return b->words[i] >= objects->low && b->words[i] < objects->high ? LOOSE
+									  : CONTRADICTS;
 }
 
 /* ---- numbers and texts ---- */

@@ -648,12 +648,6 @@ static enum hi_status run_propagation(struct hi_typing *typing, unsigned threads
 	return ok ? status : hi_fail_memory(err, "types");
 }
 
-static void drop_subobjects(struct hi_typing *typing)
-{
-	hi_subobjects_destroy(hi_take(typing->subobjects));
-	typing->outside_low = typing->outside_high = 0;
-}
-
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err)
 {
 	bool again = false;
@@ -662,8 +656,10 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 
 	if (status == HI_OK && again) {
 		forget_propagated_types(typing);
-		if (typing->stats.subobjects.at_limit)
-			drop_subobjects(typing);
+		if (typing->stats.subobjects.at_limit) {
+			hi_subobjects_destroy(hi_take(typing->subobjects));
+			typing->outside_low = typing->outside_high = 0;
+		}
 		status = hi_vtables_find(typing, err);
 		if (status == HI_OK)
 			status = run_propagation(typing, 1, true, &again, err);

@@ -43,14 +43,6 @@ static void search_blocks(void *arg, const uint8_t *bytes, uint64_t addr, uint64
 	}
 }
 
-/* Between the pages that the image holds. */
-static void search_file(const struct hi_image *image, uint64_t start, uint64_t end,
-			uint64_t *budget, struct block_search *b)
-{
-	if (start < end && !b->found)
-		(void)hi_shared_pages_read(image, start, end, budget, search_blocks, b);
-}
-
 static bool leads_to_block(const struct hi_image *image, const struct hi_mapping *m,
 			   uint64_t *budget, uint8_t *scratch, struct block_search *b)
 {
@@ -63,7 +55,9 @@ static bool leads_to_block(const struct hi_image *image, const struct hi_mapping
 
 		if (!hi_image_next_held(image, at, m->end, &start, &end))
 			start = end = m->end;
-		search_file(image, at, start, budget, b);
+		if (at < start && !b->found)
+			(void)hi_shared_pages_read(image, at, start, budget,
+						   search_blocks, b);
 		spans.addr = start;
 		spans.end = end;
 		while (!b->found && hi_spans_next(&spans, &host, &addr, &size))

@@ -549,18 +549,6 @@ static void follow_node(struct verdict_pass *p, hi_node node)
 	s->found.count = 0;
 }
 
-static void follow_likely(struct verdict_pass *p)
-{
-	while (p->todo.count && !p->no_memory && !p->searches[0]->no_memory)
-		follow_node(p, p->todo.items[--p->todo.count]);
-}
-
-/* Some of live memory could not be read: anything may be in it. */
-static void doubt_all(struct verdict_pass *p)
-{
-	memcpy(p->likely, p->wanted->nodes, hi_bits_size(p->graph->n_objects));
-}
-
 /* Note [Pages that are not seen] */
 static void sum_unseen(struct verdict_pass *p)
 {
@@ -643,10 +631,12 @@ static bool run_pass(struct verdict_pass *p)
 	take_found(p);
 	sum_unseen(p);
 	if (p->reach->unread_bytes || misses_blocks(p)) {
-		doubt_all(p);
+		/* Live memory could not be read: anything may be in it. */
+		memcpy(p->likely, p->wanted->nodes, hi_bits_size(p->graph->n_objects));
 		p->reach->is_doubtful = true;
 	} else {
-		follow_likely(p);
+		while (p->todo.count && !p->no_memory && !p->searches[0]->no_memory)
+			follow_node(p, p->todo.items[--p->todo.count]);
 	}
 	if (p->typing->witnesses.count > 1)
 		qsort(p->typing->witnesses.items, p->typing->witnesses.count,

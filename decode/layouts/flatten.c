@@ -214,11 +214,6 @@ static void add_rule_site(struct flatten *f, const struct item *at,
 		f->no_memory = true;
 }
 
-static bool is_wide_integer(const struct hi_type *type)
-{
-	return type->kind == HI_KIND_INTEGER && type->size == 8;
-}
-
 /* Is this type, or that of its elements, an integer that is an argument of record? */
 static bool is_template_integer(const struct flatten *f, const struct hi_type *record,
 				const struct hi_type *type)
@@ -227,7 +222,7 @@ static bool is_template_integer(const struct flatten *f, const struct hi_type *r
 		return false;
 	if (type->kind == HI_KIND_ARRAY)
 		type = hi_type_source_get(f->types, type->target);
-	if (!is_wide_integer(type))
+	if (!(type->kind == HI_KIND_INTEGER && type->size == 8))
 		return false;
 	for (uint32_t i = 0; i < record->n_args; i++)
 		if (record->args[i].type &&

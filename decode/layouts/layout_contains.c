@@ -41,17 +41,11 @@ static void open_element(struct search *s, const struct hi_type *array, uint64_t
 		open_type(s, array->target, offset % size);
 }
 
-/* One past the last member that starts at or before the offset. */
-static uint32_t members_up_to(const struct hi_type *type, uint64_t offset)
-{
-	return hi_search(i, type->n_members, type->members[i].offset <= offset);
-}
-
 /* In a union all members that start there or before; else the last ones, since a member
  * that follows an empty base starts at the same offset. */
 static void open_members(struct search *s, const struct hi_type *type, uint64_t offset)
 {
-	uint32_t end = members_up_to(type, offset);
+	uint32_t end = hi_search(i, type->n_members, type->members[i].offset <= offset);
 	uint64_t start = end ? type->members[end - 1].offset : 0;
 
 	for (uint32_t i = end; i > 0 && s->n_open < MAX_OPEN; i--) {

@@ -66,11 +66,6 @@ bool hi_code_unit_die(Dwarf *dwarf, uint64_t unit, Dwarf_Die *ret)
 
 /* ---- scopes of a unit ---- */
 
-static bool has_code_range(Dwarf_Die *die)
-{
-	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
-}
-
 /*
  * Is there code below it? Ranges of blocks do not matter: compilers leave some out, and a
  * call that was inlined into a block may have code outside of it. Abstract functions have
@@ -107,7 +102,8 @@ static bool add_code_scope(struct hi_code_scopes *scopes, size_t *budget, Dwarf_
 			   int tag, uint32_t *owner)
 {
 	struct hi_code_scope scope = {.die = dwarf_dieoffset(die)};
-	bool has_code = has_code_range(die);
+	bool has_code =
+		dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 
 	if (tag == DW_TAG_inlined_subroutine)
 		scope.parent = *owner;

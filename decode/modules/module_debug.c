@@ -64,11 +64,6 @@ static Elf_Scn *section_named(Elf *elf, const char *name)
 	return NULL;
 }
 
-static bool has_dwarf(Elf *elf)
-{
-	return section_named(elf, ".debug_info") || section_named(elf, ".zdebug_info");
-}
-
 /* ---- is it the right file? ---- */
 
 /* .gnu_debuglink has the CRC-32 of zlib. */
@@ -269,7 +264,8 @@ static bool by_debuginfod(struct hi_module *module)
 
 static void look_for_debug(struct hi_module *module)
 {
-	if (has_dwarf(hi_module_elf(module))) {
+	if (section_named(hi_module_elf(module), ".debug_info") ||
+	    section_named(hi_module_elf(module), ".zdebug_info")) {
 		module->debug = HI_DEBUG_IN_FILE;
 		module->debug_path = module->path;
 		return;

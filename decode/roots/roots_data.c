@@ -446,13 +446,6 @@ static int compare_words(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Words that are not aligned come after the aligned ones of their batch. */
-static void sort_words(struct hi_root_words *words)
-{
-	if (words->count > 1)
-		qsort(words->items, words->count, sizeof(*words->items), compare_words);
-}
-
 void hi_roots_of_modules(struct hi_roots *r)
 {
 	struct hi_section_range ranges[MAX_SECTIONS];
@@ -468,7 +461,10 @@ void hi_roots_of_modules(struct hi_roots *r)
 		for (size_t k = 0; k < n && r->status == HI_OK; k++)
 			add_static_pools(&d, &ranges[k]);
 		hi_ranges_sort(&d.covered);
-		sort_words(&d.untyped);
+		/* Unaligned words follow the aligned ones of their batch. */
+		if (d.untyped.count > 1)
+			qsort(d.untyped.items, d.untyped.count, sizeof(*d.untyped.items),
+			      compare_words);
 		hi_roots_of_places(r, d.module, &d.untyped, &d.covered);
 		hi_vector_free(&d.untyped);
 		hi_vector_free(&d.covered);

@@ -345,14 +345,6 @@ static bool is_word_hint(const struct hi_hint *hint)
 	       hint->kind == HI_HINT_EACH || hint->kind == HI_HINT_POOL;
 }
 
-/* What a statement that was left out is about may be anything: `only` and `tail known`
- * are not true any more. */
-static void open_up(struct hi_rules *rules)
-{
-	rules->only = false;
-	rules->tail_known = NULL;
-}
-
 static void finish_compiled_rules(struct hi_compiled *c)
 {
 	const struct hi_rules *r = &c->rules;
@@ -384,8 +376,10 @@ struct hi_compiled *hi_book_record(struct hi_book_text *text,
 			all &= word_rule(scope, record->items, record->n, i, &rules);
 	ok = keep_rules(c, &rules) &&
 	     compile_other_statements(&scope, record->items, record->n);
-	if (!all)
-		open_up(&c->rules);
+	if (!all) { /* a statement was left out: its words may be anything */
+		c->rules.only = false;
+		c->rules.tail_known = NULL;
+	}
 	hi_vector_free(&rules);
 	text->record = (struct hi_text_piece){};
 	text->captures = NULL;

@@ -97,11 +97,6 @@ static struct hi_shown *compile_show(const struct hi_book_show *entry, hi_type_i
 	return ret;
 }
 
-static bool says_something(const struct hi_shown *shown)
-{
-	return shown && (shown->kind != HI_SHOWN_PLAIN || shown->text || shown->is_link);
-}
-
 static struct hi_shown *try_show(struct hi_rulebook *book,
 				 const struct hi_book_show *entry,
 				 const struct hi_type *type)
@@ -124,7 +119,9 @@ static struct hi_shown *try_show(struct hi_rulebook *book,
 		entry->text->captures = NULL;
 	}
 	hi_vector_free(&captures);
-	return says_something(shown) ? shown : NULL;
+	return shown && (shown->kind != HI_SHOWN_PLAIN || shown->text || shown->is_link)
+		       ? shown
+		       : NULL;
 }
 
 /* The first whose places this type has: members have had several names. */

@@ -25,15 +25,11 @@ enum {
 	ONCE = 1,
 };
 
-static const char *type_name_of(const struct hi_runtime_losses *l, hi_node node)
-{
-	return l->graph->types[l->graph->objects->type[node]].name;
-}
-
 static bool has_type_called(const struct hi_runtime_losses *l, hi_node node,
 			    const char *name)
 {
-	return node < l->graph->n_objects && strcmp(type_name_of(l, node), name) == 0;
+	return node < l->graph->n_objects &&
+	       strcmp(l->graph->types[l->graph->objects->type[node]].name, name) == 0;
 }
 
 /* ---- f2py ---- */

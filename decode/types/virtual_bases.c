@@ -124,11 +124,6 @@ static uint64_t alignment_of_base(const struct hi_type *type, unsigned way)
 	return low > 8 ? 8 : low ? low : 1;
 }
 
-static bool is_nearly_empty(const struct hi_type *type)
-{
-	return type->has_vtable && type->size == 8;
-}
-
 /* Sets offsets of the bases; the end. */
 static uint64_t place_bases(struct hi_types *types, const struct hi_virtual_bases *bases,
 			    uint64_t end, unsigned way, uint64_t *offsets)
@@ -139,7 +134,7 @@ static uint64_t place_bases(struct hi_types *types, const struct hi_virtual_base
 
 		offsets[i] = 0;
 		if (!type->n_members ||
-		    (is_nearly_empty(type) && !(way & EMPTY_TAKES_SPACE)))
+		    (type->has_vtable && type->size == 8 && !(way & EMPTY_TAKES_SPACE)))
 			continue;
 		if (way & TIGHT)
 			size = end_of_members(types, type->members, type->n_members);

@@ -59,11 +59,6 @@ static void add_to_pages(struct region_pages *r, uint64_t start, uint64_t end)
 	}
 }
 
-static bool is_allocated(const struct hi_block *b)
-{
-	return b->state == HI_BLOCK_LIVE || b->state == HI_BLOCK_INTERNAL;
-}
-
 static void count_allocated(struct hi_heap_use *use, const struct hi_block *b)
 {
 	struct hi_size_class *c = &use->classes[size_class_of(b->cost)];
@@ -115,7 +110,7 @@ static bool count_block_batch(const struct hi_block *blocks, size_t n, unsigned 
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_block *b = &blocks[i];
 
-		if (!is_allocated(b)) {
+		if (!(b->state == HI_BLOCK_LIVE || b->state == HI_BLOCK_INTERNAL)) {
 			count_free(&batch, b);
 			continue;
 		}

@@ -385,19 +385,14 @@ static void take_from_mappings(struct fill *f, uint64_t start, uint64_t end, enu
 	}
 }
 
-/* The first object that starts at or after addr. */
-static hi_node first_from(const struct hi_objects *objects, uint64_t addr)
-{
-	return hi_search(i, objects->count, hi_objects_address(objects, i) < addr);
-}
-
 static enum hi_status fill_outside_region(struct fill *f,
 					  const struct hi_lookup_region *region,
 					  struct holes *holes, size_t *mapping,
 					  struct hi_error *err)
 {
 	const struct hi_objects *objects = f->graph->objects;
-	hi_node id = first_from(objects, region->start);
+	hi_node id = hi_search(i, objects->count,
+			       hi_objects_address(objects, i) < region->start);
 
 	holes->count = 0;
 	if (f->residency_known && !find_holes(f, region->start, region->end, holes))
@@ -581,13 +576,6 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 
 /* ---- all of it ---- */
 
-/* No block was compared with the swapped pages. */
-static void finish_swapped(struct fill *f)
-{
-	for (enum row r = LIVE; r <= FRAGMENTATION; r++)
-		f->rows[r].swapped = f->heap_swapped ? HI_UNKNOWN : 0;
-}
-
 /* Without an allocator it is not known what is leaked or free: its memory is part of
  * other anonymous memory. */
 static void forget_allocator(struct fill *f)
@@ -686,7 +674,9 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 	status = fill_heap(&f, err);
 	if (status == HI_OK) {
 		fill_mappings(&f, stack_pointers);
-		finish_swapped(&f);
+		/* No block was compared with the swapped pages. */
+		for (enum row r = LIVE; r <= FRAGMENTATION; r++)
+			f.rows[r].swapped = f.heap_swapped ? HI_UNKNOWN : 0;
 		finish_unknown(&f, rss, &ledger);
 		drop_rows(&ledger, allocator);
 		*ret = ledger;

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "probes/bpf_link.h"
 #include "probes/bpf_load.h"
 #include "probes/bpf_process.h"
@@ -110,24 +110,16 @@ static bool deliver_all(const struct delivery *d, uint64_t end)
 	return hi_ring_read(&d->source->ring, end, deliver_record, (void *)(uintptr_t)d);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static enum hi_status poll_ring(struct hi_event_source *base, unsigned timeout_ms,
 				const struct hi_event_sink *sink, struct hi_error *err)
 {
 	struct hi_bpf_source *source = to_bpf_source(base);
 	struct delivery d = {.source = source, .sink = sink};
-	uint64_t until = now_ns() + timeout_ms * (uint64_t)1000000;
+	uint64_t until = hi_clock_ns() + timeout_ms * (uint64_t)1000000;
 
 	for (;;) {
 		(void)deliver_all(&d, hi_ring_end(&source->ring));
-		if (d.count || now_ns() >= until)
+		if (d.count || hi_clock_ns() >= until)
 			break;
 		if (!hi_target_is_alive(source->target))
 			return hi_fail(err, HI_GONE, 0, "the target has exited");
@@ -145,7 +137,7 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 	struct hi_bpf_source *source = to_bpf_source(base);
 	struct delivery d = {.source = source, .sink = sink};
 	uint64_t end = hi_ring_end(&source->ring), lost;
-	struct hi_event event = {.kind = HI_EVENT_LOST, .time_ns = now_ns()};
+	struct hi_event event = {.kind = HI_EVENT_LOST, .time_ns = hi_clock_ns()};
 
 	for (int i = 0; !deliver_all(&d, end); i++) {
 		if (i == DRAIN_NAPS)
@@ -505,13 +497,6 @@ static const struct hi_event_source_ops *const ops_by_means[] = {
 	[BY_PERF_ON_OLD_KERNELS] = &old_source_ops,
 };
 
-static void choose_means(struct hi_bpf_source *source, enum means means)
-{
-	source->source.ops = ops_by_means[means];
-	source->by_perf = means != BY_MULTI;
-	source->is_old = means == BY_PERF_ON_OLD_KERNELS;
-}
-
 static enum hi_status open_bpf_source(const struct hi_target *target,
 				      const struct hi_event_functions *functions,
 				      const struct hi_event_source_options *options,
@@ -531,7 +516,9 @@ static enum hi_status open_bpf_source(const struct hi_target *target,
 	source->holder = source->optional_holder = HI_PROBE_HOLDER_NONE;
 	source->ring_size = choose_ring_size(options);
 	source->scan_ns = options->scan_ns;
-	choose_means(source, means);
+	source->source.ops = ops_by_means[means];
+	source->by_perf = means != BY_MULTI;
+	source->is_old = means == BY_PERF_ON_OLD_KERNELS;
 	status = load_events_program(source, err);
 	if (status == HI_OK)
 		status = map_events_memory(source, err);

@@ -521,22 +521,6 @@ static void advance_by(struct machine *m, uint64_t delta)
 	advance_to(m, m->address + bytes);
 }
 
-static void remember_row(struct machine *m)
-{
-	if (m->n_remembered == REMEMBERED_MAX)
-		m->is_wrong = true;
-	else
-		m->remembered[m->n_remembered++] = m->row;
-}
-
-static void recall_row(struct machine *m)
-{
-	if (m->n_remembered == 0)
-		m->is_wrong = true;
-	else
-		m->row = m->remembered[--m->n_remembered];
-}
-
 static int64_t take_factored(struct machine *m, struct cursor *c, bool is_signed)
 {
 	uint64_t value = take_leb(c, is_signed);
@@ -639,10 +623,16 @@ static void run_other(struct machine *m, struct cursor *c, unsigned op)
 		advance_by(m, take_cfi_bytes(c, 4));
 		break;
 	case DW_CFA_remember_state:
-		remember_row(m);
+		if (m->n_remembered == REMEMBERED_MAX)
+			m->is_wrong = true;
+		else
+			m->remembered[m->n_remembered++] = m->row;
 		break;
 	case DW_CFA_restore_state:
-		recall_row(m);
+		if (m->n_remembered == 0)
+			m->is_wrong = true;
+		else
+			m->row = m->remembered[--m->n_remembered];
 		break;
 	case DW_CFA_GNU_args_size:
 		take_uleb(c);

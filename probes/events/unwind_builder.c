@@ -270,13 +270,6 @@ static void copy_module(struct hi_unwind_builder *b, const struct hi_unwind_tabl
 	hi_unwind_builder_end(b);
 }
 
-/* Is any module of the tables, from the i-th on, in this range? */
-static bool is_overlapped(const struct hi_unwind_tables *tables, size_t i, size_t n,
-			  const struct hi_unwind_module *module)
-{
-	return i < n && hi_unwind_tables_module(tables, i).start < module->end;
-}
-
 enum hi_status hi_unwind_tables_merge(const struct hi_unwind_tables *earlier,
 				      const struct hi_unwind_tables *later,
 				      struct hi_unwind_tables *ret, struct hi_error *err)
@@ -292,7 +285,8 @@ enum hi_status hi_unwind_tables_merge(const struct hi_unwind_tables *earlier,
 		while (j < n_later &&
 		       hi_unwind_tables_module(later, j).end <= module.start)
 			copy_module(&builder, later, j++);
-		if (!is_overlapped(later, j, n_later, &module))
+		if (!(j < n_later &&
+		      hi_unwind_tables_module(later, j).start < module.end))
 			copy_module(&builder, earlier, i);
 	}
 	while (j < n_later)
