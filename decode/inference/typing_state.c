@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "decode/inference/labels.h"
 
 bool hi_is_loader_module(const char *name)
 {
@@ -64,7 +63,6 @@ void hi_typing_destroy(struct hi_typing *typing)
 		hi_objects_destroy(typing->remade);
 	hi_pools_free(&typing->pools);
 	hi_subobjects_destroy(typing->subobjects);
-	hi_labels_destroy(typing->labels);
 	hi_vector_free(&typing->stdio_buffers);
 	hi_vector_free(&typing->root_refs);
 	hi_vector_free(&typing->slots);

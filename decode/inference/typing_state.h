@@ -133,7 +133,7 @@ struct hi_typing {
 	/* Edges of integers: per chunk their indexes in it, ascending; of variables. */
 	struct hi_edge_indexes *integer_edges;
 	struct HI_VECTOR(struct hi_variable_edge) integer_refs; /* sorted */
-	struct hi_labels *labels; /* while edges are scanned; NULL: none */
+	struct hi_labels *labels; /* the run owns them while edges are scanned; or NULL */
 	struct hi_typing_conflict *conflict_rows;
 	size_t n_conflict_rows;
 	struct hi_arena arena; /* strings, values, ranges of roots */
