@@ -19,20 +19,12 @@
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "tests/support/child.h"
 #include "tests/support/compare_images.h"
 #include "tests/support/fixture.h"
+#include "tests/support/live_image.h"
 
 #define PAGE 4096u
-
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
-}
 
 static struct hi_image *copy_image(struct hi_target *target)
 {
@@ -46,25 +38,6 @@ static struct hi_image *copy_image(struct hi_target *target)
 	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
 	hi_test_defer(hi_image_destroy, image);
 	return image;
-}
-
-static pid_t child_of(pid_t pid)
-{
-	char path[64];
-	int child = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; i < 10000 && child == 0; i++) {
-		FILE *f = fopen(path, "r");
-
-		HI_ASSERT(f);
-		if (fscanf(f, "%d", &child) != 1)
-			child = 0;
-		fclose(f);
-		usleep(1000);
-	}
-	HI_ASSERT(child > 0);
-	return child;
 }
 
 /* A target that stands, and the child that it made of itself. */
@@ -123,11 +96,11 @@ static struct pair *start_pair(const char *mib)
 		.fx = hi_fixture_start("copy_pages", mib ? "large" : NULL, mib, NULL)};
 	hi_fixture_read_until(pair.fx, "ready", add_truth, NULL);
 	hi_fixture_tell(pair.fx, "stand");
-	pair.child = child_of(pair.fx->pid);
+	pair.child = hi_child_first(pair.fx->pid);
 	while (hi_process_state(pair.fx->pid) != 'S' ||
 	       hi_process_state(pair.child) != 'S')
 		usleep(1000);
-	pair.target = open_target(pair.fx->pid);
+	pair.target = hi_live_target(pair.fx->pid);
 	return &pair;
 }
 
@@ -317,7 +290,7 @@ HI_TEST_SCENARIO(copy, a_target_that_shares_memory_by_a_fork_goes_on_sharing_it)
 			      truth_of("large")->addr + (16u << 20));
 		HI_ASSERT_EQ(before, private_bytes(pair->fx->pid));
 	}
-	HI_ASSERT(open_target(pair->fx->pid)->priv->shares_anonymous);
+	HI_ASSERT(hi_live_target(pair->fx->pid)->priv->shares_anonymous);
 }
 
 HI_TEST_SCENARIO(copy_child, one_that_ended_before_it_was_read_is_gone)

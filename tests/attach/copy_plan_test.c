@@ -7,6 +7,7 @@
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #define PAGE 4096ull
 #define MIB (1ull << 20)
@@ -15,12 +16,6 @@ enum { MAPPINGS = 30, RUNS = 60, ROUNDS = 150, BLOCK_PIECES = 256 };
 
 static struct hi_error err;
 static uint64_t seed;
-
-static uint64_t draw_below(uint64_t n)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % n;
-}
 
 /* ---- drawn mappings and pages ---- */
 
@@ -58,17 +53,19 @@ static void draw_mappings(struct hi_copy *copy)
 		HI_MAPPING_FILE,      HI_MAPPING_SHMEM, HI_MAPPING_OTHER};
 	uint64_t at = 1ull << 32;
 
-	copy->n_mappings = 1 + draw_below(MAPPINGS);
+	copy->n_mappings = 1 + random_below(&seed, MAPPINGS);
 	copy->mappings = calloc(MAPPINGS, sizeof(*copy->mappings));
 	HI_ASSERT(copy->mappings);
 	for (size_t i = 0; i < copy->n_mappings; i++) {
 		struct hi_mapping *m = &copy->mappings[i];
 
-		m->start = at + gaps[draw_below(6)];
-		m->end = m->start + PAGE * (1 + draw_below(draw_below(3) ? 20 : 9000));
-		m->kind = kinds[draw_below(6)];
-		m->shared = m->kind == HI_MAPPING_SHMEM || draw_below(4) == 0;
-		m->prot = (uint8_t)draw_below(8);
+		m->start = at + gaps[random_below(&seed, 6)];
+		m->end = m->start +
+			 PAGE * (1 +
+				 random_below(&seed, random_below(&seed, 3) ? 20 : 9000));
+		m->kind = kinds[random_below(&seed, 6)];
+		m->shared = m->kind == HI_MAPPING_SHMEM || random_below(&seed, 4) == 0;
+		m->prot = (uint8_t)random_below(&seed, 8);
 		at = m->end;
 	}
 }
@@ -84,16 +81,21 @@ static void draw_runs(struct hi_copy *copy)
 	for (size_t i = 0; i < copy->n_mappings; i++) {
 		uint64_t at = copy->mappings[i].start, end = copy->mappings[i].end;
 		bool goes_on = i + 1 < copy->n_mappings &&
-			       copy->mappings[i + 1].start == end && draw_below(2);
+			       copy->mappings[i + 1].start == end &&
+			       random_below(&seed, 2);
 
 		if (copy->runs.count && copy->runs.items[copy->runs.count - 1].end > at)
 			at = copy->runs.items[copy->runs.count - 1].end;
 		while (at < end) {
-			struct hi_page_run run = {.flags = flags[draw_below(6)]};
+			struct hi_page_run run = {.flags = flags[random_below(&seed, 6)]};
 
-			run.start = at + PAGE * draw_below(draw_below(2) ? 3 : 600);
+			run.start = at + PAGE * random_below(&seed, random_below(&seed, 2)
+									    ? 3
+									    : 600);
 			run.end = run.start +
-				  PAGE * (1 + draw_below(draw_below(2) ? 5 : 700));
+				  PAGE * (1 + random_below(&seed, random_below(&seed, 2)
+									  ? 5
+									  : 700));
 			if (run.start >= end)
 				break;
 			if (run.end > end)
@@ -117,8 +119,8 @@ static struct hi_copy *draw_copy(void)
 	drawn = copy;
 	draw_mappings(copy);
 	draw_runs(copy);
-	copy->with_swap = draw_below(2);
-	copy->forked = draw_below(2) ? child : NULL; /* whether there is one */
+	copy->with_swap = random_below(&seed, 2);
+	copy->forked = random_below(&seed, 2) ? child : NULL; /* whether there is one */
 	return copy;
 }
 
@@ -381,9 +383,9 @@ HI_TEST(copy_plan, keeps_the_areas_that_there_are)
 
 		seed = round;
 		copy = draw_copy();
-		copy->in_place = draw_below(2);
+		copy->in_place = random_below(&seed, 2);
 		HI_ASSERT_OK(hi_copy_classify(copy, &err), &err);
-		HI_ASSERT_OK(hi_copy_add_areas(copy, draw_below(2), &err), &err);
+		HI_ASSERT_OK(hi_copy_add_areas(copy, random_below(&seed, 2), &err), &err);
 		check_plan(copy);
 		n = copy->areas.count;
 		HI_ASSERT(n < RUNS * MAPPINGS);

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "tests/support/fixture.h"
+#include "tests/support/live_image.h"
 
 #define PAGE 4096u
 
@@ -44,16 +45,6 @@ static void add_truth(const char *line, void *arg)
 	t->size = size;
 	t->value = value;
 	truths->count++;
-}
-
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
 }
 
 /* The fixtures idle while they are copied, so nothing has to stop them. */
@@ -114,7 +105,7 @@ static struct hi_image *copy_fixture(struct hi_fixture **fx_ret, struct truths *
 	hi_fixture_await_call(fx->pid, SYS_read);
 	HI_ASSERT(truths->count > 15);
 	*fx_ret = fx;
-	return copy_image(open_target(fx->pid));
+	return copy_image(hi_live_target(fx->pid));
 }
 
 static bool can_open(const struct hi_image *image, uint64_t addr)
@@ -167,7 +158,7 @@ HI_TEST_SCENARIO(copy, the_target_is_the_same_before_and_after)
 	hi_fixture_await_call(fx->pid, SYS_read);
 	rss = hi_process_status(fx->pid, "VmRSS");
 	tables = hi_process_status(fx->pid, "VmPTE");
-	copy_image(open_target(fx->pid));
+	copy_image(hi_live_target(fx->pid));
 	HI_ASSERT_EQ(rss, hi_process_status(fx->pid, "VmRSS"));
 	HI_ASSERT_EQ(tables, hi_process_status(fx->pid, "VmPTE"));
 	HI_ASSERT_EQ('S', hi_process_state(fx->pid));
@@ -309,7 +300,7 @@ HI_TEST_SCENARIO(copy, a_target_that_ended_before_the_copy_is_gone)
 	struct hi_error err = {};
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	target = open_target(fx->pid);
+	target = hi_live_target(fx->pid);
 	HI_ASSERT_OK(hi_copy_prepare(target, &options, &copy, &err), &err);
 	hi_fixture_end(fx);
 	HI_ASSERT(!hi_target_is_alive(target));
@@ -331,7 +322,8 @@ static void check_changed_target(bool by_reading)
 
 	truths.count = 0;
 	hi_fixture_read_until(fx, "ready", add_truth, &truths);
-	HI_ASSERT_OK(hi_copy_prepare(open_target(fx->pid), &options, &copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_prepare(hi_live_target(fx->pid), &options, &copy, &err),
+		     &err);
 	hi_fixture_tell(fx, "change");
 	hi_fixture_read_until(fx, "changed", add_truth, &truths);
 	if (by_reading)
@@ -362,7 +354,8 @@ HI_TEST_SCENARIO(copy, pages_that_cannot_be_read_are_counted_and_left_out)
 
 	truths.count = 0;
 	hi_fixture_read_until(fx, "ready", add_truth, &truths);
-	HI_ASSERT_OK(hi_copy_prepare(open_target(fx->pid), &options, &copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_prepare(hi_live_target(fx->pid), &options, &copy, &err),
+		     &err);
 	HI_ASSERT_OK(hi_copy_scan(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_add_areas(copy, false, &err), &err);
 	HI_ASSERT_OK(hi_copy_make_pieces(copy, &err), &err);

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/temporary.h"
 #include "tests/support/tiny_core.h"
 
 #define PAGE 4096u
@@ -434,12 +435,6 @@ static struct hi_image *copy_of(pid_t pid)
 	return image;
 }
 
-static void remove_path(void *path)
-{
-	remove(path);
-	free(path);
-}
-
 /* The kernel itself writes the number of the processor there (rseq). */
 static void mask_rseq(const struct hi_image *core, uint64_t page, unsigned char *bytes)
 {
@@ -536,13 +531,13 @@ HI_TEST_SCENARIO(core, gcore_and_the_live_copy_hold_the_same_bytes)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	HI_ASSERT(mkdtemp(directory));
-	hi_test_defer(remove_path, strdup(directory));
+	temporary_path(directory);
 	snprintf(prefix, sizeof(prefix), "%s/core", directory);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
 	hi_fixture_await_call(fx->pid, SYS_read);
 	gcore = hi_command_run(0, "gcore", "-o", prefix, pid, NULL);
-	hi_test_defer(remove_path, strdup(path));
+	temporary_path(path);
 	HI_ASSERT_MSG(gcore->exit_code == 0, "gcore: %s", gcore->err);
 	live = copy_of(fx->pid);
 	core = open_core(path);

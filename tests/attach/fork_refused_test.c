@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/forking.h"
 
 #define NOBODY 65534
@@ -51,25 +52,6 @@ HI_TEST_SCENARIO(attach_fork_refused, where_it_was_not_wished)
 
 /* ---- other pid namespaces ---- */
 
-/* The first child of pid; waits for it. */
-static pid_t child_of(pid_t pid)
-{
-	char path[64];
-	int child = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; i < 10000 && !child; i++) {
-		FILE *file = fopen(path, "r");
-
-		if (!file || fscanf(file, "%d", &child) != 1)
-			hi_test_sleep_us(1000);
-		if (file)
-			fclose(file);
-	}
-	HI_ASSERT(child);
-	return child;
-}
-
 static struct hi_fixture *start_in_namespace(const char *shell, const char *command)
 {
 	char *argv[] = {strdup("unshare"), strdup("--pid"),
@@ -89,7 +71,7 @@ HI_TEST_ROOT(attach_fork_refused, process_1_of_a_pid_namespace)
 	struct hi_fixture *fx =
 		start_in_namespace("sh", "exec " HI_FIXTURE_DIR "/fork_state 2 1");
 
-	hi_test_expect_unforked(child_of(fx->pid), "process 1");
+	hi_test_expect_unforked(hi_child_first(fx->pid), "process 1");
 	hi_test_expect_well(fx);
 }
 
@@ -98,9 +80,9 @@ HI_TEST_ROOT(attach_fork_refused, others_of_a_pid_namespace_where_nobody_reaps)
 {
 	struct hi_fixture *fx =
 		start_in_namespace("sh", HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
-	pid_t init = child_of(fx->pid);
+	pid_t init = hi_child_first(fx->pid);
 
-	hi_test_expect_unforked(child_of(init), "process 1");
+	hi_test_expect_unforked(hi_child_first(init), "process 1");
 	hi_test_expect_well(fx);
 	HI_ASSERT_EQ(1, hi_test_count_children(init));
 }
@@ -118,8 +100,8 @@ HI_TEST_ROOT(attach_fork_refused, not_others_of_a_pid_namespace_with_an_init)
 	fx = start_in_namespace(shell, HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
 	unlink(shell);
 	rmdir(directory);
-	init = child_of(fx->pid);
-	pid = child_of(init);
+	init = hi_child_first(fx->pid);
+	pid = hi_child_first(init);
 	for (int i = 0; i < 10; i++)
 		hi_test_fork_once(pid);
 	for (int at = 1; at <= HI_TEST_FORK_STEPS; at++)

@@ -11,35 +11,12 @@
 #include "attach/running_image.h"
 #include "attach/stop.h"
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/image_reader.h"
+#include "tests/support/live_image.h"
 #include "tests/support/stopping.h"
 
 #define BUDGET_NS 20000000000u /* how fast is not tried here */
-
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
-}
-
-static pid_t child_of(pid_t pid)
-{
-	char path[64];
-	FILE *file;
-	int child = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	file = fopen(path, "re");
-	if (file && fscanf(file, "%d", &child) != 1)
-		child = 0;
-	if (file)
-		fclose(file);
-	return child;
-}
 
 /* It touches nothing, so that all images of it are the same; nor does a child that it
  * has, which by then ends with it. */
@@ -49,7 +26,7 @@ static struct hi_fixture *start_standing(const char *kind, const char *value)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	hi_fixture_tell(fx, "stand");
-	while (!child_of(fx->pid) || hi_process_state(child_of(fx->pid)) != 'S' ||
+	while (hi_process_state(hi_child_first(fx->pid)) != 'S' ||
 	       hi_process_state(fx->pid) != 'S')
 		hi_test_sleep_us(1000);
 	return fx;
@@ -116,7 +93,7 @@ HI_TEST_SCENARIO(image_send, a_copy_and_a_fork_answer_alike_without_rights)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing(NULL, NULL);
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 
 	for (int i = 0; i < 2; i++) {
 		struct hi_image *image;
@@ -137,7 +114,7 @@ HI_TEST_SCENARIO(image_send, an_image_in_place_answers_alike_without_rights)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing("large", "8");
-	struct hi_image *image = take(open_target(fx->pid), HI_REQUEST_FORK, 1u << 20);
+	struct hi_image *image = take(hi_live_target(fx->pid), HI_REQUEST_FORK, 1u << 20);
 
 	expect_same(reader, image);
 	hi_image_give_away(image);
@@ -149,7 +126,7 @@ HI_TEST_SCENARIO(image_send, an_image_without_a_stop_answers_alike)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing(NULL, NULL);
-	const struct hi_target *target = open_target(fx->pid);
+	const struct hi_target *target = hi_live_target(fx->pid);
 	struct hi_error err = {};
 
 	for (int i = 0; i < 2; i++) {
@@ -168,7 +145,7 @@ HI_TEST_SCENARIO(image_send, a_target_answers_alike_and_can_be_polled)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing(NULL, NULL);
-	const struct hi_target *target = open_target(fx->pid);
+	const struct hi_target *target = hi_live_target(fx->pid);
 	char *alive = hi_test_describe_target(target), *gone;
 
 	hi_test_defer(free, alive);
@@ -185,7 +162,7 @@ HI_TEST_SCENARIO(image_send, the_other_process_ends_the_child_of_an_image_in_pla
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing("large", "32");
-	struct hi_image *image = take(open_target(fx->pid), HI_REQUEST_FORK, 1u << 20);
+	struct hi_image *image = take(hi_live_target(fx->pid), HI_REQUEST_FORK, 1u << 20);
 
 	HI_ASSERT(strstr(hi_image_reader_send(reader, image), "check: ok"));
 	hi_image_give_away(image);
@@ -202,7 +179,7 @@ HI_TEST_SCENARIO(image_send, the_other_process_ends_the_child_of_an_image_in_pla
 HI_TEST_SCENARIO(image_send, nothing_is_left_when_the_other_process_is_killed)
 {
 	struct hi_fixture *fx = start_standing("large", "32");
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	int children = hi_test_count_children(fx->pid);
 
 	for (int i = 0; i < 2; i++) {
@@ -225,7 +202,7 @@ static _Noreturn void send_and_wait(pid_t pid, uint64_t max_image, int to)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	pid_t reader_pid = hi_image_reader_pid(reader);
-	struct hi_image *image = take(open_target(pid), HI_REQUEST_FORK, max_image);
+	struct hi_image *image = take(hi_live_target(pid), HI_REQUEST_FORK, max_image);
 
 	(void)hi_image_reader_send(reader, image);
 	hi_image_give_away(image);
@@ -269,7 +246,7 @@ HI_TEST_SCENARIO(image_send, an_image_that_was_not_made_for_it_is_refused)
 	struct hi_error err = {};
 	int ends[2];
 
-	HI_ASSERT_OK(hi_stop_and_copy(open_target(fx->pid), &options, &image, &err),
+	HI_ASSERT_OK(hi_stop_and_copy(hi_live_target(fx->pid), &options, &image, &err),
 		     &err);
 	hi_test_defer(hi_image_destroy, image);
 	HI_ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
@@ -284,7 +261,7 @@ HI_TEST_SCENARIO(image_send, a_thousand_images_leave_no_descriptor_open)
 {
 	struct hi_image_reader *reader = hi_image_reader_start();
 	struct hi_fixture *fx = start_standing(NULL, NULL);
-	struct hi_image *image = take(open_target(fx->pid), HI_REQUEST_COPY, 0);
+	struct hi_image *image = take(hi_live_target(fx->pid), HI_REQUEST_COPY, 0);
 	int before, after, here;
 
 	hi_test_defer(hi_image_destroy, image);

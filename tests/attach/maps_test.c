@@ -10,6 +10,7 @@
 #include "attach/procfs.h"
 #include "attach/target.h"
 #include "base/alloc.h"
+#include "tests/support/temporary.h"
 
 static struct hi_mapping *parse(const char *text, size_t *n)
 {
@@ -249,22 +250,13 @@ static void write_file(const char *root, const char *name, const char *text)
 	fclose(f);
 }
 
-static void remove_tree(void *root)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", (char *)root);
-	HI_ASSERT(system(command) == 0);
-	free(root);
-}
-
 HI_TEST(available, the_least_of_free_memory_and_all_cgroups_above_us_counts)
 {
 	char root[] = "/tmp/hi-available-XXXXXX";
 	uint64_t kib = 1024;
 
 	HI_ASSERT(mkdtemp(root));
-	hi_test_defer(remove_tree, strdup(root));
+	temporary_path(root);
 	HI_ASSERT_EQ(-1, (int64_t)hi_memory_available(root, root));
 	write_file(root, "meminfo", "MemTotal: 900 kB\nMemAvailable:    800 kB\n");
 	HI_ASSERT_EQ(800 * kib, hi_memory_available(root, root));

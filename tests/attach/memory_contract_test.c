@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What every memory source promises (attach/memory.h), tried on each of them. */
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #include <elf.h>
 #include <pthread.h>
@@ -294,12 +295,6 @@ HI_TEST(memory, a_mock_fails_from_the_nth_access_on_and_on_poisoned_pages)
 /* Random spans, pages and zeros against a page table of our own. */
 #define WORLD_PAGES 4096u
 #define WORLD_START 0x7f0000000000ull
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
-	return *seed >> 33;
-}
 
 static void check_frozen(struct hi_frozen *frozen, const unsigned char *flags,
 			 const unsigned char *zero, uint64_t *seed)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #define PAGE 4096ull
 #define UNIT 512ull   /* pages of a page table */
@@ -20,12 +21,6 @@
 
 static struct hi_error err;
 static uint64_t seed;
-
-static uint64_t draw_below(uint64_t n)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % n;
-}
 
 /* A mapping, and the entries of its pages. */
 struct drawn {
@@ -176,18 +171,20 @@ static uint64_t check_known(const struct drawn *d)
 
 static void draw_pages(struct drawn *d)
 {
-	uint64_t clusters = draw_below(6);
+	uint64_t clusters = random_below(&seed, 6);
 
 	for (uint64_t i = 0; i < clusters; i++) {
-		uint64_t page = draw_below(d->n), n = 1 + draw_below(40);
-		uint64_t entry = draw_below(3) ? EXCLUSIVE_PAGE : HI_PM_SWAP | 0x55;
+		uint64_t page = random_below(&seed, d->n),
+			 n = 1 + random_below(&seed, 40);
+		uint64_t entry =
+			random_below(&seed, 3) ? EXCLUSIVE_PAGE : HI_PM_SWAP | 0x55;
 
 		for (uint64_t k = page; k < page + n && k < d->n; k++)
 			put_page(d, k, entry);
 	}
-	if (draw_below(4) == 0)
+	if (random_below(&seed, 4) == 0)
 		put_page(d, 0, EXCLUSIVE_PAGE);
-	if (draw_below(4) == 0)
+	if (random_below(&seed, 4) == 0)
 		put_page(d, d->n - 1, EXCLUSIVE_PAGE);
 }
 
@@ -213,8 +210,8 @@ static void check_neighbours(const struct drawn *d)
 
 static struct drawn *draw_random(void)
 {
-	uint64_t start = (1ull << 30) + draw_below(2000) * PAGE;
-	struct drawn *d = draw_mapping(start, 1 + draw_below(12 * CHUNK));
+	uint64_t start = (1ull << 30) + random_below(&seed, 2000) * PAGE;
+	struct drawn *d = draw_mapping(start, 1 + random_below(&seed, 12 * CHUNK));
 
 	draw_pages(d);
 	know_neighbours(d);
@@ -279,7 +276,7 @@ HI_TEST(pagemap_search, says_how_many_pages_it_did_not_find)
 		uint64_t kept = seed, missing;
 		struct drawn *d = draw_random();
 
-		d->pagemap.search_limit = draw_below(d->n);
+		d->pagemap.search_limit = random_below(&seed, d->n);
 		tell_sizes(d);
 		search_mapping(d, NULL, 0);
 		missing = check_runs(d);

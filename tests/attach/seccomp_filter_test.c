@@ -14,16 +14,11 @@
 
 #include "attach/seccomp_filter.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #define N_CODE 24
 
 static uint64_t seed;
-
-static uint32_t draw(uint32_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(seed >> 33) % below;
-}
 
 static uint32_t draw_value(void)
 {
@@ -31,7 +26,8 @@ static uint32_t draw_value(void)
 		0, 1, 2, 31, 32, SYS_getppid, 0x80000000u, 0xffffffffu, AUDIT_ARCH_X86_64,
 		17};
 
-	return draw(2) ? values[draw(10)] : draw(UINT32_MAX);
+	return random_below(&seed, 2) ? values[random_below(&seed, 10)]
+				      : random_below(&seed, UINT32_MAX);
 }
 
 static struct sock_filter draw_instruction(unsigned left)
@@ -42,29 +38,33 @@ static struct sock_filter draw_instruction(unsigned left)
 	uint32_t k = draw_value();
 	uint16_t op;
 
-	switch (draw(9)) {
+	switch (random_below(&seed, 9)) {
 	case 0:
 		return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						    4 * draw(16));
+						    4 * random_below(&seed, 16));
 	case 1:
 		return (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, k);
 	case 2:
 		return (struct sock_filter)BPF_STMT(BPF_LDX | BPF_IMM, k);
 	case 3: /* not before it was stored: the kernel checks that */
-		return (struct sock_filter)BPF_STMT(draw(2) ? BPF_ST : BPF_STX, draw(16));
+		return (struct sock_filter)BPF_STMT(random_below(&seed, 2) ? BPF_ST
+									   : BPF_STX,
+						    random_below(&seed, 16));
 	case 4:
 		return (struct sock_filter)BPF_STMT(
-			BPF_MISC | (draw(2) ? BPF_TAX : BPF_TXA), 0);
+			BPF_MISC | (random_below(&seed, 2) ? BPF_TAX : BPF_TXA), 0);
 	case 5:
-		op = (draw(2) ? BPF_LD : BPF_LDX) | BPF_W | BPF_LEN;
+		op = (random_below(&seed, 2) ? BPF_LD : BPF_LDX) | BPF_W | BPF_LEN;
 		return (struct sock_filter)BPF_STMT(op, 0);
 	case 6:
-		op = jumps[draw(4)] | (draw(2) ? BPF_K : BPF_X);
-		return (struct sock_filter)BPF_JUMP(BPF_JMP | op, k, (uint8_t)draw(left),
-						    (uint8_t)draw(left));
+		op = jumps[random_below(&seed, 4)] |
+		     (random_below(&seed, 2) ? BPF_K : BPF_X);
+		return (struct sock_filter)BPF_JUMP(BPF_JMP | op, k,
+						    (uint8_t)random_below(&seed, left),
+						    (uint8_t)random_below(&seed, left));
 	default:
-		op = alu[draw(10)];
-		op |= op != BPF_NEG && draw(2) ? BPF_X : BPF_K;
+		op = alu[random_below(&seed, 10)];
+		op |= op != BPF_NEG && random_below(&seed, 2) ? BPF_X : BPF_K;
 		if ((op & 0xf0) == BPF_DIV && BPF_SRC(op) == BPF_K && !k)
 			k = 3;
 		if (((op & 0xf0) == BPF_LSH || (op & 0xf0) == BPF_RSH) &&

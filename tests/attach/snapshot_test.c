@@ -9,6 +9,7 @@
 #include "attach/stop.h"
 #include "tests/harness.h"
 #include "tests/support/compare_images.h"
+#include "tests/support/live_image.h"
 #include "tests/support/stopping.h"
 
 #define PAGE 4096u
@@ -35,16 +36,6 @@ static void add_truth(const char *line, void *arg)
 	t->size = size;
 	t->value = value;
 	HI_ASSERT(++n_truths < 64);
-}
-
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
 }
 
 static struct hi_fixture *start_pages(const char *kind, const char *value)
@@ -123,7 +114,7 @@ HI_TEST_SCENARIO(snapshot, a_forked_image_shows_the_target_and_leaves_no_trace)
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages(NULL, NULL);
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	long long rss, tables;
 	struct hi_image *image;
 
@@ -152,7 +143,7 @@ HI_TEST_SCENARIO(snapshot, an_image_that_does_not_fit_is_read_in_place)
 					  .best_effort_priority = true,
 					  .max_image = 1u << 20};
 	struct hi_fixture *fx = start_pages("large", "32");
-	struct hi_image *image = take(open_target(fx->pid), &options);
+	struct hi_image *image = take(hi_live_target(fx->pid), &options);
 	uint64_t before;
 
 	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
@@ -175,7 +166,7 @@ HI_TEST_SCENARIO(snapshot, the_child_of_an_image_in_place_ends_with_the_image)
 	struct hi_image *image = NULL;
 	struct hi_error err = {};
 
-	HI_ASSERT_OK(hi_stop_and_copy(open_target(fx->pid), &options, &image, &err),
+	HI_ASSERT_OK(hi_stop_and_copy(hi_live_target(fx->pid), &options, &image, &err),
 		     &err);
 	HI_ASSERT(hi_image_copied_on_write(image) != UINT64_MAX);
 	hi_image_destroy(image);
@@ -203,7 +194,7 @@ HI_TEST_SCENARIO(snapshot, when_the_target_exits_an_image_in_place_says_what_it_
 					  .best_effort_priority = true,
 					  .max_image = 1u << 20};
 	struct hi_fixture *fx = start_pages("large", "32");
-	struct hi_image *image = take(open_target(fx->pid), &options);
+	struct hi_image *image = take(hi_live_target(fx->pid), &options);
 	struct hi_error err = {};
 
 	hi_fixture_end(fx);
@@ -218,18 +209,18 @@ HI_TEST_SCENARIO(snapshot, small_targets_are_copied_and_large_ones_forked)
 	struct hi_stop_options options = {.max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *small = start_pages(NULL, NULL);
-	struct hi_image *image = take(open_target(small->pid), &options);
+	struct hi_image *image = take(hi_live_target(small->pid), &options);
 	struct hi_fixture *large;
 
 	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
 	check_truths(image);
 	large = start_pages("large", "200");
-	image = take(open_target(large->pid), &options);
+	image = take(hi_live_target(large->pid), &options);
 	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
 	HI_ASSERT_STREQ("", image->stats.not_forked);
 	check_truths(image);
 	options.snapshot = HI_REQUEST_COPY;
-	image = take(open_target(large->pid), &options);
+	image = take(hi_live_target(large->pid), &options);
 	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
 	HI_ASSERT_EQ(0, image->stats.bytes_live);
 	check_truths(image);
@@ -242,7 +233,7 @@ HI_TEST_SCENARIO(snapshot, the_same_target_is_forked_again_and_again)
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages(NULL, NULL);
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 
 	for (int i = 0; i < 50; i++) {
 		struct hi_image *image = NULL;
@@ -267,7 +258,7 @@ HI_TEST_SCENARIO(snapshot, copy_and_fork_give_the_same_image)
 
 	hi_fixture_tell(fx, "stand");
 	hi_test_sleep_us(50000);
-	target = open_target(fx->pid);
+	target = hi_live_target(fx->pid);
 	for (int i = 0; i < 3; i++) {
 		options.snapshot = i ? HI_REQUEST_FORK : HI_REQUEST_COPY;
 		options.max_image = i == 2 ? 1u << 20 : 0;
@@ -287,7 +278,7 @@ HI_TEST_SCENARIO(snapshot, a_fork_that_is_refused_is_answered_by_a_copy_and_a_re
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages("filtered", NULL);
-	struct hi_image *image = take(open_target(fx->pid), &options);
+	struct hi_image *image = take(hi_live_target(fx->pid), &options);
 
 	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
 	HI_ASSERT_MSG(strstr(image->stats.not_forked, "seccomp"), "%s",
@@ -305,7 +296,7 @@ HI_TEST_SCENARIO(snapshot, a_large_target_that_refuses_a_fork_is_stopped_again)
 					  .max_pause_ns = 1200000000,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages("filtered", "350");
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	enum hi_status status = HI_TIMEOUT;
 	struct hi_image *image = NULL;
 	struct hi_error err = {};

@@ -15,6 +15,8 @@
 
 #include "attach/stop.h"
 #include "tests/harness.h"
+#include "tests/support/child.h"
+#include "tests/support/live_image.h"
 #include "tests/support/stopping.h"
 
 static struct hi_fixture *start_storm(struct hi_range *inside, uint64_t *flags)
@@ -31,16 +33,6 @@ static struct hi_fixture *start_storm(struct hi_range *inside, uint64_t *flags)
 	HI_ASSERT_EQ(1, sscanf(line, "flags %lx", flags));
 	hi_test_expect_line(fx, "ready");
 	return fx;
-}
-
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target;
-	struct hi_error err;
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
 }
 
 static uint64_t nanoseconds(struct timespec t)
@@ -75,7 +67,7 @@ HI_TEST_SCENARIO(attach_stop, an_image_has_threads_memory_and_the_pause)
 					  .max_tries = 5000,
 					  .max_pause_ns = HI_TEST_PATIENCE_NS,
 					  .best_effort_priority = true};
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	unsigned n_clean = 0;
 
 	/* Who has no processor for long may be left inside; that is said, and rare. */
@@ -115,7 +107,7 @@ HI_TEST_SCENARIO(attach_stop, the_memory_of_a_process_without_its_main_thread_is
 
 	hi_test_expect_line(fx, "ready");
 	HI_ASSERT_EQ('Z', hi_process_state(fx->pid));
-	target = open_target(fx->pid);
+	target = hi_live_target(fx->pid);
 	HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
 	HI_ASSERT_EQ(6, image->n_threads);
 	HI_ASSERT_EQ(0, image->threads[0].regs.rip);
@@ -136,7 +128,7 @@ HI_TEST_SCENARIO(attach_stop, a_budget_too_small_is_a_time_out_and_harms_nothing
 	struct hi_range inside;
 	uint64_t flags;
 	struct hi_fixture *fx = start_storm(&inside, &flags);
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	struct hi_image *image = NULL;
 	struct hi_error err;
 
@@ -167,7 +159,7 @@ HI_TEST_SCENARIO(attach_stop, a_target_that_was_killed_before_is_gone)
 	struct hi_range inside;
 	uint64_t flags;
 	struct hi_fixture *fx = start_storm(&inside, &flags);
-	struct hi_target *target = open_target(fx->pid);
+	struct hi_target *target = hi_live_target(fx->pid);
 	struct hi_image *image = NULL;
 	struct hi_error err;
 
@@ -175,12 +167,6 @@ HI_TEST_SCENARIO(attach_stop, a_target_that_was_killed_before_is_gone)
 	HI_ASSERT_STATUS(HI_GONE, hi_stop_and_copy(target, &options, &image, &err));
 	HI_ASSERT(!image);
 	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
-}
-
-static void end_child(void *pid)
-{
-	kill((pid_t)(intptr_t)pid, SIGKILL);
-	waitpid((pid_t)(intptr_t)pid, NULL, 0);
 }
 
 /* A child whose page is somebody's to fill in; the descriptor for it is a high
@@ -218,12 +204,12 @@ HI_TEST_SCENARIO(attach_stop, a_page_that_is_filled_in_later_is_not_zeros)
 	pid = fork();
 	if (pid == 0)
 		wait_with_userfaultfd(page, ends[1]);
-	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	close(ends[1]); /* so that its death ends the read */
 	HI_ASSERT_EQ(1, read(ends[0], &absent, 1));
 	if (absent)
 		HI_SKIP("no userfaultfd with a high number here");
-	HI_ASSERT_OK(hi_stop_and_copy(open_target(pid), &options, &image, &err), &err);
+	HI_ASSERT_OK(hi_stop_and_copy(hi_live_target(pid), &options, &image, &err), &err);
 	HI_ASSERT_STATUS(HI_FAULT,
 			 hi_memory_read_u64(image->memory, (uintptr_t)page, &word, &err));
 	hi_image_destroy(image);

@@ -21,17 +21,12 @@
 
 #include "attach/target_internal.h"
 #include "base/alloc.h"
+#include "tests/support/child.h"
 #include "tests/support/fixture.h"
+#include "tests/support/live_image.h"
+#include "tests/support/temporary.h"
 
 #define NOBODY 65534u
-
-static void end_child(void *arg)
-{
-	pid_t pid = (pid_t)(intptr_t)arg;
-
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
 
 /* A child that runs prepare(arg), says so, and waits to be ended. */
 static pid_t start_child(void (*prepare)(void *), void *arg)
@@ -53,7 +48,7 @@ static pid_t start_child(void (*prepare)(void *), void *arg)
 		for (;;)
 			pause();
 	}
-	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	HI_ASSERT(read(ready[0], &byte, 1) == 1);
 	close(ready[0]);
 	close(ready[1]);
@@ -147,7 +142,7 @@ HI_TEST_SCENARIO(target, a_zombie_is_refused)
 	if (pid == 0)
 		_exit(0);
 	HI_ASSERT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
-	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	check_refused(0, pid, "is a zombie");
 }
 
@@ -182,7 +177,7 @@ HI_TEST_SCENARIO(target, a_process_whose_main_thread_has_exited_is_seen_through_
 	pid = fork();
 	if (pid == 0)
 		end_main_thread(&ends[1]);
-	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	HI_ASSERT(read(ends[0], &byte, 1) == 1);
 	for (int i = 0; i < 10000 && hi_process_state(pid) != 'Z'; i++)
 		usleep(1000);
@@ -381,12 +376,6 @@ HI_TEST(target, a_32_bit_and_an_aarch64_program_are_told_by_their_header)
 	HI_ASSERT_OK(hi_machine_check(7, header, 3, &err), &err);
 }
 
-static void unlink_path(void *path)
-{
-	unlink(path);
-	free(path);
-}
-
 static void copy_file(const void *bytes, size_t size, char *path)
 {
 	int fd = mkstemp(path);
@@ -394,7 +383,7 @@ static void copy_file(const void *bytes, size_t size, char *path)
 	HI_ASSERT(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
 	HI_ASSERT(fchmod(fd, 0755) == 0);
 	close(fd);
-	hi_test_defer(unlink_path, strdup(path));
+	temporary_path(path);
 }
 
 HI_TEST_SCENARIO(target, a_running_32_bit_process_is_refused)
@@ -411,7 +400,7 @@ HI_TEST_SCENARIO(target, a_running_32_bit_process_is_refused)
 		execl(path, path, NULL);
 		_exit(1);
 	}
-	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
 	for (int i = 0; i < 20000; i++) {
 		if (hi_process_state(pid) == 'Z')
@@ -444,16 +433,6 @@ static void fork_three(void *arg)
 	}
 }
 
-static struct hi_target *open_target(pid_t pid)
-{
-	struct hi_target *target = NULL;
-	struct hi_error err = {};
-
-	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
-	hi_test_defer(hi_target_close, target);
-	return target;
-}
-
 HI_TEST_SCENARIO(target, direct_children_are_listed_with_what_they_share)
 {
 	struct hi_target *target;
@@ -468,7 +447,7 @@ HI_TEST_SCENARIO(target, direct_children_are_listed_with_what_they_share)
 		for (int i = 0; i < 3; i++)
 			HI_ASSERT(read(ends[0], &pids[i], sizeof(pids[i])) ==
 				  sizeof(pids[i]));
-		target = open_target(pid);
+		target = hi_live_target(pid);
 	}
 	HI_ASSERT_EQ(3, target->n_children);
 	HI_ASSERT_EQ(3, target->n_children_total);
@@ -493,7 +472,7 @@ HI_TEST_SCENARIO(target, what_it_is_agrees_with_proc)
 	ssize_t n;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	target = open_target(fx->pid);
+	target = hi_live_target(fx->pid);
 	n = readlink(HI_FIXTURE_DIR "/copy_pages", exe, sizeof(exe));
 	HI_ASSERT(n < 0 && strstr(target->exe, "fixtures/copy_pages"));
 	HI_ASSERT_STREQ("copy_pages", target->name);
@@ -516,7 +495,7 @@ static void unshare_mounts(void *arg)
 
 HI_TEST_ROOT(target, another_mount_namespace_is_noticed)
 {
-	struct hi_target *target = open_target(start_child(unshare_mounts, NULL));
+	struct hi_target *target = hi_live_target(start_child(unshare_mounts, NULL));
 
 	HI_ASSERT(target->other_mount_ns);
 	HI_ASSERT(!target->other_pid_ns && !target->other_user_ns);
@@ -562,7 +541,7 @@ HI_TEST_SCENARIO(target, a_replaced_executable_is_opened_as_it_was)
 	fx = hi_fixture_start(path, "small", NULL);
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	HI_ASSERT(rename(other, path) == 0 && stat(path, &replaced) == 0);
-	target = open_target(fx->pid);
+	target = hi_live_target(fx->pid);
 	HI_ASSERT(target->exe_deleted);
 	HI_ASSERT_STREQ(path, target->exe);
 	HI_ASSERT(mapping_of_exe(target) && mapping_of_exe(target)->deleted);
@@ -577,7 +556,7 @@ HI_TEST_SCENARIO(target, a_replaced_executable_is_opened_as_it_was)
 HI_TEST_SCENARIO(target, a_path_that_now_is_a_pipe_or_another_file_is_not_opened)
 {
 	char path[] = "/tmp/hi-pipe-XXXXXX";
-	struct hi_target *target = open_target(start_child(NULL, NULL));
+	struct hi_target *target = hi_live_target(start_child(NULL, NULL));
 	struct hi_mapping m = {
 		.start = 0x1000, .end = 0x2000, .kind = HI_MAPPING_FILE, .path = path};
 	struct hi_error err = {};
@@ -585,7 +564,7 @@ HI_TEST_SCENARIO(target, a_path_that_now_is_a_pipe_or_another_file_is_not_opened
 	int fd = -1;
 
 	HI_ASSERT(mkdtemp(path) && rmdir(path) == 0 && mkfifo(path, 0600) == 0);
-	hi_test_defer(unlink_path, strdup(path));
+	temporary_path(path);
 	HI_ASSERT(stat(path, &st) == 0);
 	m.inode = st.st_ino;
 	m.dev_major = (uint32_t)(st.st_dev >> 8 & 0xfff);
@@ -610,7 +589,7 @@ static unsigned count_descriptors(void)
 /* Several ways to open a file are tried, and one descriptor comes of it. */
 HI_TEST_SCENARIO(target, opening_its_files_leaves_none_open)
 {
-	struct hi_target *target = open_target(start_child(NULL, NULL));
+	struct hi_target *target = hi_live_target(start_child(NULL, NULL));
 	unsigned before = count_descriptors(), opened = 0;
 	struct hi_error err = {};
 
@@ -680,7 +659,7 @@ static const char *started_as(const struct linked *l, const char *first_argument
 	struct hi_fixture *fx = hi_fixture_startv(l->link, argv);
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	return open_target(fx->pid)->started_as;
+	return hi_live_target(fx->pid)->started_as;
 }
 
 HI_TEST_SCENARIO(target, a_link_by_which_it_was_started_is_its_name)

@@ -439,8 +439,9 @@ static void draw_random(struct named *d, uint64_t seed)
 	erase(d);
 	*spec_random() = (seed + 1) * 0x9e3779b97f4a7c15;
 	spec_draw_random(&d->spec, 4);
-	for (uint32_t i = 1 + below(MAX_NAMES); i; i--)
-		draw_name(d, below(d->spec.n_objects + d->spec.n_roots));
+	for (uint32_t i = 1 + random_below(spec_random(), MAX_NAMES); i; i--)
+		draw_name(d, random_below(spec_random(),
+					  d->spec.n_objects + d->spec.n_roots));
 }
 
 /* Only bins of some names. */
@@ -450,7 +451,7 @@ static void check_kept(const struct named *d, const struct moving *m)
 	uint32_t names[2];
 
 	for (size_t i = 0; i < 2; i++) {
-		names[i] = 1 + below(d->n_names);
+		names[i] = 1 + random_below(spec_random(), d->n_names);
 		kept |= BIT(names[i]);
 	}
 	hi_bins_restrict(d->bins, d->pool, names, 2);
@@ -474,7 +475,7 @@ static void check_moving(uint64_t first, uint64_t end)
 		bool precise;
 
 		draw_random(&d, seed);
-		precise = below(3) == 0;
+		precise = random_below(spec_random(), 3) == 0;
 		solve(&d);
 		hi_bins_destroy(hi_take(d.bins));
 		d.bins = bins_of(&d, d.n_names, precise);

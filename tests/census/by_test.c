@@ -9,6 +9,7 @@
 #include "census/analysis/census_by.h"
 #include "census/retainers/type_evidence.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 enum { MOST = 60, TYPES = 8, EDGES = 400 };
 
@@ -29,14 +30,6 @@ static const struct hi_type_name types[TYPES] = {
 };
 
 static uint64_t random_state;
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1d) >> 33) % n;
-}
-
 struct drawing {
 	uint32_t n, n_edges;
 	struct object_spec objects[MOST];
@@ -55,36 +48,39 @@ static void draw(struct drawing *d)
 					   HI_EVIDENCE_VTABLE, HI_EVIDENCE_SHAPE};
 	struct hi_objects *objects;
 	struct hi_graph_builder *b;
-	uint32_t id, density = 1 + below(6);
+	uint32_t id, density = 1 + random_below(&random_state, 6);
 
-	*d = (struct drawing){.n = 1 + below(MOST)};
+	*d = (struct drawing){.n = 1 + random_below(&random_state, MOST)};
 	for (uint32_t i = 0; i < d->n; i++) {
 		struct object_spec *o = &d->objects[i];
 
-		o->cost = 8 * below(9);
-		o->type = below(TYPES);
+		o->cost = 8 * random_below(&random_state, 9);
+		o->type = random_below(&random_state, TYPES);
 		if (o->type && o->type != 6)
-			o->flags = evidence[below(4)];
-		if (below(4) == 0)
+			o->flags = evidence[random_below(&random_state, 4)];
+		if (random_below(&random_state, 4) == 0)
 			o->flags |= HI_OBJECT_ARRAY;
-		if (below(12) == 0)
+		if (random_below(&random_state, 12) == 0)
 			o->flags |= HI_OBJECT_INTERNAL;
 	}
 	HI_ASSERT_OK(try_objects(d->objects, d->n, &objects, &err), &err);
 	HI_ASSERT_OK(hi_graph_builder_create(objects, &b, &err), &err);
 	for (uint32_t t = 1; t < TYPES; t++)
 		HI_ASSERT_OK(hi_graph_builder_type(b, &types[t], &id, &err), &err);
-	for (uint32_t k = 1 + below(3); k; k--) {
+	for (uint32_t k = 1 + random_below(&random_state, 3); k; k--) {
 		uint32_t root = add_root(b, HI_ROOT_GLOBAL);
 
-		root_edge(b, root, below(d->n), below(HI_GRADE_WEAK + 1));
+		root_edge(b, root, random_below(&random_state, d->n),
+			  random_below(&random_state, HI_GRADE_WEAK + 1));
 	}
-	for (uint32_t k = below(d->n * density + 1); k && d->n_edges < EDGES; k--) {
+	for (uint32_t k = random_below(&random_state, d->n * density + 1);
+	     k && d->n_edges < EDGES; k--) {
 		uint32_t e = d->n_edges++;
 
-		d->edges[e].from = below(d->n);
-		d->edges[e].to = below(d->n);
-		d->edges[e].grade = (uint8_t)below(HI_GRADE_WEAK + 1);
+		d->edges[e].from = random_below(&random_state, d->n);
+		d->edges[e].to = random_below(&random_state, d->n);
+		d->edges[e].grade =
+			(uint8_t)random_below(&random_state, HI_GRADE_WEAK + 1);
 		edge(b, d->edges[e].from, d->edges[e].to, d->edges[e].grade);
 	}
 	d->graph = sealed(b);
@@ -274,7 +270,7 @@ HI_TEST(census_by, rows_and_shares_equal_brute_force_on_random_graphs)
 		random_state = seed * 0x9e3779b97f4a7c15;
 		draw(&d);
 		for (unsigned t = 0; t < TYPES; t++)
-			only[t] = below(2);
+			only[t] = random_below(&random_state, 2);
 		for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_SIZE; by++) {
 			check(&d, by, NULL);
 			check(&d, by, only);

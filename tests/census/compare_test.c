@@ -203,15 +203,15 @@ static struct hi_graph *heap_of(uint64_t universe, uint64_t variant)
 	HI_ASSERT_OK(hi_objects_builder_region(ob, 0x10000, 1 << 20, 4, &region, &err),
 		     &err);
 	for (uint32_t i = 0; i < PLACES; i++) {
-		uint32_t type = drawn_number(&u, KINDS), size = 16 + drawn_number(&u, 60);
-		uint8_t flags = drawn_number(&u, 16) ? 0 : HI_OBJECT_INTERNAL;
+		uint32_t type = random_below(&u, KINDS), size = 16 + random_below(&u, 60);
+		uint8_t flags = random_below(&u, 16) ? 0 : HI_OBJECT_INTERNAL;
 
 		of_place[i] = HI_NODE_NONE;
-		if (drawn_number(&v, 4) == 0)
+		if (random_below(&v, 4) == 0)
 			continue;
 		/* Freed, and something else allocated there; or another size. */
-		types[n] = drawn_number(&v, 8) ? type : drawn_number(&v, KINDS);
-		size += drawn_number(&v, 8) ? 0 : 16;
+		types[n] = random_below(&v, 8) ? type : random_below(&v, KINDS);
+		size += random_below(&v, 8) ? 0 : 16;
 		of_place[i] = n++;
 		HI_ASSERT_OK(hi_objects_builder_add(ob, region, 0x10000 + i * 128, size,
 						    flags, &err),
@@ -242,10 +242,10 @@ static struct hi_graph *heap_of(uint64_t universe, uint64_t variant)
 		HI_ASSERT_OK(hi_graph_builder_root(b, &root, &id, &err), &err);
 	}
 	for (uint32_t i = 0; i < 3 * PLACES / 2; i++) {
-		hi_node from = of_place[drawn_number(&u, PLACES)];
-		hi_node to = of_place[drawn_number(&u, PLACES)];
-		bool is_root = drawn_number(&u, 6) == 0;
-		uint32_t root = drawn_number(&u, VARIABLES);
+		hi_node from = of_place[random_below(&u, PLACES)];
+		hi_node to = of_place[random_below(&u, PLACES)];
+		bool is_root = random_below(&u, 6) == 0;
+		uint32_t root = random_below(&u, VARIABLES);
 
 		if (to == HI_NODE_NONE)
 			continue;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "census/deep/merge.h"
 #include "tests/census/deep_stacks.h"
+#include "tests/support/random.h"
 
 enum { SETS = 1000, STACKS = 10, FUNCTIONS = 5, SITES = 2 /* of each function */ };
 
@@ -14,12 +15,6 @@ struct run {
 	size_t n;
 	struct hi_deep_profile profile;
 };
-
-static uint32_t draw_merge(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
 
 static uint32_t intern(struct hi_deep_profile *p, const char *text)
 {
@@ -56,19 +51,19 @@ static void describe_function(struct hi_deep_profile *p, uint32_t f)
 
 static void draw_run(struct run *run, uint64_t *random)
 {
-	run->n = draw_merge(random, STACKS + 1);
+	run->n = random_below(random, STACKS + 1);
 	for (size_t i = 0; i < run->n; i++) {
 		struct deep_stack *s = &run->stacks[i];
 
-		*s = (struct deep_stack){draw_merge(random, 1000),
-					 1 + draw_merge(random, 9),
-					 1 + draw_merge(random, 6),
+		*s = (struct deep_stack){random_below(random, 1000),
+					 1 + random_below(random, 9),
+					 1 + random_below(random, 6),
 					 {}};
 		for (uint32_t k = 0; k < s->n; k++) {
-			uint32_t f = 1 + draw_merge(random, FUNCTIONS);
+			uint32_t f = 1 + random_below(random, FUNCTIONS);
 
 			s->frames[k] = (struct hi_deep_frame){
-				f, f * SITES + draw_merge(random, SITES)};
+				f, f * SITES + random_below(random, SITES)};
 		}
 	}
 }

@@ -255,7 +255,7 @@ static void check_other_order(const struct hi_deep_graph *g, struct deep_stack_s
 	struct hi_deep_graph other;
 
 	for (size_t i = set.n; i > 1; i--) {
-		uint32_t k = draw_below(&seed, (uint32_t)i);
+		uint32_t k = random_below(&seed, (uint32_t)i);
 		struct deep_stack taken = set.of[i - 1];
 
 		set.of[i - 1] = set.of[k];

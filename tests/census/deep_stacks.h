@@ -5,6 +5,7 @@
 
 #include "census/deep/deep.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum {
 	DEEP_FRAMES = 10,
@@ -59,31 +60,25 @@ struct deep_stack_set {
 	size_t n;
 };
 
-static inline uint32_t draw_below(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
-
 static inline struct deep_stack_set draw_deep_stacks(uint64_t seed)
 {
 	uint64_t random = seed * 0x9e3779b97f4a7c15u + 1;
-	struct deep_stack_set set = {.n = draw_below(&random, DEEP_STACKS + 1)};
-	uint32_t functions = 1 + draw_below(&random, DEEP_FUNCTIONS),
-		 depth = 1 + draw_below(&random, DEEP_FRAMES);
+	struct deep_stack_set set = {.n = random_below(&random, DEEP_STACKS + 1)};
+	uint32_t functions = 1 + random_below(&random, DEEP_FUNCTIONS),
+		 depth = 1 + random_below(&random, DEEP_FRAMES);
 
 	for (size_t i = 0; i < set.n; i++) {
 		struct deep_stack *s = &set.of[i];
 
-		*s = (struct deep_stack){draw_below(&random, 1000),
-					 1 + draw_below(&random, 9),
-					 1 + draw_below(&random, depth),
+		*s = (struct deep_stack){random_below(&random, 1000),
+					 1 + random_below(&random, 9),
+					 1 + random_below(&random, depth),
 					 {}};
 		for (uint32_t k = 0; k < s->n; k++) {
-			uint32_t f = 1 + draw_below(&random, functions);
+			uint32_t f = 1 + random_below(&random, functions);
 
 			s->frames[k] = (struct hi_deep_frame){
-				f, f * DEEP_SITES + draw_below(&random, DEEP_SITES)};
+				f, f * DEEP_SITES + random_below(&random, DEEP_SITES)};
 		}
 	}
 	return set;

@@ -7,6 +7,7 @@
 
 #include "census/events/pieces.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { PAGE = 4096, PAGES = 64, ROUNDS = 4000 };
 enum { MALLOC, POOL, MAPPED, UNSIZED, SOURCES };
@@ -171,14 +172,6 @@ struct drawn_maps {
 	uint64_t serial;
 };
 
-static uint64_t draw_below(uint64_t *random, uint64_t n)
-{
-	*random ^= *random << 13;
-	*random ^= *random >> 7;
-	*random ^= *random << 17;
-	return *random % n;
-}
-
 static struct hi_event event_of_pages(uint16_t kind, uint64_t first, uint64_t n,
 				      uint64_t time_ns)
 {
@@ -255,12 +248,12 @@ HI_TEST(event_families, of_mappings_lose_and_replace_parts)
 	uint64_t random = 88172645463325252ull;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t n = 1 + draw_below(&random, 9),
-			 more = 1 + draw_below(&random, 9);
-		uint64_t first = draw_below(&random, PAGES - n);
-		uint64_t to = draw_below(&random, PAGES - more);
+		uint64_t n = 1 + random_below(&random, 9),
+			 more = 1 + random_below(&random, 9);
+		uint64_t first = random_below(&random, PAGES - n);
+		uint64_t to = random_below(&random, PAGES - more);
 
-		switch (draw_below(&random, 8)) {
+		switch (random_below(&random, 8)) {
 		case 0 ... 2:
 			map_drawn(&m, first, n);
 			break;
@@ -268,7 +261,8 @@ HI_TEST(event_families, of_mappings_lose_and_replace_parts)
 			unmap_drawn(&m, first, n);
 			break;
 		default:
-			remap_drawn(&m, first, n, to, more, draw_below(&random, 3) == 0);
+			remap_drawn(&m, first, n, to, more,
+				    random_below(&random, 3) == 0);
 		}
 		expect_drawn_maps(&m);
 	}

@@ -13,16 +13,16 @@ static struct hi_snapshots_entry entries[MOST];
  * graph. */
 static size_t draw(uint64_t *state, bool all)
 {
-	size_t n = 1 + drawn_number(state, MOST - 1);
-	bool close = drawn_number(state, 2);
+	size_t n = 1 + random_below(state, MOST - 1);
+	bool close = random_below(state, 2);
 
 	for (size_t i = 0; i < n; i++) {
 		entries[i] = (struct hi_snapshots_entry){
 			.point = {.number = (uint32_t)(1 + 2 * i),
-				  .bytes = close ? 95 + drawn_number(state, 11)
-						 : drawn_number(state, 6)}};
+				  .bytes = close ? 95 + random_below(state, 11)
+						 : random_below(state, 6)}};
 		entries[i].parts[HI_SNAPSHOTS_WHOLE].size =
-			all || drawn_number(state, 4) ? 1000 : 0;
+			all || random_below(state, 4) ? 1000 : 0;
 	}
 	return n;
 }
@@ -75,10 +75,10 @@ HI_TEST(census_graphs_wanted, what_is_kept_is_what_the_definition_says)
 
 	for (unsigned round = 0; round < 20000; round++) {
 		size_t n = draw(&state, false);
-		struct hi_graphs_wanted w = {.first = drawn_number(&state, 2),
-					     .last = drawn_number(&state, 2),
-					     .every = drawn_number(&state, 5),
-					     .peaks = drawn_number(&state, 4)};
+		struct hi_graphs_wanted w = {.first = random_below(&state, 2),
+					     .last = random_below(&state, 2),
+					     .every = random_below(&state, 5),
+					     .peaks = random_below(&state, 4)};
 		bool keep[MOST];
 
 		w.peak = w.peaks != 0;
@@ -105,7 +105,7 @@ HI_TEST(census_graphs_wanted, what_is_wanted_later_was_written_when_it_came)
 	for (unsigned round = 0; round < 5000; round++) {
 		size_t n = draw(&state, true);
 		struct hi_graphs_wanted w = {.peak = true,
-					     .peaks = drawn_number(&state, 4)};
+					     .peaks = random_below(&state, 4)};
 		bool with_all[MOST], keep[MOST];
 
 		hi_graphs_choose(&w, entries, n, true, with_all);
@@ -190,14 +190,14 @@ HI_TEST(census_graphs_wanted, the_global_maximum_stays_whatever_goes)
 	uint64_t state = 17;
 
 	for (unsigned round = 0; round < 2000; round++) {
-		size_t capacity = 3 + drawn_number(&state, 10), found = 0;
+		size_t capacity = 3 + random_below(&state, 10), found = 0;
 		struct thinned t = {.capacity = capacity, .stride = 1};
 		uint64_t made[200], highest = 0, place = 0;
 
 		for (uint64_t i = 0; i < 200; i++) {
 			uint64_t last = t.n ? t.place[t.n - 1] : UINT64_MAX;
 
-			made[i] = drawn_number(&state, 50);
+			made[i] = random_below(&state, 50);
 			add_sample(&t, i, made[i], false);
 			/* Of those that were made. */
 			if (t.n && t.place[t.n - 1] != last && made[i] > highest) {

@@ -619,15 +619,17 @@ HI_TEST(groups, sums_hold_on_random_graphs)
 		OWN(retained_tree) *t = NULL;
 		uint64_t objects = 0;
 
-		limits = (struct hi_retained_limits){.depth = 1 + below(5),
-						     .tops = 1 + below(5),
-						     .children = 1 + below(4),
-						     .share = below(3) * 0.1};
+		limits = (struct hi_retained_limits){
+			.depth = 1 + random_below(&random_state, 5),
+			.tops = 1 + random_below(&random_state, 5),
+			.children = 1 + random_below(&random_state, 4),
+			.share = random_below(&random_state, 3) * 0.1};
 		d = (struct drawing){};
 		for (uint32_t k = 0; k < n.n_edges; k++)
 			d.edges[d.n++] = (typeof(d.edges[0])){
 				n.edges[k].from, n.edges[k].to,
-				(const char *[]){"->a", "->b", "[1]", ""}[below(4)]};
+				(const char *[]){"->a", "->b", "[1]",
+						 ""}[random_below(&random_state, 4)]};
 		t = tree_of(&d, g, &limits);
 		check_sums(t, limits.depth + 1);
 		for (uint32_t k = 1; k < t->count; k++)

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "tests/census/graphs.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { OBJECTS = 100, ROUNDS = 200 };
 
@@ -14,14 +15,6 @@ struct truth {
 	bool live, likely;
 	enum hi_unreachable_class unreachable_class;
 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static uint64_t bytes_of(const struct truth *t, bool leaked, bool likely,
 			 enum hi_unreachable_class no)

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "census/biography/checks.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_bio *, hi_bio_destroy)
 HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
@@ -336,22 +337,6 @@ static inline void check_by_definition(const struct lives *l, const struct hi_bi
 			check_same_row(&expected, &row, what, t);
 		}
 	}
-}
-
-/* ---- chance ---- */
-
-static inline uint64_t next_random(uint64_t *state)
-{
-	/* splitmix64, https://prng.di.unimi.it/splitmix64.c */
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-static inline unsigned random_below(uint64_t *state, unsigned n)
-{
-	return (unsigned)(next_random(state) % n);
 }
 
 #endif

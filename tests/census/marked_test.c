@@ -12,7 +12,7 @@ static uint64_t draw_marks(const struct naive *n)
 	uint64_t marks = 0;
 
 	for (hi_node i = 0; i < n->n_objects; i++)
-		if (below(2) && !is_internal(n, i))
+		if (random_below(&random_state, 2) && !is_internal(n, i))
 			marks |= BIT(i);
 	return marks;
 }

@@ -8,18 +8,11 @@
 #define HI_TESTS_CENSUS_NAIVE_H
 
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 enum { MAX_OBJECTS = 40, MAX_ROOTS = 5, MAX_NODES = 64, MAX_EDGES = 256, TYPES = 4 };
 
 static uint64_t random_state;
-static inline uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1d) >> 33) % n;
-}
-
 struct edge_spec {
 	hi_node from, to;
 	uint8_t grade;
@@ -49,43 +42,52 @@ static inline uint8_t random_grade(uint32_t mode)
 	if (mode == 0)
 		return HI_GRADE_EXACT;
 	if (mode == 1)
-		return below(2) ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE;
-	return (uint8_t)below(HI_GRADE_WEAK + 1);
+		return random_below(&random_state, 2) ? HI_GRADE_EXACT
+						      : HI_GRADE_CONSERVATIVE;
+	return (uint8_t)random_below(&random_state, HI_GRADE_WEAK + 1);
 }
 
 static inline struct hi_graph *random_graph(struct naive *n, uint32_t max_objects)
 {
 	static const uint8_t evidence[] = {0, 1, 3, 4, 6, 7};
-	uint32_t mode = below(4), density = 1 + below(6), internal = below(3);
+	uint32_t mode = random_below(&random_state, 4),
+		 density = 1 + random_below(&random_state, 6),
+		 internal = random_below(&random_state, 3);
 	struct hi_graph_builder *b;
 
 	memset(n, 0, sizeof(*n));
-	n->n_objects = 3 + below(max_objects - 2);
-	n->n_roots = below(MAX_ROOTS);
+	n->n_objects = 3 + random_below(&random_state, max_objects - 2);
+	n->n_roots = random_below(&random_state, MAX_ROOTS);
 	n->super = n->n_objects + n->n_roots + HI_ROOT_KINDS;
 	n->n_nodes = n->super + 1;
 	for (uint32_t i = 0; i < n->n_objects; i++) {
-		n->objects[i].cost = 8 * below(20);
-		n->objects[i].type = below(TYPES);
-		n->objects[i].flags = evidence[below(6)];
-		if (internal == 0 && below(4) == 0)
+		n->objects[i].cost = 8 * random_below(&random_state, 20);
+		n->objects[i].type = random_below(&random_state, TYPES);
+		n->objects[i].flags = evidence[random_below(&random_state, 6)];
+		if (internal == 0 && random_below(&random_state, 4) == 0)
 			n->objects[i].flags |= HI_OBJECT_INTERNAL;
 	}
 	b = builder_of(n->objects, n->n_objects, TYPES);
 	for (uint32_t i = 0; i < n->n_roots; i++) {
-		n->kinds[i] = (enum hi_root_kind)below(HI_ROOT_KINDS);
-		n->ranks[i] = (enum hi_root_rank)(below(2) ? below(HI_RANKS) : 0);
+		n->kinds[i] =
+			(enum hi_root_kind)random_below(&random_state, HI_ROOT_KINDS);
+		n->ranks[i] = (enum hi_root_rank)(
+			random_below(&random_state, 2)
+				? random_below(&random_state, HI_RANKS)
+				: 0);
 		HI_ASSERT_EQ(i, ranked_root(b, n->kinds[i], n->ranks[i]));
-		for (uint32_t k = below(4); k; k--) {
-			hi_node to = below(n->n_objects);
+		for (uint32_t k = random_below(&random_state, 4); k; k--) {
+			hi_node to = random_below(&random_state, n->n_objects);
 			uint8_t grade = random_grade(mode);
 
 			root_edge(b, i, to, grade);
 			naive_edge(n, n->n_objects + i, to, grade);
 		}
 	}
-	for (uint32_t k = below(n->n_objects * density / 2 + 2); k; k--) {
-		hi_node from = below(n->n_objects), to = below(n->n_objects);
+	for (uint32_t k = random_below(&random_state, n->n_objects * density / 2 + 2); k;
+	     k--) {
+		hi_node from = random_below(&random_state, n->n_objects),
+			to = random_below(&random_state, n->n_objects);
 		uint8_t grade = random_grade(mode);
 
 		edge(b, from, to, grade);

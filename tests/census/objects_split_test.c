@@ -7,6 +7,7 @@
 #include "base/vector.h"
 #include "census/graph/objects.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 #define OWNED HI_GUARD(hi_objects_destroy) struct hi_objects
@@ -14,14 +15,6 @@ HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 enum { CLASS_MASK = 3 << HI_OBJECT_OVERHEAD_SHIFT, CLASS_3 = CLASS_MASK };
 
 static uint64_t random_state;
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state * 0x2545f4914f6cdd1d >> 8) % n;
-}
-
 /* ---- the truth: a list of objects, and of its subobjects ---- */
 
 struct object {
@@ -41,21 +34,24 @@ static void push(struct list *list, struct object object)
 
 static uint64_t random_usable(uint64_t room, bool huge)
 {
-	uint64_t size = 8 + 8 * below(below(3) ? 30 : 3000) + below(3);
+	uint64_t size = 8 +
+			8 * random_below(&random_state,
+					 random_below(&random_state, 3) ? 30 : 3000) +
+			random_below(&random_state, 3);
 
-	if (below(20) == 0)
+	if (random_below(&random_state, 20) == 0)
 		size = 0;
-	if (huge && below(3) == 0)
-		size = below(6ull << 30);
+	if (huge && random_below(&random_state, 3) == 0)
+		size = random_below(&random_state, 6ull << 30);
 	return size < room ? size : room;
 }
 
 /* Several regions of several objects, and some of one, with room between. */
 static struct hi_objects *random_table(struct list *list, bool huge)
 {
-	uint64_t start = 0x10000 + 4096 * below(100);
+	uint64_t start = 0x10000 + 4096 * random_below(&random_state, 100);
 	struct hi_objects_builder *b;
-	unsigned n = (unsigned)below(6), region;
+	unsigned n = (unsigned)random_below(&random_state, 6), region;
 	struct hi_objects *o;
 	struct hi_error err;
 
@@ -64,11 +60,15 @@ static struct hi_objects *random_table(struct list *list, bool huge)
 	hi_objects_builder_overhead(b, 1, 16);
 	for (unsigned r = 0; r < n; r++) {
 		static const unsigned shifts[] = {4, 3, 4, 3, 4, 0, 6};
-		unsigned shift = huge ? 4 : shifts[below(7)];
+		unsigned shift = huge ? 4 : shifts[random_below(&random_state, 7)];
 		uint64_t step = 1ull << shift,
-			 addr = ((start + step - 1) & ~(step - 1)) + step * below(9);
-		uint64_t end = start + (huge ? 6ull << 30 : 1 + below(60000));
-		unsigned objects = below(huge ? 2 : 4) ? (unsigned)below(40) : 1;
+			 addr = ((start + step - 1) & ~(step - 1)) +
+				step * random_below(&random_state, 9);
+		uint64_t end = start + (huge ? 6ull << 30
+					     : 1 + random_below(&random_state, 60000));
+		unsigned objects = random_below(&random_state, huge ? 2 : 4)
+					   ? (unsigned)random_below(&random_state, 40)
+					   : 1;
 
 		end = end < start + 16 * step ? start + 16 * step : end;
 		HI_ASSERT_OK(
@@ -76,40 +76,53 @@ static struct hi_objects *random_table(struct list *list, bool huge)
 			&err);
 		for (; objects && addr < end; objects--) {
 			uint64_t usable = random_usable(end - addr, huge);
-			uint8_t flags = (uint8_t)((below(256) & ~CLASS_MASK) |
-						  below(3) << HI_OBJECT_OVERHEAD_SHIFT);
+			uint8_t flags = (uint8_t)((random_below(&random_state, 256) &
+						   ~CLASS_MASK) |
+						  random_below(&random_state, 3)
+							  << HI_OBJECT_OVERHEAD_SHIFT);
 
 			HI_ASSERT_OK(hi_objects_builder_add(b, region, addr, usable,
 							    flags, &err),
 				     &err);
 			push(list, (struct object){addr, usable, 0, flags, false, -1});
 			addr = (addr + (usable ? usable : 1) + step - 1) & ~(step - 1);
-			addr += below(3) ? 0 : step * below(100);
+			addr += random_below(&random_state, 3)
+					? 0
+					: step * random_below(&random_state, 100);
 		}
-		start = end + 8 * below(below(2) ? 4 : 40000);
+		start = end +
+			8 * random_below(&random_state,
+					 random_below(&random_state, 2) ? 4 : 40000);
 	}
 	HI_ASSERT_OK(hi_objects_seal(b, &o, &err), &err);
 	for (size_t i = 0; i < list->count; i++)
-		o->type[i] = list->items[i].type = (uint32_t)(1 + below(1000));
+		o->type[i] = list->items[i].type =
+			(uint32_t)(1 + random_below(&random_state, 1000));
 	return o;
 }
 
 /* Objects in [at, end), which no region or one block takes. */
 static void random_subobjects(struct subobjects *subobjects, uint64_t at, uint64_t end)
 {
-	for (unsigned n = (unsigned)below(12); n; n--) {
+	for (unsigned n = (unsigned)random_below(&random_state, 12); n; n--) {
 		struct hi_subobject c;
 
 		at = (at + 7) & ~7ull;
-		at += below(2) ? 0 : 8 * below(below(4) ? 4 : 20000);
-		c.size = 1 + below(below(9) ? 70 : 9000);
-		if (below(20) == 0 && end > at)
+		at += random_below(&random_state, 2)
+			      ? 0
+			      : 8 * random_below(&random_state,
+						 random_below(&random_state, 4) ? 4
+										: 20000);
+		c.size = 1 + random_below(&random_state,
+					  random_below(&random_state, 9) ? 70 : 9000);
+		if (random_below(&random_state, 20) == 0 && end > at)
 			c.size = end - at;
 		if (at >= end || c.size > end - at)
 			return;
 		c.addr = at;
-		c.type = (uint32_t)(2000 + below(1000));
-		c.flags = (uint8_t)below(256) & (uint8_t)~HI_OBJECT_INTERNAL;
+		c.type = (uint32_t)(2000 + random_below(&random_state, 1000));
+		c.flags = (uint8_t)random_below(&random_state, 256) &
+			  (uint8_t)~HI_OBJECT_INTERNAL;
 		HI_ASSERT(hi_vector_push(subobjects, c));
 		at += c.size;
 	}
@@ -125,14 +138,14 @@ static void split_at_random(const struct hi_objects *o, const struct list *list,
 		uint64_t addr = i < list->count ? list->items[i].addr : 1ull << 46;
 
 		while (r < o->n_regions && o->regions[r].start <= addr) {
-			if (below(2) && o->regions[r].start > after)
+			if (random_below(&random_state, 2) && o->regions[r].start > after)
 				random_subobjects(subobjects, after, o->regions[r].start);
 			after = o->regions[r++].end;
 		}
-		if (i < list->count && below(3) == 0)
+		if (i < list->count && random_below(&random_state, 3) == 0)
 			random_subobjects(subobjects, addr, addr + list->items[i].usable);
 	}
-	if (below(2))
+	if (random_below(&random_state, 2))
 		random_subobjects(subobjects, after, after + (9ull << 30));
 }
 
@@ -261,11 +274,13 @@ static void check_lookup(const struct hi_objects *o, const struct list *list)
 		check_address(o, list, at->addr);
 		check_address(o, list, at->addr - 1);
 		check_address(o, list, at->addr + at->usable);
-		check_address(o, list, at->addr + at->usable + below(40));
+		check_address(o, list,
+			      at->addr + at->usable + random_below(&random_state, 40));
 		if (at->usable)
 			check_address(o, list, at->addr + at->usable - 1);
 		if (at->usable)
-			check_address(o, list, at->addr + below(at->usable));
+			check_address(o, list,
+				      at->addr + random_below(&random_state, at->usable));
 	}
 	for (uint32_t i = 0; i < o->n_regions; i++) {
 		check_address(o, list, o->regions[i].start - 1);
@@ -273,7 +288,9 @@ static void check_lookup(const struct hi_objects *o, const struct list *list)
 		HI_ASSERT(i == 0 || o->regions[i - 1].end <= o->regions[i].start);
 	}
 	for (unsigned i = 0; i < 50 && o->count; i++)
-		check_address(o, list, o->low - 8 + below(o->high - o->low + 16));
+		check_address(o, list,
+			      o->low - 8 +
+				      random_below(&random_state, o->high - o->low + 16));
 }
 
 static void check_pools(const struct hi_pools *pools, const struct list *list)

@@ -7,23 +7,13 @@
 #include "base/parallel.h"
 #include "census/graph/objects.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 #define OWNED HI_GUARD(hi_objects_destroy) struct hi_objects
 
 static uint64_t random_state;
-static uint64_t random64(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * 0x2545f4914f6cdd1d;
-}
-static uint64_t below(uint64_t n)
-{
-	return random64() % n;
-}
 
 static struct hi_objects_builder *builder(void)
 {
@@ -92,18 +82,19 @@ static uint64_t random_size(uint64_t room, bool huge)
 {
 	uint64_t size = 0;
 
-	switch (below(8)) {
+	switch (random_below(&random_state, 8)) {
 	case 0:
 		size = 0;
 		break;
 	case 1:
-		size = below(100000);
+		size = random_below(&random_state, 100000);
 		break;
 	case 2:
-		size = huge ? below(7ull << 30) : below(5000);
+		size = huge ? random_below(&random_state, 7ull << 30)
+			    : random_below(&random_state, 5000);
 		break;
 	default:
-		size = 1 + below(200);
+		size = 1 + random_below(&random_state, 200);
 	}
 	return size < room ? size : room;
 }
@@ -112,18 +103,25 @@ static uint64_t random_size(uint64_t room, bool huge)
 static uint64_t random_region(struct hi_objects_builder *b, struct truth *t,
 			      uint64_t start, bool huge)
 {
-	unsigned shift = below(2) ? 4 : 3, r;
+	unsigned shift = random_below(&random_state, 2) ? 4 : 3, r;
 	uint64_t granule = 1ull << shift;
-	uint64_t size = granule * (1 + below(huge ? 3u << 27 : below(2) ? 2000 : 20));
+	uint64_t size =
+		granule *
+		(1 + random_below(&random_state, huge ? 3u << 27
+						 : random_below(&random_state, 2) ? 2000
+										  : 20));
 	uint64_t addr = (start + granule - 1) & ~(granule - 1);
-	uint64_t wanted = below(6) ? below(60) : 1;
+	uint64_t wanted =
+		random_below(&random_state, 6) ? random_below(&random_state, 60) : 1;
 
 	r = region(b, start, start + size + 16, shift);
 	for (; wanted && t->count < MAX_TRUTH; wanted--) {
 		uint64_t usable, used;
 
-		if (below(3) == 0) /* a gap */
-			addr += granule * below(below(2) ? 3 : 300);
+		if (random_below(&random_state, 3) == 0) /* a gap */
+			addr += granule *
+				random_below(&random_state,
+					     random_below(&random_state, 2) ? 3 : 300);
 		if (addr >= start + size)
 			break;
 		usable = random_size(start + size - addr, huge);
@@ -140,10 +138,10 @@ static uint64_t random_address(const struct truth *t, uint64_t low, uint64_t hig
 {
 	uint32_t i;
 
-	if (t->count == 0 || below(5) == 0)
-		return low - 64 + below(high - low + 128);
-	i = (uint32_t)below(t->count);
-	switch (below(5)) {
+	if (t->count == 0 || random_below(&random_state, 5) == 0)
+		return low - 64 + random_below(&random_state, high - low + 128);
+	i = (uint32_t)random_below(&random_state, t->count);
+	switch (random_below(&random_state, 5)) {
 	case 0:
 		return t->objects[i].addr;
 	case 1:
@@ -151,9 +149,10 @@ static uint64_t random_address(const struct truth *t, uint64_t low, uint64_t hig
 	case 2:
 		return t->objects[i].addr + t->objects[i].usable - 1;
 	case 3:
-		return t->objects[i].addr - 1 - below(40);
+		return t->objects[i].addr - 1 - random_below(&random_state, 40);
 	default:
-		return t->objects[i].addr + below(t->objects[i].usable + 20);
+		return t->objects[i].addr +
+		       random_below(&random_state, t->objects[i].usable + 20);
 	}
 }
 
@@ -173,7 +172,7 @@ static void check_lookup(const struct hi_objects *o, const struct truth *t, uint
 {
 	uint64_t words[N_WORDS] = {};
 	struct hi_hit hits[N_WORDS];
-	size_t n = below(N_WORDS), n_hits, k = 0;
+	size_t n = random_below(&random_state, N_WORDS), n_hits, k = 0;
 
 	for (size_t i = 0; i < n; i++)
 		words[i] = random_address(t, low, high);
@@ -199,14 +198,16 @@ static void random_table(bool huge)
 {
 	static struct truth t;
 	struct hi_objects_builder *b = builder();
-	uint64_t low = 0x10000 + 8 * below(100), at = low;
+	uint64_t low = 0x10000 + 8 * random_below(&random_state, 100), at = low;
 	OWNED *o = NULL;
 
 	t.count = 0;
-	for (uint64_t n = below(huge || below(4) ? 6 : 60); n; n--) {
+	for (uint64_t n = random_below(&random_state,
+				       huge || random_below(&random_state, 4) ? 6 : 60);
+	     n; n--) {
 		at = random_region(b, &t, at, huge);
-		if (below(2))
-			at += 8 * below(huge ? 4ull << 30 : 500);
+		if (random_below(&random_state, 2))
+			at += 8 * random_below(&random_state, huge ? 4ull << 30 : 500);
 	}
 	qsort(t.objects, t.count, sizeof(t.objects[0]), by_address);
 	o = seal(b);

@@ -279,8 +279,8 @@ static void check_census(const struct naive *n, const struct hi_graph *g,
 
 static void check_referrers(const struct naive *n, const struct hi_graph *g)
 {
-	hi_node node = below(n->n_objects);
-	size_t max = below(5), total = 0;
+	hi_node node = random_below(&random_state, n->n_objects);
+	size_t max = random_below(&random_state, 5), total = 0;
 	struct hi_error err;
 	OWN(referrers) *r = NULL;
 
@@ -666,15 +666,16 @@ static void check_paths(void)
 	OWN(reach) *r = reach_of(g);
 	OWN(paths) *p = NULL;
 	hi_node targets[4];
-	size_t n_targets = 1 + below(3), k = 1 + below(12);
+	size_t n_targets = 1 + random_below(&random_state, 3),
+	       k = 1 + random_below(&random_state, 12);
 
 	w.graph = &n;
 	w.targets = w.count = 0;
 	w.overflow = false;
 	for (size_t i = 0; i < n_targets; i++) {
-		targets[i] = below(n.n_objects);
-		if (n.n_roots && below(20) == 0)
-			targets[i] = n.n_objects + below(n.n_roots);
+		targets[i] = random_below(&random_state, n.n_objects);
+		if (n.n_roots && random_below(&random_state, 20) == 0)
+			targets[i] = n.n_objects + random_below(&random_state, n.n_roots);
 		w.targets |= BIT(targets[i]);
 	}
 	for (hi_node root = n.n_objects; root < n.n_objects + n.n_roots; root++) {

@@ -53,13 +53,13 @@ enum { OFTEN = 2000 };
 static void check_search(const struct hi_graph *g, struct hi_path_index *index,
 			 uint64_t *state, hi_node *often)
 {
-	size_t n = 1 + drawn_number(state, 4), k = 1 + drawn_number(state, 12);
+	size_t n = 1 + random_below(state, 4), k = 1 + random_below(state, 12);
 	enum hi_grade worst =
-		(enum hi_grade)drawn_number(state, HI_GRADE_CONSERVATIVE + 1);
+		(enum hi_grade)random_below(state, HI_GRADE_CONSERVATIVE + 1);
 	hi_node targets[4];
 
 	for (size_t i = 0; i < n; i++)
-		targets[i] = drawn_number(state, g->n_nodes);
+		targets[i] = random_below(state, g->n_nodes);
 	for (size_t i = 0; i < OFTEN; i++)
 		often[i] = targets[i % n];
 	OWN(paths) *kept = search(g, index, targets, n, k, worst);

@@ -43,7 +43,7 @@ static void check_few(uint64_t seed, uint32_t n)
 		hi_node targets[3];
 
 		for (unsigned i = 0; i < 3; i++)
-			targets[i] = drawn_number(&state, g->n_nodes);
+			targets[i] = random_below(&state, g->n_nodes);
 		HI_ASSERT_OK(hi_paths_shortest(g, targets, 3, &few, &err), &err);
 		for (unsigned i = 0; i < 3; i++) {
 			OWN(paths) *one = paths_of(g, r, &targets[i], 1, 1);

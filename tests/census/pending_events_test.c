@@ -3,6 +3,7 @@
 #include "census/events/pending_events.h"
 
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { EVENTS = 5000, ADDRESSES = 300, STACKS = 7 };
 
@@ -16,12 +17,6 @@ static struct hi_recording *make_waiting_recording(void)
 }
 
 /* A small generator: the same events for the same seed. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return *state >> 33;
-}
-
 static struct hi_event make_random_event(uint64_t *state, uint64_t time_ns)
 {
 	uint64_t what = next_random(state);

@@ -450,9 +450,11 @@ static void naive_solve(struct naive *n, const struct spec *s,
 static struct hi_retainer_options random_options(void)
 {
 	return (struct hi_retainer_options){
-		.max_set = below(3) ? 0 : 1 + below(4),
-		.weak = below(3) ? 0 : WEAK,
-		.prefer_precise = below(3) == 0,
+		.max_set = random_below(spec_random(), 3)
+				   ? 0
+				   : 1 + random_below(spec_random(), 4),
+		.weak = random_below(spec_random(), 3) ? 0 : WEAK,
+		.prefer_precise = random_below(spec_random(), 3) == 0,
 	};
 }
 

@@ -8,6 +8,7 @@
 
 #include "census/snapshot/snapshot_series.h"
 #include "tests/census/snapshots.h"
+#include "tests/support/temporary.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshots_writer *, hi_snapshots_writer_destroy)
@@ -80,14 +81,6 @@ static inline bool part_is_whole(const struct hi_snapshots *s, size_t i,
 	return true;
 }
 
-static inline void remove_tree(void *path)
-{
-	char command[256];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", (const char *)path);
-	(void)!system(command);
-}
-
 /* A directory that goes with the test; in memory, where thousands of fsyncs are cheap. */
 static inline const char *scratch(void)
 {
@@ -96,7 +89,7 @@ static inline const char *scratch(void)
 	snprintf(path, sizeof(path), "%s/hi-series-XXXXXX",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	HI_ASSERT(mkdtemp(path));
-	hi_test_defer(remove_tree, path);
+	temporary_path(path);
 	return path;
 }
 

@@ -33,13 +33,13 @@ static void put_random(const struct spec *s, struct hi_set_flow *flow, struct tr
 {
 	memset(t, 0, sizeof(*t));
 	for (uint32_t i = 0; i < s->n_objects; i++)
-		if (below(8) == 0) {
+		if (random_below(spec_random(), 8) == 0) {
 			t->cut |= BIT(i);
 			hi_set_flow_cut(flow, i);
 		}
-	for (uint32_t k = below(2 * s->n_objects); k; k--) {
-		hi_node object = below(s->n_objects);
-		uint32_t identity = below(40), ref;
+	for (uint32_t k = random_below(spec_random(), 2 * s->n_objects); k; k--) {
+		hi_node object = random_below(spec_random(), s->n_objects);
+		uint32_t identity = random_below(spec_random(), 40), ref;
 
 		ref = hi_set_singleton(flow->pool, identity);
 		HI_ASSERT(ref && hi_set_flow_put(flow, object, ref));
@@ -74,8 +74,10 @@ static uint32_t check_flows(uint64_t first, uint64_t end)
 		spec_draw_random(&s, 4);
 		g = spec_build(&s);
 		HI_ASSERT_OK(hi_set_flow_init(&flow, g, pool, &err), &err);
-		flow.few = below(3) ? 0 : below(64);
-		flow.credit = (int32_t)below(3) - 1;
+		flow.few = random_below(spec_random(), 3)
+				   ? 0
+				   : random_below(spec_random(), 64);
+		flow.credit = (int32_t)random_below(spec_random(), 3) - 1;
 		put_random(&s, &flow, &t);
 		HI_ASSERT(hi_set_flow_run(&flow));
 		late += flow.again > 0;

@@ -64,7 +64,9 @@ HI_TEST(census_set_pool, unions_are_those_of_bitmaps_and_stored_once)
 	memset(truth, 0, sizeof(truth));
 	*spec_random() = 17;
 	for (uint32_t i = 0; i < SETS; i++) {
-		uint32_t a = below(i + 1), b = below(i + 1), first = below(UNIVERSE);
+		uint32_t a = random_below(spec_random(), i + 1),
+			 b = random_below(spec_random(), i + 1),
+			 first = random_below(spec_random(), UNIVERSE);
 
 		if (i < 150) {
 			truth[i].words[first / 64] |= BIT(first % 64);
@@ -100,15 +102,21 @@ HI_TEST(census_set_pool, merges_are_those_of_unions_one_after_the_other)
 
 	*spec_random() = 19;
 	for (uint32_t i = 0; i < SETS; i++)
-		refs[i] = hi_set_singleton(pool, identity_of(below(UNIVERSE)));
+		refs[i] = hi_set_singleton(
+			pool, identity_of(random_below(spec_random(), UNIVERSE)));
 	HI_ASSERT(hi_set_merge_init(&merge, pool));
 	for (uint32_t round = 0; round < 3000; round++) {
-		uint32_t n = 1 + below(round % 8 ? 4 : 40), at = below(SETS), max;
+		uint32_t n = 1 + random_below(spec_random(), round % 8 ? 4 : 40),
+			 at = random_below(spec_random(), SETS), max;
 		uint32_t all = HI_SET_NONE;
 
-		max = below(4) ? UINT32_MAX : 1 + below(80);
+		max = random_below(spec_random(), 4)
+			      ? UINT32_MAX
+			      : 1 + random_below(spec_random(), 80);
 		for (uint32_t i = 0; i < n; i++) {
-			uint32_t ref = below(400) ? refs[below(SETS)] : HI_SET_MANY;
+			uint32_t ref = random_below(spec_random(), 400)
+					       ? refs[random_below(spec_random(), SETS)]
+					       : HI_SET_MANY;
 
 			if (pool->nodes.items[ref].count > max)
 				ref = HI_SET_MANY;
@@ -137,7 +145,7 @@ HI_TEST(census_set_pool, trimming_keeps_numbered_sets_and_frees_the_others)
 		uint32_t ref = HI_SET_NONE;
 
 		for (uint32_t i = 0; i < 200; i++) {
-			uint32_t member = below(UNIVERSE);
+			uint32_t member = random_below(spec_random(), UNIVERSE);
 			uint32_t one = hi_set_singleton(pool, identity_of(member));
 
 			truth[round].words[member / 64] |= BIT(member % 64);

@@ -8,6 +8,7 @@
 
 #include "census/retainers/set_table.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
 
@@ -32,16 +33,6 @@ static inline uint64_t *spec_random(void)
 
 	return &state;
 }
-static inline uint32_t below(uint32_t n)
-{
-	uint64_t *s = spec_random();
-
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return (uint32_t)((*s * 0x2545f4914f6cdd1d) >> 33) % n;
-}
-
 static inline void spec_edge(struct spec *s, hi_node from, hi_node to, uint8_t grade)
 {
 	HI_ASSERT(s->n_edges < SPEC_EDGES);
@@ -51,27 +42,39 @@ static inline void spec_edge(struct spec *s, hi_node from, hi_node to, uint8_t g
 /* Identities are below `identities`; most nodes have none. */
 static inline void spec_draw_random(struct spec *s, uint32_t identities)
 {
-	uint32_t mode = below(3), density = 1 + below(5), internal = below(3),
-		 retainers = 1 + below(5);
+	uint32_t mode = random_below(spec_random(), 3),
+		 density = 1 + random_below(spec_random(), 5),
+		 internal = random_below(spec_random(), 3),
+		 retainers = 1 + random_below(spec_random(), 5);
 
-	*s = (struct spec){.n_objects = 2 + below(SPEC_OBJECTS - 2),
-			   .n_roots = below(SPEC_ROOTS)};
+	*s = (struct spec){.n_objects = 2 + random_below(spec_random(), SPEC_OBJECTS - 2),
+			   .n_roots = random_below(spec_random(), SPEC_ROOTS)};
 	for (uint32_t i = 0; i < s->n_objects; i++) {
-		s->objects[i].cost = 16 * below(6);
-		if (internal == 0 && below(4) == 0)
+		s->objects[i].cost = 16 * random_below(spec_random(), 6);
+		if (internal == 0 && random_below(spec_random(), 4) == 0)
 			s->objects[i].flags = HI_OBJECT_INTERNAL;
 	}
 	for (uint32_t i = 0; i < s->n_objects + s->n_roots; i++)
-		if (below(i < s->n_objects ? retainers + 1 : 4) != 0)
-			s->identity[i] = i < s->n_objects ? 0 : 1 + below(identities - 1);
+		if (random_below(spec_random(), i < s->n_objects ? retainers + 1 : 4) !=
+		    0)
+			s->identity[i] =
+				i < s->n_objects
+					? 0
+					: 1 + random_below(spec_random(), identities - 1);
 		else
-			s->identity[i] = i < s->n_objects ? 1 + below(identities - 1) : 0;
-	for (uint32_t k = s->n_roots * 2 + below(s->n_objects * density / 2 + 2); k; k--)
+			s->identity[i] =
+				i < s->n_objects
+					? 1 + random_below(spec_random(), identities - 1)
+					: 0;
+	for (uint32_t k = s->n_roots * 2 +
+			  random_below(spec_random(), s->n_objects * density / 2 + 2);
+	     k; k--)
 		spec_edge(s,
 			  k <= s->n_roots * 2 ? s->n_objects + (k - 1) / 2
-					      : below(s->n_objects),
-			  below(s->n_objects),
-			  mode == 0 ? HI_GRADE_EXACT : (uint8_t)below(1 + mode + 1));
+					      : random_below(spec_random(), s->n_objects),
+			  random_below(spec_random(), s->n_objects),
+			  mode == 0 ? HI_GRADE_EXACT
+				    : (uint8_t)random_below(spec_random(), 1 + mode + 1));
 }
 
 static inline struct hi_graph *spec_build(const struct spec *s)
@@ -103,7 +106,8 @@ static inline void spec_shuffle(const struct spec *s, struct spec *ret, hi_node 
 		map[i] = i;
 	for (uint32_t i = n; i-- > 1;) {
 		uint32_t low = i < s->n_objects ? 0 : s->n_objects;
-		uint32_t k = low + below(i + 1 - low), swap = map[i];
+		uint32_t k = low + random_below(spec_random(), i + 1 - low),
+			 swap = map[i];
 
 		map[i] = map[k];
 		map[k] = swap;
@@ -114,7 +118,7 @@ static inline void spec_shuffle(const struct spec *s, struct spec *ret, hi_node 
 		ret->identity[map[i]] = s->identity[i];
 	}
 	for (uint32_t e = 0; e < s->n_edges; e++) {
-		uint32_t k = below(e + 1);
+		uint32_t k = random_below(spec_random(), e + 1);
 
 		ret->edges[e] = ret->edges[k];
 		ret->edges[k] = (struct spec_edge){

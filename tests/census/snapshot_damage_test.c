@@ -250,8 +250,8 @@ static void check_flips(bool compress, unsigned n)
 	set_up(b, 60, compress);
 	memcpy(b->changed, b->bytes, b->size);
 	for (unsigned i = 0; i < n; i++) {
-		size_t at = drawn_number(&state, (uint32_t)b->size);
-		uint8_t bit = (uint8_t)(1u << drawn_number(&state, 8));
+		size_t at = random_below(&state, (uint32_t)b->size);
+		uint8_t bit = (uint8_t)(1u << random_below(&state, 8));
 		uint8_t was = b->changed[at];
 
 		b->changed[at] ^= bit;
@@ -352,16 +352,16 @@ HI_TEST(census_snapshot_damage, made_up_numbers_under_good_checksums_hurt_nobody
 	for (unsigned i = 0; i < 6000; i++) {
 		struct hi_snapshot_header *h = (void *)b.changed;
 		struct hi_snapshot_section *e = (void *)(h + 1);
-		uint64_t value = wicked[drawn_number(&state, 11)];
-		size_t width = 1u << drawn_number(&state, 4);
+		uint64_t value = wicked[random_below(&state, 11)];
+		size_t width = 1u << random_below(&state, 4);
 		uint32_t n;
 
 		memcpy(b.changed, b.bytes, b.size);
-		n = drawn_number(&state, h->n_sections);
+		n = random_below(&state, h->n_sections);
 		if (e[n].stored < width)
 			continue;
 		memcpy(b.changed + e[n].offset +
-			       drawn_number(&state, (uint32_t)(e[n].stored / width)) *
+			       random_below(&state, (uint32_t)(e[n].stored / width)) *
 				       width,
 		       &value, width);
 		sign(b.changed);
@@ -558,12 +558,12 @@ HI_TEST(census_snapshot_damage, made_up_directories_hurt_nobody)
 		struct hi_snapshot_header *h = (void *)b.changed;
 		struct hi_snapshot_section *e = (void *)(h + 1);
 		uint64_t value =
-			wicked[drawn_number(&state, 11)] + drawn_number(&state, 3);
+			wicked[random_below(&state, 11)] + random_below(&state, 3);
 		uint32_t n;
 
 		memcpy(b.changed, b.bytes, b.size);
-		n = drawn_number(&state, h->n_sections);
-		memcpy((uint8_t *)&e[n] + 4 * drawn_number(&state, 15), &value, 4);
+		n = random_below(&state, h->n_sections);
+		memcpy((uint8_t *)&e[n] + 4 * random_below(&state, 15), &value, 4);
 		h->directory_hash = XXH3_64bits(e, h->n_sections * sizeof(*e));
 		h->hash = XXH3_64bits(h, offsetof(struct hi_snapshot_header, hash));
 		put(&b, b.changed, b.size);

@@ -297,8 +297,8 @@ HI_TEST(snapshot_lives, random_rows_are_refused_or_fine)
 		uint8_t *bytes = (uint8_t *)d.lives;
 
 		memcpy(d.lives, fine.lives, sizeof(d.lives));
-		bytes[drawn_number(&state, sizeof(d.lives))] =
-			(uint8_t)drawn_number(&state, 6);
+		bytes[random_below(&state, sizeof(d.lives))] =
+			(uint8_t)random_below(&state, 6);
 		s = write_lives(d.summary);
 		if (hi_snapshot_lives(s, OBJECTS, &r, &err) != HI_OK) {
 			HI_ASSERT_EQ(HI_BAD_DATA, err.status);

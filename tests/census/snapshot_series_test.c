@@ -517,8 +517,8 @@ HI_TEST(census_snapshot_series, flipped_bits_are_noticed_or_were_padding)
 	write_series(&w, 4, 1 << 1 | 1 << 4, true);
 	HI_ASSERT_OK(hi_snapshots_open(w.path, &s, &err), &err);
 	for (unsigned i = 0; i < 10000; i++) {
-		size_t at = drawn_number(&state, (uint32_t)w.size);
-		uint8_t bit = (uint8_t)(1u << drawn_number(&state, 8));
+		size_t at = random_below(&state, (uint32_t)w.size);
+		uint8_t bit = (uint8_t)(1u << random_below(&state, 8));
 		bool means = has_meaning(&w, at, s);
 
 		w.bytes[at] ^= bit;
@@ -580,13 +580,13 @@ HI_TEST(census_snapshot_series, made_up_records_hurt_nobody)
 	n = ends_of(&w, ends, 16);
 	for (unsigned i = 0; i < 4000; i++) {
 		HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
-		uint32_t which = drawn_number(&state, (uint32_t)n);
+		uint32_t which = random_below(&state, (uint32_t)n);
 		struct hi_snapshots_record *r = (void *)(w.bytes + ends[which] - 128);
 		struct hi_snapshots_record was = *r;
-		uint64_t value = wicked[drawn_number(&state, 10)];
+		uint64_t value = wicked[random_below(&state, 10)];
 		struct hi_error err;
 
-		memcpy((uint8_t *)r + 8 + 4 * drawn_number(&state, 26), &value, 8);
+		memcpy((uint8_t *)r + 8 + 4 * random_below(&state, 26), &value, 8);
 		r->hash = XXH3_64bits(r, offsetof(struct hi_snapshots_record, hash));
 		put(&w, w.bytes, w.size);
 		*r = was;
@@ -748,7 +748,7 @@ HI_TEST_SLOW(census_snapshot_series,
 
 	open_world(&w, 30);
 	for (unsigned i = 0; i < 500; i++) {
-		uint32_t told = kill_one(&w, drawn_number(&state, 20000));
+		uint32_t told = kill_one(&w, random_below(&state, 20000));
 
 		all += told;
 		most = told > most ? told : most;

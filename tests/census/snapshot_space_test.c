@@ -277,13 +277,13 @@ HI_TEST(snapshot_space, any_contents_are_refused_or_in_range)
 		struct drawn_space d;
 		struct hi_arena arena = {};
 		struct hi_error err = {};
-		unsigned changes = 1 + drawn_number(&state, 3);
+		unsigned changes = 1 + random_below(&state, 3);
 
 		draw_space(&d);
 		while (changes--) {
-			size_t at = drawn_number(&state, sizeof(d.steps) / 4);
+			size_t at = random_below(&state, sizeof(d.steps) / 4);
 
-			((uint32_t *)d.steps)[at] = drawn_number(&state, 6);
+			((uint32_t *)d.steps)[at] = random_below(&state, 6);
 		}
 		if (read_drawn_space(&d, &arena, &r, &s, &err) == HI_OK) {
 			HI_ASSERT_OK(hi_space_restore(&r.kept, &space, &err), &err);
@@ -311,9 +311,9 @@ static uint32_t draw_life(uint64_t *state)
 {
 	uint32_t n = 1;
 
-	if (!drawn_number(state, 100))
-		return 1 + drawn_number(state, HOUR);
-	while (n < 40 && drawn_number(state, 2))
+	if (!random_below(state, 100))
+		return 1 + random_below(state, HOUR);
+	while (n < 40 && random_below(state, 2))
 		n++;
 	return n;
 }
@@ -342,7 +342,7 @@ static void allocate_in_hour(struct hour *h, struct hi_space *space)
 static void begin_blocks(struct hour *h, uint32_t second)
 {
 	for (unsigned i = 0; i < HOUR_SEEN; i++) {
-		uint32_t context = drawn_number(&h->state, HOUR_CONTEXTS);
+		uint32_t context = random_below(&h->state, HOUR_CONTEXTS);
 
 		h->serial++;
 		h->blocks[h->n++] = (struct hour_block){{.address = h->serial * 48,

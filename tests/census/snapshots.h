@@ -11,20 +11,13 @@
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
 HI_DEFINE_GUARD(struct hi_kept_events *, hi_kept_events_destroy)
 HI_DEFINE_GUARD(struct hi_stored_events *, hi_stored_events_free)
-
-static inline uint32_t drawn_number(uint64_t *state, uint32_t n)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return (uint32_t)((*state * 0x2545f4914f6cdd1d) >> 33) % n;
-}
 
 /* Three regions far apart; with a large one, one object is larger than 4 GiB. */
 static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n, bool large)
@@ -46,11 +39,11 @@ static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n, bool
 		for (uint32_t i = 0; i < n / 3; i++) {
 			uint64_t usable = large && r == 1 && i == 1
 						  ? 5ull << 30
-						  : 8 + drawn_number(state, 200);
-			uint8_t flags = (uint8_t)(drawn_number(state, 7) |
-						  drawn_number(state, 2) << 3);
+						  : 8 + random_below(state, 200);
+			uint8_t flags = (uint8_t)(random_below(state, 7) |
+						  random_below(state, 2) << 3);
 
-			if (drawn_number(state, 20) == 0)
+			if (random_below(state, 20) == 0)
 				flags |= HI_OBJECT_INTERNAL;
 			HI_ASSERT_OK(hi_objects_builder_add(b, region, addr, usable,
 							    flags, &err),
@@ -101,22 +94,22 @@ static inline void drawn_names(struct hi_graph_builder *b, uint32_t n_types,
 static inline struct hi_graph *drawn_graph_of(uint64_t seed, uint32_t n, bool large)
 {
 	uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
-	uint32_t n_types = 2 + drawn_number(&state, 8), n_roots = 1 + n / 8;
+	uint32_t n_types = 2 + random_below(&state, 8), n_roots = 1 + n / 8;
 	struct hi_objects *objects = drawn_objects(&state, n, large);
 	struct hi_graph_builder *b;
 	struct hi_error err;
 
 	n = objects->count;
 	for (hi_node i = 0; i < n; i++)
-		objects->type[i] = drawn_number(&state, n_types);
+		objects->type[i] = random_below(&state, n_types);
 	HI_ASSERT_OK(hi_graph_builder_create(objects, &b, &err), &err);
 	drawn_names(b, n_types, n_roots);
 	for (uint32_t i = 0; n && i < n_roots; i++)
-		root_edge(b, i, drawn_number(&state, n),
-			  (enum hi_grade)drawn_number(&state, 4));
+		root_edge(b, i, random_below(&state, n),
+			  (enum hi_grade)random_below(&state, 4));
 	for (uint32_t i = 0; n && i < 2 * n; i++)
-		edge(b, drawn_number(&state, n), drawn_number(&state, n),
-		     (enum hi_grade)(drawn_number(&state, 40) ? drawn_number(&state, 3)
+		edge(b, random_below(&state, n), random_below(&state, n),
+		     (enum hi_grade)(random_below(&state, 40) ? random_below(&state, 3)
 							      : HI_GRADE_WEAK));
 	return sealed(b);
 }

@@ -81,16 +81,16 @@ HI_TEST(space_areas, of_bands_add_up_to_that_of_their_sum)
 	uint64_t state = 5, times[SAMPLES], bytes[BANDS][SAMPLES], all[SAMPLES];
 
 	for (unsigned round = 0; round < 2000; round++) {
-		size_t n = 1 + drawn_number(&state, SAMPLES - 1);
+		size_t n = 1 + random_below(&state, SAMPLES - 1);
 		struct hi_area sum = {}, total, band;
 
-		times[0] = drawn_number(&state, 1000);
+		times[0] = random_below(&state, 1000);
 		for (size_t i = 1; i < n; i++)
-			times[i] = times[i - 1] + drawn_number(&state, 40);
+			times[i] = times[i - 1] + random_below(&state, 40);
 		memset(all, 0, sizeof(all));
 		for (size_t b = 0; b < BANDS; b++) {
 			for (size_t i = 0; i < n; i++)
-				all[i] += bytes[b][i] = drawn_number(&state, 10000);
+				all[i] += bytes[b][i] = random_below(&state, 10000);
 			band = area_of(times, bytes[b], n);
 			HI_ASSERT(band.halves == walk_halves(times, bytes[b], n));
 			hi_area_sum(&sum, &band);

@@ -60,13 +60,13 @@ static size_t rank_of_peak(const uint64_t *heights, size_t n, size_t point, size
 
 static size_t draw_heights(uint64_t *state, uint64_t *heights)
 {
-	size_t n = 1 + drawn_number(state, MOST - 1);
-	uint64_t kind = drawn_number(state, 3);
+	size_t n = 1 + random_below(state, MOST - 1);
+	uint64_t kind = random_below(state, 3);
 
 	for (size_t i = 0; i < n; i++)
-		heights[i] = kind == 0	 ? drawn_number(state, 4)
-			     : kind == 1 ? 90 + drawn_number(state, 21)
-					 : drawn_number(state, 1000);
+		heights[i] = kind == 0	 ? random_below(state, 4)
+			     : kind == 1 ? 90 + random_below(state, 21)
+					 : random_below(state, 1000);
 	return n;
 }
 
@@ -77,7 +77,7 @@ HI_TEST(space_peaks, are_those_of_the_definition)
 
 	for (unsigned round = 0; round < 20000; round++) {
 		size_t n = draw_heights(&state, heights);
-		size_t most = drawn_number(&state, 6), top = 0;
+		size_t most = random_below(&state, 6), top = 0;
 		size_t count = hi_peaks_find(heights, n, most, peaks, scratch), k = 0;
 
 		for (size_t i = 1; i < n; i++)
@@ -133,7 +133,7 @@ HI_TEST(space_peaks, noise_of_4_percent_has_one)
 	size_t peaks[201], top = 0;
 
 	for (size_t i = 0; i < 200; i++)
-		heights[i] = 9600 + drawn_number(&state, 401);
+		heights[i] = 9600 + random_below(&state, 401);
 	for (size_t i = 0; i < 200; i++)
 		if (heights[i] > heights[top])
 			top = i;

@@ -3,20 +3,15 @@
 #include "base/arena.h"
 #include "census/space/space_kept.h"
 #include "tests/census/space_lives.h"
+#include "tests/support/random.h"
 
 enum { TIMELINES = 5000 };
-
-static uint32_t draw_below(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
 
 /* Few addresses: an object takes the place of another one that is dead. */
 static uint64_t draw_free_address(uint64_t *random, const struct space_lives *l,
 				  const struct space_life *life)
 {
-	for (uint64_t address = 1 + draw_below(random, 8);; address += 8) {
+	for (uint64_t address = 1 + random_below(random, 8);; address += 8) {
 		bool is_free = true;
 
 		for (unsigned i = 0; i < l->n; i++) {
@@ -34,23 +29,24 @@ static uint64_t draw_free_address(uint64_t *random, const struct space_lives *l,
 static struct space_life draw_space_life(uint64_t *random, const struct space_lives *l)
 {
 	const unsigned n = l->censuses;
-	uint64_t requested = 1 + draw_below(random, 200),
-		 number = 1 + draw_below(random, 3);
-	struct space_life life = {.context = draw_below(random, SPACE_CONTEXTS),
-				  .type = draw_below(random, SPACE_TYPES),
-				  .born = 1 + draw_below(random, n)};
-	uint64_t cost = requested + draw_below(random, 40);
+	uint64_t requested = 1 + random_below(random, 200),
+		 number = 1 + random_below(random, 3);
+	struct space_life life = {.context = random_below(random, SPACE_CONTEXTS),
+				  .type = random_below(random, SPACE_TYPES),
+				  .born = 1 + random_below(random, n)};
+	uint64_t cost = requested + random_below(random, 40);
 
 	life.amount = (struct hi_space_amount){number, number * cost,
 					       number * (cost - requested)};
-	life.assumed_overhead = draw_below(random, 2) ? life.amount.overhead
-						      : number * draw_below(random, 40);
-	if (draw_below(random, 4))
-		life.dies = life.born + draw_below(random, n + 2 - life.born);
-	if (!draw_below(random, 3))
-		life.typed_from = 1 + draw_below(random, n + 1);
-	if (!draw_below(random, 3))
-		life.untyped_from = 1 + draw_below(random, n + 1);
+	life.assumed_overhead = random_below(random, 2)
+					? life.amount.overhead
+					: number * random_below(random, 40);
+	if (random_below(random, 4))
+		life.dies = life.born + random_below(random, n + 2 - life.born);
+	if (!random_below(random, 3))
+		life.typed_from = 1 + random_below(random, n + 1);
+	if (!random_below(random, 3))
+		life.untyped_from = 1 + random_below(random, n + 1);
 	life.address = draw_free_address(random, l, &life);
 	return life;
 }
@@ -58,12 +54,12 @@ static struct space_life draw_space_life(uint64_t *random, const struct space_li
 static struct space_lives draw_space_lives(uint64_t seed)
 {
 	uint64_t random = seed * 0x9e3779b97f4a7c15u + 1;
-	struct space_lives l = {.censuses = 1 + draw_below(&random, 9)};
-	unsigned n = draw_below(&random, SPACE_LIVES + 1);
+	struct space_lives l = {.censuses = 1 + random_below(&random, 9)};
+	unsigned n = random_below(&random, SPACE_LIVES + 1);
 
 	for (unsigned i = 0; i < SPACE_CONTEXTS; i++) {
-		l.site[i] = draw_below(&random, SPACE_CONTEXTS);
-		l.function[i] = draw_below(&random, 3);
+		l.site[i] = random_below(&random, SPACE_CONTEXTS);
+		l.function[i] = random_below(&random, 3);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		struct space_life life = draw_space_life(&random, &l);

@@ -6,6 +6,7 @@
 
 #include "census/space/chains.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { ROUNDS = 5000, STACKS = 12, FRAMES = 9, FUNCTIONS = 5, CALLERS = 4 };
 
@@ -15,26 +16,20 @@ struct drawn_stacks {
 	size_t n;
 };
 
-static uint32_t draw_up_to(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
-
 /* Few functions, so that they recur. 0 is a function like the others. */
 static struct drawn_stacks *draw_stacks(uint64_t seed)
 {
 	static struct drawn_stacks d;
 	uint64_t random = seed * 0x9e3779b97f4a7c15u + 1;
 
-	d.n = draw_up_to(&random, STACKS + 1);
+	d.n = random_below(&random, STACKS + 1);
 	for (size_t i = 0; i < d.n; i++) {
-		uint32_t n = draw_up_to(&random, FRAMES + 1);
+		uint32_t n = random_below(&random, FRAMES + 1);
 
 		for (uint32_t k = 0; k < n; k++)
-			d.functions[i][k] = 1 + draw_up_to(&random, FUNCTIONS - 1);
+			d.functions[i][k] = 1 + random_below(&random, FUNCTIONS - 1);
 		d.stacks[i] = (struct hi_space_stack){d.functions[i], n,
-						      draw_up_to(&random, 4)};
+						      random_below(&random, 4)};
 	}
 	return &d;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "census/analysis/untyped.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 enum { MOST = 60, TYPES = 9 };
 
@@ -23,14 +24,6 @@ static const struct hi_type_name types[TYPES] = {
 };
 
 static uint64_t random_state;
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1d) >> 33) % n;
-}
-
 static struct hi_graph *draw(struct object_spec *objects, uint32_t n)
 {
 	struct hi_graph_builder *b;
@@ -38,18 +31,20 @@ static struct hi_graph *draw(struct object_spec *objects, uint32_t n)
 	uint32_t id;
 
 	for (uint32_t i = 0; i < n; i++) {
-		objects[i] = (struct object_spec){.type = below(TYPES)};
+		objects[i] =
+			(struct object_spec){.type = random_below(&random_state, TYPES)};
 		objects[i].cost = types[objects[i].type].size_class == 1024
-					  ? 600 + 8 * below(3)
+					  ? 600 + 8 * random_below(&random_state, 3)
 					  : types[objects[i].type].size_class;
-		objects[i].flags = below(10) ? 0 : HI_OBJECT_INTERNAL;
+		objects[i].flags =
+			random_below(&random_state, 10) ? 0 : HI_OBJECT_INTERNAL;
 	}
 	HI_ASSERT_OK(try_objects(objects, n, &table, &err), &err);
 	HI_ASSERT_OK(hi_graph_builder_create(table, &b, &err), &err);
 	for (uint32_t t = 1; t < TYPES; t++)
 		HI_ASSERT_OK(hi_graph_builder_type(b, &types[t], &id, &err), &err);
 	for (uint32_t i = 0; i < n; i++)
-		if (below(4))
+		if (random_below(&random_state, 4))
 			root_edge(b, i ? 0 : add_root(b, HI_ROOT_GLOBAL), i,
 				  HI_GRADE_EXACT);
 		else if (!i)
@@ -135,12 +130,12 @@ HI_TEST(census_untyped, fields_and_sizes_equal_sums_over_all_objects)
 		uint64_t count = 0;
 
 		random_state = seed * 0x9e3779b97f4a7c15;
-		d.n = 1 + below(MOST);
+		d.n = 1 + random_below(&random_state, MOST);
 		g = draw(d.objects, d.n);
 		d.reach = r = reach_of(g);
 		for (unsigned t = 0; t < TYPES; t++)
-			only[t] = below(4);
-		d.only = below(2) ? only : NULL;
+			only[t] = random_below(&random_state, 4);
+		d.only = random_below(&random_state, 2) ? only : NULL;
 		HI_ASSERT_OK(hi_untyped_find(g, r, d.only, &u, &err), &err);
 		for (size_t i = 0; i < u->n_rows; i++) {
 			HI_ASSERT(u->rows[i].count > 0);

@@ -8,11 +8,11 @@
 /* Up to three nodes, objects and root variables. */
 static size_t draw_starts(const struct naive *n, hi_node *starts, uint64_t *set_ret)
 {
-	size_t count = below(4);
+	size_t count = random_below(&random_state, 4);
 
 	*set_ret = 0;
 	for (size_t i = 0; i < count; i++) {
-		starts[i] = below(n->n_objects + n->n_roots);
+		starts[i] = random_below(&random_state, n->n_objects + n->n_roots);
 		*set_ret |= BIT(starts[i]);
 	}
 	return count;

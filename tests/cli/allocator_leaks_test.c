@@ -10,6 +10,7 @@
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
+#include "tests/support/temporary.h"
 
 static const struct library {
 	const char *name;
@@ -26,21 +27,6 @@ enum { LIBRARIES = sizeof(libraries) / sizeof(libraries[0]) };
 struct leaked {
 	long long objects, roots, live;
 };
-
-static void remove_path(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
-
-static char *new_directory(void)
-{
-	char *path = strdup("/tmp/heapinspect-allocators-XXXXXX");
-
-	HI_ASSERT(path && mkdtemp(path));
-	hi_test_defer(remove_path, path);
-	return path;
-}
 
 static struct hi_fixture *start_shapes(const char *library, const char *shape,
 				       const char *seed)
@@ -126,7 +112,7 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_proc
 	for (int i = 0; i < LIBRARIES; i++) {
 		struct hi_fixture *fx = start_shapes(libraries[i].name, "cyclic", "5");
 		struct leaked live = leaked_of(fx);
-		char *in = new_directory(), prefix[128], path[160], pid[16];
+		char *in = temporary_directory(), prefix[128], path[160], pid[16];
 
 		snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 		snprintf(prefix, sizeof(prefix), "%s/core", in);

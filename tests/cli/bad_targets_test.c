@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/stopping.h"
@@ -38,14 +39,6 @@ static void check_refused(struct hi_command *c, int exit_code, const char *word)
 	HI_ASSERT_EQ(0, c->out_size);
 }
 
-static void kill_deferred(void *arg)
-{
-	pid_t pid = (pid_t)(intptr_t)arg;
-
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 static pid_t forked(void)
 {
 	pid_t pid;
@@ -56,7 +49,7 @@ static pid_t forked(void)
 	if (pid == 0)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	else
-		hi_test_defer(kill_deferred, (void *)(intptr_t)pid);
+		hi_child_kill_after(pid);
 	return pid;
 }
 

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/temporary.h"
 #include "tests/support/terminal_view.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -115,7 +117,7 @@ HI_TEST_SCENARIO(browse_command, keys_browse_in_one_process)
 
 HI_TEST_SCENARIO(browse_command, a_snapshot_file_is_browsed_the_same_way)
 {
-	const char *file = snapshot_path(snapshot_directory(), "x.hisnap");
+	const char *file = snapshot_path(temporary_directory(), "x.hisnap");
 	struct hi_command *c;
 
 	start_heap();
@@ -189,18 +191,6 @@ HI_TEST_SCENARIO(browse_command, control_c_restores_the_terminal)
 	HI_ASSERT_MSG(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "%x", status);
 }
 
-static pid_t child_of(pid_t pid)
-{
-	char path[64], line[64] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	file = fopen(path, "r");
-	HI_ASSERT(file && fgets(line, sizeof(line), file));
-	fclose(file);
-	return (pid_t)strtol(line, NULL, 10);
-}
-
 HI_TEST_SCENARIO(browse_command, a_decoder_that_dies_leaves_the_terminal_as_it_was)
 {
 #ifdef __SANITIZE_ADDRESS__ /* it catches the other one, and writes to the terminal */
@@ -216,7 +206,7 @@ HI_TEST_SCENARIO(browse_command, a_decoder_that_dies_leaves_the_terminal_as_it_w
 
 		terminal_view_await(v, KEYS_80);
 		/* A decoder of root is nobody's process; of others it is theirs. */
-		HI_ASSERT_EQ(0, kill(child_of(v->pid), numbers[i]));
+		HI_ASSERT_EQ(0, kill(hi_child_first(v->pid), numbers[i]));
 		status = wait_status_of(v);
 		HI_ASSERT_MSG(strstr(v->text, "the decoder process was killed"), "%s",
 			      v->text);
@@ -322,22 +312,14 @@ HI_TEST_SCENARIO(browse_command, strings_of_a_process_do_not_reach_the_terminal)
 
 /* ---- other users ---- */
 
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
-
 HI_TEST_ROOT(browse_command, a_user_browses_their_own_process_and_file)
 {
-	char *dir = strdup("/tmp/heapinspect-public-XXXXXX"), program[64], heap[64],
-	     file[64];
+	char *dir = temporary_directory(), program[64], heap[64], file[64];
 	struct hi_fixture *fx;
 
 	if (geteuid() != 0)
 		HI_SKIP("needs root to become another user");
-	HI_ASSERT(dir && mkdtemp(dir) && chmod(dir, 01777) == 0);
-	hi_test_defer(remove_directory, dir);
+	HI_ASSERT(chmod(dir, 01777) == 0);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", PROGRAM, HI_FIXTURE_DIR "/bench_heap",
 				       dir, NULL)
 				->exit_code);

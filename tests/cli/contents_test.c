@@ -14,6 +14,7 @@
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
+#include "tests/support/random.h"
 #include "tests/support/snapshots.h"
 
 static json_t *explain(const char *address, const char *option, const char *target)
@@ -156,12 +157,6 @@ HI_TEST_SCENARIO(contents, of_a_kept_file_are_read)
 
 /* ---- made up ---- */
 
-static uint32_t drawn(uint64_t *state, uint32_t n)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*state >> 33) % n;
-}
-
 /* Who makes up a file makes up its checksums, too. */
 static void sign(uint8_t *file)
 {
@@ -181,18 +176,19 @@ static const char *make_up(uint8_t *file, uint64_t *state)
 					     "extents", "contents.unread"};
 	static const uint64_t wicked[] = {0,	      1,	  7,	      255,
 					  0x7fffffff, 0xffffffff, 1ull << 32, UINT64_MAX};
-	const char *name = tables[drawn(state, 5)];
+	const char *name = tables[random_below(state, 5)];
 	const struct hi_snapshot_header *h = (void *)file;
 	const struct hi_snapshot_section *e = (void *)(file + sizeof(*h));
-	size_t width = drawn(state, 2) ? 8 : 4;
+	size_t width = random_below(state, 2) ? 8 : 4;
 
 	for (uint32_t i = 0; i < h->n_sections; i++) {
-		uint64_t value = wicked[drawn(state, 8)];
+		uint64_t value = wicked[random_below(state, 8)];
 
 		if (strcmp(e[i].name, name) != 0 || e[i].stored < width)
 			continue;
 		memcpy(file + e[i].offset +
-			       drawn(state, (uint32_t)(e[i].stored / width)) * width,
+			       random_below(state, (uint32_t)(e[i].stored / width)) *
+				       width,
 		       &value, width);
 	}
 	sign(file);
@@ -237,7 +233,8 @@ HI_TEST_SCENARIO(contents, of_made_up_tables_hurt_nobody)
 		c = *table == 'r'
 			    ? hi_heapinspect("retained", "--json", file)
 			    : hi_heapinspect("explain", "--json",
-					     addresses[drawn(&state, (uint32_t)n)], file);
+					     addresses[random_below(&state, (uint32_t)n)],
+					     file);
 		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2, "%s: exit %d: %s",
 			      table, c->exit_code, c->err);
 		if (c->exit_code == 0)

@@ -11,22 +11,7 @@
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
-
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
-
-/* A temporary directory, removed when the test ends. */
-static char *directory(void)
-{
-	char *path = strdup("/tmp/heapinspect-core-XXXXXX");
-
-	HI_ASSERT(path && mkdtemp(path));
-	hi_test_defer(remove_directory, path);
-	return path;
-}
+#include "tests/support/temporary.h"
 
 /* gcore of a fixture; the path of the core (static). */
 static const char *core_of(struct hi_fixture *fx, const char *in)
@@ -46,7 +31,7 @@ static const char *core_of(struct hi_fixture *fx, const char *in)
 HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)
 {
 	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "4", NULL);
-	char *in = directory(), command[512];
+	char *in = temporary_directory(), command[512];
 	const char *path;
 	struct stat st;
 
@@ -78,7 +63,7 @@ HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)
 HI_TEST_SCENARIO(core, with_random_damage_never_crashes)
 {
 	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "4", NULL);
-	char *in = directory(), damaged[160];
+	char *in = temporary_directory(), damaged[160];
 	const char *path;
 	struct stat st;
 	unsigned seed = 12345;
@@ -110,7 +95,7 @@ HI_TEST_SCENARIO(core, with_random_damage_never_crashes)
 HI_TEST_SCENARIO(core, without_its_executable_still_gives_the_heap)
 {
 	struct hi_fixture *fx;
-	char *in = directory(), copy[128];
+	char *in = temporary_directory(), copy[128];
 	const char *path;
 	json_t *with, *without;
 

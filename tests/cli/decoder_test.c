@@ -22,21 +22,7 @@
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/held_run.h"
-
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
-
-static char *make_directory(void)
-{
-	char *path = strdup("/tmp/heapinspect-decoder-XXXXXX");
-
-	HI_ASSERT(path && mkdtemp(path));
-	hi_test_defer(remove_directory, path);
-	return path;
-}
+#include "tests/support/temporary.h"
 
 static const char *decimal(pid_t pid)
 {
@@ -215,7 +201,7 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 HI_TEST_SCENARIO(decoder, it_holds_the_file_of_the_report_and_not_its_directory)
 {
 	struct hi_fixture *fx = start_target();
-	char *dir = make_directory(), file[128], held[64];
+	char *dir = temporary_directory(), file[128], held[64];
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
 	struct hi_held_run *run;
@@ -243,7 +229,7 @@ static int deadly(void)
 
 HI_TEST_SCENARIO(decoder, its_crash_is_said_and_leaves_nothing_behind)
 {
-	char *dir = make_directory(), file[128];
+	char *dir = temporary_directory(), file[128];
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
@@ -285,7 +271,7 @@ HI_TEST_SCENARIO(decoder, its_crash_names_the_phase)
 
 HI_TEST_SCENARIO(decoder, a_signal_to_the_first_process_ends_both)
 {
-	char *dir = make_directory(), file[128];
+	char *dir = temporary_directory(), file[128];
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v", "--pid", decimal(fx->pid),
 					 "-o", file, NULL};
@@ -376,7 +362,8 @@ static void create_in_cache(char temporary[HI_FILES_NAME])
 
 HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 {
-	char *dir = make_directory(), temporary[HI_FILES_NAME], cache[128], bytes[8] = "";
+	char *dir = temporary_directory(), temporary[HI_FILES_NAME], cache[128],
+	     bytes[8] = "";
 	struct hi_options options = {};
 	struct hi_output output = {};
 	int ends[2], status, fd;
@@ -418,7 +405,7 @@ HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 HI_TEST_SCENARIO(decoder,
 		 the_first_process_opens_what_was_named_and_programs_of_its_owner)
 {
-	char *dir = make_directory(), named[128], beside[128], elf[128], other[128],
+	char *dir = temporary_directory(), named[128], beside[128], elf[128], other[128],
 	     core[128], pipe_path[128];
 	struct hi_options options = {
 		.decoding.hints = {named}, .decoding.n_hints = 1, .target.file = elf};

@@ -12,6 +12,7 @@
 #include "report/pictures/bands.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
+#include "tests/support/random.h"
 #include "tests/support/workshop.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -29,14 +30,6 @@ static const char *find_hp2ps(void)
 }
 
 static uint64_t state = 0x2545f4914f6cdd1du;
-
-static uint64_t random_number(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % below;
-}
 
 static struct hi_hp *create(const char *directory, const char *name, const char *job)
 {
@@ -92,24 +85,24 @@ static void write_random(struct hi_hp *hp, size_t n_bands, size_t n_samples)
 {
 	static const char *const members[] = {"server.db", "struct client *",
 					      "ns::Cache<int, long>::instance"};
-	uint64_t time = random_number(3) * 1000000000, scales[64];
+	uint64_t time = random_below(&state, 3) * 1000000000, scales[64];
 	struct hi_error err = {};
 
 	for (size_t b = 0; b < n_bands; b++)
-		scales[b] = 1 + random_number(1ull << random_number(44));
+		scales[b] = 1 + random_below(&state, 1ull << random_below(&state, 44));
 	for (size_t i = 0; i < n_samples; i++) {
 		hi_hp_sample_begin(hp, time);
 		for (size_t b = 0; b < n_bands; b++)
-			HI_ASSERT_OK(hi_hp_band(hp, name_of(b), random_number(scales[b]),
-						&err),
+			HI_ASSERT_OK(hi_hp_band(hp, name_of(b),
+						random_below(&state, scales[b]), &err),
 				     &err);
 		for (uint64_t k = 1; k <= 3; k++)
 			HI_ASSERT_OK(hi_hp_set_band(hp, k, members, k,
-						    random_number(1 << 30), &err),
+						    random_below(&state, 1 << 30), &err),
 				     &err);
 		HI_ASSERT_OK(hi_hp_sample_end(hp, &err), &err);
-		time += 10000000 * (1 + random_number(200));
-		if (random_number(4) == 0)
+		time += 10000000 * (1 + random_below(&state, 200));
+		if (random_below(&state, 4) == 0)
 			HI_ASSERT_OK(hi_hp_mark(hp, time, "a mark", &err), &err);
 	}
 	HI_ASSERT_OK(hi_hp_finish(hp, time, &err), &err);
@@ -171,7 +164,7 @@ static struct hi_bands *random_file(const char *directory)
 	struct hi_hp *hp = create(directory, "series", "a \"job\" (x \\ y");
 	char path[512];
 
-	write_random(hp, random_number(50), 2 + random_number(20));
+	write_random(hp, random_below(&state, 50), 2 + random_below(&state, 20));
 	snprintf(path, sizeof(path), "%s/series.hp", directory);
 	return bands_of(read_series(path), HI_BANDS_MAX, 0);
 }

@@ -21,6 +21,7 @@
 #include "tests/support/schema.h"
 #include "tests/support/stopping.h"
 #include "tests/support/targets.h"
+#include "tests/support/temporary.h"
 #include "tests/support/workshop.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
@@ -602,12 +603,6 @@ HI_TEST_ROOT(safepoints, of_a_runtime)
 
 /* ---- permission ---- */
 
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
-
 static bool may_probe_unprivileged(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
@@ -622,14 +617,12 @@ static bool may_probe_unprivileged(void)
 
 HI_TEST_ROOT(safepoints, who_may_not_probe_is_told_what_it_takes)
 {
-	char *dir = strdup("/tmp/heapinspect-public-XXXXXX"), path[96], own[96], pid[16];
+	char *dir = temporary_directory(), path[96], own[96], pid[16];
 	struct hi_fixture *fx;
 	struct hi_command *c;
 
 	if (may_probe_unprivileged())
 		HI_SKIP("every user may probe here");
-	HI_ASSERT(dir && mkdtemp(dir));
-	hi_test_defer(remove_directory, dir);
 	chmod(dir, 0755);
 	HI_ASSERT_EQ(0, hi_command_run(0, "cp", PROGRAM, HI_FIXTURE_DIR "/marker_rounds",
 				       dir, NULL)

@@ -11,6 +11,7 @@
 #include "tests/support/fixture.h"
 #include "tests/support/golden.h"
 #include "tests/support/stopping.h"
+#include "tests/support/temporary.h"
 
 #define PROGRAM HI_BINARY_DIR "/heapinspect"
 
@@ -245,21 +246,6 @@ HI_TEST_SCENARIO(usage, a_full_disk_is_an_error_and_a_closed_pipe_ends_quietly)
 		      c->exit_code, c->err);
 }
 
-static void remove_directory(void *arg)
-{
-	hi_command_run(0, "rm", "-rf", arg, NULL);
-}
-
-static char *make_directory(void)
-{
-	static char path[64];
-
-	snprintf(path, sizeof(path), "/tmp/heapinspect-test-XXXXXX");
-	HI_ASSERT(mkdtemp(path) != NULL);
-	hi_test_defer(remove_directory, path);
-	return path;
-}
-
 /* Names in a directory, but for . and .. */
 static int count_files(const char *directory)
 {
@@ -273,7 +259,7 @@ static int count_files(const char *directory)
 
 HI_TEST_SCENARIO(usage, an_output_file_is_private_and_appears_only_when_complete)
 {
-	const char *pid = start_target(), *directory = make_directory();
+	const char *pid = start_target(), *directory = temporary_directory();
 	char path[128], text[64];
 	struct hi_command *c;
 	struct stat st;
@@ -302,7 +288,7 @@ HI_TEST_SCENARIO(usage, an_output_file_is_private_and_appears_only_when_complete
 HI_TEST_SCENARIO(usage, a_signal_ends_it_as_signals_do_without_litter)
 {
 	struct hi_fixture *fx = hi_fixture_start("leaky_service", "400000", "10", NULL);
-	const char *directory = make_directory();
+	const char *directory = temporary_directory();
 	char command[512];
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);

@@ -12,6 +12,7 @@
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
 #include "tests/support/json.h"
+#include "tests/support/random.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -153,12 +154,6 @@ HI_TEST_SCENARIO(waste_file, of_an_older_writer_says_what_it_lacks)
 
 /* ---- made up ---- */
 
-static uint32_t drawn(uint64_t *state, uint32_t n)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(*state >> 33) % n;
-}
-
 /* Who makes up a file makes up its checksums, too. */
 static void sign(uint8_t *file)
 {
@@ -190,17 +185,17 @@ static void make_up(uint8_t *file, uint64_t *state)
 {
 	static const uint64_t wicked[] = {0,	      1,	  7,	      255,
 					  0x7fffffff, 0xfffffffc, 1ull << 32, UINT64_MAX};
-	struct hi_snapshot_section *e = section(file, tables[drawn(state, 4)]);
-	size_t width = drawn(state, 2) ? 8 : 4;
-	uint64_t value = wicked[drawn(state, 8)];
+	struct hi_snapshot_section *e = section(file, tables[random_below(state, 4)]);
+	size_t width = random_below(state, 2) ? 8 : 4;
+	uint64_t value = wicked[random_below(state, 8)];
 
 	HI_ASSERT(e->stored >= 2 * e->item);
-	if (drawn(state, 8) == 0)
+	if (random_below(state, 8) == 0)
 		e->stored = e->size =
-			drawn(state, (uint32_t)(e->size / e->item)) * e->item;
+			random_below(state, (uint32_t)(e->size / e->item)) * e->item;
 	else
 		memcpy(file + e->offset +
-			       drawn(state, (uint32_t)(e->stored / width)) * width,
+			       random_below(state, (uint32_t)(e->stored / width)) * width,
 		       &value, width);
 	sign(file);
 }

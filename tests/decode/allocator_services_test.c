@@ -11,6 +11,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/allocator_truth.h"
+#include "tests/support/child.h"
 #include "tests/support/service.h"
 #include "tests/support/stopping.h"
 
@@ -194,25 +195,6 @@ HI_TEST_SCENARIO(allocator_services, redis_has_the_regions_that_its_allocator_co
 
 /* ---- varnish ---- */
 
-static pid_t only_child(pid_t pid)
-{
-	char path[64];
-	pid_t child = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; i < 3000 && !child; i++) {
-		FILE *file = fopen(path, "r");
-
-		HI_ASSERT(file);
-		if (fscanf(file, "%d", &child) != 1)
-			child = 0;
-		fclose(file);
-		usleep(10000);
-	}
-	HI_ASSERT(child > 0);
-	return child;
-}
-
 static void compare_service(pid_t pid, const char *what)
 {
 	static const struct allocator_run run = {.parts = "jemalloc"};
@@ -243,5 +225,5 @@ HI_TEST_SCENARIO(allocator_services, varnish_has_the_blocks_of_the_shim)
 	hi_service_start(s, 1, argv);
 	hi_service_ask(s, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "</html>\n");
 	compare_service(s->pid, "manager");
-	compare_service(only_child(s->pid), "child");
+	compare_service(hi_child_first(s->pid), "child");
 }

@@ -14,6 +14,7 @@
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_image.h"
+#include "tests/support/random.h"
 
 struct symbol {
 	uint64_t start, end;
@@ -233,15 +234,7 @@ HI_TEST_SCENARIO(allocator_text, running_out_of_memory_is_said)
 
 /* ---- damaged files ---- */
 
-static uint64_t next_random(void)
-{
-	static uint64_t x = 88172645463325252ull;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x;
-}
+static uint64_t random_state;
 
 static uint8_t *read_libc(size_t *size_ret)
 {
@@ -274,12 +267,13 @@ HI_TEST(allocator_text, a_damaged_library_is_never_fatal)
 		for (int i = 0; i < 200; i++) {
 			/* Program headers, dynamic symbols, the frame table. */
 			static const size_t spans[] = {1024, 200 << 10, 1 << 20};
-			size_t span = spans[next_random() % 3], at = next_random() % span;
+			size_t span = spans[next_random(&random_state) % 3],
+			       at = next_random(&random_state) % span;
 
 			if (round % 2)
 				at = size - span + at;
 			if (at >= 64)
-				damaged[at] = (uint8_t)next_random();
+				damaged[at] = (uint8_t)next_random(&random_state);
 		}
 		elf = elf_memory((char *)damaged, size);
 		if (!elf)

@@ -3,16 +3,9 @@
 #include "base/alloc.h"
 #include "decode/modules/code_ranges.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { RANGES = 40, SPACE = 100, ROUNDS = 500 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
 
 /* Of those that hold addr: begins last, then ends first, then has the highest id. */
 static uint64_t innermost(const struct hi_code_range *ranges, size_t n, uint64_t addr)

@@ -16,6 +16,7 @@
 #include "support/fixture.h"
 #include "support/pythons.h"
 #include "support/typed_process.h"
+#include "tests/support/random.h"
 
 enum {
 	POKES = 40,
@@ -57,12 +58,6 @@ struct sound {
 	uint64_t state;	  /* of what is drawn */
 	unsigned wrong;
 };
-
-static uint64_t draw(struct sound *s, uint64_t n)
-{
-	s->state = s->state * 6364136223846793005ull + 1442695040888963407ull;
-	return (s->state >> 33) % n;
-}
 
 static void close_sound(struct sound *s)
 {
@@ -257,7 +252,7 @@ static hi_node draw_object(struct sound *s, bool is_tracked, uint64_t *addr_ret)
 
 	HI_ASSERT(c);
 	do {
-		node = (hi_node)draw(s, s->graph->n_objects);
+		node = (hi_node)random_below(&s->state, s->graph->n_objects);
 	} while (!s->of_runtime[s->graph->objects->type[node]] ||
 		 !hi_py_object_in(c, hi_objects_address(s->graph->objects, node),
 				  hi_objects_usable(s->graph->objects, node), &o) ||
@@ -279,7 +274,8 @@ static uint64_t draw_value(struct sound *s, uint64_t addr)
 				   0xdeadbeefdeadbee8,
 				   UINT64_MAX,
 				   INT64_MAX};
-	uint64_t n = sizeof(values) / sizeof(values[0]), i = draw(s, n + 2);
+	uint64_t n = sizeof(values) / sizeof(values[0]),
+		 i = random_below(&s->state, n + 2);
 
 	if (i < n)
 		return values[i];
@@ -296,7 +292,9 @@ static void damage_object(struct sound *s)
 	/* Its instances lose their class with it: another test. */
 	if (strcmp(type, "type") == 0 || strcmp(type, "abc.ABCMeta") == 0)
 		return;
-	at = addr + (uint64_t)(HEADER_FIRST + (int64_t)draw(s, HEADER_WORDS)) * 8;
+	at = addr +
+	     (uint64_t)(HEADER_FIRST + (int64_t)random_below(&s->state, HEADER_WORDS)) *
+		     8;
 	if (at < hi_objects_address(s->graph->objects, node))
 		at += HI_PY_GC_HEAD;
 	poke_and_compare(s, at, draw_value(s, addr), &node, 1);
@@ -304,7 +302,7 @@ static void damage_object(struct sound *s)
 
 static void damage_class(struct sound *s)
 {
-	uint64_t at = s->class + draw(s, CLASS_WORDS) * 8;
+	uint64_t at = s->class + random_below(&s->state, CLASS_WORDS) * 8;
 	struct HI_VECTOR(hi_node) lost = {};
 	hi_node class = hi_objects_find(s->graph->objects, s->class, NULL);
 

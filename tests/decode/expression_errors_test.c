@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "tests/harness.h"
 #include "tests/support/expression_sample.h"
+#include "tests/support/random.h"
 
 static struct hi_error err;
 
@@ -205,14 +206,6 @@ HI_TEST(expression_errors, depth_and_length_are_bounded)
 	HI_ASSERT(!repeated("(", "1", ")", 100));
 	HI_ASSERT(!repeated("n+", "n", "", 4000));
 	HI_ASSERT(!repeated(" ", "1", "", 1000000));
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
 }
 
 /* Compiles, and runs what compiles. */

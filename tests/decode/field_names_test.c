@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "decode/inference/field_names.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 enum { LABELS = 6, MOST = 400, TYPED = 1 };
 
@@ -34,14 +35,6 @@ static const struct hi_field_label *label_of(void *arg, uint32_t id)
 }
 
 static uint64_t random_state;
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1d) >> 33) % n;
-}
-
 struct drawing {
 	uint32_t n;
 	struct object_spec objects[MOST]; /* type: 0, TYPED, or a tagged label */
@@ -95,26 +88,31 @@ static struct hi_graph *named(const struct drawing *d, void *order)
 
 static void draw_random(struct drawing *d)
 {
-	uint32_t degree = below(5), typed = 1 + below(6);
+	uint32_t degree = random_below(&random_state, 5),
+		 typed = 1 + random_below(&random_state, 6);
 
 	memset(d, 0, sizeof(*d));
-	d->n = 1 + below(below(2) ? 12 : MOST - 1);
+	d->n = 1 + random_below(&random_state,
+				random_below(&random_state, 2) ? 12 : MOST - 1);
 	for (uint32_t i = 0; i < d->n; i++) {
 		static const uint16_t sizes[] = {24, 40, 504, 520, 1016, 1032, 5000};
 		struct object_spec *o = &d->objects[i];
-		uint32_t what = below(12);
+		uint32_t what = random_below(&random_state, 12);
 
-		o->cost = sizes[below(7)];
-		o->type = what < typed	     ? TYPED
-			  : what < typed + 2 ? hi_field_label_tag(1 + below(LABELS))
-					     : 0;
+		o->cost = sizes[random_below(&random_state, 7)];
+		o->type = what < typed ? TYPED
+			  : what < typed + 2
+				  ? hi_field_label_tag(
+					    1 + random_below(&random_state, LABELS))
+				  : 0;
 		o->flags = o->type == TYPED ? HI_EVIDENCE_POINTER : 0;
-		if (o->type == 0 && below(10) == 0)
+		if (o->type == 0 && random_below(&random_state, 10) == 0)
 			o->flags = HI_OBJECT_INTERNAL;
-		for (uint32_t k = below(degree + 1); k; k--) {
+		for (uint32_t k = random_below(&random_state, degree + 1); k; k--) {
 			d->edges[d->n_edges].from = i;
-			d->edges[d->n_edges].to = below(d->n);
-			d->edges[d->n_edges++].grade = (uint8_t)below(HI_GRADE_WEAK + 1);
+			d->edges[d->n_edges].to = random_below(&random_state, d->n);
+			d->edges[d->n_edges++].grade =
+				(uint8_t)random_below(&random_state, HI_GRADE_WEAK + 1);
 		}
 	}
 }

@@ -10,6 +10,7 @@
 #include "decode/describe/frame_names.h"
 #include "tests/harness.h"
 #include "tests/support/file_types.h"
+#include "tests/support/random.h"
 #include "tests/support/workshop.h"
 
 enum {
@@ -142,14 +143,6 @@ HI_TEST_SCENARIO(frame_names, without_memory_say_so)
 }
 
 /* ---- wrong bytes ---- */
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
 
 static void write_mutant(const uint8_t *whole, size_t size, uint64_t *seed)
 {

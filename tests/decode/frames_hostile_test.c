@@ -7,6 +7,7 @@
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_image.h"
+#include "tests/support/random.h"
 
 enum { STACK_SIZE = 64 << 10 };
 
@@ -99,14 +100,6 @@ static struct target *open_target(uint32_t thread)
 	HI_ASSERT_OK(hi_modules_open(t->image, &options, &t->modules, &err), &err);
 	HI_ASSERT_OK(hi_types_open(t->modules, &t->types, &err), &err);
 	return t;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
 }
 
 /* An address in some code. */

@@ -16,6 +16,7 @@
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_image.h"
+#include "tests/support/random.h"
 
 enum { ROUNDS = 300, FILE_MAX = 1 << 20, HEADERS = 0x400 /* left alone at both ends */ };
 
@@ -25,14 +26,6 @@ struct mutated {
 	size_t size;
 	struct hi_image *image;
 };
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
 
 static void remove_directory(struct mutated *m)
 {

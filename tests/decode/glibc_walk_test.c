@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "tests/harness.h"
 #include "tests/support/heap_sample.h"
+#include "tests/support/random.h"
 
 static const unsigned minors[] = {28, 29, 30, 31, 32, 33, 34, 35, 36, 38, 41, 42};
 
@@ -528,27 +529,19 @@ HI_TEST(glibc_walk, running_out_of_memory_is_said)
 /* ---- garbage ---- */
 
 static uint64_t random_state = 88172645463325252ull;
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
 static uint64_t random_word(const struct heap_sample *s)
 {
-	switch (next_random() % 5) {
+	switch (next_random(&random_state) % 5) {
 	case 0:
-		return next_random();
+		return next_random(&random_state);
 	case 1:
-		return s->h->heap + next_random() % (132 << 10);
+		return s->h->heap + next_random(&random_state) % (132 << 10);
 	case 2:
-		return next_random() % 0x40000;
+		return next_random(&random_state) % 0x40000;
 	case 3:
-		return s->arena + next_random() % 4096;
+		return s->arena + next_random(&random_state) % 4096;
 	default:
-		return ~0ull << next_random() % 64;
+		return ~0ull << next_random(&random_state) % 64;
 	}
 }
 
@@ -558,18 +551,19 @@ static void damage_at_random(struct heap_sample *s)
 			    s->h->mp,	    s->arena & ~0xfffull, s->mmapped - 16,
 			    s->aligned - 16};
 	uint64_t sizes[] = {s->h->next - s->h->heap + 16, 700, 2200, 136, 4096, 64, 64};
-	unsigned n = 1 + (unsigned)(next_random() % 6);
+	unsigned n = 1 + (unsigned)(next_random(&random_state) % 6);
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned k = (unsigned)(next_random() % 7);
-		uint64_t addr = (where[k] + next_random() % sizes[k]) & ~7ull;
+		unsigned k = (unsigned)(next_random(&random_state) % 7);
+		uint64_t addr =
+			(where[k] + next_random(&random_state) % sizes[k]) & ~7ull;
 
-		if (next_random() % 2)
+		if (next_random(&random_state) % 2)
 			hi_mock_heap_set(s->h, addr, random_word(s));
 		else
 			hi_mock_heap_set(s->h, addr,
 					 hi_mock_heap_get(s->h, addr) ^
-						 1ull << next_random() % 20);
+						 1ull << next_random(&random_state) % 20);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "decode/allocators/joined.h"
 #include "decode/usage/ledger.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #define HEAP 0x10000000ull
 #define STACK 0x20000000ull
@@ -570,12 +571,6 @@ static enum hi_status walk_pools(struct hi_allocator *a, unsigned r, hi_blocks_f
 }
 
 static uint64_t ledger_random;
-static uint64_t below(uint64_t n)
-{
-	ledger_random = ledger_random * 6364136223846793005u + 1442695040888963407u;
-	return (ledger_random >> 33) % n;
-}
-
 /* Objects all over the mapping, in the blocks and outside of them. */
 static struct hi_objects *split_heap(bool blocks)
 {
@@ -597,8 +592,8 @@ static struct hi_objects *split_heap(bool blocks)
 	for (uint64_t at = HEAP + 16, size; n < 512; at += size) {
 		uint64_t end = HEAP + HEAP_PAGES * PAGE;
 
-		at = (at + 8 * below(40) + 7) & ~7ull;
-		size = 8 + below(500);
+		at = (at + 8 * random_below(&ledger_random, 40) + 7) & ~7ull;
+		size = 8 + random_below(&ledger_random, 500);
 		if (at + size > end)
 			break;
 		if (blocks && at < half.end) { /* not over the end of its block */
@@ -666,7 +661,7 @@ static void check_subobjects(uint32_t present, bool blocks)
 					   &root, &err),
 		     &err);
 	for (hi_node id = 0; id < objects->count; id++)
-		if (below(3))
+		if (random_below(&ledger_random, 3))
 			HI_ASSERT_OK(hi_graph_builder_root_edge(gb, root, id,
 								HI_GRADE_EXACT, &err),
 				     &err);
@@ -693,12 +688,16 @@ HI_TEST(ledger, subobjects_are_counted_once)
 {
 	ledger_random = 7;
 	for (unsigned i = 0; i < 40; i++)
-		check_subobjects(i ? (uint32_t)below(0x10000) : 0xffff, true);
+		check_subobjects(i ? (uint32_t)random_below(&ledger_random, 0x10000)
+				   : 0xffff,
+				 true);
 }
 
 HI_TEST(ledger, so_they_are_without_an_allocator)
 {
 	ledger_random = 8;
 	for (unsigned i = 0; i < 40; i++)
-		check_subobjects(i ? (uint32_t)below(0x10000) : 0xffff, false);
+		check_subobjects(i ? (uint32_t)random_below(&ledger_random, 0x10000)
+				   : 0xffff,
+				 false);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/harness.h"
+#include "tests/support/random.h"
 #include "tests/support/tiny_dwarf.h"
 
 /* The frame that the expressions see. */
@@ -298,14 +299,6 @@ HI_TEST(locexpr, endless_expressions_end)
 }
 
 /* xorshift64*: the same bytes in every run. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dull;
-}
-
 HI_TEST(locexpr, random_bytes_neither_crash_nor_hang)
 {
 	static const uint8_t usual[] = {

@@ -11,6 +11,7 @@
 #include "decode/runtime.h"
 #include "harness.h"
 #include "support/typing_world.h"
+#include "tests/support/random.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 #define DATA 0x600000ull
@@ -21,12 +22,6 @@ enum { VARIABLES = 40, MOST_EDGES = 2000 };
 
 static struct hi_error err;
 static uint64_t seed;
-
-static uint64_t draw_below(uint64_t n)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % n;
-}
 
 /* A variable: its size, and where its pointers are. */
 static const struct shape {
@@ -179,13 +174,13 @@ static uint64_t find_block(uint64_t word)
 
 static uint64_t draw_word(void)
 {
-	switch (draw_below(4)) {
+	switch (random_below(&seed, 4)) {
 	case 0:
-		return H(STEP * draw_below(BLOCKS));
+		return H(STEP * random_below(&seed, BLOCKS));
 	case 1:
-		return H(STEP * draw_below(BLOCKS)) + 8 * draw_below(6);
+		return H(STEP * random_below(&seed, BLOCKS)) + 8 * random_below(&seed, 6);
 	case 2:
-		return draw_below(1000);
+		return random_below(&seed, 1000);
 	default:
 		return 0;
 	}
@@ -199,17 +194,17 @@ static uint64_t draw_across(struct drawn_variable *v, uint64_t at)
 	if (at >= border || at + 0x40 < border)
 		return at;
 	v->shape = &shapes[PACKED_ADDRESS];
-	return border - 2 - draw_below(6);
+	return border - 2 - random_below(&seed, 6);
 }
 
 static void draw_variables(struct drawn_data *d)
 {
-	uint64_t at = DATA + 8 * draw_below(40);
+	uint64_t at = DATA + 8 * random_below(&seed, 40);
 
 	while (d->n < VARIABLES) {
 		struct drawn_variable *v = &d->variables[d->n];
 
-		v->shape = &shapes[draw_below(SHAPES)];
+		v->shape = &shapes[random_below(&seed, SHAPES)];
 		v->start = at = draw_across(v, at);
 		snprintf(v->name, sizeof(v->name), "v%zu", d->n);
 		/* None lies across the two segments. */
@@ -220,8 +215,9 @@ static void draw_variables(struct drawn_data *d)
 		if (at > DATA + DATA_SIZE)
 			break;
 		d->n++;
-		at = (at + 7) / 8 * 8 +
-		     8 * (draw_below(3) ? draw_below(2) : draw_below(90));
+		at = (at + 7) / 8 * 8 + 8 * (random_below(&seed, 3)
+						     ? random_below(&seed, 2)
+						     : random_below(&seed, 90));
 	}
 }
 
@@ -245,7 +241,7 @@ static void fill_data(struct drawn_data *d)
 	}
 	for (uint64_t at = DATA; at < DATA + DATA_SIZE; at += 8)
 		if (!find_variable(d, at) && !find_variable(d, at + 7) &&
-		    draw_below(8) == 0)
+		    random_below(&seed, 8) == 0)
 			put_word(d, at, draw_word());
 	fill_words(d);
 }
@@ -430,8 +426,8 @@ HI_TEST(roots_data, leave_out_what_is_the_allocators)
 		d = draw_data();
 		draw_variables(d);
 		/* From one variable to the end of another. */
-		d->own.start = d->variables[draw_below(d->n / 2)].start;
-		d->own.end = d->variables[d->n / 2 + draw_below(d->n / 4)].start;
+		d->own.start = d->variables[random_below(&seed, d->n / 2)].start;
+		d->own.end = d->variables[d->n / 2 + random_below(&seed, d->n / 4)].start;
 		d->allocator = (struct hi_allocator){.own = &d->own, .n_own = 1};
 		d->w->allocator = &d->allocator;
 		fill_data(d);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "harness.h"
 #include "support/typing_world.h"
+#include "tests/support/random.h"
 
 static struct hi_error err;
 
@@ -25,14 +26,6 @@ static uint64_t now_ms(void)
 }
 
 static uint64_t state;
-static uint64_t below(uint64_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (state * 0x2545f4914f6cdd1d >> 8) % n;
-}
-
 /* One of each statement of the language. */
 static const char *const statements[] = {
 	"record vec { d -> item *[first .. n]; }",
@@ -106,9 +99,10 @@ static void draw_hints(struct world *w, char *text, size_t size, bool all)
 
 	for (unsigned i = 0; i < STATEMENTS; i++) {
 		/* Those that look at the context need it. */
-		if (!all && below(4) == 0)
+		if (!all && random_below(&state, 4) == 0)
 			continue;
-		if (strncmp(statements[i], "record second", 13) == 0 && !all && below(2))
+		if (strncmp(statements[i], "record second", 13) == 0 && !all &&
+		    random_below(&state, 2))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s\n", statements[i]);
 	}
@@ -117,28 +111,30 @@ static void draw_hints(struct world *w, char *text, size_t size, bool all)
 
 static uint64_t some_block(const struct world *w)
 {
-	return w->blocks.items[below(w->blocks.count)].addr;
+	return w->blocks.items[random_below(&state, w->blocks.count)].addr;
 }
 
 /* Something that may be a pointer: to a start, a member, the outside, or none. */
 static uint64_t some_word(const struct world *w)
 {
-	switch (below(12)) {
+	switch (random_below(&state, 12)) {
 	case 0:
-		return below(8);
+		return random_below(&state, 8);
 	case 1:
-		return some_block(w) + below(8);
+		return some_block(w) + random_below(&state, 8);
 	case 2:
 	case 3:
-		return some_block(w) + 8 * below(6);
+		return some_block(w) + 8 * random_below(&state, 6);
 	case 4:
-		return WORLD_FAR + 8 * below(WORLD_FAR_SIZE / 8);
+		return WORLD_FAR + 8 * random_below(&state, WORLD_FAR_SIZE / 8);
 	case 5:
-		return WORLD_FAR + 64 * below(400);
+		return WORLD_FAR + 64 * random_below(&state, 400);
 	case 6:
 		return 0;
 	case 7:
-		return below(2) ? below(64) : below(64) << 32 | below(64);
+		return random_below(&state, 2) ? random_below(&state, 64)
+					       : random_below(&state, 64ull) << 32 |
+							 random_below(&state, 64);
 	default:
 		return some_block(w);
 	}
@@ -153,10 +149,12 @@ static void draw_heap(struct world *w, unsigned n)
 	uint64_t at = WORLD_HEAP;
 
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t usable = below(16) ? 24 + 16 * below(4) : 520 + 16 * below(60);
+		uint64_t usable = random_below(&state, 16)
+					  ? 24 + 16 * random_below(&state, 4)
+					  : 520 + 16 * random_below(&state, 60);
 
 		world_block(w, at, usable);
-		at += usable + 8 + 32 * below(2);
+		at += usable + 8 + 32 * random_below(&state, 2);
 	}
 	for (unsigned i = 0; i < n; i++)
 		for (uint64_t o = 0; o + 8 <= w->blocks.items[i].usable; o += 8)
@@ -168,7 +166,9 @@ static void draw_heap(struct world *w, unsigned n)
 
 		snprintf(type, sizeof(type), "%s *", records[i]);
 		world_var(w, names[i], type,
-			  below(8) ? some_block(w) : WORLD_FAR + 64 * below(400));
+			  random_below(&state, 8)
+				  ? some_block(w)
+				  : WORLD_FAR + 64 * random_below(&state, 400));
 	}
 }
 
@@ -269,12 +269,13 @@ static void scramble(struct world *w)
 {
 	for (size_t i = 0; i < w->blocks.count; i++)
 		for (uint64_t o = 0; o + 8 <= w->blocks.items[i].usable; o += 8) {
-			uint64_t word = below(UINT64_MAX / 2) * 2 + below(2);
+			uint64_t word = random_below(&state, UINT64_MAX / 2) * 2 +
+					random_below(&state, 2);
 
-			if (below(2))
+			if (random_below(&state, 2))
 				word = some_word(w);
-			else if (below(4) == 0)
-				word >>= below(64);
+			else if (random_below(&state, 4) == 0)
+				word >>= random_below(&state, 64);
 			world_poke(w, w->blocks.items[i].addr + o, word);
 		}
 }

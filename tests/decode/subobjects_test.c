@@ -9,6 +9,7 @@
 #include "decode/inference/subobjects_internal.h"
 #include "support/typing_world.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 HI_DEFINE_GUARD(struct hi_layouts *, hi_layouts_destroy)
@@ -22,14 +23,6 @@ enum { POOL_SIZE = 4096, MAX_BLOCKS = 24, MAX_CANDIDATES = 160, EVIDENCE_SHIFT =
 
 static struct hi_error err;
 static uint64_t random_state;
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (random_state * 0x2545f4914f6cdd1d >> 8) % n;
-}
-
 /* ---- types ---- */
 
 static struct hi_layouts *draw(struct world *w)
@@ -158,13 +151,18 @@ static void random_blocks(struct heap *h)
 		hi_objects_builder_region(b, HEAP, HEAP + 64 * PAGE, 4, &region, &err),
 		&err);
 	for (unsigned i = 0; i < MAX_BLOCKS; i++) {
-		uint64_t usable = below(3) ? 504 + 16 * below(60) : 24 + 16 * below(40);
-		uint8_t flags = below(8) ? 0 : HI_OBJECT_INTERNAL;
+		uint64_t usable = random_below(&random_state, 3)
+					  ? 504 + 16 * random_below(&random_state, 60)
+					  : 24 + 16 * random_below(&random_state, 40);
+		uint8_t flags = random_below(&random_state, 8) ? 0 : HI_OBJECT_INTERNAL;
 
 		HI_ASSERT_OK(hi_objects_builder_add(b, region, addr, usable, flags, &err),
 			     &err);
-		h->extents[i] = below(2) ? 0 : below(4) ? below(80) : 1ull << 60;
-		addr += usable + 8 + 16 * below(4);
+		h->extents[i] = random_below(&random_state, 2) ? 0
+				: random_below(&random_state, 4)
+					? random_below(&random_state, 80)
+					: 1ull << 60;
+		addr += usable + 8 + 16 * random_below(&random_state, 4);
 	}
 	HI_ASSERT_OK(hi_objects_seal(b, &h->objects, &err), &err);
 	for (unsigned i = 0; i < MAX_BLOCKS; i++)
@@ -185,19 +183,24 @@ static bool is_known(const struct heap *h, const struct candidate *c)
 static void random_candidates(struct heap *h)
 {
 	uint64_t end = hi_objects_address(h->objects, MAX_BLOCKS - 1) + 64;
-	unsigned dense = below(2) ? 1 : 8;
+	unsigned dense = random_below(&random_state, 2) ? 1 : 8;
 
 	while (h->n_candidates < MAX_CANDIDATES) {
-		hi_type_id type = (hi_type_id)(3 + below(h->w->n_types - 3));
-		struct candidate c = {.type = type,
-				      .size = h->w->types[type].size,
-				      .evidence = 3 + (unsigned)below(4)};
+		hi_type_id type =
+			(hi_type_id)(3 + random_below(&random_state, h->w->n_types - 3));
+		struct candidate c = {
+			.type = type,
+			.size = h->w->types[type].size,
+			.evidence = 3 + (unsigned)random_below(&random_state, 4)};
 
-		c.addr = below(3) ? HEAP + 8 * below((end - HEAP) / 8)
-				  : POOL + 8 * below(POOL_SIZE / 8 / dense);
-		if (below(4) == 0) {
+		c.addr =
+			random_below(&random_state, 3)
+				? HEAP + 8 * random_below(&random_state, (end - HEAP) / 8)
+				: POOL + 8 * random_below(&random_state,
+							  POOL_SIZE / 8 / dense);
+		if (random_below(&random_state, 4) == 0) {
 			c.array = true;
-			c.size *= 2 + below(4);
+			c.size *= 2 + random_below(&random_state, 4);
 		}
 		if (!is_known(h, &c))
 			h->candidates[h->n_candidates++] = c;
@@ -366,7 +369,7 @@ static void add_all(struct heap *h, struct hi_subobjects *subobjects, unsigned t
 	struct adding a = {.h = h, .subobjects = subobjects};
 
 	for (unsigned i = 0; i < 2 * h->n_candidates; i++) {
-		unsigned k = (unsigned)below(i + 1);
+		unsigned k = (unsigned)random_below(&random_state, i + 1);
 
 		a.order[i] = a.order[k];
 		a.order[k] = i;

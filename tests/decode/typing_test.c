@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "harness.h"
 #include "support/rules_world.h"
+#include "tests/support/random.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 
@@ -127,30 +128,28 @@ HI_TEST(typing, a_root_refers_to_an_object_once_with_the_best_grade)
 
 static uint64_t state;
 
-static uint64_t draw(uint64_t n)
-{
-	state = state * 6364136223846793005ull + 1442695040888963407ull;
-	return (state >> 33) % n;
-}
-
 /* Blocks of random sizes whose words often lead to (the inside of) others. */
 static void draw_heap(struct world *w, unsigned n)
 {
 	uint64_t at = WORLD_HEAP;
 
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t usable = 24 + 16 * draw(6);
+		uint64_t usable = 24 + 16 * random_below(&state, 6);
 
 		world_block(w, at, usable);
-		at += usable + 8 + 16 * draw(2) * 2;
+		at += usable + 8 + 16 * random_below(&state, 2) * 2;
 	}
 	for (unsigned i = 0; i < n; i++)
 		for (uint64_t o = 0; o < w->blocks.items[i].usable; o += 8) {
-			struct hi_block *to = &w->blocks.items[draw(n)];
+			struct hi_block *to = &w->blocks.items[random_below(&state, n)];
 
-			if (draw(4))
+			if (random_below(&state, 4))
 				world_poke(w, w->blocks.items[i].addr + o,
-					   to->addr + (draw(8) ? 0 : draw(to->usable)));
+					   to->addr +
+						   (random_below(&state, 8)
+							    ? 0
+							    : random_below(&state,
+									   to->usable)));
 		}
 }
 
@@ -206,7 +205,7 @@ static void draw_types(struct world *w, unsigned n)
 	}
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "t%u *", i);
-		world_var(w, "t", text, w->blocks.items[draw(100)].addr);
+		world_var(w, "t", text, w->blocks.items[random_below(&state, 100)].addr);
 	}
 }
 

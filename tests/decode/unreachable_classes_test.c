@@ -8,6 +8,7 @@
 #include "decode/inference/unreachable_classes.h"
 #include "decode/runtime.h"
 #include "tests/census/graphs.h"
+#include "tests/support/random.h"
 
 enum { NODES = 12, ROUNDS = 3000 };
 /* Types of the graph; from MANAGED on they are the runtime's. */
@@ -15,12 +16,6 @@ enum { UNTYPED, OF_C, MANAGED, FORBIDDEN, UNSEEN, BUFFER, TYPES };
 
 static struct hi_error err;
 static uint64_t seed;
-
-static uint32_t draw_below(uint32_t n)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(seed >> 33) % n;
-}
 
 /* A heap, and what its runtime counts. */
 struct heap {
@@ -206,22 +201,22 @@ static void draw_heap(struct heap *h)
 {
 	uint32_t n_edges;
 
-	*h = (struct heap){.n = 1 + draw_below(NODES)};
-	n_edges = draw_below(2 * h->n + 1);
+	*h = (struct heap){.n = 1 + random_below(&seed, NODES)};
+	n_edges = random_below(&seed, 2 * h->n + 1);
 	for (uint32_t i = 0; i < h->n; i++) {
 		static const uint32_t types[] = {UNTYPED, OF_C,	     MANAGED, MANAGED,
 						 MANAGED, FORBIDDEN, UNSEEN,  BUFFER};
 
 		h->specs[i].cost = 32;
-		h->specs[i].type = types[draw_below(8)];
-		h->specs[i].flags = draw_below(12) ? 0 : HI_OBJECT_INTERNAL;
-		h->rooted[i] = draw_below(6) == 0;
-		h->aside[i] = draw_below(20) == 0;
+		h->specs[i].type = types[random_below(&seed, 8)];
+		h->specs[i].flags = random_below(&seed, 12) ? 0 : HI_OBJECT_INTERNAL;
+		h->rooted[i] = random_below(&seed, 6) == 0;
+		h->aside[i] = random_below(&seed, 20) == 0;
 	}
 	for (uint32_t i = 0; i < n_edges; i++) {
-		uint32_t from = draw_below(h->n), to = draw_below(h->n);
+		uint32_t from = random_below(&seed, h->n), to = random_below(&seed, h->n);
 
-		if (draw_below(6))
+		if (random_below(&seed, 6))
 			h->edges[from][to]++;
 		else
 			h->weak[from][to]++;
@@ -230,8 +225,8 @@ static void draw_heap(struct heap *h)
 	for (uint32_t i = 0; i < h->n; i++) {
 		for (uint32_t k = 0; k < h->n; k++)
 			h->counted[i] += h->edges[k][i];
-		h->counted[i] += draw_below(8) == 0;
-		h->counts[i] = draw_below(10) != 0;
+		h->counted[i] += random_below(&seed, 8) == 0;
+		h->counts[i] = random_below(&seed, 10) != 0;
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "decode/inference/verdict.h"
 #include "harness.h"
 #include "support/typing_world.h"
+#include "tests/support/random.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 #define BLOCK(i) H(0x1000 + 0x100 * (i))
@@ -18,12 +19,6 @@ enum { MAPPINGS = 4, MAPPING = 0x1000, BLOCKS = 48, USABLE = 56, LIVE_SIZE = 0x8
 
 static struct hi_error err;
 static uint64_t seed;
-
-static uint64_t draw_below(uint64_t n)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % n;
-}
 
 /* Bytes of one area: the live block, a leak, the mappings. */
 struct area {
@@ -48,16 +43,17 @@ static void put_word(struct world *w, uint64_t addr, uint64_t word)
 
 static uint64_t draw_target(void)
 {
-	uint64_t to =
-		BLOCK(draw_below(BLOCKS)) + (draw_below(3) ? 0 : draw_below(USABLE));
+	uint64_t to = BLOCK(random_below(&seed, BLOCKS)) +
+		      (random_below(&seed, 3) ? 0 : random_below(&seed, USABLE));
 
-	return draw_below(4) ? to : to | TAG;
+	return random_below(&seed, 4) ? to : to | TAG;
 }
 
 static void draw_words(struct world *w, struct area area, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		put_word(w, area.start + draw_below(area.size - 8), draw_target());
+		put_word(w, area.start + random_below(&seed, area.size - 8),
+			 draw_target());
 }
 
 static struct world *draw_heap(void)
@@ -70,12 +66,13 @@ static struct world *draw_heap(void)
 	for (uint64_t i = 0; i < MAPPINGS; i++)
 		world_mapping(w, WORLD_FAR + i * MAPPING, MAPPING);
 	world_var(w, "live", "void *", H(0));
-	draw_words(w, (struct area){H(0), LIVE_SIZE}, draw_below(8));
-	draw_words(w, area_of_mappings(), draw_below(8));
+	draw_words(w, (struct area){H(0), LIVE_SIZE}, random_below(&seed, 8));
+	draw_words(w, area_of_mappings(), random_below(&seed, 8));
 	for (uint64_t i = 1; i < MAPPINGS; i++)
-		put_word(w, WORLD_FAR + i * MAPPING - draw_below(8), draw_target());
+		put_word(w, WORLD_FAR + i * MAPPING - random_below(&seed, 8),
+			 draw_target());
 	for (uint64_t i = 0; i < BLOCKS; i++)
-		draw_words(w, (struct area){BLOCK(i), USABLE}, draw_below(2));
+		draw_words(w, (struct area){BLOCK(i), USABLE}, random_below(&seed, 2));
 	return w;
 }
 

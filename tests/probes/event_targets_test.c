@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_blocks.h"
 
@@ -66,19 +67,6 @@ static void go_once(struct hi_fixture *fx, struct followed *f)
 
 /* ---- containers ---- */
 
-static pid_t child_of(pid_t pid)
-{
-	char path[64];
-	int child = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	file = fopen(path, "r");
-	HI_ASSERT(file && fscanf(file, "%d", &child) == 1);
-	fclose(file);
-	return child;
-}
-
 static bool is_thread_of(pid_t pid, uint32_t tid)
 {
 	char path[64];
@@ -100,7 +88,7 @@ HI_TEST_ROOT(event_targets, in_a_container_have_thread_ids_of_ours)
 	pid_t pid;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	pid = child_of(fx->pid);
+	pid = hi_child_first(fx->pid);
 	f = follow(pid);
 	HI_ASSERT(f->target->other_pid_ns);
 	go_once(fx, f);

@@ -16,6 +16,7 @@
 
 #include "probes/safepoint.h"
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_image.h"
 #include "tests/support/workshop.h"
@@ -147,11 +148,6 @@ static void expect_survival(const struct hi_target *target, unsigned seed, int f
 	HI_ASSERT_EQ(0, WEXITSTATUS(status));
 }
 
-static void kill_process(void *pid)
-{
-	kill((pid_t)(intptr_t)pid, SIGKILL);
-}
-
 HI_TEST_SCENARIO(probe_hostile, changed_files_are_looked_at_to_the_end)
 {
 	const char *variants = getenv("HI_HOSTILE_VARIANTS"), *dir = workshop_open();
@@ -169,7 +165,7 @@ HI_TEST_SCENARIO(probe_hostile, changed_files_are_looked_at_to_the_end)
 	workshop_run("gcc -g -O1 -shared -fPIC victim.c -o libvictim.so && "
 		     "gcc main.c -o main -L. -lvictim -Wl,-rpath,'$ORIGIN'");
 	pid = workshop_start("main");
-	hi_test_defer(kill_process, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	snprintf(path, sizeof(path), "%s/libvictim.so", dir);
 	load(&victim, path);
 	target = hi_live_target(pid);

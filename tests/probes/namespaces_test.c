@@ -6,23 +6,10 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/command.h"
 #include "tests/support/probed.h"
 #include "tests/support/workshop.h"
-
-static pid_t only_child(pid_t pid)
-{
-	char path[64];
-	int child = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	file = fopen(path, "r");
-	HI_ASSERT(file);
-	HI_ASSERT(fscanf(file, "%d", &child) == 1);
-	fclose(file);
-	return child;
-}
 
 /* The fixture in a process namespace of its own, with other files of the same names. */
 static struct probed *start_in_container(void)
@@ -46,7 +33,7 @@ static struct probed *start_in_container(void)
 	hi_test_defer(free, p);
 	p->fx = hi_fixture_startv("/usr/bin/unshare", argv);
 	hi_fixture_read_until(p->fx, "ready", NULL, NULL);
-	HI_ASSERT_OK(hi_target_open(only_child(p->fx->pid), &p->target, &err), &err);
+	HI_ASSERT_OK(hi_target_open(hi_child_first(p->fx->pid), &p->target, &err), &err);
 	hi_test_defer(hi_target_close, p->target);
 	return p;
 }
@@ -96,11 +83,6 @@ static const char program[] =
 	"int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_exit(0); "
 	"}\n";
 
-static void kill_process(void *pid)
-{
-	kill((pid_t)(intptr_t)pid, SIGKILL);
-}
-
 HI_TEST_ROOT(probe_namespaces, a_process_whose_main_thread_has_exited_is_probed)
 {
 	struct probed p = {};
@@ -114,7 +96,7 @@ HI_TEST_ROOT(probe_namespaces, a_process_whose_main_thread_has_exited_is_probed)
 	workshop_write("gone.c", program);
 	workshop_run("gcc -O1 -g -pthread gone.c -o gone");
 	pid = workshop_start("gone");
-	hi_test_defer(kill_process, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	for (int i = 0; i < 2000 && hi_process_state(pid) != 'Z'; i++)
 		usleep(5000);
 	HI_ASSERT_EQ('Z', hi_process_state(pid));

@@ -9,6 +9,7 @@
 #include "probes/page_reclaim.h"
 #include "probes/page_states.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 #include "tests/support/workshop.h"
 
 enum { TABLES = 5, ENTRIES = HI_BPF_TABLE_ENTRIES, PAGES = TABLES * ENTRIES };
@@ -32,14 +33,6 @@ struct reading {
 
 static uint64_t seed = 88172645463325252ull;
 
-static uint64_t choose(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % n;
-}
-
 static void write_table(struct reading *reading, size_t t, bool is_huge)
 {
 	struct hi_bpf_page_table *table = &reading->tables[reading->n++];
@@ -53,7 +46,7 @@ static void write_table(struct reading *reading, size_t t, bool is_huge)
 
 		/* The bit at 12 of a huge page's entry is not of the address. */
 		if (is_huge)
-			entry |= 0x80 | choose(2) << 12;
+			entry |= 0x80 | random_below(&seed, 2) << 12;
 		table->entries[i] = pages[i].frame	    ? entry | 1
 				    : pages[i].is_elsewhere ? 0x1ff000
 							    : 0;
@@ -67,22 +60,23 @@ static void make_reading(struct reading *ret, const struct reading *like)
 {
 	ret->n = 0;
 	ret->whole = (struct hi_range){START, START + PAGES * PAGE};
-	ret->is_whole = choose(2);
+	ret->is_whole = random_below(&seed, 2);
 	for (size_t t = 0; t < TABLES; t++) {
 		struct model *pages = ret->pages + t * ENTRIES;
-		uint64_t kind = choose(5), first = choose(1000) * ENTRIES + ENTRIES;
-		bool accessed = choose(2);
+		uint64_t kind = random_below(&seed, 5),
+			 first = random_below(&seed, 1000) * ENTRIES + ENTRIES;
+		bool accessed = random_below(&seed, 2);
 
-		if (like && like->pages[t * ENTRIES].frame && choose(2))
+		if (like && like->pages[t * ENTRIES].frame && random_below(&seed, 2))
 			first = like->pages[t * ENTRIES].frame / ENTRIES * ENTRIES;
 		for (size_t i = 0; i < ENTRIES; i++) {
 			pages[i] = (struct model){first + i, accessed,
-						  kind > 0 && choose(2)};
+						  kind > 0 && random_below(&seed, 2)};
 			if (kind > 1)
-				pages[i].accessed = choose(3) == 0;
-			if (kind > 2 && like && choose(8))
+				pages[i].accessed = random_below(&seed, 3) == 0;
+			if (kind > 2 && like && random_below(&seed, 8))
 				pages[i].frame = like->pages[t * ENTRIES + i].frame;
-			if (kind == 0 || (kind > 2 && choose(9) == 0))
+			if (kind == 0 || (kind > 2 && random_below(&seed, 9) == 0))
 				pages[i].frame = 0;
 		}
 		if (kind > 0)
@@ -180,8 +174,10 @@ static void compare_once(struct reading *readings, enum hi_page_state *expected)
 		expected[i] = got;
 	}
 	for (int i = 0; i < 200; i++) {
-		uint64_t start = START - PAGE + choose((PAGES + 2) * PAGE);
-		uint64_t end = start + 1 + choose(choose(2) ? 3 * PAGE : PAGES * PAGE);
+		uint64_t start = START - PAGE + random_below(&seed, (PAGES + 2) * PAGE);
+		uint64_t end = start + 1 +
+			       random_below(&seed, random_below(&seed, 2) ? 3 * PAGE
+									  : PAGES * PAGE);
 
 		HI_ASSERT_EQ(of_all(expected, start, end),
 			     hi_page_states_of_range(&states, start, end));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/command.h"
 #include "tests/support/probed.h"
 #include "tests/support/workshop.h"
@@ -126,11 +127,6 @@ HI_TEST_SCENARIO(probe_sites, of_a_line_are_the_line_or_the_next_with_code)
 			    "has no code at or after line 99999");
 }
 
-static void kill_process(void *pid)
-{
-	kill((pid_t)(intptr_t)pid, SIGKILL);
-}
-
 /* Built beside its source, as many are: the debug information has ".." in its paths. */
 HI_TEST_SCENARIO(probe_sites, of_a_line_of_a_file_by_whatever_path)
 {
@@ -144,7 +140,7 @@ HI_TEST_SCENARIO(probe_sites, of_a_line_of_a_file_by_whatever_path)
 	workshop_run("mkdir -p src out && mv beside.c src && cd out && "
 		     "gcc -g -O1 ../src/./beside.c -o ../beside");
 	pid = workshop_start("beside");
-	hi_test_defer(kill_process, (void *)(intptr_t)pid);
+	hi_child_kill_after(pid);
 	HI_ASSERT_OK(hi_target_open(pid, &p.target, &err), &err);
 	hi_test_defer(hi_target_close, p.target);
 	snprintf(path, sizeof(path), "%s/src/beside.c", dir);

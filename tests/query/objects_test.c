@@ -197,10 +197,10 @@ HI_TEST(query_objects, random_ranges_of_addresses_are_counted)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct query_world *w = world_of(seed, OBJECTS);
 		const struct hi_objects *o = w->g->objects;
-		hi_node a = drawn_number(&state, w->g->n_objects);
-		hi_node b = drawn_number(&state, w->g->n_objects);
-		uint64_t low = hi_objects_address(o, a) + drawn_number(&state, 3) - 1;
-		uint64_t high = hi_objects_address(o, b) + drawn_number(&state, 3) - 1;
+		hi_node a = random_below(&state, w->g->n_objects);
+		hi_node b = random_below(&state, w->g->n_objects);
+		uint64_t low = hi_objects_address(o, a) + random_below(&state, 3) - 1;
+		uint64_t high = hi_objects_address(o, b) + random_below(&state, 3) - 1;
 		int64_t count = 0;
 
 		for (hi_node i = 0; i < w->g->n_objects; i++)

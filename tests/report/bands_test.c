@@ -7,6 +7,7 @@
 
 #include "report/pictures/graph_svg.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { BANDS = 60, SAMPLES = 40 };
 
@@ -69,29 +70,23 @@ static void parse_table(struct table *t)
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
 
-static uint64_t random_number(uint64_t below)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % below;
-}
-
 static struct table *random_table(void)
 {
-	struct table *t =
-		new_table(1 + random_number(BANDS), 2 + random_number(SAMPLES - 2));
+	struct table *t = new_table(1 + random_below(&state, BANDS),
+				    2 + random_below(&state, SAMPLES - 2));
 	double time = 0;
 
 	for (size_t i = 0; i < t->n_samples; i++) {
-		time += (double)(1 + random_number(1000)) / 64;
+		time += (double)(1 + random_below(&state, 1000)) / 64;
 		t->times[i] = time;
 	}
 	for (size_t b = 0; b < t->n_bands; b++) {
-		uint64_t scale = 1ull << random_number(24);
+		uint64_t scale = 1ull << random_below(&state, 24);
 
 		for (size_t i = 0; i < t->n_samples; i++)
-			t->values[b][i] = random_number(5) ? 1 + random_number(scale) : 0;
+			t->values[b][i] = random_below(&state, 5)
+						  ? 1 + random_below(&state, scale)
+						  : 0;
 	}
 	parse_table(t);
 	return t;

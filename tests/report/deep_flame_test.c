@@ -3,14 +3,9 @@
 #include "report/pictures/picture.h"
 #include "report/render/html_page.h"
 #include "tests/report/deep_profiles.h"
+#include "tests/support/random.h"
 
 enum { SETS = 200, STACKS = 14, FUNCTIONS = 8, SITES = 2, FRAMES = 1500 };
-
-static uint32_t draw_flame(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
 
 struct flame_set {
 	struct deep_stack stacks[STACKS];
@@ -31,20 +26,21 @@ static struct deep_made *draw_flame_profile(uint64_t seed, bool recursive,
 		for (uint32_t s = 0; s < SITES; s++)
 			add_deep_site(made, f, s ? "+1" : "+0");
 	}
-	set->n = draw_flame(&random, STACKS + 1);
+	set->n = random_below(&random, STACKS + 1);
 	for (size_t i = 0; i < set->n; i++) {
 		struct deep_stack *s = &set->stacks[i];
 		uint32_t f = 0;
 
-		*s = (struct deep_stack){.bytes = draw_flame(&random, 1000), .count = 1};
+		*s = (struct deep_stack){.bytes = random_below(&random, 1000),
+					 .count = 1};
 		do {
-			f = recursive ? 1 + draw_flame(&random, FUNCTIONS)
-				      : f + 1 + draw_flame(&random, 3);
+			f = recursive ? 1 + random_below(&random, FUNCTIONS)
+				      : f + 1 + random_below(&random, 3);
 			if (f > FUNCTIONS)
 				break;
 			s->frames[s->n++] = (struct hi_deep_frame){
-				f, 1 + (f - 1) * SITES + draw_flame(&random, SITES)};
-		} while (s->n < 8 && draw_flame(&random, 5));
+				f, 1 + (f - 1) * SITES + random_below(&random, SITES)};
+		} while (s->n < 8 && random_below(&random, 5));
 		if (!s->n)
 			s->frames[s->n++] = (struct hi_deep_frame){1, 1};
 	}
@@ -154,7 +150,7 @@ HI_TEST(deep_flame, frames_add_up)
 HI_TEST(deep_flame, a_part_begins_at_its_clique)
 {
 	struct flame_set set;
-	struct deep_made *made = draw_flame_profile(11, false, &set);
+	struct deep_made *made = draw_flame_profile(13, false, &set);
 	const struct hi_deep_report *whole = ask_flame(made, "flame/bytes"), *part;
 	const struct hi_deep_frame_box *frames = whole->flame.items;
 	size_t inside = 0;
@@ -174,7 +170,7 @@ HI_TEST(deep_flame, a_part_begins_at_its_clique)
 HI_TEST(deep_flame, a_page_has_a_link_for_each_frame)
 {
 	struct flame_set set;
-	struct deep_made *made = draw_flame_profile(11, false, &set);
+	struct deep_made *made = draw_flame_profile(13, false, &set);
 	const struct hi_deep_report *r = ask_flame(made, "flame/bytes");
 	struct hi_page *page = hi_page_create();
 	const struct hi_page_picture *picture = NULL;
@@ -203,7 +199,7 @@ HI_TEST(deep_flame, wrong_queries_are_errors)
 		     {"flame/bytes/1/2", HI_USAGE},
 		     {"flame/bytes/4000000", HI_NOT_FOUND}};
 	struct flame_set set;
-	struct deep_made *made = draw_flame_profile(11, false, &set);
+	struct deep_made *made = draw_flame_profile(13, false, &set);
 	struct hi_deep_report *report;
 	struct hi_error err;
 

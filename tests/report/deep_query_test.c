@@ -4,6 +4,7 @@
 
 #include "report/reports/deep/deep_query.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 static char *text_again(const char *text, struct hi_arena *arena)
 {
@@ -212,12 +213,6 @@ HI_TEST(deep_query, long_ones_do_no_harm)
 	HI_ASSERT_OK(hi_deep_query_parse(text, &query, &err), &err);
 }
 
-static uint32_t draw_query(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
-
 /* Queries with bytes changed, put in and taken out: none, or one that has one text. */
 HI_TEST(deep_query, damaged_ones_are_none_or_have_one_text)
 {
@@ -239,13 +234,13 @@ HI_TEST(deep_query, damaged_ones_are_none_or_have_one_text)
 		struct hi_error err;
 		enum hi_status status;
 
-		strcpy(text, texts[draw_query(&random, 6)]);
-		for (uint32_t k = draw_query(&random, 3); k < 3; k++) {
-			at = text + draw_query(&random, (uint32_t)strlen(text));
-			if (draw_query(&random, 2))
+		strcpy(text, texts[random_below(&random, 6)]);
+		for (uint32_t k = random_below(&random, 3); k < 3; k++) {
+			at = text + random_below(&random, (uint32_t)strlen(text));
+			if (random_below(&random, 2))
 				memmove(at, at + 1, strlen(at));
 			else
-				*at = bytes[draw_query(&random, sizeof(bytes) - 1)];
+				*at = bytes[random_below(&random, sizeof(bytes) - 1)];
 		}
 		status = hi_deep_query_parse(text, &query, &err);
 		HI_ASSERT(status == HI_OK || status == HI_USAGE);

@@ -2,28 +2,23 @@
 /* Properties of reports of random deep profiles. */
 #include "report/render/text.h"
 #include "tests/report/deep_profiles.h"
+#include "tests/support/random.h"
 
 enum { SETS = 300, STACKS = 14, FUNCTIONS = 6, SITES = 2, MODULES = 3 };
-
-static uint32_t draw_report(uint64_t *random, uint32_t n)
-{
-	*random = *random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((*random >> 33) % n);
-}
 
 static struct deep_made *draw_profile(uint64_t seed)
 {
 	static const char *const modules[MODULES] = {"one", "two", "three"};
 	uint64_t random = seed * 0x9e3779b97f4a7c15u + 3;
 	struct deep_stack stacks[STACKS];
-	size_t n = draw_report(&random, STACKS + 1);
+	size_t n = random_below(&random, STACKS + 1);
 	struct deep_made *made = make_deep();
 	char name[16];
 
 	for (uint32_t f = 1; f <= FUNCTIONS; f++) {
-		snprintf(name, sizeof(name), "f%u", draw_report(&random, 4));
-		add_deep_function(made, name, modules[draw_report(&random, MODULES)],
-				  draw_report(&random, 2));
+		snprintf(name, sizeof(name), "f%u", random_below(&random, 4));
+		add_deep_function(made, name, modules[random_below(&random, MODULES)],
+				  random_below(&random, 2));
 		for (uint32_t s = 0; s < SITES; s++) {
 			snprintf(name, sizeof(name), "+%u", s);
 			add_deep_site(made, f, name);
@@ -32,15 +27,15 @@ static struct deep_made *draw_profile(uint64_t seed)
 	for (size_t i = 0; i < n; i++) {
 		struct deep_stack *s = &stacks[i];
 
-		*s = (struct deep_stack){draw_report(&random, 1000),
-					 1 + draw_report(&random, 9),
-					 1 + draw_report(&random, 8),
+		*s = (struct deep_stack){random_below(&random, 1000),
+					 1 + random_below(&random, 9),
+					 1 + random_below(&random, 8),
 					 {}};
 		for (uint32_t k = 0; k < s->n; k++) {
-			uint32_t f = 1 + draw_report(&random, FUNCTIONS);
+			uint32_t f = 1 + random_below(&random, FUNCTIONS);
 
 			s->frames[k] = (struct hi_deep_frame){
-				f, 1 + (f - 1) * SITES + draw_report(&random, SITES)};
+				f, 1 + (f - 1) * SITES + random_below(&random, SITES)};
 		}
 	}
 	add_deep_stacks(made, stacks, n);

@@ -10,6 +10,7 @@
 #include "report/heap_profile/hp_reader.h"
 #include "report/pictures/graph_svg.h"
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 #define SAMPLE(time, body) "BEGIN_SAMPLE " time "\n" body "END_SAMPLE " time "\n"
 
@@ -234,14 +235,6 @@ HI_TEST(report_hp_reader, cut_anywhere_it_reads_what_is_complete)
 
 static uint64_t random_state = 88172645463325252u;
 
-static uint64_t random_number(uint64_t below)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % below;
-}
-
 static void check_invariants(const struct hi_hp_series *s)
 {
 	HI_ASSERT(s->n_samples > 0 && s->starts[0] == 0);
@@ -259,8 +252,8 @@ static void check_invariants(const struct hi_hp_series *s)
 static void draw(const struct hi_hp_series *s, FILE *out)
 {
 	struct hi_bands_options options = {.min_share = 0.01,
-					   .limit = 1 + random_number(6),
-					   .sort = random_number(4)};
+					   .limit = 1 + random_below(&random_state, 6),
+					   .sort = random_below(&random_state, 4)};
 	struct hi_bands *bands = NULL;
 	struct hi_error err = {};
 
@@ -289,12 +282,14 @@ HI_TEST(report_hp_reader, mutated_files_never_crash_it_nor_the_graph)
 
 		HI_ASSERT(text != NULL);
 		memcpy(text, seed, n);
-		for (uint64_t k = random_number(5); k < 4; k++)
-			text[random_number(n)] =
-				random_number(2) ? pieces[random_number(sizeof(pieces))]
-						 : (char)random_number(256);
-		if (random_number(4) == 0)
-			n = random_number(n + 1);
+		for (uint64_t k = random_below(&random_state, 5); k < 4; k++)
+			text[random_below(&random_state, n)] =
+				random_below(&random_state, 2)
+					? pieces[random_below(&random_state,
+							      sizeof(pieces))]
+					: (char)random_below(&random_state, 256);
+		if (random_below(&random_state, 4) == 0)
+			n = random_below(&random_state, n + 1);
 		if (hi_hp_parse(text, n, &s, &err) == HI_OK) {
 			read++;
 			check_invariants(s);
@@ -321,15 +316,19 @@ HI_TEST(report_hp_reader, mutated_keys_never_crash_it)
 	size_t read = 0, found = 0;
 
 	for (int round = 0; round < 20000; round++) {
-		size_t n = sizeof(seed) - 1 - random_number(2) * random_number(40);
+		size_t n = sizeof(seed) - 1 -
+			   (round && random_below(&random_state, 2)
+				    ? random_below(&random_state, 40)
+				    : 0);
 		char *text = malloc(n);
 		struct hi_hp_key *key = NULL;
 		struct hi_error err = {};
 
 		HI_ASSERT(text != NULL);
 		memcpy(text, seed, n);
-		for (uint64_t k = random_number(4); k < 4 && round; k++)
-			text[random_number(n)] = (char)random_number(256);
+		for (uint64_t k = random_below(&random_state, 4); k < 4 && round; k++)
+			text[random_below(&random_state, n)] =
+				(char)random_below(&random_state, 256);
 		if (hi_hp_key_parse(text, n, s, &key, &err) == HI_OK)
 			read++;
 		free(text);

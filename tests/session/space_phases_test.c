@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/support/random.h"
 
 enum { MARKS = 40, ROUNDS = 500, LAST_NS = 100 };
 
@@ -17,28 +18,22 @@ struct drawn_marks {
 	const char *from, *to;
 };
 
-static uint32_t draw(uint64_t *state, uint32_t below)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(*state >> 33) % below;
-}
-
 static const char *draw_text(uint64_t *state)
 {
-	return mark_texts[draw(state, 5)];
+	return mark_texts[random_below(state, 5)];
 }
 
 static struct drawn_marks draw_marks(uint64_t *state)
 {
-	struct drawn_marks m = {.n = draw(state, MARKS + 1)};
+	struct drawn_marks m = {.n = random_below(state, MARKS + 1)};
 	uint64_t time_ns = 0;
 
 	for (unsigned i = 0; i < m.n; i++) {
-		m.time_ns[i] = time_ns += draw(state, 6);
+		m.time_ns[i] = time_ns += random_below(state, 6);
 		m.text[i] = draw_text(state);
 	}
-	m.from = draw(state, 3) ? draw_text(state) : NULL;
-	m.to = draw(state, 3) ? draw_text(state) : NULL;
+	m.from = random_below(state, 3) ? draw_text(state) : NULL;
+	m.to = random_below(state, 3) ? draw_text(state) : NULL;
 	return m;
 }
 

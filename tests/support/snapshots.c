@@ -6,20 +6,11 @@
 #include <string.h>
 
 #include "tests/harness.h"
-
-static void remove_directory(void *path)
-{
-	hi_command_run(0, "rm", "-rf", path, NULL);
-	free(path);
-}
+#include "tests/support/temporary.h"
 
 char *snapshot_directory(void)
 {
-	char *path = strdup("/tmp/heapinspect-snap-XXXXXX");
-
-	HI_ASSERT(path && mkdtemp(path));
-	hi_test_defer(remove_directory, path);
-	return path;
+	return temporary_directory();
 }
 
 const char *snapshot_path(const char *in, const char *name)
