@@ -98,6 +98,58 @@ void hi_svg_attribute(FILE *out, const char *name, double number)
 	putc('"', out);
 }
 
+void hi_svg_box(FILE *out, double x, double y, double width, double height)
+{
+	hi_svg_attribute(out, "x", x);
+	hi_svg_attribute(out, "y", y);
+	hi_svg_attribute(out, "width", width);
+	hi_svg_attribute(out, "height", height);
+}
+
+void hi_svg_point(FILE *out, char letter, double x, double y)
+{
+	putc(letter, out);
+	hi_svg_number(out, x);
+	putc(' ', out);
+	hi_svg_number(out, y);
+}
+
+void hi_svg_line(FILE *out, const char *attributes, double x1, double y1, double x2,
+		 double y2)
+{
+	fprintf(out, "<line %s", attributes);
+	hi_svg_attribute(out, "x1", x1);
+	hi_svg_attribute(out, "y1", y1);
+	hi_svg_attribute(out, "x2", x2);
+	hi_svg_attribute(out, "y2", y2);
+	fputs("/>\n", out);
+}
+
+void hi_svg_label(FILE *out, const char *attributes, double x, double y, const char *text,
+		  size_t most)
+{
+	fprintf(out, "<text%s%s", *attributes ? " " : "", attributes);
+	hi_svg_attribute(out, "x", x);
+	hi_svg_attribute(out, "y", y);
+	putc('>', out);
+	hi_svg_text(out, text, most);
+	fputs("</text>", out);
+}
+
+/* Neighbours differ in hue and in lightness, so that they also differ for red-green
+ * colour blindness. */
+const char *hi_svg_colour(size_t i)
+{
+	static const char *const palette[] = {
+		"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
+		"#edc948", "#b07aa1", "#9c755f", "#1f5a8a", "#ff9da7",
+		"#86bc40", "#8c3b4a", "#a0cbe8", "#b8860b", "#2f6b4f",
+		"#d4a6c8", "#6b5b95", "#ffbe7d", "#499894", "#d37295",
+	};
+
+	return palette[i % (sizeof(palette) / sizeof(*palette))];
+}
+
 /* Commas between groups of three digits, in front of a decimal point. */
 static void group_digits(char out[40], const char *plain)
 {

@@ -16,6 +16,19 @@ void hi_svg_number(FILE *out, double number);
 /* ` name="12.5"` */
 void hi_svg_attribute(FILE *out, const char *name, double number);
 
+/* ` x="1" y="2" width="3" height="4"` */
+void hi_svg_box(FILE *out, double x, double y, double width, double height);
+/* A point of a path: "L12.5 3". */
+void hi_svg_point(FILE *out, char letter, double x, double y);
+/* A <line>, and a newline; attributes: more of them, `class="axis"`. */
+void hi_svg_line(FILE *out, const char *attributes, double x1, double y1, double x2,
+		 double y2);
+/* A <text> with what hi_svg_text() makes of a text. */
+void hi_svg_label(FILE *out, const char *attributes, double x, double y, const char *text,
+		  size_t most);
+/* The colour of the i-th of bands, or of other things beside each other. */
+const char *hi_svg_colour(size_t i);
+
 struct hi_svg_unit {
 	bool binary;	  /* bytes: powers of 1024 */
 	const char *name; /* of a value that is no byte, for its title; raw */

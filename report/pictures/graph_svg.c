@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/pictures/stack.h"
 #include "report/svg.h"
 #include "report/type_name.h"
 
@@ -16,8 +17,8 @@ enum {
 	WIDTH = 1240,
 	LEFT = 84,
 	TOP = 76,
-	PLOT_WIDTH = 1120,
-	PLOT_HEIGHT = 440,
+	RIGHT = LEFT + 1120,
+	BOTTOM = TOP + 440, /* of the plot */
 	/* Below the plot: axis, notes, and the legend, whose figures come first, so that
 	 * names have the rest of the line. */
 	LEGEND_TOP = 106,
@@ -39,24 +40,14 @@ enum {
 };
 static const double character = 6.8; /* px of one */
 
-/* Neighbours differ in hue and in lightness, so that they also differ for red-green
- * colour blindness. */
-static const char *const palette[] = {
-	"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1",
-	"#9c755f", "#1f5a8a", "#ff9da7", "#86bc40", "#8c3b4a", "#a0cbe8", "#b8860b",
-	"#2f6b4f", "#d4a6c8", "#6b5b95", "#ffbe7d", "#499894", "#d37295",
-};
-enum { COLOURS = sizeof(palette) / sizeof(palette[0]) };
 static const char other_colour[] = "#bab0ac";
 
 struct picture {
 	const struct hi_bands *bands;
 	FILE *out;
 	struct hi_svg_unit unit;
-	double x_from, x_to, y_top, y_step, height;
-	size_t *drawn; /* samples */
-	size_t n_drawn;
-	double *below; /* of a drawn sample: the bands that are drawn already */
+	struct hi_stack stack;
+	double y_step;
 	bool is_embedded;
 	const struct hi_graph_link *links;
 	size_t n_links;
@@ -64,73 +55,12 @@ struct picture {
 
 static const char *colour_of(const struct hi_band *band)
 {
-	return band->colour < 0 ? other_colour : palette[band->colour % COLOURS];
-}
-
-static double x_of(const struct picture *p, double time)
-{
-	return LEFT + (time - p->x_from) / (p->x_to - p->x_from) * PLOT_WIDTH;
-}
-
-static double y_of(const struct picture *p, double value)
-{
-	return TOP + p->height - value / p->y_top * p->height;
+	return band->colour < 0 ? other_colour : hi_svg_colour((size_t)band->colour);
 }
 
 static double time_of(const struct picture *p, size_t sample)
 {
 	return p->bands->series->times[p->bands->first + sample];
-}
-
-static void put_point(const struct picture *p, char letter, double x, double y)
-{
-	putc(letter, p->out);
-	hi_svg_number(p->out, x);
-	putc(' ', p->out);
-	hi_svg_number(p->out, y);
-}
-
-/* Where no time passes, the samples fill the width: else nothing would be seen. */
-static double drawn_x(const struct picture *p, size_t i)
-{
-	if (p->bands->x_to > p->bands->x_from)
-		return x_of(p, time_of(p, p->drawn[i]));
-	return i == 0 ? LEFT : LEFT + PLOT_WIDTH;
-}
-
-static double total_at(const struct hi_bands *bands, size_t sample)
-{
-	double total = 0;
-
-	for (size_t i = 0; i < bands->count; i++)
-		total += bands->items[i].values[sample];
-	return total;
-}
-
-/* All samples, or of each column's the highest. */
-static enum hi_status choose_samples(struct picture *p, struct hi_error *err)
-{
-	size_t n = p->bands->n_samples, wide = (n + COLUMNS - 1) / COLUMNS;
-
-	p->drawn = hi_calloc(n / wide + 4, sizeof(*p->drawn));
-	p->below = hi_calloc(n / wide + 4, sizeof(*p->below));
-	if (!p->drawn || !p->below)
-		return hi_fail_memory(err, "graph");
-	if (n == 1)
-		p->n_drawn = 1; /* begins and ends */
-	for (size_t i = 0; i < n; i += wide) {
-		size_t best = i;
-
-		for (size_t k = i; wide > 1 && k < n && k < i + wide; k++)
-			if (total_at(p->bands, k) > total_at(p->bands, best))
-				best = k;
-		if (i == 0)
-			best = 0;
-		p->drawn[p->n_drawn++] = best;
-	}
-	if (p->drawn[p->n_drawn - 1] != n - 1)
-		p->drawn[p->n_drawn++] = n - 1;
-	return HI_OK;
 }
 
 /* Where no time passes, areas are 0. */
@@ -185,13 +115,8 @@ static void put_band_title(const struct picture *p, const struct hi_band *band)
 static void put_band(struct picture *p, const struct hi_band *band)
 {
 	fprintf(p->out, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(band));
-	for (size_t i = 0; i < p->n_drawn; i++)
-		put_point(p, i ? 'L' : 'M', drawn_x(p, i), y_of(p, p->below[i]));
-	for (size_t i = p->n_drawn; i > 0; i--) {
-		p->below[i - 1] += band->values[p->drawn[i - 1]];
-		put_point(p, 'L', drawn_x(p, i - 1), y_of(p, p->below[i - 1]));
-	}
-	fputs("Z\">", p->out);
+	hi_stack_outline(&p->stack, band->values, p->out);
+	fputs("\">", p->out);
 	put_band_title(p, band);
 	fputs("</path>\n", p->out);
 }
@@ -204,77 +129,62 @@ static void put_bands(struct picture *p)
 	fputs("</g>\n", p->out);
 }
 
-static void put_svg_line(FILE *out, const char *class, double x1, double y1, double x2,
-			 double y2)
-{
-	fprintf(out, "<line class=\"%s\"", class);
-	hi_svg_attribute(out, "x1", x1);
-	hi_svg_attribute(out, "y1", y1);
-	hi_svg_attribute(out, "x2", x2);
-	hi_svg_attribute(out, "y2", y2);
-}
-
 static void put_label(FILE *out, const char *class, double x, double y, const char *text,
 		      size_t most)
 {
-	fprintf(out, "<text class=\"%s\"", class);
-	hi_svg_attribute(out, "x", x);
-	hi_svg_attribute(out, "y", y);
-	putc('>', out);
-	hi_svg_text(out, text, most);
-	fputs("</text>\n", out);
+	char attribute[40];
+
+	snprintf(attribute, sizeof(attribute), "class=\"%s\"", class);
+	hi_svg_label(out, attribute, x, y, text, most);
+	putc('\n', out);
 }
 
 static void put_y_axis(const struct picture *p)
 {
 	char text[40];
 
-	for (double y = 0; y <= p->y_top * 1.0001; y += p->y_step) {
-		put_svg_line(p->out, y > 0 ? "grid" : "axis", LEFT, y_of(p, y),
-			     LEFT + PLOT_WIDTH, y_of(p, y));
-		fputs("/>\n", p->out);
-		put_label(p->out, "right", LEFT - 8, y_of(p, y) + 4,
-			  hi_svg_axis_value(text, y, p->unit), 0);
+	for (double v = 0; v <= p->stack.most * 1.0001; v += p->y_step) {
+		double y = hi_stack_y(&p->stack, v);
+
+		hi_svg_line(p->out, v > 0 ? "class=\"grid\"" : "class=\"axis\"", LEFT, y,
+			    RIGHT, y);
+		put_label(p->out, "right", LEFT - 8, y + 4,
+			  hi_svg_axis_value(text, v, p->unit), 0);
 	}
-	put_svg_line(p->out, "axis", LEFT, TOP, LEFT, TOP + p->height);
-	fputs("/>\n", p->out);
+	hi_svg_line(p->out, "class=\"axis\"", LEFT, TOP, LEFT, BOTTOM);
 	if (!p->unit.binary)
 		put_label(p->out, "right", LEFT - 8, TOP - 14, p->unit.name, 12);
 }
 
+static const char *time_unit_of(const struct picture *p)
+{
+	const char *unit = p->bands->series->sample_unit;
+
+	return *unit ? unit : "seconds";
+}
+
 static void put_x_axis(const struct picture *p)
 {
-	double step = hi_svg_step(p->x_to - p->x_from, 12, false, false);
-	double bottom = TOP + p->height, time = time_of(p, 0);
-	bool one = !(p->bands->x_to > p->bands->x_from);
 	char text[40];
+	double time;
 
-	/* Bounded: 12 steps and one for rounding. */
-	for (unsigned i = 0; i < (one ? 1 : 14); i++) {
-		double x = one ? time : (ceil(p->x_from / step - 1e-9) + i) * step;
+	for (unsigned i = 0; hi_stack_tick(&p->stack, 12, i, &time, text); i++) {
+		double x = hi_stack_x(&p->stack, time);
 
-		if (x > p->x_to + step * 1e-6)
-			break;
-		put_svg_line(p->out, "axis", x_of(p, x), bottom, x_of(p, x), bottom + 7);
-		fputs("/>\n", p->out);
-		put_label(p->out, "middle", x_of(p, x), bottom + 21,
-			  hi_svg_tick(text, x, step), 0);
+		hi_svg_line(p->out, "class=\"axis\"", x, BOTTOM, x, BOTTOM + 7);
+		put_label(p->out, "middle", x, BOTTOM + 21, text, 0);
 	}
-	put_label(p->out, "middle unit", LEFT + PLOT_WIDTH / 2.0, bottom + 40,
-		  *p->bands->series->sample_unit ? p->bands->series->sample_unit
-						 : "seconds",
-		  60);
+	put_label(p->out, "middle unit", (LEFT + RIGHT) / 2.0, BOTTOM + 40,
+		  time_unit_of(p), 60);
 }
 
 static void put_sample_ticks(const struct picture *p)
 {
-	double bottom = TOP + p->height;
-
-	if (p->bands->n_samples > TICKS_MAX || !(p->bands->x_to > p->bands->x_from))
+	if (p->bands->n_samples > TICKS_MAX || p->stack.is_instant)
 		return;
 	fputs("<path class=\"samples\" d=\"", p->out);
 	for (size_t i = 0; i < p->bands->n_samples; i++) {
-		put_point(p, 'M', x_of(p, time_of(p, i)), bottom);
+		hi_svg_point(p->out, 'M', hi_stack_x(&p->stack, time_of(p, i)), BOTTOM);
 		fputs("v4", p->out);
 	}
 	fputs("\"/>\n", p->out);
@@ -306,7 +216,7 @@ static void put_mark_text(const struct picture *p, const char *text, double x,
 {
 	size_t n = characters_of(text);
 	double width = (double)(n < MARK_TEXT ? n : MARK_TEXT) * character + 12;
-	bool is_left = x + width > LEFT + PLOT_WIDTH;
+	bool is_left = x + width > RIGHT;
 	double from = is_left ? x - width : x;
 	int row = *text ? find_mark_row(ends, from, from + width) : -1;
 
@@ -324,14 +234,14 @@ static void put_mark_lines(const struct picture *p)
 
 	for (size_t i = 0; i < s->n_marks; i++) {
 		const char *text = hi_bands_mark_text(p->bands, i);
-		double x = x_of(p, s->marks[i]);
+		double x = hi_stack_x(&p->stack, s->marks[i]);
 
-		if (s->marks[i] < p->x_from || s->marks[i] > p->x_to)
+		if (s->marks[i] < p->stack.from || s->marks[i] > p->stack.to)
 			continue;
 		fputs("<g class=\"mark\">", p->out);
-		put_svg_line(p->out, "markline", x, TOP - 6, x, TOP + p->height);
-		fputs("/><path d=\"", p->out);
-		put_point(p, 'M', x - 5, TOP - 12);
+		hi_svg_line(p->out, "class=\"markline\"", x, TOP - 6, x, BOTTOM);
+		fputs("<path d=\"", p->out);
+		hi_svg_point(p->out, 'M', x - 5, TOP - 12);
 		fprintf(p->out, "h10l-5 7Z\"/><title>MARK %s",
 			hi_svg_tick(time, s->marks[i], 0.001));
 		fputs(*text ? ": " : "", p->out);
@@ -344,9 +254,10 @@ static void put_mark_lines(const struct picture *p)
 
 static void put_link(const struct picture *p, const struct hi_graph_link *link)
 {
-	double x = x_of(p, link->time), y = y_of(p, link->value);
+	double x = hi_stack_x(&p->stack, link->time),
+	       y = hi_stack_y(&p->stack, link->value);
 
-	if (link->time < p->x_from || link->time > p->x_to)
+	if (link->time < p->stack.from || link->time > p->stack.to)
 		return;
 	if (y < TOP)
 		y = TOP;
@@ -454,12 +365,12 @@ static double legend_height(const struct picture *p)
 static void put_legend(const struct picture *p)
 {
 	const struct hi_bands *b = p->bands;
-	double y = TOP + p->height + LEGEND_TOP;
-	const char *unit = b->series->sample_unit;
+	double y = BOTTOM + LEGEND_TOP;
+	const char *unit = time_unit_of(p);
 	char slope[48];
 
 	snprintf(slope, sizeof(slope), "slope per %.20s",
-		 !*unit || strcmp(unit, "seconds") == 0 ? "second" : unit);
+		 strcmp(unit, "seconds") == 0 ? "second" : unit);
 	put_label(p->out, "right head", LEGEND_MEAN, y, "mean", 0);
 	put_label(p->out, "right head", LEGEND_SHARE, y, "%", 0);
 	put_label(p->out, "right head", LEGEND_LAST, y, "at the end", 0);
@@ -540,14 +451,14 @@ static void put_heading(const struct picture *p)
 	add_note_text(note, " · %s sample%s", hi_text_count(count, b->n_samples),
 		      b->n_samples == 1 ? "" : "s");
 	if (duration > 0)
-		add_note_text(
-			note, " over %s %.30s",
-			hi_svg_value(span, time_of(p, b->n_samples - 1) - time_of(p, 0),
-				     (struct hi_svg_unit){.binary = false}),
-			*b->series->sample_unit ? b->series->sample_unit : "seconds");
+		add_note_text(note, " over %s %.30s",
+			      hi_svg_value(span,
+					   time_of(p, b->n_samples - 1) - time_of(p, 0),
+					   (struct hi_svg_unit){.binary = false}),
+			      time_unit_of(p));
 	put_label(p->out, "left dim", LEFT, 46, note, 0);
 	hi_graph_note(b, note);
-	put_label(p->out, "left dim", LEFT, TOP + p->height + 68, note, 0);
+	put_label(p->out, "left dim", LEFT, BOTTOM + 68, note, 0);
 }
 
 static const char style[] =
@@ -571,7 +482,7 @@ static const char style[] =
 
 static void put_picture(struct picture *p)
 {
-	double height = TOP + p->height + LEGEND_TOP + ROW + legend_height(p) + BELOW;
+	double height = BOTTOM + LEGEND_TOP + ROW + legend_height(p) + BELOW;
 
 	if (!p->is_embedded)
 		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", p->out);
@@ -584,7 +495,7 @@ static void put_picture(struct picture *p)
 	fprintf(p->out,
 		"<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" "
 		"height=\"%d\"/></clipPath>\n",
-		LEFT, TOP, PLOT_WIDTH, (int)p->height);
+		LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
 	fprintf(p->out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", WIDTH,
 		(int)height);
 	put_heading(p);
@@ -600,34 +511,34 @@ static void put_picture(struct picture *p)
 
 static void find_scale(struct picture *p)
 {
-	const struct hi_bands *b = p->bands;
-	double y_max = b->y_max > 0 ? b->y_max : 1, half;
+	double y_max = p->bands->y_max > 0 ? p->bands->y_max : 1, half;
 
-	p->x_from = b->x_from;
-	p->x_to = b->x_to;
-	if (!(p->x_to > p->x_from)) {
-		p->x_from -= 0.5;
-		p->x_to += 0.5;
-	}
+	p->stack.left = LEFT;
+	p->stack.right = RIGHT;
+	p->stack.top = TOP;
+	p->stack.bottom = BOTTOM;
+	hi_stack_range(&p->stack, p->bands->x_from, p->bands->x_to);
 	p->y_step = hi_svg_step(y_max, 8, p->unit.binary, true);
 	half = p->y_step > 1 ? p->y_step / 2 : 1;
-	p->y_top = ceil(y_max / half) * half;
-	p->height = PLOT_HEIGHT;
+	p->stack.most = ceil(y_max / half) * half;
 }
 
 static enum hi_status write_graph_svg(struct picture *p, struct hi_error *err)
 {
-	enum hi_status status;
+	const struct hi_bands *b = p->bands;
+	enum hi_status status =
+		hi_stack_begin(&p->stack, b->series->times + b->first, b->n_samples, err);
 
-	p->unit = (struct hi_svg_unit){is_binary(p->bands->series),
-				       p->bands->series->value_unit};
+	if (status != HI_OK)
+		return status;
+	p->unit = (struct hi_svg_unit){is_binary(b->series), b->series->value_unit};
+	for (size_t i = 0; i < b->count; i++)
+		hi_stack_add(&p->stack, b->items[i].values);
+	hi_stack_choose(&p->stack, COLUMNS);
 	find_scale(p);
-	status = choose_samples(p, err);
-	if (status == HI_OK)
-		put_picture(p);
-	free(p->drawn);
-	free(p->below);
-	return status;
+	put_picture(p);
+	hi_stack_free(&p->stack);
+	return HI_OK;
 }
 
 enum hi_status hi_graph_svg_write(const struct hi_bands *bands, FILE *out,

@@ -97,12 +97,7 @@ static void put_node_name(const struct drawing *d, const struct hi_picture_node 
 	if (most < 3)
 		return;
 	name_of_node(node, name);
-	fputs("<text", d->out);
-	hi_svg_attribute(d->out, "x", x);
-	hi_svg_attribute(d->out, "y", y);
-	putc('>', d->out);
-	hi_svg_text(d->out, name, (size_t)most);
-	fputs("</text>", d->out);
+	hi_svg_label(d->out, "", x, y, name, (size_t)most);
 }
 
 static void begin_node(const struct drawing *d, const struct hi_picture_node *node,
@@ -178,10 +173,7 @@ static void put_treemap_box(const struct drawing *d, size_t i, int32_t parent)
 	bool is_leaf = node->children >= node->after;
 
 	begin_node(d, node, parent);
-	hi_svg_attribute(d->out, "x", box->x);
-	hi_svg_attribute(d->out, "y", box->y);
-	hi_svg_attribute(d->out, "width", box->width);
-	hi_svg_attribute(d->out, "height", box->height);
+	hi_svg_box(d->out, box->x, box->y, box->width, box->height);
 	putc('>', d->out);
 	put_node_title(d, node);
 	fputs("<rect width=\"100%\" height=\"100%\"/>", d->out);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/pictures/stack.h"
 #include "report/pictures/treemap.h"
 #include "report/svg.h"
 
@@ -26,11 +27,14 @@ enum {
 	LEFT = 76, /* bands: the plot */
 	RIGHT = 210,
 	TOP = 26,
-	PLOT_HEIGHT = 300,
+	BOTTOM = TOP + 300, /* of the plot */
 	BELOW = 40,
 	BAND_LABEL = 12, /* least height of a label beside the last value */
 };
 static const double character = 6.2; /* px of one */
+#define GREY " stroke=\"#777\""
+#define AXIS "class=\"axis\"" GREY
+#define MIDDLE "text-anchor=\"middle\""
 
 struct html_drawing {
 	const struct hi_page_picture *picture;
@@ -92,12 +96,7 @@ static void put_cut_label(const struct html_drawing *d, double x, double y, doub
 		n += ((unsigned char)*s & 0xc0) != 0x80;
 	if (!n || most < LEAST_LABEL)
 		return;
-	fputs("<text", d->out);
-	hi_svg_attribute(d->out, "x", x);
-	hi_svg_attribute(d->out, "y", y);
-	putc('>', d->out);
-	hi_svg_text(d->out, label, n > most ? most - 1 : most);
-	fputs("</text>", d->out);
+	hi_svg_label(d->out, "", x, y, label, n > most ? most - 1 : most);
 }
 
 static void put_box_label(const struct html_drawing *d, const struct hi_page_box *box,
@@ -115,10 +114,7 @@ static void put_page_box(const struct html_drawing *d, const struct hi_page_box 
 
 	fprintf(d->out, " data-d=\"%" PRIu32 "\" data-b=\"%" PRIu64 "\"><rect",
 		box->depth, box->bytes);
-	hi_svg_attribute(d->out, "x", place->x);
-	hi_svg_attribute(d->out, "y", place->y);
-	hi_svg_attribute(d->out, "width", place->width);
-	hi_svg_attribute(d->out, "height", place->height);
+	hi_svg_box(d->out, place->x, place->y, place->width, place->height);
 	fprintf(d->out, " fill=\"%s\" stroke=\"#fff\"/>", kind_colours[box->kind]);
 	put_box_label(d, box, place);
 	put_node_title_text(d, box->title);
@@ -226,10 +222,9 @@ static void put_kinds_legend(const struct html_drawing *d,
 			k);
 		hi_svg_attribute(d->out, "x", x);
 		hi_svg_attribute(d->out, "y", y - 18);
-		fprintf(d->out, " fill=\"%s\"/></g><text", kind_colours[k]);
-		hi_svg_attribute(d->out, "x", x + 15);
-		hi_svg_attribute(d->out, "y", y - 8);
-		fprintf(d->out, ">%s</text>\n", name);
+		fprintf(d->out, " fill=\"%s\"/></g>", kind_colours[k]);
+		hi_svg_label(d->out, "", x + 15, y - 8, name, 0);
+		putc('\n', d->out);
 		x += 15 + (double)strlen(name) * LEGEND_CHARACTER + 14;
 	}
 }
@@ -255,193 +250,83 @@ static enum hi_status put_box_picture(const struct html_drawing *d, struct hi_er
 
 /* ---- bands ---- */
 
-static const char *const band_colours[] = {
-	"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1",
-	"#9c755f", "#1f5a8a", "#ff9da7", "#86bc40", "#8c3b4a", "#a0cbe8", "#b8860b",
-	"#2f6b4f", "#d4a6c8", "#6b5b95", "#ffbe7d", "#499894", "#d37295",
-};
-enum { BAND_COLOURS = sizeof(band_colours) / sizeof(band_colours[0]) };
-
 /* Of a picture of bands. */
 struct band_drawing {
 	const struct html_drawing *d;
 	const struct hi_page_picture *p;
-	size_t *drawn; /* times */
-	size_t n_drawn;
-	double *below; /* by drawn time: the bands that are drawn already */
-	double from, to, top, step;
-	double right; /* end of the plot */
+	struct hi_stack stack;
 };
 
-static double x_of_time(const struct band_drawing *b, double time)
-{
-	return LEFT + (time - b->from) / (b->to - b->from) * (b->right - LEFT);
-}
-
-static double y_of_value(const struct band_drawing *b, double value)
-{
-	return TOP + PLOT_HEIGHT - value / b->top * PLOT_HEIGHT;
-}
-
-static double total_at_time(const struct hi_page_picture *p, size_t at)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < p->n_bands; i++)
-		sum += p->bands[i].values[at];
-	return sum;
-}
-
-/* All times, or of each few the one with the highest total; the last one, too. */
+/* So many times that the picture has its size. */
 static void choose_times(struct band_drawing *b)
 {
 	const struct hi_page_picture *p = b->p;
-	size_t bands = p->n_bands ? p->n_bands : 1;
-	size_t most = (HI_HTML_PICTURE_SIZE - 64 * 1024) / (bands * 32);
-	size_t few;
+	size_t most = (HI_HTML_PICTURE_SIZE - 64 * 1024) / (p->n_bands * 32);
 
-	if (most > HI_PAGE_TIMES_MAX)
-		most = HI_PAGE_TIMES_MAX;
-	few = (p->n_times + most - 1) / most;
-	for (size_t i = 0; i < p->n_times; i += few) {
-		size_t best = i;
-
-		for (size_t k = i + 1; k < i + few && k < p->n_times; k++)
-			if (total_at_time(p, k) > total_at_time(p, best))
-				best = k;
-		b->drawn[b->n_drawn++] = i ? best : 0;
-	}
-	if (p->n_times && b->drawn[b->n_drawn - 1] != p->n_times - 1)
-		b->drawn[b->n_drawn++] = p->n_times - 1;
-}
-
-static void find_band_scale(struct band_drawing *b)
-{
-	const struct hi_page_picture *p = b->p;
-	double most = 1;
-
-	for (size_t i = 0; i < b->n_drawn; i++)
-		most = fmax(most, total_at_time(p, b->drawn[i]));
-	b->from = p->times[0];
-	b->to = p->times[p->n_times - 1];
-	if (!(b->to > b->from)) {
-		b->from -= 0.5;
-		b->to += 0.5;
-	}
-	b->step = hi_svg_step(most, 6, true, true);
-	b->top = most;
-	b->right = HI_PAGE_PICTURE_WIDTH - RIGHT;
-}
-
-static void put_band_point(const struct band_drawing *b, char letter, double x, double y)
-{
-	putc(letter, b->d->out);
-	hi_svg_number(b->d->out, x);
-	putc(' ', b->d->out);
-	hi_svg_number(b->d->out, y);
-}
-
-/* Where no time passes, the samples fill the width: else nothing would be seen. */
-static double x_of_drawn(const struct band_drawing *b, size_t i, bool at_end)
-{
-	if (b->p->times[b->p->n_times - 1] > b->p->times[0])
-		return x_of_time(b, b->p->times[b->drawn[i]]);
-	return at_end ? b->right : LEFT;
+	for (size_t i = 0; i < p->n_bands; i++)
+		hi_stack_add(&b->stack, p->bands[i].values);
+	hi_stack_choose(&b->stack, most < HI_PAGE_TIMES_MAX ? most : HI_PAGE_TIMES_MAX);
+	for (size_t i = 0; i < b->stack.n_drawn; i++)
+		b->stack.most = fmax(b->stack.most, b->stack.totals[b->stack.drawn[i]]);
+	b->stack.left = LEFT;
+	b->stack.right = HI_PAGE_PICTURE_WIDTH - RIGHT;
+	b->stack.top = TOP;
+	b->stack.bottom = BOTTOM;
 }
 
 static void put_page_band(struct band_drawing *b, size_t k)
 {
 	const struct hi_page_band *band = &b->p->bands[k];
-	bool is_one = !(b->p->times[b->p->n_times - 1] > b->p->times[0]);
 	const char *element = begin_picture_node(b->d, "band", (int)(k % 8), band->link);
-	FILE *out = b->d->out;
 
-	fprintf(out, "><path fill=\"%s\" d=\"", band_colours[k % BAND_COLOURS]);
-	for (size_t i = 0; i < b->n_drawn; i++)
-		put_band_point(b, i ? 'L' : 'M', x_of_drawn(b, i, false),
-			       y_of_value(b, b->below[i]));
-	if (is_one)
-		put_band_point(b, 'L', b->right, y_of_value(b, b->below[0]));
-	for (size_t i = 0; i < b->n_drawn; i++)
-		b->below[i] += band->values[b->drawn[i]];
-	if (is_one)
-		put_band_point(b, 'L', b->right, y_of_value(b, b->below[0]));
-	for (size_t i = b->n_drawn; i-- > 0;)
-		put_band_point(b, 'L', x_of_drawn(b, i, false),
-			       y_of_value(b, b->below[i]));
-	fputs("Z\"/>", out);
+	fprintf(b->d->out, "><path fill=\"%s\" d=\"", hi_svg_colour(k));
+	hi_stack_outline(&b->stack, band->values, b->d->out);
+	fputs("\"/>", b->d->out);
 	put_node_title_text(b->d, band->title);
-	fprintf(out, "</%s>\n", element);
-}
-
-static void put_band_text(const struct band_drawing *b, const char *anchor, double x,
-			  double y, const char *text, size_t most)
-{
-	fprintf(b->d->out, "<text text-anchor=\"%s\"", anchor);
-	hi_svg_attribute(b->d->out, "x", x);
-	hi_svg_attribute(b->d->out, "y", y);
-	putc('>', b->d->out);
-	hi_svg_text(b->d->out, text, most);
-	fputs("</text>\n", b->d->out);
-}
-
-static void put_band_line(const struct band_drawing *b, const char *class, double x1,
-			  double y1, double x2, double y2, const char *dashes)
-{
-	fprintf(b->d->out, "<line class=\"%s\" stroke=\"#777\"", class);
-	if (dashes)
-		fprintf(b->d->out, " stroke-dasharray=\"%s\"", dashes);
-	hi_svg_attribute(b->d->out, "x1", x1);
-	hi_svg_attribute(b->d->out, "y1", y1);
-	hi_svg_attribute(b->d->out, "x2", x2);
-	hi_svg_attribute(b->d->out, "y2", y2);
-	fputs("/>\n", b->d->out);
+	fprintf(b->d->out, "</%s>\n", element);
 }
 
 static void put_band_axes(const struct band_drawing *b)
 {
-	double bottom = TOP + PLOT_HEIGHT;
-	double step = hi_svg_step(b->to - b->from, 10, false, false);
+	const struct hi_stack *s = &b->stack;
+	double step = hi_svg_step(s->most, 6, true, true), time;
+	FILE *out = b->d->out;
 	char text[40], unit[64];
 
-	for (unsigned i = 0; i < 20 && i * b->step <= b->top * 1.0001; i++) {
-		double y = y_of_value(b, i * b->step);
+	for (unsigned i = 0; i < 20 && i * step <= s->most * 1.0001; i++) {
+		double y = hi_stack_y(s, i * step);
 
-		put_band_line(b, "axis", LEFT - 4, y, LEFT, y, NULL);
-		put_band_text(b, "end", LEFT - 7, y + 4,
-			      hi_svg_axis_value(text, i * b->step,
-						(struct hi_svg_unit){.binary = true}),
-			      0);
+		hi_svg_line(out, AXIS, LEFT - 4, y, LEFT, y);
+		hi_svg_label(out, "text-anchor=\"end\"", LEFT - 7, y + 4,
+			     hi_svg_axis_value(text, i * step,
+					       (struct hi_svg_unit){.binary = true}),
+			     0);
 	}
-	for (unsigned i = 0; i < 20; i++) {
-		double time = (ceil(b->from / step - 1e-9) + i) * step;
+	for (unsigned i = 0; hi_stack_tick(s, 10, i, &time, text); i++) {
+		double x = hi_stack_x(s, time);
 
-		if (time > b->to + step * 1e-6)
-			break;
-		put_band_line(b, "axis", x_of_time(b, time), bottom, x_of_time(b, time),
-			      bottom + 5, NULL);
-		put_band_text(b, "middle", x_of_time(b, time), bottom + 17,
-			      hi_svg_tick(text, time, step), 0);
+		hi_svg_line(out, AXIS, x, BOTTOM, x, BOTTOM + 5);
+		hi_svg_label(out, MIDDLE, x, BOTTOM + 17, text, 0);
 	}
-	put_band_line(b, "axis", LEFT, TOP, LEFT, bottom, NULL);
-	put_band_line(b, "axis", LEFT, bottom, b->right, bottom, NULL);
+	hi_svg_line(out, AXIS, LEFT, TOP, LEFT, BOTTOM);
+	hi_svg_line(out, AXIS, LEFT, BOTTOM, s->right, BOTTOM);
 	snprintf(unit, sizeof(unit), "time (%.40s)", b->p->time_unit);
-	put_band_text(b, "middle", (LEFT + b->right) / 2, bottom + 33, unit, 0);
+	hi_svg_label(out, MIDDLE, (LEFT + s->right) / 2, BOTTOM + 33, unit, 0);
 }
 
 /* Names stand to the right of the plot, each with a line to its band, in the order of
  * the stack: no one has to tell colours apart. */
 static void put_band_labels(const struct band_drawing *b)
 {
-	size_t last = b->drawn[b->n_drawn - 1], n = b->p->n_bands;
+	size_t last = b->p->n_times - 1, n = b->p->n_bands;
 	double y[HI_PAGE_BANDS_MAX], centre[HI_PAGE_BANDS_MAX], sum = 0;
-	double gap = fmin(BAND_LABEL, (double)PLOT_HEIGHT / (double)n);
-	double x = b->right + 18;
+	double gap = fmin(BAND_LABEL, (double)(BOTTOM - TOP) / (double)n);
+	double x = b->stack.right + 18;
 
 	for (size_t i = 0; i < n; i++) {
 		double value = b->p->bands[i].values[last];
 
-		centre[i] = y[i] = y_of_value(b, sum + value / 2);
+		centre[i] = y[i] = hi_stack_y(&b->stack, sum + value / 2);
 		sum += value;
 		if (i && y[i] > y[i - 1] - gap)
 			y[i] = y[i - 1] - gap;
@@ -458,9 +343,10 @@ static void put_band_labels(const struct band_drawing *b)
 			begin_picture_node(b->d, "name", (int)(i % 8), band->link);
 
 		putc('>', b->d->out);
-		put_band_line(b, "leader", b->right, centre[i], x - 3, y[i], NULL);
-		put_band_text(b, "start", x, y[i] + 4, band->label,
-			      (size_t)((RIGHT - 20) / character));
+		hi_svg_line(b->d->out, "class=\"leader\"" GREY, b->stack.right, centre[i],
+			    x - 3, y[i]);
+		hi_svg_label(b->d->out, "text-anchor=\"start\"", x, y[i] + 4, band->label,
+			     (size_t)((RIGHT - 20) / character));
 		fprintf(b->d->out, "</%s>\n", element);
 	}
 }
@@ -470,16 +356,19 @@ static void put_page_marks(const struct band_drawing *b)
 	for (size_t i = 0; i < b->p->n_marks; i++) {
 		const struct hi_page_mark *mark = &b->p->marks[i];
 		const char *element;
-		double x = x_of_time(b, mark->time), y = TOP;
+		double x = hi_stack_x(&b->stack, mark->time), y = TOP;
 
-		if (!(mark->time >= b->from && mark->time <= b->to))
+		if (!(mark->time >= b->stack.from && mark->time <= b->stack.to))
 			continue;
 		element = begin_picture_node(b->d, "mark", 0, mark->link);
 		putc('>', b->d->out);
 		if (isnan(mark->value)) {
-			put_band_line(b, "markline", x, TOP, x, TOP + PLOT_HEIGHT, "4 3");
+			hi_svg_line(b->d->out,
+				    "class=\"markline\"" GREY " stroke-dasharray=\"4 3\"",
+				    x, TOP, x, BOTTOM);
 		} else {
-			y = y_of_value(b, fmin(fmax(mark->value, 0), b->top));
+			y = hi_stack_y(&b->stack,
+				       fmin(fmax(mark->value, 0), b->stack.most));
 			fputs("<circle r=\"6\" fill=\"#fff\" stroke=\"#222\" "
 			      "stroke-width=\"2\"",
 			      b->d->out);
@@ -487,7 +376,7 @@ static void put_page_marks(const struct band_drawing *b)
 			hi_svg_attribute(b->d->out, "cy", y);
 			fputs("/>", b->d->out);
 		}
-		put_band_text(b, "middle", x, y - 9, mark->label, 20);
+		hi_svg_label(b->d->out, MIDDLE, x, y - 9, mark->label, 20);
 		put_node_title_text(b->d, mark->title);
 		fprintf(b->d->out, "</%s>\n", element);
 	}
@@ -496,23 +385,23 @@ static void put_page_marks(const struct band_drawing *b)
 static enum hi_status put_band_picture(const struct html_drawing *d, struct hi_error *err)
 {
 	const struct hi_page_picture *p = d->picture;
-	HI_GUARD(free) size_t *drawn = hi_calloc(p->n_times + 2, sizeof(*drawn));
-	HI_GUARD(free) double *below = hi_calloc(p->n_times + 2, sizeof(*below));
-	struct band_drawing b = {.d = d, .p = p, .drawn = drawn, .below = below};
+	struct band_drawing b = {.d = d, .p = p};
+	enum hi_status status;
 
-	if (!drawn || !below)
-		return hi_fail_memory(err, "picture");
 	if (!p->n_times || !p->n_bands)
 		return HI_OK;
+	status = hi_stack_begin(&b.stack, p->times, p->n_times, err);
+	if (status != HI_OK)
+		return status;
 	choose_times(&b);
-	find_band_scale(&b);
-	begin_figure(d, HI_PAGE_PICTURE_WIDTH, TOP + PLOT_HEIGHT + BELOW);
+	begin_figure(d, HI_PAGE_PICTURE_WIDTH, BOTTOM + BELOW);
 	for (size_t k = 0; k < p->n_bands; k++)
 		put_page_band(&b, k);
 	put_band_axes(&b);
 	put_band_labels(&b);
 	put_page_marks(&b);
 	end_figure(d, 0);
+	hi_stack_free(&b.stack);
 	return HI_OK;
 }
 

@@ -39,21 +39,8 @@ static double length_in_picture(const struct bars_picture *p, double height)
 static void put_rectangle(FILE *out, double x, double y, double width, const char *colour)
 {
 	fputs("<rect", out);
-	hi_svg_attribute(out, "x", x);
-	hi_svg_attribute(out, "y", y);
-	hi_svg_attribute(out, "width", width);
-	fprintf(out, " height=\"%d\" fill=\"%s\"/>", BAR, colour);
-}
-
-static void put_bar_text(FILE *out, double x, double y, const char *anchor,
-			 const char *text, size_t most)
-{
-	fputs("<text", out);
-	hi_svg_attribute(out, "x", x);
-	hi_svg_attribute(out, "y", y);
-	fprintf(out, " text-anchor=\"%s\">", anchor);
-	hi_svg_text(out, text, most);
-	fputs("</text>", out);
+	hi_svg_box(out, x, y, width, BAR);
+	fprintf(out, " fill=\"%s\"/>", colour);
 }
 
 static void put_bar(const struct bars_picture *p, size_t i)
@@ -77,10 +64,11 @@ static void put_bar(const struct bars_picture *p, size_t i)
 	fputs("\n", p->out);
 	hi_svg_text(p->out, *f->file ? f->file : f->module, 0);
 	fprintf(p->out, "\n%s</title>", figures);
-	put_bar_text(p->out, LEFT - 8, text_y, "end", name, LETTERS);
+	hi_svg_label(p->out, "text-anchor=\"end\"", LEFT - 8, text_y, name, LETTERS);
 	put_rectangle(p->out, LEFT, y, time, time_colour);
 	put_rectangle(p->out, LEFT + time, y, space, space_colour);
-	put_bar_text(p->out, LEFT + time + space + 6, text_y, "start", figures, 0);
+	hi_svg_label(p->out, "text-anchor=\"start\"", LEFT + time + space + 6, text_y,
+		     figures, 0);
 	fputs(p->links ? "</g></a>\n" : "</g>\n", p->out);
 }
 
@@ -97,15 +85,9 @@ static void put_axis(const struct bars_picture *p)
 	for (unsigned i = 0; i <= MOST_TICKS && i * p->step <= p->top * 1.0001; i++) {
 		double x = LEFT + length_in_picture(p, i * p->step);
 
-		fputs("<line class=\"tick\"", p->out);
-		hi_svg_attribute(p->out, "x1", x);
-		hi_svg_attribute(p->out, "x2", x);
-		fprintf(p->out, " y1=\"%d\"", TOP - 6);
-		hi_svg_attribute(p->out, "y2", bottom);
-		fputs("/>", p->out);
-		put_bar_text(p->out, x, bottom + 16, "middle",
+		hi_svg_line(p->out, "class=\"tick\"", x, TOP - 6, x, bottom);
+		hi_svg_label(p->out, "text-anchor=\"middle\"", x, bottom + 16,
 			     hi_svg_tick(text, i * p->step, p->step), 0);
-		fputs("\n", p->out);
 	}
 }
 
@@ -122,21 +104,20 @@ static void put_heads(const struct bars_picture *p)
 	fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
 	      "<g font-size=\"16\">",
 	      p->out);
-	put_bar_text(p->out, 16, 28, "start", title, 110);
+	hi_svg_label(p->out, "text-anchor=\"start\"", 16, 28, title, 110);
 	fputs("</g>\n", p->out);
 	snprintf(line, sizeof(line),
 		 "height in %%: %.0f %% of it are of space (blue), by alloc, the rest of "
 		 "time (orange)",
 		 100 * r->weight);
-	put_bar_text(p->out, 16, 50, "start", line, 0);
+	hi_svg_label(p->out, "text-anchor=\"start\"", 16, 50, line, 0);
 	if (*note)
-		put_bar_text(p->out, 16, 68, "start", note, 0);
+		hi_svg_label(p->out, "text-anchor=\"start\"", 16, 68, note, 0);
 	else if (p->bars->n_left_out) {
 		snprintf(line, sizeof(line), "%s more functions, with less height",
 			 hi_text_count(count, p->bars->n_left_out));
-		put_bar_text(p->out, 16, 68, "start", line, 0);
+		hi_svg_label(p->out, "text-anchor=\"start\"", 16, 68, line, 0);
 	}
-	fputs("\n", p->out);
 }
 
 static void draw_bars_picture(const struct bars_picture *p)
