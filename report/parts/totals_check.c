@@ -44,19 +44,25 @@ void hi_sanity_show(const struct hi_sanity *s, struct hi_page *page)
 					     (unsigned long long)sum));
 }
 
-void hi_sanity_json(const struct hi_sanity *s, struct hi_json *json)
+static struct hi_doc_value difference_of_sanity(const struct hi_doc_row *row)
 {
-	uint64_t sum = sum_of_sanity(s);
+	const struct hi_sanity *s = row->row;
 
-	hi_json_object(json, "sanity");
-	hi_json_number(json, "allocated", s->allocated);
-	hi_json_number(json, "exact", s->exact);
-	hi_json_number(json, "conservative_only", s->conservative);
-	hi_json_number(json, "leak", s->leak);
-	hi_json_number(json, "allocator", s->internal);
-	if (s->allocated != UINT64_MAX)
-		hi_json_signed(json, "difference", (int64_t)(s->allocated - sum));
-	else
-		hi_json_null(json, "difference");
-	hi_json_end(json);
+	return s->allocated == UINT64_MAX
+		       ? hi_doc_none()
+		       : hi_doc_signed((int64_t)(s->allocated - sum_of_sanity(s)));
 }
+
+static const struct hi_doc_field sanity_fields[] = {
+	{"allocated", NULL, HI_DOC_BYTES, HI_AT(struct hi_sanity, allocated),
+	 .nullable = true},
+	{"exact", NULL, HI_DOC_BYTES, HI_AT(struct hi_sanity, exact)},
+	{"conservative_only", NULL, HI_DOC_BYTES, HI_AT(struct hi_sanity, conservative)},
+	{"leak", NULL, HI_DOC_BYTES, HI_AT(struct hi_sanity, leak), .nullable = true},
+	{"allocator", NULL, HI_DOC_BYTES, HI_AT(struct hi_sanity, internal)},
+	{"difference", NULL, HI_DOC_BYTES, .value = difference_of_sanity,
+	 .is_signed = true, .nullable = true},
+};
+const struct hi_doc_fields hi_sanity_fields = HI_DOC_FIELDS(
+	sanity_fields, .meaning = "allocated, by the allocator's own lists = exact + "
+				  "conservative_only + leak + allocator + difference");

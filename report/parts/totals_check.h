@@ -9,6 +9,7 @@
 #define HI_REPORT_PARTS_TOTALS_CHECK_H
 
 #include "census/analysis/analysis.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 
 struct hi_sanity {
@@ -24,7 +25,7 @@ struct hi_sanity hi_sanity_of(const struct hi_report_header *header,
 			      const struct hi_reach *reach, uint64_t allocated);
 /* Adds a fact "384 B = 300 B exact + … ", or a warning if the totals differ. */
 void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
-/* Writes the member "sanity". */
-void hi_sanity_json(const struct hi_sanity *sanity, struct hi_json *json);
+/* The fields of the member "sanity". */
+extern const struct hi_doc_fields hi_sanity_fields;
 
 #endif

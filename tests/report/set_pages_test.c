@@ -25,10 +25,22 @@ static const uint32_t both[] = {1, 2}, hostile[] = {3}, by_system[] = {4};
 HI_TEST(set_pages, retainers)
 {
 	struct hi_retainers_row rows[] = {
-		{{.set = 2, .size = 2, .objects = 500, .cost = 50000000}, both},
-		{{.set = 3, .size = 1, .objects = 300, .cost = 30000000}, hostile},
-		{{.set = HI_SET_MANY, .objects = 100, .cost = 10000000}, NULL},
-		{{.set = 4, .size = 1, .objects = 100, .cost = 10000000}, by_system}};
+		{{.set = 2, .size = 2, .objects = 500, .cost = 50000000},
+		 both,
+		 drawn_identity_name,
+		 NULL},
+		{{.set = 3, .size = 1, .objects = 300, .cost = 30000000},
+		 hostile,
+		 drawn_identity_name,
+		 NULL},
+		{{.set = HI_SET_MANY, .objects = 100, .cost = 10000000},
+		 NULL,
+		 drawn_identity_name,
+		 NULL},
+		{{.set = 4, .size = 1, .objects = 100, .cost = 10000000},
+		 by_system,
+		 drawn_identity_name,
+		 NULL}};
 	struct sample *s = sample_make();
 	const struct hi_retainers_report r = {.header = &s->header,
 					      .graph = s->graph,
@@ -76,10 +88,10 @@ HI_TEST(set_pages, roots)
 					.reached = 300000,
 					.inside = "a"}};
 	struct hi_bins_row rows[] = {
-		{"a", first, {.size = 1, .objects = 40, .cost = 400000}, false},
-		{"a-b", shared, {.size = 2, .objects = 30, .cost = 300000}, false},
-		{"NOROOT", NULL, {.objects = 20, .cost = 200000}, false},
-		{"LEAK", NULL, {.objects = 10, .cost = 100000}, false}};
+		{"a", first, {.size = 1, .objects = 40, .cost = 400000}},
+		{"a-b", shared, {.size = 2, .objects = 30, .cost = 300000}},
+		{"NOROOT", NULL, {.objects = 20, .cost = 200000}},
+		{"LEAK", NULL, {.objects = 10, .cost = 100000}}};
 	struct sample *s = sample_make();
 	const struct hi_bins_report r = {
 		.header = &s->header,
@@ -102,10 +114,19 @@ HI_TEST(set_pages, roots)
 HI_TEST(set_pages, up)
 {
 	struct hi_retainers_row first[] = {
-		{{.set = 2, .size = 2, .objects = 7, .cost = 7000}, both},
-		{{.set = HI_SET_MANY, .objects = 3, .cost = 3000}, NULL}};
+		{{.set = 2, .size = 2, .objects = 7, .cost = 7000},
+		 both,
+		 drawn_identity_name,
+		 NULL},
+		{{.set = HI_SET_MANY, .objects = 3, .cost = 3000},
+		 NULL,
+		 drawn_identity_name,
+		 NULL}};
 	struct hi_retainers_row second[] = {
-		{{.set = 3, .size = 1, .objects = 2, .cost = 200}, hostile}};
+		{{.set = 3, .size = 1, .objects = 2, .cost = 200},
+		 hostile,
+		 drawn_identity_name,
+		 NULL}};
 	struct hi_up_step steps[] = {{.types = {4},
 				      .n_types = 1,
 				      .objects = 10,
@@ -118,7 +139,7 @@ HI_TEST(set_pages, up)
 				      .bytes = 200,
 				      .rows = second,
 				      .n_rows = 1,
-				      .beyond = {1, 16}}};
+				      .hidden = {1, 16}}};
 	struct sample *s = sample_make();
 	const struct hi_up_report r = {.header = &s->header,
 				       .graph = s->graph,

@@ -115,7 +115,8 @@ static bool add_retainer_row(struct making *m, const struct hi_set_row *sum)
 		return false;
 	if (sum->size)
 		hi_set_members(m->pool, sum->set, members);
-	m->r->rows[m->r->n_rows++] = (struct hi_retainers_row){*sum, members};
+	m->r->rows[m->r->n_rows++] =
+		(struct hi_retainers_row){*sum, members, m->r->view.name, m->r->view.arg};
 	return true;
 }
 
@@ -134,9 +135,9 @@ static enum hi_status make_retainer_rows(struct making *m, size_t top,
 
 		add_set_to_totals(m, sum);
 		if (sum->cost < r->view.min_size && sum->set != HI_SET_MANY)
-			hi_hidden_add(&r->below, sum->cost);
+			hi_hidden_add(&r->hidden.by_min_size, sum->cost);
 		else if (i >= top && sum->set != HI_SET_MANY)
-			hi_hidden_add(&r->beyond, sum->cost);
+			hi_hidden_add(&r->hidden.by_top, sum->cost);
 		else if (!add_retainer_row(m, sum))
 			return hi_fail_memory(err, "retainer sets");
 	}

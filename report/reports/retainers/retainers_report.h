@@ -4,6 +4,7 @@
 #define HI_REPORT_REPORTS_RETAINERS_RETAINERS_REPORT_H
 
 #include "census/retainers/retainers.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_links.h"
 #include "report/parts/row_selection.h"
@@ -30,6 +31,8 @@ struct hi_retainers_view {
 struct hi_retainers_row {
 	struct hi_set_row sum;
 	const uint32_t *members; /* identities, sum.size of them */
+	hi_set_name_fn *name;	 /* of one, with arg; hostile */
+	void *arg;
 };
 struct hi_retainers_report {
 	const struct hi_report_header *header;
@@ -41,12 +44,15 @@ struct hi_retainers_report {
 	struct hi_set_row many;	       /* also in rows; objects 0: none */
 	uint64_t system_bytes;	       /* of sets with SYSTEM */
 	uint64_t weak_objects, weak_bytes;
-	uint64_t revisited;		/* objects that were looked at twice */
-	uint64_t waiting;		/* the most on its work list */
-	struct hi_hidden beyond, below; /* by the number of rows, by min_size */
+	uint64_t revisited; /* objects that were looked at twice */
+	uint64_t waiting;   /* the most on its work list */
+	struct hi_hidden_rows hidden;
 	struct hi_sanity sanity;
 	struct hi_arena arena;
 };
+
+/* The document "heapinspect/retainers/v1" after its header. Forms: 1 << view.pure. */
+extern const struct hi_doc_fields hi_retainers_document;
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_retainers_report_create(
@@ -61,12 +67,10 @@ void hi_retainers_display(const struct hi_retainers_report *report, struct hi_pa
 /* Writes the report as the JSON document "heapinspect/retainers/v1". */
 void hi_retainers_json(const struct hi_retainers_report *report, struct hi_json *json);
 
-/* Returns "struct session, cache": the first members of a set and how many more there
- * are; "MANY". Safe. Also used by `up`. */
-const char *hi_retainers_label(const struct hi_set_row *sum, const uint32_t *members,
-			       hi_set_name_fn *name, void *arg, struct hi_page *page);
-/* The members "set", "size" and "members" of an object that the caller opened. */
-void hi_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members,
-			   hi_set_name_fn *name, void *arg, struct hi_json *json);
+/* The value of a column of struct hi_retainers_row: "struct session, cache", the first
+ * members of a set and how many more there are; "MANY". Also used by `up`. */
+struct hi_doc_value hi_retainers_label(const struct hi_doc_row *row);
+/* Its members "set", "many" and "members". */
+extern const struct hi_doc_fields hi_retainers_set_fields;
 
 #endif

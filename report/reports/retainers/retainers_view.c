@@ -9,32 +9,172 @@
 
 enum { MEMBERS_SHOWN = 12 };
 
-const char *hi_retainers_label(const struct hi_set_row *sum, const uint32_t *members,
-			       hi_set_name_fn *name, void *arg, struct hi_page *page)
+/* ---- fields ---- */
+
+struct hi_doc_value hi_retainers_label(const struct hi_doc_row *row)
 {
+	const struct hi_retainers_row *set = row->row;
 	const char *text = "";
 
-	if (sum->set == HI_SET_MANY)
-		return "MANY";
-	for (uint32_t i = 0; i < sum->size && i < MEMBERS_SHOWN; i++)
-		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
-				      hi_page_type(page, name(arg, members[i])));
-	if (sum->size > MEMBERS_SHOWN)
-		text = hi_page_printf(page, "%s and %u more", text,
-				      sum->size - MEMBERS_SHOWN);
-	return text;
+	if (set->sum.set == HI_SET_MANY)
+		return hi_doc_shown("MANY");
+	for (uint32_t i = 0; i < set->sum.size && i < MEMBERS_SHOWN; i++)
+		text = hi_page_printf(
+			row->page, "%s%s%s", text, i ? ", " : "",
+			hi_page_type(row->page, set->name(set->arg, set->members[i])));
+	if (set->sum.size > MEMBERS_SHOWN)
+		text = hi_page_printf(row->page, "%s and %u more", text,
+				      set->sum.size - MEMBERS_SHOWN);
+	return hi_doc_shown(text);
 }
 
-void hi_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members,
-			   hi_set_name_fn *name, void *arg, struct hi_json *json)
+static struct hi_doc_value is_set_many(const struct hi_doc_row *row)
 {
-	hi_json_number(json, "set", sum->set);
-	hi_json_bool(json, "many", sum->set == HI_SET_MANY);
-	hi_json_array(json, "members");
-	for (uint32_t i = 0; i < sum->size; i++)
-		hi_json_text(json, NULL, name(arg, members[i]));
+	const struct hi_retainers_row *set = row->row;
+
+	return hi_doc_number(set->sum.set == HI_SET_MANY);
+}
+
+static struct hi_doc_value members_of_set(const struct hi_doc_row *row)
+{
+	const struct hi_retainers_row *set = row->row;
+
+	return hi_doc_nested(set->members, set->sum.size);
+}
+
+static struct hi_doc_value name_of_member(const struct hi_doc_row *row)
+{
+	const struct hi_retainers_row *set = row->parent;
+
+	return hi_doc_text(set->name(set->arg, *(const uint32_t *)row->row));
+}
+
+static const struct hi_doc_field set_member_fields[] = {
+	{.unit = HI_DOC_TEXT, .value = name_of_member}};
+static const struct hi_doc_fields set_members =
+	HI_DOC_FIELDS(set_member_fields, .row_size = sizeof(uint32_t));
+
+static const struct hi_doc_field set_fields[] = {
+	{"set", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_row, sum.set)},
+	{"many", NULL, HI_DOC_FLAG, .value = is_set_many},
+	{"members", NULL, HI_DOC_LIST, .value = members_of_set, .nested = &set_members},
+};
+const struct hi_doc_fields hi_retainers_set_fields = HI_DOC_FIELDS(set_fields);
+
+enum { PLAIN = 1 << false, PURE = 1 << true };
+
+static struct hi_doc_value pure_of_set(const struct hi_doc_row *row)
+{
+	const struct hi_retainers_report *r = row->report;
+	const struct hi_retainers_row *set = row->row;
+
+	return hi_doc_number(r->view.has_pure ? set->sum.cost_pure : UINT64_MAX);
+}
+
+static struct hi_doc_value share_of_set(const struct hi_doc_row *row)
+{
+	const struct hi_retainers_report *r = row->report;
+	const struct hi_set_row *sum = &((const struct hi_retainers_row *)row->row)->sum;
+
+	return r->view.by_count ? hi_doc_part(sum->objects, r->objects)
+	       : r->view.pure	? hi_doc_part(sum->cost_pure, r->pure)
+				: hi_doc_part(sum->cost, r->bytes);
+}
+
+/* With the options that made the sets, a set has the same number. */
+static const char *address_of_set(const struct hi_doc_row *row, const char *select,
+				  const char *order)
+{
+	const struct hi_retainers_report *r = row->report;
+	const struct hi_retainers_row *set = row->row;
+
+	return hi_address_of_query(
+		row->page,
+		hi_page_printf(row->page,
+			       "SELECT %s FROM objects WHERE retainer_set = %" PRIu32
+			       " %s",
+			       select, set->sum.set, order),
+		&r->view.options);
+}
+
+static const char *link_to_types_of_set(const struct hi_doc_row *row)
+{
+	return address_of_set(row, "type, count(*) AS objects, sum(shallow) AS bytes",
+			      "GROUP BY type ORDER BY bytes DESC");
+}
+
+static const char *link_to_objects_of_set(const struct hi_doc_row *row)
+{
+	return address_of_set(row, "address, type, shallow, retained",
+			      "ORDER BY shallow DESC LIMIT 1000");
+}
+
+static const struct hi_doc_field row_fields[] = {
+	{.unit = HI_DOC_MEMBERS, .nested = &hi_retainers_set_fields},
+	{NULL, "set", HI_DOC_COUNT, HI_AT(struct hi_retainers_row, sum.set)},
+	{NULL, "retained by", HI_DOC_TEXT, .value = hi_retainers_label,
+	 .link = link_to_types_of_set},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_retainers_row, sum.cost),
+	 .shown_in = PLAIN},
+	{"pure", "pure bytes", HI_DOC_BYTES, .value = pure_of_set, .shown_in = PURE,
+	 .nullable = true,
+	 .meaning = "bytes that the program requested; null: not computed"},
+	{NULL, "of live", HI_DOC_SHARE, .value = share_of_set},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_retainers_row, sum.objects),
+	 .link = link_to_objects_of_set},
+	{"exact", NULL, HI_DOC_BYTES, HI_AT(struct hi_retainers_row, sum.exact_cost),
+	 .meaning = "bytes that precise edges reach"},
+};
+static const struct hi_doc_fields rows =
+	HI_DOC_FIELDS(row_fields, .row_size = sizeof(struct hi_retainers_row));
+
+static void put_auto_types(const struct hi_doc_row *row, const struct hi_doc_field *field,
+			   struct hi_json *json)
+{
+	const struct hi_retainers_report *r = row->report;
+
+	hi_json_array(json, field->key);
+	for (uint32_t i = 0; r->view.auto_types && i < r->graph->n_types; i++)
+		if (r->view.auto_types[i])
+			hi_json_text(json, NULL, hi_type_key(r->graph->types[i].name));
 	hi_json_end(json);
 }
+
+static const struct hi_doc_field live_fields[] = {
+	{"objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_report, objects)},
+	{"bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_retainers_report, bytes)},
+};
+static const struct hi_doc_fields live = HI_DOC_FIELDS(live_fields);
+
+static const struct hi_doc_field fields[] = {
+	{"identity", NULL, HI_DOC_WORD, HI_AT(struct hi_retainers_report, view.identity),
+	 .schema = "\"enum\": [\"type\", \"var\", \"site\", \"module\", \"addr\"]"},
+	{"max_set", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_report, view.max_set)},
+	{"retainer_objects", NULL, HI_DOC_COUNT,
+	 HI_AT(struct hi_retainers_report, view.heap_retainers),
+	 .meaning = "live objects that are retainers, beside all variables"},
+	{"auto", .put = put_auto_types,
+	 .schema = "\"type\": \"array\", \"items\": {\"type\": \"string\"}",
+	 .meaning = "types that --retainer auto took"},
+	{"live", NULL, HI_DOC_OBJECT, .nested = &live},
+	{"sets", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_report, n_sets)},
+	{"many_bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_retainers_report, many.cost)},
+	{"system_bytes", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_retainers_report, system_bytes),
+	 .meaning = "of sets with SYSTEM: registers and words that no variable covers"},
+	{"weak_bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_retainers_report, weak_bytes)},
+	{"revisited", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_report, revisited),
+	 .meaning = "objects that had to be looked at twice"},
+	{"work_list", NULL, HI_DOC_COUNT, HI_AT(struct hi_retainers_report, waiting),
+	 .meaning = "the most objects that waited to be looked at, at one time"},
+	{"sanity", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_retainers_report, sanity),
+	 .nested = &hi_sanity_fields},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_retainers_report, rows, n_rows),
+	 .nested = &rows},
+	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_retainers_report, hidden),
+	 .nested = &hi_hidden_fields},
+};
+const struct hi_doc_fields hi_retainers_document = HI_DOC_FIELDS(fields, .is_open = true);
 
 /* ---- as a page ---- */
 
@@ -79,68 +219,13 @@ static void show_auto(const struct hi_retainers_report *r, struct hi_page *page)
 	hi_page_fact(page, "auto", text);
 }
 
-/* The objects of a set, by type or one by one. With the same options it has the same
- * number. */
-static const char *address_of_set(const struct hi_retainers_report *r,
-				  const struct hi_retainers_row *row, bool by_type,
-				  struct hi_page *page)
-{
-	const char *where = hi_page_printf(
-		page, "FROM objects WHERE retainer_set = %" PRIu32, row->sum.set);
-	const char *statement = hi_page_printf(
-		page,
-		by_type ? "SELECT type, count(*) AS objects, sum(shallow) AS bytes %s "
-			  "GROUP BY type ORDER BY bytes DESC"
-			: "SELECT address, type, shallow, retained %s ORDER BY "
-			  "shallow DESC LIMIT 1000",
-		where);
-
-	return hi_address_of_query(page, statement, &r->view.options);
-}
-
-static void show_retainer_row(const struct hi_retainers_report *r,
-			      const struct hi_retainers_row *row,
-			      struct hi_report_table *t)
-{
-	const struct hi_set_row *sum = &row->sum;
-
-	hi_cell_number(t, sum->set);
-	hi_cell_text(
-		t,
-		hi_retainers_label(sum, row->members, r->view.name, r->view.arg, t->page),
-		0);
-	hi_cell_link(t, address_of_set(r, row, true, t->page));
-	hi_cell_number(t, r->view.pure ? sum->cost_pure : sum->cost);
-	if (r->view.by_count)
-		hi_cell_percent(t, sum->objects, r->objects);
-	else
-		hi_cell_percent(t, r->view.pure ? sum->cost_pure : sum->cost,
-				r->view.pure ? r->pure : r->bytes);
-	hi_cell_number(t, sum->objects);
-	hi_cell_link(t, address_of_set(r, row, false, t->page));
-}
-
 static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_page *page)
 {
-	static const struct hi_column pure[] = {{"set", HI_COLUMN_COUNT},
-						{"retained by", HI_COLUMN_TEXT},
-						{"pure bytes", HI_COLUMN_BYTES},
-						{"of live", HI_COLUMN_PERCENT},
-						{"objects", HI_COLUMN_COUNT}};
-	static const struct hi_column plain[] = {{"set", HI_COLUMN_COUNT},
-						 {"retained by", HI_COLUMN_TEXT},
-						 {"bytes", HI_COLUMN_BYTES},
-						 {"of live", HI_COLUMN_PERCENT},
-						 {"objects", HI_COLUMN_COUNT}};
-	static const struct hi_hidden none;
-	struct hi_report_table *t;
-
 	hi_page_heading(page, "Retainer sets",
 			"the nearest retainers on all ways from the roots");
-	t = hi_page_table(page, r->view.pure ? pure : plain, 5);
-	for (size_t i = 0; i < r->n_rows; i++)
-		show_retainer_row(r, &r->rows[i], t);
-	hi_hidden_note(page, &r->beyond, &r->below, &none);
+	hi_doc_show_rows(page, &rows, r, 1u << r->view.pure, r->rows, r->n_rows);
+	hi_hidden_note(page, &r->hidden.by_top, &r->hidden.by_min_size,
+		       &r->hidden.by_type);
 	if (r->many.objects)
 		hi_page_note(page,
 			     hi_page_printf(page,
@@ -173,54 +258,9 @@ void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *p
 	show_retainer_rows(r, page);
 }
 
-/* ---- as JSON ---- */
-
-static void put_retainer_row_json(const struct hi_retainers_report *r,
-				  const struct hi_retainers_row *row,
-				  struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_retainers_set_json(&row->sum, row->members, r->view.name, r->view.arg, json);
-	hi_json_number(json, "bytes", row->sum.cost);
-	hi_json_number(json, "pure", r->view.has_pure ? row->sum.cost_pure : UINT64_MAX);
-	hi_json_number(json, "objects", row->sum.objects);
-	hi_json_number(json, "exact", row->sum.exact_cost);
-	hi_json_end(json);
-}
-
-static void auto_json(const struct hi_retainers_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "auto");
-	for (uint32_t i = 0; r->view.auto_types && i < r->graph->n_types; i++)
-		if (r->view.auto_types[i])
-			hi_json_text(json, NULL, hi_type_key(r->graph->types[i].name));
-	hi_json_end(json);
-}
-
 void hi_retainers_json(const struct hi_retainers_report *r, struct hi_json *json)
 {
-	static const struct hi_hidden none;
-
 	hi_report_header_json(r->header, "heapinspect/retainers/v1", json);
-	hi_json_text(json, "identity", r->view.identity);
-	hi_json_number(json, "max_set", r->view.max_set);
-	hi_json_number(json, "retainer_objects", r->view.heap_retainers);
-	auto_json(r, json);
-	hi_json_object(json, "live");
-	hi_json_number(json, "objects", r->objects);
-	hi_json_number(json, "bytes", r->bytes);
-	hi_json_end(json);
-	hi_json_number(json, "sets", r->n_sets);
-	hi_json_number(json, "many_bytes", r->many.cost);
-	hi_json_number(json, "system_bytes", r->system_bytes);
-	hi_json_number(json, "weak_bytes", r->weak_bytes);
-	hi_json_number(json, "revisited", r->revisited);
-	hi_json_number(json, "work_list", r->waiting);
-	hi_sanity_json(&r->sanity, json);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_rows; i++)
-		put_retainer_row_json(r, &r->rows[i], json);
-	hi_json_end(json);
-	hi_hidden_json(json, &r->beyond, &r->below, &none);
+	hi_doc_put_report(&hi_retainers_document, r, 1u << r->view.pure, json);
 	hi_json_end(json);
 }

@@ -59,11 +59,11 @@ static bool add_sets(struct making *m)
 		uint32_t *members;
 
 		if (sum->cost < m->only->min_size) {
-			hi_hidden_add(&m->r->below, sum->cost);
+			hi_hidden_add(&m->r->hidden.by_min_size, sum->cost);
 			continue;
 		}
 		if (i >= m->only->top) {
-			hi_hidden_add(&m->r->beyond, sum->cost);
+			hi_hidden_add(&m->r->hidden.by_top, sum->cost);
 			continue;
 		}
 		members =
@@ -153,6 +153,11 @@ static size_t rows_most(const struct making *m)
 
 static bool make_bin_rows(struct making *m)
 {
+	static const struct hi_set_row unknown = {.objects = UINT64_MAX,
+						  .cost = UINT64_MAX,
+						  .cost_pure = UINT64_MAX,
+						  .exact_cost = UINT64_MAX,
+						  .leak_cost = UINT64_MAX};
 	struct hi_bins_report *r = m->r;
 
 	r->rows = hi_calloc(rows_most(m), sizeof(*r->rows));
@@ -163,8 +168,8 @@ static bool make_bin_rows(struct making *m)
 			(struct hi_bins_row){.label = "NOROOT", .sum = m->bins->noroot};
 		r->rows[r->n_rows++] = (struct hi_bins_row){
 			.label = "LEAK",
-			.sum = m->bins->leak,
-			.is_unknown = hi_heap_known(r->header) != HI_HEAP_KNOWN};
+			.sum = hi_heap_known(r->header) == HI_HEAP_KNOWN ? m->bins->leak
+									 : unknown};
 	}
 	r->objects =
 		m->bins->table.objects + m->bins->noroot.objects + m->bins->leak.objects;

@@ -4,6 +4,7 @@
 #define HI_REPORT_REPORTS_ROOTS_BINS_REPORT_H
 
 #include "census/retainers/bins.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_links.h"
 #include "report/parts/row_selection.h"
@@ -24,8 +25,7 @@ struct hi_bins_root {
 struct hi_bins_row {
 	const char *label;	 /* "a-b"; "NOROOT", "LEAK" */
 	const uint32_t *members; /* numbers of roots, from 1; NULL: NOROOT, LEAK */
-	struct hi_set_row sum;
-	bool is_unknown; /* what is leaked, where some heap is not decoded */
+	struct hi_set_row sum;	 /* UINT64_MAX: LEAK, where some heap is not decoded */
 };
 struct hi_bins_report {
 	const struct hi_report_header *header;
@@ -34,7 +34,7 @@ struct hi_bins_report {
 	struct hi_bins_row *rows; /* by bytes; then NOROOT, LEAK */
 	size_t n_rows;
 	uint64_t objects, bytes, pure_bytes; /* of all rows, hidden ones too */
-	struct hi_hidden beyond, below;
+	struct hi_hidden_rows hidden;
 	bool pure;
 	struct hi_sanity sanity;
 	struct hi_link_options options; /* of the view, as the next */
@@ -53,6 +53,9 @@ struct hi_bins_view {
 };
 
 enum { HI_BINS_ALL_ROOTS = 10 }; /* more: no empty bins but those of one root */
+
+/* The document "heapinspect/roots/v1" after its header. Forms: 1 << pure. */
+extern const struct hi_doc_fields hi_bins_document;
 
 /* Makes the report. Identity i + 1 is roots[i], which are borrowed and get reached,
  * alone and inside. HI_NO_MEMORY. */

@@ -146,11 +146,10 @@ static bool take_step_rows(struct climb *c, struct hi_up_step *step)
 			if (members[k] < c->n_identities)
 				c->member[members[k]] = true;
 		if (step->n_rows < c->view->top) {
-			step->rows[step->n_rows++] =
-				(struct hi_retainers_row){*sum, members};
+			step->rows[step->n_rows++] = (struct hi_retainers_row){
+				*sum, members, c->r->name, c->r->arg};
 		} else {
-			step->beyond.rows++;
-			step->beyond.bytes += sum->cost;
+			hi_hidden_add(&step->hidden, sum->cost);
 		}
 	}
 	return step->rows;
@@ -235,6 +234,94 @@ void hi_up_report_destroy(struct hi_up_report *report)
 	free(report);
 }
 
+/* ---- fields ---- */
+
+/* To the climb from a retainer alone; none from several, and from variables. */
+static const char *link_to_climb(const struct hi_doc_row *row)
+{
+	const struct hi_up_report *r = row->report;
+	const struct hi_retainers_row *set = row->row;
+	const char *name;
+
+	if (set->sum.size != 1 || set->sum.set == HI_SET_MANY)
+		return "";
+	name = set->name(set->arg, set->members[0]);
+	for (uint32_t i = 1; i < r->graph->n_types; i++)
+		if (r->graph->types[i].name && strcmp(r->graph->types[i].name, name) == 0)
+			return hi_address_where_type(row->page, "up", name);
+	return "";
+}
+
+static struct hi_doc_value share_of_step(const struct hi_doc_row *row)
+{
+	const struct hi_retainers_row *set = row->row;
+	const struct hi_up_step *step = row->parent;
+
+	return hi_doc_part(set->sum.cost, step->bytes);
+}
+
+static const struct hi_doc_field set_of_step_fields[] = {
+	{.unit = HI_DOC_MEMBERS, .nested = &hi_retainers_set_fields},
+	{NULL, "retained by", HI_DOC_TEXT, .value = hi_retainers_label,
+	 .link = link_to_climb},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_retainers_row, sum.cost)},
+	{NULL, "of these", HI_DOC_SHARE, .value = share_of_step},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_retainers_row, sum.objects)},
+};
+static const struct hi_doc_fields sets_of_step =
+	HI_DOC_FIELDS(set_of_step_fields, .row_size = sizeof(struct hi_retainers_row));
+
+static struct hi_doc_value number_of_step(const struct hi_doc_row *row)
+{
+	return hi_doc_number(row->index + 1);
+}
+
+static struct hi_doc_value types_of_step(const struct hi_doc_row *row)
+{
+	const struct hi_up_step *step = row->row;
+
+	return hi_doc_nested(step->types,
+			     step->n_types < HI_UP_TYPES ? step->n_types : HI_UP_TYPES);
+}
+
+static struct hi_doc_value name_of_step_type(const struct hi_doc_row *row)
+{
+	const struct hi_up_report *r = row->report;
+
+	return hi_doc_text(r->graph->types[*(const uint32_t *)row->row].name);
+}
+
+static const struct hi_doc_field step_type_fields[] = {
+	{.unit = HI_DOC_TYPE, .value = name_of_step_type}};
+static const struct hi_doc_fields step_types =
+	HI_DOC_FIELDS(step_type_fields, .row_size = sizeof(uint32_t));
+
+static const struct hi_doc_field step_fields[] = {
+	{"step", NULL, HI_DOC_COUNT, .value = number_of_step},
+	{"types", NULL, HI_DOC_LIST, .value = types_of_step, .nested = &step_types,
+	 .meaning = "with most bytes, at most 6"},
+	{"types_total", NULL, HI_DOC_COUNT, HI_AT(struct hi_up_step, n_types)},
+	{"objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_up_step, objects)},
+	{"bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_up_step, bytes)},
+	{"sets", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_up_step, rows, n_rows),
+	 .nested = &sets_of_step},
+	{"hidden_sets", NULL, HI_DOC_COUNT, HI_AT(struct hi_up_step, hidden.rows)},
+	{"hidden_bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_up_step, hidden.bytes)},
+};
+static const struct hi_doc_fields steps =
+	HI_DOC_FIELDS(step_fields, .row_size = sizeof(struct hi_up_step));
+
+static const struct hi_doc_field up_fields[] = {
+	{"type", NULL, HI_DOC_TEXT, HI_AT(struct hi_up_report, pattern)},
+	{"more_steps", NULL, HI_DOC_FLAG, HI_AT(struct hi_up_report, cut)},
+	{"many", NULL, HI_DOC_FLAG, HI_AT(struct hi_up_report, many)},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_up_report, steps, n_steps),
+	 .nested = &steps},
+};
+const struct hi_doc_fields hi_up_document =
+	HI_DOC_FIELDS(up_fields, .is_open = true,
+		      .meaning = "up: a row a step from the type to the roots");
+
 /* ---- as a page ---- */
 
 static const char *types_text(const struct hi_up_report *r, const struct hi_up_step *step,
@@ -252,31 +339,12 @@ static const char *types_text(const struct hi_up_report *r, const struct hi_up_s
 	return text;
 }
 
-/* The climb from a retainer alone; "" for several, and for variables. */
-static const char *address_of_climb(const struct hi_up_report *r,
-				    const struct hi_retainers_row *row,
-				    struct hi_page *page)
-{
-	const char *name;
-
-	if (row->sum.size != 1 || row->sum.set == HI_SET_MANY)
-		return "";
-	name = r->name(r->arg, row->members[0]);
-	for (uint32_t i = 1; i < r->graph->n_types; i++)
-		if (r->graph->types[i].name && strcmp(r->graph->types[i].name, name) == 0)
-			return hi_address_where_type(page, "up", name);
-	return "";
-}
-
 static void show_step(const struct hi_up_report *r, const struct hi_up_step *step,
 		      size_t number, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"retained by", HI_COLUMN_TEXT},
-						   {"bytes", HI_COLUMN_BYTES},
-						   {"of these", HI_COLUMN_PERCENT},
-						   {"objects", HI_COLUMN_COUNT}};
-	char bytes[24], objects[32];
 	struct hi_report_table *t;
+	struct hi_doc_row row = {.report = r, .parent = step, .page = page};
+	char bytes[24], objects[32];
 
 	hi_page_heading(
 		page, hi_page_printf(page, "%zu. %s", number, types_text(r, step, page)),
@@ -286,24 +354,16 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 	if (step->n_types == 1)
 		hi_page_link(page, hi_address_of_objects(
 					   page, r->graph->types[step->types[0]].name));
-	t = hi_page_table(page, columns, 4);
-	for (size_t i = 0; i < step->n_rows; i++) {
-		const struct hi_retainers_row *row = &step->rows[i];
-
-		hi_cell_text(t,
-			     hi_retainers_label(&row->sum, row->members, r->name, r->arg,
-						page),
-			     0);
-		hi_cell_link(t, address_of_climb(r, row, page));
-		hi_cell_number(t, row->sum.cost);
-		hi_cell_percent(t, row->sum.cost, step->bytes);
-		hi_cell_number(t, row->sum.objects);
+	t = hi_doc_show_table(page, &sets_of_step, 0);
+	for (row.index = 0; row.index < step->n_rows; row.index++) {
+		row.row = &step->rows[row.index];
+		hi_doc_show_row(t, &sets_of_step, &row);
 	}
-	if (step->beyond.rows)
+	if (step->hidden.rows)
 		hi_page_note(page, hi_page_printf(page, "%s more set%s with %s (--all)",
-						  hi_count(objects, step->beyond.rows),
-						  step->beyond.rows == 1 ? "" : "s",
-						  hi_bytes(bytes, step->beyond.bytes)));
+						  hi_count(objects, step->hidden.rows),
+						  step->hidden.rows == 1 ? "" : "s",
+						  hi_bytes(bytes, step->hidden.bytes)));
 }
 
 void hi_up_display(const struct hi_up_report *r, struct hi_page *page)
@@ -327,46 +387,9 @@ void hi_up_display(const struct hi_up_report *r, struct hi_page *page)
 			"MANY: the retainers in these sets are not known (--max-set)");
 }
 
-/* ---- as JSON ---- */
-
-static void step_json(const struct hi_up_report *r, const struct hi_up_step *step,
-		      size_t number, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_number(json, "step", number);
-	hi_json_array(json, "types");
-	for (uint32_t i = 0; i < step->n_types && i < HI_UP_TYPES; i++)
-		hi_json_text(json, NULL,
-			     hi_type_key(r->graph->types[step->types[i]].name));
-	hi_json_end(json);
-	hi_json_number(json, "types_total", step->n_types);
-	hi_json_number(json, "objects", step->objects);
-	hi_json_number(json, "bytes", step->bytes);
-	hi_json_array(json, "sets");
-	for (size_t i = 0; i < step->n_rows; i++) {
-		const struct hi_retainers_row *row = &step->rows[i];
-
-		hi_json_object(json, NULL);
-		hi_retainers_set_json(&row->sum, row->members, r->name, r->arg, json);
-		hi_json_number(json, "bytes", row->sum.cost);
-		hi_json_number(json, "objects", row->sum.objects);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_number(json, "hidden_sets", step->beyond.rows);
-	hi_json_number(json, "hidden_bytes", step->beyond.bytes);
-	hi_json_end(json);
-}
-
 void hi_up_json(const struct hi_up_report *r, struct hi_json *json)
 {
 	hi_report_header_json(r->header, "heapinspect/up/v1", json);
-	hi_json_text(json, "type", r->pattern);
-	hi_json_bool(json, "more_steps", r->cut);
-	hi_json_bool(json, "many", r->many);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_steps; i++)
-		step_json(r, &r->steps[i], i + 1, json);
-	hi_json_end(json);
+	hi_doc_put_report(&hi_up_document, r, 0, json);
 	hi_json_end(json);
 }

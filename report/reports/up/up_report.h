@@ -21,7 +21,7 @@ struct hi_up_step {
 	uint64_t objects, bytes; /* alive, of these types */
 	struct hi_retainers_row *rows;
 	size_t n_rows;		 /* by bytes, at most HI_UP_SETS without --all */
-	struct hi_hidden beyond; /* sets that are not listed */
+	struct hi_hidden hidden; /* sets that are not listed */
 };
 struct hi_up_report {
 	const struct hi_report_header *header;
@@ -44,6 +44,9 @@ struct hi_up_view {
 	void *arg;
 	size_t top; /* sets a step */
 };
+
+/* The document "heapinspect/up/v1" after its header. */
+extern const struct hi_doc_fields hi_up_document;
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status
