@@ -187,7 +187,7 @@ static void read_tables(const char *path)
 	    hi_snapshot_outline(s, &g, &r, &err) == HI_OK) {
 		if (!hi_graph_is_valid(g))
 			abort();
-		(void)hi_snapshot_census(s, g, &c, &err);
+		(void)hi_snapshot_census(s, &c, &err);
 	}
 	hi_census_destroy(c);
 	hi_reach_destroy(r);
@@ -209,11 +209,11 @@ static void read_all(const char *path)
 	    hi_snapshot_graph(s, &g, &err) == HI_OK) {
 		if (!hi_graph_is_valid(g))
 			abort();
-		(void)hi_snapshot_used(s, g, &used, &err);
+		(void)hi_snapshot_used(s, &used, &err);
 		read_births(s, g);
 		read_lives(s, g);
 		read_space(s, g);
-		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
+		if (hi_snapshot_open_labels(s, &err) == HI_OK)
 			for (hi_node i = 0; i < g->n_nodes; i++)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
 					(void)strlen(

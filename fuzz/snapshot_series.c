@@ -86,7 +86,7 @@ static void open_part(const struct hi_snapshots *s, size_t i, enum hi_snapshots_
 		return;
 	if (hi_snapshots_part(s, i, kind, &part, &err) == HI_OK) {
 		if (hi_snapshot_outline(part, &outline, &r, &err) == HI_OK)
-			(void)hi_snapshot_census(part, outline, &census, &err);
+			(void)hi_snapshot_census(part, &census, &err);
 		if (hi_snapshot_functions(part, &functions, &n, &err) == HI_OK)
 			free(functions);
 		if (hi_snapshot_graph(part, &g, &err) == HI_OK && !hi_graph_is_valid(g))

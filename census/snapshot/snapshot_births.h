@@ -19,8 +19,6 @@ struct hi_recorded_time {
 	uint64_t target_ns, tool_ns;
 	uint64_t missed; /* threads that were not sampled */
 };
-/* Samples in one context: of more a file is damaged. */
-#define HI_TICKS_MAX (1ull << 40)
 
 /* All that is known of a recording, for reports; borrowed. */
 struct hi_recorded {

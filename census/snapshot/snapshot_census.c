@@ -7,89 +7,55 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_internal.h"
 
-enum { EVIDENCES = HI_EVIDENCE_RUNTIME + 1 };
-
-struct census_row {
-	uint32_t type, spare;
-	uint64_t count, shallow, retained, largest;
-	uint64_t by_evidence[EVIDENCES];
-};
-_Static_assert(sizeof(struct census_row) == 96, "census");
-
 HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 
-/* In the order of the members of struct hi_census. */
-static const char *const sums[] = {"census.objects", "census.bytes", "census.exact",
-				   "census.inferred", "census.untyped"};
+static const struct hi_row_member census_members[] = {
+#define CENSUS_MEMBER(name)                                                              \
+	HI_ROW_MEMBER(struct hi_snapshot_census_row, name, struct hi_census_row, name)
+	CENSUS_MEMBER(type),	       CENSUS_MEMBER(count),
+	CENSUS_MEMBER(shallow),	       CENSUS_MEMBER(retained),
+	CENSUS_MEMBER(largest),	       CENSUS_MEMBER(by_evidence[0]),
+	CENSUS_MEMBER(by_evidence[1]), CENSUS_MEMBER(by_evidence[2]),
+	CENSUS_MEMBER(by_evidence[3]), CENSUS_MEMBER(by_evidence[4]),
+	CENSUS_MEMBER(by_evidence[5]), CENSUS_MEMBER(by_evidence[6]),
+#undef CENSUS_MEMBER
+};
+_Static_assert(HI_SNAPSHOT_EVIDENCES == 7, "kinds of evidence");
+static const struct hi_row_map census_map =
+	HI_ROW_MAP("census", struct hi_census_row, census_members);
+
+static const struct hi_property census_sums[] = {
+	HI_PROPERTY("census.objects", struct hi_census, objects),
+	HI_PROPERTY("census.bytes", struct hi_census, bytes),
+	HI_PROPERTY("census.exact", struct hi_census, exact_bytes),
+	HI_PROPERTY("census.inferred", struct hi_census, inferred_bytes),
+	HI_PROPERTY("census.untyped", struct hi_census, untyped_bytes),
+};
 
 enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
 				      const struct hi_census *census,
 				      struct hi_error *err)
 {
-	const uint64_t values[] = {census->objects, census->bytes, census->exact_bytes,
-				   census->inferred_bytes, census->untyped_bytes};
 	enum hi_status status =
-		hi_snapshot_begin(w, "census", sizeof(struct census_row), err);
+		hi_snapshot_put_rows(w, &census_map, census->rows, census->n_rows, err);
 
-	for (size_t i = 0; i < census->n_rows && status == HI_OK; i++) {
-		const struct hi_census_row *from = &census->rows[i];
-		struct census_row row = {.type = from->type,
-					 .count = from->count,
-					 .shallow = from->shallow,
-					 .retained = from->retained,
-					 .largest = from->largest};
-
-		for (unsigned k = 0; k < EVIDENCES; k++)
-			row.by_evidence[k] = from->by_evidence[k];
-		status = hi_snapshot_append(w, &row, sizeof(row), err);
-	}
-	if (status == HI_OK)
-		status = hi_snapshot_end(w, err);
-	for (unsigned i = 0; i < 5 && status == HI_OK; i++)
-		status = hi_snapshot_put_number(w, sums[i], values[i], err);
-	return status;
+	return status == HI_OK
+		       ? hi_snapshot_put_properties(w, "", census_sums, 5, census, err)
+		       : status;
 }
 
-static bool read_census_row(const struct census_row *from, const struct hi_graph *g,
-			    struct hi_census_row *to)
+enum hi_status hi_snapshot_census(struct hi_snapshot *s, struct hi_census **ret,
+				  struct hi_error *err)
 {
-	*to = (struct hi_census_row){.type = from->type,
-				     .count = from->count,
-				     .shallow = from->shallow,
-				     .retained = from->retained,
-				     .largest = from->largest};
-	for (unsigned k = 0; k < EVIDENCES; k++)
-		to->by_evidence[k] = from->by_evidence[k];
-	return from->type < g->n_types;
-}
+	HI_GUARD(hi_census_destroy) struct hi_census *c = hi_calloc(1, sizeof(*c));
+	enum hi_status status;
 
-enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
-				  struct hi_census **ret, struct hi_error *err)
-{
-	HI_GUARD(hi_census_destroy) struct hi_census *c = NULL;
-	const struct census_row *rows;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "census", sizeof(*rows), &items, &n, err);
-
+	if (!c)
+		return hi_fail_memory(err, "census");
+	status = hi_snapshot_take_rows(s, &census_map, NULL, &c->rows, &c->n_rows, err);
 	if (status != HI_OK)
 		return status;
-	rows = items;
-	if (n > g->n_types)
-		return hi_snapshot_bad(s, "census", err, "more rows than types");
-	c = hi_calloc(1, sizeof(*c));
-	if (!c || !(c->rows = hi_calloc(n + 1, sizeof(*c->rows))))
-		return hi_fail_memory(err, "census");
-	for (c->n_rows = 0; c->n_rows < n; c->n_rows++)
-		if (!read_census_row(&rows[c->n_rows], g, &c->rows[c->n_rows]))
-			return hi_snapshot_bad(s, "census", err,
-					       "a type that does not exist");
-	c->objects = hi_snapshot_number(s, sums[0], 0);
-	c->bytes = hi_snapshot_number(s, sums[1], 0);
-	c->exact_bytes = hi_snapshot_number(s, sums[2], 0);
-	c->inferred_bytes = hi_snapshot_number(s, sums[3], 0);
-	c->untyped_bytes = hi_snapshot_number(s, sums[4], 0);
+	hi_snapshot_take_properties(s, "", census_sums, 5, c);
 	*ret = hi_take(c);
 	return HI_OK;
 }

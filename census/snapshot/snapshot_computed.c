@@ -14,10 +14,11 @@ static enum hi_status take_bits(struct hi_snapshot *s, const char *name, hi_node
 				uint64_t **ret, struct hi_error *err)
 {
 	size_t size = hi_bits_size(n_nodes);
-	void *bits = NULL;
-	enum hi_status status = hi_snapshot_column(s, name, 8, size / 8, &bits, err);
+	const uint64_t *bits;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, name, &bits, &n, err);
 
-	if (status != HI_OK)
+	if (status != HI_OK || !bits)
 		return status;
 	*ret = hi_alloc(size);
 	if (!*ret)
@@ -30,20 +31,15 @@ static enum hi_status take_bits(struct hi_snapshot *s, const char *name, hi_node
 	return HI_OK;
 }
 
-static enum hi_status take_internal(struct hi_snapshot *s, const struct hi_graph *g,
-				    struct hi_reach *r, struct hi_error *err)
+static enum hi_status take_internal(struct hi_snapshot *s, struct hi_reach *r,
+				    struct hi_error *err)
 {
-	const void *items = NULL;
 	const hi_node *nodes;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "reach.internal", 4, &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "reach.internal", &nodes, &n, err);
 
 	if (status != HI_OK)
 		return status;
-	nodes = items;
-	for (uint64_t i = 0; i < n; i++)
-		if (nodes[i] >= g->n_objects || (i && nodes[i] <= nodes[i - 1]))
-			return hi_snapshot_bad(s, "reach.internal", err, "not in order");
 	r->internal_roots = hi_alloc(n * sizeof(*nodes) + 1);
 	if (!r->internal_roots)
 		return hi_fail_memory(err, "reachability");
@@ -53,28 +49,41 @@ static enum hi_status take_internal(struct hi_snapshot *s, const struct hi_graph
 	return HI_OK;
 }
 
+static const struct hi_property reach_numbers[] = {
+	HI_PROPERTY("live.objects", struct hi_reach, live_objects),
+	HI_PROPERTY("live.bytes", struct hi_reach, live_bytes),
+	HI_PROPERTY("exact.objects", struct hi_reach, exact_objects),
+	HI_PROPERTY("exact.bytes", struct hi_reach, exact_bytes),
+	HI_PROPERTY("leak.objects", struct hi_reach, leak_objects),
+	HI_PROPERTY("leak.bytes", struct hi_reach, leak_bytes),
+	HI_PROPERTY("likely.objects", struct hi_reach, likely_objects),
+	HI_PROPERTY("likely.bytes", struct hi_reach, likely_bytes),
+	HI_PROPERTY("likely.all", struct hi_reach, is_doubtful),
+	HI_PROPERTY("likely.unread", struct hi_reach, unread_bytes),
+	HI_PROPERTY("likely.apart", struct hi_reach, apart_bytes),
+	HI_PROPERTY("integers.objects", struct hi_reach, integer_objects),
+	HI_PROPERTY("integers.bytes", struct hi_reach, integer_bytes),
+	HI_PROPERTY("internal.objects", struct hi_reach, internal_objects),
+	HI_PROPERTY("internal.bytes", struct hi_reach, internal_bytes),
+};
+enum { REACH_NUMBERS = sizeof(reach_numbers) / sizeof(*reach_numbers) };
+
+enum hi_status hi_snapshot_put_reach_numbers(struct hi_snapshot_writer *w,
+					     const struct hi_reach *reach,
+					     struct hi_error *err)
+{
+	return hi_snapshot_put_properties(w, "", reach_numbers, REACH_NUMBERS, reach,
+					  err);
+}
+
 void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r)
 {
-	r->live_objects = hi_snapshot_number(s, "live.objects", 0);
-	r->live_bytes = hi_snapshot_number(s, "live.bytes", 0);
-	r->exact_objects = hi_snapshot_number(s, "exact.objects", 0);
-	r->exact_bytes = hi_snapshot_number(s, "exact.bytes", 0);
-	r->leak_objects = hi_snapshot_number(s, "leak.objects", 0);
-	r->leak_bytes = hi_snapshot_number(s, "leak.bytes", 0);
-	r->likely_objects = hi_snapshot_number(s, "likely.objects", 0);
-	r->likely_bytes = hi_snapshot_number(s, "likely.bytes", 0);
-	r->is_doubtful = hi_snapshot_number(s, "likely.all", 0);
-	r->unread_bytes = hi_snapshot_number(s, "likely.unread", 0);
-	r->integer_objects = hi_snapshot_number(s, "integers.objects", 0);
-	r->integer_bytes = hi_snapshot_number(s, "integers.bytes", 0);
-	r->apart_bytes = hi_snapshot_number(s, "likely.apart", 0);
+	hi_snapshot_take_properties(s, "", reach_numbers, REACH_NUMBERS, r);
 	/* Of a damaged file: what is counted in both is no more than the whole. */
 	if (r->likely_objects > r->leak_objects)
 		r->likely_objects = r->leak_objects;
 	if (r->likely_bytes > r->leak_bytes)
 		r->likely_bytes = r->leak_bytes;
-	r->internal_objects = hi_snapshot_number(s, "internal.objects", 0);
-	r->internal_bytes = hi_snapshot_number(s, "internal.bytes", 0);
 }
 
 enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
@@ -88,10 +97,10 @@ enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g
 	status = take_bits(s, "reach.any", g->n_nodes, &r->any, err);
 	if (status == HI_OK)
 		status = take_bits(s, "reach.exact", g->n_nodes, &r->exact, err);
-	if (status == HI_OK && hi_snapshot_has(s, "reach.likely"))
+	if (status == HI_OK)
 		status = take_bits(s, "reach.likely", g->n_nodes, &r->likely, err);
 	if (status == HI_OK)
-		status = take_internal(s, g, r, err);
+		status = take_internal(s, r, err);
 	if (status != HI_OK)
 		return status;
 	hi_snapshot_reach_numbers(s, r);
@@ -146,32 +155,26 @@ static enum hi_status check_tree(struct hi_snapshot *s, const struct hi_graph *g
 	return HI_OK;
 }
 
-static enum hi_status take_tree(struct hi_snapshot *s, struct hi_dominators *d,
-				struct hi_error *err)
-{
-	const void *order = NULL;
-	void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "dom.order", 4, &order, &n, err);
+/* Their order is that in which the reader needs them. */
+static const struct hi_section_member tree_columns[] = {
+	HI_SECTION_MEMBER("dom.order", struct hi_dominators, order, n_order,
+			  .sets = HI_BOUND_ORDER),
+	HI_SECTION_MEMBER("dom.span", struct hi_dominators, span, n_order),
+	HI_SECTION_MEMBER("dom.idom", struct hi_dominators, idom, n_nodes),
+	HI_SECTION_MEMBER("dom.retained", struct hi_dominators, retained, n_nodes),
+};
 
-	if (status != HI_OK)
-		return status;
-	if (n > d->n_nodes)
-		return hi_snapshot_bad(s, "dom.order", err, "more than all nodes");
-	d->n_order = (hi_node)n;
-	status = hi_snapshot_column(s, "dom.order", 4, n, &items, err);
-	d->order = items;
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "dom.span", 4, n, &items, err);
-	d->span = items;
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "dom.idom", 4, d->n_nodes, &items, err);
-	d->idom = items;
-	if (status == HI_OK)
-		status =
-			hi_snapshot_column(s, "dom.retained", 8, d->n_nodes, &items, err);
-	d->retained = items;
-	return status;
+/* idom, retained, order, span: as files have always had them. */
+enum hi_status hi_snapshot_put_dominators(struct hi_snapshot_writer *w,
+					  const struct hi_dominators *dominators,
+					  struct hi_error *err)
+{
+	enum hi_status status =
+		hi_snapshot_put_members(w, tree_columns + 2, 2, dominators, err);
+
+	return status == HI_OK
+		       ? hi_snapshot_put_members(w, tree_columns, 2, dominators, err)
+		       : status;
 }
 
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
@@ -188,7 +191,7 @@ enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_gra
 	d->is_borrowed = true;
 	d->n_nodes = g->n_nodes;
 	hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
-	status = take_tree(s, d, err);
+	status = hi_snapshot_take_members(s, tree_columns, 4, d, err);
 	if (status == HI_OK)
 		status = check_tree(s, g, d, err);
 	if (status == HI_OK)

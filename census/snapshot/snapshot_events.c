@@ -31,17 +31,10 @@ static enum hi_status next_event_piece(void *arg, const void **bytes, size_t *si
 	return status;
 }
 
-static enum hi_status put_event_counts(struct hi_snapshot_writer *w,
-				       const struct hi_kept_counts *counts,
-				       struct hi_error *err)
-{
-	enum hi_status status =
-		hi_snapshot_put_number(w, "events.kept", counts->kept, err);
-
-	return status == HI_OK ? hi_snapshot_put_number(w, "events.left_out",
-							counts->left_out, err)
-			       : status;
-}
+static const struct hi_property event_counts[] = {
+	HI_PROPERTY("events.kept", struct hi_kept_counts, kept),
+	HI_PROPERTY("events.left_out", struct hi_kept_counts, left_out),
+};
 
 enum hi_status hi_snapshot_put_events(struct hi_snapshot_writer *w,
 				      const struct hi_kept_events *kept,
@@ -59,17 +52,19 @@ enum hi_status hi_snapshot_put_events(struct hi_snapshot_writer *w,
 	hi_kept_events_counts(kept, &counts);
 	status = hi_snapshot_put_pieces(w, "events", 1, next_event_piece, &pieces, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "events.threads", threads, sizeof(*threads),
-					 n_threads, err);
-	return status == HI_OK ? put_event_counts(w, &counts, err) : status;
+		status = hi_snapshot_put_section(w, "events.threads", threads, n_threads,
+						 err);
+	return status == HI_OK
+		       ? hi_snapshot_put_properties(w, "", event_counts, 2, &counts, err)
+		       : status;
 }
 
 /* ---- reading ---- */
 
 bool hi_snapshot_event_counts(const struct hi_snapshot *s, struct hi_kept_counts *ret)
 {
-	*ret = (struct hi_kept_counts){hi_snapshot_number(s, "events.kept", 0),
-				       hi_snapshot_number(s, "events.left_out", 0)};
+	*ret = (struct hi_kept_counts){};
+	hi_snapshot_take_properties(s, "", event_counts, 2, ret);
 	return hi_snapshot_has(s, "events") && hi_snapshot_has(s, "events.threads");
 }
 
@@ -104,7 +99,7 @@ enum hi_status hi_stored_events_read(const struct hi_stored_events *events,
 enum hi_status hi_snapshot_events(struct hi_snapshot *s, uint32_t n_contexts,
 				  struct hi_stored_events *ret, struct hi_error *err)
 {
-	const void *bytes = NULL, *threads = NULL;
+	const void *bytes = NULL;
 	uint64_t size = 0, n = 0;
 	struct hi_event_bounds bounds = {.n_contexts = n_contexts};
 	struct hi_kept_counts counts;
@@ -113,16 +108,12 @@ enum hi_status hi_snapshot_events(struct hi_snapshot *s, uint32_t n_contexts,
 	*ret = (struct hi_stored_events){};
 	if (!hi_snapshot_event_counts(s, &counts))
 		return hi_fail(err, HI_NOT_FOUND, 0, "events were not kept");
-	status = hi_snapshot_get(s, "events.threads", sizeof(*ret->threads), &threads, &n,
-				 err);
-	if (status == HI_OK && n >= UINT32_MAX)
-		return hi_snapshot_bad(s, "events.threads", err, "too many");
+	status = hi_snapshot_rows(s, "events.threads", &ret->threads, &n, err);
 	if (status == HI_OK)
-		status = hi_snapshot_get(s, "events", 1, &bytes, &size, err);
+		status = hi_snapshot_rows(s, "events", &bytes, &size, err);
 	if (status != HI_OK)
 		return status;
 	ret->snapshot = s;
-	ret->threads = threads;
 	bounds.n_threads = (uint32_t)n;
 	status = report_events(
 		s, hi_event_list_open(bytes, size, &bounds, &ret->list, err), err);

@@ -41,7 +41,7 @@ enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *na
 /* Into "strings", for a section of the caller's own: *offset_ret there. */
 enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *text,
 				      uint32_t *offset_ret, struct hi_error *err);
-/* A section of the caller's own; n items of `item` bytes. */
+/* A section that is in no table; n items of `item` bytes. */
 enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
 			       const void *items, uint32_t item, uint64_t n,
 			       struct hi_error *err);
@@ -119,7 +119,7 @@ uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,
 /* The same for a string. */
 const char *hi_snapshot_text(const struct hi_snapshot *s, const char *name,
 			     const char *otherwise);
-/* n items of `item` bytes; HI_NOT_FOUND: there is no such section. */
+/* n items of `item` bytes, unchecked; HI_NOT_FOUND: there is no such section. */
 enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t item,
 			       const void **items_ret, uint64_t *n_ret,
 			       struct hi_error *err);
@@ -141,13 +141,13 @@ enum hi_status hi_snapshot_outline(struct hi_snapshot *s, struct hi_graph **ret,
 /* HI_NOT_FOUND: they were not stored. */
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
 				      struct hi_dominators **ret, struct hi_error *err);
-/* Returns the stored census. HI_NOT_FOUND: it was not stored. */
-enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
-				  struct hi_census **ret, struct hi_error *err);
+/* Returns the stored census, after the graph or the outline. HI_NOT_FOUND: it was not
+ * stored. */
+enum hi_status hi_snapshot_census(struct hi_snapshot *s, struct hi_census **ret,
+				  struct hi_error *err);
 /* Checks the names of edges, for the two functions below. After hi_snapshot_graph.
  * A file may have none; HI_BAD_DATA. */
-enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
-				       struct hi_error *err);
+enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, struct hi_error *err);
 /* Returns the stored name of edge `index` of a node's row. The edge must exist. */
 struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
 					  const struct hi_graph *g, hi_node node,
@@ -156,8 +156,8 @@ struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
 const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
 			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT]);
 /* Bytes of each object that its type uses; NULL: not stored. */
-enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
-				const uint32_t **ret, struct hi_error *err);
+enum hi_status hi_snapshot_used(struct hi_snapshot *s, const uint32_t **ret,
+				struct hi_error *err);
 /* After hi_snapshot_graph; indices must be in range. */
 const char *hi_snapshot_root_module(const struct hi_snapshot *s, uint32_t root);
 /* Does a hint make objects of this type retainers? */

@@ -8,15 +8,7 @@
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_FUNCTIONS_H
 
 #include "census/snapshot/snapshot_file.h"
-
-enum hi_live_function_kind {
-	HI_LIVE_FUNCTION_NAMED,
-	HI_LIVE_FUNCTION_BEFORE, /* older than the recording; of samples: without a record
-				  */
-	HI_LIVE_FUNCTION_OTHER,	 /* of a heap that is not recorded */
-	HI_LIVE_FUNCTION_NO_STACK, /* recorded, but the function is not known */
-	HI_LIVE_FUNCTION_KINDS
-};
+#include "census/snapshot/snapshot_format.h"
 
 struct hi_live_function {
 	enum hi_live_function_kind kind;

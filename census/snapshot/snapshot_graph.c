@@ -12,100 +12,98 @@ HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 
 /* ---- types and roots ---- */
 
+static const struct hi_row_member type_members[] = {
+#define TYPE_MEMBER(name)                                                                \
+	HI_ROW_MEMBER(struct hi_snapshot_type, name, struct hi_type_name, name)
+	TYPE_MEMBER(name),  TYPE_MEMBER(module), TYPE_MEMBER(owner),
+	TYPE_MEMBER(field), TYPE_MEMBER(size),	 TYPE_MEMBER(size_class),
+	TYPE_MEMBER(klass),
+#undef TYPE_MEMBER
+};
+const struct hi_row_map hi_snapshot_type_map =
+	HI_ROW_MAP("types", struct hi_type_name, type_members);
+
+static const struct hi_row_member root_members[] = {
+#define ROOT_MEMBER(name)                                                                \
+	HI_ROW_MEMBER(struct hi_snapshot_root, name, struct hi_root, name)
+	ROOT_MEMBER(name), ROOT_MEMBER(detail), ROOT_MEMBER(type), ROOT_MEMBER(address),
+	ROOT_MEMBER(size), ROOT_MEMBER(kind),	ROOT_MEMBER(rank),
+#undef ROOT_MEMBER
+};
+const struct hi_row_map hi_snapshot_root_map =
+	HI_ROW_MAP("roots", struct hi_root, root_members);
+
 /* Texts that were checked. */
 static const char *text_at(const struct hi_snapshot *s, uint32_t offset)
 {
 	return s->strings + offset;
 }
 
-enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
-				 struct hi_error *err)
+enum hi_status hi_snapshot_types(struct hi_snapshot *s, struct hi_error *err)
 {
-	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "types", sizeof(*s->types), &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "types", &s->types, &n, err);
 
-	if (status != HI_OK)
-		return status;
-	s->types = items;
-	if (!n || n >= UINT32_MAX)
-		return hi_snapshot_bad(s, "types", err, "%" PRIu64 " of them", n);
-	for (uint64_t i = 0; i < n; i++)
-		if (s->types[i].klass >= HI_TYPE_CLASSES)
-			return hi_snapshot_bad(s, "types", err,
-					       "row %" PRIu64 " has an unknown class", i);
-	*n_ret = (uint32_t)n;
-	return HI_OK;
+	if (status == HI_OK)
+		hi_snapshot_bound(s, HI_BOUND_TYPES, n);
+	return status;
 }
 
-enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
-				     struct hi_graph_builder *b, struct hi_error *err)
+/* All but the first. Its members are those of a row but for two flags. */
+enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, struct hi_graph_builder *b,
+				     struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_check_texts(s, "types", s->types, n,
-							sizeof(*s->types), 4, err);
+	enum hi_status status = HI_OK;
 
-	for (uint32_t i = 1; i < n && status == HI_OK; i++) {
+	for (uint32_t i = 1; i < s->bounds[HI_BOUND_TYPES] && status == HI_OK; i++) {
 		const struct hi_snapshot_type *row = &s->types[i];
 		struct hi_type_name type = {
-			.name = text_at(s, row->name),
-			.module = text_at(s, row->module),
-			.owner = text_at(s, row->owner),
-			.field = text_at(s, row->field),
-			.size = row->size,
-			.size_class = row->size_class,
-			.klass = (enum hi_type_class)row->klass,
 			.indirect = row->flags & HI_SNAPSHOT_TYPE_INDIRECT,
 			.front = (uint8_t)(row->flags >> HI_SNAPSHOT_TYPE_FRONT)};
 		uint32_t id;
 
+		hi_snapshot_unpack_row(s, &hi_snapshot_type_map, row, &type);
 		status = hi_graph_builder_type(b, &type, &id, err);
 	}
 	return status;
 }
 
-static enum hi_status add_snapshot_root(struct hi_snapshot *s, uint64_t i,
-					struct hi_graph_builder *b, struct hi_error *err)
+static enum hi_status add_snapshot_roots(struct hi_snapshot *s,
+					 struct hi_graph_builder *b, struct hi_error *err)
 {
-	const struct hi_snapshot_root *row = &s->roots[i];
-	struct hi_root root = {.kind = (enum hi_root_kind)row->kind,
-			       .name = text_at(s, row->name),
-			       .detail = text_at(s, row->detail),
-			       .type = text_at(s, row->type),
-			       .address = row->address,
-			       .size = row->size,
-			       .variable = UINT32_MAX,
-			       .rank = row->rank < HI_RANKS ? (uint8_t)row->rank : 0};
-	uint32_t index;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, "roots", &s->roots, &n, err);
 
-	if (row->kind >= HI_ROOT_KINDS)
-		return hi_snapshot_bad(s, "roots", err,
-				       "row %" PRIu64 " has an unknown kind", i);
-	return hi_graph_builder_root(b, &root, &index, err);
+	for (uint64_t i = 0; i < n && status == HI_OK; i++) {
+		struct hi_root root = {.variable = UINT32_MAX};
+		uint32_t rank = s->roots[i].rank, index;
+
+		hi_snapshot_unpack_row(s, &hi_snapshot_root_map, &s->roots[i], &root);
+		root.rank = rank < HI_RANKS ? (uint8_t)rank : 0;
+		status = hi_graph_builder_root(b, &root, &index, err);
+	}
+	hi_snapshot_bound(s, HI_BOUND_ROOTS, n);
+	return status;
 }
 
 /* ---- edges ---- */
 
-static enum hi_status add_root_edges(struct hi_snapshot *s, uint64_t n_roots,
-				     struct hi_graph_builder *b, struct hi_error *err)
+static enum hi_status add_root_edges(struct hi_snapshot *s, struct hi_graph_builder *b,
+				     struct hi_error *err)
 {
-	void *row_items = NULL, *to_items = NULL, *grade_items = NULL;
-	const uint32_t *row, *to;
-	const uint8_t *grade;
-	enum hi_status status =
-		hi_snapshot_column(s, "roots.row", 4, n_roots + 1, &row_items, err);
+	uint64_t n_roots = s->bounds[HI_BOUND_ROOTS], n;
+	const uint32_t *row, *to = NULL;
+	const uint8_t *grade = NULL;
+	enum hi_status status = hi_snapshot_rows(s, "roots.row", &row, &n, err);
 
 	if (status != HI_OK)
 		return status;
-	row = row_items;
-	status = hi_snapshot_column(s, "roots.to", 4, row[n_roots], &to_items, err);
+	hi_snapshot_bound(s, HI_BOUND_ROOT_EDGES, row[n_roots]);
+	status = hi_snapshot_rows(s, "roots.to", &to, &n, err);
 	if (status == HI_OK)
-		status = hi_snapshot_column(s, "roots.grade", 1, row[n_roots],
-					    &grade_items, err);
+		status = hi_snapshot_rows(s, "roots.grade", &grade, &n, err);
 	if (status != HI_OK)
 		return status;
-	to = to_items;
-	grade = grade_items;
 	for (uint64_t i = 0; i < n_roots; i++) {
 		if (row[0] != 0 || row[i] > row[i + 1] || row[i + 1] > row[n_roots])
 			return hi_snapshot_bad(s, "roots.row", err, "not in order");
@@ -146,23 +144,24 @@ static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
 				struct hi_graph_builder *b, struct hi_error *err)
 {
 	uint32_t n_chunks = hi_chunk_count(n);
-	void *rows = NULL, *to = NULL, *grades = NULL;
-	enum hi_status status =
-		hi_snapshot_column(s, "edges.row", 4, (uint64_t)n + n_chunks, &rows, err);
+	uint32_t *rows = NULL;
+	hi_node *to = NULL;
+	uint8_t *grades = NULL;
+	uint64_t n_rows = 0;
+	enum hi_status status = hi_snapshot_rows(s, "edges.row", &rows, &n_rows, err);
 
 	if (status == HI_OK)
 		status = find_chunks(s, n, rows, err);
+	if (status != HI_OK)
+		return status;
+	hi_snapshot_bound(s, HI_BOUND_EDGES, s->chunk_first[n_chunks]);
+	status = hi_snapshot_rows(s, "edges.to", &to, &n_rows, err);
 	if (status == HI_OK)
-		status = hi_snapshot_column(s, "edges.to", 4, s->chunk_first[n_chunks],
-					    &to, err);
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "edges.grade", 1, s->chunk_first[n_chunks],
-					    &grades, err);
+		status = hi_snapshot_rows(s, "edges.grade", &grades, &n_rows, err);
 	for (uint32_t i = 0; i < n_chunks && status == HI_OK; i++) {
-		struct hi_edge_chunk c = {.row = (uint32_t *)rows +
-						 (size_t)i * (HI_CHUNK_NODES + 1),
-					  .to = (hi_node *)to + s->chunk_first[i],
-					  .grade = (uint8_t *)grades + s->chunk_first[i]};
+		struct hi_edge_chunk c = {.row = rows + (size_t)i * (HI_CHUNK_NODES + 1),
+					  .to = to + s->chunk_first[i],
+					  .grade = grades + s->chunk_first[i]};
 
 		status = hi_graph_builder_borrow_chunk(b, i, c, err);
 		if (status == HI_USAGE)
@@ -193,14 +192,14 @@ static enum hi_status names_are_too_long(const struct hi_snapshot *s, const char
 }
 
 /* After the types were checked. */
-static enum hi_status check_object_names(struct hi_snapshot *s, uint32_t n_types,
-					 hi_node n, struct hi_error *err)
+static enum hi_status check_object_names(struct hi_snapshot *s, struct hi_error *err)
 {
+	uint32_t n_types = (uint32_t)s->bounds[HI_BOUND_TYPES];
 	HI_GUARD(free) size_t *sizes = hi_calloc((size_t)n_types + 1, sizeof(*sizes));
-	uint64_t sum = 0;
+	uint64_t sum = 0, n = 0;
 	size_t longest = 0;
-	void *types = NULL;
-	enum hi_status status = hi_snapshot_column(s, "objects.type", 4, n, &types, err);
+	const uint32_t *types = NULL;
+	enum hi_status status = hi_snapshot_rows(s, "objects.type", &types, &n, err);
 
 	if (!sizes)
 		return hi_fail_memory(err, "types");
@@ -211,9 +210,9 @@ static enum hi_status check_object_names(struct hi_snapshot *s, uint32_t n_types
 	}
 	if (status != HI_OK || longest <= NAME_OF_OBJECT)
 		return status;
-	for (hi_node i = 0; i < n; i++)
-		sum += sizes[((const uint32_t *)types)[i]];
-	return sum > NAMES_FREE + (uint64_t)n * NAME_OF_OBJECT
+	for (uint64_t i = 0; i < n; i++)
+		sum += sizes[types[i]];
+	return sum > NAMES_FREE + n * NAME_OF_OBJECT
 		       ? names_are_too_long(s, "objects.type", err)
 		       : HI_OK;
 }
@@ -251,27 +250,18 @@ static enum hi_status check_edge_names(const struct hi_snapshot *s, const char *
 
 /* ---- all of it ---- */
 
-static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_types,
-					   hi_node n, struct hi_graph_builder *b,
+static enum hi_status build_snapshot_graph(struct hi_snapshot *s, hi_node n,
+					   struct hi_graph_builder *b,
 					   struct hi_error *err)
 {
-	const void *items = NULL;
-	uint64_t n_roots = 0;
-	enum hi_status status = hi_snapshot_add_types(s, n_types, b, err);
+	enum hi_status status = hi_snapshot_add_types(s, b, err);
 
 	if (status == HI_OK)
-		status = check_object_names(s, n_types, n, err);
+		status = check_object_names(s, err);
 	if (status == HI_OK)
-		status = hi_snapshot_get(s, "roots", sizeof(*s->roots), &items, &n_roots,
-					 err);
-	s->roots = items;
+		status = add_snapshot_roots(s, b, err);
 	if (status == HI_OK)
-		status = hi_snapshot_check_texts(s, "roots", items, n_roots,
-						 sizeof(*s->roots), 4, err);
-	for (uint64_t i = 0; i < n_roots && status == HI_OK; i++)
-		status = add_snapshot_root(s, i, b, err);
-	if (status == HI_OK)
-		status = add_root_edges(s, n_roots, b, err);
+		status = add_root_edges(s, b, err);
 	return status == HI_OK ? add_edges(s, n, b, err) : status;
 }
 
@@ -279,28 +269,18 @@ static enum hi_status take_unreachable_classes(struct hi_snapshot *s, struct hi_
 					       struct hi_error *err)
 {
 	const struct hi_snapshot_unreachable *rows;
-	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "fates", sizeof(*rows), &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "fates", &rows, &n, err);
 
-	if (status != HI_OK)
-		return status == HI_NOT_FOUND ? HI_OK : status;
-	rows = items;
+	if (status != HI_OK || !rows)
+		return status;
 	g->unreachable_classes =
 		hi_calloc((size_t)g->n_objects + 1, sizeof(*g->unreachable_classes));
 	if (!g->unreachable_classes)
 		return hi_fail_memory(err, "classes of unreachable objects");
-	for (uint64_t i = 0; i < n; i++) {
-		if (rows[i].object >= g->n_objects ||
-		    rows[i].unreachable_class >= HI_UNREACHABLE_CLASSES)
-			return hi_snapshot_bad(s, "fates", err,
-					       "row %" PRIu64
-					       " refers to an object that does not exist",
-					       i);
+	for (uint64_t i = 0; i < n; i++)
 		g->unreachable_classes[rows[i].object] =
 			(uint8_t)rows[i].unreachable_class;
-	}
 	return HI_OK;
 }
 
@@ -326,15 +306,14 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 		"edges.row", "edges.grade",	"objects.flags"};
 	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
 	struct hi_objects *objects = NULL;
-	uint32_t n_types = 0;
 	hi_node n;
 	enum hi_status status = check_heap_room(s, err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_types(s, &n_types, err);
+		status = hi_snapshot_types(s, err);
 	if (status == HI_OK) {
 		hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
-		status = hi_snapshot_objects(s, n_types, &objects, err);
+		status = hi_snapshot_objects(s, &objects, err);
 	}
 	if (status != HI_OK)
 		return status;
@@ -343,11 +322,12 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 	if (status == HI_OK)
 		hi_graph_builder_borrow_strings(b);
 	if (status == HI_OK)
-		status = build_snapshot_graph(s, n_types, n, b, err);
+		status = build_snapshot_graph(s, n, b, err);
 	if (status == HI_OK)
 		status = hi_graph_seal(hi_take(b), ret, err);
 	if (status != HI_OK)
 		return status;
+	hi_snapshot_bound(s, HI_BOUND_NODES, (*ret)->n_nodes);
 	status = take_unreachable_classes(s, *ret, err);
 	if (status != HI_OK)
 		hi_graph_destroy(hi_take(*ret));
@@ -384,59 +364,33 @@ static enum hi_status check_labels(const struct hi_snapshot *s, const char *name
 }
 
 static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,
-					uint64_t n, uint64_t n_tails,
-					const uint32_t **ret, struct hi_error *err)
+					uint64_t n_tails, const uint32_t **ret,
+					struct hi_error *err)
 {
-	const void *items = NULL;
-	uint64_t count = 0;
-	enum hi_status status = hi_snapshot_get(s, name, 4, &items, &count, err);
+	const uint32_t *labels;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, name, &labels, &n, err);
 
-	if (status == HI_NOT_FOUND)
-		return HI_OK;
-	if (status == HI_OK && count != n)
-		status = hi_snapshot_bad(s, name, err,
-					 "their number is not that of the edges");
+	if (status == HI_OK && labels)
+		status = check_labels(s, name, labels, n, n_tails, err);
 	if (status == HI_OK)
-		status = check_labels(s, name, items, n, n_tails, err);
-	if (status == HI_OK)
-		*ret = items;
+		*ret = labels;
 	return status;
 }
 
-static enum hi_status open_tails(struct hi_snapshot *s, uint64_t *n_ret,
-				 struct hi_error *err)
-{
-	const void *items = NULL;
-	enum hi_status status = hi_snapshot_get(s, "edges.tail", 4, &items, n_ret, err);
-
-	if (status != HI_OK)
-		*n_ret = 0;
-	if (status != HI_OK)
-		return status == HI_NOT_FOUND ? HI_OK : status;
-	if (*n_ret > HI_SNAPSHOT_TAILS)
-		return hi_snapshot_bad(s, "edges.tail", err, "more than %d",
-				       HI_SNAPSHOT_TAILS);
-	s->tails = items;
-	for (uint64_t i = 0; i < *n_ret; i++)
-		if (s->tails[i] >= s->n_strings)
-			return hi_snapshot_bad(s, "edges.tail", err, "no string");
-	return HI_OK;
-}
-
-enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
-				       struct hi_error *err)
+enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, struct hi_error *err)
 {
 	bool old = !hi_snapshot_has(s, "edges.name") && !hi_snapshot_has(s, "roots.name");
-	uint64_t n = s->chunk_first[g->priv->n_chunks], n_tails = 0;
-	enum hi_status status = old ? HI_OK : open_tails(s, &n_tails, err);
+	uint64_t n_tails = 0;
+	enum hi_status status =
+		old ? HI_OK : hi_snapshot_rows(s, "edges.tail", &s->tails, &n_tails, err);
 
 	s->labels_are_offsets = old;
 	if (status == HI_OK)
-		status = open_label_column(s, old ? "edges.label" : "edges.name", n,
-					   n_tails, &s->labels, err);
+		status = open_label_column(s, old ? "edges.label" : "edges.name", n_tails,
+					   &s->labels, err);
 	return status == HI_OK ? open_label_column(s, old ? "roots.label" : "roots.name",
-						   g->root_chunk.row[g->n_roots], n_tails,
-						   &s->root_labels, err)
+						   n_tails, &s->root_labels, err)
 			       : status;
 }
 
@@ -486,21 +440,10 @@ const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph
 	return hi_edge_name_text(&name, buffer);
 }
 
-enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
-				const uint32_t **ret, struct hi_error *err)
+enum hi_status hi_snapshot_used(struct hi_snapshot *s, const uint32_t **ret,
+				struct hi_error *err)
 {
-	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "objects.used", 4, &items, &n, err);
 
-	if (status == HI_NOT_FOUND) {
-		*ret = NULL;
-		return HI_OK;
-	}
-	if (status == HI_OK && n != g->n_objects)
-		return hi_snapshot_bad(s, "objects.used", err,
-				       "their number is not that of the objects");
-	if (status == HI_OK)
-		*ret = items;
-	return status;
+	return hi_snapshot_rows(s, "objects.used", ret, &n, err);
 }

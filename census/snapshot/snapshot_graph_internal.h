@@ -5,14 +5,14 @@
 
 #include "census/snapshot/snapshot_internal.h"
 
-enum hi_status hi_snapshot_objects(struct hi_snapshot *s, uint32_t n_types,
-				   struct hi_objects **ret, struct hi_error *err);
-/* s->types, and how many: at least the one that is none. */
-enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
-				 struct hi_error *err);
+/* After s->types. */
+enum hi_status hi_snapshot_objects(struct hi_snapshot *s, struct hi_objects **ret,
+				   struct hi_error *err);
+/* s->types; at least the one that is none. */
+enum hi_status hi_snapshot_types(struct hi_snapshot *s, struct hi_error *err);
 /* All but the first. */
-enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
-				     struct hi_graph_builder *b, struct hi_error *err);
+enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, struct hi_graph_builder *b,
+				     struct hi_error *err);
 /* The counts, without the bits. */
 void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r);
 

@@ -6,7 +6,7 @@
 #include "base/memory_bound.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_format.h"
-#include "census/snapshot/snapshot_texts.h"
+#include "census/snapshot/snapshot_sections.h"
 
 /* ---- strings: each once, one after the other, NUL-terminated; "" at 0 ---- */
 
@@ -24,9 +24,28 @@ void hi_snapshot_strings_free(struct hi_snapshot_strings *s);
 
 enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
 				 uint32_t item, struct hi_error *err);
+/* The same of a section in the table. */
+enum hi_status hi_snapshot_begin_rows(struct hi_snapshot_writer *w, const char *name,
+				      struct hi_error *err);
 enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
 				  size_t size, struct hi_error *err);
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
+
+/* The members of types and roots that are columns of a row; what is not in them: flags,
+ * and the module of a root. */
+extern const struct hi_row_map hi_snapshot_type_map, hi_snapshot_root_map;
+
+/* Columns of struct hi_objects and its overheads: four each. */
+extern const struct hi_section_member hi_snapshot_object_columns[];
+extern const struct hi_property hi_snapshot_overheads[];
+
+/* As the reader of them has them (snapshot_computed.c). */
+enum hi_status hi_snapshot_put_reach_numbers(struct hi_snapshot_writer *w,
+					     const struct hi_reach *reach,
+					     struct hi_error *err);
+enum hi_status hi_snapshot_put_dominators(struct hi_snapshot_writer *w,
+					  const struct hi_dominators *dominators,
+					  struct hi_error *err);
 
 /* Sections edges.name, roots.name and edges.tail (snapshot_put_labels.c): other threads
  * begin with them, and put_labels waits. The end is due whatever came of the beginning.
@@ -46,6 +65,7 @@ void hi_snapshot_labels_end(struct hi_snapshot_labels *labels);
 struct hi_snapshot_loaded {
 	void *items;
 	size_t room; /* bytes that it took; 0: not yet */
+	bool holds;  /* its rows were checked against the bounds below */
 };
 
 struct hi_snapshot {
@@ -58,6 +78,7 @@ struct hi_snapshot {
 	const struct hi_snapshot_header *header;
 	const struct hi_snapshot_section *sections;
 	struct hi_snapshot_loaded loaded[HI_SNAPSHOT_SECTIONS];
+	uint64_t bounds[HI_BOUNDS];
 	struct hi_unpacked unpacked; /* Note [Unpacked files] */
 	const char *strings;
 	uint64_t n_strings; /* bytes */
@@ -91,8 +112,7 @@ enum hi_status hi_snapshot_check_room(struct hi_snapshot *s, const char *const *
 /* Reads sections that will be used soon, on several threads. Damaged or missing
  * sections are left to the caller that needs them, which reports the error. */
 void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
-/* The same as hi_snapshot_get, writable, with exactly n items. */
-enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
-				  uint64_t n, void **ret, struct hi_error *err);
+/* The index of the first section of that name; -1: there is none. */
+int hi_snapshot_find(const struct hi_snapshot *s, const char *name);
 
 #endif

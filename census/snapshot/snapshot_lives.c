@@ -1,235 +1,196 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/snapshot/snapshot_lives.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_internal.h"
 
-/* Properties, and the numbers of a summary that they are. */
-#define LIVES_NUMBERS(X)                                                                 \
-	X("lives.recorded", is_recorded)                                                 \
-	X("lives.birth_is_idle", birth_is_idle)                                          \
-	X("lives.birth_is_seen", birth_is_seen)                                          \
-	X("lives.death_is_idle", death_is_idle)                                          \
-	X("lives.sample_bytes", sample_bytes)                                            \
-	X("lives.certain.bytes", certain.bytes)                                          \
-	X("lives.certain.objects", certain.objects)                                      \
-	X("lives.uncertain.bytes", uncertain.bytes)                                      \
-	X("lives.uncertain.objects", uncertain.objects)                                  \
-	X("lives.left_out.bytes", left_out.bytes)                                        \
-	X("lives.left_out.objects", left_out.objects)                                    \
-	X("lives.era.open", era.is_open)                                                 \
-	X("lives.restricted.bytes", era.restricted.bytes)                                \
-	X("lives.restricted.objects", era.restricted.objects)                            \
-	X("lives.era.hidden.bytes", era.hidden.bytes)                                    \
-	X("lives.era.hidden.objects", era.hidden.objects)                                \
-	X("lives.checks.live", checks.live)                                              \
-	X("lives.checks.inherent", checks.inherent)                                      \
-	X("lives.checks.evidence", checks.evidence)                                      \
-	X("lives.checks.void", checks.void_band)                                         \
-	X("lives.checks.drag", checks.drag_band)                                         \
-	X("lives.checks.use", checks.use_band)                                           \
-	X("lives.checks.bounds", checks.bounds)                                          \
-	X("lives.checks.balance", checks.balance)                                        \
-	X("lives.checks.void_area", checks.void_area)                                    \
-	X("lives.checks.order", checks.order)                                            \
-	X("lives.checks.groups", checks.groups)                                          \
-	X("lives.uses.asked", uses.is_asked)                                             \
-	X("lives.uses.functions", uses.functions)                                        \
-	X("lives.uses.wanted", uses.wanted)                                              \
-	X("lives.uses.probed", uses.probed)                                              \
-	X("lives.uses.dropped", uses.dropped)                                            \
-	X("lives.uses.left_out", uses.left_out)                                          \
-	X("lives.uses.hits", uses.hits)                                                  \
-	X("lives.uses.not_stored", uses.not_stored)                                      \
-	X("lives.uses.waited", uses.waited)                                              \
-	X("lives.watch.slots", watch.slots)                                              \
-	X("lives.watch.objects", watch.objects)                                          \
-	X("lives.watch.used", watch.used)                                                \
-	X("lives.watch.hits", watch.hits)                                                \
-	X("lives.watch.all_hits", watch.all_hits)                                        \
-	X("lives.watch.moved_on", watch.moved_on)                                        \
-	X("lives.watch.waited", watch.waited)                                            \
-	X("lives.watch.population.bytes", watch.population.bytes)                        \
-	X("lives.watch.population.objects", watch.population.objects)                    \
-	X("lives.watch.sampled", watch.estimates.sampled)                                \
-	X("lives.watch.estimated", watch.estimates.watched)
+/* Numbers, then texts; a text that is NULL is a missing property. */
+static const struct hi_property lives_properties[] = {
+#define LIVES(name, field) HI_PROPERTY("lives." name, struct hi_bio_summary, field)
+	LIVES("recorded", is_recorded),
+	LIVES("birth_is_idle", birth_is_idle),
+	LIVES("birth_is_seen", birth_is_seen),
+	LIVES("death_is_idle", death_is_idle),
+	LIVES("sample_bytes", sample_bytes),
+	LIVES("certain.bytes", certain.bytes),
+	LIVES("certain.objects", certain.objects),
+	LIVES("uncertain.bytes", uncertain.bytes),
+	LIVES("uncertain.objects", uncertain.objects),
+	LIVES("left_out.bytes", left_out.bytes),
+	LIVES("left_out.objects", left_out.objects),
+	LIVES("era.open", era.is_open),
+	LIVES("restricted.bytes", era.restricted.bytes),
+	LIVES("restricted.objects", era.restricted.objects),
+	LIVES("era.hidden.bytes", era.hidden.bytes),
+	LIVES("era.hidden.objects", era.hidden.objects),
+	LIVES("checks.live", checks.live),
+	LIVES("checks.inherent", checks.inherent),
+	LIVES("checks.evidence", checks.evidence),
+	LIVES("checks.void", checks.void_band),
+	LIVES("checks.drag", checks.drag_band),
+	LIVES("checks.use", checks.use_band),
+	LIVES("checks.bounds", checks.bounds),
+	LIVES("checks.balance", checks.balance),
+	LIVES("checks.void_area", checks.void_area),
+	LIVES("checks.order", checks.order),
+	LIVES("checks.groups", checks.groups),
+	LIVES("uses.asked", uses.is_asked),
+	LIVES("uses.functions", uses.functions),
+	LIVES("uses.wanted", uses.wanted),
+	LIVES("uses.probed", uses.probed),
+	LIVES("uses.dropped", uses.dropped),
+	LIVES("uses.left_out", uses.left_out),
+	LIVES("uses.hits", uses.hits),
+	LIVES("uses.not_stored", uses.not_stored),
+	LIVES("uses.waited", uses.waited),
+	LIVES("watch.slots", watch.slots),
+	LIVES("watch.objects", watch.objects),
+	LIVES("watch.used", watch.used),
+	LIVES("watch.hits", watch.hits),
+	LIVES("watch.all_hits", watch.all_hits),
+	LIVES("watch.moved_on", watch.moved_on),
+	LIVES("watch.waited", watch.waited),
+	LIVES("watch.population.bytes", watch.population.bytes),
+	LIVES("watch.population.objects", watch.population.objects),
+	LIVES("watch.sampled", watch.estimates.sampled),
+	LIVES("watch.estimated", watch.estimates.watched),
+	LIVES("no_pages", no_pages),
+	LIVES("era", era.eras),
+	LIVES("uses.missing", uses.missing),
+	LIVES("watch.missing", watch.missing),
+#undef LIVES
+};
+enum { LIVES_PROPERTIES = sizeof(lives_properties) / sizeof(*lives_properties) };
 
-/* Texts; NULL is a missing property. */
-#define LIVES_TEXTS(X)                                                                   \
-	X("lives.no_pages", no_pages)                                                    \
-	X("lives.era", era.eras)                                                         \
-	X("lives.uses.missing", uses.missing)                                            \
-	X("lives.watch.missing", watch.missing)
+static const struct hi_section_member lives_members[] = {
+	HI_SECTION_MEMBER("lives", struct hi_bio_summary, lives, n_lives),
+	HI_SECTION_MEMBER("lives.variances", struct hi_bio_summary, variances, n_groups),
+	HI_SECTION_MEMBER("lives.watched", struct hi_bio_summary, watch.watched,
+			  watch.n_watched),
+};
+static const struct hi_section_member *const lives_rows = &lives_members[0],
+					     *const variances = &lives_members[1],
+					     *const watched = &lives_members[2];
 
-/* Texts of a group. */
-#define LIVES_GROUP_TEXTS(X) X(type) X(module) X(site) X(era) X(root) X(retainers)
+static const struct hi_row_member era_members[] = {
+	HI_ROW_MEMBER(struct hi_snapshot_era_row, number, struct hi_bio_era_mark, era),
+	HI_ROW_MEMBER(struct hi_snapshot_era_row, name, struct hi_bio_era_mark, name),
+	HI_ROW_MEMBER(struct hi_snapshot_era_row, period, struct hi_bio_era_mark, period),
+};
+static const struct hi_row_map era_map =
+	HI_ROW_MAP("lives.eras", struct hi_bio_era_mark, era_members);
 
+/* Rows of struct hi_bio_estimate, in two sections. */
+static const struct hi_row_member estimate_members[] = {
+#define ESTIMATE_MEMBER(name)                                                            \
+	HI_ROW_MEMBER(struct hi_snapshot_estimate_row, name, struct hi_bio_estimate, name)
+	ESTIMATE_MEMBER(proved),
+	ESTIMATE_MEMBER(possible),
+	ESTIMATE_MEMBER(interval.low),
+	ESTIMATE_MEMBER(interval.high),
+#undef ESTIMATE_MEMBER
+};
+static const struct hi_row_map estimate_map =
+	HI_ROW_MAP("lives.estimates", struct hi_bio_estimate, estimate_members);
+static const struct hi_row_member likely_members[] = {
+#define LIKELY_MEMBER(name)                                                              \
+	HI_ROW_MEMBER(struct hi_snapshot_likely_row, name, struct hi_bio_estimate, name)
+	LIKELY_MEMBER(estimate),
+	LIKELY_MEMBER(range.low),
+	LIKELY_MEMBER(range.high),
+#undef LIKELY_MEMBER
+};
+static const struct hi_row_map likely_map =
+	HI_ROW_MAP("lives.likely", struct hi_bio_estimate, likely_members);
 enum { ESTIMATES = 2 * HI_BIO_BANDS };
+/* The bands' bytes, then their objects, without a gap. */
+_Static_assert(sizeof(((struct hi_bio_estimates *)NULL)->bytes) ==
+			       HI_BIO_BANDS * sizeof(struct hi_bio_estimate) &&
+		       offsetof(struct hi_bio_estimates, objects) ==
+			       HI_BIO_BANDS * sizeof(struct hi_bio_estimate),
+	       "estimates");
+
+/* The texts of a group are numbers of an interner. */
+static const size_t life_group_texts[] = {offsetof(struct hi_bio_group_row, type),
+					  offsetof(struct hi_bio_group_row, module),
+					  offsetof(struct hi_bio_group_row, site),
+					  offsetof(struct hi_bio_group_row, era),
+					  offsetof(struct hi_bio_group_row, root),
+					  offsetof(struct hi_bio_group_row, retainers)};
+enum { GROUP_TEXTS = sizeof(life_group_texts) / sizeof(*life_group_texts) };
+
+static uint32_t *life_group_text(struct hi_bio_group_row *row, unsigned k)
+{
+	return (uint32_t *)(void *)((char *)row + life_group_texts[k]);
+}
 
 /* ---- writing ---- */
-
-static enum hi_status pack_life_groups(struct hi_snapshot_writer *w,
-				       const struct hi_bio_summary *summary, char *rows,
-				       struct hi_error *err)
-{
-	enum hi_status status = HI_OK;
-
-	for (uint32_t i = 0; status == HI_OK && i < summary->n_groups; i++) {
-		struct hi_bio_group_row row = summary->groups[i];
-#define PUT_TEXT(field)                                                                  \
-	if (status == HI_OK)                                                             \
-		status = hi_snapshot_put_string(                                         \
-			w, hi_interner_name(summary->texts, row.field), &row.field,      \
-			err);
-		LIVES_GROUP_TEXTS(PUT_TEXT)
-#undef PUT_TEXT
-		memcpy(rows + i * HI_BIO_GROUP_ROW_SIZE, &row, HI_BIO_GROUP_ROW_SIZE);
-	}
-	return status;
-}
 
 static enum hi_status put_life_groups(struct hi_snapshot_writer *w,
 				      const struct hi_bio_summary *summary,
 				      struct hi_error *err)
 {
-	HI_GUARD(free)
-	char *rows = hi_calloc((size_t)summary->n_groups + 1, HI_BIO_GROUP_ROW_SIZE);
-	enum hi_status status;
+	enum hi_status status = hi_snapshot_begin_rows(w, "lives.groups", err);
 
-	if (!rows)
-		return hi_fail_memory(err, "groups of biographies");
-	status = pack_life_groups(w, summary, rows, err);
-	return status == HI_OK
-		       ? hi_snapshot_put(w, "lives.groups", rows, HI_BIO_GROUP_ROW_SIZE,
-					 summary->n_groups, err)
-		       : status;
+	for (uint32_t i = 0; status == HI_OK && i < summary->n_groups; i++) {
+		struct hi_bio_group_row row = summary->groups[i];
+
+		for (unsigned k = 0; k < GROUP_TEXTS && status == HI_OK; k++) {
+			uint32_t *text = life_group_text(&row, k);
+
+			status = hi_snapshot_put_string(
+				w, hi_interner_name(summary->texts, *text), text, err);
+		}
+		if (status == HI_OK)
+			status = hi_snapshot_append(w, &row, HI_BIO_GROUP_ROW_SIZE, err);
+	}
+	return status == HI_OK ? hi_snapshot_end(w, err) : status;
 }
 
 static enum hi_status put_life_censuses(struct hi_snapshot_writer *w,
 					const struct hi_bio_summary *summary,
 					struct hi_error *err)
 {
-	const size_t n = summary->n_censuses;
-	HI_GUARD(free) char *rows = hi_calloc(n + 1, HI_BIO_CENSUS_ROW_SIZE);
+	enum hi_status status = hi_snapshot_begin_rows(w, "lives.censuses", err);
 
-	if (!rows)
-		return hi_fail_memory(err, "censuses of biographies");
-	for (size_t i = 0; i < n; i++)
-		memcpy(rows + i * HI_BIO_CENSUS_ROW_SIZE, &summary->censuses[i],
-		       HI_BIO_CENSUS_ROW_SIZE);
-	return hi_snapshot_put(w, "lives.censuses", rows, HI_BIO_CENSUS_ROW_SIZE, n, err);
+	for (size_t i = 0; i < summary->n_censuses && status == HI_OK; i++)
+		status = hi_snapshot_append(w, &summary->censuses[i],
+					    HI_BIO_CENSUS_ROW_SIZE, err);
+	return status == HI_OK ? hi_snapshot_end(w, err) : status;
 }
-
-typedef struct hi_bio_amount sets_of_row[HI_BIO_SETS];
 
 /* Sets of the censuses, then of the groups. */
 static enum hi_status put_life_sets(struct hi_snapshot_writer *w,
 				    const struct hi_bio_summary *summary,
 				    struct hi_error *err)
 {
-	const size_t n = summary->n_censuses;
-	HI_GUARD(free)
-	sets_of_row *sets = hi_calloc(n + summary->n_groups, sizeof(*sets));
+	enum hi_status status = hi_snapshot_begin_rows(w, "lives.sets", err);
 
-	if (!sets)
-		return hi_fail_memory(err, "bands of biographies");
-	for (size_t i = 0; i < n; i++)
-		memcpy(sets[i], summary->censuses[i].row.sets, sizeof(*sets));
-	for (size_t i = 0; i < summary->n_groups; i++)
-		memcpy(sets[n + i], summary->groups[i].row.sets, sizeof(*sets));
-	return hi_snapshot_put(w, "lives.sets", sets, sizeof(*sets),
-			       n + summary->n_groups, err);
+	for (size_t i = 0; i < summary->n_censuses && status == HI_OK; i++)
+		status = hi_snapshot_append(w, summary->censuses[i].row.sets,
+					    sizeof(summary->censuses[i].row.sets), err);
+	for (size_t i = 0; i < summary->n_groups && status == HI_OK; i++)
+		status = hi_snapshot_append(w, summary->groups[i].row.sets,
+					    sizeof(summary->groups[i].row.sets), err);
+	return status == HI_OK ? hi_snapshot_end(w, err) : status;
 }
 
-static enum hi_status put_lives_properties(struct hi_snapshot_writer *w,
-					   const struct hi_bio_summary *summary,
-					   struct hi_error *err)
+static enum hi_status put_watched(struct hi_snapshot_writer *w,
+				  const struct hi_bio_summary *summary,
+				  struct hi_error *err)
 {
-#define NUMBER_OF(name, field) {name, summary->field},
-#define TEXT_OF(name, field) {name, summary->field},
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {LIVES_NUMBERS(NUMBER_OF)};
-	const struct {
-		const char *name, *value;
-	} texts[] = {LIVES_TEXTS(TEXT_OF)};
-#undef NUMBER_OF
-#undef TEXT_OF
-	enum hi_status status = HI_OK;
+	const struct hi_bio_estimate *estimates = summary->watch.estimates.bytes;
+	enum hi_status status =
+		hi_snapshot_put_rows(w, &estimate_map, estimates, ESTIMATES, err);
 
-	for (size_t i = 0; status == HI_OK && i < sizeof(numbers) / sizeof(numbers[0]);
-	     i++)
-		status =
-			hi_snapshot_put_number(w, numbers[i].name, numbers[i].value, err);
-	for (size_t i = 0; status == HI_OK && i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].value)
-			status = hi_snapshot_put_text(w, texts[i].name, texts[i].value,
-						      err);
-	return status;
-}
-
-/* Two sections: the bands' bytes, then their objects. */
-struct life_estimate {
-	double proved, possible;
-	struct hi_interval interval;
-};
-struct life_likely {
-	double estimate;
-	struct hi_interval range;
-};
-
-static enum hi_status put_life_estimates(struct hi_snapshot_writer *w,
-					 const struct hi_bio_estimates *e,
-					 struct hi_error *err)
-{
-	struct life_estimate rows[ESTIMATES];
-	struct life_likely likely[ESTIMATES];
-	enum hi_status status;
-
-	for (unsigned i = 0; i < ESTIMATES; i++) {
-		const struct hi_bio_estimate *from =
-			i < HI_BIO_BANDS ? &e->bytes[i] : &e->objects[i - HI_BIO_BANDS];
-
-		rows[i] = (struct life_estimate){from->proved, from->possible,
-						 from->interval};
-		likely[i] = (struct life_likely){from->estimate, from->range};
-	}
-	status = hi_snapshot_put(w, "lives.estimates", rows, sizeof(*rows), ESTIMATES,
-				 err);
-	return status == HI_OK ? hi_snapshot_put(w, "lives.likely", likely,
-						 sizeof(*likely), ESTIMATES, err)
-			       : status;
-}
-
-struct life_era {
-	uint32_t number, name;
-	uint64_t period;
-};
-
-static enum hi_status put_life_eras(struct hi_snapshot_writer *w,
-				    const struct hi_bio_summary *summary,
-				    struct hi_error *err)
-{
-	HI_GUARD(free)
-	struct life_era *rows = hi_calloc((size_t)summary->n_eras + 1, sizeof(*rows));
-	enum hi_status status = HI_OK;
-
-	if (!rows)
-		return hi_fail_memory(err, "eras of biographies");
-	for (uint32_t i = 0; status == HI_OK && i < summary->n_eras; i++) {
-		rows[i].number = summary->eras[i].era;
-		rows[i].period = summary->eras[i].period;
-		status = hi_snapshot_put_string(w, summary->eras[i].name, &rows[i].name,
-						err);
-	}
-	return status == HI_OK ? hi_snapshot_put(w, "lives.eras", rows, sizeof(*rows),
-						 summary->n_eras, err)
+	if (status == HI_OK)
+		status = hi_snapshot_put_rows(w, &likely_map, estimates, ESTIMATES, err);
+	return status == HI_OK ? hi_snapshot_put_section(w, watched->section,
+							 summary->watch.watched,
+							 summary->watch.n_watched, err)
 			       : status;
 }
 
@@ -237,9 +198,7 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 				     const struct hi_bio_summary *summary,
 				     struct hi_error *err)
 {
-	enum hi_status status =
-		hi_snapshot_put(w, "lives", summary->lives, sizeof(*summary->lives),
-				summary->n_lives, err);
+	enum hi_status status = hi_snapshot_put_members(w, lives_rows, 1, summary, err);
 
 	if (status == HI_OK)
 		status = put_life_groups(w, summary, err);
@@ -248,53 +207,76 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 	if (status == HI_OK)
 		status = put_life_sets(w, summary, err);
 	if (status == HI_OK)
-		status = put_life_eras(w, summary, err);
-	if (status == HI_OK && summary->variances && summary->sample_bytes)
-		status = hi_snapshot_put(w, "lives.variances", summary->variances,
-					 sizeof(*summary->variances), summary->n_groups,
-					 err);
+		status = hi_snapshot_put_rows(w, &era_map, summary->eras, summary->n_eras,
+					      err);
+	if (status == HI_OK && summary->sample_bytes)
+		status = hi_snapshot_put_members(w, variances, 1, summary, err);
 	if (status == HI_OK && summary->watch.slots)
-		status = put_life_estimates(w, &summary->watch.estimates, err);
-	if (status == HI_OK && summary->watch.slots)
-		status = hi_snapshot_put(w, "lives.watched", summary->watch.watched,
-					 sizeof(*summary->watch.watched),
-					 summary->watch.n_watched, err);
-	return status == HI_OK ? put_lives_properties(w, summary, err) : status;
+		status = put_watched(w, summary, err);
+	return status == HI_OK
+		       ? hi_snapshot_put_properties(w, "", lives_properties,
+						    LIVES_PROPERTIES, summary, err)
+		       : status;
 }
 
 /* ---- reading ---- */
 
 HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
+/* Copies of rows, which are longer in memory: the sets are in a section of their own.
+ * NULL: out of memory. */
+static void *copy_life_rows(struct hi_bio_summary *ret, const void *items, uint64_t n,
+			    size_t item, size_t size)
+{
+	char *rows = hi_arena_alloc(&ret->arena, (n + 1) * size);
+
+	for (uint64_t i = 0; rows && i < n; i++) {
+		memset(rows + i * size, 0, size);
+		memcpy(rows + i * size, (const char *)items + i * item, item);
+	}
+	return rows;
+}
+
 static enum hi_status take_life_censuses(struct hi_snapshot *s,
 					 struct hi_bio_summary *ret, struct hi_error *err)
 {
-	struct hi_bio_census_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "lives.censuses",
-						HI_BIO_CENSUS_ROW_SIZE, &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "lives.censuses", &items, &n, err);
 
-	if (status == HI_NOT_FOUND)
-		return hi_snapshot_bad(s, "lives.censuses", err, "missing");
 	if (status != HI_OK)
 		return status;
-	if (n == 0 || n > UINT32_MAX)
-		return hi_snapshot_bad(s, "lives.censuses", err, "%llu rows",
-				       (unsigned long long)n);
-	rows = hi_arena_alloc(&ret->arena, n * sizeof(*rows));
-	if (!rows)
-		return hi_fail_memory(err, "censuses of biographies");
-	for (size_t t = 0; t < n; t++) {
-		rows[t] = (struct hi_bio_census_row){};
-		memcpy(&rows[t], (const char *)items + t * HI_BIO_CENSUS_ROW_SIZE,
-		       HI_BIO_CENSUS_ROW_SIZE);
-		if (t && rows[t].at_ns < rows[t - 1].at_ns)
-			return hi_snapshot_bad(s, "lives.censuses", err,
-					       "row %zu: not in order", t);
-	}
-	ret->censuses = rows;
+	ret->censuses = copy_life_rows(ret, items, n, HI_BIO_CENSUS_ROW_SIZE,
+				       sizeof(*ret->censuses));
 	ret->n_censuses = n;
+	hi_snapshot_bound(s, HI_BOUND_PERIODS, n - 1);
+	return ret->censuses ? HI_OK : hi_fail_memory(err, "censuses of biographies");
+}
+
+static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summary *ret,
+				       struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, "lives.groups", &items, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	ret->groups = copy_life_rows(ret, items, n, HI_BIO_GROUP_ROW_SIZE,
+				     sizeof(*ret->groups));
+	if (!ret->groups)
+		return hi_fail_memory(err, "groups of biographies");
+	ret->n_groups = (uint32_t)n;
+	hi_snapshot_bound(s, HI_BOUND_GROUPS, n);
+	for (uint32_t i = 0; i < n; i++)
+		for (unsigned k = 0; k < GROUP_TEXTS; k++) {
+			uint32_t *number = life_group_text(&ret->groups[i], k);
+			const char *text = hi_snapshot_string(s, *number);
+
+			*number = *text ? hi_interner_add(&ret->own_texts, text) : 0;
+			if (!*number && *text)
+				return hi_fail_memory(err, "groups of biographies");
+		}
 	return HI_OK;
 }
 
@@ -302,18 +284,14 @@ static enum hi_status take_life_censuses(struct hi_snapshot *s,
 static enum hi_status take_life_sets(struct hi_snapshot *s, struct hi_bio_summary *ret,
 				     struct hi_error *err)
 {
-	const size_t n = ret->n_censuses;
-	const sets_of_row *sets;
-	void *items = NULL;
+	const struct hi_bio_amount(*sets)[HI_BIO_SETS];
+	uint64_t n = ret->n_censuses, all = 0;
 	enum hi_status status;
 
-	if (!hi_snapshot_has(s, "lives.sets"))
-		return HI_OK;
-	status = hi_snapshot_column(s, "lives.sets", sizeof(*sets), n + ret->n_groups,
-				    &items, err);
-	if (status != HI_OK)
+	hi_snapshot_bound(s, HI_BOUND_LIFE_SETS, n + ret->n_groups);
+	status = hi_snapshot_rows(s, "lives.sets", &sets, &all, err);
+	if (status != HI_OK || !sets)
 		return status;
-	sets = items;
 	for (size_t i = 0; i < n; i++)
 		memcpy(ret->censuses[i].row.sets, sets[i], sizeof(*sets));
 	for (size_t i = 0; i < ret->n_groups; i++)
@@ -321,250 +299,36 @@ static enum hi_status take_life_sets(struct hi_snapshot *s, struct hi_bio_summar
 	return HI_OK;
 }
 
-static enum hi_status take_group_text(struct hi_snapshot *s, struct hi_interner *texts,
-				      uint32_t offset, uint32_t *ret,
-				      struct hi_error *err)
-{
-	const char *text = hi_snapshot_string(s, offset);
-
-	if (!text)
-		return hi_snapshot_bad(s, "lives.groups", err, "a text");
-	*ret = *text ? hi_interner_add(texts, text) : 0;
-	return *ret || !*text ? HI_OK : hi_fail_memory(err, "groups of biographies");
-}
-
-static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summary *ret,
-				       struct hi_error *err)
-{
-	struct hi_bio_group_row *rows;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(s, "lives.groups", HI_BIO_GROUP_ROW_SIZE,
-						&items, &n, err);
-
-	if (status == HI_NOT_FOUND || (status == HI_OK && n > HI_BIO_GROUPS))
-		return hi_snapshot_bad(s, "lives.groups", err, "missing or too many");
-	if (status == HI_OK)
-		status = hi_snapshot_check_texts(s, "lives.groups", items, n,
-						 HI_BIO_GROUP_ROW_SIZE, 6, err);
-	if (status != HI_OK)
-		return status;
-	rows = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*rows));
-	if (!rows)
-		return hi_fail_memory(err, "groups of biographies");
-	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
-		rows[i] = (struct hi_bio_group_row){};
-		memcpy(&rows[i], (const char *)items + i * HI_BIO_GROUP_ROW_SIZE,
-		       HI_BIO_GROUP_ROW_SIZE);
-#define TAKE_TEXT(field)                                                                 \
-	if (status == HI_OK)                                                             \
-		status = take_group_text(s, &ret->own_texts, rows[i].field,              \
-					 &rows[i].field, err);
-		LIVES_GROUP_TEXTS(TAKE_TEXT)
-#undef TAKE_TEXT
-	}
-	ret->groups = rows;
-	ret->n_groups = (uint32_t)n;
-	return status;
-}
-
-/* As hi_bio_uses_are_ordered() has them, in periods that have ended. A life that is older
- * than the first period begins there, also when none has ended. */
-static bool is_life_ordered(const struct hi_bio_life_row *row, uint64_t periods)
-{
-	if (!row->from || (row->from > periods && row->from != 1) ||
-	    row->quiet_from > periods || (row->quiet_from && row->quiet_from < row->from))
-		return false;
-	if (!row->first_possible)
-		return !row->first_proved && !row->last_proved && !row->last_possible;
-	if (row->first_possible < row->from || row->last_possible > periods ||
-	    row->first_possible > row->last_possible)
-		return false;
-	if (!row->first_proved)
-		return !row->last_proved;
-	return row->first_possible <= row->first_proved &&
-	       row->first_proved <= row->last_proved &&
-	       row->last_proved <= row->last_possible;
-}
-
-static bool proves_use(uint8_t evidence)
-{
-	return evidence >= HI_BIO_WATCH && evidence <= HI_BIO_CONTENT;
-}
-
-static bool is_life_valid(const struct hi_bio_life_row *row,
-			  const struct hi_bio_summary *summary, hi_node n_objects)
-{
-	return row->object < n_objects && row->group < summary->n_groups &&
-	       (!row->first_proved ||
-		(proves_use(row->first_evidence) && proves_use(row->last_evidence))) &&
-	       (row->flags & ~HI_BIO_LIFE_FLAGS) == 0 && row->state < HI_BIO_STATES &&
-	       is_life_ordered(row, hi_bio_summary_periods(summary));
-}
-
-static enum hi_status take_life_rows(struct hi_snapshot *s, hi_node n_objects,
-				     struct hi_bio_summary *ret, struct hi_error *err)
-{
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "lives", sizeof(*ret->lives), &items, &n, err);
-
-	if (status != HI_OK)
-		return status;
-	ret->lives = items;
-	for (size_t i = 0; i < n; i++)
-		if (!is_life_valid(&ret->lives[i], ret, n_objects) ||
-		    (i && ret->lives[i].object <= ret->lives[i - 1].object))
-			return hi_snapshot_bad(s, "lives", err, "row %zu", i);
-	ret->n_lives = n;
-	return HI_OK;
-}
-
-static bool is_estimate_valid(const struct life_estimate *e)
-{
-	return isfinite(e->proved) && isfinite(e->possible) && e->proved >= 0 &&
-	       e->possible >= 0 && e->interval.low <= e->interval.high;
-}
-
-static struct hi_bio_estimate *find_estimate(struct hi_bio_estimates *e, unsigned i)
-{
-	return i < HI_BIO_BANDS ? &e->bytes[i] : &e->objects[i - HI_BIO_BANDS];
-}
-
-static enum hi_status take_life_estimates(struct hi_snapshot *s,
-					  struct hi_bio_estimates *ret,
-					  struct hi_error *err)
-{
-	const struct life_estimate *rows;
-	void *items = NULL;
-	enum hi_status status = hi_snapshot_column(s, "lives.estimates", sizeof(*rows),
-						   ESTIMATES, &items, err);
-
-	if (status != HI_OK)
-		return status;
-	rows = items;
-	for (unsigned i = 0; i < ESTIMATES; i++) {
-		struct hi_bio_estimate *to = find_estimate(ret, i);
-
-		if (!is_estimate_valid(&rows[i]))
-			return hi_snapshot_bad(s, "lives.estimates", err, "row %u", i);
-		to->proved = rows[i].proved;
-		to->possible = rows[i].possible;
-		to->interval = rows[i].interval;
-	}
-	return HI_OK;
-}
-
-/* Files of before have none. */
-static enum hi_status take_life_likely(struct hi_snapshot *s,
-				       struct hi_bio_estimates *ret, struct hi_error *err)
-{
-	const struct life_likely *rows;
-	void *items = NULL;
-	enum hi_status status;
-
-	if (!hi_snapshot_has(s, "lives.likely"))
-		return HI_OK;
-	status = hi_snapshot_column(s, "lives.likely", sizeof(*rows), ESTIMATES, &items,
-				    err);
-	if (status != HI_OK)
-		return status;
-	rows = items;
-	for (unsigned i = 0; i < ESTIMATES; i++) {
-		if (!isfinite(rows[i].estimate) || rows[i].estimate < 0 ||
-		    rows[i].range.low > rows[i].range.high)
-			return hi_snapshot_bad(s, "lives.likely", err, "row %u", i);
-		find_estimate(ret, i)->estimate = rows[i].estimate;
-		find_estimate(ret, i)->range = rows[i].range;
-	}
-	return HI_OK;
-}
-
-static enum hi_status take_life_watched(struct hi_snapshot *s, struct hi_bio_summary *ret,
-					struct hi_error *err)
-{
-	const struct hi_bio_watched *rows;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status;
-
-	if (!hi_snapshot_has(s, "lives.watched"))
-		return HI_OK;
-	status = hi_snapshot_get(s, "lives.watched", sizeof(*rows), &items, &n, err);
-	if (status != HI_OK)
-		return status;
-	rows = items;
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].group >= ret->n_groups)
-			return hi_snapshot_bad(s, "lives.watched", err, "row %zu", i);
-	ret->watch.watched = rows;
-	ret->watch.n_watched = n;
-	return HI_OK;
-}
-
-/* Files of before have none. */
 static enum hi_status take_life_eras(struct hi_snapshot *s, struct hi_bio_summary *ret,
 				     struct hi_error *err)
 {
-	struct hi_bio_era_mark *eras;
-	const struct life_era *rows;
-	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status;
+	enum hi_status status =
+		hi_snapshot_take_rows(s, &era_map, &ret->arena, &ret->eras, &n, err);
 
-	if (!hi_snapshot_has(s, "lives.eras"))
-		return HI_OK;
-	status = hi_snapshot_get(s, "lives.eras", sizeof(*rows), &items, &n, err);
-	if (status != HI_OK)
-		return status;
-	if (n > UINT32_MAX)
-		return hi_snapshot_bad(s, "lives.eras", err, "too many");
-	rows = items;
-	eras = hi_arena_alloc(&ret->arena, (n + 1) * sizeof(*eras));
-	if (!eras)
-		return hi_fail_memory(err, "eras of biographies");
-	for (size_t i = 0; i < n; i++) {
-		eras[i] = (struct hi_bio_era_mark){rows[i].number, rows[i].period,
-						   hi_snapshot_string(s, rows[i].name)};
-		if (!eras[i].name)
-			return hi_snapshot_bad(s, "lives.eras", err, "row %zu", i);
-	}
-	ret->eras = eras;
 	ret->n_eras = (uint32_t)n;
-	ret->has_eras = true;
-	return HI_OK;
+	ret->has_eras = ret->eras != NULL;
+	return status;
 }
 
-static enum hi_status take_life_variances(struct hi_snapshot *s,
-					  struct hi_bio_summary *ret,
-					  struct hi_error *err)
+static enum hi_status take_watched(struct hi_snapshot *s, struct hi_bio_summary *ret,
+				   struct hi_error *err)
 {
-	void *items = NULL;
-	enum hi_status status;
+	struct hi_bio_estimate *to = ret->watch.estimates.bytes;
+	const struct hi_snapshot_estimate_row *rows = NULL;
+	const struct hi_snapshot_likely_row *likely = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, "lives.estimates", &rows, &n, err);
 
-	if (!hi_snapshot_has(s, "lives.variances"))
-		return HI_OK;
-	status = hi_snapshot_column(s, "lives.variances", sizeof(*ret->variances),
-				    ret->n_groups, &items, err);
-	if (status != HI_OK)
-		return status;
-	ret->variances = items;
-	for (uint32_t i = 0; i < ret->n_groups; i++)
-		if (!isfinite(ret->variances[i]) || ret->variances[i] < 0)
-			return hi_snapshot_bad(s, "lives.variances", err, "row %u", i);
-	return HI_OK;
-}
-
-static void take_lives_properties(const struct hi_snapshot *s, struct hi_bio_summary *ret)
-{
-#define TAKE_NUMBER(name, field)                                                         \
-	ret->field = (typeof(ret->field))hi_snapshot_number(s, name, 0);
-	LIVES_NUMBERS(TAKE_NUMBER)
-#undef TAKE_NUMBER
-#define TAKE_TEXT(name, field) ret->field = hi_snapshot_text(s, name, NULL);
-	LIVES_TEXTS(TAKE_TEXT)
-#undef TAKE_TEXT
+	if (status == HI_OK)
+		status = hi_snapshot_rows(s, "lives.likely", &likely, &n, err);
+	for (unsigned i = 0; i < ESTIMATES && status == HI_OK; i++) {
+		hi_snapshot_unpack_row(s, &estimate_map, &rows[i], &to[i]);
+		if (likely)
+			hi_snapshot_unpack_row(s, &likely_map, &likely[i], &to[i]);
+	}
+	return status == HI_OK ? hi_snapshot_take_members(s, watched, 1, ret, err)
+			       : status;
 }
 
 enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
@@ -579,7 +343,8 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 	summary = hi_bio_summary_create();
 	if (!summary)
 		return hi_fail_memory(err, "biographies");
-	take_lives_properties(s, summary);
+	hi_snapshot_bound(s, HI_BOUND_OBJECTS, n_objects);
+	hi_snapshot_take_properties(s, "", lives_properties, LIVES_PROPERTIES, summary);
 	status = take_life_censuses(s, summary, err);
 	if (status == HI_OK)
 		status = take_life_groups(s, summary, err);
@@ -588,15 +353,11 @@ enum hi_status hi_snapshot_lives(struct hi_snapshot *s, hi_node n_objects,
 	if (status == HI_OK)
 		status = take_life_eras(s, summary, err);
 	if (status == HI_OK)
-		status = take_life_variances(s, summary, err);
+		status = hi_snapshot_take_members(s, variances, 1, summary, err);
 	if (status == HI_OK)
-		status = take_life_rows(s, n_objects, summary, err);
+		status = hi_snapshot_take_members(s, lives_rows, 1, summary, err);
 	if (status == HI_OK && summary->watch.slots)
-		status = take_life_estimates(s, &summary->watch.estimates, err);
-	if (status == HI_OK && summary->watch.slots)
-		status = take_life_likely(s, &summary->watch.estimates, err);
-	if (status == HI_OK && summary->watch.slots)
-		status = take_life_watched(s, summary, err);
+		status = take_watched(s, summary, err);
 	if (status == HI_OK)
 		*ret = hi_take(summary);
 	return status;

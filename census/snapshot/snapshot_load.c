@@ -231,7 +231,7 @@ enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_err
 		return status;
 	status = load_items(s, e, &items, err);
 	if (status == HI_OK)
-		s->loaded[i] = (struct hi_snapshot_loaded){items, room};
+		s->loaded[i] = (struct hi_snapshot_loaded){.items = items, .room = room};
 	else
 		hi_unpacked_release(&s->unpacked, room);
 	return status;

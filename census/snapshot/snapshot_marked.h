@@ -10,21 +10,12 @@
 enum hi_status hi_snapshot_put_marked(struct hi_snapshot_writer *w,
 				      const struct hi_recorded_marks *marked,
 				      struct hi_error *err);
-/* Reads them, for so many contexts with these totals. *ret borrows from s, but for
- * *marks_ret, which is the caller's to free. A file without them has none. HI_BAD_DATA.
- */
+/* Reads them, for contexts with these totals. *ret borrows from s, but for *marks_ret,
+ * which is the caller's to free. A file without them has none. HI_BAD_DATA. */
 enum hi_status hi_snapshot_marked(struct hi_snapshot *s,
 				  const struct hi_context_totals *totals,
-				  uint32_t n_contexts, struct hi_recorded_marks *ret,
+				  struct hi_recorded_marks *ret,
 				  struct hi_recorded_mark **marks_ret,
-				  struct hi_error *err);
-
-/* The same of pauses; *ret borrows from s. */
-enum hi_status hi_snapshot_put_pauses(struct hi_snapshot_writer *w,
-				      const struct hi_recording_pause *pauses, uint32_t n,
-				      struct hi_error *err);
-enum hi_status hi_snapshot_pauses(struct hi_snapshot *s,
-				  const struct hi_recording_pause **ret, uint32_t *n_ret,
 				  struct hi_error *err);
 
 #endif

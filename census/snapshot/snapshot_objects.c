@@ -12,56 +12,38 @@
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
-static enum hi_status load_object_columns(struct hi_snapshot *s, struct hi_objects *o,
-					  struct hi_error *err)
-{
-	uint64_t n = o->count;
-	void *items = NULL;
-	enum hi_status status =
-		hi_snapshot_column(s, "objects.address", 4, n, &items, err);
+const struct hi_section_member hi_snapshot_object_columns[] = {
+	HI_SECTION_MEMBER("objects.address", struct hi_objects, address_low, count,
+			  .sets = HI_BOUND_OBJECTS),
+	HI_SECTION_MEMBER("objects.usable", struct hi_objects, usable_low, count),
+	HI_SECTION_MEMBER("objects.type", struct hi_objects, type, count),
+	HI_SECTION_MEMBER("objects.flags", struct hi_objects, flags, count),
+};
 
-	o->address_low = items;
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "objects.usable", 4, n, &items, err);
-	o->usable_low = items;
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "objects.type", 4, n, &items, err);
-	o->type = items;
-	if (status == HI_OK)
-		status = hi_snapshot_column(s, "objects.flags", 1, n, &items, err);
-	o->flags = items;
-	return status;
-}
+const struct hi_property hi_snapshot_overheads[] = {
+	HI_PROPERTY("overhead.0", struct hi_objects, overhead[0]),
+	HI_PROPERTY("overhead.1", struct hi_objects, overhead[1]),
+	HI_PROPERTY("overhead.2", struct hi_objects, overhead[2]),
+	HI_PROPERTY("overhead.3", struct hi_objects, overhead[3]),
+};
 
 static enum hi_status take_windows(struct hi_snapshot *s, struct hi_objects *o,
 				   struct hi_error *err)
 {
-	const struct hi_snapshot_window *rows = NULL;
-	const void *items = NULL;
+	const struct hi_snapshot_window *rows;
 	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "windows", sizeof(*rows), &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "windows", &rows, &n, err);
 
 	if (status != HI_OK)
 		return status;
-	rows = items;
-	if (n > o->count || (o->count && (!n || rows[0].first)))
+	if (o->count && !n)
 		return hi_snapshot_bad(s, "windows", err,
 				       "they do not cover the objects");
-	for (uint64_t i = 0; i < n; i++) {
-		struct hi_address_window w = {rows[i].base, rows[i].first};
-
-		if (i && (rows[i].first <= rows[i - 1].first ||
-			  rows[i].base <= rows[i - 1].base))
-			return hi_snapshot_bad(s, "windows", err, "not in order");
-		if (rows[i].first >= o->count || rows[i].base > UINT64_MAX - UINT32_MAX)
-			return hi_snapshot_bad(s, "windows", err,
-					       "row %" PRIu64
-					       " refers to an object that does not exist",
-					       i);
-		if (!hi_vector_push(&o->priv->windows, w))
+	for (uint64_t i = 0; i < n; i++)
+		if (!hi_vector_push(
+			    &o->priv->windows,
+			    (struct hi_address_window){rows[i].base, rows[i].first}))
 			return hi_fail_memory(err, "objects");
-	}
 	/* The sentinel. */
 	if (!hi_vector_push(&o->priv->windows,
 			    (struct hi_address_window){UINT64_MAX, o->count}))
@@ -74,25 +56,21 @@ static enum hi_status take_windows(struct hi_snapshot *s, struct hi_objects *o,
 static enum hi_status take_large(struct hi_snapshot *s, struct hi_objects *o,
 				 struct hi_error *err)
 {
-	const struct hi_snapshot_large *rows = NULL;
-	const void *items = NULL;
+	const struct hi_snapshot_large *rows;
 	uint64_t n = 0, large = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "large", sizeof(*rows), &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "large", &rows, &n, err);
 
 	if (status != HI_OK)
 		return status;
-	rows = items;
 	for (hi_node i = 0; i < o->count; i++)
 		large += o->usable_low[i] == UINT32_MAX;
 	if (large != n)
 		return hi_snapshot_bad(s, "large", err, "%" PRIu64 " rows for %" PRIu64,
 				       n, large);
 	for (uint64_t i = 0; i < n; i++) {
-		struct hi_large_object row = {rows[i].id, rows[i].usable};
+		struct hi_large_object row = {rows[i].object, rows[i].usable};
 
-		if (row.id >= o->count || o->usable_low[row.id] != UINT32_MAX ||
-		    (i && row.id <= rows[i - 1].id))
+		if (o->usable_low[row.id] != UINT32_MAX)
 			return hi_snapshot_bad(s, "large", err,
 					       "row %" PRIu64
 					       " refers to an object that does not exist",
@@ -105,21 +83,16 @@ static enum hi_status take_large(struct hi_snapshot *s, struct hi_objects *o,
 
 /* Branch-free, so that the compiler makes vectors of it. */
 static enum hi_status check_columns(struct hi_snapshot *s, const struct hi_objects *o,
-				    uint32_t n_types, struct hi_error *err)
+				    struct hi_error *err)
 {
-	uint32_t beyond = 0, unordered = 0, evidence = 0;
+	uint32_t unordered = 0, evidence = 0;
 
-	for (hi_node i = 0; i < o->count; i++)
-		beyond |= o->type[i] >= n_types;
 	for (hi_node i = 0; i < o->count; i++)
 		evidence |= (o->flags[i] & HI_OBJECT_EVIDENCE_MASK) > HI_EVIDENCE_RUNTIME;
 	for (uint32_t w = 0; w < o->n_windows; w++)
 		for (hi_node i = o->windows[w].first; i + 1 < o->windows[w + 1].first;
 		     i++)
 			unordered |= o->address_low[i] >= o->address_low[i + 1];
-	if (beyond)
-		return hi_snapshot_bad(s, "objects.type", err,
-				       "a type that does not exist");
 	if (evidence)
 		return hi_snapshot_bad(s, "objects.flags", err, "an unknown evidence");
 	if (unordered)
@@ -131,47 +104,29 @@ static enum hi_status check_columns(struct hi_snapshot *s, const struct hi_objec
 	return HI_OK;
 }
 
-static void set_object_bounds(const struct hi_snapshot *s, struct hi_objects *o)
-{
-	char name[] = "overhead.0";
-
-	for (unsigned i = 0; i < 4; i++) {
-		name[sizeof(name) - 2] = (char)('0' + i);
-		o->overhead[i] = (uint32_t)hi_snapshot_number(s, name, 0);
-	}
-	if (!o->count)
-		return;
-	o->low = hi_objects_address(o, 0);
-	o->high = UINT64_MAX;
-}
-
-enum hi_status hi_snapshot_objects(struct hi_snapshot *s, uint32_t n_types,
-				   struct hi_objects **ret, struct hi_error *err)
+enum hi_status hi_snapshot_objects(struct hi_snapshot *s, struct hi_objects **ret,
+				   struct hi_error *err)
 {
 	HI_GUARD(hi_objects_destroy) struct hi_objects *o = hi_calloc(1, sizeof(*o));
-	const void *first = NULL;
-	uint64_t n = 0;
 	enum hi_status status;
 
 	if (!o || !(o->priv = hi_calloc(1, sizeof(*o->priv))))
 		return hi_fail_memory(err, "objects");
 	o->priv->is_borrowed = true;
-	status = hi_snapshot_get(s, "objects.address", 4, &first, &n, err);
-	if (status != HI_OK)
-		return status;
-	if (n >= HI_NODE_NONE)
-		return hi_snapshot_bad(s, "objects.address", err, "too many objects");
-	o->count = (hi_node)n;
-	status = load_object_columns(s, o, err);
+	status = hi_snapshot_take_members(s, hi_snapshot_object_columns, 4, o, err);
 	if (status == HI_OK)
 		status = take_windows(s, o, err);
 	if (status == HI_OK)
 		status = take_large(s, o, err);
 	if (status == HI_OK)
-		status = check_columns(s, o, n_types, err);
+		status = check_columns(s, o, err);
 	if (status != HI_OK)
 		return status;
-	set_object_bounds(s, o);
+	hi_snapshot_take_properties(s, "", hi_snapshot_overheads, 4, o);
+	if (o->count) {
+		o->low = hi_objects_address(o, 0);
+		o->high = UINT64_MAX;
+	}
 	*ret = hi_take(o);
 	return HI_OK;
 }

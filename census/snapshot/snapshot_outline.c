@@ -22,15 +22,14 @@ static enum hi_status outline_graph(struct hi_snapshot *s, struct hi_graph **ret
 {
 	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
 	struct hi_objects *objects = NULL;
-	uint32_t n_types = 0;
-	enum hi_status status = hi_snapshot_types(s, &n_types, err);
+	enum hi_status status = hi_snapshot_types(s, err);
 
 	if (status == HI_OK)
 		status = no_objects(&objects, err);
 	if (status == HI_OK)
 		status = hi_graph_builder_create(objects, &b, err);
 	if (status == HI_OK)
-		status = hi_snapshot_add_types(s, n_types, b, err);
+		status = hi_snapshot_add_types(s, b, err);
 	return status == HI_OK ? hi_graph_seal(hi_take(b), ret, err) : status;
 }
 

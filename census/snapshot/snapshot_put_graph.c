@@ -22,77 +22,39 @@ struct put {
 
 /* ---- names ---- */
 
-static enum hi_status make_snapshot_type_row(struct put *p, uint32_t i,
-					     struct hi_snapshot_type *row)
-{
-	const struct hi_type_name *t = &p->g->types[i];
-	const char *const texts[] = {t->name, t->module, t->owner, t->field};
-	uint32_t *const to[] = {&row->name, &row->module, &row->owner, &row->field};
-
-	*row = (struct hi_snapshot_type){.size = t->size,
-					 .size_class = t->size_class,
-					 .klass = (uint32_t)t->klass,
-					 .flags = t->indirect ? HI_SNAPSHOT_TYPE_INDIRECT
-							      : 0};
-	row->flags |= (uint32_t)t->front << HI_SNAPSHOT_TYPE_FRONT;
-	if (i && p->in->retains && p->in->retains(p->in->arg, i))
-		row->flags |= HI_SNAPSHOT_TYPE_RETAINS;
-	for (unsigned k = 0; k < 4; k++) {
-		enum hi_status status =
-			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
-
-		if (status != HI_OK)
-			return status;
-	}
-	return HI_OK;
-}
-
 static enum hi_status put_snapshot_types(struct put *p)
 {
-	enum hi_status status =
-		hi_snapshot_begin(p->w, "types", sizeof(struct hi_snapshot_type), p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, "types", p->err);
 
 	for (uint32_t i = 0; i < p->g->n_types && status == HI_OK; i++) {
-		struct hi_snapshot_type row;
+		const struct hi_type_name *t = &p->g->types[i];
+		struct hi_snapshot_type row = {};
 
-		status = make_snapshot_type_row(p, i, &row);
+		row.flags = t->indirect ? HI_SNAPSHOT_TYPE_INDIRECT : 0;
+		row.flags |= (uint32_t)t->front << HI_SNAPSHOT_TYPE_FRONT;
+		if (i && p->in->retains && p->in->retains(p->in->arg, i))
+			row.flags |= HI_SNAPSHOT_TYPE_RETAINS;
+		status = hi_snapshot_pack_row(p->w, &hi_snapshot_type_map, t, &row,
+					      p->err);
 		if (status == HI_OK)
 			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
 	}
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-static enum hi_status make_snapshot_root_row(struct put *p, uint32_t i,
-					     struct hi_snapshot_root *row)
-{
-	const struct hi_root *r = &p->g->roots[i];
-	const char *module = p->in->module ? p->in->module(p->in->arg, i) : "";
-	const char *const texts[] = {r->name, r->detail, r->type, module};
-	uint32_t *const to[] = {&row->name, &row->detail, &row->type, &row->module};
-
-	*row = (struct hi_snapshot_root){.address = r->address,
-					 .size = r->size,
-					 .kind = (uint32_t)r->kind,
-					 .rank = r->rank};
-	for (unsigned k = 0; k < 4; k++) {
-		enum hi_status status =
-			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
-
-		if (status != HI_OK)
-			return status;
-	}
-	return HI_OK;
-}
-
 static enum hi_status put_snapshot_roots(struct put *p)
 {
-	enum hi_status status =
-		hi_snapshot_begin(p->w, "roots", sizeof(struct hi_snapshot_root), p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, "roots", p->err);
 
 	for (uint32_t i = 0; i < p->g->n_roots && status == HI_OK; i++) {
-		struct hi_snapshot_root row;
+		const char *module = p->in->module ? p->in->module(p->in->arg, i) : "";
+		struct hi_snapshot_root row = {};
 
-		status = make_snapshot_root_row(p, i, &row);
+		status = hi_snapshot_pack_row(p->w, &hi_snapshot_root_map,
+					      &p->g->roots[i], &row, p->err);
+		if (status == HI_OK)
+			status =
+				hi_snapshot_put_string(p->w, module, &row.module, p->err);
 		if (status == HI_OK)
 			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
 	}
@@ -104,8 +66,7 @@ static enum hi_status put_snapshot_roots(struct put *p)
 static enum hi_status put_windows(struct put *p)
 {
 	const struct hi_objects *o = p->g->objects;
-	enum hi_status status = hi_snapshot_begin(
-		p->w, "windows", sizeof(struct hi_snapshot_window), p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, "windows", p->err);
 
 	for (uint32_t i = 0; i < o->n_windows && status == HI_OK; i++) {
 		struct hi_snapshot_window row = {.base = o->windows[i].base,
@@ -119,11 +80,10 @@ static enum hi_status put_windows(struct put *p)
 static enum hi_status put_large(struct put *p)
 {
 	const struct hi_objects *o = p->g->objects;
-	enum hi_status status = hi_snapshot_begin(
-		p->w, "large", sizeof(struct hi_snapshot_large), p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, "large", p->err);
 
 	for (hi_node i = 0; i < o->count && status == HI_OK; i++) {
-		struct hi_snapshot_large row = {.id = i};
+		struct hi_snapshot_large row = {.object = i};
 
 		if (o->usable_low[i] != UINT32_MAX)
 			continue;
@@ -144,7 +104,7 @@ static enum hi_status put_used(struct put *p)
 		return HI_OK;
 	if (!batch)
 		return hi_fail_memory(p->err, "snapshot");
-	status = hi_snapshot_begin(p->w, "objects.used", sizeof(*batch), p->err);
+	status = hi_snapshot_begin_rows(p->w, "objects.used", p->err);
 	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK;) {
 		uint32_t n = 0;
 
@@ -165,8 +125,7 @@ static enum hi_status put_unreachable_classes(struct put *p)
 
 	if (!p->g->unreachable_classes)
 		return HI_OK;
-	status = hi_snapshot_begin(p->w, "fates", sizeof(struct hi_snapshot_unreachable),
-				   p->err);
+	status = hi_snapshot_begin_rows(p->w, "fates", p->err);
 	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK; i++) {
 		struct hi_snapshot_unreachable row = {i, p->g->unreachable_classes[i]};
 
@@ -176,39 +135,18 @@ static enum hi_status put_unreachable_classes(struct put *p)
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-static enum hi_status put_overheads(struct put *p)
-{
-	enum hi_status status = HI_OK;
-	char name[] = "overhead.0";
-
-	for (unsigned i = 0; i < 4 && status == HI_OK; i++) {
-		name[sizeof(name) - 2] = (char)('0' + i);
-		status = hi_snapshot_put_number(p->w, name, p->g->objects->overhead[i],
-						p->err);
-	}
-	return status;
-}
-
 static enum hi_status put_objects(struct put *p)
 {
-	const struct hi_objects *o = p->g->objects;
-	const struct {
-		const char *name;
-		const void *items;
-		uint32_t item;
-	} columns[] = {{"objects.address", o->address_low, 4},
-		       {"objects.usable", o->usable_low, 4},
-		       {"objects.type", o->type, 4},
-		       {"objects.flags", o->flags, 1}};
-	enum hi_status status = put_overheads(p);
+	enum hi_status status = hi_snapshot_put_properties(
+		p->w, "", hi_snapshot_overheads, 4, p->g->objects, p->err);
 
 	if (status == HI_OK)
 		status = put_windows(p);
 	if (status == HI_OK)
 		status = put_large(p);
-	for (size_t i = 0; i < 4 && status == HI_OK; i++)
-		status = hi_snapshot_put(p->w, columns[i].name, columns[i].items,
-					 columns[i].item, o->count, p->err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_members(p->w, hi_snapshot_object_columns, 4,
+						 p->g->objects, p->err);
 	if (status == HI_OK)
 		status = put_unreachable_classes(p);
 	return status == HI_OK ? put_used(p) : status;
@@ -231,10 +169,9 @@ static enum hi_status put_edge_chunk_column(struct put *p, const struct hi_edge_
 	return hi_snapshot_append(p->w, c->grade, edges, p->err);
 }
 
-static enum hi_status put_edge_column(struct put *p, const char *name, uint32_t item,
-				      enum column column)
+static enum hi_status put_edge_column(struct put *p, const char *name, enum column column)
 {
-	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, name, p->err);
 
 	for (uint32_t i = 0; i < p->g->priv->n_chunks && status == HI_OK; i++)
 		status = put_edge_chunk_column(
@@ -242,10 +179,9 @@ static enum hi_status put_edge_column(struct put *p, const char *name, uint32_t 
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-static enum hi_status put_root_column(struct put *p, const char *name, uint32_t item,
-				      enum column column)
+static enum hi_status put_root_column(struct put *p, const char *name, enum column column)
 {
-	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
+	enum hi_status status = hi_snapshot_begin_rows(p->w, name, p->err);
 
 	if (status == HI_OK)
 		status = put_edge_chunk_column(p, &p->g->root_chunk, p->g->n_roots,
@@ -255,89 +191,48 @@ static enum hi_status put_root_column(struct put *p, const char *name, uint32_t 
 
 static enum hi_status put_snapshot_edges(struct put *p)
 {
-	enum hi_status status = put_edge_column(p, "edges.row", 4, ROW);
+	enum hi_status status = put_edge_column(p, "edges.row", ROW);
 
 	if (status == HI_OK)
-		status = put_edge_column(p, "edges.to", 4, TO);
+		status = put_edge_column(p, "edges.to", TO);
 	if (status == HI_OK)
-		status = put_edge_column(p, "edges.grade", 1, GRADE);
+		status = put_edge_column(p, "edges.grade", GRADE);
 	if (status == HI_OK)
-		status = put_root_column(p, "roots.row", 4, ROW);
+		status = put_root_column(p, "roots.row", ROW);
 	if (status == HI_OK)
-		status = put_root_column(p, "roots.to", 4, TO);
+		status = put_root_column(p, "roots.to", TO);
 	if (status == HI_OK)
-		status = put_root_column(p, "roots.grade", 1, GRADE);
+		status = put_root_column(p, "roots.grade", GRADE);
 	return status;
 }
 
 /* ---- what was computed ---- */
-
-static enum hi_status put_reach_numbers(struct put *p)
-{
-	const struct hi_reach *r = p->in->reach;
-	const struct {
-		const char *name;
-		uint64_t value;
-	} numbers[] = {{"live.objects", r->live_objects},
-		       {"live.bytes", r->live_bytes},
-		       {"exact.objects", r->exact_objects},
-		       {"exact.bytes", r->exact_bytes},
-		       {"leak.objects", r->leak_objects},
-		       {"leak.bytes", r->leak_bytes},
-		       {"likely.objects", r->likely_objects},
-		       {"likely.bytes", r->likely_bytes},
-		       {"likely.all", r->is_doubtful},
-		       {"likely.unread", r->unread_bytes},
-		       {"likely.apart", r->apart_bytes},
-		       {"integers.objects", r->integer_objects},
-		       {"integers.bytes", r->integer_bytes},
-		       {"internal.objects", r->internal_objects},
-		       {"internal.bytes", r->internal_bytes}};
-	enum hi_status status = HI_OK;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && status == HI_OK;
-	     i++)
-		status = hi_snapshot_put_number(p->w, numbers[i].name, numbers[i].value,
-						p->err);
-	return status;
-}
 
 static enum hi_status put_reach(struct put *p)
 {
 	const struct hi_reach *r = p->in->reach;
 	uint64_t words = hi_bits_size(p->g->n_nodes) / 8;
 	enum hi_status status =
-		hi_snapshot_put(p->w, "reach.any", r->any, 8, words, p->err);
+		hi_snapshot_put_section(p->w, "reach.any", r->any, words, p->err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_put(p->w, "reach.exact", r->exact, 8, words, p->err);
+		status = hi_snapshot_put_section(p->w, "reach.exact", r->exact, words,
+						 p->err);
 	if (status == HI_OK && r->likely)
-		status = hi_snapshot_put(p->w, "reach.likely", r->likely, 8, words,
-					 p->err);
+		status = hi_snapshot_put_section(p->w, "reach.likely", r->likely, words,
+						 p->err);
 	if (status == HI_OK)
-		status = hi_snapshot_put(p->w, "reach.internal", r->internal_roots, 4,
-					 r->n_internal_roots, p->err);
-	return status == HI_OK ? put_reach_numbers(p) : status;
+		status =
+			hi_snapshot_put_section(p->w, "reach.internal", r->internal_roots,
+						r->n_internal_roots, p->err);
+	return status == HI_OK ? hi_snapshot_put_reach_numbers(p->w, r, p->err) : status;
 }
 
 static enum hi_status put_dominators(struct put *p)
 {
-	const struct hi_dominators *d = p->in->dominators;
-	enum hi_status status;
-
-	if (!d)
-		return HI_OK;
-	status = hi_snapshot_put(p->w, "dom.idom", d->idom, 4, d->n_nodes, p->err);
-	if (status == HI_OK)
-		status = hi_snapshot_put(p->w, "dom.retained", d->retained, 8, d->n_nodes,
-					 p->err);
-	if (status == HI_OK)
-		status = hi_snapshot_put(p->w, "dom.order", d->order, 4, d->n_order,
-					 p->err);
-	if (status == HI_OK)
-		status =
-			hi_snapshot_put(p->w, "dom.span", d->span, 4, d->n_order, p->err);
-	return status;
+	return p->in->dominators
+		       ? hi_snapshot_put_dominators(p->w, p->in->dominators, p->err)
+		       : HI_OK;
 }
 
 static enum hi_status put_snapshot_sections(struct put *p,
@@ -382,5 +277,6 @@ enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
 	struct put p = {w, graph, graph->graph, err};
 	enum hi_status status = put_snapshot_types(&p);
 
-	return status == HI_OK ? put_reach_numbers(&p) : status;
+	return status == HI_OK ? hi_snapshot_put_reach_numbers(w, graph->reach, err)
+			       : status;
 }

@@ -404,7 +404,7 @@ static enum hi_status put_column(struct hi_snapshot_labels *l,
 				 struct hi_snapshot_writer *w, const char *name,
 				 size_t first, size_t end, struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_begin(w, name, sizeof(uint32_t), err);
+	enum hi_status status = hi_snapshot_begin_rows(w, name, err);
 
 	for (size_t i = first; i < end && status == HI_OK; i++)
 		status = put_part(l, &l->parts[i], w, err);
@@ -418,7 +418,7 @@ enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
 
 	if (status == HI_OK)
 		status = put_column(l, w, "roots.name", l->n_of_objects, l->n_parts, err);
-	return status == HI_OK ? hi_snapshot_put(w, "edges.tail", l->tails,
-						 sizeof(*l->tails), l->n_tails, err)
+	return status == HI_OK ? hi_snapshot_put_section(w, "edges.tail", l->tails,
+							 l->n_tails, err)
 			       : status;
 }

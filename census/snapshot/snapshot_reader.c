@@ -19,8 +19,6 @@
  * more than this. */
 #define SIZE_MOST (UINT64_C(8) << 32)
 enum { GROWTH_MOST = 1 << 15 };
-/* The texts of a table may have so much together, and this for each row. */
-enum { TEXTS_FREE = 64 << 20, TEXTS_OF_ROW = 512 };
 
 static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
@@ -156,64 +154,38 @@ static enum hi_status check_snapshot_directory(const struct hi_snapshot *s,
 
 /* ---- sections ---- */
 
-static enum hi_status load_snapshot_section(struct hi_snapshot *s, const char *name,
-					    uint32_t item, void **items_ret,
-					    uint64_t *n_ret, struct hi_error *err)
+int hi_snapshot_find(const struct hi_snapshot *s, const char *name)
 {
-	for (uint32_t i = 0; i < s->header->n_sections; i++) {
-		const struct hi_snapshot_section *e = &s->sections[i];
-		enum hi_status status;
-
-		if (strcmp(e->name, name) != 0)
-			continue;
-		if (e->item != item)
-			return hi_snapshot_bad(s, name, err,
-					       "items of %u bytes, expected %u", e->item,
-					       item);
-		status = hi_snapshot_load(s, i, err);
-		if (status != HI_OK)
-			return status;
-		*items_ret = s->loaded[i].items;
-		*n_ret = e->size / item;
-		return HI_OK;
-	}
-	return hi_fail(err, HI_NOT_FOUND, 0, "%.120s: there is no section %.16s", s->path,
-		       name);
+	for (uint32_t i = 0; i < s->header->n_sections; i++)
+		if (strcmp(s->sections[i].name, name) == 0)
+			return (int)i;
+	return -1;
 }
 
 bool hi_snapshot_has(const struct hi_snapshot *s, const char *name)
 {
-	for (uint32_t i = 0; i < s->header->n_sections; i++)
-		if (strcmp(s->sections[i].name, name) == 0)
-			return true;
-	return false;
+	return hi_snapshot_find(s, name) >= 0;
 }
 
 enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t item,
 			       const void **items_ret, uint64_t *n_ret,
 			       struct hi_error *err)
 {
-	void *items;
-	enum hi_status status = load_snapshot_section(s, name, item, &items, n_ret, err);
+	int i = hi_snapshot_find(s, name);
+	enum hi_status status;
 
-	if (status == HI_OK)
-		*items_ret = items;
-	return status;
-}
-
-enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
-				  uint64_t n, void **ret, struct hi_error *err)
-{
-	uint64_t count;
-	enum hi_status status = load_snapshot_section(s, name, item, ret, &count, err);
-
-	if (status == HI_NOT_FOUND)
-		return hi_snapshot_bad(s, name, err, "missing");
-	if (status == HI_OK && count != n)
-		return hi_snapshot_bad(s, name, err,
-				       "%" PRIu64 " items where %" PRIu64 " belong",
-				       count, n);
-	return status;
+	if (i < 0)
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.120s: there is no section %.16s",
+			       s->path, name);
+	if (s->sections[i].item != item)
+		return hi_snapshot_bad(s, name, err, "items of %u bytes, expected %u",
+				       s->sections[i].item, item);
+	status = hi_snapshot_load(s, (uint32_t)i, err);
+	if (status != HI_OK)
+		return status;
+	*items_ret = s->loaded[i].items;
+	*n_ret = s->sections[i].size / item;
+	return HI_OK;
 }
 
 /* ---- names ---- */
@@ -223,65 +195,24 @@ const char *hi_snapshot_string(const struct hi_snapshot *s, uint64_t offset)
 	return offset < s->n_strings ? s->strings + offset : NULL;
 }
 
-enum hi_status hi_snapshot_check_texts(const struct hi_snapshot *s, const char *section,
-				       const void *rows, uint64_t n, uint32_t item,
-				       unsigned texts, struct hi_error *err)
-{
-	uint64_t left = TEXTS_FREE + n * TEXTS_OF_ROW;
-
-	for (uint64_t i = 0; i < n; i++)
-		for (unsigned k = 0; k < texts; k++) {
-			const char *text;
-			uint32_t offset;
-			size_t size;
-
-			memcpy(&offset,
-			       (const char *)rows + i * item + k * sizeof(offset),
-			       sizeof(offset));
-			text = hi_snapshot_string(s, offset);
-			if (!text)
-				return hi_snapshot_bad(
-					s, section, err,
-					"row %" PRIu64
-					" refers to a string that does not exist",
-					i);
-			size = strlen(text);
-			if (size > left)
-				return hi_snapshot_bad(
-					s, section, err,
-					"its texts are too long to belong to %" PRIu64
-					" rows",
-					n);
-			left -= size;
-		}
-	return HI_OK;
-}
-
 static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)
 {
-	const void *items = NULL;
 	enum hi_status status =
-		hi_snapshot_get(s, "strings", 1, &items, &s->n_strings, err);
+		hi_snapshot_rows(s, "strings", &s->strings, &s->n_strings, err);
 
 	if (status != HI_OK)
 		return status;
-	s->strings = items;
 	if (!s->n_strings || s->strings[0] || s->strings[s->n_strings - 1])
 		return hi_snapshot_bad(s, "strings", err, "a string without a final NUL");
-	status = hi_snapshot_get(s, "properties", sizeof(*s->properties), &items,
-				 &s->n_properties, err);
-	if (status != HI_OK)
-		return status;
-	s->properties = items;
-	for (uint64_t i = 0; i < s->n_properties; i++)
-		if (s->properties[i].name >= s->n_strings ||
-		    (s->properties[i].kind == HI_SNAPSHOT_TEXT &&
-		     s->properties[i].value >= s->n_strings))
+	status = hi_snapshot_rows(s, "properties", &s->properties, &s->n_properties, err);
+	for (uint64_t i = 0; i < s->n_properties && status == HI_OK; i++)
+		if (s->properties[i].kind == HI_SNAPSHOT_TEXT &&
+		    s->properties[i].value >= s->n_strings)
 			return hi_snapshot_bad(s, "properties", err,
 					       "row %" PRIu64
 					       " refers to a string that does not exist",
 					       i);
-	return HI_OK;
+	return status;
 }
 
 enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,

@@ -58,14 +58,6 @@ struct hi_snapshots_record {
 	uint64_t hash; /* XXH3 of the 120 bytes before */
 };
 
-/* "marks" of a part of kind MARKS. */
-struct hi_snapshots_mark_row {
-	uint32_t text; /* offset in "strings" */
-	uint32_t census;
-	uint64_t wall_ns, cpu_ns;
-};
-
-_Static_assert(sizeof(struct hi_snapshots_mark_row) == 24, "mark");
 _Static_assert(sizeof(struct hi_snapshots_header) == 64, "header");
 _Static_assert(sizeof(struct hi_snapshots_record) == 128, "record");
 

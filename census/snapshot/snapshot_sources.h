@@ -9,10 +9,10 @@
 enum hi_status hi_snapshot_put_sources(struct hi_snapshot_writer *w,
 				       const struct hi_pieces *pieces,
 				       struct hi_error *err);
-/* Fills *ret, and sources[HI_EVENT_SOURCES], which it borrows. None in older files.
+/* Fills *ret, and *sources, which it borrows and the caller frees. None in older files.
  * HI_BAD_DATA: a piece is of no such source or context. */
-enum hi_status hi_snapshot_sources(struct hi_snapshot *s, uint32_t n_contexts,
-				   struct hi_recorded_source *sources,
+enum hi_status hi_snapshot_sources(struct hi_snapshot *s,
+				   struct hi_recorded_source **sources,
 				   struct hi_pieces *ret, struct hi_error *err);
 
 #endif

@@ -7,26 +7,16 @@
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SPACE_H
 
 #include "census/snapshot/snapshot_file.h"
+#include "census/snapshot/snapshot_format.h"
 #include "census/space/space_kept.h"
 
 struct hi_arena;
-
-/* The start of period 1, and then the end of each period, whose amounts are `period`. */
-struct hi_snapshot_space_census {
-	uint64_t at_ns, end_ns, lost; /* as struct hi_space_census has them */
-	struct hi_space_amount older;
-	struct hi_space_period period;
-};
 
 /* Between two marks; the first one is before all of them. */
 struct hi_snapshot_space_phase {
 	uint64_t from_ns;  /* of the mark, since the recording began */
 	const char *label; /* of the mark; hostile */
 	bool is_wanted;	   /* else nothing of it was counted */
-};
-/* Bytes that a context has allocated in a phase. */
-struct hi_snapshot_space_part {
-	uint32_t context, phase;
 };
 
 struct hi_snapshot_space {

@@ -35,7 +35,7 @@ enum hi_status hi_series_file_census_open(const struct hi_snapshots *s, size_t i
 	if (status == HI_OK)
 		status = hi_snapshot_outline(c.snapshot, &c.graph, &c.reach, err);
 	if (status == HI_OK)
-		status = hi_snapshot_census(c.snapshot, c.graph, &c.census, err);
+		status = hi_snapshot_census(c.snapshot, &c.census, err);
 	if (status == HI_OK)
 		*ret = c;
 	else

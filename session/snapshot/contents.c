@@ -13,6 +13,8 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "decode/describe/field_layout.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -21,22 +23,8 @@
 #define MOST_CONTENTS (UINT64_C(8) << 32) /* as of every section */
 enum { PIECE = 1 << 20 };
 
-struct layout_row {
-	uint32_t kind, first, n, spare; /* its rows of "fields" */
-	uint64_t size;			/* of an element */
-};
-struct field_row {
-	uint32_t path, type, how, spare; /* offsets of strings */
-	uint64_t offset, size;
-};
-/* Where it differs from its type and size. */
-struct extent_row {
-	uint32_t id, spare;
-	uint64_t lead, start, end;
-};
-_Static_assert(sizeof(struct layout_row) == 24, "layouts");
-_Static_assert(sizeof(struct field_row) == 32, "fields");
-_Static_assert(sizeof(struct extent_row) == 32, "extents");
+_Static_assert((int)HI_FIELD_LAYOUT_KINDS == (int)HI_SNAPSHOT_LAYOUT_KINDS, "layouts");
+_Static_assert((int)HI_FIELD_HOWS == (int)HI_SNAPSHOT_FIELD_HOWS, "fields");
 
 static uint64_t kept_bytes(const struct hi_objects *o, hi_node id)
 {
@@ -49,15 +37,16 @@ static uint64_t kept_bytes(const struct hi_objects *o, hi_node id)
 
 struct layouts {
 	struct hi_snapshot_writer *w;
-	struct fields HI_VECTOR(struct field_row) fields;
-	struct rows HI_VECTOR(struct layout_row) rows;
+	struct fields HI_VECTOR(struct hi_snapshot_field_row) fields;
+	struct rows HI_VECTOR(struct hi_snapshot_layout_row) rows;
 };
 
 static enum hi_status add_field(void *arg, const struct hi_field *f,
 				enum hi_field_how how, struct hi_error *err)
 {
 	struct layouts *l = arg;
-	struct field_row row = {.how = how, .offset = f->offset, .size = f->size};
+	struct hi_snapshot_field_row row = {
+		.how = how, .offset = f->offset, .size = f->size};
 	enum hi_status status = hi_snapshot_put_string(l->w, f->path, &row.path, err);
 
 	if (status == HI_OK)
@@ -74,10 +63,10 @@ static enum hi_status add_layout(struct hi_inspection *in, struct layouts *l,
 	struct hi_field_layout layout;
 	enum hi_status status = hi_typing_field_layout(in->decoders.typing, type,
 						       add_field, l, &layout, err);
-	struct layout_row row = {.kind = layout.kind,
-				 .first = (uint32_t)first,
-				 .n = (uint32_t)(l->fields.count - first),
-				 .size = layout.size};
+	struct hi_snapshot_layout_row row = {.kind = layout.kind,
+					     .first = (uint32_t)first,
+					     .n = (uint32_t)(l->fields.count - first),
+					     .size = layout.size};
 
 	if (status == HI_OK && !hi_vector_push(&l->rows, row))
 		status = hi_fail_memory(err, "fields");
@@ -93,11 +82,11 @@ static enum hi_status put_layouts(struct hi_inspection *in, struct hi_snapshot_w
 	for (uint32_t i = 0; i < in->graph->n_types && status == HI_OK; i++)
 		status = add_layout(in, &l, i, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "fields", l.fields.items,
-					 sizeof(struct field_row), l.fields.count, err);
+		status = hi_snapshot_put_section(w, "fields", l.fields.items,
+						 l.fields.count, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "layouts", l.rows.items,
-					 sizeof(struct layout_row), l.rows.count, err);
+		status = hi_snapshot_put_section(w, "layouts", l.rows.items, l.rows.count,
+						 err);
 	hi_vector_free(&l.fields);
 	hi_vector_free(&l.rows);
 	return status;
@@ -106,14 +95,14 @@ static enum hi_status put_layouts(struct hi_inspection *in, struct hi_snapshot_w
 /* ---- writing: bytes ---- */
 
 /* As the reader assumes where nothing is stored. */
-static struct extent_row usual_extent(const struct hi_objects *o, hi_node id,
-				      uint64_t size)
+static struct hi_snapshot_extent_row usual_extent(const struct hi_objects *o, hi_node id,
+						  uint64_t size)
 {
 	uint64_t usable = hi_objects_usable(o, id);
 	bool array = o->flags[id] & HI_OBJECT_ARRAY;
 
-	return (struct extent_row){.id = id,
-				   .end = array && size ? usable - usable % size : size};
+	return (struct hi_snapshot_extent_row){
+		.id = id, .end = array && size ? usable - usable % size : size};
 }
 
 struct contents {
@@ -180,20 +169,20 @@ static enum hi_status put_bytes(struct hi_inspection *in, struct hi_snapshot_wri
 		return hi_fail(err, HI_LIMIT, 0,
 			       "--with-contents: more than 32 GiB of objects");
 	status = hi_snapshot_put_pieces(w, "contents", 1, next_piece, &c, err);
-	return status == HI_OK ? hi_snapshot_put(w, "contents.unread", unread,
-						 sizeof(*unread), words, err)
-			       : status;
+	return status == HI_OK
+		       ? hi_snapshot_put_section(w, "contents.unread", unread, words, err)
+		       : status;
 }
 
 static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_writer *w,
 				  struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
-	struct extents HI_VECTOR(struct extent_row) rows = {};
+	struct extents HI_VECTOR(struct hi_snapshot_extent_row) rows = {};
 	enum hi_status status = HI_OK;
 
 	for (hi_node i = 0; i < g->n_objects && status == HI_OK; i++) {
-		struct extent_row row = {.id = i}, usual;
+		struct hi_snapshot_extent_row row = {.id = i}, usual;
 		struct hi_field_layout layout;
 
 		if (!hi_typing_elements(in->decoders.typing, g, i, &row.lead, &row.start,
@@ -204,8 +193,8 @@ static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_w
 			status = hi_fail_memory(err, "contents");
 	}
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, "extents", rows.items, sizeof(*rows.items),
-					 rows.count, err);
+		status = hi_snapshot_put_section(w, "extents", rows.items, rows.count,
+						 err);
 	hi_vector_free(&rows);
 	return status;
 }
@@ -230,96 +219,58 @@ enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 struct reading {
 	struct hi_inspection *in;
 	hi_node id;
-	struct layout_row layout;
-	const struct field_row *fields; /* of its type */
-	struct extent_row extent;
+	struct hi_snapshot_layout_row layout;
+	const struct hi_snapshot_field_row *fields; /* of its type */
+	struct hi_snapshot_extent_row extent;
 	const uint8_t *bytes; /* `kept` of them; NULL: they could not be read */
 	uint64_t kept, usable;
 };
 
-static enum hi_status report_bad_contents(const struct reading *r, const char *section,
-					  struct hi_error *err)
-{
-	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: inconsistent",
-		       r->in->options->target.file, section);
-}
-
-static enum hi_status take_contents_section(const struct reading *r, const char *name,
-					    size_t item, const void **items, uint64_t *n,
-					    struct hi_error *err)
-{
-	enum hi_status status = hi_snapshot_get(r->in->snapshot->snapshot, name,
-						(uint32_t)item, items, n, err);
-
-	return status == HI_NOT_FOUND ? report_bad_contents(r, name, err) : status;
-}
-
-static bool field_holds(const struct hi_snapshot *s, const struct field_row *f)
-{
-	return hi_snapshot_string(s, f->path) && hi_snapshot_string(s, f->type) &&
-	       f->how < HI_FIELD_HOWS && f->offset < UINT32_MAX && f->size < UINT32_MAX;
-}
-
 static enum hi_status take_layout(struct reading *r, struct hi_error *err)
 {
-	const struct hi_graph *g = r->in->graph;
-	uint32_t type = g->objects->type[r->id];
-	const void *items = NULL, *fields = NULL;
-	uint64_t n = 0, n_fields = 0;
-	enum hi_status status = take_contents_section(
-		r, "layouts", sizeof(struct layout_row), &items, &n, err);
+	struct hi_snapshot *s = r->in->snapshot->snapshot;
+	const struct hi_snapshot_layout_row *layouts = NULL;
+	const struct hi_snapshot_field_row *fields = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_rows(s, "fields", &fields, &n, err);
 
-	if (status == HI_OK && n != g->n_types)
-		status = report_bad_contents(r, "layouts", err);
+	hi_snapshot_bound(s, HI_BOUND_FIELDS, n);
 	if (status == HI_OK)
-		status = take_contents_section(r, "fields", sizeof(struct field_row),
-					       &fields, &n_fields, err);
+		status = hi_snapshot_rows(s, "layouts", &layouts, &n, err);
 	if (status != HI_OK)
 		return status;
-	r->layout = ((const struct layout_row *)items)[type];
-	if (r->layout.kind >= HI_FIELD_LAYOUT_KINDS || r->layout.size >= UINT32_MAX ||
-	    r->layout.first > n_fields || r->layout.n > n_fields - r->layout.first)
-		return report_bad_contents(r, "layouts", err);
-	r->fields = (const struct field_row *)fields + r->layout.first;
-	for (uint32_t i = 0; i < r->layout.n; i++)
-		if (!field_holds(r->in->snapshot->snapshot, &r->fields[i]))
-			return report_bad_contents(r, "fields", err);
+	r->layout = layouts[r->in->graph->objects->type[r->id]];
+	r->fields = fields + r->layout.first;
 	return HI_OK;
 }
 
 static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 {
-	const void *items = NULL;
-	const struct extent_row *rows;
+	const struct hi_snapshot_extent_row *rows = NULL;
 	uint64_t n = 0, low;
-	enum hi_status status = take_contents_section(
-		r, "extents", sizeof(struct extent_row), &items, &n, err);
+	enum hi_status status =
+		hi_snapshot_rows(r->in->snapshot->snapshot, "extents", &rows, &n, err);
 
 	if (status != HI_OK)
 		return status;
-	rows = items;
 	r->extent = usual_extent(r->in->graph->objects, r->id, r->layout.size);
 	low = hi_search(i, n, rows[i].id < r->id);
 	if (low < n && rows[low].id == r->id)
 		r->extent = rows[low];
-	return r->extent.lead > UINT32_MAX || r->extent.start < r->extent.lead ||
-			       r->extent.start > r->extent.end
-		       ? report_bad_contents(r, "extents", err)
-		       : HI_OK;
+	return HI_OK;
 }
 
 static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 {
+	struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const struct hi_objects *o = r->in->graph->objects;
-	const void *unread = NULL, *bytes = NULL;
+	const uint64_t *unread = NULL;
+	const uint8_t *bytes = NULL;
 	uint64_t n = 0, at = 0;
-	enum hi_status status =
-		take_contents_section(r, "contents.unread", 8, &unread, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "contents.unread", &unread, &n, err);
 
-	if (status == HI_OK && n != ((uint64_t)o->count + 63) / 64)
-		status = report_bad_contents(r, "contents.unread", err);
 	if (status == HI_OK)
-		status = take_contents_section(r, "contents", 1, &bytes, &n, err);
+		status = hi_snapshot_rows(s, "contents", &bytes, &n, err);
 	if (status != HI_OK)
 		return status;
 	for (hi_node i = 0; i < r->id; i++)
@@ -327,9 +278,11 @@ static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 	r->usable = hi_objects_usable(o, r->id);
 	r->kept = kept_bytes(o, r->id);
 	if (at > n || r->kept > n - at)
-		return report_bad_contents(r, "contents", err);
+		return hi_fail(err, HI_BAD_DATA, 0,
+			       "%.120s: section contents: inconsistent",
+			       r->in->options->target.file);
 	if (!hi_bit(unread, r->id))
-		r->bytes = (const uint8_t *)bytes + at;
+		r->bytes = bytes + at;
 	return HI_OK;
 }
 
@@ -354,7 +307,7 @@ static bool is_array_record(const struct reading *r)
 }
 
 static void show_record(const struct reading *r, struct hi_field *f, uint64_t element,
-			const struct field_row *row)
+			const struct hi_snapshot_field_row *row)
 {
 	const struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const char *path = hi_snapshot_string(s, row->path);

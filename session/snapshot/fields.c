@@ -283,7 +283,7 @@ enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 		&in->arena, p->n_roots * sizeof(*in->profile.roots->items));
 	if (!in->profile.roots->items)
 		return hi_fail_memory(err, "roots");
-	status = hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
+	status = hi_snapshot_open_labels(in->snapshot->snapshot, err);
 	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
 		in->profile.roots->items[i].text = p->roots[i];
 		in->profile.roots->count++;
@@ -302,8 +302,7 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const 
 						struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
-	enum hi_status status =
-		hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
+	enum hi_status status = hi_snapshot_open_labels(in->snapshot->snapshot, err);
 	uint64_t found = 0;
 
 	if (status != HI_OK)
@@ -349,7 +348,7 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 						     total_ret, err);
 	if (status != HI_NOT_FOUND)
 		return status;
-	status = hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
+	status = hi_snapshot_open_labels(in->snapshot->snapshot, err);
 	if (status != HI_OK)
 		return status;
 	*total_ret = edges.count;

@@ -69,8 +69,7 @@ static enum hi_status open_snapshot_used_bytes(struct hi_inspection *in,
 {
 	if (in->snapshot->used)
 		return HI_OK;
-	return hi_snapshot_used(in->snapshot->snapshot, in->graph, &in->snapshot->used,
-				err);
+	return hi_snapshot_used(in->snapshot->snapshot, &in->snapshot->used, err);
 }
 
 static uint64_t snapshot_used_bytes(const struct hi_inspection *in, hi_node object)
@@ -118,8 +117,7 @@ static enum hi_status open_snapshot_edge_texts(struct hi_edge_text_reader *reade
 
 	/* All names are checked, once. */
 	if (!stored->has_labels)
-		status =
-			hi_snapshot_open_labels(stored->snapshot, reader->in->graph, err);
+		status = hi_snapshot_open_labels(stored->snapshot, err);
 	stored->has_labels |= status == HI_OK;
 	return status;
 }

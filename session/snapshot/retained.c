@@ -7,53 +7,49 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "session/operands.h"
 #include "session/retained_names.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { KEPT = 100 }; /* of the top level */
 
-struct retained_row {
-	uint32_t depth, sort, kind, flags;
-	uint32_t name, detail, type, node; /* offsets of strings; and its number */
-	uint64_t address, shallow, retained, more, more_bytes, count;
-};
-_Static_assert(sizeof(struct retained_row) == 80, "retained.tree");
-/* A flag beside those of an object. */
-enum { LIST_FLAG = 1 << 8 };
 static const char section_name[] = "retained.tree";
 
 HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
+_Static_assert((int)HI_NODE_ROOT == (int)HI_SNAPSHOT_RETAINED_SORTS - 1, "sorts of rows");
+
+/* Of a row but its flags. Files have the texts in this order. */
+static const struct hi_row_member retained_members[] = {
+#define RETAINED_MEMBER(column, name)                                                    \
+	HI_ROW_MEMBER(struct hi_snapshot_retained_row, column, struct hi_retained_row,   \
+		      name)
+	RETAINED_MEMBER(type, info.type),
+	RETAINED_MEMBER(detail, info.detail),
+	RETAINED_MEMBER(name, info.name),
+	RETAINED_MEMBER(depth, depth),
+	RETAINED_MEMBER(sort, info.sort),
+	RETAINED_MEMBER(kind, info.kind),
+	RETAINED_MEMBER(node, info.node),
+	RETAINED_MEMBER(address, info.address),
+	RETAINED_MEMBER(shallow, info.shallow),
+	RETAINED_MEMBER(retained, info.retained),
+	RETAINED_MEMBER(more, children_more),
+	RETAINED_MEMBER(more_bytes, children_more_bytes),
+	RETAINED_MEMBER(count, count),
+#undef RETAINED_MEMBER
+};
+static const struct hi_row_map retained_map =
+	HI_ROW_MAP(section_name, struct hi_retained_row, retained_members);
 
 /* ---- writing ---- */
 
-static enum hi_status put_row(struct hi_snapshot_writer *w,
-			      const struct hi_retained_row *from,
-			      struct retained_row *row, struct hi_error *err)
+static uint32_t flags_of_row(const struct hi_retained_row *row)
 {
-	const struct hi_node_info *info = &from->info;
-	enum hi_status status;
-
-	*row = (struct retained_row){.depth = from->depth,
-				     .sort = info->sort,
-				     .kind = info->kind,
-				     .flags = (uint32_t)info->evidence |
-					      (info->array ? HI_OBJECT_ARRAY : 0u) |
-					      (info->internal ? HI_OBJECT_INTERNAL : 0u) |
-					      (from->is_list ? LIST_FLAG : 0u),
-				     .count = from->count,
-				     .node = info->node,
-				     .address = info->address,
-				     .shallow = info->shallow,
-				     .retained = info->retained,
-				     .more = from->children_more,
-				     .more_bytes = from->children_more_bytes};
-	status = hi_snapshot_put_string(w, info->type, &row->type, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put_string(w, info->detail, &row->detail, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put_string(w, info->name, &row->name, err);
-	return status;
+	return (uint32_t)row->info.evidence | (row->info.array ? HI_OBJECT_ARRAY : 0u) |
+	       (row->info.internal ? HI_OBJECT_INTERNAL : 0u) |
+	       (row->is_list ? HI_SNAPSHOT_RETAINED_LIST : 0u);
 }
 
 static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
@@ -61,20 +57,21 @@ static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
 					struct hi_error *err)
 {
 	HI_GUARD(free)
-	struct retained_row *rows = hi_calloc(r->n_rows + 1, sizeof(*rows));
+	struct hi_snapshot_retained_row *rows = hi_calloc(r->n_rows + 1, sizeof(*rows));
 	uint64_t tops = r->beyond.rows, bytes = r->beyond.bytes;
 	enum hi_status status = HI_OK;
 
 	if (!rows)
 		return hi_fail_memory(err, "retained");
 	for (size_t i = 0; i < r->n_rows && status == HI_OK; i++) {
-		status = put_row(w, &r->rows[i], &rows[i], err);
+		rows[i].flags = flags_of_row(&r->rows[i]);
+		status = hi_snapshot_pack_row(w, &retained_map, &r->rows[i], &rows[i],
+					      err);
 		tops += !r->rows[i].depth;
 		bytes += r->rows[i].depth ? 0 : r->rows[i].info.retained;
 	}
 	if (status == HI_OK)
-		status = hi_snapshot_put(w, section_name, rows, sizeof(*rows), r->n_rows,
-					 err);
+		status = hi_snapshot_put_section(w, section_name, rows, r->n_rows, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "retained.rows", tops, err);
 	return status == HI_OK ? hi_snapshot_put_number(w, "retained.bytes", bytes, err)
@@ -101,35 +98,10 @@ enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 
 /* ---- reading ---- */
 
-static enum hi_status get_rows(const struct hi_inspection *in,
-			       const struct retained_row **ret, size_t *n_ret,
-			       struct hi_error *err)
-{
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, section_name,
-						sizeof(**ret), &items, &n, err);
-
-	*ret = items;
-	*n_ret = (size_t)n;
-	return status;
-}
-
-static bool row_holds(const struct hi_snapshot *s, const struct retained_row *rows,
-		      size_t i)
-{
-	const struct retained_row *row = &rows[i];
-
-	return row->depth <= (i ? rows[i - 1].depth + 1 : 0) &&
-	       row->sort <= HI_NODE_ROOT && row->kind < HI_ROOT_KINDS &&
-	       (row->flags & HI_OBJECT_EVIDENCE_MASK) <= HI_EVIDENCE_RUNTIME &&
-	       hi_snapshot_string(s, row->type) && hi_snapshot_string(s, row->detail) &&
-	       hi_snapshot_string(s, row->name);
-}
-
 /* How many rows the first `top` of the top level are; false: not all are known. */
-static bool count_rows(const struct hi_inspection *in, const struct retained_row *rows,
-		       size_t n, size_t top, size_t *n_ret)
+static bool count_rows(const struct hi_inspection *in,
+		       const struct hi_snapshot_retained_row *rows, size_t n, size_t top,
+		       size_t *n_ret)
 {
 	uint64_t all = hi_snapshot_number(in->snapshot->snapshot, "retained.rows", 0);
 	size_t tops = 0, i = 0;
@@ -148,7 +120,7 @@ static bool count_rows(const struct hi_inspection *in, const struct retained_row
 bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 {
 	const struct hi_options *o = in->options;
-	const struct retained_row *rows = NULL;
+	const struct hi_snapshot_retained_row *rows = NULL;
 	struct hi_error quiet;
 	size_t n = 0, shown;
 
@@ -156,32 +128,9 @@ bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 	    !hi_snapshot_has(in->snapshot->snapshot, section_name))
 		return false;
 	/* Damage is reported by hi_snapshot_source_retained. */
-	return get_rows(in, &rows, &n, &quiet) != HI_OK ||
+	return hi_snapshot_rows(in->snapshot->snapshot, section_name, &rows, &n,
+				&quiet) != HI_OK ||
 	       count_rows(in, rows, n, hi_lookup_top(o, HI_RETAINED_TOP), &shown);
-}
-
-static struct hi_retained_row get_row(const struct hi_snapshot *s,
-				      const struct retained_row *row)
-{
-	return (struct hi_retained_row){
-		.info = {.node = row->node,
-			 .sort = (enum hi_node_sort)row->sort,
-			 .kind = (enum hi_root_kind)row->kind,
-			 .name = hi_snapshot_string(s, row->name),
-			 .detail = hi_snapshot_string(s, row->detail),
-			 .type = hi_snapshot_string(s, row->type),
-			 .address = row->address,
-			 .shallow = row->shallow,
-			 .retained = row->retained,
-			 .evidence =
-				 (enum hi_evidence)(row->flags & HI_OBJECT_EVIDENCE_MASK),
-			 .array = row->flags & HI_OBJECT_ARRAY,
-			 .internal = row->flags & HI_OBJECT_INTERNAL},
-		.depth = row->depth,
-		.count = row->count,
-		.is_list = row->flags & LIST_FLAG,
-		.children_more = row->more,
-		.children_more_bytes = row->more_bytes};
 }
 
 enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
@@ -189,13 +138,13 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 					   struct hi_retained_report **ret,
 					   struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->snapshot->snapshot;
+	struct hi_snapshot *s = in->snapshot->snapshot;
 	size_t n = 0, shown = 0, top = hi_lookup_top(in->options, HI_RETAINED_TOP);
 	struct hi_hidden beyond = {hi_snapshot_number(s, "retained.rows", 0),
 				   hi_snapshot_number(s, "retained.bytes", 0)};
-	const struct retained_row *from = NULL;
+	const struct hi_snapshot_retained_row *from = NULL;
 	struct hi_retained_row *rows;
-	enum hi_status status = get_rows(in, &from, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, section_name, &from, &n, err);
 
 	if (status != HI_OK)
 		return status;
@@ -205,14 +154,14 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 	if (!rows)
 		return hi_fail_memory(err, "retained");
 	for (size_t i = 0; i < shown; i++) {
-		if (!row_holds(s, from, i)) {
-			free(rows);
-			return hi_fail(
-				err, HI_BAD_DATA, 0,
-				"%.120s: section retained.tree: row %zu is inconsistent",
-				in->options->target.file, i);
-		}
-		rows[i] = get_row(s, &from[i]);
+		uint32_t flags = from[i].flags;
+
+		hi_snapshot_unpack_row(s, &retained_map, &from[i], &rows[i]);
+		rows[i].info.evidence =
+			(enum hi_evidence)(flags & HI_OBJECT_EVIDENCE_MASK);
+		rows[i].info.array = flags & HI_OBJECT_ARRAY;
+		rows[i].info.internal = flags & HI_OBJECT_INTERNAL;
+		rows[i].is_list = flags & HI_SNAPSHOT_RETAINED_LIST;
 		beyond.rows -= !from[i].depth;
 		beyond.bytes -= from[i].depth ? 0 : from[i].retained;
 	}

@@ -5,7 +5,8 @@
  */
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "census/snapshot/snapshot_texts.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "decode/describe/edge_labels.h"
 #include "decode/describe/field_targets.h"
 #include "decode/inference/extent.h"
@@ -96,35 +97,32 @@ enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 
 /* ---- types that pointers disagree about ---- */
 
+static const struct hi_row_member conflict_members[] = {
+#define CONFLICT_MEMBER(name)                                                            \
+	HI_ROW_MEMBER(struct hi_snapshot_conflict_row, name, struct hi_typing_conflict,  \
+		      name)
+	CONFLICT_MEMBER(type),
+	CONFLICT_MEMBER(other),
+	CONFLICT_MEMBER(objects),
+	CONFLICT_MEMBER(example),
+#undef CONFLICT_MEMBER
+};
+static const struct hi_row_map conflict_map =
+	HI_ROW_MAP("conflicts", struct hi_typing_conflict, conflict_members);
+
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
 					  struct hi_error *err)
 {
 	const struct hi_typing_conflict *found;
 	size_t n = hi_typing_conflicts(in->decoders.typing, &found);
-	struct conflicts HI_VECTOR(struct hi_snapshot_conflict_row) rows = {};
-	enum hi_status status = HI_OK;
+	enum hi_status status = hi_snapshot_put_rows(w, &conflict_map, found, n, err);
 
-	for (size_t i = 0; i < n && status == HI_OK; i++) {
-		struct hi_snapshot_conflict_row row = {.objects = found[i].objects,
-						       .example = found[i].example};
-
-		status = hi_snapshot_put_string(w, found[i].type, &row.type, err);
-		if (status == HI_OK)
-			status = hi_snapshot_put_string(w, found[i].other, &row.other,
-							err);
-		if (status == HI_OK && !hi_vector_push(&rows, row))
-			status = hi_fail_memory(err, "conflicts");
-	}
-	if (status == HI_OK)
-		status = hi_snapshot_put(w, "conflicts", rows.items, sizeof(*rows.items),
-					 rows.count, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put_number(
-			w, "conflicts.objects",
-			hi_typing_stats(in->decoders.typing).conflicts, err);
-	hi_vector_free(&rows);
-	return status;
+	return status == HI_OK
+		       ? hi_snapshot_put_number(
+				 w, "conflicts.objects",
+				 hi_typing_stats(in->decoders.typing).conflicts, err)
+		       : status;
 }
 
 enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
@@ -133,37 +131,7 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 					    struct hi_error *err)
 {
 	struct hi_snapshot *s = in->snapshot->snapshot;
-	const struct hi_snapshot_conflict_row *rows;
-	struct hi_typing_conflict *all;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "conflicts", sizeof(*rows), &items, &n, err);
 
-	*n_ret = 0;
-	*ret = NULL;
 	*objects_ret = hi_snapshot_number(s, "conflicts.objects", 0);
-	if (status != HI_OK)
-		return status == HI_NOT_FOUND ? HI_OK : status;
-	rows = items;
-	status = hi_snapshot_check_texts(s, "conflicts", rows, n, sizeof(*rows), 2, err);
-	if (status != HI_OK)
-		return status;
-	all = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*all));
-	if (!all)
-		return hi_fail_memory(err, "conflicts");
-	for (uint64_t i = 0; i < n; i++) {
-		all[i] = (struct hi_typing_conflict){
-			.type = hi_snapshot_string(s, rows[i].type),
-			.other = hi_snapshot_string(s, rows[i].other),
-			.objects = rows[i].objects,
-			.example = rows[i].example};
-		if (!all[i].type || !all[i].other)
-			return hi_fail(err, HI_BAD_DATA, 0,
-				       "%.120s: section conflicts: a row without a name",
-				       in->options->target.file);
-	}
-	*ret = all;
-	*n_ret = n;
-	return HI_OK;
+	return hi_snapshot_take_rows(s, &conflict_map, &in->arena, ret, n_ret, err);
 }

@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "report/escape.h"
 #include "session/mapped_files.h"
 #include "session/space/live_functions.h"
@@ -111,8 +113,8 @@ enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_err
 
 	/* Of all that is live, not of what a restriction leaves. */
 	if (in->shown.reach == in->results.reach)
-		status = hi_snapshot_census(in->snapshot->snapshot, in->graph,
-					    &in->results.census, err);
+		status = hi_snapshot_census(in->snapshot->snapshot, &in->results.census,
+					    err);
 	return status == HI_NOT_FOUND ? hi_census_by_type(in->graph, in->shown.reach,
 							  in->results.dominators,
 							  &in->results.census, err)
@@ -121,61 +123,53 @@ enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_err
 
 /* ---- the ledger ---- */
 
-struct ledger_row {
-	uint32_t key, label, level, spare;
-	uint64_t resident, virtual_size, swapped, count;
+static const struct hi_row_member ledger_members[] = {
+#define LEDGER_MEMBER(name)                                                              \
+	HI_ROW_MEMBER(struct hi_snapshot_ledger_row, name, struct hi_ledger_row, name)
+	LEDGER_MEMBER(key),	 LEDGER_MEMBER(label),	      LEDGER_MEMBER(level),
+	LEDGER_MEMBER(resident), LEDGER_MEMBER(virtual_size), LEDGER_MEMBER(swapped),
+	LEDGER_MEMBER(count),
+#undef LEDGER_MEMBER
+};
+static const struct hi_row_map ledger_map =
+	HI_ROW_MAP("ledger", struct hi_ledger_row, ledger_members);
+
+static const struct hi_property ledger_numbers[] = {
+	HI_PROPERTY("ledger.rss", struct hi_ledger, rss, .otherwise = HI_UNKNOWN),
+	HI_PROPERTY("ledger.unknown", struct hi_ledger, unknown),
 };
 
 /* Keys and labels are words of this program; a file may have anything in their place.
- * NULL: it is none, or memory ran out. */
-static const char *read_ledger_word(struct hi_inspection *in, uint32_t at)
+ * NULL: memory ran out. */
+static const char *keep_ledger_word(struct hi_inspection *in, const char *text)
 {
-	const char *text = hi_snapshot_string(in->snapshot->snapshot, at);
 	char safe[256];
 
-	if (!text)
-		return NULL;
 	hi_escape_again(safe, sizeof(safe), text, strnlen(text, sizeof(safe)));
 	return hi_arena_strdup(&in->arena, safe);
-}
-
-static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *err)
-{
-	return hi_fail(err, HI_BAD_DATA, 0,
-		       "%.120s: section ledger: a row without a name",
-		       in->options->target.file);
 }
 
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_ledger *l = &in->results.ledger;
-	const struct ledger_row *rows;
-	const void *items = NULL;
+	const struct hi_snapshot_ledger_row *rows;
 	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "ledger", sizeof(*rows), &items, &n, err);
+	enum hi_status status = hi_snapshot_rows(s, "ledger", &rows, &n, err);
 
-	if (status == HI_NOT_FOUND)
-		return HI_OK;
-	if (status != HI_OK)
+	if (status != HI_OK || !rows)
 		return status;
-	rows = items;
-	l->rss = hi_snapshot_number(s, "ledger.rss", HI_UNKNOWN);
-	l->unknown = (int64_t)hi_snapshot_number(s, "ledger.unknown", 0);
+	hi_snapshot_take_properties(s, "", ledger_numbers, 2, l);
 	for (l->n_rows = 0; l->n_rows < n && l->n_rows < HI_LEDGER_ROWS; l->n_rows++) {
-		const struct ledger_row *row = &rows[l->n_rows];
+		struct hi_ledger_row *row = &l->rows[l->n_rows];
 
-		l->rows[l->n_rows] =
-			(struct hi_ledger_row){.key = read_ledger_word(in, row->key),
-					       .label = read_ledger_word(in, row->label),
-					       .level = row->level != 0,
-					       .resident = row->resident,
-					       .virtual_size = row->virtual_size,
-					       .swapped = row->swapped,
-					       .count = row->count};
-		if (!l->rows[l->n_rows].key || !l->rows[l->n_rows].label)
-			return bad_row(in, err);
+		*row = (struct hi_ledger_row){};
+		hi_snapshot_unpack_row(s, &ledger_map, &rows[l->n_rows], row);
+		row->level = row->level != 0;
+		row->key = keep_ledger_word(in, row->key);
+		row->label = keep_ledger_word(in, row->label);
+		if (!row->key || !row->label)
+			return hi_fail_memory(err, "ledger");
 	}
 	in->results.ledger_known = true;
 	return HI_OK;
@@ -185,31 +179,13 @@ static enum hi_status put_ledger(const struct hi_inspection *in,
 				 struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	const struct hi_ledger *l = &in->results.ledger;
-	struct ledger_row rows[HI_LEDGER_ROWS] = {};
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	if (!in->results.ledger_known)
 		return HI_OK;
-	for (size_t i = 0; i < l->n_rows && status == HI_OK; i++) {
-		const struct hi_ledger_row *row = &l->rows[i];
-
-		rows[i] = (struct ledger_row){.level = (uint32_t)row->level,
-					      .resident = row->resident,
-					      .virtual_size = row->virtual_size,
-					      .swapped = row->swapped,
-					      .count = row->count};
-		status = hi_snapshot_put_string(w, row->key, &rows[i].key, err);
-		if (status == HI_OK)
-			status = hi_snapshot_put_string(w, row->label, &rows[i].label,
-							err);
-	}
-	if (status == HI_OK)
-		status = hi_snapshot_put_number(w, "ledger.rss", l->rss, err);
-	if (status == HI_OK)
-		status = hi_snapshot_put_number(w, "ledger.unknown", (uint64_t)l->unknown,
-						err);
+	status = hi_snapshot_put_rows(w, &ledger_map, l->rows, l->n_rows, err);
 	return status == HI_OK
-		       ? hi_snapshot_put(w, "ledger", rows, sizeof(*rows), l->n_rows, err)
+		       ? hi_snapshot_put_properties(w, "", ledger_numbers, 2, l, err)
 		       : status;
 }
 
@@ -225,8 +201,8 @@ static bool open_labels(struct hi_inspection *in)
 	if (in->snapshot->failure.status != HI_OK)
 		return false;
 	if (!in->snapshot->has_labels &&
-	    hi_snapshot_open_labels(in->snapshot->snapshot, in->graph,
-				    &in->snapshot->failure) != HI_OK)
+	    hi_snapshot_open_labels(in->snapshot->snapshot, &in->snapshot->failure) !=
+		    HI_OK)
 		return false;
 	in->snapshot->has_labels = true;
 	return true;
@@ -274,39 +250,30 @@ enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
 
 /* ---- totals of leaks ---- */
 
-enum { LEAK_SUMS = 5 };
-static const char *const leak_sum_names[LEAK_SUMS] = {
-	"leaks.certain", "leaks.likely", "leaks.garbage", "leaks.uncollectable",
-	"leaks.lost"};
+static const struct hi_property leak_sums[] = {
+#define LEAK_SUM(name)                                                                   \
+	HI_PROPERTY("leaks." #name, struct hi_leak_totals, name.bytes,                   \
+		    .otherwise = UINT64_MAX)
+	LEAK_SUM(certain),	 LEAK_SUM(likely), LEAK_SUM(garbage),
+	LEAK_SUM(uncollectable), LEAK_SUM(lost),
+#undef LEAK_SUM
+};
 
 static enum hi_status put_leak_sums(const struct hi_inspection *in,
 				    struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	struct hi_leak_totals s = hi_leak_totals_unknown();
-	uint64_t bytes[LEAK_SUMS];
-	enum hi_status status = HI_OK;
 
 	if (hi_inspect_heap_is_known(in))
 		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach, &s);
-	bytes[0] = s.certain.bytes;
-	bytes[1] = s.likely.bytes;
-	bytes[2] = s.garbage.bytes;
-	bytes[3] = s.uncollectable.bytes;
-	bytes[4] = s.lost.bytes;
-	for (size_t i = 0; i < LEAK_SUMS && status == HI_OK; i++)
-		status = hi_snapshot_put_number(w, leak_sum_names[i], bytes[i], err);
-	return status;
+	return hi_snapshot_put_properties(w, "", leak_sums, 5, &s, err);
 }
 
 struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *s)
 {
 	struct hi_leak_totals ret = hi_leak_totals_unknown();
-	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,
-					    &ret.garbage.bytes, &ret.uncollectable.bytes,
-					    &ret.lost.bytes};
 
-	for (size_t i = 0; i < LEAK_SUMS; i++)
-		*bytes[i] = hi_snapshot_number(s, leak_sum_names[i], UINT64_MAX);
+	hi_snapshot_take_properties(s, "", leak_sums, 5, &ret);
 	return ret;
 }
 

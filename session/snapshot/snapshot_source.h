@@ -229,21 +229,4 @@ enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
 enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
 					struct hi_error *err);
 
-/* A group of leaks. */
-struct hi_snapshot_leak_row {
-	uint64_t usable, n_like;
-	uint32_t pointers, text, like, n_fits;
-	uint32_t fits[HI_LEAK_FITS]; /* offsets of strings */
-	uint32_t spare;
-};
-struct hi_snapshot_leak_node {
-	uint32_t object, group; /* from 1 on */
-};
-
-/* A pair of types that pointers disagree about. */
-struct hi_snapshot_conflict_row {
-	uint32_t type, other; /* offsets of strings */
-	uint64_t objects, example;
-};
-
 #endif

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory_bound.h"
-#include "census/snapshot/snapshot_texts.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "tests/census/snapshots.h"
 
 enum { MIB = 1 << 20 };
@@ -177,25 +178,47 @@ HI_TEST(census_snapshot_bomb, a_long_text_of_too_many_rows_is_refused)
 	HI_ASSERT_OK(read_outline(write_long_names(100000, 1000), &err), &err);
 }
 
-/* Any table, as those of other rooms have them. */
+/* Any table: `n` rows of section "conflicts", each with the text at `offset`. */
+static enum hi_status read_table_of_texts(size_t length, unsigned n, uint32_t offset,
+					  struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	static struct hi_snapshot_conflict_row rows[1000];
+	const struct hi_snapshot_conflict_row *read;
+	HI_GUARD(free) char *text = malloc(length + 1);
+	struct hi_snapshot_options options = {};
+	const char *path;
+	uint32_t at;
+	uint64_t n_read;
+	int fd = memory_file(&path);
+
+	hi_test_defer(close_file, (void *)(intptr_t)fd);
+	HI_ASSERT(text && n <= 1000);
+	memset(text, 'a', length);
+	text[length] = 0;
+	HI_ASSERT_OK(hi_snapshot_create(fd, &options, &w, err), err);
+	HI_ASSERT_OK(hi_snapshot_put_string(w, text, &at, err), err);
+	for (unsigned i = 0; i < n; i++)
+		rows[i] = (struct hi_snapshot_conflict_row){.other = at};
+	rows[n / 2].type = offset;
+	HI_ASSERT_OK(hi_snapshot_put_section(w, "conflicts", rows, n, err), err);
+	HI_ASSERT_OK(hi_snapshot_finish(w, err), err);
+	HI_ASSERT_OK(hi_snapshot_open(path, &s, err), err);
+	return hi_snapshot_rows(s, "conflicts", &read, &n_read, err);
+}
+
 HI_TEST(census_snapshot_bomb, a_table_of_texts_has_a_length_that_its_rows_explain)
 {
-	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
-	static uint32_t rows[1000][3];
 	struct hi_error err;
 
-	for (unsigned i = 0; i < 1000; i++)
-		rows[i][1] = 1;
-	HI_ASSERT_OK(hi_snapshot_open(write_long_names(2, MIB), &s, &err), &err);
-	HI_ASSERT_EQ(HI_BAD_DATA,
-		     hi_snapshot_check_texts(s, "a.table", rows, 1000, 12, 2, &err));
-	HI_ASSERT_OK(hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 2, &err), &err);
-	/* Its third number is no text. */
-	rows[5][2] = UINT32_MAX;
-	HI_ASSERT_OK(hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 2, &err), &err);
-	HI_ASSERT_EQ(HI_BAD_DATA,
-		     hi_snapshot_check_texts(s, "a.table", rows, 60, 12, 3, &err));
-	HI_ASSERT_MSG(strstr(err.text, "row 5 refers to a string"), "%s", err.text);
+	HI_ASSERT_EQ(HI_BAD_DATA, read_table_of_texts(MIB, 1000, 0, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section conflicts: its texts are too long"), "%s",
+		      err.text);
+	HI_ASSERT_OK(read_table_of_texts(MIB, 60, 0, &err), &err);
+	HI_ASSERT_EQ(HI_BAD_DATA, read_table_of_texts(10, 60, UINT32_MAX, &err));
+	HI_ASSERT_MSG(strstr(err.text, "row 30: type refers to a string"), "%s",
+		      err.text);
 }
 
 /* ---- names of many ---- */
@@ -268,7 +291,7 @@ static enum hi_status read_named(const char *path, struct hi_error *err)
 
 	if (status == HI_OK)
 		status = hi_snapshot_graph(s, &g, err);
-	return status == HI_OK ? hi_snapshot_open_labels(s, g, err) : status;
+	return status == HI_OK ? hi_snapshot_open_labels(s, err) : status;
 }
 
 HI_TEST(census_snapshot_bomb, long_names_of_many_edges_are_refused)

@@ -131,10 +131,10 @@ static bool read_all(const char *path, uint64_t *sum, struct hi_error *err)
 	*sum = 0;
 	if (hi_snapshot_open(path, &s, err) != HI_OK ||
 	    hi_snapshot_graph(s, &g, err) != HI_OK ||
-	    hi_snapshot_open_labels(s, g, err) != HI_OK ||
+	    hi_snapshot_open_labels(s, err) != HI_OK ||
 	    hi_snapshot_reach(s, g, &r, err) != HI_OK ||
 	    hi_snapshot_dominators(s, g, &d, err) != HI_OK ||
-	    hi_snapshot_used(s, g, &used, err) != HI_OK ||
+	    hi_snapshot_used(s, &used, err) != HI_OK ||
 	    hi_snapshot_births(s, g->n_objects, &recorded, err) != HI_OK)
 		return false;
 	mix_births(recorded, sum);

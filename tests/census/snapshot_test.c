@@ -243,10 +243,10 @@ static void check_file(const char *path, const struct hi_graph *g,
 	HI_ASSERT_STREQ("none", hi_snapshot_text(s, "no such", "none"));
 	HI_ASSERT_OK(hi_snapshot_graph(s, &copy, &err), &err);
 	HI_ASSERT(hi_graph_is_valid(copy));
-	HI_ASSERT_OK(hi_snapshot_open_labels(s, copy, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_open_labels(s, &err), &err);
 	HI_ASSERT_OK(hi_snapshot_reach(s, copy, &reach, &err), &err);
 	HI_ASSERT_OK(hi_snapshot_dominators(s, copy, &tree, &err), &err);
-	HI_ASSERT_OK(hi_snapshot_used(s, copy, &used, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_used(s, &used, &err), &err);
 	check_types(g, copy);
 	check_roots(g, copy, s);
 	check_objects(g, copy);
