@@ -28,8 +28,6 @@
 #define MAX_DESCRIPTORS 65536
 #define SPARE_BYTES (32ull << 20)
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 static enum hi_status create_copy(struct hi_target *target,
 				  const struct hi_stop_options *options,
 				  struct hi_copy **ret, struct hi_error *err)

@@ -20,8 +20,6 @@
 #include "attach/procfs.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 #define STATUS_SIZE 8192
 #define MAX_PROCESSES 1000000
 #define INITIAL_PID_NS "pid:[4026531836]" /* PROC_PID_INIT_INO, linux/proc_ns.h */

@@ -17,7 +17,6 @@ enum {
 	LINE = 128,		/* bytes for each, at most */
 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
 struct word_list HI_VECTOR(struct hi_kernel_word);
 
 static void find_epolls(struct hi_kernel_text *text, pid_t pid)

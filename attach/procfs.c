@@ -17,8 +17,6 @@
 #define MAX_SIZE (1u << 30)
 #define MAX_ROLLUP (8ull << 30)
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 int hi_proc_open(pid_t pid, const char *name)
 {
 	char path[128];

@@ -25,8 +25,6 @@
 #define CAP_SYS_PTRACE_BIT (1ull << 19) /* linux/capability.h */
 #define MAX_ANCESTORS 4096
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 __attribute__((format(printf, 3, 4))) static enum hi_status
 refuse(struct hi_error *err, int os_errno, const char *fmt, ...)
 {

@@ -6,6 +6,7 @@
 #ifndef HI_BASE_CLEANUP_H
 #define HI_BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ static inline void hi_guard_close(int *fd)
 	hi_close_fd(*fd);
 }
 HI_DEFINE_GUARD(FILE *, fclose)
+HI_DEFINE_GUARD(DIR *, closedir)
 
 /* The value of p, and p becomes NULL: ownership leaves this scope. */
 #define hi_take(p)                                                                       \

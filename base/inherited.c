@@ -12,8 +12,6 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 struct shared_part {
 	uintptr_t start, end;
 };

@@ -15,8 +15,6 @@ enum {
 	TASKS_MAX = 1 << 16,
 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 /* The last number of "NStgid:"; pid where there is none. */
 static pid_t innermost_tgid(pid_t pid)
 {

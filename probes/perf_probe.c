@@ -52,8 +52,6 @@ struct perf_probe {
 	struct hi_uprobe uprobes[]; /* n_sites */
 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 static struct perf_probe *to_perf_probe(struct hi_trigger *trigger)
 {
 	return (struct perf_probe *)trigger;

@@ -105,8 +105,6 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * it is reached, until the same probe is opened and closed again.
  */
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 struct answer {
 	enum hi_status status;
 	struct hi_error error;

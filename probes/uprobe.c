@@ -17,8 +17,6 @@
 
 enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32, AT_RETURN = 1 /* format/retprobe */ };
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 enum hi_status hi_uprobe_type(unsigned *ret, struct hi_error *err)
 {
 	HI_GUARD(fclose)

@@ -54,7 +54,6 @@ struct hi_watchpoints {
 	struct held held;
 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
 HI_DEFINE_GUARD(struct hi_watchpoints *, hi_watchpoints_close)
 
 /* ---- threads ---- */

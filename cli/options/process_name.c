@@ -21,8 +21,6 @@
 #include "cli/options/option_take.h"
 #include "report/type_search.h"
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 enum {
 	MAX_LISTED = 20,
 	PATH_SIZE = 4096,

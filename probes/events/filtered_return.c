@@ -31,8 +31,6 @@
  */
 enum { NR_URETPROBE = 335, TASKS_MAX = 1 << 16 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 static bool is_task_filtered(pid_t pid, const char *tid)
 {
 	HI_GUARD(fclose) FILE *file = NULL;

@@ -18,8 +18,6 @@
 /* A process may make threads faster than they are listed; later ones inherit. */
 enum { OPENINGS_MAX = 64 };
 
-HI_DEFINE_GUARD(DIR *, closedir)
-
 static int open_timer_as(pid_t tid, uint64_t period_ns, bool only_threads)
 {
 	struct perf_event_attr attr = {
