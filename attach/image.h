@@ -15,6 +15,7 @@
 #include "attach/kernel_words.h"
 #include "attach/memory.h"
 #include "attach/trigger.h"
+#include "base/cleanup.h"
 
 enum hi_prot { HI_PROT_READ = 1, HI_PROT_WRITE = 2, HI_PROT_EXEC = 4 };
 
@@ -207,5 +208,6 @@ enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_threa
 void hi_image_end_child(struct hi_image *image);
 /* Frees the image with its memory, and ends its child. NULL is fine. */
 void hi_image_destroy(struct hi_image *image);
+HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
 
 #endif

@@ -19,8 +19,6 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 
-HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
-
 /* How the memory is sent. */
 enum memory_kind { MEMORY_FROZEN, MEMORY_RUNNING };
 

@@ -14,8 +14,6 @@
 
 enum { MAX_FILES = 1 << 14 };
 
-HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
-
 struct running {
 	struct hi_memory memory;
 	int fd; /* /proc/PID/mem */

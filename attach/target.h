@@ -7,6 +7,7 @@
 #define HI_ATTACH_TARGET_H
 
 #include "attach/image.h"
+#include "base/cleanup.h"
 
 struct hi_target_child {
 	pid_t pid;
@@ -68,5 +69,6 @@ bool hi_target_is_alive(const struct hi_target *target);
 void hi_target_release(struct hi_target *target);
 /* Closes all descriptors and frees target. NULL is fine. */
 void hi_target_close(struct hi_target *target);
+HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 #endif

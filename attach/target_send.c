@@ -9,8 +9,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
-
 enum hi_status hi_target_send(const struct hi_target *target, int socket,
 			      struct hi_error *err)
 {

@@ -53,8 +53,6 @@ struct hi_tracer {
 	bool is_silent; /* did not answer in time */
 };
 
-HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
-
 /* Threads that the table must hold: generous, untouched pages cost nothing. */
 static size_t capacity_for(pid_t pid)
 {

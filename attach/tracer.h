@@ -8,6 +8,7 @@
 
 #include "attach/stop_options.h"
 #include "attach/target.h"
+#include "base/cleanup.h"
 
 struct hi_tracer;
 
@@ -83,5 +84,6 @@ int hi_tracer_fd(const struct hi_tracer *tracer);
 void hi_tracer_let_go(struct hi_tracer *tracer);
 /* Ends both processes and reaps them; resumes first if still stopped. */
 void hi_tracer_destroy(struct hi_tracer *tracer);
+HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
 
 #endif

@@ -18,8 +18,6 @@
 #include "session/live/symbols.h"
 #include "session/operands.h"
 
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
-
 enum {
 	USUAL_ROWS = 20,
 	USUAL_PLACES = 256, /* that get a probe; with --all: */

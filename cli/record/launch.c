@@ -20,8 +20,6 @@
 #include "base/text.h"
 #include "cli/command/exit_codes.h"
 
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
-
 enum { PATH_SIZE = 4096 };
 
 static void (*sigpipe_handler)(int) = SIG_DFL;

@@ -14,8 +14,6 @@
 #include "base/text.h"
 #include "probes/exit_log.h"
 
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
-
 enum { COUNT_NAP_US = 10000 };
 
 /* ---- signals ---- */

@@ -35,7 +35,6 @@ struct hi_frame_lookup {
 };
 
 HI_DEFINE_GUARD(struct hi_frame_lookup *, hi_frame_lookup_destroy)
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 static void reap_lookup(struct hi_frame_lookup *l, int *status)
 {

@@ -10,7 +10,6 @@
 #include "decode/describe/frame_names.h"
 #include "probes/events/unwind_tables.h"
 
-HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
 HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
 HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
 

@@ -81,7 +81,6 @@ struct hi_recorder {
 };
 
 HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
-HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 
 static void end_recorder_thread(struct hi_recorder *r);
 

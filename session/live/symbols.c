@@ -18,8 +18,6 @@
 #include "decode/modules/file_server.h"
 #include "session/live/decoder_files.h"
 
-HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
-
 /* Shared; what was found follows. */
 struct outcome {
 	uint32_t status;

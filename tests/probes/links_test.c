@@ -12,8 +12,6 @@
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
-HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
-
 enum { WORKERS = 3 };
 #define SECOND 1000000000ull
 

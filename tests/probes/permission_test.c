@@ -15,8 +15,6 @@
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
-HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
-
 static struct __user_cap_data_struct all_caps[2];
 
 static void restore_caps(void *unused)

@@ -10,8 +10,6 @@
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
-HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
-
 struct stopped {
 	enum hi_status status;
 	struct hi_trigger_stop trigger;
