@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "session/recorded.h"
 
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
-
 static const char *name_site(struct hi_inspection *in, const struct hi_frame_row *row)
 {
 	const char *function = *row->function ? row->function : "(no symbol)";

@@ -8,8 +8,6 @@
 #include "census/analysis/path_index.h"
 #include "session/edge_text.h"
 
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-
 enum hi_status hi_kept_paths(struct hi_inspection *in, struct hi_path_index **ret,
 			     struct hi_error *err)
 {

@@ -11,7 +11,6 @@
 enum { LEAST_NAMED = 1000 }; /* of live: of the largest object without a name */
 
 HI_DEFINE_GUARD(struct hi_kept_tree *, hi_kept_tree_destroy)
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
 struct hi_kept_tree {
 	struct hi_edge_text_reader names;

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/bits.h"
+#include "base/cleanup.h"
 #include "census/analysis/leak_groups.h"
 #include "census/graph/graph.h"
 
@@ -59,6 +60,7 @@ void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
 bool hi_reach_is_piece(const struct hi_graph *g, const struct hi_reach *reach,
 		       hi_node node);
 void hi_reach_destroy(struct hi_reach *reach);
+HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
 
 /* ---- strongly connected components (scc.c) ---- */
 struct hi_scc {
@@ -72,6 +74,7 @@ struct hi_scc {
 enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
 			      struct hi_scc **ret, struct hi_error *err);
 void hi_scc_destroy(struct hi_scc *scc);
+HI_DEFINE_GUARD(struct hi_scc *, hi_scc_destroy)
 
 /* ---- dominators (dominators.c) ----
  * Semi-NCA over the super-root's edges and one to each of internal_roots. An object that
@@ -94,6 +97,7 @@ enum hi_status hi_dominators_compute(const struct hi_graph *g,
 				     const struct hi_reach *reach,
 				     struct hi_dominators **ret, struct hi_error *err);
 void hi_dominators_destroy(struct hi_dominators *d);
+HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)
 /* Sets the keys (n_nodes) of all nodes in d->order: that of the root variable that alone
  * keeps the node alive, out of of_root (n_roots), or `several`. Others stay. */
 void hi_dominators_root_keys(const struct hi_graph *g, const struct hi_dominators *d,
@@ -147,6 +151,7 @@ enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach 
 				const struct hi_leak_groups *groups,
 				struct hi_leaks **ret, struct hi_error *err);
 void hi_leaks_destroy(struct hi_leaks *leaks);
+HI_DEFINE_GUARD(struct hi_leaks *, hi_leaks_destroy)
 
 /* ---- census by type (census.c) ---- */
 struct hi_census_row {
@@ -173,6 +178,7 @@ enum hi_status hi_census_by_number(const struct hi_graph *g, const struct hi_rea
 				   const uint32_t *of_object, uint32_t n,
 				   struct hi_census **ret, struct hi_error *err);
 void hi_census_destroy(struct hi_census *census);
+HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 /* Computes the bytes that become unreachable when all objects of `type` go away, by
  * the edges that dominators go by. Exact, and so never less than
  * hi_census_row.retained. */
@@ -226,6 +232,7 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 enum hi_status hi_paths_by_rank(const struct hi_graph *g, const hi_node *targets,
 				size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);
+HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 /* The same for all nodes in one walk, to ask for one after the other. Keeps 8 bytes a
  * node. stop (NULL: none) ends it before, also from another thread: HI_TIMEOUT. */
 struct hi_path_tree;
@@ -271,6 +278,7 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 				const struct hi_field_reader *fields,
 				struct hi_suspects **ret, struct hi_error *err);
 void hi_suspects_destroy(struct hi_suspects *suspects);
+HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
 
 /* The nodes that refer to a node: its reverse edges, found by one scan of all rows. */
 struct hi_referrers {
@@ -282,5 +290,6 @@ enum hi_status hi_referrers_find(const struct hi_graph *g, hi_node node, size_t 
 				 unsigned threads, struct hi_referrers **ret,
 				 struct hi_error *err);
 void hi_referrers_destroy(struct hi_referrers *referrers);
+HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
 
 #endif

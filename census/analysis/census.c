@@ -6,8 +6,6 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
-
 static unsigned evidence_of_object(const struct hi_graph *g, hi_node i)
 {
 	unsigned evidence = g->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK;

@@ -28,8 +28,6 @@ struct grouping {
 	bool failed;	      /* out of memory */
 };
 
-HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
-
 static bool is_object_in_grouping(const struct grouping *gr, hi_node i)
 {
 	hi_node counted = gr->owners ? gr->owners[i] : i;

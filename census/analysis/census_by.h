@@ -7,6 +7,7 @@
 #define HI_CENSUS_ANALYSIS_CENSUS_BY_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 enum hi_by {
@@ -66,5 +67,6 @@ enum hi_status hi_census_break_down(const struct hi_graph *g,
 				    const bool *only, struct hi_by_census **ret,
 				    struct hi_error *err);
 void hi_by_census_destroy(struct hi_by_census *census);
+HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
 #endif

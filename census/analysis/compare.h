@@ -13,6 +13,7 @@
 #define HI_CENSUS_ANALYSIS_COMPARE_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 struct hi_births;
@@ -82,6 +83,7 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 			  struct hi_error *err);
 /* Frees it; NULL is fine. */
 void hi_comparison_destroy(struct hi_comparison *c);
+HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 
 /*
  * Compares three heaps of one process, taken one after the other. `first` compares the

@@ -9,8 +9,6 @@
 #include "census/analysis/compare_internal.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
-
 void hi_comparison_destroy(struct hi_comparison *c)
 {
 	if (!c)

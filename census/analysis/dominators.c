@@ -39,8 +39,6 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)
-
 #define LAST_EDGE (1u << 31) /* in succ: the row ends with this edge */
 #define NO_EDGES UINT32_MAX  /* in start */
 

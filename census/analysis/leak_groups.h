@@ -7,6 +7,7 @@
 #define HI_CENSUS_ANALYSIS_LEAK_GROUPS_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "census/graph/objects.h"
 
 enum { HI_LEAK_FITS = 3 };
@@ -40,5 +41,6 @@ const struct hi_leak_group *hi_leak_groups_get(const struct hi_leak_groups *grou
 					       uint32_t group);
 /* Frees the groups; NULL is fine. */
 void hi_leak_groups_destroy(struct hi_leak_groups *groups);
+HI_DEFINE_GUARD(struct hi_leak_groups *, hi_leak_groups_destroy)
 
 #endif

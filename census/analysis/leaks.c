@@ -17,9 +17,6 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_leaks *, hi_leaks_destroy)
-HI_DEFINE_GUARD(struct hi_scc *, hi_scc_destroy)
-
 /* What is known of a component. */
 enum { ENTERED = 1, HOLDS = 2, SEEN = 4, SEVERAL = 8 };
 

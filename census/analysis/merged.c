@@ -28,8 +28,6 @@ struct making {
 	uint64_t cut_objects, cut_bytes;
 };
 
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
-
 void hi_merged_destroy(struct hi_merged *m)
 {
 	if (!m)

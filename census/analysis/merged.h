@@ -15,6 +15,7 @@
 #ifndef HI_CENSUS_ANALYSIS_MERGED_H
 #define HI_CENSUS_ANALYSIS_MERGED_H
 
+#include "base/cleanup.h"
 #include "census/analysis/merged_labels.h"
 
 enum { HI_MERGED_DEPTH = 64 }; /* deeper ones are summed in their parent */
@@ -54,6 +55,7 @@ enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *r
 			      struct hi_merged **ret, struct hi_error *err);
 /* Frees the tree; NULL is fine. */
 void hi_merged_destroy(struct hi_merged *m);
+HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 /* Bytes of each node and all below it; freed by the caller. NULL: out of memory. */
 uint64_t *hi_merged_below(const struct hi_merged *m);
 /* Lists the children of each node, in the order of the nodes: those of i are

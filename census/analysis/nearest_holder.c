@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-
 struct nearest_job {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;

@@ -19,6 +19,7 @@
 #ifndef HI_CENSUS_ANALYSIS_NEAREST_HOLDER_H
 #define HI_CENSUS_ANALYSIS_NEAREST_HOLDER_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 struct hi_nearest {
@@ -54,5 +55,6 @@ void hi_nearest_sum_kinds(const struct hi_nearest *nearest, const struct hi_grap
 			  const struct hi_dominators *d,
 			  uint64_t bytes[HI_NEAREST_CLASSES]);
 void hi_nearest_destroy(struct hi_nearest *nearest); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
 
 #endif

@@ -55,8 +55,6 @@ struct owners_job {
 	struct hi_table unions;	 /* by two sets */
 };
 
-HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
-
 static void deinit_job(struct owners_job *job)
 {
 	hi_vector_free(&job->tops);

@@ -7,6 +7,7 @@
 #ifndef HI_CENSUS_ANALYSIS_OWNERS_H
 #define HI_CENSUS_ANALYSIS_OWNERS_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 enum { HI_OWNERS_MAX = 16 }; /* most variables that a set lists */
@@ -41,5 +42,6 @@ enum hi_status hi_owners_compute(const struct hi_graph *g, const struct hi_reach
 				 const struct hi_dominators *dominators,
 				 struct hi_owners **ret, struct hi_error *err);
 void hi_owners_destroy(struct hi_owners *owners);
+HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
 
 #endif

@@ -10,9 +10,6 @@
 #include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_path_index *, hi_path_index_destroy)
-HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-
 /* ---- edges, turned round ---- */
 
 /* Each task takes the edges to its own range of objects, in order: the rows do not depend

@@ -10,6 +10,7 @@
 #ifndef HI_CENSUS_ANALYSIS_PATH_INDEX_H
 #define HI_CENSUS_ANALYSIS_PATH_INDEX_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 struct hi_path_index;
@@ -35,5 +36,6 @@ enum hi_status hi_path_index_referrers(const struct hi_path_index *index, hi_nod
 				       size_t max, struct hi_referrers **ret,
 				       struct hi_error *err);
 void hi_path_index_destroy(struct hi_path_index *index); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_path_index *, hi_path_index_destroy)
 
 #endif

@@ -33,8 +33,6 @@
 #include "census/analysis/path_index_internal.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-
 enum {
 	MAX_STATES = 32 << 20,	     /* partial paths */
 	CHEAP_STATES = 1 << 20,	     /* of more paths than are needed */

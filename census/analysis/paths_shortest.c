@@ -9,8 +9,6 @@
 #include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-
 /* Longer than any path that is asked for by rank, and as often as there are ranks. */
 #define RANK_DISTANCE (1u << 29)
 

@@ -31,7 +31,6 @@
 #include "census/analysis/walk_internal.h"
 #include "census/graph/graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
 static void walk_guard(struct hi_walk *w)
 {
 	hi_walk_deinit(w);

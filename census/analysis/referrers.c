@@ -7,8 +7,6 @@
 #include "census/analysis/analysis.h"
 #include "census/graph/graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-
 struct scan {
 	const struct hi_graph *graph;
 	hi_node node;

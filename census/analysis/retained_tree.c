@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "census/analysis/field_pattern.h"
 
-HI_DEFINE_GUARD(struct hi_retained_tree *, hi_retained_tree_destroy)
-
 enum { NODES_MOST = 100000, TOP_SHARE = 100 /* of live: an object has its own node */ };
 
 /* Groups in the order of the nodes; each is expanded once. */

@@ -19,6 +19,7 @@
 #ifndef HI_CENSUS_ANALYSIS_RETAINED_TREE_H
 #define HI_CENSUS_ANALYSIS_RETAINED_TREE_H
 
+#include "base/cleanup.h"
 #include "census/analysis/groups.h"
 
 enum hi_retained_sort {
@@ -79,5 +80,6 @@ enum hi_status hi_retained_tree_make(const struct hi_graph *graph,
 				     const struct hi_retained_limits *limits,
 				     struct hi_retained_tree **ret, struct hi_error *err);
 void hi_retained_tree_destroy(struct hi_retained_tree *tree); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_retained_tree *, hi_retained_tree_destroy)
 
 #endif

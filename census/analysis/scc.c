@@ -14,8 +14,6 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_scc *, hi_scc_destroy)
-
 #define OUTSIDE UINT32_MAX
 #define FIRST_DONE (UINT32_MAX - 1)
 

@@ -7,8 +7,6 @@
 #include "base/cleanup.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
-
 enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, size_t n,
 			      uint64_t **bits_ret, struct hi_error *err)
 {

@@ -6,8 +6,6 @@
 #include "base/cleanup.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
-
 void hi_marked_destroy(struct hi_marked *m)
 {
 	if (!m)

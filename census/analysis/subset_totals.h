@@ -3,6 +3,7 @@
 #ifndef HI_CENSUS_ANALYSIS_SUBSET_TOTALS_H
 #define HI_CENSUS_ANALYSIS_SUBSET_TOTALS_H
 
+#include "base/cleanup.h"
 #include "census/analysis/compare.h"
 #include "census/analysis/leak_totals.h"
 
@@ -24,5 +25,6 @@ struct hi_marked {
 enum hi_status hi_marked_by_type(const struct hi_heap_side *side, const uint64_t *marked,
 				 struct hi_marked **ret, struct hi_error *err);
 void hi_marked_destroy(struct hi_marked *m);
+HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
 
 #endif

@@ -34,9 +34,6 @@
 #include "census/analysis/nearest_holder.h"
 #include "census/graph/type_origin.h"
 
-HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-
 enum {
 	MAX_SUSPECTS = 64, /* a bound for tiny shares; with 20 % there are five at most */
 	MAX_STEPS = 64,	   /* nodes one below the other: more are no way to a container */

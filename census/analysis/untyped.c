@@ -6,8 +6,6 @@
 #include "base/cleanup.h"
 #include "census/analysis/walk_internal.h"
 
-HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
-
 static int compare_text(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");

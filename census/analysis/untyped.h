@@ -3,6 +3,7 @@
 #ifndef HI_CENSUS_ANALYSIS_UNTYPED_H
 #define HI_CENSUS_ANALYSIS_UNTYPED_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 
 /* Objects of one size class that the field itself refers to. */
@@ -30,5 +31,6 @@ enum hi_status hi_untyped_find(const struct hi_graph *g, const struct hi_reach *
 			       const bool *only, struct hi_untyped **ret,
 			       struct hi_error *err);
 void hi_untyped_destroy(struct hi_untyped *untyped);
+HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "base/interner.h"
 #include "census/biography/checks.h"
 #include "census/biography/sample_bands.h"
@@ -125,6 +126,7 @@ struct hi_bio_summary {
 /* A new one, empty. *ret: hi_bio_summary_destroy(). NULL: out of memory. */
 struct hi_bio_summary *hi_bio_summary_create(void);
 void hi_bio_summary_destroy(struct hi_bio_summary *summary); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
 
 /* The number of the last census; 0: no period has ended. */
 static inline uint64_t hi_bio_summary_periods(const struct hi_bio_summary *summary)

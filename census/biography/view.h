@@ -8,6 +8,7 @@
 #ifndef HI_CENSUS_BIOGRAPHY_VIEW_H
 #define HI_CENSUS_BIOGRAPHY_VIEW_H
 
+#include "base/cleanup.h"
 #include "census/biography/biography.h"
 
 struct hi_bio_view;
@@ -17,6 +18,7 @@ struct hi_bio_view;
 enum hi_status hi_bio_view_make(const struct hi_bio *bio, enum hi_bio_tail tail,
 				struct hi_bio_view **ret, struct hi_error *err);
 void hi_bio_view_destroy(struct hi_bio_view *view);
+HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
 /* The number of censuses and of groups that it was made with. */
 uint64_t hi_bio_view_censuses(const struct hi_bio_view *view);
 uint32_t hi_bio_view_groups(const struct hi_bio_view *view);

@@ -10,8 +10,6 @@
 
 enum { MOST = 1u << 31 };
 
-HI_DEFINE_GUARD(struct hi_deep *, hi_deep_destroy)
-
 static enum hi_status fail_deep(struct hi_error *err)
 {
 	return hi_fail_memory(err, "deep profile");

@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 /* Kinds of cost. A name with BYTES counts bytes. */
@@ -85,6 +86,7 @@ struct hi_deep;
 /* *ret: hi_deep_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_deep_create(struct hi_deep **ret, struct hi_error *err);
 void hi_deep_destroy(struct hi_deep *deep); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_deep *, hi_deep_destroy)
 
 /*
  * Adds the costs of a stack, outermost frame first, at least one. Functions are not 0.

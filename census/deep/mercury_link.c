@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "census/deep/mercury_internal.h"
 
-HI_DEFINE_GUARD(struct hi_deep *, hi_deep_destroy)
-
 struct linking {
 	const struct hi_mercury_file *file;
 	struct hi_deep_profile *profile;

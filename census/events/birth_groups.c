@@ -278,8 +278,6 @@ static bool make_birth_grouping(struct birth_grouping *gr,
 	return add_listed_groups(gr);
 }
 
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
-
 enum hi_status hi_birth_groups_make(const struct hi_births *births,
 				    const struct hi_context_view *contexts,
 				    const struct hi_frames *frames, enum hi_born_by by,

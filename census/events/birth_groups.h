@@ -11,6 +11,7 @@
 #ifndef HI_CENSUS_EVENTS_BIRTH_GROUPS_H
 #define HI_CENSUS_EVENTS_BIRTH_GROUPS_H
 
+#include "base/cleanup.h"
 #include "census/events/births.h"
 #include "census/events/frames.h"
 #include "census/events/sampling.h"
@@ -55,6 +56,7 @@ enum hi_status hi_birth_groups_make(const struct hi_births *births,
 				    const struct hi_frames *frames, enum hi_born_by by,
 				    struct hi_birth_groups **ret, struct hi_error *err);
 void hi_birth_groups_destroy(struct hi_birth_groups *groups);
+HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
 /* The row of the frames that is the site of a context; UINT32_MAX: it has no frames. */
 uint32_t hi_context_site(const struct hi_context_view *contexts,
 			 const struct hi_frames *frames, uint32_t context);

@@ -32,8 +32,6 @@ static void free_births_columns(struct births_columns *c)
 	free(c);
 }
 
-HI_DEFINE_GUARD(struct hi_births *, hi_births_destroy)
-
 void hi_births_destroy(struct hi_births *births)
 {
 	if (!births)

@@ -6,6 +6,7 @@
 #ifndef HI_CENSUS_EVENTS_BIRTHS_H
 #define HI_CENSUS_EVENTS_BIRTHS_H
 
+#include "base/cleanup.h"
 #include "census/events/recording.h"
 #include "census/graph/objects.h"
 
@@ -69,5 +70,6 @@ void hi_births_mark_other(struct hi_births *births, const uint64_t *in_blocks);
 /* The last of the pieces that the block which begins with this object was split into. */
 hi_node hi_births_last_piece(const struct hi_objects *objects, hi_node first);
 void hi_births_destroy(struct hi_births *births);
+HI_DEFINE_GUARD(struct hi_births *, hi_births_destroy)
 
 #endif

@@ -223,8 +223,6 @@ struct hi_frames_builder {
 	struct hi_interner names;
 };
 
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
-
 void hi_frames_builder_destroy(struct hi_frames_builder *b)
 {
 	if (!b)

@@ -7,6 +7,7 @@
 #ifndef HI_CENSUS_EVENTS_FRAMES_H
 #define HI_CENSUS_EVENTS_FRAMES_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 enum hi_frame_flags {
@@ -54,6 +55,7 @@ struct hi_frames_builder;
 enum hi_status hi_frames_builder_create(struct hi_frames_builder **ret,
 					struct hi_error *err);
 void hi_frames_builder_destroy(struct hi_frames_builder *builder);
+HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
 /* The rows of the next frame, by number, n >= 1. Strings are copied, NULL counts as "".
  * HI_FRAME_ALLOCATES and HI_FRAME_INLINED are set here, from the function's name and the
  * position; the other flags are kept. HI_NO_MEMORY. */

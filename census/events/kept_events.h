@@ -8,6 +8,7 @@
 #ifndef HI_CENSUS_EVENTS_KEPT_EVENTS_H
 #define HI_CENSUS_EVENTS_KEPT_EVENTS_H
 
+#include "base/cleanup.h"
 #include "census/events/event_list.h"
 
 struct hi_kept_counts {
@@ -21,6 +22,7 @@ struct hi_kept_events;
 enum hi_status hi_kept_events_create(int fd, uint64_t limit, struct hi_kept_events **ret,
 				     struct hi_error *err);
 void hi_kept_events_destroy(struct hi_kept_events *kept); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_kept_events *, hi_kept_events_destroy)
 /* Keeps an event, whose stack has this number; or counts it as left out. Events of
  * unknown kinds are ignored. */
 void hi_kept_events_add(struct hi_kept_events *kept, const struct hi_event *event,

@@ -9,8 +9,6 @@
 #include "census/events/recording_internal.h"
 #include "census/events/sampling.h"
 
-HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
-
 void hi_recording_destroy(struct hi_recording *r)
 {
 	if (!r)

@@ -14,6 +14,7 @@
 #ifndef HI_CENSUS_EVENTS_RECORDING_H
 #define HI_CENSUS_EVENTS_RECORDING_H
 
+#include "base/cleanup.h"
 #include "census/events/contexts.h"
 #include "census/events/kept_events.h"
 #include "census/events/live.h"
@@ -61,6 +62,7 @@ struct hi_recording;
 /* *ret: hi_recording_destroy(). */
 enum hi_status hi_recording_create(struct hi_recording **ret, struct hi_error *err);
 void hi_recording_destroy(struct hi_recording *recording);
+HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
 
 /* Before the first event: events with HI_EVENT_SAMPLED are samples with this mean
  * distance in bytes, and allocations without it are ignored. 0: all are recorded. */

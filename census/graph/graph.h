@@ -15,6 +15,7 @@
 #ifndef HI_CENSUS_GRAPH_GRAPH_H
 #define HI_CENSUS_GRAPH_GRAPH_H
 
+#include "base/cleanup.h"
 #include "census/graph/objects.h"
 
 enum { HI_CHUNK_SHIFT = 16, HI_CHUNK_NODES = 1 << HI_CHUNK_SHIFT };
@@ -232,7 +233,9 @@ enum hi_status hi_graph_builder_edge(struct hi_graph_builder *b, hi_node from, h
 enum hi_status hi_graph_seal(struct hi_graph_builder *b, struct hi_graph **ret,
 			     struct hi_error *err);
 void hi_graph_builder_destroy(struct hi_graph_builder *b);
+HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 void hi_graph_destroy(struct hi_graph *g);
+HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
 /* Returns whether the invariants hold: all ids in range, rows ascending. For tests and
  * debug builds. */
 bool hi_graph_is_valid(const struct hi_graph *g);

@@ -29,8 +29,6 @@ struct hi_graph_builder {
 	_Atomic bool has_chunks;
 	bool borrows_strings;
 };
-HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
-HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
 
 void hi_graph_builder_destroy(struct hi_graph_builder *b)
 {

@@ -10,6 +10,7 @@
 #ifndef HI_CENSUS_GRAPH_OBJECTS_H
 #define HI_CENSUS_GRAPH_OBJECTS_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 typedef uint32_t hi_node; /* object id, or a root pseudo-node (graph.h) */
@@ -62,6 +63,7 @@ enum hi_status hi_objects_builder_add(struct hi_objects_builder *b, unsigned reg
 void hi_objects_builder_overhead(struct hi_objects_builder *b, unsigned klass,
 				 uint32_t bytes);
 void hi_objects_builder_destroy(struct hi_objects_builder *b);
+HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 
 /* A lookup entry covers 64 granules: which of them start an object, and how
  * many objects start before it in the whole table. */
@@ -99,6 +101,7 @@ struct hi_objects {
 enum hi_status hi_objects_seal(struct hi_objects_builder *b, struct hi_objects **ret,
 			       struct hi_error *err);
 void hi_objects_destroy(struct hi_objects *objects);
+HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
 /* A subobject: inside a block of a sealed table, or where no block is. */
 struct hi_subobject {

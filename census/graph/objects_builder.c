@@ -46,8 +46,6 @@ struct hi_objects_builder {
 	uint32_t overhead[4];
 	pthread_mutex_t lock; /* n_regions, order, making of blocks */
 };
-HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
 static inline unsigned block_of(unsigned index)
 {

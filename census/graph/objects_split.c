@@ -29,8 +29,6 @@ enum {
 	MANY = 1 << 20,
 };
 
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
-
 /* Subobjects [first, next group's first) that are in one block, or (node NONE) before
  * the region of this index and behind the one before it. */
 struct group {

@@ -7,8 +7,6 @@
 #include "census/retainers/bins.h"
 #include "census/retainers/set_table_internal.h"
 
-HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
-
 static bool put_variable(struct hi_set_flow *flow, hi_node variable, uint32_t ref)
 {
 	struct hi_edges edges = hi_graph_edges(flow->graph, variable);

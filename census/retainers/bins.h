@@ -13,6 +13,7 @@
 #ifndef HI_CENSUS_RETAINERS_BINS_H
 #define HI_CENSUS_RETAINERS_BINS_H
 
+#include "base/cleanup.h"
 #include "census/retainers/set_table.h"
 
 /* A name, and where it starts: nothing at all (a null pointer) is fine. */
@@ -57,5 +58,6 @@ enum hi_status hi_bins_recount(struct hi_bins *bins, const struct hi_graph *g,
 			       const struct hi_reach *reach, const uint64_t *bits,
 			       struct hi_error *err);
 void hi_bins_destroy(struct hi_bins *bins);
+HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
 
 #endif

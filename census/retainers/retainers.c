@@ -12,8 +12,6 @@
 #include "census/retainers/retainers.h"
 #include "census/retainers/set_table_internal.h"
 
-HI_DEFINE_GUARD(struct hi_retainers *, hi_retainers_destroy)
-
 struct job {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;

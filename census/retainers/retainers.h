@@ -17,6 +17,7 @@
 #ifndef HI_CENSUS_RETAINERS_RETAINERS_H
 #define HI_CENSUS_RETAINERS_RETAINERS_H
 
+#include "base/cleanup.h"
 #include "census/retainers/set_table.h"
 
 struct hi_retainer_options {
@@ -54,5 +55,6 @@ enum hi_status hi_retainers_compute(const struct hi_graph *g,
 				    struct hi_set_pool *pool, struct hi_retainers **ret,
 				    struct hi_error *err);
 void hi_retainers_destroy(struct hi_retainers *retainers);
+HI_DEFINE_GUARD(struct hi_retainers *, hi_retainers_destroy)
 
 #endif

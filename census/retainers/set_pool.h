@@ -10,6 +10,7 @@
 #ifndef HI_CENSUS_RETAINERS_SET_POOL_H
 #define HI_CENSUS_RETAINERS_SET_POOL_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 enum {
@@ -24,6 +25,7 @@ struct hi_set_pool;
 enum hi_status hi_set_pool_create(struct hi_set_pool **ret, struct hi_error *err);
 /* Frees the pool with its sets; NULL is fine. */
 void hi_set_pool_destroy(struct hi_set_pool *pool);
+HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
 /* Returns one past the largest number of a set. */
 uint32_t hi_set_pool_end(const struct hi_set_pool *pool);
 /* Returns the memory of the pool in bytes. */

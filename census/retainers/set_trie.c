@@ -12,8 +12,6 @@
 /* Keys have 27 bits: at most that many branches are on a path down. */
 enum { MAX_DEPTH = 32, FIRST_SLOTS = 1 << 10, FIRST_MEMO = 1 << 10, MAX_MEMO = 1 << 20 };
 
-HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
-
 static uint32_t lowest_bit(uint32_t key)
 {
 	return key & -key;

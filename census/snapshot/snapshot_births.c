@@ -149,8 +149,6 @@ struct loaded_births {
 	struct hi_recorded_mark *marks;
 };
 
-HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
-
 void hi_recorded_destroy(struct hi_recorded *recorded)
 {
 	struct loaded_births *l = (struct loaded_births *)recorded;

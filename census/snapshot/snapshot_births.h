@@ -6,6 +6,7 @@
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_BIRTHS_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_BIRTHS_H
 
+#include "base/cleanup.h"
 #include "census/events/births.h"
 #include "census/events/frames.h"
 #include "census/events/pieces.h"
@@ -60,5 +61,6 @@ enum hi_status hi_snapshot_births(struct hi_snapshot *s, hi_node n_objects,
 				  struct hi_recorded **ret, struct hi_error *err);
 /* Only for what hi_snapshot_births() returned; NULL is fine. */
 void hi_recorded_destroy(struct hi_recorded *recorded);
+HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
 
 #endif

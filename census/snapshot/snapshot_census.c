@@ -7,8 +7,6 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_internal.h"
 
-HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
-
 static const struct hi_row_member census_members[] = {
 #define CENSUS_MEMBER(name)                                                              \
 	HI_ROW_MEMBER(struct hi_snapshot_census_row, name, struct hi_census_row, name)

@@ -7,9 +7,6 @@
 #include "census/analysis/walk_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
-HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)
-
 static enum hi_status take_bits(struct hi_snapshot *s, const char *name, hi_node n_nodes,
 				uint64_t **ret, struct hi_error *err)
 {

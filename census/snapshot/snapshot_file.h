@@ -12,6 +12,7 @@
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 #include "census/graph/edge_name.h"
 
@@ -90,6 +91,7 @@ enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err);
 /* Frees the writer, before or after hi_snapshot_finish; NULL is fine. */
 void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w);
+HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 
 /* ---- reading ---- */
 
@@ -112,6 +114,7 @@ enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
 				     struct hi_error *err);
 /* Frees the snapshot and unmaps the file; NULL is fine. */
 void hi_snapshot_close(struct hi_snapshot *s);
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 
 /* The name's number or string; otherwise what is given. Strings live as long as s. */
 uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,

@@ -8,8 +8,6 @@
 #include "census/graph/graph_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
-
 /* ---- types and roots ---- */
 
 static const struct hi_row_member type_members[] = {

@@ -221,8 +221,6 @@ enum hi_status hi_snapshot_put_lives(struct hi_snapshot_writer *w,
 
 /* ---- reading ---- */
 
-HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
-
 /* Copies of rows, which are longer in memory: the sets are in a section of their own.
  * NULL: out of memory. */
 static void *copy_life_rows(struct hi_bio_summary *ret, const void *items, uint64_t n,

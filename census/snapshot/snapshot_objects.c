@@ -10,8 +10,6 @@
 #include "census/graph/objects_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
-
 const struct hi_section_member hi_snapshot_object_columns[] = {
 	HI_SECTION_MEMBER("objects.address", struct hi_objects, address_low, count,
 			  .sets = HI_BOUND_OBJECTS),

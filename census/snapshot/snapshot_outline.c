@@ -5,10 +5,6 @@
 #include "census/analysis/walk_internal.h"
 #include "census/snapshot/snapshot_graph_internal.h"
 
-HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
-HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
-
 static enum hi_status no_objects(struct hi_objects **ret, struct hi_error *err)
 {
 	struct hi_objects_builder *b = NULL;

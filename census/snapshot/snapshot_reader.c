@@ -21,7 +21,6 @@
 enum { GROWTH_MOST = 1 << 15 };
 
 static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 
 enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
 			       struct hi_error *err, const char *fmt, ...)

@@ -12,6 +12,7 @@
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "base/output_file.h"
 #include "census/snapshot/snapshot_file.h"
 
@@ -84,6 +85,7 @@ bool hi_snapshots_is_one(const char *path);
 enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
 				 struct hi_error *err);
 void hi_snapshots_close(struct hi_snapshots *s);
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 /* A part of entry i, which there must be. It may outlive s. */
 enum hi_status hi_snapshots_part(const struct hi_snapshots *s, size_t i,
 				 enum hi_snapshots_kind kind, struct hi_snapshot **ret,
@@ -148,5 +150,6 @@ enum hi_status hi_snapshots_finish(struct hi_snapshots_writer *w,
 				   enum hi_snapshots_end end, struct hi_error *err);
 /* Removes a file that has no complete part. NULL is fine. */
 void hi_snapshots_writer_destroy(struct hi_snapshots_writer *w);
+HI_DEFINE_GUARD(struct hi_snapshots_writer *, hi_snapshots_writer_destroy)
 
 #endif

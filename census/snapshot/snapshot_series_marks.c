@@ -10,9 +10,6 @@
 #include "census/snapshot/snapshot_sections.h"
 #include "census/snapshot/snapshot_series_internal.h"
 
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
-
 void hi_snapshots_marks_free(struct hi_snapshots_marks *marks)
 {
 	free(marks->items);

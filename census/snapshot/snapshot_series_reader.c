@@ -23,8 +23,6 @@
 #include "census/snapshot/snapshot_series_format.h"
 #include "census/snapshot/snapshot_series_internal.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 static const uint8_t series_magic[] = HI_SNAPSHOTS_MAGIC_BYTES;
 
 struct scan {

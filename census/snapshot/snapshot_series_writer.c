@@ -22,8 +22,6 @@
 
 enum { COPY = 1 << 20 };
 
-HI_DEFINE_GUARD(struct hi_snapshots_writer *, hi_snapshots_writer_destroy)
-
 static uint64_t part_end(uint64_t offset, uint64_t size)
 {
 	return hi_round_up(hi_snapshots_record_at(offset, size) +

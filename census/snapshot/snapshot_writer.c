@@ -99,8 +99,6 @@ static void pack_block(void *arg, size_t task, unsigned worker)
 			       p->from + at, left < BLOCK ? left : BLOCK);
 }
 
-HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
-
 void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w)
 {
 	if (!w)

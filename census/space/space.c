@@ -7,8 +7,6 @@
 #include "base/cleanup.h"
 #include "census/space/space_internal.h"
 
-HI_DEFINE_GUARD(struct hi_space *, hi_space_destroy)
-
 static enum hi_status fail_space(struct hi_error *err)
 {
 	return hi_fail_memory(err, "space profile");

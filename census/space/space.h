@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 /* size: bytes that the allocator consumes; overhead: of them, what was not requested. */
@@ -50,6 +51,7 @@ struct hi_space;
 /* *ret: hi_space_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_space_create(struct hi_space **ret, struct hi_error *err);
 void hi_space_destroy(struct hi_space *space); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_space *, hi_space_destroy)
 
 /* Before anything was allocated: periods are told by kind of context, too. */
 typedef uint32_t hi_space_kind_fn(const void *arg, uint32_t context);

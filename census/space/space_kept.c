@@ -216,8 +216,6 @@ enum hi_status hi_space_kept_by_context(const struct hi_space_kept *parts,
 
 /* ---- restoring ---- */
 
-HI_DEFINE_GUARD(struct hi_space *, hi_space_destroy)
-
 /* All that is live of an age is one object. */
 static bool restore_live(struct hi_space *s, const struct hi_space_kept_step *step)
 {

@@ -15,8 +15,6 @@
 
 enum { SHOWN = 3, LEAK_ROWS = 64, CULPRITS = 2 * SHOWN };
 
-HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
-
 /* One gate's. */
 struct search {
 	struct hi_check_heaps *heaps;

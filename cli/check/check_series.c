@@ -10,8 +10,6 @@
 #include "session/series/file.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 /* One metric over all censuses. */
 struct census_pass {
 	const struct hi_gate_metric *metric;

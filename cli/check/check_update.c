@@ -10,8 +10,6 @@
 #include "cli/check/check.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 static enum hi_status copy_range(const char *path, uint64_t offset, uint64_t size,
 				 FILE *out, struct hi_error *err)
 {

@@ -24,7 +24,6 @@
 
 HI_DEFINE_GUARD(struct hi_browse *, hi_browse_destroy)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
 struct browsing {
 	struct hi_inspection *in;

@@ -9,8 +9,6 @@
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 
-HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
-
 static enum hi_status
 make_census_report(struct hi_inspection *in, const struct hi_report_header *header,
 		   const struct hi_restrict *only, struct hi_by_census **broken_down,

@@ -12,8 +12,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
-
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err)
 {

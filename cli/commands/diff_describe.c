@@ -9,8 +9,6 @@
 
 enum { TOP = 10, HOLDERS = 10, NAMED = 200 };
 
-HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
-
 /* Objects that need a path, and where to store it. */
 struct wanted {
 	hi_node nodes[NAMED + HOLDERS];

@@ -12,8 +12,6 @@
 
 enum { TOP = 10, NAMED = 200, PATH_TEXT = 1024 };
 
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-
 /* "server.db->buckets" for the path to "server.db->buckets[17]->next". */
 static const char *text_of_holder(struct hi_inspection *before,
 				  const struct hi_path *path)

@@ -19,8 +19,6 @@
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
 
-HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-
 static size_t rows_to_explain(const struct hi_inspection *in, size_t usual)
 {
 	size_t top = hi_lookup_top(in->options, usual);

@@ -18,7 +18,6 @@
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 HI_DEFINE_GUARD(struct hi_picture *, hi_picture_destroy)
 
 /* ---- a series: no process is needed ---- */

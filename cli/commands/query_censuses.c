@@ -12,8 +12,6 @@
 #include "session/series/file.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 /* Names of one file are few, and come again in each census. */
 static bool copy_census_name(struct hi_query_censuses *c, const char *name,
 			     const char **ret)

@@ -13,9 +13,6 @@
 #include "session/series/file.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-
 enum { TOP = 20 };
 
 struct listing {

@@ -11,7 +11,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
 HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
 
 static enum hi_status make_births_report(struct hi_inspection *in,

@@ -11,9 +11,6 @@
 #include "census/snapshot/snapshot_series.h"
 #include "census/snapshot/snapshot_space.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-
 /* ---- what the file has ---- */
 
 /* The last graph of a file of many, or its last census. */

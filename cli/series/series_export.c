@@ -13,8 +13,6 @@
 #include "session/series/file.h"
 #include "session/series/openmetrics.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 struct series_export {
 	const struct hi_snapshots *series;
 	FILE *out;

@@ -581,8 +581,6 @@ static void free_namer(struct leak_namer *n)
 	free(n->blocks);
 }
 
-HI_DEFINE_GUARD(struct hi_leak_groups *, hi_leak_groups_destroy)
-
 enum hi_status hi_leak_names_find(struct hi_typing *typing, struct hi_types *types,
 				  const struct hi_graph *graph,
 				  const struct hi_reach *reach,

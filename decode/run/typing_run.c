@@ -24,7 +24,6 @@ enum {
 static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
 
 HI_DEFINE_GUARD(struct hi_typing *, hi_typing_destroy)
-HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
 
 /* ---- debug information as a source ---- */
 

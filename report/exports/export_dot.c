@@ -17,8 +17,6 @@
 #include "report/parts/report_node.h"
 #include "report/pictures/merged_text.h"
 
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
-
 enum { TOP_NODES = 60, TOP_TYPES = 50 };
 
 /* Finds the least size that a node must have to be among the `top` largest. */

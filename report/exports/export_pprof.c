@@ -28,8 +28,6 @@
 #include "report/exports/pprof_writer.h"
 #include "report/pictures/merged_text.h"
 
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
-
 enum { VALUES = 3 };
 
 struct writer {

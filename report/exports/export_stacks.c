@@ -10,8 +10,6 @@
 #include "report/exports/export.h"
 #include "report/pictures/merged_text.h"
 
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
-
 static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
 				   struct hi_error *err)
 {

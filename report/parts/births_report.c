@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 
 HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
 
 /* ---- lines ---- */
 

@@ -23,7 +23,6 @@ struct hi_lives_sink {
 
 HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
-HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
 
 /* ---- censuses ---- */
 

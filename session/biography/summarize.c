@@ -9,9 +9,6 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
-HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
-
 /* ---- censuses ---- */
 
 static bool is_restricted(const struct hi_object_groups *groups)

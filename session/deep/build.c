@@ -19,8 +19,6 @@
 
 enum { KEY_TEXT = 2048 };
 
-HI_DEFINE_GUARD(struct hi_deep *, hi_deep_destroy)
-
 /* Functions of stacks that say why there is nothing further out. */
 static const char cut_name[] = "(outer frames are missing)";
 static const char no_stack_name[] = "(no stack)";

@@ -10,8 +10,6 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 
-HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
-
 /* Overhead classes of the object table: an allocator's header beside the usable bytes. */
 enum { CLASS_HEAP, CLASS_MMAPPED, CLASS_PLAIN /* costs nothing beside */ };
 enum { HEAP_HEADER = 8, MMAPPED_HEADER = 16 };

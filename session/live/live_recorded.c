@@ -12,8 +12,6 @@
 #include "session/live/traced.h"
 #include "session/recorded.h"
 
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
-
 /* What in->recorded is of here. */
 struct joined_recording {
 	struct hi_recorded recorded; /* first */

@@ -11,7 +11,6 @@
 #include "probes/events/unwind_tables.h"
 
 HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
 
 void hi_past_code_free(struct hi_past_code *code)
 {

@@ -9,7 +9,6 @@
 #include "session/live/symbols.h"
 
 HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
 
 static const char reading_names[] = "reading names of functions";
 

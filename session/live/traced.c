@@ -11,8 +11,6 @@
 #include "decode/runtimes/cpython_traces.h"
 
 HI_DEFINE_GUARD(struct hi_python_traces *, hi_python_traces_close)
-HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
 
 enum { FILE_BYTES = 4096, NAME_BYTES = 300 };
 

@@ -12,8 +12,6 @@
 /* What auto takes if no hint names retainers. */
 enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };
 
-HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
-
 static void set_retainer_bit(uint64_t *bits, hi_node node)
 {
 	bits[node >> 6] |= 1ull << (node & 63);

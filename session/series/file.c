@@ -11,7 +11,6 @@
 #include "report/heap_profile/hp_writer.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 
 void hi_series_file_census_close(struct hi_series_file_census *c)

@@ -56,7 +56,6 @@ static void metrics_free(struct metrics *m)
 	free(m->rss);
 	free(m->leaks);
 }
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
 /* ---- which types ---- */
 

@@ -4,8 +4,6 @@
 #include "base/cleanup.h"
 #include "session/operands.h"
 
-HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
-
 static enum hi_status rows_by_type(struct hi_inspection *in,
 				   const struct hi_type_set *types,
 				   struct hi_series_sample *s, struct hi_error *err)

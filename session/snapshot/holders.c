@@ -21,10 +21,6 @@ enum { MOST_SUSPECTS = 64, MOST_OWNERS = 1 << 16 };
 /* A file with much else has no room for them. */
 enum { SECTIONS = 4, SECTIONS_OF_FINISH = 2 };
 
-HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
-HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-
 /* Objects directly below the super-root or a kind, in the dominators' order: of these
  * alone it is asked which root is nearest. */
 struct shared_list HI_VECTOR(hi_node);

@@ -46,8 +46,6 @@ enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
 			       : status;
 }
 
-HI_DEFINE_GUARD(struct hi_leak_groups *, hi_leak_groups_destroy)
-
 enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
 					      struct hi_error *err)
 {

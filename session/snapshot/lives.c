@@ -5,8 +5,6 @@
 #include "session/biography/summarize.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
-
 enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
 					     struct hi_error *err)
 {

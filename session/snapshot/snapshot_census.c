@@ -10,8 +10,6 @@
 #include "census/snapshot/snapshot_series.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-
 static const char *const words[] = {"first", "last", "peak"};
 
 bool hi_snapshot_source_is_census(const char *which)

@@ -302,8 +302,6 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 	return status == HI_OK ? hi_snapshot_save_conflicts(in, w, err) : status;
 }
 
-HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
-
 enum hi_status hi_snapshot_save(struct hi_inspection *in,
 				const struct hi_report_header *header, int fd,
 				const struct hi_snapshot_options *options,

@@ -12,8 +12,6 @@
 #include "session/inspect.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
 /* census NULL: the only one. */

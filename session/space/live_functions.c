@@ -11,8 +11,6 @@
 
 enum { FUNCTION_KEY = 2048 };
 
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
-
 /* Rows while they are made: one for each kind without a name, then functions. */
 struct live_rows {
 	const struct hi_recorded *recorded;

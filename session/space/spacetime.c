@@ -18,8 +18,6 @@
 #include "session/series/rows.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 
 enum { JOB_TEXT = 256 };

@@ -7,8 +7,6 @@
 #include "census/retainers/bins.h"
 #include "tests/census/set_spec.h"
 
-HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
-
 enum { MAX_NAMES = 6 };
 
 /* A graph with names; identity i + 1 is the i-th name. */

@@ -13,8 +13,6 @@
 
 enum { MOST = 60, TYPES = 8, EDGES = 400 };
 
-HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
-
 static struct hi_error err;
 
 /* By id; names ascend as ids do in a real graph. */

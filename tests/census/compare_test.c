@@ -6,9 +6,6 @@
 #include "census/events/births.h"
 #include "tests/census/snapshots.h"
 
-HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
-HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
-
 static uint64_t address_of(const struct hi_graph *g, hi_node i)
 {
 	return hi_objects_address(g->objects, i);

@@ -4,8 +4,6 @@
 #include "census/events/frames.h"
 #include "tests/harness.h"
 
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
-
 /* As libiberty and libstdc++ demangle them. */
 HI_TEST(census_frames, functions_that_allocate_for_their_caller_are_known)
 {

@@ -7,17 +7,6 @@
 #include "census/analysis/analysis.h"
 #include "tests/harness.h"
 
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
-HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
-HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
-HI_DEFINE_GUARD(struct hi_scc *, hi_scc_destroy)
-HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)
-HI_DEFINE_GUARD(struct hi_leaks *, hi_leaks_destroy)
-HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
-HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
 #define OWN(name) HI_GUARD(hi_##name##_destroy) struct hi_##name
 
 struct object_spec {

@@ -6,8 +6,6 @@
 #include "census/analysis/retained_tree.h"
 #include "tests/census/naive.h"
 
-HI_DEFINE_GUARD(struct hi_retained_tree *, hi_retained_tree_destroy)
-
 #define E HI_GRADE_EXACT
 
 /* ---- patterns ---- */

@@ -8,7 +8,6 @@
 
 enum { EVENTS = 60000, MOST_BYTES = 8 << 20 };
 
-HI_DEFINE_GUARD(struct hi_kept_events *, hi_kept_events_destroy)
 HI_DEFINE_GUARD(struct hi_event_list *, hi_event_list_free)
 
 static struct hi_kept_events *make_kept_events(uint64_t limit)

@@ -18,7 +18,6 @@
 #include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_bio *, hi_bio_destroy)
-HI_DEFINE_GUARD(struct hi_bio_view *, hi_bio_view_destroy)
 
 enum { LIVES = 64, LIFE_PERIODS = 64 };
 #define PERIOD(p) (1ull << (p))

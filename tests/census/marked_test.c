@@ -5,8 +5,6 @@
 #include "census/analysis/subset_totals.h"
 #include "tests/census/naive.h"
 
-HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
-
 static uint64_t draw_marks(const struct naive *n)
 {
 	uint64_t marks = 0;

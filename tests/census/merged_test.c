@@ -6,8 +6,6 @@
 
 #include "tests/census/graphs.h"
 
-HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
-
 /* root -> 0 -> 1 -> … -> n-1, object i of i + 1 bytes and of type 1 + i % types. */
 static struct hi_graph *chain(uint32_t n, uint32_t types)
 {

@@ -6,9 +6,6 @@
 #include "census/graph/type_origin.h"
 #include "tests/census/naive.h"
 
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
-
 #define E HI_GRADE_EXACT
 
 static uint32_t named_root(struct hi_graph_builder *b, enum hi_root_kind kind,

@@ -9,7 +9,6 @@
 #include "tests/harness.h"
 #include "tests/support/random.h"
 
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 #define OWNED HI_GUARD(hi_objects_destroy) struct hi_objects
 
 enum { CLASS_MASK = 3 << HI_OBJECT_OVERHEAD_SHIFT, CLASS_3 = CLASS_MASK };

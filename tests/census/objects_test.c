@@ -9,8 +9,6 @@
 #include "tests/harness.h"
 #include "tests/support/random.h"
 
-HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 #define OWNED HI_GUARD(hi_objects_destroy) struct hi_objects
 
 static uint64_t random_state;

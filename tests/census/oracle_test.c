@@ -10,8 +10,6 @@
 #include "census/analysis/nearest_holder.h"
 #include "tests/census/naive.h"
 
-HI_DEFINE_GUARD(struct hi_nearest *, hi_nearest_destroy)
-
 /* ---- comparisons ---- */
 
 static void check_reach(const struct naive *n, const struct hi_reach *r)

@@ -5,8 +5,6 @@
 #include "census/analysis/owners.h"
 #include "tests/census/naive.h"
 
-HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
-
 /* What a variable reaches in the flow graph, without entering other roots. */
 static uint64_t reached_from(const struct naive *n, hi_node root)
 {

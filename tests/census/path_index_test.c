@@ -7,8 +7,6 @@
 #include "tests/census/naive.h"
 #include "tests/census/snapshots.h"
 
-HI_DEFINE_GUARD(struct hi_path_index *, hi_path_index_destroy)
-
 static struct hi_path_index *index_of(const struct hi_graph *g, unsigned threads)
 {
 	struct hi_path_index *index = NULL;

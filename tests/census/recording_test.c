@@ -11,8 +11,6 @@
 #include "tests/harness.h"
 #include "tests/support/timeline.h"
 
-HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
-
 static struct hi_recording *new_recording(void)
 {
 	struct hi_recording *r = NULL;

@@ -11,11 +11,6 @@
 #include "tests/census/graphs.h"
 #include "tests/support/timeline.h"
 
-HI_DEFINE_GUARD(struct hi_recording *, hi_recording_destroy)
-HI_DEFINE_GUARD(struct hi_births *, hi_births_destroy)
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
-HI_DEFINE_GUARD(struct hi_frames_builder *, hi_frames_builder_destroy)
-
 /* n events; *t has the truth at the end. All stacks are known but those of odd number
  * above 30. */
 static inline struct hi_recording *drawn_recording(struct timeline *t, uint64_t seed,

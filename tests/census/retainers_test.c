@@ -7,8 +7,6 @@
 #include "census/retainers/retainers.h"
 #include "tests/census/set_spec.h"
 
-HI_DEFINE_GUARD(struct hi_retainers *, hi_retainers_destroy)
-
 enum { SYSTEM = 60, WEAK = 61, IDENTITIES = 12 };
 
 static uint32_t identity_in_spec(void *arg, hi_node node)

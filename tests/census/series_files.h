@@ -10,9 +10,6 @@
 #include "tests/census/snapshots.h"
 #include "tests/support/temporary.h"
 
-HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshots_writer *, hi_snapshots_writer_destroy)
-
 /* What a census of this number says, in every file. */
 static inline struct hi_census_point drawn_point(uint32_t number)
 {

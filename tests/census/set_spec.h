@@ -10,8 +10,6 @@
 #include "tests/census/graphs.h"
 #include "tests/support/random.h"
 
-HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
-
 enum { SPEC_OBJECTS = 24, SPEC_ROOTS = 8, SPEC_NODES = 32, SPEC_EDGES = 128 };
 #define BIT(i) (1ull << (i))
 #define HAS(set, i) ((set) >> (i)&1)

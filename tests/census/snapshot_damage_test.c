@@ -11,8 +11,6 @@
 #include "census/snapshot/snapshot_format.h"
 #include "tests/census/snapshots.h"
 
-HI_DEFINE_GUARD(struct hi_birth_groups *, hi_birth_groups_destroy)
-
 /* A snapshot as bytes, and a file to put other bytes into. */
 struct bench {
 	uint8_t *bytes, *changed;

@@ -6,8 +6,6 @@
 #include "census/snapshot/snapshot_lives.h"
 #include "tests/census/snapshots.h"
 
-HI_DEFINE_GUARD(struct hi_bio_summary *, hi_bio_summary_destroy)
-
 enum { OBJECTS = 10, LIVES = 3, GROUPS = 2, CENSUSES = 4, ROUNDS = 3000 };
 
 /* What a test changes before it is written. */

@@ -13,10 +13,6 @@
 #include "tests/census/graphs.h"
 #include "tests/support/random.h"
 
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
-HI_DEFINE_GUARD(struct hi_recorded *, hi_recorded_destroy)
-HI_DEFINE_GUARD(struct hi_kept_events *, hi_kept_events_destroy)
 HI_DEFINE_GUARD(struct hi_stored_events *, hi_stored_events_free)
 
 /* Three regions far apart; with a large one, one object is larger than 4 GiB. */

@@ -92,6 +92,4 @@ static inline const struct hi_space_row *find_space_row(const struct hi_space_re
 	return NULL;
 }
 
-HI_DEFINE_GUARD(struct hi_space *, hi_space_destroy)
-
 #endif

@@ -7,8 +7,6 @@
 
 enum { MOST = 60, TYPES = 9 };
 
-HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
-
 static struct hi_error err;
 
 static const struct hi_type_name types[TYPES] = {

@@ -11,7 +11,6 @@
 #include "tests/harness.h"
 #include "tests/support/random.h"
 
-HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 HI_DEFINE_GUARD(struct hi_layouts *, hi_layouts_destroy)
 HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 #define OWNED(type) HI_GUARD(hi_##type##_destroy) struct hi_##type

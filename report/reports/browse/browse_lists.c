@@ -6,9 +6,6 @@
 #include "base/cleanup.h"
 #include "report/reports/browse/browse_rows_internal.h"
 
-HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
-
 /* ---- the nodes that retain most ---- */
 
 static bool retains_less(const struct hi_browse_best *best, hi_node a, hi_node b)
