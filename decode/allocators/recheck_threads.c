@@ -12,8 +12,6 @@
 
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
-
 static bool in_text(uint64_t pc, const struct hi_range *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -22,8 +22,6 @@
 
 enum { MAX_REFERRERS = 4096 };
 
-HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
-
 /* ---- the type that one field infers ---- */
 
 static uint32_t inferred_layout(struct hi_typing *typing, const struct hi_reference *ref)

@@ -6,6 +6,7 @@
 #ifndef HI_DECODE_DESCRIBE_EVIDENCE_CHAIN_H
 #define HI_DECODE_DESCRIBE_EVIDENCE_CHAIN_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 #include "decode/inference/typing.h"
 
@@ -47,5 +48,6 @@ enum hi_status hi_evidence_chain_find(struct hi_typing *typing,
 				      struct hi_evidence_chain **ret,
 				      struct hi_error *err);
 void hi_evidence_chain_destroy(struct hi_evidence_chain *chain);
+HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef HI_DECODE_FRAMES_FRAMES_H
 #define HI_DECODE_FRAMES_FRAMES_H
 
+#include "base/cleanup.h"
 #include "decode/types/types.h"
 
 enum { HI_FRAMES_MAX = 4096 };
@@ -67,6 +68,7 @@ enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *imag
 			     struct hi_error *err);
 /* stack may be NULL. */
 void hi_stack_destroy(struct hi_stack *stack);
+HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
 
 /* Finds module's TLS block of a thread; HI_NOT_FOUND: none or not allocated. */
 enum hi_status hi_tls_block(struct hi_modules *modules, const struct hi_image *image,

@@ -149,8 +149,6 @@ static enum hi_status fill_stack(struct hi_unwind *unwind, const struct hi_threa
 	return hi_stack_find_range(unwind, thread, stack, err);
 }
 
-HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
-
 static enum hi_status read_thread_stack(struct hi_types *types,
 					const struct hi_image *image, uint32_t thread,
 					struct hi_stack **ret, struct hi_error *err)

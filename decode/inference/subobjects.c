@@ -14,8 +14,6 @@ enum { CANDIDATES_PER_OBJECT = 4, MIN_CANDIDATES = 16 << 20 };
 /* Bits that tell what one candidate was found by. */
 #define EVIDENCE ((uint64_t)7 << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SLOT)
 
-HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
-
 enum hi_status hi_subobjects_create(const struct hi_image *image,
 				    struct hi_modules *modules,
 				    const struct hi_allocator *allocator,

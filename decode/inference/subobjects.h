@@ -25,6 +25,7 @@
 #ifndef HI_DECODE_INFERENCE_SUBOBJECTS_H
 #define HI_DECODE_INFERENCE_SUBOBJECTS_H
 
+#include "base/cleanup.h"
 #include "decode/allocator.h"
 #include "decode/layouts/layout.h"
 
@@ -63,6 +64,7 @@ enum hi_status hi_subobjects_create(const struct hi_image *image,
 				    const struct hi_objects *objects,
 				    struct hi_subobjects **ret, struct hi_error *err);
 void hi_subobjects_destroy(struct hi_subobjects *c); /* NULL is allowed */
+HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 
 /*
  * Memory without blocks where objects may be: private writable anonymous mappings (and

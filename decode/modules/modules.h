@@ -7,6 +7,7 @@
 #define HI_DECODE_MODULES_MODULES_H
 
 #include "attach/image.h"
+#include "base/cleanup.h"
 
 enum hi_debug_source {
 	HI_DEBUG_NONE,
@@ -49,6 +50,7 @@ enum hi_status hi_modules_open(const struct hi_image *image,
 			       struct hi_modules **ret, struct hi_error *err);
 /* Frees modules and all that they gave out; modules may be NULL. */
 void hi_modules_close(struct hi_modules *modules);
+HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
 /* Takes over a later image of the same process. True: modules borrow it from now on;
  * their types stay (hi_types_renew). False: other files are mapped, or at other
  * addresses; nothing has changed. The image before may be gone already. */

@@ -309,8 +309,6 @@ static bool init_modules(struct hi_modules *modules, const struct hi_image *imag
 	       copy_option(&modules->exe, options->exe);
 }
 
-HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
-
 enum hi_status hi_modules_open(const struct hi_image *image,
 			       const struct hi_modules_options *options,
 			       struct hi_modules **ret, struct hi_error *err)

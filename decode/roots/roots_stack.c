@@ -11,8 +11,6 @@
 #include "base/cleanup.h"
 #include "decode/roots/roots.h"
 
-HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
-
 enum { RED_ZONE = 128, MAX_LOCAL = 64 << 20 };
 
 struct tls_variable {

@@ -45,8 +45,6 @@ struct hi_python_codes {
 	char name[NAME_CHARS * 4 + 1], file[FILE_CHARS * 4 + 1]; /* of the last row */
 };
 
-HI_DEFINE_GUARD(struct hi_python_codes *, hi_python_codes_destroy)
-
 enum hi_status hi_python_codes_create(struct hi_memory *memory,
 				      const struct hi_python_walk *walk,
 				      struct hi_python_codes **ret, struct hi_error *err)

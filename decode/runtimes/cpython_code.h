@@ -8,6 +8,7 @@
 #define HI_RUNTIMES_CPYTHON_CODE_H
 
 #include "attach/memory.h"
+#include "base/cleanup.h"
 #include "census/event.h"
 #include "census/events/frames.h"
 #include "decode/runtimes/cpython_walk.h"
@@ -20,6 +21,7 @@ enum hi_status hi_python_codes_create(struct hi_memory *memory,
 				      const struct hi_python_walk *walk,
 				      struct hi_python_codes **ret, struct hi_error *err);
 void hi_python_codes_destroy(struct hi_python_codes *codes); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_python_codes *, hi_python_codes_destroy)
 /*
  * Copies the code objects of a stack that has just come, those that have no copy yet, and
  * puts the numbers of the copies into its frames of Python, which are one word each from

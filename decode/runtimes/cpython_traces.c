@@ -62,8 +62,6 @@ struct hi_python_traces {
 	uint64_t loaded[BUCKETS_READ];
 };
 
-HI_DEFINE_GUARD(struct hi_python_traces *, hi_python_traces_close)
-
 void hi_python_traces_close(struct hi_python_traces *traces)
 {
 	free(traces);

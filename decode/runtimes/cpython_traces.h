@@ -8,6 +8,7 @@
 #define HI_RUNTIMES_CPYTHON_TRACES_H
 
 #include "attach/image.h"
+#include "base/cleanup.h"
 #include "decode/modules/modules.h"
 
 enum { HI_PYTHON_TRACE_FRAMES = 127 }; /* more are left out */
@@ -28,6 +29,7 @@ enum hi_status hi_python_traces_open(struct hi_modules *modules,
 				     const struct hi_image *image,
 				     struct hi_python_traces **ret, struct hi_error *err);
 void hi_python_traces_close(struct hi_python_traces *traces); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_python_traces *, hi_python_traces_close)
 /* The next one, in no order. False: there is no more. */
 bool hi_python_traces_next(struct hi_python_traces *traces, struct hi_python_trace *ret);
 /* The lines of a traceback, the innermost first; how many were written. *cut_ret: there

@@ -3,6 +3,7 @@
 #ifndef HI_DECODE_USAGE_CONTENTS_H
 #define HI_DECODE_USAGE_CONTENTS_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 #include "census/analysis/waste.h"
 #include "decode/inference/typing.h"
@@ -57,6 +58,7 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 				   struct hi_waste **ret, struct hi_error *err);
 /* Free what the functions here returned; NULL is fine. */
 void hi_waste_destroy(struct hi_waste *waste);
+HI_DEFINE_GUARD(struct hi_waste *, hi_waste_destroy)
 void hi_contents_marks_free(struct hi_contents_marks *marks);
 
 /*

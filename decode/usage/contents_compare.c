@@ -291,8 +291,6 @@ static bool merge_comparison_workers(struct hi_contents_comparison *c)
 	return true;
 }
 
-HI_DEFINE_GUARD(struct hi_waste *, hi_waste_destroy)
-
 enum hi_status hi_contents_result(struct hi_contents_comparison *c, struct hi_waste **ret,
 				  struct hi_error *err)
 {

@@ -7,8 +7,6 @@
 #include "decode/inference/verdict.h"
 #include "report/reports/explain/explain_report.h"
 
-HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
-
 static enum hi_status add_evidence(struct hi_inspection *in, hi_node node,
 				   struct hi_explain_report *r, struct hi_error *err)
 {

@@ -10,8 +10,6 @@
 #include "decode/describe/frame_names.h"
 #include "probes/events/unwind_tables.h"
 
-HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
-
 void hi_past_code_free(struct hi_past_code *code)
 {
 	for (size_t i = 0; i < code->n_gone; i++)

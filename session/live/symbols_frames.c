@@ -8,8 +8,6 @@
 #include "decode/describe/frame_names.h"
 #include "session/live/symbols.h"
 
-HI_DEFINE_GUARD(struct hi_modules *, hi_modules_close)
-
 static const char reading_names[] = "reading names of functions";
 
 enum { TEXT = 248 };

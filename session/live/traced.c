@@ -10,8 +10,6 @@
 #include "base/vector.h"
 #include "decode/runtimes/cpython_traces.h"
 
-HI_DEFINE_GUARD(struct hi_python_traces *, hi_python_traces_close)
-
 enum { FILE_BYTES = 4096, NAME_BYTES = 300 };
 
 struct trace_reading {

@@ -33,8 +33,6 @@ static const struct hi_row_member slab_members[] = {
 static const struct hi_row_map slab_map =
 	HI_ROW_MAP("waste.slabs", struct hi_slab_class, slab_members);
 
-HI_DEFINE_GUARD(struct hi_waste *, hi_waste_destroy)
-
 /* ---- blocks: one table of rows ---- */
 
 static void give_blocks(struct hi_heap_use *use, const struct hi_snapshot_blocks_row *row)

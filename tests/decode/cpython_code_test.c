@@ -18,7 +18,6 @@ enum {
 };
 
 HI_DEFINE_GUARD(struct hi_memory *, hi_memory_destroy)
-HI_DEFINE_GUARD(struct hi_python_codes *, hi_python_codes_destroy)
 
 static const struct hi_python_walk walk = {
 	.code_type = TYPE,

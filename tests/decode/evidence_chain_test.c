@@ -10,8 +10,6 @@
 
 #define H(offset) (WORLD_HEAP + (offset))
 
-HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
-
 static struct hi_error err;
 
 /* "ROOT.field (says *) | ->next (says *)!": ! where it is not believed. */

@@ -12,7 +12,6 @@
 #include "tests/support/random.h"
 
 HI_DEFINE_GUARD(struct hi_layouts *, hi_layouts_destroy)
-HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 #define OWNED(type) HI_GUARD(hi_##type##_destroy) struct hi_##type
 
 #define HEAP 0x100000ull
