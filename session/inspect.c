@@ -17,8 +17,6 @@
 #include "session/retainers/retaining.h"
 #include "session/retainers/retaining_heap.h"
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-
 /* HI_NOT_FOUND is no error. */
 static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_error *err)
 {

@@ -6,6 +6,7 @@
 #ifndef HI_SESSION_INSPECT_H
 #define HI_SESSION_INSPECT_H
 
+#include "base/cleanup.h"
 #include "session/inspection.h"
 
 /* run: what the command carries, which lives as long as the inspection; NULL: nothing.
@@ -29,5 +30,6 @@ enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
 			       struct hi_error *err);
 /* Frees the inspection and releases the target; NULL is fine. */
 void hi_inspect_close(struct hi_inspection *in);
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
 #endif

@@ -33,8 +33,6 @@
 
 enum { TOP = 20 }; /* as many bars as the tool of MLWorks has */
 
-HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
-
 static enum hi_status fill_alloc_report(void *report, struct hi_page *page,
 					struct hi_json *json, struct hi_error *)
 {
@@ -267,8 +265,6 @@ enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_run *run
 }
 
 /* ---- of a recording ---- */
-
-HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
 
 static bool is_alloc_of_file(const struct hi_options *options)
 {

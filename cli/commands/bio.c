@@ -43,8 +43,6 @@ enum { TOP = 20 };
 
 #define MOST_COST 0.03 /* of recording, as a share of a processor */
 
-HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
-
 static enum hi_status fill_bio_report(void *report, struct hi_page *page,
 				      struct hi_json *json, struct hi_error *)
 {

@@ -13,7 +13,6 @@
 
 enum { PEAKS = 3, TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 
 struct filled_peaks {

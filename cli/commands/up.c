@@ -10,7 +10,6 @@
 #include "session/retainers/retaining.h"
 
 HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
-HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
 static const char *name_of_up_row(void *arg, uint32_t identity)
 {

@@ -34,7 +34,6 @@
 #include "session/series/rows.h"
 
 HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
-HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 
 enum { POLL_MS = 100 };
 

@@ -12,8 +12,6 @@
 #include "cli/series/series_sinks.h"
 #include "session/series/series.h"
 
-HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
-
 /* On stderr, or in the live view. */
 static void print_series_note(void *arg, const char *text)
 {

@@ -21,7 +21,6 @@ struct hi_lives_sink {
 	char news[256];
 };
 
-HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
 
 /* ---- censuses ---- */

@@ -3,6 +3,7 @@
 #ifndef HI_SESSION_BIOGRAPHY_BIO_SINK_H
 #define HI_SESSION_BIOGRAPHY_BIO_SINK_H
 
+#include "base/cleanup.h"
 #include "session/biography/summarize.h"
 #include "session/series/sink.h"
 
@@ -28,5 +29,6 @@ struct hi_lives *hi_lives_sink_lives(struct hi_lives_sink *sink);
 /* The target's file, of the last census; "" before. */
 const char *hi_lives_sink_exe(const struct hi_lives_sink *sink);
 void hi_lives_sink_close(struct hi_lives_sink *sink); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_lives_sink *, hi_lives_sink_close)
 
 #endif

@@ -17,8 +17,6 @@
 
 #define MOST_DATA (1ull << 32)
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-
 static bool is_mercury_file(const char *word)
 {
 	static const char id[] = "Mercury deep profiler data version ";

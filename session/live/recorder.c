@@ -80,8 +80,6 @@ struct hi_recorder {
 	struct hi_error thread_error; /* why it has ended */
 };
 
-HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
-
 static void end_recorder_thread(struct hi_recorder *r);
 
 /* Reads those of the target and of this program, both processes of it. */

@@ -11,6 +11,7 @@
 
 #include "attach/exit_watch.h"
 #include "attach/stop_options.h"
+#include "base/cleanup.h"
 #include "census/events/marked_totals.h"
 #include "census/events/recording.h"
 #include "census/snapshot/snapshot_births.h"
@@ -132,6 +133,7 @@ enum hi_status hi_recorder_take_lost(struct hi_recorder *recorder,
 				     struct hi_target **target_ret,
 				     struct hi_image **image_ret, struct hi_error *err);
 void hi_recorder_close(struct hi_recorder *recorder); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_recorder *, hi_recorder_close)
 /* For hi_stop_observers_add(), after the other observers; NULL for NULL. */
 struct hi_stop_observer *hi_recorder_observer(struct hi_recorder *recorder);
 /* recorder_observer.c; each recorder begins with such an observer. */

@@ -16,8 +16,6 @@
 #include "session/recorded.h"
 #include "session/retainers/retaining_heap.h"
 
-HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
-
 /* ---- what a series keeps ---- */
 
 static void borrow_census_cache(struct hi_census_cache *census_cache,

@@ -15,6 +15,7 @@
 #ifndef HI_SESSION_RETAINERS_RETAINING_H
 #define HI_SESSION_RETAINERS_RETAINING_H
 
+#include "base/cleanup.h"
 #include "base/interner.h"
 #include "census/retainers/retainers.h"
 #include "session/census_cache.h"
@@ -44,5 +45,6 @@ enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 				 uint64_t **bits_ret, struct hi_error *err);
 void hi_retaining_destroy(struct hi_retaining *retaining);
+HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
 #endif

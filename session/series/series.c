@@ -22,9 +22,6 @@
 #include "session/mark_socket.h"
 #include "session/series/pace.h"
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
-
 enum {
 	GROWTH_POLL_MS = 20, /* how often memory is looked at */
 	FIRST_POLL_MS = 10,  /* how often a program that has only begun is */

@@ -6,6 +6,7 @@
 #ifndef HI_SESSION_SERIES_SERIES_H
 #define HI_SESSION_SERIES_SERIES_H
 
+#include "base/cleanup.h"
 #include "session/inspect.h"
 #include "session/run.h"
 #include "session/series/sink.h"
@@ -69,5 +70,6 @@ size_t hi_series_fds(const struct hi_series *series, int fds[HI_SERIES_FDS]);
 enum hi_status hi_series_run(struct hi_series *series, const struct hi_series_sink *sinks,
 			     size_t n_sinks, bool *partial_ret, struct hi_error *err);
 void hi_series_destroy(struct hi_series *series); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
 
 #endif

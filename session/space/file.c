@@ -12,8 +12,6 @@
 #include "session/inspect.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-
 /* census NULL: the only one. */
 static enum hi_status add_space_census(const char *census, uint64_t at_ns,
 				       struct hi_space_profile *profile,

@@ -14,9 +14,6 @@
 #include "session/series/file.h"
 #include "session/space/space_profile.h"
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
-HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
-
 struct hi_peaks {
 	const struct hi_options *options;
 	struct hi_peaks_request request;
@@ -26,8 +23,6 @@ struct hi_peaks {
 	struct hi_interner texts; /* names in rows */
 	struct hi_arena arena;
 };
-
-HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
 
 static enum hi_status fail_peaks(struct hi_error *err)
 {

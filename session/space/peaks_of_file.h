@@ -3,6 +3,7 @@
 #ifndef HI_SESSION_SPACE_PEAKS_OF_FILE_H
 #define HI_SESSION_SPACE_PEAKS_OF_FILE_H
 
+#include "base/cleanup.h"
 #include "report/reports/peaks/peaks_report.h"
 #include "session/options.h"
 
@@ -23,5 +24,6 @@ enum hi_status hi_peaks_read(const struct hi_options *options,
 			     struct hi_peaks **ret, struct hi_error *err);
 const struct hi_peaks_report *hi_peaks_report_of(const struct hi_peaks *peaks);
 void hi_peaks_destroy(struct hi_peaks *peaks); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_peaks *, hi_peaks_destroy)
 
 #endif

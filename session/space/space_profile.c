@@ -57,8 +57,6 @@ struct hi_space_profile {
 	uint32_t carry;	      /* of numbers of samples, in units of 2^-32 */
 };
 
-HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
-
 static enum hi_status fail_profile(struct hi_error *err)
 {
 	return hi_fail_memory(err, "space profile");

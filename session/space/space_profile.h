@@ -18,6 +18,7 @@
 #ifndef HI_SESSION_SPACE_SPACE_PROFILE_H
 #define HI_SESSION_SPACE_SPACE_PROFILE_H
 
+#include "base/cleanup.h"
 #include "base/interner.h"
 #include "census/space/space.h"
 #include "census/space/time.h"
@@ -45,6 +46,7 @@ struct hi_space_profile;
 enum hi_status hi_space_profile_create(struct hi_space_profile **ret,
 				       struct hi_error *err);
 void hi_space_profile_destroy(struct hi_space_profile *profile); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_space_profile *, hi_space_profile_destroy)
 /* Choices of a profile. Texts are borrowed. */
 struct hi_space_choice {
 	/* Rows are of the centres, and one of all else, in place of functions. */

@@ -14,8 +14,6 @@ struct hi_space_sink {
 	char news[256];
 };
 
-HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
-
 /* Of the period that has just ended. */
 static void tell_period(struct hi_space_sink *s, uint64_t at_ns)
 {

@@ -3,6 +3,7 @@
 #ifndef HI_SESSION_SPACE_SPACE_SINK_H
 #define HI_SESSION_SPACE_SPACE_SINK_H
 
+#include "base/cleanup.h"
 #include "session/series/sink.h"
 #include "session/space/space_profile.h"
 
@@ -22,5 +23,6 @@ const char *hi_space_sink_exe(const struct hi_space_sink *sink);
  * HI_NO_MEMORY. */
 enum hi_status hi_space_sink_begin(struct hi_space_sink *sink, struct hi_error *err);
 void hi_space_sink_close(struct hi_space_sink *sink); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_space_sink *, hi_space_sink_close)
 
 #endif
