@@ -12,6 +12,7 @@
 #define HI_REPORT_DISPLAY_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "report/type_names.h"
@@ -111,6 +112,7 @@ struct hi_page {
 struct hi_page *hi_page_create(void); /* NULL: out of memory */
 /* Frees the page with its tables; NULL is fine. */
 void hi_page_destroy(struct hi_page *page);
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 /* Moves all that is on the page to a new one; the old one is empty then. NULL: out of
  * memory, and nothing is moved. */
 struct hi_page *hi_page_move(struct hi_page *page);

@@ -19,8 +19,6 @@
 
 enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 void hi_check_heaps_close(struct hi_check_heaps *h)
 {
 	hi_comparison_destroy(h->comparison);

@@ -5,8 +5,6 @@
 #include "cli/command/command.h"
 #include "report/parts/legend.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 enum hi_status hi_write_json(struct hi_output *output, hi_fill_report *fill, void *report,
 			     struct hi_error *err)
 {

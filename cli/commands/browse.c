@@ -22,9 +22,6 @@
 #include "session/named_roots.h"
 #include "session/path_text.h"
 
-HI_DEFINE_GUARD(struct hi_browse *, hi_browse_destroy)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 struct browsing {
 	struct hi_inspection *in;
 	const struct hi_report_header *header;

@@ -15,11 +15,6 @@
 #include "session/series/file.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
-HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
-HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
-HI_DEFINE_GUARD(struct hi_picture *, hi_picture_destroy)
-
 /* ---- a series: no process is needed ---- */
 
 /* A heap profile, or the censuses of a snapshot file. */

@@ -10,8 +10,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
-
 /* "function" alone does not help; a snapshot file has no names of functions. */
 static void name_rows(struct hi_inspection *in, struct hi_facts *facts,
 		      struct hi_leaks_row *rows, size_t n)

@@ -13,8 +13,6 @@
 
 enum { PEAKS = 3, TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
-
 struct filled_peaks {
 	const struct hi_peaks_report *report;
 	unsigned width; /* of the terminal */

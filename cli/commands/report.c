@@ -26,7 +26,6 @@ enum { MOST_PAGES = 2000, MOST_QUEUED = 1 << 16, MOST_TOO_LARGE = 20 };
 #define RESERVE (64 << 10)	  /* for what is around the pages */
 
 HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 static const char about_address[] = "about";
 

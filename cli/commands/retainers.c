@@ -10,8 +10,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
-
 static const char *name_of_retainer_row(void *arg, uint32_t identity)
 {
 	return hi_interner_name(arg, identity);

@@ -16,8 +16,6 @@
 
 enum { TOP = 30 };
 
-HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
-
 enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_pool *pool,
 				     struct hi_bins **ret, struct hi_error *err)
 {

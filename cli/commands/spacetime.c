@@ -13,8 +13,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
-
 struct filled_spacetime {
 	struct hi_spacetime_report report;
 	unsigned width; /* of the terminal */

@@ -13,8 +13,6 @@
 /* Fields that are looked at; a hint for each would be no help. */
 enum { FIELDS = 50 };
 
-HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
-
 /* Only what the language of hints can name: such text is also harmless in a file. */
 static bool is_plain_name(const char *name)
 {

@@ -19,8 +19,6 @@
 /* Smaller ones fit everything; larger modules cost more than they help. */
 enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };
 
-HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
-
 struct candidate {
 	uint64_t usable; /* of a block that holds one */
 	uint64_t live;	 /* objects of this type that are known */

@@ -9,8 +9,6 @@
 #include "session/operands.h"
 #include "session/retainers/retaining.h"
 
-HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
-
 static const char *name_of_up_row(void *arg, uint32_t identity)
 {
 	return hi_interner_name(arg, identity);

@@ -11,8 +11,6 @@
 
 enum { TOP = 20 };
 
-HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
-
 static enum hi_status make_births_report(struct hi_inspection *in,
 					 const struct hi_report_header *header,
 					 const struct hi_recorded *recorded,

@@ -18,7 +18,6 @@
 #include "cli/command/user.h"
 
 HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 struct hi_pages {
 	struct hi_pages_files files;

@@ -17,8 +17,6 @@ struct hi_hp_key {
 	struct hi_table marks; /* the number of a mark -> index in texts */
 };
 
-HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
-
 void hi_hp_key_destroy(struct hi_hp_key *key)
 {
 	if (!key)

@@ -8,6 +8,7 @@
 #ifndef HI_REPORT_HEAP_PROFILE_HP_KEY_H
 #define HI_REPORT_HEAP_PROFILE_HP_KEY_H
 
+#include "base/cleanup.h"
 #include "report/heap_profile/hp_reader.h"
 
 struct hi_hp_key;
@@ -21,6 +22,7 @@ enum hi_status hi_hp_key_parse(const char *text, size_t size,
 enum hi_status hi_hp_key_read(const char *path, const struct hi_hp_series *series,
 			      struct hi_hp_key **ret, struct hi_error *err);
 void hi_hp_key_destroy(struct hi_hp_key *key); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
 
 /* Returns what a label stands for: "{<a>, <b>}" for "(71)a,b", the whole name for
  * "(n3)std::map...". NULL: the label is complete, or the key does not have it.

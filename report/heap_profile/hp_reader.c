@@ -30,8 +30,6 @@ struct word {
 	size_t n;
 };
 
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
-
 void hi_hp_series_destroy(struct hi_hp_series *series)
 {
 	struct reader *r = (struct reader *)series;

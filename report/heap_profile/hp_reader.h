@@ -17,6 +17,7 @@
 #ifndef HI_REPORT_HEAP_PROFILE_HP_READER_H
 #define HI_REPORT_HEAP_PROFILE_HP_READER_H
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 enum {
@@ -62,6 +63,7 @@ enum hi_status hi_hp_read_text(const char *path, char **text_ret, size_t *size_r
 enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
 			  struct hi_error *err);
 void hi_hp_series_destroy(struct hi_hp_series *series); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 
 /*
  * A series that is not read from a text: names and texts of marks are whole. Times do

@@ -158,8 +158,6 @@ static bool append_header(struct hi_hp *hp, const struct hi_hp_header *header)
 	       append_string(&hp->key, "DATE", date) && append_text(&hp->key, "\n");
 }
 
-HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
-
 /* Where the descriptor writes; -1: nothing that is written can be taken back. */
 static off_t writing_position(int fd)
 {

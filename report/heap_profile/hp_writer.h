@@ -33,6 +33,7 @@
 
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 struct hi_hp_header {
@@ -50,6 +51,7 @@ struct hi_hp;
 enum hi_status hi_hp_create(int fd, int key_fd, const struct hi_hp_header *header,
 			    struct hi_hp **ret, struct hi_error *err);
 void hi_hp_destroy(struct hi_hp *hp); /* writes nothing; NULL is fine */
+HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
 
 /*
  * Times are billionths of the sample unit. A time before the last one is written

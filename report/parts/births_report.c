@@ -7,8 +7,6 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
-
 /* ---- lines ---- */
 
 struct births_lines {

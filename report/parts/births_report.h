@@ -6,6 +6,7 @@
 #ifndef HI_REPORT_PARTS_BIRTHS_REPORT_H
 #define HI_REPORT_PARTS_BIRTHS_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/events/birth_groups.h"
 #include "census/snapshot/snapshot_births.h"
 #include "report/parts/recording_sources.h"
@@ -60,6 +61,7 @@ enum hi_status hi_births_report_create(
 	const struct hi_birth_groups *groups, const struct hi_restrict *only,
 	struct hi_births_report **ret, struct hi_error *err);
 void hi_births_report_destroy(struct hi_births_report *report); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_births_report *, hi_births_report_destroy)
 /* Adds the report to a page. */
 void hi_births_display(const struct hi_births_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/births/v1". */

@@ -35,8 +35,6 @@ struct work {
 				* distances */
 };
 
-HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
-
 void hi_bands_destroy(struct hi_bands *bands)
 {
 	if (!bands)

@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_PICTURES_BANDS_H
 #define HI_REPORT_PICTURES_BANDS_H
 
+#include "base/cleanup.h"
 #include "report/heap_profile/hp_key.h"
 #include "report/heap_profile/hp_reader.h"
 
@@ -70,5 +71,6 @@ void hi_bands_name_labels(struct hi_bands *bands, const struct hi_hp_key *key);
 /* Returns the text of a mark of the series, "" unknown. Hostile. */
 const char *hi_bands_mark_text(const struct hi_bands *bands, size_t mark);
 void hi_bands_destroy(struct hi_bands *bands); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
 
 #endif

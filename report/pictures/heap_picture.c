@@ -9,8 +9,6 @@
 #include "report/parts/leak_name.h"
 #include "report/pictures/merged_text.h"
 
-HI_DEFINE_GUARD(struct hi_picture *, hi_picture_destroy)
-
 const char *hi_picture_kind_name(enum hi_picture_kind kind)
 {
 	static const char *const names[HI_PICTURE_KINDS] = {

@@ -8,6 +8,7 @@
 #define HI_REPORT_PICTURES_HEAP_PICTURE_H
 
 #include "base/arena.h"
+#include "base/cleanup.h"
 #include "census/analysis/merged.h"
 #include "report/parts/report_header.h"
 
@@ -63,5 +64,6 @@ enum hi_status hi_picture_make(const struct hi_report_header *header,
 			       const struct hi_leaks *leaks, double min_share,
 			       struct hi_picture **ret, struct hi_error *err);
 void hi_picture_destroy(struct hi_picture *picture); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_picture *, hi_picture_destroy)
 
 #endif

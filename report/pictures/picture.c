@@ -142,8 +142,6 @@ void hi_page_layout_free(struct hi_page_layout *layout)
 	*layout = (struct hi_page_layout){};
 }
 
-HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
-
 /* The boxes level by level, siblings by bytes, as the layout of treemaps wants them. */
 struct arranging {
 	const struct hi_page_picture *picture;

@@ -13,6 +13,7 @@
 #ifndef HI_REPORT_PICTURES_PICTURE_H
 #define HI_REPORT_PICTURES_PICTURE_H
 
+#include "base/cleanup.h"
 #include "report/display.h"
 #include "report/pictures/heap_picture.h"
 
@@ -116,5 +117,6 @@ enum {
 enum hi_status hi_page_lay_out(const struct hi_page_picture *picture,
 			       struct hi_page_layout *ret, struct hi_error *err);
 void hi_page_layout_free(struct hi_page_layout *layout);
+HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
 
 #endif

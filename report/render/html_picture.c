@@ -13,8 +13,6 @@
 #include "report/pictures/treemap.h"
 #include "report/svg.h"
 
-HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
-
 enum {
 	AROUND = 8 * 1024, /* of the size, for all but nodes */
 	TITLE_LINE = 1024,

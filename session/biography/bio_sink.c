@@ -21,8 +21,6 @@ struct hi_lives_sink {
 	char news[256];
 };
 
-HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
-
 /* ---- censuses ---- */
 
 static enum hi_status add_census_to_lives(void *sink,

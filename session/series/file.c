@@ -11,8 +11,6 @@
 #include "report/heap_profile/hp_writer.h"
 #include "session/snapshot/snapshot_source.h"
 
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
-
 void hi_series_file_census_close(struct hi_series_file_census *c)
 {
 	hi_census_destroy(c->census);

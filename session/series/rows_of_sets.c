@@ -12,8 +12,6 @@
 #include "session/retainers/retaining.h"
 #include "session/series/rows.h"
 
-HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
-
 /* ---- labels ---- */
 
 struct labels {

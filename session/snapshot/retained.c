@@ -17,7 +17,6 @@ enum { KEPT = 100 }; /* of the top level */
 
 static const char section_name[] = "retained.tree";
 
-HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
 _Static_assert((int)HI_NODE_ROOT == (int)HI_SNAPSHOT_RETAINED_SORTS - 1, "sorts of rows");
 
 /* Of a row but its flags. Files have the texts in this order. */

@@ -17,8 +17,6 @@
 #include "session/series/file.h"
 #include "session/series/rows.h"
 
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
-
 enum { JOB_TEXT = 256 };
 
 /* The function in a row of the census before: it is the same one in most. */

@@ -12,7 +12,6 @@
 #include "tests/support/golden.h"
 
 HI_DEFINE_GUARD(struct hi_browse_list *, hi_browse_list_destroy)
-HI_DEFINE_GUARD(struct hi_browse *, hi_browse_destroy)
 HI_DEFINE_GUARD(struct hi_browser *, hi_browser_deinit)
 
 #define E HI_GRADE_EXACT

@@ -13,9 +13,6 @@
 #include "tests/harness.h"
 #include "tests/support/golden.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-HI_DEFINE_GUARD(struct hi_page_layout *, hi_page_layout_free)
-
 static const double rounding = 1e-6;
 
 /* ---- layout ---- */

@@ -9,8 +9,6 @@
 #include "report/reports/spacetime/spacetime_report.h"
 #include "tests/harness.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_spacetime_report *, hi_spacetime_report_free)
 
 enum { BANDS = 30, MOST_SAMPLES = 5000 };

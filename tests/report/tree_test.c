@@ -11,9 +11,7 @@
 #include "tests/census/naive.h"
 #include "tests/support/golden.h"
 
-HI_DEFINE_GUARD(struct hi_tree *, hi_tree_destroy)
 HI_DEFINE_GUARD(struct hi_tree_report *, hi_tree_report_free)
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
 static const struct hi_report_header no_header = {
 	.exe = "drawn", .script = "", .mode = "copy", .pause_ns = UINT64_MAX};

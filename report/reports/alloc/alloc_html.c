@@ -7,8 +7,6 @@
 #include "report/reports/alloc/alloc_bars.h"
 #include "report/reports/alloc/alloc_report.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 static struct hi_page *create_html_page(bool full_names)
 {
 	struct hi_page *page = hi_page_create();

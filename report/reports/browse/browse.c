@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_browse *, hi_browse_destroy)
-
 enum { LEVELS_MAX = 1000 };
 
 struct hi_browse_level *hi_browse_shown(struct hi_browse *b)

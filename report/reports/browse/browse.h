@@ -14,6 +14,7 @@
 #ifndef HI_REPORT_REPORTS_BROWSE_BROWSE_H
 #define HI_REPORT_REPORTS_BROWSE_BROWSE_H
 
+#include "base/cleanup.h"
 #include "report/reports/browse/browse_rows.h"
 
 /* Keys are characters, or these. */
@@ -93,5 +94,6 @@ bool hi_browse_has_ended(const struct hi_browse *browse);
 /* The list that is shown. */
 struct hi_browse_level *hi_browse_shown(struct hi_browse *browse);
 void hi_browse_destroy(struct hi_browse *browse); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_browse *, hi_browse_destroy)
 
 #endif

@@ -8,8 +8,6 @@
 #include "report/render/text.h"
 #include "report/reports/deep/deep_report_internal.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 enum { MOST_ERRORS = 1000, WIDTH = 80 };
 
 struct checking {

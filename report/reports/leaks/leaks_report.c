@@ -10,8 +10,6 @@
 #include "report/parts/hidden_rows.h"
 #include "report/parts/report_links.h"
 
-HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
-
 static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 				 const struct hi_leaks *leaks,
 				 const struct hi_restrict *only)

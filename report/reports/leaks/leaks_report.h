@@ -3,6 +3,7 @@
 #ifndef HI_REPORT_REPORTS_LEAKS_LEAKS_REPORT_H
 #define HI_REPORT_REPORTS_LEAKS_LEAKS_REPORT_H
 
+#include "base/cleanup.h"
 #include "report/parts/births_report.h"
 #include "report/parts/leak_name.h"
 #include "report/parts/report_header.h"
@@ -51,6 +52,7 @@ enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 				      struct hi_leaks_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_leaks_report_destroy(struct hi_leaks_report *report);
+HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
 /* Adds the report to a page. */
 void hi_leaks_display(const struct hi_leaks_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/leaks/v1". */

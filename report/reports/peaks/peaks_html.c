@@ -11,8 +11,6 @@
 #include "report/reports/peaks/peaks_report.h"
 #include "report/svg.h"
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 enum { HREF = 32 };
 
 /* The height of all bands together: the graph has leaks, too. */

@@ -12,8 +12,6 @@
 enum { LEVELS = 6, CHILDREN = 4, LIVE_SHARE = 200 /* of live: a row below the top */ };
 static const double parent_share = 0.05; /* that a child has at least */
 
-HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
-
 struct node_list HI_VECTOR(hi_node);
 
 /* ---- the tree ---- */

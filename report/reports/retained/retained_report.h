@@ -3,6 +3,7 @@
 #ifndef HI_REPORT_REPORTS_RETAINED_RETAINED_REPORT_H
 #define HI_REPORT_REPORTS_RETAINED_RETAINED_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/analysis/retained_tree.h"
 #include "census/analysis/subgraph.h"
 #include "report/parts/report_header.h"
@@ -71,6 +72,7 @@ enum hi_status hi_retained_report_set_sites(struct hi_retained_report *report,
 					    struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_retained_report_destroy(struct hi_retained_report *report);
+HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
 /* Adds the report to a page. */
 void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/retained/v1". */

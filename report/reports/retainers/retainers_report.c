@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
-
 struct making {
 	struct hi_retainers_report *r;
 	const struct hi_retainers *retainers;

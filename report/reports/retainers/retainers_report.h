@@ -3,6 +3,7 @@
 #ifndef HI_REPORT_REPORTS_RETAINERS_RETAINERS_REPORT_H
 #define HI_REPORT_REPORTS_RETAINERS_RETAINERS_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/retainers/retainers.h"
 #include "report/document.h"
 #include "report/parts/report_header.h"
@@ -62,6 +63,7 @@ enum hi_status hi_retainers_report_create(
 	struct hi_retainers_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_retainers_report_destroy(struct hi_retainers_report *report);
+HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
 /* Adds the report to a page. */
 void hi_retainers_display(const struct hi_retainers_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/retainers/v1". */

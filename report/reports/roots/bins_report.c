@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "report/parts/decoded_share.h"
 
-HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
-
 struct making {
 	struct hi_bins_report *r;
 	const struct hi_bins *bins;

@@ -3,6 +3,7 @@
 #ifndef HI_REPORT_REPORTS_ROOTS_BINS_REPORT_H
 #define HI_REPORT_REPORTS_ROOTS_BINS_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/retainers/bins.h"
 #include "report/document.h"
 #include "report/parts/report_header.h"
@@ -67,6 +68,7 @@ hi_bins_report_create(const struct hi_report_header *header, const struct hi_rea
 		      struct hi_bins_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_bins_report_destroy(struct hi_bins_report *report);
+HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
 /* Adds the report to a page. */
 void hi_bins_display(const struct hi_bins_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/roots/v1". */

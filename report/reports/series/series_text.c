@@ -55,8 +55,6 @@ static bool add_largest(const struct hi_series_header *header,
 	return !page->failed;
 }
 
-HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
-
 enum hi_status hi_series_text(const struct hi_series_header *header,
 			      const struct hi_series_sample *s, uint64_t before,
 			      const struct hi_text_options *looks, FILE *out,

@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "report/address.h"
 
-HI_DEFINE_GUARD(struct hi_tree *, hi_tree_destroy)
 HI_DEFINE_GUARD(struct hi_tree_level *, hi_tree_level_close)
 
 /* ---- names of nodes ---- */

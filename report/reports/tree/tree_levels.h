@@ -12,6 +12,7 @@
 #ifndef HI_REPORT_REPORTS_TREE_TREE_LEVELS_H
 #define HI_REPORT_REPORTS_TREE_TREE_LEVELS_H
 
+#include "base/cleanup.h"
 #include "report/reports/browse/browse_rows.h"
 
 struct hi_tree {
@@ -28,6 +29,7 @@ struct hi_tree {
 enum hi_status hi_tree_create(const struct hi_browse_heap *heap, struct hi_tree **ret,
 			      struct hi_error *err);
 void hi_tree_destroy(struct hi_tree *tree); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_tree *, hi_tree_destroy)
 
 /* The object that has the address in it, or the variable there; HI_NODE_NONE. */
 hi_node hi_tree_node_at(const struct hi_tree *tree, uint64_t address);

@@ -12,8 +12,6 @@
 /* So many sizes are no longer sizes of records. */
 enum { MANY_SIZES = 4, SIZES_SHOWN = 3 };
 
-HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
-
 static const char *bare_record_name(const char *name)
 {
 	static const char *const words[] = {"struct ", "class ", "union "};

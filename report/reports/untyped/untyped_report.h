@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_REPORTS_UNTYPED_UNTYPED_REPORT_H
 #define HI_REPORT_REPORTS_UNTYPED_UNTYPED_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/analysis/untyped.h"
 #include "report/parts/report_header.h"
 #include "report/parts/row_selection.h"
@@ -52,6 +53,7 @@ hi_untyped_report_create(const struct hi_report_header *header,
 			 struct hi_untyped_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_untyped_report_destroy(struct hi_untyped_report *report);
+HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
 /* Returns the statement, raw; "" if there is none; NULL: out of memory. */
 const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena);
 /* Adds the report to a page. */

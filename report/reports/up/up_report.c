@@ -8,8 +8,6 @@
 #include "base/cleanup.h"
 #include "report/parts/report_links.h"
 
-HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
-
 struct climb {
 	struct hi_up_report *r;
 	const struct hi_reach *reach;

@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_REPORTS_UP_UP_REPORT_H
 #define HI_REPORT_REPORTS_UP_UP_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/retainers/retainers.h"
 #include "report/parts/report_header.h"
 #include "report/reports/retainers/retainers_report.h"
@@ -56,6 +57,7 @@ hi_up_report_create(const struct hi_report_header *header, const struct hi_graph
 		    struct hi_up_report **ret, struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_up_report_destroy(struct hi_up_report *report);
+HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
 /* Adds the report to a page. */
 void hi_up_display(const struct hi_up_report *report, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/up/v1". */
