@@ -6,8 +6,6 @@
 #include "base/cleanup.h"
 #include "query/query_internal.h"
 
-HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
-
 static enum hi_status fail_connection(struct hi_query *q, const char *what,
 				      struct hi_error *err)
 {

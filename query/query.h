@@ -11,6 +11,7 @@
 #ifndef HI_QUERY_QUERY_H
 #define HI_QUERY_QUERY_H
 
+#include "base/cleanup.h"
 #include "census/analysis/analysis.h"
 #include "census/analysis/audit.h"
 #include "census/analysis/ledger.h"
@@ -98,6 +99,7 @@ enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_que
 			     struct hi_error *err);
 /* Frees the query with what it has computed. NULL is fine. */
 void hi_query_close(struct hi_query *q);
+HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
 
 /* What is wrong with a statement, beside the error's text. */
 struct hi_query_mistake {

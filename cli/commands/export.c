@@ -105,8 +105,6 @@ enum hi_status hi_export_inspection(struct hi_inspection *in,
 	return status;
 }
 
-HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
-
 static enum hi_status write_database(struct hi_inspection *in,
 				     const struct hi_report_header *header,
 				     struct hi_output *output, struct hi_error *err)

@@ -20,8 +20,6 @@
 /* Rows of a table on the screen, which are kept until the last one has come. */
 enum { TOP = 10000, WARNINGS = 3, SQL_MOST = 1 << 20 };
 
-HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
-
 enum hi_query_format hi_query_format(const struct hi_options *o)
 {
 	return (enum hi_query_format)hi_option_format(o, o->output.json ? HI_QUERY_JSON
