@@ -26,8 +26,6 @@
 #include "probes/bpf_load.h"
 #include "session/inspect.h"
 
-HI_DEFINE_GUARD(struct hi_record_children *, hi_record_children_close)
-
 static int exit_code(enum hi_status status)
 {
 	switch (status) {

@@ -25,8 +25,6 @@ enum { MOST_PAGES = 2000, MOST_QUEUED = 1 << 16, MOST_TOO_LARGE = 20 };
 #define MOST_NS (5 * HI_NS_PER_S) /* of processor time, for making pages */
 #define RESERVE (64 << 10)	  /* for what is around the pages */
 
-HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
-
 static const char about_address[] = "about";
 
 struct reported_page {

@@ -17,8 +17,6 @@
 #include "cli/command/complaints.h"
 #include "cli/command/user.h"
 
-HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
-
 struct hi_pages {
 	struct hi_pages_files files;
 	struct hi_pages_site site;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "report/render/html_site.h"
 #include "session/options.h"
@@ -18,6 +19,7 @@ struct hi_pages;
 enum hi_status hi_pages_open(const struct hi_options *options, struct hi_pages **ret,
 			     struct hi_error *err);
 void hi_pages_close(struct hi_pages *pages); /* NULL is fine */
+HI_DEFINE_GUARD(struct hi_pages *, hi_pages_close)
 
 struct hi_pages_answer {
 	unsigned code;	  /* 200, 400, 404, 500 */

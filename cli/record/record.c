@@ -33,8 +33,6 @@
 #include "report/display.h"
 #include "session/series/rows.h"
 
-HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
-
 enum { POLL_MS = 100 };
 
 /* ---- following ---- */

@@ -31,8 +31,6 @@ struct hi_record_children {
 	size_t n;
 };
 
-HI_DEFINE_GUARD(struct hi_record_children *, hi_record_children_close)
-
 /* ---- start ---- */
 
 /* In a group of its own: ^C is for the command, which ends the recordings in order. */

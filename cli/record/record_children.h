@@ -4,6 +4,7 @@
 #ifndef HI_CLI_RECORD_RECORD_CHILDREN_H
 #define HI_CLI_RECORD_RECORD_CHILDREN_H
 
+#include "base/cleanup.h"
 #include "cli/record/child_recorders.h"
 #include "report/parts/births_report.h"
 #include "session/options.h"
@@ -33,5 +34,6 @@ hi_record_children_list(const struct hi_record_children *children, size_t *n_ret
 void hi_record_children_print(const struct hi_record_children *children);
 /* Finishes. NULL is fine. */
 void hi_record_children_close(struct hi_record_children *children);
+HI_DEFINE_GUARD(struct hi_record_children *, hi_record_children_close)
 
 #endif

@@ -49,8 +49,6 @@ struct hi_record_progress {
 	bool pauses, is_ended;
 };
 
-HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
-
 bool hi_record_progress_is_ended(const struct hi_record_progress *p)
 {
 	return p->is_ended;

@@ -7,6 +7,7 @@
 #ifndef HI_CLI_RECORD_RECORD_PROGRESS_H
 #define HI_CLI_RECORD_RECORD_PROGRESS_H
 
+#include "base/cleanup.h"
 #include "session/live/recorder.h"
 #include "session/options.h"
 
@@ -38,5 +39,6 @@ enum hi_status hi_record_progress_print(struct hi_record_progress *progress,
 					struct hi_error *err);
 /* Gives the terminal back, with the last table on it. NULL is fine. */
 void hi_record_progress_close(struct hi_record_progress *progress);
+HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
 
 #endif

@@ -16,8 +16,6 @@
 #include "session/series/series.h"
 #include "session/series/store.h"
 
-HI_DEFINE_GUARD(struct hi_record_progress *, hi_record_progress_close)
-
 /* For how long the calls are counted that decide whether the recording goes on. */
 #define COST_PERIOD_NS (2 * HI_NS_PER_S)
 
