@@ -346,19 +346,17 @@ bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs)
 	return true;
 }
 
-static void unit_free(struct hi_dw_unit *unit)
-{
-	hi_dw_abbrevs_free(&unit->abbrevs);
-	hi_vector_free(&unit->scopes);
-	free(unit->files);
-}
-
 void hi_dw_file_close(struct hi_dw_file *file)
 {
 	if (!file)
 		return;
-	for (size_t i = 0; i < file->units.count; i++)
-		unit_free(&file->units.items[i]);
+	for (size_t i = 0; i < file->units.count; i++) {
+		struct hi_dw_unit *unit = &file->units.items[i];
+
+		hi_dw_abbrevs_free(&unit->abbrevs);
+		hi_vector_free(&unit->scopes);
+		free(unit->files);
+	}
 	hi_vector_free(&file->units);
 	free(file->by_signature);
 	for (unsigned i = 0; i < HI_DW_SECTIONS; i++)

@@ -26,11 +26,10 @@ static bool ends_open(const struct hi_typing *typing, const struct hi_type *type
 
 /* NULL: no type, or only a name. */
 static const struct hi_layout *layout_of_node(const struct hi_typing *typing,
-					      const struct hi_graph *graph, hi_node node)
+					      hi_node node)
 {
 	uint32_t index = hi_typing_layout_of(typing, node);
 
-	(void)graph;
 	return index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
 }
 
@@ -56,7 +55,7 @@ static void counted_extent(const struct hi_layout *layout, uint64_t usable,
 struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 				  const struct hi_graph *graph, hi_node node)
 {
-	const struct hi_layout *layout = layout_of_node(typing, graph, node);
+	const struct hi_layout *layout = layout_of_node(typing, node);
 	uint64_t usable = hi_object_usable(graph->objects, node), used;
 	struct hi_extent e = {.end = usable};
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
@@ -88,10 +87,10 @@ uint64_t hi_typing_live_bytes(const struct hi_typing *typing,
 	return e.end - e.start;
 }
 
-uint64_t hi_typing_text_size(const struct hi_typing *typing, const struct hi_graph *graph,
-			     hi_node node, const uint8_t *bytes, uint64_t size)
+uint64_t hi_typing_text_size(const struct hi_typing *typing, hi_node node,
+			     const uint8_t *bytes, uint64_t size)
 {
-	const struct hi_layout *layout = layout_of_node(typing, graph, node);
+	const struct hi_layout *layout = layout_of_node(typing, node);
 	bool is_chars = layout && layout->klass == HI_TYPE_STRING;
 	uint64_t length;
 

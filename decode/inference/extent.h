@@ -25,7 +25,7 @@ uint64_t hi_typing_live_bytes(const struct hi_typing *typing,
 
 /* Length of the text in bytes [0, size) of an object, with its NUL. 0: its type is no
  * text, or the bytes are none. */
-uint64_t hi_typing_text_size(const struct hi_typing *typing, const struct hi_graph *graph,
-			     hi_node node, const uint8_t *bytes, uint64_t size);
+uint64_t hi_typing_text_size(const struct hi_typing *typing, hi_node node,
+			     const uint8_t *bytes, uint64_t size);
 
 #endif

@@ -196,15 +196,6 @@ bool hi_hints_target(struct hi_hints_parser *p, struct hi_hint_target *ret)
 
 /* ---- cases ---- */
 
-static bool push_labels(struct hi_hints_parser *p, struct hi_hint_cases *cases,
-			size_t first, const struct hi_hint_target *target)
-{
-	(void)p;
-	for (size_t i = first; i < cases->count; i++)
-		cases->items[i].target = *target;
-	return true;
-}
-
 /* A, B: TARGET; or else: TARGET; */
 static bool one_case(struct hi_hints_parser *p, struct hi_hint_cases *cases,
 		     bool *else_ret)
@@ -221,8 +212,12 @@ static bool one_case(struct hi_hints_parser *p, struct hi_hint_cases *cases,
 		if (!hi_hints_push(p, cases, one))
 			return false;
 	} while (!*else_ret && hi_hints_take(p, ','));
-	return hi_hints_need(p, ':') && hi_hints_target(p, &target) &&
-	       hi_hints_need(p, ';') && push_labels(p, cases, first, &target);
+	if (!hi_hints_need(p, ':') || !hi_hints_target(p, &target) ||
+	    !hi_hints_need(p, ';'))
+		return false;
+	for (size_t i = first; i < cases->count; i++)
+		cases->items[i].target = target;
+	return true;
 }
 
 static bool switch_cases(struct hi_hints_parser *p, struct hi_hint *hint,

@@ -53,8 +53,7 @@ static void look_for_text(const struct hi_contents_comparison *c,
 			  struct hi_contents_object *o, const struct hi_extent *e)
 {
 	uint64_t at = o->start + e->lead, counted = o->end - at;
-	uint64_t n = hi_typing_text_size(c->typing, c->graph, o->id, o->host + at,
-					 o->usable - at);
+	uint64_t n = hi_typing_text_size(c->typing, o->id, o->host + at, o->usable - at);
 
 	if (n == 0 || (e->is_counted && n != counted && n != counted + 1))
 		return;

@@ -176,8 +176,7 @@ struct common {
 	struct cursor program;
 };
 
-static bool read_augmentation(const struct hi_cfi_section *section, const char *text,
-			      struct cursor *c, struct common *ret)
+static bool read_augmentation(const char *text, struct cursor *c, struct common *ret)
 {
 	struct cursor data;
 
@@ -205,7 +204,6 @@ static bool read_augmentation(const struct hi_cfi_section *section, const char *
 			return false;
 		}
 	}
-	(void)section;
 	return !data.is_bad;
 }
 
@@ -232,7 +230,7 @@ static bool read_common(const struct hi_cfi_section *section, uint64_t at,
 	ret->code_factor = take_uleb(c);
 	ret->data_factor = take_sleb(c);
 	if ((version == 1 ? take_cfi_bytes(c, 1) : take_uleb(c)) != RETURN_ADDRESS ||
-	    !read_augmentation(section, augmentation, c, ret))
+	    !read_augmentation(augmentation, c, ret))
 		return false;
 	ret->program = *c;
 	return !c->is_bad;
