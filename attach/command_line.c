@@ -12,7 +12,7 @@ struct words {
 	const char *at, *end;
 };
 
-/* The next argument and its length; NULL behind the last. */
+/* Returns the next argument and its length; NULL after the last. */
 static const char *next_argument(struct words *words, size_t *n_ret)
 {
 	const char *word = words->at;

@@ -20,15 +20,15 @@
  * The child has every mapping of the target with its contents, but:
  *
  * - Page tables are copied only where there is anonymous memory (mm/memory.c:
- *   vma_needs_copy). Of shared mappings, of files that were never written to and of
- *   memory where only the page of zeros was read, the child's pagemap shows nothing. The
+ *   vma_needs_copy). For shared mappings, files that were never written to and memory
+ *   where only the page of zeros was read, the child's pagemap shows nothing. The
  *   target's own pagemap shows which of those pages are present, once it runs again and
  *   where the same file is still mapped. It is used in addition to the child's, but only
  *   for pages that cannot have changed: pages of files, and of zeros.
- * - Shared memory is the same memory: what is read of it is what it is now. It is read
+ * - Shared memory is the same memory: its present contents are read. They are read
  *   through the child, which never unmaps it.
- * - MADV_DONTFORK areas are missing. What the target maps and the child does not was
- *   either mapped since, and is none of the image, or is marked "dc" (VM_DONTCOPY) in the
+ * - MADV_DONTFORK areas are missing. A mapping of the target that the child does not
+ *   have was either made since, and is none of the image, or is marked "dc" (VM_DONTCOPY) in the
  *   target's smaps: then it is read from the target while it runs.
  * - MADV_WIPEONFORK areas are empty ("wf" in the child's smaps): the same.
  *

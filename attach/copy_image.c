@@ -164,7 +164,7 @@ static bool overlaps_mapping(const struct hi_page_runs *runs, const struct hi_ma
 	return false;
 }
 
-/* What has no page there is not zero for that: others fill it in, or not every page was
+/* Memory without a page is not zero for that: others fill it in, or not every page was
  * found (Note [Reservations without PAGEMAP_SCAN]). */
 static bool may_miss_pages(const struct hi_copy *copy, const struct hi_mapping *m)
 {

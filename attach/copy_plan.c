@@ -46,7 +46,8 @@ static uint32_t flags_of(const struct hi_mapping *m, uint32_t run, bool unreacha
 	return HI_PAGES_PRESENT;
 }
 
-/* What a fork does not freeze: see Note [What a child has] in copy_child.c. */
+/* Returns flags of memory that a fork does not freeze: see Note [What a child has] in
+ * copy_child.c. */
 static uint32_t live_flags_of(const struct hi_mapping *m, uint32_t run)
 {
 	if (run & HI_RUN_MISSING)
@@ -214,8 +215,8 @@ uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags)
  * meanwhile, and lie congruent to their addresses modulo 2 MiB, so that a dense stretch
  * gets huge pages and only such ones do (a huge page for each single page would take 512
  * times its memory). Small ones are packed: hundreds of thousands of single pages must
- * not need a page table each. What is read while the target runs lies in areas of its
- * own: it is read once, also where the rest is read in place, again and again.
+ * not need a page table each. Memory that is read while the target runs lies in areas of
+ * its own: it is read once, also where the rest is read in place, again and again.
  */
 static bool joins_area(const struct hi_area *area, uint64_t joined, uint64_t start)
 {
@@ -306,7 +307,7 @@ static void add_room(struct hi_areas *fresh)
 	}
 }
 
-/* What fresh areas of that kind take, with what alignment may cost; 0: none. */
+/* Returns the size of fresh areas of that kind, with the cost of alignment; 0: none. */
 static size_t size_of_fresh(const struct hi_copy *copy, bool live)
 {
 	size_t size = 0;

@@ -62,8 +62,8 @@ static void note_unreadable(struct hi_copy *copy, uint64_t addr, uint64_t size)
  * process_vm_readv is up to twice as fast as /proc/PID/mem, but it pins pages, and an
  * anonymous page that is shared since a fork is copied before it is pinned (mm/gup.c:
  * gup_must_unshare). That would give the target (redis that saves, a server with forked
- * workers) a memory of its own for every page that is read from it, while it stands, and
- * makes the read four times slower; a copy-on-write child would be copied whole.
+ * workers) a memory of its own for every page that is read from it, while it is stopped,
+ * and makes the read four times slower; a copy-on-write child would be copied whole.
  * /proc/PID/mem only takes references. So shared pages are read that way. A child's pages
  * are always shared; the target's are checked when it is opened, and again for two pages
  * of each block (1 µs each), since it may have forked meanwhile.
@@ -85,8 +85,8 @@ static bool must_not_pin(const struct hi_copy_source *source,
 {
 	const struct hi_piece *last = &pieces[n - 1];
 
-	/* What is missing in a child is read from the target, which runs and may exec:
-	 * the descriptor is bound to this memory, the pid is not. */
+	/* Pages that are missing in a child are read from the target, which runs and may
+	 * exec: the descriptor is bound to this memory, the pid is not. */
 	return pieces->force || pieces->missing || source->shares ||
 	       !is_exclusive(source, pieces->addr) ||
 	       !is_exclusive(source, last->addr + last->size - HI_PAGE);
@@ -99,8 +99,8 @@ static const struct hi_copy_source *source_of(const struct hi_copy *copy,
 	return piece->missing ? &copy->own : copy->from;
 }
 
-/* By /proc/PID/mem, which also reads what has no read permission. What it does
- * not give is left out page by page. */
+/* Reads by /proc/PID/mem, also memory without read permission. Memory that it does not
+ * give is left out page by page. */
 static void read_forced(struct hi_copy *copy, const struct hi_piece *piece)
 {
 	int fd = source_of(copy, piece)->mem_fd;

@@ -17,7 +17,7 @@ enum {
 struct initial_stack {
 	uint64_t words[STACK_WORDS];
 	size_t count;
-	uint64_t end; /* address behind the last word */
+	uint64_t end; /* address after the last word */
 };
 
 static bool read_initial_stack(const struct hi_image *image, struct initial_stack *stack)
@@ -51,7 +51,7 @@ static size_t find_vector(const struct hi_image *image, const struct initial_sta
 	return 0;
 }
 
-/* Of the pointers that end before index `end` with a NULL: the index of the first one.
+/* Returns the index of the first of the pointers that end before index `end` with a NULL.
  * The word before it, which is returned too, is no pointer. */
 static size_t find_first_pointer(const struct initial_stack *stack, size_t end,
 				 uint64_t *before_ret)

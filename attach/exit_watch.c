@@ -235,7 +235,7 @@ enum hi_status hi_exit_watch_begin_untraced(struct hi_exit_watch *watch, pid_t p
 
 	if (status != HI_OK)
 		return status;
-	/* It ended meanwhile, and stands there. */
+	/* It ended meanwhile, and is stopped there. */
 	if (look_at_tracer(watch) == HI_EXIT_STANDS) {
 		hi_exit_keep_end(hi_take(watch->keep));
 		return HI_OK;

@@ -9,9 +9,9 @@
  * call, and the last frame restores the thread. All signals are blocked in between, and
  * the last frame restores the mask:
  *
- * 	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
- * 	child:            frame "child": clone(snapshot) ─> frame "exit": exit_group
- * 	snapshot:                                         frame "exit": exit_group
+ *	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
+ *	child:            frame "child": clone(snapshot) ─> frame "exit": exit_group
+ *	snapshot:                                         frame "exit": exit_group
  *
  * Once the registers are set, all of this completes without the tracer, at whatever
  * instant it dies: the thread goes on as before, no child lives on, and none is left as a
@@ -19,13 +19,13 @@
  * (CLONE_PARENT_SETTID): "any child" might take one of the target's own.
  *
  * While the tracer lives none of the frames is used. Each call is made with
- * PTRACE_SYSCALL and stands at its end, where the next registers are set; in the end
- * those that the thread really had. So even a call that only the kernel knows how to go
- * on with (restart_syscall) goes on: rt_sigreturn would forget it.
+ * PTRACE_SYSCALL and stops at its end, where the next registers are set; in the end those
+ * that the thread really had. So even a call that only the kernel can continue
+ * (restart_syscall) goes on: rt_sigreturn would forget it.
  *
  * The order makes this safe. Before: frames, then registers, then the mask. After: mask,
- * registers, then the bytes on the stack. At each step what a death would leave behind is
- * a thread that runs its chain to the end, or an unchanged one.
+ * registers, then the bytes on the stack. At each step a death would leave a thread that
+ * runs its chain to the end, or an unchanged one.
  *
  * Note [Why two children]
  *
@@ -42,7 +42,7 @@
  * TRACECLONE, so that both children are traced and stopped from birth. TRACESYSGOOD is
  * needed for more than to distinguish stops: when a tracer dies, the number of a
  * syscall-stop that was not consumed is sent as a signal; SIGTRAP would kill, SIGTRAP |
- * 0x80 is none. EXITKILL is given to the first child only when that stands, and the
+ * 0x80 is none. EXITKILL is given to the first child only when that is stopped, and the
  * snapshot child inherits it.
  */
 #include "attach/fork.h"
@@ -267,7 +267,7 @@ static enum hi_status clone_first(struct fork_job *job, long *pid_ret,
 		return hi_fork_refused(-outcome.result, err);
 	if (!job->first)
 		return hi_fail(err, HI_OS, 0, "no ptrace event for the cloned child");
-	job->first_pidfd = pidfd_open(job->first, 0); /* it stands at its birth */
+	job->first_pidfd = pidfd_open(job->first, 0); /* it is stopped at its birth */
 	*pid_ret = outcome.result;
 	return HI_OK;
 }
@@ -462,7 +462,7 @@ static enum hi_status prepare_thread(struct fork_job *job,
 	return status == HI_OK ? write_program(job, err) : status;
 }
 
-/* What cannot be undone here undoes itself when the tracer ends. */
+/* Changes that cannot be undone here undo themselves when the tracer ends. */
 static enum hi_status run_fork_calls(struct fork_job *job, struct hi_error *err)
 {
 	enum hi_status status = HI_OK, restored;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What forbids a fork. Checked beforehand where a failed clone() would be noticed, or
+ * Reasons against a fork. Checked beforehand where a failed clone() would be noticed, or
  * where it would not fail but do harm. For everything else clone() itself fails.
  */
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "base/text.h"
 
 /*
- * Of what the target may write to, how much has to be free: it writes to a part of it
- * in the seconds that the child lives, and when memory runs out all the same the child
+ * The share of the target's writable memory that has to be free: it writes to a part of
+ * it in the seconds that the child lives, and when memory runs out all the same the child
  * is killed first (oom_score_adj 1000). Page tables take 1/512.
  */
 #define WRITTEN_SHARE 4

@@ -63,7 +63,7 @@ enum hi_status hi_fork_read_mappings(pid_t pid, struct hi_mapping **ret, size_t 
 	return status == HI_OK ? hi_maps_parse(text, size, ret, n_ret, err) : status;
 }
 
-/* What the thread is chosen by. */
+/* Criteria by which the thread is chosen. */
 struct choice {
 	const struct hi_tracees *all;
 	const struct hi_mapping *mappings;
@@ -116,7 +116,7 @@ static bool is_present(int pagemap, uint64_t start, uint64_t end)
 	return true;
 }
 
-/* Where the kernel would change its pc before its next instruction. */
+/* Returns whether the kernel would change its pc before its next instruction. */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *regs,
 				int memory)
 {

@@ -110,7 +110,7 @@ static bool is_freezing(char *line, char *name, size_t size)
 	return true;
 }
 
-/* Where it sleeps in the kernel, if that may be read. */
+/* Returns whether it sleeps in the freezer of the kernel, if that may be read. */
 static bool sleeps_frozen(pid_t pid)
 {
 	char text[128];

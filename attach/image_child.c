@@ -217,10 +217,10 @@ struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
 }
 
 /*
- * What only the child still has: the target has written to it since, or given it back. At
- * the fork it shared every page, except those that devices were writing to, which the
- * kernel copies at once. When the target exits all pages become the child's alone, and
- * the number is unknown.
+ * Measures the bytes that only the child still has: the target has written to them since,
+ * or given them back. At the fork it shared every page, except those that devices were
+ * writing to, which the kernel copies at once. When the target exits all pages become the
+ * child's alone, and the number is unknown.
  */
 static uint64_t measure_copied_bytes(const struct hi_image_child *child)
 {

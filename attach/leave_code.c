@@ -4,11 +4,11 @@
  *
  * A thread may be inside the allocator when its pc, or one of the first words above its
  * stack pointer, lies in the ranges: a return address, or a stale word that looks like
- * one. Those threads run on together, so that one that waits for a lock gets it from
- * another one inside; all others stay stopped. That ends quickly where few are inside.
- * Many that share a lock would form a queue in there for ever, so the next tries give
- * each one a turn of its own: it takes the lock, unless one whose turn is still to come
- * holds it, and leaves.
+ * one. Such threads run on together, so that one that waits for a lock gets it from
+ * another one inside; all others stay stopped. That ends quickly if few are inside. Many
+ * that share a lock would form a queue in there for ever, so the next tries give each one
+ * a turn of its own: it takes the lock, unless one whose turn is still to come holds it,
+ * and leaves.
  *
  * A stale word above the stack pointer of a sleeping thread would use up all tries for
  * nothing and delay all other threads. So a thread that sleeps in a call that no

@@ -28,9 +28,9 @@
  * frame numbers, for CAP_SYS_ADMIN). Pages that a fork shares are neither for others:
  * then the whole mapping is read.
  *
- * What the search may read is bounded (search_limit): in the stop little, since all was
- * found before it except what is new. What is still missing then is reported as unknown,
- * not as zero.
+ * Reads of the search are bounded (search_limit): in the stop there are few, since all
+ * was found before it except new pages. Pages that are still missing then are reported as
+ * unknown, not as zero.
  */
 enum {
 	PAGE = HI_PAGEMAP_PAGE,
@@ -114,7 +114,7 @@ static enum hi_status read_pagemap_part(struct page_search *search, uint64_t sta
 	return status;
 }
 
-/* What of [start, end) was not looked at yet. */
+/* Looks at the part of [start, end) that was not looked at yet. */
 static enum hi_status look_at_span(struct page_search *search, uint64_t start,
 				   uint64_t end)
 {

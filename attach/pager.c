@@ -56,12 +56,12 @@
  *
  * Passes over the heap go from block to block, and walks along pointers jump. A large
  * block makes each jump expensive (and drops what is needed next), a small one makes each
- * pass slow. So blocks are small, and a fault just behind what was last read for an
- * earlier one fills twice as many as that did, as long as they are EMPTY: the last
+ * pass slow. So blocks are small, and a fault just after the blocks that were last read
+ * for an earlier one fills twice as many as that did, as long as they are EMPTY: the last
  * N_STREAMS places where reading ended are kept.
  *
- * What cannot be read becomes zeros, so that no thread waits for ever, and is counted:
- * the owner of the pager must check the count before it uses results.
+ * Memory that cannot be read becomes zeros, so that no thread waits for ever, and is
+ * counted: the owner of the pager must check the count before it uses results.
  */
 enum state { EMPTY, FILLING, FULL };
 
@@ -72,7 +72,7 @@ struct worker {
 };
 
 struct stream {
-	size_t next;	 /* the block behind what was read */
+	size_t next;	 /* the block after the last one that was read */
 	unsigned window; /* blocks that were; 0: not in use */
 };
 

@@ -25,7 +25,7 @@
  * It is a system call only if orig_rax >= 0: interrupts and exceptions enter with -1,
  * rt_sigreturn sets -1, and a handler's first instruction has rax 0. So a user-mode rax
  * that happens to be -4 is never touched. No restartable sequence can be at hand: system
- * calls are forbidden in them, and rip is behind one.
+ * calls are forbidden in them, and rip is after one.
  *
  * Not changed: a group stop (it would have been EINTR without us as well); close(), which
  * has closed the descriptor even if it returns EINTR; restart_syscall, for which EINTR
@@ -35,8 +35,8 @@
  * The call starts with its whole time-out again: Note [Time-outs that start anew] in
  * sleepers.c.
  *
- * What cannot be hidden: a call that had done a part of its work returns that part (a
- * write to a full pipe, recv with MSG_WAITALL).
+ * One thing cannot be hidden: a call that had done a part of its work returns that part
+ * (a write to a full pipe, recv with MSG_WAITALL).
  *
  * Note [Filters that refuse restart_syscall]
  *
@@ -53,8 +53,8 @@
  * thread that has filters counts as one that they refuse. A thread that is inside
  * restart_syscall has shown that they allow it.
  *
- * What remains: between the wake-up and our look at the thread a death of the tracer by
- * SIGKILL lets it run into the filter.
+ * One gap remains: between the wake-up and our look at the thread a death of the tracer
+ * by SIGKILL lets it run into the filter.
  */
 #include "attach/restart_syscalls.h"
 

@@ -11,9 +11,9 @@
  * Nothing is lost by that. A thread that sleeps in the kernel changes no memory of the
  * process, and its registers are those of the last stop, for it has executed no
  * instruction since. Both have to be certain:
- *   - the thread is let go by PTRACE_SYSCALL and stands once more at the entry of the
- *     call that starts anew; let go from there it would stand at the end of it. When it
- *     sleeps and does not stand there, it sleeps in this very call (tracees_settle.c);
+ *   - the thread is let go by PTRACE_SYSCALL and stops once more at the entry of the
+ *     call that starts anew; let go from there it would stop at the end of it. When it
+ *     sleeps and is not stopped there, it sleeps in this very call (tracees_settle.c);
  *   - the number of its context switches is then stored. It runs only between two of
  *     them: the same number, and asleep, means that it has not run since. The same is
  *     checked again when memory has been copied, or the child has been made: if it woke

@@ -16,7 +16,7 @@
 #define FLAG_STRICT_SS 4u
 
 #define LEGACY_SIZE 512u  /* the FXSAVE area */
-#define HEADER_SIZE 64u	  /* behind it; its first word is the features in use */
+#define HEADER_SIZE 64u	  /* after it; its first word is the features in use */
 #define SW_RESERVED 464u  /* where the legacy area is the software's own */
 #define FEATURE_TILES 18u /* AMX: the kernel has room for it only once it is used */
 
@@ -72,7 +72,7 @@ void hi_signal_frame_write(void *frame, const struct user_regs_struct *regs,
 	memcpy(frame, &f, sizeof(f));
 }
 
-/* Where a feature lies in the standard form; 0 if this processor has it not. */
+/* Returns the end of a feature in the standard form; 0 if this processor has it not. */
 static uint32_t end_of_feature(unsigned feature)
 {
 	uint32_t size = 0, offset = 0, flags, unused;

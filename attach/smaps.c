@@ -63,8 +63,8 @@ static void add_smaps_field(const char *line, const char *key, uint64_t *pages)
 }
 
 /*
- * Pages of huge page filesystems have counters of their own. Of what a driver or a DAX
- * filesystem maps (pf, mm) not every page is counted.
+ * Pages of huge page filesystems have counters of their own. Mappings of a driver or a
+ * DAX filesystem (pf, mm) have pages that are not counted.
  */
 static void read_size_line(const char *line, struct hi_smaps_size *size)
 {

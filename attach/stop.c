@@ -25,15 +25,15 @@
  *
  * A fork costs the target two injected calls and the copy of its page tables, and later a
  * page fault for each page that it writes while the child lives; a copy costs the bytes.
- * Below FORK_FROM bytes of private memory the copy is as fast, and leaves nothing behind
+ * Below FORK_FROM bytes of private memory the copy is as fast, and leaves no traces
  * (bench_snapshot; with huge pages the fork wins earlier). A copy that would take up the
  * pause budget, or the free memory, is none.
  *
- * When a fork that was planned is refused at the stop, nothing is reserved. What can be
- * copied in a quarter of the pause budget even so is copied at once: the target stands
- * where it was to stop. Else it is let go, memory is reserved and it is stopped a second
- * time. After a trigger it is not let go, since the trigger may never come again: the
- * copy must fit into the rest of the budget.
+ * When a fork that was planned is refused at the stop, nothing is reserved. Memory that
+ * can be copied in a quarter of the pause budget even so is copied at once: the target is
+ * stopped where it was to stop. Else it is let go, memory is reserved and it is stopped a
+ * second time. After a trigger it is not let go, since the trigger may never come again:
+ * the copy must fit into the rest of the budget.
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* less than this is always copied */
@@ -153,7 +153,7 @@ static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *e
 		       : HI_OK;
 }
 
-/* ---- while the target stands ---- */
+/* ---- while the target is stopped ---- */
 
 static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
 {
@@ -224,7 +224,7 @@ static void watch_again(const struct snapshot *self)
 	hi_exit_watch_resume(self->options.exit_watch);
 }
 
-/* The target stands only inside this function. */
+/* The target is stopped only inside this function. */
 static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 {
 	enum hi_status status = HI_OK, resumed;

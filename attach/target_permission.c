@@ -72,7 +72,8 @@ static enum hi_status explain_yama(const struct hi_permission *f, const char *na
 	return HI_OK;
 }
 
-/* What refuses a process without CAP_SYS_PTRACE, in the kernel's order. */
+/* Names the check that refuses a process without CAP_SYS_PTRACE, in the kernel's
+ * order. */
 static enum hi_status explain_unprivileged(const struct hi_permission *f,
 					   const char *name, struct hi_error *err)
 {

@@ -12,10 +12,10 @@
  *
  * Any stop takes back a pending PTRACE_INTERRUPT, so in a signal-delivery-stop we send it
  * anew and then let the thread go on with its signal. The trap comes before the next
- * signal is looked at: at most one handler frame is set up, and the thread stands before
- * the handler's first instruction. All threads end up in an event-stop, where a detach
- * needs no signal and an SIGSTOP or SIGCONT that comes meanwhile is kept by the kernel: a
- * group stop is put back by __ptrace_unlink in any case.
+ * signal is looked at: at most one handler frame is set up, and the thread is stopped
+ * before the handler's first instruction. All threads end up in an event-stop, where a
+ * detach needs no signal and an SIGSTOP or SIGCONT that comes meanwhile is kept by the
+ * kernel: a group stop is put back by __ptrace_unlink in any case.
  *
  * Note [Dead threads are reaped in a handler]
  *

@@ -6,10 +6,10 @@
  * Note [Brought back to sleep]
  *
  * At the resume a thread whose call starts anew is let go by PTRACE_SYSCALL, twice: it
- * stands at the entry of the call, then it sleeps in it. It is never detached, which only
- * one that stands can be: it is free when the tracer ends, and until then the tracer lets
- * go whatever stands (hi_tracees_release). TRACESYSGOOD for the same reason as in fork.c:
- * a stop at a call that was not consumed sends no signal when the tracer dies.
+ * stops at the entry of the call, then it sleeps in it. It is never detached, which only
+ * a stopped one can be: it is free when the tracer ends, and until then the tracer lets
+ * go every thread that stops (hi_tracees_release). TRACESYSGOOD for the same reason as in
+ * fork.c: a stop at a call that was not consumed sends no signal when the tracer dies.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,8 +27,8 @@
 #define WHAT (WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL)
 /*
  * All must be past the entry before the tracer ends, for the reason at let_stop_go: they
- * are runnable, but the machine may be busy. Those that do not sleep then are just not in
- * the table.
+ * are runnable, but the machine may be busy. Threads that do not sleep then are just not
+ * in the table.
  */
 #define ENTRY_NS 3000000000u
 #define SETTLE_NS 100000000u
@@ -73,9 +73,9 @@ static bool is_entry(const struct hi_tracee *tracee, int stop)
 }
 
 /*
- * It stands somewhere: let go, with the signal that it was about to take. Not detached at
- * the entry of a call: a detach leaves it with a signal that seems pending
- * (kernel/ptrace.c, __ptrace_unlink), and the call would return EINTR.
+ * Lets a thread go that is stopped somewhere, with the signal that it was about to take.
+ * Not detached at the entry of a call: a detach leaves it with a signal that seems
+ * pending (kernel/ptrace.c, __ptrace_unlink), and the call would return EINTR.
  */
 static void let_stop_go(struct hi_tracee *tracee, int stop)
 {
@@ -161,7 +161,8 @@ void hi_tracees_begin_settling(struct hi_tracees *all)
 	}
 }
 
-/* Those in state `from`, until each has passed by `step` or the time is over. */
+/* Settles the threads in state `from`, until each has passed by `step` or the time is
+ * over. */
 static void settle_all(struct hi_tracees *all, enum hi_tracee_state from,
 		       uint64_t until_ns)
 {

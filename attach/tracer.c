@@ -88,9 +88,9 @@ static uint64_t vdso_of(const struct hi_target *target)
 }
 
 /*
- * Of the program that is there now. Amid an exec there is no memory (ESRCH) or the
- * auxiliary vector is empty for a short time: tries again. Reads no memory of the target,
- * which may have a userfaultfd there: the watchdog does not run yet.
+ * Opens the memory of the program that is there now. Amid an exec there is no memory
+ * (ESRCH) or the auxiliary vector is empty for a short time: tries again. Reads no memory
+ * of the target, which may have a userfaultfd there: the watchdog does not run yet.
  */
 static int open_memory(pid_t pid, uint64_t *probe_ret, bool *writable_ret)
 {
@@ -189,7 +189,8 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 	return HI_OK;
 }
 
-/* What is private and in memory: more than that it cannot write to and so copy. */
+/* Returns the bytes that are private and in memory: more than that it cannot write to and
+ * so copy. */
 static uint64_t writable_bytes(pid_t pid)
 {
 	char text[8192];
@@ -354,7 +355,7 @@ static enum hi_status take_reply(struct hi_tracer *self, uint32_t command,
 	}
 	if (rep.status != HI_OK && err)
 		*err = rep.error;
-	/* There is no child, but the target stands all the same. */
+	/* There is no child, but the target is stopped all the same. */
 	if (rep.status != HI_OK &&
 	    (command != HI_TRACER_FORK || rep.status != HI_UNSUPPORTED))
 		end_processes(self);

@@ -52,7 +52,7 @@ static void outlive_inspector(const struct tracer_process *self, bool on)
 {
 	(void)prctl(PR_SET_PDEATHSIG, on ? 0 : SIGKILL);
 	if (!on && getppid() != self->request->inspector)
-		_exit(0); /* whatever stands is let go by the kernel */
+		_exit(0); /* the kernel lets stopped threads go */
 }
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
@@ -249,7 +249,7 @@ static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_n
 		if (status == HI_OK)
 			status = hi_avoid_leave(all, self->request->options,
 						start_ns + budget / 2, err);
-		/* Those that ran on may have made threads, or died. */
+		/* Threads that ran on may have made threads, or died. */
 	} while (status == HI_OK && !hi_tracees_complete(all));
 	if (status == HI_OK && !hi_tracees_live(all))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
@@ -323,7 +323,7 @@ static enum hi_status stop_threads(struct tracer_process *self, struct hi_error 
 
 	if (status != HI_OK)
 		return status;
-	/* Touch what will be written while the target stands. */
+	/* Touch memory that will be written while the target is stopped. */
 	memset(shared->threads, 0, self->tracees.count * sizeof(*shared->threads));
 	set_priority(self, true);
 	shared->stopped_ns = hi_clock_ns();
@@ -352,7 +352,7 @@ static void give_up(struct tracer_process *self)
 	/* After a fork that failed it is off; a leader's death needs it to be seen. */
 	set_tick(true);
 	hi_tracees_give_up(&self->tracees);
-	/* Nothing stands any more: there is time. */
+	/* Nothing is stopped any more: there is time. */
 	set_priority(self, false);
 	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS);
 	hi_tracees_detach_late(&self->tracees, hi_clock_ns() + GIVE_UP_NS);
@@ -551,7 +551,7 @@ static enum hi_status execute_command(struct tracer_process *self, uint32_t comm
 	}
 }
 
-/* A fork that is not possible is no failure: the target stands, and may be copied. */
+/* A fork that is not possible is no failure: the target is stopped, and may be copied. */
 static bool is_failed_stop(const struct tracer_process *self, uint32_t command,
 			   enum hi_status status)
 {
@@ -586,7 +586,7 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_request *request)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n != sizeof(command))
-			_exit(0); /* whatever stands is let go by the kernel */
+			_exit(0); /* the kernel lets stopped threads go */
 		/* The process that reads the child may be compromised: it cannot stop
 		 * anything again. */
 		if (resumed && command != HI_TRACER_END_CHILD)

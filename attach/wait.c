@@ -10,10 +10,10 @@
  *
  * A signal interrupts system calls of a traced thread that it would not have interrupted
  * otherwise, one that is ignored; so these are made to start anew as at a stop
- * (restart.c). What cannot be hidden: a signal to the process wakes one thread, and if
- * another one takes it first, that thread has been woken for nothing, and a call of the
- * few that do not restart by themselves returns EINTR. Without a tracer this happens only
- * for signals with a handler.
+ * (restart.c). One thing cannot be hidden: a signal to the process wakes one thread, and
+ * if another one takes it first, that thread has been woken for nothing, and a call of
+ * the few that do not restart by themselves returns EINTR. Without a tracer this happens
+ * only for signals with a handler.
  *
  * When the wait ends without a hit, nothing is stopped: the kernel releases running
  * threads of a dead tracer without stopping them.
@@ -23,7 +23,7 @@
  * The trigger's signal goes to one thread, once, and is of the kernel. The program may
  * send the same one (Go does, to preempt), and sockets too. Only the first to the thread
  * that hit is suppressed. If that one is the program's own, the trigger's was merged into
- * it (an ordinary signal is pending only once): it is delivered, and the thread stands at
+ * it (an ordinary signal is pending only once): it is delivered, and the thread stops at
  * its handler, called from the probe.
  *
  * A thread that blocks the signal does not stop for it. It keeps it pending if the probe
@@ -40,14 +40,14 @@
  *
  * Note [The end of a process]
  *
- * With PTRACE_O_TRACEEXIT a thread that exits stands still once more, while the process
- * still has its memory. It cannot run user code again, but goes on to exit when it is
- * let go, or when the tracer dies. It is the end of the process if the thread called
+ * With PTRACE_O_TRACEEXIT a thread that exits stops once more, while the process still
+ * has its memory. It cannot run user code again, but goes on to exit when it is let go,
+ * or when the tracer dies. It is the end of the process if the thread called
  * exit_group(), died of a signal, or is the last one. The other threads of an
  * exit_group() look like those of a process in which one thread calls exec, so these are
- * held for a short time, until the one that ended the process stands too: their stacks
- * are roots. After SIGKILL nothing is held: the memory may be wanted (the kernel's OOM
- * killer), and so may a prompt end.
+ * held for a short time, until the one that ended the process is stopped too: their
+ * stacks are roots. After SIGKILL nothing is held: the memory may be wanted (the kernel's
+ * OOM killer), and so may a prompt end.
  */
 #include "attach/wait.h"
 
@@ -154,7 +154,7 @@ static void end_wait(struct waiting *w, enum hi_hit_position position)
 	w->is_over = true;
 }
 
-/* The thread stands before sig. Was it sent by the hit? */
+/* The thread is stopped before sig. Was it sent by the hit? */
 static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 {
 	if (*sig != HI_TRIGGER_SIGNAL || !ask_trigger(w) || !w->all->signal_tid)

@@ -275,7 +275,7 @@ static bool has_other_users(gid_t gid, uid_t owner)
 }
 
 /* Not by getgrgid(), which loads libraries: the portable program has none. A group that
- * only a directory service knows is private by the convention for its number. */
+ * only a directory service has is private by the convention for its number. */
 static bool is_private_group(gid_t gid, uid_t owner)
 {
 	HI_GUARD(fclose) FILE *groups = fopen("/etc/group", "re");

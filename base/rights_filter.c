@@ -188,7 +188,8 @@ static void emit_answer_if_equal(struct program *p, uint32_t value, uint32_t wha
 	emit_answer(p, what);
 }
 
-/* Where to patch the jump over the body, which ends with an answer. */
+/* Returns the place of the jump over the body, to be patched; the body ends with an
+ * answer. */
 static unsigned short begin_call(struct program *p, int number)
 {
 	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);

@@ -15,10 +15,10 @@ struct ruleset {
 #define TCP UINT64_C(3)	    /* bind, connect */
 #define OUTSIDE UINT64_C(3) /* abstract sockets, signals */
 
-/* Rights to files that ABI 1, 2, … knows: bits from 0 on. */
+/* Rights to files of ABI 1, 2, …: bits from 0 on. */
 static const unsigned n_fs_rights[] = {0, 13, 14, 15, 15, 16};
 
-/* All that it knows is handled, but for reading, and no rule allows any of it. */
+/* All rights of the ABI are handled, but for reading, and no rule allows any of it. */
 static struct ruleset make_landlock_rules(long abi)
 {
 	size_t last = sizeof(n_fs_rights) / sizeof(*n_fs_rights) - 1;

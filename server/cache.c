@@ -20,7 +20,7 @@ static struct hi_cached **find_bucket(struct hi_cache *cache, const char *addres
 	return &cache->buckets[hi_hash_name(address) % HI_CACHE_BUCKETS];
 }
 
-/* Where the pointer to it is; *that is NULL if there is none. */
+/* Returns the place of the pointer to it; *that is NULL if there is none. */
 static struct hi_cached **find_cached(struct hi_cache *cache, const char *address)
 {
 	struct hi_cached **at = find_bucket(cache, address);

@@ -32,7 +32,7 @@ static struct hi_answer *answer_restart(struct hi_exchange *x)
 {
 	if (!is_post(x))
 		return hi_question_page(x->server->base, x->address, "Read it again",
-					"What is shown is read again from its file.");
+					"The pages are read again from their file.");
 	hi_control_restart(x->server);
 	return hi_redirection(303, x->server->base);
 }

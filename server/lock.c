@@ -96,7 +96,7 @@ static enum look look_at_lock(struct hi_server_lock *lock, bool (*touch)(const c
 	}
 	if (!is_file_of_name(lock->directory, lock->name, fd))
 		return LOOK_AGAIN;
-	/* Of one that was killed. */
+	/* The text of a server that was killed. */
 	if (ftruncate(fd, 0) != 0)
 		return LOOK_FAILED;
 	lock->fd = hi_take_fd(fd);

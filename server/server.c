@@ -96,7 +96,7 @@ static enum hi_status start_daemon(struct hi_server *s, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Those that are ignored (nohup) stay so. */
+/* Signals that are ignored (nohup) stay so. */
 static enum hi_status take_end_signals(struct hi_server *s, struct hi_error *err)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
@@ -266,7 +266,8 @@ static enum hi_status wait_for_something(struct hi_server *s, struct hi_error *e
 	return HI_OK;
 }
 
-/* What is being sent is sent to its end; what waits for a page is told so. */
+/* Sends answers that have begun to their end; requests that wait for a page get an
+ * error. */
 static void finish_last_answers(struct hi_server *s)
 {
 	uint64_t end = hi_clock_ns() + END_NS;

@@ -146,8 +146,8 @@ static bool is_content_type(const char *type)
 	return true;
 }
 
-/* Where the next bytes go to; *size_ret: how many; 0: the answer is complete. NULL: there
- * is no memory, or it is no answer. */
+/* Returns the place of the next bytes; *size_ret: how many; 0: the answer is complete.
+ * NULL: there is no memory, or it is no answer. */
 static char *find_place(struct hi_worker *w, size_t most_bytes, size_t **count_ret,
 			size_t *size_ret)
 {

@@ -158,7 +158,7 @@ static void finish_request(struct hi_workers *w, struct hi_worker *worker,
 	hi_answer_release(answer);
 }
 
-/* Of one that was asked for a page and did not make it. */
+/* Explains the end of a process that was asked for a page and did not make it. */
 static struct hi_answer *explain_end(const struct hi_workers *w,
 				     const struct hi_worker *worker, int status)
 {
