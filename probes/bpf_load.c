@@ -81,7 +81,7 @@ static bool has_types(void)
 	return found;
 }
 
-/* Those of one process came together with this helper. */
+/* Iterators of one process came together with this helper. */
 static bool has_task_iterators(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_ktime_get_tai_ns,

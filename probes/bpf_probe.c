@@ -262,7 +262,8 @@ static enum hi_status set_target_process(struct bpf_probe *probe, struct hi_erro
 	return HI_OK;
 }
 
-/* Where task_struct has a member, by the kernel's own type information; 0: unknown. */
+/* Returns the offset of a member of task_struct, by the kernel's own type information; 0:
+ * unknown. */
 static uint64_t task_offset(const struct btf *btf, const char *wanted)
 {
 	int id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);

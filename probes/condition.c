@@ -100,7 +100,7 @@ static bool take_constant_word(struct parser *p, int64_t *ret)
 	return take_condition_word(p, "true");
 }
 
-/* HI_NOT_FOUND: no number stands here. */
+/* HI_NOT_FOUND: there is no number here. */
 static enum hi_status take_condition_number(struct parser *p, int64_t *ret)
 {
 	const char *start;
@@ -282,8 +282,7 @@ static enum hi_status use_parameter(struct parser *p, const char *at, size_t i,
 	return HI_OK;
 }
 
-/* The n-th parameter, from 0, if the debug information knows it, else the n-th register.
- */
+/* The n-th parameter, from 0, if the debug information has it, else the n-th register. */
 static enum hi_status use_argument(struct parser *p, const char *at, size_t n,
 				   struct value *v)
 {

@@ -35,8 +35,8 @@ bool hi_name_is_clone(const char *symbol)
 	return strstr(symbol, ".isra.") || strstr(symbol, ".constprop.");
 }
 
-/* Where the parameters begin: the '(' that the last ')' closes. Length of what is in
- * front of it; of all of it where there are none. */
+/* Returns the length of the name before the parameters, which begin with the '(' that the
+ * last ')' closes; the whole length if there are none. */
 static size_t without_parameters(const char *plain, size_t n)
 {
 	size_t end = n;
@@ -107,8 +107,8 @@ bool hi_plain_name_matches(const char *plain, const char *name)
 			     name);
 }
 
-/* The last identifier of a name stands in its mangled form as it is, but in
- * abbreviations of std and in operators. */
+/* The last identifier of a name is in its mangled form as it is, but in abbreviations of
+ * std and in operators. */
 static bool may_be_mangled(const char *symbol, const char *name)
 {
 	size_t end = strcspn(name, "(<"), start;

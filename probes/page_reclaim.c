@@ -13,7 +13,7 @@
  *
  * Note [DAMON]
  *
- * What DAMON only looks at is not lost: see Note [Bits that DAMON keeps] in
+ * Bits that DAMON only looks at are not lost: see Note [Bits that DAMON keeps] in
  * page_tables.c. But its schemes do something with pages, and paging out clears PG_young
  * of each page that it looks at. A scheme whose first filter leaves out anonymous memory
  * does not touch heaps, and of other memory no bit is believed then.
@@ -76,7 +76,7 @@ uint64_t hi_page_reclaim_read(int fd)
 		size += n > 0 ? (size_t)n : 0;
 	} while (n > 0 && size < sizeof(text) - 1);
 	text[size] = 0;
-	/* A counter may lie behind what was read. */
+	/* A counter may lie after the bytes that were read. */
 	return n == 0 ? hi_page_reclaim_parse(text) : HI_PAGE_RECLAIM_UNKNOWN;
 }
 

@@ -24,11 +24,11 @@
  * An entry of a page table has the physical address of the next one. The program reads it
  * where the kernel maps all physical memory: at a base that is random at each boot
  * (RANDOMIZE_MEMORY), and in no file where /proc/kallsyms has no data. But the topmost
- * table of a process is given as an address in that map. So the base is a multiple of
- * 1 GiB (the kernel chooses it so) below it, by no more than there is memory. A candidate
- * is right if the tables that it leads to have the physical pages that /proc/PID/pagemap
- * tells, for pages of our own. With a wrong one other memory is taken for a table, or
- * there is none and the read fails, which does no harm.
+ * table of a process is given as an address in that map. So the base is a multiple of 1
+ * GiB (the kernel chooses it so) below it, by no more than there is memory. A candidate
+ * is right if the tables that it leads to have the physical pages of /proc/PID/pagemap,
+ * for pages of our own. With a wrong one other memory is taken for a table, or there is
+ * none and the read fails, which does no harm.
  *
  * In a confidential guest (TDX, SEV-SNP) a read of memory that the guest has not yet
  * accepted may end it, so there nothing is tried.
@@ -37,13 +37,13 @@
  * Note [Bits that DAMON keeps]
  *
  * DAMON, and idle page tracking, clear the accessed bit of a page and set its flag
- * PG_young instead, so that reclaim does not lose what the bit said; writing to
- * clear_refs clears both. Where one of them is on, the bit is only half of the answer,
- * and the flag is looked up for the pages whose bit is clear. It is in struct page, in an
- * array by the number of the page, which is at a random place, too. The kernel has a list
- * of the struct page of each thread's stack, and the tables of the stack's addresses have
- * their numbers. The result is checked on pages of our own: an anonymous page's struct
- * page has the address at which it was mapped.
+ * PG_young instead, so that reclaim does not lose the bit; writing to clear_refs clears
+ * both. If one of them is on, the bit is only half of the answer, and the flag is looked
+ * up for the pages whose bit is clear. It is in struct page, in an array by the number of
+ * the page, which is at a random place, too. The kernel has a list of the struct page of
+ * each thread's stack, and the tables of the stack's addresses have their numbers. The
+ * result is checked on pages of our own: an anonymous page's struct page has the address
+ * at which it was mapped.
  *
  * The flags are looked at in a second run, after all tables of the first were copied: a
  * bit that is being moved is in neither place for an instant.
@@ -345,7 +345,7 @@ enum hi_status hi_page_tables_find_map(struct hi_page_tables *tables, int link, 
 	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	if (pagemap < 0)
 		return hi_fail_errno(err, "%s", path);
-	/* With an empty range it tells where the topmost table is. */
+	/* With an empty range it returns the address of the topmost table. */
 	tables->request->next = tables->request->end = 0;
 	status = run_page_program(tables, link, HI_BPF_PAGES_TABLES, err);
 	tables->direct_map = tables->request->top / CANDIDATE_STEP * CANDIDATE_STEP;
@@ -365,7 +365,8 @@ enum hi_status hi_page_tables_find_map(struct hi_page_tables *tables, int link, 
 
 /* ---- struct page ---- */
 
-/* Where struct page 0 is by the first pages of the stack, if all agree; else 0. */
+/* Returns the address of struct page 0 by the first pages of the stack, if all agree;
+ * else 0. */
 static uint64_t locate_structs(const struct hi_page_tables *tables, int link)
 {
 	struct hi_bpf_pages_request *request = tables->request;

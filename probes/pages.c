@@ -14,8 +14,8 @@
  * Note [Which addresses]
  *
  * The heap may grow until the stop, so it is not looked up before. All of the address
- * space is read but large mappings of files and shared memory, which have no heap.
- * The kernel says how many page tables there are (VmPTE).
+ * space is read but large mappings of files and shared memory, which have no heap. The
+ * kernel has the number of page tables (VmPTE).
  */
 #include "probes/pages.h"
 
@@ -67,7 +67,7 @@ struct shared_readings {
 	struct hi_bpf_page_table tables[];
 };
 
-/* What a period began with. */
+/* The state at the beginning of a period. */
 struct baseline {
 	bool is_valid;
 	struct hi_error why; /* it is not valid */
@@ -126,7 +126,7 @@ static enum hi_status read_ranges(const struct hi_page_watch *watch, size_t slot
 	}
 	shared->items[slot].n_tables = read.n;
 	shared->items[slot].is_whole = status == HI_OK && !read.faults;
-	/* What does not fit is unknown. */
+	/* Pages that do not fit are unknown. */
 	return status == HI_LIMIT ? HI_OK : status;
 }
 
@@ -194,8 +194,8 @@ static void run_page_hook(void *arg, const struct hi_stop_moment *moment)
 
 /* ---- in the inspector ---- */
 
-/* The target stands at its end, or is gone: no period begins, so that nothing is cleared.
- */
+/* The target is stopped at its end, or is gone: no period begins, so that nothing is
+ * cleared. */
 static void read_pages_at_exit(void *arg)
 {
 	const struct hi_page_watch *watch = arg;
@@ -213,7 +213,8 @@ static int open_process_file(pid_t pid, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* Of a thread that lives: where the main thread has exited its own file does nothing. */
+/* Opens that of a thread that lives: if the main thread has exited its own file does
+ * nothing. */
 static enum hi_status open_clear_refs(struct hi_page_watch *watch, struct hi_error *err)
 {
 	pid_t pid = hi_target_live_thread(watch->target->pid);
@@ -428,7 +429,7 @@ static void drop_untaken_readings(struct hi_page_watch *watch)
 	invalidate_baseline(watch, &why);
 }
 
-/* What was off when the watch was opened cannot be followed later. */
+/* A mechanism that was off when the watch was opened cannot be followed later. */
 static enum hi_status look_at_clearers(const struct hi_page_watch *watch,
 				       struct hi_page_clearers *ret, struct hi_error *err)
 {

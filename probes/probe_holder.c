@@ -45,7 +45,7 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * the target, which fails with EINTR while a fatal signal is pending for the caller
  * (kernel/events/uprobes.c, mm/gup.c): "failed to unregister, leaking uprobe". On 6.18
  * that came of 59 out of 400 kill -9 within the first 80 ms of heapinspect: the calls
- * wait for RCU, so that they take a good part of that time. What leaks is the kernel's
+ * wait for RCU, so that they take a good part of that time. A leak is the kernel's
  * until it boots again; a close that fails leaves the breakpoint itself, which costs the
  * target a trap whenever it is reached.
  *
@@ -76,15 +76,15 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * done, fails in that as well, and would leave its breakpoints.
  *
  * But all that probe one instruction of a file share one uprobe, whoever they are, and
- * each that closes takes the breakpoint out of all processes that none of the others
- * wants. So others are there first, the anchors, which reach for no page of the target:
+ * each that closes takes the breakpoint out of all processes that no other one covers.
+ * So others are there first, the anchors, which reach for no page of the target:
  *
  *   - Links of the same program to the same sites, for a process that has ended. It
  *     has no memory, so that no breakpoint is put anywhere, now or later. To open one
  *     also waits for the grace period of RCU that the first change of a probe waits for.
  *   - Where probes are perf events, a perf event for the target with enable_on_exec: the
  *     kernel leaves the breakpoint to the exec (trace_uprobe_filter_add in
- *     kernel/trace/trace_uprobe.c). As this one wants the target, the kernel keeps the
+ *     kernel/trace/trace_uprobe.c). As this one is for the target, the kernel keeps the
  *     breakpoints of a call that fails, does not even reach for the page, and leaks no
  *     uprobe. But each takes 80 ms to close, 260 on a busy machine, one after another and
  *     with a lock on all events of that kind.
@@ -92,7 +92,7 @@ static const char name_held[] = "hi-probes", name_opening[] = "hi-probes:opens";
  * The opener is the last to have the anchors: they are closed as it ends, and then the
  * kernel takes out what a call that failed has left. It dies of a SIGKILL of its own, if
  * of no other. That also holds if all processes are killed at one time, and beside others
- * that have probes in the file: an anchor takes out what none of them wants. If the
+ * that have probes in the file: an anchor takes out all that none of them covers. If the
  * probes are closed before it has ended, the holder waits for it, as anchors of the
  * second kind keep breakpoints.
  *

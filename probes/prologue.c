@@ -187,7 +187,7 @@ void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 	close_code_decoder(&d);
 }
 
-/* The first emulated instruction of the straight line behind the entry. */
+/* Finds the first emulated instruction of the straight line after the entry. */
 static bool find_cheap(struct decoder *d, unsigned kept, uint64_t entry,
 		       struct hi_prologue_site *ret)
 {
@@ -295,7 +295,7 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 
 /* ---- what an instruction leads to ---- */
 
-/* Of the instruction that was decoded last; false: nothing. */
+/* Returns the target of the instruction that was decoded last; false: none. */
 typedef bool decoded_target_fn(const struct decoder *d, uint64_t *target_ret);
 
 static size_t collect_targets(const uint8_t *code, size_t size, uint64_t addr,

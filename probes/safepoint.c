@@ -116,7 +116,7 @@ static enum hi_status parse_function(const char *text, size_t n, struct hi_safep
 	return HI_OK;
 }
 
-/* Length of what is in front of " if ", and the condition behind it. */
+/* Returns the length of the text before " if ", and the condition after it. */
 static size_t split_condition(const char *text, const char **condition_ret)
 {
 	const char *found = strstr(text, " if ");

@@ -38,7 +38,7 @@ struct own_offset {
 	bool is_found;
 };
 
-/* Where in its file a loaded object has the address. */
+/* Finds the offset of the address in the file of a loaded object. */
 static int find_own_offset(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct own_offset *find = arg;

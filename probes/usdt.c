@@ -55,7 +55,7 @@ static bool section_is(Elf *elf, const GElf_Shdr *shdr, const char *name)
 	return s && strcmp(s, name) == 0;
 }
 
-/* Three strings behind three words; false: they do not end in the note. */
+/* Reads three strings after three words; false: they do not end in the note. */
 static bool read_note(const struct file *file, const char *desc, size_t size,
 		      struct hi_usdt_note *ret)
 {

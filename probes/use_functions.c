@@ -86,7 +86,7 @@ static bool find_code_mapping(const struct hi_target *target, struct hi_use_func
 	return false;
 }
 
-/* Where the registers still have the arguments. */
+/* Chooses a place at which the registers still have the arguments. */
 static void choose_place(const struct finding *f,
 			 const struct hi_record_function *function,
 			 struct hi_use_function *ret)

@@ -33,8 +33,8 @@ struct watchpoint {
 	struct HI_VECTOR(int) fds; /* a thread each */
 };
 
-/* What was open at hi_watchpoints_hold(). Not changed until the release but for
- * is_ended, so that a fork has all of it. */
+/* The state at hi_watchpoints_hold(). Not changed until the release but for is_ended, so
+ * that a fork has all of it. */
 struct held {
 	int *fds; /* of all watchpoints, one after the other; NULL: nothing is held */
 	size_t n[HI_WATCHPOINTS_MAX];

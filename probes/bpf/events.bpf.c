@@ -9,9 +9,9 @@
  * the outermost one of a thread makes events. It is pending from its entry to its return,
  * and known by its stack pointer. A call that was left by a longjmp, or whose thread was
  * cancelled, never returns: so what is pending is believed only if the new call's frame
- * lies below it, and if its return address is still the kernel's, which stands there
- * while the function runs (a return probe replaces it). A tail call has the stack pointer
- * of its caller, and finds the kernel's address there as well.
+ * lies below it, and if its return address is still the kernel's, which is there while
+ * the function runs (a return probe replaces it). A tail call has the stack pointer of
+ * its caller, and finds the kernel's address there as well.
  *
  * This holds within a family (enum hi_event_family), whose functions give out one and the
  * same block: operator new calls malloc, and so does pymalloc for what is large. A pool
@@ -65,7 +65,7 @@ struct {
 } ring_map SEC(".maps");
 
 /*
- * A call that has not returned yet. Where it is depends on its thread; one that is taken
+ * A call that has not returned yet. Its place depends on its thread; one that is taken
  * by another thread's call leads to the next of a few.
  */
 struct pending {
@@ -100,7 +100,7 @@ struct scratch {
 	__u64 left;
 	struct hi_event_stack stack;
 	__u8 pad[8];
-	/* What find_rule() said. */
+	/* The result of find_rule(). */
 	struct remembered {
 		__u64 pc, rule;
 		__u64 generation; /* of the tables */
@@ -197,12 +197,12 @@ static __always_inline __u32 pending_key(__u32 family)
 /*
  * Note [Returns that are probed]
  *
- * While a function runs whose return is probed, the kernel's address stands in the place
- * of its return address, and a stack that is walked through the function would end there.
+ * While a function runs whose return is probed, the kernel's address is in the place of
+ * its return address, and a stack that is walked through the function would end there.
  * Pools of the program (HI_FAMILY_CALLS) call malloc, and each other, and a sample of
  * time may find a thread anywhere in malloc. So where a pool is followed or time is
  * sampled, each thread's callers of followed functions are kept from the entry to the
- * return, outermost first. The stack pointer at the entry says which call a frame is of.
+ * return, outermost first. The stack pointer at the entry identifies the call of a frame.
  *
  * A call that a longjmp left does not return. It is dropped at the next entry or return
  * that has its stack pointer or a higher one. Until then it is not used: a walk asks only
@@ -463,7 +463,8 @@ static __always_inline __u32 count_outer_calls(struct callers *callers, __u64 sp
 	return found;
 }
 
-/* Where probed functions return to. Until it is known: it is the start of a page. */
+/* Returns whether probed functions return there. Until it is known: it is the start of a
+ * page. */
 static __always_inline int is_trampoline(const struct hi_bpf_events_shared *shared,
 					 __u64 address)
 {
@@ -493,7 +494,7 @@ static __always_inline int push_caller(const struct call *call, struct callers *
 	return 1;
 }
 
-/* At the entry. The kernel replaces the return address only behind this program. */
+/* At the entry. The kernel replaces the return address only after this program. */
 static __always_inline void keep_caller(const struct call *call)
 {
 	struct callers *callers = find_callers();
@@ -634,7 +635,7 @@ __attribute__((noinline)) int walk_next_frame(__u32 scratch_key)
 	return scratch && shared ? walk_frame(shared, scratch) : 1;
 }
 
-/* Where a walk begins. */
+/* The start of a walk. */
 struct stack_start {
 	struct hi_unwind_regs regs;
 	__u64 inside; /* a frame that these registers do not show; 0: none */
@@ -674,9 +675,9 @@ static __always_inline int was_sent(const struct sent *sent, __u64 hash)
 }
 
 /*
- * The record in the ring. The number of words is masked in the register that the
- * size is computed from: up to 6.1 the verifier knows what a comparison said of one copy
- * of a number only, and the compiler may have kept another one on the stack.
+ * The record in the ring. The number of words is masked in the register that the size is
+ * computed from: up to 6.1 the verifier applies a comparison to one copy of a number
+ * only, and the compiler may have kept another one on the stack.
  */
 static __always_inline __u64 size_of_stack(const struct hi_event_stack *stack)
 {
@@ -1012,7 +1013,7 @@ static __always_inline int is_return_of(const struct call *call, struct pending 
 	return 0;
 }
 
-/* is_exact: the thread stands at the instruction, and has not returned to it. */
+/* is_exact: the thread is at the instruction, and has not returned to it. */
 static __always_inline void send_result(const struct call *call, struct hi_event *event,
 					int has_stack, __u8 is_exact)
 {
@@ -1202,8 +1203,8 @@ int enter(struct pt_regs *regs)
  * (probes/events/ticks.c). A thread that is found later than others may have both: one
  * that was inherited, and one that was opened for it. Each opening has a period of its
  * own, by a nanosecond more than the one before, and an inherited event has that of its
- * parent. Of a thread the samples of one period count: the first one's, unless others
- * come without it (the number of the thread was used before).
+ * parent. Only the samples of one period of a thread count: the first one's, unless
+ * others come without it (the number of the thread was used before).
  */
 struct tick_thread {
 	__u32 opening, others;
@@ -1304,11 +1305,11 @@ static __always_inline void read_tick_regs(struct bpf_perf_event_data *ctx,
 /*
  * Note [Samples in probes]
  *
- * At an entry that is probed, the kernel works while the thread stands at the breakpoint.
- * At a return it works when the function has gone already: the thread stands behind the
- * call, or in the kernel's page ([uprobes]), in which the first instruction of a probed
- * function may run as well. Then the innermost call that is kept is the one which
- * returns, or the last one that was.
+ * At an entry that is probed, the kernel works while the thread is at the breakpoint. At
+ * a return it works when the function has gone already: the thread is after the call, or
+ * in the kernel's page ([uprobes]), in which the first instruction of a probed function
+ * may run as well. Then the innermost call that is kept is the one which returns, or the
+ * last one that was.
  */
 static __always_inline int is_at_breakpoint(const struct tick_regs *regs)
 {

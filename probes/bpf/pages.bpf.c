@@ -24,7 +24,7 @@ struct vm_struct {
 	unsigned int nr_pages;
 } __attribute__((preserve_access_index));
 
-/* Of a kernel where PG_young is a page flag. */
+/* The flag, for kernels where PG_young is a page flag. */
 enum pageflags { PG_young = 1 };
 
 struct task_struct {
@@ -228,7 +228,7 @@ int read_page_tables(struct bpf_iter__task *context)
 	__u32 zero = 0;
 	struct hi_bpf_pages_request *request = bpf_map_lookup_elem(&request_map, &zero);
 
-	/* Of the threads the first one that has an address space is taken. */
+	/* The first thread that has an address space is taken. */
 	if (!task || !request || request->top)
 		return 0;
 	request->top = request->kept_top;

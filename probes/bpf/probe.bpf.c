@@ -45,13 +45,13 @@ static __always_inline int find_site(struct pt_regs *regs, __u32 *site_ret)
 	return 1;
 }
 
-/* Is it the hit that counts, or one behind it? */
+/* Is it the hit that counts, or a later one? */
 static __always_inline int is_late_enough(struct hi_bpf_shared *shared)
 {
 	return __sync_fetch_and_add(&shared->satisfied, 1) + 1 >= shared->every;
 }
 
-/* Of hits at one time. */
+/* Is it the first of hits at one time? */
 static __always_inline int is_first(struct hi_bpf_shared *shared)
 {
 	return __sync_val_compare_and_swap(&shared->armed, HI_BPF_ARMED, HI_BPF_TAKEN) ==

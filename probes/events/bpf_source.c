@@ -33,8 +33,8 @@ enum {
 	TIDS = 4096, /* remembered */
 	/* By all but the programs for old kernels. */
 	NEEDED = HI_BPF_NEEDS_RINGS | HI_BPF_NEEDS_FETCHES | HI_BPF_NEEDS_COOKIES,
-	/* Of another namespace, whose id in ours is not known any more: no id of a thread
-	 * is so large. */
+	/* A thread of another namespace, whose id in ours is not known any more: no id of
+	 * a thread is so large. */
 	ENDED_THREAD = 1 << 30,
 };
 
@@ -146,7 +146,7 @@ static enum hi_status drain_ring(struct hi_event_source *base,
 				       "was preempted while it wrote it");
 		usleep(NAP_US);
 	}
-	/* What was lost behind the last event that fitted. */
+	/* Events that were lost after the last one that fitted. */
 	lost = __atomic_exchange_n(&source->shared->lost, 0, __ATOMIC_SEQ_CST);
 	event.size = lost;
 	if (lost)

@@ -20,7 +20,8 @@ static enum hi_status expect_in_spec(const struct spec_parser *p, const char *wh
 	return hi_fail(p->err, HI_USAGE, 0, "%s", what);
 }
 
-/* The ':' in front of what the function does: the last one that is not one of "::". */
+/* Returns the ':' before the description of the function: the last one that is not one of
+ * "::". */
 static const char *end_of_function(const char *text)
 {
 	const char *colon = strrchr(text, ':');
@@ -159,7 +160,7 @@ enum hi_status hi_call_spec_parse(const char *text, struct hi_call_spec *ret,
 		status = expect_in_spec(&p, "',' or the end is expected");
 	if (status == HI_OK && !ret->does.result)
 		status = expect_in_spec(&p, "where the result is: ret, or ret=*$N");
-	/* What has no size is no part of the bytes of which samples are drawn. */
+	/* Pieces without a size are no part of the bytes of which samples are drawn. */
 	if (status == HI_OK && !ret->does.unit)
 		ret->does.flags |= HI_BPF_ALWAYS;
 	return finish_spec(&p, status, column_ret);

@@ -136,15 +136,15 @@ static uint64_t take_encoded(const struct hi_cfi_section *section, struct cursor
 
 /* ---- entries ---- */
 
-/* A CIE or FDE: what is behind its length. */
+/* A CIE or FDE: the bytes after its length. */
 struct raw_entry {
-	struct cursor body; /* behind its id */
+	struct cursor body; /* after its id */
 	bool is_common;
 	uint64_t common; /* of an FDE: where its CIE begins in the section */
 };
 
 /* False: the end. *next_ret: where the next entry begins. An empty one ends a table, but
- * may have others behind it, which the index of .eh_frame_hdr finds. */
+ * others may follow it, which the index of .eh_frame_hdr finds. */
 static bool read_raw_entry(const struct hi_cfi_section *section, uint64_t at,
 			   struct raw_entry *ret, uint64_t *next_ret)
 {
@@ -319,8 +319,8 @@ static bool take_base(struct cursor *c, unsigned *reg_ret, int64_t *offset_ret)
 	return !c->is_bad;
 }
 
-/* What linkers write for a .plt: rsp + 8, and 8 more behind the push, which is the n-th
- * byte of an entry of 16. */
+/* Recognizes the expression that linkers write for a .plt: rsp + 8, and 8 more after the
+ * push, which is the n-th byte of an entry of 16. */
 static bool is_plt(struct cursor c, unsigned *n_ret)
 {
 	static const uint8_t until[] = {DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
@@ -353,7 +353,7 @@ struct saved {
 
 enum returns { RETURNS_NO_WHERE, RETURNS_BELOW_CFA, RETURNS_ELSEWHERE };
 
-/* What is known at an address. */
+/* The rules at an address. */
 struct row {
 	struct cfa cfa;
 	struct saved rbp;
@@ -526,7 +526,7 @@ static int64_t take_factored(struct machine *m, struct cursor *c, bool is_signed
 	return (int64_t)(value * (uint64_t)m->common->data_factor);
 }
 
-/* Those that change the CFA. False: another one. */
+/* Runs operations that change the CFA. False: another one. */
 static bool run_cfa(struct machine *m, struct cursor *c, unsigned op)
 {
 	uint64_t reg;
@@ -557,7 +557,7 @@ static bool run_cfa(struct machine *m, struct cursor *c, unsigned op)
 	}
 }
 
-/* Those that say where a register is. False: another one. */
+/* Runs operations that set the place of a register. False: another one. */
 static bool run_register(struct machine *m, struct cursor *c, unsigned op)
 {
 	uint64_t reg;

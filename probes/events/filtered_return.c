@@ -74,7 +74,7 @@ static bool refuse_uretprobe(void)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Waits for a byte, returns through the probe, and says so with one. */
+/* Waits for a byte, returns through the probe, and answers with one. */
 static _Noreturn void be_filtered(int in, int out)
 {
 	char byte = 'x';
@@ -121,7 +121,7 @@ static enum hi_status let_it_return(int to, int from, struct hi_error *err)
 		       "6.14 helps");
 }
 
-/* The calling process may ignore SIGCHLD: the child's end then says nothing. */
+/* The calling process may ignore SIGCHLD: the child's end then has no status. */
 enum hi_status hi_filtered_return_check(int return_program, bool by_perf, int *link_ret,
 					struct hi_error *err)
 {

@@ -50,7 +50,7 @@ enum { PADDING_MAX = 256 };
 		.block = (argument)                                                      \
 	}
 
-/* cfree is not among them: it is free by another name, also where a library in front of
+/* cfree is not among them: it is free by another name, also where a library that precedes
  * libc has only free. */
 static const struct known_function {
 	const char *prefix; /* NULL: any */
@@ -111,7 +111,7 @@ static const struct known_function {
 	{"tc_", "deletearray_sized", TAKES(1)},
 	{"tc_", "delete_aligned", TAKES(1)},
 	{"tc_", "deletearray_aligned", TAKES(1)},
-	/* mimalloc's own: alignments are behind the sizes */
+	/* mimalloc's own: alignments are after the sizes */
 	{"mi_", "zalloc", GIVES(1)},
 	{"mi_", "malloc_small", GIVES(1)},
 	{"mi_", "zalloc_small", GIVES(1)},
@@ -171,7 +171,7 @@ enum { KNOWN = sizeof(known_functions) / sizeof(known_functions[0]) };
 static const char *const prefixes[] = {"", "je_", "_rjem_", "tc_", "mi_"};
 enum { FAMILIES = sizeof(prefixes) / sizeof(prefixes[0]) };
 
-/* Where each of them is, of one module or of the target. */
+/* The address of each of them, of one module or of the target. */
 struct allocator_symbols {
 	const char *prefix;
 	struct allocator_symbol {
@@ -212,8 +212,8 @@ static bool keep_allocator_symbol(const struct hi_function_symbol *symbol, void 
 	return true;
 }
 
-/* Whose malloc the program calls, where there are several: the higher. 0: the dynamic
- * linker's, which serves itself until libc is there. */
+/* Ranks modules by whose malloc the program calls, if there are several: the higher. 0:
+ * the dynamic linker's, which serves itself until libc is there. */
 static unsigned rank_allocator_module(const struct hi_module *module)
 {
 	if (module->is_executable)
@@ -228,7 +228,7 @@ static unsigned rank_allocator_module(const struct hi_module *module)
 		       : 2;
 }
 
-/* Each function is bound by itself: a library in front of libc may leave some to it. */
+/* Each function is bound by itself: a library that precedes libc may leave some to it. */
 static void prefer_symbols(struct allocator_symbols *symbols,
 			   const struct allocator_symbols *found,
 			   struct hi_module *module)
@@ -319,7 +319,7 @@ static bool is_alias(const struct allocator_symbols *families, size_t family, si
 	return false;
 }
 
-/* Those of one prefix are a source. */
+/* Adds the functions of one prefix, which are a source. */
 static enum hi_status add_functions_of_prefix(struct hi_target_code *code,
 					      const struct allocator_symbols *families,
 					      size_t f, struct hi_event_functions *ret,

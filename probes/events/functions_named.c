@@ -47,7 +47,8 @@ static enum hi_status add_named_function(struct hi_target_code *code,
 	return status;
 }
 
-/* Those that give are sources of their own; of the others all belong to the family. */
+/* Functions that give out memory are sources of their own; all others belong to the
+ * family. */
 static enum hi_status add_calls(struct hi_target_code *code,
 				const struct hi_followed *followed,
 				struct hi_event_functions *ret, struct hi_error *err)
@@ -114,7 +115,8 @@ static bool is_linker(const struct hi_module *module)
 	       strncmp(module->name, "ld-2.", 5) == 0;
 }
 
-/* Of the program if it has them, else of the first library that does: libc. */
+/* Finds those of the program if it has them, else of the first library that does:
+ * libc. */
 static enum hi_status find_mapping_symbols(struct hi_target_code *code,
 					   struct mapping_symbols *ret,
 					   struct hi_error *err)

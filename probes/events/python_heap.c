@@ -5,22 +5,22 @@
  * They are static functions, which a stripped file has no symbols of. The interpreter
  * calls them through tables of pointers (struct PyMemAllocatorEx) for its domains raw,
  * mem and obj; up to 3.11 these are variables, which the exported PyObject_Malloc uses,
- * later members of _PyRuntime. Others may stand before pymalloc: a debug allocator gives
- * out addresses inside of blocks, of malloc's as well; tracemalloc, whose table has the
- * one that it stands before as its context, allocates while pymalloc's functions run,
- * which would be taken for their own blocks. Neither would give exact records: then
- * pymalloc's functions are not followed. Copies of them are, also those that tracemalloc
- * calls: places in them know no calls.
+ * later members of _PyRuntime. Others may precede pymalloc: a debug allocator gives out
+ * addresses inside of blocks, of malloc's as well; tracemalloc, whose table has the one
+ * that it precedes as its context, allocates while pymalloc's functions run, which would
+ * be taken for their own blocks. Neither would give exact records: then pymalloc's
+ * functions are not followed. Copies of them are, also those that tracemalloc calls:
+ * places in them are independent of calls.
  *
  * Note [Parts of pymalloc in other functions]
  *
- * Where the interpreter was built with profiles and a link-time optimiser, the compiler
- * has copied pymalloc into those functions that call it most often, behind a test of the
+ * If the interpreter was built with profiles and a link-time optimiser, the compiler has
+ * copied pymalloc into those functions that call it most often, after a test of the
  * pointer: these allocate without a call that could be followed, and then the recording
- * would miss most objects. What pymalloc calls when a pool is full is in such copies as
- * well. So a direct call of that from anywhere else says that there are copies. Then each
- * copy is followed by itself, at the places where it gives out and takes back blocks
- * (python_sites.h): if there are as many as there are calls. Else some are not
+ * would miss most objects. The calls of pymalloc for a full pool are in such copies as
+ * well. So a direct call of that function from anywhere else means that there are copies.
+ * Then each copy is followed by itself, at the places where it gives out and takes back
+ * blocks (python_sites.h): if there are as many as there are calls. Else some are not
  * understood, and pymalloc is not followed at all.
  */
 #include "probes/events/python_heap.h"
@@ -52,7 +52,8 @@ struct python_heap {
 	struct hi_event_functions *ret;
 	struct hi_error *err;
 	bool is_traced; /* by tracemalloc */
-	/* What pymalloc calls, and is not exported: ELF addresses less the bias. */
+	/* Functions that pymalloc calls and that are not exported: ELF addresses less the
+	 * bias. */
 	uint64_t slow[SLOW_MAX];
 	size_t n_slow;
 	/* Functions that are followed. */
@@ -124,7 +125,7 @@ static bool find_table_of(struct python_heap *h, const char *function, uint64_t 
 
 enum domain { RAW, MEM, OBJ };
 
-/* If it stands before another one, that takes its place. */
+/* If it precedes another one, that takes its place. */
 static bool take_table_behind(struct python_heap *h, uint64_t *table)
 {
 	uint64_t behind[TABLE_WORDS];

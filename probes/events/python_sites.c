@@ -23,12 +23,12 @@
  * which it was given out and back.
  *
  * An object that comes from a free list of its type has a block all the time. But up to
- * 3.12 the interpreter tells tracemalloc of each new object, and so tests a variable
- * there; what it calls if that is set gets the object, which says in which register that
- * is. Whether the object can be one of a free list is seen where the register was written
- * last: it was loaded from a list, and not given out by pymalloc or returned by a call. A
- * place that is taken for one by mistake makes no event, as its block has just been given
- * out (bpf/events.bpf.c).
+ * 3.12 the interpreter reports each new object to tracemalloc, and so tests a variable
+ * there; the function that it calls if that is set gets the object, which shows its
+ * register. Whether the object can be one of a free list is seen where the register was
+ * written last: it was loaded from a list, and not given out by pymalloc or returned by a
+ * call. A place that is taken for one by mistake makes no event, as its block has just
+ * been given out (bpf/events.bpf.c).
  */
 #include "probes/events/python_sites.h"
 

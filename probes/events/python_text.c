@@ -19,7 +19,7 @@
 
 enum { LOOP_MAX = 1 << 20, JUMPS_MAX = 1 << 15 };
 
-/* The entry that has this ELF address behind its start; NULL: none. */
+/* Returns the entry that contains this ELF address after its start; NULL: none. */
 static const struct hi_cfi_entry *find_entry_around(const struct hi_cfi_entries *entries,
 						    uint64_t addr)
 {

@@ -27,7 +27,8 @@ static int open_timer_as(pid_t tid, uint64_t period_ns, bool only_threads)
 		.sample_period = period_ns,
 		.disabled = 1,
 		.inherit = 1,
-		/* Not the processes that it forks: since 5.13, else the program tells. */
+		/* Not the processes that it forks: since 5.13, before that the program
+		 * checks it. */
 		.inherit_thread = only_threads,
 	};
 
@@ -46,7 +47,7 @@ static bool allow_more_files(void)
 	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-/* -1: errno says why. */
+/* -1: errno has the reason. */
 static int open_timer(pid_t tid, uint64_t period_ns, int program)
 {
 	int fd = open_timer_as(tid, period_ns, true), why;
@@ -84,7 +85,7 @@ static enum hi_status fail_timer(int error, struct hi_error *err)
 		       strerror(error));
 }
 
-/* Of a thread that has ended nothing is missed. */
+/* A thread that has ended has nothing to be missed. */
 static enum hi_status add_timer(struct hi_ticks *ticks, pid_t tid, int program,
 				uint64_t period_ns, struct hi_error *err)
 {
