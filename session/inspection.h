@@ -182,8 +182,8 @@ const char *hi_inspection_program(const struct hi_inspection *in);
 /* Before the stop: no thread should stand in this range. Dropped when out of memory. */
 void hi_inspection_avoid(struct hi_inspection *in, const struct hi_range *range);
 
-/* A root of the options is wrong at byte `column` of its expression, as err says: the
- * user is told. Returns HI_USAGE. */
+/* Reports to the user that a root of the options is wrong at byte `column` of its
+ * expression, with the text of err. Returns HI_USAGE. */
 enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
 					const struct hi_root_text *root, size_t column,
 					struct hi_error *err);

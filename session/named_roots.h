@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds the roots that are named on the command line, and the restrictions to what they
- * reach. Where their expressions are compiled: live/live_roots.h.
+ * reach. Their expressions are compiled in live/live_roots.h.
  */
 #ifndef HI_SESSION_NAMED_ROOTS_H
 #define HI_SESSION_NAMED_ROOTS_H

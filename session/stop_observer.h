@@ -47,8 +47,8 @@ struct hi_stop_observer_ops {
 	 * another process makes it. */
 	void (*before_stop)(struct hi_stop_observer *self, struct hi_inspection *in,
 			    struct hi_stop_options *stop);
-	/* As struct hi_stop_hook says: in the tracer process, or with moment NULL in the
-	 * inspector, where the target stands at its exit. */
+	/* See struct hi_stop_hook: called in the tracer process, or with moment NULL in
+	 * the inspector, if the target is stopped at its exit. */
 	void (*at_stop)(struct hi_stop_observer *self,
 			const struct hi_stop_moment *moment);
 	void (*after_stop)(struct hi_stop_observer *self);

@@ -55,7 +55,7 @@ struct hi_lives_census {
 	struct hi_bio_amount unseen; /* born and dead in its period, by the events */
 };
 
-/* What proves uses; each may be NULL. Borrowed. */
+/* Sources of proofs of use; each may be NULL. Borrowed. */
 struct hi_lives_evidence {
 	struct hi_page_evidence *pages;
 	struct hi_watch_evidence *watch;

@@ -22,14 +22,14 @@ struct hi_call_count {
 enum hi_status hi_call_counts_open(const struct hi_options *options,
 				   const struct hi_call_patterns *patterns,
 				   struct hi_call_counts **ret, struct hi_error *err);
-/* For hi_stop_observers_add(): the counts are taken while the target stands. NULL for
+/* For hi_stop_observers_add(): the counts are taken while the target is stopped. NULL for
  * NULL. */
 struct hi_stop_observer *hi_call_counts_observer(struct hi_call_counts *counts);
-/* Takes the probes away, and says what they had counted at the last stop, or without one
- * by now: *n_ret of them, most calls first, borrowed until the close. */
+/* Takes the probes away, and returns their counts at the last stop, or without one the
+ * present ones: *n_ret of them, most calls first, borrowed until the close. */
 const struct hi_call_count *hi_call_counts_end(struct hi_call_counts *counts,
 					       size_t *n_ret);
-/* What a count takes the target, in ns, as measured. */
+/* Returns the time that a count takes the target, in ns, as measured. */
 uint64_t hi_call_counts_cost_ns(const struct hi_call_counts *counts);
 void hi_call_counts_close(struct hi_call_counts *counts); /* NULL is fine */
 

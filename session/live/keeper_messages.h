@@ -25,7 +25,7 @@ struct hi_keeper_request {
 	uint32_t threads;    /* of a freeze: that make the image */
 	uint64_t timeout_ns; /* of a freeze: how long the place of --at is waited for */
 	uint64_t samples;    /* of a freeze: censuses that were written */
-	/* Of an observer: its number, and a request of its own. */
+	/* The number of an observer, and a request of its own. */
 	uint32_t observer, detail;
 };
 
@@ -40,7 +40,7 @@ struct hi_keeper_answer {
 	uint32_t has_new_site; /* the place of --at was looked for once more */
 	union {
 		char warnings[HI_KEEPER_WARNINGS]; /* of a freeze, a line each */
-		/* Of an observer: a struct of its own. */
+		/* A struct of an observer's own. */
 		unsigned char counts[HI_KEEPER_COUNTS];
 	};
 };
