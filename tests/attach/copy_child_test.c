@@ -207,7 +207,7 @@ static void check_pattern(struct hi_image *image, uint64_t start, uint64_t end)
 	}
 }
 
-HI_TEST_SCENARIO(copy_child, what_the_target_does_after_the_fork_is_not_in_the_image)
+HI_TEST_SCENARIO(copy_child, changes_after_the_fork_are_not_in_the_image)
 {
 	struct pair *pair = start_pair(NULL);
 	struct hi_image *image;
@@ -232,7 +232,7 @@ HI_TEST_SCENARIO(copy_child, what_the_target_does_after_the_fork_is_not_in_the_i
 	HI_ASSERT(image->complete);
 }
 
-HI_TEST_SCENARIO(copy_child, what_was_copied_on_write_is_counted)
+HI_TEST_SCENARIO(copy_child, pages_copied_on_write_are_counted)
 {
 	const uint64_t written = 500 * PAGE, slack = 64 * PAGE;
 	struct pair *pair = start_pair(NULL);
@@ -248,7 +248,7 @@ HI_TEST_SCENARIO(copy_child, what_was_copied_on_write_is_counted)
 	HI_ASSERT_EQ(UINT64_MAX, hi_image_copied_on_write(copy_image(pair->target)));
 }
 
-HI_TEST_SCENARIO(copy_child, what_was_copied_on_write_is_known_after_its_end)
+HI_TEST_SCENARIO(copy_child, count_of_pages_copied_on_write_outlives_the_child)
 {
 	struct pair *pair = start_pair(NULL);
 	struct hi_image *image;

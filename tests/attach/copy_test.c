@@ -336,7 +336,7 @@ static void check_changed_target(bool by_reading)
 	HI_ASSERT(image->complete);
 }
 
-HI_TEST_SCENARIO(copy, what_the_target_did_between_the_estimate_and_the_stop_is_seen)
+HI_TEST_SCENARIO(copy, changes_between_estimate_and_stop_are_copied)
 {
 	check_changed_target(false);
 }

@@ -30,7 +30,7 @@ HI_TEST_ROOT(attach_fork_refused, a_userfaultfd_that_waits_for_forks)
 	hi_test_expect_well(fx);
 }
 
-HI_TEST_SCENARIO(attach_fork_refused, where_it_was_not_wished)
+HI_TEST_SCENARIO(attach_fork_refused, fork_is_refused_where_it_was_not_requested)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "0");
 	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,

@@ -106,7 +106,7 @@ HI_TEST_ROOT(memory_keeper, frees_the_memory_after_an_exec)
 	close(fd);
 }
 
-HI_TEST_ROOT(memory_keeper, of_memory_that_cannot_be_read_there_is_none)
+HI_TEST_ROOT(memory_keeper, start_fails_where_memory_cannot_be_read)
 {
 	pid_t pid = start_child();
 	int fd = hi_proc_open(pid, "mem");

@@ -226,7 +226,7 @@ HI_TEST_SCENARIO(reservations, without_pages_are_not_read)
 	expect_what_a_scan_finds(r);
 }
 
-HI_TEST_SCENARIO(reservations, of_256_gib_give_all_their_pages)
+HI_TEST_SCENARIO(reservations, all_pages_of_256_gib_are_found)
 {
 	struct reserved *r = start("reservations");
 
@@ -239,7 +239,7 @@ HI_TEST_SCENARIO(reservations, of_256_gib_give_all_their_pages)
 	expect_all_found(r, 256 * GIB / PAGE + FEW);
 }
 
-HI_TEST_SCENARIO(reservations, of_16_tib_are_read_from_their_ends)
+HI_TEST_SCENARIO(reservations, pages_of_16_tib_are_found_near_both_ends)
 {
 	struct reserved *r = start("reservations");
 
@@ -340,7 +340,7 @@ HI_TEST_SCENARIO(reservations, say_which_pages_were_not_found)
 	expect_all_pages(r);
 }
 
-HI_TEST_SCENARIO(reservations, of_a_sanitizer_are_read_where_they_have_pages)
+HI_TEST_SCENARIO(reservations, pages_of_a_sanitizers_reservation_are_found)
 {
 	struct reserved *r = start("reservations_asan");
 

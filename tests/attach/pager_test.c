@@ -182,7 +182,7 @@ HI_TEST(pager, six_threads_walk_at_random_within_the_budget)
 	HI_ASSERT_EQ(0, w->told);
 }
 
-HI_TEST(pager, what_cannot_be_read_is_zeros_and_counted)
+HI_TEST(pager, unreadable_pages_are_zeros_and_counted)
 {
 	struct world *w = make_world(3, UINT64_MAX / 2);
 	uint64_t lost = 0;

@@ -97,7 +97,7 @@ static void check_refused(uid_t uid, pid_t pid, const char *word)
 }
 
 /* Every number of free descriptors, from none to enough. */
-HI_TEST_SCENARIO(target, too_few_descriptors_are_no_reason_to_say_that_it_is_gone)
+HI_TEST_SCENARIO(target, lack_of_descriptors_is_not_reported_as_process_gone)
 {
 	struct hi_fixture *fx = hi_fixture_start("stop_threads", "busy", "1", NULL);
 	enum hi_status status = HI_OS;
@@ -464,7 +464,7 @@ HI_TEST_SCENARIO(target, direct_children_are_listed_with_what_they_share)
 	}
 }
 
-HI_TEST_SCENARIO(target, what_it_is_agrees_with_proc)
+HI_TEST_SCENARIO(target, description_agrees_with_proc)
 {
 	struct hi_fixture *fx = hi_fixture_start("copy_pages", "small", NULL);
 	struct hi_target *target;

@@ -267,7 +267,7 @@ HI_TEST(output_file, an_open_descriptor_is_written_where_it_is)
 	expect_refused(path, "Bad file descriptor");
 }
 
-HI_TEST(output_file, what_must_be_a_file_is_no_device)
+HI_TEST(output_file, device_is_refused_where_a_regular_file_is_needed)
 {
 	struct hi_output_file file;
 	struct hi_error err;
@@ -407,7 +407,7 @@ static int try_as_somebody(void)
 	return stat("own/new", &st) == 0 && (st.st_mode & 07777) == 0600 ? 0 : __LINE__;
 }
 
-HI_TEST_ROOT(output_file, in_tmp_a_user_replaces_what_is_his)
+HI_TEST_ROOT(output_file, user_replaces_own_files_in_tmp)
 {
 	pid_t pid;
 	int status;

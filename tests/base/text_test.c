@@ -29,7 +29,7 @@ HI_TEST(text, bidirectional_overrides_and_c1_controls_are_escaped)
 	HI_ASSERT_STREQ("\\xc2\\x9b", escaped("\xc2\x9b", 2));
 }
 
-HI_TEST(text, what_does_not_fit_is_cut_with_dots_and_never_inside_a_piece)
+HI_TEST(text, long_text_is_cut_with_dots_between_pieces)
 {
 	char out[8];
 

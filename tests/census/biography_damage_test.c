@@ -177,7 +177,7 @@ HI_TEST(biography_damage, unreachable_objects_are_dead_until_they_are_freed_or_s
 }
 
 /* A number that is used again within a period was not seen by its census. */
-HI_TEST(biography_damage, what_the_census_saw_is_not_what_came_after_it)
+HI_TEST(biography_damage, object_born_after_the_census_was_not_seen_by_it)
 {
 	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = new_bio(true);
 	uint32_t first = give_birth(bio, 0x1000, 10);

@@ -270,7 +270,7 @@ static struct hi_bio_row draw_row(const char *drawn, unsigned censuses, unsigned
 }
 
 /* Nothing is known of the periods of birth and death: what lies between them decides. */
-HI_TEST(biography_drawn, what_is_filled_and_torn_down_is_not_used_for_that)
+HI_TEST(biography_drawn, uses_at_birth_and_death_do_not_count)
 {
 	struct hi_bio_row row = draw_row("?..!", 4, 1);
 
@@ -329,7 +329,7 @@ HI_TEST(biography_drawn, a_list_that_is_read_twice_is_in_use)
 }
 
 /* What is older than the series is never VOID or LAG. */
-HI_TEST(biography_drawn, what_is_older_is_unused_until_it_is_used)
+HI_TEST(biography_drawn, object_older_than_the_series_is_unused_until_its_first_use)
 {
 	struct lives l = {.of = {{.size = 10, .drawn = "..u.", .is_older = true},
 				 {.size = 100, .drawn = "....", .is_older = true}},

@@ -112,7 +112,7 @@ static void check_eras(uint32_t first, uint32_t last, uint64_t counted)
 }
 
 /* Of three objects the second one is born when nothing counts. */
-HI_TEST(biography_life, what_is_left_out_does_not_count)
+HI_TEST(biography_life, objects_left_out_are_not_counted)
 {
 	HI_GUARD(hi_bio_destroy) struct hi_bio *bio = NULL;
 	HI_GUARD(hi_bio_view_destroy) struct hi_bio_view *v = NULL;

@@ -182,7 +182,7 @@ HI_TEST(biography_random, reused_addresses_and_resized_blocks_are_told_apart)
 }
 
 /* Without events, by what each census has. Objects of one period are in none of them. */
-HI_TEST(biography_random, censuses_alone_say_the_same)
+HI_TEST(biography_random, censuses_alone_give_the_same_bands)
 {
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct lives l = draw_lives(seed, 6, 7, (unsigned)seed % 100);

@@ -635,7 +635,7 @@ HI_TEST(census_births, groups_by_module_have_the_sums_of_its_sites)
 	end_world(&w);
 }
 
-HI_TEST(census_births, a_restriction_to_what_is_not_there_is_an_error)
+HI_TEST(census_births, restriction_to_an_unknown_name_is_an_error)
 {
 	uint64_t bits[1024] = {};
 	struct hi_error err;

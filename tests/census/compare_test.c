@@ -126,7 +126,7 @@ static bool is_born_of(const struct drawn_births *a, const struct drawn_births *
 	return b->time_ns[i] > (a->context[i] == HI_BIRTH_NONE ? TAKEN : a->time_ns[i]);
 }
 
-HI_TEST(census_compare, what_a_recording_has_as_allocated_later_is_another_object)
+HI_TEST(census_compare, object_recorded_as_born_later_is_another_object)
 {
 	OWN(graph) *g = drawn_graph(7, 60);
 	OWN(reach) *r = reach_of(g);

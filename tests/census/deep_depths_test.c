@@ -177,7 +177,7 @@ static size_t check_merged_depths(const struct deep_stack_set *set, size_t n_fir
 	return known;
 }
 
-HI_TEST(deep_depths, of_random_stacks)
+HI_TEST(deep_depths, depths_of_random_stacks_add_up)
 {
 	size_t known = 0;
 

@@ -281,7 +281,7 @@ static void check_round_trip(const struct hi_deep_profile *p)
 	free(bytes);
 }
 
-HI_TEST(deep_mercury, what_is_written_is_read_back)
+HI_TEST(deep_mercury, written_profile_is_read_back)
 {
 	for (uint64_t seed = 0; seed < ROUND_TRIPS; seed++) {
 		struct hi_deep_profile p;

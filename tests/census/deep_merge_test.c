@@ -281,7 +281,7 @@ HI_TEST(deep_merge, sums_and_differences_of_random_profiles)
 }
 
 /* Two static functions of one name and file: in the order of lines. */
-HI_TEST(deep_merge, what_is_alike_stays_apart)
+HI_TEST(deep_merge, static_functions_of_one_name_stay_apart)
 {
 	struct hi_deep_profile p[2], merged;
 	static const struct deep_stack stacks[] = {{5, 1, 1, {{1, 1}}},

@@ -64,7 +64,7 @@ HI_TEST(drawn, a_held_cycle_and_a_lost_ring)
  *	'---> b ----'
  *	      '---> e
  */
-HI_TEST(drawn, what_two_hold_together_belongs_to_the_one_above)
+HI_TEST(drawn, shared_object_belongs_to_common_dominator)
 {
 	enum { A, B, C_, D, E_, N };
 	const struct object_spec specs[N] = {
@@ -166,7 +166,7 @@ HI_TEST(drawn, weak_edges_retain_nothing)
  *	(FILE, internal) --> buffer        lone
  *	   nobody                          nobody
  */
-HI_TEST(drawn, what_libc_holds_for_itself_is_no_leak)
+HI_TEST(drawn, internal_buffers_of_libc_are_no_leaks)
 {
 	enum { FILE_, BUFFER, LONE, N };
 	const struct object_spec specs[N] = {

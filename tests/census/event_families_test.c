@@ -67,7 +67,7 @@ static uint64_t count_live(const struct hi_recording *r, enum hi_event_family fa
 	return n;
 }
 
-HI_TEST(event_families, of_other_families_have_blocks_of_their_own)
+HI_TEST(event_families, families_have_separate_blocks_at_one_address)
 {
 	struct hi_recording *r = new_recording_of_sources();
 	struct hi_recording_counts counts;
@@ -242,7 +242,7 @@ static void expect_drawn_maps(const struct drawn_maps *m)
 	HI_ASSERT(hi_recording_is_valid(m->r));
 }
 
-HI_TEST(event_families, of_mappings_lose_and_replace_parts)
+HI_TEST(event_families, unmapped_and_replaced_parts_of_mappings_are_counted)
 {
 	struct drawn_maps m = {.r = new_recording_of_sources()};
 	uint64_t random = 88172645463325252ull;

@@ -69,7 +69,7 @@ static size_t rank_of(size_t n, size_t i)
 	return rank;
 }
 
-HI_TEST(census_graphs_wanted, what_is_kept_is_what_the_definition_says)
+HI_TEST(census_graphs_wanted, kept_graphs_are_those_of_the_definition)
 {
 	uint64_t state = 99;
 
@@ -98,7 +98,7 @@ HI_TEST(census_graphs_wanted, what_is_kept_is_what_the_definition_says)
 }
 
 /* The newest is written when it is wanted: later, then, all that is wanted is there. */
-HI_TEST(census_graphs_wanted, what_is_wanted_later_was_written_when_it_came)
+HI_TEST(census_graphs_wanted, graphs_wanted_later_were_written_at_their_census)
 {
 	uint64_t state = 7;
 
@@ -161,7 +161,7 @@ static void add_sample(struct thinned *t, uint64_t at, uint64_t bytes, bool grap
 }
 
 /* M5 of SPEC section 4. */
-HI_TEST(census_graphs_wanted, of_ten_samples_and_room_for_four_0_4_and_8_stay)
+HI_TEST(census_graphs_wanted, ten_samples_in_room_for_four_keep_0_4_and_8)
 {
 	static const uint64_t places[] = {0, 4, 8};
 	struct thinned t = {.capacity = 4, .stride = 1};

@@ -276,7 +276,7 @@ HI_TEST(groups, a_list_needs_one_field_three_times)
 }
 
 /*	system -> its own;  program -> cache ->> entries	*/
-HI_TEST(groups, what_the_library_keeps_is_no_suspect)
+HI_TEST(groups, memory_of_the_library_is_no_suspect)
 {
 	enum { OWN_BUFFER, CACHE, FIRST, ENTRIES = 5, N = FIRST + ENTRIES };
 	struct object_spec specs[N] = {{4000, 1, 0}, {64, 1, 0}};
@@ -382,7 +382,7 @@ HI_TEST(groups, the_inner_nodes_of_a_ring_count_with_its_ends)
 }
 
 /* Two variables hold the same sessions: no variable and no object holds them all. */
-HI_TEST(groups, what_two_hold_by_element_is_one_suspect)
+HI_TEST(groups, objects_held_element_by_element_are_one_suspect)
 {
 	enum { BY_NAME, BY_ID, FIRST, N_SESSIONS = 30, N = FIRST + N_SESSIONS };
 	struct object_spec specs[N];
@@ -488,7 +488,7 @@ HI_TEST(groups, variables_of_a_module_keep_their_names)
 
 /* Classes of ten modules, which several variables hold, and one table that has less than
  * they have together: no module holds the classes. */
-HI_TEST(groups, what_is_scattered_over_many_roots_is_no_suspect)
+HI_TEST(groups, type_scattered_over_many_roots_is_no_suspect)
 {
 	enum { MODULES = 10, EACH = 5, LAST = MODULES * (EACH + 1), N = LAST + 12 };
 	struct object_spec specs[N];

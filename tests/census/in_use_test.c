@@ -57,7 +57,7 @@ static void check_drawn(const struct timeline *t, const struct hi_recording *r)
 	free(sums.by_context);
 }
 
-HI_TEST(census_in_use, is_what_the_program_has_of_each_stack)
+HI_TEST(census_in_use, memory_in_use_by_stack_equals_that_of_the_program)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct timeline t;

@@ -258,7 +258,7 @@ HI_TEST(kept_events, have_no_gap_where_one_did_not_fit)
 }
 
 /* A disk that is full, a descriptor that cannot be written: the recording goes on. */
-HI_TEST(kept_events, of_a_file_that_cannot_be_written_are_left_out)
+HI_TEST(kept_events, events_are_left_out_where_the_file_cannot_be_written)
 {
 	HI_GUARD(hi_kept_events_destroy) struct hi_kept_events *kept = NULL;
 	struct hi_error err;

@@ -60,7 +60,7 @@ HI_TEST(merged, a_run_of_one_type_is_one_node)
 	HI_ASSERT_EQ(0, m->cut_objects);
 }
 
-HI_TEST(merged, what_is_deeper_than_stacks_are_is_counted_where_they_end)
+HI_TEST(merged, nodes_below_the_depth_limit_count_at_the_limit)
 {
 	OWN(graph) *g = chain(300, 2);
 	OWN(merged) *m = merged_of(g);

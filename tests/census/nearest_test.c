@@ -130,7 +130,7 @@ HI_TEST(nearest, a_root_of_a_better_rank_is_nearer)
 }
 
 /* What over HI_OWNERS_MAX variables hold is listed, object by object. */
-HI_TEST(nearest, what_many_hold_is_listed)
+HI_TEST(nearest, objects_with_too_many_owners_are_listed)
 {
 	enum { SHARED, ALONE, N, MANY = HI_OWNERS_MAX + 1 };
 	const struct object_spec specs[N] = {{64, 1, 0}, {32, 1, 0}};

@@ -396,7 +396,7 @@ HI_TEST(objects_split, random_tables_agree_with_a_list_of_pieces)
 	random_tables(400, false);
 }
 
-HI_TEST(objects_split, so_do_those_with_sizes_and_distances_beyond_4_gib)
+HI_TEST(objects_split, random_tables_beyond_4_gib_agree_with_a_list_of_pieces)
 {
 	random_tables(1, true);
 }
@@ -440,7 +440,7 @@ static enum hi_status split_two(struct hi_objects *old, struct hi_subobject firs
 	return status;
 }
 
-HI_TEST(objects_split, what_is_out_of_place_is_refused)
+HI_TEST(objects_split, misplaced_subobjects_are_refused)
 {
 	OWNED *old = blocks(3);
 	struct hi_subobject good = {.addr = 0x1010, .size = 16};

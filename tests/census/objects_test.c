@@ -284,7 +284,7 @@ HI_TEST(objects, flags_and_overhead_make_the_cost)
 
 /* ---- refusals ---- */
 
-HI_TEST(objects, what_is_out_of_order_unaligned_outside_or_overlapping_is_refused)
+HI_TEST(objects, misplaced_objects_are_refused)
 {
 	HI_GUARD(hi_objects_builder_destroy) struct hi_objects_builder *b = builder();
 	unsigned r = region(b, 0x1000, 0x2000, 4);

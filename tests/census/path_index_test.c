@@ -81,7 +81,7 @@ HI_TEST(path_index, searches_that_share_it_find_the_same)
 }
 
 /* Of a node, what lies behind it is much of the graph: too much to correct. */
-HI_TEST(path_index, what_lies_behind_a_target_may_be_all)
+HI_TEST(path_index, descendants_of_a_target_may_be_the_whole_graph)
 {
 	enum { N = 3000 };
 	struct object_spec objects[N] = {};

@@ -75,7 +75,7 @@ HI_TEST(pending_events, a_census_sees_what_happened_before_its_stop)
 	hi_pending_free(&pending);
 }
 
-HI_TEST(pending_events, what_does_not_fit_is_counted_as_lost)
+HI_TEST(pending_events, events_beyond_the_limit_are_counted_as_lost)
 {
 	struct hi_recording *recording = make_waiting_recording();
 	struct hi_pending_events pending = {.most = 10};

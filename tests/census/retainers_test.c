@@ -127,7 +127,7 @@ HI_TEST(census_retainers, the_nearest_retainer_alone_counts)
  *	cache* -> n1(48) -> s(64) -> t(16)
  *	index* -> n2(48) -> s
  */
-HI_TEST(census_retainers, what_two_share_has_both)
+HI_TEST(census_retainers, object_shared_by_two_retainers_has_both)
 {
 	static struct drawn d;
 	enum { N1, N2, S, T };

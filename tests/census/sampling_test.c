@@ -347,7 +347,7 @@ HI_TEST(census_sampling, frees_of_others_and_what_was_not_sampled_do_not_count)
 
 /* ---- profiles ---- */
 
-HI_TEST(census_sampling, what_is_in_use_is_estimated_as_well)
+HI_TEST(census_sampling, estimate_of_memory_in_use_is_unbiased)
 {
 	double off = 0, variance = 0;
 

@@ -22,7 +22,7 @@ static void check_decimal(const char *want, const struct hi_area *area)
 	HI_ASSERT_STREQ(want, hi_area_decimal(text, area));
 }
 
-HI_TEST(space_areas, are_those_of_drawn_shapes)
+HI_TEST(space_areas, areas_of_drawn_shapes_are_exact)
 {
 	const uint64_t s = 1000000000, times[] = {0, 2 * s, 4 * s, 10 * s},
 		       flat[] = {100, 100, 100, 100}, triangle[] = {0, 100, 0, 0},
@@ -75,7 +75,7 @@ static unsigned __int128 walk_halves(const uint64_t *times, const uint64_t *byte
 	return ret;
 }
 
-HI_TEST(space_areas, of_bands_add_up_to_that_of_their_sum)
+HI_TEST(space_areas, areas_of_bands_add_up_to_the_area_of_their_sum)
 {
 	enum { SAMPLES = 20, BANDS = 5 };
 	uint64_t state = 5, times[SAMPLES], bytes[BANDS][SAMPLES], all[SAMPLES];

@@ -25,7 +25,7 @@ HI_TEST(space_bars, m3_heights_by_weight)
 	}
 }
 
-HI_TEST(space_bars, the_highest_is_first_and_what_has_neither_is_left_out)
+HI_TEST(space_bars, highest_bar_is_first_and_empty_ones_are_left_out)
 {
 	const struct hi_space_cost of[] = {{30, 10}, {0, 0}, {5, 900}, {0, 1}},
 				   all = {100, 1000};
@@ -41,7 +41,7 @@ HI_TEST(space_bars, the_highest_is_first_and_what_has_neither_is_left_out)
 }
 
 /* Either is enough. */
-HI_TEST(space_bars, what_has_time_alone_has_a_bar)
+HI_TEST(space_bars, function_with_time_alone_has_a_bar)
 {
 	const struct hi_space_cost of[] = {{7, 0}, {0, 0}, {0, 7}}, all = {10, 10};
 	struct hi_space_bar bars[3];

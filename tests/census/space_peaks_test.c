@@ -70,7 +70,7 @@ static size_t draw_heights(uint64_t *state, uint64_t *heights)
 	return n;
 }
 
-HI_TEST(space_peaks, are_those_of_the_definition)
+HI_TEST(space_peaks, peaks_of_random_curves_are_those_of_the_definition)
 {
 	uint64_t state = 4711, heights[MOST];
 	size_t peaks[MOST + 1], scratch[MOST];
@@ -151,7 +151,7 @@ HI_TEST(space_peaks, a_fall_of_5_percent_is_one_and_less_is_none)
 	HI_ASSERT_EQ(1, peaks[0]);
 }
 
-HI_TEST(space_peaks, of_a_plateau_the_first_point_counts)
+HI_TEST(space_peaks, peak_of_a_plateau_is_its_first_point)
 {
 	const uint64_t heights[] = {10, 80, 80, 80, 10, 50, 50, 49, 50, 10, 10};
 	size_t peaks[12];

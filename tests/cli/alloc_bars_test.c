@@ -276,7 +276,7 @@ HI_TEST_ROOT(alloc_edit, opens_the_source_where_the_first_function_allocates)
 	check_seen("<-n><--wait>", "*fill(void)");
 }
 
-HI_TEST_ROOT(alloc_edit, what_cannot_be_opened_is_an_error)
+HI_TEST_ROOT(alloc_edit, editor_that_cannot_be_started_is_an_error)
 {
 	struct hi_command *c;
 

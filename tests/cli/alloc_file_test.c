@@ -111,7 +111,7 @@ HI_TEST_ROOT(alloc_file, has_the_marks_that_came)
 	HI_ASSERT_EQ(3 + 5 + 7 + 2 + 2, spaced_amount(spaced_total(doc), "alloc").number);
 }
 
-HI_TEST_ROOT(alloc_file, of_brackets_says_that_it_is_of_them)
+HI_TEST_ROOT(alloc_file, file_says_that_it_counts_between_two_marks)
 {
 	struct lived *l = start_kept(LIVED("--from-mark", "load"));
 	struct hi_command *c;
@@ -219,7 +219,7 @@ HI_TEST_ROOT(alloc_file, has_the_figures_of_m2)
 }
 
 /* With a format, -o is the report, and there is no file beside it. */
-HI_TEST_ROOT(alloc_file, of_a_format_it_is_the_text)
+HI_TEST_ROOT(alloc_file, format_option_makes_the_file_its_text)
 {
 	struct lived *l = start_kept(LIVED("--format", "mlworks"));
 	FILE *f;

@@ -87,7 +87,7 @@ HI_TEST_SCENARIO(alloc_header, a_size_in_the_header_gives_the_objects_their_type
 	}
 }
 
-HI_TEST_SCENARIO(alloc_header, names_in_such_blocks_are_text)
+HI_TEST_SCENARIO(alloc_header, names_in_blocks_with_headers_are_text)
 {
 	struct truth truth = start_fixture("size", "8");
 
@@ -114,7 +114,7 @@ HI_TEST_SCENARIO(alloc_header, a_hint_gives_the_length_of_the_header)
 	unlink(path);
 }
 
-HI_TEST_SCENARIO(alloc_header, what_headers_refer_to_is_not_leaked)
+HI_TEST_SCENARIO(alloc_header, objects_that_headers_refer_to_are_not_leaked)
 {
 	struct truth truth = start_fixture("list", NULL);
 

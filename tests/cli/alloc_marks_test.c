@@ -91,7 +91,7 @@ HI_TEST_ROOT(alloc_marks, only_what_was_allocated_between_two_marks_counts)
 		     spaced_amount(spaced_total(spaced_read(p.file, NULL)), "alloc"));
 }
 
-HI_TEST_ROOT(alloc_marks, each_mark_has_what_was_allocated_behind_it)
+HI_TEST_ROOT(alloc_marks, each_mark_has_the_allocations_after_it)
 {
 	struct phased p = record_phases();
 	json_t *doc = spaced_read(p.file, "--by", "mark", NULL);
@@ -267,7 +267,7 @@ static void mark_at_once(const struct hi_fixture *fx, const char *text)
 	HI_ASSERT_EQ(1, reached);
 }
 
-HI_TEST_ROOT(alloc_marks, what_was_answered_before_a_mark_is_before_it)
+HI_TEST_ROOT(alloc_marks, work_answered_before_a_mark_counts_before_it)
 {
 	enum { ROUNDS = 8 };
 	struct hi_fixture *fx = spaced_start();

@@ -246,7 +246,7 @@ HI_TEST_ROOT(alloc, inlined_functions_and_callers_of_allocators_count)
 }
 
 /* The cost of what no census has seen is that of glibc; its type that of its site. */
-HI_TEST_ROOT(alloc, what_no_census_sees_has_its_cost_and_the_type_of_its_site)
+HI_TEST_ROOT(alloc, objects_between_censuses_have_cost_and_type_of_their_site)
 {
 	struct lived *l = start_alloc(LIVED("--json", "--all"));
 	struct spaced kept = spaced_tell(l->fx, "node 2"),

@@ -73,7 +73,7 @@ static long long truly_leaked(const char *seed)
 	return objects;
 }
 
-HI_TEST_SCENARIO(allocator_leaks, are_the_same_on_each_allocator)
+HI_TEST_SCENARIO(allocator_leaks, leaks_are_the_same_on_each_allocator)
 {
 	const char *const seeds[] = {"1", "7", "23"};
 
@@ -107,7 +107,7 @@ static void expect_same(struct leaked live, struct leaked other, const char *lib
 		live.roots, live.live);
 }
 
-HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_process)
+HI_TEST_SCENARIO(allocator_leaks, leaks_of_core_and_snapshot_are_those_of_the_process)
 {
 	for (int i = 0; i < LIBRARIES; i++) {
 		struct hi_fixture *fx = start_shapes(libraries[i].name, "cyclic", "5");
@@ -133,7 +133,7 @@ HI_TEST_SCENARIO(allocator_leaks, of_a_core_and_a_snapshot_are_those_of_the_proc
 
 /* The areas of musl's heap that follow a thread's own page, often in one mapping, are no
  * data of the thread that would keep them alive: fixtures/leaky_service.c. */
-HI_TEST_SCENARIO(allocator_leaks, behind_the_threads_of_musl_are_found)
+HI_TEST_SCENARIO(allocator_leaks, leaks_after_threads_of_musl_are_found)
 {
 	enum { REQUESTS = 300, JOBS = 1000, NODES = 120 };
 	const char *const services[] = {"musl_service_dynamic", "musl_service_static"};
@@ -147,7 +147,7 @@ HI_TEST_SCENARIO(allocator_leaks, behind_the_threads_of_musl_are_found)
 }
 
 /* Of a static program some pages of data are as in the file: nothing hides in them. */
-HI_TEST_SCENARIO(allocator_leaks, of_a_static_musl_program_are_certain)
+HI_TEST_SCENARIO(allocator_leaks, leaks_of_a_static_musl_program_are_certain)
 {
 	const char *const requests[] = {"copy", "fork"};
 	struct hi_fixture *fx = hi_fixture_start("musl_freeing", NULL);

@@ -269,7 +269,7 @@ HI_TEST_ROOT(bio_file, is_whole_after_the_command_was_killed)
 }
 
 /* What is born in era 0 does not count: it has no band, and no life. */
-HI_TEST_ROOT(bio_file, what_does_not_count_has_no_life)
+HI_TEST_ROOT(bio_file, objects_of_era_0_have_no_life)
 {
 	struct hi_fixture *fx = hi_fixture_start("lives", NULL);
 	unsigned long address = 0;

@@ -64,7 +64,7 @@ HI_TEST_ROOT(bio_lives, l1_is_within_the_bounds_in_each_band_of_each_census)
 }
 
 /* c was written when it was new; d died before a whole period had passed. */
-HI_TEST_ROOT(bio_lives, what_is_written_when_it_is_new_is_not_used_yet)
+HI_TEST_ROOT(bio_lives, writes_in_the_period_of_birth_are_no_use)
 {
 	static const char *const table[6][4] = {
 		{"", "a c", "", ""},   {"b", "a c", "", ""}, {"b", "c", "a d", ""},
@@ -249,7 +249,7 @@ HI_TEST_ROOT(bio_lives, reads_and_same_values_are_possible_uses)
 		     lived_bound(doc, 2, "use", "bytes", "possible"));
 }
 
-HI_TEST_ROOT(bio_lives, what_comes_and_goes_in_a_period_is_counted)
+HI_TEST_ROOT(bio_lives, objects_born_and_freed_in_one_period_are_counted)
 {
 	struct lived *l = lived_start(LIVED("new old 40"), LIVED());
 

@@ -21,7 +21,7 @@ static size_t not_used(json_t *doc, unsigned t)
 	return (size_t)doc_number(doc, "censuses.%u.not_used.proved", t - 1);
 }
 
-HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
+HI_TEST_ROOT(bio_pages, unreferenced_pages_prove_objects_unused)
 {
 	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
 	size_t old = lived_cost(l, "old");
@@ -41,7 +41,7 @@ HI_TEST_ROOT(bio_pages, what_is_not_referenced_is_proved_to_be_unused)
 }
 
 /* Pages that nobody has touched are not in memory: that proves it as well. */
-HI_TEST_ROOT(bio_pages, what_was_never_touched_is_proved_to_be_unused)
+HI_TEST_ROOT(bio_pages, untouched_pages_prove_objects_unused)
 {
 	struct lived *l =
 		lived_start(LIVED("raw old 5000000"),
@@ -61,7 +61,7 @@ HI_TEST_ROOT(bio_pages, what_was_never_touched_is_proved_to_be_unused)
 }
 
 /* The census at an exit has evidence of its period, as others have. */
-HI_TEST_ROOT(bio_pages, what_was_not_referenced_until_the_exit_is_unused_there)
+HI_TEST_ROOT(bio_pages, pages_unreferenced_until_exit_prove_objects_unused)
 {
 	struct lived *l = lived_start(LIVED("new old " BLOCK), LIVED("--sample", "all"));
 	size_t old = lived_cost(l, "old");
@@ -78,7 +78,7 @@ HI_TEST_ROOT(bio_pages, what_was_not_referenced_until_the_exit_is_unused_there)
 }
 
 /* What is not used any more, and what keeps it, in one command. */
-HI_TEST_ROOT(bio_pages, what_is_not_used_any_more_is_grouped_by_what_keeps_it)
+HI_TEST_ROOT(bio_pages, unused_objects_are_grouped_by_their_retainers)
 {
 	struct lived *l = lived_start(
 		LIVED(), LIVED("--bio", "drag", "--by", "retainers", "--all"));

@@ -20,7 +20,7 @@ enum { CELLS = 2000 };
 
 /* ---- options ---- */
 
-HI_TEST_SCENARIO(bio, wrong_words_are_named)
+HI_TEST_SCENARIO(bio, wrong_arguments_are_named)
 {
 	struct hi_command *c = hi_heapinspect("bio", "--pid", "1", "--bio", "drag,idle");
 
@@ -277,7 +277,7 @@ HI_TEST_ROOT(bio, eras_that_were_not_there_are_an_error)
 }
 
 /* Nothing of era 0 counts, whatever is proved of it; and it is no step back. */
-HI_TEST_ROOT(bio, what_is_born_in_era_0_does_not_count)
+HI_TEST_ROOT(bio, objects_of_era_0_do_not_count)
 {
 	struct lived *l = lived_start(LIVED("new old 40"),
 				      LIVED("--by", "era", "--bio", ALL_BANDS, "--all"));

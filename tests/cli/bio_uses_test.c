@@ -34,7 +34,7 @@ static struct lived *start_passing(const char *const *options)
 	return l;
 }
 
-HI_TEST_ROOT(bio_uses, what_is_passed_is_used)
+HI_TEST_ROOT(bio_uses, passing_an_object_to_a_function_is_a_use)
 {
 	struct lived *l = start_passing(LIVED("--uses", "--all"));
 	json_t *doc;
@@ -82,7 +82,7 @@ HI_TEST_ROOT(bio_uses, a_call_at_a_birth_is_a_use_if_that_is_asked)
 	}
 }
 
-HI_TEST_ROOT(bio_uses, without_probes_nothing_of_it_is_proved)
+HI_TEST_ROOT(bio_uses, without_probes_no_use_is_proved)
 {
 	struct lived *l = start_passing(LIVED());
 	json_t *doc;
@@ -175,7 +175,7 @@ HI_TEST_ROOT(bio_uses, the_report_says_what_is_probed)
 }
 
 /* One that is called all the time gets no probe. */
-HI_TEST_ROOT_ALONE(bio_uses, what_is_called_too_often_is_dropped_before)
+HI_TEST_ROOT_ALONE(bio_uses, function_called_all_the_time_gets_no_probe)
 {
 	struct lived *l;
 	json_t *doc;
@@ -196,7 +196,7 @@ HI_TEST_ROOT_ALONE(bio_uses, what_is_called_too_often_is_dropped_before)
 }
 
 /* One that becomes so later loses it. */
-HI_TEST_ROOT_ALONE(bio_uses, what_is_called_too_often_later_is_dropped_then)
+HI_TEST_ROOT_ALONE(bio_uses, function_that_becomes_hot_loses_its_probe)
 {
 	struct lived *l = start_passing(LIVED("--uses"));
 	json_t *doc;

@@ -80,7 +80,7 @@ HI_TEST_SCENARIO(container_paths, are_expressions_of_the_program)
 	check_expressions("containers_paths");
 }
 
-HI_TEST_SCENARIO(container_paths, of_optimised_programs)
+HI_TEST_SCENARIO(container_paths, paths_of_optimised_programs_are_valid)
 {
 	check_expressions("containers_paths_o2");
 }
@@ -90,7 +90,7 @@ HI_TEST_SCENARIO(container_paths, through_libcxx)
 	check_expressions("containers_paths_libcxx");
 }
 
-HI_TEST_SCENARIO(container_paths, of_clang)
+HI_TEST_SCENARIO(container_paths, paths_of_clang_programs_are_valid)
 {
 	check_expressions("containers_paths_clang");
 }
@@ -104,7 +104,7 @@ static char *plain_rows(struct hi_command *c)
 	return text;
 }
 
-HI_TEST_SCENARIO(container_paths, of_a_snapshot_are_those_of_the_core)
+HI_TEST_SCENARIO(container_paths, paths_of_a_snapshot_are_those_of_the_core)
 {
 	char *in = snapshot_directory();
 	struct story s = start_story("containers_paths", NULL);

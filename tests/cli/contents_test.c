@@ -68,7 +68,7 @@ static void check_objects(const char *file, const char *core, size_t nth, size_t
 	HI_ASSERT(values >= n);
 }
 
-HI_TEST_SCENARIO(contents, of_a_file_are_those_of_the_core)
+HI_TEST_SCENARIO(contents, contents_of_a_file_are_those_of_the_core)
 {
 	char *in = snapshot_directory();
 	const char *core =
@@ -110,7 +110,7 @@ HI_TEST_SCENARIO(contents, are_in_the_file_only_when_asked_for)
 }
 
 /* Arrays of records, texts, blocks behind cookies, containers. */
-HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
+HI_TEST_SCENARIO(contents, contents_of_all_kinds_of_records_are_those_of_the_core)
 {
 	char *in = snapshot_directory(), command[600];
 	const char *core =
@@ -129,7 +129,7 @@ HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
 
 /* A file with contents that the first version with them wrote of fixtures/secret_heap,
  * whose secret was "hunter2", kept: it must be readable for ever. */
-HI_TEST_SCENARIO(contents, of_a_kept_file_are_read)
+HI_TEST_SCENARIO(contents, contents_of_a_kept_file_are_read)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1-contents.hisnap";
 	json_t *doc = doc_of(
@@ -204,7 +204,7 @@ static void check_json(const char *text)
 	json_decref(doc);
 }
 
-HI_TEST_SCENARIO(contents, of_made_up_tables_hurt_nobody)
+HI_TEST_SCENARIO(contents, forged_tables_are_read_or_refused)
 {
 	enum { ROUNDS = 60 };
 	char *in = snapshot_directory();

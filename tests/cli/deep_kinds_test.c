@@ -97,7 +97,7 @@ HI_TEST_ROOT(deep_kinds, functions_that_a_library_exports_are_known)
 }
 
 /* The file of the program has another build-id, none, by the time of the question. */
-HI_TEST_ROOT(deep_kinds, of_another_build_are_not_known)
+HI_TEST_ROOT(deep_kinds, calls_of_another_build_have_no_kind)
 {
 	const char *file;
 	char program[256];

@@ -63,7 +63,7 @@ static struct two take_two(void)
 	return t;
 }
 
-HI_TEST_SCENARIO(diff, of_one_process_is_what_the_service_did)
+HI_TEST_SCENARIO(diff, one_process_is_compared_by_address)
 {
 	struct two t = take_two();
 	struct hi_command *c = hi_heapinspect("diff", t.a, t.b, "--json", "--all");
@@ -91,7 +91,7 @@ HI_TEST_SCENARIO(diff, of_one_process_is_what_the_service_did)
 		doc_number(doc_row(doc_at(doc, "rows"), "root", "nodes"), "after.bytes"));
 }
 
-HI_TEST_SCENARIO(diff, of_two_processes_is_by_type_and_way)
+HI_TEST_SCENARIO(diff, two_processes_are_compared_by_type_and_path)
 {
 	struct two t = take_two();
 	struct hi_fixture *other = hi_fixture_start("growing_service", NULL);

@@ -112,7 +112,7 @@ static void check_a_profile_of_too_many_bytes_is_refused(const char *in)
 		    (const char *const[]){"2 GiB", "-f ndjson"});
 }
 
-HI_TEST_SCENARIO(export_limits, what_a_format_cannot_have_is_refused)
+HI_TEST_SCENARIO(export_limits, values_beyond_a_format_are_refused)
 {
 	char *in = snapshot_directory();
 	const char *core =

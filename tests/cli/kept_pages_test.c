@@ -42,7 +42,7 @@ static void check_kept_pages(const struct kept_page *pages, size_t n)
 	}
 }
 
-HI_TEST_SCENARIO(kept_pages, of_a_heap)
+HI_TEST_SCENARIO(kept_pages, pages_of_a_kept_heap_are_unchanged)
 {
 	static const struct kept_page pages[] = {
 		{"file-summary", {"v1.hisnap"}, 0},
@@ -65,7 +65,7 @@ HI_TEST_SCENARIO(kept_pages, of_a_heap)
 	check_kept_pages(pages, sizeof(pages) / sizeof(*pages));
 }
 
-HI_TEST_SCENARIO(kept_pages, of_a_series)
+HI_TEST_SCENARIO(kept_pages, pages_of_a_kept_series_are_unchanged)
 {
 	static const struct kept_page pages[] = {
 		{"series-snapshots", {"snapshots", "series-v1.hisnap"}, 0},

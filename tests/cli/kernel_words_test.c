@@ -32,14 +32,14 @@ static void check_words(const char *n, const char *way)
 	check_edges(t, "values of timers", 1);
 }
 
-HI_TEST_SCENARIO(kernel_words, hold_what_they_lead_to)
+HI_TEST_SCENARIO(kernel_words, words_in_the_kernel_keep_their_objects_alive)
 {
 	check_words("10", "copy");
 	check_words("10", "fork");
 }
 
 /* They would take too long to read while the target stands: no leak is certain. */
-HI_TEST_SCENARIO(kernel_words, that_are_very_many_make_leaks_likely)
+HI_TEST_SCENARIO(kernel_words, very_many_words_in_the_kernel_make_leaks_likely)
 {
 	struct target *t = target_start("kernel_words", "9000", NULL);
 	json_t *doc = target_ask(t, "leaks", "--all");

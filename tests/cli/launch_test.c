@@ -244,7 +244,7 @@ static void expect_refusal(int code, const char *word, const char *const *words)
 #define REFUSED(code, word, ...)                                                         \
 	expect_refusal(code, word, (const char *const[]){__VA_ARGS__, NULL})
 
-HI_TEST_SCENARIO(launch, what_cannot_be_started_is_said)
+HI_TEST_SCENARIO(launch, program_that_cannot_be_started_is_an_error)
 {
 	const char *path = make_path("empty");
 	int fd;

@@ -92,7 +92,7 @@ static void check_a_snapshot_file_has_the_same_names(const struct target *t)
 		    t);
 }
 
-HI_TEST_SCENARIO(leak_names, each_leak_is_called_what_it_looks_like)
+HI_TEST_SCENARIO(leak_names, leaks_are_named_by_the_type_they_look_like)
 {
 	struct target *t = target_start("leak_names", NULL);
 	json_t *doc = target_ask(t, "leaks", "--all");

@@ -135,7 +135,7 @@ static void check_explain_names_the_word_that_leads_there(const struct target *t
 	HI_ASSERT(dead);
 }
 
-HI_TEST_SCENARIO(leak_verdicts, are_those_that_were_planted)
+HI_TEST_SCENARIO(leak_verdicts, verdicts_are_those_of_the_planted_leaks)
 {
 	struct target *t = target_start("leak_verdicts", NULL);
 	static struct plan plan;

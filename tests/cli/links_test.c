@@ -237,7 +237,7 @@ HI_TEST_SCENARIO(links, lead_to_commands_options_and_objects_that_exist)
 	check_links_of_a_series_resolve(fx);
 }
 
-HI_TEST_SCENARIO(links, of_cplusplus_types_resolve)
+HI_TEST_SCENARIO(links, links_of_cplusplus_types_resolve)
 {
 	struct walk *w =
 		walk_pages(snap_for_links("containers_mixed", NULL, NULL), of_snapshots);
@@ -245,7 +245,7 @@ HI_TEST_SCENARIO(links, of_cplusplus_types_resolve)
 	HI_ASSERT(count_links(w, "paths") > 10);
 }
 
-HI_TEST_SCENARIO(links, of_leaks_resolve)
+HI_TEST_SCENARIO(links, links_of_leaks_resolve)
 {
 	struct walk *w =
 		walk_pages(snap_for_links("leak_shapes", "acyclic", "5"), of_snapshots);
@@ -254,7 +254,7 @@ HI_TEST_SCENARIO(links, of_leaks_resolve)
 	HI_ASSERT(count_links(w, "explain") > 1);
 }
 
-HI_TEST_ROOT(links, of_a_recording_resolve)
+HI_TEST_ROOT(links, links_of_a_recording_resolve)
 {
 	const char *file = snapshot_path(snapshot_directory(), "links.hirec");
 	struct target *t = target_start("alloc_churn", NULL);
@@ -285,7 +285,7 @@ static const char *snap_with_nodes(struct hi_fixture *fx, const char *nodes,
 }
 
 /* What is in one heap alone has no page among those of the other one. */
-HI_TEST_SCENARIO(links, of_a_comparison_lead_to_the_later_heap)
+HI_TEST_SCENARIO(links, links_of_a_comparison_lead_to_the_later_heap)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	char *in = snapshot_directory();

@@ -25,7 +25,7 @@ HI_TEST_SCENARIO(looks,
 	doc_row(doc_at(summary_of("symbols_only"), "roots"), "name", "app::the_registry");
 }
 
-HI_TEST_SCENARIO(looks, what_lies_behind_the_first_member_of_a_record_is_not_leaked)
+HI_TEST_SCENARIO(looks, objects_after_the_first_member_of_a_record_are_not_leaked)
 {
 	json_t *doc = summary_of("first_member");
 

@@ -48,7 +48,7 @@ static void check_of_two_processes_nothing_is_known(const char *before, const ch
 	HI_ASSERT_EQ(0, json_array_size(was_between(before, after)));
 }
 
-HI_TEST_SCENARIO(lost, leaks_are_named_by_what_they_were)
+HI_TEST_SCENARIO(lost, leaks_have_the_names_of_their_former_owners)
 {
 	struct target *t = target_start("lost_nodes", NULL);
 	struct target *other = target_start("lost_nodes", NULL);

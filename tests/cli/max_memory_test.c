@@ -31,7 +31,7 @@ HI_TEST_SCENARIO(max_memory, files_that_unpack_to_more_are_refused_and_the_bound
 }
 
 #ifndef HI_SANITIZED
-HI_TEST_SCENARIO(max_memory, what_is_computed_of_a_core_is_bounded_too)
+HI_TEST_SCENARIO(max_memory, analysis_of_a_core_is_bounded)
 {
 	const char *in = snapshot_directory();
 	const char *core =

@@ -289,22 +289,22 @@ static const char *start_target(void)
 	return pid;
 }
 
-HI_TEST_SCENARIO(outputs, of_files_go_to_no_victim)
+HI_TEST_SCENARIO(outputs, commands_on_files_do_not_write_through_planted_links)
 {
 	try_all(WRITING_FILES, NULL);
 }
 
-HI_TEST_SCENARIO(outputs, of_processes_go_to_no_victim)
+HI_TEST_SCENARIO(outputs, commands_on_processes_do_not_write_through_planted_links)
 {
 	try_all(WRITING_PROCESSES, start_target());
 }
 
-HI_TEST_ROOT(outputs, of_recordings_go_to_no_victim)
+HI_TEST_ROOT(outputs, recordings_do_not_write_through_planted_links)
 {
 	try_all(WRITING_RECORDINGS, start_target());
 }
 
-HI_TEST_ROOT(outputs, of_a_user_go_to_no_victim_of_his)
+HI_TEST_ROOT(outputs, commands_of_a_user_do_not_write_through_planted_links)
 {
 	struct place p = make_place(ANOTHER, SOMEBODY);
 

@@ -65,7 +65,7 @@ static void check_another_script_is_another_program(const char *a, const char *r
 	HI_ASSERT(hi_heapinspect("diff", redacted, b)->exit_code < 2);
 }
 
-HI_TEST_SCENARIO(page, says_which_of_several_pythons_it_is)
+HI_TEST_SCENARIO(page, summary_names_the_python_of_several)
 {
 	char *in = snapshot_directory();
 	const char *a, *redacted;
@@ -127,7 +127,7 @@ static void check_refused(struct hi_command *c, const char *part)
 	check_says(c->err, part);
 }
 
-HI_TEST_SCENARIO(page, names_what_was_meant)
+HI_TEST_SCENARIO(page, errors_suggest_near_names)
 {
 	check_refused(hi_heapinspect("cesnus", "--pid", "1"), "did you mean census?");
 	check_refused(hi_heapinspect("--pidd", "1"), "did you mean --pid?");
@@ -292,7 +292,7 @@ static void check_a_core_has_the_command_line_too(const struct target *t)
 }
 
 /* A service with types, and another one to compare it with. */
-HI_TEST_SCENARIO(page, of_a_service_fits_and_says_what_helps)
+HI_TEST_SCENARIO(page, page_of_a_service_fits_and_gives_advice)
 {
 	struct target *t = target_start("leaky_service", "700", "900", NULL);
 	const char *a = target_snap(t);

@@ -164,7 +164,7 @@ HI_TEST(pages, are_the_command_lines_of_their_addresses)
 }
 
 /* Rows are bounded: a page has no million of them. */
-HI_TEST(pages, have_so_many_rows)
+HI_TEST(pages, page_rows_are_bounded)
 {
 	static const char *const addresses[] = {"census?all=", "census?top=99999999"};
 	struct hi_pages_request *r = NULL;
@@ -479,7 +479,7 @@ static void check_warm_up_ends(const char *file)
 	expect_code(pages, "retained", 200, "retained");
 }
 
-HI_TEST_SCENARIO(pages, of_a_file_say_what_the_commands_print)
+HI_TEST_SCENARIO(pages, pages_of_a_file_equal_the_output_of_commands)
 {
 	const char *file = leaky_snapshot();
 
@@ -514,7 +514,7 @@ static void check_navigation(const char *file, const char *other, const char *in
 	}
 }
 
-HI_TEST_SCENARIO(pages, of_the_navigation_are_there)
+HI_TEST_SCENARIO(pages, all_links_of_the_navigation_resolve)
 {
 	const char *in = snapshot_directory();
 	const char *recording = hostile_snapshot(in, "a.hirec", 60);
@@ -564,7 +564,7 @@ static size_t follow_links(struct hi_pages *pages, const char *html)
 }
 
 /* The last census alone has a graph. */
-HI_TEST_SCENARIO(pages, of_a_census_without_a_graph_lead_to_pages_that_are_there)
+HI_TEST_SCENARIO(pages, links_of_a_census_without_a_graph_resolve)
 {
 	struct target *t = target_start("leaky_service", NULL);
 	struct hi_pages *pages = page_links_open(

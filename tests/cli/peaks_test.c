@@ -196,7 +196,7 @@ static void check_what_is_older_than_the_recording_is_said(void)
 }
 
 /* Two peaks, of two functions. */
-HI_TEST_ROOT(peaks, of_a_recording_have_functions_and_what_is_older)
+HI_TEST_ROOT(peaks, peaks_of_a_recording_have_functions_and_older_objects)
 {
 	struct curve c;
 
@@ -485,7 +485,7 @@ static long middle_of_graph(long long census)
 }
 
 /* A graph that is damaged: the totals are still there. */
-HI_TEST_SCENARIO(peaks, of_a_damaged_graph_there_are_totals)
+HI_TEST_SCENARIO(peaks, damaged_graph_still_has_totals)
 {
 	struct curve c;
 	long long tops[TEETH], offset;

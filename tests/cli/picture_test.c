@@ -34,7 +34,7 @@ static void check_pictures(const char *in, const char *file, const char *name1,
 	}
 }
 
-HI_TEST_SCENARIO(cli_picture, of_containers_is_in_proportion)
+HI_TEST_SCENARIO(cli_picture, picture_of_containers_is_in_proportion)
 {
 	char *in = snapshot_directory();
 	const char *core =
@@ -45,7 +45,7 @@ HI_TEST_SCENARIO(cli_picture, of_containers_is_in_proportion)
 }
 
 /* A lost list of jobs beside live ones. */
-HI_TEST_SCENARIO(cli_picture, of_leaks_has_their_names)
+HI_TEST_SCENARIO(cli_picture, picture_of_leaks_has_their_names)
 {
 	struct target *t = target_start("lost_list", NULL);
 
@@ -54,7 +54,7 @@ HI_TEST_SCENARIO(cli_picture, of_leaks_has_their_names)
 }
 
 /* The container before its elements, all of which are one frame. */
-HI_TEST_SCENARIO(cli_picture, of_python_has_the_names_of_the_program)
+HI_TEST_SCENARIO(cli_picture, picture_of_python_has_names_of_the_program)
 {
 	char *in = snapshot_directory();
 	const char *file;
@@ -78,7 +78,7 @@ HI_TEST_SCENARIO(cli_picture, of_python_has_the_names_of_the_program)
 }
 
 /* Each list of three thousand is one frame, whatever its length; so is the tree. */
-HI_TEST_SCENARIO(cli_picture, of_long_chains_is_small)
+HI_TEST_SCENARIO(cli_picture, picture_of_long_chains_is_small)
 {
 	char *in = snapshot_directory();
 	const char *svg;

@@ -564,35 +564,35 @@ static void check_unknown_retainers_get_the_nearest_names(void)
 
 /* ---- one process for each heap ---- */
 
-HI_TEST_SCENARIO(profiles, of_stacks_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_of_stacks_are_as_drawn)
 {
 	start_heap("r1");
 	check_retainer_sets_are_as_drawn("r1");
 	check_the_climb_goes_from_big_to_the_variable();
 }
 
-HI_TEST_SCENARIO(profiles, of_a_list_with_two_owners_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_of_a_list_with_two_owners_are_as_drawn)
 {
 	start_heap("r2");
 	check_retainer_sets_are_as_drawn("r2");
 	check_weak_fields_retain_only_when_they_are_asked_to();
 }
 
-HI_TEST_SCENARIO(profiles, of_marks_and_dead_rings_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_of_marks_and_dead_rings_are_as_drawn)
 {
 	start_heap("r3");
 	check_retainer_sets_are_as_drawn("r3");
 	check_dead_rings_are_leaks_and_in_no_set();
 }
 
-HI_TEST_SCENARIO(profiles, of_sessions_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_of_sessions_are_as_drawn)
 {
 	start_heap("r4");
 	check_retainer_sets_are_as_drawn("r4");
 	check_unknown_retainers_get_the_nearest_names();
 }
 
-HI_TEST_SCENARIO(profiles, of_retainers_in_a_row_and_of_words_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_in_a_row_and_by_words_are_as_drawn)
 {
 	start_heap("r5");
 	check_retainer_sets_are_as_drawn("r5");
@@ -600,7 +600,7 @@ HI_TEST_SCENARIO(profiles, of_retainers_in_a_row_and_of_words_are_as_drawn)
 	check_retainer_sets_are_as_drawn("words");
 }
 
-HI_TEST_SCENARIO(profiles, of_many_retainers_are_as_drawn)
+HI_TEST_SCENARIO(profiles, many_retainers_are_as_drawn)
 {
 	start_heap("r6");
 	check_retainer_sets_are_as_drawn("r6");
@@ -624,7 +624,7 @@ static void check_each_object_reaches_what_it_leads_to(void)
 				"of_type.reachable"));
 }
 
-HI_TEST_SCENARIO(profiles, of_a_knot_are_as_drawn)
+HI_TEST_SCENARIO(profiles, retainers_of_a_knot_are_as_drawn)
 {
 	start_heap("r7");
 	check_each_object_reaches_what_it_leads_to();
@@ -656,7 +656,7 @@ HI_TEST_SCENARIO(profiles, by_variable_all_threads_are_one_retainer)
 	HI_ASSERT_EQ(3, threads);
 }
 
-HI_TEST_SCENARIO(profiles, of_an_environment_are_as_drawn)
+HI_TEST_SCENARIO(profiles, bins_of_an_environment_are_as_drawn)
 {
 	const char *file;
 
@@ -670,7 +670,7 @@ HI_TEST_SCENARIO(profiles, of_an_environment_are_as_drawn)
 	check_under_a_root_only_what_it_reaches_is_explained(file);
 }
 
-HI_TEST_SCENARIO(profiles, of_trees_and_lists_are_as_drawn)
+HI_TEST_SCENARIO(profiles, bins_of_trees_and_lists_are_as_drawn)
 {
 	start_heap("o2");
 	check_a_root_inside_a_tree_splits_it();
@@ -678,7 +678,7 @@ HI_TEST_SCENARIO(profiles, of_trees_and_lists_are_as_drawn)
 	check_nested_suffixes_of_a_list_have_bins_in_any_order();
 }
 
-HI_TEST_SCENARIO(profiles, of_a_shared_ring_are_as_drawn)
+HI_TEST_SCENARIO(profiles, bins_of_a_shared_ring_are_as_drawn)
 {
 	start_heap("o4");
 	check_bins_of_a_shared_ring_are_as_drawn();

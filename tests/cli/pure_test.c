@@ -87,7 +87,7 @@ static void check_a_heap_profile_has_them(const struct target *t)
 	check_has(read_file(hp), "pure bytes");
 }
 
-HI_TEST_SCENARIO(pure, bytes_have_the_sums_of_the_paper)
+HI_TEST_SCENARIO(pure, bytes_equal_the_sums_of_the_paper)
 {
 	struct target *t = target_start("shared_environment", NULL);
 

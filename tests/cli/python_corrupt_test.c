@@ -124,7 +124,7 @@ static void expect_torn(const char *kind, long long least_lost, long long most_l
 	ask_more(p);
 }
 
-HI_TEST_SCENARIO(python_corrupt, what_a_torn_dict_held_is_counted_as_lost)
+HI_TEST_SCENARIO(python_corrupt, contents_of_a_torn_dict_are_counted_as_lost)
 {
 	expect_torn("dict", 1, BROKEN * 22);
 	expect_torn("keys", 1, BROKEN * 22);
@@ -137,7 +137,7 @@ HI_TEST_SCENARIO(python_corrupt, chains_that_lead_to_themselves_end)
 	expect_torn("lru", 0, BROKEN * 4 * 3);
 }
 
-HI_TEST_SCENARIO(python_corrupt, what_a_torn_list_held_is_counted_as_lost)
+HI_TEST_SCENARIO(python_corrupt, contents_of_a_torn_list_are_counted_as_lost)
 {
 	expect_torn("size", 1, BROKEN * 3);
 }

@@ -64,7 +64,7 @@ check_memory_of_c_is_retained_by_the_object_that_owns_it(const struct target *t)
 	HI_ASSERT(doc_number(row, "retained") >= bytes);
 }
 
-HI_TEST_SCENARIO(python_faults, what_an_extension_loses_and_holds_is_named)
+HI_TEST_SCENARIO(python_faults, objects_lost_and_held_by_an_extension_are_named)
 {
 	struct target *t = python_start(NULL, "leaky", NULL, NULL);
 

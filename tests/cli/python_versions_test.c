@@ -24,7 +24,7 @@ static void check_leaks(const char *python)
 		HI_ASSERT_MSG(strstr(said->out, "leaked in 1 root"), "%s", said->out);
 }
 
-HI_TEST_SCENARIO(python_versions, a_fresh_interpreter_has_lost_nothing)
+HI_TEST_SCENARIO(python_versions, fresh_interpreter_has_no_lost_objects)
 {
 	hi_each_python(check_leaks);
 }

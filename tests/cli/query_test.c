@@ -438,7 +438,7 @@ HI_TEST_SCENARIO(query, an_interrupt_ends_it_and_leaves_nothing)
 	HI_ASSERT_STREQ("", c->out);
 }
 
-HI_TEST_SCENARIO(query, a_closed_pipe_and_a_full_disk_are_told)
+HI_TEST_SCENARIO(query, closed_pipe_and_full_disk_are_reported)
 {
 	struct hi_command *c =
 		hi_command_run(0, "sh", "-c",

@@ -19,7 +19,7 @@ static json_t *run(const char *pid, const char *reading)
 	return doc_of(hi_heapinspect("--pid", pid, "--json", "--quiet", reading));
 }
 
-HI_TEST_SCENARIO(readings, what_words_keep_alive_is_told_beside_what_types_say)
+HI_TEST_SCENARIO(readings, conservative_and_typed_counts_are_both_reported)
 {
 	struct hi_fixture *fx = snapshot_fixture("mixed_heap", "/dev/null", NULL);
 	json_t *by_types, *by_words;

@@ -299,7 +299,7 @@ static void check_heapsnapshot_has_the_stacks(const char *file)
 	compare_retained(file, in, path);
 }
 
-HI_TEST_ROOT(record_exports, of_one_recording)
+HI_TEST_ROOT(record_exports, exports_of_one_recording_agree)
 {
 	struct recorded_sites s = sites_record(NULL);
 

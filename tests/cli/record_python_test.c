@@ -200,7 +200,7 @@ static long long count_rows(const char *file, const char *sql)
 
 /* A library has no tables of its stacks in its first moments: the walk ends there, but
  * the lines of Python are known. */
-HI_TEST_ROOT(record_python, what_a_new_library_allocates_has_a_line)
+HI_TEST_ROOT(record_python, allocations_of_a_new_library_have_a_line)
 {
 	static const char program[] = "import sys\n"
 				      "print('ready', flush=True)\n"

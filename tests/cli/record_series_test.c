@@ -130,7 +130,7 @@ HI_TEST_ROOT(record_series, goes_into_a_file_as_far_as_it_has_room)
 	check_each_census_has_the_births_up_to_its_stop();
 }
 
-HI_TEST_ROOT(record_series, what_was_complete_outlives_a_kill)
+HI_TEST_ROOT(record_series, complete_censuses_survive_a_kill)
 {
 	struct recording_run run;
 	struct hi_command *c;

@@ -360,7 +360,7 @@ static struct hi_command *record_without_bpf(const char *pid, const char *option
 }
 
 /* The words of the kernel are there if it is verbose. */
-HI_TEST_ROOT(record, says_what_helps_where_bpf_is_not_permitted)
+HI_TEST_ROOT(record, advice_names_the_rights_that_bpf_needs)
 {
 	char pid[16];
 	struct hi_command *c;
@@ -470,7 +470,7 @@ HI_TEST_ROOT(record, takes_the_census_at_the_exit_of_a_target_whose_recorders_we
 	HI_ASSERT_EQ(0, hi_fixture_end(fx));
 }
 
-HI_TEST_SCENARIO(record, refuses_what_it_cannot_do)
+HI_TEST_SCENARIO(record, invalid_options_are_refused)
 {
 	struct hi_command *c = hi_heapinspect("census", "--by", "age", "--pid", "1");
 

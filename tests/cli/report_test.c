@@ -125,7 +125,7 @@ static void check_two_files_have_their_differences(const char *in, const char *c
 	HI_ASSERT(strstr(check_report_file(html), "Differences"));
 }
 
-HI_TEST_SCENARIO(report, of_a_small_heap)
+HI_TEST_SCENARIO(report, report_of_a_small_heap_is_one_file)
 {
 	const char *in = snapshot_directory();
 	const char *core =

@@ -99,7 +99,7 @@ static void check_retainers_have_the_times_of_their_births(long long stayed)
 	HI_ASSERT_EQ(RECORDS - stayed, older);
 }
 
-HI_TEST_ROOT(reused_addresses, of_a_recording_are_other_objects)
+HI_TEST_ROOT(reused_addresses, recording_tells_objects_at_one_address_apart)
 {
 	struct recording_run run;
 	long long stayed;
@@ -129,7 +129,7 @@ static void await_census(struct hi_fixture *series, const char *text, bool has)
 		     text);
 }
 
-HI_TEST_SCENARIO(reused_addresses, of_a_series_have_numbers_after_a_census_without_them)
+HI_TEST_SCENARIO(reused_addresses, series_numbers_a_reused_address_after_a_gap)
 {
 	struct hi_fixture *series;
 	long long first;

@@ -71,7 +71,7 @@ static void check_untouched(void)
 
 /* ---- what is wrong ---- */
 
-HI_TEST_SCENARIO(safepoints, wrong_words_are_named_in_one_line_with_exit_code_2)
+HI_TEST_SCENARIO(safepoints, wrong_arguments_are_named_in_one_line_with_exit_code_2)
 {
 	static const struct {
 		const char *argv[7], *word;
@@ -118,7 +118,7 @@ HI_TEST_SCENARIO(safepoints, wrong_words_are_named_in_one_line_with_exit_code_2)
 	}
 }
 
-HI_TEST_SCENARIO(safepoints, what_is_not_there_is_said_with_exit_code_2)
+HI_TEST_SCENARIO(safepoints, unknown_safepoint_is_named_with_exit_code_2)
 {
 	static const struct {
 		const char *at, *word;
@@ -593,7 +593,7 @@ static void check_those_of_a_process_are_listed_and_counted(const char *pid)
 	HI_ASSERT_MSG(strstr(c->out, "--at gc --pid"), "%s", c->out);
 }
 
-HI_TEST_ROOT(safepoints, of_a_runtime)
+HI_TEST_ROOT(safepoints, safepoints_of_a_runtime_stop_and_are_listed)
 {
 	const char *pid = start_python();
 
@@ -615,7 +615,7 @@ static bool may_probe_unprivileged(void)
 	return level < 0;
 }
 
-HI_TEST_ROOT(safepoints, who_may_not_probe_is_told_what_it_takes)
+HI_TEST_ROOT(safepoints, user_without_rights_is_told_what_is_needed)
 {
 	char *dir = temporary_directory(), path[96], own[96], pid[16];
 	struct hi_fixture *fx;

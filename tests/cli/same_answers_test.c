@@ -10,7 +10,7 @@
 		sizeof((const struct question[]){__VA_ARGS__}) / sizeof(struct question)
 
 /* Uses arenas of another allocator, where it is installed: ld.so goes on without it. */
-HI_TEST_SCENARIO(same_answers, of_c_with_leaks)
+HI_TEST_SCENARIO(same_answers, all_questions_of_c_with_leaks_agree)
 {
 	answers_check(&(struct answer_target){
 		.program = "/usr/bin/env",
@@ -32,7 +32,7 @@ HI_TEST_SCENARIO(same_answers, of_c_with_leaks)
 		.words = { "roots", "--json", "--root", "a=" expression }                \
 	}
 
-HI_TEST_SCENARIO(same_answers, of_containers)
+HI_TEST_SCENARIO(same_answers, all_questions_of_containers_agree)
 {
 	answers_check(&(struct answer_target){
 		.program = "mixed_heap",
@@ -51,7 +51,7 @@ HI_TEST_SCENARIO(same_answers, of_containers)
 	});
 }
 
-HI_TEST_SCENARIO(same_answers, of_waste_in_mappings)
+HI_TEST_SCENARIO(same_answers, all_questions_of_waste_in_mappings_agree)
 {
 	answers_check(&(struct answer_target){
 		.program = "waste_heap",
@@ -71,7 +71,7 @@ HI_TEST_SCENARIO(same_answers, of_waste_in_mappings)
 	});
 }
 
-HI_TEST_SCENARIO(same_answers, without_debug_information)
+HI_TEST_SCENARIO(same_answers, all_questions_without_debug_information_agree)
 {
 	answers_check(&(struct answer_target){
 		.program = "symbols_only",
@@ -85,7 +85,7 @@ HI_TEST_SCENARIO(same_answers, without_debug_information)
 }
 
 /* Has its collector off, so that nothing changes. */
-HI_TEST_SCENARIO(same_answers, of_python)
+HI_TEST_SCENARIO(same_answers, all_questions_of_python_agree)
 {
 	answers_check(&(struct answer_target){
 		.program = "/usr/bin/env",

@@ -100,7 +100,7 @@ static const char *cut_to(const char *in, const char *name, long size)
 	return path;
 }
 
-HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
+HI_TEST_SCENARIO(series_file, truncated_file_names_its_loss)
 {
 	const char *in = snapshot_directory();
 	struct hi_command *c =

@@ -770,7 +770,7 @@ HI_TEST_SCENARIO(series, numbers_of_sets_keep_their_meaning)
 	workshop_run("%s r.hp && test -s r.ps", find_hp2ps());
 }
 
-HI_TEST_SCENARIO(series, what_a_name_means_may_go_and_come_back)
+HI_TEST_SCENARIO(series, type_or_root_may_disappear_and_return)
 {
 	static char words[][2][32] = {{"retainers", "--retainer=struct node"},
 				      {"census", "--type=struct node"},
@@ -835,7 +835,7 @@ HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
 
 /* ---- words ---- */
 
-HI_TEST_SCENARIO(series, wrong_words_are_refused_in_one_line)
+HI_TEST_SCENARIO(series, wrong_arguments_are_refused_in_one_line)
 {
 	static char wrong[][8][16] = {
 		{"census", "--every", "x", "--pid", "1"},

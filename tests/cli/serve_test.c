@@ -272,7 +272,7 @@ HI_TEST_SCENARIO(serve, a_port_in_use_is_named)
 	HI_ASSERT_STREQ("", c->out);
 }
 
-HI_TEST_SCENARIO(serve, what_is_no_file_is_refused)
+HI_TEST_SCENARIO(serve, paths_that_are_no_snapshots_are_refused)
 {
 	static const char *const files[] = {"/nonexistent.hisnap", "/etc/passwd", "/tmp",
 					    "/dev/null", "directory.hisnap"};

@@ -98,7 +98,8 @@ static void check_child(const struct shared *s)
 		HI_ASSERT(strstr(report_of(s, "leaks", "copy"), s->blocks[8]));
 }
 
-HI_TEST_SCENARIO(shared_roots, what_untouched_shared_pages_hold_is_no_certain_leak)
+HI_TEST_SCENARIO(shared_roots,
+		 objects_held_by_untouched_shared_pages_are_no_certain_leaks)
 {
 	struct shared s = {};
 
@@ -107,7 +108,7 @@ HI_TEST_SCENARIO(shared_roots, what_untouched_shared_pages_hold_is_no_certain_le
 }
 
 /* As the kernel does by itself where memory is short. */
-HI_TEST_SCENARIO(shared_roots, what_pages_on_disk_hold_is_no_certain_leak)
+HI_TEST_SCENARIO(shared_roots, objects_held_by_pages_on_disk_are_no_certain_leaks)
 {
 	struct shared s = {};
 

@@ -469,7 +469,7 @@ static void check_a_file_of_limited_size_has_fewer_censuses(void)
 	HI_ASSERT_EQ(before, doc_number(doc, "snapshot.census"));
 }
 
-HI_TEST_SCENARIO(snap_series, what_was_complete_outlives_its_writer_and_the_room)
+HI_TEST_SCENARIO(snap_series, complete_censuses_survive_kill_and_full_disk)
 {
 	start_target();
 	order_nodes(500);
@@ -488,7 +488,7 @@ static void check_refused(struct hi_command *c, const char *text)
 		      "not one line: %s", c->err);
 }
 
-HI_TEST_SCENARIO(snap_series, what_makes_no_sense_is_refused)
+HI_TEST_SCENARIO(snap_series, invalid_arguments_are_refused)
 {
 	static const char *const bad[] = {"x",	   "first,",  ",",	   "every:0",
 					  "every", "peaks:0", "peaks:1e9", "first:1",

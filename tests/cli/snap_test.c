@@ -133,7 +133,7 @@ HI_TEST_SCENARIO(snap, a_root_that_needs_values_says_where)
 	}
 }
 
-HI_TEST_SCENARIO(snap, what_needs_the_process_says_so)
+HI_TEST_SCENARIO(snap, options_that_need_the_process_are_refused)
 {
 	char *in = snapshot_directory();
 	const char *core =

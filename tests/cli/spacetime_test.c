@@ -209,7 +209,7 @@ static void check_of_a_damaged_file_there_is_what_is_left(json_t *doc)
 			 "the file is damaged"));
 }
 
-HI_TEST_SCENARIO(spacetime, of_totals)
+HI_TEST_SCENARIO(spacetime, spacetime_without_graphs_has_totals)
 {
 	struct curve c;
 	long long most;

@@ -43,17 +43,17 @@ static void expect_inside(const char *library, const char *kind)
 	hi_fixture_end(fx);
 }
 
-HI_TEST_SCENARIO(stay_inside, a_thread_inside_jemalloc_is_said)
+HI_TEST_SCENARIO(stay_inside, thread_inside_jemalloc_is_reported)
 {
 	expect_inside("libjemalloc.so.2", "jemalloc");
 }
 
-HI_TEST_SCENARIO(stay_inside, a_thread_inside_tcmalloc_is_said)
+HI_TEST_SCENARIO(stay_inside, thread_inside_tcmalloc_is_reported)
 {
 	expect_inside("libtcmalloc_minimal.so.4", "tcmalloc");
 }
 
-HI_TEST_SCENARIO(stay_inside, a_thread_inside_mimalloc_is_said)
+HI_TEST_SCENARIO(stay_inside, thread_inside_mimalloc_is_reported)
 {
 	expect_inside("libmimalloc.so.2.0", "mimalloc");
 }
@@ -66,7 +66,7 @@ static long long inside_of_core(const struct hi_fixture *fx)
 			  "snapshot.threads_in_allocator");
 }
 
-HI_TEST_SCENARIO(stay_inside, a_thread_inside_is_said_of_a_core_too)
+HI_TEST_SCENARIO(stay_inside, thread_inside_malloc_is_reported_for_a_core)
 {
 	struct hi_fixture *fx = start_with("libjemalloc.so.2", "jemalloc");
 

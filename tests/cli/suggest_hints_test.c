@@ -61,7 +61,7 @@ static void check_a_file_has_not_what_they_need(const struct target *t)
 	check_line(c->err, "--suggest-hints and --json");
 }
 
-HI_TEST_SCENARIO(suggest_hints, of_tagged_unions)
+HI_TEST_SCENARIO(suggest_hints, tagged_unions_get_hints)
 {
 	struct target *t = target_start("tagged_unions", NULL);
 

@@ -183,7 +183,7 @@ static void check_cpu_times_add_up(json_t *doc)
 }
 
 /* Their threads end before the first step of their timers. */
-HI_TEST_ROOT_ALONE(time_samples, time_of_short_threads_is_missed_aloud)
+HI_TEST_ROOT_ALONE(time_samples, missed_time_of_short_threads_is_reported)
 {
 	static const char *const commands[] = {"threads 3000 0", "spin 20 20", NULL};
 	struct hi_command *c;
@@ -355,7 +355,7 @@ static void check_mlworks_has_its_report_of_time(json_t *doc)
 		      "%s", c->out);
 }
 
-HI_TEST_ROOT(time_samples, of_functions_that_do_not_allocate)
+HI_TEST_ROOT(time_samples, samples_of_functions_that_do_not_allocate)
 {
 	static const char *const commands[] = {"recurse 7 300", "inlined 300",
 					       "spin 200 100", NULL};
@@ -370,7 +370,7 @@ HI_TEST_ROOT(time_samples, of_functions_that_do_not_allocate)
 	check_mlworks_has_its_report_of_time(doc);
 }
 
-HI_TEST_ROOT(time_samples, of_threads_recursion_and_allocations)
+HI_TEST_ROOT(time_samples, samples_of_threads_recursion_and_allocations)
 {
 	static const char *const commands[] = {"thread 400", "thread 200",
 					       "recurse 5 200", "alloc 200", NULL};
@@ -456,7 +456,7 @@ HI_TEST_ROOT(time_samples, a_recording_without_them_has_no_times)
 }
 
 /* Allocations are followed all the same, where that does not need them. */
-HI_TEST_ROOT(time_samples, where_timers_are_refused_there_are_no_times)
+HI_TEST_ROOT(time_samples, without_timers_allocations_are_recorded_without_times)
 {
 	struct target *t = target_start("time_lives", NULL);
 	struct hi_command *c;

@@ -133,7 +133,7 @@ static void check_what_is_not_there_is_an_error(const struct held *h)
 	check_tree_fails(hi_heapinspect("tree", h->file, "nodes", "blobs"), "only");
 }
 
-HI_TEST_SCENARIO(tree_command, is_that_of_what_the_fixture_holds)
+HI_TEST_SCENARIO(tree_command, tree_has_the_figures_of_the_fixture)
 {
 	struct held h = start_held();
 

@@ -312,7 +312,7 @@ static void check_the_malloc_that_never_frees_is_named(const struct target *t)
 		      bytes, end - start);
 }
 
-HI_TEST_SCENARIO(unknown_heap, all_of_a_program_on_musl_that_never_frees)
+HI_TEST_SCENARIO(unknown_heap, heap_of_musl_without_any_free_is_unknown)
 {
 	struct target *t = target_start("musl_static", NULL);
 	const char *file = target_snap(t);
@@ -327,7 +327,7 @@ HI_TEST_SCENARIO(unknown_heap, all_of_a_program_on_musl_that_never_frees)
 	check_a_series_keeps_that_it_is_unknown(t);
 }
 
-HI_TEST_SCENARIO(unknown_heap, a_part_of_two)
+HI_TEST_SCENARIO(unknown_heap, one_of_two_heaps_is_unknown)
 {
 	struct target *t = target_start("two_heaps", NULL);
 
@@ -336,7 +336,7 @@ HI_TEST_SCENARIO(unknown_heap, a_part_of_two)
 	check_a_gate_over_what_is_unknown_fails(t, target_snap(t));
 }
 
-HI_TEST_SCENARIO(unknown_heap, of_another_malloc)
+HI_TEST_SCENARIO(unknown_heap, leaks_of_an_unknown_malloc_are_unknown)
 {
 	struct target *t = target_start("own_malloc", NULL);
 

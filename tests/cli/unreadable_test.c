@@ -35,7 +35,7 @@ static void check_none_is_certain(const struct target *t, const char *mode)
 	check_gate_is_unknown(t, mode);
 }
 
-HI_TEST_SCENARIO(unreadable, what_a_held_page_leads_to_is_no_certain_leak)
+HI_TEST_SCENARIO(unreadable, objects_behind_an_unreadable_page_are_no_certain_leaks)
 {
 	struct target *t = target_start("held_page", NULL);
 	struct hi_command *c;

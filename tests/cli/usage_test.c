@@ -34,7 +34,7 @@ static void check_one_line(const struct hi_command *c, const char *word)
 	HI_ASSERT_EQ(0, c->out_size);
 }
 
-HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
+HI_TEST_SCENARIO(usage, wrong_arguments_are_named_in_one_line_with_exit_code_2)
 {
 	static const struct {
 		const char *argv[6], *word;
@@ -162,7 +162,7 @@ HI_TEST_SCENARIO(usage, help_is_a_page)
 	HI_EXPECT_GOLDEN("help-deep", hi_heapinspect("deep", "--help")->out);
 }
 
-HI_TEST_SCENARIO(usage, the_command_may_stand_before_or_behind_the_options)
+HI_TEST_SCENARIO(usage, command_may_stand_before_or_after_options)
 {
 	const char *pid = start_target();
 	struct hi_command *a = hi_heapinspect("leaks", "--pid", pid, "--top", "2", "-q");
@@ -177,7 +177,7 @@ HI_TEST_SCENARIO(usage, the_command_may_stand_before_or_behind_the_options)
 	HI_ASSERT(strstr(c->out, "Largest leak roots") != NULL);
 }
 
-HI_TEST_SCENARIO(usage, the_pause_is_told_on_stderr_unless_quiet)
+HI_TEST_SCENARIO(usage, pause_is_printed_on_stderr_unless_quiet)
 {
 	const char *pid = start_target();
 	struct hi_command *loud = hi_heapinspect("--pid", pid);

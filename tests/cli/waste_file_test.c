@@ -134,7 +134,7 @@ HI_TEST_SCENARIO(waste_file, may_be_one_of_many_censuses)
 	HI_ASSERT_EQ(0, hi_heapinspect("waste", file)->exit_code);
 }
 
-HI_TEST_SCENARIO(waste_file, of_an_older_writer_says_what_it_lacks)
+HI_TEST_SCENARIO(waste_file, file_of_an_older_writer_is_refused_with_the_reason)
 {
 	static const char *const old[] = {"v1.hisnap", "v1-packed.hisnap",
 					  "v1-contents.hisnap"};
@@ -238,7 +238,7 @@ static struct hi_command *run(struct made_up *m)
 	return hi_heapinspect("waste", "--json", "--all", m->path);
 }
 
-HI_TEST_SCENARIO(waste_file, of_made_up_tables_hurts_nobody)
+HI_TEST_SCENARIO(waste_file, forged_tables_are_read_or_refused)
 {
 	enum { ROUNDS = 40 };
 	char *in = snapshot_directory();

@@ -222,7 +222,7 @@ static void check_the_number_of_threads_changes_nothing(const struct target *t)
 	HI_ASSERT(json_equal(one, four));
 }
 
-HI_TEST_SCENARIO(waste, is_what_the_program_wastes)
+HI_TEST_SCENARIO(waste, waste_equals_that_printed_by_the_program)
 {
 	struct target *t = target_start("waste_heap", NULL);
 	json_t *doc = target_ask(t, "waste", "--all");

@@ -366,7 +366,7 @@ HI_TEST(allocator_contract, the_registry_has_names_and_all_required_functions)
 	}
 }
 
-HI_TEST(allocator_contract, releasing_nothing_is_fine)
+HI_TEST(allocator_contract, releasing_null_is_allowed)
 {
 	hi_allocator_release(NULL);
 }

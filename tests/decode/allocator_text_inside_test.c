@@ -272,7 +272,7 @@ HI_TEST_SCENARIO(allocator_text_inside, object_files_of_an_allocator_are_told_ap
 }
 
 /* Where the whole program is one unit, nothing of it is caught. */
-HI_TEST_SCENARIO(allocator_text_inside, a_program_of_one_unit_is_not_caught)
+HI_TEST_SCENARIO(allocator_text_inside, allocator_in_a_program_of_one_unit_is_not_found)
 {
 	struct outcome o;
 

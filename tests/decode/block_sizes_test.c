@@ -30,7 +30,7 @@ HI_TEST(block_sizes, requests_are_rounded_to_classes_and_beyond_them_to_steps)
 	HI_ASSERT_EQ(4097, hi_fit_usable(&sizes, 4097));
 }
 
-HI_TEST(block_sizes, of_mallocng_they_are_those_that_were_requested)
+HI_TEST(block_sizes, sizes_of_mallocng_are_those_requested)
 {
 	struct hi_allocator a = {.size_step = 1};
 	struct hi_block_sizes sizes;
@@ -45,7 +45,7 @@ HI_TEST(block_sizes, of_mallocng_they_are_those_that_were_requested)
 	HI_ASSERT_EQ(24, hi_fit_usable(&sizes, 17));
 }
 
-HI_TEST(block_sizes, of_several_any_may_have_given_the_block_and_one_is_the_main_one)
+HI_TEST(block_sizes, several_allocators_may_have_given_a_block)
 {
 	struct hi_allocator glibc = {.bytes = {[HI_BLOCK_LIVE] = 100}};
 	struct hi_allocator other = {

@@ -46,7 +46,7 @@ static unsigned count_calls(const struct hi_call_file *file, uint64_t end)
 	return n;
 }
 
-HI_TEST_SCENARIO(call_file, of_another_build_is_none)
+HI_TEST_SCENARIO(call_file, file_of_another_build_is_not_found)
 {
 	struct hi_call_file *file;
 	struct hi_error err;

@@ -381,7 +381,7 @@ HI_TEST(contents, large_blocks_are_compared_to_their_last_byte)
 	HI_ASSERT_EQ(1, look_at_all(w)->all.copies);
 }
 
-HI_TEST(contents, what_cannot_be_read_is_counted_and_never_equal)
+HI_TEST(contents, unreadable_blocks_are_counted_and_never_equal)
 {
 	struct world *w = world_create();
 	struct hi_waste *waste;

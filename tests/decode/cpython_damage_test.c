@@ -142,7 +142,7 @@ HI_TEST(cpython_damage, no_word_of_an_object_or_a_table_leads_out_of_its_blocks)
 }
 
 /* Of a list, a set and a dict: what is cut is counted. */
-HI_TEST(cpython_damage, what_is_cut_is_counted)
+HI_TEST(cpython_damage, truncated_containers_are_counted)
 {
 	static const struct {
 		const char *type;

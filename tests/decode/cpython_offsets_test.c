@@ -63,7 +63,7 @@ static uint64_t *said_words(const struct stored *s)
 
 /* ---- words ---- */
 
-HI_TEST_SCENARIO(cpython_offsets, what_nothing_is_said_of_moves_with_what_is_before_it)
+HI_TEST_SCENARIO(cpython_offsets, members_without_an_offset_follow_the_one_before)
 {
 	struct stored s = open_stored();
 	const struct hi_py_layout *table = &hi_py_layout_3_13;
@@ -142,7 +142,7 @@ static void expect_nothing(const uint64_t *words, unsigned at, uint64_t value)
 	HI_ASSERT_MSG(!hi_py_apply_offsets(copy, &hi_py_layout_3_13, &l), "word %u", at);
 }
 
-HI_TEST_SCENARIO(cpython_offsets, what_is_not_understood_is_not_used)
+HI_TEST_SCENARIO(cpython_offsets, offsets_that_are_not_understood_are_not_used)
 {
 	struct stored s = open_stored();
 	const uint64_t *words = said_words(&s);

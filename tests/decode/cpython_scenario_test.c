@@ -587,7 +587,7 @@ static void check_hooks(const char *python)
 	check(python, DEBUG_HOOKS);
 }
 
-HI_TEST_SCENARIO(cpython, what_is_found_is_what_it_says_of_itself)
+HI_TEST_SCENARIO(cpython, objects_found_are_those_that_python_lists)
 {
 	hi_each_python(check_python);
 }

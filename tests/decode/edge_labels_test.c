@@ -52,7 +52,7 @@ static void check_fixture(const char *name, const char *argument, bool conservat
 	HI_ASSERT(conservative || named > 20);
 }
 
-HI_TEST_SCENARIO(edge_labels, of_a_node_are_those_of_each_edge)
+HI_TEST_SCENARIO(edge_labels, labels_of_a_node_equal_labels_of_each_edge)
 {
 	check_fixture("mixed_heap", "/dev/null", false);
 	check_fixture("untyped_fields", "3", false);

@@ -81,7 +81,7 @@ HI_TEST(evidence_chain, a_longer_way_that_says_the_type_beats_a_shorter_that_doe
 			chain_of(w, H(0x200)));
 }
 
-HI_TEST(evidence_chain, of_a_long_list_the_middle_is_left_out)
+HI_TEST(evidence_chain, middle_of_a_long_chain_is_left_out)
 {
 	enum { N = 1000 };
 	struct world *w = world_create();
@@ -106,7 +106,7 @@ HI_TEST(evidence_chain, of_a_long_list_the_middle_is_left_out)
 	HI_ASSERT(strchr(text, '!') == NULL);
 }
 
-HI_TEST(evidence_chain, what_a_vtable_says_begins_a_chain)
+HI_TEST(evidence_chain, vtable_begins_a_chain)
 {
 	struct world *w =
 		HI_DRAWN(TYPES "struct Shop { void *_vptr; struct item *first; };\n"

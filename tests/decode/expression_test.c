@@ -350,7 +350,7 @@ HI_TEST(expression, constants_and_context_are_told)
 	HI_ASSERT_EQ(0, sample_value("usable(ptr)"));
 }
 
-HI_TEST(expression, what_cannot_be_read_or_divided_is_no_value)
+HI_TEST(expression, unreadable_operands_and_division_by_zero_give_no_value)
 {
 	static const char *const texts[] = {
 		"none->x",     "hidden == 0 || *(char *)hidden",

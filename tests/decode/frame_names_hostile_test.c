@@ -65,7 +65,7 @@ static void check_no_module(const struct hi_frames *frames, uint32_t i)
 	HI_ASSERT_EQ(0, row->offset);
 }
 
-HI_TEST_SCENARIO(frame_names, of_no_module_are_empty_and_the_order_is_kept)
+HI_TEST_SCENARIO(frame_names, addresses_outside_modules_are_empty_and_keep_their_order)
 {
 	struct inspected *p = make_program();
 	struct hi_frames_builder *builder = make_builder();
@@ -208,7 +208,7 @@ static uint32_t count_in_child(const struct inspected *p, const uint64_t *addres
 	return n;
 }
 
-HI_TEST_SLOW(frame_names, of_files_with_wrong_bytes_cost_rows_and_nothing_else)
+HI_TEST_SLOW(frame_names, damaged_files_cost_rows_only)
 {
 	static uint8_t whole[FILE_MAX];
 	struct inspected *p = make_program();

@@ -439,7 +439,7 @@ static void check_build(const char *command, unsigned step, unsigned binutils,
 	HI_ASSERT(a.deepest >= deepest);
 }
 
-HI_TEST_SCENARIO(frame_names, of_c_are_those_of_addr2line)
+HI_TEST_SCENARIO(frame_names, names_of_c_are_those_of_addr2line)
 {
 	open_names_workshop();
 	check_build("gcc -g -O0 -o prog names.c", 1, 100, 1);
@@ -449,7 +449,7 @@ HI_TEST_SCENARIO(frame_names, of_c_are_those_of_addr2line)
 	check_build("clang -g -O3 -o prog names.c", 1, 0, 4);
 }
 
-HI_TEST_SCENARIO(frame_names, of_cxx_are_those_of_addr2line)
+HI_TEST_SCENARIO(frame_names, names_of_cxx_are_those_of_addr2line)
 {
 	open_names_workshop();
 	check_build("g++ -g -O0 -o prog names.cc", 3, 99, 1);
@@ -464,7 +464,7 @@ HI_TEST_SCENARIO(frame_names, of_cxx_are_those_of_addr2line)
  * What a linker and others make of programs. binutils finds neither .dwo files nor the
  * files of an LTO unit's lines, so its share is not checked there.
  */
-HI_TEST_SCENARIO(frame_names, of_programs_that_are_built_in_other_ways)
+HI_TEST_SCENARIO(frame_names, names_of_other_builds_are_those_of_addr2line)
 {
 	open_names_workshop();
 	check_build("gcc -g -O2 -static -o prog names.c", 40, 90, 1);
@@ -518,7 +518,7 @@ static void check_library_rows(const char *command)
 	hi_vector_free(&list);
 }
 
-HI_TEST_SCENARIO(frame_names, of_the_cxx_library_say_that_it_allocates_for_its_caller)
+HI_TEST_SCENARIO(frame_names, cxx_library_allocates_for_its_caller)
 {
 	open_names_workshop();
 	check_library_rows("g++ -g -O2 -o prog names.cc");

@@ -127,7 +127,7 @@ static const char *show_statement(const char *statement)
 	return show_hint(&hints->records[0].items[0]);
 }
 
-HI_TEST(hints, statements_of_records_are_taken_apart)
+HI_TEST(hints, statements_of_records_are_parsed)
 {
 	static const char *const table[][2] = {
 		{"key -> sds;", "word <key> {type <sds>}"},
@@ -223,7 +223,7 @@ HI_TEST(hints, statements_of_records_are_taken_apart)
 		HI_ASSERT_STREQ(table[i][1], show_statement(table[i][0]));
 }
 
-HI_TEST(hints, the_top_of_a_text_is_taken_apart)
+HI_TEST(hints, top_level_statements_are_parsed)
 {
 	const struct hi_hints *h = parse("hints redis   # a name\n"
 					 "for program redis-server redis-*\n"
@@ -277,7 +277,7 @@ static bool piece_is(struct hi_text_piece piece, const char *text)
 	return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
 }
 
-HI_TEST(hints, what_paths_show_is_taken_apart)
+HI_TEST(hints, show_and_hide_statements_are_parsed)
 {
 	static const char text[] = "hints x\nhide _M_* \"__*\";\n"
 				   "show node<$V@pair<$K const, *>> {\n"

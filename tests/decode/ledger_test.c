@@ -491,7 +491,7 @@ static enum hi_status walk_aligned(struct hi_allocator *a, unsigned r, hi_blocks
 	return HI_OK;
 }
 
-HI_TEST(ledger, what_lies_before_an_aligned_mapped_chunk_is_not_taken_from_it)
+HI_TEST(ledger, memory_before_an_aligned_mapped_chunk_is_not_counted_in_it)
 {
 	static const struct hi_allocator_ops aligned = {
 		.states = (1u << HI_BLOCK_STATES) - 1,
@@ -693,7 +693,7 @@ HI_TEST(ledger, subobjects_are_counted_once)
 				 true);
 }
 
-HI_TEST(ledger, so_they_are_without_an_allocator)
+HI_TEST(ledger, subobjects_are_counted_once_without_an_allocator)
 {
 	ledger_random = 8;
 	for (unsigned i = 0; i < 40; i++)

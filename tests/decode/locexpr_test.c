@@ -262,7 +262,7 @@ HI_TEST(locexpr, an_implicit_value_is_its_bytes)
 	hi_tiny_dwarf_close(&tiny);
 }
 
-HI_TEST(locexpr, what_is_not_known_is_said_so)
+HI_TEST(locexpr, unknown_values_have_their_own_status)
 {
 	EXPECT_STATUS(HI_NOT_FOUND, DW_OP_breg1, 0);
 	EXPECT_STATUS(HI_NOT_FOUND, DW_OP_breg17, 0);

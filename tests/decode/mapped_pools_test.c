@@ -75,7 +75,7 @@ HI_TEST(mapped_pools, nodes_of_apr_begin_with_their_bounds)
 	HI_ASSERT_EQ(6 * PAGE, hi_mapped_pools_apr(m->image, &m->allocator));
 }
 
-HI_TEST(mapped_pools, what_contradicts_itself_is_no_node)
+HI_TEST(mapped_pools, contradictory_nodes_are_refused)
 {
 	struct memory_with_pools *m = make_memory();
 

@@ -616,7 +616,7 @@ HI_TEST_SCENARIO(types, one_struct_in_many_units_is_one_type_and_two_layouts_are
 	HI_ASSERT_EQ(c->id, hi_type_get(p->types, later->members[1].type)->id);
 }
 
-HI_TEST_SCENARIO(types, what_the_program_declares_a_library_may_define)
+HI_TEST_SCENARIO(types, type_declared_in_the_program_is_found_in_its_library)
 {
 	const struct hi_type *type;
 	struct inspected *p;

@@ -168,7 +168,7 @@ HI_TEST_SCENARIO(named_roots, null_and_unreadable_ones_lead_nowhere_and_say_why)
 	HI_ASSERT(check_all("none", p, check_none) >= 9);
 }
 
-HI_TEST_SCENARIO(named_roots, what_is_wrong_is_told_with_its_column)
+HI_TEST_SCENARIO(named_roots, errors_name_their_column)
 {
 	const struct typed_process *p = open_fixture();
 

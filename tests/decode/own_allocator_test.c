@@ -41,12 +41,12 @@ static void expect_unknown(const char *program)
 	HI_ASSERT_MSG(strstr(err.text, "no known allocator"), "%s", err.text);
 }
 
-HI_TEST_SCENARIO(own_allocator, is_unknown)
+HI_TEST_SCENARIO(own_allocator, heap_of_an_own_allocator_is_unknown)
 {
 	expect_unknown("own_allocator");
 }
 
-HI_TEST_SCENARIO(own_allocator, of_a_static_program_without_symbols_is_unknown)
+HI_TEST_SCENARIO(own_allocator, heap_of_a_static_program_without_symbols_is_unknown)
 {
 	expect_unknown("own_allocator_static");
 }
@@ -62,7 +62,7 @@ static bool ignore_blocks(const struct hi_block *blocks, size_t n, unsigned regi
 }
 
 /* Only glibc's blocks are counted. */
-HI_TEST_SCENARIO(own_allocator, beside_glibc_leaves_that_whole)
+HI_TEST_SCENARIO(own_allocator, allocator_beside_glibc_leaves_its_heap_whole)
 {
 	struct hi_error err;
 

@@ -534,7 +534,7 @@ static const struct hi_root *find_root(const struct hi_graph *g, const char *nam
 
 /* Four pointers: the program's, the runtime's memory manager's, one that was left behind,
  * and one in the runtime's own data. Nothing else refers to their blocks. */
-HI_TEST(roots_data, of_a_runtime_are_its_own)
+HI_TEST(roots_data, variables_of_a_runtime_are_its_own_roots)
 {
 	static const struct hi_runtime_ops ops = {.name = "drawn",
 						  .type_of = type_object,

@@ -438,7 +438,7 @@ HI_TEST(rulebook, roots_are_words_or_places_by_name)
 
 /* ---- wants ---- */
 
-HI_TEST(rulebook, what_a_type_wants_goes_through_cycles_and_stops_where_it_is_given)
+HI_TEST(rulebook, wanted_context_crosses_cycles_up_to_its_giver)
 {
 	start();
 	add("hints x context a : int; context b : int; context c;\n"
@@ -516,7 +516,7 @@ HI_TEST(rulebook, templates_are_compiled_for_their_arguments)
 
 /* ---- what does not fit ---- */
 
-HI_TEST(rulebook, what_the_program_lacks_is_said_once_and_costs_no_edge)
+HI_TEST(rulebook, names_missing_in_the_program_are_reported_once)
 {
 	const struct hi_rules *r;
 	size_t n;

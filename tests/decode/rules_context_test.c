@@ -129,7 +129,7 @@ HI_TEST(rules_context, a_value_goes_along_next_pointers_to_every_entry)
 }
 
 /* A pointer to an entry that knows of no dict says less than the dict. */
-HI_TEST(rules_context, an_entry_keeps_its_context_whoever_else_leads_to_it)
+HI_TEST(rules_context, entry_keeps_its_context_for_all_referrers)
 {
 	HI_DRAWN(DICTS "entry *cursor = &1300\n"
 		       "%s"
@@ -323,7 +323,7 @@ HI_TEST(rules_context, the_nearest_owner_says_what_the_context_is)
  * Shared cells again: their owner's flag says whether v is a pointer at all. The two
  * candidates differ in nothing but the context, and one of them must always win.
  */
-HI_TEST(rules_context, of_two_contexts_the_same_one_wins_whoever_comes_first)
+HI_TEST(rules_context, winner_of_two_contexts_does_not_depend_on_their_order)
 {
 	char found[2][40];
 

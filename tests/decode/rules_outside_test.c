@@ -110,7 +110,7 @@ HI_TEST(rules_outside, pointers_to_members_of_subobjects_are_explained)
 }
 
 /* Two records that cannot both be there: the larger one is, and it is counted. */
-HI_TEST(rules_outside, of_two_candidates_that_overlap_the_better_one_is_split_off)
+HI_TEST(rules_outside, better_of_two_overlapping_candidates_is_split_off)
 {
 	static const char *const orders[] = {"wide *a = &F100\nthing *b = &F110",
 					     "thing *b = &F110\nwide *a = &F100"};
@@ -160,7 +160,7 @@ HI_TEST(rules_union, the_size_of_the_block_tells_which_pointer_lives)
 }
 
 /* Both fit, none fits, or the one that fits is not plausible: no type, but an edge. */
-HI_TEST(rules_union, where_the_size_does_not_tell_there_is_no_type)
+HI_TEST(rules_union, ambiguous_size_gives_no_type)
 {
 	static const struct {
 		unsigned wide, usable;
@@ -177,7 +177,7 @@ HI_TEST(rules_union, where_the_size_does_not_tell_there_is_no_type)
 /* ---- names by field ---- */
 
 /* An untyped root gives its name to what it leads to, but 200 has a better one. */
-HI_TEST(rules_names, what_has_no_type_is_named_by_the_field_that_leads_there)
+HI_TEST(rules_names, untyped_object_is_named_by_its_field)
 {
 	HI_DRAWN(
 		"struct node { void *any; void *slots[2]; void *back; uintptr_t raw; };\n"

@@ -77,7 +77,7 @@ HI_TEST(rules_place, a_tail_is_what_its_places_say)
 
 /* Nothing is known of what lies behind: its words may be pointers. `tail known if`
  * goes by the record's own bytes. */
-HI_TEST(rules_place, what_lies_behind_is_conservative_unless_it_is_known)
+HI_TEST(rules_place, tail_is_conservative_unless_known)
 {
 	HI_DRAWN(ITEMS "struct msg { long n; item *head; };\n"
 		       "record msg { tail known if n == 7; }\n"

@@ -363,7 +363,7 @@ HI_TEST(rules_inside, the_only_record_with_this_member_there_is_the_container)
 			 "300..400 (24): => thing\n");
 }
 
-HI_TEST(rules_inside, of_two_records_that_fit_none_is_the_container)
+HI_TEST(rules_inside, two_fitting_records_give_no_container)
 {
 	HI_DRAWN(MEMBERS "struct other { long a; thing *p; link l; long t; };\n"
 			 "link *head = &110\n"

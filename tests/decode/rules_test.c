@@ -8,7 +8,7 @@
 	"struct vec { item **d; long first; long n; };\n"                                \
 	"vec *v = &100\n"
 
-HI_TEST(rules, what_stands_only_in_the_dead_tail_of_an_array_is_leaked)
+HI_TEST(rules, objects_referred_to_by_a_dead_tail_alone_are_leaked)
 {
 	struct hi_typing_options all = {.conservative = true};
 	struct hi_error err;
@@ -207,7 +207,7 @@ HI_TEST(rules, an_object_may_begin_before_the_address)
 }
 
 /* Members that no statement names are followed; with `only` they are not. */
-HI_TEST(rules, only_what_is_said_is_followed_where_that_is_said)
+HI_TEST(rules, only_stated_members_are_followed)
 {
 	static const char *const cases[][4] = {
 		{"", "200 300 400:c", "node", ""},

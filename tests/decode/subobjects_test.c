@@ -544,7 +544,7 @@ HI_TEST(subobjects, beyond_the_limit_nothing_is_split_off_in_any_order)
 	hi_layouts_destroy(h.layouts);
 }
 
-HI_TEST(subobjects, what_is_no_candidate_is_not_taken)
+HI_TEST(subobjects, invalid_candidates_are_not_taken)
 {
 	static struct heap h;
 

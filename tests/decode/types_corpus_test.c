@@ -78,7 +78,7 @@ static void check_typical(struct inspected *p)
 	HI_ASSERT_EQ(0, broken(p));
 }
 
-HI_TEST_SCENARIO(types_corpus, what_a_c_compiler_says)
+HI_TEST_SCENARIO(types_corpus, typical_dwarf_of_a_c_compiler_is_read)
 {
 	check_typical(open_image("dwarf4"));
 	check_typical(open_image("dwarf5"));
@@ -190,7 +190,7 @@ HI_TEST_SCENARIO(types_corpus, sizes_that_cannot_be_are_unknown_and_counted)
 	HI_ASSERT(broken(p) >= 4);
 }
 
-HI_TEST_SCENARIO(types_corpus, what_is_in_front_of_an_unknown_form_is_read)
+HI_TEST_SCENARIO(types_corpus, types_before_an_unknown_form_are_read)
 {
 	struct inspected *p = open_image("form");
 

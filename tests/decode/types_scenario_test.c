@@ -410,7 +410,7 @@ HI_TEST_SCENARIO(types, virtual_bases_lie_where_the_program_finds_them)
 	HI_ASSERT(!has_own_word(p->types, find(p, "ns::Derived"), 16));
 }
 
-HI_TEST_SCENARIO(types, what_nobody_defines_is_not_found)
+HI_TEST_SCENARIO(types, undefined_types_are_not_found)
 {
 	struct inspected *p = check_all("types_c", false);
 	struct hi_variable var;

@@ -80,7 +80,7 @@ HI_TEST(typing, a_vtable_outweighs_the_pointers_and_rtti_alone_gives_a_name)
 		 "300 (24): &M200 &200    => Bare -> 200:c, leaked\n");
 }
 
-HI_TEST(typing, the_larger_type_that_fits_wins_whoever_comes_first)
+HI_TEST(typing, larger_fitting_type_wins_in_any_order)
 {
 	static const char *const orders[] = {"small *a = &0\nlarge *b = &0",
 					     "large *b = &0\nsmall *a = &0"};

@@ -153,7 +153,7 @@ static bool is_likely(const struct hi_reach *reach, hi_node node)
 	return reach->likely && hi_bit(reach->likely, node);
 }
 
-HI_TEST(verdict, of_random_words_is_that_of_a_search_at_every_byte)
+HI_TEST(verdict, verdict_equals_a_search_at_every_byte)
 {
 	uint64_t n_likely = 0, n_certain = 0;
 
@@ -279,7 +279,7 @@ static struct world *draw_integers(void)
 	return w;
 }
 
-HI_TEST(integers, alone_hold_what_no_pointer_leads_to)
+HI_TEST(integers, objects_held_by_integers_alone_are_reported)
 {
 	struct world *w = draw_integers();
 	struct hi_reach *reach = run_verdicts(w);

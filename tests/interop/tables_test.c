@@ -47,7 +47,7 @@ static void check_sums(const char *in, const char *file)
 	HI_ASSERT_EQ(0, doc_number(found, "wrong_types"));
 }
 
-HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
+HI_TEST_INTEROP(interop_tables, duckdb_reads_tables_with_our_sums)
 {
 	char *in = snapshot_directory();
 	const char *core =
@@ -56,14 +56,14 @@ HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
 	check_sums(in, snapshot_of_core(core, in, "a.hisnap", NULL));
 }
 
-HI_TEST_INTEROP_SLOW(interop_tables, of_python_are_what_duckdb_reads)
+HI_TEST_INTEROP_SLOW(interop_tables, duckdb_reads_tables_of_python)
 {
 	char *in = snapshot_directory();
 
 	check_sums(in, readers_python(in));
 }
 
-HI_TEST_INTEROP(interop_tables, of_many_censuses_are_what_duckdb_reads)
+HI_TEST_INTEROP(interop_tables, duckdb_reads_tables_of_many_censuses)
 {
 	static const char file[] = HI_SOURCE_DIR "/tests/data/series-v1.hisnap",
 			  *const tables[] = {"censuses", "sums"};

@@ -380,13 +380,13 @@ static void expect_refused(const struct hi_page_faults *faults, const char *word
 	HI_ASSERT_MSG(strstr(err.text, word), "%s", err.text);
 }
 
-HI_TEST_ROOT(pages, are_refused_if_stale_entries_are_kept)
+HI_TEST_ROOT(pages, evidence_is_refused_if_stale_entries_are_kept)
 {
 	expect_refused(&(struct hi_page_faults){.without_flush = true},
 		       "used pages do not show it");
 }
 
-HI_TEST_ROOT(pages, are_refused_with_a_wrong_map_of_memory)
+HI_TEST_ROOT(pages, evidence_is_refused_with_a_wrong_map_of_memory)
 {
 	expect_refused(&(struct hi_page_faults){.map_shifted_by = 1ull << 30},
 		       "failed a trial");
@@ -431,7 +431,7 @@ static void expect_not_permitted(const char *word)
 	HI_ASSERT_MSG(strstr(err.text, word), "%s", err.text);
 }
 
-HI_TEST_ROOT(pages, need_bpf_which_is_said)
+HI_TEST_ROOT(pages, lack_of_bpf_is_named)
 {
 	static const int admin[] = {CAP_SYS_ADMIN}, both[] = {CAP_SYS_ADMIN, CAP_BPF};
 

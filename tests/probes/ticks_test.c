@@ -121,22 +121,22 @@ static void check_of_source(opening_fn *open)
 	HI_ASSERT_STREQ("", stats.ticks.why_none);
 }
 
-HI_TEST_ROOT_ALONE(ticks, there_is_one_for_each_period_of_cpu_time)
+HI_TEST_ROOT_ALONE(ticks, one_tick_for_each_period_of_cpu_time)
 {
 	check_of_source(hi_event_source_open);
 }
 
-HI_TEST_ROOT(ticks, there_is_one_by_perf_events_too)
+HI_TEST_ROOT(ticks, one_tick_for_each_period_by_perf_events)
 {
 	check_of_source(hi_event_source_open_by_perf);
 }
 
-HI_TEST_ROOT(ticks, there_is_one_as_on_old_kernels_too)
+HI_TEST_ROOT(ticks, one_tick_for_each_period_as_on_old_kernels)
 {
 	check_of_source(hi_event_source_open_as_on_old_kernels);
 }
 
-HI_TEST_ROOT(ticks, without_a_distance_there_is_none)
+HI_TEST_ROOT(ticks, no_timer_without_a_period)
 {
 	struct ticking *t = start_ticking(hi_event_source_open, 0);
 	struct hi_event_stats stats;
@@ -147,7 +147,7 @@ HI_TEST_ROOT(ticks, without_a_distance_there_is_none)
 	HI_ASSERT_EQ(0, stats.ticks.scan_ns);
 }
 
-HI_TEST_ROOT(ticks, none_comes_before_the_start_or_behind_the_stop)
+HI_TEST_ROOT(ticks, no_tick_comes_before_start_or_after_stop)
 {
 	struct ticking *t = open_ticking(hi_event_source_open, SCAN_NS);
 	struct hi_error err;

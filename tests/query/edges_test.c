@@ -99,7 +99,7 @@ static uint64_t nodes_below(const struct hi_dominators *d, hi_node top)
 	return n;
 }
 
-HI_TEST(query_dominators, are_the_tree)
+HI_TEST(query_dominators, parents_are_those_of_the_dominator_tree)
 {
 	struct query_world *w = world_of(51, OBJECTS);
 	const struct hi_result_cell *row;

@@ -126,7 +126,7 @@ HI_TEST(query_guard, limits_what_a_statement_may_be)
 	}
 }
 
-HI_TEST(query_mistakes, say_where_and_what_was_meant)
+HI_TEST(query_mistakes, errors_have_position_and_near_names)
 {
 	static const struct {
 		const char *sql;
@@ -178,7 +178,7 @@ HI_TEST(query_guard, an_interrupt_ends_what_would_never_end)
 }
 
 /* What needs something that nobody knows says so; the rest works. */
-HI_TEST(query_guard, what_is_not_known_is_said)
+HI_TEST(query_guard, columns_without_data_are_refused_with_the_reason)
 {
 	static const char *const unknown[] = {
 		"SELECT * FROM retainer_sets", "SELECT * FROM bins",
@@ -195,7 +195,7 @@ HI_TEST(query_guard, what_is_not_known_is_said)
 	HI_ASSERT_EQ(0, world_number(w, "SELECT count(*) FROM ledger"));
 }
 
-HI_TEST(query_guard, failing_allocations_are_told)
+HI_TEST(query_guard, failing_allocations_are_reported)
 {
 	static const char *const statements[] = {
 		"SELECT type, count(*) FROM objects GROUP BY type",

@@ -274,7 +274,7 @@ HI_TEST(query_recorded, the_recording_is_read_when_it_is_asked_for)
 	}
 }
 
-HI_TEST(query_recorded, failing_allocations_are_told)
+HI_TEST(query_recorded, failing_allocations_are_reported)
 {
 	struct recorded_world *rw = recorded_world_of(2);
 	const struct hi_result_cell *cells;

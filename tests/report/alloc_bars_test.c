@@ -62,7 +62,7 @@ static struct hi_alloc_bars choose_bars(const struct hi_alloc_report *r,
 
 /* 23 have a bar, 20 are drawn: those of the least three are left out, whatever the order.
  */
-HI_TEST(alloc_bars, the_bars_behind_the_twentieth_are_dropped_by_weight)
+HI_TEST(alloc_bars, bars_after_the_twentieth_are_dropped_by_weight)
 {
 	static const enum hi_alloc_order orders[] = {HI_ALLOC_BY_WEIGHT,
 						     HI_ALLOC_BY_ALLOC, HI_ALLOC_BY_LIVE,

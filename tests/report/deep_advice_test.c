@@ -104,7 +104,7 @@ HI_TEST(deep_advice, what_is_not_known_is_named)
 	HI_ASSERT_EQ(3, deep_rows_of(deep_table_of(r, "pool")));
 }
 
-HI_TEST(deep_advice, there_may_be_none)
+HI_TEST(deep_advice, empty_profile_gives_no_advice)
 {
 	const struct hi_deep_report *r = advice_of(make_places(places, 1), 9);
 

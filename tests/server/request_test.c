@@ -20,7 +20,7 @@ HI_TEST(token, differs_each_time_and_is_32_hexadecimal_digits)
 	HI_ASSERT(strcmp(a, b) != 0);
 }
 
-HI_TEST(token, every_digit_counts)
+HI_TEST(token, comparison_checks_all_digits)
 {
 	char other[HI_TOKEN_TEXT + 1];
 

@@ -6,7 +6,7 @@
 #include "report/parts/decoded_share.h"
 #include "tests/harness.h"
 
-HI_TEST(allocator_names, each_allocator_of_the_registry_is_said_to_be_known)
+HI_TEST(allocator_names, message_names_each_allocator_of_the_registry)
 {
 	HI_ASSERT(hi_allocators[0]);
 	for (size_t i = 0; hi_allocators[i]; i++)
