@@ -18,7 +18,7 @@
 #include "bench/support.h"
 #include "census/snapshot/snapshot_format.h"
 #include "cli/command/command.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { RUNS = 4 };

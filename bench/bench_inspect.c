@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "bench/support.h"
 #include "cli/command/command.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 enum { RUNS = 6, MAX_PHASES = 24 };
 

@@ -21,7 +21,7 @@
 #include "cli/command/command.h"
 #include "cli/options/options.h"
 #include "session/computed.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { NEXT = 20, WORDS = 8, STEPS = 16 };

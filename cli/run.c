@@ -24,7 +24,7 @@
 #include "cli/series/series.h"
 #include "cli/terminal/browse_terminal.h"
 #include "probes/bpf_load.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 static int exit_code(enum hi_status status)
 {

@@ -14,6 +14,5 @@ void hi_census_cache_free(struct hi_census_cache *cache)
 	hi_set_pool_destroy(cache->pool);
 	hi_interner_free(&cache->names);
 	hi_table_free(&cache->serials);
-	hi_stop_site_close(cache->site);
 	*cache = (struct hi_census_cache){};
 }

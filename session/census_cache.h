@@ -10,7 +10,8 @@
 #include "base/table.h"
 #include "census/retainers/set_pool.h"
 #include "decode/types/types.h"
-#include "session/live/stop_site.h"
+
+struct hi_stop_site;
 
 /* Zero-initialised is empty. */
 struct hi_census_cache {
@@ -18,7 +19,7 @@ struct hi_census_cache {
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
-	struct hi_stop_site *site; /* of --at; NULL: none yet */
+	struct hi_stop_site *site; /* of --at; NULL: none yet. The series closes it */
 	int interrupt_fd;	   /* readable: waiting there is to end; 0: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool is_borrowed; /* names and pool: an inspection has them for now */
@@ -44,7 +45,7 @@ static inline bool hi_census_cache_is_series(const struct hi_census_cache *cache
 /* Makes the pool unless there is one. HI_NO_MEMORY. */
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err);
-/* Frees all that the cache owns and empties it. */
+/* Frees all that the cache owns, but for the site, and empties it. */
 void hi_census_cache_free(struct hi_census_cache *cache);
 
 #endif

@@ -56,8 +56,8 @@ enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners *
 
 	if (in->kept.owners)
 		status = HI_OK;
-	else if (in->shown.reach == in->results.reach)
-		status = in->source->read_owners(in, &in->kept.owners, err);
+	else if (in->source->stored && in->shown.reach == in->results.reach)
+		status = in->source->stored->read_owners(in, &in->kept.owners, err);
 	if (status == HI_NOT_FOUND)
 		status = hi_owners_compute(in->graph, in->results.reach,
 					   &in->shown.dominators, &in->kept.owners, err);
@@ -72,8 +72,8 @@ enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest
 
 	if (in->kept.nearest)
 		status = HI_OK;
-	else if (in->shown.reach == in->results.reach)
-		status = in->source->read_nearest(in, &in->kept.nearest, err);
+	else if (in->source->stored && in->shown.reach == in->results.reach)
+		status = in->source->stored->read_nearest(in, &in->kept.nearest, err);
 	if (status == HI_NOT_FOUND)
 		status = hi_nearest_compute(in->graph, in->results.reach,
 					    &in->kept.nearest, err);

@@ -7,7 +7,7 @@ enum hi_status hi_edge_text_open(struct hi_inspection *in,
 				 struct hi_edge_text_reader *ret, struct hi_error *err)
 {
 	struct hi_edge_text_reader reader = {.in = in};
-	enum hi_status status = in->source->open_edge_texts(&reader, err);
+	enum hi_status status = in->source->texts->open_edge_texts(&reader, err);
 
 	if (status == HI_OK)
 		*ret = reader;
@@ -17,7 +17,7 @@ enum hi_status hi_edge_text_open(struct hi_inspection *in,
 enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node node,
 				 const char **texts, struct hi_error *err)
 {
-	return reader->in->source->read_edge_texts(reader, node, texts, err);
+	return reader->in->source->texts->read_edge_texts(reader, node, texts, err);
 }
 
 static enum hi_status read_edge_fields(void *arg, hi_node node, const char **texts,

@@ -91,12 +91,12 @@ bool hi_inspect_lost_something(const struct hi_inspection *in)
 
 uint64_t hi_inspect_allocated(const struct hi_inspection *in)
 {
-	return in->source->allocated_bytes(in);
+	return in->source->results->allocated_bytes(in);
 }
 
 bool hi_inspect_heap_is_known(const struct hi_inspection *in)
 {
-	return in->source->heap_is_known(in);
+	return in->source->results->heap_is_known(in);
 }
 
 enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error *err)
@@ -107,5 +107,5 @@ enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error 
 enum hi_status hi_inspect_make_header(struct hi_inspection *in,
 				      struct hi_report_header *ret, struct hi_error *err)
 {
-	return in->source->make_header(in, ret, err);
+	return in->source->results->make_header(in, ret, err);
 }

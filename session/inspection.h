@@ -2,7 +2,7 @@
 /*
  * The state of one inspection, which every command reads: one struct for each subject.
  * Only the results that the command requests (HI_WANT_...) are computed, the rest stays
- * NULL. session/inspect.h makes it and frees it.
+ * NULL. session/inspect/inspect.h makes it and frees it.
  */
 #ifndef HI_SESSION_INSPECTION_H
 #define HI_SESSION_INSPECTION_H
@@ -168,6 +168,12 @@ uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 /* Was the allocator walked, and is there no other heap beside its own? Else leaks
  * are unknown, and what is live is a lower bound (report/parts/decoded_share.h). */
 bool hi_inspect_heap_is_known(const struct hi_inspection *in);
+/* Is a stored table the only wanted result (HI_WANT_ONLY_...)? Then the graph has types
+ * alone, and reach counts alone. */
+static inline bool hi_inspect_has_answer(const struct hi_inspection *in)
+{
+	return in->source->stored && in->source->stored->has_answer(in);
+}
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

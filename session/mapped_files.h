@@ -17,7 +17,7 @@ static inline enum hi_status hi_mapped_files_of(struct hi_inspection *in,
 						const struct hi_mapped_file **ret,
 						size_t *n_ret, struct hi_error *err)
 {
-	return in->source->list_mapped_files(in, ret, n_ret, err);
+	return in->source->results->list_mapped_files(in, ret, n_ret, err);
 }
 
 #endif

@@ -62,7 +62,7 @@ static const char *step_text(struct hi_inspection *in, hi_node from, hi_node to)
 		return (const char *)(uintptr_t)known;
 	if (from >= in->graph->first_kind)
 		return "";
-	text = in->source->edge_text(in, from, to);
+	text = in->source->texts->edge_text(in, from, to);
 	cut = cut_step(in, text);
 	/* It is long: once is enough. */
 	if (cut != text)

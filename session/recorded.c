@@ -11,7 +11,7 @@ enum hi_status hi_inspect_recorded_if_any(struct hi_inspection *in,
 	enum hi_status status = HI_OK;
 
 	if (!in->recorded)
-		status = in->source->read_recorded(in, err);
+		status = in->source->results->read_recorded(in, err);
 	if (status == HI_NOT_FOUND)
 		status = HI_OK;
 	*ret = in->recorded;

@@ -19,10 +19,18 @@ struct hi_census_cache;
 struct hi_edit_place;
 struct hi_exit_watch;
 struct hi_keeper_client;
-struct hi_lives;
 struct hi_record_children;
 struct hi_recorder;
-struct hi_space_profile;
+struct hi_snapshot_writer;
+
+/* What a file keeps beside its censuses: biographies or a space profile. */
+struct hi_kept_part {
+	/* Writes it as it is up to now; NULL: there is none. */
+	enum hi_status (*save)(void *what, struct hi_snapshot_writer *writer,
+			       struct hi_error *err);
+	void *what;
+	bool has_all_censuses; /* the one at the last census stands for all of them */
+};
 
 struct hi_run {
 	/* ---- of the target ---- */
@@ -31,12 +39,13 @@ struct hi_run {
 	struct hi_exit_watch *exit_watch;
 	struct hi_recorder *recorder;	     /* that each stop ends or advances */
 	struct hi_record_children *children; /* of record --children */
-	struct hi_stop_observers
-		observers; /* of each stop; the recorder is the last one */
+	/* Of each stop; the recorder is the last one. */
+	struct hi_stop_observers observers;
 
 	/* ---- of a series ---- */
+
 	struct hi_census_cache *census_cache; /* NULL: this is no census of a series */
-	/* In the process without rights: who makes the images (live/keeper.h). */
+	/* In the process without rights: who makes the images (series/keeper.h). */
 	const struct hi_keeper_client *keeper;
 	bool sends_images; /* in the keeper: they are for that process */
 	/* Exceptions from the options, for each census. */
@@ -44,10 +53,14 @@ struct hi_run {
 	unsigned threads;	  /* 0: the options' */
 	uint64_t site_timeout_ns; /* waiting for the site of --at; 0: the options' */
 
+	/* ---- of a file ---- */
+
+	/* Which census of a file with many, instead of the options'; NULL: theirs. */
+	const char *census;
+
 	/* ---- of the output ---- */
-	/* That a file keeps beside its censuses; NULL: none. */
-	struct hi_lives *lives;
-	const struct hi_space_profile *space;
+
+	struct hi_kept_part kept;
 	struct hi_edit_place *edit_place; /* where a report leaves what --edit opens */
 	uint64_t most_sql_ns; /* of pages: what a statement of query may take; 0: any */
 

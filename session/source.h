@@ -5,8 +5,10 @@
  * that were computed when it was written. Each difference between them is an operation
  * here: no other code depends on the kind of source.
  *
- * To add a source: a table of all operations, its row in hi_source_select(), a case in
- * tests/session/sources_test.c. No operation may be NULL but `begin`.
+ * To add a source: a table of struct hi_source_ops, beside its functions one for each of
+ * results, contents, texts and retainers (and stored, if it has results ready), its row in
+ * hi_source_select(), a case in tests/session/sources_test.c. No operation may be NULL
+ * but `begin`.
  *
  * Results are written into the inspection, texts live in its arena. An operation that
  * fails fills err; it does not print.
@@ -33,55 +35,19 @@ struct hi_retained_report;
 struct hi_stored_events;
 struct hi_waste;
 
-struct hi_source_ops {
-	const char *name; /* "process", "core", "snapshot" */
-
-	/* The step that needs privileges: stops the process and makes in->image. NULL:
-	 * nothing. */
-	enum hi_status (*begin)(struct hi_inspection *in, struct hi_error *err);
-	/* Makes in->graph; a snapshot also in->results.reach. */
-	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
-	/* Frees what open and begin made, but for the graph. */
-	void (*close)(struct hi_inspection *in);
-	/* Damage that was found where no status could be returned: no report may be made.
-	 */
-	enum hi_status (*check)(const struct hi_inspection *in, struct hi_error *err);
-
-	/* HI_UNSUPPORTED where there is no image, with `what` needs it in the message. */
-	enum hi_status (*require_image)(const struct hi_inspection *in, const char *what,
-					struct hi_error *err);
-
-	/* ---- results, computed or read ---- */
-
+/* Results of the whole heap, computed or read. */
+struct hi_result_ops {
 	/* in->results.reach, classes of unreachable objects, certain and likely leaks. */
 	enum hi_status (*compute_reach)(struct hi_inspection *in, struct hi_error *err);
 	/* in->results.leak_groups; NULL where no leak is without a type, or the file does
 	 * not have them. */
 	enum hi_status (*find_leak_groups)(struct hi_inspection *in,
 					   struct hi_error *err);
-	/* Fills in->profile.roots for --root. HI_USAGE with *wrong an index of the
-	 * options' roots: its expression is wrong at byte *column. */
-	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
-				     size_t *column, struct hi_error *err);
-	/* Frees in->profile.roots. */
-	void (*close_roots)(struct hi_inspection *in);
 	/* in->results.dominators. */
 	enum hi_status (*compute_dominators)(struct hi_inspection *in,
 					     struct hi_error *err);
-	/* Does compute_census do without in->results.dominators, and give retained
-	 * sizes? */
-	bool (*has_census)(const struct hi_inspection *in);
 	/* in->results.census, of in->shown. */
 	enum hi_status (*compute_census)(struct hi_inspection *in, struct hi_error *err);
-	/* in->results.suspects and the owners of the whole heap, where they are stored.
-	 * HI_NOT_FOUND: they are not. */
-	enum hi_status (*read_suspects)(struct hi_inspection *in, struct hi_error *err);
-	enum hi_status (*read_owners)(struct hi_inspection *in, struct hi_owners **ret,
-				      struct hi_error *err);
-	/* Reads nearest holders for the objects of owners.shared_by_many and
-	 * hi_nearest_sum_kinds(). */
-	enum hi_status (*read_nearest)(struct hi_inspection *in, struct hi_nearest **ret,
-				       struct hi_error *err);
 	/* in->results.ledger. Its ledger_known stays false where there is none. */
 	enum hi_status (*fill_ledger)(struct hi_inspection *in, struct hi_error *err);
 	/* The header of reports; borrows from the inspection. */
@@ -91,14 +57,6 @@ struct hi_source_ops {
 	 * unknown. */
 	uint64_t (*allocated_bytes)(const struct hi_inspection *in);
 	bool (*heap_is_known)(const struct hi_inspection *in);
-	/* Is a stored table the only wanted result (HI_WANT_ONLY_...)? Then the graph has
-	 * types alone, and reach counts alone. */
-	bool (*has_answer)(const struct hi_inspection *in);
-	/* Reads the rows of `retained`, if has_answer() is true. */
-	enum hi_status (*read_retained)(struct hi_inspection *in,
-					const struct hi_report_header *header,
-					struct hi_retained_report **ret,
-					struct hi_error *err);
 	/* The main program first. */
 	enum hi_status (*list_mapped_files)(struct hi_inspection *in,
 					    const struct hi_mapped_file **ret,
@@ -107,7 +65,6 @@ struct hi_source_ops {
 	size_t (*list_conflicts)(struct hi_inspection *in,
 				 const struct hi_typing_conflict **ret,
 				 uint64_t *objects_ret);
-
 	/* in->recorded, for session/recorded.h. HI_NOT_FOUND: there is no recording. */
 	enum hi_status (*read_recorded)(struct hi_inspection *in, struct hi_error *err);
 	/* After it: the events that the recording kept, which live as long as the
@@ -115,14 +72,38 @@ struct hi_source_ops {
 	enum hi_status (*read_events)(struct hi_inspection *in,
 				      const struct hi_stored_events **ret,
 				      struct hi_error *err);
-	/* in->lives, for session/biography/lives_of_file.h. HI_NOT_FOUND: there are none.
-	 */
-	enum hi_status (*read_lives)(struct hi_inspection *in, struct hi_error *err);
 	/* Frees what read_recorded made; called before close. */
 	void (*close_recorded)(struct hi_inspection *in);
+};
 
-	/* ---- contents and use ---- */
+/* Results that only a file has ready: it was computed when the file was written. */
+struct hi_stored_ops {
+	/* Does compute_census do without in->results.dominators, and give retained
+	 * sizes? */
+	bool (*has_census)(const struct hi_inspection *in);
+	/* Is a stored table the only wanted result (HI_WANT_ONLY_...)? Then the graph has
+	 * types alone, and reach counts alone. */
+	bool (*has_answer)(const struct hi_inspection *in);
+	/* Reads the rows of `retained`, if has_answer() is true. */
+	enum hi_status (*read_retained)(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_retained_report **ret,
+					struct hi_error *err);
+	/* in->results.suspects and the owners of the whole heap. HI_NOT_FOUND: they are
+	 * not stored. */
+	enum hi_status (*read_suspects)(struct hi_inspection *in, struct hi_error *err);
+	enum hi_status (*read_owners)(struct hi_inspection *in, struct hi_owners **ret,
+				      struct hi_error *err);
+	/* Reads nearest holders for the objects of owners.shared_by_many and
+	 * hi_nearest_sum_kinds(). */
+	enum hi_status (*read_nearest)(struct hi_inspection *in, struct hi_nearest **ret,
+				       struct hi_error *err);
+	/* in->lives, for session/lives_of_file.h. HI_NOT_FOUND: there are none. */
+	enum hi_status (*read_lives)(struct hi_inspection *in, struct hi_error *err);
+};
 
+/* Contents of memory and its use. */
+struct hi_content_ops {
 	/* Compares the objects of in->shown. HI_UNSUPPORTED: the file does not have
 	 * it. */
 	enum hi_status (*compare_contents)(struct hi_inspection *in,
@@ -139,25 +120,17 @@ struct hi_source_ops {
 	enum hi_status (*open_used_bytes)(struct hi_inspection *in, struct hi_error *err);
 	/* Returns the bytes that the program uses of an object; UINT64_MAX: unknown. */
 	uint64_t (*used_bytes)(const struct hi_inspection *in, hi_node object);
+	/* The block of any state at an address that is in no object; *found_ret: there is
+	 * one. HI_NOT_FOUND: nothing is known of memory outside of objects. */
+	enum hi_status (*find_block)(struct hi_inspection *in, uint64_t address,
+				     struct hi_block *ret, bool *found_ret,
+				     struct hi_error *err);
+	/* The file or kind of memory at an address; "" unknown. */
+	const char *(*mapping_name)(const struct hi_inspection *in, uint64_t address);
+};
 
-	/* ---- types and retainers ---- */
-
-	/* The file name of the module of a global variable; "" unknown. */
-	const char *(*root_module)(const struct hi_inspection *in,
-				   const struct hi_root *root);
-	/* Does a hint make a retainer of this type of the graph? */
-	bool (*type_retains)(const struct hi_inspection *in, uint32_t type);
-	/* Can mark_field_targets work? */
-	bool (*knows_fields)(const struct hi_inspection *in);
-	/* Sets the bits of the objects that `field` refers to in objects of the types in
-	 * `has`. HI_USAGE: no such field; `text` is the option's value for the message.
-	 */
-	enum hi_status (*mark_field_targets)(struct hi_inspection *in, const char *text,
-					     const bool *has, const char *field,
-					     uint64_t *bits, struct hi_error *err);
-
-	/* ---- edges and objects as text ---- */
-
+/* Edges and objects as text. */
+struct hi_text_ops {
 	/* How `from` refers to `to`, as a step of a path (HI_EDGE_LINK); "" unknown. */
 	const char *(*edge_text)(struct hi_inspection *in, hi_node from, hi_node to);
 	/* session/edge_text.h */
@@ -178,13 +151,52 @@ struct hi_source_ops {
 					 struct hi_error *err);
 	/* Returns the word that leads to a likely leak; "" unknown. */
 	const char *(*explain_likely)(struct hi_inspection *in, hi_node object);
-	/* The file or kind of memory at an address; "" unknown. */
-	const char *(*mapping_name)(const struct hi_inspection *in, uint64_t address);
-	/* The block of any state at an address that is in no object; *found_ret: there is
-	 * one. HI_NOT_FOUND: nothing is known of memory outside of objects. */
-	enum hi_status (*find_block)(struct hi_inspection *in, uint64_t address,
-				     struct hi_block *ret, bool *found_ret,
-				     struct hi_error *err);
+};
+
+/* Named roots, and what retainers need of types and fields. */
+struct hi_retainer_ops {
+	/* Fills in->profile.roots for --root. HI_USAGE with *wrong an index of the
+	 * options' roots: its expression is wrong at byte *column. */
+	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
+				     size_t *column, struct hi_error *err);
+	/* Frees in->profile.roots. */
+	void (*close_roots)(struct hi_inspection *in);
+	/* The file name of the module of a global variable; "" unknown. */
+	const char *(*root_module)(const struct hi_inspection *in,
+				   const struct hi_root *root);
+	/* Does a hint make a retainer of this type of the graph? */
+	bool (*type_retains)(const struct hi_inspection *in, uint32_t type);
+	/* Can mark_field_targets work? */
+	bool (*knows_fields)(const struct hi_inspection *in);
+	/* Sets the bits of the objects that `field` refers to in objects of the types in
+	 * `has`. HI_USAGE: no such field; `text` is the option's value for the message.
+	 */
+	enum hi_status (*mark_field_targets)(struct hi_inspection *in, const char *text,
+					     const bool *has, const char *field,
+					     uint64_t *bits, struct hi_error *err);
+};
+
+struct hi_source_ops {
+	const char *name; /* "process", "core", "snapshot" */
+	/* The step that needs privileges: stops the process and makes in->image. NULL:
+	 * nothing. */
+	enum hi_status (*begin)(struct hi_inspection *in, struct hi_error *err);
+	/* Makes in->graph; a snapshot also in->results.reach. */
+	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
+	/* Frees what open and begin made, but for the graph. */
+	void (*close)(struct hi_inspection *in);
+	/* Damage that was found where no status could be returned: no report may be made.
+	 */
+	enum hi_status (*check)(const struct hi_inspection *in, struct hi_error *err);
+	/* HI_UNSUPPORTED where there is no image, with `what` needs it in the message. */
+	enum hi_status (*require_image)(const struct hi_inspection *in, const char *what,
+					struct hi_error *err);
+
+	const struct hi_result_ops *results;
+	const struct hi_stored_ops *stored; /* NULL: nothing is */
+	const struct hi_content_ops *contents;
+	const struct hi_text_ops *texts;
+	const struct hi_retainer_ops *retainers;
 };
 
 extern const struct hi_source_ops hi_source_process, hi_source_core, hi_source_snapshot;

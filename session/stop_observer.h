@@ -20,7 +20,7 @@
  *	census: its error is that of the inspection. Observers after it are not called;
  *	end_census is called for all.
  *
- * A series may have its target stopped by another process (live/keeper.h). The list is
+ * A series may have its target stopped by another process (series/keeper.h). The list is
  * then in both. The keeper calls all of the above, and `send` with the image. This
  * process, after be_served, calls before_stop without a stop, `receive`, census and
  * end_census. Requests of an observer to its twin are `serve`.

@@ -4,7 +4,7 @@
 #define HI_CLI_CHECK_GATE_NAMES_H
 
 #include "report/reports/check/gate.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /*
  * Returns NULL, or a sentence without a full stop on the first type, module or variable

@@ -12,7 +12,7 @@
 #include "cli/command/output.h"
 #include "report/parts/report_header.h"
 #include "report/reports/series/series_sample.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 enum hi_command_id {
 	HI_COMMAND_SUMMARY,

@@ -28,6 +28,7 @@
 #include "session/operands.h"
 #include "session/series/rows.h"
 #include "session/space/file.h"
+#include "session/space/kept_profile.h"
 #include "session/space/space_result.h"
 #include "session/space/space_sink.h"
 
@@ -229,7 +230,9 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	if (!keeps_space_profile(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
-	run->space = hi_space_sink_profile(sink);
+	run->kept = (struct hi_kept_part){.save = hi_space_profile_save,
+					  .what = hi_space_sink_profile(sink),
+					  .has_all_censuses = true};
 	of_series = hi_space_sink_of_series(sink);
 	status = open_call_counts(options, &counts, err);
 	hi_stop_observers_add(&run->observers, hi_call_counts_observer(counts));

@@ -15,7 +15,7 @@
  *
  * The report is made of plain data (census/biography/summary.h), which the file keeps
  * (census/snapshot/snapshot_lives.h): `bio FILE`, --bio of other commands and `explain`
- * read it (session/biography/lives_of_file.h).
+ * read it (session/lives_of_file.h).
  */
 #include "cli/commands/bio.h"
 
@@ -32,7 +32,7 @@
 #include "report/reports/bio/bio_report.h"
 #include "session/biography/bio_result.h"
 #include "session/biography/bio_sink.h"
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 #include "session/live/page_evidence.h"
 #include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
@@ -192,7 +192,8 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 	if (!is_file_asked(options))
 		o.output.file = NULL;
 	o.series.full = (struct hi_graphs_wanted){.last = true};
-	run->lives = hi_lives_sink_lives(sink);
+	run->kept = (struct hi_kept_part){.save = hi_lives_save,
+					  .what = hi_lives_sink_lives(sink)};
 	if (!run->exit_watch)
 		run->exit_watch = &own;
 	if (!o.record.has_sample)

@@ -19,7 +19,7 @@
 #include "report/parts/decoded_share.h"
 #include "session/computed.h"
 #include "session/edge_text.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/path_text.h"
 
 struct browsing {

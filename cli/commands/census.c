@@ -34,7 +34,7 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 {
 	const struct hi_typing_conflict *found = NULL;
 	uint64_t objects;
-	size_t n = in->source->list_conflicts(in, &found, &objects);
+	size_t n = in->source->results->list_conflicts(in, &found, &objects);
 	struct hi_census_conflict *rows =
 		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*rows));
 

@@ -6,7 +6,7 @@
 #include "cli/options/option_check.h"
 #include "report/reports/diff/diff_report.h"
 #include "session/birth_sites.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 

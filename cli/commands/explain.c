@@ -9,9 +9,9 @@
 #include "cli/commands/explain.h"
 #include "cli/options/option_take.h"
 #include "report/reports/explain/explain_report.h"
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 #include "session/computed.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -36,8 +36,8 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 
 	if (!fields || !shown)
 		return hi_fail_memory(err, "fields");
-	status = in->source->list_fields(in, node, fields, max, &n, &r->n_fields_total,
-					 err);
+	status = in->source->texts->list_fields(in, node, fields, max, &n,
+						&r->n_fields_total, err);
 	if (status != HI_OK)
 		return status;
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 			shown[i].to =
 				hi_node_info(in->graph, in->results.dominators, f->to);
 	}
-	r->values_missing = !in->source->has_values(in);
+	r->values_missing = !in->source->texts->has_values(in);
 	r->fields = shown;
 	r->n_fields = n;
 	return HI_OK;
@@ -139,7 +139,7 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 		r->conflict = in->graph->objects->flags[node] & HI_OBJECT_CONFLICT;
 	status = add_fields(in, node, r, err);
 	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT)
-		status = in->source->explain_object(in, node, r, err);
+		status = in->source->texts->explain_object(in, node, r, err);
 	if (status == HI_OK)
 		status = add_referrers(in, node, r, err);
 	if (status == HI_OK)
@@ -191,7 +191,7 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 			     "damaged: "
 			     "what is missing may lead there";
 	else if (r->is_likely)
-		r->because = in->source->explain_likely(in, node);
+		r->because = in->source->texts->explain_likely(in, node);
 	status = add_past_of_object(in, node, r, err);
 	if (status != HI_OK)
 		return status;
@@ -242,7 +242,7 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
-	status = in->source->find_block(in, r->address, &block, &found, err);
+	status = in->source->contents->find_block(in, r->address, &block, &found, err);
 	if (status != HI_OK && (status != HI_NOT_FOUND || root == HI_NODE_NONE))
 		return status;
 	if (!found && root != HI_NODE_NONE) {
@@ -329,7 +329,7 @@ enum hi_status hi_explain_node(struct hi_inspection *in,
 		return HI_OK;
 	r.address = hi_graph_is_object(g, node) ? hi_graph_address(g, node)
 						: g->roots[node - g->first_root].address;
-	r.mapping = in->source->mapping_name(in, r.address);
+	r.mapping = in->source->contents->mapping_name(in, r.address);
 	if (hi_graph_is_object(g, node)) {
 		status = explain_object(in, node,
 					r.address - hi_objects_address(g->objects, node),
@@ -358,7 +358,7 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 	status = find_explained_address(in, &r.address, err);
 	if (status != HI_OK)
 		return status;
-	r.mapping = in->source->mapping_name(in, r.address);
+	r.mapping = in->source->contents->mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
 	if (in->shown.reach != in->results.reach && !is_asked_for(in, node, r.address))
 		return hi_fail(err, HI_NOT_FOUND, r.address,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "cli/command/output.h"
 #include "report/exports/export.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /* Writes the export that in->options select; errors as hi_export_write(). */
 enum hi_status hi_export_inspection(struct hi_inspection *in,

@@ -11,7 +11,7 @@
 #include "report/reports/paths/paths_merge.h"
 #include "report/reports/paths/paths_report.h"
 #include "session/computed.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 

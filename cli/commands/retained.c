@@ -95,8 +95,8 @@ static enum hi_status run_retained_command(struct hi_inspection *in,
 {
 	struct hi_retained_report *report = NULL;
 	enum hi_status status =
-		in->source->has_answer(in)
-			? in->source->read_retained(in, header, &report, err)
+		hi_inspect_has_answer(in)
+			? in->source->stored->read_retained(in, header, &report, err)
 			: make_retained_report(in, header, &report, err);
 
 	if (status != HI_OK)

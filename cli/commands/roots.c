@@ -7,7 +7,7 @@
 #include "cli/options/link_options.h"
 #include "cli/options/option_take.h"
 #include "report/reports/roots/bins_report.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/operands.h"
 #include "session/retainers/named_bins.h"
 #include "session/retainers/pure.h"

@@ -22,7 +22,7 @@ static enum hi_status compare_waste_contents(struct hi_inspection *in,
 		options.n_types = only->types->n_types;
 	}
 	hi_inspect_phase(in, "comparing contents");
-	return in->source->compare_contents(in, &options, ret, err);
+	return in->source->contents->compare_contents(in, &options, ret, err);
 }
 
 /* Counts again, by the function that allocated. */
@@ -37,7 +37,7 @@ static enum hi_status count_waste_by_site(struct hi_inspection *in,
 		return status;
 	options.row_of = sites->of_object;
 	options.n_rows = sites->n;
-	return in->source->compare_contents(in, &options, ret, err);
+	return in->source->contents->compare_contents(in, &options, ret, err);
 }
 
 static void show_waste_page(const struct hi_inspection *in,
@@ -61,7 +61,7 @@ print_waste_report(struct hi_inspection *in, const struct hi_report_header *head
 	enum hi_status status;
 
 	hi_inspect_phase(in, "blocks and pages");
-	status = in->source->measure_heap_use(in, &use, err);
+	status = in->source->contents->measure_heap_use(in, &use, err);
 	if (status == HI_OK && by_site)
 		status = count_waste_by_site(in, &sites, &rows, err);
 	hi_inspect_phase(in, "report");

@@ -36,7 +36,7 @@
  * takes 2.4 times as long as the next ones. So of a series (--every, bio, alloc) the fork
  * is made before the first census, and the second process is the series: it decides when
  * there is a census, reads events, and writes. The first process becomes its keeper
- * (session/live/keeper.h): asked for an image it stops the target, and sends the image
+ * (session/series/keeper.h): asked for an image it stops the target, and sends the image
  * (attach/image_send.h). All else that the second process needs was made before the
  * fork: memory that BPF programs share, descriptors that can be polled or read
  * (hi_rights_close_others), files that are written. For a Python whose allocations are
@@ -52,8 +52,9 @@
 
 #include "base/rights.h"
 #include "cli/command/output.h"
-#include "session/inspect.h"
-#include "session/live/keeper.h"
+#include "session/inspect/inspect.h"
+#include "session/live/keeper_client.h"
+#include "session/series/keeper.h"
 #include "session/series/series.h"
 
 /* How a command ended whose work may have been done by another process. */

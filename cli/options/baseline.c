@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /* Another build of a program is this program; it may lie elsewhere, too. The same holds
  * for scripts. A script that is not known agrees with all. */

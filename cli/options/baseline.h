@@ -3,7 +3,7 @@
 #ifndef HI_CLI_OPTIONS_BASELINE_H
 #define HI_CLI_OPTIONS_BASELINE_H
 
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 struct hi_baseline {
 	struct hi_options options; /* of `in`, with the other file */

@@ -4,7 +4,7 @@
 #define HI_CLI_OPTIONS_LINK_OPTIONS_H
 
 #include "report/parts/report_links.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /* --root, --join, --retainer, --identity, --max-set, --weak-as-roots as they were given:
  * query takes them all. Of more than an address has room for there is no link. The arena

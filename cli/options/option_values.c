@@ -8,7 +8,7 @@
 #include "census/biography/bands.h"
 #include "cli/options/option_take.h"
 #include "report/exports/prometheus_labels.h"
-#include "session/biography/era_choice.h"
+#include "session/era_choice.h"
 
 /* The words are those of enum hi_by, then those of enum hi_born_by. */
 int hi_option_take_by(const struct hi_option_row *row, char *value, struct hi_options *o)

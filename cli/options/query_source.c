@@ -14,7 +14,7 @@ static enum hi_status feed_dominators(void *arg, const struct hi_dominators **re
 
 	hi_inspect_phase(in, "dominators");
 	if (!in->results.dominators)
-		status = in->source->compute_dominators(in, err);
+		status = in->source->results->compute_dominators(in, err);
 	hi_inspect_phase(in, "query");
 	*ret = in->results.dominators;
 	return status;
@@ -28,10 +28,11 @@ static enum hi_status feed_census(void *arg, const struct hi_census **ret,
 	enum hi_status status = HI_OK;
 
 	/* A file has it with retained sizes; these are needed to compute it. */
-	if (!in->results.census && !in->source->has_census(in))
+	if (!in->results.census &&
+	    !(in->source->stored && in->source->stored->has_census(in)))
 		status = feed_dominators(arg, &d, err);
 	if (!in->results.census && status == HI_OK)
-		status = in->source->compute_census(in, err);
+		status = in->source->results->compute_census(in, err);
 	*ret = in->results.census;
 	return status;
 }
@@ -149,10 +150,10 @@ static enum hi_status feed_used_bytes(void *arg, hi_node object, uint64_t *ret,
 				      struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
-	enum hi_status status = in->source->open_used_bytes(in, err);
+	enum hi_status status = in->source->contents->open_used_bytes(in, err);
 
 	if (status == HI_OK)
-		*ret = in->source->used_bytes(in, object);
+		*ret = in->source->contents->used_bytes(in, object);
 	return status;
 }
 
@@ -164,7 +165,7 @@ static enum hi_status compare_contents(struct hi_query_feed *feed, struct hi_err
 	enum hi_status status;
 
 	hi_inspect_phase(in, "comparing contents");
-	status = in->source->find_equal(in, &feed->alike, &feed->equal, err);
+	status = in->source->contents->find_equal(in, &feed->alike, &feed->equal, err);
 	hi_inspect_phase(in, "query");
 	return status;
 }
@@ -213,7 +214,7 @@ static enum hi_status feed_events(void *arg, const struct hi_stored_events **ret
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
 
-	return in->source->read_events(in, ret, err);
+	return in->source->results->read_events(in, ret, err);
 }
 
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,

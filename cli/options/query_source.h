@@ -10,7 +10,7 @@
 #include "decode/usage/contents.h"
 #include "query/query.h"
 #include "session/edge_text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /* Zero-initialised is empty. */
 struct hi_query_censuses {

@@ -64,7 +64,7 @@ static bool has_stored_answer(struct hi_inspection *in, const struct hi_options 
 
 	in->options = options;
 	in->wanted = options->command->wanted;
-	has = in->source->has_answer(in);
+	has = hi_inspect_has_answer(in);
 	in->options = before;
 	in->wanted = wanted;
 	return has;
@@ -146,7 +146,7 @@ static enum hi_status open_heap(struct hi_pages_heaps *heaps,
 	*heap = (struct hi_pages_heap){.in = in,
 				       .key = r->key,
 				       .is_outline = wanted & stored_tables &&
-						     in->source->has_answer(in)};
+						     hi_inspect_has_answer(in)};
 	heap->opened = hi_take(r);
 	if (!heap->is_outline)
 		in->wanted &= ~stored_tables;

@@ -9,7 +9,7 @@
 
 #include "cli/pages/pages_request.h"
 #include "report/parts/report_header.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 enum { HI_PAGES_HEAPS = 6, HI_PAGES_GRAPHS = 3 };
 

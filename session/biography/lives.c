@@ -14,7 +14,7 @@
 #include "decode/types/types.h"
 #include "decode/usage/contents_hash.h"
 #include "session/biography/object_retainers.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/operands.h"
 
 /* Serials of births. 0: another object may have taken its place unseen. */

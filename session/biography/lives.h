@@ -19,7 +19,7 @@
 #define HI_SESSION_BIOGRAPHY_LIVES_H
 
 #include "census/biography/biography.h"
-#include "session/biography/era_choice.h"
+#include "session/era_choice.h"
 #include "session/biography/object_groups.h"
 #include "session/biography/watch_sample.h"
 #include "session/live/page_evidence.h"

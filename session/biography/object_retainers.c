@@ -24,7 +24,7 @@ static enum hi_status find_object_roots(struct hi_object_groups *groups,
 	if (!of_root || !keys)
 		return hi_fail_memory(err, "roots of biographies");
 	if (!in->results.dominators)
-		status = in->source->compute_dominators(in, err);
+		status = in->source->results->compute_dominators(in, err);
 	if (status == HI_OK)
 		status = hi_object_groups_text(groups, "(several roots)", &several, err);
 	for (uint32_t i = 0; status == HI_OK && i < g->n_roots; i++)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "census/snapshot/snapshot_lives.h"
 
 /* ---- censuses ---- */
 
@@ -387,4 +388,13 @@ enum hi_status hi_lives_summarize(struct hi_lives *lives, struct hi_bio_summary 
 	hi_bio_check(bio, view, &summary->checks);
 	*ret = hi_take(summary);
 	return HI_OK;
+}
+
+enum hi_status hi_lives_save(void *lives, struct hi_snapshot_writer *writer,
+			     struct hi_error *err)
+{
+	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
+	enum hi_status status = hi_lives_summarize(lives, &summary, err);
+
+	return status == HI_OK ? hi_snapshot_put_lives(writer, summary, err) : status;
 }

@@ -20,4 +20,10 @@ enum hi_status hi_lives_last_line(struct hi_lives *lives, struct hi_bio_census_r
 void hi_lives_row(const struct hi_lives *lives, const struct hi_bio_view *view,
 		  uint64_t t, struct hi_bio_row *ret);
 
+/* Writes the summary of biographies (struct hi_lives) up to now; for hi_run.kept. Errors
+ * as of hi_lives_summarize() and hi_snapshot_put_lives(). */
+struct hi_snapshot_writer;
+enum hi_status hi_lives_save(void *lives, struct hi_snapshot_writer *writer,
+			     struct hi_error *err);
+
 #endif

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "census/events/in_use.h"
 #include "decode/usage/contents.h"
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 #include "session/deep/call_kinds.h"
 #include "session/recorded.h"
 
@@ -397,7 +397,7 @@ static enum hi_status add_content_costs(struct deep_making *m, struct hi_error *
 	if (!contexts)
 		return fail_making(err);
 	options.row_of = contexts;
-	status = m->in->source->compare_contents(m->in, &options, &waste, err);
+	status = m->in->source->contents->compare_contents(m->in, &options, &waste, err);
 	if (status == HI_NOT_FOUND || status == HI_UNSUPPORTED)
 		return HI_OK;
 	if (status == HI_OK)

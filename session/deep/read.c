@@ -13,7 +13,7 @@
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_series.h"
 #include "session/deep/build.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 #define MOST_DATA (1ull << 32)
 

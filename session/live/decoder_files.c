@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "decode/modules/file_server.h"
+#include "session/user.h"
 
 static const char system_debug_dir[] = "/usr/lib/debug";
 
@@ -452,8 +453,11 @@ int hi_decoder_files_download(struct hi_decoder_files *files, const char *hex,
 
 void hi_decoder_report_dropped(const struct hi_rights_dropped *dropped, const char *what)
 {
-	fprintf(stderr,
-		"heapinspect: %s without privileges (no capabilities, seccomp%s%s)\n",
-		what, dropped->user ? ", user nobody" : "",
-		dropped->landlock ? ", Landlock" : "");
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "%s without privileges (no capabilities, seccomp%s%s)", what,
+		 dropped->user ? ", user nobody" : "",
+		 dropped->landlock ? ", Landlock" : "");
+	hi_user_tell(text);
 }

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "session/census_cache.h"
-#include "session/live/keeper.h"
+#include "session/live/keeper_client.h"
 #include "session/live/live_roots.h"
 #include "session/live/symbols.h"
 #include "session/user.h"
@@ -162,7 +162,8 @@ static enum hi_status open_freeze_target(struct hi_inspection *in, struct hi_err
 	return status == HI_OK ? check_same_process(in, err) : status;
 }
 
-enum hi_status hi_freeze_take_stop(struct hi_inspection *in, struct hi_error *err)
+/* Observers take the period that the stop has ended. */
+static enum hi_status take_stop(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status = hi_stop_observers_census(&in->run->observers, in, err);
 
@@ -206,15 +207,18 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	stop.n_avoid = in->stop.n_allocator_text;
 	status = stop_there(in, &stop, err);
 	hi_stop_observers_after(&run->observers);
-	return status == HI_OK ? hi_freeze_take_stop(in, err) : status;
+	return status == HI_OK ? take_stop(in, err) : status;
 }
 
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_core_options core = {.exe = in->options->target.exe};
 
-	if (in->run->keeper)
-		return hi_keeper_freeze(in, err);
+	if (in->run->keeper) {
+		enum hi_status status = hi_keeper_freeze(in, err);
+
+		return status == HI_OK ? take_stop(in, err) : status;
+	}
 	if (in->options->target.pid) {
 		enum hi_status status = freeze_process(in, err);
 

@@ -12,10 +12,7 @@
 /* Fills in->image, and of a process in->stop.target, in->stop.allocator_text,
  * in->stop.resumed and in->stop.hit. HI_MISSED if no probe site was reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
-/* After the stop of a process: observers take the period that it has ended, and in->stop
- * what is known of it by the image. HI_NO_MEMORY; errors of the observers. */
-enum hi_status hi_freeze_take_stop(struct hi_inspection *in, struct hi_error *err);
-/* Prints how long the pause was, at once: decoding may take time. */
+/* Tells the user how long the pause was, at once: decoding may take time. */
 void hi_freeze_report(const struct hi_inspection *in);
 
 enum { HI_FREEZE_WAITING = HI_STOP_SITE_TEXT + 256 };

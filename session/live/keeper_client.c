@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The side of a keeper that has no rights (keeper.h). */
+/* The side of a keeper that has no rights (session/series/keeper.h). */
 #include <string.h>
 
 #include "attach/image_send.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "session/census_cache.h"
-#include "session/live/freeze.h"
-#include "session/live/keeper.h"
+#include "session/live/keeper_client.h"
 #include "session/live/keeper_messages.h"
 
 /* ---- one request ---- */
@@ -142,8 +141,7 @@ enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err)
 	pthread_mutex_lock(lock_of(run->keeper));
 	status = request_image(in, answer, err);
 	pthread_mutex_unlock(lock_of(run->keeper));
-	if (status != HI_OK)
-		return status;
-	in->stop.site = answer->has_new_site ? NULL : in->run->census_cache->site;
-	return hi_freeze_take_stop(in, err);
+	if (status == HI_OK && !answer->has_new_site)
+		in->stop.site = in->run->census_cache->site;
+	return status;
 }

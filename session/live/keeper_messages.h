@@ -3,7 +3,7 @@
  * Messages of a keeper and its client: a request and its answer, one packet
  * each (base/packet.h); after that of a freeze that was made come the target, the image,
  * the allocator's text and what observers of the stop have seen (stop_observer.h).
- * Internal to session/live.
+ * Internal to the keeper, its client and observers of stops.
  */
 #ifndef HI_SESSION_LIVE_KEEPER_MESSAGES_H
 #define HI_SESSION_LIVE_KEEPER_MESSAGES_H

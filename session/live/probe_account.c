@@ -81,16 +81,6 @@ void hi_probe_account_close(struct hi_probe_account *a)
 
 /* ---- the account ---- */
 
-void hi_probe_account_lock(struct hi_probe_account *a)
-{
-	pthread_mutex_lock(&a->lock);
-}
-
-void hi_probe_account_unlock(struct hi_probe_account *a)
-{
-	pthread_mutex_unlock(&a->lock);
-}
-
 void hi_probe_account_gain(struct hi_probe_account *a)
 {
 	uint64_t now = hi_clock_ns();
@@ -99,11 +89,6 @@ void hi_probe_account_gain(struct hi_probe_account *a)
 	if (a->left_ns > a->request->most_ns)
 		a->left_ns = a->request->most_ns;
 	a->looked_ns = now;
-}
-
-void hi_probe_account_pay(struct hi_probe_account *a, uint64_t ns)
-{
-	a->left_ns -= (int64_t)ns;
 }
 
 /* ---- of another process ---- */

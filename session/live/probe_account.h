@@ -38,7 +38,7 @@ struct hi_probe_account {
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool has_lock, has_thread, over;
-	int64_t left_ns;
+	int64_t left_ns;	 /* the owner takes away what hits have cost */
 	uint64_t looked_ns;	 /* when it gained last (CLOCK_MONOTONIC) */
 	struct hi_error missing; /* why there are no probes; HI_OK: there are */
 	const struct hi_keeper_client *served_by; /* NULL: all is of this process */
@@ -54,12 +54,8 @@ enum hi_status hi_probe_account_start(struct hi_probe_account *account,
 /* Ends the thread. Fine where the account was not opened. */
 void hi_probe_account_close(struct hi_probe_account *account);
 
-void hi_probe_account_lock(struct hi_probe_account *account);
-void hi_probe_account_unlock(struct hi_probe_account *account);
 /* Locked: adds what was gained since the last time. */
 void hi_probe_account_gain(struct hi_probe_account *account);
-/* Locked: the target has spent this time. */
-void hi_probe_account_pay(struct hi_probe_account *account, uint64_t ns);
 
 /* Served: asks the keeper for something, with bytes if there are some (n of them), and
  * gives its answer to the observer there (hi_stop_observer_ops.serve). True: it was done.

@@ -97,7 +97,7 @@ static void pay_calls(struct hi_use_evidence *e, uint64_t more[HI_BPF_USE_SITES]
 		more[i] = (hits - e->seen[i]) * cost_of_hit(e, e->probed[i].function);
 		e->counts.hits += hits - e->seen[i];
 		e->seen[i] = hits;
-		hi_probe_account_pay(&e->account, more[i]);
+		e->account.left_ns -= (int64_t)more[i];
 	}
 }
 
@@ -204,13 +204,13 @@ void hi_use_evidence_end_period(struct hi_use_evidence *e, uint64_t at_ns)
 	struct hi_use_call *calls = NULL;
 	size_t n = 0;
 
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	look_at_calls(e);
 	if (hi_use_probes_turn(e->probes, &calls, &n, NULL) != HI_OK ||
 	    !sort_calls(e, calls, n, at_ns))
 		e->calls.count = e->carried.count = 0;
 	e->stopped_ns = at_ns;
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	free(calls);
 }
 
@@ -322,7 +322,7 @@ static enum hi_status measure_functions(struct hi_use_evidence *e,
 	for (unsigned i = 0; i < n; i++)
 		addresses[i] = e->functions->items[functions[i]].address;
 	status = hi_use_rates_measure(&e->rates, addresses, n, rates, &cost_ns, err);
-	hi_probe_account_pay(&e->account, cost_ns);
+	e->account.left_ns -= (int64_t)cost_ns;
 	look_at_calls(e);
 	for (unsigned i = 0; i < n && status == HI_OK; i++) {
 		e->known[functions[i]].rate = rates[i];
@@ -525,7 +525,7 @@ static void choose_by_bytes(struct hi_use_evidence *e, const uint64_t *bytes)
 		hi_realloc_array(NULL, e->functions->count + 1u, sizeof(*wanted));
 	size_t n_wanted;
 
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	e->account.missing = (struct hi_error){};
 	if (!wanted) {
 		(void)hi_fail_memory(&e->account.missing, "functions");
@@ -536,7 +536,7 @@ static void choose_by_bytes(struct hi_use_evidence *e, const uint64_t *bytes)
 		count_wanted_functions(e, wanted, n_wanted);
 		say_what_is_missing(e, n_wanted);
 	}
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 }
 
 void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type *types,
@@ -546,9 +546,9 @@ void hi_use_evidence_choose(struct hi_use_evidence *e, const struct hi_use_type 
 	struct hi_error failure = {};
 
 	if (find_bytes_of_types(e->functions, types, n, &bytes, &failure) != HI_OK) {
-		hi_probe_account_lock(&e->account);
+		pthread_mutex_lock(&e->account.lock);
 		e->account.missing = failure;
-		hi_probe_account_unlock(&e->account);
+		pthread_mutex_unlock(&e->account.lock);
 	} else if (e->account.served_by) {
 		(void)hi_probe_account_ask(&e->account, CHOOSE_USES, bytes,
 					   e->functions->n_types * sizeof(*bytes));
@@ -573,13 +573,13 @@ struct hi_use_counts hi_use_evidence_counts(struct hi_use_evidence *e)
 		ask_for_use_counts(e);
 	if (e->account.served_by)
 		return e->counts;
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	look_at_calls(e);
 	counts = e->counts;
 	counts.probed = e->n_probed;
 	counts.hit_ns = hi_use_probes_hit_ns(e->probes);
 	counts.not_stored = hi_use_probes_not_stored(e->probes);
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	return counts;
 }
 

@@ -67,7 +67,7 @@ static uint64_t pay_hits(struct hi_watch_evidence *e, unsigned i)
 
 	e->slots[i].seen = hits;
 	e->counts.hits += more;
-	hi_probe_account_pay(&e->account, more * e->counts.hit_ns);
+	e->account.left_ns -= (int64_t)(more * e->counts.hit_ns);
 	return more;
 }
 
@@ -139,12 +139,12 @@ static void count_in_tracer(struct hi_watch_evidence *e)
 /* In the inspector; the target stands at its end. */
 static void count_at_exit(struct hi_watch_evidence *e)
 {
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	for (unsigned i = 0; i < e->n; i++) {
 		e->at_stop->is_known[i] = e->slots[i].is_set;
 		e->at_stop->hits[i] = hi_watchpoints_hits(e->watchpoints, i);
 	}
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 }
 
 static void count_at_stop(struct hi_stop_observer *observer,
@@ -181,12 +181,12 @@ static void prepare_watch(struct hi_stop_observer *observer, struct hi_inspectio
 	(void)in;
 	if (!stop)
 		return;
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	atomic_store(&e->at_stop->has_stopped, false);
 	atomic_store(&e->at_stop->is_complete, false);
 	hold_watchpoints(e);
 	look_at_hits(e);
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 }
 
 /* Hits until the stop are taken; the next period has those after it. */
@@ -209,12 +209,12 @@ static void end_watch_period(struct hi_stop_observer *observer)
 {
 	struct hi_watch_evidence *e = (struct hi_watch_evidence *)observer;
 
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	look_at_hits(e);
 	for (unsigned i = 0; atomic_load(&e->at_stop->has_stopped) && i < e->n; i++)
 		end_slot_period(e, i);
 	hi_watchpoints_release(e->watchpoints);
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 }
 
 uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
@@ -228,10 +228,10 @@ uint64_t hi_watch_evidence_take(struct hi_watch_evidence *e, unsigned i)
 		e->received.hits[i] = 0;
 		return hits;
 	}
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	hits = e->slots[i].ended;
 	e->slots[i].ended = 0;
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	return hits;
 }
 
@@ -243,9 +243,9 @@ bool hi_watch_evidence_stood(struct hi_watch_evidence *e, unsigned i)
 		return false;
 	if (e->account.served_by)
 		return e->received.stood[i];
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	stood = e->slots[i].stood;
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	return stood;
 }
 
@@ -259,7 +259,7 @@ bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 	if (e->account.served_by)
 		return hi_probe_account_ask(&e->account, SET_WATCH, places,
 					    e->n * sizeof(*places));
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	look_at_hits(e);
 	for (unsigned i = 0; i < e->n; i++) {
 		struct slot *slot = &e->slots[i];
@@ -276,7 +276,7 @@ bool hi_watch_evidence_set(struct hi_watch_evidence *e,
 	else
 		set_waiting(e);
 	is_set = e->account.missing.status == HI_OK;
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	return is_set;
 }
 
@@ -301,9 +301,9 @@ struct hi_watch_counts hi_watch_evidence_counts(struct hi_watch_evidence *e)
 		ask_for_counts(e);
 	if (e->account.served_by)
 		return e->counts;
-	hi_probe_account_lock(&e->account);
+	pthread_mutex_lock(&e->account.lock);
 	counts = e->counts;
-	hi_probe_account_unlock(&e->account);
+	pthread_mutex_unlock(&e->account.lock);
 	return counts;
 }
 

@@ -6,7 +6,7 @@
 enum hi_status hi_pure_open(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_recorded *recorded;
-	enum hi_status status = in->source->open_used_bytes(in, err);
+	enum hi_status status = in->source->contents->open_used_bytes(in, err);
 
 	return status == HI_OK ? hi_inspect_recorded_if_any(in, &recorded, err) : status;
 }
@@ -19,6 +19,6 @@ uint64_t hi_pure_bytes(void *arg, hi_node object)
 
 	if (in->recorded && hi_birth_has_own_size(in->recorded->births, objects, object))
 		return in->recorded->births->size[object];
-	used = in->source->used_bytes(in, object);
+	used = in->source->contents->used_bytes(in, object);
 	return used == UINT64_MAX ? hi_objects_usable(objects, object) : used;
 }

@@ -126,7 +126,7 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 static const char *module_of_root(const struct naming *n, const struct hi_root *root)
 {
 	const char *name = root->kind == HI_ROOT_GLOBAL && root->address
-				   ? n->in->source->root_module(n->in, root)
+				   ? n->in->source->retainers->root_module(n->in, root)
 				   : "";
 
 	if (*name)

@@ -63,7 +63,7 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 				      struct hi_error *err)
 {
 	*found_ret = false;
-	if (!in->source->knows_fields(in))
+	if (!in->source->retainers->knows_fields(in))
 		return HI_OK;
 	for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
 		char *name = hi_arena_printf(&in->arena, "%.*s", (int)(dot - text), text);
@@ -79,8 +79,8 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 		if (status != HI_OK)
 			continue;
 		*found_ret = true;
-		status = in->source->mark_field_targets(in, text, set.has, dot + 1, bits,
-							err);
+		status = in->source->retainers->mark_field_targets(in, text, set.has,
+								   dot + 1, bits, err);
 		hi_type_set_free(&set);
 		return status == HI_USAGE && in->profile.retainers_may_miss ? HI_OK
 									    : status;
@@ -139,7 +139,7 @@ static size_t take_hinted(struct hi_inspection *in, bool *has)
 	size_t n = 0;
 
 	for (uint32_t i = 1; i < in->graph->n_types; i++) {
-		has[i] = in->source->type_retains(in, i);
+		has[i] = in->source->retainers->type_retains(in, i);
 		n += has[i];
 	}
 	return n;

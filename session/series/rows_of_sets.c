@@ -7,7 +7,7 @@
 #include "census/retainers/bins.h"
 #include "report/reports/retainers/retainers_report.h"
 #include "session/census_cache.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/retainers/pure.h"
 #include "session/retainers/retaining.h"
 #include "session/series/rows.h"

@@ -912,6 +912,7 @@ void hi_series_destroy(struct hi_series *s)
 	hi_marks_close(&s->marks);
 	if (s->census_cache.interrupt_fd > 0)
 		close(s->census_cache.interrupt_fd);
+	hi_stop_site_close(s->census_cache.site);
 	hi_census_cache_free(&s->census_cache);
 	close_sleepers(&s->sleepers.observer);
 	if (s->pidfd >= 0)

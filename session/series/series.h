@@ -7,7 +7,7 @@
 #define HI_SESSION_SERIES_SERIES_H
 
 #include "base/cleanup.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/run.h"
 #include "session/series/sink.h"
 
@@ -51,7 +51,7 @@ enum hi_status hi_series_create(const struct hi_series_request *request,
  * hi_stop_site_open(). */
 enum hi_status hi_series_prepare(struct hi_series *series, struct hi_error *err);
 /* Returns the run context of the censuses, with which a process that keeps its rights
- * makes their images (session/live/keeper.h). Borrowed. */
+ * makes their images (session/series/keeper.h). Borrowed. */
 const struct hi_run *hi_series_census_run(const struct hi_series *series);
 /* This process makes the images of the censuses for a fork that runs the series. */
 void hi_series_keep_target(struct hi_series *series);

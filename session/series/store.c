@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/mark_socket.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -72,7 +72,7 @@ static void choose_graphs_to_keep(struct store_sink *s, bool is_over)
 	hi_graphs_choose(&s->options->series.full, w->entries, n, is_over, s->graphs);
 	hi_points_drop(w->entries, s->places, s->graphs, n, s->stride, s->points);
 	/* The profile in the last one has all censuses. */
-	if (s->run->space && s->options->series.max_file && n)
+	if (s->run->kept.has_all_censuses && s->options->series.max_file && n)
 		memset(s->points, 0, (n - 1) * sizeof(*s->points));
 }
 
@@ -283,7 +283,7 @@ static enum hi_status put_census_in_store(void *sink,
 	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
 		/* Else the biographies or the space profile have news of it. */
-		if (!s->run->lives && !s->run->space)
+		if (!s->run->kept.save)
 			note_census(s, event->sample);
 		status = rewrite_without_dropped(s, false, err);
 	}

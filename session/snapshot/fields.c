@@ -297,7 +297,8 @@ enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 
 /* ---- TYPE.field ---- */
 
-enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
+enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in,
+						const char *text, const bool *has,
 						const char *field, uint64_t *bits,
 						struct hi_error *err)
 {
@@ -305,6 +306,7 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const 
 	enum hi_status status = hi_snapshot_open_labels(in->snapshot->snapshot, err);
 	uint64_t found = 0;
 
+	(void)text;
 	if (status != HI_OK)
 		return status;
 	for (hi_node i = 0; i < g->n_objects; i++) {

@@ -29,7 +29,7 @@ enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
 	enum hi_status status = HI_OK;
 
 	if (!in->results.leak_groups)
-		status = in->source->find_leak_groups(in, err);
+		status = in->source->results->find_leak_groups(in, err);
 	groups = in->results.leak_groups;
 	if (status != HI_OK || !groups)
 		return status;

@@ -56,14 +56,6 @@ static size_t list_snapshot_conflicts(struct hi_inspection *in,
 	return n;
 }
 
-static enum hi_status find_snapshot_equal(struct hi_inspection *in,
-					  struct hi_contents_marks *own,
-					  const uint32_t **ret, struct hi_error *err)
-{
-	(void)own;
-	return hi_snapshot_source_equal(in, ret, err);
-}
-
 static enum hi_status open_snapshot_used_bytes(struct hi_inspection *in,
 					       struct hi_error *err)
 {
@@ -98,15 +90,6 @@ static bool snapshot_knows_fields(const struct hi_inspection *in)
 {
 	(void)in;
 	return true;
-}
-
-static enum hi_status mark_snapshot_field_targets(struct hi_inspection *in,
-						  const char *text, const bool *has,
-						  const char *field, uint64_t *bits,
-						  struct hi_error *err)
-{
-	(void)text;
-	return hi_snapshot_source_field_targets(in, has, field, bits, err);
 }
 
 static enum hi_status open_snapshot_edge_texts(struct hi_edge_text_reader *reader,
@@ -174,39 +157,43 @@ static enum hi_status find_snapshot_block(struct hi_inspection *in, uint64_t add
 		       address);
 }
 
-const struct hi_source_ops hi_source_snapshot = {
-	.name = "snapshot",
-	.open = hi_snapshot_source_open,
-	.close = close_snapshot,
-	.check = hi_snapshot_source_check,
-	.find_leak_groups = hi_snapshot_source_leak_groups,
-	.require_image = refuse_without_image,
+static const struct hi_result_ops snapshot_results = {
 	.compute_reach = keep_snapshot_reach,
-	.find_roots = hi_snapshot_source_roots,
-	.close_roots = close_snapshot_roots,
+	.find_leak_groups = hi_snapshot_source_leak_groups,
 	.compute_dominators = hi_snapshot_source_dominators,
-	.has_census = snapshot_has_census,
 	.compute_census = hi_snapshot_source_census,
-	.read_suspects = hi_snapshot_source_suspects,
-	.read_nearest = hi_snapshot_source_nearest,
-	.read_owners = hi_snapshot_source_owners,
 	.fill_ledger = hi_snapshot_source_ledger,
 	.make_header = hi_snapshot_source_make_header,
 	.allocated_bytes = hi_snapshot_source_allocated,
 	.heap_is_known = snapshot_heap_is_known,
-	.has_answer = hi_snapshot_source_has_answer,
-	.read_retained = hi_snapshot_source_retained,
 	.list_mapped_files = hi_snapshot_source_mapped_files,
 	.list_conflicts = list_snapshot_conflicts,
+	.read_recorded = hi_snapshot_source_read_recorded,
+	.read_events = hi_snapshot_source_read_events,
+	.close_recorded = hi_snapshot_source_close_recorded,
+};
+
+static const struct hi_stored_ops snapshot_stored = {
+	.has_census = snapshot_has_census,
+	.has_answer = hi_snapshot_source_has_answer,
+	.read_retained = hi_snapshot_source_retained,
+	.read_suspects = hi_snapshot_source_suspects,
+	.read_owners = hi_snapshot_source_owners,
+	.read_nearest = hi_snapshot_source_nearest,
+	.read_lives = hi_snapshot_source_read_lives,
+};
+
+static const struct hi_content_ops snapshot_contents = {
 	.compare_contents = hi_snapshot_source_waste,
-	.find_equal = find_snapshot_equal,
+	.find_equal = hi_snapshot_source_equal,
 	.measure_heap_use = hi_snapshot_source_heap_use,
 	.open_used_bytes = open_snapshot_used_bytes,
 	.used_bytes = snapshot_used_bytes,
-	.root_module = snapshot_root_module,
-	.type_retains = snapshot_type_retains,
-	.knows_fields = snapshot_knows_fields,
-	.mark_field_targets = mark_snapshot_field_targets,
+	.find_block = find_snapshot_block,
+	.mapping_name = snapshot_mapping_name,
+};
+
+static const struct hi_text_ops snapshot_texts = {
 	.edge_text = hi_snapshot_source_edge_text,
 	.open_edge_texts = open_snapshot_edge_texts,
 	.read_edge_texts = read_snapshot_edge_texts,
@@ -214,10 +201,26 @@ const struct hi_source_ops hi_source_snapshot = {
 	.has_values = hi_snapshot_source_has_contents,
 	.explain_object = explain_snapshot_object,
 	.explain_likely = explain_snapshot_likely,
-	.mapping_name = snapshot_mapping_name,
-	.find_block = find_snapshot_block,
-	.read_lives = hi_snapshot_source_read_lives,
-	.read_recorded = hi_snapshot_source_read_recorded,
-	.read_events = hi_snapshot_source_read_events,
-	.close_recorded = hi_snapshot_source_close_recorded,
+};
+
+static const struct hi_retainer_ops snapshot_retainers = {
+	.find_roots = hi_snapshot_source_roots,
+	.close_roots = close_snapshot_roots,
+	.root_module = snapshot_root_module,
+	.type_retains = snapshot_type_retains,
+	.knows_fields = snapshot_knows_fields,
+	.mark_field_targets = hi_snapshot_source_field_targets,
+};
+
+const struct hi_source_ops hi_source_snapshot = {
+	.name = "snapshot",
+	.open = hi_snapshot_source_open,
+	.close = close_snapshot,
+	.check = hi_snapshot_source_check,
+	.require_image = refuse_without_image,
+	.results = &snapshot_results,
+	.stored = &snapshot_stored,
+	.contents = &snapshot_contents,
+	.texts = &snapshot_texts,
+	.retainers = &snapshot_retainers,
 };

@@ -108,7 +108,9 @@ static enum hi_status open_of_series(struct hi_inspection *in,
 				     struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
-	const char *which = o->target.census ? o->target.census : "last";
+	const char *which = in->run->census    ? in->run->census
+			    : o->target.census ? o->target.census
+					       : "last";
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
 	enum hi_status status = hi_snapshots_open(o->target.file, &s, err);
 	size_t i;

@@ -48,7 +48,7 @@ enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
 	struct rows HI_VECTOR(struct hi_snapshot_module_row) rows = {};
 	const struct hi_mapped_file *all;
 	size_t n;
-	enum hi_status status = in->source->list_mapped_files(in, &all, &n, err);
+	enum hi_status status = in->source->results->list_mapped_files(in, &all, &n, err);
 
 	for (size_t i = 0; status == HI_OK && i < n; i++) {
 		struct hi_snapshot_module_row row = {};

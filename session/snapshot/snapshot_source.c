@@ -12,7 +12,7 @@
 #include "census/snapshot/snapshot_sections.h"
 #include "report/escape.h"
 #include "session/mapped_files.h"
-#include "session/space/live_functions.h"
+#include "session/snapshot/live_functions.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -308,6 +308,7 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 				struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	const struct hi_kept_part *kept = &in->run->kept;
 	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
 
 	if (status == HI_OK)
@@ -324,10 +325,8 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 		status = hi_snapshot_save_contents(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_recorded(in, w, err);
-	if (status == HI_OK)
-		status = hi_snapshot_save_lives(in, w, err);
-	if (status == HI_OK)
-		status = hi_snapshot_save_space(in, w, err);
+	if (status == HI_OK && kept->save)
+		status = kept->save(kept->what, w, err);
 	/* The last one: where there is no room, they are left out. */
 	if (status == HI_OK)
 		status = hi_snapshot_save_holders(in, w, err);

@@ -57,12 +57,6 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 enum hi_status hi_snapshot_save_recorded(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err);
-/* Writes the biographies up to now, where the options have some. */
-enum hi_status hi_snapshot_save_lives(const struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err);
-/* Writes the space profile up to now, where the options have one. */
-enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err);
 /* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
@@ -160,8 +154,9 @@ enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node obj
 const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
 					 hi_node to);
 /* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the
- * names of edges. HI_USAGE: no edge of them has such a name. */
-enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
+ * names of edges. text: of the option, unused. HI_USAGE: no edge of them has such a name. */
+enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in,
+						const char *text, const bool *has,
 						const char *field, uint64_t *bits,
 						struct hi_error *err);
 /* in->recorded. HI_NOT_FOUND: the file has no recording; HI_BAD_DATA. */
@@ -186,14 +181,8 @@ enum hi_status hi_snapshot_source_owners(struct hi_inspection *in, struct hi_own
 /* in->lives. HI_NOT_FOUND: the file has no biographies; HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_read_lives(struct hi_inspection *in,
 					     struct hi_error *err);
-/* Whether the file has a space profile; and fills an empty profile from it, whose
- * contexts are those of the recording in the file. HI_BAD_DATA, HI_NO_MEMORY. */
-struct hi_space_profile;
-bool hi_snapshot_source_has_space(const struct hi_inspection *in);
-enum hi_status hi_snapshot_source_read_space(struct hi_inspection *in,
-					     struct hi_space_profile *profile,
-					     struct hi_error *err);
 /* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
+struct hi_contents_marks;
 struct hi_contents_options;
 struct hi_waste;
 struct hi_heap_use;
@@ -201,8 +190,9 @@ enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
 					const struct hi_contents_options *options,
 					struct hi_waste **ret, struct hi_error *err);
 /* By object, as in struct hi_contents_marks; NULL: not stored. */
-enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
-					struct hi_error *err);
+enum hi_status hi_snapshot_source_equal(struct hi_inspection *in,
+					struct hi_contents_marks *own,
+					const uint32_t **ret, struct hi_error *err);
 /* Reads sizes of blocks, free blocks and pages. HI_BAD_DATA; an error too if missing. */
 enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 					   struct hi_heap_use *ret, struct hi_error *err);

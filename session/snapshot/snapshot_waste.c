@@ -271,11 +271,13 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 }
 
 /* Checks that ids are in range; hi_contents_recount checks their meaning. */
-enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
-					struct hi_error *err)
+enum hi_status hi_snapshot_source_equal(struct hi_inspection *in,
+					struct hi_contents_marks *own,
+					const uint32_t **ret, struct hi_error *err)
 {
 	uint64_t n = 0;
 
+	(void)own;
 	return hi_snapshot_rows(in->snapshot->snapshot, "waste.equal", ret, &n, err);
 }
 
@@ -284,7 +286,7 @@ static enum hi_status take_contents_marks(struct hi_inspection *in,
 					  struct hi_error *err)
 {
 	struct hi_snapshot *s = in->snapshot->snapshot;
-	enum hi_status status = hi_snapshot_source_equal(in, &marks->equal, err);
+	enum hi_status status = hi_snapshot_source_equal(in, NULL, &marks->equal, err);
 
 	if (status != HI_OK)
 		return status;

@@ -9,8 +9,8 @@
 #include "census/snapshot/snapshot_series.h"
 #include "census/snapshot/snapshot_space.h"
 #include "report/parts/report_header.h"
-#include "session/inspect.h"
-#include "session/snapshot/snapshot_source.h"
+#include "session/inspect/inspect.h"
+#include "session/space/kept_profile.h"
 
 /* census NULL: the only one. */
 static enum hi_status add_space_census(const char *census, uint64_t at_ns,
@@ -36,8 +36,8 @@ static enum hi_status read_space_census(const struct hi_options *options,
 	o.target.census = census;
 	status = hi_inspect_open(&o, NULL, 0, &in, err);
 	if (status == HI_OK)
-		status = hi_snapshot_source_has_space(in)
-				 ? hi_snapshot_source_read_space(in, profile, err)
+		status = hi_space_profile_is_kept(in)
+				 ? hi_space_profile_read(in, profile, err)
 				 : add_space_census(census, at_ns, profile, in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(in, &header, err);

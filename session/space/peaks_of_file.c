@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "census/space/peaks.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/series/file.h"
 #include "session/space/space_profile.h"
 
@@ -291,26 +291,19 @@ static enum hi_status take_peak_objects(struct hi_peaks *p, size_t entry,
 	return status;
 }
 
-static enum hi_status open_peak(const struct hi_peaks *p, size_t entry,
-				struct hi_inspection **ret, struct hi_error *err)
-{
-	struct hi_options o = *p->options;
-	char number[24];
-
-	snprintf(number, sizeof(number), "%" PRIu32,
-		 p->series->entries[entry].point.number);
-	o.target.census = number;
-	return hi_inspect_open(&o, NULL, 0, ret, err);
-}
-
 /* Without a recording it has no rows yet. */
 static enum hi_status read_peak_objects(struct hi_peaks *p, size_t entry, size_t number,
 					struct hi_error *err)
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	const struct hi_recorded *recorded = NULL;
-	enum hi_status status = open_peak(p, entry, &in, err);
+	char census[24];
+	const struct hi_run run = {.census = census};
+	enum hi_status status;
 
+	snprintf(census, sizeof(census), "%" PRIu32,
+		 p->series->entries[entry].point.number);
+	status = hi_inspect_open(p->options, &run, 0, &in, err);
 	if (status == HI_OK)
 		status = hi_inspect_recorded_if_any(in, &recorded, err);
 	return status == HI_OK && recorded

@@ -120,7 +120,7 @@ enum hi_status hi_space_sink_begin(struct hi_space_sink *sink, struct hi_error *
 	return hi_space_profile_begin(sink->profile, err);
 }
 
-const struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink)
+struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink)
 {
 	return sink->profile;
 }

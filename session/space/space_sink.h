@@ -16,7 +16,7 @@ void hi_space_sink_choose(struct hi_space_sink *sink,
 /* For hi_series_run(); it borrows the sink. */
 struct hi_series_sink hi_space_sink_of_series(struct hi_space_sink *sink);
 /* Returns the profile; it is valid after the series has ended, too. */
-const struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink);
+struct hi_space_profile *hi_space_sink_profile(const struct hi_space_sink *sink);
 /* The target's file, of the last census; "" before. */
 const char *hi_space_sink_exe(const struct hi_space_sink *sink);
 /* Before the first census: period 1 begins with the recording, and that census ends it.

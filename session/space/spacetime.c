@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "census/snapshot/snapshot_functions.h"
 #include "census/snapshot/snapshot_series.h"
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 #include "session/census_cache.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/series/file.h"
 #include "session/series/rows.h"
 
@@ -171,18 +171,16 @@ static enum hi_status read_retainers_of_graph(struct bands_reading *r, size_t i,
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	const struct hi_snapshots_entry *entry = &r->file->entries[i];
-	const struct hi_run run = {.census_cache = &r->cache};
-	struct hi_options o = *r->options;
 	struct hi_series_sample sample = {.number = 1};
 	struct hi_report_header header;
 	char number[24];
+	const struct hi_run run = {.census_cache = &r->cache, .census = number};
 	enum hi_status status;
 
 	if (!entry->parts[HI_SNAPSHOTS_WHOLE].size)
 		return HI_NOT_FOUND;
 	snprintf(number, sizeof(number), "%" PRIu32, entry->point.number);
-	o.target.census = number;
-	status = hi_inspect_open(&o, &run, 0, &in, err);
+	status = hi_inspect_open(r->options, &run, 0, &in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_header(in, &header, err);
 	if (status == HI_OK)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "session/census_cache.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "report/render/text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/retainers/retaining.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -314,7 +314,7 @@ static void sweep_leak_names(struct hi_inspection *in, size_t whole, failing *fa
 
 		hi_leak_groups_destroy(hi_take(in->results.leak_groups));
 		fail(n);
-		status = in->source->find_leak_groups(in, &err);
+		status = in->source->results->find_leak_groups(in, &err);
 		used = hi_alloc_count();
 		hi_alloc_fail_at(0);
 		found = count_leak_fits(in->results.leak_groups, &most);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "session/deep/build.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/recording_run.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/biography/era_choice.h"
+#include "session/era_choice.h"
 #include "tests/harness.h"
 
 struct era {

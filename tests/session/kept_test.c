@@ -7,7 +7,7 @@
 #include "census/analysis/owners.h"
 #include "session/computed.h"
 #include "session/edge_text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/path_text.h"
 #include "session/snapshot/snapshot_source.h"
 #include "tests/harness.h"

@@ -35,7 +35,8 @@ static const char *made_up_text(struct hi_inspection *unused, hi_node from, hi_n
 	return kept ? kept : "";
 }
 
-static const struct hi_source_ops made_up = {.edge_text = made_up_text};
+static const struct hi_text_ops made_up_texts = {.edge_text = made_up_text};
+static const struct hi_source_ops made_up = {.texts = &made_up_texts};
 
 static void free_texts(void *unused)
 {

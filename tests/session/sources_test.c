@@ -10,7 +10,7 @@
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
 #include "session/edge_text.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/mapped_files.h"
 #include "session/snapshot/snapshot_source.h"
 #include "tests/harness.h"
@@ -147,10 +147,10 @@ HI_TEST_SCENARIO(sources, describe_edges_alike)
 		for (uint32_t k = 0; k < edges.count; k++)
 			for (size_t i = 1; i < SOURCES; i++) {
 				HI_ASSERT_STREQ(texts[0][k], texts[i][k]);
-				HI_ASSERT_STREQ(in[0]->source->edge_text(in[0], node,
-									 edges.to[k]),
-						in[i]->source->edge_text(in[i], node,
-									 edges.to[k]));
+				HI_ASSERT_STREQ(in[0]->source->texts->edge_text(
+							in[0], node, edges.to[k]),
+						in[i]->source->texts->edge_text(
+							in[i], node, edges.to[k]));
 			}
 	}
 	for (size_t i = 0; i < SOURCES; i++)
@@ -164,11 +164,11 @@ HI_TEST_SCENARIO(sources, know_the_bytes_that_are_used)
 
 	open_sources(in);
 	for (size_t i = 0; i < SOURCES; i++)
-		HI_ASSERT_OK(in[i]->source->open_used_bytes(in[i], &err), &err);
+		HI_ASSERT_OK(in[i]->source->contents->open_used_bytes(in[i], &err), &err);
 	for (hi_node node = 0; node < in[0]->graph->n_objects; node++)
 		for (size_t i = 1; i < SOURCES; i++)
-			HI_ASSERT_EQ(in[0]->source->used_bytes(in[0], node),
-				     in[i]->source->used_bytes(in[i], node));
+			HI_ASSERT_EQ(in[0]->source->contents->used_bytes(in[0], node),
+				     in[i]->source->contents->used_bytes(in[i], node));
 }
 
 HI_TEST_SCENARIO(sources, compare_contents_alike)
@@ -181,10 +181,12 @@ HI_TEST_SCENARIO(sources, compare_contents_alike)
 
 	open_sources(in);
 	for (size_t i = 0; i < SOURCES; i++) {
+		HI_ASSERT_OK(in[i]->source->contents->compare_contents(in[i], &options,
+								       &waste[i], &err),
+			     &err);
 		HI_ASSERT_OK(
-			in[i]->source->compare_contents(in[i], &options, &waste[i], &err),
+			in[i]->source->contents->measure_heap_use(in[i], &use[i], &err),
 			&err);
-		HI_ASSERT_OK(in[i]->source->measure_heap_use(in[i], &use[i], &err), &err);
 		HI_ASSERT_EQ(waste[0]->n_groups, waste[i]->n_groups);
 	}
 	for (size_t i = 0; i < SOURCES; i++) {
@@ -220,13 +222,14 @@ HI_TEST_SCENARIO(sources, without_an_image_say_so)
 	open_sources(in);
 	for (size_t i = 0; i < 2; i++) {
 		HI_ASSERT_OK(in[i]->source->require_image(in[i], "audit", &err), &err);
-		HI_ASSERT_OK(in[i]->source->find_block(in[i], 8, &block, &found, &err),
+		HI_ASSERT_OK(in[i]->source->contents->find_block(in[i], 8, &block, &found,
+								 &err),
 			     &err);
 		HI_ASSERT(!found);
 	}
 	HI_ASSERT_STATUS(HI_UNSUPPORTED,
 			 in[2]->source->require_image(in[2], "audit", &err));
-	HI_ASSERT_STATUS(HI_NOT_FOUND,
-			 in[2]->source->find_block(in[2], 8, &block, &found, &err));
+	HI_ASSERT_STATUS(HI_NOT_FOUND, in[2]->source->contents->find_block(
+					       in[2], 8, &block, &found, &err));
 	HI_ASSERT(!found);
 }

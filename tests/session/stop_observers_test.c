@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "session/census_cache.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/live/call_counts.h"
-#include "session/live/keeper.h"
+#include "session/live/keeper_client.h"
 #include "session/live/page_evidence.h"
 #include "session/live/recorder.h"
 #include "session/live/use_evidence.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The space profile of a snapshot file. */
-#include "session/space/space_profile.h"
+#include "session/space/kept_profile.h"
 
 #include "base/arena.h"
 #include "census/snapshot/snapshot_space.h"
@@ -86,10 +86,10 @@ static enum hi_status collect_parts(const struct hi_space_phases *phases,
 					err);
 }
 
-static enum hi_status save_space_profile(const struct hi_space_profile *profile,
-					 struct hi_snapshot_writer *w,
-					 struct hi_error *err)
+enum hi_status hi_space_profile_save(void *what, struct hi_snapshot_writer *w,
+				     struct hi_error *err)
 {
+	const struct hi_space_profile *profile = what;
 	struct hi_snapshot_space space = {
 		.sample_bytes = hi_space_profile_sample_bytes(profile),
 		.memory = hi_space_profile_memory(profile),
@@ -110,22 +110,16 @@ static enum hi_status save_space_profile(const struct hi_space_profile *profile,
 	return status;
 }
 
-enum hi_status hi_snapshot_save_space(const struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err)
-{
-	return in->run->space ? save_space_profile(in->run->space, w, err) : HI_OK;
-}
-
 /* ---- reading ---- */
 
-bool hi_snapshot_source_has_space(const struct hi_inspection *in)
+bool hi_space_profile_is_kept(const struct hi_inspection *in)
 {
 	return in->snapshot && hi_snapshot_has_space(in->snapshot->snapshot);
 }
 
-enum hi_status hi_snapshot_source_read_space(struct hi_inspection *in,
-					     struct hi_space_profile *profile,
-					     struct hi_error *err)
+enum hi_status hi_space_profile_read(struct hi_inspection *in,
+				     struct hi_space_profile *profile,
+				     struct hi_error *err)
 {
 	const struct hi_recorded *recorded = NULL;
 	struct hi_snapshot_space space;

@@ -4,8 +4,8 @@
  * Each end is a number, or a name; a name means each era that has it. A text with more
  * than one '-' is one name, and with one '-' it is a name, too, if an era has it.
  */
-#ifndef HI_SESSION_BIOGRAPHY_ERA_CHOICE_H
-#define HI_SESSION_BIOGRAPHY_ERA_CHOICE_H
+#ifndef HI_SESSION_ERA_CHOICE_H
+#define HI_SESSION_ERA_CHOICE_H
 
 #include "census/biography/biography.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/biography/era_choice.h"
+#include "session/era_choice.h"
 
 #include <stdio.h>
 #include <string.h>

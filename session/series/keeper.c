@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The side of a keeper that has the rights (keeper.h). Requests are hostile. */
-#include "session/live/keeper.h"
+#include "session/series/keeper.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "session/census_cache.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 #include "session/live/keeper_messages.h"
 
 /* ---- an image ---- */

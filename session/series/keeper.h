@@ -6,32 +6,12 @@
  * for it. It reads nothing that the target has made, and takes nothing on trust from the
  * other process.
  *
- * Both sides are here: the keeper, and its client in the process without rights;
- * keeper_messages.h has their messages.
+ * Its client is live/keeper_client.h; live/keeper_messages.h has the messages of both.
  */
-#ifndef HI_SESSION_LIVE_KEEPER_H
-#define HI_SESSION_LIVE_KEEPER_H
+#ifndef HI_SESSION_SERIES_KEEPER_H
+#define HI_SESSION_SERIES_KEEPER_H
 
-#include <pthread.h>
-
-#include "attach/exit_watch.h"
 #include "session/inspection.h"
-
-/* ---- in the process without rights ---- */
-
-struct hi_keeper_client {
-	int socket; /* to the keeper; borrowed */
-	pthread_mutex_t lock;
-};
-
-/* As hi_freeze(), of a run that has a keeper: it makes the image. */
-enum hi_status hi_keeper_freeze(struct hi_inspection *in, struct hi_error *err);
-/* For hi_exit_watch_view(); arg is the client. */
-enum hi_exit_state hi_keeper_exit_state(void *arg);
-/* The image of the last freeze is not read any more. */
-void hi_keeper_end_image(const struct hi_keeper_client *client);
-
-/* ---- in the process that keeps its rights ---- */
 
 struct hi_keeper {
 	const struct hi_options *options;

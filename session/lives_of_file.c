@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
-#include "session/biography/era_choice.h"
+#include "session/era_choice.h"
 
 enum hi_status hi_inspect_lives_if_any(struct hi_inspection *in,
 				       const struct hi_bio_summary **ret,
@@ -14,8 +14,8 @@ enum hi_status hi_inspect_lives_if_any(struct hi_inspection *in,
 {
 	enum hi_status status = HI_OK;
 
-	if (!in->lives)
-		status = in->source->read_lives(in, err);
+	if (!in->lives && in->source->stored)
+		status = in->source->stored->read_lives(in, err);
 	*ret = in->lives;
 	return status == HI_NOT_FOUND ? HI_OK : status;
 }

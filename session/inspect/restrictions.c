@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "census/analysis/subgraph.h"
-#include "session/biography/lives_of_file.h"
+#include "session/lives_of_file.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
@@ -19,7 +19,8 @@
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
 	size_t wrong = SIZE_MAX, column = 0;
-	enum hi_status status = in->source->find_roots(in, &wrong, &column, err);
+	enum hi_status status =
+		in->source->retainers->find_roots(in, &wrong, &column, err);
 
 	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
 		return hi_inspection_wrong_root(in, &in->options->profile.roots[wrong],
@@ -397,5 +398,5 @@ void hi_naming_close(struct hi_inspection *in)
 		hi_reach_destroy(in->shown.reach);
 	if (in->shown.leaks_reach != in->results.reach)
 		hi_reach_destroy(in->shown.leaks_reach);
-	in->source->close_roots(in);
+	in->source->retainers->close_roots(in);
 }

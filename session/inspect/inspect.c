@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "session/computed.h"
 #include "session/dominator_tree.h"
 #include "session/edge_text.h"
-#include "session/named_roots.h"
+#include "session/inspect/restrictions.h"
 #include "session/user.h"
 #include "session/recorded.h"
 #include "session/retainers/retaining.h"
@@ -21,8 +21,10 @@
 static enum hi_status read_stored_suspects(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error why = {};
-	enum hi_status status = in->source->read_suspects(in, &why);
+	enum hi_status status = HI_NOT_FOUND;
 
+	if (in->source->stored)
+		status = in->source->stored->read_suspects(in, &why);
 	if (status != HI_OK && status != HI_NOT_FOUND && err)
 		*err = why;
 	return status;
@@ -66,7 +68,7 @@ static enum hi_status compute_shown(struct hi_inspection *in, unsigned wanted,
 
 	if (wanted & HI_WANT_LEAKS) {
 		hi_inspect_phase(in, "names of leaks");
-		status = in->source->find_leak_groups(in, err);
+		status = in->source->results->find_leak_groups(in, err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
 		hi_inspect_phase(in, "leak roots");
@@ -76,7 +78,7 @@ static enum hi_status compute_shown(struct hi_inspection *in, unsigned wanted,
 	}
 	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
 		hi_inspect_phase(in, "census by type");
-		status = in->source->compute_census(in, err);
+		status = in->source->results->compute_census(in, err);
 	}
 	return status == HI_OK && (wanted & HI_WANT_SUSPECTS) ? find_suspects(in, err)
 							      : status;
@@ -89,7 +91,7 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 
 	if (wanted & HI_WANT_DOMINATORS) {
 		hi_inspect_phase(in, "dominators");
-		status = in->source->compute_dominators(in, err);
+		status = in->source->results->compute_dominators(in, err);
 	}
 	if (status == HI_OK)
 		status = hi_naming_restrict(in, err);
@@ -103,16 +105,16 @@ static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
 
 	if (hi_retaining_wants_dominators(in->options))
 		wanted |= HI_WANT_DOMINATORS;
-	else if (in->source->has_answer(in))
+	else if (hi_inspect_has_answer(in))
 		wanted &= ~(unsigned)HI_WANT_DOMINATORS;
 	hi_inspect_phase(in, "reachability");
-	status = in->source->compute_reach(in, err);
+	status = in->source->results->compute_reach(in, err);
 	if (status == HI_OK)
 		status = hi_naming_find(in, err);
 	if (status == HI_OK)
 		status = compute_sizes(in, wanted, err);
 	return status == HI_OK && (wanted & HI_WANT_LEDGER)
-		       ? in->source->fill_ledger(in, err)
+		       ? in->source->results->fill_ledger(in, err)
 		       : status;
 }
 
@@ -191,7 +193,7 @@ enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
 
 	if (missing & HI_WANT_DOMINATORS && !in->results.dominators) {
 		hi_inspect_phase(in, "dominators");
-		status = in->source->compute_dominators(in, err);
+		status = in->source->results->compute_dominators(in, err);
 		/* One without retained sizes. */
 		if (in->results.census) {
 			hi_census_destroy(hi_take(in->results.census));
@@ -201,7 +203,7 @@ enum hi_status hi_inspect_more(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = compute_shown(in, missing, err);
 	if (status == HI_OK && missing & HI_WANT_LEDGER)
-		status = in->source->fill_ledger(in, err);
+		status = in->source->results->fill_ledger(in, err);
 	hi_inspect_phase(in, NULL);
 	if (status == HI_OK)
 		in->wanted |= missing;
@@ -240,7 +242,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_naming_close(in);
 	hi_dominators_destroy(in->results.dominators);
 	hi_reach_destroy(in->results.reach);
-	in->source->close_recorded(in);
+	in->source->results->close_recorded(in);
 	hi_bio_summary_destroy(in->lives);
 	in->source->close(in);
 	hi_arena_free(&in->arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Live bytes by the function that allocated them, of one census of a recording. */
-#ifndef HI_SESSION_SPACE_LIVE_FUNCTIONS_H
-#define HI_SESSION_SPACE_LIVE_FUNCTIONS_H
+#ifndef HI_SESSION_SNAPSHOT_LIVE_FUNCTIONS_H
+#define HI_SESSION_SNAPSHOT_LIVE_FUNCTIONS_H
 
 #include "census/snapshot/snapshot_functions.h"
 #include "session/inspection.h"

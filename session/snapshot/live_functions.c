@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/space/live_functions.h"
+#include "session/snapshot/live_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

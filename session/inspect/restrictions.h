@@ -3,8 +3,8 @@
  * Finds the roots that are named on the command line, and the restrictions to what they
  * reach. Their expressions are compiled in live/live_roots.h.
  */
-#ifndef HI_SESSION_NAMED_ROOTS_H
-#define HI_SESSION_NAMED_ROOTS_H
+#ifndef HI_SESSION_INSPECT_RESTRICTIONS_H
+#define HI_SESSION_INSPECT_RESTRICTIONS_H
 
 #include "census/retainers/bins.h"
 #include "session/inspection.h"

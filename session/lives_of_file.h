@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The biographies that an inspection has: of a file that `bio -o` wrote. */
-#ifndef HI_SESSION_BIOGRAPHY_LIVES_OF_FILE_H
-#define HI_SESSION_BIOGRAPHY_LIVES_OF_FILE_H
+#ifndef HI_SESSION_LIVES_OF_FILE_H
+#define HI_SESSION_LIVES_OF_FILE_H
 
 #include "census/biography/summary.h"
 #include "session/inspection.h"

@@ -3,8 +3,8 @@
  * Runs an inspection for a command: from the target to the image, the graph and the
  * results.
  */
-#ifndef HI_SESSION_INSPECT_H
-#define HI_SESSION_INSPECT_H
+#ifndef HI_SESSION_INSPECT_INSPECT_H
+#define HI_SESSION_INSPECT_INSPECT_H
 
 #include "base/cleanup.h"
 #include "session/inspection.h"

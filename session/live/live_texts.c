@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Edges and objects of an image as text. */
+#include "session/live/live_source.h"
+
+#include "decode/describe/edge_labels.h"
+#include "session/edge_text.h"
+#include "session/inspection.h"
+#include "session/live/live_explain.h"
+
+enum { EDGE_MAX = 512 };
+
+static const char *image_edge_text(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	char text[EDGE_MAX] = "";
+	const char *kept;
+
+	hi_typing_describe_step(in->decoders.typing, in->graph, from, to, text,
+				sizeof(text));
+	kept = hi_arena_strdup(&in->arena, text);
+	return kept ? kept : "";
+}
+
+static enum hi_status open_image_edge_texts(struct hi_edge_text_reader *reader,
+					    struct hi_error *err)
+{
+	return hi_edge_labels_create(reader->in->decoders.typing, reader->in->graph,
+				     &reader->decoded, err);
+}
+
+static enum hi_status read_image_edge_texts(struct hi_edge_text_reader *reader,
+					    hi_node node, const char **texts,
+					    struct hi_error *err)
+{
+	return hi_edge_labels_of(reader->decoded, node, reader->with_marks, texts, err);
+}
+
+static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,
+					struct hi_field *fields, size_t max,
+					size_t *n_ret, size_t *total_ret,
+					struct hi_error *err)
+{
+	return hi_typing_fields(in->decoders.typing, in->graph, node, fields, max, n_ret,
+				total_ret, err);
+}
+
+static bool image_has_values(const struct hi_inspection *in)
+{
+	(void)in;
+	return true;
+}
+
+const struct hi_text_ops hi_live_texts = {
+	.edge_text = image_edge_text,
+	.open_edge_texts = open_image_edge_texts,
+	.read_edge_texts = read_image_edge_texts,
+	.list_fields = list_image_fields,
+	.has_values = image_has_values,
+	.explain_object = hi_live_explain_object,
+	.explain_likely = hi_live_explain_likely,
+};
