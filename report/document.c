@@ -67,6 +67,7 @@ struct hi_doc_row hi_doc_nested_row(const struct hi_doc_fields *fields,
 	struct hi_doc_row row = *parent;
 
 	row.parent = parent->row;
+	row.variant |= fields->form;
 	row.row = (const char *)value->rows + i * fields->row_size;
 	row.index = i;
 	return row;

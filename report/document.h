@@ -35,6 +35,7 @@ enum hi_doc_unit {
 	HI_DOC_FIGURE,	/* a count that pages show as a text, to the right */
 	HI_DOC_REAL,	/* a fraction, as HI_DOC_FIGURE */
 	HI_DOC_SHARE,	/* per cent on pages, part/whole in documents */
+	HI_DOC_TIME,	/* nanoseconds; pages show a short text */
 	HI_DOC_ADDRESS, /* 0 is none */
 	HI_DOC_FLAG,
 	/* Fields of `nested`: */
@@ -186,6 +187,7 @@ struct hi_doc_fields {
 	const struct hi_doc_field *items;
 	size_t count;
 	size_t row_size;     /* of rows in an array */
+	unsigned form;	     /* bits that its rows have beside those of the report */
 	const char *meaning; /* of an object; NULL: none */
 	bool is_open;	     /* schemas allow other members beside these */
 	/* Optional: rows of pages to emphasize; rows to leave out everywhere. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of pages from described fields (document.h). */
+#include "base/text.h"
 #include "report/address.h"
 #include "report/document.h"
 #include "report/type_name.h"
@@ -21,6 +22,7 @@ enum hi_column_kind hi_doc_column(const struct hi_doc_field *field)
 	case HI_DOC_QUERY:
 		return HI_COLUMN_QUERY;
 	case HI_DOC_WORD:
+	case HI_DOC_TIME:
 	case HI_DOC_FLAG:
 		return HI_COLUMN_WORD;
 	default:
@@ -31,8 +33,16 @@ enum hi_column_kind hi_doc_column(const struct hi_doc_field *field)
 static void show_number(struct hi_report_table *table, const struct hi_doc_field *field,
 			const struct hi_doc_value *value)
 {
+	char time[24];
+
 	if (field->word)
 		hi_cell_text(table, field->word((unsigned)value->number), 0);
+	else if (field->unit == HI_DOC_TIME)
+		hi_cell_text(table,
+			     value->number == UINT64_MAX
+				     ? "?"
+				     : hi_text_duration(time, value->number),
+			     0);
 	else if (field->unit == HI_DOC_ADDRESS)
 		hi_cell_address(table, value->number);
 	else if (field->unit == HI_DOC_FLAG)
@@ -145,8 +155,10 @@ struct hi_report_table *hi_doc_show_rows(struct hi_page *page,
 					 const void *report, unsigned variant,
 					 const void *rows, size_t n_rows)
 {
-	struct hi_report_table *table = hi_doc_show_table(page, fields, variant);
-	struct hi_doc_row row = {.report = report, .variant = variant, .page = page};
+	struct hi_report_table *table =
+		hi_doc_show_table(page, fields, variant | fields->form);
+	struct hi_doc_row row = {
+		.report = report, .variant = variant | fields->form, .page = page};
 
 	for (size_t i = 0; i < n_rows; i++) {
 		row.row = (const char *)rows + i * fields->row_size;

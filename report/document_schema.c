@@ -8,6 +8,7 @@
  * with one key, which are of different forms, the first one is described. */
 enum { MEMBERS_MAX = 128 };
 struct member_list {
+	unsigned form; /* bits that all of the objects have */
 	const struct hi_doc_field *items[MEMBERS_MAX];
 	size_t count;
 };
@@ -27,6 +28,8 @@ static void collect_members(struct member_list *members,
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct hi_doc_field *f = &fields->items[i];
 
+		if (members->form && f->variants && !(f->variants & members->form))
+			continue;
 		if (f->unit == HI_DOC_MEMBERS)
 			collect_members(members, f->nested);
 		else if (f->key && members->count < MEMBERS_MAX)
@@ -69,6 +72,7 @@ static void put_plain_schema(const struct hi_doc_field *f, FILE *out)
 	const char *type = f->unit == HI_DOC_FLAG			       ? "boolean"
 			   : f->unit == HI_DOC_SHARE || f->unit == HI_DOC_REAL ? "number"
 			   : f->unit == HI_DOC_BYTES || f->unit == HI_DOC_COUNT ||
+					   f->unit == HI_DOC_TIME ||
 					   f->unit == HI_DOC_FIGURE
 				   ? "integer"
 				   : "string";
@@ -124,6 +128,13 @@ static void put_field_schema(const struct hi_doc_field *f, unsigned indent, FILE
 	putc('}', out);
 }
 
+/* Returns the forms that have the field, 0: all that there are. */
+static unsigned forms_of_member(const struct member_list *members,
+				const struct hi_doc_field *f)
+{
+	return f->variants & members->form ? 0 : f->variants;
+}
+
 static bool is_not_required(const struct hi_doc_field *f)
 {
 	return f->optional || f->may_be_missing;
@@ -139,9 +150,9 @@ static void put_required(const struct member_list *members, unsigned form,
 	fprintf(out, "[%s", first);
 	for (size_t i = 0; i < members->count; i++) {
 		const struct hi_doc_field *f = members->items[i];
+		unsigned forms = forms_of_member(members, f);
 
-		if (is_not_required(f) ||
-		    (form ? !(f->variants & form) : f->variants != 0))
+		if (is_not_required(f) || (form ? !(forms & form) : forms != 0))
 			continue;
 		fputs(comma, out);
 		put_schema_text(out, f->key);
@@ -176,7 +187,7 @@ static unsigned different_forms(const struct member_list *members)
 
 	for (size_t i = 0; i < members->count; i++)
 		if (!is_not_required(members->items[i]))
-			all |= members->items[i]->variants;
+			all |= forms_of_member(members, members->items[i]);
 	for (unsigned form = 1; form; form <<= 1) {
 		bool is_new = all & form;
 
@@ -214,7 +225,7 @@ static void put_object_schema(const struct hi_doc_fields *fields, const char *do
 			      const char *title, const char *meaning, bool is_nullable,
 			      unsigned indent, FILE *out)
 {
-	struct member_list members = {.count = 0};
+	struct member_list members = {.form = fields->form};
 	int in = (int)indent + 2;
 	const char *comma = "";
 

@@ -4,571 +4,730 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/parts/decoded_share.h"
-#include "report/parts/hidden_rows.h"
 #include "report/parts/report_links.h"
-#include "report/reports/waste/waste_report.h"
+#include "report/reports/audit/audit_report.h"
+#include "report/reports/snapshots/snapshots_report.h"
 
-static uint64_t old_waste_of_slabs(const struct hi_heap_use *use)
+static size_t count_shown_audit_rows(const struct hi_audit_report *r, size_t n)
 {
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < use->n_slab_classes; i++)
-		bytes += hi_slab_class_wasted(&use->slab_classes[i]);
-	return bytes;
+	return n < r->top ? n : r->top;
 }
 
-static const char *old_free_kind_key(unsigned kind)
+static const char *name_of_audited_type(const struct hi_audit_report *r, uint32_t type)
 {
-	/* Without "free_", which all of them begin with. */
-	return hi_block_state_key((enum hi_block_state)(HI_BLOCK_FREE_FIRST + kind)) + 5;
+	return r->graph->types[type].name;
 }
 
-static bool old_free_kind_shows(const struct hi_heap_use *use, unsigned kind)
+static void note_more(const struct hi_audit_report *r, size_t n, struct hi_page *page)
 {
-	return use->free[kind].count ||
-	       (use->states ? use->states >> (HI_BLOCK_FREE_FIRST + kind) & 1
-			    : HI_BLOCK_FREE_FIRST + kind <= HI_BLOCK_FREE_TOP);
+	if (n > count_shown_audit_rows(r, n))
+		hi_page_note(page, hi_page_printf(page, "%zu more types (--all)",
+						  n - count_shown_audit_rows(r, n)));
 }
 
-static const char *old_page_fill_key(enum hi_page_fill fill)
+static const char *example_name(const char *const *names, size_t i)
 {
-	static const char *const keys[HI_PAGE_FILLS] = {
-		[HI_PAGE_EMPTY] = "empty",
-		[HI_PAGE_UNDER_QUARTER] = "under_quarter",
-		[HI_PAGE_UNDER_HALF] = "under_half",
-		[HI_PAGE_OVER_HALF] = "over_half",
-	};
-
-	return keys[fill];
+	return names && names[i] ? names[i] : "";
 }
 
-/* ---- JSON ---- */
-
-/* The members of an object that the caller opened. */
-static void counts_json(const struct hi_waste_row *row, struct hi_json *json)
+static bool has_example_names(const char *const *names, size_t n)
 {
-	hi_json_number(json, "objects", row->objects);
-	hi_json_number(json, "bytes", row->bytes);
-	hi_json_object(json, "identical");
-	hi_json_number(json, "groups", row->groups);
-	hi_json_number(json, "copies", row->copies);
-	hi_json_number(json, "bytes", row->copied);
-	hi_json_end(json);
-	hi_json_object(json, "unused");
-	hi_json_number(json, "objects", row->loose);
-	hi_json_number(json, "bytes", row->unused);
-	hi_json_number(json, "savable", row->savable);
-	hi_json_end(json);
-	hi_json_object(json, "zero_filled");
-	hi_json_number(json, "objects", row->zeros);
-	hi_json_number(json, "bytes", row->zero_bytes);
-	hi_json_end(json);
-}
-
-static void groups_json(const struct hi_waste_report *r, struct hi_json *json)
-{
-
-	hi_json_array(json, "groups");
-	for (size_t i = 0; i < r->waste->n_groups; i++) {
-		const struct hi_waste_group *g = &r->waste->groups[i];
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "type",
-			     hi_type_key(hi_graph_type_name(r->graph, g->type)));
-		hi_json_address(json, "example", hi_graph_address(r->graph, g->first));
-		hi_json_number(json, "objects", g->objects);
-		hi_json_number(json, "size", g->size);
-		hi_json_number(json, "bytes", g->copied);
-		hi_json_text(json, "text", g->is_text ? g->text : NULL);
-		hi_json_bool(json, "cut", g->cut);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_object(json, "groups_hidden");
-	hi_json_number(json, "by_top", r->waste->beyond.groups);
-	hi_json_number(json, "by_min_size", r->waste->below.groups);
-	hi_json_number(json, "by_type", r->waste->other.groups);
-	hi_json_end(json);
-}
-
-static void classes_json(const struct hi_heap_use *use, struct hi_json *json)
-{
-	hi_json_array(json, "size_classes");
-	for (size_t i = 0; i < use->n_classes; i++) {
-		const struct hi_size_class *c = &use->classes[i];
-
-		hi_json_object(json, NULL);
-		hi_json_number(json, "largest", c->largest);
-		hi_json_number(json, "blocks", c->count);
-		hi_json_number(json, "bytes", c->bytes);
-		hi_json_number(json, "headers", c->header);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
-static void slab_counts_json(const struct hi_slab_class *c, uint64_t wasted,
-			     struct hi_json *json)
-{
-	hi_json_number(json, "slabs", c->slabs);
-	hi_json_number(json, "bytes", c->bytes);
-	hi_json_number(json, "slots", c->slots);
-	hi_json_number(json, "live", c->live);
-	hi_json_number(json, "cached", c->cached);
-	hi_json_number(json, "free", hi_slab_class_free(c));
-	hi_json_number(json, "empty_slabs", c->empty);
-	hi_json_number(json, "sparse_slabs", c->sparse);
-	hi_json_number(json, "sparse_bytes", c->sparse_bytes);
-	hi_json_number(json, "rounding", c->slack);
-	hi_json_number(json, "wasted", wasted);
-}
-
-/* Absent where no allocator has slabs. */
-static void slabs_json(const struct hi_waste_report *r, struct hi_json *json)
-{
-	if (!r->n_slabs && !r->slabs_beyond.rows)
-		return;
-	hi_json_object(json, "slabs");
-	slab_counts_json(&r->all_slabs, old_waste_of_slabs(r->use), json);
-	hi_json_end(json);
-	hi_json_array(json, "slab_classes");
-	for (size_t i = 0; i < r->n_slabs; i++) {
-		hi_json_object(json, NULL);
-		hi_json_text(json, "allocator", r->slabs[i].allocator);
-		hi_json_number(json, "size", r->slabs[i].size);
-		slab_counts_json(&r->slabs[i], hi_slab_class_wasted(&r->slabs[i]), json);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_object(json, "slab_classes_hidden");
-	hi_json_number(json, "by_top", r->slabs_beyond.rows);
-	hi_json_number(json, "wasted", r->slabs_beyond.bytes);
-	hi_json_end(json);
-}
-
-static void allocator_json(const struct hi_heap_use *use, struct hi_json *json)
-{
-	classes_json(use, json);
-	hi_json_array(json, "free");
-	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
-		const struct hi_free_blocks *f = &use->free[i];
-
-		if (!old_free_kind_shows(use, i))
-			continue;
-		hi_json_object(json, NULL);
-		hi_json_text(json, "kind", old_free_kind_key(i));
-		hi_json_number(json, "blocks", f->count);
-		hi_json_number(json, "bytes", f->bytes);
-		hi_json_number(json, "largest", f->largest);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_array(json, "pages");
-	for (unsigned i = 0; i < HI_PAGE_FILLS; i++) {
-		const struct hi_page_class *p = &use->pages[i];
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "fill", old_page_fill_key((enum hi_page_fill)i));
-		hi_json_number(json, "pages", p->pages);
-		hi_json_number(json, "bytes", p->bytes);
-		hi_json_number(json, "allocated", p->allocated);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_bool(json, "residency_known", use->residency_known);
-}
-
-static void old_waste_json(const struct hi_waste_report *r, struct hi_json *json)
-{
-	hi_report_header_json(r->header, "heapinspect/waste/v1", json);
-	hi_json_object(json, "live");
-	counts_json(&r->waste->all, json);
-	hi_json_end(json);
-	hi_json_object(json, "unread");
-	hi_json_number(json, "objects", r->waste->unread);
-	hi_json_number(json, "bytes", r->waste->unread_bytes);
-	hi_json_end(json);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_rows; i++) {
-		hi_json_object(json, NULL);
-		if (r->row_names)
-			hi_json_text(json, "site", r->rows[i].name);
-		else
-			hi_json_text(json, "type", hi_type_key(r->rows[i].name));
-		counts_json(&r->rows[i].n, json);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	groups_json(r, json);
-	if (r->header->allocator) {
-		allocator_json(r->use, json);
-		slabs_json(r, json);
-	}
-	hi_hidden_json(json, &r->hidden.by_top, &r->hidden.by_min_size,
-		       &r->hidden.by_type);
-	hi_json_end(json);
-}
-static void show_waste_headline(const struct hi_waste_report *r, struct hi_page *page)
-{
-	const struct hi_waste_row *all = &r->waste->all;
-	char copied[24], unused[24], zero[24];
-
-	hi_page_text(
-		page,
-		hi_page_printf(
-			page,
-			"%s in extra copies, %s unused, %s filled with zeros, "
-			"of %s",
-			hi_bytes(copied, all->copied), hi_bytes(unused, all->unused),
-			hi_bytes(zero, all->zero_bytes),
-			hi_heap_live_text(r->header, all->bytes, all->objects, page)));
-}
-
-static void show_unread(const struct hi_waste_report *r, struct hi_page *page)
-{
-	char n[32], bytes[24];
-
-	if (r->waste->unread)
-		hi_page_warning(
-			page,
-			hi_page_printf(page,
-				       "%s object%s with %s not compared: not all of "
-				       "their bytes are in the image",
-				       hi_count(n, r->waste->unread),
-				       r->waste->unread == 1 ? "" : "s",
-				       hi_bytes(bytes, r->waste->unread_bytes)));
-}
-
-static void show_waste_rows(const struct hi_waste_report *r, struct hi_page *page)
-{
-	static const struct hi_column by_type[] = {
-		{"type", HI_COLUMN_TEXT},    {"live", HI_COLUMN_BYTES},
-		{"copies", HI_COLUMN_BYTES}, {"zeros", HI_COLUMN_BYTES},
-		{"unused", HI_COLUMN_BYTES}, {"savable", HI_COLUMN_BYTES}};
-	static const struct hi_column by_site[] = {
-		{"function", HI_COLUMN_TEXT}, {"live", HI_COLUMN_BYTES},
-		{"copies", HI_COLUMN_BYTES},  {"zeros", HI_COLUMN_BYTES},
-		{"unused", HI_COLUMN_BYTES},  {"savable", HI_COLUMN_BYTES}};
-	struct hi_report_table *t;
-
-	hi_page_heading(page, r->row_names ? "By the function that allocated" : "By type",
-			"a byte can be in several columns");
-	t = hi_page_table(page, r->row_names ? by_site : by_type, 6);
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct hi_waste_row *row = &r->rows[i].n;
-
-		hi_cell_text(t,
-			     r->row_names ? hi_page_safe(page, r->rows[i].name)
-					  : hi_type_label(r->rows[i].name, page),
-			     0);
-		hi_cell_link(t,
-			     r->row_names
-				     ? hi_address_of_site(page, "census", r->rows[i].name)
-				     : hi_address_of_any_type(page, r->rows[i].name));
-		hi_cell_number(t, row->bytes);
-		hi_cell_number(t, row->copied);
-		hi_cell_link(t, r->row_names ? hi_address_of_site(page, "waste",
-								  r->rows[i].name)
-					     : hi_address_where_type(page, "waste",
-								     r->rows[i].name));
-		hi_cell_number(t, row->zero_bytes);
-		hi_cell_number(t, row->unused);
-		hi_cell_number(t, row->savable);
-	}
-	if (r->n_rows == 0)
-		hi_page_note(page, "none");
-	hi_hidden_note(page, &r->hidden.by_top, &r->hidden.by_min_size,
-		       &r->hidden.by_type);
-	if (r->n_rows)
-		hi_page_note(page,
-			     "copies: objects with the same bytes as another of their "
-			     "type; unused: beyond what the type uses, or behind the end "
-			     "of a text (there may be data that no type describes); "
-			     "savable: what smaller requests would save of it");
-}
-
-static const char *group_text(const struct hi_waste_group *g, struct hi_page *page)
-{
-	if (!g->is_text)
-		return "";
-	return hi_page_printf(page, "\"%s%s\"", hi_page_safe(page, g->text),
-			      g->cut ? "..." : "");
-}
-
-static struct hi_hidden hidden_of(const struct hi_waste_left *left)
-{
-	return (struct hi_hidden){left->groups, left->copied};
-}
-
-static struct hi_report_table *groups_table(const struct hi_waste_report *r,
-					    struct hi_page *page)
-{
-	static const struct hi_column columns[] = {
-		{"saved", HI_COLUMN_BYTES},   {"objects", HI_COLUMN_COUNT},
-		{"size", HI_COLUMN_BYTES},    {"type", HI_COLUMN_TEXT},
-		{"contents", HI_COLUMN_TEXT}, {"example", HI_COLUMN_ADDRESS}};
-	static const struct hi_column without_texts[] = {{"saved", HI_COLUMN_BYTES},
-							 {"objects", HI_COLUMN_COUNT},
-							 {"size", HI_COLUMN_BYTES},
-							 {"type", HI_COLUMN_TEXT},
-							 {"example", HI_COLUMN_ADDRESS}};
-
-	return r->waste->texts_missing ? hi_page_table(page, without_texts, 5)
-				       : hi_page_table(page, columns, 6);
-}
-
-static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
-{
-	struct hi_hidden beyond = hidden_of(&r->waste->beyond);
-	struct hi_hidden below = hidden_of(&r->waste->below);
-	struct hi_hidden other = hidden_of(&r->waste->other);
-	char groups[32], copies[32];
-	struct hi_report_table *t;
-
-	if (r->waste->all.groups == 0)
-		return;
-	hi_page_heading(page, "Identical contents",
-			hi_page_printf(page, "%s contents with %s extra copies",
-				       hi_count(groups, r->waste->all.groups),
-				       hi_count(copies, r->waste->all.copies)));
-	t = groups_table(r, page);
-	for (size_t i = 0; i < r->waste->n_groups; i++) {
-		const struct hi_waste_group *g = &r->waste->groups[i];
-
-		hi_cell_number(t, g->copied);
-		hi_cell_number(t, g->objects);
-		hi_cell_number(t, g->size);
-		hi_cell_text(
-			t, hi_type_label(hi_graph_type_name(r->graph, g->type), page), 0);
-		hi_cell_link(t, hi_address_of_any_type(
-					page, hi_graph_type_name(r->graph, g->type)));
-		if (!r->waste->texts_missing)
-			hi_cell_text(t, group_text(g, page), 0);
-		hi_cell_number(t, hi_graph_address(r->graph, g->first));
-		hi_cell_link(t, hi_address_of_object(
-					page, hi_graph_address(r->graph, g->first)));
-	}
-	hi_hidden_note(page, &beyond, &below, &other);
-	if (r->waste->texts_missing && r->waste->n_groups)
-		hi_page_note(page, "their contents are not in the file; snap "
-				   "--with-contents keeps the beginning of texts");
-}
-
-static const char *class_label(const struct hi_size_class *c, struct hi_page *page)
-{
-	char bytes[24];
-
-	if (c->largest == UINT64_MAX)
-		return "larger";
-	return hi_page_printf(page, "to %s", hi_bytes(bytes, c->largest));
-}
-
-/* musl's mallocng alone keeps what was requested. */
-static bool knows_requested_sizes(const struct hi_report_header *header)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < header->n_allocators; i++) {
-		const struct hi_report_allocator *a = &header->allocators[i];
-
-		if (a->refused && *a->refused)
-			continue;
-		if (strcmp(a->name, "musl") != 0 || !strstr(a->version, "mallocng"))
-			return false;
-		n++;
-	}
-	return n > 0;
-}
-
-static void put_class(struct hi_report_table *t, const char *label, uint64_t blocks,
-		      uint64_t bytes, uint64_t header, bool has_headers)
-{
-	hi_cell_text(t, label, 0);
-	hi_cell_number(t, blocks);
-	hi_cell_number(t, bytes);
-	if (!has_headers)
-		return;
-	hi_cell_number(t, header);
-	hi_cell_percent(t, header, bytes);
-}
-
-static void show_classes(const struct hi_waste_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"block size", HI_COLUMN_WORD},
-						   {"blocks", HI_COLUMN_COUNT},
-						   {"bytes", HI_COLUMN_BYTES},
-						   {"headers", HI_COLUMN_BYTES},
-						   {"of bytes", HI_COLUMN_PERCENT}};
-	const struct hi_heap_use *use = r->use;
-	bool has_headers = use->header != 0;
-	struct hi_report_table *t;
-
-	hi_page_heading(page, "Allocated blocks by size",
-			knows_requested_sizes(r->header) ? "as they were requested"
-			: has_headers ? "with headers; the requested sizes are "
-					"not recorded"
-				      : "the requested sizes are not recorded");
-	t = hi_page_table(page, columns, has_headers ? 5 : 3);
-	for (size_t i = 0; i < use->n_classes; i++) {
-		const struct hi_size_class *c = &use->classes[i];
-
-		if (c->count == 0)
-			continue;
-		put_class(t, class_label(c, page), c->count, c->bytes, c->header,
-			  has_headers);
-	}
-	put_class(t, "all", use->allocated, use->allocated_bytes, use->header,
-		  has_headers);
-	hi_report_table_stress(t);
-}
-
-/* ---- slabs ---- */
-
-static bool has_several_slab_allocators(const struct hi_heap_use *use)
-{
-	for (size_t i = 1; i < use->n_slab_classes; i++)
-		if (strcmp(use->slab_classes[i].allocator,
-			   use->slab_classes[0].allocator) != 0)
+	for (size_t i = 0; i < n; i++)
+		if (*example_name(names, i))
 			return true;
 	return false;
 }
 
-static void put_slab_class(struct hi_report_table *t, const char *label,
-			   const struct hi_slab_class *c, uint64_t wasted)
+/* The cells from its type to its example. */
+static void put_audit_row(const struct hi_audit_report *r, const struct hi_audit_row *row,
+			  struct hi_page *page, struct hi_report_table *table)
 {
-	hi_cell_text(t, label, 0);
-	hi_cell_number(t, c->bytes);
-	hi_cell_number(t, c->live);
-	hi_cell_number(t, c->cached);
-	hi_cell_number(t, hi_slab_class_free(c));
-	hi_cell_percent(t, c->live, c->slots);
-	hi_cell_number(t, c->slabs);
-	hi_cell_number(t, c->empty);
-	hi_cell_number(t, c->sparse_bytes);
-	hi_cell_number(t, wasted);
+	uint64_t example = hi_graph_address(r->graph, row->example);
+	const char *type = name_of_audited_type(r, row->type);
+
+	hi_cell_text(table, hi_page_type(page, type), 0);
+	hi_cell_link(table, hi_address_of_any_type(page, type));
+	hi_cell_number(table, row->objects);
+	hi_cell_number(table, row->excess);
+	hi_cell_number(table, row->bytes);
+	hi_cell_address(table, example);
+	hi_cell_link(table, hi_address_of_object(page, example));
 }
 
-static const char *slab_label(const struct hi_slab_class *c, bool with_allocator,
-			      struct hi_page *page)
-{
-	char bytes[24];
+#define ROW_COLUMNS(difference)                                                          \
+	{                                                                                \
+		{"type", HI_COLUMN_TEXT}, {"objects", HI_COLUMN_COUNT},                  \
+			{difference, HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},       \
+			{"example", HI_COLUMN_ADDRESS}, {"counts", HI_COLUMN_COUNT},     \
+			{"found", HI_COLUMN_COUNT}, {"which is", HI_COLUMN_TEXT},        \
+	}
+enum { ROW_CELLS = 8 };
+static const struct hi_column excess_columns[] = ROW_COLUMNS("excess"),
+			      short_columns[] = ROW_COLUMNS("missing");
 
-	hi_bytes(bytes, c->size);
-	return with_allocator ? hi_page_printf(page, "%s, %s", bytes,
-					       hi_page_safe(page, c->allocator))
-			      : hi_page_printf(page, "%s", bytes);
+static void show_audit_table(const struct hi_audit_report *r,
+			     const struct hi_audit_row *rows, size_t n,
+			     const char *const *names, const struct hi_column *columns,
+			     struct hi_page *page)
+{
+	bool named = has_example_names(names, count_shown_audit_rows(r, n));
+	struct hi_report_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
+
+	for (size_t i = 0; i < count_shown_audit_rows(r, n); i++) {
+		const struct hi_audit_row *row = &rows[i];
+
+		put_audit_row(r, row, page, table);
+		hi_cell_number(table, row->example_counted);
+		hi_cell_number(table, row->example_found);
+		if (named)
+			hi_cell_text(table, hi_page_safe(page, example_name(names, i)),
+				     0);
+	}
+	note_more(r, n, page);
 }
 
-static void show_slabs(const struct hi_waste_report *r, struct hi_page *page)
+static void show_audit_rows(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+
+	if (a->n_short_rows) {
+		hi_page_heading(page, "Too few by type",
+				"more references exist than are counted: C code released "
+				"a reference that it did not own, and the object will be "
+				"freed while it is in use");
+		show_audit_table(r, a->short_rows, a->n_short_rows, r->short_names,
+				 short_columns, page);
+	}
+	if (a->n_rows) {
+		hi_page_heading(page, "Excess by type",
+				"references that are counted but were not found: lost by "
+				"C code, or in memory that was not read");
+		show_audit_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
+	}
+}
+
+static void show_known(const struct hi_audit_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
-		{"slots of", HI_COLUMN_WORD}, {"memory", HI_COLUMN_BYTES},
-		{"live", HI_COLUMN_COUNT},    {"cached", HI_COLUMN_MINOR_COUNT},
-		{"free", HI_COLUMN_COUNT},    {"in use", HI_COLUMN_PERCENT},
-		{"slabs", HI_COLUMN_COUNT},   {"empty", HI_COLUMN_MINOR_COUNT},
-		{"sparse", HI_COLUMN_BYTES},  {"wasted", HI_COLUMN_BYTES}};
-	bool several = has_several_slab_allocators(r->use);
-	struct hi_report_table *t;
-	char bytes[24];
+		{"of", HI_COLUMN_TEXT},	      {"type", HI_COLUMN_TEXT},
+		{"objects", HI_COLUMN_COUNT}, {"excess", HI_COLUMN_COUNT},
+		{"bytes", HI_COLUMN_BYTES},   {"example", HI_COLUMN_ADDRESS}};
+	const struct hi_audit *a = r->audit;
+	struct hi_report_table *table;
 
-	if (!r->n_slabs && !r->slabs_beyond.rows)
+	if (!a->n_known_rows)
 		return;
-	hi_page_heading(page, "Slabs", "equal slots side by side; by what is wasted");
-	t = hi_page_table(page, columns, 10);
-	for (size_t i = 0; i < r->n_slabs; i++)
-		put_slab_class(t, slab_label(&r->slabs[i], several, page), &r->slabs[i],
-			       hi_slab_class_wasted(&r->slabs[i]));
-	put_slab_class(t, "all", &r->all_slabs, old_waste_of_slabs(r->use));
-	hi_report_table_stress(t);
-	hi_hidden_note(page, &r->slabs_beyond, &(struct hi_hidden){},
-		       &(struct hi_hidden){});
-	hi_page_note(page, "sparse: slabs that a few blocks, in under a quarter of the "
-			   "slots, keep from going back to the system; wasted: memory "
-			   "that no live block uses, resident or not");
-	if (r->all_slabs.slack)
-		hi_page_note(page, hi_page_printf(page,
-						  "%s of what is wasted is between the "
-						  "requested sizes and those of slots",
-						  hi_bytes(bytes, r->all_slabs.slack)));
+	hi_page_heading(page, "Known losses",
+			"references that libraries take once, when they are imported, "
+			"and never give back: they cost what is here and do not grow");
+	table = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < count_shown_audit_rows(r, a->n_known_rows); i++) {
+		const struct hi_audit_row *row = &a->known_rows[i];
+
+		hi_cell_text(table, hi_known_loss_name(row->loss), 0);
+		put_audit_row(r, row, page, table);
+	}
+	note_more(r, a->n_known_rows, page);
 }
 
-static void show_free(const struct hi_heap_use *use, struct hi_page *page)
+static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"free in", HI_COLUMN_WORD},
-						   {"blocks", HI_COLUMN_COUNT},
+	static const struct hi_column columns[] = {{"through", HI_COLUMN_TEXT},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"example", HI_COLUMN_ADDRESS}};
+	struct hi_report_table *table;
+
+	if (!r->n_causes)
+		return;
+	hi_page_heading(page, "Why it is uncollectable",
+			"cycles through objects of types that the collector cannot look "
+			"into (no tp_traverse), or that it must not finalize");
+	table = hi_page_table(page, columns, 3);
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
+		const struct hi_audit_cause *cause = &r->causes[i];
+
+		hi_cell_text(table,
+			     hi_page_type(page, name_of_audited_type(r, cause->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, cause->type)));
+		hi_cell_number(table, cause->objects);
+		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, cause->example)));
+	}
+	note_more(r, r->n_causes, page);
+}
+
+/* ---- garbage ---- */
+
+static const char *text_of_garbage_state(const struct hi_garbage_row *row)
+{
+	static const char *const states[HI_UNREACHABLE_CLASSES] = {
+		[HI_UNREACHABLE_NO_CLASS] = "leaked",
+		[HI_UNREACHABLE_GARBAGE] = "not collected yet",
+		[HI_UNREACHABLE_UNCOLLECTABLE] = "uncollectable",
+		[HI_UNREACHABLE_LOST_REFERENCE] = "held by a lost reference"};
+
+	return row->put_aside ? "uncollectable, put aside"
+			      : states[row->unreachable_class];
+}
+
+static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
+						   {"state", HI_COLUMN_WORD},
+						   {"objects", HI_COLUMN_COUNT},
 						   {"bytes", HI_COLUMN_BYTES},
-						   {"largest", HI_COLUMN_BYTES}};
-	struct hi_report_table *t;
+						   {"example", HI_COLUMN_ADDRESS}};
+	struct hi_report_table *table;
 
-	hi_page_heading(page, "Free blocks", "resident or not");
-	t = hi_page_table(page, columns, 4);
-	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
-		if (!old_free_kind_shows(use, i))
-			continue;
-		hi_cell_text(t,
-			     hi_block_state_label(
-				     (enum hi_block_state)(HI_BLOCK_FREE_FIRST + i)),
-			     0);
-		hi_cell_number(t, use->free[i].count);
-		hi_cell_number(t, use->free[i].bytes);
-		hi_cell_number(t, use->free[i].largest);
+	if (!r->garbage->n_rows)
+		return;
+	hi_page_heading(page, "Garbage by type",
+			"unreachable, or only in the collector's list of uncollectable "
+			"objects (gc.garbage)");
+	table = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->garbage->n_rows); i++) {
+		const struct hi_garbage_row *row = &r->garbage->rows[i];
+
+		hi_cell_text(table,
+			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
+		hi_cell_link(table, hi_address_of_any_type(
+					    page, name_of_audited_type(r, row->type)));
+		hi_cell_text(table, text_of_garbage_state(row), 0);
+		hi_cell_number(table, row->objects);
+		hi_cell_number(table, row->bytes);
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+		hi_cell_link(table,
+			     hi_address_of_object(
+				     page, hi_graph_address(r->graph, row->example)));
 	}
+	note_more(r, r->garbage->n_rows, page);
 }
 
-static void show_pages(const struct hi_heap_use *use, struct hi_page *page)
+/* ---- the page ---- */
+
+/* The most urgent problem is named first. */
+static const char *short_text(const struct hi_audit_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"allocated", HI_COLUMN_WORD},
-						   {"pages", HI_COLUMN_COUNT},
-						   {"resident", HI_COLUMN_BYTES},
-						   {"kept by", HI_COLUMN_BYTES},
-						   {"pinned", HI_COLUMN_BYTES}};
-	static const char *const labels[HI_PAGE_FILLS] = {
-		[HI_PAGE_EMPTY] = "nothing",
-		[HI_PAGE_UNDER_QUARTER] = "under a quarter",
-		[HI_PAGE_UNDER_HALF] = "a quarter to a half",
-		[HI_PAGE_OVER_HALF] = "a half or more",
-	};
-	struct hi_report_table *t;
+	const struct hi_audit *a = r->audit;
+	bool one = a->short_objects == 1;
+	char objects[32];
 
-	hi_page_heading(page, "Pages of the heap",
-			use->residency_known
-				? "resident; by how much of each is allocated"
-				: "in the core; by how much of each is "
-				  "allocated");
-	t = hi_page_table(page, columns, 5);
-	for (unsigned i = 0; i < HI_PAGE_FILLS; i++) {
-		const struct hi_page_class *p = &use->pages[i];
-
-		hi_cell_text(t, labels[i], 0);
-		hi_cell_number(t, p->pages);
-		hi_cell_number(t, p->bytes);
-		hi_cell_number(t, p->allocated);
-		if (i == HI_PAGE_EMPTY) /* nothing keeps these */
-			hi_cell_number(t, 0);
-		else
-			hi_cell_number(t, p->bytes - p->allocated);
-	}
+	if (!a->missing)
+		return "";
+	return hi_page_printf(page,
+			      "%s object%s count%s fewer references than exist to %s, "
+			      "and will be freed while in use; ",
+			      hi_text_count(objects, a->short_objects), one ? "" : "s",
+			      one ? "s" : "", one ? "it" : "them");
 }
 
-static void old_waste_display(const struct hi_waste_report *r, struct hi_page *page)
+/* "", or how many more there are that libraries are known to lose. */
+static const char *known_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	char refs[32];
+
+	return r->audit->known ? hi_page_printf(page,
+						" (and %s that libraries are known "
+						"to lose)",
+						hi_text_count(refs, r->audit->known))
+			       : "";
+}
+
+static const char *excess_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+	const char *known = known_text(r, page);
+	char objects[32], excess[32], refs[32];
+
+	if (!a->excess && a->missing)
+		return hi_page_printf(page, "no reference is lost%s", known);
+	if (!a->excess && a->known)
+		return hi_page_printf(page, "No reference is lost%s", known);
+	if (!a->excess)
+		return hi_page_printf(page,
+				      "No reference is lost: all that %s objects count "
+				      "were found",
+				      hi_text_count(objects, a->objects));
+	return hi_page_printf(page,
+			      "%s reference%s lost: %s of %s objects count%s more "
+			      "references than exist to %s%s",
+			      hi_text_count(refs, a->excess), a->excess == 1 ? "" : "s",
+			      hi_text_count(excess, a->excess_objects),
+			      hi_text_count(objects, a->objects),
+			      a->excess_objects == 1 ? "s" : "",
+			      a->excess_objects == 1 ? "it" : "them", known);
+}
+
+static const char *garbage_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_garbage *g = r->garbage;
+	uint64_t bad = g->bytes[HI_UNREACHABLE_UNCOLLECTABLE] + g->aside_bytes;
+	char waits[24], never[24], objects[32];
+	const char *text;
+
+	hi_text_bytes(never, bad);
+	if (!g->objects[HI_UNREACHABLE_GARBAGE])
+		return bad ? hi_page_printf(page,
+					    "garbage: %s that the collector cannot free",
+					    never)
+			   : "no garbage";
+	text = hi_page_printf(
+		page, "garbage: %s in %s objects that the collector has not freed yet",
+		hi_text_bytes(waits, g->bytes[HI_UNREACHABLE_GARBAGE]),
+		hi_text_count(objects, g->objects[HI_UNREACHABLE_GARBAGE]));
+	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text, never)
+		   : text;
+}
+
+static void suggest_audit_commands(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit_row *row =
+		r->audit->n_short_rows ? r->audit->short_rows : r->audit->rows;
+
+	if (!r->audit->n_rows && !r->audit->n_short_rows)
+		return;
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
+				       hi_graph_address(r->graph, row->example),
+				       hi_report_header_target(r->header, page)),
+			"the references that were found");
+}
+
+static void old_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 {
 	hi_report_header_title(r->header, page);
-	show_waste_headline(r, page);
+	hi_page_text(page, hi_page_printf(page, "%s%s; %s", short_text(r, page),
+					  excess_text(r, page), garbage_text(r, page)));
 	hi_report_header_facts(r->header, page, false);
-	show_unread(r, page);
-	show_waste_rows(r, page);
-	show_groups(r, page);
-	if (!r->header->allocator)
+	hi_report_header_collector(r->header, page);
+	show_audit_rows(r, page);
+	show_known(r, page);
+	show_garbage(r, page);
+	show_causes(r, page);
+	suggest_audit_commands(r, page);
+}
+
+/* ---- JSON ---- */
+
+static void put_audit_row_json(const struct hi_audit_report *r,
+			       const struct hi_audit_row *row, const char *name,
+			       const char *difference, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "type", name_of_audited_type(r, row->type));
+	hi_json_number(json, "objects", row->objects);
+	hi_json_number(json, difference, row->excess);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
+	if (row->loss)
+		hi_json_text(json, "of", hi_known_loss_name(row->loss));
+	hi_json_text(json, "name", *name ? name : NULL);
+	hi_json_number(json, "counted", row->example_counted);
+	hi_json_number(json, "found", row->example_found);
+	hi_json_end(json);
+}
+
+static void causes_json(const struct hi_audit_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "causes");
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
+		const struct hi_audit_cause *cause = &r->causes[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", name_of_audited_type(r, cause->type));
+		hi_json_number(json, "objects", cause->objects);
+		hi_json_address(json, "example",
+				hi_graph_address(r->graph, cause->example));
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void garbage_json(const struct hi_audit_report *r,
+			 const struct hi_garbage_row *row, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "type", name_of_audited_type(r, row->type));
+	hi_json_text(json, "fate", hi_unreachable_class_key(row->unreachable_class));
+	hi_json_bool(json, "put_aside", row->put_aside);
+	hi_json_number(json, "objects", row->objects);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
+	hi_json_end(json);
+}
+
+static void old_audit_json(const struct hi_audit_report *r, struct hi_json *json)
+{
+	const struct hi_garbage *g = r->garbage;
+
+	hi_report_header_json(r->header, "heapinspect/audit/v1", json);
+	hi_json_number(json, "objects", r->audit->objects);
+	hi_json_number(json, "excess_objects", r->audit->excess_objects);
+	hi_json_number(json, "excess", r->audit->excess);
+	hi_json_number(json, "short_objects", r->audit->short_objects);
+	hi_json_number(json, "missing", r->audit->missing);
+	hi_json_number(json, "known_objects", r->audit->known_objects);
+	hi_json_number(json, "known", r->audit->known);
+	hi_json_number(json, "garbage_objects", g->objects[HI_UNREACHABLE_GARBAGE]);
+	hi_json_number(json, "garbage", g->bytes[HI_UNREACHABLE_GARBAGE]);
+	hi_json_number(json, "uncollectable", g->bytes[HI_UNREACHABLE_UNCOLLECTABLE]);
+	hi_json_number(json, "put_aside_objects", g->aside_objects);
+	hi_json_number(json, "put_aside", g->aside_bytes);
+	hi_json_number(json, "lost", g->bytes[HI_UNREACHABLE_LOST_REFERENCE]);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_rows); i++)
+		put_audit_row_json(r, &r->audit->rows[i], example_name(r->names, i),
+				   "excess", json);
+	hi_json_end(json);
+	hi_json_array(json, "short_rows");
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_short_rows); i++)
+		put_audit_row_json(r, &r->audit->short_rows[i],
+				   example_name(r->short_names, i), "missing", json);
+	hi_json_end(json);
+	hi_json_array(json, "known_rows");
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_known_rows); i++)
+		put_audit_row_json(r, &r->audit->known_rows[i], "", "excess", json);
+	hi_json_end(json);
+	causes_json(r, json);
+	hi_json_array(json, "garbage_rows");
+	for (size_t i = 0; i < count_shown_audit_rows(r, g->n_rows); i++)
+		garbage_json(r, &g->rows[i], json);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+/* ---- as a page ---- */
+
+static const char *time_text(uint64_t wall_ns, struct hi_page *page)
+{
+	char time[24];
+
+	return wall_ns ? hi_page_printf(page, "%s", hi_text_duration(time, wall_ns))
+		       : "0 s";
+}
+
+static const char *after_text(const struct hi_snapshots_row *row, struct hi_page *page)
+{
+	return time_text(row->wall_ns, page);
+}
+
+static const char *end_text(const struct hi_snapshots_report *r)
+{
+	static const struct {
+		const char *key, *text;
+	} ends[] = {{"over", "complete"},
+		    {"exited", "until the target exited"},
+		    {"stopped", "stopped by a signal"},
+		    {"failed", "ended by an error"}};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (strcmp(r->end, ends[i].key) == 0)
+			return ends[i].text;
+	return "still running, or its writer was killed";
+}
+
+static const struct hi_snapshots_row *
+find_highest_census(const struct hi_snapshots_report *r)
+{
+	const struct hi_snapshots_row *best = &r->rows[0];
+
+	for (size_t i = 1; i < r->n_rows; i++)
+		if (r->rows[i].bytes > best->bytes)
+			best = &r->rows[i];
+	return best;
+}
+
+/* What the file has of a census: its heap, or the totals by type. */
+static const char *address_of_census(const struct hi_snapshots_row *row,
+				     struct hi_page *page)
+{
+	return hi_address_in_census(page, row->graph ? "summary" : "snapshots",
+				    row->number);
+}
+
+static void show_series_file_facts(const struct hi_snapshots_report *r,
+				   struct hi_page *page)
+{
+	const struct hi_snapshots_row *peak = find_highest_census(r),
+				      *last = &r->rows[r->n_rows - 1];
+	char n[32], bytes[24];
+	size_t graphs = 0;
+
+	for (size_t i = 0; i < r->n_rows; i++)
+		graphs += r->rows[i].graph != 0;
+	hi_page_fact(page, "series",
+		     hi_page_printf(page, "%s census%s in %s: %s", hi_count(n, r->n_rows),
+				    r->n_rows == 1 ? "" : "es", after_text(last, page),
+				    end_text(r)));
+	hi_page_fact(page, "most",
+		     hi_page_printf(page, "%s live in census %" PRIu64 ", after %s",
+				    hi_bytes(bytes, peak->bytes), peak->number,
+				    after_text(peak, page)));
+	hi_page_link(page, address_of_census(peak, page));
+	hi_page_fact(
+		page, "file",
+		hi_page_printf(page, "%s; %zu %s graph, the others totals by type",
+			       hi_bytes(bytes, r->size), graphs,
+			       graphs == 1 ? "census has its" : "censuses have their"));
+}
+
+static void show_damage(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (r->damaged || r->lost)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "the file is damaged: %s between its "
+					       "censuses, %" PRIu64 " part%s missing",
+					       hi_bytes(bytes, r->damaged), r->lost,
+					       r->lost == 1 ? " is" : "s are"));
+	if (r->torn)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "%s behind the last census: a census that "
+					       "is not complete (yet), or damage",
+					       hi_bytes(bytes, r->torn)));
+}
+
+static void show_census_points(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"census", HI_COLUMN_COUNT},
+		{"after", HI_COLUMN_WORD},
+		{"live", HI_COLUMN_BYTES},
+		{"objects", HI_COLUMN_COUNT},
+		{"leaked", HI_COLUMN_BYTES},
+		{"likely leaked", HI_COLUMN_MINOR_BYTES},
+		{"garbage", HI_COLUMN_MINOR_BYTES},
+		{"paused", HI_COLUMN_WORD},
+		{"graph", HI_COLUMN_MINOR_BYTES},
+	};
+	struct hi_report_table *table = hi_page_table(page, columns, 9);
+	const struct hi_snapshots_row *peak = find_highest_census(r);
+	char time[24];
+
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_snapshots_row *row = &r->rows[i];
+
+		hi_cell_number(table, row->number);
+		hi_cell_link(table, address_of_census(row, page));
+		hi_cell_text(table, after_text(row, page), 0);
+		hi_cell_number(table, row->bytes);
+		hi_cell_link(table, hi_address_in_census(
+					    page, row->graph ? "census" : "snapshots",
+					    row->number));
+		hi_cell_number(table, row->objects);
+		hi_cell_number(table, row->leaks.certain.bytes);
+		if (row->graph)
+			hi_cell_link(table,
+				     hi_address_in_census(page, "leaks", row->number));
+		hi_cell_number(table, row->leaks.likely.bytes);
+		hi_cell_number(table, row->leaks.garbage.bytes);
+		hi_cell_text(
+			table,
+			row->pause_ns == UINT64_MAX
+				? "?"
+				: hi_page_printf(page, "%s",
+						 hi_text_duration(time, row->pause_ns)),
+			0);
+		if (row->graph)
+			hi_cell_number(table, row->graph);
+		else
+			hi_cell_empty(table);
+		if (row == peak)
+			hi_report_table_stress(table);
+	}
+}
+
+static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"census", HI_COLUMN_COUNT},
+						   {"after", HI_COLUMN_WORD},
+						   {"mark", HI_COLUMN_TEXT}};
+	struct hi_report_table *table;
+
+	if (!r->n_marks)
 		return;
-	show_classes(r, page);
-	show_slabs(r, page);
-	show_free(r->use, page);
-	show_pages(r->use, page);
-	if (r->restricted)
-		hi_page_note(page, r->use->n_slab_classes
-					   ? "blocks, slabs, free blocks and pages are "
-					     "of the whole heap"
-					   : "blocks, free blocks and pages are of the "
-					     "whole heap");
+	hi_page_heading(page, "Marks", "each with the last census before it");
+	table = hi_page_table(page, columns, 3);
+	for (size_t i = 0; i < r->n_marks; i++) {
+		const struct hi_snapshots_mark_line *mark = &r->marks[i];
+
+		if (mark->census) {
+			hi_cell_number(table, mark->census);
+			hi_cell_link(table, hi_address_in_census(page, "snapshots",
+								 mark->census));
+		} else
+			hi_cell_empty(table);
+		hi_cell_text(table, time_text(mark->wall_ns, page), 0);
+		hi_cell_text(table, hi_page_safe(page, mark->text), 0);
+	}
+}
+
+static const char *address_of_type_then(const struct hi_snapshots_report *r,
+					const struct hi_snapshots_type *type,
+					struct hi_page *page)
+{
+	return hi_address_with(page, hi_address_of_any_type(page, type->name), "census",
+			       hi_page_printf(page, "%" PRIu64, r->of->number));
+}
+
+static void show_census_types(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"live", HI_COLUMN_BYTES},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"retained", HI_COLUMN_BYTES},
+						   {"type", HI_COLUMN_TEXT}};
+	struct hi_report_table *table;
+
+	hi_page_heading(page, hi_page_printf(page, "Census %" PRIu64, r->of->number),
+			"live objects by type");
+	table = hi_page_table(page, columns, 4);
+	for (size_t i = 0; i < r->shown; i++) {
+		const struct hi_snapshots_type *type = &r->types[i];
+
+		hi_cell_number(table, type->bytes);
+		hi_cell_number(table, type->objects);
+		hi_cell_at_least(table, type->retained);
+		hi_cell_text(table,
+			     *type->name ? hi_page_type(page, type->name) : "(untyped)",
+			     0);
+		if (r->of->graph)
+			hi_cell_link(table, address_of_type_then(r, type, page));
+	}
+	if (r->n_types > r->shown)
+		hi_page_note(page, hi_page_printf(page, "%zu more with --all",
+						  r->n_types - r->shown));
+}
+
+static void show_commands(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	const char *file = hi_report_header_target(r->header, page);
+	const struct hi_snapshots_row *first = NULL, *last = NULL;
+
+	for (size_t i = 0; i < r->n_rows; i++) {
+		if (!r->rows[i].graph)
+			continue;
+		first = first ? first : &r->rows[i];
+		last = &r->rows[i];
+	}
+	if (first && first != last)
+		hi_page_command(page,
+				hi_page_printf(page,
+					       "heapinspect diff %s@%" PRIu64
+					       " %s@%" PRIu64,
+					       file, first->number, file, last->number),
+				"what was born, and what holds it");
+	if (last)
+		hi_page_command(page,
+				hi_page_printf(page, "heapinspect %s@%" PRIu64, file,
+					       last->number),
+				"any command can use one of them");
+	if (!r->of)
+		hi_page_command(
+			page,
+			hi_page_printf(page, "heapinspect snapshots %s --census %" PRIu64,
+				       file, find_highest_census(r)->number),
+			"its totals by type, with or without a graph");
+}
+
+static void old_snapshots_display(const struct hi_snapshots_report *r,
+				  struct hi_page *page)
+{
+	hi_report_header_title(r->header, page);
+	show_series_file_facts(r, page);
+	show_damage(r, page);
+	if (r->of) {
+		show_census_types(r, page);
+	} else {
+		hi_page_blank(page);
+		show_census_points(r, page);
+		show_marks(r, page);
+	}
+	hi_page_blank(page);
+	show_commands(r, page);
+}
+
+/* ---- as JSON ---- */
+
+static void put_census_point_json(const struct hi_snapshots_row *row,
+				  struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_number(json, "census", row->number);
+	hi_json_number(json, "time_ns", row->time_ns);
+	hi_json_number(json, "wall_ns", row->wall_ns);
+	hi_json_number(json, "cpu_ns", row->cpu_ns);
+	hi_json_number(json, "pause_ns", row->pause_ns);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_number(json, "objects", row->objects);
+	hi_leak_totals_json(json, "leaked", &row->leaks);
+	hi_json_number(json, "graph", row->graph ? row->graph : UINT64_MAX);
+	hi_json_end(json);
+}
+
+static void json_types(const struct hi_snapshots_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "types");
+	for (size_t i = 0; i < r->shown; i++) {
+		const struct hi_snapshots_type *type = &r->types[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_known(type->name));
+		hi_json_text(json, "module", hi_known(type->module));
+		hi_json_number(json, "count", type->objects);
+		hi_json_number(json, "shallow", type->bytes);
+		hi_json_number(json, "retained", type->retained);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_number(json, "hidden", r->n_types - r->shown);
+}
+
+static void json_marks(const struct hi_snapshots_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "marks");
+	for (size_t i = 0; i < r->n_marks; i++) {
+		const struct hi_snapshots_mark_line *mark = &r->marks[i];
+
+		hi_json_object(json, NULL);
+		hi_json_number(json, "census", mark->census ? mark->census : UINT64_MAX);
+		hi_json_number(json, "wall_ns", mark->wall_ns);
+		hi_json_number(json, "cpu_ns", mark->cpu_ns);
+		hi_json_text(json, "text", mark->text);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void old_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", "heapinspect/snapshots/v1");
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid",
+		       r->header->pid > 0 ? (uint64_t)r->header->pid : UINT64_MAX);
+	hi_json_text(json, "exe", hi_known(r->header->exe));
+	hi_json_end(json);
+	hi_json_number(json, "size", r->size);
+	hi_json_text(json, "end", r->end);
+	hi_json_number(json, "damaged", r->damaged);
+	hi_json_number(json, "lost", r->lost);
+	hi_json_number(json, "torn", r->torn);
+	if (r->of) {
+		hi_json_number(json, "census", r->of->number);
+		json_types(r, json);
+	}
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (!r->of || &r->rows[i] == r->of)
+			put_census_point_json(&r->rows[i], json);
+	hi_json_end(json);
+	if (!r->of)
+		json_marks(r, json);
+	hi_json_end(json);
 }

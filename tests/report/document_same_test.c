@@ -121,130 +121,165 @@ static const char *draw_name(void)
 	return sample_type((uint32_t)draw(SAMPLE_TYPES));
 }
 
-static void old_waste_j(const void *r, struct hi_json *json)
+static void old_audit_j(const void *r, struct hi_json *json)
 {
-	old_waste_json(r, json);
+	old_audit_json(r, json);
 }
-static void new_waste_j(const void *r, struct hi_json *json)
+static void new_audit_j(const void *r, struct hi_json *json)
 {
-	hi_waste_json(r, json);
+	hi_audit_json(r, json);
 }
-static void old_waste_p(const void *r, struct hi_page *page)
+static void old_audit_p(const void *r, struct hi_page *page)
 {
-	old_waste_display(r, page);
+	old_audit_display(r, page);
 }
-static void new_waste_p(const void *r, struct hi_page *page)
+static void new_audit_p(const void *r, struct hi_page *page)
 {
-	hi_waste_display(r, page);
-}
-
-static struct hi_waste_row draw_waste_row(void)
-{
-	return (struct hi_waste_row){.type = (uint32_t)draw(SAMPLE_TYPES),
-				     .objects = draw_size(false),
-				     .bytes = draw_size(false),
-				     .groups = draw_size(false),
-				     .copies = draw_size(false),
-				     .copied = draw_size(false),
-				     .zeros = draw_size(false),
-				     .zero_bytes = draw_size(false),
-				     .loose = draw_size(false),
-				     .unused = draw_size(false),
-				     .savable = draw_size(false)};
+	hi_audit_display(r, page);
 }
 
-static void draw_use(struct hi_heap_use *use, struct hi_slab_class *slabs)
+static void old_snapshots_j(const void *r, struct hi_json *json)
 {
-	static const char *const allocators[] = {"jemalloc", "mimalloc"};
-
-	*use = (struct hi_heap_use){.n_classes = draw(HI_SIZE_CLASSES),
-				    .allocated = draw_size(false),
-				    .allocated_bytes = draw_size(false),
-				    .header = draw(2) ? draw_size(false) : 0,
-				    .slab_classes = slabs,
-				    .n_slab_classes = draw(2) ? draw(10) : 0,
-				    .states = draw(2) ? 0 : (uint32_t)draw(1u << 24),
-				    .residency_known = draw(2)};
-	for (size_t i = 0; i < use->n_classes; i++)
-		use->classes[i] = (struct hi_size_class){
-			i + 1 == HI_SIZE_CLASSES - 1 ? UINT64_MAX : 1 + draw_size(false),
-			draw(3) ? draw_size(false) : 0, draw_size(false),
-			draw_size(false)};
-	for (size_t i = 0; i < HI_FREE_KINDS; i++)
-		use->free[i] = (struct hi_free_blocks){draw(2), draw_size(false),
-						       draw_size(false)};
-	for (size_t i = 0; i < HI_PAGE_FILLS; i++)
-		use->pages[i] = (struct hi_page_class){draw(9), draw_size(false),
-						       draw_size(false)};
-	for (size_t i = 0; i < use->n_slab_classes; i++)
-		slabs[i] = (struct hi_slab_class){.allocator = allocators[draw(2)],
-						  .size = draw_size(false),
-						  .slabs = draw(5),
-						  .bytes = draw_size(false),
-						  .slots = draw_size(false),
-						  .live = draw(2000),
-						  .cached = draw(100),
-						  .empty = draw(9),
-						  .sparse = draw(9),
-						  .sparse_bytes = draw_size(false),
-						  .slack = draw(3)};
+	old_snapshots_json(r, json);
+}
+static void new_snapshots_j(const void *r, struct hi_json *json)
+{
+	hi_snapshots_json(r, json);
+}
+static void old_snapshots_p(const void *r, struct hi_page *page)
+{
+	old_snapshots_display(r, page);
+}
+static void new_snapshots_p(const void *r, struct hi_page *page)
+{
+	hi_snapshots_display(r, page);
 }
 
-HI_TEST(document_same, waste)
+static void draw_audit_rows(struct hi_audit_row rows[4], bool known)
+{
+	for (unsigned i = 0; i < 4; i++)
+		rows[i] = (struct hi_audit_row){.type = 1 +
+							(uint32_t)draw(SAMPLE_TYPES - 1),
+						.objects = draw_size(false),
+						.excess = draw_size(false),
+						.bytes = draw_size(false),
+						.example = (hi_node)draw(SAMPLE_OBJECTS),
+						.example_counted = draw_size(false),
+						.example_found = draw_size(false),
+						.loss = known ? 1 : 0};
+}
+
+HI_TEST(document_same, audit)
 {
 	struct sample *s = sample_make();
-	const char *allocator = s->header.allocator;
-	struct hi_error err;
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		static const char *names[SAMPLE_TYPES];
-		struct hi_slab_class slabs[10];
-		struct hi_waste_row rows[DRAWN_ROWS];
-		struct hi_waste_group groups[8];
-		struct hi_waste waste = {.rows = rows,
-					 .n_rows = draw(DRAWN_ROWS),
-					 .all = draw_waste_row(),
-					 .groups = groups,
-					 .n_groups = draw(9),
-					 .beyond = {draw(3), draw_size(false)},
-					 .below = {draw(3), draw_size(false)},
-					 .other = {draw(3), draw_size(false)},
-					 .unread = draw(3),
-					 .unread_bytes = draw_size(false),
-					 .texts_missing = draw(2)};
-		struct hi_restrict only = {.top = draw(2) ? SIZE_MAX : draw(20),
-					   .min_size = draw(2) ? 0 : draw(500)};
-		struct hi_heap_use use;
-		struct hi_waste_report *report = NULL;
+		struct hi_audit_row rows[4], shorts[4], known[4];
+		struct hi_garbage_row garbage[4];
+		struct hi_audit_cause causes[4];
+		const char *names[4], *short_names[4];
+		struct hi_audit audit = {.rows = rows,
+					 .n_rows = draw(5),
+					 .short_rows = shorts,
+					 .n_short_rows = draw(5),
+					 .known_rows = known,
+					 .n_known_rows = draw(5),
+					 .short_objects = draw(3),
+					 .missing = draw(3),
+					 .objects = draw_size(false),
+					 .excess_objects = draw(3),
+					 .excess = draw(3),
+					 .known_objects = draw(3),
+					 .known = draw(3)};
+		struct hi_garbage waits = {.rows = garbage,
+					   .n_rows = draw(5),
+					   .objects = {1, draw(2), draw(2), draw(2)},
+					   .bytes = {1, draw(2), draw_size(false), 5},
+					   .aside_objects = draw(3),
+					   .aside_bytes = draw(3)};
+		struct hi_audit_report report = {.header = &s->header,
+						 .graph = s->graph,
+						 .audit = &audit,
+						 .garbage = &waits,
+						 .causes = causes,
+						 .n_causes = draw(5),
+						 .names = draw(2) ? names : NULL,
+						 .short_names =
+							 draw(2) ? short_names : NULL,
+						 .top = draw(2) ? SIZE_MAX : draw(5)};
 
-		for (unsigned i = 0; i < SAMPLE_TYPES; i++)
-			names[i] = draw_name();
-		for (unsigned i = 0; i < DRAWN_ROWS; i++)
-			rows[i] = draw_waste_row();
-		for (unsigned i = 0; i < 8; i++)
-			groups[i] = (struct hi_waste_group){
-				.type = (uint32_t)draw(SAMPLE_TYPES),
-				.first = (hi_node)draw(SAMPLE_OBJECTS),
+		draw_audit_rows(rows, false);
+		draw_audit_rows(shorts, false);
+		draw_audit_rows(known, true);
+		for (unsigned i = 0; i < 4; i++) {
+			names[i] = draw(4) ? "" : draw_name();
+			short_names[i] = draw(4) ? NULL : draw_name();
+			garbage[i] = (struct hi_garbage_row){
+				.type = 1 + (uint32_t)draw(SAMPLE_TYPES - 1),
+				.unreachable_class = (enum hi_unreachable_class)draw(
+					HI_UNREACHABLE_CLASSES),
+				.put_aside = draw(2),
 				.objects = draw_size(false),
-				.size = draw_size(false),
-				.copied = draw_size(false),
-				.is_text = draw(2),
-				.text = "a \033 text",
-				.cut = draw(2)};
-		draw_use(&use, slabs);
-		s->header.allocator = draw(3) ? allocator : NULL;
-		HI_ASSERT_OK(hi_waste_report_create(
-				     &(struct hi_waste_inputs){
-					     .header = &s->header,
-					     .graph = s->graph,
-					     .waste = &waste,
-					     .by_site = draw(2) ? &waste : NULL,
-					     .site_names = turn & 1 ? names : NULL,
-					     .use = &use,
-					     .only = &only},
-				     &report, &err),
-			     &err);
-		expect_same(report, old_waste_j, new_waste_j, old_waste_p, new_waste_p);
-		hi_waste_report_destroy(report);
+				.bytes = draw_size(false),
+				.example = (hi_node)draw(SAMPLE_OBJECTS)};
+			causes[i] = (struct hi_audit_cause){
+				1 + (uint32_t)draw(SAMPLE_TYPES - 1), draw_size(false),
+				(hi_node)draw(SAMPLE_OBJECTS)};
+		}
+		expect_same(&report, old_audit_j, new_audit_j, old_audit_p, new_audit_p);
+	}
+}
+
+HI_TEST(document_same, snapshots)
+{
+	static const char *const ends[] = {"over", "exited", "stopped", "failed", "open"};
+	struct sample *s = sample_make();
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		struct hi_snapshots_row rows[6];
+		struct hi_snapshots_mark_line marks[3];
+		struct hi_snapshots_type types[5];
+		struct hi_snapshots_report report = {.header = &s->header,
+						     .size = draw_size(false),
+						     .end = ends[draw(5)],
+						     .damaged = draw(2),
+						     .lost = draw(3),
+						     .torn = draw(2),
+						     .rows = rows,
+						     .n_rows = 1 + draw(6),
+						     .marks = marks,
+						     .n_marks = draw(4),
+						     .types = types,
+						     .n_types = draw(6)};
+
+		for (unsigned i = 0; i < 6; i++) {
+			rows[i] = (struct hi_snapshots_row){
+				.number = i + 1,
+				.time_ns = draw_size(true),
+				.wall_ns = draw(2) ? 0 : draw_size(false),
+				.cpu_ns = draw_size(false),
+				.pause_ns = draw_size(true),
+				.objects = draw_size(true),
+				.bytes = draw_size(true),
+				.graph = draw(2) ? 0 : draw_size(false)};
+			rows[i].leaks.certain.bytes = draw_size(true);
+			rows[i].leaks.likely.bytes = draw_size(true);
+			rows[i].leaks.garbage.bytes = draw_size(true);
+			rows[i].leaks.uncollectable.bytes = draw_size(true);
+			rows[i].leaks.lost.bytes = draw_size(true);
+		}
+		for (unsigned i = 0; i < 3; i++)
+			marks[i] = (struct hi_snapshots_mark_line){
+				draw(3), draw(2) ? 0 : draw_size(false), draw_size(false),
+				draw_name()};
+		for (unsigned i = 0; i < 5; i++)
+			types[i] = (struct hi_snapshots_type){
+				draw_name(), draw_name(), draw_size(false),
+				draw_size(false), draw_size(false)};
+		report.shown = draw(report.n_types + 1);
+		report.of = draw(2) ? &rows[draw(report.n_rows)] : NULL;
+		s->header.pid = (int)draw(3);
+		expect_same(&report, old_snapshots_j, new_snapshots_j, old_snapshots_p,
+			    new_snapshots_p);
 	}
 }

@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/reports/audit/audit_report.h"
 #include "report/reports/census/census_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
+#include "report/reports/snapshots/snapshots_report.h"
 #include "report/reports/waste/waste_report.h"
 #include "tests/harness.h"
 #include "tests/support/golden.h"
@@ -22,6 +24,8 @@ static const struct {
 	const struct hi_doc_fields *fields;
 } documents[] = {
 	{"census/v1", NULL, &hi_census_document},
+	{"audit/v1", NULL, &hi_audit_document},
+	{"snapshots/v1", "heapinspect snapshots --json", &hi_snapshots_document},
 	{"waste/v1", NULL, &hi_waste_document},
 	{"safepoints/v1", "heapinspect safepoints --json", &hi_safepoints_document},
 };

@@ -11,153 +11,93 @@ static size_t count_shown_audit_rows(const struct hi_audit_report *r, size_t n)
 	return n < r->top ? n : r->top;
 }
 
-static const char *name_of_audited_type(const struct hi_audit_report *r, uint32_t type)
+/* ---- fields ---- */
+
+enum { EXCESS = 1, SHORT = 2, KNOWN = 4, NAMED = 8 };
+
+/* Rows of all three kinds have a type and an example. */
+static struct hi_doc_value audited_type(const struct hi_doc_row *row, uint32_t type)
 {
-	return r->graph->types[type].name;
+	const struct hi_audit_report *r = row->report;
+
+	return hi_doc_text(r->graph->types[type].name);
+}
+static struct hi_doc_value audited_example(const struct hi_doc_row *row, hi_node node)
+{
+	const struct hi_audit_report *r = row->report;
+
+	return hi_doc_number(hi_graph_address(r->graph, node));
 }
 
-static void note_more(const struct hi_audit_report *r, size_t n, struct hi_page *page)
+static struct hi_doc_value type_of_audit_row(const struct hi_doc_row *row)
 {
-	if (n > count_shown_audit_rows(r, n))
-		hi_page_note(page, hi_page_printf(page, "%zu more types (--all)",
-						  n - count_shown_audit_rows(r, n)));
+	return audited_type(row, ((const struct hi_audit_row *)row->row)->type);
+}
+static struct hi_doc_value example_of_audit_row(const struct hi_doc_row *row)
+{
+	return audited_example(row, ((const struct hi_audit_row *)row->row)->example);
 }
 
-static const char *example_name(const char *const *names, size_t i)
+static struct hi_doc_value name_of_example(const struct hi_doc_row *row)
 {
-	return names && names[i] ? names[i] : "";
+	const struct hi_audit_report *r = row->report;
+	const char *const *names = row->variant & EXCESS  ? r->names
+				   : row->variant & SHORT ? r->short_names
+							  : NULL;
+
+	return hi_doc_text(names ? names[row->index] : NULL);
 }
 
-static bool has_example_names(const char *const *names, size_t n)
+static const char *loss_word(unsigned loss)
 {
-	for (size_t i = 0; i < n; i++)
-		if (*example_name(names, i))
-			return true;
-	return false;
+	return hi_known_loss_name((enum hi_known_loss)loss);
 }
 
-/* The cells from its type to its example. */
-static void put_audit_row(const struct hi_audit_report *r, const struct hi_audit_row *row,
-			  struct hi_page *page, struct hi_report_table *table)
-{
-	uint64_t example = hi_graph_address(r->graph, row->example);
-	const char *type = name_of_audited_type(r, row->type);
+static const struct hi_doc_field audit_row_fields[] = {
+	{"type", "type", HI_DOC_TYPE, .value = type_of_audit_row,
+	 .text_link = hi_address_of_any_type},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_audit_row, objects)},
+	{"excess", "excess", HI_DOC_COUNT, HI_AT(struct hi_audit_row, excess),
+	 .variants = EXCESS | KNOWN},
+	{"missing", "missing", HI_DOC_COUNT, HI_AT(struct hi_audit_row, excess),
+	 .variants = SHORT},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_audit_row, bytes)},
+	{"example", "example", HI_DOC_ADDRESS, .value = example_of_audit_row,
+	 .address_link = hi_address_of_object},
+	{"of", "of", HI_DOC_TEXT, HI_AT(struct hi_audit_row, loss), .word = loss_word,
+	 .variants = KNOWN, .place = -1, .schema = "\"type\": \"string\""},
+	{"name", "which is", HI_DOC_TEXT, .value = name_of_example, .shown_in = NAMED,
+	 .place = 1, .nullable = true, .may_be_missing = true},
+	{"counted", "counts", HI_DOC_COUNT, HI_AT(struct hi_audit_row, example_counted),
+	 .shown_in = EXCESS | SHORT},
+	{"found", "found", HI_DOC_COUNT, HI_AT(struct hi_audit_row, example_found),
+	 .shown_in = EXCESS | SHORT},
+};
+#define AUDIT_ROWS(kind)                                                                 \
+	HI_DOC_FIELDS(audit_row_fields, .row_size = sizeof(struct hi_audit_row),         \
+		      .form = (kind))
+static const struct hi_doc_fields excess_rows = AUDIT_ROWS(EXCESS);
+static const struct hi_doc_fields short_rows = AUDIT_ROWS(SHORT);
+static const struct hi_doc_fields known_rows = AUDIT_ROWS(KNOWN);
 
-	hi_cell_text(table, hi_page_type(page, type), 0);
-	hi_cell_link(table, hi_address_of_any_type(page, type));
-	hi_cell_number(table, row->objects);
-	hi_cell_number(table, row->excess);
-	hi_cell_number(table, row->bytes);
-	hi_cell_address(table, example);
-	hi_cell_link(table, hi_address_of_object(page, example));
+static struct hi_doc_value type_of_cause(const struct hi_doc_row *row)
+{
+	return audited_type(row, ((const struct hi_audit_cause *)row->row)->type);
+}
+static struct hi_doc_value example_of_cause(const struct hi_doc_row *row)
+{
+	return audited_example(row, ((const struct hi_audit_cause *)row->row)->example);
 }
 
-#define ROW_COLUMNS(difference)                                                          \
-	{                                                                                \
-		{"type", HI_COLUMN_TEXT}, {"objects", HI_COLUMN_COUNT},                  \
-			{difference, HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},       \
-			{"example", HI_COLUMN_ADDRESS}, {"counts", HI_COLUMN_COUNT},     \
-			{"found", HI_COLUMN_COUNT}, {"which is", HI_COLUMN_TEXT},        \
-	}
-enum { ROW_CELLS = 8 };
-static const struct hi_column excess_columns[] = ROW_COLUMNS("excess"),
-			      short_columns[] = ROW_COLUMNS("missing");
-
-static void show_audit_table(const struct hi_audit_report *r,
-			     const struct hi_audit_row *rows, size_t n,
-			     const char *const *names, const struct hi_column *columns,
-			     struct hi_page *page)
-{
-	bool named = has_example_names(names, count_shown_audit_rows(r, n));
-	struct hi_report_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
-
-	for (size_t i = 0; i < count_shown_audit_rows(r, n); i++) {
-		const struct hi_audit_row *row = &rows[i];
-
-		put_audit_row(r, row, page, table);
-		hi_cell_number(table, row->example_counted);
-		hi_cell_number(table, row->example_found);
-		if (named)
-			hi_cell_text(table, hi_page_safe(page, example_name(names, i)),
-				     0);
-	}
-	note_more(r, n, page);
-}
-
-static void show_audit_rows(const struct hi_audit_report *r, struct hi_page *page)
-{
-	const struct hi_audit *a = r->audit;
-
-	if (a->n_short_rows) {
-		hi_page_heading(page, "Too few by type",
-				"more references exist than are counted: C code released "
-				"a reference that it did not own, and the object will be "
-				"freed while it is in use");
-		show_audit_table(r, a->short_rows, a->n_short_rows, r->short_names,
-				 short_columns, page);
-	}
-	if (a->n_rows) {
-		hi_page_heading(page, "Excess by type",
-				"references that are counted but were not found: lost by "
-				"C code, or in memory that was not read");
-		show_audit_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
-	}
-}
-
-static void show_known(const struct hi_audit_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {
-		{"of", HI_COLUMN_TEXT},	      {"type", HI_COLUMN_TEXT},
-		{"objects", HI_COLUMN_COUNT}, {"excess", HI_COLUMN_COUNT},
-		{"bytes", HI_COLUMN_BYTES},   {"example", HI_COLUMN_ADDRESS}};
-	const struct hi_audit *a = r->audit;
-	struct hi_report_table *table;
-
-	if (!a->n_known_rows)
-		return;
-	hi_page_heading(page, "Known losses",
-			"references that libraries take once, when they are imported, "
-			"and never give back: they cost what is here and do not grow");
-	table = hi_page_table(page, columns, 6);
-	for (size_t i = 0; i < count_shown_audit_rows(r, a->n_known_rows); i++) {
-		const struct hi_audit_row *row = &a->known_rows[i];
-
-		hi_cell_text(table, hi_known_loss_name(row->loss), 0);
-		put_audit_row(r, row, page, table);
-	}
-	note_more(r, a->n_known_rows, page);
-}
-
-static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"through", HI_COLUMN_TEXT},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"example", HI_COLUMN_ADDRESS}};
-	struct hi_report_table *table;
-
-	if (!r->n_causes)
-		return;
-	hi_page_heading(page, "Why it is uncollectable",
-			"cycles through objects of types that the collector cannot look "
-			"into (no tp_traverse), or that it must not finalize");
-	table = hi_page_table(page, columns, 3);
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
-		const struct hi_audit_cause *cause = &r->causes[i];
-
-		hi_cell_text(table,
-			     hi_page_type(page, name_of_audited_type(r, cause->type)), 0);
-		hi_cell_link(table, hi_address_of_any_type(
-					    page, name_of_audited_type(r, cause->type)));
-		hi_cell_number(table, cause->objects);
-		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
-		hi_cell_link(table,
-			     hi_address_of_object(
-				     page, hi_graph_address(r->graph, cause->example)));
-	}
-	note_more(r, r->n_causes, page);
-}
-
-/* ---- garbage ---- */
+static const struct hi_doc_field cause_fields[] = {
+	{"type", "through", HI_DOC_TYPE, .value = type_of_cause,
+	 .text_link = hi_address_of_any_type},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_audit_cause, objects)},
+	{"example", "example", HI_DOC_ADDRESS, .value = example_of_cause,
+	 .nullable = true, .address_link = hi_address_of_object},
+};
+static const struct hi_doc_fields causes =
+	HI_DOC_FIELDS(cause_fields, .row_size = sizeof(struct hi_audit_cause));
 
 static const char *text_of_garbage_state(const struct hi_garbage_row *row)
 {
@@ -171,37 +111,193 @@ static const char *text_of_garbage_state(const struct hi_garbage_row *row)
 			      : states[row->unreachable_class];
 }
 
-static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
+static struct hi_doc_value type_of_garbage(const struct hi_doc_row *row)
 {
-	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
-						   {"state", HI_COLUMN_WORD},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"bytes", HI_COLUMN_BYTES},
-						   {"example", HI_COLUMN_ADDRESS}};
-	struct hi_report_table *table;
+	return audited_type(row, ((const struct hi_garbage_row *)row->row)->type);
+}
+static struct hi_doc_value example_of_garbage(const struct hi_doc_row *row)
+{
+	return audited_example(row, ((const struct hi_garbage_row *)row->row)->example);
+}
 
-	if (!r->garbage->n_rows)
-		return;
-	hi_page_heading(page, "Garbage by type",
-			"unreachable, or only in the collector's list of uncollectable "
-			"objects (gc.garbage)");
-	table = hi_page_table(page, columns, 5);
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->garbage->n_rows); i++) {
-		const struct hi_garbage_row *row = &r->garbage->rows[i];
+static const char *fate_word(unsigned fate)
+{
+	return hi_unreachable_class_key((enum hi_unreachable_class)fate);
+}
 
-		hi_cell_text(table,
-			     hi_page_type(page, name_of_audited_type(r, row->type)), 0);
-		hi_cell_link(table, hi_address_of_any_type(
-					    page, name_of_audited_type(r, row->type)));
-		hi_cell_text(table, text_of_garbage_state(row), 0);
-		hi_cell_number(table, row->objects);
-		hi_cell_number(table, row->bytes);
-		hi_cell_address(table, hi_graph_address(r->graph, row->example));
-		hi_cell_link(table,
-			     hi_address_of_object(
-				     page, hi_graph_address(r->graph, row->example)));
+static struct hi_doc_value state_of_garbage(const struct hi_doc_row *row)
+{
+	const struct hi_garbage_row *g = row->row;
+	struct hi_doc_value value = hi_doc_number(g->unreachable_class);
+
+	value.shown = text_of_garbage_state(g);
+	return value;
+}
+
+static const struct hi_doc_field garbage_fields[] = {
+	{"type", "type", HI_DOC_TYPE, .value = type_of_garbage,
+	 .text_link = hi_address_of_any_type},
+	{"fate", "state", HI_DOC_WORD, .value = state_of_garbage, .word = fate_word,
+	 .n_words = HI_UNREACHABLE_CLASSES},
+	{"put_aside", NULL, HI_DOC_FLAG, HI_AT(struct hi_garbage_row, put_aside)},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_garbage_row, objects)},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_garbage_row, bytes)},
+	{"example", "example", HI_DOC_ADDRESS, .value = example_of_garbage,
+	 .nullable = true, .address_link = hi_address_of_object},
+};
+static const struct hi_doc_fields garbage_rows =
+	HI_DOC_FIELDS(garbage_fields, .row_size = sizeof(struct hi_garbage_row));
+
+/* The first `top` rows of each list. */
+static struct hi_doc_value first_rows(const struct hi_doc_row *row, const void *rows,
+				      size_t n)
+{
+	return hi_doc_nested(rows, count_shown_audit_rows(row->report, n));
+}
+static struct hi_doc_value excess_rows_of(const struct hi_doc_row *row)
+{
+	const struct hi_audit *a = ((const struct hi_audit_report *)row->report)->audit;
+
+	return first_rows(row, a->rows, a->n_rows);
+}
+static struct hi_doc_value short_rows_of(const struct hi_doc_row *row)
+{
+	const struct hi_audit *a = ((const struct hi_audit_report *)row->report)->audit;
+
+	return first_rows(row, a->short_rows, a->n_short_rows);
+}
+static struct hi_doc_value known_rows_of(const struct hi_doc_row *row)
+{
+	const struct hi_audit *a = ((const struct hi_audit_report *)row->report)->audit;
+
+	return first_rows(row, a->known_rows, a->n_known_rows);
+}
+static struct hi_doc_value causes_of(const struct hi_doc_row *row)
+{
+	const struct hi_audit_report *r = row->report;
+
+	return first_rows(row, r->causes, r->n_causes);
+}
+static struct hi_doc_value garbage_rows_of(const struct hi_doc_row *row)
+{
+	const struct hi_audit_report *r = row->report;
+
+	return first_rows(row, r->garbage->rows, r->garbage->n_rows);
+}
+
+static const struct hi_doc_field sum_fields[] = {
+	{"objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, objects)},
+	{"excess_objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, excess_objects)},
+	{"excess", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, excess)},
+	{"short_objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, short_objects),
+	 .meaning = "count fewer references than lead to them for certain"},
+	{"missing", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, missing)},
+	{"known_objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, known_objects),
+	 .may_be_missing = true,
+	 .meaning = "count more by a known habit of a library; in none of the other "
+		    "numbers"},
+	{"known", NULL, HI_DOC_COUNT, HI_AT(struct hi_audit, known),
+	 .may_be_missing = true},
+};
+static const struct hi_doc_fields sums = HI_DOC_FIELDS(sum_fields);
+
+static const struct hi_doc_field garbage_sum_fields[] = {
+	{"garbage_objects", NULL, HI_DOC_COUNT,
+	 HI_AT(struct hi_garbage, objects[HI_UNREACHABLE_GARBAGE]),
+	 .meaning = "nothing leads there, and the next collection takes them"},
+	{"garbage", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_garbage, bytes[HI_UNREACHABLE_GARBAGE])},
+	{"uncollectable", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_garbage, bytes[HI_UNREACHABLE_UNCOLLECTABLE]),
+	 .meaning = "bytes that nothing leads to and that the collector cannot take"},
+	{"put_aside_objects", NULL, HI_DOC_COUNT, HI_AT(struct hi_garbage, aside_objects),
+	 .meaning = "live by the collector's own list of what it cannot take"},
+	{"put_aside", NULL, HI_DOC_BYTES, HI_AT(struct hi_garbage, aside_bytes)},
+	{"lost", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_garbage, bytes[HI_UNREACHABLE_LOST_REFERENCE]),
+	 .meaning = "bytes of what only a lost reference holds"},
+};
+static const struct hi_doc_fields garbage_sums = HI_DOC_FIELDS(garbage_sum_fields);
+
+static const struct hi_doc_field audit_fields[] = {
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_POINTER(struct hi_audit_report, audit),
+	 .nested = &sums},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_POINTER(struct hi_audit_report, garbage),
+	 .nested = &garbage_sums},
+	{"rows", NULL, HI_DOC_ROWS, .value = excess_rows_of, .nested = &excess_rows},
+	{"short_rows", NULL, HI_DOC_ROWS, .value = short_rows_of, .nested = &short_rows},
+	{"known_rows", NULL, HI_DOC_ROWS, .value = known_rows_of, .nested = &known_rows,
+	 .may_be_missing = true},
+	{"causes", NULL, HI_DOC_ROWS, .value = causes_of, .nested = &causes,
+	 .meaning = "why it is uncollectable: what cycles go through"},
+	{"garbage_rows", NULL, HI_DOC_ROWS, .value = garbage_rows_of,
+	 .nested = &garbage_rows},
+};
+const struct hi_doc_fields hi_audit_document = HI_DOC_FIELDS(
+	audit_fields, .is_open = true,
+	.meaning = "audit: objects that count more references than lead to them, or "
+		   "fewer, by type");
+
+/* ---- tables ---- */
+
+static void show_audit_table(const struct hi_audit_report *r,
+			     const struct hi_doc_fields *fields, const void *rows,
+			     size_t n, const char *const *names, struct hi_page *page)
+{
+	size_t shown = count_shown_audit_rows(r, n);
+	unsigned form = 0;
+
+	for (size_t i = 0; names && i < shown; i++)
+		if (names[i] && *names[i])
+			form = NAMED;
+	hi_doc_show_rows(page, fields, r, form, rows, shown);
+	if (n > shown)
+		hi_page_note(page,
+			     hi_page_printf(page, "%zu more types (--all)", n - shown));
+}
+
+static void show_audit_tables(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+
+	if (a->n_short_rows) {
+		hi_page_heading(page, "Too few by type",
+				"more references exist than are counted: C code released "
+				"a reference that it did not own, and the object will be "
+				"freed while it is in use");
+		show_audit_table(r, &short_rows, a->short_rows, a->n_short_rows,
+				 r->short_names, page);
 	}
-	note_more(r, r->garbage->n_rows, page);
+	if (a->n_rows) {
+		hi_page_heading(page, "Excess by type",
+				"references that are counted but were not found: lost by "
+				"C code, or in memory that was not read");
+		show_audit_table(r, &excess_rows, a->rows, a->n_rows, r->names, page);
+	}
+	if (a->n_known_rows) {
+		hi_page_heading(page, "Known losses",
+				"references that libraries take once, when they are "
+				"imported, and never give back: they cost what is here "
+				"and do not grow");
+		show_audit_table(r, &known_rows, a->known_rows, a->n_known_rows, NULL,
+				 page);
+	}
+	if (r->garbage->n_rows) {
+		hi_page_heading(page, "Garbage by type",
+				"unreachable, or only in the collector's list of "
+				"uncollectable objects (gc.garbage)");
+		show_audit_table(r, &garbage_rows, r->garbage->rows, r->garbage->n_rows,
+				 NULL, page);
+	}
+	if (r->n_causes) {
+		hi_page_heading(page, "Why it is uncollectable",
+				"cycles through objects of types that the collector "
+				"cannot look into (no tp_traverse), or that it must not "
+				"finalize");
+		show_audit_table(r, &causes, r->causes, r->n_causes, NULL, page);
+	}
 }
 
 /* ---- the page ---- */
@@ -302,98 +398,13 @@ void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 					  excess_text(r, page), garbage_text(r, page)));
 	hi_report_header_facts(r->header, page, false);
 	hi_report_header_collector(r->header, page);
-	show_audit_rows(r, page);
-	show_known(r, page);
-	show_garbage(r, page);
-	show_causes(r, page);
+	show_audit_tables(r, page);
 	suggest_audit_commands(r, page);
-}
-
-/* ---- JSON ---- */
-
-static void put_audit_row_json(const struct hi_audit_report *r,
-			       const struct hi_audit_row *row, const char *name,
-			       const char *difference, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_text(json, "type", name_of_audited_type(r, row->type));
-	hi_json_number(json, "objects", row->objects);
-	hi_json_number(json, difference, row->excess);
-	hi_json_number(json, "bytes", row->bytes);
-	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
-	if (row->loss)
-		hi_json_text(json, "of", hi_known_loss_name(row->loss));
-	hi_json_text(json, "name", *name ? name : NULL);
-	hi_json_number(json, "counted", row->example_counted);
-	hi_json_number(json, "found", row->example_found);
-	hi_json_end(json);
-}
-
-static void causes_json(const struct hi_audit_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "causes");
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
-		const struct hi_audit_cause *cause = &r->causes[i];
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "type", name_of_audited_type(r, cause->type));
-		hi_json_number(json, "objects", cause->objects);
-		hi_json_address(json, "example",
-				hi_graph_address(r->graph, cause->example));
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
-static void garbage_json(const struct hi_audit_report *r,
-			 const struct hi_garbage_row *row, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_text(json, "type", name_of_audited_type(r, row->type));
-	hi_json_text(json, "fate", hi_unreachable_class_key(row->unreachable_class));
-	hi_json_bool(json, "put_aside", row->put_aside);
-	hi_json_number(json, "objects", row->objects);
-	hi_json_number(json, "bytes", row->bytes);
-	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
-	hi_json_end(json);
 }
 
 void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 {
-	const struct hi_garbage *g = r->garbage;
-
 	hi_report_header_json(r->header, "heapinspect/audit/v1", json);
-	hi_json_number(json, "objects", r->audit->objects);
-	hi_json_number(json, "excess_objects", r->audit->excess_objects);
-	hi_json_number(json, "excess", r->audit->excess);
-	hi_json_number(json, "short_objects", r->audit->short_objects);
-	hi_json_number(json, "missing", r->audit->missing);
-	hi_json_number(json, "known_objects", r->audit->known_objects);
-	hi_json_number(json, "known", r->audit->known);
-	hi_json_number(json, "garbage_objects", g->objects[HI_UNREACHABLE_GARBAGE]);
-	hi_json_number(json, "garbage", g->bytes[HI_UNREACHABLE_GARBAGE]);
-	hi_json_number(json, "uncollectable", g->bytes[HI_UNREACHABLE_UNCOLLECTABLE]);
-	hi_json_number(json, "put_aside_objects", g->aside_objects);
-	hi_json_number(json, "put_aside", g->aside_bytes);
-	hi_json_number(json, "lost", g->bytes[HI_UNREACHABLE_LOST_REFERENCE]);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_rows); i++)
-		put_audit_row_json(r, &r->audit->rows[i], example_name(r->names, i),
-				   "excess", json);
-	hi_json_end(json);
-	hi_json_array(json, "short_rows");
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_short_rows); i++)
-		put_audit_row_json(r, &r->audit->short_rows[i],
-				   example_name(r->short_names, i), "missing", json);
-	hi_json_end(json);
-	hi_json_array(json, "known_rows");
-	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_known_rows); i++)
-		put_audit_row_json(r, &r->audit->known_rows[i], "", "excess", json);
-	hi_json_end(json);
-	causes_json(r, json);
-	hi_json_array(json, "garbage_rows");
-	for (size_t i = 0; i < count_shown_audit_rows(r, g->n_rows); i++)
-		garbage_json(r, &g->rows[i], json);
-	hi_json_end(json);
+	hi_doc_put_report(&hi_audit_document, r, 0, json);
 	hi_json_end(json);
 }

@@ -6,6 +6,7 @@
 
 #include "census/analysis/audit.h"
 #include "census/analysis/garbage.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 
 /* Objects that keep the collector from freeing the cycle that they are on. */
@@ -30,6 +31,8 @@ struct hi_audit_report {
 
 /* Adds the report to a page. */
 void hi_audit_display(const struct hi_audit_report *report, struct hi_page *page);
+/* The document "heapinspect/audit/v1" after its header. */
+extern const struct hi_doc_fields hi_audit_document;
 /* Writes the report as the JSON document "heapinspect/audit/v1". */
 void hi_audit_json(const struct hi_audit_report *report, struct hi_json *json);
 

@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "report/parts/report_links.h"
 
-/* ---- as a page ---- */
-
 static const char *time_text(uint64_t wall_ns, struct hi_page *page)
 {
 	char time[24];
@@ -56,6 +54,222 @@ static const char *address_of_census(const struct hi_snapshots_row *row,
 				    row->number);
 }
 
+/* ---- fields ---- */
+
+enum { ALL = 1, ONE = 2 }; /* censuses; --census */
+
+/* The time since the first census as pages show it. */
+static struct hi_doc_value time_value(uint64_t wall_ns, struct hi_page *page)
+{
+	struct hi_doc_value value = hi_doc_number(wall_ns);
+
+	if (page)
+		value.shown = time_text(wall_ns, page);
+	return value;
+}
+
+static struct hi_doc_value time_of_census_row(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_row *census = row->row;
+
+	return time_value(census->wall_ns, row->page);
+}
+
+static struct hi_doc_value graph_of_census(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_row *census = row->row;
+
+	return census->graph ? hi_doc_number(census->graph) : hi_doc_none();
+}
+
+static const char *link_to_census(const struct hi_doc_row *row)
+{
+	return address_of_census(row->row, row->page);
+}
+static const char *link_to_census_types(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_row *census = row->row;
+
+	return hi_address_in_census(row->page, census->graph ? "census" : "snapshots",
+				    census->number);
+}
+static const char *link_to_census_leaks(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_row *census = row->row;
+
+	return census->graph ? hi_address_in_census(row->page, "leaks", census->number)
+			     : "";
+}
+
+static bool is_highest_census(const struct hi_doc_row *row)
+{
+	return row->row == find_highest_census(row->report);
+}
+static bool is_other_census(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_report *r = row->report;
+
+	return r->of && row->row != r->of;
+}
+
+static const struct hi_doc_field census_fields[] = {
+	{"census", "census", HI_DOC_COUNT, HI_AT(struct hi_snapshots_row, number),
+	 .least = 1, .link = link_to_census},
+	{"time_ns", NULL, HI_DOC_TIME, HI_AT(struct hi_snapshots_row, time_ns),
+	 .nullable = true, .meaning = "since 1970"},
+	{"wall_ns", "after", HI_DOC_TIME, .value = time_of_census_row,
+	 .meaning = "since the first"},
+	{"cpu_ns", NULL, HI_DOC_TIME, HI_AT(struct hi_snapshots_row, cpu_ns),
+	 .meaning = "of the target, since the first"},
+	{"pause_ns", "paused", HI_DOC_TIME, HI_AT(struct hi_snapshots_row, pause_ns),
+	 .place = 1, .nullable = true},
+	{"bytes", "live", HI_DOC_BYTES, HI_AT(struct hi_snapshots_row, bytes),
+	 .nullable = true, .link = link_to_census_types, .meaning = "live"},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_snapshots_row, objects),
+	 .nullable = true},
+	{"leaked", "leaked", HI_DOC_BYTES,
+	 HI_AT(struct hi_snapshots_row, leaks.certain.bytes), .nullable = true,
+	 .link = link_to_census_leaks,
+	 .meaning = "bytes: certain leaks, without garbage; null: unknown"},
+	{"likely", "likely leaked", HI_DOC_BYTES,
+	 HI_AT(struct hi_snapshots_row, leaks.likely.bytes), .minor = true,
+	 .nullable = true,
+	 .meaning = "bytes: only words that are no pointers by their types lead there"},
+	{"garbage", "garbage", HI_DOC_BYTES,
+	 HI_AT(struct hi_snapshots_row, leaks.garbage.bytes), .minor = true,
+	 .nullable = true, .meaning = "bytes: the next collection takes them"},
+	{"uncollectable", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_snapshots_row, leaks.uncollectable.bytes), .nullable = true,
+	 .meaning = "bytes: the collector cannot take them"},
+	{"lost", NULL, HI_DOC_BYTES, HI_AT(struct hi_snapshots_row, leaks.lost.bytes),
+	 .nullable = true, .meaning = "bytes: lost references hold them"},
+	{"graph", "graph", HI_DOC_BYTES, .value = graph_of_census, .place = 1,
+	 .minor = true, .nullable = true,
+	 .meaning = "its bytes in the file; null: there are only sums"},
+};
+static const struct hi_doc_fields censuses =
+	HI_DOC_FIELDS(census_fields, .row_size = sizeof(struct hi_snapshots_row),
+		      .is_strong = is_highest_census, .is_left_out = is_other_census);
+
+static struct hi_doc_value census_of_mark(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_mark_line *mark = row->row;
+
+	return mark->census ? hi_doc_number(mark->census) : hi_doc_none();
+}
+static struct hi_doc_value time_of_mark(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_mark_line *mark = row->row;
+
+	return time_value(mark->wall_ns, row->page);
+}
+static const char *link_to_mark(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_mark_line *mark = row->row;
+
+	return hi_address_in_census(row->page, "snapshots", mark->census);
+}
+
+static const struct hi_doc_field mark_fields[] = {
+	{"census", "census", HI_DOC_COUNT, .value = census_of_mark, .least = 1,
+	 .nullable = true, .link = link_to_mark,
+	 .meaning = "the last one before it; null: there was none yet"},
+	{"wall_ns", "after", HI_DOC_TIME, .value = time_of_mark,
+	 .meaning = "since the first census"},
+	{"cpu_ns", NULL, HI_DOC_TIME, HI_AT(struct hi_snapshots_mark_line, cpu_ns),
+	 .meaning = "of the target, since the first census"},
+	{"text", "mark", HI_DOC_TEXT, HI_AT(struct hi_snapshots_mark_line, text)},
+};
+static const struct hi_doc_fields marks =
+	HI_DOC_FIELDS(mark_fields, .row_size = sizeof(struct hi_snapshots_mark_line));
+
+static const char *link_to_type_then(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_report *r = row->report;
+	const struct hi_snapshots_type *type = row->row;
+
+	return r->of->graph
+		       ? hi_address_with(
+				 row->page, hi_address_of_any_type(row->page, type->name),
+				 "census",
+				 hi_page_printf(row->page, "%" PRIu64, r->of->number))
+		       : "";
+}
+
+static const struct hi_doc_field type_fields[] = {
+	{"type", "type", HI_DOC_TYPE, HI_AT(struct hi_snapshots_type, name), .place = 3,
+	 .nullable = true, .link = link_to_type_then},
+	{"module", NULL, HI_DOC_TEXT, HI_AT(struct hi_snapshots_type, module),
+	 .nullable = true},
+	{"count", "objects", HI_DOC_COUNT, HI_AT(struct hi_snapshots_type, objects),
+	 .place = 1},
+	{"shallow", "live", HI_DOC_BYTES, HI_AT(struct hi_snapshots_type, bytes),
+	 .meaning = "bytes"},
+	{"retained", "retained", HI_DOC_BYTES, HI_AT(struct hi_snapshots_type, retained),
+	 .place = 2, .at_least = true, .meaning = "a lower bound"},
+};
+static const struct hi_doc_fields types =
+	HI_DOC_FIELDS(type_fields, .row_size = sizeof(struct hi_snapshots_type));
+
+static struct hi_doc_value pid_of_file(const struct hi_doc_row *row)
+{
+	const struct hi_report_header *header = row->row;
+
+	return header->pid > 0 ? hi_doc_number((uint64_t)header->pid) : hi_doc_none();
+}
+static const struct hi_doc_field file_target_fields[] = {
+	{"pid", NULL, HI_DOC_COUNT, .value = pid_of_file, .least = 1, .nullable = true},
+	{"exe", NULL, HI_DOC_TEXT, HI_AT(struct hi_report_header, exe), .nullable = true},
+};
+static const struct hi_doc_fields file_target = HI_DOC_FIELDS(file_target_fields);
+
+static struct hi_doc_value number_of_census(const struct hi_doc_row *row)
+{
+	return hi_doc_number(((const struct hi_snapshots_report *)row->row)->of->number);
+}
+static struct hi_doc_value count_hidden_types(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_report *r = row->row;
+
+	return hi_doc_number(r->n_types - r->shown);
+}
+
+static const struct hi_doc_field snapshots_fields[] = {
+	{"target", NULL, HI_DOC_OBJECT, HI_AT_POINTER(struct hi_snapshots_report, header),
+	 .nested = &file_target},
+	{"size", NULL, HI_DOC_BYTES, HI_AT(struct hi_snapshots_report, size),
+	 .meaning = "of the file"},
+	{"end", NULL, HI_DOC_TEXT, HI_AT(struct hi_snapshots_report, end),
+	 .schema = "\"enum\": [\"over\", \"exited\", \"stopped\", \"failed\", \"open\"]",
+	 .meaning = "how the series ended; open: still running, or its writer was "
+		    "killed"},
+	{"damaged", NULL, HI_DOC_BYTES, HI_AT(struct hi_snapshots_report, damaged),
+	 .meaning = "bytes between parts that are none"},
+	{"lost", NULL, HI_DOC_COUNT, HI_AT(struct hi_snapshots_report, lost),
+	 .meaning = "parts that are missing"},
+	{"torn", NULL, HI_DOC_BYTES, HI_AT(struct hi_snapshots_report, torn),
+	 .meaning = "bytes after the last part"},
+	{"census", NULL, HI_DOC_COUNT, .value = number_of_census, .least = 1,
+	 .variants = ONE, .may_be_missing = true,
+	 .meaning = "with --census: of these types"},
+	{"types", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_snapshots_report, types, shown),
+	 .nested = &types, .variants = ONE, .may_be_missing = true,
+	 .meaning = "with --census: live objects, most bytes first"},
+	{"hidden", NULL, HI_DOC_COUNT, .value = count_hidden_types, .variants = ONE,
+	 .may_be_missing = true, .meaning = "types; --all"},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_snapshots_report, rows, n_rows),
+	 .nested = &censuses, .meaning = "censuses; with --census that one"},
+	{"marks", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_snapshots_report, marks, n_marks), .nested = &marks,
+	 .variants = ALL, .may_be_missing = true,
+	 .meaning = "of heapinspect mark, while the series ran; not with --census"},
+};
+const struct hi_doc_fields hi_snapshots_document = HI_DOC_FIELDS(
+	snapshots_fields,
+	.meaning = "The censuses in a snapshot file. Members may be added within v1.");
+
+/* ---- as a page ---- */
+
 static void show_series_file_facts(const struct hi_snapshots_report *r,
 				   struct hi_page *page)
 {
@@ -101,117 +315,6 @@ static void show_damage(const struct hi_snapshots_report *r, struct hi_page *pag
 					       hi_bytes(bytes, r->torn)));
 }
 
-static void show_census_points(const struct hi_snapshots_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {
-		{"census", HI_COLUMN_COUNT},
-		{"after", HI_COLUMN_WORD},
-		{"live", HI_COLUMN_BYTES},
-		{"objects", HI_COLUMN_COUNT},
-		{"leaked", HI_COLUMN_BYTES},
-		{"likely leaked", HI_COLUMN_MINOR_BYTES},
-		{"garbage", HI_COLUMN_MINOR_BYTES},
-		{"paused", HI_COLUMN_WORD},
-		{"graph", HI_COLUMN_MINOR_BYTES},
-	};
-	struct hi_report_table *table = hi_page_table(page, columns, 9);
-	const struct hi_snapshots_row *peak = find_highest_census(r);
-	char time[24];
-
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct hi_snapshots_row *row = &r->rows[i];
-
-		hi_cell_number(table, row->number);
-		hi_cell_link(table, address_of_census(row, page));
-		hi_cell_text(table, after_text(row, page), 0);
-		hi_cell_number(table, row->bytes);
-		hi_cell_link(table, hi_address_in_census(
-					    page, row->graph ? "census" : "snapshots",
-					    row->number));
-		hi_cell_number(table, row->objects);
-		hi_cell_number(table, row->leaks.certain.bytes);
-		if (row->graph)
-			hi_cell_link(table,
-				     hi_address_in_census(page, "leaks", row->number));
-		hi_cell_number(table, row->leaks.likely.bytes);
-		hi_cell_number(table, row->leaks.garbage.bytes);
-		hi_cell_text(
-			table,
-			row->pause_ns == UINT64_MAX
-				? "?"
-				: hi_page_printf(page, "%s",
-						 hi_text_duration(time, row->pause_ns)),
-			0);
-		if (row->graph)
-			hi_cell_number(table, row->graph);
-		else
-			hi_cell_empty(table);
-		if (row == peak)
-			hi_report_table_stress(table);
-	}
-}
-
-static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"census", HI_COLUMN_COUNT},
-						   {"after", HI_COLUMN_WORD},
-						   {"mark", HI_COLUMN_TEXT}};
-	struct hi_report_table *table;
-
-	if (!r->n_marks)
-		return;
-	hi_page_heading(page, "Marks", "each with the last census before it");
-	table = hi_page_table(page, columns, 3);
-	for (size_t i = 0; i < r->n_marks; i++) {
-		const struct hi_snapshots_mark_line *mark = &r->marks[i];
-
-		if (mark->census) {
-			hi_cell_number(table, mark->census);
-			hi_cell_link(table, hi_address_in_census(page, "snapshots",
-								 mark->census));
-		} else
-			hi_cell_empty(table);
-		hi_cell_text(table, time_text(mark->wall_ns, page), 0);
-		hi_cell_text(table, hi_page_safe(page, mark->text), 0);
-	}
-}
-
-static const char *address_of_type_then(const struct hi_snapshots_report *r,
-					const struct hi_snapshots_type *type,
-					struct hi_page *page)
-{
-	return hi_address_with(page, hi_address_of_any_type(page, type->name), "census",
-			       hi_page_printf(page, "%" PRIu64, r->of->number));
-}
-
-static void show_census_types(const struct hi_snapshots_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"live", HI_COLUMN_BYTES},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"retained", HI_COLUMN_BYTES},
-						   {"type", HI_COLUMN_TEXT}};
-	struct hi_report_table *table;
-
-	hi_page_heading(page, hi_page_printf(page, "Census %" PRIu64, r->of->number),
-			"live objects by type");
-	table = hi_page_table(page, columns, 4);
-	for (size_t i = 0; i < r->shown; i++) {
-		const struct hi_snapshots_type *type = &r->types[i];
-
-		hi_cell_number(table, type->bytes);
-		hi_cell_number(table, type->objects);
-		hi_cell_at_least(table, type->retained);
-		hi_cell_text(table,
-			     *type->name ? hi_page_type(page, type->name) : "(untyped)",
-			     0);
-		if (r->of->graph)
-			hi_cell_link(table, address_of_type_then(r, type, page));
-	}
-	if (r->n_types > r->shown)
-		hi_page_note(page, hi_page_printf(page, "%zu more with --all",
-						  r->n_types - r->shown));
-}
-
 static void show_commands(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	const char *file = hi_report_header_target(r->header, page);
@@ -249,92 +352,30 @@ void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *p
 	show_series_file_facts(r, page);
 	show_damage(r, page);
 	if (r->of) {
-		show_census_types(r, page);
+		hi_page_heading(page,
+				hi_page_printf(page, "Census %" PRIu64, r->of->number),
+				"live objects by type");
+		hi_doc_show_rows(page, &types, r, ONE, r->types, r->shown);
+		if (r->n_types > r->shown)
+			hi_page_note(page, hi_page_printf(page, "%zu more with --all",
+							  r->n_types - r->shown));
 	} else {
 		hi_page_blank(page);
-		show_census_points(r, page);
-		show_marks(r, page);
+		hi_doc_show_rows(page, &censuses, r, ALL, r->rows, r->n_rows);
+		if (r->n_marks) {
+			hi_page_heading(page, "Marks",
+					"each with the last census before it");
+			hi_doc_show_rows(page, &marks, r, ALL, r->marks, r->n_marks);
+		}
 	}
 	hi_page_blank(page);
 	show_commands(r, page);
-}
-
-/* ---- as JSON ---- */
-
-static void put_census_point_json(const struct hi_snapshots_row *row,
-				  struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_number(json, "census", row->number);
-	hi_json_number(json, "time_ns", row->time_ns);
-	hi_json_number(json, "wall_ns", row->wall_ns);
-	hi_json_number(json, "cpu_ns", row->cpu_ns);
-	hi_json_number(json, "pause_ns", row->pause_ns);
-	hi_json_number(json, "bytes", row->bytes);
-	hi_json_number(json, "objects", row->objects);
-	hi_leak_totals_json(json, "leaked", &row->leaks);
-	hi_json_number(json, "graph", row->graph ? row->graph : UINT64_MAX);
-	hi_json_end(json);
-}
-
-static void json_types(const struct hi_snapshots_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "types");
-	for (size_t i = 0; i < r->shown; i++) {
-		const struct hi_snapshots_type *type = &r->types[i];
-
-		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_known(type->name));
-		hi_json_text(json, "module", hi_known(type->module));
-		hi_json_number(json, "count", type->objects);
-		hi_json_number(json, "shallow", type->bytes);
-		hi_json_number(json, "retained", type->retained);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_number(json, "hidden", r->n_types - r->shown);
-}
-
-static void json_marks(const struct hi_snapshots_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "marks");
-	for (size_t i = 0; i < r->n_marks; i++) {
-		const struct hi_snapshots_mark_line *mark = &r->marks[i];
-
-		hi_json_object(json, NULL);
-		hi_json_number(json, "census", mark->census ? mark->census : UINT64_MAX);
-		hi_json_number(json, "wall_ns", mark->wall_ns);
-		hi_json_number(json, "cpu_ns", mark->cpu_ns);
-		hi_json_text(json, "text", mark->text);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
 }
 
 void hi_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "schema", "heapinspect/snapshots/v1");
-	hi_json_object(json, "target");
-	hi_json_number(json, "pid",
-		       r->header->pid > 0 ? (uint64_t)r->header->pid : UINT64_MAX);
-	hi_json_text(json, "exe", hi_known(r->header->exe));
-	hi_json_end(json);
-	hi_json_number(json, "size", r->size);
-	hi_json_text(json, "end", r->end);
-	hi_json_number(json, "damaged", r->damaged);
-	hi_json_number(json, "lost", r->lost);
-	hi_json_number(json, "torn", r->torn);
-	if (r->of) {
-		hi_json_number(json, "census", r->of->number);
-		json_types(r, json);
-	}
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_rows; i++)
-		if (!r->of || &r->rows[i] == r->of)
-			put_census_point_json(&r->rows[i], json);
-	hi_json_end(json);
-	if (!r->of)
-		json_marks(r, json);
+	hi_doc_put_report(&hi_snapshots_document, r, r->of ? ONE : ALL, json);
 	hi_json_end(json);
 }

@@ -6,6 +6,7 @@
 #ifndef HI_REPORT_REPORTS_SNAPSHOTS_SNAPSHOTS_REPORT_H
 #define HI_REPORT_REPORTS_SNAPSHOTS_SNAPSHOTS_REPORT_H
 
+#include "report/document.h"
 #include "report/parts/leak_totals.h"
 
 struct hi_snapshots_row {
@@ -44,6 +45,8 @@ struct hi_snapshots_report {
 
 /* Adds the report to a page. */
 void hi_snapshots_display(const struct hi_snapshots_report *report, struct hi_page *page);
+/* The document "heapinspect/snapshots/v1". */
+extern const struct hi_doc_fields hi_snapshots_document;
 /* Writes the report as the JSON document "heapinspect/snapshots/v1". */
 void hi_snapshots_json(const struct hi_snapshots_report *report, struct hi_json *json);
 
