@@ -93,8 +93,8 @@ void hi_legend_add(struct hi_page *page)
 		const char *word, *means;
 		bool in_text; /* as well as the title of a column */
 	} words[] = {
-		{"shallow", "bytes of the objects themselves", false},
-		{"retained", "bytes that would be freed with them", false},
+		{"shallow", HI_MEANING_SHALLOW, false},
+		{"retained", HI_MEANING_RETAINED, false},
 		{"leak root", "leaked, and only leaks of its own cycle refer to it",
 		 true},
 		{"conservative", "by words that may be no pointers", true},

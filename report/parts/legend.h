@@ -6,7 +6,11 @@
 
 #include "report/display.h"
 
-/* Adds the line to a finished page, in front of the commands at its end. Nothing where no
+/* Meanings of words in columns of many reports, for their fields (document.h). */
+#define HI_MEANING_SHALLOW "bytes of the objects themselves"
+#define HI_MEANING_RETAINED "bytes that would be freed with them"
+
+/* Adds the line to a finished page, before the commands at its end. Nothing where no
  * word needs it, or where the page explains the word itself ("retained: …"). */
 void hi_legend_add(struct hi_page *page);
 

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/document.h"
+
 /* Text is always of many characters; pointers whose name is not theirs have one that a
  * hint gives to all of them. */
 static bool says_many(const struct hi_type_name *type)
@@ -135,21 +137,59 @@ const char *hi_where_label(const char *detail, struct hi_page *page)
 	return hi_page_safe(page, slash && slash[1] ? slash + 1 : detail);
 }
 
-void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
+static const char *sort_word(unsigned sort)
 {
 	static const char *const sorts[] = {"object", "root", "kind", "all"};
-	bool is_root = info->sort == HI_NODE_ROOT || info->sort == HI_NODE_KIND;
 
-	hi_json_text(json, "node", sorts[info->sort]);
-	hi_json_text(json, "kind", is_root ? hi_root_kind_key(info->kind) : NULL);
-	hi_json_escaped(json, "name", hi_known(info->name));
-	hi_json_text(json, "detail", hi_known(info->detail));
-	hi_json_text(json, "type",
-		     info->sort == HI_NODE_OBJECT ? hi_type_key(info->type)
-						  : hi_known(info->type));
-	hi_json_address(json, "address", info->address);
-	hi_json_number(json, "shallow", info->shallow);
-	hi_json_number(json, "retained", info->retained);
+	return sorts[sort];
+}
+static const char *root_kind_word(unsigned kind)
+{
+	return hi_root_kind_key((enum hi_root_kind)kind);
+}
+
+static struct hi_doc_value root_kind_of_node(const struct hi_doc_row *row)
+{
+	const struct hi_node_info *info = row->row;
+
+	return info->sort == HI_NODE_ROOT || info->sort == HI_NODE_KIND
+		       ? hi_doc_number(info->kind)
+		       : hi_doc_none();
+}
+static struct hi_doc_value type_of_node_info(const struct hi_doc_row *row)
+{
+	const struct hi_node_info *info = row->row;
+
+	return hi_doc_text(info->sort == HI_NODE_OBJECT ? hi_type_key(info->type)
+							: info->type);
+}
+
+static const struct hi_doc_field node_fields[] = {
+	{"node", NULL, HI_DOC_WORD, HI_AT(struct hi_node_info, sort), .word = sort_word,
+	 .n_words = HI_NODE_SUPER + 1},
+	{"kind", NULL, HI_DOC_WORD, .value = root_kind_of_node, .word = root_kind_word,
+	 .n_words = HI_ROOT_KINDS, .nullable = true},
+	{"name", NULL, HI_DOC_TEXT, HI_AT(struct hi_node_info, name), .nullable = true,
+	 .is_escaped = true,
+	 .meaning = "of a variable; of an object, where one was looked for: the way to "
+		    "it from a variable, in the tree of retained from its parent"},
+	{"detail", NULL, HI_DOC_TEXT, HI_AT(struct hi_node_info, detail),
+	 .nullable = true},
+	{"type", NULL, HI_DOC_TYPE, .value = type_of_node_info, .nullable = true,
+	 .meaning = "(untyped): an object of unknown type; null: a variable of unknown "
+		    "type"},
+	{"address", NULL, HI_DOC_ADDRESS, HI_AT(struct hi_node_info, address),
+	 .nullable = true},
+	{"shallow", NULL, HI_DOC_BYTES, HI_AT(struct hi_node_info, shallow)},
+	{"retained", NULL, HI_DOC_BYTES, HI_AT(struct hi_node_info, retained),
+	 .nullable = true, .meaning = "null: unknown"},
+};
+const struct hi_doc_fields hi_node_fields = HI_DOC_FIELDS(
+	node_fields, .row_size = sizeof(struct hi_node_info), .is_open = true);
+
+void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
+{
+	hi_doc_put_report(&hi_node_fields, info, 0, json);
 }
 
 const char *hi_root_kind_key(enum hi_root_kind kind)

@@ -57,7 +57,7 @@ static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
 {
 	HI_GUARD(free)
 	struct hi_snapshot_retained_row *rows = hi_calloc(r->n_rows + 1, sizeof(*rows));
-	uint64_t tops = r->beyond.rows, bytes = r->beyond.bytes;
+	uint64_t tops = r->hidden.by_top.rows, bytes = r->hidden.by_top.bytes;
 	enum hi_status status = HI_OK;
 
 	if (!rows)

@@ -121,165 +121,71 @@ static const char *draw_name(void)
 	return sample_type((uint32_t)draw(SAMPLE_TYPES));
 }
 
-static void old_audit_j(const void *r, struct hi_json *json)
+static void old_retained_j(const void *r, struct hi_json *json)
 {
-	old_audit_json(r, json);
+	old_retained_json(r, json);
 }
-static void new_audit_j(const void *r, struct hi_json *json)
+static void new_retained_j(const void *r, struct hi_json *json)
 {
-	hi_audit_json(r, json);
+	hi_retained_json(r, json);
 }
-static void old_audit_p(const void *r, struct hi_page *page)
+static void old_retained_p(const void *r, struct hi_page *page)
 {
-	old_audit_display(r, page);
+	old_retained_display(r, page);
 }
-static void new_audit_p(const void *r, struct hi_page *page)
+static void new_retained_p(const void *r, struct hi_page *page)
 {
-	hi_audit_display(r, page);
-}
-
-static void old_snapshots_j(const void *r, struct hi_json *json)
-{
-	old_snapshots_json(r, json);
-}
-static void new_snapshots_j(const void *r, struct hi_json *json)
-{
-	hi_snapshots_json(r, json);
-}
-static void old_snapshots_p(const void *r, struct hi_page *page)
-{
-	old_snapshots_display(r, page);
-}
-static void new_snapshots_p(const void *r, struct hi_page *page)
-{
-	hi_snapshots_display(r, page);
+	hi_retained_display(r, page);
 }
 
-static void draw_audit_rows(struct hi_audit_row rows[4], bool known)
-{
-	for (unsigned i = 0; i < 4; i++)
-		rows[i] = (struct hi_audit_row){.type = 1 +
-							(uint32_t)draw(SAMPLE_TYPES - 1),
-						.objects = draw_size(false),
-						.excess = draw_size(false),
-						.bytes = draw_size(false),
-						.example = (hi_node)draw(SAMPLE_OBJECTS),
-						.example_counted = draw_size(false),
-						.example_found = draw_size(false),
-						.loss = known ? 1 : 0};
-}
-
-HI_TEST(document_same, audit)
+HI_TEST(document_same, retained)
 {
 	struct sample *s = sample_make();
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		struct hi_audit_row rows[4], shorts[4], known[4];
-		struct hi_garbage_row garbage[4];
-		struct hi_audit_cause causes[4];
-		const char *names[4], *short_names[4];
-		struct hi_audit audit = {.rows = rows,
-					 .n_rows = draw(5),
-					 .short_rows = shorts,
-					 .n_short_rows = draw(5),
-					 .known_rows = known,
-					 .n_known_rows = draw(5),
-					 .short_objects = draw(3),
-					 .missing = draw(3),
-					 .objects = draw_size(false),
-					 .excess_objects = draw(3),
-					 .excess = draw(3),
-					 .known_objects = draw(3),
-					 .known = draw(3)};
-		struct hi_garbage waits = {.rows = garbage,
-					   .n_rows = draw(5),
-					   .objects = {1, draw(2), draw(2), draw(2)},
-					   .bytes = {1, draw(2), draw_size(false), 5},
-					   .aside_objects = draw(3),
-					   .aside_bytes = draw(3)};
-		struct hi_audit_report report = {.header = &s->header,
-						 .graph = s->graph,
-						 .audit = &audit,
-						 .garbage = &waits,
-						 .causes = causes,
-						 .n_causes = draw(5),
-						 .names = draw(2) ? names : NULL,
-						 .short_names =
-							 draw(2) ? short_names : NULL,
-						 .top = draw(2) ? SIZE_MAX : draw(5)};
+		struct hi_retained_row rows[9];
+		struct hi_retained_type types[5];
+		struct hi_retained_report report = {
+			.header = &s->header,
+			.live_bytes = draw_size(false),
+			.tree = draw(2),
+			.rows = rows,
+			.n_rows = draw(10),
+			.hidden = {{draw(3), draw_size(false)}, {draw(3), 7}, {}},
+			.types = types,
+			.n_types = draw(6),
+			.types_are_sites = draw(2),
+			.type_pattern = draw_name(),
+			.type_count = draw_size(false),
+			.type_shallow = draw_size(false),
+			.type_exact = draw_size(true),
+			.type_reachable = {draw_size(true), draw_size(true)}};
 
-		draw_audit_rows(rows, false);
-		draw_audit_rows(shorts, false);
-		draw_audit_rows(known, true);
-		for (unsigned i = 0; i < 4; i++) {
-			names[i] = draw(4) ? "" : draw_name();
-			short_names[i] = draw(4) ? NULL : draw_name();
-			garbage[i] = (struct hi_garbage_row){
-				.type = 1 + (uint32_t)draw(SAMPLE_TYPES - 1),
-				.unreachable_class = (enum hi_unreachable_class)draw(
-					HI_UNREACHABLE_CLASSES),
-				.put_aside = draw(2),
-				.objects = draw_size(false),
-				.bytes = draw_size(false),
-				.example = (hi_node)draw(SAMPLE_OBJECTS)};
-			causes[i] = (struct hi_audit_cause){
-				1 + (uint32_t)draw(SAMPLE_TYPES - 1), draw_size(false),
-				(hi_node)draw(SAMPLE_OBJECTS)};
-		}
-		expect_same(&report, old_audit_j, new_audit_j, old_audit_p, new_audit_p);
-	}
-}
-
-HI_TEST(document_same, snapshots)
-{
-	static const char *const ends[] = {"over", "exited", "stopped", "failed", "open"};
-	struct sample *s = sample_make();
-
-	for (unsigned turn = 0; turn < TURNS; turn++) {
-		struct hi_snapshots_row rows[6];
-		struct hi_snapshots_mark_line marks[3];
-		struct hi_snapshots_type types[5];
-		struct hi_snapshots_report report = {.header = &s->header,
-						     .size = draw_size(false),
-						     .end = ends[draw(5)],
-						     .damaged = draw(2),
-						     .lost = draw(3),
-						     .torn = draw(2),
-						     .rows = rows,
-						     .n_rows = 1 + draw(6),
-						     .marks = marks,
-						     .n_marks = draw(4),
-						     .types = types,
-						     .n_types = draw(6)};
-
-		for (unsigned i = 0; i < 6; i++) {
-			rows[i] = (struct hi_snapshots_row){
-				.number = i + 1,
-				.time_ns = draw_size(true),
-				.wall_ns = draw(2) ? 0 : draw_size(false),
-				.cpu_ns = draw_size(false),
-				.pause_ns = draw_size(true),
-				.objects = draw_size(true),
-				.bytes = draw_size(true),
-				.graph = draw(2) ? 0 : draw_size(false)};
-			rows[i].leaks.certain.bytes = draw_size(true);
-			rows[i].leaks.likely.bytes = draw_size(true);
-			rows[i].leaks.garbage.bytes = draw_size(true);
-			rows[i].leaks.uncollectable.bytes = draw_size(true);
-			rows[i].leaks.lost.bytes = draw_size(true);
-		}
-		for (unsigned i = 0; i < 3; i++)
-			marks[i] = (struct hi_snapshots_mark_line){
-				draw(3), draw(2) ? 0 : draw_size(false), draw_size(false),
-				draw_name()};
+		for (unsigned i = 0; i < 9; i++)
+			rows[i] = (struct hi_retained_row){
+				.info = {.node = (hi_node)draw(SAMPLE_OBJECTS),
+					 .sort = (enum hi_node_sort)draw(4),
+					 .kind = (enum hi_root_kind)draw(HI_ROOT_KINDS),
+					 .name = draw(2) ? "" : "a\\x1b.b",
+					 .detail = draw(2) ? "" : draw_name(),
+					 .type = draw_name(),
+					 .address = draw(2) ? 0 : SAMPLE_HEAP,
+					 .shallow = draw_size(false),
+					 .retained = draw_size(true),
+					 .array = draw(2),
+					 .internal = draw(2)},
+				.count = 1 + draw(3),
+				.is_list = draw(2),
+				.depth = report.tree && i
+						 ? (unsigned)draw(rows[i - 1].depth + 2)
+						 : 0,
+				.children_more = draw(3),
+				.children_more_bytes = draw_size(false)};
 		for (unsigned i = 0; i < 5; i++)
-			types[i] = (struct hi_snapshots_type){
-				draw_name(), draw_name(), draw_size(false),
-				draw_size(false), draw_size(false)};
-		report.shown = draw(report.n_types + 1);
-		report.of = draw(2) ? &rows[draw(report.n_rows)] : NULL;
-		s->header.pid = (int)draw(3);
-		expect_same(&report, old_snapshots_j, new_snapshots_j, old_snapshots_p,
-			    new_snapshots_p);
+			types[i] = (struct hi_retained_type){
+				draw_name(), draw_size(false), draw_size(false),
+				draw_size(true)};
+		expect_same(&report, old_retained_j, new_retained_j, old_retained_p,
+			    new_retained_p);
 	}
 }

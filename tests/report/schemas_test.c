@@ -11,8 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/parts/hidden_rows.h"
+#include "report/parts/stop_place.h"
 #include "report/reports/audit/audit_report.h"
 #include "report/reports/census/census_report.h"
+#include "report/reports/retained/retained_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "report/reports/snapshots/snapshots_report.h"
 #include "report/reports/waste/waste_report.h"
@@ -23,8 +26,13 @@ static const struct {
 	const char *name, *title; /* title: of a file of its own; NULL: a part of rows */
 	const struct hi_doc_fields *fields;
 } documents[] = {
+	/* Parts of documents, which other parts refer to. */
+	{"node", NULL, &hi_node_fields},
+	{"hidden", NULL, &hi_hidden_fields},
+	{"place", NULL, &hi_probed_fields},
 	{"census/v1", NULL, &hi_census_document},
 	{"audit/v1", NULL, &hi_audit_document},
+	{"retained/v1", NULL, &hi_retained_document},
 	{"snapshots/v1", "heapinspect snapshots --json", &hi_snapshots_document},
 	{"waste/v1", NULL, &hi_waste_document},
 	{"safepoints/v1", "heapinspect safepoints --json", &hi_safepoints_document},
@@ -88,8 +96,10 @@ static void fill_template(const char *text, FILE *out)
 					   strncmp(documents[i].name, text + 2, n) != 0))
 			i++;
 		HI_ASSERT(i < N_DOCUMENTS);
-		hi_doc_put_schema(documents[i].fields, documents[i].name, NULL,
-				  (unsigned)strspn(line, " "), out);
+		hi_doc_put_schema(documents[i].fields,
+				  strchr(documents[i].name, '/') ? documents[i].name
+								 : NULL,
+				  NULL, (unsigned)strspn(line, " "), out);
 		text += n + 4;
 	}
 }

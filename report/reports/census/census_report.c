@@ -6,6 +6,7 @@
 #include "report/node_order.h"
 #include "report/parts/decoded_share.h"
 #include "report/parts/hidden_rows.h"
+#include "report/parts/legend.h"
 #include "report/parts/report_links.h"
 
 HI_DEFINE_GUARD(struct hi_census_report *, hi_census_report_destroy)
@@ -329,14 +330,14 @@ static const struct hi_doc_field line_fields[] = {
 	{"count", "count", HI_DOC_COUNT, HI_AT(struct hi_census_line, count),
 	 .link = link_to_line_objects, .meaning = "objects"},
 	{"shallow", "shallow", HI_DOC_BYTES, HI_AT(struct hi_census_line, shallow),
-	 .shown_in = ~OWNER, .meaning = "bytes of the objects themselves"},
+	 .shown_in = ~OWNER, .meaning = HI_MEANING_SHALLOW},
 	{NULL, "with parts", HI_DOC_BYTES, HI_AT(struct hi_census_line, shallow),
 	 .variants = OWNER},
 	{NULL, "of live", HI_DOC_SHARE, HI_AT(struct hi_census_line, shallow),
 	 HI_SHARE_OF(struct hi_census_report, bytes)},
 	{"retained", "retained", HI_DOC_BYTES, HI_AT(struct hi_census_line, retained),
 	 .link = link_to_line_objects, .shown_in = ~(TYPE2 | SIZE), .nullable = true,
-	 .at_least = true, .meaning = "bytes that would be freed with them"},
+	 .at_least = true, .meaning = HI_MEANING_RETAINED},
 	{NULL, "retained", HI_DOC_BYTES, HI_AT(struct hi_census_line, retained),
 	 .variants = SIZE, .minor = true, .at_least = true},
 	{NULL, "untyped", HI_DOC_SHARE, .value = untyped_of_line, .variants = SIZE},

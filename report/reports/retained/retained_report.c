@@ -105,9 +105,10 @@ static enum hi_status make_tree(const struct hi_graph *g, const struct hi_reach 
 			&top[top->first_child + top->n_children - 1];
 
 		if (last->sort == HI_RETAINED_REST)
-			r->beyond = (struct hi_hidden){last->groups, last->bytes};
+			r->hidden.by_top = (struct hi_hidden){last->groups, last->bytes};
 	}
-	r->below = (struct hi_hidden){r->nodes->below_groups, r->nodes->below_bytes};
+	r->hidden.by_min_size =
+		(struct hi_hidden){r->nodes->below_groups, r->nodes->below_bytes};
 	return list_tree(r, g, d, err);
 }
 
@@ -134,8 +135,8 @@ static enum hi_status make_list(const struct hi_graph *g, const struct hi_reach 
 		r->type_count++;
 		r->type_shallow += hi_objects_cost(g->objects, i);
 		if (d->retained[i] < only->min_size) {
-			r->below.rows++;
-			r->below.bytes += hi_objects_cost(g->objects, i);
+			r->hidden.by_min_size.rows++;
+			r->hidden.by_min_size.bytes += hi_objects_cost(g->objects, i);
 			continue;
 		}
 		if (!hi_vector_push(&found, i)) {
@@ -145,8 +146,8 @@ static enum hi_status make_list(const struct hi_graph *g, const struct hi_reach 
 	}
 	hi_rank_nodes(d, found.items, found.count);
 	for (size_t i = only->top; i < found.count; i++) {
-		r->beyond.rows++;
-		r->beyond.bytes += hi_objects_cost(g->objects, found.items[i]);
+		r->hidden.by_top.rows++;
+		r->hidden.by_top.bytes += hi_objects_cost(g->objects, found.items[i]);
 	}
 	if (found.count > only->top)
 		found.count = only->top;
@@ -250,7 +251,7 @@ enum hi_status hi_retained_report_restore(
 					 .tree = true,
 					 .rows = rows,
 					 .n_rows = n_rows,
-					 .beyond = beyond,
+					 .hidden = {.by_top = beyond},
 					 .type_exact = UINT64_MAX,
 					 .type_reachable = {UINT64_MAX, UINT64_MAX}};
 	status = make_types(graph, NULL, census, top, r, err);

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "census/analysis/retained_tree.h"
 #include "census/analysis/subgraph.h"
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/row_selection.h"
@@ -33,7 +34,7 @@ struct hi_retained_report {
 	struct hi_retained_row *rows;
 	size_t n_rows;
 	/* Top-level rows by retained bytes; in a list, objects by their own. */
-	struct hi_hidden beyond, below;
+	struct hi_hidden_rows hidden;	/* by_type: none */
 	struct hi_retained_type *types; /* by retained; tree only */
 	bool types_are_sites;		/* `type` is the function that allocated */
 	size_t n_types, n_types_total;
@@ -75,6 +76,8 @@ void hi_retained_report_destroy(struct hi_retained_report *report);
 HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
 /* Adds the report to a page. */
 void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
+/* The document "heapinspect/retained/v1" after its header. */
+extern const struct hi_doc_fields hi_retained_document;
 /* Writes the report as the JSON document "heapinspect/retained/v1". */
 void hi_retained_json(const struct hi_retained_report *report, struct hi_json *json);
 

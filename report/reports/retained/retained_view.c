@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The fields, the page and the JSON of `retained`. */
 #include "report/parts/decoded_share.h"
 #include "report/parts/hidden_rows.h"
+#include "report/parts/legend.h"
 #include "report/parts/report_links.h"
 #include "report/reports/retained/retained_report.h"
-
-static const struct hi_hidden none;
 
 static const char *row_type(const struct hi_retained_row *row, struct hi_page *page)
 {
@@ -16,24 +16,168 @@ static const char *row_type(const struct hi_retained_row *row, struct hi_page *p
 			      hi_node_type_label(info, page));
 }
 
-/* Several objects: all of their type. */
-static void show_row_count(const struct hi_retained_row *row, struct hi_report_table *t)
+/* ---- fields ---- */
+
+enum { TREE = 1, LIST = 2, TYPES = 4, SITES = 8 };
+
+static unsigned form_of_retained(const struct hi_retained_report *r)
 {
-	if (row->count <= 1) {
-		hi_cell_empty(t);
-		return;
-	}
-	hi_cell_number(t, row->count);
-	if (row->info.sort == HI_NODE_OBJECT)
-		hi_cell_link(t, hi_address_of_objects(t->page, row->info.type));
+	return (r->tree ? TREE : LIST) | (r->types_are_sites ? SITES : TYPES);
 }
 
-static void show_row_type(const struct hi_retained_row *row, struct hi_report_table *t)
+static struct hi_doc_value label_of_retained_row(const struct hi_doc_row *row)
 {
-	hi_cell_text(t, row_type(row, t->page), 0);
-	if (row->info.sort == HI_NODE_OBJECT)
-		hi_cell_link(t, hi_address_of_any_type(t->page, row->info.type));
+	const struct hi_retained_row *retained = row->row;
+	struct hi_doc_value value = hi_doc_shown(
+		*retained->info.name  ? hi_page_safe_again(row->page, retained->info.name)
+		: row->variant & LIST ? ""
+		: retained->depth     ? "·"
+				      : "(others)");
+
+	value.indent = (uint8_t)retained->depth;
+	return value;
 }
+
+/* Several objects: all of their type. */
+static struct hi_doc_value count_of_retained_row(const struct hi_doc_row *row)
+{
+	const struct hi_retained_row *retained = row->row;
+
+	return retained->count > 1 ? hi_doc_number(retained->count) : hi_doc_none();
+}
+static struct hi_doc_value type_of_retained_row(const struct hi_doc_row *row)
+{
+	return hi_doc_shown(row_type(row->row, row->page));
+}
+
+static const char *link_to_retained_node(const struct hi_doc_row *row)
+{
+	return hi_address_of_node(row->page,
+				  &((const struct hi_retained_row *)row->row)->info);
+}
+static const char *link_to_retained_level(const struct hi_doc_row *row)
+{
+	return hi_address_of_level(row->page,
+				   &((const struct hi_retained_row *)row->row)->info);
+}
+static const char *link_to_row_objects(const struct hi_doc_row *row)
+{
+	const struct hi_node_info *info =
+		&((const struct hi_retained_row *)row->row)->info;
+
+	return info->sort == HI_NODE_OBJECT ? hi_address_of_objects(row->page, info->type)
+					    : "";
+}
+static const char *link_to_row_type(const struct hi_doc_row *row)
+{
+	const struct hi_node_info *info =
+		&((const struct hi_retained_row *)row->row)->info;
+
+	return info->sort == HI_NODE_OBJECT
+		       ? hi_address_of_any_type(row->page, info->type)
+		       : "";
+}
+
+static const struct hi_doc_field row_fields[] = {
+	{NULL, "", HI_DOC_TEXT, .value = label_of_retained_row,
+	 .link = link_to_retained_node},
+	{NULL, "count", HI_DOC_COUNT, .value = count_of_retained_row,
+	 .link = link_to_row_objects},
+	{NULL, "type", HI_DOC_TEXT, .value = type_of_retained_row,
+	 .link = link_to_row_type},
+	{NULL, "retained", HI_DOC_BYTES, HI_AT(struct hi_retained_row, info.retained),
+	 .link = link_to_retained_level},
+	{NULL, "of live", HI_DOC_SHARE, HI_AT(struct hi_retained_row, info.retained),
+	 HI_SHARE_OF(struct hi_retained_report, live_bytes)},
+	{NULL, "address", HI_DOC_ADDRESS, HI_AT(struct hi_retained_row, info.address),
+	 .link = link_to_retained_node},
+	{"depth", NULL, HI_DOC_COUNT, HI_AT(struct hi_retained_row, depth)},
+	{"count", NULL, HI_DOC_COUNT, HI_AT(struct hi_retained_row, count),
+	 .meaning = "objects: of one type, that the same field of the row above leads "
+		    "to; shallow and retained are theirs together, and the address of "
+		    "more than one is null"},
+	{"list", NULL, HI_DOC_FLAG, HI_AT(struct hi_retained_row, is_list),
+	 .meaning = "each is linked to the next one"},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_retained_row, info),
+	 .nested = &hi_node_fields},
+	{"children_not_listed", NULL, HI_DOC_COUNT,
+	 HI_AT(struct hi_retained_row, children_more)},
+	{"children_not_listed_retained", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_retained_row, children_more_bytes)},
+};
+static const struct hi_doc_fields retained_rows = HI_DOC_FIELDS(
+	row_fields, .row_size = sizeof(struct hi_retained_row), .is_open = true);
+
+static const char *link_to_census_of_type(const struct hi_doc_row *row)
+{
+	const struct hi_retained_type *type = row->row;
+
+	return row->variant & SITES ? hi_address_of_site(row->page, "census", type->type)
+				    : hi_address_of_any_type(row->page, type->type);
+}
+static const char *link_to_retained_type(const struct hi_doc_row *row)
+{
+	const struct hi_retained_type *type = row->row;
+
+	return row->variant & SITES
+		       ? hi_address_of_site(row->page, "retained", type->type)
+		       : hi_address_of_objects(row->page, type->type);
+}
+
+static const struct hi_doc_field type_fields[] = {
+	{"type", "type", HI_DOC_TYPE, HI_AT(struct hi_retained_type, type),
+	 .variants = TYPES, .link = link_to_census_of_type},
+	{"site", "function", HI_DOC_TEXT, HI_AT(struct hi_retained_type, type),
+	 .variants = SITES, .link = link_to_census_of_type,
+	 .meaning = "with --by site, instead of the type: function, file and line"},
+	{"count", "count", HI_DOC_COUNT, HI_AT(struct hi_retained_type, count),
+	 .link = link_to_retained_type},
+	{"shallow", "shallow", HI_DOC_BYTES, HI_AT(struct hi_retained_type, shallow),
+	 .place = 1, .meaning = HI_MEANING_SHALLOW},
+	{"retained", "retained", HI_DOC_BYTES, HI_AT(struct hi_retained_type, retained),
+	 .at_least = true, .nullable = true, .link = link_to_retained_type,
+	 .meaning = HI_MEANING_RETAINED},
+	{NULL, "of live", HI_DOC_SHARE, HI_AT(struct hi_retained_type, retained),
+	 HI_SHARE_OF(struct hi_retained_report, live_bytes)},
+};
+static const struct hi_doc_fields types =
+	HI_DOC_FIELDS(type_fields, .row_size = sizeof(struct hi_retained_type));
+
+static const struct hi_doc_field of_type_fields[] = {
+	{"pattern", NULL, HI_DOC_TEXT, HI_AT(struct hi_retained_report, type_pattern)},
+	{"count", NULL, HI_DOC_COUNT, HI_AT(struct hi_retained_report, type_count)},
+	{"shallow", NULL, HI_DOC_BYTES, HI_AT(struct hi_retained_report, type_shallow)},
+	{"retained", NULL, HI_DOC_BYTES, HI_AT(struct hi_retained_report, type_exact),
+	 .nullable = true, .meaning = "together, exactly; null: of several types"},
+	{"reachable", NULL, HI_DOC_BYTES,
+	 HI_AT(struct hi_retained_report, type_reachable.bytes), .nullable = true,
+	 .meaning = "bytes of the live objects that they lead to, themselves included"},
+};
+static const struct hi_doc_fields of_type = HI_DOC_FIELDS(of_type_fields);
+
+static const struct hi_doc_field retained_fields[] = {
+	{"live", NULL, HI_DOC_BYTES, HI_AT(struct hi_retained_report, live_bytes)},
+	{"of_type", NULL, HI_DOC_OBJECT, .nested = &of_type, .variants = LIST,
+	 .may_be_missing = true, .meaning = "with --type: all live objects of it"},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_retained_report, rows, n_rows),
+	 .nested = &retained_rows},
+	{"types", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_retained_report, types, n_types), .nested = &types},
+	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_retained_report, hidden),
+	 .nested = &hi_hidden_fields},
+};
+const struct hi_doc_fields hi_retained_document =
+	HI_DOC_FIELDS(retained_fields, .is_open = true);
+
+void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
+{
+	hi_report_header_json(r->header, "heapinspect/retained/v1", json);
+	hi_doc_put_report(&hi_retained_document, r, form_of_retained(r), json);
+	hi_json_end(json);
+}
+
+/* ---- as a page ---- */
 
 /* What the rows below do not say: the children that are too small. */
 static void show_rest(const struct hi_retained_report *r, size_t row,
@@ -64,82 +208,18 @@ static void show_rests(const struct hi_retained_report *r, size_t at, size_t *op
 static void show_retained_rows(const struct hi_retained_report *r, struct hi_page *page)
 {
 	enum { DEEPEST = 16 };
-	static const struct hi_column columns[] = {
-		{"", HI_COLUMN_TEXT},		{"count", HI_COLUMN_COUNT},
-		{"type", HI_COLUMN_TEXT},	{"retained", HI_COLUMN_BYTES},
-		{"of live", HI_COLUMN_PERCENT}, {"address", HI_COLUMN_ADDRESS}};
-	struct hi_report_table *t = hi_page_table(page, columns, 6);
+	struct hi_doc_row row = {
+		.report = r, .variant = form_of_retained(r), .page = page};
+	struct hi_report_table *t = hi_doc_show_table(page, &retained_rows, row.variant);
 	size_t open[DEEPEST] = {}; /* the row above, by depth */
 
 	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct hi_retained_row *row = &r->rows[i];
-		const char *name = *row->info.name
-					   ? hi_page_safe_again(page, row->info.name)
-				   : !r->tree	? ""
-				   : row->depth ? "·"
-						: "(others)";
-
-		hi_cell_text(t, name, row->depth);
-		hi_cell_link(t, hi_address_of_node(page, &row->info));
-		show_row_count(row, t);
-		show_row_type(row, t);
-		hi_cell_number(t, row->info.retained);
-		hi_cell_link(t, hi_address_of_level(page, &row->info));
-		hi_cell_percent(t, row->info.retained, r->live_bytes);
-		hi_cell_address(t, row->info.address);
-		hi_cell_link(t, hi_address_of_node(page, &row->info));
-		if (row->depth < DEEPEST) {
-			open[row->depth] = i;
+		row.row = &r->rows[i];
+		hi_doc_show_row(t, &retained_rows, &row);
+		if (r->rows[i].depth < DEEPEST) {
+			open[r->rows[i].depth] = i;
 			show_rests(r, i, open, t);
 		}
-	}
-}
-
-static const char *address_of_retained_type(const struct hi_retained_report *r,
-					    const char *name, struct hi_page *page)
-{
-	return r->types_are_sites ? hi_address_of_site(page, "retained", name)
-				  : hi_address_of_objects(page, name);
-}
-
-static void show_retained_types(const struct hi_retained_report *r, struct hi_page *page)
-{
-	static const struct hi_column by_type[] = {{"type", HI_COLUMN_TEXT},
-						   {"count", HI_COLUMN_COUNT},
-						   {"retained", HI_COLUMN_BYTES},
-						   {"of live", HI_COLUMN_PERCENT},
-						   {"shallow", HI_COLUMN_BYTES}};
-	static const struct hi_column by_site[] = {{"function", HI_COLUMN_TEXT},
-						   {"count", HI_COLUMN_COUNT},
-						   {"retained", HI_COLUMN_BYTES},
-						   {"of live", HI_COLUMN_PERCENT},
-						   {"shallow", HI_COLUMN_BYTES}};
-	struct hi_report_table *t;
-
-	if (r->n_types == 0)
-		return;
-	hi_page_heading(page,
-			r->types_are_sites ? "Retained by the function that allocated"
-					   : "Retained by type",
-			r->types_are_sites
-				? "lower bounds"
-				: "lower bounds; exact for one by --type NAME");
-	t = hi_page_table(page, r->types_are_sites ? by_site : by_type, 5);
-	for (size_t i = 0; i < r->n_types; i++) {
-		hi_cell_text(t,
-			     r->types_are_sites ? hi_page_safe(page, r->types[i].type)
-						: hi_type_label(r->types[i].type, page),
-			     0);
-		hi_cell_link(
-			t, r->types_are_sites
-				   ? hi_address_of_site(page, "census", r->types[i].type)
-				   : hi_address_of_any_type(page, r->types[i].type));
-		hi_cell_number(t, r->types[i].count);
-		hi_cell_link(t, address_of_retained_type(r, r->types[i].type, page));
-		hi_cell_at_least(t, r->types[i].retained);
-		hi_cell_link(t, address_of_retained_type(r, r->types[i].type, page));
-		hi_cell_percent(t, r->types[i].retained, r->live_bytes);
-		hi_cell_number(t, r->types[i].shallow);
 	}
 }
 
@@ -187,53 +267,15 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 	if (r->tree)
 		hi_page_link(page, hi_address(page, "tree", NULL));
 	show_retained_rows(r, page);
-	hi_hidden_note(page, &r->beyond, &r->below, &none);
-	if (r->tree)
-		show_retained_types(r, page);
-}
-
-static void put_retained_row_json(const struct hi_retained_row *row, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_number(json, "depth", row->depth);
-	hi_json_number(json, "count", row->count);
-	hi_json_bool(json, "list", row->is_list);
-	hi_node_json(&row->info, json);
-	hi_json_number(json, "children_not_listed", row->children_more);
-	hi_json_number(json, "children_not_listed_retained", row->children_more_bytes);
-	hi_json_end(json);
-}
-
-void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
-{
-	hi_report_header_json(r->header, "heapinspect/retained/v1", json);
-	hi_json_number(json, "live", r->live_bytes);
-	if (!r->tree) {
-		hi_json_object(json, "of_type");
-		hi_json_text(json, "pattern", r->type_pattern);
-		hi_json_number(json, "count", r->type_count);
-		hi_json_number(json, "shallow", r->type_shallow);
-		hi_json_number(json, "retained", r->type_exact);
-		hi_json_number(json, "reachable", r->type_reachable.bytes);
-		hi_json_end(json);
-	}
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_rows; i++)
-		put_retained_row_json(&r->rows[i], json);
-	hi_json_end(json);
-	hi_json_array(json, "types");
-	for (size_t i = 0; i < r->n_types; i++) {
-		hi_json_object(json, NULL);
-		if (r->types_are_sites)
-			hi_json_text(json, "site", r->types[i].type);
-		else
-			hi_json_text(json, "type", hi_type_key(r->types[i].type));
-		hi_json_number(json, "count", r->types[i].count);
-		hi_json_number(json, "shallow", r->types[i].shallow);
-		hi_json_number(json, "retained", r->types[i].retained);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_hidden_json(json, &r->beyond, &r->below, &none);
-	hi_json_end(json);
+	hi_hidden_note(page, &r->hidden.by_top, &r->hidden.by_min_size,
+		       &r->hidden.by_type);
+	if (!r->tree || !r->n_types)
+		return;
+	hi_page_heading(page,
+			r->types_are_sites ? "Retained by the function that allocated"
+					   : "Retained by type",
+			r->types_are_sites
+				? "lower bounds"
+				: "lower bounds; exact for one by --type NAME");
+	hi_doc_show_rows(page, &types, r, form_of_retained(r), r->types, r->n_types);
 }
