@@ -18,6 +18,7 @@
 #include "census/snapshot/snapshot_births.h"
 #include "census/snapshot/snapshot_file.h"
 #include "census/snapshot/snapshot_lives.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "census/snapshot/snapshot_space.h"
 #include "fuzz/sign.h"
 
@@ -195,6 +196,34 @@ static void read_tables(const char *path)
 	hi_snapshot_close(s);
 }
 
+/* All sections of the table, also those that other rooms read. Texts of what is accepted
+ * are there. */
+static void read_sections(struct hi_snapshot *s)
+{
+	const struct hi_section *sections;
+	struct hi_error err;
+	uint64_t n = 0;
+	size_t n_sections;
+
+	sections = hi_snapshot_sections(&n_sections);
+	for (size_t i = 0; i < n_sections; i++) {
+		const struct hi_stored_column *c = sections[i].columns;
+		const char *rows;
+
+		if (hi_snapshot_rows(s, sections[i].name, &rows, &n, &err) != HI_OK)
+			continue;
+		for (size_t k = 0; k < sections[i].n_columns; k++)
+			for (uint64_t row = 0; row < n && c[k].kind == HI_STORED_TEXT;
+			     row++) {
+				uint32_t at;
+
+				memcpy(&at, rows + row * sections[i].item + c[k].offset,
+				       sizeof(at));
+				(void)strlen(hi_snapshot_string(s, at));
+			}
+	}
+}
+
 static void read_all(const char *path)
 {
 	struct hi_snapshot *s = NULL;
@@ -218,6 +247,7 @@ static void read_all(const char *path)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
 					(void)strlen(
 						hi_snapshot_label(s, g, i, k, buffer));
+		read_sections(s);
 		if (hi_snapshot_reach(s, g, &r, &err) == HI_OK &&
 		    hi_snapshot_dominators(s, g, &d, &err) == HI_OK)
 			analyse(g, r, d);

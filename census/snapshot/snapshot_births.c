@@ -13,7 +13,7 @@ static const struct hi_section_member context_columns[] = {
 	HI_SECTION_MEMBER("contexts", struct hi_recorded, contexts.nodes,
 			  contexts.n_nodes),
 	HI_SECTION_MEMBER("contexts.stacks", struct hi_recorded, contexts.contexts,
-			  contexts.n_contexts, .sets = HI_BOUND_CONTEXTS),
+			  contexts.n_contexts),
 	HI_SECTION_MEMBER("contexts.totals", struct hi_recorded, totals,
 			  contexts.n_contexts),
 	HI_SECTION_MEMBER("contexts.costs", struct hi_recorded, overheads,

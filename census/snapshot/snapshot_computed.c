@@ -154,8 +154,7 @@ static enum hi_status check_tree(struct hi_snapshot *s, const struct hi_graph *g
 
 /* Their order is that in which the reader needs them. */
 static const struct hi_section_member tree_columns[] = {
-	HI_SECTION_MEMBER("dom.order", struct hi_dominators, order, n_order,
-			  .sets = HI_BOUND_ORDER),
+	HI_SECTION_MEMBER("dom.order", struct hi_dominators, order, n_order),
 	HI_SECTION_MEMBER("dom.span", struct hi_dominators, span, n_order),
 	HI_SECTION_MEMBER("dom.idom", struct hi_dominators, idom, n_nodes),
 	HI_SECTION_MEMBER("dom.retained", struct hi_dominators, retained, n_nodes),

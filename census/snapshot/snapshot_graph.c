@@ -40,11 +40,8 @@ static const char *text_at(const struct hi_snapshot *s, uint32_t offset)
 enum hi_status hi_snapshot_types(struct hi_snapshot *s, struct hi_error *err)
 {
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_rows(s, "types", &s->types, &n, err);
 
-	if (status == HI_OK)
-		hi_snapshot_bound(s, HI_BOUND_TYPES, n);
-	return status;
+	return hi_snapshot_rows(s, "types", &s->types, &n, err);
 }
 
 /* All but the first. Its members are those of a row but for two flags. */
@@ -80,7 +77,6 @@ static enum hi_status add_snapshot_roots(struct hi_snapshot *s,
 		root.rank = rank < HI_RANKS ? (uint8_t)rank : 0;
 		status = hi_graph_builder_root(b, &root, &index, err);
 	}
-	hi_snapshot_bound(s, HI_BOUND_ROOTS, n);
 	return status;
 }
 

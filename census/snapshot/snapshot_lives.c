@@ -265,7 +265,6 @@ static enum hi_status take_life_groups(struct hi_snapshot *s, struct hi_bio_summ
 	if (!ret->groups)
 		return hi_fail_memory(err, "groups of biographies");
 	ret->n_groups = (uint32_t)n;
-	hi_snapshot_bound(s, HI_BOUND_GROUPS, n);
 	for (uint32_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < GROUP_TEXTS; k++) {
 			uint32_t *number = life_group_text(&ret->groups[i], k);

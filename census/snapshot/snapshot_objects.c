@@ -11,8 +11,7 @@
 #include "census/snapshot/snapshot_graph_internal.h"
 
 const struct hi_section_member hi_snapshot_object_columns[] = {
-	HI_SECTION_MEMBER("objects.address", struct hi_objects, address_low, count,
-			  .sets = HI_BOUND_OBJECTS),
+	HI_SECTION_MEMBER("objects.address", struct hi_objects, address_low, count),
 	HI_SECTION_MEMBER("objects.usable", struct hi_objects, usable_low, count),
 	HI_SECTION_MEMBER("objects.type", struct hi_objects, type, count),
 	HI_SECTION_MEMBER("objects.flags", struct hi_objects, flags, count),

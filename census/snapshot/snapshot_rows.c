@@ -270,8 +270,11 @@ enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *r
 	*n_ret = 0;
 	if (!section)
 		return hi_fail(err, HI_USAGE, 0, "snapshot: section %.32s", name);
-	if (at < 0 && section->presence == HI_SECTION_OPTIONAL)
+	if (at < 0 && section->presence == HI_SECTION_OPTIONAL) {
+		if (section->sets)
+			hi_snapshot_bound(s, section->sets, 0);
 		return HI_OK;
+	}
 	if (at < 0 && section->presence == HI_SECTION_NEEDED)
 		return hi_snapshot_bad(s, name, err, "missing");
 	status = hi_snapshot_get(s, name, section->item, &items, &c.n, err);
@@ -284,6 +287,8 @@ enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *r
 			status = check_section_rows(&c, s->bounds, err);
 		if (status != HI_OK)
 			return status;
+		if (section->sets)
+			hi_snapshot_bound(s, section->sets, c.n);
 		s->loaded[at].holds = true;
 	}
 	memcpy(rows_ret, &items, sizeof(items));
@@ -332,8 +337,6 @@ enum hi_status hi_snapshot_take_members(struct hi_snapshot *s,
 		memcpy(at + m->rows, &rows, sizeof(rows));
 		if (rows)
 			memcpy(at + m->count, &count, m->count_width);
-		if (m->sets)
-			hi_snapshot_bound(s, m->sets, count);
 	}
 	return status;
 }

@@ -45,6 +45,7 @@
 							      __VA_ARGS__}},             \
 	.n_columns = 1
 #define COUNT(bound) .count = HI_BOUND_##bound
+#define SETS(bound) .sets = HI_BOUND_##bound
 
 /* ---- the heap ---- */
 
@@ -767,9 +768,9 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_snapshot_property, properties), .is_large = true,
 	 .has_long_texts = true},
 	{SECTION("types", HEAP, KEY, "row 0 is \"no type\""),
-	 ROWS_OF(struct hi_snapshot_type, types), .least = 1},
+	 ROWS_OF(struct hi_snapshot_type, types), .least = 1, SETS(TYPES)},
 	{SECTION("roots", HEAP, KEY, "root variables"),
-	 ROWS_OF(struct hi_snapshot_root, roots)},
+	 ROWS_OF(struct hi_snapshot_root, roots), SETS(ROOTS)},
 	{SECTION("windows", HEAP, KEY, "addresses, by object"),
 	 ROWS_OF(struct hi_snapshot_window, windows), .count_most = HI_BOUND_OBJECTS,
 	 .holds = window_holds},
@@ -778,7 +779,7 @@ static const struct hi_section sections[] = {
 	{SECTION("objects.address", HEAP, KEY,
 		 "address, less the base of the last window that begins at or before the "
 		 "object"),
-	 NUMBERS(4)},
+	 NUMBERS(4), SETS(OBJECTS)},
 	{SECTION("objects.usable", HEAP, NEEDED,
 		 "bytes that the program may use; 0xffffffff: see `large`"),
 	 NUMBERS(4), COUNT(OBJECTS)},
@@ -848,7 +849,7 @@ static const struct hi_section sections[] = {
 	{SECTION("leaks.groups", HEAP, OPTIONAL,
 		 "leaks without a type by size and by which words are pointers, with the "
 		 "types that they may have"),
-	 ROWS_OF(struct hi_snapshot_leak_row, leak_groups)},
+	 ROWS_OF(struct hi_snapshot_leak_row, leak_groups), SETS(LEAK_GROUPS)},
 	{SECTION("leaks.nodes", HEAP, OPTIONAL, "each such leak"),
 	 ROWS_OF(struct hi_snapshot_leak_node, leak_nodes)},
 	{SECTION("dom.idom", HEAP, NEEDED,
@@ -858,7 +859,7 @@ static const struct hi_section sections[] = {
 	{SECTION("dom.retained", HEAP, NEEDED, "bytes that would become free with it"),
 	 NUMBERS(8), COUNT(NODES)},
 	{SECTION("dom.order", HEAP, KEY, "nodes of the dominator tree in preorder"),
-	 NUMBERS(4), .count_most = HI_BOUND_NODES},
+	 NUMBERS(4), .count_most = HI_BOUND_NODES, SETS(ORDER)},
 	{SECTION("dom.span", HEAP, NEEDED, "nodes of the subtree that begins there"),
 	 NUMBERS(4), COUNT(ORDER)},
 	{SECTION("ledger", HEAP, OPTIONAL, "rows of the ledger"),
@@ -923,7 +924,7 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_context_node, context_nodes), .most = INT32_MAX},
 	{SECTION("contexts.stacks", RECORDING, NEEDED,
 		 "contexts, a stack each. Context 0 is \"no stack\""),
-	 ROWS_OF(struct hi_context, context_stacks), .most = INT32_MAX},
+	 ROWS_OF(struct hi_context, context_stacks), .most = INT32_MAX, SETS(CONTEXTS)},
 	{SECTION("contexts.totals", RECORDING, NEEDED,
 		 "totals of each; of samples (`recording.sample_bytes` is not 0) "
 		 "estimates, in which a sample of `s` bytes counts for 1/p allocations, "
@@ -962,11 +963,11 @@ static const struct hi_section sections[] = {
 		 "bytes that were requested; of pieces of a block: for the block"),
 	 NUMBERS(8), COUNT(OBJECTS)},
 	{SECTION("births.threads", RECORDING, NEEDED, "thread ids, ascending"),
-	 NUMBERS(4, ASCENDS)},
+	 NUMBERS(4, ASCENDS), SETS(THREADS)},
 	{SECTION("sources", RECORDING, OPTIONAL,
 		 "which functions were followed (with `sources.pieces`)"),
 	 ROWS_OF(struct hi_snapshot_source_row, sources), .most = HI_EVENT_SOURCES,
-	 .holds = source_row_holds},
+	 .holds = source_row_holds, SETS(SOURCES)},
 	{SECTION("sources.pieces", RECORDING, OPTIONAL,
 		 "live pieces of the sources without an object that begins there; by "
 		 "source, then by address"),
@@ -1004,7 +1005,8 @@ static const struct hi_section sections[] = {
 		 "objects that have type, module, function, era, root variable and "
 		 "retainer set in common; \"\": unknown"),
 	 .item = HI_BIO_GROUP_ROW_SIZE, .columns = life_groups,
-	 .n_columns = sizeof(life_groups) / sizeof(*life_groups), .most = HI_BIO_GROUPS},
+	 .n_columns = sizeof(life_groups) / sizeof(*life_groups), .most = HI_BIO_GROUPS,
+	 SETS(GROUPS)},
 	{SECTION("lives.censuses", LIVES, NEEDED,
 		 "the censuses; the first one is where period 1 begins"),
 	 .item = HI_BIO_CENSUS_ROW_SIZE, .columns = life_censuses,
@@ -1041,7 +1043,7 @@ static const struct hi_section sections[] = {
 		 "offsets in `strings`; the first is \"\". A type of a step is an item "
 		 "of "
 		 "these"),
-	 NUMBERS(4, TEXT)},
+	 NUMBERS(4, TEXT), SETS(NAMES)},
 	{SECTION("space.steps", SPACE, NEEDED,
 		 "of all that the context has allocated of this type. Ages are 1 to P; "
 		 "steps of one context and type follow each other, by ascending age"),
@@ -1051,10 +1053,11 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_space_kept_unseen, space_unseen)},
 	{SECTION("space.phases", SPACE, OPTIONAL,
 		 "where there are marks. The first row is before all marks"),
-	 ROWS_OF(struct hi_snapshot_phase_row, space_phases), .has_long_texts = true},
+	 ROWS_OF(struct hi_snapshot_phase_row, space_phases), .has_long_texts = true,
+	 SETS(PHASES)},
 	{SECTION("space.parts", SPACE, NEEDED,
 		 "with `space.phases`: all that the context has allocated in it"),
-	 ROWS_OF(struct hi_snapshot_space_part, space_parts)},
+	 ROWS_OF(struct hi_snapshot_space_part, space_parts), SETS(PARTS)},
 	{SECTION("parts.steps", SPACE, NEEDED,
 		 "as `space.steps`, by part; `space.steps` has the sums of its phases"),
 	 ROWS_OF(struct hi_space_kept_step, part_steps), .holds = step_holds},
@@ -1111,7 +1114,8 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_snapshot_layout_row, layouts), COUNT(TYPES),
 	 .holds = layout_row_holds},
 	{SECTION("fields", CONTENTS, NEEDED, "of records"),
-	 ROWS_OF(struct hi_snapshot_field_row, fields), .has_long_texts = true},
+	 ROWS_OF(struct hi_snapshot_field_row, fields), .has_long_texts = true,
+	 SETS(FIELDS)},
 	{SECTION("extents", CONTENTS, NEEDED,
 		 "by object, where elements do not begin at the object or do not fill an "
 		 "array"),
@@ -1141,20 +1145,13 @@ const struct hi_section *hi_snapshot_section(const char *name)
 const char *hi_bound_name(enum hi_bound bound)
 {
 	static const char *const names[HI_BOUNDS] = {
-		[HI_BOUND_OBJECTS] = "N",
-		[HI_BOUND_OBJECT_WORDS] = "⌈N/64⌉",
-		[HI_BOUND_EDGE_ROWS] = "N+C",
-		[HI_BOUND_ROOTS] = "R",
-		[HI_BOUND_ROOT_ROWS] = "R+1",
-		[HI_BOUND_TYPES] = "T",
-		[HI_BOUND_NODES] = "V",
-		[HI_BOUND_NODE_WORDS] = "⌈V/64⌉",
-		[HI_BOUND_EDGES] = "E",
-		[HI_BOUND_ROOT_EDGES] = "as `roots.to`",
-		[HI_BOUND_ORDER] = "as `dom.order`",
-		[HI_BOUND_CONTEXTS] = "K",
-		[HI_BOUND_GROUPS] = "G",
-		[HI_BOUND_LIFE_SETS] = "P+1+G",
+		[HI_BOUND_OBJECTS] = "N",     [HI_BOUND_OBJECT_WORDS] = "⌈N/64⌉",
+		[HI_BOUND_EDGE_ROWS] = "N+C", [HI_BOUND_ROOTS] = "R",
+		[HI_BOUND_ROOT_ROWS] = "R+1", [HI_BOUND_TYPES] = "T",
+		[HI_BOUND_NODES] = "V",	      [HI_BOUND_NODE_WORDS] = "⌈V/64⌉",
+		[HI_BOUND_EDGES] = "E",	      [HI_BOUND_ROOT_EDGES] = "D",
+		[HI_BOUND_ORDER] = "O",	      [HI_BOUND_CONTEXTS] = "K",
+		[HI_BOUND_GROUPS] = "G",      [HI_BOUND_LIFE_SETS] = "P+1+G",
 	};
 
 	return names[bound] ? names[bound] : "";

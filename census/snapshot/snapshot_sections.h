@@ -93,6 +93,7 @@ struct hi_section {
 	uint32_t item;	     /* bytes of a row */
 	enum hi_bound count; /* just so many rows */
 	enum hi_bound count_most;
+	enum hi_bound sets;   /* the number of rows is this bound, once they are read */
 	uint64_t least, most; /* of rows; most 0: 2^32 - 2 */
 	bool is_large;	      /* any number of rows */
 	/* Its texts may be as long as they like; else they are refused where they are far
@@ -131,13 +132,11 @@ enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *r
 struct hi_section_member {
 	const char *section;
 	uint32_t rows, count, count_width;
-	enum hi_bound sets; /* when it is taken */
 };
-#define HI_SECTION_MEMBER(name, type, member, n, ...)                                    \
+#define HI_SECTION_MEMBER(name, type, member, n)                                         \
 	{                                                                                \
 		.section = name, .rows = offsetof(type, member),                         \
-		.count = offsetof(type, n),                                              \
-		.count_width = sizeof(((type *)NULL)->n) __VA_OPT__(, ) __VA_ARGS__      \
+		.count = offsetof(type, n), .count_width = sizeof(((type *)NULL)->n)     \
 	}
 enum hi_status hi_snapshot_put_members(struct hi_snapshot_writer *w,
 				       const struct hi_section_member *members, size_t n,

@@ -47,7 +47,6 @@ enum hi_status hi_snapshot_sources(struct hi_snapshot *s,
 	status = hi_snapshot_take_rows(s, &source_map, NULL, sources, &n, err);
 	if (status != HI_OK)
 		return status;
-	hi_snapshot_bound(s, HI_BOUND_SOURCES, n);
 	ret->sources = *sources;
 	ret->n_sources = (uint32_t)n;
 	return hi_snapshot_rows(s, "sources.pieces", &ret->items, &ret->count, err);

@@ -15,8 +15,7 @@ static const struct hi_section_member space_rows[] = {
 static const struct hi_section_member space_censuses_rows = HI_SECTION_MEMBER(
 	"space.censuses", struct hi_snapshot_space, censuses, n_censuses);
 static const struct hi_section_member part_rows[] = {
-	HI_SECTION_MEMBER("space.parts", struct hi_snapshot_space, parts, n_parts,
-			  .sets = HI_BOUND_PARTS),
+	HI_SECTION_MEMBER("space.parts", struct hi_snapshot_space, parts, n_parts),
 	HI_SECTION_MEMBER("parts.steps", struct hi_snapshot_space, by_part.steps,
 			  by_part.n_steps),
 	HI_SECTION_MEMBER("parts.unseen", struct hi_snapshot_space, by_part.unseen,
@@ -107,7 +106,6 @@ static enum hi_status take_space_parts(struct hi_snapshot *s, struct hi_arena *a
 
 	if (status != HI_OK || !ret->phases)
 		return status;
-	hi_snapshot_bound(s, HI_BOUND_PHASES, ret->n_phases);
 	ret->by_part.periods = ret->kept.periods;
 	ret->by_part.n_periods = ret->kept.n_periods;
 	return hi_snapshot_take_members(s, part_rows, 4, ret, err);
@@ -127,7 +125,6 @@ enum hi_status hi_snapshot_space(struct hi_snapshot *s, uint32_t n_contexts,
 	hi_snapshot_take_properties(s, "", space_numbers, 3, ret);
 	status = hi_snapshot_take_rows(s, &name_map, arena, &ret->names, &ret->n_names,
 				       err);
-	hi_snapshot_bound(s, HI_BOUND_NAMES, ret->n_names);
 	if (status == HI_OK)
 		status = take_space_censuses(s, arena, ret, err);
 	if (status == HI_OK)

@@ -234,7 +234,6 @@ static enum hi_status take_layout(struct reading *r, struct hi_error *err)
 	uint64_t n = 0;
 	enum hi_status status = hi_snapshot_rows(s, "fields", &fields, &n, err);
 
-	hi_snapshot_bound(s, HI_BOUND_FIELDS, n);
 	if (status == HI_OK)
 		status = hi_snapshot_rows(s, "layouts", &layouts, &n, err);
 	if (status != HI_OK)

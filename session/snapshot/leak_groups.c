@@ -60,7 +60,6 @@ enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
 		return hi_fail_memory(err, "names of leaks");
 	status = hi_snapshot_take_rows(s, &leak_group_map, NULL, &groups->items,
 				       &groups->count, err);
-	hi_snapshot_bound(s, HI_BOUND_LEAK_GROUPS, groups->count);
 	if (status == HI_OK)
 		status = hi_snapshot_rows(s, "leaks.nodes", &nodes, &n, err);
 	if (status != HI_OK || !groups->items || !nodes)
