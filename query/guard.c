@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a statement may do: read the tables of this room, and compute. Everything else is
- * refused when it is compiled, and its resources are limited.
+ * A statement may read the tables of this room, and compute. Everything else is refused
+ * when it is compiled, and its resources are limited.
  */
 #include <signal.h>
 #include <string.h>

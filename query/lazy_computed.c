@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the source computes, cached. */
+/* Results that the source computes, cached. */
 #include <stdlib.h>
 #include <string.h>
 

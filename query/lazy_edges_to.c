@@ -54,7 +54,7 @@ static enum hi_status make_edges_to(const struct hi_graph *g, struct hi_edges_to
 	if (!to->first)
 		return hi_fail_memory(err, "edges by target");
 	count_edges_to(g, to);
-	/* Those of roots are in n_edges or are not: room for both. */
+	/* Edges of roots may be in n_edges or not: room for both. */
 	to->sources = hi_alloc(
 		(g->n_edges + g->root_chunk.row[g->first_kind - g->first_root] + 1) *
 		sizeof(*to->sources));

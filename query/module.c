@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What SQLite calls: each table as an eponymous virtual table. */
+/* The interface that SQLite calls: each table as an eponymous virtual table. */
 #include <stdio.h>
 #include <string.h>
 

@@ -54,12 +54,12 @@ struct hi_query_source {
 	/* Some heap is not decoded: statements that need leaks are refused, since an
 	 * empty result would be read as "no leaks". */
 	bool leaks_unknown;
-	/* What these return must stay valid and unchanged as long as the query lives. */
+	/* Results of these must stay valid and unchanged as long as the query lives. */
 	enum hi_status (*dominators)(void *arg, const struct hi_dominators **ret,
 				     struct hi_error *err);
 	enum hi_status (*census)(void *arg, const struct hi_census **ret,
 				 struct hi_error *err);
-	/* Of the whole file; in the order of time. */
+	/* Returns the censuses of the whole file; in the order of time. */
 	enum hi_status (*censuses)(void *arg, const struct hi_query_census **ret,
 				   size_t *n_ret, struct hi_error *err);
 	enum hi_status (*marks)(void *arg, const struct hi_snapshots_marks **ret,
@@ -101,7 +101,7 @@ enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_que
 void hi_query_close(struct hi_query *q);
 HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
 
-/* What is wrong with a statement, beside the error's text. */
+/* The fault of a statement, beside the error's text. */
 struct hi_query_mistake {
 	size_t offset;	/* of the statement's byte; SIZE_MAX: unknown */
 	char hint[200]; /* "near it: retained, reachable"; "" none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this room share. To add a table: a file table_NAME.c with a
- * `const struct hi_query_ops hi_query_table_NAME`, a line in tables.c, its columns in
- * docs/QUERY.md, a test that compares it with another command.
+ * Declarations that the files of this room share. To add a table: a file table_NAME.c
+ * with a `const struct hi_query_ops hi_query_table_NAME`, a line in tables.c, its columns
+ * in docs/QUERY.md, a test that compares it with another command.
  */
 #ifndef HI_QUERY_INTERNAL_H
 #define HI_QUERY_INTERNAL_H
@@ -126,7 +126,7 @@ enum hi_status hi_query_dominators(struct hi_query *q, const struct hi_dominator
 /* The census by type, computed by the first call. HI_UNSUPPORTED: it is unknown. */
 enum hi_status hi_query_census(struct hi_query *q, const struct hi_census **ret,
 			       struct hi_error *err);
-/* Fills q->censuses and the two behind it. */
+/* Fills q->censuses and the two members after it. */
 enum hi_status hi_query_censuses(struct hi_query *q, struct hi_error *err);
 /* NULL: no live object has the type. */
 enum hi_status hi_query_census_row(struct hi_query *q, uint32_t type,
@@ -195,7 +195,7 @@ struct hi_query_way {
 	double share;	 /* of the table's rows that one value has; 0: a few */
 };
 
-/* Where a statement stands in a table. */
+/* The position of a statement in a table. */
 struct hi_query_walk {
 	unsigned way;
 	bool backwards, is_null; /* is_null: column IS NULL */
@@ -204,7 +204,7 @@ struct hi_query_walk {
 	const char *text; /* or a string of so many bytes */
 	size_t length;
 	uint64_t low, high; /* way 0: keys in [low, high) */
-	uint64_t row;	    /* the key of the row it stands on */
+	uint64_t row;	    /* the key of the row it is at */
 	uint64_t at, end;   /* the table's own */
 	const void *list;   /* and so is this */
 };
@@ -290,7 +290,7 @@ static inline struct hi_result_cell hi_cell_string(const char *text)
 {
 	return text && *text ? hi_cell_string_n(text, strlen(text)) : hi_cell_null();
 }
-/* Of a type's name; not "(untyped)". */
+/* Returns the cell of a type's name; not "(untyped)". */
 struct hi_result_cell hi_cell_type(const struct hi_query *q, uint32_t type);
 
 /* ---- SQLite's side ---- */

@@ -68,7 +68,8 @@ static enum hi_result_unit declared_unit(const char *declared)
 						  : HI_UNIT_NUMBER;
 }
 
-/* Of a computed column by its name: sum(shallow), max(o.address), bytes. */
+/* Returns the unit of a computed column by its name: sum(shallow), max(o.address),
+ * bytes. */
 static enum hi_result_unit named_unit(const char *name)
 {
 	static const char *const sums[] = {"sum(", "total(", "max(", "min("};

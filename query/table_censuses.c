@@ -67,7 +67,7 @@ static const struct hi_query_census *census_of(const struct hi_query *q, uint64_
 	return &q->censuses[low];
 }
 
-/* Of a census that has only its totals, the rest is unknown. */
+/* A census that has only its totals has NULL for the rest. */
 static struct hi_result_cell whole_cell(const struct hi_query_census *c,
 					const struct hi_census_row *whole, int column)
 {

@@ -195,7 +195,7 @@ static enum hi_status start_idom(struct hi_query *q, struct hi_query_walk *walk,
 	if (status != HI_OK || walk->integer < 0 || walk->integer >= d->n_nodes ||
 	    place[walk->integer] == UINT32_MAX)
 		return status;
-	/* Its children are behind it in the preorder. */
+	/* Its children follow it in the preorder. */
 	walk->at = place[walk->integer] + 1;
 	walk->end = place[walk->integer] + (uint64_t)d->span[place[walk->integer]];
 	return HI_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * retainer_sets and bins: the key is the row, in the order of the sets' numbers; behind
- * these, of bins, what no named root reaches.
+ * retainer_sets and bins: the key is the row, in the order of the sets' numbers; after
+ * these, for bins, objects that no named root reaches.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static enum hi_status find_bin_keys(struct hi_query *q, uint64_t *low, uint64_t 
 	return find_keys_of_rows(q, &q->bins, low, high, err);
 }
 
-/* Rows without a number are behind all others, and SQLite compares them again. */
+/* Rows without a number are after all others, and SQLite compares them again. */
 static uint64_t bound_set_rows(const struct hi_sets *sets, int64_t value, uint64_t low,
 			       uint64_t high)
 {
