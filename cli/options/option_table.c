@@ -237,8 +237,8 @@ const struct hi_option_row hi_option_table[] = {
 	 "tell a running alloc or record --every of the process to record no allocations "
 	 "until --resume",
 	 BIT(ALLOC), REFUSED, FLAG(alloc.pause), .not_with = "resume " OF_PROFILES},
-	{"resume", 0, NULL, "tell it to go on", BIT(ALLOC), REFUSED, FLAG(alloc.resume),
-	 .not_with = OF_PROFILES},
+	{"resume", 0, NULL, "resume a paused recording", BIT(ALLOC), REFUSED,
+	 FLAG(alloc.resume), .not_with = OF_PROFILES},
 	{"callers", 0, NULL, "also show which functions have called those that allocated",
 	 BIT(ALLOC), SHOWS, FLAG(alloc.callers), .not_with = "by=mark",
 	 .why = "since a mark calls nothing"},
@@ -415,7 +415,7 @@ const struct hi_option_row hi_option_table[] = {
 	 "product ($2*$3); old=$N: the block that it resizes; may be repeated",
 	 BIT(RECORD), REFUSED, TAKE(hi_option_take_calls)},
 	{"frees", 0, "FUNCTION:$N",
-	 "what --calls gave is given back by this function, as argument N; may be "
+	 "this function frees the blocks of --calls, which are argument N; may be "
 	 "repeated",
 	 BIT(RECORD), REFUSED, TAKE(hi_option_take_calls), .only_with = "calls"},
 	{"mappings", 0, NULL,
@@ -509,8 +509,8 @@ const struct hi_option_row hi_option_table[] = {
 	{.help = "Of a recording (heapinspect record):", .commands = BORN},
 	{"site", 0, "FUNCTION",
 	 "only objects that this function allocated (a name or a pattern with *; "
-	 "FILE:LINE; @MODULE; or a list): the innermost one that does not only allocate "
-	 "for its caller",
+	 "FILE:LINE; @MODULE; or a list): the innermost one that is no allocation "
+	 "wrapper",
 	 BORN, CHOOSES, TEXT(selection.births.site)},
 	{"site-any", 0, "FUNCTION",
 	 "only objects with this function anywhere in the stack that allocated them",
