@@ -183,7 +183,7 @@ HI_INLINE bool take_other_type(void *arg, hi_node from, hi_node to, uint8_t grad
 	return hi_bit_take(w->marked, to);
 }
 
-/* What no longer is marked, in bytes. */
+/* Returns the bytes that are no longer marked. */
 static uint64_t lost_bytes(const struct without *w, const struct hi_reach *reach)
 {
 	uint64_t bytes = 0;

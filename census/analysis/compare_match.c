@@ -113,7 +113,8 @@ static uint64_t hash_root(const struct hi_graph *g, hi_node node)
 	return XXH3_64bits(name, strlen(name));
 }
 
-/* Of all nodes, down the dominator tree; of what is not reached by its type alone. */
+/* Hashes the ways of all nodes, down the dominator tree; of unreached nodes the type
+ * alone. */
 static void hash_ways(const struct hi_heap_side *side, const uint32_t *types,
 		      uint64_t *hashes)
 {

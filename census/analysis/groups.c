@@ -41,7 +41,7 @@ static uint32_t group_type(const struct hi_graph *g, hi_node node)
 	return hi_graph_is_object(g, node) ? g->objects->type[node] : 0;
 }
 
-/* Of one type, or both untyped and of one size. */
+/* Returns whether both are of one type, or both untyped and of one size. */
 static bool are_of_a_kind(const struct hi_graph *g, hi_node a, hi_node b)
 {
 	if (!hi_graph_is_object(g, a) || !hi_graph_is_object(g, b) ||
@@ -183,7 +183,7 @@ static enum hi_status name_edges_of(struct hi_grouping *gr, hi_node node,
 			       ? "[]"
 			       : hi_grouping_exact_name(gr, node, texts[i]);
 		hi_field_pattern(text, pattern, sizeof(pattern));
-		/* Those of an array are all the same. */
+		/* Patterns of an array are all the same. */
 		if (id == NO_EDGE || strcmp(pattern, last) != 0) {
 			if (!intern_pattern(gr, pattern, &id))
 				return hi_fail_memory(err, "groups");
@@ -312,7 +312,7 @@ static bool merge_groups(struct hi_grouping *gr, struct hi_group *into,
 	return true;
 }
 
-/* What two patterns begin with, up to the end of a member. */
+/* Joins two patterns to their common beginning, up to the end of a member. */
 static bool join_patterns(struct hi_grouping *gr, uint32_t a, uint32_t b, uint32_t *ret)
 {
 	const char *x = hi_grouping_pattern(gr, a), *y = hi_grouping_pattern(gr, b);
@@ -329,8 +329,8 @@ static bool join_patterns(struct hi_grouping *gr, uint32_t a, uint32_t b, uint32
 	return intern_pattern(gr, both, ret);
 }
 
-/* Of the types that have a group without an edge: how many have an edge, in `edged` by
- * the first group of each type. */
+/* Counts, for types that have a group without an edge, the members with an edge, in
+ * `edged` by the first group of each type. */
 static bool count_edged(struct hi_grouping *gr, const struct hi_group_list *list,
 			uint64_t *edged)
 {
@@ -566,7 +566,7 @@ static enum hi_status expand_member(struct expansion *x, hi_node at, struct hi_e
 		uint32_t field = gr->field_of[child];
 		bool ok = true;
 
-		/* Of leaves those are the next children. */
+		/* For leaves these are the next children. */
 		if (end - c > AHEAD)
 			prefetch_child(gr, d->order[c + AHEAD]);
 		gr->field_of[child] = 0;
@@ -620,8 +620,8 @@ static enum hi_status begins_list(struct hi_grouping *gr, hi_node at, bool *ret,
 	return status;
 }
 
-/* Where the largest member is in the group; SIZE_MAX: it retains less than `least`, or
- * there is no other. */
+/* Finds the place of the largest member in the group; SIZE_MAX: it retains less than
+ * `least`, or there is no other. */
 static enum hi_status find_dominant(struct hi_grouping *gr, const struct hi_group *group,
 				    double least, size_t *ret, struct hi_error *err)
 {
@@ -731,7 +731,7 @@ enum hi_status hi_grouping_expand(struct hi_grouping *gr, struct hi_group *group
 		status = expand_member(&x, group->at.items[i], err);
 	if (status == HI_OK)
 		status = place_unheld(gr, list, err);
-	/* Where groups go by type alone, a member has no name to keep. */
+	/* If groups go by type alone, a member has no name to keep. */
 	if (status == HI_OK && (group->tops == 1 || !gr->names_singles))
 		status = split_dominant(
 			gr, list, group->tops == 1 ? group->largest : HI_NODE_NONE, err);
@@ -808,8 +808,8 @@ enum hi_status hi_grouping_tops(struct hi_grouping *gr, uint64_t single,
 
 /* ---- lifetime ---- */
 
-/* What the variables of modules are in; a module's object may lead there, too, so that
- * its root does not dominate it. */
+/* Finds the dicts with the variables of modules; a module's object may lead there, too,
+ * so that its root does not dominate it. */
 static bool find_module_dicts(struct hi_grouping *gr)
 {
 	const struct hi_graph *g = gr->graph;

@@ -100,7 +100,7 @@ static bool is_own_type(const struct hi_graph *g, hi_node node)
 	return strncmp(name, "std::", 5) != 0 && strncmp(name, "__gnu_cxx::", 11) != 0;
 }
 
-/* How much the name of an object says. */
+/* Ranks an object by how telling its name is. */
 static unsigned rank_of_name(const struct leak_finder *f, hi_node node)
 {
 	const struct hi_leak_group *group;
@@ -161,7 +161,8 @@ struct leak_count {
 	uint64_t votes;
 };
 
-/* Of what is held, the type or group that more than half of it has, if there is one. */
+/* Votes for the type or group that more than half of the held objects have, if there is
+ * one. */
 static void vote_for_held(struct leak_count *c, hi_node node)
 {
 	uint32_t type = hi_type_of(c->graph, node);

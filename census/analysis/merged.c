@@ -96,7 +96,7 @@ static bool has_merged_child(const struct making *m, uint32_t parent, uint32_t k
 	       hi_table_get(&m->index, (uint64_t)parent << 32 | frame, &child);
 }
 
-/* The label of a node below `parent`: with its key only where that says something. */
+/* The label of a node below `parent`: with its key only where that is telling. */
 static uint32_t label_below(struct making *m, uint32_t parent, hi_node node)
 {
 	const struct hi_merged_labelling *l = &m->labels;

@@ -141,7 +141,7 @@ static bool merge_objects(struct births_merging *m, const struct hi_graph *g,
 
 /* ---- samples ---- */
 
-/* What samples stand for beside themselves. */
+/* Allocations that samples represent beside themselves. */
 struct merged_unseen {
 	double objects, bytes;
 };

@@ -86,8 +86,8 @@ static size_t field_length(const char *text)
 	return joint + strcspn(text + joint, "-.[");
 }
 
-/* Numbers in brackets go; keys only if `keys`; so do fields of a library behind one of
- * the program. A word without a name is "". */
+/* Numbers in brackets go; keys only if `keys`; so do fields of a library after one of the
+ * program. A word without a name is "". */
 static void fold_label(char out[LABEL_SIZE], const char *text, bool keys)
 {
 	size_t at = 0;
@@ -255,7 +255,7 @@ static enum hi_status label_siblings(struct hi_merged_labelling *l,
 	return failed ? hi_fail_memory(err, "labels") : HI_OK;
 }
 
-/* What several variables hold has the name of the shortest path to it. */
+/* Labels objects that several variables hold by the shortest paths to them. */
 static enum hi_status label_tops(struct hi_merged_labelling *l, const struct hi_graph *g,
 				 const struct hi_dominators *d,
 				 const struct hi_merged_labels *labels,

@@ -84,7 +84,7 @@ static hi_node owner_of_part(const struct part_search *s, hi_node part)
 		hi_node up = s->owners[at];
 
 		if (up == HI_NODE_NONE || up == at)
-			/* What is in an array that is held elsewhere is the array's. */
+			/* Objects in an array that is held elsewhere are the array's. */
 			return is_runtime_object(s->graph, at) && is_part_of_object(s, at)
 				       ? part
 				       : at;

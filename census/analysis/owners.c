@@ -2,11 +2,11 @@
 /*
  * Note [Owners by the dominator tree]
  *
- * What a root variable dominates, it alone holds. All else is below an object that lies
- * directly under the super-root or a kind of roots: a *top*. By the definition of
- * dominators the edges into a top's subtree from outside lead to the top itself, so the
- * set of variables that reach the top is the set of all of its subtree. The sets are the
- * least solution over the tops alone: there are far fewer of them than objects.
+ * A root variable alone holds the objects that it dominates. All else is below an object
+ * that lies directly under the super-root or a kind of roots: a *top*. By the definition
+ * of dominators the edges into a top's subtree from outside lead to the top itself, so
+ * the set of variables that reach the top is the set of all of its subtree. The sets are
+ * the least solution over the tops alone: there are far fewer of them than objects.
  *
  * A set has the variables of one rank, the best of those that lead there: the program's,
  * else words of its memory, else what the C library keeps, else words that may be left

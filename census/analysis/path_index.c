@@ -314,7 +314,7 @@ void hi_path_grade(const struct hi_graph *g, struct hi_path *path)
 	}
 }
 
-/* Of the referrers on shortest paths with the fewest doubtful edges the first one. */
+/* Returns the first of the referrers on shortest paths with the fewest doubtful edges. */
 static hi_node find_step_back(const struct hi_path_index *index,
 			      const struct hi_path_distances *d, hi_node node)
 {

@@ -119,7 +119,8 @@ static bool measure_to_targets(struct search *s)
 					 s->worst == HI_GRADE_CONSERVATIVE, &s->own_d);
 }
 
-/* Those of paths that leave no target: of few targets, all that are kept, corrected. */
+/* Finds distances of paths that leave no target: for few targets, all that are kept,
+ * corrected. */
 static bool find_distances(struct search *s, const hi_node *targets, size_t n)
 {
 	struct hi_error quiet;
@@ -388,7 +389,7 @@ static struct hi_path *new_path(struct search *s, uint32_t length, uint32_t doub
 	return &ranked->path;
 }
 
-/* Of exact edges alone there is nothing to look up: rows may be long. */
+/* Exact edges alone need no look-up: rows may be long. */
 static void find_grade(const struct search *s, struct hi_path *path)
 {
 	if (s->worst == HI_GRADE_EXACT)
@@ -473,7 +474,7 @@ static bool choose_targets(struct search *s, const hi_node *targets, size_t n)
 	}
 	if (kept)
 		qsort(keys, kept, sizeof(*keys), by_distance);
-	/* What is named twice is a target once. */
+	/* A node that is named twice is a target once. */
 	for (size_t i = 0; i < kept; i++)
 		if (!i || keys[i].edge != keys[i - 1].edge)
 			s->targets[s->n_targets++] = keys[i].edge;

@@ -9,8 +9,8 @@
  * new distances begin at referrers that are not changed, the nearest first (Dijkstra), by
  * distance and then by doubtful edges.
  *
- * This costs as much as what lies behind the targets. Where that is much of the heap, all
- * is measured again instead.
+ * The cost is that of the objects reached through the targets. If these are much of the
+ * heap, all is measured again instead.
  */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static bool is_held_from_elsewhere(const struct hi_path_around *a, hi_node node)
 	return false;
 }
 
-/* What lies one step behind the node, on shortest paths. */
+/* Adds the nodes one step after the node, on shortest paths. */
 static bool add_candidates(struct change *c, hi_node from)
 {
 	struct hi_path_around *a = c->around;

@@ -65,7 +65,7 @@ static void reach_at_distance(struct walk *w, hi_node node, uint32_t distance)
 	w->farthest = distance;
 }
 
-/* Of paths of one length that with fewer doubtful edges; then by number. */
+/* Prefers, among paths of one length, fewer doubtful edges; then the lower number. */
 HI_INLINE void relax(struct walk *w, hi_node from, hi_node to, uint8_t grade)
 {
 	uint32_t distance = w->distance[from] + 1;

@@ -18,8 +18,8 @@
  * anything leads to one of its pieces, all of them are there, and none of them is a leak.
  * Pieces that nothing leads to (an arena's object that was given up, or one that was
  * found by a pointer which turned out to be none) count as roots of their own as well,
- * doubtful ones, as their block holds them and no edge says so. Except for slots: where
- * what manages the block says that an object is there (an item in a slab), and nothing
+ * doubtful ones, as their block holds them and no edge shows it. Slots are an exception:
+ * if the manager of the block lists an object there (an item in a slab), and nothing
  * leads to it, the program has lost it.
  */
 #include <stdlib.h>

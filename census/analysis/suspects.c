@@ -5,15 +5,14 @@
  * Note [Down to the branch]
  *
  * The dominator tree is followed by groups of siblings (groups.h), from the super-root
- * into every group that holds enough. A group of one node is gone through. Where that is
- * a group of many, its parent is the accumulation point: the many are what is
- * accumulated. Where no group holds enough, the node itself is it, with the largest group
- * of its children. So suspects never overlap, and two variables with one large object are
- * one suspect.
+ * into every group that holds enough. A group of one node is gone through. If it is a
+ * group of many, its parent is the accumulation point: the many accumulate there. If no
+ * group holds enough, the node itself is it, with the largest group of its children. So
+ * suspects never overlap, and two variables with one large object are one suspect.
  *
  * Inner parts that a runtime names (the keys of a dict) belong to their container: their
- * children are its own. Of elements whose type says nothing (tuples, untyped blocks,
- * closures) that hold one object each, and of arrays, the type of these is named.
+ * children are its own. Elements whose type is not telling (tuples, untyped blocks,
+ * closures) and that hold one object each, and arrays, are named by the type of these.
  *
  * Memory that the C library or a runtime keeps for itself is no suspect, nor is a word
  * that may be left over.
@@ -80,7 +79,8 @@ static bool push_way(struct finder *f, struct hi_group *group, const struct way 
 
 /* ---- the top ---- */
 
-/* What the edges of named roots lead to: a module's dict is no element of anything. */
+/* Marks the objects that edges of named roots lead to: a module's dict is no element of
+ * anything. */
 static bool mark_held_by_roots(const struct hi_graph *g, uint64_t *held)
 {
 	for (hi_node root = g->first_root; root < g->first_kind; root++) {
@@ -141,7 +141,7 @@ static uint32_t find_foremost_root(const struct finder *f, const struct hi_group
 	return foremost;
 }
 
-/* Of members that are scattered over many roots: those of the foremost one. */
+/* Keeps, of members that are scattered over many roots, those of the foremost one. */
 static enum hi_status keep_foremost(struct finder *f, struct hi_group *group,
 				    struct hi_error *err)
 {
@@ -181,7 +181,8 @@ static bool may_be_blamed(const struct hi_graph *g, hi_node node)
 	       hi_root_rank(&g->roots[node - g->first_root]) > HI_RANK_SYSTEM;
 }
 
-/* What no root holds directly, or a variable. Sets whether it may be a suspect. */
+/* Judges an object that no root holds directly, or a variable. Sets whether it may be a
+ * suspect. */
 static enum hi_status judge_top(struct finder *f, struct hi_group *group,
 				const uint64_t *held, bool *ret, struct hi_error *err)
 {
@@ -216,7 +217,7 @@ static enum hi_status begin_at_top(struct finder *f, struct hi_error *err)
 		return hi_fail_memory(err, "suspects");
 	mark_held_by_roots(f->graph, held);
 	status = hi_grouping_tops(&f->grouping, f->least, &list, err);
-	/* The largest first: behind a large variable few groups need a closer look. */
+	/* The largest first: after a large variable few groups need a closer look. */
 	for (size_t i = 0; status == HI_OK && i < list.count; i++) {
 		bool may = false;
 
@@ -274,7 +275,7 @@ static bool says_what_it_is(const struct finder *f, const struct hi_group *eleme
 }
 
 /* One child for each element, or for each item of elements that are arrays (the pieces of
- * a deque), which has most of its bytes and a type that says more. */
+ * a deque), which has most of its bytes and a more telling type. */
 static const struct hi_group *find_inner(const struct finder *f,
 					 const struct hi_group *elements,
 					 const struct hi_group_list *children)
@@ -332,7 +333,7 @@ static enum hi_status add_suspect(struct finder *f, const struct way *way, hi_no
 		s.child_type = inner->type;
 		s.is_list = false;
 	}
-	/* Of several at the top, which no single node holds, the whole. */
+	/* For several at the top, which no single node holds, the whole counts. */
 	if ((at == f->graph->super_root || way->threads) && elements)
 		s.retained = s.accumulation_retained = elements->bytes;
 	return hi_vector_push(&f->found, s) ? HI_OK : hi_fail_memory(err, "suspects");

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "census/biography/biography_internal.h"
 
-/* On failure some columns are longer than the capacity says, which is fine. */
+/* On failure some columns are longer than the capacity, which is fine. */
 static bool grow_columns(struct hi_bio_columns *o, uint32_t capacity)
 {
 	uint64_t *seen;

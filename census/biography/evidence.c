@@ -110,7 +110,7 @@ static void put_quiet(struct hi_bio *bio, uint32_t number, enum hi_bio_evidence 
 
 	note_birth(bio, number);
 	if (!goes_on) {
-		/* What lies between the birth, or the last run, and now is unknown. */
+		/* The time between the birth, or the last run, and now is unknown. */
 		if (o->quiet_to[number] || o->from[number] < period)
 			end_first_run(o, number, period);
 		o->quiet_from[number] = period;

@@ -114,7 +114,7 @@ enum hi_status hi_bio_died(struct hi_bio *bio, uint64_t address, enum hi_bio_dea
 static bool counts_now(const struct hi_bio *bio, bool is_older)
 {
 	const struct hi_bio_options *o = &bio->options;
-	/* What is older was born in the first era. */
+	/* Older objects were born in the first era. */
 	const uint32_t era = is_older ? 1 : bio->era;
 
 	return era && !bio->leaves_out &&

@@ -10,7 +10,7 @@
  *	only possible:	VOID possible always, LAG before Q, USE in [P, Q], DRAG after P
  *	none possible:	VOID proved always
  *
- * Of what is older than period 1, UNUSED is in place of VOID and LAG (SPEC, "External
+ * For objects older than period 1, UNUSED is in place of VOID and LAG (SPEC, "External
  * translation": "until first observed use ... not lag or void"): it depends on no later
  * use, so that it is proved before P and possible before p.
  */

@@ -37,7 +37,7 @@ static double draw_half_weight(uint64_t *state)
 	return length * turn * turn;
 }
 
-/* What the sample says of one kind of amount. */
+/* Sums of the sample for one kind of amount. */
 struct sums {
 	double live;	 /* of the population */
 	double seen;	 /* in the sample itself */
@@ -45,7 +45,7 @@ struct sums {
 	double half;	 /* what one of the two added objects stands for */
 	double seen_in[HI_BIO_BANDS][2], weighted_in[HI_BIO_BANDS][2];
 };
-/* Of a draw: shares of the bands, proved and possible. */
+/* Shares of the bands in a draw, proved and possible. */
 struct shares {
 	double of[HI_BIO_BANDS][2][DRAWS];
 };
@@ -119,11 +119,11 @@ static int compare_shares(const void *a, const void *b)
 }
 
 /*
- * How much longer an interval has to be than the draws say, because the spread is that of
- * few objects: Hesterberg's expanded percentile interval (What Teachers Should Know About
- * the Bootstrap, 2015). Of objects of many sizes the number is one of as many bytes in
- * objects of one size. The quantile of Student's distribution by the expansion of
- * Abramowitz and Stegun 26.7.5.
+ * Returns how much longer an interval has to be than that of the draws, because the
+ * spread is that of few objects: Hesterberg's expanded percentile interval (What Teachers
+ * Should Know About the Bootstrap, 2015). For objects of many sizes the number is that of
+ * as many bytes in objects of one size. The quantile of Student's distribution by the
+ * expansion of Abramowitz and Stegun 26.7.5.
  */
 static double expand_interval(const struct sums *s)
 {

@@ -22,7 +22,7 @@ struct numbering {
 	struct hi_deep *deep;
 	struct sorted_edge *sorted; /* by class of the caller */
 	uint32_t n_sorted;
-	uint32_t *first_sorted; /* by class; behind the last: n_sorted */
+	uint32_t *first_sorted; /* by class; after the last: n_sorted */
 	uint32_t *number_of;	/* by class; HI_DEEP_NONE: not reached yet */
 	uint32_t *classes;	/* by number */
 	uint32_t n_classes;
@@ -239,7 +239,7 @@ static void enter_cliques(const struct numbering *n, struct clique_order *o)
 	}
 }
 
-/* The walk entered a clique behind the one that calls it, and left it before that. */
+/* The walk entered a clique after the one that calls it, and left it before that. */
 static void order_cliques(struct clique_order *o)
 {
 	uint32_t depth = 0, done = 0;
@@ -311,7 +311,7 @@ static void subtract_costs(struct hi_deep_costs *from, const struct hi_deep_cost
 		from->of[i] -= less->of[i];
 }
 
-/* What the node's calls out of its clique cost. */
+/* Sums the costs of the node's calls out of its clique. */
 static void sum_descendants(struct hi_deep_graph *g, struct hi_deep_node *node)
 {
 	for (uint32_t i = 0; i < node->n_edges; i++) {

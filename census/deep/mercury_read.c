@@ -241,7 +241,8 @@ static bool read_flags(struct reading *r)
 	       fail_reading(r, HI_BAD_DATA, "damaged: words have %u bytes", f->word);
 }
 
-/* What the rest of the file cannot have is refused before there is memory for it. */
+/* Counts that the rest of the file cannot have are refused before there is memory for
+ * them. */
 static bool check_counts(struct reading *r, const uint64_t counts[HI_MERCURY_TOKENS])
 {
 	struct hi_mercury_file *f = r->file;
@@ -417,7 +418,7 @@ static bool read_call(struct reading *r)
 	       read_own_costs(r, &csd->own);
 }
 
-/* What it says of the declaring module is what Mercury shows. */
+/* Mercury shows the declaring module. */
 static bool read_label(struct reading *r, struct hi_deep_procedure *p)
 {
 	struct hi_mercury_label label = {};

@@ -114,8 +114,8 @@ static void find_callees(struct writing *w)
 	}
 }
 
-/* Of a function's own call sites, in their order, so that edges of a node and slots are
- * in the same order. */
+/* Numbers a function's own call sites, in their order, so that edges of a node and slots
+ * are in the same order. */
 static void number_sites(struct writing *w)
 {
 	const struct hi_deep_profile *p = w->profile;

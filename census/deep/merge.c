@@ -8,8 +8,8 @@
 #include "base/search.h"
 #include "census/deep/deep_internal.h"
 
-/* What makes a function or a call site the same; texts and functions are those of the
- * merged profile. The line and the index only tell apart what is alike otherwise. */
+/* The identity of a function or a call site; texts and functions are those of the merged
+ * profile. The line and the index only distinguish otherwise equal ones. */
 struct match_key {
 	uint32_t same[5];
 	uint32_t line, index;

@@ -113,7 +113,7 @@ uint32_t hi_context_rows(const struct hi_context_view *contexts,
 	return filled;
 }
 
-/* Where lines are unknown, the offset in the module says which call it is. */
+/* If lines are unknown, the offset in the module identifies the call. */
 static uint64_t offset_of_site(const struct hi_frame_row *row)
 {
 	return row->line ? 0 : row->offset;

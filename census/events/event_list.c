@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An event is a byte that says what it has, and then numbers of 7 bits a byte, the lowest
- * first (LEB128). Differences are signed: 0, -1, 1, -2, … are 0, 1, 2, 3, …
+ * An event is a byte of flags for its fields, and then numbers of 7 bits a byte, the
+ * lowest first (LEB128). Differences are signed: 0, -1, 1, -2, … are 0, 1, 2, 3, …
  */
 #include "census/events/event_list.h"
 
@@ -101,7 +101,7 @@ static enum hi_status fail_event_list(uint64_t block, const char *what,
 		       what);
 }
 
-/* Where block number `index` ends, which begins at `at`. */
+/* Finds the end of block number `index`, which begins at `at`. */
 static enum hi_status check_event_block(const uint8_t *bytes, uint64_t size, uint64_t at,
 					uint64_t index, uint64_t *end_ret,
 					uint32_t *count_ret, struct hi_error *err)

@@ -62,8 +62,9 @@ static bool fits_frame_pattern(const char *pattern, const char *name, size_t siz
 }
 
 /*
- * The name of a demangled function: behind its return type, before its parameters and the
- * arguments of its own template. "void std::vector<int>::f<int>(int)": "std::vector…".
+ * Returns the name of a demangled function: after its return type, before its parameters
+ * and the arguments of its own template. "void std::vector<int>::f<int>(int)":
+ * "std::vector…".
  */
 static const char *bare_function_name(const char *text, size_t *size_ret)
 {
@@ -98,7 +99,7 @@ static bool fits_any_pattern(const char *function, const char *const *patterns, 
 {
 	size_t size;
 	const char *name = bare_function_name(function, &size);
-	/* Of "malloc@plt", "f<int>" and "xmalloc.constprop.0" the part in front. */
+	/* The first part of "malloc@plt", "f<int>" and "xmalloc.constprop.0". */
 	size_t plain = strcspn(name, "@<.");
 
 	plain = plain < size ? plain : size;

@@ -10,7 +10,7 @@ static void add_in_use(struct hi_in_use *sum, uint64_t bytes)
 	sum->bytes += bytes;
 }
 
-/* What other allocations a sample stands for, by allocations and by what they cost. */
+/* Other allocations that a sample represents, by number and by cost. */
 struct unseen {
 	double allocations, bytes;
 };

@@ -69,7 +69,7 @@ static bool write_kept_bytes(const struct hi_kept_events *k, const uint8_t *byte
 	return true;
 }
 
-/* Where it cannot be written, its events are lost to the list. */
+/* If it cannot be written, its events are lost to the list. */
 static void write_event_block(struct hi_kept_events *k)
 {
 	if (write_kept_bytes(k, k->block.bytes, hi_event_block_size(&k->block))) {
@@ -140,7 +140,7 @@ const uint32_t *hi_kept_events_threads(const struct hi_kept_events *k, uint32_t 
 	return k->threads.items;
 }
 
-/* Of the block that is not yet in the file. */
+/* Copies from the block that is not yet in the file. */
 static size_t copy_last_block(const struct hi_kept_events *k, uint64_t at, void *to,
 			      size_t room)
 {

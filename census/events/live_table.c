@@ -14,7 +14,7 @@ static uint64_t hash_live_address(uint64_t addr)
 	return addr ^ addr >> 32;
 }
 
-/* Slots are chosen by the hash that is stored: a slot knows where it belongs. */
+/* Slots are chosen by the hash that is stored: a slot has its own place in it. */
 static uint32_t short_live_hash(uint64_t addr)
 {
 	return (uint32_t)hash_live_address(addr);

@@ -37,7 +37,7 @@ void hi_marked_totals_destroy(struct hi_marked_totals *totals)
 	free(totals);
 }
 
-/* What has allocated since the last mark. */
+/* Adds the contexts that have allocated since the last mark. */
 static bool add_marked_rows(struct hi_marked_totals *t,
 			    const struct hi_recording *recording, uint32_t n_contexts)
 {

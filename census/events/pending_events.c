@@ -23,7 +23,7 @@ void hi_pending_add(struct hi_pending_events *p, const struct hi_event *event)
 	p->events.items[p->events.count++] = *event;
 }
 
-/* A stack without room is missing, which its context says. */
+/* A stack without room is missing, and its context has that. */
 void hi_pending_add_stack(struct hi_pending_events *p, const struct hi_event_stack *stack)
 {
 	unsigned n = stack->n < HI_STACK_FRAMES ? stack->n : HI_STACK_FRAMES;
@@ -71,8 +71,8 @@ static enum hi_status apply_pending_stacks(const struct hi_pending_events *p,
 	return status;
 }
 
-/* Lost events are marked in front of the next one that has fitted: a mark that is the
- * first event behind the time may stand for events before it. */
+/* Lost events are marked before the next one that has fitted: a mark that is the first
+ * event after the time may represent events before it. */
 static bool is_event_due(const struct hi_event *event, uint64_t until_ns, bool *is_past)
 {
 	bool was_past = *is_past;

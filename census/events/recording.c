@@ -181,7 +181,7 @@ static struct hi_live_table *table_of(struct hi_recording *r, unsigned source)
 	return &r->tables[family_of_source(r, source)];
 }
 
-/* Of the family of a source. */
+/* Removes a block of the family of a source. */
 static bool remove_live_block(struct hi_recording *r, unsigned source, uint64_t addr,
 			      struct hi_live_allocation *ret)
 {
@@ -200,7 +200,7 @@ struct hi_live_allocation hi_live_of_event(const struct hi_event *e)
 					   .tid = e->tid};
 }
 
-/* Is it a block of glibc's, as far as its function tells? Without names all are. */
+/* Is it a block of glibc's, by its function? Without names all are. */
 static bool is_from_malloc(const struct hi_recording *r, unsigned source)
 {
 	return source >= r->n_sources || strcmp(r->sources[source].name, "malloc") == 0;
@@ -431,7 +431,7 @@ static enum hi_status keep_event(struct hi_recording *r, const struct hi_event *
 	return status;
 }
 
-/* It says nothing of blocks. */
+/* It does not concern blocks. */
 static enum hi_status apply_tick(struct hi_recording *r, const struct hi_event *e,
 				 struct hi_error *err)
 {

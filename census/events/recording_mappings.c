@@ -18,8 +18,8 @@ struct unmapping {
 	bool no_memory;
 };
 
-/* Of records there are as many as were added less those that are gone: a part that is
- * left beside another one counts as added. */
+/* The number of records is that of the added ones less those that are gone: a part that
+ * is left beside another one counts as added. */
 static void take_mapped(void *arg, const struct hi_live_allocation *taken,
 			unsigned n_left)
 {

@@ -12,7 +12,7 @@ const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_ED
 	if (name->kind == HI_NAME_TEXT)
 		return text;
 	if (name->kind == HI_NAME_INDEX)
-		/* Of a text of a megabyte, no more than there is room for is read. */
+		/* A text of a megabyte is read only as far as there is room. */
 		snprintf(buffer, HI_EDGE_TEXT, "[%" PRIu64 "]%.*s", name->number,
 			 HI_EDGE_TEXT, text);
 	else

@@ -24,9 +24,9 @@
  *
  * Note [Blocks of words]
  *
- * hi_objects_find_many() works on blocks of words in three stages, each a
- * block behind the one before it, so that the cache misses of a whole block
- * are under way at once:
+ * hi_objects_find_many() works on blocks of words in three stages, each one block later
+ * than the one before it, so that the cache misses of a whole block are under way at
+ * once:
  *	aim      region and entry of each word; prefetch the entry
  *	resolve  candidate object by rank; for interior words prefetch its columns
  *	confirm  does the word lie inside its candidate? append the hit
@@ -109,7 +109,7 @@ HI_INLINE bool confirm(const struct hi_objects *o, struct candidate *c)
 	return c->offset < usable;
 }
 
-/* Of a table without lookup entries: the last object at or before the address. */
+/* Finds, in a table without lookup entries, the last object at or before the address. */
 static hi_node find_by_search(const struct hi_objects *o, uint64_t addr,
 			      uint64_t *offset_ret)
 {

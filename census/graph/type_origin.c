@@ -379,7 +379,7 @@ static bool is_language_file(const char *module)
 	       is_python_module(module, strcspn(module, "."));
 }
 
-/* "struct ", "class " and the like in front of a name. */
+/* Skips "struct ", "class " and the like before a name. */
 static const char *skip_keyword(const char *name)
 {
 	static const char *const keywords[] = {"struct ", "class ", "union ", "enum ",

@@ -23,9 +23,9 @@
  * of a component is computed once. The sets from the walks are subsets of the solution,
  * so none has to be discarded.
  *
- * Memory, in bytes an object: the column 4, the first walk's stack, which is done
- * later, 4; start 4, set 4, state 4, pairs 8; succ 4 an edge. Of stacks only as much
- * is touched as paths are deep.
+ * Memory, in bytes an object: the column 4, the first walk's stack, which is done later,
+ * 4; start 4, set 4, state 4, pairs 8; succ 4 an edge. Stacks are touched only as far as
+ * paths are deep.
  */
 #include "census/retainers/set_flow_rows_internal.h"
 #include "census/retainers/set_merge_internal.h"
@@ -96,8 +96,8 @@ HI_INLINE bool give(const struct giver *g, uint32_t node, uint32_t set)
 	return true;
 }
 
-/* The order of `done` is known in advance: three steps, as in the ring. It looks
- * behind the end of done, where HI_FLOW_SLACK has room for it. */
+/* The order of `done` is known in advance: three steps, as in the ring. It looks past the
+ * end of done, where HI_FLOW_SLACK has room for it. */
 HI_INLINE void prefetch_given(const struct giver *g, const uint32_t *at)
 {
 	uint32_t row = g->start[at[2 * HI_FLOW_AHEAD] & ~HI_FLOW_LAST];
@@ -218,7 +218,7 @@ static void rows_free(struct hi_flow_rows *r, const struct sizes *s)
 	hi_pages_free(r->state, s->column);
 }
 
-/* What the second walk left open. */
+/* Settles the components that the second walk left open. */
 static bool settle_flow_components(struct hi_set_flow *flow, struct hi_flow_rows *r,
 				   const struct sizes *s)
 {

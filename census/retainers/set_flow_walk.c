@@ -65,8 +65,8 @@ HI_INLINE bool has_more(const struct walk *w)
 /*
  * Note [Plain chunks]
  *
- * Where all edges of a chunk are followed, whatever they lead to, the walk does not
- * look at their grades: a cache miss less for each object.
+ * If all edges of a chunk are followed, whatever they lead to, the walk does not look at
+ * their grades: a cache miss less for each object.
  */
 static bool is_plain_edge_chunk(const struct hi_set_flow *f, uint32_t index)
 {
@@ -89,8 +89,8 @@ HI_INLINE bool is_plain_row(const struct walk *w, hi_node object)
  * Note [Unions in the walk]
  *
  * A set that comes before the visit need not make its object late: the union can be
- * handed on. That is well as long as there are few sets. Where there are many, most
- * objects will be late anyway, and the unions would be of what is not complete.
+ * handed on. That is well as long as there are few sets. If there are many, most objects
+ * will be late anyway, and the unions would be of incomplete sets.
  */
 HI_INLINE uint32_t unite_or_late(struct walk *w, uint32_t old, uint32_t set)
 {

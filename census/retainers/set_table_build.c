@@ -44,7 +44,7 @@ static struct row *new_row(struct count *c, uint32_t ref)
 	return &c->rows.items[c->rows.count - 1];
 }
 
-/* Where sets are many, their rows are no more in the cache than the objects were. */
+/* If sets are many, their rows are no more in the cache than the objects were. */
 HI_INLINE void prefetch_row(const struct count *c, hi_node object)
 {
 	enum { AHEAD = 12, FEW_ROWS = 1024 };

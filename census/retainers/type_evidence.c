@@ -3,7 +3,7 @@
 
 #include "census/analysis/walk_internal.h"
 
-/* Of an object without evidence. */
+/* Returns the share of an object without evidence. */
 static struct hi_share *share_without(const struct hi_graph *g, hi_node i,
 				      struct hi_shares *shares)
 {

@@ -139,7 +139,7 @@ enum hi_status hi_snapshot_put_births(struct hi_snapshot_writer *w,
 
 /* ---- reading ---- */
 
-/* What hi_snapshot_births() returns, and what it owns. */
+/* The result of hi_snapshot_births(), and the memory that it owns. */
 struct loaded_births {
 	struct hi_recorded recorded; /* first */
 	struct hi_births births;

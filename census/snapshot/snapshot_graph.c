@@ -115,7 +115,7 @@ static enum hi_status add_root_edges(struct hi_snapshot *s, struct hi_graph_buil
 	return HI_OK;
 }
 
-/* Where each chunk's edges begin; chunk_first[n_chunks] is the number of edges. */
+/* Finds the first edge of each chunk; chunk_first[n_chunks] is the number of edges. */
 static enum hi_status find_chunks(struct hi_snapshot *s, hi_node n, const uint32_t *rows,
 				  struct hi_error *err)
 {

@@ -27,7 +27,7 @@ struct part {
 	struct hi_error err;
 };
 
-/* What a worker's key means in the part at hand: an offset, or a tail's number. */
+/* The meaning of a worker's key in the part at hand: an offset, or a tail's number. */
 struct memo {
 	uint32_t key, value;
 };
@@ -303,7 +303,7 @@ void hi_snapshot_labels_end(struct hi_snapshot_labels *l)
 
 /* ---- parts become one ---- */
 
-/* Where each string of a part is among all of them. */
+/* Finds the place of each string of a part among all of them. */
 static enum hi_status join_strings(struct hi_snapshot_labels *l, const struct part *p,
 				   struct hi_snapshot_writer *w, struct hi_error *err)
 {

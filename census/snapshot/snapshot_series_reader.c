@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads a file with many censuses from record to record. Where a record is damaged, it
+ * Reads a file with many censuses from record to record. If a record is damaged, it
  * searches page by page for the next one.
  */
 #include "census/snapshot/snapshot_series.h"
@@ -31,7 +31,7 @@ struct scan {
 	struct entries HI_VECTOR(struct hi_snapshots_entry) entries;
 	struct mark_parts HI_VECTOR(struct hi_snapshots_part) marks;
 	uint64_t sequence; /* of the next record */
-	uint64_t end;	   /* behind the last record that holds */
+	uint64_t end;	   /* after the last record that holds */
 	bool failed;	   /* out of memory */
 };
 
@@ -81,7 +81,7 @@ static bool get_record(const struct scan *c, uint64_t at, struct hi_snapshots_re
 	       memcmp(r->id, c->id, sizeof(c->id)) == 0;
 }
 
-/* The record behind the snapshot that begins here, if both hold. */
+/* Reads the record after the snapshot that begins here, if both hold. */
 static bool get_part(const struct scan *c, uint64_t at, struct hi_snapshots_record *r)
 {
 	static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
@@ -159,7 +159,7 @@ static uint64_t next_page(uint64_t at)
 	return (at + HI_SNAPSHOTS_PAGE - 1) & ~(uint64_t)(HI_SNAPSHOTS_PAGE - 1);
 }
 
-/* Where to look next. */
+/* Returns the offset to look at next. */
 static uint64_t scan_series_page(struct scan *c, uint64_t at)
 {
 	struct hi_snapshots_record r;

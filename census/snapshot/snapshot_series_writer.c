@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes a file with many censuses: parts one after the other, and a record behind each
+ * Writes a file with many censuses: parts one after the other, and a record after each
  * when it is on the disk. To remove parts, a new file is written, which takes the name
  * when it is complete.
  */

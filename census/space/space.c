@@ -149,7 +149,7 @@ static bool begin_object(struct hi_space *s, const struct hi_space_object *o,
 	return add_to_period(s, o->context, BORN, &o->amount, period);
 }
 
-/* What was known of it before is not lost; a type may come later. */
+/* Former knowledge of it is not lost; a type may come later. */
 static void continue_object(const struct hi_space_object *before,
 			    struct hi_space_object *now)
 {
@@ -190,8 +190,8 @@ static uint64_t subtract_seen(uint64_t all, uint64_t seen)
 	return all > seen ? all - seen : 0;
 }
 
-/* Of estimates the difference may be below zero; what was requested is known better than
- * the overhead. */
+/* With estimates the difference may be below zero; the requested bytes are known better
+ * than the overhead. */
 static struct hi_space_amount subtract_amount(const struct hi_space_amount *all,
 					      const struct hi_space_amount *seen)
 {
@@ -203,7 +203,7 @@ static struct hi_space_amount subtract_amount(const struct hi_space_amount *all,
 					requested + overhead, overhead};
 }
 
-/* What was born in the period and is not there any more. */
+/* Ends objects that were born in the period and are not there any more. */
 static bool end_context_period(struct hi_space *s, uint32_t context,
 			       struct hi_space_period *period)
 {

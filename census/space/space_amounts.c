@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What followed objects amount to, by function, type and age. */
+/* Sums of followed objects, by function, type and age. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ static int compare_space_rows(const void *a, const void *b)
 	return x->type == y->type ? 0 : x->type < y->type ? -1 : 1;
 }
 
-/* What ended at an age was there at all before it. */
+/* An object that ended at an age was there at all ages before it. */
 static void add_later_steps(struct hi_space_step *steps, size_t n)
 {
 	for (size_t i = n; i-- > 1;)
@@ -315,7 +315,7 @@ static int compare_space_steps(const void *a, const void *b)
 	return x == y ? 0 : x < y ? -1 : 1;
 }
 
-/* What has ended at just the age of each step. */
+/* Copies the amounts that ended at just the age of each step. */
 static size_t copy_single_steps(const struct hi_space_row *row,
 				struct hi_space_step *steps)
 {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* What a function has on the stack that is looked at, and which one that was. */
+/* Frames of a function on the stack that is looked at, and the number of that stack. */
 struct frames_on_stack {
 	size_t stack; /* counted from 1 */
 	uint32_t n;
