@@ -61,6 +61,7 @@ enum hi_command_page {
 
 #define HI_COMMAND_TARGETS "--pid PID|--core FILE|FILE.hisnap"
 
+struct hi_deep_kept;
 struct hi_given;
 
 struct hi_command {
@@ -118,6 +119,11 @@ struct hi_command {
 	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);
+	/* The same for pages, NULL: run_alone. Data that were read stay in *kept for the
+	 * next page. */
+	enum hi_status (*run_kept)(const struct hi_options *options,
+				   struct hi_deep_kept *kept, struct hi_output *output,
+				   struct hi_error *err);
 };
 
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,

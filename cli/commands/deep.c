@@ -198,8 +198,9 @@ static enum hi_status export_deep_profile(struct hi_deep_kept *kept,
 			       : status;
 }
 
-enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_kept *kept,
-			      struct hi_output *output, struct hi_error *err)
+static enum hi_status answer_kept(const struct hi_options *options,
+				  struct hi_deep_kept *kept, struct hi_output *output,
+				  struct hi_error *err)
 {
 	HI_GUARD(hi_deep_report_destroy) struct hi_deep_report *report = NULL;
 	enum hi_status status;
@@ -219,7 +220,7 @@ static enum hi_status run_deep_command(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err)
 {
 	struct hi_deep_kept kept = {};
-	enum hi_status status = hi_deep_answer(options, &kept, output, err);
+	enum hi_status status = answer_kept(options, &kept, output, err);
 
 	hi_deep_kept_free(&kept);
 	return status;
@@ -250,6 +251,7 @@ const struct hi_command hi_command_deep = {
 		"  heapinspect deep check app.hirec\n"
 		"  heapinspect deep app.hirec --format mercury -o Deep.data",
 	.run_alone = run_deep_command,
+	.run_kept = answer_kept,
 	.targets = "",
 	.take_word = take_deep_word,
 	.check = check_deep,

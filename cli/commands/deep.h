@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Answers and pages of `deep`. */
+/* Pages of `deep`. */
 #ifndef HI_CLI_COMMANDS_DEEP_H
 #define HI_CLI_COMMANDS_DEEP_H
 
-#include "cli/command/output.h"
 #include "report/display.h"
 #include "session/deep/deep_kept.h"
 #include "session/options.h"
 
-/* What the command `deep` does, with what is kept. Errors as below; HI_OS. */
-enum hi_status hi_deep_answer(const struct hi_options *options, struct hi_deep_kept *kept,
-			      struct hi_output *output, struct hi_error *err);
 /* Adds the page of a query (options->deep; without files: of the target's file). What
  * was read and computed for it stays in *kept, for the next query: hi_deep_kept_free().
  * Errors are for people: of hi_deep_kept_open(), of queries and of reports. */

@@ -3,40 +3,11 @@
  * The command `snap`: writes a snapshot file, which every command reads in place of a
  * process.
  */
-#include "cli/commands/snap.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <sys/stat.h>
-
-#include "base/text.h"
+#include "cli/command/command.h"
+#include "cli/command/write_snapshot.h"
 #include "cli/options/option_check.h"
 #include "session/series/rows.h"
 #include "session/snapshot/snapshot_source.h"
-
-enum hi_status hi_snap_write(struct hi_inspection *in,
-			     const struct hi_report_header *header,
-			     struct hi_output *output, struct hi_error *err)
-{
-	struct hi_snapshot_options options = {
-		.compress = in->options->snap.compress,
-		.threads = hi_inspection_threads(in) ? hi_inspection_threads(in) : 2};
-	int fd = fileno(output->file);
-	char size[24], n[32];
-	struct stat st;
-	enum hi_status status;
-
-	hi_inspect_phase(in, "writing the snapshot");
-	status = hi_snapshot_save(in, header, fd, &options, err);
-	if (status != HI_OK)
-		return status;
-	if (fstat(fd, &st) == 0 && !in->options->output.quiet)
-		fprintf(stderr, "heapinspect: %s: %s, %s objects\n",
-			in->options->output.file,
-			hi_text_bytes(size, (uint64_t)st.st_size),
-			hi_text_count(n, in->graph->n_objects));
-	return HI_OK;
-}
 
 static int check_snap(const struct hi_given *given)
 {
@@ -91,7 +62,7 @@ const struct hi_command hi_command_snap = {
 		"  heapinspect census app.hisnap --by module",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
 		  HI_WANT_SUSPECTS,
-	.write = hi_snap_write,
+	.write = hi_write_snapshot,
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,

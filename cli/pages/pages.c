@@ -9,13 +9,13 @@
 #include "base/cleanup.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
-#include "cli/commands/deep.h"
 #include "cli/pages/pages_heaps.h"
 #include "cli/pages/pages_kept.h"
 #include "cli/pages/pages_site.h"
 #include "report/json_writer.h"
 #include "cli/command/complaints.h"
 #include "cli/command/user.h"
+#include "session/deep/deep_kept.h"
 
 struct hi_pages {
 	struct hi_pages_files files;
@@ -122,8 +122,8 @@ static enum hi_status run_request(struct hi_pages *pages,
 
 	if (c->wants_series && c->wants_series(o))
 		return c->write_series(o, output, err);
-	if (c->id == HI_COMMAND_DEEP)
-		return hi_deep_answer(o, &pages->deep, output, err);
+	if (c->run_kept)
+		return c->run_kept(o, &pages->deep, output, err);
 	return c->run_alone ? c->run_alone(o, output, err)
 			    : run_on_heap(pages, r, output, err);
 }

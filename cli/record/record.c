@@ -24,7 +24,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "cli/commands/snap.h"
+#include "cli/command/write_snapshot.h"
 #include "cli/options/births.h"
 #include "cli/options/option_check.h"
 #include "cli/record/record_begin.h"
@@ -257,7 +257,7 @@ const struct hi_command hi_command_record = {
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS |
 		  HI_WANT_SUSPECTS,
 	.run = run_record_command,
-	.save = hi_snap_write,
+	.save = hi_write_snapshot,
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
