@@ -12,8 +12,6 @@
 #include "cli/command/command.h"
 #include "cli/command/user.h"
 #include "cli/command/write_report.h"
-#include "cli/commands/alloc.h"
-#include "cli/commands/bio.h"
 #include "cli/commands/source_editor.h"
 #include "cli/decoder/decoder.h"
 #include "cli/decoder/memory_limit.h"
@@ -243,22 +241,12 @@ static int record_series(const struct hi_options *options, struct hi_run *run)
 	return code == HI_EXIT_FINE ? recorded : code;
 }
 
-static int follow_biographies(const struct hi_options *options, struct hi_run *run)
+static int follow_target(const struct hi_options *options, struct hi_run *run)
 {
 	struct hi_outcome outcome = {};
 	struct hi_error err = {};
 
-	if (hi_bio_run(options, run, &outcome, &err) != HI_OK)
-		return report_run_error(&err);
-	return code_of_outcome(options, &outcome);
-}
-
-static int follow_allocations(const struct hi_options *options, struct hi_run *run)
-{
-	struct hi_outcome outcome = {};
-	struct hi_error err = {};
-
-	if (hi_alloc_run(options, run, &outcome, &err) != HI_OK)
+	if (options->command->follow(options, run, &outcome, &err) != HI_OK)
 		return report_run_error(&err);
 	return code_of_outcome(options, &outcome);
 }
@@ -321,12 +309,6 @@ static int inspect_program(const struct hi_options *options, struct hi_run *run,
 	return hi_launch_finish(launch, code);
 }
 
-static bool follows_allocations(const struct hi_command *command)
-{
-	return command->id == HI_COMMAND_RECORD || command->id == HI_COMMAND_BIO ||
-	       command->id == HI_COMMAND_ALLOC;
-}
-
 /* From its first allocation. output: of `record` without --every. */
 static int follow_program(const struct hi_options *options, struct hi_run *run,
 			  struct hi_launch *launch, struct hi_output *output)
@@ -336,18 +318,16 @@ static int follow_program(const struct hi_options *options, struct hi_run *run,
 
 	o.target.pid = launch->pid;
 	run->exit_watch = &launch->watch;
-	code = o.command->id == HI_COMMAND_BIO	   ? follow_biographies(&o, run)
-	       : o.command->id == HI_COMMAND_ALLOC ? follow_allocations(&o, run)
-	       : hi_series_asked(&o.series)	   ? record_series(&o, run)
-						   : record_and_inspect(&o, run, output);
+	code = o.command->follow	    ? follow_target(&o, run)
+	       : hi_series_asked(&o.series) ? record_series(&o, run)
+					    : record_and_inspect(&o, run, output);
 	hi_launch_release_signals(launch);
 	return hi_launch_finish(launch, code);
 }
 
 static int record_program(const struct hi_options *options, struct hi_run *run)
 {
-	bool has_output = options->command->id == HI_COMMAND_RECORD &&
-			  !hi_series_asked(&options->series);
+	bool has_output = !options->command->follow && !hi_series_asked(&options->series);
 	struct hi_output output = {};
 	struct hi_launch launch;
 	struct hi_error err;
@@ -370,7 +350,7 @@ static int run_program_of(const struct hi_options *options, struct hi_run *run)
 	struct hi_error err;
 	int code;
 
-	if (follows_allocations(options->command))
+	if (options->command->follows)
 		return record_program(options, run);
 
 	if (!is_series && hi_output_open(options, &output, &err) != HI_OK)
@@ -384,29 +364,24 @@ static int run_program_of(const struct hi_options *options, struct hi_run *run)
 
 static int run_command(const struct hi_options *options, struct hi_run *run)
 {
+	const struct hi_command *c = options->command;
 	struct hi_output output;
 	struct hi_error err;
 	int code;
 
 	if (options->target.program)
 		return run_program_of(options, run);
-	if (options->command == &hi_command_bio)
-		return follow_biographies(options, run);
-	if (options->command == &hi_command_alloc && !options->target.file)
-		return follow_allocations(options, run);
+	if (c->follow)
+		return follow_target(options, run);
 	/* It writes its own files: they grow under their names. */
 	if (hi_series_asked(&options->series))
-		return options->command->id == HI_COMMAND_RECORD
-			       ? record_series(options, run)
-			       : run_series(options, run);
+		return (c->records ? record_series : run_series)(options, run);
 	if (hi_output_open(options, &output, &err) != HI_OK)
 		return report_run_error(&err);
-	code = (options->command->run_alone || is_of_series(options)
-			? run_without_inspection
-		: options->command->id == HI_COMMAND_RECORD ? record_and_inspect
-		: options->command->id == HI_COMMAND_BROWSE
-			? browse_once
-			: inspect_once)(options, run, &output);
+	code = (c->run_alone || is_of_series(options) ? run_without_inspection
+		: c->records			      ? record_and_inspect
+		: c->reads_keys			      ? browse_once
+				: inspect_once)(options, run, &output);
 	hi_output_close(&output);
 	return code;
 }

@@ -63,6 +63,8 @@ enum hi_command_page {
 
 struct hi_deep_kept;
 struct hi_given;
+struct hi_outcome;
+struct hi_run;
 
 struct hi_command {
 	enum hi_command_id id;
@@ -116,6 +118,12 @@ struct hi_command {
 	enum hi_status (*write_series)(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err);
 	bool keeps_rights; /* run_alone talks to a process, or reads no file */
+	/* Instead of run, for a process that is followed from now on: writes the report
+	 * itself. */
+	enum hi_status (*follow)(const struct hi_options *options, struct hi_run *run,
+				 struct hi_outcome *ret, struct hi_error *err);
+	bool records;	 /* the stop of the inspection ends a recording */
+	bool reads_keys; /* from the terminal, until it ends */
 	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);
@@ -134,8 +142,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_query, hi_command_record, hi_command_bio, hi_command_era,
 	hi_command_alloc, hi_command_peaks, hi_command_spacetime, hi_command_browse,
 	hi_command_deep, hi_command_report, hi_command_tree, hi_command_serve;
-/* Instead of bio, of a file. */
-extern const struct hi_command hi_command_bio_file;
+/* Instead of bio and alloc, of a file. */
+extern const struct hi_command hi_command_bio_file, hi_command_alloc_file;
 /* Instead of alloc, with --pause or --resume. */
 extern const struct hi_command hi_command_alloc_pause;
 /* Instead of graph, when there is one heap to draw and no series. */

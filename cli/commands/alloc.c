@@ -19,6 +19,7 @@
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
 #include "cli/commands/source_editor.h"
+#include "cli/decoder/decoder.h"
 #include "cli/record/record_series.h"
 #include "report/parts/legend.h"
 #include "report/reports/alloc/alloc_bars.h"
@@ -26,6 +27,7 @@
 #include "report/reports/alloc/mlworks.h"
 #include "session/live/call_counts.h"
 #include "session/operands.h"
+#include "session/run.h"
 #include "session/series/rows.h"
 #include "session/space/file.h"
 #include "session/space/kept_profile.h"
@@ -249,8 +251,10 @@ static enum hi_status follow_and_report_space(const struct hi_options *options,
 	return status == HI_OK ? hi_output_commit(output, err) : status;
 }
 
-enum hi_status hi_alloc_run(const struct hi_options *options, struct hi_run *run,
-			    struct hi_outcome *ret, struct hi_error *err)
+/* Follows the target of the options, and writes the report. */
+static enum hi_status follow_allocations(const struct hi_options *options,
+					 struct hi_run *run, struct hi_outcome *ret,
+					 struct hi_error *err)
 {
 	struct hi_options of_report = *options;
 	struct hi_output output;
@@ -295,39 +299,46 @@ static enum hi_status write_alloc_of_file(const struct hi_options *options,
 	return status;
 }
 
+#define ABOUT                                                                            \
+	.id = HI_COMMAND_ALLOC, .name = "alloc", .arguments = "",                        \
+	.purpose =                                                                       \
+		"Show which functions of a running process allocate, and how much of "   \
+		"that survives, by type.",                                               \
+	.help = "Takes a census after each period (--every), and follows the "           \
+		"allocations "                                                           \
+		"in\n"                                                                   \
+		"between. Alloc is what a function has allocated. Survived counts each " \
+		"object\n"                                                               \
+		"once for each census that found it; at age N are those that at least "  \
+		"N\n"                                                                    \
+		"censuses have found, and at age 0 all.\n"                               \
+		"\n"                                                                     \
+		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; a file of "     \
+		"record "                                                                \
+		"does\n"                                                                 \
+		"not.\n"                                                                 \
+		"\n"                                                                     \
+		"Examples:\n"                                                            \
+		"  heapinspect alloc --pid 4242 --every 1s --for 60s\n"                  \
+		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"        \
+		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"                     \
+		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt\n" \
+		"  heapinspect alloc --pid 4242 --for 60s -o app.hisnap\n"               \
+		"  heapinspect alloc app.hisnap --bars --format svg -o bars.svg\n"       \
+		"  heapinspect alloc app.hirec --select parse --edit",                   \
+	.targets = "--pid PID|FILE.hirec", .follows = true, .check = hi_alloc_check
+
 const struct hi_command hi_command_alloc = {
-	.id = HI_COMMAND_ALLOC,
-	.name = "alloc",
-	.arguments = "",
-	.purpose = "Show which functions of a running process allocate, and how much of "
-		   "that survives, by type.",
-	.help = "Takes a census after each period (--every), and follows the allocations "
-		"in\n"
-		"between. Alloc is what a function has allocated. Survived counts each "
-		"object\n"
-		"once for each census that found it; at age N are those that at least N\n"
-		"censuses have found, and at age 0 all.\n"
-		"\n"
-		"Needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE; a file of "
-		"record "
-		"does\n"
-		"not.\n"
-		"\n"
-		"Examples:\n"
-		"  heapinspect alloc --pid 4242 --every 1s --for 60s\n"
-		"  heapinspect alloc --pid 4242 --for 60s --select parse --all\n"
-		"  heapinspect alloc --pid 4242 --at gc --for 60s\n"
-		"  heapinspect alloc --pid 4242 --for 60s --format mlworks -o app.txt\n"
-		"  heapinspect alloc --pid 4242 --for 60s -o app.hisnap\n"
-		"  heapinspect alloc app.hisnap --bars --format svg -o bars.svg\n"
-		"  heapinspect alloc app.hirec --select parse --edit",
+	ABOUT,
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS,
+	.settle = hi_alloc_settle,
+	.follow = follow_allocations,
+	.page = HI_COMMAND_PAGE,
+};
+
+const struct hi_command hi_command_alloc_file = {
+	ABOUT,
 	.wants_series = is_alloc_of_file,
 	.write_series = write_alloc_of_file,
-	.targets = "--pid PID|FILE.hirec",
-	.follows = true,
-	.settle = hi_alloc_settle,
-	.check = hi_alloc_check,
-	.page = HI_COMMAND_PAGE,
 };

@@ -17,8 +17,10 @@ void hi_alloc_settle(struct hi_options *o)
 	}
 	if (!o->alloc.has_depth)
 		o->alloc.depth = 1;
-	if (o->target.file)
+	if (o->target.file) {
+		o->command = &hi_command_alloc_file;
 		return;
+	}
 	if (!o->record.has_scan)
 		o->record.scan_ns = SCAN_NS;
 	hi_series_settle_period(&o->series, hi_safepoint_asked(&o->safepoint));

@@ -17,8 +17,6 @@
  * (census/snapshot/snapshot_lives.h): `bio FILE`, --bio of other commands and `explain`
  * read it (session/lives_of_file.h).
  */
-#include "cli/commands/bio.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +24,7 @@
 #include "base/text.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/decoder/decoder.h"
 #include "cli/options/option_check.h"
 #include "cli/record/record_series.h"
 #include "report/parts/legend.h"
@@ -37,6 +36,7 @@
 #include "session/live/use_evidence.h"
 #include "session/live/watch_evidence.h"
 #include "session/operands.h"
+#include "session/run.h"
 #include "session/series/rows.h"
 
 enum { TOP = 20 };
@@ -207,8 +207,10 @@ static enum hi_status follow_and_report(const struct hi_options *options,
 		       : status;
 }
 
-enum hi_status hi_bio_run(const struct hi_options *options, struct hi_run *run,
-			  struct hi_outcome *ret, struct hi_error *err)
+/* Follows the target of the options, and writes the report. */
+static enum hi_status follow_biographies(const struct hi_options *options,
+					 struct hi_run *run, struct hi_outcome *ret,
+					 struct hi_error *err)
 {
 	struct hi_options of_report = *options;
 	struct hi_output output;
@@ -336,6 +338,7 @@ const struct hi_command hi_command_bio = {
 	.sample = hi_series_census,
 	.wanted_in_series = HI_WANT_CENSUS | HI_WANT_DOMINATORS,
 	.settle = settle_bio,
+	.follow = follow_biographies,
 	.check = check_bio,
 	.page = HI_COMMAND_PAGE,
 };

@@ -147,4 +147,5 @@ const struct hi_command hi_command_browse = {
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.write = run_browse_command,
 	.check = check_browse,
+	.reads_keys = true,
 };

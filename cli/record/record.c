@@ -263,5 +263,6 @@ const struct hi_command hi_command_record = {
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
 	.targets = "--pid PID",
 	.follows = true,
+	.records = true,
 	.check = check_record,
 };
