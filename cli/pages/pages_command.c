@@ -65,7 +65,7 @@ static bool take_suggested_file(struct suggested *s, const char *word)
 		if (!word[n])
 			return true;
 		/* Of two, the first one is the earlier. */
-		if (s->command->id == HI_COMMAND_DIFF && !s->before)
+		if (s->command->compares && !s->before)
 			s->before = word + n + 1;
 		else
 			s->census = word + n + 1;
@@ -136,7 +136,7 @@ static bool take_suggested_words(struct suggested *s)
 		}
 		if (take_suggested_file(s, s->words[i]))
 			continue;
-		if (s->command->id == HI_COMMAND_DEEP && s->argument)
+		if (s->command->page == HI_COMMAND_PAGE_OF_DEEP && s->argument)
 			s->argument = hi_page_printf(s->page, "%s/%s", s->argument,
 						     s->words[i]);
 		else if (s->argument || !s->command->arguments[0])
@@ -149,13 +149,12 @@ static bool take_suggested_words(struct suggested *s)
 
 static const char *join_suggestion(struct suggested *s)
 {
-	const char *argument =
-		s->command->id == HI_COMMAND_DIFF ? s->before : s->argument;
-	const char *address = hi_address(
-		s->page, s->command->id == HI_COMMAND_SUMMARY ? "" : s->command->name,
-		argument);
+	const bool is_first = s->command == &hi_command_summary;
+	const char *argument = s->command->compares ? s->before : s->argument;
+	const char *address =
+		hi_address(s->page, is_first ? "" : s->command->name, argument);
 
-	if (s->command->id == HI_COMMAND_SUMMARY && (s->census || s->n_options))
+	if (is_first && (s->census || s->n_options))
 		address = "summary";
 	for (size_t i = 0; i < s->n_options; i++)
 		address = hi_address_with(s->page, address, s->options[i][0],
