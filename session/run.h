@@ -23,7 +23,7 @@ struct hi_record_children;
 struct hi_recorder;
 struct hi_snapshot_writer;
 
-/* What a file keeps beside its censuses: biographies or a space profile. */
+/* A part of a file beside its censuses: biographies or a space profile. */
 struct hi_kept_part {
 	/* Writes it as it is up to now; NULL: there is none. */
 	enum hi_status (*save)(void *what, struct hi_snapshot_writer *writer,
@@ -39,7 +39,7 @@ struct hi_run {
 	struct hi_exit_watch *exit_watch;
 	struct hi_recorder *recorder;	     /* that each stop ends or advances */
 	struct hi_record_children *children; /* of record --children */
-	/* Of each stop; the recorder is the last one. */
+	/* They observe each stop; the recorder is the last one. */
 	struct hi_stop_observers observers;
 
 	/* ---- of a series ---- */
