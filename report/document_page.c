@@ -79,7 +79,8 @@ void hi_doc_show_value(struct hi_report_table *table, const struct hi_doc_field 
 		hi_cell_text(table,
 			     field->unit == HI_DOC_TYPE
 				     ? hi_page_type(page, hi_type_key(value->text))
-				     : hi_page_safe(page, value->text),
+			     : field->is_escaped ? hi_page_safe_again(page, value->text)
+						 : hi_page_safe(page, value->text),
 			     value->indent);
 		break;
 	case HI_DOC_NONE:

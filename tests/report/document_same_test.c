@@ -121,71 +121,62 @@ static const char *draw_name(void)
 	return sample_type((uint32_t)draw(SAMPLE_TYPES));
 }
 
-static void old_retained_j(const void *r, struct hi_json *json)
+static void old_paths_j(const void *r, struct hi_json *json)
 {
-	old_retained_json(r, json);
+	old_paths_json(r, json);
 }
-static void new_retained_j(const void *r, struct hi_json *json)
+static void new_paths_j(const void *r, struct hi_json *json)
 {
-	hi_retained_json(r, json);
+	hi_paths_json(r, json);
 }
-static void old_retained_p(const void *r, struct hi_page *page)
+static void old_paths_p(const void *r, struct hi_page *page)
 {
-	old_retained_display(r, page);
+	old_paths_display(r, page);
 }
-static void new_retained_p(const void *r, struct hi_page *page)
+static void new_paths_p(const void *r, struct hi_page *page)
 {
-	hi_retained_display(r, page);
+	hi_paths_display(r, page);
 }
 
-HI_TEST(document_same, retained)
+HI_TEST(document_same, paths)
 {
 	struct sample *s = sample_make();
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		struct hi_retained_row rows[9];
-		struct hi_retained_type types[5];
-		struct hi_retained_report report = {
-			.header = &s->header,
-			.live_bytes = draw_size(false),
-			.tree = draw(2),
-			.rows = rows,
-			.n_rows = draw(10),
-			.hidden = {{draw(3), draw_size(false)}, {draw(3), 7}, {}},
-			.types = types,
-			.n_types = draw(6),
-			.types_are_sites = draw(2),
-			.type_pattern = draw_name(),
-			.type_count = draw_size(false),
-			.type_shallow = draw_size(false),
-			.type_exact = draw_size(true),
-			.type_reachable = {draw_size(true), draw_size(true)}};
+		struct hi_paths_step steps[9];
+		struct hi_paths_way ways[3];
+		struct hi_paths_report report = {.header = &s->header,
+						 .query = draw_name(),
+						 .target = draw_name(),
+						 .n_targets = draw(3),
+						 .n_unreachable = draw(3),
+						 .ways = ways,
+						 .n_ways = draw(4),
+						 .more = draw(2),
+						 .steps = draw(2)};
 
 		for (unsigned i = 0; i < 9; i++)
-			rows[i] = (struct hi_retained_row){
-				.info = {.node = (hi_node)draw(SAMPLE_OBJECTS),
-					 .sort = (enum hi_node_sort)draw(4),
-					 .kind = (enum hi_root_kind)draw(HI_ROOT_KINDS),
-					 .name = draw(2) ? "" : "a\\x1b.b",
-					 .detail = draw(2) ? "" : draw_name(),
-					 .type = draw_name(),
-					 .address = draw(2) ? 0 : SAMPLE_HEAP,
-					 .shallow = draw_size(false),
-					 .retained = draw_size(true),
-					 .array = draw(2),
-					 .internal = draw(2)},
-				.count = 1 + draw(3),
-				.is_list = draw(2),
-				.depth = report.tree && i
-						 ? (unsigned)draw(rows[i - 1].depth + 2)
-						 : 0,
-				.children_more = draw(3),
-				.children_more_bytes = draw_size(false)};
-		for (unsigned i = 0; i < 5; i++)
-			types[i] = (struct hi_retained_type){
-				draw_name(), draw_size(false), draw_size(false),
-				draw_size(true)};
-		expect_same(&report, old_retained_j, new_retained_j, old_retained_p,
-			    new_retained_p);
+			steps[i] = (struct hi_paths_step){
+				{.node = (hi_node)draw(SAMPLE_OBJECTS),
+				 .sort = (enum hi_node_sort)draw(4),
+				 .kind = (enum hi_root_kind)draw(HI_ROOT_KINDS),
+				 .name = draw(2) ? "" : "a\\x1b.b",
+				 .detail = draw(2) ? "" : draw_name(),
+				 .type = draw_name(),
+				 .address = draw(2) ? 0 : SAMPLE_HEAP,
+				 .shallow = draw_size(false),
+				 .retained = draw_size(true),
+				 .array = draw(2)},
+				draw(2) ? "" : "->x\\x1b[3]"};
+		for (unsigned i = 0; i < 3; i++)
+			ways[i] = (struct hi_paths_way){
+				.text = "a->b\\n",
+				.pattern = "a->*\\n",
+				.n_alike = 1 + draw(3),
+				.more_alike = draw(2),
+				.worst = (enum hi_grade)draw(HI_GRADE_WEAK + 1),
+				.steps = steps + i * 3,
+				.n_steps = draw(4)};
+		expect_same(&report, old_paths_j, new_paths_j, old_paths_p, new_paths_p);
 	}
 }

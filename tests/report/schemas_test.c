@@ -15,6 +15,7 @@
 #include "report/parts/stop_place.h"
 #include "report/reports/audit/audit_report.h"
 #include "report/reports/census/census_report.h"
+#include "report/reports/paths/paths_report.h"
 #include "report/reports/retained/retained_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "report/reports/snapshots/snapshots_report.h"
@@ -32,6 +33,7 @@ static const struct {
 	{"place", NULL, &hi_probed_fields},
 	{"census/v1", NULL, &hi_census_document},
 	{"audit/v1", NULL, &hi_audit_document},
+	{"paths/v1", NULL, &hi_paths_document},
 	{"retained/v1", NULL, &hi_retained_document},
 	{"snapshots/v1", "heapinspect snapshots --json", &hi_snapshots_document},
 	{"waste/v1", NULL, &hi_waste_document},

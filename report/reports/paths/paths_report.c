@@ -5,26 +5,86 @@
 
 #include "report/parts/report_links.h"
 
-static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page)
+/* ---- fields ---- */
+
+static const char *link_to_step(const struct hi_doc_row *row)
 {
-	static const struct hi_column columns[] = {{"by", HI_COLUMN_TEXT},
-						   {"to", HI_COLUMN_TEXT},
-						   {"address", HI_COLUMN_ADDRESS},
-						   {"retained", HI_COLUMN_BYTES}};
-	struct hi_report_table *t = hi_page_table(page, columns, 4);
-
-	for (size_t i = 0; i < way->n_steps; i++) {
-		const struct hi_paths_step *step = &way->steps[i];
-
-		hi_cell_text(t, hi_page_safe_again(page, step->edge), 0);
-		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
-		hi_cell_link(t, hi_address_of_node(page, &step->info));
-		hi_cell_address(t, step->info.address);
-		hi_cell_link(t, hi_address_of_node(page, &step->info));
-		hi_cell_number(t, step->info.retained);
-		hi_cell_link(t, hi_address_of_level(page, &step->info));
-	}
+	return hi_address_of_node(row->page,
+				  &((const struct hi_paths_step *)row->row)->info);
 }
+static const char *link_to_step_level(const struct hi_doc_row *row)
+{
+	return hi_address_of_level(row->page,
+				   &((const struct hi_paths_step *)row->row)->info);
+}
+static struct hi_doc_value node_of_step(const struct hi_doc_row *row)
+{
+	const struct hi_paths_step *step = row->row;
+
+	return hi_doc_shown(hi_node_short_label(&step->info, row->page));
+}
+
+static const struct hi_doc_field step_fields[] = {
+	{"edge", "by", HI_DOC_TEXT, HI_AT(struct hi_paths_step, edge), .nullable = true,
+	 .is_escaped = true},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_paths_step, info),
+	 .nested = &hi_node_fields},
+	{NULL, "to", HI_DOC_TEXT, .value = node_of_step, .link = link_to_step},
+	{NULL, "address", HI_DOC_ADDRESS, HI_AT(struct hi_paths_step, info.address),
+	 .link = link_to_step},
+	{NULL, "retained", HI_DOC_BYTES, HI_AT(struct hi_paths_step, info.retained),
+	 .link = link_to_step_level},
+};
+static const struct hi_doc_fields steps = HI_DOC_FIELDS(
+	step_fields, .row_size = sizeof(struct hi_paths_step), .is_open = true);
+
+static const char *grade_word(unsigned grade)
+{
+	return hi_grade_key((uint8_t)grade);
+}
+static struct hi_doc_value length_of_way(const struct hi_doc_row *row)
+{
+	const struct hi_paths_way *way = row->row;
+
+	return hi_doc_number(way->n_steps ? way->n_steps - 1 : 0);
+}
+
+static const struct hi_doc_field way_fields[] = {
+	{"path", NULL, HI_DOC_TEXT, HI_AT(struct hi_paths_way, text), .is_escaped = true},
+	{"pattern", NULL, HI_DOC_TEXT, HI_AT(struct hi_paths_way, pattern),
+	 .is_escaped = true, .meaning = "of paths that are alike; else the path"},
+	{"alike", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_way, n_alike),
+	 .meaning = "paths with this pattern, this one included"},
+	{"grade", NULL, HI_DOC_WORD, HI_AT(struct hi_paths_way, worst),
+	 .word = grade_word, .n_words = HI_GRADE_WEAK + 1,
+	 .meaning = "of the least certain step"},
+	{"length", NULL, HI_DOC_COUNT, .value = length_of_way, .meaning = "steps"},
+	{"steps", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_paths_way, steps, n_steps),
+	 .nested = &steps},
+};
+static const struct hi_doc_fields ways =
+	HI_DOC_FIELDS(way_fields, .row_size = sizeof(struct hi_paths_way));
+
+static const struct hi_doc_field paths_fields[] = {
+	{"query", NULL, HI_DOC_TEXT, HI_AT(struct hi_paths_report, query)},
+	{"targets", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_report, n_targets)},
+	{"unreachable", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_report, n_unreachable)},
+	{"more", NULL, HI_DOC_FLAG, HI_AT(struct hi_paths_report, more)},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_paths_report, ways, n_ways),
+	 .nested = &ways},
+};
+const struct hi_doc_fields hi_paths_document =
+	HI_DOC_FIELDS(paths_fields, .is_open = true);
+
+void hi_paths_json(const struct hi_paths_report *r, struct hi_json *json)
+{
+	hi_report_header_json(r->header, "heapinspect/paths/v1", json);
+	hi_doc_put_report(&hi_paths_document, r, 0, json);
+	hi_json_end(json);
+}
+
+/* ---- as a page ---- */
 
 static void show_way_facts(const struct hi_paths_way *way, struct hi_page *page)
 {
@@ -83,7 +143,7 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 	}
 	show_way_facts(way, page);
 	hi_page_link(page, hi_address_of_node(page, &way->steps[way->n_steps - 1].info));
-	show_path_steps(way, page);
+	hi_doc_show_rows(page, &steps, r, 0, way->steps, way->n_steps);
 	if (!r->steps)
 		hi_page_only_with_links(page);
 }
@@ -108,37 +168,4 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 	if (r->n_ways && r->n_unreachable)
 		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
 						  hi_count(n, r->n_unreachable)));
-}
-
-static void way_json(const struct hi_paths_way *way, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_escaped(json, "path", way->text);
-	hi_json_escaped(json, "pattern", way->pattern);
-	hi_json_number(json, "alike", way->n_alike);
-	hi_json_text(json, "grade", hi_grade_key((uint8_t)way->worst));
-	hi_json_number(json, "length", way->n_steps ? way->n_steps - 1 : 0);
-	hi_json_array(json, "steps");
-	for (size_t i = 0; i < way->n_steps; i++) {
-		hi_json_object(json, NULL);
-		hi_json_escaped(json, "edge", hi_known(way->steps[i].edge));
-		hi_node_json(&way->steps[i].info, json);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_end(json);
-}
-
-void hi_paths_json(const struct hi_paths_report *r, struct hi_json *json)
-{
-	hi_report_header_json(r->header, "heapinspect/paths/v1", json);
-	hi_json_text(json, "query", r->query);
-	hi_json_number(json, "targets", r->n_targets);
-	hi_json_number(json, "unreachable", r->n_unreachable);
-	hi_json_bool(json, "more", r->more);
-	hi_json_array(json, "rows");
-	for (size_t i = 0; i < r->n_ways; i++)
-		way_json(&r->ways[i], json);
-	hi_json_end(json);
-	hi_json_end(json);
 }

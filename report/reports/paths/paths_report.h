@@ -4,6 +4,7 @@
 #ifndef HI_REPORT_REPORTS_PATHS_PATHS_REPORT_H
 #define HI_REPORT_REPORTS_PATHS_PATHS_REPORT_H
 
+#include "report/document.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 
@@ -39,6 +40,8 @@ struct hi_paths_report {
 
 /* Adds the report to a page. */
 void hi_paths_display(const struct hi_paths_report *report, struct hi_page *page);
+/* The document "heapinspect/paths/v1" after its header. */
+extern const struct hi_doc_fields hi_paths_document;
 /* Writes the report as the JSON document "heapinspect/paths/v1". */
 void hi_paths_json(const struct hi_paths_report *report, struct hi_json *json);
 
