@@ -121,7 +121,8 @@ static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked
 		bool below = m->rows[i].all.bytes < in->options->selection.min_size;
 
 		if (below || ret->n_rows >= top) {
-			struct hi_hidden *hidden = below ? &ret->below : &ret->beyond;
+			struct hi_hidden *hidden =
+				below ? &ret->hidden.by_min_size : &ret->hidden.by_top;
 
 			hidden->rows++;
 			hidden->bytes += m->rows[i].all.bytes;

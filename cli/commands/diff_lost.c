@@ -91,9 +91,9 @@ static size_t hide_lost_rows(const struct hi_options *options, struct hi_lost_ro
 
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].all.bytes < options->selection.min_size)
-			hi_hidden_add(&ret->below, rows[i].all.bytes);
+			hi_hidden_add(&ret->hidden.by_min_size, rows[i].all.bytes);
 		else if (kept >= top)
-			hi_hidden_add(&ret->beyond, rows[i].all.bytes);
+			hi_hidden_add(&ret->hidden.by_top, rows[i].all.bytes);
 		else
 			rows[kept++] = rows[i];
 	}

@@ -112,7 +112,8 @@ static enum hi_status print_three_heaps(struct hi_three_heaps *t, struct hi_page
 	if (status != HI_OK)
 		return status;
 	/* With --min-size a smaller growth of each type is none. */
-	t->after->diagnostics.has_finding = r.survived.n_rows || r.survived.beyond.rows;
+	t->after->diagnostics.has_finding =
+		r.survived.n_rows || r.survived.hidden.by_top.rows;
 	if (json)
 		hi_survived_json(&r, json);
 	else

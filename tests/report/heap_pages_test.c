@@ -98,7 +98,7 @@ static const struct hi_new_holder new_holders[] = {{.name = "server.orders",
 						    .bytes = (4 << 20) - 10240}};
 static const struct hi_new_objects new_objects = {.rows = new_rows,
 						  .n_rows = 2,
-						  .beyond = {2, 300},
+						  .hidden = {.by_top = {2, 300}},
 						  .all = {403, (4 << 20) + 316},
 						  .unheld = {[0] = {1, 10240}},
 						  .holders = new_holders,

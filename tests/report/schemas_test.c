@@ -15,10 +15,15 @@
 #include "report/parts/stop_place.h"
 #include "report/reports/audit/audit_report.h"
 #include "report/reports/census/census_report.h"
+#include "report/reports/diff/diff_report.h"
+#include "report/reports/diff/survived_report.h"
 #include "report/reports/paths/paths_report.h"
 #include "report/reports/retained/retained_report.h"
+#include "report/reports/retainers/retainers_report.h"
+#include "report/reports/roots/bins_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "report/reports/snapshots/snapshots_report.h"
+#include "report/reports/up/up_report.h"
 #include "report/reports/waste/waste_report.h"
 #include "tests/harness.h"
 #include "tests/support/golden.h"
@@ -33,9 +38,14 @@ static const struct {
 	{"place", NULL, &hi_probed_fields},
 	{"census/v1", NULL, &hi_census_document},
 	{"audit/v1", NULL, &hi_audit_document},
+	{"diff/v1", NULL, &hi_diff_document},
 	{"paths/v1", NULL, &hi_paths_document},
 	{"retained/v1", NULL, &hi_retained_document},
+	{"retainers/v1", NULL, &hi_retainers_document},
+	{"roots/v1", NULL, &hi_bins_document},
 	{"snapshots/v1", "heapinspect snapshots --json", &hi_snapshots_document},
+	{"survived/v1", NULL, &hi_survived_document},
+	{"up/v1", NULL, &hi_up_document},
 	{"waste/v1", NULL, &hi_waste_document},
 	{"safepoints/v1", "heapinspect safepoints --json", &hi_safepoints_document},
 };

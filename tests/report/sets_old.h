@@ -35,11 +35,11 @@ static void old_sanity_json(const struct hi_sanity *s, struct hi_json *json)
 
 /* Retainer sets as a page and as JSON. */
 
-
 enum { MEMBERS_SHOWN = 12 };
 
-static const char *old_retainers_label(const struct hi_set_row *sum, const uint32_t *members,
-			       hi_set_name_fn *name, void *arg, struct hi_page *page)
+static const char *old_retainers_label(const struct hi_set_row *sum,
+				       const uint32_t *members, hi_set_name_fn *name,
+				       void *arg, struct hi_page *page)
 {
 	const char *text = "";
 
@@ -55,7 +55,7 @@ static const char *old_retainers_label(const struct hi_set_row *sum, const uint3
 }
 
 static void old_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members,
-			   hi_set_name_fn *name, void *arg, struct hi_json *json)
+				   hi_set_name_fn *name, void *arg, struct hi_json *json)
 {
 	hi_json_number(json, "set", sum->set);
 	hi_json_bool(json, "many", sum->set == HI_SET_MANY);
@@ -134,10 +134,10 @@ static void show_retainer_row(const struct hi_retainers_report *r,
 	const struct hi_set_row *sum = &row->sum;
 
 	hi_cell_number(t, sum->set);
-	hi_cell_text(
-		t,
-		old_retainers_label(sum, row->members, r->view.name, r->view.arg, t->page),
-		0);
+	hi_cell_text(t,
+		     old_retainers_label(sum, row->members, r->view.name, r->view.arg,
+					 t->page),
+		     0);
 	hi_cell_link(t, address_of_set(r, row, true, t->page));
 	hi_cell_number(t, r->view.pure ? sum->cost_pure : sum->cost);
 	if (r->view.by_count)
@@ -186,7 +186,8 @@ static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_pa
 			"with objects that hold a lot");
 }
 
-static void old_retainers_display(const struct hi_retainers_report *r, struct hi_page *page)
+static void old_retainers_display(const struct hi_retainers_report *r,
+				  struct hi_page *page)
 {
 	char bytes[24];
 
@@ -311,7 +312,7 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 
 		hi_cell_text(t,
 			     old_retainers_label(&row->sum, row->members, r->name, r->arg,
-						page),
+						 page),
 			     0);
 		hi_cell_link(t, address_of_climb(r, row, page));
 		hi_cell_number(t, row->sum.cost);
@@ -391,7 +392,6 @@ static void old_up_json(const struct hi_up_report *r, struct hi_json *json)
 }
 
 /* Sharing bins as a page and as JSON. */
-
 
 /* ---- as a page ---- */
 
@@ -525,7 +525,8 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_bin_row(r, hi_page_safe(page, r->rows[i].label),
 			     address_of_bin(r, &r->rows[i], page),
-			     (r->rows[i].sum.cost == UINT64_MAX) ? NULL : &r->rows[i].sum, t);
+			     (r->rows[i].sum.cost == UINT64_MAX) ? NULL : &r->rows[i].sum,
+			     t);
 	show_bin_row(r, "all", "", &all, t);
 	hi_report_table_stress(t);
 	hi_hidden_note(page, &r->hidden.by_top, &r->hidden.by_min_size, &none);
@@ -609,4 +610,3 @@ static void old_bins_json(const struct hi_bins_report *r, struct hi_json *json)
 	hi_hidden_json(json, &r->hidden.by_top, &r->hidden.by_min_size, &none);
 	hi_json_end(json);
 }
-

@@ -7,6 +7,7 @@
 
 #include "report/render/text.h"
 #include "tests/report/sample.h"
+#include "tests/report/diffs_old.h"
 #include "tests/report/sets_old.h"
 #include "tests/support/golden.h"
 
@@ -83,7 +84,7 @@ static char *set_written_page(set_page_writer write, const void *report)
 				cell->number, cell->link,
 				kind == HI_COLUMN_PERCENT ? cell->whole : 0,
 				is_text && cell->state == HI_CELL_VALUE ? cell->text
-									    : "");
+									: "");
 		}
 		for (size_t c = 0; t && c < t->strong.count; c++)
 			fprintf(out, " strong %zu", t->strong.items[c]);
@@ -336,5 +337,168 @@ HI_TEST(sets_same, up)
 				rows[i][k] = draw_set();
 		}
 		set_expect_same(&r, old_up_j, new_up_j, old_up_p, new_up_p);
+	}
+}
+
+static void new_diff_j(const void *r, struct hi_json *json)
+{
+	hi_diff_json(r, json);
+}
+static void old_diff_j(const void *r, struct hi_json *json)
+{
+	old_diff_json(r, json);
+}
+static void new_diff_p(const void *r, struct hi_page *page)
+{
+	hi_diff_display(r, page);
+}
+static void old_diff_p(const void *r, struct hi_page *page)
+{
+	old_diff_display(r, page);
+}
+static void new_survived_j(const void *r, struct hi_json *json)
+{
+	hi_survived_json(r, json);
+}
+static void old_survived_j(const void *r, struct hi_json *json)
+{
+	old_survived_json(r, json);
+}
+static void new_survived_p(const void *r, struct hi_page *page)
+{
+	hi_survived_display(r, page);
+}
+static void old_survived_p(const void *r, struct hi_page *page)
+{
+	old_survived_display(r, page);
+}
+
+static struct hi_heap_total draw_total(void)
+{
+	return (struct hi_heap_total){set_draw(3) ? set_draw_size(false) : 0,
+				      set_draw_size(false)};
+}
+
+static const char *draw_type(void)
+{
+	return sample_type((uint32_t)set_draw(SAMPLE_TYPES));
+}
+
+static struct hi_hidden_rows draw_hidden(void)
+{
+	return (struct hi_hidden_rows){{set_draw(3), set_draw_size(false)},
+				       {set_draw(3), set_draw_size(false)},
+				       {}};
+}
+
+static struct hi_new_objects draw_new(void)
+{
+	static struct hi_new_row rows[DRAWN_ROWS];
+	static struct hi_new_holder holders[DRAWN_ROWS];
+
+	for (unsigned i = 0; i < DRAWN_ROWS; i++) {
+		rows[i] = (struct hi_new_row){.type = draw_type(),
+					      .count = set_draw_size(false),
+					      .bytes = set_draw_size(false),
+					      .leaked = set_draw(3),
+					      .likely = set_draw(3),
+					      .garbage = set_draw(3),
+					      .retained = set_draw_size(true),
+					      .of = set_draw_size(false),
+					      .example = SAMPLE_HEAP + set_draw(1000),
+					      .way = set_draw(2) ? "" : "a\\x01.b"};
+		holders[i] = (struct hi_new_holder){
+			.name = set_draw(2) ? "server" : "a\\x01.b",
+			.type = draw_type(),
+			.address = set_draw(2) ? 0 : SAMPLE_HEAP + set_draw(1000),
+			.objects = set_draw_size(false),
+			.bytes = set_draw_size(false)};
+	}
+	return (struct hi_new_objects){.rows = rows,
+				       .n_rows = set_draw(DRAWN_ROWS + 1),
+				       .hidden = draw_hidden(),
+				       .all = draw_total(),
+				       .unheld = {draw_total(), draw_total()},
+				       .holders = holders,
+				       .n_holders = set_draw(DRAWN_ROWS + 1)};
+}
+
+static struct hi_leak_totals draw_leaks(void)
+{
+	return (struct hi_leak_totals){.certain = {set_draw(9), set_draw_size(true)},
+				       .likely = {set_draw(9), set_draw_size(true)}};
+}
+
+HI_TEST(sets_same, diff)
+{
+	static const char *const by[] = {"type", "module", "root", "retainers", "site"};
+	struct sample *s = sample_make();
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		struct hi_compare_row rows[DRAWN_ROWS];
+		struct hi_lost_row lost[DRAWN_ROWS];
+		struct hi_comparison c = {.same_process = set_draw(2),
+					  .knows_births = set_draw(2),
+					  .rows = rows,
+					  .n_rows = set_draw(DRAWN_ROWS + 1),
+					  .all = {"", draw_total(), draw_total(),
+						  draw_total(), draw_total(),
+						  (int64_t)set_draw_size(false)}};
+		struct hi_diff_report r = {.before = &s->header,
+					   .after = &s->header,
+					   .c = &c,
+					   .by = by[set_draw(5)],
+					   .live_before = set_draw_size(true),
+					   .live_after = set_draw_size(true),
+					   .leaks_before = draw_leaks(),
+					   .leaks_after = draw_leaks(),
+					   .born = draw_new(),
+					   .lost = {.is_known = set_draw(2),
+						    .rows = lost,
+						    .n_rows = set_draw(DRAWN_ROWS + 1),
+						    .hidden = draw_hidden(),
+						    .all = draw_total()},
+					   .top = set_draw(DRAWN_ROWS + 4),
+					   .min_size = set_draw(2) ? set_draw(2000) : 0};
+
+		for (unsigned i = 0; i < DRAWN_ROWS; i++) {
+			rows[i] = (struct hi_compare_row){
+				draw_type(),
+				draw_total(),
+				draw_total(),
+				draw_total(),
+				draw_total(),
+				set_draw(2) ? 0 : -(int64_t)set_draw_size(false)};
+			lost[i] = (struct hi_lost_row){
+				.type = draw_type(),
+				.under = set_draw(2) ? "" : "a\\x01.b",
+				.all = draw_total(),
+				.likely = draw_total(),
+				.example = SAMPLE_HEAP + set_draw(1000)};
+		}
+		set_expect_same(&r, old_diff_j, new_diff_j, old_diff_p, new_diff_p);
+	}
+}
+
+HI_TEST(sets_same, survived)
+{
+	struct sample *s = sample_make();
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		struct hi_survived_report r = {
+			.warm = &s->header,
+			.load = &s->header,
+			.after = &s->header,
+			.live = {set_draw_size(true), set_draw_size(true),
+				 set_draw_size(true)},
+			.leaks = {draw_leaks(), draw_leaks(), draw_leaks()},
+			.born = draw_total(),
+			.load_by_address = set_draw(2),
+			.after_by_address = set_draw(2),
+			.knows_births = set_draw(2),
+			.survived = draw_new()};
+
+		set_expect_same(&r, old_survived_j, new_survived_j, old_survived_p,
+				new_survived_p);
 	}
 }

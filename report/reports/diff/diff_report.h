@@ -34,6 +34,10 @@ const char *hi_diff_matched_text(bool by_address, bool knows_births);
 void hi_diff_heap_json(const struct hi_report_header *header, const char *key,
 		       uint64_t live, const struct hi_leak_totals *leaks,
 		       struct hi_json *json);
+/* The schema of such a member. */
+#define HI_DIFF_HEAP_SCHEMA "\"$ref\": \"#/definitions/heap\""
+/* The document "heapinspect/diff/v1" after its header. */
+extern const struct hi_doc_fields hi_diff_document;
 /* Adds the report to a page. */
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/diff/v1". */

@@ -18,13 +18,13 @@ struct hi_lost_objects {
 	bool is_known;			/* both heaps are of one process */
 	const struct hi_lost_row *rows; /* most bytes first */
 	size_t n_rows;
-	struct hi_hidden beyond, below; /* --top, --min-size */
+	struct hi_hidden_rows hidden;
 	struct hi_heap_total all;
 };
 
 /* Adds the table to a page, nothing where no object was lost. */
 void hi_lost_objects_show(const struct hi_lost_objects *lost, struct hi_page *page);
-/* Writes the member "was". */
-void hi_lost_objects_json(const struct hi_lost_objects *lost, struct hi_json *json);
+/* Its rows, the member "was". */
+extern const struct hi_doc_fields hi_lost_row_fields;
 
 #endif

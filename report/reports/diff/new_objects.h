@@ -28,7 +28,7 @@ struct hi_new_holder {
 struct hi_new_objects {
 	const struct hi_new_row *rows; /* most bytes first */
 	size_t n_rows;
-	struct hi_hidden beyond, below;			 /* --top, --min-size */
+	struct hi_hidden_rows hidden;
 	struct hi_heap_total all, unheld[HI_LEAK_KINDS]; /* unheld: nothing holds them */
 	const struct hi_new_holder *holders;		 /* most bytes first */
 	size_t n_holders;
@@ -40,9 +40,13 @@ bool hi_new_row_is_held(const struct hi_new_row *row);
  * `diff --three`. */
 void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 			 struct hi_page *page);
-/* Writes the members new (survivors: rows), growth, leaked, likely and garbage. */
-void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
-			 struct hi_json *json);
-void hi_heap_total_json(struct hi_json *json, const char *key, struct hi_heap_total sum);
+/* Forms of the fields of new objects, beside those of the report. */
+enum { HI_NEW_BORN = 1 << 16, HI_NEW_SURVIVED = 1 << 17 };
+/* Those of struct hi_new_row. */
+extern const struct hi_doc_fields hi_new_row_fields;
+/* The members growth, leaked, likely and garbage. */
+extern const struct hi_doc_fields hi_new_objects_fields;
+/* Those of struct hi_heap_total. */
+extern const struct hi_doc_fields hi_heap_total_fields;
 
 #endif

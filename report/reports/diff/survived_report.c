@@ -2,6 +2,7 @@
 #include "report/reports/diff/survived_report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/parts/report_node.h"
 #include "report/reports/diff/diff_report.h"
@@ -94,23 +95,58 @@ void hi_survived_display(const struct hi_survived_report *r, struct hi_page *pag
 
 /* ---- as JSON ---- */
 
-static const char *matched_key(bool by_address)
+static const char *survived_matched_word(unsigned by_address)
 {
 	return by_address ? "address" : "way";
 }
 
+static const struct hi_doc_field matched_fields[] = {
+	{"load", NULL, HI_DOC_WORD, HI_AT(struct hi_survived_report, load_by_address),
+	 .word = survived_matched_word, .n_words = 2},
+	{"after", NULL, HI_DOC_WORD, HI_AT(struct hi_survived_report, after_by_address),
+	 .word = survived_matched_word, .n_words = 2},
+};
+static const struct hi_doc_fields matched =
+	HI_DOC_FIELDS(matched_fields, .meaning = "each with the one before it");
+
+static void put_survived_heaps(const struct hi_doc_row *row, const struct hi_doc_field *f,
+			       struct hi_json *json)
+{
+	const struct hi_survived_report *r = row->report;
+	const struct hi_report_header *headers[] = {r->warm, r->load, r->after};
+	unsigned i = strcmp(f->key, "warm_up") == 0 ? 0
+		     : strcmp(f->key, "load") == 0  ? 1
+						    : 2;
+
+	hi_diff_heap_json(headers[i], f->key, r->live[i], &r->leaks[i], json);
+}
+
+static const struct hi_doc_field survived_fields[] = {
+	{"matched", NULL, HI_DOC_OBJECT, .nested = &matched},
+	{"warm_up", .put = put_survived_heaps, .schema = HI_DIFF_HEAP_SCHEMA},
+	{"load", .put = put_survived_heaps, .schema = HI_DIFF_HEAP_SCHEMA},
+	{"after", .put = put_survived_heaps, .schema = HI_DIFF_HEAP_SCHEMA},
+	{"born", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_survived_report, born),
+	 .nested = &hi_heap_total_fields,
+	 .meaning = "under load, whether it survived or not"},
+	{"survived", NULL, HI_DOC_OBJECT,
+	 HI_AT_PART(struct hi_survived_report, survived.all),
+	 .nested = &hi_heap_total_fields},
+	{"rows", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_survived_report, survived.rows, survived.n_rows),
+	 .nested = &hi_new_row_fields, .meaning = "survived, by type, most bytes first"},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_survived_report, survived),
+	 .nested = &hi_new_objects_fields},
+};
+const struct hi_doc_fields hi_survived_document = HI_DOC_FIELDS(
+	survived_fields, .is_open = true,
+	.meaning = "diff --three: what was born between warm-up and load, and is still "
+		   "there after it");
+
 void hi_survived_json(const struct hi_survived_report *r, struct hi_json *json)
 {
 	hi_report_header_json(r->after, "heapinspect/survived/v1", json);
-	hi_json_object(json, "matched");
-	hi_json_text(json, "load", matched_key(r->load_by_address));
-	hi_json_text(json, "after", matched_key(r->after_by_address));
-	hi_json_end(json);
-	hi_diff_heap_json(r->warm, "warm_up", r->live[0], &r->leaks[0], json);
-	hi_diff_heap_json(r->load, "load", r->live[1], &r->leaks[1], json);
-	hi_diff_heap_json(r->after, "after", r->live[2], &r->leaks[2], json);
-	hi_heap_total_json(json, "born", r->born);
-	hi_heap_total_json(json, "survived", r->survived.all);
-	hi_new_objects_json(&r->survived, true, json);
+	hi_doc_put_report(&hi_survived_document, r, HI_NEW_SURVIVED, json);
 	hi_json_end(json);
 }

@@ -19,6 +19,9 @@ struct hi_survived_report {
 	struct hi_new_objects survived; /* of born */
 };
 
+/* The document "heapinspect/survived/v1" after its header. */
+extern const struct hi_doc_fields hi_survived_document;
+
 /* Adds the report to a page. */
 void hi_survived_display(const struct hi_survived_report *r, struct hi_page *page);
 /* Writes the report as the JSON document "heapinspect/survived/v1". */
