@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/pictures/stack.h"
+#include "report/pictures/plot.h"
 #include "report/svg.h"
 #include "report/type_name.h"
 
@@ -46,7 +46,7 @@ struct picture {
 	const struct hi_bands *bands;
 	FILE *out;
 	struct hi_svg_unit unit;
-	struct hi_stack stack;
+	struct hi_plot plot;
 	double y_step;
 	bool is_embedded;
 	const struct hi_graph_link *links;
@@ -115,7 +115,7 @@ static void put_band_title(const struct picture *p, const struct hi_band *band)
 static void put_band(struct picture *p, const struct hi_band *band)
 {
 	fprintf(p->out, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(band));
-	hi_stack_outline(&p->stack, band->values, p->out);
+	hi_plot_outline(&p->plot, band->values, p->out);
 	fputs("\">", p->out);
 	put_band_title(p, band);
 	fputs("</path>\n", p->out);
@@ -143,8 +143,8 @@ static void put_y_axis(const struct picture *p)
 {
 	char text[40];
 
-	for (double v = 0; v <= p->stack.most * 1.0001; v += p->y_step) {
-		double y = hi_stack_y(&p->stack, v);
+	for (double v = 0; v <= p->plot.most * 1.0001; v += p->y_step) {
+		double y = hi_plot_y(&p->plot, v);
 
 		hi_svg_line(p->out, v > 0 ? "class=\"grid\"" : "class=\"axis\"", LEFT, y,
 			    RIGHT, y);
@@ -168,8 +168,8 @@ static void put_x_axis(const struct picture *p)
 	char text[40];
 	double time;
 
-	for (unsigned i = 0; hi_stack_tick(&p->stack, 12, i, &time, text); i++) {
-		double x = hi_stack_x(&p->stack, time);
+	for (unsigned i = 0; hi_plot_tick(&p->plot, 12, i, &time, text); i++) {
+		double x = hi_plot_x(&p->plot, time);
 
 		hi_svg_line(p->out, "class=\"axis\"", x, BOTTOM, x, BOTTOM + 7);
 		put_label(p->out, "middle", x, BOTTOM + 21, text, 0);
@@ -180,11 +180,11 @@ static void put_x_axis(const struct picture *p)
 
 static void put_sample_ticks(const struct picture *p)
 {
-	if (p->bands->n_samples > TICKS_MAX || p->stack.is_instant)
+	if (p->bands->n_samples > TICKS_MAX || p->plot.is_instant)
 		return;
 	fputs("<path class=\"samples\" d=\"", p->out);
 	for (size_t i = 0; i < p->bands->n_samples; i++) {
-		hi_svg_point(p->out, 'M', hi_stack_x(&p->stack, time_of(p, i)), BOTTOM);
+		hi_svg_point(p->out, 'M', hi_plot_x(&p->plot, time_of(p, i)), BOTTOM);
 		fputs("v4", p->out);
 	}
 	fputs("\"/>\n", p->out);
@@ -234,9 +234,9 @@ static void put_mark_lines(const struct picture *p)
 
 	for (size_t i = 0; i < s->n_marks; i++) {
 		const char *text = hi_bands_mark_text(p->bands, i);
-		double x = hi_stack_x(&p->stack, s->marks[i]);
+		double x = hi_plot_x(&p->plot, s->marks[i]);
 
-		if (s->marks[i] < p->stack.from || s->marks[i] > p->stack.to)
+		if (s->marks[i] < p->plot.from || s->marks[i] > p->plot.to)
 			continue;
 		fputs("<g class=\"mark\">", p->out);
 		hi_svg_line(p->out, "class=\"markline\"", x, TOP - 6, x, BOTTOM);
@@ -254,10 +254,9 @@ static void put_mark_lines(const struct picture *p)
 
 static void put_link(const struct picture *p, const struct hi_graph_link *link)
 {
-	double x = hi_stack_x(&p->stack, link->time),
-	       y = hi_stack_y(&p->stack, link->value);
+	double x = hi_plot_x(&p->plot, link->time), y = hi_plot_y(&p->plot, link->value);
 
-	if (link->time < p->stack.from || link->time > p->stack.to)
+	if (link->time < p->plot.from || link->time > p->plot.to)
 		return;
 	if (y < TOP)
 		y = TOP;
@@ -513,31 +512,31 @@ static void find_scale(struct picture *p)
 {
 	double y_max = p->bands->y_max > 0 ? p->bands->y_max : 1, half;
 
-	p->stack.left = LEFT;
-	p->stack.right = RIGHT;
-	p->stack.top = TOP;
-	p->stack.bottom = BOTTOM;
-	hi_stack_range(&p->stack, p->bands->x_from, p->bands->x_to);
+	p->plot.left = LEFT;
+	p->plot.right = RIGHT;
+	p->plot.top = TOP;
+	p->plot.bottom = BOTTOM;
+	hi_plot_range(&p->plot, p->bands->x_from, p->bands->x_to);
 	p->y_step = hi_svg_step(y_max, 8, p->unit.binary, true);
 	half = p->y_step > 1 ? p->y_step / 2 : 1;
-	p->stack.most = ceil(y_max / half) * half;
+	p->plot.most = ceil(y_max / half) * half;
 }
 
 static enum hi_status write_graph_svg(struct picture *p, struct hi_error *err)
 {
 	const struct hi_bands *b = p->bands;
 	enum hi_status status =
-		hi_stack_begin(&p->stack, b->series->times + b->first, b->n_samples, err);
+		hi_plot_begin(&p->plot, b->series->times + b->first, b->n_samples, err);
 
 	if (status != HI_OK)
 		return status;
 	p->unit = (struct hi_svg_unit){is_binary(b->series), b->series->value_unit};
 	for (size_t i = 0; i < b->count; i++)
-		hi_stack_add(&p->stack, b->items[i].values);
-	hi_stack_choose(&p->stack, COLUMNS);
+		hi_plot_add(&p->plot, b->items[i].values);
+	hi_plot_choose(&p->plot, COLUMNS);
 	find_scale(p);
 	put_picture(p);
-	hi_stack_free(&p->stack);
+	hi_plot_free(&p->plot);
 	return HI_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/pictures/stack.h"
+#include "report/pictures/plot.h"
 #include "report/pictures/treemap.h"
 #include "report/svg.h"
 
@@ -252,7 +252,7 @@ static enum hi_status put_box_picture(const struct html_drawing *d, struct hi_er
 struct band_drawing {
 	const struct html_drawing *d;
 	const struct hi_page_picture *p;
-	struct hi_stack stack;
+	struct hi_plot plot;
 };
 
 /* So many times that the picture has its size. */
@@ -262,14 +262,14 @@ static void choose_times(struct band_drawing *b)
 	size_t most = (HI_HTML_PICTURE_SIZE - 64 * 1024) / (p->n_bands * 32);
 
 	for (size_t i = 0; i < p->n_bands; i++)
-		hi_stack_add(&b->stack, p->bands[i].values);
-	hi_stack_choose(&b->stack, most < HI_PAGE_TIMES_MAX ? most : HI_PAGE_TIMES_MAX);
-	for (size_t i = 0; i < b->stack.n_drawn; i++)
-		b->stack.most = fmax(b->stack.most, b->stack.totals[b->stack.drawn[i]]);
-	b->stack.left = LEFT;
-	b->stack.right = HI_PAGE_PICTURE_WIDTH - RIGHT;
-	b->stack.top = TOP;
-	b->stack.bottom = BOTTOM;
+		hi_plot_add(&b->plot, p->bands[i].values);
+	hi_plot_choose(&b->plot, most < HI_PAGE_TIMES_MAX ? most : HI_PAGE_TIMES_MAX);
+	for (size_t i = 0; i < b->plot.n_drawn; i++)
+		b->plot.most = fmax(b->plot.most, b->plot.totals[b->plot.drawn[i]]);
+	b->plot.left = LEFT;
+	b->plot.right = HI_PAGE_PICTURE_WIDTH - RIGHT;
+	b->plot.top = TOP;
+	b->plot.bottom = BOTTOM;
 }
 
 static void put_page_band(struct band_drawing *b, size_t k)
@@ -278,7 +278,7 @@ static void put_page_band(struct band_drawing *b, size_t k)
 	const char *element = begin_picture_node(b->d, "band", (int)(k % 8), band->link);
 
 	fprintf(b->d->out, "><path fill=\"%s\" d=\"", hi_svg_colour(k));
-	hi_stack_outline(&b->stack, band->values, b->d->out);
+	hi_plot_outline(&b->plot, band->values, b->d->out);
 	fputs("\"/>", b->d->out);
 	put_node_title_text(b->d, band->title);
 	fprintf(b->d->out, "</%s>\n", element);
@@ -286,13 +286,13 @@ static void put_page_band(struct band_drawing *b, size_t k)
 
 static void put_band_axes(const struct band_drawing *b)
 {
-	const struct hi_stack *s = &b->stack;
+	const struct hi_plot *s = &b->plot;
 	double step = hi_svg_step(s->most, 6, true, true), time;
 	FILE *out = b->d->out;
 	char text[40], unit[64];
 
 	for (unsigned i = 0; i < 20 && i * step <= s->most * 1.0001; i++) {
-		double y = hi_stack_y(s, i * step);
+		double y = hi_plot_y(s, i * step);
 
 		hi_svg_line(out, AXIS, LEFT - 4, y, LEFT, y);
 		hi_svg_label(out, "text-anchor=\"end\"", LEFT - 7, y + 4,
@@ -300,8 +300,8 @@ static void put_band_axes(const struct band_drawing *b)
 					       (struct hi_svg_unit){.binary = true}),
 			     0);
 	}
-	for (unsigned i = 0; hi_stack_tick(s, 10, i, &time, text); i++) {
-		double x = hi_stack_x(s, time);
+	for (unsigned i = 0; hi_plot_tick(s, 10, i, &time, text); i++) {
+		double x = hi_plot_x(s, time);
 
 		hi_svg_line(out, AXIS, x, BOTTOM, x, BOTTOM + 5);
 		hi_svg_label(out, MIDDLE, x, BOTTOM + 17, text, 0);
@@ -319,12 +319,12 @@ static void put_band_labels(const struct band_drawing *b)
 	size_t last = b->p->n_times - 1, n = b->p->n_bands;
 	double y[HI_PAGE_BANDS_MAX], centre[HI_PAGE_BANDS_MAX], sum = 0;
 	double gap = fmin(BAND_LABEL, (double)(BOTTOM - TOP) / (double)n);
-	double x = b->stack.right + 18;
+	double x = b->plot.right + 18;
 
 	for (size_t i = 0; i < n; i++) {
 		double value = b->p->bands[i].values[last];
 
-		centre[i] = y[i] = hi_stack_y(&b->stack, sum + value / 2);
+		centre[i] = y[i] = hi_plot_y(&b->plot, sum + value / 2);
 		sum += value;
 		if (i && y[i] > y[i - 1] - gap)
 			y[i] = y[i - 1] - gap;
@@ -341,7 +341,7 @@ static void put_band_labels(const struct band_drawing *b)
 			begin_picture_node(b->d, "name", (int)(i % 8), band->link);
 
 		putc('>', b->d->out);
-		hi_svg_line(b->d->out, "class=\"leader\"" GREY, b->stack.right, centre[i],
+		hi_svg_line(b->d->out, "class=\"leader\"" GREY, b->plot.right, centre[i],
 			    x - 3, y[i]);
 		hi_svg_label(b->d->out, "text-anchor=\"start\"", x, y[i] + 4, band->label,
 			     (size_t)((RIGHT - 20) / character));
@@ -354,9 +354,9 @@ static void put_page_marks(const struct band_drawing *b)
 	for (size_t i = 0; i < b->p->n_marks; i++) {
 		const struct hi_page_mark *mark = &b->p->marks[i];
 		const char *element;
-		double x = hi_stack_x(&b->stack, mark->time), y = TOP;
+		double x = hi_plot_x(&b->plot, mark->time), y = TOP;
 
-		if (!(mark->time >= b->stack.from && mark->time <= b->stack.to))
+		if (!(mark->time >= b->plot.from && mark->time <= b->plot.to))
 			continue;
 		element = begin_picture_node(b->d, "mark", 0, mark->link);
 		putc('>', b->d->out);
@@ -365,8 +365,7 @@ static void put_page_marks(const struct band_drawing *b)
 				    "class=\"markline\"" GREY " stroke-dasharray=\"4 3\"",
 				    x, TOP, x, BOTTOM);
 		} else {
-			y = hi_stack_y(&b->stack,
-				       fmin(fmax(mark->value, 0), b->stack.most));
+			y = hi_plot_y(&b->plot, fmin(fmax(mark->value, 0), b->plot.most));
 			fputs("<circle r=\"6\" fill=\"#fff\" stroke=\"#222\" "
 			      "stroke-width=\"2\"",
 			      b->d->out);
@@ -388,7 +387,7 @@ static enum hi_status put_band_picture(const struct html_drawing *d, struct hi_e
 
 	if (!p->n_times || !p->n_bands)
 		return HI_OK;
-	status = hi_stack_begin(&b.stack, p->times, p->n_times, err);
+	status = hi_plot_begin(&b.plot, p->times, p->n_times, err);
 	if (status != HI_OK)
 		return status;
 	choose_times(&b);
@@ -399,7 +398,7 @@ static enum hi_status put_band_picture(const struct html_drawing *d, struct hi_e
 	put_band_labels(&b);
 	put_page_marks(&b);
 	end_figure(d, 0);
-	hi_stack_free(&b.stack);
+	hi_plot_free(&b.plot);
 	return HI_OK;
 }
 
