@@ -276,7 +276,7 @@ enum hi_status hi_snapshot_rows(struct hi_snapshot *s, const char *name, void *r
 		return HI_OK;
 	}
 	if (at < 0 && section->presence == HI_SECTION_NEEDED)
-		return hi_snapshot_bad(s, name, err, "missing");
+		return hi_snapshot_bad(s, name, err, "is missing");
 	status = hi_snapshot_get(s, name, section->item, &items, &c.n, err);
 	if (status != HI_OK)
 		return status;
