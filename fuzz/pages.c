@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "census/snapshot/snapshot_format.h"
 #include "cli/pages/pages.h"
@@ -128,22 +126,9 @@ static void write_pages(const char *path, uint8_t which)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int fd = -1;
-	uint8_t *copy = malloc(size + 1);
-	char path[64];
+	const char *path = signed_file(data, size, 1, sign_snapshot);
 
-	if (fd < 0)
-		fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (!copy || fd < 0 || size == 0) {
-		free(copy);
-		return 0;
-	}
-	memcpy(copy, data, size);
-	sign_snapshot(copy, size);
-	if (ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (path)
 		write_pages(path, data[0]);
-	}
-	free(copy);
 	return 0;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fuzz/sign.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "census/snapshot/snapshot_format.h"
@@ -33,4 +38,25 @@ void sign_snapshot(uint8_t *file, size_t size)
 	h.directory_hash = XXH3_64bits(file + sizeof(h), h.n_sections * sizeof(e));
 	h.hash = XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash));
 	memcpy(file, &h, sizeof(h));
+}
+
+const char *signed_file(const uint8_t *data, size_t size, size_t least,
+			void (*sign)(uint8_t *file, size_t size))
+{
+	static char path[64];
+	static int fd = -1;
+	uint8_t *copy = malloc(size + 1);
+	bool written = false;
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (copy && fd >= 0 && size >= least) {
+		memcpy(copy, data, size);
+		sign(copy, size);
+		written = ftruncate(fd, 0) == 0 &&
+			  pwrite(fd, copy, size, 0) == (ssize_t)size;
+	}
+	free(copy);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return written ? path : NULL;
 }

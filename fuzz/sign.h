@@ -9,4 +9,9 @@
 
 void sign_snapshot(uint8_t *file, size_t size);
 
+/* Copies an input into a file in memory, signed by `sign`. Returns its path, until the
+ * next call; NULL: the input is smaller than `least`, or there was no memory. */
+const char *signed_file(const uint8_t *data, size_t size, size_t least,
+			void (*sign)(uint8_t *file, size_t size));
+
 #endif

@@ -3,17 +3,15 @@
  * A file of many censuses of any bytes: its records, which are made to hold as whoever
  * makes up a file does, and what they lead to. (fuzz/snapshot.c is about the parts.)
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "census/snapshot/graphs_wanted.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_functions.h"
 #include "census/snapshot/snapshot_series_format.h"
+#include "fuzz/sign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -124,22 +122,9 @@ static void read_all(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int fd = -1;
-	uint8_t *copy = malloc(size + 1);
-	char path[64];
+	const char *path = signed_file(data, size, HI_SNAPSHOTS_PAGE, sign);
 
-	if (fd < 0)
-		fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (!copy || fd < 0 || size < HI_SNAPSHOTS_PAGE) {
-		free(copy);
-		return 0;
-	}
-	memcpy(copy, data, size);
-	sign(copy, size);
-	if (ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (path)
 		read_all(path);
-	}
-	free(copy);
 	return 0;
 }

@@ -56,21 +56,7 @@ static void expect_unnoticed(const char *name)
 	{                                                                                \
 		expect_unnoticed(#call);                                                 \
 	}
-UNNOTICED(epoll_wait)
-UNNOTICED(epoll_pwait)
-UNNOTICED(sigtimedwait)
-UNNOTICED(semop)
-UNNOTICED(io_getevents)
-UNNOTICED(recv_timeout)
-UNNOTICED(nanosleep)
-UNNOTICED(poll)
-UNNOTICED(ppoll)
-UNNOTICED(select)
-UNNOTICED(futex)
-UNNOTICED(read)
-UNNOTICED(msgrcv)
-UNNOTICED(pause)
-UNNOTICED(sigsuspend)
+HI_TEST_EACH_CALL(UNNOTICED)
 
 /* The thread that is not the leader, as it was published. */
 static const struct hi_thread *sleeper_of(const struct hi_tracer_stop *stop)

@@ -16,6 +16,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/stopping.h"
+#include "tests/support/waiting.h"
 
 #define NOBODY 65534
 
@@ -50,33 +51,6 @@ static enum hi_status attempt(pid_t pid, const struct hi_stop_options *options,
 	}
 	hi_tracer_destroy(tracer);
 	return status;
-}
-
-/* Our own child called name; 0 if none. */
-static pid_t find_child(pid_t parent, const char *name)
-{
-	char path[64], line[128];
-	pid_t found = 0;
-	FILE *file;
-	int child;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent,
-		 (int)parent);
-	file = fopen(path, "r");
-	while (file && !found && fscanf(file, "%d", &child) == 1) {
-		FILE *comm;
-
-		snprintf(path, sizeof(path), "/proc/%d/comm", child);
-		comm = fopen(path, "r");
-		if (comm && fgets(line, sizeof(line), comm) &&
-		    strncmp(line, name, strlen(name)) == 0)
-			found = child;
-		if (comm)
-			fclose(comm);
-	}
-	if (file)
-		fclose(file);
-	return found;
 }
 
 /* Waits until we have no children but these fixtures. */
@@ -151,7 +125,7 @@ static void kill_often(struct hi_fixture *fx, bool tracers, int rounds)
 
 		hi_test_sleep_us(2000 + i * 97 % 3000);
 		for (int k = 0; tracers && k < 5; k++) {
-			pid_t tracer = find_child(inspector, "hi-tracer");
+			pid_t tracer = hi_waiting_find_child(inspector, "hi-tracer");
 
 			if (tracer)
 				kill(tracer, SIGKILL);
@@ -202,7 +176,7 @@ HI_TEST_SCENARIO(attach_safety, a_tracer_killed_in_the_pause_frees_the_target)
 
 	HI_ASSERT_OK(hi_tracer_start(&target, &plain, &tracer, &err), &err);
 	status = hi_tracer_stop(tracer, &stop, &err);
-	kill(find_child(getpid(), "hi-tracer"), SIGKILL);
+	kill(hi_waiting_find_child(getpid(), "hi-tracer"), SIGKILL);
 	hi_test_expect_free(fx->pid, "RS");
 	if (status == HI_OK)
 		status = hi_tracer_resume(tracer, &resumed_ns, &err);

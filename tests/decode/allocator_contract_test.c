@@ -366,7 +366,24 @@ HI_TEST(allocator_contract, the_registry_has_names_and_all_required_functions)
 	}
 }
 
+static unsigned n_released;
+
+static void count_release(struct hi_allocator *allocator)
+{
+	n_released++;
+	free(allocator);
+}
+
 HI_TEST(allocator_contract, releasing_null_is_allowed)
 {
+	static const struct hi_allocator_ops ops = {.release = count_release};
+	struct hi_allocator *allocator = calloc(1, sizeof(*allocator));
+
+	HI_ASSERT(allocator);
+	allocator->ops = &ops;
+	n_released = 0;
 	hi_allocator_release(NULL);
+	HI_ASSERT_EQ(0, n_released);
+	hi_allocator_release(allocator);
+	HI_ASSERT_EQ(1, n_released);
 }

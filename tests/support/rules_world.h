@@ -16,7 +16,7 @@
  *
  *	struct, union	types in C (world_types), until their end
  *	record, context, typedef, const
- *			hints, until the end of their braces; hints begin with "hints x",
+ *			hints, until the end of their braces; they begin with "hints x",
  *			so the first of these is line 2 of x.hints
  *	TYPE NAME = WORDS
  *			a local variable, which is a root; after "register", in no memory
@@ -29,7 +29,7 @@
  *			memory that belongs to no allocator
  *	vtable TYPE ADDRESS
  *			the type that a vtable pointer names
- *	warning TEXT	about the hints
+ *	warning TEXT	a warning about the hints
  *	knows records, conservative, threads N
  *			how it is run
  *
@@ -37,7 +37,7 @@
  * WORLD_FAR on, M WORLD_MODULE, S WORLD_STACK, where the first variable lies.
  * WORDS: numbers as in C; &ADDRESS and &ADDRESS+1; 'text'; @16: goes on at byte 16.
  *
- * Behind "=>", each part may be left out, and is not checked then: the type ("untyped":
+ * After "=>", each part may be left out, and is not checked then: the type ("untyped":
  * none; 'via node.any, 24 B': this name by a field; "nothing": no object begins here);
  * its evidence in parentheses; "size N"; "-> ADDRESSES" of all edges ("-> nothing"),
  * those that are not exact with their grade as in 300:c.

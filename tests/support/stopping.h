@@ -36,4 +36,22 @@ void hi_test_sleep_us(long us);
  * those of later tests do not, and none is left for them. */
 void hi_test_adopt_orphans(void);
 
+/* X of each system call that sleeps, as fixtures/stop_calls.c names them. */
+#define HI_TEST_EACH_CALL(X)                                                             \
+	X(epoll_wait)                                                                    \
+	X(epoll_pwait)                                                                   \
+	X(sigtimedwait)                                                                  \
+	X(semop)                                                                         \
+	X(io_getevents)                                                                  \
+	X(recv_timeout)                                                                  \
+	X(nanosleep)                                                                     \
+	X(poll)                                                                          \
+	X(ppoll)                                                                         \
+	X(select)                                                                        \
+	X(futex)                                                                         \
+	X(read)                                                                          \
+	X(msgrcv)                                                                        \
+	X(pause)                                                                         \
+	X(sigsuspend)
+
 #endif

@@ -8,6 +8,7 @@
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
+#include "tests/support/typed_graph.h"
 
 static struct hi_error process_err;
 
@@ -202,24 +203,10 @@ struct typed_process *typed_process_open_core(const char *path)
 
 hi_node typed_process_node(const struct typed_process *p, uint64_t addr)
 {
-	uint64_t offset = 0;
-	hi_node node = hi_objects_find(p->graph->objects, addr, &offset);
-
-	HI_ASSERT_MSG(node != HI_NODE_NONE && offset == 0, "no object at 0x%llx",
-		      (unsigned long long)addr);
-	return node;
+	return typed_graph_node(p->graph, addr);
 }
 
 const char *typed_process_type(const struct typed_process *p, uint64_t addr)
 {
-	hi_node node = typed_process_node(p, addr);
-	static char text[4][300];
-	static unsigned turn;
-	char *out = text[turn++ % 4];
-	const struct hi_type_name *type = &p->graph->types[p->graph->objects->type[node]];
-
-	snprintf(out, sizeof(text[0]), "%s%s",
-		 type->klass == HI_TYPE_FIELD ? "" : type->name,
-		 p->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
-	return out;
+	return typed_graph_type(p->graph, addr);
 }

@@ -9,6 +9,7 @@
 #include "attach/mock.h"
 #include "census/analysis/analysis.h"
 #include "harness.h"
+#include "support/typed_graph.h"
 
 static struct hi_error world_err;
 
@@ -264,26 +265,12 @@ const char *world_address(uint64_t addr)
 
 hi_node world_node(const struct world *w, uint64_t addr)
 {
-	uint64_t offset = 0;
-	hi_node node = hi_objects_find(w->graph->objects, addr, &offset);
-
-	HI_ASSERT_MSG(node != HI_NODE_NONE && offset == 0, "no object at 0x%llx",
-		      (unsigned long long)addr);
-	return node;
+	return typed_graph_node(w->graph, addr);
 }
 
 const char *world_type(const struct world *w, uint64_t addr)
 {
-	hi_node node = world_node(w, addr);
-	static char text[4][300];
-	static unsigned turn;
-	char *out = text[turn++ % 4];
-	const struct hi_type_name *type = &w->graph->types[w->graph->objects->type[node]];
-
-	snprintf(out, sizeof(text[0]), "%s%s",
-		 type->klass == HI_TYPE_FIELD ? "" : type->name,
-		 w->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
-	return out;
+	return typed_graph_type(w->graph, addr);
 }
 
 const char *world_named_type(const struct world *w, uint64_t addr)
