@@ -26,7 +26,7 @@ static void check_script(const char *exe, struct hi_command_line line,
 	free(script);
 }
 
-HI_TEST(command_line, is_what_a_shell_would_take)
+HI_TEST(command_line, text_is_quoted_for_a_shell)
 {
 	check_line(LINE("redis-server\0--port\0"
 			"6379"),
@@ -44,7 +44,7 @@ HI_TEST(command_line, a_title_is_shown_as_it_is)
 	check_line((struct hi_command_line){}, true, "");
 }
 
-HI_TEST(command_line, one_that_was_cut_says_so)
+HI_TEST(command_line, truncated_command_line_is_marked)
 {
 	struct hi_command_line line = LINE("java\0-jar\0app.j");
 

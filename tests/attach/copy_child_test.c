@@ -147,7 +147,7 @@ static struct hi_image *child_image(struct pair *pair, uint64_t max_image)
 	return image;
 }
 
-HI_TEST_SCENARIO(copy_child, its_image_is_the_same_as_a_copy_of_the_target)
+HI_TEST_SCENARIO(copy_child, image_of_the_child_equals_a_copy)
 {
 	struct pair *pair = start_pair(NULL);
 	struct hi_image *copied = copy_image(pair->target), *forked;
@@ -162,7 +162,7 @@ HI_TEST_SCENARIO(copy_child, its_image_is_the_same_as_a_copy_of_the_target)
 	HI_ASSERT_EQ(38 * PAGE, forked->stats.bytes_live);
 }
 
-HI_TEST_SCENARIO(copy_child, read_in_place_it_is_the_same_too)
+HI_TEST_SCENARIO(copy_child, image_read_in_place_equals_a_copy)
 {
 	struct pair *pair = start_pair(NULL);
 	struct hi_image *copied = copy_image(pair->target);
@@ -293,7 +293,7 @@ HI_TEST_SCENARIO(copy, a_target_that_shares_memory_by_a_fork_goes_on_sharing_it)
 	HI_ASSERT(hi_live_target(pair->fx->pid)->priv->shares_anonymous);
 }
 
-HI_TEST_SCENARIO(copy_child, one_that_ended_before_it_was_read_is_gone)
+HI_TEST_SCENARIO(copy_child, child_that_ended_before_reading_is_gone)
 {
 	struct pair *pair = start_pair(NULL);
 	struct hi_stop_options options = {};

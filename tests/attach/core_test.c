@@ -188,7 +188,7 @@ static void open_bytes(const unsigned char *bytes, size_t size, const char *path
 		      hi_status_text(status), err.text);
 }
 
-HI_TEST(core, cut_at_every_997th_byte_it_is_refused_or_what_is_left_is_counted)
+HI_TEST(core, core_cut_at_any_byte_is_refused_or_its_rest_is_counted)
 {
 	size_t size;
 	unsigned char *bytes = tiny(&size);
@@ -274,7 +274,7 @@ static void check_patched(size_t offset, unsigned char value, enum hi_status exp
 	check_refused(path, expected, word);
 }
 
-HI_TEST(core, each_wrong_file_is_refused_with_its_own_word)
+HI_TEST(core, each_wrong_file_is_refused_with_its_own_message)
 {
 	char path[64];
 

@@ -48,7 +48,7 @@ static size_t count_forked(pid_t parent, pid_t child)
 	return ret;
 }
 
-HI_TEST_SCENARIO(forked, are_the_children_that_live)
+HI_TEST_SCENARIO(forked, forked_lists_the_living_children)
 {
 	pid_t child = fork_sleeper(), other = fork_sleeper();
 	siginfo_t info;
@@ -63,7 +63,7 @@ HI_TEST_SCENARIO(forked, are_the_children_that_live)
 }
 
 /* An image of the heap is made by a fork of the target, whose end sends no signal. */
-HI_TEST_SCENARIO(forked, are_no_images_of_a_heap)
+HI_TEST_SCENARIO(forked, images_of_the_heap_are_not_listed)
 {
 	pid_t child = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 

@@ -79,7 +79,7 @@ static void leave_out_some(bool full, unsigned seed)
 	}
 }
 
-HI_TEST(frozen, pages_that_are_left_out_later_are_as_never_held)
+HI_TEST(frozen, pages_left_out_later_read_as_never_held)
 {
 	for (unsigned seed = 1; seed < 20; seed++)
 		leave_out_some(seed % 2, seed);

@@ -101,7 +101,7 @@ HI_TEST(maps, an_escaped_newline_in_a_name_comes_back)
 		  "/tmp/ (deleted)", true);
 }
 
-HI_TEST(maps, a_line_that_is_none_is_refused_with_its_number)
+HI_TEST(maps, malformed_line_is_refused_with_its_number)
 {
 	static const char *const lines[] = {
 		"",
@@ -208,7 +208,7 @@ HI_TEST(maps, a_hundred_thousand_random_texts_never_crash_it)
 	HI_ASSERT(taken > 1000);
 }
 
-HI_TEST(maps, no_memory_is_said)
+HI_TEST(maps, out_of_memory_is_reported)
 {
 	struct hi_mapping *m = NULL;
 	size_t n = 0;

@@ -270,7 +270,7 @@ HI_TEST(pagemap_search, with_sizes_ends_when_all_pages_are_found)
 	}
 }
 
-HI_TEST(pagemap_search, says_how_many_pages_it_did_not_find)
+HI_TEST(pagemap_search, reports_the_number_of_pages_not_found)
 {
 	for (seed = 1; seed < 60; seed++) {
 		uint64_t kept = seed, missing;

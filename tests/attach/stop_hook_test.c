@@ -165,7 +165,7 @@ static void count_call(void *arg, const struct hi_stop_moment *moment)
 	seen->other_open = is_open_as(seen->other, seen->inode);
 }
 
-HI_TEST_SCENARIO(stop_hook, is_followed_by_the_next_one)
+HI_TEST_SCENARIO(stop_hook, hook_is_followed_by_the_next_one)
 {
 	struct scene *scene = start_scene();
 	struct hi_stop_hook second = {.run = count_call,

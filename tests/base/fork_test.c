@@ -41,7 +41,7 @@ HI_TEST(forks, withhold_descriptors_until_they_are_inherited)
 }
 
 /* The last writer is in the parent, though a child lives on. */
-HI_TEST(forks, close_what_they_withhold_in_the_child)
+HI_TEST(forks, withheld_descriptors_are_closed_in_the_child)
 {
 	int ends[2], ending[2];
 	pid_t child;

@@ -40,7 +40,7 @@ HI_TEST(packet, a_descriptor_comes_with_the_bytes_and_is_another_one)
 	close(ends[1]);
 }
 
-HI_TEST(packet, none_comes_where_none_was_sent)
+HI_TEST(packet, no_descriptor_arrives_where_none_was_sent)
 {
 	int ends[2], fd = 7;
 	uint64_t number = 0;
@@ -127,7 +127,7 @@ HI_TEST(packet, descriptors_of_a_packet_that_is_refused_are_closed)
 	close(ends[1]);
 }
 
-HI_TEST(packet, a_descriptor_beyond_the_limit_of_open_files_is_none)
+HI_TEST(packet, descriptor_beyond_the_limit_of_open_files_is_not_received)
 {
 	struct rlimit before, low;
 	uint64_t number = 0;
@@ -147,7 +147,7 @@ HI_TEST(packet, a_descriptor_beyond_the_limit_of_open_files_is_none)
 	close(ends[1]);
 }
 
-HI_TEST(packet, a_long_one_is_none)
+HI_TEST(packet, packet_beyond_the_limit_is_refused)
 {
 	int ends[2], fd = 7;
 	uint64_t numbers[2] = {};

@@ -14,7 +14,7 @@ static size_t first_by_hand(const uint64_t *items, size_t n, uint64_t key)
 	return i;
 }
 
-HI_TEST(search, finds_what_a_look_at_all_items_finds)
+HI_TEST(search, search_equals_a_look_at_all_items)
 {
 	uint64_t items[32];
 

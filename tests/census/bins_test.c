@@ -520,7 +520,7 @@ HI_TEST_SLOW(census_bins, a_further_name_splits_bins)
 	}
 }
 
-HI_TEST_SLOW(census_bins, the_order_of_names_fields_and_addresses_means_nothing)
+HI_TEST_SLOW(census_bins, order_of_names_fields_and_addresses_does_not_matter)
 {
 	static struct named d, other;
 	hi_node map[SPEC_NODES];

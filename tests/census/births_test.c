@@ -406,7 +406,7 @@ HI_TEST(census_births, a_caller_is_the_next_function_of_the_program)
 	HI_ASSERT_EQ(UINT32_MAX, caller_of_flags((uint32_t[]){A, A}, 2));
 }
 
-HI_TEST(census_births, without_memory_nothing_is_half_made)
+HI_TEST(census_births, out_of_memory_leaves_no_partial_result)
 {
 	struct world w;
 	struct hi_error err;
@@ -501,7 +501,7 @@ static const char *some_site(const struct world *w)
 	return NULL;
 }
 
-HI_TEST(census_births, restrictions_choose_what_a_look_at_each_object_finds)
+HI_TEST(census_births, restrictions_equal_a_look_at_each_object)
 {
 	size_t all, some;
 	struct world w;
@@ -574,7 +574,7 @@ HI_TEST(census_births, a_list_of_functions_chooses_what_each_of_them_allocated)
 	end_world(&w);
 }
 
-HI_TEST(census_births, a_line_and_a_module_choose_what_was_allocated_there)
+HI_TEST(census_births, line_and_module_select_allocations_made_there)
 {
 	uint64_t lines[1024] = {}, modules[1024] = {};
 	const struct hi_frame_row *row;

@@ -57,7 +57,7 @@ HI_TEST(deep_drawn, recursion_leads_back_to_the_active_node)
 	hi_deep_graph_free(&g);
 }
 
-HI_TEST(deep_drawn, cliques_come_behind_what_they_call)
+HI_TEST(deep_drawn, cliques_come_after_their_callees)
 {
 	static const struct {
 		uint32_t n, members[2];

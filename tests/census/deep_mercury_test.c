@@ -331,7 +331,7 @@ static void make_header_profile(struct hi_deep_profile *p)
 	p->has[HI_DEEP_TICKS] = true;
 }
 
-HI_TEST(deep_mercury, the_header_is_as_drawn)
+HI_TEST(deep_mercury, header_has_the_documented_bytes)
 {
 	static const uint8_t drawn[] =
 		"Mercury deep profiler data version 9\n\4demo\x08\1\0\0\0\0\0\0"
@@ -620,7 +620,7 @@ HI_TEST(deep_mercury, files_of_another_writer_have_its_totals)
 	HI_ASSERT_EQ(0, pclose(oracle));
 }
 
-HI_TEST(deep_mercury, another_reader_finds_what_is_written)
+HI_TEST(deep_mercury, another_reader_agrees_with_the_written_profile)
 {
 	const char *path = new_test_file();
 	char command[512];

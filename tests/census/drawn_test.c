@@ -329,7 +329,7 @@ HI_TEST(drawn, suspects_are_followed_to_where_they_spread_out)
 	HI_ASSERT_EQ(1, s->items[1].children);
 }
 
-HI_TEST(drawn, a_graph_of_nothing_has_nothing)
+HI_TEST(drawn, empty_graph_has_no_results)
 {
 	OWN(graph) *g = sealed(builder_of(NULL, 0, 1));
 	OWN(reach) *r = reach_of(g);
@@ -361,7 +361,7 @@ HI_TEST(drawn, a_graph_of_nothing_has_nothing)
  *
  * Nothing leads to p, q and s. s is a slot that is taken.
  */
-HI_TEST(drawn, pieces_of_a_live_block_are_live_but_for_slots_that_are_lost)
+HI_TEST(drawn, pieces_of_a_live_block_are_live_except_lost_slots)
 {
 	enum { X, P, Q, S, U, V, Y, LOST, N };
 	const struct object_spec specs[N] = {{16, 1, 0}, {32, 1, 0},  {48, 1, 0},

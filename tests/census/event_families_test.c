@@ -134,7 +134,7 @@ HI_TEST(event_families, reallocate_within_each_other)
 	HI_ASSERT(hi_recording_is_valid(r));
 }
 
-HI_TEST(event_families, that_are_whole_are_recorded_without_samples)
+HI_TEST(event_families, families_recorded_whole_ignore_sampling)
 {
 	struct hi_recording *r = new_recording_of_sources();
 	uint64_t bytes;

@@ -119,7 +119,7 @@ static void expect_same_list(const struct drawn_list *l, const struct hi_event_l
 	}
 }
 
-HI_TEST(event_list, gives_back_what_was_put_in)
+HI_TEST(event_list, events_are_read_back)
 {
 	static const size_t lengths[] = {
 		0, 1, HI_EVENT_BLOCK - 1, HI_EVENT_BLOCK, HI_EVENT_BLOCK + 1, EVENTS};
@@ -210,7 +210,7 @@ HI_TEST(event_list, every_cut_within_a_block_is_refused)
 	hi_event_list_free(&list);
 }
 
-HI_TEST(event_list, bytes_of_any_kind_are_refused_or_in_bounds)
+HI_TEST(event_list, random_bytes_are_refused_or_stay_in_bounds)
 {
 	static struct drawn_list l;
 	uint64_t state = 99;
@@ -240,7 +240,7 @@ static bool read_made_up_block(const uint8_t *event, uint32_t size, uint32_t cou
 	return read_hostile_copy(bytes, sizeof(header) + size);
 }
 
-HI_TEST(event_list, made_up_numbers_are_refused)
+HI_TEST(event_list, forged_numbers_are_refused)
 {
 	static const uint8_t fine[] = {1, 2, 2};
 	static const uint8_t bad_kind[] = {5, 2, 2}, no_kind[] = {0, 2, 2};

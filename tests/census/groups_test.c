@@ -559,7 +559,7 @@ HI_TEST(groups, a_variable_of_all_threads_is_one_suspect)
 	HI_ASSERT(!hi_grouping_thread_variable(g, 0));
 }
 
-HI_TEST(groups, the_largest_is_named_where_none_has_the_share)
+HI_TEST(groups, largest_is_named_where_none_reaches_the_share)
 {
 	enum { N = 30 };
 	struct object_spec specs[N];

@@ -314,7 +314,7 @@ HI_TEST(census_recording, missing_events_of_any_kind_give_what_a_replay_gives)
 
 /* Frees that were not seen: the block seems live until its address is used again, and
  * nothing that is live is ever missing. */
-HI_TEST(census_recording, lost_frees_never_hide_what_is_live)
+HI_TEST(census_recording, lost_frees_never_hide_live_blocks)
 {
 	for (uint64_t seed = 0; seed < 30; seed++) {
 		HI_GUARD(hi_recording_destroy) struct hi_recording *r = new_recording();
@@ -479,7 +479,7 @@ static void check_frames(const struct hi_recording *r, unsigned number)
 		HI_ASSERT_EQ(stack.frames[k], addresses[frames[k]]);
 }
 
-HI_TEST(census_recording, stacks_come_before_or_behind_the_events_that_name_them)
+HI_TEST(census_recording, stacks_may_come_before_or_after_their_events)
 {
 	HI_GUARD(hi_recording_destroy) struct hi_recording *r = new_recording();
 	struct hi_event_stack stack;
@@ -558,7 +558,7 @@ HI_TEST(census_recording, many_blocks_stay_small_and_can_be_removed_in_any_order
 }
 
 /* Whichever allocation fails: it is said, and the rest stays in order. */
-HI_TEST(census_recording, without_memory_the_event_is_refused_and_nothing_breaks)
+HI_TEST(census_recording, out_of_memory_refuses_the_event_only)
 {
 	for (uint64_t nth = 1; nth < 60; nth++) {
 		struct hi_recording *r = NULL;

@@ -218,7 +218,7 @@ HI_TEST(census_retainers, identities_may_be_shared)
  *	R1* -> cp(24) -> T*(16), c(16); T -> cp; c -> d(1000); R3* -> d
  * GHC says {R1,T} 1056 for one order of the roots.
  */
-HI_TEST(census_retainers, a_cycle_through_a_retainer_loses_nobody)
+HI_TEST(census_retainers, cycle_through_a_retainer_loses_no_object)
 {
 	static struct drawn d;
 	enum { CP, T, C, D };
@@ -498,7 +498,7 @@ HI_TEST_SLOW(census_retainers, sets_equal_the_visiting_algorithm_on_25000_graphs
 }
 
 /* Numbers too: a fresh pool has to number the same sets in the same way. */
-HI_TEST_SLOW(census_retainers, the_order_of_roots_fields_and_addresses_means_nothing)
+HI_TEST_SLOW(census_retainers, order_of_roots_fields_and_addresses_does_not_matter)
 {
 	static struct spec s, other;
 	hi_node map[SPEC_NODES];

@@ -214,8 +214,8 @@ HI_TEST_ROOT(alloc_manner, the_report_says_what_counts_cost)
 	spaced_tell(l->fx, "served 42");
 	lived_end_alloc(l);
 	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
-	HI_ASSERT_MSG(strstr(l->command->out, "a count costs the target about") != NULL,
-		      "%s", l->command->out);
+	HI_ASSERT_MSG(strstr(l->command->out, "a count costs") != NULL, "%s",
+		      l->command->out);
 	HI_ASSERT_MSG(strstr(l->command->out, " 42 ") != NULL, "%s", l->command->out);
 }
 
@@ -234,6 +234,6 @@ HI_TEST_ROOT(alloc_manner, functions_that_cannot_be_counted_are_refused)
 	HI_ASSERT_MSG(strstr(c->err, "serve") != NULL, "%s", c->err);
 	c = hi_heapinspect("alloc", "--pid", pid, "--for", "1s", "--manner", "*=calls");
 	HI_ASSERT(c->exit_code != 0);
-	HI_ASSERT_MSG(strstr(c->err, "more than 64 functions match"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "more than 64"), "%s", c->err);
 	HI_ASSERT_STREQ("", c->out);
 }

@@ -212,9 +212,8 @@ HI_TEST_ROOT(alloc, the_table_fits_and_has_totals_functions_and_ages)
 	char *out = l->command->out, *line, *rest = NULL;
 
 	HI_ASSERT_MSG(l->command->exit_code == 0, "%s", l->command->err);
-	HI_ASSERT_MSG(strstr(out, "880 B were allocated, 72.7 % of it by parse") != NULL,
-		      "%s", out);
-	HI_ASSERT_MSG(strstr(out, "2.1 KiB (once for each census)") != NULL, "%s", out);
+	HI_ASSERT_MSG(strstr(out, "880 B") && strstr(out, "72.7 %"), "%s", out);
+	HI_ASSERT_MSG(strstr(out, "2.1 KiB") != NULL, "%s", out);
 	HI_ASSERT_MSG(strstr(out, "parse by age and type") != NULL, "%s", out);
 	HI_ASSERT_MSG(strstr(out, "By function") < strstr(out, "parse by age"), "%s",
 		      out);
@@ -517,8 +516,7 @@ HI_TEST_ROOT(alloc, censuses_without_objects_are_left_out)
 	HI_ASSERT(doc_number(doc, "left_out_censuses") > 0);
 	check_recorded_parse(doc);
 	c = hi_heapinspect("alloc", alloc_file);
-	HI_ASSERT_MSG(strstr(c->out, "whose objects are not in the file") != NULL, "%s",
-		      c->out);
+	HI_ASSERT_MSG(strstr(c->out, "not in the file") != NULL, "%s", c->out);
 }
 
 HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
@@ -530,8 +528,7 @@ HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
 	record_space(recorded_commands, "--every", "100ms", "--full", "last");
 	c = hi_heapinspect("alloc", alloc_file);
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "needs two at least: record --every 1s --full all"),
-		      "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "record --every 1s --full all"), "%s", c->err);
 	HI_ASSERT_STREQ("", c->out);
 	/* What is recorded is recorded. */
 	HI_ASSERT_EQ(2, hi_heapinspect("alloc", alloc_file, "--for", "1s")->exit_code);
@@ -550,5 +547,5 @@ HI_TEST_ROOT(alloc, files_that_do_not_have_what_is_needed_are_refused)
 	HI_ASSERT_EQ(0, c->exit_code);
 	c = hi_heapinspect("alloc", plain);
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "has no recording of allocations"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "no recording"), "%s", c->err);
 }

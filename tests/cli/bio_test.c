@@ -25,8 +25,7 @@ HI_TEST_SCENARIO(bio, wrong_arguments_are_named)
 	struct hi_command *c = hi_heapinspect("bio", "--pid", "1", "--bio", "drag,idle");
 
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "\"idle\" is no band") &&
-			      strstr(c->err, "void, lag, use, inherent, drag or unused"),
+	HI_ASSERT_MSG(strstr(c->err, "\"idle\" is no band") && strstr(c->err, "inherent"),
 		      "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--bio", "");
 	HI_ASSERT_EQ(2, c->exit_code);
@@ -38,14 +37,13 @@ HI_TEST_SCENARIO(bio, wrong_arguments_are_named)
 	HI_ASSERT_MSG(strstr(c->err, "era"), "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--era", "4-2");
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "era 4 is behind era 2"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "era 4"), "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--era", "load-");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "not FROM or FROM-TO"), "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--max-set", "3", "--by", "root");
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "--max-set: only with --by retainers"), "%s",
-		      c->err);
+	HI_ASSERT_MSG(strstr(c->err, "--by retainers"), "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--every", "10MiB");
 	HI_ASSERT_EQ(2, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->err, "not a time"), "%s", c->err);

@@ -59,7 +59,7 @@ HI_TEST_SCENARIO(by_name, the_one_process_is_the_target)
 	expect_pid(longer, start_named(directory, longer)->pid);
 }
 
-HI_TEST_SCENARIO(by_name, several_are_listed)
+HI_TEST_SCENARIO(by_name, several_processes_are_listed)
 {
 	const char *directory = snapshot_directory();
 	char name[64], pid[32];
@@ -77,7 +77,7 @@ HI_TEST_SCENARIO(by_name, several_are_listed)
 	HI_ASSERT_MSG(strstr(err, "two\\x0a") || strstr(err, "two\\n"), "%s", err);
 }
 
-HI_TEST_SCENARIO(by_name, none_has_near_names)
+HI_TEST_SCENARIO(by_name, unknown_name_gets_near_names)
 {
 	char name[64], near[64];
 

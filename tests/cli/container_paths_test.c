@@ -75,7 +75,7 @@ static void check_expressions(const char *fixture)
 		check_line(&s.lines[i], NULL, file);
 }
 
-HI_TEST_SCENARIO(container_paths, are_expressions_of_the_program)
+HI_TEST_SCENARIO(container_paths, paths_are_expressions_of_the_program)
 {
 	check_expressions("containers_paths");
 }
@@ -85,7 +85,7 @@ HI_TEST_SCENARIO(container_paths, paths_of_optimised_programs_are_valid)
 	check_expressions("containers_paths_o2");
 }
 
-HI_TEST_SCENARIO(container_paths, through_libcxx)
+HI_TEST_SCENARIO(container_paths, paths_through_libcxx_are_valid)
 {
 	check_expressions("containers_paths_libcxx");
 }
@@ -129,7 +129,7 @@ static void check_no_keys(const struct story *s, const char *out, const char *ad
 		      "%s %s: %s", s->pid, address, out);
 }
 
-HI_TEST_SCENARIO(container_paths, have_no_keys_when_redacted)
+HI_TEST_SCENARIO(container_paths, redacted_paths_have_no_keys)
 {
 	char *in = snapshot_directory();
 	struct story s = start_story("containers_paths", NULL);
@@ -162,7 +162,7 @@ static void check_hostile(const char *fixture)
 		check_line(&s.lines[i], "--pid", s.pid);
 }
 
-HI_TEST_SCENARIO(container_paths, end_where_containers_are_damaged)
+HI_TEST_SCENARIO(container_paths, paths_end_in_damaged_containers)
 {
 	check_hostile("containers_paths");
 	check_hostile("containers_paths_libcxx");

@@ -80,7 +80,7 @@ HI_TEST_SCENARIO(contents, contents_of_a_file_are_those_of_the_core)
 	check_objects(plain, core, 2, MOST);
 }
 
-HI_TEST_SCENARIO(contents, are_in_the_file_only_when_asked_for)
+HI_TEST_SCENARIO(contents, contents_are_stored_only_when_requested)
 {
 	char *in = snapshot_directory();
 	const char *core =

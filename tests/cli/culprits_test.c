@@ -173,7 +173,7 @@ CULPRIT(one_of_two_tables_of_an_index, "two_tables", false, "summary",
 	 "shop::the_shop->first: shop::Part<1> holds 8.# KiB (#.# %) of 1##.# KiB (*%) "
 	 "that are held there"})
 /* The pieces of a deque are no connections. */
-CULPRIT(what_is_in_the_pieces_of_a_deque, "idle_pool", false, "summary",
+CULPRIT(objects_in_a_deque, "idle_pool", false, "summary",
 	{"net::Pool::instance()::pool->idle: #,### × net::Tls hold 1.* MiB (*%)"})
 CULPRIT(a_field_of_all_rows, "local_rows", false, "summary",
 	{"thread * main(): rows[*].name: 4,000 × string buffer hold * KiB (*%)"})

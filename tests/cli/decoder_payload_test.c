@@ -211,7 +211,7 @@ static void remove_top(void *arg)
 	hi_command_run(0, "rm", "-rf", top, NULL);
 }
 
-HI_TEST_ROOT(decoder, taken_over_it_gets_nothing_but_what_it_has_to_decode)
+HI_TEST_ROOT(decoder, decoder_taken_over_gets_only_the_input_of_decoding)
 {
 	struct taken_over *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);

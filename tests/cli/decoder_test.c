@@ -169,7 +169,7 @@ static size_t find_held(pid_t decoder, const char *prefix, char held[64])
 	return count;
 }
 
-HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own)
+HI_TEST_SCENARIO(decoder, decoder_has_no_rights)
 {
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v",	    "--pid", decimal(fx->pid),
@@ -190,15 +190,13 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 	text = read_all(run->err);
 	HI_ASSERT_MSG(!*held, "it holds %s", held);
-	HI_ASSERT_MSG(
-		strstr(text, "decoding without privileges (no capabilities, seccomp"),
-		"%s", text);
+	HI_ASSERT_MSG(strstr(text, "without privileges"), "%s", text);
 	HI_ASSERT_EQ(0, exit_code_of(run));
 	check_target(fx);
 }
 
 /* That of a directory would open what lies below it, past those above it. */
-HI_TEST_SCENARIO(decoder, it_holds_the_file_of_the_report_and_not_its_directory)
+HI_TEST_SCENARIO(decoder, decoder_holds_the_file_of_the_report_only)
 {
 	struct hi_fixture *fx = start_target();
 	char *dir = temporary_directory(), file[128], held[64];
@@ -227,7 +225,7 @@ static int deadly(void)
 #endif
 }
 
-HI_TEST_SCENARIO(decoder, its_crash_is_said_and_leaves_nothing_behind)
+HI_TEST_SCENARIO(decoder, crash_of_the_decoder_is_reported_and_leaves_nothing)
 {
 	char *dir = temporary_directory(), file[128];
 	struct hi_fixture *fx = start_target();
@@ -242,16 +240,15 @@ HI_TEST_SCENARIO(decoder, its_crash_is_said_and_leaves_nothing_behind)
 	HI_ASSERT_EQ(1, count_files(dir));
 	HI_ASSERT(kill(run->decoder, deadly()) == 0);
 	text = read_all(run->err);
-	HI_ASSERT_MSG(strstr(text, "the decoder process was killed by signal"), "%s",
-		      text);
-	HI_ASSERT_MSG(strstr(text, "the target runs on, unharmed"), "%s", text);
+	HI_ASSERT_MSG(strstr(text, "killed by signal"), "%s", text);
+	HI_ASSERT_MSG(strstr(text, "unharmed"), "%s", text);
 	HI_ASSERT_MSG(strstr(text, "--no-sandbox"), "%s", text);
 	HI_ASSERT_EQ(2, exit_code_of(run));
 	HI_ASSERT_EQ(0, count_files(dir));
 	check_target(fx);
 }
 
-HI_TEST_SCENARIO(decoder, its_crash_names_the_phase)
+HI_TEST_SCENARIO(decoder, crash_of_the_decoder_names_the_phase)
 {
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q",	  "export",	    "-f", "ndjson",
@@ -291,7 +288,7 @@ HI_TEST_SCENARIO(decoder, a_signal_to_the_first_process_ends_both)
 	check_target(fx);
 }
 
-HI_TEST_SCENARIO(decoder, it_ends_when_the_first_process_is_killed)
+HI_TEST_SCENARIO(decoder, decoder_ends_when_the_first_process_is_killed)
 {
 	struct hi_fixture *fx = start_target();
 	const char *const arguments[] = {"-q", "-v",	    "--pid", decimal(fx->pid),
@@ -402,8 +399,7 @@ HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 				->exit_code);
 }
 
-HI_TEST_SCENARIO(decoder,
-		 the_first_process_opens_what_was_named_and_programs_of_its_owner)
+HI_TEST_SCENARIO(decoder, first_process_opens_named_files_and_programs_of_the_owner)
 {
 	char *dir = temporary_directory(), named[128], beside[128], elf[128], other[128],
 	     core[128], pipe_path[128];

@@ -55,7 +55,7 @@ static const char *kind_of_calls_to(const char *file, const char *function)
 	return kind;
 }
 
-HI_TEST_ROOT(deep_kinds, are_those_of_the_instructions)
+HI_TEST_ROOT(deep_kinds, kinds_are_those_of_the_call_instructions)
 {
 	static const char *const wanted[][2] = {{"plain", ""},
 						{"by_pointer", "indirect"},

@@ -37,7 +37,7 @@ static void take_said_port(const char *line, void *arg)
 		said->n++;
 }
 
-HI_TEST_ROOT(deep_ports, are_what_the_calls_returned)
+HI_TEST_ROOT(deep_ports, ports_are_those_of_the_calls)
 {
 	static const char *const keys[PORTS] = {"own_calls", "own_exits", "own_fails",
 						"own_redos", "own_exceptions"};

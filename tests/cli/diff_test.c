@@ -110,7 +110,7 @@ HI_TEST_SCENARIO(diff, two_processes_are_compared_by_type_and_path)
 	HI_ASSERT_EQ(1, doc_size(doc, "rows"));
 }
 
-HI_TEST_SCENARIO(diff, without_a_difference_ends_with_0)
+HI_TEST_SCENARIO(diff, diff_without_a_difference_ends_with_0)
 {
 	struct two t = take_two();
 	struct hi_command *c = hi_heapinspect("diff", t.a, t.a);
@@ -175,7 +175,7 @@ HI_TEST_SCENARIO(diff, rows_by_retainer_set_are_what_each_variable_holds)
 }
 
 /* Of both heaps only what the root leads to; of a process, too. */
-HI_TEST_SCENARIO(diff, under_a_root_is_of_what_it_leads_to)
+HI_TEST_SCENARIO(diff, under_a_root_only_its_descendants_are_compared)
 {
 	struct two t = take_two();
 	char pid[32];
@@ -364,7 +364,7 @@ HI_TEST_SCENARIO(diff, three_heaps_tell_what_survived_the_load)
 	tell(l.fx, "blobs 5");
 	c = hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	HI_ASSERT_MSG(strstr(c->out, "Nothing survived: all 245 objects"), "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "all 245 objects"), "%s", c->out);
 }
 
 HI_TEST_SCENARIO(diff, three_heaps_of_other_runs_match_by_way)
@@ -392,7 +392,7 @@ static void check_refused(struct hi_command *c, const char *word)
 	HI_ASSERT_MSG(strstr(c->err, word), "%s", c->err);
 }
 
-HI_TEST_SCENARIO(diff, wrong_words_are_refused)
+HI_TEST_SCENARIO(diff, wrong_arguments_are_refused)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
 	struct two t = take_two();
@@ -476,8 +476,7 @@ HI_TEST_SCENARIO(check, a_gate_on_leaks_of_a_damaged_heap_fails_as_unknown)
 	HI_ASSERT(json_is_true(doc_at(doc, "rows.0.failed")));
 	HI_ASSERT(json_is_false(doc_at(doc, "rows.1.failed")));
 	c = hi_heapinspect("check", "--pid", pid, "--fail-on", "leak.count > 5");
-	HI_ASSERT_MSG(strstr(c->out, "leak.count is unknown: the heap is damaged"), "%s",
-		      c->out);
+	HI_ASSERT_MSG(strstr(c->out, "leak.count is unknown"), "%s", c->out);
 }
 
 HI_TEST_SCENARIO(check, wrong_expressions_have_a_caret)
@@ -508,7 +507,7 @@ HI_TEST_SCENARIO(check, wrong_expressions_have_a_caret)
 		      "only one of them");
 	c = hi_heapinspect("check", file, "--fail-on", "type(\"nope\").count > 0");
 	HI_ASSERT_EQ(0, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->out, "no object has the type nope"), "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "type nope"), "%s", c->out);
 }
 
 /* Counts 0, so it warns, with the nearest names; --strict makes it fail. */
@@ -544,8 +543,7 @@ HI_TEST_SCENARIO(check, a_selector_that_matches_nothing_warns_and_fails_if_stric
 		c = hi_heapinspect("check", cases[i].target, "--baseline", t.a, "-f",
 				   "github", "--strict", "--fail-on", cases[i].gate);
 		HI_ASSERT_MSG(c->exit_code == 1, "%s: %s", cases[i].gate, c->err);
-		HI_ASSERT_MSG(strstr(c->out, "::error ") &&
-				      strstr(c->out, "--strict is given"),
+		HI_ASSERT_MSG(strstr(c->out, "::error ") && strstr(c->out, "--strict"),
 			      "%s", c->out);
 	}
 	/* A name that only the earlier heap has is no mistake. */
@@ -818,7 +816,7 @@ HI_TEST_SCENARIO(check, the_baseline_follows_what_passes)
 	c = hi_heapinspect("check", t.b, "--baseline", base, "--update-baseline",
 			   "--fail-on", gate);
 	HI_ASSERT_EQ(1, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->out, "the baseline stays as it is"), "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "the baseline stays"), "%s", c->out);
 	HI_ASSERT(is_same_file(t.a, base));
 	c = hi_heapinspect("check", t.b, "--baseline", base, "--update-baseline",
 			   "--accept", "--fail-on", gate);

@@ -96,7 +96,7 @@ static void check_say_what_they_leave_out(const char *file)
 		hi_heapinspect("export", file, "-f", "pprof", "-o", "/dev/null")->err);
 }
 
-HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
+HI_TEST_SCENARIO(export_formats, formats_are_accepted_by_their_readers)
 {
 	char *in = snapshot_directory();
 	const char *core =
@@ -108,7 +108,7 @@ HI_TEST_SCENARIO(export_formats, are_what_their_readers_understand)
 	check_say_what_they_leave_out(file);
 }
 
-HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
+HI_TEST_SCENARIO(export_formats, wrong_arguments_are_refused)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/v1.hisnap";
 	static const struct {
@@ -127,7 +127,7 @@ HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
 	HI_ASSERT_EQ(2, hi_heapinspect("export", file)->exit_code);
 }
 
-HI_TEST_SCENARIO(export_formats, that_are_binary_are_not_for_terminals)
+HI_TEST_SCENARIO(export_formats, binary_formats_are_not_written_to_terminals)
 {
 	static const char *const formats[] = {"pprof", "parquet", "sqlite"};
 	char shell[300];

@@ -111,7 +111,7 @@ static void check_gates_tell_them_apart(const struct target *t, const struct pla
 	c = hi_heapinspect("check", "--pid", t->pid, "--fail-on", gate, "--fail-on",
 			   "leak.likely > 0");
 	HI_ASSERT_EQ(1, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->out, "1 of 2 gates failed"), "%s", c->out);
+	HI_ASSERT_MSG(strstr(c->out, "1 of 2"), "%s", c->out);
 }
 
 static void check_explain_names_the_word_that_leads_there(const struct target *t,

@@ -95,7 +95,7 @@ HI_TEST_SCENARIO(max_memory, debug_information_that_claims_more_is_left_out)
 		      run->out);
 }
 
-HI_TEST_SCENARIO(max_memory, is_a_size)
+HI_TEST_SCENARIO(max_memory, argument_is_a_size)
 {
 	check_fails(hi_heapinspect("summary", "a.hisnap", "--max-memory", "much"),
 		    "--max-memory much: not a size like 512MiB or 4GiB");

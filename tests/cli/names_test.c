@@ -55,7 +55,7 @@ static void check_find_types(const struct target *t)
 	HI_ASSERT(strstr(c->err, "near it: list<Item> node") != NULL);
 }
 
-HI_TEST_SCENARIO(names, are_short_in_text_full_elsewhere_and_find_types)
+HI_TEST_SCENARIO(names, type_names_are_short_in_text_and_full_elsewhere)
 {
 	struct target *t = target_start("containers_iterators", NULL);
 

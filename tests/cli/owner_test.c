@@ -22,7 +22,7 @@ static void check_all_paths_are_listed_where_that_is_asked(const struct target *
 }
 
 /* 4,000 rows in one vector, each with a name of 27 characters or more. */
-HI_TEST_SCENARIO(by_owner, buffers_of_strings_count_with_what_has_them)
+HI_TEST_SCENARIO(by_owner, buffers_of_strings_count_with_their_owner)
 {
 	struct target *t = target_start("local_rows", NULL);
 	json_t *types = rows_by(t, "type"), *owners = rows_by(t, "owner");

@@ -18,7 +18,7 @@ static bool has_variable(json_t *doc, const char *name)
 	return false;
 }
 
-HI_TEST_SCENARIO(packed_variables, are_roots_by_the_offsets_of_their_pointers)
+HI_TEST_SCENARIO(packed_variables, packed_variables_are_roots_by_offsets)
 {
 	static const char *const names[] = {
 		"records_1", "records_2", "records_3", "records_4",    "records_5",
@@ -35,7 +35,7 @@ HI_TEST_SCENARIO(packed_variables, are_roots_by_the_offsets_of_their_pointers)
 
 /* Without types nothing tells where pointers lie: those in the data are roots, and no
  * object to which a word at another offset leads is a certain leak. */
-HI_TEST_SCENARIO(packed_variables, are_no_certain_leaks_without_debug_information)
+HI_TEST_SCENARIO(packed_variables, targets_of_packed_variables_are_no_certain_leaks)
 {
 	enum { OUTSIDE_OF_DATA = 2 + 2 + 3 }; /* of_thread, local, in_block */
 	struct target *t = target_start("packed_variables_stripped", NULL);

@@ -648,7 +648,7 @@ static struct hi_page *page_of_size(size_t bytes)
 	return page;
 }
 
-HI_TEST(pages_kept, the_oldest_goes_first)
+HI_TEST(pages_kept, oldest_page_is_evicted_first)
 {
 	static struct hi_pages_kept kept;
 	struct hi_page *large = page_of_size(HI_PAGES_KEPT_BYTES / 3);

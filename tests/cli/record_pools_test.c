@@ -174,7 +174,7 @@ static struct hi_command *record_wrongly(const char *pid, const char *calls)
 	return hi_heapinspect("record", "--pid", pid, "--for", "1s", "--calls", calls);
 }
 
-HI_TEST_ROOT(record_pools, says_what_is_wrong_before_anything_is_probed)
+HI_TEST_ROOT(record_pools, errors_are_reported_before_probes_are_set)
 {
 	struct hi_fixture *fx = hi_fixture_start("pools", NULL);
 	struct hi_command *c;

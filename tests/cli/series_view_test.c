@@ -156,7 +156,7 @@ static void check_retainers_wait_for_their_type(const struct target *t)
 	HI_ASSERT_EQ(2, c->exit_code);
 }
 
-HI_TEST_SCENARIO(series_view, on_a_terminal)
+HI_TEST_SCENARIO(series_view, output_on_a_terminal)
 {
 	struct target *t = target_start("leaky_service", "50", "50", NULL);
 
@@ -164,7 +164,7 @@ HI_TEST_SCENARIO(series_view, on_a_terminal)
 	check_signals_restore_the_terminal(t);
 }
 
-HI_TEST_SCENARIO(series_view, for_readers_and_in_files)
+HI_TEST_SCENARIO(series_view, output_for_readers_and_files)
 {
 	struct target *t = target_start("leaky_service", "50", "50", NULL);
 

@@ -196,7 +196,7 @@ static void check_a_place_outside_of_the_target_s_code_is_not_believed(struct pr
 	}
 }
 
-HI_TEST_SCENARIO(symbols, are_those_that_are_found_with_rights)
+HI_TEST_SCENARIO(symbols, symbols_equal_those_found_with_rights)
 {
 	struct probed *p = probed_start();
 

@@ -148,7 +148,7 @@ static void check_explain_tells_which_field_leads_there(const struct target *t)
 	HI_ASSERT(!doc_bool(last, "believed"));
 }
 
-HI_TEST_SCENARIO(untyped, objects_have_names_by_field)
+HI_TEST_SCENARIO(untyped, untyped_objects_have_names_by_field)
 {
 	struct target *t = target_start("untyped_fields", "30", NULL);
 

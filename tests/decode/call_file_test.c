@@ -80,7 +80,7 @@ static size_t read_program(uint8_t **ret)
 
 /* Of the headers, the code, or anywhere: what it says is anything, and nothing crashes.
  */
-HI_TEST_SCENARIO(call_file, may_be_damaged)
+HI_TEST_SCENARIO(call_file, damaged_file_is_refused_or_read)
 {
 	uint8_t *bytes;
 	size_t size = read_program(&bytes);

@@ -255,7 +255,7 @@ HI_TEST_SCENARIO(containers, strings_of_the_old_abi)
 }
 
 /* Nobody says how a string is laid out: its words are looked at. */
-HI_TEST_SCENARIO(containers, strings_that_are_only_declared_keep_what_they_hold)
+HI_TEST_SCENARIO(containers, declared_strings_keep_their_buffers_alive)
 {
 	const struct typed_process *p = start("containers_strings_declared");
 	unsigned missing = 0;

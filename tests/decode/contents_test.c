@@ -130,7 +130,7 @@ HI_TEST(contents, counts_are_those_of_comparing_each_with_each)
 	}
 }
 
-HI_TEST(contents, groups_are_listed_by_bytes_and_what_is_not_listed_is_counted)
+HI_TEST(contents, groups_are_sorted_by_bytes_and_the_rest_is_counted)
 {
 	struct world *w = random_world(7);
 	struct hi_waste *all = look_at_all(w);
@@ -494,7 +494,7 @@ HI_TEST(contents, marks_count_as_the_bytes_do)
 	HI_ASSERT(groups > 100 && unread > 24);
 }
 
-HI_TEST(contents, marks_tell_nothing_but_which_are_equal)
+HI_TEST(contents, marks_only_tell_which_contents_are_equal)
 {
 	struct world *w = world_of_all_sorts(5);
 	const struct hi_contents_marks *marks = mark(w);
@@ -557,7 +557,7 @@ HI_TEST(contents, marks_that_do_not_hold_are_refused)
 	HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
 }
 
-HI_TEST(contents, out_of_memory_with_marks_is_told_and_leaks_nothing)
+HI_TEST(contents, out_of_memory_with_marks_is_reported_and_leaks_nothing)
 {
 	struct world *w = world_of_all_sorts(3);
 	enum hi_status status = HI_NO_MEMORY;
@@ -584,7 +584,7 @@ HI_TEST(contents, out_of_memory_with_marks_is_told_and_leaks_nothing)
 	HI_ASSERT(nth > 10);
 }
 
-HI_TEST(contents, out_of_memory_anywhere_is_told_and_leaks_nothing)
+HI_TEST(contents, out_of_memory_anywhere_is_reported_and_leaks_nothing)
 {
 	struct world *w = random_world(3);
 	enum hi_status status = HI_NO_MEMORY;

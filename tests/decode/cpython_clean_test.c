@@ -111,7 +111,8 @@ HI_TEST_SCENARIO(cpython_clean, a_clean_program_counts_no_reference_too_many)
 	hi_each_python(check_with_debug);
 }
 
-HI_TEST_SCENARIO(cpython_clean, nor_when_nothing_describes_the_structures_of_modules)
+HI_TEST_SCENARIO(cpython_clean,
+		 clean_program_without_structures_of_modules_counts_no_reference_too_many)
 {
 	hi_each_python(check_without_debug);
 }

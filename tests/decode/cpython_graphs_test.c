@@ -140,13 +140,13 @@ static void check_graphs(const char *python)
 	HI_ASSERT((v.dropped - v.alive) * DEAD_ONE_OF >= v.dropped);
 }
 
-HI_TEST_SCENARIO(cpython_graphs, random_ones_have_their_types_and_lose_nothing)
+HI_TEST_SCENARIO(cpython_graphs, random_graphs_have_their_types_and_no_leaks)
 {
 	n_graphs = GRAPHS;
 	hi_each_python(check_graphs);
 }
 
-HI_TEST_SLOW(cpython_graphs, nor_do_many_more_random_ones)
+HI_TEST_SLOW(cpython_graphs, many_more_random_graphs_have_no_leaks)
 {
 	n_graphs = GRAPHS_AT_LENGTH;
 	hi_each_python(check_graphs);

@@ -402,7 +402,7 @@ HI_TEST_SCENARIO(cpython_hostile, a_library_that_was_never_initialised_is_no_run
 	expect(&d, HI_NOT_FOUND, "never initialised");
 }
 
-HI_TEST_SCENARIO(cpython_hostile, a_version_that_is_not_said_is_refused)
+HI_TEST_SCENARIO(cpython_hostile, missing_version_is_refused)
 {
 	struct hi_fixture *fx = hi_fixture_start("python_silent", NULL);
 	struct damaged d;

@@ -109,7 +109,7 @@ static void check_interpreters(const char *python)
 		check_module(p, i, t.kept[i]);
 }
 
-HI_TEST_SCENARIO(cpython_interpreters, all_of_them_are_walked)
+HI_TEST_SCENARIO(cpython_interpreters, all_interpreters_are_walked)
 {
 	hi_each_python(check_interpreters);
 }

@@ -347,7 +347,7 @@ HI_TEST_SCENARIO(cpython_odd, a_class_with_an_odd_word_costs_its_instances)
 	hi_each_python(check_classes);
 }
 
-HI_TEST_SLOW(cpython_odd, nor_do_hundreds_of_odd_objects_and_classes_cost_more)
+HI_TEST_SLOW(cpython_odd, hundreds_of_odd_objects_and_classes_cost_only_themselves)
 {
 	n_pokes = POKES_AT_LENGTH;
 	hi_each_python(check_objects);

@@ -103,7 +103,7 @@ static uint32_t offset_of(const struct hi_py_field *fields, const char *name)
 }
 
 /* What is behind all that is said may be in front of what has grown, or behind it. */
-HI_TEST_SCENARIO(cpython_offsets, the_end_of_a_state_may_have_moved_otherwise)
+HI_TEST_SCENARIO(cpython_offsets, end_of_a_thread_state_may_have_moved)
 {
 	struct stored s = open_stored();
 	const struct hi_py_layout *table = &hi_py_layout_3_13, *before, *behind;
@@ -158,7 +158,7 @@ HI_TEST_SCENARIO(cpython_offsets, offsets_that_are_not_understood_are_not_used)
 }
 
 /* For stacks of recordings; code that is larger than they copy is not believed. */
-HI_TEST_SCENARIO(cpython_offsets, walks_over_frames_use_what_is_said)
+HI_TEST_SCENARIO(cpython_offsets, walks_over_frames_use_the_offsets_of_the_target)
 {
 	struct stored s = open_stored();
 	struct hi_python_walk before, after;
@@ -204,7 +204,7 @@ HI_TEST_SCENARIO(cpython_offsets, a_free_threaded_build_is_refused_in_one_line)
 }
 
 /* All objects, by another layout that the image proves; or a word of what is wrong. */
-HI_TEST_SCENARIO(cpython_offsets, wrong_words_end_in_the_truth_or_in_a_refusal)
+HI_TEST_SCENARIO(cpython_offsets, wrong_offsets_are_corrected_or_refused)
 {
 	struct stored s = open_stored();
 	uint64_t *words = said_words(&s), sound, tracked;

@@ -592,7 +592,7 @@ HI_TEST_SCENARIO(cpython, objects_found_are_those_that_python_lists)
 	hi_each_python(check_python);
 }
 
-HI_TEST_SCENARIO(cpython, the_same_is_found_without_debug_files)
+HI_TEST_SCENARIO(cpython, objects_found_are_the_same_without_debug_files)
 {
 	hi_each_python(check_without_debug);
 }

@@ -146,12 +146,12 @@ static void check_stored(const char *name, const char *version, const char *foun
 	HI_ASSERT_EQ(0, z.p->runtime->n_damage);
 }
 
-HI_TEST_SCENARIO(cpython_stored, debian_13s_is_decoded_by_what_it_says_of_itself)
+HI_TEST_SCENARIO(cpython_stored, python_of_debian_13_is_decoded_by_its_own_offsets)
 {
 	check_stored("python3.13-debian13", "3.13.5", "its table of offsets");
 }
 
-HI_TEST_SCENARIO(cpython_stored, debian_sids_is_decoded_by_what_it_says_of_itself)
+HI_TEST_SCENARIO(cpython_stored, python_of_debian_sid_is_decoded_by_its_own_offsets)
 {
 	check_stored("python3.14-sid", "3.14.10", "its table of offsets");
 }

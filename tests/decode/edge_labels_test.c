@@ -59,7 +59,7 @@ HI_TEST_SCENARIO(edge_labels, labels_of_a_node_equal_labels_of_each_edge)
 	check_fixture("leak_shapes", "acyclic", false);
 }
 
-HI_TEST_SCENARIO(edge_labels, without_types_are_offsets)
+HI_TEST_SCENARIO(edge_labels, labels_without_types_are_offsets)
 {
 	check_fixture("leak_shapes", "acyclic", true);
 }

@@ -29,7 +29,7 @@ static bool is_refusal(enum hi_status status)
 	return status == HI_BAD_DATA || status == HI_NOT_FOUND;
 }
 
-HI_TEST(expression_errors, name_the_column_and_what_would_be_right)
+HI_TEST(expression_errors, errors_name_the_column_and_the_expected_word)
 {
 	/* The caret line below each text would stand at column. */
 	static const struct {
@@ -138,7 +138,7 @@ HI_TEST(expression_errors, name_the_column_and_what_would_be_right)
 	}
 }
 
-HI_TEST(expression_errors, names_mean_nothing_where_their_scope_has_none)
+HI_TEST(expression_errors, names_outside_their_scope_are_errors)
 {
 	struct hi_scope scope = {.source = &sample_source};
 	static const char *const texts[] = {"$", "i", "this", "n", "this->n", "*this"};
@@ -229,7 +229,7 @@ static bool try_text(const char *text, size_t length, bool lvalue)
 	return status == HI_OK;
 }
 
-HI_TEST(expression_errors, random_bytes_are_no_danger)
+HI_TEST(expression_errors, random_bytes_never_crash)
 {
 	uint64_t seed = 42;
 	char text[64];
@@ -245,7 +245,7 @@ HI_TEST(expression_errors, random_bytes_are_no_danger)
 	}
 }
 
-HI_TEST(expression_errors, random_words_are_no_danger)
+HI_TEST(expression_errors, random_words_never_crash)
 {
 	static const char *const words[] = {"n",	 "u",	     "ptr",
 					    "arr",	 "in",	     "grid",
@@ -353,7 +353,7 @@ static const struct hi_type *lying_type(void *arg, hi_type_id id)
 	return &lies[id < sizeof(lies) / sizeof(lies[0]) ? id : 0];
 }
 
-HI_TEST(expression_errors, types_that_lie_are_no_danger)
+HI_TEST(expression_errors, inconsistent_types_never_crash)
 {
 	static const struct hi_expression_source liar = {.type = lying_type};
 	static const char *const texts[] = {

@@ -327,7 +327,7 @@ HI_TEST(expression, types_of_results)
 	}
 }
 
-HI_TEST(expression, constants_and_context_are_told)
+HI_TEST(expression, constants_and_context_are_known)
 {
 	uint64_t unused;
 	uint64_t value = 0;

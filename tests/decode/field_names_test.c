@@ -210,7 +210,7 @@ static void check_object(const struct drawing *d, const struct hi_graph *g, hi_n
 	HI_ASSERT_EQ(hi_size_class(d->objects[i].cost), type->size_class);
 }
 
-HI_TEST(field_names, the_nearest_field_names_what_has_no_type)
+HI_TEST(field_names, untyped_objects_are_named_by_the_nearest_field)
 {
 	struct drawing *d = hi_calloc(1, sizeof(*d));
 
@@ -231,7 +231,7 @@ HI_TEST(field_names, the_nearest_field_names_what_has_no_type)
 	free(d);
 }
 
-HI_TEST(field_names, the_order_of_the_labels_means_nothing)
+HI_TEST(field_names, order_of_labels_does_not_matter)
 {
 	uint32_t order[LABELS] = {5, 3, 4, 0, 2, 1}, place[LABELS];
 	struct drawing *d = hi_calloc(1, sizeof(*d));

@@ -128,7 +128,7 @@ static bool is_named_with_failure_at(struct inspected *p, const uint64_t *addres
 	return status == HI_OK;
 }
 
-HI_TEST_SCENARIO(frame_names, without_memory_say_so)
+HI_TEST_SCENARIO(frame_names, out_of_memory_is_reported)
 {
 	struct inspected *p = make_program();
 	uint64_t addresses[ADDRESSES], n = 1;

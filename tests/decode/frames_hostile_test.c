@@ -280,7 +280,7 @@ HI_TEST_SCENARIO(frames_hostile, a_wild_stack_pointer_is_one_truncated_frame)
 }
 
 HI_TEST_SCENARIO(frames_hostile,
-		 out_of_memory_at_any_allocation_is_said_and_leaks_nothing)
+		 out_of_memory_at_any_allocation_is_reported_and_leaks_nothing)
 {
 	struct target *t = open_target(1);
 	struct hi_stack *stack;

@@ -154,7 +154,7 @@ static size_t count_in_child(struct mutated *m, int round)
 	return n;
 }
 
-HI_TEST_SLOW(frames_mutated, debug_files_with_wrong_bytes_cost_variables_and_nothing_else)
+HI_TEST_SLOW(frames_mutated, damaged_debug_files_cost_variables_only)
 {
 	struct mutated *m = start();
 	size_t whole, fewer = 0;

@@ -381,7 +381,7 @@ HI_TEST_SCENARIO(frames, a_handler_on_its_own_stack_is_told_apart_from_the_threa
 	HI_ASSERT_EQ(find_truth(t, "stack", tid, NULL)->second, stack->tls_high);
 }
 
-HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
+HI_TEST_SCENARIO(frames, recursion_beyond_the_limit_is_cut_and_reported)
 {
 	struct target *t = open_target("frames_o2");
 	struct hi_stack *stack = read_stack(t, thread_of(t, "deep"));
@@ -396,7 +396,7 @@ HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
 	check_range(t, stack, thread_of(t, "deep"));
 }
 
-HI_TEST_SCENARIO(frames, more_variables_than_we_keep_are_cut_and_said_so)
+HI_TEST_SCENARIO(frames, variables_beyond_the_limit_are_cut_and_reported)
 {
 	struct target *t = open_target("frames_wide");
 	struct hi_stack *stack = read_stack(t, t->pid);

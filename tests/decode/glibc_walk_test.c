@@ -501,7 +501,7 @@ HI_TEST(glibc_walk, any_failing_read_is_an_answer)
 	}
 }
 
-HI_TEST(glibc_walk, running_out_of_memory_is_said)
+HI_TEST(glibc_walk, out_of_memory_is_reported)
 {
 	bool done = false;
 

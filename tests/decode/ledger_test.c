@@ -383,7 +383,7 @@ HI_TEST(ledger, a_core_has_no_residency)
 	HI_ASSERT_EQ(BLOCKS / 8 * 3 * 240, row(&l, "live")->virtual_size);
 }
 
-HI_TEST(ledger, races_make_the_unknown_negative_and_it_is_said)
+HI_TEST(ledger, negative_unknown_after_races_is_reported)
 {
 	struct hi_image *image = make_image(0xffff, true);
 	struct hi_allocator a = make_allocator();
@@ -528,7 +528,7 @@ HI_TEST(ledger, memory_before_an_aligned_mapped_chunk_is_not_counted_in_it)
 	hi_graph_destroy(g);
 }
 
-HI_TEST(ledger, running_out_of_memory_is_said)
+HI_TEST(ledger, out_of_memory_is_reported)
 {
 	struct hi_image *image = make_image(0x5555, true);
 	struct hi_allocator a = make_allocator();

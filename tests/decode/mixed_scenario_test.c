@@ -234,7 +234,7 @@ HI_TEST_SLOW(mixed, a_million_objects_are_named_right)
 	check_mixed("1000000");
 }
 
-HI_TEST_SCENARIO(mixed, conservative_reading_keeps_what_dead_words_lead_to)
+HI_TEST_SCENARIO(mixed, conservative_reading_keeps_targets_of_dead_words)
 {
 	struct mixed *m = inspect("20000", true);
 

@@ -285,7 +285,7 @@ HI_TEST_SCENARIO(modules, types_in_a_file_shared_by_dwz_are_found)
 	HI_ASSERT_MSG(strstr(program(p)->note, "dwz"), "note: %s", program(p)->note);
 }
 
-HI_TEST_SCENARIO(modules, split_files_that_are_gone_are_said_to_be)
+HI_TEST_SCENARIO(modules, missing_split_files_are_reported)
 {
 	struct inspected *p;
 	struct hi_variable var;

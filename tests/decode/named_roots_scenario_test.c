@@ -127,7 +127,7 @@ static void check_wrong(const struct typed_process *p, const struct claim *c)
 		      c->expression, word + 1, err.text);
 }
 
-HI_TEST_SCENARIO(named_roots, lead_where_the_program_says)
+HI_TEST_SCENARIO(named_roots, roots_lead_where_the_program_says)
 {
 	const struct typed_process *p = open_fixture();
 
@@ -161,7 +161,7 @@ HI_TEST_SCENARIO(named_roots, a_variable_is_in_one_frame)
 	HI_ASSERT_EQ(1, found);
 }
 
-HI_TEST_SCENARIO(named_roots, null_and_unreadable_ones_lead_nowhere_and_say_why)
+HI_TEST_SCENARIO(named_roots, null_and_unreadable_roots_are_explained)
 {
 	const struct typed_process *p = open_fixture();
 
@@ -175,7 +175,7 @@ HI_TEST_SCENARIO(named_roots, errors_name_their_column)
 	HI_ASSERT(check_all("wrong", p, check_wrong) >= 14);
 }
 
-HI_TEST(named_roots, are_split_at_the_first_equals_sign)
+HI_TEST(named_roots, names_end_at_the_first_equals_sign)
 {
 	size_t n = 0;
 	const char *why = NULL;

@@ -225,7 +225,7 @@ static void check_verdicts(struct world *w, uint64_t likely, uint64_t unread,
 	hi_reach_destroy(reach);
 }
 
-HI_TEST(verdict, is_likely_of_all_where_private_memory_is_missing)
+HI_TEST(verdict, all_leaks_are_likely_where_private_memory_is_missing)
 {
 	struct world *w = draw_three();
 
@@ -233,7 +233,7 @@ HI_TEST(verdict, is_likely_of_all_where_private_memory_is_missing)
 	check_verdicts(w, 2, MAPPING, 0);
 }
 
-HI_TEST(verdict, stays_certain_where_shared_memory_of_others_is_missing)
+HI_TEST(verdict, leaks_stay_certain_where_shared_memory_of_others_is_missing)
 {
 	struct world *w = draw_three();
 

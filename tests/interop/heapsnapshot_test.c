@@ -90,7 +90,7 @@ HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_drawn_graphs_are_those_o
 }
 
 /* Sizes have 32 bits there, so retained ones are not ours then; the readers load it. */
-HI_TEST_INTEROP(interop_heapsnapshot, an_object_of_5_gib_is_told_as_one_of_4)
+HI_TEST_INTEROP(interop_heapsnapshot, object_of_5_gib_is_written_as_4)
 {
 	OWN(graph) *g = drawn_graph_of(7, 300, true);
 	OWN(reach) *reach = reach_of(g);

@@ -121,17 +121,17 @@ static void kill_at_breakpoint(const struct kills *k, pid_t owner)
 	probe_family_kill(family, n);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, leave_no_link)
+HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_no_link)
 {
 	expect_kills_leave_nothing(hi_event_source_open, KILLS);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, leave_no_perf_event)
+HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_no_perf_event)
 {
 	expect_kills_leave_nothing(hi_event_source_open_by_perf, KILLS_BY_PERF);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, leave_nothing_as_on_old_kernels)
+HI_TEST_ROOT_ALONE(event_kills, killed_owner_leaves_nothing_as_on_old_kernels)
 {
 	expect_kills_leave_nothing(hi_event_source_open_as_on_old_kernels, KILLS_BY_PERF);
 }
@@ -175,12 +175,12 @@ static void expect_kills_of_all_leave_no_link(bool beside)
 	hi_test_note("%zu records of probes leaked", probe_leaks_count(k.name) - k.leaks);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, of_all_at_one_time_leave_no_link)
+HI_TEST_ROOT_ALONE(event_kills, killing_all_processes_at_once_leaves_no_link)
 {
 	expect_kills_of_all_leave_no_link(false);
 }
 
-HI_TEST_ROOT_ALONE(event_kills, of_all_beside_another_user_leave_no_link)
+HI_TEST_ROOT_ALONE(event_kills, killing_all_processes_beside_another_user_leaves_no_link)
 {
 	expect_kills_of_all_leave_no_link(true);
 }

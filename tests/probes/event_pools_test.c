@@ -225,7 +225,7 @@ static enum hi_status find_call(const char *text, struct hi_error *err)
 	return status;
 }
 
-HI_TEST_SCENARIO(event_pools, of_unknown_functions_are_said)
+HI_TEST_SCENARIO(event_pools, unknown_functions_of_pools_are_reported)
 {
 	struct hi_error err;
 

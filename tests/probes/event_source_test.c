@@ -316,7 +316,7 @@ static void expect_all_behind_a_filter(open_fn *open)
 	expect_same_counts(w);
 }
 
-HI_TEST_ROOT(event_source, sees_what_is_live_behind_a_filter)
+HI_TEST_ROOT(event_source, sees_what_is_live_with_a_filter)
 {
 	expect_all_behind_a_filter(hi_event_source_open);
 	expect_all_behind_a_filter(hi_event_source_open_by_perf);
@@ -429,7 +429,7 @@ HI_TEST_ROOT(event_source, forgets_calls_that_are_left_by_a_longjmp)
 
 /* ---- functions ---- */
 
-HI_TEST_SCENARIO(event_functions, are_said_to_be_missing)
+HI_TEST_SCENARIO(event_functions, missing_functions_are_reported)
 {
 	struct hi_fixture *fx = hi_fixture_start("no_malloc", NULL);
 	struct hi_event_functions functions;
@@ -447,7 +447,7 @@ HI_TEST_SCENARIO(event_functions, are_said_to_be_missing)
 	HI_ASSERT(strstr(err.text, "--calls") && strstr(err.text, "mmap"));
 }
 
-HI_TEST_SCENARIO(event_functions, are_probed_where_it_is_cheap)
+HI_TEST_SCENARIO(event_functions, functions_are_probed_at_cheap_instructions)
 {
 	struct hi_fixture *fx = hi_fixture_start("alloc_events", NULL);
 	struct hi_event_functions functions;

@@ -71,7 +71,7 @@ HI_TEST_SCENARIO(probe_holder, hands_over_what_it_opens_and_ends)
 	hi_probe_holder_end(&probe_holder); /* none is well */
 }
 
-HI_TEST_SCENARIO(probe_holder, says_what_its_opener_says)
+HI_TEST_SCENARIO(probe_holder, error_of_the_opener_is_passed_on)
 {
 	size_t before = count_open();
 
@@ -505,17 +505,17 @@ HI_TEST_ROOT_ALONE(probe_holder, killed_with_its_owner_leaks_no_event)
 
 /* ---- kills of the owner ---- */
 
-HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_link)
+HI_TEST_ROOT_ALONE(probe_holder, killed_process_of_the_family_leaks_no_link)
 {
 	expect_nothing_leaks(MULTI);
 }
 
-HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_link_of_an_event)
+HI_TEST_ROOT_ALONE(probe_holder, killed_process_of_the_family_leaks_no_link_of_an_event)
 {
 	expect_nothing_leaks(EVENT);
 }
 
-HI_TEST_ROOT_ALONE(probe_holder, whoever_is_killed_leaks_no_event)
+HI_TEST_ROOT_ALONE(probe_holder, killed_process_of_the_family_leaks_no_event)
 {
 	expect_nothing_leaks(PERF);
 }

@@ -186,7 +186,7 @@ static void compare_once(struct reading *readings, enum hi_page_state *expected)
 	hi_page_states_free(&next);
 }
 
-HI_TEST(page_states, are_those_of_a_page_by_page_computation)
+HI_TEST(page_states, states_equal_a_page_by_page_computation)
 {
 	struct reading *readings = calloc(3, sizeof(*readings));
 	enum hi_page_state *expected = calloc(PAGES, sizeof(*expected));
@@ -198,7 +198,7 @@ HI_TEST(page_states, are_those_of_a_page_by_page_computation)
 		compare_once(readings, expected);
 }
 
-HI_TEST(page_states, of_nothing_are_unknown)
+HI_TEST(page_states, states_without_evidence_are_unknown)
 {
 	struct hi_page_states states = {};
 

@@ -121,7 +121,7 @@ HI_TEST_ROOT(watchpoints, leave_out_reads_from_outside)
 	HI_ASSERT_EQ(HITS, hi_watchpoints_hits(watchpoints, 0));
 }
 
-HI_TEST_ROOT(watchpoints, are_four_and_move)
+HI_TEST_ROOT(watchpoints, four_watchpoints_move_between_objects)
 {
 	struct hi_fixture *fx = start_watched("2", 4);
 	uint64_t addresses[4] = {words, words + 8, 0, words + 56};
@@ -229,7 +229,7 @@ static void end_trial(void *arg)
 }
 
 /* What would kill the target kills the process for the trial first. */
-HI_TEST_SCENARIO(watchpoints, are_refused_where_they_kill)
+HI_TEST_SCENARIO(watchpoints, watchpoints_are_refused_where_they_kill)
 {
 	struct hi_error err;
 	uint64_t took_ns;

@@ -457,7 +457,7 @@ HI_TEST(browse, a_search_goes_round_and_is_repeated)
 }
 
 /* The page has lines 0 to 99 of node 0, which is the server. */
-HI_TEST(browse, what_is_known_of_an_object_is_a_page_that_scrolls)
+HI_TEST(browse, page_of_an_object_scrolls)
 {
 	struct world *w = browsed_world();
 	struct hi_golden_pages *pages = hi_golden_pages();
@@ -543,7 +543,7 @@ HI_TEST(browse, every_screen_fits_and_nothing_of_the_target_moves_the_cursor)
 /* Drawn: server keeps 3,001 of 3,002 objects, for 42 s; the other variable tries to write
  * on the terminal. Sessions have 48 B and a name of 16 to 256 B: the list has 1,000 of
  * 1,500 and their rest. */
-HI_TEST(browse, a_screen_says_what_it_shows)
+HI_TEST(browse, screens_are_as_drawn)
 {
 	struct world *w = browsed_world();
 	struct hi_golden_pages *pages = hi_golden_pages();

@@ -90,7 +90,7 @@ HI_TEST(deep_advice, each_place_has_its_own)
 	HI_ASSERT_STREQ("1 more", t->note);
 }
 
-HI_TEST(deep_advice, what_is_not_known_is_named)
+HI_TEST(deep_advice, unknown_costs_are_named)
 {
 	struct deep_made *made = make_places(places, 7);
 	const struct hi_deep_report *r;

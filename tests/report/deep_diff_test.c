@@ -86,7 +86,7 @@ HI_TEST(deep_diff, largest_differences_first)
 	HI_ASSERT_EQ(-307, (int64_t)deep_cell_of(t, 0, "delta")->number);
 }
 
-HI_TEST(deep_diff, what_is_left_out_is_said)
+HI_TEST(deep_diff, omitted_rows_are_reported)
 {
 	const struct hi_deep_table *t =
 		deep_table_of(diff_of(make_side(before, 4), make_side(after, 4),
@@ -98,7 +98,7 @@ HI_TEST(deep_diff, what_is_left_out_is_said)
 }
 
 /* By objects: load and expr have one each in both. */
-HI_TEST(deep_diff, by_another_cost)
+HI_TEST(deep_diff, differences_by_another_cost)
 {
 	struct deep_made *a = make_side(before, 4), *b = make_side(after, 4);
 	const struct hi_deep_table *t = deep_table_of(

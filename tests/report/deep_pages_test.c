@@ -16,7 +16,7 @@ static const char *text_of_query(const struct deep_made *made, const char *query
 /* 757 B in 27 objects, by 4 functions of 3 modules: main 7 B, parse 190, expr 60, load
  * 500. Parse and expr call each other: the five cliques are they, the others, and the
  * root. */
-HI_TEST(deep_pages, the_worked_example)
+HI_TEST(deep_pages, pages_of_the_worked_example)
 {
 	static const char *const queries[][2] = {
 		{"deep-menu", "menu"},

@@ -18,7 +18,7 @@ static char *text_again(const char *text, struct hi_arena *arena)
 	return again;
 }
 
-HI_TEST(deep_query, every_command_is_the_same_again)
+HI_TEST(deep_query, written_queries_parse_to_the_same_query)
 {
 	static const char *const texts[] = {
 		"menu",
@@ -101,7 +101,7 @@ HI_TEST(deep_query, names_of_mercury_are_understood)
 	hi_arena_free(&arena);
 }
 
-HI_TEST(deep_query, what_is_no_query_is_refused)
+HI_TEST(deep_query, invalid_queries_are_refused)
 {
 	static const char *const texts[] = {
 		"",

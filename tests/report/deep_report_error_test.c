@@ -16,7 +16,7 @@ static void expect_error(const struct deep_made *made, const char *query,
 		      query, text, err.text);
 }
 
-HI_TEST(deep_report_error, ids_that_do_not_exist)
+HI_TEST(deep_report_error, unknown_ids_are_errors)
 {
 	struct deep_made *made = make_deep_drawn();
 
@@ -35,7 +35,7 @@ HI_TEST(deep_report_error, ids_that_do_not_exist)
 	expect_error(made, "dump_clique/6", HI_NOT_FOUND, "clique 6");
 }
 
-HI_TEST(deep_report_error, what_a_server_does_is_no_report)
+HI_TEST(deep_report_error, commands_of_a_server_are_no_reports)
 {
 	struct deep_made *made = make_deep_drawn();
 
@@ -103,7 +103,7 @@ HI_TEST(deep_report_error, preferences_choose_columns)
 	HI_ASSERT_EQ(4, deep_cell_of(t, 0, "own_bytes_per_call")->whole);
 }
 
-HI_TEST(deep_report_error, what_was_not_called_is_hidden_and_counted)
+HI_TEST(deep_report_error, uncalled_functions_are_hidden_and_counted)
 {
 	struct deep_made *made = make_deep_drawn();
 	struct hi_deep_graph graph = made->profile.graph;

@@ -137,7 +137,7 @@ HI_TEST(gate, units_are_those_of_the_arithmetic)
 	HI_ASSERT(!unit_of("live.bytes > 1KiB").per_census);
 }
 
-HI_TEST(gate, what_is_compared_over_time_is_told_by_the_gate)
+HI_TEST(gate, gate_tells_which_values_it_compares_over_time)
 {
 	HI_ASSERT(unit_of("survived.bytes > 0").needs_three);
 	HI_ASSERT(unit_of("slope(live.bytes) > 0").needs_series);
@@ -152,7 +152,7 @@ HI_TEST(gate, what_is_compared_over_time_is_told_by_the_gate)
 	check_wrong("growth(survived.bytes) > 0", 6, "no survivors");
 }
 
-HI_TEST(gate, what_is_nested_or_long_without_end_is_refused)
+HI_TEST(gate, nesting_and_length_are_bounded)
 {
 	char text[4096];
 	struct hi_arena arena = {};
@@ -172,7 +172,7 @@ HI_TEST(gate, what_is_nested_or_long_without_end_is_refused)
 	hi_arena_free(&arena);
 }
 
-HI_TEST(gate, a_value_that_nobody_knows_is_told_apart)
+HI_TEST(gate, unknown_values_are_told_apart)
 {
 	struct hi_arena arena = {};
 	struct hi_gate gate;

@@ -351,7 +351,7 @@ HI_TEST(mlworks, every_figure_is_read_back_by_its_printf_forms)
 }
 
 /* 3,600 zeros for each function were most of the file. */
-HI_TEST(mlworks, behind_the_last_age_no_zeros_are_printed)
+HI_TEST(mlworks, no_zeros_are_printed_after_the_last_age)
 {
 	static struct read_profile p;
 	struct drawn_report d;

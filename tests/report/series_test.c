@@ -26,7 +26,7 @@ HI_TEST(series_rows, one_name_is_one_row_and_the_largest_comes_first)
 	HI_ASSERT_EQ(0, s.hidden.rows);
 }
 
-HI_TEST(series_rows, what_is_hidden_is_counted)
+HI_TEST(series_rows, hidden_rows_are_counted)
 {
 	struct hi_series_row rows[] = {{.name = "a", .bytes = 8},
 				       {.name = "b", .bytes = 4},

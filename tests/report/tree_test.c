@@ -334,7 +334,7 @@ static char *write_drawn(struct drawn *w, hi_node node, bool html)
 
 /* Objects have 16 B. One variable "cache" keeps a chain of 20, 320 B; the other two keep
  * one each; the last object is leaked. */
-HI_TEST(tree, levels_are_pages)
+HI_TEST(tree, each_level_is_a_page)
 {
 	struct drawn *w = draw_heap();
 	struct hi_golden_pages *pages = hi_golden_pages();

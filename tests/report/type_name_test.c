@@ -33,7 +33,7 @@ static void check_pairs(const struct pair *pairs, size_t n)
 }
 #define CHECK_PAIRS(pairs) check_pairs(pairs, sizeof(pairs) / sizeof((pairs)[0]))
 
-HI_TEST(type_names, libstdcxx_values)
+HI_TEST(type_names, names_of_libstdcxx_values_are_shortened)
 {
 	static const struct pair pairs[] = {
 		{STRING, "std::string"},
@@ -78,7 +78,7 @@ HI_TEST(type_names, libstdcxx_values)
 	CHECK_PAIRS(pairs);
 }
 
-HI_TEST(type_names, libstdcxx_nodes)
+HI_TEST(type_names, names_of_libstdcxx_nodes_are_shortened)
 {
 	static const struct pair pairs[] = {
 		{"std::_Sp_counted_ptr_inplace<Order, std::allocator<void>, "
@@ -137,7 +137,7 @@ HI_TEST(type_names, libstdcxx_nodes)
 	CHECK_PAIRS(pairs);
 }
 
-HI_TEST(type_names, libcxx)
+HI_TEST(type_names, names_of_libcxx_are_shortened)
 {
 	static const struct pair pairs[] = {
 		{STRING1, "std::string"},
@@ -170,7 +170,7 @@ HI_TEST(type_names, libcxx)
 	CHECK_PAIRS(pairs);
 }
 
-HI_TEST(type_names, other_libraries)
+HI_TEST(type_names, names_of_other_libraries_are_shortened)
 {
 	static const struct pair pairs[] = {
 		{"QMapNode<QString, Order>", "QMap<QString, Order> node"},
@@ -208,7 +208,7 @@ HI_TEST(type_names, other_libraries)
 	CHECK_PAIRS(pairs);
 }
 
-HI_TEST(type_names, others_stay)
+HI_TEST(type_names, other_names_stay_as_they_are)
 {
 	static const char *const names[] = {
 		"",

@@ -34,7 +34,7 @@ HI_TEST(type_names, the_second_of_equal_short_names_is_full)
 	HI_ASSERT_STREQ(OTHER, hi_type_names_shown(&names, OTHER, out));
 }
 
-HI_TEST(type_names, full_ones_on_request)
+HI_TEST(type_names, full_names_on_request)
 {
 	static struct hi_type_names names = {.keep_full = true};
 	char out[HI_TYPE_SHORT_SIZE];

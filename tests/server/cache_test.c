@@ -34,7 +34,7 @@ static void put_text(struct hi_cache *cache, const char *address, const char *te
 	hi_answer_release(answer);
 }
 
-HI_TEST(server_cache, gives_what_was_put)
+HI_TEST(server_cache, returns_the_stored_answer)
 {
 	struct hi_cache *cache = make_cache(1 << 20);
 

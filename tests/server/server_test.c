@@ -807,7 +807,7 @@ HI_TEST_SCENARIO(server, restart_makes_pages_again)
 	HI_ASSERT(strcmp(first.body, a.body) != 0);
 }
 
-HI_TEST_SCENARIO(server, what_waits_at_a_restart_is_answered)
+HI_TEST_SCENARIO(server, requests_waiting_at_a_restart_are_answered)
 {
 	struct mock_server s = mock_server_start(0, 0, 0);
 	int fd = http_connect(s.url.port);

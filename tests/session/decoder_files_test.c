@@ -229,7 +229,7 @@ static void ask_all(struct world *w, const struct question *questions, size_t n)
 #define ASK(w, questions)                                                                \
 	ask_all(w, questions, sizeof(questions) / sizeof((questions)[0]))
 
-HI_TEST_ROOT(decoder_files, debug_directories_give_what_is_in_them)
+HI_TEST_ROOT(decoder_files, files_in_debug_directories_are_given)
 {
 	static const struct question questions[] = {
 		{"debug/roots", true},

@@ -117,7 +117,7 @@ HI_TEST_ROOT(deep_build, a_process_has_the_figures_of_the_worked_example)
 }
 
 /* What load() allocated is freed: it stays among what was allocated. */
-HI_TEST_ROOT(deep_build, what_is_freed_is_not_live)
+HI_TEST_ROOT(deep_build, freed_objects_are_not_live)
 {
 	struct built *b = record_stacks(true);
 	uint32_t work = find_node_of(b, "work");

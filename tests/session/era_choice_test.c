@@ -59,7 +59,7 @@ static void expect(const char *text, const char *marks, enum hi_status status,
 	HI_ASSERT_MSG(is_open == hi_era_choice_is_open(&choice), "%s", text);
 }
 
-HI_TEST(era_choice, is_by_numbers_and_names)
+HI_TEST(era_choice, eras_are_chosen_by_number_and_name)
 {
 	expect("1", "+.......", HI_OK, false);
 	expect("3", "..+.....", HI_OK, false);
@@ -78,7 +78,7 @@ HI_TEST(era_choice, is_by_numbers_and_names)
 	expect("after-never", ".....+++", HI_OK, true);
 }
 
-HI_TEST(era_choice, has_no_era_that_was_not_there_or_goes_back)
+HI_TEST(era_choice, unknown_and_decreasing_eras_are_refused)
 {
 	expect("never", "........", HI_NOT_FOUND, false);
 	expect("11", "........", HI_NOT_FOUND, false);
@@ -88,7 +88,7 @@ HI_TEST(era_choice, has_no_era_that_was_not_there_or_goes_back)
 	expect("after-3", "........", HI_USAGE, false);
 }
 
-HI_TEST(era_choice, a_malformed_one_is_refused)
+HI_TEST(era_choice, malformed_choice_is_refused)
 {
 	static const char *const wrong[] = {
 		"",    "-",	"load-", "-load", "0",	    "0-2",	  "4-2",

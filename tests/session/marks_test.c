@@ -31,7 +31,7 @@ static int bind_socket(char path[200])
 	return fd;
 }
 
-HI_TEST(marks, leave_the_socket_of_a_series_that_begins)
+HI_TEST(marks, mark_leaves_the_socket_of_a_series_that_begins)
 {
 	unsigned reached = 0;
 	struct hi_error err;

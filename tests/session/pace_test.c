@@ -13,7 +13,7 @@ HI_TEST(pace, a_census_beside_an_idle_processor_may_follow_at_once)
 	HI_ASSERT_EQ(0, hi_pace_rest_ns(0.5, 64, HI_NS_PER_S));
 }
 
-HI_TEST(pace, without_one_it_takes_three_percent_of_all_processors)
+HI_TEST(pace, without_an_idle_processor_it_takes_three_percent)
 {
 	/* 60 ms of 2 s on one processor; of 1 s on two. */
 	uint64_t one = hi_pace_rest_ns(0, 1, 60 * MS),
@@ -24,7 +24,7 @@ HI_TEST(pace, without_one_it_takes_three_percent_of_all_processors)
 	HI_ASSERT_EQ(0, hi_pace_rest_ns(0, 2, 0));
 }
 
-HI_TEST(pace, the_rest_has_an_end)
+HI_TEST(pace, pause_between_censuses_is_bounded)
 {
 	HI_ASSERT_EQ(600 * HI_NS_PER_S, hi_pace_rest_ns(0, 1, UINT64_MAX / 2));
 }

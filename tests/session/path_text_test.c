@@ -58,7 +58,7 @@ static const char *text_of(size_t n, hi_node first, hi_node end)
 	return hi_path_text_of_nodes(&in, nodes, n);
 }
 
-HI_TEST(path_text, leaves_out_the_links_of_containers)
+HI_TEST(path_text, text_leaves_out_links_of_containers)
 {
 	hi_test_defer(free_texts, NULL);
 	HI_ASSERT_STREQ("->f0->f1", text_of(3, 0, 0));

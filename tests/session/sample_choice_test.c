@@ -23,7 +23,7 @@ HI_TEST(sample_choice, a_program_that_allocates_little_is_recorded_whole)
 }
 
 /* The same rate, counted in a tenth of the time. */
-HI_TEST(sample_choice, depends_on_the_rate)
+HI_TEST(sample_choice, distance_depends_on_the_rate)
 {
 	const struct hi_allocation_rate rate = {31000, 3100000, HI_NS_PER_S / 10, 0};
 
