@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/json.h"
@@ -132,32 +131,6 @@ static json_t *end_counting(struct recording_run *run)
 
 /* ---- redis ---- */
 
-#define TARGETS HI_SOURCE_DIR "/build/targets/"
-
-static struct hi_service *start_counted_redis(void)
-{
-	struct hi_service *s = hi_service_create();
-	const char *argv[] = {TARGETS "redis-server",
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      s->socket_path,
-			      "--save",
-			      "",
-			      "--appendonly",
-			      "no",
-			      "--maxmemory-clients",
-			      "0",
-			      "--dir",
-			      s->directory,
-			      NULL};
-
-	if (access(argv[0], X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(s, 1, argv);
-	return s;
-}
-
 static long long ask_used_memory(struct hi_service *s)
 {
 	const char *reply = hi_service_ask(s, "INFO memory\r\n", "\r\n\r\n"),
@@ -216,7 +189,7 @@ HI_TEST_SLOW(alloc_counters, live_of_redis_grows_as_its_used_memory)
 	json_t *doc;
 
 	setenv("GLIBC_TUNABLES", "glibc.malloc.mmap_max=0", 1);
-	s = start_counted_redis();
+	s = hi_service_start_redis("redis-server", "--maxmemory-clients", "0", NULL);
 	unsetenv("GLIBC_TUNABLES");
 	set_keys(s, 0, 1000);
 	ask_used_memory(s);

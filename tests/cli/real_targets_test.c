@@ -18,28 +18,6 @@
 
 #define TARGETS HI_SOURCE_DIR "/build/targets/"
 
-static struct hi_service *start_redis(void)
-{
-	struct hi_service *s = hi_service_create();
-	const char *argv[] = {TARGETS "redis-server",
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      s->socket_path,
-			      "--save",
-			      "",
-			      "--appendonly",
-			      "no",
-			      "--dir",
-			      s->directory,
-			      NULL};
-
-	if (access(argv[0], X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(s, 1, argv);
-	return s;
-}
-
 static void load_redis(struct hi_service *s, int keys)
 {
 	char batch[64 * 1000];
@@ -57,7 +35,7 @@ static void load_redis(struct hi_service *s, int keys)
 
 HI_TEST_SLOW(real_targets, redis_has_as_many_entries_as_it_says)
 {
-	struct hi_service *s = start_redis();
+	struct hi_service *s = hi_service_start_redis("redis-server", NULL);
 	json_t *before = summary_with(s->pid, NULL), *after;
 	long long dbsize;
 
@@ -74,7 +52,7 @@ HI_TEST_SLOW(real_targets, redis_has_as_many_entries_as_it_says)
 
 HI_TEST_SLOW(real_targets, redis_shows_the_way_to_an_entry_field_by_field)
 {
-	struct hi_service *s = start_redis();
+	struct hi_service *s = hi_service_start_redis("redis-server", NULL);
 	struct hi_command *c;
 	char pid[16];
 

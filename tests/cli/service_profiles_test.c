@@ -9,8 +9,6 @@
 #include "tests/support/json.h"
 #include "tests/support/service.h"
 
-#define REDIS HI_SOURCE_DIR "/build/targets/redis-server"
-
 enum { DATABASES = 4, KEYS = 20000, ROOTS = 6 };
 
 static const char *const names[ROOTS] = {"db0", "db1", "db2", "db3", "clients", "lua"};
@@ -104,24 +102,10 @@ static void await_tables(struct hi_service *s, unsigned database)
 
 HI_TEST_SLOW(profiles, databases_of_a_redis_are_bins_that_add_up)
 {
-	struct hi_service *s = hi_service_create();
-	const char *argv[] = {REDIS,
-			      "--enable-debug-command",
-			      "yes",
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      s->socket_path,
-			      "--save",
-			      "",
-			      "--dir",
-			      s->directory,
-			      NULL};
+	struct hi_service *s = hi_service_start_redis(
+		"redis-server", "--enable-debug-command", "yes", NULL);
 	struct bins before, after;
 
-	if (access(REDIS, X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(s, 1, argv);
 	for (unsigned i = 0; i < DATABASES; i++)
 		fill(s, i);
 	for (unsigned i = 0; i < DATABASES; i++)

@@ -52,32 +52,6 @@ static void note_shares(const char *what, json_t *doc)
 
 /* ---- redis ---- */
 
-static struct hi_service *start_redis(const char *program)
-{
-	struct hi_service *s = hi_service_create();
-	char path[200];
-	const char *argv[] = {path,
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      s->socket_path,
-			      "--save",
-			      "",
-			      "--appendonly",
-			      "no",
-			      "--list-compress-depth",
-			      "1",
-			      "--dir",
-			      s->directory,
-			      NULL};
-
-	snprintf(path, sizeof(path), TARGETS "%s", program);
-	if (access(path, X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(s, 1, argv);
-	return s;
-}
-
 static void say(int fd, const char *text)
 {
 	HI_ASSERT_EQ((long)strlen(text), write(fd, text, strlen(text)));
@@ -132,7 +106,8 @@ static void check_grown(json_t *before, json_t *after, const char *type, long by
 
 HI_TEST_SLOW(services, redis_is_named_by_its_hints)
 {
-	struct hi_service *s = start_redis("redis-server");
+	struct hi_service *s = hi_service_start_redis("redis-server",
+						      "--list-compress-depth", "1", NULL);
 	struct hi_redis_truth truth;
 	json_t *before, *after, *without;
 
@@ -161,7 +136,8 @@ HI_TEST_SLOW(services, redis_is_named_by_its_hints)
 /* Nobody walks its blocks: objects are where typed pointers lead. */
 HI_TEST_SLOW(services, redis_on_jemalloc_has_the_same_objects)
 {
-	struct hi_service *s = start_redis("redis-server-jemalloc");
+	struct hi_service *s = hi_service_start_redis("redis-server-jemalloc",
+						      "--list-compress-depth", "1", NULL);
 	struct hi_redis_truth truth;
 	json_t *before, *after;
 

@@ -163,22 +163,9 @@ static void load(struct hi_service *redis, int keys)
 
 HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_redis_are_those_of_others)
 {
-	struct hi_service *s = hi_service_create();
+	struct hi_service *s = hi_service_start_redis("redis-server", NULL);
 	char *in = snapshot_directory();
-	const char *argv[] = {HI_SOURCE_DIR "/build/targets/redis-server",
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      s->socket_path,
-			      "--save",
-			      "",
-			      "--dir",
-			      s->directory,
-			      NULL};
 
-	if (access(argv[0], X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(s, 1, argv);
 	load(s, 20000);
 	compare_real(in, readers_snapshot(in, s->pid), 10000);
 }

@@ -16,6 +16,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/probed.h"
 #include "tests/support/stopping.h"
 
 enum { PAGES = 1024, ROUNDS = 200, MOST_ROUNDS = 300 };
@@ -398,29 +399,6 @@ HI_TEST_ROOT(pages, evidence_is_refused_with_a_wrong_map_of_memory)
 
 /* ---- permission, containers ---- */
 
-static struct __user_cap_data_struct all_caps[2];
-
-static void restore_caps(void *unused)
-{
-	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-
-	(void)unused;
-	syscall(SYS_capset, &head, all_caps);
-}
-
-static void drop_caps(const int *caps, size_t n)
-{
-	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct less[2];
-
-	HI_ASSERT(syscall(SYS_capget, &head, all_caps) == 0);
-	memcpy(less, all_caps, sizeof(less));
-	for (size_t i = 0; i < n; i++)
-		less[caps[i] / 32].effective &= ~(1u << caps[i] % 32);
-	hi_test_defer(restore_caps, NULL);
-	HI_ASSERT(syscall(SYS_capset, &head, less) == 0);
-}
-
 static void expect_not_permitted(const char *word)
 {
 	struct hi_target target = hi_test_target(getpid());
@@ -435,10 +413,10 @@ HI_TEST_ROOT(pages, lack_of_bpf_is_named)
 {
 	static const int admin[] = {CAP_SYS_ADMIN}, both[] = {CAP_SYS_ADMIN, CAP_BPF};
 
-	drop_caps(admin, 1);
+	probed_drop_caps(admin, 1);
 	expect_not_permitted("CAP_SYS_ADMIN");
-	restore_caps(NULL);
-	drop_caps(both, 2);
+	probed_restore_caps();
+	probed_drop_caps(both, 2);
 	expect_not_permitted("BPF needs CAP_BPF and CAP_PERFMON");
 }
 

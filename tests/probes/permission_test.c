@@ -15,30 +15,6 @@
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
-static struct __user_cap_data_struct all_caps[2];
-
-static void restore_caps(void *unused)
-{
-	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-
-	(void)unused;
-	syscall(SYS_capset, &head, all_caps);
-}
-
-/* Takes them out of the effective set until the test ends. */
-static void drop_caps(const int *caps, size_t n)
-{
-	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-	struct __user_cap_data_struct less[2];
-
-	HI_ASSERT(syscall(SYS_capget, &head, all_caps) == 0);
-	memcpy(less, all_caps, sizeof(less));
-	for (size_t i = 0; i < n; i++)
-		less[caps[i] / 32].effective &= ~(1u << caps[i] % 32);
-	hi_test_defer(restore_caps, NULL);
-	HI_ASSERT(syscall(SYS_capset, &head, less) == 0);
-}
-
 static const int bpf_caps[] = {CAP_SYS_ADMIN, CAP_BPF};
 static const int admin_caps[] = {CAP_SYS_ADMIN};
 static const int all_probe_caps[] = {CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON};
@@ -66,7 +42,7 @@ HI_TEST_ROOT(probe_permission, bpf_and_perfmon_are_enough)
 	struct hi_probe *probe;
 	struct hi_error err;
 
-	drop_caps(admin_caps, 1);
+	probed_drop_caps(admin_caps, 1);
 	if (!many) {
 		HI_ASSERT_STATUS(HI_CANNOT_ATTACH, hi_probe_open(p->target, &safepoint,
 								 places, &probe, &err));
@@ -177,7 +153,7 @@ HI_TEST_ROOT(probe_permission, conditions_and_counts_need_bpf)
 	struct hi_probe *probe;
 	struct hi_error err;
 
-	drop_caps(bpf_caps, 2);
+	probed_drop_caps(bpf_caps, 2);
 	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
 			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
 	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF"), "%s", err.text);
@@ -198,7 +174,7 @@ HI_TEST_ROOT(probe_permission, without_both_is_said_with_what_is_needed)
 	struct hi_probe *probe;
 	struct hi_error err;
 
-	drop_caps(all_probe_caps, 3);
+	probed_drop_caps(all_probe_caps, 3);
 	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
 			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
 	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF and CAP_PERFMON"), "%s", err.text);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/support/probed.h"
 
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 
@@ -163,4 +166,32 @@ long probed_counter(struct probed *p, const char *name)
 	hi_fixture_read_until(p->fx, "done", take_counter, &counter);
 	HI_ASSERT_MSG(counter.value >= 0, "no counter %s", name);
 	return counter.value;
+}
+
+static struct __user_cap_data_struct all_caps[2];
+
+static void restore_caps(void *unused)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+
+	(void)unused;
+	syscall(SYS_capset, &head, all_caps);
+}
+
+void probed_drop_caps(const int *caps, size_t n)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct less[2];
+
+	HI_ASSERT(syscall(SYS_capget, &head, all_caps) == 0);
+	memcpy(less, all_caps, sizeof(less));
+	for (size_t i = 0; i < n; i++)
+		less[caps[i] / 32].effective &= ~(1u << caps[i] % 32);
+	hi_test_defer(restore_caps, NULL);
+	HI_ASSERT(syscall(SYS_capset, &head, less) == 0);
+}
+
+void probed_restore_caps(void)
+{
+	restore_caps(NULL);
 }

@@ -39,4 +39,8 @@ struct probed_signal {
 size_t probed_signals(struct probed *p, struct probed_signal *ret, size_t max);
 long probed_counter(struct probed *p, const char *name);
 
+/* Takes capabilities out of our effective set until the test ends. */
+void probed_drop_caps(const int *caps, size_t n);
+void probed_restore_caps(void); /* before that */
+
 #endif

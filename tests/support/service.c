@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,27 @@ void hi_service_start(struct hi_service *s, int wants_connection,
 		s->fd = try_connect(s->socket_path);
 	}
 	HI_ASSERT_MSG(!wants_connection || s->fd >= 0, "%s does not answer", argv[0]);
+}
+
+struct hi_service *hi_service_start_redis(const char *program, ...)
+{
+	struct hi_service *s = hi_service_create();
+	char path[200];
+	const char *argv[24] = {path,		"--port", "0",	       "--unixsocket",
+				s->socket_path, "--save", "",	       "--appendonly",
+				"no",		"--dir",  s->directory};
+	size_t n = 11;
+	va_list ap;
+
+	va_start(ap, program);
+	while ((argv[n] = va_arg(ap, const char *)))
+		HI_ASSERT(++n < sizeof(argv) / sizeof(argv[0]));
+	va_end(ap);
+	snprintf(path, sizeof(path), HI_SOURCE_DIR "/build/targets/%s", program);
+	if (access(path, X_OK) != 0)
+		HI_SKIP("no redis: run scripts/build-targets build/targets");
+	hi_service_start(s, 1, argv);
+	return s;
 }
 
 int hi_service_connect(struct hi_service *s)

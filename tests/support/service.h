@@ -18,6 +18,10 @@ struct hi_service {
 struct hi_service *hi_service_create(void);
 /* Forks and executes; waits until the socket accepts (60 s) if connect is set. */
 void hi_service_start(struct hi_service *s, int connect, const char *const argv[]);
+/* A redis of build/targets, connected, that writes no files; more words of its command
+ * line, up to NULL. Skips the test where there is none. */
+struct hi_service *hi_service_start_redis(const char *program, ...)
+	__attribute__((sentinel));
 /* One more connection, for good. */
 int hi_service_connect(struct hi_service *s);
 /* Sends text, reads until the reply ends with `end`; the reply (static buffer). */

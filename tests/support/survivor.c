@@ -44,23 +44,8 @@ static const char python_program[] =
 
 static void start_redis(struct hi_survivor *s)
 {
-	struct hi_service *service = hi_service_create();
-	const char *argv[] = {REDIS,
-			      "--port",
-			      "0",
-			      "--unixsocket",
-			      service->socket_path,
-			      "--save",
-			      "",
-			      "--appendonly",
-			      "no",
-			      "--dir",
-			      service->directory,
-			      NULL};
+	struct hi_service *service = hi_service_start_redis("redis-server", NULL);
 
-	if (access(REDIS, X_OK) != 0)
-		HI_SKIP("no redis: run scripts/build-targets build/targets");
-	hi_service_start(service, 1, argv);
 	s->pid = service->pid;
 	s->function = "processCommand";
 	s->answers = hi_fixture_start("redis_load", service->socket_path, NULL);
