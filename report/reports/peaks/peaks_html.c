@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "report/pictures/curve_text.h"
 #include "report/pictures/graph_svg.h"
 #include "report/render/html_page.h"
@@ -17,17 +18,9 @@ enum { HREF = 32 };
 static double height_at(const struct hi_bands *bands, double time)
 {
 	const double *times = bands->series->times + bands->first;
-	size_t low = 0, high = bands->n_samples;
+	size_t low = hi_search(i, bands->n_samples, times[i] < time);
 	double ret = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (times[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t i = 0; low < bands->n_samples && i < bands->count; i++)
 		ret += bands->items[i].values[low];
 	return ret;
