@@ -17,7 +17,7 @@
 #include "census/analysis/analysis.h"
 #include "census/analysis/walk_internal.h"
 
-/* What is known of a component. */
+/* Facts about a component. */
 enum { ENTERED = 1, HOLDS = 2, SEEN = 4, SEVERAL = 8 };
 
 struct leak_finder {

@@ -29,8 +29,8 @@ enum {
 	MANY = 1 << 20,
 };
 
-/* Subobjects [first, next group's first) that are in one block, or (node NONE) before
- * the region of this index and behind the one before it. */
+/* Subobjects [first, next group's first) that are in one block, or (node NONE) before the
+ * region of this index and after the one before it. */
 struct group {
 	hi_node node;
 	uint32_t region;

@@ -76,7 +76,7 @@ enum hi_status hi_snapshot_put_reach_numbers(struct hi_snapshot_writer *w,
 void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r)
 {
 	hi_snapshot_take_properties(s, "", reach_numbers, REACH_NUMBERS, r);
-	/* Of a damaged file: what is counted in both is no more than the whole. */
+	/* A file may be damaged: the part is no more than the whole. */
 	if (r->likely_objects > r->leak_objects)
 		r->likely_objects = r->leak_objects;
 	if (r->likely_bytes > r->leak_bytes)
