@@ -61,8 +61,8 @@ _Static_assert(sizeof(struct hi_snapshot_header) +
 		       HI_SNAPSHOT_FIRST,
 	       "the first page");
 
-/* ---- rows of sections; those that are the same in memory have their struct there. What
- * columns mean: snapshot_sections.c ---- */
+/* ---- rows of sections; those that are the same in memory have their struct there.
+ * snapshot_sections.c has the meaning of columns ---- */
 
 enum { HI_SNAPSHOT_NUMBER = 1, HI_SNAPSHOT_TEXT = 2 };
 struct hi_snapshot_property {
@@ -182,7 +182,7 @@ struct hi_snapshot_likely_row {
 	double estimate;
 	struct hi_interval range;
 };
-/* Where period 1 begins, and then the end of each period, whose amounts are `period`. */
+/* The start of period 1, and then the end of each period, whose amounts are `period`. */
 struct hi_snapshot_space_census {
 	uint64_t at_ns, end_ns, lost; /* as struct hi_space_census has them */
 	struct hi_space_amount older;

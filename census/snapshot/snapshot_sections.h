@@ -74,7 +74,7 @@ enum hi_presence {
 	HI_SECTION_NEEDED, /* with its key: HI_BAD_DATA */
 	HI_SECTION_OPTIONAL, /* no rows */
 };
-/* Where the document has it. */
+/* The part of the document that has it. */
 enum hi_section_part {
 	HI_SECTIONS_HEAP,
 	HI_SECTIONS_RECORDING,
@@ -101,7 +101,7 @@ struct hi_section {
 	bool has_long_texts;
 	const struct hi_stored_column *columns;
 	size_t n_columns;
-	/* What the columns of a row say together; before: the row before, or NULL. */
+	/* Checks the columns of a row together; before: the row before, or NULL. */
 	bool (*holds)(const void *row, const void *before, const uint64_t *bounds);
 	const char *meaning;
 };
@@ -187,9 +187,9 @@ void hi_snapshot_unpack_row(const struct hi_snapshot *s, const struct hi_row_map
 enum hi_status hi_snapshot_put_rows(struct hi_snapshot_writer *w,
 				    const struct hi_row_map *map, const void *rows,
 				    uint64_t n, struct hi_error *err);
-/* All rows, zeroed but for the members, with one more; texts live as long as s. Of the
- * arena, or, where that is NULL, the caller's to free. rows_ret: as above; NULL there:
- * it is optional and missing. */
+/* All rows, zeroed but for the members, with one more; texts live as long as s. They are
+ * of the arena, or, if that is NULL, the caller's to free. rows_ret: as above; NULL
+ * there: it is optional and missing. */
 enum hi_status hi_snapshot_take_rows(struct hi_snapshot *s, const struct hi_row_map *map,
 				     struct hi_arena *arena, void *rows_ret,
 				     uint64_t *n_ret, struct hi_error *err);
@@ -213,7 +213,7 @@ struct hi_property {
 			__VA_ARGS__                                                      \
 	}
 /* Names are those of the table after `prefix`. A text that is NULL is not put, and one
- * that is missing is NULL, unless the table says otherwise. */
+ * that is missing is NULL, unless the table has an exception. */
 enum hi_status hi_snapshot_put_properties(struct hi_snapshot_writer *w,
 					  const char *prefix,
 					  const struct hi_property *table, size_t n,
