@@ -5,7 +5,7 @@
 
 #include "cli/command/output.h"
 #include "report/parts/report_header.h"
-#include "session/inspect.h"
+#include "session/inspect/inspect.h"
 
 /* Writes it to the output and prints its size on stderr. Errors as of hi_snapshot_save().
  */
