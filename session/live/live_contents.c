@@ -2,7 +2,7 @@
 /* Contents of an image of memory, and its use. */
 #include "session/live/live_source.h"
 
-#include "decode/layouts/extent.h"
+#include "decode/inference/extent.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
 #include "session/inspection.h"
