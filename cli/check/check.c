@@ -33,7 +33,7 @@ static enum hi_check_format format_of_check(const struct hi_options *o)
 
 /* ---- the command line ---- */
 
-/* Of a budget, the place in the file. */
+/* Names the place in the file where the gate is of a budget. */
 static int wrong_gate(const struct hi_gate *gate, const char *why)
 {
 	if (gate->file)
@@ -41,7 +41,7 @@ static int wrong_gate(const struct hi_gate *gate, const char *why)
 	return hi_option_wrong("--fail-on '%s': %s", gate->text, why);
 }
 
-/* What a gate compares with must be given. */
+/* Requires the heaps that the gate compares with. */
 static int check_gate(const struct hi_options *o, const struct hi_gate *gate)
 {
 	if (gate->needs_three && !o->comparison.three)

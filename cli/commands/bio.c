@@ -255,7 +255,7 @@ static enum hi_status run_bio_of_file(struct hi_inspection *in,
 
 /* ---- the command line ---- */
 
-/* What was followed earlier is shown out of its file. */
+/* Shows what was followed earlier out of its file. */
 static void settle_bio(struct hi_options *o)
 {
 	if (o->target.file)

@@ -75,7 +75,7 @@
 #define STACKS                                                                           \
 	"format=folded format=speedscope format=massif format=pprof format=dhat "        \
 	"format=dot"
-/* What --pause and --resume leave to the running command. */
+/* Options that --pause and --resume leave to the running command. */
 #define OF_PROFILES                                                                      \
 	"select centre from-mark to-mark by callers manner bars weight for every "       \
 	"sample format json output"

@@ -120,7 +120,7 @@ static int find_target_by_name(struct hi_options *o)
 	return o->target.pid ? 0 : 2;
 }
 
-/* What argp's parser fills in. */
+/* Filled in by the parser of argp. */
 struct command_line {
 	struct hi_options *options;
 	struct hi_given *given;

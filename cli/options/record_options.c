@@ -52,7 +52,7 @@ int hi_option_take_scan(const struct hi_option_row *row, char *value,
 	return 0;
 }
 
-/* Of --calls and --frees, with a caret below the place of an error. */
+/* Takes --calls and --frees; prints a caret below the place of an error. */
 int hi_option_take_calls(const struct hi_option_row *row, char *value,
 			 struct hi_options *o)
 {
