@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "report/document.h"
 #include "report/parts/report_node.h"
 
 static void add_group(const struct hi_graph *g, const struct hi_leak_group *group,
@@ -136,19 +137,42 @@ const char *hi_leak_name_legend(const struct hi_leak_name *name)
 		       : "";
 }
 
+static struct hi_doc_value size_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leak_name *name = row->row;
+
+	return name->usable ? hi_doc_number(name->usable) : hi_doc_none();
+}
+static struct hi_doc_value count_like_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leak_name *name = row->row;
+
+	return hi_known(name->like) ? hi_doc_number(name->n_like) : hi_doc_none();
+}
+static struct hi_doc_value fits_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leak_name *name = row->row;
+
+	return hi_doc_nested(name->fits, name->n_fits);
+}
+
+static const struct hi_doc_field leak_name_fields[] = {
+	{"type", NULL, HI_DOC_TYPE, HI_AT(struct hi_leak_name, type)},
+	{"size", NULL, HI_DOC_BYTES, .value = size_of_leak, .optional = true,
+	 .meaning = "usable bytes of each; of those without a type"},
+	{"like", NULL, HI_DOC_TEXT, HI_AT(struct hi_leak_name, like), .optional = true,
+	 .meaning = "a type whose live objects have the same size and look the same in "
+		    "memory; not their type"},
+	{"like_count", NULL, HI_DOC_COUNT, .value = count_like_leak, .optional = true,
+	 .meaning = "these live objects"},
+	{"fits", NULL, HI_DOC_LIST, .value = fits_of_leak, .nested = &hi_doc_texts,
+	 .optional = true, .least = 1, .most = HI_LEAK_FITS,
+	 .meaning = "records of the program with their size and pointers, the likeliest "
+		    "first; not their type"},
+};
+const struct hi_doc_fields hi_leak_name_fields = HI_DOC_FIELDS(leak_name_fields);
+
 void hi_leak_name_json(const struct hi_leak_name *name, struct hi_json *json)
 {
-	hi_json_text(json, "type", hi_type_key(name->type));
-	if (name->usable)
-		hi_json_number(json, "size", name->usable);
-	if (name->like && *name->like) {
-		hi_json_text(json, "like", name->like);
-		hi_json_number(json, "like_count", name->n_like);
-	}
-	if (name->n_fits) {
-		hi_json_array(json, "fits");
-		for (uint32_t i = 0; i < name->n_fits; i++)
-			hi_json_text(json, NULL, name->fits[i]);
-		hi_json_end(json);
-	}
+	hi_doc_put_report(&hi_leak_name_fields, name, 0, json);
 }

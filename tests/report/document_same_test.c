@@ -121,62 +121,84 @@ static const char *draw_name(void)
 	return sample_type((uint32_t)draw(SAMPLE_TYPES));
 }
 
-static void old_paths_j(const void *r, struct hi_json *json)
+static void old_leaks_j(const void *r, struct hi_json *json)
 {
-	old_paths_json(r, json);
+	old_leaks_json(r, json);
 }
-static void new_paths_j(const void *r, struct hi_json *json)
+static void new_leaks_j(const void *r, struct hi_json *json)
 {
-	hi_paths_json(r, json);
+	hi_leaks_json(r, json);
 }
-static void old_paths_p(const void *r, struct hi_page *page)
+static void old_leaks_p(const void *r, struct hi_page *page)
 {
-	old_paths_display(r, page);
+	old_leaks_display(r, page);
 }
-static void new_paths_p(const void *r, struct hi_page *page)
+static void new_leaks_p(const void *r, struct hi_page *page)
 {
-	hi_paths_display(r, page);
+	hi_leaks_display(r, page);
 }
 
-HI_TEST(document_same, paths)
+static void draw_leaks(struct hi_leaks_row rows[6])
 {
+	for (unsigned i = 0; i < 6; i++) {
+		struct hi_leak_name *kind = &rows[i].kind;
+
+		rows[i] = (struct hi_leaks_row){
+			.shape = (enum hi_leak_shape)draw(3),
+			.unreachable_class =
+				(enum hi_unreachable_class)draw(HI_UNREACHABLE_CLASSES),
+			.is_likely = draw(2),
+			.count = draw_size(false),
+			.objects = draw_size(false),
+			.bytes = draw_size(false),
+			.address = SAMPLE_HEAP + draw(100),
+			.name = draw(4)	  ? NULL
+				: draw(2) ? ""
+					  : draw_name()};
+		*kind = (struct hi_leak_name){.type = draw_name(),
+					      .like = draw(2) ? "" : draw_name(),
+					      .n_like = draw(9),
+					      .fits = {draw_name(), draw_name(), "c"},
+					      .n_fits = (uint32_t)draw(HI_LEAK_FITS + 1),
+					      .usable = draw(2) * 48,
+					      .pointers = (uint32_t)draw(3),
+					      .text = draw(2),
+					      .held = draw(2) ? "" : draw_name(),
+					      .least_members = 1 + (uint32_t)draw(2)};
+		kind->most_members = kind->least_members + (uint32_t)draw(2);
+	}
+}
+
+HI_TEST(document_same, leaks)
+{
+	static const uint64_t by_class[HI_UNREACHABLE_CLASSES] = {7, 0, 9, 4};
 	struct sample *s = sample_make();
+	const char *allocator = s->header.allocator;
 
 	for (unsigned turn = 0; turn < TURNS; turn++) {
-		struct hi_paths_step steps[9];
-		struct hi_paths_way ways[3];
-		struct hi_paths_report report = {.header = &s->header,
-						 .query = draw_name(),
-						 .target = draw_name(),
-						 .n_targets = draw(3),
-						 .n_unreachable = draw(3),
-						 .ways = ways,
-						 .n_ways = draw(4),
-						 .more = draw(2),
-						 .steps = draw(2)};
+		struct hi_leaks_row rows[6], roots[6];
+		struct hi_leaks_report report = {
+			.header = &s->header,
+			.live_bytes = draw_size(false),
+			.objects = draw(3),
+			.bytes = 100 + draw_size(false),
+			.n_leak_roots = draw(9),
+			.likely_objects = draw(2),
+			.likely_bytes = draw(2) * 10,
+			.n_likely_roots = draw(2),
+			.integer_objects = draw(2),
+			.integer_bytes = draw(9),
+			.by_class = draw(2) ? by_class : NULL,
+			.rows = rows,
+			.n_rows = draw(7),
+			.roots = roots,
+			.n_roots = draw(7),
+			.hidden = {{draw(2), 5}, {draw(2), 6}, {draw(2), 7}},
+			.roots_beyond = {draw(2), 8}};
 
-		for (unsigned i = 0; i < 9; i++)
-			steps[i] = (struct hi_paths_step){
-				{.node = (hi_node)draw(SAMPLE_OBJECTS),
-				 .sort = (enum hi_node_sort)draw(4),
-				 .kind = (enum hi_root_kind)draw(HI_ROOT_KINDS),
-				 .name = draw(2) ? "" : "a\\x1b.b",
-				 .detail = draw(2) ? "" : draw_name(),
-				 .type = draw_name(),
-				 .address = draw(2) ? 0 : SAMPLE_HEAP,
-				 .shallow = draw_size(false),
-				 .retained = draw_size(true),
-				 .array = draw(2)},
-				draw(2) ? "" : "->x\\x1b[3]"};
-		for (unsigned i = 0; i < 3; i++)
-			ways[i] = (struct hi_paths_way){
-				.text = "a->b\\n",
-				.pattern = "a->*\\n",
-				.n_alike = 1 + draw(3),
-				.more_alike = draw(2),
-				.worst = (enum hi_grade)draw(HI_GRADE_WEAK + 1),
-				.steps = steps + i * 3,
-				.n_steps = draw(4)};
-		expect_same(&report, old_paths_j, new_paths_j, old_paths_p, new_paths_p);
+		draw_leaks(rows);
+		draw_leaks(roots);
+		s->header.allocator = draw(3) ? allocator : NULL;
+		expect_same(&report, old_leaks_j, new_leaks_j, old_leaks_p, new_leaks_p);
 	}
 }

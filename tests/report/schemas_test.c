@@ -17,6 +17,7 @@
 #include "report/reports/census/census_report.h"
 #include "report/reports/diff/diff_report.h"
 #include "report/reports/diff/survived_report.h"
+#include "report/reports/leaks/leaks_report.h"
 #include "report/reports/paths/paths_report.h"
 #include "report/reports/retained/retained_report.h"
 #include "report/reports/retainers/retainers_report.h"
@@ -39,6 +40,7 @@ static const struct {
 	{"census/v1", NULL, &hi_census_document},
 	{"audit/v1", NULL, &hi_audit_document},
 	{"diff/v1", NULL, &hi_diff_document},
+	{"leaks/v1", NULL, &hi_leaks_document},
 	{"paths/v1", NULL, &hi_paths_document},
 	{"retained/v1", NULL, &hi_retained_document},
 	{"retainers/v1", NULL, &hi_retainers_document},

@@ -18,11 +18,11 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 		const struct hi_leak_row *row = &leaks->rows[i];
 
 		if (!hi_type_set_has(only->types, row->type))
-			hi_hidden_add(&r->other, row->bytes);
+			hi_hidden_add(&r->hidden.by_type, row->bytes);
 		else if (row->bytes < only->min_size)
-			hi_hidden_add(&r->below, row->bytes);
+			hi_hidden_add(&r->hidden.by_min_size, row->bytes);
 		else if (r->n_rows >= only->top)
-			hi_hidden_add(&r->beyond, row->bytes);
+			hi_hidden_add(&r->hidden.by_top, row->bytes);
 		else
 			r->rows[r->n_rows++] = (struct hi_leaks_row){
 				.kind = hi_leak_name_of_row(g, leaks, row),
@@ -107,6 +107,191 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 	free(report);
 }
 
+/* ---- fields ---- */
+
+enum { ROW = 1, ROOT = 2, WHAT = 4, NAMED = 8, SITES = 16 };
+
+/* The class, where a runtime reports classes, else the verdict. */
+static struct hi_doc_value class_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_report *r = row->report;
+	const struct hi_leaks_row *leak = row->row;
+
+	if (r->by_class && (leak->unreachable_class || !leak->is_likely))
+		return hi_doc_shown(hi_unreachable_class_key(leak->unreachable_class));
+	return hi_doc_shown(leak->is_likely ? "likely leaked" : "leaked");
+}
+static struct hi_doc_value name_of_leak_type(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	return hi_doc_shown(hi_leak_name_text(&leak->kind, leak->shape, row->page));
+}
+static struct hi_doc_value site_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	return hi_doc_shown(hi_birth_site_text(&leak->birth, row->page));
+}
+static struct hi_doc_value members_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	return leak->shape == HI_LEAK_CYCLE ? hi_doc_number(leak->kind.most_members)
+					    : hi_doc_none();
+}
+
+static struct hi_doc_value fate_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_report *r = row->report;
+	const struct hi_leaks_row *leak = row->row;
+
+	return r->by_class ? hi_doc_number(leak->unreachable_class) : hi_doc_none();
+}
+
+/* The leak roots that have its type. */
+static const char *link_to_leaks(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	return hi_address_where_type(row->page, "leaks", leak->kind.type);
+}
+static const char *link_to_leak_site(const struct hi_doc_row *row)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	return hi_address_where(row->page, "leaks", "site",
+				hi_birth_site_name(&leak->birth));
+}
+
+static const char *shape_word(unsigned shape)
+{
+	return hi_leak_shape_key((enum hi_leak_shape)shape);
+}
+static const char *leak_fate_word(unsigned fate)
+{
+	return hi_unreachable_class_key((enum hi_unreachable_class)fate);
+}
+static const char *verdict_word(unsigned is_likely)
+{
+	return hi_leak_verdict_key(is_likely != 0);
+}
+
+static void put_leak_birth(const struct hi_doc_row *row, const struct hi_doc_field *field,
+			   struct hi_json *json)
+{
+	(void)field;
+	hi_birth_json(&((const struct hi_leaks_row *)row->row)->birth, json);
+}
+
+static const struct hi_doc_field leak_fields[] = {
+	{NULL, "what", HI_DOC_WORD, .value = class_of_leak, .variants = WHAT,
+	 .place = -3},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_leaks_row, kind),
+	 .nested = &hi_leak_name_fields},
+	{NULL, "type of the leak root", HI_DOC_TEXT, .value = name_of_leak_type,
+	 .variants = ROW, .place = -1, .link = link_to_leaks},
+	{NULL, "type", HI_DOC_TEXT, .value = name_of_leak_type, .variants = ROOT,
+	 .place = -1, .link = link_to_leaks},
+	{"shape", "shape", HI_DOC_WORD, HI_AT(struct hi_leaks_row, shape),
+	 .word = shape_word, .n_words = HI_LEAK_CYCLE + 1},
+	{"members", NULL, HI_DOC_COUNT, .value = members_of_leak, .variants = ROOT,
+	 .optional = true, .meaning = "of a cycle: objects in it of this type"},
+	{"fate", NULL, HI_DOC_WORD, .value = fate_of_leak, .optional = true,
+	 .word = leak_fate_word, .n_words = HI_UNREACHABLE_CLASSES,
+	 .meaning = "where a runtime has a collector: what becomes of it"},
+	{"verdict", NULL, HI_DOC_WORD, HI_AT(struct hi_leaks_row, is_likely),
+	 .word = verdict_word, .n_words = 2,
+	 .meaning = "certain: no word leads there; likely: only words that are no "
+		    "pointers by their types do"},
+	{"count", "roots", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, count),
+	 .variants = ROW},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_leaks_row, bytes), .place = 2},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, objects),
+	 .shown_in = ROOT, .place = 1},
+	{NULL, "objects", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, objects),
+	 .variants = ROW, .place = 1, .minor = true},
+	{"example", "example", HI_DOC_ADDRESS, HI_AT(struct hi_leaks_row, address),
+	 .variants = ROW, .place = 3, .nullable = true,
+	 .address_link = hi_address_of_object},
+	{"address", "address", HI_DOC_ADDRESS, HI_AT(struct hi_leaks_row, address),
+	 .variants = ROOT, .place = -2, .nullable = true,
+	 .address_link = hi_address_of_object},
+	{"name", "which is", HI_DOC_TEXT, HI_AT(struct hi_leaks_row, name),
+	 .shown_in = NAMED, .place = 4, .optional = true,
+	 .meaning = "of the example: the name of a function, class or coroutine of a "
+		    "runtime; absent: none"},
+	{NULL, "allocated by", HI_DOC_TEXT, .value = site_of_leak, .variants = SITES,
+	 .place = 4, .link = link_to_leak_site},
+	{"allocation", .put = put_leak_birth, .variants = ROOT, .may_be_missing = true,
+	 .schema = "\"$ref\": \"#/definitions/allocation\""},
+};
+static const struct hi_doc_fields leak_rows =
+	HI_DOC_FIELDS(leak_fields, .row_size = sizeof(struct hi_leaks_row), .form = ROW);
+static const struct hi_doc_fields leak_roots =
+	HI_DOC_FIELDS(leak_fields, .row_size = sizeof(struct hi_leaks_row), .form = ROOT);
+
+static void put_sums_of_leaks(const struct hi_doc_row *row,
+			      const struct hi_doc_field *field, struct hi_json *json)
+{
+	const struct hi_leaks_report *r = row->report;
+	const struct hi_report_header *header = r->header;
+	uint64_t bytes = r->bytes - r->likely_bytes;
+	uint64_t objects = r->objects - r->likely_objects;
+
+	hi_json_object(json, field->key);
+	hi_json_number(json, "bytes", hi_heap_if_known(header, bytes));
+	hi_json_number(json, "objects", hi_heap_if_known(header, objects));
+	hi_json_number(json, "roots",
+		       hi_heap_if_known(header, r->n_leak_roots - r->n_likely_roots));
+	hi_json_number(json, "likely_bytes", hi_heap_if_known(header, r->likely_bytes));
+	hi_json_number(json, "likely_objects",
+		       hi_heap_if_known(header, r->likely_objects));
+	hi_json_number(json, "likely_roots", hi_heap_if_known(header, r->n_likely_roots));
+	hi_heap_leaks_json(header, bytes, objects, json);
+	hi_unread_json(&r->unread, json);
+	hi_json_number(json, "integer_bytes", r->integer_bytes);
+	hi_json_number(json, "integer_objects", r->integer_objects);
+	if (r->by_class)
+		hi_unreachable_classes_json(r->by_class, json);
+	hi_json_end(json);
+}
+
+static void put_leak_sites(const struct hi_doc_row *row, const struct hi_doc_field *field,
+			   struct hi_json *json)
+{
+	const struct hi_leaks_report *r = row->report;
+
+	(void)field;
+	if (r->sites)
+		hi_births_sites_json(r->sites, json);
+}
+
+static const struct hi_doc_field leaks_fields[] = {
+	{"leaks", .put = put_sums_of_leaks,
+	 .schema = "\"$ref\": \"#/definitions/leak_sums\""},
+	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_leaks_report, rows, n_rows),
+	 .nested = &leak_rows},
+	{"roots", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_leaks_report, roots, n_roots),
+	 .nested = &leak_roots},
+	{"sites", .put = put_leak_sites, .may_be_missing = true,
+	 .schema = "\"$ref\": \"#/definitions/leak_sites\""},
+	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_leaks_report, hidden),
+	 .nested = &hi_hidden_fields},
+};
+const struct hi_doc_fields hi_leaks_document =
+	HI_DOC_FIELDS(leaks_fields, .is_open = true);
+
+void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
+{
+	hi_report_header_json(r->header, "heapinspect/leaks/v1", json);
+	hi_doc_put_report(&hi_leaks_document, r, 0, json);
+	hi_json_end(json);
+}
+
+/* ---- as a page ---- */
+
 static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	enum hi_heap_known known = hi_heap_known(r->header);
@@ -151,70 +336,24 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 			     "values that are not pointers (such as integers) do");
 }
 
-static bool has_what(const struct hi_leaks_report *r)
+/* rows: those of types and layouts, or the roots. */
+static void show_leak_table(const struct hi_leaks_report *r,
+			    const struct hi_doc_fields *fields,
+			    const struct hi_leaks_row *rows, size_t n,
+			    struct hi_page *page)
 {
-	return r->by_class || r->likely_objects;
-}
+	unsigned form = r->by_class || r->likely_objects ? WHAT : 0;
 
-/* The first column, the class, is shown only where a runtime reports classes. */
-static struct hi_report_table *table_with_or_without_what(const struct hi_leaks_report *r,
-							  const struct hi_column *columns,
-							  size_t n, struct hi_page *page)
-{
-	return has_what(r) ? hi_page_table(page, columns, n)
-			   : hi_page_table(page, columns + 1, n - 1);
-}
-
-/* The class from the runtime, if there is one, else the verdict. */
-static void print_class_cell(const struct hi_leaks_report *r,
-			     const struct hi_leaks_row *row, struct hi_report_table *t)
-{
-	if (r->by_class && row->unreachable_class)
-		hi_cell_text(t, hi_unreachable_class_key(row->unreachable_class), 0);
-	else if (has_what(r))
-		hi_cell_text(t,
-			     row->is_likely ? "likely leaked"
-			     : r->by_class
-				     ? hi_unreachable_class_key(row->unreachable_class)
-				     : "leaked",
-			     0);
-}
-
-static bool has_root_names(const struct hi_leaks_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].name && *rows[i].name)
-			return true;
-	return false;
-}
-
-static void cell_name(const struct hi_leaks_row *row, bool named,
-		      struct hi_report_table *t, struct hi_page *page)
-{
-	if (named)
-		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
-}
-
-/* The leak roots that have its type. */
-static const char *address_of_leaks(const struct hi_leaks_row *row, struct hi_page *page)
-{
-	return hi_address_where_type(page, "leaks", row->kind.type);
+	if (fields == &leak_roots && r->sites)
+		form |= SITES;
+	for (size_t i = 0; i < n && !(form & SITES); i++)
+		if (hi_known(rows[i].name))
+			form |= NAMED;
+	hi_doc_show_rows(page, fields, r, form, rows, n);
 }
 
 static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"what", HI_COLUMN_WORD},
-		{"type of the leak root", HI_COLUMN_TEXT},
-		{"shape", HI_COLUMN_WORD},
-		{"roots", HI_COLUMN_COUNT},
-		{"objects", HI_COLUMN_MINOR_COUNT},
-		{"bytes", HI_COLUMN_BYTES},
-		{"example", HI_COLUMN_ADDRESS},
-		{"which is", HI_COLUMN_TEXT}};
-	bool named = has_root_names(r->rows, r->n_rows);
-	struct hi_report_table *t;
-
 	hi_page_heading(page, "By type and layout",
 			"single: holds no other object; chain: holds others; cycle: its "
 			"members hold each other");
@@ -223,68 +362,9 @@ static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page
 			hi_page_text(page, hi_leak_name_legend(&r->rows[i].kind));
 			break;
 		}
-	t = table_with_or_without_what(r, columns, 7 + named, page);
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct hi_leaks_row *row = &r->rows[i];
-
-		print_class_cell(r, row, t);
-		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
-		hi_cell_link(t, address_of_leaks(row, page));
-		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
-		hi_cell_number(t, row->count);
-		hi_cell_number(t, row->objects);
-		hi_cell_number(t, row->bytes);
-		hi_cell_number(t, row->address);
-		hi_cell_link(t, hi_address_of_object(page, row->address));
-		cell_name(row, named, t, page);
-	}
-	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
-}
-
-static void show_leak_site(const struct hi_leaks_row *row, struct hi_report_table *t,
-			   struct hi_page *page)
-{
-	hi_cell_text(t, hi_birth_site_text(&row->birth, page), 0);
-	hi_cell_link(t, hi_address_where(page, "leaks", "site",
-					 hi_birth_site_name(&row->birth)));
-}
-
-static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {
-		{"what", HI_COLUMN_WORD},     {"address", HI_COLUMN_ADDRESS},
-		{"type", HI_COLUMN_TEXT},     {"shape", HI_COLUMN_WORD},
-		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},
-		{"which is", HI_COLUMN_TEXT}};
-	static const struct hi_column recorded[] = {
-		{"what", HI_COLUMN_WORD},	 {"address", HI_COLUMN_ADDRESS},
-		{"type", HI_COLUMN_TEXT},	 {"shape", HI_COLUMN_WORD},
-		{"objects", HI_COLUMN_COUNT},	 {"bytes", HI_COLUMN_BYTES},
-		{"allocated by", HI_COLUMN_TEXT}};
-	static const struct hi_hidden none;
-	bool named = !r->sites && has_root_names(r->roots, r->n_roots);
-	struct hi_report_table *t;
-
-	hi_page_heading(page, "Largest leak roots", NULL);
-	t = r->sites ? table_with_or_without_what(r, recorded, 7, page)
-		     : table_with_or_without_what(r, columns, 6 + named, page);
-	for (size_t i = 0; i < r->n_roots; i++) {
-		const struct hi_leaks_row *row = &r->roots[i];
-
-		print_class_cell(r, row, t);
-		hi_cell_number(t, row->address);
-		hi_cell_link(t, hi_address_of_object(page, row->address));
-		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
-		hi_cell_link(t, address_of_leaks(row, page));
-		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
-		hi_cell_number(t, row->objects);
-		hi_cell_number(t, row->bytes);
-		if (r->sites)
-			show_leak_site(row, t, page);
-		else
-			cell_name(row, named, t, page);
-	}
-	hi_hidden_note(page, &r->roots_beyond, &none, &none);
+	show_leak_table(r, &leak_rows, r->rows, r->n_rows, page);
+	hi_hidden_note(page, &r->hidden.by_top, &r->hidden.by_min_size,
+		       &r->hidden.by_type);
 }
 
 static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *page)
@@ -322,7 +402,10 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	show_leak_rows(r, page);
 	show_leak_sites(r, page);
 	if (r->n_roots) {
-		show_leak_roots(r, page);
+		hi_page_heading(page, "Largest leak roots", NULL);
+		show_leak_table(r, &leak_roots, r->roots, r->n_roots, page);
+		hi_hidden_note(page, &r->roots_beyond, &(struct hi_hidden){},
+			       &(struct hi_hidden){});
 		hi_page_blank(page);
 		hi_page_command(page,
 				hi_page_printf(page,
@@ -331,66 +414,4 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 					       hi_report_header_target(r->header, page)),
 				"what the largest leak root holds");
 	}
-}
-
-static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row *rows,
-		      size_t n, struct hi_json *json)
-{
-	bool single = rows == r->roots;
-
-	hi_json_array(json, single ? "roots" : "rows");
-	for (size_t i = 0; i < n; i++) {
-		hi_json_object(json, NULL);
-		hi_leak_name_json(&rows[i].kind, json);
-		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
-		if (single && rows[i].shape == HI_LEAK_CYCLE)
-			hi_json_number(json, "members", rows[i].kind.most_members);
-		if (r->by_class)
-			hi_json_text(json, "fate",
-				     hi_unreachable_class_key(rows[i].unreachable_class));
-		hi_json_text(json, "verdict", hi_leak_verdict_key(rows[i].is_likely));
-		if (!single)
-			hi_json_number(json, "count", rows[i].count);
-		hi_json_number(json, "bytes", rows[i].bytes);
-		hi_json_number(json, "objects", rows[i].objects);
-		hi_json_address(json, single ? "address" : "example", rows[i].address);
-		if (rows[i].name && *rows[i].name)
-			hi_json_text(json, "name", rows[i].name);
-		if (single)
-			hi_birth_json(&rows[i].birth, json);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-}
-
-void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
-{
-	hi_report_header_json(r->header, "heapinspect/leaks/v1", json);
-	hi_json_object(json, "leaks");
-	hi_json_number(json, "bytes",
-		       hi_heap_if_known(r->header, r->bytes - r->likely_bytes));
-	hi_json_number(json, "objects",
-		       hi_heap_if_known(r->header, r->objects - r->likely_objects));
-	hi_json_number(json, "roots",
-		       hi_heap_if_known(r->header, r->n_leak_roots - r->n_likely_roots));
-	hi_json_number(json, "likely_bytes",
-		       hi_heap_if_known(r->header, r->likely_bytes));
-	hi_json_number(json, "likely_objects",
-		       hi_heap_if_known(r->header, r->likely_objects));
-	hi_json_number(json, "likely_roots",
-		       hi_heap_if_known(r->header, r->n_likely_roots));
-	hi_heap_leaks_json(r->header, r->bytes - r->likely_bytes,
-			   r->objects - r->likely_objects, json);
-	hi_unread_json(&r->unread, json);
-	hi_json_number(json, "integer_bytes", r->integer_bytes);
-	hi_json_number(json, "integer_objects", r->integer_objects);
-	if (r->by_class)
-		hi_unreachable_classes_json(r->by_class, json);
-	hi_json_end(json);
-	rows_json(r, r->rows, r->n_rows, json);
-	rows_json(r, r->roots, r->n_roots, json);
-	if (r->sites)
-		hi_births_sites_json(r->sites, json);
-	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
-	hi_json_end(json);
 }

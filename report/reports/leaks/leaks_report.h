@@ -4,6 +4,7 @@
 #define HI_REPORT_REPORTS_LEAKS_LEAKS_REPORT_H
 
 #include "base/cleanup.h"
+#include "report/document.h"
 #include "report/parts/births_report.h"
 #include "report/parts/leak_name.h"
 #include "report/parts/report_header.h"
@@ -36,7 +37,7 @@ struct hi_leaks_report {
 	size_t n_rows;
 	struct hi_leaks_row *roots; /* single leak roots, count 1 */
 	size_t n_roots;
-	struct hi_hidden beyond, below, other; /* of rows */
+	struct hi_hidden_rows hidden; /* of rows */
 	struct hi_hidden roots_beyond;
 	/* Set by the caller, which owns it: where the leaks were allocated; NULL: there
 	 * is no recording. */
@@ -55,6 +56,8 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report);
 HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
 /* Adds the report to a page. */
 void hi_leaks_display(const struct hi_leaks_report *report, struct hi_page *page);
+/* The document "heapinspect/leaks/v1" after its header. */
+extern const struct hi_doc_fields hi_leaks_document;
 /* Writes the report as the JSON document "heapinspect/leaks/v1". */
 void hi_leaks_json(const struct hi_leaks_report *report, struct hi_json *json);
 
