@@ -19,11 +19,13 @@
 #include "report/reports/diff/survived_report.h"
 #include "report/reports/leaks/leaks_report.h"
 #include "report/reports/paths/paths_report.h"
+#include "report/reports/peaks/peaks_report.h"
 #include "report/reports/retained/retained_report.h"
 #include "report/reports/retainers/retainers_report.h"
 #include "report/reports/roots/bins_report.h"
 #include "report/reports/safepoints/safepoints_report.h"
 #include "report/reports/snapshots/snapshots_report.h"
+#include "report/reports/spacetime/spacetime_report.h"
 #include "report/reports/up/up_report.h"
 #include "report/reports/waste/waste_report.h"
 #include "tests/harness.h"
@@ -49,6 +51,8 @@ static const struct {
 	{"survived/v1", NULL, &hi_survived_document},
 	{"up/v1", NULL, &hi_up_document},
 	{"waste/v1", NULL, &hi_waste_document},
+	{"peaks/v1", "heapinspect peaks --json", &hi_peaks_document},
+	{"spacetime/v1", "heapinspect spacetime --json", &hi_spacetime_document},
 	{"safepoints/v1", "heapinspect safepoints --json", &hi_safepoints_document},
 };
 enum { N_DOCUMENTS = sizeof(documents) / sizeof(documents[0]) };

@@ -6,8 +6,7 @@
 #ifndef HI_REPORT_REPORTS_PEAKS_PEAKS_REPORT_H
 #define HI_REPORT_REPORTS_PEAKS_PEAKS_REPORT_H
 
-#include "report/display.h"
-#include "report/json_writer.h"
+#include "report/document.h"
 #include "report/parts/row_selection.h"
 #include "report/pictures/bands.h"
 
@@ -66,7 +65,9 @@ const char *hi_peak_title(const struct hi_peaks_report *report, size_t peak,
 			  struct hi_page *page);
 /* Adds the facts above the curve. */
 void hi_peaks_display_facts(const struct hi_peaks_report *report, struct hi_page *page);
-/* Writes the document "heapinspect/peaks/v1" (docs/schema/peaks.v1.json). */
+/* The document "heapinspect/peaks/v1", and a row of a peak: of forms 1 << detail. */
+extern const struct hi_doc_fields hi_peaks_document, hi_peak_row_fields;
+/* Writes the document. */
 void hi_peaks_json(const struct hi_peaks_report *report, struct hi_json *json);
 /* Writes one HTML file without scripts: the curve with its bands, in which each peak is a
  * link to what follows below. Errors of the stream stay in it. HI_NO_MEMORY. */

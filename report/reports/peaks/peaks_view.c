@@ -38,79 +38,114 @@ static const char *address_of_peak(const struct hi_peak *p, struct hi_page *page
 				    p->point.census);
 }
 
+/* ---- fields of a row ---- */
+
+enum { BY_FUNCTION = 1 << HI_PEAK_OBJECTS };
+
+static struct hi_doc_value function_of_peak_row(const struct hi_doc_row *row)
+{
+	const struct hi_peak_row *of = row->row;
+	struct hi_doc_value value =
+		of->function ? hi_doc_text(of->function) : hi_doc_none();
+
+	if (!of->function || !*of->function)
+		value.shown = of->function ? "(no stack)" : "(older than the recording)";
+	return value;
+}
+
+static const char *address_in_peak(const struct hi_doc_row *row, const char *address)
+{
+	const struct hi_peak *p = row->report;
+
+	return names_heap(p)
+		       ? hi_address_with(row->page, address, "census",
+					 hi_page_printf(row->page, "%u", p->point.census))
+		       : "";
+}
+
+static const char *link_to_peak_site(const struct hi_doc_row *row)
+{
+	const struct hi_peak_row *of = row->row;
+
+	return of->function ? address_in_peak(row, hi_address_of_site(row->page, "census",
+								      of->function))
+			    : "";
+}
+
+static struct hi_doc_value type_of_peak_row(const struct hi_doc_row *row)
+{
+	struct hi_doc_value value =
+		hi_doc_text(((const struct hi_peak_row *)row->row)->type);
+
+	if (row->page)
+		value.shown =
+			*value.text ? hi_page_type(row->page, value.text) : "(unknown)";
+	return value;
+}
+
+static const char *link_to_peak_type(const struct hi_doc_row *row)
+{
+	return address_in_peak(
+		row, hi_address_of_type(row->page,
+					((const struct hi_peak_row *)row->row)->type));
+}
+
+static struct hi_doc_value age_of_peak_row(const struct hi_doc_row *row)
+{
+	const struct hi_peak_row *of = row->row;
+	struct hi_doc_value value = hi_doc_number(of->age ? of->age : UINT64_MAX);
+
+	if (row->page)
+		value.shown = of->age ? hi_page_printf(row->page, "%u", of->age) : "?";
+	return value;
+}
+
+static struct hi_doc_value text_or_none(const char *text)
+{
+	return text ? hi_doc_text(text) : hi_doc_none();
+}
+
+static struct hi_doc_value file_of_peak_row(const struct hi_doc_row *row)
+{
+	return text_or_none(((const struct hi_peak_row *)row->row)->file);
+}
+
+static struct hi_doc_value module_of_peak_row(const struct hi_doc_row *row)
+{
+	return text_or_none(((const struct hi_peak_row *)row->row)->module);
+}
+
+static struct hi_doc_value share_of_peak_row(const struct hi_doc_row *row)
+{
+	const struct hi_peak *p = row->report;
+
+	return hi_doc_part(((const struct hi_peak_row *)row->row)->bytes, p->bytes);
+}
+
+#define OR_NULL .schema = "\"type\": [\"string\", \"null\"]"
+static const struct hi_doc_field row_fields[] = {
+	{"function", "function", HI_DOC_TEXT, .value = function_of_peak_row,
+	 .variants = BY_FUNCTION, .link = link_to_peak_site, OR_NULL,
+	 .meaning = "the innermost that is no allocator; empty: no stack; null: older "
+		    "than the recording"},
+	{"file", NULL, HI_DOC_TEXT, .value = file_of_peak_row, .variants = BY_FUNCTION,
+	 OR_NULL, .meaning = "of the source"},
+	{"module", NULL, HI_DOC_TEXT, .value = module_of_peak_row,
+	 .variants = BY_FUNCTION, OR_NULL, .meaning = "the file with its code"},
+	{"type", "type", HI_DOC_TEXT, .value = type_of_peak_row,
+	 .link = link_to_peak_type, .meaning = "empty: unknown"},
+	{"age", "age", HI_DOC_FIGURE, .value = age_of_peak_row, .variants = BY_FUNCTION,
+	 .nullable = true, .least = 1,
+	 .meaning = "censuses of the file that found it, this one included; null: "
+		    "unknown"},
+	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_peak_row, objects)},
+	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_peak_row, bytes)},
+	{NULL, "share", HI_DOC_SHARE, .value = share_of_peak_row},
+};
+const struct hi_doc_fields hi_peak_row_fields =
+	HI_DOC_FIELDS(row_fields, .row_size = sizeof(struct hi_peak_row));
+
 /* ---- one peak ---- */
-
-static const char *peak_function_text(const struct hi_peak_row *row, struct hi_page *page)
-{
-	return !row->function	? "(older than the recording)"
-	       : *row->function ? hi_page_safe(page, row->function)
-				: "(no stack)";
-}
-
-static const char *address_of_peak_type(const struct hi_peak *p,
-					const struct hi_peak_row *row,
-					struct hi_page *page)
-{
-	if (!names_heap(p))
-		return "";
-	return hi_address_with(page, hi_address_of_type(page, row->type), "census",
-			       hi_page_printf(page, "%u", p->point.census));
-}
-
-static const char *address_of_peak_site(const struct hi_peak *p,
-					const struct hi_peak_row *row,
-					struct hi_page *page)
-{
-	if (!names_heap(p))
-		return "";
-	return hi_address_with(page, hi_address_of_site(page, "census", row->function),
-			       "census", hi_page_printf(page, "%u", p->point.census));
-}
-
-static const char *peak_type_text(const struct hi_peak_row *row, struct hi_page *page)
-{
-	return *row->type ? hi_page_type(page, row->type) : "(unknown)";
-}
-
-static void show_peak_by_type(const struct hi_peak *p, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"bytes", HI_COLUMN_BYTES},
-						   {"share", HI_COLUMN_PERCENT}};
-	struct hi_report_table *t = hi_page_table(page, columns, 4);
-
-	for (size_t i = 0; i < p->n_shown; i++) {
-		hi_cell_text(t, peak_type_text(&p->rows[i], page), 0);
-		hi_cell_link(t, address_of_peak_type(p, &p->rows[i], page));
-		hi_cell_number(t, p->rows[i].objects);
-		hi_cell_number(t, p->rows[i].bytes);
-		hi_cell_percent(t, p->rows[i].bytes, p->bytes);
-	}
-}
-
-static void show_peak_by_function(const struct hi_peak *p, struct hi_page *page)
-{
-	static const struct hi_column columns[] = {
-		{"function", HI_COLUMN_TEXT}, {"type", HI_COLUMN_TEXT},
-		{"age", HI_COLUMN_FIGURE},    {"objects", HI_COLUMN_COUNT},
-		{"bytes", HI_COLUMN_BYTES},   {"share", HI_COLUMN_PERCENT}};
-	struct hi_report_table *t = hi_page_table(page, columns, 6);
-
-	for (size_t i = 0; i < p->n_shown; i++) {
-		const struct hi_peak_row *row = &p->rows[i];
-
-		hi_cell_text(t, peak_function_text(row, page), 0);
-		if (row->function)
-			hi_cell_link(t, address_of_peak_site(p, row, page));
-		hi_cell_text(t, peak_type_text(row, page), 0);
-		hi_cell_link(t, address_of_peak_type(p, row, page));
-		hi_cell_text(t, row->age ? hi_page_printf(page, "%u", row->age) : "?", 0);
-		hi_cell_number(t, row->objects);
-		hi_cell_number(t, row->bytes);
-		hi_cell_percent(t, row->bytes, p->bytes);
-	}
-}
 
 static void note_detail(const struct hi_peak *p, struct hi_page *page)
 {
@@ -149,10 +184,8 @@ void hi_peak_display(const struct hi_peak *p, struct hi_page *page)
 	struct hi_hidden hidden = {};
 	char bytes[24], n[32];
 
-	if (p->detail == HI_PEAK_OBJECTS)
-		show_peak_by_function(p, page);
-	else
-		show_peak_by_type(p, page);
+	hi_doc_show_rows(page, &hi_peak_row_fields, p, 1u << p->detail, p->rows,
+			 p->n_shown);
 	for (size_t i = p->n_shown; i < p->n_rows; i++)
 		hi_hidden_add(&hidden, p->rows[i].bytes);
 	if (hidden.rows)

@@ -100,6 +100,9 @@ enum hi_status hi_spacetime_report_make(const struct hi_hp_series *series, size_
 	ret->mean = hi_area_mean(&ret->total, ret->duration_ns);
 	qsort(ret->bands, n, sizeof(*ret->bands), compare_spacetime_bands);
 	ret->n_shown = n < top ? n : top;
+	ret->hidden.bands = n - ret->n_shown;
+	for (size_t i = ret->n_shown; i < n; i++)
+		hi_area_sum(&ret->hidden.area, &ret->bands[i].area);
 	return HI_OK;
 }
 
@@ -107,69 +110,4 @@ void hi_spacetime_report_free(struct hi_spacetime_report *report)
 {
 	hi_arena_free(&report->arena);
 	*report = (struct hi_spacetime_report){};
-}
-
-/* ---- JSON ---- */
-
-/* Without rounding: as text, since readers of JSON take numbers for doubles. */
-static void put_area(struct hi_json *json, const struct hi_area *area)
-{
-	char text[HI_AREA_TEXT];
-
-	hi_json_text(json, "byte_seconds", hi_area_decimal(text, area));
-}
-
-static void put_spacetime_band(struct hi_json *json, const struct hi_spacetime_band *b)
-{
-	hi_json_object(json, NULL);
-	hi_json_text(json, "name", b->name);
-	put_area(json, &b->area);
-	hi_json_number(json, "mean", b->mean);
-	hi_json_number(json, "most", b->most);
-	hi_json_number(json, "last", b->last);
-	hi_json_number(json, "censuses", b->samples);
-	hi_json_end(json);
-}
-
-static void put_hidden_bands(struct hi_json *json, const struct hi_spacetime_report *r)
-{
-	struct hi_area area = {};
-
-	for (size_t i = r->n_shown; i < r->n_bands; i++)
-		hi_area_sum(&area, &r->bands[i].area);
-	hi_json_object(json, "hidden");
-	hi_json_number(json, "bands", r->n_bands - r->n_shown);
-	put_area(json, &area);
-	hi_json_end(json);
-}
-
-void hi_spacetime_json(const struct hi_spacetime_report *r, struct hi_json *json)
-{
-	hi_json_object(json, NULL);
-	hi_json_text(json, "schema", "heapinspect/spacetime/v1");
-	hi_json_text(json, "file", r->file);
-	hi_json_text(json, "by", r->by);
-	hi_json_number(json, "lasted_ns", r->duration_ns);
-	hi_json_number(json, "left_out_censuses", r->left_out);
-	hi_json_number(json, "damaged", r->damaged);
-	hi_json_number(json, "lost", r->lost);
-	hi_json_array(json, "censuses");
-	for (size_t i = 0; i < r->series->n_samples; i++) {
-		hi_json_object(json, NULL);
-		hi_json_number(json, "at_ns", r->times_ns[i]);
-		hi_json_number(json, "bytes", r->totals[i]);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	hi_json_object(json, "total");
-	put_area(json, &r->total);
-	hi_json_number(json, "mean", r->mean);
-	hi_json_number(json, "most", r->most);
-	hi_json_end(json);
-	hi_json_array(json, "bands");
-	for (size_t i = 0; i < r->n_shown; i++)
-		put_spacetime_band(json, &r->bands[i]);
-	hi_json_end(json);
-	put_hidden_bands(json, r);
-	hi_json_end(json);
 }

@@ -8,9 +8,8 @@
 
 #include "base/arena.h"
 #include "census/space/areas.h"
-#include "report/display.h"
+#include "report/document.h"
 #include "report/heap_profile/hp_reader.h"
-#include "report/json_writer.h"
 
 struct hi_spacetime_band {
 	const char *name; /* the series'; hostile */
@@ -34,6 +33,10 @@ struct hi_spacetime_report {
 	uint64_t mean, most;
 	struct hi_spacetime_band *bands; /* the largest area first */
 	size_t n_bands, n_shown;
+	struct hi_spacetime_hidden {
+		size_t bands;
+		struct hi_area area;
+	} hidden;
 	bool is_type; /* names are of types */
 	struct hi_arena arena;
 };
@@ -46,12 +49,15 @@ enum hi_status hi_spacetime_report_make(const struct hi_hp_series *series, size_
 					struct hi_error *err);
 void hi_spacetime_report_free(struct hi_spacetime_report *report);
 
+/* The document "heapinspect/spacetime/v1". */
+extern const struct hi_doc_fields hi_spacetime_document;
+
 /* Adds the report to a page; width: columns that it has for the graph. */
 void hi_spacetime_display(const struct hi_spacetime_report *report, unsigned width,
 			  struct hi_page *page);
 /* Adds its bands as a picture, with the peaks. */
 void hi_spacetime_picture(const struct hi_spacetime_report *report, struct hi_page *page);
-/* Writes the document "heapinspect/spacetime/v1" (docs/schema/spacetime.v1.json). */
+/* Writes the document. */
 void hi_spacetime_json(const struct hi_spacetime_report *report, struct hi_json *json);
 
 #endif

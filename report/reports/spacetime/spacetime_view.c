@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page of spacetime_report.h. */
+/* Fields of spacetime_report.h, its page and its document. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,77 +22,193 @@ static const char *area_text(struct hi_page *page, const struct hi_area *area)
 	return hi_page_printf(page, "%.3g B s", bytes);
 }
 
-/* Per mille of the whole, since areas may not fit into 64 bits. */
-static void add_share(struct hi_report_table *t, const struct hi_area *part,
-		      const struct hi_area *whole)
-{
-	double all = hi_area_byte_seconds(whole);
+/* ---- fields ---- */
 
-	hi_cell_percent(
-		t, (uint64_t)(all > 0 ? hi_area_byte_seconds(part) / all * 1e12 + .5 : 0),
-		all > 0 ? 1000000000000 : 0);
+static struct hi_doc_value letter_of_band(const struct hi_doc_row *row)
+{
+	return hi_doc_shown(
+		row->index < LETTERS
+			? hi_page_printf(row->page, "%c", hi_stack_letter(row->index))
+			: "");
 }
 
-static const char *band_text(const struct hi_spacetime_report *r,
-			     const struct hi_spacetime_band *b, struct hi_page *page)
+static struct hi_doc_value name_of_band(const struct hi_doc_row *row)
 {
-	if (!*b->name)
-		return "(unknown)";
-	return r->is_type ? hi_page_type(page, b->name) : hi_page_safe(page, b->name);
+	const struct hi_spacetime_report *r = row->report;
+	struct hi_doc_value value =
+		hi_doc_text(((const struct hi_spacetime_band *)row->row)->name);
+
+	if (!*value.text)
+		value.shown = "(unknown)";
+	else if (row->page && r->is_type)
+		value.shown = hi_page_type(row->page, value.text);
+	return value;
 }
 
 /* What is gone by the last census has no page, nor has "(leaked)". */
-static const char *address_of_band(const struct hi_spacetime_report *r,
-				   const struct hi_spacetime_band *b,
-				   struct hi_page *page)
+static const char *link_to_band(const struct hi_doc_row *row)
 {
+	const struct hi_spacetime_report *r = row->report;
+	const struct hi_spacetime_band *b = row->row;
+
 	if (!b->last || *b->name == '(')
 		return "";
 	if (strcmp(r->by, "function") == 0)
-		return hi_address_of_site(page, "census", b->name);
-	return strcmp(r->by, "type") == 0 ? hi_address_of_type(page, b->name) : "";
+		return hi_address_of_site(row->page, "census", b->name);
+	return strcmp(r->by, "type") == 0 ? hi_address_of_type(row->page, b->name) : "";
 }
 
-static const char *letter_text(struct hi_page *page, size_t band)
+static struct hi_doc_value area_of_band(const struct hi_doc_row *row)
 {
-	return band < LETTERS ? hi_page_printf(page, "%c", hi_stack_letter(band)) : "";
+	return hi_doc_shown(area_text(
+		row->page, &((const struct hi_spacetime_band *)row->row)->area));
 }
 
-static void show_spacetime_bands(const struct hi_spacetime_report *r,
-				 struct hi_page *page)
+/* Without rounding: as text, since readers of JSON take numbers for doubles. */
+static void put_byte_seconds(const struct hi_doc_row *row,
+			     const struct hi_doc_field *field, struct hi_json *json)
 {
-	static const struct hi_column columns[] = {
-		{"", HI_COLUMN_WORD},		{"band", HI_COLUMN_TEXT},
-		{"area", HI_COLUMN_FIGURE},	{"share", HI_COLUMN_PERCENT},
-		{"mean", HI_COLUMN_BYTES},	{"most", HI_COLUMN_BYTES},
-		{"last", HI_COLUMN_MINOR_BYTES}};
-	struct hi_report_table *t = hi_page_table(page, columns, 7);
+	char text[HI_AREA_TEXT];
 
-	for (size_t i = 0; i < r->n_shown; i++) {
-		const struct hi_spacetime_band *b = &r->bands[i];
-
-		hi_cell_text(t, letter_text(page, i), 0);
-		hi_cell_text(t, band_text(r, b, page), 0);
-		hi_cell_link(t, address_of_band(r, b, page));
-		hi_cell_text(t, area_text(page, &b->area), 0);
-		add_share(t, &b->area, &r->total);
-		hi_cell_number(t, b->mean);
-		hi_cell_number(t, b->most);
-		hi_cell_number(t, b->last);
-	}
+	hi_json_text(json, field->key, hi_area_decimal(text, row->row));
 }
+
+static const struct hi_doc_field area_fields[] = {
+	{"byte_seconds", .put = put_byte_seconds,
+	 .schema = "\"type\": \"string\", \"pattern\": "
+		   "\"^[0-9]+(\\\\.[0-9]{1,10})?$\""}};
+static const struct hi_doc_fields area = HI_DOC_FIELDS(area_fields);
+
+/* Areas may not fit into 64 bits. */
+static struct hi_doc_value share_of_band(const struct hi_doc_row *row)
+{
+	const struct hi_spacetime_report *r = row->report;
+	const struct hi_spacetime_band *b = row->row;
+	double all = hi_area_byte_seconds(&r->total);
+
+	return all > 0 ? hi_doc_part(
+				 (uint64_t)(hi_area_byte_seconds(&b->area) / all * 1e12 +
+					    .5),
+				 1000000000000)
+		       : hi_doc_part(0, 0);
+}
+
+static const struct hi_doc_field band_fields[] = {
+	{NULL, "", HI_DOC_WORD, .value = letter_of_band},
+	{"name", "band", HI_DOC_TEXT, .value = name_of_band, .link = link_to_band},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_spacetime_band, area),
+	 .nested = &area},
+	{NULL, "area", HI_DOC_FIGURE, .value = area_of_band},
+	{NULL, "share", HI_DOC_SHARE, .value = share_of_band},
+	{"mean", "mean", HI_DOC_BYTES, HI_AT(struct hi_spacetime_band, mean),
+	 .meaning = "over time"},
+	{"most", "most", HI_DOC_BYTES, HI_AT(struct hi_spacetime_band, most),
+	 .meaning = "at one census"},
+	{"last", "last", HI_DOC_BYTES, HI_AT(struct hi_spacetime_band, last),
+	 .minor = true, .meaning = "bytes at the last census"},
+	{"censuses", NULL, HI_DOC_COUNT, HI_AT(struct hi_spacetime_band, samples),
+	 .meaning = "at which it has some"},
+};
+static const struct hi_doc_fields bands =
+	HI_DOC_FIELDS(band_fields, .row_size = sizeof(struct hi_spacetime_band));
+
+static struct hi_doc_value censuses_of_spacetime(const struct hi_doc_row *row)
+{
+	const struct hi_spacetime_report *r = row->report;
+
+	return hi_doc_nested(r->times_ns, r->series->n_samples);
+}
+
+static struct hi_doc_value time_of_drawn_census(const struct hi_doc_row *row)
+{
+	return hi_doc_number(*(const uint64_t *)row->row);
+}
+
+static struct hi_doc_value bytes_of_drawn_census(const struct hi_doc_row *row)
+{
+	const struct hi_spacetime_report *r = row->report;
+
+	return hi_doc_number(r->totals[row->index]);
+}
+
+static const struct hi_doc_field census_fields[] = {
+	{"at_ns", NULL, HI_DOC_COUNT, .value = time_of_drawn_census,
+	 .meaning = "since the first one of these"},
+	{"bytes", NULL, HI_DOC_BYTES, .value = bytes_of_drawn_census,
+	 .meaning = "of all bands"},
+};
+static const struct hi_doc_fields censuses =
+	HI_DOC_FIELDS(census_fields, .row_size = sizeof(uint64_t));
+
+static const struct hi_doc_field total_fields[] = {
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_spacetime_report, total),
+	 .nested = &area},
+	{"mean", NULL, HI_DOC_BYTES, HI_AT(struct hi_spacetime_report, mean),
+	 .meaning = "over time"},
+	{"most", NULL, HI_DOC_BYTES, HI_AT(struct hi_spacetime_report, most),
+	 .meaning = "at one census"},
+};
+static const struct hi_doc_fields total = HI_DOC_FIELDS(total_fields);
+
+static const struct hi_doc_field hidden_fields[] = {
+	{"bands", NULL, HI_DOC_COUNT, HI_AT(struct hi_spacetime_hidden, bands)},
+	{.unit = HI_DOC_MEMBERS,
+	 HI_AT_PART(struct hi_spacetime_hidden, area),
+	 .nested = &area},
+};
+static const struct hi_doc_fields hidden = HI_DOC_FIELDS(hidden_fields);
+
+static const struct hi_doc_field spacetime_fields[] = {
+	{"file", NULL, HI_DOC_TEXT, HI_AT(struct hi_spacetime_report, file)},
+	{"by", NULL, HI_DOC_WORD, HI_AT(struct hi_spacetime_report, by),
+	 .schema = "\"enum\": [\"type\", \"function\", \"retainer\", \"biography\", "
+		   "\"profile\"]",
+	 .meaning = "what the bands are; profile: those of a heap profile"},
+	{"lasted_ns", NULL, HI_DOC_COUNT, HI_AT(struct hi_spacetime_report, duration_ns),
+	 .meaning = "from the first census to the last one"},
+	{"left_out_censuses", NULL, HI_DOC_COUNT,
+	 HI_AT(struct hi_spacetime_report, left_out),
+	 .meaning = "censuses of the file that do not have what the bands need"},
+	{"damaged", NULL, HI_DOC_BYTES, HI_AT(struct hi_spacetime_report, damaged),
+	 .meaning = "bytes of the file that are no part of it"},
+	{"lost", NULL, HI_DOC_COUNT, HI_AT(struct hi_spacetime_report, lost),
+	 .meaning = "parts of the file that are missing"},
+	{"censuses", NULL, HI_DOC_ROWS, .value = censuses_of_spacetime,
+	 .nested = &censuses, .least = 1},
+	{"total", NULL, HI_DOC_OBJECT, .nested = &total},
+	{"bands", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_spacetime_report, bands, n_shown), .nested = &bands,
+	 .meaning = "the largest area first"},
+	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_spacetime_report, hidden),
+	 .nested = &hidden},
+};
+const struct hi_doc_fields hi_spacetime_document = HI_DOC_FIELDS(
+	spacetime_fields,
+	.meaning = "Live bytes in bands over time, and the area of each band: bytes x "
+		   "seconds. Between two censuses a band is a straight line. Areas are "
+		   "decimal numbers as text, without rounding: those of all bands, the "
+		   "hidden ones too, add up to the total.");
+
+void hi_spacetime_json(const struct hi_spacetime_report *r, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", "heapinspect/spacetime/v1");
+	hi_doc_put_report(&hi_spacetime_document, r, 0, json);
+	hi_json_end(json);
+}
+
+/* ---- as a page ---- */
 
 static void note_hidden_bands(const struct hi_spacetime_report *r, struct hi_page *page)
 {
-	struct hi_area area = {};
 	char n[32];
 
-	for (size_t i = r->n_shown; i < r->n_bands; i++)
-		hi_area_sum(&area, &r->bands[i].area);
-	if (r->n_shown < r->n_bands)
+	if (r->hidden.bands)
 		hi_page_note(page, hi_page_printf(page, "%s more (%s; --all)",
-						  hi_count(n, r->n_bands - r->n_shown),
-						  area_text(page, &area)));
+						  hi_count(n, r->hidden.bands),
+						  area_text(page, &r->hidden.area)));
 }
 
 static void show_spacetime_graph(const struct hi_spacetime_report *r, unsigned width,
@@ -159,6 +275,6 @@ void hi_spacetime_display(const struct hi_spacetime_report *r, unsigned width,
 		hi_page_only_text(page, graph);
 	}
 	hi_spacetime_picture(r, page);
-	show_spacetime_bands(r, page);
+	hi_doc_show_rows(page, &bands, r, 0, r->bands, r->n_shown);
 	note_hidden_bands(r, page);
 }
