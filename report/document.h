@@ -73,7 +73,7 @@ struct hi_doc_value {
 	const char *shown;
 };
 
-/* Where a value is read: of a row of a report. */
+/* A row of a report, from which values are read. */
 struct hi_doc_row {
 	const void *report, *row;
 	const void *parent;   /* the row that has this one nested; NULL: none */
@@ -148,10 +148,10 @@ struct hi_doc_field {
 	/* The value: what the function returns, else what is stored. */
 	struct hi_doc_member at;
 	struct hi_doc_value (*value)(const struct hi_doc_row *);
-	/* HI_DOC_SHARE of a stored value: of which member of the report it is a share. */
+	/* HI_DOC_SHARE of a stored value: the member of the report that is the whole. */
 	struct hi_doc_member whole;
 	/* At most one: the address (address.h) that the cell of a page leads to; "": none.
-	 * Of the row, of the text of the cell, of its number. */
+	 * Made of the row, of the text of the cell, of its number. */
 	const char *(*link)(const struct hi_doc_row *);
 	const char *(*text_link)(struct hi_page *page, const char *text);
 	const char *(*address_link)(struct hi_page *page, uint64_t address);
@@ -159,8 +159,8 @@ struct hi_doc_field {
 	const char *(*word)(unsigned number);
 	unsigned n_words;
 	const struct hi_doc_fields *nested;
-	/* Forms of a report that have the field, a bit each; 0: all. Where some of a
-	 * table's forms have other fields than others, each object has those of one. */
+	/* Forms of a report that have the field, a bit each; 0: all. An
+	 * object has the fields of one form. */
 	unsigned variants;
 	unsigned shown_in; /* forms whose pages have its column; 0: all that have it */
 	int place;	   /* on pages: those of lower ones come first */
@@ -171,7 +171,7 @@ struct hi_doc_field {
 	bool at_least;	     /* pages show a lower bound */
 	bool is_signed;
 	bool is_escaped; /* text is safe already */
-	/* Of schemas: the least number; the least and the most elements of an array,
+	/* For schemas: the least number; the least and the most elements of an array,
 	 * where most is not 0. */
 	unsigned least, most;
 	const char *meaning; /* one sentence without its full stop; of schemas */
@@ -207,7 +207,7 @@ static inline struct hi_doc_value hi_doc_none(void)
 {
 	return (struct hi_doc_value){};
 }
-/* UINT64_MAX: unknown. Of a flag: 0 or 1. */
+/* UINT64_MAX: unknown. A flag is 0 or 1. */
 static inline struct hi_doc_value hi_doc_number(uint64_t number)
 {
 	return (struct hi_doc_value){.kind = HI_DOC_NUMBER, .number = number};

@@ -4,8 +4,8 @@
 
 #include "report/document.h"
 
-/* Members of one object: fields with a key, those of HI_DOC_MEMBERS among them. Of two
- * with one key, which are of different forms, the first one is described. */
+/* Members of one object: fields with a key, those of HI_DOC_MEMBERS among them. The first
+ * of two with one key, which are of different forms, is described. */
 enum { MEMBERS_MAX = 128 };
 struct member_list {
 	unsigned form; /* bits that all of the objects have */
@@ -141,7 +141,7 @@ static bool is_not_required(const struct hi_doc_field *f)
 }
 
 /* Writes the keys that an object of this form has, ["a", "b"]; form 0: of every one.
- * first: one in front of them, or "". */
+ * first: one before them, or "". */
 static void put_required(const struct member_list *members, unsigned form,
 			 const char *first, FILE *out)
 {
@@ -200,8 +200,8 @@ static unsigned different_forms(const struct member_list *members)
 	return found;
 }
 
-/* Writes the keys of each form beside those that all have. Of one form alone there is
- * nothing to say: the others have none of its keys. */
+/* Writes the keys of each form beside those that all have. One form alone
+ * requires nothing: the others have none of its keys. */
 static void put_forms(const struct member_list *members, unsigned indent, FILE *out)
 {
 	unsigned forms = different_forms(members);

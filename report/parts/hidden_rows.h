@@ -6,7 +6,7 @@
 #include "report/document.h"
 #include "report/parts/row_selection.h"
 
-/* Of struct hi_hidden_rows. */
+/* Fields of struct hi_hidden_rows. */
 extern const struct hi_doc_fields hi_hidden_fields;
 
 /* Adds notes such as "12 more rows with 1.5 MiB (--all)"; nothing if no row is hidden. */

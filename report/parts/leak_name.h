@@ -38,7 +38,7 @@ const char *hi_leak_name_text(const struct hi_leak_name *name, enum hi_leak_shap
 			      struct hi_page *page);
 /* Returns a line that explains such a name; "" where none is needed. */
 const char *hi_leak_name_legend(const struct hi_leak_name *name);
-/* Of struct hi_leak_name (document.h). */
+/* Fields of struct hi_leak_name (document.h). */
 extern const struct hi_doc_fields hi_leak_name_fields;
 /* Writes the members type, like, like_count, fits, size, members of an object that the
  * caller opened. */

@@ -40,7 +40,7 @@ const char *hi_node_type_label(const struct hi_node_info *info, struct hi_page *
 const char *hi_where_label(const char *detail, struct hi_page *page);
 /* Returns the name of a type, "(untyped)" for "" and NULL. Safe. */
 const char *hi_type_label(const char *type, struct hi_page *page);
-/* Of struct hi_node_info (document.h). */
+/* Fields of struct hi_node_info (document.h). */
 extern const struct hi_doc_fields hi_node_fields;
 /* The members node, kind, name, detail, type, address, shallow, retained of an
  * object that the caller opened. */

@@ -35,7 +35,7 @@ char *hi_probed_text(char out[HI_PROBED_TEXT], const struct hi_probed *place);
 const char *hi_stopped_text(const struct hi_stopped *stopped, struct hi_page *page);
 /* Writes the member `stop`: an object; null for NULL. */
 void hi_stopped_json(const struct hi_stopped *stopped, struct hi_json *json);
-/* Of struct hi_probed. */
+/* Fields of struct hi_probed. */
 extern const struct hi_doc_fields hi_probed_fields;
 
 #endif

@@ -137,7 +137,7 @@ static const char *evidence_word(unsigned evidence)
 	return hi_evidence_key((enum hi_evidence)evidence);
 }
 
-/* Of totals alone there are no objects to show. */
+/* Totals alone have no objects to show. */
 static const char *link_to_line_type(const struct hi_doc_row *row)
 {
 	const struct hi_census_report *r = row->report;
