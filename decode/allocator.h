@@ -7,10 +7,19 @@
  *
  * To add an allocator: one file (or a few, with its name as prefix) under
  * decode/allocators/ with a `const struct hi_allocator_ops hi_allocator_NAME`;
- * an entry in allocators/registry.c; a fixture that prints its own truth; a
- * line in tests/decode/allocator_contract_test.c. Struct layouts are data
- * tables with their source; code never hard-codes an offset. Allocators of slabs
- * (equal blocks side by side) fill a table (allocators/slabs.h) that does the rest.
+ * an entry in allocators/registry.c (of two that claim the same memory the earlier one
+ * stays); the names of its functions in allocators/malloc_text_signs.c, so that no
+ * thread is stopped inside it; a fixture that prints its own truth, and a test that
+ * compares each block with it (tests/decode/allocator_truth_test.c where it replaces
+ * malloc, else as own_allocator_test.c); a mock and its line in
+ * tests/decode/allocator_contract_test.c; a heap in fuzz/allocators.c. Documents and
+ * messages that list allocators: docs/guide/types.md, README.md,
+ * report/parts/decoded_share.c.
+ *
+ * Struct layouts are data tables with their source; code never hard-codes an offset.
+ * Allocators of slabs (equal blocks side by side) fill a table (allocators/slabs.h)
+ * that does the rest; of others oldmalloc*.c is the smallest. All note damage by
+ * hi_allocator_note_damage() (slabs.h) and read by allocators/window.h.
  */
 #ifndef HI_DECODE_ALLOCATOR_H
 #define HI_DECODE_ALLOCATOR_H
@@ -89,7 +98,7 @@ struct hi_allocator_ops {
 	 * rest of that region is skipped and counted, the walk goes on. */
 	enum hi_status (*walk)(struct hi_allocator *allocator, hi_blocks_fn *fn,
 			       void *arg, struct hi_error *err);
-	/* Optional, both or none. One region alone, what it counts added to the
+	/* Several allocators of a process are walked by these: one region alone, what it counts added to the
 	 * counters; different regions by several threads at once. restart sets the
 	 * counters to what they were before any walk. */
 	enum hi_status (*walk_region)(struct hi_allocator *allocator, unsigned region,

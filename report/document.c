@@ -110,6 +110,8 @@ static void put_doc_string(const struct hi_doc_field *field, const char *text,
 	(field->is_escaped ? hi_json_escaped : hi_json_text)(json, field->key, text);
 }
 
+/* Depth: of the tables of fields, which are constants.
+ * NOLINTBEGIN(misc-no-recursion) */
 static void put_nested(const struct hi_doc_field *field, const struct hi_doc_value *value,
 		       const struct hi_doc_row *row, struct hi_json *json)
 {
@@ -200,6 +202,7 @@ void hi_doc_put(const struct hi_doc_fields *fields, const struct hi_doc_row *row
 		}
 	}
 }
+/* NOLINTEND(misc-no-recursion) */
 
 void hi_doc_put_report(const struct hi_doc_fields *fields, const void *report,
 		       unsigned variant, struct hi_json *json)

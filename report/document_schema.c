@@ -22,6 +22,8 @@ static bool has_member_before(const struct member_list *members, size_t end,
 	return false;
 }
 
+/* Depth: of the tables of fields, which are constants.
+ * NOLINTBEGIN(misc-no-recursion) */
 static void collect_members(struct member_list *members,
 			    const struct hi_doc_fields *fields)
 {
@@ -266,3 +268,4 @@ void hi_doc_put_schema(const struct hi_doc_fields *fields, const char *name,
 {
 	put_object_schema(fields, name, title, fields->meaning, false, indent, out);
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -10,6 +10,8 @@
 #include "census/analysis/owned_parts.h"
 #include "census/analysis/walk_internal.h"
 
+const char *const hi_by_words[HI_BY_COUNT] = {HI_BY_WORDS};
+
 enum { NO_ROW = UINT32_MAX };
 
 /* Maps an object to the row that counts it. */

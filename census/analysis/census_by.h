@@ -2,6 +2,13 @@
 /*
  * The live objects by a property other than their type. One pass; the key of a row is
  * the text that it shows. Internal blocks are left out.
+ *
+ * To add a break-down: a member of enum hi_by and its word; its key in census_by.c
+ * (find_group_row; break_down where it needs a table, keep_group_rows where it makes
+ * names); its bit, heading and column in report/reports/census/census_report.c; its word
+ * in the help of --by (cli/options/option_table.c) and in docs/guide/live.md; the word
+ * in docs/schema/series.v1.json; scripts/schemas --update; a question in
+ * tests/support/questions.c, and its name in tests/census/by_test.c.
  */
 #ifndef HI_CENSUS_ANALYSIS_CENSUS_BY_H
 #define HI_CENSUS_ANALYSIS_CENSUS_BY_H
@@ -20,7 +27,14 @@ enum hi_by {
 	HI_BY_OWNER,  /* as by type, but parts that one object alone refers to (the table
 		       * of a dict, the items of a list) are in its row; a row counts no
 		       * parts but those that nothing owns */
+	HI_BY_COUNT
 };
+/* Words of command lines and documents, by enum hi_by. */
+#define HI_BY_WORDS                                                                      \
+	[HI_BY_TYPE] = "type", [HI_BY_TYPE2] = "type2", [HI_BY_MODULE] = "module",       \
+	[HI_BY_CLASS] = "class", [HI_BY_SIZE] = "size", [HI_BY_OWNER] = "owner"
+extern const char *const hi_by_words[HI_BY_COUNT];
+
 enum { HI_BY_CHILDREN = 4, HI_BY_SIZE_EXACT = 1024, HI_BY_LEADS = 6 };
 
 /* Targets of the edges of a row, roughly counted: a type, or the size class of objects

@@ -774,7 +774,7 @@ static const struct hi_section sections[] = {
 	{SECTION("windows", HEAP, KEY, "addresses, by object"),
 	 ROWS_OF(struct hi_snapshot_window, windows), .count_most = HI_BOUND_OBJECTS,
 	 .holds = window_holds},
-	{SECTION("large", HEAP, KEY, "usable sizes of 2³²−1 and more, by object"),
+	{SECTION("large", HEAP, KEY, "usable sizes of 4 GiB - 1 and more, by object"),
 	 ROWS_OF(struct hi_snapshot_large, large)},
 	{SECTION("objects.address", HEAP, KEY,
 		 "address, less the base of the last window that begins at or before the "

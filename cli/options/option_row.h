@@ -8,6 +8,7 @@
  * names, and a question with it in tests/support/questions.c. An option whose value is
  * not of one of the kinds below has a function (option_values.h); what holds between
  * options beyond only_with and not_with is checked by the command (struct hi_command).
+ * A new word of an option is in `words` and `help`, and has a question, too.
  */
 #ifndef HI_CLI_OPTIONS_OPTION_ROW_H
 #define HI_CLI_OPTIONS_OPTION_ROW_H

@@ -135,10 +135,7 @@ const struct hi_option_row hi_option_table[] = {
 	 "recording: site (the function that allocated), context (its call stack), "
 	 "thread, age or site-module (the file with the code of the function)",
 	 BIT(CENSUS), SHOWS, TAKE(hi_option_take_by),
-	 WORDS([HI_BY_TYPE] = "type", [HI_BY_TYPE2] = "type2", [HI_BY_MODULE] = "module",
-	       [HI_BY_CLASS] = "class", [HI_BY_SIZE] = "size", [HI_BY_OWNER] = "owner",
-	       BORN_BY(HI_BY_OWNER + 1)),
-	 .not_with = "untyped suggest-hints"},
+	 WORDS(HI_BY_WORDS, BORN_BY(HI_BY_COUNT)), .not_with = "untyped suggest-hints"},
 	{"by", 0, "WHAT",
 	 "group by type, module, root (the variable that alone holds it), retainers "
 	 "(their set) or site (of recordings: the function that allocated)",

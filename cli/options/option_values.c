@@ -18,12 +18,12 @@ int hi_option_take_by(const struct hi_option_row *row, char *value, struct hi_op
 	if (hi_option_take_choice(row, value, &i) != 0)
 		return 2;
 	o->selection.has_by = true;
-	if (i <= HI_BY_OWNER) {
+	if (i < HI_BY_COUNT) {
 		o->selection.by = (enum hi_by)i;
 		return 0;
 	}
 	o->selection.has_born_by = true;
-	o->selection.born_by = (enum hi_born_by)(i - HI_BY_OWNER - 1);
+	o->selection.born_by = (enum hi_born_by)(i - HI_BY_COUNT);
 	return 0;
 }
 

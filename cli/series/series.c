@@ -28,12 +28,10 @@ static void print_series_note(void *arg, const char *text)
 /* What rows are. */
 static const char *name_of_series_rows(const struct hi_options *options)
 {
-	static const char *const by[] = {"type",  "type2", "module",
-					 "class", "size",  "owner"};
 	enum hi_command_id id = options->command->id;
 
 	return id == HI_COMMAND_CENSUS || id == HI_COMMAND_SNAP
-		       ? by[options->selection.by]
+		       ? hi_by_words[options->selection.by]
 		       : options->command->name;
 }
 

@@ -3,6 +3,10 @@
  * Writes a heap as a stream in the formats of other programs. The caller gives what was
  * computed from the graph and a source for what only the target or a snapshot file
  * knows; hi_export_write() chooses the writer by the name of the format.
+ *
+ * A writer does not check for errors of writing: the caller does. It warns
+ * (hi_export_warn) of what the format does not carry, and needs only those members of
+ * struct hi_export that it reads, so that a test can draw a graph for it.
  */
 #ifndef HI_REPORT_EXPORTS_EXPORT_H
 #define HI_REPORT_EXPORTS_EXPORT_H

@@ -342,13 +342,13 @@ static unsigned check_source(const char *path)
 
 HI_TEST(report_text, each_character_that_our_sources_write_has_an_ascii_form)
 {
-	static const char *const patterns[] = {"/*/*.c", "/*/*/*.c"};
+	static const char *const patterns[] = {"/*/*.c", "/*/*/*.c", "/*/*/*/*.c"};
 	static const char *const rooms[] = {"/base/",	"/attach/", "/census/",
 					    "/decode/", "/probes/", "/report/",
 					    "/query/",	"/cli/"};
 	unsigned n_checked = 0;
 
-	for (size_t p = 0; p < 2; p++) {
+	for (size_t p = 0; p < 3; p++) {
 		char pattern[512];
 		glob_t found;
 

@@ -123,10 +123,7 @@ enum {
 
 static const char *by_word(unsigned by)
 {
-	static const char *const keys[] = {"type",  "type2", "module",
-					   "class", "size",  "owner"};
-
-	return keys[by];
+	return hi_by_words[by];
 }
 static const char *class_word(unsigned klass)
 {
@@ -377,7 +374,7 @@ static const struct hi_doc_fields live = HI_DOC_FIELDS(live_fields, .is_open = t
 
 static const struct hi_doc_field census_fields[] = {
 	{"by", NULL, HI_DOC_WORD, HI_AT(struct hi_census_report, by), .word = by_word,
-	 .n_words = HI_BY_OWNER + 1},
+	 .n_words = HI_BY_COUNT},
 	{"live", NULL, HI_DOC_OBJECT, .nested = &live},
 	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_census_report, rows, n_rows),
 	 .nested = &lines},
