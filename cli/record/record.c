@@ -191,13 +191,13 @@ static int check_record(const struct hi_given *given)
 				       "censuses go to");
 	if (!is_series && o->series.has_full)
 		return hi_option_wrong("--full: only with --every");
-	if (o->record.children && !has_file)
-		return hi_option_wrong("record --children: -o FILE is missing: the "
-				       "recording of a child goes to FILE.PID");
 	if (o->record.children && o->target.program)
 		return hi_option_wrong("--children: not with -- %s; start it by itself, "
 				       "and use --pid",
 				       *o->target.program);
+	if (o->record.children && !has_file)
+		return hi_option_wrong("record --children: -o FILE is missing: the "
+				       "recording of a child goes to FILE.PID");
 	return 0;
 }
 
