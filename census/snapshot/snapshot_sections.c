@@ -653,20 +653,28 @@ static const struct hi_stored_column waste_texts[] = {
 	COLUMN(struct hi_snapshot_text_row, cut, "1: there is more of it"),
 };
 
+/* Of amounts that are added up: their sums stay below 2^63. */
+#define AMOUNT_MOST (1ull << 56)
+
 static const struct hi_stored_column waste_slabs[] = {
 	COLUMN(struct hi_snapshot_slab_row, allocator, "", TEXT),
-	COLUMN(struct hi_snapshot_slab_row, size, "of a slot"),
-	COLUMN(struct hi_snapshot_slab_row, slabs, ""),
-	COLUMN(struct hi_snapshot_slab_row, bytes, "of them"),
-	COLUMN(struct hi_snapshot_slab_row, slots, ""),
-	COLUMN(struct hi_snapshot_slab_row, live, "slots"),
-	COLUMN(struct hi_snapshot_slab_row, cached, "slots in caches"),
-	COLUMN(struct hi_snapshot_slab_row, empty, "slabs without a live block"),
+	COLUMN(struct hi_snapshot_slab_row, size, "of a slot", .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, slabs, "", .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, bytes, "of them", .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, slots, "", .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, live, "slots", .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, cached, "slots in caches",
+	       .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, empty, "slabs without a live block",
+	       .most = AMOUNT_MOST),
 	COLUMN(struct hi_snapshot_slab_row, sparse,
-	       "slabs with live blocks in under a quarter of the slots"),
-	COLUMN(struct hi_snapshot_slab_row, sparse_bytes, "of these"),
+	       "slabs with live blocks in under a quarter of the slots",
+	       .most = AMOUNT_MOST),
+	COLUMN(struct hi_snapshot_slab_row, sparse_bytes, "of these",
+	       .most = AMOUNT_MOST),
 	COLUMN(struct hi_snapshot_slab_row, slack,
-	       "bytes of live slots beyond what was requested; 0: not known"),
+	       "bytes of live slots beyond what was requested; 0: not known",
+	       .most = AMOUNT_MOST),
 };
 
 static const struct hi_stored_column waste_blocks[] = {
@@ -683,7 +691,8 @@ static const struct hi_stored_column waste_blocks[] = {
 	ARRAY(struct hi_snapshot_blocks_row, n,
 	      "of table 0: the largest size, blocks, bytes, bytes of headers; of table "
 	      "1: blocks, bytes, the largest, 0; of table 2: pages, bytes, bytes "
-	      "allocated, 0"),
+	      "allocated, 0",
+	      .most = AMOUNT_MOST),
 };
 
 static bool blocks_row_holds(const void *at, const void *before, const uint64_t *bounds)
@@ -786,11 +795,11 @@ static const struct hi_section sections[] = {
 	{SECTION("objects.type", HEAP, NEEDED, "row of `types`"),
 	 NUMBERS(4, REFERS(TYPES)), COUNT(OBJECTS)},
 	{SECTION("objects.flags", HEAP, NEEDED,
-		 "bits 0–2 evidence of the type (0 none, 1 shape, 2 base: a typed "
+		 "bits 0-2 evidence of the type (0 none, 1 shape, 2 base: a typed "
 		 "pointer "
 		 "to what may be only the beginning, 3 container or hint, 4 typed "
 		 "pointer, "
-		 "5 vtable, 6 runtime); 3–4 which `overhead.N`; 5 the allocator's own; 6 "
+		 "5 vtable, 6 runtime); 3-4 which `overhead.N`; 5 the allocator's own; 6 "
 		 "array of elements; 7 conflicting types were inferred"),
 	 NUMBERS(1), COUNT(OBJECTS)},
 	{SECTION("objects.used", HEAP, OPTIONAL,

@@ -567,8 +567,8 @@ const struct hi_option_row hi_option_table[] = {
 	 "leave out pages that would make the file larger (default: 20 MiB)", BIT(REPORT),
 	 REFUSED, SIZE(series.max_file, 1, "500MiB")},
 	{"time", 0, "AXIS",
-	 "time axis: wall, cpu (CPU time of the target, as in heap profiles of GHC) or "
-	 "census (default: wall)",
+	 "time axis: wall (the default), cpu (CPU time of the target, as in heap "
+	 "profiles of GHC) or census",
 	 SERIES | BIT(BIO), REFUSED,
 	 CHOICE(series.axis, [HI_SERIES_CPU] = "cpu", [HI_SERIES_WALL] = "wall",
 		[HI_SERIES_CENSUS] = "census"),

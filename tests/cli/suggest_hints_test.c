@@ -58,7 +58,7 @@ static void check_a_file_has_not_what_they_need(const struct target *t)
 	check_line(c->err, "--suggest-hints: not with a snapshot file");
 	c = hi_heapinspect("census", "--suggest-hints", "--json", "--pid", t->pid);
 	HI_ASSERT_EQ(2, c->exit_code);
-	check_line(c->err, "--suggest-hints and --json");
+	check_line(c->err, "--suggest-hints: not with --json");
 }
 
 HI_TEST_SCENARIO(suggest_hints, tagged_unions_get_hints)

@@ -171,7 +171,7 @@ HI_TEST_SCENARIO(bio_watch, is_for_one_to_four)
 			hi_heapinspect("bio", "--pid", "1", "--watch", wrong[i]);
 
 		HI_ASSERT(c->exit_code != 0);
-		HI_ASSERT_MSG(strstr(c->err, "not 1 to 4"), "%s", c->err);
+		HI_ASSERT_MSG(strstr(c->err, "from 1 to 4"), "%s", c->err);
 	}
 }
 
