@@ -903,7 +903,7 @@ static const struct hi_section sections[] = {
 	{SECTION("owners.near", HEAP, KEY,
 		 "with `owners.many`, where that is not empty: of each object directly "
 		 "below the super-root or a kind of roots, in the order of `dom.order`, "
-		 "the root variable (0 … R−1) with the fewest steps to it, of the best "
+		 "the root variable (0 … R-1) with the fewest steps to it, of the best "
 		 "rank that has one and in it of the first sort of variables; "
 		 "0xffffffff: "
 		 "none"),
@@ -938,7 +938,7 @@ static const struct hi_section sections[] = {
 		 "totals of each; of samples (`recording.sample_bytes` is not 0) "
 		 "estimates, in which a sample of `s` bytes counts for 1/p allocations, "
 		 "p "
-		 "= 1 − exp(−s/R), s at least 1"),
+		 "= 1 - exp(-s/R), s at least 1"),
 	 ROWS_OF(struct hi_context_totals, context_totals), COUNT(CONTEXTS),
 	 .holds = totals_hold},
 	{SECTION("contexts.costs", RECORDING, OPTIONAL,
@@ -1154,13 +1154,20 @@ const struct hi_section *hi_snapshot_section(const char *name)
 const char *hi_bound_name(enum hi_bound bound)
 {
 	static const char *const names[HI_BOUNDS] = {
-		[HI_BOUND_OBJECTS] = "N",     [HI_BOUND_OBJECT_WORDS] = "⌈N/64⌉",
-		[HI_BOUND_EDGE_ROWS] = "N+C", [HI_BOUND_ROOTS] = "R",
-		[HI_BOUND_ROOT_ROWS] = "R+1", [HI_BOUND_TYPES] = "T",
-		[HI_BOUND_NODES] = "V",	      [HI_BOUND_NODE_WORDS] = "⌈V/64⌉",
-		[HI_BOUND_EDGES] = "E",	      [HI_BOUND_ROOT_EDGES] = "D",
-		[HI_BOUND_ORDER] = "O",	      [HI_BOUND_CONTEXTS] = "K",
-		[HI_BOUND_GROUPS] = "G",      [HI_BOUND_LIFE_SETS] = "P+1+G",
+		[HI_BOUND_OBJECTS] = "N",
+		[HI_BOUND_OBJECT_WORDS] = "N/64, rounded up",
+		[HI_BOUND_EDGE_ROWS] = "N+C",
+		[HI_BOUND_ROOTS] = "R",
+		[HI_BOUND_ROOT_ROWS] = "R+1",
+		[HI_BOUND_TYPES] = "T",
+		[HI_BOUND_NODES] = "V",
+		[HI_BOUND_NODE_WORDS] = "V/64, rounded up",
+		[HI_BOUND_EDGES] = "E",
+		[HI_BOUND_ROOT_EDGES] = "D",
+		[HI_BOUND_ORDER] = "O",
+		[HI_BOUND_CONTEXTS] = "K",
+		[HI_BOUND_GROUPS] = "G",
+		[HI_BOUND_LIFE_SETS] = "P+1+G",
 	};
 
 	return names[bound] ? names[bound] : "";
