@@ -71,8 +71,8 @@ static inline void spec_draw_random(struct spec *s, uint32_t identities)
 			  k <= s->n_roots * 2 ? s->n_objects + (k - 1) / 2
 					      : random_below(spec_random(), s->n_objects),
 			  random_below(spec_random(), s->n_objects),
-			  mode == 0 ? HI_GRADE_EXACT
-				    : (uint8_t)random_below(spec_random(), 1 + mode + 1));
+			  (uint8_t)(mode == 0 ? HI_GRADE_EXACT
+					      : random_below(spec_random(), mode + 2)));
 }
 
 static inline struct hi_graph *spec_build(const struct spec *s)
