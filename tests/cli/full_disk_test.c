@@ -63,6 +63,8 @@ static void check_full_disk(const struct target *t, const char *python,
 	snprintf(line, sizeof(line),
 		 "rest=\"%s\"; rest=${rest//@pid/%s}; rest=${rest//@python/%s}; "
 		 "rest=${rest//@data/%s}; "
+		 /* stdbuf preloads a library before that of a sanitizer. */
+		 "export ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS; "
 		 "eval stdbuf -o0 " HI_BINARY_DIR "/heapinspect %s "
 		 "\"${rest//@recording/%s}\" --json > /dev/full",
 		 answers[i].rest, t->pid, python, HI_SOURCE_DIR "/tests/data",
