@@ -64,7 +64,7 @@ static const struct hi_property recording_numbers[] = {
 };
 #define COUNT_OF(table) (sizeof(table) / sizeof(*(table)))
 
-/* Of a row but its number. */
+/* Members of a row beside its number. */
 static const struct hi_row_member frame_members[] = {
 #define FRAME_MEMBER(name)                                                               \
 	HI_ROW_MEMBER(struct hi_snapshot_frame, name, struct hi_frame_row, name)

@@ -653,7 +653,7 @@ static const struct hi_stored_column waste_texts[] = {
 	COLUMN(struct hi_snapshot_text_row, cut, "1: there is more of it"),
 };
 
-/* Of amounts that are added up: their sums stay below 2^63. */
+/* Bounds amounts that are added up: their sums stay below 2^63. */
 #define AMOUNT_MOST (1ull << 56)
 
 static const struct hi_stored_column waste_slabs[] = {

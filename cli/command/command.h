@@ -49,7 +49,7 @@ enum hi_command_id {
 	HI_COMMANDS,
 };
 
-/* What the address of a page of the command has beside options. */
+/* Parts of the address of a page of the command beside options. */
 enum hi_command_page {
 	HI_COMMAND_NO_PAGE,
 	HI_COMMAND_PAGE,	       /* nothing: of one census */

@@ -28,7 +28,7 @@ void hi_complaints_point_at(const char *expression, size_t column)
 		column = n;
 	if (column > SHOWN_BEFORE)
 		from = column - SHOWN_BEFORE;
-	/* What is escaped takes more room: the caret is as far as the text is. */
+	/* Escaped text takes more room: the caret is as far as the text is. */
 	used = hi_text_escape(text, sizeof(text), expression + from, column - from);
 	used += 2 + 3 * (from > 0);
 	n -= from;

@@ -70,7 +70,7 @@ static int finish_help(void)
 	return HI_EXIT_ERROR;
 }
 
-/* Where "--" stands, with the program to start behind it; argc: nowhere. */
+/* Returns the index of "--", which is before the program to start; argc: none. */
 static int find_separator(int argc, char **argv)
 {
 	int i = 1;

@@ -74,7 +74,7 @@ double hi_plot_y(const struct hi_plot *p, double value)
 	return p->bottom - value / p->most * (p->bottom - p->top);
 }
 
-/* Where no time passes, the bands fill the width: else nothing would be seen. */
+/* If no time passes, the bands fill the width: else nothing would be seen. */
 static double x_of_drawn(const struct hi_plot *p, size_t i)
 {
 	if (!p->is_instant)

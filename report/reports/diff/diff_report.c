@@ -206,7 +206,7 @@ static void put_later_heap(const struct hi_doc_row *row, const struct hi_doc_fie
 	hi_diff_heap_json(r->after, field->key, r->live_after, &r->leaks_after, json);
 }
 
-/* Those that are shown. */
+/* Rows that are shown. */
 static void put_diff_rows(const struct hi_doc_row *row, const struct hi_doc_field *field,
 			  struct hi_json *json)
 {

@@ -42,11 +42,11 @@ void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 			 struct hi_page *page);
 /* Forms of the fields of new objects, beside those of the report. */
 enum { HI_NEW_BORN = 1 << 16, HI_NEW_SURVIVED = 1 << 17 };
-/* Those of struct hi_new_row. */
+/* Fields of struct hi_new_row. */
 extern const struct hi_doc_fields hi_new_row_fields;
 /* The members growth, leaked, likely and garbage. */
 extern const struct hi_doc_fields hi_new_objects_fields;
-/* Those of struct hi_heap_total. */
+/* Fields of struct hi_heap_total. */
 extern const struct hi_doc_fields hi_heap_total_fields;
 
 #endif

@@ -179,7 +179,7 @@ void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 
 /* ---- as a page ---- */
 
-/* What the rows below do not say: the children that are too small. */
+/* Children that are too small for rows of their own. */
 static void show_rest(const struct hi_retained_report *r, size_t row,
 		      struct hi_report_table *t)
 {

@@ -46,7 +46,7 @@ find_highest_census(const struct hi_snapshots_report *r)
 	return best;
 }
 
-/* What the file has of a census: its heap, or the totals by type. */
+/* Parts of a census in the file: its heap, or the totals by type. */
 static const char *address_of_census(const struct hi_snapshots_row *row,
 				     struct hi_page *page)
 {
