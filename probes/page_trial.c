@@ -33,7 +33,7 @@ enum { PAGE = 4096, PAGES = 128, ROUNDS = 6, ANSWER_MS = 10000, REAP_MS = 2000 }
 
 struct round {
 	bool wanted[PAGES]; /* are used after the clearing */
-	bool without_flush;
+	bool without_flush, without_use;
 };
 
 struct trial {
@@ -79,7 +79,8 @@ _Noreturn static void run_trial_process(const struct trial *trial, int socket)
 	       recv(socket, &round, sizeof(round), 0) == sizeof(round)) {
 		use_trial_pages(trial->pages, NULL);
 		result = hi_page_clear(fd, round.without_flush) ? 0 : errno;
-		use_trial_pages(trial->pages, round.wanted);
+		if (!round.without_use)
+			use_trial_pages(trial->pages, round.wanted);
 	}
 	_exit(0);
 }
@@ -222,7 +223,10 @@ static enum hi_status run_round(const struct trial *trial, unsigned number,
 	struct outcome outcome = {};
 	enum hi_status status;
 
-	round.without_flush = trial->faults && trial->faults->without_flush;
+	if (trial->faults) {
+		round.without_flush = trial->faults->without_flush;
+		round.without_use = trial->faults->without_use;
+	}
 	if (send(trial->socket, &round, sizeof(round), MSG_NOSIGNAL) != sizeof(round))
 		return hi_fail_errno(err, "the process for the trial of page tables");
 	status = await_trial(trial, err);

@@ -8,6 +8,7 @@
 /* Faults that a test makes. */
 struct hi_page_faults {
 	bool without_flush;	 /* the 4 is not written */
+	bool without_use;	 /* no page is used after the clearing */
 	uint64_t map_shifted_by; /* the direct map is taken for so many bytes above */
 };
 

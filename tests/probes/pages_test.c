@@ -370,22 +370,43 @@ HI_TEST_ROOT(pages, have_no_state_if_the_target_was_stopped_too_often)
 
 /* ---- what must be refused ---- */
 
-static void expect_refused(const struct hi_page_faults *faults, const char *word)
+static enum hi_status open_with(const struct hi_page_faults *faults, struct hi_error *err)
 {
 	struct hi_target target = hi_test_target(getpid());
 	struct hi_page_watch *watch = NULL;
+	enum hi_status status = hi_page_watch_open_with(&target, faults, &watch, err);
+
+	hi_page_watch_close(watch);
+	return status;
+}
+
+static void expect_refused(const struct hi_page_faults *faults, const char *word)
+{
 	struct hi_error err;
 
-	HI_ASSERT_STATUS(HI_UNSUPPORTED,
-			 hi_page_watch_open_with(&target, faults, &watch, &err));
+	HI_ASSERT_STATUS(HI_UNSUPPORTED, open_with(faults, &err));
 	HI_ASSERT_MSG(strstr(err.text, word), "%s", err.text);
 }
 
-HI_TEST_ROOT(pages, evidence_is_refused_if_stale_entries_are_kept)
+HI_TEST_ROOT(pages, evidence_is_refused_if_used_pages_do_not_show_it)
 {
-	expect_refused(&(struct hi_page_faults){.without_flush = true},
+	expect_refused(&(struct hi_page_faults){.without_use = true},
 		       "used pages do not show it");
 }
+
+/* A processor may drop translations at any time; AddressSanitizer's shadow makes it do so
+ * on some machines each time. */
+#ifndef HI_SANITIZED
+HI_TEST_ROOT(pages, evidence_is_refused_if_stale_entries_are_kept)
+{
+	struct hi_error err;
+	int tries = 0;
+
+	while (open_with(&(struct hi_page_faults){.without_flush = true}, &err) == HI_OK)
+		HI_ASSERT_MSG(++tries < 20, "no entry was stale in %d trials", tries);
+	HI_ASSERT_MSG(strstr(err.text, "used pages do not show it"), "%s", err.text);
+}
+#endif
 
 HI_TEST_ROOT(pages, evidence_is_refused_with_a_wrong_map_of_memory)
 {
