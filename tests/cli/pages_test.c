@@ -568,7 +568,7 @@ HI_TEST_SCENARIO(pages, links_of_a_census_without_a_graph_resolve)
 {
 	struct target *t = target_start("leaky_service", NULL);
 	struct hi_pages *pages = page_links_open(
-		target_snap(t, "--every", "100ms", "--for", "2s", "--full", "last"),
+		target_snap(t, "--every", "100ms", "--for", "4s", "--full", "last"),
 		NULL);
 	unsigned code = 0;
 
