@@ -105,8 +105,8 @@ static void check_it_goes_on_without_what_others_have_taken(const struct target 
 	HI_ASSERT(strstr(doc_text(watch, "missing"), "are taken"));
 	HI_ASSERT_EQ(0, doc_number(watch, "objects"));
 	HI_ASSERT_EQ(0, doc_number(watch, "used"));
-	/* One object is sampled until the fifth census, which does not exclude that others are in any band; but
-	 * all are older than the command. */
+	/* One object is sampled until the fifth census, which does not exclude that others
+	 * are in any band; but all are older than the command. */
 	HI_ASSERT_EQ(1, doc_number(watch, "sampled"));
 	HI_ASSERT_EQ(0, estimate_of(watch, "void", "high"));
 	hi_check_schema(c, "bio.v1.json");
