@@ -20,6 +20,7 @@
 #include "decode/describe/object_text.h"
 #include "decode/inference/typing.h"
 
+struct hi_alloc_sites;
 struct hi_contents_marks;
 struct hi_contents_options;
 struct hi_edge_text_reader;
@@ -42,6 +43,11 @@ struct hi_result_ops {
 	/* in->results.leak_groups; NULL where no leak is without a type, or the file does
 	 * not have them. */
 	enum hi_status (*find_leak_groups)(struct hi_inspection *in,
+					   struct hi_error *err);
+	/* The calls of the program's code that allocate; hi_alloc_sites_destroy(). NULL:
+	 * the file does not have them. */
+	enum hi_status (*find_alloc_sites)(struct hi_inspection *in,
+					   struct hi_alloc_sites **ret,
 					   struct hi_error *err);
 	/* in->results.dominators. */
 	enum hi_status (*compute_dominators)(struct hi_inspection *in,

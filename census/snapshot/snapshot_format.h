@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "census/analysis/alloc_sites.h"
 #include "census/analysis/leak_groups.h"
 #include "census/analysis/owners.h"
 #include "census/biography/sample_bands.h"
@@ -132,6 +133,11 @@ struct hi_snapshot_leak_row {
 };
 struct hi_snapshot_leak_node {
 	uint32_t object, group;
+};
+struct hi_snapshot_site_row {
+	uint64_t size, extra;
+	uint32_t function, file, module, type;
+	uint32_t line, kind, type_grade, gives_text;
 };
 struct hi_snapshot_conflict_row {
 	uint32_t type, other;

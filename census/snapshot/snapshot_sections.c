@@ -133,6 +133,24 @@ static const struct hi_stored_column leak_groups[] = {
 	      "records of the program that fit, the likeliest first", TEXT),
 };
 
+static const struct hi_stored_column leak_sites[] = {
+	COLUMN(struct hi_snapshot_site_row, size,
+	       "bytes of kind 1; of kind 0 the bytes are a multiple of it"),
+	COLUMN(struct hi_snapshot_site_row, extra, "of kind 0: bytes beside them"),
+	COLUMN(struct hi_snapshot_site_row, function, "", TEXT),
+	COLUMN(struct hi_snapshot_site_row, file, "of its source", TEXT),
+	COLUMN(struct hi_snapshot_site_row, module, "", TEXT),
+	COLUMN(struct hi_snapshot_site_row, type, "of the object", TEXT),
+	COLUMN(struct hi_snapshot_site_row, line, "0: unknown"),
+	COLUMN(struct hi_snapshot_site_row, kind, "1: of one size",
+	       .most = HI_ALLOC_OF_SIZE),
+	COLUMN(struct hi_snapshot_site_row, type_grade,
+	       "0: without a type; 1: it is likely, 2: certain",
+	       .most = HI_ALLOC_CERTAIN_TYPE),
+	COLUMN(struct hi_snapshot_site_row, gives_text, "1: it copies a string",
+	       .most = 1),
+};
+
 static const struct hi_stored_column leak_nodes[] = {
 	COLUMN(struct hi_snapshot_leak_node, object, "", ASCENDS, REFERS(OBJECTS)),
 	COLUMN(struct hi_snapshot_leak_node, group,
@@ -861,6 +879,10 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_snapshot_leak_row, leak_groups), SETS(LEAK_GROUPS)},
 	{SECTION("leaks.nodes", HEAP, OPTIONAL, "each such leak"),
 	 ROWS_OF(struct hi_snapshot_leak_node, leak_nodes)},
+	{SECTION("leaks.sites", HEAP, OPTIONAL,
+		 "calls in the code of the program that allocate, where something is "
+		 "leaked; not in files of several censuses"),
+	 ROWS_OF(struct hi_snapshot_site_row, leak_sites)},
 	{SECTION("dom.idom", HEAP, NEEDED,
 		 "immediate dominator; 0xffffffff: none (the super-root, and nodes that "
 		 "are not reached)"),

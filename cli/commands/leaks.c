@@ -5,6 +5,7 @@
 #include "cli/command/command.h"
 #include "decode/describe/runtime_facts.h"
 #include "report/reports/leaks/leaks_report.h"
+#include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 
@@ -65,6 +66,7 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 					struct hi_page *page, struct hi_json *json,
 					struct hi_error *err)
 {
+	HI_GUARD(hi_alloc_sites_destroy) struct hi_alloc_sites *makers = NULL;
 	HI_GUARD(hi_leaks_report_destroy) struct hi_leaks_report *report = NULL;
 	struct hi_births_sites sites = {};
 	struct hi_type_set set;
@@ -79,7 +81,9 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	name_leaks(in, report);
-	status = find_leak_sites(in, &sites, report, err);
+	status = hi_leak_sites_find(in, report, &makers, err);
+	if (status == HI_OK)
+		status = find_leak_sites(in, &sites, report, err);
 	if (status != HI_OK)
 		return status;
 	if (json)

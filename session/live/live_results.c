@@ -6,6 +6,7 @@
 #include "decode/inference/leak_names.h"
 #include "decode/inference/unreachable_classes.h"
 #include "decode/inference/verdict.h"
+#include "decode/sites/alloc_sites_find.h"
 #include "decode/usage/ledger.h"
 #include "session/inspection.h"
 #include "session/live/decoding.h"
@@ -38,6 +39,14 @@ static enum hi_status find_image_leak_groups(struct hi_inspection *in,
 {
 	return hi_leak_names_find(in->decoders.typing, in->decoders.types, in->graph,
 				  in->results.reach, &in->results.leak_groups, err);
+}
+
+static enum hi_status find_image_alloc_sites(struct hi_inspection *in,
+					     struct hi_alloc_sites **ret,
+					     struct hi_error *err)
+{
+	hi_inspect_phase(in, "sites of allocations");
+	return hi_alloc_sites_find(in->decoders.modules, in->decoders.types, ret, err);
 }
 
 static enum hi_status compute_image_dominators(struct hi_inspection *in,
@@ -99,6 +108,7 @@ static size_t list_image_conflicts(struct hi_inspection *in,
 const struct hi_result_ops hi_live_results = {
 	.compute_reach = compute_image_reach,
 	.find_leak_groups = find_image_leak_groups,
+	.find_alloc_sites = find_image_alloc_sites,
 	.compute_dominators = compute_image_dominators,
 	.compute_census = compute_image_census,
 	.fill_ledger = fill_image_ledger,

@@ -160,6 +160,7 @@ static enum hi_status find_snapshot_block(struct hi_inspection *in, uint64_t add
 static const struct hi_result_ops snapshot_results = {
 	.compute_reach = keep_snapshot_reach,
 	.find_leak_groups = hi_snapshot_source_leak_groups,
+	.find_alloc_sites = hi_snapshot_source_alloc_sites,
 	.compute_dominators = hi_snapshot_source_dominators,
 	.compute_census = hi_snapshot_source_census,
 	.fill_ledger = hi_snapshot_source_ledger,

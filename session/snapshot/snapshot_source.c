@@ -320,6 +320,8 @@ enum hi_status hi_snapshot_save(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_snapshot_save_leak_groups(in, w, err);
 	if (status == HI_OK)
+		status = hi_snapshot_save_alloc_sites(in, w, err);
+	if (status == HI_OK)
 		status = hi_snapshot_save_retained(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_contents(in, w, err);

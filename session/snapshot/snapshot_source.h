@@ -71,6 +71,11 @@ enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
 					    struct hi_snapshot_writer *w,
 					    struct hi_error *err);
 
+/* Writes the calls that allocate, if something is leaked. */
+enum hi_status hi_snapshot_save_alloc_sites(struct hi_inspection *in,
+					    struct hi_snapshot_writer *w,
+					    struct hi_error *err);
+
 /* The section "modules". */
 enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
 					struct hi_snapshot_writer *w,
@@ -210,6 +215,10 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 					    size_t *n_ret, uint64_t *objects_ret,
 					    struct hi_error *err);
 
+/* Reads the calls that allocate; *ret stays NULL where the file has none. */
+enum hi_status hi_snapshot_source_alloc_sites(struct hi_inspection *in,
+					      struct hi_alloc_sites **ret,
+					      struct hi_error *err);
 /* in->results.leak_groups; NULL if the file has none. HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_leak_groups(struct hi_inspection *in,
 					      struct hi_error *err);

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "report/parts/decoded_share.h"
 #include "report/parts/hidden_rows.h"
+#include "report/parts/made_by.h"
 #include "report/parts/report_links.h"
 
 static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_graph *g,
@@ -184,6 +185,14 @@ static void put_leak_birth(const struct hi_doc_row *row, const struct hi_doc_fie
 	hi_birth_json(&((const struct hi_leaks_row *)row->row)->birth, json);
 }
 
+static void put_leak_makers(const struct hi_doc_row *row,
+			    const struct hi_doc_field *field, struct hi_json *json)
+{
+	const struct hi_leaks_row *leak = row->row;
+
+	hi_made_by_json(field->key, &leak->made_by, json);
+}
+
 static const struct hi_doc_field leak_fields[] = {
 	{NULL, "what", HI_DOC_WORD, .value = class_of_leak, .variants = WHAT,
 	 .place = -3},
@@ -224,6 +233,11 @@ static const struct hi_doc_field leak_fields[] = {
 		    "runtime; absent: none"},
 	{NULL, "allocated by", HI_DOC_TEXT, .value = site_of_leak, .variants = SITES,
 	 .place = 4, .link = link_to_leak_site},
+	{"made_by", .put = put_leak_makers, .may_be_missing = true,
+	 .meaning =
+		 "calls in the code of the program that can have allocated the root or "
+		 "the example, by size and type; missing: none is known",
+	 .schema = hi_made_by_schema},
 	{"allocation", .put = put_leak_birth, .variants = ROOT, .may_be_missing = true,
 	 .schema = "\"$ref\": \"#/definitions/allocation\""},
 };
@@ -367,6 +381,46 @@ static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page
 		       &r->hidden.by_type);
 }
 
+static void show_leak_makers_row(const struct hi_leaks_row *row,
+				 struct hi_report_table *t, struct hi_page *page)
+{
+	const struct hi_alloc_fits *fits = &row->made_by;
+
+	for (uint32_t i = 0; i == 0 || i < fits->count; i++) {
+		hi_cell_text(t,
+			     hi_made_by_is_named(fits)
+				     ? hi_made_by_site(fits->named[i], page)
+				     : hi_made_by_count(fits, page),
+			     0);
+		hi_cell_number(t, row->bytes);
+		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
+		if (!hi_made_by_is_named(fits))
+			break;
+	}
+}
+
+/* By the code alone; a recording has the truth. */
+static void show_leak_makers(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"can be made by", HI_COLUMN_TEXT},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"leak", HI_COLUMN_TEXT}};
+	struct hi_report_table *t = NULL;
+
+	for (size_t i = 0; i < r->n_rows && !r->sites; i++) {
+		if (!r->rows[i].made_by.count)
+			continue;
+		if (!t) {
+			hi_page_heading(
+				page, "Made by",
+				"lines of the program that allocate this size and "
+				"type; `record` shows which did");
+			t = hi_page_table(page, columns, 3);
+		}
+		show_leak_makers_row(&r->rows[i], t, page);
+	}
+}
+
 static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	if (r->sites)
@@ -400,6 +454,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	if (r->objects == 0)
 		return;
 	show_leak_rows(r, page);
+	show_leak_makers(r, page);
 	show_leak_sites(r, page);
 	if (r->n_roots) {
 		hi_page_heading(page, "Largest leak roots", NULL);

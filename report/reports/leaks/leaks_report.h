@@ -4,6 +4,7 @@
 #define HI_REPORT_REPORTS_LEAKS_LEAKS_REPORT_H
 
 #include "base/cleanup.h"
+#include "census/analysis/alloc_sites.h"
 #include "report/document.h"
 #include "report/parts/births_report.h"
 #include "report/parts/leak_name.h"
@@ -23,6 +24,9 @@ struct hi_leaks_row {
 	 * borrowed, hostile. */
 	const char *name;
 	struct hi_birth_info birth; /* of a root */
+	/* Lines of the program that can have made its example, by the code alone; set by
+	 * the caller, which owns the sites. */
+	struct hi_alloc_fits made_by;
 };
 struct hi_leaks_report {
 	const struct hi_report_header *header;

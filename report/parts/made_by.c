@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/parts/made_by.h"
+
+#include "base/text.h"
+
+bool hi_made_by_is_named(const struct hi_alloc_fits *fits)
+{
+	return fits->count > 0 && fits->count <= HI_ALLOC_NAMED;
+}
+
+const char *hi_made_by_site(const struct hi_alloc_site *site, struct hi_page *page)
+{
+	const char *function =
+		*site->function ? hi_page_safe(page, site->function) : "(no symbol)";
+
+	if (*site->file && site->line)
+		return hi_page_printf(page, "%s (%s:%u)", function,
+				      hi_page_safe(page, hi_base_name(site->file)),
+				      site->line);
+	return hi_page_printf(page, "%s (%s)", function,
+			      hi_page_safe(page, site->module));
+}
+
+const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page)
+{
+	char count[32];
+
+	return hi_page_printf(page, "%s site%s", hi_count(count, fits->count),
+			      fits->count == 1 ? " fits" : "s fit");
+}
+
+static void put_made_by_site(const struct hi_alloc_site *site, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "function", site->function);
+	hi_json_text(json, "file", site->file);
+	hi_json_number(json, "line", site->line);
+	hi_json_text(json, "module", site->module);
+	hi_json_end(json);
+}
+
+void hi_made_by_json(const char *key, const struct hi_alloc_fits *fits,
+		     struct hi_json *json)
+{
+	if (!fits->count)
+		return;
+	hi_json_object(json, key);
+	hi_json_number(json, "fit", fits->count);
+	hi_json_array(json, "sites");
+	for (uint32_t i = 0; hi_made_by_is_named(fits) && i < fits->count; i++)
+		put_made_by_site(fits->named[i], json);
+	hi_json_end(json);
+	hi_json_end(json);
+}
