@@ -49,8 +49,9 @@ HI_TEST(alloc_sites, a_type_selects_the_call_that_makes_it)
 	/* A variable's type may be a base of the object's. */
 	HI_ASSERT_STREQ("node", fitting((struct hi_alloc_sought){
 					.usable = 40, .used = 40, .type = "derived"}));
-	HI_ASSERT_STREQ("", fitting((struct hi_alloc_sought){
-				    .usable = 56, .used = 56, .type = "struct none"}));
+	HI_ASSERT_STREQ("copy",
+			fitting((struct hi_alloc_sought){
+				.usable = 56, .used = 56, .type = "struct none"}));
 }
 
 HI_TEST(alloc_sites, without_a_type_the_block_tells_the_size)
