@@ -5,6 +5,7 @@
 #include "cli/command/command.h"
 #include "decode/describe/runtime_facts.h"
 #include "report/reports/leaks/leaks_report.h"
+#include "session/inspect/leak_cycles.h"
 #include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/recorded.h"
@@ -61,6 +62,19 @@ static void name_leaks(struct hi_inspection *in, struct hi_leaks_report *report)
 	hi_facts_close(facts);
 }
 
+static enum hi_status add_leak_cycles(struct hi_inspection *in,
+				      struct hi_leaks_report *report,
+				      struct hi_error *err)
+{
+	HI_GUARD(hi_cycle_edges_destroy) struct hi_cycle_edges *edges = NULL;
+	enum hi_status status = hi_leak_cycles_find(in, &edges, err);
+
+	if (status == HI_OK)
+		status = hi_leak_cycles_take(in->graph, edges, &in->arena,
+					     &report->cycles, err);
+	return status;
+}
+
 static enum hi_status run_leaks_command(struct hi_inspection *in,
 					const struct hi_report_header *header,
 					struct hi_page *page, struct hi_json *json,
@@ -82,6 +96,8 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 		return status;
 	name_leaks(in, report);
 	status = hi_leak_sites_find(in, report, &makers, err);
+	if (status == HI_OK)
+		status = add_leak_cycles(in, report, err);
 	if (status == HI_OK)
 		status = find_leak_sites(in, &sites, report, err);
 	if (status != HI_OK)

@@ -4,6 +4,7 @@
 #include "cli/command/command.h"
 #include "report/reports/summary/summary_report.h"
 #include "session/computed.h"
+#include "session/inspect/leak_cycles.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -57,6 +58,21 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 	return status;
 }
 
+/* What closes the cycles among the leaks, where these are large. */
+static enum hi_status find_summary_cycles(struct hi_inspection *in,
+					  struct hi_leak_cycles *ret,
+					  struct hi_error *err)
+{
+	HI_GUARD(hi_cycle_edges_destroy) struct hi_cycle_edges *edges = NULL;
+	enum hi_status status = HI_OK;
+
+	if (hi_leak_cycles_matter(in))
+		status = hi_leak_cycles_find(in, &edges, err);
+	if (status == HI_OK)
+		status = hi_leak_cycles_take(in->graph, edges, &in->arena, ret, err);
+	return status;
+}
+
 static enum hi_status run_summary_command(struct hi_inspection *in,
 					  const struct hi_report_header *header,
 					  struct hi_page *page, struct hi_json *json,
@@ -66,6 +82,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 	const struct hi_nearest *nearest = NULL;
 	struct hi_summary_report *report = NULL;
 	struct suspect_text words = {};
+	struct hi_leak_cycles cycles = {};
 	enum hi_status status = describe_suspects(in, &words, err);
 	struct hi_summary_inputs inputs = {
 		.header = header,
@@ -78,6 +95,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 		.suspect_names = words.names,
 		.suspect_paths = words.paths,
 		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
+		.cycles = &cycles,
 		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 	};
 
@@ -89,6 +107,8 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 	if (status == HI_OK && owners->n_shared_by_many && !json)
 		status = hi_kept_nearest(in, &nearest, err);
 	inputs.nearest = nearest;
+	if (status == HI_OK && page)
+		status = find_summary_cycles(in, &cycles, err);
 	if (status == HI_OK && page)
 		status = note_recording(in, err);
 	if (status == HI_OK)

@@ -289,6 +289,10 @@ static const struct hi_doc_field leaks_fields[] = {
 	 .nested = &leak_rows},
 	{"roots", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_leaks_report, roots, n_roots),
 	 .nested = &leak_roots},
+	{"cycles", NULL, HI_DOC_ROWS,
+	 HI_AT_ROWS(struct hi_leaks_report, cycles.rows, cycles.n_rows),
+	 .nested = &hi_leak_cycle_fields, .optional = true,
+	 .meaning = "fields that close cycles of leaked objects"},
 	{"sites", .put = put_leak_sites, .may_be_missing = true,
 	 .schema = "\"$ref\": \"#/definitions/leak_sites\""},
 	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_leaks_report, hidden),
@@ -421,6 +425,26 @@ static void show_leak_makers(const struct hi_leaks_report *r, struct hi_page *pa
 	}
 }
 
+/* A cycle is mended where it is closed. */
+static void show_cycles_of_leaks(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	char n[32];
+
+	if (!r->cycles.n_rows)
+		return;
+	hi_page_heading(page, "What closes the cycles",
+			"without the references of such a field no cycle is left");
+	hi_leak_cycles_show(&r->cycles, r->cycles.n_rows, page);
+	if (r->cycles.unclosed)
+		hi_page_text(page, hi_page_printf(page,
+						  "%s more: no single field with a name "
+						  "closes them%s",
+						  hi_count(n, r->cycles.unclosed),
+						  r->cycles.is_partial
+							  ? ", or they were not looked at"
+							  : ""));
+}
+
 static void show_leak_sites(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	if (r->sites)
@@ -455,6 +479,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 		return;
 	show_leak_rows(r, page);
 	show_leak_makers(r, page);
+	show_cycles_of_leaks(r, page);
 	show_leak_sites(r, page);
 	if (r->n_roots) {
 		hi_page_heading(page, "Largest leak roots", NULL);

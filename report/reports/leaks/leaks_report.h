@@ -7,6 +7,7 @@
 #include "census/analysis/alloc_sites.h"
 #include "report/document.h"
 #include "report/parts/births_report.h"
+#include "report/parts/leak_cycle.h"
 #include "report/parts/leak_name.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
@@ -43,6 +44,7 @@ struct hi_leaks_report {
 	size_t n_roots;
 	struct hi_hidden_rows hidden; /* of rows */
 	struct hi_hidden roots_beyond;
+	struct hi_leak_cycles cycles; /* set by the caller, which owns the rows */
 	/* Set by the caller, which owns it: where the leaks were allocated; NULL: there
 	 * is no recording. */
 	struct hi_births_sites *sites;

@@ -246,6 +246,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 	r->leak_bytes = in->leaks->bytes;
 	r->likely_objects = in->leaks->likely_objects;
 	r->likely_bytes = in->leaks->likely_bytes;
+	r->cycles = in->cycles;
 	r->unread = hi_unread_of(in->reach);
 	r->by_class = in->graph->unreachable_classes ? in->leaks->by_class : NULL;
 	for (size_t i = 0; i < n; i++) {

@@ -9,6 +9,7 @@
 #include "census/analysis/ledger.h"
 #include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
+#include "report/parts/leak_cycle.h"
 #include "report/parts/leak_name.h"
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
@@ -64,8 +65,9 @@ struct hi_summary_inputs {
 	/* One per suspect, as text, or NULL: the path to its top from a root (""
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
-	const struct hi_ledger *ledger; /* NULL: could not be filled */
-	size_t top;			/* rows kept per table; SIZE_MAX: all */
+	const struct hi_ledger *ledger;	     /* NULL: could not be filled */
+	const struct hi_leak_cycles *cycles; /* NULL: not asked for */
+	size_t top;			     /* rows kept per table; SIZE_MAX: all */
 };
 
 struct hi_summary_report {
@@ -97,6 +99,7 @@ struct hi_summary_report {
 	struct hi_summary_leak *leaks;	      /* by bytes */
 	size_t n_leaks, n_leaks_total;
 	uint64_t leak_roots;
+	const struct hi_leak_cycles *cycles; /* NULL: none are shown */
 	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES]; NULL: no collector */
 	struct hi_summary_suspect *suspects;
 	size_t n_suspects;

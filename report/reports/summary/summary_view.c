@@ -10,7 +10,13 @@
 #include "report/reports/summary/summary_report.h"
 
 /* Rows that are shown without --top and --all. */
-enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 3, DEFAULT_TOP = 10 };
+enum {
+	ROOTS_SHOWN = 5,
+	LEAKS_SHOWN = 3,
+	CYCLES_SHOWN = 2,
+	SUSPECTS_SHOWN = 3,
+	DEFAULT_TOP = 10
+};
 
 /* "server", "server + 2": enough to begin with. */
 static const char *owner_label(const struct hi_summary_owner *o, struct hi_page *page)
@@ -565,6 +571,8 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		hi_cell_number(t, row->example);
 		hi_cell_link(t, hi_address_of_object(page, row->example));
 	}
+	if (r->cycles)
+		hi_leak_cycles_show(r->cycles, CYCLES_SHOWN, page);
 }
 
 /* "server.db->buckets"; without a path the object that holds the elements. */
