@@ -17,7 +17,7 @@ static bool begins_as(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A plain pointer leads behind the control block, and is not counted. */
+/* Only counted pointers lead to the control block itself. */
 static enum hi_cycle_pointer pointer_of_edge(const struct hi_graph *g, hi_node from,
 					     hi_node to, uint8_t grade)
 {
