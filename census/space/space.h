@@ -115,13 +115,12 @@ struct hi_space_sites {
 	const uint32_t *function;
 	uint32_t n_sites; /* others have function 0 */
 	/* By context, what its rows are of in place of the site's function; others are
-	 * of 0. NULL: functions. Types are told by sites in any case. */
+	 * of 0. NULL: functions. */
 	const uint32_t *group_of_context;
 };
 /*
- * Computes the result up to the last census. An object that died before a census has seen
- * it has the type of its site, if all objects of the site that were seen have that one;
- * else it is unknown. HI_NO_MEMORY. hi_space_result_free().
+ * Computes the result up to the last census. The type of an object that died before a
+ * census has seen it is unknown. HI_NO_MEMORY. hi_space_result_free().
  */
 enum hi_status hi_space_result(const struct hi_space *space,
 			       const struct hi_space_sites *sites,

@@ -10,12 +10,6 @@
 #include "census/space/space.h"
 #include "census/space/space_internal.h"
 
-/* A site while rows are made: the type of the objects that were seen. */
-struct site_types {
-	bool is_seen, is_mixed;
-	uint32_t type;
-};
-
 /* hi_space_row while it grows. */
 struct growing_row {
 	uint32_t function, type;
@@ -27,7 +21,6 @@ struct row_making {
 	const struct hi_space_sites *sites;
 	struct HI_VECTOR(struct growing_row) rows;
 	struct hi_table row_of; /* function and type -> index of rows */
-	struct HI_VECTOR(struct site_types) types;
 };
 
 static void free_row_making(struct row_making *m)
@@ -35,7 +28,6 @@ static void free_row_making(struct row_making *m)
 	for (size_t i = 0; i < m->rows.count; i++)
 		hi_vector_free(&m->rows.items[i].steps);
 	hi_vector_free(&m->rows);
-	hi_vector_free(&m->types);
 	hi_table_free(&m->row_of);
 }
 
@@ -70,21 +62,6 @@ static struct growing_row *need_row(struct row_making *m, uint32_t context, uint
 	return &m->rows.items[index];
 }
 
-static bool note_type_of_site(struct row_making *m, uint32_t context, uint32_t type)
-{
-	uint32_t site = site_of_space_context(m, context);
-	struct site_types *s;
-
-	while (m->types.count <= site)
-		if (!hi_vector_push(&m->types, (struct site_types){}))
-			return false;
-	s = &m->types.items[site];
-	s->is_mixed |= s->is_seen && s->type != type;
-	s->is_seen = true;
-	s->type = type;
-	return true;
-}
-
 static bool add_at_age(struct growing_row *row, uint32_t age,
 		       const struct hi_space_amount *amount, bool is_live)
 {
@@ -102,13 +79,11 @@ static bool add_group_to_rows(struct row_making *m, const struct hi_space_group 
 {
 	struct growing_row *row = need_row(m, group->context, group->type);
 
-	if (!row || !note_type_of_site(m, group->context, group->type))
-		return false;
-	for (size_t i = 0; i < group->ended.count; i++)
+	for (size_t i = 0; row && i < group->ended.count; i++)
 		if (!add_at_age(row, group->ended.items[i].age,
 				&group->ended.items[i].all, false))
 			return false;
-	return true;
+	return row;
 }
 
 static bool add_live_to_rows(struct row_making *m, const struct hi_space_object *o)
@@ -116,21 +91,19 @@ static bool add_live_to_rows(struct row_making *m, const struct hi_space_object 
 	/* Its age is that of the last census, which has ended. */
 	struct growing_row *row = need_row(m, o->context, o->type);
 
-	return row && note_type_of_site(m, o->context, o->type) &&
-	       add_at_age(row, hi_space_age(m->space, o), &o->amount, true);
+	return row && add_at_age(row, hi_space_age(m->space, o), &o->amount, true);
 }
 
+/* The type of a survivor of the same site is not theirs: a line that calls a wrapper of
+ * malloc allocates more than one type. */
 static bool add_unseen_to_rows(struct row_making *m, uint32_t context)
 {
 	const struct hi_space_amount *unseen = &m->space->contexts.items[context].unseen;
-	uint32_t site = site_of_space_context(m, context), type = 0;
 	struct growing_row *row;
 
 	if (!unseen->number && !unseen->size)
 		return true;
-	if (site < m->types.count && !m->types.items[site].is_mixed)
-		type = m->types.items[site].type;
-	row = need_row(m, context, type);
+	row = need_row(m, context, 0);
 	return row && add_at_age(row, 0, unseen, false);
 }
 

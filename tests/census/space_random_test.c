@@ -88,30 +88,6 @@ static uint32_t type_that_was_seen(const struct space_lives *l,
 	return 0;
 }
 
-/* Of a life that no census saw: what all of its site have. */
-static uint32_t type_of_neighbours(const struct space_lives *l,
-				   const struct space_life *life)
-{
-	uint32_t type = UINT32_MAX;
-
-	for (unsigned i = 0; i < l->n; i++) {
-		const struct space_life *o = &l->of[i];
-
-		if (l->site[o->context] != l->site[life->context] || !was_ever_seen(l, o))
-			continue;
-		if (type != UINT32_MAX && type != type_that_was_seen(l, o))
-			return 0;
-		type = type_that_was_seen(l, o);
-	}
-	return type == UINT32_MAX ? 0 : type;
-}
-
-static uint32_t true_type(const struct space_lives *l, const struct space_life *life)
-{
-	return was_ever_seen(l, life) ? type_that_was_seen(l, life)
-				      : type_of_neighbours(l, life);
-}
-
 /* What is counted of it: where no census saw it, its overhead is as assumed. */
 static struct hi_space_amount true_amount(const struct space_lives *l,
 					  const struct space_life *life)
@@ -145,7 +121,7 @@ static struct hi_space_amount true_sum(const struct space_lives *l, uint32_t fun
 		const struct space_life *life = &l->of[i];
 
 		if (l->function[l->site[life->context]] != function ||
-		    true_type(l, life) != type || !has_age(l, life, age))
+		    type_that_was_seen(l, life) != type || !has_age(l, life, age))
 			continue;
 		if (only_live && (!life_is_live(life, l->censuses) ||
 				  l->censuses - life->born + 1 != age))
