@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/interner.h"
 #include "base/text.h"
+#include "census/graph/type_payload.h"
 #include "report/type_name.h"
 
 enum { NAME_MAX_COMPARED = 64, FAR = 1000 };
@@ -48,15 +49,16 @@ static unsigned edit_distance(const char *a, const char *b)
 	return row[m];
 }
 
-void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
-		      const char *nearest[HI_NAMES_NEAREST])
+/* The numbers of the nearest names, UINT32_MAX where none is near. */
+static void rank_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg,
+			 uint32_t n, uint32_t nearest[HI_NAMES_NEAREST])
 {
 	unsigned best[HI_NAMES_NEAREST] = {FAR, FAR, FAR};
 	unsigned limit =
 		(unsigned)strnlen(hi_type_bare(pattern), NAME_MAX_COMPARED) / 2 + 1;
 
 	for (uint32_t i = 0; i < HI_NAMES_NEAREST; i++)
-		nearest[i] = NULL;
+		nearest[i] = UINT32_MAX;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = name_of(arg, i);
 		unsigned d =
@@ -75,53 +77,105 @@ void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, u
 			nearest[k] = nearest[k - 1];
 		}
 		best[at] = d;
-		nearest[at] = name;
+		nearest[at] = i;
 	}
 }
 
-/* Each name twice in its own memory: what is compared, its NUL, and the short one. */
-struct short_names {
-	const struct hi_graph *g;
-	bool qualified; /* compare with qualifiers */
-	struct hi_arena arena;
+void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
+		      const char *nearest[HI_NAMES_NEAREST])
+{
+	uint32_t numbers[HI_NAMES_NEAREST];
+
+	rank_nearest(pattern, name_of, arg, n, numbers);
+	for (size_t i = 0; i < HI_NAMES_NEAREST; i++)
+		nearest[i] = numbers[i] == UINT32_MAX ? NULL : name_of(arg, numbers[i]);
+}
+
+/* ---- the names of a type ---- */
+
+/* "(untyped)" for type 0, "" for other types without a name. */
+static const char *name_of_type(const struct hi_graph *g, uint32_t type)
+{
+	const char *name = hi_graph_type_name(g, type);
+
+	return *name || type ? name : "(untyped)";
+}
+
+/* The name of a payload as a string; NULL: it is too long. */
+static const char *copy_payload_name(const struct hi_payload *payload,
+				     char out[HI_TYPE_SHORT_SIZE])
+{
+	if (payload->length >= HI_TYPE_SHORT_SIZE)
+		return NULL;
+	memcpy(out, payload->name, payload->length);
+	out[payload->length] = '\0';
+	return out;
+}
+
+/* ---- what is near ---- */
+
+/* Short names, each once. Out of memory: some are missing. */
+static void add_near_name(struct hi_interner *names, const char *full)
+{
+	char out[HI_TYPE_SHORT_SIZE];
+
+	if (*full &&
+	    strlen(hi_type_short(full, out, sizeof(out))) < HI_NAMES_NEAREST_SIZE)
+		(void)hi_interner_add(names, out);
+}
+
+static void add_near_names(const struct hi_graph *g, struct hi_interner *names)
+{
+	struct hi_payload found[HI_PAYLOADS_MAX];
+	char out[HI_TYPE_SHORT_SIZE];
+
+	for (uint32_t i = 1; i < g->n_types; i++) {
+		size_t n = hi_type_payloads(g->types[i].name, found);
+
+		add_near_name(names, hi_text_or_empty(g->types[i].name));
+		for (size_t k = 0; k < n; k++)
+			if (copy_payload_name(&found[k], out))
+				add_near_name(names, out);
+	}
+}
+
+struct near_names {
+	struct hi_interner shown;
+	struct hi_arena compared; /* names without qualifiers */
+	bool is_qualified;	  /* compare with qualifiers */
 };
 
-static const char *nth_short_name(void *arg, uint32_t i)
+static const char *nth_near_name(void *arg, uint32_t i)
 {
-	struct short_names *names = arg;
-	const char *full = names->g->types[i].name;
-	char shown[HI_TYPE_SHORT_SIZE], compared[HI_TYPE_SHORT_SIZE], *both;
-	size_t n;
+	struct near_names *names = arg;
+	const char *shown = hi_interner_name(&names->shown, i + 1);
+	char out[HI_TYPE_SHORT_SIZE];
 
-	if (!i || !full)
-		return NULL;
-	hi_type_short(full, shown, sizeof(shown));
-	n = strlen(names->qualified
-			   ? hi_type_short(full, compared, sizeof(compared))
-			   : hi_type_unqualified(full, compared, sizeof(compared)));
-	both = hi_arena_alloc(&names->arena, n + strlen(shown) + 2);
-	if (!both)
-		return NULL;
-	memcpy(both, compared, n);
-	memcpy(both + n + 1, shown, strlen(shown) + 1);
-	return both;
+	return names->is_qualified
+		       ? shown
+		       : hi_arena_strdup(&names->compared,
+					 hi_type_unqualified(shown, out, sizeof(out)));
 }
 
 static void find_nearest(const struct hi_graph *g, const char *pattern,
 			 struct hi_types_near *near)
 {
-	struct short_names names = {.g = g, .qualified = strstr(pattern, "::") != NULL};
-	const char *nearest[HI_NAMES_NEAREST];
+	struct near_names names = {.is_qualified = strstr(pattern, "::") != NULL};
+	uint32_t nearest[HI_NAMES_NEAREST];
 	char out[HI_TYPE_SHORT_SIZE];
 
-	hi_names_nearest(hi_type_short(pattern, out, sizeof(out)), nth_short_name, &names,
-			 g->n_types, nearest);
+	add_near_names(g, &names.shown);
+	rank_nearest(hi_type_short(pattern, out, sizeof(out)), nth_near_name, &names,
+		     (uint32_t)names.shown.names.count, nearest);
 	for (size_t i = 0; i < HI_NAMES_NEAREST; i++)
-		if (nearest[i])
+		if (nearest[i] != UINT32_MAX)
 			snprintf(near->name[i], sizeof(near->name[i]), "%s",
-				 nearest[i] + strlen(nearest[i]) + 1);
-	hi_arena_free(&names.arena);
+				 hi_interner_name(&names.shown, nearest[i] + 1));
+	hi_interner_free(&names.shown);
+	hi_arena_free(&names.compared);
 }
+
+/* ---- matches ---- */
 
 static bool is_in_word(char c)
 {
@@ -149,16 +203,16 @@ static bool equal_but_blanks(const char *a, const char *b)
 	}
 }
 
-enum match { MATCH_FULL, MATCH_SHORT, MATCH_UNQUALIFIED, MATCH_SHELL };
+enum match { MATCH_FULL, MATCH_SHORT, MATCH_SHELL };
 
-static bool matches_short(const char *want, const char *name, enum match how)
+static bool name_matches(const char *want, const char *name, enum match how)
 {
 	char want_short[HI_TYPE_SHORT_SIZE], out[HI_TYPE_SHORT_SIZE];
 
-	if (how == MATCH_UNQUALIFIED) {
-		hi_type_unqualified(name, out, sizeof(out));
-		return equal_but_blanks(want, hi_type_bare(out));
-	}
+	if (how == MATCH_FULL)
+		return strcmp(want, hi_type_bare(name)) == 0;
+	if (how == MATCH_SHELL && fnmatch(want, hi_type_bare(name), 0) == 0)
+		return true;
 	hi_type_short(name, out, sizeof(out));
 	if (how == MATCH_SHELL)
 		return fnmatch(want, hi_type_bare(out), 0) == 0;
@@ -167,35 +221,28 @@ static bool matches_short(const char *want, const char *name, enum match how)
 	return equal_but_blanks(want_short, hi_type_bare(out));
 }
 
-static bool name_matches(const char *want, const char *name, enum match how)
+static bool payload_matches(const char *want, const char *name, enum match how)
 {
-	const char *bare = hi_type_bare(name);
+	struct hi_payload found[HI_PAYLOADS_MAX];
+	char out[HI_TYPE_SHORT_SIZE];
+	size_t n = hi_type_payloads(name, found);
 
-	switch (how) {
-	case MATCH_FULL:
-		return strcmp(want, bare) == 0;
-	case MATCH_SHELL:
-		return fnmatch(want, bare, 0) == 0 || matches_short(want, name, how);
-	case MATCH_SHORT:
-	case MATCH_UNQUALIFIED:
-	default:
-		return matches_short(want, name, how);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (copy_payload_name(&found[i], out) && name_matches(want, out, how))
+			return true;
+	return false;
 }
 
-/* Returns how many match. */
-static uint32_t select_where(const struct hi_graph *g, const char *pattern,
-			     enum match how, struct hi_type_set *set)
+/* Returns how many match: by their names, or by their payloads. */
+static uint32_t select_where(const struct hi_graph *g, const char *want, enum match how,
+			     bool by_payload, struct hi_type_set *set)
 {
-	const char *want = hi_type_bare(pattern);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->n_types && *want; i++) {
-		const char *name = g->types[i].name ? g->types[i].name : "";
+		const char *name = name_of_type(g, i);
 
-		if (!*name)
-			name = i == 0 ? "(untyped)" : "";
-		if (!name_matches(want, name, how))
+		if (!(by_payload ? payload_matches : name_matches)(want, name, how))
 			continue;
 		set->count += !set->has[i];
 		set->has[i] = true;
@@ -204,18 +251,123 @@ static uint32_t select_where(const struct hi_graph *g, const char *pattern,
 	return n;
 }
 
-static bool select_one(const struct hi_graph *g, const char *pattern,
-		       struct hi_type_set *set)
-{
-	uint32_t n;
+/* ---- names without qualifiers ---- */
 
-	if (select_where(g, pattern, MATCH_FULL, set) > 0 ||
-	    select_where(g, pattern, MATCH_SHORT, set) > 0)
+/* Is it the name with some of its qualifiers: "shop::Session", "app.Session"? */
+static bool lacks_qualifiers(const char *want, const char *shown)
+{
+	char out[HI_TYPE_SHORT_SIZE];
+	size_t n = strlen(want), length = strlen(shown);
+
+	if (equal_but_blanks(want,
+			     hi_type_bare(hi_type_unqualified(shown, out, sizeof(out)))))
 		return true;
-	n = select_where(g, pattern, MATCH_UNQUALIFIED, set);
-	set->ambiguous |= n > 1;
-	return n > 0 || (strpbrk(pattern, "*?[") &&
-			 select_where(g, pattern, MATCH_SHELL, set) > 0);
+	return length > n + 1 && strcmp(shown + length - n, want) == 0 &&
+	       (shown[length - n - 1] == '.' ||
+		(shown[length - n - 1] == ':' && shown[length - n - 2] == ':')) &&
+	       strcspn(shown, "<( ,") > length - n - 1;
+}
+
+static bool add_candidate(struct hi_interner *names, const char *want, const char *name)
+{
+	char out[HI_TYPE_SHORT_SIZE];
+	const char *shown = hi_type_bare(hi_type_short(name, out, sizeof(out)));
+
+	return !lacks_qualifiers(want, shown) || hi_interner_add(names, shown);
+}
+
+/* The short names of types and payloads that may be meant. False: out of memory. */
+static bool list_candidates(const struct hi_graph *g, const char *want, bool payloads,
+			    struct hi_interner *names)
+{
+	struct hi_payload found[HI_PAYLOADS_MAX];
+	char out[HI_TYPE_SHORT_SIZE];
+	bool ok = true;
+
+	for (uint32_t i = 1; i < g->n_types && *want && ok; i++) {
+		const char *name = name_of_type(g, i);
+		size_t n = payloads ? hi_type_payloads(name, found) : 0;
+
+		ok = g->types[i].klass == HI_TYPE_FIELD ||
+		     add_candidate(names, want, name);
+		for (size_t k = 0; k < n && ok; k++)
+			ok = !copy_payload_name(&found[k], out) ||
+			     add_candidate(names, want, out);
+	}
+	return ok;
+}
+
+/* "Order is the last name of 2 types: shop::Order, bill::Order". */
+static enum hi_status refuse_ambiguous(const char *want, const struct hi_interner *names,
+				       struct hi_error *err)
+{
+	char text[sizeof(((struct hi_error *)NULL)->text)];
+	size_t used = 0, shown = 0;
+
+	for (; shown < names->names.count; shown++) {
+		const char *name = names->names.items[shown];
+
+		if (used + strlen(name) + 2 > sizeof(text) - 100)
+			break;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 shown ? ", " : "", name);
+	}
+	text[used] = '\0';
+	return hi_fail(err, HI_USAGE, 0, "%.40s is the last name of %zu types: %s%s",
+		       want, names->names.count, text,
+		       shown < names->names.count ? ", …" : "");
+}
+
+/* Selects the types of the one name that has `want` as its last part. HI_NOT_FOUND: there
+ * is none; HI_USAGE: there are several. */
+static enum hi_status select_unqualified(const struct hi_graph *g, const char *want,
+					 bool payloads, struct hi_type_set *set,
+					 struct hi_error *err)
+{
+	struct hi_interner names = {};
+	enum hi_status status = HI_NOT_FOUND;
+
+	if (!list_candidates(g, want, payloads, &names)) {
+		status = hi_fail_memory(err, "names of types");
+	} else if (names.names.count > 1) {
+		status = refuse_ambiguous(want, &names, err);
+	} else if (names.names.count) {
+		const char *name = names.names.items[0];
+
+		select_where(g, name, MATCH_SHORT, false, set);
+		if (payloads)
+			select_where(g, name, MATCH_SHORT, true, set);
+		snprintf(set->taken, sizeof(set->taken), "%s", name);
+		status = HI_OK;
+	}
+	hi_interner_free(&names);
+	return status;
+}
+
+/* ---- patterns and lists ---- */
+
+/* HI_NOT_FOUND fills no error in. */
+static enum hi_status select_one(const struct hi_graph *g, const char *pattern,
+				 struct hi_type_set *set, struct hi_error *err)
+{
+	bool payloads = *pattern != '=';
+	const char *want = hi_type_bare(pattern + !payloads);
+	uint32_t n = select_where(g, want, MATCH_FULL, false, set);
+	enum hi_status status;
+
+	if (!n)
+		n = select_where(g, want, MATCH_SHORT, false, set);
+	if (payloads)
+		n += select_where(g, want, MATCH_SHORT, true, set);
+	if (n)
+		return HI_OK;
+	status = select_unqualified(g, want, payloads, set, err);
+	if (status != HI_NOT_FOUND || !strpbrk(want, "*?["))
+		return status;
+	n = select_where(g, want, MATCH_SHELL, false, set);
+	if (payloads)
+		n += select_where(g, want, MATCH_SHELL, true, set);
+	return n ? HI_OK : HI_NOT_FOUND;
 }
 
 /* Length of the first name of a list: to a comma outside of template arguments. */
@@ -231,20 +383,23 @@ static size_t first_of_list(const char *text)
 }
 
 /* Takes the types of a name away again; of a list that begins so, from all of them. */
-static bool select_without(const struct hi_graph *g, const char *name,
-			   struct hi_type_set *set)
+static enum hi_status select_without(const struct hi_graph *g, const char *name,
+				     struct hi_type_set *set, struct hi_error *err)
 {
 	struct hi_type_set gone = {.n_types = set->n_types};
-	bool found;
+	enum hi_status status;
 
 	gone.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*gone.has));
-	found = gone.has && select_one(g, name, &gone);
-	for (uint32_t i = 0; found && i < g->n_types; i++) {
+	status = gone.has ? select_one(g, name, &gone, err)
+			  : hi_fail_memory(err, "set of types");
+	for (uint32_t i = 0; status == HI_OK && i < g->n_types; i++) {
 		set->count -= set->has[i] && gone.has[i];
 		set->has[i] &= !gone.has[i];
 	}
+	if (*gone.taken)
+		memcpy(set->taken, gone.taken, sizeof(set->taken));
 	hi_type_set_free(&gone);
-	return found;
+	return status;
 }
 
 static void select_all(struct hi_type_set *set)
@@ -254,19 +409,22 @@ static void select_all(struct hi_type_set *set)
 	set->count = set->n_types;
 }
 
-static bool select_part(const struct hi_graph *g, const char *name,
-			struct hi_type_set *set)
+static enum hi_status select_part(const struct hi_graph *g, const char *name,
+				  struct hi_type_set *set, struct hi_error *err)
 {
-	return *name == '!' ? select_without(g, name + 1, set) : select_one(g, name, set);
+	return *name == '!' ? select_without(g, name + 1, set, err)
+			    : select_one(g, name, set, err);
 }
 
 /* Every name of a list must be there: a misspelt one would pass unseen. */
-static bool select_list(const struct hi_graph *g, const char *list,
-			struct hi_type_set *set, char *name, size_t size)
+static enum hi_status select_list(const struct hi_graph *g, const char *list,
+				  struct hi_type_set *set, char *name, size_t size,
+				  struct hi_error *err)
 {
 	if (*list == '!')
 		select_all(set);
 	for (;;) {
+		enum hi_status status;
 		size_t n, length;
 
 		list += strspn(list, " ");
@@ -274,10 +432,9 @@ static bool select_list(const struct hi_graph *g, const char *list,
 		while (length && list[length - 1] == ' ')
 			length--;
 		snprintf(name, size, "%.*s", (int)length, list);
-		if (length >= size || !select_part(g, name, set))
-			return false;
-		if (!list[n])
-			return true;
+		status = length >= size ? HI_NOT_FOUND : select_part(g, name, set, err);
+		if (status != HI_OK || !list[n])
+			return status;
 		list += n + 1;
 	}
 }
@@ -288,22 +445,26 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 {
 	struct hi_type_set set = {.n_types = g->n_types};
 	char missing[512];
+	enum hi_status status;
 
 	if (near)
 		*near = (struct hi_types_near){};
 	set.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*set.has));
 	if (!set.has)
 		return hi_fail_memory(err, "set of types");
-	if (!select_one(g, pattern, &set) &&
-	    !select_list(g, pattern, &set, missing, sizeof(missing))) {
-		hi_type_set_free(&set);
-		if (near)
-			find_nearest(g, missing, near);
-		return hi_fail(err, HI_NOT_FOUND, 0, "no object has the type %.100s",
-			       missing);
+	status = select_one(g, pattern, &set, err);
+	if (status == HI_NOT_FOUND)
+		status = select_list(g, pattern, &set, missing, sizeof(missing), err);
+	if (status == HI_OK) {
+		*ret = set;
+		return HI_OK;
 	}
-	*ret = set;
-	return HI_OK;
+	hi_type_set_free(&set);
+	if (status != HI_NOT_FOUND)
+		return status;
+	if (near)
+		find_nearest(g, missing, near);
+	return hi_fail(err, HI_NOT_FOUND, 0, "no object has the type %.100s", missing);
 }
 
 void hi_type_set_free(struct hi_type_set *set)

@@ -5,32 +5,39 @@
 
 #include "census/graph/graph.h"
 
-enum { HI_NAMES_NEAREST = 3, HI_NAMES_NEAREST_SIZE = 64 };
+enum { HI_NAMES_NEAREST = 3, HI_NAMES_NEAREST_SIZE = 160 };
 
 struct hi_type_set {
 	bool *has; /* n_types entries */
 	uint32_t n_types;
 	uint32_t count; /* types in it */
-	/* Several of them have one name without qualifiers, which was asked for. */
-	bool ambiguous;
+	/* The short name that was taken for one without its qualifiers, "" for none; of
+	 * a list the last. */
+	char taken[HI_NAMES_NEAREST_SIZE];
 };
 
-/* Short names of types near one that is not there, "" behind the last. */
+/* Short names of types near one that is not there, "" behind the last. Names that do not
+ * fit are left out, so that each can be pasted. */
 struct hi_types_near {
 	char name[HI_NAMES_NEAREST][HI_NAMES_NEAREST_SIZE];
 };
 
 /*
  * Selects the types whose name is `pattern`, with or without "struct ", "class ", "union
- * " or "enum " on either side. If there is none: those with this short name
- * (type_name.h), then those with this name without qualifiers, which may be several;
- * then, if the pattern has a * or ?, it is a shell pattern for full or short names. If
- * no type matches that either and it has commas outside of template arguments, it is a
- * list of names, each of which must exist; one with a ! before it is taken away again,
- * and a list that begins so is of all others. "(untyped)" is type 0. Blanks count only
- * between words.
+ * " or "enum " on either side, or if there is none those with this short name
+ * (type_name.h); and beside them all types that have a type of this name as payload
+ * (census/graph/type_payload.h): nodes of containers, blocks of shared pointers, arrays.
+ * If there are none of either, the name may lack its qualifiers ("Session" for
+ * "shop::Session" or "app.Session"): then the one type or payload is taken that has it.
+ * If there is none, and the pattern has a * or ?, it is a shell pattern for full or short
+ * names of types and payloads. If no type matches that either and it has commas outside
+ * of template arguments, it is a list of names, each of which must exist; one with a !
+ * before it is taken away again, and a list that begins so is of all others. "=NAME" is
+ * the type NAME without those around it. "(untyped)" is type 0. Blanks count only between
+ * words.
  * HI_NOT_FOUND with the name that is missing; then near (may be NULL) gets the closest
- * names.
+ * names. HI_USAGE: types of several names have it without qualifiers; the text lists
+ * them.
  */
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_type_set *ret, struct hi_types_near *near,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/type_name.h"
-
 bool hi_lookup_is_address(const char *text, uint64_t *ret)
 {
 	char *end;
@@ -24,23 +22,19 @@ bool hi_lookup_is_address(const char *text, uint64_t *ret)
 	return true;
 }
 
-/* "Order: 2 types have this name: shop::Order, bill::Order" */
-static void note_all_names(struct hi_inspection *in, const char *pattern,
-			   const struct hi_type_set *set)
+/* "; near it: a, b": those that fit, whole, so that they can be pasted. */
+static void append_near(char *text, size_t size, const struct hi_types_near *near)
 {
-	char out[HI_TYPE_SHORT_SIZE], text[400];
-	size_t used = 0;
-	uint32_t shown = 0;
+	size_t used = strlen(text);
+	const char *before = "; near it: ";
 
-	for (uint32_t i = 0; i < set->n_types && used < sizeof(text) / 2; i++) {
-		if (!set->has[i])
+	for (size_t i = 0; i < HI_NAMES_NEAREST && near->name[i][0]; i++) {
+		if (used + strlen(before) + strlen(near->name[i]) >= size)
 			continue;
-		hi_type_short(hi_graph_type_name(in->graph, i), out, sizeof(out));
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.100s",
-					 shown++ ? ", " : "", out);
+		used += (size_t)snprintf(text + used, size - used, "%s%s", before,
+					 near->name[i]);
+		before = ", ";
 	}
-	hi_inspect_note(in, "%.60s is the name of %u types: %s%s", pattern, set->count,
-			text, shown < set->count ? ", …" : "");
 }
 
 enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
@@ -50,20 +44,18 @@ enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 	struct hi_error missing;
 	enum hi_status status = hi_types_select(in->graph, pattern, ret, &near, &missing);
 
-	if (status == HI_OK && ret->ambiguous)
-		note_all_names(in, pattern, ret);
-
-	if (status != HI_NOT_FOUND) {
-		if (status != HI_OK && err)
-			*err = missing;
-		return status;
-	}
-	if (!near.name[0][0])
+	if (status == HI_OK && *ret->taken)
+		hi_inspect_note(in, "%.100s is taken as %s", pattern, ret->taken);
+	if (status == HI_OK)
+		return HI_OK;
+	if (status == HI_NOT_FOUND && near.name[0][0])
+		append_near(missing.text, sizeof(missing.text), &near);
+	else if (status == HI_NOT_FOUND)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.140s; heapinspect census lists them", missing.text);
-	return hi_fail(err, HI_NOT_FOUND, 0, "%.100s; near it: %.50s%s%.50s%s%.50s",
-		       missing.text, near.name[0], near.name[1][0] ? ", " : "",
-		       near.name[1], near.name[2][0] ? ", " : "", near.name[2]);
+	if (err)
+		*err = missing;
+	return status;
 }
 
 size_t hi_lookup_top(const struct hi_options *options, size_t usual)

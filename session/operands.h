@@ -8,7 +8,8 @@
 
 /* "0x55…"; decimal is refused, so that a type may begin with a digit. */
 bool hi_lookup_is_address(const char *text, uint64_t *ret);
-/* hi_types_select with the nearest names in the error. */
+/* hi_types_select with the nearest names in the error, and a note where a name without
+ * qualifiers was taken for another one. */
 enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 			       struct hi_type_set *ret, struct hi_error *err);
 /* The rows that the options select; usual: without --top and --all. Free
