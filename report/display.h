@@ -18,19 +18,20 @@
 #include "report/type_names.h"
 
 enum hi_column_kind {
-	HI_COLUMN_TEXT, /* left; may be cut in the middle */
-	HI_COLUMN_WORD, /* left; short, never cut */
+	HI_COLUMN_TEXT,	      /* left; goes on in lines below where it is too wide */
+	HI_COLUMN_WORD,	      /* left; short */
+	HI_COLUMN_MINOR_WORD, /* left out of text that would be too wide */
 	/* What to ask for the page that a cell of the row leads to: left, never cut, and
 	 * left out where cells are links. */
 	HI_COLUMN_QUERY,
 	HI_COLUMN_BYTES,
-	HI_COLUMN_MINOR_BYTES, /* left out of text that would be too wide */
+	HI_COLUMN_MINOR_BYTES, /* left out as HI_COLUMN_MINOR_WORD are */
 	HI_COLUMN_COUNT,
-	HI_COLUMN_MINOR_COUNT, /* left out as HI_COLUMN_MINOR_BYTES are */
-	HI_COLUMN_PERCENT,
+	HI_COLUMN_MINOR_COUNT, /* left out as HI_COLUMN_MINOR_WORD are */
+	HI_COLUMN_PERCENT, /* left out of such text, too, and addresses behind the first column */
 	HI_COLUMN_ADDRESS,
 	HI_COLUMN_FIGURE,	/* text, to the right; never cut */
-	HI_COLUMN_MINOR_FIGURE, /* left out as HI_COLUMN_MINOR_BYTES are */
+	HI_COLUMN_MINOR_FIGURE, /* left out as HI_COLUMN_MINOR_WORD are */
 };
 struct hi_column {
 	const char *title;

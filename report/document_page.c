@@ -22,6 +22,7 @@ enum hi_column_kind hi_doc_column(const struct hi_doc_field *field)
 	case HI_DOC_QUERY:
 		return HI_COLUMN_QUERY;
 	case HI_DOC_WORD:
+		return field->minor ? HI_COLUMN_MINOR_WORD : HI_COLUMN_WORD;
 	case HI_DOC_TIME:
 	case HI_DOC_FLAG:
 		return HI_COLUMN_WORD;

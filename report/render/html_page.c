@@ -166,7 +166,7 @@ static void begin_html_region(struct html_writer *w, const char *element,
 static bool is_figure(enum hi_column_kind kind)
 {
 	return kind != HI_COLUMN_TEXT && kind != HI_COLUMN_WORD &&
-	       kind != HI_COLUMN_QUERY;
+	       kind != HI_COLUMN_MINOR_WORD && kind != HI_COLUMN_QUERY;
 }
 
 static bool is_shown(const struct hi_html_links *links, enum hi_column_kind kind)
@@ -191,6 +191,7 @@ static const char *class_of_column(enum hi_column_kind kind)
 	case HI_COLUMN_TEXT:
 		return "";
 	case HI_COLUMN_WORD:
+	case HI_COLUMN_MINOR_WORD:
 	case HI_COLUMN_QUERY:
 		return " class=\"w\"";
 	case HI_COLUMN_PERCENT:

@@ -5,9 +5,8 @@
 #include "report/escape.h"
 #include "report/render/text_internal.h"
 
-/* One character: its length in bytes, the columns it takes in *columns. */
-static size_t next_char(const struct hi_text_style *style, const char *text,
-			unsigned *columns)
+size_t hi_text_character(const struct hi_text_style *style, const char *text,
+			 unsigned *columns)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t want = s[0] < 0xc0 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -36,7 +35,7 @@ size_t hi_text_prefix(const struct hi_text_style *style, const char *text,
 	size_t i = 0;
 
 	while (text[i]) {
-		size_t n = next_char(style, text + i, &one);
+		size_t n = hi_text_character(style, text + i, &one);
 
 		if (taken + one > columns)
 			break;
@@ -100,12 +99,12 @@ static const char *suffix_of_columns(const struct hi_text_style *style, const ch
 	unsigned all = hi_text_columns(style, text), one;
 
 	while (*text && all > columns) {
-		text += next_char(style, text, &one);
+		text += hi_text_character(style, text, &one);
 		all -= one;
 	}
 	/* Not in front of a combining character that belongs to the cut. */
 	while (*text) {
-		size_t n = next_char(style, text, &one);
+		size_t n = hi_text_character(style, text, &one);
 
 		if (one)
 			break;

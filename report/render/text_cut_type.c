@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cuts of texts with template arguments: "unordered_map<string, shared_ptr<O…>> node".
+ * Cuts of texts with template arguments: "unordered_map<…, shared_ptr<Order>> node".
  * What is cut first says least: namespaces of arguments, then the end of the last
- * argument, then arguments that are no types of the program, then what those types are
- * wrapped in.
+ * argument and other arguments that are no types of the program, then what those types
+ * are wrapped in. These themselves are cut where nothing else is left.
  */
 #include <stdio.h>
 #include <string.h>
@@ -113,25 +113,6 @@ static size_t last_inner_end(const char *text, size_t *name)
 	return end;
 }
 
-/* Cuts the end of the last name, which keeps `least` characters. */
-static void cut_last_name(struct cut *cut, size_t least)
-{
-	unsigned all = hi_text_columns(cut->style, cut->text), taken;
-	unsigned over = all - cut->columns + hi_text_columns(cut->style, cut->dots);
-	size_t name, end = last_inner_end(cut->text, &name), keep;
-	char byte = cut->text[end];
-	unsigned have;
-
-	cut->text[end] = '\0';
-	have = hi_text_columns(cut->style, cut->text + name);
-	keep = have > over
-		       ? hi_text_prefix(cut->style, cut->text + name, have - over, &taken)
-		       : 0;
-	cut->text[end] = byte;
-	if (keep >= least)
-		replace_by_dots(cut, name + keep, end);
-}
-
 /* Words of languages and libraries: not what the program is about. */
 static bool is_library_word(const char *word, size_t n)
 {
@@ -186,6 +167,27 @@ static bool is_library_argument(const char *text, size_t n)
 		i = k > i ? k : i + 1;
 	}
 	return true;
+}
+
+/* Cuts the end of the last name, which keeps one character, if it is of a library. */
+static void cut_last_name(struct cut *cut)
+{
+	unsigned all = hi_text_columns(cut->style, cut->text), taken;
+	unsigned over = all - cut->columns + hi_text_columns(cut->style, cut->dots);
+	size_t name, end = last_inner_end(cut->text, &name), keep;
+	char byte = cut->text[end];
+	unsigned have;
+
+	if (!is_library_argument(cut->text + name, end - name))
+		return;
+	cut->text[end] = '\0';
+	have = hi_text_columns(cut->style, cut->text + name);
+	keep = have > over
+		       ? hi_text_prefix(cut->style, cut->text + name, have - over, &taken)
+		       : 0;
+	cut->text[end] = byte;
+	if (keep > 0)
+		replace_by_dots(cut, name + keep, end);
 }
 
 /* End of the argument that begins at i. */
@@ -364,11 +366,11 @@ const char *hi_text_fit_arguments(const struct hi_text_style *style,
 	memcpy(cut.text, text, strlen(text));
 	cut_namespaces(&cut);
 	if (!is_cut_enough(&cut))
-		cut_last_name(&cut, 1);
+		cut_last_name(&cut);
 	if (!is_cut_enough(&cut))
 		cut_plain_arguments(&cut);
 	if (!is_cut_enough(&cut))
-		cut_last_name(&cut, 1);
+		cut_last_name(&cut);
 	if (!is_cut_enough(&cut))
 		cut_wrappers(&cut);
 	if (!is_cut_enough(&cut))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/render/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -9,27 +8,25 @@
 
 enum { INDENT = 2 };
 
-/* A number stays with its unit: "10.7 MiB", "5.0 %". */
-static bool may_break(const char *text, size_t i)
+/* The next line of text: up to a blank; a word longer than half a line is broken rather
+ * than moved. */
+static struct hi_text_line next_wrapped_line(const struct hi_text_style *style,
+					     const char *text, unsigned room)
 {
-	return text[i] == ' ' &&
-	       !(i > 0 && isdigit((unsigned char)text[i - 1]) &&
-		 (isupper((unsigned char)text[i + 1]) || text[i + 1] == '%'));
-}
+	size_t n = hi_text_prefix(style, text, room, NULL), blank = n;
+	struct hi_text_line line = hi_text_next_line(style, text, room);
 
-/* Where the next line of text ends: at a blank, else at the last column. */
-static size_t end_of_wrapped_line(const struct hi_text_style *style, const char *text,
-				  unsigned room)
-{
-	size_t n = hi_text_prefix(style, text, room, NULL), blank;
-
-	if (!text[n] || may_break(text, n))
-		return n;
-	blank = n;
-	while (blank > 0 && !may_break(text, blank - 1))
+	if (!text[n])
+		return line;
+	while (blank > 0 && !hi_text_may_end_at_blank(text, blank))
 		blank--;
-	/* A word longer than half a line is cut rather than moved. */
-	return blank > n / 2 ? blank : n ? n : 1;
+	if (blank > n / 2) {
+		line.bytes = line.next = blank;
+		while (line.bytes > 0 && text[line.bytes - 1] == ' ')
+			line.bytes--;
+		line.next += strspn(text + line.next, " ");
+	}
+	return line;
 }
 
 /* text from column `column`, continued below with `indent` columns in front. */
@@ -38,15 +35,10 @@ static void put_wrapped(const struct hi_text_style *style, const char *text,
 {
 	while (*text) {
 		unsigned room = style->width > column + 8 ? style->width - column : 8;
-		size_t n = end_of_wrapped_line(style, text, room);
-		size_t shown = n;
+		struct hi_text_line line = next_wrapped_line(style, text, room);
 
-		while (shown > 0 && text[shown - 1] == ' ')
-			shown--;
-		fwrite(text, 1, shown, style->out);
-		text += n;
-		while (*text == ' ')
-			text++;
+		fwrite(text, 1, line.bytes, style->out);
+		text += line.next;
 		if (*text) {
 			fprintf(style->out, "\n%*s", (int)indent, "");
 			column = indent;
@@ -277,18 +269,59 @@ static enum hi_status put_item(const struct hi_text_style *style,
 	return HI_OK;
 }
 
+/* Items before the blanks and commands that end the page. */
+static size_t count_items_above_commands(const struct hi_page *page)
+{
+	size_t n = page->items.count;
+
+	while (n > 0 && (page->items.items[n - 1].kind == HI_ITEM_COMMAND ||
+			 page->items.items[n - 1].kind == HI_ITEM_BLANK))
+		n--;
+	return n;
+}
+
+/* "left out at 80 columns: evidence, share; --width 97 shows them" */
+static void put_left_out(const struct hi_text_style *style, bool below_note)
+{
+	const struct hi_text_left_out *left_out = style->left_out;
+	char text[512];
+	size_t n;
+
+	if (!left_out->n)
+		return;
+	n = (size_t)snprintf(text, sizeof(text),
+			     "left out at %u columns: ", style->width);
+	for (size_t i = 0; i < left_out->n && n < sizeof(text); i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? ", " : "",
+				      left_out->titles[i]);
+	if (left_out->more && n < sizeof(text))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %zu more",
+				      left_out->more);
+	if (n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, "; --width %u shows %s",
+			 left_out->width,
+			 left_out->n + left_out->more > 1 ? "them" : "it");
+	fprintf(style->out, "%s%*s", below_note ? "" : "\n", INDENT, "");
+	hi_text_color(style, 'd');
+	put_wrapped(style, text, INDENT, INDENT);
+	hi_text_color(style, 0);
+}
+
 enum hi_status hi_text_render(const struct hi_page *page,
 			      const struct hi_text_options *options, FILE *out,
 			      struct hi_error *err)
 {
+	struct hi_text_left_out left_out = {};
 	struct hi_text_style style = {
 		.out = out,
 		.width = options->width ? options->width : 80,
 		.color = options->color,
 		.utf8 = options->utf8,
+		.left_out = &left_out,
 	};
 	enum hi_status status = HI_OK;
 	struct hi_arena arena = {};
+	size_t n = count_items_above_commands(page);
 
 	if (page->failed)
 		return hi_fail_memory(err, "page");
@@ -299,6 +332,8 @@ enum hi_status hi_text_render(const struct hi_page *page,
 	for (size_t i = 0; i < page->items.count && status == HI_OK; i++) {
 		status = put_item(&style, page, i, &arena, err);
 		hi_arena_free(&arena);
+		if (i + 1 == n)
+			put_left_out(&style, page->items.items[i].kind == HI_ITEM_NOTE);
 	}
 	return status;
 }

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "report/parts/legend.h"
-#include "report/render/text.h"
+#include "report/render/text_internal.h"
 #include "report/reports/census/census_report.h"
 #include "report/reports/leaks/leaks_report.h"
 #include "report/reports/retained/retained_report.h"
@@ -72,12 +72,15 @@ static const char *find_line(const char *text, const char *begin)
 	return at;
 }
 
+/* Names that go on in the line below are of strings that no program has. */
 HI_TEST(report_text, summary_fits_80_columns_and_64_lines)
 {
 	struct hi_page *page = summary_page(sample_make());
-	size_t lines = check_lines(page_text(page, 80), 80);
+	size_t lines = check_lines(page_text(page, 120), 120);
 
-	HI_ASSERT_MSG(lines <= 64, "%zu lines:\n%s", lines, page_text(page, 80));
+	HI_ASSERT_MSG(lines <= 64, "%zu lines:\n%s", lines, page_text(page, 120));
+	lines = check_lines(page_text(page, 80), 80);
+	HI_ASSERT_MSG(lines <= 64 + 5, "%zu lines:\n%s", lines, page_text(page, 80));
 }
 
 HI_TEST(report_text, summary_fits_any_width)
@@ -214,7 +217,7 @@ HI_TEST(report_text, columns_are_aligned_numbers_to_the_right)
 			page_text(page, 80));
 }
 
-HI_TEST(report_text, long_names_are_cut_in_the_middle_only_when_they_do_not_fit)
+HI_TEST(report_text, names_that_do_not_fit_go_on_in_the_line_below)
 {
 	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
 						   {"n", HI_COLUMN_COUNT}};
@@ -227,8 +230,50 @@ HI_TEST(report_text, long_names_are_cut_in_the_middle_only_when_they_do_not_fit)
 			 "beginning_0123456789_0123456789_0123456789_end"));
 	/* 42 columns: 2 of indent, 37 of text, 2 between, 1 of count. */
 	HI_ASSERT_STREQ("  type                                   n\n"
-			"  beginning_01234567…789_0123456789_end  1\n",
+			"  beginning_0123456789_0123456789_       1\n"
+			"    0123456789_end\n",
 			page_text(page, 42));
+}
+
+/* Evidence, then shares, then addresses, and what is left out is said once. */
+HI_TEST(report_text, what_can_be_missed_makes_room_for_names)
+{
+	static const struct hi_column columns[] = {{"name", HI_COLUMN_TEXT},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"evidence", HI_COLUMN_MINOR_WORD},
+						   {"share", HI_COLUMN_PERCENT},
+						   {"address", HI_COLUMN_ADDRESS}};
+	static const char *const shown[] = {
+		[0] = "  name                            bytes  evidence   share  "
+		      "address\n"
+		      "  shop::Session::cart[] of 30  12.0 MiB  pointer   50.0 %   "
+		      "0x1234\n",
+		[1] = "  name                            bytes   share  address\n"
+		      "  shop::Session::cart[] of 30  12.0 MiB  50.0 %   0x1234\n"
+		      "\n  left out at 65 columns: evidence; --width 66 shows it\n",
+		[2] = "  name                            bytes  address\n"
+		      "  shop::Session::cart[] of 30  12.0 MiB   0x1234\n"
+		      "\n  left out at 55 columns: evidence, share; --width 66\n"
+		      "  shows them\n",
+		[3] = "  name                            bytes\n"
+		      "  shop::Session::cart[] of 30  12.0 MiB\n"
+		      "\n  left out at 47 columns: evidence, share,\n"
+		      "  address; --width 66 shows them\n"};
+	static const unsigned widths[] = {66, 65, 55, 47};
+	struct hi_page *page = page_new();
+
+	for (size_t twice = 0; twice < 2; twice++) {
+		struct hi_report_table *t = hi_page_table(page, columns, 5);
+
+		hi_cell_text(t, "shop::Session::cart[] of 30", 0);
+		hi_cell_number(t, 12 << 20);
+		hi_cell_text(t, "pointer", 0);
+		hi_cell_percent(t, 1, 2);
+		hi_cell_address(t, 0x1234);
+		for (size_t i = 0; twice == 0 && i < 4; i++)
+			HI_ASSERT_STREQ(shown[i], page_text(page, widths[i]));
+	}
+	HI_ASSERT(strstr(page_text(page, 65), "columns: evidence; --width 66"));
 }
 
 HI_TEST(report_text, wide_characters_and_combining_marks_are_measured)
@@ -237,7 +282,7 @@ HI_TEST(report_text, wide_characters_and_combining_marks_are_measured)
 						   {"", HI_COLUMN_COUNT}};
 	struct hi_page *page = page_new();
 	struct hi_report_table *t = hi_page_table(page, columns, 2);
-	char *text;
+	char *text, *last;
 
 	hi_cell_text(t, "表表表表表表表表表表表表表表表表表表表表表表", 0);
 	hi_cell_number(t, 1);
@@ -245,11 +290,14 @@ HI_TEST(report_text, wide_characters_and_combining_marks_are_measured)
 	hi_cell_number(t, 2);
 	text = page_text(page, 40);
 	check_lines(text, 40);
-	HI_ASSERT(strstr(text, "…") != NULL);
-	/* Both numbers end in the same column. */
+	HI_ASSERT(!strstr(text, "…"));
+	/* Both numbers end in the same column; the line between has the name's end. */
+	last = strrchr(text, ' ') + 1;
+	HI_ASSERT_STREQ("2\n", last);
+	while (last[-1] != '\n')
+		last--;
 	HI_ASSERT_EQ(line_columns(text, strcspn(text, "\n")),
-		     line_columns(strchr(text, '\n') + 1,
-				  strcspn(strchr(text, '\n') + 1, "\n")));
+		     line_columns(last, strcspn(last, "\n")));
 }
 
 HI_TEST(report_text, nothing_of_the_target_reaches_the_terminal_raw)
@@ -667,23 +715,16 @@ HI_TEST(report_text, headings_are_broken_between_words)
 		}
 }
 
-/* One text in a table so narrow that it gets this many columns. */
+/* A text of one line that has this many columns. */
 static const char *fit_columns(const char *text, unsigned columns, bool utf8)
 {
-	static const struct hi_column one[] = {{"", HI_COLUMN_TEXT}};
-	struct hi_page *page = page_new();
-	struct hi_report_table *t = hi_page_table(page, one, 1);
-	char *out, *end;
+	const struct hi_text_style style = {.utf8 = utf8};
+	struct hi_arena *arena = hi_calloc(1, sizeof(*arena));
 
-	/* Two of indent. */
-	HI_ASSERT(columns >= 38);
-	hi_cell_text(t, text, 0);
-	out = page_text_as(page,
-			   (struct hi_text_options){.width = columns + 2, .utf8 = utf8});
-	end = strchr(out, '\n');
-	HI_ASSERT(end != NULL);
-	*end = 0;
-	return out + 2;
+	HI_ASSERT(arena != NULL);
+	hi_test_defer(free, arena);
+	hi_test_defer(hi_arena_free, arena);
+	return hi_text_fit(&style, arena, text, columns);
 }
 
 /* The program's own type is what a reader looks for. */
@@ -693,14 +734,16 @@ HI_TEST(text, cuts_are_inside_of_template_arguments)
 		"unordered_map<string, shared_ptr<Order>> node",
 		fit_columns("unordered_map<string, shared_ptr<Order>> node", 45, true));
 	HI_ASSERT_STREQ(
-		"unordered_map<string, shared_ptr<O…>> node",
+		"unordered_map<…, shared_ptr<Order>> node",
 		fit_columns("unordered_map<string, shared_ptr<Order>> node", 42, true));
 	HI_ASSERT_STREQ(
 		"unordered_map<…, shared_ptr<Order>> node",
 		fit_columns("unordered_map<string, shared_ptr<Order>> node", 40, true));
 	HI_ASSERT_STREQ(
-		"unordered_map<…, shared_ptr<Ord…>> node",
+		"unordered_map<…Order> node",
 		fit_columns("unordered_map<string, shared_ptr<Order>> node", 39, true));
+	HI_ASSERT_STREQ("vector<unsigned l…> block",
+			fit_columns("vector<unsigned long> block", 25, true));
 	/* Namespaces first. */
 	HI_ASSERT_STREQ("shared_ptr<…::Order> block",
 			fit_columns("shared_ptr<company::product::model::Order> block",
@@ -711,7 +754,7 @@ HI_TEST(text, cuts_are_inside_of_template_arguments)
 				    "shared_ptr<vector<PendingOrderOfDay>>> node",
 				    38, true));
 	HI_ASSERT_STREQ(
-		"unordered_map<..., shared_ptr<O...>> node",
+		"unordered_map<...Order> node",
 		fit_columns("unordered_map<string, shared_ptr<Order>> node", 41, false));
 	/* No arguments, or none that are in order: in the middle. */
 	HI_ASSERT_STREQ(

@@ -343,7 +343,7 @@ static const struct hi_doc_field line_fields[] = {
 	{"largest", "largest", HI_DOC_BYTES, HI_AT(struct hi_census_line, largest),
 	 .shown_in = ~SIZE, .minor = true},
 	{"evidence", "evidence", HI_DOC_WORD, .value = evidence_of_line,
-	 .shown_in = TYPE | TYPE2, .word = evidence_word,
+	 .shown_in = TYPE | TYPE2, .minor = true, .word = evidence_word,
 	 .n_words = HI_EVIDENCE_RUNTIME + 1},
 	{"by_evidence", .put = put_line_evidence,
 	 .schema = "\"type\": \"object\", \"additionalProperties\": {\"type\": "

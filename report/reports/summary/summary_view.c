@@ -402,7 +402,7 @@ static void show_summary_types(const struct hi_summary_report *r, struct hi_page
 	static const struct hi_column columns[] = {
 		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
 		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
-		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_WORD}};
+		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_MINOR_WORD}};
 	size_t n = types_shown(r), own = count_own_beyond(r, n);
 	struct hi_report_table *t;
 
