@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/escape.h"
+#include "report/function_name.h"
 
 enum { SAFE_MAX = 4000 };
 
@@ -72,6 +73,15 @@ const char *hi_page_type(struct hi_page *page, const char *hostile)
 	char out[HI_TYPE_SHORT_SIZE];
 
 	return hi_page_safe(page, hi_type_names_shown(&page->type_names, hostile, out));
+}
+
+const char *hi_page_function(struct hi_page *page, const char *hostile)
+{
+	char out[HI_FUNCTION_SHORT_SIZE];
+
+	return hi_page_safe(page, page->type_names.keep_full
+					  ? hostile
+					  : hi_function_short(hostile, out, sizeof(out)));
 }
 
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped)

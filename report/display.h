@@ -126,6 +126,9 @@ const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
 /* The name of a type as this page shows it (page->type_names), escaped; "" for "" and
  * NULL. Lives as long as the page and is never NULL. */
 const char *hi_page_type(struct hi_page *page, const char *hostile);
+/* The name of a function as this page shows it: short (function_name.h), or whole where
+ * page->type_names has full names; escaped, as hi_page_type(). */
+const char *hi_page_function(struct hi_page *page, const char *hostile);
 /* A text with names of types in it, which become short as page->type_names wants it;
  * `escaped`: it is escaped already. As hi_page_safe(). */
 const char *hi_page_sentence(struct hi_page *page, const char *text, bool escaped);

@@ -61,12 +61,7 @@ static bool fits_frame_pattern(const char *pattern, const char *name, size_t siz
 	return size == n && memcmp(name, pattern, n) == 0;
 }
 
-/*
- * Returns the name of a demangled function: after its return type, before its parameters
- * and the arguments of its own template. "void std::vector<int>::f<int>(int)":
- * "std::vector…".
- */
-static const char *bare_function_name(const char *text, size_t *size_ret)
+const char *hi_frame_bare_name(const char *text, size_t *size_ret)
 {
 	const char *name = text, *p;
 	unsigned depth = 0;
@@ -98,7 +93,7 @@ static const char *bare_function_name(const char *text, size_t *size_ret)
 static bool fits_any_pattern(const char *function, const char *const *patterns, size_t n)
 {
 	size_t size;
-	const char *name = bare_function_name(function, &size);
+	const char *name = hi_frame_bare_name(function, &size);
 	/* The first part of "malloc@plt", "f<int>" and "xmalloc.constprop.0". */
 	size_t plain = strcspn(name, "@<.");
 
@@ -197,7 +192,7 @@ bool hi_frame_matches(const char *function, const char *pattern)
 {
 	char bare[NAME_MAX_MATCHED];
 	size_t size, plain;
-	const char *name = bare_function_name(function, &size);
+	const char *name = hi_frame_bare_name(function, &size);
 
 	plain = strcspn(name, "@.");
 	plain = plain < size ? plain : size;

@@ -45,6 +45,10 @@ bool hi_frame_is_allocator(const char *function);
  * type, parameters and the compiler's suffixes, or by a shell pattern (* and ?) for one
  * of both? */
 bool hi_frame_matches(const char *function, const char *pattern);
+/* Returns the name of a demangled function, a part of its text of *size_ret bytes: after
+ * the return type, before the parameters. "void std::vector<int>::f<int>(int)":
+ * "std::vector<int>::f<int>". */
+const char *hi_frame_bare_name(const char *function, size_t *size_ret);
 /* The function; of one without a name the path of the module, or "(no module)". */
 const char *hi_frame_row_name(const struct hi_frame_row *row);
 

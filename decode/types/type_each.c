@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/system_files.h"
 #include "base/table.h"
 
 enum { CHAIN_MAX = 16, RECORDS_MAX = 1 << 22 };
@@ -71,19 +72,11 @@ static bool names_record(const struct each *each, const struct hi_dw_die *die,
 	return false;
 }
 
-/* Headers of compilers and libraries. */
-static bool is_system_path(const char *path)
-{
-	return strncmp(path, "/usr/", 5) == 0 ? strncmp(path, "/usr/local/", 11) != 0 &&
-							strncmp(path, "/usr/src/", 9) != 0
-					      : strncmp(path, "/lib", 4) == 0;
-}
-
 static bool is_wanted_record(const struct each *each, const struct hi_dw_die *record,
 			     const char *file)
 {
 	return !each->wants ||
-	       (each->wants(record->byte_size, each->arg) && !is_system_path(file));
+	       (each->wants(record->byte_size, each->arg) && !hi_is_system_file(file));
 }
 
 static void take_record_die(struct each *each, const struct hi_dw_die *die,
@@ -205,9 +198,9 @@ static bool is_own_module(const struct hi_module *module, struct system_root roo
 {
 	if (module->is_executable)
 		return true;
-	return !is_system_path(module->path) &&
+	return !hi_is_system_file(module->path) &&
 	       !(strncmp(module->path, root.path, root.length) == 0 &&
-		 is_system_path(module->path + root.length));
+		 hi_is_system_file(module->path + root.length));
 }
 
 static enum hi_status walk_all_records(struct each *each, uint64_t max_dwarf,

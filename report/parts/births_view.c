@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page and the document of births_report.h. */
+#include <inttypes.h>
+
+#include "base/table.h"
 #include "base/text.h"
 #include "report/parts/births_report.h"
 #include "report/parts/decoded_share.h"
@@ -7,7 +10,7 @@
 #include "report/parts/hidden_rows.h"
 #include "report/parts/report_links.h"
 
-/* Stacks below a table by context, and frames of each. */
+/* Rows of a table by context that have their callers below them, and lines of each. */
 enum { STACKS = 10, STACK_FRAMES = 24 };
 
 static const char *objects_text(const struct hi_birth_sum *sum, struct hi_page *page)
@@ -391,19 +394,127 @@ static struct hi_report_table *add_births_table(const struct hi_births_report *r
 		       : hi_page_table(page, columns[kind], 7 - fewer);
 }
 
+/* ---- the callers of a row by context ---- */
+
+/* Adds a row without figures. */
+static void add_caller_line(struct hi_report_table *t, const char *text, const char *link,
+			    const char *place)
+{
+	hi_cell_text(t, text, 2);
+	hi_cell_link(t, link);
+	for (size_t i = 2; i < t->n_columns; i++)
+		hi_cell_empty(t);
+	hi_cell_text(t, place, 0);
+}
+
+/* is_inner: the function of the row has called it. */
+static void add_frame_item_row(const struct hi_frame_item *item, bool is_inner,
+			       struct hi_report_table *t)
+{
+	const char *text = hi_frame_item_text(item, t->page);
+	bool is_fold = item->n_folded > 1;
+
+	add_caller_line(t, is_inner ? hi_page_printf(t->page, "through %s", text) : text,
+			is_fold ? ""
+				: hi_address_where(t->page, "census", "site-any",
+						   item->row->function),
+			is_fold ? "" : hi_frame_place(item->row, t->page));
+}
+
+/* The stacks that were shown, for tails that they share. */
+struct shown_tails {
+	struct hi_table number; /* node -> number of the stack */
+};
+
+/* Is the rest of the stack, from this item on, in one that was shown? A single line is
+ * shown again. */
+static bool is_shown_tail(const struct shown_tails *tails,
+			  const struct hi_frame_items *items, size_t at, uint64_t *number)
+{
+	const struct hi_frame_item *item = &items->of.items[at];
+
+	return item->node && item->n_folded < 2 && at + 1 < items->of.count &&
+	       hi_table_get(&tails->number, item->node, number);
+}
+
+/* Tails are shown once: "… from main on as in 1". */
+static void show_callers_of_line(struct shown_tails *tails, size_t number,
+				 const struct hi_frame_items *items,
+				 const struct hi_frame_row *label,
+				 struct hi_report_table *t)
+{
+	bool is_inner = true;
+
+	for (size_t i = 0; i < items->of.count && i < STACK_FRAMES; i++) {
+		const struct hi_frame_item *item = &items->of.items[i];
+		uint64_t other;
+
+		if (item->row == label) {
+			is_inner = false;
+		} else if (!is_inner && is_shown_tail(tails, items, i, &other)) {
+			add_caller_line(
+				t,
+				hi_page_printf(t->page, "… from %s on as in %" PRIu64,
+					       hi_frame_item_text(item, t->page), other),
+				"", "");
+			return;
+		} else {
+			add_frame_item_row(item, is_inner, t);
+		}
+		if (item->node && !hi_table_get(&tails->number, item->node, &other))
+			t->page->failed |=
+				!hi_table_put(&tails->number, item->node, number);
+	}
+	if (items->of.count > STACK_FRAMES)
+		add_caller_line(t,
+				hi_page_printf(t->page, "… %zu more",
+					       items->of.count - STACK_FRAMES),
+				"", "");
+}
+
+static void show_stack_of_line(const struct hi_births_report *r, size_t i,
+			       struct shown_tails *tails, struct hi_report_table *t)
+{
+	const struct hi_recorded *recorded = r->recorded;
+	uint32_t context = r->groups->groups[r->rows[i].group].key;
+	const struct hi_frame_row *label = row_of_line(r, &r->rows[i]);
+	struct hi_frame_items items = {.folds = !t->page->type_names.keep_full};
+
+	if (r->groups->by != HI_BORN_BY_CONTEXT || i >= STACKS || !label)
+		return;
+	hi_frame_items_add_context(&items, &recorded->contexts, &recorded->frames,
+				   context, label);
+	t->page->failed |= items.failed;
+	show_callers_of_line(tails, i + 1, &items, label, t);
+	if (recorded->contexts.contexts[context].flags & HI_CONTEXT_CUT)
+		add_caller_line(t, "(outer frames are not known)", "", "");
+	hi_frame_items_free(&items);
+}
+
+static const char *aside_of_births(const struct hi_births_report *r)
+{
+	if (!is_by_stack(r) || r->recorded->births->is_traced)
+		return NULL;
+	return r->groups->by == HI_BORN_BY_CONTEXT
+		       ? "below a function: what called it; allocated: how often in the "
+			 "recording, freed or not"
+		       : "allocated: how often in the recording, freed or not";
+}
+
 static void show_births_table(const struct hi_births_report *r, struct hi_page *page)
 {
 	static const struct hi_hidden none;
 	bool is_sampled = hi_recorded_is_sampled(r->recorded);
+	struct shown_tails tails = {};
 	struct hi_report_table *t;
 
-	hi_page_heading(page, headings[r->groups->by],
-			is_by_stack(r) && !r->recorded->births->is_traced
-				? "allocated: how often in the recording, freed or not"
-				: NULL);
+	hi_page_heading(page, headings[r->groups->by], aside_of_births(r));
 	t = add_births_table(r, page);
-	for (size_t i = 0; i < r->n_rows; i++)
+	for (size_t i = 0; i < r->n_rows; i++) {
 		show_births_line(r, i, t);
+		show_stack_of_line(r, i, &tails, t);
+	}
+	hi_table_free(&tails.number);
 	if (r->n_rows == 0)
 		hi_page_note(page, r->recorded->births->without_object
 					   ? "what was allocated in the recording is in "
@@ -412,22 +523,6 @@ static void show_births_table(const struct hi_births_report *r, struct hi_page *
 						: "nothing that was allocated in the "
 						  "recording is live");
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
-}
-
-static void show_stacks(const struct hi_births_report *r, struct hi_page *page)
-{
-	for (size_t i = 0; i < r->n_rows && i < STACKS; i++) {
-		const struct hi_births_line *line = &r->rows[i];
-		struct hi_birth_sum sum = {.objects = line->objects,
-					   .bytes = line->bytes};
-
-		if (line->group < HI_GROUPS_FIXED)
-			continue;
-		hi_page_heading(page, hi_page_printf(page, "Stack %zu", i + 1),
-				estimate_text(r->recorded, &sum, page));
-		hi_frames_show(&r->recorded->contexts, &r->recorded->frames,
-			       r->groups->groups[line->group].key, STACK_FRAMES, page);
-	}
 }
 
 /* ---- children ---- */
@@ -542,8 +637,6 @@ void hi_births_display(const struct hi_births_report *r, struct hi_page *page)
 	show_births_table(r, page);
 	if (is_by_stack(r))
 		warn_of_cut_stacks(r, page);
-	if (r->groups->by == HI_BORN_BY_CONTEXT)
-		show_stacks(r, page);
 	hi_pieces_display(&r->pieces, page);
 	show_recorded_children(r, page);
 	if (r->is_of_record)

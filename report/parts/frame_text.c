@@ -9,7 +9,7 @@
 const char *hi_frame_function(const struct hi_frame_row *row, struct hi_page *page)
 {
 	if (*row->function)
-		return hi_page_safe(page, row->function);
+		return hi_page_function(page, row->function);
 	return *row->module ? "(no symbol)" : "(no module)";
 }
 
@@ -46,41 +46,52 @@ static void each_row_of_context(const struct hi_context_view *contexts,
 	}
 }
 
-struct shown_frames {
-	struct hi_page *page;
-	size_t left, more;
-};
-
-static bool show_frame_line(const struct hi_frame_row *row, void *arg)
+const char *hi_frame_item_text(const struct hi_frame_item *item, struct hi_page *page)
 {
-	struct shown_frames *s = arg;
+	if (item->n_folded < 2)
+		return hi_frame_function(item->row, page);
+	return hi_page_printf(page, "… %zu frames of %s", item->n_folded,
+			      hi_page_safe(page, item->libraries));
+}
 
-	if (s->left == 0) {
-		s->more++;
-		return true;
-	}
-	s->left--;
-	hi_page_code(s->page,
-		     hi_page_printf(s->page, "  %s  %s%s",
-				    hi_frame_function(row, s->page),
-				    hi_frame_place(row, s->page),
-				    row->flags & HI_FRAME_INLINED ? "  (inlined)" : ""));
-	hi_page_link(s->page,
-		     hi_address_where(s->page, "census", "site-any", row->function));
-	return true;
+static void show_frame_item(const struct hi_frame_item *item, struct hi_report_table *t)
+{
+	bool is_fold = item->n_folded > 1;
+
+	hi_cell_text(t, hi_frame_item_text(item, t->page), 0);
+	if (!is_fold)
+		hi_cell_link(t, hi_address_where(t->page, "census", "site-any",
+						 item->row->function));
+	hi_cell_text(t,
+		     is_fold ? ""
+			     : hi_page_printf(t->page, "%s%s",
+					      hi_frame_place(item->row, t->page),
+					      item->row->flags & HI_FRAME_INLINED
+						      ? "  (inlined)"
+						      : ""),
+		     0);
 }
 
 void hi_frames_show(const struct hi_context_view *contexts,
 		    const struct hi_frames *frames, uint32_t context, size_t most,
 		    struct hi_page *page)
 {
-	struct shown_frames s = {.page = page, .left = most};
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"", HI_COLUMN_TEXT}};
+	struct hi_frame_items items = {.folds = !page->type_names.keep_full};
+	HI_GUARD(hi_frame_items_free) struct hi_frame_items *owned = &items;
+	struct hi_report_table *t = hi_page_table(page, columns, 2);
+	size_t more;
 
-	each_row_of_context(contexts, frames, context, show_frame_line, &s);
-	if (s.more)
-		hi_page_code(page, hi_page_printf(page, "  ... %zu more", s.more));
+	hi_frame_items_add_context(owned, contexts, frames, context, NULL);
+	page->failed |= items.failed;
+	for (size_t i = 0; i < items.of.count && i < most; i++)
+		show_frame_item(&items.of.items[i], t);
+	more = items.left_out + (items.of.count > most ? items.of.count - most : 0);
+	if (more)
+		hi_page_note(page, hi_page_printf(page, "%zu more", more));
 	else if (contexts->contexts[context].flags & HI_CONTEXT_CUT)
-		hi_page_code(page, "  ... (outer frames are not known)");
+		hi_page_note(page, "outer frames are not known");
 }
 
 void hi_frame_json(const struct hi_frame_row *row, const char *key, struct hi_json *json)
