@@ -7,10 +7,11 @@
  * Note [Labels of merged nodes]
  *
  * A label is how the dominator refers to the object: "->next", ".items[…]",
- * "[\"SESSIONS\"]"; "" where it does not refer to it directly. Numbers in brackets are
- * left out, so that the elements of an array are alike. Keys in quotes stay where they
- * carry information: of objects that retain much of the heap, and keys that occur often,
- * as the names of attributes do. The other ones become "[\"…\"]".
+ * "[\"SESSIONS\"]", of the key of a map "{\"token\"}"; "" where it does not refer to it
+ * directly. Numbers in brackets are left out, so that the elements of an array are alike.
+ * Keys in quotes stay where they carry information: of objects that retain much of the
+ * heap, and keys that occur often, as the names of attributes do. The other ones become
+ * "[\"…\"]".
  */
 #ifndef HI_CENSUS_ANALYSIS_MERGED_H
 #define HI_CENSUS_ANALYSIS_MERGED_H

@@ -27,12 +27,18 @@ static void append_label_text(char out[LABEL_SIZE], size_t *at, const char *text
 	out[*at] = 0;
 }
 
+/* "[key]" of a map or an array, "{member}" of a set or the key of a map itself. */
+static bool opens_bracket(const char *s)
+{
+	return *s == '[' || *s == '{';
+}
+
 /* Returns what follows the bracket, quotes respected; its end where it is not closed. */
 static const char *end_of_bracket(const char *s)
 {
-	char quote = 0;
+	char quote = 0, close = *s == '{' ? '}' : ']';
 
-	for (s++; *s && (quote || *s != ']'); s++) {
+	for (s++; *s && (quote || *s != close); s++) {
 		if (quote && *s == '\\' && s[1])
 			s++;
 		else if (quote && *s == quote)
@@ -50,16 +56,19 @@ static const char *fold_bracket(char out[LABEL_SIZE], size_t *at, const char *s,
 	const char *end = end_of_bracket(s), *quote = strchr(s, '"');
 	bool is_number = (s[1] >= '0' && s[1] <= '9') || s[1] == '-';
 	bool is_key = quote && quote < end && s[1] != ']';
+	const char *close = *s == '{' ? "}" : "]";
 
 	keys |= (size_t)(end - s) + *at >= LABEL_SIZE;
 	if (is_number || (keys && !is_key)) {
-		append_label_text(out, at, "[", 1);
+		append_label_text(out, at, s, 1);
 		append_label_text(out, at, ellipsis, sizeof(ellipsis) - 1);
-		append_label_text(out, at, "]", 1);
+		append_label_text(out, at, close, 1);
 	} else if (keys) {
-		append_label_text(out, at, "[\"", 2);
+		append_label_text(out, at, s, 1);
+		append_label_text(out, at, "\"", 1);
 		append_label_text(out, at, ellipsis, sizeof(ellipsis) - 1);
-		append_label_text(out, at, "\"]", 2);
+		append_label_text(out, at, "\"", 1);
+		append_label_text(out, at, close, 1);
 	} else {
 		append_label_text(out, at, s, (size_t)(end - s));
 	}
@@ -83,7 +92,7 @@ static size_t field_length(const char *text)
 {
 	size_t joint = strspn(text, "->.");
 
-	return joint + strcspn(text + joint, "-.[");
+	return joint + strcspn(text + joint, "-.[{");
 }
 
 /* Numbers in brackets go; keys only if `keys`; so do fields of a library after one of the
@@ -96,7 +105,7 @@ static void fold_label(char out[LABEL_SIZE], const char *text, bool keys)
 	if (*text == ' ')
 		return;
 	while (*text && at < LABEL_SIZE - 8) {
-		size_t n = *text == '[' ? 0 : field_length(text);
+		size_t n = opens_bracket(text) ? 0 : field_length(text);
 
 		/* Skips internals of containers: they carry no information. */
 		if (at && hi_merged_is_library_field(text))
@@ -106,7 +115,7 @@ static void fold_label(char out[LABEL_SIZE], const char *text, bool keys)
 			n = LABEL_SIZE - at - 1;
 		append_label_text(out, &at, text, n);
 		text += n;
-		if (*text == '[')
+		if (opens_bracket(text))
 			text = fold_bracket(out, &at, text, keys);
 	}
 }
@@ -191,7 +200,7 @@ static enum hi_status label_children(struct hi_merged_labelling *l,
 /* "->index" of "->index._M_h._M_buckets"; "" where that is a name of a library. */
 static void cut_to_field(char out[LABEL_SIZE], const char *label)
 {
-	size_t n = label[0] == '[' ? (size_t)(end_of_bracket(label) - label)
+	size_t n = opens_bracket(label) ? (size_t)(end_of_bracket(label) - label)
 		   : hi_merged_is_library_field(label) ? 0
 						       : field_length(label);
 

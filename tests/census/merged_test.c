@@ -191,6 +191,28 @@ HI_TEST(merged, a_key_stays_where_it_retains_much_or_comes_often)
 	hi_merged_destroy(m);
 }
 
+/* The keys of a map have buffers of their own, as the members of a set have. */
+HI_TEST(merged, keys_themselves_are_one_node)
+{
+	static char texts[300][32];
+	const char *labels[300];
+	OWN(graph) *g = fan(300, 10);
+	OWN(merged) *m = NULL;
+
+	for (int i = 0; i < 300; i++) {
+		snprintf(texts[i], sizeof(texts[i]),
+			 i < 100   ? "{\"token-%d}\"}"
+			 : i < 200 ? "{%d}.x"
+				   : "->set{\"token-%d}\"}._M_p",
+			 i);
+		labels[i] = texts[i];
+	}
+	m = labelled_of(g, labels);
+	expect_label(m, "{\"…\"}", 1, 100);
+	expect_label(m, "{…}.x", 1, 100);
+	expect_label(m, "->set{\"…\"}", 1, 100);
+}
+
 /* A dictionary in a dictionary is no list; a tree of two fields is a few nodes. */
 HI_TEST(merged, a_run_is_of_one_field)
 {
