@@ -271,6 +271,10 @@ struct hi_suspects {
 	struct hi_suspect *items; /* by children_bytes; at most 64 */
 	size_t count;
 	bool is_below; /* nothing has that share: the only item is the largest */
+	/* Holders of a quarter of the share and more, apart from those above; in the same
+	 * order. */
+	struct hi_suspect *lesser;
+	size_t n_lesser; /* at most 64 */
 };
 /* fields NULL: names of edges are not known, and so no lists. */
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,

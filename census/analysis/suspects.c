@@ -26,6 +26,7 @@
 #include "base/alloc.h"
 #include "base/bits.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/vector.h"
 #include "census/analysis/analysis.h"
 #include "census/analysis/field_pattern.h"
@@ -35,6 +36,8 @@
 
 enum {
 	MAX_SUSPECTS = 64, /* a bound for tiny shares; with 20 % there are five at most */
+	LESSER = 4,	   /* a part of the share, from which on holders are named, too */
+	MAX_LESSER = 16,
 	MAX_STEPS = 64,	   /* nodes one below the other: more are no way to a container */
 	MANY_EDGES = 4096, /* elements of containers, which have one field */
 	MAX_PARTS = 16,
@@ -48,6 +51,9 @@ struct way {
 	uint32_t threads; /* it is in each of them; 0: of no thread */
 };
 
+struct way_list HI_VECTOR(struct way);
+struct suspect_list HI_VECTOR(struct hi_suspect);
+
 struct finder {
 	struct hi_grouping grouping;
 	const struct hi_graph *graph;
@@ -55,13 +61,16 @@ struct finder {
 	const struct hi_dominators *dominators;
 	struct hi_nearest *nearest; /* NULL: not needed so far */
 	uint64_t least, largest;    /* of the groups at the top */
+	uint64_t least_lesser;
 	size_t most;
-	struct HI_VECTOR(struct way) ways;
-	struct HI_VECTOR(struct hi_suspect) found;
+	struct way_list ways;
+	struct way_list lesser; /* groups that were passed by */
+	struct suspect_list found;
 };
 
 /* Takes the group's members. above: NULL at the top. */
-static bool push_way(struct finder *f, struct hi_group *group, const struct way *above)
+static bool push_way(const struct finder *f, struct way_list *ways,
+		     struct hi_group *group, const struct way *above)
 {
 	struct way way = {.group = *group,
 			  .top = above ? above->top : group->largest,
@@ -71,7 +80,7 @@ static bool push_way(struct finder *f, struct hi_group *group, const struct way 
 
 	if (!above && !hi_graph_is_object(f->graph, way.top) && group->tops > 1)
 		way.threads = (uint32_t)group->tops;
-	if (!hi_vector_push(&f->ways, way))
+	if (!hi_vector_push(ways, way))
 		return false;
 	group->at = (struct hi_positions){};
 	return true;
@@ -196,11 +205,11 @@ static enum hi_status judge_top(struct finder *f, struct hi_group *group,
 	if (is_group)
 		keep_members(f, group, held, false);
 	if (is_group && group->tops > 1 &&
-	    (group->bytes >= f->least || group->bytes > f->largest))
+	    (group->bytes >= f->least_lesser || group->bytes > f->largest))
 		status = keep_foremost(f, group, err);
 	if (group->tops && group->bytes > f->largest)
 		f->largest = group->bytes;
-	*ret = group->tops && group->bytes >= f->least;
+	*ret = group->tops && group->bytes >= f->least_lesser;
 	return status;
 }
 
@@ -231,7 +240,8 @@ static enum hi_status begin_at_top(struct finder *f, struct hi_error *err)
 	}
 	/* The largest is looked at last and is the first on the stack: a stack. */
 	while (status == HI_OK && n-- > 0)
-		if (!push_way(f, &list.items[n], NULL))
+		if (!push_way(f, list.items[n].bytes >= f->least ? &f->ways : &f->lesser,
+			      &list.items[n], NULL))
 			status = hi_fail_memory(err, "suspects");
 	hi_group_list_free(&list);
 	return status;
@@ -405,12 +415,30 @@ static enum hi_status stop_at_node(struct finder *f, const struct way *way, hi_n
 	return status;
 }
 
+/* Keeps the groups that hold less than a suspect, but much. named: the one that the
+ * suspect at their parent names; NULL: there is none. */
+static enum hi_status keep_lesser(struct finder *f, const struct way *way,
+				  struct hi_group_list *list,
+				  const struct hi_group *named, struct hi_error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct hi_group *group = &list->items[i];
+
+		if (group != named && group->bytes < f->least &&
+		    group->bytes >= f->least_lesser && f->lesser.count < MAX_LESSER &&
+		    !push_way(f, &f->lesser, group, way))
+			return hi_fail_memory(err, "suspects");
+	}
+	return HI_OK;
+}
+
 static enum hi_status go_down(struct finder *f, struct way *way, struct hi_error *err)
 {
 	struct hi_group_list list = {};
 	hi_node node = way->group.largest;
 	enum hi_status status = hi_grouping_expand(&f->grouping, &way->group, &list, err);
 	uint64_t rest = 0, retained = f->dominators->retained[node];
+	const struct hi_group *named = NULL;
 	size_t n = f->ways.count;
 
 	if (status == HI_OK && way->group.count > (way->threads ? way->threads : 1)) {
@@ -428,15 +456,19 @@ static enum hi_status go_down(struct finder *f, struct way *way, struct hi_error
 	for (size_t i = list.count; status == HI_OK && i-- > 0;) {
 		if (list.items[i].bytes < f->least)
 			continue;
-		if (!push_way(f, &list.items[i], way))
+		if (!push_way(f, &f->ways, &list.items[i], way))
 			status = hi_fail_memory(err, "suspects");
 		list.items[i].bytes = 0;
 	}
 	for (size_t i = 0; i < list.count; i++)
 		rest += list.items[i].bytes;
 	if (status == HI_OK &&
-	    (f->ways.count == n || (rest >= f->least && rest > retained / 2)))
+	    (f->ways.count == n || (rest >= f->least && rest > retained / 2))) {
+		named = find_largest_group(&list);
 		status = stop_at_node(f, way, node, &list, err);
+	}
+	if (status == HI_OK)
+		status = keep_lesser(f, way, &list, named, err);
 	hi_group_list_free(&list);
 	return status;
 }
@@ -470,11 +502,17 @@ static enum hi_status follow_ways(struct finder *f, struct hi_error *err)
 	return status;
 }
 
+static void free_ways(struct way_list *ways)
+{
+	for (size_t i = 0; i < ways->count; i++)
+		hi_vector_free(&ways->items[i].group.at);
+	hi_vector_free(ways);
+}
+
 static void free_finder(struct finder *f)
 {
-	for (size_t i = 0; i < f->ways.count; i++)
-		hi_vector_free(&f->ways.items[i].group.at);
-	hi_vector_free(&f->ways);
+	free_ways(&f->ways);
+	free_ways(&f->lesser);
 	hi_vector_free(&f->found);
 	hi_nearest_destroy(f->nearest);
 	hi_grouping_deinit(&f->grouping);
@@ -485,6 +523,46 @@ static enum hi_status find_below(struct finder *f, struct hi_error *err)
 	enum hi_status status = begin_at_top(f, err);
 
 	return status == HI_OK ? follow_ways(f, err) : status;
+}
+
+/* Moves the suspects into the result. Where nothing has the share, the largest alone is
+ * one. */
+static enum hi_status take_first_suspects(struct finder *f, struct hi_suspects *s,
+					  struct hi_error *err)
+{
+	size_t n = s->is_below && f->found.count > 1 ? 1 : f->found.count;
+
+	s->items = hi_calloc(n + 1, sizeof(*s->items));
+	if (!s->items)
+		return hi_fail_memory(err, "suspects");
+	s->count = n;
+	if (n)
+		memcpy(s->items, f->found.items, n * sizeof(*s->items));
+	f->found.count -= n;
+	if (f->found.count)
+		memmove(f->found.items, f->found.items + n,
+			f->found.count * sizeof(*f->found.items));
+	return HI_OK;
+}
+
+/* The walk goes on from the groups that it has passed by. They share nothing with what was
+ * found. */
+static enum hi_status find_lesser(struct finder *f, struct hi_suspects *s,
+				  struct hi_error *err)
+{
+	struct way_list walked = f->ways;
+	enum hi_status status = take_first_suspects(f, s, err);
+
+	if (status != HI_OK || f->least <= f->least_lesser)
+		return status;
+	f->ways = f->lesser;
+	f->lesser = walked;
+	f->least = f->least_lesser;
+	status = follow_ways(f, err);
+	s->lesser = f->found.items;
+	s->n_lesser = f->found.count;
+	f->found = (struct suspect_list){};
+	return status;
 }
 
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
@@ -501,6 +579,7 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 	if (!s)
 		return hi_fail_memory(err, "suspects");
 	f.least = least < 1 ? 1 : (uint64_t)least + ((double)(uint64_t)least < least);
+	f.least_lesser = f.least / LESSER + (f.least % LESSER != 0);
 	status = hi_grouping_init(&f.grouping, g, reach, d, fields, err);
 	f.grouping.most_edges = MANY_EDGES;
 	f.grouping.joins_threads = true;
@@ -510,15 +589,15 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 	if (status == HI_OK && f.found.count == 0 && f.largest) {
 		s->is_below = true;
 		f.least = f.largest - f.largest / 4;
+		f.least_lesser = hi_min(f.least, f.least_lesser);
+		free_ways(&f.lesser);
+		f.lesser = (struct way_list){};
 		status = find_below(&f, err);
-		f.found.count = f.found.count > 1 ? 1 : f.found.count;
 	}
-	if (status == HI_OK) {
-		s->items = f.found.items;
-		s->count = f.found.count;
-		f.found.items = NULL;
+	if (status == HI_OK)
+		status = find_lesser(&f, s, err);
+	if (status == HI_OK)
 		*ret = hi_take(s);
-	}
 	free_finder(&f);
 	return status;
 }
@@ -528,5 +607,6 @@ void hi_suspects_destroy(struct hi_suspects *suspects)
 	if (!suspects)
 		return;
 	free(suspects->items);
+	free(suspects->lesser);
 	free(suspects);
 }

@@ -912,6 +912,10 @@ static const struct hi_section sections[] = {
 		 "the largest"),
 	 ROWS_OF(struct hi_snapshot_suspect_row, suspects), .most = 64,
 	 .holds = suspect_row_holds},
+	{SECTION("suspects.lesser", HEAP, OPTIONAL,
+		 "with `suspects`: other holders of a twentieth of the heap and more"),
+	 ROWS_OF(struct hi_snapshot_suspect_row, suspects), .most = 64,
+	 .holds = suspect_row_holds},
 	{SECTION("owners", HEAP, KEY,
 		 "live bytes by the set of variables that reach them, most bytes first "
 		 "(optional)"),

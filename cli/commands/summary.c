@@ -18,9 +18,9 @@ struct suspect_text {
 };
 
 static enum hi_status describe_suspects(struct hi_inspection *in,
+					const struct hi_suspect *items, size_t n,
 					struct suspect_text *ret, struct hi_error *err)
 {
-	size_t n = in->results.suspects->count;
 	struct suspect_text w = {
 		.names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.names)),
 		.paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.paths))};
@@ -28,10 +28,8 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 	if (!w.names || !w.paths)
 		return hi_fail_memory(err, "suspects");
 	for (size_t i = 0; i < n; i++) {
-		const struct hi_suspect *s = &in->results.suspects->items[i];
-
-		w.names[i] = hi_path_text_from_root(in, s->top);
-		w.paths[i] = hi_suspect_text(in, s);
+		w.names[i] = hi_path_text_from_root(in, items[i].top);
+		w.paths[i] = hi_suspect_text(in, &items[i]);
 	}
 	*ret = w;
 	return HI_OK;
@@ -81,9 +79,10 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 	const struct hi_owners *owners = NULL;
 	const struct hi_nearest *nearest = NULL;
 	struct hi_summary_report *report = NULL;
-	struct suspect_text words = {};
+	const struct hi_suspects *s = in->results.suspects;
+	struct suspect_text words = {}, lesser = {};
 	struct hi_leak_cycles cycles = {};
-	enum hi_status status = describe_suspects(in, &words, err);
+	enum hi_status status = describe_suspects(in, s->items, s->count, &words, err);
 	struct hi_summary_inputs inputs = {
 		.header = header,
 		.graph = in->graph,
@@ -91,7 +90,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 		.dominators = &in->shown.dominators,
 		.leaks = in->results.leaks,
 		.census = in->results.census,
-		.suspects = in->results.suspects,
+		.suspects = s,
 		.suspect_names = words.names,
 		.suspect_paths = words.paths,
 		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
@@ -99,6 +98,10 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 	};
 
+	if (status == HI_OK)
+		status = describe_suspects(in, s->lesser, s->n_lesser, &lesser, err);
+	inputs.lesser_names = lesser.names;
+	inputs.lesser_paths = lesser.paths;
 	hi_inspect_phase(in, "owners");
 	if (status == HI_OK)
 		status = hi_kept_owners(in, &owners, err);

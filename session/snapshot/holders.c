@@ -19,7 +19,7 @@
 enum { MOST_SUSPECTS = 64, MOST_OWNERS = 1 << 16 };
 
 /* A file with much else has no room for them. */
-enum { SECTIONS = 4, SECTIONS_OF_FINISH = 2 };
+enum { SECTIONS = 5, SECTIONS_OF_FINISH = 2 };
 
 /* Objects directly below the super-root or a kind, in the dominators' order: of these
  * alone it is asked which root is nearest. */
@@ -61,13 +61,18 @@ static const struct hi_row_member suspect_members[] = {
 };
 static const struct hi_row_map suspect_map =
 	HI_ROW_MAP("suspects", struct hi_suspect, suspect_members);
+static const struct hi_row_map lesser_map =
+	HI_ROW_MAP("suspects.lesser", struct hi_suspect, suspect_members);
 
 static enum hi_status put_suspects(const struct hi_suspects *s,
 				   struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	size_t n = s->count < MOST_SUSPECTS ? s->count : MOST_SUSPECTS;
+	size_t n_lesser = s->n_lesser < MOST_SUSPECTS ? s->n_lesser : MOST_SUSPECTS;
 	enum hi_status status = hi_snapshot_put_rows(w, &suspect_map, s->items, n, err);
 
+	if (status == HI_OK)
+		status = hi_snapshot_put_rows(w, &lesser_map, s->lesser, n_lesser, err);
 	return status == HI_OK
 		       ? hi_snapshot_put_number(w, "suspects.below", s->is_below, err)
 		       : status;
@@ -154,6 +159,9 @@ enum hi_status hi_snapshot_source_suspects(struct hi_inspection *in, struct hi_e
 		return hi_fail_memory(err, "suspects");
 	status = hi_snapshot_take_rows(s, &suspect_map, NULL, &found->items,
 				       &found->count, err);
+	if (status == HI_OK)
+		status = hi_snapshot_take_rows(s, &lesser_map, NULL, &found->lesser,
+					       &found->n_lesser, err);
 	if (status != HI_OK)
 		return status;
 	found->is_below = hi_snapshot_number(s, "suspects.below", 0);

@@ -577,6 +577,45 @@ HI_TEST(groups, largest_is_named_where_none_reaches_the_share)
 	HI_ASSERT_EQ(1, s->count);
 	HI_ASSERT(s->is_below);
 	HI_ASSERT_EQ(g->first_root + 7, s->items[0].top);
+	HI_ASSERT_EQ(0, s->n_lesser);
+}
+
+/* Of 1,000 bytes: 600 below one variable, of which one member holds 100 in a list of ten
+ * and another 70; 150 of a second variable; 40 of a third one, a twenty-fifth.
+ *
+ *	store -> [0] ->big (430), ->list -> 10 x 10, ->other (70)
+ *	second -> 150, third -> 40, fourth -> 210
+ */
+HI_TEST(groups, holders_of_a_quarter_of_the_share_are_lesser_suspects)
+{
+	enum { BIG = 1, OTHER, SECOND, THIRD, FOURTH, FIRST_OF_LIST, N = 16 };
+	struct object_spec specs[N] = {{0, 1, 0},   {430, 2, 0}, {70, 3, 0},
+				       {150, 4, 0}, {40, 5, 0},	 {210, 6, 0}};
+	static struct drawing d;
+	OWN(graph) *g = NULL;
+	OWN(suspects) *s = NULL;
+
+	for (hi_node i = FIRST_OF_LIST; i < N; i++)
+		specs[i] = (struct object_spec){10, 7, 0};
+	d = (struct drawing){.b = builder_of(specs, N, 8)};
+	root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), 0, E);
+	for (hi_node i = SECOND; i <= FOURTH; i++)
+		root_edge(d.b, add_root(d.b, HI_ROOT_GLOBAL), i, E);
+	draw(&d, 0, BIG, "->big");
+	draw(&d, 0, OTHER, "->other");
+	for (hi_node i = FIRST_OF_LIST; i < N; i++)
+		draw(&d, 0, i, "->list[]");
+	g = sealed(d.b);
+	s = suspects_drawn(&d, g, 0.2);
+	HI_ASSERT_EQ(2, s->count);
+	HI_ASSERT_EQ(3, s->n_lesser);
+	HI_ASSERT_EQ(g->first_root, s->lesser[0].top);
+	HI_ASSERT_EQ(10, s->lesser[0].children);
+	HI_ASSERT_EQ(100, s->lesser[0].children_bytes);
+	HI_ASSERT_EQ(g->first_root + 1, s->lesser[1].top);
+	HI_ASSERT_EQ(150, s->lesser[1].accumulation_retained);
+	HI_ASSERT_EQ(OTHER, s->lesser[2].accumulation);
+	HI_ASSERT_EQ(70, s->lesser[2].accumulation_retained);
 }
 
 /* Objects below a limit are the rest of their parent, and nothing is lost. */

@@ -161,11 +161,12 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 	hi_json_end(json);
 }
 
-static void write_suspects(const struct hi_summary_report *r, struct hi_json *json)
+static void write_suspects(const char *key, const struct hi_summary_suspect *suspects,
+			   size_t n, struct hi_json *json)
 {
-	hi_json_array(json, "suspects");
-	for (size_t i = 0; i < r->n_suspects && !r->suspects_below; i++) {
-		const struct hi_summary_suspect *s = &r->suspects[i];
+	hi_json_array(json, key);
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_summary_suspect *s = &suspects[i];
 
 		hi_json_object(json, NULL);
 		hi_node_json(&s->top, json);
@@ -191,6 +192,8 @@ void hi_summary_json(const struct hi_summary_report *r, struct hi_json *json)
 	write_roots(r, json);
 	write_owners(r, json);
 	write_leaks(r, json);
-	write_suspects(r, json);
+	write_suspects("suspects", r->suspects, r->suspects_below ? 0 : r->n_suspects,
+		       json);
+	write_suspects("lesser_suspects", r->lesser, r->n_lesser, json);
 	hi_json_end(json);
 }

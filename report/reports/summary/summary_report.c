@@ -266,21 +266,19 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 	return HI_OK;
 }
 
-static enum hi_status take_suspects(const struct hi_summary_inputs *in,
-				    struct hi_summary_report *r, struct hi_error *err)
+/* names and paths: as of inputs. NULL: out of memory. */
+static struct hi_summary_suspect *describe_holders(const struct hi_summary_inputs *in,
+						   const struct hi_suspect *items,
+						   size_t n, const char *const *names,
+						   const char *const *paths)
 {
-	size_t n = in->suspects->count;
+	struct hi_summary_suspect *ret = hi_calloc(n + 1, sizeof(*ret));
 
-	r->suspects = hi_calloc(n + 1, sizeof(*r->suspects));
-	if (!r->suspects)
-		return hi_fail_memory(err, "suspects");
-	r->n_suspects = n;
-	r->suspects_below = in->suspects->is_below;
-	for (size_t i = 0; i < n; i++) {
-		const struct hi_suspect *s = &in->suspects->items[i];
-		const char *path = in->suspect_paths ? in->suspect_paths[i] : NULL;
+	for (size_t i = 0; ret && i < n; i++) {
+		const struct hi_suspect *s = &items[i];
+		const char *path = paths ? paths[i] : NULL;
 
-		r->suspects[i] = (struct hi_summary_suspect){
+		ret[i] = (struct hi_summary_suspect){
 			.top = hi_node_info(in->graph, in->dominators, s->top),
 			.accumulation =
 				hi_node_info(in->graph, in->dominators, s->accumulation),
@@ -292,10 +290,26 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 			.held = s->accumulation_retained,
 		};
 		/* A root has its own name. */
-		if (in->suspect_names && in->suspect_names[i] &&
-		    r->suspects[i].top.sort == HI_NODE_OBJECT)
-			r->suspects[i].top.name = in->suspect_names[i];
+		if (names && names[i] && ret[i].top.sort == HI_NODE_OBJECT)
+			ret[i].top.name = names[i];
 	}
+	return ret;
+}
+
+static enum hi_status take_suspects(const struct hi_summary_inputs *in,
+				    struct hi_summary_report *r, struct hi_error *err)
+{
+	const struct hi_suspects *s = in->suspects;
+
+	r->suspects = describe_holders(in, s->items, s->count, in->suspect_names,
+				       in->suspect_paths);
+	r->lesser = describe_holders(in, s->lesser, s->n_lesser, in->lesser_names,
+				     in->lesser_paths);
+	if (!r->suspects || !r->lesser)
+		return hi_fail_memory(err, "suspects");
+	r->n_suspects = s->count;
+	r->n_lesser = s->n_lesser;
+	r->suspects_below = s->is_below;
 	return HI_OK;
 }
 
@@ -339,5 +353,6 @@ void hi_summary_report_destroy(struct hi_summary_report *report)
 	free(report->owner_variables);
 	free(report->leaks);
 	free(report->suspects);
+	free(report->lesser);
 	free(report);
 }

@@ -65,6 +65,7 @@ struct hi_summary_inputs {
 	/* One per suspect, as text, or NULL: the path to its top from a root (""
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
+	const char *const *lesser_names, *const *lesser_paths; /* of lesser ones, alike */
 	const struct hi_ledger *ledger;	     /* NULL: could not be filled */
 	const struct hi_leak_cycles *cycles; /* NULL: not asked for */
 	size_t top;			     /* rows kept per table; SIZE_MAX: all */
@@ -104,6 +105,8 @@ struct hi_summary_report {
 	struct hi_summary_suspect *suspects;
 	size_t n_suspects;
 	bool suspects_below; /* none has the share: the only one is the largest holder */
+	struct hi_summary_suspect *lesser; /* holders of a quarter of the share */
+	size_t n_lesser;
 };
 
 /* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */

@@ -15,6 +15,7 @@ enum {
 	LEAKS_SHOWN = 3,
 	CYCLES_SHOWN = 2,
 	SUSPECTS_SHOWN = 3,
+	HOLDERS_SHOWN = 5, /* suspects with the lesser ones */
 	DEFAULT_TOP = 10
 };
 
@@ -340,9 +341,20 @@ static size_t suspects_shown(const struct hi_summary_report *r)
 				      count_header_extra(r) > 4 ? 1 : SUSPECTS_SHOWN);
 }
 
+static size_t lesser_shown(const struct hi_summary_report *r)
+{
+	size_t n = suspects_shown(r);
+	size_t most = count_header_extra(r) > 4 ? 2 : HOLDERS_SHOWN;
+
+	return count_shown_by_default(r->n_lesser, n < most ? most - n : 0);
+}
+
 static size_t types_shown(const struct hi_summary_report *r)
 {
-	size_t extra = count_header_extra(r) + (suspects_shown(r) > 1 ? 2 : 0);
+	size_t n = suspects_shown(r) + lesser_shown(r);
+	size_t extra = count_header_extra(r);
+
+	extra += extra > 4 ? n > 1 : n > 3 ? 3 : n > 1 ? 2 : 0;
 
 	return count_shown_by_default(r->n_types, DEFAULT_TOP - extra);
 }
@@ -637,27 +649,41 @@ static const char *address_of_suspect(const struct hi_summary_suspect *s,
 	return hi_address_of_any_type(page, s->child_type);
 }
 
+static const char *suspects_aside(const struct hi_summary_report *r, struct hi_page *page)
+{
+	size_t n = suspects_shown(r), lesser = lesser_shown(r);
+	const char *others =
+		lesser ? hi_page_printf(page, "; %zu more over 5 %%", lesser) : "";
+
+	if (r->suspects_below)
+		return hi_page_printf(
+			page, "nothing holds 20 %% of the live heap; the largest%s:",
+			lesser ? ", and others over 5 %" : "");
+	return hi_page_printf(page, "%zu hold%s over 20 %% of %s%s%s", r->n_suspects,
+			      r->n_suspects == 1 ? "s" : " each",
+			      hi_heap_known(r->header) == HI_HEAP_KNOWN
+				      ? "the live heap"
+				      : "what was found",
+			      n < r->n_suspects ? "; the first:" : "", others);
+}
+
+static void show_suspect_lines(const struct hi_summary_report *r,
+			       const struct hi_summary_suspect *items, size_t n,
+			       struct hi_page *page)
+{
+	for (size_t i = 0; i < n; i++) {
+		hi_page_text(page, suspect_text(r, &items[i], page));
+		hi_page_link(page, address_of_suspect(&items[i], page));
+	}
+}
+
 static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
 {
-	size_t n = suspects_shown(r);
-
-	if (n == 0)
+	if (suspects_shown(r) == 0)
 		return;
-	hi_page_heading(
-		page, "Suspects",
-		r->suspects_below
-			? "nothing holds 20 % of the live heap; the largest:"
-			: hi_page_printf(page, "%zu hold%s over 20 %% of %s%s",
-					 r->n_suspects,
-					 r->n_suspects == 1 ? "s" : " each",
-					 hi_heap_known(r->header) == HI_HEAP_KNOWN
-						 ? "the live heap"
-						 : "what was found",
-					 n < r->n_suspects ? "; the first:" : ""));
-	for (size_t i = 0; i < n; i++) {
-		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
-		hi_page_link(page, address_of_suspect(&r->suspects[i], page));
-	}
+	hi_page_heading(page, "Suspects", suspects_aside(r, page));
+	show_suspect_lines(r, r->suspects, suspects_shown(r), page);
+	show_suspect_lines(r, r->lesser, lesser_shown(r), page);
 }
 
 /* What shows the path to where it accumulates: the object, else its children. */
