@@ -525,8 +525,7 @@ static enum hi_status find_below(struct finder *f, struct hi_error *err)
 	return status == HI_OK ? follow_ways(f, err) : status;
 }
 
-/* Moves the suspects into the result. Where nothing has the share, the largest alone is
- * one. */
+/* Moves the suspects into the result; if nothing has the share, the largest alone. */
 static enum hi_status take_first_suspects(struct finder *f, struct hi_suspects *s,
 					  struct hi_error *err)
 {

@@ -2,7 +2,8 @@
 /*
  * The command `report`: one HTML file with the pages that people click through, as far as
  * they fit in. Pages are made breadth first, from the navigation on; then they are
- * written with links to those that are in the file.
+ * written with links to those that are in the file: the first one as it is, the others
+ * packed (report/render/html_pack.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "cli/options/option_take.h"
 #include "cli/pages/pages.h"
 #include "cli/pages/pages_request.h"
+#include "report/render/html_pack.h"
 
 enum { MOST_PAGES = 2000, MOST_QUEUED = 1 << 16, MOST_TOO_LARGE = 20 };
 #define MOST_BYTES (20ull << 20)
@@ -112,9 +114,9 @@ static const char *address_for_file(void *arg, const char *command)
 
 /* ---- which pages ---- */
 
-/* How long it is in the file; its links are queued. */
+/* How long it is in the file, packed unless it is the first; its links are queued. */
 static enum hi_status measure_page(struct reporting *r, const struct hi_page *page,
-				   uint64_t *ret, struct hi_error *err)
+				   bool is_packed, uint64_t *ret, struct hi_error *err)
 {
 	HI_GUARD(free) char *text = NULL;
 	size_t size = 0;
@@ -126,7 +128,7 @@ static enum hi_status measure_page(struct reporting *r, const struct hi_page *pa
 	status = hi_html_file_page(page, &r->site, "p4294967295", r->from, out, err);
 	if (fclose(out) != 0)
 		return hi_fail_memory(err, "report");
-	*ret = size;
+	*ret = is_packed ? hi_html_packed_size(text, size) : size;
 	return status;
 }
 
@@ -155,7 +157,7 @@ static enum hi_status make_reported_page(struct reporting *r, size_t i,
 		return status;
 	if (code != 200)
 		return take_wrong_page(r, i, err);
-	status = measure_page(r, page, &size, err);
+	status = measure_page(r, page, i > 0, &size, err);
 	if (status != HI_OK)
 		return status;
 	if (r->bytes + size > r->most_bytes) {
@@ -332,37 +334,42 @@ static void fill_about_page(const struct reporting *r, const struct hi_options *
 /* ---- writing ---- */
 
 static enum hi_status write_about_page(const struct reporting *r,
-				       const struct hi_options *options, FILE *out,
-				       struct hi_error *err)
+				       const struct hi_options *options,
+				       struct hi_html_pack *pack, struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
 
 	if (!page)
 		return hi_fail_memory(err, "page");
 	fill_about_page(r, options, page);
-	return hi_html_file_page(page, &r->site, about_address, about_address, out, err);
+	return hi_html_pack_page(pack, page, &r->site, about_address, about_address, err);
 }
 
 static enum hi_status write_reported_pages(struct reporting *r,
 					   const struct hi_options *options, FILE *out,
 					   struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
+	HI_GUARD(hi_html_pack_destroy) struct hi_html_pack *pack = NULL;
+	enum hi_status status = hi_html_pack_create(out, &pack, err);
 
 	r->from = "";
 	hi_html_file_begin(&r->site, out);
 	for (size_t i = 0; i < r->list.count && status == HI_OK; i++) {
+		const struct hi_page *page = r->list.items[i].page;
 		char id[24];
 
-		if (!r->list.items[i].page)
+		if (!page)
 			continue;
 		snprintf(id, sizeof(id), "p%zu", i + 1);
 		r->from = hi_interner_name(&r->addresses, (uint32_t)i + 1);
-		status = hi_html_file_page(r->list.items[i].page, &r->site, id, r->from,
-					   out, err);
+		status = i == 0 ? hi_html_file_page(page, &r->site, id, r->from, out, err)
+				: hi_html_pack_page(pack, page, &r->site, id, r->from,
+						    err);
 	}
 	if (status == HI_OK)
-		status = write_about_page(r, options, out, err);
+		status = write_about_page(r, options, pack, err);
+	if (status == HI_OK)
+		status = hi_html_pack_finish(pack, err);
 	hi_html_file_end(out);
 	return status;
 }

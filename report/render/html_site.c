@@ -272,6 +272,11 @@ void hi_html_file_begin(const struct hi_html_site *site, FILE *out)
 		"<body class=\"pages\">\n",
 		hi_html_inline.policy, hi_html_inline.style, hi_html_inline.noscript);
 	put_site_header(site, NULL, out);
+	fputs("<noscript><p class=\"note\">Without scripts this is the first page alone: "
+	      "the "
+	      "other pages of this file are packed, and a script opens them."
+	      "</p></noscript>\n",
+	      out);
 }
 
 enum hi_status hi_html_file_page(const struct hi_page *page,

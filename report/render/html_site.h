@@ -5,7 +5,7 @@
  * pages are documents of a server (serve) or sections of one self-contained file
  * (report). Nothing is loaded from elsewhere; scripts and styles are only those of
  * hi_html_asset(), so that a content security policy can refuse all others. Without
- * scripts every text is there and every link works.
+ * scripts every text of a server is there and every link works; of a file, the first page.
  */
 #ifndef HI_REPORT_RENDER_HTML_SITE_H
 #define HI_REPORT_RENDER_HTML_SITE_H
@@ -34,7 +34,7 @@ enum hi_status hi_html_document(const struct hi_page *page,
 				FILE *out, struct hi_error *err);
 
 /* Writes a self-contained file: begin, a section for each page, end. The first page is
- * shown first. id: of the section, letters, digits, "-" and "_". address: of the page, as
+ * shown first; all others may be packed (html_pack.h). id: of the section, letters, digits, "-" and "_". address: of the page, as
  * above. */
 void hi_html_file_begin(const struct hi_html_site *site, FILE *out);
 enum hi_status hi_html_file_page(const struct hi_page *page,

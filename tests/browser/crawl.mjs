@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { listen, look, settle, shorten } from './chromium.mjs'
-import { findOverflow, inspectDocument, inspectShown, readVisible, runAxe } from './inside.mjs'
+import { findOverflow, inspectDocument, inspectShown, isOpened, readVisible, runAxe } from './inside.mjs'
 
 // An address may have bytes of a name that are no UTF-8.
 function decode(text) {
@@ -128,7 +128,10 @@ export class Crawl {
       return
     }
     const isPart = this.isFile && this.byUrl.size > 0
-    if (isPart) await settle(page)
+    if (isPart) {
+      for (let n = 0; n < 600 && !await page.evaluate(isOpened); n++) await settle(page)
+      await settle(page)
+    }
     const found = await page.evaluate(isPart ? inspectShown : inspectDocument)
     for (const text of found.problems) this.problem(`${shorten(url)}: ${text}`)
     this.waits.push(found.wait)
@@ -199,11 +202,11 @@ export class Crawl {
   }
 
   // A page of each kind, or of some where few are opened: its text is there without
-  // scripts, and as many links.
+  // scripts, and as many links. Of a file, the first page.
   async readWithoutScripts() {
     const bare = await this.openPage({ scripts: false })
     const full = await this.openPage()
-    const most = this.isFile || this.limit < 100 ? 4 : Infinity
+    const most = this.isFile ? 1 : this.limit < 100 ? 4 : Infinity
     for (const kind of [...this.titles.keys()].slice(0, most)) {
       const url = [...this.queue.seen].find((u) => kindOf(u, this.start) === kind)
       await this.go(bare, url)
@@ -215,7 +218,7 @@ export class Crawl {
       if (lost.length > whole.words.length / 10 + 10) {
         this.problem(`${shorten(url)} without scripts lacks ${lost.length} words: ${lost.slice(0, 8).join(' ')}`)
       }
-      if (without.links.length < whole.links.length) {
+      if (!this.isFile && without.links.length < whole.links.length) {
         this.problem(`${shorten(url)} has ${without.links.length} links without scripts, ${whole.links.length} with`)
       }
     }

@@ -29,12 +29,14 @@ export function inspectDocument() {
     if (seen.has(id)) problems.push(`two elements have the id ${id.slice(0, 80)}`)
     seen.add(id)
   }
+  // Pages of a file that the script puts into the document when they are opened.
+  const packed = new Set([...document.querySelectorAll('template.packed')].flatMap((t) => t.dataset.ids.split(' ')))
   const here = location.href.split('#')[0]
   for (const { url, raw } of links) {
     const [base, hash] = url.split('#')
     if (hash === undefined || hash === '' || base !== here) continue
     const id = decode(hash)
-    if (!document.getElementById(id) && !document.getElementsByName(id).length) {
+    if (!document.getElementById(id) && !packed.has(id) && !document.getElementsByName(id).length) {
       problems.push(`${raw.slice(0, 80)} leads to no element`)
     }
   }
@@ -81,6 +83,12 @@ export function inspectDocument() {
     wait: timing ? timing.responseStart - timing.requestStart : 0,
     bytes: timing?.encodedBodySize ?? 0,
   }
+}
+
+// Is the page there that the address names? A file has to unpack it.
+export function isOpened() {
+  const id = decodeURIComponent(location.hash.slice(1))
+  return !id || document.querySelector('main > section.shown')?.id === id
 }
 
 // One file has all of its pages: of another one than the first is looked at what differs.

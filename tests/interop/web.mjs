@@ -20,6 +20,7 @@ const copy = await source('copy.js')
 const theme = await source('theme.js')
 const nav = await source('nav.js')
 const pages = await source('pages.js')
+const packed = await source('packed.js')
 const picture = await source('picture.js')
 const dom = await source('dom.js')
 
@@ -156,6 +157,28 @@ test('a page is found by its address, and by what is in it', () => {
   pages.markCurrent(document, pages.pageOf(document, '#in'))
   assert.deepEqual([...document.querySelectorAll('nav a')].map((a) => a.getAttribute('aria-current')),
     [null, 'page'])
+})
+
+test('pages that are packed come into the document one by one, when they are asked for', async () => {
+  const section = (id) => `<section id="${id}"><h1>${id}</h1></section>`
+  const { document } = parse(`<main>${section('a')}<template class="packed" data-ids="b c">1</template>` +
+    '<template class="packed" data-ids="d">2</template></main>')
+  const texts = { 1: section('b') + section('c'), 2: 'nothing' }
+  const asked = []
+  const unpack = packed.packedPages(document, async (text) => {
+    asked.push(text)
+    return texts[text]
+  })
+  const ids = () => [...document.querySelectorAll('main > section')].map((s) => s.id)
+  assert.equal(unpack('a'), null)
+  assert.equal(unpack(''), null)
+  await Promise.all([unpack('c'), unpack('c')])
+  assert.deepEqual(ids(), ['a', 'c'])
+  assert.equal(unpack('c'), null)
+  await unpack('b')
+  assert.deepEqual(ids(), ['a', 'c', 'b'])
+  await unpack('d')
+  assert.deepEqual([ids(), asked], [['a', 'c', 'b'], ['1', '2']])
 })
 
 test('storage that throws is no storage', () => {

@@ -9,7 +9,7 @@
 
 #include "report/address.h"
 #include "report/pictures/picture.h"
-#include "report/render/html_site.h"
+#include "report/render/html_pack.h"
 #include "tests/harness.h"
 
 /* Markup, an attribute's end, bidi controls, bytes that are no UTF-8 or no XML. */
@@ -226,13 +226,19 @@ static inline void html_sample_write_file(FILE *out)
 					  "object"};
 	struct html_sample_links links = {.in_file = true};
 	struct hi_html_site site = html_sample_site(&links, 4);
+	HI_GUARD(hi_html_pack_destroy) struct hi_html_pack *pack = NULL;
 	struct hi_error err;
 
+	HI_ASSERT_OK(hi_html_pack_create(out, &pack, &err), &err);
 	hi_html_file_begin(&site, out);
-	for (size_t i = 0; i < 5; i++)
-		HI_ASSERT_OK(hi_html_file_page(html_sample_page(ids[i]), &site, ids[i],
-					       ids[i], out, &err),
+	HI_ASSERT_OK(hi_html_file_page(html_sample_page(ids[0]), &site, ids[0], ids[0],
+				       out, &err),
+		     &err);
+	for (size_t i = 1; i < 5; i++)
+		HI_ASSERT_OK(hi_html_pack_page(pack, html_sample_page(ids[i]), &site,
+					       ids[i], ids[i], &err),
 			     &err);
+	HI_ASSERT_OK(hi_html_pack_finish(pack, &err), &err);
 	hi_html_file_end(out);
 }
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads a file of `heapinspect report` with the XML parser of Python: it is well-formed,
-its links lead to its sections, it loads nothing, and its scripts are its own. Prints how
+"""Reads a file of `heapinspect report` with the XML parser of Python, and unpacks its pages
+with its zlib: it is well-formed, its links lead to its sections, it loads nothing, and its scripts are its own. Prints how
 many pages and links there are, the navigation, and the page about the file."""
+import base64
 import re
 import sys
+import zlib
 import xml.etree.ElementTree as ET
 
 LOADING = {"src", "href", "action", "srcset", "data", "poster", "background", "formaction",
@@ -14,11 +16,19 @@ def fail(text):
     sys.exit(f"{sys.argv[1]}: {text}")
 
 
+def unpack(match):
+    text = zlib.decompress(base64.b64decode(match[2], validate=True), -15).decode("utf-8")
+    if re.findall('<section id="([^"]*)"', text) != match[1].split():
+        fail(f"a packed page is not where {match[1]!r} tells")
+    return text
+
+
 def main():
     data = open(sys.argv[1], "rb").read()
     if not data.startswith(b"<!DOCTYPE html>"):
         fail("no document type")
-    text = data.decode("utf-8")
+    text = re.sub(r'<template class="packed" data-ids="([^"]*)">([^<]*)</template>', unpack,
+                  data.decode("utf-8"))
     wrong = re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e"
                       "\u2066-\u2069\ufeff]", text)
     if wrong:

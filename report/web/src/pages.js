@@ -2,13 +2,19 @@
 // One file of many pages: shows the one that the address names; its title, the navigation
 // and the focus follow.
 
-export function pageOf(document, hash) {
-  let name = hash.slice(1)
+import { announce } from './dom.js'
+import { packedPages } from './packed.js'
+
+function nameOf(hash) {
   try {
-    name = decodeURIComponent(name)
+    return decodeURIComponent(hash.slice(1))
   } catch {
-    // No escape: the name as it is.
+    return hash.slice(1) // no escape: the name as it is
   }
+}
+
+export function pageOf(document, hash) {
+  const name = nameOf(hash)
   const target = name ? document.getElementById(name) : null
   return target?.closest('main > section') ?? document.querySelector('main > section')
 }
@@ -35,10 +41,11 @@ export function followAddress(document, show) {
   const view = document.defaultView
   const base = document.title
   const left = new Map() // page: the link that was followed from it
+  const unpackPage = packedPages(document)
   let page = null
   let followed = false
 
-  const change = () => {
+  const showPage = () => {
     const before = page
     page = pageOf(document, view.location.hash)
     before?.classList.remove('shown')
@@ -53,6 +60,17 @@ export function followAddress(document, show) {
     ;(back ?? heading)?.focus({ preventScroll: true })
     if (followed) view.scrollTo(0, 0)
     followed = false
+  }
+  const change = () => {
+    const { hash } = view.location
+    const unpacking = unpackPage(nameOf(hash))
+    if (!unpacking) return showPage()
+    // Meanwhile another one may be asked for.
+    const showIfWanted = () => view.location.hash === hash && showPage()
+    unpacking.then(showIfWanted, () => {
+      showIfWanted()
+      announce(document, 'this page cannot be unpacked')
+    })
   }
   document.addEventListener('click', (event) => {
     const link = event.target.closest?.('a')
