@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/options/near_files.h"
 #include "cli/options/options.h"
 #include "cli/record/launch.h"
 #include "cli/run.h"
@@ -56,7 +57,9 @@ int main(int argc, char **argv)
 		return code;
 	if (!options.output.quiet)
 		hi_probe_holder_set_wait_hook(tell_wait_for_probes);
-	code = hi_run(&options, &run);
+	code = hi_options_check_files(&options);
+	if (code == 0)
+		code = hi_run(&options, &run);
 	hi_options_free(&options);
 	return code;
 }

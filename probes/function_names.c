@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near_names.h"
 #include "base/text.h"
 #include "decode/modules/demangle.h"
 #include "probes/target_code.h"
 
-enum { PLAIN_MAX = 1024, NEAR_MAX = 64 };
+enum { PLAIN_MAX = 1024 };
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -160,51 +161,27 @@ bool hi_module_is_named(const struct hi_module *module, const char *name)
 
 /* ---- near names ---- */
 
-static bool is_same_letter(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/* The next row of Levenshtein's table: of one more letter of the other name. */
-static void advance_edit_row(unsigned *row, unsigned i, char letter, const char *b,
-			     size_t m)
-{
-	unsigned corner = row[0];
-
-	row[0] = i;
-	for (size_t j = 1; j <= m; j++) {
-		unsigned change = corner + !is_same_letter(letter, b[j - 1]);
-		unsigned best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-		corner = row[j];
-		row[j] = change < best ? change : best;
-	}
-}
-
-/* Edits that make one of the other, as upper case or not; UINT32_MAX: many. */
-static unsigned measure_edit_distance(const char *a, const char *b)
+/* UINT32_MAX: many. */
+static unsigned distance_of_function(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
-	unsigned row[NEAR_MAX + 1];
 
-	if (n > NEAR_MAX || m > NEAR_MAX || (n > m ? n - m : m - n) > 3)
+	if (n > HI_EDITED_MAX || m > HI_EDITED_MAX || (n > m ? n - m : m - n) > 3)
 		return UINT32_MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 1; i <= n; i++)
-		advance_edit_row(row, (unsigned)i, a[i - 1], b, m);
-	return row[m];
+	return hi_edit_distance(a, n, b, m);
 }
 
 /* A name that contains the wanted one is near as well. */
 static unsigned rank_near_name(const char *wanted, const char *name)
 {
-	unsigned d = measure_edit_distance(wanted, name);
+	unsigned d = distance_of_function(wanted, name);
 	size_t n = strlen(wanted);
 
 	if (d <= 1 + n / 5 && d <= 3)
 		return d;
-	return n >= 4 && strlen(name) < NEAR_MAX && strstr(name, wanted) ? 4 : UINT32_MAX;
+	return n >= 4 && strlen(name) < HI_EDITED_MAX && strstr(name, wanted)
+		       ? 4
+		       : UINT32_MAX;
 }
 
 void hi_near_names_offer(struct hi_near_names *near, const char *name)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near_names.h"
 #include "query/query_internal.h"
-#include "report/type_search.h"
 
 enum { NAMES_MOST = 256 };
 

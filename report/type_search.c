@@ -6,90 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
 #include "census/graph/type_payload.h"
 #include "report/type_name.h"
-
-enum { NAME_MAX_COMPARED = 64, FAR = 1000 };
-
-static char lower_ascii(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-/* Edit distance, over the first NAME_MAX_COMPARED bytes of each. A name that
- * contains the pattern is near however long it is. */
-static unsigned edit_distance(const char *a, const char *b)
-{
-	unsigned row[NAME_MAX_COMPARED + 1];
-	size_t n = strnlen(a, NAME_MAX_COMPARED), m = strnlen(b, NAME_MAX_COMPARED);
-
-	for (unsigned j = 0; j <= m; j++)
-		row[j] = j;
-	for (unsigned i = 1; i <= n; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= m; j++) {
-			unsigned old = row[j], best = diagonal;
-
-			best += lower_ascii(a[i - 1]) != lower_ascii(b[j - 1]);
-			if (old + 1 < best)
-				best = old + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-			diagonal = old;
-		}
-	}
-	if (n >= 3 && strcasestr(b, a) && row[m] > 2)
-		return 2;
-	return row[m];
-}
-
-/* The numbers of the nearest names, UINT32_MAX where none is near. */
-static void rank_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg,
-			 uint32_t n, uint32_t nearest[HI_NAMES_NEAREST])
-{
-	unsigned best[HI_NAMES_NEAREST] = {FAR, FAR, FAR};
-	unsigned limit =
-		(unsigned)strnlen(hi_type_bare(pattern), NAME_MAX_COMPARED) / 2 + 1;
-
-	for (uint32_t i = 0; i < HI_NAMES_NEAREST; i++)
-		nearest[i] = UINT32_MAX;
-	for (uint32_t i = 0; i < n; i++) {
-		const char *name = name_of(arg, i);
-		unsigned d =
-			name ? edit_distance(hi_type_bare(pattern), hi_type_bare(name))
-			     : FAR;
-		int at = HI_NAMES_NEAREST;
-
-		if (d > limit)
-			continue;
-		while (at > 0 && d < best[at - 1])
-			at--;
-		if (at == HI_NAMES_NEAREST)
-			continue;
-		for (int k = HI_NAMES_NEAREST - 1; k > at; k--) {
-			best[k] = best[k - 1];
-			nearest[k] = nearest[k - 1];
-		}
-		best[at] = d;
-		nearest[at] = i;
-	}
-}
-
-void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
-		      const char *nearest[HI_NAMES_NEAREST])
-{
-	uint32_t numbers[HI_NAMES_NEAREST];
-
-	rank_nearest(pattern, name_of, arg, n, numbers);
-	for (size_t i = 0; i < HI_NAMES_NEAREST; i++)
-		nearest[i] = numbers[i] == UINT32_MAX ? NULL : name_of(arg, numbers[i]);
-}
 
 /* ---- the names of a type ---- */
 
@@ -165,8 +87,8 @@ static void find_nearest(const struct hi_graph *g, const char *pattern,
 	char out[HI_TYPE_SHORT_SIZE];
 
 	add_near_names(g, &names.shown);
-	rank_nearest(hi_type_short(pattern, out, sizeof(out)), nth_near_name, &names,
-		     (uint32_t)names.shown.names.count, nearest);
+	hi_names_rank(hi_type_short(pattern, out, sizeof(out)), nth_near_name, &names,
+		      (uint32_t)names.shown.names.count, nearest);
 	for (size_t i = 0; i < HI_NAMES_NEAREST; i++)
 		if (nearest[i] != UINT32_MAX)
 			snprintf(near->name[i], sizeof(near->name[i]), "%s",

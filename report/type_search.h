@@ -3,9 +3,10 @@
 #ifndef HI_REPORT_TYPE_SEARCH_H
 #define HI_REPORT_TYPE_SEARCH_H
 
+#include "base/near_names.h"
 #include "census/graph/graph.h"
 
-enum { HI_NAMES_NEAREST = 3, HI_NAMES_NEAREST_SIZE = 160 };
+enum { HI_NAMES_NEAREST_SIZE = 160 };
 
 struct hi_type_set {
 	bool *has; /* n_types entries */
@@ -42,11 +43,6 @@ struct hi_types_near {
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_type_set *ret, struct hi_types_near *near,
 			       struct hi_error *err);
-/* Finds the names with the least edit distance from the pattern among n names (NULL:
- * skipped), the nearest first; NULL where none is near. */
-typedef const char *hi_nth_name_fn(void *arg, uint32_t i);
-void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
-		      const char *nearest[HI_NAMES_NEAREST]);
 /* Frees the set's memory. */
 void hi_type_set_free(struct hi_type_set *set);
 /* Is the type in the set? A set that is NULL has all. */

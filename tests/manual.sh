@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # tests/manual.sh BUILD_DIR: the manual pages and completions agree with what the
-# program itself says in --help, and are read without a warning by mandoc, groff,
+# program itself says in --help and --help-all, and are read without a warning by mandoc, groff,
 # bash and zsh.
 set -u
 # Neither in the width nor in the language of whoever runs it.
@@ -16,7 +16,7 @@ wrong() {
 	wrong=1
 }
 options_of() { # the long options in the program's own help
-	"$build/heapinspect" "$1" --help | grep -oE '^ *(-.,)? *--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u
+	"$build/heapinspect" "$1" --help-all | grep -oE '^ *(-.,)? *--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u
 }
 bash_completes() { # WORD...: what the last of them can become
 	bash -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _heapinspect 2>/dev/null
@@ -27,7 +27,8 @@ zsh_specifies() { # WORD...: the specifications that are given to _arguments
 		file=$1; shift; words=("$@"); CURRENT=$#; f() { source $file; }; f' - "$manual/_heapinspect" "$@"
 }
 
-commands=$("$build/heapinspect" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$build/heapinspect" --help | sed -n '/^$/,/^Example/p' | grep '^  ' | cut -c3-12 |
+	tr -d , | tr -s ' ' '\n' | grep .)
 for page in "$manual"/heapinspect-*.1; do
 	name=${page##*/heapinspect-}
 	grep -qx "${name%.1}" <<<"$commands" || wrong "heapinspect --help does not list ${name%.1}"

@@ -59,7 +59,7 @@ enum hi_command_page {
 	HI_COMMAND_PAGE_OF_DEEP,       /* a verb and a query */
 };
 
-#define HI_COMMAND_TARGETS "--pid PID|--core FILE|FILE.hisnap"
+#define HI_COMMAND_TARGETS "--pid PID|--core FILE|FILE.hisnap|-- PROGRAM"
 
 struct hi_deep_kept;
 struct hi_given;

@@ -326,7 +326,8 @@ static enum hi_status write_alloc_of_file(const struct hi_options *options,
 		"  heapinspect alloc --pid 4242 --for 60s -o app.hisnap\n"               \
 		"  heapinspect alloc app.hisnap --bars --format svg -o bars.svg\n"       \
 		"  heapinspect alloc app.hirec --select parse --edit",                   \
-	.targets = "--pid PID|FILE.hirec", .follows = true, .check = hi_alloc_check
+	.targets = "--pid PID|FILE.hirec|-- PROGRAM", .follows = true,                   \
+	.check = hi_alloc_check
 
 const struct hi_command hi_command_alloc = {
 	ABOUT,

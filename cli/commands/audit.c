@@ -125,6 +125,6 @@ const struct hi_command hi_command_audit = {
 		"  heapinspect audit --pid 4242 --at gc --json\n",
 	.wanted = 0,
 	.run = run_audit_command,
-	.targets = "--pid PID|--core FILE",
+	.targets = "--pid PID|--core FILE|-- PROGRAM",
 	.check = check_audit,
 };

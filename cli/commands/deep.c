@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/command/command.h"
 #include "cli/command/write_report.h"
+#include "cli/options/near_files.h"
 #include "cli/options/option_take.h"
 #include "report/reports/deep/deep_report.h"
 #include "session/deep/read.h"
@@ -79,7 +80,7 @@ static int take_deep_word(char *word, struct hi_options *o)
 				       word);
 	if (to->query)
 		return !to->n_files && access(to->query, F_OK) != 0
-			       ? hi_option_wrong("%s: no such file", to->query)
+			       ? hi_option_no_file(to->query)
 			       : hi_option_wrong("%s: there is the query %s already",
 						 word, to->query);
 	to->query = word;
@@ -96,7 +97,7 @@ static int check_deep(const struct hi_given *given)
 		return hi_option_wrong("--format mercury: not with a query, it has no "
 				       "reports");
 	if (o->n_files < wanted && o->query && strchr(o->query, '.'))
-		return hi_option_wrong("%s: no such file", o->query);
+		return hi_option_no_file(o->query);
 	if (o->n_files < wanted)
 		return hi_option_wrong("deep: %s is missing; see heapinspect deep --help",
 				       wanted == 2 ? "one of two files" : "FILE");

@@ -404,6 +404,7 @@ const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
 	.arguments = "ADDRESS|EXPRESSION",
+	.targets = "--pid PID|--core FILE|FILE.hisnap",
 	.purpose = "Show one address or C expression: its block, type, evidence and "
 		   "fields, and the references to it.",
 	.help = "Examples:\n"

@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/command/command.h"
+#include "cli/options/near_files.h"
 #include "cli/options/operand_words.h"
 #include "cli/options/option_take.h"
 #include "cli/pages/page_process.h"
@@ -259,12 +260,12 @@ static int take_served_file(char *word, struct hi_options *o)
 	const char *census = NULL;
 
 	hi_operand_split_census(word, &census);
+	if (!hi_operand_is_snapshot(word) && access(word, F_OK) != 0)
+		return hi_option_no_file(word);
 	if (!hi_operand_is_snapshot(word))
-		return hi_option_wrong("%s: %s", word,
-				       access(word, F_OK) == 0
-					       ? "not a snapshot, a recording or a file "
-						 "of many censuses"
-					       : "no such file");
+		return hi_option_wrong("%s: not a snapshot, a recording or a file of "
+				       "many censuses",
+				       word);
 	if (o->target.file && o->comparison.baseline)
 		return hi_option_wrong("%s and %s: one target at a time (serve takes it "
 				       "and one earlier file)",

@@ -66,6 +66,6 @@ const struct hi_command hi_command_snap = {
 	.sample = hi_series_census,
 	.wanted_in_series =
 		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
-	.targets = "--pid PID|--core FILE",
+	.targets = "--pid PID|--core FILE|-- PROGRAM",
 	.check = check_snap,
 };

@@ -13,7 +13,7 @@ static void put_bash_options(FILE *out, const struct hi_command *command)
 		fprintf(out, "%s--%s%s", space, e->name, e->arg ? "=" : "");
 		space = " ";
 	}
-	fprintf(out, "%s--help --usage --version", space);
+	fprintf(out, "%s--help --help-all --usage --version", space);
 }
 
 static void put_bash_word(FILE *out, const char *word)

@@ -76,6 +76,7 @@ static void put_command(FILE *out, const struct hi_command *command)
 		}
 	}
 	fputs("\t\t'(- *)--help[the options, in short]' \\\n"
+	      "\t\t'(- *)--help-all[all options]' \\\n"
 	      "\t\t'(- *)--version[the version]' \\\n"
 	      "\t\t'*:file:_files' ;;\n",
 	      out);

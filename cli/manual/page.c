@@ -69,6 +69,9 @@ static void put_targets(FILE *out, const struct hi_command *command)
 	fputs("{\\fB\\-\\-pid\\fR \\fIPID\\fR | \\fB\\-\\-name\\fR \\fINAME\\fR", out);
 	if (command->id != HI_COMMAND_SAFEPOINTS)
 		fputs(" | \\fB\\-\\-core\\fR \\fIFILE\\fR | \\fIFILE.hisnap\\fR", out);
+	if (command->id != HI_COMMAND_SAFEPOINTS && !command->run_alone &&
+	    !command->takes_expression)
+		fputs(" | \\fB\\-\\-\\fR \\fIPROGRAM\\fR [\\fIARGUMENT\\fR...]", out);
 	fputs("}\n", out);
 }
 
@@ -105,6 +108,15 @@ static void put_page_option(FILE *out, const struct hi_option_row *row)
 	fputc('\n', out);
 }
 
+static bool has_options_below(const struct hi_command *command, size_t heading)
+{
+	for (size_t i = heading + 1; i < hi_option_table_size && hi_option_table[i].name;
+	     i++)
+		if (hi_manual_takes(&hi_option_table[i], command))
+			return true;
+	return false;
+}
+
 static void put_page_options(FILE *out, const struct hi_command *command)
 {
 	fputs(".SH OPTIONS\n", out);
@@ -113,11 +125,13 @@ static void put_page_options(FILE *out, const struct hi_command *command)
 
 		if (hi_manual_takes(row, command))
 			put_page_option(out, row);
-		else if (row->commands & 1u << command->id)
+		else if (!row->name && has_options_below(command, i))
 			fprintf(out, ".SS %.*s\n", (int)strlen(row->help) - 1, row->help);
 	}
 	fputs(".SS Others\n"
-	      ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe options, in short\n"
+	      ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\na page that shows "
+	      "the options in short\n"
+	      ".TP\n\\fB\\-\\-help\\-all\\fR\nall options, with their whole text\n"
 	      ".TP\n\\fB\\-\\-usage\\fR\ntheir names\n"
 	      ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nthe program's version\n",
 	      out);

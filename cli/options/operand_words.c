@@ -6,6 +6,7 @@
 
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command/command.h"
+#include "cli/options/near_files.h"
 #include "cli/options/option_names.h"
 #include "cli/options/option_take.h"
 #include "cli/options/option_values.h"
@@ -88,19 +89,26 @@ int hi_operand_take_argument(const char *word, const char *census, struct hi_opt
 	return census ? hi_option_take_once("census", census, &o->target.census) : 0;
 }
 
+/* A word that can only be meant as a file: it has a folder or an extension. */
+static bool looks_like_file(const char *word)
+{
+	return strpbrk(word, "/.") != NULL;
+}
+
 int hi_operand_refuse(const char *word, const struct hi_options *o)
 {
-	bool exists = access(word, F_OK) == 0;
+	char near[HI_NEAR_TEXT];
 
-	if (exists || strchr(word, '/'))
-		return hi_option_wrong("%s: %s", word,
-				       exists ? "not a snapshot file (of a core: --core "
-						"FILE)"
-					      : "no such file");
-	if (o->command == &hi_command_summary)
-		hi_option_no_command(word);
-	else
-		hi_option_wrong("%s: %s takes no argument", word, o->command->name);
+	if (access(word, F_OK) == 0)
+		return hi_option_wrong("%s: not a snapshot file (of a core: --core FILE)",
+				       word);
+	if (looks_like_file(word))
+		return hi_option_no_file(word);
+	if (o->command != &hi_command_summary)
+		return hi_option_wrong(
+			"%.150s: no such file%s; %s takes no other argument", word,
+			hi_near_files_text(word, near), o->command->name);
+	hi_option_no_command(word);
 	return 2;
 }
 

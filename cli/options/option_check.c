@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/near_names.h"
 #include "cli/command/command.h"
 #include "cli/options/profile_options.h"
-#include "report/type_search.h"
 
 /* ---- what rows need and exclude ---- */
 
@@ -152,18 +152,15 @@ static const char *name_of_option_root(void *arg, uint32_t i)
 
 static int wrong_under(const struct hi_profile_options *p, const char *name)
 {
-	const char *near[HI_NAMES_NEAREST] = {};
 	struct hi_profile_options copy = *p;
+	char near[HI_NEAR_TEXT];
 
 	if (!p->n_roots)
 		return hi_option_wrong("--under %s: no --root has this name; give --root "
 				       "%s=EXPRESSION too",
 				       name, name);
-	hi_names_nearest(name, name_of_option_root, &copy, (uint32_t)p->n_roots, near);
-	return hi_option_wrong("--under %s: no --root has this name%s%s%s%s", name,
-			       near[0] ? "; near it: " : "", near[0] ? near[0] : "",
-			       near[0] && near[1] ? ", " : "",
-			       near[0] && near[1] ? near[1] : "");
+	hi_names_near_text(name, name_of_option_root, &copy, (uint32_t)p->n_roots, near);
+	return hi_option_wrong("--under %s: no --root has this name%s", name, near);
 }
 
 /* Refuses options that would change nothing here. */

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near_names.h"
 #include "cli/command/command.h"
 #include "cli/options/option_take.h"
-#include "report/type_search.h"
 
-/* argp has these itself. */
-static const char *const own_options[] = {"help", "usage", "version"};
+/* Every command has these. */
+static const char *const own_options[] = {"help", "help-all", "usage", "version"};
 
 /* Whether this option (its long name up to n bytes, or its letter) takes a
  * value that is the next word. */
@@ -41,14 +41,17 @@ static bool is_option(const char *word)
 	return word[0] == '-' && word[1];
 }
 
-bool hi_option_wants_help(int argc, char **argv)
+enum hi_help_wanted hi_option_wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;
-	     i += is_option(argv[i]) ? hi_option_words(argv[i]) : 1)
+	     i += is_option(argv[i]) ? hi_option_words(argv[i]) : 1) {
 		if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "-?") == 0 ||
 		    strcmp(argv[i], "--help") == 0)
-			return true;
-	return false;
+			return HI_HELP_PAGE;
+		if (strcmp(argv[i], "--help-all") == 0)
+			return HI_HELP_ALL;
+	}
+	return HI_HELP_NONE;
 }
 
 /* An option may be cut to what is left of its name. */
@@ -68,12 +71,30 @@ static unsigned commands_with_option(const char *name, size_t n)
 	return commands;
 }
 
+/* A process has no pages before it is in a file. */
+static bool is_target_of_pages(const struct hi_command *command, const char *option,
+			       size_t n)
+{
+	return (command == &hi_command_serve || command == &hi_command_report) &&
+	       ((n == 5 && strncmp(option, "--pid", n) == 0) ||
+		(n == 6 && (strncmp(option, "--name", n) == 0 ||
+			    strncmp(option, "--core", n) == 0)));
+}
+
 static void say_other_commands(const struct hi_command *command, const char *option,
 			       size_t n, unsigned commands)
 {
 	char names[400] = "";
 	size_t used = 0;
 
+	if (is_target_of_pages(command, option, n)) {
+		hi_option_wrong("%.*s: not an option of %s, which takes a file: "
+				"heapinspect snap %.*s ... -o FILE.hisnap, then "
+				"heapinspect %s FILE.hisnap",
+				(int)n, option, command->name, (int)n, option,
+				command->name);
+		return;
+	}
 	for (size_t i = 0; hi_commands[i] && used < sizeof(names); i++)
 		if (commands & 1u << hi_commands[i]->id)
 			used += (size_t)snprintf(names + used, sizeof(names) - used,
@@ -104,6 +125,37 @@ static void say_no_option(const struct hi_command *command, const char *option, 
 			near[0] ? near[0] : "", near[0] ? "?" : "", command->name);
 }
 
+/* A letter that only other commands have: as its name. */
+static const struct hi_option_row *find_other_letter(const struct hi_command *command,
+						     int letter)
+{
+	const struct hi_option_row *other = NULL;
+
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_row *row = &hi_option_table[i];
+
+		if (row->letter != letter)
+			continue;
+		if (row->commands & 1u << command->id)
+			return NULL;
+		other = row;
+	}
+	return other;
+}
+
+static int check_letter(const struct hi_command *command, char letter)
+{
+	const struct hi_option_row *row = find_other_letter(command, letter);
+	char name[40];
+
+	if (!row)
+		return 0;
+	snprintf(name, sizeof(name), "--%s", row->name);
+	say_other_commands(command, name, strlen(name),
+			   commands_with_option(row->name, strlen(row->name)));
+	return 2;
+}
+
 int hi_option_names_check(const struct hi_command *command, int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0;
@@ -111,6 +163,9 @@ int hi_option_names_check(const struct hi_command *command, int argc, char **arg
 		size_t n = strcspn(argv[i], "=");
 		unsigned commands;
 
+		if (is_option(argv[i]) && argv[i][1] != '-' &&
+		    check_letter(command, argv[i][1]) != 0)
+			return 2;
 		if (strncmp(argv[i], "--", 2) != 0)
 			continue;
 		commands = commands_with_option(argv[i] + 2, n - 2);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/near_names.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "cli/command/command.h"
@@ -50,18 +51,28 @@ int hi_option_take_decimal(const struct hi_option_row *row, const char *text, do
 			       (double)row->high);
 }
 
+static const char *nth_word(void *arg, uint32_t i)
+{
+	return ((const struct hi_option_row *)arg)->words[i];
+}
+
 static int refuse_choice(const struct hi_option_row *row, const char *text)
 {
+	const char *near[HI_NAMES_NEAREST];
 	char words[300];
 	size_t n = 0;
+	uint32_t count = 0;
 
 	if (!row->words[1])
 		return hi_option_wrong("--%s %s: not %s, which is the only one",
 				       row->name, text, row->words[0]);
-	for (size_t i = 0; row->words[i] && n < sizeof(words); i++)
-		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s", i ? ", " : "",
-				      row->words[i]);
-	return hi_option_wrong("--%s %s: not one of %s", row->name, text, words);
+	for (; row->words[count] && n < sizeof(words); count++)
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
+				      count ? ", " : "", row->words[count]);
+	hi_names_nearest(text, nth_word, (void *)(uintptr_t)row, count, near);
+	return hi_option_wrong("--%s %s: not one of %s%s%s%s", row->name, text, words,
+			       near[0] ? "; did you mean " : "", near[0] ? near[0] : "",
+			       near[0] ? "?" : "");
 }
 
 int hi_option_take_choice(const struct hi_option_row *row, const char *text,
@@ -99,6 +110,10 @@ static int take_number_row(const struct hi_option_row *row, const char *text,
 
 	if (hi_option_take_number(row->name, text, row->low, row->high, &n) != 0)
 		return 2;
+	if (hi_option_place(row, o) == (void *)&o->target.pid && o->target.pid)
+		return hi_option_wrong(
+			"--pid: given twice (%d, %s); one target at a time",
+			(int)o->target.pid, text);
 	put_member(row, n, o);
 	return 0;
 }

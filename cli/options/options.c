@@ -3,17 +3,14 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
-#include "cli/command/exit_codes.h"
+#include "cli/options/help.h"
 #include "cli/options/operand_words.h"
 #include "cli/options/option_check.h"
 #include "cli/options/option_names.h"
@@ -36,38 +33,6 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof(*argv));
 	--*argc;
 	return command;
-}
-
-/* The examples are to be copied: no line of them is wrapped. */
-static void print_help(const struct argp *argp, const struct hi_command *command,
-		       char *name)
-{
-	/* Written at once, so that errno is that of the write. */
-	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
-	argp_help(argp, stdout,
-		  ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_PRE_DOC, name);
-	printf("\n%s\n", command->help);
-}
-
-static bool has_reader_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-	return poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
-}
-
-/* The exit status. A reader that has gone (| head) is no error to be reported; the write
- * that saw it may have been an earlier one. */
-static int finish_help(void)
-{
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return HI_EXIT_FINE;
-	if (errno == EPIPE || has_reader_gone())
-		return 128 + SIGPIPE;
-	fprintf(stderr, "heapinspect: cannot write the help: %s\n",
-		strerror(errno ? errno : EIO));
-	return HI_EXIT_ERROR;
 }
 
 /* Returns the index of "--", which is before the program to start; argc: none. */
@@ -162,6 +127,16 @@ static error_t take_parsed(int key, char *arg, struct argp_state *state)
 	return hi_option_take(row, arg, line->options, line->given) ? ALREADY_PRINTED : 0;
 }
 
+/* Does the command take an option below this heading? */
+static bool has_rows_below(const struct hi_command *command, size_t heading)
+{
+	for (size_t i = heading + 1; i < hi_option_table_size && hi_option_table[i].name;
+	     i++)
+		if (hi_option_table[i].commands & 1u << command->id)
+			return true;
+	return false;
+}
+
 /* Each heading begins a group: argp sorts within one. The program's own options are in
  * the last one. */
 static void fill_argp_options(const struct hi_command *command, struct argp_option *to)
@@ -172,7 +147,8 @@ static void fill_argp_options(const struct hi_command *command, struct argp_opti
 		const struct hi_option_row *row = &hi_option_table[i];
 
 		group += !row->name;
-		if (row->commands & 1u << command->id)
+		if (row->name ? row->commands & 1u << command->id
+			      : has_rows_below(command, i))
 			*to++ = (struct argp_option){.name = row->name,
 						     .key = row->name ? argp_key_of(row)
 								      : 0,
@@ -180,6 +156,20 @@ static void fill_argp_options(const struct hi_command *command, struct argp_opti
 						     .doc = row->help,
 						     .group = group};
 	}
+}
+
+/* Prints the help that is asked for, and ends. */
+static void end_with_help(const struct argp *argp, const struct hi_command *command,
+			  char *name, bool all)
+{
+	char usage[256];
+
+	snprintf(usage, sizeof(usage), "Usage: %s [OPTION...] %s", name, argp->args_doc);
+	if (all)
+		hi_help_print_all(argp, command, name);
+	else
+		hi_help_print_page(command, usage);
+	exit(hi_help_finish());
 }
 
 static error_t parse_as(const struct hi_command *command, int argc, char **argv,
@@ -193,6 +183,7 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	bool is_whole = command == &hi_command_summary;
 	const char *targets = command->targets ? command->targets : HI_COMMAND_TARGETS;
 	char name[64], operands[128];
+	enum hi_help_wanted help;
 
 	if (!options)
 		return ENOMEM;
@@ -203,10 +194,9 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	snprintf(name, sizeof(name), "heapinspect%s%s", is_whole ? "" : " ",
 		 is_whole ? "" : command->name);
 	argv[0] = name;
-	if (hi_option_wants_help(argc, argv)) {
-		print_help(&argp, command, name);
-		exit(finish_help());
-	}
+	help = hi_option_wants_help(argc, argv);
+	if (help != HI_HELP_NONE)
+		end_with_help(&argp, command, name, help == HI_HELP_ALL);
 	if (hi_option_names_check(command, argc, argv) != 0)
 		return ALREADY_PRINTED;
 	return argp_parse(&argp, argc, argv, 0, NULL, line);
@@ -233,6 +223,22 @@ static bool add_expression(struct hi_options *o)
 	       hi_profile_take_expression(&o->profile, o->argument);
 }
 
+/* "help COMMAND" is "COMMAND --help". Returns 0, or 2 when there is no such command, which was
+ * printed. */
+static int turn_help_round(int argc, char **argv)
+{
+	static char option[] = "--help";
+
+	if (argc < 2 || argc > 3 || strcmp(argv[1], "help") != 0)
+		return 0;
+	if (argc == 3 && argv[2][0] != '-' && !hi_command_find(argv[2])) {
+		hi_option_no_command(argv[2]);
+		return 2;
+	}
+	argv[1] = option;
+	return 0;
+}
+
 int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
 	struct hi_options o = {.selection.paths = 5,
@@ -244,6 +250,8 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 	error_t bad;
 	int program;
 
+	if (turn_help_round(argc, argv) != 0)
+		return 2;
 	o.command = find_command(&argc, argv);
 	program = o.command->run_alone || o.command->takes_expression
 			  ? argc

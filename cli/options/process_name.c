@@ -16,10 +16,10 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/near_names.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "cli/options/option_take.h"
-#include "report/type_search.h"
 
 enum {
 	MAX_LISTED = 20,
@@ -168,15 +168,11 @@ static const char *near_name(void *arg, uint32_t i)
 
 static void report_none(struct lookup *l)
 {
-	const char *near[HI_NAMES_NEAREST] = {};
+	char near[HI_NEAR_TEXT];
 
-	hi_names_nearest(l->name, near_name, l, (uint32_t)l->others.count, near);
-	hi_option_wrong("--name %s: no process has this name%s%s%s%s%s%s", l->name,
-			near[0] ? "; near it: " : " (comm, executable or script)",
-			near[0] ? near[0] : "", near[0] && near[1] ? ", " : "",
-			near[0] && near[1] ? near[1] : "",
-			near[0] && near[1] && near[2] ? ", " : "",
-			near[0] && near[1] && near[2] ? near[2] : "");
+	hi_names_near_text(l->name, near_name, l, (uint32_t)l->others.count, near);
+	hi_option_wrong("--name %s: no process has this name%s", l->name,
+			*near ? near : " (comm, executable or script)");
 }
 
 /* Not by getpwuid(), which loads libraries: the portable program has none. */

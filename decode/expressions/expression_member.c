@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near_names.h"
 #include "base/text.h"
 
 enum {
@@ -173,33 +174,6 @@ struct nearest {
 	unsigned listed, more;
 };
 
-static size_t min_length(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Insertions, deletions, replacements and swaps of neighbours. */
-static size_t edit_distance_of_names(const char *a, size_t n, const char *b, size_t m)
-{
-	size_t rows[3][NAME_MAX_COMPARED + 1];
-
-	for (size_t j = 0; j <= m; j++)
-		rows[0][j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			row[j] = min_length(above[j - 1] + (a[i - 1] != b[j - 1]),
-					    min_length(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
-				row[j] = min_length(row[j], rows[(i - 2) % 3][j - 2] + 1);
-		}
-	}
-	return rows[n % 3][m];
-}
-
 static void list_member(struct nearest *n, const char *name, size_t length)
 {
 	char shown[40];
@@ -222,7 +196,7 @@ static bool measure_member(void *arg, const struct hi_member *m, uint64_t offset
 	list_member(n, m->name, length);
 	if (length > NAME_MAX_COMPARED || n->length > NAME_MAX_COMPARED)
 		return true;
-	d = edit_distance_of_names(n->name, n->length, m->name, length);
+	d = hi_edit_distance(n->name, n->length, m->name, length);
 	if (d < n->best) {
 		n->best = d;
 		memcpy(n->near, m->name, length + 1);
@@ -256,7 +230,7 @@ static bool measure_variable(void *arg, const char *name)
 	if (length > NAME_MAX_COMPARED || length > n->length + n->best ||
 	    n->length > length + n->best)
 		return true;
-	d = edit_distance_of_names(n->name, n->length, name, length);
+	d = hi_edit_distance(n->name, n->length, name, length);
 	if (d < n->best) {
 		n->best = d;
 		memcpy(n->near, name, length + 1);

@@ -127,6 +127,21 @@ static void check_refused(struct hi_command *c, const char *part)
 	check_says(c->err, part);
 }
 
+HI_TEST_SCENARIO(page, a_missing_file_is_named_with_files_near_it)
+{
+	const char *in = snapshot_directory();
+	const char *missing;
+
+	HI_ASSERT_EQ(0, hi_command_run(0, "touch", snapshot_path(in, "app.hisnap"), NULL)
+				->exit_code);
+	missing = snapshot_path(in, "ap.hisnap");
+	check_refused(hi_heapinspect("census", missing), "near it: app.hisnap");
+	missing = snapshot_path(in, "app.hisna");
+	check_refused(hi_heapinspect("census", missing), "near it: app.hisnap");
+	check_refused(hi_heapinspect(missing), "no such file; near it: app.hisnap");
+	check_refused(hi_heapinspect("census", "--core", missing), "near it: app.hisnap");
+}
+
 HI_TEST_SCENARIO(page, errors_suggest_near_names)
 {
 	check_refused(hi_heapinspect("cesnus", "--pid", "1"), "did you mean census?");
@@ -136,6 +151,13 @@ HI_TEST_SCENARIO(page, errors_suggest_near_names)
 	check_refused(hi_heapinspect("--by", "type", "--pid", "1"),
 		      "of census, retained, waste, graph, diff, export");
 	check_refused(hi_heapinspect("--\xff\n", "1"), "no such option");
+	check_refused(hi_heapinspect("census", "--pid", "1", "--by", "tpye"),
+		      "did you mean type?");
+	check_refused(hi_heapinspect("help", "cesnus"), "did you mean census?");
+	check_refused(hi_heapinspect("--pid", "1", "-p", "1"), "--pid: given twice");
+	check_refused(
+		hi_heapinspect("serve", "-p", "1"),
+		"heapinspect snap --pid ... -o FILE.hisnap, then heapinspect serve");
 	/* Nothing is near nothing. */
 	HI_ASSERT(!strstr(hi_heapinspect("--qqqqqqqq")->err, "did you mean"));
 	HI_ASSERT(!strstr(hi_heapinspect("")->err, "did you mean"));

@@ -171,7 +171,8 @@ HI_TEST_SCENARIO(snap, a_file_that_is_missing_or_another_one_is_named)
 	check_refused(hi_heapinspect("leaks", "nonexistent.hirec"), "cannot read");
 	check_refused(hi_heapinspect("leaks", "/etc/passwd"), "not a snapshot file");
 	check_refused(hi_heapinspect("/etc/passwd"), "not a snapshot file");
-	check_refused(hi_heapinspect("leaks", "word"), "leaks takes no argument");
+	check_refused(hi_heapinspect("leaks", "word"),
+		      "word: no such file; leaks takes no other argument");
 }
 
 /* Turns one bit in the middle of a section of the file. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/options/help.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
@@ -134,6 +135,15 @@ HI_TEST_SCENARIO(usage, a_process_that_is_not_there_gives_3)
 	check_one_line(c, "2147483647");
 }
 
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
 HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 {
 	static const char *const names[] = {
@@ -147,6 +157,7 @@ HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
 
 		HI_ASSERT_EQ(0, after->exit_code);
 		HI_ASSERT_STREQ(after->out, before->out);
+		HI_ASSERT_MSG(lines_of(after->out) <= HI_HELP_LINES, "%s", after->out);
 		snprintf(example, sizeof(example), "  heapinspect %s",
 			 i ? names[i] : "--pid");
 		HI_ASSERT_MSG(strstr(after->out, example) != NULL, "%s", after->out);
@@ -159,7 +170,12 @@ HI_TEST_SCENARIO(usage, help_is_a_page)
 {
 	HI_EXPECT_GOLDEN("help", hi_heapinspect("--help")->out);
 	HI_EXPECT_GOLDEN("help-census", hi_heapinspect("census", "--help")->out);
-	HI_EXPECT_GOLDEN("help-deep", hi_heapinspect("deep", "--help")->out);
+	HI_EXPECT_GOLDEN("help-all-deep", hi_heapinspect("deep", "--help-all")->out);
+	HI_ASSERT_STREQ(hi_heapinspect("--help")->out, hi_heapinspect("help")->out);
+	HI_ASSERT_STREQ(hi_heapinspect("deep", "--help-all")->out,
+			hi_heapinspect("--help-all", "deep")->out);
+	HI_ASSERT_STREQ(hi_heapinspect("census", "--help")->out,
+			hi_heapinspect("help", "census")->out);
 }
 
 HI_TEST_SCENARIO(usage, command_may_stand_before_or_after_options)
