@@ -307,6 +307,8 @@ static enum hi_status open_new(struct hi_output_place *place, unsigned flags,
 		status = create_in_place(place, path, ret, err);
 	if (status == HI_OK && is_there && flags & HI_OUTPUT_FILE_KEEP_MODE)
 		keep_mode_of(&was, ret->fd);
+	else if (status == HI_OK && flags & HI_OUTPUT_FILE_READABLE)
+		(void)!fchmod(ret->fd, 0644);
 	return status;
 }
 

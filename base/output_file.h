@@ -25,6 +25,7 @@
 enum hi_output_file_flags {
 	HI_OUTPUT_FILE_REGULAR = 1,   /* a device or a pipe is refused */
 	HI_OUTPUT_FILE_KEEP_MODE = 2, /* that of the file of ours that it replaces */
+	HI_OUTPUT_FILE_READABLE = 4,  /* 0644, where there is none to replace */
 };
 
 struct hi_output_file {

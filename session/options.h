@@ -288,7 +288,8 @@ struct hi_output_options {
 	const char *table;		       /* of export */
 	const char *labels[HI_OPTIONS_LABELS]; /* of export: "name=value" */
 	size_t n_labels;
-	bool schema; /* of query */
+	bool uncompressed; /* of export: parquet without zstd */
+	bool schema;	   /* of query */
 	bool json, quiet, verbose;
 	bool full_names; /* of types, in text */
 	enum hi_color color;

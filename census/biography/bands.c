@@ -19,16 +19,18 @@ const char *hi_bio_band_name(enum hi_bio_band band)
 	return band < HI_BIO_BANDS ? names[band].profile : "";
 }
 
-/* HI_BIO_BANDS: there is none of that name. */
-static unsigned find_band(const char *name, size_t n)
+static bool is_band(const char *option, const char *name, size_t n)
 {
-	unsigned band;
+	return strlen(option) == n && memcmp(option, name, n) == 0;
+}
 
-	for (band = 0; band < HI_BIO_BANDS; band++)
-		if (strlen(names[band].option) == n &&
-		    memcmp(names[band].option, name, n) == 0)
-			break;
-	return band;
+/* A mask; 0: there is none of that name. */
+static uint32_t find_bands(const char *name, size_t n)
+{
+	for (unsigned band = 0; band < HI_BIO_BANDS; band++)
+		if (is_band(names[band].option, name, n))
+			return HI_BIO_BIT(band);
+	return is_band("idle", name, n) ? HI_BIO_IDLE : 0;
 }
 
 enum hi_status hi_bio_bands_parse(const char *text, uint32_t *mask_ret,
@@ -38,17 +40,17 @@ enum hi_status hi_bio_bands_parse(const char *text, uint32_t *mask_ret,
 	size_t n;
 
 	for (const char *name = text;; name += n + 1) {
-		unsigned band;
+		uint32_t bands;
 
 		n = strcspn(name, ",");
-		band = find_band(name, n);
-		if (band == HI_BIO_BANDS)
+		bands = find_bands(name, n);
+		if (!bands)
 			return hi_fail(
 				err, HI_USAGE, 0,
 				"\"%.*s\" is no band of a biography: use void, lag, "
-				"use, inherent, drag or unused",
+				"use, inherent, drag, unused or idle (drag and unused)",
 				n < 40 ? (int)n : 40, name);
-		mask |= HI_BIO_BIT(band);
+		mask |= bands;
 		if (!name[n])
 			break;
 	}

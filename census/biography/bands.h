@@ -31,10 +31,13 @@ enum hi_bio_band {
 #define HI_BIO_NOT_USED                                                                  \
 	(HI_BIO_BIT(HI_BIO_VOID) | HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
 
+/* Bands of memory that is not used any more, also where it is older than the first period. */
+#define HI_BIO_IDLE (HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED))
+
 /* "VOID", "INHERENT_USE", "UNUSED-SINCE-ATTACH": as heap profiles write them. */
 const char *hi_bio_band_name(enum hi_bio_band band);
 /* Reads names with commas between them, "drag,void", as --bio has them: void, lag, use,
- * inherent, drag, unused. HI_USAGE: there is no such band; the text lists them. */
+ * inherent, drag, unused; idle is the last two. HI_USAGE: there is no such band; the text lists them. */
 enum hi_status hi_bio_bands_parse(const char *text, uint32_t *mask_ret,
 				  struct hi_error *err);
 

@@ -82,7 +82,7 @@ static void watch_signals(const struct hi_output_file *file)
 }
 
 /* Gauges are replaced in a directory that another user reads. */
-static bool keeps_mode(const struct hi_options *o)
+static bool is_read_by_others(const struct hi_options *o)
 {
 	return o->output.format && strcmp(o->output.format, "prometheus") == 0;
 }
@@ -92,8 +92,11 @@ static enum hi_status open_output_file(const struct hi_options *options,
 {
 	const char *path = options->output.file;
 	enum hi_status status = hi_output_file_open(
-		path, keeps_mode(options) ? HI_OUTPUT_FILE_KEEP_MODE : 0, &ret->target,
-		err);
+		path,
+		is_read_by_others(options)
+			? HI_OUTPUT_FILE_KEEP_MODE | HI_OUTPUT_FILE_READABLE
+			: 0,
+		&ret->target, err);
 
 	if (status != HI_OK)
 		return status;

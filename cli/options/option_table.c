@@ -163,11 +163,13 @@ const struct hi_option_row hi_option_table[] = {
 	 HAS(biography.has_by)},
 	{"bio", 0, "BANDS",
 	 "show groups by these bands: void, lag, use, inherent, drag, unused (older than "
-	 "the command); several with ',' (default: void,drag,unused)",
+	 "the command), idle (drag and unused); several with ',' (default: "
+	 "void,drag,unused)",
 	 BIT(BIO), CHOOSES, TAKE(hi_option_take_bands), AT(biography.bands)},
 	{"bio", 0, "BANDS",
 	 "of a file of bio -o: only objects that are proved to be in one of these bands "
-	 "at its last census: void, lag, use, inherent, drag, unused; several with ','",
+	 "at its last census: void, lag, use, inherent, drag, unused, idle (drag "
+	 "and unused: not used any more); several with ','",
 	 BORN, CHOOSES, TAKE(hi_option_take_bands), AT(selection.bands)},
 	{"live", 0, "WHAT",
 	 "what counts as live: reach (what a root leads to, the default) or alloc (what "
@@ -321,6 +323,10 @@ const struct hi_option_row hi_option_table[] = {
 	 BIT(EXPORT), REFUSED,
 	 WORD(output.table, "objects", "edges", "types", "roots", "censuses", "sums"),
 	 .only_with = "format=csv format=ndjson format=parquet"},
+	{"compression", 0, "HOW",
+	 "for parquet: zstd (the default) or none, for readers that have no zstd",
+	 BIT(EXPORT), REFUSED, CHOICE(output.uncompressed, "zstd", "none"),
+	 .only_with = "format=parquet"},
 	{"label", 0, "NAME=VALUE",
 	 "for prometheus: a label of all samples; may be repeated", BIT(EXPORT), REFUSED,
 	 TAKE(hi_option_take_label), .only_with = "format=prometheus"},

@@ -121,8 +121,8 @@ static enum hi_status put_table(struct series_export *x, const struct hi_options
 				struct hi_error *err)
 {
 	const struct hi_parquet_property of[] = {{"heapinspect.table", o->output.table}};
-	enum hi_status status =
-		hi_export_table_open(&x->table, o->output.format, x->out, err);
+	enum hi_status status = hi_export_table_open(&x->table, o->output.format,
+						     o->output.uncompressed, x->out, err);
 
 	if (status == HI_OK)
 		status = put_census_rows(x, is_table(o, "sums"), err);

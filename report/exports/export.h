@@ -57,6 +57,7 @@ struct hi_export {
 	const char *table;  /* csv, ndjson, parquet: which table; NULL: objects */
 	size_t top;	    /* dot, prometheus: rows at most; 0: their own default */
 	bool all;	    /* prometheus: every type */
+	bool uncompressed;  /* parquet: without zstd */
 	bool by_context;    /* stacks are those that allocated; pprof: with totals */
 	const char *const *labels; /* prometheus: "name=value", n_labels of them */
 	size_t n_labels;

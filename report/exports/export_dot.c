@@ -125,12 +125,14 @@ static bool is_same_series(const struct hi_export *x, size_t i, size_t k)
 {
 	const struct hi_type_name *a = &x->graph->types[x->census->rows[i].type];
 	const struct hi_type_name *b = &x->graph->types[x->census->rows[k].type];
+	char a_name[HI_TYPE_SHORT_SIZE], b_name[HI_TYPE_SHORT_SIZE];
 
-	return strcmp(hi_type_key(a->name), hi_type_key(b->name)) == 0 &&
+	return strcmp(hi_prometheus_type(a->name, a_name),
+		      hi_prometheus_type(b->name, b_name)) == 0 &&
 	       strcmp(hi_text_or_empty(a->module), hi_text_or_empty(b->module)) == 0;
 }
 
-/* Types of one name and module are one series: by the first of them. Returns for each
+/* Types of one displayed name and module are one series: by the first of them. Returns for each
  * row the row that it is added to; freed by the caller. NULL: out of memory. */
 static size_t *find_series(const struct hi_export *x)
 {
@@ -138,11 +140,13 @@ static size_t *find_series(const struct hi_export *x)
 	size_t *series = hi_calloc(c->n_rows + 1, sizeof(*series));
 	struct hi_interner names = {};
 	struct hi_table first = {};
+	char shown[HI_TYPE_SHORT_SIZE];
 	bool failed = !series;
 
 	for (size_t i = 0; i < c->n_rows && !failed; i++) {
 		const struct hi_type_name *t = &x->graph->types[c->rows[i].type];
-		uint32_t name = hi_interner_add(&names, hi_type_key(t->name));
+		uint32_t name =
+			hi_interner_add(&names, hi_prometheus_type(t->name, shown));
 		uint32_t module = hi_interner_add(&names, hi_text_or_empty(t->module));
 		uint64_t key = (uint64_t)name << 32 | module, found = i;
 
@@ -164,6 +168,7 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 	const struct hi_census *c = x->census;
 	size_t top = x->all ? SIZE_MAX : x->top ? x->top : TOP_TYPES, n = 0;
 	uint64_t rest = 0;
+	char shown[HI_TYPE_SHORT_SIZE];
 
 	memset(sums, 0, c->n_rows * sizeof(*sums));
 	for (size_t i = 0; i < c->n_rows; i++)
@@ -177,7 +182,7 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 		if (n++ >= top)
 			rest += sums[i];
 		else
-			put_gauge(x, name, hi_type_key(t->name),
+			put_gauge(x, name, hi_prometheus_type(t->name, shown),
 				  hi_text_or_empty(t->module), sums[i]);
 	}
 	/* No type is called so. */

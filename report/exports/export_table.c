@@ -167,15 +167,17 @@ static const struct hi_export_form forms[] = {
 enum { FORMS = sizeof(forms) / sizeof(forms[0]), PARQUET = 2 };
 
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
-				    FILE *out, struct hi_error *err)
+				    bool uncompressed, FILE *out, struct hi_error *err)
 {
+	const struct hi_parquet_options options = {.uncompressed = uncompressed};
+
 	*t = (struct hi_export_table){.form = &forms[0], .out = out, .is_heading = true};
 	for (size_t i = 0; i < FORMS; i++)
 		if (strcmp(forms[i].name, format) == 0)
 			t->form = &forms[i];
 	if (t->form != &forms[PARQUET])
 		return HI_OK;
-	return hi_parquet_create(out, NULL, &t->parquet, err);
+	return hi_parquet_create(out, &options, &t->parquet, err);
 }
 
 bool hi_export_table_is_fine(const struct hi_export_table *t)

@@ -3,7 +3,7 @@
  * One table as CSV (RFC 4180, but lines end with LF), as lines of JSON or as Parquet:
  * the same columns in all.
  *
- *	hi_export_table_open(&t, "csv", out, err);
+ *	hi_export_table_open(&t, "csv", false, out, err);
  *	row(&t, ...);			// the heading: its values mean nothing
  *	t.is_heading = false;
  *	while (... && hi_export_table_is_fine(&t))
@@ -44,10 +44,10 @@ struct hi_export_table {
 	struct hi_error failure; /* the first one; cells after it are lost */
 };
 
-/* Begins a table. out is borrowed. format: csv, ndjson or parquet.
- * Errors as hi_parquet_create(). */
+/* Begins a table. out is borrowed. format: csv, ndjson or parquet, of which parquet may be
+ * uncompressed. Errors as hi_parquet_create(). */
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
-				    FILE *out, struct hi_error *err);
+				    bool uncompressed, FILE *out, struct hi_error *err);
 /* Returns whether no cell has failed so far. */
 bool hi_export_table_is_fine(const struct hi_export_table *t);
 /* Ends the table. The properties are written if the format can store them

@@ -219,7 +219,8 @@ static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 enum hi_status hi_export_tables(struct hi_export *x, struct hi_error *err)
 {
 	struct table t = {.x = x};
-	enum hi_status status = hi_export_table_open(&t.cells, x->format, x->out, err);
+	enum hi_status status =
+		hi_export_table_open(&t.cells, x->format, x->uncompressed, x->out, err);
 
 	if (status == HI_OK)
 		status = write_rows(&t, err);

@@ -20,7 +20,7 @@ enum { REPETITION_OPTIONAL = 1 };
 enum { CONVERTED_UTF8 = 0, CONVERTED_UINT_64 = 14 };
 enum { LOGICAL_STRING = 1, LOGICAL_INTEGER = 10 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3 };
-enum { CODEC_ZSTD = 6 };
+enum { CODEC_UNCOMPRESSED = 0, CODEC_ZSTD = 6 };
 enum { PAGE_DATA = 0 };
 
 static const char magic[4] = {'P', 'A', 'R', '1'};
@@ -178,6 +178,9 @@ static bool pack_parquet_page(struct hi_parquet *p)
 {
 	size_t room = ZSTD_compressBound(p->page.count), n;
 
+	p->packed.count = 0;
+	if (p->options.uncompressed)
+		return hi_vector_append(&p->packed, p->page.items, p->page.count);
 	if (!hi_vector_reserve(&p->packed, room))
 		return false;
 	n = ZSTD_compress(p->packed.items, room, p->page.items, p->page.count, LEVEL);
@@ -288,7 +291,7 @@ static void make_schema(struct hi_parquet *p)
 }
 
 static void make_chunk(struct hi_thrift *t, const struct column *c,
-		       const struct chunk *chunk, uint32_t rows)
+		       const struct chunk *chunk, uint32_t rows, int32_t codec)
 {
 	hi_thrift_begin(t, 0);
 	hi_thrift_i64(t, 2, (int64_t)chunk->offset);
@@ -299,7 +302,7 @@ static void make_chunk(struct hi_thrift *t, const struct column *c,
 	hi_thrift_i32(t, 0, ENCODING_RLE);
 	hi_thrift_list(t, 3, HI_THRIFT_BINARY, 1);
 	hi_thrift_text(t, 0, c->name);
-	hi_thrift_i32(t, 4, CODEC_ZSTD);
+	hi_thrift_i32(t, 4, codec);
 	hi_thrift_i64(t, 5, rows);
 	hi_thrift_i64(t, 6, (int64_t)chunk->whole);
 	hi_thrift_i64(t, 7, (int64_t)chunk->packed);
@@ -320,7 +323,9 @@ static void make_groups(struct hi_parquet *p)
 		hi_thrift_begin(t, 0);
 		hi_thrift_list(t, 1, HI_THRIFT_STRUCT, (uint32_t)p->columns.count);
 		for (size_t k = 0; k < p->columns.count; k++, chunk++) {
-			make_chunk(t, &p->columns.items[k], chunk, p->groups.items[i]);
+			make_chunk(t, &p->columns.items[k], chunk, p->groups.items[i],
+				   p->options.uncompressed ? CODEC_UNCOMPRESSED
+							   : CODEC_ZSTD);
 			whole += chunk->whole;
 		}
 		hi_thrift_i64(t, 2, (int64_t)whole);

@@ -2,7 +2,7 @@
 /*
  * A table as a Parquet file, written as a stream: rows are gathered into groups, a group
  * goes out column by column, one page each, and where they are stands at the end of the
- * file. Plain values, compressed by zstd; no dictionaries, no statistics. Memory is what
+ * file. Plain values, compressed by zstd or not; no dictionaries, no statistics. Memory is what
  * one group needs.
  *
  * Source: apache/parquet-format, README.md, Encodings.md, parquet.thrift.
@@ -24,6 +24,7 @@ struct hi_parquet_options {
 	uint32_t group_rows;
 	uint64_t group_bytes; /* and what one row has above that */
 	uint64_t end_bytes;   /* that say where the groups are; the format's limit */
+	bool uncompressed;    /* for readers that have no zstd */
 };
 
 struct hi_parquet;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/type_name.h"
+
 struct hi_prometheus_labels {
 	const char *exe; /* a path, of which the last part is written; "" unknown */
 	int pid;	 /* 0 unknown */
@@ -22,6 +24,12 @@ struct hi_prometheus_labels {
  * nothing where there are no labels. Strings are hostile. */
 void hi_prometheus_put_labels(FILE *out, const struct hi_prometheus_labels *labels,
 			      const char *type, const char *module);
+/* Writes the displayed name of a type, which is the same in each snapshot. Returns out. */
+static inline const char *hi_prometheus_type(const char *full,
+					     char out[HI_TYPE_SHORT_SIZE])
+{
+	return hi_type_short(hi_type_key(full), out, HI_TYPE_SHORT_SIZE);
+}
 /* Returns what is wrong with "name=value", NULL if nothing is. */
 const char *hi_prometheus_check_label(const char *text);
 

@@ -59,13 +59,14 @@ static void metrics_free(struct metrics *m)
 
 /* ---- which types ---- */
 
-/* "TYPE\nMODULE": one series for types of one name and module. */
+/* "TYPE\nMODULE": one series for types of one displayed name and module. */
 static const char *key_of_row(const struct hi_series_file_census *c, size_t row,
 			      char key[KEY])
 {
 	const struct hi_type_name *type = &c->graph->types[c->census->rows[row].type];
+	char shown[HI_TYPE_SHORT_SIZE];
 
-	snprintf(key, KEY, "%.3000s\n%.900s", hi_type_key(type->name),
+	snprintf(key, KEY, "%.3000s\n%.900s", hi_prometheus_type(type->name, shown),
 		 hi_text_or_empty(type->module));
 	return key;
 }

@@ -297,6 +297,20 @@ HI_TEST(output_file, a_mode_is_kept_of_a_file_that_has_one_name)
 	}
 }
 
+HI_TEST(output_file, a_new_one_may_be_for_all_to_read)
+{
+	struct hi_output_file file;
+	struct hi_error err;
+	struct stat st;
+
+	enter_new_directory();
+	HI_ASSERT_OK(hi_output_file_open("gauges", HI_OUTPUT_FILE_READABLE, &file, &err),
+		     &err);
+	HI_ASSERT(fstat(file.fd, &st) == 0);
+	HI_ASSERT_EQ(0644, st.st_mode & 07777);
+	hi_output_file_close(&file);
+}
+
 HI_TEST(output_file, one_without_a_name_leaves_none)
 {
 	struct hi_error err;

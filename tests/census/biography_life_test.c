@@ -186,6 +186,10 @@ HI_TEST(biography_life, names_of_bands_are_read)
 	HI_ASSERT_STATUS(HI_USAGE, hi_bio_bands_parse("dragon", &mask, &err));
 	HI_ASSERT(strstr(err.text, "\"dragon\" is no band"));
 	HI_ASSERT_EQ(HI_BIO_BIT(HI_BIO_DRAG), mask);
+	HI_ASSERT_OK(hi_bio_bands_parse("idle", &mask, &err), &err);
+	HI_ASSERT_EQ(HI_BIO_BIT(HI_BIO_DRAG) | HI_BIO_BIT(HI_BIO_UNUSED), mask);
+	HI_ASSERT_OK(hi_bio_bands_parse("idle,drag,void", &mask, &err), &err);
+	HI_ASSERT_EQ(HI_BIO_IDLE | HI_BIO_BIT(HI_BIO_VOID), mask);
 	HI_ASSERT_STREQ("INHERENT_USE", hi_bio_band_name(HI_BIO_INHERENT));
 }
 

@@ -132,9 +132,12 @@ static void put_row(struct pair *pair, struct hi_parquet *p, uint64_t i)
 	HI_ASSERT_OK(hi_parquet_end_row(p, &err), &err);
 }
 
-static void check_rows(uint64_t rows, uint32_t a_group, uint64_t bytes, int groups)
+static void check_rows_as(uint64_t rows, uint32_t a_group, uint64_t bytes, int groups,
+			  bool uncompressed)
 {
-	struct hi_parquet_options options = {.group_rows = a_group, .group_bytes = bytes};
+	struct hi_parquet_options options = {.group_rows = a_group,
+					     .group_bytes = bytes,
+					     .uncompressed = uncompressed};
 	struct pair pair = open_pair(snapshot_directory());
 	const char *const argv[] = {"node",
 				    HI_SOURCE_DIR "/tests/interop/parquet.mjs",
@@ -161,6 +164,11 @@ static void check_rows(uint64_t rows, uint32_t a_group, uint64_t bytes, int grou
 		HI_ASSERT_EQ(groups, doc_number(found, "groups"));
 }
 
+static void check_rows(uint64_t rows, uint32_t a_group, uint64_t bytes, int groups)
+{
+	check_rows_as(rows, a_group, bytes, groups, false);
+}
+
 HI_TEST_INTEROP(interop_tables, a_parquet_file_may_have_any_number_of_groups)
 {
 	check_rows(0, 0, 0, 0);
@@ -170,4 +178,6 @@ HI_TEST_INTEROP(interop_tables, a_parquet_file_may_have_any_number_of_groups)
 	check_rows(1000, 8, 0, 125);
 	check_rows(5000, 0, 0, 1);
 	check_rows(5000, 0, 1 << 16, -1); /* by bytes */
+	check_rows_as(1000, 9, 0, 112, true);
+	check_rows_as(0, 0, 0, 0, true);
 }

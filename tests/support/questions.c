@@ -112,6 +112,7 @@ static const struct question questions[] = {
 	{.words = {"export", "-f", "ndjson", "--table", "types"}},
 	{.words = {"export", "-f", "ndjson", "--table", "roots"}},
 	{.words = {"export", "-f", "parquet"}},
+	{.words = {"export", "-f", "parquet", "--compression", "none"}},
 	{.words = {"export", "-f", "sqlite"}},
 	{.words = {"export", "-f", "folded"}},
 	{.words = {"export", "-f", "speedscope"}},
