@@ -278,10 +278,10 @@ bool hi_report_header_is_untyped(const struct hi_report_header *header)
 	       s->by_field.bytes + s->unnamed.bytes > s->exact.bytes + s->inferred.bytes;
 }
 
-/* "app (build-id 12ab…), libx.so.1 (no build-id)", and what helps. Where most of the heap
- * is typed, it is not from them. */
+/* "app (build-id 12ab…), libx.so.1 (no build-id)", and what helps; a short header has the
+ * names alone. Where most of the heap is typed, it is not from them. */
 static void show_plain_modules(const struct hi_report_header *header,
-			       struct hi_page *page)
+			       struct hi_page *page, bool whole)
 {
 	const char *text = "";
 
@@ -291,17 +291,25 @@ static void show_plain_modules(const struct hi_report_header *header,
 	for (size_t i = 0; i < header->n_plain; i++) {
 		const struct hi_report_plain_module *m = &header->plain[i];
 
-		text = hi_page_printf(page, "%s%s%s (%s%s)", text, i ? ", " : "",
-				      hi_page_safe(page, m->name),
-				      *m->build_id ? "build-id " : "no build-id",
-				      hi_page_safe(page, m->build_id));
+		text = hi_page_printf(page, "%s%s%s", text, i ? ", " : "",
+				      hi_page_safe(page, m->name));
+		if (whole)
+			text = hi_page_printf(page, "%s (%s%s)", text,
+					      *m->build_id ? "build-id " : "no build-id",
+					      hi_page_safe(page, m->build_id));
 	}
-	hi_page_fact(page, "no types",
-		     hi_page_printf(page,
-				    "%s: no debug information. What helps: install the "
-				    "package with it (PACKAGE-dbg or PACKAGE-dbgsym), "
-				    "set DEBUGINFOD_URLS, or give --debug-dir DIR",
-				    text));
+	if (!whole) {
+		hi_page_fact(page, "no types",
+			     hi_page_printf(page,
+					    "%s: no debug information (heapinspect "
+					    "summary has what helps)",
+					    text));
+		return;
+	}
+	hi_page_fact(page, "no types", text);
+	hi_page_fact(page, "what helps",
+		     "debug information: install the package with it (PACKAGE-dbg or "
+		     "PACKAGE-dbgsym), set DEBUGINFOD_URLS, or give --debug-dir DIR");
 }
 
 bool hi_report_header_has_shares(const struct hi_report_header *header)
@@ -523,7 +531,7 @@ void hi_report_header_facts(const struct hi_report_header *header, struct hi_pag
 		hi_report_header_collector(header, page);
 		show_debug_info(header, page);
 	}
-	show_plain_modules(header, page);
+	show_plain_modules(header, page, whole);
 	show_shares(header, page, whole);
 	if (whole)
 		show_children(header, page);
