@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/interner.h"
 #include "query/query_internal.h"
+#include "report/type_search.h"
 
 static enum hi_status fail_connection(struct hi_query *q, const char *what,
 				      struct hi_error *err)
@@ -30,6 +32,87 @@ static void call_object_at(sqlite3_context *to, int n, sqlite3_value **values)
 		sqlite3_result_int64(to, object);
 }
 
+/* ---- is_of ---- */
+
+/* The types of a name, as is_of() keeps them while its second argument is the same. */
+struct kept_types {
+	struct hi_type_set set;
+	struct hi_interner names; /* of the types in the set */
+};
+
+static void free_kept_types(void *kept)
+{
+	struct kept_types *k = kept;
+
+	hi_type_set_free(&k->set);
+	hi_interner_free(&k->names);
+	free(k);
+}
+
+static bool name_kept_types(const struct hi_query *q, struct kept_types *k)
+{
+	for (uint32_t i = 0; i < k->set.n_types; i++)
+		if (k->set.has[i] &&
+		    !hi_interner_add(&k->names, hi_graph_type_name(q->source.graph, i)))
+			return false;
+	return true;
+}
+
+/* NULL: the statement fails, with an error. */
+static struct kept_types *find_kept_types(sqlite3_context *to, const char *name)
+{
+	const struct hi_query *q = sqlite3_user_data(to);
+	struct kept_types *k = sqlite3_get_auxdata(to, 1);
+	struct hi_types_near near;
+	struct hi_error err;
+	enum hi_status status;
+
+	if (k)
+		return k;
+	k = hi_calloc(1, sizeof(*k));
+	status = k ? hi_types_select(q->source.graph, name, &k->set, &near, &err)
+		   : hi_fail_memory(&err, "set of types");
+	if (status == HI_OK && !name_kept_types(q, k))
+		status = hi_fail_memory(&err, "set of types");
+	if (status == HI_NOT_FOUND)
+		hi_types_near_append(err.text, sizeof(err.text), &near);
+	if (status == HI_OK) {
+		sqlite3_set_auxdata(to, 1, k, free_kept_types);
+		return sqlite3_get_auxdata(to, 1);
+	}
+	if (k)
+		free_kept_types(k);
+	if (status == HI_NO_MEMORY)
+		sqlite3_result_error_nomem(to);
+	else
+		sqlite3_result_error(to, err.text, -1);
+	return NULL;
+}
+
+/* SQL function is_of(type, name): is a type, by its name or its number in types, one that
+ * --type name selects? NULL: the type is unknown. */
+static void call_is_of(sqlite3_context *to, int n, sqlite3_value **values)
+{
+	const char *name = (const char *)sqlite3_value_text(values[1]);
+	const struct kept_types *k;
+	const char *type;
+
+	(void)n;
+	if (!name || sqlite3_value_type(values[0]) == SQLITE_NULL)
+		return;
+	k = find_kept_types(to, name);
+	if (!k)
+		return;
+	if (sqlite3_value_type(values[0]) == SQLITE_INTEGER) {
+		int64_t id = sqlite3_value_int64(values[0]);
+
+		sqlite3_result_int(to, id >= 0 && id < k->set.n_types && k->set.has[id]);
+		return;
+	}
+	type = (const char *)sqlite3_value_text(values[0]);
+	sqlite3_result_int(to, type && hi_interner_find(&k->names, type));
+}
+
 static enum hi_status create_query_tables(struct hi_query *q, struct hi_error *err)
 {
 	size_t n = hi_query_tables();
@@ -47,6 +130,10 @@ static enum hi_status create_query_tables(struct hi_query *q, struct hi_error *e
 				    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
 				    q, call_object_at, NULL, NULL) != SQLITE_OK)
 		return fail_connection(q, "object_at", err);
+	if (sqlite3_create_function(q->db, "is_of", 2,
+				    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+				    q, call_is_of, NULL, NULL) != SQLITE_OK)
+		return fail_connection(q, "is_of", err);
 	return HI_OK;
 }
 

@@ -97,6 +97,20 @@ static void find_nearest(const struct hi_graph *g, const char *pattern,
 	hi_arena_free(&names.compared);
 }
 
+void hi_types_near_append(char *text, size_t size, const struct hi_types_near *near)
+{
+	const char *before = "; near it: ";
+	size_t used = strlen(text);
+
+	for (size_t i = 0; i < HI_NAMES_NEAREST && near->name[i][0]; i++) {
+		if (used + strlen(before) + strlen(near->name[i]) >= size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", before,
+					 near->name[i]);
+		before = ", ";
+	}
+}
+
 /* ---- matches ---- */
 
 static bool is_in_word(char c)
@@ -143,7 +157,8 @@ static bool name_matches(const char *want, const char *name, enum match how)
 	return equal_but_blanks(want_short, hi_type_bare(out));
 }
 
-static bool payload_matches(const char *want, const char *name, enum match how)
+/* The values of the name in one object: of the outermost payload that has it. */
+static uint32_t count_payload(const char *want, const char *name, enum match how)
 {
 	struct hi_payload found[HI_PAYLOADS_MAX];
 	char out[HI_TYPE_SHORT_SIZE];
@@ -151,8 +166,9 @@ static bool payload_matches(const char *want, const char *name, enum match how)
 
 	for (size_t i = 0; i < n; i++)
 		if (copy_payload_name(&found[i], out) && name_matches(want, out, how))
-			return true;
-	return false;
+			return found[i].count < UINT32_MAX ? (uint32_t)found[i].count
+							   : UINT32_MAX;
+	return 0;
 }
 
 /* Returns how many match: by their names, or by their payloads. */
@@ -164,8 +180,13 @@ static uint32_t select_where(const struct hi_graph *g, const char *want, enum ma
 	for (uint32_t i = 0; i < g->n_types && *want; i++) {
 		const char *name = name_of_type(g, i);
 
-		if (!(by_payload ? payload_matches : name_matches)(want, name, how))
+		uint32_t values = by_payload ? count_payload(want, name, how)
+					     : name_matches(want, name, how);
+
+		if (!values)
 			continue;
+		if (!set->has[i] && set->values)
+			set->values[i] = values;
 		set->count += !set->has[i];
 		set->has[i] = true;
 		n++;
@@ -326,8 +347,10 @@ static enum hi_status select_without(const struct hi_graph *g, const char *name,
 
 static void select_all(struct hi_type_set *set)
 {
-	for (uint32_t i = 0; i < set->n_types; i++)
+	for (uint32_t i = 0; i < set->n_types; i++) {
 		set->has[i] = true;
+		set->values[i] = 1;
+	}
 	set->count = set->n_types;
 }
 
@@ -372,9 +395,9 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 	if (near)
 		*near = (struct hi_types_near){};
 	set.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*set.has));
-	if (!set.has)
-		return hi_fail_memory(err, "set of types");
-	status = select_one(g, pattern, &set, err);
+	set.values = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*set.values));
+	status = set.has && set.values ? select_one(g, pattern, &set, err)
+				       : hi_fail_memory(err, "set of types");
 	if (status == HI_NOT_FOUND)
 		status = select_list(g, pattern, &set, missing, sizeof(missing), err);
 	if (status == HI_OK) {
@@ -392,5 +415,6 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 void hi_type_set_free(struct hi_type_set *set)
 {
 	free(set->has);
+	free(set->values);
 	*set = (struct hi_type_set){};
 }

@@ -12,6 +12,9 @@ struct hi_type_set {
 	bool *has; /* n_types entries */
 	uint32_t n_types;
 	uint32_t count; /* types in it */
+	/* Values of the name in one object of the type, n_types entries: 16 for the name
+	 * "Item" and the type "Item [16]"; 1 where the name is the type's own. */
+	uint32_t *values;
 	/* The short name that was taken for one without its qualifiers, "" for none; of
 	 * a list the last. */
 	char taken[HI_NAMES_NEAREST_SIZE];
@@ -43,6 +46,8 @@ struct hi_types_near {
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_type_set *ret, struct hi_types_near *near,
 			       struct hi_error *err);
+/* Appends "; near it: a, b" to a text of at most size bytes: the names that fit. */
+void hi_types_near_append(char *text, size_t size, const struct hi_types_near *near);
 /* Frees the set's memory. */
 void hi_type_set_free(struct hi_type_set *set);
 /* Is the type in the set? A set that is NULL has all. */

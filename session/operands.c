@@ -22,21 +22,6 @@ bool hi_lookup_is_address(const char *text, uint64_t *ret)
 	return true;
 }
 
-/* "; near it: a, b": those that fit, whole, so that they can be pasted. */
-static void append_near(char *text, size_t size, const struct hi_types_near *near)
-{
-	size_t used = strlen(text);
-	const char *before = "; near it: ";
-
-	for (size_t i = 0; i < HI_NAMES_NEAREST && near->name[i][0]; i++) {
-		if (used + strlen(before) + strlen(near->name[i]) >= size)
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", before,
-					 near->name[i]);
-		before = ", ";
-	}
-}
-
 enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 			       struct hi_type_set *ret, struct hi_error *err)
 {
@@ -49,7 +34,7 @@ enum hi_status hi_lookup_types(struct hi_inspection *in, const char *pattern,
 	if (status == HI_OK)
 		return HI_OK;
 	if (status == HI_NOT_FOUND && near.name[0][0])
-		append_near(missing.text, sizeof(missing.text), &near);
+		hi_types_near_append(missing.text, sizeof(missing.text), &near);
 	else if (status == HI_NOT_FOUND)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.140s; heapinspect census lists them", missing.text);

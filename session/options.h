@@ -318,6 +318,7 @@ struct hi_check_options {
 	const char *budget; /* a file of gates; NULL: none */
 	/* The baseline file becomes this heap: if all gates hold, or anyway. */
 	bool update_baseline, accept;
+	bool allow_missing; /* a name that nothing has counts 0 */
 };
 
 /* For snap. */

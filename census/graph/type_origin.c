@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "census/graph/type_payload.h"
+
 /* sys.stdlib_module_names of CPython 3.10 to 3.13, and what it has beside them; sorted.
  */
 static const char *const python_modules[] = {
@@ -391,6 +393,30 @@ static const char *skip_keyword(const char *name)
 	return name;
 }
 
+/* Is it a name of a scope or a template of its own: no "unsigned int", and none of the
+ * language's? */
+static bool is_own_name(const char *name, size_t n)
+{
+	static const char *const scalars[] = {
+		"int",	  "long",     "short", "char",	"signed", "unsigned", "float",
+		"double", "bool",     "void",  "wchar", "char8",  "char16",   "char32",
+		"_Bool",  "__int128", "u8",    "u16",	"u32",	  "u64",      "u128",
+		"usize",  "i8",	      "i16",   "i32",	"i64",	  "i128",     "isize",
+		"f32",	  "f64",      "str",   "&str",	"uint",	  "()",
+	};
+	size_t word = 0;
+
+	while (word < n && !strchr(" _<:", name[word]))
+		word++;
+	if (word == n || name[word] != ':')
+		for (size_t i = 0; i < sizeof(scalars) / sizeof(*scalars); i++)
+			if (strlen(scalars[i]) == word &&
+			    strncmp(name, scalars[i], word) == 0)
+				return false;
+	return !begins_with_any(name, language_names,
+				sizeof(language_names) / sizeof(*language_names));
+}
+
 bool hi_type_is_own(const struct hi_type_name *type)
 {
 	const char *name = type->name ? type->name : "", *plain = skip_keyword(name);
@@ -405,4 +431,18 @@ bool hi_type_is_own(const struct hi_type_name *type)
 		return !is_python_module(module, strcspn(module, "."));
 	return !begins_with_any(plain, language_names,
 				sizeof(language_names) / sizeof(*language_names));
+}
+
+bool hi_type_has_own_payload(const struct hi_type_name *type)
+{
+	struct hi_payload found[HI_PAYLOADS_MAX];
+	size_t n = type->klass == HI_TYPE_RECORD &&
+				   !is_language_file(type->module ? type->module : "")
+			   ? hi_type_payloads(type->name, found)
+			   : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_own_name(found[i].name, found[i].length))
+			return true;
+	return hi_type_is_own(type);
 }

@@ -11,5 +11,8 @@
 /* Is it a record that the program, or a library that does not come with the language,
  * defines? */
 bool hi_type_is_own(const struct hi_type_name *type);
+/* Is it one, or a record around one: a node of a container, the block of a shared pointer
+ * (type_payload.h)? */
+bool hi_type_has_own_payload(const struct hi_type_name *type);
 
 #endif

@@ -21,7 +21,7 @@ enum {
 struct wrapper {
 	const char *name; /* without inline namespaces */
 	uint8_t first, n;
-	bool is_array; /* the argument behind them is their number */
+	bool is_array; /* the argument after them is their number */
 };
 static const struct wrapper wrappers[] = {
 	/* libstdc++ */
@@ -85,13 +85,13 @@ struct span {
 	const char *at, *end;
 };
 
-static bool is_name_char(char c)
+static bool is_payload_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Skips the characters behind the word "operator", which may be brackets. */
+/* Skips the characters after the word "operator", which may be brackets. */
 static const char *skip_operator_signs(const char *at, const char *end)
 {
 	const char *start = at;
@@ -109,7 +109,7 @@ static const char *skip_name_part(const char *at, const char *end)
 {
 	const char *start = at;
 
-	while (at < end && is_name_char(*at))
+	while (at < end && is_payload_char(*at))
 		at++;
 	if (at - start == 8 && memcmp(start, "operator", 8) == 0)
 		return skip_operator_signs(at, end);
@@ -131,7 +131,7 @@ static char bracket_of(char close)
 
 /* Takes a closing bracket off the stack. In "(a < b)" the "<" is no bracket, and a ">"
  * inside of parentheses is none. */
-static bool close_bracket(const char *stack, unsigned *depth, char close)
+static bool close_name_bracket(const char *stack, unsigned *depth, char close)
 {
 	char open = bracket_of(close);
 	unsigned left = *depth;
@@ -166,7 +166,7 @@ static const char *find_argument_end(const char *at, const char *end)
 		} else if (next == at + 1 && strchr(">)]}", *at)) {
 			if (!depth)
 				return *at == '>' ? at : NULL;
-			if (!close_bracket(stack, &depth, *at))
+			if (!close_name_bracket(stack, &depth, *at))
 				return NULL;
 		} else if (!depth && *at == ',') {
 			return at;
@@ -213,7 +213,7 @@ static struct span trim_span(struct span s)
 }
 
 /* "16", "16ul"; 0: no number. */
-static uint64_t read_count(struct span s)
+static uint64_t read_payload_count(struct span s)
 {
 	uint64_t n = 0;
 
@@ -254,7 +254,7 @@ static bool add_array_payload(struct payload_list *list, struct span s, uint64_t
 			open--;
 		if (open == s.at)
 			return false;
-		n = read_count((struct span){open + 1, s.end - 1});
+		n = read_payload_count((struct span){open + 1, s.end - 1});
 		if (n && count <= UINT64_MAX / n)
 			count *= n;
 		s = trim_span((struct span){s.at, open});
@@ -273,7 +273,7 @@ static void add_payload(struct payload_list *list, struct span s, uint64_t count
 		(struct hi_payload){s.at, (size_t)(s.end - s.at), count ? count : 1};
 }
 
-/* The byte behind the name of the wrapper; NULL: the name is another one. */
+/* The byte after the name of the wrapper; NULL: the name is another one. */
 static const char *skip_wrapper_name(struct span s, const char *name)
 {
 	while (*name) {
@@ -331,9 +331,9 @@ static void expand_payload(struct payload_list *list, struct span s, uint64_t co
 
 	w = find_wrapper(s, &at);
 	n = w ? split_arguments(at, s.end, arguments) : 0;
-	if (w && w->is_array && n > 1 && read_count(arguments[1]) &&
-	    count <= UINT64_MAX / read_count(arguments[1]))
-		count *= read_count(arguments[1]);
+	if (w && w->is_array && n > 1 && read_payload_count(arguments[1]) &&
+	    count <= UINT64_MAX / read_payload_count(arguments[1]))
+		count *= read_payload_count(arguments[1]);
 	for (unsigned i = w ? w->first : 0; i < n && i - w->first < w->n; i++)
 		if (!add_array_payload(list, arguments[i], count))
 			add_payload(list, arguments[i], count);

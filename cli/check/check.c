@@ -195,6 +195,33 @@ static void warn_of_unread(struct hi_check_heaps *h, const struct hi_gate *gate)
 		}
 }
 
+/* Had an earlier census of the file what the name selects? Its slope is not flat. */
+static bool is_in_series(struct hi_check_heaps *h, const struct hi_gate_metric *m)
+{
+	const struct hi_check_slope *slope = m->slope ? hi_check_slope(h, m) : NULL;
+
+	return slope && (slope->slope != 0 || slope->margin != 0 || slope->last != 0);
+}
+
+/* A name that is nowhere is an error, or with --allow-missing a warning. */
+static enum hi_status check_names(struct hi_check_heaps *h, const struct hi_gate *gate,
+				  struct hi_check_row *row, struct hi_error *err)
+{
+	struct hi_gate_name name;
+	enum hi_status status =
+		hi_gate_check_names(gate, h->in, other_heap(h), &name, err);
+
+	if (status != HI_OK || !name.unmatched || is_in_series(h, name.metric))
+		return status;
+	if (!name.is_known && !h->in->options->check.allow_missing)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "%.170s (--allow-missing counts such a name as 0)",
+			       name.unmatched);
+	row->unmatched = name.unmatched;
+	hi_inspect_warn(h->in, "%s", row->unmatched);
+	return HI_OK;
+}
+
 static enum hi_status evaluate_gate(struct hi_check_heaps *h, const struct hi_gate *gate,
 				    struct hi_check_row *row, struct hi_error *err)
 {
@@ -208,9 +235,9 @@ static enum hi_status evaluate_gate(struct hi_check_heaps *h, const struct hi_ga
 	if (!row->result.is_known)
 		return explain_unknown_value(h, row, err);
 	warn_of_unread(h, gate);
-	row->unmatched = hi_gate_unmatched(gate, h->in, other_heap(h));
-	if (row->unmatched)
-		hi_inspect_warn(h->in, "%s", row->unmatched);
+	status = check_names(h, gate, row, err);
+	if (status != HI_OK)
+		return status;
 	row->is_small = row->result.is_true && hi_check_is_small(h, gate);
 	status = keep_slopes(h, row, err);
 	return status == HI_OK && row->result.is_true && !row->is_small

@@ -18,20 +18,25 @@ struct census_pass {
 	bool is_undecoded, is_unknown;
 };
 
+/* A name without qualifiers may be that of several types in one census alone. */
 static double sum_of_types(const struct hi_series_file_census *c,
-			   const struct hi_gate_metric *m)
+			   const struct hi_gate_metric *m, bool *is_unknown)
 {
 	struct hi_type_set set = {};
 	struct hi_error quiet;
+	enum hi_status status = hi_types_select(c->graph, m->name, &set, NULL, &quiet);
 	uint64_t sum = 0;
 
-	if (hi_types_select(c->graph, m->name, &set, NULL, &quiet) != HI_OK)
+	*is_unknown |= status == HI_USAGE;
+	if (status != HI_OK)
 		return 0;
 	for (size_t i = 0; i < c->census->n_rows; i++) {
 		const struct hi_census_row *row = &c->census->rows[i];
 
 		if (hi_type_set_has(&set, row->type))
-			sum += m->field == HI_GATE_COUNT ? row->count : row->shallow;
+			sum += m->field == HI_GATE_COUNT
+				       ? row->count * set.values[row->type]
+				       : row->shallow;
 	}
 	hi_type_set_free(&set);
 	return (double)sum;
@@ -59,7 +64,7 @@ static enum hi_status take_census_value(void *arg, const struct hi_series_file_c
 	(void)err;
 	pass->is_undecoded |= !hi_snapshot_source_heap_is_known(c->snapshot);
 	if (m->subject == HI_GATE_TYPE) {
-		pass->values[pass->n++] = sum_of_types(c, m);
+		pass->values[pass->n++] = sum_of_types(c, m, &pass->is_unknown);
 	} else if (m->subject == HI_GATE_LIVE) {
 		pass->values[pass->n++] =
 			(double)(m->field == HI_GATE_COUNT ? point->objects

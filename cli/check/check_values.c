@@ -9,26 +9,37 @@
 #include "cli/check/check.h"
 #include "report/parts/decoded_share.h"
 #include "report/type_search.h"
+#include "session/type_values.h"
 
-static double of_type(struct hi_inspection *in, const struct hi_gate_metric *m)
+/* A count is of values: an array of 100 is 100. */
+static enum hi_status of_type(struct hi_inspection *in, const struct hi_gate_metric *m,
+			      double *ret, struct hi_error *err)
 {
 	struct hi_type_set set = {};
 	struct hi_error quiet;
+	enum hi_status status;
 	uint64_t sum = 0;
 
+	*ret = 0;
 	if (hi_types_select(in->graph, m->name, &set, NULL, &quiet) != HI_OK)
 		return 0;
+	if (m->field == HI_GATE_COUNT) {
+		status =
+			hi_type_values_count(in, &set, in->results.reach->any, &sum, err);
+		hi_type_set_free(&set);
+		*ret = (double)sum;
+		return status;
+	}
 	for (size_t i = 0; i < in->results.census->n_rows; i++) {
 		const struct hi_census_row *row = &in->results.census->rows[i];
 
 		if (!hi_type_set_has(&set, row->type))
 			continue;
-		sum += m->field == HI_GATE_COUNT      ? row->count
-		       : m->field == HI_GATE_RETAINED ? row->retained
-						      : row->shallow;
+		sum += m->field == HI_GATE_RETAINED ? row->retained : row->shallow;
 	}
 	hi_type_set_free(&set);
-	return (double)sum;
+	*ret = (double)sum;
+	return HI_OK;
 }
 
 static double of_module(struct hi_inspection *in, const struct hi_gate_metric *m)
@@ -162,24 +173,43 @@ static double of_all(const struct hi_inspection *in, const struct hi_gate_metric
 	return (double)(r->live_bytes + (leak ? r->leak_bytes : 0));
 }
 
-/* The survivors, all of them or those of the types. */
-static double of_survivors(const struct hi_check_heaps *s, const struct hi_gate_metric *m)
+/* types: NULL, all. */
+static double sum_survivors(const struct hi_check_heaps *s,
+			    const struct hi_type_set *types, bool as_count)
 {
 	const struct hi_objects *objects = s->in->graph->objects;
-	struct hi_type_set set = {};
-	struct hi_error quiet;
 	uint64_t sum = 0;
 
-	if (*m->name &&
-	    hi_types_select(s->in->graph, m->name, &set, NULL, &quiet) != HI_OK)
-		return 0;
 	for (hi_node i = 0; i < s->in->graph->n_objects; i++)
-		if (s->three->survivors[i >> 6] >> (i & 63) & 1 &&
-		    (!*m->name || hi_type_set_has(&set, objects->type[i])))
-			sum += m->field == HI_GATE_COUNT ? 1
-							 : hi_objects_cost(objects, i);
-	hi_type_set_free(&set);
+		if (hi_bit(s->three->survivors, i) &&
+		    hi_type_set_has(types, objects->type[i]))
+			sum += as_count ? 1 : hi_objects_cost(objects, i);
 	return (double)sum;
+}
+
+/* The survivors, all of them or those of the types. */
+static enum hi_status of_survivors(struct hi_check_heaps *s,
+				   const struct hi_gate_metric *m, double *ret)
+{
+	bool as_count = m->field == HI_GATE_COUNT;
+	struct hi_type_set set = {};
+	enum hi_status status = HI_OK;
+	struct hi_error quiet;
+	uint64_t n = 0;
+
+	*ret = *m->name ? 0 : sum_survivors(s, NULL, as_count);
+	if (!*m->name ||
+	    hi_types_select(s->in->graph, m->name, &set, NULL, &quiet) != HI_OK)
+		return HI_OK;
+	if (as_count) {
+		status = hi_type_values_count(s->in, &set, s->three->survivors, &n,
+					      &s->failure);
+		*ret = (double)n;
+	} else {
+		*ret = sum_survivors(s, &set, false);
+	}
+	hi_type_set_free(&set);
+	return status;
 }
 
 /* A heap that is not decoded adds an unknown number: a lower bound passes no gate. */
@@ -247,8 +277,7 @@ bool hi_check_value(void *arg, const struct hi_gate_metric *m, double *ret)
 		return false;
 	switch (m->subject) {
 	case HI_GATE_TYPE:
-		*ret = of_type(in, m);
-		return true;
+		return of_type(in, m, ret, &s->failure) == HI_OK;
 	case HI_GATE_MODULE:
 		*ret = of_module(in, m);
 		return true;
@@ -261,8 +290,7 @@ bool hi_check_value(void *arg, const struct hi_gate_metric *m, double *ret)
 		*ret = (double)header->pause_ns;
 		return header->pause_ns != UINT64_MAX;
 	case HI_GATE_SURVIVED:
-		*ret = of_survivors(s, m);
-		return true;
+		return of_survivors(s, m, ret) == HI_OK;
 	case HI_GATE_LIVE:
 	case HI_GATE_LEAK:
 	case HI_GATE_TOTAL:

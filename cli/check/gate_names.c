@@ -6,6 +6,7 @@
 
 #include "report/type_search.h"
 #include "session/mapped_files.h"
+#include "session/operands.h"
 
 /* ---- is it there? ---- */
 
@@ -50,26 +51,6 @@ static bool is_mapped_module(struct hi_inspection *in, const char *name)
 	return false;
 }
 
-static bool has_objects_of_type(struct hi_inspection *in, const char *name)
-{
-	struct hi_type_set set = {};
-	struct hi_error quiet;
-	bool ret = in && hi_types_select(in->graph, name, &set, NULL, &quiet) == HI_OK;
-
-	hi_type_set_free(&set);
-	return ret;
-}
-
-/* Debug information has types of which there is no object. */
-static bool is_known_type(struct hi_inspection *in, const char *name)
-{
-	struct hi_error quiet;
-	hi_type_id unused;
-
-	return in && in->decoders.types &&
-	       hi_types_find(in->decoders.types, name, &unused, &quiet) != HI_NOT_FOUND;
-}
-
 /* ---- what is near it ---- */
 
 static const char *name_of_gate_root(void *arg, uint32_t i)
@@ -82,72 +63,125 @@ static const char *nth_module(void *arg, uint32_t i)
 	return ((const struct hi_graph *)arg)->types[i].module;
 }
 
-static const char *nth_type(void *arg, uint32_t i)
-{
-	const struct hi_type_name *type = &((const struct hi_graph *)arg)->types[i];
-
-	/* A label is no name that anyone types. */
-	return i && type->klass != HI_TYPE_FIELD ? type->name : NULL;
-}
-
-/* "; near it: struct node, struct mode", or where they are listed. */
+/* "; near it: nodes, modes", or where they are listed. */
 static const char *near_names_text(struct hi_inspection *in,
 				   const struct hi_gate_metric *m)
 {
 	struct hi_graph *g = in->graph;
-	bool is_root = m->subject == HI_GATE_ROOT,
-	     is_module = m->subject == HI_GATE_MODULE;
+	bool is_root = m->subject == HI_GATE_ROOT;
 	const char *near[HI_NAMES_NEAREST], *text;
 
-	hi_names_nearest(m->name,
-			 is_root     ? name_of_gate_root
-			 : is_module ? nth_module
-				     : nth_type,
-			 g, is_root ? g->n_roots : g->n_types, near);
+	hi_names_nearest(m->name, is_root ? name_of_gate_root : nth_module, g,
+			 is_root ? g->n_roots : g->n_types, near);
 	if (near[1] && strcmp(near[0], near[1]) == 0)
 		near[1] = NULL;
 	text = near[0] ? hi_arena_printf(&in->arena, "; near it: %.80s%s%.80s", near[0],
 					 near[1] ? ", " : "", near[1] ? near[1] : "")
 		       : hi_arena_printf(&in->arena, "; heapinspect %s lists them",
-					 is_root     ? "query 'SELECT name FROM roots'"
-					 : is_module ? "census --by module"
-						     : "census");
+					 is_root ? "query 'SELECT name FROM roots'"
+						 : "census --by module");
 	return text ? text : "";
 }
 
-static const char *unmatched_text(struct hi_inspection *in,
-				  const struct hi_gate_metric *m, bool exists)
-{
-	const char *what = m->subject == HI_GATE_ROOT	  ? "no variable has the name"
-			   : m->subject == HI_GATE_MODULE ? "no object is of the module"
-							  : "no object has the type";
-	const char *text = hi_arena_printf(&in->arena, "%s %.200s%s", what, m->name,
-					   exists ? "" : near_names_text(in, m));
+/* ---- types ---- */
 
-	return text ? text : what;
+/* Finds the types in both heaps: *is_there, in one of them. HI_NOT_FOUND: in none, with
+ * what is near; HI_USAGE: a name without qualifiers is that of several types, or of one
+ * here and another one there. */
+static enum hi_status find_gate_types(const char *name, struct hi_inspection *in,
+				      struct hi_inspection *before, struct hi_error *err)
+{
+	struct hi_type_set here = {}, there = {};
+	struct hi_error other;
+	enum hi_status status = hi_lookup_types(in, name, &here, err);
+	enum hi_status status_before =
+		before ? hi_types_select(before->graph, name, &there, NULL, &other)
+		       : HI_NOT_FOUND;
+
+	if (status == HI_OK && status_before == HI_OK &&
+	    strcmp(here.taken, there.taken) != 0)
+		status = hi_fail(err, HI_USAGE, 0,
+				 "%.40s is %.70s here and %.70s in the baseline", name,
+				 *here.taken ? here.taken : name,
+				 *there.taken ? there.taken : name);
+	else if (status == HI_NOT_FOUND && status_before == HI_OK)
+		status = HI_OK;
+	else if (status != HI_USAGE && status_before == HI_USAGE)
+		status = hi_fail(err, HI_USAGE, 0, "the baseline: %.200s", other.text);
+	hi_type_set_free(&here);
+	hi_type_set_free(&there);
+	return status;
 }
 
-static bool is_matched(const struct hi_gate_metric *m, struct hi_inspection *in)
+/* Debug information has types of which there is no object. */
+static bool is_known_type(struct hi_inspection *in, const char *name)
 {
-	return m->subject == HI_GATE_ROOT     ? has_root(in, m->name)
-	       : m->subject == HI_GATE_MODULE ? has_objects_of_module(in, m->name)
-					      : has_objects_of_type(in, m->name);
+	struct hi_error quiet;
+	hi_type_id unused;
+
+	return in && in->decoders.types &&
+	       hi_types_find(in->decoders.types, name, &unused, &quiet) != HI_NOT_FOUND;
 }
 
-const char *hi_gate_unmatched(const struct hi_gate *gate, struct hi_inspection *in,
-			      struct hi_inspection *before)
+static enum hi_status check_type_name(const struct hi_gate_metric *m,
+				      struct hi_inspection *in,
+				      struct hi_inspection *before,
+				      struct hi_gate_name *ret, struct hi_error *err)
 {
-	for (size_t i = 0; i < gate->n_steps; i++) {
+	struct hi_error missing;
+	enum hi_status status = find_gate_types(m->name, in, before, &missing);
+
+	if (status == HI_OK)
+		return HI_OK;
+	if (status != HI_NOT_FOUND) {
+		*err = missing;
+		return status;
+	}
+	ret->is_known = is_known_type(in, m->name);
+	ret->unmatched =
+		ret->is_known ? hi_arena_printf(&in->arena,
+						"no object has the type %.200s", m->name)
+			      : hi_arena_strdup(&in->arena, missing.text);
+	return ret->unmatched ? HI_OK : hi_fail_memory(err, "gates");
+}
+
+/* ---- modules and variables ---- */
+
+static enum hi_status check_other_name(const struct hi_gate_metric *m,
+				       struct hi_inspection *in,
+				       struct hi_inspection *before,
+				       struct hi_gate_name *ret, struct hi_error *err)
+{
+	bool is_root = m->subject == HI_GATE_ROOT;
+
+	if (is_root ? has_root(in, m->name) || has_root(before, m->name)
+		    : has_objects_of_module(in, m->name) ||
+			      has_objects_of_module(before, m->name))
+		return HI_OK;
+	ret->is_known = !is_root && is_mapped_module(in, m->name);
+	ret->unmatched = hi_arena_printf(
+		&in->arena, "%s %.200s%s",
+		is_root ? "no variable has the name" : "no object is of the module",
+		m->name, ret->is_known ? "" : near_names_text(in, m));
+	return ret->unmatched ? HI_OK : hi_fail_memory(err, "gates");
+}
+
+enum hi_status hi_gate_check_names(const struct hi_gate *gate, struct hi_inspection *in,
+				   struct hi_inspection *before, struct hi_gate_name *ret,
+				   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	*ret = (struct hi_gate_name){};
+	for (size_t i = 0; i < gate->n_steps && status == HI_OK && !ret->unmatched; i++) {
 		const struct hi_gate_metric *m = &gate->steps[i].metric;
 
-		if (gate->steps[i].op != HI_GATE_METRIC || !hi_gate_is_named(m) ||
-		    is_matched(m, in) || is_matched(m, before))
+		if (gate->steps[i].op != HI_GATE_METRIC || !hi_gate_is_named(m))
 			continue;
-		return unmatched_text(in, m,
-				      m->subject == HI_GATE_ROOT ? false
-				      : m->subject == HI_GATE_MODULE
-					      ? is_mapped_module(in, m->name)
-					      : is_known_type(in, m->name));
+		ret->metric = m;
+		status = m->subject == HI_GATE_ROOT || m->subject == HI_GATE_MODULE
+				 ? check_other_name(m, in, before, ret, err)
+				 : check_type_name(m, in, before, ret, err);
 	}
-	return NULL;
+	return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/command/command.h"
 #include "cli/commands/untyped.h"
 #include "cli/options/births.h"
 #include "report/reports/census/census_report.h"
 #include "session/operands.h"
 #include "session/series/rows.h"
+#include "session/type_values.h"
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 
@@ -49,6 +51,28 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 	report->objects_in_conflict = objects;
 }
 
+/* "shop::Session: 333 values in 234 objects", where arrays have several. A census without
+ * its graph has no objects to look at. */
+static enum hi_status note_values(struct hi_inspection *in, const struct hi_type_set *set,
+				  struct hi_error *err)
+{
+	uint64_t values = 0, objects = 0;
+	char a[32], b[32];
+	enum hi_status status =
+		hi_type_values_count(in, set, in->shown.reach->any, &values, err);
+
+	if (!in->graph->n_objects)
+		return status;
+	for (size_t i = 0; i < in->results.census->n_rows; i++)
+		if (hi_type_set_has(set, in->results.census->rows[i].type))
+			objects += in->results.census->rows[i].count;
+	if (status == HI_OK && values != objects)
+		hi_inspect_note(in, "%.100s: %s values in %s objects",
+				in->options->selection.type, hi_text_count(a, values),
+				hi_text_count(b, objects));
+	return status;
+}
+
 static enum hi_status run_census_command(struct hi_inspection *in,
 					 const struct hi_report_header *header,
 					 struct hi_page *page, struct hi_json *json,
@@ -70,7 +94,11 @@ static enum hi_status run_census_command(struct hi_inspection *in,
 	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)
 		return status;
-	status = make_census_report(in, header, &only, &broken_down, &report, err);
+	if (only.types)
+		status = note_values(in, only.types, err);
+	if (status == HI_OK)
+		status =
+			make_census_report(in, header, &only, &broken_down, &report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;

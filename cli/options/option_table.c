@@ -310,6 +310,9 @@ const struct hi_option_row hi_option_table[] = {
 	 .not_with = "three"},
 	{"accept", 0, NULL, "with --update-baseline: also when a gate fails", BIT(CHECK),
 	 REFUSED, FLAG(check.accept), .only_with = "update-baseline"},
+	{"allow-missing", 0, NULL,
+	 "a type, module or variable that is not there counts 0, and is no error",
+	 BIT(CHECK), REFUSED, FLAG(check.allow_missing)},
 	{"format", 'f', "FORMAT",
 	 "heapsnapshot, csv, ndjson, parquet, sqlite, folded, speedscope, massif, pprof, "
 	 "dhat, hp, dot or prometheus",
@@ -636,8 +639,8 @@ const struct hi_option_row hi_option_table[] = {
 	 TARGETED & ~BIT(CHECK), REFUSED, FLAG(decoding.strict),
 	 .is_for = HI_FOR_DECODING},
 	{"strict", 0, NULL,
-	 "a gate on a name that matches nothing fails; exit with status 4 if the "
-	 "snapshot is not complete",
+	 "with --allow-missing: a gate on a name that matches nothing fails; exit with "
+	 "status 4 if the snapshot is not complete",
 	 BIT(CHECK), REFUSED, FLAG(decoding.strict), .is_for = HI_FOR_DECODING},
 	{"max-memory", 0, "SIZE",
 	 "take at most SIZE of memory for what files unpack to, and for what is computed "

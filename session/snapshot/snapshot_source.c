@@ -104,7 +104,9 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 		return false;
 	if (in->wanted & HI_WANT_ONLY_RETAINED)
 		return hi_snapshot_source_knows_retained(in);
-	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE;
+	/* The values of a type are counted in its objects, if the file has them. */
+	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE &&
+	       (!o->selection.type || in->snapshot->refusal.status != HI_OK);
 }
 
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)

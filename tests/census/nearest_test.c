@@ -195,3 +195,30 @@ HI_TEST(nearest, types_are_the_programs_or_the_languages)
 	}
 	HI_ASSERT(!hi_type_is_own(&(struct hi_type_name){}));
 }
+
+HI_TEST(nearest, a_node_around_a_type_of_the_program_is_the_programs)
+{
+	static const struct {
+		const char *name, *module;
+		bool own;
+	} cases[] = {
+		{"shop::Item", "shop", true},
+		{"std::_List_node<Item>", "shop", true},
+		{"std::_Rb_tree_node<std::pair<int const, shop::Item> >", "shop", true},
+		{"std::_List_node<integer>", "shop", true},
+		{"std::_List_node<int::Item>", "shop", true},
+		{"std::_List_node<unsigned int>", "shop", false},
+		{"std::_List_node<std::string>", "shop", false},
+		{"std::_List_node<shop::Item *>", "shop", false},
+		{"std::_List_node<Item>", "libstdc++.so.6", false},
+		{"", "", false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct hi_type_name type = {.name = cases[i].name,
+					    .module = cases[i].module,
+					    .klass = HI_TYPE_RECORD};
+
+		HI_ASSERT_MSG(hi_type_has_own_payload(&type) == cases[i].own, "%s",
+			      cases[i].name);
+	}
+}

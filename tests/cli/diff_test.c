@@ -505,13 +505,16 @@ HI_TEST_SCENARIO(check, wrong_expressions_have_a_caret)
 	check_refused(hi_heapinspect("check", file, "-f", "junit", "--json", "--fail-on",
 				     "live.bytes > 0"),
 		      "only one of them");
-	c = hi_heapinspect("check", file, "--fail-on", "type(\"nope\").count > 0");
+	c = hi_heapinspect("check", file, "--allow-missing", "--fail-on",
+			   "type(\"nope\").count > 0");
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->out, "type nope"), "%s", c->out);
 }
 
-/* Counts 0, so it warns, with the nearest names; --strict makes it fail. */
-HI_TEST_SCENARIO(check, a_selector_that_matches_nothing_warns_and_fails_if_strict)
+/* It would count 0 for ever, so it is an error, with the nearest names; with
+ * --allow-missing it warns, and --strict makes it fail. A type that the program has is
+ * none, and counts 0. */
+HI_TEST_SCENARIO(check, a_selector_that_matches_nothing_is_an_error_unless_allowed)
 {
 	struct two t = take_two();
 	char pid[16];
@@ -534,14 +537,22 @@ HI_TEST_SCENARIO(check, a_selector_that_matches_nothing_warns_and_fails_if_stric
 
 	snprintf(pid, sizeof(pid), "--pid=%d", (int)t.fx->pid);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		bool is_known = strstr(cases[i].gate, "timespec");
 		struct hi_command *c =
 			hi_heapinspect("check", "--width=200", cases[i].target,
 				       "--baseline", t.a, "--fail-on", cases[i].gate);
 
+		HI_ASSERT_MSG(c->exit_code == (is_known ? 0 : 2), "%s: %s", cases[i].gate,
+			      c->err);
+		if (!is_known)
+			HI_ASSERT_MSG(strstr(c->err, cases[i].word), "%s", c->err);
+		c = hi_heapinspect("check", "--width=200", cases[i].target, "--baseline",
+				   t.a, "--allow-missing", "--fail-on", cases[i].gate);
 		HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", cases[i].gate, c->err);
 		HI_ASSERT_MSG(strstr(c->out, cases[i].word), "%s", c->out);
 		c = hi_heapinspect("check", cases[i].target, "--baseline", t.a, "-f",
-				   "github", "--strict", "--fail-on", cases[i].gate);
+				   "github", "--strict", "--allow-missing", "--fail-on",
+				   cases[i].gate);
 		HI_ASSERT_MSG(c->exit_code == 1, "%s: %s", cases[i].gate, c->err);
 		HI_ASSERT_MSG(strstr(c->out, "::error ") && strstr(c->out, "--strict"),
 			      "%s", c->out);
@@ -700,7 +711,7 @@ HI_TEST_SCENARIO(check, slopes_are_of_all_censuses_of_a_file)
 {
 	const char *file = HI_SOURCE_DIR "/tests/data/series-v1.hisnap";
 	struct hi_command *c =
-		hi_heapinspect("check", file, "--json", "--fail-on",
+		hi_heapinspect("check", file, "--json", "--allow-missing", "--fail-on",
 			       "slope(type=\"struct node\", count) > 0", "--fail-on",
 			       "slope(type(\"struct node\").bytes) != 0", "--fail-on",
 			       "slope(type=\"struct nodde\", count) > 0");
@@ -759,7 +770,8 @@ HI_TEST_SCENARIO(check, a_budget_has_names_comments_and_places)
 				      "no leaks : leak.bytes > 1GiB # none\r\n"
 				      "\tlive.bytes > 1B\n"
 				      "odd: type(\"a#b: c\").count > 0\n");
-	struct hi_command *c = hi_heapinspect("check", heap, "--budget", file, "--json");
+	struct hi_command *c = hi_heapinspect("check", heap, "--budget", file, "--json",
+					      "--allow-missing");
 	json_t *rows = doc_at(doc_of_exit(c, 1), "rows");
 	static const struct {
 		const char *text, *word;
@@ -777,7 +789,8 @@ HI_TEST_SCENARIO(check, a_budget_has_names_comments_and_places)
 	HI_ASSERT_EQ(3, doc_number(rows, "0.line"));
 	HI_ASSERT(doc_is_null(rows, "1.name"));
 	HI_ASSERT_STREQ("type(\"a#b: c\").count > 0", doc_text(rows, "2.fail_on"));
-	c = hi_heapinspect("check", heap, "--budget", file, "-f", "github");
+	c = hi_heapinspect("check", heap, "--budget", file, "-f", "github",
+			   "--allow-missing");
 	snprintf(place, sizeof(place), "::error file=%s,line=4,title=", file);
 	HI_ASSERT_MSG(strstr(c->out, place), "%s", c->out);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -867,9 +880,9 @@ HI_TEST_SCENARIO(check, its_reports_are_what_their_readers_want)
 	for (size_t i = 0; i < 3; i++) {
 		const char *file = snapshot_path(t.in, kinds[i]);
 		struct hi_command *c = hi_heapinspect(
-			"check", t.b, "-f", kinds[i], "-o", file, "--strict", "--fail-on",
-			"type(\"struct node\").count > 2", "--fail-on", "leak.bytes > 0",
-			"--fail-on", hostile);
+			"check", t.b, "-f", kinds[i], "-o", file, "--strict",
+			"--allow-missing", "--fail-on", "type(\"struct node\").count > 2",
+			"--fail-on", "leak.bytes > 0", "--fail-on", hostile);
 		json_t *gates;
 
 		HI_ASSERT_MSG(c->exit_code == 1, "%s", c->err);
@@ -900,8 +913,8 @@ HI_TEST_SCENARIO(check, writes_junit_and_annotations_beside_the_report)
 	char *in = snapshot_directory();
 	const char *xml = snapshot_path(in, "gates.xml");
 	struct hi_command *c = hi_heapinspect(
-		"check", file, "--json", "--github", "--junit", xml, "--fail-on",
-		"leak.bytes > 1", "--fail-on", "type(\"a<b&c\").count > 0");
+		"check", file, "--json", "--allow-missing", "--github", "--junit", xml,
+		"--fail-on", "leak.bytes > 1", "--fail-on", "type(\"a<b&c\").count > 0");
 
 	HI_ASSERT_EQ(1, c->exit_code);
 	hi_check_schema(c, "rows.v1.json");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `roots`, `retainers` and `explain` take of names: of types, of variables. On
  * fixtures/leaky_service.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/harness.h"
@@ -103,4 +104,94 @@ HI_TEST_SCENARIO(restrict_type, commands_take_names_of_types_and_variables)
 	check_small_rows_are_hidden_and_counted(t);
 	check_a_type_that_nothing_has_is_an_error_with_near_names(t);
 	check_a_variable_that_is_not_there_has_near_names(t);
+}
+
+/* ---- types of C++, on fixtures/type_homes.cc ---- */
+
+struct homes {
+	struct target *t;
+	const char *file;
+	/* Of shop::Session: values, and objects that they live in. */
+	long long sessions, objects;
+};
+
+static struct homes start_homes(void)
+{
+	static const char *const places[] = {
+		"session alone", "session vector", "session list", "session map",
+		"session hash",	 "session shared", "session pairs"};
+	struct homes h = {.t = target_start("type_homes", NULL)};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		h.sessions += target_number(h.t, places[i]);
+	/* A vector is one block, and a node has two of `pairs`. */
+	h.objects = h.sessions - target_number(h.t, "session vector") + 1 -
+		    target_number(h.t, "session pairs") / 2;
+	h.file = target_snap(h.t);
+	return h;
+}
+
+static void check_gates_count_values(const struct homes *h)
+{
+	static const char *const names[] = {"shop::Session", "Session",
+					    "struct shop::Session"};
+	char gate[80];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(gate, sizeof(gate), "type(\"%s\").count != %lld", names[i],
+			 h->sessions);
+		HI_ASSERT_EQ(
+			0,
+			hi_heapinspect("check", h->file, "--fail-on", gate)->exit_code);
+	}
+}
+
+static void check_commands_select_them_all(const struct homes *h)
+{
+	json_t *doc = target_ask(h->t, "census", "--type", "shop::Session");
+	struct hi_command *c =
+		hi_heapinspect("census", "--width=100", h->file, "--type", "Session");
+	char values[80];
+
+	HI_ASSERT_EQ(h->objects, doc_sum(doc_at(doc, "rows"), "count"));
+	HI_ASSERT_EQ(h->objects,
+		     target_query(h->t, "SELECT count(*) FROM objects WHERE is_of(type, "
+					"'shop::Session') AND state = 'live'"));
+	HI_ASSERT_EQ(h->objects,
+		     target_query(h->t, "SELECT sum(count) FROM types WHERE is_of(id, "
+					"'Session')"));
+	HI_ASSERT_MSG(strstr(c->out, "Session is taken as shop::Session\n"), "%s",
+		      c->out);
+	snprintf(values, sizeof(values), "Session: %lld values in %lld objects",
+		 h->sessions, h->objects);
+	HI_ASSERT_MSG(strstr(c->out, values), "%s", c->out);
+	doc = target_ask(h->t, "paths", "Session");
+	HI_ASSERT_EQ(h->objects, doc_number(doc, "targets"));
+}
+
+static void check_what_is_wrong_has_names_to_paste(const struct homes *h)
+{
+	struct hi_command *c = hi_heapinspect("census", h->file, "--type", "Cart");
+	static const char missing[] = "type(\"shop::Sesion\").count > 0";
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "shop::Cart") && strstr(c->err, "admin::Cart"), "%s",
+		      c->err);
+	c = hi_heapinspect("check", h->file, "--fail-on", "type(\"Cart\").count > 0");
+	HI_ASSERT_EQ(2, c->exit_code);
+	c = hi_heapinspect("check", h->file, "--fail-on", missing);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "near it: shop::Session"), "%s", c->err);
+	HI_ASSERT_EQ(0, hi_heapinspect("check", h->file, "--allow-missing", "--fail-on",
+				       missing)
+				->exit_code);
+}
+
+HI_TEST_SCENARIO(restrict_type, types_are_found_wherever_they_live)
+{
+	struct homes h = start_homes();
+
+	check_gates_count_values(&h);
+	check_commands_select_them_all(&h);
+	check_what_is_wrong_has_names_to_paste(&h);
 }

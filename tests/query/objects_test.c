@@ -134,6 +134,32 @@ HI_TEST(query_objects, are_found_by_number_and_address)
 	HI_ASSERT_EQ(-1, world_number(w, "SELECT object_at('nowhere')"));
 }
 
+HI_TEST(query_objects, is_of_takes_names_and_numbers_of_types)
+{
+	struct query_world *w = world_of(3, OBJECTS);
+
+	for (uint32_t i = 1; i < w->g->n_types; i++) {
+		const char *name = w->g->types[i].name;
+		long long n = world_number(w,
+					   "SELECT count(*) FROM objects WHERE type = "
+					   "'%s'",
+					   name);
+
+		HI_ASSERT_EQ(n, world_number(w,
+					     "SELECT count(*) FROM objects WHERE "
+					     "is_of(type, '=%s')",
+					     name));
+		HI_ASSERT_EQ(n, world_number(w,
+					     "SELECT count(*) FROM objects WHERE "
+					     "is_of(type_id, '=%s')",
+					     name));
+	}
+	HI_ASSERT_EQ(-1, world_number(w, "SELECT is_of(NULL, '*')"));
+	HI_ASSERT_EQ(0, world_number(w, "SELECT is_of(-1, '*')"));
+	HI_ASSERT_EQ(0, world_number(w, "SELECT is_of(1e18, '*')"));
+	HI_ASSERT_EQ(0, world_number(w, "SELECT is_of('no such type', '*')"));
+}
+
 /* What SQLite says when it has all rows first and compares each of them itself. */
 HI_TEST(query_objects, ranges_are_those_of_a_full_scan)
 {

@@ -34,7 +34,7 @@ static void add_own_types(const struct hi_summary_inputs *in, struct hi_summary_
 		if (row->type >= in->graph->n_types ||
 		    (row->retained < r->live_bytes / 1000 &&
 		     row->shallow < r->live_bytes / 1000) ||
-		    !hi_type_is_own(&in->graph->types[row->type]))
+		    !hi_type_has_own_payload(&in->graph->types[row->type]))
 			continue;
 		r->own_places[r->n_own_types] = i;
 		r->own_types[r->n_own_types++] = describe_type(in, row);
