@@ -196,7 +196,7 @@ static void warn_of_unread(struct hi_check_heaps *h, const struct hi_gate *gate)
 }
 
 /* Had an earlier census of the file what the name selects? Its slope is not flat. */
-static bool is_in_series(struct hi_check_heaps *h, const struct hi_gate_metric *m)
+static bool is_in_some_census(struct hi_check_heaps *h, const struct hi_gate_metric *m)
 {
 	const struct hi_check_slope *slope = m->slope ? hi_check_slope(h, m) : NULL;
 
@@ -211,7 +211,7 @@ static enum hi_status check_names(struct hi_check_heaps *h, const struct hi_gate
 	enum hi_status status =
 		hi_gate_check_names(gate, h->in, other_heap(h), &name, err);
 
-	if (status != HI_OK || !name.unmatched || is_in_series(h, name.metric))
+	if (status != HI_OK || !name.unmatched || is_in_some_census(h, name.metric))
 		return status;
 	if (!name.is_known && !h->in->options->check.allow_missing)
 		return hi_fail(err, HI_NOT_FOUND, 0,
