@@ -18,6 +18,7 @@ struct cut {
 	unsigned columns;
 	char *text; /* room for it and a few dots more */
 	size_t size;
+	bool of_libraries; /* only arguments of a library's templates */
 };
 
 static bool is_type_name_char(char c)
@@ -67,36 +68,6 @@ static void replace_by_dots(struct cut *cut, size_t from, size_t to)
 	memcpy(cut->text + from, cut->dots, n);
 }
 
-/* "shop::model::Order" in arguments becomes "…::Order". */
-static void cut_namespaces(struct cut *cut)
-{
-	size_t start = 0;
-	int depth = 0;
-
-	for (size_t i = 0; cut->text[i] && !is_cut_enough(cut); i++) {
-		size_t last = SIZE_MAX, end = i;
-
-		depth += nesting_step(cut->text, i);
-		if (depth == 0 || !is_type_name_char(cut->text[i]))
-			continue;
-		start = i;
-		while (is_type_name_char(cut->text[end]) ||
-		       (cut->text[end] == ':' && cut->text[end + 1] == ':' &&
-			is_type_name_char(cut->text[end + 2]))) {
-			if (cut->text[end] == ':') {
-				last = end;
-				end++;
-			}
-			end++;
-		}
-		if (last != SIZE_MAX && last > start + strlen(cut->dots)) {
-			replace_by_dots(cut, start, last);
-			end -= last - start - strlen(cut->dots);
-		}
-		i = end - 1;
-	}
-}
-
 /* The end of what stands in the innermost of the last brackets, and where the name
  * there begins. */
 static size_t last_inner_end(const char *text, size_t *name)
@@ -117,41 +88,123 @@ static size_t last_inner_end(const char *text, size_t *name)
 static bool is_library_word(const char *word, size_t n)
 {
 	static const char *const words[] = {
-		"string",	 "wstring",
-		"char",		 "short",
-		"int",		 "long",
-		"bool",		 "float",
-		"double",	 "void",
-		"unsigned",	 "signed",
-		"const",	 "pair",
-		"tuple",	 "vector",
-		"list",		 "set",
-		"map",		 "deque",
-		"array",	 "size_t",
-		"uint64_t",	 "uint32_t",
-		"String",	 "usize",
-		"isize",	 "u8",
-		"u16",		 "u32",
-		"u64",		 "i8",
-		"i16",		 "i32",
-		"i64",		 "f64",
-		"str",		 "Vec",
-		"Box",		 "Rc",
-		"Arc",		 "Option",
-		"QString",	 "QByteArray",
-		"QVector",	 "QList",
-		"unordered_map", "unordered_set",
-		"shared_ptr",	 "unique_ptr",
-		"weak_ptr",	 "optional",
-		"iterator",	 "const_iterator",
-		"function",	 "forward_list",
+		"string",
+		"wstring",
+		"char",
+		"short",
+		"int",
+		"long",
+		"bool",
+		"float",
+		"double",
+		"void",
+		"unsigned",
+		"signed",
+		"const",
+		"pair",
+		"tuple",
+		"vector",
+		"list",
+		"set",
+		"map",
+		"deque",
+		"array",
+		"size_t",
+		"uint64_t",
+		"uint32_t",
+		"String",
+		"usize",
+		"isize",
+		"u8",
+		"u16",
+		"u32",
+		"u64",
+		"i8",
+		"i16",
+		"i32",
+		"i64",
+		"f64",
+		"str",
+		"Vec",
+		"Box",
+		"Rc",
+		"Arc",
+		"Option",
+		"QString",
+		"QByteArray",
+		"QVector",
+		"QList",
+		"unordered_map",
+		"unordered_set",
+		"shared_ptr",
+		"unique_ptr",
+		"weak_ptr",
+		"optional",
+		"iterator",
+		"const_iterator",
+		"function",
+		"forward_list",
 		"variant",
+		"multimap",
+		"multiset",
+		"unordered_multimap",
+		"stack",
+		"queue",
+		"priority_queue",
+		"span",
+		"HashMap",
+		"HashSet",
+		"BTreeMap",
+		"RefCell",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i]) == n && memcmp(words[i], word, n) == 0)
 			return true;
 	return false;
+}
+
+/* Is the name in front of the "<" at i one of a library? */
+static bool is_library_template(const char *text, size_t i)
+{
+	size_t from = i;
+
+	while (from > 0 && is_type_name_char(text[from - 1]))
+		from--;
+	return is_library_word(text + from, i - from);
+}
+
+/* "shop::model::Order" in arguments becomes "…::Order". */
+static void cut_namespaces(struct cut *cut)
+{
+	size_t start = 0;
+	bool cuts = true;
+	int depth = 0;
+
+	for (size_t i = 0; cut->text[i] && !is_cut_enough(cut); i++) {
+		size_t last = SIZE_MAX, end = i;
+
+		if (depth == 0 && cut->of_libraries && cut->text[i] == '<')
+			cuts = is_library_template(cut->text, i);
+		depth += nesting_step(cut->text, i);
+		if (depth == 0 || !cuts || !is_type_name_char(cut->text[i]))
+			continue;
+		start = i;
+		while (is_type_name_char(cut->text[end]) ||
+		       (cut->text[end] == ':' && cut->text[end + 1] == ':' &&
+			is_type_name_char(cut->text[end + 2]))) {
+			if (cut->text[end] == ':') {
+				last = end;
+				end++;
+			}
+			end++;
+		}
+		if (last != SIZE_MAX && last > start + strlen(cut->dots)) {
+			replace_by_dots(cut, start, last);
+			end -= last - start - strlen(cut->dots);
+		}
+		i = end - 1;
+	}
 }
 
 static bool is_library_argument(const char *text, size_t n)
@@ -352,18 +405,42 @@ static void cut_ending(struct cut *cut)
 		close_after_dots(cut, best, best_depth, tail);
 }
 
+/* A copy to cut, unless text has no arguments that are in order. */
+static bool begin_cut(const struct hi_text_style *style, struct hi_arena *arena,
+		      const char *text, unsigned columns, struct cut *cut)
+{
+	size_t n = strlen(text), size = n * 4 + 16;
+
+	*cut = (struct cut){
+		.style = style, .dots = style->utf8 ? "…" : "...", .columns = columns};
+	if (size > ARGUMENTS_BYTES_MAX * 4 || !has_arguments(text) ||
+	    !(cut->text = hi_arena_alloc(arena, size)))
+		return false;
+	memcpy(cut->text, text, n);
+	cut->size = size;
+	return true;
+}
+
+const char *hi_text_short_arguments(const struct hi_text_style *style,
+				    struct hi_arena *arena, const char *text)
+{
+	struct cut cut;
+
+	if (!strstr(text, "::") || !begin_cut(style, arena, text, 0, &cut))
+		return text;
+	cut.of_libraries = true;
+	cut_namespaces(&cut);
+	return cut.text;
+}
+
 const char *hi_text_fit_arguments(const struct hi_text_style *style,
 				  struct hi_arena *arena, const char *text,
 				  unsigned columns)
 {
-	const char *dots = style->utf8 ? "…" : "...";
-	size_t size = strlen(text) * 4 + 16;
-	struct cut cut = {style, dots, columns, NULL, size};
+	struct cut cut;
 
-	if (size > ARGUMENTS_BYTES_MAX * 4 || !has_arguments(text) ||
-	    !(cut.text = hi_arena_alloc(arena, size)))
+	if (!begin_cut(style, arena, text, columns, &cut))
 		return NULL;
-	memcpy(cut.text, text, strlen(text));
 	cut_namespaces(&cut);
 	if (!is_cut_enough(&cut))
 		cut_last_name(&cut);

@@ -17,6 +17,7 @@ struct hi_text_style {
 	FILE *out;
 	unsigned width;
 	bool color, utf8;
+	bool full_names;		   /* of types: tables shorten no arguments */
 	struct hi_text_left_out *left_out; /* tables add to it; NULL: no matter */
 };
 
@@ -59,6 +60,11 @@ const char *hi_text_fit(const struct hi_text_style *style, struct hi_arena *aren
 const char *hi_text_fit_arguments(const struct hi_text_style *style,
 				  struct hi_arena *arena, const char *text,
 				  unsigned columns);
+/* Returns text without the namespaces of arguments of a library's templates:
+ * "vector<…::Order>"; text itself if it has none, or out of memory. text:
+ * hi_text_plain(). */
+const char *hi_text_short_arguments(const struct hi_text_style *style,
+				    struct hi_arena *arena, const char *text);
 /* Returns the text, in ASCII if the style is ASCII. */
 const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *arena,
 			  const char *text);

@@ -317,6 +317,7 @@ enum hi_status hi_text_render(const struct hi_page *page,
 		.width = options->width ? options->width : 80,
 		.color = options->color,
 		.utf8 = options->utf8,
+		.full_names = options->full_names,
 		.left_out = &left_out,
 	};
 	enum hi_status status = HI_OK;

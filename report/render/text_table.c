@@ -82,6 +82,17 @@ static void number_text(const struct hi_text_style *style, char out[48],
 	snprintf(out, 48, "%s%s", sign, text);
 }
 
+/* Names of types that take much of the page go without namespaces in arguments of
+ * libraries; the wider the page is, the fewer. */
+static const char *shorten_cell_name(const struct hi_text_style *style,
+				     struct hi_arena *arena, const char *text)
+{
+	bool is_short =
+		style->full_names || hi_text_columns(style, text) <= style->width * 2 / 5;
+
+	return is_short ? text : hi_text_short_arguments(style, arena, text);
+}
+
 /* The cell as it would be with room enough; "" and "?" for those without. buf
  * is scratch for numbers. NULL: out of memory. */
 static const char *cell_text(const struct hi_text_style *style, struct hi_arena *arena,
@@ -92,8 +103,13 @@ static const char *cell_text(const struct hi_text_style *style, struct hi_arena 
 		return "";
 	if (cell->state == HI_CELL_UNKNOWN)
 		return "?";
-	if (is_text_column(kind))
-		return hi_text_plain(style, arena, cell->text);
+	if (is_text_column(kind)) {
+		const char *text = hi_text_plain(style, arena, cell->text);
+
+		return text && kind == HI_COLUMN_TEXT
+			       ? shorten_cell_name(style, arena, text)
+			       : text;
+	}
 	number_text(style, buf, kind, cell);
 	return buf;
 }
@@ -131,6 +147,8 @@ static void measure_columns(const struct hi_text_style *style, struct hi_arena *
 	for (size_t i = 0; i < t->cells.count; i++) {
 		size_t c = i % t->n_columns;
 
+		if (c == 0)
+			hi_arena_free(scratch);
 		measure_cell(style, scratch, t->columns[c].kind, &t->cells.items[i], l,
 			     c);
 	}

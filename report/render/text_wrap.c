@@ -8,6 +8,13 @@
 
 #include "report/render/text_internal.h"
 
+/* Behind "a::", but not behind "…::". */
+static bool is_behind_namespace(const char *text, size_t i)
+{
+	return i > 2 && text[i - 1] == ':' && text[i - 2] == ':' && text[i - 3] != '.' &&
+	       !((unsigned char)text[i - 3] & 0x80);
+}
+
 /* How well a line ends in front of a character. */
 enum end_rank { NO_END, IN_WORD, BETWEEN_PARTS };
 
@@ -33,9 +40,10 @@ static enum end_rank rank_line_end(const char *text, size_t i)
 		return NO_END;
 	if (before == '<' || before == '/' || (after == '-' && text[i + 1] == '>') ||
 	    (after == '\\' && text[i + 1] == 'x' && before != '\\') ||
-	    (before == ':' && i > 1 && text[i - 2] == ':'))
+	    is_behind_namespace(text, i))
 		return BETWEEN_PARTS;
-	if (strchr("_-)]};|@=&*", before))
+	if (strchr("_-)]};|@=&*", before) ||
+	    (islower((unsigned char)before) && isupper((unsigned char)after)))
 		return IN_WORD;
 	return strchr("([{.+", after) && !isdigit((unsigned char)before) ? IN_WORD
 									 : NO_END;

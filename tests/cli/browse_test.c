@@ -83,16 +83,16 @@ static void browse_everything(struct terminal_view *v)
 {
 	terminal_view_await(v, KEYS_80);
 	await_after(v, "j", "Dominator tree");
-	await_after(v, "k", "+ root  struct tree *");
+	await_after(v, "k", "+  root ");
 	await_after(v, "\n", "Dominator tree: root");
 	await_after(v, "i", "leads to");
 	await_after(v, "q", "Dominator tree: root");
-	await_after(v, "t", "struct item  retains");
+	await_after(v, "t", "+  struct item ");
 	await_after(v, "l", "Objects of struct");
 	await_after(v, "p", "by step");
 	await_after(v, "h", "Objects of struct");
 	await_after(v, "r", "Referrers of struct");
-	await_after(v, "d", "+ table  struct table");
+	await_after(v, "d", "+  table ");
 	await_after(v, "n", "by name");
 	await_after(v, "?", "the row above, below");
 	await_after(v, "q", KEYS_80);

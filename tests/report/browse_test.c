@@ -587,14 +587,14 @@ HI_TEST(browse, figures_and_addresses_are_whole_or_not_there)
 		const char *text = screen_of(types, columns, 10, true), *at;
 
 		for (size_t i = 0; i < 4; i++) {
-			copy_line(text, 2 + i, line, sizeof(line));
+			copy_line(text, 3 + i, line, sizeof(line));
 			at = strstr(line, "≥");
 			HI_ASSERT_MSG(
 				!at || strncmp(at, retained[i], strlen(retained[i])) == 0,
 				"%u: %s", columns, line);
 			HI_ASSERT_MSG(at || columns < 73, "%u: %s", columns, line);
 		}
-		copy_line(screen_of(sessions, columns, 10, columns % 2), 2, line,
+		copy_line(screen_of(sessions, columns, 10, columns % 2), 3, line,
 			  sizeof(line));
 		at = strstr(line, address);
 		HI_ASSERT_MSG(at || columns < 80, "%u: %s", columns, line);

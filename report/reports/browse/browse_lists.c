@@ -80,7 +80,7 @@ static enum hi_status push_type(const struct hi_browser *b, struct hi_browse_lis
 		.bytes = type->shallow,
 		.opens = true};
 
-	row.what = type->retained ? hi_page_printf(list->page, "retains ≥ %s",
+	row.what = type->retained ? hi_page_printf(list->page, "≥ %s",
 						   hi_bytes(bytes, type->retained))
 				  : "";
 	return hi_browse_push_row(list, row, err);

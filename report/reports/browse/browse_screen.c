@@ -6,16 +6,13 @@
 #include <string.h>
 
 #include "report/render/text_internal.h"
+#include "report/reports/browse/browse_columns.h"
 
 enum {
-	ABOVE = 2,	   /* lines above the list */
-	BELOW = 1,	   /* and below */
-	GRAPH = 10,	   /* characters of a bar */
-	OBJECTS = 12,	   /* columns of their number */
-	WITH_OBJECTS = 64, /* columns of a screen that shows it */
-	WITH_GRAPH = 50,
-	NAME_LEAST = 6, /* columns of a name before what is not cut */
-	CELLS = 128,
+	ABOVE = 2,	  /* lines above the list and its titles */
+	BELOW = 1,	  /* and below */
+	LIST_LEAST = 4,	  /* rows of a list that has texts below it */
+	WITH_TOTALS = 64, /* columns of a screen that shows all of them */
 };
 
 struct drawing {
@@ -115,7 +112,7 @@ static void put_first_line(struct drawing *d, uint64_t now_ns)
 		age = "";
 	hi_bytes(bytes, about->bytes);
 	totals =
-		d->columns < WITH_OBJECTS
+		d->columns < WITH_TOTALS
 			? hi_arena_printf(arena, "%s%s%s%s", at_least, bytes, comma, age)
 			: hi_arena_printf(arena, "%s%s live, %s objects%s%s", at_least,
 					  bytes, hi_count(n, about->objects), comma, age);
@@ -184,124 +181,43 @@ static void put_place(struct drawing *d)
 
 /* ---- rows ---- */
 
-static void add_graph(char *out, size_t size, uint64_t bytes, uint64_t all)
+static void put_list_row(struct drawing *d, const struct hi_browse_columns *columns,
+			 size_t at, bool is_selected)
 {
-	unsigned n = 0;
+	const struct hi_browse_list *list = hi_browse_shown(d->browse)->list;
 
-	if (all && bytes != UINT64_MAX && all != UINT64_MAX)
-		n = (unsigned)((double)bytes / (double)all * GRAPH + 0.5);
-	if (n > GRAPH)
-		n = GRAPH;
-	snprintf(out, size, " [%.*s%*s]", (int)n, "##########", (int)(GRAPH - n), "");
-}
-
-/* The columns in front of the name. */
-static void write_figures(const struct drawing *d, const struct hi_browse_list *list,
-			  const struct hi_browse_row *row, char out[CELLS])
-{
-	enum hi_browse_share share = d->browse->share;
-	char bytes[24], percent[16], n[32];
-	size_t used = (size_t)snprintf(out, CELLS, "%10s", hi_bytes(bytes, row->bytes));
-
-	if (share == HI_BROWSE_BOTH || share == HI_BROWSE_PERCENT)
-		used += (size_t)snprintf(
-			out + used, CELLS - used, " %7s",
-			row->bytes == UINT64_MAX
-				? ""
-				: hi_percent(percent, row->bytes, list->bytes));
-	if ((share == HI_BROWSE_BOTH && d->columns >= WITH_GRAPH) ||
-	    share == HI_BROWSE_GRAPH) {
-		add_graph(out + used, CELLS - used, row->bytes, list->bytes);
-		used += strlen(out + used);
-	}
-	if (d->columns >= WITH_OBJECTS)
-		used += (size_t)snprintf(out + used, CELLS - used, " %*s", OBJECTS - 1,
-					 hi_count(n, row->objects));
-	snprintf(out + used, CELLS - used, " %c ", row->opens ? '+' : ' ');
-}
-
-/* "10,000 × struct session", "struct session 0x55…". */
-static const char *describe_row(struct drawing *d, const struct hi_browse_list *list,
-				const struct hi_browse_row *row)
-{
-	const struct hi_graph *g = d->browse->heap->graph;
-	struct hi_arena *arena = &d->screen->arena;
-	char n[32];
-
-	if (row->members > 1)
-		return hi_arena_printf(arena, "%s%s%s", hi_count(n, row->members),
-				       *row->what ? " × " : "", row->what);
-	if (row->kind == HI_BROWSE_NODE && hi_graph_is_object(g, row->node) &&
-	    (!*row->name || list->kind != HI_BROWSE_TREE || d->columns >= 100))
-		return hi_arena_printf(arena, "%s 0x%" PRIx64, row->what,
-				       hi_graph_address(g, row->node));
-	return row->what;
-}
-
-/* Part of a figure or of an address would be another one: it is whole, or not there. The
- * columns of the name before it, or of all there is. */
-static unsigned choose_name_columns(unsigned name, unsigned what, unsigned room,
-				    bool is_figure)
-{
-	unsigned half = room / 2;
-
-	return name + 2 + what <= room	       ? name
-	       : is_figure || what + 2 <= half ? room - what - 2
-	       : name <= half		       ? name
-					       : half;
-}
-
-/* "struct s… 0x55…": cut before its address; without it where there is no room. */
-static const char *fit_object(struct drawing *d, const char *what, unsigned columns)
-{
-	const char *address = strrchr(what, ' '), *type;
-	unsigned wide;
-
-	if (!address || strncmp(address, " 0x", 3) != 0 ||
-	    hi_text_columns(&d->style, what) <= columns)
-		return fit_text(d, what, columns);
-	type = hi_arena_printf(&d->screen->arena, "%.*s", (int)(address - what), what);
-	wide = (unsigned)strlen(address);
-	if (!type || wide + NAME_LEAST > columns)
-		return fit_text(d, type ? type : "", columns);
-	type = fit_text(d, type, columns - wide);
-	type = hi_arena_printf(&d->screen->arena, "%s%s", type, address);
-	d->failed |= !type;
-	return type ? type : "";
-}
-
-static void put_list_row(struct drawing *d, const struct hi_browse_list *list, size_t at,
-			 bool is_selected)
-{
-	const struct hi_browse_row *row = &list->rows.items[at];
-	bool is_figure = list->kind == HI_BROWSE_TYPES;
-	char figures[CELLS];
-	const char *what = describe_row(d, list, row), *name = row->name;
-	unsigned room, wide;
-
-	write_figures(d, list, row, figures);
-	wide = (unsigned)strlen(figures);
-	room = d->columns > wide ? d->columns - wide : 0;
-	d->failed |= !what;
-	wide = hi_text_columns(&d->style, what ? what : "");
-	if (!what || (is_figure && wide + 2 + NAME_LEAST > room))
-		what = "";
-	if (*name && *what) {
-		unsigned left = choose_name_columns(hi_text_columns(&d->style, name),
-						    wide, room, is_figure);
-
-		name = fit_text(d, name, left);
-		left = hi_text_columns(&d->style, name) + 2;
-		what = fit_object(d, what, room > left ? room - left : 0);
-	} else if (*what) {
-		what = fit_object(d, what, room);
-	}
 	put_screen_line(d, is_selected ? HI_LOOK_SELECTED : HI_LOOK_PLAIN,
-			hi_arena_printf(&d->screen->arena, "%s%s%s%s", figures, name,
-					*name && *what ? "  " : "", what));
+			hi_browse_cells(d->browse, &d->style, columns,
+					&list->rows.items[at], &d->screen->arena));
 }
 
-static void put_list_rows(struct drawing *d, unsigned height)
+/* The texts of the selected row, whole. */
+static void put_details(struct drawing *d, unsigned lines)
+{
+	const struct hi_browse_level *level = hi_browse_shown(d->browse);
+	const char *text = level->at < level->list->rows.count
+				   ? hi_browse_detail(d->browse, &d->style,
+						      &level->list->rows.items[level->at],
+						      &d->screen->arena)
+				   : "";
+
+	d->failed |= !text;
+	for (unsigned i = 0; i < lines; i++) {
+		struct hi_text_line line = {};
+
+		if (text && i + 1 < lines)
+			line = hi_text_next_line(&d->style, text, d->columns - 1);
+		else if (text)
+			line.bytes = strlen(text);
+		put_screen_line(d, HI_LOOK_DIM,
+				hi_arena_printf(&d->screen->arena, " %.*s",
+						(int)line.bytes, text ? text : ""));
+		text = text ? text + line.next : NULL;
+	}
+}
+
+static void put_list_rows(struct drawing *d, const struct hi_browse_columns *columns,
+			  unsigned height)
 {
 	const struct hi_browse_level *level = hi_browse_shown(d->browse);
 	const struct hi_browse_list *list = level->list;
@@ -310,12 +226,30 @@ static void put_list_rows(struct drawing *d, unsigned height)
 		size_t at = level->first + i;
 
 		if (at < list->rows.count)
-			put_list_row(d, list, at, at == level->at);
+			put_list_row(d, columns, at, at == level->at);
 		else
 			put_screen_line(d, HI_LOOK_PLAIN,
 					!list->rows.count && !i ? "  nothing is here"
 								: "");
 	}
+}
+
+/* room: lines for titles, rows and what stands below them. */
+static void put_list(struct drawing *d, unsigned room)
+{
+	struct hi_browse_columns columns = hi_browse_columns_of(d->browse, &d->style);
+	unsigned height = room - 1;
+
+	d->failed |= columns.failed;
+	if (columns.details + LIST_LEAST > height)
+		columns.details = height > LIST_LEAST ? height - LIST_LEAST : 0;
+	height -= columns.details;
+	hi_browse_resize(d->browse, height);
+	put_screen_line(
+		d, HI_LOOK_DIM,
+		hi_browse_titles(d->browse, &d->style, &columns, &d->screen->arena));
+	put_list_rows(d, &columns, height);
+	put_details(d, columns.details);
 }
 
 /* ---- a page over the list ---- */
@@ -396,13 +330,14 @@ static enum hi_status draw_lines(struct drawing *d, unsigned lines, uint64_t now
 	unsigned height = lines - ABOVE - BELOW;
 	enum hi_status status = HI_OK;
 
-	hi_browse_resize(d->browse, height);
 	put_first_line(d, now_ns);
 	put_place(d);
-	if (d->browse->mode == HI_BROWSE_TEXT)
+	if (d->browse->mode == HI_BROWSE_TEXT) {
+		hi_browse_resize(d->browse, height);
 		status = put_text_page(d, height, err);
-	else
-		put_list_rows(d, height);
+	} else {
+		put_list(d, height);
+	}
 	put_last_line(d);
 	return status;
 }
