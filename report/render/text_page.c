@@ -202,6 +202,20 @@ static void put_command_line(const struct hi_text_style *style, const char *text
 	putc('\n', style->out);
 }
 
+/* A line with its indentation, and further in what it has no room for. */
+static void put_code(const struct hi_text_style *style, const char *text)
+{
+	unsigned blanks = (unsigned)strspn(text, " ");
+	unsigned below = INDENT + (blanks < style->width / 3 ? blanks + 4 : 4);
+
+	if (INDENT + hi_text_columns(style, text) <= style->width) {
+		fprintf(style->out, "%*s%s\n", INDENT, "", text);
+		return;
+	}
+	fprintf(style->out, "%*s", (int)(below - 4), "");
+	put_wrapped(style, text + blanks, below - 4, below);
+}
+
 static bool begins_run(const struct hi_page *page, size_t i)
 {
 	return i == 0 || page->items.items[i - 1].kind != page->items.items[i].kind;
@@ -249,7 +263,7 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		hi_text_color(style, 0);
 		break;
 	case HI_ITEM_CODE:
-		fprintf(style->out, "%*s%s\n", INDENT, "", text);
+		put_code(style, text);
 		break;
 	case HI_ITEM_COMMAND:
 		if (begins_run(page, i)) {

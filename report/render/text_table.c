@@ -16,6 +16,7 @@ enum {
 	GAP = 2,
 	HANG = 2,	 /* of the lines below the first one of a text */
 	TEXT_LEAST = 12, /* columns of texts, whatever is left out for that */
+	MANY_LEAST = 4,	 /* the same of too many texts */
 	TEXT_ROOM = 48,	 /* columns of a text that others are left out for */
 	TEXTS_ROOM = 64, /* the same of several texts, together */
 	WORD_MOST = 20,	 /* columns of words that are not broken */
@@ -248,19 +249,18 @@ static void leave_out_columns(const struct hi_text_style *style,
 	hide_columns(style, t, l, HI_COLUMN_BYTES, true);
 }
 
-/* Takes from the widest text that has more than its least width. false: none has. */
-static bool narrow_widest(const struct hi_report_table *t, struct layout *l, bool parts)
+/* Takes from the widest text that has more than so many columns; parts: and more than
+ * its widest part. false: none has. */
+static bool narrow_widest(const struct hi_report_table *t, struct layout *l,
+			  unsigned least, bool parts)
 {
 	size_t widest = SIZE_MAX;
 
-	for (size_t c = 0; c < t->n_columns; c++) {
-		unsigned least = parts ? l->part[c] : 0;
-
-		if (l->folds[c] && !l->hidden[c] && l->width[c] > TEXT_LEAST &&
-		    l->width[c] > least &&
+	for (size_t c = 0; c < t->n_columns; c++)
+		if (l->folds[c] && !l->hidden[c] && l->width[c] > least &&
+		    (!parts || l->width[c] > l->part[c]) &&
 		    (widest == SIZE_MAX || l->width[c] > l->width[widest]))
 			widest = c;
-	}
 	if (widest == SIZE_MAX)
 		return false;
 	l->width[widest]--;
@@ -289,9 +289,10 @@ static void lay_out_table(const struct hi_text_style *style, struct hi_arena *sc
 	choose_text_room(t, l);
 	*liked = sum_widths(t, l, false);
 	leave_out_columns(style, t, l);
-	while (place_columns(t, l) > style->width && narrow_widest(t, l, true))
-		;
-	while (place_columns(t, l) > style->width && narrow_widest(t, l, false))
+	while (place_columns(t, l) > style->width &&
+	       (narrow_widest(t, l, TEXT_LEAST, true) ||
+		narrow_widest(t, l, TEXT_LEAST, false) ||
+		narrow_widest(t, l, MANY_LEAST, false)))
 		;
 }
 

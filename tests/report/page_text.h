@@ -9,6 +9,7 @@
 
 #include "report/render/text.h"
 #include "tests/harness.h"
+#include "tests/support/page_widths.h"
 
 /* The test frees it. */
 static inline struct hi_page *page_new(void)
@@ -20,7 +21,7 @@ static inline struct hi_page *page_new(void)
 	return page;
 }
 
-/* The page as text; the test frees it. */
+/* The page as text; the test frees it. It loses nothing on narrower screens. */
 static inline char *page_text_as(const struct hi_page *page,
 				 struct hi_text_options options)
 {
@@ -33,6 +34,7 @@ static inline char *page_text_as(const struct hi_page *page,
 	HI_ASSERT(out != NULL);
 	/* Widths of characters come from the locale. */
 	setlocale(LC_CTYPE, "C.UTF-8");
+	page_widths_check(page);
 	status = hi_text_render(page, &options, out, &err);
 	fclose(out);
 	hi_test_defer(free, text);
