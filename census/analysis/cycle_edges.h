@@ -25,15 +25,8 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "census/analysis/analysis.h"
+#include "census/analysis/cycle_pointer.h"
 #include "census/analysis/groups.h"
-
-/* How the edge counts as a reference, and so what would not. */
-enum hi_cycle_pointer {
-	HI_CYCLE_PLAIN, /* no count is known: nothing frees the cycle by itself */
-	HI_CYCLE_SHARED_PTR,
-	HI_CYCLE_RUST,	  /* Rc, Arc */
-	HI_CYCLE_RUNTIME, /* a reference of a runtime that counts them */
-};
 
 struct hi_cycle_edge {
 	uint32_t type;	   /* of the object that has the field */

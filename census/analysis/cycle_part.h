@@ -9,7 +9,8 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "base/vector.h"
-#include "census/analysis/cycle_edges.h"
+#include "census/analysis/cycle_pointer.h"
+#include "census/graph/graph.h"
 
 /* A field: a type and a pattern. */
 struct hi_cycle_field {
