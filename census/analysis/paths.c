@@ -19,12 +19,17 @@
  * the queue grows by at most two states a step, also at nodes with millions of
  * referrers.
  *
- * Whether a path crosses itself is looked up along the path, when it is taken
- * out, and only if its distance does not settle it: a node that is nearer to
- * the roots than all others of the path cannot be one of them.
+ * Whether a path crosses itself is looked up when it is taken out, and only if
+ * its distance does not settle it: a node that is nearer to the roots than all
+ * others of the path cannot be one of them. States are a tree, and each has a
+ * jump towards the target (Myers, "An applicative random-access stack"), so that
+ * the state of a path at some length is found in logarithmic time; it is compared
+ * with the states in which the node is already.
  *
  * The number of simple paths is exponential, so all this has limits. At a limit
- * the search ends with what it has, and at least one shortest path.
+ * the search ends with what it has, and at least one shortest path. One limit is
+ * on what was tried since the last path was found: where all roots lead through
+ * few nodes, there may be few paths and any number of tries.
  */
 #include <string.h>
 
@@ -35,7 +40,9 @@
 
 enum {
 	MAX_STATES = 32 << 20,	     /* partial paths */
-	CHEAP_STATES = 1 << 20,	     /* of more paths than are needed */
+	CHEAP_STATES = 1 << 20,	     /* of more paths than are needed, and in vain */
+	CHEAP_NODES = 4 << 20,	     /* in paths: of more than are needed */
+	MAX_NODES = 64 << 20,	     /* in all paths */
 	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
 	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
 	MAX_PATHS = 100000,
@@ -54,6 +61,8 @@ struct state {
 	uint32_t doubt;	  /* doubtful ones among them */
 	uint32_t sibling; /* our index among the referrers of next's node */
 	uint32_t nearest; /* least distance of all nodes of the path */
+	uint32_t jump;	  /* a state nearer to the target */
+	uint32_t same;	  /* continued before, of the same node; NO_STATE: none */
 };
 
 struct queued {
@@ -85,9 +94,12 @@ struct search {
 	hi_node *targets;		  /* reached ones, nearest first */
 	size_t n_targets;
 	struct HI_VECTOR(struct state) states;
+	struct hi_table continued; /* by node: its last state with a referrer */
 	struct HI_VECTOR(struct queued) queue; /* binary heap */
 	struct HI_VECTOR(struct referrer) sorting;
 	uint64_t detours, cross_steps;
+	uint64_t states_before; /* the last path was found */
+	uint64_t found_nodes;
 	struct ranked *found;
 	size_t n_found;
 	bool out_of_memory, truncated;
@@ -103,6 +115,7 @@ static void search_deinit(struct search *s)
 	hi_vector_free(&s->edges);
 	free(s->targets);
 	hi_vector_free(&s->states);
+	hi_table_free(&s->continued);
 	hi_vector_free(&s->queue);
 	hi_vector_free(&s->sorting);
 	for (size_t i = 0; i < s->n_found; i++)
@@ -290,6 +303,23 @@ static uint32_t queue_pop(struct search *s)
 	return state;
 }
 
+/* Jumps of two states in a row that are equally long become one. */
+static uint32_t jump_of(const struct search *s, uint32_t next)
+{
+	const struct state *states = s->states.items;
+	uint32_t jump;
+
+	if (next == NO_STATE)
+		return NO_STATE;
+	jump = states[next].jump;
+	if (jump == NO_STATE || states[jump].jump == NO_STATE)
+		return next;
+	return states[next].length - states[jump].length ==
+			       states[jump].length - states[states[jump].jump].length
+		       ? states[jump].jump
+		       : next;
+}
+
 static bool add_state(struct search *s, struct state state)
 {
 	struct queued item = {
@@ -299,6 +329,8 @@ static bool add_state(struct search *s, struct state state)
 		.state = (uint32_t)s->states.count,
 	};
 
+	state.jump = jump_of(s, state.next);
+	state.same = NO_STATE;
 	if (hi_vector_push(&s->states, state) && queue_push(s, item))
 		return true;
 	s->out_of_memory = true;
@@ -346,26 +378,66 @@ static bool add_sibling(struct search *s, const struct state *state)
 				       : add_referrer(s, state->next, state->sibling + 1);
 }
 
-/* Note [Paths, backwards], the third paragraph. */
+/* The state of the path at this length: on the way from `at` to the target. */
+static uint32_t state_at_length(struct search *s, uint32_t at, uint32_t length)
+{
+	const struct state *states = s->states.items;
+
+	while (states[at].length > length) {
+		uint32_t jump = states[at].jump;
+
+		at = jump != NO_STATE && states[jump].length >= length ? jump
+								       : states[at].next;
+		s->cross_steps++;
+	}
+	return at;
+}
+
+/* Is the node on the path already? Note [Paths, backwards]. */
 static bool crosses_itself(struct search *s, const struct state *state)
 {
-	uint32_t at = state->next;
+	uint64_t known = 0;
+	uint32_t same;
 
-	if (at == NO_STATE || s->d->distance[state->node] < s->states.items[at].nearest)
+	if (state->next == NO_STATE ||
+	    s->d->distance[state->node] < s->states.items[state->next].nearest)
 		return false;
 	s->detours++;
-	for (; at != NO_STATE; at = s->states.items[at].next) {
+	if (!hi_table_get(&s->continued, state->node, &known))
+		return false;
+	for (same = (uint32_t)known; same != NO_STATE;
+	     same = s->states.items[same].same) {
+		uint32_t length = s->states.items[same].length;
+
 		s->cross_steps++;
-		if (s->states.items[at].node == state->node)
+		if (length < state->length &&
+		    state_at_length(s, state->next, length) == same)
 			return true;
 	}
 	return false;
 }
 
+/* Goes on from a state, which other paths may meet from now on. */
+static void continue_state(struct search *s, uint32_t at)
+{
+	hi_node node = s->states.items[at].node;
+	uint64_t known = NO_STATE;
+
+	(void)hi_table_get(&s->continued, node, &known);
+	s->states.items[at].same = (uint32_t)known;
+	if (!hi_table_put(&s->continued, node, at))
+		s->out_of_memory = true;
+	else
+		add_referrer(s, at, 0);
+}
+
 static bool at_limit(const struct search *s)
 {
-	if (s->n_found == s->wanted.most ||
-	    (s->n_found >= s->wanted.k && s->states.count > CHEAP_STATES))
+	if (s->n_found == s->wanted.most || s->found_nodes > MAX_NODES ||
+	    (s->n_found >= s->wanted.k &&
+	     (s->states.count > CHEAP_STATES || s->found_nodes > CHEAP_NODES)))
+		return true;
+	if (s->n_found && s->states.count - s->states_before > CHEAP_STATES)
 		return true;
 	return s->states.count > MAX_STATES || s->detours > MAX_DETOURS ||
 	       s->cross_steps > MAX_CROSS_STEPS;
@@ -408,6 +480,8 @@ static void give_path(struct search *s, uint32_t at)
 	for (size_t i = 0; i < path->length; i++, at = states[at].next)
 		path->nodes[i] = states[at].node;
 	find_grade(s, path);
+	s->found_nodes += path->length;
+	s->states_before = s->states.count;
 }
 
 /* One shortest path by distances alone: what is left at a limit. */
@@ -445,7 +519,7 @@ static bool run_path_search(struct search *s)
 		if (!add_sibling(s, &state) || crosses_itself(s, &state))
 			continue;
 		if (hi_graph_is_object(s->graph, state.node))
-			add_referrer(s, at, 0);
+			continue_state(s, at);
 		else
 			give_path(s, at);
 	}

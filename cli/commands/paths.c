@@ -14,6 +14,7 @@
 #include "session/inspect/restrictions.h"
 #include "session/operands.h"
 #include "session/path_text.h"
+#include "session/user.h"
 
 struct targets {
 	struct target_list HI_VECTOR(hi_node) nodes; /* live ones */
@@ -87,6 +88,7 @@ enum { LOOKED_AT = 10000 };
 struct ways {
 	struct ways_list HI_VECTOR(struct hi_paths_way) list;
 	bool more;
+	uint64_t n_doubtful; /* left out: hide_doubtful_ways() */
 	/* Of all that are looked at: most of them are not shown. */
 	struct hi_arena *arena;
 };
@@ -221,6 +223,26 @@ static enum hi_status add_merged_ways(struct hi_inspection *in, const struct tar
 	return status;
 }
 
+/* A word that is no pointer leads anywhere, and then on through half of the heap: such a
+ * way of many steps says nothing. One is left where there is no other way. */
+enum { MOST_DOUBTFUL_STEPS = 32 };
+
+static void hide_doubtful_ways(struct ways *ways)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ways->list.count; i++) {
+		const struct hi_paths_way *way = &ways->list.items[i];
+
+		if (way->worst < HI_GRADE_CONSERVATIVE || !kept ||
+		    way->n_steps <= MOST_DOUBTFUL_STEPS + 1)
+			ways->list.items[kept++] = *way;
+		else
+			ways->n_doubtful += way->n_alike;
+	}
+	ways->list.count = kept;
+}
+
 static enum hi_status fill_steps(struct hi_inspection *in, struct hi_arena *arena,
 				 struct hi_paths_way *way, struct hi_error *err)
 {
@@ -246,6 +268,9 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 	struct hi_path_index *index = NULL;
 	enum hi_status status = HI_OK;
 
+	if (!in->phases.progress && !hi_inspection_is_quiet(in))
+		in->phases.progress = hi_user_start_progress();
+	hi_inspect_phase(in, "paths to a root");
 	if (t->nodes.count)
 		status = hi_kept_paths(in, &index, err);
 	if (t->nodes.count == 0 || status != HI_OK)
@@ -257,6 +282,8 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 			status = add_merged_ways(in, t, worst, ways, err);
 	if (status != HI_OK)
 		return status;
+	if (!in->options->selection.all)
+		hide_doubtful_ways(ways);
 	if (ways->list.count > k) {
 		ways->list.count = k;
 		ways->more = true;
@@ -284,12 +311,16 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 
 	if (status == HI_OK)
 		status = find_paths_to_objects(in, &t, &ways, err);
+	hi_inspect_phase(in, NULL);
+	hi_user_end_progress(hi_take(in->phases.progress));
 	report.target = t.text ? t.text : query;
 	report.n_targets = t.nodes.count + t.n_unreachable;
 	report.n_unreachable = t.n_unreachable;
 	report.ways = ways.list.items;
 	report.n_ways = ways.list.count;
 	report.more = ways.more;
+	report.n_doubtful = ways.n_doubtful;
+	report.doubtful_steps = MOST_DOUBTFUL_STEPS;
 	if (status == HI_OK && json)
 		hi_paths_json(&report, json);
 	else if (status == HI_OK)

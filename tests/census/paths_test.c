@@ -164,3 +164,31 @@ HI_TEST(paths, a_walk_that_is_to_stop_gives_no_tree)
 	HI_ASSERT_EQ(HI_TIMEOUT, hi_path_tree_compute(g, &stop, &tree, &err));
 	HI_ASSERT(!tree);
 }
+
+/* Each node of the chain refers to the first one too, which is on the way to all: so many
+ * tries, and one way. */
+HI_TEST(paths, the_one_way_down_a_long_chain_with_ways_back_is_known_to_be_alone)
+{
+	enum { LONG = 40000 };
+	struct object_spec *specs = calloc(LONG, sizeof(*specs));
+	struct hi_graph_builder *b;
+	hi_node last = LONG - 1;
+
+	HI_ASSERT(specs);
+	for (uint32_t i = 0; i < LONG; i++)
+		specs[i].cost = 16;
+	b = builder_of(specs, LONG, 1);
+	root_edge(b, add_root(b, HI_ROOT_GLOBAL), 0, HI_GRADE_EXACT);
+	for (hi_node i = 0; i < last; i++) {
+		edge(b, i, i + 1, HI_GRADE_EXACT);
+		edge(b, i, 0, HI_GRADE_EXACT);
+	}
+	OWN(graph) *g = sealed(b);
+	OWN(reach) *r = reach_of(g);
+	OWN(paths) *paths = paths_of(g, r, &last, 1, 5);
+
+	HI_ASSERT_EQ(1, paths->n_paths);
+	HI_ASSERT_EQ(LONG + 1, paths->paths[0].length);
+	HI_ASSERT(!paths->more);
+	free(specs);
+}

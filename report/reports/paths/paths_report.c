@@ -71,6 +71,8 @@ static const struct hi_doc_field paths_fields[] = {
 	{"targets", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_report, n_targets)},
 	{"unreachable", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_report, n_unreachable)},
 	{"more", NULL, HI_DOC_FLAG, HI_AT(struct hi_paths_report, more)},
+	{"doubtful", NULL, HI_DOC_COUNT, HI_AT(struct hi_paths_report, n_doubtful),
+	 .meaning = "long ways along conservative edges that are left out"},
 	{"rows", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_paths_report, ways, n_ways),
 	 .nested = &ways},
 };
@@ -165,6 +167,14 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_ways; i++)
 		if (r->ways[i].n_steps)
 			show_way(r, i, page);
+	if (r->n_doubtful)
+		hi_page_note(page,
+			     hi_page_printf(
+				     page,
+				     "%s more of over %u steps %s out: words that may be "
+				     "no pointers lead there (--all)",
+				     hi_count(n, r->n_doubtful), r->doubtful_steps,
+				     r->n_doubtful == 1 ? "is left" : "are left"));
 	if (r->n_ways && r->n_unreachable)
 		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
 						  hi_count(n, r->n_unreachable)));

@@ -34,6 +34,8 @@ struct hi_paths_report {
 	uint64_t n_unreachable; /* selected, but leaked */
 	struct hi_paths_way *ways;
 	size_t n_ways;
+	uint64_t n_doubtful; /* conservative ways that are left out, of more steps than */
+	unsigned doubtful_steps;
 	bool more;  /* there may be other paths */
 	bool steps; /* show every step (-v) */
 };
