@@ -12,6 +12,7 @@
 #include "session/lives_of_file.h"
 #include "session/computed.h"
 #include "session/inspect/restrictions.h"
+#include "session/named_object.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -271,15 +272,35 @@ static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t 
 	return node != HI_NODE_NONE && hi_naming_shows(in, node);
 }
 
+/* Of a path: its end. */
+static enum hi_status find_named_address(struct hi_inspection *in, uint64_t *ret,
+					 struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	hi_node node = HI_NODE_NONE;
+	enum hi_status status =
+		hi_named_object_find(in, in->options->argument, &node, err);
+
+	if (status != HI_OK)
+		return status;
+	*ret = hi_graph_is_object(g, node) ? hi_graph_address(g, node)
+					   : g->roots[node - g->first_root].address;
+	return *ret ? HI_OK
+		    : hi_fail(err, HI_NOT_FOUND, 0, "explain %.100s: it has no address",
+			      in->options->argument);
+}
+
 /* Of an expression: where the pointer leads, or where the record lies. */
-static enum hi_status find_explained_address(const struct hi_inspection *in,
-					     uint64_t *ret, struct hi_error *err)
+static enum hi_status find_explained_address(struct hi_inspection *in, uint64_t *ret,
+					     struct hi_error *err)
 {
 	const struct hi_named_roots *roots = in->profile.roots;
 	const struct hi_named_root *root;
 
 	if (hi_lookup_is_address(in->options->argument, ret))
 		return HI_OK;
+	if (hi_named_object_is_path(in->options->argument))
+		return find_named_address(in, ret, err);
 	/* The last one: cli/options/options.c added it behind those of --root. */
 	root = &roots->items[roots->count - 1];
 	*ret = root->address;
@@ -403,13 +424,15 @@ static int check_explained(const struct hi_given *given)
 const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
-	.arguments = "ADDRESS|EXPRESSION",
+	.arguments = "ADDRESS|EXPRESSION|PATH",
 	.targets = "--pid PID|--core FILE|FILE.hisnap",
-	.purpose = "Show one address or C expression: its block, type, evidence and "
-		   "fields, and the references to it.",
+	.purpose =
+		"Show one address, C expression or path: its block, type, evidence and "
+		"fields, and the references to it.",
 	.help = "Examples:\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect explain 'server->clients[0]' --pid 4242\n"
+		"  heapinspect explain 'app::sessions[\"token-1\"]->cart' --pid 4242\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json\n"
 		"  heapinspect explain 0x55d0c8a412a0 app.hisnap   (of bio -o: its life)",
 	.wanted = HI_WANT_DOMINATORS,

@@ -16,6 +16,7 @@
 #include "cli/options/option_names.h"
 #include "cli/options/process_name.h"
 #include "cli/options/profile_options.h"
+#include "session/named_object.h"
 #include "session/operands.h"
 
 /* The command's name may stand before or behind options: the first word that
@@ -220,6 +221,7 @@ static bool add_expression(struct hi_options *o)
 
 	return !o->command->takes_expression ||
 	       hi_lookup_is_address(o->argument, &address) ||
+	       hi_named_object_is_path(o->argument) ||
 	       hi_profile_take_expression(&o->profile, o->argument);
 }
 

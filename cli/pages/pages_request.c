@@ -10,6 +10,7 @@
 #include "cli/command/command.h"
 #include "cli/options/option_row.h"
 #include "cli/options/options.h"
+#include "session/named_object.h"
 #include "session/operands.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -285,7 +286,8 @@ static bool make_request_key(struct hi_pages_request *r)
 		key = join_request_key(&r->arena, key, "type", r->options.selection.type);
 	/* Its expression is looked up as a root is. */
 	if (r->options.command->takes_expression &&
-	    !hi_lookup_is_address(r->options.argument, &unused))
+	    !hi_lookup_is_address(r->options.argument, &unused) &&
+	    !hi_named_object_is_path(r->options.argument))
 		key = join_request_key(&r->arena, key, "explain", r->options.argument);
 	r->key = key;
 	return key;

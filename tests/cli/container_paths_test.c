@@ -121,6 +121,37 @@ HI_TEST_SCENARIO(container_paths, paths_of_a_snapshot_are_those_of_the_core)
 	}
 }
 
+/* Is the address, as the fixture printed it, in the block of the row? */
+static bool is_in_block(json_t *row, const char *address)
+{
+	uint64_t block = strtoull(doc_text(row, "block"), NULL, 16);
+	uint64_t at = strtoull(address, NULL, 16);
+
+	return at >= block && at - block < (uint64_t)doc_number(row, "usable");
+}
+
+/* Paths are what explain takes, of a file as well. */
+HI_TEST_SCENARIO(container_paths, explain_takes_a_path_and_shows_its_object)
+{
+	char *in = snapshot_directory();
+	struct story s = start_story("containers_paths", NULL);
+	const char *file = snapshot_path(in, "paths.hisnap");
+	struct hi_command *c = hi_heapinspect("snap", "--pid", s.pid, "-o", file);
+	size_t n_keys = 0;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	for (size_t i = 0; i < s.n && n_keys < 8; i++) {
+		if (!strstr(s.lines[i].expression, "[\""))
+			continue;
+		c = hi_heapinspect("explain", s.lines[i].expression, "--json", file);
+		HI_ASSERT_MSG(is_in_block(doc_item(doc_at(doc_of(c), "rows"), 0),
+					  s.lines[i].address),
+			      "%s", s.lines[i].expression);
+		n_keys++;
+	}
+	HI_ASSERT(n_keys > 2);
+}
+
 /* What stands in quotes is a key. */
 static void check_no_keys(const struct story *s, const char *out, const char *address)
 {
