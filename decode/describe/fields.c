@@ -35,6 +35,12 @@ static bool is_text_array(struct hi_typing *typing, const struct hi_type *type)
 		       HI_KIND_CHAR;
 }
 
+/* A base or member without members of its own has nothing to show: an allocator, say. */
+static bool is_empty_record(const struct hi_type *type)
+{
+	return type->kind == HI_KIND_STRUCT && !type->n_members;
+}
+
 static void push_leaf(struct leaves *l, struct leaf leaf)
 {
 	if (l->nodes.count < MAX_ITEMS &&
@@ -75,7 +81,8 @@ static void visit_field_type(struct leaves *l, uint32_t node)
 						   .type = type->target,
 						   .parent = node + 1,
 						   .index = n});
-	} else if (!hi_vector_push(&l->done, node)) {
+	} else if (!(at.parent && is_empty_record(type)) &&
+		   !hi_vector_push(&l->done, node)) {
 		l->no_memory = true;
 	}
 }

@@ -365,6 +365,7 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 					      .grade = (enum hi_grade)edges.grade[i]};
 		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
 			 edge_name(in, node, (uint32_t)i, buffer));
+		(void)hi_edge_link_drop(fields[i].path, strlen(fields[i].path));
 		snprintf(fields[i].type, sizeof(fields[i].type), "%s%s", type,
 			 *type ? " *" : "");
 	}
