@@ -26,6 +26,7 @@ enum {
 	CONSTANT_SIZE = 8,
 	ELEMENTS = 4, /* as many as fill the block */
 	ANY = 1,
+	TELLING_ELEMENT = 40, /* bytes: multiples of fewer are in most blocks */
 };
 #define GLIBC_STEP 16ull
 #define GLIBC_LEAST 24ull
@@ -131,7 +132,7 @@ static int points_of_size(const struct hi_alloc_site *site,
 	}
 	if (!fills_with_elements(site, sought))
 		return -1;
-	return site->size > 1 ? ELEMENTS : ANY;
+	return site->size >= TELLING_ELEMENT ? ELEMENTS : ANY;
 }
 
 /* A type whose objects have no pointers, or a call that copies strings, makes text. */

@@ -14,6 +14,7 @@ enum {
 	CODE_MAX = 128 << 20,
 	IMPORTS_MAX = 1 << 20,
 	CALL_SIZE = 5,	/* call rel32 */
+	SHORT_JUMP = 2, /* jmp rel8 */
 	STUB_SIZE = 16, /* bytes of a stub that are looked at */
 };
 
@@ -213,6 +214,8 @@ static uint64_t called_at(const uint8_t *bytes, uint64_t addr)
 {
 	if (bytes[0] == 0xe8 || bytes[0] == 0xe9)
 		return addr + CALL_SIZE + (uint64_t)(int64_t)read_offset(bytes + 1);
+	if (bytes[0] == 0xeb) /* to a function nearby */
+		return addr + SHORT_JUMP + (uint64_t)(int64_t)(int8_t)bytes[1];
 	if (bytes[0] == 0xff && (bytes[1] == 0x15 || bytes[1] == 0x25))
 		return addr + 6 + (uint64_t)(int64_t)read_offset(bytes + 2);
 	return 0;
@@ -225,7 +228,7 @@ static bool find_calls_of_function(struct hi_module_calls *m, uint32_t index)
 
 	if (f->start < m->code_start || f->end > end)
 		return true;
-	for (uint64_t addr = f->start; addr + 6 <= end && addr + CALL_SIZE <= f->end;
+	for (uint64_t addr = f->start; addr + 6 <= end && addr + SHORT_JUMP <= f->end;
 	     addr++) {
 		uint64_t to = called_at(m->code + (addr - m->code_start), addr);
 

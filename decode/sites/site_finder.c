@@ -222,14 +222,14 @@ static struct hi_site_function function_of_size(struct hi_code_value size,
 	return ret;
 }
 
-static bool take_site(struct site_finder *f, const struct hi_code_call *call,
-		      struct hi_code_value size, const struct hi_site_function *does,
-		      const char *type, bool is_library)
+static bool take_site(struct site_finder *f, uint64_t end, struct hi_code_value size,
+		      const struct hi_site_function *does, const char *type,
+		      bool is_library)
 {
 	if (f->found->all.count >= SITES_MAX)
 		return true;
 	return hi_vector_push(&f->found->all, ((struct hi_found_site){
-						      .end = call->end,
+						      .end = end,
 						      .size = size,
 						      .type = type,
 						      .gives_text = does->gives_text,
@@ -237,7 +237,18 @@ static bool take_site(struct site_finder *f, const struct hi_code_call *call,
 					      }));
 }
 
-/* One call of a function that allocates. */
+/* A copy of a function for callers that give it the same constant. */
+static bool is_clone(const char *symbol)
+{
+	return strstr(symbol, ".constprop.") != NULL;
+}
+
+/*
+ * One call of a function that allocates. A function that is given a number of elements is
+ * the site, with the sizes that its callers have. One that adds something to the size may
+ * put a header before what it gives, or be the only one that makes such objects: both it
+ * and its callers are sites. The same holds for clones, whose parameter is gone.
+ */
 static bool take_allocating_call(struct site_finder *f, uint32_t module,
 				 const struct hi_called_function *function, uint32_t call,
 				 const struct hi_site_function *does)
@@ -245,19 +256,23 @@ static bool take_allocating_call(struct site_finder *f, uint32_t module,
 	const struct hi_code_call *c = &f->calls.items[call];
 	struct hi_code_value size = hi_site_function_size(does, c);
 	bool is_library = is_library_symbol(f, function->symbol);
-	bool passes_on =
-		size.kind == HI_VALUE_PARAMETER && (c->is_returned || c->is_jump);
+	bool gives = c->is_returned || c->is_jump;
+	bool passes_on = size.kind == HI_VALUE_PARAMETER && gives;
 	const char *type = find_site_type(f, module, call, function->symbol, does);
 	struct hi_site_function made;
 
-	if (passes_on || is_library) {
+	if (passes_on || is_library || (gives && is_clone(function->symbol))) {
 		made = function_of_size(size, does, type);
+		made.place = does->place;
+		if (!is_library && passes_on && size.mul > 1 && !made.place)
+			made.place = c->end;
 		if (!add_allocating_function(f, module, function, &made))
 			return false;
-		if (passes_on)
+		if (passes_on && (is_library || (size.mul == 1 && size.add == 0)))
 			return true;
 	}
-	return take_site(f, c, size, does, type, is_library);
+	return take_site(f, does->place ? does->place : c->end, size, does, type,
+			 is_library && !does->place);
 }
 
 static bool take_function_calls(struct site_finder *f, uint32_t module,

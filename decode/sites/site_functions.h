@@ -20,6 +20,9 @@ struct hi_site_function {
 	bool gives_text; /* a copy of a string, whose size no caller states */
 	uint64_t mul;
 	int64_t add;
+	/* The return address of the call that is the site, whoever calls the function; 0:
+	 * its callers are sites. */
+	uint64_t place;
 	const char *type; /* of the objects; "" unknown; hostile */
 };
 
