@@ -58,7 +58,8 @@ static uint32_t frame_of(struct making *m, uint32_t key, uint32_t label)
 {
 	uint64_t slot = (uint64_t)label << 32 | key, found;
 	struct hi_merged_frame frame = {
-		key, label ? hi_interner_name(m->labels.names, label) : ""};
+		.key = key,
+		.label = label ? hi_interner_name(m->labels.names, label) : ""};
 
 	if (hi_table_get(&m->frame_index, slot, &found))
 		return (uint32_t)found;

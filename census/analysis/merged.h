@@ -29,7 +29,9 @@ struct hi_merged_frame {
 	/* HI_MERGED_PLAIN; a type; from n_types on, n_types + (node - first_root) of a
 	 * root, a kind or the super-root. */
 	uint32_t key;
-	const char *label; /* "" none; hostile */
+	const char *label;  /* "" none; hostile */
+	const char *module; /* of HI_MERGED_PLAIN: base name of the file; NULL: none;
+			       hostile */
 };
 struct hi_merged_node {
 	uint32_t parent; /* UINT32_MAX: none */
@@ -44,6 +46,7 @@ struct hi_merged {
 	struct hi_merged_frame *frames; /* [0] is that of the super-root */
 	size_t n_frames;
 	uint64_t cut_objects, cut_bytes; /* summed in a parent of another type */
+	uint32_t before; /* the node of objects from before a recording; 0: none */
 	struct hi_interner labels;
 };
 

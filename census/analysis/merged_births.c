@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "census/events/sampling.h"
 
@@ -20,6 +21,7 @@ struct births_merging {
 	struct hi_table frame_index; /* number of a name -> frame */
 	struct hi_table index;	     /* parent << 32 | frame -> node */
 	uint32_t *of_context;	     /* node; 0: not placed yet */
+	uint32_t before;	     /* hi_merged.before */
 };
 
 static void free_births_merging(struct births_merging *m)
@@ -35,28 +37,32 @@ static void free_births_merging(struct births_merging *m)
 HI_DEFINE_GUARD(struct births_merging *, free_births_merging)
 
 /* UINT32_MAX: out of memory. */
-static uint32_t frame_of_function(struct births_merging *m, const char *name)
+static uint32_t frame_of_function(struct births_merging *m, const char *name,
+				  const char *module)
 {
 	uint32_t number = hi_interner_add(&m->names, name);
+	uint32_t file = *module ? hi_interner_add(&m->names, hi_base_name(module)) : 0;
+	struct hi_merged_frame frame = {.key = HI_MERGED_PLAIN};
 	uint64_t found;
 
-	if (!number)
+	if (!number || (*module && !file))
 		return UINT32_MAX;
 	if (hi_table_get(&m->frame_index, number, &found))
 		return (uint32_t)found;
-	if (!hi_vector_push(
-		    &m->merged_frames,
-		    (struct hi_merged_frame){HI_MERGED_PLAIN,
-					     hi_interner_name(&m->names, number)}) ||
+	frame.label = hi_interner_name(&m->names, number);
+	frame.module = file ? hi_interner_name(&m->names, file) : NULL;
+	if (!hi_vector_push(&m->merged_frames, frame) ||
 	    !hi_table_put(&m->frame_index, number, m->merged_frames.count - 1))
 		return UINT32_MAX;
 	return (uint32_t)m->merged_frames.count - 1;
 }
 
-/* UINT32_MAX: out of memory. */
-static uint32_t callee_of(struct births_merging *m, uint32_t parent, const char *name)
+/* UINT32_MAX: out of memory. module: path; "" none. */
+static uint32_t callee_in_module(struct births_merging *m, uint32_t parent,
+				 const char *name, const char *module)
 {
-	uint32_t frame = parent == UINT32_MAX ? UINT32_MAX : frame_of_function(m, name);
+	uint32_t frame =
+		parent == UINT32_MAX ? UINT32_MAX : frame_of_function(m, name, module);
 	uint64_t slot = (uint64_t)parent << 32 | frame, found;
 	struct hi_merged_node node = {
 		.parent = parent, .frame = frame, .key = HI_MERGED_PLAIN};
@@ -70,6 +76,11 @@ static uint32_t callee_of(struct births_merging *m, uint32_t parent, const char 
 	    !hi_table_put(&m->index, slot, m->nodes.count - 1))
 		return UINT32_MAX;
 	return (uint32_t)m->nodes.count - 1;
+}
+
+static uint32_t callee_of(struct births_merging *m, uint32_t parent, const char *name)
+{
+	return callee_in_module(m, parent, name, "");
 }
 
 /* Rows of a context, the innermost first, at most `most`; returns how many there are. */
@@ -105,7 +116,8 @@ static uint32_t place_context(struct births_merging *m, uint32_t context)
 	else if (n > most || m->contexts->contexts[context].flags & HI_CONTEXT_CUT)
 		at = callee_of(m, at, "...");
 	for (size_t i = n < most ? n : most; i > 0; i--)
-		at = callee_of(m, at, hi_frame_row_name(rows[i - 1]));
+		at = callee_in_module(m, at, hi_frame_row_name(rows[i - 1]),
+				      rows[i - 1]->module);
 	if (at != UINT32_MAX)
 		m->of_context[context] = at;
 	return at;
@@ -116,7 +128,7 @@ static uint32_t place_object(struct births_merging *m, hi_node object)
 	uint32_t context = m->births->context[object];
 
 	if (context == HI_BIRTH_NONE)
-		return callee_of(m, 0, "(before the recording)");
+		return m->before = callee_of(m, 0, "(before the recording)");
 	if (context == HI_BIRTH_OTHER || context >= m->contexts->n_contexts)
 		return callee_of(m, 0, "(not recorded)");
 	return place_context(m, context);
@@ -187,7 +199,7 @@ static bool weigh_merged_samples(struct births_merging *m, const struct hi_graph
 				 const uint64_t *mask)
 {
 	HI_GUARD(free) struct merged_unseen *by_node = NULL;
-	uint32_t before = callee_of(m, 0, "(before the recording)");
+	uint32_t before = m->before = callee_of(m, 0, "(before the recording)");
 	struct merged_unseen all = {};
 
 	if (before == UINT32_MAX)
@@ -212,7 +224,8 @@ static bool begin_births_merging(struct births_merging *m, const struct hi_graph
 	m->of_context =
 		hi_calloc((size_t)m->contexts->n_contexts + 1, sizeof(*m->of_context));
 	return m->of_context &&
-	       hi_vector_push(&m->merged_frames, (struct hi_merged_frame){root, ""}) &&
+	       hi_vector_push(&m->merged_frames,
+			      (struct hi_merged_frame){.key = root, .label = ""}) &&
 	       hi_vector_push(&m->nodes,
 			      (struct hi_merged_node){.parent = UINT32_MAX, .key = root});
 }
@@ -238,6 +251,7 @@ enum hi_status hi_merged_births_make(const struct hi_graph *g, const uint64_t *m
 	merged->n_frames = m.merged_frames.count;
 	merged->frames = hi_take(m.merged_frames.items);
 	merged->labels = m.names;
+	merged->before = m.before;
 	m.names = (struct hi_interner){};
 	*ret = merged;
 	return HI_OK;

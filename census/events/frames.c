@@ -186,6 +186,27 @@ bool hi_frame_is_allocator(const char *function)
 				sizeof(allocator_names) / sizeof(*allocator_names));
 }
 
+void hi_frame_allocator_regexp(char out[HI_ALLOCATOR_REGEXP_SIZE])
+{
+	/* Allocators of C++; what constructs calls the program. */
+	static const char of_templates[] =
+		"|(std|__gnu_cxx)::(__)?(new_allocator|allocator_traits)<.*>::allocate";
+	char *at = out, *end = out + HI_ALLOCATOR_REGEXP_SIZE - sizeof(of_templates) - 4;
+
+	for (size_t i = 0; i < sizeof(allocator_names) / sizeof(*allocator_names); i++) {
+		if (i && at < end)
+			*at++ = '|';
+		for (const char *c = allocator_names[i]; *c && at < end; c++) {
+			if (*c == '*')
+				*at++ = '.';
+			else if (strchr("[]", *c))
+				*at++ = '\\';
+			*at++ = *c;
+		}
+	}
+	memcpy(at, of_templates, sizeof(of_templates));
+}
+
 enum { NAME_MAX_MATCHED = 1024 };
 
 bool hi_frame_matches(const char *function, const char *pattern)

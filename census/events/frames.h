@@ -41,6 +41,10 @@ bool hi_frame_allocates(const char *function);
  * or resizes it, by its demangled name: what runs in it and below it is time that
  * allocation takes. */
 bool hi_frame_is_allocator(const char *function);
+/* Writes a regular expression that the names of these functions match as a whole, with "|"
+ * between them, for programs that leave them out of stacks. */
+enum { HI_ALLOCATOR_REGEXP_SIZE = 4096 };
+void hi_frame_allocator_regexp(char out[HI_ALLOCATOR_REGEXP_SIZE]);
 /* Is this demangled function called so: by its whole name, by the name without return
  * type, parameters and the compiler's suffixes, or by a shell pattern (* and ?) for one
  * of both? */

@@ -675,7 +675,8 @@ const struct hi_option_row hi_option_table[] = {
 	 "width of the text in columns (default: the terminal's, else 80)",
 	 ((SHOWING & ~BIT(EXPORT)) | LISTING), SHOWS, NUMBER(output.width, 40, 1000)},
 	{"full-names", 0, NULL,
-	 "show types and functions by their full names, not std::string and the like, and "
+	 "show types and functions by their full names, not std::string and the like, "
+	 "and "
 	 "each frame of a stack; JSON always has full names",
 	 (SHOWING & ~BIT(EXPORT)) | LISTING | BIT(BROWSE) | BIT(SERVE), SHOWS,
 	 FLAG(output.full_names)},

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 
 #include "report/exports/recorded_stacks.h"
+#include "report/function_name.h"
 
 /* Entries of the frame table: "[root]", the rows of the frames, these. */
 enum { NO_STACK, CUT, NAMED };
@@ -112,10 +113,13 @@ static void put_all_points(struct dhat_writer *w)
 static void put_dhat_frame(struct dhat_writer *w, const struct hi_frame_row *row)
 {
 	FILE *out = w->x->out;
+	char name[HI_FUNCTION_SHORT_SIZE];
 
 	fprintf(out, ",\n\"0x%" PRIX64 ": ",
 		hi_frame_row_address(row, w->files, w->n_files));
-	hi_export_put_quoted(out, *row->function ? row->function : "???");
+	hi_export_put_quoted(
+		out, *row->function ? hi_function_short(row->function, name, sizeof(name))
+				    : "???");
 	fputs(*row->file || !*row->module ? " (" : " (in ", out);
 	hi_export_put_quoted(out, *row->file	 ? row->file
 				  : *row->module ? row->module

@@ -14,6 +14,9 @@
  * last two. A block that types split into many objects is one allocation. What was
  * allocated before the recording has no stack and no size as requested: it is one sample
  * of objects and of what they cost, and so is what is not recorded.
+ *
+ * Viewers leave out the frames that the profile names to drop: those of the allocator.
+ * The name of a function is its short one, the system name the whole.
  */
 #include <stdlib.h>
 
@@ -23,6 +26,7 @@
 #include "census/events/in_use.h"
 #include "report/exports/pprof_writer.h"
 #include "report/exports/recorded_stacks.h"
+#include "report/function_name.h"
 
 enum { ALLOC_VALUES = 4 };
 /* Locations that are no frame: ids from n_frames + 1 on. */
@@ -47,6 +51,7 @@ struct stacks_profile {
 static uint64_t id_of_function(struct stacks_profile *w, const char *name,
 			       const char *file)
 {
+	char text[HI_FUNCTION_SHORT_SIZE];
 	uint64_t key = hi_pprof_string(&w->p, name) << 32 | hi_pprof_string(&w->p, file);
 	uint64_t id;
 
@@ -54,7 +59,8 @@ static uint64_t id_of_function(struct stacks_profile *w, const char *name,
 		return id;
 	id = ++w->n_functions;
 	w->p.failed |= !hi_table_put(&w->functions, key, id);
-	hi_pprof_put_function(&w->p, id, name, NULL, file);
+	hi_pprof_put_function(&w->p, id, hi_function_short(name, text, sizeof(text)),
+			      name, file);
 	return id;
 }
 
@@ -186,6 +192,7 @@ static void put_stacks_header(struct stacks_profile *w)
 {
 	const struct hi_births *births = w->r->births;
 	struct hi_protobuf *to = &w->p.field;
+	char allocators[HI_ALLOCATOR_REGEXP_SIZE];
 
 	hi_pprof_put_value_type(&w->p, HI_PPROF_SAMPLE_TYPE, "inuse_objects", "count");
 	hi_pprof_put_value_type(&w->p, HI_PPROF_SAMPLE_TYPE, "inuse_space", "bytes");
@@ -206,6 +213,8 @@ static void put_stacks_header(struct stacks_profile *w)
 					   "reachable at its end; bytes as requested"));
 	hi_protobuf_number(to, HI_PPROF_DEFAULT_SAMPLE_TYPE,
 			   hi_pprof_string(&w->p, "inuse_space"));
+	hi_frame_allocator_regexp(allocators);
+	hi_protobuf_number(to, HI_PPROF_DROP_FRAMES, hi_pprof_string(&w->p, allocators));
 	hi_pprof_flush(&w->p);
 }
 

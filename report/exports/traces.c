@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "census/snapshot/snapshot_births.h"
+#include "report/function_name.h"
 
 /* Inlined functions of one address that are shown, from the innermost on: a file may have
  * any number. */
@@ -204,6 +205,8 @@ uint32_t hi_traces_of(const struct hi_traces *t, hi_node object)
 void hi_traces_put_functions(const struct hi_traces *t, FILE *out,
 			     uint32_t (*number)(void *arg, const char *text), void *arg)
 {
+	char name[HI_FUNCTION_SHORT_SIZE];
+
 	if (!t)
 		return;
 	fprintf(out, "0,%" PRIu32 ",%" PRIu32 ",0,0,0", number(arg, "(root)"),
@@ -213,8 +216,9 @@ void hi_traces_put_functions(const struct hi_traces *t, FILE *out,
 			&t->r->frames.rows[t->functions.items[i]];
 
 		fprintf(out, ",\n%zu,%" PRIu32 ",%" PRIu32 ",0,%" PRIu32 ",0", i + 1,
-			number(arg, hi_frame_row_name(row)), number(arg, row->file),
-			row->line);
+			number(arg, hi_function_short(hi_frame_row_name(row), name,
+						      sizeof(name))),
+			number(arg, row->file), row->line);
 	}
 }
 

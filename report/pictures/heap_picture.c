@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "report/function_name.h"
 #include "report/parts/leak_name.h"
 #include "report/pictures/merged_text.h"
 
@@ -51,9 +52,24 @@ struct sketch {
 
 static bool sort_children(struct sketch *s);
 
+/* Objects from before a recording have no stack that could be drawn. */
+static void leave_out_before(struct sketch *s)
+{
+	uint32_t before = s->m->before;
+
+	if (!before)
+		return;
+	s->picture->before_bytes = s->below[before];
+	s->picture->before_objects = s->m->nodes[before].objects;
+	s->below[0] -= s->below[before];
+	s->below[before] = 0;
+}
+
 static bool list_children(struct sketch *s)
 {
 	s->below = hi_merged_below(s->m);
+	if (s->below)
+		leave_out_before(s);
 	return s->below && hi_merged_list_children(s->m, &s->first, &s->child) &&
 	       sort_children(s);
 }
@@ -162,6 +178,17 @@ static void name_type(struct sketch *s, struct hi_picture_node *node, uint32_t k
 		node->full_type = copy_text(s, full);
 }
 
+static void name_picture_function(struct sketch *s, struct hi_picture_node *node,
+				  const struct hi_merged_frame *frame)
+{
+	char text[HI_FUNCTION_SHORT_SIZE];
+
+	node->type = copy_text(s, hi_function_short(frame->label, text, sizeof(text)));
+	if (strcmp(node->type, frame->label) != 0)
+		node->full_type = copy_text(s, frame->label);
+	node->module = frame->module ? copy_text(s, frame->module) : NULL;
+}
+
 static void add_merged_node(struct sketch *s, int32_t parent, uint32_t i)
 {
 	const struct hi_merged_node *from = &s->m->nodes[i];
@@ -171,7 +198,7 @@ static void add_merged_node(struct sketch *s, int32_t parent, uint32_t i)
 		return;
 	node->kind = kind_of_key(s->g, from->key);
 	if (from->key == HI_MERGED_PLAIN) {
-		node->type = copy_text(s, s->m->frames[from->frame].label);
+		name_picture_function(s, node, &s->m->frames[from->frame]);
 	} else {
 		node->label = copy_text(s, s->m->frames[from->frame].label);
 		name_type(s, node, from->key);
@@ -329,6 +356,7 @@ enum hi_status hi_picture_make(const struct hi_report_header *header,
 		p->live_bytes = s.below[0];
 		for (size_t i = 0; i < m->count; i++)
 			p->live_objects += m->nodes[i].objects;
+		p->live_objects -= p->before_objects;
 		p->leak_bytes = leaks ? leaks->bytes : 0;
 		p->leak_objects = leaks ? leaks->objects : 0;
 		ok = find_least_drawn(&s, min_share) && sketch_tree(&s);

@@ -41,6 +41,7 @@ struct hi_picture_node {
 	enum hi_picture_kind kind;
 	const char *label, *type; /* "->index", "hash node"; "" none; hostile */
 	const char *full_type;	  /* NULL: as type; hostile */
+	const char *module;	  /* of a function: base name of its file; NULL: none */
 	uint64_t count;		  /* objects that it stands for; of REST: siblings */
 	uint64_t bytes, own;	  /* with all below it; its own objects' */
 };
@@ -50,6 +51,8 @@ struct hi_picture {
 	size_t count;
 	uint32_t deepest;
 	uint64_t live_bytes, live_objects, leak_bytes, leak_objects;
+	/* Of stacks of a recording: live ones from before it, which are not drawn. */
+	uint64_t before_bytes, before_objects;
 	const struct hi_report_header *header; /* borrowed */
 	struct hi_arena arena;
 };

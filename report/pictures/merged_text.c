@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "report/function_name.h"
 #include "report/type_name.h"
 
 const char *hi_merged_type_text(const struct hi_graph *g, uint32_t key,
@@ -21,10 +22,12 @@ const char *hi_merged_text(const struct hi_graph *g, const struct hi_merged *m,
 {
 	const struct hi_merged_frame *f = &m->frames[frame];
 	bool is_plain = f->key == HI_MERGED_PLAIN;
-	int n = snprintf(out, HI_MERGED_TEXT, "%s%s", f->label,
-			 *f->label && !is_plain ? ": " : "");
+	int n;
 
-	if (!is_plain && n >= 0 && n < HI_MERGED_TEXT) {
+	if (is_plain)
+		return hi_function_short(f->label, out, HI_MERGED_TEXT);
+	n = snprintf(out, HI_MERGED_TEXT, "%s%s", f->label, *f->label ? ": " : "");
+	if (n >= 0 && n < HI_MERGED_TEXT) {
 		char type[HI_MERGED_TEXT];
 
 		snprintf(out + n, HI_MERGED_TEXT - (size_t)n, "%s",

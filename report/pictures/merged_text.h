@@ -7,7 +7,8 @@
 
 enum { HI_MERGED_TEXT = 1024 };
 
-/* "->index: hash node", "[\"SESSIONS\"]: dict"; without a label "hash node". Cut after
+/* "->index: hash node", "[\"SESSIONS\"]: dict"; without a label "hash node"; of a function
+ * its short name. Cut after
  * HI_MERGED_TEXT - 1 bytes; hostile. Returns out. */
 const char *hi_merged_text(const struct hi_graph *g, const struct hi_merged *m,
 			   uint32_t frame, char out[HI_MERGED_TEXT]);

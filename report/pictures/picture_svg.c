@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "report/parts/decoded_share.h"
 #include "report/pictures/picture_script.h"
@@ -24,6 +25,8 @@ enum {
 	NARROW = 780, /* a window: the legend wraps there */
 	MAP_HEIGHT = 720,
 	NAME = 2400, /* bytes of a name: a label and a type */
+	LEGEND_MODULES = 10,
+	LEGEND_NAME = 40, /* characters */
 };
 static const double character = 6.6; /* px of one */
 
@@ -100,12 +103,22 @@ static void put_node_name(const struct drawing *d, const struct hi_picture_node 
 	hi_svg_label(d->out, "", x, y, name, (size_t)most);
 }
 
+/* The colour of a module: the same in every picture. */
+static unsigned color_of_module(const char *module)
+{
+	return (unsigned)(hi_hash_name(module) % HI_PICTURE_COLORS);
+}
+
 static void begin_node(const struct drawing *d, const struct hi_picture_node *node,
 		       int32_t parent)
 {
+	char color[16] = "";
+
+	if (node->module)
+		snprintf(color, sizeof(color), " m%u", color_of_module(node->module));
 	fprintf(d->out,
-		"<svg class=\"f k%d\" data-p=\"%" PRId32 "\" data-b=\"%" PRIu64 "\"",
-		(int)node->kind, parent, node->bytes);
+		"<svg class=\"f k%d%s\" data-p=\"%" PRId32 "\" data-b=\"%" PRIu64 "\"",
+		(int)node->kind, color, parent, node->bytes);
 }
 
 /* ---- flame graph ---- */
@@ -206,6 +219,15 @@ static enum hi_status put_treemap(struct drawing *d, struct hi_error *err)
 
 /* ---- around it ---- */
 
+/* Does it show functions, which have the colours of their modules? */
+static bool has_modules(const struct hi_picture *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->nodes[i].module)
+			return true;
+	return false;
+}
+
 static void put_picture_text(FILE *out, const char *class, const char *x, int y,
 			     const char *text)
 {
@@ -228,47 +250,88 @@ static void picture_title(const struct hi_report_header *h, char out[NAME])
 static void picture_subtitle(const struct hi_picture *p, char out[NAME])
 {
 	char bytes[24], count[32], leaked[80] = "", more[24], when[40] = "";
+	char before[96] = "";
 	time_t seconds = (time_t)(p->header->time_ns / 1000000000);
 	struct tm tm;
 
 	if (p->leak_bytes)
 		snprintf(leaked, sizeof(leaked), ", %s leaked",
 			 hi_text_bytes(more, p->leak_bytes));
+	if (p->before_bytes)
+		snprintf(before, sizeof(before),
+			 "; left out: %s from before the recording",
+			 hi_text_bytes(more, p->before_bytes));
 	if (p->header->time_ns != UINT64_MAX && gmtime_r(&seconds, &tm))
 		(void)strftime(when, sizeof(when), " \xc2\xb7 %Y-%m-%d %H:%M:%S UTC",
 			       &tm);
-	snprintf(out, NAME,
-		 "%s%s live in %s objects%s \xc2\xb7 what is retained, below what holds "
-		 "it%s",
+	snprintf(out, NAME, "%s%s live in %s objects%s%s \xc2\xb7 %s%s",
 		 hi_heap_at_least(p->header), hi_text_bytes(bytes, p->live_bytes),
-		 hi_text_count(count, p->live_objects), leaked, when);
+		 hi_text_count(count, p->live_objects), leaked, before,
+		 has_modules(p) ? "what functions allocated, below their callers"
+				: "what is retained, below what holds it",
+		 when);
 }
 
-/* The kinds that are there. */
-static void put_kinds(const struct drawing *d, int y)
+struct legend_place {
+	int x, y;
+};
+
+/* The next entry, from the left; class: "k1"; the name is hostile. */
+static void put_legend_entry(const struct drawing *d, struct legend_place *at,
+			     const char *class, const char *name)
+{
+	int width = 17 + (int)((double)strlen(name) * 7) + 12;
+
+	if (at->x + width > NARROW) {
+		at->x = LEFT;
+		at->y += 20;
+	}
+	fprintf(d->out,
+		"<g class=\"%s\"><rect x=\"%d\" y=\"%d\" width=\"12\" "
+		"height=\"12\"/></g><text class=\"dim\" x=\"%d\" y=\"%d\">",
+		class, at->x, at->y - 10, at->x + 17, at->y);
+	hi_svg_text(d->out, name, LEGEND_NAME);
+	fputs("</text>\n", d->out);
+	at->x += width;
+}
+
+/* The kinds that are there, but for functions, which have the colours of modules. */
+static void put_kinds(const struct drawing *d, struct legend_place *at)
 {
 	const struct hi_picture *p = d->picture;
 	bool has[HI_PICTURE_KINDS] = {};
-	int x = LEFT;
+	char class[16];
 
 	for (size_t i = 0; i < p->count; i++)
-		has[p->nodes[i].kind] = true;
+		has[p->nodes[i].kind] |= !p->nodes[i].module;
 	for (int k = 0; k < HI_PICTURE_KINDS; k++) {
 		const char *name = hi_picture_kind_name((enum hi_picture_kind)k);
-		int width = 17 + (int)((double)strlen(name) * 7) + 12;
 
-		if (!has[k])
+		if (!has[k] || (k == HI_PICTURE_ROOT && has_modules(p)))
 			continue;
-		if (x + width > NARROW) {
-			x = LEFT;
-			y += 20;
-		}
-		fprintf(d->out,
-			"<g class=\"k%d\"><rect x=\"%d\" y=\"%d\" width=\"12\" "
-			"height=\"12\"/></g><text class=\"dim\" x=\"%d\" "
-			"y=\"%d\">%s</text>\n",
-			k, x, y - 10, x + 17, y, name);
-		x += width;
+		snprintf(class, sizeof(class), "k%d", k);
+		put_legend_entry(d, at, class, name);
+	}
+}
+
+/* The modules whose functions have most bytes: nodes come level by level. */
+static void put_modules(const struct drawing *d, struct legend_place *at)
+{
+	const char *shown[LEGEND_MODULES];
+	char class[16];
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->picture->count && n < LEGEND_MODULES; i++) {
+		const char *module = d->picture->nodes[i].module;
+		size_t k = 0;
+
+		while (module && k < n && strcmp(shown[k], module) != 0)
+			k++;
+		if (!module || k < n)
+			continue;
+		shown[n++] = module;
+		snprintf(class, sizeof(class), "m%u", color_of_module(module));
+		put_legend_entry(d, at, class, module);
 	}
 }
 
@@ -306,9 +369,12 @@ static void put_picture_head(const struct drawing *d)
 static void put_picture_foot(const struct drawing *d)
 {
 	int y = TOP + height_of_plot(d);
+	struct legend_place at;
 
 	fputs("</svg>\n", d->out);
-	put_kinds(d, y + 44);
+	at = (struct legend_place){LEFT, y + 44};
+	put_modules(d, &at);
+	put_kinds(d, &at);
 	put_picture_text(d->out, "info", "12", y + 20,
 			 d->shape == HI_PICTURE_FLAME
 				 ? "A frame is as wide as what it retains. Point at one "
