@@ -11,6 +11,7 @@
 #include "report/reports/snapshots/snapshots_report.h"
 #include "session/operands.h"
 #include "session/series/file.h"
+#include "session/series/trend.h"
 #include "session/snapshot/snapshot_source.h"
 
 enum { TOP = 20 };
@@ -26,6 +27,7 @@ struct listing {
 	struct hi_snapshots_marks marks;
 	struct hi_snapshots_mark_line *lines; /* of these */
 	struct hi_snapshots_type *types;
+	struct hi_series_trend *trend;
 	struct hi_report_header header;
 	struct hi_snapshots_report report;
 };
@@ -36,6 +38,7 @@ static void close_snapshot_listing(struct listing *l)
 	free(l->types);
 	free(l->lines);
 	hi_snapshots_marks_free(&l->marks);
+	hi_series_trend_destroy(l->trend);
 	hi_series_file_census_close(&l->census);
 	hi_snapshot_close(l->snapshot);
 	hi_snapshots_close(l->series);
@@ -117,6 +120,20 @@ static enum hi_status take_listed_marks(struct listing *l, struct hi_error *err)
 	l->report.n_marks = n;
 	l->report.lost += l->marks.lost;
 	return HI_OK;
+}
+
+/* A census that is damaged has a row, but there is no growth then. */
+static enum hi_status take_trend(struct listing *l, struct hi_error *err)
+{
+	size_t n = l->series->n_entries;
+	enum hi_status status;
+
+	if (n < 2 || l->options->target.census)
+		return HI_OK;
+	status = hi_series_trend_read(l->series, n - 1, &l->trend, err);
+	if (status == HI_OK)
+		l->report.trend = &l->trend->trend;
+	return status == HI_BAD_DATA ? HI_OK : status;
 }
 
 static enum hi_status take_types(struct listing *l, struct hi_error *err)
@@ -217,6 +234,8 @@ static enum hi_status run_snapshots_command(const struct hi_options *o,
 
 	if (status == HI_OK && many)
 		status = take_listed_marks(&l, err);
+	if (status == HI_OK && many)
+		status = take_trend(&l, err);
 	if (status == HI_OK && many)
 		status = take_listed_census(&l, err);
 	if (status == HI_OK) {

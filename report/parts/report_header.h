@@ -10,6 +10,7 @@
 #include "census/retainers/type_evidence.h"
 #include "report/display.h"
 #include "report/json_writer.h"
+#include "report/parts/report_limit.h"
 #include "report/parts/stop_place.h"
 
 struct hi_report_child {
@@ -76,6 +77,7 @@ struct hi_report_header {
 	char build_id[65];	   /* hex; "" unknown */
 	bool exe_deleted;
 	uint64_t threads;
+	struct hi_report_limit limit; /* of its memory, at that time */
 	/* snapshot */
 	uint64_t time_ns, pause_ns; /* UINT64_MAX unknown */
 	const char *mode;      /* "copy", "fork", "core", "mock"; text of this program */

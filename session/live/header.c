@@ -7,6 +7,7 @@
 #include "attach/target.h"
 #include "base/cleanup.h"
 #include "session/live/decoding.h"
+#include "session/process_limits.h"
 
 /* Few objects of a heap have a type that these define. */
 static bool is_runtime_library(const struct hi_module *m)
@@ -118,6 +119,8 @@ static enum hi_status set_target(struct hi_inspection *in,
 						       .rss = t->children[i].rss,
 						       .shared = t->children[i].shared};
 	header->exe_deleted = t->exe_deleted;
+	if (!in->image->stats.at_exit)
+		header->limit = hi_process_limit("", t->pid);
 	header->start_ticks = t->start_time;
 	header->children = children;
 	header->n_children = t->n_children;

@@ -20,6 +20,7 @@
 #include "session/census_cache.h"
 #include "session/live/freeze.h"
 #include "session/mark_socket.h"
+#include "session/process_limits.h"
 #include "session/series/pace.h"
 
 enum {
@@ -354,6 +355,7 @@ static enum hi_status emit_sample(struct hi_series *s, struct hi_inspection *in,
 	sample.copied_on_write = hi_image_copied_on_write(in->image);
 	sample.warnings = in->diagnostics.warnings.items;
 	sample.n_warnings = in->diagnostics.warnings.count;
+	sample.limit = hi_process_limit("", o->target.pid);
 	hi_series_sort_rows(&sample, o->selection.min_size,
 			    o->selection.top ? o->selection.top : SIZE_MAX);
 	s->partial |= !sample.complete || in->diagnostics.short_of_memory;

@@ -74,6 +74,9 @@ static const struct hi_property head_fields[] = {
 	HEAD(leaked_by_types),
 	HEAD(leaks_by_words),
 	HEAD(leaked_by_words),
+	HEAD(limit.kind, .most = HI_LIMIT_KINDS - 1),
+	HEAD(limit.most),
+	HEAD(limit.used),
 #undef HEAD
 };
 

@@ -92,7 +92,25 @@ static const char *text_of_file(struct sample *s, const struct hi_snapshots_row 
 	static const struct hi_snapshots_type types[] = {
 		{"struct order", "app", 1500, 1 << 20, 2 << 20},
 		{"", "", 500, 1 << 20, 0}};
+	struct hi_trend_row types_that_grew[] = {
+		{.name = "struct order",
+		 .first = 1 << 20,
+		 .last = 3 << 20,
+		 .rate = {1 << 20, 1 << 19, 3 << 19, 4}},
+		{.name = "", .last = 4096, .rate = {0, 0, 1000, 4}}};
+	const struct hi_trend trend = {
+		.censuses = 4,
+		.live = {.name = "",
+			 .first = 5 << 20,
+			 .last = 7 << 20,
+			 .rate = {1 << 20, 1 << 19, 3 << 19, 4}},
+		.leaked = {.name = "", .last = 4096, .rate = {2048, 1024, 4096, 4}},
+		.leaks_known = true,
+		.rows = types_that_grew,
+		.n_rows = 2,
+		.limit = {HI_LIMIT_MACHINE, 4ull << 30, (4ull << 30) - (60 << 20)}};
 	const struct hi_snapshots_report r = {.header = &s->header,
+					      .trend = of ? NULL : &trend,
 					      .size = 250000,
 					      .end = "exited",
 					      .torn = 17,

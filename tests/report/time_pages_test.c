@@ -258,7 +258,8 @@ static void add_series_sample(struct hi_series_live *live, uint64_t at)
 					  .bytes = (at + 1) << 20,
 					  .rows = rows,
 					  .n_rows = 2,
-					  .hidden = {3, 700}};
+					  .hidden = {3, 700},
+					  .limit = {HI_LIMIT_CGROUP, 1 << 30, 424 << 20}};
 
 	if (at > 2)
 		sample.leaks.certain = (struct hi_leak_total){1, 4096};
@@ -280,7 +281,8 @@ static const char *draw_series(struct hi_series_live *live, unsigned width)
 	return text;
 }
 
-/* At the fifth census 6 MiB are live, 4 MiB more than at the first. */
+/* At the fifth census 6 MiB are live, 4 MiB more than at the first: 60 MiB a minute, for
+ * which 600 MiB are left. */
 HI_TEST(time_pages, series_live)
 {
 	struct hi_series_live *live = hi_series_live_create();

@@ -9,13 +9,16 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "report/render/live_screen.h"
+#include "report/parts/trend.h"
 #include "report/reports/series/series_past.h"
 #include "report/reports/series/series_text.h"
 
 enum {
 	MAX_ROWS = 100,
-	HEAD_LINES = 7,
+	HEAD_LINES = 8,
 	NUMBER_COLUMNS = 11 + 11 + 12, /* bytes, objects, change */
+	RATE_COLUMNS = 12,
+	RATE_LEAST_WIDTH = 100, /* of the screen */
 	LEAST_NAME = 16,
 	NOTE_SAMPLES = 10, /* so long is a note shown */
 };
@@ -43,6 +46,8 @@ struct hi_series_live {
 	char only[200];	     /* restriction; "" none */
 	struct hi_leak_total leaked[HI_LEAK_KINDS];
 	bool had_leaks[HI_LEAK_KINDS];
+	double minutes
+		[HI_SERIES_HISTORY]; /* when sample n was: at n % HI_SERIES_HISTORY */
 	enum row_order order;
 	bool keys, pauses;
 };
@@ -118,6 +123,8 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 	bool fine = hi_series_past_add(live->past, total, sample->number, sample->bytes);
 
 	live->now = *sample;
+	live->minutes[sample->number % HI_SERIES_HISTORY] =
+		(double)sample->wall_ns / 60e9;
 	live->now.rows = NULL; /* owned by the caller */
 	live->n_rows = 0;
 	live->n_all = sample->n_rows;
@@ -153,6 +160,25 @@ void hi_series_live_note(struct hi_series_live *live, const char *text)
 	live->note_until = live->now.number + NOTE_SAMPLES;
 }
 
+/* Of the last samples; without memory there is none. */
+static struct hi_slope rate_of_name(const struct hi_series_live *live, const char *name)
+{
+	double times[HI_SERIES_HISTORY], bytes[HI_SERIES_HISTORY];
+	uint64_t newest = live->now.number;
+	uint64_t first = newest > HI_SERIES_HISTORY ? newest - HI_SERIES_HISTORY + 1 : 1;
+	struct hi_slope rate;
+	struct hi_error quiet;
+	size_t n = 0;
+
+	for (uint64_t i = first; i <= newest; i++, n++) {
+		times[n] = live->minutes[i % HI_SERIES_HISTORY];
+		bytes[n] = (double)hi_series_past_at(live->past, name, i);
+	}
+	return hi_slope_fit(times, bytes, n, &rate, &quiet) == HI_OK
+		       ? rate
+		       : (struct hi_slope){};
+}
+
 /* ---- the screen ---- */
 
 struct screen {
@@ -161,6 +187,7 @@ struct screen {
 	const struct hi_series_live *live;
 	struct hi_type_names type_names;
 	unsigned name_columns, history;
+	bool has_rates;
 };
 
 static void put_history(const struct screen *s, const char *name)
@@ -190,6 +217,16 @@ static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects
 		hi_series_change_text(change, first, bytes));
 }
 
+static void put_rate(const struct screen *s, const char *name)
+{
+	struct hi_slope rate = rate_of_name(s->live, name);
+	char text[24];
+
+	if (s->has_rates)
+		fprintf(s->base.style.out, "%*s ", RATE_COLUMNS - 1,
+			hi_trend_short_text(text, &rate));
+}
+
 static void put_keys(struct screen *s)
 {
 	static const char *const orders[] = {"bytes", "objects", "change"};
@@ -199,6 +236,19 @@ static void put_keys(struct screen *s)
 	snprintf(line, sizeof(line), "q quits  s sorts (by %s)  p %s",
 		 orders[live->order], live->pauses ? "continues (paused)" : "pauses");
 	hi_live_put_line_text(&s->base, line, 'd');
+}
+
+/* The rate of all that is live, and when a limit is reached. */
+static void put_growth(struct screen *s)
+{
+	struct hi_slope rate = rate_of_name(s->live, total);
+	char text[HI_TREND_TEXT], line[HI_TREND_TEXT + 16];
+
+	if (rate.n < HI_SLOPE_LEAST)
+		return;
+	snprintf(line, sizeof(line), "growth: %s",
+		 hi_trend_text(text, &rate, &s->live->now.limit));
+	hi_live_put_line(&s->base, line, 0);
 }
 
 static void put_screen_header(struct screen *s)
@@ -218,6 +268,7 @@ static void put_screen_header(struct screen *s)
 		 hi_text_duration(longest, live->longest_pause_ns),
 		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
 	hi_live_put_line(&s->base, line, 0);
+	put_growth(s);
 	if (live->keys && !s->base.plain)
 		put_keys(s);
 	hi_live_end_line(&s->base);
@@ -228,6 +279,7 @@ static void put_screen_row(struct screen *s, const char *label, const char *name
 {
 	hi_live_put_text(&s->base, label, s->name_columns, true);
 	put_numbers(s, bytes, objects, hi_series_past_first(s->live->past, name));
+	put_rate(s, name);
 	put_history(s, name);
 }
 
@@ -240,6 +292,8 @@ static void put_screen_rows(struct screen *s, unsigned lines)
 	hi_text_color(&s->base.style, 'd');
 	hi_live_put_text(&s->base, heading, s->name_columns, true);
 	fprintf(s->base.style.out, "%11s%11s%12s", "bytes", "objects", "change");
+	if (s->has_rates)
+		fprintf(s->base.style.out, "%*s", RATE_COLUMNS, "a minute");
 	hi_text_color(&s->base.style, 0);
 	hi_live_end_line(&s->base);
 	put_screen_row(s, "all that is live", total, live->now.bytes, live->now.objects);
@@ -258,15 +312,18 @@ static struct screen make_screen(struct hi_series_live *live,
 				 const struct hi_series_header *header,
 				 const struct hi_text_options *looks, FILE *out)
 {
-	struct screen s = {
-		.base = hi_live_screen_make(looks, out), .header = header, .live = live};
-	unsigned room = looks->width > NUMBER_COLUMNS + LEAST_NAME + 2
-				? looks->width - NUMBER_COLUMNS - LEAST_NAME - 2
+	struct screen s = {.base = hi_live_screen_make(looks, out),
+			   .header = header,
+			   .live = live,
+			   .has_rates = looks->width >= RATE_LEAST_WIDTH};
+	unsigned numbers = NUMBER_COLUMNS + (s.has_rates ? RATE_COLUMNS : 0);
+	unsigned room = looks->width > numbers + LEAST_NAME + 2
+				? looks->width - numbers - LEAST_NAME - 2
 				: 0;
 
 	s.history = room / 2 < HI_SERIES_HISTORY ? room / 2 : HI_SERIES_HISTORY;
-	s.name_columns = looks->width > NUMBER_COLUMNS + s.history + 2
-				 ? looks->width - NUMBER_COLUMNS - s.history - 2
+	s.name_columns = looks->width > numbers + s.history + 2
+				 ? looks->width - numbers - s.history - 2
 				 : LEAST_NAME;
 	s.type_names.keep_full = looks->full_names;
 	for (size_t i = 0; i < live->n_rows; i++)

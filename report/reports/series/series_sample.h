@@ -56,6 +56,7 @@ struct hi_series_sample {
 	uint64_t waiting; /* the most objects on that work list */
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;
+	struct hi_report_limit limit; /* of the target's memory */
 };
 
 /* Behind the name of a heap profile where some heap is not decoded. */

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "report/parts/report_links.h"
 
+enum { TREND_SHOWN = 8 };
+
 static const char *time_text(uint64_t wall_ns, struct hi_page *page)
 {
 	char time[24];
@@ -234,6 +236,13 @@ static struct hi_doc_value count_hidden_types(const struct hi_doc_row *row)
 	return hi_doc_number(r->n_types - r->shown);
 }
 
+static struct hi_doc_value trend_of_file(const struct hi_doc_row *row)
+{
+	const struct hi_snapshots_report *r = row->report;
+
+	return r->trend ? hi_doc_nested(r->trend, 1) : hi_doc_none();
+}
+
 static const struct hi_doc_field snapshots_fields[] = {
 	{"target", NULL, HI_DOC_OBJECT, HI_AT_POINTER(struct hi_snapshots_report, header),
 	 .nested = &file_target},
@@ -263,6 +272,11 @@ static const struct hi_doc_field snapshots_fields[] = {
 	 HI_AT_ROWS(struct hi_snapshots_report, marks, n_marks), .nested = &marks,
 	 .variants = ALL, .may_be_missing = true,
 	 .meaning = "of heapinspect mark, while the series ran; not with --census"},
+	{"growth", NULL, HI_DOC_OBJECT, .value = trend_of_file,
+	 .nested = &hi_trend_fields, .variants = ALL, .optional = true,
+	 .may_be_missing = true,
+	 .meaning = "from the first census to the last; absent: there is one, or some "
+		    "cannot be read"},
 };
 const struct hi_doc_fields hi_snapshots_document = HI_DOC_FIELDS(
 	snapshots_fields,
@@ -294,6 +308,23 @@ static void show_series_file_facts(const struct hi_snapshots_report *r,
 		hi_page_printf(page, "%s; %zu %s graph, the others totals by type",
 			       hi_bytes(bytes, r->size), graphs,
 			       graphs == 1 ? "census has its" : "censuses have their"));
+}
+
+/* The rate of all that is live, and of the types that grew most. */
+static void show_trend(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	char text[HI_TREND_TEXT];
+
+	if (!r->trend)
+		return;
+	hi_page_heading(page, "Growth",
+			hi_page_printf(page, "%s",
+				       hi_trend_text(text, &r->trend->live.rate,
+						     &r->trend->limit)));
+	hi_trend_show(r->trend, TREND_SHOWN, page);
+	if (r->trend->n_rows > TREND_SHOWN)
+		hi_page_note(page, hi_page_printf(page, "%zu more types grew",
+						  r->trend->n_rows - TREND_SHOWN));
 }
 
 static void show_damage(const struct hi_snapshots_report *r, struct hi_page *page)
@@ -367,6 +398,7 @@ void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *p
 					"each with the last census before it");
 			hi_doc_show_rows(page, &marks, r, ALL, r->marks, r->n_marks);
 		}
+		show_trend(r, page);
 	}
 	hi_page_blank(page);
 	show_commands(r, page);

@@ -8,6 +8,7 @@
 
 #include "report/document.h"
 #include "report/parts/leak_totals.h"
+#include "report/parts/trend.h"
 
 struct hi_snapshots_row {
 	uint64_t number, time_ns, wall_ns, cpu_ns, pause_ns; /* UINT64_MAX unknown */
@@ -37,6 +38,7 @@ struct hi_snapshots_report {
 	size_t n_rows;
 	const struct hi_snapshots_mark_line *marks; /* as time passed */
 	size_t n_marks;
+	const struct hi_trend *trend; /* NULL: one census, or some cannot be read */
 	/* Of the selected census; NULL: none. */
 	const struct hi_snapshots_row *of;
 	const struct hi_snapshots_type *types; /* most bytes first */
