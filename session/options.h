@@ -292,6 +292,7 @@ struct hi_output_options {
 	bool schema;	   /* of query */
 	bool json, quiet, verbose;
 	bool full_names; /* of types, in text */
+	bool addresses;	 /* of ticket */
 	enum hi_color color;
 	unsigned width; /* 0: the terminal's */
 };

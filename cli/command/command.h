@@ -46,6 +46,7 @@ enum hi_command_id {
 	HI_COMMAND_REPORT,
 	HI_COMMAND_TREE,
 	HI_COMMAND_SERVE,
+	HI_COMMAND_TICKET,
 	HI_COMMANDS,
 };
 
@@ -141,7 +142,8 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots,
 	hi_command_query, hi_command_record, hi_command_bio, hi_command_era,
 	hi_command_alloc, hi_command_peaks, hi_command_spacetime, hi_command_browse,
-	hi_command_deep, hi_command_report, hi_command_tree, hi_command_serve;
+	hi_command_deep, hi_command_report, hi_command_tree, hi_command_serve,
+	hi_command_ticket;
 /* Instead of bio and alloc, of a file. */
 extern const struct hi_command hi_command_bio_file, hi_command_alloc_file;
 /* Instead of alloc, with --pause or --resume. */

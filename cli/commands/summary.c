@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/commands/summary.h"
+
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command/command.h"
-#include "report/reports/summary/summary_report.h"
 #include "session/computed.h"
 #include "session/inspect/leak_cycles.h"
 #include "session/operands.h"
@@ -71,17 +72,16 @@ static enum hi_status find_summary_cycles(struct hi_inspection *in,
 	return status;
 }
 
-static enum hi_status run_summary_command(struct hi_inspection *in,
-					  const struct hi_report_header *header,
-					  struct hi_page *page, struct hi_json *json,
-					  struct hi_error *err)
+enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
+					const struct hi_report_header *header, size_t top,
+					bool has_sets, struct hi_summary_report **ret,
+					struct hi_error *err)
 {
 	const struct hi_owners *owners = NULL;
 	const struct hi_nearest *nearest = NULL;
-	struct hi_summary_report *report = NULL;
 	const struct hi_suspects *s = in->results.suspects;
 	struct suspect_text words = {}, lesser = {};
-	struct hi_leak_cycles cycles = {};
+	struct hi_leak_cycles *cycles = hi_arena_alloc(&in->arena, sizeof(*cycles));
 	enum hi_status status = describe_suspects(in, s->items, s->count, &words, err);
 	struct hi_summary_inputs inputs = {
 		.header = header,
@@ -90,14 +90,17 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 		.dominators = &in->shown.dominators,
 		.leaks = in->results.leaks,
 		.census = in->results.census,
-		.suspects = s,
+		.suspects = in->results.suspects,
 		.suspect_names = words.names,
 		.suspect_paths = words.paths,
 		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
-		.cycles = &cycles,
-		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
+		.cycles = cycles,
+		.top = top,
 	};
 
+	if (!cycles)
+		return hi_fail_memory(err, "summary");
+	*cycles = (struct hi_leak_cycles){};
 	if (status == HI_OK)
 		status = describe_suspects(in, s->lesser, s->n_lesser, &lesser, err);
 	inputs.lesser_names = lesser.names;
@@ -106,16 +109,30 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_kept_owners(in, &owners, err);
 	inputs.owners = owners;
-	/* JSON has the sets themselves. */
-	if (status == HI_OK && owners->n_shared_by_many && !json)
+	if (status == HI_OK && owners->n_shared_by_many && !has_sets)
 		status = hi_kept_nearest(in, &nearest, err);
 	inputs.nearest = nearest;
-	if (status == HI_OK && page)
-		status = find_summary_cycles(in, &cycles, err);
-	if (status == HI_OK && page)
+	if (status == HI_OK && !has_sets)
+		status = find_summary_cycles(in, cycles, err);
+	return status == HI_OK ? hi_summary_report_create(&inputs, ret, err) : status;
+}
+
+static enum hi_status run_summary_command(struct hi_inspection *in,
+					  const struct hi_report_header *header,
+					  struct hi_page *page, struct hi_json *json,
+					  struct hi_error *err)
+{
+	struct hi_summary_report *report = NULL;
+	enum hi_status status = HI_OK;
+
+	if (page)
 		status = note_recording(in, err);
+	/* JSON has the sets themselves. */
 	if (status == HI_OK)
-		status = hi_summary_report_create(&inputs, &report, err);
+		status = hi_summary_of_inspection(
+			in, header,
+			hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
+			json != NULL, &report, err);
 	if (status != HI_OK)
 		return status;
 	if (json)
@@ -169,6 +186,7 @@ const struct hi_command hi_command_summary = {
 		"  diff       compare two snapshots: objects born, objects died\n"
 		"  check      fail a build when a limit is exceeded\n"
 		"  report     the reports of a snapshot as one HTML file with links\n"
+		"  ticket     the summary as Markdown, for an issue tracker\n"
 		"  serve      serve a file as linked web pages, on this machine only\n"
 		"  export     the heap in the formats of other programs\n"
 		"Examples:\n"

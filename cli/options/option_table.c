@@ -20,6 +20,7 @@
 #define NAMING (LOOKING | BIT(ERA))	     /* name a process */
 #define SHOWING                                                                          \
 	(LOOKING & ~(BIT(SNAP) | BIT(GRAPH) | BIT(BROWSE))) /* and print a report */
+#define PAGED (SHOWING & ~(BIT(EXPORT) | BIT(TICKET)))	    /* as a page or a document */
 #define STOPPED (TARGETED & ~BIT(RECORD)) /* which has a stop of its own */
 #define PROFILED                                                                         \
 	((SHOWING &                                                                      \
@@ -110,6 +111,9 @@ const struct hi_option_row hi_option_table[] = {
 	{"with-contents", 0, NULL,
 	 "also write the bytes of objects, so that explain shows values",
 	 BIT(SNAP) | BIT(RECORD), REFUSED, FLAG(snap.with_contents)},
+	{"with-contents", 0, NULL,
+	 "also write keys of dictionaries and maps, which may be secrets", BIT(TICKET),
+	 REFUSED, FLAG(snap.with_contents)},
 	{"redact", 0, NULL,
 	 "show and write no text of the heap: keys and attributes have no names, strings "
 	 "no values",
@@ -386,10 +390,11 @@ const struct hi_option_row hi_option_table[] = {
 	{"group", 0, "N", "the objects of row N of the level, which stands for several",
 	 BIT(TREE), SHOWS, NUMBER(selection.group, 1, UINT32_MAX)},
 	{"top", 0, "N", "show at most N rows per table",
-	 (SHOWING & ~BIT(CHECK)) | LISTING, SHOWS,
+	 (SHOWING & ~(BIT(CHECK) | BIT(TICKET))) | LISTING, SHOWS,
 	 NUMBER(selection.top, 1, SIZE_MAX / 2)},
-	{"all", 0, NULL, "show every row", (SHOWING & ~BIT(CHECK)) | LISTING, SHOWS,
-	 FLAG(selection.all), .not_with = "top"},
+	{"all", 0, NULL, "show every row",
+	 (SHOWING & ~(BIT(CHECK) | BIT(TICKET))) | LISTING, SHOWS, FLAG(selection.all),
+	 .not_with = "top"},
 	{"for", 0, "TIME",
 	 "end the recording after this time (default: when the target exits, or at ^C)",
 	 RECORDING, REFUSED, TIME(series.for_ns, "60s or 5min"),
@@ -651,12 +656,14 @@ const struct hi_option_row hi_option_table[] = {
 	 "decode in this process, with all its privileges (for debugging)",
 	 EVERY & ~(BIT(MARK) | BIT(ERA)), REFUSED, FLAG(decoding.no_sandbox)},
 	{.help = "Output:", .commands = EVERY},
-	{"json", 0, NULL, "print one JSON document", ((SHOWING & ~BIT(EXPORT)) | LISTING),
-	 REFUSED, FLAG(output.json)},
+	{"json", 0, NULL, "print one JSON document", (PAGED | LISTING), REFUSED,
+	 FLAG(output.json)},
 	{"junit", 0, "FILE", "also write JUnit XML to FILE", BIT(CHECK), REFUSED,
 	 TEXT(check.junit), .file = WRITES},
 	{"github", 0, NULL, "also write annotations for GitHub, to stderr", BIT(CHECK),
 	 REFUSED, FLAG(check.github)},
+	{"addresses", 0, NULL, "also write addresses, for explain", BIT(TICKET), REFUSED,
+	 FLAG(output.addresses)},
 	{"output", 'o', "FILE", "write to FILE (mode 0600)",
 	 EVERY & ~(BIT(RECORD) | BIT(BIO) | BIT(BROWSE) | BIT(SERVE)), REFUSED,
 	 LAST_TEXT(output.file), .file = WRITES},
@@ -668,12 +675,12 @@ const struct hi_option_row hi_option_table[] = {
 	 "write the recording to FILE (mode 0600); the report goes to standard output",
 	 BIT(RECORD), REFUSED, LAST_TEXT(output.file), .file = WRITES},
 	{"color", 0, "WHEN", "colour the output: auto, always or never",
-	 ((SHOWING & ~BIT(EXPORT)) | LISTING), REFUSED,
+	 (PAGED | LISTING), REFUSED,
 	 CHOICE(output.color, [HI_COLOR_AUTO] = "auto", [HI_COLOR_ALWAYS] = "always",
 		[HI_COLOR_NEVER] = "never")},
 	{"width", 0, "N",
 	 "width of the text in columns (default: the terminal's, else 80)",
-	 ((SHOWING & ~BIT(EXPORT)) | LISTING), SHOWS, NUMBER(output.width, 40, 1000)},
+	 (PAGED | LISTING), SHOWS, NUMBER(output.width, 40, 1000)},
 	{"full-names", 0, NULL,
 	 "show types and functions by their full names, not std::string and the like, "
 	 "and "

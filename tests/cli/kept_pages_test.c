@@ -59,6 +59,7 @@ HI_TEST_SCENARIO(kept_pages, pages_of_a_kept_heap_are_unchanged)
 		{"file-explain-leak", {"explain", "0x55ac2f385320", "v1.hisnap"}, 0},
 		{"file-retainers", {"retainers", "v1.hisnap"}, 0},
 		{"file-up", {"up", "--type", "char []", "v1.hisnap"}, 0},
+		{"file-ticket", {"ticket", "v1.hisnap"}, 0},
 		{"file-check", {"check", "--fail-on", "leak.bytes > 0", "v1.hisnap"}, 1},
 	};
 

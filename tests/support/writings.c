@@ -43,6 +43,7 @@ static const struct writing of_files[] = {
 	WRITING("output", 0, "spacetime", "@series", OUTPUT),
 	WRITING("output", WRITING_MAY_FAIL, "deep", "@file", OUTPUT),
 	WRITING("output", 0, "report", "@file", OUTPUT),
+	WRITING("output", 0, "ticket", "@file", OUTPUT),
 };
 
 static const struct writing of_processes[] = {

@@ -10,8 +10,6 @@
 #include "census/graph/type_origin.h"
 #include "report/node_order.h"
 
-HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
-
 static struct hi_summary_type describe_type(const struct hi_summary_inputs *in,
 					    const struct hi_census_row *row)
 {

@@ -6,6 +6,7 @@
 #ifndef HI_REPORT_REPORTS_SUMMARY_SUMMARY_REPORT_H
 #define HI_REPORT_REPORTS_SUMMARY_SUMMARY_REPORT_H
 
+#include "base/cleanup.h"
 #include "census/analysis/ledger.h"
 #include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
@@ -115,9 +116,23 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 					struct hi_error *err);
 /* Frees the report; NULL is fine. */
 void hi_summary_report_destroy(struct hi_summary_report *report);
+HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
 
 /* At most 60 lines at 80 columns with the default top. */
 void hi_summary_display(const struct hi_summary_report *report, struct hi_page *page);
+/* Parts of it, for other pages. Adds the line that says how much, and held by what. */
+void hi_summary_show_headline(const struct hi_summary_report *report,
+			      struct hi_page *page);
+/* Returns "server.db: 1,312 × struct entry hold 712 KiB (97 %)". Safe. */
+const char *hi_summary_suspect_text(const struct hi_summary_report *report,
+				    const struct hi_summary_suspect *suspect,
+				    struct hi_page *page);
+/* Returns "server.db", "several variables". Safe. */
+const char *hi_summary_suspect_place(const struct hi_summary_suspect *suspect,
+				     struct hi_page *page);
+/* Returns "server", "server + 2". Safe. */
+const char *hi_summary_owner_label(const struct hi_summary_owner *owner,
+				   struct hi_page *page);
 /* The document "heapinspect/summary/v1". */
 void hi_summary_json(const struct hi_summary_report *report, struct hi_json *json);
 

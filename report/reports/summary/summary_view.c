@@ -730,6 +730,31 @@ static void suggest_summary_commands(const struct hi_summary_report *r,
 				"what is leaked there");
 }
 
+/* ---- for a ticket ---- */
+
+void hi_summary_show_headline(const struct hi_summary_report *r, struct hi_page *page)
+{
+	show_summary_headline(r, page);
+}
+
+const char *hi_summary_suspect_text(const struct hi_summary_report *r,
+				    const struct hi_summary_suspect *s,
+				    struct hi_page *page)
+{
+	return suspect_text(r, s, page);
+}
+
+const char *hi_summary_suspect_place(const struct hi_summary_suspect *s,
+				     struct hi_page *page)
+{
+	return suspect_place(s, page);
+}
+
+const char *hi_summary_owner_label(const struct hi_summary_owner *o, struct hi_page *page)
+{
+	return owner_label(o, page);
+}
+
 void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)
 {
 	hi_report_header_title(r->header, page);
