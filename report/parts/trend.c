@@ -55,7 +55,8 @@ static char *format_rate(char out[HI_TREND_PART], const struct hi_slope *rate,
 	struct rate_unit unit = unit_of_rate(rate);
 
 	if (rate->n < HI_SLOPE_LEAST)
-		snprintf(out, HI_TREND_PART, "too few censuses");
+		snprintf(out, HI_TREND_PART, "too few censuses: it takes %d",
+			 HI_SLOPE_LEAST);
 	else if (is_steady(rate))
 		snprintf(out, HI_TREND_PART, "steady");
 	else
@@ -111,20 +112,23 @@ char *hi_span_text(char out[24], uint64_t ns)
 	return out;
 }
 
-/* Rounded outwards, so that the interval keeps what it promises. */
+/* Rounded outwards, so that the interval keeps what it promises; to tenths below ten. */
 static void format_minutes(char out[64], double from, double to)
 {
 	struct time_unit unit = unit_of_minutes(from > 0 ? from : to);
+	double step = from < 9.9 * unit.minutes ? 0.1 : 1;
 	/* Rounding of binary fractions is no time. */
-	double low = floor(from / unit.minutes + 1e-6);
-	double high = ceil(to / unit.minutes - 1e-6);
+	double low = floor(from / unit.minutes / step + 1e-6) * step;
+	double high = ceil(to / unit.minutes / step - 1e-6) * step;
+	int digits = step < 1;
 
 	if (to > minutes_most)
-		snprintf(out, 64, "%.0f %s or more", low, unit.name);
-	else if (low < high)
-		snprintf(out, 64, "%.0f to %.0f %s", low, high, unit.name);
+		snprintf(out, 64, "%.*f %s or more", digits, low, unit.name);
+	else if (high - low > step / 2)
+		snprintf(out, 64, "%.*f to %.*f %s", digits, low, digits, high,
+			 unit.name);
 	else
-		snprintf(out, 64, "%.0f %s", high, unit.name);
+		snprintf(out, 64, "%.*f %s", digits, high, unit.name);
 }
 
 char *hi_trend_forecast_text(char out[HI_TREND_PART], const struct hi_slope *rate,
@@ -256,7 +260,9 @@ static void show_trend_row(struct hi_report_table *t, const char *label,
 	hi_cell_text(t, label, 0);
 	hi_cell_number(t, row->first);
 	hi_cell_number(t, row->last);
-	hi_cell_text(t, format_rate(rate, &row->rate, ""), 0);
+	hi_cell_text(
+		t, row->rate.n < HI_SLOPE_LEAST ? "" : format_rate(rate, &row->rate, ""),
+		0);
 }
 
 void hi_trend_show(const struct hi_trend *trend, size_t most, struct hi_page *page)

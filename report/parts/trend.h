@@ -33,7 +33,7 @@ struct hi_trend {
 
 enum { HI_TREND_PART = 160, HI_TREND_TEXT = 2 * HI_TREND_PART + 4 };
 /* Formats "+15.4 MiB/min (15.2 to 15.5)", "-1.2 KiB/min (-1.5 to -0.9)", "steady";
- * "too few censuses" below HI_SLOPE_LEAST. Returns out. */
+ * "too few censuses: it takes 4" below HI_SLOPE_LEAST. Returns out. */
 char *hi_trend_rate_text(char out[HI_TREND_PART], const struct hi_slope *rate);
 /* Formats "+15.4 MiB", "steady"; "" below HI_SLOPE_LEAST. out needs 24 bytes. Returns out. */
 char *hi_trend_short_text(char out[24], const struct hi_slope *rate);

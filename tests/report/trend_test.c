@@ -45,6 +45,10 @@ HI_TEST(trend, a_limit_is_reached_between_two_moments)
 	HI_ASSERT_STREQ("+409.6 KiB/min (341.3 to 512.0): memory.max of 2.0 GiB in 21 to "
 			"32 h",
 			text_of(0.4 * MIB, MIB / 3, MIB / 2, limit));
+	HI_ASSERT_STREQ(
+		"+200.0 MiB/min (190.0 to 210.0): memory.max of 2.0 GiB in 3.0 to "
+		"3.4 min",
+		text_of(200 * MIB, 190 * MIB, 210 * MIB, limit));
 	/* It may as well shrink. */
 	HI_ASSERT_STREQ("+4.0 MiB/min (-2.0 to 10.0): memory.max of 2.0 GiB not before "
 			"64 min",
@@ -62,5 +66,6 @@ HI_TEST(trend, three_censuses_are_too_few)
 	const struct hi_report_limit limit = {HI_LIMIT_MACHINE, 2, 1};
 	char text[HI_TREND_TEXT];
 
-	HI_ASSERT_STREQ("too few censuses", hi_trend_text(text, &few, &limit));
+	HI_ASSERT_STREQ("too few censuses: it takes 4",
+			hi_trend_text(text, &few, &limit));
 }
