@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "census/analysis/census_by.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "census/analysis/owned_parts.h"
+#include "census/analysis/type_namespace.h"
 #include "census/analysis/walk_internal.h"
 
 const char *const hi_by_words[HI_BY_COUNT] = {HI_BY_WORDS};
@@ -22,7 +25,8 @@ struct grouping {
 	const bool *only;
 	struct hi_arena *strings;
 	struct HI_VECTOR(struct hi_by_row) rows;
-	uint32_t *row_of;     /* MODULE, OWNER: by type; SIZE: by size class, row + 1 */
+	uint32_t *
+		row_of; /* MODULE, NAMESPACE, OWNER: by type; SIZE: by size class, row + 1 */
 	hi_node *owners;      /* OWNER: by object; itself where it is no part */
 	uint64_t *with_parts; /* OWNER: by object: bytes, so far */
 	uint32_t *slots;      /* TYPE2: rows + 1 by the hash of their key, 0 empty */
@@ -161,35 +165,59 @@ static bool name_by_children(struct grouping *gr, struct hi_by_row *row)
 	return row->name;
 }
 
-/* ---- by module ---- */
+/* ---- by module, by namespace ---- */
 
-static int by_module(const void *a, const void *b, void *arg)
+/* The text that a type has as its key. */
+struct keyed_type {
+	const char *key;
+	uint32_t type;
+};
+
+static int compare_keyed_types(const void *a, const void *b)
 {
-	const struct hi_graph *g = arg;
+	const struct keyed_type *x = a, *y = b;
 
-	return strcmp(hi_text_or_empty(g->types[*(const uint32_t *)a].module),
-		      hi_text_or_empty(g->types[*(const uint32_t *)b].module));
+	return strcmp(x->key, y->key);
 }
 
-static bool number_modules(struct grouping *gr)
+/* NULL: out of memory. */
+static const char *key_of_type(struct grouping *gr, uint32_t type)
+{
+	const struct hi_type_name *t = &gr->graph->types[type];
+	size_t length = 0;
+	const char *at;
+
+	if (gr->by == HI_BY_MODULE)
+		return hi_text_or_empty(t->module);
+	at = hi_type_namespace(t->name, &length);
+	return length ? hi_arena_printf(gr->strings, "%.*s", (int)hi_min(length, INT_MAX),
+					at)
+		      : "";
+}
+
+/* Types of one key have one row. */
+static bool number_keys_of_types(struct grouping *gr)
 {
 	const struct hi_graph *g = gr->graph;
-	HI_GUARD(free) uint32_t *types = hi_calloc(g->n_types + 1, sizeof(*types));
+	HI_GUARD(free)
+	struct keyed_type *types = hi_calloc(g->n_types + 1, sizeof(*types));
 
 	gr->row_of = hi_calloc(g->n_types + 1, sizeof(*gr->row_of));
 	if (!types || !gr->row_of)
 		return false;
-	for (uint32_t i = 0; i < g->n_types; i++)
-		types[i] = i;
-	qsort_r(types, g->n_types, sizeof(*types), by_module, (void *)(uintptr_t)g);
 	for (uint32_t i = 0; i < g->n_types; i++) {
-		struct hi_by_row row = {
-			.name = hi_text_or_empty(g->types[types[i]].module)};
+		types[i] = (struct keyed_type){key_of_type(gr, i), i};
+		if (!types[i].key)
+			return false;
+	}
+	qsort(types, g->n_types, sizeof(*types), compare_keyed_types);
+	for (uint32_t i = 0; i < g->n_types; i++) {
+		struct hi_by_row row = {.name = types[i].key};
 
-		if ((!i || by_module(&types[i - 1], &types[i], (void *)(uintptr_t)g)) &&
+		if ((!i || compare_keyed_types(&types[i - 1], &types[i]) != 0) &&
 		    !hi_vector_push(&gr->rows, row))
 			return false;
-		gr->row_of[types[i]] = (uint32_t)gr->rows.count - 1;
+		gr->row_of[types[i].type] = (uint32_t)gr->rows.count - 1;
 	}
 	return true;
 }
@@ -360,7 +388,7 @@ static uint32_t find_group_row(struct grouping *gr, hi_node i)
 {
 	if (gr->by == HI_BY_TYPE2)
 		return row_by_children(gr, i);
-	if (gr->by == HI_BY_MODULE)
+	if (gr->by == HI_BY_MODULE || gr->by == HI_BY_NAMESPACE)
 		return gr->row_of[hi_type_of(gr->graph, i)];
 	if (gr->by == HI_BY_SIZE)
 		return row_by_size(gr, i);
@@ -475,7 +503,9 @@ static bool break_down(struct grouping *gr, const struct hi_dominators *d,
 	HI_GUARD(free) uint64_t *seen = hi_calloc(1, hi_bits_size(gr->graph->n_types));
 	bool retained = d && gr->by != HI_BY_TYPE2;
 
-	if (!seen || (gr->by == HI_BY_MODULE && !number_modules(gr)) ||
+	bool by_key = gr->by == HI_BY_MODULE || gr->by == HI_BY_NAMESPACE;
+
+	if (!seen || (by_key && !number_keys_of_types(gr)) ||
 	    (gr->by == HI_BY_OWNER && !number_types(gr)) ||
 	    (gr->by == HI_BY_CLASS && !make_classes(gr)) ||
 	    (gr->by == HI_BY_SIZE &&

@@ -27,12 +27,14 @@ enum hi_by {
 	HI_BY_OWNER,  /* as by type, but parts that one object alone refers to (the table
 		       * of a dict, the items of a list) are in its row; a row counts no
 		       * parts but those that nothing owns */
+	HI_BY_NAMESPACE, /* that the name of the type has (type_namespace.h) */
 	HI_BY_COUNT
 };
 /* Words of command lines and documents, by enum hi_by. */
 #define HI_BY_WORDS                                                                      \
 	[HI_BY_TYPE] = "type", [HI_BY_TYPE2] = "type2", [HI_BY_MODULE] = "module",       \
-	[HI_BY_CLASS] = "class", [HI_BY_SIZE] = "size", [HI_BY_OWNER] = "owner"
+	[HI_BY_CLASS] = "class", [HI_BY_SIZE] = "size", [HI_BY_OWNER] = "owner",         \
+	[HI_BY_NAMESPACE] = "namespace"
 extern const char *const hi_by_words[HI_BY_COUNT];
 
 enum { HI_BY_CHILDREN = 4, HI_BY_SIZE_EXACT = 1024, HI_BY_LEADS = 6 };
@@ -59,7 +61,7 @@ struct hi_by_row {
 	uint64_t size, edges;
 	struct hi_by_lead leads[HI_BY_LEADS];
 	/* "struct session {char [], struct item}"; the module, "" unknown; the
-	 * class; "48 B", "to 2.0 KiB". Hostile. */
+	 * namespace, "" none; the class; "48 B", "to 2.0 KiB". Hostile. */
 	const char *name;
 };
 struct hi_by_census {

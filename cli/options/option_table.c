@@ -134,7 +134,8 @@ const struct hi_option_row hi_option_table[] = {
 	 "show the K highest local maxima beside the maximum (default: 3)", BIT(PEAKS),
 	 SHOWS, NUMBER(over_time.peaks, 1, HI_GRAPHS_PEAKS_MAX)},
 	{"by", 0, "WHAT",
-	 "group by type, type2 (with the types of its children), module, class, size or "
+	 "group by type, type2 (with the types of its children), module, namespace (or "
+	 "package), class, size or "
 	 "owner (by type, tables and items with the object that owns them); of a "
 	 "recording: site (the function that allocated), context (its call stack), "
 	 "thread, age or site-module (the file with the code of the function)",

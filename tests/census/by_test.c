@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "census/analysis/census_by.h"
+#include "census/analysis/type_namespace.h"
 #include "census/retainers/type_evidence.h"
 #include "tests/census/graphs.h"
 #include "tests/support/random.h"
@@ -19,8 +20,8 @@ static struct hi_error err;
 static const struct hi_type_name types[TYPES] = {
 	{.name = ""},
 	{.name = "char []", .klass = HI_TYPE_STRING, .module = "prog"},
-	{.name = "struct a", .klass = HI_TYPE_RECORD, .module = "libx.so"},
-	{.name = "struct b", .klass = HI_TYPE_RECORD, .module = "prog"},
+	{.name = "shop::a<int>", .klass = HI_TYPE_RECORD, .module = "libx.so"},
+	{.name = "shop::b", .klass = HI_TYPE_RECORD, .module = "prog"},
 	{.name = "struct c", .klass = HI_TYPE_RECORD, .module = NULL},
 	{.name = "void *", .klass = HI_TYPE_POINTER_ARRAY, .module = "prog"},
 	{.name = "via a.x, 24 B", .klass = HI_TYPE_FIELD, .module = "libx.so"},
@@ -115,6 +116,8 @@ static const char *true_name(const struct drawing *d, hi_node i, enum hi_by by)
 
 	if (by == HI_BY_MODULE)
 		return type->module ? type->module : "";
+	if (by == HI_BY_NAMESPACE)
+		return strncmp(type->name, "shop::", 6) == 0 ? "shop" : "";
 	if (by == HI_BY_SIZE) {
 		snprintf(text, sizeof(text), "%d B", (int)d->objects[i].cost);
 		return text;
@@ -273,6 +276,7 @@ HI_TEST(census_by, rows_and_shares_equal_brute_force_on_random_graphs)
 			check(&d, by, NULL);
 			check(&d, by, only);
 		}
+		check(&d, HI_BY_NAMESPACE, NULL);
 		check_shares(&d);
 		erase(&d);
 	}
@@ -441,4 +445,42 @@ HI_TEST(census_by, every_failed_allocation_is_reported)
 		HI_ASSERT(nth > 4);
 	}
 	erase(&d);
+}
+
+HI_TEST(census_by, namespace_is_the_part_of_a_name_without_arguments)
+{
+	static const struct {
+		const char *name, *space;
+	} names[] = {
+		{"shop::Session", "shop"},
+		{"struct shop::db::Row", "shop::db"},
+		{"std::__cxx11::basic_string<char, std::char_traits<char> >", "std"},
+		{"std::__1::vector<shop::Session>", "std"},
+		{"shop::List<std::string>::Node", "shop"},
+		{"shop::(anonymous namespace)::Cache", "shop"},
+		{"std::shared_ptr<shop::Cart> []", "std"},
+		{"alloc::vec::Vec<u8>", "alloc::vec"},
+		{"&shop::Cart", "shop"},
+		{"app.models.Invoice", "app.models"},
+		{"*main.Session", "main"},
+		{"[]github.com/x/store.Item", "github.com/x/store"},
+		{"[16]main.T", "main"},
+		{"github.com/x", ""},
+		{"struct entry", ""},
+		{"dict", ""},
+		{"char []", ""},
+		{"::x", ""},
+		{"x::", ""},
+		{"", ""},
+		{NULL, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n;
+		const char *at = hi_type_namespace(names[i].name, &n);
+
+		HI_ASSERT_MSG(n == strlen(names[i].space) &&
+				      strncmp(at, names[i].space, n) == 0,
+			      "%s: %.*s", names[i].name, (int)n, at);
+	}
 }

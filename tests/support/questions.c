@@ -16,6 +16,7 @@ static const struct question questions[] = {
 	{.words = {"census", "--json", "--all"}},
 	{.words = {"census", "--json", "--all", "--by", "type"}},
 	{.words = {"census", "--json", "--all", "--by", "type2"}},
+	{.words = {"census", "--json", "--all", "--by", "namespace"}},
 	{.words = {"census", "--json", "--all", "--by", "module"}},
 	{.words = {"census", "--json", "--all", "--by", "class"}},
 	{.words = {"census", "--json", "--all", "--by", "size"}},

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/type_namespace.h"
 #include "report/node_order.h"
 #include "report/parts/decoded_share.h"
 #include "report/parts/hidden_rows.h"
@@ -119,6 +120,7 @@ enum {
 	CLASS = 1 << HI_BY_CLASS,
 	SIZE = 1 << HI_BY_SIZE,
 	OWNER = 1 << HI_BY_OWNER,
+	NAMESPACE = 1 << HI_BY_NAMESPACE,
 };
 
 static const char *by_word(unsigned by)
@@ -161,7 +163,7 @@ static struct hi_doc_value module_of_census_line(const struct hi_doc_row *row)
 	struct hi_doc_value value = hi_doc_text(line->name);
 
 	if (!*line->name)
-		value.shown = "(unknown)";
+		value.shown = row->variant == NAMESPACE ? "(none)" : "(unknown)";
 	return value;
 }
 
@@ -312,6 +314,10 @@ static const struct hi_doc_field line_fields[] = {
 	{"module", "module", HI_DOC_TEXT, .value = module_of_census_line,
 	 .variants = MODULE, .nullable = true,
 	 .meaning = "by module: what defines the type; null: unknown"},
+	{"namespace", "namespace", HI_DOC_TEXT, .value = module_of_census_line,
+	 .variants = NAMESPACE, .nullable = true,
+	 .meaning = "by namespace: of the type's name; package of Go, module of Python "
+		    "and Rust; null: it has none"},
 	{"class", "class", HI_DOC_TYPE, HI_AT(struct hi_census_line, name),
 	 .variants = CLASS, .word = class_word, .n_words = HI_TYPE_CLASSES},
 	{"size", "size", HI_DOC_FIGURE, .value = size_of_line, .variants = SIZE,
@@ -408,6 +414,30 @@ static void show_conflicts(const struct hi_census_report *r, struct hi_page *pag
 						  r->n_conflicts - shown));
 }
 
+/* Beside that of the C++ library. */
+static bool has_namespaces(const struct hi_census_report *r)
+{
+	for (size_t i = 0; i < r->n_rows; i++) {
+		size_t n;
+		const char *at = hi_type_namespace(r->rows[i].name, &n);
+
+		if (n && !(n == 3 && strncmp(at, "std", 3) == 0))
+			return true;
+	}
+	return false;
+}
+
+static void suggest_namespaces(const struct hi_census_report *r, struct hi_page *page)
+{
+	if (r->by != HI_BY_TYPE || !has_namespaces(r))
+		return;
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect census --by namespace %s",
+				       hi_report_header_target(r->header, page)),
+			"the same by namespace, package or module");
+}
+
 void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 {
 	static const char *const headings[] = {
@@ -417,6 +447,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		[HI_BY_CLASS] = "Live bytes by class of type",
 		[HI_BY_SIZE] = "Live bytes by size of the objects",
 		[HI_BY_OWNER] = "Live bytes by type, with the parts of objects",
+		[HI_BY_NAMESPACE] = "Live bytes by the namespace of the type",
 	};
 
 	hi_report_header_title(r->header, page);
@@ -431,6 +462,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 	(r->by == HI_BY_TYPE ? hi_hidden_note : hi_hidden_types_note)(
 		page, &r->hidden.by_top, &r->hidden.by_min_size, &r->hidden.by_type);
 	show_conflicts(r, page);
+	suggest_namespaces(r, page);
 	if (r->by != HI_BY_SIZE && hi_report_header_is_untyped(r->header)) {
 		hi_page_blank(page);
 		hi_page_command(page,
