@@ -66,7 +66,8 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 	if (!in->source->retainers->knows_fields(in))
 		return HI_OK;
 	for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
-		char *name = hi_arena_printf(&in->arena, "=%.*s", (int)(dot - text), text);
+		char *name =
+			hi_arena_printf(&in->arena, "=%.*s", (int)(dot - text), text);
 		struct hi_type_set set = {};
 		struct hi_error quiet;
 		enum hi_status status;
