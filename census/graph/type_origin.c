@@ -393,8 +393,8 @@ static const char *skip_keyword(const char *name)
 	return name;
 }
 
-/* Is it a name of a scope or a template of its own: no "unsigned int", and none of the
- * language's? */
+/* Is it a name of the program's: no "unsigned int", no tuple of Rust, whose members are
+ * payloads too, and none of the language's? */
 static bool is_own_name(const char *name, size_t n)
 {
 	static const char *const scalars[] = {
@@ -406,6 +406,8 @@ static bool is_own_name(const char *name, size_t n)
 	};
 	size_t word = 0;
 
+	if (*name == '(' && name[n - 1] == ')')
+		return false;
 	while (word < n && !strchr(" _<:", name[word]))
 		word++;
 	if (word == n || name[word] != ':')

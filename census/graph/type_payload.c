@@ -149,7 +149,7 @@ static bool close_name_bracket(const char *stack, unsigned *depth, char close)
 	return true;
 }
 
-/* The end of an argument that begins at `at`: its comma or the bracket that closes the
+/* The end of an argument that begins at `at`: its comma or a bracket that closes the
  * list. NULL: the name is not balanced. */
 static const char *find_argument_end(const char *at, const char *end)
 {
@@ -165,7 +165,7 @@ static const char *find_argument_end(const char *at, const char *end)
 			stack[depth++] = *at;
 		} else if (next == at + 1 && strchr(">)]}", *at)) {
 			if (!depth)
-				return *at == '>' ? at : NULL;
+				return at;
 			if (!close_name_bracket(stack, &depth, *at))
 				return NULL;
 		} else if (!depth && *at == ',') {
@@ -227,11 +227,44 @@ static uint64_t read_payload_count(struct span s)
 	return s.at == s.end ? n : 0;
 }
 
+/* Returns the number of arguments of the list that begins at `at` and ends, by the bracket
+ * `close`, with the name; 0: it is none. Further ones than ARGUMENTS_MAX are left out. */
+static unsigned split_arguments(const char *at, const char *end, char close,
+				struct span ret[ARGUMENTS_MAX])
+{
+	for (unsigned n = 0;;) {
+		const char *next = find_argument_end(at, end);
+
+		if (!next)
+			return 0;
+		if (n < ARGUMENTS_MAX)
+			ret[n++] = trim_span((struct span){at, next});
+		if (*next != ',')
+			return *next == close && next + 1 == end ? n : 0;
+		at = next + 1;
+	}
+}
+
+/* "(String, shop::Order)" of Rust: returns the number of its members; 0: it is none. */
+static unsigned split_tuple(struct span s, struct span ret[ARGUMENTS_MAX])
+{
+	unsigned n;
+
+	if (s.end - s.at < 3 || *s.at != '(')
+		return 0;
+	n = split_arguments(s.at + 1, s.end, ')', ret);
+	return n > 1 ? n : 0;
+}
+
 /* Is it a value that has a name: no pointer, reference, function or number? */
 static bool is_payload_name(struct span s)
 {
-	return s.at < s.end && !strchr("*&)]", s.end[-1]) &&
-	       !(*s.at >= '0' && *s.at <= '9') && *s.at != '-' && *s.at != '\'';
+	struct span members[ARGUMENTS_MAX];
+
+	return s.at < s.end && !strchr("*&]", s.end[-1]) &&
+	       (s.end[-1] != ')' || split_tuple(s, members)) && *s.at != '&' &&
+	       *s.at != '*' && !(*s.at >= '0' && *s.at <= '9') && *s.at != '-' &&
+	       *s.at != '\'';
 }
 
 struct payload_list {
@@ -303,24 +336,6 @@ static const struct wrapper *find_wrapper(struct span s, const char **arguments_
 	return NULL;
 }
 
-/* Returns the number of arguments of the list that begins at `at` and ends with the name;
- * 0: it is none. Further ones than ARGUMENTS_MAX are left out. */
-static unsigned split_arguments(const char *at, const char *end,
-				struct span ret[ARGUMENTS_MAX])
-{
-	for (unsigned n = 0;;) {
-		const char *next = find_argument_end(at, end);
-
-		if (!next)
-			return 0;
-		if (n < ARGUMENTS_MAX)
-			ret[n++] = trim_span((struct span){at, next});
-		if (*next == '>')
-			return next + 1 == end ? n : 0;
-		at = next + 1;
-	}
-}
-
 /* The payloads of one name, to the end of the list. */
 static void expand_payload(struct payload_list *list, struct span s, uint64_t count)
 {
@@ -330,11 +345,11 @@ static void expand_payload(struct payload_list *list, struct span s, uint64_t co
 	unsigned n;
 
 	w = find_wrapper(s, &at);
-	n = w ? split_arguments(at, s.end, arguments) : 0;
+	n = w ? split_arguments(at, s.end, '>', arguments) : split_tuple(s, arguments);
 	if (w && w->is_array && n > 1 && read_payload_count(arguments[1]) &&
 	    count <= UINT64_MAX / read_payload_count(arguments[1]))
 		count *= read_payload_count(arguments[1]);
-	for (unsigned i = w ? w->first : 0; i < n && i - w->first < w->n; i++)
+	for (unsigned i = w ? w->first : 0; i < n && (!w || i - w->first < w->n); i++)
 		if (!add_array_payload(list, arguments[i], count))
 			add_payload(list, arguments[i], count);
 }
@@ -345,7 +360,7 @@ size_t hi_type_payloads(const char *name, struct hi_payload ret[HI_PAYLOADS_MAX]
 	size_t length = name ? strnlen(name, NAME_LENGTH_MAX) : 0;
 	struct span whole;
 
-	if (!length || length == NAME_LENGTH_MAX || !strpbrk(name, "<["))
+	if (!length || length == NAME_LENGTH_MAX || !strpbrk(name, "<[("))
 		return 0;
 	whole = trim_span((struct span){name, name + length});
 	if (!add_array_payload(&list, whole, 1))

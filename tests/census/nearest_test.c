@@ -208,6 +208,8 @@ HI_TEST(nearest, a_node_around_a_type_of_the_program_is_the_programs)
 		{"std::_List_node<integer>", "shop", true},
 		{"std::_List_node<int::Item>", "shop", true},
 		{"std::_List_node<unsigned int>", "shop", false},
+		{"alloc::sync::ArcInner<(u64, i32)>", "shop", false},
+		{"alloc::sync::ArcInner<(u64, shop::Item)>", "shop", true},
 		{"std::_List_node<std::string>", "shop", false},
 		{"std::_List_node<shop::Item *>", "shop", false},
 		{"std::_List_node<Item>", "libstdc++.so.6", false},

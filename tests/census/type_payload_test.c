@@ -109,6 +109,24 @@ HI_TEST(type_payload, arguments_are_split_at_their_commas)
 	CHECK_PAYLOADS(cases);
 }
 
+HI_TEST(type_payload, tuples_of_rust_are_around_values)
+{
+	static const struct payload_case cases[] = {
+		{"(alloc::string::String, shop::Order)",
+		 "1 alloc::string::String; 1 shop::Order"},
+		{"alloc::sync::ArcInner<(u64, (shop::Order, [u8; 4]))>",
+		 "1 (u64, (shop::Order, [u8; 4])); 1 u64; 1 (shop::Order, [u8; 4]); 1 "
+		 "shop::Order"},
+		{"(&str, *const shop::Order)", ""},
+		{"(lambda at shop.cc:3:4)", ""},
+		{"()", ""},
+		{"(a, b))", ""},
+		{"(anonymous namespace)::Session", ""},
+	};
+
+	CHECK_PAYLOADS(cases);
+}
+
 HI_TEST(type_payload, other_types_have_none)
 {
 	static const struct payload_case cases[] = {
@@ -144,6 +162,9 @@ HI_TEST(type_payload, hostile_names_have_none_or_few)
 		{"std::_List_node<'", ""},
 		{"std::_List_node<operator", ""},
 		{"[", ""},
+		{"std::_List_node<a>)", ""},
+		{"(a, b", ""},
+		{"(,", ""},
 		{"]", ""},
 		{"a]", ""},
 		{"a[[[", ""},
