@@ -141,9 +141,10 @@ static bool equal_but_blanks(const char *a, const char *b)
 
 enum match { MATCH_FULL, MATCH_SHORT, MATCH_SHELL };
 
+/* want: for MATCH_SHORT a short name. */
 static bool name_matches(const char *want, const char *name, enum match how)
 {
-	char want_short[HI_TYPE_SHORT_SIZE], out[HI_TYPE_SHORT_SIZE];
+	char out[HI_TYPE_SHORT_SIZE];
 
 	if (how == MATCH_FULL)
 		return strcmp(want, hi_type_bare(name)) == 0;
@@ -152,9 +153,16 @@ static bool name_matches(const char *want, const char *name, enum match how)
 	hi_type_short(name, out, sizeof(out));
 	if (how == MATCH_SHELL)
 		return fnmatch(want, hi_type_bare(out), 0) == 0;
-	/* A pasted name, of this compiler or another. */
-	hi_type_short(want, want_short, sizeof(want_short));
-	return equal_but_blanks(want_short, hi_type_bare(out));
+	return equal_but_blanks(want, hi_type_bare(out));
+}
+
+/* Is the short name also the full one of each type that has it? Names of libraries and
+ * templates may have others (type_name.h). */
+static bool is_plain_name(const char *want)
+{
+	return !strpbrk(want, "<( ") && strstr(want, "::") &&
+	       strncmp(want, "std::", 5) != 0 && strncmp(want, "absl::", 6) != 0 &&
+	       strncmp(want, "boost::", 7) != 0;
 }
 
 /* The values of the name in one object: of the outermost payload that has it. */
@@ -164,6 +172,8 @@ static uint32_t count_payload(const char *want, const char *name, enum match how
 	char out[HI_TYPE_SHORT_SIZE];
 	size_t n = hi_type_payloads(name, found);
 
+	if (how == MATCH_SHORT && is_plain_name(want))
+		how = MATCH_FULL;
 	for (size_t i = 0; i < n; i++)
 		if (copy_payload_name(&found[i], out) && name_matches(want, out, how))
 			return found[i].count < UINT32_MAX ? (uint32_t)found[i].count
@@ -175,8 +185,12 @@ static uint32_t count_payload(const char *want, const char *name, enum match how
 static uint32_t select_where(const struct hi_graph *g, const char *want, enum match how,
 			     bool by_payload, struct hi_type_set *set)
 {
+	char want_short[HI_TYPE_SHORT_SIZE];
 	uint32_t n = 0;
 
+	/* A pasted name, of this compiler or another. */
+	if (how == MATCH_SHORT)
+		want = hi_type_short(want, want_short, sizeof(want_short));
 	for (uint32_t i = 0; i < g->n_types && *want; i++) {
 		const char *name = name_of_type(g, i);
 

@@ -15,6 +15,7 @@ enum {
 	ARGUMENTS_MAX = 8,
 	ALL = ARGUMENTS_MAX, /* every argument is one */
 	COUNT_DIGITS_MAX = 12,
+	HEAD_SIZE = 64, /* of a name in the table */
 };
 
 /* Arguments [first, first + n) of the template are by value in an object of it. */
@@ -306,33 +307,44 @@ static void add_payload(struct payload_list *list, struct span s, uint64_t count
 		(struct hi_payload){s.at, (size_t)(s.end - s.at), count ? count : 1};
 }
 
-/* The byte after the name of the wrapper; NULL: the name is another one. */
-static const char *skip_wrapper_name(struct span s, const char *name)
+static size_t measure_inline_scope(struct span s)
 {
-	while (*name) {
-		for (size_t i = 0; i < N_OF(inline_scopes); i++)
-			if (begins_with_word(s, inline_scopes[i]))
-				s.at += strlen(inline_scopes[i]);
-		do {
-			if (s.at == s.end || *s.at != *name)
-				return NULL;
-			s.at++;
-			name++;
-		} while (*name && name[-1] != ':');
+	for (size_t i = 0; i < N_OF(inline_scopes); i++)
+		if (begins_with_word(s, inline_scopes[i]))
+			return strlen(inline_scopes[i]);
+	return 0;
+}
+
+/* Copies the name of a template without inline namespaces and returns the byte after its
+ * "<"; NULL: it is none, or longer than all in the table. */
+static const char *read_template_name(struct span s, char head[HEAD_SIZE])
+{
+	size_t n = 0;
+
+	while (s.at < s.end && *s.at != '<') {
+		if (n && head[n - 1] == ':' && *s.at == '_') {
+			size_t scope = measure_inline_scope(s);
+
+			s.at += scope;
+			if (scope)
+				continue;
+		}
+		if (n + 1 == HEAD_SIZE)
+			return NULL;
+		head[n++] = *s.at++;
 	}
-	return s.at;
+	head[n] = '\0';
+	return s.at < s.end ? s.at + 1 : NULL;
 }
 
 static const struct wrapper *find_wrapper(struct span s, const char **arguments_ret)
 {
-	for (size_t i = 0; i < N_OF(wrappers); i++) {
-		const char *behind = skip_wrapper_name(s, wrappers[i].name);
+	char head[HEAD_SIZE];
 
-		if (behind && behind < s.end && *behind == '<') {
-			*arguments_ret = behind + 1;
+	*arguments_ret = read_template_name(s, head);
+	for (size_t i = 0; *arguments_ret && i < N_OF(wrappers); i++)
+		if (strcmp(head, wrappers[i].name) == 0)
 			return &wrappers[i];
-		}
-	}
 	return NULL;
 }
 
