@@ -158,7 +158,7 @@ static bool name_matches(const char *want, const char *name, enum match how)
 
 /* Is the short name also the full one of each type that has it? Names of libraries and
  * templates may have others (type_name.h). */
-static bool is_plain_name(const char *want)
+static bool has_one_spelling(const char *want)
 {
 	return !strpbrk(want, "<( ") && strstr(want, "::") &&
 	       strncmp(want, "std::", 5) != 0 && strncmp(want, "absl::", 6) != 0 &&
@@ -172,7 +172,7 @@ static uint32_t count_payload(const char *want, const char *name, enum match how
 	char out[HI_TYPE_SHORT_SIZE];
 	size_t n = hi_type_payloads(name, found);
 
-	if (how == MATCH_SHORT && is_plain_name(want))
+	if (how == MATCH_SHORT && has_one_spelling(want))
 		how = MATCH_FULL;
 	for (size_t i = 0; i < n; i++)
 		if (copy_payload_name(&found[i], out) && name_matches(want, out, how))
