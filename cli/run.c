@@ -23,6 +23,7 @@
 #include "cli/terminal/browse_terminal.h"
 #include "probes/bpf_load.h"
 #include "session/inspect/inspect.h"
+#include "session/snapshot/snapshot_source.h"
 
 static int exit_code(enum hi_status status)
 {
@@ -196,7 +197,7 @@ static int record_and_inspect(const struct hi_options *options, struct hi_run *r
 	return code;
 }
 
-/* The report is of the last census in the file. */
+/* The report is of the last census in the file, or of the one before the exit. */
 static int report_recorded_file(const struct hi_options *options)
 {
 	struct hi_output output = {.file = options->target.program ? stderr : stdout};
@@ -205,7 +206,11 @@ static int report_recorded_file(const struct hi_options *options)
 	o.target = (struct hi_target_options){.file = options->output.file};
 	o.output.file = NULL;
 	o.series = (struct hi_series_options){};
-	return inspect_once(&o, &(struct hi_run){}, &output);
+	/* JSON has what the file has. */
+	return inspect_once(
+		&o,
+		&(struct hi_run){.census = o.output.json ? NULL : HI_CENSUS_BEFORE_EXIT},
+		&output);
 }
 
 /* The other process has reported what there was. */

@@ -43,14 +43,25 @@ enum { TOP = 20 };
 
 #define MOST_COST 0.03 /* of recording, as a share of a processor */
 
-static enum hi_status fill_bio_report(void *report, struct hi_page *page,
+struct followed_report {
+	struct hi_bio_report report;
+	bool is_before_exit;
+};
+
+static enum hi_status fill_bio_report(void *arg, struct hi_page *page,
 				      struct hi_json *json, struct hi_error *)
 {
+	const struct followed_report *followed = arg;
+
 	if (json) {
-		hi_bio_json(report, json);
+		hi_bio_json(&followed->report, json);
 		return HI_OK;
 	}
-	hi_bio_display(report, page);
+	hi_bio_display(&followed->report, page);
+	if (followed->is_before_exit)
+		hi_page_note(page, "the target has exited: this page is of the last "
+				   "census before that; --json and the file of -o have "
+				   "the one of its exit, too");
 	hi_legend_add(page);
 	return HI_OK;
 }
@@ -74,17 +85,21 @@ static enum hi_status report_lives(const struct hi_options *options,
 {
 	const struct hi_lives_result_options what = choose_result(options);
 	HI_GUARD(hi_bio_summary_destroy) struct hi_bio_summary *summary = NULL;
-	struct hi_bio_report report;
+	const struct hi_bio_summary *shown =
+		options->output.json ? NULL : hi_lives_sink_before_exit(sink);
+	struct followed_report f = {.is_before_exit = shown != NULL};
 	struct hi_arena arena = {};
 	enum hi_status status =
-		hi_lives_summarize(hi_lives_sink_lives(sink), &summary, err);
+		shown ? HI_OK
+		      : hi_lives_summarize(hi_lives_sink_lives(sink), &summary, err);
 
 	if (status == HI_OK)
-		status = hi_lives_result(summary, &what, &arena, &report, err);
+		status = hi_lives_result(shown ? shown : summary, &what, &arena,
+					 &f.report, err);
 	if (status == HI_OK) {
-		report.pid = (int)options->target.pid;
-		report.exe = hi_lives_sink_exe(sink);
-		status = hi_write_filled(options, output, fill_bio_report, &report, err);
+		f.report.pid = (int)options->target.pid;
+		f.report.exe = hi_lives_sink_exe(sink);
+		status = hi_write_filled(options, output, fill_bio_report, &f, err);
 	}
 	if (status == HI_OK)
 		status = hi_output_commit(output, err);
@@ -292,7 +307,7 @@ static int check_bio_file(const struct hi_given *given)
 
 #define ABOUT                                                                            \
 	.id = HI_COMMAND_BIO, .name = "bio", .arguments = "",                            \
-	.targets = "--pid PID|FILE.hisnap", .follows = true,                             \
+	.targets = "--pid PID|FILE.hisnap|-- PROGRAM", .follows = true,                  \
 	.groups_by_retainers = true,                                                     \
 	.purpose =                                                                       \
 		"Show which memory of a running process is used, is not used any more "  \
@@ -331,7 +346,7 @@ static int check_bio_file(const struct hi_given *given)
 		"  heapinspect graph app.hp\n"                                           \
 		"  heapinspect bio --pid 4242 --for 60s -o app.hisnap\n"                 \
 		"  heapinspect bio app.hisnap --by root\n"                               \
-		"  heapinspect retainers app.hisnap --bio drag"
+		"  heapinspect retainers app.hisnap --bio idle"
 
 const struct hi_command hi_command_bio = {
 	ABOUT,

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "report/heap_profile/hp_writer.h"
 #include "report/reports/bio/bio_report.h"
+#include "session/inspect/inspect.h"
 #include "session/series/sink_file.h"
 
 struct hi_lives_sink {
@@ -17,11 +18,23 @@ struct hi_lives_sink {
 	struct hi_lives_profile options;
 	struct HI_VECTOR(uint64_t) at_ns; /* of each census, on the axis of the profile */
 	struct hi_sink_file profile;	  /* its fd -1: none */
+	struct hi_bio_summary *before_exit; /* NULL: none */
 	char *exe;
 	char news[256];
 };
 
 /* ---- censuses ---- */
+
+/* Keeps what a page shows, before the census of the exit is added. */
+static enum hi_status keep_before_exit(struct hi_lives_sink *s, struct hi_error *err)
+{
+	size_t n;
+
+	hi_lives_censuses(s->lives, &n);
+	return n < 2 || s->before_exit
+		       ? HI_OK
+		       : hi_lives_summarize(s->lives, &s->before_exit, err);
+}
 
 static enum hi_status add_census_to_lives(void *sink,
 					  const struct hi_series_header *header,
@@ -32,8 +45,10 @@ static enum hi_status add_census_to_lives(void *sink,
 	struct hi_bio_census_row line;
 	size_t n;
 	enum hi_status status =
-		hi_lives_add(s->lives, event->in, event->sample->wall_ns, err);
+		event->in->image->stats.at_exit ? keep_before_exit(s, err) : HI_OK;
 
+	if (status == HI_OK)
+		status = hi_lives_add(s->lives, event->in, event->sample->wall_ns, err);
 	if (status != HI_OK)
 		return status;
 	if (!hi_vector_push(&s->at_ns, event->sample->at_ns))
@@ -251,6 +266,11 @@ struct hi_lives *hi_lives_sink_lives(struct hi_lives_sink *sink)
 	return sink->lives;
 }
 
+const struct hi_bio_summary *hi_lives_sink_before_exit(const struct hi_lives_sink *sink)
+{
+	return sink->before_exit;
+}
+
 const char *hi_lives_sink_exe(const struct hi_lives_sink *sink)
 {
 	return sink->exe ? sink->exe : "";
@@ -262,6 +282,7 @@ void hi_lives_sink_close(struct hi_lives_sink *sink)
 		return;
 	hi_sink_file_close(&sink->profile);
 	hi_vector_free(&sink->at_ns);
+	hi_bio_summary_destroy(sink->before_exit);
 	hi_lives_destroy(sink->lives);
 	free(sink->exe);
 	free(sink);

@@ -26,6 +26,9 @@ enum hi_status hi_lives_sink_open(const struct hi_lives_options *options,
 struct hi_series_sink hi_lives_sink_of_series(struct hi_lives_sink *sink);
 /* Returns the biographies; they are valid after the series has ended, too. */
 struct hi_lives *hi_lives_sink_lives(struct hi_lives_sink *sink);
+/* Returns the biographies as they were at the last census before that of the target's exit, at
+ * which little is left; NULL: it has not exited, or no period had ended. Borrowed. */
+const struct hi_bio_summary *hi_lives_sink_before_exit(const struct hi_lives_sink *sink);
 /* The target's file, of the last census; "" before. */
 const char *hi_lives_sink_exe(const struct hi_lives_sink *sink);
 void hi_lives_sink_close(struct hi_lives_sink *sink); /* NULL is fine */

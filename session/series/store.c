@@ -25,7 +25,8 @@ struct store_sink {
 	size_t capacity;
 	uint64_t stride; /* only each so manieth census is made: --max-file */
 	uint64_t calls;
-	uint64_t too_large; /* live bytes whose graph did not fit into --max-file */
+	uint32_t before_exit; /* number of a census whose graph a page shows; 0: none */
+	uint64_t too_large;   /* live bytes whose graph did not fit into --max-file */
 	char news[HI_MARK_MAX + 64];
 };
 
@@ -70,6 +71,9 @@ static void choose_graphs_to_keep(struct store_sink *s, bool is_over)
 
 	memset(s->points, 1, n * sizeof(*s->points));
 	hi_graphs_choose(&s->options->series.full, w->entries, n, is_over, s->graphs);
+	for (size_t i = 0; s->before_exit && i < n; i++)
+		s->graphs[i] |= w->entries[i].point.number == s->before_exit &&
+				w->entries[i].parts[HI_SNAPSHOTS_WHOLE].size;
 	hi_points_drop(w->entries, s->places, s->graphs, n, s->stride, s->points);
 	/* The profile in the last one has all censuses. */
 	if (s->run->kept.has_all_censuses && s->options->series.max_file && n)
@@ -265,6 +269,16 @@ static void note_census(struct store_sink *s, const struct hi_series_sample *sam
 			 : "");
 }
 
+/* The report of a recording is of the census before the exit: its graph stays, too. */
+static void keep_before_exit_of_record(struct store_sink *s,
+				       const struct hi_inspection *in)
+{
+	size_t n = s->writer->n_entries;
+
+	if (n && in->image->stats.at_exit && s->run->recorder && !s->run->kept.save)
+		s->before_exit = s->writer->entries[n - 1].point.number;
+}
+
 static enum hi_status put_census_in_store(void *sink,
 					  const struct hi_series_header *header,
 					  const struct hi_series_census_event *event,
@@ -280,6 +294,7 @@ static enum hi_status put_census_in_store(void *sink,
 		return HI_OK;
 	if (!make_room(s))
 		return hi_fail_memory(err, "series");
+	keep_before_exit_of_record(s, event->in);
 	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
 		/* Else the biographies or the space profile have news of it. */

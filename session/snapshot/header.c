@@ -209,6 +209,8 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 	enum hi_status status =
 		hi_snapshot_put_text(w, "head.build_id", header->build_id, err);
 
+	if (status == HI_OK && header->at_exit)
+		status = hi_snapshot_put_number(w, "head.at_exit", 1, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_properties(w, "", head_fields,
 						    COUNT_OF(head_fields), header, err);

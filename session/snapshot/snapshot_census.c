@@ -103,6 +103,28 @@ static void warn_of_torn_file(struct hi_inspection *in, const struct hi_snapshot
 				hi_text_bytes(bytes, s->torn));
 }
 
+static bool is_at_exit(const struct hi_snapshots *s, size_t i)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *snapshot = NULL;
+	struct hi_error unused;
+
+	return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &snapshot, &unused) == HI_OK &&
+	       hi_snapshot_number(snapshot, "head.at_exit", 0);
+}
+
+/* The census before entry i, if the target was exiting at it; else i. */
+static size_t find_before_exit(struct hi_inspection *in, const struct hi_snapshots *s,
+			       size_t i)
+{
+	if (i == 0 || i != s->n_entries - 1 || !has_graph(s, i - 1) || !is_at_exit(s, i))
+		return i;
+	hi_inspect_note(in,
+			"the target has exited: this page is of census %u, the last one "
+			"before that; the file has the one of its exit, %u, too",
+			s->entries[i - 1].point.number, s->entries[i].point.number);
+	return i - 1;
+}
+
 static enum hi_status open_of_series(struct hi_inspection *in,
 				     struct hi_snapshot_source *stored,
 				     struct hi_error *err)
@@ -111,15 +133,18 @@ static enum hi_status open_of_series(struct hi_inspection *in,
 	const char *which = in->run->census    ? in->run->census
 			    : o->target.census ? o->target.census
 					       : "last";
+	const bool is_before_exit = strcmp(which, HI_CENSUS_BEFORE_EXIT) == 0;
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
 	enum hi_status status = hi_snapshots_open(o->target.file, &s, err);
 	size_t i;
 
 	if (status != HI_OK)
 		return status;
-	i = hi_snapshot_source_find_census(s, which, true);
+	i = hi_snapshot_source_find_census(s, is_before_exit ? "last" : which, true);
 	if (i == s->n_entries)
 		return refuse_census(s, which, i, err);
+	if (is_before_exit)
+		i = find_before_exit(in, s, i);
 	warn_of_torn_file(in, s);
 	in->census_number = s->entries[i].point.number;
 	stored->last_census = s->entries[s->n_entries - 1].point.number;

@@ -100,6 +100,9 @@ enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
 					       const struct hi_mapped_file **ret,
 					       size_t *n_ret, struct hi_error *err);
 struct hi_snapshots;
+/* As run->census: the last census; if it was taken at the exit of the target, at which little
+ * is left, the one before it, where that has its graph. */
+#define HI_CENSUS_BEFORE_EXIT "before exit"
 /* Is it a number, first, last or peak? */
 bool hi_snapshot_source_is_census(const char *which);
 /* Returns the index of the entry; s->n_entries: there is none. with_graph: first, last

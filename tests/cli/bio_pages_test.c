@@ -77,6 +77,22 @@ HI_TEST_ROOT(bio_pages, pages_unreferenced_until_exit_prove_objects_unused)
 	HI_ASSERT_EQ(lived_cost(l, "young"), proved(doc, last, "use"));
 }
 
+/* Little is left at an exit: the page is of the census before it. */
+HI_TEST_ROOT(bio_pages, a_page_at_an_exit_is_of_the_census_before)
+{
+	struct lived *l = lived_start_page(LIVED("new old " BLOCK), LIVED());
+	char periods[32];
+	const char *page;
+
+	lived_period(l, LIVED("new young " BLOCK));
+	page = lived_end_page(l, "free old");
+	/* The last of all of them ended with the exit. */
+	snprintf(periods, sizeof(periods), "  %u period", l->period - 1);
+	HI_ASSERT_MSG(strstr(page, periods) != NULL, "%s", page);
+	HI_ASSERT_MSG(strstr(page, "the target has exited: this page") != NULL, "%s",
+		      page);
+}
+
 /* What is not used any more, and what keeps it, in one command. */
 HI_TEST_ROOT(bio_pages, unused_objects_are_grouped_by_their_retainers)
 {

@@ -22,10 +22,12 @@ enum { CELLS = 2000 };
 
 HI_TEST_SCENARIO(bio, wrong_arguments_are_named)
 {
-	struct hi_command *c = hi_heapinspect("bio", "--pid", "1", "--bio", "drag,idle");
+	struct hi_command *c =
+		hi_heapinspect("bio", "--pid", "1", "--bio", "drag,resting");
 
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "\"idle\" is no band") && strstr(c->err, "inherent"),
+	HI_ASSERT_MSG(strstr(c->err, "\"resting\" is no band") &&
+			      strstr(c->err, "inherent"),
 		      "%s", c->err);
 	c = hi_heapinspect("bio", "--pid", "1", "--bio", "");
 	HI_ASSERT_EQ(2, c->exit_code);

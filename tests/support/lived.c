@@ -432,7 +432,7 @@ static void start_bio(struct lived *l, const char *place, const char *const *opt
 		words[n++] = options[i];
 		take_option(l, options[i], options[i + 1]);
 	}
-	if (!l->is_alloc)
+	if (!l->is_alloc && !l->is_page)
 		words[n++] = "--json";
 	/* When there is a sample of time depends on the machine. */
 	if (l->is_alloc && !l->has_scan) {
@@ -456,16 +456,28 @@ static struct lived *new_lived(void)
 	return l;
 }
 
-struct lived *lived_start(const char *const *before, const char *const *options)
+static struct lived *start_lived(const char *const *before, const char *const *options,
+				 bool is_page)
 {
 	struct lived *l = new_lived();
 
+	l->is_page = is_page;
 	l->fx = hi_fixture_start("lives", NULL);
 	hi_fixture_read_until(l->fx, "ready", NULL, NULL);
 	while (*before)
 		lived_tell(l, *before++);
 	start_bio(l, "period_end", options);
 	return l;
+}
+
+struct lived *lived_start(const char *const *before, const char *const *options)
+{
+	return start_lived(before, options, false);
+}
+
+struct lived *lived_start_page(const char *const *before, const char *const *options)
+{
+	return start_lived(before, options, true);
 }
 
 struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
@@ -757,14 +769,25 @@ json_t *lived_end(struct lived *l)
 	return read_lived(l, last);
 }
 
-json_t *lived_end_after(struct lived *l, const char *command)
+static void exit_after(struct lived *l, const char *command)
 {
 	end_period(l, NULL);
 	lived_tell(l, command);
 	close(l->fx->in);
 	l->fx->in = -1;
 	l->command = recording_end(&l->run, 0);
+}
+
+json_t *lived_end_after(struct lived *l, const char *command)
+{
+	exit_after(l, command);
 	return read_lived(l, l->period);
+}
+
+const char *lived_end_page(struct lived *l, const char *command)
+{
+	exit_after(l, command);
+	return l->command->out;
 }
 
 void lived_end_alloc(struct lived *l)

@@ -45,6 +45,7 @@ struct lived {
 	struct recording_run run;
 	bool is_program;      /* another one: nothing is known of its objects */
 	bool is_alloc;	      /* under `alloc`, not bio */
+	bool is_page;	      /* without --json */
 	bool has_scan;	      /* --scan: it samples time, which else alloc does not */
 	bool live_alloc;      /* --live alloc */
 	bool birth_is_open;   /* --birth-use: uses in the period of birth count */
@@ -72,6 +73,8 @@ struct lived {
 /* before: commands of the time before bio comes; options of bio, beside --json. Returns
  * in period 1. Everything ends with the test. */
 struct lived *lived_start(const char *const *before, const char *const *options);
+/* The same without --json: for lived_end_page(). */
+struct lived *lived_start_page(const char *const *before, const char *const *options);
 /* The same with another program, which answers commands in the same way and calls
  * `place` at "end"; of it lived_check() checks nothing. */
 struct lived *lived_start_program(struct hi_fixture *fx, const char *place,
@@ -96,6 +99,8 @@ json_t *lived_end(struct lived *l);
 /* The same, and the fixture exits for certain in another period, with one command in it.
  * (While bio waits for the end of a period, an exit has no census.) */
 json_t *lived_end_after(struct lived *l, const char *command);
+/* The same, and returns the page, of which nothing was checked. */
+const char *lived_end_page(struct lived *l, const char *command);
 /* The same with a signal, and without a census of the open period. */
 json_t *lived_interrupt(struct lived *l);
 /* The same with SIGKILL for the fixture. */
