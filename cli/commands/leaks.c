@@ -59,6 +59,7 @@ static void name_leaks(struct hi_inspection *in, struct hi_leaks_report *report)
 
 	name_rows(in, facts, report->rows, report->n_rows);
 	name_rows(in, facts, report->roots, report->n_roots);
+	name_rows(in, facts, report->distinct, report->n_distinct);
 	hi_facts_close(facts);
 }
 

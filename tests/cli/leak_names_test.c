@@ -71,7 +71,7 @@ static void check_leak_rows(json_t *doc, long long size, size_t rows, long long 
 
 static void check_pages_say_the_names(const struct target *t)
 {
-	static const char *const said[] = {"like live struct item (40)  chain",
+	static const char *const said[] = {"like live struct item (40) ",
 					   "fits struct tree ",
 					   "fits struct early ",
 					   "fits struct blue or red",

@@ -38,6 +38,22 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 	}
 }
 
+static struct hi_leaks_row row_of_root(const struct hi_graph *g,
+				       const struct hi_leaks *leaks,
+				       const struct hi_leak_root *root)
+{
+	return (struct hi_leaks_row){
+		.kind = hi_leak_name_of_root(g, leaks, root),
+		.shape = root->shape,
+		.unreachable_class = root->unreachable_class,
+		.is_likely = root->is_likely,
+		.count = 1,
+		.objects = root->objects,
+		.bytes = root->bytes,
+		.address = hi_graph_address(g, root->node),
+	};
+}
+
 static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_graph *g,
 				  const struct hi_leaks *leaks,
 				  const struct hi_restrict *only)
@@ -52,16 +68,50 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 			hi_hidden_add(&r->roots_beyond, root->bytes);
 			continue;
 		}
-		r->roots[r->n_roots++] = (struct hi_leaks_row){
-			.kind = hi_leak_name_of_root(g, leaks, root),
-			.shape = root->shape,
-			.unreachable_class = root->unreachable_class,
-			.is_likely = root->is_likely,
-			.count = 1,
-			.objects = root->objects,
-			.bytes = root->bytes,
-			.address = hi_graph_address(g, root->node),
-		};
+		r->roots[r->n_roots++] = row_of_root(g, leaks, root);
+	}
+}
+
+static bool is_root_alike(const struct hi_graph *g, const struct hi_leak_root *a,
+			  const struct hi_leak_root *b)
+{
+	return g->objects->type[a->named] == g->objects->type[b->named] &&
+	       a->group == b->group && a->shape == b->shape && a->members == b->members &&
+	       a->unreachable_class == b->unreachable_class &&
+	       a->is_likely == b->is_likely && a->objects == b->objects &&
+	       a->bytes == b->bytes;
+}
+
+/* Equal ones are among the last few, as roots are sorted by their bytes: with more kinds of
+ * one size some are shown twice. */
+static void add_distinct_roots(struct hi_leaks_report *r, const struct hi_graph *g,
+			       const struct hi_leaks *leaks,
+			       const struct hi_restrict *only)
+{
+	enum { KINDS = 16 };
+	const struct hi_leak_root *last[KINDS] = {};
+	size_t place[KINDS] = {}, n = 0;
+
+	for (size_t i = 0; i < leaks->n_roots; i++) {
+		const struct hi_leak_root *root = &leaks->roots[i];
+		size_t k = 0, known = n < KINDS ? n : KINDS;
+
+		if (!hi_type_set_has(only->types, g->objects->type[root->named]) ||
+		    root->bytes < only->min_size)
+			continue;
+		while (k < known && !is_root_alike(g, last[k], root))
+			k++;
+		if (k < known && place[k] < r->n_distinct) {
+			r->distinct[place[k]].count++;
+			continue;
+		}
+		if (k == known && r->n_distinct < only->top) {
+			last[n % KINDS] = root;
+			place[n++ % KINDS] = r->n_distinct;
+			r->distinct[r->n_distinct++] = row_of_root(g, leaks, root);
+		} else {
+			hi_hidden_add(&r->distinct_beyond, root->bytes);
+		}
 	}
 }
 
@@ -79,7 +129,9 @@ enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 		return hi_fail_memory(err, "report of leaks");
 	r->rows = hi_calloc(hi_min(leaks->n_rows, only->top) + 1, sizeof(*r->rows));
 	r->roots = hi_calloc(hi_min(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
-	if (!r->rows || !r->roots)
+	r->distinct =
+		hi_calloc(hi_min(leaks->n_roots, only->top) + 1, sizeof(*r->distinct));
+	if (!r->rows || !r->roots || !r->distinct)
 		return hi_fail_memory(err, "report of leaks");
 	r->header = header;
 	r->live_bytes = reach->live_bytes;
@@ -95,6 +147,7 @@ enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 	r->by_class = graph->unreachable_classes ? leaks->by_class : NULL;
 	add_leak_report_rows(r, graph, leaks, only);
 	add_leak_report_roots(r, graph, leaks, only);
+	add_distinct_roots(r, graph, leaks, only);
 	*ret = hi_take(r);
 	return HI_OK;
 }
@@ -105,12 +158,13 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 		return;
 	free(report->rows);
 	free(report->roots);
+	free(report->distinct);
 	free(report);
 }
 
 /* ---- fields ---- */
 
-enum { ROW = 1, ROOT = 2, WHAT = 4, NAMED = 8, SITES = 16 };
+enum { ROW = 1, ROOT = 2, WHAT = 4, NAMED = 8, SITES = 16, ALIKE = 32 };
 
 /* The class, where a runtime reports classes, else the verdict. */
 static struct hi_doc_value class_of_leak(const struct hi_doc_row *row)
@@ -216,6 +270,8 @@ static const struct hi_doc_field leak_fields[] = {
 		    "pointers by their types do"},
 	{"count", "roots", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, count),
 	 .variants = ROW},
+	{NULL, "alike", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, count),
+	 .variants = ALIKE},
 	{"bytes", "bytes", HI_DOC_BYTES, HI_AT(struct hi_leaks_row, bytes), .place = 2},
 	{"objects", "objects", HI_DOC_COUNT, HI_AT(struct hi_leaks_row, objects),
 	 .shown_in = ROOT, .place = 1},
@@ -367,6 +423,9 @@ static void show_leak_table(const struct hi_leaks_report *r,
 	for (size_t i = 0; i < n && !(form & SITES); i++)
 		if (hi_known(rows[i].name))
 			form |= NAMED;
+	for (size_t i = 0; fields == &leak_roots && i < n; i++)
+		if (rows[i].count > 1)
+			form |= ALIKE;
 	hi_doc_show_rows(page, fields, r, form, rows, n);
 }
 
@@ -469,6 +528,21 @@ static void show_integers(const struct hi_leaks_report *r, struct hi_page *page)
 				       r->integer_objects == 1 ? "s" : ""));
 }
 
+/* With a recording each has its own site. */
+static void show_largest_roots(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	bool apart = r->sites != NULL;
+
+	if (!apart && r->n_distinct <= r->n_rows && !r->distinct_beyond.rows)
+		return;
+	hi_page_heading(page, "Largest leak roots",
+			apart ? NULL : "one of each that differ");
+	show_leak_table(r, &leak_roots, apart ? r->roots : r->distinct,
+			apart ? r->n_roots : r->n_distinct, page);
+	hi_hidden_note(page, apart ? &r->roots_beyond : &r->distinct_beyond,
+		       &(struct hi_hidden){}, &(struct hi_hidden){});
+}
+
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	hi_report_header_title(r->header, page);
@@ -482,10 +556,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	show_cycles_of_leaks(r, page);
 	show_leak_sites(r, page);
 	if (r->n_roots) {
-		hi_page_heading(page, "Largest leak roots", NULL);
-		show_leak_table(r, &leak_roots, r->roots, r->n_roots, page);
-		hi_hidden_note(page, &r->roots_beyond, &(struct hi_hidden){},
-			       &(struct hi_hidden){});
+		show_largest_roots(r, page);
 		hi_page_blank(page);
 		hi_page_command(page,
 				hi_page_printf(page,

@@ -42,6 +42,11 @@ struct hi_leaks_report {
 	size_t n_rows;
 	struct hi_leaks_row *roots; /* single leak roots, count 1 */
 	size_t n_roots;
+	/* Those of pages: of roots that are alike in all but their address the first, and
+	 * how many there are. */
+	struct hi_leaks_row *distinct;
+	size_t n_distinct;
+	struct hi_hidden distinct_beyond;
 	struct hi_hidden_rows hidden; /* of rows */
 	struct hi_hidden roots_beyond;
 	struct hi_leak_cycles cycles; /* set by the caller, which owns the rows */
