@@ -6,7 +6,8 @@
  * are pointers. A word that is 0 says nothing, so objects are first counted by their
  * exact pattern; then patterns of one size that share a pointer and do not contradict
  * each other are one group, the most frequent ones first. Objects without any pointer
- * are a group of their own: they may be anything of their size.
+ * are a group of their own: they may be anything of their size. So are those that begin
+ * with text.
  *
  * Some objects of a group are compared with the live objects of each type of that size,
  * and with the records of the program's own modules. A name is given only where all of
@@ -41,6 +42,7 @@ static const uint64_t max_named_dwarf = (uint64_t)64 << 20;
 struct pattern {
 	uint64_t usable, pointers, plain;
 	bool text;
+	bool begins; /* with text; with pointers behind it, or without */
 	uint32_t count;
 	uint32_t group; /* from 1 on */
 };
@@ -84,7 +86,7 @@ struct leak_namer {
 
 static uint64_t hash_pattern(const struct pattern *p)
 {
-	uint64_t h = p->usable * 0x9e3779b97f4a7c15ull + p->text;
+	uint64_t h = p->usable * 0x9e3779b97f4a7c15ull + p->text + 2u * p->begins;
 
 	h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull + p->pointers;
 	h = (h ^ h >> 32) * 0x94d049bb133111ebull + p->plain;
@@ -94,7 +96,7 @@ static uint64_t hash_pattern(const struct pattern *p)
 static bool is_same_pattern(const struct pattern *a, const struct pattern *b)
 {
 	return a->usable == b->usable && a->pointers == b->pointers &&
-	       a->plain == b->plain && a->text == b->text;
+	       a->plain == b->plain && a->text == b->text && a->begins == b->begins;
 }
 
 /* The index of an equal pattern; a new one if there is none yet. */
@@ -125,6 +127,7 @@ static void add_leaked(struct leak_namer *n, hi_node node)
 	if (!hi_fit_read(n->typing, n->graph->objects, node, &b))
 		return;
 	p.usable = b.usable;
+	p.begins = b.text;
 	p.text = b.text && !b.objects;
 	if (!p.text) {
 		p.pointers = b.objects | b.modules;
@@ -568,6 +571,36 @@ static enum hi_status name_all_groups(struct leak_namer *n, struct hi_error *err
 	return status;
 }
 
+/* Pointers behind a text may be left over from an earlier use of the block: where nothing
+ * else is known of them, such blocks belong to the texts of their size. */
+static bool join_texts(struct leak_namer *n)
+{
+	struct hi_leak_groups *groups = n->groups;
+	HI_GUARD(free) bool *has_other = hi_calloc(groups->count + 1, sizeof(*has_other));
+	HI_GUARD(free) uint32_t *joined = hi_calloc(groups->count + 1, sizeof(*joined));
+
+	if (!has_other || !joined)
+		return false;
+	for (size_t i = 0; i < n->patterns.count; i++)
+		has_other[n->patterns.items[i].group - 1] |= !n->patterns.items[i].begins;
+	for (uint32_t k = 0; k < groups->count; k++) {
+		const struct hi_leak_group *text = &groups->items[k];
+
+		for (uint32_t i = k; text->text && i-- > 0;) {
+			const struct hi_leak_group *g = &groups->items[i];
+
+			if (g->usable != text->usable)
+				break;
+			if (!has_other[i] && !g->like && !g->n_fits)
+				joined[i] = k + 1;
+		}
+	}
+	for (size_t i = 0; i < groups->n_nodes; i++)
+		if (joined[groups->group_of[i] - 1])
+			groups->group_of[i] = joined[groups->group_of[i] - 1];
+	return true;
+}
+
 static void free_namer(struct leak_namer *n)
 {
 	hi_table_free(&n->by_hash);
@@ -604,6 +637,8 @@ enum hi_status hi_leak_names_find(struct hi_typing *typing, struct hi_types *typ
 		status = hi_fail_memory(err, "names of leaks");
 	else if (n.nodes.count)
 		status = name_all_groups(&n, err);
+	if (status == HI_OK && groups->count && !join_texts(&n))
+		status = hi_fail_memory(err, "names of leaks");
 	if (status == HI_OK && groups->count)
 		*ret = hi_take(groups);
 	free_namer(&n);

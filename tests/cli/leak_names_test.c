@@ -101,6 +101,8 @@ HI_TEST_SCENARIO(leak_names, leaks_are_named_by_the_type_they_look_like)
 	/* One size, with the pointer at different places: two rows. */
 	check_leak_rows(doc, 136, 2, 60);
 	check_leak_rows(doc, 72, 1, 12);
+	/* Texts, with and without old pointers behind them. */
+	check_leak_rows(doc, 296, 1, 16);
 	check_pages_say_the_names(t);
 	check_a_snapshot_file_has_the_same_names(t);
 }
