@@ -106,6 +106,7 @@ struct hi_page {
 	struct hi_report_table_list HI_VECTOR(struct hi_report_table *) tables;
 	struct hi_type_names type_names;
 	bool failed;
+	bool draws;				 /* what shows it draws pictures */
 	const char *link_census;		 /* hi_page_link_census; NULL: none */
 	const char *only_command, *only_purpose; /* hi_page_replace_commands; or NULL */
 };

@@ -27,6 +27,7 @@ enum hi_status hi_write_page(const struct hi_options *options, struct hi_output 
 	if (!page)
 		return hi_fail_memory(err, "page");
 	page->type_names.keep_full = options->output.full_names;
+	page->draws = output->show;
 	status = fill(report, page, NULL, err);
 	return status == HI_OK ? hi_output_page(output, options, page, err) : status;
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command/command.h"
 #include "session/computed.h"
+#include "session/dominator_tree.h"
 #include "session/inspect/leak_cycles.h"
 #include "session/operands.h"
 #include "session/path_text.h"
@@ -57,6 +58,28 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 	return status;
 }
 
+/* The top of the dominator tree, for a page that draws. *has_ret: it is there, and
+ * hi_tree_report_free() frees it. */
+static enum hi_status open_summary_tree(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					const struct hi_page *page,
+					struct hi_tree_report *ret, bool *has_ret,
+					struct hi_error *err)
+{
+	struct hi_tree *tree = NULL;
+	enum hi_status status;
+
+	*has_ret = false;
+	if (!page || !page->draws || !in->shown.reach->live_bytes)
+		return HI_OK;
+	status = hi_inspect_tree(in, &tree, err);
+	if (status == HI_OK)
+		status = hi_tree_report_make(tree, header, HI_NODE_NONE, 0, HI_TREE_ROWS,
+					     ret, err);
+	*has_ret = status == HI_OK;
+	return status;
+}
+
 /* What closes the cycles among the leaks, where these are large. */
 static enum hi_status find_summary_cycles(struct hi_inspection *in,
 					  struct hi_leak_cycles *ret,
@@ -74,7 +97,8 @@ static enum hi_status find_summary_cycles(struct hi_inspection *in,
 
 enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 					const struct hi_report_header *header, size_t top,
-					bool has_sets, struct hi_summary_report **ret,
+					bool has_sets, const struct hi_tree_report *tree,
+					struct hi_summary_report **ret,
 					struct hi_error *err)
 {
 	const struct hi_owners *owners = NULL;
@@ -96,6 +120,7 @@ enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
 		.cycles = cycles,
 		.top = top,
+		.tree = tree,
 	};
 
 	if (!cycles)
@@ -123,24 +148,28 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 					  struct hi_error *err)
 {
 	struct hi_summary_report *report = NULL;
+	struct hi_tree_report map;
+	bool has_map = false;
 	enum hi_status status = HI_OK;
 
 	if (page)
 		status = note_recording(in, err);
+	if (status == HI_OK)
+		status = open_summary_tree(in, header, page, &map, &has_map, err);
 	/* JSON has the sets themselves. */
 	if (status == HI_OK)
 		status = hi_summary_of_inspection(
 			in, header,
 			hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
-			json != NULL, &report, err);
-	if (status != HI_OK)
-		return status;
-	if (json)
+			json != NULL, has_map ? &map : NULL, &report, err);
+	if (status == HI_OK && json)
 		hi_summary_json(report, json);
-	else
+	else if (status == HI_OK)
 		hi_summary_display(report, page);
 	hi_summary_report_destroy(report);
-	return HI_OK;
+	if (has_map)
+		hi_tree_report_free(&map);
+	return status;
 }
 
 const struct hi_command hi_command_summary = {

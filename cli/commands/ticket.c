@@ -146,7 +146,7 @@ static enum hi_status make_ticket(struct ticket *t, struct hi_error *err)
 {
 	const struct hi_options *o = t->in->options;
 	enum hi_status status = hi_summary_of_inspection(
-		t->in, t->header, hi_lookup_top(o, TOP), false, &t->summary, err);
+		t->in, t->header, hi_lookup_top(o, TOP), false, NULL, &t->summary, err);
 
 	t->report = (struct hi_ticket_report){.summary = t->summary,
 					      .version = HI_VERSION,

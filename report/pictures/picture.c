@@ -230,7 +230,8 @@ static void place_treemap(struct arranging *a, struct hi_page_layout *layout)
 {
 	struct hi_picture tree = {.nodes = a->nodes, .count = layout->count};
 
-	layout->height = HI_PAGE_TREEMAP_HEIGHT;
+	layout->height =
+		a->picture->height > 0 ? a->picture->height : HI_PAGE_TREEMAP_HEIGHT;
 	hi_treemap_lay_out(&tree, layout->width, layout->height, a->boxes);
 	for (size_t i = 0; i < layout->count; i++)
 		layout->places[layout->order[i]] = (struct hi_page_place){

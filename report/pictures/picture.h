@@ -21,6 +21,8 @@ enum hi_page_picture_shape {
 	HI_PAGE_TREEMAP, /* a box in its parent's, area is bytes */
 	HI_PAGE_FLAME,	 /* a level is a row, width is bytes */
 	HI_PAGE_BANDS,	 /* stacked, over time */
+	HI_PAGE_DONUT,	 /* boxes of the whole are parts of a ring */
+	HI_PAGE_BARS,	 /* boxes of the whole are bars beside each other, in order */
 };
 
 enum {
@@ -59,7 +61,8 @@ struct hi_page_picture {
 	const char *label;   /* what it shows, in a sentence */
 	const char *caption; /* below it */
 	struct hi_page *page;
-	/* TREEMAP, FLAME: parents before children. */
+	double height; /* of a treemap; 0: HI_PAGE_TREEMAP_HEIGHT */
+	/* All but BANDS: parents before children. */
 	struct hi_page_box *boxes;
 	size_t n_boxes;
 	size_t n_left_out; /* boxes that were too many */

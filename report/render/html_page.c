@@ -268,7 +268,10 @@ static bool begin_html_link(const struct hi_html_links *links, const char *addre
 
 	if (!href)
 		return false;
-	fputs("<a href=\"", out);
+	/* A level of the dominator tree may be opened where it stands (tree.js). */
+	fputs(strncmp(address, "tree/", 5) == 0 ? "<a class=\"level\" href=\""
+						: "<a href=\"",
+	      out);
 	hi_svg_text(out, href, 0);
 	fputs("\">", out);
 	return true;

@@ -175,7 +175,9 @@ static void begin_figure(const struct html_drawing *d, double width, double heig
 {
 	static const char *const names[] = {[HI_PAGE_TREEMAP] = "treemap",
 					    [HI_PAGE_FLAME] = "flame",
-					    [HI_PAGE_BANDS] = "bands"};
+					    [HI_PAGE_BANDS] = "bands",
+					    [HI_PAGE_DONUT] = "donut",
+					    [HI_PAGE_BARS] = "bars"};
 
 	fprintf(d->out,
 		"<figure class=\"picture %s\">\n<svg "
@@ -244,6 +246,140 @@ static enum hi_status put_box_picture(const struct html_drawing *d, struct hi_er
 		put_kinds_legend(d, &layout);
 	end_figure(d, d->picture->n_left_out + layout.too_deep + left_out);
 	return status;
+}
+
+/* ---- a ring, bars ---- */
+
+enum {
+	PARTS_WIDTH = 480,
+	PARTS_HEIGHT = 200,
+	RING = PARTS_HEIGHT / 2, /* its middle */
+	OUTER = 92,
+	INNER = 54,
+	LEGEND_X = 216,
+	LEGEND_ROW = 20,
+	BAR_TOP = 22,
+	BAR_BOTTOM = PARTS_HEIGHT - 24,
+	BAR_LABEL = 50, /* px of one */
+};
+
+/* A point of the ring, `turn` of it clockwise from the top. */
+static void put_ring_point(FILE *out, char letter, double turn, double radius)
+{
+	hi_svg_point(out, letter, RING + radius * sin(2 * M_PI * turn),
+		     RING - radius * cos(2 * M_PI * turn));
+}
+
+/* From one turn to another; the whole ring is none that an arc could draw. */
+static void put_ring_part(FILE *out, double from, double to)
+{
+	int is_large = to - from > 0.5;
+
+	to = fmin(to, from + 0.9999);
+	put_ring_point(out, 'M', from, OUTER);
+	fprintf(out, "A%d %d 0 %d 1 ", OUTER, OUTER, is_large);
+	put_ring_point(out, ' ', to, OUTER);
+	put_ring_point(out, 'L', to, INNER);
+	fprintf(out, "A%d %d 0 %d 0 ", INNER, INNER, is_large);
+	put_ring_point(out, ' ', from, INNER);
+	putc('Z', out);
+}
+
+static void begin_picture_part(const struct html_drawing *d,
+			       const struct hi_page_box *box, const char **element_ret)
+{
+	*element_ret = begin_picture_node(d, "node", (int)box->kind, box->link);
+	fprintf(d->out, " data-d=\"1\" data-b=\"%" PRIu64 "\">", box->bytes);
+}
+
+static void end_picture_part(const struct html_drawing *d, const struct hi_page_box *box,
+			     const char *element)
+{
+	put_node_title_text(d, box->title);
+	fprintf(d->out, "</%s>\n", element);
+}
+
+static void put_ring_legend(const struct html_drawing *d, size_t i, double share)
+{
+	const struct hi_page_box *box = &d->picture->boxes[i];
+	double y = RING - LEGEND_ROW * (double)(d->picture->n_boxes - 1) / 2 +
+		   LEGEND_ROW * (double)(i - 1);
+	char bytes[24], text[200];
+
+	fprintf(d->out, "<g class=\"kind k%d\"><rect width=\"11\" height=\"11\"",
+		(int)box->kind);
+	hi_svg_attribute(d->out, "x", LEGEND_X);
+	hi_svg_attribute(d->out, "y", y);
+	fprintf(d->out, " fill=\"%s\"/></g>", kind_colours[box->kind]);
+	snprintf(text, sizeof(text), "%.100s %s, %.1f %%", box->label,
+		 hi_text_bytes(bytes, box->bytes), share * 100);
+	hi_svg_label(d->out, "", LEGEND_X + 17, y + 10, text, 0);
+	putc('\n', d->out);
+}
+
+static void put_ring(const struct html_drawing *d)
+{
+	const struct hi_page_picture *p = d->picture;
+	double all = 0, from = 0;
+
+	for (size_t i = 1; i < p->n_boxes; i++)
+		all += (double)p->boxes[i].bytes;
+	begin_figure(d, PARTS_WIDTH, PARTS_HEIGHT);
+	for (size_t i = 1; i < p->n_boxes && all > 0; i++) {
+		double share = (double)p->boxes[i].bytes / all;
+		const char *element;
+
+		begin_picture_part(d, &p->boxes[i], &element);
+		fprintf(d->out, "<path fill=\"%s\" stroke=\"#fff\" d=\"",
+			kind_colours[p->boxes[i].kind]);
+		put_ring_part(d->out, from, from + share);
+		fputs("\"/>", d->out);
+		end_picture_part(d, &p->boxes[i], element);
+		put_ring_legend(d, i, share);
+		from += share;
+	}
+	hi_svg_label(d->out, MIDDLE, RING, RING + 4, p->boxes[0].label, 20);
+	end_figure(d, p->n_left_out);
+}
+
+static void put_picture_bar(const struct html_drawing *d, size_t i, double most)
+{
+	const struct hi_page_box *box = &d->picture->boxes[i];
+	size_t n = d->picture->n_boxes - 1;
+	double slot = (double)PARTS_WIDTH / (double)n, x = slot * (double)(i - 1);
+	double height = (double)box->bytes / most * (BAR_BOTTOM - BAR_TOP);
+	size_t every = (size_t)ceil(BAR_LABEL / slot);
+	const char *element;
+
+	begin_picture_part(d, box, &element);
+	/* What is too low is seen, and found by a pointer. */
+	height = box->bytes ? fmax(height, 1) : 0;
+	fputs("<rect", d->out);
+	hi_svg_box(d->out, x + 1, BAR_BOTTOM - height, fmax(slot - 2, 1), height);
+	fprintf(d->out, " fill=\"%s\"/>", kind_colours[box->kind]);
+	end_picture_part(d, box, element);
+	if ((i - 1) % every == 0)
+		hi_svg_label(d->out, MIDDLE,
+			     fmin(fmax(x + slot / 2, BAR_LABEL / 2),
+				  PARTS_WIDTH - BAR_LABEL / 2),
+			     BAR_BOTTOM + 16, box->label, 12);
+}
+
+static void put_bars(const struct html_drawing *d)
+{
+	const struct hi_page_picture *p = d->picture;
+	char bytes[24];
+	double most = 1;
+
+	for (size_t i = 1; i < p->n_boxes; i++)
+		most = fmax(most, (double)p->boxes[i].bytes);
+	begin_figure(d, PARTS_WIDTH, PARTS_HEIGHT);
+	for (size_t i = 1; i < p->n_boxes; i++)
+		put_picture_bar(d, i, most);
+	hi_svg_line(d->out, AXIS, 0, BAR_BOTTOM, PARTS_WIDTH, BAR_BOTTOM);
+	hi_svg_line(d->out, AXIS, 0, BAR_TOP, 6, BAR_TOP);
+	hi_svg_label(d->out, "", 9, BAR_TOP - 6, hi_text_bytes(bytes, (uint64_t)most), 0);
+	end_figure(d, p->n_left_out);
 }
 
 /* ---- bands ---- */
@@ -414,5 +550,12 @@ enum hi_status hi_html_picture(const struct hi_page_picture *picture,
 
 	if (picture->shape == HI_PAGE_BANDS)
 		return put_band_picture(&d, err);
+	if (picture->n_boxes < 2 &&
+	    (picture->shape == HI_PAGE_DONUT || picture->shape == HI_PAGE_BARS))
+		return HI_OK;
+	if (picture->shape == HI_PAGE_DONUT || picture->shape == HI_PAGE_BARS) {
+		(picture->shape == HI_PAGE_DONUT ? put_ring : put_bars)(&d);
+		return HI_OK;
+	}
 	return picture->n_boxes ? put_box_picture(&d, err) : HI_OK;
 }

@@ -23,6 +23,7 @@ const pages = await source('pages.js')
 const packed = await source('packed.js')
 const picture = await source('picture.js')
 const dom = await source('dom.js')
+const tree = await source('tree.js')
 
 const parse = (body) => parseHTML(`<!DOCTYPE html><html><body>${body}</body></html>`)
 
@@ -165,13 +166,15 @@ test('pages that are packed come into the document one by one, when they are ask
     '<template class="packed" data-ids="d">2</template></main>')
   const texts = { 1: section('b') + section('c'), 2: 'nothing' }
   const asked = []
-  const unpack = packed.packedPages(document, async (text) => {
+  const { show: unpack, find } = packed.packedPages(document, async (text) => {
     asked.push(text)
     return texts[text]
   })
   const ids = () => [...document.querySelectorAll('main > section')].map((s) => s.id)
   assert.equal(unpack('a'), null)
   assert.equal(unpack(''), null)
+  assert.equal((await find('b')).id, 'b')
+  assert.deepEqual([ids(), (await find('a')).id, await find('nowhere')], [['a'], 'a', null])
   await Promise.all([unpack('c'), unpack('c')])
   assert.deepEqual(ids(), ['a', 'c'])
   assert.equal(unpack('c'), null)
@@ -179,6 +182,35 @@ test('pages that are packed come into the document one by one, when they are ask
   assert.deepEqual(ids(), ['a', 'c', 'b'])
   await unpack('d')
   assert.deepEqual([ids(), asked], [['a', 'c', 'b'], ['1', '2']])
+})
+
+test('levels of the tree open below their rows, and close', async () => {
+  const head = (titles) => titles.map((t) => (t ? `<th scope="col">${t}</th>` : '<td></td>')).join('')
+  const columns = ['retained', 'share', 'objects', '', 'type']
+  const found = tableOf(['<td>9</td><td>90 %</td><td>3</td><td><a class="level" href="#b">server</a></td><td>S</td>',
+    '<td>1</td><td>10 %</td><td>1</td><td>x</td><td>T</td>'], head(columns))
+  const { document } = parse(`<table><thead><tr>${head(['retained', 'share', 'objects', 'members', '', 'type'])}</tr></thead>
+    <tbody><tr><td>5</td><td>50 %</td><td>2</td><td>7</td><td><a class="level" href="#c">a</a></td><td>A</td></tr>
+    <tr><td>4</td><td>40 %</td><td>1</td><td></td><td>b</td><td>B</td></tr></tbody></table>`)
+  const asked = []
+  tree.enhanceTree(found.ownerDocument.querySelector('main'), async (address) => {
+    asked.push(address)
+    return document
+  })
+  const texts = () => [...found.querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent).join(','))
+  const click = async (n) => {
+    found.querySelectorAll('.open')[n].click()
+    await new Promise((done) => setTimeout(done, 10))
+  }
+  await click(0)
+  assert.deepEqual(texts(), ['9,90 %,3,server,S', '5,50 %,2,a,A', '4,40 %,1,b,B', '1,10 %,1,x,T'])
+  assert.deepEqual([...found.querySelectorAll('.open')].map((b) => b.getAttribute('aria-expanded')), ['true', 'false'])
+  await click(1)
+  assert.equal(texts().length, 6)
+  assert.equal(found.querySelectorAll('.i2').length, 2)
+  await click(0)
+  assert.deepEqual(texts(), ['9,90 %,3,server,S', '1,10 %,1,x,T'])
+  assert.deepEqual(asked, ['#b', '#c'])
 })
 
 test('storage that throws is no storage', () => {

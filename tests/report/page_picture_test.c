@@ -429,3 +429,36 @@ HI_TEST(page_picture, without_times_or_boxes_there_is_none)
 	HI_ASSERT(!strstr(html, "nan") && !strstr(html, "inf"));
 	free(html);
 }
+
+/* Of a ring that begins at the top, three quarters end at its left side; of two bars one is
+ * half as high as the other, which has 154 px. */
+HI_TEST(page_picture, rings_and_bars_are_as_large_as_their_parts)
+{
+	static const enum hi_page_picture_shape shapes[] = {HI_PAGE_DONUT, HI_PAGE_BARS};
+	static const uint64_t parts[2][2] = {{75, 25}, {100, 50}};
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+	char *html;
+
+	for (size_t k = 0; k < 2; k++) {
+		struct hi_page_picture *p =
+			hi_page_picture(page, shapes[k], HOSTILE, "parts");
+
+		hi_page_box(p, HI_PAGE_BOX_NONE, &(struct hi_page_box){.label = "all"});
+		for (size_t i = 0; i < 2; i++)
+			hi_page_box(p, 0,
+				    &(struct hi_page_box){
+					    .label = hi_page_safe(page, HOSTILE),
+					    .title = hi_page_safe(page, HOSTILE),
+					    .link = "census?by=class",
+					    .bytes = parts[k][i]});
+	}
+	hi_page_picture(page, HI_PAGE_DONUT, "none", "");
+	html = write_html(page);
+	HI_ASSERT(strstr(html, "M100 8A92 92 0 1 1  8 100L46 100A54 54 0 1 0  100 46Z"));
+	HI_ASSERT(strstr(html, "A92 92 0 0 1  100 8L100 46"));
+	HI_ASSERT(strstr(html, "height=\"154\"") && strstr(html, "height=\"77\""));
+	HI_ASSERT_EQ(4, count_text(html, "href=\"census?by=class\""));
+	HI_ASSERT(!strstr(html, "<script") && !strstr(html, "nan"));
+	HI_ASSERT_EQ(2, count_text(html, "<figure"));
+	free(html);
+}

@@ -305,10 +305,35 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 				     in->lesser_paths);
 	if (!r->suspects || !r->lesser)
 		return hi_fail_memory(err, "suspects");
+	for (size_t i = 0; in->suspect_sites && i < s->count; i++)
+		r->suspects[i].made_at = in->suspect_sites[i];
 	r->n_suspects = s->count;
 	r->n_lesser = s->n_lesser;
 	r->suspects_below = s->is_below;
 	return HI_OK;
+}
+
+static unsigned size_range_of(uint64_t bytes)
+{
+	return bytes <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(bytes - 1);
+}
+
+static void count_parts(const struct hi_summary_inputs *in, struct hi_summary_report *r)
+{
+	const struct hi_graph *g = in->graph;
+
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		struct hi_summary_part *parts[2];
+
+		if (!hi_bit(in->reach->any, i) || hi_is_internal(g, i))
+			continue;
+		parts[0] = &r->by_kind[hi_picture_kind_of_node(g, i)];
+		parts[1] = &r->by_size[size_range_of(hi_objects_usable(g->objects, i))];
+		for (unsigned k = 0; k < 2; k++) {
+			parts[k]->objects++;
+			parts[k]->bytes += hi_graph_cost(g, i);
+		}
+	}
 }
 
 enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
@@ -327,6 +352,9 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 			in->header->runtime;
 	r->live_objects = in->reach->live_objects;
 	r->live_bytes = in->reach->live_bytes;
+	r->tree = in->tree;
+	if (in->tree)
+		count_parts(in, r);
 	status = add_summary_types(in, r, err);
 	if (status == HI_OK)
 		status = add_summary_roots(in, r, err);
@@ -336,6 +364,8 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 		status = take_leaks(in, r, err);
 	if (status == HI_OK)
 		status = take_suspects(in, r, err);
+	if (status == HI_OK && in->tree)
+		status = hi_summary_take_threads(in, r, err);
 	if (status == HI_OK)
 		*ret = hi_take(r);
 	return status;
@@ -352,5 +382,6 @@ void hi_summary_report_destroy(struct hi_summary_report *report)
 	free(report->leaks);
 	free(report->suspects);
 	free(report->lesser);
+	free(report->threads);
 	free(report);
 }

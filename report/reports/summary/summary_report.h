@@ -15,6 +15,7 @@
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/unread_memory.h"
+#include "report/reports/tree/tree_report.h"
 
 struct hi_summary_type {
 	const char *type; /* "" untyped */
@@ -35,7 +36,24 @@ struct hi_summary_suspect {
 	const char *child_type; /* "" untyped */
 	uint64_t children, children_bytes; /* the elements; 0: none */
 	uint64_t held;			   /* at the accumulation point, with all else */
-	bool is_list;			   /* they are linked one behind the other */
+	const char *made_at; /* "parse_coupon() shop.cc:33"; NULL: unknown */
+	bool is_list;	     /* they are linked one behind the other */
+};
+
+/* A thread and what its variables hold: those of its frames, its thread-local ones, and
+ * words in them. */
+enum { HI_SUMMARY_FRAMES = 4 };
+struct hi_summary_thread {
+	uint64_t id;	    /* of the kernel */
+	uint64_t variables; /* that hold something alone */
+	uint64_t bytes;	    /* that each of them alone holds, summed */
+	/* Functions with such variables, innermost first; parts of names of roots. */
+	struct {
+		const char *name;
+		size_t length;
+	} functions[HI_SUMMARY_FRAMES];
+	size_t n_functions;
+	struct hi_node_info largest;
 };
 
 /* Variables that hold the same objects together; each of them would hold these alone,
@@ -51,7 +69,12 @@ struct hi_summary_owner {
 	struct hi_node_info largest; /* of what they hold: a variable or an object */
 };
 
-enum { HI_SUMMARY_OWN_TYPES = 3 };
+enum { HI_SUMMARY_OWN_TYPES = 3, HI_SUMMARY_SIZES = 65 };
+
+/* Live objects of a kind, or of a range of sizes. */
+struct hi_summary_part {
+	uint64_t objects, bytes;
+};
 
 struct hi_summary_inputs {
 	const struct hi_report_header *header;
@@ -67,9 +90,12 @@ struct hi_summary_inputs {
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
 	const char *const *lesser_names, *const *lesser_paths; /* of lesser ones, alike */
+	const char *const *suspect_sites;    /* what made the elements; NULL: unknown */
 	const struct hi_ledger *ledger;	     /* NULL: could not be filled */
 	const struct hi_leak_cycles *cycles; /* NULL: not asked for */
 	size_t top;			     /* rows kept per table; SIZE_MAX: all */
+	/* The top of the dominator tree, for a page with pictures; NULL: without it. */
+	const struct hi_tree_report *tree;
 };
 
 struct hi_summary_report {
@@ -106,6 +132,11 @@ struct hi_summary_report {
 	struct hi_summary_suspect *suspects;
 	size_t n_suspects;
 	bool suspects_below; /* none has the share: the only one is the largest holder */
+	/* By kind, and by usable bytes: [n] is above 2^(n - 1), up to 2^n. */
+	struct hi_summary_part by_kind[HI_PICTURE_KINDS], by_size[HI_SUMMARY_SIZES];
+	const struct hi_tree_report *tree; /* borrowed; NULL: none */
+	struct hi_summary_thread *threads; /* with the tree; by bytes */
+	size_t n_threads;
 	struct hi_summary_suspect *lesser; /* holders of a quarter of the share */
 	size_t n_lesser;
 };
@@ -118,6 +149,14 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 void hi_summary_report_destroy(struct hi_summary_report *report);
 HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
 
+/* Fills in the threads. HI_NO_MEMORY. */
+enum hi_status hi_summary_take_threads(const struct hi_summary_inputs *in,
+				       struct hi_summary_report *report,
+				       struct hi_error *err);
+/* Adds the table of threads; without threads, nothing. */
+void hi_summary_threads(const struct hi_summary_report *report, struct hi_page *page);
+/* Adds what the heap is made of as pictures; text has none. */
+void hi_summary_pictures(const struct hi_summary_report *report, struct hi_page *page);
 /* At most 60 lines at 80 columns with the default top. */
 void hi_summary_display(const struct hi_summary_report *report, struct hi_page *page);
 /* Parts of it, for other pages. Adds the line that says how much, and held by what. */

@@ -649,6 +649,43 @@ static const char *address_of_suspect(const struct hi_summary_suspect *s,
 	return hi_address_of_any_type(page, s->child_type);
 }
 
+/* "server (global, server.c:120) holds 192.1 MiB (90 %): "; "" where the variable is no
+ * holder of all of it. */
+static const char *text_of_top_holder(const struct hi_summary_report *r,
+				      const struct hi_summary_suspect *s,
+				      struct hi_page *page)
+{
+	const struct hi_node_info *top = &s->top;
+	const char *where = hi_where_label(top->detail, page);
+	char percent[16], bytes[24];
+
+	if (top->sort != HI_NODE_ROOT || top->retained == UINT64_MAX ||
+	    top->retained < s->children_bytes)
+		return "";
+	return hi_page_printf(page, "%s (%s%s%s) holds %s (%s): ",
+			      hi_node_short_label(top, page), hi_root_kind_key(top->kind),
+			      *where ? ", " : "", where, hi_bytes(bytes, top->retained),
+			      hi_percent(percent, top->retained, r->live_bytes));
+}
+
+/* The line of text; as a paragraph with the variable that holds it. */
+static const char *suspect_paragraph(const struct hi_summary_report *r,
+				     const struct hi_summary_suspect *s, bool is_long,
+				     struct hi_page *page)
+{
+	const char *made =
+		s->made_at ? hi_page_printf(page, "; made at %s", s->made_at) : "";
+	const char *holder = is_long ? text_of_top_holder(r, s, page) : "";
+	const char *text = suspect_text(r, s, page), *place = suspect_place(s, page);
+	size_t n = strlen(place);
+
+	/* It stands in front already. */
+	if (*holder && strcmp(place, hi_node_short_label(&s->top, page)) == 0 &&
+	    strncmp(text, place, n) == 0 && strncmp(text + n, ": ", 2) == 0)
+		text += n + 2;
+	return hi_page_printf(page, "%s%s%s", holder, text, made);
+}
+
 static const char *suspects_aside(const struct hi_summary_report *r, struct hi_page *page)
 {
 	size_t n = suspects_shown(r), lesser = lesser_shown(r);
@@ -669,21 +706,31 @@ static const char *suspects_aside(const struct hi_summary_report *r, struct hi_p
 
 static void show_suspect_lines(const struct hi_summary_report *r,
 			       const struct hi_summary_suspect *items, size_t n,
-			       struct hi_page *page)
+			       bool is_drawn, struct hi_page *page)
 {
 	for (size_t i = 0; i < n; i++) {
-		hi_page_text(page, suspect_text(r, &items[i], page));
+		hi_page_text(page, suspect_paragraph(r, &items[i], is_drawn, page));
 		hi_page_link(page, address_of_suspect(&items[i], page));
+		if (is_drawn)
+			hi_page_only_with_links(page);
 	}
 }
 
-static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
+/* is_drawn: as they stand below the pictures; text has lines at its end instead. */
+static void show_suspects(const struct hi_summary_report *r, bool is_drawn,
+			  struct hi_page *page)
 {
+	size_t from = page->items.count;
+
 	if (suspects_shown(r) == 0)
 		return;
 	hi_page_heading(page, "Suspects", suspects_aside(r, page));
-	show_suspect_lines(r, r->suspects, suspects_shown(r), page);
-	show_suspect_lines(r, r->lesser, lesser_shown(r), page);
+	if (is_drawn)
+		hi_page_only_with_links(page);
+	show_suspect_lines(r, r->suspects, suspects_shown(r), is_drawn, page);
+	show_suspect_lines(r, r->lesser, lesser_shown(r), is_drawn, page);
+	if (r->tree && !is_drawn)
+		hi_page_only_text(page, from);
 }
 
 /* What shows the path to where it accumulates: the object, else its children. */
@@ -760,12 +807,17 @@ void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)
 	hi_report_header_title(r->header, page);
 	show_summary_headline(r, page);
 	hi_report_header_facts(r->header, page, true);
+	if (r->tree)
+		hi_summary_pictures(r, page);
+	if (r->tree && r->heap_known)
+		show_suspects(r, true, page);
 	show_ledger(r, page);
 	if (r->heap_known) {
 		show_summary_types(r, page);
 		show_summary_roots(r, page);
 		show_summary_leaks(r, page);
-		show_suspects(r, page);
+		show_suspects(r, false, page);
+		hi_summary_threads(r, page);
 	}
 	suggest_summary_commands(r, page);
 }

@@ -17,6 +17,31 @@ enum {
 	MOST_CHILDREN = 30000, /* of a box: of one with more nothing is in it */
 };
 
+/* How much a picture has. */
+struct map_limits {
+	size_t rows, boxes;
+	uint64_t least_share;
+	unsigned depth;
+	double height; /* 0: usual */
+	const char *caption;
+};
+static const struct map_limits whole_map = {ROWS,
+					    MOST_BOXES,
+					    LEAST_SHARE,
+					    DEEPEST,
+					    0,
+					    "A box is as large as what it retains; in it "
+					    "is what it keeps alive. The table has "
+					    "the same figures."};
+static const struct map_limits small_map = {
+	40,
+	200,
+	60,
+	3,
+	300,
+	"A box is as large as what it retains; in it is what it keeps alive. It leads to "
+	"its place in the dominator tree."};
+
 /* A box whose inside is still to come. */
 struct unopened {
 	int32_t box;
@@ -30,6 +55,7 @@ struct mapping {
 	const struct hi_tree_report *r;
 	struct hi_page *page;
 	struct hi_page_picture *picture;
+	const struct map_limits *limits;
 	struct unopened queue[MOST_BOXES];
 	size_t n_queue;
 	size_t visits;
@@ -61,8 +87,8 @@ static void keep_best_child(const struct mapping *m, struct best_children *best,
 
 static void add_to_queue(struct mapping *m, struct unopened box)
 {
-	if (box.box != HI_PAGE_BOX_NONE && box.bytes >= m->least && box.depth < DEEPEST &&
-	    m->n_queue < MOST_BOXES)
+	if (box.box != HI_PAGE_BOX_NONE && box.bytes >= m->least &&
+	    box.depth < m->limits->depth && m->n_queue < MOST_BOXES)
 		m->queue[m->n_queue++] = box;
 }
 
@@ -150,7 +176,7 @@ static void add_level_boxes(struct mapping *m)
 	uint64_t count = 0, bytes = 0;
 
 	for (size_t i = 0; i < list->rows.count; i++) {
-		if (i < ROWS) {
+		if (i < m->limits->rows) {
 			add_row_box(m, i);
 			continue;
 		}
@@ -236,7 +262,7 @@ static void open_box(struct mapping *m, const struct unopened *box)
 	struct best_children best = {};
 	uint64_t bytes;
 
-	if (m->picture->n_boxes + BEST + 1 > MOST_BOXES ||
+	if (m->picture->n_boxes + BEST + 1 > m->limits->boxes ||
 	    (box->node == HI_NODE_NONE && !box->group))
 		return;
 	if (!(box->group ? find_members(m, box->group, &best)
@@ -250,7 +276,8 @@ static void open_box(struct mapping *m, const struct unopened *box)
 	add_rest_box(m, box->box, best.n_all - best.count, bytes);
 }
 
-void hi_tree_picture(const struct hi_tree_report *r, struct hi_page *page)
+static void draw_tree_map(const struct hi_tree_report *r, const struct map_limits *limits,
+			  struct hi_page *page)
 {
 	const struct hi_browse_list *list = r->level.list;
 	struct mapping *m;
@@ -264,13 +291,15 @@ void hi_tree_picture(const struct hi_tree_report *r, struct hi_page *page)
 		page->failed = true;
 		return;
 	}
-	*m = (struct mapping){.r = r, .page = page, .least = list->bytes / LEAST_SHARE};
-	m->picture = hi_page_picture(
-		page, HI_PAGE_TREEMAP,
-		hi_page_printf(page, "Treemap of %s: %s", whole,
-			       hi_bytes(bytes, list->bytes)),
-		"A box is as large as what it retains; in it is what it keeps alive. "
-		"The table has the same figures.");
+	*m = (struct mapping){.r = r,
+			      .page = page,
+			      .limits = limits,
+			      .least = list->bytes / limits->least_share};
+	m->picture = hi_page_picture(page, HI_PAGE_TREEMAP,
+				     hi_page_printf(page, "Treemap of %s: %s", whole,
+						    hi_bytes(bytes, list->bytes)),
+				     limits->caption);
+	m->picture->height = limits->height;
 	hi_page_box(
 		m->picture, HI_PAGE_BOX_NONE,
 		&(struct hi_page_box){.label = whole,
@@ -280,4 +309,14 @@ void hi_tree_picture(const struct hi_tree_report *r, struct hi_page *page)
 	add_level_boxes(m);
 	for (size_t i = 0; i < m->n_queue; i++)
 		open_box(m, &m->queue[i]);
+}
+
+void hi_tree_picture(const struct hi_tree_report *r, struct hi_page *page)
+{
+	draw_tree_map(r, &whole_map, page);
+}
+
+void hi_tree_overview(const struct hi_tree_report *r, struct hi_page *page)
+{
+	draw_tree_map(r, &small_map, page);
 }

@@ -41,5 +41,7 @@ void hi_tree_display(const struct hi_tree_report *report, struct hi_page *page);
 void hi_tree_json(const struct hi_tree_report *report, struct hi_json *json);
 /* Adds the treemap of the level and of some levels below it. */
 void hi_tree_picture(const struct hi_tree_report *report, struct hi_page *page);
+/* Adds a smaller one, for a page that has no table of the level. */
+void hi_tree_overview(const struct hi_tree_report *report, struct hi_page *page);
 
 #endif

@@ -3,13 +3,25 @@
 import { copyButton, enhanceCommands } from './copy.js'
 import { element } from './dom.js'
 import { followKeys } from './keys.js'
+import { packedPages } from './packed.js'
 import { followAddress } from './pages.js'
 import { enhancePictures } from './picture.js'
 import { enhanceTables } from './table.js'
 import { themeButton } from './theme.js'
+import { enhanceTree } from './tree.js'
+
+const isFile = document.body.classList.contains('pages')
+const packed = isFile ? packedPages(document) : null
+
+async function fetchPage(address) {
+  const answer = await fetch(address)
+  if (!answer.ok) return null
+  return new DOMParser().parseFromString(await answer.text(), 'text/html')
+}
 
 function enhance(root) {
   if (!root) return
+  enhanceTree(root, isFile ? (address) => packed.find(address.slice(1)) : fetchPage)
   enhanceTables(root)
   enhanceCommands(root)
   enhancePictures(root)
@@ -30,5 +42,5 @@ document.querySelector('.skip')?.addEventListener('click', (event) => {
   document.getElementById('main')?.focus()
 })
 addButtons(followKeys(document))
-if (document.body.classList.contains('pages')) followAddress(document, enhance)
+if (isFile) followAddress(document, enhance, packed)
 else enhance(document.querySelector('main'))

@@ -11,8 +11,9 @@ async function inflate(bytes) {
   return new Response(stream).text()
 }
 
-// A function that puts the page of this id into the document. It returns null where there is
-// nothing to do: it is there, or nowhere; else a promise.
+// Pages by their ids: find() returns a promise of a page, in the document or not; null: there
+// is none. show() puts a page into the document; it returns null where there is nothing to do,
+// else a promise.
 export function packedPages(document, unpack = (text) => inflate(bytesOf(text))) {
   const templates = new Map() // id: the template that has it
   const unpacked = new Map() // template: a promise of its sections, by id
@@ -28,14 +29,18 @@ export function packedPages(document, unpack = (text) => inflate(bytesOf(text)))
     return new Map([...parsed.querySelectorAll('section[id]')]
       .map((section) => [section.id, document.importNode(section, true)]))
   }
-  return (id) => {
+  const find = async (id) => {
+    const template = templates.get(id)
+    if (!template) return document.getElementById(id)
+    if (!unpacked.has(template)) unpacked.set(template, open(template))
+    return (await unpacked.get(template)).get(id) ?? null
+  }
+  const show = (id) => {
     const template = templates.get(id)
     if (!template) return null
-    if (!unpacked.has(template)) unpacked.set(template, open(template))
-    return unpacked.get(template).then((sections) => {
-      templates.delete(id)
-      if (sections.has(id)) template.before(sections.get(id))
-      sections.delete(id)
+    return find(id).then((section) => {
+      if (section && !section.isConnected) template.before(section)
     })
   }
+  return { find, show: (id) => (document.getElementById(id) ? null : show(id)) }
 }

@@ -3,7 +3,6 @@
 // and the focus follow.
 
 import { announce } from './dom.js'
-import { packedPages } from './packed.js'
 
 function nameOf(hash) {
   try {
@@ -36,12 +35,12 @@ function titleOf(page, base) {
   return text && text !== base ? `${text} · ${base}` : base
 }
 
-// show: called with each page when it is shown.
-export function followAddress(document, show) {
+// show: called with each page when it is shown. packed: pages that are not in the document
+// (packed.js).
+export function followAddress(document, show, packed) {
   const view = document.defaultView
   const base = document.title
   const left = new Map() // page: the link that was followed from it
-  const unpackPage = packedPages(document)
   let page = null
   let followed = false
 
@@ -63,7 +62,7 @@ export function followAddress(document, show) {
   }
   const change = () => {
     const { hash } = view.location
-    const unpacking = unpackPage(nameOf(hash))
+    const unpacking = packed.show(nameOf(hash))
     if (!unpacking) return showPage()
     // Meanwhile another one may be asked for.
     const showIfWanted = () => view.location.hash === hash && showPage()

@@ -324,7 +324,8 @@ function enhancePicture(figure) {
   const tip = followTip(figure, nodeOf, isFlame ? 'Click or z: zoom. Enter: open.' : '')
   makeRoving(figure, nodes, nodeOf)
   makeRing(figure, svg, nodeOf)
-  if (nodes.length > 8) addSearch(figure, svg, nodes)
+  const isSmall = figure.classList.contains('donut') || figure.classList.contains('bars')
+  if (nodes.length > 8 && !isSmall) addSearch(figure, svg, nodes)
   if (isFlame) addZoom(figure, nodes, nodeOf, tip)
 }
 

@@ -2,6 +2,7 @@
 // Tables: sorted by their headers, filtered by text, and wide ones scroll by themselves.
 import { announce, element } from './dom.js'
 import { matches, sortedRows } from './order.js'
+import { closeLevels } from './tree.js'
 
 const LONG = 12 // rows, from where on a table can be filtered
 
@@ -22,6 +23,7 @@ function sortBy(table, header, original) {
   for (const other of table.querySelectorAll('[aria-sort]')) other.removeAttribute('aria-sort')
   if (order) header.setAttribute('aria-sort', order)
   const at = [...header.parentNode.children].indexOf(header)
+  closeLevels(table)
   showRows(table.tBodies[0],
     order ? sortedRows(original, at, order === 'descending') : original)
   announce(table.ownerDocument, order
@@ -59,6 +61,7 @@ function makeFilter(table) {
     type: 'search', class: 'filter', autocomplete: 'off', spellcheck: 'false',
     on: {
       input: () => {
+        closeLevels(table)
         const shown = filterRows(rows, input.value.trim())
         count.textContent = shown === rows.length ? '' : `${shown} of ${rows.length} rows`
       },
