@@ -180,9 +180,9 @@ static void begin_figure(const struct html_drawing *d, double width, double heig
 					    [HI_PAGE_BARS] = "bars"};
 
 	fprintf(d->out,
-		"<figure class=\"picture %s\">\n<svg "
+		"<figure class=\"picture %s%s\">\n<svg "
 		"xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ",
-		names[d->picture->shape]);
+		names[d->picture->shape], d->picture->height > 0 ? " small" : "");
 	hi_svg_number(d->out, width);
 	putc(' ', d->out);
 	hi_svg_number(d->out, height);

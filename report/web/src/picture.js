@@ -324,7 +324,8 @@ function enhancePicture(figure) {
   const tip = followTip(figure, nodeOf, isFlame ? 'Click or z: zoom. Enter: open.' : '')
   makeRoving(figure, nodes, nodeOf)
   makeRing(figure, svg, nodeOf)
-  const isSmall = figure.classList.contains('donut') || figure.classList.contains('bars')
+  // Of an overview: the whole has a page of its own.
+  const isSmall = ['donut', 'bars', 'small'].some((name) => figure.classList.contains(name))
   if (nodes.length > 8 && !isSmall) addSearch(figure, svg, nodes)
   if (isFlame) addZoom(figure, nodes, nodeOf, tip)
 }
