@@ -20,6 +20,7 @@ enum {
 	TEXT_ROOM = 48,	 /* columns of a text that others are left out for */
 	TEXTS_ROOM = 64, /* the same of several texts, together */
 	WORD_MOST = 20,	 /* columns of words that are not broken */
+	PART_MOST = 24,	 /* columns of parts that other texts make room for */
 	COLUMNS_MAX = 64,
 };
 
@@ -134,7 +135,10 @@ static void measure_cell(const struct hi_text_style *style, struct hi_arena *scr
 		text && kind == HI_COLUMN_TEXT ? hi_text_widest_part(style, text) : width;
 
 	/* Parts below the first one hang. */
-	part = at_most(at_most(part + HANG, width), style->width);
+	part = at_most(part + HANG, width);
+	if (kind == HI_COLUMN_TEXT)
+		part = at_most(part, PART_MOST);
+	part = at_most(part, style->width);
 	width = at_most(width, style->width);
 	if (width > l->width[c])
 		l->width[c] = width;
