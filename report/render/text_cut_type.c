@@ -15,8 +15,8 @@ enum { NESTED_MAX = 32, ARGUMENTS_BYTES_MAX = 1000 };
 struct cut {
 	const struct hi_text_style *style;
 	const char *dots;
-	unsigned columns;
-	char *text; /* room for it and a few dots more */
+	unsigned columns; /* 0: all that can be cut is */
+	char *text;	  /* room for it and a few dots more */
 	size_t size;
 	bool of_libraries; /* only arguments of a library's templates */
 };
@@ -181,7 +181,8 @@ static void cut_namespaces(struct cut *cut)
 	bool cuts = true;
 	int depth = 0;
 
-	for (size_t i = 0; cut->text[i] && !is_cut_enough(cut); i++) {
+	for (size_t i = 0; cut->text[i] && (cut->columns == 0 || !is_cut_enough(cut));
+	     i++) {
 		size_t last = SIZE_MAX, end = i;
 
 		if (depth == 0 && cut->of_libraries && cut->text[i] == '<')
