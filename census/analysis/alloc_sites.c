@@ -85,10 +85,12 @@ static int points_of_type(const struct hi_alloc_site *site,
 		return 0;
 	if (*sought->type) {
 		if (has_same_type_name(site->type, sought->type))
-			return site->type_grade == HI_ALLOC_CERTAIN_TYPE ? SAME_TYPE
+			return site->type_grade >= HI_ALLOC_CERTAIN_TYPE ? SAME_TYPE
 									 : LIKELY_TYPE;
-		return site->type_grade == HI_ALLOC_CERTAIN_TYPE ? -1 : 0;
+		return site->type_grade >= HI_ALLOC_CERTAIN_TYPE ? -1 : 0;
 	}
+	if (site->type_grade == HI_ALLOC_VIRTUAL_TYPE)
+		return -1;
 	for (size_t i = 0; i < sought->n_maybe; i++)
 		if (has_same_type_name(site->type, sought->maybe[i]))
 			return MAYBE_TYPE;
@@ -144,7 +146,7 @@ static int points_of_site(const struct hi_alloc_site *site,
 	if (type < 0 || size < 0 || (site->gives_text && sought->has_pointers))
 		return 0;
 	/* No text has a type for certain. */
-	if (sought->is_text && site->type_grade == HI_ALLOC_CERTAIN_TYPE && !type)
+	if (sought->is_text && site->type_grade >= HI_ALLOC_CERTAIN_TYPE && !type)
 		return 0;
 	if (sought->is_text &&
 	    (site->gives_text || (site->kind == HI_ALLOC_ANY_SIZE && site->size < 2)))

@@ -20,7 +20,10 @@ enum hi_alloc_size {
 enum hi_alloc_type {
 	HI_ALLOC_NO_TYPE,
 	HI_ALLOC_LIKELY_TYPE,  /* of a variable near the call, or what it returns */
-	HI_ALLOC_CERTAIN_TYPE, /* a constructor, a vtable, an allocator of the type */
+	HI_ALLOC_CERTAIN_TYPE, /* a constructor, an allocator of the type */
+	/* The same, and its objects have a table of virtual functions: none is without
+	 * a type. */
+	HI_ALLOC_VIRTUAL_TYPE,
 };
 
 struct hi_alloc_site {

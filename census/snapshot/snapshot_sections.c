@@ -145,8 +145,10 @@ static const struct hi_stored_column leak_sites[] = {
 	COLUMN(struct hi_snapshot_site_row, kind, "1: of one size",
 	       .most = HI_ALLOC_OF_SIZE),
 	COLUMN(struct hi_snapshot_site_row, type_grade,
-	       "0: without a type; 1: it is likely, 2: certain",
-	       .most = HI_ALLOC_CERTAIN_TYPE),
+	       "0: without a type; 1: it is likely, 2: certain, 3: certain, with a table "
+	       "of "
+	       "virtual functions",
+	       .most = HI_ALLOC_VIRTUAL_TYPE),
 	COLUMN(struct hi_snapshot_site_row, gives_text, "1: it copies a string",
 	       .most = 1),
 };

@@ -145,29 +145,32 @@ static bool find_constructed_type(struct site_naming *n, uint64_t addr,
 	return false;
 }
 
-/* Bytes of a type; 0: unknown. */
-static uint64_t size_of_type(struct site_naming *n, const char *type)
+/* NULL: it is not known. */
+static const struct hi_type *known_type(struct site_naming *n, const char *type)
 {
 	struct hi_error quiet;
 	hi_type_id id;
 
 	if (!n->types || hi_types_find(n->types, type, &id, &quiet) != HI_OK)
-		return 0;
-	return hi_type_get(n->types, id)->size;
+		return NULL;
+	return hi_type_get(n->types, id);
 }
 
 /* A constructor that gets the object may be that of its first member, which often is a
  * type of the library. */
 static void keep_certain_type(struct site_naming *n, struct hi_alloc_site *site,
-			      const char *type)
+			      const char *type, bool is_virtual)
 {
-	uint64_t size = site->kind == HI_ALLOC_OF_SIZE ? size_of_type(n, type) : 0;
+	const struct hi_type *known = known_type(n, type);
+	uint64_t size = known && site->kind == HI_ALLOC_OF_SIZE ? known->size : 0;
 
 	if (size && site->size % size != 0)
 		return;
 	site->type = hi_arena_strdup(&n->ret->arena, type);
 	site->type_grade = size || !hi_site_is_library(type) ? HI_ALLOC_CERTAIN_TYPE
 							     : HI_ALLOC_LIKELY_TYPE;
+	if (is_virtual || (size && known->has_vtable))
+		site->type_grade = HI_ALLOC_VIRTUAL_TYPE;
 }
 
 static void find_type_by_dwarf(struct site_naming *n, const struct placed_site *placed,
@@ -179,7 +182,7 @@ static void find_type_by_dwarf(struct site_naming *n, const struct placed_site *
 	if (!*site->type &&
 	    (find_allocated_type(n, scopes, own) ||
 	     find_constructed_type(n, placed->addr, scopes, n_scopes, own)))
-		keep_certain_type(n, site, n->type);
+		keep_certain_type(n, site, n->type, false);
 	if (!site->type || site->type_grade != HI_ALLOC_NO_TYPE || !n->types ||
 	    site->gives_text)
 		return;
@@ -249,7 +252,8 @@ static enum hi_status name_site_by_symbol(struct site_naming *n,
 	if (placed->found->is_in_library)
 		return HI_OK;
 	if (*placed->found->type)
-		keep_certain_type(n, &site, placed->found->type);
+		keep_certain_type(n, &site, placed->found->type,
+				  placed->found->is_virtual);
 	return keep_site(n, &site, symbol_of_site(n, placed), line);
 }
 
@@ -271,7 +275,8 @@ static enum hi_status name_placed_site(struct site_naming *n,
 		count = hi_code_scopes_at(&n->scopes, placed->addr, scopes);
 	}
 	if (*placed->found->type)
-		keep_certain_type(n, &site, placed->found->type);
+		keep_certain_type(n, &site, placed->found->type,
+				  placed->found->is_virtual);
 	for (size_t i = 0; i < count; i++) {
 		const char *name = hi_code_name_of_die(&n->names, &scopes[i], NULL);
 

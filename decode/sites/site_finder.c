@@ -181,13 +181,17 @@ static const char *type_by_allocator(struct site_finder *f, const char *symbol)
 		       : "";
 }
 
+/* *is_virtual_ret: objects of the type have a table of virtual functions. */
 static const char *find_site_type(struct site_finder *f, uint32_t module, uint32_t call,
-				  const char *symbol, const struct hi_site_function *does)
+				  const char *symbol, const struct hi_site_function *does,
+				  bool *is_virtual_ret)
 {
 	const char *type = type_by_vtable(f, module, f->calls.items[call].first_word);
 
+	*is_virtual_ret = *type || (does->is_virtual && *does->type);
 	if (!*type)
-		type = type_by_constructor(f, module, call);
+		type = does->is_virtual ? does->type
+					: type_by_constructor(f, module, call);
 	if (!*type)
 		type = does->type;
 	return *type ? type : type_by_allocator(f, symbol);
@@ -223,15 +227,15 @@ static struct hi_site_function function_of_size(struct hi_code_value size,
 }
 
 static bool take_site(struct site_finder *f, uint64_t end, struct hi_code_value size,
-		      const struct hi_site_function *does, const char *type,
-		      bool is_library)
+		      const struct hi_site_function *does, bool is_library)
 {
 	if (f->found->all.count >= SITES_MAX)
 		return true;
 	return hi_vector_push(&f->found->all, ((struct hi_found_site){
 						      .end = end,
 						      .size = size,
-						      .type = type,
+						      .type = does->type,
+						      .is_virtual = does->is_virtual,
 						      .gives_text = does->gives_text,
 						      .is_in_library = is_library,
 					      }));
@@ -258,11 +262,14 @@ static bool take_allocating_call(struct site_finder *f, uint32_t module,
 	bool is_library = is_library_symbol(f, function->symbol);
 	bool gives = c->is_returned || c->is_jump;
 	bool passes_on = size.kind == HI_VALUE_PARAMETER && gives;
-	const char *type = find_site_type(f, module, call, function->symbol, does);
+	bool is_virtual;
+	const char *type =
+		find_site_type(f, module, call, function->symbol, does, &is_virtual);
 	struct hi_site_function made;
 
 	if (passes_on || is_library || (gives && is_clone(function->symbol))) {
 		made = function_of_size(size, does, type);
+		made.is_virtual = is_virtual;
 		made.place = does->place;
 		if (!is_library && passes_on && size.mul > 1 && !made.place)
 			made.place = c->end;
@@ -271,7 +278,10 @@ static bool take_allocating_call(struct site_finder *f, uint32_t module,
 		if (passes_on && (is_library || (size.mul == 1 && size.add == 0)))
 			return true;
 	}
-	return take_site(f, does->place ? does->place : c->end, size, does, type,
+	made = *does;
+	made.type = type;
+	made.is_virtual = is_virtual;
+	return take_site(f, does->place ? does->place : c->end, size, &made,
 			 is_library && !does->place);
 }
 

@@ -13,6 +13,7 @@ struct hi_found_site {
 	struct hi_code_value size; /* a constant, or not */
 	const char *type;	   /* certain; "" unknown; hostile */
 	bool gives_text;
+	bool is_virtual;    /* the type is that of a table of virtual functions */
 	bool is_in_library; /* by the function's symbol */
 };
 struct hi_found_sites {

@@ -17,6 +17,7 @@ struct hi_site_function {
 	 * HI_SITE_NO_ARGUMENT: always `add`, or, if is_any, a multiple of mul, + add. */
 	uint8_t size, count;
 	bool is_any;
+	bool is_virtual; /* objects of the type have a table of virtual functions */
 	bool gives_text; /* a copy of a string, whose size no caller states */
 	uint64_t mul;
 	int64_t add;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/parts/made_by.h"
 
+#include <string.h>
+
 #include "base/text.h"
 
 bool hi_made_by_is_named(const struct hi_alloc_fits *fits)
@@ -8,17 +10,36 @@ bool hi_made_by_is_named(const struct hi_alloc_fits *fits)
 	return fits->count > 0 && fits->count <= HI_ALLOC_NAMED;
 }
 
-const char *hi_made_by_site(const struct hi_alloc_site *site, struct hi_page *page)
+const char *hi_made_by_function(const struct hi_alloc_site *site, struct hi_page *page)
 {
-	const char *function =
-		*site->function ? hi_page_safe(page, site->function) : "(no symbol)";
+	static const char unnamed[] = "(anonymous namespace)::";
+	const char *from = site->function;
+	char name[256];
+	size_t n = 0;
+	unsigned depth = 0;
 
+	while (*from && n + 1 < sizeof(name)) {
+		if (strncmp(from, unnamed, sizeof(unnamed) - 1) == 0) {
+			from += sizeof(unnamed) - 1;
+			continue;
+		}
+		depth += *from == '<';
+		depth -= *from == '>' && depth;
+		if (*from == '(' && !depth && n)
+			break;
+		name[n++] = *from++;
+	}
+	name[n] = 0;
+	return n ? hi_page_safe(page, name) : "(no symbol)";
+}
+
+const char *hi_made_by_line(const struct hi_alloc_site *site, struct hi_page *page)
+{
 	if (*site->file && site->line)
-		return hi_page_printf(page, "%s (%s:%u)", function,
+		return hi_page_printf(page, "%s:%u",
 				      hi_page_safe(page, hi_base_name(site->file)),
 				      site->line);
-	return hi_page_printf(page, "%s (%s)", function,
-			      hi_page_safe(page, site->module));
+	return hi_page_safe(page, site->module);
 }
 
 const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page)

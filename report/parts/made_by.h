@@ -7,9 +7,10 @@
 #include "report/display.h"
 #include "report/json_writer.h"
 
-/* "parse_coupon (shop.cc:33)"; of a site without a line "parse_coupon (libshop.so)".
- * Safe. */
-const char *hi_made_by_site(const struct hi_alloc_site *site, struct hi_page *page);
+/* "parse_coupon", without parameters and unnamed namespaces; "(no symbol)". Safe. */
+const char *hi_made_by_function(const struct hi_alloc_site *site, struct hi_page *page);
+/* "shop.cc:33"; of a site without a line "libshop.so". Safe. */
+const char *hi_made_by_line(const struct hi_alloc_site *site, struct hi_page *page);
 /* "1 site fits", "12 sites fit". Safe. */
 const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page);
 /* Are there so few that each is named? */

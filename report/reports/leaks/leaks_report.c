@@ -448,24 +448,25 @@ static void show_leak_makers_row(const struct hi_leaks_row *row,
 				 struct hi_report_table *t, struct hi_page *page)
 {
 	const struct hi_alloc_fits *fits = &row->made_by;
+	bool is_named = hi_made_by_is_named(fits);
 
-	for (uint32_t i = 0; i == 0 || i < fits->count; i++) {
+	for (uint32_t i = 0; i == 0 || (is_named && i < fits->count); i++) {
 		hi_cell_text(t,
-			     hi_made_by_is_named(fits)
-				     ? hi_made_by_site(fits->named[i], page)
-				     : hi_made_by_count(fits, page),
+			     is_named ? hi_made_by_line(fits->named[i], page)
+				      : hi_made_by_count(fits, page),
+			     0);
+		hi_cell_text(t, is_named ? hi_made_by_function(fits->named[i], page) : "",
 			     0);
 		hi_cell_number(t, row->bytes);
 		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
-		if (!hi_made_by_is_named(fits))
-			break;
 	}
 }
 
 /* By the code alone; a recording has the truth. */
 static void show_leak_makers(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"can be made by", HI_COLUMN_TEXT},
+	static const struct hi_column columns[] = {{"line", HI_COLUMN_WORD},
+						   {"function", HI_COLUMN_TEXT},
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"leak", HI_COLUMN_TEXT}};
 	struct hi_report_table *t = NULL;
@@ -478,7 +479,7 @@ static void show_leak_makers(const struct hi_leaks_report *r, struct hi_page *pa
 				page, "Made by",
 				"lines of the program that allocate this size and "
 				"type; `record` shows which did");
-			t = hi_page_table(page, columns, 3);
+			t = hi_page_table(page, columns, 4);
 		}
 		show_leak_makers_row(&r->rows[i], t, page);
 	}

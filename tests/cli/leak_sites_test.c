@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines that can have made a leak, by the code alone: fixtures/leak_sites.cc. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/json.h"
+#include "tests/support/targets.h"
+#include "tests/support/workshop.h"
+
+/* sites: how many fit. */
+static void check_site(json_t *doc, const struct target *t, const char *name, int sites)
+{
+	json_t *root = doc_row(doc_at(doc, "roots"), "address", target_said(t, name));
+	bool is_named = false;
+	char key[64];
+	json_t *site;
+
+	snprintf(key, sizeof(key), "%s_line", name);
+	HI_ASSERT_MSG(doc_number(root, "made_by.fit") == sites, "%s: %lld sites", name,
+		      (long long)doc_number(root, "made_by.fit"));
+	doc_each (site, doc_at(root, "made_by.sites")) {
+		HI_ASSERT(strstr(doc_text(site, "file"), "leak_sites.cc"));
+		is_named |= doc_number(site, "line") == target_number(t, key);
+	}
+	HI_ASSERT_MSG(is_named, "%s", name);
+}
+
+/* A text may be a copy, or what was written into a block of this size. */
+static void check_sites(json_t *doc, const struct target *t)
+{
+	check_site(doc, t, "order", 1);
+	check_site(doc, t, "coupon", 2);
+	check_site(doc, t, "square", 1);
+	check_site(doc, t, "session", 1);
+	check_site(doc, t, "series", 1);
+}
+
+HI_TEST_SCENARIO(leak_sites, the_line_that_made_a_leak_is_named_without_a_recording)
+{
+	struct target *t = target_start("leak_sites", NULL);
+	struct hi_command *c = target_run(t, "leaks");
+
+	HI_ASSERT_MSG(strstr(c->out, "make_coupon"), "%s", c->out);
+	check_sites(target_ask(t, "leaks", "--all"), t);
+	check_sites(doc_of(hi_heapinspect("leaks", "--all", "--json", target_snap(t))),
+		    t);
+}
