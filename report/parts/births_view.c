@@ -414,7 +414,12 @@ static void add_frame_item_row(const struct hi_frame_item *item, bool is_inner,
 	const char *text = hi_frame_item_text(item, t->page);
 	bool is_fold = item->n_folded > 1;
 
-	add_caller_line(t, is_inner ? hi_page_printf(t->page, "through %s", text) : text,
+	add_caller_line(t,
+			hi_page_printf(t->page, "%s%s",
+				       is_inner	 ? "through "
+				       : is_fold ? "… "
+						 : "",
+				       text),
 			is_fold ? ""
 				: hi_address_where(t->page, "census", "site-any",
 						   item->row->function),

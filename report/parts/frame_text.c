@@ -50,7 +50,7 @@ const char *hi_frame_item_text(const struct hi_frame_item *item, struct hi_page 
 {
 	if (item->n_folded < 2)
 		return hi_frame_function(item->row, page);
-	return hi_page_printf(page, "… %zu frames of %s", item->n_folded,
+	return hi_page_printf(page, "%zu frames of %s", item->n_folded,
 			      hi_page_safe(page, item->libraries));
 }
 
@@ -58,7 +58,10 @@ static void show_frame_item(const struct hi_frame_item *item, struct hi_report_t
 {
 	bool is_fold = item->n_folded > 1;
 
-	hi_cell_text(t, hi_frame_item_text(item, t->page), 0);
+	hi_cell_text(t,
+		     hi_page_printf(t->page, "%s%s", is_fold ? "… " : "",
+				    hi_frame_item_text(item, t->page)),
+		     0);
 	if (!is_fold)
 		hi_cell_link(t, hi_address_where(t->page, "census", "site-any",
 						 item->row->function));

@@ -13,7 +13,7 @@
  * "libfoo.so+0x1234" where the line is not known. Safe; never NULL. */
 const char *hi_frame_function(const struct hi_frame_row *row, struct hi_page *page);
 const char *hi_frame_place(const struct hi_frame_row *row, struct hi_page *page);
-/* Returns "shop::load", or "… 7 frames of libstdc++"; safe, never NULL. */
+/* Returns "shop::load", or "7 frames of libstdc++"; safe, never NULL. */
 const char *hi_frame_item_text(const struct hi_frame_item *item, struct hi_page *page);
 /* Adds the items of a context (frame_items.h) as a table, the innermost first, at most
  * `most` of them. */

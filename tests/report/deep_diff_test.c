@@ -79,6 +79,8 @@ HI_TEST(deep_diff, largest_differences_first)
 	HI_ASSERT_EQ(5, deep_rows_of(t));
 	expect_delta(t, 0, "path", "main load > load m", -400);
 	expect_delta(t, 3, "path", "main m", -7);
+	HI_ASSERT_STREQ("load m < main load", deep_cell_of(t, 0, "path")->shown);
+	HI_ASSERT_STREQ("main m", deep_cell_of(t, 3, "path")->shown);
 	HI_ASSERT_EQ(-307, (int64_t)deep_sum_of(t, "delta"));
 	t = deep_table_of(r, "total");
 	HI_ASSERT_EQ(757, deep_cell_of(t, 0, "before")->number);

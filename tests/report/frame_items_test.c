@@ -58,14 +58,14 @@ static const char *items_text(bool folds, const struct hi_frame_row *kept)
 
 HI_TEST(frame_items, frames_of_libraries_are_one)
 {
-	HI_ASSERT_STREQ("… 3 frames of libc, libstdc++\napp::load\napp::serve\nmain\n"
+	HI_ASSERT_STREQ("3 frames of libc, libstdc++\napp::load\napp::serve\nmain\n"
 			"__libc_start_call_main\n",
 			items_text(true, NULL));
 }
 
 HI_TEST(frame_items, a_kept_frame_is_not_folded)
 {
-	HI_ASSERT_STREQ("… 2 frames of libc, libstdc++\n"
+	HI_ASSERT_STREQ("2 frames of libc, libstdc++\n"
 			"std::vector<int>::push_back\napp::load\napp::serve\nmain\n"
 			"__libc_start_call_main\n",
 			items_text(true, &stack_rows[3]));
@@ -183,7 +183,7 @@ HI_TEST(frame_items, a_table_by_context_has_callers_and_shows_tails_once)
 
 	hi_births_display(&report, page);
 	HI_ASSERT_STREQ("1  app::load\n"
-			"through … 3 frames of libc, libstdc++\n"
+			"through 3 frames of libc, libstdc++\n"
 			"app::serve\n"
 			"main\n"
 			"__libc_start_call_main\n"

@@ -15,7 +15,8 @@ static void add_flame_box(const struct hi_deep_report *report,
 			  struct hi_page_picture *picture,
 			  const struct hi_deep_frame_box *frame, struct hi_page *page)
 {
-	const char *name = hi_page_safe(page, frame->name);
+	const char *name = hi_page_safe(page, page->type_names.keep_full ? frame->name
+									 : frame->shown);
 	char value[32], percent[16];
 
 	hi_percent(percent, frame->value, report->flame.items[0].value);

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "report/function_name.h"
 #include "report/reports/deep/deep_report_internal.h"
 
 /* ---- texts ---- */
@@ -95,9 +96,20 @@ const char *hi_deep_function_name(const struct hi_deep_maker *m, uint32_t functi
 	return *name ? name : "(unknown)";
 }
 
-const char *hi_deep_function_text(struct hi_deep_maker *m, uint32_t function)
+const char *hi_deep_function_short(struct hi_deep_maker *m, uint32_t function)
 {
-	const char *name = hi_deep_function_name(m, function), *module;
+	char name[HI_FUNCTION_SHORT_SIZE];
+
+	return hi_deep_text(m, "%s",
+			    hi_function_short(hi_deep_function_name(m, function), name,
+					      sizeof(name)));
+}
+
+/* The name with its module, as preferences want it. */
+static const char *qualify_function(struct hi_deep_maker *m, uint32_t function,
+				    const char *name)
+{
+	const char *module;
 	enum hi_deep_qualify qualify = m->query->prefs.qualify;
 	uint32_t number;
 
@@ -108,6 +120,16 @@ const char *hi_deep_function_text(struct hi_deep_maker *m, uint32_t function)
 	if (!*module || (qualify == HI_DEEP_DIFFERENT && number == m->module))
 		return name;
 	return hi_deep_text(m, "%.4000s (%.1000s)", name, module);
+}
+
+const char *hi_deep_function_text(struct hi_deep_maker *m, uint32_t function)
+{
+	return qualify_function(m, function, hi_deep_function_name(m, function));
+}
+
+const char *hi_deep_function_shown(struct hi_deep_maker *m, uint32_t function)
+{
+	return qualify_function(m, function, hi_deep_function_short(m, function));
 }
 
 const char *hi_deep_module_text(const struct hi_deep_maker *m, uint32_t module)
@@ -220,6 +242,25 @@ void hi_deep_cell_text(struct hi_deep_maker *m, struct hi_deep_table *t, const c
 					    .text = text,
 					    .indent = indent,
 					    .link = link});
+}
+
+void hi_deep_cell_shown(struct hi_deep_maker *m, struct hi_deep_table *t,
+			const char *text, const char *shown, unsigned indent,
+			const char *link)
+{
+	add_deep_cell(m, t,
+		      (struct hi_deep_cell){.kind = HI_DEEP_CELL_TEXT,
+					    .text = text,
+					    .shown = shown,
+					    .indent = indent,
+					    .link = link});
+}
+
+void hi_deep_cell_function(struct hi_deep_maker *m, struct hi_deep_table *t,
+			   uint32_t function, unsigned indent, const char *link)
+{
+	hi_deep_cell_shown(m, t, hi_deep_function_text(m, function),
+			   hi_deep_function_shown(m, function), indent, link);
 }
 
 void hi_deep_cell_dump(struct hi_deep_maker *m, struct hi_deep_table *t,

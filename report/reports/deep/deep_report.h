@@ -84,11 +84,12 @@ enum hi_deep_cell_kind {
 };
 struct hi_deep_cell {
 	enum hi_deep_cell_kind kind;
-	unsigned indent;  /* of text */
-	uint64_t number;  /* of SIGNED: int64_t */
-	uint64_t whole;	  /* of RATIO; 0: unknown */
-	const char *text; /* as the profile has it: hostile */
-	const char *link; /* a query; NULL: none */
+	unsigned indent;   /* of text */
+	uint64_t number;   /* of SIGNED: int64_t */
+	uint64_t whole;	   /* of RATIO; 0: unknown */
+	const char *text;  /* as the profile has it: hostile */
+	const char *shown; /* on pages without full names; NULL: as text; hostile */
+	const char *link;  /* a query; NULL: none */
 };
 struct hi_deep_table {
 	const char *key, *title;
@@ -105,9 +106,9 @@ struct hi_deep_fact {
 struct hi_deep_frame_box {
 	int32_t parent; /* -1: of the first one */
 	uint32_t depth;
-	uint64_t value;	  /* with those in it */
-	const char *name; /* hostile */
-	const char *link; /* a query */
+	uint64_t value;		  /* with those in it */
+	const char *name, *shown; /* as text and shown of a cell; hostile */
+	const char *link;	  /* a query */
 };
 struct hi_deep_report {
 	const char *query;	   /* its text */

@@ -201,8 +201,7 @@ static void add_advice_row(struct hi_deep_maker *m, struct hi_deep_table *t,
 {
 	uint32_t function = m->profile->sites.items[row->site].function;
 
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, function), 0,
-			  hi_deep_link(m, HI_DEEP_PROC, function));
+	hi_deep_cell_function(m, t, function, 0, hi_deep_link(m, HI_DEEP_PROC, function));
 	hi_deep_cell_text(m, t, hi_deep_site_text(m, row->site), 0, NULL);
 	hi_deep_cell_number(m, t, row->bytes);
 	hi_deep_cell_number(m, t, c->of[HI_DEEP_ALLOCS]);

@@ -110,12 +110,11 @@ static void add_caller_row(struct hi_deep_maker *m, struct hi_deep_table *t,
 
 		if (c->entry != HI_DEEP_NONE)
 			node = m->graph->edges[c->entry].callee;
-		hi_deep_cell_text(
-			m, t, hi_deep_function_text(m, m->graph->nodes[node].function), 0,
-			hi_deep_link(m, HI_DEEP_CLIQUE, row->a));
+		hi_deep_cell_function(m, t, m->graph->nodes[node].function, 0,
+				      hi_deep_link(m, HI_DEEP_CLIQUE, row->a));
 	} else {
-		hi_deep_cell_text(m, t, hi_deep_function_text(m, row->a), 0,
-				  hi_deep_link(m, HI_DEEP_PROC, row->a));
+		hi_deep_cell_function(m, t, row->a, 0,
+				      hi_deep_link(m, HI_DEEP_PROC, row->a));
 	}
 	if (m->query->group == HI_DEEP_BY_SITE) {
 		hi_deep_cell_text(m, t, hi_deep_site_text(m, row->b), 0, NULL);

@@ -75,11 +75,11 @@ static void add_call_row(struct hi_deep_maker *m, struct hi_deep_table *t, uint3
 		inside ? hi_deep_link(m, HI_DEEP_PROC, callee->function)
 		       : hi_deep_link(m, HI_DEEP_CLIQUE, callee->clique);
 
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, caller->function), 0,
-			  up ? hi_deep_link(m, HI_DEEP_CLIQUE, caller->clique) : NULL);
+	hi_deep_cell_function(m, t, caller->function, 0,
+			      up ? hi_deep_link(m, HI_DEEP_CLIQUE, caller->clique)
+				 : NULL);
 	hi_deep_cell_text(m, t, hi_deep_site_text(m, e->site), 0, NULL);
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, callee->function), 0,
-			  up ? NULL : callee_link);
+	hi_deep_cell_function(m, t, callee->function, 0, up ? NULL : callee_link);
 	hi_deep_kind_cell(m, t, e->site);
 	hi_deep_cost_cells(m, t, &e->own, &e->desc);
 	add_call_dump(m, t, edge);
@@ -88,11 +88,9 @@ static void add_call_row(struct hi_deep_maker *m, struct hi_deep_table *t, uint3
 static void add_leaf_row(struct hi_deep_maker *m, struct hi_deep_table *t,
 			 const struct hi_deep_leaf *leaf)
 {
-	hi_deep_cell_text(m, t,
-			  hi_deep_function_text(m, m->graph->nodes[leaf->node].function),
-			  0, NULL);
+	hi_deep_cell_function(m, t, m->graph->nodes[leaf->node].function, 0, NULL);
 	hi_deep_cell_text(m, t, hi_deep_site_text(m, leaf->site), 0, NULL);
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, HI_DEEP_ALLOCATOR), 0, NULL);
+	hi_deep_cell_function(m, t, HI_DEEP_ALLOCATOR, 0, NULL);
 	hi_deep_kind_cell(m, t, leaf->site);
 	hi_deep_cost_cells(m, t, &leaf->costs, &no_costs);
 	add_call_dump(m, t, HI_DEEP_NONE);
@@ -148,8 +146,8 @@ static void add_clique_members(struct hi_deep_maker *m, const struct hi_deep_cli
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct hi_deep_row *row = &rows.items[i];
 
-		hi_deep_cell_text(m, t, hi_deep_function_text(m, row->b), 0,
-				  hi_deep_link(m, HI_DEEP_PROC, row->b));
+		hi_deep_cell_function(m, t, row->b, 0,
+				      hi_deep_link(m, HI_DEEP_PROC, row->b));
 		hi_deep_cost_cells(m, t, &row->own, &row->desc);
 		if (m->query->prefs.developer)
 			hi_deep_cell_dump(m, t, HI_DEEP_DUMP_NODE, row->a);
@@ -504,8 +502,8 @@ static void add_recursion_functions(struct hi_deep_maker *m,
 	for (size_t i = 0; i < rows.count && i < limit; i++) {
 		const struct hi_deep_row *row = &rows.items[i];
 
-		hi_deep_cell_text(m, t, hi_deep_function_text(m, row->b), 0,
-				  hi_deep_link(m, HI_DEEP_PROC, row->b));
+		hi_deep_cell_function(m, t, row->b, 0,
+				      hi_deep_link(m, HI_DEEP_PROC, row->b));
 		hi_deep_cell_number(m, t, row->n);
 		hi_deep_cost_cells(m, t, &row->own, &row->desc);
 	}

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "report/function_name.h"
+#include "report/parts/frame_items.h"
 #include "report/reports/deep/deep_report_internal.h"
 
 enum { MOST_FRAMES = 16, FRAME_NAME = 200 };
@@ -120,6 +122,74 @@ static const char *path_of_leaf(struct hi_deep_maker *m, const struct hi_deep_le
 	return node && n == MOST_FRAMES ? hi_deep_text(m, "… > %s", text) : text;
 }
 
+/* Adds a function to the items of a path; the line of the row is its call site. */
+static void add_path_item(struct hi_deep_maker *m, struct hi_frame_items *items,
+			  struct hi_frame_row *row, uint32_t function, uint32_t site)
+{
+	const struct hi_deep_procedure *f = &m->profile->functions.items[function];
+
+	*row = (struct hi_frame_row){.function = hi_deep_function_name(m, function),
+				     .module =
+					     hi_deep_profile_text(m->profile, f->module),
+				     .file = hi_deep_profile_text(m->profile, f->file),
+				     .line = site};
+	hi_frame_items_add(items, row, 0, false);
+}
+
+/* "load m3 < … 3 frames of libstdc++ < main a": the innermost function first, with
+ * frames of libraries folded. */
+static const char *text_of_items(struct hi_deep_maker *m,
+				 const struct hi_frame_items *items)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < items->of.count; i++) {
+		const struct hi_frame_item *item = &items->of.items[i];
+		uint32_t site = item->row->line;
+		const char *at = site == HI_DEEP_NONE ? "" : hi_deep_site_text(m, site);
+		char name[HI_FUNCTION_SHORT_SIZE];
+
+		text = item->n_folded > 1
+			       ? hi_deep_text(m, "%.6000s%s… %zu frames of %s", text,
+					      i ? " < " : "", item->n_folded,
+					      item->libraries)
+			       : hi_deep_text(m, "%.6000s%s%.*s%s%.*s", text,
+					      i ? " < " : "", FRAME_NAME,
+					      hi_function_short(item->row->function, name,
+								sizeof(name)),
+					      *at ? " " : "", FRAME_NAME, at);
+	}
+	return text;
+}
+
+static const char *shown_path_of_leaf(struct hi_deep_maker *m,
+				      const struct hi_deep_leaf *leaf)
+{
+	const struct hi_deep_graph *g = m->graph;
+	struct hi_frame_row rows[2 * MOST_FRAMES];
+	struct hi_frame_items items = {.folds = true};
+	uint32_t node = leaf->node, site = leaf->site, n = 0;
+	const char *text;
+
+	while (node && n + 1 < 2 * MOST_FRAMES) {
+		uint32_t entry = g->cliques[g->nodes[node].clique].entry;
+
+		add_path_item(m, &items, &rows[n++], g->nodes[node].function, site);
+		if (entry == HI_DEEP_NONE)
+			break;
+		if (g->edges[entry].callee != node)
+			add_path_item(m, &items, &rows[n++],
+				      g->nodes[g->edges[entry].callee].function,
+				      HI_DEEP_NONE);
+		node = g->edges[entry].caller;
+		site = g->edges[entry].site;
+	}
+	text = text_of_items(m, &items);
+	m->report->failed |= items.failed;
+	hi_frame_items_free(&items);
+	return text;
+}
+
 /* ---- tables ---- */
 
 static void add_diff_columns(struct hi_deep_maker *m, struct hi_deep_table *t)
@@ -176,10 +246,13 @@ static void add_diff_table(struct hi_deep_maker *m, const struct hi_deep_diff *d
 	for (size_t i = 0; i < rows.count && i < limit; i++) {
 		const struct diff_row *row = &rows.items[i];
 
-		hi_deep_cell_text(m, t,
-				  places ? path_of_leaf(m, &m->graph->leaves[row->id])
-					 : hi_deep_function_text(m, row->id),
-				  0, NULL);
+		if (places)
+			hi_deep_cell_shown(
+				m, t, path_of_leaf(m, &m->graph->leaves[row->id]),
+				shown_path_of_leaf(m, &m->graph->leaves[row->id]), 0,
+				NULL);
+		else
+			hi_deep_cell_function(m, t, row->id, 0, NULL);
 		add_diff_cells(m, t, row);
 	}
 	note_left_out(m, t, &rows, limit);

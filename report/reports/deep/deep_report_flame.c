@@ -65,18 +65,19 @@ static void choose_cliques(struct flame_tree *t, uint32_t top)
 	t->n_chosen = t->n_below < FRAMES ? t->n_below : FRAMES;
 }
 
-/* "parse"; "expr, term and 2 more (recursive)". */
-static const char *name_of_frame(struct hi_deep_maker *m, uint32_t clique)
+/* "parse"; "expr and 2 more (recursive)". */
+static const char *name_of_frame(struct hi_deep_maker *m, uint32_t clique, bool is_short)
 {
 	const struct hi_deep_clique *c = &m->graph->cliques[clique];
 	const char *name;
+	uint32_t function;
 
 	if (c->entry == HI_DEEP_NONE)
 		return "(all)";
-	name = hi_deep_text(
-		m, "%.*s", NAME,
-		hi_deep_function_name(
-			m, m->graph->nodes[m->graph->edges[c->entry].callee].function));
+	function = m->graph->nodes[m->graph->edges[c->entry].callee].function;
+	name = hi_deep_text(m, "%.*s", NAME,
+			    is_short ? hi_deep_function_short(m, function)
+				     : hi_deep_function_name(m, function));
 	return c->n_members == 1 ? name
 				 : hi_deep_text(m, "%s and %u more (recursive)", name,
 						c->n_members - 1);
@@ -95,7 +96,8 @@ static void add_frames(struct flame_tree *t)
 			.parent = parent,
 			.depth = i ? m->report->flame.items[parent].depth + 1 : 0,
 			.value = t->value[clique],
-			.name = name_of_frame(m, clique),
+			.name = name_of_frame(m, clique, false),
+			.shown = name_of_frame(m, clique, true),
 			.link = hi_deep_link(m, HI_DEEP_CLIQUE, clique)};
 
 		t->box[clique] = (int32_t)i;
@@ -157,9 +159,9 @@ static void add_flame_row(struct flame_tree *t, struct hi_deep_table *table, uin
 
 		own += hi_deep_value(&node->own, &node->desc, m->cost, true);
 	}
-	hi_deep_cell_text(m, table, frame->name,
-			  frame->depth < MOST_INDENT ? frame->depth : MOST_INDENT,
-			  i ? zoom_link(m, t->chosen[i]) : NULL);
+	hi_deep_cell_shown(m, table, frame->name, frame->shown,
+			   frame->depth < MOST_INDENT ? frame->depth : MOST_INDENT,
+			   i ? zoom_link(m, t->chosen[i]) : NULL);
 	hi_deep_cell_number(m, table, frame->value);
 	hi_deep_cell_ratio(m, table, frame->value, m->report->flame.items[0].value);
 	hi_deep_cell_number(m, table, own);

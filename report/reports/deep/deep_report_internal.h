@@ -54,6 +54,9 @@ void hi_deep_link_init(const struct hi_deep_maker *m, struct hi_deep_query *quer
 /* The name of a function, with its module as preferences want it. */
 const char *hi_deep_function_text(struct hi_deep_maker *m, uint32_t function);
 const char *hi_deep_function_name(const struct hi_deep_maker *m, uint32_t function);
+/* The same two with the short name of the function (report/function_name.h), for pages. */
+const char *hi_deep_function_shown(struct hi_deep_maker *m, uint32_t function);
+const char *hi_deep_function_short(struct hi_deep_maker *m, uint32_t function);
 /* "(unknown)" for "". */
 const char *hi_deep_module_text(const struct hi_deep_maker *m, uint32_t module);
 /* "load.c:12"; "load.c:12 +0x1c" where the function has several calls on the line. */
@@ -79,6 +82,13 @@ void hi_deep_column(struct hi_deep_maker *m, struct hi_deep_table *t, const char
 /* link: or NULL. */
 void hi_deep_cell_text(struct hi_deep_maker *m, struct hi_deep_table *t, const char *text,
 		       unsigned indent, const char *link);
+/* The cell has another text on pages, unless they have full names. */
+void hi_deep_cell_shown(struct hi_deep_maker *m, struct hi_deep_table *t,
+			const char *text, const char *shown, unsigned indent,
+			const char *link);
+/* A cell with a function as hi_deep_function_text() has it, short on pages. */
+void hi_deep_cell_function(struct hi_deep_maker *m, struct hi_deep_table *t,
+			   uint32_t function, unsigned indent, const char *link);
 /* A cell with a link to a dump, of which the text is the query; n: HI_DEEP_NONE: empty.
  */
 void hi_deep_cell_dump(struct hi_deep_maker *m, struct hi_deep_table *t,

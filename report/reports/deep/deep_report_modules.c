@@ -27,8 +27,7 @@ static void add_function_columns(struct hi_deep_maker *m, struct hi_deep_table *
 static void add_function_cells(struct hi_deep_maker *m, struct hi_deep_table *t,
 			       const struct hi_deep_row *row)
 {
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, row->a), 0,
-			  hi_deep_link(m, HI_DEEP_PROC, row->a));
+	hi_deep_cell_function(m, t, row->a, 0, hi_deep_link(m, HI_DEEP_PROC, row->a));
 	hi_deep_cost_cells(m, t, &row->own, &row->desc);
 	if (m->query->prefs.developer)
 		hi_deep_cell_dump(m, t, HI_DEEP_DUMP_FUNCTION, row->a);

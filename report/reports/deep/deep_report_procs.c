@@ -106,8 +106,7 @@ static const char *callee_link(struct hi_deep_maker *m, uint32_t callee)
 static void add_callee_cell(struct hi_deep_maker *m, struct hi_deep_table *t,
 			    uint32_t callee, unsigned indent)
 {
-	hi_deep_cell_text(m, t, hi_deep_function_text(m, callee), indent,
-			  callee_link(m, callee));
+	hi_deep_cell_function(m, t, callee, indent, callee_link(m, callee));
 }
 
 /* What a call site without calls would call, if that is known. */

@@ -93,6 +93,12 @@ static void show_ratio(struct hi_page *page, struct hi_report_table *table,
 			     0);
 }
 
+static const char *shown_cell_text(const struct hi_deep_cell *cell,
+				   const struct hi_page *page)
+{
+	return cell->shown && !page->type_names.keep_full ? cell->shown : cell->text;
+}
+
 static void show_deep_cell(struct hi_page *page, struct hi_report_table *table,
 			   const struct hi_deep_cell *cell, enum hi_column_kind kind)
 {
@@ -101,7 +107,8 @@ static void show_deep_cell(struct hi_page *page, struct hi_report_table *table,
 		hi_cell_empty(table);
 		break;
 	case HI_DEEP_CELL_TEXT:
-		hi_cell_text(table, hi_page_safe(page, cell->text), cell->indent);
+		hi_cell_text(table, hi_page_safe(page, shown_cell_text(cell, page)),
+			     cell->indent);
 		break;
 	case HI_DEEP_CELL_NUMBER:
 		hi_cell_number(table, cell->number);
