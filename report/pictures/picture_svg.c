@@ -103,10 +103,13 @@ static void put_node_name(const struct drawing *d, const struct hi_picture_node 
 	hi_svg_label(d->out, "", x, y, name, (size_t)most);
 }
 
-/* The colour of a module: the same in every picture. */
+/* The colour of a module: the same in every picture, and of every version. */
 static unsigned color_of_module(const char *module)
 {
-	return (unsigned)(hi_hash_name(module) % HI_PICTURE_COLORS);
+	const char *version = strstr(module, ".so");
+	size_t n = version ? (size_t)(version - module) : strlen(module);
+
+	return (unsigned)(hi_hash_more(HI_HASH_START, module, n) % HI_PICTURE_COLORS);
 }
 
 static void begin_node(const struct drawing *d, const struct hi_picture_node *node,
@@ -359,7 +362,7 @@ static void put_picture_head(const struct drawing *d)
 	put_picture_text(d->out, "title", "12", 28, text);
 	picture_subtitle(d->picture, text);
 	put_picture_text(d->out, "dim", "12", 48, text);
-	put_picture_text(d->out, "found", "212", 74, "");
+	put_picture_text(d->out, "found", "292", 74, "");
 	fprintf(d->out,
 		"<svg class=\"plot %s\" x=\"0\" y=\"%d\" width=\"100%%\" "
 		"height=\"%d\">\n",
@@ -376,7 +379,10 @@ static void put_picture_foot(const struct drawing *d)
 	put_modules(d, &at);
 	put_kinds(d, &at);
 	put_picture_text(d->out, "info", "12", y + 20,
-			 d->shape == HI_PICTURE_FLAME
+			 has_modules(d->picture)
+				 ? "A frame is as wide as what is live of all that was "
+				   "allocated in it. Point at one for its figures."
+			 : d->shape == HI_PICTURE_FLAME
 				 ? "A frame is as wide as what it retains. Point at one "
 				   "for its figures."
 				 : "A box is as large as what it retains. Point at one "

@@ -356,3 +356,20 @@ HI_TEST_INTEROP(browser_report, takes_names_that_are_meant_to_do_harm)
 
 	crawl_report(in, make_hostile(in), "8", "hostile");
 }
+
+/* ---- a picture ---- */
+
+HI_TEST_INTEROP(browser_picture, a_flame_graph_of_stacks_turns_round)
+{
+	char *in = snapshot_directory();
+	const char *svg = snapshot_path(in, "stacks.svg");
+	struct hi_command *c =
+		hi_heapinspect("graph", hostile_snapshot(in, "hostile.hirec", 40), "--by",
+			       "context", "-o", svg);
+	json_t *found;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "graph: %s", c->err);
+	found = ask_chromium("turn", (const char *const[]){"--", svg, NULL});
+	HI_ASSERT(number_of(found, "frames") > 5);
+	HI_ASSERT(number_of(found, "top") > 2);
+}

@@ -6,6 +6,7 @@
 //	node pages.mjs READERS file [OPTION=VALUE...] -- FILE.html
 //	node pages.mjs READERS attack marker=TEXT -- PROGRAM serve FILE...
 //	node pages.mjs READERS keys -- PROGRAM serve FILE...
+//	node pages.mjs READERS turn -- FILE.svg
 //
 // limit=N pages at most; often=N pages of each kind at least; axe=no leaves its checks out; pictures=DIRECTORY for screenshots;
 // absent=KIND,KIND... may be error pages.
@@ -19,6 +20,7 @@ import { Crawl } from './crawl.mjs'
 import { findFaults } from './faults.mjs'
 import { Keys } from './keys.mjs'
 import { startServer } from './server.mjs'
+import { turnRound } from './turned.mjs'
 
 const [readers, what, ...rest] = process.argv.slice(2)
 const cut = rest.indexOf('--')
@@ -51,6 +53,7 @@ const tasks = {
     const pages = (options.pages ?? '').split(',').filter(Boolean).map((path) => new URL(path, server.url).href)
     return new Attacks(browser, server.url, { pages, marker: options.marker }).run()
   }),
+  turn: (browser) => turnRound(browser, pathToFileURL(resolve(words[0])).href),
   keys: (browser) => withServer((server) => new Keys(browser, server.url).run()),
 }
 
