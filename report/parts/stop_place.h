@@ -26,6 +26,7 @@ struct hi_stopped {
 	const char *thread; /* its name; "" unknown */
 	uint64_t waited_ns;
 	uint64_t every; /* every N-th hit stops; 0: unknown */
+	uint64_t hits;	/* of the place since it is watched, with this one; 0: unknown */
 };
 
 enum { HI_PROBED_TEXT = 512 };

@@ -170,6 +170,53 @@ char *hi_trend_text(char out[HI_TREND_TEXT], const struct hi_slope *rate,
 	return out;
 }
 
+/* ---- of each request ---- */
+
+/* Bytes as text, with a sign where they are gone. */
+static char *format_bytes_left(char out[32], double bytes)
+{
+	char text[24];
+
+	hi_text_bytes(text, (uint64_t)(fabs(bytes) + 0.5));
+	snprintf(out, 32, "%s%s", bytes <= -0.5 ? "-" : "", text);
+	return out;
+}
+
+/* Names of the types that a hit leaves, the first three; what it leaves of a type is above
+ * 0 with its interval. */
+static const char *types_left(const struct hi_trend *trend, struct hi_page *page)
+{
+	enum { NAMED = 3 };
+	const char *text = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < trend->n_rows && n < NAMED; i++) {
+		if (trend->rows[i].per_hit.low < 0.5)
+			continue;
+		text = hi_page_printf(page, "%s%s%s", text, n++ ? ", " : ": ",
+				      hi_type_label(trend->rows[i].name, page));
+	}
+	return text;
+}
+
+const char *hi_trend_per_hit_text(const struct hi_trend *trend, struct hi_page *page)
+{
+	const struct hi_slope *left = &trend->live.per_hit;
+	char rate[32], low[32], high[32];
+	const char *place;
+
+	if (!trend->place || left->n < HI_SLOPE_LEAST)
+		return "";
+	place = hi_page_safe(page, trend->place);
+	if (left->high < 0.5)
+		return hi_page_printf(page, "no %s leaves anything", place);
+	return hi_page_printf(page, "each %s leaves %s (%s to %s) in %.1f objects%s",
+			      place, format_bytes_left(rate, left->rate),
+			      format_bytes_left(low, left->low),
+			      format_bytes_left(high, left->high),
+			      fabs(trend->objects_per_hit.rate), types_left(trend, page));
+}
+
 /* ---- documents ---- */
 
 static struct hi_doc_value growth_value(const struct hi_slope *rate, double value)
@@ -195,6 +242,13 @@ static struct hi_doc_value high_of_growth(const struct hi_doc_row *row)
 	return growth_value(rate, rate->high);
 }
 
+static struct hi_doc_value per_hit_of_growth(const struct hi_doc_row *row)
+{
+	const struct hi_slope *left = &((const struct hi_trend_row *)row->row)->per_hit;
+
+	return growth_value(left, left->rate);
+}
+
 static const struct hi_doc_field growth_row_fields[] = {
 	{"type", NULL, HI_DOC_TEXT, HI_AT(struct hi_trend_row, name), .nullable = true,
 	 .meaning = "null: untyped; of all that is live, or leaked, null too"},
@@ -210,10 +264,20 @@ static const struct hi_doc_field growth_row_fields[] = {
 	 .nullable = true, .is_signed = true, .meaning = "of an interval of 95 %"},
 	{"bytes_per_minute_high", NULL, HI_DOC_REAL, .value = high_of_growth,
 	 .nullable = true, .is_signed = true},
+	{"bytes_per_hit", NULL, HI_DOC_REAL, .value = per_hit_of_growth, .nullable = true,
+	 .is_signed = true,
+	 .meaning = "that each hit of --at leaves; null: there is no such place, or its "
+		    "hits are not counted"},
 };
 static const struct hi_doc_fields growth_rows =
 	HI_DOC_FIELDS(growth_row_fields, .row_size = sizeof(struct hi_trend_row));
 
+static struct hi_doc_value objects_per_hit(const struct hi_doc_row *row)
+{
+	const struct hi_trend *trend = row->row;
+
+	return growth_value(&trend->objects_per_hit, trend->objects_per_hit.rate);
+}
 static struct hi_doc_value name_of_limit(const struct hi_doc_row *row)
 {
 	const struct hi_trend *growth = row->row;
@@ -242,6 +306,12 @@ static const struct hi_doc_field growth_fields[] = {
 	 .nested = &growth_rows, .meaning = "certain leaks; 0 where they are unknown"},
 	{"types", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_trend, rows, n_rows),
 	 .nested = &growth_rows, .meaning = "those that grew most, at most 100"},
+	{"place", NULL, HI_DOC_TEXT, HI_AT(struct hi_trend, place), .nullable = true,
+	 .meaning = "that each census was taken at (--at)"},
+	{"hits", NULL, HI_DOC_COUNT, HI_AT(struct hi_trend, hits),
+	 .meaning = "of the place, from the first census to the last"},
+	{"objects_per_hit", NULL, HI_DOC_REAL, .value = objects_per_hit, .nullable = true,
+	 .is_signed = true},
 	{"limit", NULL, HI_DOC_TEXT, .value = name_of_limit, .nullable = true,
 	 .meaning = "the limit of its memory that is reached first; null: not recorded"},
 	{"limit_bytes", NULL, HI_DOC_BYTES, .value = bytes_of_limit, .nullable = true},

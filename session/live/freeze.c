@@ -105,6 +105,14 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 	return status;
 }
 
+/* 0: they are not counted. */
+static uint64_t count_place_hits(const struct hi_stop_site *site)
+{
+	uint64_t hits = hi_stop_site_hits(site);
+
+	return hits == UINT64_MAX ? 0 : hits;
+}
+
 static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_trigger_stop *t = &in->image->stats.trigger;
@@ -121,7 +129,8 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 				       .tid = t->hit.tid,
 				       .thread = "",
 				       .waited_ns = t->waited_ns,
-				       .every = in->options->safepoint.at.every};
+				       .every = in->options->safepoint.at.every,
+				       .hits = count_place_hits(in->stop.site)};
 	at = hi_stop_site_at(in->stop.site, t->hit.pc);
 	stopped->place_known = at != NULL;
 	if (at)

@@ -21,7 +21,9 @@ struct growth_pass {
 	const struct hi_snapshots *file;
 	struct hi_series_trend *to;
 	size_t n; /* censuses that are read */
-	double *times, *live, *leaked;
+	double *times, *live, *leaked, *objects;
+	double *hits; /* of the place of --at; all 0: of none, or not counted */
+	bool has_hits;
 	struct followed *types; /* by name */
 	size_t n_types;
 	bool leaks_known;
@@ -178,6 +180,20 @@ static struct hi_report_limit limit_of_census(const struct hi_snapshot *s)
 		.used = hi_snapshot_number(s, "head.limit.used", 0)};
 }
 
+/* All censuses are of one place; its hits are more at each. */
+static void take_hits(struct growth_pass *p, size_t at, const struct hi_snapshot *s)
+{
+	double hits = (double)hi_snapshot_number(s, "stop.hits", 0);
+	struct hi_trend *t = &p->to->trend;
+
+	p->hits[at] = hits;
+	p->has_hits &= hits > 0 && (at == 0 || hits >= p->hits[at - 1]);
+	if (at == 0)
+		t->place = hi_arena_strdup(&p->to->arena,
+					   hi_snapshot_text(s, "head.safepoint", ""));
+	t->hits = (uint64_t)(hits - p->hits[0]);
+}
+
 static enum hi_status take_census_of_growth(struct growth_pass *p, size_t at, size_t i,
 					    struct hi_error *err)
 {
@@ -188,6 +204,8 @@ static enum hi_status take_census_of_growth(struct growth_pass *p, size_t at, si
 	if (status == HI_OK) {
 		p->times[at] = (double)census.entry->point.wall_ns / ns_per_minute;
 		p->live[at] = (double)census.entry->point.bytes;
+		p->objects[at] = (double)census.entry->point.objects;
+		take_hits(p, at, census.snapshot);
 		take_leaked(p, at, &census);
 		p->to->trend.limit = limit_of_census(census.snapshot);
 	}
@@ -214,11 +232,33 @@ static enum hi_status fit_types(struct growth_pass *p, struct hi_error *err)
 		enum hi_status status = hi_slope_fit(p->times, p->types[i].values, p->n,
 						     &p->types[i].row.rate, err);
 
+		if (status == HI_OK && p->has_hits)
+			status = hi_slope_fit(p->hits, p->types[i].values, p->n,
+					      &p->types[i].row.per_hit, err);
 		if (status != HI_OK)
 			return status;
 		g->rows[g->n_rows++] = p->types[i].row;
 	}
 	return HI_OK;
+}
+
+static enum hi_status fit_hits(struct growth_pass *p, struct hi_error *err)
+{
+	struct hi_trend *t = &p->to->trend;
+	enum hi_status status = HI_OK;
+
+	if (!p->has_hits || !t->place) {
+		t->place = NULL;
+		t->hits = 0;
+		return HI_OK;
+	}
+	status = hi_slope_fit(p->hits, p->live, p->n, &t->live.per_hit, err);
+	if (status == HI_OK)
+		status =
+			hi_slope_fit(p->hits, p->objects, p->n, &t->objects_per_hit, err);
+	if (status == HI_OK && p->leaks_known)
+		status = hi_slope_fit(p->hits, p->leaked, p->n, &t->leaked.per_hit, err);
+	return status;
 }
 
 /* All in one pass: of many censuses, as many as a slope is computed of. */
@@ -231,7 +271,10 @@ static enum hi_status read_values(struct growth_pass *p, size_t last,
 	p->times = new_values(p);
 	p->live = new_values(p);
 	p->leaked = new_values(p);
-	if (!p->times || !p->live || !p->leaked)
+	p->objects = new_values(p);
+	p->hits = new_values(p);
+	p->has_hits = true;
+	if (!p->times || !p->live || !p->leaked || !p->objects || !p->hits)
 		return hi_fail_memory(err, "growth");
 	for (size_t i = 0; status == HI_OK && i < p->n; i++)
 		status = take_census_of_growth(p, i, hi_slope_point(i, last + 1), err);
@@ -239,6 +282,8 @@ static enum hi_status read_values(struct growth_pass *p, size_t last,
 		status = hi_slope_fit(p->times, p->live, p->n, &g->live.rate, err);
 	if (status == HI_OK && p->leaks_known)
 		status = hi_slope_fit(p->times, p->leaked, p->n, &g->leaked.rate, err);
+	if (status == HI_OK)
+		status = fit_hits(p, err);
 	return status == HI_OK ? fit_types(p, err) : status;
 }
 

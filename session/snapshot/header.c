@@ -118,6 +118,7 @@ static const struct hi_property stop_fields[] = {
 	STOP("tid", tid),
 	STOP("waited_ns", waited_ns),
 	STOP("every", every),
+	STOP("hits", hits),
 	STOP("place", place_known),
 	STOP("into_function", place.into_function),
 	STOP("offset", place.offset),

@@ -3,29 +3,19 @@
 #include "session/process_limits.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tests/harness.h"
+#include "tests/support/temporary.h"
 
 enum { PID = 4242 };
 
-static char root[64];
-
-static void remove_root(void *directory)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", (const char *)directory);
-	HI_ASSERT_EQ(0, system(command));
-}
+static const char *root;
 
 static void begin_root(void)
 {
-	snprintf(root, sizeof(root), "/tmp/hi-limits-XXXXXX");
-	HI_ASSERT(mkdtemp(root) != NULL);
-	hi_test_defer(remove_root, root);
+	root = temporary_directory();
 }
 
 /* With the directories that lead to it. */

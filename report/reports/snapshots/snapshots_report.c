@@ -321,6 +321,8 @@ static void show_trend(const struct hi_snapshots_report *r, struct hi_page *page
 			hi_page_printf(page, "%s",
 				       hi_trend_text(text, &r->trend->live.rate,
 						     &r->trend->limit)));
+	if (*hi_trend_per_hit_text(r->trend, page))
+		hi_page_text(page, hi_trend_per_hit_text(r->trend, page));
 	hi_trend_show(r->trend, TREND_SHOWN, page);
 	if (r->trend->n_rows > TREND_SHOWN)
 		hi_page_note(page, hi_page_printf(page, "%zu more types grew",
