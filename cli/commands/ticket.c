@@ -13,11 +13,12 @@
 #include "report/parts/legend.h"
 #include "report/render/markdown.h"
 #include "report/reports/ticket/ticket_report.h"
+#include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 #include "session/series/trend.h"
 
-enum { TOP = 10, SITES_SHOWN = 5 };
+enum { TOP = 10, SITES_SHOWN = 5, LEAKS_SHOWN = 5 };
 
 /* What the page is made of, beside the inspection. */
 struct ticket {
@@ -25,6 +26,8 @@ struct ticket {
 	const struct hi_report_header *header;
 	struct hi_summary_report *summary;
 	struct hi_series_trend *series;
+	struct hi_leaks_report *leaks;
+	struct hi_alloc_sites *makers; /* that leaks borrows from */
 	struct hi_births_sites leak_sites, suspect_sites;
 	struct hi_ticket_report report;
 };
@@ -33,6 +36,8 @@ static void close_ticket(struct ticket *t)
 {
 	hi_births_sites_free(&t->leak_sites);
 	hi_births_sites_free(&t->suspect_sites);
+	hi_leaks_report_destroy(t->leaks);
+	hi_alloc_sites_destroy(t->makers);
 	hi_series_trend_destroy(t->series);
 	hi_summary_report_destroy(t->summary);
 }
@@ -129,6 +134,22 @@ static enum hi_status find_ticket_sites(struct ticket *t, struct hi_error *err)
 	return status;
 }
 
+/* Without a recording: by the code of the program. */
+static enum hi_status find_makers(struct ticket *t, struct hi_error *err)
+{
+	const struct hi_restrict only = {.top = LEAKS_SHOWN};
+	enum hi_status status;
+
+	if (t->report.leak_sites || !t->in->results.leaks->n_roots)
+		return HI_OK;
+	status = hi_leaks_report_create(t->header, t->in->graph, t->in->shown.reach,
+					t->in->results.leaks, &only, &t->leaks, err);
+	if (status == HI_OK)
+		status = hi_leak_sites_find(t->in, t->leaks, &t->makers, err);
+	t->report.leaks = t->leaks;
+	return status;
+}
+
 /* ---- the page ---- */
 
 static const char *describe_system(struct hi_inspection *in)
@@ -156,7 +177,9 @@ static enum hi_status make_ticket(struct ticket *t, struct hi_error *err)
 					      .has_contents = o->snap.with_contents};
 	if (status == HI_OK)
 		status = read_growth(t, err);
-	return status == HI_OK ? find_ticket_sites(t, err) : status;
+	if (status == HI_OK)
+		status = find_ticket_sites(t, err);
+	return status == HI_OK ? find_makers(t, err) : status;
 }
 
 /* All types are added, so that those of one short name are told apart. */

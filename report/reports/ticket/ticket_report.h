@@ -8,12 +8,15 @@
 
 #include "report/parts/births_report.h"
 #include "report/parts/trend.h"
+#include "report/reports/leaks/leaks_report.h"
 #include "report/reports/summary/summary_report.h"
 
 /* The caller fills it in; all is borrowed. */
 struct hi_ticket_report {
 	const struct hi_summary_report *summary;
 	const struct hi_trend *trend; /* of a file of several censuses; else NULL */
+	/* Which lines can have made the leaks, by the code alone; NULL: not asked for. */
+	const struct hi_leaks_report *leaks;
 	/* Of a recording: where the leaks were allocated, and the elements of suspects;
 	 * NULL: there is none. */
 	const struct hi_births_sites *leak_sites, *suspect_sites;

@@ -10,10 +10,18 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "report/parts/decoded_share.h"
+#include "report/parts/leak_cycle.h"
+#include "report/parts/made_by.h"
 #include "report/reports/summary/rss_advice.h"
 #include "report/reports/ticket/ticket_report.h"
 
-enum { TYPES_SHOWN = 5, OWNERS_SHOWN = 5, LEAKS_SHOWN = 5, GROWTH_SHOWN = 8 };
+enum {
+	TYPES_SHOWN = 5,
+	OWNERS_SHOWN = 5,
+	LEAKS_SHOWN = 5,
+	GROWTH_SHOWN = 8,
+	CLOSING_SHOWN = 3,
+};
 
 /* ---- what is private ---- */
 
@@ -197,6 +205,8 @@ static void show_since_when(const struct hi_ticket_report *r, struct hi_page *pa
 		     hi_page_printf(page, "%s",
 				    hi_trend_text(text, &g->live.rate, &g->limit)));
 	show_leaks_since(g, page);
+	if (*hi_trend_per_hit_text(g, page))
+		hi_page_fact(page, "requests", hi_trend_per_hit_text(g, page));
 	hi_trend_show(g, GROWTH_SHOWN, page);
 }
 
@@ -276,16 +286,40 @@ static void show_leaked(const struct hi_ticket_report *r, struct hi_page *page)
 						  s->n_leaks_total - LEAKS_SHOWN));
 }
 
-static void show_made_where(const struct hi_ticket_report *r, struct hi_page *page)
+static size_t count_made_by(const struct hi_leaks_report *leaks)
 {
-	if (r->suspect_sites && r->suspect_sites->n_rows)
-		hi_births_sites_show(r->suspect_sites, "Made where: what accumulates",
-				     "census", page);
-	if (r->leak_sites && r->leak_sites->n_rows)
-		hi_births_sites_show(r->leak_sites, "Made where: what is leaked", "leaks",
-				     page);
-	if (r->suspect_sites || r->leak_sites || r->summary->header->core)
-		return;
+	size_t n = 0;
+
+	for (size_t i = 0; leaks && i < hi_min(leaks->n_rows, LEAKS_SHOWN); i++)
+		n += hi_made_by_is_named(&leaks->rows[i].made_by);
+	return n;
+}
+
+/* Each site that fits a kind of leak has a row. */
+static void show_made_by(const struct hi_leaks_report *leaks, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"leaked", HI_COLUMN_TEXT},
+						   {"can be made by", HI_COLUMN_TEXT}};
+	struct hi_report_table *t;
+
+	hi_page_heading(page, "Made where: calls that fit what is leaked",
+			"by the code of the program, without a recording");
+	t = hi_page_table(page, columns, 2);
+	for (size_t i = 0; i < hi_min(leaks->n_rows, LEAKS_SHOWN); i++) {
+		const struct hi_leaks_row *row = &leaks->rows[i];
+
+		if (!hi_made_by_is_named(&row->made_by))
+			continue;
+		for (uint32_t k = 0; k < row->made_by.count; k++) {
+			hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page),
+				     0);
+			hi_cell_text(t, hi_made_by_site(row->made_by.named[k], page), 0);
+		}
+	}
+}
+
+static void suggest_recording(struct hi_page *page)
+{
 	hi_page_heading(page, "Made where", NULL);
 	hi_page_text(page,
 		     "Allocations were not recorded; with a recording the functions "
@@ -293,6 +327,22 @@ static void show_made_where(const struct hi_ticket_report *r, struct hi_page *pa
 	hi_page_command(page, "heapinspect record --pid PID --for 60s -o heap.hirec",
 			NULL);
 	hi_page_command(page, "heapinspect ticket heap.hirec", NULL);
+}
+
+static void show_made_where(const struct hi_ticket_report *r, struct hi_page *page)
+{
+	bool is_recorded = r->suspect_sites || r->leak_sites;
+
+	if (r->suspect_sites && r->suspect_sites->n_rows)
+		hi_births_sites_show(r->suspect_sites, "Made where: what accumulates",
+				     "census", page);
+	if (r->leak_sites && r->leak_sites->n_rows)
+		hi_births_sites_show(r->leak_sites, "Made where: what is leaked", "leaks",
+				     page);
+	if (!is_recorded && count_made_by(r->leaks))
+		show_made_by(r->leaks, page);
+	else if (!is_recorded && !r->summary->header->core)
+		suggest_recording(page);
 }
 
 /* ---- what would free it ---- */
@@ -344,6 +394,14 @@ static const char *free_leak_text(const struct hi_summary_leak *leak,
 			      bytes, n, name);
 }
 
+/* What closes it is named instead. */
+static bool is_closed_cycle(const struct hi_summary_report *s,
+			    const struct hi_summary_leak *leak)
+{
+	return leak->shape == HI_LEAK_CYCLE && s->cycles && s->cycles->n_rows &&
+	       !s->cycles->unclosed;
+}
+
 static void show_what_frees_it(const struct hi_ticket_report *r, struct hi_page *page)
 {
 	const struct hi_summary_report *s = r->summary;
@@ -354,7 +412,10 @@ static void show_what_frees_it(const struct hi_ticket_report *r, struct hi_page 
 	for (size_t i = 0; i < s->n_suspects; i++)
 		hi_page_fact(page, "", free_suspect_text(s, &s->suspects[i], page));
 	for (size_t i = 0; i < hi_min(s->n_leaks, LEAKS_SHOWN); i++)
-		hi_page_fact(page, "", free_leak_text(&s->leaks[i], page));
+		if (!is_closed_cycle(s, &s->leaks[i]))
+			hi_page_fact(page, "", free_leak_text(&s->leaks[i], page));
+	for (size_t i = 0; s->cycles && i < hi_min(s->cycles->n_rows, CLOSING_SHOWN); i++)
+		hi_page_fact(page, "", hi_leak_cycle_text(&s->cycles->rows[i], page));
 }
 
 /* ---- how it was measured ---- */
