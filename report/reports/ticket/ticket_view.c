@@ -311,9 +311,15 @@ static void show_made_by(const struct hi_leaks_report *leaks, struct hi_page *pa
 		if (!hi_made_by_is_named(&row->made_by))
 			continue;
 		for (uint32_t k = 0; k < row->made_by.count; k++) {
+			const struct hi_alloc_site *site = row->made_by.named[k];
+
 			hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page),
 				     0);
-			hi_cell_text(t, hi_made_by_site(row->made_by.named[k], page), 0);
+			hi_cell_text(t,
+				     hi_page_printf(page, "%s (%s)",
+						    hi_made_by_function(site, page),
+						    hi_made_by_line(site, page)),
+				     0);
 		}
 	}
 }
