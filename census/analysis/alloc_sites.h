@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 
-enum hi_alloc_size {
+enum hi_alloc_site_size {
 	HI_ALLOC_ANY_SIZE, /* a multiple of `size`, and `extra` */
 	HI_ALLOC_OF_SIZE,  /* `size` bytes */
 };
-enum hi_alloc_type {
+enum hi_alloc_site_type {
 	HI_ALLOC_NO_TYPE,
 	HI_ALLOC_LIKELY_TYPE,  /* of a variable near the call, or what it returns */
 	HI_ALLOC_CERTAIN_TYPE, /* a constructor, an allocator of the type */
@@ -29,9 +29,9 @@ enum hi_alloc_type {
 struct hi_alloc_site {
 	const char *function, *file, *module; /* "" unknown; hostile */
 	uint32_t line;			      /* 0 unknown */
-	enum hi_alloc_size kind;
+	enum hi_alloc_site_size kind;
 	uint64_t size, extra;
-	enum hi_alloc_type type_grade;
+	enum hi_alloc_site_type type_grade;
 	const char *type; /* "" unknown; hostile */
 	bool gives_text;  /* it copies a string */
 };

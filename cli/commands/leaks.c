@@ -76,6 +76,25 @@ static enum hi_status add_leak_cycles(struct hi_inspection *in,
 	return status;
 }
 
+/* *sites_ret: hi_alloc_sites_destroy() after the report. */
+static enum hi_status find_leak_makers(struct hi_inspection *in,
+				       struct hi_leaks_report *report,
+				       struct hi_alloc_sites **sites_ret,
+				       struct hi_error *err)
+{
+	enum hi_status status = report->n_rows || report->n_roots
+					? hi_leak_sites_open(in, sites_ret, err)
+					: HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < report->n_rows; i++)
+		report->rows[i].made_by = hi_leak_sites_fit(
+			in, *sites_ret, report->rows[i].address, &report->rows[i].kind);
+	for (size_t i = 0; status == HI_OK && i < report->n_roots; i++)
+		report->roots[i].made_by = hi_leak_sites_fit(
+			in, *sites_ret, report->roots[i].address, &report->roots[i].kind);
+	return status;
+}
+
 static enum hi_status run_leaks_command(struct hi_inspection *in,
 					const struct hi_report_header *header,
 					struct hi_page *page, struct hi_json *json,
@@ -96,7 +115,7 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	name_leaks(in, report);
-	status = hi_leak_sites_find(in, report, &makers, err);
+	status = find_leak_makers(in, report, &makers, err);
 	if (status == HI_OK)
 		status = add_leak_cycles(in, report, err);
 	if (status == HI_OK)

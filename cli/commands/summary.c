@@ -7,6 +7,7 @@
 #include "session/computed.h"
 #include "session/dominator_tree.h"
 #include "session/inspect/leak_cycles.h"
+#include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -55,6 +56,22 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 			"and explain show where objects were allocated",
 			hi_text_duration(time, recorded->births->end_ns -
 						       recorded->births->start_ns));
+	return status;
+}
+
+/* Pages name the lines that can have made the leaks. *sites_ret:
+ * hi_alloc_sites_destroy() after the report. */
+static enum hi_status find_summary_makers(struct hi_inspection *in,
+					  struct hi_summary_report *report,
+					  struct hi_alloc_sites **sites_ret,
+					  struct hi_error *err)
+{
+	enum hi_status status =
+		report->n_leaks ? hi_leak_sites_open(in, sites_ret, err) : HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < report->n_leaks; i++)
+		report->leaks[i].made_by = hi_leak_sites_fit(
+			in, *sites_ret, report->leaks[i].example, &report->leaks[i].kind);
 	return status;
 }
 
@@ -147,6 +164,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 					  struct hi_page *page, struct hi_json *json,
 					  struct hi_error *err)
 {
+	HI_GUARD(hi_alloc_sites_destroy) struct hi_alloc_sites *makers = NULL;
 	struct hi_summary_report *report = NULL;
 	struct hi_tree_report map;
 	bool has_map = false;
@@ -162,6 +180,8 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 			in, header,
 			hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 			json != NULL, has_map ? &map : NULL, &report, err);
+	if (status == HI_OK && page)
+		status = find_summary_makers(in, report, &makers, err);
 	if (status == HI_OK && json)
 		hi_summary_json(report, json);
 	else if (status == HI_OK)

@@ -7,6 +7,7 @@
 #define HI_REPORT_REPORTS_SUMMARY_SUMMARY_REPORT_H
 
 #include "base/cleanup.h"
+#include "census/analysis/alloc_sites.h"
 #include "census/analysis/ledger.h"
 #include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
@@ -29,6 +30,9 @@ struct hi_summary_leak {
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, bytes, objects;
 	uint64_t example; /* address */
+	/* Lines of the program that can have made the example, by the code alone; set by
+	 * the caller, which owns the sites. */
+	struct hi_alloc_fits made_by;
 };
 struct hi_summary_suspect {
 	struct hi_node_info top, accumulation;

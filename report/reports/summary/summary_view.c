@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/parts/decoded_share.h"
+#include "report/parts/made_by.h"
 #include "report/parts/report_links.h"
 #include "report/reports/summary/rss_advice.h"
 #include "report/reports/summary/summary_report.h"
@@ -533,6 +534,27 @@ static void show_summary_roots(const struct hi_summary_report *r, struct hi_page
 		show_owner(r, &r->owners[i], t, page);
 }
 
+/* "struct order: can be made by order_new (shop.c:10)" for each leak that has few. */
+static void show_summary_makers(const struct hi_summary_report *r, struct hi_page *page)
+{
+	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
+		const struct hi_summary_leak *row = &r->leaks[i];
+		const char *text = hi_leak_name_text(&row->kind, row->shape, page);
+
+		if (!hi_made_by_is_named(&row->made_by))
+			continue;
+		for (uint32_t k = 0; k < row->made_by.count; k++) {
+			const struct hi_alloc_site *site = row->made_by.named[k];
+
+			text = hi_page_printf(page, "%s%s %s (%s)", text,
+					      k ? " or" : ": can be made by",
+					      hi_made_by_function(site, page),
+					      hi_made_by_line(site, page));
+		}
+		hi_page_note(page, text);
+	}
+}
+
 static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
@@ -583,6 +605,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		hi_cell_number(t, row->example);
 		hi_cell_link(t, hi_address_of_object(page, row->example));
 	}
+	show_summary_makers(r, page);
 	if (r->cycles)
 		hi_leak_cycles_show(r->cycles, CYCLES_SHOWN, page);
 }
