@@ -158,6 +158,28 @@ HI_TEST(ticket, the_drawn_heap_is_a_page)
 	HI_EXPECT_GOLDEN("ticket-series", ticket_text(&ticket));
 }
 
+HI_TEST(ticket, without_a_recording_the_calls_that_fit_are_named)
+{
+	const struct hi_alloc_site site = {
+		.function = "parse_coupon", .file = "/src/shop.cc", .line = 33};
+	struct hi_leaks_row rows[] = {
+		{.kind = {.type = "struct coupon"},
+		 .made_by = {.count = 1, .named = {&site}}},
+		{.kind = {.type = "struct other"}, .made_by = {.count = 700}}};
+	const struct hi_leaks_report leaks = {.rows = rows, .n_rows = 2};
+	struct hi_ticket_report ticket = ticket_of(sample_make());
+	const char *text;
+
+	ticket.leaks = &leaks;
+	text = ticket_text(&ticket);
+	HI_ASSERT_MSG(strstr(text, "| leaked | can be made by |\n|---|---|\n"
+				   "| `struct coupon` | `parse_coupon (shop.cc:33)` |\n"
+				   "\n"),
+		      "%s", text);
+	HI_ASSERT_MSG(!strstr(text, "heapinspect record"), "%s", text);
+	HI_ASSERT_MSG(!strstr(text, "struct other"), "%s", text);
+}
+
 HI_TEST(ticket, addresses_and_keys_are_left_out)
 {
 	struct hi_ticket_report ticket = {};
