@@ -3,10 +3,9 @@
 
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/commands/leaks.h"
 #include "decode/describe/runtime_facts.h"
-#include "report/reports/leaks/leaks_report.h"
 #include "session/inspect/leak_cycles.h"
-#include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 
@@ -76,11 +75,10 @@ static enum hi_status add_leak_cycles(struct hi_inspection *in,
 	return status;
 }
 
-/* *sites_ret: hi_alloc_sites_destroy() after the report. */
-static enum hi_status find_leak_makers(struct hi_inspection *in,
-				       struct hi_leaks_report *report,
-				       struct hi_alloc_sites **sites_ret,
-				       struct hi_error *err)
+enum hi_status hi_leaks_find_makers(struct hi_inspection *in,
+				    struct hi_leaks_report *report,
+				    struct hi_alloc_sites **sites_ret,
+				    struct hi_error *err)
 {
 	enum hi_status status = report->n_rows || report->n_roots
 					? hi_leak_sites_open(in, sites_ret, err)
@@ -115,7 +113,7 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	name_leaks(in, report);
-	status = find_leak_makers(in, report, &makers, err);
+	status = hi_leaks_find_makers(in, report, &makers, err);
 	if (status == HI_OK)
 		status = add_leak_cycles(in, report, err);
 	if (status == HI_OK)

@@ -9,11 +9,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command/command.h"
+#include "cli/commands/leaks.h"
 #include "cli/commands/summary.h"
 #include "report/parts/legend.h"
 #include "report/render/markdown.h"
 #include "report/reports/ticket/ticket_report.h"
-#include "session/leak_sites.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 #include "session/series/trend.h"
@@ -146,7 +146,7 @@ static enum hi_status find_makers(struct ticket *t, struct hi_error *err)
 	status = hi_leaks_report_create(t->header, t->in->graph, t->in->shown.reach,
 					t->in->results.leaks, &only, &t->leaks, err);
 	if (status == HI_OK)
-		status = hi_leak_sites_find(t->in, t->leaks, &t->makers, err);
+		status = hi_leaks_find_makers(t->in, t->leaks, &t->makers, err);
 	t->report.leaks = t->leaks;
 	return status;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lines that can have made the leaks of a report, for each command that shows it. */
+#ifndef HI_CLI_COMMANDS_LEAKS_H
+#define HI_CLI_COMMANDS_LEAKS_H
+
+#include "report/reports/leaks/leaks_report.h"
+#include "session/leak_sites.h"
+
+/* Fills in made_by of rows and roots, which borrow from *sites_ret:
+ * hi_alloc_sites_destroy() after the report; NULL: nothing is leaked. HI_NO_MEMORY. */
+enum hi_status hi_leaks_find_makers(struct hi_inspection *in,
+				    struct hi_leaks_report *report,
+				    struct hi_alloc_sites **sites_ret,
+				    struct hi_error *err);
+
+#endif
