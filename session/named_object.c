@@ -6,6 +6,9 @@
  * whose text comes next is gone along; so is one between the nodes of a container, which
  * has no text in a path, and the dictionary of an instance, whose keys are attributes
  * there. Each pair is looked at once, and there is a limit for all.
+ *
+ * A value in a node of a container has no object of its own: `map["key"]` is the node that
+ * has an edge `["key"].lines`, where no edge is `["key"]`.
  */
 #include "session/named_object.h"
 
@@ -34,6 +37,7 @@ struct named_search {
 	struct HI_VECTOR(const char *) names;
 	struct hi_table seen;
 	hi_node found;
+	hi_node around; /* has a step that goes on after the text */
 	bool no_memory;
 };
 
@@ -79,6 +83,14 @@ static uint32_t measure_key_step(const char *text, const char *step)
 	return (uint32_t)(n - 3);
 }
 
+/* Does the step begin with all that is left of the text, and go on with a member? */
+static bool is_in_step(const char *rest, const char *step)
+{
+	size_t n = strlen(rest);
+
+	return n && strncmp(step, rest, n) == 0 && step[n] && strchr(".-[{", step[n]);
+}
+
 /* Steps of a path. Texts of marked edges are left out of it. */
 static void follow_step(struct named_search *s, struct named_place at, hi_node to,
 			const char *step)
@@ -93,6 +105,8 @@ static void follow_step(struct named_search *s, struct named_place at, hi_node t
 		add_named_place(s, to, at.used + (uint32_t)n);
 	else if (key)
 		add_named_place(s, to, at.used + key);
+	else if (s->around == HI_NODE_NONE && is_in_step(rest, step))
+		s->around = at.node;
 }
 
 static enum hi_status follow_place(struct named_search *s, struct named_place at,
@@ -158,7 +172,8 @@ static enum hi_status search_named(struct named_search *s, struct hi_error *err)
 enum hi_status hi_named_object_find(struct hi_inspection *in, const char *text,
 				    hi_node *ret, struct hi_error *err)
 {
-	struct named_search s = {.in = in, .text = text, .found = HI_NODE_NONE};
+	struct named_search s = {
+		.in = in, .text = text, .found = HI_NODE_NONE, .around = HI_NODE_NONE};
 	size_t n = strlen(text);
 	enum hi_status status;
 
@@ -176,6 +191,8 @@ enum hi_status hi_named_object_find(struct hi_inspection *in, const char *text,
 	hi_table_free(&s.seen);
 	if (status != HI_OK)
 		return status;
+	if (s.found == HI_NODE_NONE)
+		s.found = s.around;
 	if (s.found == HI_NODE_NONE)
 		return s.longest
 			       ? hi_fail(err, HI_NOT_FOUND, 0,

@@ -24,7 +24,8 @@
  * others of the path cannot be one of them. States are a tree, and each has a
  * jump towards the target (Myers, "An applicative random-access stack"), so that
  * the state of a path at some length is found in logarithmic time; it is compared
- * with the states in which the node is already.
+ * with the states in which the node is already. A short path, and one of fewer nodes
+ * than there are such states, is looked through instead.
  *
  * The number of simple paths is exponential, so all this has limits. At a limit
  * the search ends with what it has, and at least one shortest path. One limit is
@@ -46,6 +47,7 @@ enum {
 	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
 	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
 	MAX_PATHS = 100000,
+	SHORT_PATH = 128,	 /* nodes: it is looked through */
 	MAX_REFERRERS = 1 << 16, /* considered for one node, nearest first */
 };
 #define DOUBTFUL                                                                         \
@@ -393,23 +395,36 @@ static uint32_t state_at_length(struct search *s, uint32_t at, uint32_t length)
 	return at;
 }
 
+static bool is_on_way(struct search *s, uint32_t at, hi_node node)
+{
+	for (; at != NO_STATE; at = s->states.items[at].next) {
+		s->cross_steps++;
+		if (s->states.items[at].node == node)
+			return true;
+	}
+	return false;
+}
+
 /* Is the node on the path already? Note [Paths, backwards]. */
 static bool crosses_itself(struct search *s, const struct state *state)
 {
-	uint64_t known = 0;
+	uint64_t known = 0, most = s->cross_steps + state->length;
 	uint32_t same;
 
 	if (state->next == NO_STATE ||
 	    s->d->distance[state->node] < s->states.items[state->next].nearest)
 		return false;
 	s->detours++;
+	if (state->length <= SHORT_PATH)
+		return is_on_way(s, state->next, state->node);
 	if (!hi_table_get(&s->continued, state->node, &known))
 		return false;
 	for (same = (uint32_t)known; same != NO_STATE;
 	     same = s->states.items[same].same) {
 		uint32_t length = s->states.items[same].length;
 
-		s->cross_steps++;
+		if (s->cross_steps++ >= most)
+			return is_on_way(s, state->next, state->node);
 		if (length < state->length &&
 		    state_at_length(s, state->next, length) == same)
 			return true;

@@ -13,7 +13,7 @@
 #include "cli/command/exit_codes.h"
 #include "cli/options/option_row.h"
 
-enum { COLUMNS_MOST = 79, TEXT_COLUMN = 29, HELP_TEXT_LINES = 20, EXAMPLES_MOST = 6 };
+enum { COLUMNS_MOST = 79, TEXT_COLUMN = 29, HELP_TEXT_LINES = 10, EXAMPLES_MOST = 4 };
 
 static const char examples_head[] = "Examples:\n";
 
@@ -76,35 +76,43 @@ struct option_group {
 };
 enum { GROUPS_MOST = 24 };
 
-/* Writes the help, its first clause, or some words of it. */
-static void put_clipped_help(FILE *out, const char *help, size_t width)
+/* The first clause of a help, which ends outside of parentheses. */
+static void put_wrapped_clause(struct wrapping *w, const char *text)
 {
-	size_t n = strlen(help);
-	const char *end = n > width ? strstr(help, "; ") : NULL;
+	bool ends = false;
+	int depth = 0;
 
-	if (end && (size_t)(end - help) <= width)
-		n = (size_t)(end - help);
-	if (n <= width) {
-		fprintf(out, "%.*s\n", (int)n, help);
-		return;
+	for (text += strspn(text, " "); *text && !ends; text += strspn(text, " ")) {
+		size_t n = strcspn(text, " ");
+
+		for (size_t i = 0; i < n; i++)
+			depth += (text[i] == '(') - (text[i] == ')');
+		ends = text[n - 1] == ';' && depth == 0;
+		put_wrapped_word(w, text, n - ends);
+		text += n;
 	}
-	for (n = width - 4; n && help[n] != ' ';)
-		n--;
-	while (n && strchr(",:;", help[n - 1]))
-		n--;
-	fprintf(out, "%.*s ...\n", (int)n, help);
 }
 
-static void put_described_option(FILE *out, const struct hi_option_row *row)
+/* Returns how many lines it is. */
+static unsigned put_described_option(FILE *out, const struct hi_option_row *row)
 {
+	struct wrapping w = {.out = out, .indent = TEXT_COLUMN, .lines = 1};
 	char left[80];
 	int n = snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", row->letter ? '-' : ' ',
 			 row->letter ? row->letter : ' ', row->letter ? ',' : ' ',
 			 row->name, row->arg ? "=" : "", row->arg ? row->arg : "");
-	int column = n + 2 > TEXT_COLUMN ? n + 2 : TEXT_COLUMN;
 
-	fprintf(out, "%-*s", column, left);
-	put_clipped_help(out, row->help, (size_t)(COLUMNS_MOST - column));
+	if (n + 2 > TEXT_COLUMN) {
+		fprintf(out, "%s\n", left);
+		w.lines++;
+		n = 0;
+		*left = 0;
+	}
+	fprintf(out, "%-*s", TEXT_COLUMN, left);
+	w.column = TEXT_COLUMN;
+	put_wrapped_clause(&w, row->help);
+	fputc('\n', out);
+	return w.lines;
 }
 
 static bool takes_row(const struct hi_command *command, size_t i)
@@ -122,7 +130,7 @@ static unsigned put_option_group(FILE *out, const struct hi_command *command,
 
 	w.column = (size_t)fprintf(out, " %s", hi_option_table[g->from].help);
 	if (left) {
-		w.lines += left + (g->described < g->rows);
+		w.lines += g->described < g->rows;
 		w.column = w.indent;
 		fputc('\n', out);
 	}
@@ -130,7 +138,7 @@ static unsigned put_option_group(FILE *out, const struct hi_command *command,
 		if (!takes_row(command, i))
 			continue;
 		if (left) {
-			put_described_option(out, &hi_option_table[i]);
+			w.lines += put_described_option(out, &hi_option_table[i]);
 			left -= 1;
 			if (!left && g->described < g->rows)
 				fprintf(out, "%*s", (int)w.indent, "");
@@ -162,7 +170,8 @@ static size_t find_option_groups(const struct hi_command *command,
 	return n;
 }
 
-/* Describes as many options, in their order, as there are lines for. */
+/* Describes as many options as there are lines for: first of the second group, what to show,
+ * then in their order. */
 static void put_option_groups(FILE *out, const struct hi_command *command, unsigned lines)
 {
 	char *unused = NULL;
@@ -174,7 +183,8 @@ static void put_option_groups(FILE *out, const struct hi_command *command, unsig
 
 	for (size_t i = 0; i < n; i++)
 		used += put_option_group(nowhere, command, &groups[i]);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t k = 0; k < n; k++) {
+		size_t i = k < 2 && n > 1 ? 1 - k : k;
 		struct option_group g = groups[i];
 
 		for (g.described = 1; g.described <= g.rows; g.described++) {

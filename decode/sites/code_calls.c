@@ -84,12 +84,12 @@ static struct hi_code_value meet_values(struct hi_code_value a, struct hi_code_v
 
 static struct hi_code_value sum_values(struct hi_code_value a, struct hi_code_value b)
 {
-	if (b.kind == HI_VALUE_CONSTANT) {
-		a.add = (int64_t)((uint64_t)a.add + (uint64_t)b.add);
-		return a;
+	if (a.kind == HI_VALUE_CONSTANT || b.kind == HI_VALUE_CONSTANT) {
+		struct hi_code_value *sum = b.kind == HI_VALUE_CONSTANT ? &a : &b;
+
+		sum->add = (int64_t)((uint64_t)a.add + (uint64_t)b.add);
+		return *sum;
 	}
-	if (a.kind == HI_VALUE_CONSTANT)
-		return sum_values(b, a);
 	/* lea (%rdi,%rdi,2) */
 	if (a.kind == b.kind && a.kind == HI_VALUE_PARAMETER && a.index == b.index) {
 		a.mul += b.mul;

@@ -36,6 +36,11 @@ struct hi_leak_name hi_leak_name_of_root(const struct hi_graph *g,
  * "fits struct value", "(untyped) 48 B, 2 pointers". Safe. */
 const char *hi_leak_name_text(const struct hi_leak_name *name, enum hi_leak_shape shape,
 			      struct hi_page *page);
+/* Does its text say of which type it is, may be, or that it is text? */
+static inline bool hi_leak_name_has_type(const struct hi_leak_name *name)
+{
+	return *name->type || name->text || name->n_fits;
+}
 /* Returns a line that explains such a name; "" where none is needed. */
 const char *hi_leak_name_legend(const struct hi_leak_name *name);
 /* Fields of struct hi_leak_name (document.h). */

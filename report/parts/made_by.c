@@ -42,6 +42,16 @@ const char *hi_made_by_line(const struct hi_alloc_site *site, struct hi_page *pa
 	return hi_page_safe(page, site->module);
 }
 
+const char *hi_made_by_place(const struct hi_alloc_site *site, bool has_type,
+			     struct hi_page *page)
+{
+	const char *line = hi_made_by_line(site, page);
+
+	return has_type || !*site->type ? line
+					: hi_page_printf(page, "%s, %s", line,
+							 hi_page_type(page, site->type));
+}
+
 const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page)
 {
 	char count[32];
@@ -57,6 +67,8 @@ static void put_made_by_site(const struct hi_alloc_site *site, struct hi_json *j
 	hi_json_text(json, "file", site->file);
 	hi_json_number(json, "line", site->line);
 	hi_json_text(json, "module", site->module);
+	if (*site->type)
+		hi_json_text(json, "type", site->type);
 	hi_json_end(json);
 }
 

@@ -11,6 +11,10 @@
 const char *hi_made_by_function(const struct hi_alloc_site *site, struct hi_page *page);
 /* "shop.cc:33"; of a site without a line "libshop.so". Safe. */
 const char *hi_made_by_line(const struct hi_alloc_site *site, struct hi_page *page);
+/* "shop.cc:33", or "shop.cc:33, struct coupon" where the call has a type of its own and
+ * the object has none. Safe. */
+const char *hi_made_by_place(const struct hi_alloc_site *site, bool has_type,
+			     struct hi_page *page);
 /* "1 site fits", "12 sites fit". Safe. */
 const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page);
 /* Are there so few that each is named? */

@@ -360,8 +360,8 @@ static void put_picture_bar(const struct html_drawing *d, size_t i, double most)
 	end_picture_part(d, box, element);
 	if ((i - 1) % every == 0)
 		hi_svg_label(d->out, MIDDLE,
-			     fmin(fmax(x + slot / 2, BAR_LABEL / 2),
-				  PARTS_WIDTH - BAR_LABEL / 2),
+			     fmin(fmax(x + slot / 2, BAR_LABEL / 2.0),
+				  PARTS_WIDTH - BAR_LABEL / 2.0),
 			     BAR_BOTTOM + 16, box->label, 12);
 }
 

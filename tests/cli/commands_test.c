@@ -131,7 +131,7 @@ HI_TEST_SCENARIO(commands, the_page_is_at_most_a_screen_and_a_half)
 	HI_ASSERT_EQ(0, c->exit_code);
 	for (const char *s = c->out; *s; s++)
 		lines += *s == '\n';
-	HI_ASSERT_MSG(lines > 30 && lines <= 60, "%zu lines:\n%s", lines, c->out);
+	HI_ASSERT_MSG(lines > 30 && lines <= 72, "%zu lines:\n%s", lines, c->out);
 	HI_ASSERT_MSG(strstr(c->out, "page_cache") != NULL, "%s", c->out);
 }
 

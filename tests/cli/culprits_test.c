@@ -181,7 +181,7 @@ CULPRIT(a_field_of_all_rows, "local_rows", false, "summary",
  * name: it keeps nothing alive. */
 CULPRIT(a_table_of_a_stripped_program, "stripped_table", false, "summary",
 	{"no leaks; 9#.# % is held by .bss +0x* of stripped_table (untyped)",
-	 ".bss +0x* untyped * KiB 9#.# % stripped_table",
+	 ".bss +0x* untyped * KiB *stripped_table",
 	 ".bss +0x* of stripped_table*: 4,000 × (untyped) hold * KiB (*%)"})
 CULPRIT(a_list_of_a_function_without_a_symbol, "stripped_local", false, "summary",
 	{"* is held by thread * stripped_local+0x* stack (untyped)"})

@@ -52,7 +52,8 @@ static const char *report_of(const struct shared *s, const char *command, const 
 	struct hi_command *c;
 
 	snprintf(pid, sizeof(pid), "%d", s->pid);
-	c = hi_heapinspect(command, "--pid", pid, "--snapshot", way, "--all");
+	/* Text has one of several alike. */
+	c = hi_heapinspect(command, "--pid", pid, "--snapshot", way, "--all", "--json");
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	return c->out;
 }

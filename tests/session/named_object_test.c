@@ -187,3 +187,54 @@ HI_TEST(named_object, a_text_that_is_no_path_is_not_found)
 	HI_ASSERT(hi_named_object_is_path("__main__[\"HUB\"]"));
 	HI_ASSERT(!hi_named_object_is_path("server->clients[0]"));
 }
+
+/* A map whose second node has a value with two members: the value is in that node. */
+HI_TEST(named_object, a_value_in_a_node_of_a_container_is_that_node)
+{
+	static const struct {
+		uint32_t from, to;
+		const char *text;
+	} drawn[] = {{MOST, 0, "app::sessions\x01"},
+		     {0, 1, "->_M_next\x01"},
+		     {1, 2, "[\"a\"].lines"},
+		     {1, 3, "[\"a\"]->name"},
+		     {0, 3, "[\"ab\"].lines"}};
+	struct object_spec specs[4] = {
+		{.cost = 8}, {.cost = 8}, {.cost = 8}, {.cost = 8}};
+	struct hi_graph_builder *b = builder_of(specs, 4, 1);
+	struct hi_root root = {
+		.kind = HI_ROOT_GLOBAL, .name = root_names[0], .variable = UINT32_MAX};
+	uint32_t index;
+	struct hi_error err;
+	hi_node found;
+
+	hi_test_defer(free_drawn, NULL);
+	HI_ASSERT_OK(hi_graph_builder_root(b, &root, &index, &err), &err);
+	n_objects = 4;
+	n_arcs = sizeof(drawn) / sizeof(*drawn);
+	for (uint32_t i = 0; i < n_arcs; i++) {
+		arcs[i].from = drawn[i].from;
+		arcs[i].to = drawn[i].to;
+		strcpy(arcs[i].text, drawn[i].text);
+		if (drawn[i].from < MOST)
+			edge(b, drawn[i].from, drawn[i].to, HI_GRADE_EXACT);
+		else
+			root_edge(b, 0, drawn[i].to, HI_GRADE_EXACT);
+	}
+	OWN(graph) *g = sealed(b);
+
+	in.graph = g;
+	in.source = &drawn_source;
+	HI_ASSERT_OK(hi_named_object_find(&in, "app::sessions[\"a\"]", &found, &err),
+		     &err);
+	HI_ASSERT_EQ(1, found);
+	HI_ASSERT_OK(
+		hi_named_object_find(&in, "app::sessions[\"a\"].lines", &found, &err),
+		&err);
+	HI_ASSERT_EQ(2, found);
+	HI_ASSERT_OK(hi_named_object_find(&in, "app::sessions[\"ab\"]", &found, &err),
+		     &err);
+	HI_ASSERT_EQ(0, found);
+	HI_ASSERT_EQ(HI_NOT_FOUND,
+		     hi_named_object_find(&in, "app::sessions[\"a", &found, &err));
+}

@@ -135,7 +135,8 @@ static struct hi_command *ask_form(const struct answers *a, const struct questio
 		if (i == 0 && !question_has(q, "@"))
 			argv[n++] = (char *)(uintptr_t)a->forms[form];
 	}
-	if (question_has(q, "--full-names"))
+	/* Markdown has no width. */
+	if (question_has(q, "--full-names") && strcmp(q->words[0], "ticket") != 0)
 		argv[n++] = (char *)(uintptr_t) "--width=200";
 	argv[n++] = (char *)(uintptr_t) "-q";
 	argv[n] = NULL;

@@ -30,6 +30,7 @@ enum {
 #define NO_EVIDENCE "a file has the kind of evidence for a type, and not the chain of it"
 #define NO_RUNTIME "a file has objects, and not what their runtime says of them"
 #define NO_HEAD "a table of a file has no head"
+#define NO_SITES "a file of a series has no calls that allocate"
 #define NO_CONTENTS "a file of a series has no contents of objects"
 
 /* A difference by design. Patterns are those of fnmatch(3), with FNM_EXTMATCH; none is
@@ -63,6 +64,8 @@ static const struct difference members[] = {
 	{"waste", "pages.*", OF_SOURCES, NO_PAGES},
 	{"waste", "groups.text", OF_FILES, NO_CONTENTS},
 	{"waste", "groups.cut", OF_FILES, NO_CONTENTS},
+	{"leaks", "rows.made_by*", OF_FILES, NO_SITES},
+	{"leaks", "roots.made_by*", OF_FILES, NO_SITES},
 	{"explain", "rows.fields*", OF_FILES, NO_CONTENTS},
 	{"explain", "rows.mapping", OF_PROCESS | OF_CORE, NO_EVIDENCE},
 	{"explain", "rows.evidence_text", OF_PROCESS | OF_CORE, NO_EVIDENCE},
@@ -81,6 +84,8 @@ static const struct difference lines[] = {
 	{NULL, "*, core *", OF_ALL, NAMED},
 	{NULL, "  paused *", OF_STOPS, STOPPED},
 	{"summary", "*", OF_STOPS, RECLAIMED},
+	{"leaks", "*", OF_FILES, NO_SITES},
+	{"ticket", "*", OF_STOPS, STOPPED},
 	{"waste", "*", OF_SOURCES, NO_PAGES},
 	{"waste", "*", OF_FILES, NO_CONTENTS},
 	{"graph", "* UTC</text>", OF_STOPS, STOPPED},

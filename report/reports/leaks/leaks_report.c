@@ -452,7 +452,9 @@ static void show_leak_makers_row(const struct hi_leaks_row *row,
 
 	for (uint32_t i = 0; i == 0 || (is_named && i < fits->count); i++) {
 		hi_cell_text(t,
-			     is_named ? hi_made_by_line(fits->named[i], page)
+			     is_named ? hi_made_by_place(
+						fits->named[i],
+						hi_leak_name_has_type(&row->kind), page)
 				      : hi_made_by_count(fits, page),
 			     0);
 		hi_cell_text(t, is_named ? hi_made_by_function(fits->named[i], page) : "",
@@ -465,7 +467,7 @@ static void show_leak_makers_row(const struct hi_leaks_row *row,
 /* By the code alone; a recording has the truth. */
 static void show_leak_makers(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"line", HI_COLUMN_WORD},
+	static const struct hi_column columns[] = {{"line", HI_COLUMN_TEXT},
 						   {"function", HI_COLUMN_TEXT},
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"leak", HI_COLUMN_TEXT}};

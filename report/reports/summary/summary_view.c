@@ -546,10 +546,12 @@ static void show_summary_makers(const struct hi_summary_report *r, struct hi_pag
 		for (uint32_t k = 0; k < row->made_by.count; k++) {
 			const struct hi_alloc_site *site = row->made_by.named[k];
 
-			text = hi_page_printf(page, "%s%s %s (%s)", text,
-					      k ? " or" : ": can be made by",
-					      hi_made_by_function(site, page),
-					      hi_made_by_line(site, page));
+			text = hi_page_printf(
+				page, "%s%s %s (%s)", text,
+				k ? " or" : ": can be made by",
+				hi_made_by_function(site, page),
+				hi_made_by_place(site, hi_leak_name_has_type(&row->kind),
+						 page));
 		}
 		hi_page_note(page, text);
 	}

@@ -315,11 +315,14 @@ static void show_made_by(const struct hi_leaks_report *leaks, struct hi_page *pa
 
 			hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page),
 				     0);
-			hi_cell_text(t,
-				     hi_page_printf(page, "%s (%s)",
-						    hi_made_by_function(site, page),
-						    hi_made_by_line(site, page)),
-				     0);
+			hi_cell_text(
+				t,
+				hi_page_printf(
+					page, "%s (%s)", hi_made_by_function(site, page),
+					hi_made_by_place(
+						site, hi_leak_name_has_type(&row->kind),
+						page)),
+				0);
 		}
 	}
 }
