@@ -92,7 +92,7 @@ static void browse_everything(struct terminal_view *v)
 	await_after(v, "p", "by step");
 	await_after(v, "h", "Objects of struct");
 	await_after(v, "r", "Referrers of struct");
-	await_after(v, "d", "+  table ");
+	await_after(v, "d", "+  table");
 	await_after(v, "n", "by name");
 	await_after(v, "?", "the row above, below");
 	await_after(v, "q", KEYS_80);

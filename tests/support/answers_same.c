@@ -30,6 +30,7 @@ enum {
 #define NO_EVIDENCE "a file has the kind of evidence for a type, and not the chain of it"
 #define NO_RUNTIME "a file has objects, and not what their runtime says of them"
 #define NO_HEAD "a table of a file has no head"
+#define MEASURED "it has how it was measured, and what a recording would add"
 #define NO_SITES "a file of a series has no calls that allocate"
 #define NO_CONTENTS "a file of a series has no contents of objects"
 
@@ -85,7 +86,7 @@ static const struct difference lines[] = {
 	{NULL, "  paused *", OF_STOPS, STOPPED},
 	{"summary", "*", OF_STOPS, RECLAIMED},
 	{"leaks", "*", OF_FILES, NO_SITES},
-	{"ticket", "*", OF_STOPS, STOPPED},
+	{"ticket", "*", OF_ALL, MEASURED},
 	{"waste", "*", OF_SOURCES, NO_PAGES},
 	{"waste", "*", OF_FILES, NO_CONTENTS},
 	{"graph", "* UTC</text>", OF_STOPS, STOPPED},

@@ -16,7 +16,6 @@ static const struct question questions[] = {
 	{.words = {"census", "--json", "--all"}},
 	{.words = {"census", "--json", "--all", "--by", "type"}},
 	{.words = {"census", "--json", "--all", "--by", "type2"}},
-	{.words = {"census", "--json", "--all", "--by", "namespace"}},
 	{.words = {"census", "--json", "--all", "--by", "module"}},
 	{.words = {"census", "--json", "--all", "--by", "class"}},
 	{.words = {"census", "--json", "--all", "--by", "size"}},
@@ -79,8 +78,6 @@ static const struct question questions[] = {
 	 .is = QUESTION_OF_GROUPS},
 	{.words = {"tree", "--json", UNDER}},
 	{.words = {"tree", "--full-names"}},
-	{.words = {"ticket", UNDER}},
-	{.words = {"ticket", "--addresses", "--full-names"}},
 	{.words = {"graph", "--shape", "flame"}},
 	{.words = {"graph", "--shape", "treemap", "--min-pct", "1"}},
 	{.words = {"audit", "--json", "--all"},
@@ -117,7 +114,6 @@ static const struct question questions[] = {
 	{.words = {"export", "-f", "ndjson", "--table", "types"}},
 	{.words = {"export", "-f", "ndjson", "--table", "roots"}},
 	{.words = {"export", "-f", "parquet", "--compression", "zstd"}},
-	{.words = {"export", "-f", "parquet", "--compression", "none"}},
 	{.words = {"export", "-f", "sqlite"}},
 	{.words = {"export", "-f", "folded"}},
 	{.words = {"export", "-f", "speedscope"}},
@@ -140,6 +136,10 @@ static const struct question questions[] = {
 	{.words = {"query", "--json", "SELECT * FROM censuses"}},
 	{.words = {"query", "--schema", "--json"}, .is = FEW},
 	{.words = {"query", "--full-names", "SELECT name, retained FROM roots"}},
+	{.words = {"census", "--json", "--all", "--by", "namespace"}},
+	{.words = {"ticket", UNDER}},
+	{.words = {"ticket", "--addresses", "--full-names"}},
+	{.words = {"export", "-f", "parquet", "--compression", "none"}},
 };
 
 #define RECORDING "it is of a recording: record_test.c and others of its name"
