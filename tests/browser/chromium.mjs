@@ -60,7 +60,9 @@ export async function listen(page, { problem, isOurs, mayFail = () => false }) {
     if (why !== 'net::ERR_ABORTED') problem(`${at()}: failed: ${shorten(request.url())}: ${why}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 400 && !mayFail(response.url())) {
+    // Chromium asks for it by itself, now and then; it is no page, and has no token.
+    const isIcon = new URL(response.url()).pathname === '/favicon.ico'
+    if (response.status() >= 400 && !isIcon && !mayFail(response.url())) {
       problem(`status ${response.status()} for ${shorten(response.url())} on ${at()}`)
     }
   })
