@@ -359,12 +359,13 @@ static bool keep_items(struct cycle_finder *f)
 
 static bool prepare_finder(struct cycle_finder *f, const struct hi_reach *reach)
 {
-	hi_node n = f->graph->n_objects;
+	hi_node n = f->graph->n_objects, all = f->graph->n_nodes;
 
-	f->leaked = hi_calloc(1, hi_bits_size(n) + 1);
-	f->falls = hi_calloc(1, hi_bits_size(n) + 1);
-	f->stays = hi_calloc(1, hi_bits_size(n) + 1);
-	f->local = hi_calloc(n + 1ul, sizeof(*f->local));
+	/* Components are those of all nodes; roots are in none. */
+	f->leaked = hi_calloc(1, hi_bits_size(all) + 1);
+	f->falls = hi_calloc(1, hi_bits_size(all) + 1);
+	f->stays = hi_calloc(1, hi_bits_size(all) + 1);
+	f->local = hi_calloc(all + 1ul, sizeof(*f->local));
 	if (!f->leaked || !f->falls || !f->stays || !f->local)
 		return false;
 	for (hi_node i = 0; i < n; i++)
