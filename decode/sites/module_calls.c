@@ -69,6 +69,31 @@ static const struct hi_import *find_import(const struct hi_module_calls *m, uint
 	return n < m->imports.count && all[n].slot == slot ? &all[n] : NULL;
 }
 
+static int compare_own_slots(const void *a, const void *b)
+{
+	const struct hi_own_slot *x = a, *y = b;
+
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+/* The function of this module whose address the loader writes there; 0: none. */
+static uint64_t function_of_slot(const struct hi_module_calls *m, uint64_t slot)
+{
+	const struct hi_own_slot *all = m->own_slots.items;
+	size_t n = hi_search(i, m->own_slots.count, all[i].slot < slot);
+
+	return n < m->own_slots.count && all[n].slot == slot ? all[n].function : 0;
+}
+
+static bool add_own_slot(struct hi_module_calls *m, const GElf_Rela *rela)
+{
+	struct hi_own_slot own = {.slot = rela->r_offset + m->module->bias,
+				  .function = (uint64_t)rela->r_addend + m->module->bias};
+
+	return m->own_slots.count >= IMPORTS_MAX || !begins_function(m, own.function) ||
+	       hi_vector_push(&m->own_slots, own);
+}
+
 static bool add_import(struct hi_module_calls *m, Elf *elf, const GElf_Shdr *symbols,
 		       Elf_Data *table, const GElf_Rela *rela)
 {
@@ -76,6 +101,8 @@ static bool add_import(struct hi_module_calls *m, Elf *elf, const GElf_Shdr *sym
 	const char *name;
 	GElf_Sym sym;
 
+	if (type == R_X86_64_RELATIVE)
+		return add_own_slot(m, rela);
 	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
 	    m->imports.count >= IMPORTS_MAX ||
 	    !gelf_getsym(table, (int)GELF_R_SYM(rela->r_info), &sym))
@@ -140,6 +167,9 @@ static bool read_sections_of_calls(struct hi_module_calls *m, Elf *elf, uint64_t
 	if (m->imports.count)
 		qsort(m->imports.items, m->imports.count, sizeof(*m->imports.items),
 		      compare_imports);
+	if (m->own_slots.count)
+		qsort(m->own_slots.items, m->own_slots.count, sizeof(*m->own_slots.items),
+		      compare_own_slots);
 	return ok;
 }
 
@@ -194,6 +224,8 @@ uint64_t hi_module_calls_target(const struct hi_module_calls *m, uint64_t addr)
 
 	if (begins_function(m, addr) || find_import(m, addr))
 		return addr;
+	if (function_of_slot(m, addr))
+		return function_of_slot(m, addr);
 	slot = slot_of_stub(m, addr);
 	return slot && find_import(m, slot) ? slot : 0;
 }
@@ -304,6 +336,7 @@ void hi_module_calls_free(struct hi_module_calls *m)
 {
 	hi_vector_free(&m->functions);
 	hi_vector_free(&m->imports);
+	hi_vector_free(&m->own_slots);
 	hi_vector_free(&m->calls);
 	free(m->code);
 	*m = (struct hi_module_calls){};

@@ -19,6 +19,10 @@ struct hi_import {
 	uint64_t slot;
 	const char *symbol; /* hostile */
 };
+/* The same, of a function of this module. */
+struct hi_own_slot {
+	uint64_t slot, function;
+};
 struct hi_direct_call {
 	/* A function's start, or the slot of an import. */
 	uint64_t target;
@@ -29,6 +33,7 @@ struct hi_module_calls {
 	struct hi_module *module;
 	struct HI_VECTOR(struct hi_called_function) functions; /* by start */
 	struct HI_VECTOR(struct hi_import) imports;	       /* by slot */
+	struct HI_VECTOR(struct hi_own_slot) own_slots;	       /* by slot */
 	struct HI_VECTOR(struct hi_direct_call) calls;	       /* by target */
 	uint8_t *code;
 	uint64_t code_start;
@@ -41,7 +46,8 @@ enum hi_status hi_module_calls_read(struct hi_module *module, struct hi_module_c
 				    struct hi_error *err);
 void hi_module_calls_free(struct hi_module_calls *calls);
 /* An address that is called, or memory that has one, as `target` of struct
- * hi_direct_call: stubs lead to the slot that they read. 0: neither a function nor an
+ * hi_direct_call: stubs lead to the slot that they read, and slots of functions of the
+ * module to these. 0: neither a function nor an
  * import. */
 uint64_t hi_module_calls_target(const struct hi_module_calls *calls, uint64_t addr);
 /* The symbol of such a target; NULL: none. */

@@ -98,7 +98,7 @@ HI_TEST_SCENARIO(report, stays_below_its_limit)
 {
 	const char *in = snapshot_directory();
 	const char *file = hostile_snapshot(in, "hostile.hirec", 60);
-	static const long limits[] = {512 << 10, 128 << 10};
+	static const long limits[] = {192 << 10, 128 << 10};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		char text[32];
