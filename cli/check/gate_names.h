@@ -6,7 +6,7 @@
 #include "report/reports/check/gate.h"
 #include "session/inspect/inspect.h"
 
-/* What the names of a gate select. */
+/* A name of a gate, and what it selects. */
 struct hi_gate_name {
 	/* A sentence without a full stop on the first type, module or variable of which
 	 * neither heap has an object, with the nearest names; NULL: there is none. It

@@ -272,7 +272,7 @@ static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t 
 	return node != HI_NODE_NONE && hi_naming_shows(in, node);
 }
 
-/* Of a path: its end. */
+/* Finds the object at the end of a path. */
 static enum hi_status find_named_address(struct hi_inspection *in, uint64_t *ret,
 					 struct hi_error *err)
 {

@@ -97,7 +97,7 @@ static enum hi_status open_summary_tree(struct hi_inspection *in,
 	return status;
 }
 
-/* What closes the cycles among the leaks, where these are large. */
+/* Finds the fields that close cycles among the leaks, if these are large. */
 static enum hi_status find_summary_cycles(struct hi_inspection *in,
 					  struct hi_leak_cycles *ret,
 					  struct hi_error *err)

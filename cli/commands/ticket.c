@@ -20,7 +20,7 @@
 
 enum { TOP = 10, SITES_SHOWN = 5, LEAKS_SHOWN = 5 };
 
-/* What the page is made of, beside the inspection. */
+/* The results that the page is made of, beside the inspection. */
 struct ticket {
 	struct hi_inspection *in;
 	const struct hi_report_header *header;
@@ -44,7 +44,7 @@ static void close_ticket(struct ticket *t)
 
 /* ---- since when ---- */
 
-/* Where a census of the file is damaged there is none. */
+/* Leaves it out if a census of the file is damaged. */
 static enum hi_status read_growth(struct ticket *t, struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;

@@ -34,12 +34,12 @@ struct site_naming {
 	struct HI_VECTOR(struct hi_alloc_site) sites;
 	struct hi_alloc_sites *ret;
 	struct hi_error *err;
-	/* Of the module that is looked at: */
+	/* The module that is looked at: */
 	struct hi_module *module;
 	Dwarf *dwarf; /* NULL: none */
 	Dwarf_Addr bias;
 	struct hi_code_ranges units, sections;
-	/* Of the unit: */
+	/* Its unit: */
 	bool has_unit;
 	Dwarf_Die unit;
 	struct hi_code_scopes scopes;

@@ -105,7 +105,7 @@ static uint16_t list_written_registers(const struct hi_code_decoder *d)
 
 /* ---- operands ---- */
 
-/* Of another segment (thread-local memory) nothing is known. */
+/* Nothing is known of another segment (thread-local memory). */
 static struct hi_code_operand take_memory_operand(const cs_x86_op *op, uint64_t end)
 {
 	struct hi_code_operand ret = {

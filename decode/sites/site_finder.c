@@ -7,7 +7,7 @@
  * parameter of its function, where the function returns what it gets, makes the function
  * one that allocates, too; so does any call in a function of a language's library, which
  * allocates for the code that uses it. In the next round the callers of those are read.
- * What a function is stays as it was found first, so that each call counts once.
+ * A function stays what it was found to be first, so that each call counts once.
  */
 #include "decode/sites/site_finder.h"
 
@@ -130,7 +130,7 @@ static const char *keep_type(struct site_finder *f)
 	return copy ? copy : "";
 }
 
-/* Of the function that is called with the result of the call: a constructor. */
+/* Takes the type of the function that is called with the result: a constructor. */
 static const char *type_by_constructor(struct site_finder *f, uint32_t module,
 				       uint32_t call)
 {
@@ -152,7 +152,7 @@ static const char *type_by_constructor(struct site_finder *f, uint32_t module,
 	return "";
 }
 
-/* Of the table that the first word of the object is set to. */
+/* Takes the type of the table that the first word of the object is set to. */
 static const char *type_by_vtable(struct site_finder *f, uint32_t module, uint64_t word)
 {
 	static const char of_vtable[] = "vtable for ";
@@ -172,7 +172,7 @@ static const char *type_by_vtable(struct site_finder *f, uint32_t module, uint64
 	return keep_type(f);
 }
 
-/* Of the function itself: "std::allocator<T>::allocate". */
+/* Takes the type of the function itself: "std::allocator<T>::allocate". */
 static const char *type_by_allocator(struct site_finder *f, const char *symbol)
 {
 	return hi_demangle_name(symbol, f->name, sizeof(f->name)) &&

@@ -30,8 +30,8 @@ struct hi_trend {
 	struct hi_trend_row *rows; /* by the growth from first to last, those that grew */
 	size_t n_rows;
 	struct hi_report_limit limit; /* at the last census */
-	/* Where all censuses were taken at a place whose hits are counted: the place, and
-	 * what a hit leaves; NULL: there is none. */
+	/* The place at which all censuses were taken, if its hits are counted, and what
+	 * a hit leaves; NULL: there is none. */
 	const char *place;
 	uint64_t hits; /* from the first census to the last */
 	struct hi_slope objects_per_hit;

@@ -51,7 +51,7 @@ struct hi_picture {
 	size_t count;
 	uint32_t deepest;
 	uint64_t live_bytes, live_objects, leak_bytes, leak_objects;
-	/* Of stacks of a recording: live ones from before it, which are not drawn. */
+	/* Live ones from before a recording, which its stacks leave out. */
 	uint64_t before_bytes, before_objects;
 	const struct hi_report_header *header; /* borrowed */
 	struct hi_arena arena;

@@ -352,7 +352,7 @@ static void put_picture_bar(const struct html_drawing *d, size_t i, double most)
 	const char *element;
 
 	begin_picture_part(d, box, &element);
-	/* What is too low is seen, and found by a pointer. */
+	/* A bar that is too low is seen, and found by a pointer. */
 	height = box->bytes ? fmax(height, 1) : 0;
 	fputs("<rect", d->out);
 	hi_svg_box(d->out, x + 1, BAR_BOTTOM - height, fmax(slot - 2, 1), height);
