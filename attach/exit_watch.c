@@ -215,13 +215,13 @@ static enum hi_exit_state look_at_view(const struct hi_exit_watch *watch)
 static enum hi_exit_state look_at_tracer(struct hi_exit_watch *watch)
 {
 	struct pollfd answer = {.fd = hi_exit_watch_fd(watch), .events = POLLIN};
-	struct hi_error ignored;
 
 	if (watch->state != HI_EXIT_WATCHED || poll(&answer, 1, 0) <= 0)
 		return watch->state;
-	watch->state = hi_tracer_end_stop(watch->tracer, &watch->stop, &ignored) == HI_OK
-			       ? HI_EXIT_STANDS
-			       : HI_EXIT_UNWATCHED;
+	watch->state =
+		hi_tracer_end_stop(watch->tracer, &watch->stop, &watch->why) == HI_OK
+			? HI_EXIT_STANDS
+			: HI_EXIT_UNWATCHED;
 	return watch->state;
 }
 

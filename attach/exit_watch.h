@@ -48,6 +48,7 @@ struct hi_exit_watch {
 	/* The watch is another process's, which is asked for its state; else NULL. */
 	enum hi_exit_state (*ask)(void *arg);
 	void *ask_arg;
+	struct hi_error why; /* of a tracer that ended without the end; else HI_OK */
 };
 
 /*

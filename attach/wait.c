@@ -147,6 +147,9 @@ static void end_wait(struct waiting *w, enum hi_hit_position position)
 
 	hi_tracees_interrupt(w->all);
 	disarm_trigger(w);
+	/* An exit may come before the trigger is armed: it has no time of its own. */
+	if (!w->armed_ns)
+		w->armed_ns = now_ns;
 	if (hit->time_ns < w->armed_ns || hit->time_ns > now_ns)
 		hit->time_ns = now_ns;
 	w->stop->position = position;

@@ -293,6 +293,21 @@ static int run_without_inspection(const struct hi_options *options, struct hi_ru
 	return output->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
+/* A gate must not pass without a report, however the program ended. */
+static int report_missed_end(const struct hi_launch *launch)
+{
+	const struct hi_error *why = &launch->watch.why;
+
+	if (why->status == HI_OK || why->status == HI_GONE)
+		fprintf(stderr, "heapinspect: no report: the program had SIGKILL, after "
+				"which nothing is read\n");
+	else
+		fprintf(stderr, "heapinspect: no report: the program's end was missed: "
+				"%s\n",
+			why->text);
+	return HI_EXIT_CANNOT_ATTACH;
+}
+
 /* A series is one from its first moment; anything else is about its end. */
 static int inspect_program(const struct hi_options *options, struct hi_run *run,
 			   struct hi_launch *launch, struct hi_output *output)
@@ -308,8 +323,7 @@ static int inspect_program(const struct hi_options *options, struct hi_run *run,
 		hi_launch_release_signals(launch);
 		code = inspect_once(&o, run, output);
 	} else {
-		fprintf(stderr, "heapinspect: no report: the program had SIGKILL, after "
-				"which nothing is read, or its end was missed\n");
+		code = report_missed_end(launch);
 	}
 	return hi_launch_finish(launch, code);
 }

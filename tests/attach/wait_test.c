@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/thread_stat.h"
+#include "base/clock.h"
 #include "tests/harness.h"
 #include "tests/support/mock_trigger.h"
 #include "tests/support/stopping.h"
@@ -226,6 +229,28 @@ HI_TEST_SCENARIO(attach_wait, a_trigger_that_sends_no_signal_stops_all_near)
 /* ---- the allocator ---- */
 
 /* The safepoint may be malloc itself: that thread stays where it is. */
+HI_TEST_SCENARIO(attach_wait, an_end_before_the_trigger_is_armed_is_held)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = hi_fixture_start("stop_threads", "busy", "1", NULL);
+	struct hi_stop_options options = {.exit_hold_ns = 60 * SECOND};
+	uint64_t start_ns = hi_clock_ns();
+	struct hi_tracer_stop stop;
+
+	hi_test_expect_line(fx, "ready");
+	hi_test_defer(destroy_waiter, NULL);
+	mock->ends = fx->pid;
+	stop = wait_once(fx->pid, &options, mock);
+	HI_ASSERT_EQ(0, mock->page->arms);
+	HI_ASSERT(stop.stopped_ns > start_ns);
+	/* Longer than the watchdog needs that has a moment in the past. */
+	hi_test_sleep_us(100000);
+	HI_ASSERT_EQ('t', hi_thread_state(fx->pid, fx->pid));
+	go_on(&stop);
+	hi_fixture_end(fx);
+	HI_ASSERT(WIFSIGNALED(fx->wait_status) && WTERMSIG(fx->wait_status) == SIGTERM);
+}
+
 HI_TEST_SCENARIO(attach_wait, a_probe_inside_the_allocator_is_where_the_thread_stays)
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();

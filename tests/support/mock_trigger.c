@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/thread_stat.h"
 #include "tests/harness.h"
+#include "tests/support/stopping.h"
 
 static size_t mock_fds(struct hi_trigger *trigger, int *fds, size_t max)
 {
@@ -22,10 +25,26 @@ static size_t mock_fds(struct hi_trigger *trigger, int *fds, size_t max)
 	return 1;
 }
 
+/* At the second call it stands at its end: it had the signal after the first. */
+static void end_process(const struct hi_mock_trigger *mock)
+{
+	if (mock->page->added == 1)
+		(void)syscall(SYS_tgkill, mock->ends, mock->ends, SIGTERM);
+	for (int i = 0; i < 10000; i++) {
+		if (hi_thread_state(mock->ends, mock->ends) == 't')
+			return;
+		hi_test_sleep_us(1000);
+	}
+}
+
 static void mock_add_thread(struct hi_trigger *trigger, pid_t tid)
 {
+	struct hi_mock_trigger *mock = (struct hi_mock_trigger *)trigger;
+
 	(void)tid;
-	((struct hi_mock_trigger *)trigger)->page->added++;
+	mock->page->added++;
+	if (mock->ends)
+		end_process(mock);
 }
 
 static void mock_arm(struct hi_trigger *trigger)

@@ -11,6 +11,9 @@
 
 struct hi_mock_trigger {
 	struct hi_trigger base; /* near_only and poll_fd may be changed */
+	/* This process has SIGTERM when its first thread is added; when the second is, it
+	 * is stopped at its end, and the trigger is not armed yet. 0: none. */
+	pid_t ends;
 	struct probe_page *page;
 	int memory, pipe[2];
 	char page_path[64], pipe_path[64]; /* for another process to open */
