@@ -302,8 +302,9 @@ static int report_missed_end(const struct hi_launch *launch)
 		fprintf(stderr, "heapinspect: no report: the program had SIGKILL, after "
 				"which nothing is read\n");
 	else
-		fprintf(stderr, "heapinspect: no report: the program's end was missed: "
-				"%s\n",
+		fprintf(stderr,
+			"heapinspect: no report: the program's end was missed: "
+			"%s\n",
 			why->text);
 	return HI_EXIT_CANNOT_ATTACH;
 }

@@ -360,6 +360,27 @@ HI_TEST_SCENARIO(launch, an_interruption_is_the_programs)
 	fclose(out);
 }
 
+HI_TEST_SCENARIO(launch, a_gate_fails_when_the_end_was_missed)
+{
+	static const char *const words[] = {"check", "--fail-on", "leak.objects > 1000",
+					    "--",    PROGRAM,	  "wait",
+					    "0",     NULL};
+	FILE *out;
+	pid_t inspector = start_following(words, &out), pid = read_ready(out);
+	pid_t tracer = hi_process_of(inspector, "hi-tracer");
+	int status;
+
+	HI_ASSERT(tracer > 0);
+	kill(tracer, SIGKILL);
+	await_untraced(pid);
+	kill(pid, SIGUSR1);
+	expect_line(out, "done\n");
+	status = hi_inspector_wait(inspector);
+	HI_ASSERT_MSG(WIFEXITED(status) && WEXITSTATUS(status) == 3, "0x%x",
+		      (unsigned)status);
+	fclose(out);
+}
+
 HI_TEST_SCENARIO(launch, a_daemon_is_left_alone)
 {
 	static const char *const words[] = {"--", PROGRAM, "daemon", NULL};
