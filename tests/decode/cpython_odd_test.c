@@ -55,6 +55,7 @@ struct sound {
 	struct HI_VECTOR(hi_node) instances; /* of the class and of one derived from it */
 	uint64_t class;
 	bool *of_runtime; /* by the number of a type */
+	bool *is_buffer;  /* the same: it has no head of its own */
 	uint64_t state;	  /* of what is drawn */
 	unsigned wrong;
 };
@@ -66,6 +67,7 @@ static void close_sound(struct sound *s)
 	hi_runtime_release(s->runtime);
 	hi_vector_free(&s->instances);
 	free(s->of_runtime);
+	free(s->is_buffer);
 	free(s);
 }
 
@@ -84,13 +86,13 @@ static void keep_line(const char *line, void *arg)
 		said->class = strtoull(line + 6, NULL, 16);
 }
 
-/* The types of the graph that are the runtime's own. */
-static bool *list_types(const struct sound *s)
+/* The types of the graph that are among these of the runtime. */
+static bool *list_types(const struct sound *s, uint32_t end)
 {
 	bool *of = calloc(s->graph->n_types + 1, sizeof(*of));
 
 	for (uint32_t t = 0; of && t < s->graph->n_types; t++)
-		for (uint32_t i = HI_PY_BUFFER_NONE + 1; i < s->runtime->n_types; i++)
+		for (uint32_t i = HI_PY_BUFFER_NONE + 1; i < end; i++)
 			of[t] |= strcmp(s->graph->types[t].name,
 					s->runtime->types[i].name) == 0;
 	return of;
@@ -123,27 +125,37 @@ static struct sound *open_sound(const char *python)
 
 		HI_ASSERT(node != HI_NODE_NONE && hi_vector_push(&s->instances, node));
 	}
-	s->of_runtime = list_types(s);
-	HI_ASSERT(s->of_runtime && s->class && said.n == 40);
+	s->of_runtime = list_types(s, s->runtime->n_types);
+	s->is_buffer = list_types(s, HI_PY_BUFFER_NDARRAY_DATA);
+	HI_ASSERT(s->of_runtime && s->is_buffer && s->class && said.n == 40);
 	return s;
 }
 
 /* ---- what may be lost ---- */
 
-/* A bit per node: reachable in the sound image without these. */
-static uint64_t *reach_without(struct sound *s, const hi_node *without, size_t n)
+/* A bit per node of the sound image. */
+struct kept {
+	uint64_t *reached;
+	uint64_t *owned; /* by a pointer of something that is reached */
+};
+
+/* Reachable without these. */
+static struct kept reach_without(struct sound *s, const hi_node *without, size_t n)
 {
 	const struct hi_graph *g = s->graph;
-	uint64_t *bits = calloc(g->n_nodes / 64 + 1, 8);
+	uint64_t *bits = calloc(g->n_nodes / 64 + 1, 8),
+		 *owned = calloc(g->n_nodes / 64 + 1, 8);
 	struct HI_VECTOR(hi_node) stack = {};
 
-	HI_ASSERT(bits && hi_vector_push(&stack, g->super_root));
+	HI_ASSERT(bits && owned && hi_vector_push(&stack, g->super_root));
 	for (size_t i = 0; i < n; i++)
 		hi_bit_set(bits, without[i]);
 	while (stack.count) {
 		struct hi_edges e = hi_graph_edges(g, stack.items[--stack.count]);
 
 		for (uint32_t i = 0; i < e.count; i++) {
+			if (hi_grade_is_precise(e.grade[i]))
+				hi_bit_set(owned, e.to[i]);
 			if (e.grade[i] == HI_GRADE_WEAK || hi_bit(bits, e.to[i]))
 				continue;
 			hi_bit_set(bits, e.to[i]);
@@ -153,7 +165,7 @@ static uint64_t *reach_without(struct sound *s, const hi_node *without, size_t n
 	for (size_t i = 0; i < n; i++)
 		bits[without[i] / 64] &= ~(UINT64_C(1) << without[i] % 64);
 	hi_vector_free(&stack);
-	return bits;
+	return (struct kept){bits, owned};
 }
 
 static void complain(struct sound *s, const char *poke, hi_node node, const char *what)
@@ -174,8 +186,15 @@ static bool is_same_name(const char *now, const char *sound)
 	return strcmp(now, sound) == 0 || (dot && strcmp(now, dot + 1) == 0);
 }
 
-static void compare_node(struct sound *s, const struct hi_reach *reach, const char *poke,
-			 hi_node node)
+/* A buffer, such as the keys of a dict, has its type from its owner: a stale word that is
+ * left on a stack keeps it, and gives it none. */
+static bool keeps_type(const struct sound *s, const struct kept *kept, hi_node node)
+{
+	return !s->is_buffer[s->graph->objects->type[node]] || hi_bit(kept->owned, node);
+}
+
+static void compare_node(struct sound *s, const struct hi_reach *reach,
+			 const struct kept *kept, const char *poke, hi_node node)
 {
 	const struct hi_graph *now = s->p->graph;
 	uint64_t addr = hi_objects_address(s->graph->objects, node), offset = 0;
@@ -190,7 +209,7 @@ static void compare_node(struct sound *s, const struct hi_reach *reach, const ch
 		return;
 	}
 	name = now->types[now->objects->type[found]].name;
-	if (!is_same_name(name, s->graph->types[type].name))
+	if (keeps_type(s, kept, node) && !is_same_name(name, s->graph->types[type].name))
 		complain(s, poke, node, *name ? name : "without a type");
 	if (!hi_bit(reach->any, found))
 		complain(s, poke, node, "leaked");
@@ -199,16 +218,17 @@ static void compare_node(struct sound *s, const struct hi_reach *reach, const ch
 /* All that is not lost by right is as it was. */
 static void compare(struct sound *s, const char *poke, const hi_node *lost, size_t n)
 {
-	uint64_t *kept = reach_without(s, lost, n);
+	struct kept kept = reach_without(s, lost, n);
 	struct hi_reach *reach = NULL;
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_reach_compute(s->p->graph, 2, &reach, &err), &err);
 	for (hi_node i = 0; i < s->graph->n_objects; i++)
-		if (hi_bit(kept, i))
-			compare_node(s, reach, poke, i);
+		if (hi_bit(kept.reached, i))
+			compare_node(s, reach, &kept, poke, i);
 	hi_reach_destroy(reach);
-	free(kept);
+	free(kept.reached);
+	free(kept.owned);
 }
 
 /* ---- one word ---- */
