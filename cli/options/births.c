@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/parts/alike_stacks.h"
 #include "report/parts/births_report.h"
 #include "session/operands.h"
 #include "session/recorded.h"
@@ -48,6 +49,9 @@ enum hi_status hi_births_run(struct hi_inspection *in,
 		status = hi_birth_groups_make(recorded->births, &recorded->contexts,
 					      &recorded->frames, request->by, &groups,
 					      err);
+	if (status == HI_OK && !json && !in->options->output.full_names)
+		status = hi_alike_stacks_merge(groups, &recorded->contexts,
+					       &recorded->frames, err);
 	if (status == HI_OK)
 		status = make_births_report(in, header, recorded, groups, &report, err);
 	if (status != HI_OK)

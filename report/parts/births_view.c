@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "report/parts/alike_stacks.h"
 #include "report/parts/births_report.h"
 #include "report/parts/decoded_share.h"
 #include "report/parts/frame_text.h"
@@ -412,7 +413,7 @@ static void add_frame_item_row(const struct hi_frame_item *item, bool is_inner,
 			       struct hi_report_table *t)
 {
 	const char *text = hi_frame_item_text(item, t->page);
-	bool is_fold = item->n_folded > 1;
+	bool is_fold = hi_frame_item_is_fold(item);
 
 	add_caller_line(t,
 			hi_page_printf(t->page, "%s%s",
@@ -438,7 +439,7 @@ static bool is_shown_tail(const struct shown_tails *tails,
 {
 	const struct hi_frame_item *item = &items->of.items[at];
 
-	return item->node && item->n_folded < 2 && at + 1 < items->of.count &&
+	return item->node && !hi_frame_item_is_fold(item) && at + 1 < items->of.count &&
 	       hi_table_get(&tails->number, item->node, number);
 }
 
@@ -487,8 +488,8 @@ static void show_stack_of_line(const struct hi_births_report *r, size_t i,
 
 	if (r->groups->by != HI_BORN_BY_CONTEXT || i >= STACKS || !label)
 		return;
-	hi_frame_items_add_context(&items, &recorded->contexts, &recorded->frames,
-				   context, label);
+	hi_alike_stacks_items(r->groups, r->rows[i].group, &recorded->contexts,
+			      &recorded->frames, &items);
 	t->page->failed |= items.failed;
 	show_callers_of_line(tails, i + 1, &items, label, t);
 	if (recorded->contexts.contexts[context].flags & HI_CONTEXT_CUT)
@@ -504,6 +505,36 @@ static const char *aside_of_births(const struct hi_births_report *r)
 		       ? "below a function: what called it; allocated: how often in the "
 			 "recording, freed or not"
 		       : "allocated: how often in the recording, freed or not";
+}
+
+/* Counts the rows that are of several stacks. */
+static size_t count_alike_rows(const struct hi_births_report *r, struct hi_page *page)
+{
+	const struct hi_birth_groups *g = r->groups;
+	uint32_t *contexts = hi_arena_alloc(&page->arena, (g->n_groups + (size_t)1) *
+								  sizeof(*contexts));
+	size_t n = 0;
+
+	page->failed |= !contexts;
+	for (uint32_t i = 0; contexts && i < g->n_contexts; i++)
+		contexts[g->of_context[i]]++;
+	for (size_t i = 0; contexts && i < r->n_rows; i++)
+		n += contexts[r->rows[i].group] > 1;
+	return n;
+}
+
+static void note_alike_stacks(const struct hi_births_report *r, struct hi_page *page)
+{
+	size_t n = r->groups->by == HI_BORN_BY_CONTEXT ? count_alike_rows(r, page) : 0;
+
+	if (n)
+		hi_page_note(
+			page,
+			hi_page_printf(page,
+				       "%zu row%s of several stacks, which differ in "
+				       "frames of libraries alone (--full-names has a "
+				       "row for each)",
+				       n, n == 1 ? " is" : "s are"));
 }
 
 static void show_births_table(const struct hi_births_report *r, struct hi_page *page)
@@ -528,6 +559,7 @@ static void show_births_table(const struct hi_births_report *r, struct hi_page *
 						: "nothing that was allocated in the "
 						  "recording is live");
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
+	note_alike_stacks(r, page);
 }
 
 /* ---- children ---- */

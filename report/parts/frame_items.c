@@ -80,6 +80,60 @@ void hi_frame_items_add_context(struct hi_frame_items *items,
 	}
 }
 
+/* ---- several stacks ---- */
+
+static bool is_same_frame(const struct hi_frame_row *a, const struct hi_frame_row *b)
+{
+	return strcmp(a->function, b->function) == 0 && a->line == b->line &&
+	       (a->line || a->offset == b->offset) && strcmp(a->file, b->file) == 0 &&
+	       strcmp(a->module, b->module) == 0;
+}
+
+/* Adds each of the libraries of a list; returns whether one of them is new. */
+static bool add_libraries(struct hi_frame_item *item, const char *list)
+{
+	bool is_new = false;
+
+	for (const char *at = list; *at; at += strspn(at, ", ")) {
+		char library[HI_FRAME_LIBRARIES_SIZE];
+		size_t n = strcspn(at, ",");
+
+		snprintf(library, sizeof(library), "%.*s", (int)n, at);
+		is_new |= !has_library(item, library);
+		add_library(item, library);
+		at += n;
+	}
+	return is_new;
+}
+
+/* Returns whether the fold is shown in another way than before. */
+static bool merge_folds(struct hi_frame_item *item, const struct hi_frame_item *more)
+{
+	size_t most = item->n_most ? item->n_most : item->n_folded;
+	size_t least = item->n_folded < more->n_folded ? item->n_folded : more->n_folded;
+	bool differs = add_libraries(item, more->libraries);
+
+	differs |= most != more->n_folded || least != more->n_folded ||
+		   (most == 1 && !is_same_frame(item->row, more->row));
+	item->n_folded = least;
+	if (differs)
+		item->n_most = most > more->n_folded ? most : more->n_folded;
+	return differs;
+}
+
+void hi_frame_items_merge(struct hi_frame_items *items, const struct hi_frame_items *more)
+{
+	size_t differing = 0; /* items up to the outermost fold that differs */
+
+	items->failed |= more->failed;
+	for (size_t i = 0; i < items->of.count && i < more->of.count; i++)
+		if (items->of.items[i].n_folded && more->of.items[i].n_folded &&
+		    merge_folds(&items->of.items[i], &more->of.items[i]))
+			differing = i + 1;
+	for (size_t i = 0; i < differing; i++)
+		items->of.items[i].node = 0;
+}
+
 void hi_frame_items_free(struct hi_frame_items *items)
 {
 	hi_vector_free(&items->of);

@@ -19,7 +19,9 @@ enum {
 
 struct hi_frame_item {
 	const struct hi_frame_row *row; /* the frame; the innermost one of a fold */
-	size_t n_folded;		/* frames of a fold; 0: it is none */
+	size_t n_folded;		/* frames of a fold, at least; 0: it is none */
+	/* The fold of several stacks, which differ in it: frames of the longest. Else 0. */
+	size_t n_most;
 	char libraries
 		[HI_FRAME_LIBRARIES_SIZE]; /* of a fold: "libstdc++, libc"; hostile */
 	/* The node of the context whose innermost row the item begins with: equal nodes
@@ -42,6 +44,16 @@ void hi_frame_items_add_context(struct hi_frame_items *items,
 				const struct hi_context_view *contexts,
 				const struct hi_frames *frames, uint32_t context,
 				const struct hi_frame_row *kept);
+/* Is the item shown as a number of frames? A single frame is shown as what it is. */
+static inline bool hi_frame_item_is_fold(const struct hi_frame_item *item)
+{
+	return item->n_folded > 1 || item->n_most;
+}
+/* Makes the folds those of both stacks, which have the same items but for what is in folds:
+ * other items stay as they are. An item with a fold that differs, from it on outwards, has
+ * no node. */
+void hi_frame_items_merge(struct hi_frame_items *items,
+			  const struct hi_frame_items *more);
 void hi_frame_items_free(struct hi_frame_items *items);
 HI_DEFINE_GUARD(struct hi_frame_items *, hi_frame_items_free)
 

@@ -48,15 +48,20 @@ static void each_row_of_context(const struct hi_context_view *contexts,
 
 const char *hi_frame_item_text(const struct hi_frame_item *item, struct hi_page *page)
 {
-	if (item->n_folded < 2)
+	const char *libraries = hi_page_safe(page, item->libraries);
+
+	if (!hi_frame_item_is_fold(item))
 		return hi_frame_function(item->row, page);
-	return hi_page_printf(page, "%zu frames of %s", item->n_folded,
-			      hi_page_safe(page, item->libraries));
+	if (item->n_most > item->n_folded)
+		return hi_page_printf(page, "%zu to %zu frames of %s", item->n_folded,
+				      item->n_most, libraries);
+	return hi_page_printf(page, "%zu frame%s of %s", item->n_folded,
+			      item->n_folded == 1 ? "" : "s", libraries);
 }
 
 static void show_frame_item(const struct hi_frame_item *item, struct hi_report_table *t)
 {
-	bool is_fold = item->n_folded > 1;
+	bool is_fold = hi_frame_item_is_fold(item);
 
 	hi_cell_text(t,
 		     hi_page_printf(t->page, "%s%s", is_fold ? "… " : "",
