@@ -6,9 +6,27 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "report/function_name.h"
 #include "report/parts/leak_name.h"
 #include "report/pictures/merged_text.h"
+
+unsigned hi_picture_module_color(const char *module)
+{
+	const char *version = strstr(module, ".so");
+	size_t n = version ? (size_t)(version - module) : strlen(module);
+
+	return (unsigned)(hi_hash_more(HI_HASH_START, module, n) % HI_PICTURE_COLORS);
+}
+
+const char *hi_picture_color_text(unsigned color)
+{
+	static const char *const colors[HI_PICTURE_COLORS] = {
+		"#f2b366", "#8fc98a", "#7fc4c9", "#e3d16f", "#c9a98b", "#e8a0a8",
+		"#a9b8ea", "#c6a6dc", "#b5cf6b", "#f0a58a", "#9fd3b4", "#d8bf8e"};
+
+	return colors[color % HI_PICTURE_COLORS];
+}
 
 const char *hi_picture_kind_name(enum hi_picture_kind kind)
 {

@@ -29,6 +29,14 @@ const char *hi_picture_kind_name(enum hi_picture_kind kind);
 /* Of an object by its type; else ROOT. */
 enum hi_picture_kind hi_picture_kind_of_node(const struct hi_graph *g, hi_node node);
 
+/* Functions have the colours of their modules. */
+enum { HI_PICTURE_COLORS = 12 };
+/* Returns the number of a module's colour: the same in every picture, and of every version
+ * of a library. */
+unsigned hi_picture_module_color(const char *module);
+/* Returns the colour by its number, "#f2b366". */
+const char *hi_picture_color_text(unsigned color);
+
 enum {
 	HI_PICTURE_NODES = 3000, /* drawn at most */
 	HI_PICTURE_NONE = -1,

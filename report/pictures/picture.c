@@ -80,6 +80,7 @@ int32_t hi_page_box(struct hi_page_picture *p, int32_t parent,
 	copy->label = keep_picture_text(p->page, box->label);
 	copy->title = keep_picture_text(p->page, box->title);
 	copy->link = keep_picture_text(p->page, box->link);
+	copy->module = keep_picture_text(p->page, box->module);
 	copy->parent = parent;
 	copy->depth = is_whole ? 0 : p->boxes[parent].depth + 1;
 	return (int32_t)p->n_boxes++;

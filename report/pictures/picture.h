@@ -35,10 +35,11 @@ enum {
 };
 
 struct hi_page_box {
-	const char *label; /* in the box, cut to its width */
-	const char *title; /* its whole name; in more lines all about it */
-	const char *link;  /* address of a page (address.h); NULL, "": none */
-	uint64_t bytes;	   /* with all boxes in it */
+	const char *label;  /* in the box, cut to its width */
+	const char *title;  /* its whole name; in more lines all about it */
+	const char *link;   /* address of a page (address.h); NULL, "": none */
+	const char *module; /* of a function, which has its colour; NULL, "": none */
+	uint64_t bytes;	    /* with all boxes in it */
 	enum hi_picture_kind kind;
 	/* Filled in by hi_page_box(). */
 	int32_t parent;
@@ -61,7 +62,8 @@ struct hi_page_picture {
 	const char *label;   /* what it shows, in a sentence */
 	const char *caption; /* below it */
 	struct hi_page *page;
-	double height; /* of a treemap; 0: HI_PAGE_TREEMAP_HEIGHT */
+	double height;	   /* of a treemap; 0: HI_PAGE_TREEMAP_HEIGHT */
+	bool is_of_counts; /* bytes of boxes are numbers of something else */
 	/* All but BANDS: parents before children. */
 	struct hi_page_box *boxes;
 	size_t n_boxes;

@@ -3,7 +3,6 @@
 #ifndef HI_REPORT_PICTURES_PICTURE_SCRIPT_H
 #define HI_REPORT_PICTURES_PICTURE_SCRIPT_H
 
-enum { HI_PICTURE_COLORS = 12 }; /* classes m0 to m11 of the style */
 extern const char hi_picture_style[];
 /* To stand in a CDATA section; without any text of the target. */
 extern const char hi_picture_script[];

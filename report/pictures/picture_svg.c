@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "report/parts/decoded_share.h"
 #include "report/pictures/picture_script.h"
@@ -103,22 +102,14 @@ static void put_node_name(const struct drawing *d, const struct hi_picture_node 
 	hi_svg_label(d->out, "", x, y, name, (size_t)most);
 }
 
-/* The colour of a module: the same in every picture, and of every version. */
-static unsigned color_of_module(const char *module)
-{
-	const char *version = strstr(module, ".so");
-	size_t n = version ? (size_t)(version - module) : strlen(module);
-
-	return (unsigned)(hi_hash_more(HI_HASH_START, module, n) % HI_PICTURE_COLORS);
-}
-
 static void begin_node(const struct drawing *d, const struct hi_picture_node *node,
 		       int32_t parent)
 {
 	char color[16] = "";
 
 	if (node->module)
-		snprintf(color, sizeof(color), " m%u", color_of_module(node->module));
+		snprintf(color, sizeof(color), " m%u",
+			 hi_picture_module_color(node->module));
 	fprintf(d->out,
 		"<svg class=\"f k%d%s\" data-p=\"%" PRId32 "\" data-b=\"%" PRIu64 "\"",
 		(int)node->kind, color, parent, node->bytes);
@@ -333,7 +324,7 @@ static void put_modules(const struct drawing *d, struct legend_place *at)
 		if (!module || k < n)
 			continue;
 		shown[n++] = module;
-		snprintf(class, sizeof(class), "m%u", color_of_module(module));
+		snprintf(class, sizeof(class), "m%u", hi_picture_module_color(module));
 		put_legend_entry(d, at, class, module);
 	}
 }
@@ -342,6 +333,15 @@ static int height_of_plot(const struct drawing *d)
 {
 	return d->shape == HI_PICTURE_FLAME ? (int)(d->picture->deepest + 1) * ROW
 					    : MAP_HEIGHT;
+}
+
+/* Classes m0 to m11, after those of kinds. */
+static void put_module_style(FILE *out)
+{
+	fputs("<style>\n", out);
+	for (unsigned i = 0; i < HI_PICTURE_COLORS; i++)
+		fprintf(out, ".m%u rect{fill:%s}\n", i, hi_picture_color_text(i));
+	fputs("</style>\n", out);
 }
 
 static void put_picture_head(const struct drawing *d)
@@ -356,9 +356,10 @@ static void put_picture_head(const struct drawing *d)
 		"width=\"%d\" height=\"%d\" role=\"img\">\n<title>",
 		WIDTH, height, WIDTH, height);
 	hi_svg_text(d->out, text, 0);
-	fprintf(d->out,
-		"</title>\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		hi_picture_style);
+	fprintf(d->out, "</title>\n%s", hi_picture_style);
+	if (has_modules(d->picture))
+		put_module_style(d->out);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", d->out);
 	put_picture_text(d->out, "title", "12", 28, text);
 	picture_subtitle(d->picture, text);
 	put_picture_text(d->out, "dim", "12", 48, text);

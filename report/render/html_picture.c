@@ -22,6 +22,8 @@ enum {
 	LEAST_LABEL = 4, /* characters */
 	LEGEND = 24,	 /* px below a treemap */
 	LEGEND_CHARACTER = 6,
+	LEGEND_LINE = 20,
+	LEGEND_MODULES = 10,
 	LEFT = 76, /* bands: the plot */
 	RIGHT = 210,
 	TOP = 26,
@@ -105,15 +107,25 @@ static void put_box_label(const struct html_drawing *d, const struct hi_page_box
 			      place->width - 2 * PAD, box->label);
 }
 
+/* parent: among the boxes that are drawn. */
 static void put_page_box(const struct html_drawing *d, const struct hi_page_box *box,
-			 const struct hi_page_place *place)
+			 const struct hi_page_place *place, int32_t parent)
 {
-	const char *element = begin_picture_node(d, "node", (int)box->kind, box->link);
+	unsigned color = hi_picture_module_color(box->module);
+	const char *element;
+	char class[24] = "node";
 
-	fprintf(d->out, " data-d=\"%" PRIu32 "\" data-b=\"%" PRIu64 "\"><rect",
-		box->depth, box->bytes);
+	if (*box->module)
+		snprintf(class, sizeof(class), "node m%u", color);
+	element = begin_picture_node(d, class, (int)box->kind, box->link);
+	fprintf(d->out, " data-d=\"%" PRIu32 "\" data-b=\"%" PRIu64 "\"", box->depth,
+		box->bytes);
+	if (d->picture->shape == HI_PAGE_FLAME)
+		fprintf(d->out, " data-p=\"%" PRId32 "\"", parent);
+	fputs("><rect", d->out);
 	hi_svg_box(d->out, place->x, place->y, place->width, place->height);
-	fprintf(d->out, " fill=\"%s\" stroke=\"#fff\"/>", kind_colours[box->kind]);
+	fprintf(d->out, " fill=\"%s\" stroke=\"#fff\"/>",
+		*box->module ? hi_picture_color_text(color) : kind_colours[box->kind]);
 	put_box_label(d, box, place);
 	put_node_title_text(d, box->title);
 	fprintf(d->out, "</%s>\n", element);
@@ -126,8 +138,11 @@ static size_t put_boxes(const struct html_drawing *d, const struct hi_page_layou
 	size_t size = 0, left_out = 0;
 	char *text = NULL;
 	struct html_drawing one = *d;
+	HI_GUARD(free)
+	int32_t *number = hi_calloc(d->picture->n_boxes + 1, sizeof(*number));
+	int32_t n = 0;
 
-	one.out = open_memstream(&text, &size);
+	one.out = number ? open_memstream(&text, &size) : NULL;
 	if (!one.out) {
 		*status = hi_fail_memory(err, "picture");
 		return 0;
@@ -142,7 +157,9 @@ static size_t put_boxes(const struct html_drawing *d, const struct hi_page_layou
 			left_out++;
 			continue;
 		}
-		put_page_box(&one, &d->picture->boxes[at], &layout->places[at]);
+		number[at] = n++;
+		put_page_box(&one, &d->picture->boxes[at], &layout->places[at],
+			     at ? number[d->picture->boxes[at].parent] : -1);
 		if (ftello(one.out) > HI_HTML_PICTURE_SIZE - AROUND) {
 			fseeko(one.out, before, SEEK_SET);
 			left_out++;
@@ -180,9 +197,10 @@ static void begin_figure(const struct html_drawing *d, double width, double heig
 					    [HI_PAGE_BARS] = "bars"};
 
 	fprintf(d->out,
-		"<figure class=\"picture %s%s\">\n<svg "
+		"<figure class=\"picture %s%s\"%s>\n<svg "
 		"xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ",
-		names[d->picture->shape], d->picture->height > 0 ? " small" : "");
+		names[d->picture->shape], d->picture->height > 0 ? " small" : "",
+		d->picture->is_of_counts ? " data-counts=\"\"" : "");
 	hi_svg_number(d->out, width);
 	putc(' ', d->out);
 	hi_svg_number(d->out, height);
@@ -229,21 +247,81 @@ static void put_kinds_legend(const struct html_drawing *d,
 	}
 }
 
+/* The modules whose functions have most bytes, which have the colours of their boxes. */
+struct module_legend {
+	const char *names[LEGEND_MODULES];
+	double x[LEGEND_MODULES], y[LEGEND_MODULES], height;
+	size_t n;
+};
+
+/* Boxes come level by level, in each the largest first. */
+static struct module_legend list_modules(const struct html_drawing *d,
+					 const struct hi_page_layout *layout)
+{
+	struct module_legend l = {};
+	double x = 0;
+
+	for (size_t i = 0; i < layout->count && l.n < LEGEND_MODULES; i++) {
+		const char *module = d->picture->boxes[layout->order[i]].module;
+		size_t k = 0;
+		double width = 15 + (double)strlen(module) * LEGEND_CHARACTER + 14;
+
+		while (k < l.n && strcmp(l.names[k], module) != 0)
+			k++;
+		if (!*module || k < l.n || layout->places[layout->order[i]].width <= 0)
+			continue;
+		if (x + width > layout->width && x > 0) {
+			x = 0;
+			l.height += LEGEND_LINE;
+		}
+		l.names[l.n] = module;
+		l.x[l.n] = x;
+		l.y[l.n++] = layout->height + l.height;
+		x += width;
+	}
+	l.height += l.n ? LEGEND : 0;
+	return l;
+}
+
+static void put_module_legend(const struct html_drawing *d, const struct module_legend *l)
+{
+	if (!l->n)
+		return;
+	fputs("<g class=\"legend\">\n", d->out);
+	for (size_t i = 0; i < l->n; i++) {
+		unsigned color = hi_picture_module_color(l->names[i]);
+
+		fprintf(d->out, "<g class=\"kind m%u\"><rect width=\"11\" height=\"11\"",
+			color);
+		hi_svg_attribute(d->out, "x", l->x[i]);
+		hi_svg_attribute(d->out, "y", l->y[i] + 6);
+		fprintf(d->out, " fill=\"%s\"/></g>", hi_picture_color_text(color));
+		hi_svg_label(d->out, "", l->x[i] + 15, l->y[i] + 16, l->names[i], 60);
+		putc('\n', d->out);
+	}
+	fputs("</g>\n", d->out);
+}
+
 static enum hi_status put_box_picture(const struct html_drawing *d, struct hi_error *err)
 {
 	struct hi_page_layout layout = {};
 	HI_GUARD(hi_page_layout_free) struct hi_page_layout *guard = &layout;
 	enum hi_status status = hi_page_lay_out(d->picture, &layout, err);
 	bool is_map = d->picture->shape == HI_PAGE_TREEMAP;
+	struct module_legend modules;
 	size_t left_out;
 
 	(void)guard;
 	if (status != HI_OK)
 		return status;
-	begin_figure(d, layout.width, layout.height + (is_map ? LEGEND : 0));
+	modules = list_modules(d, &layout);
+	begin_figure(d, layout.width,
+		     layout.height + (is_map ? (double)LEGEND : modules.height));
 	left_out = put_boxes(d, &layout, err, &status);
 	if (is_map)
 		put_kinds_legend(d, &layout);
+	else
+		put_module_legend(d, &modules);
 	end_figure(d, d->picture->n_left_out + layout.too_deep + left_out);
 	return status;
 }

@@ -283,6 +283,85 @@ test('arrows go to the neighbour in their direction', () => {
   assert.equal(to(5, 'ArrowUp'), 2)
 })
 
+// Bytes by path, from the innermost name to the outermost, of what frames have by themselves.
+function ownPaths(nodes) {
+  const own = nodes.map((n, i) => n.bytes - nodes.filter((c) => c.parent === i)
+    .reduce((sum, c) => sum + c.bytes, 0))
+  const paths = new Map()
+  nodes.forEach((n, i) => {
+    const names = []
+    for (let k = i; k > 0; k = nodes[k].parent) names.push(nodes[k].name)
+    for (let k = 0; own[i] > 0 && k <= names.length; k++) {
+      const path = names.slice(0, k).join('/')
+      paths.set(path, (paths.get(path) ?? 0) + own[i])
+    }
+  })
+  return paths
+}
+
+function drawFlame(random) {
+  const nodes = [{ name: 'all', parent: -1, depth: 0, bytes: 0 }]
+  for (let i = 1; i < 40; i++) {
+    const parent = random(nodes.length)
+    nodes.push({ name: 'abcde'[random(5)], parent, depth: nodes[parent].depth + 1, bytes: 0 })
+  }
+  for (let i = 0; i < 60; i++) {
+    const bytes = random(1000)
+    for (let k = random(nodes.length); k >= 0; k = nodes[k].parent) nodes[k].bytes += bytes
+  }
+  return nodes.map((n) => ({ ...n, className: 'node' }))
+}
+
+test('an inverted flame graph has what frames cost by themselves, below it their callers', () => {
+  let state = 7
+  const random = (n) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return (state >>> 16) % n
+  }
+  for (let round = 0; round < 30; round++) {
+    const nodes = drawFlame(random)
+    const made = picture.inverted(nodes)
+    const paths = new Map(made.map((n) => {
+      const names = []
+      for (let k = n; k.parent >= 0; k = made[k.parent]) names.unshift(k.from.name)
+      assert.equal(names.length, n.depth)
+      return [names.join('/'), n.bytes]
+    }))
+    assert.equal(paths.size, made.length)
+    assert.deepEqual(new Map([...paths].sort()), new Map([...ownPaths(nodes)].sort()))
+    const placed = picture.placedFrames(made, 1000)
+    assert.equal(placed[0].width, 1000)
+    for (const n of placed) {
+      assert(n.bytes >= made[0].bytes / 1000)
+      assert(Math.abs(n.width - n.bytes / made[0].bytes * 1000) < 1e-6)
+      assert(n.x >= 0 && n.x + n.width < 1000 + 1e-6)
+    }
+  }
+})
+
+test('a button turns a flame graph round and back', () => {
+  const node = (name, d, p, bytes, x, width, link) => `<a class="node m1 k1" ${link ? `href="#${link}"` : ''}
+    data-d="${d}" data-b="${bytes}" data-p="${p}"><rect x="${x}" y="${d * 18}" width="${width}" height="18"
+    fill="#f2b366"></rect><text>${name}</text><title>${name}\n${bytes}\napp</title></a>`
+  const { document } = parse(`<main><figure class="picture flame" data-counts=""><svg viewBox="0 0 1000 78"
+    aria-label="Flame">${node('all', 0, -1, 2000, 0, 1000, 'all')}${node('f', 1, 0, 1500, 0, 750, 'f')}
+    ${node('g', 1, 0, 500, 750, 250, 'g')}${node('malloc', 2, 1, 1500, 0, 750, 'm1')}
+    ${node('malloc', 2, 2, 500, 750, 250, 'm2')}<g class="legend"></g></svg><figcaption></figcaption></figure></main>`)
+  picture.enhancePictures(document)
+  const [first] = document.querySelectorAll('figure')
+  first.querySelector('.invert').dispatchEvent(new document.defaultView.Event('click'))
+  const [, turned] = document.querySelectorAll('figure')
+  assert(first.hasAttribute('hidden') && !turned.hasAttribute('hidden'))
+  assert.equal(turned.querySelector('svg').getAttribute('viewBox'), '0 0 1000 78')
+  assert.deepEqual([...turned.querySelectorAll('.node')].map((n) => [n.getAttribute('aria-label'),
+    n.querySelector('rect').getAttribute('width'), n.getAttribute('href')]), [
+    ['all, 2,000 (100.0 %), app', '1000', '#all'], ['malloc, 2,000 (100.0 %), app', '1000', null],
+    ['f, 1,500 (75.0 %), app', '750', '#f'], ['g, 500 (25.0 %), app', '250', '#g']])
+  turned.querySelector('.invert').dispatchEvent(new document.defaultView.Event('click'))
+  assert(!first.hasAttribute('hidden') && turned.hasAttribute('hidden'))
+  assert.equal(document.querySelectorAll('figure').length, 2)
+})
+
 test('names fit their boxes', () => {
   assert.equal(picture.fittingName('abcdefgh', 1000), 'abcdefgh')
   assert.equal(picture.fittingName('abcdefgh', 6 + 6.6 * 5), 'abcd…')

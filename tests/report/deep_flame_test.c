@@ -188,6 +188,51 @@ HI_TEST(deep_flame, a_page_has_a_link_for_each_frame)
 	hi_page_destroy(page);
 }
 
+/* main and leaf are of the program, load is of a library; walk and step call each other, and
+ * one of them is of the library. */
+HI_TEST(deep_flame, frames_have_the_module_of_their_functions)
+{
+	static const struct {
+		const char *name, *module, *shown;
+	} functions[] = {{"main", "/opt/bin/app", "app"},
+			 {"load", "/usr/lib/libload.so.2", "libload.so.2"},
+			 {"leaf", "/opt/bin/app", "app"},
+			 {"walk", "/opt/bin/app", ""},
+			 {"step", "/usr/lib/libload.so.2", ""}};
+	struct deep_stack stacks[] = {
+		{.bytes = 70, .count = 1, .n = 3, .frames = {{1, 1}, {2, 2}, {3, 3}}},
+		{.bytes = 30,
+		 .count = 1,
+		 .n = 4,
+		 .frames = {{1, 1}, {4, 4}, {5, 5}, {4, 4}}}};
+	struct deep_made *made = make_deep();
+	const struct hi_deep_report *r;
+	struct hi_page *page = hi_page_create();
+	const struct hi_page_box *boxes = NULL;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		add_deep_function(made, functions[i].name, functions[i].module, false);
+		add_deep_site(made, i + 1, "+0");
+	}
+	add_deep_stacks(made, stacks, 2);
+	r = ask_flame(made, "flame/bytes");
+	hi_deep_display(r, page);
+	for (size_t i = 0; i < page->items.count; i++)
+		if (page->items.items[i].kind == HI_ITEM_PICTURE)
+			boxes = page->items.items[i].picture->boxes;
+	HI_ASSERT_EQ(5, r->flame.count);
+	HI_ASSERT_STREQ("", boxes[0].module);
+	for (size_t i = 1; i < r->flame.count; i++)
+		for (uint32_t k = 0; k < 5; k++) {
+			size_t n = strlen(functions[k].name);
+
+			if (strncmp(boxes[i].label, functions[k].name, n) == 0)
+				HI_ASSERT_STREQ(functions[k].shown, boxes[i].module);
+		}
+	HI_ASSERT(strstr(boxes[4].label, "recursive"));
+	hi_page_destroy(page);
+}
+
 HI_TEST(deep_flame, wrong_queries_are_errors)
 {
 	static const struct {

@@ -303,6 +303,47 @@ HI_TEST(page_picture, usual_names_are_all_drawn)
 	free(html);
 }
 
+/* Of main (70 bytes of it in a library, and 30 in a function without a module). */
+HI_TEST(page_picture, functions_have_the_colours_of_modules_and_a_legend)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
+	struct hi_page_picture *p = hi_page_picture(page, HI_PAGE_FLAME, "stacks", "");
+	unsigned app = hi_picture_module_color("app"),
+		 library = hi_picture_module_color("libdisk.so.2");
+	char *html, text[96];
+
+	HI_ASSERT(app != library);
+	HI_ASSERT_EQ(library, hi_picture_module_color("libdisk.so.3.1"));
+	hi_page_box(
+		p, HI_PAGE_BOX_NONE,
+		&(struct hi_page_box){.bytes = 100, .label = "main", .module = "app"});
+	hi_page_box(p, 0, &(struct hi_page_box){.bytes = 30, .label = "plain"});
+	hi_page_box(p, 0,
+		    &(struct hi_page_box){
+			    .bytes = 70, .label = "load", .module = "libdisk.so.2"});
+	hi_page_box(p, 2,
+		    &(struct hi_page_box){.bytes = 70, .label = "leaf", .module = "app"});
+	html = write_html(page);
+	snprintf(text, sizeof(text),
+		 "<g class=\"node m%u k0\" data-d=\"0\" data-b=\"100\""
+		 " data-p=\"-1\">",
+		 app);
+	HI_ASSERT(strstr(html, text));
+	/* Siblings come by bytes: load is the second box that is drawn, leaf is in it. */
+	snprintf(text, sizeof(text),
+		 "<g class=\"node m%u k0\" data-d=\"2\" data-b=\"70\""
+		 " data-p=\"1\">",
+		 app);
+	HI_ASSERT(strstr(html, text));
+	HI_ASSERT(strstr(
+		html, "<g class=\"node k0\" data-d=\"1\" data-b=\"30\" data-p=\"0\">"));
+	snprintf(text, sizeof(text), "fill=\"%s\"", hi_picture_color_text(library));
+	HI_ASSERT_EQ(2, count_text(html, text));
+	HI_ASSERT_EQ(2, count_text(html, "<g class=\"kind m"));
+	HI_ASSERT(strstr(html, ">libdisk.so.2</text>"));
+	free(html);
+}
+
 HI_TEST(page_picture, text_leaves_it_out)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();

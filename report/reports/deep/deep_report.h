@@ -109,6 +109,7 @@ struct hi_deep_frame_box {
 	uint64_t value;		  /* with those in it */
 	const char *name, *shown; /* as text and shown of a cell; hostile */
 	const char *link;	  /* a query */
+	const char *module;	  /* of its functions; "": of several, or none; hostile */
 };
 struct hi_deep_report {
 	const char *query;	   /* its text */

@@ -83,6 +83,24 @@ static const char *name_of_frame(struct hi_deep_maker *m, uint32_t clique, bool 
 						c->n_members - 1);
 }
 
+/* The module that all members of a clique have. */
+static const char *module_of_clique(struct hi_deep_maker *m, uint32_t clique)
+{
+	const struct hi_deep_clique *c = &m->graph->cliques[clique];
+	const struct hi_deep_procedure *functions = m->profile->functions.items;
+	uint32_t module = 0;
+
+	for (uint32_t i = 0; c->entry != HI_DEEP_NONE && i < c->n_members; i++) {
+		uint32_t node = m->graph->members[c->first_member + i];
+		uint32_t of = functions[m->graph->nodes[node].function].module;
+
+		if (i && of != module)
+			return "";
+		module = of;
+	}
+	return hi_deep_profile_text(m->profile, module);
+}
+
 static void add_frames(struct flame_tree *t)
 {
 	struct hi_deep_maker *m = t->m;
@@ -98,7 +116,8 @@ static void add_frames(struct flame_tree *t)
 			.value = t->value[clique],
 			.name = name_of_frame(m, clique, false),
 			.shown = name_of_frame(m, clique, true),
-			.link = hi_deep_link(m, HI_DEEP_CLIQUE, clique)};
+			.link = hi_deep_link(m, HI_DEEP_CLIQUE, clique),
+			.module = module_of_clique(m, clique)};
 
 		t->box[clique] = (int32_t)i;
 		if (!hi_vector_push(&m->report->flame, frame)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures: a tip that follows focus and mouse, a search, arrow keys, and zoom into a flame
-// graph. A node is <a class="node"> or <g class="node"> with a rect, a text and a title.
+// Pictures: a tip that follows focus and mouse, a search, arrow keys, and a flame graph's zoom
+// and inversion. A node is <a class="node"> or <g class="node"> with a rect, a text and a title.
 import { element } from './dom.js'
 import { matches } from './order.js'
 
@@ -32,6 +32,7 @@ export function readNode(node) {
     name: about.split('\n')[0],
     depth: numberAttribute(node, 'data-d'),
     bytes: numberAttribute(node, 'data-b'),
+    parent: node.hasAttribute('data-p') ? numberAttribute(node, 'data-p') : -1,
     box: boxOf(shape),
     labelX: numberAttribute(label, 'x'),
   }
@@ -222,6 +223,14 @@ export function searchNodes(svg, nodes, query) {
   return found
 }
 
+// Search and buttons, above the picture.
+function toolsOf(figure, svg) {
+  const tools = figure.querySelector('.tools')
+    ?? element(figure.ownerDocument, 'div', { class: 'tools' })
+  svg.before(tools)
+  return tools
+}
+
 function addSearch(figure, svg, nodes) {
   const document = figure.ownerDocument
   const count = element(document, 'output')
@@ -235,8 +244,138 @@ function addSearch(figure, svg, nodes) {
       },
     },
   })
-  svg.before(element(document, 'div', { class: 'tools' },
-    element(document, 'label', {}, 'Search ', input), count))
+  toolsOf(figure, svg).append(element(document, 'label', {}, 'Search ', input), count)
+}
+
+// ---- a flame graph the other way round ----
+
+// Innermost frames first: below each frame with bytes of its own is what called it, and frames
+// of one name, colour and way are one. Parents come before children, in both.
+export function inverted(nodes) {
+  const own = nodes.map((n) => n.bytes)
+  for (const n of nodes) if (n.parent >= 0) own[n.parent] -= n.bytes
+  const made = []
+  const add = (from, parent) => {
+    made.push({ from, parent, bytes: 0, several: false, below: new Map(),
+      depth: parent < 0 ? 0 : made[parent].depth + 1 })
+    return made.length - 1
+  }
+  if (nodes.length) add(nodes[0], -1)
+  nodes.forEach((n, i) => {
+    if (own[i] <= 0) return
+    made[0].bytes += own[i]
+    let at = 0
+    for (let k = i; k > 0; k = nodes[k].parent) {
+      const { below } = made[at]
+      const key = `${nodes[k].className} ${nodes[k].name}`
+      if (!below.has(key)) below.set(key, add(nodes[k], at))
+      at = below.get(key)
+      made[at].several ||= made[at].from !== nodes[k]
+      made[at].bytes += own[i]
+    }
+  })
+  return made
+}
+
+const LEAST = 1 / 1000 // of the whole, to be drawn
+
+// Places of inverted frames in a picture of this width: from the left, largest first.
+export function placedFrames(made, width) {
+  const whole = made[0]?.bytes || 1
+  const placed = made.length ? [{ ...made[0], x: 0, width }] : []
+  for (let i = 0; i < placed.length; i++) {
+    let { x } = placed[i]
+    const below = [...placed[i].below.values()].map((k) => made[k])
+      .filter((n) => n.bytes >= whole * LEAST).sort((a, b) => b.bytes - a.bytes)
+    for (const n of below) {
+      placed.push({ ...n, x, width: n.bytes / whole * width })
+      x += n.bytes / whole * width
+    }
+  }
+  return placed
+}
+
+export function amountText(amount, isCount) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let n = amount
+  let unit = 0
+  if (isCount) return amount.toLocaleString('en')
+  for (; n >= 1024 && unit < units.length - 1; unit++) n /= 1024
+  return `${n.toFixed(unit ? 1 : 0)} ${units[unit]}`
+}
+
+function svgElement(document, name, attributes, ...children) {
+  const made = document.createElementNS(SVG, name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children)
+  return made
+}
+
+function drawFrame(document, frame, row, amount) {
+  const { from } = frame
+  const href = frame.several ? null : from.node.getAttribute('href')
+  const place = { x: frame.x, y: frame.depth * row, width: frame.width, height: row }
+  const attributes = { class: from.className, 'data-d': frame.depth, 'data-b': frame.bytes }
+  const module = from.about.split('\n')[2]
+  const node = svgElement(document, href ? 'a' : 'g', href ? { ...attributes, href } : attributes,
+    svgElement(document, 'rect', { ...place, fill: from.shape.getAttribute('fill') }))
+  const name = fittingName(from.name, frame.width)
+  if (name) {
+    node.append(svgElement(document, 'text', { x: frame.x + 3, y: frame.depth * row + 12 }, name))
+  }
+  node.append(svgElement(document, 'title', {},
+    [from.name, amount, module].filter(Boolean).join('\n')))
+  return node
+}
+
+// The figure of the same frames, inverted; the legend comes along.
+function makeInverted(figure, svg, nodes) {
+  const document = figure.ownerDocument
+  const [, , width, height] = svg.getAttribute('viewBox').split(' ').map(Number)
+  const row = nodes[0].box.height
+  const frames = placedFrames(inverted(nodes), width)
+  const bottom = (1 + frames.reduce((most, f) => Math.max(most, f.depth), 0)) * row
+  const before = (1 + nodes.reduce((most, n) => Math.max(most, n.depth), 0)) * row
+  const picture = svg.cloneNode(false)
+  const isCount = figure.hasAttribute('data-counts')
+  picture.setAttribute('viewBox', `0 0 ${width} ${bottom + height - before}`)
+  picture.setAttribute('aria-label', `${svg.getAttribute('aria-label')}, inverted`)
+  for (const frame of frames) {
+    const percent = (frame.bytes * 100 / (frames[0].bytes || 1)).toFixed(1)
+    picture.append(drawFrame(document, frame, row,
+      `${amountText(frame.bytes, isCount)} (${percent} %)`))
+  }
+  const legend = svg.querySelector('.legend')?.cloneNode(true)
+  if (legend) {
+    legend.setAttribute('transform', `translate(0 ${bottom - before})`)
+    picture.append(legend)
+  }
+  const made = figure.cloneNode(false)
+  made.append(picture, element(document, 'figcaption', {}, 'Inverted: a frame is as wide as what '
+    + 'it costs by itself; below it is what called it. Frames that the other picture leaves '
+    + 'out count for their callers.'))
+  figure.after(made)
+  return made
+}
+
+function addInversion(figure, svg, nodes, other) {
+  const document = figure.ownerDocument
+  let turned = other
+  const button = element(document, 'button', {
+    type: 'button', class: 'invert', 'aria-pressed': other ? 'true' : 'false',
+    on: {
+      click: () => {
+        if (!turned) {
+          turned = makeInverted(figure, svg, nodes)
+          enhancePicture(turned, figure)
+        }
+        figure.setAttribute('hidden', '')
+        turned.removeAttribute('hidden')
+        turned.querySelector('.invert').focus()
+      },
+    },
+  }, 'Invert')
+  toolsOf(figure, svg).append(button)
 }
 
 // One stop of the tab key for a picture; arrows move in it.
@@ -305,10 +444,12 @@ function tellNames(nodes) {
   })
 }
 
-function enhancePicture(figure) {
+// other: the picture that this one is an inversion of.
+function enhancePicture(figure, other) {
   const svg = figure.querySelector('svg')
   const nodes = [...figure.querySelectorAll('.node, .band, .name, .mark')].map(readNode)
     .filter((n) => n.shape)
+  for (const n of nodes) n.className = n.node.getAttribute('class')
   if (!svg || nodes.length === 0) return
   const byElement = new Map(nodes.map((n) => [n.node, n]))
   const nodeOf = (target) => byElement.get(target.closest?.('.node, .band, .name, .mark'))
@@ -327,7 +468,10 @@ function enhancePicture(figure) {
   // Of an overview: the whole has a page of its own.
   const isSmall = ['donut', 'bars', 'small'].some((name) => figure.classList.contains(name))
   if (nodes.length > 8 && !isSmall) addSearch(figure, svg, nodes)
-  if (isFlame) addZoom(figure, nodes, nodeOf, tip)
+  if (!isFlame) return
+  addZoom(figure, nodes, nodeOf, tip)
+  // Of names as they are in the picture: before a search or a zoom has changed them.
+  if (nodes.length > 1) addInversion(figure, svg, nodes, other)
 }
 
 export function enhancePictures(root) {
