@@ -126,6 +126,11 @@ struct hi_content_ops {
 	enum hi_status (*open_used_bytes)(struct hi_inspection *in, struct hi_error *err);
 	/* Returns the bytes that the program uses of an object; UINT64_MAX: unknown. */
 	uint64_t (*used_bytes)(const struct hi_inspection *in, hi_node object);
+	/* Copies the first `size` bytes of an object, or as many as it has; *n_ret: how
+	 * many; 0: they are not known, or the options leave contents out (--redact). */
+	enum hi_status (*read_beginning)(struct hi_inspection *in, hi_node object,
+					 void *out, size_t size, size_t *n_ret,
+					 struct hi_error *err);
 	/* The block of any state at an address that is in no object; *found_ret: there is
 	 * one. HI_NOT_FOUND: nothing is known of memory outside of objects. */
 	enum hi_status (*find_block)(struct hi_inspection *in, uint64_t address,

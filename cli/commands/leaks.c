@@ -6,6 +6,7 @@
 #include "cli/commands/leaks.h"
 #include "decode/describe/runtime_facts.h"
 #include "session/inspect/leak_cycles.h"
+#include "session/leak_texts.h"
 #include "session/operands.h"
 #include "session/recorded.h"
 
@@ -62,6 +63,25 @@ static void name_leaks(struct hi_inspection *in, struct hi_leaks_report *report)
 	hi_facts_close(facts);
 }
 
+/* Roots that are shown as one, as they are alike in all else, have no text in common. */
+static enum hi_status add_leak_texts(struct hi_inspection *in,
+				     struct hi_leaks_report *report, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < report->n_rows; i++)
+		status = hi_leak_text_add_row(in, report->rows[i].address,
+					      &report->rows[i].kind, err);
+	for (size_t i = 0; status == HI_OK && i < report->n_roots; i++)
+		status = hi_leak_text_add(in, report->roots[i].address,
+					  &report->roots[i].kind, err);
+	for (size_t i = 0; status == HI_OK && i < report->n_distinct; i++)
+		if (report->distinct[i].count == 1)
+			status = hi_leak_text_add(in, report->distinct[i].address,
+						  &report->distinct[i].kind, err);
+	return status;
+}
+
 static enum hi_status add_leak_cycles(struct hi_inspection *in,
 				      struct hi_leaks_report *report,
 				      struct hi_error *err)
@@ -114,6 +134,8 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 		return status;
 	name_leaks(in, report);
 	status = hi_leaks_find_makers(in, report, &makers, err);
+	if (status == HI_OK)
+		status = add_leak_texts(in, report, err);
 	if (status == HI_OK)
 		status = add_leak_cycles(in, report, err);
 	if (status == HI_OK)

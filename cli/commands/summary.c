@@ -8,6 +8,7 @@
 #include "session/dominator_tree.h"
 #include "session/inspect/leak_cycles.h"
 #include "session/leak_sites.h"
+#include "session/leak_texts.h"
 #include "session/operands.h"
 #include "session/path_text.h"
 #include "session/recorded.h"
@@ -59,7 +60,7 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 	return status;
 }
 
-/* Pages name the lines that can have made the leaks. *sites_ret:
+/* Names the lines that can have made the leaks, and their texts. *sites_ret:
  * hi_alloc_sites_destroy() after the report. */
 static enum hi_status find_summary_makers(struct hi_inspection *in,
 					  struct hi_summary_report *report,
@@ -69,9 +70,13 @@ static enum hi_status find_summary_makers(struct hi_inspection *in,
 	enum hi_status status =
 		report->n_leaks ? hi_leak_sites_open(in, sites_ret, err) : HI_OK;
 
-	for (size_t i = 0; status == HI_OK && i < report->n_leaks; i++)
-		report->leaks[i].made_by = hi_leak_sites_fit(
-			in, *sites_ret, report->leaks[i].example, &report->leaks[i].kind);
+	for (size_t i = 0; status == HI_OK && i < report->n_leaks; i++) {
+		struct hi_summary_leak *leak = &report->leaks[i];
+
+		leak->made_by =
+			hi_leak_sites_fit(in, *sites_ret, leak->example, &leak->kind);
+		status = hi_leak_text_add_row(in, leak->example, &leak->kind, err);
+	}
 	return status;
 }
 
@@ -154,7 +159,7 @@ enum hi_status hi_summary_of_inspection(struct hi_inspection *in,
 	if (status == HI_OK && owners->n_shared_by_many && !has_sets)
 		status = hi_kept_nearest(in, &nearest, err);
 	inputs.nearest = nearest;
-	if (status == HI_OK && !has_sets)
+	if (status == HI_OK)
 		status = find_summary_cycles(in, cycles, err);
 	return status == HI_OK ? hi_summary_report_create(&inputs, ret, err) : status;
 }
@@ -180,7 +185,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 			in, header,
 			hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 			json != NULL, has_map ? &map : NULL, &report, err);
-	if (status == HI_OK && page)
+	if (status == HI_OK && report)
 		status = find_summary_makers(in, report, &makers, err);
 	if (status == HI_OK && json)
 		hi_summary_json(report, json);

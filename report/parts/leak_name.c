@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/parts/leak_name.h"
 
+#include <string.h>
+
 #include "base/number.h"
 #include "base/text.h"
 #include "report/document.h"
@@ -79,6 +81,23 @@ static const char *fits_text(const struct hi_leak_name *name, struct hi_page *pa
 	return text;
 }
 
+/* "text of 40 B, \"user=anna\""; 20 characters of it, as wide as escapes are shown, so that
+ * a terminal has room for the example. */
+static const char *beginning_text(const struct hi_leak_name *name, const char *size,
+				  struct hi_page *page)
+{
+	char shown[21];
+
+	if (!*name->beginning)
+		return hi_page_printf(page, "text%s of %s",
+				      name->beginnings_differ ? "s" : "", size);
+	hi_text_escape(shown, sizeof(shown), name->beginning, strlen(name->beginning));
+	return hi_page_printf(page,
+			      name->beginnings_differ ? "texts of %s, as \"%s\""
+						      : "text of %s, \"%s\"",
+			      size, shown);
+}
+
 static const char *layout_text(const struct hi_leak_name *name, struct hi_page *page)
 {
 	char size[24];
@@ -89,6 +108,8 @@ static const char *layout_text(const struct hi_leak_name *name, struct hi_page *
 	if (name->held && *name->held)
 		return hi_page_printf(page, "(untyped) %s, holds %s", size,
 				      hi_type_label(name->held, page));
+	if (name->text && name->beginning)
+		return beginning_text(name, size, page);
 	if (name->text)
 		return hi_page_printf(page, "(untyped) %s, text", size);
 	if (!name->pointers)
@@ -126,6 +147,15 @@ const char *hi_leak_name_text(const struct hi_leak_name *name, enum hi_leak_shap
 			      name->most_members, joint, kind);
 }
 
+const char *hi_leak_name_short_text(const struct hi_leak_name *name,
+				    enum hi_leak_shape shape, struct hi_page *page)
+{
+	struct hi_leak_name kind = *name;
+
+	kind.beginning = name->beginning ? "" : NULL;
+	return hi_leak_name_text(&kind, shape, page);
+}
+
 const char *hi_leak_name_legend(const struct hi_leak_name *name)
 {
 	if (name->like && *name->like)
@@ -155,6 +185,18 @@ static struct hi_doc_value fits_of_leak(const struct hi_doc_row *row)
 
 	return hi_doc_nested(name->fits, name->n_fits);
 }
+static struct hi_doc_value beginning_of_leak(const struct hi_doc_row *row)
+{
+	const struct hi_leak_name *name = row->row;
+
+	return name->beginning ? hi_doc_text(name->beginning) : hi_doc_none();
+}
+static struct hi_doc_value differing_beginnings(const struct hi_doc_row *row)
+{
+	const struct hi_leak_name *name = row->row;
+
+	return name->beginning ? hi_doc_number(name->beginnings_differ) : hi_doc_none();
+}
 
 static const struct hi_doc_field leak_name_fields[] = {
 	{"type", NULL, HI_DOC_TYPE, HI_AT(struct hi_leak_name, type)},
@@ -169,6 +211,11 @@ static const struct hi_doc_field leak_name_fields[] = {
 	 .optional = true, .least = 1, .most = HI_LEAK_FITS,
 	 .meaning = "records of the program with their size and pointers, the likeliest "
 		    "first; not their type"},
+	{"text", NULL, HI_DOC_TEXT, .value = beginning_of_leak, .optional = true,
+	 .meaning = "its beginning, at most 63 bytes; absent: no text without a type, or "
+		    "a file without contents"},
+	{"texts_differ", NULL, HI_DOC_FLAG, .value = differing_beginnings,
+	 .optional = true, .meaning = "other blocks of the row begin with other text"},
 };
 const struct hi_doc_fields hi_leak_name_fields = HI_DOC_FIELDS(leak_name_fields);
 

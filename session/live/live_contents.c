@@ -2,6 +2,7 @@
 /* Contents of an image of memory, and its use. */
 #include "session/live/live_source.h"
 
+#include "base/number.h"
 #include "decode/inference/extent.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
@@ -52,6 +53,24 @@ static uint64_t image_used_bytes(const struct hi_inspection *in, hi_node object)
 	return hi_typing_live_bytes(in->decoders.typing, in->graph, object);
 }
 
+static enum hi_status read_image_beginning(struct hi_inspection *in, hi_node object,
+					   void *out, size_t size, size_t *n_ret,
+					   struct hi_error *err)
+{
+	const struct hi_objects *o = in->graph->objects;
+	size_t n = (size_t)hi_min(hi_objects_usable(o, object), size);
+
+	(void)err;
+	*n_ret = 0;
+	if (in->options->snap.redact)
+		return HI_OK;
+	/* A page that cannot be read is nothing to report here: leaks have its bytes. */
+	if (hi_memory_read(in->image->memory, hi_objects_address(o, object), out, n,
+			   NULL) == HI_OK)
+		*n_ret = n;
+	return HI_OK;
+}
+
 static const char *image_mapping_name(const struct hi_inspection *in, uint64_t address)
 {
 	static const char *const kinds[] = {"anonymous memory",
@@ -84,6 +103,7 @@ const struct hi_content_ops hi_live_contents = {
 	.measure_heap_use = measure_image_heap_use,
 	.open_used_bytes = open_image_used_bytes,
 	.used_bytes = image_used_bytes,
+	.read_beginning = read_image_beginning,
 	.find_block = find_image_block,
 	.mapping_name = image_mapping_name,
 };

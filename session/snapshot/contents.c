@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "base/vector.h"
@@ -259,20 +260,47 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 	return HI_OK;
 }
 
+enum { STARTS_APART = 256 };
+
+/* Many objects are asked for one after the other. */
+static const uint64_t *list_starts(struct hi_inspection *in)
+{
+	const struct hi_objects *o = in->graph->objects;
+	hi_node n = in->graph->n_objects;
+	uint64_t *starts, at = 0;
+
+	if (in->snapshot->content_starts)
+		return in->snapshot->content_starts;
+	starts = hi_arena_alloc(&in->arena,
+				((size_t)n / STARTS_APART + 1) * sizeof(*starts));
+	for (hi_node i = 0; starts && i < n; i++) {
+		if (i % STARTS_APART == 0)
+			starts[i / STARTS_APART] = at;
+		at += kept_bytes(o, i);
+	}
+	in->snapshot->content_starts = starts;
+	return starts;
+}
+
 static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 {
 	struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const struct hi_objects *o = r->in->graph->objects;
 	const uint64_t *unread = NULL;
 	const uint8_t *bytes = NULL;
-	uint64_t n = 0, at = 0;
+	const uint64_t *starts;
+	uint64_t n = 0, at;
 	enum hi_status status = hi_snapshot_rows(s, "contents.unread", &unread, &n, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_rows(s, "contents", &bytes, &n, err);
 	if (status != HI_OK)
 		return status;
-	for (hi_node i = 0; i < r->id; i++)
+	starts = list_starts(r->in);
+	if (!starts)
+		return hi_fail_memory(err, "contents");
+	at = starts[r->id / STARTS_APART];
+	for (hi_node i = r->id - r->id % STARTS_APART; i < r->id; i++)
 		at += kept_bytes(o, i);
 	r->usable = hi_objects_usable(o, r->id);
 	r->kept = kept_bytes(o, r->id);
@@ -373,5 +401,23 @@ enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node obj
 		hi_field_word(&fields[*n_ret], *n_ret * 8);
 		show_stored_field(&r, &fields[*n_ret], HI_FIELD_ADDRESS);
 	}
+	return HI_OK;
+}
+
+enum hi_status hi_snapshot_source_read_beginning(struct hi_inspection *in, hi_node object,
+						 void *out, size_t size, size_t *n_ret,
+						 struct hi_error *err)
+{
+	struct reading r = {.in = in, .id = object};
+	enum hi_status status;
+
+	*n_ret = 0;
+	if (!hi_snapshot_source_has_contents(in))
+		return HI_OK;
+	status = take_bytes(&r, err);
+	if (status != HI_OK || !r.bytes)
+		return status;
+	*n_ret = (size_t)hi_min(r.kept, size);
+	memcpy(out, r.bytes, *n_ret);
 	return HI_OK;
 }

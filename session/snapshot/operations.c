@@ -190,6 +190,7 @@ static const struct hi_content_ops snapshot_contents = {
 	.measure_heap_use = hi_snapshot_source_heap_use,
 	.open_used_bytes = open_snapshot_used_bytes,
 	.used_bytes = snapshot_used_bytes,
+	.read_beginning = hi_snapshot_source_read_beginning,
 	.find_block = find_snapshot_block,
 	.mapping_name = snapshot_mapping_name,
 };

@@ -18,6 +18,9 @@
 struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
+	/* Offsets of the contents of every 256th object; of the arena. NULL: not asked
+	 * for yet. */
+	const uint64_t *content_starts;
 	bool has_labels;
 	bool has_events; /* these were read */
 	struct hi_stored_events events;
@@ -153,6 +156,10 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 /* With their values, as snap --with-contents keeps them. HI_NOT_FOUND: of this one its
  * edges are all that is known. */
 bool hi_snapshot_source_has_contents(const struct hi_inspection *in);
+/* As hi_content_ops.read_beginning. HI_BAD_DATA. */
+enum hi_status hi_snapshot_source_read_beginning(struct hi_inspection *in, hi_node object,
+						 void *out, size_t size, size_t *n_ret,
+						 struct hi_error *err);
 /* Reads the fields of an object as hi_snapshot_source_fields, with values. */
 enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node object,
 					   struct hi_field *fields, size_t max,

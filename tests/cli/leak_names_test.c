@@ -76,7 +76,7 @@ static void check_pages_say_the_names(const struct target *t)
 					   "fits struct early ",
 					   "fits struct blue or red",
 					   "(untyped) 232 B, no pointers",
-					   "(untyped) 296 B, text",
+					   "texts of 296 B, as \"",
 					   "like live T (N): "};
 	struct hi_command *c = target_run(t, "leaks");
 
@@ -92,6 +92,48 @@ static void check_a_snapshot_file_has_the_same_names(const struct target *t)
 		    t);
 }
 
+/* The blocks begin with a letter each: the last one with 200 times "p". */
+static void check_texts(json_t *doc, const struct target *t, bool has_contents)
+{
+	json_t *root = root_of(doc, t, "text"), *row;
+	size_t texts = 0;
+
+	HI_ASSERT(has_contents == (doc_find(root, "text") != NULL));
+	doc_each (row, doc_at(doc, "rows")) {
+		if (!doc_find(row, "text"))
+			continue;
+		texts++;
+		HI_ASSERT_EQ(296, doc_number(row, "size"));
+		HI_ASSERT(doc_bool(row, "texts_differ"));
+		HI_ASSERT_STREQ(doc_text(doc_row(doc_at(doc, "roots"), "address",
+						 doc_text(row, "example")),
+					 "text"),
+				doc_text(row, "text"));
+	}
+	HI_ASSERT_EQ(has_contents, texts);
+	if (!has_contents)
+		return;
+	HI_ASSERT_EQ(63, strlen(doc_text(root, "text")));
+	HI_ASSERT_EQ(63, strspn(doc_text(root, "text"), "p"));
+	HI_ASSERT(!doc_bool(root, "texts_differ"));
+}
+
+/* A file without contents has none, nor has a page that is to be passed on. */
+static void check_texts_are_shown_where_contents_are(const struct target *t)
+{
+	const char *without = target_snap(t), *with = target_snap(t, "--with-contents");
+	struct hi_command *c = target_run(t, "leaks", "--redact");
+
+	check_texts(target_ask(t, "leaks", "--all"), t, true);
+	check_texts(doc_of(hi_heapinspect("leaks", "--all", "--json", with)), t, true);
+	check_texts(doc_of(hi_heapinspect("leaks", "--all", "--json", without)), t,
+		    false);
+	check_texts(target_ask(t, "leaks", "--all", "--redact"), t, false);
+	HI_ASSERT_MSG(strstr(c->out, "(untyped) 296 B, text "), "%s", c->out);
+	c = hi_heapinspect("ticket", with);
+	HI_ASSERT_MSG(c->exit_code == 0 && !strstr(c->out, "texts of"), "%s", c->out);
+}
+
 HI_TEST_SCENARIO(leak_names, leaks_are_named_by_the_type_they_look_like)
 {
 	struct target *t = target_start("leak_names", NULL);
@@ -105,6 +147,7 @@ HI_TEST_SCENARIO(leak_names, leaks_are_named_by_the_type_they_look_like)
 	check_leak_rows(doc, 296, 1, 16);
 	check_pages_say_the_names(t);
 	check_a_snapshot_file_has_the_same_names(t);
+	check_texts_are_shown_where_contents_are(t);
 }
 
 /* As in a chroot, or a root of another distribution: libc's records are not the

@@ -460,7 +460,7 @@ static void show_leak_makers_row(const struct hi_leaks_row *row,
 		hi_cell_text(t, is_named ? hi_made_by_function(fits->named[i], page) : "",
 			     0);
 		hi_cell_number(t, row->bytes);
-		hi_cell_text(t, hi_leak_name_text(&row->kind, row->shape, page), 0);
+		hi_cell_text(t, hi_leak_name_short_text(&row->kind, row->shape, page), 0);
 	}
 }
 

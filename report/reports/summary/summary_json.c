@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The document "heapinspect/summary/v1": docs/schema/summary.v1.json. */
+#include "report/document.h"
 #include "report/parts/decoded_share.h"
+#include "report/parts/made_by.h"
 #include "report/reports/summary/summary_report.h"
 
 static void write_ledger(const struct hi_ledger *l, struct hi_json *json)
@@ -128,6 +130,19 @@ static void write_owners(const struct hi_summary_report *r, struct hi_json *json
 	hi_json_end(json);
 }
 
+static void write_cycles(const struct hi_leak_cycles *cycles, struct hi_json *json)
+{
+	if (!cycles || !cycles->n_rows)
+		return;
+	hi_json_array(json, "cycles");
+	for (size_t i = 0; i < cycles->n_rows; i++) {
+		hi_json_object(json, NULL);
+		hi_doc_put_report(&hi_leak_cycle_fields, &cycles->rows[i], 0, json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_object(json, "leaks");
@@ -155,9 +170,11 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		hi_json_number(json, "bytes", l->bytes);
 		hi_json_number(json, "objects", l->objects);
 		hi_json_address(json, "example", l->example);
+		hi_made_by_json("made_by", &l->made_by, json);
 		hi_json_end(json);
 	}
 	hi_json_end(json);
+	write_cycles(r->cycles, json);
 	hi_json_end(json);
 }
 

@@ -539,7 +539,7 @@ static void show_summary_makers(const struct hi_summary_report *r, struct hi_pag
 {
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
-		const char *text = hi_leak_name_text(&row->kind, row->shape, page);
+		const char *text = hi_leak_name_short_text(&row->kind, row->shape, page);
 
 		if (!hi_made_by_is_named(&row->made_by))
 			continue;
