@@ -6,6 +6,7 @@
 #include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
 #include "census/analysis/path_index.h"
+#include "census/analysis/subgraph.h"
 #include "session/edge_text.h"
 
 enum hi_status hi_kept_paths(struct hi_inspection *in, struct hi_path_index **ret,
@@ -47,6 +48,21 @@ enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t 
 		       ? hi_path_index_referrers(in->kept.paths, node, max, ret, err)
 		       : hi_referrers_find(in->graph, node, max,
 					   hi_inspection_threads(in), ret, err);
+}
+
+enum hi_status hi_kept_shown_dominators(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_dominators shown = *in->results.dominators;
+	enum hi_status status = HI_OK;
+
+	if (in->shown.dominators.order)
+		return HI_OK;
+	if (in->shown.reach != in->results.reach)
+		status = hi_within_dominators(in->graph, in->shown.reach,
+					      in->results.dominators, &shown, err);
+	if (status == HI_OK)
+		in->shown.dominators = shown;
+	return status;
 }
 
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,

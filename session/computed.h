@@ -18,6 +18,8 @@ enum hi_status hi_kept_ways(struct hi_inspection *in, const hi_node *targets, si
 /* As hi_referrers_find(), from the kept edges where there are any. */
 enum hi_status hi_kept_referrers(struct hi_inspection *in, hi_node node, size_t max,
 				 struct hi_referrers **ret, struct hi_error *err);
+/* Fills in->shown.dominators, by results.dominators, which were wanted. HI_NO_MEMORY. */
+enum hi_status hi_kept_shown_dominators(struct hi_inspection *in, struct hi_error *err);
 /* Computes the owners by results.reach and shown.dominators. Borrowed. */
 enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners **ret,
 			      struct hi_error *err);

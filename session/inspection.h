@@ -100,7 +100,8 @@ struct hi_inspection_shown {
 	 * the ones of the results. */
 	struct hi_reach *reach, *leaks_reach;
 	struct hi_report_restriction restriction;
-	/* The summary's; with a restriction retained is its own. */
+	/* As hi_kept_shown_dominators() fills them; with a restriction retained is its
+	 * own. */
 	struct hi_dominators dominators;
 };
 

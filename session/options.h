@@ -251,6 +251,7 @@ struct hi_selection_options {
 	/* census of a recording: --by site, context, thread, age. */
 	bool has_born_by;
 	enum hi_born_by born_by;
+	bool by_thread;		       /* retained: threads with what they alone hold */
 	struct hi_birth_choice births; /* --site, --site-any, --age, --born, --thread */
 	uint32_t bands;	  /* --bio, of biographies: bits of enum hi_bio_band; 0: all */
 	const char *era;  /* --era FROM[-TO], of biographies; NULL: all */

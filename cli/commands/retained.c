@@ -5,9 +5,13 @@
 #include "base/cleanup.h"
 #include "census/analysis/subgraph.h"
 #include "cli/command/command.h"
+#include "cli/options/option_check.h"
+#include "cli/options/option_take.h"
+#include "census/events/frames.h"
 #include "session/birth_sites.h"
 #include "session/operands.h"
 #include "session/retained_names.h"
+#include "session/thread_stacks.h"
 
 /* Exact where one type is selected: a walk that leaves its objects out. */
 static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type_set *set,
@@ -93,20 +97,36 @@ static enum hi_status run_retained_command(struct hi_inspection *in,
 					   struct hi_page *page, struct hi_json *json,
 					   struct hi_error *err)
 {
-	struct hi_retained_report *report = NULL;
+	HI_GUARD(hi_retained_report_destroy) struct hi_retained_report *report = NULL;
+	HI_GUARD(hi_threads_report_destroy) struct hi_threads_report *threads = NULL;
+	HI_GUARD(hi_frames_builder_destroy) struct hi_frames_builder *frames = NULL;
 	enum hi_status status =
 		hi_inspect_has_answer(in)
 			? in->source->stored->read_retained(in, header, &report, err)
 			: make_retained_report(in, header, &report, err);
 
+	if (status == HI_OK && in->options->selection.by_thread)
+		status = hi_inspect_threads(in,
+					    hi_lookup_top(in->options, HI_RETAINED_TOP),
+					    &frames, &threads, err);
 	if (status != HI_OK)
 		return status;
+	report->threads = threads;
 	if (json)
 		hi_retained_json(report, json);
 	else
 		hi_retained_display(report, page);
-	hi_retained_report_destroy(report);
 	return HI_OK;
+}
+
+static int check_retained(const struct hi_given *given)
+{
+	const struct hi_options *o = given->options;
+
+	return o->selection.by_thread && o->selection.type
+		       ? hi_option_wrong("--by thread: not with --type; retained --type "
+					 "lists the objects of a type")
+		       : 0;
 }
 
 const struct hi_command hi_command_retained = {
@@ -118,8 +138,10 @@ const struct hi_command hi_command_retained = {
 	.help = "Examples:\n"
 		"  heapinspect retained --pid 4242\n"
 		"  heapinspect retained --pid 4242 --type 'struct conn'\n"
+		"  heapinspect retained --pid 4242 --by thread\n"
 		"  heapinspect retained --by site app.hirec",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_RETAINED,
+	.check = check_retained,
 	.run = run_retained_command,
 	.page = HI_COMMAND_PAGE,
 };

@@ -155,8 +155,12 @@ const struct hi_option_row hi_option_table[] = {
 	 .low = HI_BORN_BY_CONTEXT, HAS(selection.has_born_by), .only_with = STACKS},
 	{"by", 0, "WHAT",
 	 "group by type, or of a recording by site (the function that allocated)",
-	 BIT(WASTE) | BIT(RETAINED), SHOWS, TAKE(hi_option_take_site_by),
-	 WORDS("type", "site")},
+	 BIT(WASTE), SHOWS, TAKE(hi_option_take_site_by), WORDS("type", "site")},
+	{"by", 0, "WHAT",
+	 "group by type, thread (what the variables of each one alone hold, and its "
+	 "stack), or of a recording by site (the function that allocated)",
+	 BIT(RETAINED), SHOWS, TAKE(hi_option_take_retained_by),
+	 WORDS("type", "site", "thread")},
 	{"by", 0, "WHAT",
 	 "group by type, site (the function that allocated), module, era, root (the "
 	 "variable that alone holds it at the end) or retainers (their set at the end) "

@@ -39,6 +39,19 @@ int hi_option_take_site_by(const struct hi_option_row *row, char *value,
 	return 0;
 }
 
+int hi_option_take_retained_by(const struct hi_option_row *row, char *value,
+			       struct hi_options *o)
+{
+	size_t i;
+
+	if (hi_option_take_choice(row, value, &i) != 0)
+		return 2;
+	o->selection.has_born_by = i == 1;
+	o->selection.born_by = HI_BORN_BY_SITE;
+	o->selection.by_thread = i == 2;
+	return 0;
+}
+
 /* Sites are groups as retainers are. */
 int hi_option_take_compare_by(const struct hi_option_row *row, char *value,
 			      struct hi_options *o)

@@ -124,6 +124,7 @@ static void fill_nav(const struct hi_pages_files *files, bool has_roots,
 	add_nav(s, s->n_graphs || s->is_series, "Types", "census");
 	add_nav(s, s->n_graphs, "Dominators", "retained");
 	add_nav(s, s->n_graphs, "Tree", "tree");
+	add_nav(s, s->n_graphs, "Threads", "retained?by=thread");
 	add_nav(s, s->n_graphs, "Leaks", "leaks");
 	add_nav(s, s->n_graphs, "Retainers", "retainers");
 	add_nav(s, s->n_graphs && has_roots, "Roots", "roots");

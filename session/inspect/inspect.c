@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/analysis/subgraph.h"
 #include "census/biography/summary.h"
 #include "session/computed.h"
 #include "session/dominator_tree.h"
@@ -35,14 +34,10 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 {
 	struct hi_edge_text_reader names = {};
 	struct hi_field_reader fields;
-	enum hi_status status = HI_OK;
+	enum hi_status status;
 
 	hi_inspect_phase(in, "suspects");
-	in->shown.dominators = *in->results.dominators;
-	if (in->shown.reach != in->results.reach)
-		status = hi_within_dominators(in->graph, in->shown.reach,
-					      in->results.dominators,
-					      &in->shown.dominators, err);
+	status = hi_kept_shown_dominators(in, err);
 	if (status == HI_OK && in->shown.reach == in->results.reach) {
 		status = read_stored_suspects(in, err);
 		if (status != HI_NOT_FOUND)

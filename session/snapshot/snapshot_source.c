@@ -95,7 +95,7 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 
 	/* Expressions and restrictions need the objects. */
 	if (hi_birth_choice_is_set(&o->selection.births) || o->selection.has_born_by ||
-	    o->selection.bands || o->selection.era)
+	    o->selection.by_thread || o->selection.bands || o->selection.era)
 		return false;
 	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)

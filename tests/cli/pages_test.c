@@ -353,6 +353,7 @@ static void check_say_what_the_commands_print(const char *file)
 		{"retained", {"retained"}},
 		{"retained?full-names=&min-size=1KiB",
 		 {"retained", "--full-names", "--min-size", "1KiB"}},
+		{"retained?by=thread", {"retained", "--by", "thread"}},
 		{"leaks", {"leaks"}},
 		{"retainers", {"retainers"}},
 		{"retainers?retainer=auto&type=struct%20item",
@@ -385,7 +386,7 @@ static void check_of_errors_say_what_is_wrong(const char *file)
 	expect_code(pages, "explain/0x1", 404, "0x1 is in no object");
 	expect_code(pages, "paths/struct%20nothing", 404, "struct nothing");
 	expect_code(pages, "census?by=colour", 400, "--by colour: not one of type");
-	expect_code(pages, "retained?by=thread", 400, "--by thread: not one of");
+	expect_code(pages, "retained?by=module", 400, "--by module: not one of");
 	expect_code(pages, "census?top=x", 400, "--top x: not a number");
 	expect_code(pages, "census?all=&top=3", 400, "--all and --top");
 	expect_code(pages, "census?by=site", 404, "recording");

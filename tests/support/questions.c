@@ -195,6 +195,8 @@ static const struct question_not_asked not_asked[] = {
 	{"diff", "identity", NULL, IDENTITY},
 	{"query", "identity", NULL, IDENTITY},
 	{NULL, "identity", "site", RECORDING},
+	{"retained", "by", "thread",
+	 "a process has stacks, a file has none: threads_test.c"},
 	{NULL, "width", NULL, "all texts are asked for with it"},
 };
 

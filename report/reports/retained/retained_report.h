@@ -10,6 +10,7 @@
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/row_selection.h"
+#include "report/reports/threads/threads_report.h"
 
 /* A variable, an object, or several of one type that the same field leads to. */
 struct hi_retained_row {
@@ -44,6 +45,8 @@ struct hi_retained_report {
 	uint64_t
 		type_exact; /* bytes that would go with all of them; UINT64_MAX unknown */
 	struct hi_reachable type_reachable; /* from them; UINT64_MAX unknown */
+	/* The page is about these; borrowed. NULL: it is not. */
+	const struct hi_threads_report *threads;
 };
 
 /*

@@ -18,11 +18,12 @@ static const char *row_type(const struct hi_retained_row *row, struct hi_page *p
 
 /* ---- fields ---- */
 
-enum { TREE = 1, LIST = 2, TYPES = 4, SITES = 8 };
+enum { TREE = 1, LIST = 2, TYPES = 4, SITES = 8, THREADS = 16 };
 
 static unsigned form_of_retained(const struct hi_retained_report *r)
 {
-	return (r->tree ? TREE : LIST) | (r->types_are_sites ? SITES : TYPES);
+	return (r->tree ? TREE : LIST) | (r->types_are_sites ? SITES : TYPES) |
+	       (r->threads ? THREADS : 0);
 }
 
 static struct hi_doc_value label_of_retained_row(const struct hi_doc_row *row)
@@ -156,6 +157,17 @@ static const struct hi_doc_field of_type_fields[] = {
 };
 static const struct hi_doc_fields of_type = HI_DOC_FIELDS(of_type_fields);
 
+static struct hi_doc_value threads_of_retained(const struct hi_doc_row *row)
+{
+	const struct hi_threads_report *threads =
+		((const struct hi_retained_report *)row->row)->threads;
+
+	return threads ? (struct hi_doc_value){.kind = HI_DOC_NESTED,
+					       .rows = threads->threads,
+					       .n_rows = threads->shown}
+		       : hi_doc_none();
+}
+
 static const struct hi_doc_field retained_fields[] = {
 	{"live", NULL, HI_DOC_BYTES, HI_AT(struct hi_retained_report, live_bytes)},
 	{"of_type", NULL, HI_DOC_OBJECT, .nested = &of_type, .variants = LIST,
@@ -164,6 +176,9 @@ static const struct hi_doc_field retained_fields[] = {
 	 .nested = &retained_rows},
 	{"types", NULL, HI_DOC_ROWS,
 	 HI_AT_ROWS(struct hi_retained_report, types, n_types), .nested = &types},
+	{"threads", NULL, HI_DOC_ROWS, .value = threads_of_retained,
+	 .nested = &hi_thread_fields, .variants = THREADS, .may_be_missing = true,
+	 .meaning = "with --by thread: those that alone hold most first"},
 	{"hidden", NULL, HI_DOC_OBJECT, HI_AT_PART(struct hi_retained_report, hidden),
 	 .nested = &hi_hidden_fields},
 };
@@ -249,6 +264,10 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 	char bytes[24];
 	bool unknown = hi_heap_known(r->header) == HI_HEAP_UNKNOWN;
 
+	if (r->threads) {
+		hi_threads_display(r->threads, r->header, page);
+		return;
+	}
 	hi_report_header_title(r->header, page);
 	if (r->tree)
 		hi_page_text(page, hi_page_printf(page,

@@ -382,6 +382,6 @@ void hi_summary_report_destroy(struct hi_summary_report *report)
 	free(report->leaks);
 	free(report->suspects);
 	free(report->lesser);
-	free(report->threads);
+	hi_threads_report_destroy(report->threads);
 	free(report);
 }

@@ -16,6 +16,7 @@
 #include "report/parts/report_header.h"
 #include "report/parts/report_node.h"
 #include "report/parts/unread_memory.h"
+#include "report/reports/threads/threads_report.h"
 #include "report/reports/tree/tree_report.h"
 
 struct hi_summary_type {
@@ -42,22 +43,6 @@ struct hi_summary_suspect {
 	uint64_t held;			   /* at the accumulation point, with all else */
 	const char *made_at; /* "parse_coupon() shop.cc:33"; NULL: unknown */
 	bool is_list;	     /* they are linked one behind the other */
-};
-
-/* A thread and what its variables hold: those of its frames, its thread-local ones, and
- * words in them. */
-enum { HI_SUMMARY_FRAMES = 4 };
-struct hi_summary_thread {
-	uint64_t id;	    /* of the kernel */
-	uint64_t variables; /* that hold something alone */
-	uint64_t bytes;	    /* that each of them alone holds, summed */
-	/* Functions with such variables, innermost first; parts of names of roots. */
-	struct {
-		const char *name;
-		size_t length;
-	} functions[HI_SUMMARY_FRAMES];
-	size_t n_functions;
-	struct hi_node_info largest;
 };
 
 /* Variables that hold the same objects together; each of them would hold these alone,
@@ -139,8 +124,7 @@ struct hi_summary_report {
 	/* By kind, and by usable bytes: [n] is above 2^(n - 1), up to 2^n. */
 	struct hi_summary_part by_kind[HI_PICTURE_KINDS], by_size[HI_SUMMARY_SIZES];
 	const struct hi_tree_report *tree; /* borrowed; NULL: none */
-	struct hi_summary_thread *threads; /* with the tree; by bytes */
-	size_t n_threads;
+	struct hi_threads_report *threads; /* with the tree; else NULL */
 	struct hi_summary_suspect *lesser; /* holders of a quarter of the share */
 	size_t n_lesser;
 };
