@@ -43,19 +43,53 @@ enum hi_status hi_chains_number(struct hi_chains *chains, const uint32_t *functi
 	return HI_OK;
 }
 
+/* How many functions of the stack there are up to the outermost one of the program. */
+static uint32_t end_of_program(const uint32_t *functions, uint32_t n,
+			       const bool *is_library)
+{
+	while (n > 0 && (!functions[n - 1] || is_library[functions[n - 1]]))
+		n--;
+	return n;
+}
+
+static bool is_caller_passed(const uint32_t *functions, uint32_t i, uint32_t end,
+			     const bool *is_library)
+{
+	return i < end && is_library[functions[i]];
+}
+
+uint32_t hi_chains_keep(const uint32_t *functions, uint32_t n, const bool *is_library,
+			uint32_t *kept)
+{
+	uint32_t end = is_library ? end_of_program(functions, n, is_library) : 0;
+	uint32_t n_kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || !is_caller_passed(functions, i, end, is_library))
+			kept[n_kept++] = i;
+	return n_kept;
+}
+
 enum hi_status hi_chains_scan(struct hi_chains *chains,
 			      const struct hi_space_stack *stack, size_t number,
 			      uint32_t n_callers, const bool *is_wanted,
-			      struct hi_error *err)
+			      const bool *is_library, struct hi_error *err)
 {
+	uint32_t end =
+		is_library ? end_of_program(stack->functions, stack->n, is_library) : 0;
+
 	for (uint32_t first = 0; first < stack->n; first++) {
-		uint32_t at = 0;
+		uint32_t at = 0, left = n_callers + 1;
 
 		if (!is_wanted[stack->functions[first]])
 			continue;
-		for (uint32_t i = first; i <= first + n_callers && i <= stack->n; i++) {
+		for (uint32_t i = first; left && i <= stack->n; i++) {
 			struct hi_chain *chain;
 
+			if (i > first &&
+			    is_caller_passed(stack->functions, i, end, is_library))
+				continue;
+			left--;
 			if (!number_longer_chain(chains, at,
 						 i < stack->n ? stack->functions[i] : 0,
 						 &at))

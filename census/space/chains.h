@@ -34,11 +34,20 @@ void hi_chains_free(struct hi_chains *chains);
 enum hi_status hi_chains_number(struct hi_chains *chains, const uint32_t *functions,
 				uint32_t n, uint32_t n_callers, uint32_t *ret,
 				struct hi_error *err);
+/*
+ * Chooses the functions of a chain where callers of libraries are passed: functions[0], and
+ * all others but those of a library that something of the program has called, directly or
+ * not. Fills in their indexes, at most n, and returns how many there are. is_library: by
+ * function, NULL: none is one; function 0 is neither a library's nor the program's.
+ */
+uint32_t hi_chains_keep(const uint32_t *functions, uint32_t n, const bool *is_library,
+			uint32_t *kept);
 /* Counts a stack, as hi_space_times() does, for the chains of all of its frames. number:
- * of the stack, from 1. is_wanted: by function, whether its chains are. HI_NO_MEMORY. */
+ * of the stack, from 1. is_wanted: by function, whether its chains are; is_library: as for
+ * hi_chains_keep(). HI_NO_MEMORY. */
 enum hi_status hi_chains_scan(struct hi_chains *chains,
 			      const struct hi_space_stack *stack, size_t number,
 			      uint32_t n_callers, const bool *is_wanted,
-			      struct hi_error *err);
+			      const bool *is_library, struct hi_error *err);
 
 #endif

@@ -139,6 +139,9 @@ static enum hi_status report_space(const struct hi_options *options,
 		.manners = {options->alloc.manners, options->alloc.n_manners},
 		.callers = options->alloc.callers || is_html_asked(options),
 		.depth = (uint32_t)options->alloc.depth,
+		.passes_libraries = !options->output.full_names &&
+				    !options->output.json &&
+				    (!options->output.format || is_html_asked(options)),
 		.top = options->alloc.bars ? SIZE_MAX : choose_alloc_top(options),
 		.min_size = options->selection.min_size,
 		.order = options->alloc.order};

@@ -6,7 +6,19 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/interner.h"
+#include "census/events/frame_library.h"
 #include "census/space/chains.h"
+
+enum { LIBRARIES = 63 }; /* that are told apart: bits */
+
+/* The frames of libraries before the last caller of a chain, in all stacks that have it. */
+struct passed_frames {
+	bool is_seen;
+	uint32_t least, most;
+	uint32_t only;	    /* the function, if it is one frame and the same; 0: no */
+	uint64_t libraries; /* bits of their numbers */
+};
 
 /* Callers while they are collected: of all functions together. */
 struct caller_making {
@@ -14,6 +26,11 @@ struct caller_making {
 	struct hi_arena *arena;
 	uint32_t depth;
 	bool *is_wanted; /* by function */
+	/* By function, where libraries are passed; else NULL. */
+	bool *is_library;
+	uint32_t *library; /* its number in the names */
+	struct hi_interner library_names;
+	struct HI_VECTOR(struct passed_frames) passed; /* by chain */
 	struct hi_chains chains;
 	uint32_t n_contexts;		    /* of the space */
 	uint32_t *chain_of_context, *self;  /* self: each chain's own number */
@@ -29,6 +46,10 @@ static enum hi_status fail_callers(struct hi_error *err)
 static void free_caller_making(struct caller_making *m)
 {
 	free(m->is_wanted);
+	free(m->is_library);
+	free(m->library);
+	hi_interner_free(&m->library_names);
+	hi_vector_free(&m->passed);
 	hi_chains_free(&m->chains);
 	free(m->chain_of_context);
 	free(m->self);
@@ -39,23 +60,103 @@ static void free_caller_making(struct caller_making *m)
 
 /* ---- chains ---- */
 
+/* Finds which functions are of libraries. */
+static bool find_libraries(struct caller_making *m)
+{
+	size_t n;
+	const struct hi_space_function *f = hi_space_profile_functions(m->profile, &n);
+	char name[HI_FRAME_LIBRARY_SIZE];
+
+	m->is_library = hi_calloc(n + 1, sizeof(*m->is_library));
+	m->library = hi_calloc(n + 1, sizeof(*m->library));
+	if (!m->is_library || !m->library)
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		const struct hi_frame_row row = {
+			.function = hi_space_profile_text(m->profile, f[i].name),
+			.file = hi_space_profile_text(m->profile, f[i].file),
+			.module = hi_space_profile_text(m->profile, f[i].module)};
+
+		if (!*row.function || !hi_frame_library(&row, name))
+			continue;
+		m->is_library[i] = true;
+		m->library[i] = hi_interner_add(&m->library_names, name);
+		if (!m->library[i])
+			return false;
+	}
+	return true;
+}
+
+static void add_passed_frames(const struct caller_making *m, const uint32_t *functions,
+			      uint32_t n, struct passed_frames *to)
+{
+	uint32_t only = n == 1 ? functions[0] : 0;
+
+	to->least = !to->is_seen || n < to->least ? n : to->least;
+	to->most = n > to->most ? n : to->most;
+	to->only = !to->is_seen || to->only == only ? only : 0;
+	to->is_seen = true;
+	for (uint32_t i = 0; i < n; i++)
+		to->libraries |= 1ull << (m->library[functions[i]] % LIBRARIES);
+}
+
+/* kept: indexes of the functions that have been numbered as the chain and its beginnings. */
+static bool note_passed_frames(struct caller_making *m, uint32_t chain,
+			       const uint32_t *functions, const uint32_t *kept,
+			       uint32_t n_kept)
+{
+	while (m->passed.count < m->chains.items.count)
+		if (!hi_vector_push(&m->passed, (struct passed_frames){}))
+			return false;
+	for (; chain; chain = m->chains.items.items[chain].parent) {
+		uint32_t level = m->chains.items.items[chain].level;
+
+		if (level && level < n_kept)
+			add_passed_frames(m, functions + kept[level - 1] + 1,
+					  kept[level] - kept[level - 1] - 1,
+					  &m->passed.items[chain]);
+	}
+	return true;
+}
+
+static uint32_t longest_stack(const struct hi_space_profile *profile)
+{
+	uint32_t n = hi_space_profile_n_contexts(profile), most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t length = hi_space_profile_stack(profile, i).n;
+
+		most = length > most ? length : most;
+	}
+	return most;
+}
+
 static enum hi_status chain_contexts(struct caller_making *m, struct hi_error *err)
 {
 	uint32_t n = hi_space_profile_sites(m->profile).n_contexts;
-	uint32_t *functions =
-		hi_arena_alloc(m->arena, (m->depth + 2u) * sizeof(*functions));
+	uint32_t most = longest_stack(m->profile) + 1; /* and a row of no function */
+	HI_GUARD(free) uint32_t *functions = hi_calloc(3u * most, sizeof(*functions));
+	uint32_t *kept, *chosen;
 	enum hi_status status = HI_OK;
 
 	m->n_contexts = n;
 	m->chain_of_context = hi_calloc(n + 1u, sizeof(*m->chain_of_context));
 	if (!m->chain_of_context || !functions)
 		return fail_callers(err);
+	kept = functions + most;
+	chosen = kept + most;
 	for (uint32_t i = 0; status == HI_OK && i < n; i++) {
-		uint32_t length =
-			hi_space_profile_chain(m->profile, i, functions, m->depth + 2u);
+		uint32_t length = hi_space_profile_chain(m->profile, i, functions, most);
+		uint32_t n_kept = hi_chains_keep(functions, length, m->is_library, kept);
 
-		status = hi_chains_number(&m->chains, functions, length, m->depth,
+		for (uint32_t k = 0; k < n_kept; k++)
+			chosen[k] = functions[kept[k]];
+		status = hi_chains_number(&m->chains, chosen, n_kept, m->depth,
 					  &m->chain_of_context[i], err);
+		if (status == HI_OK && m->is_library &&
+		    !note_passed_frames(m, m->chain_of_context[i], functions, kept,
+					n_kept))
+			status = fail_callers(err);
 	}
 	return status;
 }
@@ -70,7 +171,7 @@ static enum hi_status scan_stacks(struct caller_making *m, struct hi_error *err)
 
 		if (stack.ticks)
 			status = hi_chains_scan(&m->chains, &stack, i + 1u, m->depth,
-						m->is_wanted, err);
+						m->is_wanted, m->is_library, err);
 	}
 	return status;
 }
@@ -147,6 +248,36 @@ static enum hi_status find_allocated(struct caller_making *m,
 
 struct caller_list HI_VECTOR(struct hi_alloc_caller);
 
+/* "libc, libstdc++"; NULL: out of memory. */
+static const char *list_libraries(const struct caller_making *m, uint64_t libraries)
+{
+	const char *text = "";
+
+	for (uint32_t i = 1; text && i <= m->library_names.names.count && i < LIBRARIES;
+	     i++)
+		if (libraries >> i & 1)
+			text = hi_arena_printf(m->arena, "%s%s%s", text,
+					       *text ? ", " : "",
+					       hi_interner_name(&m->library_names, i));
+	return text;
+}
+
+static void add_passed_text(const struct caller_making *m, uint32_t chain,
+			    struct hi_alloc_caller *caller)
+{
+	static const struct passed_frames none;
+	const struct passed_frames *p =
+		chain < m->passed.count ? &m->passed.items[chain] : &none;
+	size_t unused;
+	const struct hi_space_function *f =
+		&hi_space_profile_functions(m->profile, &unused)[p->only];
+
+	caller->passed = p->least;
+	caller->passed_most = p->most;
+	caller->passed_name = p->only ? hi_space_profile_text(m->profile, f->name) : "";
+	caller->libraries = list_libraries(m, p->libraries);
+}
+
 static struct hi_alloc_caller make_caller(const struct caller_making *m, uint32_t chain)
 {
 	const struct hi_chain *c = &m->chains.items.items[chain];
@@ -202,7 +333,9 @@ static bool add_direct_callers(const struct caller_making *m, uint32_t chain,
 	for (uint32_t i = m->first_child[chain]; i; i = m->next_child[i]) {
 		struct hi_alloc_caller caller = make_caller(m, i);
 
-		if (!is_empty_caller(&caller) && !hi_vector_push(to, caller))
+		add_passed_text(m, i, &caller);
+		if (!caller.libraries ||
+		    (!is_empty_caller(&caller) && !hi_vector_push(to, caller)))
 			return false;
 	}
 	if (to->count > before)
@@ -263,13 +396,14 @@ static bool want_functions(struct caller_making *m,
 
 enum hi_status hi_space_callers(const struct hi_space_profile *profile,
 				struct hi_alloc_function *functions, size_t n,
-				uint32_t depth, bool has_times, struct hi_arena *arena,
-				struct hi_error *err)
+				uint32_t depth, bool passes_libraries, bool has_times,
+				struct hi_arena *arena, struct hi_error *err)
 {
 	struct caller_making m = {.profile = profile, .arena = arena, .depth = depth};
 	struct hi_space_result result = {};
-	enum hi_status status = want_functions(&m, functions, n) ? chain_contexts(&m, err)
-								 : fail_callers(err);
+	bool ok = want_functions(&m, functions, n) &&
+		  (!passes_libraries || find_libraries(&m));
+	enum hi_status status = ok ? chain_contexts(&m, err) : fail_callers(err);
 
 	if (status == HI_OK && has_times)
 		status = scan_stacks(&m, err);

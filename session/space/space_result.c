@@ -403,7 +403,8 @@ enum hi_status hi_space_profile_report(const struct hi_space_profile *profile,
 	if (!ret->callers)
 		return HI_OK;
 	status = hi_space_callers(profile, ret->functions, ret->n_functions,
-				  depth_of_callers(options), has_times, arena, err);
+				  depth_of_callers(options), options->passes_libraries,
+				  has_times, arena, err);
 	leave_out_callers(&m);
 	return status;
 }

@@ -15,8 +15,10 @@ struct hi_space_result_options {
 	const struct hi_counted_calls *calls;
 	size_t n_calls;
 	uint64_t call_ns;
-	bool callers;	   /* of the functions that are shown */
-	uint32_t depth;	   /* of their chains, at most; 0: none */
+	bool callers;	/* of the functions that are shown */
+	uint32_t depth; /* of their chains, at most; 0: none */
+	/* Callers of libraries that something of the program has called are passed. */
+	bool passes_libraries;
 	size_t top;	   /* functions, by bytes and by time; SIZE_MAX: all */
 	uint64_t min_size; /* bytes that they allocated */
 	enum hi_alloc_order order;

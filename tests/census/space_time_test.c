@@ -152,22 +152,35 @@ HI_TEST(space_time, a_scan_is_inside_from_the_outermost_function_on)
 
 /* ---- chains ---- */
 
-/* Is this chain, innermost first, at frame `from` of the stack? Behind its outermost
- * frame comes function 0. */
-static bool is_chain_at(const struct hi_space_stack *s, uint32_t from,
-			const uint32_t *chain, uint32_t n)
+/* Has something that is no library called this frame, directly or not? */
+static bool is_below_program(const struct hi_space_stack *s, uint32_t at,
+			     const bool *is_library)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = from + i;
+	for (uint32_t i = at + 1; i < s->n; i++)
+		if (s->functions[i] && !is_library[s->functions[i]])
+			return true;
+	return false;
+}
 
+/* Is this chain, innermost first, at frame `from` of the stack? After its outermost frame
+ * comes function 0. Callers of libraries are passed. */
+static bool is_chain_at(const struct hi_space_stack *s, uint32_t from,
+			const bool *is_library, const uint32_t *chain, uint32_t n)
+{
+	uint32_t at = from;
+
+	for (uint32_t i = 0; i < n; i++, at++) {
+		while (i && is_library && at < s->n && is_library[s->functions[at]] &&
+		       is_below_program(s, at, is_library))
+			at++;
 		if (at > s->n || (at < s->n ? s->functions[at] : 0) != chain[i])
 			return false;
 	}
 	return true;
 }
 
-static void check_chain(const struct drawn_stacks *d, const struct hi_chains *chains,
-			uint32_t number)
+static void check_chain(const struct drawn_stacks *d, const bool *is_library,
+			const struct hi_chains *chains, uint32_t number)
 {
 	const struct hi_chain *chain = &chains->items.items[number];
 	uint64_t top = 0, scans = 0, found = 0;
@@ -180,8 +193,8 @@ static void check_chain(const struct drawn_stacks *d, const struct hi_chains *ch
 		uint64_t on_it = 0;
 
 		for (uint32_t from = 0; from < s->n; from++)
-			on_it += is_chain_at(s, from, functions, n);
-		top += s->n && is_chain_at(s, 0, functions, n) ? s->ticks : 0;
+			on_it += is_chain_at(s, from, is_library, functions, n);
+		top += s->n && is_chain_at(s, 0, is_library, functions, n) ? s->ticks : 0;
 		scans += on_it ? s->ticks : 0;
 		found += on_it * s->ticks;
 	}
@@ -217,18 +230,48 @@ HI_TEST(space_time, chains_of_callers_are_counted_and_add_up)
 		const struct drawn_stacks *d = draw_stacks(seed);
 		uint32_t n_callers = (uint32_t)(seed % (CALLERS + 1));
 		struct hi_chains chains = {};
+		const bool drawn[FUNCTIONS] = {false, seed & 1, seed & 2, seed & 4,
+					       seed & 8};
+		const bool *is_library = seed % 3 ? drawn : NULL;
 
 		for (size_t i = 0; i < d->n; i++)
 			HI_ASSERT_OK(hi_chains_scan(&chains, &d->stacks[i], i + 1,
-						    n_callers, is_wanted, &err),
+						    n_callers, is_wanted, is_library,
+						    &err),
 				     &err);
 		for (uint32_t i = 1; i < chains.items.count; i++) {
 			HI_ASSERT(chains.items.items[i].parent < i);
 			HI_ASSERT(chains.items.items[i].level <= n_callers);
-			check_chain(d, &chains, i);
+			check_chain(d, is_library, &chains, i);
 			check_children(&chains, i, n_callers);
 		}
 		hi_chains_free(&chains);
+	}
+}
+
+/* Function 3 is the only one of a library. */
+HI_TEST(space_time, callers_of_libraries_are_passed_below_the_program)
+{
+	static const struct {
+		uint32_t functions[6], n, kept[6], n_kept;
+	} cases[] = {{{3, 3, 1, 3, 2}, 5, {0, 2, 4}, 3},
+		     /* Nothing of the program has called the last two. */
+		     {{1, 3, 2, 3, 3}, 5, {0, 2, 3, 4}, 4},
+		     {{3, 3, 0}, 3, {0, 1, 2}, 3},
+		     {{1}, 1, {0}, 1},
+		     {{}, 0, {}, 0}};
+	const bool is_library[FUNCTIONS] = {[3] = true};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint32_t kept[6];
+
+		HI_ASSERT_EQ(
+			cases[i].n_kept,
+			hi_chains_keep(cases[i].functions, cases[i].n, is_library, kept));
+		for (uint32_t k = 0; k < cases[i].n_kept; k++)
+			HI_ASSERT_EQ(cases[i].kept[k], kept[k]);
+		HI_ASSERT_EQ(cases[i].n,
+			     hi_chains_keep(cases[i].functions, cases[i].n, NULL, kept));
 	}
 }
 

@@ -26,6 +26,11 @@ struct hi_alloc_caller {
 	unsigned level;		 /* 1: it calls the function; else the caller of the last
 				    level below that is in front of it */
 	uint32_t chain;		 /* as the profile has it */
+	/* Frames of libraries between the two, in its stacks; of one frame that is the same
+	 * in all of them its function, else "". */
+	uint32_t passed, passed_most;
+	const char *passed_name;
+	const char *libraries; /* "libc, libstdc++"; hostile, as the other texts */
 	struct hi_space_row row;
 	struct hi_space_time time; /* top, scans and found of the chain */
 };

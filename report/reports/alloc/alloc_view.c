@@ -12,7 +12,6 @@ enum {
 	BLOCKS = 3, /* functions whose ages are shown */
 	AGES = 12,  /* of them; more are left out */
 	CALLERS = 5,
-	LEVELS = 64, /* of callers that are told apart */
 };
 
 static const char *function_text(struct hi_page *page, const char *name)
@@ -185,48 +184,21 @@ static const char *address_of_alloc_row(const struct hi_alloc_report *r,
 			       "");
 }
 
-/* Callers of libraries that were passed since the last row. */
-struct passed_callers {
-	struct hi_frame_items items;
-	struct hi_frame_row row;       /* the last one */
-	unsigned by_level[LEVELS + 1]; /* how many are on the way to a level, with it */
-};
-
-static unsigned kept_level(unsigned level)
+/* "called by serve, through 3 frames of libstdc++". */
+static const char *caller_text(struct hi_page *page, const struct hi_alloc_caller *c)
 {
-	return level < LEVELS ? level : LEVELS;
-}
+	const char *text =
+		*c->name ? hi_page_function(page, c->name) : "an unknown function";
+	struct hi_frame_row row = {.function = c->passed_name, .module = ""};
+	struct hi_frame_item item = {.row = &row, .n_folded = c->passed};
 
-static struct hi_frame_row row_of_caller(const struct hi_alloc_caller *c)
-{
-	return (struct hi_frame_row){.function = c->name, .file = c->file, .module = ""};
-}
-
-/* Is it of a library, and all that it called was for one caller of its own? Its row would
- * have the same figures. */
-static bool is_passed_caller(const struct hi_alloc_function *f, size_t i)
-{
-	const struct hi_alloc_caller *c = &f->callers[i], *next = c + 1;
-	const struct hi_frame_row row = row_of_caller(c);
-	char library[HI_FRAME_LIBRARY_SIZE];
-
-	return *c->name && i + 1 < f->n_callers && next->level == c->level + 1 &&
-	       hi_space_at_age(&c->row, 0).number ==
-		       hi_space_at_age(&next->row, 0).number &&
-	       hi_frame_library(&row, library);
-}
-
-/* "called by serve, through … 3 frames of libstdc++". */
-static const char *caller_text(struct hi_page *page, const char *name,
-			       const struct passed_callers *passed)
-{
-	const char *text = *name ? hi_page_function(page, name) : "an unknown function";
-	size_t n = passed->items.of.count;
-
-	return n ? hi_page_printf(
-			   page, "called by %s, through %s", text,
-			   hi_frame_item_text(&passed->items.of.items[n - 1], page))
-		 : hi_page_printf(page, "called by %s", text);
+	if (!c->passed_most)
+		return hi_page_printf(page, "called by %s", text);
+	if (c->passed_most > c->passed || !*c->passed_name)
+		item.n_most = c->passed_most;
+	snprintf(item.libraries, sizeof(item.libraries), "%s", c->libraries);
+	return hi_page_printf(page, "called by %s, through %s", text,
+			      hi_frame_item_text(&item, page));
 }
 
 /* Those that have called it while it allocated. */
@@ -234,31 +206,17 @@ static void add_callers(const struct hi_alloc_report *r,
 			const struct hi_alloc_function *f, struct hi_report_table *t,
 			struct hi_page *page)
 {
-	struct passed_callers passed = {.items.folds = true};
 	for (size_t i = 0, shown = 0; i < f->n_callers && (r->all || shown < CALLERS);
 	     i++) {
 		const struct hi_alloc_caller *c = &f->callers[i];
-		unsigned level = kept_level(c->level), before;
 
 		if (!c->row.n_steps)
 			continue;
-		before = level ? passed.by_level[level - 1] : 0;
-		passed.by_level[level] = before;
-		if (!page->type_names.keep_full && is_passed_caller(f, i)) {
-			passed.by_level[level]++;
-			passed.row = row_of_caller(c);
-			hi_frame_items_add(&passed.items, &passed.row, 0, false);
-			continue;
-		}
-		add_function_row(t, caller_text(page, c->name, &passed),
-				 hi_alloc_centre_address(c->name, page),
-				 c->level > before ? c->level - before : 1, &c->row,
-				 hi_space_at_age(&r->total, 0).size);
-		passed.items.of.count = 0;
+		add_function_row(t, caller_text(page, c),
+				 hi_alloc_centre_address(c->name, page), c->level,
+				 &c->row, hi_space_at_age(&r->total, 0).size);
 		shown++;
 	}
-	page->failed |= passed.items.failed;
-	hi_frame_items_free(&passed.items);
 }
 
 static bool shows_sums(const struct hi_alloc_report *r)
