@@ -303,7 +303,7 @@ HI_TEST(page_picture, usual_names_are_all_drawn)
 	free(html);
 }
 
-/* Of main (70 bytes of it in a library, and 30 in a function without a module). */
+/* main has 70 bytes in a library, and 30 in a function without a module. */
 HI_TEST(page_picture, functions_have_the_colours_of_modules_and_a_legend)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();

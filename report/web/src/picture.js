@@ -470,7 +470,6 @@ function enhancePicture(figure, other) {
   if (nodes.length > 8 && !isSmall) addSearch(figure, svg, nodes)
   if (!isFlame) return
   addZoom(figure, nodes, nodeOf, tip)
-  // Of names as they are in the picture: before a search or a zoom has changed them.
   if (nodes.length > 1) addInversion(figure, svg, nodes, other)
 }
 
