@@ -235,6 +235,9 @@ struct hi_snapshot_extent_row {
 	uint32_t id, spare;
 	uint64_t lead, start, end;
 };
+struct hi_snapshot_value_row {
+	uint32_t id, field, value, to, grade, spare;
+};
 /* Ends of kinds that other rooms have. */
 enum {
 	HI_SNAPSHOT_LAYOUT_KINDS = 4,

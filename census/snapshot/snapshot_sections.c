@@ -777,6 +777,24 @@ static bool extent_row_holds(const void *at, const void *before, const uint64_t 
 	return row->start >= row->lead && row->start <= row->end;
 }
 
+static const struct hi_stored_column values[] = {
+	{.name = "object",
+	 .offset = offsetof(struct hi_snapshot_value_row, id),
+	 .width = sizeof(uint32_t),
+	 .meaning = "in ascending order, then by field",
+	 .ascends = true,
+	 .may_repeat = true,
+	 REFERS(OBJECTS)},
+	COLUMN(struct hi_snapshot_value_row, field,
+	       "of its fields: those of its first element, then of the next one"),
+	COLUMN(struct hi_snapshot_value_row, value, "", TEXT),
+	COLUMN(struct hi_snapshot_value_row, to,
+	       "the object that it leads to; 0xffffffff: none", REFERS(OBJECTS),
+	       .special = UINT32_MAX),
+	COLUMN(struct hi_snapshot_value_row, grade, "of that reference",
+	       .most = HI_GRADE_WEAK),
+};
+
 static const struct hi_stored_column series_marks[] = {
 	COLUMN(struct hi_snapshots_mark_row, text, "at most 4096 bytes", TEXT),
 	COLUMN(struct hi_snapshots_mark_row, census,
@@ -1157,6 +1175,12 @@ static const struct hi_section sections[] = {
 		 "by object, where elements do not begin at the object or do not fill an "
 		 "array"),
 	 ROWS_OF(struct hi_snapshot_extent_row, extents), .holds = extent_row_holds},
+
+	{SECTION("values", CONTENTS, OPTIONAL,
+		 "the values of fields that are not in their bytes: the texts of strings "
+		 "and the numbers of elements of containers, by object and field; other "
+		 "fields of how 0 have none (missing in files of earlier versions)"),
+	 ROWS_OF(struct hi_snapshot_value_row, values), .has_long_texts = true},
 
 	{SECTION("marks", SERIES, KEY,
 		 "the moments that `heapinspect mark` named, as time passed; at most "

@@ -45,7 +45,7 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 		const struct hi_field *f = &fields[i];
 
 		shown[i] = (struct hi_explain_field){.path = f->path,
-						     .type = f->type,
+						     .type = f->type ? f->type : "",
 						     .value = f->value,
 						     .offset = f->offset,
 						     .size = f->size,

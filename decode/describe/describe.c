@@ -65,6 +65,19 @@ bool hi_node_bytes_of(struct hi_typing *typing, const struct hi_graph *graph,
 	return true;
 }
 
+struct hi_node_elements hi_node_elements_of(const struct hi_node_bytes *place)
+{
+	struct hi_node_elements e = {.n = 1};
+	uint64_t size = place->layout->size, start, end;
+
+	hi_layout_extent(place->layout, place->array, place->size, &start, &end);
+	if (size)
+		e.first = (start - place->layout->lead) / size;
+	if (place->array && size)
+		e.n = (end - start) / size;
+	return e;
+}
+
 bool hi_node_bytes_read(const struct hi_node_bytes *place, uint64_t offset, void *buf,
 			uint64_t size)
 {

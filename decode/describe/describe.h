@@ -26,6 +26,18 @@ bool hi_node_bytes_of(struct hi_typing *typing, const struct hi_graph *graph,
 bool hi_node_bytes_read(const struct hi_node_bytes *place, uint64_t offset, void *buf,
 			uint64_t size);
 
+/* The elements of typed bytes whose fields are live: `n` from `first` on. */
+struct hi_node_elements {
+	uint64_t first, n;
+};
+/* Has the node fields by its type? */
+static inline bool hi_node_bytes_are_typed(const struct hi_node_bytes *place)
+{
+	return place->layout && place->type && !place->layout->opaque &&
+	       !place->layout->managed && place->layout->klass != HI_TYPE_STRING;
+}
+struct hi_node_elements hi_node_elements_of(const struct hi_node_bytes *place);
+
 /* A word of a node that refers to an object. */
 struct hi_reference {
 	uint64_t offset; /* in the bytes; untyped roots: from their address */

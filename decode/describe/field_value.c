@@ -104,5 +104,5 @@ void hi_field_word(struct hi_field *f, uint64_t offset)
 {
 	*f = (struct hi_field){.to = HI_NODE_NONE, .offset = offset, .size = 8};
 	snprintf(f->path, sizeof(f->path), "+0x%llx", (unsigned long long)offset);
-	snprintf(f->type, sizeof(f->type), "word");
+	f->type = "word";
 }

@@ -7,113 +7,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "decode/describe/describe.h"
+#include "decode/describe/container_value.h"
 #include "decode/describe/field_layout.h"
-
-enum { MAX_LEAVES = 4096, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32 };
-
-/* A member on the way to, or one that is shown as one value. */
-struct leaf {
-	uint64_t offset;
-	hi_type_id type;
-	uint32_t parent;  /* in nodes, + 1; 0: the whole type */
-	const char *name; /* NULL: element `index` of an array */
-	uint64_t index;
-	bool is_bits, is_base;
-};
-
-struct leaves {
-	struct hi_typing *typing;
-	struct HI_VECTOR(struct leaf) nodes;
-	struct HI_VECTOR(uint32_t) todo, done; /* in nodes */
-	bool no_memory;
-};
-
-static bool is_text_array(struct hi_typing *typing, const struct hi_type *type)
-{
-	return type->kind == HI_KIND_ARRAY &&
-	       hi_type_source_get(&typing->source.types, type->target)->kind ==
-		       HI_KIND_CHAR;
-}
-
-/* A base or member without members of its own has nothing to show: an allocator, say. */
-static bool is_empty_record(const struct hi_type *type)
-{
-	return type->kind == HI_KIND_STRUCT && !type->n_members;
-}
-
-static void push_leaf(struct leaves *l, struct leaf leaf)
-{
-	if (l->nodes.count < MAX_ITEMS &&
-	    (!hi_vector_push(&l->nodes, leaf) ||
-	     !hi_vector_push(&l->todo, (uint32_t)l->nodes.count - 1)))
-		l->no_memory = true;
-}
-
-/* Members in reverse, so that the first is taken next. */
-static void push_members(struct leaves *l, const struct hi_type *type, uint32_t parent,
-			 uint64_t base)
-{
-	for (uint32_t i = type->n_members; i-- > 0;) {
-		const struct hi_member *m = &type->members[i];
-
-		push_leaf(l, (struct leaf){.offset = base + m->offset,
-					   .type = m->type,
-					   .parent = parent + 1,
-					   .name = m->name ? m->name : "",
-					   .is_bits = m->bit_size != 0,
-					   .is_base = m->is_base});
-	}
-}
-
-static void visit_field_type(struct leaves *l, uint32_t node)
-{
-	const struct leaf at = l->nodes.items[node];
-	const struct hi_type *type =
-		hi_type_source_get(&l->typing->source.types, at.type);
-	uint64_t n = type->count < MAX_LEAVES ? type->count : MAX_LEAVES, size;
-
-	if (type->n_members && !at.is_bits) {
-		push_members(l, type, node, at.offset);
-	} else if (type->kind == HI_KIND_ARRAY && !is_text_array(l->typing, type)) {
-		size = hi_type_source_get(&l->typing->source.types, type->target)->size;
-		while (size && n-- > 0)
-			push_leaf(l, (struct leaf){.offset = at.offset + n * size,
-						   .type = type->target,
-						   .parent = node + 1,
-						   .index = n});
-	} else if (!(at.parent && is_empty_record(type)) &&
-		   !hi_vector_push(&l->done, node)) {
-		l->no_memory = true;
-	}
-}
-
-static bool flatten_fields(struct leaves *l, hi_type_id type)
-{
-	push_leaf(l, (struct leaf){.type = type, .name = ""});
-	while (l->todo.count && !l->no_memory && l->done.count < MAX_LEAVES)
-		visit_field_type(l, l->todo.items[--l->todo.count]);
-	return !l->no_memory;
-}
-
-/* "ht_table[0]": from the whole down to the leaf. */
-static void write_path(const struct leaves *l, const struct leaf *leaf,
-		       struct hi_out *out)
-{
-	const struct leaf *way[MAX_DEPTH];
-	unsigned n = 0;
-
-	for (; leaf->parent && n < MAX_DEPTH; leaf = &l->nodes.items[leaf->parent - 1])
-		way[n++] = leaf;
-	while (n-- > 0) {
-		if (!way[n]->name) {
-			hi_out_add(out, "[%llu]", (unsigned long long)way[n]->index);
-		} else if (*way[n]->name && !way[n]->is_base) {
-			if (out->length)
-				hi_out_add(out, ".");
-			hi_out_escaped(out, way[n]->name);
-		}
-	}
-}
+#include "decode/describe/field_leaves.h"
 
 /* ---- values ---- */
 
@@ -124,7 +20,8 @@ static bool is_unsigned(const char *name)
 	       strcmp(name, "_Bool") == 0;
 }
 
-static enum hi_field_how how_of(struct hi_typing *typing, const struct leaf *leaf)
+static enum hi_field_how how_of(struct hi_typing *typing,
+				const struct hi_field_leaf *leaf)
 {
 	const struct hi_type *type =
 		hi_type_source_get(&typing->source.types, leaf->type);
@@ -164,9 +61,30 @@ static void show_value(const struct hi_node_bytes *place, struct hi_field *f,
 
 /* ---- fields ---- */
 
-static void fill_typed(const struct hi_node_bytes *place, const struct leaves *l,
-		       struct hi_field *f, const struct leaf *leaf, uint64_t element)
+struct typed_fields {
+	const struct hi_node_bytes *place;
+	hi_node node;
+	struct hi_field_leaves leaves;
+	struct hi_container_values values;
+};
+
+/* Its value is that of several members. */
+static void show_whole(struct typed_fields *t, const struct hi_field_leaf *leaf,
+		       struct hi_field *f)
 {
+	if (t->place->value) /* in a register: it has no address */
+		snprintf(f->value, sizeof(f->value), "?");
+	else
+		hi_container_show(&t->values, t->node, leaf->type,
+				  t->place->address + f->offset, f);
+}
+
+static void fill_typed(struct typed_fields *t, size_t i, uint64_t element,
+		       struct hi_field *f)
+{
+	const struct hi_node_bytes *place = t->place;
+	const struct hi_field_leaf *leaf =
+		&t->leaves.nodes.items[t->leaves.done.items[i]];
 	const struct hi_type *type =
 		hi_type_source_get(&place->typing->source.types, leaf->type);
 	struct hi_out path = {f->path, sizeof(f->path), 0};
@@ -175,40 +93,40 @@ static void fill_typed(const struct hi_node_bytes *place, const struct leaves *l
 			       .offset = place->layout->lead +
 					 element * place->layout->size + leaf->offset};
 	f->size = type->size;
-	if (is_text_array(place->typing, type) && type->size == 0 &&
+	if (hi_field_is_text_array(place->typing, type) && type->size == 0 &&
 	    place->size > f->offset)
 		f->size = place->size - f->offset; /* flexible */
 	if (place->array)
 		hi_out_add(&path, "[%llu]", (unsigned long long)element);
-	write_path(l, leaf, &path);
-	hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
-	show_value(place, f, how_of(place->typing, leaf));
+	hi_field_leaves_path(&t->leaves, i, &path);
+	f->type = type->name;
+	if (leaf->is_shown)
+		show_whole(t, leaf, f);
+	else
+		show_value(place, f, how_of(place->typing, leaf));
 }
 
 static enum hi_status typed_fields(const struct hi_node_bytes *place,
+				   const struct hi_graph *graph, hi_node node,
 				   struct hi_field *fields, size_t max, size_t *n_ret,
 				   size_t *total_ret, struct hi_error *err)
 {
-	struct leaves l = {.typing = place->typing};
-	uint64_t first, elements, start, end;
+	struct typed_fields t = {.place = place,
+				 .node = node,
+				 .leaves = {.typing = place->typing},
+				 .values = {.typing = place->typing, .graph = graph}};
+	struct hi_node_elements elements = hi_node_elements_of(place);
 	size_t n = 0;
-	bool ok = flatten_fields(&l, place->type);
+	bool ok = hi_field_leaves_read(&t.leaves, place->type);
 
-	hi_layout_extent(place->layout, place->array, place->size, &start, &end);
-	first = place->layout->size ? (start - place->layout->lead) / place->layout->size
-				    : 0;
-	elements = place->array && place->layout->size
-			   ? (end - start) / place->layout->size
-			   : 1;
-	for (uint64_t e = first; ok && e < first + elements && n < max; e++)
-		for (size_t i = 0; i < l.done.count && n < max; i++)
-			fill_typed(place, &l, &fields[n++],
-				   &l.nodes.items[l.done.items[i]], e);
+	for (uint64_t e = 0; ok && e < elements.n && n < max; e++)
+		for (size_t i = 0; i < t.leaves.done.count && n < max; i++)
+			fill_typed(&t, i, elements.first + e, &fields[n++]);
 	*n_ret = n;
-	*total_ret = l.done.count * elements;
-	hi_vector_free(&l.nodes);
-	hi_vector_free(&l.todo);
-	hi_vector_free(&l.done);
+	*total_ret = t.leaves.done.count * elements.n;
+	ok = ok && !t.values.no_memory;
+	hi_field_leaves_free(&t.leaves);
+	hi_container_values_free(&t.values);
 	return ok ? HI_OK : hi_fail_memory(err, "fields");
 }
 
@@ -241,7 +159,7 @@ static bool add_managed(void *arg, const struct hi_runtime_edge *edge)
 	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)edge->to);
 	if (f->to != HI_NODE_NONE) {
 		type = &m->graph->types[m->graph->objects->type[f->to]];
-		hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
+		f->type = type->name;
 	}
 	m->n++;
 	return true;
@@ -286,8 +204,7 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 
 			*whole =
 				(struct hi_field){.to = HI_NODE_NONE, .size = place.size};
-			hi_text_escape(whole->type, sizeof(whole->type),
-				       place.layout->name, strlen(place.layout->name));
+			whole->type = place.layout->name;
 			show_value(&place, whole, HI_FIELD_TEXT);
 		}
 		*n_ret = n;
@@ -295,7 +212,8 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 		return HI_OK;
 	}
 	if (place.layout && place.type && !place.layout->opaque)
-		return typed_fields(&place, fields, max, n_ret, total_ret, err);
+		return typed_fields(&place, graph, node, fields, max, n_ret, total_ret,
+				    err);
 	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8, n++) {
 		hi_field_word(&fields[n], o);
 		show_value(&place, &fields[n], HI_FIELD_ADDRESS);
@@ -307,21 +225,24 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 
 /* ---- for bytes without types ---- */
 
-static enum hi_status list_leaves(struct hi_typing *typing, const struct leaves *l,
-				  hi_field_layout_fn *fn, void *arg, struct hi_error *err)
+static enum hi_status list_leaves(struct hi_typing *typing,
+				  const struct hi_field_leaves *l, hi_field_layout_fn *fn,
+				  void *arg, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; i < l->done.count && status == HI_OK; i++) {
-		const struct leaf *leaf = &l->nodes.items[l->done.items[i]];
+		const struct hi_field_leaf *leaf = &l->nodes.items[l->done.items[i]];
 		const struct hi_type *type =
 			hi_type_source_get(&typing->source.types, leaf->type);
 		struct hi_field f = {.offset = leaf->offset, .size = type->size};
 		struct hi_out path = {f.path, sizeof(f.path), 0};
 
-		write_path(l, leaf, &path);
-		hi_text_escape(f.type, sizeof(f.type), type->name, strlen(type->name));
-		status = fn(arg, &f, how_of(typing, leaf), err);
+		hi_field_leaves_path(l, i, &path);
+		f.type = type->name;
+		status =
+			fn(arg, &f,
+			   leaf->is_shown ? HI_FIELD_UNKNOWN : how_of(typing, leaf), err);
 	}
 	return status;
 }
@@ -332,7 +253,7 @@ static enum hi_status list_text_field(const struct hi_layout *layout,
 {
 	struct hi_field f = {};
 
-	hi_text_escape(f.type, sizeof(f.type), layout->name, strlen(layout->name));
+	f.type = layout->name;
 	return fn(arg, &f, HI_FIELD_TEXT, err);
 }
 
@@ -344,7 +265,7 @@ enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
 		type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
 	const struct hi_layout *layout =
 		index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
-	struct leaves l = {.typing = typing};
+	struct hi_field_leaves l = {.typing = typing};
 	enum hi_status status = HI_OK;
 
 	*ret = (struct hi_field_layout){.kind = HI_FIELD_LAYOUT_WORDS};
@@ -355,13 +276,11 @@ enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
 		status = list_text_field(layout, fn, arg, err);
 	} else if (layout && layout->type && layout->type->id && !layout->opaque) {
 		*ret = (struct hi_field_layout){HI_FIELD_LAYOUT_RECORD, layout->size};
-		status = flatten_fields(&l, layout->type->id)
+		status = hi_field_leaves_read(&l, layout->type->id)
 				 ? list_leaves(typing, &l, fn, arg, err)
 				 : hi_fail_memory(err, "fields");
 	}
-	hi_vector_free(&l.nodes);
-	hi_vector_free(&l.todo);
-	hi_vector_free(&l.done);
+	hi_field_leaves_free(&l);
 	return status;
 }
 
@@ -371,9 +290,8 @@ bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
 {
 	struct hi_node_bytes place;
 
-	if (!hi_node_bytes_of(typing, graph, object, &place) || !place.layout ||
-	    !place.type || place.layout->opaque || place.layout->managed ||
-	    place.layout->klass == HI_TYPE_STRING)
+	if (!hi_node_bytes_of(typing, graph, object, &place) ||
+	    !hi_node_bytes_are_typed(&place))
 		return false;
 	*lead_ret = place.layout->lead;
 	*layout_ret =

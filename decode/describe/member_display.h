@@ -38,6 +38,13 @@ bool hi_shown_path_write(struct hi_typing *typing, const struct hi_shown_path *p
  * and leaves the rest of the path. */
 void hi_shown_slot_enter(struct hi_typing *typing, struct hi_shown_path *path,
 			 struct hi_out *out, struct hi_shown_element *element);
+/* Reads bytes of the target, literals among them. False: they are not there. */
+bool hi_shown_read(const struct hi_typing *typing, uint64_t addr, void *buf,
+		   uint64_t size);
+/* Appends the text of a string of this type at `address`, quoted, cut and escaped as keys
+ * are. False: it is no string, or its bytes are not there; then out has no use. */
+bool hi_shown_text_put(struct hi_typing *typing, hi_type_id type, uint64_t address,
+		       struct hi_out *out);
 /* Appends text with the key in place of the mark. record: the address of what the path
  * began at. */
 void hi_shown_key_put(struct hi_typing *typing, const struct hi_shown_element *element,

@@ -19,9 +19,9 @@ size_t hi_typing_describe_step(struct hi_typing *typing, const struct hi_graph *
 			       hi_node from, hi_node to, char *out, size_t out_size);
 
 struct hi_field {
-	char path[96]; /* "ht_table[0]", "" for the whole */
-	char type[96];
-	char value[96]; /* printable; pointers as 0x…, strings quoted; escaped */
+	char path[96];	  /* "ht_table[0]", "" for the whole */
+	const char *type; /* hostile; lives as long as the types; NULL: unknown */
+	char value[96];	  /* printable; pointers as 0x…, strings quoted; escaped */
 	uint64_t offset, size;
 	hi_node to; /* object that it points to, else HI_NODE_NONE */
 	enum hi_grade grade;

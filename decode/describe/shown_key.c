@@ -15,8 +15,8 @@ enum {
 };
 #define MAX_LENGTH (UINT64_C(1) << 40) /* a longer string is damage */
 
-static bool read_key_bytes(const struct hi_typing *typing, uint64_t addr, void *buf,
-			   uint64_t size)
+bool hi_shown_read(const struct hi_typing *typing, uint64_t addr, void *buf,
+		   uint64_t size)
 {
 	struct hi_error quiet;
 
@@ -28,7 +28,7 @@ static bool read_key_bytes(const struct hi_typing *typing, uint64_t addr, void *
 
 static bool read_for_code(void *arg, uint64_t addr, void *buf, size_t size)
 {
-	return read_key_bytes(arg, addr, buf, size);
+	return hi_shown_read(arg, addr, buf, size);
 }
 
 /* ---- strings ---- */
@@ -107,14 +107,14 @@ static bool put_string(struct hi_typing *typing, const struct hi_shown *shown,
 	if (shown->char_size == 2) {
 		if (shown_length > MAX_SHOWN + 1)
 			shown_length = MAX_SHOWN + 1;
-		if (!read_key_bytes(typing, text, wide, shown_length * 2))
+		if (!hi_shown_read(typing, text, wide, shown_length * 2))
 			return false;
 		put_key_text(out, bytes, narrow_text(wide, shown_length, bytes), false);
 		return true;
 	}
 	if (shown_length > sizeof(bytes))
 		shown_length = sizeof(bytes);
-	if (!read_key_bytes(typing, text, bytes, shown_length))
+	if (!hi_shown_read(typing, text, bytes, shown_length))
 		return false;
 	put_key_text(out, bytes, shown_length, shown_length < length);
 	return true;
@@ -126,10 +126,10 @@ static bool put_c_string(struct hi_typing *typing, uint64_t text, struct hi_out 
 	char bytes[MAX_BYTES];
 	size_t n = 0;
 
-	while (n < sizeof(bytes) && read_key_bytes(typing, text + n, &bytes[n], 1) &&
+	while (n < sizeof(bytes) && hi_shown_read(typing, text + n, &bytes[n], 1) &&
 	       bytes[n])
 		n++;
-	if (n == 0 && !read_key_bytes(typing, text, bytes, 1))
+	if (n == 0 && !hi_shown_read(typing, text, bytes, 1))
 		return false;
 	put_key_text(out, bytes, n, n == sizeof(bytes));
 	return true;
@@ -208,7 +208,7 @@ static bool put_scalar(struct hi_typing *typing, const struct hi_type *type,
 	uint64_t word = 0;
 
 	if (!type->size || type->size > 8 ||
-	    !read_key_bytes(typing, addr, &word, type->size))
+	    !hi_shown_read(typing, addr, &word, type->size))
 		return false;
 	switch (type->kind) {
 	case HI_KIND_INTEGER:
@@ -329,6 +329,19 @@ static void put_element(struct hi_typing *typing, const struct hi_shown_element 
 	else if (!put_key(typing, element->key, record + element->key_at, &key))
 		snprintf(text, sizeof(text), "?");
 	hi_out_add(out, element->of_set ? "{%s}" : "[%s]", text);
+}
+
+bool hi_shown_text_put(struct hi_typing *typing, hi_type_id type, uint64_t address,
+		       struct hi_out *out)
+{
+	const struct hi_shown *shown = text_of_key(typing, type);
+
+	if (!shown)
+		return false;
+	if (!typing->redact)
+		return put_string(typing, shown, address, out);
+	hi_out_add(out, "\"…\"");
+	return true;
 }
 
 void hi_shown_key_put(struct hi_typing *typing, const struct hi_shown_element *element,

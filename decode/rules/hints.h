@@ -92,6 +92,7 @@ struct hi_hint_show {
 	bool hidden, link, is_element, is_wide;
 	struct hi_text_piece value, key; /* places */
 	struct hi_text_piece text, length;
+	struct hi_text_piece count, first, last; /* first, last: absent without `in` */
 };
 struct hi_hint_const {
 	struct hi_text_piece name, value;

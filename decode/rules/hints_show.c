@@ -23,6 +23,19 @@ static bool parse_shown_text(struct hi_hints_parser *p, struct hi_hint_show *ret
 	       hi_hints_expression(p, &ret->length);
 }
 
+/* "EXPR", "EXPR in EXPR .. EXPR" */
+static bool parse_shown_count(struct hi_hints_parser *p, struct hi_hint_show *ret)
+{
+	if (ret->count.length)
+		return hi_hints_wrong(p, p->p, "more than one 'count'");
+	if (!hi_hints_expression(p, &ret->count))
+		return false;
+	return !hi_hints_take_word(p, "in") ||
+	       (hi_hints_expression(p, &ret->first) &&
+		(hi_hints_take_text(p, "..") || hi_hints_expected(p, "'..'")) &&
+		hi_hints_expression(p, &ret->last));
+}
+
 static bool parse_show_statement(struct hi_hints_parser *p, struct hi_hint_show *ret)
 {
 	bool ok;
@@ -37,8 +50,11 @@ static bool parse_show_statement(struct hi_hints_parser *p, struct hi_hint_show 
 		ok = parse_shown_place(p, false, ret);
 	else if (hi_hints_take_word(p, "text"))
 		ok = parse_shown_text(p, ret);
+	else if (hi_hints_take_word(p, "count"))
+		ok = parse_shown_count(p, ret);
 	else
-		return hi_hints_expected(p, "hidden, link, element, value or text");
+		return hi_hints_expected(p,
+					 "hidden, link, element, value, text or count");
 	return ok && hi_hints_need(p, ';');
 }
 

@@ -70,6 +70,19 @@ static void compile_shown_text(struct hi_book_scope scope,
 		ret->text = ret->length = NULL;
 }
 
+static void compile_shown_count(struct hi_book_scope scope,
+				const struct hi_hint_show *show, struct hi_shown *ret)
+{
+	scope.allowed = HI_ALLOW_NONE;
+	ret->count = hi_book_code(&scope, show->count, false);
+	if (!show->first.length)
+		return;
+	ret->first = hi_book_code(&scope, show->first, false);
+	ret->last = hi_book_code(&scope, show->last, false);
+	if (!ret->first || !ret->last)
+		ret->count = NULL;
+}
+
 static struct hi_shown *compile_show(const struct hi_book_show *entry, hi_type_id type)
 {
 	struct hi_shown *ret = hi_arena_alloc(&entry->text->book->arena, sizeof(*ret));
@@ -90,6 +103,8 @@ static struct hi_shown *compile_show(const struct hi_book_show *entry, hi_type_i
 		ret->kind = HI_SHOWN_HIDDEN;
 	if (show->text.length)
 		compile_shown_text(scope, show, ret);
+	if (show->count.length)
+		compile_shown_count(scope, show, ret);
 	if (show->value.length && compile_shown_place(&scope, show->value, &ret->value) &&
 	    (!show->key.length || compile_shown_place(&scope, show->key, &ret->key)))
 		ret->kind = show->is_element ? HI_SHOWN_ELEMENT : HI_SHOWN_VALUE;
@@ -119,7 +134,8 @@ static struct hi_shown *try_show(struct hi_rulebook *book,
 		entry->text->captures = NULL;
 	}
 	hi_vector_free(&captures);
-	return shown && (shown->kind != HI_SHOWN_PLAIN || shown->text || shown->is_link)
+	return shown && (shown->kind != HI_SHOWN_PLAIN || shown->text || shown->count ||
+			 shown->is_link)
 		       ? shown
 		       : NULL;
 }

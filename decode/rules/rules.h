@@ -160,7 +160,10 @@ struct hi_shown {
 	 * none. */
 	const struct hi_code *text, *length;
 	unsigned char_size; /* 1 or 2 */
-	bool is_link;	    /* what points to it leads on in the same container */
+	/* It is a container with this number of elements, which lie in [first, last).
+	 * count NULL: it is none; first NULL: each element has a node of its own. */
+	const struct hi_code *count, *first, *last;
+	bool is_link; /* what points to it leads on in the same container */
 };
 
 /* The source of rules. NULL: there are none. Thread-safe. */

@@ -17,6 +17,7 @@
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_sections.h"
 #include "decode/describe/field_layout.h"
+#include "decode/describe/shown_fields.h"
 #include "session/snapshot/snapshot_source.h"
 
 /* Of a larger object the rest is left out. */
@@ -51,7 +52,8 @@ static enum hi_status add_field(void *arg, const struct hi_field *f,
 	enum hi_status status = hi_snapshot_put_string(l->w, f->path, &row.path, err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_put_string(l->w, f->type, &row.type, err);
+		status = hi_snapshot_put_string(l->w, f->type ? f->type : "", &row.type,
+						err);
 	if (status == HI_OK && !hi_vector_push(&l->fields, row))
 		status = hi_fail_memory(err, "fields");
 	return status;
@@ -200,6 +202,47 @@ static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_w
 	return status;
 }
 
+/* ---- writing: values that are not in the bytes of a field ---- */
+
+struct values {
+	struct hi_snapshot_writer *w;
+	hi_node object;
+	struct value_rows HI_VECTOR(struct hi_snapshot_value_row) rows;
+};
+
+/* hi_shown_field_fn */
+static enum hi_status add_shown_value(void *arg, uint32_t number,
+				      const struct hi_field *f, struct hi_error *err)
+{
+	struct values *v = arg;
+	struct hi_snapshot_value_row row = {.id = v->object,
+					    .field = number,
+					    .to = f->to,
+					    .grade = (uint32_t)f->grade};
+	enum hi_status status = hi_snapshot_put_string(v->w, f->value, &row.value, err);
+
+	if (status == HI_OK && !hi_vector_push(&v->rows, row))
+		status = hi_fail_memory(err, "fields");
+	return status;
+}
+
+static enum hi_status put_shown_values(struct hi_inspection *in,
+				       struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	HI_GUARD(hi_shown_fields_close) struct hi_shown_fields *fields = NULL;
+	struct values v = {.w = w};
+	enum hi_status status =
+		hi_shown_fields_open(in->decoders.typing, in->graph, &fields, err);
+
+	for (; v.object < in->graph->n_objects && status == HI_OK; v.object++)
+		status = hi_shown_fields_each(fields, v.object, add_shown_value, &v, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_section(w, "values", v.rows.items, v.rows.count,
+						 err);
+	hi_vector_free(&v.rows);
+	return status;
+}
+
 enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err)
@@ -211,6 +254,8 @@ enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 	status = put_layouts(in, w, err);
 	if (status == HI_OK)
 		status = put_extents(in, w, err);
+	if (status == HI_OK)
+		status = put_shown_values(in, w, err);
 	return status == HI_OK ? put_bytes(in, w, err) : status;
 }
 
@@ -223,6 +268,8 @@ struct reading {
 	struct hi_snapshot_layout_row layout;
 	const struct hi_snapshot_field_row *fields; /* of its type */
 	struct hi_snapshot_extent_row extent;
+	const struct hi_snapshot_value_row *values; /* of all objects */
+	uint64_t n_values;
 	const uint8_t *bytes; /* `kept` of them; NULL: they could not be read */
 	uint64_t kept, usable;
 };
@@ -282,6 +329,12 @@ static const uint64_t *list_starts(struct hi_inspection *in)
 	return starts;
 }
 
+static enum hi_status take_shown_values(struct reading *r, struct hi_error *err)
+{
+	return hi_snapshot_rows(r->in->snapshot->snapshot, "values", &r->values,
+				&r->n_values, err);
+}
+
 static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 {
 	struct hi_snapshot *s = r->in->snapshot->snapshot;
@@ -327,15 +380,34 @@ static void show_stored_field(const struct reading *r, struct hi_field *f,
 	hi_field_show(r->in->graph->objects, how, bytes, f);
 }
 
+/* A value that the file has as text. False: it has none. */
+static bool show_stored_value(const struct reading *r, struct hi_field *f, uint64_t field)
+{
+	const struct hi_snapshot_value_row *rows = r->values;
+	uint64_t low = hi_search(i, r->n_values,
+				 rows[i].id < r->id ||
+					 (rows[i].id == r->id && rows[i].field < field));
+
+	if (low == r->n_values || rows[low].id != r->id || rows[low].field != field)
+		return false;
+	snprintf(f->value, sizeof(f->value), "%s",
+		 hi_snapshot_string(r->in->snapshot->snapshot, rows[low].value));
+	f->to = rows[low].to;
+	f->grade = (enum hi_grade)rows[low].grade;
+	return true;
+}
+
 static bool is_array_record(const struct reading *r)
 {
 	return r->layout.kind == HI_FIELD_LAYOUT_RECORD &&
 	       r->in->graph->objects->flags[r->id] & HI_OBJECT_ARRAY;
 }
 
+/* i: the field of the element */
 static void show_record(const struct reading *r, struct hi_field *f, uint64_t element,
-			const struct hi_snapshot_field_row *row)
+			uint64_t before, uint32_t i)
 {
+	const struct hi_snapshot_field_row *row = &r->fields[i];
 	const struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const char *path = hi_snapshot_string(s, row->path);
 	bool array = is_array_record(r);
@@ -351,8 +423,9 @@ static void show_record(const struct reading *r, struct hi_field *f, uint64_t el
 		n = snprintf(f->path, sizeof(f->path), "[%" PRIu64 "]", element);
 	snprintf(f->path + n, sizeof(f->path) - (size_t)n, "%s%s",
 		 array && *path && *path != '[' ? "." : "", path);
-	snprintf(f->type, sizeof(f->type), "%s", hi_snapshot_string(s, row->type));
-	show_stored_field(r, f, (enum hi_field_how)row->how);
+	f->type = hi_snapshot_string(s, row->type);
+	if (row->how != HI_FIELD_UNKNOWN || !show_stored_value(r, f, before + i))
+		show_stored_field(r, f, (enum hi_field_how)row->how);
 }
 
 static void read_record(const struct reading *r, struct hi_field *fields, size_t max,
@@ -364,9 +437,9 @@ static void read_record(const struct reading *r, struct hi_field *fields, size_t
 	first = size ? (r->extent.start - r->extent.lead) / size : 0;
 	if (size && is_array_record(r))
 		elements = (r->extent.end - r->extent.start) / size;
-	for (uint64_t e = first; r->layout.n && e < first + elements && n < max; e++)
+	for (uint64_t e = 0; r->layout.n && e < elements && n < max; e++)
 		for (uint32_t i = 0; i < r->layout.n && n < max; i++)
-			show_record(r, &fields[n++], e, &r->fields[i]);
+			show_record(r, &fields[n++], first + e, e * r->layout.n, i);
 	*n_ret = n;
 	*total_ret = (size_t)(r->layout.n * elements);
 }
@@ -388,6 +461,8 @@ enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node obj
 		return hi_fail(err, HI_NOT_FOUND, 0, "its edges are its fields");
 	if (status == HI_OK)
 		status = take_extent(&r, err);
+	if (status == HI_OK)
+		status = take_shown_values(&r, err);
 	if (status == HI_OK)
 		status = take_bytes(&r, err);
 	if (status != HI_OK)

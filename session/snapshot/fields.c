@@ -336,6 +336,17 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in,
 
 /* ---- explain ---- */
 
+/* "struct item *"; "" without a type. NULL: no memory. */
+static const char *name_pointer_type(struct hi_inspection *in, const char *type)
+{
+	size_t n = strlen(type);
+	char *text = hi_arena_alloc(&in->arena, n + 3);
+
+	if (text)
+		snprintf(text, n + 3, "%s%s", type, n ? " *" : "");
+	return text;
+}
+
 enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 					 struct hi_field *fields, size_t max,
 					 size_t *n_ret, size_t *total_ret,
@@ -366,8 +377,9 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
 			 edge_name(in, node, (uint32_t)i, buffer));
 		(void)hi_edge_link_drop(fields[i].path, strlen(fields[i].path));
-		snprintf(fields[i].type, sizeof(fields[i].type), "%s%s", type,
-			 *type ? " *" : "");
+		fields[i].type = name_pointer_type(in, type);
+		if (!fields[i].type)
+			return hi_fail_memory(err, "fields");
 	}
 	return HI_OK;
 }

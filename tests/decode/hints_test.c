@@ -283,12 +283,14 @@ HI_TEST(hints, show_and_hide_statements_are_parsed)
 				   "show node<$V@pair<$K const, *>> {\n"
 				   "\telement v[i] key k[i];\n\tlink;\n}\n"
 				   "show text { text wide at length n - 1; hidden; }\n"
-				   "show block { value data; }\n";
+				   "show block { value data; }\n"
+				   "show list { count n; }\n"
+				   "show range { count e - b in b .. e; }\n";
 	const struct hi_hints *h = parse(text);
 
 	HI_ASSERT_EQ(2, h->n_hides);
 	HI_ASSERT(piece_is(h->hides[0], "_M_*") && piece_is(h->hides[1], "__*"));
-	HI_ASSERT_EQ(3, h->n_shows);
+	HI_ASSERT_EQ(5, h->n_shows);
 	HI_ASSERT(piece_is(h->shows[0].pattern, "node<$V@pair<$K const, *>>"));
 	HI_ASSERT(h->shows[0].is_element && h->shows[0].link && !h->shows[0].hidden);
 	HI_ASSERT(piece_is(h->shows[0].value, "v[i]"));
@@ -297,6 +299,9 @@ HI_TEST(hints, show_and_hide_statements_are_parsed)
 	HI_ASSERT(piece_is(h->shows[1].text, "at"));
 	HI_ASSERT(piece_is(h->shows[1].length, "n - 1"));
 	HI_ASSERT(!h->shows[2].is_element && piece_is(h->shows[2].value, "data"));
+	HI_ASSERT(piece_is(h->shows[3].count, "n") && !h->shows[3].first.length);
+	HI_ASSERT(piece_is(h->shows[4].count, "e - b"));
+	HI_ASSERT(piece_is(h->shows[4].first, "b") && piece_is(h->shows[4].last, "e"));
 }
 
 HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
@@ -308,18 +313,19 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		{"hints x\nrecrod y { }",
 		 "2:1: expected for, containers, const, context, typedef, root, types, "
 		 "record, show, hide or header, found 'recrod'"},
-		{"hints x\nshow y { z; }",
-		 "2:10: expected hidden, link, element, value or "
-		 "text, found 'z'"},
+		{"hints x\nshow y { z; }", "2:10: expected hidden, link, element, value, "
+					   "text or count, found 'z'"},
 		{"hints x\nshow y { value a; element b; }",
 		 "2:26: more than one 'value' or 'element'"},
 		{"hints x\nshow y { text a; }", "2:16: expected 'length', found ';'"},
 		{"hints x\nshow y { text a length b; text c length d; }",
 		 "2:31: more than one 'text'"},
+		{"hints x\nshow y { count a; count b; }", "2:24: more than one 'count'"},
+		{"hints x\nshow y { count a in b; }", "2:22: expected '..', found ';'"},
 		{"hints x\nshow y { element a key; }",
 		 "2:23: expected an expression, found ';'"},
 		{"hints x\nshow y {",
-		 "2:9: expected hidden, link, element, value or text, "
+		 "2:9: expected hidden, link, element, value, text or count, "
 		 "found the end"},
 		{"hints x\nhide ;", "2:6: expected the name of a member, found ';'"},
 		{"hints x\nheader 12;",

@@ -269,7 +269,8 @@ static void draw_types(struct drawing *d, const char *line)
 
 static bool draw_hints(struct drawing *d, const char *line)
 {
-	static const char *const words[] = {"record ", "context ", "typedef ", "const "};
+	static const char *const words[] = {"record ", "show ", "context ", "typedef ",
+					    "const "};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (begins_with(line, words[i])) {

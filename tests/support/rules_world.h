@@ -15,7 +15,7 @@
  * A line is one of these:
  *
  *	struct, union	types in C (world_types), until their end
- *	record, context, typedef, const
+ *	record, show, context, typedef, const
  *			hints, until the end of their braces; they begin with "hints x",
  *			so the first of these is line 2 of x.hints
  *	TYPE NAME = WORDS
