@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "census/analysis/field_pattern.h"
 #include "report/type_search.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -336,6 +337,20 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in,
 
 /* ---- explain ---- */
 
+/* A reference that leads on in the same container has the library's names: they are left
+ * out where others are left. */
+static void clean_link_name(char *path)
+{
+	char clean[HI_EDGE_TEXT];
+	size_t n;
+
+	if (!hi_edge_link_drop(path, strlen(path)))
+		return;
+	n = hi_field_clean(path, clean, sizeof(clean));
+	if (n && n <= strlen(path))
+		memcpy(path, clean, n + 1);
+}
+
 /* "struct item *"; "" without a type. NULL: no memory. */
 static const char *name_pointer_type(struct hi_inspection *in, const char *type)
 {
@@ -376,7 +391,7 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 					      .grade = (enum hi_grade)edges.grade[i]};
 		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
 			 edge_name(in, node, (uint32_t)i, buffer));
-		(void)hi_edge_link_drop(fields[i].path, strlen(fields[i].path));
+		clean_link_name(fields[i].path);
 		fields[i].type = name_pointer_type(in, type);
 		if (!fields[i].type)
 			return hi_fail_memory(err, "fields");

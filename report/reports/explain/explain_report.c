@@ -326,7 +326,7 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 
 	if (r->info.sort == HI_NODE_ROOT)
 		what = hi_page_printf(
-			page, "%s variable %s%s%s, ", hi_root_kind_key(r->info.kind),
+			page, "%s variable %s%s%s", hi_root_kind_key(r->info.kind),
 			hi_node_label(&r->info, page), r->offset ? " +" : "",
 			r->offset ? hi_page_printf(page, "%" PRIu64, r->offset) : "");
 	else if (r->info.sort == HI_NODE_OBJECT)
