@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/analysis/alloc_sites.h"
 #include "census/analysis/nearest_holder.h"
 #include "census/analysis/owners.h"
 #include "census/analysis/path_index.h"
@@ -97,6 +98,22 @@ enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest
 	return status;
 }
 
+enum hi_status hi_kept_alloc_sites(struct hi_inspection *in,
+				   const struct hi_alloc_sites **ret,
+				   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!in->kept.has_alloc_sites)
+		status = in->source->contents->open_used_bytes(in, err);
+	if (status == HI_OK && !in->kept.has_alloc_sites)
+		status = in->source->results->find_alloc_sites(in, &in->kept.alloc_sites,
+							       err);
+	in->kept.has_alloc_sites = status == HI_OK;
+	*ret = in->kept.alloc_sites;
+	return status;
+}
+
 /* Of types alone there is nothing to prepare. */
 static bool has_heap(const struct hi_inspection *in)
 {
@@ -138,5 +155,6 @@ void hi_kept_free(struct hi_kept *kept)
 	hi_path_index_destroy(kept->paths);
 	hi_owners_destroy(kept->owners);
 	hi_nearest_destroy(kept->nearest);
+	hi_alloc_sites_destroy(kept->alloc_sites);
 	*kept = (struct hi_kept){};
 }

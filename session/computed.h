@@ -27,6 +27,11 @@ enum hi_status hi_kept_owners(struct hi_inspection *in, const struct hi_owners *
  * Borrowed. */
 enum hi_status hi_kept_nearest(struct hi_inspection *in, const struct hi_nearest **ret,
 			       struct hi_error *err);
+/* Finds the calls of the program's code that allocate, and opens used_bytes for their fits
+ * (leak_sites.h). Borrowed; NULL: the file has none. */
+enum hi_status hi_kept_alloc_sites(struct hi_inspection *in,
+				   const struct hi_alloc_sites **ret,
+				   struct hi_error *err);
 
 /* Computes some of it that no one has asked for yet, in a step of at most some tenths of
  * a second. False: nothing is left to do. Failed parts are left out. */

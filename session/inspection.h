@@ -22,6 +22,7 @@
 #include "session/run.h"
 #include "session/source.h"
 
+struct hi_alloc_sites;
 struct hi_bio_summary;
 struct hi_kept_tree;
 struct hi_nearest;
@@ -117,8 +118,10 @@ struct hi_kept {
 	struct hi_path_index *paths;
 	struct hi_owners *owners;
 	struct hi_nearest *nearest;
-	bool has_names;	 /* of edges, checked */
-	bool has_failed; /* to prepare some of it */
+	struct hi_alloc_sites *alloc_sites; /* NULL: not asked for, or none are known */
+	bool has_alloc_sites;		    /* these were looked for */
+	bool has_names;			    /* of edges, checked */
+	bool has_failed;		    /* to prepare some of it */
 };
 
 struct hi_inspection_diagnostics {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which lines of a program can have made its leaks, without a recording. */
+/* Which lines of a program can have made its leaks and other objects, without a recording. */
 #ifndef HI_SESSION_LEAK_SITES_H
 #define HI_SESSION_LEAK_SITES_H
 
@@ -7,15 +7,15 @@
 #include "report/parts/leak_name.h"
 #include "session/inspection.h"
 
-/* Finds the calls that allocate, for hi_leak_sites_fit(); only where something is leaked,
- * as the code of the program is read. *ret: hi_alloc_sites_destroy(); NULL: the file has
- * none. */
-enum hi_status hi_leak_sites_open(struct hi_inspection *in, struct hi_alloc_sites **ret,
-				  struct hi_error *err);
-/* Finds those that fit the leaked object at an address, which borrow from sites; none where
- * sites is NULL. name: as reports name it. */
-struct hi_alloc_fits hi_leak_sites_fit(struct hi_inspection *in,
-				       const struct hi_alloc_sites *sites,
-				       uint64_t address, const struct hi_leak_name *name);
+/* Finds those that fit the leaked object at an address; they live as long as the
+ * inspection. None where the source has no sites. name: as reports name it. The first call
+ * reads the code of the program. HI_NO_MEMORY. */
+enum hi_status hi_leak_sites_fit(struct hi_inspection *in, uint64_t address,
+				 const struct hi_leak_name *name,
+				 struct hi_alloc_fits *ret, struct hi_error *err);
+/* Finds those that fit an object of the program, live or leaked: one with a type, which no
+ * runtime gave it, or a leaked one. */
+enum hi_status hi_object_sites_fit(struct hi_inspection *in, hi_node node,
+				   struct hi_alloc_fits *ret, struct hi_error *err);
 
 #endif

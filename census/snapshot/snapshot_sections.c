@@ -901,7 +901,7 @@ static const struct hi_section sections[] = {
 	 ROWS_OF(struct hi_snapshot_leak_node, leak_nodes)},
 	{SECTION("leaks.sites", HEAP, OPTIONAL,
 		 "calls in the code of the program that allocate, where something is "
-		 "leaked; not in files of several censuses"),
+		 "leaked or a suspect; not in files of several censuses"),
 	 ROWS_OF(struct hi_snapshot_site_row, leak_sites)},
 	{SECTION("dom.idom", HEAP, NEEDED,
 		 "immediate dominator; 0xffffffff: none (the super-root, and nodes that "

@@ -12,6 +12,7 @@
 #include "session/lives_of_file.h"
 #include "session/computed.h"
 #include "session/inspect/restrictions.h"
+#include "session/leak_sites.h"
 #include "session/named_object.h"
 #include "session/operands.h"
 #include "session/path_text.h"
@@ -165,9 +166,12 @@ static enum hi_status add_past_of_object(struct hi_inspection *in, hi_node node,
 	if (status != HI_OK)
 		return status;
 	r->birth = hi_birth_info(recorded, node);
+	/* A recording has the truth. */
+	if (!recorded)
+		status = hi_object_sites_fit(in, node, &r->made_by, err);
 	if (r->lives)
 		r->life = hi_bio_summary_find(r->lives, node);
-	return HI_OK;
+	return status;
 }
 
 static enum hi_status explain_object(struct hi_inspection *in, hi_node node,

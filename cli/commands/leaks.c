@@ -96,20 +96,18 @@ static enum hi_status add_leak_cycles(struct hi_inspection *in,
 }
 
 enum hi_status hi_leaks_find_makers(struct hi_inspection *in,
-				    struct hi_leaks_report *report,
-				    struct hi_alloc_sites **sites_ret,
-				    struct hi_error *err)
+				    struct hi_leaks_report *report, struct hi_error *err)
 {
-	enum hi_status status = report->n_rows || report->n_roots
-					? hi_leak_sites_open(in, sites_ret, err)
-					: HI_OK;
+	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; status == HI_OK && i < report->n_rows; i++)
-		report->rows[i].made_by = hi_leak_sites_fit(
-			in, *sites_ret, report->rows[i].address, &report->rows[i].kind);
+		status = hi_leak_sites_fit(in, report->rows[i].address,
+					   &report->rows[i].kind,
+					   &report->rows[i].made_by, err);
 	for (size_t i = 0; status == HI_OK && i < report->n_roots; i++)
-		report->roots[i].made_by = hi_leak_sites_fit(
-			in, *sites_ret, report->roots[i].address, &report->roots[i].kind);
+		status = hi_leak_sites_fit(in, report->roots[i].address,
+					   &report->roots[i].kind,
+					   &report->roots[i].made_by, err);
 	return status;
 }
 
@@ -118,7 +116,6 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 					struct hi_page *page, struct hi_json *json,
 					struct hi_error *err)
 {
-	HI_GUARD(hi_alloc_sites_destroy) struct hi_alloc_sites *makers = NULL;
 	HI_GUARD(hi_leaks_report_destroy) struct hi_leaks_report *report = NULL;
 	struct hi_births_sites sites = {};
 	struct hi_type_set set;
@@ -133,7 +130,7 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	name_leaks(in, report);
-	status = hi_leaks_find_makers(in, report, &makers, err);
+	status = hi_leaks_find_makers(in, report, err);
 	if (status == HI_OK)
 		status = add_leak_texts(in, report, err);
 	if (status == HI_OK)

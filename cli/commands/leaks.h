@@ -6,11 +6,8 @@
 #include "report/reports/leaks/leaks_report.h"
 #include "session/leak_sites.h"
 
-/* Fills in made_by of rows and roots, which borrow from *sites_ret:
- * hi_alloc_sites_destroy() after the report; NULL: nothing is leaked. HI_NO_MEMORY. */
+/* Fills in made_by of rows and roots, which borrow from the inspection. HI_NO_MEMORY. */
 enum hi_status hi_leaks_find_makers(struct hi_inspection *in,
-				    struct hi_leaks_report *report,
-				    struct hi_alloc_sites **sites_ret,
-				    struct hi_error *err);
+				    struct hi_leaks_report *report, struct hi_error *err);
 
 #endif

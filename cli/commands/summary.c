@@ -60,22 +60,44 @@ static enum hi_status note_recording(struct hi_inspection *in, struct hi_error *
 	return status;
 }
 
-/* Names the lines that can have made the leaks, and their texts. *sites_ret:
- * hi_alloc_sites_destroy() after the report. */
-static enum hi_status find_summary_makers(struct hi_inspection *in,
-					  struct hi_summary_report *report,
-					  struct hi_alloc_sites **sites_ret,
+/* By the elements; of none, by what holds the memory itself. */
+static enum hi_status find_suspect_makers(struct hi_inspection *in,
+					  const struct hi_suspect *items,
+					  struct hi_summary_suspect *shown, size_t n,
 					  struct hi_error *err)
 {
-	enum hi_status status =
-		report->n_leaks ? hi_leak_sites_open(in, sites_ret, err) : HI_OK;
+	enum hi_status status = HI_OK;
 
+	for (size_t i = 0; status == HI_OK && i < n; i++) {
+		hi_node node =
+			items[i].children ? items[i].example : items[i].accumulation;
+
+		if (hi_graph_is_object(in->graph, node))
+			status = hi_object_sites_fit(in, node, &shown[i].made_by, err);
+	}
+	return status;
+}
+
+/* Names the lines that can have made suspects and leaks, and the texts of leaks. */
+static enum hi_status find_summary_makers(struct hi_inspection *in,
+					  struct hi_summary_report *report,
+					  struct hi_error *err)
+{
+	const struct hi_suspects *s = in->results.suspects;
+	enum hi_status status = find_suspect_makers(in, s->items, report->suspects,
+						    report->n_suspects, err);
+
+	if (status == HI_OK)
+		status = find_suspect_makers(in, s->lesser, report->lesser,
+					     report->n_lesser, err);
 	for (size_t i = 0; status == HI_OK && i < report->n_leaks; i++) {
 		struct hi_summary_leak *leak = &report->leaks[i];
 
-		leak->made_by =
-			hi_leak_sites_fit(in, *sites_ret, leak->example, &leak->kind);
-		status = hi_leak_text_add_row(in, leak->example, &leak->kind, err);
+		status = hi_leak_sites_fit(in, leak->example, &leak->kind, &leak->made_by,
+					   err);
+		if (status == HI_OK)
+			status =
+				hi_leak_text_add_row(in, leak->example, &leak->kind, err);
 	}
 	return status;
 }
@@ -169,7 +191,6 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 					  struct hi_page *page, struct hi_json *json,
 					  struct hi_error *err)
 {
-	HI_GUARD(hi_alloc_sites_destroy) struct hi_alloc_sites *makers = NULL;
 	struct hi_summary_report *report = NULL;
 	struct hi_tree_report map;
 	bool has_map = false;
@@ -186,7 +207,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 			hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 			json != NULL, has_map ? &map : NULL, &report, err);
 	if (status == HI_OK && report)
-		status = find_summary_makers(in, report, &makers, err);
+		status = find_summary_makers(in, report, err);
 	if (status == HI_OK && json)
 		hi_summary_json(report, json);
 	else if (status == HI_OK)

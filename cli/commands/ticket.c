@@ -27,7 +27,6 @@ struct ticket {
 	struct hi_summary_report *summary;
 	struct hi_series_trend *series;
 	struct hi_leaks_report *leaks;
-	struct hi_alloc_sites *makers; /* that leaks borrows from */
 	struct hi_births_sites leak_sites, suspect_sites;
 	struct hi_ticket_report report;
 };
@@ -37,7 +36,6 @@ static void close_ticket(struct ticket *t)
 	hi_births_sites_free(&t->leak_sites);
 	hi_births_sites_free(&t->suspect_sites);
 	hi_leaks_report_destroy(t->leaks);
-	hi_alloc_sites_destroy(t->makers);
 	hi_series_trend_destroy(t->series);
 	hi_summary_report_destroy(t->summary);
 }
@@ -146,7 +144,7 @@ static enum hi_status find_makers(struct ticket *t, struct hi_error *err)
 	status = hi_leaks_report_create(t->header, t->in->graph, t->in->shown.reach,
 					t->in->results.leaks, &only, &t->leaks, err);
 	if (status == HI_OK)
-		status = hi_leaks_find_makers(t->in, t->leaks, &t->makers, err);
+		status = hi_leaks_find_makers(t->in, t->leaks, err);
 	t->report.leaks = t->leaks;
 	return status;
 }

@@ -60,6 +60,18 @@ const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *p
 			      fits->count == 1 ? " fits" : "s fit");
 }
 
+const char *hi_made_by_text(const struct hi_alloc_fits *fits, bool has_type,
+			    struct hi_page *page)
+{
+	const char *text = "can be made by";
+
+	for (uint32_t i = 0; i < fits->count && i < HI_ALLOC_NAMED; i++)
+		text = hi_page_printf(page, "%s%s %s (%s)", text, i ? " or" : "",
+				      hi_made_by_function(fits->named[i], page),
+				      hi_made_by_place(fits->named[i], has_type, page));
+	return text;
+}
+
 static void put_made_by_site(const struct hi_alloc_site *site, struct hi_json *json)
 {
 	hi_json_object(json, NULL);

@@ -17,6 +17,10 @@ const char *hi_made_by_place(const struct hi_alloc_site *site, bool has_type,
 			     struct hi_page *page);
 /* "1 site fits", "12 sites fit". Safe. */
 const char *hi_made_by_count(const struct hi_alloc_fits *fits, struct hi_page *page);
+/* "can be made by order_new (shop.c:10) or order_copy (shop.c:31)", of sites that are
+ * named. Safe. */
+const char *hi_made_by_text(const struct hi_alloc_fits *fits, bool has_type,
+			    struct hi_page *page);
 /* Are there so few that each is named? */
 bool hi_made_by_is_named(const struct hi_alloc_fits *fits);
 /* Writes the member `key`: an object with the number of sites, and those that are named;

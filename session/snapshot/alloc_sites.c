@@ -29,7 +29,8 @@ enum hi_status hi_snapshot_save_alloc_sites(struct hi_inspection *in,
 
 	/* A series would have them once for each census. */
 	if (in->run->census_cache || !in->results.reach ||
-	    !in->results.reach->leak_objects)
+	    (!in->results.reach->leak_objects &&
+	     !(in->results.suspects && in->results.suspects->count)))
 		return HI_OK;
 	status = in->source->results->find_alloc_sites(in, &sites, err);
 	return status == HI_OK && sites ? hi_snapshot_put_rows(w, &site_map, sites->items,

@@ -74,7 +74,7 @@ enum hi_status hi_snapshot_save_leak_groups(struct hi_inspection *in,
 					    struct hi_snapshot_writer *w,
 					    struct hi_error *err);
 
-/* Writes the calls that allocate, if something is leaked. */
+/* Writes the calls that allocate, if something is leaked or a suspect. */
 enum hi_status hi_snapshot_save_alloc_sites(struct hi_inspection *in,
 					    struct hi_snapshot_writer *w,
 					    struct hi_error *err);

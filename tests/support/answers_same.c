@@ -70,6 +70,8 @@ static const struct difference members[] = {
 	{"leaks", "rows.text*", OF_FILES, NO_CONTENTS},
 	{"leaks", "roots.text*", OF_FILES, NO_CONTENTS},
 	{"summary", "leaks.roots.made_by*", OF_FILES, NO_SITES},
+	{"summary", "?(lesser_)suspects.made_by*", OF_FILES, NO_SITES},
+	{"explain", "rows.made_by*", OF_FILES, NO_SITES},
 	{"summary", "leaks.roots.text*", OF_FILES, NO_CONTENTS},
 	{"explain", "rows.fields*", OF_FILES, NO_CONTENTS},
 	{"explain", "rows.mapping", OF_PROCESS | OF_CORE, NO_EVIDENCE},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "census/analysis/block_states.h"
+#include "report/parts/made_by.h"
 #include "report/parts/report_links.h"
 
 static const struct {
@@ -115,6 +116,9 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 			     hi_page_sentence(page, r->evidence, false));
 	if (r->info.sort == HI_NODE_OBJECT)
 		hi_birth_show_fact(&r->birth, page);
+	if (hi_made_by_is_named(&r->made_by))
+		hi_page_fact(page, "made",
+			     hi_made_by_text(&r->made_by, *r->info.type != 0, page));
 	hi_life_show_facts(r->lives, r->life, page);
 	if (*r->info.detail)
 		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
@@ -429,6 +433,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	}
 	if (object)
 		hi_birth_json(&r->birth, json);
+	hi_made_by_json("made_by", &r->made_by, json);
 	hi_life_json(r->lives, r->life, json);
 	hi_piece_json(r->recorded, r->piece, json);
 	hi_json_text(json, "mapping", hi_known(r->mapping));

@@ -4,6 +4,7 @@
 #ifndef HI_REPORT_REPORTS_EXPLAIN_EXPLAIN_REPORT_H
 #define HI_REPORT_REPORTS_EXPLAIN_EXPLAIN_REPORT_H
 
+#include "census/analysis/alloc_sites.h"
 #include "census/analysis/subgraph.h"
 #include "report/parts/births_report.h"
 #include "report/parts/object_life.h"
@@ -71,6 +72,8 @@ struct hi_explain_report {
 	struct hi_reachable reachable; /* of what is alive; UINT64_MAX: unknown */
 	uint64_t live_bytes;
 	struct hi_birth_info birth; /* of an object */
+	/* Lines of the program that can have made the object, by the code alone. */
+	struct hi_alloc_fits made_by;
 	/* Its biography; life NULL: it has none. */
 	const struct hi_bio_summary *lives;
 	const struct hi_bio_life_row *life;

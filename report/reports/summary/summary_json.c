@@ -195,6 +195,7 @@ static void write_suspects(const char *key, const struct hi_summary_suspect *sus
 		hi_json_number(json, "children", s->children);
 		hi_json_number(json, "children_bytes", s->children_bytes);
 		hi_json_bool(json, "list", s->is_list);
+		hi_made_by_json("made_by", &s->made_by, json);
 		hi_json_end(json);
 	}
 	hi_json_end(json);

@@ -305,8 +305,6 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 				     in->lesser_paths);
 	if (!r->suspects || !r->lesser)
 		return hi_fail_memory(err, "suspects");
-	for (size_t i = 0; in->suspect_sites && i < s->count; i++)
-		r->suspects[i].made_at = in->suspect_sites[i];
 	r->n_suspects = s->count;
 	r->n_lesser = s->n_lesser;
 	r->suspects_below = s->is_below;

@@ -41,8 +41,10 @@ struct hi_summary_suspect {
 	const char *child_type; /* "" untyped */
 	uint64_t children, children_bytes; /* the elements; 0: none */
 	uint64_t held;			   /* at the accumulation point, with all else */
-	const char *made_at; /* "parse_coupon() shop.cc:33"; NULL: unknown */
-	bool is_list;	     /* they are linked one behind the other */
+	/* Lines of the program that can have made its elements, by the code alone; set by
+	 * the caller, which owns the sites. */
+	struct hi_alloc_fits made_by;
+	bool is_list; /* they are linked one behind the other */
 };
 
 /* Variables that hold the same objects together; each of them would hold these alone,
@@ -79,7 +81,6 @@ struct hi_summary_inputs {
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
 	const char *const *lesser_names, *const *lesser_paths; /* of lesser ones, alike */
-	const char *const *suspect_sites;    /* what made the elements; NULL: unknown */
 	const struct hi_ledger *ledger;	     /* NULL: could not be filled */
 	const struct hi_leak_cycles *cycles; /* NULL: not asked for */
 	size_t top;			     /* rows kept per table; SIZE_MAX: all */

@@ -543,17 +543,12 @@ static void show_summary_makers(const struct hi_summary_report *r, struct hi_pag
 
 		if (!hi_made_by_is_named(&row->made_by))
 			continue;
-		for (uint32_t k = 0; k < row->made_by.count; k++) {
-			const struct hi_alloc_site *site = row->made_by.named[k];
-
-			text = hi_page_printf(
-				page, "%s%s %s (%s)", text,
-				k ? " or" : ": can be made by",
-				hi_made_by_function(site, page),
-				hi_made_by_place(site, hi_leak_name_has_type(&row->kind),
-						 page));
-		}
-		hi_page_note(page, text);
+		hi_page_note(
+			page,
+			hi_page_printf(page, "%s: %s", text,
+				       hi_made_by_text(&row->made_by,
+						       hi_leak_name_has_type(&row->kind),
+						       page)));
 	}
 }
 
@@ -699,7 +694,10 @@ static const char *suspect_paragraph(const struct hi_summary_report *r,
 				     struct hi_page *page)
 {
 	const char *made =
-		s->made_at ? hi_page_printf(page, "; made at %s", s->made_at) : "";
+		hi_made_by_is_named(&s->made_by)
+			? hi_page_printf(page, "; %s",
+					 hi_made_by_text(&s->made_by, true, page))
+			: "";
 	const char *holder = is_long ? text_of_top_holder(r, s, page) : "";
 	const char *text = suspect_text(r, s, page), *place = suspect_place(s, page);
 	size_t n = strlen(place);
