@@ -307,17 +307,14 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 	return HI_OK;
 }
 
-enum { STARTS_APART = 256 };
+enum { STARTS_APART = 16 };
 
-/* Many objects are asked for one after the other. */
 static const uint64_t *list_starts(struct hi_inspection *in)
 {
 	const struct hi_objects *o = in->graph->objects;
 	hi_node n = in->graph->n_objects;
 	uint64_t *starts, at = 0;
 
-	if (in->snapshot->content_starts)
-		return in->snapshot->content_starts;
 	starts = hi_arena_alloc(&in->arena,
 				((size_t)n / STARTS_APART + 1) * sizeof(*starts));
 	for (hi_node i = 0; starts && i < n; i++) {
@@ -325,7 +322,6 @@ static const uint64_t *list_starts(struct hi_inspection *in)
 			starts[i / STARTS_APART] = at;
 		at += kept_bytes(o, i);
 	}
-	in->snapshot->content_starts = starts;
 	return starts;
 }
 
@@ -335,34 +331,49 @@ static enum hi_status take_shown_values(struct reading *r, struct hi_error *err)
 				&r->n_values, err);
 }
 
+static enum hi_status open_contents(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_snapshot *s = in->snapshot->snapshot;
+	struct hi_stored_contents c = {.is_open = true};
+	enum hi_status status = HI_OK;
+	uint64_t n = 0;
+
+	if (in->snapshot->contents.is_open)
+		return HI_OK;
+	if (hi_snapshot_source_has_contents(in)) {
+		status = hi_snapshot_rows(s, "contents.unread", &c.unread, &n, err);
+		if (status == HI_OK)
+			status = hi_snapshot_rows(s, "contents", &c.bytes, &c.size, err);
+		if (status != HI_OK)
+			return status;
+		c.starts = list_starts(in);
+		if (!c.starts)
+			return hi_fail_memory(err, "contents");
+	}
+	in->snapshot->contents = c;
+	return HI_OK;
+}
+
 static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 {
-	struct hi_snapshot *s = r->in->snapshot->snapshot;
+	const struct hi_stored_contents *c = &r->in->snapshot->contents;
 	const struct hi_objects *o = r->in->graph->objects;
-	const uint64_t *unread = NULL;
-	const uint8_t *bytes = NULL;
-	const uint64_t *starts;
-	uint64_t n = 0, at;
-	enum hi_status status = hi_snapshot_rows(s, "contents.unread", &unread, &n, err);
+	enum hi_status status = open_contents(r->in, err);
+	uint64_t at;
 
-	if (status == HI_OK)
-		status = hi_snapshot_rows(s, "contents", &bytes, &n, err);
-	if (status != HI_OK)
+	if (status != HI_OK || !c->bytes)
 		return status;
-	starts = list_starts(r->in);
-	if (!starts)
-		return hi_fail_memory(err, "contents");
-	at = starts[r->id / STARTS_APART];
+	at = c->starts[r->id / STARTS_APART];
 	for (hi_node i = r->id - r->id % STARTS_APART; i < r->id; i++)
 		at += kept_bytes(o, i);
 	r->usable = hi_objects_usable(o, r->id);
 	r->kept = kept_bytes(o, r->id);
-	if (at > n || r->kept > n - at)
+	if (at > c->size || r->kept > c->size - at)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "%.120s: section contents: inconsistent",
 			       r->in->options->target.file);
-	if (!hi_bit(unread, r->id))
-		r->bytes = bytes + at;
+	if (!hi_bit(c->unread, r->id))
+		r->bytes = c->bytes + at;
 	return HI_OK;
 }
 
@@ -487,8 +498,6 @@ enum hi_status hi_snapshot_source_read_beginning(struct hi_inspection *in, hi_no
 	enum hi_status status;
 
 	*n_ret = 0;
-	if (!hi_snapshot_source_has_contents(in))
-		return HI_OK;
 	status = take_bytes(&r, err);
 	if (status != HI_OK || !r.bytes)
 		return status;

@@ -14,13 +14,21 @@
 #include "session/inspection.h"
 #include "session/mapped_files.h"
 
+/* The sections of contents, as many objects are asked for one after the other. */
+struct hi_stored_contents {
+	bool is_open; /* else the others are not known yet */
+	const uint8_t
+		*bytes; /* of all objects, `size` of them; NULL: the file has none */
+	uint64_t size;
+	const uint64_t *unread; /* bits of objects */
+	const uint64_t *starts; /* offsets of every 16th object; of the arena */
+};
+
 /* Data of the same inspection; plain. */
 struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
-	/* Offsets of the contents of every 256th object; of the arena. NULL: not asked
-	 * for yet. */
-	const uint64_t *content_starts;
+	struct hi_stored_contents contents;
 	bool has_labels;
 	bool has_events; /* these were read */
 	struct hi_stored_events events;
