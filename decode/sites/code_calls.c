@@ -84,6 +84,8 @@ static struct hi_code_value meet_values(struct hi_code_value a, struct hi_code_v
 
 static struct hi_code_value sum_values(struct hi_code_value a, struct hi_code_value b)
 {
+	if (a.kind == HI_VALUE_MEMORY || b.kind == HI_VALUE_MEMORY)
+		return any_value;
 	if (a.kind == HI_VALUE_CONSTANT || b.kind == HI_VALUE_CONSTANT) {
 		struct hi_code_value *sum = b.kind == HI_VALUE_CONSTANT ? &a : &b;
 
@@ -102,6 +104,10 @@ static struct hi_code_value sum_values(struct hi_code_value a, struct hi_code_va
 struct hi_code_value hi_code_value_scale(struct hi_code_value v, uint64_t mul,
 					 int64_t add)
 {
+	if (v.kind == HI_VALUE_MEMORY && (mul != 1 || add != 0))
+		v = any_value;
+	if (v.kind == HI_VALUE_MEMORY)
+		return v;
 	if (v.kind == HI_VALUE_RESULT || v.kind == HI_VALUE_STACK) {
 		if (mul != 1)
 			v = any_value;
@@ -243,6 +249,9 @@ static struct hi_code_value read_operand(struct code_state *s,
 	case HI_OPERAND_MEMORY:
 		if (op->reg == HI_CODE_NO_REGISTER && op->index == HI_CODE_NO_REGISTER)
 			return any_value;
+		if (op->reg == HI_CODE_RIP && op->size == 8)
+			return (struct hi_code_value){
+				.kind = HI_VALUE_MEMORY, .mul = 1, .add = op->number};
 		at = address_of_memory(s, op);
 		slot = at.kind == HI_VALUE_STACK && op->size >= 4 ? find_slot(s, at.add)
 								  : NULL;
@@ -400,7 +409,8 @@ static void find_target(struct call_finder *f, const struct hi_code_op *step,
 		call->is_through_memory = true;
 	} else {
 		v = read_operand(&f->now, &step->src);
-		if (v.kind == HI_VALUE_CONSTANT)
+		call->is_through_memory = v.kind == HI_VALUE_MEMORY;
+		if (v.kind == HI_VALUE_CONSTANT || v.kind == HI_VALUE_MEMORY)
 			call->target = (uint64_t)v.add;
 	}
 }

@@ -19,6 +19,7 @@ enum hi_code_value_kind {
 	HI_VALUE_PARAMETER, /* mul * parameter `index` + add */
 	HI_VALUE_RESULT,    /* of call `index`, + add */
 	HI_VALUE_STACK,	    /* address: rsp at the entry + add */
+	HI_VALUE_MEMORY,    /* eight bytes that are read at the address add */
 };
 struct hi_code_value {
 	uint8_t kind; /* enum hi_code_value_kind */

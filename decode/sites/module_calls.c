@@ -13,7 +13,8 @@ enum {
 	SECTIONS_MAX = 1 << 20,
 	CODE_MAX = 128 << 20,
 	IMPORTS_MAX = 1 << 20,
-	CALL_SIZE = 5,	/* call rel32 */
+	CALL_SIZE = 5, /* call rel32 */
+	CALL_SIZE_MOST = 7,
 	SHORT_JUMP = 2, /* jmp rel8 */
 	STUB_SIZE = 16, /* bytes of a stub that are looked at */
 };
@@ -103,7 +104,9 @@ static bool add_import(struct hi_module_calls *m, Elf *elf, const GElf_Shdr *sym
 
 	if (type == R_X86_64_RELATIVE)
 		return add_own_slot(m, rela);
-	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+	/* R_X86_64_64: a variable that begins with the function's address */
+	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
+	     (type != R_X86_64_64 || rela->r_addend != 0)) ||
 	    m->imports.count >= IMPORTS_MAX ||
 	    !gelf_getsym(table, (int)GELF_R_SYM(rela->r_info), &sym))
 		return true;
@@ -250,6 +253,9 @@ static uint64_t called_at(const uint8_t *bytes, uint64_t addr)
 		return addr + SHORT_JUMP + (uint64_t)(int64_t)(int8_t)bytes[1];
 	if (bytes[0] == 0xff && (bytes[1] == 0x15 || bytes[1] == 0x25))
 		return addr + 6 + (uint64_t)(int64_t)read_offset(bytes + 2);
+	/* mov slot(%rip),%reg: the register is called later. */
+	if ((bytes[0] & 0xfb) == 0x48 && bytes[1] == 0x8b && (bytes[2] & 0xc7) == 0x05)
+		return addr + 7 + (uint64_t)(int64_t)read_offset(bytes + 3);
 	return 0;
 }
 
@@ -260,8 +266,8 @@ static bool find_calls_of_function(struct hi_module_calls *m, uint32_t index)
 
 	if (f->start < m->code_start || f->end > end)
 		return true;
-	for (uint64_t addr = f->start; addr + 6 <= end && addr + SHORT_JUMP <= f->end;
-	     addr++) {
+	for (uint64_t addr = f->start;
+	     addr + CALL_SIZE_MOST <= end && addr + SHORT_JUMP <= f->end; addr++) {
 		uint64_t to = called_at(m->code + (addr - m->code_start), addr);
 
 		if (!to || (to > f->start && to < f->end))

@@ -144,7 +144,8 @@ struct hi_code_value hi_site_function_size(const struct hi_site_function *functi
 		v.add = function->add;
 		return v;
 	}
-	if (v.kind == HI_VALUE_STACK || v.kind == HI_VALUE_RESULT)
+	if (v.kind == HI_VALUE_STACK || v.kind == HI_VALUE_RESULT ||
+	    v.kind == HI_VALUE_MEMORY)
 		v = (struct hi_code_value){.kind = HI_VALUE_ANY, .mul = 1};
 	return hi_code_value_scale(v, function->mul, function->add);
 }
@@ -159,13 +160,42 @@ static bool begins_with_one(const char *text, const char *const *prefixes, size_
 	return false;
 }
 
+/* Members of slices and strings, and of traits that only Rust's library can see: it makes
+ * copies of them for a program's types. "<[app::T]>::to_vec",
+ * "<app::T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem". */
+static bool is_part_of_rust(const char *name)
+{
+	static const char *const traits[] = {
+		" as alloc::vec::spec_", " as alloc::slice::", " as <[_]>::to_vec_in::",
+		" as alloc::string::Spec"};
+	const char *end;
+
+	if (*name != '<')
+		return false;
+	for (size_t i = 0; i < sizeof(traits) / sizeof(*traits); i++)
+		if (strstr(name, traits[i]))
+			return true;
+	end = name[1] == '[' ? strstr(name, "]>::") : NULL;
+	return (end && !memmem(name, (size_t)(end - name), " as ", 4)) ||
+	       strncmp(name, "<str>::", 7) == 0;
+}
+
 bool hi_site_is_library(const char *name)
 {
 	static const char *const prefixes[] = {
 		"core::", "alloc::", "hashbrown::", "<alloc::", "<core::", "<std::"};
 
 	return begins_with_one(name, prefixes, sizeof(prefixes) / sizeof(*prefixes)) ||
-	       hi_frame_allocates(name);
+	       is_part_of_rust(name) || hi_frame_allocates(name);
+}
+
+bool hi_site_comes_with_rust(const char *name)
+{
+	static const char *const crates[] = {"gimli::", "addr2line::", "miniz_oxide::",
+					     "rustc_demangle::", "__rustc::"};
+
+	return begins_with_one(*name == '<' ? name + 1 : name, crates,
+			       sizeof(crates) / sizeof(*crates));
 }
 
 bool hi_site_is_library_file(const char *file)
@@ -173,9 +203,15 @@ bool hi_site_is_library_file(const char *file)
 	static const char *const parts[] = {"/include/c++/",	  "/rustc/",
 					    "/rustlib/src/rust/", "/library/alloc/",
 					    "/library/core/",	  "/library/std/"};
+	/* As the library that comes with the compiler was built. */
+	static const char *const beginnings[] = {
+		"/usr/include/",	 "/rust/deps/",	     "library/alloc/src/",
+		"library/core/src/",	 "library/std/src/", "library/panic_unwind/src/",
+		"library/backtrace/src/"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (strstr(file, parts[i]))
 			return true;
-	return begins_with_one(file, (const char *const[]){"/usr/include/"}, 1);
+	return begins_with_one(file, beginnings,
+			       sizeof(beginnings) / sizeof(*beginnings));
 }

@@ -35,6 +35,9 @@ struct hi_code_value hi_site_function_size(const struct hi_site_function *functi
 /* Is a function, by its demangled name, of a language's library: does it allocate for the
  * code that calls it? */
 bool hi_site_is_library(const char *name);
+/* Is it a function of what Rust's library brings along? A program may use the same, with
+ * debug information of its own. */
+bool hi_site_comes_with_rust(const char *name);
 /* Is a file of source code one of a language's library? */
 bool hi_site_is_library_file(const char *file);
 

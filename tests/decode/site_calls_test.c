@@ -66,6 +66,15 @@ CODE(loop, "mov $16,%ebx\n"
 	   "add $16,%ebx\n"
 	   "jmp 1b");
 
+/* hooks.take(40), hooks.take(hooks.more + 8): by what a variable has */
+CODE(variable, "mov . + 0x2000(%rip),%rax\n"
+	       "mov $40,%edi\n"
+	       "call *%rax\n"
+	       "mov . + 0x3000(%rip),%rdi\n"
+	       "add $8,%rdi\n"
+	       "call *%rdi\n"
+	       "ret");
+
 static struct hi_code_calls read_calls(const uint8_t *code, const uint8_t *end)
 {
 	struct hi_code_decoder *decoder = NULL;
@@ -138,6 +147,43 @@ HI_TEST(site_calls, a_result_is_followed_to_its_constructor_and_its_first_word)
 	HI_ASSERT_EQ(HI_VALUE_RESULT, calls.items[1].arguments[0].kind);
 	HI_ASSERT_EQ(0, calls.items[1].arguments[0].index);
 	hi_vector_free(&calls);
+}
+
+HI_TEST(site_calls, a_call_of_what_a_variable_has_leads_to_the_variable)
+{
+	struct hi_code_calls calls = CALLS_OF(variable);
+
+	HI_ASSERT_EQ(2, calls.count);
+	HI_ASSERT_EQ(0x3000, calls.items[0].target);
+	HI_ASSERT(calls.items[0].is_through_memory);
+	HI_ASSERT_EQ(40, calls.items[0].arguments[0].add);
+	/* A number that is added to it is no address. */
+	HI_ASSERT_EQ(0, calls.items[1].target);
+	HI_ASSERT(!calls.items[1].is_through_memory);
+	HI_ASSERT_EQ(HI_VALUE_ANY, calls.items[1].arguments[0].kind);
+	hi_vector_free(&calls);
+}
+
+HI_TEST(site_calls, code_of_rust_s_library_allocates_for_the_program)
+{
+	HI_ASSERT(hi_site_is_library("<[app::Row]>::to_vec"));
+	HI_ASSERT(hi_site_is_library("<str>::repeat"));
+	HI_ASSERT(hi_site_is_library(
+		"<app::Row as alloc::vec::spec_from_elem::SpecFromElem>::from_elem"));
+	HI_ASSERT(!hi_site_is_library("<app::Row as core::clone::Clone>::clone"));
+	HI_ASSERT(!hi_site_is_library("<[app::Row] as app::Sum>::sum"));
+	HI_ASSERT(!hi_site_is_library("<app::Rows<[app::Row]>>::new"));
+}
+
+HI_TEST(site_calls, files_and_crates_of_rust_s_library_are_told_from_the_program_s)
+{
+	HI_ASSERT(hi_site_is_library_file("library/alloc/src/slice.rs"));
+	HI_ASSERT(hi_site_is_library_file("/rust/deps/gimli-0.32.3/src/read/abbrev.rs"));
+	HI_ASSERT(!hi_site_is_library_file("library/alloc/pool.c"));
+	HI_ASSERT(!hi_site_is_library_file("/home/me/library/shelf.rs"));
+	HI_ASSERT(hi_site_comes_with_rust("<gimli::read::abbrev::Attributes>::push"));
+	HI_ASSERT(hi_site_comes_with_rust("addr2line::line::path_push"));
+	HI_ASSERT(!hi_site_comes_with_rust("app::gimli::push"));
 }
 
 static const char *constructed(const char *name)
