@@ -9,7 +9,9 @@
  * for several of them. A call whose type is certain makes nothing else; one whose type is
  * likely may make something derived from it, so that it only comes after one that agrees.
  * Without a type the block has the size up to the allocator's rounding: a call for a
- * constant size comes before one for any size, but for text, which either may be.
+ * constant size comes before one for any size, but for text, which either may be. A call
+ * that copies strings comes last where there is no text, and so does one of a type that
+ * begins with a number or a pointer where there is.
  */
 #include "census/analysis/alloc_sites.h"
 
@@ -25,7 +27,8 @@ enum {
 	TEXT = 12,
 	CONSTANT_SIZE = 8,
 	ELEMENTS = 4, /* as many as fill the block */
-	ANY = 1,
+	ANY = 2,
+	UNLIKELY = 1,
 	TELLING_ELEMENT = 40, /* bytes: multiples of fewer are in most blocks */
 };
 #define GLIBC_STEP 16ull
@@ -143,13 +146,17 @@ static int points_of_site(const struct hi_alloc_site *site,
 {
 	int type = points_of_type(site, sought), size = points_of_size(site, sought);
 
-	if (type < 0 || size < 0 || (site->gives_text && sought->has_pointers))
+	if (type < 0 || size < 0 || (site->text == HI_ALLOC_TEXT && sought->has_pointers))
 		return 0;
-	/* No text has a type for certain. */
+	/* No text has a type for certain, or is likely to be what begins otherwise. */
 	if (sought->is_text && site->type_grade >= HI_ALLOC_CERTAIN_TYPE && !type)
 		return 0;
-	if (sought->is_text &&
-	    (site->gives_text || (site->kind == HI_ALLOC_ANY_SIZE && site->size < 2)))
+	if (sought->is_text && site->text == HI_ALLOC_NO_TEXT && !type)
+		return UNLIKELY;
+	if (site->text == HI_ALLOC_TEXT && !sought->is_text && !*sought->type)
+		return UNLIKELY;
+	if (sought->is_text && (site->text == HI_ALLOC_TEXT ||
+				(site->kind == HI_ALLOC_ANY_SIZE && site->size < 2)))
 		size += TEXT;
 	return type + size;
 }

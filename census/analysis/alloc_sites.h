@@ -26,6 +26,12 @@ enum hi_alloc_site_type {
 	HI_ALLOC_VIRTUAL_TYPE,
 };
 
+enum hi_alloc_site_text {
+	HI_ALLOC_MAYBE_TEXT,
+	HI_ALLOC_TEXT,	  /* it copies a string */
+	HI_ALLOC_NO_TEXT, /* its type begins with something else than characters */
+};
+
 struct hi_alloc_site {
 	const char *function, *file, *module; /* "" unknown; hostile */
 	uint32_t line;			      /* 0 unknown */
@@ -33,7 +39,7 @@ struct hi_alloc_site {
 	uint64_t size, extra;
 	enum hi_alloc_site_type type_grade;
 	const char *type; /* "" unknown; hostile */
-	bool gives_text;  /* it copies a string */
+	enum hi_alloc_site_text text;
 };
 
 /* By function, file, line, then size: no two are the same. */

@@ -149,8 +149,9 @@ static const struct hi_stored_column leak_sites[] = {
 	       "of "
 	       "virtual functions",
 	       .most = HI_ALLOC_VIRTUAL_TYPE),
-	COLUMN(struct hi_snapshot_site_row, gives_text, "1: it copies a string",
-	       .most = 1),
+	COLUMN(struct hi_snapshot_site_row, gives_text,
+	       "1: it copies a string; 2: its type begins with no characters",
+	       .most = HI_ALLOC_NO_TEXT),
 };
 
 static const struct hi_stored_column leak_nodes[] = {

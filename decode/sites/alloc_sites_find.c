@@ -12,6 +12,7 @@
 #include "decode/sites/site_finder.h"
 #include "decode/sites/site_functions.h"
 #include "decode/sites/site_variables.h"
+#include "decode/sites/site_wrappers.h"
 
 enum {
 	TYPE_SIZE = 2048,
@@ -177,19 +178,21 @@ static void find_type_by_dwarf(struct site_naming *n, const struct placed_site *
 			       Dwarf_Die *scopes, size_t n_scopes, size_t own,
 			       struct hi_alloc_site *site)
 {
-	const char *likely;
+	const struct hi_type *likely;
 
 	if (!*site->type &&
 	    (find_allocated_type(n, scopes, own) ||
 	     find_constructed_type(n, placed->addr, scopes, n_scopes, own)))
 		keep_certain_type(n, site, n->type, false);
 	if (!site->type || site->type_grade != HI_ALLOC_NO_TYPE || !n->types ||
-	    site->gives_text)
+	    site->text == HI_ALLOC_TEXT)
 		return;
 	likely = hi_site_variable_type(n->types, n->module, &scopes[own], site);
-	if (!*likely)
+	if (!likely)
 		return;
-	site->type = hi_arena_strdup(&n->ret->arena, likely);
+	if (!hi_site_type_may_be_text(n->types, likely))
+		site->text = HI_ALLOC_NO_TEXT;
+	site->type = hi_arena_strdup(&n->ret->arena, likely->name);
 	site->type_grade = HI_ALLOC_LIKELY_TYPE;
 }
 
@@ -204,7 +207,7 @@ static struct hi_alloc_site size_of_site(const struct hi_found_site *found)
 		.kind = HI_ALLOC_OF_SIZE,
 		.size = (uint64_t)found->size.add,
 		.type = "",
-		.gives_text = found->gives_text,
+		.text = found->gives_text ? HI_ALLOC_TEXT : HI_ALLOC_MAYBE_TEXT,
 	};
 
 	if (found->size.kind == HI_VALUE_CONSTANT)
@@ -249,17 +252,22 @@ static enum hi_status name_site_by_symbol(struct site_naming *n,
 {
 	struct hi_alloc_site site = size_of_site(placed->found);
 
-	if (placed->found->is_in_library)
+	const char *symbol = symbol_of_site(n, placed);
+
+	if (placed->found->is_in_library || (symbol && hi_site_comes_with_rust(symbol)))
 		return HI_OK;
 	if (*placed->found->type)
 		keep_certain_type(n, &site, placed->found->type,
 				  placed->found->is_virtual);
-	return keep_site(n, &site, symbol_of_site(n, placed), line);
+	return keep_site(n, &site, symbol, line);
 }
 
-static bool is_library_scope(const char *name, struct hi_code_line line)
+/* Code that the compiler has moved has no line: the function has. */
+static bool is_library_scope(const char *name, struct hi_code_line line, Dwarf_Die *scope)
 {
-	return hi_site_is_library(name) || hi_site_is_library_file(line.file);
+	const char *file = *line.file ? line.file : dwarf_decl_file(scope);
+
+	return hi_site_is_library(name) || (file && hi_site_is_library_file(file));
 }
 
 static enum hi_status name_placed_site(struct site_naming *n,
@@ -282,7 +290,9 @@ static enum hi_status name_placed_site(struct site_naming *n,
 
 		if (name && !*name && i + 1 == count)
 			break;
-		if (name && !is_library_scope(name, line)) {
+		if (name && !is_library_scope(name, line, &scopes[i]) &&
+		    !(i + 1 < count && hi_site_gives_what_is_asked(&scopes[i]))) {
+			site.line = line.line;
 			find_type_by_dwarf(n, placed, scopes, count, i, &site);
 			return keep_site(n, &site, name, line);
 		}

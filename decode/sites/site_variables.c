@@ -6,13 +6,16 @@
 
 #include "decode/modules/code_walk.h"
 
-enum { VARIABLES_MAX = 4096 }; /* DIEs of a function that are looked at */
+enum {
+	VARIABLES_MAX = 4096, /* DIEs of a function that are looked at */
+	PARTS_MAX = 16,	      /* first members in each other */
+};
 
 struct variable_search {
 	struct hi_types *types;
 	struct hi_module *module;
 	const struct hi_alloc_site *site;
-	const char *of_line; /* "" none */
+	const struct hi_type *of_line; /* NULL: none */
 	hi_type_id of_size;
 	bool is_ambiguous;
 };
@@ -49,19 +52,19 @@ static void take_variable(struct variable_search *s, Dwarf_Die *die)
 		return;
 	if (dwarf_tag(die) == DW_TAG_variable && dwarf_decl_line(die, &line) == 0 &&
 	    line > 0 && (uint32_t)line == s->site->line)
-		s->of_line = type->name;
+		s->of_line = type;
 	if (s->site->kind != HI_ALLOC_OF_SIZE || type->size != s->site->size)
 		return;
 	s->is_ambiguous |= s->of_size && s->of_size != type->id;
 	s->of_size = type->id;
 }
 
-const char *hi_site_variable_type(struct hi_types *types, struct hi_module *module,
-				  const Dwarf_Die *function,
-				  const struct hi_alloc_site *site)
+const struct hi_type *hi_site_variable_type(struct hi_types *types,
+					    struct hi_module *module,
+					    const Dwarf_Die *function,
+					    const struct hi_alloc_site *site)
 {
-	struct variable_search s = {
-		.types = types, .module = module, .site = site, .of_line = ""};
+	struct variable_search s = {.types = types, .module = module, .site = site};
 	struct hi_code_walk walk;
 	struct hi_code_step step;
 	Dwarf_Die result = *function;
@@ -76,7 +79,27 @@ const char *hi_site_variable_type(struct hi_types *types, struct hi_module *modu
 		else if (tag == DW_TAG_lexical_block)
 			hi_code_walk_enter(&walk, &step);
 	}
-	if (*s.of_line || !s.of_size || s.is_ambiguous)
+	if (s.of_line || !s.of_size || s.is_ambiguous)
 		return s.of_line;
-	return hi_type_get(types, s.of_size)->name;
+	return hi_type_get(types, s.of_size);
+}
+
+bool hi_site_type_may_be_text(struct hi_types *types, const struct hi_type *type)
+{
+	for (unsigned i = 0; i < PARTS_MAX; i++) {
+		hi_type_id part = 0;
+
+		if (type->kind == HI_KIND_UNION)
+			return true;
+		if (type->kind == HI_KIND_ARRAY)
+			part = type->target;
+		else if (type->kind == HI_KIND_STRUCT && type->n_members &&
+			 type->members[0].offset == 0)
+			part = type->members[0].type;
+		else
+			return type->kind == HI_KIND_CHAR ||
+			       type->kind == HI_KIND_UNKNOWN;
+		type = hi_type_get(types, part);
+	}
+	return true;
 }

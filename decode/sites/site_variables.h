@@ -10,11 +10,14 @@
 /*
  * Returns the type that a variable which is declared in the line of the call points to;
  * else the only type of the size of the call that a variable of the function, or its
- * result, points to. function: a function or an inlined call. "": none. Lives as long as
+ * result, points to. function: a function or an inlined call. NULL: none. Lives as long as
  * types. The caller holds hi_modules_lock().
  */
-const char *hi_site_variable_type(struct hi_types *types, struct hi_module *module,
-				  const Dwarf_Die *function,
-				  const struct hi_alloc_site *site);
+const struct hi_type *hi_site_variable_type(struct hi_types *types,
+					    struct hi_module *module,
+					    const Dwarf_Die *function,
+					    const struct hi_alloc_site *site);
+/* Can an object of the type begin with characters? */
+bool hi_site_type_may_be_text(struct hi_types *types, const struct hi_type *type);
 
 #endif

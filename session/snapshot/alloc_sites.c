@@ -11,11 +11,18 @@
 static const struct hi_row_member site_members[] = {
 #define SITE_MEMBER(name)                                                                \
 	HI_ROW_MEMBER(struct hi_snapshot_site_row, name, struct hi_alloc_site, name)
-	SITE_MEMBER(size),	 SITE_MEMBER(extra),  SITE_MEMBER(function),
-	SITE_MEMBER(file),	 SITE_MEMBER(module), SITE_MEMBER(type),
-	SITE_MEMBER(line),	 SITE_MEMBER(kind),   SITE_MEMBER(type_grade),
-	SITE_MEMBER(gives_text),
+	SITE_MEMBER(size),
+	SITE_MEMBER(extra),
+	SITE_MEMBER(function),
+	SITE_MEMBER(file),
+	SITE_MEMBER(module),
+	SITE_MEMBER(type),
+	SITE_MEMBER(line),
+	SITE_MEMBER(kind),
+	SITE_MEMBER(type_grade),
 #undef SITE_MEMBER
+	HI_ROW_MEMBER(struct hi_snapshot_site_row, gives_text, struct hi_alloc_site,
+		      text),
 };
 static const struct hi_row_map site_map =
 	HI_ROW_MAP("leaks.sites", struct hi_alloc_site, site_members);

@@ -15,9 +15,11 @@ static struct hi_alloc_site drawn[] = {
 	SITE("invoice", OF_SIZE, 64, "shop::Invoice", CERTAIN),
 	SITE("node", OF_SIZE, 40, "struct node", LIKELY),
 	SITE("orders", ANY_SIZE, 64, "struct node", LIKELY),
-	SITE("copy", ANY_SIZE, 1, "", NO, .gives_text = true),
+	SITE("copy", ANY_SIZE, 1, "", NO, .text = HI_ALLOC_TEXT),
 	SITE("coupon", OF_SIZE, 72, "", NO),
 	SITE("rows", ANY_SIZE, 24, "", NO, .extra = 16),
+	SITE("place", OF_SIZE, 100, "struct place", LIKELY, .text = HI_ALLOC_NO_TEXT),
+	SITE("card", OF_SIZE, 100, "struct card", LIKELY),
 };
 static const struct hi_alloc_sites all = {.items = drawn,
 					  .count = sizeof(drawn) / sizeof(*drawn)};
@@ -69,6 +71,28 @@ HI_TEST(alloc_sites, without_a_type_the_block_tells_the_size)
 	HI_ASSERT_STREQ("rows", fitting(pointers));
 	pointers.usable = 56;
 	HI_ASSERT_STREQ("", fitting(pointers));
+}
+
+HI_TEST(alloc_sites, a_record_that_begins_with_a_number_is_no_text)
+{
+	static const char *const maybe[] = {"struct place"};
+
+	HI_ASSERT_STREQ("copy card", fitting((struct hi_alloc_sought){.usable = 104,
+								      .is_text = true}));
+	HI_ASSERT_STREQ("place card", fitting((struct hi_alloc_sought){
+					      .usable = 104, .has_pointers = true}));
+	HI_ASSERT_STREQ(
+		"place",
+		fitting((struct hi_alloc_sought){
+			.usable = 104, .is_text = true, .maybe = maybe, .n_maybe = 1}));
+}
+
+HI_TEST(alloc_sites, a_copy_of_a_text_comes_last_where_there_is_none)
+{
+	HI_ASSERT_STREQ("rows", fitting((struct hi_alloc_sought){.usable = 88}));
+	HI_ASSERT_STREQ("copy", fitting((struct hi_alloc_sought){.usable = 56}));
+	HI_ASSERT_STREQ("copy",
+			fitting((struct hi_alloc_sought){.usable = 88, .is_text = true}));
 }
 
 HI_TEST(alloc_sites, blocks_of_glibc_are_sixteen_bytes_apart)

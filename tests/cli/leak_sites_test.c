@@ -30,10 +30,19 @@ static void check_site(json_t *doc, const struct target *t, const char *name, in
 static void check_sites(json_t *doc, const struct target *t)
 {
 	check_site(doc, t, "order", 1);
-	check_site(doc, t, "coupon", 2);
+	check_site(doc, t, "coupon", 3);
 	check_site(doc, t, "square", 1);
 	check_site(doc, t, "session", 1);
 	check_site(doc, t, "series", 1);
+	check_site(doc, t, "ledger", 1);
+	check_site(doc, t, "voucher", 1);
+	check_site(doc, t, "letter", 2);
+	HI_ASSERT(strstr(doc_text(doc_row(doc_at(doc, "roots"), "address",
+					  target_said(t, "letter")),
+				  "made_by.sites.0.type"),
+			 "letter"));
+	/* A copy, one of another text, not the line that makes an order. */
+	check_site(doc, t, "note", 2);
 }
 
 /* A row has those of its example: the series is alone in its row. */
