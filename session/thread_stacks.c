@@ -123,7 +123,7 @@ enum hi_status hi_inspect_threads(struct hi_inspection *in, size_t top,
 	HI_GUARD(hi_frames_builder_destroy) struct hi_frames_builder *builder = NULL;
 	enum hi_status status = make_threads(in, top, &report, err);
 
-	if (status == HI_OK && in->image && in->decoders.types) {
+	if (status == HI_OK && report && in->image && in->decoders.types) {
 		status = hi_frames_builder_create(&builder, err);
 		if (status == HI_OK)
 			status = read_thread_stacks(in, report, builder, err);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "census/analysis/leak_totals.h"
+#include "report/address.h"
 #include "report/parts/report_node.h"
 
 /* Less than that is no growth: a page in an hour. */
@@ -272,6 +273,24 @@ static const struct hi_doc_field growth_row_fields[] = {
 static const struct hi_doc_fields growth_rows =
 	HI_DOC_FIELDS(growth_row_fields, .row_size = sizeof(struct hi_trend_row));
 
+static const struct hi_doc_field holder_row_fields[] = {
+	{"variable", NULL, HI_DOC_TEXT, HI_AT(struct hi_trend_row, name)},
+	{"first_bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_trend_row, first),
+	 .meaning = "that it alone holds, in the first graph"},
+	{"bytes", NULL, HI_DOC_BYTES, HI_AT(struct hi_trend_row, last),
+	 .meaning = "in the last graph"},
+	{"bytes_per_minute", NULL, HI_DOC_REAL, .value = rate_of_growth, .nullable = true,
+	 .is_signed = true,
+	 .meaning = "the median of the slopes between graphs; null: there are fewer than "
+		    "four"},
+	{"bytes_per_minute_low", NULL, HI_DOC_REAL, .value = low_of_growth,
+	 .nullable = true, .is_signed = true, .meaning = "of an interval of 95 %"},
+	{"bytes_per_minute_high", NULL, HI_DOC_REAL, .value = high_of_growth,
+	 .nullable = true, .is_signed = true},
+};
+static const struct hi_doc_fields holder_rows =
+	HI_DOC_FIELDS(holder_row_fields, .row_size = sizeof(struct hi_trend_row));
+
 static struct hi_doc_value objects_per_hit(const struct hi_doc_row *row)
 {
 	const struct hi_trend *trend = row->row;
@@ -306,6 +325,15 @@ static const struct hi_doc_field growth_fields[] = {
 	 .nested = &growth_rows, .meaning = "certain leaks; 0 where they are unknown"},
 	{"types", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_trend, rows, n_rows),
 	 .nested = &growth_rows, .meaning = "those that grew most, at most 100"},
+	{"graphs", NULL, HI_DOC_COUNT, HI_AT(struct hi_trend, graphs),
+	 .meaning = "of the censuses that have their graph, those that were read: at "
+		    "most 32"},
+	{"graphs_ns", NULL, HI_DOC_TIME, HI_AT(struct hi_trend, graphs_ns),
+	 .meaning = "from the first graph to the last"},
+	{"holders", NULL, HI_DOC_ROWS, HI_AT_ROWS(struct hi_trend, holders, n_holders),
+	 .nested = &holder_rows,
+	 .meaning = "variables whose retained bytes grew most from graph to graph, at "
+		    "most 100; empty where there are fewer than two"},
 	{"place", NULL, HI_DOC_TEXT, HI_AT(struct hi_trend, place), .nullable = true,
 	 .meaning = "that each census was taken at (--at)"},
 	{"hits", NULL, HI_DOC_COUNT, HI_AT(struct hi_trend, hits),
@@ -335,6 +363,57 @@ static void show_trend_row(struct hi_report_table *t, const char *label,
 		0);
 }
 
+/* Of few graphs there is no interval: the mean. */
+static const char *holder_rate(const struct hi_trend *trend,
+			       const struct hi_trend_row *row, struct hi_page *page)
+{
+	double minutes = (double)trend->graphs_ns / 60e9;
+	double grown = ((double)row->last - (double)row->first) / minutes;
+	struct hi_slope mean = {grown, grown, grown, HI_SLOPE_LEAST};
+	char text[HI_TREND_PART];
+
+	if (row->rate.n >= HI_SLOPE_LEAST)
+		return hi_page_printf(page, "%s", format_rate(text, &row->rate, ""));
+	return trend->graphs_ns
+		       ? hi_page_printf(page, "%s", hi_trend_short_text(text, &mean))
+		       : "";
+}
+
+static void show_growing_holders(const struct hi_trend *trend, size_t most,
+				 struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"variable", HI_COLUMN_TEXT},
+						   {"first", HI_COLUMN_BYTES},
+						   {"last", HI_COLUMN_BYTES},
+						   {"per minute", HI_COLUMN_FIGURE}};
+	struct hi_report_table *t;
+
+	if (!trend->n_holders)
+		return;
+	hi_page_blank(page);
+	t = hi_page_table(page, columns, 4);
+	for (size_t i = 0; i < trend->n_holders && i < most; i++) {
+		const struct hi_trend_row *row = &trend->holders[i];
+
+		hi_cell_text(t, hi_page_safe(page, row->name), 0);
+		hi_cell_link(t, hi_address(page, "tree", row->name));
+		hi_cell_number(t, row->first);
+		hi_cell_number(t, row->last);
+		hi_cell_text(t, holder_rate(trend, row, page), 0);
+	}
+	hi_page_note(page,
+		     trend->graphs < HI_SLOPE_LEAST
+			     ? hi_page_printf(page,
+					      "what each alone holds, in %zu graphs: "
+					      "means; %d graphs give intervals (snap "
+					      "--full)",
+					      trend->graphs, HI_SLOPE_LEAST)
+			     : hi_page_printf(page,
+					      "what each alone holds, in %zu "
+					      "censuses with a graph",
+					      trend->graphs));
+}
+
 void hi_trend_show(const struct hi_trend *trend, size_t most, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
@@ -353,4 +432,5 @@ void hi_trend_show(const struct hi_trend *trend, size_t most, struct hi_page *pa
 	for (size_t i = 0; i < trend->n_rows && i < most; i++)
 		show_trend_row(t, hi_type_label(trend->rows[i].name, page),
 			       &trend->rows[i]);
+	show_growing_holders(trend, most, page);
 }

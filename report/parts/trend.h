@@ -29,6 +29,11 @@ struct hi_trend {
 	uint64_t leaked_since_ns;  /* when that was, since the first census */
 	struct hi_trend_row *rows; /* by the growth from first to last, those that grew */
 	size_t n_rows;
+	/* Variables that alone hold more in the last graph of the file than in the first
+	 * one: names of roots. Their rates are of all graphs. */
+	struct hi_trend_row *holders;
+	size_t n_holders, graphs;     /* graphs that were read; below 2: no holders */
+	uint64_t graphs_ns;	      /* from the first graph to the last */
 	struct hi_report_limit limit; /* at the last census */
 	/* The place at which all censuses were taken, if its hits are counted, and what
 	 * a hit leaves; NULL: there is none. */
@@ -61,8 +66,8 @@ char *hi_span_text(char out[24], uint64_t ns);
 
 /* Fields of struct hi_trend (document.h). */
 extern const struct hi_doc_fields hi_trend_fields;
-/* Adds a table of rows, at most `most`, under the rate of all that is live; nothing where
- * there is one census. */
+/* Adds a table of rows, at most `most`, under the rate of all that is live, and one of as
+ * many holders; nothing where there is one census. */
 void hi_trend_show(const struct hi_trend *trend, size_t most, struct hi_page *page);
 
 #endif

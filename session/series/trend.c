@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "session/series/file.h"
+#include "session/series/trend_holders.h"
 
 static const double ns_per_minute = 60e9;
 
@@ -313,6 +314,8 @@ enum hi_status hi_series_trend_read(const struct hi_snapshots *s, size_t last,
 	status = find_types_that_grew(&p, last, err);
 	if (status == HI_OK)
 		status = read_values(&p, last, err);
+	if (status == HI_OK)
+		status = hi_series_trend_holders(s, last, &to->trend, &to->arena, err);
 	free(p.types);
 	to->trend.leaks_known = p.leaks_known;
 	if (status == HI_OK)

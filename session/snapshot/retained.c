@@ -116,6 +116,28 @@ static bool count_rows(const struct hi_inspection *in,
 	return tops == top || tops == all;
 }
 
+enum hi_status hi_snapshot_retained_rows(struct hi_snapshot *s,
+					 struct hi_retained_row **rows_ret,
+					 uint64_t *n_ret, bool *is_all_ret,
+					 struct hi_error *err)
+{
+	struct hi_retained_row *rows = NULL;
+	uint64_t n = 0, tops = 0;
+	enum hi_status status =
+		hi_snapshot_has(s, section_name)
+			? hi_snapshot_take_rows(s, &retained_map, NULL, &rows, &n, err)
+			: hi_fail(err, HI_NOT_FOUND, 0, "no rows of retained");
+
+	if (status != HI_OK)
+		return status;
+	for (uint64_t i = 0; i < n; i++)
+		tops += !rows[i].depth;
+	*is_all_ret = tops == hi_snapshot_number(s, "retained.rows", 0);
+	*rows_ret = rows;
+	*n_ret = n;
+	return HI_OK;
+}
+
 bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 {
 	const struct hi_options *o = in->options;

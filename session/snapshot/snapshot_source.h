@@ -135,6 +135,13 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
 /* Returns whether the file has the rows of `retained` for these options. */
 bool hi_snapshot_source_knows_retained(const struct hi_inspection *in);
 struct hi_retained_report;
+struct hi_retained_row;
+/* Reads these rows, for *rows_ret: free(); their texts live as long as s. *is_all_ret: the
+ * whole top level is there. HI_NOT_FOUND: the file has none. */
+enum hi_status hi_snapshot_retained_rows(struct hi_snapshot *s,
+					 struct hi_retained_row **rows_ret,
+					 uint64_t *n_ret, bool *is_all_ret,
+					 struct hi_error *err);
 /* Makes the report of `retained` from these rows. *ret: hi_retained_report_destroy().
  * HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,

@@ -22,6 +22,7 @@ enum { STEPS = 7 };
 
 static struct hi_fixture *target;
 static char pid_text[16];
+static long held_bytes; /* of the nodes, as the target says */
 
 static void order_nodes(long n)
 {
@@ -33,7 +34,7 @@ static void order_nodes(long n)
 		hi_fixture_tell(target, line);
 	}
 	HI_ASSERT(hi_fixture_line(target, line, sizeof(line)));
-	HI_ASSERT_EQ(1, sscanf(line, "held %ld", &nodes));
+	HI_ASSERT_EQ(2, sscanf(line, "held %ld %ld", &nodes, &held_bytes));
 }
 
 static void start_target(void)
@@ -191,6 +192,55 @@ HI_TEST_SCENARIO(snap_series, a_file_has_every_census_and_the_graphs_of_the_peak
 	HI_ASSERT_EQ(100, nodes_of_graph(file, "first"));
 	HI_ASSERT_EQ(300, nodes_of_graph(file, "last"));
 	HI_ASSERT_EQ(3000, nodes_of_graph(file, "peak"));
+}
+
+/* A file with these graphs, in which the nodes grow to so many; returns its growth, and
+ * the bytes of the nodes at both ends. */
+static json_t *growth_of_nodes(const char *name, const char *full, long from, long to,
+			       long bytes[2], const char **file_ret)
+{
+	const char *file = snapshot_path(snapshot_directory(), name);
+	struct hi_fixture *series;
+
+	order_nodes(from);
+	bytes[0] = held_bytes;
+	series = start_series(file, full, from);
+	order_nodes(to);
+	bytes[1] = held_bytes;
+	wait_for(file, to);
+	kill(series->pid, SIGTERM);
+	HI_ASSERT_EQ(0, wait_status(series));
+	*file_ret = file;
+	return doc_at(list(file), "growth");
+}
+
+static void check_holder(json_t *growth, const long bytes[2])
+{
+	json_t *row = doc_row(doc_at(growth, "holders"), "variable", "nodes");
+
+	HI_ASSERT_EQ(bytes[0], doc_number(row, "first_bytes"));
+	HI_ASSERT_EQ(bytes[1], doc_number(row, "bytes"));
+	HI_ASSERT_EQ(doc_number(growth, "graphs") < 4,
+		     doc_is_null(row, "bytes_per_minute"));
+	/* They stay as they are. */
+	HI_ASSERT(!doc_find_row(doc_at(growth, "holders"), "variable", "blobs"));
+}
+
+HI_TEST_SCENARIO(snap_series, variables_grow_by_what_they_hold)
+{
+	const char *file;
+	long bytes[2];
+	json_t *growth;
+
+	start_target();
+	growth = growth_of_nodes("all.hisnap", "all", 100, 1100, bytes, &file);
+	check_holder(growth, bytes);
+	HI_ASSERT_EQ((long long)json_array_size(doc_at(list(file), "rows")),
+		     doc_number(growth, "graphs"));
+	growth = growth_of_nodes("ends.hisnap", "first,last", 50, 2000, bytes, &file);
+	check_holder(growth, bytes);
+	HI_ASSERT_EQ(2, doc_number(growth, "graphs"));
+	HI_ASSERT(strstr(hi_heapinspect("snapshots", file)->out, "in 2 graphs: means"));
 }
 
 /* Compares the first census, of 100 nodes, and the last one, of 900. */

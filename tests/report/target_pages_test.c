@@ -99,8 +99,18 @@ static const char *text_of_file(struct sample *s, const struct hi_snapshots_row 
 		 .rate = {1 << 20, 1 << 19, 3 << 19, 4},
 		 .per_hit = {1800, 1700, 1900, 4}},
 		{.name = "", .last = 4096, .rate = {0, 0, 1000, 4}}};
+	struct hi_trend_row holders[] = {
+		{.name = "server",
+		 .first = 1 << 20,
+		 .last = 3 << 20,
+		 .rate = {1 << 20, 1 << 19, 3 << 19, 4}},
+		{.name = SAMPLE_HOSTILE, .last = 4096, .rate = {8192, 8192, 8192, 4}}};
 	const struct hi_trend trend = {
 		.censuses = 4,
+		.holders = holders,
+		.n_holders = 2,
+		.graphs = 4,
+		.graphs_ns = 120000000000,
 		.live = {.name = "",
 			 .first = 5 << 20,
 			 .last = 7 << 20,
