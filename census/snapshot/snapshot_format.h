@@ -238,6 +238,10 @@ struct hi_snapshot_extent_row {
 struct hi_snapshot_value_row {
 	uint32_t id, field, value, to, grade, spare;
 };
+struct hi_snapshot_outside_row {
+	uint32_t id, field, path, grade;
+	uint64_t to;
+};
 /* Ends of kinds that other rooms have. */
 enum {
 	HI_SNAPSHOT_LAYOUT_KINDS = 4,

@@ -796,6 +796,21 @@ static const struct hi_stored_column values[] = {
 	       .most = HI_GRADE_WEAK),
 };
 
+static const struct hi_stored_column outside[] = {
+	{.name = "object",
+	 .offset = offsetof(struct hi_snapshot_outside_row, id),
+	 .width = sizeof(uint32_t),
+	 .meaning = "in ascending order, then by field",
+	 .ascends = true,
+	 .may_repeat = true,
+	 REFERS(OBJECTS)},
+	COLUMN(struct hi_snapshot_outside_row, field,
+	       "its place among these references and the object's edges"),
+	COLUMN(struct hi_snapshot_outside_row, path, "", TEXT),
+	COLUMN(struct hi_snapshot_outside_row, grade, "", .most = HI_GRADE_WEAK),
+	COLUMN(struct hi_snapshot_outside_row, to, "address"),
+};
+
 static const struct hi_stored_column series_marks[] = {
 	COLUMN(struct hi_snapshots_mark_row, text, "at most 4096 bytes", TEXT),
 	COLUMN(struct hi_snapshots_mark_row, census,
@@ -1182,6 +1197,12 @@ static const struct hi_section sections[] = {
 		 "and the numbers of elements of containers, by object and field; other "
 		 "fields of how 0 have none (missing in files of earlier versions)"),
 	 ROWS_OF(struct hi_snapshot_value_row, values), .has_long_texts = true},
+
+	{SECTION("outside", CONTENTS, OPTIONAL,
+		 "references of a runtime's objects to addresses where no object begins; "
+		 "one into an object is an edge too (missing in files of earlier "
+		 "versions)"),
+	 ROWS_OF(struct hi_snapshot_outside_row, outside), .has_long_texts = true},
 
 	{SECTION("marks", SERIES, KEY,
 		 "the moments that `heapinspect mark` named, as time passed; at most "

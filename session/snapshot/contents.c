@@ -17,6 +17,7 @@
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_sections.h"
 #include "decode/describe/field_layout.h"
+#include "decode/describe/outside_references.h"
 #include "decode/describe/shown_fields.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -243,6 +244,41 @@ static enum hi_status put_shown_values(struct hi_inspection *in,
 	return status;
 }
 
+struct outside {
+	struct hi_snapshot_writer *w;
+	struct outside_rows HI_VECTOR(struct hi_snapshot_outside_row) rows;
+};
+
+/* hi_outside_reference_fn */
+static enum hi_status add_outside_row(void *arg, const struct hi_outside_reference *ref,
+				      struct hi_error *err)
+{
+	struct outside *o = arg;
+	struct hi_snapshot_outside_row row = {.id = ref->from,
+					      .field = ref->number,
+					      .grade = (uint32_t)ref->grade,
+					      .to = ref->to};
+	enum hi_status status = hi_snapshot_put_string(o->w, ref->path, &row.path, err);
+
+	if (status == HI_OK && !hi_vector_push(&o->rows, row))
+		status = hi_fail_memory(err, "fields");
+	return status;
+}
+
+static enum hi_status put_outside(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				  struct hi_error *err)
+{
+	struct outside o = {.w = w};
+	enum hi_status status = hi_outside_references_each(in->decoders.typing, in->graph,
+							   add_outside_row, &o, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_put_section(w, "outside", o.rows.items, o.rows.count,
+						 err);
+	hi_vector_free(&o.rows);
+	return status;
+}
+
 enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err)
@@ -256,6 +292,8 @@ enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 		status = put_extents(in, w, err);
 	if (status == HI_OK)
 		status = put_shown_values(in, w, err);
+	if (status == HI_OK)
+		status = put_outside(in, w, err);
 	return status == HI_OK ? put_bytes(in, w, err) : status;
 }
 

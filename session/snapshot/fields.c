@@ -11,9 +11,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "census/analysis/field_pattern.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_sections.h"
 #include "report/type_search.h"
 #include "session/snapshot/snapshot_source.h"
 
@@ -362,39 +365,117 @@ static const char *name_pointer_type(struct hi_inspection *in, const char *type)
 	return text;
 }
 
+/* The edges of a node as fields. Those of a runtime's objects are as the runtime has them:
+ * between them are references to no object, and those into objects have their addresses. */
+struct edge_fields {
+	struct hi_inspection *in;
+	hi_node node;
+	struct hi_edges edges;
+	bool is_managed;
+	const struct hi_snapshot_outside_row *outside; /* of the node */
+	uint64_t n_outside;
+};
+
+static enum hi_status take_outside(struct edge_fields *e, struct hi_error *err)
+{
+	const struct hi_snapshot_outside_row *rows = NULL;
+	uint64_t n = 0, first;
+	enum hi_status status =
+		hi_snapshot_rows(e->in->snapshot->snapshot, "outside", &rows, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	first = hi_search(i, n, rows[i].id < e->node);
+	e->outside = rows + first;
+	while (first + e->n_outside < n && e->outside[e->n_outside].id == e->node)
+		e->n_outside++;
+	return HI_OK;
+}
+
+/* False: no memory. */
+static bool fill_edge_field(const struct edge_fields *e, uint32_t i, struct hi_field *f)
+{
+	const struct hi_graph *g = e->in->graph;
+	hi_node to = e->edges.to[i];
+	const char *type = g->types[g->objects->type[to]].name, *name;
+	char buffer[HI_EDGE_TEXT];
+
+	*f = (struct hi_field){.offset = UINT64_MAX,
+			       .size = 8,
+			       .to = to,
+			       .grade = (enum hi_grade)e->edges.grade[i]};
+	name = edge_name(e->in, e->node, i, buffer);
+	snprintf(f->path, sizeof(f->path), "%s", name + (e->is_managed && *name == '.'));
+	clean_link_name(f->path);
+	f->type = e->is_managed ? type : name_pointer_type(e->in, type);
+	if (e->is_managed)
+		snprintf(f->value, sizeof(f->value), "0x%llx",
+			 (unsigned long long)hi_graph_address(g, to));
+	return f->type != NULL;
+}
+
+/* True: it is an edge, too. */
+static bool fill_outside_field(const struct edge_fields *e,
+			       const struct hi_snapshot_outside_row *row,
+			       struct hi_field *f)
+{
+	const struct hi_graph *g = e->in->graph;
+
+	*f = (struct hi_field){.offset = UINT64_MAX,
+			       .size = 8,
+			       .to = hi_objects_find(g->objects, row->to, NULL),
+			       .type = "",
+			       .grade = (enum hi_grade)row->grade};
+	snprintf(f->path, sizeof(f->path), "%s",
+		 hi_snapshot_string(e->in->snapshot->snapshot, row->path));
+	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)row->to);
+	if (f->to != HI_NODE_NONE)
+		f->type = g->types[g->objects->type[f->to]].name;
+	return f->to != HI_NODE_NONE;
+}
+
+static enum hi_status list_edge_fields(struct edge_fields *e, struct hi_field *fields,
+				       size_t max, size_t *n_ret, size_t *total_ret,
+				       struct hi_error *err)
+{
+	const struct hi_objects *o = e->in->graph->objects;
+	uint64_t outside = 0;
+	uint32_t edge = 0;
+
+	*total_ret = e->edges.count;
+	for (uint64_t i = 0; i < e->n_outside; i++)
+		*total_ret += hi_objects_find(o, e->outside[i].to, NULL) == HI_NODE_NONE;
+	*n_ret = *total_ret < max ? *total_ret : max;
+	for (size_t i = 0; i < *n_ret; i++)
+		if (outside < e->n_outside &&
+		    (e->outside[outside].field <= i || edge >= e->edges.count))
+			edge += fill_outside_field(e, &e->outside[outside++], &fields[i]);
+		else if (edge >= e->edges.count)
+			*n_ret = i;
+		else if (!fill_edge_field(e, edge++, &fields[i]))
+			return hi_fail_memory(err, "fields");
+	return HI_OK;
+}
+
 enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 					 struct hi_field *fields, size_t max,
 					 size_t *n_ret, size_t *total_ret,
 					 struct hi_error *err)
 {
-	const struct hi_graph *g = in->graph;
-	struct hi_edges edges = hi_graph_edges(g, node);
+	struct edge_fields e = {
+		.in = in, .node = node, .edges = hi_graph_edges(in->graph, node)};
 	enum hi_status status = HI_NOT_FOUND;
 
-	if (hi_graph_is_object(g, node) && hi_snapshot_source_has_contents(in))
+	if (hi_graph_is_object(in->graph, node) && hi_snapshot_source_has_contents(in)) {
 		status = hi_snapshot_source_contents(in, node, fields, max, n_ret,
 						     total_ret, err);
+		e.is_managed = status == HI_NOT_FOUND;
+	}
 	if (status != HI_NOT_FOUND)
 		return status;
 	status = hi_snapshot_open_labels(in->snapshot->snapshot, err);
-	if (status != HI_OK)
-		return status;
-	*total_ret = edges.count;
-	*n_ret = edges.count < max ? edges.count : max;
-	for (size_t i = 0; i < *n_ret; i++) {
-		const char *type = g->types[g->objects->type[edges.to[i]]].name;
-		char buffer[HI_EDGE_TEXT];
-
-		fields[i] = (struct hi_field){.offset = UINT64_MAX,
-					      .size = 8,
-					      .to = edges.to[i],
-					      .grade = (enum hi_grade)edges.grade[i]};
-		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
-			 edge_name(in, node, (uint32_t)i, buffer));
-		clean_link_name(fields[i].path);
-		fields[i].type = name_pointer_type(in, type);
-		if (!fields[i].type)
-			return hi_fail_memory(err, "fields");
-	}
-	return HI_OK;
+	if (status == HI_OK && e.is_managed)
+		status = take_outside(&e, err);
+	return status == HI_OK ? list_edge_fields(&e, fields, max, n_ret, total_ret, err)
+			       : status;
 }

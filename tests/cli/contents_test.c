@@ -13,7 +13,9 @@
 
 #include "census/snapshot/snapshot_format.h"
 #include "tests/harness.h"
+#include "tests/support/fixture.h"
 #include "tests/support/json.h"
+#include "tests/support/python.h"
 #include "tests/support/random.h"
 #include "tests/support/snapshots.h"
 
@@ -46,6 +48,19 @@ static size_t list_objects(const char *file, size_t nth, char (*ret)[24], size_t
 		json_decref(row);
 	}
 	return n;
+}
+
+struct python_objects {
+	char address[8][24];
+	size_t n;
+};
+
+static void keep_python_object(const char *line, void *arg)
+{
+	struct python_objects *o = arg;
+
+	if (line[0] == 'O' && o->n < 8)
+		HI_ASSERT_EQ(1, sscanf(line + 2, "%23s", o->address[o->n++]));
 }
 
 enum { MOST = 14, FEW = 5 };
@@ -125,6 +140,38 @@ HI_TEST_SCENARIO(contents, contents_of_all_kinds_of_records_are_those_of_the_cor
 	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c", command, NULL)->exit_code);
 	/* What is in it is the same; it is unpacked rightly everywhere or nowhere. */
 	check_objects(packed, core, 1331, FEW);
+}
+
+/* Objects of Python: a descriptor refers to texts and types in the interpreter's file,
+ * and into its own type. */
+HI_TEST_SCENARIO(contents, fields_of_python_objects_in_a_file_are_those_of_the_core)
+{
+	static const char program[] =
+		"import time\n"
+		"class A:\n"
+		"  __slots__ = ('x', 'y')\n"
+		"a = A(); a.x = [1000, 'two']; a.y = {'k': a.x, 'm': A}\n"
+		"for o in A.x, list.append, type.__dict__['__doc__'], a, a.x, a.y, A:\n"
+		"  print('O', hex(id(o)))\n"
+		"print('ready', flush=True)\n"
+		"time.sleep(600)\n";
+	char *in = snapshot_directory();
+	struct python_objects objects = {};
+	struct hi_fixture *fx = hi_fixture_start(PYTHON, "-c", program, NULL);
+	const char *core, *file;
+
+	hi_fixture_read_until(fx, "ready", keep_python_object, &objects);
+	core = snapshot_core(fx, in);
+	file = snapshot_of_core(core, in, "python.hisnap", "--with-contents");
+	HI_ASSERT_EQ(7, objects.n);
+	for (size_t i = 0; i < objects.n; i++) {
+		json_t *a = fields_of_core(objects.address[i], core);
+		json_t *b = doc_at(explain(objects.address[i], NULL, file), "fields");
+
+		HI_ASSERT_MSG(json_array_size(a) >= 2 && json_equal(a, b),
+			      "%zu:\n%.900s\n%.900s", i, json_dumps(a, JSON_COMPACT),
+			      json_dumps(b, JSON_COMPACT));
+	}
 }
 
 /* A file with contents that the first version with them wrote of fixtures/secret_heap,
