@@ -62,18 +62,25 @@ static struct hi_field range_of(const char *first, const char *last)
 
 HI_TEST(container_value, containers_are_one_field_each_and_lead_to_what_they_hold)
 {
-	struct world *w = draw_holder(2, "&400+8", "&400+40");
-	struct hi_field list = field_of_holder(w, "l"), range = field_of_holder(w, "r");
+	struct world *w = draw_holder(2, "&400", "&400");
+	struct hi_field list = field_of_holder(w, "l");
 
 	HI_ASSERT_STREQ("2 elements", list.value);
 	HI_ASSERT_EQ(world_node(w, H(0x200)), list.to);
 	HI_ASSERT_EQ(HI_GRADE_EXACT, list.grade);
 	HI_ASSERT_EQ(8, list.offset);
 	HI_ASSERT_EQ(16, list.size);
+	HI_ASSERT_STREQ("7", field_of_holder(w, "id").value);
+}
+
+HI_TEST(container_value, a_range_leads_to_its_block)
+{
+	struct world *w = draw_holder(2, "&400+8", "&400+40");
+	struct hi_field range = field_of_holder(w, "r");
+
 	HI_ASSERT_STREQ("4 elements", range.value);
 	HI_ASSERT_EQ(world_node(w, H(0x400)), range.to);
 	HI_ASSERT_EQ(HI_GRADE_INTERIOR, range.grade);
-	HI_ASSERT_STREQ("7", field_of_holder(w, "id").value);
 }
 
 HI_TEST(container_value, one_element_and_none)
