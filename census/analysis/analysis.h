@@ -133,6 +133,7 @@ struct hi_leak_row {	/* leak roots of one type or group, shape, class and verdic
 	uint64_t count; /* leak roots */
 	uint64_t objects, bytes;
 	hi_node example; /* the one that holds most */
+	hi_node named;	 /* of the example */
 };
 struct hi_leaks {
 	struct hi_leak_root *roots; /* by bytes, then address */

@@ -336,6 +336,7 @@ static void begin_row(struct hi_leak_row *row, uint32_t type,
 				    .unreachable_class = root->unreachable_class,
 				    .is_likely = root->is_likely,
 				    .example = root->node,
+				    .named = root->named,
 				    .least_members = root->members,
 				    .held_type = root->held_type,
 				    .held_group = root->held_group};

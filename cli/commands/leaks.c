@@ -101,11 +101,11 @@ enum hi_status hi_leaks_find_makers(struct hi_inspection *in,
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; status == HI_OK && i < report->n_rows; i++)
-		status = hi_leak_sites_fit(in, report->rows[i].address,
+		status = hi_leak_sites_fit(in, report->rows[i].named,
 					   &report->rows[i].kind,
 					   &report->rows[i].made_by, err);
 	for (size_t i = 0; status == HI_OK && i < report->n_roots; i++)
-		status = hi_leak_sites_fit(in, report->roots[i].address,
+		status = hi_leak_sites_fit(in, report->roots[i].named,
 					   &report->roots[i].kind,
 					   &report->roots[i].made_by, err);
 	return status;

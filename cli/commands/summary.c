@@ -93,7 +93,7 @@ static enum hi_status find_summary_makers(struct hi_inspection *in,
 	for (size_t i = 0; status == HI_OK && i < report->n_leaks; i++) {
 		struct hi_summary_leak *leak = &report->leaks[i];
 
-		status = hi_leak_sites_fit(in, leak->example, &leak->kind, &leak->made_by,
+		status = hi_leak_sites_fit(in, leak->named, &leak->kind, &leak->made_by,
 					   err);
 		if (status == HI_OK)
 			status =

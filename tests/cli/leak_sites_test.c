@@ -43,6 +43,7 @@ static void check_sites(json_t *doc, const struct target *t)
 			 "letter"));
 	/* A copy, one of another text, not the line that makes an order. */
 	check_site(doc, t, "note", 2);
+	check_site(doc, t, "ring", 1);
 }
 
 /* A row has those of its example: the series is alone in its row. */

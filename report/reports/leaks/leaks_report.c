@@ -34,6 +34,7 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 				.objects = row->objects,
 				.bytes = row->bytes,
 				.address = hi_graph_address(g, row->example),
+				.named = hi_graph_address(g, row->named),
 			};
 	}
 }
@@ -51,6 +52,7 @@ static struct hi_leaks_row row_of_root(const struct hi_graph *g,
 		.objects = root->objects,
 		.bytes = root->bytes,
 		.address = hi_graph_address(g, root->node),
+		.named = hi_graph_address(g, root->named),
 	};
 }
 

@@ -21,6 +21,7 @@ struct hi_leaks_row {
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
+	uint64_t named;	  /* address of the object that kind is of */
 	/* Name of the function, class or coroutine in its runtime; "" or NULL: none;
 	 * borrowed, hostile. */
 	const char *name;

@@ -259,6 +259,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 			.bytes = row->bytes,
 			.objects = row->objects,
 			.example = hi_graph_address(in->graph, row->example),
+			.named = hi_graph_address(in->graph, row->named),
 		};
 	}
 	return HI_OK;

@@ -31,6 +31,7 @@ struct hi_summary_leak {
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, bytes, objects;
 	uint64_t example; /* address */
+	uint64_t named;	  /* address of the object that kind is of */
 	/* Lines of the program that can have made the example, by the code alone; set by
 	 * the caller, which owns the sites. */
 	struct hi_alloc_fits made_by;
