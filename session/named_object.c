@@ -91,18 +91,38 @@ static bool is_in_step(const char *rest, const char *step)
 	return n && strncmp(step, rest, n) == 0 && step[n] && strchr(".-[{", step[n]);
 }
 
+/* How much of the text n bytes of a step take; 0: they do not come next. `[*]` is any
+ * element. */
+static uint32_t measure_step(const char *text, const char *step, size_t n)
+{
+	const char *at = text, *end = step + n;
+
+	while (step < end) {
+		size_t digits = strspn(step + 1, "0123456789");
+
+		if (starts_as(at, "[*]") && *step == '[' && digits &&
+		    step[digits + 1] == ']') {
+			at += 3;
+			step += digits + 2;
+		} else if (*at++ != *step++) {
+			return 0;
+		}
+	}
+	return (uint32_t)(at - text);
+}
+
 /* Steps of a path. Texts of marked edges are left out of it. */
 static void follow_step(struct named_search *s, struct named_place at, hi_node to,
 			const char *step)
 {
 	size_t n = strlen(step);
 	const char *rest = s->text + at.used;
-	uint32_t key = measure_key_step(rest, step);
+	uint32_t plain = measure_step(rest, step, n), key = measure_key_step(rest, step);
 
 	if (!n || step[n - 1] == HI_EDGE_LINK || strcmp(step, ".__dict__") == 0)
 		add_named_place(s, to, at.used);
-	if (n && starts_as(rest, step))
-		add_named_place(s, to, at.used + (uint32_t)n);
+	if (plain)
+		add_named_place(s, to, at.used + plain);
 	else if (key)
 		add_named_place(s, to, at.used + key);
 	else if (s->around == HI_NODE_NONE && is_in_step(rest, step))
@@ -146,10 +166,12 @@ static enum hi_status follow_named_root(struct named_search *s, hi_node root,
 	for (uint32_t e = 0; e < edges.count && status == HI_OK; e++) {
 		const char *step = s->names.items[e];
 		size_t n = strlen(step);
+		uint32_t used;
 
 		n -= n && step[n - 1] == HI_EDGE_LINK;
-		if (n > front && strncmp(s->text, step + front, n - front) == 0)
-			add_named_place(s, edges.to[e], (uint32_t)(n - front));
+		used = n > front ? measure_step(s->text, step + front, n - front) : 0;
+		if (used)
+			add_named_place(s, edges.to[e], used);
 	}
 	return status;
 }

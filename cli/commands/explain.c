@@ -305,8 +305,10 @@ static enum hi_status find_explained_address(struct hi_inspection *in, uint64_t 
 		return HI_OK;
 	if (hi_named_object_is_path(in->options->argument))
 		return find_named_address(in, ret, err);
-	/* The last one: cli/options/options.c added it behind those of --root. */
+	/* The last one: cli/options/options.c added it after those of --root. */
 	root = &roots->items[roots->count - 1];
+	if (root->is_path)
+		return find_named_address(in, ret, err);
 	*ret = root->address;
 	if (!*ret && root->n_starts)
 		*ret = hi_graph_address(in->graph, root->starts[0]);

@@ -38,7 +38,7 @@ int hi_option_take_root(const struct hi_option_row *row, char *value,
 
 bool hi_profile_take_expression(struct hi_profile_options *p, const char *expression)
 {
-	return push_root(p, (struct hi_root_text){expression, expression});
+	return push_root(p, (struct hi_root_text){expression, expression, true});
 }
 
 static int compare_option_root_names(const void *a, const void *b)

@@ -162,6 +162,28 @@ static enum hi_status add_locals(const struct hi_root_compiling *c, enum hi_stat
 	return hi_fail(err, HI_USAGE, 0, "%s%s", before.text, names);
 }
 
+/* `map[3]`, `object->vector[0]`, `map[Color::red]` have no meaning in C; the name that
+ * they begin with is known. */
+static bool may_be_path(const struct hi_root_compiling *c,
+			const struct hi_root_text *text, enum hi_status status)
+{
+	const char *element = strchr(text->expression, '[');
+
+	return text->or_path && element && strchr(element, ']') &&
+	       (status == HI_BAD_DATA ||
+		(status == HI_NOT_FOUND &&
+		 c->column > (size_t)(element - text->expression)));
+}
+
+static enum hi_status take_as_path(struct hi_named_roots_private *p,
+				   struct hi_named_root *root, struct hi_error *err)
+{
+	root->is_path = true;
+	root->type = "";
+	root->warning = hi_arena_strdup(&p->arena, err->text);
+	return root->warning ? HI_OK : hi_fail_memory(err, "roots");
+}
+
 static enum hi_status compile_named_root(struct hi_named_roots_private *p,
 					 struct hi_named_root *root,
 					 struct hi_root_code *code, size_t *column_ret,
@@ -177,6 +199,8 @@ static enum hi_status compile_named_root(struct hi_named_roots_private *p,
 	*column_ret = c.column;
 	if (status == HI_NO_MEMORY || c.no_memory)
 		return hi_fail_memory(err, "roots");
+	if (may_be_path(&c, &root->text, status))
+		return take_as_path(p, root, err);
 	if (status != HI_OK)
 		return add_locals(&c, status, err);
 	type = hi_type_get(p->types, hi_code_type(code->code));

@@ -26,6 +26,7 @@
 /* A named root as text. Borrowed; outlives the roots. */
 struct hi_root_text {
 	const char *name, *expression;
+	bool or_path; /* may be the text of a path, which has elements of containers */
 };
 
 struct hi_named_root {
@@ -36,6 +37,7 @@ struct hi_named_root {
 	size_t n_starts;
 	const char *
 		warning; /* why there are no starts: "it is null"; NULL: there are some */
+	bool is_path;	 /* it is no expression (warning: why); only of text.or_path */
 };
 
 struct hi_named_roots {

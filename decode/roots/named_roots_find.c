@@ -298,6 +298,8 @@ enum hi_status hi_named_roots_find(struct hi_named_roots *roots, struct hi_typin
 	for (size_t i = 0; i < roots->count; i++) {
 		struct hi_root_finding f = {.p = p, .typing = typing, .graph = graph};
 
+		if (roots->items[i].is_path)
+			continue;
 		hi_root_find(&f, &p->codes[i]);
 		keep_sorted_starts(&f, &roots->items[i]);
 		if (f.no_memory)

@@ -152,7 +152,39 @@ HI_TEST_SCENARIO(container_paths, explain_takes_a_path_and_shows_its_object)
 	HI_ASSERT(n_keys > 2);
 }
 
-/* What stands in quotes is a key. */
+static void expect_explained(const struct truth *t, const char *option,
+			     const char *target)
+{
+	struct hi_command *c =
+		hi_heapinspect("explain", t->expression, "--json", option, target);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", t->expression, c->err);
+	/* [*]: some element. */
+	HI_ASSERT_MSG(
+		strstr(t->expression, "[*]") ||
+			is_in_block(doc_item(doc_at(doc_of(c), "rows"), 0), t->address),
+		"%s", t->expression);
+}
+
+/* `vector[0]` and `map[3]` are no expressions of C: they are paths, and in a file all are
+ * paths. */
+HI_TEST_SCENARIO(container_paths, explain_takes_paths_with_elements_of_containers)
+{
+	char *in = snapshot_directory();
+	struct story s = start_story("containers_paths", NULL);
+	const char *core = snapshot_core(s.fx, in);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (!strchr(s.lines[i].expression, '['))
+			continue;
+		expect_explained(&s.lines[i], "--core", core);
+		n++;
+	}
+	HI_ASSERT(n > 10);
+}
+
+/* Texts in quotes are keys. */
 static void check_no_keys(const struct story *s, const char *out, const char *address)
 {
 	HI_ASSERT_MSG(!strstr(out, "idx:") && !strstr(out, "outer") &&

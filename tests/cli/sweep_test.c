@@ -343,7 +343,8 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_the_names_of_leaks)
 
 HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
 {
-	struct hi_root_text roots[] = {{"one", "live[1]"}, {"all", "live"}};
+	struct hi_root_text roots[] = {{.name = "one", .expression = "live[1]"},
+				       {.name = "all", .expression = "live"}};
 	const char *retainers[] = {"item", "item.left", "global", "auto"};
 	struct hi_options options = {
 		.target.core = make_core("leak_shapes", "cyclic", "3"),
@@ -368,7 +369,7 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
 
 HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_restricted_inspection)
 {
-	struct hi_root_text roots[] = {{"all", "live"}};
+	struct hi_root_text roots[] = {{.name = "all", .expression = "live"}};
 	const char *under = "all";
 	struct hi_options options = {
 		.target.core = make_core("leak_shapes", "acyclic", "3"),

@@ -60,7 +60,7 @@ static void starts_as_text(const struct typed_process *p, const struct hi_named_
 static const struct hi_named_root *evaluate(const struct typed_process *p,
 					    const char *expression)
 {
-	struct hi_root_text text = {"it", expression};
+	struct hi_root_text text = {.name = "it", .expression = expression};
 	struct hi_named_roots *roots = NULL;
 	size_t wrong = 0, column = 0;
 	struct hi_error err = {};
@@ -108,7 +108,8 @@ static void check_none(const struct typed_process *p, const struct claim *c)
 
 static void check_wrong(const struct typed_process *p, const struct claim *c)
 {
-	struct hi_root_text texts[2] = {{"good", "server"}, {"bad", c->expression}};
+	struct hi_root_text texts[2] = {{.name = "good", .expression = "server"},
+					{.name = "bad", .expression = c->expression}};
 	struct hi_named_roots *roots = NULL;
 	size_t wrong = 9, column = 99;
 	struct hi_error err = {};
@@ -142,7 +143,7 @@ HI_TEST_SCENARIO(named_roots, a_variable_is_in_one_frame)
 
 	for (unsigned frame = 0; frame < 8; frame++) {
 		char expression[60];
-		struct hi_root_text text = {"it", expression};
+		struct hi_root_text text = {.name = "it", .expression = expression};
 		struct hi_named_roots *roots = NULL;
 		size_t wrong, column;
 		struct hi_error err = {};
