@@ -15,8 +15,9 @@ enum {
 /*
  * Fills the holders of the trend, in the arena, from the rows of `retained` that each
  * graph up to entry `last` has. A variable of the last graph has a row if it holds more
- * than in the first one, and is among these rows in each graph that has not all of them. If a graph is damaged, or has no such rows (files of earlier versions), there
- * are no holders. HI_NO_MEMORY.
+ * than in the first one, and is among these rows in each graph that has not all of them.
+ * There are no holders if a graph is damaged or has no such rows (files of earlier
+ * versions). HI_NO_MEMORY.
  */
 enum hi_status hi_series_trend_holders(const struct hi_snapshots *s, size_t last,
 				       struct hi_trend *to, struct hi_arena *arena,

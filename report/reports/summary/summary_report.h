@@ -45,7 +45,7 @@ struct hi_summary_suspect {
 	/* Lines of the program that can have made its elements, by the code alone; set by
 	 * the caller, which owns the sites. */
 	struct hi_alloc_fits made_by;
-	bool is_list; /* they are linked one behind the other */
+	bool is_list; /* each is linked to the next */
 };
 
 /* Variables that hold the same objects together; each of them would hold these alone,
