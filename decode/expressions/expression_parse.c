@@ -64,6 +64,14 @@ static const struct hi_type *self_type(struct hi_parser *p)
 	return p->scope->self ? hi_ctype_of(p, p->scope->self).type : NULL;
 }
 
+static bool is_name_of_type(struct hi_parser *p, size_t at, size_t end)
+{
+	const struct hi_expression_source *source = p->scope->source;
+	char *copy = source->type_named ? hi_expr_copy(p, at, end) : NULL;
+
+	return copy && source->type_named(source->arg, copy);
+}
+
 static bool fail_unknown_name(struct hi_parser *p, size_t at, size_t end)
 {
 	const struct hi_type *self = self_type(p);
@@ -71,7 +79,10 @@ static bool fail_unknown_name(struct hi_parser *p, size_t at, size_t end)
 	struct hi_ctype type = hi_ctype_of(p, p->scope->self);
 
 	hi_text_escape(shown, sizeof(shown), p->text + at, end - at);
-	if (!self || self->n_members == 0) {
+	if (is_name_of_type(p, at, end)) {
+		(void)hi_expr_fail(p, at, "%s is a type: name a variable or an address",
+				   shown);
+	} else if (!self || self->n_members == 0) {
 		(void)hi_expr_fail(
 			p, at, "no variable, function or type '%s'%s", shown,
 			hi_expr_near_variable(p, p->text + at, end - at, near));

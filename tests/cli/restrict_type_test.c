@@ -146,6 +146,16 @@ static void check_gates_count_values(const struct homes *h)
 	}
 }
 
+static void check_a_type_is_no_value(const struct homes *h)
+{
+	struct hi_command *c =
+		hi_heapinspect("explain", "shop::Session", "--pid", h->t->pid);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "shop::Session is a type: name a variable"), "%s",
+		      c->err);
+}
+
 static void check_commands_select_them_all(const struct homes *h)
 {
 	json_t *doc = target_ask(h->t, "census", "--type", "shop::Session");
@@ -193,5 +203,6 @@ HI_TEST_SCENARIO(restrict_type, types_are_found_wherever_they_live)
 
 	check_gates_count_values(&h);
 	check_commands_select_them_all(&h);
+	check_a_type_is_no_value(&h);
 	check_what_is_wrong_has_names_to_paste(&h);
 }
