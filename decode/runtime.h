@@ -72,6 +72,16 @@ struct hi_runtime_root {
 typedef bool hi_runtime_root_fn(void *arg, const struct hi_runtime_root *root);
 typedef void hi_runtime_object_fn(void *arg, uint64_t addr);
 
+/* A function that a thread is in. Strings are valid during the call, hostile, and cut;
+ * "" unknown. */
+struct hi_runtime_frame {
+	int thread; /* of the kernel; 0 unknown */
+	const char *function, *file;
+	uint32_t line; /* 0 unknown */
+};
+/* False ends it. */
+typedef bool hi_runtime_frame_fn(void *arg, const struct hi_runtime_frame *frame);
+
 /* Facts of a runtime about one object beside its type. */
 struct hi_runtime_facts {
 	uint64_t address; /* that the program uses for it: id() */
@@ -155,6 +165,10 @@ struct hi_runtime_ops {
 			  void *arg);
 	enum hi_status (*roots)(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
 				void *arg, struct hi_error *err);
+	/* Optional. Emits the stack of each thread, one after the other, the innermost
+	 * frame first. */
+	void (*frames)(struct hi_runtime_cursor *cursor, hi_runtime_frame_fn *fn,
+		       void *arg);
 	void (*release)(struct hi_runtime *runtime);
 };
 

@@ -65,14 +65,13 @@ static void share_frame_rows(struct hi_threads_report *r, const struct hi_frames
 	}
 }
 
-static enum hi_status read_thread_stacks(struct hi_inspection *in,
+static enum hi_status name_native_frames(struct hi_inspection *in,
 					 struct hi_threads_report *r,
 					 struct hi_frames_builder *builder,
 					 struct hi_error *err)
 {
 	struct stack_addresses addresses = {};
 	enum hi_status status = HI_OK;
-	struct hi_frames frames;
 
 	for (size_t i = 0; status == HI_OK && i < r->shown; i++)
 		status = add_thread_frames(in, &r->threads[i], &addresses, err);
@@ -80,6 +79,129 @@ static enum hi_status read_thread_stacks(struct hi_inspection *in,
 		status = hi_frame_names_add(in->decoders.modules, NULL, addresses.items,
 					    (uint32_t)addresses.count, builder, err);
 	hi_vector_free(&addresses);
+	return status;
+}
+
+/* ---- functions that a runtime interprets ---- */
+
+struct script_frame {
+	int thread;
+	struct hi_frame_row row; /* strings in the arena */
+};
+struct script_stacks {
+	struct HI_VECTOR(struct script_frame) frames; /* thread by thread */
+	struct hi_arena *arena;
+	int thread; /* of the last frame */
+	size_t n_of_thread;
+	bool no_memory;
+};
+
+static bool take_script_frame(void *arg, const struct hi_runtime_frame *frame)
+{
+	struct script_stacks *s = arg;
+	struct script_frame kept = {
+		.thread = frame->thread,
+		.row = {.function = hi_arena_strdup(s->arena, frame->function),
+			.file = hi_arena_strdup(s->arena, frame->file),
+			.module = "",
+			.line = frame->line,
+			.flags = HI_FRAME_SCRIPT}};
+
+	s->n_of_thread = frame->thread == s->thread ? s->n_of_thread + 1 : 1;
+	s->thread = frame->thread;
+	if (s->n_of_thread > NAMED_FRAMES)
+		return true;
+	s->no_memory =
+		!kept.row.function || !kept.row.file || !hi_vector_push(&s->frames, kept);
+	return !s->no_memory;
+}
+
+static enum hi_status list_script_frames(struct hi_inspection *in,
+					 struct script_stacks *ret, struct hi_error *err)
+{
+	struct hi_runtime *runtime = in->decoders.runtime;
+	struct hi_runtime_cursor *cursor;
+
+	ret->arena = &in->arena;
+	if (!runtime || !runtime->ops->frames)
+		return HI_OK;
+	cursor = hi_runtime_cursor(runtime);
+	if (!cursor)
+		return hi_fail_memory(err, "stacks");
+	runtime->ops->frames(cursor, take_script_frame, ret);
+	hi_runtime_cursor_free(runtime, cursor);
+	return ret->no_memory ? hi_fail_memory(err, "stacks") : HI_OK;
+}
+
+static enum hi_status add_script_frames(const struct script_stacks *scripts,
+					struct hi_thread_held *t,
+					struct hi_frames_builder *to,
+					struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < scripts->frames.count; i++) {
+		const struct script_frame *frame = &scripts->frames.items[i];
+
+		if ((uint64_t)frame->thread != t->id)
+			continue;
+		status = hi_frames_builder_add(to, &frame->row, 1, err);
+		t->n_frames++;
+	}
+	return status;
+}
+
+/* Frames of a runtime come where the first of the interpreter is that runs them. */
+static enum hi_status join_thread_frames(const struct script_stacks *scripts,
+					 const struct hi_frames *native, size_t first,
+					 struct hi_thread_held *t,
+					 struct hi_frames_builder *to,
+					 struct hi_error *err)
+{
+	size_t end = first + t->n_frames;
+	enum hi_status status = HI_OK;
+	bool has_joined = false;
+
+	for (size_t i = first; status == HI_OK && i < end; i++) {
+		const struct hi_frame_row *rows = native->rows + native->first[i];
+
+		if (!has_joined && rows->flags & HI_FRAME_INTERPRETER) {
+			status = add_script_frames(scripts, t, to, err);
+			has_joined = true;
+		}
+		if (status == HI_OK)
+			status = hi_frames_builder_add(
+				to, rows, native->first[i + 1] - native->first[i], err);
+	}
+	return status == HI_OK && !has_joined ? add_script_frames(scripts, t, to, err)
+					      : status;
+}
+
+static enum hi_status read_thread_stacks(struct hi_inspection *in,
+					 struct hi_threads_report *r,
+					 struct hi_frames_builder *builder,
+					 struct hi_error *err)
+{
+	HI_GUARD(hi_frames_builder_destroy) struct hi_frames_builder *named = NULL;
+	struct script_stacks scripts = {};
+	enum hi_status status = hi_frames_builder_create(&named, err);
+	struct hi_frames frames;
+	size_t first = 0;
+
+	if (status == HI_OK)
+		status = name_native_frames(in, r, named, err);
+	if (status == HI_OK)
+		status = list_script_frames(in, &scripts, err);
+	if (status == HI_OK)
+		frames = hi_frames_builder_view(named);
+	for (size_t i = 0; status == HI_OK && i < r->shown; i++) {
+		size_t n = r->threads[i].n_frames;
+
+		status = join_thread_frames(&scripts, &frames, first, &r->threads[i],
+					    builder, err);
+		first += n;
+	}
+	hi_vector_free(&scripts.frames);
 	if (status != HI_OK)
 		return status;
 	frames = hi_frames_builder_view(builder);

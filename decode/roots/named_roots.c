@@ -253,7 +253,7 @@ enum hi_status hi_named_roots_open(const struct hi_image *image,
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "no types could be read, so names cannot be resolved");
 	status = create_named_roots(image, modules, types, n, &roots, err);
-	for (size_t i = 0; i < n && status == HI_OK; i++) {
+	for (size_t i = 0; roots && i < n && status == HI_OK; i++) {
 		roots->items[i].text = texts[i];
 		roots->count++;
 		*wrong_ret = i;

@@ -673,6 +673,8 @@ void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void
 /* The roots of all frames of all threads. */
 enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err);
+/* hi_runtime_ops.frames. */
+void hi_py_frames(struct hi_runtime_cursor *c, hi_runtime_frame_fn *fn, void *arg);
 
 /* cpython_text.c */
 /* Writes a character as 1 to 4 bytes of UTF-8, and returns how many. */

@@ -125,23 +125,22 @@ static int line_of_frame(struct hi_runtime_cursor *c, const struct hi_py_frame *
 /* ---- roots ---- */
 
 struct frame_words {
-	char function[128], location[160];
-	int thread;
+	char function[128], file[100];
+	int thread, line;
 };
 
 static void describe_python_frame(struct hi_runtime_cursor *c,
 				  const struct hi_py_frame *frame, struct frame_words *w)
 {
 	const struct hi_py_layout *l = c->py->layout;
-	char file[100] = "";
 
 	if (!hi_py_str(c, hi_py_word(&c->reader, frame->code + l->code_qualname),
 		       w->function, sizeof(w->function)))
 		snprintf(w->function, sizeof(w->function), "?");
-	(void)hi_py_str(c, hi_py_word(&c->reader, frame->code + l->code_filename), file,
-			sizeof(file));
-	snprintf(w->location, sizeof(w->location), "%s:%d", file,
-		 line_of_frame(c, frame));
+	*w->file = 0;
+	(void)hi_py_str(c, hi_py_word(&c->reader, frame->code + l->code_filename),
+			w->file, sizeof(w->file));
+	w->line = line_of_frame(c, frame);
 }
 
 struct root_edges {
@@ -164,14 +163,15 @@ static bool emit_frame_root(struct hi_runtime_cursor *c, const struct frame_word
 			    const struct hi_runtime_edge *edge, hi_runtime_root_fn *fn,
 			    void *arg)
 {
-	char name[400], label[120];
+	char name[400], label[120], location[160];
 
 	hi_py_label(c, edge, label, sizeof(label));
+	snprintf(location, sizeof(location), "%s:%d", w->file, w->line);
 	snprintf(name, sizeof(name), "thread %d %s() %s", w->thread, w->function,
 		 label[0] == '.' ? label + 1 : label);
 	return fn(arg, &(struct hi_runtime_root){.kind = HI_ROOT_STACK,
 						 .name = name,
-						 .detail = w->location,
+						 .detail = location,
 						 .type = "",
 						 .edges = edge,
 						 .n_edges = 1});
@@ -235,26 +235,47 @@ static bool may_run(struct hi_runtime_cursor *c, uint64_t thread)
 	       hi_py_u32(&c->reader, thread + l->thread_state) != 0;
 }
 
+/* The frames of a thread, from the innermost on. */
+struct thread_walk {
+	struct hi_runtime_cursor *c;
+	uint64_t at;
+	bool is_top; /* may_run(), and no frame of it was seen */
+	struct hi_py_chain chain;
+	struct hi_py_frame frame;
+};
+
+static void begin_thread_walk(struct thread_walk *w, struct hi_runtime_cursor *c,
+			      uint64_t thread)
+{
+	*w = (struct thread_walk){
+		.c = c, .at = first_frame(c, thread), .is_top = may_run(c, thread)};
+}
+
+/* left: of all threads together. */
+static bool next_thread_frame(struct thread_walk *w, uint64_t *left)
+{
+	if (!w->at || !*left || hi_py_is_cycle(&w->chain, w->at) ||
+	    !w->c->py->layout->frame_at(w->c, w->at, &w->frame))
+		return false;
+	--*left;
+	w->frame.room = hi_py_room_inside(w->c, w->frame.slots);
+	if (w->is_top && !w->frame.is_shim)
+		w->frame.stacktop = -1;
+	w->is_top &= w->frame.is_shim;
+	w->at = w->frame.previous;
+	return true;
+}
+
 static bool emit_thread_frames(struct hi_runtime_cursor *c, uint64_t thread,
 			       struct root_edges *e, hi_runtime_root_fn *fn, void *arg)
 {
-	uint64_t at = first_frame(c, thread);
 	int id = hi_py_thread_id(c, thread);
-	bool is_top = may_run(c, thread);
-	struct hi_py_chain chain = {};
-	struct hi_py_frame frame;
+	struct thread_walk w;
 
-	for (; at && e->left && !hi_py_is_cycle(&chain, at) &&
-	       c->py->layout->frame_at(c, at, &frame);
-	     e->left--) {
-		frame.room = hi_py_room_inside(c, frame.slots);
-		if (is_top && !frame.is_shim)
-			frame.stacktop = -1;
-		is_top &= frame.is_shim;
-		if (!frame.is_shim && !emit_frame_roots(c, &frame, id, e, fn, arg))
+	begin_thread_walk(&w, c, thread);
+	while (next_thread_frame(&w, &e->left))
+		if (!w.frame.is_shim && !emit_frame_roots(c, &w.frame, id, e, fn, arg))
 			return false;
-		at = frame.previous;
-	}
 	return true;
 }
 
@@ -268,4 +289,37 @@ enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 			break;
 	hi_vector_free(&e.edges);
 	return e.no_memory ? hi_fail_memory(err, "frames") : HI_OK;
+}
+
+/* ---- stacks ---- */
+
+static bool emit_thread_stack(struct hi_runtime_cursor *c, uint64_t thread,
+			      uint64_t *left, hi_runtime_frame_fn *fn, void *arg)
+{
+	struct frame_words words = {.thread = hi_py_thread_id(c, thread)};
+	struct thread_walk w;
+
+	begin_thread_walk(&w, c, thread);
+	while (next_thread_frame(&w, left)) {
+		if (w.frame.is_shim)
+			continue;
+		describe_python_frame(c, &w.frame, &words);
+		if (!fn(arg, &(struct hi_runtime_frame){
+				     .thread = words.thread,
+				     .function = words.function,
+				     .file = words.file,
+				     .line = words.line > 0 ? (uint32_t)words.line : 0}))
+			return false;
+	}
+	return true;
+}
+
+void hi_py_frames(struct hi_runtime_cursor *c, hi_runtime_frame_fn *fn, void *arg)
+{
+	const struct hi_py *py = c->py;
+	uint64_t left = py->held / MIN_FRAME + 1;
+
+	for (size_t i = 0; i < py->threads.count; i++)
+		if (!emit_thread_stack(c, py->threads.items[i], &left, fn, arg))
+			break;
 }

@@ -573,5 +573,6 @@ const struct hi_runtime_ops hi_runtime_cpython = {
 	.facts = hi_py_facts,
 	.put_aside = hi_py_put_aside,
 	.roots = hi_py_roots,
+	.frames = hi_py_frames,
 	.release = py_release,
 };

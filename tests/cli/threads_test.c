@@ -7,6 +7,7 @@
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/json.h"
+#include "tests/support/pythons.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
@@ -152,4 +153,87 @@ HI_TEST_SCENARIO(threads_command, threads_hold_what_the_fixture_says)
 	check_a_process_has_stacks(&told);
 	check_a_file_has_what_they_hold(&told);
 	check_text_of_threads(&told);
+}
+
+/* ---- stacks of Python ---- */
+
+static const char script[] = "import sys, threading, time\n"
+			     "def descend(n):\n"
+			     "    if n: descend(n - 1)\n"
+			     "    else:\n"
+			     "        print('ready', flush=True)\n"
+			     "        time.sleep(600)\n"
+			     "def work():\n"
+			     "    descend(3)\n"
+			     "threading.Thread(target=work, daemon=True).start()\n"
+			     "sys.stdin.read()\n";
+
+struct script_line {
+	const char *function;
+	long long line;
+};
+
+/* The frames of the script, one after the other, whatever is between them. */
+static bool has_script_stack(json_t *thread, const struct script_line *lines, size_t n)
+{
+	size_t at = 0;
+	json_t *frame;
+
+	doc_each (frame, doc_at(thread, "stack"))
+		if (!doc_is_null(frame, "file") &&
+		    strcmp(doc_text(frame, "file"), "<string>") == 0) {
+			if (at == n ||
+			    strcmp(doc_text(frame, "function"), lines[at].function) !=
+				    0 ||
+			    doc_number(frame, "line") != lines[at].line)
+				return false;
+			at++;
+		}
+	return at == n;
+}
+
+static bool has_python_stacks(pid_t leader_id, const char **out_ret)
+{
+	static const struct script_line worker[] = {{"descend", 6},
+						    {"descend", 3},
+						    {"descend", 3},
+						    {"descend", 3},
+						    {"work", 8}},
+					leader[] = {{"<module>", 10}};
+	bool has_worker = false, has_leader = false;
+	struct hi_command *c;
+	json_t *doc, *thread;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)leader_id);
+	c = hi_heapinspect("retained", "--pid", pid, "--by", "thread", "--json");
+	doc = doc_of(c);
+	*out_ret = c->out;
+	doc_each (thread, doc_at(doc, "threads")) {
+		has_worker |= has_script_stack(thread, worker, 5);
+		has_leader |= doc_number(thread, "thread") == leader_id &&
+			      has_script_stack(thread, leader, 1);
+	}
+	return has_worker && has_leader;
+}
+
+/* After its word it needs a moment to come to its sleep. */
+static void check_stacks_of_python(const char *python)
+{
+	struct hi_fixture *fx = hi_fixture_start(python, "-c", script, NULL);
+	const char *out = "";
+	bool ok = false;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	for (int i = 0; i < 20 && !ok; i++) {
+		hi_fixture_settle(fx);
+		ok = has_python_stacks(fx->pid, &out);
+	}
+	HI_ASSERT_MSG(ok, "%s: %s", python, out);
+	hi_fixture_end(fx);
+}
+
+HI_TEST_SCENARIO(threads_command, stacks_of_python_have_its_functions_and_lines)
+{
+	hi_each_python(check_stacks_of_python);
 }
