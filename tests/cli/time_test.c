@@ -122,11 +122,14 @@ static void check_a_function_that_calls_itself_has_its_depth(json_t *doc)
 	HI_ASSERT_EQ(1, time_of(doc, "main", "depth"));
 }
 
+/* A sample or two may hit what stir() does around the call. */
 static void check_an_inlined_function_is_one_of_its_own(json_t *doc)
 {
+	long long own = time_of(doc, "stir", "top");
+
 	HI_ASSERT(time_of(doc, "churn", "top") >= 40);
-	HI_ASSERT_EQ(time_of(doc, "churn", "scans"), time_of(doc, "stir", "scans"));
-	HI_ASSERT_EQ(0, time_of(doc, "stir", "top"));
+	HI_ASSERT_EQ(time_of(doc, "churn", "scans") + own, time_of(doc, "stir", "scans"));
+	HI_ASSERT_MSG(own <= 2, "%lld", own);
 }
 
 HI_TEST_ROOT(time_samples, a_malloc_loop_is_inside_the_allocator)
