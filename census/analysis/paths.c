@@ -46,6 +46,8 @@ enum {
 	MAX_NODES = 64 << 20,	     /* in all paths */
 	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
 	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
+	VAIN_STATES = 1 << 16,	     /* and four for each node, since the last path */
+	VAIN_CROSS_STEPS = 8,	     /* for each of these */
 	MAX_PATHS = 100000,
 	SHORT_PATH = 128,	 /* nodes: it is looked through */
 	MAX_REFERRERS = 1 << 16, /* considered for one node, nearest first */
@@ -100,7 +102,7 @@ struct search {
 	struct HI_VECTOR(struct queued) queue; /* binary heap */
 	struct HI_VECTOR(struct referrer) sorting;
 	uint64_t detours, cross_steps;
-	uint64_t states_before; /* the last path was found */
+	uint64_t states_before, cross_before; /* the last path was found */
 	uint64_t found_nodes;
 	struct ranked *found;
 	size_t n_found;
@@ -446,13 +448,24 @@ static void continue_state(struct search *s, uint32_t at)
 		add_referrer(s, at, 0);
 }
 
+/* Nothing was found for long, by the size of the graph. */
+static bool is_in_vain(const struct search *s)
+{
+	uint64_t states = VAIN_STATES + 4 * (uint64_t)s->graph->n_nodes;
+
+	if (states > CHEAP_STATES)
+		states = CHEAP_STATES;
+	return s->states.count - s->states_before > states ||
+	       s->cross_steps - s->cross_before > VAIN_CROSS_STEPS * states;
+}
+
 static bool at_limit(const struct search *s)
 {
 	if (s->n_found == s->wanted.most || s->found_nodes > MAX_NODES ||
 	    (s->n_found >= s->wanted.k &&
 	     (s->states.count > CHEAP_STATES || s->found_nodes > CHEAP_NODES)))
 		return true;
-	if (s->n_found && s->states.count - s->states_before > CHEAP_STATES)
+	if (s->n_found && is_in_vain(s))
 		return true;
 	return s->states.count > MAX_STATES || s->detours > MAX_DETOURS ||
 	       s->cross_steps > MAX_CROSS_STEPS;
@@ -497,6 +510,7 @@ static void give_path(struct search *s, uint32_t at)
 	find_grade(s, path);
 	s->found_nodes += path->length;
 	s->states_before = s->states.count;
+	s->cross_before = s->cross_steps;
 }
 
 /* One shortest path by distances alone: what is left at a limit. */
