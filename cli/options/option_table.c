@@ -159,7 +159,7 @@ const struct hi_option_row hi_option_table[] = {
 	{"by", 0, "WHAT",
 	 "group by type, thread (what the variables of each one alone hold, and its "
 	 "stack), or of a recording by site (the function that allocated)",
-	 BIT(RETAINED), SHOWS, TAKE(hi_option_take_retained_by),
+	 BIT(RETAINED), SHOWS, TAKE(hi_option_take_site_by),
 	 WORDS("type", "site", "thread")},
 	{"by", 0, "WHAT",
 	 "group by type, site (the function that allocated), module, era, root (the "

@@ -27,20 +27,9 @@ int hi_option_take_by(const struct hi_option_row *row, char *value, struct hi_op
 	return 0;
 }
 
+/* The words are those of the row: the third one is "thread". */
 int hi_option_take_site_by(const struct hi_option_row *row, char *value,
 			   struct hi_options *o)
-{
-	size_t i;
-
-	if (hi_option_take_choice(row, value, &i) != 0)
-		return 2;
-	o->selection.has_born_by = i == 1;
-	o->selection.born_by = HI_BORN_BY_SITE;
-	return 0;
-}
-
-int hi_option_take_retained_by(const struct hi_option_row *row, char *value,
-			       struct hi_options *o)
 {
 	size_t i;
 

@@ -6,11 +6,10 @@
 #include "cli/options/option_row.h"
 
 /* option_values.c */
-hi_option_take_fn hi_option_take_by, hi_option_take_site_by, hi_option_take_retained_by,
-	hi_option_take_compare_by, hi_option_take_bands, hi_option_take_eras,
-	hi_option_take_death_use, hi_option_take_range, hi_option_take_share,
-	hi_option_take_y_max, hi_option_take_hints, hi_option_take_label,
-	hi_option_take_at;
+hi_option_take_fn hi_option_take_by, hi_option_take_site_by, hi_option_take_compare_by,
+	hi_option_take_bands, hi_option_take_eras, hi_option_take_death_use,
+	hi_option_take_range, hi_option_take_share, hi_option_take_y_max,
+	hi_option_take_hints, hi_option_take_label, hi_option_take_at;
 /* record_options.c */
 hi_option_take_fn hi_option_take_sample, hi_option_take_scan, hi_option_take_calls;
 /* series_options.c */

@@ -13,7 +13,7 @@ struct shown_leaf {
 	hi_type_id type;
 	uint64_t offset, size;
 };
-/* Of a type of the graph. */
+/* Has the fields of one type of the graph. */
 struct shown_type {
 	bool is_read;
 	uint32_t n_fields;

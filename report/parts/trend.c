@@ -363,7 +363,7 @@ static void show_trend_row(struct hi_report_table *t, const char *label,
 		0);
 }
 
-/* Of few graphs there is no interval: the mean. */
+/* Returns the mean where graphs are too few for an interval. */
 static const char *holder_rate(const struct hi_trend *trend,
 			       const struct hi_trend_row *row, struct hi_page *page)
 {

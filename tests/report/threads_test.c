@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What threads hold alone, of owners that are drawn by hand, and the page of them. */
+/* Threads hold alone what owners, drawn by hand, have; and the page shows it. */
 #include <string.h>
 
 #include "report/reports/threads/threads_report.h"

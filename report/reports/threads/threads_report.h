@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the variables of each thread alone hold, and its stack: `retained --by thread`, and
- * a part of the summary. Strings are borrowed and hostile.
+ * Shows what the variables of each thread alone hold, and its stack: `retained --by
+ * thread`, and a part of the summary. Strings are borrowed and hostile.
  */
 #ifndef HI_REPORT_REPORTS_THREADS_THREADS_REPORT_H
 #define HI_REPORT_REPORTS_THREADS_THREADS_REPORT_H
