@@ -64,19 +64,31 @@ static int report_run_error(const struct hi_error *err)
 	return exit_code(err->status);
 }
 
+static void report_phase(const struct hi_phase *p)
+{
+	char time[24], cpu[24], peak[24];
+
+	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s\n", p->name,
+		hi_text_duration(time, p->ns), hi_text_duration(cpu, p->cpu_ns),
+		hi_text_bytes(peak, p->peak_bytes));
+}
+
 static void report_phase_times(const struct hi_inspection *in)
 {
-	char time[24];
-	uint64_t all = 0;
+	struct hi_phase all = {.name = "together"};
 
+	fprintf(stderr, "heapinspect: %-22s %10s %10s %10s\n", "step", "time",
+		"processor", "peak");
 	for (size_t i = 0; i < in->phases.list.count; i++) {
-		all += in->phases.list.items[i].ns;
-		fprintf(stderr, "heapinspect: %-22s %10s\n",
-			in->phases.list.items[i].name,
-			hi_text_duration(time, in->phases.list.items[i].ns));
+		const struct hi_phase *p = &in->phases.list.items[i];
+
+		report_phase(p);
+		all.ns += p->ns;
+		all.cpu_ns += p->cpu_ns;
+		all.peak_bytes =
+			p->peak_bytes > all.peak_bytes ? p->peak_bytes : all.peak_bytes;
 	}
-	fprintf(stderr, "heapinspect: %-22s %10s\n", "together",
-		hi_text_duration(time, all));
+	report_phase(&all);
 }
 
 /* The file of -o where that is not the report, and the report. */

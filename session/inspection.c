@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -69,16 +71,36 @@ enum hi_status hi_inspection_wrong_root(struct hi_inspection *in,
 	return hi_user_refuse_root(in->options, root, column, err);
 }
 
+static uint64_t count_own_cpu_ns(void)
+{
+	struct timespec t = {};
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * HI_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void end_phase(struct hi_inspection_phases *phases, uint64_t now, uint64_t cpu)
+{
+	struct hi_phase *p = &phases->list.items[phases->list.count - 1];
+	struct rusage usage = {};
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	p->ns = now > phases->started ? now - phases->started : 1;
+	p->cpu_ns = cpu - phases->started_cpu;
+	p->peak_bytes = (uint64_t)usage.ru_maxrss << 10;
+}
+
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
-	uint64_t now = hi_clock_ns();
+	uint64_t now = hi_clock_ns(), cpu = count_own_cpu_ns();
 
 	if (in->phases.list.count && in->phases.started)
-		in->phases.list.items[in->phases.list.count - 1].ns =
-			now - in->phases.started;
+		end_phase(&in->phases, now, cpu);
 	in->phases.started = 0;
-	if (name && hi_vector_push(&in->phases.list, (struct hi_phase){name, 0}))
+	if (name && hi_vector_push(&in->phases.list, (struct hi_phase){.name = name})) {
 		in->phases.started = now;
+		in->phases.started_cpu = cpu;
+	}
 	if (in->phases.shown)
 		snprintf(in->phases.shown, HI_PHASE, "%s", name ? name : "");
 	hi_user_show_phase(in->phases.progress, name);
@@ -107,5 +129,9 @@ enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error 
 enum hi_status hi_inspect_make_header(struct hi_inspection *in,
 				      struct hi_report_header *ret, struct hi_error *err)
 {
-	return in->source->results->make_header(in, ret, err);
+	enum hi_status status = in->source->results->make_header(in, ret, err);
+
+	if (status == HI_OK && in->options->output.verbose)
+		ret->phases = &in->phases.list;
+	return status;
 }

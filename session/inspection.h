@@ -16,6 +16,7 @@
 #include "decode/inference/typing.h"
 #include "decode/rules/rulebook.h"
 #include "decode/runtime.h"
+#include "report/parts/phases.h"
 #include "report/parts/report_header.h"
 #include "session/options.h"
 #include "session/process_use.h"
@@ -38,11 +39,6 @@ enum hi_wanted {
 	 * stored need not load the graph. */
 	HI_WANT_ONLY_CENSUS = 32,
 	HI_WANT_ONLY_RETAINED = 64,
-};
-
-struct hi_phase {
-	const char *name;
-	uint64_t ns;
 };
 
 enum { HI_PHASE = 64 };
@@ -134,9 +130,10 @@ struct hi_inspection_diagnostics {
 
 /* How long each step took, and which one runs. */
 struct hi_inspection_phases {
-	struct hi_phase_list HI_VECTOR(struct hi_phase) list;
-	uint64_t started; /* CLOCK_MONOTONIC; 0: none runs */
-	char *shown;	  /* HI_PHASE bytes that another process reads; NULL: none */
+	struct hi_phases list;
+	uint64_t started;     /* CLOCK_MONOTONIC; 0: none runs */
+	uint64_t started_cpu; /* of all threads of this process */
+	char *shown;	      /* HI_PHASE bytes that another process reads; NULL: none */
 	struct hi_progress *progress;
 };
 
@@ -223,7 +220,8 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name);
 /* Damage that could not be returned where it was found: of what was read up to now no
  * report may be made. */
 enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error *err);
-/* The header of every report. Borrows from the inspection, whose arena it uses. */
+/* The header of every report. Borrows from the inspection, whose arena it uses. With -v it
+ * has the phases, also those that end later. */
 enum hi_status hi_inspect_make_header(struct hi_inspection *in,
 				      struct hi_report_header *ret, struct hi_error *err);
 

@@ -172,6 +172,10 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 	 * closes probes] in probes/probe_holder.c. */
 	if (in)
 		hi_stop_site_release(in->stop.own_site);
+	/* A phase ends in the process where it began: its processor time is that one's.
+	 */
+	if (in)
+		hi_inspect_phase(in, NULL);
 	if (has_image)
 		hi_image_share(in->image);
 	status = fork_decoder(&d, NULL, err);

@@ -695,8 +695,9 @@ const struct hi_option_row hi_option_table[] = {
 	{"quiet", 'q', NULL, "print only errors on stderr", EVERY, REFUSED,
 	 FLAG(output.quiet)},
 	{"verbose", 'v', NULL,
-	 "print on stderr how long each step took; show more detail", LOOKING, REFUSED,
-	 FLAG(output.verbose)},
+	 "print on stderr the time and memory of each step, with --json also as phases; "
+	 "show more detail",
+	 LOOKING, REFUSED, FLAG(output.verbose)},
 };
 const size_t hi_option_table_size = sizeof(hi_option_table) / sizeof(hi_option_table[0]);
 

@@ -10,6 +10,7 @@
 #include "census/retainers/type_evidence.h"
 #include "report/display.h"
 #include "report/json_writer.h"
+#include "report/parts/phases.h"
 #include "report/parts/report_limit.h"
 #include "report/parts/stop_place.h"
 
@@ -132,6 +133,7 @@ struct hi_report_header {
 	/* One line each, whole sentences without a full stop; hostile. */
 	const char *const *warnings;
 	size_t n_warnings;
+	const struct hi_phases *phases; /* of -v; NULL: not asked for */
 };
 
 /* The first line: which target. Then the caller's most important line, then: */

@@ -218,6 +218,7 @@ void hi_report_header_json(const struct hi_report_header *header, const char *sc
 	json_children(header, json);
 	hi_json_end(json);
 	json_snapshot(header, json);
+	hi_phases_json(header->phases, json);
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(header, json);
 	json_allocators(header, json);

@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/options/help.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/golden.h"
+#include "tests/support/json.h"
+#include "tests/support/schema.h"
 #include "tests/support/stopping.h"
 #include "tests/support/temporary.h"
 
@@ -207,6 +210,43 @@ HI_TEST_SCENARIO(usage, pause_is_printed_on_stderr_unless_quiet)
 	HI_ASSERT(strchr(loud->out, '\033') == NULL);
 	HI_ASSERT(strchr(loud->err, '\r') == NULL);
 	HI_ASSERT(strchr(hi_heapinspect("--pid", pid, "--color=always")->out, '\033'));
+}
+
+static double sum_of(const json_t *phases, const char *member)
+{
+	double sum = 0;
+	const json_t *p;
+	size_t i;
+
+	json_array_foreach(phases, i, p) sum +=
+		(double)json_integer_value(json_object_get(p, member));
+	return sum;
+}
+
+/* Of two threads each nanosecond is at most two of processor time. */
+HI_TEST_SCENARIO(usage, steps_of_v_are_in_json_with_times_and_memory)
+{
+	const char *pid = start_target();
+	uint64_t began = hi_clock_ns();
+	struct hi_command *c =
+		hi_heapinspect("census", "--pid", pid, "-v", "--json", "--threads", "2");
+	double took = (double)(hi_clock_ns() - began);
+	json_t *phases = json_object_get(doc_of(c), "phases"), *first, *last;
+	struct hi_command *without = hi_heapinspect("census", "--pid", pid, "--json");
+
+	hi_check_schema(c, "rows.v1.json");
+	HI_ASSERT(json_array_size(phases) > 4);
+	first = json_array_get(phases, 0);
+	last = json_array_get(phases, json_array_size(phases) - 1);
+	HI_ASSERT_STREQ("opening the target",
+			json_string_value(json_object_get(first, "name")));
+	HI_ASSERT(sum_of(phases, "wall_ns") < took);
+	HI_ASSERT(sum_of(phases, "cpu_ns") > 0);
+	HI_ASSERT(sum_of(phases, "cpu_ns") < 2 * took);
+	/* It has mapped more than itself by then. */
+	HI_ASSERT(json_integer_value(json_object_get(last, "peak_bytes")) > 1 << 20);
+	HI_ASSERT(strstr(c->err, "modules") && strstr(c->err, "together"));
+	HI_ASSERT(!json_object_get(doc_of(without), "phases"));
 }
 
 /* Of a bash command that writes more than is buffered. */

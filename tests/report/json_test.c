@@ -276,6 +276,33 @@ HI_TEST(report_json, each_allocator_is_listed_and_a_refused_one_has_no_numbers)
 	HI_EXPECT_GOLDEN("header-json", document_close(d));
 }
 
+/* The step that writes the document has not ended; without -v there is no member. */
+HI_TEST(report_json, steps_that_have_ended_are_listed_in_their_order)
+{
+	struct hi_phase list[] = {{"modules", 3000, 2000, 4096},
+				  {"dominators", 1, 0, 8192},
+				  {.name = "report"}};
+	const struct hi_phases phases = {.items = list, .count = 3};
+	struct sample *s = sample_make();
+	struct document *d = document_open();
+	const char *text;
+
+	hi_report_header_json(&s->header, "heapinspect/none/v1", &d->json);
+	hi_json_end(&d->json);
+	HI_ASSERT(!strstr(document_close(d), "phases"));
+	s->header.phases = &phases;
+	d = document_open();
+	hi_report_header_json(&s->header, "heapinspect/none/v1", &d->json);
+	hi_json_end(&d->json);
+	text = document_close(d);
+	HI_ASSERT_MSG(strstr(text, "  \"phases\": [\n"
+				   "    {\"name\": \"modules\", \"wall_ns\": 3000, "
+				   "\"cpu_ns\": 2000, \"peak_bytes\": 4096},\n"
+				   "    {\"name\": \"dominators\", \"wall_ns\": 1, "
+				   "\"cpu_ns\": 0, \"peak_bytes\": 8192}\n  ],\n"),
+		      "%s", text);
+}
+
 /* Wasted are 40,960 - 6,400 B, and 65,536 - 1,300 * 48 + 20 B beyond the top. */
 HI_TEST(report_json, slabs_and_free_blocks_of_every_kind_are_what_the_schema_says)
 {
