@@ -17,7 +17,7 @@
  *
  * From the entry down a straight line every instruction is executed once a call,
  * until the first branch, call or return (which is itself still reached). The first
- * emulated one of them serves as well as the entry and is ten times cheaper. Not so
+ * emulated one of them serves as well as the entry and is far cheaper. Not so
  * if the function jumps back to somewhere between the entry and there: the probe
  * would count the rounds of a loop. So all direct jumps of the function are looked
  * at; where its bytes cannot all be decoded, the entry is taken. A jump through a

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Chooses the place of a probe in a function. The kernel emulates a few instructions and
- * single-steps all others, which costs ten times as much: Note [Which instructions are
- * cheap] in prologue.c.
+ * single-steps all others, which costs 20 to 40 times as much in a virtual machine
+ * (bench/bench_probe.c): Note [Which instructions are cheap] in prologue.c.
  */
 #ifndef HI_PROBES_PROLOGUE_H
 #define HI_PROBES_PROLOGUE_H

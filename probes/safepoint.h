@@ -58,7 +58,7 @@ struct hi_probe_site {
 	uint64_t into_function; /* bytes after its entry */
 	char instruction[64];	/* "push %rbx" */
 	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
-	bool single_stepped; /* the kernel does not emulate it: ten times the cost */
+	bool single_stepped; /* the kernel does not emulate it: far dearer */
 	char ends[16]; /* the runtime ("CPython") that has finished a collection here; "":
 			  none that is known */
 };

@@ -262,8 +262,9 @@ const struct hi_command hi_command_safepoints = {
 		   "not stopped.",
 	.help = "A probe of low cost is emulated by the kernel: about half a microsecond "
 		"per\n"
-		"hit. A probe of high cost is single-stepped, which takes ten times as "
-		"long.\n"
+		"hit. A probe of high cost is single-stepped: 15 to 30 of them in a "
+		"virtual\n"
+		"machine.\n"
 		"Hits cost the target this time while the command counts. Counting ends "
 		"early\n"
 		"if there are very many hits.\n"

@@ -13,8 +13,7 @@ struct hi_probed {
 	uint64_t offset;	/* in the file */
 	uint64_t address;	/* in the target */
 	const char *instruction;
-	bool single_stepped; /* the kernel single-steps it, which costs about ten times as
-			      * much */
+	bool single_stepped; /* the kernel single-steps it, which costs far more */
 };
 
 struct hi_stopped {

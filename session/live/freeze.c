@@ -26,7 +26,9 @@ void hi_freeze_waiting_text(const struct hi_stop_site *place, char out[HI_FREEZE
 		stepped |= place->sites.items[i].single_stepped;
 	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s%s%s; ^C ends it",
 		 hi_stop_site_text(place, text),
-		 stepped ? " (single-stepped: about 10 us per hit)" : "",
+		 stepped ? " (single-stepped: a hit costs 15 to 30 us in a virtual "
+			   "machine)"
+			 : "",
 		 *why ? " (" : "", why, *why ? ": the stop is near that place)" : "");
 }
 
