@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The main job end to end on a live process of C structs: from resume to
+ * The main job end to end on a live process: from resume to
  * report, to the finished edge rows, and the memory beside the image; each
  * beside one memcpy of as many bytes as the image has.
  *
- *	bench_inspect [objects] [shuffle]
+ *	bench_inspect [bench_heap|bench_shop|bench_variety] [objects] [shuffle]
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,11 +100,13 @@ static void bench(pid_t pid, bool conservative)
 
 int main(int argc, char **argv)
 {
-	const char *objects = argc > 1 ? argv[1] : "10000000";
-	struct bench_target target =
-		bench_target_start("bench_heap", objects, argc > 2 ? argv[2] : NULL);
+	bool is_named = argc > 1 && strncmp(argv[1], "bench_", 6) == 0;
+	const char *fixture = is_named ? argv[1] : "bench_heap";
+	char **rest = argv + 1 + is_named; /* ends with NULL */
+	struct bench_target target = bench_target_start(
+		fixture, rest[0] ? rest[0] : "10000000", rest[0] ? rest[1] : NULL);
 
-	printf("%u threads\n", hi_parallel_threads());
+	printf("%s, %u threads\n", fixture, hi_parallel_threads());
 	/* The peak is of the whole life: the leaner reading goes first. */
 	bench(target.pid, true);
 	bench(target.pid, false);
