@@ -166,7 +166,8 @@ const char *value_of_option(int argc, char **argv, const char *option)
 
 // Note [Tokens of tests]
 // Slow tests measure, and busy ones have more running threads than all others together:
-// both run alone; storms, one at a time. Tests of root put probes on libraries that all
+// both run alone; storms, one at a time, and so do long checks by other programs, which
+// take much memory. Tests of root put probes on libraries that all
 // processes share; most of their time is the kernel's wait until no processor runs a
 // removed one. Each takes one of a few tokens, so that some of them run at a time, beside
 // tests without probes. A test that counts the kernel's records of probes, or the time
@@ -178,12 +179,14 @@ std::string isolation_of(const std::string &label)
 	static unsigned n_of_root;
 	std::string tokens;
 
-	if (label == "slow" || label == "interop-slow" || label == "scenario-busy")
+	if (label == "slow" || label == "scenario-busy")
 		return " RUN_SERIAL TRUE";
 	if (label == "root")
 		tokens = "probes-" + std::to_string(n_of_root++ % n_tokens);
 	else if (label == "scenario-storm")
 		tokens = "storm";
+	else if (label == "interop-slow")
+		tokens = "readers";
 	else if (label == "root-alone")
 		for (unsigned i = 0; i < n_tokens; i++)
 			tokens += (i ? ";probes-" : "probes-") + std::to_string(i);
@@ -193,6 +196,8 @@ std::string isolation_of(const std::string &label)
 // Long tests begin early, and so do those that wait for tokens.
 const char *cost_of(const std::string &room, const std::string &label)
 {
+	if (label == "interop-slow")
+		return " COST 200";
 	if (room == "browser")
 		return " COST 100";
 	return label.compare(0, 4, "root") == 0 ? " COST 10" : "";
