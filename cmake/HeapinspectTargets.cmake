@@ -68,7 +68,7 @@ function(hi_test_support)
   add_library(test_support STATIC ${sources})
   target_link_libraries(test_support PUBLIC hi_flags)
   target_compile_definitions(test_support PUBLIC
-    HI_FIXTURE_DIR="${PROJECT_BINARY_DIR}/fixtures" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
+    HI_FIXTURE_DIR="${HI_FIXTURE_DIR}" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
     HI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_include_directories(test_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()

@@ -55,7 +55,7 @@ static void make_files(pid_t target)
 	snprintf(program, sizeof(program), "%s/program", top);
 	snprintf(report, sizeof(report), "%s/report", top);
 	snprintf(open_file, sizeof(open_file), "%s/open", top);
-	snprintf(own_exe, sizeof(own_exe), "%s/fixtures/leak_shapes", HI_BINARY_DIR);
+	snprintf(own_exe, sizeof(own_exe), "%s/leak_shapes", HI_FIXTURE_DIR);
 	snprintf(target_exe, sizeof(target_exe), "/proc/%d/exe", (int)target);
 	snprintf(target_mem, sizeof(target_mem), "/proc/%d/mem", (int)target);
 	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c",

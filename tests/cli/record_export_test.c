@@ -90,7 +90,7 @@ static void check_pprof_values(const char *path)
 /* "recorded_sites BUILD-ID" of the mapping, as readelf has it. */
 static void check_pprof_mapping(const char *raw)
 {
-	static const char program[] = HI_BINARY_DIR "/fixtures/recorded_sites";
+	static const char program[] = HI_FIXTURE_DIR "/recorded_sites";
 	struct hi_command *c = hi_command_run(0, "readelf", "-n", program, NULL);
 	const char *id = strstr(c->out, "Build ID: ");
 	char mapping[600];

@@ -15,7 +15,7 @@
 #include "tests/support/recording_run.h"
 #include "tests/support/snapshots.h"
 
-#define PROGRAM HI_BINARY_DIR "/fixtures/brief_life"
+#define PROGRAM HI_FIXTURE_DIR "/brief_life"
 
 enum { LOST = 30, HELD = 8 };
 

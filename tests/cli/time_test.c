@@ -463,10 +463,9 @@ HI_TEST_ROOT(time_samples, without_timers_allocations_are_recorded_without_times
 	struct target *t = target_start("time_lives", NULL);
 	struct hi_command *c;
 
-	c = hi_command_run(0, HI_BINARY_DIR "/fixtures/refuse_perf",
-			   HI_BINARY_DIR "/heapinspect", "alloc", "--pid", t->pid,
-			   "--every", "200ms", "--for", "400ms", "--sample", "all",
-			   "--json", NULL);
+	c = hi_command_run(0, HI_FIXTURE_DIR "/refuse_perf", HI_BINARY_DIR "/heapinspect",
+			   "alloc", "--pid", t->pid, "--every", "200ms", "--for", "400ms",
+			   "--sample", "all", "--json", NULL);
 	if (c->exit_code && strstr(c->err, "perf event"))
 		HI_SKIP("this kernel has no probes without perf_event_open");
 	HI_ASSERT_MSG(strstr(c->err, "heapinspect: time is not sampled: perf_event_open "
