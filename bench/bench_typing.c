@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From a frozen image to the finished graph: roots, types, edges; typed and
- * conservative, beside one memcpy of the same bytes.
+ * From a frozen image to the finished graph: roots, types, edges; typed (by the shipped
+ * rules too) and conservative, beside one memcpy of the same bytes.
  *
  *	bench_typing [objects] [shuffle]	starts fixtures/bench_heap
  *	bench_typing --pid N
+ *	bench_typing --core FILE [runs]		the same bytes each time
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,19 +16,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/core.h"
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "decode/rules/rulebook.h"
 #include "decode/run/typing_run.h"
 
-enum { RUNS = 4 };
+enum { RUNS = 4, MAX_RUNS = 64 };
 
 struct bench {
 	struct hi_image *image;
 	struct hi_modules *modules;
 	struct hi_types *types;
 	struct hi_allocator *allocator;
+	struct hi_rulebook *rules;
 	uint64_t heap_bytes, memcpy_ns;
+	unsigned runs; /* the first does not count, if there are more */
 };
 
 struct figures {
@@ -111,7 +116,8 @@ static struct hi_objects *walk(struct bench *b)
 static struct figures run(struct bench *b, bool conservative, unsigned threads)
 {
 	struct hi_typing_options options = {.conservative = conservative,
-					    .threads = threads};
+					    .threads = threads,
+					    .rules = hi_rulebook_source(b->rules)};
 	struct hi_typing *typing = NULL;
 	struct hi_graph *graph = NULL;
 	struct figures f = {};
@@ -155,11 +161,12 @@ static double ms(uint64_t ns)
 
 static void show(struct bench *b, bool conservative, unsigned threads)
 {
-	struct figures all[RUNS], *m = &all[1 + (RUNS - 1) / 2];
+	struct figures all[MAX_RUNS], *m = &all[b->runs / 2];
 
-	for (unsigned i = 0; i < RUNS; i++)
+	for (unsigned i = 0; i < b->runs; i++)
 		all[i] = run(b, conservative, threads);
-	qsort(all + 1, RUNS - 1, sizeof(all[0]), by_total);
+	if (b->runs > 1)
+		qsort(all + 1, b->runs - 1, sizeof(all[0]), by_total);
 	printf("%s, %u thread%s: walk %.0f roots %.0f types %.0f scan %.0f, total %.0f "
 	       "ms (cpu %.0f) = %.2f x memcpy; scan %.2f GB/s\n",
 	       conservative ? "conservative" : "typed", threads, threads > 1 ? "s" : "",
@@ -213,14 +220,21 @@ static void freeze(struct bench *b, pid_t pid)
 {
 	struct hi_target *target = NULL;
 	struct hi_stop_options stop = {.max_pause_ns = 20000000000ull};
-	struct hi_modules_options options = {};
 
 	must(hi_target_open(pid, &target, &err), "target");
 	must(hi_stop_and_copy(target, &stop, &b->image, &err), "copy");
 	hi_target_close(target);
+}
+
+static void open_decoders(struct bench *b)
+{
+	struct hi_modules_options options = {};
+
 	must(hi_modules_open(b->image, &options, &b->modules, &err), "modules");
 	must(hi_types_open(b->modules, &b->types, &err), "types");
 	must(hi_allocator_probe(b->image, b->modules, &b->allocator, &err), "allocator");
+	must(hi_rulebook_create(b->types, b->modules, &b->rules, &err), "rules");
+	must(hi_rulebook_add_shipped(b->rules, NULL, &err), "rules");
 }
 
 /* One memcpy of the heap, into memory already touched. */
@@ -251,22 +265,34 @@ static void measure_memcpy(struct bench *b)
 	}
 }
 
-int main(int argc, char **argv)
+static void take_target(struct bench *b, int argc, char **argv)
 {
-	struct bench b = {};
-	struct rusage usage;
+	bool is_pid = argc > 2 && strcmp(argv[1], "--pid") == 0;
 	int in = -1;
 	pid_t pid;
 
-	if (argc > 2 && strcmp(argv[1], "--pid") == 0)
-		pid = (pid_t)atoi(argv[2]);
-	else
-		pid = start_fixture(argc, argv, argv[0], &in);
-	freeze(&b, pid);
+	if (argc > 2 && strcmp(argv[1], "--core") == 0) {
+		must(hi_core_open(argv[2], &(struct hi_core_options){}, &b->image, &err),
+		     "core");
+		return;
+	}
+	pid = is_pid ? (pid_t)atoi(argv[2]) : start_fixture(argc, argv, argv[0], &in);
+	freeze(b, pid);
 	if (in >= 0) {
 		close(in);
 		waitpid(pid, NULL, 0);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = {.runs = RUNS};
+	struct rusage usage;
+
+	if (argc > 3 && atoi(argv[3]) > 0 && atoi(argv[3]) < MAX_RUNS)
+		b.runs = (unsigned)atoi(argv[3]);
+	take_target(&b, argc, argv);
+	open_decoders(&b);
 	measure_memcpy(&b);
 	printf("heap %.0f MB, memcpy %.0f ms\n", (double)b.heap_bytes / 1e6,
 	       ms(b.memcpy_ns));
@@ -277,6 +303,7 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_SELF, &usage);
 	printf("peak memory %ld MB\n", usage.ru_maxrss / 1024);
 	hi_allocator_release(b.allocator);
+	hi_rulebook_destroy(b.rules);
 	hi_types_close(b.types);
 	hi_modules_close(b.modules);
 	hi_image_destroy(b.image);
