@@ -147,6 +147,31 @@ enum hi_status hi_objects_split(const struct hi_objects *old,
 
 /* Returns the address of an object's first byte; id is below objects->count. */
 uint64_t hi_objects_address(const struct hi_objects *objects, hi_node id);
+
+/* The same for passes over ids that ascend: the window of the last one. */
+struct hi_address_cursor {
+	uint64_t base;
+	hi_node end; /* first id beyond the window */
+	uint32_t window;
+};
+/* Moves the cursor to the window of id, which is at its end or beyond. */
+void hi_address_cursor_move(const struct hi_objects *objects, struct hi_address_cursor *c,
+			    hi_node id);
+static inline struct hi_address_cursor hi_address_cursor(const struct hi_objects *objects,
+							 hi_node first)
+{
+	struct hi_address_cursor c = {};
+
+	hi_address_cursor_move(objects, &c, first);
+	return c;
+}
+static inline uint64_t hi_address_at(const struct hi_objects *objects,
+				     struct hi_address_cursor *c, hi_node id)
+{
+	if (id >= c->end)
+		hi_address_cursor_move(objects, c, id);
+	return c->base + objects->address_low[id];
+}
 /* Returns the bytes that the program may use: [address, address + usable). */
 uint64_t hi_objects_usable(const struct hi_objects *objects, hi_node id);
 /* Returns usable + overhead: what the allocator consumed. */

@@ -73,6 +73,24 @@ uint64_t hi_objects_address(const struct hi_objects *objects, hi_node id)
 	return w->base + objects->address_low[id];
 }
 
+void hi_address_cursor_move(const struct hi_objects *objects, struct hi_address_cursor *c,
+			    hi_node id)
+{
+	uint32_t w = c->window;
+
+	if (!objects->n_windows) {
+		*c = (struct hi_address_cursor){.end = HI_NODE_NONE};
+		return;
+	}
+	while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
+		w++;
+	*c = (struct hi_address_cursor){
+		.base = objects->windows[w].base,
+		.end = w + 1 < objects->n_windows ? objects->windows[w + 1].first
+						  : HI_NODE_NONE,
+		.window = w};
+}
+
 static uint64_t large_usable(const struct hi_objects_private *priv, hi_node id)
 {
 	const struct hi_large_object *large = priv->large.items;

@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "decode/inference/vtables.h"
 
-enum { CACHE_SIZE = 1024, SAMPLES = 8192 };
+enum { CACHE_SIZE = 1024, SAMPLES = 8192, MAX_SPANS = 64, SPAN_GAP = 1 << 20 };
 
 struct cached_layout {
 	uint64_t vptr;
@@ -23,7 +23,10 @@ struct hi_vtables {
 	struct hi_typing *typing;
 	struct hi_memory_window window;
 	struct cached_layout cache[CACHE_SIZE];
-	uint64_t module_low, module_high;
+	/* Where modules lie, sorted: heaps are between those of the program and those of
+	 * its libraries, and most first words lead there. */
+	struct hi_range spans[MAX_SPANS];
+	size_t n_spans;
 	uint64_t found;
 };
 
@@ -70,11 +73,20 @@ static bool read_first_word(struct hi_vtables *s, uint64_t addr, uint64_t *ret)
 	return true;
 }
 
+static inline bool may_be_vptr(const struct hi_vtables *s, uint64_t word)
+{
+	if (word % 8)
+		return false;
+	for (size_t i = 0; i < s->n_spans && word >= s->spans[i].start; i++)
+		if (word < s->spans[i].end)
+			return true;
+	return false;
+}
+
 /* The vtable pointer of an object at addr, if its first word may be one. */
 static bool read_vptr(struct hi_vtables *s, uint64_t addr, uint64_t *ret)
 {
-	return read_first_word(s, addr, ret) && *ret % 8 == 0 &&
-	       *ret - s->module_low < s->module_high - s->module_low;
+	return read_first_word(s, addr, ret) && may_be_vptr(s, *ret);
 }
 
 /* n elements side by side, each with the same vtable? */
@@ -103,18 +115,13 @@ static bool fills_block(const struct hi_vtables *s, const struct hi_layout *layo
 	       usable <= hi_fit_usable(&s->typing->layouts->sizes, layout->size);
 }
 
-static void type_object_by_vtable(struct hi_vtables *s, hi_node id)
+static void take_vptr(struct hi_vtables *s, hi_node id, uint64_t addr, uint64_t vptr)
 {
 	struct hi_objects *objects = s->typing->objects;
-	uint64_t addr = hi_objects_address(objects, id), vptr;
-	uint64_t usable = hi_objects_usable(objects, id);
+	uint64_t usable = hi_object_usable(objects, id);
+	uint32_t index = layout_of_vptr(s, vptr), key;
 	const struct hi_layout *layout;
-	uint32_t index, key;
 
-	if (usable < 8 || objects->type[id] || hi_object_is_internal(objects, id) ||
-	    !read_vptr(s, addr, &vptr))
-		return;
-	index = layout_of_vptr(s, vptr);
 	if (index < HI_LAYOUT_FIRST)
 		return;
 	layout = hi_layouts_get(s->typing->layouts, index);
@@ -130,14 +137,27 @@ static void type_object_by_vtable(struct hi_vtables *s, hi_node id)
 	s->found++;
 }
 
+static inline __attribute__((always_inline)) void
+type_object_by_vtable(struct hi_vtables *s, hi_node id, uint64_t addr)
+{
+	const struct hi_objects *objects = s->typing->objects;
+	uint64_t vptr;
+
+	if (objects->usable_low[id] >= 8 && !objects->type[id] &&
+	    !hi_object_is_internal(objects, id) && read_vptr(s, addr, &vptr))
+		take_vptr(s, id, addr, vptr);
+}
+
 static void scan_chunk_vtables(void *arg, size_t task, unsigned worker)
 {
 	struct hi_vtables *s = ((struct hi_vtables **)arg)[worker];
 	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
 	hi_node left = s->typing->objects->count - first;
+	struct hi_address_cursor at = hi_address_cursor(s->typing->objects, first);
 
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++)
-		type_object_by_vtable(s, first + i);
+		type_object_by_vtable(s, first + i,
+				      hi_address_at(s->typing->objects, &at, first + i));
 }
 
 /* A sample of objects over the whole heap, for programs without symbols of C++.
@@ -147,7 +167,7 @@ static bool sample_finds_any(struct hi_vtables *s)
 	hi_node count = s->typing->objects->count, step = count / SAMPLES + 1;
 
 	for (hi_node id = 0; id < count && !s->found; id += step)
-		type_object_by_vtable(s, id);
+		type_object_by_vtable(s, id, hi_objects_address(s->typing->objects, id));
 	return s->found;
 }
 
@@ -163,23 +183,57 @@ static bool has_cxx(struct hi_typing *typing)
 				 NULL) == HI_OK;
 }
 
+static int compare_module_spans(const void *a, const void *b)
+{
+	const struct hi_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorted spans of modules that lie near each other become one; so do those beyond what
+ * the table has room for. */
+static void merge_spans(struct hi_vtables *s, const struct hi_range *all, size_t n)
+{
+	struct hi_range *last = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (last &&
+		    (all[i].start < last->end || all[i].start - last->end < SPAN_GAP ||
+		     s->n_spans == MAX_SPANS))
+			last->end = all[i].end > last->end ? all[i].end : last->end;
+		else
+			*(last = &s->spans[s->n_spans++]) = all[i];
+	}
+}
+
+/* Without modules, anywhere. */
+static bool find_spans(struct hi_vtables *s, struct hi_modules *modules)
+{
+	size_t n = modules ? hi_modules_count(modules) : 0;
+	HI_GUARD(free) struct hi_range *all = hi_calloc(n + 1, sizeof(*all));
+
+	if (!all)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct hi_range){hi_modules_get(modules, i)->start,
+					   hi_modules_get(modules, i)->end};
+	if (!n)
+		all[n++] = (struct hi_range){0, UINT64_MAX};
+	qsort(all, n, sizeof(*all), compare_module_spans);
+	merge_spans(s, all, n);
+	return true;
+}
+
 struct hi_vtables *hi_vtables_open(struct hi_typing *typing)
 {
 	struct hi_vtables *s = hi_calloc(1, sizeof(*s));
-	size_t n = typing->modules ? hi_modules_count(typing->modules) : 0;
 
 	if (!s)
 		return NULL;
 	s->typing = typing;
-	s->module_low = n ? UINT64_MAX : 0;
-	s->module_high = n ? 0 : UINT64_MAX;
-	for (size_t i = 0; i < n; i++) {
-		const struct hi_module *m = hi_modules_get(typing->modules, i);
-
-		if (m->start < s->module_low)
-			s->module_low = m->start;
-		if (m->end > s->module_high)
-			s->module_high = m->end;
+	if (!find_spans(s, typing->modules)) {
+		free(s);
+		return NULL;
 	}
 	return s;
 }
