@@ -50,6 +50,7 @@ enum {
 	MAX_PIECE_TYPES = 256,
 	PIECES_AHEAD = 16,  /* that are looked at for the next one with a type */
 	ARRAY_CHECKED = 64, /* elements whose pointers are looked at */
+	MEMO_BITS = 10,
 };
 
 /* A type and a size of blocks that have it. */
@@ -90,8 +91,24 @@ struct base_tag {
 	uint32_t offset, size; /* size 0: it has none */
 };
 
+/*
+ * What does not depend on a block but on its key and its size is looked up once: passes
+ * over all blocks meet the same few again and again. Direct-mapped; all zero: empty.
+ */
+struct base_memo {
+	struct {
+		uint32_t key; /* without evidence */
+		uint32_t base;
+	} bases[1 << MEMO_BITS];
+	struct {
+		uint64_t layout_usable;
+		uint32_t pair;
+	} pairs[1 << MEMO_BITS]; /* while the pairs are the same */
+};
+
 struct hi_bases {
 	struct hi_propagation *s;
+	struct base_memo *memo;
 	struct hi_typing *typing;
 	struct HI_VECTOR(struct base_pair) pairs; /* sorted once they are searched */
 	struct hi_table known;			  /* of a pair: it is in pairs */
@@ -115,6 +132,11 @@ struct hi_bases *hi_bases_create(struct hi_propagation *s)
 
 	if (!b)
 		return NULL;
+	b->memo = hi_calloc(1, sizeof(*b->memo));
+	if (!b->memo) {
+		free(b);
+		return NULL;
+	}
 	b->s = s;
 	b->typing = s->typing;
 	return b;
@@ -131,6 +153,7 @@ void hi_bases_destroy(struct hi_bases *b)
 	hi_vector_free(&b->voters);
 	hi_table_free(&b->known);
 	hi_table_free(&b->unions);
+	free(b->memo);
 	free(b);
 }
 
@@ -190,24 +213,36 @@ static void take_unions_of_blocks(struct hi_bases *b)
 	}
 }
 
-/* The layout of a block that a typed pointer leads to; HI_LAYOUT_NONE: it is none of
- * those that are looked at here. */
-static uint32_t base_of_block(const struct hi_bases *b, hi_node id)
+/* Of a block with this key, whatever its size. */
+static uint32_t base_of_key(const struct hi_bases *b, uint32_t key)
 {
-	const struct hi_typing *typing = b->typing;
-	uint32_t key = typing->objects->type[id];
-	const struct hi_layout *layout;
+	const struct hi_layout *layout = layout_at(b, key & HI_KEY_LAYOUT);
 
-	if (!(key & HI_KEY_LAYOUT))
-		return key ? (uint32_t)HI_LAYOUT_NONE : union_of_block(b, id);
-	if (key & HI_KEY_SETTLED)
-		return HI_LAYOUT_NONE;
-	layout = layout_at(b, key & HI_KEY_LAYOUT);
 	/* A tag and nothing more is seldom an element of an array. */
-	return may_begin_record(layout) && (!(key & HI_KEY_ARRAY) || layout->size < 8) &&
-			       hi_object_usable(typing->objects, id) <= MAX_USABLE
+	return may_begin_record(layout) && (!(key & HI_KEY_ARRAY) || layout->size < 8)
 		       ? layout->base
 		       : (uint32_t)HI_LAYOUT_NONE;
+}
+
+/* The layout of a block that a typed pointer leads to; HI_LAYOUT_NONE: it is none of
+ * those that are looked at here. */
+static inline uint32_t base_of_block(const struct hi_bases *b, hi_node id)
+{
+	const struct hi_objects *objects = b->typing->objects;
+	uint32_t key =
+		objects->type[id] & (HI_KEY_LAYOUT | HI_KEY_ARRAY | HI_KEY_SETTLED);
+	size_t i = (key ^ key >> MEMO_BITS) & ((1 << MEMO_BITS) - 1);
+
+	if (!(key & HI_KEY_LAYOUT))
+		return objects->type[id] ? (uint32_t)HI_LAYOUT_NONE
+					 : union_of_block(b, id);
+	if ((key & HI_KEY_SETTLED) || objects->usable_low[id] > MAX_USABLE)
+		return HI_LAYOUT_NONE;
+	if (b->memo->bases[i].key != key) {
+		b->memo->bases[i].base = base_of_key(b, key);
+		b->memo->bases[i].key = key;
+	}
+	return b->memo->bases[i].base;
 }
 
 /* ---- pairs ---- */
@@ -227,7 +262,7 @@ static size_t first_pair_of_size(const struct hi_bases *b, uint64_t usable)
 }
 
 /* The pairs are sorted. */
-static uint32_t find_pair(const struct hi_bases *b, uint32_t layout, uint64_t usable)
+static uint32_t search_pair(const struct hi_bases *b, uint32_t layout, uint64_t usable)
 {
 	const struct base_pair key = {.layout = layout, .usable = usable};
 	size_t i =
@@ -236,6 +271,31 @@ static uint32_t find_pair(const struct hi_bases *b, uint32_t layout, uint64_t us
 	return i < b->pairs.count && compare_pairs(&b->pairs.items[i], &key) == 0
 		       ? (uint32_t)i
 		       : NOT_FOUND;
+}
+
+static size_t index_of_pair(uint64_t layout_usable)
+{
+	return layout_usable * 0x9e3779b97f4a7c15ull >> (64 - MEMO_BITS);
+}
+
+static inline uint32_t find_pair(const struct hi_bases *b, uint32_t layout,
+				 uint64_t usable)
+{
+	uint64_t key = (uint64_t)layout << 32 | usable;
+	size_t i = index_of_pair(key);
+
+	if (usable >> 32)
+		return search_pair(b, layout, usable);
+	if (b->memo->pairs[i].layout_usable != key) {
+		b->memo->pairs[i].pair = search_pair(b, layout, usable);
+		b->memo->pairs[i].layout_usable = key;
+	}
+	return b->memo->pairs[i].pair;
+}
+
+static void forget_pairs(struct hi_bases *b)
+{
+	memset(b->memo->pairs, 0, sizeof(b->memo->pairs));
 }
 
 static void add_pair(struct hi_bases *b, uint32_t layout, uint64_t usable)
@@ -258,17 +318,17 @@ static bool add_pairs(struct hi_bases *b)
 {
 	size_t before = b->pairs.count;
 	const struct hi_objects *objects = b->typing->objects;
-	uint32_t last = HI_LAYOUT_NONE;
-	uint64_t last_usable = 0;
+	uint64_t seen[1 << MEMO_BITS] = {};
 
 	for (hi_node id = 0; id < objects->count && !b->no_memory; id++) {
 		uint32_t layout = base_of_block(b, id);
 		uint64_t usable = layout ? hi_object_usable(objects, id) : 0;
+		uint64_t key = (uint64_t)layout << 32 | (uint32_t)usable;
+		uint64_t *entry = &seen[index_of_pair(key)];
 
-		if (!layout || (layout == last && usable == last_usable))
+		if (!layout || (*entry == key && !(usable >> 32)))
 			continue;
-		last = layout;
-		last_usable = usable;
+		*entry = key;
 		add_pair(b, layout, usable);
 	}
 	return b->pairs.count > before;
@@ -377,6 +437,7 @@ static void search_derived(struct hi_bases *b)
 	const struct hi_typing_source *source = &b->typing->source;
 
 	qsort(b->pairs.items, b->pairs.count, sizeof(*b->pairs.items), compare_pairs);
+	forget_pairs(b);
 	if (source->each_own_record &&
 	    source->each_own_record(source->types.arg, wants_derived_size, try_derived, b,
 				    NULL) != HI_OK)
@@ -426,13 +487,14 @@ static bool fit_one(struct hi_bases *b, hi_node id, const struct hi_type *type, 
 static bool read_tag(struct hi_bases *b, hi_node id, const struct base_tag *tag,
 		     uint64_t *ret)
 {
-	uint64_t addr = hi_objects_address(b->typing->objects, id) + tag->offset;
 	struct hi_propagation_worker *w = b->s->workers[0];
-	uint64_t word, from = addr & ~(uint64_t)7;
+	uint64_t addr, word, from;
 
 	*ret = 0;
 	if (!tag->size)
 		return true;
+	addr = hi_objects_address(b->typing->objects, id) + tag->offset;
+	from = addr & ~(uint64_t)7;
 	if (!hi_propagation_read(w, from, &word))
 		return false;
 	*ret = word >> 8 * (addr - from);
@@ -1088,7 +1150,7 @@ static bool is_array_by_size(struct hi_bases *b, hi_node id)
 	struct hi_typing *typing = b->typing;
 	uint32_t key = typing->objects->type[id];
 	const struct hi_layout *layout;
-	struct array_check c = {.b = b, .addr = hi_objects_address(typing->objects, id)};
+	struct array_check c = {.b = b};
 
 	if (!(key & HI_KEY_LAYOUT) || !(key & HI_KEY_ARRAY) || (key & HI_KEY_SETTLED) ||
 	    evidence_of_key(key) != HI_EVIDENCE_POINTER)
@@ -1097,6 +1159,7 @@ static bool is_array_by_size(struct hi_bases *b, hi_node id)
 	if (!may_begin_record(layout))
 		return false;
 	c.size = layout->size;
+	c.addr = hi_objects_address(typing->objects, id);
 	hi_layout_words_until(layout, true, true, hi_object_usable(typing->objects, id),
 			      check_element_pointer, &c);
 	return !c.shown || c.refuted;

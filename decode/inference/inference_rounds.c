@@ -34,7 +34,7 @@
 #include "decode/inference/propagation.h"
 #include "decode/layouts/record_parts.h"
 
-enum { MAX_NEEDS = 1 << 12, MAX_FOUND = 8, HEADER_ROUNDS = 4 };
+enum { MAX_NEEDS = 1 << 12, MAX_FOUND = 8, HEADER_ROUNDS = 4, TIGHT_BITS = 8 };
 
 /* Wanted: a record with `type` at `offset`, for a block of `usable` bytes. */
 struct need {
@@ -44,9 +44,16 @@ struct need {
 	unsigned n_found; /* MAX_FOUND + 1: more than fit */
 };
 
+/* The largest block of a key that is not loose; key 0: empty. */
+struct tight {
+	uint32_t key;
+	uint64_t usable;
+};
+
 struct containment {
 	struct hi_propagation *propagation;
 	struct HI_VECTOR(struct need) needs; /* sorted for the search */
+	struct tight *tight;		     /* 1 << TIGHT_BITS, direct-mapped */
 	uint64_t min_size;
 	bool no_memory;
 };
@@ -380,31 +387,45 @@ static bool contain_interior(struct containment *c)
 
 /* ---- records that are larger than their type ---- */
 
-/* A block that has more room than its type needs. */
-static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node id)
+/* The largest block of this key for which its type is not too small. */
+static uint64_t largest_tight(const struct hi_typing *typing, uint32_t key)
 {
-	uint32_t key = typing->objects->type[id];
-	const struct hi_layout *layout;
+	const struct hi_layout *layout =
+		hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
+
+	if (layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
+	    layout->open_ended || (layout->rules && layout->rules->tail_known))
+		return UINT64_MAX;
+	return hi_fit_usable(&typing->layouts->sizes, layout->size);
+}
+
+/* A block that has more room than its type needs. */
+static inline const struct hi_type *loose_type(const struct containment *c, hi_node id)
+{
+	const struct hi_typing *typing = c->propagation->typing;
+	uint32_t key = typing->objects->type[id] &
+		       (HI_KEY_LAYOUT | HI_KEY_ARRAY | HI_KEY_SETTLED);
+	struct tight *tight =
+		&c->tight[(key ^ key >> TIGHT_BITS) & ((1 << TIGHT_BITS) - 1)];
 
 	if (!(key & HI_KEY_LAYOUT) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
 		return NULL;
-	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
-	if (layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
-	    layout->open_ended || (layout->rules && layout->rules->tail_known) ||
-	    hi_object_usable(typing->objects, id) <=
-		    hi_fit_usable(&typing->layouts->sizes, layout->size))
+	if (tight->key != key)
+		*tight = (struct tight){key, largest_tight(typing, key)};
+	if (hi_object_usable(typing->objects, id) <= tight->usable)
 		return NULL;
-	return layout->type;
+	return hi_layouts_get(typing->layouts, key)->type;
 }
 
-static void needs_of_loose(struct containment *c)
+/* False: there are none. */
+static bool needs_of_loose(struct containment *c)
 {
 	const struct hi_typing *typing = c->propagation->typing;
 	const struct hi_type *last = NULL;
 	uint64_t last_usable = 0;
 
 	for (hi_node id = 0; id < typing->objects->count; id++) {
-		const struct hi_type *type = loose_type(typing, id);
+		const struct hi_type *type = loose_type(c, id);
 		uint64_t usable = type ? hi_object_usable(typing->objects, id) : 0;
 
 		if (!type || (type == last && usable == last_usable))
@@ -415,6 +436,7 @@ static void needs_of_loose(struct containment *c)
 		if (c->needs.count == MAX_NEEDS)
 			sort_needs(c);
 	}
+	return last;
 }
 
 /* No record begins with this one and fits: then the block is an array of it, if
@@ -443,10 +465,11 @@ static bool contain_loose(struct containment *c)
 	const struct hi_typing *typing = c->propagation->typing;
 	bool any = false;
 
-	needs_of_loose(c);
+	if (!needs_of_loose(c))
+		return false;
 	(void)search_records(c);
 	for (hi_node id = 0; id < typing->objects->count; id++) {
-		const struct hi_type *type = loose_type(typing, id);
+		const struct hi_type *type = loose_type(c, id);
 		struct need *need;
 
 		if (!type)
@@ -462,7 +485,8 @@ static bool contain_loose(struct containment *c)
 
 bool hi_propagation_infer_containers(struct hi_propagation *s)
 {
-	struct containment c = {.propagation = s};
+	struct tight tight[1 << TIGHT_BITS] = {};
+	struct containment c = {.propagation = s, .tight = tight};
 	bool any;
 
 	if (!gather_interior(s)) {
