@@ -135,6 +135,11 @@ struct hi_code_input {
 	uint64_t (*usable)(void *arg, uint64_t addr); /* may be NULL */
 	uint64_t self, dollar, index;
 	const uint64_t *context; /* HI_CONTEXT_WORDS, or NULL: no key has a value */
+	/* Memory that needs no read(): [start, start + size); size 0: none. */
+	struct {
+		const uint8_t *host;
+		uint64_t start, size;
+	} at_hand;
 };
 /* The value, or the address of an lvalue. False: memory is unreadable, a context key
  * has no value, or a division by 0. Thread-safe; no allocation. */

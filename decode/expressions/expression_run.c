@@ -3,14 +3,36 @@
  * The stack machine. The topmost value is kept apart from the stack, in a register; the
  * first push saves a 0 that is not used. Runs end: all jumps go forward.
  */
+#include <string.h>
+
 #include "decode/expressions/expression_internal.h"
+
+/* The sizes of most members each with an instruction of their own. */
+static inline bool load_at_hand(const struct hi_code_input *in, uint64_t addr,
+				unsigned size, uint64_t *ret)
+{
+	uint64_t offset = addr - in->at_hand.start;
+	const uint8_t *host;
+
+	if (offset >= in->at_hand.size || in->at_hand.size - offset < size)
+		return false;
+	host = in->at_hand.host + offset;
+	if (size == 8)
+		memcpy(ret, host, 8);
+	else if (size == 4)
+		memcpy(ret, host, 4);
+	else
+		memcpy(ret, host, size);
+	return true;
+}
 
 static inline bool run_load(const struct hi_code_input *in, const struct hi_insn *insn,
 			    uint64_t addr, uint64_t *top)
 {
 	uint64_t value = 0;
 
-	if (!in->read(in->arg, addr + insn->imm, &value, insn->size))
+	if (!load_at_hand(in, addr + insn->imm, insn->size, &value) &&
+	    !in->read(in->arg, addr + insn->imm, &value, insn->size))
 		return false;
 	*top = hi_op_extract(value, insn->left, insn->right, insn->is_signed);
 	return true;

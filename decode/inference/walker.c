@@ -23,6 +23,15 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 	return true;
 }
 
+/* The bytes of the object at hand, where they are in one piece. */
+static const uint8_t *host_of_block(struct hi_walker *w)
+{
+	if (w->value)
+		return w->value;
+	return hi_memory_windows_at(&w->typing->memory_windows, &w->window, w->block,
+				    w->block_end - w->block);
+}
+
 static uint64_t usable_at_address(void *arg, uint64_t addr)
 {
 	const struct hi_walker *w = arg;
@@ -89,17 +98,26 @@ static hi_context context_for(struct hi_walker *w, const struct hi_layout *layou
 			      const uint64_t *values)
 {
 	uint64_t kept[HI_CONTEXT_WORDS] = {};
+	uint64_t wanted = values ? layout->wants & values[HI_CONTEXT_KEYS] : 0;
 
-	if (!layout->wants || !values)
+	if (!wanted)
 		return 0;
-	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
-		if (layout->wants >> i & 1 && hi_context_has(values, (uint64_t)i))
-			hi_context_set(kept, (uint64_t)i, values[i]);
+	for (uint64_t i = 0; i < HI_CONTEXT_KEYS; i++)
+		if (wanted >> i & 1)
+			hi_context_set(kept, i, values[i]);
 	if (memcmp(kept, w->last_values, sizeof(kept)) != 0) {
 		w->last_context = hi_layouts_context(w->typing->layouts, kept);
 		memcpy(w->last_values, kept, sizeof(kept));
 	}
 	return w->last_context;
+}
+
+/* Is no more known of the use of the type than the type itself? */
+static bool is_plain_use(const struct hi_rule_reference *reference)
+{
+	return reference->count == HI_COUNT_UNKNOWN && !reference->from &&
+	       !reference->lead && !reference->live.kind && !reference->quiet &&
+	       !reference->part;
 }
 
 static uint32_t layout_of_reference(struct hi_walker *w,
@@ -112,6 +130,8 @@ static uint32_t layout_of_reference(struct hi_walker *w,
 	if (index < HI_LAYOUT_FIRST)
 		return HI_LAYOUT_NOTHING;
 	layout = hi_layouts_get(w->typing->layouts, index);
+	if (!layout->wants && is_plain_use(reference))
+		return layout->base;
 	memset(&what, 0, sizeof(what));
 	what.first = reference->from;
 	what.count = reference->count;
@@ -232,6 +252,7 @@ static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
 	struct hi_record_at at = {
 		.block = w->block,
 		.block_end = w->block_end,
+		.host = w->host,
 		.context = hi_layouts_context_values(w->typing->layouts, layout->context),
 		.edges_only = w->edges_only || w->own_only};
 	uint64_t addr = base + site->offset;
@@ -273,6 +294,7 @@ void hi_walker_rule_sites(struct hi_walker *w, const struct hi_layout *layout, b
 	w->depth = 0;
 	w->block = addr;
 	w->block_end = addr + usable;
+	w->host = host_of_block(w);
 	rule_sites_of(w, layout, array, addr, w->block_end);
 }
 

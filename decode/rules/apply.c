@@ -13,7 +13,8 @@ struct application {
 	const struct hi_rule *rule;
 	hi_rule_reference_fn *fn;
 	void *fn_arg;
-	uint64_t lacks; /* of what is being resolved */
+	uint64_t lacks;	  /* of what is being resolved */
+	uint64_t *passed; /* HI_CONTEXT_WORDS: room for context that a target changes */
 	struct hi_code_input in;
 };
 
@@ -90,8 +91,12 @@ static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
 static const struct hi_rule_target *choose_case_target(struct application *a)
 {
 	const struct hi_rule_target *target = NULL;
+	const struct hi_case *first = a->rule->cases;
 
 	a->lacks = 0;
+	if (a->rule->n_cases && !first->when && first->target.kind != HI_TARGET_CONTEXT &&
+	    first->target.kind != HI_TARGET_SYMBOL)
+		return &first->target;
 	for (uint32_t i = 0; i < a->rule->n_cases && !target; i++) {
 		const struct hi_case *c = &a->rule->cases[i];
 		uint64_t holds = 1;
@@ -118,16 +123,22 @@ static void fill_context(struct application *a, const struct hi_rule_target *tar
 {
 	uint64_t lacks = a->lacks;
 
+	reference->context = a->in.context;
+	if (!target->n_with)
+		return;
 	if (a->in.context)
-		memcpy(reference->context, a->in.context, sizeof(reference->context));
+		memcpy(a->passed, a->in.context, HI_CONTEXT_WORDS * sizeof(*a->passed));
+	else
+		memset(a->passed, 0, HI_CONTEXT_WORDS * sizeof(*a->passed));
+	reference->context = a->passed;
 	for (uint32_t i = 0; i < target->n_with; i++) {
 		const struct hi_with *w = &target->with[i];
 		uint64_t value = (uint64_t)(uintptr_t)w->target;
 
 		if (w->value && !evaluate_code(a, w->value, &value))
-			hi_context_clear(reference->context, w->key);
+			hi_context_clear(a->passed, w->key);
 		else
-			hi_context_set(reference->context, w->key, value);
+			hi_context_set(a->passed, w->key, value);
 	}
 	a->lacks = lacks;
 }
@@ -228,12 +239,14 @@ static struct hi_rule_reference plain_reference(const struct application *a, uin
 static void report_word(struct application *a, uint64_t at, bool own)
 {
 	const struct hi_rule_target *target = choose_case_target(a);
-	struct hi_rule_reference reference = {.own = own, .at = at, .word = a->in.dollar};
+	struct hi_rule_reference reference;
 
 	if (target && target->kind == HI_TARGET_SCALAR)
 		note_use(a->rule);
 	if (!a->in.dollar || (target ? target->kind == HI_TARGET_SCALAR : !a->lacks))
 		return;
+	reference =
+		(struct hi_rule_reference){.own = own, .at = at, .word = a->in.dollar};
 	if (!target || !fill_reference(a, target, &reference)) {
 		reference = plain_reference(a, at, own);
 		reference.doubtful = !target;
@@ -325,6 +338,17 @@ static void walk_pool(struct application *a, uint64_t at, bool own)
 	}
 }
 
+static inline bool read_rule_word(const struct application *a, uint64_t at, bool own,
+				  uint64_t *ret)
+{
+	const struct hi_record_at *r = a->at;
+
+	if (!own || !r->host)
+		return a->applier->read(a->applier->arg, at, ret, sizeof(*ret));
+	memcpy(ret, r->host + (at - r->block), sizeof(*ret));
+	return true;
+}
+
 static void apply_at(struct application *a, uint64_t at)
 {
 	const struct hi_record_at *r = a->at;
@@ -337,7 +361,7 @@ static void apply_at(struct application *a, uint64_t at)
 	}
 	if (r->edges_only && !own)
 		return;
-	if (!a->applier->read(a->applier->arg, at, &word, sizeof(word)))
+	if (!read_rule_word(a, at, own, &word))
 		return;
 	a->lacks = 0;
 	a->in.dollar = a->rule->mask ? word & a->rule->mask : word;
@@ -389,20 +413,25 @@ static void apply_rule(struct application *a)
 static struct hi_code_input input_of(const struct hi_applier *a,
 				     const struct hi_record_at *at)
 {
-	return (struct hi_code_input){.arg = a->arg,
-				      .read = a->read,
-				      .usable = a->usable,
-				      .self = at->addr,
-				      .context = at->context};
+	return (struct hi_code_input){
+		.arg = a->arg,
+		.read = a->read,
+		.usable = a->usable,
+		.self = at->addr,
+		.context = at->context,
+		.at_hand = {at->host, at->block,
+			    at->host ? at->block_end - at->block : 0}};
 }
 
 void hi_rules_apply(struct hi_applier *applier, const struct hi_rules *rules,
 		    const struct hi_record_at *at, hi_rule_reference_fn *fn, void *fn_arg)
 {
+	uint64_t passed[HI_CONTEXT_WORDS];
 	struct application a = {.applier = applier,
 				.at = at,
 				.fn = fn,
 				.fn_arg = fn_arg,
+				.passed = passed,
 				.in = input_of(applier, at)};
 
 	if (applier->max_steps < MIN_STEPS)

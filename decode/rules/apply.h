@@ -31,8 +31,9 @@ struct hi_applier {
 struct hi_record_at {
 	uint64_t addr;		   /* of the record */
 	uint64_t block, block_end; /* [block, block_end) is the object it is in */
-	const uint64_t *context;   /* HI_CONTEXT_WORDS, or NULL */
-	bool edges_only; /* only references of own words; lists and slots are not
+	const uint8_t *host;	 /* the bytes of the object; NULL: only read() has them */
+	const uint64_t *context; /* HI_CONTEXT_WORDS, or NULL */
+	bool edges_only;	 /* only references of own words; lists and slots are not
 			  * walked, no types are inferred */
 };
 
@@ -55,7 +56,8 @@ struct hi_rule_reference {
 	uint64_t slot_size; /* slot only */
 	bool doubtful;	    /* it may be no pointer: its rule could not be resolved */
 	uint64_t lacks;	    /* what the rule lacked; 0: nothing */
-	uint64_t context[HI_CONTEXT_WORDS]; /* that is passed on */
+	/* That is passed on: HI_CONTEXT_WORDS, during the call; NULL: none. */
+	const uint64_t *context;
 };
 typedef void hi_rule_reference_fn(void *arg, const struct hi_rule_reference *reference);
 
